@@ -25,5 +25,6 @@
 #include "kernels/args/scan.h"
 #include "kernels/args/softmax.h"
 #include "kernels/args/sort.h"
+#include "kernels/args/special.h"
 #include "kernels/context.h"
 #include "kernels/view.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Special functions of one double, for the host.
+// Special functions of doubles, once for every device, with the C library's or CUDA's elementary
+// functions. None calls itself: a kernel's stack must be known when it is compiled.
 #pragma once
 
 #include <cmath>
@@ -17,11 +18,21 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kSqrtPi = 1.7724538509055160273;
 constexpr double kSqrt2Pi = 2.5066282746310005024;
 
-inline double erfc(double x) { return std::erfc(x); }
+LIBDL_EVERYWHERE double erfc(double x) { return std::erfc(x); }
+LIBDL_EVERYWHERE double sinh(double x) { return std::sinh(x); }
+LIBDL_EVERYWHERE double cosh(double x) { return std::cosh(x); }
+LIBDL_EVERYWHERE double asin(double x) { return std::asin(x); }
+LIBDL_EVERYWHERE double acos(double x) { return std::acos(x); }
+LIBDL_EVERYWHERE double atan(double x) { return std::atan(x); }
+LIBDL_EVERYWHERE double asinh(double x) { return std::asinh(x); }
+LIBDL_EVERYWHERE double acosh(double x) { return std::acosh(x); }
+LIBDL_EVERYWHERE double atanh(double x) { return std::atanh(x); }
+LIBDL_EVERYWHERE double atan2(double y, double x) { return std::atan2(y, x); }
+LIBDL_EVERYWHERE double hypot(double x, double y) { return std::hypot(x, y); }
 
 // The normal quantile, and one step of Halley's method. Near +-1 the residual is that of erfc,
 // because 1 - |x| is exact there.
-inline double erfinv(double x) {
+LIBDL_EVERYWHERE double erfinv(double x) {
   const double size = std::fabs(x);
   if (!(size < 1)) return size == 1 ? std::copysign(kInfinite, x) : kNaN;
   if (size < 1e-8) return x * (kSqrtPi / 2);
@@ -31,31 +42,38 @@ inline double erfinv(double x) {
   return std::copysign(y - step / (1 + y * step), x);
 }
 
-// From 10 on the asymptotic series, whose terms decrease to exp(-x^2).
-inline double erfcx(double x) {
+LIBDL_EVERYWHERE double exp_of_square(double x) {
   const double square = x * x, rest = std::fma(x, x, -square);  // x^2 in two doubles
-  if (x < 0) return square > 709 ? kInfinite : 2 * std::exp(square) * (1 + rest) - erfcx(-x);
-  if (x < 10) return std::exp(square) * (1 + rest) * std::erfc(x);
+  return std::exp(square) * (1 + rest);
+}
+// Of what is not below 0. From 10 on the asymptotic series, whose terms decrease to exp(-x^2).
+LIBDL_EVERYWHERE double erfcx_above(double x) {
+  if (x < 10) return exp_of_square(x) * std::erfc(x);
   if (std::isinf(x)) return 0;
+  const double square = x * x;
   double sum = 1, term = 1;
   for (int k = 1; k < 12; ++k) sum += term *= -(2 * k - 1) / (2 * square);
   return sum / (x * kSqrtPi);
 }
-
-inline double lgamma(double x) {
-  int sign;  // lgamma() itself writes to a global
-  return std::isinf(x) ? kInfinite : ::lgamma_r(x, &sign);
+LIBDL_EVERYWHERE double erfcx(double x) {
+  const double value = erfcx_above(x < 0 ? -x : x);
+  if (!(x < 0)) return value;
+  return x * x > 709 ? kInfinite : 2 * exp_of_square(x) - value;
 }
 
-// Recurrence up to 10, then the asymptotic series (Abramowitz and Stegun, 6.3.18); reflection below
-// 0.
-inline double digamma(double x) {
-  if (x == 0) return std::copysign(kInfinite, -x);
-  if (x < 0) {
-    if (x == std::floor(x)) return kNaN;
-    const double part = std::fmod(x, 1.0);  // exact; tan of pi x itself would lose digits
-    return digamma(1 - x) - std::numbers::pi / std::tan(std::numbers::pi * part);
-  }
+LIBDL_EVERYWHERE double lgamma(double x) {
+  if (std::isinf(x)) return kInfinite;
+#ifdef __CUDA_ARCH__
+  return ::lgamma(x);
+#else
+  int sign;  // the C library's lgamma() writes to a global
+  return ::lgamma_r(x, &sign);
+#endif
+}
+
+// Of what is above 0: recurrence up to 10, then the asymptotic series (Abramowitz and Stegun,
+// 6.3.18).
+LIBDL_EVERYWHERE double digamma_above(double x) {
   double below = 0;
   while (x < 10) below += 1 / x++;
   const double z = 1 / (x * x);
@@ -65,16 +83,20 @@ inline double digamma(double x) {
                                 z * (1.0 / 240 - z * (1.0 / 132 - z * (691.0 / 32760 - z / 12))))));
   return std::log(x) - 0.5 / x - series - below;
 }
+// By reflection below 0.
+LIBDL_EVERYWHERE double digamma(double x) {
+  if (x == 0) return std::copysign(kInfinite, -x);
+  if (x < 0 && x == std::floor(x)) return kNaN;
+  const double value = digamma_above(x < 0 ? 1 - x : x);
+  if (!(x < 0)) return value;
+  const double part = std::fmod(x, 1.0);  // exact; tan of pi x itself would lose digits
+  return value - std::numbers::pi / std::tan(std::numbers::pi * part);
+}
 
-// Hurwitz's zeta function, the sum of (q + k)^-s, for whole s >= 2: ten terms and more are added,
-// the rest is Euler and Maclaurin's. The terms of negative numbers are those from 1 - q down to
-// 1 - f, where f is q's fraction: the difference of two such sums.
-inline double zeta(double s, double q) {
-  if (q <= 0 && q == std::floor(q)) return kInfinite;
-  if (q < 0) {
-    const double f = q - std::floor(q), sign = std::fmod(s, 2) == 0 ? 1 : -1;
-    return zeta(s, f) + sign * zeta(s, 1 - f) - sign * zeta(s, 1 - q);  // the large ones first
-  }
+// Hurwitz's zeta function, the sum of (q + k)^-s, for whole s >= 2 and q that is not below 0: ten
+// terms and more are added, the rest is Euler and Maclaurin's.
+LIBDL_EVERYWHERE double zeta_above(double s, double q) {
+  if (q == 0) return kInfinite;
   double sum = 0;
   while (q < 10) sum += std::pow(q++, -s);
   // B_2j / (2j)!
@@ -91,21 +113,28 @@ inline double zeta(double s, double q) {
   }
   return sum;
 }
+// The terms of negative numbers are those from 1 - q down to 1 - f, where f is q's fraction: the
+// difference of two such sums.
+LIBDL_EVERYWHERE double zeta(double s, double q) {
+  if (q <= 0 && q == std::floor(q)) return kInfinite;
+  if (!(q < 0)) return zeta_above(s, q);
+  const double f = q - std::floor(q), sign = std::fmod(s, 2) == 0 ? 1 : -1;
+  // the large ones first
+  return zeta_above(s, f) + sign * zeta_above(s, 1 - f) - sign * zeta_above(s, 1 - q);
+}
 
-// (-1)^(n + 1) n! zeta(n + 1, x)
-inline double polygamma(int64_t n, double x) {
-  if (n == 0) return digamma(x);
+// (-1)^(n + 1) n! zeta(n + 1, x), for n of 1 and more
+LIBDL_EVERYWHERE double polygamma(int64_t n, double x) {
   const double order = static_cast<double>(n);
-  if (n == 1 && x < 0.5 && x != std::floor(x)) {  // reflection: pi^2 / sin^2(pi x)
-    const double sine = std::sin(std::numbers::pi * std::fmod(x, 1.0));
-    return std::numbers::pi * std::numbers::pi / (sine * sine) - polygamma(1, 1 - x);
-  }
-  const double value = std::exp(lgamma(order + 1)) * zeta(order + 1, x);
-  return n % 2 ? value : -value;
+  const bool reflected = n == 1 && x < 0.5 && x != std::floor(x);
+  const double value = std::exp(lgamma(order + 1)) * zeta(order + 1, reflected ? 1 - x : x);
+  if (!reflected) return n % 2 ? value : -value;
+  const double sine = std::sin(std::numbers::pi * std::fmod(x, 1.0));
+  return std::numbers::pi * std::numbers::pi / (sine * sine) - value;
 }
 
 // I_order(x) exp(-|x|): the power series, whose terms are positive, then the asymptotic one.
-inline double bessel_scaled(int order, double x) {
+LIBDL_EVERYWHERE double bessel_scaled(int order, double x) {
   const double size = std::fabs(x), sign = order == 1 && x < 0 ? -1 : 1;
   if (size < 30) {
     double term = order == 1 ? size / 2 : 1, sum = term;
@@ -122,22 +151,21 @@ inline double bessel_scaled(int order, double x) {
   }
   return sign * sum / (kSqrt2Pi * std::sqrt(size));
 }
-inline double unscaled(double scaled, double x) {
+LIBDL_EVERYWHERE double unscaled(double scaled, double x) {
   // exp of half, twice: the product may be finite where exp(x) is not
   const double half = std::exp(std::fabs(x) / 2);
   return scaled * half * half;
 }
-inline double i0e(double x) { return std::isnan(x) ? x : bessel_scaled(0, x); }
-inline double i1e(double x) { return std::isnan(x) ? x : bessel_scaled(1, x); }
-inline double i0(double x) { return std::isinf(x) ? kInfinite : unscaled(i0e(x), x); }
-inline double i1(double x) { return std::isinf(x) ? x : unscaled(i1e(x), x); }
+LIBDL_EVERYWHERE double i0e(double x) { return std::isnan(x) ? x : bessel_scaled(0, x); }
+LIBDL_EVERYWHERE double i1e(double x) { return std::isnan(x) ? x : bessel_scaled(1, x); }
+LIBDL_EVERYWHERE double i0(double x) { return std::isinf(x) ? kInfinite : unscaled(i0e(x), x); }
+LIBDL_EVERYWHERE double i1(double x) { return std::isinf(x) ? x : unscaled(i1e(x), x); }
 
-inline double ndtr(double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); }
+LIBDL_EVERYWHERE double ndtr(double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); }
 
-// A start from the tail's asymptotic form or from normal_quantile, and steps of Halley's method.
-inline double ndtri(double p) {
-  if (!(p > 0 && p < 1)) return p == 0 ? -kInfinite : p == 1 ? kInfinite : kNaN;
-  if (p > 0.5) return -ndtri(1 - p);
+// Of 0 < p <= 0.5: a start from the tail's asymptotic form or from normal_quantile, and steps of
+// Halley's method.
+LIBDL_EVERYWHERE double ndtri_of_half(double p) {
   if (p > 0.01) return normal_quantile(p - 0.5);
   const double t = std::sqrt(-2 * std::log(p));
   double x = -(t - (std::log(t) + std::log(kSqrt2Pi)) / t);
@@ -148,15 +176,20 @@ inline double ndtri(double p) {
   }
   return x;
 }
+LIBDL_EVERYWHERE double ndtri(double p) {
+  if (!(p > 0 && p < 1)) return p == 0 ? -kInfinite : p == 1 ? kInfinite : kNaN;
+  const double x = ndtri_of_half(p > 0.5 ? 1 - p : p);
+  return p > 0.5 ? -x : x;
+}
 
-inline double log_ndtr(double x) {
+LIBDL_EVERYWHERE double log_ndtr(double x) {
   if (x < -1) return std::log(erfcx(-x / std::numbers::sqrt2) / 2) - x * x / 2;
   return std::log1p(-std::erfc(x / std::numbers::sqrt2) / 2);
 }
 
 // x^a exp(-x) / gamma(a + 1). From 10 on by Stirling's series, about the largest value: a log(x) -
 // x itself would lose digits.
-inline double gamma_weight(double a, double x) {
+LIBDL_EVERYWHERE double gamma_weight(double a, double x) {
   if (a < 10) return std::exp(a * std::log(x) - x - lgamma(a + 1));
   const double off = (x - a) / a, z = 1 / (a * a);
   const double stirling =
@@ -166,7 +199,7 @@ inline double gamma_weight(double a, double x) {
 // Below the order, or 1, P by its power series; above it Q by the continued fraction (Abramowitz
 // and Stegun, 6.5.29 and 6.5.31), from front to back after Lentz. Q of a small order near 0 is 1 -
 // P.
-inline double incomplete_gamma(double a, double x, bool upper) {
+LIBDL_EVERYWHERE double incomplete_gamma(double a, double x, bool upper) {
   if (!(a >= 0 && x >= 0)) return kNaN;
   if (x == 0 || std::isinf(a)) return a == 0 || std::isinf(x) ? kNaN : upper;
   if (a == 0 || std::isinf(x)) return !upper;
@@ -195,14 +228,14 @@ inline double incomplete_gamma(double a, double x, bool upper) {
   const double rest = a * weight * fraction;
   return upper ? rest : 1 - rest;
 }
-inline double igamma(double a, double x) { return incomplete_gamma(a, x, false); }
-inline double igammac(double a, double x) { return incomplete_gamma(a, x, true); }
+LIBDL_EVERYWHERE double igamma(double a, double x) { return incomplete_gamma(a, x, false); }
+LIBDL_EVERYWHERE double igammac(double a, double x) { return incomplete_gamma(a, x, true); }
 
-inline double logaddexp(double x, double y) {
+LIBDL_EVERYWHERE double logaddexp(double x, double y) {
   if (x == y) return x + std::numbers::ln2;  // infinities, too
   return std::fmax(x, y) + std::log1p(std::exp(-std::fabs(x - y)));
 }
-inline double logaddexp2(double x, double y) {
+LIBDL_EVERYWHERE double logaddexp2(double x, double y) {
   if (x == y) return x + 1;
   return std::fmax(x, y) + std::log1p(std::exp2(-std::fabs(x - y))) / std::numbers::ln2;
 }

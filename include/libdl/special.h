@@ -2,9 +2,9 @@
 
 /** Special functions and inverse trigonometry, element by element.
  *
- *  They are computed in double precision by the host, whatever the device, so that they give the
- *  same bits everywhere; elements elsewhere are copied there and back. Broadcasting and result
- *  dtypes are described in <libdl/pointwise.h>. */
+ *  They are computed in double precision by the device that holds the elements, whatever their
+ *  dtype, and rounded to it; on another device than the CPU the last bits may differ. Broadcasting
+ *  and result dtypes are described in <libdl/pointwise.h>. */
 #ifndef LIBDL_SPECIAL_H
 #define LIBDL_SPECIAL_H
 

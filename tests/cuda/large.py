@@ -44,8 +44,10 @@ def transposed(x: Any) -> Any:
     return x.permute(order).contiguous().permute(order)
 
 
-def differ(f: Callable[[str], Any], what: str, step: float = 0.0, floor: float = 0.0) -> list[str]:
-    """f on either device; step: the relative difference that is allowed, or of the largest."""
+def differ(f: Callable[[str], Any], what: str, step: float = 0.0, floor: float = 0.0,
+           beside: float | None = None) -> list[str]:
+    """f on either device; step: the relative difference that is allowed, or of the largest, or of
+    the number `beside`."""
     results = []
     for device in ("cpu", "cuda"):
         libdl.manual_seed(5)
@@ -61,7 +63,8 @@ def differ(f: Callable[[str], Any], what: str, step: float = 0.0, floor: float =
             same = np.array_equal(found, wanted, equal_nan=wanted.dtype.kind in "fc")
             failed += [] if same else [f"{place}{found.ravel()[:3]}, wanted {wanted.ravel()[:3]}"]
         else:
-            top = float(np.abs(wanted[np.isfinite(wanted)]).max(initial=floor))
+            largest = float(np.abs(wanted[np.isfinite(wanted)]).max(initial=floor))
+            top = largest if beside is None else beside
             near = np.allclose(found, wanted, rtol=step, atol=step * top, equal_nan=True)
             failed += [] if near else [f"{place}{found.ravel()[:3]}, wanted {wanted.ravel()[:3]}"]
     return failed
@@ -231,9 +234,63 @@ def scans() -> Iterator[str]:
                                   f"cumprod {shape} {dtype}", 200 * step)
 
 
+REAL = ("erfc", "erfinv", "erfcx", "lgamma", "digamma", "i0", "i0e", "i1", "i1e", "ndtr", "ndtri",
+        "log_ndtr")
+PLANE = ("sinh", "cosh", "asin", "acos", "atan", "asinh", "acosh", "atanh")
+PAIRED = ("atan2", "hypot", "igamma", "igammac", "logaddexp", "logaddexp2")
+# Sums that cancel: where they are nearly 0, the error is that of the terms, which are of this size.
+TERMS = {"lgamma": 1.0, "digamma": 10.0, "logaddexp": 1.0, "logaddexp2": 1.0, "igamma": 1.0,
+         "igammac": 1.0}
+
+
+def special() -> Iterator[str]:
+    """Every branch of every function, by values of all sizes, in tensors of any strides. Most are
+    made of three or four elementary functions, so the errors add up."""
+    def function(name: str) -> Callable[..., Any]:
+        return getattr(libdl, name, None) or getattr(libdl.special, name)
+    sizes = [k * 10.0**e for e in (-300, -20, -9, -2, -1, 0, 1, 2, 3) for k in (1, 2.5, 7)]
+    values = [*sizes, *(-x for x in sizes), *(k / 16 - 8.03 for k in range(256)), 0.0,
+              np.inf, -np.inf, np.nan]
+    ends = libdl.tensor(values, dtype=libdl.float64)
+    usual = numbers((70, 90), libdl.float64, 1)
+    for dtype in FLOATS:
+        step, tiny = 8 * STEPS[dtype], libdl.finfo(dtype).tiny  # below it numbers have fewer digits
+        xs = {"values": ends.to(dtype), "many blocks": usual.to(dtype),
+              "strides": transposed(usual.to(dtype))[::3, 1::2]}
+        functions = {name: function(name) for name in REAL + PLANE}
+        for name, f in functions.items():
+            for what, x in xs.items():
+                yield from differ(lambda d: f(x.to(d)), f"{name} of {what} {dtype}", step,
+                                  beside=TERMS.get(name, tiny))
+        for n in (0, 1, 2, 7):  # the terms of negative numbers are as large as those near the poles
+            for what, x in xs.items():
+                yield from differ(lambda d: libdl.polygamma(n, x.to(d)),
+                                  f"polygamma {n} of {what} {dtype}", step)
+        x, y = xs["values"][::3, None], xs["values"][1::4]
+        for name in PAIRED:
+            f, top = function(name), TERMS.get(name, tiny)
+            yield from differ(lambda d: f(x.to(d), y.to(d)), f"{name} of any two {dtype}", step,
+                              beside=top)
+            yield from differ(lambda d: f(y.abs().to(d), 1.5), f"{name}, a number {dtype}", step,
+                              beside=top)
+    parts = libdl.tensor([k * s for k in (0.0, 1e-20, 1e-9, 0.3, 1, 1.5, 30, 1e9) for s in (1, -1)],
+                         dtype=libdl.float64)
+    z = libdl.complex(*(v.contiguous() for v in libdl.meshgrid(parts, parts, indexing="ij")))
+    for dtype, step in ((libdl.complex128, STEPS[libdl.float64]), (libdl.complex64, 1e-6)):
+        for name in PLANE:
+            limited = z.clone()
+            if name in ("sinh", "cosh"):  # which overflow, to infinity or NaN as the device likes
+                limited[z.real.abs() > 100] = 1
+            for part in (libdl.real, libdl.imag):
+                yield from differ(lambda d: part(function(name)(limited.to(dtype).to(d))),
+                                  f"{name}, {part.__name__} {dtype}", 8 * step,
+                                  beside=libdl.finfo(dtype).tiny)
+
+
 CHECKS: dict[str, Callable[[], Iterator[str]]] = {
     "sums": sums, "orders": orders, "moments": moments, "softmax": softmax,
-    "layer_norm": layer_norm, "random": random, "optimizers": optimizers, "scans": scans}
+    "layer_norm": layer_norm, "random": random, "optimizers": optimizers, "scans": scans,
+    "special": special}
 
 
 def failures(check: Callable[[], Iterator[str]]) -> list[str]:

@@ -63,6 +63,11 @@ def calls() -> dict[str, Call]:
         call(name + " float64", getattr(libdl, name), y.to(libdl.float64))
     for name in ("gelu", "silu"):
         call(name, getattr(F, name), x)
+    for name in ("lgamma", "sinh", "erfc"):
+        call(name, getattr(libdl, name), y)
+    call("asinh complex", lambda a: libdl.asinh(libdl.complex(a, a)).abs(), y)
+    call("hypot", libdl.hypot, x, y)
+    call("atan2 of a row", libdl.atan2, x.t(), column.t())
     call("number", lambda a: a * 1.5, x)
     call("row", libdl.add, x, row)
     call("column", libdl.mul, x, column)

@@ -46,7 +46,7 @@ void inputs(V& visit, A& a) {
 using namespace kernels;
 using views_detail::all;
 
-LIBDL_VIEWS(PointwiseArgs, ProgramArgs) {
+LIBDL_VIEWS(PointwiseArgs, ProgramArgs, SpecialArgs) {
   views_detail::inputs(visit, a);
   all(visit, Use::kWrites, a.out);
 }

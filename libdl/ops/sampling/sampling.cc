@@ -10,7 +10,7 @@
 #include "ops/creation/draw.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/pointwise/pointwise.h"
-#include "ops/special/each.h"
+#include "ops/sampling/each.h"
 #include "ops/view/view.h"
 
 namespace libdl {
@@ -63,7 +63,7 @@ Tensor poisson(const Tensor& input, Generator* generator) {
   Call call("poisson", {}, {&input});
   check_floating("poisson", {input, 1, "input"});
   Tensor held;
-  const double* const mean = elements_of<double>(held, detach(input));
+  const double* const mean = elements_of(held, detach(input));
   check_elements("poisson", 1, "input", mean, input.numel(), "means of 0 or more",
                  [](double x) { return x >= 0 && x < 1e300; });
   Refund refund(generator);
@@ -91,8 +91,8 @@ Tensor binomial(const Tensor& count, const Tensor& prob, Generator* generator) {
   const Shape shape = broadcast_shape(op, kNames, operands);
   Call call(op, {}, {&count, &prob});
   Tensor held[2];
-  const double* const n = elements_of<double>(held[0], expand(detach(count), shape));
-  const double* const p = elements_of<double>(held[1], expand(detach(prob), shape));
+  const double* const n = elements_of(held[0], expand(detach(count), shape));
+  const double* const p = elements_of(held[1], expand(detach(prob), shape));
   const int64_t total = held[0].numel();
   check_elements(op, 1, "count", n, total, "finite numbers of 0 or more",
                  [](double x) { return x >= 0 && std::isfinite(x); });
@@ -123,8 +123,8 @@ static const Rule kGammaSlope{"standard_gamma_slope", no_second_order};
 static Tensor gamma_slope(const Tensor& alpha, const Tensor& y) {
   Call call("standard_gamma", {}, {&alpha, &y});
   Tensor held[2];
-  const double* const a = elements_of<double>(held[0], detach(alpha));
-  const double* const x = elements_of<double>(held[1], detach(y));
+  const double* const a = elements_of(held[0], detach(alpha));
+  const double* const x = elements_of(held[1], detach(y));
   const Tensor values = empty(y.shape(), Dtype::kFloat64);
   if (values.numel() > 0) {
     double* const to = values.overwrite_plain<double>();
@@ -152,7 +152,7 @@ Tensor standard_gamma(const Tensor& input, Generator* generator) {
   Call call("standard_gamma", {}, {&input});
   check_floating("standard_gamma", {input, 1, "input"});
   Tensor held;
-  const double* const alpha = elements_of<double>(held, detach(input));
+  const double* const alpha = elements_of(held, detach(input));
   check_elements("standard_gamma", 1, "input", alpha, input.numel(), "finite numbers of 0 or more",
                  [](double x) { return x >= 0 && std::isfinite(x); });
   Refund refund(generator);
@@ -224,7 +224,7 @@ Tensor multinomial(const Tensor& input, int64_t num_samples, bool replacement,
     call.bad(LIBDL_ERROR_VALUE, 2, "num_samples", "is " + std::to_string(num_samples),
              "at most " + std::to_string(n) + ", or replacement");
   Tensor held;
-  const double* const weight = elements_of<double>(held, detach(input));
+  const double* const weight = elements_of(held, detach(input));
   for (int64_t r = 0; r < rows; ++r)
     check_weights(op, weight + r * n, n, replacement ? 1 : num_samples);
   Shape shape(input.shape());

@@ -5,51 +5,58 @@
 #include <algorithm>
 
 #include "kernels/special.h"
+#include "ops/core/launch.h"
 #include "ops/core/operand.h"
+#include "ops/core/plan.h"
+#include "ops/creation/copy.h"
 #include "ops/pointwise/activation.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/pointwise/comparison.h"
 #include "ops/pointwise/exponential.h"
 #include "ops/pointwise/pointwise.h"
-#include "ops/special/each.h"
 #include "ops/view/view.h"
 #include "tensor/memory_order.h"
 
 namespace libdl {
 
-using Complex = std::complex<double>;
+using kernels::Special;
 
 namespace {
 // A function of one element and its derivative, by x or by its own value y.
 struct SpecialOp {
   const char* name;
-  double (*value)(double);
+  Special function;
   Tensor (*slope)(const Tensor& saved);
-  bool of_result = false;                  // the slope is of y
-  Complex (*in_plane)(Complex) = nullptr;  // for complex numbers; NULL: they are refused
+  bool of_result;  // the slope is of y
+  bool in_plane;   // complex numbers are not refused
 };
 }  // namespace
 
 static Dtype lifted(Dtype dtype) { return is_inexact(dtype) ? dtype : default_dtype(); }
 
-// values, of the host, rounded to `dtype`, in x's memory order and on x's device.
-static Tensor placed(const Tensor& values, const Tensor& x, Dtype dtype) {
-  const Tensor y = empty_as(x, dtype, x.device());
-  copy_bytes(y, on_device(plain(values, dtype), x.device()));
-  return y;
+// y, which is new, = function(in...); all have y's dtype.
+static void run(Special function, const Tensor& y, std::initializer_list<const Tensor*> in,
+                int64_t order = 0) {
+  if (y.numel() == 0) return;
+  Plan plan;
+  plan.set(y, {in.begin(), in.size()});
+  kernels::SpecialArgs args;
+  args.function = function;
+  args.inputs = static_cast<int32_t>(in.size());
+  args.host_inputs = plan.host_inputs();
+  args.order = order;
+  args.out = plan.view(y, 0);
+  for (int k = 0; const Tensor* x : in) {
+    args.in[k] = plan.view(*x, k + 1);
+    ++k;
+  }
+  launch_special(y.device(), args);
 }
 
-template <class T, class F>
-static Tensor computed(const Tensor& x, Dtype dtype, const F& f) {
-  const Dtype wide = std::is_same_v<T, double> ? Dtype::kFloat64 : Dtype::kComplex128;
-  Tensor held;
-  const T* const from = elements_of<T>(held, cast(detach(x), dtype));
-  const Tensor values = empty(x.shape(), wide);
-  if (values.numel() > 0) {
-    T* const to = values.overwrite_plain<T>();
-    each_index(values.numel(), [&](int64_t i) { to[i] = f(from[i]); });
-  }
-  return placed(values, x, dtype);
+static Tensor of_one(Special function, const Tensor& x, int64_t order = 0) {
+  const Tensor y = empty_as(x, x.dtype(), x.device());
+  run(function, y, {&x}, order);
+  return y;
 }
 
 // dx = dy conj(dy/dx)
@@ -66,8 +73,7 @@ static Tensor special(const SpecialOp& op, const Rule& rule, const Tensor& input
     return write_result(op.name, special(op, rule, x, {}), into, {&input});
   }
   Call call(op.name, into, {&input});
-  const Tensor y = input.is_complex() ? computed<Complex>(input, dtype, op.in_plane)
-                                      : computed<double>(input, dtype, op.value);
+  const Tensor y = of_one(op.function, input);
   const Save save = op.of_result ? saves_output(y, 0) : saves_input(input, 0);
   return call.done(y, rule, &op, {save}, [&](const Tensor& z) {
     return call.tangent(0) * op.slope(op.of_result ? z : input);
@@ -75,19 +81,17 @@ static Tensor special(const SpecialOp& op, const Rule& rule, const Tensor& input
 }
 
 // op(input), whose derivative is `slope`, an expression of x (or of its value y).
-#define LIBDL_SPECIAL(op, function, of_result, plane, slope)                                      \
-  static const SpecialOp special_##op{#op, [](double x) { return function(x); },                  \
-                                      [](const Tensor& x) -> Tensor { return slope; }, of_result, \
-                                      plane};                                                     \
-  static const Rule rule_##op{#op, special_vjp};                                                  \
-  Tensor op(const Tensor& input, Into into) {                                                     \
-    LIBDL_OBSERVED(op, input, into);                                                              \
-    return special(special_##op, rule_##op, input, into);                                         \
+#define LIBDL_SPECIAL(op, of_result, in_plane, slope)                                          \
+  static const SpecialOp special_##op{                                                         \
+      #op, Special::op, [](const Tensor& x) -> Tensor { return slope; }, of_result, in_plane}; \
+  static const Rule rule_##op{#op, special_vjp};                                               \
+  Tensor op(const Tensor& input, Into into) {                                                  \
+    LIBDL_OBSERVED(op, input, into);                                                           \
+    return special(special_##op, rule_##op, input, into);                                      \
   }
-#define LIBDL_REAL(op, slope) LIBDL_SPECIAL(op, kernels::special::op, false, nullptr, slope)
-#define LIBDL_INVERSE(op, slope) LIBDL_SPECIAL(op, kernels::special::op, true, nullptr, slope)
-#define LIBDL_PLANE(op, slope) \
-  LIBDL_SPECIAL(op, std::op, false, [](Complex z) { return std::op(z); }, slope)
+#define LIBDL_REAL(op, slope) LIBDL_SPECIAL(op, false, false, slope)
+#define LIBDL_INVERSE(op, slope) LIBDL_SPECIAL(op, true, false, slope)
+#define LIBDL_PLANE(op, slope) LIBDL_SPECIAL(op, false, true, slope)
 
 using kernels::special::kSqrt2Pi;
 using kernels::special::kSqrtPi;
@@ -141,8 +145,7 @@ Tensor polygamma(int64_t n, const Tensor& input, Into into) {
   if (dtype != input.dtype())
     return write_result(op, polygamma(n, cast(input, dtype)), into, {&input});
   Call call(op, into, {&input});
-  const Tensor y =
-      computed<double>(input, dtype, [n](double x) { return kernels::special::polygamma(n, x); });
+  const Tensor y = of_one(n == 0 ? Special::digamma : Special::polygamma, input, n);
   return call.done(y, kPolygamma, n, {saves_input(input, 0)},
                    [&](const Tensor&) { return call.tangent(0) * polygamma(after(n), input); });
 }
@@ -152,7 +155,7 @@ Tensor polygamma(int64_t n, const Tensor& input, Into into) {
 namespace {
 struct PairOp {
   const char* name;
-  double (*value)(double, double);
+  Special function;
   Tensor (*slopes[2])(const Tensor& x, const Tensor& y);  // by x and by y
 };
 struct PairAttr {
@@ -180,17 +183,9 @@ static Tensor pair(const PairOp& op, const Rule& rule, const Tensor& input, cons
     return write_result(op.name, pair(op, rule, cast(input, dtype), cast(other, dtype), {}), into,
                         {&input, &other});
   Call call(op.name, into, {&input, &other});
-  const Device device = result_device(operands);
-  Tensor held[2];
-  const double* const x = elements_of<double>(held[0], expand(detach(input), shape));
-  const double* const y = elements_of<double>(held[1], expand(detach(other), shape));
-  const Tensor values = empty(shape, Dtype::kFloat64);
-  if (values.numel() > 0) {
-    double* const to = values.overwrite_plain<double>();
-    each_index(values.numel(), [&](int64_t i) { to[i] = op.value(x[i], y[i]); });
-  }
-  return call.done(on_device(plain(values, dtype), device), rule,
-                   PairAttr{&op, {Shape(input.shape()), Shape(other.shape())}},
+  const Tensor y = empty(shape, dtype, result_device(operands));
+  run(op.function, y, {&input, &other});
+  return call.done(y, rule, PairAttr{&op, {Shape(input.shape()), Shape(other.shape())}},
                    {saves_input(input, 0), saves_input(other, 1)}, [&](const Tensor&) {
                      Tensor sum;
                      for (int i = 0; i < 2; ++i) {
@@ -202,10 +197,10 @@ static Tensor pair(const PairOp& op, const Rule& rule, const Tensor& input, cons
                    });
 }
 
-#define LIBDL_PAIR(op, function, by_first, by_second)                          \
+#define LIBDL_PAIR(op, by_first, by_second)                                    \
   static const PairOp pair_##op{                                               \
       #op,                                                                     \
-      [](double x, double y) { return function(x, y); },                       \
+      Special::op,                                                             \
       {[](const Tensor& x, const Tensor& y) -> Tensor { return by_first; },    \
        [](const Tensor& x, const Tensor& y) -> Tensor { return by_second; }}}; \
   static const Rule rule_##op{#op, pair_vjp};                                  \
@@ -214,8 +209,8 @@ static Tensor pair(const PairOp& op, const Rule& rule, const Tensor& input, cons
     return pair(pair_##op, rule_##op, input, other, into);                     \
   }
 
-LIBDL_PAIR(atan2, std::atan2, y / (x * x + y * y), -x / (x * x + y * y))
-LIBDL_PAIR(hypot, std::hypot, x / hypot(x, y), y / hypot(x, y))
+LIBDL_PAIR(atan2, y / (x * x + y * y), -x / (x * x + y * y))
+LIBDL_PAIR(hypot, x / hypot(x, y), y / hypot(x, y))
 
 // x^(a - 1) exp(-x) / gamma(a)
 static Tensor gamma_density(const Tensor& a, const Tensor& x) {
@@ -224,11 +219,10 @@ static Tensor gamma_density(const Tensor& a, const Tensor& x) {
 [[noreturn]] static Tensor no_slope(const char* op, const Tensor&, const Tensor&) {
   fail_argument(LIBDL_ERROR_UNSUPPORTED, op, 1, "input", "requires grad", "an order that does not");
 }
-LIBDL_PAIR(igamma, kernels::special::igamma, no_slope("igamma", x, y), gamma_density(x, y))
-LIBDL_PAIR(igammac, kernels::special::igammac, no_slope("igammac", x, y), -gamma_density(x, y))
+LIBDL_PAIR(igamma, no_slope("igamma", x, y), gamma_density(x, y))
+LIBDL_PAIR(igammac, no_slope("igammac", x, y), -gamma_density(x, y))
 
-LIBDL_PAIR(logaddexp, kernels::special::logaddexp, sigmoid(x - y), sigmoid(y - x))
-LIBDL_PAIR(logaddexp2, kernels::special::logaddexp2, sigmoid((x - y) * std::numbers::ln2),
-           sigmoid((y - x) * std::numbers::ln2))
+LIBDL_PAIR(logaddexp, sigmoid(x - y), sigmoid(y - x))
+LIBDL_PAIR(logaddexp2, sigmoid((x - y) * std::numbers::ln2), sigmoid((y - x) * std::numbers::ln2))
 
 }  // namespace libdl

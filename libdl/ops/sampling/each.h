@@ -4,8 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <complex>
-#include <type_traits>
 
 #include "device/launch.h"
 #include "ops/core/call.h"
@@ -33,10 +31,9 @@ void each_index(int64_t count, const Body& body) {
 }
 
 // The elements in row-major order, in the host's memory.
-template <class T>
-const T* elements_of(Tensor& held, const Tensor& x) {
-  held = plain(on_host(x), std::is_same_v<T, double> ? Dtype::kFloat64 : Dtype::kComplex128);
-  return held.read_plain<T>();
+inline const double* elements_of(Tensor& held, const Tensor& x) {
+  held = plain(on_host(x), Dtype::kFloat64);
+  return held.read_plain<double>();
 }
 
 }  // namespace libdl
