@@ -13,6 +13,7 @@
 #include "kernels/cuda/merged.h"
 #include "kernels/cuda/plan.h"
 #include "kernels/cuda/rows.h"
+#include "kernels/cuda/warp.h"
 
 #ifdef LIBDL_KERNELS
 #include "kernels/cuda/math.h"
@@ -82,15 +83,9 @@ LIBDL_DEVICE T rounded(T x) {
 
 LIBDL_DEVICE Totals operator+(Totals a, Totals b) { return {a.loss + b.loss, a.factor + b.factor}; }
 
-// The block's first thread gets the sum over all threads, of which there are whole warps.
+// For the block's first thread.
 LIBDL_DEVICE Totals over_block(Totals x) {
-  __shared__ Totals of_warps[1024 / kWarp];
-  for (int by = kWarp / 2; by > 0; by /= 2) x = x + shuffle_down(x, by);
-  if (threadIdx.x % kWarp == 0) of_warps[threadIdx.x / kWarp] = x;
-  __syncthreads();
-  if (threadIdx.x == 0)
-    for (unsigned w = 1; w < blockDim.x / kWarp; ++w) x = x + of_warps[w];
-  return x;
+  return joined_over_block(x, [](Totals a, Totals b) { return a + b; });
 }
 
 // y = x - top - log(sum of exp(x - top)).

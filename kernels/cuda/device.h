@@ -4,6 +4,7 @@
 // any dtype as a compute class.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
@@ -60,6 +61,16 @@ LIBDL_DEVICE int64_t quotient_of(int64_t i, int64_t n, int64_t end) {
 struct alignas(16) Sixteen {
   uint64_t low, high;
 };
+
+// Four elements in one access, if they are aligned.
+template <class T>
+struct alignas(4 * sizeof(T)) Four {
+  T of[4];
+};
+
+LIBDL_DEVICE bool is_aligned_to(const void* data, size_t unit) {
+  return reinterpret_cast<uintptr_t>(data) % unit == 0;
+}
 
 // The operands' offsets of element i, row-major. 64-bit divisions cost several times as much as
 // 32-bit ones.

@@ -54,6 +54,10 @@ struct alignas(128) Complaint {
 };
 Complaint* complaint(Context& context);
 
+// A word of device memory that is 0 whenever no kernel of the stream runs: see last_block.h. NULL
+// with an error in the context.
+unsigned* turnstile(Context& context);
+
 #define KERNEL(name, Args) void name(Context& context, const Args& args);
 #include "kernels/kernels.def"
 #undef KERNEL

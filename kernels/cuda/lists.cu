@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Norms and clipping of many tensors at once. Each thread block takes a part of one tensor; of a
-// norm it leaves a number, and a second kernel combines these.
+// norm it leaves a number, and the last block combines these.
 
+#include <algorithm>
 #include <cmath>
 
 #include "kernels/cuda/device.h"
+#include "kernels/cuda/last_block.h"
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/plan.h"
 #include "kernels/cuda/tensor_table.h"
@@ -30,7 +32,13 @@ constexpr size_t kBesides = 64;  // bytes of what follows, at most, without its 
 template <size_t kBytes>
 struct ListNorm {
   double order;
-  double* parts;  // one a block
+  double* parts;     // one a block, of all launches
+  int64_t first;     // the part of this launch's first block
+  unsigned* of_all;  // the stream's turnstile
+  double* total;
+  void* out;
+  int32_t out_dtype;
+  int32_t finishes;  // the list ends with this launch
   TensorTable<Listed, room_for_entries<Listed>(kBytes, kBesides)> table;
 };
 template <size_t kBytes>
@@ -44,15 +52,6 @@ static_assert(sizeof(ListNorm<kShortParams>) <= kShortParams);
 static_assert(sizeof(ListClip<kShortParams>) <= kShortParams);
 static_assert(sizeof(ListNorm<kLongParams>) <= kLongParams);
 static_assert(sizeof(ListClip<kLongParams>) <= kLongParams);
-
-struct NormOfParts {
-  double order;
-  const double* parts;
-  int64_t count;
-  double* total;
-  void* out;
-  int32_t out_dtype;
-};
 
 }  // namespace
 
@@ -77,16 +76,9 @@ struct NormMax {
   static LIBDL_DEVICE double join(double a, double x) { return x > a || x != x ? x : a; }
 };
 
-// The block's first thread gets the result over all threads, of which there are whole warps.
 template <class N>
-LIBDL_DEVICE double joined_over_block(double x) {
-  __shared__ double of_warps[kThreads / kWarp];
-  for (int by = kWarp / 2; by > 0; by /= 2) x = N::join(x, shuffle_down(x, by));
-  if (threadIdx.x % kWarp == 0) of_warps[threadIdx.x / kWarp] = x;
-  __syncthreads();
-  if (threadIdx.x == 0)
-    for (unsigned w = 1; w < blockDim.x / kWarp; ++w) x = N::join(x, of_warps[w]);
-  return x;
+LIBDL_DEVICE double over_block(double x) {
+  return joined_over_block(x, [](double a, double b) { return N::join(a, b); });
 }
 
 // Calls four(i) for each group of four elements that is this thread's, and one(i) for the others.
@@ -97,8 +89,9 @@ LIBDL_DEVICE void each_of_portion(const void* data, const Portion& at, F&& four,
   for (int64_t i = at.first + 4 * fours + threadIdx.x; i < at.end; i += blockDim.x) one(i);
 }
 
+// What the block's elements add, for its first thread.
 template <class N, class Params>
-LIBDL_DEVICE void norm_of_part(const Params& p) {
+LIBDL_DEVICE double norm_of_part(const Params& p) {
   const Portion at = portion_of_block<kPart>(p.table);
   const Listed& tensor = p.table.entry[at.at];
   double sum = 0;
@@ -117,15 +110,19 @@ LIBDL_DEVICE void norm_of_part(const Params& p) {
         },
         [&](int64_t i) { take(x[i]); });
   });
-  sum = joined_over_block<N>(sum);
-  if (threadIdx.x == 0) p.parts[blockIdx.x] = sum;
+  return over_block<N>(sum);
 }
 
-template <class N>
-LIBDL_DEVICE void norm_of_parts(const NormOfParts& p) {
+// A list without elements is one block without a tensor.
+template <class N, class Params>
+LIBDL_DEVICE void norm_of_list(const Params& p) {
+  const double part = p.table.tensors ? norm_of_part<N>(p) : 0;
+  if (threadIdx.x == 0) p.parts[p.first + blockIdx.x] = part;
+  if (!p.finishes || !is_last_block(p.of_all)) return;
+  const int64_t count = p.first + gridDim.x;
   double sum = 0;
-  for (int64_t i = threadIdx.x; i < p.count; i += blockDim.x) sum = N::join(sum, p.parts[i]);
-  sum = joined_over_block<N>(sum);
+  for (int64_t i = threadIdx.x; i < count; i += blockDim.x) sum = N::join(sum, p.parts[i]);
+  sum = over_block<N>(sum);
   if (threadIdx.x != 0) return;
   if constexpr (std::is_same_v<N, Norm2>) sum = ::sqrt(sum);
   if constexpr (std::is_same_v<N, NormOfOrder>) sum = ::pow(sum, 1 / p.order);
@@ -174,10 +171,9 @@ LIBDL_DEVICE void clip_each(const Params& p) {
   });
 }
 
-#define LIST_NORM(suffix, N)                                                                   \
-  LIBDL_BLOCK_KERNEL(list_norm_##suffix, ListNorm<kShortParams>) { norm_of_part<N>(p); }       \
-  LIBDL_BLOCK_KERNEL(list_norm_##suffix##_long, ListNorm<kLongParams>) { norm_of_part<N>(p); } \
-  LIBDL_BLOCK_KERNEL(list_norm_##suffix##_of_parts, NormOfParts) { norm_of_parts<N>(p); }
+#define LIST_NORM(suffix, N)                                                             \
+  LIBDL_BLOCK_KERNEL(list_norm_##suffix, ListNorm<kShortParams>) { norm_of_list<N>(p); } \
+  LIBDL_BLOCK_KERNEL(list_norm_##suffix##_long, ListNorm<kLongParams>) { norm_of_list<N>(p); }
 LIST_NORM(1, Norm1)
 LIST_NORM(2, Norm2)
 LIST_NORM(max, NormMax)
@@ -222,10 +218,9 @@ int64_t parts_of(const TensorList& list) {
 }
 
 struct NormNames {
-  const char *few, *many, *finish;
+  const char *few, *many;
 };
-#define NAMES(suffix) \
-  {"list_norm_" suffix, "list_norm_" suffix "_long", "list_norm_" suffix "_of_parts"}
+#define NAMES(suffix) {"list_norm_" suffix, "list_norm_" suffix "_long"}
 NormNames names_of(double order) {
   if (order == 1) return NAMES("1");
   if (order == 2) return NAMES("2");
@@ -238,23 +233,27 @@ NormNames names_of(double order) {
 void list_norm(Context& context, const ListNormArgs& a) {
   int64_t elements = 0;
   for (int32_t t = 0; t < a.list.count; ++t) elements += a.list.numel[t];
-  const int64_t count = parts_of(a.list);
+  const int64_t count = std::max<int64_t>(1, parts_of(a.list));
   const Scratch room(context, count * int64_t{sizeof(double)});
   if (room.failed()) return;
-  auto* const parts = static_cast<double*>(room.data());
+  unsigned* const of_all = turnstile(context);
   // One element's norm is its magnitude: its power might overflow.
   const NormNames names = names_of(elements == 1 ? 1 : a.order);
   with_params<ListNorm>(a.list, [&](auto& params, bool many) {
     params.order = a.order;
-    params.parts = parts;
-    send_list(a.list, params, [&](auto& filled, int64_t blocks) {
+    params.parts = static_cast<double*>(room.data());
+    params.of_all = of_all;
+    params.total = static_cast<double*>(a.total.data);
+    params.out = a.out.data;
+    params.out_dtype = a.out.dtype;
+    const auto send = [&](auto& filled, int64_t blocks) {
+      filled.finishes = filled.first + blocks == count;
       launch(context, many ? names.many : names.few, {blocks, kThreads, 1}, filled);
-      filled.parts += blocks;
-    });
+      filled.first += blocks;
+    };
+    if (elements == 0) return send(params, 1);
+    send_list(a.list, params, send);
   });
-  const NormOfParts last{a.order,    parts,      count, static_cast<double*>(a.total.data),
-                         a.out.data, a.out.dtype};
-  launch(context, names.finish, {1, kThreads, 1}, last);
 }
 
 void list_clip(Context& context, const ListClipArgs& a) {

@@ -39,12 +39,6 @@ struct Strided {
 
 // -- dense --------------------------------------------------------------------------------------
 
-// Four elements in one access, if they are aligned.
-template <class T>
-struct alignas(4 * sizeof(T)) Four {
-  T of[4];
-};
-
 template <class Op, int kInputs, class T>
 LIBDL_DEVICE auto applied(const Four<T>* in, int j) {
   float x[3] = {};

@@ -54,16 +54,6 @@ LIBDL_DEVICE Portion portion_of_block(const Table& table) {
   return {low, first, first + kChunk < entry.numel ? first + kChunk : entry.numel};
 }
 
-// Four elements in one access, if they are aligned.
-template <class T>
-struct alignas(4 * sizeof(T)) Four {
-  T of[4];
-};
-
-LIBDL_DEVICE bool is_aligned_to(const void* data, size_t unit) {
-  return reinterpret_cast<uintptr_t>(data) % unit == 0;
-}
-
 // Calls f with a pointer of the element type of a real floating dtype.
 template <class F>
 LIBDL_DEVICE void with_floating(int32_t dtype, F&& f) {

@@ -46,6 +46,19 @@ LIBDL_DEVICE T shuffle_from(T value, int from) {
 #endif
 }
 
+// The values of all threads of the block, joined by join(a, b), for its first thread; the block has
+// whole warps. Between two calls in a kernel the block must have synchronised.
+template <class T, class Join>
+LIBDL_DEVICE T joined_over_block(T x, Join&& join) {
+  __shared__ T of_warps[1024 / kWarp];
+  for (int by = kWarp / 2; by > 0; by /= 2) x = join(x, shuffle_down(x, by));
+  if (threadIdx.x % kWarp == 0) of_warps[threadIdx.x / kWarp] = x;
+  __syncthreads();
+  if (threadIdx.x == 0)
+    for (unsigned w = 1; w < blockDim.x / kWarp; ++w) x = join(x, of_warps[w]);
+  return x;
+}
+
 }  // namespace libdl::kernels::cuda
 
 #endif  // LIBDL_KERNELS

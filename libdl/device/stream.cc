@@ -76,7 +76,7 @@ void destroy(libdl_stream* stream) {
 void destroy(libdl_event* event) {
   if (event->native) {
     const Backend& table = backend(event->device.type);
-    if (event->timing || event->device.is_cpu())
+    if (event->timing)
       table.event_destroy(event->device.index, event->native);
     else
       give_event(table, event->device.index, event->native);
@@ -171,8 +171,8 @@ Event make_event(Device device, bool timing) {
   event->device = device;
   event->timing = timing;
   const Backend& table = backend(device.type);
-  check_backend(timing || device.is_cpu() ? table.event_create(device.index, timing, &event->native)
-                                          : take_event(table, device.index, &event->native));
+  check_backend(timing ? table.event_create(device.index, timing, &event->native)
+                       : take_event(table, device.index, &event->native));
   return event;
 }
 

@@ -7,7 +7,6 @@ import pathlib
 
 import pytest
 
-
 import libdl
 from cuda import launches
 

@@ -64,13 +64,29 @@ def near(got: dl.Tensor, wanted: float) -> None:
 
 
 @pytest.mark.parametrize("order", [1.0, 2.0, 3.5, 0.5, math.inf])
-@pytest.mark.parametrize("count", [1, 6, 180])
+@pytest.mark.parametrize("count", [1, 6, 180, 1500])
 def test_the_norm_of_a_list_is_that_of_all_elements(order, count):
     for dtypes in (DTYPES, [dl.float32], [dl.bfloat16, dl.float32], [dl.bfloat16]):
         xs = [x for x in gradients(count, dtypes) if x.numel() or order != math.inf]
         there = nn.utils.get_total_norm(moved(xs, "cuda"), order)
         assert there.dtype == nn.utils.get_total_norm(xs, order).dtype
         near(there, norm_of(xs, order))
+
+
+def test_norms_on_several_streams_do_not_count_each_other_s_blocks():
+    lists = [gradients(count, seed=count) for count in (4, 30, 90)]
+    there = [moved(xs, "cuda") for xs in lists]
+    dl.cuda.synchronize()
+    streams = [dl.cuda.Stream() for _ in lists]
+    norms: list[list[dl.Tensor]] = [[] for _ in lists]
+    for _ in range(5):
+        for stream, xs, found in zip(streams, there, norms, strict=True):
+            with dl.cuda.stream(stream):
+                found.append(nn.utils.get_total_norm(xs))
+    dl.cuda.synchronize()
+    for xs, found in zip(lists, norms, strict=True):
+        for norm in found:
+            near(norm, norm_of(xs, 2.0))
 
 
 @pytest.mark.parametrize("count", [1, 6, 180, 1500])

@@ -17,6 +17,7 @@
 #include "backends/cuda/host.h"
 #include "backends/cuda/modules.h"
 #include "backends/cuda/stream.h"
+#include "backends/cuda/turnstiles.h"
 
 namespace libdl::cuda {
 
@@ -133,6 +134,14 @@ Complaint* complaint(Context& context) {
   libdl_error* error = in.error;
   Complaint* const found =
       error ? nullptr : complaint_place(context.device, context.stream, &error);
+  keep(context, error);
+  return found;
+}
+
+unsigned* turnstile(Context& context) {
+  if (context.error) return nullptr;
+  libdl_error* error = nullptr;
+  unsigned* const found = turnstile_of(context.device, context.stream, &error);
   keep(context, error);
   return found;
 }

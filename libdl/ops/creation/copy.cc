@@ -21,10 +21,10 @@ namespace libdl {
 
 // -- inner steps --------------------------------------------------------------------------------
 
-void copy_bytes(const Tensor& dst, const Tensor& src) {
+void copy_bytes(const Tensor& dst, const Tensor& src, bool non_blocking) {
   if (dst.numel() == 0) return;
   if (memory_elsewhere() && dst.device() != src.device()) [[unlikely]]
-    return transfer(dst, src, false);
+    return transfer(dst, src, non_blocking);
   const Tensor* const in[] = {&src};
   if (memory_is_special()) [[unlikely]] {
     FormPlan plan;
@@ -179,7 +179,6 @@ static const Rule kCopyInto{"copy_", copy_into_vjp};
 // dst's dtype decides; complex numbers are not cut to their real part.
 static void check_part(const char* op, const char* name, const Tensor& src, Dtype dtype) {
   if (src.is_number()) return check_holds(op, 1, name, src, dtype);
-  if (src.is_number()) return check_holds(op, 1, name, src, dtype);
   if (src.is_complex() && !is_complex(dtype))
     fail_argument(LIBDL_ERROR_DTYPE, op, 1, name, std::string("is ") + name_of(src.dtype()),
                   std::string("a real dtype, as dst is ") + name_of(dtype));
@@ -224,10 +223,8 @@ static Tensor overwrite(const char* op, const char* name, const Tensor& src, Int
   call.ready(y, kCopyInto, CopyAttr{Shape(src.shape()), src.device()});
   if (src.ndim() == 0 && dst.numel() > 1) {
     fill_bytes(dst, src);  // converts the value once
-  } else if (memory_elsewhere() && dst.device() != src.device() && dst.numel()) {
-    transfer(dst, src, non_blocking);
   } else {
-    copy_bytes(dst, src);
+    copy_bytes(dst, src, non_blocking);
   }
   return call.finish(std::move(y));
 }

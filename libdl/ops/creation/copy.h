@@ -11,8 +11,8 @@ namespace libdl {
 
 // Whether a tensor of this shape can be copied to one of the wanted shape.
 bool broadcasts_to(Dims shape, Dims wanted);
-// Copies src's elements to dst, converted; shapes agree.
-void copy_bytes(const Tensor& dst, const Tensor& src);
+// Copies src's elements to dst, converted; shapes agree. non_blocking: as for transfer.
+void copy_bytes(const Tensor& dst, const Tensor& src, bool non_blocking = false);
 // Sets every element to value (0-d or a number), converted.
 void fill_bytes(const Tensor& dst, const Tensor& value);
 // A contiguous tensor with x's values as dtype; x itself where it is both already.

@@ -97,7 +97,7 @@ Tensor transferred(const Tensor& x, Dtype dtype, Device device, bool non_blockin
   Call call("to", {}, {&x});
   const bool stays_queued = non_blocking && device.is_cpu() && pins_memory(x.device());
   Tensor y = stays_queued ? pinned_as(x, dtype, x.device()) : empty_as(x, dtype, device);
-  if (y.numel()) transfer(y, x, non_blocking);
+  copy_bytes(y, x, non_blocking);
   y = call.done(std::move(y), kTransfer, TransferAttr{x.device()});
   if (call.forward())
     call.jvp(y, [&] { return to(call.tangent(0), dtype, device, non_blocking, true); });

@@ -89,7 +89,7 @@ static Tensor slopes(const Kept& a, const SavedValues& saved) {
     factor = reshape(index_select(saved.weight, 0, reshape(valid, flat)), target.shape());
   }
   const Tensor none = zeros(a.shape, a.dtype, target.device());
-  const Tensor picked =
+  Tensor picked =
       scatter(none, a.at, unsqueeze(valid, a.at), mul(counted(factor), number(a.smoothing - 1)));
   if (!(a.smoothing > 0)) return picked;
   Tensor even = mul(counted(ones), number(-a.smoothing / static_cast<double>(classes)));
