@@ -16,6 +16,14 @@ def test_each_error_has_a_number():
     assert [n for name, text in sources for n in places.unnumbered(name, text)] == []
 
 
+def test_lambdas_of_a_known_name_tell_the_place_of_their_call():
+    texts = places.sources()
+    names = places.declared(texts)
+    assert [f for name, text in texts.items() for f in places.without_location(name, text, names)] == []
+    planted = "const auto bad = [&](int x) { fail(x); };\nif (y) bad(1);"
+    assert places.without_location("x.cc", planted, names) == ["x.cc: bad"]
+
+
 def test_a_number_is_of_one_place():
     numbers = collections.Counter(place.number for place in places.places())
     assert len(numbers) > 400

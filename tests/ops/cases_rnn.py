@@ -229,6 +229,8 @@ def refusals(kind: str) -> list[Reject]:
     if kind == "lstm":
         made.append(Reject(wrong, ("lstm: argument 2 (hx) has 1 tensors, wanted two",),
                            lambda: call(ones(2, 1, 3), h(1, 1)[:1], w, *rest)))
+        made.append(Reject(wrong, ("lstm: argument 3 (params) has shape [2] at position 2, wanted",),
+                           lambda: call(ones(2, 1, 3), h(1, 1), [*w, ones(2)], *rest)))
     return made
 
 

@@ -142,6 +142,8 @@ def test_multinomial_without_replacement():
     (("poisson: argument 1", "-1.0"), lambda: libdl.poisson(libdl.tensor([-1.0]))),
     (("binomial: argument 1", "-1.0"), lambda: libdl.binomial(-libdl.ones(1), libdl.ones(1))),
     (("binomial: argument 2", "2.0"), lambda: libdl.binomial(libdl.ones(1), 2 * libdl.ones(1))),
+    (("binomial: argument 2 (prob) is float64, wanted float32",),
+     lambda: libdl.binomial(libdl.ones(1), libdl.ones(1, dtype=libdl.float64))),
     (("standard_gamma: argument 1", "-1.0"), lambda: libdl.standard_gamma(-libdl.ones(1))),
     (("exponential_", "lambd"), lambda: libdl.ones(1).exponential_(0.0)),
     (("geometric_", "(p)"), lambda: libdl.ones(1).geometric_(1.0)),

@@ -149,10 +149,10 @@ void check_input(const Tensor& input, const Method& mode, std::string_view name)
 }
 
 void check_flags(const Method& mode, std::string_view name, bool align_corners, bool antialias) {
-  const auto bad = [&](int argument, const char* flag, const char* modes) {
+  const auto bad = [&](int argument, const char* flag, const char* modes LIBDL_SOURCE_LOCATION) {
     fail_argument(LIBDL_ERROR_VALUE, kOp, argument, flag,
                   "is true in mode '" + std::string(name) + "'",
-                  std::string("false, but for ") + modes);
+                  std::string("false, but for ") + modes LIBDL_SAME_SOURCE_LOCATION);
   };
   if (align_corners && !mode.flags)
     bad(7, "align_corners", "'linear', 'bilinear', 'bicubic' and 'trilinear'");

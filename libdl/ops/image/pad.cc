@@ -166,10 +166,10 @@ static void check_dimensions(const Tensor& input, Dims pads, Fill fill) {
 static int64_t padded_size(const Tensor& input, Dims pads, Fill fill, int d, int64_t before,
                            int64_t after) {
   const int64_t n = input.size(d);
-  const auto bad = [&](const std::string& wanted) {
-    fail_argument(
-        LIBDL_ERROR_VALUE, kOp, 2, "pad", "is " + to_string(pads),
-        wanted + " for dimension " + std::to_string(d) + ", of size " + std::to_string(n));
+  const auto bad = [&](const std::string& wanted LIBDL_SOURCE_LOCATION) {
+    const std::string size = std::to_string(d) + ", of size " + std::to_string(n);
+    fail_argument(LIBDL_ERROR_VALUE, kOp, 2, "pad", "is " + to_string(pads),
+                  wanted + " for dimension " + size LIBDL_SAME_SOURCE_LOCATION);
   };
   int64_t size;
   if (__builtin_add_overflow(n, before, &size) || __builtin_add_overflow(size, after, &size))

@@ -142,9 +142,9 @@ Tensor col2im(const Tensor& input, Dims output_size, Dims kernel_size, std::opti
   LIBDL_OBSERVED(col2im, input, output_size, kernel_size, dilation, padding, stride);
   Windows w{.op = "col2im", .backward = "col2im_backward"};
   const int n = input.ndim();
-  const auto bad = [&](const std::string& wanted) {
+  const auto bad = [&](const std::string& wanted LIBDL_SOURCE_LOCATION) {
     fail_argument(LIBDL_ERROR_SHAPE, w.op, 1, "input", "has shape " + to_string(input.shape()),
-                  wanted);
+                  wanted LIBDL_SAME_SOURCE_LOCATION);
   };
   if ((n != 2 && n != 3) || input.size(n - 2) == 0 || input.size(n - 1) == 0)
     bad("[n, c t u, windows] or [c t u, windows], of which only n may be 0");

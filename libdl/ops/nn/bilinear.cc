@@ -25,8 +25,10 @@ static void check_dtypes(const Tensor& input1, const Tensor& input2, const Tenso
 static void check_shapes(const Tensor& input1, const Tensor& input2, const Tensor& weight,
                          const Tensor* bias) {
   const char* const op = "bilinear";
-  const auto bad = [&](int place, const char* name, const Tensor& x, const std::string& wanted) {
-    fail_argument(LIBDL_ERROR_SHAPE, op, place, name, "has shape " + to_string(x.shape()), wanted);
+  const auto bad = [&](int place, const char* name, const Tensor& x,
+                       const std::string& wanted LIBDL_SOURCE_LOCATION) {
+    fail_argument(LIBDL_ERROR_SHAPE, op, place, name, "has shape " + to_string(x.shape()),
+                  wanted LIBDL_SAME_SOURCE_LOCATION);
   };
   if (weight.ndim() != 3) bad(3, "weight", weight, "[out, in1, in2]");
   if (input1.ndim() == 0) bad(1, "input1", input1, "[..., in1]");
