@@ -287,6 +287,7 @@ TEST(SafetensorsHeader, MessagesSayWhatIsWrong) {
             "file_open_memory: tensor \"a\" has the dtype \"F8_E4M3\", which libdl does not know");
   const std::string a = R"("a":{"dtype":"U8","shape":[0],"data_offsets":[0,0]})";
   EXPECT_EQ(told("{" + a + "," + a + "}", 0), "file_open_memory: the header names \"a\" twice");
+  EXPECT_EQ(told(std::string("{}\0x", 4), 0), "file_open_memory: the header has a byte of 0");
   EXPECT_EQ(message_of([] { from_bytes("1234567"); }),
             "file_open_memory: the file has 7 bytes, a safetensors file at least 8");
   EXPECT_EQ(message_of([] { from_bytes(std::string("\1\0\0\0\0\0\0\0", 8)); }),

@@ -140,6 +140,8 @@ BINARY = [
          together(pairs(0.1, 0.9, alike=True), weighted(0.1, 0.9), certain), roundings=4,
          dtypes="f", scale=16, terms=4.0, rejects=[
              *refusals("binary_cross_entropy"),
+             Reject(REFUSED, ("binary_cross_entropy: argument 2 (target) has shape [3], wanted [2, 3]",),
+                    lambda: C.binary_cross_entropy(ones(2, 3), ones(3))),
              Reject(REFUSED, ("binary_cross_entropy: argument 1 (input) holds 1.5", "0 to 1"),
                     lambda: C.binary_cross_entropy(libdl.tensor([0.5, 1.5]), ones(2))),
              Reject(REFUSED, ("binary_cross_entropy: argument 1 (input) holds nan",),
@@ -156,6 +158,8 @@ BINARY = [
          together(pairs(-3.0, 3.0, 0.1, 0.9, alike=True), weighted(-3.0, 3.0)), roundings=4,
          dtypes="f", scale=16, terms=4.0, rejects=[
              *refusals("binary_cross_entropy_with_logits"),
+             Reject(REFUSED, ("with_logits: argument 2 (target) has shape [3], wanted [2, 3]",),
+                    lambda: C.binary_cross_entropy_with_logits(ones(2, 3), ones(3))),
              Reject(REFUSED, ("with_logits: argument 1 (input) is int64",),
                     lambda: C.binary_cross_entropy_with_logits(libdl.arange(2), ones(2))),
              Reject(REFUSED, ("with_logits: argument 2 (target) is int64",),
@@ -240,7 +244,9 @@ LIKELIHOODS = [
          roundings=4, dtypes="f", scale=16, terms=4.0, rejects=[
              *refusals("kl_div"),
              Reject(REFUSED, ("kl_div: argument 1 (input) is int64",),
-                    lambda: C.kl_div(libdl.arange(2), libdl.arange(2)))]),
+                    lambda: C.kl_div(libdl.arange(2), libdl.arange(2))),
+             Reject(REFUSED, ("kl_div: argument 3 (reduction) is \"all\"", "\"batchmean\""),
+                    lambda: C.kl_div(libdl.ones(2), libdl.ones(2), reduction="all"))]),
     Case("poisson_nll_loss", C.poisson_nll_loss, loss(poisson),
          together(pairs(0.2, 2.0, 0.2, 4.0), pairs(0.2, 2.0, 1.1, 4.0, full=True),
                   pairs(0.2, 2.0, 0.2, 4.0, log_input=False, eps=0.1)), roundings=6, dtypes="f",

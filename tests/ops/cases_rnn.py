@@ -219,7 +219,8 @@ def refusals(kind: str) -> list[Reject]:
                lambda: call(ones(2, 1, 3), h(1, 1), [w[0], w[0]], *rest)),
         Reject(wrong, (f"{kind}: argument 3 (params) has float64 at position 1", "wanted float32"),
                lambda: call(ones(2, 1, 3), h(1, 1), [w[0], w[1].double()], *rest)),
-        Reject(wrong, (f"{kind}: argument 3 (params) has shape [6] at position 0",),
+        Reject(wrong, (f"{kind}: argument 3 (params) has shape [6] at position 0",
+                       f"wanted [{GATES[kind]} hidden, 3]"),
                lambda: call(ones(2, 1, 3), h(1, 1), [ones(6), w[1]], *rest)),
         Reject(wrong, (f"{kind}: argument 5 (num_layers) is 0, wanted 1 or more",),
                lambda: call(ones(2, 1, 3), h(1, 1), w, False, 0, 0.0, False, False, False)),
@@ -229,7 +230,8 @@ def refusals(kind: str) -> list[Reject]:
     if kind == "lstm":
         made.append(Reject(wrong, ("lstm: argument 2 (hx) has 1 tensors, wanted two",),
                            lambda: call(ones(2, 1, 3), h(1, 1)[:1], w, *rest)))
-        made.append(Reject(wrong, ("lstm: argument 3 (params) has shape [2] at position 2, wanted",),
+        made.append(Reject(wrong, ("lstm: argument 3 (params) has shape [2] at position 2",
+                                   "wanted [projected, 2]"),
                            lambda: call(ones(2, 1, 3), h(1, 1), [*w, ones(2)], *rest)))
     return made
 

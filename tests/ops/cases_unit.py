@@ -184,7 +184,7 @@ TWO = [
                     lambda: F.bilinear(ones(3), ones(2).double(), ones(4, 3, 2))),
              Reject(REFUSED, ("bilinear: argument 3 (weight) has shape [3, 2]",),
                     lambda: F.bilinear(ones(3), ones(2), ones(3, 2))),
-             Reject(REFUSED, ("bilinear: argument 1 (input1) has shape []",),
+             Reject(REFUSED, ("bilinear: argument 1 (input1) has shape [], wanted [..., in1]",),
                     lambda: F.bilinear(ones(()), ones(2), ones(4, 3, 2))),
              Reject(REFUSED, ("bilinear: argument 1 (input1) has shape [2]",),
                     lambda: F.bilinear(ones(2), ones(2), ones(4, 3, 2))),

@@ -110,8 +110,6 @@ Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const T
                     "has shape " + to_string(x.tensor.shape()),
                     std::to_string(anchor.ndim()) + " dimensions, as anchor has");
   }
-  if (anchor.ndim() == 0)
-    fail_argument(LIBDL_ERROR_SHAPE, op, 1, "anchor", "is 0-d", "at least one dimension");
   check_broadcast(op, {operands[0], operands[1], operands[2]});
   const Named named(op);
   const auto distance = [&](const Operand& a, const Operand& b) {
