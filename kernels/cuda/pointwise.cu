@@ -6,6 +6,7 @@
 
 #include "kernels/cuda/device.h"
 #include "kernels/cuda/launch.h"
+#include "kernels/cuda/operands.h"
 #include "kernels/cuda/plan.h"
 #include "kernels/pointwise.h"
 
@@ -192,21 +193,8 @@ void pointwise(Context& context, const PointwiseArgs& a) {
   p.expression = a.expression;
   p.inputs = a.inputs;
   p.out_dtype = a.out.dtype;
-  const View* views[4] = {&a.out};
-  for (int k = 0; k < a.inputs; ++k) {
-    views[k + 1] = &a.in[k];
-    p.in_dtype[k] = a.in[k].dtype;
-    if (a.host_inputs >> k & 1) {
-      p.constants |= 1u << k;
-      p.constant[k] = host_element(a.in[k]);
-      views[k + 1] = nullptr;
-    }
-  }
-  each_part(views, a.inputs + 1, p.geometry, [&](void* const* data) {
-    p.out = data[0];
-    for (int k = 0; k < a.inputs; ++k) p.in[k] = data[k + 1];
-    launch(context, kStrided[a.compute], grid_for(context, p.geometry.numel), p);
-  });
+  for (int k = 0; k < a.inputs; ++k) p.in_dtype[k] = a.in[k].dtype;
+  launch_each_part(context, kStrided[a.compute], a, p);
 }
 
 #endif  // LIBDL_PLANS

@@ -4,7 +4,9 @@
 // of any floating dtype are computed in double.
 
 #include "kernels/cuda/device.h"
+#include "kernels/cuda/floating.h"
 #include "kernels/cuda/launch.h"
+#include "kernels/cuda/operands.h"
 #include "kernels/cuda/plan.h"
 
 #ifdef LIBDL_KERNELS
@@ -38,12 +40,7 @@ LIBDL_DEVICE void with_inexact_type(int32_t dtype, F&& f) {
   if constexpr (is_complex<V>) {
     return dtype == 14 ? f(static_cast<Complex64*>(nullptr)) : f(static_cast<Complex*>(nullptr));
   } else {
-    switch (dtype) {
-      case 10: return f(static_cast<Half*>(nullptr));
-      case 11: return f(static_cast<Bfloat*>(nullptr));
-      case 12: return f(static_cast<float*>(nullptr));
-      case 13: return f(static_cast<double*>(nullptr));
-    }
+    with_floating(dtype, static_cast<F&&>(f));
   }
 }
 
@@ -158,20 +155,7 @@ void special(Context& context, const SpecialArgs& a) {
   p.function = a.function;
   p.dtype = a.out.dtype;
   p.order = a.order;
-  const View* views[3] = {&a.out};
-  for (int k = 0; k < a.inputs; ++k) {
-    views[k + 1] = &a.in[k];
-    if (a.host_inputs >> k & 1) {
-      p.constants |= 1u << k;
-      p.constant[k] = host_element(a.in[k]);
-      views[k + 1] = nullptr;
-    }
-  }
-  each_part(views, a.inputs + 1, p.geometry, [&](void* const* data) {
-    p.out = data[0];
-    for (int k = 0; k < a.inputs; ++k) p.in[k] = data[k + 1];
-    launch(context, kernel_for(a), grid_for(context, p.geometry.numel), p);
-  });
+  launch_each_part(context, kernel_for(a), a, p);
 }
 
 #endif  // LIBDL_PLANS

@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "kernels/cuda/device.h"
+#include "kernels/cuda/floating.h"
 #include "kernels/cuda/launch.h"
 
 namespace libdl::kernels::cuda {
@@ -54,16 +55,6 @@ LIBDL_DEVICE Portion portion_of_block(const Table& table) {
   return {low, first, first + kChunk < entry.numel ? first + kChunk : entry.numel};
 }
 
-// Calls f with a pointer of the element type of a real floating dtype.
-template <class F>
-LIBDL_DEVICE void with_floating(int32_t dtype, F&& f) {
-  switch (dtype) {
-    case 10: return f(static_cast<Half*>(nullptr));
-    case 11: return f(static_cast<Bfloat*>(nullptr));
-    case 12: return f(static_cast<float*>(nullptr));
-    case 13: return f(static_cast<double*>(nullptr));
-  }
-}
 // What is computed with in elements of type E.
 template <class E>
 using ComputedIn = std::conditional_t<std::is_same_v<E, double>, double, float>;
