@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The front door: make demo | test | attack | rust | bench | docs | ci | abi-refresh | clean.
+# The front door: make help lists what there is to make.
 # Everything is made below build/ and .venv/; a second run repeats nothing.
 
 SHELL := /bin/bash
@@ -10,11 +10,17 @@ JOBS ?= $(shell nproc)
 CMAKE_ARGS ?=
 # Of make attack: how many sequences of calls, and the number that they all follow from.
 SEQUENCES ?= 2000000
-SEED ?= $(shell date +%Y%m%d)
+SEED ?= $(LIBDL_TURN)
 # Of make oracle: how many programs, and ten times as many comparisons of calls; a night takes a tenth.
 COUNT ?= 200000
 
-export VENV BUILD
+# What chooses the part of the tests that is asked this time, and their seeds: the commit's id, so that
+# a commit has one verdict, whatever the day.
+ifndef LIBDL_TURN
+LIBDL_TURN := $(shell id=$$(git rev-parse --short=7 HEAD 2> /dev/null) && printf %d 0x$$id || echo 0)
+endif
+
+export VENV BUILD LIBDL_TURN
 python := $(VENV)/bin/python
 step := tools/step
 in_tree := PYTHONPATH=$(BUILD)/python
@@ -23,7 +29,7 @@ ninja = ninja -C $(BUILD) -j $(JOBS)
 
 .PHONY: help setup configure build demo test test-c test-python attack attack-threads oracle census rust \
         bench bench-models bench-ablation \
-        docs ci abi-refresh clean cuda test-cuda bench-cuda
+        docs early check ci nightly abi-refresh clean cuda test-cuda bench-cuda
 
 help:
 	@echo "make demo         train the handwritten digits in C, C++ and Python, compare every bit"
@@ -41,7 +47,11 @@ help:
 	@echo "make test-cuda    run its tests: on the device if there is one, else on a simulated driver"
 	@echo "make bench-cuda   measure it against PyTorch on the same device"
 	@echo "make docs         write the reference from the headers into build/reference"
-	@echo "make ci           sanitizers, wheel, installed prefix, ABI and instruction gates"
+	@echo "make check        before a push: what the changed files are refused for (10 minutes)"
+	@echo "make early        of these what needs no compiled library"
+	@echo "make ci           wheel, installed prefix, ABI, museum, CUDA and instruction gates"
+	@echo "make nightly      hours: sanitizers, each check left out, fuzzers, the oracle; goes on where"
+	@echo "                  it was stopped, and tells when each part last passed (PART=TEXT: some only)"
 	@echo "make abi-refresh  accept the present symbols and layouts as the promise"
 	@echo "make clean        remove build/ (.venv/ and data/ stay)"
 
@@ -172,8 +182,24 @@ docs:
 	@$(step) "Reference, in $(BUILD)/reference" python3 -B tools/reference.py --headers include/libdl \
 	  --out $(BUILD)/reference
 
+early: setup
+	@$(step) "Set-up for the gates" tools/setup/run ci
+	@$(MAKE) --no-print-directory configure
+	@$(step) "What the generators write" ninja -C $(BUILD) generated python_layer
+	@$(python) -B tests/gates/check.py early $(BUILD)
+
+check: early
+	@$(MAKE) --no-print-directory build
+	@$(python) -B tests/gates/check.py late $(BUILD)
+	@printf '\nmake check: all holds\n'
+
 ci:
 	@tests/gates/run
+
+PART ?=
+nightly: build
+	@$(step) "Set-up for the gates" tools/setup/run ci
+	@$(python) -B tests/gates/nightly.py $(BUILD) --only "$(PART)"
 
 abi-refresh: build
 	@$(step) "Refresh the ABI's committed lists" tests/abi/refresh $(BUILD)

@@ -1,20 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two settings of the gates.
+"""Settings of the gates. No verdict depends on the day: what Hypothesis draws is the same each time.
 
 LIBDL_LOOK_ON=1: every call of every test is shown to an interceptor that does nothing. Results must
 not depend on it; and test builds of the core (cmake/variant.cmake) refuse a kernel that runs in no
 call that was shown.
 
-LIBDL_SHARE=n: one n-th of the tests, each day another.
+LIBDL_SHARE=n: one n-th of the tests; which one LIBDL_TURN says, that make takes from the commit's id.
 """
 
 import ctypes
 import os
-import time
 import zlib
 from collections.abc import Iterator
 
+import hypothesis
 import pytest
+
+hypothesis.settings.register_profile("one_verdict", derandomize=True, deadline=None)
+hypothesis.settings.load_profile("one_verdict")
 
 
 class _Options(ctypes.Structure):
@@ -55,11 +58,11 @@ def look_on() -> Iterator[None]:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     shares = int(os.environ.get("LIBDL_SHARE", "1"))
-    today = int(time.time() // 86400) % shares
+    turn = int(os.environ.get("LIBDL_TURN", "0")) % shares
     kept: list[pytest.Item] = []
     left: list[pytest.Item] = []
     for item in items:
-        (kept if zlib.crc32(item.nodeid.encode()) % shares == today else left).append(item)
+        (kept if zlib.crc32(item.nodeid.encode()) % shares == turn else left).append(item)
     items[:] = kept
     if left:
         config.hook.pytest_deselected(items=left)

@@ -15,6 +15,7 @@
 from __future__ import annotations
 
 import argparse
+import ast
 import re
 import textwrap
 from dataclasses import dataclass
@@ -477,6 +478,33 @@ def stub_text(operators: list[Operator], template: str) -> str:
     return head + methods + body + end + rest.replace("#: functions", "\n".join(low))
 
 
+def declared(node: ast.stmt) -> str:
+    """The name that a statement of a stub declares, empty if it is no declaration."""
+    if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+        return node.target.id
+    return node.name if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else ""
+
+
+def check_names(stub: str) -> None:
+    """No scope declares a name twice, but for a row of overloads and the setter of a property: type
+    checkers refuse it, long after the header or the template that did so was written."""
+    tree = ast.parse(stub)
+    for scope in [tree, *(node for node in tree.body if isinstance(node, ast.ClassDef))]:
+        seen: dict[str, bool] = {}  # whether it is overloaded
+        before = ""
+        for node in scope.body:
+            name = declared(node)
+            decorators = [ast.unparse(d) for d in getattr(node, "decorator_list", [])]
+            overloaded = "overload" in decorators
+            goes_on = overloaded and name == before and seen[name]
+            if name in seen and not goes_on and f"{name}.setter" not in decorators:
+                where = getattr(scope, "name", "the module")
+                raise SystemExit(f"_C.pyi: line {node.lineno}: {where} declares {name} twice")
+            if name:
+                seen[name] = overloaded
+            before = name
+
+
 def pairs_text(operators: list[Operator]) -> str:
     ints: set[str] = set()
     strings: set[str] = set()
@@ -524,7 +552,9 @@ def main() -> None:
     write(package / "_functional.py", module_text("The operators of networks.", functional))
     write(package / "_methods.py", methods_text(operators))
     write(package / "_documents.py", documents_text(operators))
-    write(package / "_C.pyi", stub_text(operators, options.stub.read_text(encoding="utf-8")))
+    stub = stub_text(operators, options.stub.read_text(encoding="utf-8"))
+    check_names(stub)
+    write(package / "_C.pyi", stub)
     write(options.out / "pairs.i", pairs_text(operators))
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The exported symbols against tests/abi/symbols.txt: name, since-version, parameter names.
 
+    symbols.py headers         the headers declare exactly these, with these parameters
     symbols.py check BUILD     the library exports exactly these, under these version nodes
     symbols.py refresh BUILD   appends what is new; a lost or changed line needs --break
 
@@ -80,6 +81,18 @@ def check(library: pathlib.Path) -> int:
     return 0
 
 
+def check_headers() -> int:
+    """What needs no library: names and parameters, not the versions."""
+    old = {name: line.split(maxsplit=2)[2:] for name, line in committed().items()}
+    new = {f.name: [", ".join(f.parameters)] if f.parameters else []
+           for f in declarations.read().functions}  # fmt: skip
+    wrong = sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name))
+    for name in wrong:
+        print(f"symbols: {name}: committed {old.get(name)}, declared {new.get(name)}", file=sys.stderr)
+    print(f"symbols: {len(new)} declared, {len(wrong)} not as committed (make abi-refresh)")
+    return 1 if wrong else 0
+
+
 def refresh(library: pathlib.Path, allow_break: bool) -> int:
     old, new = committed(), lines(library)
     broken = [name for name in old if new.get(name) != old[name]]
@@ -92,6 +105,8 @@ def refresh(library: pathlib.Path, allow_break: bool) -> int:
 
 
 if __name__ == "__main__":
+    if sys.argv[1] == "headers":
+        sys.exit(check_headers())
     path = pathlib.Path(sys.argv[2]) / "libdlcore.so.0"
     if sys.argv[1] == "check":
         sys.exit(check(path))

@@ -14,7 +14,7 @@ from doors import door_source  # noqa: E402
 from headers import read_header, read_headers  # noqa: E402
 from op_table import default_text, schema  # noqa: E402
 from operators import OPERATOR_HEADERS, read_operators  # noqa: E402
-from python_layer import forms_by_name, methods_text, module_text  # noqa: E402
+from python_layer import check_names, forms_by_name, methods_text, module_text  # noqa: E402
 
 INCLUDE = ROOT / "include/libdl"
 HEADERS = read_headers(INCLUDE)
@@ -169,3 +169,14 @@ def test_the_python_layer_is_python(flag):
 
 def test_the_methods_are_python():
     compile(methods_text(OPERATORS), "_methods.py", "exec")
+
+
+def test_a_name_declared_twice_in_the_stub_is_refused():
+    overloads = "\n    @overload\n    def f(self): ...\n    @overload\n    def f(self, x): ..."
+    setter = "\n    @property\n    def p(self): ...\n    @p.setter\n    def p(self, x): ..."
+    check_names(f"class A:{overloads}{setter}\nx: int\ndef f(): ...\n")
+    for twice in (f"class A:\n    def f(self): ...{overloads}", f"class A:{overloads}\n    f: int",
+                  f"class A:{overloads}{setter}{overloads}", "x: int\ndef x(): ...",
+                  f"class A:{setter}\n    @property\n    def p(self): ..."):  # fmt: skip
+        with pytest.raises(SystemExit, match=r"line \d+: (A|the module) declares [fpx] twice"):
+            check_names(twice)

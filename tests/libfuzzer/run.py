@@ -189,7 +189,7 @@ def main() -> int:
     parser.add_argument("--tenth", action="store_true", help="a tenth of the inputs")
     parser.add_argument("--only", choices=TARGETS)
     parser.add_argument("--runs", type=int, default=0)
-    parser.add_argument("--seed", type=int, default=int(time.strftime("%Y%m%d")))
+    parser.add_argument("--seed", type=int, default=int(os.environ.get("LIBDL_TURN", "0")))
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
     if not clang_has_libfuzzer():

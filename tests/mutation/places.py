@@ -29,8 +29,16 @@ class Place:
     text: str  # the call, to tell it from others when lines have moved
 
     @property
+    def file(self) -> str:
+        return self.number.partition(":")[0]
+
+    @property
+    def line(self) -> int:
+        return int(self.number.partition(":")[2])
+
+    @property
     def key(self) -> str:
-        return f"{self.number.partition(':')[0]}: {self.text}"
+        return f"{self.file}: {self.text}"
 
 
 def bare(text: str) -> str:

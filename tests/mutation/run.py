@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Leaves out one check of the library after the other: a test that came to it has to fail.
 
-    python tests/mutation/run.py BUILD [--tenth] [--seed N] [--only TEXT]
+    python tests/mutation/run.py BUILD [--tenth] [--seed N] [--only TEXT] [--changed] [--suite PATH...]
 
 BUILD holds what `ninja mutation` makes. First the suite runs once and notes which test is refused
-where; then, for each place, some of its tests run without that check. --tenth takes a sample,
-another each day; --only the places whose line contains TEXT. What no test notices stands in
+where; then, for each place, some of its tests run without that check. --tenth takes a sample
+by the seed; --only the places whose line contains TEXT, --changed those in lines that did not land
+yet; --suite other tests in Python than all. What no test notices stands in
 unnoticed.txt with its reason, and that is at most one place in twenty.
 """
 
@@ -26,6 +27,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "gates")]
+import change  # noqa: E402
 from figures import figure  # noqa: E402
 from places import ROOT, Place, accepted, places  # noqa: E402
 
@@ -44,8 +46,9 @@ def limit_memory() -> None:
 class Suite:
     """The tests' programs over the library whose checks can be left out."""
 
-    def __init__(self, build: pathlib.Path):
+    def __init__(self, build: pathlib.Path, paths: list[str]):
         self.build = build.resolve()
+        self.paths = paths
         # One check is left out for each run: at a tenth of the size, and their figures are none.
         whole = ("LIBDL_WHOLE", "LIBDL_FIGURES")
         self.environment = {
@@ -79,27 +82,30 @@ class Suite:
         """The tests that are refused at each place, when all run; they have to pass."""
         commands = {name: (command, name) for name, command in self.programs.items()}
         commands["core"] = ([self.build / "mutation/core_tests", "--gtest_brief=1"], "")
-        commands["pytest"] = ([*self.python, "-n", str(WORKERS), *SUITE], "")
+        if self.paths:
+            commands["pytest"] = ([*self.python, "-n", str(WORKERS), *self.paths], "")
 
         def run(name: str) -> None:
-            command, test = commands[name]
+            command, test = commands.pop(name)
             done = self.run(command, 900, LIBDL_REACHED=str(log), LIBDL_TEST=test)
             if done.returncode:
                 raise SystemExit(f"checks: {name} fails though no check is left out\n"
                                  + done.stdout[-6000:] + done.stderr[-2000:])  # fmt: skip
 
-        run("pytest")
-        del commands["pytest"]
+        if self.paths:  # first and alone: it has processes of its own
+            run("pytest")
         with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
-            list(pool.map(run, commands))
+            list(pool.map(run, list(commands)))
         return tests_of(log)
 
     def asked(self, jobs: dict[str, list[str]],
               folder: pathlib.Path) -> dict[str, list[str] | None]:  # fmt: skip
         """Which of its tests in Python notices that the place is left out, and how."""
+        if not any(jobs.values()):
+            return {}
         file, verdicts = folder / "jobs", folder / "verdicts"
         file.write_text(json.dumps({"workers": WORKERS, "jobs": jobs}))
-        command = [*self.python, "-p", "forked", "-p", "no:faulthandler", *SUITE]
+        command = [*self.python, "-p", "forked", "-p", "no:faulthandler", *self.paths]
         done = self.run(command, 3000, LIBDL_JOBS=str(file), LIBDL_VERDICTS=str(verdicts))
         if not verdicts.exists():
             raise SystemExit(done.stdout + done.stderr)
@@ -171,17 +177,25 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--tenth", action="store_true")
-    parser.add_argument("--seed", type=int, default=int(time.time()) // 86400)
+    parser.add_argument("--seed", type=int, default=int(os.environ.get("LIBDL_TURN", "0")))
     parser.add_argument("--only", default="")
+    parser.add_argument("--changed", action="store_true")
+    parser.add_argument("--suite", nargs="*", default=SUITE)
     parser.add_argument("--reached", type=pathlib.Path, help="kept there, and used where it is")
     parser.add_argument("--verbose", action="store_true", help="say who notices each place")
     given = parser.parse_args()
     every = places()
     chosen = [place for place in every if given.only in f"{place.number}: {place.text}"]
+    if given.changed:
+        new = {name: change.lines(name) for name in change.files() if name.startswith("libdl/")}
+        chosen = [place for place in chosen if place.line in new.get(place.file, ())]
+        if not chosen:
+            print("checks: none is new")
+            return 0
     if given.tenth:
         chosen = random.Random(given.seed).sample(chosen, (len(chosen) + 9) // 10)
         print(f"checks: {len(chosen)} of {len(every)} places, --seed {given.seed}", flush=True)
-    suite = Suite(given.build)
+    suite = Suite(given.build, given.suite)
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)

@@ -352,12 +352,12 @@ def main() -> int:
     wanted = given.comparisons or 10 * given.programs
     only = set(given.only.split(",")) if given.only else None
 
-    begin = time.time()
+    begin = time.perf_counter()
     calls, failures = crowd("call", max(1, wanted * 10 // 34), given.seed, given.jobs, only)
-    middle = time.time()
+    middle = time.perf_counter()
     print(f"calls: {middle - begin:.0f} s", flush=True)
     ran, more = crowd("program", 0 if only else given.programs, given.seed, given.jobs)
-    end = time.time()
+    end = time.perf_counter()
     print(f"programs: {end - middle:.0f} s", flush=True)
     failures += more
     count = told(bench, failures, given.out, given.seed, given.jobs, given.most)

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""make check: what a landing is refused for, asked of the files that changed (change.py).
+
+    python tests/gates/check.py early BUILD   before anything is compiled; BUILD is configured
+    python tests/gates/check.py late BUILD    what needs the build, and the tests of the changed rooms
+
+All steps run; the exit status tells whether all held. `read` and `warnings` are two of the steps.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import json
+import os
+import pathlib
+import shlex
+import shutil
+import subprocess
+import sys
+
+import change
+import clang
+import rooms
+import tidy
+
+ROOT = change.ROOT
+PYTEST = [sys.executable, "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+JOBS = str(os.cpu_count() or 1)
+# What the house asks of the built library.
+BUILT = ("tests/house/test_bench_models.py",
+         "tests/house/test_circles.py::test_the_python_module_is_linked_one_way")  # fmt: skip
+CCACHE = [path] if (path := shutil.which("ccache")) else []
+
+def python(script: str, *words: str) -> list[str]:
+    return [sys.executable, "-B", str(ROOT / script), *words]
+
+
+def changed(*ends: str) -> list[str]:
+    return [name for name in change.files() if name.endswith(ends)]
+
+
+def compiled(build: pathlib.Path) -> list[str]:
+    """The changed sources, and those that stand beside a changed header, as the build knows them."""
+    entries = json.loads((build / "compile_commands.json").read_text())
+    known = {os.path.relpath(entry["file"], ROOT) for entry in entries}
+    beside = {str(pathlib.Path(name).with_suffix(".cc")) for name in changed(".h")}
+    return sorted(known & {*changed(".c", ".cc"), *beside})
+
+
+def read_changed(build: pathlib.Path) -> int:
+    """Clang's warnings and clang-tidy's complaints about the changed sources of the library."""
+    names = {str(ROOT / name) for name in compiled(build) if name.startswith(("libdl/", "kernels/"))}
+    entries = [entry for entry in clang.entries() if entry["file"] in names]
+    tidied = [entry["file"] for entry in entries if "/libdl/" in entry["file"]]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        complaints = [*pool.map(clang.read, entries), *pool.map(tidy.read, tidied)]
+    print("\n".join(text for text in complaints if text))
+    print(f"clang: {len(entries)} changed files, {len(tidied)} of them by clang-tidy")
+    return int(any(complaints))
+
+
+def warnings(build: pathlib.Path) -> int:
+    """What the compiler says of the changed sources; ccache repeats it where nothing is new."""
+    names = set(compiled(build))
+    found = []
+    for entry in json.loads((build / "compile_commands.json").read_text()):
+        if os.path.relpath(entry["file"], ROOT) not in names:
+            continue
+        words = [*CCACHE, *shlex.split(entry["command"])]
+        words[words.index("-o") + 1] = os.devnull
+        done = subprocess.run(words, cwd=entry["directory"], capture_output=True, text=True)
+        names.discard(os.path.relpath(entry["file"], ROOT))
+        found += [done.stderr] if done.stderr else []
+    print("\n".join(found), f"compiler: {len(found)} changed files with warnings", sep="\n")
+    return int(bool(found))
+
+
+def step(name: str, *command: str) -> tuple[str, list[str]]:
+    return name, ["tools/step", name, *command]
+
+
+def early(build: pathlib.Path) -> list[tuple[str, list[str]]]:
+    """What nothing needs to be compiled for; the build is configured and its generators have run."""
+    return [
+        step("Format", "tests/gates/format"),
+        step("House, as far as it needs no build", *PYTEST, "tests/house",
+             *(f"--deselect={test}" for test in BUILT), f"--ignore={BUILT[0]}"),
+        step("Layout of the ABI", *python("tests/abi/layout.py", "check")),
+        step("Symbols of the headers", *python("tests/abi/symbols.py", "headers")),
+        step("Stubs: mypy", *python("tests/gates/stubs.py", str(build))),
+        step("Stubs: pyright", *python("tests/gates/pyright.py", str(build))),
+        step("Changed files by Clang and clang-tidy", *python("tests/gates/check.py", "read", str(build))),
+    ]
+
+
+def late(build: pathlib.Path) -> list[tuple[str, list[str]]]:
+    paths, pattern = rooms.tests_of(change.files())
+    found = sorted({str(path) for glob in paths for path in ROOT.glob(glob)})
+    steps = [
+        step("Warnings in changed files", *python("tests/gates/check.py", "warnings", str(build))),
+        step("Symbols of the library", *python("tests/abi/symbols.py", "check", str(build))),
+        step("House, what needs the build", *PYTEST, *BUILT),
+    ]
+    if pattern:
+        command = ["ctest", "--test-dir", str(build), "--output-on-failure", "--no-tests=error"]
+        steps.append(step("C and C++ tests of the rooms", *command, "-j", JOBS, "-R", pattern))
+    if found:
+        steps.append(step("Python tests of the rooms", *PYTEST, "-n", JOBS, *found))
+    if any(name.startswith("libdl/") for name in change.files()):
+        left_out = ["tests/mutation/run.py", str(build), "--changed", "--suite", *found]
+        steps += [
+            step("Checks that can be left out", "ninja", "-C", str(build), "-j", JOBS, "mutation"),
+            step("New checks, left out one by one", *python(*left_out)),
+        ]
+    return steps
+
+
+def run(steps: list[tuple[str, list[str]]], build: pathlib.Path) -> int:
+    environment = {**os.environ, "PYTHONPATH": str(build / "python")}
+    failed = [name for name, command in steps
+              if subprocess.run(command, cwd=ROOT, env=environment).returncode]  # fmt: skip
+    for name in failed:
+        print(f"make check: {name}: does not hold", file=sys.stderr)
+    return int(bool(failed))
+
+
+def main() -> int:
+    *mode, folder = sys.argv[1:]
+    build = pathlib.Path(folder).resolve()
+    match mode:
+        case ["read"]:
+            return read_changed(build)
+        case ["warnings"]:
+            return warnings(build)
+        case ["early"]:
+            return run(early(build), build)
+        case ["late"]:
+            return run(late(build), build)
+    raise SystemExit(__doc__)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
