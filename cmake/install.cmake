@@ -4,7 +4,9 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-if(NOT SKBUILD AND NOT LIBDL_CORE_ARCHIVE)
+if(LIBDL_LIBFUZZER)
+  install(CODE "message(FATAL_ERROR \"This build is the fuzzer's: install that of another preset\")")
+elseif(NOT SKBUILD AND NOT LIBDL_CORE_ARCHIVE)
   set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/libdl)
   install(DIRECTORY include/libdl DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
           FILES_MATCHING PATTERN "*.h")
@@ -30,7 +32,9 @@ if(NOT SKBUILD AND NOT LIBDL_CORE_ARCHIVE)
   # Relative, so that the prefix may move.
   file(RELATIVE_PATH prefix_from_pc /p/${CMAKE_INSTALL_LIBDIR}/pkgconfig /p)
   configure_file(cmake/libdl.pc.in libdl.pc @ONLY)
-  install(FILES ${PROJECT_BINARY_DIR}/libdl.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  configure_file(cmake/libdl-static.pc.in libdl-static.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/libdl.pc ${PROJECT_BINARY_DIR}/libdl-static.pc
+          DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
   install(FILES LICENSE NOTICE DESTINATION ${CMAKE_INSTALL_DOCDIR})
   install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR}
           FILES_MATCHING PATTERN "*.c" PATTERN "*.cc" PATTERN "*.hpp" PATTERN "*.rs"
