@@ -198,7 +198,7 @@ ci:
 
 PART ?=
 nightly: build
-	@$(step) "Set-up for the gates" tools/setup/run ci
+	@$(step) "Set-up for the gates" tools/setup/run nightly
 	@$(python) -B tests/gates/nightly.py $(BUILD) --only "$(PART)"
 
 abi-refresh: build

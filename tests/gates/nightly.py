@@ -70,6 +70,7 @@ PARTS = (
          ("tests/gates/pythons $B --sample",)),
     Part("damaged files", ("libdl/io/", *PACKAGE),
          (f"PYTHONPATH=$B/python {PYTHON} tests/io/mutations.py --seed $TURN --jobs {JOBS}",)),
+    Part("aarch64", CORE, ("tests/gates/aarch64 $B",)),
     Part("oracle", (*CORE, *PACKAGE),
          ("tools/setup/run bench",
           "PYTHONPATH=$B/python .venv-bench/bin/python -B tests/oracle/exchange.py",
