@@ -4,6 +4,7 @@
 import ast
 import importlib.util
 import os
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from pages import blocks, check_output
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted(set((ROOT / "docs/recipes").glob("*.md")) - {ROOT / "docs/recipes/README.md"})
 OTHERS = {"PIL", "jax", "matplotlib", "numpy", "torch"}  # packages that a recipe may be about
+DISTRIBUTIONS = {"PIL": "pillow"}
 
 
 @dataclass
@@ -41,6 +43,17 @@ def imports(program: str) -> set[str]:
     return {name.split(".")[0] for name in plain} | {
         (n.module or "").split(".")[0] for n in nodes if isinstance(n, ast.ImportFrom)
     }
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_recipe_says_which_packages_it_wants(page):
+    """In its own section or at the head of its page."""
+    head, *sections = page.read_text().split("\n## ")
+    for section in sections:
+        told = " ".join(re.findall(r"`pip install ([^`]*)`", head + section)).split()
+        wanted = set().union(*(imports(program) for program in blocks(section, "python")))
+        wanted = {DISTRIBUTIONS.get(name, name) for name in wanted & OTHERS}
+        assert wanted <= set(told), section.partition("\n")[0]
 
 
 @pytest.mark.skipif("LIBDL_SANITIZED" in os.environ, reason="too slow under a sanitizer")
