@@ -4,6 +4,12 @@
  *  executes no code from it. The header is checked against the file before anything is allocated:
  *  no holes, overlaps, duplicate names or sizes that do not fit.
  *
+ *  Saved files have checksums (CRC-32) of the header and of each tensor, in a metadata pair with
+ *  the key "libdl.crc32" that these functions do not show. A header that differs from what was
+ *  written is refused when the file is opened, a tensor's bytes when they are read as a copy;
+ *  views of a mapped file are not compared. Files without such a pair, from other programs, load
+ *  as well.
+ *
  *  History is not saved; loaded tensors do not require grad. */
 #ifndef LIBDL_IO_H
 #define LIBDL_IO_H
@@ -96,7 +102,8 @@ LIBDL_API int64_t libdl_file_find(const libdl_file *file, const char *name, int6
 
 /** Reads tensor `index`: a copy, or a read-only view if the file was opened with share.
  *
- *  Errors: NULL, INDEX, IO, FORMAT (the file has shrunk), OUT_OF_MEMORY.
+ *  Errors: NULL, INDEX, IO, FORMAT (the file has shrunk, or its bytes are not those that were
+ *  saved), OUT_OF_MEMORY.
  *  Threads: free. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_file_tensor(const libdl_file *file, int64_t index,
                                                          LIBDL_NEW libdl_tensor **out);
@@ -105,7 +112,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_file_tensor(const libdl_file *file,
  *
  *  name  name_length bytes, or NUL-terminated if name_length is -1
  *
- *  Errors: NULL, VALUE (there is none), IO, FORMAT (the file has shrunk), OUT_OF_MEMORY.
+ *  Errors: NULL, VALUE (there is none), IO, FORMAT (as libdl_file_tensor), OUT_OF_MEMORY.
  *  Threads: free. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_file_tensor_by_name(const libdl_file *file,
                                                                  const char *name,
@@ -126,11 +133,13 @@ LIBDL_API LIBDL_BORROWED const char *libdl_file_metadata_key(const libdl_file *f
 LIBDL_API LIBDL_BORROWED const char *libdl_file_metadata_text(const libdl_file *file, int64_t index,
                                                               LIBDL_NULLABLE int64_t *length);
 
-/** Saves tensors. The data is written to a temporary file in the same folder, synced, and renamed
- *  into place: a failure before that leaves an old file intact and no new one behind. A file that
- *  is replaced passes its permissions on to the new one. Only regular files and names that do not
- *  exist are written: a folder, a device, a FIFO or a socket is refused, even behind a symbolic
- *  link. Any other symbolic link is itself replaced; the file that it points to stays as it is.
+/** Saves tensors. The data is written to a new file in the same folder, which has no name as long
+ *  as the file system can do without (O_TMPFILE), synced, and renamed into place: a failure before
+ *  that leaves an old file intact and no new one behind. A file that is replaced passes its
+ *  permissions on to the new one, and owner and group where the process may give files away. A
+ *  file that the process may not write is refused. Only regular files and names that do not exist
+ *  are written: a folder, a device, a FIFO or a socket is refused, even behind a symbolic link.
+ *  Any other symbolic link is itself replaced; the file that it points to stays as it is.
  *
  *  path            path_length bytes, or NUL-terminated if path_length is -1
  *  names           a NUL-terminated UTF-8 name for each tensor, all different

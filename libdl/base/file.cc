@@ -26,10 +26,47 @@ static int64_t regular_size(int descriptor) {
   return -1;
 }
 
+// The owner is kept where the process may give files away, and else the group where it may.
+static void copy_owner(const struct stat& from, int to) {
+  struct stat made;
+  if (fstat(to, &made) || (made.st_uid == from.st_uid && made.st_gid == from.st_gid)) return;
+  if (fchown(to, from.st_uid, from.st_gid) && fchown(to, static_cast<uid_t>(-1), from.st_gid))
+    errno = 0;  // the new file is the writer's
+}
+
 static int copy_mode(const char* from, int to) {
   struct stat status;
   if (stat(from, &status)) return errno == ENOENT ? 0 : -1;
+  copy_owner(status, to);
   return fchmod(to, status.st_mode & 0777);
+}
+
+// As open would say it, which need not be what the mode says: root writes everything, and nobody
+// writes to a file system that is mounted to be read.
+static int writable(const char* path) {
+  return faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) && errno != ENOENT ? -1 : 0;
+}
+
+static std::string by_descriptor(int descriptor) {
+  return "/proc/self/fd/" + std::to_string(descriptor);
+}
+
+static int create_unnamed(const char* folder) {
+#ifdef O_TMPFILE
+  const int made = ::open(folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+  if (made < 0)  // file systems without such files, and kernels
+    return errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL ? kNoUnnamedFiles : -1;
+  if (access(by_descriptor(made).c_str(), F_OK) == 0) return made;
+  ::close(made);  // without /proc it could not get a name
+#else
+  (void)folder;
+#endif
+  errno = EOPNOTSUPP;
+  return kNoUnnamedFiles;
+}
+
+static int give_name(int descriptor, const char* path) {
+  return linkat(AT_FDCWD, by_descriptor(descriptor).c_str(), AT_FDCWD, path, AT_SYMLINK_FOLLOW);
 }
 
 static int kind_of_file(const char* path) {
@@ -49,6 +86,8 @@ FileCalls file_calls = {
     },  // pipes must not hold us up
     [](const char* path) { return ::open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC); },
     [](const char* path) { return ::open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666); },
+    create_unnamed,
+    give_name,
     [](int descriptor) { return fcntl(descriptor, F_DUPFD_CLOEXEC, 0); },
     [](int descriptor) { return ::close(descriptor); },
     regular_size,
@@ -58,6 +97,10 @@ FileCalls file_calls = {
     [](int descriptor, const void* from, size_t bytes) {
       return static_cast<int64_t>(::write(descriptor, from, bytes));
     },
+    [](int descriptor, const void* from, size_t bytes, int64_t offset) {
+      return static_cast<int64_t>(pwrite(descriptor, from, bytes, offset));
+    },
+    writable,
     copy_mode,
     kind_of_file,
     [](int descriptor) { return fsync(descriptor); },
@@ -160,42 +203,60 @@ static const char* called(int kind) {
 static void check_replaceable(const char* function, const std::string& path) {
   const int kind = uninterrupted([&] { return file_calls.kind(path.c_str()); });
   if (kind < 0) fail_io(function, "cannot tell what " + path + " is", errno);
-  if (kind == 0 || kind == S_IFREG) return;
+  if (kind == 0) return;
+  if (kind == S_IFREG) {
+    if (uninterrupted([&] { return file_calls.writable(path.c_str()); }) < 0)
+      fail_io(function, "cannot write " + path, errno);
+    return;
+  }
   fail(LIBDL_ERROR_IO, function,
        path + " is " + called(kind) + ", and only regular files are replaced");
 }
 
-Replacement::Replacement(const char* function, std::string path)
-    : function_(function), path_(std::move(path)) {
+// Tries names in the folder until one is free: make(name) is as open's, or a link's.
+template <class Make>
+static int with_new_name(const std::string& folder, std::string& name, const Make& make) {
   static std::atomic<uint32_t> ordinal{0};
-  const std::string folder = folder_of(path_);
+  int made = -1;
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    name = folder + ".libdl-" + std::to_string(getpid()) + "-" +
+           std::to_string(ordinal.fetch_add(1)) + ".tmp";
+    made = uninterrupted([&] { return make(name.c_str()); });
+    if (made >= 0 || errno != EEXIST) break;
+  }
+  if (made < 0) name.clear();
+  return made;
+}
+
+Replacement::Replacement(const char* function, std::string path)
+    : function_(function), path_(std::move(path)), folder_name_(folder_of(path_)) {
   check_replaceable(function_, path_);
   pending_.reserve(kGathered);
-  folder_ = Descriptor(uninterrupted([&] { return file_calls.open_folder(folder.c_str()); }));
-  if (folder_.number() < 0) fail_io(function_, "cannot open the folder " + folder, errno);
-  int number = -1;
-  for (int attempt = 0; attempt < 100; ++attempt) {
-    temporary_ = folder + ".libdl-" + std::to_string(getpid()) + "-" +
-                 std::to_string(ordinal.fetch_add(1)) + ".tmp";
-    number = uninterrupted([&] { return file_calls.create(temporary_.c_str()); });
-    if (number >= 0 || errno != EEXIST) break;
-  }
-  if (number < 0) fail_io(function_, "cannot make a file in " + folder, errno);
-  file_ = Descriptor(number);
+  folder_ = Descriptor(uninterrupted([&] { return file_calls.open_folder(folder_name_.c_str()); }));
+  if (folder_.number() < 0) fail_io(function_, "cannot open the folder " + folder_name_, errno);
+  create();
   // Before the first byte, so that a private file's content is never readable by others.
-  if (uninterrupted([&] { return file_calls.copy_mode(path_.c_str(), number); }) < 0) {
+  if (uninterrupted([&] { return file_calls.copy_mode(path_.c_str(), file_.number()); }) < 0) {
     const int reason = errno;
     abandon();
     fail_io(function_, "cannot give the new file the mode of " + path_, reason);
   }
 }
 
+void Replacement::create() {
+  int number = uninterrupted([&] { return file_calls.create_unnamed(folder_name_.c_str()); });
+  if (number == kNoUnnamedFiles)
+    number = with_new_name(folder_name_, temporary_, file_calls.create);
+  if (number < 0) fail_io(function_, "cannot make a file in " + folder_name_, errno);
+  file_ = Descriptor(number);
+}
+
 Replacement::~Replacement() { abandon(); }
 
 void Replacement::abandon() noexcept {
-  if (file_.number() < 0 || temporary_.empty()) return;
+  if (file_.number() < 0) return;
   file_ = {};
-  file_calls.remove(temporary_.c_str());
+  if (!temporary_.empty()) file_calls.remove(temporary_.c_str());
 }
 
 void Replacement::write(const void* from, size_t bytes) {
@@ -212,14 +273,28 @@ void Replacement::flush() {
   pending_.clear();
 }
 
-void Replacement::write_out(const void* from, size_t bytes) {
-  const char* at = static_cast<const char*>(from);
-  while (bytes > 0) {
-    const int64_t put = uninterrupted([&] { return file_calls.write(file_.number(), at, bytes); });
-    if (put <= 0) fail_io(function_, "cannot write " + path_, put < 0 ? errno : ENOSPC);
-    at += put;
-    bytes -= static_cast<size_t>(put);
+// Calls put(from, bytes, done) until all is written.
+template <class Put>
+void Replacement::put_all(const void* from, size_t bytes, const Put& put) {
+  for (size_t done = 0; done < bytes;) {
+    const char* const at = static_cast<const char*>(from) + done;
+    const int64_t count = uninterrupted([&] { return put(at, bytes - done, done); });
+    if (count <= 0) fail_io(function_, "cannot write " + path_, count < 0 ? errno : ENOSPC);
+    done += static_cast<size_t>(count);
   }
+}
+
+void Replacement::write_out(const void* from, size_t bytes) {
+  put_all(from, bytes, [&](const char* at, size_t rest, size_t) {
+    return file_calls.write(file_.number(), at, rest);
+  });
+}
+
+void Replacement::write_again(const void* from, size_t bytes, int64_t offset) {
+  flush();
+  put_all(from, bytes, [&](const char* at, size_t rest, size_t done) {
+    return file_calls.write_at(file_.number(), at, rest, offset + static_cast<int64_t>(done));
+  });
 }
 
 void Replacement::commit() {
@@ -227,9 +302,15 @@ void Replacement::commit() {
   const int file = file_.number();
   if (uninterrupted([&] { return file_calls.sync(file); }) < 0)
     fail_io(function_, "cannot sync " + path_, errno);
+  if (temporary_.empty()) {
+    const auto name = [&](const char* path) { return file_calls.give_name(file, path); };
+    if (with_new_name(folder_name_, temporary_, name) < 0)
+      fail_io(function_, "cannot make a file in " + folder_name_, errno);
+  }
   if (uninterrupted([&] { return file_calls.rename(temporary_.c_str(), path_.c_str()); }) < 0)
     fail_io(function_, "cannot replace " + path_, errno);
   temporary_.clear();
+  file_ = {};
   // The new file is in its place and whole; only its name is not yet sure to survive a power cut.
   // EINVAL: file systems that cannot sync a folder.
   if (uninterrupted([&] { return file_calls.sync(folder_.number()); }) < 0 && errno != EINVAL)

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "io/checksum.h"
 #include "tensor/row_major.h"
 
 namespace libdl {
@@ -31,13 +32,46 @@ static std::string in_quotes(std::string_view name) {
 
 // -- reading --------------------------------------------------------------------------------
 
+// What a file is that begins so; NULL: nobody knows.
+static const char* format_of(std::string_view head) {
+  static constexpr std::pair<std::string_view, const char*> kFormats[] = {
+      {"PK\3\4", "a zip archive, such as PyTorch's checkpoints and NumPy's .npz"},
+      {"\x80\2", "a pickle, such as PyTorch wrote before 1.6"},
+      {"\x80\3", "a pickle"},
+      {"\x80\4", "a pickle"},
+      {"\x80\5", "a pickle"},
+      {"\x93NUMPY", "an array of NumPy's (.npy)"},
+      {"\x89HDF\r\n", "HDF5, as Keras writes it"},
+      {"GGUF", "GGUF, as llama.cpp reads it"},
+      {"\x1f\x8b", "compressed by gzip"},
+      {"version ", "a pointer of Git LFS, which stands for a file that was not fetched"},
+      {"<", "HTML or XML, perhaps a page that was downloaded instead of the file"}};
+  for (const auto& [begin, format] : kFormats)
+    if (head.starts_with(begin)) return format;
+  return nullptr;
+}
+
+void Origin::other_format(std::string_view head,
+                          const std::string& what LIBDL_GIVEN_SOURCE_LOCATION) const {
+  const std::string subject = path.empty() ? "the content" : path;
+  const char* const format = format_of(head);
+  fail(LIBDL_ERROR_FORMAT, function,
+       subject + " is not a safetensors file" + (format ? std::string(", but ") + format : "") +
+           ": " + what LIBDL_SAME_SOURCE_LOCATION);
+}
+
+void Origin::damaged(const std::string& what LIBDL_GIVEN_SOURCE_LOCATION) const {
+  const std::string subject = path.empty() ? "" : path + ": ";
+  fail(LIBDL_ERROR_FORMAT, function, subject + what LIBDL_SAME_SOURCE_LOCATION);
+}
+
 namespace {
 
 // Takes the JSON parser's events. It knows where in the header it stands and refuses what does not
 // belong there at once, so that nothing nests deeper than the format does.
 class HeaderReader {
  public:
-  HeaderReader(Header& header, const char* function) : header_(header), function_(function) {}
+  HeaderReader(Header& header, const Origin& origin) : header_(header), origin_(origin) {}
 
   bool start_object(size_t) {
     if (place_ == Place::kStart) {
@@ -73,9 +107,8 @@ class HeaderReader {
     } else if (place_ == Place::kDtype) {
       entry_.dtype = dtype_named(value);
       if (entry_.dtype == Dtype::kNone)
-        fail(LIBDL_ERROR_FORMAT, function_,
-             "tensor " + in_quotes(header_.name(entry_)) + " has the dtype " + in_quotes(value) +
-                 ", which libdl does not know");
+        origin_.damaged("tensor " + in_quotes(header_.name(entry_)) + " has the dtype " +
+                        in_quotes(value) + ", which libdl does not know");
       place_ = Place::kTensor;
     } else {
       bad("a text where none belongs");
@@ -126,8 +159,7 @@ class HeaderReader {
   bool number_float(double, const std::string&) { bad("a fraction, or a number beyond 64 bits"); }
   bool binary(nlohmann::json::binary_t&) { bad("binary data"); }
   bool parse_error(size_t position, const std::string&, const nlohmann::json::exception&) {
-    fail(LIBDL_ERROR_FORMAT, function_,
-         "the header is no JSON (at its byte " + std::to_string(position) + ")");
+    origin_.damaged("the header is no JSON (at its byte " + std::to_string(position) + ")");
   }
 
  private:
@@ -151,7 +183,7 @@ class HeaderReader {
     std::string message = std::string("the header has ") + what;
     const bool inside = place_ >= Place::kTensor && place_ < Place::kEnd;
     if (inside) message += ", in tensor " + in_quotes(header_.name(entry_));
-    fail(LIBDL_ERROR_FORMAT, function_, message LIBDL_SAME_SOURCE_LOCATION);
+    origin_.damaged(message LIBDL_SAME_SOURCE_LOCATION);
   }
 
   int64_t checked(uint64_t number) {
@@ -210,7 +242,7 @@ class HeaderReader {
   }
 
   Header& header_;
-  const char* const function_;
+  const Origin& origin_;
   Place place_ = Place::kStart;
   TensorEntry entry_{};
   int fields_ = 0, offsets_ = 0;
@@ -218,7 +250,7 @@ class HeaderReader {
 };
 
 // Sorted by place in the file, each tensor begins where the one before ends.
-void check_places(const Header& header, int64_t data_bytes, const char* function) {
+void check_places(const Header& header, int64_t data_bytes, const Origin& origin) {
   std::vector<uint32_t> order(header.tensors.size());
   std::iota(order.begin(), order.end(), 0);
   std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
@@ -229,18 +261,16 @@ void check_places(const Header& header, int64_t data_bytes, const char* function
   for (const uint32_t i : order) {
     const TensorEntry& entry = header.tensors[i];
     if (entry.begin != end)
-      fail(LIBDL_ERROR_FORMAT, function,
-           "tensor " + in_quotes(header.name(entry)) +
-               (entry.begin < end ? " overlaps the one before" : " follows a hole"));
+      origin.damaged("tensor " + in_quotes(header.name(entry)) +
+                     (entry.begin < end ? " overlaps the one before" : " follows a hole"));
     end = entry.end;
   }
   if (end != data_bytes)
-    fail(LIBDL_ERROR_FORMAT, function,
-         "the header describes " + std::to_string(end) + " bytes of data, the file has " +
-             std::to_string(data_bytes));
+    origin.damaged("the header describes " + std::to_string(end) + " bytes of data, the file has " +
+                   std::to_string(data_bytes));
 }
 
-void sort_names(Header& header, const char* function) {
+void sort_names(Header& header, const Origin& origin) {
   header.by_name.resize(header.tensors.size());
   std::iota(header.by_name.begin(), header.by_name.end(), 0);
   const auto name = [&](uint32_t i) { return header.name(header.tensors[i]); };
@@ -248,18 +278,82 @@ void sort_names(Header& header, const char* function) {
             [&](uint32_t a, uint32_t b) { return name(a) < name(b); });
   for (size_t i = 1; i < header.by_name.size(); ++i)
     if (name(header.by_name[i - 1]) == name(header.by_name[i]))
-      fail(LIBDL_ERROR_FORMAT, function,
-           "the header names " + in_quotes(name(header.by_name[i])) + " twice");
+      origin.damaged("the header names " + in_quotes(name(header.by_name[i])) + " twice");
 }
 
-void check_keys(const Header& header, const char* function) {
+void check_keys(const Header& header, const Origin& origin) {
   std::vector<std::string_view> keys;
   keys.reserve(header.metadata.size());
   for (const TextEntry& entry : header.metadata)
     keys.push_back(std::string_view(header.text).substr(entry.key, entry.key_length));
   std::sort(keys.begin(), keys.end());
   if (std::adjacent_find(keys.begin(), keys.end()) != keys.end())
-    fail(LIBDL_ERROR_FORMAT, function, "the metadata have a key twice");
+    origin.damaged("the metadata have a key twice");
+}
+
+// -- checksums
+
+constexpr size_t kDigits = 8;  // of a checksum, and a space before it
+
+// The checksum of the header whose own digits begin at `own`, as if they were 0.
+uint32_t checksum_of(std::string_view json, size_t own) {
+  uint32_t crc = crc32(0, json.data(), own);
+  crc = crc32(crc, "00000000", kDigits);
+  return crc32(crc, json.data() + own + kDigits, json.size() - own - kDigits);
+}
+
+std::optional<uint32_t> number_of(std::string_view digits) {
+  uint32_t number = 0;
+  if (digits[0] != ' ') return std::nullopt;
+  for (const char c : digits.substr(1)) {
+    const bool decimal = c >= '0' && c <= '9', letter = c >= 'a' && c <= 'f';
+    if (!decimal && !letter) return std::nullopt;
+    number = number << 4 | static_cast<uint32_t>(decimal ? c - '0' : c - 'a' + 10);
+  }
+  return number;
+}
+
+// Fills `checksums` with the header's own and the tensors'; false: the text is of another form.
+bool read_checksums(std::string_view text, size_t tensors, std::vector<uint32_t>& checksums) {
+  if (!text.starts_with(kChecksums)) return false;
+  text.remove_prefix(kChecksums.size());
+  if (text.size() != (tensors + 1) * (kDigits + 1)) return false;
+  checksums.reserve(tensors + 1);
+  for (; !text.empty(); text.remove_prefix(kDigits + 1)) {
+    const std::optional<uint32_t> number = number_of(text.substr(0, kDigits + 1));
+    if (!number) return false;
+    checksums.push_back(*number);
+  }
+  return true;
+}
+
+// Takes the pair of checksums out of the metadata. The pair is known by its key and by its text, so
+// that damage to either of them shows.
+void take_checksums(Header& header, std::string_view json, const Origin& origin) {
+  const auto text = [&](uint32_t at, uint32_t length) {
+    return std::string_view(header.text).substr(at, length);
+  };
+  const auto pair =
+      std::find_if(header.metadata.begin(), header.metadata.end(), [&](const TextEntry& entry) {
+        return text(entry.key, entry.key_length) == kChecksumKey ||
+               text(entry.value, entry.value_length).starts_with(kChecksums);
+      });
+  if (pair == header.metadata.end()) return;
+  const std::string_view value = text(pair->value, pair->value_length);
+  if (text(pair->key, pair->key_length) != kChecksumKey ||
+      !read_checksums(value, header.tensors.size(), header.checksums))
+    origin.damaged("the checksums in the metadata are damaged");
+  const std::string mark =
+      "\"" + std::string(kChecksumKey) + "\":\"" + std::string(kChecksums) + " ";
+  const size_t at = json.find(mark);
+  if (at == std::string_view::npos ||
+      checksum_of(json, at + mark.size()) != header.checksums.front())
+    origin.damaged(
+        "the header is not the one that was written: its CRC-32 differs; the file was "
+        "damaged, or another program wrote it with the metadata " +
+        std::string(kChecksumKey) + " of a file of libdl's");
+  header.checksums.erase(header.checksums.begin());
+  header.metadata.erase(pair);
 }
 
 }  // namespace
@@ -272,33 +366,31 @@ std::optional<size_t> Header::find(std::string_view wanted) const {
   return *at;
 }
 
-int64_t header_bytes(const unsigned char (&prefix)[kPrefixBytes], int64_t file_bytes,
-                     const char* function) {
+int64_t header_bytes(std::string_view head, int64_t file_bytes, const Origin& origin) {
   uint64_t length = 0;
-  for (int i = kPrefixBytes; i-- > 0;) length = length << 8 | prefix[i];
+  for (size_t i = kPrefixBytes; i-- > 0;)
+    length = length << 8 | static_cast<unsigned char>(head[i]);
   if (length > static_cast<uint64_t>(file_bytes - kPrefixBytes))
-    fail(LIBDL_ERROR_FORMAT, function,
-         "the header's length is " + std::to_string(length) + ", the file's " +
-             std::to_string(file_bytes));
+    origin.other_format(head, "the header's length is " + std::to_string(length) + ", the file's " +
+                                  std::to_string(file_bytes));
   if (length > static_cast<uint64_t>(kMaxHeaderBytes))
-    fail(LIBDL_ERROR_FORMAT, function,
-         "the header's length is " + std::to_string(length) + ", at most " +
-             std::to_string(kMaxHeaderBytes) + " are allowed");
+    origin.other_format(head, "the header's length is " + std::to_string(length) + ", at most " +
+                                  std::to_string(kMaxHeaderBytes) + " are allowed");
   return static_cast<int64_t>(length);
 }
 
-Header parse_header(std::string_view json, int64_t file_bytes, const char* function) {
-  if (json.empty() || json[0] != '{')
-    fail(LIBDL_ERROR_FORMAT, function, "the header does not begin with {");
+Header parse_header(std::string_view json, int64_t file_bytes, const Origin& origin) {
+  if (json.empty() || json[0] != '{') origin.other_format({}, "the header does not begin with {");
   if (json.find('\0') != std::string_view::npos)  // the parser would take it for the end
-    fail(LIBDL_ERROR_FORMAT, function, "the header has a byte of 0");
+    origin.damaged("the header has a byte of 0");
   Header header;
-  HeaderReader reader(header, function);
+  HeaderReader reader(header, origin);
   nlohmann::json::sax_parse(json.begin(), json.end(), &reader);
   header.data = kPrefixBytes + static_cast<int64_t>(json.size());
-  check_places(header, file_bytes - header.data, function);
-  sort_names(header, function);
-  check_keys(header, function);
+  check_places(header, file_bytes - header.data, origin);
+  sort_names(header, origin);
+  check_keys(header, origin);
+  take_checksums(header, json, origin);
   return header;
 }
 
@@ -327,13 +419,16 @@ static std::string entry_text(const Tensor& x, int64_t begin, int64_t end) {
          std::to_string(end) + "]}";
 }
 
-static std::string metadata_text(const std::vector<NamedText>& metadata, const char* function) {
-  std::vector<std::string_view> keys;
-  std::string text;
+static std::string metadata_text(const std::vector<NamedText>& metadata, size_t tensors,
+                                 const char* function) {
+  std::vector<std::string_view> keys{kChecksumKey};
+  std::string text = "\"" + std::string(kChecksumKey) + "\":\"" + std::string(kChecksums);
+  for (size_t i = 0; i <= tensors; ++i) text += " 00000000";
+  text += "\"";
   for (const NamedText& entry : metadata) {
     keys.push_back(entry.key);
-    text += (text.empty() ? "" : ",") + escaped(entry.key, "a key of the metadata", function) +
-            ":" + escaped(entry.value, "a text of the metadata", function);
+    text += "," + escaped(entry.key, "a key of the metadata", function) + ":" +
+            escaped(entry.value, "a text of the metadata", function);
   }
   check_distinct(std::move(keys), function);
   return "\"__metadata__\":{" + text + "}";
@@ -355,7 +450,7 @@ HeaderPlan plan_header(const std::vector<NamedTensor>& tensors,
       fail(LIBDL_ERROR_OVERFLOW, function, "the tensors together exceed 63 bits of bytes");
   }
   std::vector<std::string_view> names;
-  std::string json = metadata.empty() ? "" : metadata_text(metadata, function);
+  std::string json = metadata_text(metadata, tensors.size(), function);
   for (size_t i = 0; i < tensors.size(); ++i) {
     const auto& [name, tensor] = tensors[i];
     if (name == "__metadata__")
@@ -365,7 +460,7 @@ HeaderPlan plan_header(const std::vector<NamedTensor>& tensors,
            "tensor " + in_quotes(name) + " is " + name_of(tensor->dtype()) +
                ", which safetensors does not have");
     names.push_back(name);
-    json += (json.empty() ? "" : ",") + escaped(name, "a tensor's name", function) + ":" +
+    json += "," + escaped(name, "a tensor's name", function) + ":" +
             entry_text(*tensor, begin[i], begin[i] + byte_count(*tensor));
   }
   check_distinct(std::move(names), function);
@@ -377,7 +472,20 @@ HeaderPlan plan_header(const std::vector<NamedTensor>& tensors,
   for (int i = 0; i < kPrefixBytes; ++i, length >>= 8)
     plan.prefix_and_json.push_back(static_cast<char>(length & 255));
   plan.prefix_and_json += json;
+  plan.digits = plan.prefix_and_json.find(kChecksums) + kChecksums.size();
   return plan;
+}
+
+static void put_digits(uint32_t number, char* to) {
+  for (size_t i = kDigits; i-- > 0; number >>= 4) to[i] = "0123456789abcdef"[number & 15];
+}
+
+void HeaderPlan::set_checksums(const std::vector<uint32_t>& checksums) {
+  char* at = prefix_and_json.data() + digits + 1;  // the header's own
+  for (size_t i = 0; i < checksums.size(); ++i)
+    put_digits(checksums[i], at + (i + 1) * (kDigits + 1));
+  const std::string_view json = std::string_view(prefix_and_json).substr(kPrefixBytes);
+  put_digits(checksum_of(json, digits + 1 - kPrefixBytes), at);
 }
 
 }  // namespace libdl

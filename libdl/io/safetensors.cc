@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/contained.h"
+#include "io/checksum.h"
 #include "tensor/export.h"
 #include "tensor/row_major.h"
 
@@ -21,54 +22,53 @@ void destroy(libdl_file* file) { delete file; }
 
 // -- opening --------------------------------------------------------------------------------
 
-static void check_length(int64_t bytes, const char* function) {
+static void check_length(int64_t bytes, const Origin& origin) {
   if (bytes < kPrefixBytes)
-    fail(LIBDL_ERROR_FORMAT, function,
-         "the file has " + std::to_string(bytes) + " bytes, a safetensors file at least 8");
+    origin.other_format({}, "it has " + std::to_string(bytes) + " bytes, such a file at least 8");
 }
 
-static void read_header_in(libdl_file& file, const char* function) {
-  check_length(file.bytes, function);
-  unsigned char prefix[kPrefixBytes];
+static void read_header_in(libdl_file& file, const Origin& origin) {
+  check_length(file.bytes, origin);
+  char head[kPrefixBytes];
   if (file.memory)
-    std::memcpy(prefix, file.memory, sizeof prefix);
+    std::memcpy(head, file.memory, sizeof head);
   else
-    file.descriptor.read(function, prefix, sizeof prefix, 0);
-  const auto length = static_cast<size_t>(header_bytes(prefix, file.bytes, function));
+    file.descriptor.read(origin.function, head, sizeof head, 0);
+  const auto length = static_cast<size_t>(header_bytes({head, sizeof head}, file.bytes, origin));
   if (file.memory) {
-    file.header = parse_header({file.memory + kPrefixBytes, length}, file.bytes, function);
+    file.header = parse_header({file.memory + kPrefixBytes, length}, file.bytes, origin);
   } else {
     std::string json(length, '\0');
-    file.descriptor.read(function, json.data(), length, kPrefixBytes);
-    file.header = parse_header(json, file.bytes, function);
+    file.descriptor.read(origin.function, json.data(), length, kPrefixBytes);
+    file.header = parse_header(json, file.bytes, origin);
   }
 }
 
-static File opened(Descriptor descriptor, bool share, const char* function) {
+static File opened(Descriptor descriptor, bool share, const Origin& origin) {
   File file = File::take(new libdl_file);
   file->descriptor = std::move(descriptor);
-  file->bytes = file->descriptor.size(function);
+  file->bytes = file->descriptor.size(origin.function);
   file->shares = share;
-  check_length(file->bytes, function);
+  check_length(file->bytes, origin);
   if (share) {
     const int number = file->descriptor.number();
     void* const data = file_calls.map(number, static_cast<size_t>(file->bytes));
-    if (!data) fail_io(function, "cannot map the file", errno);
+    if (!data) fail_io(origin.function, "cannot map the file", errno);
     file->memory = static_cast<const char*>(data);
     file->mapped = true;
     file->descriptor = {};
   }
-  read_header_in(*file, function);
+  read_header_in(*file, origin);
   return file;
 }
 
 File open_file(const std::string& path, bool share) {
-  return opened(Descriptor::open("file_open", path), share, "file_open");
+  return opened(Descriptor::open("file_open", path), share, {"file_open", path});
 }
 
 File open_file(int descriptor, bool share) {
   constexpr const char* function = "file_open_descriptor";
-  return opened(Descriptor::duplicate(function, descriptor), share, function);
+  return opened(Descriptor::duplicate(function, descriptor), share, {function, {}});
 }
 
 File open_memory(const void* data, int64_t bytes, bool share, void (*release)(void*),
@@ -86,7 +86,7 @@ File open_memory(const void* data, int64_t bytes, bool share, void (*release)(vo
   file->memory = static_cast<const char*>(data);
   file->bytes = bytes;
   file->shares = share;
-  read_header_in(*file, "file_open_memory");
+  read_header_in(*file, {"file_open_memory", {}});
   return file;
 }
 
@@ -121,6 +121,16 @@ static Tensor window(const File& file, const TensorEntry& entry, Dims shape) {
                       "file_tensor");
 }
 
+// Raises unless the bytes are those that were saved.
+static void check_bytes(const libdl_file& file, size_t index, const void* data, size_t bytes) {
+  if (file.header.checksums.empty() || crc32(0, data, bytes) == file.header.checksums[index])
+    return;
+  const std::string_view name = file.header.name(file.header.tensors[index]);
+  fail(LIBDL_ERROR_FORMAT, "file_tensor",
+       "the bytes of tensor \"" + std::string(name.substr(0, 80)) +
+           "\" are not those that were written: their CRC-32 differs; the file was damaged");
+}
+
 Tensor read_tensor(const File& file, size_t index) {
   const TensorEntry& entry = file->header.tensors[index];
   const Dims shape = file->header.shape(entry);
@@ -129,45 +139,66 @@ Tensor read_tensor(const File& file, size_t index) {
   const auto bytes = static_cast<size_t>(entry.end - entry.begin);
   const int64_t at = file->header.data + entry.begin;
   if (bytes == 0) return x;
+  auto* const into = x.overwrite_plain<char>();
   if (file->memory)
-    std::memcpy(x.overwrite_plain(), file->memory + at, bytes);
+    std::memcpy(into, file->memory + at, bytes);
   else
-    file->descriptor.read("file_tensor", x.overwrite_plain(), bytes, at);
+    file->descriptor.read("file_tensor", into, bytes, at);
+  check_bytes(*file, index, into, bytes);
   if (entry.dtype == Dtype::kBool) clean(x);
   return x;
 }
 
 // -- saving ---------------------------------------------------------------------------------
 
+// Calls write(part, bytes) with the parts of each tensor's elements in row-major order, and returns
+// the checksums of what was handed over. Another thread may write the tensors meanwhile (Hogwild):
+// each part is a copy, so that a checksum is always that of the bytes in the file.
 template <class Write>
-static void write_all(const std::vector<NamedTensor>& tensors, const HeaderPlan& plan,
-                      const Write& write) {
-  write(plan.prefix_and_json.data(), plan.prefix_and_json.size());
+static std::vector<uint32_t> write_data(const std::vector<NamedTensor>& tensors,
+                                        const HeaderPlan& plan, const Write& write) {
+  constexpr size_t kPart = size_t{1} << 18;
+  std::vector<uint32_t> checksums(tensors.size());
+  std::string part;
   for (const size_t i : plan.order) {
     const Tensor& x = *tensors[i].tensor;
     const Tensor flat = x.is_contiguous() && x.device().is_cpu() ? x : row_major_copy(x);
-    write(flat.read_plain(), static_cast<size_t>(byte_count(flat)));
+    const auto bytes = static_cast<size_t>(byte_count(flat));
+    const char* const from = bytes ? flat.read_plain<char>() : nullptr;
+    for (size_t at = 0; at < bytes; at += kPart) {
+      part.assign(from + at, std::min(kPart, bytes - at));
+      checksums[i] = crc32(checksums[i], part.data(), part.size());
+      write(part.data(), part.size());
+    }
   }
+  return checksums;
 }
 
 void save_file(const std::string& path, const std::vector<NamedTensor>& tensors,
                const std::vector<NamedText>& metadata) {
-  const HeaderPlan plan = plan_header(tensors, metadata, "file_save");
+  HeaderPlan plan = plan_header(tensors, metadata, "file_save");
+  std::string& head = plan.prefix_and_json;
   Replacement file("file_save", path);
-  write_all(tensors, plan, [&](const void* from, size_t bytes) { file.write(from, bytes); });
+  file.write(head.data(), head.size());
+  plan.set_checksums(
+      write_data(tensors, plan, [&](const void* from, size_t bytes) { file.write(from, bytes); }));
+  file.write_again(head.data(), head.size(), 0);
   file.commit();
 }
 
 std::string save_text(const std::vector<NamedTensor>& tensors,
                       const std::vector<NamedText>& metadata) {
-  const HeaderPlan plan = plan_header(tensors, metadata, "file_save_memory");
+  HeaderPlan plan = plan_header(tensors, metadata, "file_save_memory");
+  std::string& head = plan.prefix_and_json;
   std::string text;
-  size_t bytes = plan.prefix_and_json.size();
+  size_t bytes = head.size();
   for (const NamedTensor& entry : tensors) bytes += static_cast<size_t>(byte_count(*entry.tensor));
   text.reserve(bytes);
-  write_all(tensors, plan, [&](const void* from, size_t count) {
-    if (count) text.append(static_cast<const char*>(from), count);
-  });
+  text += head;
+  plan.set_checksums(write_data(tensors, plan, [&](const void* from, size_t count) {
+    text.append(static_cast<const char*>(from), count);
+  }));
+  text.replace(0, head.size(), head);
   return text;
 }
 

@@ -22,6 +22,11 @@ class Folder {
   size_t count() const {
     return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(path_), {}));
   }
+  // Leaves nothing but one file.
+  void remove_others(const std::string& kept) const {
+    for (const auto& entry : std::filesystem::directory_iterator(path_))
+      if (entry.path().filename() != kept) std::filesystem::remove_all(entry.path());
+  }
 
  private:
   std::string path_;
