@@ -65,6 +65,7 @@ from ._creation import (
     as_tensor as as_tensor, asarray as asarray, from_dlpack as from_dlpack,
     from_numpy as from_numpy, frombuffer as frombuffer, tensor as tensor,
 )  # fmt: skip
+from ._mapping import from_file as from_file
 from ._overloads import *  # type: ignore[assignment]
 from ._convolution import *  # type: ignore[assignment]
 from ._recurrent import *

@@ -20,7 +20,7 @@ from ._overrides import modes, override, through_mode
 
 # Not seen by modes in PyTorch either: settings, files, questions about objects.
 UNSEEN = {
-    "clear_autocast_cache", "compile", "from_numpy", "frombuffer", "initial_seed",
+    "clear_autocast_cache", "compile", "from_file", "from_numpy", "frombuffer", "initial_seed",
     "is_autocast_cache_enabled", "is_autocast_cpu_enabled", "is_autocast_enabled",
     "is_grad_enabled", "is_inference_mode_enabled", "is_tensor", "load", "manual_seed", "save",
     "seed", "show_config", "typename",

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +12,7 @@ from . import (
     int8, int16, int32, int64, tensor, uint8,
 )  # fmt: skip
 from ._errors import DtypeError
+from ._mapping import mapped
 
 __all__ = [
     "BFloat16Storage", "BoolStorage", "ByteStorage", "CharStorage", "ComplexDoubleStorage",
@@ -19,8 +21,10 @@ __all__ = [
 ]  # fmt: skip
 
 
-class _Storage:
+class AnyStorage:
     """A vector of all elements of the memory; writes are seen by every tensor that lies there."""
+
+    _filename: str | None = None
 
     def __init__(self, whole: Tensor) -> None:
         self._whole = whole
@@ -78,6 +82,11 @@ class _Storage:
         """A copy of the memory."""
         return type(self)(self._whole.clone())
 
+    @property
+    def filename(self) -> str | None:
+        """The file that from_file mapped with shared=True; None of other memory."""
+        return self._filename
+
     def is_shared(self) -> bool:
         """False: libdl makes no memory that processes share."""
         return False
@@ -92,7 +101,7 @@ class _Storage:
         return self._whole.view(dtype)
 
 
-class TypedStorage(_Storage):
+class TypedStorage(AnyStorage):
     """The memory as elements of a dtype."""
 
     @property
@@ -104,11 +113,26 @@ class TypedStorage(_Storage):
         return UntypedStorage(self._whole)
 
 
-class UntypedStorage(_Storage):
+class UntypedStorage(AnyStorage):
     """The memory as bytes."""
 
     def __init__(self, whole: Tensor | int = 0) -> None:
         super().__init__((empty(whole, dtype=uint8) if isinstance(whole, int) else whole).view(uint8))
+
+
+    @classmethod
+    def from_file(cls, filename: Any, shared: bool = False, nbytes: int = 0) -> UntypedStorage:
+        """The bytes of a file, mapped.
+
+        Arguments:
+            filename: a path
+            shared: writes are seen in the file, which is made or made longer where it is too short;
+                else they stay in this process
+            nbytes: how many
+        """
+        made = cls(mapped(filename, shared, nbytes, "UntypedStorage.from_file"))
+        made._filename = os.fspath(filename) if shared else None
+        return made
 
 
 class StorageType(type):
@@ -118,6 +142,14 @@ class StorageType(type):
 
     def __instancecheck__(cls, instance: object) -> bool:
         return isinstance(instance, TypedStorage) and instance.dtype is cls.dtype
+
+    def from_file(cls, filename: Any, shared: bool = False, size: int = 0) -> TypedStorage:
+        """So many elements of a file, mapped; as UntypedStorage.from_file."""
+        count = size * cls.dtype.itemsize
+        whole = mapped(filename, shared, count, f"{cls.__name__}.from_file")
+        made = TypedStorage(whole.view(cls.dtype))
+        made._filename = os.fspath(filename) if shared else None
+        return made
 
     def __call__(cls, given: Any = 0) -> TypedStorage:
         if isinstance(given, int):
@@ -139,13 +171,13 @@ ComplexFloatStorage = _type("ComplexFloat", complex64)
 ComplexDoubleStorage = _type("ComplexDouble", complex128)
 Storage = FloatStorage
 
-_TYPES = {kind.dtype: kind for kind in (
+TYPES = {kind.dtype: kind for kind in (
     BFloat16Storage, HalfStorage, FloatStorage, DoubleStorage, BoolStorage, ByteStorage, CharStorage,
     ShortStorage, IntStorage, LongStorage, ComplexFloatStorage, ComplexDoubleStorage)}  # fmt: skip
 
 
 def of_dtype(dtype: dtype) -> StorageType:
     """The type of storages of a dtype."""
-    if dtype not in _TYPES:
+    if dtype not in TYPES:
         raise DtypeError(f"storage_type: the dtype is {dtype}, wanted one of those that have a storage type")
-    return _TYPES[dtype]
+    return TYPES[dtype]
