@@ -80,8 +80,15 @@ def joined(header: dict[str, Any], data: bytes) -> bytes:
 
 def own(name: str) -> bytes:
     out = io.BytesIO()
-    libdl.save(PROGRAMS[name](libdl), out)
+    libdl.save(PROGRAMS[name](libdl), out, format="safetensors")
     return out.getvalue()
+
+
+def unchecked(file: bytes) -> bytes:
+    """libdl's own file without its checksums, which would find everything."""
+    header, data = parts_of(file)
+    del header["__metadata__"]["libdl.crc32"]
+    return joined(header, data)
 
 
 def pythons() -> list[bytes]:
@@ -99,7 +106,7 @@ class Mutations:
         archives = [(FOLDER / f"{name}.pt").read_bytes() for name in READ]
         self.records = [records_of(archive) for archive in archives]
         self.records += [{"data.pkl": data, "version": b"3\n"} for data in pythons()]
-        self.own = [own(name) for name in READ if name not in ("sparse",)]
+        self.own = [unchecked(own(name)) for name in READ if name not in ("sparse",)]
         self.archives = [without_checksums(archive) for archive in archives]
         self.pickles = [records["data.pkl"] for records in self.records]
 

@@ -103,3 +103,26 @@ def test_archives_beyond_4_gib_are_described_in_64_bits():
     found = serialization._archive.Archive(Sparse())
     assert found.records["data/0"].size == size and found.records["data/0"].start % 64 == 0
     assert found.read("data.pkl") == b"\x80\2N." and found.records["data.pkl"].start > size
+
+
+def test_reading_a_directory_copies_each_byte_a_few_times():
+    """However many entries there are."""
+    from libdl.serialization._archive import Archive
+    from libdl.serialization._source import Source
+
+    class Counted(bytes):
+        copied = 0
+
+        def __getitem__(self, key):
+            part = super().__getitem__(key)
+            Counted.copied += len(part) if isinstance(key, slice) else 1
+            return part
+
+    class Counting(Source):
+        def read(self, at, size):
+            return Counted(super().read(at, size))
+
+    file = pickled(b"N", **{f"data/{i}": b"" for i in range(500)})
+    archive = Archive(Counting(file, False))
+    assert len(archive.records) == 503
+    assert 0 < Counted.copied < 2 * len(file.getvalue())

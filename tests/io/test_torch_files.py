@@ -193,18 +193,17 @@ def test_numpys_values_are_in_pytorchs_format_as_pickle_writes_them():
         assert type(x) is type(y) and x.dtype == y.dtype and (x == y).all()
 
 
-@pytest.mark.parametrize("format", ["safetensors", "torch"])
-def test_what_no_file_holds_is_refused_and_told_what_to_do(format):
+def test_what_safetensors_do_not_hold_is_refused_and_told_what_to_do():
     numpy = pytest.importorskip("numpy")
     network = libdl.nn.Linear(1, 1)
     optimizer = libdl.optim.SGD(network.parameters())
     for owner in (network, optimizer, libdl.optim.lr_scheduler.StepLR(optimizer, 1)):
         name = type(owner).__name__
         with pytest.raises(TypeError, match=rf"is a {name}; .* save its state_dict\(\)"):
-            stored({"a": owner}, format=format)
+            stored({"a": owner}, format="safetensors")
     for array, kind in ((numpy.array(["a"]), "<U1"), (numpy.array([None]), "object")):
         with pytest.raises(TypeError, match=f"is a ndarray of {kind}; "):
-            stored([array], format=format)
+            stored([array], format="safetensors")
 
 
 # -- map_location ----------------------------------------------------------------------------------
@@ -261,33 +260,28 @@ def test_names_of_dtypes_cover_all():
     }
 
 
-def test_what_has_no_meaning_in_pytorchs_format_is_refused_with_its_place():
-    class Strange:
-        pass
+def test_other_formats_than_both_are_refused():
+    with pytest.raises(ValueError, match="format is 'pickle', wanted 'safetensors', 'torch' or None"):
+        stored(1, format="pickle")
+    with pytest.raises(NotImplementedError, match="_use_new_zipfile_serialization is False"):
+        stored(1, format="torch", _use_new_zipfile_serialization=False)
+    assert libdl.load(stored(1, _use_new_zipfile_serialization=False)) == 1  # own files are no zip
 
-    with pytest.raises(TypeError, match=r"save: \['a'\]\[1\] is a .*Strange; a file holds"):
-        stored({"a": [1, Strange()]}, format="torch")
-    with pytest.raises(TypeError, match=r"is a Linear; .*state_dict\(\)"):
-        stored(libdl.nn.Linear(1, 1), format="torch")
-    with pytest.raises(TypeError, match="more than 255 bytes"):
-        stored(1 << 5000, format="torch")
-    with pytest.raises(TypeError, match="has the key"):
-        stored({frozenset(): 1}, format="torch")
-    x = libdl.zeros(4)
-    with pytest.raises(TypeError, match="shares its memory with a tensor of another"):
-        stored([x, x.view(libdl.int32)], format="torch")
+
+def test_what_weights_only_does_not_load_is_pickled():
+    """1 << 5000 is too long for PyTorch's unpickler, and views of two dtypes share no typed storage."""
+    x = libdl.arange(4.0)
+    for value in (1 << 5000, {frozenset(): 1}, [x, x.view(libdl.int32)], frozenset()):
+        found = libdl.load(stored(value, format="torch"), weights_only=False)
+        same(found, value)
+    assert found == frozenset()
+    found = libdl.load(stored([x, x.view(libdl.int32)], format="torch"), weights_only=False)
+    found[1][0] = 1 << 30
+    assert found[0][0] == 2.0
     endless = []
     endless.append((endless,))
-    with pytest.raises(TypeError, match="frozenset"):
-        stored(frozenset(), format="torch")
     loop = libdl.load(stored(endless, format="torch"))
     assert loop[0][0] is loop
-    with pytest.raises(ValueError, match="format is 'pickle', wanted 'safetensors' or 'torch'"):
-        stored(1, format="pickle")
-    for options in ({"pickle_protocol": 4}, {"_use_new_zipfile_serialization": False}):
-        with pytest.raises(NotImplementedError, match="wanted pickle_protocol=2 and the zip"):
-            stored(1, format="torch", **options)
-        assert libdl.load(stored(1, **options)) == 1  # libdl's own files have no pickle
 
 
 def test_a_buffer_is_a_tensor_to_pytorch():
@@ -299,8 +293,8 @@ def test_a_failed_save_leaves_the_file_before(tmp_path):
     path = tmp_path / "x.pt"
     libdl.save({"a": 1}, path, format="torch")
     os.chmod(path, 0o640)
-    with pytest.raises(TypeError):
-        libdl.save({"a": object()}, path, format="torch")
+    with pytest.raises((AttributeError, pickle.PicklingError), match="Can't pickle"):
+        libdl.save({"a": lambda: 1}, path, format="torch")
     assert libdl.load(path) == {"a": 1} and os.listdir(tmp_path) == ["x.pt"]
     libdl.save({"a": 2}, path, format="torch")
     assert libdl.load(path) == {"a": 2} and path.stat().st_mode & 0o777 == 0o640

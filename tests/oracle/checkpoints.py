@@ -4,8 +4,8 @@
     python tests/oracle/checkpoints.py
 
 The objects of tests/io/torch_programs.py, and states of modules, optimizers and schedules, are saved
-by each library in PyTorch's format and loaded by the other, with weights_only=True. The run ends
-with an object that was changed on its way, which must be found."""
+by each library in PyTorch's format and loaded by the other, with weights_only=True; those of
+torch_objects.py whole, with weights_only=False. The run ends with an object that was changed on its way, which must be found."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "io"))
 
 import libdl  # noqa: E402
 import torch  # noqa: E402
+from torch_objects import OBJECTS, said_by  # noqa: E402
 from torch_programs import PROGRAMS, anything  # noqa: E402
 
 
@@ -105,6 +106,18 @@ def check(name: str, make: Callable[[Any], Any], spoil: Callable[[Any], Any] = l
     return "the same both ways"
 
 
+def check_object(name: str) -> str:
+    """A whole object: what it does after the other library has loaded it."""
+    wanted = said_by(torch, name, OBJECTS[name](torch))
+    for source, target in ((torch, libdl), (libdl, torch)):
+        with tempfile.NamedTemporaryFile() as file:
+            source.save(OBJECTS[name](source), file.name)
+            found = target.load(file.name, weights_only=False)
+        if said_by(target, name, found) != wanted:
+            raise Difference(f"other after {source.__name__} wrote and {target.__name__} loaded it")
+    return "works both ways"
+
+
 def one_number_moved(value: Any) -> Any:
     next(iter(value["net"].values())).view(-1)[0] += 1
     return value
@@ -129,6 +142,12 @@ def main() -> int:
         except Difference as difference:
             print(f"{name}: {difference}")
             failed.append(name)
+    for name in OBJECTS:
+        try:
+            print(f"{name}, whole: {check_object(name)}")
+        except Difference as difference:
+            print(f"{name}, whole: {difference}")
+            failed.append(f"{name}, whole")
     try:
         check("planted", lambda m: state(m, "words"), one_number_moved)
         failed.append("planted")

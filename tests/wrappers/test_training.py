@@ -293,7 +293,7 @@ def test_load_errors(tmp_path):
     with pytest.raises(ValueError):
         libdl.load(bad)
     with pytest.raises(TypeError, match="object"):
-        libdl.save({"f": object()}, tmp_path / "x")
+        libdl.save({"f": object()}, tmp_path / "x", format="safetensors")
 
 
 @pytest.mark.parametrize("text", [

@@ -43,7 +43,7 @@ def refuse_other_formats(head: bytes) -> None:
     raise UnsupportedError(f"load: the file is {found}; {instead}")
 
 
-def _archive(source: Source) -> Archive:
+def archive_of(source: Source) -> Archive:
     archive = Archive(source)
     if _PICKLE not in archive:
         raise malformed("the zip archive is no checkpoint of PyTorch: it has no data.pkl")
@@ -69,7 +69,7 @@ def _clean(x: Tensor) -> None:
         octets.copy_(octets.ne(0))
 
 
-class _Storages:
+class Storages:
     """The table of a pickle's names, and the storages that it refers to, each read once."""
 
     def __init__(self, source: Source, archive: Archive, placing: Placing) -> None:
@@ -82,7 +82,7 @@ class _Storages:
         if not isinstance(key, tuple) or len(key) != 5 or key[0] != "storage":
             raise FormatError("load: a persistent id that is no storage's")
         _, kind, name, location, count = key
-        dtype = self._dtype(kind)
+        dtype = self.dtype_of(kind)
         if not isinstance(name, str) or not isinstance(location, str) or type(count) is not int:
             raise FormatError("load: a storage without name, location and size")
         if name not in self._read:
@@ -98,7 +98,7 @@ class _Storages:
         return known if known.dtype is dtype else known.view(dtype)
 
     @staticmethod
-    def _dtype(kind: Any) -> Dtype:
+    def dtype_of(kind: Any) -> Dtype:
         name = kind.name.rpartition(".")[2] if type(kind) is Maker else ""
         if name == "UntypedStorage":
             return uint8
@@ -130,9 +130,9 @@ class _Storages:
 
 def read(source: Source, map_location: Any) -> Any:
     """The object in a checkpoint."""
-    archive = _archive(source)
+    archive = archive_of(source)
     data = archive.read(_PICKLE)
-    table = _Storages(source, archive, Placing(map_location))
+    table = Storages(source, archive, Placing(map_location))
     try:
         return Machine(data, table, _PICKLE, source.size).run()
     except Foreign as foreign:
@@ -157,5 +157,5 @@ class _Names:
 def unsafe_names(source: Source) -> list[str]:
     """The names in a checkpoint's pickle that loading it would refuse."""
     table = _Names()
-    Machine(_archive(source).read(_PICKLE), table, _PICKLE).run()
+    Machine(archive_of(source).read(_PICKLE), table, _PICKLE).run()
     return [path for path in table.found if _names.unsafe(path)]

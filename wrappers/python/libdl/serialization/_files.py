@@ -6,76 +6,107 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from .._errors import UnsupportedError
 from . import _tree
 from ._places import Placing
+from ._replacement import replacement, target
+from ._sink import writer_to
 from ._source import opened
+from ._values import Unkept
 
 _HEAD = 512  # bytes that tell formats apart
+_LOAD_ARGUMENTS = ("encoding", "errors", "fix_imports", "buffers")
+_FORMATS = (None, "safetensors", "torch")
 
 
 def save(
     obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: int = 2,
-    _use_new_zipfile_serialization: bool = True, *, format: str = "safetensors",
+    _use_new_zipfile_serialization: bool = True, *, format: str | None = None,
 ) -> None:  # fmt: skip
-    """Writes an object made of tensors to a file. A file of that name is replaced whole, once the
-    new one is on the disk.
+    """Writes an object to a file. A file of that name is replaced whole, once the new one is on the
+    disk.
 
     Arguments:
         obj: tensors, numbers, strings and bytes in dicts, lists, tuples and sets, such as a
-            state_dict; NumPy's numbers and arrays of numbers
+            state_dict; NumPy's numbers and arrays of numbers. Without format, anything else that
+            pickle takes, such as a whole module
         f: a path, or a file open for writing in binary mode
-        pickle_module, pickle_protocol, _use_new_zipfile_serialization: of format="torch", where
-            only the defaults are written; safetensors have no pickle
-        format: "safetensors", or "torch": a checkpoint that PyTorch loads with weights_only=True,
-            or with False if NumPy's values are in it
+        pickle_module, pickle_protocol: of what is pickled
+        _use_new_zipfile_serialization: True; the older format is not written
+        format: "safetensors"; "torch": a checkpoint of PyTorch's, which it loads with
+            weights_only=True, or with False where NumPy's values or other objects are in it; None:
+            safetensors if they hold the object as it is, else "torch"
 
-    Errors: TypeError for an object that the format has no meaning for.
+    Errors: TypeError for an object that the format has no meaning for; what pickle raises.
     """
-    if format not in ("safetensors", "torch"):
-        raise ValueError(f"save: format is {format!r}, wanted 'safetensors' or 'torch'")
-    if format == "safetensors":
-        if hasattr(f, "write"):
-            f.write(_tree.write_bytes(obj))
-        else:
-            _tree.write_file(obj, os.fsdecode(f))
-        return
-    if pickle_module is not None and getattr(pickle_module, "__name__", "") != "pickle":
-        raise NotImplementedError("save: pickle_module is given, and libdl has a writer of its own")
-    if pickle_protocol != 2 or not _use_new_zipfile_serialization:
-        raise NotImplementedError("save: wanted pickle_protocol=2 and the zip format: what PyTorch "
-                                  "reads with weights_only=True")  # fmt: skip
+    if format not in _FORMATS:
+        raise ValueError(f"save: format is {format!r}, wanted 'safetensors', 'torch' or None")
+    if format != "torch":
+        try:
+            _save_own(obj, f)
+            return
+        except Unkept:
+            if format is not None:
+                raise
+    if not _use_new_zipfile_serialization:
+        raise NotImplementedError("save: _use_new_zipfile_serialization is False, wanted True: the "
+                                  "zip format, which PyTorch reads since 1.4")  # fmt: skip
+    data, tensors = _pickled(obj, pickle_module, pickle_protocol)
     from . import _writer
-    from ._replacement import replacement
 
     if hasattr(f, "write"):
-        _writer.write(f.write, obj)
+        _writer.write(writer_to(f), data, tensors)
     else:
         with replacement(os.fsdecode(f)) as file:
-            _writer.write(file.write, obj)
+            _writer.write(file.write, data, tensors)
+
+
+def _save_own(obj: Any, f: Any) -> None:
+    if hasattr(f, "write"):
+        writer_to(f)(_tree.write_bytes(obj))
+    else:
+        content = _tree.content(obj)
+        _tree.write_file(content, target(os.fsdecode(f)))
+
+
+def _pickled(obj: Any, module: Any, protocol: int) -> Any:
+    """The pickle and the tensors of its storages. What libdl's own writer knows needs no code to be
+    loaded."""
+    from . import _objects, _writer
+
+    if protocol == 2 and getattr(module, "__name__", "pickle") == "pickle":
+        try:
+            return _writer.pickled(obj)
+        except Unkept:
+            pass
+    return _objects.pickled(obj, module, protocol)
 
 
 def load(
     f: Any, map_location: Any = None, pickle_module: Any = None, *,
-    weights_only: bool | None = None, mmap: bool | None = None, encoding: str = "utf-8",
+    weights_only: bool | None = None, mmap: bool | None = None, **pickle_load_args: Any,
 ) -> Any:  # fmt: skip
     """Reads an object written by save, a checkpoint of PyTorch, or any other safetensors file, as a
-    dict of tensors. No code from the file runs.
+    dict of tensors. No code from the file runs unless weights_only is False.
 
     Arguments:
         f: a path, or a file open for reading in binary mode, from its position on
         map_location: the device on which to put tensors; a dict from devices in the file to
             others; or a function of a storage and its device that returns the storage or None
-        pickle_module: None; others are refused, because they run code
-        weights_only: True is the meaning always
+        pickle_module: with weights_only=False, what reads the pickle instead of Python's own
+        weights_only: None or True: tensors and plain values alone; False: whatever the file says is
+            imported and called, which may be anything: only for files of people whom you trust
         mmap: whether tensors lie in the mapped file; what is written to them stays in this process,
             unless set_default_mmap_options says otherwise
-        encoding: accepted for PyTorch's sake: strings are UTF-8
+        encoding, errors, ...: of pickle.Unpickler, with weights_only=False
 
     Errors: FormatError for a damaged file; UnsupportedError for what is not read, by its name.
     """
-    if pickle_module is not None:
-        raise RuntimeError("load: pickle_module is given, and libdl never lets a file run code")
+    if pickle_module is not None and weights_only is not False:
+        raise RuntimeError("load: pickle_module is given, which runs what a file says, and "
+                           "weights_only is not False")  # fmt: skip
+    if set(pickle_load_args) - set(_LOAD_ARGUMENTS):
+        unknown = min(set(pickle_load_args) - set(_LOAD_ARGUMENTS))
+        raise TypeError(f"load: {unknown!r} is no argument of load")
     placing = Placing(map_location)
     with opened(f, bool(mmap)) as source:
         head = source.head(_HEAD)
@@ -84,12 +115,10 @@ def load(
         if head[8:9] != b"{" and _checkpoint.is_archive(head):
             if mmap:
                 source.map()
-            try:
+            if weights_only is not False:
                 return _checkpoint.read(source, map_location)
-            except UnsupportedError as error:
-                if weights_only is False:
-                    error.args = (f"{error}; weights_only=False changes nothing: libdl never runs "
-                                  "code from files",)  # fmt: skip
-                raise
+            from . import _objects
+
+            return _objects.read(source, map_location, pickle_module, pickle_load_args)
         _checkpoint.refuse_other_formats(head)
         return _tree.read(f, source, bool(mmap), lambda x: placing.placed(x, "cpu"))

@@ -4,6 +4,7 @@ not in these tables is refused; nothing is ever imported because a file asks for
 
 from __future__ import annotations
 
+import pickle
 from collections import Counter, OrderedDict
 from collections.abc import Callable
 from typing import Any
@@ -38,6 +39,10 @@ _WITHOUT = {
     "_rebuild_wrapper_subclass": "wrapped tensors",
 }
 _safe: list[Any] = []  # as add_safe_globals got them
+
+
+class RefusedName(UnsupportedError, pickle.UnpicklingError):
+    """A file wants a class or function that is not in the table. PyTorch raises UnpicklingError."""
 
 
 def name_of(entry: Any) -> str:
@@ -161,9 +166,11 @@ def resolve(module: str, name: str) -> Any:
         raise UnsupportedError(f"load: the file has {_WITHOUT[name]}, which libdl does not have")
     if module == "torch":
         raise UnsupportedError(f"load: the file uses torch.{name:.80}, which libdl has not")
-    raise UnsupportedError(
-        f"load: the file wants {path[:160]}, and libdl builds tensors and plain values alone, "
-        "running no code. Save a state_dict() instead; or load it as a mere record after "
+    raise RefusedName(
+        f"load: the file wants {path[:160]}, and load builds tensors and plain values alone, "
+        "running no code (weights_only=True). If you trust whoever wrote the file, "
+        "load(..., weights_only=False) runs what it says, which may be anything; else save a "
+        "state_dict() instead, or load it as a mere record after "
         f"serialization.add_safe_globals([{path[:160]!r}])"
     )
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import tempfile
@@ -10,34 +11,104 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import IO
 
+_NO_UNNAMED = (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL)  # of file systems and old kernels
+
+
+def target(path: str) -> str:
+    """The file that a path means, behind symbolic links, which stay what they are.
+
+    Errors: OSError unless it is a regular file that may be written, or a new name."""
+    path = os.path.realpath(path) if os.path.islink(path) else path
+    try:
+        mode = os.stat(path).st_mode
+    except FileNotFoundError:
+        return path
+    if not stat.S_ISREG(mode):
+        raise OSError(f"save: {path} is no regular file, wanted one or a new name")
+    if not os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids):
+        raise PermissionError(errno.EACCES, "save: the file may not be written", path)
+    return path
+
 
 @contextmanager
 def replacement(path: str) -> Iterator[IO[bytes]]:
-    """A temporary file in the same folder. When the block ends it is synced and renamed into place,
-    with the permissions of the file before; when the block fails it is removed.
+    """A file in the same folder. When the block ends it is synced and renamed into place, with the
+    permissions of the file before, and its owner where the process may give files away; when the
+    block fails it is removed. Until then it has no name where the file system can do without, so
+    that a process that is killed leaves nothing behind.
 
-    Errors: OSError, also where the path names anything but a regular file."""
-    path = os.fspath(path)
-    mode = None
-    if os.path.lexists(path):
-        if os.path.exists(path) and not stat.S_ISREG(os.stat(path).st_mode):
-            raise OSError(f"save: {path} is no regular file, wanted one or a new name")
-        mode = None if os.path.islink(path) else stat.S_IMODE(os.stat(path).st_mode)
-    if mode is None:
-        mode = 0o666 & ~_umask()
-    number, temporary = tempfile.mkstemp(prefix=".libdl-", dir=os.path.dirname(path) or ".")
+    Errors: OSError, also where the path means anything but a regular file."""
+    path = target(os.fspath(path))
+    folder = os.path.dirname(path) or "."
+    number, name = _new(folder)
     try:
         with open(number, "wb") as file:
+            _inherit(path, number)
             yield file
             file.flush()
-            os.fchmod(file.fileno(), mode)
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-        _sync_folder(os.path.dirname(path) or ".")
+            os.fsync(number)
+            name = name or _named(number, folder)
+        os.replace(name, path)
+        name = None
+        _sync_folder(folder)
     except BaseException:
-        with suppress(FileNotFoundError):  # it was renamed already
-            os.unlink(temporary)
+        if name is not None:
+            with suppress(FileNotFoundError):
+                os.unlink(name)
         raise
+
+
+def _new(folder: str) -> tuple[int, str | None]:
+    """A descriptor, and the file's name if it has to have one."""
+    number = _unnamed(folder)
+    if number is not None:
+        return number, None
+    number, name = tempfile.mkstemp(prefix=".libdl-", dir=folder)
+    os.fchmod(number, 0o666 & ~_umask())
+    return number, name
+
+
+def _unnamed(folder: str) -> int | None:
+    """A new file without a name; None: the system has no such files, or could not name it."""
+    try:
+        number = os.open(folder, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o666)
+    except OSError as error:
+        if error.errno not in _NO_UNNAMED:
+            raise
+        return None
+    if os.path.exists(f"/proc/self/fd/{number}"):
+        return number
+    os.close(number)
+    return None
+
+
+def _inherit(path: str, number: int) -> None:
+    """Gives the new file what the one before had, before anything stands in it."""
+    try:
+        before = os.stat(path)
+    except FileNotFoundError:
+        return
+    made = os.fstat(number)
+    if (made.st_uid, made.st_gid) != (before.st_uid, before.st_gid):
+        for owner in (before.st_uid, -1):
+            with suppress(PermissionError):
+                os.fchown(number, owner, before.st_gid)
+                break
+    os.fchmod(number, stat.S_IMODE(before.st_mode))
+
+
+def _named(number: int, folder: str) -> str:
+    """Gives an unnamed file a name that was free."""
+    at = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        while True:
+            name = f".libdl-{os.getpid()}-{os.urandom(6).hex()}.tmp"
+            with suppress(FileExistsError):
+                # With a folder's descriptor it is linkat, which follows the link in /proc.
+                os.link(f"/proc/self/fd/{number}", name, src_dir_fd=at, dst_dir_fd=at)
+                return os.path.join(folder, name)
+    finally:
+        os.close(at)
 
 
 def _sync_folder(path: str) -> None:
@@ -51,7 +122,8 @@ def _sync_folder(path: str) -> None:
 
 def _umask() -> int:
     """The process's mask, as /proc tells it: asking os.umask would set it for a moment."""
-    with open("/proc/self/status", encoding="ascii", errors="replace") as lines:
+    with suppress(FileNotFoundError), \
+            open("/proc/self/status", encoding="ascii", errors="replace") as lines:  # fmt: skip
         for line in lines:
             if line.startswith("Umask:"):
                 return int(line.split()[1], 8)

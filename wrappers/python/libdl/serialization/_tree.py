@@ -2,8 +2,8 @@
 """libdl's own files: safetensors.
 
 Tensors are stored under their paths ("model.weight"); everything else (numbers, strings, the
-nesting) is JSON in the file's metadata. A file without this metadata, from any other program, loads
-as a dict of tensors."""
+nesting, what is the same object or shares memory) is JSON in the file's metadata. A file without
+this metadata, from any other program, loads as a dict of tensors. The core compares checksums."""
 
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
@@ -11,141 +11,43 @@ from __future__ import annotations
 import json
 import operator
 import os
-from collections import Counter, OrderedDict
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from .. import _C, _functions, _types
 from .._C import Tensor
-from .._creation import from_numpy
 from .._errors import FormatError, OutOfMemoryError
-from .._overrides import DisableTorchFunctionSubclass
-from .._types import Size, bool_, complex128, device as Device, dtype as Dtype, layout as Layout
-from ._numpy import is_array, letters_of, little_endian, number
+from .._types import Size, bool_, complex128, device as Device, float64, uint8
+from ._described import DICTS, FACTORIES, described
+from ._numpy import number
 from ._source import Source
-from ._values import checked_key, is_key, no_meaning
+from ._values import attach, checked_key
 
 _KEY = "libdl"
-_DICTS: dict[str, type[dict[Any, Any]]] = {"ordered": OrderedDict, "counter": Counter}
-_SEQUENCES: dict[str, Callable[[Any], Any]] = {
-    "list": list,
-    "tuple": tuple,
-    "set": lambda items: set(map(checked_key, items)),
-    "frozenset": lambda items: frozenset(map(checked_key, items)),
-    "size": lambda items: Size(map(operator.index, items)),
-}
-_KIND_OF = {list: "list", set: "set", frozenset: "frozenset", Size: "size"}
 
 
 # -- out -------------------------------------------------------------------------------------------
 
 
-class _Described:
-    """An object as JSON, and the tensors in it by their names."""
-
-    def __init__(self, value: Any) -> None:
-        self.tensors: dict[str, Tensor] = {}
-        self._names: dict[tuple[Any, ...], str] = {}
-        self.root = self._node(value, "")
-
-    def _node(self, value: Any, path: str) -> Any:
-        if isinstance(value, Tensor):
-            return self._tensor(value, path)
-        if isinstance(value, dict):
-            return self._dict(value, path)
-        if isinstance(value, (list, tuple, set, frozenset)):
-            if isinstance(value, (set, frozenset)) and not all(map(is_key, value)):
-                raise TypeError(f"save: the set {path} has elements that are neither strings, "
-                                "numbers of 64 bits nor short tuples of them")  # fmt: skip
-            items = [self._node(v, f"{path}.{i}" if path else str(i)) for i, v in enumerate(value)]
-            kind = next((name for cls, name in _KIND_OF.items() if isinstance(value, cls)), "tuple")
-            return {kind: items}
-        letters = letters_of(value)
-        if letters is not None:
-            plain = little_endian(value, letters)
-            if not is_array(value):
-                return {"number": [letters, plain.tobytes().hex()]}
-            return {"array": self._tensor(from_numpy(plain), path)}
-        return _atom(value, path)
-
-    def _tensor(self, x: Tensor, path: str) -> Any:
-        from ..nn import Parameter
-
-        name = path or "tensor"
-        while name in self.tensors:
-            name += "'"
-        node = {"tensor": name, "requires_grad": x.requires_grad}
-        if isinstance(x, Parameter):
-            node["parameter"] = True
-        x = x.detach()
-        if not x.is_sparse:
-            place = (_C.tensor_storage_id(x), x.storage_offset(), x.shape, x.stride(), x.dtype)
-            first = self._names.setdefault(place, name)
-            if first != name:
-                node["same"] = first  # other programs find it under both names
-        if x.dtype is complex128:  # which safetensors do not have
-            node["complex128"] = True
-            x = _functions.view_as_real(x.resolve_conj() if hasattr(x, "resolve_conj") else x)
-        self.tensors[name] = x
-        return node
-
-    def _dict(self, value: dict[Any, Any], path: str) -> Any:
-        items = []
-        for key, item in value.items():
-            if not is_key(key):
-                raise TypeError(f"save: the keys of {path or 'a dict'} must be strings, numbers of "
-                                "64 bits or short tuples of them, found a "
-                                f"{type(key).__name__}")  # fmt: skip
-            plain = isinstance(key, (str, int))
-            name = f"{path}.{key}" if path else str(key)
-            items.append([key if plain else self._node(key, path), self._node(item, name)])
-        node: dict[str, Any] = {"dict": items}
-        node.update({mark: True for mark, kind in _DICTS.items() if isinstance(value, kind)})
-        extra = getattr(value, "__dict__", {}).get("_metadata")
-        if isinstance(value, OrderedDict) and extra:  # a state_dict's versions of its modules
-            node["metadata"] = self._node(extra, f"{path}._metadata" if path else "_metadata")
-        return node
+Content = tuple[list[str], list[Tensor], list[str], list[str]]
 
 
-def _atom(value: Any, path: str) -> Any:
-    if value is None or isinstance(value, (str, bool)):
-        return {"value": value}
-    if isinstance(value, int):
-        return {"value": value} if value.bit_length() < 64 else {"integer": hex(value)}
-    if isinstance(value, float):
-        return {"float": float(value).hex()}
-    if isinstance(value, complex):
-        return {"complex": [value.real.hex(), value.imag.hex()]}
-    if isinstance(value, (bytes, bytearray)):
-        return {"bytes" if isinstance(value, bytes) else "bytearray": value.hex()}
-    if isinstance(value, Dtype):
-        return {"dtype": value.name}
-    if isinstance(value, Device):
-        return {"device": str(value)}
-    if isinstance(value, Layout):
-        return {"layout": str(value).rpartition(".")[2]}
-    raise no_meaning(value, path)
-
-
-def _content(obj: Any) -> tuple[list[str], list[Tensor], list[str], list[str]]:
-    try:
-        with DisableTorchFunctionSubclass():
-            described = _Described(obj)
-        structure = json.dumps(described.root)
-    except RecursionError:
-        raise ValueError("save: the object contains itself, or nests too deeply") from None
-    return list(described.tensors), list(described.tensors.values()), [_KEY], [structure]
+def content(obj: Any) -> Content:
+    """What stands in a file: names and tensors, keys and texts."""
+    tensors, structure = described(obj)
+    return list(tensors), list(tensors.values()), [_KEY], [structure]
 
 
 def write_bytes(obj: Any) -> bytes:
     """A whole file."""
-    made: bytes = _C.save_bytes(*_content(obj))
+    made: bytes = _C.save_bytes(*content(obj))
     return made
 
 
-def write_file(obj: Any, path: str) -> None:
-    _C.save_file(path, *_content(obj))
+def write_file(content: Content, path: str) -> None:
+    _C.save_file(path, *content)
 
 
 # -- in --------------------------------------------------------------------------------------------
@@ -164,42 +66,117 @@ _ATOMS: dict[str, Callable[[Any], Any]] = {
 }
 
 
+_SEQUENCES: dict[str, Callable[[Any], Any]] = {
+    "tuple": tuple,
+    "set": lambda items: set(map(checked_key, items)),
+    "frozenset": lambda items: frozenset(map(checked_key, items)),
+    "size": lambda items: Size(map(operator.index, items)),
+    "packed": lambda items: _packed(*items),
+}
+
+
+def _packed(*parts: Any) -> Any:
+    from ..nn.utils.rnn import PackedSequence
+
+    if not all(isinstance(part, (Tensor, type(None))) for part in parts):
+        raise ValueError("a packed sequence of other things than tensors")
+    return PackedSequence(*parts)
+
+
 class _Rebuilt:
+    """Makes the object of its JSON. What is copied is taken from an allowance: of honest files, it
+    is what the file holds."""
+
     def __init__(self, tensors: dict[str, Tensor]) -> None:
         self._tensors = tensors
+        self._again: dict[int, Any] = {}
+        self._allowance = sum(x.numel() * x.dtype.itemsize for x in tensors.values())
 
     def value(self, node: Any) -> Any:
         (kind, content), *rest = node.items()
         marks = dict(rest)
+        if kind == "again":
+            return self._again[content]
+        if kind == "list":
+            made: Any = []
+            self._number(made, marks)  # before its items, among which it may be
+            made.extend([self.value(item) for item in content])
+        elif kind == "dict":
+            made = self._dict(content, marks)
+        else:
+            made = self._other(kind, content, marks)
+            self._number(made, marks)
+        return made
+
+    def _number(self, made: Any, marks: dict[str, Any]) -> None:
+        if "id" in marks:
+            self._again[marks["id"]] = made
+
+    def _other(self, kind: str, content: Any, marks: dict[str, Any]) -> Any:
         if kind in _ATOMS:
             return _ATOMS[kind](content)
         if kind == "tensor":
             return self._tensor(content, marks)
         if kind in _SEQUENCES:
             return _SEQUENCES[kind]([self.value(item) for item in content])
-        if kind == "dict":
-            return self._dict(content, marks)
         if kind == "array":
-            return self.value(content).numpy(force=True).copy()
+            return self._array(self.value(content))
         raise ValueError(f"a node of the kind {kind!r:.80}")
 
-    def _tensor(self, name: str, marks: dict[str, Any]) -> Tensor:
-        x = self._tensors[marks.get("same", name)]
-        if marks.get("complex128"):
-            x = _functions.view_as_complex(x)
-        if marks.get("parameter"):
-            from ..nn import Parameter
+    def _array(self, x: Tensor) -> Any:
+        self._allowance -= x.numel() * x.dtype.itemsize
+        if self._allowance < 0:
+            raise ValueError("arrays of more bytes than the file holds")
+        return x.numpy(force=True).copy()
 
-            made: Tensor = Parameter(x.detach(), bool(marks.get("requires_grad")))
-            return made
-        return x.detach().requires_grad_() if marks.get("requires_grad") else x
+    def _memory(self, base: str, at: int, shape: Any, strides: Any, name: str) -> Tensor:
+        """A view of another entry's bytes."""
+        dtype, whole = _types.by_name(name), self._tensors[base]
+        whole = whole.reshape(-1)  # a view: what was read is contiguous
+        if dtype is bool_ and whole.dtype is not bool_:
+            raise ValueError("truth values over other elements")
+        part = float64 if dtype is complex128 else dtype
+        if whole.dtype is not part:
+            octets = whole.view(uint8)
+            whole = octets[: len(octets) // dtype.itemsize * dtype.itemsize].view(part)
+        if dtype is complex128:
+            whole = _functions.view_as_complex(whole.view(-1, 2))
+        if at % dtype.itemsize:
+            raise ValueError("a view that begins inside an element")
+        return whole.as_strided(tuple(shape), tuple(strides), at // dtype.itemsize)
+
+    def _tensor(self, name: str, marks: dict[str, Any]) -> Tensor:
+        from ..nn import Buffer, Parameter
+
+        if "memory" in marks:
+            x = self._memory(*marks["memory"])
+        else:
+            x = self._tensors[marks.get("same", name)]
+            if marks.get("complex128"):
+                x = _functions.view_as_complex(x)
+        made, requires_grad = x.detach(), bool(marks.get("requires_grad"))
+        if marks.get("parameter"):
+            made = Parameter(made, requires_grad)
+        elif "buffer" in marks:
+            made = Buffer(made, persistent=bool(marks["buffer"]))
+        elif requires_grad:
+            made.requires_grad_()
+        if "attributes" in marks:
+            attach(made, self.value(marks["attributes"]))
+        return made
 
     def _dict(self, items: list[Any], marks: dict[str, Any]) -> dict[Any, Any]:
-        keys = (checked_key(self.value(k) if isinstance(k, dict) else k) for k, _ in items)
-        pairs = zip(keys, (self.value(v) for _, v in items), strict=True)
-        made = next((cls for mark, cls in _DICTS.items() if mark in marks), dict)(dict(pairs))
+        made: Any = next((cls for mark, cls in DICTS.items() if mark in marks), dict)()
+        if "default" in marks:
+            factory = marks["default"]
+            made = defaultdict(None if factory is None else FACTORIES[factory])
+        self._number(made, marks)
+        for key, node in items:
+            made[checked_key(self.value(key) if isinstance(key, dict) else key)] = self.value(node)
         if "metadata" in marks:
             made.__dict__["_metadata"] = self.value(marks["metadata"])
+        if "attributes" in marks:
+            attach(made, self.value(marks["attributes"]))
         return made
 
 
@@ -234,8 +211,11 @@ def _mapped(path: str, source: Source) -> tuple[dict[str, Tensor], dict[str, str
             if name == "__metadata__":
                 continue
             x = tensors[name]
+            if x.dtype is bool_:  # its bytes may be others than 0 and 1
+                tensors[name] = x.clone()
+                continue
             begin, end = (8 + size + at for at in entry["data_offsets"])
-            if begin < end and begin % x.dtype.itemsize == 0 and x.dtype is not bool_:
+            if begin < end and begin % x.dtype.itemsize == 0:
                 made: Tensor = _C.from_buffer(source.mapped[begin:end])
                 tensors[name] = made.view(x.dtype).view(x.shape).detach()
     return tensors, metadata

@@ -77,16 +77,20 @@ class Unbuilt:
         return f"<{self.name}, unbuilt>"
 
 
-def no_meaning(value: Any, place: str) -> TypeError:
-    """What is said of an object that no file holds."""
-    hint = "save what it is made of"
+class Unkept(TypeError):
+    """An object that a format does not hold as it is."""
+
+
+def no_meaning(value: Any, place: str) -> Unkept:
+    """What is said of an object that a format does not hold."""
+    hint = "save what it is made of, or without format=, which pickles it"
     if hasattr(value, "load_state_dict"):
-        hint = ("save its state_dict(), and give that to load_state_dict() of a new one. pickle "
-                "keeps objects whole; reading its files runs code")  # fmt: skip
+        hint = ("save its state_dict(), and give that to load_state_dict() of a new one. Without "
+                "format=, save pickles objects whole; reading that runs code")  # fmt: skip
     kind = type(value).__qualname__
     if kind == "ndarray":
         kind += f" of {value.dtype}"
-    return TypeError(
+    return Unkept(
         f"save: {place or 'the object'} is a {kind}; a file holds tensors, "
         "numbers, strings, bytes, lists, tuples, sets, dicts, and NumPy's numbers and arrays of "
         f"numbers: {hint}"

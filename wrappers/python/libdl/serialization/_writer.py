@@ -17,7 +17,7 @@ from .._types import Size, device as Device, dtype as Dtype, layout as Layout, u
 from ._archive import Writer
 from ._names import STORAGES
 from ._numpy import is_array, letters_of, little_endian
-from ._values import is_key, no_meaning
+from ._values import Unkept, is_key, no_meaning
 
 _KINDS = {dtype: f"torch.{kind}" for kind, dtype in STORAGES.items()}
 _MULTIARRAY = "numpy.core.multiarray"  # as NumPy 1 and PyTorch call it; NumPy 2 knows it, too
@@ -80,7 +80,7 @@ class Pickler:
         else:
             data = n.to_bytes(n.bit_length() // 8 + 1, "little", signed=True)
             if len(data) > 255:
-                raise TypeError("save: an integer of more than 255 bytes, which PyTorch does not "
+                raise Unkept("save: an integer of more than 255 bytes, which PyTorch does not "
                                 "load with weights_only=True")  # fmt: skip
             self._out.append(b"\x8a" + bytes([len(data)]) + data)
 
@@ -100,7 +100,7 @@ class Pickler:
         self._out.append(b"(")
         for key, value in items.items():
             if not is_key(key):
-                raise TypeError(f"save: {at or 'the object'} has the key {key!r:.80}, wanted a "
+                raise Unkept(f"save: {at or 'the object'} has the key {key!r:.80}, wanted a "
                                 "string, a number of 64 bits or a short tuple of them")  # fmt: skip
             self._value(key, at)
             self._value(value, f"{at}[{key!r}]")
@@ -251,7 +251,7 @@ class Pickler:
             self.tensors.append(x)
         key, known = self._storages[number]
         if known != kind:
-            raise TypeError(f"save: {at or 'the tensor'} has the dtype {x.dtype} and shares its "
+            raise Unkept(f"save: {at or 'the tensor'} has the dtype {x.dtype} and shares its "
                             "memory with a tensor of another; PyTorch's format has one dtype for "
                             "each memory: save a clone()")  # fmt: skip
         size = _C.tensor_storage_nbytes(x)
@@ -303,21 +303,26 @@ def _bytes_of_storage(x: Tensor) -> memoryview:
     return memoryview(one.view(uint8).as_strided((size,), (1,), 0).cpu().numpy())
 
 
-def write(put: Callable[[bytes | memoryview], object], value: Any) -> None:
-    """Writes a checkpoint. put takes the file's next bytes.
+def pickled(value: Any) -> tuple[bytes, list[Tensor]]:
+    """The pickle, and one tensor of each storage that it refers to.
 
-    Errors: TypeError for what PyTorch would not load; ValueError for what nests without end."""
+    Errors: Unkept, a TypeError, for what PyTorch would not load with weights_only=True."""
     pickler = Pickler()
     try:
-        data = pickler.pickled(value)
+        return pickler.pickled(value), pickler.tensors
     except RecursionError:
-        raise ValueError("save: the object nests too deeply, or a tuple holds itself") from None
+        raise Unkept("save: the object nests too deeply, or a tuple holds itself") from None
+
+
+def write(put: Callable[[bytes | memoryview], object], data: bytes, tensors: list[Tensor]) -> None:
+    """Writes a checkpoint of a pickle and the storages of tensors. put takes the file's next
+    bytes."""
     writer = Writer(put, "archive")
     writer.add("data.pkl", data)
     writer.add(".format_version", b"1")
     writer.add(".storage_alignment", b"64")
     writer.add("byteorder", b"little")
-    for key, x in enumerate(pickler.tensors):
+    for key, x in enumerate(tensors):
         writer.add(f"data/{key}", _bytes_of_storage(x))
     writer.add("version", b"3\n")
     writer.close()
