@@ -12,6 +12,7 @@ import pytest
 
 import libdl
 from libdl.utils import tensorboard
+from libdl.utils.tensorboard import _images
 
 
 def test_without_the_package_a_sentence_says_so(monkeypatch, tmp_path):
@@ -23,7 +24,7 @@ def test_without_the_package_a_sentence_says_so(monkeypatch, tmp_path):
 @pytest.mark.parametrize("channels", [1, 3, 4])
 def test_an_image_is_a_png_with_its_pixels(channels):
     pixels = np.arange(2 * 5 * channels, dtype=np.uint8).reshape(2, 5, channels)
-    data = tensorboard._png(pixels)
+    data = _images.png(pixels)
     assert data[:8] == b"\x89PNG\r\n\x1a\n"
     stream, chunks = io.BytesIO(data[8:]), {}
     while head := stream.read(8):
@@ -37,14 +38,14 @@ def test_an_image_is_a_png_with_its_pixels(channels):
 
 def test_pixels_are_put_in_order_and_scaled():
     image = libdl.tensor([[[0.0, 1.0]], [[0.5, 2.0]], [[-1.0, 0.0]]]).numpy()  # [3, 1, 2]
-    assert tensorboard._pixels(image, "CHW").tolist() == [[[0, 127, 0], [255, 255, 0]]]
-    assert tensorboard._pixels(image[0], "HW").tolist() == [[[0], [255]]]
-    assert tensorboard._pixels(image.transpose(1, 2, 0), "HWC").shape == (1, 2, 3)
+    assert _images.pixels(image, "CHW").tolist() == [[[0, 127, 0], [255, 255, 0]]]
+    assert _images.pixels(image[0], "HW").tolist() == [[[0], [255]]]
+    assert _images.pixels(image.transpose(1, 2, 0), "HWC").shape == (1, 2, 3)
     for wrong, found in (("CH", "'CH'"), ("ABC", "'ABC'")):
         with pytest.raises(ValueError, match=found):
-            tensorboard._pixels(image, wrong)
+            _images.pixels(image, wrong)
     with pytest.raises(ValueError, match="1, 3 or 4 channels, found 2"):
-        tensorboard._pixels(image[:2], "CHW")
+        _images.pixels(image[:2], "CHW")
 
 
 def test_what_is_written_is_read_back(tmp_path):
@@ -62,7 +63,7 @@ def test_what_is_written_is_read_back(tmp_path):
             writer.add_scalar("loss", libdl.ones(2))
         with pytest.raises(ValueError, match="values is empty"):
             writer.add_histogram("weights", [])
-        with pytest.raises(NotImplementedError, match="alone"):
+        with pytest.raises(NotImplementedError, match="are not written"):
             writer.add_graph(None)
     read = EventAccumulator(str(tmp_path)).Reload()
     (loss,) = read.Scalars("loss")
@@ -70,7 +71,8 @@ def test_what_is_written_is_read_back(tmp_path):
     (histogram,) = read.Histograms("weights")
     value = histogram.histogram_value
     assert (value.min, value.max, value.num, value.sum) == (0.0, 9.0, 10.0, 45.0)
-    assert list(value.bucket) == [2.0] * 5
+    assert list(value.bucket) == [0.0] + [2.0] * 5  # the first limit is where the values begin
+    assert list(value.bucket_limit) == pytest.approx([0, 1.8, 3.6, 5.4, 7.2, 9])
     (picture,) = read.Images("picture")
     assert (picture.width, picture.height) == (5, 2)
     (note,) = read.Tensors("note/text_summary")
@@ -78,3 +80,193 @@ def test_what_is_written_is_read_back(tmp_path):
     for tag, number in (("a", 1.0), ("b", 2.0)):
         (seen,) = EventAccumulator(str(tmp_path / f"both_{tag}")).Reload().Scalars("both")
         assert (seen.step, seen.value) == (7, number)
+
+
+# -- values and charts ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Its writer, and what the package reads of it afterwards."""
+    pytest.importorskip("tensorboard")
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    def read(inside="."):
+        return EventAccumulator(str(tmp_path / inside), size_guidance={"tensors": 0}).Reload()
+
+    return tensorboard.SummaryWriter(tmp_path), read
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float64", "int8", "bool", "uint8"])
+def test_tensors_of_every_dtype_are_written(folder, dtype):
+    writer, read = folder
+    x = libdl.tensor([1, 0, 1]).to(getattr(libdl, dtype))
+    writer.add_scalar("last", x[2], 1)
+    writer.add_histogram("all", x, 1)
+    writer.add_image("picture", libdl.ones(3, 2, 2).to(x.dtype), 1)
+    writer.close()
+    assert read().Scalars("last")[0].value == 1
+    (histogram,) = read().Histograms("all")
+    assert (histogram.histogram_value.num, histogram.histogram_value.sum) == (3, 2)
+    assert read().Images("picture")[0].width == 2
+
+
+def test_bfloat16_is_not_rounded(folder):
+    writer, read = folder
+    writer.add_scalar("x", libdl.tensor(3e38, dtype=libdl.bfloat16))
+    writer.close()
+    assert read().Scalars("x")[0].value == pytest.approx(float(libdl.tensor(3e38).bfloat16()))
+
+
+# What PyTorch 2.15 writes: min, max, num, sum, sum of squares, limits, counts.
+HISTOGRAMS = [
+    (([*range(10)], 5, None), (0, 9, 10, 45, 285, [0, 1.8, 3.6, 5.4, 7.2, 9], [0, 2, 2, 2, 2, 2])),
+    (([*range(100)], 50, 7), (0, 99, 100, 4950, 328350, [0, 13.86, 27.72, 41.58, 55.44, 69.3, 83.16, 97.02, 99],
+                              [0, 14, 14, 14, 14, 14, 14, 14, 2])),
+    (([1.0, 1.05], "tensorflow", None), (1, 1.05, 2, 2.05, 2.1025, [0.917246389039776, 1.0089710279437536, 1.109868130738129],
+                                         [0, 1, 1])),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("given", "wanted"), HISTOGRAMS)
+def test_histograms_are_pytorchs(folder, given, wanted):
+    writer, read = folder
+    values, bins, most = given
+    writer.add_histogram("h", np.array(values, dtype=float), bins=bins, max_bins=most)
+    writer.close()
+    found = read().Histograms("h")[0].histogram_value
+    facts = found.min, found.max, found.num, found.sum, found.sum_squares
+    assert facts == pytest.approx(wanted[:5])
+    assert list(found.bucket_limit) == pytest.approx(wanted[5]) and list(found.bucket) == wanted[6]
+
+
+@pytest.mark.parametrize("bins", ["tensorflow", "auto", 10])
+def test_values_that_are_not_finite_are_in_no_bucket(folder, bins):
+    writer, read = folder
+    nan, inf = float("nan"), float("inf")
+    writer.add_histogram("some", libdl.tensor([1.0, nan, 2.0, inf, -inf]), bins=bins)
+    writer.add_histogram("all", libdl.tensor([nan, inf]), bins=bins)
+    writer.close()
+    found = read().Histograms("some")[0].histogram_value
+    assert (found.num, found.min, found.max, found.sum, sum(found.bucket)) == (5, 1, 2, 3, 2)
+    found = read().Histograms("all")[0].histogram_value
+    assert found.num == 2 and np.isnan(found.sum) and sum(found.bucket) == 0
+
+
+def test_a_counted_histogram_is_written_as_it_is(folder):
+    writer, read = folder
+    writer.add_histogram_raw("h", min=0, max=4, num=6, sum=10, sum_squares=30,
+                             bucket_limits=libdl.tensor([1.0, 4.0]), bucket_counts=[2, 4], global_step=3)  # fmt: skip
+    with pytest.raises(ValueError, match="bucket_limits has 1 numbers, wanted one for each of 2"):
+        writer.add_histogram_raw("h", 0, 1, 1, 1, 1, [1], [1, 2])
+    writer.close()
+    (event,) = read().Histograms("h")
+    value = event.histogram_value
+    assert (event.step, value.num, list(value.bucket_limit), list(value.bucket)) == (3, 6, [1, 4], [2, 4])
+
+
+def layout_of(read):
+    from tensorboard.plugins.custom_scalar import layout_pb2
+
+    (event,) = read().Tensors("custom_scalars__config__")
+    return layout_pb2.Layout.FromString(event.tensor_proto.string_val[0])
+
+
+def test_custom_scalars_lay_out_charts(folder):
+    writer, read = folder
+    for kind, words in ((["Margin", ["a"]], "of 1 tags, wanted 3"), (["Pie", ["a"]], "kind 'Pie'")):
+        with pytest.raises(ValueError, match=words):
+            writer.add_custom_scalars({"c": {"t": kind}})
+    writer.add_custom_scalars({
+        "losses": {"both": ["Multiline", ["train", "test"]], "band": ["Margin", ["mean", "low", "high"]]},
+    })  # fmt: skip
+    writer.close()
+    (category,) = layout_of(read).category
+    both, band = category.chart
+    assert category.title == "losses" and (both.title, list(both.multiline.tag)) == ("both", ["train", "test"])
+    (series,) = band.margin.series
+    assert (series.value, series.lower, series.upper) == ("mean", "low", "high")
+
+
+@pytest.mark.parametrize("kind", ["multilinechart", "marginchart"])
+def test_one_custom_chart_is_added_by_itself(folder, kind):
+    writer, read = folder
+    getattr(writer, f"add_custom_scalars_{kind}")(["a", "b", "c"], "where", "what")
+    writer.close()
+    (category,) = layout_of(read).category
+    (chart,) = category.chart
+    assert (category.title, chart.title) == ("where", "what")
+
+
+def test_hyperparameters_have_a_run_of_their_own(folder):
+    from tensorboard.plugins.hparams import plugin_data_pb2
+
+    writer, read = folder
+    writer.add_hparams({"lr": 0.1, "on": True, "name": "x", "none": None}, {"acc": libdl.tensor(0.5)},
+                       {"lr": [0.1, 0.2]}, run_name="run")  # fmt: skip
+    with pytest.raises(ValueError, match="'net' is a list, wanted a number"):
+        writer.add_hparams({"net": []}, {})
+    with pytest.raises(TypeError, match="metric_dict is a list"):
+        writer.add_hparams({}, [])
+    writer.close()
+    run = read("run")
+    assert run.Scalars("acc")[0].value == 0.5
+    data = run.summary_metadata["_hparams_/session_start_info"].plugin_data.content
+    values = plugin_data_pb2.HParamsPluginData.FromString(data).session_start_info.hparams
+    assert (values["lr"].number_value, values["on"].bool_value, values["name"].string_value) == (0.1, True, "x")
+    assert sorted(values) == ["lr", "name", "on"]
+
+
+def test_several_images_and_figures_are_written(folder):
+    figure = pytest.importorskip("matplotlib.figure").Figure(figsize=(2, 1), dpi=10)
+    writer, read = folder
+    writer.add_images("batch", libdl.zeros(10, 3, 2, 4))
+    writer.add_images("last", libdl.zeros(2, 4, 1, 3), dataformats="HWCN")
+    writer.add_figure("figure", figure)
+    writer.add_figure("figures", [figure, figure], close=False)
+    with pytest.raises(ValueError, match="dataformats must name the 4 dimensions"):
+        writer.add_images("wrong", libdl.zeros(10, 3, 2, 4), dataformats="CHW")
+    writer.close()
+    sizes = {tag: (read().Images(tag)[0].width, read().Images(tag)[0].height)
+             for tag in ("batch", "last", "figure", "figures")}  # fmt: skip
+    assert sizes == {"batch": (32, 4), "last": (12, 2), "figure": (20, 10), "figures": (40, 10)}
+
+
+def test_tensors_and_new_scalars_are_tensors(folder):
+    writer, read = folder
+    writer.add_tensor("t", libdl.arange(4.0).view(2, 2), 1)
+    writer.add_scalar("s", 0.1, 1, new_style=True, double_precision=True)
+    with pytest.raises(ValueError, match="tensor is of complex64"):
+        writer.add_tensor("t", libdl.ones(1, dtype=libdl.complex64))
+    writer.close()
+    (event,) = read().Tensors("t")
+    assert np.frombuffer(event.tensor_proto.tensor_content, np.float32).tolist() == [0, 1, 2, 3]
+    assert list(read().Tensors("s")[0].tensor_proto.double_val) == [0.1]
+
+
+def test_a_closed_writer_opens_a_new_file(folder, tmp_path):
+    writer, read = folder
+    writer.add_scalar("x", 1, 1)
+    writer.add_scalars("both", {"a": 1}, 1)
+    writer.close()
+    writer.close()
+    writer.flush()
+    assert writer.file_writer is None
+    writer.add_scalar("x", 2, 2)
+    writer.add_scalars("both", {"a": 2}, 2)
+    writer.close()
+    assert [(event.step, event.value) for event in read().Scalars("x")] == [(1, 1), (2, 2)]
+    assert [event.value for event in read("both_a").Scalars("both")] == [1, 2]
+    assert len([path for path in tmp_path.iterdir() if path.is_file()]) == 2
+
+
+def test_parts_that_pytorchs_programs_use_are_there(folder):
+    from libdl.utils.tensorboard.summary import hparams, scalar
+
+    writer, read = folder
+    assert writer._get_file_writer() is writer.file_writer and writer.file_writer.get_logdir() == writer.log_dir
+    for summary in hparams({"lr": 1.0}, {"m": 0}):
+        writer._get_file_writer().add_summary(summary)
+    writer.file_writer.add_summary(scalar("x", 3), 5)
+    writer.close()
+    assert read().Scalars("x")[0].step == 5

@@ -1,84 +1,69 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writing what TensorBoard shows: scalars, histograms, images and text, through its own package."""
+"""SummaryWriter: what a program measures, in event files of a folder that TensorBoard watches."""
 
-# mypy: disable-error-code="no-untyped-call"
+# mypy: disable-error-code="no-untyped-call,no-any-return"
 from __future__ import annotations
 
-import importlib
 import os
 import socket
-import struct
 import time
-import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
+from . import summary
 
-from .._C import Tensor
-from .._missing import missing, public
-
-__all__ = ["SummaryWriter"]
-
-__getattr__ = missing(__name__)
-__dir__ = public(__name__)
-
-_BINS = 30  # of histograms; TensorBoard interpolates them to as many
+__all__ = ["FileWriter", "SummaryWriter"]
 
 
-def _part(name: str) -> Any:
-    try:
-        return importlib.import_module(f"tensorboard.{name}")
-    except ImportError as error:
-        raise ImportError(
-            "SummaryWriter writes through the tensorboard package, which is not installed: "
-            "pip install tensorboard"
-        ) from error
+class FileWriter:
+    """One event file.
 
+    Arguments:
+        log_dir: its folder
+        max_queue, flush_secs: events are written when so many wait, or after so many seconds
+        filename_suffix: behind the file's name
+    """
 
-def _array(values: Any) -> Any:
-    return values.detach().cpu().numpy() if isinstance(values, Tensor) else np.asarray(values)
+    def __init__(self, log_dir: str | os.PathLike[str], max_queue: int = 10, flush_secs: int = 120,
+                 filename_suffix: str = "") -> None:  # fmt: skip
+        writers = summary.part("summary.writer.event_file_writer")
+        self._events = summary.part("compat.proto.event_pb2")
+        self._folder = os.fspath(log_dir)
+        self.event_writer = writers.EventFileWriter(self._folder, max_queue, flush_secs, filename_suffix)
 
+    def get_logdir(self) -> str:
+        return self._folder
 
-def _png(pixels: Any) -> bytes:
-    """uint8 pixels [height, width, channels], of 1, 3 or 4 channels, as a PNG file (RFC 2083)."""
-    height, width, channels = pixels.shape
-    colour = {1: 0, 3: 2, 4: 6}[channels]
+    def add_event(self, event: Any, step: int | None = None, walltime: float | None = None) -> None:
+        event.wall_time = time.time() if walltime is None else walltime
+        if step is not None:
+            event.step = int(step)
+        self.event_writer.add_event(event)
 
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        check = zlib.crc32(kind + data)
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", check)
+    def add_summary(self, summary: Any, global_step: int | None = None,
+                    walltime: float | None = None) -> None:  # fmt: skip
+        self.add_event(self._events.Event(summary=summary), global_step, walltime)
 
-    lines = b"".join(b"\0" + line.tobytes() for line in pixels)  # 0: a line without a filter
-    header = struct.pack(">IIBBBBB", width, height, 8, colour, 0, 0, 0)
-    image = chunk(b"IDAT", zlib.compress(lines))
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + image + chunk(b"IEND", b"")
+    def begin_at(self, step: int) -> None:
+        """Says that what was written of later steps counts no longer."""
+        log = self._events.SessionLog(status=self._events.SessionLog.START)
+        self.add_event(self._events.Event(session_log=log), step)
 
+    def flush(self) -> None:
+        self.event_writer.flush()
 
-def _pixels(image: Any, dataformats: str) -> Any:
-    """uint8 [height, width, channels] of an image whose dimensions dataformats names."""
-    order = dataformats.upper()
-    if sorted(order) not in (sorted("HWC"), sorted("HW")) or len(order) != image.ndim:
-        raise ValueError(
-            f"add_image: dataformats must name the {image.ndim} dimensions of img with H, W and C, "
-            f"found {dataformats!r}"
-        )
-    if order in ("HW", "WH"):
-        image, order = image[..., None], order + "C"
-    image = image.transpose([order.index(name) for name in "HWC"])
-    if image.shape[2] not in (1, 3, 4):
-        raise ValueError(f"add_image: img must have 1, 3 or 4 channels, found {image.shape[2]}")
-    if image.dtype != np.uint8:  # floating images lie between 0 and 1
-        image = np.clip(image * 255.0, 0, 255).astype(np.uint8)
-    return image
+    def close(self) -> None:
+        self.event_writer.close()
 
 
 class SummaryWriter:
-    """Writes an event file into a folder that TensorBoard watches.
+    """Writes an event file into a folder that TensorBoard watches. A writer that was closed opens a
+    new file when it is used again.
 
     Arguments:
         log_dir: the folder; None: runs/TIME_HOSTcomment
         comment: behind the name of that folder
+        purge_step: from this step on, what other files of the folder say counts no longer
         max_queue, flush_secs: events are written when so many wait, or after so many seconds
         filename_suffix: behind the file's name
     """
@@ -92,39 +77,63 @@ class SummaryWriter:
         flush_secs: int = 120,
         filename_suffix: str = "",
     ) -> None:
-        writers = _part("summary.writer.event_file_writer")
         if log_dir is None:
             started = time.strftime("%b%d_%H-%M-%S")
             log_dir = os.path.join("runs", f"{started}_{socket.gethostname()}{comment}")
         self.log_dir = os.fspath(log_dir)
-        self._open = lambda folder: writers.EventFileWriter(
-            folder, max_queue, flush_secs, filename_suffix
-        )
-        self._writer = self._open(self.log_dir)
-        self._others: dict[str, Any] = {}  # the writers of add_scalars, by folder
-        self._events = _part("compat.proto.event_pb2")
-        self._summaries = _part("compat.proto.summary_pb2")
-        if purge_step is not None:
-            log = self._events.SessionLog(status=self._events.SessionLog.START)
-            event = self._events.Event(step=purge_step, session_log=log, wall_time=time.time())
-            self._writer.add_event(event)
+        self.purge_step = purge_step
+        self.max_queue, self.flush_secs = max_queue, flush_secs
+        self.filename_suffix = filename_suffix
+        self.file_writer: FileWriter | None = None
+        self.all_writers: dict[str, FileWriter] | None = None  # by folder
+        self._get_file_writer()
+
+    # -- files -----------------------------------------------------------------------------------
+
+    def _open(self, folder: str) -> FileWriter:
+        return FileWriter(folder, self.max_queue, self.flush_secs, self.filename_suffix)
+
+    def _get_file_writer(self) -> FileWriter:
+        if self.file_writer is None or self.all_writers is None:
+            self.file_writer = self._open(self.log_dir)
+            self.all_writers = {self.log_dir: self.file_writer}
+            if self.purge_step is not None:
+                self.file_writer.begin_at(self.purge_step)
+                self.purge_step = None
+        return self.file_writer
+
+    def _below(self, folder: str) -> FileWriter:
+        """The writer of a folder below the log's."""
+        self._get_file_writer()
+        assert self.all_writers is not None
+        if folder not in self.all_writers:
+            self.all_writers[folder] = self._open(folder)
+        return self.all_writers[folder]
 
     def get_logdir(self) -> str:
         return self.log_dir
 
-    def _add(self, value: Any, step: int | None, walltime: float | None, writer: Any = None) -> None:
-        event = self._events.Event(
-            summary=self._summaries.Summary(value=[value]),
-            step=0 if step is None else int(step),
-            wall_time=time.time() if walltime is None else walltime,
-        )
-        (writer or self._writer).add_event(event)
+    def flush(self) -> None:
+        """Writes what waits."""
+        for writer in (self.all_writers or {}).values():
+            writer.flush()
 
-    def _scalar(self, tag: str, number: Any) -> Any:
-        values = _array(number)
-        if values.size != 1:
-            raise ValueError(f"add_scalar: scalar_value must be one number, found {values.size}")
-        return self._summaries.Summary.Value(tag=tag, simple_value=float(values.reshape(())))
+    def close(self) -> None:
+        for writer in (self.all_writers or {}).values():
+            writer.flush()
+            writer.close()
+        self.file_writer = self.all_writers = None
+
+    def __enter__(self) -> SummaryWriter:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    # -- what is written -------------------------------------------------------------------------
+
+    def _add(self, made: Any, step: int | None, walltime: float | None) -> None:
+        self._get_file_writer().add_summary(made, step, walltime)
 
     def add_scalar(
         self,
@@ -135,8 +144,9 @@ class SummaryWriter:
         new_style: bool = False,
         double_precision: bool = False,
     ) -> None:
-        """One number at a step. new_style and double_precision are accepted, and change nothing."""
-        self._add(self._scalar(tag, scalar_value), global_step, walltime)
+        """One number at a step. new_style stores it as a tensor, which may be of double precision."""
+        made = summary.scalar(tag, scalar_value, new_style, double_precision)
+        self._add(made, global_step, walltime)
 
     def add_scalars(
         self,
@@ -146,34 +156,51 @@ class SummaryWriter:
         walltime: float | None = None,
     ) -> None:
         """Several numbers in one chart: each is a run of its own, in a folder below log_dir."""
+        walltime = time.time() if walltime is None else walltime
         for tag, number in tag_scalar_dict.items():
             folder = os.path.join(self.log_dir, f"{main_tag.replace('/', '_')}_{tag}")
-            if folder not in self._others:
-                self._others[folder] = self._open(folder)
-            self._add(self._scalar(main_tag, number), global_step, walltime, self._others[folder])
+            made = summary.scalar(main_tag, number)
+            self._below(folder).add_summary(made, global_step, walltime)
+
+    def add_tensor(
+        self,
+        tag: str,
+        tensor: Any,
+        global_step: int | None = None,
+        walltime: float | None = None,
+    ) -> None:
+        """All elements of a tensor."""
+        self._add(summary.tensor_proto(tag, tensor), global_step, walltime)
 
     def add_histogram(
         self,
         tag: str,
         values: Any,
         global_step: int | None = None,
-        bins: Any = _BINS,
+        bins: Any = summary.DEFAULT_BINS,
         walltime: float | None = None,
         max_bins: int | None = None,
     ) -> None:
-        """How values are distributed. bins is as of numpy.histogram, or "tensorflow"."""
-        numbers = _array(values).astype(np.float64).ravel()
-        if not numbers.size:
-            raise ValueError("add_histogram: values is empty")
-        wanted = _BINS if isinstance(bins, str) and bins == "tensorflow" else bins
-        counts, edges = np.histogram(numbers, wanted)
-        if max_bins is not None and len(counts) > max_bins:
-            counts, edges = np.histogram(numbers, max_bins)
-        histogram = self._summaries.HistogramProto(
-            min=numbers.min(), max=numbers.max(), num=numbers.size, sum=numbers.sum(),
-            sum_squares=numbers @ numbers, bucket_limit=edges[1:].tolist(), bucket=counts.tolist(),
-        )  # fmt: skip
-        self._add(self._summaries.Summary.Value(tag=tag, histo=histogram), global_step, walltime)
+        """How values are distributed. bins is as of numpy.histogram, or "tensorflow". NaN and
+        infinities count in num, and are in no bucket."""
+        self._add(summary.histogram(tag, values, bins, max_bins), global_step, walltime)
+
+    def add_histogram_raw(
+        self,
+        tag: str,
+        min: float,
+        max: float,
+        num: int,
+        sum: float,
+        sum_squares: float,
+        bucket_limits: Any,
+        bucket_counts: Any,
+        global_step: int | None = None,
+        walltime: float | None = None,
+    ) -> None:
+        """A histogram that the program has counted. bucket_limits are the buckets' upper limits."""
+        made = summary.histogram_raw(tag, min, max, num, sum, sum_squares, bucket_limits, bucket_counts)
+        self._add(made, global_step, walltime)
 
     def add_image(
         self,
@@ -184,12 +211,34 @@ class SummaryWriter:
         dataformats: str = "CHW",
     ) -> None:
         """An image of uint8, or of floating values from 0 to 1, with 1, 3 or 4 channels."""
-        pixels = _pixels(_array(img_tensor), dataformats)
-        height, width, channels = pixels.shape
-        image = self._summaries.Summary.Image(
-            height=height, width=width, colorspace=channels, encoded_image_string=_png(pixels)
-        )
-        self._add(self._summaries.Summary.Value(tag=tag, image=image), global_step, walltime)
+        self._add(summary.image(tag, img_tensor, dataformats), global_step, walltime)
+
+    def add_images(
+        self,
+        tag: str,
+        img_tensor: Any,
+        global_step: int | None = None,
+        walltime: float | None = None,
+        dataformats: str = "NCHW",
+    ) -> None:
+        """A batch of images, side by side in rows of eight."""
+        self._add(summary.image_grid(tag, img_tensor, dataformats), global_step, walltime)
+
+    def add_figure(
+        self,
+        tag: str,
+        figure: Any,
+        global_step: int | None = None,
+        close: bool = True,
+        walltime: float | None = None,
+    ) -> None:
+        """A figure of matplotlib's, or a list of them. close: they are closed afterwards."""
+        figures = figure if isinstance(figure, (list, tuple)) else [figure]
+        drawn = [_drawn(one, close) for one in figures]
+        if isinstance(figure, (list, tuple)):
+            self.add_images(tag, drawn, global_step, walltime, dataformats="NHWC")
+        else:
+            self.add_image(tag, drawn[0], global_step, walltime, dataformats="HWC")
 
     def add_text(
         self,
@@ -199,38 +248,67 @@ class SummaryWriter:
         walltime: float | None = None,
     ) -> None:
         """A text, which TensorBoard shows as Markdown."""
-        types = _part("compat.proto.types_pb2")
-        tensors = _part("compat.proto.tensor_pb2")
-        shapes = _part("compat.proto.tensor_shape_pb2")
-        plugin = self._summaries.SummaryMetadata.PluginData(plugin_name="text")
-        value = self._summaries.Summary.Value(
-            tag=f"{tag}/text_summary",
-            metadata=self._summaries.SummaryMetadata(plugin_data=plugin),
-            tensor=tensors.TensorProto(
-                dtype=types.DT_STRING,
-                string_val=[text_string.encode()],
-                tensor_shape=shapes.TensorShapeProto(dim=[shapes.TensorShapeProto.Dim(size=1)]),
-            ),
-        )
-        self._add(value, global_step, walltime)
+        self._add(summary.text(tag, text_string), global_step, walltime)
+
+    # -- charts and tables of plugins ------------------------------------------------------------
+
+    def add_custom_scalars(self, layout: Mapping[str, Mapping[str, Sequence[Any]]]) -> None:
+        """Charts that show several scalars: {category: {title: [kind, tags]}}, where kind is
+        "Multiline", or "Margin" of three tags: value, lower and upper bound."""
+        self._add(summary.custom_scalars(layout), None, None)
+
+    def add_custom_scalars_multilinechart(
+        self, tags: Sequence[str], category: str = "default", title: str = "untitled"
+    ) -> None:
+        """One chart with a line for each tag."""
+        self.add_custom_scalars({category: {title: ["Multiline", tags]}})
+
+    def add_custom_scalars_marginchart(
+        self, tags: Sequence[str], category: str = "default", title: str = "untitled"
+    ) -> None:
+        """One chart of a value between bounds, for three tags."""
+        self.add_custom_scalars({category: {title: ["Margin", tags]}})
+
+    def add_hparams(
+        self,
+        hparam_dict: Mapping[str, Any],
+        metric_dict: Mapping[str, Any],
+        hparam_domain_discrete: Mapping[str, Sequence[Any]] | None = None,
+        run_name: str | None = None,
+        global_step: int | None = None,
+    ) -> None:
+        """What a run was started with and what came of it, in a folder of its own below log_dir."""
+        for name, found in (("hparam_dict", hparam_dict), ("metric_dict", metric_dict)):
+            if not isinstance(found, Mapping):
+                raise TypeError(f"add_hparams: {name} is a {type(found).__name__}, wanted a dict")
+        folder = os.path.join(self.log_dir, run_name or str(time.time()))
+        writer = self._open(folder)
+        for made in summary.hparams(hparam_dict, metric_dict, hparam_domain_discrete):
+            writer.add_summary(made, global_step)
+        for tag, number in metric_dict.items():
+            writer.add_summary(summary.scalar(tag, number), global_step)
+        writer.close()
 
     def _lacking(self, *args: Any, **options: Any) -> None:
-        raise NotImplementedError("SummaryWriter: writes scalars, histograms, images and texts alone")
+        raise NotImplementedError(
+            "SummaryWriter: sound, video, meshes, embeddings, graphs, curves of precision and recall "
+            "and boxes in images are not written"
+        )
 
-    add_audio = add_embedding = add_figure = add_graph = add_hparams = _lacking
-    add_images = add_mesh = add_pr_curve = add_video = _lacking
+    add_audio = add_embedding = add_graph = add_image_with_boxes = _lacking
+    add_mesh = add_onnx_graph = add_pr_curve = add_pr_curve_raw = add_video = _lacking
 
-    def flush(self) -> None:
-        """Writes what waits."""
-        for writer in (self._writer, *self._others.values()):
-            writer.flush()
 
-    def close(self) -> None:
-        for writer in (self._writer, *self._others.values()):
-            writer.close()
+def _drawn(figure: Any, close: bool) -> Any:
+    """The pixels [height, width, 4] of a figure."""
+    import numpy as np
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-    def __enter__(self) -> SummaryWriter:
-        return self
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    made = np.asarray(canvas.buffer_rgba()).copy()
+    if close:
+        import matplotlib.pyplot as plt
 
-    def __exit__(self, *exception: object) -> None:
-        self.close()
+        plt.close(figure)
+    return made
