@@ -3,6 +3,7 @@
 
 import gzip
 import json
+import warnings
 
 import pytest
 
@@ -12,6 +13,7 @@ from libdl.profiler import (
     ProfilerAction, ProfilerActivity, profile, record_function, schedule,
     tensorboard_trace_handler,
 )  # fmt: skip
+from libdl.profiler import drawing, events
 from libdl.profiler.table import format_memory, format_time
 
 STEP_BYTES = 8 * 4 * 4  # of a float32 result of shape [8, 4]
@@ -259,6 +261,110 @@ def test_stacks_and_the_memory_timeline_are_written(tmp_path):
         without.export_memory_timeline(str(memory))
 
 
+def test_the_memory_timeline_is_compressed_or_a_page_by_its_name(tmp_path):
+    with profile(profile_memory=True) as prof:
+        libdl.ones(1000).exp()
+    plain, packed, page = (str(tmp_path / f"m.{end}") for end in ("json", "json.gz", "html"))
+    prof.export_memory_timeline(plain)
+    prof.export_memory_timeline(packed)
+    with open(plain) as text, gzip.open(packed, "rt") as zipped:
+        assert text.read() == zipped.read()
+    with pytest.raises(NotImplementedError, match="raw"):
+        prof.export_memory_timeline(str(tmp_path / "m.raw.json.gz"))
+    pytest.importorskip("matplotlib")
+    prof.export_memory_timeline(page)
+    with open(page) as text:
+        assert '<img src="data:image/png;base64,' in text.read()
+
+
+# -- pictures -------------------------------------------------------------------------------------
+
+
+def long_training():
+    """Names, ranges and steps of known lengths, in milliseconds."""
+
+    def event(name, start, end, phase="forward", inside=None, is_range=False):
+        made = events.FunctionEvent(len(listed), name, events.Interval(start * 1e3, end * 1e3), 1)
+        made.phase, made.is_user_annotation, made.cpu_parent = phase, is_range, inside
+        if inside is not None:
+            inside.cpu_children.append(made)
+        listed.append(made)
+        return made
+
+    listed = []
+    step = event("ProfilerStep#7", 0, 100, is_range=True)
+    whole = event("the model", 0, 50, inside=step, is_range=True)
+    event("first half", 0, 25, inside=whole, is_range=True)
+    event("conv2d", 1, 24, inside=whole)
+    event("a_name_much_too_long_for_its_bar", 25, 27, inside=whole)
+    outer = event("linear", 30, 50, inside=whole)
+    event("addmm", 31, 49, inside=outer)
+    event("conv2d_backward", 55, 80, "backward", step)
+    event("sgd_step", 90, 100, "optimizer", step)
+    return events.EventList(listed)
+
+
+def texts(axes):
+    return [text.get_text() for text in axes.texts if text.get_visible()]
+
+
+def test_a_picture_names_passes_ranges_operators_and_steps():
+    pytest.importorskip("matplotlib")
+    (axes,) = drawing.draw(long_training()).axes
+    labels = [label.get_text() for label in axes.get_yticklabels()]
+    assert labels == ["passes", "ranges", "inner ranges", "operators", "inside"]
+    shown = texts(axes)
+    for name in ("forward", "backward", "optimizer", "the model", "first half", "conv2d", "step 7"):
+        assert name in shown, name
+    legend = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert legend[:2] == ["conv2d_backward", "conv2d"] and legend[-1] == "Python"
+    assert {"addmm", "linear", "sgd_step"} <= set(legend)
+
+
+def test_names_stay_within_their_bars():
+    pytest.importorskip("matplotlib")
+    made = long_training()
+    figure = drawing.draw(made)
+    (axes,) = figure.axes
+    figure.draw_without_rendering()
+    assert "a_name_much_too_long_for_its_bar" not in texts(axes)
+    ends = {event.name: event.time_range for event in made}
+    for text in axes.texts:
+        name = text.get_text()
+        if text.get_visible() and name in ends:
+            left, right = (axes.transData.transform((at, 0))[0] for at in ends[name])
+            box = text.get_window_extent()
+            assert left <= box.x0 and box.x1 <= right, name
+
+
+@pytest.mark.parametrize(("end", "unit", "last"), [
+    (80.0, "µs", 80), (80e3, "ms", 80), (8e6, "s", 8), (200e6, "s", 200),
+])  # fmt: skip
+def test_times_have_a_unit_in_which_they_are_short(end, unit, last):
+    pytest.importorskip("matplotlib")
+    event = events.FunctionEvent(0, "mm", events.Interval(0.0, end), 1)
+    figure = drawing.draw(events.EventList([event]))
+    (axes,) = figure.axes
+    figure.draw_without_rendering()
+    assert axes.get_xlabel() == f"time ({unit})"
+    numbers = [float(label.get_text()) for label in axes.get_xticklabels()]
+    assert max(numbers) >= last > max(numbers) * 0.8
+    assert all("e" not in label.get_text() for label in axes.get_xticklabels())
+
+
+def test_many_operators_share_one_colour():
+    pytest.importorskip("matplotlib")
+    made = [events.FunctionEvent(i, f"op{i}", events.Interval(10.0 * i, 10.0 * i + i), 1) for i in range(20)]
+    (axes,) = drawing.draw(events.EventList(made)).axes
+    legend = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert legend == [f"op{i}" for i in range(19, 11, -1)] + ["other operators", "Python"]
+
+
+def test_an_empty_profile_has_a_picture():
+    pytest.importorskip("matplotlib")
+    assert drawing.draw(events.EventList()).axes[0].get_xlabel() == "time (µs)"
+
+
 @pytest.mark.parametrize(("name", "begin"), [("a.png", b"\x89PNG"), ("a.svg", b"<?xml")])
 def test_a_plot_is_a_picture(tmp_path, name, begin):
     pytest.importorskip("matplotlib")
@@ -270,6 +376,7 @@ def test_a_plot_is_a_picture(tmp_path, name, begin):
     timeline, memory = figure.axes
     assert len(timeline.collections) >= 2  # Python's time, and the calls' of a row at least
     assert len(memory.lines[0].get_xdata()) == len(prof.events())
+    assert "in tensors" in memory.get_ylabel()
 
 
 # -- around it ------------------------------------------------------------------------------------
@@ -358,3 +465,69 @@ def test_times_are_told_in_the_unit_that_suits_them(us, told):
 ])  # fmt: skip
 def test_memory_is_told_in_the_unit_that_suits_it(size, told):
     assert format_memory(size) == told
+
+
+# -- what an exception leaves open ------------------------------------------------------------------
+
+
+def test_a_profile_that_was_started_and_left_open_ends_with_the_next():
+    left = profile()
+    with pytest.raises(ZeroDivisionError):
+        left.start()
+        libdl.ones(2)
+        1 / 0  # noqa: B018
+    with pytest.warns(UserWarning, match="was not stopped"), profile() as prof:
+        libdl.ones(3).exp()
+    assert [e.name for e in prof.events()] == ["ones", "exp"]
+    assert [e.name for e in left.events()] == ["ones"]
+    left.stop()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with profile():
+            pass
+
+
+def test_one_that_is_left_in_a_step_of_its_schedule_ends_too():
+    left = profile(schedule=libdl.profiler.schedule(wait=0, warmup=0, active=2))
+    left.start()
+    libdl.ones(2)
+    with pytest.warns(UserWarning, match="was not stopped"), profile() as prof:
+        libdl.ones(3)
+    assert [e.name for e in prof.events()] == ["ones"]
+    assert [e.name for e in left.events()] == ["ProfilerStep#0", "ones"]
+
+
+def raising(*args):
+    raise ZeroDivisionError
+
+
+@pytest.mark.parametrize("options", [
+    {"custom_trace_id_callback": raising}, {"schedule": raising}, {"on_trace_ready": raising},
+    {"schedule": lambda step: raising() if step else libdl.profiler.ProfilerAction.RECORD},
+])  # fmt: skip
+def test_no_exception_of_the_program_keeps_a_profile_open(options):
+    with pytest.raises(ZeroDivisionError), profile(**options) as prof:
+        libdl.ones(2)
+        prof.step()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with profile() as after:
+            libdl.ones(2)
+    assert [e.name for e in after.events()] == ["ones"]
+
+
+def test_a_profile_around_another_is_not_ended_by_it():
+    with profile() as outer:
+        with pytest.raises(RuntimeError, match="runs already"):
+            profile().start()
+        libdl.ones(2)
+    assert [e.name for e in outer.events()] == ["ones"]
+
+
+def test_the_older_profile_is_ended_by_its_block():
+    older = libdl.autograd.profiler.profile()
+    with older:
+        with pytest.raises(RuntimeError, match="runs already"):
+            profile().start()
+        libdl.ones(2)
+    assert [e.name for e in older.function_events] == ["ones"]

@@ -65,12 +65,12 @@ class profile:  # noqa: N801  (PyTorch's name)
 
     def __enter__(self) -> profile:
         if self.enabled:
-            self._profile.start()
+            self._profile.__enter__()
         return self
 
     def __exit__(self, *exception: object) -> None:
         if self.enabled:
-            self._profile.stop()
+            self._profile.__exit__(*exception)
 
     @property
     def function_events(self) -> EventList:

@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import socket
+import threading
 import time
 import uuid
 import warnings
@@ -31,6 +32,7 @@ def _new_id() -> str:
     return uuid.uuid4().hex.upper()
 
 
+_running: dict[int, profile] = {}  # by the thread that began it
 _RECORDED = (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE)
 
 
@@ -151,10 +153,12 @@ class profile:  # noqa: N801  (PyTorch's name)
         self._recording: Recording | None = None
         self._step: record_function | None = None
         self._events: EventList | None = None
+        self._in_block = False
 
     # -- recording -----------------------------------------------------------------------------
 
     def __enter__(self) -> profile:
+        self._in_block = True
         self.start()
         return self
 
@@ -162,13 +166,40 @@ class profile:  # noqa: N801  (PyTorch's name)
         self.stop()
 
     def start(self) -> None:
-        self._begin_step()
+        self._end_abandoned()
+        try:
+            self._begin_step()
+        except BaseException:
+            self._drop()
+            raise
 
     def stop(self) -> None:
-        self._end_step()
-        if self._recording:
-            self._save()
+        try:
+            self._end_step()
+        finally:
+            self.current_action = ProfilerAction.NONE
+            if self._recording:
+                self._save()
+
+    def _end_abandoned(self) -> None:
+        """Ends a profile of this thread that start() began and nobody stopped, as after an exception
+        between both. A with block ends its own."""
+        other = _running.get(threading.get_native_id())
+        if other is None or other is self or other._in_block:
+            return
+        warnings.warn("profile: the one that was started before on this thread was not stopped; it "
+                      "ends now, and keeps what it has recorded", stacklevel=3)  # fmt: skip
+        try:
+            other._end_step()
+        finally:
+            other.current_action = ProfilerAction.NONE
+            other._keep(other._finished())
+
+    def _drop(self) -> None:
+        """Records no longer, and keeps nothing."""
         self.current_action = ProfilerAction.NONE
+        if self._recording:
+            self._finished()
 
     def step(self) -> None:
         """Says that the program's next step begins."""
@@ -189,24 +220,32 @@ class profile:  # noqa: N801  (PyTorch's name)
         self.current_action = self._action()
         if self.current_action in _RECORDED and not self._recording:
             self._recording = Recording(self._wanted)
+            _running[threading.get_native_id()] = self
             self._trace_id = (self.custom_trace_id_callback or _new_id)()
             self._metadata = dict(self.preset_metadata)
         if self._recording and self.schedule:
             self._step = record_function(f"ProfilerStep#{self.step_num}").__enter__()
 
     def _end_step(self) -> None:
-        if self._step:
-            self._step.__exit__()
-            self._step = None
+        step, self._step = self._step, None
+        if step:
+            step.__exit__()
 
-    def _save(self) -> None:
+    def _finished(self) -> EventList:
         recording, self._recording = self._recording, None
         assert recording is not None
-        made = recording.finish()
+        for thread in [thread for thread, other in _running.items() if other is self]:
+            del _running[thread]
+        return recording.finish()
+
+    def _keep(self, made: EventList) -> None:
         if self.acc_events and self._events is not None:
             self._events.extend(made)
         else:
             self._events = made
+
+    def _save(self) -> None:
+        self._keep(self._finished())
         if self.on_trace_ready:
             self.on_trace_ready(self)
 
@@ -282,15 +321,16 @@ class profile:  # noqa: N801  (PyTorch's name)
         self.events().export_stacks(path, metric)
 
     def export_memory_timeline(self, path: str, device: str | None = None) -> None:
-        """Writes the bytes in tensors over time as JSON, [times in us, bytes], or as a picture if
-        path ends in .png, .svg or .pdf. Wants profile_memory."""
+        """Writes the bytes in tensors over time as JSON, [times in us, bytes], compressed if path ends
+        in .gz; or as a picture if it ends in .png, .svg, .pdf or .html. Wants profile_memory."""
         from .trace import write_memory_timeline
 
         write_memory_timeline(path, self.events())
 
     def plot(self, path: str | None = None) -> Any:
-        """Draws the timeline of the calls and, with profile_memory, the bytes in tensors over it.
-        Returns the matplotlib figure, and writes it to path (.png, .svg or .pdf)."""
+        """Draws the timeline: passes, ranges of record_function and calls, and with profile_memory the
+        bytes in tensors below it. Returns the matplotlib figure, and writes it to path (.png, .svg
+        or .pdf)."""
         from .drawing import draw
 
         return draw(self.events(), path)
