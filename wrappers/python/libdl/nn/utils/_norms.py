@@ -33,14 +33,6 @@ def as_matrix(weight: Tensor, dim: int) -> Tensor:
     return weight.reshape(weight.shape[0], -1)
 
 
-def power_iterations(matrix: Tensor, u: Tensor, v: Tensor, count: int, eps: float) -> None:
-    """Brings u and v, in place, closer to the singular vectors of the largest singular value."""
-    with no_grad():
-        for _ in range(count):
-            u.copy_(normalize(F.mv(matrix, v), dim=0, eps=eps))
-            v.copy_(normalize(F.mv(matrix.t(), u), dim=0, eps=eps))
-
-
 def drawn_vectors(matrix: Tensor, eps: float) -> tuple[Tensor, Tensor]:
     """Random vectors of length 1, to begin with."""
     with no_grad():
@@ -52,6 +44,6 @@ def drawn_vectors(matrix: Tensor, eps: float) -> tuple[Tensor, Tensor]:
 
 def dim_of_outputs(module: Any) -> int:
     """The dimension of a layer's weight that stands for its outputs."""
-    from ..convolution import _Transposed
+    from ..convolution import _ConvTransposeNd
 
-    return 1 if isinstance(module, _Transposed) else 0
+    return 1 if isinstance(module, _ConvTransposeNd) else 0

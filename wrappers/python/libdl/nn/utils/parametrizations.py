@@ -7,12 +7,11 @@ from typing import Any, TypeVar
 
 from ... import _functions as F
 from ..._C import Tensor
+from ..._modes import no_grad
 from ..functional import normalize
 from ..module import Module
 from . import parametrize
-from ._norms import (
-    as_matrix, dim_of_outputs, directed, drawn_vectors, lengths, power_iterations,
-)  # fmt: skip
+from ._norms import as_matrix, dim_of_outputs, directed, drawn_vectors, lengths
 from ._orthogonal import orthogonal as orthogonal
 
 __all__ = ["orthogonal", "spectral_norm", "weight_norm"]
@@ -62,20 +61,28 @@ class _SpectralNorm(Module):
             raise IndexError(f"spectral_norm: dim is {dim}, wanted {-ndim} to {ndim - 1}")
         self.dim, self.eps, self.n_power_iterations = dim % ndim, eps, n_power_iterations
         if ndim > 1:  # of a vector it is the length, which needs no iterations
-            matrix = as_matrix(weight.detach(), self.dim)
+            matrix = self._reshape_weight_to_matrix(weight.detach())
             u, v = drawn_vectors(matrix, eps)
             self.register_buffer("_u", u)
             self.register_buffer("_v", v)
-            power_iterations(matrix, u, v, 15, eps)
+            self._power_method(matrix, 15)
+
+    def _reshape_weight_to_matrix(self, weight: Tensor) -> Tensor:
+        return as_matrix(weight, self.dim)
+
+    def _power_method(self, weight_mat: Tensor, n_power_iterations: int) -> None:
+        """Brings both vectors, in place, closer to those of the largest singular value; u first."""
+        with no_grad():
+            for _ in range(n_power_iterations):
+                self._u.copy_(normalize(F.mv(weight_mat, self._v), dim=0, eps=self.eps))
+                self._v.copy_(normalize(F.mv(weight_mat.t(), self._u), dim=0, eps=self.eps))
 
     def forward(self, weight: Tensor) -> Tensor:
         if weight.ndim == 1:
             return normalize(weight, dim=0, eps=self.eps)
-        matrix = as_matrix(weight, self.dim)
+        matrix = self._reshape_weight_to_matrix(weight)
         if self.training:
-            power_iterations(
-                matrix.detach(), self._u, self._v, self.n_power_iterations, self.eps
-            )
+            self._power_method(matrix, self.n_power_iterations)
         # Copies, because later calls overwrite them before backward.
         u, v = self._u.clone(), self._v.clone()
         result: Tensor = weight / F.dot(u, F.mv(matrix, v))

@@ -8,17 +8,25 @@ from typing import Any, TypeVar
 
 from ... import _functions as F
 from ..._C import Tensor
+from ..._modes import no_grad
+from ..functional import normalize
 from ..module import Module
-from ..parameter import Parameter
-from ._norms import as_matrix, dim_of_outputs, drawn_vectors, power_iterations
+from ..parameter import Parameter, is_lazy
+from ._norms import as_matrix, dim_of_outputs, drawn_vectors
+
+__all__ = [
+    "SpectralNorm", "SpectralNormLoadStateDictPreHook", "SpectralNormStateDictHook",
+    "remove_spectral_norm", "spectral_norm",
+]  # fmt: skip
 
 T = TypeVar("T", bound=Module)
 
 
 class SpectralNorm:
-    """The hook that computes the weight."""
+    """The hook that computes the weight. Each iteration renews v by u and then u by v: u is the
+    direction of W v after every call."""
 
-    _version = 1
+    _version = 1  # of the state: v is in it, and the normalised weight is not
 
     def __init__(self, name: str = "weight", n_power_iterations: int = 1, dim: int = 0,
                  eps: float = 1e-12) -> None:  # fmt: skip
@@ -28,13 +36,20 @@ class SpectralNorm:
         self.name, self.dim = name, dim
         self.n_power_iterations, self.eps = n_power_iterations, eps
 
+    def reshape_weight_to_matrix(self, weight: Tensor) -> Tensor:
+        """The weight with the outputs' dimension first, and all others as one."""
+        return as_matrix(weight, self.dim)
+
     def compute_weight(self, module: Any, do_power_iteration: bool) -> Tensor:
         """NAME_orig divided by its largest singular value, as NAME_u and NAME_v tell it."""
         weight = getattr(module, f"{self.name}_orig")
         u, v = getattr(module, f"{self.name}_u"), getattr(module, f"{self.name}_v")
-        matrix = as_matrix(weight, self.dim)
+        matrix = self.reshape_weight_to_matrix(weight)
         if do_power_iteration:
-            power_iterations(matrix.detach(), u, v, self.n_power_iterations, self.eps)
+            with no_grad():
+                for _ in range(self.n_power_iterations):
+                    v.copy_(normalize(F.mv(matrix.t(), u), dim=0, eps=self.eps))
+                    u.copy_(normalize(F.mv(matrix, v), dim=0, eps=self.eps))
             u, v = u.clone(), v.clone()  # later calls overwrite them before backward
         result: Tensor = weight / F.dot(u, F.mv(matrix, v))
         return result
@@ -50,18 +65,24 @@ class SpectralNorm:
         weight = module._parameters[name]
         if weight is None:
             raise ValueError(f"spectral_norm: {type(module).__name__} has no parameter {name!r}")
-        u, v = drawn_vectors(as_matrix(weight.detach(), dim), eps)
+        if is_lazy(weight):
+            raise ValueError(f"spectral_norm: the parameter {name!r} of {type(module).__name__} has "
+                             "no shape yet: call the module first")  # fmt: skip
+        u, v = drawn_vectors(hook.reshape_weight_to_matrix(weight.detach()), eps)
         del module._parameters[name]
         module.register_parameter(f"{name}_orig", weight)
         setattr(module, name, weight.detach())
         module.register_buffer(f"{name}_u", u)
         module.register_buffer(f"{name}_v", v)
         module.register_forward_pre_hook(hook)
+        module._register_state_dict_hook(SpectralNormStateDictHook(hook))
+        module._register_load_state_dict_pre_hook(SpectralNormLoadStateDictPreHook(hook))
         return hook
 
     def remove(self, module: Module) -> None:
         """Makes the weight a parameter again."""
-        weight = self.compute_weight(module, do_power_iteration=False)
+        with no_grad():
+            weight = self.compute_weight(module, do_power_iteration=False)
         delattr(module, self.name)
         for part in ("u", "v", "orig"):
             delattr(module, f"{self.name}_{part}")
@@ -69,6 +90,35 @@ class SpectralNorm:
 
     def __call__(self, module: Any, inputs: Any) -> None:
         setattr(module, self.name, self.compute_weight(module, module.training))
+
+
+class SpectralNormStateDictHook:
+    """Notes the version in a state's metadata."""
+
+    def __init__(self, fn: SpectralNorm) -> None:
+        self.fn = fn
+
+    def __call__(self, module: Any, state_dict: Any, prefix: str, local_metadata: Any) -> None:
+        versions = local_metadata.setdefault("spectral_norm", {})
+        key = f"{self.fn.name}.version"
+        if key in versions:
+            raise RuntimeError(f"spectral_norm: the metadata has {key!r} already")
+        versions[key] = self.fn._version
+
+
+class SpectralNormLoadStateDictPreHook:
+    """Refuses states of PyTorch before 1.0, which have the normalised weight instead of v."""
+
+    def __init__(self, fn: SpectralNorm) -> None:
+        self.fn = fn
+
+    def __call__(self, state_dict: Any, prefix: str, local_metadata: Any, *reports: Any) -> None:
+        key = prefix + self.fn.name
+        version = local_metadata.get("spectral_norm", {}).get(f"{self.fn.name}.version")
+        if version is None and key in state_dict and f"{key}_orig" in state_dict:
+            raise NotImplementedError(
+                f"spectral_norm: the state has {key!r}, as of PyTorch before 1.0, from which "
+                f"{key + '_v'!r} is not computed: load and save it with PyTorch first")  # fmt: skip
 
 
 def find(module: Module, name: str) -> int | None:
@@ -101,4 +151,8 @@ def remove_spectral_norm(module: T, name: str = "weight") -> T:
                          f"{name!r}")  # fmt: skip
     hook: Any = module._forward_pre_hooks.pop(number)
     hook.remove(module)
+    for hooks in (module._state_dict_hooks, module._load_state_dict_pre_hooks):
+        for number, one in list(hooks.items()):
+            if getattr(one, "fn", None) is hook:
+                del hooks[number]
     return module
