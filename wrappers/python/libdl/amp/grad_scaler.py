@@ -4,6 +4,7 @@
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
+import inspect
 import math
 import warnings
 from collections import defaultdict
@@ -29,6 +30,10 @@ class OptState(Enum):
 
 def _fresh_state() -> dict[str, Any]:
     return {"stage": OptState.READY, "found_inf_per_device": {}}
+
+
+def _found_inf(state: dict[str, Any]) -> bool:
+    return any(bad.item() for bad in state["found_inf_per_device"].values())
 
 
 class GradScaler:
@@ -81,36 +86,40 @@ class GradScaler:
 
     # -- scaling ----------------------------------------------------------------------------------
 
-    def _begin(self, device: Any) -> Tensor:
-        if self._scale is None:
-            self._scale = functions.full((), self._init_scale, dtype=float32, device=device)
-            self._growth_tracker = functions.full(
-                (), self._init_growth_tracker, dtype=int32, device=device
-            )
-        return self._scale
+    def _lazy_init_scale_growth_tracker(self, dev: Any) -> None:
+        self._scale = functions.full((), self._init_scale, dtype=float32, device=dev)
+        self._growth_tracker = functions.full((), self._init_growth_tracker, dtype=int32, device=dev)
 
-    def _begun(self, name: str) -> Tensor:
-        if self._scale is None:
-            raise AssertionError(
-                f"Attempted {name} but _scale is None.  This may indicate your script did not use "
-                "scaler.scale(loss or outputs) earlier in the iteration."
-            )
-        return self._scale
+    def _check_scale_growth_tracker(self, funcname: str) -> tuple[Tensor, Tensor]:
+        for name, kept in (("_scale", self._scale), ("_growth_tracker", self._growth_tracker)):
+            if kept is None:
+                raise AssertionError(
+                    f"Attempted {funcname} but {name} is None.  This may indicate your script did "
+                    "not use scaler.scale(loss or outputs) earlier in the iteration."
+                )
+        assert self._scale is not None and self._growth_tracker is not None
+        return self._scale, self._growth_tracker
 
     def scale(self, outputs: Any) -> Any:
         """The tensor, or each tensor of an iterable, times the factor."""
         if not self._enabled:
             return outputs
         if isinstance(outputs, Tensor):
-            return outputs * self._begin(outputs.device).to(outputs.device)
+            if self._scale is None:
+                self._lazy_init_scale_growth_tracker(outputs.device)
+            assert self._scale is not None
+            return outputs * self._scale.to(outputs.device)
         if isinstance(outputs, Iterable):
             scaled: Any = map(self.scale, outputs)
             kind: Any = type(outputs)
             return kind(scaled) if isinstance(outputs, (list, tuple)) else scaled
         raise ValueError("outputs must be a Tensor or an iterable of Tensors")
 
-    def _unscale_grads(self, optimizer: Any, factor: float, allow_float16: bool) -> dict[Any, Any]:
-        """Multiplies the gradients, and returns for each device 1 if one was not finite, else 0."""
+    def _unscale_grads_(self, optimizer: Any, inv_scale: Tensor, found_inf: Tensor,
+                        allow_fp16: bool) -> dict[Any, Tensor]:  # fmt: skip
+        """Multiplies the gradients, and returns for each device 1 if one was not finite, else
+        found_inf."""
+        factor, begin = inv_scale.item(), found_inf.to(float32)
         found: dict[Any, Any] = {}
         with no_grad():
             for group in optimizer.param_groups:
@@ -118,14 +127,14 @@ class GradScaler:
                     grad = parameter.grad
                     if grad is None:
                         continue
-                    if not allow_float16 and grad.dtype is float16:
+                    if not allow_fp16 and grad.dtype is float16:
                         raise ValueError("Attempting to unscale FP16 gradients.")
                     finite = functions.isfinite(grad).all()
                     if factor != 1.0:
                         grad.mul_(factor)
                     bad = (~finite).to(float32)
                     device = str(grad.device)
-                    found[device] = bad if device not in found else found[device].maximum(bad)
+                    found[device] = found.get(device, begin.to(grad.device)).maximum(bad)
         return {device_of(name): bad for name, bad in found.items()}
 
     def unscale_(self, optimizer: Any) -> None:
@@ -133,7 +142,7 @@ class GradScaler:
         unless this was called before, as for clipping."""
         if not self._enabled:
             return
-        scale = self._begun("unscale_")
+        scale, _ = self._check_scale_growth_tracker("unscale_")
         state = self._per_optimizer_states[id(optimizer)]
         if state["stage"] is OptState.UNSCALED:
             raise RuntimeError(
@@ -141,7 +150,9 @@ class GradScaler:
             )
         if state["stage"] is OptState.STEPPED:
             raise RuntimeError("unscale_() is being called after step().")
-        state["found_inf_per_device"] = self._unscale_grads(optimizer, 1.0 / scale.item(), False)
+        inverse = scale.double().reciprocal().float()
+        found = functions.zeros((), dtype=float32, device=scale.device)
+        state["found_inf_per_device"] = self._unscale_grads_(optimizer, inverse, found, False)
         state["stage"] = OptState.UNSCALED
 
     # -- steps ------------------------------------------------------------------------------------
@@ -155,24 +166,64 @@ class GradScaler:
             return (result, False) if return_found_inf else result
         if "closure" in kwargs:
             raise RuntimeError("Closure use is not currently supported if GradScaler is enabled.")
-        self._begun("step")
+        self._check_scale_growth_tracker("step")
         state = self._per_optimizer_states[id(optimizer)]
         if state["stage"] is OptState.STEPPED:
             raise RuntimeError("step() has already been called since the last update().")
+        if getattr(optimizer, "_step_supports_amp_scaling", False):
+            result = self._step_that_scales(optimizer, state, args, kwargs)
+            state["stage"] = OptState.STEPPED
+            return (result, _found_inf(state)) if return_found_inf else result
         if state["stage"] is OptState.READY:
             self.unscale_(optimizer)
         if not state["found_inf_per_device"]:
             raise AssertionError("No inf checks were recorded for this optimizer.")
-        found = any(bad.item() for bad in state["found_inf_per_device"].values())
-        result = None if found else optimizer.step(*args, **kwargs)
+        result = self._maybe_opt_step(optimizer, state, *args, **kwargs)
         state["stage"] = OptState.STEPPED
-        return (result, found) if return_found_inf else result
+        return (result, _found_inf(state)) if return_found_inf else result
+
+    def _maybe_opt_step(self, optimizer: Any, optimizer_state: dict[str, Any], *args: Any,
+                        **kwargs: Any) -> Any:  # fmt: skip
+        return None if _found_inf(optimizer_state) else optimizer.step(*args, **kwargs)
+
+    def _step_that_scales(self, optimizer: Any, state: dict[str, Any], args: Any,
+                          kwargs: dict[str, Any]) -> Any:  # fmt: skip
+        """The step of an optimizer that divides gradients, and leaves out steps, by itself: it is
+        told by its attributes grad_scale and found_inf, or gets the scaler if it asks for it."""
+        if "grad_scaler" in inspect.signature(optimizer.step).parameters:
+            warnings.warn("GradScaler is going to stop passing itself as a keyword argument to the "
+                          "optimizer's step", FutureWarning, stacklevel=3)  # fmt: skip
+            return optimizer.step(*args, **kwargs, grad_scaler=self)
+        if state["stage"] is OptState.READY:
+            self._check_inf_per_device(optimizer)
+        scale = self._get_scale_async()
+        assert scale is not None
+        before = getattr(optimizer, "grad_scale", None)
+        if state["stage"] is not OptState.UNSCALED:
+            before = scale * (1 if before is None else before)
+        optimizer.grad_scale = before
+        found = [bad.to(scale.device) for bad in state["found_inf_per_device"].values()]
+        optimizer.found_inf = functions.stack(found).sum() if found else 0
+        result = optimizer.step(*args, **kwargs)
+        del optimizer.grad_scale, optimizer.found_inf
+        return result
+
+    def _check_inf_per_device(self, optimizer: Any) -> dict[Any, Tensor]:
+        scale, _ = self._check_scale_growth_tracker("_check_inf_per_device")
+        one = functions.ones((), dtype=float32, device=scale.device)
+        found = self._unscale_grads_(optimizer, one, functions.zeros_like(one), True)
+        self._per_optimizer_states[id(optimizer)]["found_inf_per_device"] = found
+        return found
+
+    def _found_inf_per_device(self, optimizer: Any) -> dict[Any, Tensor]:
+        found: dict[Any, Tensor] = self._per_optimizer_states[id(optimizer)]["found_inf_per_device"]
+        return found
 
     def update(self, new_scale: float | Tensor | None = None) -> None:
         """Lets the factor grow or fall, or sets it."""
         if not self._enabled:
             return
-        scale = self._begun("update")
+        scale, _ = self._check_scale_growth_tracker("update")
         if isinstance(new_scale, Tensor):
             if new_scale.numel() != 1 or new_scale.requires_grad:
                 raise AssertionError("new_scale must have one element and must not require grad")
@@ -188,7 +239,8 @@ class GradScaler:
         found = [bad for state in states for bad in state["found_inf_per_device"].values()]
         if not found:
             raise AssertionError("No inf checks were recorded prior to update.")
-        good = self._get_growth_tracker() + 1
+        assert self._growth_tracker is not None
+        good = self._growth_tracker.item() + 1
         if any(bad.item() for bad in found):
             scale.mul_(self._backoff_factor)
             good = 0
@@ -197,16 +249,19 @@ class GradScaler:
             if math.isfinite(functions.full((), grown, dtype=float32).item()):
                 scale.fill_(grown)
             good = 0
-        assert self._growth_tracker is not None
         self._growth_tracker.fill_(good)
 
     # -- what there is to ask ---------------------------------------------------------------------
+
+    def _get_scale_async(self) -> Tensor | None:
+        return self._scale
 
     def get_scale(self) -> float:
         """The factor; 1 if the scaler is disabled."""
         if not self._enabled:
             return 1.0
-        return self._init_scale if self._scale is None else self._scale.item()
+        scale = self._get_scale_async()
+        return self._init_scale if scale is None else scale.item()
 
     def _get_growth_tracker(self) -> int:
         if not self._enabled:
@@ -284,3 +339,6 @@ class GradScaler:
             state["_init_growth_tracker"] = self._get_growth_tracker()
             state["_scale"] = state["_growth_tracker"] = None
         return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """PyTorch's optimizers, with its groups, states and trajectories."""
 
-from . import lr_scheduler, swa_utils
+from . import _functional as _functional, lr_scheduler, swa_utils
 from .adadelta import Adadelta
 from .adafactor import Adafactor
 from .adagrad import Adagrad

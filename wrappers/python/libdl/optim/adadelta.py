@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import _C
 from .._C import Tensor
-from .one_pass import OnePassOptimizer
+from .one_pass import OnePassOptimizer, step_lists
 from .optimizer import Params
 from .options import check, check_differentiable
 
@@ -52,6 +52,8 @@ class Adadelta(OnePassOptimizer):
         }  # fmt: skip
         super().__init__(params, defaults)
 
+    _slots = ("square_avg", "acc_delta", "step")
+
     def _names(self, group: dict[str, Any]) -> list[str]:
         return ["square_avg", "acc_delta"]
 
@@ -64,3 +66,14 @@ class Adadelta(OnePassOptimizer):
             params, grads, *lists, group["lr"], group["rho"], group["eps"],
             group["weight_decay"], group["maximize"],
         )  # fmt: skip
+
+
+def adadelta(params: list[Tensor], grads: list[Tensor], square_avgs: list[Tensor],
+             acc_deltas: list[Tensor], state_steps: list[Tensor], capturable: bool = False,
+             foreach: bool | None = None, differentiable: bool = False, has_complex: bool = False,
+             *, lr: Any, rho: float, eps: float, weight_decay: float,
+             maximize: bool) -> None:  # fmt: skip
+    """A step of Adadelta with parameters, gradients and states in lists."""
+    check_differentiable("adadelta", differentiable)
+    group = {"lr": lr, "rho": rho, "weight_decay": weight_decay, "eps": eps, "maximize": maximize}
+    step_lists(Adadelta, group, params, grads, square_avgs, acc_deltas, state_steps)

@@ -57,30 +57,51 @@ class Adafactor(Optimizer):
         }  # fmt: skip
         super().__init__(params, defaults)
 
-    def _step(self, group: dict[str, Any], params: list[Tensor]) -> None:
-        for param in params:
+    def _init_group(self, group: dict[str, Any], params_with_grad: list[Tensor],
+                    grads: list[Tensor], row_vars: list[Tensor | None],
+                    col_vars: list[Tensor | None], variances: list[Tensor | None],
+                    state_steps: list[Tensor]) -> bool:  # fmt: skip
+        """Fills in the parameters that have a gradient, their gradients and states. A subclass may
+        leave some out."""
+        for param in group["params"]:
+            if param.grad is None:
+                continue
             if param.dtype.is_complex:
                 raise RuntimeError("Adafactor does not take complex parameters")
-        for param in params:
-            grad = param.grad
-            assert grad is not None
-            self._step_one(group, param, -grad if group["maximize"] else grad.detach())
+            params_with_grad.append(param)
+            grads.append(param.grad)
+            state = self.state[param]
+            if not state:
+                _begin(state, param.grad.detach())
+            row_vars.append(state.get("row_var"))
+            col_vars.append(state.get("col_var"))
+            variances.append(state.get("variance"))
+            state_steps.append(state["step"])
+        return False
 
-    def _step_one(self, group: dict[str, Any], param: Tensor, grad: Tensor) -> None:
-        state = self.state[param]
-        if not state:
-            _begin(state, grad)
-        state["step"] += 1
-        step, lr = state["step"].item(), number(group["lr"])
-        least, least_size = group["eps"]
-        least = finfo(param.dtype).eps if least is None else least
-        size = max(least_size, param.norm().item() / param.numel() ** 0.5)
-        if group["weight_decay"] != 0:
-            param.mul_(1 - lr * group["weight_decay"])
-        squares = _mean_squares(state, grad, step ** group["beta2_decay"], least)
-        update = squares.clamp_(min=least * least).rsqrt_().mul_(grad)
-        excess = max(1.0, update.norm().item() / (update.numel() ** 0.5 * group["d"]))
-        param.add_(update, alpha=-size * min(lr, step**-0.5) / excess)
+    def _step_group(self, group: dict[str, Any]) -> None:
+        params: list[Tensor] = []
+        grads: list[Tensor] = []
+        lists: tuple[list[Any], ...] = ([], [], [], [])
+        self._init_group(group, params, grads, *lists)
+        for param, grad, *state in zip(params, grads, *lists, strict=True):
+            grad = -grad if group["maximize"] else grad.detach()
+            names = ("row_var", "col_var", "variance", "step")
+            _step_one(group, param, grad, dict(zip(names, state, strict=True)))
+
+
+def _step_one(group: dict[str, Any], param: Tensor, grad: Tensor, state: dict[str, Any]) -> None:
+    state["step"] += 1
+    step, lr = state["step"].item(), number(group["lr"])
+    least, least_size = group["eps"]
+    least = finfo(param.dtype).eps if least is None else least
+    size = max(least_size, param.norm().item() / param.numel() ** 0.5)
+    if group["weight_decay"] != 0:
+        param.mul_(1 - lr * group["weight_decay"])
+    squares = _mean_squares(state, grad, step ** group["beta2_decay"], least)
+    update = squares.clamp_(min=least * least).rsqrt_().mul_(grad)
+    excess = max(1.0, update.norm().item() / (update.numel() ** 0.5 * group["d"]))
+    param.add_(update, alpha=-size * min(lr, step**-0.5) / excess)
 
 
 def _begin(state: dict[str, Any], grad: Tensor) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import _C, _functions as F
 from .._C import Tensor
-from .one_pass import OnePassOptimizer
+from .one_pass import OnePassOptimizer, step_lists
 from .optimizer import Params
 from .options import check, check_differentiable, check_fused, number, scalar
 
@@ -71,6 +71,8 @@ class Adagrad(OnePassOptimizer):
             for param in group["params"]:
                 self.state[param]["sum"].share_memory_()
 
+    _slots = ("sum", "step")
+
     def _names(self, group: dict[str, Any]) -> list[str]:
         return ["sum"]
 
@@ -80,3 +82,16 @@ class Adagrad(OnePassOptimizer):
             params, grads, *lists, group["lr"], group["lr_decay"], group["weight_decay"],
             group["eps"], int(numbers), group["maximize"],
         )  # fmt: skip
+
+
+def adagrad(params: list[Tensor], grads: list[Tensor], state_sums: list[Tensor],
+            state_steps: list[Tensor], fused: bool | None = None, grad_scale: Tensor | None = None,
+            found_inf: Tensor | None = None, has_sparse_grad: bool = False,
+            foreach: bool | None = None, differentiable: bool = False, has_complex: bool = False,
+            *, lr: Any, weight_decay: float, lr_decay: float, eps: float,
+            maximize: bool) -> None:  # fmt: skip
+    """A step of Adagrad with parameters, gradients and states in lists."""
+    check_differentiable("adagrad", differentiable)
+    group = {"lr": lr, "weight_decay": weight_decay, "lr_decay": lr_decay, "eps": eps,
+             "maximize": maximize}  # fmt: skip
+    step_lists(Adagrad, group, params, grads, state_sums, state_steps)

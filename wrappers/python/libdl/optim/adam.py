@@ -8,7 +8,8 @@ from typing import Any
 
 from .. import _C
 from .._C import Tensor
-from .one_pass import OnePassOptimizer
+from .._errors import ArgumentValueError, DtypeError
+from .one_pass import OnePassOptimizer, step_lists
 from .optimizer import Params
 from .options import check, check_betas, check_differentiable, check_fused
 
@@ -69,15 +70,26 @@ class Adam(OnePassOptimizer):
                 group["decoupled_weight_decay"] = True
             group.setdefault("decoupled_weight_decay", False)
 
+    _slots = ("exp_avg", "exp_avg_sq", "max_exp_avg_sq", "step")
+    _of_one_dtype = ("exp_avg",)
+
+    def _step_group(self, group: dict[str, Any]) -> None:
+        if not self._at_once(group):
+            super()._step_group(group)
+
     def _at_once(self, group: dict[str, Any]) -> bool:
-        if type(self)._step is not OnePassOptimizer._step:
+        """Steps a group in C if possible; False: nothing was done."""
+        if type(self)._init_group is not OnePassOptimizer._init_group:
             return False
         beta1, beta2 = group["betas"]
-        return _C.adam_group(
-            group["params"], self.state, group["lr"], beta1, beta2, group["eps"],
-            group["weight_decay"], group["decoupled_weight_decay"],
-            group["amsgrad"], group["maximize"],
-        )  # fmt: skip
+        try:
+            return _C.adam_group(
+                group["params"], self.state, group["lr"], beta1, beta2, group["eps"],
+                group["weight_decay"], group["decoupled_weight_decay"],
+                group["amsgrad"], group["maximize"],
+            )  # fmt: skip
+        except (ArgumentValueError, DtypeError):
+            return False  # shared memory, or the same error once more
 
     def _names(self, group: dict[str, Any]) -> list[str]:
         return ["exp_avg", "exp_avg_sq"] + ["max_exp_avg_sq"] * bool(group["amsgrad"])
@@ -118,3 +130,23 @@ class AdamW(Adam):
             capturable=capturable, differentiable=differentiable, fused=fused,
             decoupled_weight_decay=True,
         )  # fmt: skip
+
+
+def adam(params: list[Tensor], grads: list[Tensor], exp_avgs: list[Tensor],
+         exp_avg_sqs: list[Tensor], max_exp_avg_sqs: list[Tensor], state_steps: list[Tensor],
+         foreach: bool | None = None, capturable: bool = False, differentiable: bool = False,
+         fused: bool | None = None, grad_scale: Tensor | None = None,
+         found_inf: Tensor | None = None, has_complex: bool = False,
+         decoupled_weight_decay: bool = False, *, amsgrad: bool, beta1: Any, beta2: Any, lr: Any,
+         weight_decay: float, eps: float, maximize: bool) -> None:  # fmt: skip
+    """A step of Adam with parameters, gradients and states in lists."""
+    check_differentiable("adam", differentiable)
+    group = {"betas": (beta1, beta2), "lr": lr, "weight_decay": weight_decay, "eps": eps,
+             "amsgrad": amsgrad, "maximize": maximize,
+             "decoupled_weight_decay": decoupled_weight_decay}  # fmt: skip
+    step_lists(Adam, group, params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps)
+
+
+def adamw(*lists: Any, **options: Any) -> None:
+    """A step of AdamW, likewise."""
+    adam(*lists, **{**options, "decoupled_weight_decay": True})

@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import _C
 from .._C import Tensor
-from .one_pass import OnePassOptimizer
+from .one_pass import OnePassOptimizer, step_lists
 from .optimizer import Params
 from .options import check, check_betas, check_differentiable
 
@@ -52,6 +52,9 @@ class Adamax(OnePassOptimizer):
         }  # fmt: skip
         super().__init__(params, defaults)
 
+    _slots = ("exp_avg", "exp_inf", "step")
+    _of_one_dtype = ("exp_avg",)
+
     def _names(self, group: dict[str, Any]) -> list[str]:
         return ["exp_avg", "exp_inf"]
 
@@ -62,3 +65,15 @@ class Adamax(OnePassOptimizer):
             params, grads, *lists, group["lr"], beta1, beta2, group["eps"],
             group["weight_decay"], int(numbers), group["maximize"],
         )  # fmt: skip
+
+
+def adamax(params: list[Tensor], grads: list[Tensor], exp_avgs: list[Tensor],
+           exp_infs: list[Tensor], state_steps: list[Tensor], foreach: bool | None = None,
+           maximize: bool = False, differentiable: bool = False, capturable: bool = False,
+           has_complex: bool = False, *, eps: float, beta1: float, beta2: float, lr: Any,
+           weight_decay: float) -> None:  # fmt: skip
+    """A step of Adamax with parameters, gradients and states in lists."""
+    check_differentiable("adamax", differentiable)
+    group = {"betas": (beta1, beta2), "lr": lr, "weight_decay": weight_decay, "eps": eps,
+             "maximize": maximize}  # fmt: skip
+    step_lists(Adamax, group, params, grads, exp_avgs, exp_infs, state_steps)

@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import _C
 from .._C import Tensor
-from .one_pass import OnePassOptimizer
+from .one_pass import OnePassOptimizer, step_lists
 from .optimizer import Params
 from .options import check, check_differentiable, number, scalar
 
@@ -59,6 +59,8 @@ class ASGD(OnePassOptimizer):
         state["eta"] = scalar(number(group["lr"]))
         state["mu"] = scalar(1.0)
 
+    _slots = ("mu", "ax", "eta", "step")
+
     def _names(self, group: dict[str, Any]) -> list[str]:
         return ["ax"]
 
@@ -76,3 +78,15 @@ class ASGD(OnePassOptimizer):
             params, grads, *lists, group["lr"], group["lambd"], group["alpha"], group["t0"],
             group["weight_decay"], eta, mu, int(step), group["maximize"],
         )  # fmt: skip
+
+
+def asgd(params: list[Tensor], grads: list[Tensor], axs: list[Tensor], mus: list[Tensor],
+         etas: list[Tensor], state_steps: list[Tensor], foreach: bool | None = None,
+         maximize: bool = False, differentiable: bool = False, capturable: bool = False,
+         has_complex: bool = False, *, lambd: float, lr: Any, t0: float, alpha: float,
+         weight_decay: float) -> None:  # fmt: skip
+    """A step of ASGD with parameters, gradients and states in lists."""
+    check_differentiable("asgd", differentiable)
+    group = {"lr": lr, "lambd": lambd, "t0": t0, "alpha": alpha, "weight_decay": weight_decay,
+             "maximize": maximize}  # fmt: skip
+    step_lists(ASGD, group, params, grads, mus, axs, etas, state_steps)

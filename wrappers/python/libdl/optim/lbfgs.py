@@ -61,6 +61,45 @@ class LBFGS(Optimizer):
         params: list[Tensor] = self.param_groups[0]["params"]
         return params
 
+    # -- what a step calls, and a subclass may override -----------------------------------------
+
+    def _numel(self) -> int:
+        return sum(p.numel() * (2 if p.dtype.is_complex else 1) for p in self._params)
+
+    def _gather_flat_grad(self) -> Tensor:
+        """The gradient of what is minimised, as one vector."""
+        parts = [(p.new_zeros(p.numel(), requires_grad=False) if p.grad is None
+                  else p.grad.detach().to_dense().reshape(-1)) for p in self._params]  # fmt: skip
+        grad: Tensor = cat([view_as_real(g).reshape(-1) if g.dtype.is_complex else g
+                            for g in parts])  # fmt: skip
+        return grad.neg_() if self.param_groups[0].get("maximize") else grad
+
+    def _add_grad(self, step_size: Any, update: Tensor) -> None:
+        start = 0
+        for p in self._params:
+            part = view_as_real(p) if p.dtype.is_complex else p
+            end = start + part.numel()
+            part.add_(update[start:end].view_as(part), alpha=number(step_size))
+            start = end
+        if start != self._numel():
+            raise AssertionError(f"LBFGS: stepped {start} elements, wanted {self._numel()}")
+
+    def _clone_param(self) -> list[Tensor]:
+        return [p.clone() for p in self._params]
+
+    def _set_param(self, params_data: list[Tensor]) -> None:
+        for p, data in zip(self._params, params_data, strict=True):
+            p.copy_(data)
+
+    def _directional_evaluate(self, closure: Callable[[], Any], x: list[Tensor], t: Any,
+                              d: Tensor) -> tuple[float, Tensor]:  # fmt: skip
+        """The loss and gradient at a distance t from x, to which the parameters return."""
+        self._add_grad(t, d)
+        loss = float(closure())
+        grad = self._gather_flat_grad()
+        self._set_param(x)
+        return (-loss if self.param_groups[0].get("maximize") else loss), grad
+
     def step(self, closure: Callable[[], Any]) -> Any:
         """Updates the parameters; closure computes the loss and its gradients. Returns the loss
         before the step."""
@@ -89,7 +128,7 @@ class _Step:
     """One call of step."""
 
     def __init__(self, owner: LBFGS, group: dict[str, Any], closure: Callable[[], Any]) -> None:
-        self.params, self.group, self.closure = owner._params, group, closure
+        self.owner, self.group, self.closure = owner, group, closure
         self.state = owner.state[owner._params[0]]
         self.evaluations = 0
         self.returned: Any = None  # by the closure
@@ -140,23 +179,19 @@ class _Step:
 
     def evaluate(self) -> tuple[float, Tensor]:
         """The loss that is minimised and its gradient, as one vector."""
+        self.returned = self.call()
+        loss = float(self.returned)
+        return -loss if self.group["maximize"] else loss, self.owner._gather_flat_grad()
+
+    def call(self) -> Any:
         with enable_grad():
-            self.returned = self.closure()
+            returned = self.closure()
         self.evaluations += 1
         self.state["func_evals"] += 1
-        parts = [(p.new_zeros(p.numel(), requires_grad=False) if p.grad is None
-                  else p.grad.detach().reshape(-1)) for p in self.params]  # fmt: skip
-        grad = cat([view_as_real(g).reshape(-1) if g.dtype.is_complex else g for g in parts])
-        loss = float(self.returned)
-        return (-loss, grad.neg_()) if self.group["maximize"] else (loss, grad)
+        return returned
 
     def move(self, d: Tensor, t: Any) -> None:
-        start = 0
-        for p in self.params:
-            part = view_as_real(p) if p.dtype.is_complex else p
-            end = start + part.numel()
-            part.add_(d[start:end].view_as(part), alpha=number(t))
-            start = end
+        self.owner._add_grad(t, d)
 
     # -- the direction -------------------------------------------------------------------------
 
@@ -196,13 +231,10 @@ class _Step:
 
     def search(self, d: Tensor, start: _Point, t: Any) -> tuple[float, Tensor, Any]:
         """A point whose loss and slope are small enough (the strong Wolfe conditions)."""
-        there = [p.clone() for p in self.params]
+        there = self.owner._clone_param()
 
         def at(t: Any) -> _Point:
-            self.move(d, t)
-            loss, grad = self.evaluate()
-            for p, old in zip(self.params, there, strict=True):
-                p.copy_(old)
+            loss, grad = self.owner._directional_evaluate(self.call, there, t, d)
             return _Point(t, loss, grad, grad.dot(d))
 
         most = self.group["max_eval"] - self.evaluations

@@ -73,21 +73,40 @@ class Muon(Optimizer):
                 if param.ndim != 2:
                     raise ValueError(f"a parameter has shape {tuple(param.shape)}, wanted a matrix")
 
-    def _step(self, group: dict[str, Any], params: list[Tensor]) -> None:
-        _check(group, params)
-        for param in params:
-            grad = param.grad
-            assert grad is not None
+    def _init_group(self, group: dict[str, Any], params_with_grad: list[Tensor],
+                    grads: list[Tensor], muon_momentum_bufs: list[Tensor]) -> bool:  # fmt: skip
+        """Fills in the parameters that have a gradient, their gradients and momenta. A subclass may
+        leave some out."""
+        for param in group["params"]:
+            if param.grad is None:
+                continue
+            params_with_grad.append(param)
+            grads.append(param.grad)
             state = self.state[param]
             if "momentum_buffer" not in state:
-                state["momentum_buffer"] = F.zeros_like(grad, requires_grad=False)
-            mean = state["momentum_buffer"].lerp_(grad, 1 - group["momentum"])
-            update = grad.lerp(mean, group["momentum"]) if group["nesterov"] else mean
-            update = _orthogonal(update, group)
-            lr = number(group["lr"])
-            param.mul_(1 - lr * group["weight_decay"])
-            rate = lr * _RATES[group["adjust_lr_fn"]](*param.shape)
-            param.add_(update, alpha=-rate)
+                state["momentum_buffer"] = F.zeros_like(param.grad, requires_grad=False)
+            muon_momentum_bufs.append(state["momentum_buffer"])
+        return False
+
+    def _step_group(self, group: dict[str, Any]) -> None:
+        params: list[Tensor] = []
+        grads: list[Tensor] = []
+        momenta: list[Tensor] = []
+        self._init_group(group, params, grads, momenta)
+        _step_lists(group, params, grads, momenta)
+
+
+def _step_lists(group: dict[str, Any], params: list[Tensor], grads: list[Tensor],
+                momenta: list[Tensor]) -> None:  # fmt: skip
+    _check(group, params)
+    lr = number(group["lr"])
+    for param, grad, momentum in zip(params, grads, momenta, strict=True):
+        mean = momentum.lerp_(grad, 1 - group["momentum"])
+        update = grad.lerp(mean, group["momentum"]) if group["nesterov"] else mean
+        update = _orthogonal(update, group)
+        param.mul_(1 - lr * group["weight_decay"])
+        rate = lr * _RATES[group["adjust_lr_fn"]](*param.shape)
+        param.add_(update, alpha=-rate)
 
 
 def _check(group: dict[str, Any], params: list[Tensor]) -> None:

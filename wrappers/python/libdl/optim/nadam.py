@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import _C
 from .._C import Tensor
-from .one_pass import OnePassOptimizer
+from .one_pass import OnePassOptimizer, step_lists
 from .optimizer import Params
 from .options import check, check_betas, check_differentiable, scalar
 
@@ -64,6 +64,9 @@ class NAdam(OnePassOptimizer):
         super()._begin(state, param, group)
         state["mu_product"] = scalar(1.0)
 
+    _slots = ("exp_avg", "exp_avg_sq", "mu_product", "step")
+    _of_one_dtype = ("exp_avg",)
+
     def _names(self, group: dict[str, Any]) -> list[str]:
         return ["exp_avg", "exp_avg_sq"]
 
@@ -83,3 +86,17 @@ class NAdam(OnePassOptimizer):
             group["weight_decay"], group["momentum_decay"], mu_product, int(step),
             group["decoupled_weight_decay"], group["maximize"],
         )  # fmt: skip
+
+
+def nadam(params: list[Tensor], grads: list[Tensor], exp_avgs: list[Tensor],
+          exp_avg_sqs: list[Tensor], mu_products: list[Tensor], state_steps: list[Tensor],
+          decoupled_weight_decay: bool = False, foreach: bool | None = None,
+          capturable: bool = False, differentiable: bool = False, has_complex: bool = False,
+          maximize: bool = False, *, beta1: float, beta2: float, lr: Any, weight_decay: float,
+          momentum_decay: float, eps: float) -> None:  # fmt: skip
+    """A step of NAdam with parameters, gradients and states in lists."""
+    check_differentiable("nadam", differentiable)
+    group = {"betas": (beta1, beta2), "lr": lr, "weight_decay": weight_decay, "eps": eps,
+             "momentum_decay": momentum_decay, "maximize": maximize,
+             "decoupled_weight_decay": decoupled_weight_decay}  # fmt: skip
+    step_lists(NAdam, group, params, grads, exp_avgs, exp_avg_sqs, mu_products, state_steps)

@@ -59,6 +59,7 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
         self._opt_called = True
         args, kwargs = self._before_step(args, kwargs)
         result = step(*args, **kwargs)
+        self._optimizer_step_code()
         self._after_step(args, kwargs)
         return result
 
@@ -154,10 +155,15 @@ class Optimizer(Hooked):
         """Sets the gradients to None, or to zeros."""
         for group in self.param_groups:
             for param in group["params"]:
-                if set_to_none:
+                grad = param.grad
+                if set_to_none or grad is None:
                     param.grad = None
-                elif param.grad is not None:
-                    param.grad = param.grad.detach().zero_()
+                    continue
+                if grad.grad_fn is None:
+                    grad.requires_grad_(False)
+                else:
+                    grad.detach_()
+                grad.zero_()
 
     # -- steps ---------------------------------------------------------------------------------
 
@@ -166,6 +172,7 @@ class Optimizer(Hooked):
     @_with_hooks
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Updates the parameters. closure computes the loss again and returns it."""
+        self._accelerator_graph_capture_health_check()
         loss = None
         if closure is not None:
             with enable_grad():
@@ -174,21 +181,44 @@ class Optimizer(Hooked):
         try:
             with no_grad():
                 for group in self.param_groups:
-                    if self._at_once(group):
-                        continue
-                    params = [param for param in group["params"] if param.grad is not None]
-                    if params:
-                        self._step(group, params)
+                    self._step_group(group)
         finally:
             _C.set_phase(phase)
         return loss
 
-    def _at_once(self, group: dict[str, Any]) -> bool:
-        """Steps a group in C if possible; False: nothing was done."""
-        return False
+    def _step_group(self, group: dict[str, Any]) -> None:
+        params = [param for param in group["params"] if param.grad is not None]
+        if params:
+            self._step(group, params)
 
     def _step(self, group: dict[str, Any], params: list[Tensor]) -> None:
         raise NotImplementedError
+
+    # -- what a subclass in the way of PyTorch may call or override ----------------------------
+
+    def _optimizer_step_code(self) -> None:
+        """Called after each step: a place for profilers to patch."""
+
+    def _accelerator_graph_capture_health_check(self) -> None:
+        """Called before each step; nothing is checked: steps can be captured."""
+
+    _cuda_graph_capture_health_check = _accelerator_graph_capture_health_check
+
+    def _patch_step_function(self) -> None:
+        """Begins the hooks, where a subclass does not call __init__; its step calls them already.
+        """
+        self._begin_hooks()
+
+    @staticmethod
+    def _process_value_according_to_param_policy(
+        param: Tensor, value: Tensor, param_id: int, param_groups: list[dict[Any, Any]],
+        key: Any = None,
+    ) -> Tensor:  # fmt: skip
+        """A state that load_state_dict takes from a saved one, in the parameter's dtype."""
+        groups = [group for group in param_groups if param_id in group["params"]]
+        on_device = any(group.get("fused") or group.get("capturable") for group in groups)
+        made: Tensor = _restored(param, value, on_device, key)
+        return made
 
     # -- states --------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import _C
 from .._C import Tensor
-from .one_pass import OnePassOptimizer
+from .one_pass import OnePassOptimizer, step_lists
 from .optimizer import Params
 from .options import check, check_betas, check_differentiable
 
@@ -55,6 +55,9 @@ class RAdam(OnePassOptimizer):
         }  # fmt: skip
         super().__init__(params, defaults)
 
+    _slots = ("exp_avg", "exp_avg_sq", "step")
+    _of_one_dtype = ("exp_avg",)
+
     def _names(self, group: dict[str, Any]) -> list[str]:
         return ["exp_avg", "exp_avg_sq"]
 
@@ -66,3 +69,16 @@ class RAdam(OnePassOptimizer):
             group["weight_decay"], int(numbers), group["decoupled_weight_decay"],
             group["maximize"],
         )  # fmt: skip
+
+
+def radam(params: list[Tensor], grads: list[Tensor], exp_avgs: list[Tensor],
+          exp_avg_sqs: list[Tensor], state_steps: list[Tensor],
+          decoupled_weight_decay: bool = False, foreach: bool | None = None,
+          differentiable: bool = False, capturable: bool = False, has_complex: bool = False,
+          maximize: bool = False, *, beta1: float, beta2: float, lr: Any, weight_decay: float,
+          eps: float) -> None:  # fmt: skip
+    """A step of RAdam with parameters, gradients and states in lists."""
+    check_differentiable("radam", differentiable)
+    group = {"betas": (beta1, beta2), "lr": lr, "weight_decay": weight_decay, "eps": eps,
+             "maximize": maximize, "decoupled_weight_decay": decoupled_weight_decay}  # fmt: skip
+    step_lists(RAdam, group, params, grads, exp_avgs, exp_avg_sqs, state_steps)

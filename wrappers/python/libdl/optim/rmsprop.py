@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import _C
 from .._C import Tensor
-from .one_pass import OnePassOptimizer
+from .one_pass import OnePassOptimizer, step_lists
 from .optimizer import Params
 from .options import check, check_differentiable
 
@@ -57,6 +57,9 @@ class RMSprop(OnePassOptimizer):
         }  # fmt: skip
         super().__init__(params, defaults)
 
+    _slots = ("square_avg", "momentum_buffer", "grad_avg", "step")
+    _of_one_dtype = ("grad_avg",)
+
     def _names(self, group: dict[str, Any]) -> list[str]:
         names = ["square_avg"]
         if group["momentum"] > 0:
@@ -74,3 +77,17 @@ class RMSprop(OnePassOptimizer):
             of.get("grad_avg", ()), group["lr"], group["alpha"], group["eps"],
             group["weight_decay"], group["momentum"], group["centered"], group["maximize"],
         )  # fmt: skip
+
+
+def rmsprop(params: list[Tensor], grads: list[Tensor], square_avgs: list[Tensor],
+            grad_avgs: list[Tensor], momentum_buffer_list: list[Tensor],
+            state_steps: list[Tensor], foreach: bool | None = None, maximize: bool = False,
+            differentiable: bool = False, capturable: bool = False, has_complex: bool = False, *,
+            lr: Any, alpha: float, eps: float, weight_decay: float, momentum: float,
+            centered: bool) -> None:  # fmt: skip
+    """A step of RMSprop with parameters, gradients and states in lists."""
+    check_differentiable("rmsprop", differentiable)
+    group = {"lr": lr, "alpha": alpha, "eps": eps, "weight_decay": weight_decay,
+             "momentum": momentum, "centered": centered, "maximize": maximize}  # fmt: skip
+    step_lists(RMSprop, group, params, grads, square_avgs, momentum_buffer_list, grad_avgs,
+               state_steps)  # fmt: skip

@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import _C, _functions as F
 from .._C import Tensor
-from .one_pass import OnePassOptimizer
+from .one_pass import OnePassOptimizer, step_lists
 from .optimizer import Params
 from .options import check, check_differentiable, number, scalar
 
@@ -56,6 +56,8 @@ class Rprop(OnePassOptimizer):
             param, complex(lr, lr) if param.dtype.is_complex else lr, requires_grad=False
         )
 
+    _slots = ("prev", "step_size", "step")
+
     def _names(self, group: dict[str, Any]) -> list[str]:
         return ["prev", "step_size"]
 
@@ -67,3 +69,15 @@ class Rprop(OnePassOptimizer):
         _C.rprop_step(
             params, grads, *lists, *group["etas"], *group["step_sizes"], group["maximize"]
         )
+
+
+def rprop(params: list[Tensor], grads: list[Tensor], prevs: list[Tensor],
+          step_sizes: list[Tensor], state_steps: list[Tensor], foreach: bool | None = None,
+          capturable: bool = False, maximize: bool = False, differentiable: bool = False,
+          has_complex: bool = False, *, step_size_min: float, step_size_max: float,
+          etaminus: float, etaplus: float) -> None:  # fmt: skip
+    """A step of Rprop with parameters, gradients and states in lists."""
+    check_differentiable("rprop", differentiable)
+    group = {"etas": (etaminus, etaplus), "step_sizes": (step_size_min, step_size_max),
+             "maximize": maximize}  # fmt: skip
+    step_lists(Rprop, group, params, grads, prevs, step_sizes, state_steps)

@@ -8,6 +8,8 @@ from typing import Any
 
 from .. import _C, _functions as F
 from .._C import Tensor
+from .._errors import ArgumentValueError, DtypeError
+from .._modes import no_grad
 from .one_pass import in_one_pass
 from .optimizer import Optimizer, Params
 from .options import check, check_differentiable, check_fused
@@ -59,35 +61,70 @@ class SGD(Optimizer):
         super().__init__(params, defaults)
 
     def _at_once(self, group: dict[str, Any]) -> bool:
-        if type(self)._step is not SGD._step:
+        """Steps a group in C if possible; False: nothing was done."""
+        if type(self)._init_group is not SGD._init_group:
             return False
-        return _C.sgd_group(
-            group["params"], self.state, group["lr"], group["momentum"], group["dampening"],
-            group["weight_decay"], group["nesterov"], group["maximize"],
-        )  # fmt: skip
+        try:
+            return _C.sgd_group(
+                group["params"], self.state, group["lr"], group["momentum"], group["dampening"],
+                group["weight_decay"], group["nesterov"], group["maximize"],
+            )  # fmt: skip
+        except (ArgumentValueError, DtypeError):
+            return False  # shared memory or several dtypes, or the same error once more
 
-    def _step(self, group: dict[str, Any], params: list[Tensor]) -> None:
-        fresh: list[Tensor] = []
-        old: list[Tensor] = []
-        for param in params:
-            state = self.state[param] if group["momentum"] else None
-            first = state is not None and state.get("momentum_buffer") is None
-            if state is not None and first:
-                state["momentum_buffer"] = F.zeros_like(param)
-            (fresh if first else old).append(param)
-        for part, first in ((fresh, True), (old, False)):
-            if part:
-                self._pass(group, part, first)
+    def _init_group(self, group: dict[str, Any], params: list[Tensor], grads: list[Tensor],
+                    momentum_buffer_list: list[Tensor | None]) -> bool:  # fmt: skip
+        """Fills in the parameters that have a gradient, their gradients and, with a momentum, its
+        buffers. A subclass may leave some out. Returns whether a gradient is sparse."""
+        for param in group["params"]:
+            if param.grad is not None:
+                params.append(param)
+                grads.append(param.grad)
+                if group["momentum"] != 0:
+                    momentum_buffer_list.append(self.state[param].get("momentum_buffer"))
+        return any(grad.is_sparse for grad in grads)
 
-    def _pass(self, group: dict[str, Any], params: list[Tensor], first: bool) -> None:
-        momentum = group["momentum"]
-        buffers = [self.state[p]["momentum_buffer"] for p in params] if momentum else []
-        in_one_pass(
-            params,
-            lambda group_params, grads, extra: _C.sgd_step(
-                group_params, grads, extra[0] if momentum else (), group["lr"], momentum,
-                group["dampening"], group["weight_decay"], group["nesterov"], group["maximize"],
-                first,
-            ),
-            [buffers] if momentum else [],
-        )  # fmt: skip
+    def _step_group(self, group: dict[str, Any]) -> None:
+        if self._at_once(group):
+            return
+        params: list[Tensor] = []
+        grads: list[Tensor] = []
+        buffers: list[Tensor | None] = []
+        self._init_group(group, params, grads, buffers)
+        _step_lists(group, params, grads, buffers)
+        for param, buffer in zip(params, buffers):
+            self.state[param]["momentum_buffer"] = buffer
+
+
+def _step_lists(group: dict[str, Any], params: list[Tensor], grads: list[Tensor],
+                buffers: list[Any]) -> None:  # fmt: skip
+    """A step; buffers that are None are made."""
+    momentum = group["momentum"]
+    fresh = [i for i in range(len(params)) if momentum and buffers[i] is None]
+    for i in fresh:
+        buffers[i] = F.zeros_like(params[i], requires_grad=False)
+    old = sorted(set(range(len(params))) - set(fresh))
+    for part, first in ((fresh, True), (old, False)):
+        if part:
+            in_one_pass(
+                [params[i] for i in part], [grads[i] for i in part],
+                lambda some, of_them, extra, first=first: _C.sgd_step(
+                    some, of_them, extra[0] if momentum else (), group["lr"], momentum,
+                    group["dampening"], group["weight_decay"], group["nesterov"],
+                    group["maximize"], first,
+                ),
+                [[buffers[i] for i in part]] if momentum else [],
+            )  # fmt: skip
+
+
+def sgd(params: list[Tensor], d_p_list: list[Tensor], momentum_buffer_list: list[Tensor | None],
+        has_sparse_grad: bool = False, foreach: bool | None = None, fused: bool | None = None,
+        grad_scale: Tensor | None = None, found_inf: Tensor | None = None, *, weight_decay: float,
+        momentum: float, lr: float | Tensor, dampening: float, nesterov: bool,
+        maximize: bool) -> None:  # fmt: skip
+    """A step of SGD with parameters, gradients and buffers in lists; None: a buffer of a first
+    step, which takes its place in the list."""
+    group = {"weight_decay": weight_decay, "momentum": momentum, "lr": lr, "dampening": dampening,
+             "nesterov": nesterov, "maximize": maximize}  # fmt: skip
+    with no_grad():
+        _step_lists(group, params, d_p_list, momentum_buffer_list)

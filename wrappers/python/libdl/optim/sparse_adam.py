@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import _C
 from .._C import Tensor
-from .one_pass import OnePassOptimizer
+from .one_pass import OnePassOptimizer, step_lists
 from .optimizer import Params
 from .options import check, check_betas, number
 
@@ -56,15 +56,24 @@ class SparseAdam(OnePassOptimizer):
         return ["exp_avg", "exp_avg_sq"]
 
     def _advance(self, state: dict[str, Any], group: dict[str, Any]) -> Any:
-        state["step"] += 1
-        return int(state["step"])
+        return int(state["step"])  # which is counted in the state itself: it is no tensor
 
-    def _step(self, group: dict[str, Any], params: list[Tensor]) -> None:
-        if not all(param.grad is not None and param.grad.is_sparse for param in params):
+    _slots = ("exp_avg", "exp_avg_sq", "step")
+
+    def _step_group(self, group: dict[str, Any]) -> None:
+        params = [param for param in group["params"] if param.grad is not None]
+        if not all(param.grad.is_sparse for param in params):
             raise RuntimeError(
                 "SparseAdam does not support dense gradients: Adam does, and takes sparse ones, too"
             )
-        super()._step(group, params)
+        for param in params:
+            state = self.state[param]
+            if not state:
+                self._begin(state, param, group)
+            state["step"] += 1
+        states = [self.state[param] for param in params]
+        lists = [[state[name] for state in states] for name in self._slots]
+        self._step_lists(group, params, [param.grad for param in params], lists)
 
     def _call(self, group: dict[str, Any], numbers: Any, params: Any, grads: Any,
               lists: list[Any]) -> None:  # fmt: skip
@@ -73,3 +82,11 @@ class SparseAdam(OnePassOptimizer):
             params, grads, *lists, group["lr"], beta1, beta2, group["eps"], int(numbers),
             group.get("maximize", False),
         )  # fmt: skip
+
+
+def sparse_adam(params: list[Tensor], grads: list[Tensor], exp_avgs: list[Tensor],
+                exp_avg_sqs: list[Tensor], state_steps: list[int], *, eps: float, beta1: float,
+                beta2: float, lr: Any, maximize: bool) -> None:  # fmt: skip
+    """A step of SparseAdam with parameters, gradients and states in lists."""
+    group = {"betas": (beta1, beta2), "lr": lr, "eps": eps, "maximize": maximize}
+    step_lists(SparseAdam, group, params, grads, exp_avgs, exp_avg_sqs, state_steps)

@@ -130,7 +130,8 @@ class AveragedModel(Module):
 
     def update_parameters(self, model: Module) -> None:
         """Adds the model's present parameters to the averages."""
-        pairs = list(zip(self._averaged(self.module), self._averaged(model), strict=True))
+        own = self._averaged(self.module) if self.use_buffers else self.parameters()
+        pairs = list(zip(own, self._averaged(model), strict=True))
         pairs = [(mean.detach(), value.detach().to(mean.device)) for mean, value in pairs]
         if self.n_averaged == 0:
             for mean, value in pairs:
@@ -219,13 +220,39 @@ class SWALR(LRScheduler):
         rates = for_groups("SWALR: swa_lr", optimizer, swa_lr)
         for group, rate in zip(optimizer.param_groups, rates, strict=True):
             group["swa_lr"] = rate
-        self._anneal_strategy, self.anneal_epochs = anneal_strategy, anneal_epochs
+        self.anneal_epochs = anneal_epochs
+        self._set_anneal_func(anneal_strategy)
         super().__init__(optimizer, last_epoch)
 
     def _part(self, step: int) -> float:
         """The part of the way to swa_lr that is done after a number of steps."""
-        done = max(0, min(1, step / max(1, self.anneal_epochs)))
-        return done if self._anneal_strategy == "linear" else (1 - math.cos(math.pi * done)) / 2
+        return self.anneal_func(max(0, min(1, step / max(1, self.anneal_epochs))))
+
+    def _set_anneal_func(self, anneal_strategy: str) -> None:
+        self._anneal_strategy = anneal_strategy
+        is_cosine = anneal_strategy == "cos"
+        self.anneal_func = self._cosine_anneal if is_cosine else self._linear_anneal
+
+    @staticmethod
+    def _linear_anneal(t: float) -> float:
+        return t
+
+    @staticmethod
+    def _cosine_anneal(t: float) -> float:
+        return (1 - math.cos(math.pi * t)) / 2
+
+    @staticmethod
+    def _get_initial_lr(lr: Any, swa_lr: Any, alpha: float) -> Any:
+        return swa_lr if alpha == 1 else (lr - alpha * swa_lr) / (1 - alpha)
+
+    def state_dict(self) -> dict[str, Any]:
+        """All attributes but the optimizer and the function."""
+        hidden = ("optimizer", "anneal_func")
+        return {key: value for key, value in self.__dict__.items() if key not in hidden}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        super().load_state_dict(state_dict)
+        self._set_anneal_func(self._anneal_strategy)
 
     def get_lr(self) -> list[Any]:
         self._warn_outside_step()
@@ -236,7 +263,7 @@ class SWALR(LRScheduler):
 
         def rate(group: dict[str, Any]) -> Any:
             last: Any = group["swa_lr"]
-            begin = last if before == 1 else (group["lr"] - before * last) / (1 - before)
+            begin = self._get_initial_lr(group["lr"], last, before)
             return last * part + begin * (1 - part)
 
         return [rate(group) for group in self.optimizer.param_groups]

@@ -42,9 +42,12 @@ class _Composition(LRScheduler):
 
     def _update_lr(self, epoch: int | None = None) -> None:
         """Begins with epoch 0, when its turn in a SequentialLR comes."""
+        self._reset_rates()
+        self._initial_step()
+
+    def _reset_rates(self) -> None:
         for group in self.optimizer.param_groups:
             set_option(group, "lr", group["initial_lr"])
-        self._initial_step()
 
     def state_dict(self) -> dict[str, Any]:
         states = [scheduler.state_dict() for scheduler in self._schedulers]
@@ -77,16 +80,28 @@ class SequentialLR(_Composition):
                 " - 1, one between each two schedulers"
             )
         self._milestones = milestones
-        self.last_epoch = last_epoch
-        for scheduler in schedulers:
-            _take_back(scheduler)
-        self._update_lr(0)
+        self.last_epoch = last_epoch + 1
+        self._reset_rates()
+        self.recursive_undo()
+        self._step_first()
 
     def _initial_step(self) -> None:
         self.last_epoch += 1
+        self._step_first()
+
+    def _step_first(self) -> None:
         first = self._schedulers[bisect_right(self._milestones, 0)]
         first._initial_step()
         self._last_lr = first.get_last_lr()
+
+    def recursive_undo(self, sched: Any = None) -> None:
+        """Takes back the step that each schedule, and the parts of a composition, took when made.
+        """
+        taken = self if sched is None else sched
+        for part in getattr(taken, "_schedulers", ()):
+            self.recursive_undo(part)
+        if sched is not None and hasattr(sched, "last_epoch"):
+            sched.last_epoch -= 1
 
     def step(self) -> None:  # type: ignore[override]
         """Goes on by one epoch."""
@@ -98,15 +113,6 @@ class SequentialLR(_Composition):
         else:
             scheduler.step()
         self._last_lr = scheduler.get_last_lr()
-
-
-def _take_back(scheduler: LRScheduler) -> None:
-    """Takes back the step that a scheduler, and the parts of a composition, took when made."""
-    if isinstance(scheduler, _Composition):
-        for part in scheduler._schedulers:
-            _take_back(part)
-    if not isinstance(scheduler, ChainedScheduler):
-        scheduler.last_epoch -= 1
 
 
 class ChainedScheduler(_Composition):

@@ -90,7 +90,8 @@ class CyclicLR(_CycleLR):
         self.step_ratio = up / self.total_size
         self.mode, self.gamma = mode, gamma
         self._scale_fn_custom = scale_fn
-        self.scale_mode = scale_mode if scale_fn is not None else _SCALED_BY[mode]
+        self.scale_mode: str = scale_mode
+        self._init_scale_fn()
         self.cycle_momentum = cycle_momentum
         begins = last_epoch == -1
         if cycle_momentum:
@@ -106,10 +107,27 @@ class CyclicLR(_CycleLR):
         """The height of the cycles: of cycle number x, or at step x."""
         if self._scale_fn_custom is not None:
             return self._scale_fn_custom(x)
-        height: float = 1.0
-        if self.mode != "triangular":
-            height = 0.5 ** (x - 1) if self.mode == "triangular2" else self.gamma**x
-        return height
+        if self.mode == "exp_range":
+            return self._exp_range_scale_fn(self.gamma, x)
+        if self.mode == "triangular2":
+            return self._triangular2_scale_fn(x)
+        return self._triangular_scale_fn(x)
+
+    def _init_scale_fn(self) -> None:
+        if self._scale_fn_custom is None:
+            self.scale_mode = _SCALED_BY[self.mode]
+
+    @staticmethod
+    def _triangular_scale_fn(x: float) -> float:
+        return 1.0
+
+    @staticmethod
+    def _triangular2_scale_fn(x: float) -> float:
+        return float(1 / 2.0 ** (x - 1))
+
+    @staticmethod
+    def _exp_range_scale_fn(gamma: float, x: float) -> float:
+        return float(gamma**x)
 
     def get_lr(self) -> list[Any]:
         self._warn_outside_step()
@@ -136,6 +154,7 @@ class CyclicLR(_CycleLR):
         if attributes is not None and self._scale_fn_custom is not None:
             self._scale_fn_custom.__dict__.update(attributes)
         super().load_state_dict(state)
+        self._init_scale_fn()
 
 
 # Of each mode, what its height depends on.
@@ -210,8 +229,8 @@ class OneCycleLR(_CycleLR):
         if self.cycle_momentum:
             for group in groups:
                 bounds = group[phase["start_momentum"]], group[phase["end_momentum"]]
-                self._set_momentum(group, self._between(*bounds, part))
-        return [self._between(g[phase["start_lr"]], g[phase["end_lr"]], part) for g in groups]
+                self._set_momentum(group, self._anneal_func(*bounds, part))
+        return [self._anneal_func(g[phase["start_lr"]], g[phase["end_lr"]], part) for g in groups]
 
     def _position(self) -> tuple[dict[str, Any], float]:
         """The phase of the current step, and the part of it that is done."""
@@ -224,10 +243,17 @@ class OneCycleLR(_CycleLR):
         done = self.last_epoch - start  # one step after the end, the last rate stays
         return phase, min(1.0, done / (end - start)) if end > start else 1.0
 
-    def _between(self, start: Any, end: Any, part: float) -> Any:
-        if self._anneal_func_type == "cos":
-            return end + (start - end) / 2.0 * (math.cos(math.pi * part) + 1)
-        return (end - start) * part + start
+    def _anneal_func(self, *args: Any, **kwargs: Any) -> Any:
+        along = self._annealing_cos if self._anneal_func_type == "cos" else self._annealing_linear
+        return along(*args, **kwargs)
+
+    @staticmethod
+    def _annealing_cos(start: Any, end: Any, pct: float) -> Any:
+        return end + (start - end) / 2.0 * (math.cos(math.pi * pct) + 1)
+
+    @staticmethod
+    def _annealing_linear(start: Any, end: Any, pct: float) -> Any:
+        return (end - start) * pct + start
 
 
 def _length(total_steps: int | None, epochs: int | None, steps_per_epoch: int | None) -> int:

@@ -46,10 +46,10 @@ class ReduceLROnPlateau(LRScheduler):
         self.patience, self.cooldown, self.eps = patience, cooldown, eps
         self.last_epoch = 0
         self._last_lr = of_groups(optimizer, "lr")
-        self._compare(mode, threshold, threshold_mode)
+        self._init_is_better(mode=mode, threshold=threshold, threshold_mode=threshold_mode)
         self._reset()
 
-    def _compare(self, mode: str, threshold: float, threshold_mode: str) -> None:
+    def _init_is_better(self, mode: str, threshold: float, threshold_mode: str) -> None:
         for name, value, words in (("mode", mode, ("min", "max")),
                                    ("threshold_mode", threshold_mode, ("rel", "abs"))):  # fmt: skip
             if value not in words:
@@ -90,12 +90,12 @@ class ReduceLROnPlateau(LRScheduler):
             self.cooldown_counter -= 1
             self.num_bad_epochs = 0
         if self.num_bad_epochs > self.patience:
-            self._reduce()
+            self._reduce_lr(self.last_epoch)
             self.cooldown_counter = self.cooldown
             self.num_bad_epochs = 0
         self._last_lr = of_groups(self.optimizer, "lr")
 
-    def _reduce(self) -> None:
+    def _reduce_lr(self, epoch: int) -> None:
         groups = self.optimizer.param_groups
         if len(groups) != len(self.min_lrs):  # a group was added
             if self.default_min_lr is None:
@@ -112,4 +112,5 @@ class ReduceLROnPlateau(LRScheduler):
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         super().load_state_dict(state_dict)
-        self._compare(self.mode, self.threshold, self.threshold_mode)
+        self._init_is_better(mode=self.mode, threshold=self.threshold,
+                             threshold_mode=self.threshold_mode)  # fmt: skip
