@@ -120,7 +120,7 @@ def test_fields_follow_the_words():
 
 @pytest.mark.parametrize(("owner", "name", "hint"), [
     (nn.Linear(2, 2), "weigth", "near it: weight"), (nn.Linear(2, 2), "fowrard", "forward"),
-    (nn.Sequential(nn.ReLU()), "apend", "append"), (nn, "CrossMapLRN2d", "docs/coming-from-pytorch.md"),
+    (nn.Sequential(nn.ReLU()), "apend", "append"), (nn, "Container", "docs/coming-from-pytorch.md"),
     (nn.functional, "scaled_mm", "docs/coming-from-pytorch.md"),
     (libdl, "fft", "coming-from-pytorch"),
     (libdl.utils, "weak", "coming-from-pytorch"), (libdl, "optm", "near it: optim")])

@@ -9,7 +9,9 @@ from .adaptive import AdaptiveLogSoftmaxWithLoss
 from .cell import GRUCell, LSTMCell, RNNCell, RNNCellBase
 from .container import ModuleDict, ModuleList, Sequential
 from .convolution import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
-from .distance import Bilinear, CosineSimilarity, LocalResponseNorm, PairwiseDistance
+from .distance import (
+    Bilinear, CosineSimilarity, CrossMapLRN2d, LocalResponseNorm, PairwiseDistance,
+)  # fmt: skip
 from .dropout import AlphaDropout, Dropout1d, Dropout2d, Dropout3d, FeatureAlphaDropout
 from .embedding import Embedding, EmbeddingBag
 from .layer import Dropout, Flatten, Identity, LayerNorm, Linear, Unflatten
@@ -20,7 +22,7 @@ from .lazy import (
 )  # fmt: skip
 from .loss import (
     BCELoss, BCEWithLogitsLoss, CrossEntropyLoss, CTCLoss, GaussianNLLLoss, HuberLoss,
-    KLDivLoss, L1Loss, MSELoss, NLLLoss, PoissonNLLLoss, SmoothL1Loss,
+    KLDivLoss, L1Loss, MSELoss, NLLLoss, NLLLoss2d, PoissonNLLLoss, SmoothL1Loss,
 )  # fmt: skip
 from .margin_loss import (
     CosineEmbeddingLoss, HingeEmbeddingLoss, MarginRankingLoss, MultiLabelMarginLoss,
@@ -66,7 +68,7 @@ __all__ = [
     "BCEWithLogitsLoss", "Bilinear", "Buffer", "CELU", "ChannelShuffle", "CircularPad1d",
     "CircularPad2d", "CircularPad3d", "common_types", "ConstantPad1d", "ConstantPad2d", "ConstantPad3d",
     "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d",
-    "CosineEmbeddingLoss", "CosineSimilarity", "CrossEntropyLoss", "CTCLoss", "DataParallel",
+    "CosineEmbeddingLoss", "CosineSimilarity", "CrossEntropyLoss", "CrossMapLRN2d", "CTCLoss", "DataParallel",
     "Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "ELU", "Embedding", "EmbeddingBag",
     "FeatureAlphaDropout", "Flatten", "Fold", "FractionalMaxPool2d", "FractionalMaxPool3d",
     "functional",
@@ -80,7 +82,7 @@ __all__ = [
     "LPPool1d", "LPPool2d", "LPPool3d", "LSTM", "LSTMCell", "MarginRankingLoss", "MaxPool1d",
     "MaxPool2d", "MaxPool3d", "MaxUnpool1d", "MaxUnpool2d", "MaxUnpool3d", "Mish", "Module",
     "ModuleDict", "ModuleList", "modules", "MSELoss", "MultiheadAttention",
-    "MultiLabelMarginLoss", "MultiLabelSoftMarginLoss", "MultiMarginLoss", "NLLLoss",
+    "MultiLabelMarginLoss", "MultiLabelSoftMarginLoss", "MultiMarginLoss", "NLLLoss", "NLLLoss2d",
     "PairwiseDistance", "parallel", "Parameter", "ParameterDict", "ParameterList",
     "PixelShuffle", "PixelUnshuffle", "PoissonNLLLoss", "PReLU", "ReflectionPad1d",
     "ReflectionPad2d", "ReflectionPad3d", "ReLU", "ReLU6", "ReplicationPad1d",

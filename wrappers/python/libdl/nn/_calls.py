@@ -33,6 +33,17 @@ class ModuleCalls(ModuleState):
     _backward_pre_hooks: _hooks.Hooks
     forward: Callable[..., Any]
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "_call_impl" in cls.__dict__ and "__call__" not in cls.__dict__:
+            cls.__call__ = cls._wrapped_call_impl  # type: ignore[assignment]
+
+    def _wrapped_call_impl(self, *args: Any, **kwargs: Any) -> Any:
+        return self._call_impl(*args, **kwargs)
+
+    def _slow_forward(self, *input: Any, **kwargs: Any) -> Any:
+        return self.forward(*input, **kwargs)
+
     def _call_impl(self, *args: Any, **kwargs: Any) -> Any:
         always = {**_hooks._global_forward_hooks_always_called, **self._forward_hooks_always_called}
         call = _Call(args, kwargs)
@@ -45,15 +56,22 @@ class ModuleCalls(ModuleState):
             raise
 
     def _call_hooked(self, call: _Call) -> Any:
+        forward = self.forward  # before the hooks, of which a lazy module's changes the class
         args, kwargs = call.args, call.kwargs = self._through_pre_hooks(call.args, call.kwargs)
-        (hooks, older), pre_hooks = self._get_backward_hooks(), self._get_backward_pre_hooks()
+        hooks: list[Any] = []
+        older: list[Any] = []
+        pre_hooks: list[Any] = []
+        if self._backward_hooks or _hooks._global_backward_hooks:
+            hooks, older = self._get_backward_hooks()
+        if self._backward_pre_hooks or _hooks._global_backward_pre_hooks:
+            pre_hooks = self._get_backward_pre_hooks()
         watch: Any = None
         if hooks or pre_hooks:
             from ._backward_hooks import Watch
 
             watch = Watch(self, pre_hooks, hooks)
             args = watch.arguments(args)
-        result = call.result = self.forward(*args, **kwargs)
+        result = call.result = forward(*args, **kwargs)
         for number, hook in self._all(_hooks._global_forward_hooks, self._forward_hooks):
             call.hooks_called.add(number)
             answer = self._call_forward_hook(number, hook, args, kwargs, result)

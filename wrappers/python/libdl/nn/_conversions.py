@@ -84,16 +84,29 @@ class ModuleConversions(ModuleCalls):
         """Moves parameters and buffers to a CUDA device."""
         return self._apply(lambda x: x.cuda(device))
 
+    def _replicate_for_data_parallel(self: C) -> C:
+        """A shallow copy without parameters, for others to be set as plain tensors."""
+        replica = self.__new__(type(self))
+        replica.__dict__ = self.__dict__.copy()
+        replica._parameters = {}
+        replica._buffers = replica._buffers.copy()
+        replica._modules = replica._modules.copy()
+        replica._is_replica = True
+        return replica
+
     def share_memory(self: C) -> C:
         """Moves all parameters, their gradients and the buffers into one memory that processes
         share: what one of them writes, all see."""
         from ..multiprocessing.moving import share
 
-        tensors = [*self.parameters(), *self.buffers()]
-        for x in tensors:
-            if is_lazy(x):
-                x.share_memory_()  # raises
-        share([*tensors, *(x.grad for x in tensors if x.grad is not None)])
+        tensors: list[Tensor] = []
+
+        def note(x: Tensor) -> Tensor:
+            tensors.append(x.share_memory_() if is_lazy(x) else x)  # which raises
+            return x
+
+        self._apply(note)
+        share(tensors)
         return self
 
 

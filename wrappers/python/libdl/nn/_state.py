@@ -136,7 +136,7 @@ class ModuleState(ModuleWalks):
             _raise_problems(type(self).__name__, strict, incompatible, problems)
             return incompatible
 
-        if all(_only_copies(module) for module in self.modules()):
+        if _only_copies(self):
             load(checks=True)  # so that a failed call changes nothing
         return load(checks=False)
 
@@ -276,9 +276,11 @@ def _load_one(module: Any, name: str, value: Tensor, given: Any, key: str,
 
 
 def _only_copies(module: Any) -> bool:
-    """Whether nothing of the user's takes part in loading: the protocol may run twice."""
+    """Whether nothing of the user's takes part in loading a module and all below it: the protocol
+    may run twice."""
     kind = type(module)
-    return (
+    below = (part for part in module._modules.values() if part is not None)
+    return all(map(_only_copies, below)) and (
         kind._load_from_state_dict.__module__.partition(".")[0] == __package__.partition(".")[0]
         and kind.set_extra_state is ModuleState.set_extra_state
         and not module._load_state_dict_pre_hooks

@@ -115,7 +115,12 @@ class ModuleWalks(ModuleParts):
             raise ValueError(f"set_submodule: argument 2 (module) is a {type(module).__name__}, "
                              "wanted a Module")  # fmt: skip
         path, _, name = target.rpartition(".")
-        holder = self.get_submodule(path)
+        holder: Any = self
+        for part in filter(None, path.split(".")):
+            holder = _attribute(holder, part)
+            if not isinstance(holder, _C.ModuleBase):
+                raise AttributeError(f"{part!r} of {target!r} is a {type(holder).__name__}, wanted "
+                                     "a Module")  # fmt: skip
         if strict or hasattr(holder, name):
             before = _attribute(holder, name)
             if not isinstance(before, _C.ModuleBase):

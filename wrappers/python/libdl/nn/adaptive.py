@@ -109,7 +109,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
                                f"{target.min().item()} to {target.max().item()}, wanted 0 to "
                                f"{self.n_classes - 1}")  # fmt: skip
 
-    def _of_all_classes(self, input: Tensor, head: Tensor) -> Tensor:
+    def _get_full_log_prob(self, input: Tensor, head: Tensor) -> Tensor:
         logs = F.log_softmax(head, dim=1)
         parts = [logs[:, : self.shortlist_size]]
         for i, cluster in enumerate(self.tail, start=self.shortlist_size):
@@ -119,7 +119,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     def log_prob(self, input: Tensor) -> Tensor:
         """The logarithms of the probabilities of all classes, [n, n_classes], for [n, in_features].
         """
-        return self._of_all_classes(input, self.head(input))
+        return self._get_full_log_prob(input, self.head(input))
 
     def predict(self, input: Tensor) -> Tensor:
         """The most probable class of each row of [n, in_features], int64 [n]: that of log_prob;
@@ -129,4 +129,4 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         rare = found >= self.shortlist_size
         if not rare.any():
             return found
-        return found.masked_scatter(rare, self._of_all_classes(input[rare], head[rare]).argmax(1))
+        return found.masked_scatter(rare, self._get_full_log_prob(input[rare], head[rare]).argmax(1))

@@ -59,15 +59,16 @@ class _Numbered(Module):
         return iter(self._modules.values())
 
     def _name(self, index: Any) -> str:
-        return list(self._modules)[place(index, len(self))]
+        raise NotImplementedError
 
     def __setitem__(self, index: int, module: Any) -> None:
         setattr(self, self._name(index), module)
 
     def __delitem__(self, index: int | slice) -> None:
-        modules = list(self)
-        del modules[index if isinstance(index, slice) else place(index, len(self))]
-        self._renumber(modules)
+        names = list(self._modules)[index] if isinstance(index, slice) else [self._name(index)]
+        for name in names:
+            delattr(self, name)
+        self._renumber(list(self._modules.values()))
 
     def _renumber(self, modules: list[Any]) -> None:
         self._modules.clear()
@@ -82,9 +83,14 @@ class _Numbered(Module):
         if not isinstance(module, Module):
             raise TypeError(f"insert: argument 2 (module) is a {type(module).__name__}, wanted a "
                             "Module")  # fmt: skip
-        modules = list(self)
+        modules = list(self._modules.values())
         modules.insert(index, module)
         self._renumber(modules)
+
+    def _add_all(self, modules: list[Any]) -> None:
+        """At the end; not by append, which a subclass may have written."""
+        for number, module in enumerate(modules, len(self)):
+            self.add_module(str(number), module)
 
     def pop(self, key: int | slice) -> Any:
         """Removes a module, or those of a slice, and returns it."""
@@ -116,14 +122,21 @@ class Sequential(_Numbered):
         def __call__(self, input: Any) -> Tensor: ...
 
     def forward(self, input: Any) -> Any:
-        for module in self._modules.values():
+        for module in self:
             input = module(input)
         return input
+
+    def _get_item_by_idx(self, iterator: Iterable[Any], idx: Any) -> Any:
+        return list(iterator)[place(idx, len(self))]
+
+    def _name(self, index: Any) -> str:
+        name: str = self._get_item_by_idx(self._modules.keys(), index)
+        return name
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return type(self)(dict(list(self._modules.items())[index]))
-        return super().__getitem__(index)
+        return self._get_item_by_idx(self._modules.values(), index)
 
     def extend(self, sequential: Iterable[Module]) -> Self:
         """Adds modules at the end; returns the container."""
@@ -143,7 +156,8 @@ class Sequential(_Numbered):
         return Sequential(*self, *_sequential("+", other))
 
     def __iadd__(self, other: Sequential) -> Self:
-        return self.extend(_sequential("+=", other))
+        self._add_all(_sequential("+=", other))
+        return self
 
     def __mul__(self, other: int) -> Sequential:
         """The same modules several times, in a new container."""
@@ -152,7 +166,8 @@ class Sequential(_Numbered):
     __rmul__ = __mul__
 
     def __imul__(self, other: int) -> Self:
-        return self.extend(list(self) * (_times(other) - 1))
+        self._add_all(list(self._modules.values()) * (_times(other) - 1))
+        return self
 
 
 def _sequential(operator: str, other: Any) -> list[Module]:
@@ -176,12 +191,17 @@ class ModuleList(_Numbered, Generic[M]):
     def __init__(self, modules: Iterable[M] | None = None) -> None:
         super().__init__()
         if modules is not None:
-            self.extend(modules)
+            self += modules
+
+    def _get_abs_string_index(self, idx: Any) -> str:
+        return str(place(idx, len(self)))
+
+    def _name(self, index: Any) -> str:
+        return self._get_abs_string_index(index)
 
     def extend(self, modules: Iterable[M]) -> Self:
         """Adds modules at the end; returns the list."""
-        for module in list(iterable("extend", modules)):
-            self.append(module)
+        self._add_all(list(iterable("extend", modules)))
         return self
 
     def insert(self, index: int, module: M) -> None:
@@ -219,7 +239,7 @@ class ModuleList(_Numbered, Generic[M]):
     def __getitem__(self, index: int) -> M: ...
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
-            return type(self)(list(self)[index])
+            return type(self)(list(self._modules.values())[index])
         return super().__getitem__(index)
 
 

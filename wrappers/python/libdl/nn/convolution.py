@@ -19,9 +19,8 @@ def _each(given: Sizes, dims: int) -> tuple[int, ...]:
     return (given,) * dims if isinstance(given, int) else tuple(given)
 
 
-class _Conv(Layer):
-    _dims: int
-    _transposed = False
+class _ConvNd(Layer):
+    """What all convolutions have in common. Sizes have one entry for each dimension."""
 
     in_channels: int
     out_channels: int
@@ -29,34 +28,36 @@ class _Conv(Layer):
     stride: tuple[int, ...]
     padding: str | tuple[int, ...]
     dilation: tuple[int, ...]
+    transposed: bool
     output_padding: tuple[int, ...]
     groups: int
     padding_mode: str
+    _reversed_padding_repeated_twice: Any  # what pad is to add
 
-    def _set(self, in_channels: int, out_channels: int, kernel_size: Sizes, stride: Sizes,
-             padding: str | Sizes, dilation: Sizes, output_padding: Sizes, groups: int, bias: bool,
-             padding_mode: str, device: Any, dtype: Any) -> None:  # fmt: skip
+    def __init__(self, in_channels: int, out_channels: int, kernel_size: tuple[int, ...],
+                 stride: tuple[int, ...], padding: str | tuple[int, ...], dilation: tuple[int, ...],
+                 transposed: bool, output_padding: tuple[int, ...], groups: int, bias: bool,
+                 padding_mode: str, device: Any = None, dtype: Any = None) -> None:  # fmt: skip
+        super().__init__()
         name = type(self).__name__
         if groups <= 0 or in_channels % groups or out_channels % groups:
             raise ValueError(f"{name}: groups is {groups}, wanted a divisor of in_channels, "
                              f"{in_channels}, and of out_channels, {out_channels}")  # fmt: skip
-        if padding_mode != "zeros":
-            known = ("zeros",) if self._transposed else ("zeros", "reflect", "replicate", "circular")
-            if padding_mode not in known:
-                raise ValueError(f"{name}: padding_mode is {padding_mode!r}, wanted one of {known}")
-        self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
-        self.kernel_size, self.stride = _each(kernel_size, self._dims), _each(stride, self._dims)
-        self.dilation = _each(dilation, self._dims)
-        self.output_padding = _each(output_padding, self._dims)
-        self.padding = padding if isinstance(padding, str) else _each(padding, self._dims)
+        known = ("zeros",) if transposed else ("zeros", "reflect", "replicate", "circular")
+        if padding_mode not in known:
+            raise ValueError(f"{name}: padding_mode is {padding_mode!r}, wanted one of {known}")
         if padding not in ("valid", "same") and isinstance(padding, str):
             raise ValueError(f"{name}: padding is {padding!r}, wanted numbers, 'valid' or 'same'")
-        if padding == "same" and any(s != 1 for s in self.stride):
-            raise ValueError(f"{name}: padding='same' wants a stride of 1, found {self.stride}")
+        if padding == "same" and any(s != 1 for s in stride):
+            raise ValueError(f"{name}: padding='same' wants a stride of 1, found {stride}")
+        self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
+        self.kernel_size, self.stride, self.padding = kernel_size, stride, padding
+        self.dilation, self.transposed, self.output_padding = dilation, transposed, output_padding
         self.padding_mode = padding_mode
-        channels = (in_channels, out_channels // groups) if self._transposed else (
+        self._reversed_padding_repeated_twice = _around(padding, dilation, kernel_size)
+        channels = (in_channels, out_channels // groups) if transposed else (
             out_channels, in_channels // groups)  # fmt: skip
-        self.weight = Parameter(empty(*channels, *self.kernel_size, device=device, dtype=dtype))
+        self.weight = Parameter(empty(*channels, *kernel_size, device=device, dtype=dtype))
         own = Parameter(empty(out_channels, device=device, dtype=dtype)) if bias else None
         self.register_parameter("bias", own)
         self.reset_parameters()
@@ -70,13 +71,16 @@ class _Conv(Layer):
                 bound = 1 / math.sqrt(fan_in)
                 init.uniform_(self.bias, -bound, bound)
 
+    def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        raise NotImplementedError(f"{type(self).__name__} has no method _conv_forward")
+
     def extra_repr(self) -> str:
-        none = (0,) * self._dims
+        none = (0,) * len(self.kernel_size)
         parts = [f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}",
                  f"stride={self.stride}"]  # fmt: skip
         if self.padding != none:
             parts.append(f"padding={self.padding}")
-        if self.dilation != (1,) * self._dims:
+        if self.dilation != (1,) * len(self.dilation):
             parts.append(f"dilation={self.dilation}")
         if self.output_padding != none:
             parts.append(f"output_padding={self.output_padding}")
@@ -88,35 +92,48 @@ class _Conv(Layer):
             parts.append(f"padding_mode={self.padding_mode}")
         return ", ".join(parts)
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self.__dict__.setdefault("padding_mode", "zeros")
 
-class _Forward(_Conv):
+
+def _around(padding: str | tuple[int, ...], dilation: tuple[int, ...],
+            kernel_size: tuple[int, ...]) -> Any:  # fmt: skip
+    """What pad is to add, the last dimension first; of an odd sum the larger half comes after."""
+    if not isinstance(padding, str):
+        return tuple(p for p in reversed(padding) for _ in range(2))
+    around: list[int] = []
+    for step, size in reversed(list(zip(dilation, kernel_size))):
+        both = step * (size - 1) if padding == "same" else 0
+        around += [both // 2, both - both // 2]
+    return around
+
+
+class _Forward(_ConvNd):
+    _dims: int
+
     def __init__(self, in_channels: int, out_channels: int, kernel_size: Sizes, stride: Sizes = 1,
                  padding: str | Sizes = 0, dilation: Sizes = 1, groups: int = 1, bias: bool = True,
                  padding_mode: str = "zeros", device: Any = None,
                  dtype: Any = None) -> None:  # fmt: skip
-        super().__init__()
-        self._set(in_channels, out_channels, kernel_size, stride, padding, dilation, 0, groups,
-                  bias, padding_mode, device, dtype)  # fmt: skip
+        dims = self._dims
+        super().__init__(
+            in_channels, out_channels, _each(kernel_size, dims), _each(stride, dims),
+            padding if isinstance(padding, str) else _each(padding, dims), _each(dilation, dims),
+            False, (0,) * dims, groups, bias, padding_mode, device, dtype)  # fmt: skip
 
-    def forward(self, input: Tensor) -> Tensor:
+    def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
         convolve: Any = getattr(F, f"conv{self._dims}d")
         padding: Any = self.padding
         if self.padding_mode != "zeros":
-            input, padding = F.pad(input, self._around(), self.padding_mode), 0
-        result: Tensor = convolve(input, self.weight, self.bias, self.stride, padding,
-                                  self.dilation, self.groups)  # fmt: skip
+            input = F.pad(input, self._reversed_padding_repeated_twice, self.padding_mode)
+            padding = 0
+        result: Tensor = convolve(input, weight, bias, self.stride, padding, self.dilation,
+                                  self.groups)  # fmt: skip
         return result
 
-    def _around(self) -> list[int]:
-        """What pad is to add; of an odd sum the larger half comes after."""
-        around: list[int] = []
-        for d in reversed(range(self._dims)):
-            if isinstance(self.padding, tuple):
-                around += [self.padding[d]] * 2
-            else:
-                both = self.dilation[d] * (self.kernel_size[d] - 1) if self.padding == "same" else 0
-                around += [both // 2, both - both // 2]
-        return around
+    def forward(self, input: Tensor) -> Tensor:
+        return self._conv_forward(input, self.weight, self.bias)
 
 
 class Conv1d(_Forward):
@@ -150,40 +167,61 @@ class Conv3d(_Forward):
     _dims = 3
 
 
-class _Transposed(_Conv):
-    _transposed = True
+class _ConvTransposeNd(_ConvNd):
+    def __init__(self, in_channels: int, out_channels: int, kernel_size: tuple[int, ...],
+                 stride: tuple[int, ...], padding: tuple[int, ...], dilation: tuple[int, ...],
+                 transposed: bool, output_padding: tuple[int, ...], groups: int, bias: bool,
+                 padding_mode: str, device: Any = None, dtype: Any = None) -> None:  # fmt: skip
+        if padding_mode != "zeros":
+            raise ValueError(f"{type(self).__name__}: padding_mode is {padding_mode!r}, wanted "
+                             "'zeros'")  # fmt: skip
+        super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation,
+                         transposed, output_padding, groups, bias, padding_mode, device,
+                         dtype)  # fmt: skip
+
+    def _output_padding(
+        self, input: Tensor, output_size: Any, stride: Any, padding: Any, kernel_size: Any,
+        num_spatial_dims: int, dilation: Any = None,
+    ) -> tuple[int, ...]:  # fmt: skip
+        """Of the sizes that a stride leaves open, output_size chooses one."""
+        if output_size is None:
+            return self.output_padding
+        dims = num_spatial_dims
+        wanted = tuple(output_size)[-dims:]
+        if len(output_size) not in (dims, input.ndim):
+            raise ValueError(f"{type(self).__name__}: output_size has {len(output_size)} entries, "
+                             f"wanted {dims} or {input.ndim}")  # fmt: skip
+        steps = (1,) * dims if dilation is None else dilation
+        least = [(size - 1) * s - 2 * p + d * (k - 1) + 1 for size, s, p, d, k in zip(
+            input.shape[-dims:], stride, padding, steps, kernel_size)]  # fmt: skip
+        most = [size + s - 1 for size, s in zip(least, stride)]
+        if any(not low <= size <= high for low, size, high in zip(least, wanted, most)):
+            raise ValueError(f"{type(self).__name__}: output_size is {wanted}, wanted {least} to "
+                             f"{most}")  # fmt: skip
+        return tuple(size - low for size, low in zip(wanted, least))
+
+
+class _Transposed(_ConvTransposeNd):
+    _dims: int
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: Sizes, stride: Sizes = 1,
                  padding: Sizes = 0, output_padding: Sizes = 0, groups: int = 1, bias: bool = True,
                  dilation: Sizes = 1, padding_mode: str = "zeros", device: Any = None,
                  dtype: Any = None) -> None:  # fmt: skip
-        super().__init__()
-        self._set(in_channels, out_channels, kernel_size, stride, padding, dilation,
-                  output_padding, groups, bias, padding_mode, device, dtype)  # fmt: skip
+        dims = self._dims
+        super().__init__(
+            in_channels, out_channels, _each(kernel_size, dims), _each(stride, dims),
+            _each(padding, dims), _each(dilation, dims), True, _each(output_padding, dims), groups,
+            bias, padding_mode, device, dtype)  # fmt: skip
 
     def forward(self, input: Tensor, output_size: list[int] | None = None) -> Tensor:
         convolve: Any = getattr(F, f"conv_transpose{self._dims}d")
+        output_padding = self._output_padding(
+            input, output_size, self.stride, self.padding, self.kernel_size, self._dims,
+            self.dilation)  # fmt: skip
         result: Tensor = convolve(input, self.weight, self.bias, self.stride, self.padding,
-                                  self._output_padding(input, output_size), self.groups,
-                                  self.dilation)  # fmt: skip
+                                  output_padding, self.groups, self.dilation)  # fmt: skip
         return result
-
-    def _output_padding(self, input: Tensor, output_size: Any) -> tuple[int, ...]:
-        """Of the sizes that a stride leaves open, output_size chooses one."""
-        if output_size is None:
-            return self.output_padding
-        wanted = tuple(output_size)[-self._dims :]
-        if len(output_size) not in (self._dims, input.ndim):
-            raise ValueError(f"{type(self).__name__}: output_size has {len(output_size)} entries, "
-                             f"wanted {self._dims} or {input.ndim}")  # fmt: skip
-        assert not isinstance(self.padding, str)
-        least = [(size - 1) * s - 2 * p + d * (k - 1) + 1 for size, s, p, d, k in zip(
-            input.shape[-self._dims :], self.stride, self.padding, self.dilation, self.kernel_size)]  # fmt: skip
-        most = [size + s - 1 for size, s in zip(least, self.stride)]
-        if any(not low <= size <= high for low, size, high in zip(least, wanted, most)):
-            raise ValueError(f"{type(self).__name__}: output_size is {wanted}, wanted {least} to "
-                             f"{most}")  # fmt: skip
-        return tuple(size - low for size, low in zip(wanted, least))
 
 
 class ConvTranspose1d(_Transposed):

@@ -8,6 +8,7 @@ from typing import Any
 
 from .._C import Tensor
 from .._functions import empty
+from .._overloads import arange
 from . import functional as F, init
 from .module import Layer, Module
 from .parameter import Parameter
@@ -72,6 +73,30 @@ class Bilinear(Module):
             f"in1_features={self.in1_features}, in2_features={self.in2_features}, "
             f"out_features={self.out_features}, bias={self.bias is not None}"
         )
+
+
+class CrossMapLRN2d(Layer):
+    """x / (k + alpha / size * sum of the squares of neighbouring channels)^beta, of images [n, c, h,
+    w]. As in PyTorch's, the sum of every channel but the first few includes the first one."""
+
+    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75,
+                 k: float = 1) -> None:  # fmt: skip
+        super().__init__()
+        self.size, self.alpha, self.beta, self.k = size, alpha, beta, k
+
+    def forward(self, input: Tensor) -> Tensor:
+        if input.ndim != 4:
+            raise ValueError(f"CrossMapLRN2d: the input is {input.ndim}D, wanted 4D")
+        c, reach = arange(input.shape[1], device=input.device), int((self.size - 1) / 2)
+        row, column = c.unsqueeze(1), c.unsqueeze(0)
+        within = (column <= row + reach) & ((column >= row - reach) | (column == 0))
+        sums = within.to(input.dtype) @ input.square().flatten(2)
+        scale = sums.view_as(input) * (self.alpha / self.size) + self.k
+        result: Tensor = input * scale**-self.beta
+        return result
+
+    def extra_repr(self) -> str:
+        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
 
 
 class LocalResponseNorm(Layer):

@@ -8,6 +8,7 @@ from typing import Any
 from .._C import Tensor
 from .._errors import ArgumentValueError
 from .._functions import empty
+from .._modes import no_grad
 from . import functional as F, init
 from .module import Layer
 from .parameter import Parameter
@@ -47,8 +48,12 @@ class Table(Layer):
     def reset_parameters(self) -> None:
         """Draws a new table; the padding row is zero."""
         init.normal_(self.weight)
+        self._fill_padding_idx_with_zero()
+
+    def _fill_padding_idx_with_zero(self) -> None:
         if self.padding_idx is not None:
-            self.weight.detach()[self.padding_idx].zero_()
+            with no_grad():
+                self.weight[self.padding_idx].fill_(0)
 
     def _options(self, *names: str) -> str:
         """What differs from the defaults, for the representation."""

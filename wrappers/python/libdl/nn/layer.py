@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 from .._C import Tensor
-from .._functions import empty, ones, zeros
+from .._functions import empty
 from . import functional as F, init
 from .module import Layer, Module
 from .parameter import Parameter
@@ -99,10 +99,20 @@ class Unflatten(Layer):
 
     def __init__(self, dim: int, unflattened_size: tuple[int, ...]) -> None:
         super().__init__()
+        self._require_tuple_int(unflattened_size)
         self.dim, self.unflattened_size = dim, unflattened_size
 
     def forward(self, input: Tensor) -> Tensor:
         return input.unflatten(self.dim, self.unflattened_size)
+
+    def _require_tuple_int(self, input: Any) -> None:
+        if not isinstance(input, (tuple, list)):
+            raise TypeError("Unflatten: unflattened_size is a "
+                            f"{type(input).__name__}, wanted a tuple of ints")  # fmt: skip
+        for i, size in enumerate(input):
+            if not isinstance(size, int):
+                raise TypeError(f"Unflatten: unflattened_size[{i}] is a {type(size).__name__}, "
+                                "wanted an int")  # fmt: skip
 
     def extra_repr(self) -> str:
         return f"dim={self.dim}, unflattened_size={self.unflattened_size}"
@@ -118,10 +128,10 @@ class LayerNorm(Layer):
         shape = (normalized_shape,) if isinstance(normalized_shape, int) else normalized_shape
         self.normalized_shape, self.eps = tuple(shape), eps
         self.elementwise_affine = elementwise_affine
-        for name, wanted, make in (("weight", elementwise_affine, ones),
-                                   ("bias", elementwise_affine and bias, zeros)):  # fmt: skip
-            made = Parameter(make(self.normalized_shape, device=device, dtype=dtype))
+        for name, wanted in (("weight", elementwise_affine), ("bias", elementwise_affine and bias)):
+            made = Parameter(empty(self.normalized_shape, device=device, dtype=dtype))
             self.register_parameter(name, made if wanted else None)
+        self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Weight one, bias zero."""

@@ -32,7 +32,9 @@ class LazyModuleMixin(Module):
         super().__init__(*args, **kwargs)
         kind = type(self)
         # Functions of the class, not bound to the module: a module is no part of a cycle.
-        self._load_hook = self.register_load_state_dict_pre_hook(kind._lazy_load_hook)
+        self._load_hook = self._register_load_state_dict_pre_hook(
+            kind._lazy_load_hook, with_module=True
+        )
         self._initialize_hook = self.register_forward_pre_hook(
             kind._infer_parameters, with_kwargs=True
         )
@@ -104,7 +106,7 @@ class LazyLinear(LazyModuleMixin, Linear):
 
 class _LazyConv(LazyModuleMixin):
     _dims: int
-    _transposed: bool
+    transposed: bool
     in_channels: int
     out_channels: int
     groups: int
@@ -124,24 +126,28 @@ class _LazyConv(LazyModuleMixin):
     def initialize_parameters(self, input: Tensor, *args: Any, **kwargs: Any) -> None:
         if not self.has_uninitialized_params():
             if self.in_channels == 0:  # the parameters were loaded
-                self.in_channels = self._channels(input)
+                self.in_channels = self._get_in_channels(input)
             return
-        name, channels = type(self).__name__, self._channels(input)
+        name, channels = type(self).__name__, self._get_in_channels(input)
         if channels % self.groups or self.out_channels % self.groups:
             raise ValueError(f"{name}: groups is {self.groups}, wanted a divisor of the input's "
                              f"{channels} channels and of out_channels, {self.out_channels}")  # fmt: skip
         self.in_channels = channels
-        pair = (channels, self.out_channels) if self._transposed else (self.out_channels, channels)
+        pair = (channels, self.out_channels) if self.transposed else (self.out_channels, channels)
         with no_grad():
             _materialize(self.weight, pair[0], pair[1] // self.groups, *self.kernel_size)
             _materialize(self.bias, self.out_channels)
             self.reset_parameters()
 
-    def _channels(self, input: Tensor) -> int:
-        if input.ndim not in (self._dims + 1, self._dims + 2):
+    def _get_num_spatial_dims(self) -> int:
+        return self._dims
+
+    def _get_in_channels(self, input: Tensor) -> int:
+        dims = self._get_num_spatial_dims()
+        if input.ndim not in (dims + 1, dims + 2):
             raise RuntimeError(f"{type(self).__name__}: the input has {input.ndim} dimensions, "
-                               f"wanted {self._dims + 1} or {self._dims + 2}")  # fmt: skip
-        return int(input.shape[-1 - self._dims])
+                               f"wanted {dims + 1} or {dims + 2}")  # fmt: skip
+        return int(input.shape[-1 - dims])
 
 
 class _LazyForward(_LazyConv):

@@ -37,7 +37,8 @@ class Module(ModuleConversions):
         return type(self).__name__
 
     def __repr__(self) -> str:
-        extra = self.extra_repr().split("\n") if self.extra_repr() else []
+        text = self.extra_repr()
+        extra = text.split("\n") if text else []
         parts = []
         for name, module in self._modules.items():
             text = repr(module).replace("\n", "\n  ")

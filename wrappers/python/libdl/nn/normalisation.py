@@ -3,17 +3,18 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from .._C import Tensor
-from .._functions import ones, zeros
+from .._functions import empty, ones, zeros
 from .._types import int64
 from . import functional as F, init
 from .module import Layer, Module
 from .parameter import Parameter
 
 
-class _Norm(Layer):
+class _NormBase(Layer):
     """The running statistics and the affine part of batch and instance normalisation."""
 
     _version = 2  # of the state: num_batches_tracked is in it
@@ -24,20 +25,22 @@ class _Norm(Layer):
     running_var: Tensor | None
     num_batches_tracked: Tensor | None
 
-    def __init__(self, num_features: int, eps: float, momentum: float | None, affine: bool,
-                 track_running_stats: bool, device: Any, dtype: Any, bias: bool) -> None:  # fmt: skip
+    def __init__(self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1,
+                 affine: bool = True, track_running_stats: bool = True, device: Any = None,
+                 dtype: Any = None, *, bias: bool = True) -> None:  # fmt: skip
         super().__init__()
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
         how = {"device": device, "dtype": dtype}
-        for name, wanted, make in (("weight", affine, ones), ("bias", affine and bias, zeros)):
-            made = Parameter(make(num_features, **how)) if wanted else None
+        for name, wanted in (("weight", affine), ("bias", affine and bias)):
+            made = Parameter(empty(num_features, **how)) if wanted else None
             self.register_parameter(name, made)
         tracked = track_running_stats
         self.register_buffer("running_mean", zeros(num_features, **how) if tracked else None)
         self.register_buffer("running_var", ones(num_features, **how) if tracked else None)
         count = zeros((), dtype=int64, device=device) if tracked else None
         self.register_buffer("num_batches_tracked", count)
+        self.reset_parameters()
 
     def reset_running_stats(self) -> None:
         """Running mean 0, variance 1, no batches."""
@@ -78,15 +81,18 @@ class _Norm(Layer):
             raise ValueError(f"expected {wanted} input (got {input.ndim}D input)")
 
 
-class _BatchNorm(_Norm):
+class _BatchNorm(_NormBase):
     def __init__(self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1,
                  affine: bool = True, track_running_stats: bool = True, device: Any = None,
                  dtype: Any = None, *, bias: bool = True) -> None:  # fmt: skip
         super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype,
-                         bias)  # fmt: skip
+                         bias=bias)  # fmt: skip
 
     def forward(self, input: Tensor) -> Tensor:
         self._check_input_dim(input)
+        return self._normalised(input)
+
+    def _normalised(self, input: Tensor) -> Tensor:
         factor = 0.0 if self.momentum is None else self.momentum
         if self.training and self.track_running_stats and self.num_batches_tracked is not None:
             self.num_batches_tracked.add_(1)
@@ -131,32 +137,47 @@ class BatchNorm3d(_BatchNorm):
         self._wanted(input, 5)
 
 
-class _InstanceNorm(_Norm):
+class _InstanceNorm(_NormBase):
     _dims: int
 
     def __init__(self, num_features: int, eps: float = 1e-5, momentum: float = 0.1,
                  affine: bool = False, track_running_stats: bool = False, device: Any = None,
                  dtype: Any = None, *, bias: bool = True) -> None:  # fmt: skip
         super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype,
-                         bias)  # fmt: skip
+                         bias=bias)  # fmt: skip
 
     def _check_input_dim(self, input: Tensor) -> None:
         self._wanted(input, self._dims + 1, self._dims + 2)
 
+    def _get_no_batch_dim(self) -> int:
+        return self._dims + 1
+
+    def _handle_no_batch_input(self, input: Tensor) -> Tensor:
+        return self._apply_instance_norm(input.unsqueeze(0)).squeeze(0)
+
+    def _apply_instance_norm(self, input: Tensor) -> Tensor:
+        of_input = self.training or not self.track_running_stats
+        momentum = 0.0 if self.momentum is None else self.momentum
+        return F.instance_norm(
+            input, self.running_mean, self.running_var, self.weight, self.bias, of_input,
+            momentum, self.eps,
+        )  # fmt: skip
+
     def forward(self, input: Tensor) -> Tensor:
         self._check_input_dim(input)
-        channels = input.shape[-1 - self._dims]
-        if channels != self.num_features and self.affine:
-            raise ValueError(f"expected input's size at dim={input.ndim - 1 - self._dims} to match "
-                             f"num_features ({self.num_features}), but got: {channels}.")  # fmt: skip
-        batched = input if input.ndim == self._dims + 2 else input.unsqueeze(0)
-        of_input = self.training or not self.track_running_stats
-        assert self.momentum is not None
-        result = F.instance_norm(
-            batched, self.running_mean, self.running_var, self.weight, self.bias, of_input,
-            self.momentum, self.eps,
-        )  # fmt: skip
-        return result if batched is input else result.squeeze(0)
+        dims = self._get_no_batch_dim()
+        channels = input.shape[-dims]
+        if channels != self.num_features:
+            if self.affine:
+                raise ValueError(f"expected input's size at dim={input.ndim - dims} to match "
+                                 f"num_features ({self.num_features}), but got: {channels}.")  # fmt: skip
+            warnings.warn(
+                f"input's size at dim={input.ndim - dims} does not match num_features. You can "
+                "silence this warning by not passing in num_features, which is not used because "
+                "affine=False", stacklevel=2)  # fmt: skip
+        if input.ndim == dims:
+            return self._handle_no_batch_input(input)
+        return self._apply_instance_norm(input)
 
 
 class InstanceNorm1d(_InstanceNorm):
@@ -200,9 +221,10 @@ class GroupNorm(Layer):
                              f"({num_groups})")  # fmt: skip
         self.num_groups, self.num_channels, self.eps = num_groups, num_channels, eps
         self.affine = affine
-        for name, wanted, make in (("weight", affine, ones), ("bias", affine and bias, zeros)):
-            made = Parameter(make(num_channels, device=device, dtype=dtype)) if wanted else None
+        for name, wanted in (("weight", affine), ("bias", affine and bias)):
+            made = Parameter(empty(num_channels, device=device, dtype=dtype)) if wanted else None
             self.register_parameter(name, made)
+        self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Weight one, bias zero."""
@@ -239,16 +261,17 @@ class RMSNorm(Layer):
         shape = (normalized_shape,) if isinstance(normalized_shape, int) else normalized_shape
         self.normalized_shape, self.eps = tuple(shape), eps
         self.elementwise_affine = elementwise_affine
-        made = ones(self.normalized_shape, device=device, dtype=dtype)
+        made = empty(self.normalized_shape, device=device, dtype=dtype)
         self.register_parameter("weight", Parameter(made) if elementwise_affine else None)
+        self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Weight one."""
         if self.weight is not None:
             init.ones_(self.weight)
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.rms_norm(input, self.normalized_shape, self.weight, self.eps)
+    def forward(self, x: Tensor) -> Tensor:
+        return F.rms_norm(x, self.normalized_shape, self.weight, self.eps)
 
     def extra_repr(self) -> str:
         return (
@@ -274,6 +297,15 @@ class SyncBatchNorm(_BatchNorm):
     def _check_input_dim(self, input: Tensor) -> None:
         if input.ndim < 2:
             raise ValueError(f"expected at least 2D input (got {input.ndim}D input)")
+
+    def _check_non_zero_input_channels(self, input: Tensor) -> None:
+        if input.shape[1] == 0:
+            raise ValueError(f"{type(self).__name__}: the input has no channels, wanted at least 1")
+
+    def forward(self, input: Tensor) -> Tensor:
+        self._check_input_dim(input)
+        self._check_non_zero_input_channels(input)
+        return self._normalised(input)
 
     @classmethod
     def convert_sync_batchnorm(cls, module: Module, process_group: Any = None) -> Module:

@@ -10,7 +10,7 @@ from .module import Layer
 Sizes = int | tuple[int, ...]
 
 
-class _Pad(Layer):
+class _PadNd(Layer):
     _dims: int
     _mode = "constant"
 
@@ -34,7 +34,7 @@ class _Pad(Layer):
         return str(self.padding)
 
 
-class _ConstantPad(_Pad):
+class _ConstantPadNd(_PadNd):
     def __init__(self, padding: Sizes, value: float) -> None:
         super().__init__(padding)
         self.value = value
@@ -43,7 +43,28 @@ class _ConstantPad(_Pad):
         return f"padding={self.padding}, value={self.value}"
 
 
-class ConstantPad1d(_ConstantPad):
+class _ReflectionPadNd(_PadNd):
+    _mode = "reflect"
+
+
+class _ReplicationPadNd(_PadNd):
+    _mode = "replicate"
+
+
+class _CircularPadNd(_PadNd):
+    _mode = "circular"
+
+    def _check_input_dim(self, input: Tensor) -> None:
+        if input.ndim not in (self._dims + 1, self._dims + 2):
+            raise ValueError(f"expected {self._dims + 1}D or {self._dims + 2}D input (got "
+                             f"{input.ndim}D input)")  # fmt: skip
+
+    def forward(self, input: Tensor) -> Tensor:
+        self._check_input_dim(input)
+        return super().forward(input)
+
+
+class ConstantPad1d(_ConstantPadNd):
     """A number around the last dimension.
 
     Arguments:
@@ -54,96 +75,87 @@ class ConstantPad1d(_ConstantPad):
     _dims = 1
 
 
-class ConstantPad2d(_ConstantPad):
+class ConstantPad2d(_ConstantPadNd):
     """A number around the last two dimensions: left, right, top and bottom; else as
     ConstantPad1d."""
 
     _dims = 2
 
 
-class ConstantPad3d(_ConstantPad):
+class ConstantPad3d(_ConstantPadNd):
     """A number around the last three dimensions: left, right, top, bottom, front and back; else as
     ConstantPad1d."""
 
     _dims = 3
 
 
-class ZeroPad1d(_Pad):
+class ZeroPad1d(_PadNd):
     """Zeros around the last dimension; padding as of ConstantPad1d."""
 
     _dims = 1
 
 
-class ZeroPad2d(_Pad):
+class ZeroPad2d(_PadNd):
     """Zeros around the last two dimensions; padding as of ConstantPad2d."""
 
     _dims = 2
 
 
-class ZeroPad3d(_Pad):
+class ZeroPad3d(_PadNd):
     """Zeros around the last three dimensions; padding as of ConstantPad3d."""
 
     _dims = 3
 
 
-class ReflectionPad1d(_Pad):
+class ReflectionPad1d(_ReflectionPadNd):
     """The signal mirrored at its ends, which are not repeated; padding as of ConstantPad1d."""
 
     _dims = 1
-    _mode = "reflect"
 
 
-class ReflectionPad2d(_Pad):
+class ReflectionPad2d(_ReflectionPadNd):
     """The image mirrored at its edges, which are not repeated; padding as of ConstantPad2d."""
 
     _dims = 2
-    _mode = "reflect"
 
 
-class ReflectionPad3d(_Pad):
+class ReflectionPad3d(_ReflectionPadNd):
     """The volume mirrored at its sides, which are not repeated; padding as of ConstantPad3d."""
 
     _dims = 3
-    _mode = "reflect"
 
 
-class ReplicationPad1d(_Pad):
+class ReplicationPad1d(_ReplicationPadNd):
     """The signal's ends repeated; padding as of ConstantPad1d."""
 
     _dims = 1
-    _mode = "replicate"
 
 
-class ReplicationPad2d(_Pad):
+class ReplicationPad2d(_ReplicationPadNd):
     """The image's edges repeated; padding as of ConstantPad2d."""
 
     _dims = 2
-    _mode = "replicate"
 
 
-class ReplicationPad3d(_Pad):
+class ReplicationPad3d(_ReplicationPadNd):
     """The volume's sides repeated; padding as of ConstantPad3d."""
 
     _dims = 3
-    _mode = "replicate"
 
 
-class CircularPad1d(_Pad):
+class CircularPad1d(_CircularPadNd):
     """The signal repeated as if its ends met; padding as of ConstantPad1d."""
 
     _dims = 1
-    _mode = "circular"
 
 
-class CircularPad2d(_Pad):
+class CircularPad2d(_CircularPadNd):
     """The image repeated as if opposite edges met; padding as of ConstantPad2d."""
 
     _dims = 2
-    _mode = "circular"
 
 
-class CircularPad3d(_Pad):
+class CircularPad3d(_CircularPadNd):
     """The volume repeated as if opposite sides met; padding as of ConstantPad3d."""
 
     _dims = 3
-    _mode = "circular"

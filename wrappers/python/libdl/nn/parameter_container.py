@@ -48,12 +48,16 @@ class ParameterList(_Holder):
         super().__init__()
         self._size = 0
         if values is not None:
-            self.extend(values)
+            self += values
+
+    def _get_abs_string_index(self, idx: Any) -> str:
+        return str(place(idx, len(self)))
 
     def append(self, value: Any) -> Self:
         """Adds a value at the end; returns the list."""
-        self._hold(str(self._size), value)
+        number = len(self)
         self._size += 1
+        self[number] = value
         return self
 
     def extend(self, values: Iterable[Any]) -> Self:
@@ -77,10 +81,10 @@ class ParameterList(_Holder):
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return type(self)(list(self)[index])
-        return getattr(self, str(place(index, self._size)))
+        return getattr(self, self._get_abs_string_index(index))
 
     def __setitem__(self, index: int, param: Any) -> None:
-        self._hold(str(place(index, self._size)), param)
+        self._hold(self._get_abs_string_index(index), param)
 
 
 class ParameterDict(_Holder):
@@ -93,22 +97,26 @@ class ParameterDict(_Holder):
         if parameters is not None:
             self.update(parameters)
 
+    def _key_to_attr(self, key: Any) -> str:
+        if not isinstance(key, str):
+            raise TypeError(f"the key of a ParameterDict is a {type(key).__name__}, wanted a str")
+        return key
+
     def __getitem__(self, key: str) -> Any:
         if key not in self._keys:
             raise KeyError(key)
-        return getattr(self, key)
+        return getattr(self, self._key_to_attr(key))
 
     def __setitem__(self, key: str, value: Any) -> None:
-        if not isinstance(key, str):
-            raise TypeError(f"the key of a ParameterDict is a {type(key).__name__}, wanted a str")
-        if key not in self._keys and hasattr(self, key):
+        name = self._key_to_attr(key)
+        if key not in self._keys and hasattr(self, name):
             raise KeyError(f"attribute {key!r} exists already")
-        self._hold(key, value)
+        self._hold(name, value)
         self._keys[key] = None
 
     def __delitem__(self, key: str) -> None:
         del self._keys[key]
-        delattr(self, key)
+        delattr(self, self._key_to_attr(key))
 
     def __len__(self) -> int:
         return len(self._keys)
@@ -147,7 +155,7 @@ class ParameterDict(_Holder):
 
     def setdefault(self, key: str, default: Any = None) -> Any:
         """The value of that name; the default becomes it if there is none."""
-        if key not in self._keys:
+        if key not in self:
             self[key] = default
         return self[key]
 
@@ -159,7 +167,7 @@ class ParameterDict(_Holder):
 
     def popitem(self) -> tuple[str, Any]:
         """Removes the last value, and returns its name and it."""
-        key = next(reversed(self))
+        key = next(reversed(self._keys))
         return key, self.pop(key)
 
     def clear(self) -> None:

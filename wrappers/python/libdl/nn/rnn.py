@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import _recurrent
 from .._autocast import is_autocast_enabled
@@ -15,6 +15,9 @@ from .._functions import empty, zeros
 from . import init
 from .module import Module
 from .parameter import Parameter
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 
@@ -51,6 +54,7 @@ class RNNBase(Module):
         self.input_size, self.hidden_size, self.num_layers = input_size, hidden_size, num_layers
         self.bias, self.batch_first, self.dropout = bias, batch_first, float(dropout)
         self.bidirectional, self.proj_size = bidirectional, proj_size
+        self._flat_weights_names: list[str] = []
         self._all_weights: list[list[str]] = []
         size, sums = proj_size or hidden_size, _GATES[mode] * hidden_size
         for layer in range(num_layers):
@@ -67,7 +71,8 @@ class RNNBase(Module):
                     made = Parameter(empty(*shape, device=device, dtype=dtype))
                     self.register_parameter(f"{name}_l{layer}{suffix}", made)
                 self._all_weights.append([f"{name}_l{layer}{suffix}" for name in shapes])
-        self._flat_weights_names = [name for each in self._all_weights for name in each]
+        self._flat_weights_names.extend(name for each in self._all_weights for name in each)
+        self._init_flat_weights()
         self.reset_parameters()
 
     def _check_options(self, input_size: Any, hidden_size: Any, num_layers: Any, bias: Any,
@@ -100,10 +105,38 @@ class RNNBase(Module):
     def _directions(self) -> int:
         return 2 if self.bidirectional else 1
 
+    # -- the weights in the order in which a network takes them ------------------------------------
+
     @property
     def _flat_weights(self) -> list[Any]:
+        return self.__dict__.get("_given_weights") or self._named_weights()
+
+    @_flat_weights.setter
+    def _flat_weights(self, weights: list[Any]) -> None:
+        """Takes others, which stay until one of the named weights is another tensor."""
+        self.__dict__.update(_given_weights=list(weights), _weights_then=self._named_weights())
+
+    def _named_weights(self) -> list[Any]:
         own = self._parameters
-        return [own[n] if n in own else getattr(self, n) for n in self._flat_weights_names]
+        return [own[n] if n in own else getattr(self, n, None) for n in self._flat_weights_names]
+
+    def _init_flat_weights(self) -> None:
+        for name in ("_given_weights", "_weights_then"):
+            self.__dict__.pop(name, None)
+        self.flatten_parameters()
+
+    def _update_flat_weights(self) -> None:
+        if self._weights_have_changed():
+            self._init_flat_weights()
+
+    def _weights_have_changed(self) -> bool:
+        then = self.__dict__.get("_weights_then", ())
+        return any(old is not new for old, new in zip(then, self._named_weights()))
+
+    def _apply(self, fn: Any, recurse: bool = True) -> Self:
+        made = super()._apply(fn, recurse)
+        self._init_flat_weights()
+        return made
 
     @property
     def all_weights(self) -> list[list[Parameter]]:
@@ -136,11 +169,10 @@ class RNNBase(Module):
         if input.dtype != dtype and not is_autocast_enabled("cpu"):
             raise ArgumentValueError(
                 f"{name}: argument 1 (input) is {input.dtype}, wanted the parameters' {dtype}")
-        wanted = (2,) if batch_sizes is not None else (2, 3)
-        if input.ndim not in wanted:
-            shown = " or ".join(f"{n}D" for n in wanted)
+        wanted = 3 if batch_sizes is None else 2
+        if input.ndim != wanted:
             raise ArgumentValueError(
-                f"{name}: argument 1 (input) is {input.ndim}D, wanted {shown}")
+                f"{name}: argument 1 (input) is {input.ndim}D, wanted {wanted}D")
         if input.shape[-1] != self.input_size:
             raise RuntimeError(f"{name}: argument 1 (input) has {input.shape[-1]} features, wanted "
                                f"input_size, {self.input_size}")  # fmt: skip
@@ -175,7 +207,11 @@ class RNNBase(Module):
     # -- the call ---------------------------------------------------------------------------------
 
     def _first_states(self, input: Tensor, batch_sizes: Tensor | None) -> Any:
-        shape = self.get_expected_hidden_size(input, batch_sizes)
+        return self._zeros(input, batch_sizes, self.proj_size or self.hidden_size)
+
+    def _zeros(self, input: Tensor, batch_sizes: Tensor | None, features: int) -> Tensor:
+        states = self.num_layers * self._directions
+        shape = (states, *self._batch(input, batch_sizes), features)
         return zeros(*shape, dtype=input.dtype, device=input.device)
 
     def _run(self, data: Tensor, hx: Any, batch_sizes: Tensor | None) -> Any:
@@ -191,21 +227,47 @@ class RNNBase(Module):
         return result[0], result[1]
 
     def forward(self, input: Any, hx: Any = None) -> tuple[Any, Any]:
-        packed = _is_packed(input)
-        data = input.data if packed else input
-        batch_sizes = input.batch_sizes if packed else None
-        self.check_input(data, batch_sizes)
-        if hx is None:
+        self._update_flat_weights()
+        if _is_packed(input):
+            sizes = input.batch_sizes
+            output, states = self._called(input.data, hx, sizes, input.sorted_indices)
+            output = type(input)(output, sizes, input.sorted_indices, input.unsorted_indices)
+            return output, self.permute_hidden(states, input.unsorted_indices)
+        if input.ndim not in (2, 3):
+            raise ArgumentValueError(f"{type(self).__name__}: argument 1 (input) is {input.ndim}D, "
+                                     "wanted 2D or 3D")  # fmt: skip
+        for name, state in self._states(hx):
+            if state.ndim != input.ndim:
+                raise RuntimeError(
+                    f"{type(self).__name__}: argument 2 (hx): {name} is {state.ndim}D, wanted "
+                    f"{input.ndim}D, as the input")  # fmt: skip
+        if input.ndim == 3:
+            output, states = self._called(input, hx, None, None)
+            return output, self.permute_hidden(states, None)
+        batch = 0 if self.batch_first else 1
+        hx = None if hx is None else self._of_states(lambda state: state.unsqueeze(1), hx)
+        output, states = self._called(input.unsqueeze(batch), hx, None, None)
+        states = self._of_states(lambda state: state.squeeze(1), states)
+        return output.squeeze(batch), self.permute_hidden(states, None)
+
+    def _called(self, data: Tensor, hx: Any, batch_sizes: Tensor | None,
+                sorted_indices: Tensor | None) -> Any:  # fmt: skip
+        """The output and the states of sequences that form a batch."""
+        if hx is not None:
+            hx = self.permute_hidden(hx, sorted_indices)
+        elif data.shape[-1] == self.input_size:  # otherwise the checks tell what is wrong
             hx = self._first_states(data, batch_sizes)
-        else:
-            if packed:
-                hx = self.permute_hidden(hx, input.sorted_indices)
-            self.check_forward_args(data, hx, batch_sizes)
-        output, states = self._split(self._run(data, hx, batch_sizes))
-        if not packed:
-            return output, states
-        output = type(input)(output, batch_sizes, input.sorted_indices, input.unsorted_indices)
-        return output, self.permute_hidden(states, input.unsorted_indices)
+        self._check_called(data, hx, batch_sizes)
+        return self._split(self._run(data, hx, batch_sizes))
+
+    def _check_called(self, data: Tensor, hx: Any, batch_sizes: Tensor | None) -> None:
+        self.check_forward_args(data, hx, batch_sizes)
+
+    def _states(self, hx: Any) -> list[tuple[str, Tensor]]:
+        return [] if hx is None else [("the state", hx)]
+
+    def _of_states(self, function: Any, hx: Any) -> Any:
+        return function(hx)
 
 
 class RNN(RNNBase):
@@ -284,9 +346,18 @@ class LSTM(RNNBase):
         return hx[0].index_select(1, permutation), hx[1].index_select(1, permutation)
 
     def _first_states(self, input: Tensor, batch_sizes: Tensor | None) -> Any:
-        cell = self.get_expected_cell_size(input, batch_sizes)
         return (super()._first_states(input, batch_sizes),
-                zeros(*cell, dtype=input.dtype, device=input.device))  # fmt: skip
+                self._zeros(input, batch_sizes, self.hidden_size))  # fmt: skip
+
+    def _check_called(self, data: Tensor, hx: Any, batch_sizes: Tensor | None) -> None:
+        if batch_sizes is None:  # as in PyTorch, whose checks of a packed sequence are the network's
+            self.check_forward_args(data, hx, batch_sizes)
+
+    def _states(self, hx: Any) -> list[tuple[str, Tensor]]:
+        return [] if hx is None else [("the hidden state", hx[0]), ("the cell state", hx[1])]
+
+    def _of_states(self, function: Any, hx: Any) -> Any:
+        return function(hx[0]), function(hx[1])
 
     def _split(self, result: Any) -> tuple[Tensor, Any]:
         return result[0], (result[1], result[2])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._C import Tensor
 from . import functional as F
+from .activation import GELU, ReLU
 from .layer import Dropout, LayerNorm, Linear
 from .module import Module
 from .multihead import MultiheadAttention
@@ -22,6 +23,13 @@ def activation_of(given: Activation) -> Callable[[Tensor], Tensor]:
     if given not in ("relu", "gelu"):
         raise RuntimeError(f"activation is {given!r}, wanted 'relu', 'gelu' or a function")
     return F.relu if given == "relu" else F.gelu
+
+
+def _number_of(activation: Any) -> int:
+    """1 for relu, 2 for gelu, 0 for others; what PyTorch's exporters read."""
+    if activation is F.relu or isinstance(activation, ReLU):
+        return 1
+    return 2 if activation is F.gelu or isinstance(activation, GELU) else 0
 
 
 class TransformerEncoderLayer(Module):
@@ -61,6 +69,12 @@ class TransformerEncoderLayer(Module):
         self.norm2 = LayerNorm(d_model, layer_norm_eps, bias=bias, **how)
         self.dropout1, self.dropout2 = Dropout(dropout), Dropout(dropout)
         self.activation = activation_of(activation)
+        self.activation_relu_or_gelu = _number_of(self.activation)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if not hasattr(self, "activation"):
+            self.activation = F.relu
 
     if TYPE_CHECKING:
 

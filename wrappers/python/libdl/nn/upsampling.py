@@ -18,6 +18,7 @@ class Upsample(Layer):
                  mode: str = "nearest", align_corners: bool | None = None,
                  recompute_scale_factor: bool | None = None) -> None:  # fmt: skip
         super().__init__()
+        self.name = type(self).__name__
         self.size = size
         self.scale_factor: Factors | None
         if isinstance(scale_factor, tuple):
