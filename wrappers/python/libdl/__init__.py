@@ -67,6 +67,7 @@ from ._creation import (
 )  # fmt: skip
 from ._mapping import from_file as from_file
 from ._overloads import *  # type: ignore[assignment]
+from ._dropping import *  # type: ignore[assignment]
 from ._convolution import *  # type: ignore[assignment]
 from ._recurrent import *
 from ._elementwise import *

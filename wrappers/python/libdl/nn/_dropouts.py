@@ -9,18 +9,14 @@ from typing import Any
 
 from .. import _C, _functions
 from .._C import Tensor
+from .._dropping import drops_nothing
 from .._errors import ShapeError
 
 __all__ = ["alpha_dropout", "dropout1d", "dropout2d", "dropout3d", "feature_alpha_dropout"]
 
 
-def drops_nothing(input: Tensor, p: float, training: bool) -> bool:
-    """Whether a call in place writes nothing, and so raises no version that backward compares."""
-    return (p == 0 or (not training and 0 <= p <= 1)) and not _C.has_override(input)
-
-
 def _by_channel(input: Tensor, p: float, training: bool, inplace: bool) -> Tensor:
-    if inplace and drops_nothing(input, p, training):
+    if drops_nothing(input, p, training):
         return input
     if inplace:
         return _C.feature_dropout_into(input, p, training, None, input)
@@ -75,7 +71,7 @@ def dropout3d(input: Tensor, p: float = 0.5, training: bool = True,
 def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False,
                   inplace: bool = False) -> Tensor:  # fmt: skip
     """Elements set to selu's limit with probability p; mean 0 and variance 1 stay what they are."""
-    if inplace and drops_nothing(input, p, training):
+    if drops_nothing(input, p, training):
         return input
     if inplace:
         return _C.alpha_dropout_into(input, p, training, None, input)
@@ -85,7 +81,7 @@ def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False,
 def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False,
                           inplace: bool = False) -> Tensor:  # fmt: skip
     """alpha_dropout of whole channels."""
-    if inplace and drops_nothing(input, p, training):
+    if drops_nothing(input, p, training):
         return input
     if inplace:
         return _C.feature_alpha_dropout_into(input, p, training, None, input)

@@ -93,7 +93,7 @@ def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3,
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False,
             *, generator: Any = None) -> Tensor:  # fmt: skip
     """Elements set to zero with probability p, the others divided by 1 - p."""
-    if inplace and _dropouts.drops_nothing(input, p, training):
+    if _dropouts.drops_nothing(input, p, training):
         return input
     if inplace:
         return _C.dropout_into(input, p, training, generator, input)

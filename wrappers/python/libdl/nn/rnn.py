@@ -23,7 +23,8 @@ _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 
 
 def _is_packed(input: Any) -> bool:
-    return not isinstance(input, Tensor) and hasattr(input, "batch_sizes")
+    return not isinstance(input, Tensor) and isinstance(
+        getattr(input, "batch_sizes", None), Tensor)  # fmt: skip
 
 
 class RNNBase(Module):

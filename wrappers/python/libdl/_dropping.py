@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Dropout under its names in torch's top namespace. One that drops nothing returns its input."""
+
+# mypy: disable-error-code="no-any-return"
+from __future__ import annotations
+
+from typing import Any
+
+from . import _C, _functions
+from ._C import Tensor
+
+__all__ = ["alpha_dropout", "dropout", "feature_alpha_dropout", "feature_dropout"]
+
+
+def drops_nothing(input: Tensor, p: float, training: bool) -> bool:
+    """Whether the input is the result, and a call in place raises no version that backward
+    compares. Calls that a mode or a subclass sees are left to it, and wrong ones to the checks."""
+    if not isinstance(input, Tensor) or _C.has_override(input):
+        return False
+    return 0 <= p <= 1 and (p == 0 or not training or input.numel() == 0)
+
+
+def dropout(input: Tensor, p: float, train: bool, *, out: Any = None) -> Tensor:
+    """See nn.functional.dropout."""
+    if out is None and drops_nothing(input, p, train):
+        return input
+    return _functions.dropout(input, p, train, out=out)
+
+
+def feature_dropout(input: Tensor, p: float, train: bool, *, out: Any = None) -> Tensor:
+    """Whole channels of [n, c, ...] set to zero; see nn.functional.dropout2d."""
+    if out is None and drops_nothing(input, p, train):
+        return input
+    return _functions.feature_dropout(input, p, train, out=out)
+
+
+def alpha_dropout(input: Tensor, p: float, train: bool, *, out: Any = None) -> Tensor:
+    """See nn.functional.alpha_dropout."""
+    if out is None and drops_nothing(input, p, train):
+        return input
+    return _functions.alpha_dropout(input, p, train, out=out)
+
+
+def feature_alpha_dropout(input: Tensor, p: float, train: bool, *, out: Any = None) -> Tensor:
+    """See nn.functional.feature_alpha_dropout."""
+    if out is None and drops_nothing(input, p, train):
+        return input
+    return _functions.feature_alpha_dropout(input, p, train, out=out)
