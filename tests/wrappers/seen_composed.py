@@ -169,7 +169,97 @@ def scattered(m):
     return answers
 
 
-PROGRAMS = [arranged, selected, elementwise, differentiated, scattered]
+def at_their_ends(m):
+    """Shapes and numbers at the ends of what is allowed, and just beyond."""
+    x, v, one = numbers(m, 2, 3), numbers(m, 4), numbers(m, 1)
+    calls = {}
+    for word in ("prepend", "append"):
+        for name, part in (("0-d", numbers(m)), ("a row", one), ("a matrix", numbers(m, 2, 2)),
+                           ("one row", numbers(m, 1, 3)), ("empty", numbers(m, 2, 0))):
+            for dim in (0, 1, -1):
+                calls[f"{word} {name} along {dim}"] = lambda word=word, part=part, dim=dim: (
+                    m.diff(x, dim=dim, **{word: part}))
+            calls[f"{word} {name} to a vector"] = lambda word=word, part=part: m.diff(
+                v, **{word: part})
+    calls |= {
+        "no differences": lambda: m.diff(v, n=0, prepend=one), "of 0-d": lambda: m.diff(one[0]),
+        "too many": lambda: m.diff(v, n=7), "less than none": lambda: m.diff(v, n=-1),
+        "of nothing": lambda: m.diff(v[:0]), "differences of both": lambda: m.diff(
+            v.float(), prepend=one.double(), append=one.double()),
+    }  # fmt: skip
+    for n in (None, -1, 0, 1, 2, 5):
+        for name, y in (("one", one), ("column", numbers(m, 3, 1)), ("0-d", one[0]), ("empty", v[:0]),
+                        ("integers", m.arange(3)), ("four", v), ("truth", v > 0)):
+            calls[f"powers of {name}, {n}"] = lambda y=y, n=n: m.linalg.vander(y, N=n)
+    for name in ("quantile", "nanquantile"):
+        f = getattr(m, name)
+        for kept in (True, False):
+            calls |= {
+                f"{name} of 0-d {kept}": lambda f=f, kept=kept: f(one[0], 0.5, 0, kept),
+                f"{name} of 0-d, last {kept}": lambda f=f, kept=kept: f(one[0], m.ones(2).double(), -1, kept),
+                f"{name} of all of 0-d {kept}": lambda f=f, kept=kept: f(one[0], 0.5, None, kept),
+                f"{name} of nothing {kept}": lambda f=f, kept=kept: f(v[:0], 0.5, keepdim=kept),
+                f"{name} of no rows {kept}": lambda f=f, kept=kept: f(x[:0], 0.5, 0, kept),
+                f"{name} of empty rows {kept}": lambda f=f, kept=kept: f(x[:, :0], 0.5, 1, kept),
+                f"{name} of no columns {kept}": lambda f=f, kept=kept: f(x[:, :0], 0.5, 0, kept),
+                f"no {name} {kept}": lambda f=f, kept=kept: f(x, m.ones(0).double(), 1, kept),
+            }  # fmt: skip
+    points = m.tensor([[0.0, 0], [1, 1], [0.5, 0.5], [2, 2], [0.7, 0.2], [1, 0], [0.1, 1.1]])
+    edges = m.tensor([0.0, 0.5, 1])
+    calls |= {
+        "counts": lambda: m.histogramdd(points, 3)[0], "counts up to 1": lambda: m.histogramdd(
+            points, [2, 2], range=[0.0, 1, 0, 1])[0],
+        "counts between edges": lambda: m.histogramdd(points, [edges, edges])[0],
+        "one edge": lambda: m.histogramdd(points[:, :1].contiguous(), [edges[:1]]),
+        "one edge of all": lambda: m.histogram(points, edges[:1]),
+        "counts of one point": lambda: m.histogramdd(points[:1], 2)[0],
+        "counts of tenths": lambda: m.histogramdd(points[:, :1].contiguous() / 10 + 0.1, [10],
+                                                  range=[0.1, 0.3])[0],
+        "histogram of tenths": lambda: m.histogram(points / 10 + 0.1, 10, range=(0.1, 0.3))[0],
+        "shares": lambda: m.histogramdd(points, 2, weight=points[:, 0].contiguous(), density=True)[0],
+    }  # fmt: skip
+    return run(m, calls)
+
+
+def extremes(m):
+    """Values and slopes as texts, six digits: digests would hide what a small number is off."""
+    inf, nan, calls = math.inf, math.nan, {}
+    x = m.tensor([0.0, -0.0, 1, 5e-324, 1.7e308, 2.0**100, 3, inf, -inf, nan], dtype=m.float64)
+    for e in (1024, -1074, -1100, 2000, 5, -5, 2098, -2098, 3000):
+        calls[f"ldexp {e}"] = lambda e=e: m.ldexp(x, m.tensor([e]))
+        calls[f"ldexp {e} of float32"] = lambda e=e: m.ldexp(x.float(), m.tensor([e]))
+    calls["there and back"] = lambda: m.ldexp(*m.frexp(x))
+    for e in (3, -4, 100):
+        y = m.tensor([0.0, -3, 1e-310], dtype=m.float64, requires_grad=True)
+        calls[f"slope of ldexp {e}"] = lambda y=y, e=e: m.autograd.grad(
+            m.ldexp(y, m.tensor(e)).sum(), y)[0]
+    for eps in (None, 0.0, 1e-6, 0.1, 0.5, 0.7, 1.0):
+        for dtype in (m.float32, m.float64):
+            low = eps or 0.1
+            y = m.tensor([low, 1 - low, 0, 1, 0.3, -1, 2], dtype=dtype, requires_grad=True)
+            calls |= {
+                f"logit {eps} {dtype.itemsize}": lambda y=y, eps=eps: m.logit(y, eps),
+                f"slope of logit {eps} {dtype.itemsize}": lambda y=y, eps=eps: m.autograd.grad(
+                    m.logit(y, eps).sum(), y)[0],
+            }  # fmt: skip
+    for name in ("xlogy", "xlog1py"):
+        function = getattr(m.special, name)
+        y = m.tensor([-3.0, -1, 0, 0.5, 1, 1e300], dtype=m.float64)
+        for first in (0.0, -0.0, 2.0):
+            z = m.full((6,), first, dtype=m.float64, requires_grad=True)
+            calls[f"{name} {first}"] = lambda f=function, y=y, z=z: f(z, y)
+            calls[f"slope of {name} {first}"] = lambda f=function, y=y, z=z: m.autograd.grad(
+                f(z, y).sum(), z)[0]
+    return {name: rounded(told(call)) for name, call in calls.items()}
+
+
+def rounded(x):
+    """Numbers to six digits, as texts: infinities and NaN, too. -0 is 0."""
+    return x if isinstance(x, dict) else [f"{float(y) + 0.0:.6g}" for y in x.tolist()]
+
+
+PROGRAMS = [arranged, selected, elementwise, differentiated, scattered, at_their_ends,
+            extremes]
 
 if __name__ == "__main__":
     write(PROGRAMS)

@@ -64,14 +64,19 @@ def _is_complex(x: Any) -> bool:
 
 
 def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """input * 2^other, where 2^other must be a number of float64 (input and the result need not be as
-    large)."""
+    """input * 2^other, rounded once: 2^other itself need not be a number of the result's dtype."""
     from . import result_type
 
     dtype = result_type(input, other)
     if not (dtype.is_floating_point or dtype.is_complex):
         dtype = get_default_dtype()
-    return copied((_doubled(input) * 2.0 ** _doubled(other)).to(dtype=dtype), out)
+    x, exponent = _doubled(input), _doubled(other)
+    # Two thirds of what is large as factors of their own, whose products are exact unless the result
+    # is 0 or infinite. No number needs a larger one than 2098.
+    part = f.where(exponent.abs() > 1000, (exponent.detach().clamp(-3000, 3000) / 3).trunc(), 0.0)
+    rest = exponent - 2 * part
+    made = x * 2.0**part * 2.0**part * 2.0 ** f.where(exponent.isinf(), exponent, rest.clamp(-1022, 1023))
+    return copied(made.to(dtype=dtype), out)
 
 
 def mvlgamma(input: Tensor, p: int, *, out: Tensor | None = None) -> Tensor:

@@ -19,12 +19,25 @@ def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None
     """Differences of neighbours along dim, n times."""
     if input.ndim == 0 or n < 0:
         raise ArgumentValueError("diff: wanted an input with dimensions, and n of 0 or more")
+    for place, name, part in ((4, "prepend", prepend), (5, "append", append)):
+        if part is not None and not _fits_beside(part, input, dim):
+            raise ShapeError(f"diff: argument {place} ({name}) has shape {list(part.shape)}, wanted that of "
+                             f"input, {list(input.shape)}, except along dimension {dim}")  # fmt: skip
+    if n == 0:
+        return input.clone()
     x = f.cat([part for part in (prepend, input, append) if part is not None], dim)
     for _ in range(min(n, x.shape[dim])):
         size = x.shape[dim] - 1
         after, before = f.narrow(x, dim, 1, size), f.narrow(x, dim, 0, size)
         x = after ^ before if x.dtype.name == "bool" else after - before
     return x
+
+
+def _fits_beside(part: Tensor, x: Tensor, dim: int) -> bool:
+    """Whether the shapes differ along dim alone."""
+    if part.ndim != x.ndim:
+        return False
+    return all(d == dim % x.ndim or part.shape[d] == x.shape[d] for d in range(x.ndim))
 
 
 def _areas(y: Tensor, x: Tensor | None, dx: Any, dim: int) -> Tensor:

@@ -43,36 +43,42 @@ def frac(input: Tensor) -> Tensor:
 def sinc(input: Tensor) -> Tensor:
     """sin(pi x) / (pi x), and 1 at 0."""
     x = _floating(input) * math.pi
-    zero = x == 0
-    # At 0 the parabola gives both derivatives.
-    safe = f.where(zero, f.ones_like(x), x)
-    return f.where(zero, 1 - x * x / 6, safe.sin() / safe)
+    # Of the quotient's derivative cancellation leaves nothing near 0, where four terms are exact.
+    near = x.abs() < 0.01
+    safe, square = f.where(near, f.ones_like(x), x), x * x
+    series = 1 - square * (1 / 6) * (1 - square * (1 / 20) * (1 - square * (1 / 42)))
+    return f.where(near, series, safe.sin() / safe)
 
 
 def logit(input: Tensor, eps: float | None = None) -> Tensor:
     """log(x / (1 - x)), of x limited to eps and 1 - eps."""
     x = _floating(input)
-    x = x if eps is None else x.clamp(eps, 1 - eps)
-    return (x / (1 - x)).log()
+    if eps is None:  # beyond 0 and 1 the derivative is no number, either
+        x = x * f.where((x < 0) | (x > 1), math.nan, 1.0)
+    else:
+        low = f.full((), eps, dtype=x.dtype, device=x.device)
+        x = f.where(x < low, low, f.where(x > 1 - low, 1 - low, x))
+    return x.log() - (-x).log1p()
 
 
 def xlogy(input: Any, other: Any) -> Tensor:
     """input log(other), and 0 where input is 0 unless other is NaN."""
-    return _x_times(input, other, f.log, 0)
+    return _x_times(input, other, f.log, pole=0, root=1)
 
 
 def xlog1py(input: Any, other: Any) -> Tensor:
     """input log1p(other), and 0 where input is 0 unless other is NaN."""
-    return _x_times(input, other, f.log1p, -1)
+    return _x_times(input, other, f.log1p, pole=-1, root=0)
 
 
-def _x_times(x: Any, y: Any, log: Any, pole: float) -> Tensor:
+def _x_times(x: Any, y: Any, log: Any, pole: float, root: float) -> Tensor:
+    """x log(y), where log is -infinite at the pole and 0 at the root."""
     if not isinstance(y, Tensor):
         y = f.full((), y, dtype=x.dtype if x.is_floating_point() else None, device=x.device)
     if not isinstance(x, Tensor):
         x = f.full((), x, dtype=y.dtype, device=y.device)
     zero = (x == 0) & ((y <= pole) | (y == math.inf))  # elsewhere 0 times the logarithm is 0
-    safe = f.where(zero, f.ones_like(y), y)
+    safe = f.where(zero, f.full_like(y, root), y)
     return x * log(safe)
 
 

@@ -205,7 +205,7 @@ def _quantile(
         made = f.where(count > 0, made.new_full((), math.nan), made)
     made = f.movedim(made, -1, 0)  # [q, ..]
     if keepdim:
-        ones = made.reshape(-1, *([1] * input.ndim)) if dim is None else made.unsqueeze(
+        ones = made.reshape(-1, *([1] * input.ndim)) if dim is None or not input.ndim else made.unsqueeze(
             dim % input.ndim + 1)  # fmt: skip
         made = ones
     return made if points.ndim else made.squeeze(0)

@@ -129,9 +129,9 @@ def _limits(x: Tensor) -> tuple[float, float]:
 
 def _edges(function: str, x: Tensor, bins: Any, range: Any) -> Tensor:
     if isinstance(bins, Tensor):
-        if bins.ndim != 1 or bins.numel() == 0 or bins.dtype is not x.dtype:
-            raise ShapeError(f"{function}: bins are {bins.dtype} of shape {list(bins.shape)}, wanted edges [n] "
-                             f"of dtype {x.dtype}")  # fmt: skip
+        if bins.ndim != 1 or bins.numel() < 2 or bins.dtype is not x.dtype:
+            raise ShapeError(f"{function}: bins are {bins.dtype} of shape {list(bins.shape)}, wanted two or "
+                             f"more edges of dtype {x.dtype}")  # fmt: skip
         return bins.detach().clone()
     if bins < 1:
         raise ArgumentValueError(f"{function}: bins is {bins}, wanted 1 or more")
