@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What modules and nn.utils do otherwise than PyTorch, and what its programs do not show."""
 
+import copy
 import gc
+import pickle
 import subprocess
 import sys
 from multiprocessing import shared_memory
@@ -116,3 +118,29 @@ def test_a_prefix_is_removed():
     state = nn.DataParallel(nn.Linear(1, 1)).state_dict()
     nn.modules.utils.consume_prefix_in_state_dict_if_present(state, "module.")
     assert list(state) == ["weight", "bias"] and sorted(state._metadata) == [""]
+
+
+@pytest.mark.filterwarnings("ignore:weight_norm is deprecated")
+@pytest.mark.parametrize("change", [
+    utils.weight_norm, lambda m: utils.weight_norm(m, dim=None), utils.spectral_norm,
+    lambda m: prune.l1_unstructured(m, "weight", 0.5), utils.parametrizations.weight_norm,
+])  # fmt: skip
+@pytest.mark.parametrize("trained", [False, True])
+def test_a_layer_whose_weight_is_computed_can_be_copied(change, trained):
+    layer, x = nn.Sequential(change(nn.Linear(3, 2))), libdl.ones(4, 3)
+    if trained:
+        layer(x).sum().backward()
+    copied = copy.deepcopy(copy.deepcopy(layer))
+    assert libdl.equal(copied[0].weight, layer[0].weight)
+    if copied[0].weight.requires_grad:  # computed from the copies, also before the first call
+        copied.zero_grad()
+        copied[0].weight.sum().backward()
+        gradients = [p.grad for p in copied.parameters() if p.grad is not None]
+        assert len(gradients) == len(list(layer.parameters())) - 1  # all but the bias
+    before = layer.eval()(x)
+    with libdl.no_grad():
+        for p in copied.parameters():
+            p.mul_(2)
+    assert not libdl.allclose(copied.eval()(x), before) and libdl.equal(layer(x), before)
+    if not utils.parametrize.is_parametrized(layer[0]):
+        assert libdl.equal(pickle.loads(pickle.dumps(layer))(x), before)

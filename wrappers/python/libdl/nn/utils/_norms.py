@@ -4,11 +4,13 @@
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ... import _functions as F
 from ..._C import Tensor
 from ..._modes import no_grad
+from ..._tensor import copy_by
 from ..functional import normalize
 
 
@@ -23,6 +25,21 @@ def lengths(v: Tensor, dim: int | None) -> Tensor:
 def directed(v: Tensor, g: Tensor, dim: int | None) -> Tensor:
     """The direction of v with the lengths g."""
     return v * (g / lengths(v, dim))
+
+
+def copied_with_module(weight: Tensor, parts: Sequence[Tensor], compute: Callable[..., Tensor]) -> Tensor:
+    """weight = compute(*parts), where parts are the module's parameters, and deepcopy of the module
+    computes it from theirs: a result cannot be copied otherwise."""
+
+    def copied(original: Tensor, memo: dict[int, Any]) -> Tensor:
+        copies = [memo.get(id(part)) for part in parts]
+        known = [part for part in copies if part is not None]
+        if len(known) < len(parts):  # without the module
+            return original.detach().clone()
+        return copied_with_module(compute(*known), known, compute)
+
+    copy_by(weight, copied)
+    return weight
 
 
 def as_matrix(weight: Tensor, dim: int) -> Tensor:

@@ -12,6 +12,7 @@ from ..module import Module
 from ._amounts import (
     check_amount, check_dim, check_slices, count_to_prune, least, norms, structured_mask,
 )  # fmt: skip
+from ._norms import copied_with_module
 
 
 class BasePruningMethod(ABC):
@@ -35,8 +36,8 @@ class BasePruningMethod(ABC):
         """The parameter times its mask."""
         name = self._tensor_name
         original = getattr(module, f"{name}_orig")
-        pruned: Tensor = getattr(module, f"{name}_mask").to(original.dtype) * original
-        return pruned
+        mask = getattr(module, f"{name}_mask").to(original.dtype)
+        return copied_with_module(mask * original, [original], lambda copied: mask * copied)
 
     @classmethod
     def apply(cls, module: Module, name: str, *args: Any, importance_scores: Tensor | None = None,

@@ -12,7 +12,7 @@ from ..._modes import no_grad
 from ..functional import normalize
 from ..module import Module
 from ..parameter import Parameter, is_lazy
-from ._norms import as_matrix, dim_of_outputs, drawn_vectors
+from ._norms import as_matrix, copied_with_module, dim_of_outputs, drawn_vectors
 
 __all__ = [
     "SpectralNorm", "SpectralNormLoadStateDictPreHook", "SpectralNormStateDictHook",
@@ -51,7 +51,11 @@ class SpectralNorm:
                     v.copy_(normalize(F.mv(matrix.t(), u), dim=0, eps=self.eps))
                     u.copy_(normalize(F.mv(matrix, v), dim=0, eps=self.eps))
             u, v = u.clone(), v.clone()  # later calls overwrite them before backward
-        result: Tensor = weight / F.dot(u, F.mv(matrix, v))
+        return copied_with_module(self._normalised(weight, u, v), [weight],
+                                  lambda copied: self._normalised(copied, u, v))  # fmt: skip
+
+    def _normalised(self, weight: Tensor, u: Tensor, v: Tensor) -> Tensor:
+        result: Tensor = weight / F.dot(u, F.mv(self.reshape_weight_to_matrix(weight), v))
         return result
 
     @staticmethod

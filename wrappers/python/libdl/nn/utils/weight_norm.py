@@ -4,13 +4,14 @@ before every call. The newer form is parametrizations.weight_norm."""
 
 from __future__ import annotations
 
+import functools
 import warnings
 from typing import Any, TypeVar
 
 from ..._C import Tensor
 from ..module import Module
 from ..parameter import Parameter
-from ._norms import directed, lengths
+from ._norms import copied_with_module, directed, lengths
 
 T = TypeVar("T", bound=Module)
 
@@ -23,8 +24,9 @@ class WeightNorm:
 
     def compute_weight(self, module: Any) -> Tensor:
         """The direction of NAME_v with the lengths NAME_g."""
-        return directed(getattr(module, f"{self.name}_v"), getattr(module, f"{self.name}_g"),
-                        self.dim)  # fmt: skip
+        parts = [getattr(module, f"{self.name}_v"), getattr(module, f"{self.name}_g")]
+        directed_along = functools.partial(directed, dim=self.dim)
+        return copied_with_module(directed_along(*parts), parts, directed_along)
 
     @staticmethod
     def apply(module: Module, name: str, dim: int | None) -> WeightNorm:
