@@ -64,7 +64,8 @@ def _name(x: Tensor) -> str:
 
 
 class NuclearNorm(Function):
-    """The gradient is U V^H, without the singular values that are 0."""
+    """The gradient is U V^H, without the singular values that are 0; of zeros it is the identity, as in
+    PyTorch."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor) -> Tensor:
@@ -89,7 +90,10 @@ class PolarFactor(Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, found: Decomposition) -> Tensor:
         ctx.found = found
-        return (found.u @ found.v.mH).to(x.dtype)
+        made = found.u @ found.v.mH
+        zeros = (found.s == 0).all(-1)[..., None, None]
+        diagonal = _C.eye(x.shape[-2], x.shape[-1], made.dtype, made.device)
+        return _functions.where(zeros, diagonal, made).to(x.dtype)
 
     @staticmethod
     @once_differentiable
