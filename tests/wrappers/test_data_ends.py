@@ -36,8 +36,8 @@ def test_workers_killed_at_any_moment_are_named_and_leave_nothing():
         loader = data.DataLoader(Pictures(), 16, num_workers=2, multiprocessing_context="fork")
         batches = iter(loader)
         next(batches)
-        workers = [worker.process.pid for worker in batches.workers.workers]
-        for worker in batches.workers.workers:
+        workers = [process.pid for process in batches._workers]
+        for worker in batches._workers_of_epoch.workers:
             for ring in worker.rings:
                 assert ring.fd < 0, "the mappings are all there is of its memory"
         end = time.monotonic() + moments.random() * 0.02
@@ -48,7 +48,7 @@ def test_workers_killed_at_any_moment_are_named_and_leave_nothing():
             for _ in range(10_000):
                 images, numbers = next(batches)
                 assert images.shape[1:] == (3, 32, 32) and len(numbers) == len(images)
-        batches.close()
+        batches._shutdown_workers()
         return workers
 
     one()

@@ -13,7 +13,7 @@ from libdl.utils import data
 from libdl.utils.data import default_collate
 from libdl.utils.data.channel import Channel
 from libdl.utils.data.collate import collate_into, collated
-from libdl.utils.data.ring import Ring, slots_freed
+from libdl.utils.data.ring import Ring, packed, slots_freed
 from libdl.utils.data.workers import Answer
 from libdl.utils.data.writer import Writer
 
@@ -43,10 +43,6 @@ def _of_two_dtypes(i):
     return _row(i).double() if i % 4 == 3 else _row(i)
 
 
-def _that_needs_a_gradient(i):
-    return _row(i).requires_grad_(i % 3 == 0)
-
-
 def _that_grows(i):
     return libdl.full((SIZE * (1 + i // 8),), i)
 
@@ -59,7 +55,7 @@ def _with_a_name(i):
     return {"row": _row(i), "name": str(i), "small": i, "more": (_row(i) * 2, _array(i))}
 
 
-SAMPLES = [_row, _array, _of_two_dtypes, _that_needs_a_gradient, _that_grows, _of_collated_parts,
+SAMPLES = [_row, _array, _of_two_dtypes, _that_grows, _of_collated_parts,
            _with_a_name]  # fmt: skip
 
 
@@ -140,11 +136,31 @@ def test_what_a_collate_fn_makes_of_its_batch(collate):
         _same(found, next(wanted))
 
 
-def test_one_tensor_twice_is_two():
+def test_one_tensor_twice_is_one():
     for first, second in _loader(Rows(_row), num_workers=1, collate_fn=_twice):
-        right = second.clone()
-        first.zero_()
-        assert libdl.equal(second, right)
+        assert first is second
+
+
+def _needs_a_gradient(i):
+    return _row(i).requires_grad_(i % 3 == 0)
+
+
+def test_a_batch_with_history_is_refused_and_a_leaf_stays_one():
+    """Backward ends at the border between processes: a leaf in place of history would lose it."""
+    batches = iter(_loader(Rows(_needs_a_gradient), num_workers=1))
+    for _ in range(5):
+        with pytest.raises(RuntimeError, match="a tensor with history cannot go to another process"):
+            next(batches)
+    for method in ("process", "thread"):
+        single = data.DataLoader(Rows(_needs_a_gradient), None, num_workers=1, worker_method=method)
+        for i, x in enumerate(single):
+            assert x.is_leaf and x.requires_grad == (i % 3 == 0)
+    with pytest.raises(RuntimeError, match="a tensor with history"):
+        packed({"deep": [libdl.nn.Parameter(libdl.ones(2)) * 2]})
+    kept = libdl.nn.Parameter(libdl.ones(2))
+    found = next(iter(data.DataLoader(Rows(lambda i: kept), None, num_workers=1,
+                                      multiprocessing_context="fork")))  # fmt: skip
+    assert type(found) is libdl.nn.Parameter and found.is_leaf and found.requires_grad
 
 
 def test_a_tensor_that_a_collate_fn_keeps_is_not_written_over():

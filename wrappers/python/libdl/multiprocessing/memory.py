@@ -29,12 +29,14 @@ _libc.mmap.argtypes = (
     ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long,
 )  # fmt: skip
 _libc.munmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
+_libc.madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+_MADV_REMOVE = 9  # of Linux
 _FAILED = ctypes.c_void_p(-1).value
 
 
-def create(size: int, name: str = "libdl") -> int:
+def create(size: int, name: str = "libdl", reserved: bool = True) -> int:
     """The descriptor of so many bytes. Raises OSError where there is no room for them, rather than
-    a signal at the first write."""
+    a signal at the first write; unless they are reserved later, before they are written to."""
     try:
         fd = os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     except OSError as error:
@@ -42,7 +44,10 @@ def create(size: int, name: str = "libdl") -> int:
             raise
         raise out_of_descriptors("memory that processes share") from None
     try:
-        os.posix_fallocate(fd, 0, size)
+        if reserved:
+            os.posix_fallocate(fd, 0, size)
+        else:
+            os.ftruncate(fd, size)
         # Nobody can cut it off while others read it.
         fcntl.fcntl(fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW)
     except BaseException:
@@ -78,6 +83,12 @@ class Mapping:
     def view(self) -> memoryview:
         """All of the bytes."""
         return memoryview(self.part(0, self.size)).cast("B")
+
+    def give_back(self, offset: int, size: int) -> None:
+        """Whole pages, to the system. Nobody may need their bytes; written to again, they have to
+        be reserved again."""
+        if size > 0:
+            _libc.madvise(self.address + offset, size, _MADV_REMOVE)
 
     def part(self, offset: int, size: int) -> ctypes.Array[ctypes.c_char]:
         """Some of the bytes. Who has the array has the mapping; so do tensors over it."""

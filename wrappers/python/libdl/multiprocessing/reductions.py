@@ -143,12 +143,16 @@ class _Pickler(ForkingPickler):
         return [memory for _, memory in memories.values()], begins
 
 
-def _check(x: libdl.Tensor) -> None:
+def refuse_history(x: libdl.Tensor) -> None:
     if not x.is_leaf:
         raise RuntimeError(
             "a tensor with history cannot go to another process, since backward ends at the border "
             "between processes: send its detach()"
         )
+
+
+def _check(x: libdl.Tensor) -> None:
+    refuse_history(x)
     if not x.is_cpu:
         raise NotImplementedError(
             f"a tensor on {x.device} cannot go to another process yet: send its cpu()"

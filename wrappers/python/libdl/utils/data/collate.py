@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import copy
+import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, MutableSequence, Sequence
 from operator import attrgetter
@@ -21,18 +22,13 @@ def _is_numpy(x: Any) -> bool:
     return type(x).__module__ == "numpy" and hasattr(x, "dtype")
 
 
+def _is_text(x: Any) -> bool:
+    """Of NumPy's arrays and scalars, whether it cannot become a tensor."""
+    return x.dtype.kind in "SUaO"
+
+
 def _is_named(x: Any) -> bool:
     return isinstance(x, tuple) and hasattr(x, "_fields")
-
-
-def _checked(x: Any) -> Any:
-    """A NumPy array that can become a tensor."""
-    if x.dtype.kind in "SUaO":
-        raise TypeError(
-            f"default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; "
-            f"found an array of {x.dtype}"
-        )
-    return x
 
 
 def default_convert(data: Any) -> Any:
@@ -40,7 +36,7 @@ def default_convert(data: Any) -> Any:
     if isinstance(data, libdl.Tensor):
         return data
     if _is_numpy(data):
-        return data if data.dtype.kind in "SUaO" else libdl.as_tensor(data)
+        return data if _is_text(data) else libdl.as_tensor(data)
     if isinstance(data, Mapping):
         return _as_mapping(data, {key: default_convert(data[key]) for key in data})
     if _is_named(data):
@@ -84,14 +80,12 @@ def collate(
     """A batch of a list of samples. collate_fn_map tells by the samples' type which function
     collates them: f(samples, collate_fn_map=...)."""
     first = batch[0]
-    if collate_fn_map is default_collate_fn_map and _is_numpy(first):
-        return _arrays(batch)
-    for kind, function in (collate_fn_map or {}).items():
-        if isinstance(first, kind):
-            return function(batch, collate_fn_map=collate_fn_map)
+    function = _function_for(first, collate_fn_map)
+    if function is not None:
+        return function(batch, collate_fn_map=collate_fn_map)
 
     def columns(samples: Iterable[Any]) -> list[Any]:
-        return [collate(list(x), collate_fn_map=collate_fn_map) for x in zip(*samples, strict=True)]
+        return [collate(x, collate_fn_map=collate_fn_map) for x in zip(*samples, strict=True)]
 
     if isinstance(first, Mapping):
         return _as_mapping(
@@ -110,6 +104,17 @@ def collate(
         "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found "
         f"{type(first)}"
     )
+
+
+def _function_for(first: Any, functions: Any) -> Callable[..., Any] | None:
+    """The function for samples like the first: that of its type, or of the first type in the map
+    that it is an instance of."""
+    if not functions:
+        return None
+    chosen: Callable[..., Any] | None = functions.get(type(first))
+    if chosen is not None:
+        return chosen
+    return next((f for kind, f in functions.items() if isinstance(first, kind)), None)
 
 
 _Empty = Callable[[tuple[int, ...], libdl.dtype], "libdl.Tensor | None"]
@@ -160,34 +165,87 @@ def _place_for(tensors: list[Any]) -> libdl.Tensor | None:
     return _place.empty((count, *first.shape), dtype)
 
 
+def stacks_rows(collate_fn: Callable[[Any], Any], tensors: Iterable[libdl.Tensor]) -> bool:
+    """Whether tuples of rows of these tensors become what indexing the tensors gives."""
+    functions = default_collate_fn_map
+    return (
+        collate_fn is default_collate
+        and _function_for((), functions) is None
+        and functions.get(libdl.Tensor) is collate_tensor_fn
+        and all(type(x) is libdl.Tensor and not x.is_sparse for x in tensors)
+    )
+
+
 def _stacked(tensors: list[Any]) -> libdl.Tensor:
     return libdl.stack(tensors, out=_place_for(tensors))
 
 
-def _stack(batch: Any, *, collate_fn_map: Any = None) -> libdl.Tensor:
+class _OfNumpy(type):
+    """A class of what is an instance of some of NumPy's types, which need not be installed, and is
+    not imported here."""
+
+    names: tuple[str, ...]
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        numpy = sys.modules.get("numpy")
+        return numpy is not None and isinstance(instance, tuple(getattr(numpy, n) for n in cls.names))
+
+
+class _Array(metaclass=_OfNumpy):
+    names = ("ndarray",)
+
+
+class _Scalar(metaclass=_OfNumpy):
+    names = ("bool_", "number", "object_")
+
+
+_Map = dict[type | tuple[type, ...], Callable[..., Any]]
+
+
+def collate_tensor_fn(batch: Any, *, collate_fn_map: _Map | None = None) -> libdl.Tensor:
+    """Tensors, stacked."""
     return _stacked(list(batch))
 
 
-def _arrays(batch: Any) -> libdl.Tensor:
-    return _stacked([libdl.as_tensor(_checked(x)) for x in batch])
+def collate_numpy_array_fn(batch: Any, *, collate_fn_map: _Map | None = None) -> Any:
+    """Arrays, as tensors."""
+    if _is_text(batch[0]):
+        raise TypeError(
+            "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; "
+            f"found an array of {batch[0].dtype}"
+        )
+    return collate([libdl.as_tensor(x) for x in batch], collate_fn_map=collate_fn_map)
 
 
-def _numbers(batch: Any, *, collate_fn_map: Any = None) -> libdl.Tensor:
-    dtype = libdl.float64 if isinstance(batch[0], float) else None
-    return libdl.tensor(list(batch), dtype=dtype)
+def collate_numpy_scalar_fn(batch: Any, *, collate_fn_map: _Map | None = None) -> libdl.Tensor:
+    """NumPy's numbers: a vector."""
+    return libdl.stack([libdl.as_tensor(x) for x in batch])
 
 
-def _as_they_are(batch: Any, *, collate_fn_map: Any = None) -> Any:
+def collate_float_fn(batch: Any, *, collate_fn_map: _Map | None = None) -> libdl.Tensor:
+    """Numbers: a vector of float64."""
+    return libdl.tensor(list(batch), dtype=libdl.float64)
+
+
+def collate_int_fn(batch: Any, *, collate_fn_map: _Map | None = None) -> libdl.Tensor:
+    """Integers or bools: a vector."""
+    return libdl.tensor(list(batch))
+
+
+def collate_str_fn(batch: Any, *, collate_fn_map: _Map | None = None) -> Any:
+    """Texts as they are."""
     return batch
 
 
 # Which function collates samples of which type; collate() asks in this order.
-default_collate_fn_map: dict[type | tuple[type, ...], Callable[..., Any]] = {
-    libdl.Tensor: _stack,
-    float: _numbers,
-    int: _numbers,
-    str: _as_they_are,
-    bytes: _as_they_are,
+default_collate_fn_map: _Map = {
+    libdl.Tensor: collate_tensor_fn,
+    _Array: collate_numpy_array_fn,
+    _Scalar: collate_numpy_scalar_fn,
+    float: collate_float_fn,
+    int: collate_int_fn,
+    str: collate_str_fn,
+    bytes: collate_str_fn,
 }
 
 

@@ -11,21 +11,32 @@ import libdl
 
 from .collate import default_collate, default_convert
 from .dataset import Dataset, IterableDataset
-from .epoch import Epoch, LocalEpoch, WorkerEpoch
+from .epoch import Epoch, LocalEpoch
+from .progress import Progress
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
-from .samples import get_worker_info as get_worker_info
+from .samples import DatasetKind, get_worker_info as get_worker_info
+from .worker_epoch import WorkerEpoch
 
 __all__ = ["DataLoader", "default_collate", "default_convert", "get_worker_info"]
 
 _Sample = TypeVar("_Sample", covariant=True)
 
 
-class _Endless(Sampler[None]):
+_T = TypeVar("_T")
+_collate_fn_t = Callable[[list[_T]], Any]
+_worker_init_fn_t = Callable[[int], None]
+
+
+class _InfiniteConstantSampler(Sampler[None]):
     """In place of indices, for datasets that have none."""
 
     def __iter__(self) -> Iterator[None]:
         while True:
             yield None
+
+
+# What an iteration relies on.
+_FIXED = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
 
 
 class DataLoader(Generic[_Sample]):
@@ -37,7 +48,11 @@ class DataLoader(Generic[_Sample]):
     with indices draw from libdl's default generator follows from the epoch's seed and the index
     (thread workers: what they draw from sample_generator()).
     state_dict() in the middle of an epoch, given to load_state_dict() of a loader that was made
-    alike, makes the next iteration begin with the batch that would have come."""
+    alike, makes the next iteration begin with the batch that would have come.
+
+    With persistent_workers there is one iterator, which iter() begins anew."""
+
+    __initialized = False
 
     def __init__(
         self,
@@ -76,10 +91,11 @@ class DataLoader(Generic[_Sample]):
         self.persistent_workers = persistent_workers
         self.in_order = in_order
         self.worker_method = worker_method
-        self.iterates = isinstance(dataset, IterableDataset)
+        iterates = isinstance(dataset, IterableDataset)
+        self._dataset_kind = DatasetKind.Iterable if iterates else DatasetKind.Map
         self._choose_batches(batch_size, shuffle, sampler, batch_sampler, drop_last)
         if collate_fn is None:
-            collate_fn = default_collate if self.batched else default_convert
+            collate_fn = default_collate if self._auto_collation else default_convert
         self.collate_fn = collate_fn
         if pin_memory and not libdl.cuda.is_available():
             warnings.warn(
@@ -87,10 +103,22 @@ class DataLoader(Generic[_Sample]):
                 "pinned memory won't be used.",
                 stacklevel=2,
             )
-        self._persistent: Any = None
-        self._told_length: int | None = None  # of an IterableDataset, once somebody asked
-        self._epoch: Epoch | None = None
+        self._IterableDataset_len_called: int | None = None  # what it told when it was asked
+        self._iterator: Epoch | None = None  # that of persistent workers
+        self._progress: Progress | None = None
         self._resumed: dict[str, Any] | None = None
+        self.__initialized = True
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if self.__initialized and name in _FIXED:
+            raise ValueError(
+                f"DataLoader: {name} cannot be set after {type(self).__name__} was initialized"
+            )
+        super().__setattr__(name, value)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """An iteration, and its workers, belong to one loader: a copy begins with its first."""
+        return {**self.__dict__, "_iterator": None, "_progress": None}
 
     @staticmethod
     def _check_workers(
@@ -127,7 +155,7 @@ class DataLoader(Generic[_Sample]):
         self, batch_size: int | None, shuffle: bool | None, sampler: Any, batch_sampler: Any,
         drop_last: bool,
     ) -> None:  # fmt: skip
-        if self.iterates:
+        if self._dataset_kind == DatasetKind.Iterable:
             for name, given in (
                 ("shuffle", shuffle not in (None, False)),
                 ("sampler", sampler is not None),
@@ -137,7 +165,7 @@ class DataLoader(Generic[_Sample]):
                     raise ValueError(
                         f"DataLoader: {name} needs indices, which an IterableDataset has not"
                     )
-            sampler = _Endless()
+            sampler = _InfiniteConstantSampler()
         if sampler is not None and shuffle:
             raise ValueError("DataLoader: shuffle is for loaders without a sampler")
         if batch_sampler is not None:
@@ -160,56 +188,59 @@ class DataLoader(Generic[_Sample]):
         self.sampler, self.batch_sampler = sampler, batch_sampler
 
     @property
-    def batched(self) -> bool:
+    def _auto_collation(self) -> bool:
         """Whether indices come in lists, whose samples are collated."""
         return self.batch_sampler is not None
 
     @property
-    def indices(self) -> Iterable[Any]:
+    def _index_sampler(self) -> Any:
         """What is loaded: lists of indices, or single ones where there are no batches."""
-        chosen: Iterable[Any] = self.batch_sampler if self.batched else self.sampler
-        return chosen
+        return self.batch_sampler if self._auto_collation else self.sampler
 
     def __iter__(self) -> Iterator[Any]:
-        return self._get_iterator()
+        begun = self._begun()
+        self._resumed = None
+        return begun
 
-    def _get_iterator(self) -> Iterator[Any]:
-        resumed, self._resumed = self._resumed, None
-        epoch: Epoch
-        if self.num_workers == 0:
-            epoch = LocalEpoch(self, resumed)
+    def _begun(self) -> Epoch:
+        if not self.persistent_workers or self.num_workers == 0:
+            return self._get_iterator()
+        if self._iterator is None:
+            self._iterator = self._get_iterator()
         else:
-            epoch = WorkerEpoch(self, resumed)
-        self._epoch = epoch
-        return epoch
+            self._iterator._reset(self)
+        return self._iterator
+
+    def _get_iterator(self) -> Epoch:
+        return LocalEpoch(self) if self.num_workers == 0 else WorkerEpoch(self)
 
     def __len__(self) -> int:
-        if not self.iterates:
-            return len(self.indices)  # type: ignore[arg-type]
-        size = len(self.dataset)  # type: ignore[arg-type]
-        if self.batch_size is not None:
-            size = size // self.batch_size if self.drop_last else -(-size // self.batch_size)
-        self._told_length = size
-        return size
+        if self._dataset_kind == DatasetKind.Map:
+            return len(self._index_sampler)
+        self._IterableDataset_len_called = len(self.dataset)  # type: ignore[arg-type]
+        return self._batches_in(self._IterableDataset_len_called)
+
+    def _batches_in(self, size: int) -> int:
+        if self.batch_size is None:
+            return size
+        return size // self.batch_size if self.drop_last else -(-size // self.batch_size)
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the iteration that began last is: numbers and generators' states."""
+        """Where the iteration that began last is: numbers and generators' states, and the states of
+        datasets that have state_dict and load_state_dict."""
         if self._resumed is not None:
             return dict(self._resumed)
-        return self._epoch.state_dict() if self._epoch is not None else {}
+        return self._progress.state_dict() if self._progress is not None else {}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """The next iteration continues there. The samples before are not loaded again, except those
-        of an IterableDataset."""
+        of an IterableDataset without a state of its own."""
         self._resumed = dict(state_dict) if state_dict else None
 
     def check_worker_number_rationality(self) -> None:
         """Of PyTorch; does nothing."""
 
-    # PyTorch's own names for these, which subclasses in programs use.
-    _auto_collation = batched
-    _index_sampler = indices
 
-
+# PyTorch's own names for these, which programs derive from.
 _BaseDataLoaderIter, _SingleProcessDataLoaderIter = Epoch, LocalEpoch
-_MultiProcessingDataLoaderIter = WorkerEpoch
+_MultiProcessingDataLoaderIter, _DatasetKind = WorkerEpoch, DatasetKind

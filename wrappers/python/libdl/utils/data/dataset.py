@@ -6,8 +6,9 @@ from __future__ import annotations
 import bisect
 import itertools
 import math
+import operator
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
 import libdl
@@ -23,8 +24,9 @@ _Sample = TypeVar("_Sample", covariant=True)
 class Dataset(Generic[_Sample]):
     """Samples by index: a subclass has __getitem__, and usually __len__.
 
-    If it also has __getitems__(indices), which returns the samples of a whole batch, a DataLoader
-    calls that instead."""
+    If it also has __getitems__(indices), which returns the samples of a whole batch (or whatever
+    the collate_fn takes for them), a DataLoader calls that instead; but not one that was inherited
+    from a class whose __getitem__ was replaced since: see batch_reader."""
 
     def __getitem__(self, index: Any) -> _Sample:
         raise NotImplementedError(f"{type(self).__name__} has no __getitem__")
@@ -57,12 +59,46 @@ class TensorDataset(Dataset[tuple["libdl.Tensor", ...]]):
     def __getitem__(self, index: Any) -> tuple[libdl.Tensor, ...]:
         return tuple(x[index] for x in self.tensors)
 
-    def __getitems__(self, indices: Sequence[int]) -> list[tuple[libdl.Tensor, ...]]:
-        rows = [x[indices].unbind(0) for x in self.tensors]
-        return list(zip(*rows, strict=True))
+    def _columns(self, indices: Sequence[Any]) -> list[libdl.Tensor] | None:
+        """The rows at these indices out of each tensor at once; None if an index is not a number."""
+        numbers = _as_numbers(indices)
+        return None if numbers is None else [x[numbers] for x in self.tensors]
+
+    def _rows(self, indices: Sequence[Any]) -> list[tuple[libdl.Tensor, ...]]:
+        columns = self._columns(indices)
+        if columns is None:
+            return [self[index] for index in indices]
+        return list(zip(*(x.unbind(0) for x in columns), strict=True))
 
     def __len__(self) -> int:
         return self.tensors[0].size(0)
+
+
+_row = TensorDataset.__getitem__
+
+
+def is_rows(dataset: Any) -> bool:
+    """Whether a sample is a row of the dataset's tensors and nothing else."""
+    return isinstance(dataset, TensorDataset) and type(dataset).__getitem__ is _row
+
+
+def _as_numbers(indices: Iterable[Any]) -> list[int] | None:
+    """Indices along one dimension: a list of numbers means that to a tensor, as neither a tuple
+    does nor a list of tensors; None if there is another index, such as a slice or a bool."""
+    found = [index if type(index) is int else _as_number(index) for index in indices]
+    return found if found and None not in found else None  # type: ignore[return-value]
+
+
+def _as_number(index: Any) -> int | None:
+    # A bool is a mask, and what has a dimension keeps it.
+    if isinstance(index, bool) or getattr(index, "dtype", None) is libdl.bool_:
+        return None
+    if getattr(index, "ndim", 0) > 0:
+        return None
+    try:
+        return operator.index(index)
+    except TypeError:
+        return None
 
 
 class StackDataset(Dataset[Any]):
@@ -95,17 +131,47 @@ class StackDataset(Dataset[Any]):
         return self._like(dataset[index] for dataset in self._parts())
 
     def __getitems__(self, indices: Sequence[Any]) -> list[Any]:
-        columns = [samples_of(dataset, indices) for dataset in self._parts()]
+        columns = [_samples_of(dataset, indices) for dataset in self._parts()]
         return [self._like(values) for values in zip(*columns, strict=True)]
 
     def __len__(self) -> int:
         return self._length
 
 
-def samples_of(dataset: Any, indices: Sequence[Any]) -> list[Any]:
-    """The samples at these indices, by __getitems__ where the dataset has it."""
-    together = getattr(dataset, "__getitems__", None)
+def batch_reader(dataset: Any) -> Callable[[Any], Any] | None:
+    """How the samples of a batch are read together, if the dataset can do so: by its __getitems__.
+
+    One that a class inherited from another does not know of a __getitem__ defined below it, which
+    may augment samples; neither does one that a wrapper finds in what it wraps, nor that of a
+    Subset whose dataset has none of its own. Then samples are read one by one."""
+    if is_rows(dataset):
+        rows: Callable[[Any], Any] = dataset._rows
+        return rows
+    together: Callable[[Any], Any] | None = getattr(dataset, "__getitems__", None)
     if not callable(together):
+        return None
+    if "__getitems__" in getattr(dataset, "__dict__", ()):
+        return together
+    kind, single = type(dataset), getattr(type(dataset), "__getitem__", None)
+    owner = next((base for base in kind.__mro__ if "__getitems__" in vars(base)), None)
+    if owner is None:
+        return together if single in (None, Dataset.__getitem__) else None
+    meant = getattr(owner, "__getitem__", None)
+    if meant not in (None, Dataset.__getitem__, single):
+        return None
+    if vars(owner)["__getitems__"] is _subset_samples and batch_reader(dataset.dataset) is None:
+        return None
+    if vars(owner)["__getitems__"] is _stacked_samples and not any(
+        map(batch_reader, dataset._parts())
+    ):
+        return None
+    return together
+
+
+def _samples_of(dataset: Any, indices: Sequence[Any]) -> list[Any]:
+    """The samples at these indices."""
+    together = batch_reader(dataset)
+    if together is None:
         return [dataset[index] for index in indices]
     samples: list[Any] = together(indices)
     if len(samples) != len(indices):
@@ -184,11 +250,16 @@ class Subset(Dataset[_Sample]):
             return self.dataset[[self.indices[i] for i in index]]
         return self.dataset[self.indices[index]]
 
-    def __getitems__(self, indices: Sequence[int]) -> list[_Sample]:
-        return samples_of(self.dataset, [self.indices[index] for index in indices])
+    def __getitems__(self, indices: Sequence[int]) -> Any:
+        chosen = [self.indices[index] for index in indices]
+        together = batch_reader(self.dataset)
+        return [self.dataset[index] for index in chosen] if together is None else together(chosen)
 
     def __len__(self) -> int:
         return len(self.indices)
+
+
+_subset_samples, _stacked_samples = Subset.__getitems__, StackDataset.__getitems__
 
 
 def random_split(

@@ -1,95 +1,170 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One iteration over a DataLoader's batches: by this thread, or by workers that load ahead."""
+"""One iteration over a DataLoader's batches: what this thread and workers have in common in loading
+them, and loading by this thread."""
 
 from __future__ import annotations
 
-import itertools
 import warnings
+from collections import deque
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import libdl
 
-from .sampler import drawn_seed
-from .samples import batches_of, own_numbers
+from .draws import Draws, Generators
+from .progress import Progress
+from .sampler import (
+    BatchSampler, RandomSampler, SequentialSampler, SubsetRandomSampler, WeightedRandomSampler,
+    drawn_seed,
+)  # fmt: skip
+from .samples import DatasetKind, batches_of
+from .stateful import state_of
 
 if TYPE_CHECKING:
     from .dataloader import DataLoader
-    from .workers import Answer
 
 _END = object()
+# Samplers that draw nothing, and those that draw from libdl's generators alone.
+_QUIET = {BatchSampler, SequentialSampler, list, tuple, range}
+_KNOWN = _QUIET | {RandomSampler, SubsetRandomSampler, WeightedRandomSampler, libdl.Tensor}
+
+
+def _draws_of(loader: DataLoader[Any]) -> Draws:
+    """The steps of the loader's samplers."""
+    samplers = [loader._index_sampler]
+    if type(samplers[0]) is BatchSampler:
+        samplers.append(samplers[0].sampler)
+    kinds = set(map(type, samplers))
+    drawn_from = {id(x): x for x in (loader, *samplers)}.values()
+    found = {id(x.generator): x.generator for x in drawn_from if hasattr(x, "generator")}
+    own = [
+        x for x in found.values()
+        if isinstance(x, libdl.Generator) and x is not libdl.default_generator
+    ]  # fmt: skip
+    quiet = kinds <= _QUIET or loader._dataset_kind == DatasetKind.Iterable
+    return Draws(Generators(own, users=not kinds <= _KNOWN and not quiet), watched=not quiet)
 
 
 class Epoch(Iterator[Any]):
-    """What both ways share: the seed, the indices, and how many batches were handed out."""
+    """What both ways share: the seed, the indices, and how many batches were handed out.
 
-    def __init__(self, loader: DataLoader[Any], resumed: dict[str, Any] | None = None) -> None:
-        self.loader = loader
-        self.handed = 0
-        self.ended = False
-        self.promised = loader._told_length
-        if resumed is None:
-            self.began = {"default": libdl.get_rng_state(), "generator": self._own_state()}
-            self._draw()
+    Attributes with an underscore are PyTorch's, for programs that derive their own iterators."""
+
+    def __init__(self, loader: DataLoader[Any]) -> None:
+        self._dataset = loader.dataset
+        self._dataset_kind = loader._dataset_kind
+        self._auto_collation = loader._auto_collation
+        self._batch_size, self._drop_last = loader.batch_size, loader.drop_last
+        self._index_sampler = loader._index_sampler
+        self._num_workers = loader.num_workers
+        self._pin_memory = loader.pin_memory and libdl.cuda.is_available()
+        self._pin_memory_device = loader.pin_memory_device or None
+        self._timeout = loader.timeout
+        self._collate_fn = loader.collate_fn
+        self._persistent_workers = loader.persistent_workers
+        self._shared_seed, self._world_size, self._rank = None, 1, 0
+        self._profile_name = f"enumerate(DataLoader)#{type(self).__name__}.__next__"
+        self._begin(loader)
+
+    def _begin(self, loader: DataLoader[Any]) -> None:
+        """A new iteration, or the rest of one that is resumed."""
+        self._num_yielded = 0
+        self._IterableDataset_len_called = loader._IterableDataset_len_called
+        told = self._IterableDataset_len_called
+        self._promised = None if told is None else loader._batches_in(told)
+        self._ahead: deque[Any] = deque()  # indices that were drawn already
+        self._cut_short: str | None = None  # by which error
+        self.progress = loader._progress = Progress(_draws_of(loader), self._num_workers)
+        resumed = loader._resumed
+        if resumed is None or resumed["ended"]:
+            if resumed is not None:
+                self.progress.draws.leave(resumed["indices"]["now"])
+            self._sampler_iter = self.progress.draws.step(lambda: iter(self._index_sampler))
+            seed = self.progress.draws.beside(lambda: drawn_seed(loader.generator))
+            self._base_seed = self.progress.seed = seed
         else:
             self._resume(resumed)
 
-    def _draw(self) -> None:
-        """The seed and the first indices: a sampler draws its numbers when it is asked first."""
-        self.seed = drawn_seed(self.loader.generator)
-        indices: Iterator[Any] = iter(self.loader.indices)
-        first: Any = next(indices, _END)
-        self.indices = iter(()) if first is _END else itertools.chain((first,), indices)
-
-    def _own_state(self) -> libdl.Tensor | None:
-        generator = self.loader.generator
-        return None if generator is None else generator.get_state()
-
     def _resume(self, state: dict[str, Any]) -> None:
-        """Draws again what was drawn, up to the batch that comes next."""
-        self.began = {"default": state["default"], "generator": state["generator"]}
-        if self.loader.generator is not None and state["generator"] is not None:
-            self.loader.generator.set_state(state["generator"])
-        # Between epochs a trainer that is resumed, too, draws as it would have.
-        as_before = libdl.equal(libdl.get_rng_state(), state["default"])
-        with own_numbers(shared=state.get("ended", False) and as_before):
-            libdl.set_rng_state(state["default"])
-            self._draw()
-        for _ in range(state["batches"]):
-            next(self.indices, None)
-        self.handed = state["batches"]
+        """Draws again what was drawn. The batches that were handed out are not loaded again."""
+        progress, handed = self.progress, state["batches"]
+        self._base_seed = progress.seed = state["seed"]
+        self._num_yielded = progress.handed = handed
 
-    def state_dict(self) -> dict[str, Any]:
-        """After StopIteration, of the next epoch."""
-        if self.ended:
-            now = {"default": libdl.get_rng_state(), "generator": self._own_state()}
-            return {"batches": 0, **now, "ended": True}
-        return {"batches": self.handed, **self.began, "ended": False}
+        def again(number: int) -> None:
+            if number == 0:
+                self._sampler_iter = iter(self._index_sampler)
+                return
+            index = next(self._sampler_iter, _END)
+            if number > handed:
+                self._ahead.append(index)
+
+        progress.draws.repeat(state["indices"], again, handed + 1)
+        progress.datasets.load_state_dict(state)
+
+    def _reset(self, loader: DataLoader[Any], first_iter: bool = False) -> None:
+        """Begins anew."""
+        if not first_iter:
+            self._begin(loader)
+
+    def __iter__(self) -> Epoch:
+        return self
 
     def __len__(self) -> int:
-        return len(self.loader)
+        return len(self._index_sampler)
+
+    def __getstate__(self) -> Any:
+        raise NotImplementedError(f"{type(self).__name__} cannot be pickled")
+
+    def _next_index(self) -> Any:
+        """Of the next batch. Raises StopIteration."""
+        index = self._ahead.popleft() if self._ahead else self._drawn_index()
+        if index is not _END:
+            return index
+        if self._cut_short is not None:
+            raise RuntimeError(
+                "DataLoader: this iteration cannot go on, because its sampler was left by "
+                f"{self._cut_short}"
+            )
+        raise StopIteration
+
+    def _drawn_index(self) -> Any:
+        try:
+            return self.progress.draws.step(lambda: next(self._sampler_iter, _END))
+        except BaseException as error:
+            # A generator has ended then, and would end the epoch early.
+            self._cut_short = f"{type(error).__name__}: {error}"
+            raise
+
+    def _next_data(self) -> Any:
+        """The next batch. Raises StopIteration."""
+        raise NotImplementedError(f"{type(self).__name__} has no _next_data")
+
+    def __next__(self) -> Any:
+        try:
+            batch = self._next_data()
+        except StopIteration:
+            self.progress.ended = True
+            raise
+        self._num_yielded += 1
+        self.progress.handed = self._num_yielded
+        if self._promised is not None and self._num_yielded > self._promised + self._short_batches():
+            self._warn_of_length()
+        return batch
 
     def _short_batches(self) -> int:
         """How many batches there may be beyond those that an IterableDataset's length promises:
         each worker may have one that is not full."""
-        loader = self.loader
-        return max(loader.num_workers - 1, 0) if loader.batched and not loader.drop_last else 0
+        short = self._auto_collation and not self._drop_last
+        return max(self._num_workers - 1, 0) if short else 0
 
     def _warn_of_length(self) -> None:
         warnings.warn(
-            f"DataLoader: the IterableDataset's length promised {self.promised} batches, but "
-            f"{self.handed} have been loaded. With workers, each iterates over a copy of the dataset, "
-            "which has to divide its samples by get_worker_info()",
-            stacklevel=4,
+            f"DataLoader: the IterableDataset's length promised {self._promised} batches, but "
+            f"{self._num_yielded} have been loaded. With workers, each iterates over a copy of the "
+            "dataset, which has to divide its samples by get_worker_info()",
+            stacklevel=3,
         )
-
-    def finished(self, batch: Any) -> Any:
-        self.handed += 1
-        if self.promised is not None and self.handed > self.promised + self._short_batches():
-            self._warn_of_length()
-        if self.loader.pin_memory and libdl.cuda.is_available():
-            return pinned(batch)
-        return batch
 
 
 def pinned(batch: Any) -> Any:
@@ -108,88 +183,45 @@ def pinned(batch: Any) -> Any:
 class LocalEpoch(Epoch):
     """Each batch is loaded by the thread that asks for it."""
 
-    def __init__(self, loader: DataLoader[Any], resumed: dict[str, Any] | None = None) -> None:
-        super().__init__(loader, resumed)
-        self.batches = batches_of(loader, self.seed, shared=False)
-        if loader.iterates:
-            for _ in range(self.handed):
-                self.batches.batch([None] * (loader.batch_size or 1))
+    def _begin(self, loader: DataLoader[Any]) -> None:
+        resumed = loader._resumed
+        super()._begin(loader)
+        if self._dataset_kind == DatasetKind.Map:
+            self._open()
+            return
+        loads = self.progress.loads = Draws(Generators((), users=True), watched=True)
+        if resumed is None:
+            loads.step(self._open)
+            return
+        state = resumed.get("loads", {"noted": {}, "last": -1, "now": {}})
+        if resumed["ended"] or self.progress.datasets.states:
+            loads.leave(state["now"])
+            loads.step(self._open)
+        else:
+            loads.repeat(state, self._load_again, self.progress.handed + 1)
 
-    def __next__(self) -> Any:
+    def _open(self) -> None:
+        self._dataset_fetcher = batches_of(
+            self, self._base_seed, shared=False, state=self.progress.datasets.states.get(0)
+        )
+        self._tells = state_of(self._dataset_fetcher) is not None
+
+    def _load_again(self, number: int) -> None:
+        if number == 0:
+            self._open()
+            return
         try:
-            return self.finished(self.batches.batch(next(self.indices)))
+            self._dataset_fetcher.fetch([None] * (self._batch_size or 1))
         except StopIteration:
-            self.ended = True
-            raise
+            pass  # the next batch is none, too
 
-
-class WorkerEpoch(Epoch):
-    """Each worker has up to prefetch_factor batches before it, which are handed out in order."""
-
-    def __init__(self, loader: DataLoader[Any], resumed: dict[str, Any] | None = None) -> None:
-        from .workers import workers_of
-
-        super().__init__(loader, resumed)
-        self.skip = self.handed if loader.iterates else 0
-        self.workers = loader._persistent or workers_of(loader)
-        if loader.persistent_workers:
-            loader._persistent = self.workers
-        self.workers.begin(self.seed)
-        self.sent = 0  # batches that were asked for
-        self.asked: dict[int, int] = {}  # the worker of each that was not handed out
-        self.done: dict[int, Answer] = {}
-        self.at_work = list(range(loader.num_workers))  # those with samples left, the next first
-        for _ in range((loader.prefetch_factor or 2) * loader.num_workers):
-            self._ask()
-
-    def _ask(self) -> None:
-        """The next worker for the next batch."""
-        if not self.at_work:
-            return
-        indices = next(self.indices, _END)
-        if indices is _END:
-            return
-        worker = self.at_work.pop(0)
-        self.at_work.append(worker)
-        self.workers.ask(worker, self.sent, indices)
-        self.asked[self.sent] = worker
-        self.sent += 1
-
-    def _ready(self) -> int | None:
-        """The batch that is handed out next, if it is there."""
-        if self.loader.in_order:
-            first = next(iter(self.asked))
-            return first if first in self.done else None
-        return next(iter(self.done), None)
-
-    def __next__(self) -> Any:
-        while self.asked:
-            number = self._ready()
-            if number is None:
-                found, answer = self.workers.answer(self.loader.timeout)
-                self.done[found] = answer
-                continue
-            worker = self.asked.pop(number)
-            answer = self.done.pop(number)
-            if answer.ended:
-                if worker in self.at_work:
-                    self.at_work.remove(worker)
-                continue
-            self._ask()
-            batch = answer.batch()
-            if self.skip > 0:
-                self.skip -= 1
-                continue
-            return self.finished(batch)
-        self.close()
-        self.ended = True
-        raise StopIteration
-
-    def close(self) -> None:
-        """Ends the workers, unless they are to live on."""
-        if self.workers is not self.loader._persistent:
-            self.workers.close()
-
-    def __del__(self) -> None:
-        if hasattr(self, "workers"):
-            self.close()
+    def _next_data(self) -> Any:
+        index = self._next_index()
+        loads = self.progress.loads
+        if loads is None:
+            batch = self._dataset_fetcher.fetch(index)
+        else:
+            batch = loads.step(lambda: self._dataset_fetcher.fetch(index))
+        if self._tells:
+            self.progress.datasets.note(0, state_of(self._dataset_fetcher), [0])
+        return pinned(batch) if self._pin_memory else batch

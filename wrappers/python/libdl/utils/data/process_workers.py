@@ -11,7 +11,7 @@ import signal
 import socket
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import libdl
@@ -20,7 +20,7 @@ from libdl import multiprocessing
 from .channel import Channel
 from .collate import collate_into
 from .ring import MOST_SLOTS, Ring, unpacked
-from .workers import Answer, Job, RemoteTraceback, Work, traceback_of
+from .workers import Answer, Job, RemoteTraceback, Step, Work, traceback_of
 from .writer import Writer
 
 if TYPE_CHECKING:
@@ -48,9 +48,11 @@ class _Worker:
         finally:
             theirs.close()
 
-    def send(self, message: tuple[Any, ...], fds: Sequence[int] = ()) -> None:
+    def send(self, message: tuple[Any, ...], apart: Any = None, fds: Sequence[int] = ()) -> None:
+        """apart: pickled by itself, so that the worker can tell which message it cannot read."""
         try:
-            self.channel.send(pickle.dumps(message, protocol=5), fds=fds)
+            first, second = pickle.dumps(message, protocol=5), pickle.dumps(apart, protocol=5)
+            self.channel.send(len(first).to_bytes(8, "little"), first, second, fds=fds)
         except OSError:
             raise self.death() from None
 
@@ -65,13 +67,23 @@ class _Worker:
         epoch, number, ring, slot, inline, needed, pieces = head
         if slot >= 0:
             self._forget_before(ring)
-            found = self.rings[ring - self.oldest]
-            content = found.read(slot, bytes(rest), pieces, _MOST_HELD)
+        else:
+            self._enlarge(needed)
+        try:
+            return epoch, number, self._content(slot, rest, inline, pieces)
+        except Exception as error:  # the batch's own: what it holds cannot be unpickled here
+            told = traceback_of(error, f"a batch of DataLoader worker {self.id}, unpickled")
+            error.__cause__ = RemoteTraceback(told)
+            # Its frames would keep other batches, and their slots, for as long as the error.
+            return epoch, number, Answer(error=error.with_traceback(None))
+
+    def _content(self, slot: int, rest: memoryview, inline: int, pieces: Any) -> Answer:
+        if slot >= 0:
+            found: Answer = self.rings[0].read(slot, rest, pieces, _MOST_HELD)
         else:
             # No slot, or none that is large enough: the tensors came with the message.
-            content = unpacked(bytes(rest[inline:]), pieces, rest[:inline], copied=True)
-            self._enlarge(needed)
-        return epoch, number, content
+            found = unpacked(rest[inline:], pieces, rest[:inline], copied=True)
+        return found
 
     def _forget_before(self, ring: int) -> None:
         while self.oldest < ring:
@@ -110,6 +122,7 @@ class ProcessWorkers:
         context = loader.multiprocessing_context
         if context is None or isinstance(context, str):
             context = multiprocessing.get_context(context)
+        self.step = Step()
         self.epoch = 0
         self.workers: list[_Worker] = []
         self._end = weakref.finalize(self, _end, self.workers, os.getpid())
@@ -122,22 +135,32 @@ class ProcessWorkers:
         for descriptor in self.by_descriptor:
             self.poll.register(descriptor, select.POLLIN)
 
-    def begin(self, seed: int) -> None:
+    def usable(self) -> bool:
+        # A worker may be gone without a word: Ctrl-C goes to those that are just being started, too.
+        alive = self._end.alive and not self.step.broken
+        return alive and all(worker.process.is_alive() for worker in self.workers)
+
+    def running(self) -> list[Any]:
+        return [worker.process for worker in self.workers]
+
+    def begin(self, seed: int, states: Mapping[int, Any]) -> None:
         self.epoch += 1
         for worker in self.workers:
-            worker.send(("begin", self.epoch, seed))
+            worker.send(("begin", self.epoch, seed), states.get(worker.id))
 
     def ask(self, worker: int, number: int, indices: Any) -> None:
-        self.workers[worker].send(("batch", self.epoch, (number, indices)))
+        self.workers[worker].send(("batch", self.epoch, number), indices)
 
-    def answer(self, timeout: float) -> tuple[int, Answer]:
-        while True:
-            ready = self.poll.poll(timeout * 1000 if timeout > 0 else None)
-            if not ready:
-                raise RuntimeError(f"DataLoader timed out after {timeout} seconds")
+    def wait(self, timeout: float) -> None:
+        if not self.poll.poll(timeout * 1000 if timeout > 0 else None):
+            raise RuntimeError(f"DataLoader timed out after {timeout} seconds")
+
+    def take(self, answers: dict[int, Answer]) -> None:
+        ready = self.poll.poll(0)
+        if ready:  # one: those behind it are read when they are wanted
             epoch, number, answer = self.by_descriptor[ready[0][0]].read()
             if epoch == self.epoch:
-                return number, answer
+                answers[number] = answer
 
     def close(self) -> None:
         self._end()
@@ -146,15 +169,18 @@ class ProcessWorkers:
 def _end(workers: list[_Worker], owner: int) -> None:
     if os.getpid() != owner:
         return  # a forked process has a copy of what belongs to its parent
-    for worker in workers:
-        worker.channel.close()
-    for worker in workers:
-        worker.process.join(0.2)
-        if worker.process.is_alive():  # a sample takes long
-            worker.process.kill()
-            worker.process.join()
-        worker.process.close()  # its descriptors; the loader may be in a cycle of references
-    workers.clear()
+    try:
+        for worker in workers:
+            worker.channel.close()
+        for worker in workers:
+            worker.process.join(0.2)
+            if worker.process.is_alive():  # a sample takes long
+                worker.process.kill()
+                worker.process.join()
+            worker.process.close()  # its descriptors; the loader may be in a cycle of references
+    finally:
+        # After an error, too, such as that of Ctrl-C: without its channel each worker ends itself.
+        workers.clear()
 
 
 # -- in the worker --------------------------------------------------------------------------------
@@ -197,7 +223,8 @@ def _read(channel: Channel, requests: queue.SimpleQueue[Any]) -> None:
             message, fds = channel.receive()
         except EOFError:
             os._exit(0)
-        requests.put((*pickle.loads(message), fds))
+        size = int.from_bytes(message[:8], "little")
+        requests.put((pickle.loads(message[8 : 8 + size]), message[8 + size :], fds))
 
 
 def _serve(job: Job, end: socket.socket) -> None:
@@ -211,19 +238,24 @@ def _serve(job: Job, end: socket.socket) -> None:
     collate_into(writer.empty)
     current = 0
     while True:
-        what, *content, fds = requests.get()
+        (what, *told), apart, fds = requests.get()
         if what == "ring":
-            writer.use(*fds, *content)
+            writer.use(*fds, *told)
         elif what == "begin":
-            current, seed = content
-            work.begin(seed)
-        else:
-            epoch, (number, indices) = content
-            if epoch != current:
-                continue
-            try:
-                writer.send(epoch, number, _portable(work.batch(indices), work.name))
-            except OSError:
-                os._exit(0)  # the parent is gone
-            except Exception as error:  # a batch that cannot be pickled
-                writer.send(epoch, number, _portable(Answer(error=error), work.name))
+            current, seed = told
+            work.begin(seed, pickle.loads(apart))
+        elif told[0] == current:
+            _answer(work, writer, current, told[1], apart)
+
+
+def _answer(work: Work, writer: Writer, epoch: int, number: int, indices: bytes) -> None:
+    try:
+        answer = _portable(work.batch(pickle.loads(indices)), work.name)
+    except Exception as error:  # of indices that cannot be unpickled here
+        answer = _portable(Answer(error=error), work.name)
+    try:
+        writer.send(epoch, number, answer)
+    except ConnectionError:
+        os._exit(0)  # the parent is gone
+    except Exception as error:  # a batch that cannot be pickled
+        writer.send(epoch, number, _portable(Answer(error=error), work.name))

@@ -11,21 +11,22 @@ import io
 import math
 import os
 import pickle
+import threading
 import weakref
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import libdl
 from libdl import _C
+from libdl._overrides import disabled
 from libdl.multiprocessing.memory import Mapping, create
+from libdl.multiprocessing.reductions import refuse_history
 
 _ALIGNMENT = 64  # bytes: a cache line, and enough for every vector
 MOST_SLOTS = 62  # of a ring: the bits of an eventfd, but for those at its limit
 
 
-@dataclass(frozen=True)
-class Piece:
+class Piece(NamedTuple):
     """A tensor in a slot: bytes from offset on."""
 
     offset: int
@@ -33,23 +34,23 @@ class Piece:
     dtype: libdl.dtype
 
     @property
-    def count(self) -> int:
+    def numel(self) -> int:
         return math.prod(self.shape)
 
     @property
     def end(self) -> int:
-        return self.offset + self.count * self.dtype.itemsize
+        return self.offset + self.numel * self.dtype.itemsize
 
     def place(self, memory: Any) -> libdl.Tensor:
         """The tensor in this memory, sharing its bytes."""
-        if self.count == 0:
+        numel = self.numel
+        if numel == 0:
             return libdl.empty(self.shape, dtype=self.dtype)
-        flat = libdl.frombuffer(memory, dtype=self.dtype, count=self.count, offset=self.offset)
+        flat = libdl.frombuffer(memory, dtype=self.dtype, count=numel, offset=self.offset)
         return flat.view(self.shape)
 
 
-@dataclass(frozen=True)
-class Stretch:
+class Stretch(NamedTuple):
     """Bytes in a slot, such as those of an array."""
 
     offset: int
@@ -67,8 +68,9 @@ def _aligned(size: int) -> int:
 class Room:
     """A slot that the batch at hand is written to: what is collated there need not be copied."""
 
-    def __init__(self, slots: Slots, slot: int) -> None:
-        self.slot, self.size = slot, slots.size
+    def __init__(self, slots: Slots, slot: int, reserve: Callable[[int, int], bool]) -> None:
+        """reserve(slot, size) tells whether so many bytes of it may be written to."""
+        self.slot, self.size, self.reserve = slot, slots.size, reserve
         self.memory = slots.memory(slot)
         self.used = 0
         self.storages: set[int] = set()  # ids of those that lie there
@@ -77,12 +79,16 @@ class Room:
     def empty(self, shape: tuple[int, ...], dtype: libdl.dtype) -> libdl.Tensor | None:
         """A new tensor there, if it fits."""
         piece = Piece(self.used, shape, dtype)
-        if piece.count == 0 or piece.end > self.size:
+        if piece.numel == 0 or not self.has(piece.end):
             return None
         self.used = min(_aligned(piece.end), self.size)
         made = piece.place(self.memory)
         self.storages.add(_C.tensor_storage_id(made))
         return made
+
+    def has(self, size: int) -> bool:
+        """Room for so many bytes."""
+        return size <= self.size and self.reserve(self.slot, size)
 
     def claim(self, x: Any) -> int:
         """The offset of x, which is to be read from where it lies; -1 if it has to be copied: it
@@ -134,7 +140,7 @@ class Layout:
                 continue
             if isinstance(piece, Stretch):
                 memoryview(memory).cast("B")[piece.offset : piece.end] = x
-            elif piece.count > 0:
+            elif piece.numel > 0:
                 piece.place(memory).copy_(x)
 
 
@@ -149,34 +155,42 @@ class _Pickler(pickle.Pickler):
         super().__init__(file, protocol=5, buffer_callback=layout.add_bytes)
         self.layout = layout
 
-    def persistent_id(self, obj: Any) -> int | None:
-        # Others, such as a Parameter or a sparse gradient, pickle themselves.
-        if type(obj) is libdl.Tensor and obj.is_cpu and not (obj.requires_grad or obj.is_sparse):
-            return self.layout.add(obj)
-        return None
+    # Not persistent_id: that is asked for every number and text as well.
+    def reducer_override(self, obj: Any) -> Any:
+        if not isinstance(obj, libdl.Tensor):
+            return NotImplemented
+        with disabled():
+            refuse_history(obj)
+            # Others, such as a Parameter or a sparse gradient, pickle themselves.
+            plain = type(obj) is libdl.Tensor and obj.is_cpu and not obj.is_sparse
+            if plain and not obj.requires_grad:
+                return _arrived, (self.layout.add(obj),)
+        return NotImplemented
 
 
-# No method of the unpickler, which keeps it: the two would hold the slot until the collector runs.
+class _Here(threading.local):
+    """What this thread unpickles: the pieces, their memory, and whether they are copied."""
+
+    batch: tuple[list[Piece | Stretch], Any, bool]
+
+
+_here = _Here()
+
+
+def _arrived(number: int) -> libdl.Tensor:
+    pieces, memory, copied = _here.batch
+    piece = pieces[number]
+    assert isinstance(piece, Piece)
+    x = piece.place(memory)
+    return x.clone() if copied else x
+
+
 def _stretches(pieces: list[Piece | Stretch], memory: Any, copied: bool) -> Iterator[Any]:
     whole = memoryview(memory).cast("B")
     for piece in pieces:
         if isinstance(piece, Stretch):
             part = whole[piece.offset : piece.offset + piece.size]
             yield bytearray(part) if copied else part
-
-
-class _Unpickler(pickle.Unpickler):
-    def __init__(
-        self, file: io.BytesIO, pieces: list[Piece | Stretch], memory: Any, copied: bool
-    ) -> None:
-        self.pieces, self.memory, self.copied = pieces, memory, copied
-        super().__init__(file, buffers=_stretches(pieces, memory, copied))
-
-    def persistent_load(self, pid: int) -> libdl.Tensor:
-        piece = self.pieces[pid]
-        assert isinstance(piece, Piece)
-        x = piece.place(self.memory)
-        return x.clone() if self.copied else x
 
 
 def packed(content: Any) -> tuple[bytes, Layout]:
@@ -187,9 +201,13 @@ def packed(content: Any) -> tuple[bytes, Layout]:
     return file.getvalue(), layout
 
 
-def unpacked(pickled: bytes, pieces: list[Piece | Stretch], memory: Any, copied: bool) -> Any:
+def unpacked(pickled: Any, pieces: list[Piece | Stretch], memory: Any, copied: bool) -> Any:
     """copied: the tensors and arrays have memory of their own."""
-    return _Unpickler(io.BytesIO(pickled), pieces, memory, copied).load()
+    _here.batch = (pieces, memory, copied)
+    try:
+        return pickle.loads(pickled, buffers=_stretches(pieces, memory, copied))
+    finally:
+        del _here.batch
 
 
 class Slots:
@@ -211,17 +229,22 @@ class Ring:
     def __init__(self, size: int, count: int) -> None:
         self.freed = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
         self.owner = os.getpid()
-        self.fd = create(size * count, "libdl-batches")  # until the writer has it
+        # Until the writer has it, which reserves of it what it needs.
+        self.fd = create(size * count, "libdl-batches", reserved=False)
         self.slots = Slots(self.fd, size, count)
         self.held: set[int] = set()
 
     def read(
-        self, slot: int, pickled: bytes, pieces: list[Piece | Stretch], most_held: int
+        self, slot: int, pickled: Any, pieces: list[Piece | Stretch], most_held: int
     ) -> Any:
         """The batch; in memory of its own if batches hold so many slots already."""
         memory = self.slots.memory(slot)
         copied = len(self.held) >= most_held
-        batch = unpacked(pickled, pieces, memory, copied)
+        try:
+            batch = unpacked(pickled, pieces, memory, copied)
+        except BaseException:
+            self.give_back(slot)
+            raise
         if copied:
             self.give_back(slot)
         else:
@@ -231,9 +254,9 @@ class Ring:
 
     def give_back(self, slot: int) -> None:
         """To the writer; from any thread, for tensors may die there."""
-        self.held.discard(slot)
         if os.getpid() == self.owner:  # a forked process has a copy of what its parent holds
             os.eventfd_write(self.freed, 1 << slot)
+        self.held.discard(slot)
 
     def close(self) -> None:
         """Of the memory's descriptor: the mapping has its own."""

@@ -8,13 +8,14 @@ import importlib.util
 import random
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import libdl
 
 from .samples import WorkerInfo, batches_of, set_worker
+from .stateful import state_of
 
 if TYPE_CHECKING:
     from .dataloader import DataLoader
@@ -33,11 +34,13 @@ class RemoteTraceback(Exception):  # noqa: N818
 
 @dataclass
 class Answer:
-    """What a worker made of a request: a batch, an error, or neither at its dataset's end."""
+    """What a worker made of a request: a batch, an error, or neither at its dataset's end. state:
+    of its dataset, behind the batch."""
 
     content: Any = None
     error: BaseException | None = None
     ended: bool = False
+    state: dict[str, Any] | None = None
 
     def batch(self) -> Any:
         if self.error is not None:
@@ -45,17 +48,44 @@ class Answer:
         return self.content
 
 
-class Workers(Protocol):
-    """Workers, by number. Answers to requests of an epoch before the last are dropped."""
+class Step:
+    """What is to be done whole. Left by an error, such as that of Ctrl-C, it remains broken."""
 
-    def begin(self, seed: int) -> None:
-        """A new epoch."""
+    broken = False
+
+    def __enter__(self) -> None:
+        self.broken = True
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if kind is None:
+            self.broken = False
+
+
+class Workers(Protocol):
+    """Workers, by number. Answers to requests of an epoch before the last are dropped.
+
+    Messages and what is noted of them belong together: begin(), ask() and take() are called as one
+    step. Workers of a broken step are of no use any more."""
+
+    step: Step
+
+    def usable(self) -> bool:
+        """Whether a new epoch can begin."""
+
+    def begin(self, seed: int, states: Mapping[int, Any]) -> None:
+        """A new epoch. states: of the workers' datasets that are resumed."""
 
     def ask(self, worker: int, number: int, indices: Any) -> None:
         """Requests a batch."""
 
-    def answer(self, timeout: float) -> tuple[int, Answer]:
-        """Waits for the number and the answer of any request; at most so many seconds unless 0."""
+    def wait(self, timeout: float) -> None:
+        """Until there is an answer; at most so many seconds unless 0. This is no part of a step."""
+
+    def take(self, answers: dict[int, Answer]) -> None:
+        """Puts the answers that there are among these, by their requests' numbers."""
+
+    def running(self) -> list[Any]:
+        """The processes or threads."""
 
     def close(self) -> None:
         """Ends the workers. A second time does nothing."""
@@ -65,11 +95,11 @@ class Workers(Protocol):
 class Job:
     """What a worker is given once."""
 
-    dataset: Any
-    collate_fn: Callable[[Any], Any]
-    batched: bool
-    iterates: bool
-    drop_last: bool
+    _dataset: Any
+    _collate_fn: Callable[[Any], Any]
+    _auto_collation: bool
+    _dataset_kind: int
+    _drop_last: bool
     init: Callable[[int], None] | None
     id: int
     num_workers: int
@@ -78,8 +108,8 @@ class Job:
     @classmethod
     def of(cls, loader: DataLoader[Any], number: int, shared: bool) -> Job:
         return cls(
-            loader.dataset, loader.collate_fn, loader.batched, loader.iterates, loader.drop_last,
-            loader.worker_init_fn, number, loader.num_workers, shared,
+            loader.dataset, loader.collate_fn, loader._auto_collation, loader._dataset_kind,
+            loader.drop_last, loader.worker_init_fn, number, loader.num_workers, shared,
         )  # fmt: skip
 
 
@@ -126,13 +156,15 @@ class Work:
         self.job = job
         self.batches: Any = None
         self.failed: BaseException | None = None
-        self.started = False
+        self.started = self.tells = False
+        # In a thread, whoever waits for the answer learns of sys.exit(), too; a process ends.
+        self.caught: type[BaseException] = BaseException if job.shared else Exception
 
     def _start(self, seed: int) -> None:
         """Once: the worker's seeds, and the user's function."""
         job = self.job
         own = seed + job.id
-        set_worker(WorkerInfo(job.id, job.num_workers, own, job.dataset))
+        set_worker(WorkerInfo(job.id, job.num_workers, own, job._dataset))
         if not job.shared:
             random.seed(own)
             libdl.manual_seed(own)
@@ -140,15 +172,16 @@ class Work:
         if job.init is not None:
             job.init(job.id)
 
-    def begin(self, seed: int) -> None:
+    def begin(self, seed: int, state: Any = None) -> None:
         """A new epoch. Errors are raised by the next batch()."""
         self.failed = None
         try:
             if not self.started:
                 self._start(seed)
                 self.started = True
-            self.batches = batches_of(self.job, seed, self.job.shared)
-        except Exception as error:
+            self.batches = batches_of(self.job, seed, self.job.shared, state)
+            self.tells = state_of(self.batches) is not None
+        except self.caught as error:
             self.failed = error
 
     def batch(self, indices: Any) -> Answer:
@@ -156,10 +189,11 @@ class Work:
         try:
             if self.failed is not None:
                 raise self.failed
-            return Answer(self.batches.batch(indices))
+            content = self.batches.fetch(indices)
+            return Answer(content, state=state_of(self.batches) if self.tells else None)
         except StopIteration:
             return Answer(ended=True)
-        except Exception as error:
+        except self.caught as error:
             return Answer(error=error)
 
     @property

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import pickle
 import weakref
+from collections.abc import Iterable
 from typing import Any
 
 import libdl
@@ -15,6 +16,51 @@ from .ring import Room, Slots, packed, slots_freed
 from .workers import Answer
 
 
+_PAGE = 4096
+_OFTEN = 16  # batches: what none of so many needed is given back to the system
+
+
+class _Reserved:
+    """How much memory each slot has."""
+
+    def __init__(self, fd: int, slots: Slots) -> None:
+        """Takes the descriptor."""
+        self.fd, self.slots = fd, slots
+        self.sizes = [0] * slots.count
+        self.last_used = [0] * slots.count
+        self.needed = [0] * _OFTEN  # by the last batches
+        self.batches = 0
+
+    def __del__(self) -> None:
+        os.close(self.fd)
+
+    def reserve(self, slot: int, size: int) -> bool:
+        """Whether so many bytes of the slot may be written to."""
+        have, want = self.sizes[slot], -(-size // _PAGE) * _PAGE
+        if want > have:
+            try:
+                os.posix_fallocate(self.fd, slot * self.slots.size + have, want - have)
+            except OSError:
+                return False  # memory is short
+            self.sizes[slot] = want
+        return True
+
+    def used(self, slot: int, size: int, free: Iterable[int]) -> None:
+        """A batch of this size is in the slot; now and then, others are cut to what they need."""
+        self.needed[self.batches % _OFTEN] = size
+        self.last_used[slot] = self.batches
+        self.batches += 1
+        if self.batches % _OFTEN > 0:
+            return
+        most = -(-max(self.needed) // _PAGE) * _PAGE
+        for other in free:
+            keep = most if self.last_used[other] > self.batches - _OFTEN else 0
+            if keep < self.sizes[other]:
+                begin = other * self.slots.size + keep
+                self.slots.mapping.give_back(begin, self.sizes[other] - keep)
+                self.sizes[other] = keep
+
+
 class Writer:
     """Sends answers, their tensors through the ring once there is one."""
 
@@ -22,31 +68,37 @@ class Writer:
         self.channel = channel
         self.ring = -1
         self.slots: Slots | None = None
+        self.reserved: _Reserved | None = None
         self.freed = -1
         self.free: set[int] = set()
         self.room: Room | None = None  # of the batch at hand
         # What was used of each slot: a collate_fn may have kept a tensor that it was given there.
-        self.used: dict[int, weakref.ref[Any]] = {}
+        self.in_use: dict[int, weakref.ref[Any]] = {}
 
     def use(self, fd: int, freed: int, number: int, size: int, count: int) -> None:
         if self.freed >= 0:
             os.close(self.freed)
         self.ring, self.freed = number, freed
         self.slots = Slots(fd, size, count)
-        os.close(fd)
+        self.reserved = _Reserved(fd, self.slots)
         self.free = set(range(count))
-        self.used.clear()
+        self.in_use.clear()
+
+    def _unused(self) -> list[int]:
+        """Slots that neither the reader has nor anybody here, the first ones again and again: they
+        are in the caches."""
+        self.free.update(slots_freed(self.freed))
+        return [
+            slot for slot in sorted(self.free)
+            if slot not in self.in_use or self.in_use[slot]() is None
+        ]  # fmt: skip
 
     def _open(self) -> Room | None:
         """The slot for the batch at hand, if one is free."""
-        if self.room is None and self.slots is not None:
-            self.free.update(slots_freed(self.freed))
-            # The first ones again and again: they are in the caches.
-            for slot in sorted(self.free):
-                if slot not in self.used or self.used[slot]() is None:
-                    self.room = Room(self.slots, slot)
-                    self.used[slot] = weakref.ref(self.room.memory)
-                    break
+        if self.room is None and self.slots is not None and self.reserved is not None:
+            for slot in self._unused()[:1]:
+                self.room = Room(self.slots, slot, self.reserved.reserve)
+                self.in_use[slot] = weakref.ref(self.room.memory)
         return self.room
 
     def empty(self, shape: tuple[int, ...], dtype: libdl.dtype) -> libdl.Tensor | None:
@@ -65,10 +117,12 @@ class Writer:
         room = self._open() if layout.size > 0 else None
         layout.lay(room)
         slot, needed, inline = -1, layout.size, bytearray()
-        if room is not None and needed <= room.size:
+        if room is not None and room.has(needed):
             slot = room.slot
             layout.write(room.memory)
             self.free.discard(slot)
+            if self.reserved is not None:
+                self.reserved.used(slot, needed, self._unused())
         elif needed > 0:
             layout.lay()
             inline = bytearray(layout.size)

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Datasets that are chained by methods: pipe.name(...) is the class that functional_datapipe
+registered under that name, made of pipe. PyTorch's own pipes are not here."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, ClassVar, TypeVar
+
+from ..dataset import Dataset, IterableDataset
+
+__all__ = ["DataChunk", "DFIterDataPipe", "IterDataPipe", "MapDataPipe"]
+
+_Item = TypeVar("_Item")
+_Sample = TypeVar("_Sample", covariant=True)
+
+
+class DataChunk(list[_Item]):
+    """A batch of a pipe: a list."""
+
+    def __init__(self, items: Any) -> None:
+        super().__init__(items)
+        self.items = items
+
+    def raw_iterator(self) -> Any:
+        return iter(self)
+
+
+class _Chained:
+    """Registered functions as methods."""
+
+    functions: ClassVar[dict[str, Callable[..., Any]]]
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in type(self).functions:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return functools.partial(type(self).functions[name], self)
+
+    @classmethod
+    def register_function(cls, function_name: str, function: Callable[..., Any]) -> None:
+        """Makes it a method of every pipe of this kind."""
+        cls.functions[function_name] = function
+
+    @classmethod
+    def register_datapipe_as_function(
+        cls, function_name: str, cls_to_register: Any, enable_df_api_tracing: bool = False
+    ) -> None:
+        """Makes the class a method of every pipe of this kind. enable_df_api_tracing is PyTorch's."""
+        if function_name in cls.functions:
+            raise Exception(  # noqa: TRY002  (PyTorch's type)
+                f"register_datapipe_as_function: function_name {function_name!r} is taken"
+            )
+        cls.functions[function_name] = cls_to_register
+
+
+class IterDataPipe(_Chained, IterableDataset[_Sample]):
+    """An IterableDataset with such methods."""
+
+    functions: ClassVar[dict[str, Callable[..., Any]]] = {}
+
+
+class DFIterDataPipe(IterDataPipe[_Sample]):
+    """Of PyTorch."""
+
+
+class MapDataPipe(_Chained, Dataset[_Sample]):
+    """A Dataset with such methods."""
+
+    functions: ClassVar[dict[str, Callable[..., Any]]] = {}
+
+
+class _IterDataPipeSerializationWrapper(IterDataPipe[Any]):
+    """Of PyTorch, around pipes of a DataLoader; here a pipe is loaded as it is."""
+
+    def __init__(self, datapipe: Any) -> None:
+        self._datapipe = datapipe
+
+    def __iter__(self) -> Any:
+        return iter(self._datapipe)
+
+    def __len__(self) -> int:
+        return len(self._datapipe)
+
+
+class _MapDataPipeSerializationWrapper(MapDataPipe[Any]):
+    """The same of pipes with indices."""
+
+    def __init__(self, datapipe: Any) -> None:
+        self._datapipe = datapipe
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._datapipe[index]
+
+    def __len__(self) -> int:
+        return len(self._datapipe)
