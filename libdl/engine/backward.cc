@@ -279,6 +279,12 @@ Tensor seed(const char* op, const Tensor& output, const Tensor& gradient) {
   return gradient;
 }
 
+// What is wrong with one of them, or with the only one.
+std::string of_one(TensorSpan list, size_t i, const std::string& what) {
+  if (list.size() == 1) return what;
+  return "holds a tensor at position " + std::to_string(i) + " that " + what;
+}
+
 void differentiate(const char* op, TensorSpan outputs, TensorSpan inputs, TensorSpan gradients,
                    std::span<Target> targets, const BackwardOptions& options, bool accumulate) {
   State& s = state();
@@ -298,8 +304,7 @@ void differentiate(const char* op, TensorSpan outputs, TensorSpan inputs, Tensor
     Edge edge = history_of(outputs[i]);
     if (!edge.node)
       fail_argument(LIBDL_ERROR_AUTOGRAD, op, 1, "outputs",
-                    "number " + std::to_string(i + 1) +
-                        " does not require grad and has no history (no grad_fn)",
+                    of_one(outputs, i, "does not require grad and has no history (no grad_fn)"),
                     "a result of recorded operations on tensors that require grad");
     roots.list.push_back(edge);
     seeds.push_back(seed(op, outputs[i], gradients.empty() ? Tensor() : gradients[i]));
@@ -343,8 +348,7 @@ std::vector<Tensor> grad(TensorSpan outputs, TensorSpan inputs, TensorSpan gradi
     Edge edge = maker_of(inputs[i]);
     if (!edge.node)
       fail_argument(LIBDL_ERROR_AUTOGRAD, "grad", 2, "inputs",
-                    "number " + std::to_string(i + 1) + " does not require grad",
-                    "tensors that require grad");
+                    of_one(inputs, i, "does not require grad"), "tensors that require grad");
     held.list.push_back(edge);
     targets.push_back({edge, {}});
   }
@@ -358,7 +362,7 @@ std::vector<Tensor> grad(TensorSpan outputs, TensorSpan inputs, TensorSpan gradi
         g = zeros(inputs[i].shape(), inputs[i].dtype(), inputs[i].device());
       else if (!options.allow_unused)
         fail_argument(LIBDL_ERROR_AUTOGRAD, "grad", 2, "inputs",
-                      "number " + std::to_string(i + 1) + " was not used in the graph",
+                      of_one(inputs, i, "was not used in the graph"),
                       "allow_unused=True where that is intended");
     }
     result.push_back(std::move(g));

@@ -185,6 +185,12 @@ static Tensor unpacked(const Node& node, const HookedValue& hooked) {
   return dual;
 }
 
+// From now on an export of the bytes, a hook's own among them, is a write only if it changes them.
+static void note_saved(Storage& storage) {
+  if (!storage.saved.load(std::memory_order_relaxed))
+    storage.saved.store(true, std::memory_order_relaxed);
+}
+
 void save(Node& node, int i, const Tensor& value, int32_t source) {
   if (!value.defined()) return;
   if (value.get()->flags & kInferenceMade) [[unlikely]]
@@ -195,6 +201,7 @@ void save(Node& node, int i, const Tensor& value, int32_t source) {
   Saved& place = node.saved()[i];
   place.source = source;
   if (saves_through_hooks() && !value.is_number()) {
+    note_saved(value.storage());
     auto hooked = std::make_unique<HookedValue>(value);
     hooked->packed = hooked->hooks->pack(alias(value));
     place.hooked = hooked.release();
@@ -202,8 +209,7 @@ void save(Node& node, int i, const Tensor& value, int32_t source) {
   }
   place.shell = alias(value).release();
   if (Storage* const storage = place.shell->storage) {
-    if (!storage->saved.load(std::memory_order_relaxed))
-      storage->saved.store(true, std::memory_order_relaxed);
+    note_saved(*storage);
     if (storage->exports.load(std::memory_order_relaxed)) compare_exports(*storage);
     place.version = saved_version(*place.shell);
   }

@@ -22,9 +22,7 @@ bool same_bytes(const WritableExport& e) {
 }
 
 void compare(WritableExport& e) {
-  const uint64_t version = version_of(*e.storage);
-  if (e.compared && e.version == version) return;
-  e.version = version;
+  e.version = version_of(*e.storage);
   e.fingerprint = fingerprint(e);
   e.compared = true;
 }
@@ -32,6 +30,14 @@ void compare(WritableExport& e) {
 void written_by(Storage& storage, const char* who) noexcept {
   storage.writer.store(who, std::memory_order_relaxed);
   storage.version.fetch_add(1, std::memory_order_release);
+}
+
+// Under the storage's stripe: raises the version if an exporter wrote since the bytes were last
+// compared.
+void notice_writes(Storage& storage) noexcept {
+  for (WritableExport* e = storage.exports.load(std::memory_order_relaxed); e; e = e->next)
+    if (e->compared && e->version == version_of(storage) && !same_bytes(*e))
+      written_by(storage, "an exporter of its memory");
 }
 
 }  // namespace
@@ -74,15 +80,14 @@ void end_export(WritableExport& e, const char* who) noexcept {
 void compare_exports(Storage& storage) {
   if (!storage.device.is_cpu()) return;
   const StripeLock lock(&storage);
+  notice_writes(storage);  // before now they are no change of what is saved now
   for (WritableExport* e = storage.exports.load(std::memory_order_relaxed); e; e = e->next)
     compare(*e);
 }
 
 void check_exports(Storage& storage) noexcept {
   const StripeLock lock(&storage);
-  for (WritableExport* e = storage.exports.load(std::memory_order_relaxed); e; e = e->next)
-    if (e->compared && e->version == version_of(storage) && !same_bytes(*e))
-      written_by(storage, "an exporter of its memory");
+  notice_writes(storage);
 }
 
 void export_for_good(Storage& storage) {

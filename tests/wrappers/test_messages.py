@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import libdl
@@ -49,11 +50,20 @@ LEAF = "is a leaf that requires grad, used in an in-place operation"
     (lambda: libdl.tensor([1]).__iadd__(1.5), "add_: argument 1 (input) is int64, wanted a dtype"),
     (lambda: libdl.ones(1).expand(3).mul_(2), "mul_: argument 1 (input) has elements that share"),
     (lambda: libdl.add(X, X, out=libdl.ones(2)), "add: argument 4 (out) has shape [2], wanted"),
-    (lambda: libdl.add(X, X, out=5), "add: argument 4 (out) is a <class 'int'>, wanted a tensor"),
-    (lambda: libdl.ones(2).add_("a"), "add_: argument 2 (other) is a <class 'str'>, wanted"),
+    (lambda: libdl.add(X, X, out=5), "add: argument 4 (out) is an int, wanted a tensor"),
+    (lambda: libdl.ones(2).add_("a"), "add_: argument 2 (other) is a str, wanted"),
     (lambda: libdl.max(X, 0, out=(libdl.ones(3), libdl.ones(2))), "max: argument 4 (out[1]) has"),
     (lambda: X.sum(5), "sum: argument 2 (dim) is 5, wanted -2 to 1"),
     (lambda: libdl.zeros(-1), "zeros: argument 1 (size) is [-1], wanted sizes of 0 or more"),
+    (lambda: libdl.relu([1.0]), "relu: argument 1 (input) is a list, wanted a tensor or a number; "
+     "tensor() makes one of it"),
+    (lambda: libdl.matmul(X, np.ones(3)), "matmul: argument 2 (other) is a numpy.ndarray, wanted a "
+     "tensor or a number; from_numpy() makes one of it"),
+    (lambda: libdl.cat([X, [1.0]]), "cat: argument 1 (tensors) has at 1 a list, wanted a tensor; "
+     "tensor() makes one of it"),
+    (lambda: libdl.stack((X, "a")), "stack: argument 1 (tensors) has at 1 a str, wanted a tensor"),
+    (lambda: libdl.autograd.grad([leaf().sum(), X.sum()], [leaf()]), "grad: argument 1 (outputs) "
+     "holds a tensor at position 1 that does not require grad and has no history"),
     # x[key]
     (lambda: X[5], "x[...]: index is 5 and is out of bounds, wanted -2 to 1"),
     (lambda: X[0, 7], "x[...]: index is 7 and is out of bounds, wanted -3 to 2"),
@@ -72,9 +82,9 @@ LEAF = "is a leaf that requires grad, used in an in-place operation"
      "shape [2], wanted a gradient of that shape (only scalar outputs, of one element, have one "
      "implicitly)"),
     (lambda: libdl.autograd.backward([leaf() * 2]), "backward: argument 2 (grad_tensors) is"),
-    (lambda: libdl.autograd.grad(leaf().sum(), leaf()), "grad: argument 2 (inputs) number 1"),
+    (lambda: libdl.autograd.grad(leaf().sum(), leaf()), "grad: argument 2 (inputs) was not used in the graph"),
     (lambda: (lambda x: libdl.autograd.grad(x * 2, x))(leaf()), "grad: argument 3 (grad_outputs)"),
-    (lambda: X.sum().backward(), "backward: argument 1 (self) number 1 does not require grad and "
+    (lambda: X.sum().backward(), "backward: argument 1 (self) does not require grad and "
      "has no history (no grad_fn)"),
     (again, "mul: its saved values were freed by an earlier backward; pass retain_graph=True to go "
      "backward through the graph a second time"),

@@ -41,7 +41,15 @@ GETTER(retains_grad) {
 }
 GETTER(grad) {
   UNUSED;
-  return wrap_optional(libdl_tensor_grad(HANDLE));
+  libdl_tensor* const found = libdl_tensor_grad(HANDLE);
+  if (!found && !libdl_tensor_is_leaf(HANDLE) && !libdl_tensor_retains_grad(HANDLE) &&
+      PyErr_WarnEx(PyExc_UserWarning,
+                   ".grad is read of a tensor that is not a leaf, and backward() does not fill it "
+                   "in. Call retain_grad() on the tensor before backward() to keep its gradient, "
+                   "or read that of the leaf it was computed from",
+                   1))
+    return NULL;
+  return wrap_optional(found);
 }
 GETTER(base) {
   UNUSED;
@@ -80,22 +88,33 @@ GETTER(is_sparse) {
   return PyBool_FromLong(libdl_tensor_is_sparse(HANDLE));
 }
 
-static PyObject* transposed(const libdl_tensor* x, int32_t dim0, int32_t dim1) {
-  libdl_tensor* out;
-  libdl_error* const error = libdl_transpose(x, dim0, dim1, &out);
-  return error ? raise_error(error) : wrap(out);
+// An attribute that is a tensor, as an object of self's class where that takes over operators, as
+// their results are. Classes with a __torch_function__ of their own never come here.
+static PyObject* like_self(PyObject* self, libdl_error* error, libdl_tensor* out) {
+  if (error) return raise_error(error);
+  if (Py_TYPE(self) == tensor_type || !overrides(self)) return wrap(out);
+  PyObject* const object = living_object(out);
+  if (!object) return wrap_as(out, Py_TYPE(self));
+  libdl_tensor_release(out);
+  return object;
+}
+
+static PyObject* transposed(PyObject* self, int32_t dim0, int32_t dim1) {
+  libdl_tensor* out = NULL;
+  libdl_error* const error = libdl_transpose(HANDLE, dim0, dim1, &out);
+  return like_self(self, error, out);
 }
 
 GETTER(T) {
   UNUSED;
   const libdl_tensor* const x = HANDLE;
   const int32_t ndim = libdl_tensor_ndim(x);
-  if (ndim == 2) return transposed(x, 0, 1);
+  if (ndim == 2) return transposed(self, 0, 1);
   int64_t dims[64];
   for (int32_t i = 0; i < ndim; ++i) dims[i] = ndim - 1 - i;
-  libdl_tensor* out;
+  libdl_tensor* out = NULL;
   libdl_error* const error = libdl_permute(x, dims, ndim, &out);
-  return error ? raise_error(error) : wrap(out);
+  return like_self(self, error, out);
 }
 
 GETTER(mT) {
@@ -107,18 +126,19 @@ GETTER(mT) {
   if (libdl_tensor_ndim(HANDLE) < 2)
     return PyErr_Format(PyExc_RuntimeError, "mT: wanted 2 dimensions or more, found %d",
                         (int)libdl_tensor_ndim(HANDLE));
-  return transposed(HANDLE, -2, -1);
+  return transposed(self, -2, -1);
 }
 
 // The last two dimensions exchanged, and the conjugate.
-static PyObject* adjoint(const libdl_tensor* x) {
-  libdl_tensor *turned = NULL, *out;
+static PyObject* adjoint(PyObject* self) {
+  const libdl_tensor* const x = HANDLE;
+  libdl_tensor *turned = NULL, *out = NULL;
   const bool matrix = libdl_tensor_ndim(x) > 1;
   libdl_error* error = matrix ? libdl_transpose(x, -2, -1, &turned) : NULL;
   if (error) return raise_error(error);
   error = libdl_conj(matrix ? turned : x, &out);
   libdl_tensor_release(turned);
-  return error ? raise_error(error) : wrap(out);
+  return like_self(self, error, out);
 }
 
 GETTER(H) {
@@ -126,21 +146,21 @@ GETTER(H) {
   const int ndim = (int)libdl_tensor_ndim(HANDLE);
   if (ndim != 2 && ndim != 0)
     return PyErr_Format(PyExc_RuntimeError, "H: wanted a matrix, found %d dimensions", ndim);
-  return adjoint(HANDLE);
+  return adjoint(self);
 }
 
 GETTER(mH) {
   UNUSED;
   if (libdl_tensor_ndim(HANDLE) == 1)
     return PyErr_Format(PyExc_RuntimeError, "mH: wanted 2 dimensions or more, found 1");
-  return adjoint(HANDLE);
+  return adjoint(self);
 }
 
 GETTER(data) {
   UNUSED;
-  libdl_tensor* out;
+  libdl_tensor* out = NULL;
   libdl_error* const error = libdl_tensor_alias_data(HANDLE, &out);
-  return error ? raise_error(error) : wrap(out);
+  return like_self(self, error, out);
 }
 
 PyObject* node_object(libdl_node* node) {

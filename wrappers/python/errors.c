@@ -148,15 +148,66 @@ PyObject* raise_error_of(libdl_error* error, const char* written) {
   return NULL;
 }
 
+// "a list", "a numpy.ndarray"
+static PyObject* kind_of_object(PyObject* object) {
+  PyObject* const type = (PyObject*)Py_TYPE(object);
+  PyObject* const module = PyObject_GetAttrString(type, "__module__");
+  PyObject* const name = PyObject_GetAttrString(type, "__qualname__");
+  PyObject* text = NULL;
+  if (module && name && PyUnicode_Check(module) && PyUnicode_Check(name)) {
+    const bool plain = PyUnicode_CompareWithASCIIString(module, "builtins") == 0;
+    const Py_UCS4 first = PyUnicode_ReadChar(plain ? name : module, 0);
+    const char* const article = first < 128 && strchr("aeiou", (int)first) ? "an" : "a";
+    text = plain ? PyUnicode_FromFormat("%s %U", article, name)
+                 : PyUnicode_FromFormat("%s %U.%U", article, module, name);
+  }
+  Py_XDECREF(module);
+  Py_XDECREF(name);
+  if (text) return text;
+  PyErr_Clear();
+  return PyUnicode_FromFormat("a %R", type);
+}
+
+// What makes a tensor of it; "" for what is no data.
+static const char* remedy_for(PyObject* object, PyObject* kind) {
+  if (PyList_Check(object) || PyTuple_Check(object)) return "; tensor() makes one of it";
+  const bool array = PyUnicode_CompareWithASCIIString(kind, "a numpy.ndarray") == 0;
+  return array ? "; from_numpy() makes one of it" : "";
+}
+
+// "is a list, wanted a tensor; tensor() makes one of it"; of a sequence of tensors the first entry
+// that is none.
+static PyObject* type_complaint(PyObject* found, const char* wanted) {
+  PyObject* culprit = found;
+  Py_ssize_t at = 0;
+  if (strcmp(wanted, "a sequence of tensors") == 0 && (PyList_Check(found) || PyTuple_Check(found)))
+    for (; at < PySequence_Size(found) && culprit == found; ++at) {
+      PyObject* const item =
+          PyList_Check(found) ? PyList_GetItem(found, at) : PyTuple_GetItem(found, at);
+      if (!is_tensor(item)) culprit = item;
+    }
+  PyObject* const kind = kind_of_object(culprit);
+  if (!kind) return NULL;
+  const bool tensor = strncmp(wanted, "a tensor", 8) == 0 || culprit != found;
+  const char* const remedy = tensor ? remedy_for(culprit, kind) : "";
+  PyObject* const text =
+      culprit == found
+          ? PyUnicode_FromFormat("is %U, wanted %s%s", kind, wanted, remedy)
+          : PyUnicode_FromFormat("has at %zd %U, wanted a tensor%s", at - 1, kind, remedy);
+  Py_DECREF(kind);
+  return text;
+}
+
 PyObject* raise_type_error(const char* function, int number, const char* name, PyObject* found,
                            const char* wanted) {
   size_t length = strlen(function);
   if (length > 5 && strcmp(function + length - 5, "_into") == 0) length -= 5;
-  PyObject* const type = (PyObject*)Py_TYPE(found);
+  PyObject* const complaint = type_complaint(found, wanted);
   PyObject* const operator = PyUnicode_FromStringAndSize(function, (Py_ssize_t)length);
-  PyObject* const text = operator ? PyUnicode_FromFormat("%U: argument %d (%s) is a %R, wanted %s",
-                                                         operator, number, name, type, wanted)
-                                  : NULL;
+  PyObject* const text =
+      operator && complaint
+          ? PyUnicode_FromFormat("%U: argument %d (%s) %U", operator, number, name, complaint)
+          : NULL;
   PyObject* const class = class_of(LIBDL_ERROR_TYPE);
   PyObject* const exception = text ? PyObject_CallFunctionObjArgs(class, text, NULL) : NULL;
   if (exception) {
@@ -170,6 +221,7 @@ PyObject* raise_type_error(const char* function, int number, const char* name, P
   Py_XDECREF(exception);
   Py_XDECREF(text);
   Py_XDECREF(operator);
+  Py_XDECREF(complaint);
   return NULL;
 }
 

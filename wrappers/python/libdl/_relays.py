@@ -25,6 +25,7 @@ UNSEEN = {
     "is_grad_enabled", "is_inference_mode_enabled", "is_tensor", "load", "manual_seed", "save",
     "seed", "show_config", "typename",
 }  # fmt: skip
+UNSEEN_METHODS = {"as_subclass"}
 _UNSEEN_PREFIXES = ("_", "get_", "set_")
 
 # Functions of nn.functional that are no Python in PyTorch: a call is seen as it was written. Of the
@@ -132,13 +133,14 @@ def _named() -> Iterator[tuple[str, Any, bool]]:
     for name in _INIT:
         yield f"libdl.nn.init.{name}", getattr(init, name), True
     for name, function in vars(Tensor).items():
-        if not name.startswith("__") or name in _METHODS_WITH_DUNDERS:
+        hidden = name.startswith("__") and name not in _METHODS_WITH_DUNDERS
+        if not hidden and name not in UNSEEN_METHODS:
             yield f"libdl.Tensor.{name}", function, False
 
 
 _METHODS_WITH_DUNDERS = {
-    "__array__", "__complex__", "__contains__", "__deepcopy__", "__format__", "__iter__",
-    "__reduce_ex__", "__reversed__",
+    "__array__", "__complex__", "__contains__", "__deepcopy__", "__format__", "__reduce_ex__",
+    "__reversed__",
 }  # fmt: skip
 _relays: list[Relay] = []
 
@@ -148,7 +150,7 @@ def relays() -> list[Relay]:
     if not _relays:
         found: dict[int, Relay] = {}
         for name, function, filled in _named():
-            if isinstance(function, types.FunctionType):
+            if isinstance(function, types.FunctionType) and _slots.is_own(function):
                 found.setdefault(id(function), Relay(function, name, filled))
         _relays.extend(found.values())
     return _relays

@@ -10,6 +10,7 @@ sequence."""
 from __future__ import annotations
 
 import functools
+import os
 import types
 from typing import Any
 
@@ -106,6 +107,15 @@ class _Creation:
         return hash(self.own)
 
 
+_PACKAGE = os.path.join(os.path.dirname(__file__), "")
+
+
+def is_own(function: Any) -> bool:
+    """Whether the package defines it. What a program puts on Tensor itself is run as it is."""
+    code = getattr(function, "__code__", None)
+    return code is None or code.co_filename.startswith(_PACKAGE)
+
+
 _saved: dict[str, Any] = {}
 _stand_ins: dict[str, Any] = {}
 _creations: dict[str, Any] = {}
@@ -121,7 +131,8 @@ def _choose() -> None:
             _stand_ins[name] = _Operator(own)
         elif kind is types.MethodDescriptorType and not name.startswith("__"):
             _stand_ins[name] = _Method(own)
-        elif kind in (types.GetSetDescriptorType, property) and not name.startswith("__"):
+        elif (kind in (types.GetSetDescriptorType, property) and not name.startswith("__")
+              and is_own(getattr(own, "fget", None))):
             _stand_ins[name] = _Attribute(own)
         else:
             continue

@@ -324,9 +324,9 @@ def __format__(self: Tensor, spec: str) -> str:
 
 @method
 def __iter__(self: Tensor) -> Iterator[Tensor]:
-    if self.ndim == 0:
+    if self.dim() == 0:
         raise TypeError("iteration over a 0-d tensor")
-    return iter(_functions.unbind(self, 0))
+    return iter(self.unbind(0))  # its own: a subclass's rows are of that class
 
 
 @method

@@ -145,7 +145,8 @@ def resolve_name(f: Any) -> str | None:
 
 @functools.cache
 def _created() -> dict[Any, str]:
-    return {function: f"libdl.{function.__name__}" for function in get_ignored_functions()}
+    methods = {getattr(Tensor, name): f"libdl.Tensor.{name}" for name in _relays.UNSEEN_METHODS}
+    return {f: f"libdl.{f.__name__}" for f in get_ignored_functions()} | methods
 
 
 @functools.cache
@@ -159,7 +160,8 @@ def get_ignored_functions() -> set[Callable[..., Any]]:
         "rand randint randn randperm sparse_coo_tensor tensor zeros"
     ).split()
     names = [*creations, *_relays.UNSEEN, *(n for n in vars(libdl) if n[:4] in ("get_", "set_"))]
-    return {f for f in (getattr(libdl, name) for name in names) if not isinstance(f, type)}
+    found = {f for f in (getattr(libdl, name) for name in names) if not isinstance(f, type)}
+    return found | {getattr(Tensor, name) for name in _relays.UNSEEN_METHODS}
 
 
 @functools.cache

@@ -42,10 +42,10 @@ def replaced(
 ) -> Iterator[None]:
     """Inside a with block, the module has other parameters and buffers."""
     places = _places(module)
+    if tie_weights:
+        given = _tied(given, places)  # one name is enough of a tensor that has several
     if strict:
         _check_names(module, given, places)
-    if tie_weights:
-        given = _tied(given, places)
     found = [(*places[name], value) for name, value in given.items() if name in places]
     before = [(holder, key, holder[key]) for holder, key, _ in found]
     try:

@@ -203,24 +203,48 @@ def _by_device(operator: Operator) -> _Function:
     return run
 
 
-def define(qualname: str, schema: str, *, lib: Library | None = None, tags: Any = ()) -> Any:
-    """A new operator "namespace::name" with a schema "(Tensor x) -> Tensor"."""
+def define(
+    qualname: str | Library, schema: str, alias_analysis: str = "", *, lib: Library | None = None,
+    tags: Any = (),
+) -> Any:  # fmt: skip
+    """A new operator "namespace::name" with a schema "(Tensor x) -> Tensor". define(library, schema)
+    is a decorator of its function."""
+    if isinstance(qualname, Library):
+        library = qualname
+
+        def define_it(function: _Function) -> _Function:
+            library.impl(library.define(schema, alias_analysis), function)
+            return function
+
+        return define_it
     namespace, name = split(qualname)
     (lib or Library(namespace, "FRAGMENT")).define(name + schema)
 
 
 def impl(
-    qualname: str, types: Any, func: _Function | None = None, *, lib: Library | None = None
-) -> Any:
-    """The function of an operator for types of devices, or "default"; a decorator without func."""
-    namespace, name = split(qualname)
+    qualname: str | Library, types: Any = None, func: Any = None, *, lib: Library | None = None,
+    name: str | None = None, dispatch_key: str = "",
+) -> Any:  # fmt: skip
+    """The function of an operator for types of devices, or "default"; a decorator without func.
+    impl(library, name, key) is a decorator of the function for a key of PyTorch's dispatcher."""
+    if isinstance(qualname, Library):
+        return _impl_of(qualname, types if name is None else name, func or dispatch_key)
+    namespace, short = split(qualname)
 
     def register(function: _Function) -> None:
         library = lib or Library(namespace, "FRAGMENT")
         for kind in _kinds(types):
-            library.impl(name, function, _key_of(kind))
+            library.impl(short, function, _key_of(kind))
 
     return register if func is None else register(func)
+
+
+def _impl_of(library: Library, name: Any, key: str) -> Callable[[_Function], _Function]:
+    def register(function: _Function) -> _Function:
+        library.impl(name, function, key)
+        return function
+
+    return register
 
 
 def _key_of(kind: str) -> str:

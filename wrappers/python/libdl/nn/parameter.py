@@ -16,13 +16,43 @@ from .._printing import format_tensor
 from .._tensor import twin
 
 
-class Parameter(Tensor):
-    """A leaf to be trained; assigned to a module, it becomes one of the module's parameters."""
+class _Kind(type):
+    """Parameter and Buffer are also what they made of a tensor of another class, which keeps it."""
+
+    mark: str
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        if type.__instancecheck__(cls, instance):
+            return True
+        mark = vars(cls).get("mark")  # their own subclasses have none
+        if mark is None or type(instance) is Tensor or not isinstance(instance, Tensor):
+            return False
+        return mark in instance.__dict__
+
+
+def _of_its_class(data: Tensor, kind: str, requires_grad: bool) -> Tensor:
+    made = data.detach().requires_grad_(requires_grad)
+    if type(made) is type(data):
+        return made
+    name, found = type(data).__name__, type(made).__name__
+    raise RuntimeError(f"Creating a {kind} from an instance of type {name} requires that detach() "
+                       f"returns an instance of the same type, but it returned a {found}")  # fmt: skip
+
+
+class Parameter(Tensor, metaclass=_Kind):
+    """A leaf to be trained; assigned to a module, it becomes one of the module's parameters. Made of
+    a tensor of a subclass, it is of that class."""
+
+    mark = "_is_param"
 
     __torch_function__ = _disabled_torch_function_impl
 
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Parameter:
         source = empty(0) if data is None else data
+        if type(source) not in (Tensor, Parameter) and _keeps_class(source):
+            kept: Any = _of_its_class(source, "Parameter", requires_grad)
+            kept._is_param = True
+            return kept
         if requires_grad and source.is_inference():
             with inference_mode(False), no_grad():  # so that it can be trained once the mode ends
                 source = source.clone()
@@ -52,12 +82,25 @@ class Parameter(Tensor):
 _C.register("parameter", Parameter)
 
 
-class Buffer(Tensor):
-    """A tensor that a module keeps without training it."""
+def _keeps_class(data: Tensor) -> bool:
+    """Not a class of the package's own that stands for a plain tensor."""
+    kind = type(data)
+    return issubclass(kind, Tensor) and not issubclass(kind, (Parameter, Buffer, _Uninitialized))
+
+
+class Buffer(Tensor, metaclass=_Kind):
+    """A tensor that a module keeps without training it. Made of a tensor of a subclass, it is of
+    that class."""
+
+    mark = "_is_buffer"
 
     __torch_function__ = _disabled_torch_function_impl
 
     def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Buffer:
+        if data is not None and type(data) is not Tensor and _keeps_class(data):
+            kept: Any = _of_its_class(data, "Buffer", data.requires_grad)
+            kept._is_buffer, kept.persistent = True, persistent
+            return kept
         made: Buffer = _C.make_subclass(cls, empty(0) if data is None else data)
         if data is not None and data.requires_grad:
             made.requires_grad = True
