@@ -44,7 +44,7 @@ def exists(path: str) -> bool:
                 found = importlib.import_module(so_far)
             except ModuleNotFoundError:
                 return False
-    return True
+    return not getattr(found, "_named_only", False)  # it would only refuse
 
 
 def report(names: list[Name]) -> str:

@@ -146,15 +146,56 @@ except ImportError:
     assert (done.returncode, done.stdout) == (0, "without\n"), done.stderr
 
 
-def test_packages_compiled_against_pytorch_are_refused(program, tmp_path):
-    package = tmp_path / "torchvision"
+def test_packages_compiled_against_pytorch_count_as_absent(program, tmp_path):
+    package = tmp_path / "torch_scatter"
     package.mkdir()
     (package / "__init__.py").write_text("print('loaded')")
-    path = program("import torchvision")
-    assert run(path).stdout == "loaded\n"  # pure Python, for instance a stand-in of the user
+    path = program("import importlib.util\nprint(importlib.util.find_spec('torch_scatter') is None)\n"
+                   "import torch_scatter")  # fmt: skip
+    assert run(path).stdout == "False\nloaded\n"  # pure Python, for instance a stand-in of the user
     (package / "_C.so").touch()
     done = run(path)
-    assert done.stdout == "" and "torchvision is compiled against PyTorch" in done.stderr
+    assert done.stdout == "True\n" and "torch_scatter is compiled against PyTorch" in done.stderr
+    assert "ModuleNotFoundError" in done.stderr
+
+
+def test_torchvision_is_loaded_with_operators_of_libdl(program, tmp_path):
+    package = tmp_path / "torchvision"
+    package.mkdir()
+    (package / "__init__.py").write_text("import torch\ntorch.ops.load_library(__path__[0] + '/_C.so')")
+    (package / "_C.so").touch()
+    done = run(program("""
+import torch, torchvision
+boxes = torch.tensor([[0., 0., 2., 2.], [0., 0., 2., 1.9], [5., 5., 6., 6.]])
+print(torch.ops.torchvision.nms(boxes, torch.tensor([.1, .9, .5]), .5).tolist())
+try:
+    torch.ops.load_library(torchvision.__path__[0] + "/image.so")
+except OSError as error:
+    print("compiled against PyTorch" in str(error))
+"""))  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "[1, 2]\nTrue\n"), done.stderr
+
+
+def test_torch_is_what_is_shown(program):
+    """Packages choose by these texts."""
+    done = run(program("""
+import pickle, torch, torch.nn as nn, typing, inspect
+class Own(nn.Module): pass
+print(torch.__name__, nn.__name__, torch.float32, torch.Size([2]), torch.ones(1).type(), torch.strided)
+print(torch.Tensor.__module__, torch.dtype.__module__, torch.FloatTensor, torch.contiguous_format)
+for kind in (nn.Linear, nn.Parameter, torch.optim.Adam, torch.utils.data.DataLoader, torch.autograd.Function):
+    assert kind.__module__.startswith("torch."), kind
+    assert inspect.getsourcefile(kind) and pickle.loads(pickle.dumps(kind)) is kind
+assert Own.__module__ == "__main__" and typing.get_type_hints(nn.Linear.forward)
+print(torch.float32 is torch.float32, torch.fx.symbolic_trace(nn.Sequential(nn.Linear(1, 1))).code)
+assert pickle.loads(pickle.dumps(torch.float32)) is torch.float32
+assert torch.equal(pickle.loads(pickle.dumps(torch.ones(2))), torch.ones(2))
+"""))  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    first, second = done.stdout.split("\n")[:2]
+    assert first == "torch torch.nn torch.float32 torch.Size([2]) torch.FloatTensor torch.strided"
+    assert second == "torch torch torch.FloatTensor torch.contiguous_format"
+    assert "self.0(input)" not in done.stdout and 'getattr(self, "0")' in done.stdout
 
 
 def test_install_in_a_program_of_ones_own(program):

@@ -36,6 +36,8 @@ from ._types import (
     int64 as int64, layout as layout, memory_format as memory_format,
     preserve_format as preserve_format, sparse_coo as sparse_coo, strided as strided,
     uint8 as uint8, uint16 as uint16, uint32 as uint32, uint64 as uint64,
+    NAMED_ONLY as _NAMED_ONLY, jagged as jagged, mkldnn as _mkldnn, sparse_bsc as sparse_bsc,
+    sparse_bsr as sparse_bsr, sparse_csc as sparse_csc, sparse_csr as sparse_csr,
 )  # fmt: skip
 from ._functions import *
 from ._functions import standard_gamma as _standard_gamma
@@ -113,9 +115,10 @@ from .autograd.anomaly_mode import (
     is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled,
     is_anomaly_enabled as is_anomaly_enabled,
 )  # fmt: skip
-from . import _einops
+from . import _einops, _missing
 
 _overrides.own_methods(globals())
+_missing.install()
 _einops.contribute()
 
 _Device = device
@@ -262,6 +265,8 @@ def _assert(condition: _Any, message: str) -> None:
 
 if _typing.TYPE_CHECKING:
     bool, float, int = bool_, float32, int32
+    float8_e4m3fn = float8_e4m3fnuz = float8_e5m2 = float8_e5m2fnuz = float8_e8m0fnu = float32
+    float4_e2m1fn_x2, complex32 = float32, complex64
     from ._in_place import *
     from ._indices import *
     from ._sizes import *
@@ -281,11 +286,14 @@ if _typing.TYPE_CHECKING:
     from .func import vmap as vmap
 
 _LAZY = (
-    "__config__", "_dynamo", "_inductor", "_tensor_str", "_vmap_internals", "accelerator", "amp",
-    "backends", "compiler", "cpu", "cuda", "distributed", "distributions", "export", "func",
-    "functional", "fx", "hub", "jit", "library", "linalg", "masked", "mps", "multiprocessing", "nn",
-    "onnx", "ops", "optim", "overrides", "profiler", "random", "serialization", "special", "storage",
-    "testing", "torch_version", "types", "utils", "version", "xpu",
+    "_VF", "__config__", "_custom_ops", "_decomp", "_dynamo", "_functorch", "_guards",
+    "_higher_order_ops", "_inductor", "_jit_internal", "_ops", "_prims_common", "_subclasses",
+    "_tensor_str", "_utils", "_vmap_internals", "accelerator", "amp", "ao",
+    "backends", "classes", "compiler", "cpu", "cuda", "distributed", "distributions", "export", "fft",
+    "func", "functional", "futures", "fx", "hub", "jit", "library", "linalg", "masked", "mps", "mtia",
+    "multiprocessing", "nested", "nn", "numa", "onnx", "ops", "optim", "overrides", "package",
+    "profiler", "quantization", "random", "serialization", "signal", "sparse",
+    "special", "storage", "testing", "torch_version", "types", "utils", "version", "xpu",
 )  # fmt: skip
 
 
@@ -323,6 +331,20 @@ _ELSEWHERE = {
         "threshold", "threshold_", "triplet_margin_loss",
     ), "libdl.nn._top_level"),
     "Event": "libdl.cuda", "GradScaler": "libdl.amp", "Stream": "libdl.cuda", "cosine_similarity": "libdl.nn.functional",
+    **dict.fromkeys((
+        "_assert_async", "_check", "_check_index", "_check_is_size", "_check_not_implemented",
+        "_check_tensor_all", "_check_tensor_all_with", "_check_type", "_check_value", "_check_with",
+        "_shape_as_tensor",
+    ), "libdl._checks"),
+    **dict.fromkeys((
+        "_convert_indices_from_coo_to_csr", "_convert_indices_from_csr_to_coo", "_grouped_mm", "_int_mm",
+        "_make_per_tensor_quantized_tensor", "_nested_view_from_buffer", "_sample_dirichlet",
+        "_scaled_mm", "_softmax_backward_data", "dequantize", "dsmm", "hspmm", "quantize_per_channel",
+        "quantize_per_tensor", "smm", "sparse_bsc_tensor", "sparse_bsr_tensor",
+        "sparse_compressed_tensor", "sparse_csc_tensor", "sparse_csr_tensor", "spmm", "while_loop",
+    ), "libdl._top_level_names"),
+    "StorageBase": "libdl.storage",
+    "Future": "libdl.futures", "ScriptFunction": "libdl.jit", "ScriptModule": "libdl.jit",
     "load": "libdl.serialization", "matrix_power": "libdl.linalg",
     "pairwise_distance": "libdl.nn.functional", "save": "libdl.serialization", "vmap": "libdl.func",
 }  # fmt: skip
@@ -342,14 +364,27 @@ if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
                 return found
         if name in _BUILTIN_DTYPES:
             return _BUILTIN_DTYPES[name]
+        if name in _NAMED_ONLY:
+            return _NAMED_ONLY[name]
+        if name == "torch":
+            return _sys.modules["libdl"]
+        if name in _LINALG:
+            return getattr(importlib.import_module("._linalg_names", __name__), name)
         from ._missing import explain
 
         raise AttributeError(explain(name))
 
+
+# What is named and refuses when it is called.
+_LINALG = (
+    "cholesky", "cholesky_inverse", "cholesky_solve", "det", "geqrf", "inverse", "istft", "lobpcg",
+    "logdet", "lu", "lu_solve", "lu_unpack", "matrix_exp", "orgqr", "ormqr", "pca_lowrank", "pinverse",
+    "qr", "slogdet", "stft", "svd", "svd_lowrank", "triangular_solve",
+)  # fmt: skip
 
 # Not globals: inside the package these names must remain Python's built-in types.
 _BUILTIN_DTYPES = {"bool": bool_, "int": int32, "float": float32}
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY, *_ELSEWHERE, *_BUILTIN_DTYPES} - {"annotations"})
+    return sorted({*globals(), *_LAZY, *_ELSEWHERE, *_BUILTIN_DTYPES, *_NAMED_ONLY} - {"annotations"})

@@ -3,7 +3,15 @@
 
 from __future__ import annotations
 
-__all__ = ["device_count", "empty_cache", "is_available", "manual_seed"]
+from typing import Any
+
+from ._missing import missing
+from ._named_only import refusing
+
+__all__ = [
+    "device_count", "empty_cache", "is_available", "is_bf16_supported", "is_current_stream_capturing",
+    "is_initialized", "manual_seed", "manual_seed_all",
+]  # fmt: skip
 
 
 def is_available() -> bool:
@@ -22,3 +30,45 @@ def manual_seed(seed: int) -> None:
 
 def empty_cache() -> None:
     """Changes nothing: there is no memory of such a device."""
+
+
+def manual_seed_all(seed: int) -> None:
+    """Changes nothing; libdl.manual_seed seeds what there is."""
+
+
+def is_initialized() -> bool:
+    """False: libdl has no such device."""
+    return False
+
+
+def is_bf16_supported() -> bool:
+    """False: libdl has no such device."""
+    return False
+
+
+def is_current_stream_capturing() -> bool:
+    """False: libdl has no such device."""
+    return False
+
+
+_REFUSED = (
+    "Event", "Stream", "current_allocated_memory", "current_device", "current_stream", "device",
+    "driver_allocated_memory", "get_device_capability", "get_device_name", "get_device_properties",
+    "get_rng_state", "get_rng_state_all", "max_memory_allocated", "max_memory_reserved", "mem_get_info",
+    "memory_allocated", "memory_reserved", "memory_stats", "recommended_max_memory",
+    "reset_peak_memory_stats", "set_device", "set_rng_state", "set_rng_state_all", "stream",
+    "synchronize",
+)  # fmt: skip
+
+
+def refused(module: str) -> Any:
+    """A module's __getattr__: what would be asked of such a device."""
+    missing_name = missing(module)
+    short = module.rpartition(".")[2]
+
+    def __getattr__(name: str) -> Any:
+        if name in _REFUSED:
+            return refusing(f"{short}.{name}", "libdl has no such device; ask is_available() first")
+        return missing_name(name)
+
+    return __getattr__

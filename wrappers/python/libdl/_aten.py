@@ -8,7 +8,7 @@ add:Tensor,Scalar add_:Tensor,Scalar addbmm addcdiv addcdiv_ addcmul addcmul_ ad
 addr adjoint affine_grid_generator all:default,dim,dims,int,float,bool allclose alpha_dropout
 alpha_dropout_ amax amin aminmax angle any:default,dim,dims,int,float,bool arccos arccos_ arccosh
 arccosh_ arcsin arcsin_ arcsinh arcsinh_ arctan arctan2 arctan2_ arctan_ arctanh arctanh_ argmax
-argmin argsort:default,stable argwhere as_strided as_strided_scatter asin asin_ asinh asinh_ atan
+argmin argsort:default,stable,values,values_stable argwhere as_strided as_strided_scatter asin asin_ asinh asinh_ atan
 atan2 atan2_ atan_ atanh atanh_ avg_pool1d baddbmm batch_norm bernoulli:default,p,Tensor
 bernoulli_:Tensor,float bilinear binary_cross_entropy_with_logits bincount binomial
 bitwise_and:Tensor,Scalar bitwise_and_:Tensor,Scalar bitwise_left_shift:Tensor,Tensor_Scalar
@@ -75,11 +75,11 @@ softmax:int sort:default,stable sparse_coo_tensor:indices,indices_size sparse_di
 sqrt sqrt_ square square_ squeeze:default,dim,dims stack std:dim,correction
 std_mean:dim,correction sub:Tensor,Scalar sub_:Tensor,Scalar subtract:Tensor,Scalar
 subtract_:Tensor,Scalar sum:dim_IntList,default,int,float,complex,bool sum_to_size swapdims t take
-take_along_dim tan tan_ tanh tanh_ threshold threshold_ tile to_dense topk trace transpose:int
+take_along_dim tan tan_ tanh tanh_ threshold threshold_ tile to_dense topk:default,values trace transpose:int
 trapezoid:x,dx trapz:x,dx tril tril_ triplet_margin_loss triu triu_ true_divide:Tensor,Scalar
 true_divide_:Tensor,Scalar trunc trunc_ type_as unbind:int unflatten:int unfold unique_consecutive
 unsafe_chunk unsafe_split:Tensor unsafe_split_with_sizes unsqueeze values vander
-var:dim,correction var_mean:dim,correction vdot view view_as view_as_complex view_as_real vstack
+var:dim,correction var_mean:dim,correction vdot view:default,dtype view_as view_as_complex view_as_real vstack
 where:default,self,ScalarSelf,ScalarOther,Scalar xlogy:Tensor,Scalar_Other zero_ zeros_like
 """
 

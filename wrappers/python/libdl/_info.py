@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Versions, processor, threads, devices: the information for a bug report."""
+"""Versions, processor, threads, devices: the information for a bug report; and the package's name in
+what it prints."""
 
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
@@ -29,3 +30,21 @@ def config() -> str:
 def show_config() -> str:
     """Versions, processor, threads and devices, one line each."""
     return config()
+
+
+# -- libdl, or torch as soon as libdl.as_torch is installed ----------------------------------------
+
+_NAME = ["libdl"]
+
+
+def shown_name() -> str:
+    return _NAME[0]
+
+
+def show_as(name: str) -> None:
+    _NAME[0] = name
+
+
+def is_own(module: str) -> bool:
+    """Whether the module's path is one of the package, under either name."""
+    return module.partition(".")[0] in ("libdl", _NAME[0])

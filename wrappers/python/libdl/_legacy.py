@@ -14,6 +14,7 @@ from ._creation import tensor
 from ._errors import DtypeError
 from ._functions import empty, full
 from ._modes import get_default_dtype, set_default_dtype
+from ._info import shown_name
 from ._types import (
     DeviceLike, Size, bfloat16, bool_, device as Device, dtype as Dtype, float16, float32, float64, int8, int16,
     int32, int64, uint8,
@@ -47,7 +48,7 @@ class TensorType(type):
         return f"<class '{cls}'>"
 
     def __str__(cls) -> str:
-        return f"libdl.{'cuda.' if cls.is_cuda else ''}{cls.__name__}"
+        return f"{shown_name()}.{'cuda.' if cls.is_cuda else ''}{cls.__name__}"
 
 
 def made(function: str, dtype: Dtype | None, device: Any, args: Any, named: dict[str, Any],
@@ -135,7 +136,7 @@ def cuda_types() -> dict[str, TensorType]:
 def type_name(x: Tensor) -> str:
     """libdl.FloatTensor, libdl.cuda.LongTensor, ..."""
     word = _WORDS.get(x.dtype, x.dtype.name.capitalize())
-    return f"libdl.{'cuda.' if x.is_cuda else ''}{word}Tensor"
+    return f"{shown_name()}.{'cuda.' if x.is_cuda else ''}{word}Tensor"
 
 
 def type_named(given: Any) -> tuple[Dtype, str | None]:

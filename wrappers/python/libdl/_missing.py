@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The error messages for names that do not exist."""
+"""Names that do not exist: the error messages, and the hook of those that can be imported alone."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import difflib
 import importlib
 import sys
 from typing import Any
+
+from ._info import shown_name
 
 _SEARCHED = (
     "libdl", "libdl.nn", "libdl.nn.functional", "libdl.nn.init", "libdl.nn.utils", "libdl.optim",
@@ -70,7 +72,39 @@ def public(module: str) -> Any:
 
     def __dir__() -> list[str]:
         names = vars(sys.modules[module])
-        own = [name for name in names if getattr(names[name], "__module__", None) == module]
+        places = (module, module.replace("libdl", shown_name(), 1))
+        own = [name for name in names if getattr(names[name], "__module__", None) in places]
         return sorted(names.get("__all__") or (n for n in own if not n.startswith("_")))
 
     return __dir__
+
+
+# -- what can be imported, and refuses when it is used ----------------------------------------------
+
+
+class _NamedOnly:
+    """Asked last by the import system, for modules of libdl that have no file."""
+
+    @staticmethod
+    def find_spec(fullname: str, path: Any = None, target: Any = None) -> Any:
+        if not fullname.startswith("libdl."):
+            return None
+        from ._named_only._making import spec_of
+
+        return spec_of(fullname)
+
+
+def _of_extension(name: str) -> Any:
+    if name.startswith("__"):
+        raise AttributeError(name)
+    from ._named_only import _extension
+
+    return getattr(_extension, name)
+
+
+def install() -> None:
+    """From here on, the listed modules can be imported, and the extension has PyTorch's names."""
+    from . import _C
+
+    sys.meta_path.append(_NamedOnly)
+    vars(_C).update(__getattr__=_of_extension, __path__=[])

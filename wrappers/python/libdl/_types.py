@@ -4,12 +4,14 @@
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
+import operator
 import threading
 from collections.abc import Iterable
 from typing import Any, NamedTuple, SupportsFloat, SupportsIndex, TypeAlias
 
 from . import _C
 from ._C import Tensor
+from ._info import shown_name
 
 Number: TypeAlias = bool | int | float | complex
 
@@ -35,7 +37,7 @@ class dtype:
         self.is_signed = not (self.name.startswith("uint") or self.name == "bool")
 
     def __repr__(self) -> str:
-        return f"libdl.{self.name}"
+        return f"{shown_name()}.{self.name}"
 
     def __reduce__(self) -> str:
         return self.name
@@ -80,8 +82,44 @@ float64: dtype = _make("float64")
 complex64: dtype = _make("complex64")
 complex128: dtype = _make("complex128")
 
+
+class _Unserved:
+    """In place of a number that the core would know a dtype or a device by: it refuses to be one."""
+
+    __slots__ = ("_reason",)
+
+    def __init__(self, reason: str) -> None:
+        self._reason = reason
+
+    def __index__(self) -> int:
+        raise NotImplementedError(self._reason)
+
+
+# Element types that no tensor has here: bytes of one element, and what numbers they hold.
+_NAMED_ONLY = {
+    **dict.fromkeys(("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz",
+                     "float8_e8m0fnu", "float4_e2m1fn_x2"), 1),
+    "complex32": 4, "bcomplex32": 4,
+    **dict.fromkeys((f"{sign}int{bits}" for sign in ("", "u") for bits in range(1, 8)), 1),
+    **dict.fromkeys(("quint8", "qint8", "quint4x2", "quint2x4", "bits8"), 1),
+    "qint32": 4, "bits16": 2,
+}  # fmt: skip
+
+
+def _name(name: str, itemsize: int) -> dtype:
+    made = object.__new__(dtype)
+    reason = f"no tensor has the dtype {name}: it can be named, and finfo tells what it would hold"
+    made.code = _Unserved(reason)  # type: ignore[assignment]
+    made.name, made.itemsize = name, itemsize
+    made.is_floating_point, made.is_complex = "float" in name, "complex" in name
+    made.is_signed = not name.startswith(("uint", "quint", "bits")) and name != "float8_e8m0fnu"
+    return made
+
+
+NAMED_ONLY: dict[str, dtype] = {name: _name(name, size) for name, size in _NAMED_ONLY.items()}
+
 _COMPLEX_OF = {"float16": complex64, "float32": complex64, "float64": complex128}
-_REAL_OF = {"complex64": float32, "complex128": float64}
+_REAL_OF = {"complex32": float16, "bcomplex32": bfloat16, "complex64": float32, "complex128": float64}
 
 
 def by_name(name: str) -> dtype:
@@ -89,9 +127,16 @@ def by_name(name: str) -> dtype:
                  bfloat16, float32, float64, complex64, complex128):  # fmt: skip
         if made.name == name:
             return made
+    if name in NAMED_ONLY:
+        return NAMED_ONLY[name]
     raise ValueError(f"no dtype is called {name!r}")
 
 
+# PyTorch's types of devices that no tensor is on here: programs compare with them.
+_NAMED_DEVICES = (
+    "fpga", "hip", "hpu", "ideep", "ipu", "lazy", "maia", "meta", "mkldnn", "mps", "mtia", "opencl",
+    "opengl", "privateuseone", "ve", "vulkan", "xla", "xpu",
+)  # fmt: skip
 _NO_META = (
     "device: found 'meta': there are no tensors without elements. nn.utils.skip_init(Class, ...) "
     "makes a module whose parameters are not drawn, for load_state_dict"
@@ -130,10 +175,8 @@ class device:
                 raise RuntimeError(f"device: {type + ':' + digits!r} is no device")
             index = int(digits)
         number = _C.device_type_named(type)
-        if number == 0 and type == "meta":
-            raise NotImplementedError(_NO_META)
         if number == 0:
-            raise RuntimeError(f"device: {type!r} is neither cpu, cuda nor a loaded plugin's")
+            number = _unserved_type(type)
         self.type = type
         self.index = index
         self._type = number
@@ -167,6 +210,14 @@ class device:
         return device, (self.type, self.index)
 
 
+def _unserved_type(type: str) -> Any:
+    """In place of a device's number, for a type that can be named."""
+    if type not in _NAMED_DEVICES:
+        raise RuntimeError(f"device: {type!r} is neither cpu, cuda nor a loaded plugin's")
+    return _Unserved(_NO_META if type == "meta" else f"device: no tensor can be on {type!r}: the "
+                     "devices are cpu, cuda and those of loaded plugins")  # fmt: skip
+
+
 def _type_and_index(number: int, index: int | None) -> tuple[str, int | None]:
     if index is None:  # device(1) is the accelerator's number 1
         return "cuda", number
@@ -196,7 +247,7 @@ class Size(tuple[int, ...]):
         return product
 
     def __repr__(self) -> str:
-        return f"libdl.Size([{', '.join(map(str, self))}])"
+        return f"{shown_name()}.Size([{', '.join(map(str, self))}])"
 
     def __getitem__(self, key: Any) -> Any:
         found = tuple.__getitem__(self, key)
@@ -225,7 +276,7 @@ class layout:
         self._name = name
 
     def __repr__(self) -> str:
-        return f"libdl.{self._name}"
+        return f"{shown_name()}.{self._name}"
 
     def __reduce__(self) -> str:
         return self._name
@@ -239,6 +290,11 @@ class layout:
 
 layout.__module__ = "libdl"
 strided, sparse_coo = layout("strided"), layout("sparse_coo")
+# Named by programs that ask which layout a tensor has; no tensor has them.
+sparse_csr, sparse_csc, sparse_bsr, sparse_bsc, jagged, mkldnn = (
+    layout(name)
+    for name in ("sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc", "jagged", "_mkldnn")
+)
 
 
 class memory_format:
@@ -251,7 +307,7 @@ class memory_format:
         self.name = name
 
     def __repr__(self) -> str:
-        return f"libdl.{self.name}"
+        return f"{shown_name()}.{self.name}"
 
     def __reduce__(self) -> str:
         return self.name
@@ -289,7 +345,15 @@ _LIMITS = {  # exponents: smallest normal, digits of the significand
     "bfloat16": (-126, 7),
     "float32": (-126, 23),
     "float64": (-1022, 52),
+    "float8_e4m3fn": (-6, 3),
+    "float8_e4m3fnuz": (-7, 3),
+    "float8_e5m2": (-14, 2),
+    "float8_e5m2fnuz": (-15, 2),
+    "float8_e8m0fnu": (-127, 0),
 }
+# Where the largest number is not the one that mirrors the smallest normal one.
+_LARGEST = {"float8_e4m3fn": 448.0, "float8_e4m3fnuz": 240.0, "float8_e5m2fnuz": 57344.0,
+            "float8_e8m0fnu": 2.0**127}  # fmt: skip
 
 
 def default_dtype() -> dtype:
@@ -312,9 +376,9 @@ class finfo:
         self.dtype = type.name
         self.bits = type.itemsize * 8
         self.eps = 2.0**-digits
-        self.max = (2.0 - self.eps) * 2.0 ** (1 - exponent)
-        self.min = -self.max
+        self.max = _LARGEST.get(type.name) or (2.0 - self.eps) * 2.0 ** (1 - exponent)
         self.tiny = self.smallest_normal = 2.0**exponent
+        self.min = -self.max if type.is_signed else self.tiny
         self.resolution = 10.0 ** -int(digits * 0.30103)
 
     def __repr__(self) -> str:
@@ -347,6 +411,7 @@ class Generator:
 
     def __init__(self, device: DeviceLike = "cpu") -> None:
         self._device = as_device(device)
+        operator.index(self._device._type)  # a device that can only be named refuses
         self._handle = _C.generator_new(_FIRST_SEED)
 
     @classmethod

@@ -36,6 +36,41 @@ def synchronize(device: Any = None, /) -> None:
         cuda.synchronize(device)
 
 
+def set_device_index(device: Any, /) -> None:
+    """Chooses the accelerator that "cuda" means."""
+    cuda.set_device(device)
+
+
+def memory_allocated(device_index: Any = None, /) -> int:
+    """Bytes in tensors on the accelerator; 0 without one."""
+    return cuda.memory_allocated(device_index)
+
+
+def max_memory_allocated(device_index: Any = None, /) -> int:
+    """The largest number of bytes that tensors on the accelerator have held; 0 without one."""
+    return cuda.max_memory_allocated(device_index)
+
+
+def memory_reserved(device_index: Any = None, /) -> int:
+    """Bytes allocated from the driver; 0 without an accelerator."""
+    return cuda.memory_reserved(device_index)
+
+
+def max_memory_reserved(device_index: Any = None, /) -> int:
+    """The largest number of bytes allocated from the driver; 0 without an accelerator."""
+    return cuda.max_memory_reserved(device_index)
+
+
+def reset_peak_memory_stats(device_index: Any = None, /) -> None:
+    """Resets the peaks to the current values."""
+    cuda.reset_peak_memory_stats(device_index)
+
+
+def get_memory_info(device_index: Any = None, /) -> tuple[int, int]:
+    """Free and total bytes of the accelerator."""
+    return cuda.mem_get_info(device_index)
+
+
 def empty_cache() -> None:
     """Gives the accelerators' idle memory back."""
     cuda.empty_cache()

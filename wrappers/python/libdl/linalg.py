@@ -185,5 +185,14 @@ import typing as _typing  # noqa: E402
 from ._missing import missing as _missing_names, public as _public_names  # noqa: E402
 
 if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
-    __getattr__ = _missing_names(__name__)
+
+    def __getattr__(name: str) -> Any:
+        import importlib
+
+        if not name.startswith("_"):
+            refusing = importlib.import_module("._linalg_names", __package__)
+            if hasattr(refusing, name):
+                return getattr(refusing, name)
+        return _missing_names(__name__)(name)
+
 __dir__ = _public_names(__name__)

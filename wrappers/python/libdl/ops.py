@@ -9,7 +9,11 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any, NoReturn
 
+from ._named_only import refusing
+
 _OWN = ("aten", "prims", "prim")
+_REFUSED = "this operator of PyTorch's is not offered by itself"
+_FOREACH = ["default", "List", "Scalar", "ScalarList", "Tensor"]
 
 
 class OpOverload:
@@ -33,6 +37,10 @@ class OpOverload:
         """aten::add.Tensor, or without .default."""
         behind = "" if self._overloadname == "default" else f".{self._overloadname}"
         return f"{self.overloadpacket._qualified_op_name}{behind}"
+
+    @property
+    def _name(self) -> str:
+        return self.name()
 
     @property
     def _schema(self) -> Any:
@@ -95,10 +103,14 @@ class _Namespace(ModuleType):
 
 @functools.cache
 def _of_libdl(name: str) -> OpOverloadPacket | None:
-    from . import _aten
+    from . import _aten, _aten_forms, _foreach
 
-    listed = (_aten.NAMES, _aten.MORE, _aten.FACTORIES)
+    if name.startswith("_foreach_") and hasattr(_foreach, name):
+        return OpOverloadPacket("aten", name, _FOREACH, lambda: getattr(_foreach, name))
+    listed = (_aten.NAMES, _aten.MORE, _aten.FACTORIES, _aten_forms.NAMES)
     names = next((found for text in listed if name in (found := _aten.overloads(text))), None)
+    if names is None and name in _aten_forms.REFUSED:
+        return OpOverloadPacket("aten", name, ["default"], lambda: refusing(f"ops.aten.{name}", _REFUSED))
     return (
         None if names is None else OpOverloadPacket("aten", name, names[name], lambda: _own(name))
     )
@@ -108,6 +120,10 @@ def _of_libdl(name: str) -> OpOverloadPacket | None:
 def _own(name: str) -> Any:
     import libdl
 
+    from . import _aten, _aten_forms
+
+    if name in _aten.overloads(_aten_forms.NAMES):
+        return getattr(_aten_forms, name)
     method = getattr(libdl.Tensor, name, None)
     if name.endswith("_") and method is not None:
         return method
@@ -130,12 +146,25 @@ def _of_program(namespace: str, name: str) -> OpOverloadPacket | None:
     return _packet(namespace, name) if name in OPERATORS.get(namespace, {}) else None
 
 
-def load_library(path: Any) -> NoReturn:
-    """Raises: such a library is compiled against PyTorch."""
-    raise NotImplementedError(
-        f"ops.load_library: {path} would be compiled against PyTorch; "
+def refuse_library(place: str, path: Any) -> NoReturn:
+    raise OSError(
+        f"{place}.load_library: {path} would be compiled against PyTorch; "
         "utils.load_plugin loads libdl's plugins"
     )
+
+
+def load_library(path: Any) -> None:
+    """Raises OSError, as for what cannot be loaded: such a library is compiled against PyTorch. In
+    place of torchvision's, its operators are defined by libdl's own."""
+    from pathlib import Path
+
+    where = Path(str(path))
+    if where.parent.name == "torchvision" and where.name.split(".")[0] in ("_C", "_C_stable"):
+        from .library._torchvision import register
+
+        register()
+        return
+    refuse_library("ops", path)
 
 
 import typing as _typing  # noqa: E402

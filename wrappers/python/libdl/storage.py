@@ -17,7 +17,7 @@ from ._mapping import mapped
 __all__ = [
     "BFloat16Storage", "BoolStorage", "ByteStorage", "CharStorage", "ComplexDoubleStorage",
     "ComplexFloatStorage", "DoubleStorage", "FloatStorage", "HalfStorage", "IntStorage",
-    "LongStorage", "ShortStorage", "Storage", "TypedStorage", "UntypedStorage",
+    "LongStorage", "ShortStorage", "Storage", "StorageBase", "TypedStorage", "UntypedStorage",
 ]  # fmt: skip
 
 
@@ -99,6 +99,9 @@ class AnyStorage:
     def elements(self, dtype: dtype) -> Tensor:
         """The memory as a vector of a dtype's elements."""
         return self._whole.view(dtype)
+
+
+StorageBase = AnyStorage
 
 
 class TypedStorage(AnyStorage):

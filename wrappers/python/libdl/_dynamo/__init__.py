@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from . import config as config, eval_frame as eval_frame
+from . import config as config, eval_frame as eval_frame, utils as utils
 from .eval_frame import OptimizedModule as OptimizedModule
 from ..compiler import (
     allow_in_graph as allow_in_graph, assume_constant_result as assume_constant_result,
@@ -36,6 +36,7 @@ def mark_static(t: Any, index: Any = None) -> None:
 
 
 maybe_mark_dynamic = mark_dynamic
+mark_static_address = mark_static
 
 
 def explain(f: Any, *args: Any, **kwargs: Any) -> NoReturn:

@@ -16,6 +16,7 @@ capture_scalar_outputs = False
 dynamic_shapes = True
 force_parameter_static_shapes = True
 optimize_ddp = True
+skip_fwd_side_effects_in_bwd_under_checkpoint = False
 suppress_errors = False
 verbose = False
 

@@ -20,12 +20,15 @@ from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import Any
 
+from libdl._info import show_as
+
 __all__ = ["install"]
 
-# Packages that are compiled against PyTorch: beside libdl, their libraries cannot be loaded.
+# Packages that are compiled against PyTorch: beside libdl, their libraries cannot be loaded, so that
+# they count as not installed. (torchvision can do without, see ops.load_library.)
 _COMPILED = (
-    "functorch", "torch_cluster", "torch_scatter", "torch_sparse", "torch_xla", "torchaudio",
-    "torchtext", "torchvision",
+    "functorch", "pyg_lib", "torch_cluster", "torch_scatter", "torch_sparse", "torch_spline_conv",
+    "torch_xla", "torchao", "torchaudio", "torchtext",
 )  # fmt: skip
 
 
@@ -44,18 +47,40 @@ class _Alias(Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         module.__spec__ = self._spec  # the import system has just put torch's there
+        _show_as_torch()
 
 
-class _Refusal(Loader):
-    def create_module(self, spec: ModuleSpec) -> ModuleType:
-        raise ImportError(
-            f"{spec.name} is compiled against PyTorch, and torch is libdl here (libdl.as_torch): "
-            "it cannot be loaded",
-            name=spec.name,
-        )
+def _show_as_torch() -> None:
+    """Gives modules and classes the names that programs compare with: torch.nn.layer, not libdl.nn.
+    layer. Both names lead to the one module."""
+    for name in [name for name in sys.modules if name == "libdl" or name.startswith("libdl.")]:
+        module, shown = sys.modules[name], "torch" + name[5:]
+        if name in _shown or name.startswith("libdl.as_torch"):
+            continue
+        if getattr(module.__spec__, "_initializing", False):
+            continue  # its classes come later
+        _shown.add(name)
+        sys.modules.setdefault(shown, module)
+        if "._C" not in name:
+            module.__name__ = shown
+        for value in list(vars(module).values()):
+            if isinstance(value, type) and getattr(value, "__module__", None) in (name, "libdl"):
+                value.__module__ = "torch" + value.__module__[5:]
 
-    def exec_module(self, module: ModuleType) -> None:
-        raise NotImplementedError
+
+_shown: set[str] = set()
+
+
+class _WithoutCompiled(PathFinder):
+    """Finds what lies on the path, except for what would not load."""
+
+    @classmethod
+    def find_spec(cls, fullname: str, path: Sequence[str] | None = None,
+                  target: ModuleType | None = None) -> ModuleSpec | None:  # fmt: skip
+        found = super().find_spec(fullname, path, target)
+        if found is not None and fullname in _COMPILED and _has_library(found):
+            return None
+        return found
 
 
 class _Finder(MetaPathFinder):
@@ -70,12 +95,7 @@ class _Finder(MetaPathFinder):
                 return None  # as for any absent module: programs ask find_spec what there is
             package = found.submodule_search_locations is not None
             return ModuleSpec(fullname, _Alias(), origin=found.origin, is_package=package)
-        if fullname in _COMPILED:
-            real = PathFinder.find_spec(fullname)
-            if real is not None and _has_library(real):
-                return ModuleSpec(fullname, _Refusal(), origin=real.origin)
         return None
-
 
     def find_distributions(self, context: Any = None) -> list[Any]:
         """The package torch for importlib.metadata: of the version that torch.__version__ tells."""
@@ -112,10 +132,12 @@ def explain(error: ImportError) -> str | None:
     """Which name libdl does not have and what exists instead; None if it is no name of libdl."""
     if isinstance(error, ModuleNotFoundError):
         own = _own_name(error.name or "")
+        if error.name in _COMPILED and PathFinder.find_spec(error.name) is not None:
+            return f"{error.name} is compiled against PyTorch, and torch is libdl here: it cannot be loaded"
         return None if own is None else f"torch is libdl here: {_explain_module(own)}"
     # Python 3.11 keeps the name only in the text: cannot import name 'x' from 'm'
     words = str(error).split("'")
-    if error.name is None or error.name.split(".")[0] != "libdl" or len(words) < 3:
+    if error.name is None or error.name.split(".")[0] not in ("libdl", "torch") or len(words) < 3:
         return None
     try:
         getattr(importlib.import_module(error.name), words[1])
@@ -174,15 +196,19 @@ def install() -> None:
     """From here on, `import torch` and its submodules are answered with libdl.
 
     `torch.__version__`, and so `libdl.__version__`, is the version of PyTorch's interface that is
-    followed, with libdl's own behind it, "2.15.0+libdl.0.1.0"; `version.libdl` stays "0.1.0".
+    followed, with libdl's own behind it, "2.15.0+libdl.0.1.0"; `version.libdl` stays "0.1.0". What is
+    printed says torch.float32, and classes and modules name torch as their place.
 
     A second call changes nothing. Raises ImportError if PyTorch itself was imported before."""
     if any(isinstance(finder, _Finder) for finder in sys.meta_path):
         return
     if "torch" in sys.modules:
         raise ImportError("libdl.as_torch: PyTorch itself was imported before install()")
+    sys.meta_path[:] = [_WithoutCompiled if f is PathFinder else f for f in sys.meta_path]
     sys.meta_path.insert(0, _Finder())
     _follow_version()
+    show_as("torch")
+    _show_as_torch()
     _install_in_spawned()
     shown = sys.excepthook
 

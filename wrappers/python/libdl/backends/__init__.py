@@ -3,9 +3,9 @@
 
 libdl has kernels of its own: a switch is stored and read back, and changes no result."""
 
-from . import cuda, cudnn, mkl, mkldnn, mps, openmp, opt_einsum
+from . import cpu, cuda, cudnn, mkl, mkldnn, mps, openmp, opt_einsum, quantized
 
-__all__ = ["cuda", "cudnn", "mkl", "mkldnn", "mps", "openmp", "opt_einsum"]
+__all__ = ["cpu", "cuda", "cudnn", "mkl", "mkldnn", "mps", "openmp", "opt_einsum", "quantized"]
 
 
 import typing as _typing  # noqa: E402

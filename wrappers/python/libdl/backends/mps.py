@@ -9,6 +9,16 @@ def is_available() -> bool:
     return False
 
 
+def is_macos_or_newer(major: int, minor: int) -> bool:
+    """False: libdl has no such device."""
+    return False
+
+
+def is_macos13_or_newer(minor: int = 0) -> bool:
+    """False: libdl has no such device."""
+    return False
+
+
 def is_built() -> bool:
     """False: libdl has no such device."""
     return False

@@ -21,10 +21,15 @@ from .._streams import (
     set_stream as set_stream,
     stream as stream,
 )
-from . import amp as amp, nvtx as nvtx, random as random
+from . import amp as amp, graphs as graphs, nvtx as nvtx, profiler as profiler, random as random
 from .devices import (
     device as device, device_of as device_of, get_device_properties as get_device_properties,
     set_device as set_device,
+)  # fmt: skip
+from .graphs import (
+    CUDAGraph as CUDAGraph, graph as graph, graph_pool_handle as graph_pool_handle,
+    is_current_stream_capturing as is_current_stream_capturing,
+    make_graphed_callables as make_graphed_callables,
 )  # fmt: skip
 from .random import (
     get_rng_state as get_rng_state, get_rng_state_all as get_rng_state_all,
@@ -173,6 +178,7 @@ def is_bf16_supported() -> bool:
 _initialized = False
 
 globals().update(_cuda_types())
+default_generators: tuple[Any, ...] = ()  # devices have none of their own: see libdl.Generator
 
 import typing as _typing  # noqa: E402
 

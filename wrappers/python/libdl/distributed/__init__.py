@@ -7,6 +7,9 @@ from enum import IntEnum
 from typing import Any, NoReturn
 
 from .._C import Tensor
+from .._named_only import NamedOnly
+
+_OFFERED = "groups of processes that train together are not offered"
 
 
 class ProcessGroup:
@@ -20,6 +23,65 @@ class ReduceOp(IntEnum):
     """How all_reduce would join the tensors of a group."""
 
     SUM, AVG, PRODUCT, MIN, MAX, BAND, BOR, BXOR = range(8)
+
+
+ReduceOp.RedOpType = ReduceOp  # type: ignore[attr-defined]
+
+
+class group:  # noqa: N801  (PyTorch's name)
+    """The group of all processes: there is none."""
+
+    WORLD: ProcessGroup | None = None
+
+
+class GroupMember:
+    """The group of all processes, and who is in none."""
+
+    WORLD: ProcessGroup | None = None
+    NON_GROUP_MEMBER = -100
+
+
+class Backend(str):
+    """The name of what would carry messages."""
+
+    UNDEFINED, GLOO, NCCL, UCC, MPI, XCCL, FAKE = "undefined", "gloo", "nccl", "ucc", "mpi", "xccl", "fake"
+    backend_list = [UNDEFINED, GLOO, NCCL, XCCL, UCC, MPI, FAKE]
+    default_device_backend_map = {"cpu": GLOO, "cuda": NCCL, "xpu": XCCL}
+
+    def __new__(cls, name: str) -> Backend:
+        return super().__new__(cls, name.lower())
+
+
+class Store(NamedOnly, path="distributed.Store", reason=_OFFERED):
+    """A name for annotations."""
+
+
+class FileStore(Store, path="distributed.FileStore", reason=_OFFERED):
+    """A name for annotations."""
+
+
+class TCPStore(Store, path="distributed.TCPStore", reason=_OFFERED):
+    """A name for annotations."""
+
+
+class HashStore(Store, path="distributed.HashStore", reason=_OFFERED):
+    """A name for annotations."""
+
+
+class P2POp(NamedOnly, path="distributed.P2POp", reason=_OFFERED):
+    """A name for annotations."""
+
+
+class Work(NamedOnly, path="distributed.Work", reason=_OFFERED):
+    """A name for annotations."""
+
+
+def _never() -> bool:
+    """False: groups of processes are not offered."""
+    return False
+
+
+is_gloo_available = is_mpi_available = is_nccl_available = is_ucc_available = is_xccl_available = _never
 
 
 def is_available() -> bool:
@@ -101,15 +163,45 @@ import typing as _typing  # noqa: E402
 
 from .._missing import missing as _missing_names, public as _public_names  # noqa: E402
 
+_MODULES = (
+    "_composable", "_functional_collectives", "_shard", "_tensor", "algorithms", "checkpoint",
+    "constants", "device_mesh", "distributed_c10d", "elastic", "fsdp", "launcher", "nn", "optim",
+    "pipelining", "rpc", "run", "tensor", "utils",
+)  # fmt: skip
+_ALONE = (
+    "all_gather_coalesced", "all_gather_into_tensor", "all_gather_object", "all_reduce_coalesced",
+    "all_to_all", "all_to_all_single", "batch_isend_irecv", "broadcast_object_list", "gather",
+    "gather_object", "get_global_rank", "get_group_rank", "get_process_group_ranks", "irecv", "isend",
+    "monitored_barrier", "new_subgroups", "new_subgroups_by_enumeration", "recv", "recv_object_list",
+    "reduce", "reduce_scatter", "reduce_scatter_tensor", "scatter", "scatter_object_list", "send",
+    "send_object_list", "split_group", "wait",
+)  # fmt: skip
+
+
+def _without_group(name: str) -> Any:
+    def refuse(*args: Any, **kwargs: Any) -> NoReturn:
+        _no_group(name)
+
+    refuse.__name__ = refuse.__qualname__ = name
+    refuse.__doc__ = "Raises a ValueError, as PyTorch does without a group."
+    return refuse
+
+
 if _typing.TYPE_CHECKING:
     from . import nn as nn, rpc as rpc
 else:  # so that type checkers report unknown names
 
     def __getattr__(name: str) -> Any:
-        if name in ("nn", "rpc"):
+        if name in _MODULES:
             import importlib
 
-            return importlib.import_module(f"{__name__}.{name}")
+            return importlib.import_module(f"libdl.distributed.{name}")
+        if name in _ALONE:
+            return _without_group(name)
+        if name in ("DeviceMesh", "init_device_mesh"):
+            from . import device_mesh
+
+            return getattr(device_mesh, name)
         return _missing_names(__name__)(name)
 
 __dir__ = _public_names(__name__)

@@ -8,6 +8,7 @@ import types
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .._info import is_own
 from ._placeholders import StructureCodeGen
 
 if TYPE_CHECKING:
@@ -44,7 +45,8 @@ def write_folder(module: GraphModule, folder: Path, name: str) -> None:
 def _import(name: str, value: Any) -> str:
     """The line by which a module gets one of the code's globals."""
     if isinstance(value, types.ModuleType):
-        return f"import {value.__name__} as {name}"
+        spec = value.__spec__  # which knows the file's own name under libdl.as_torch, too
+        return f"import {spec.name if spec else value.__name__} as {name}"
     if value is type(None):
         return f"{name} = type(None)"
     if isinstance(value, float):
@@ -61,7 +63,7 @@ def _is_written(child: Module) -> bool:
     """Whether the repr and a dtype say all about the module but its state."""
     kind = type(child)
     trained = {(x.dtype, x.requires_grad) for x in child.parameters()}
-    return (kind.__name__ in _WRITTEN and kind.__module__.startswith("libdl.")
+    return (kind.__name__ in _WRITTEN and is_own(kind.__module__)
             and len(trained) == 1 and all(needs for _, needs in trained))  # fmt: skip
 
 
@@ -70,7 +72,7 @@ def _parts(module: Module, folder: Path) -> list[str]:
     lines = []
     for name, child in module.named_children():
         if _is_written(child):
-            dtype = next(child.parameters()).dtype
+            dtype = f"libdl.{next(child.parameters()).dtype.name}"
             made = f"libdl.nn.{child!r}.to({dtype}).train({child.training})"
             lines.append(f"self.add_module({name!r}, {made})")
             continue
@@ -78,13 +80,13 @@ def _parts(module: Module, folder: Path) -> list[str]:
         read = f'pickle.loads((HERE / "{name}.pickle").read_bytes())'
         lines.append(f"self.add_module({name!r}, {read})")
     for name, x in module.named_parameters(recurse=False):
-        empty = f"libdl.empty({list(x.shape)}, dtype={x.dtype})"
+        empty = f"libdl.empty({list(x.shape)}, dtype=libdl.{x.dtype.name})"
         made = f"libdl.nn.Parameter({empty}, {x.requires_grad})"
         lines.append(f"self.register_parameter({name!r}, {made})")
     for name, buffer in module.named_buffers(recurse=False):
         kept = name not in module._non_persistent_buffers_set
         if not kept:
             raise NotImplementedError(f"to_folder: {name} is a buffer that no state holds")
-        made = f"libdl.empty({list(buffer.shape)}, dtype={buffer.dtype})"
+        made = f"libdl.empty({list(buffer.shape)}, dtype=libdl.{buffer.dtype.name})"
         lines.append(f"self.register_buffer({name!r}, {made})")
     return lines

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import libdl
 
+from .._info import is_own
 from ..utils import _pytree as pytree
 from ._code import CodeGen
 from .node import has_side_effect
@@ -67,7 +68,7 @@ class StructureCodeGen(CodeGen):
 def annotation_of(function: Callable[..., Any], name: str) -> Any:
     """The type of a parameter, or of the result ("return"); the library's own functions say nothing
     here, as in PyTorch."""
-    if (function.__module__ or "").startswith("libdl."):
+    if is_own(function.__module__ or ""):
         return None
     return getattr(function, "__annotations__", {}).get(name)
 

@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from .._C import Tensor
+from .._info import shown_name
 from ..nn import Module, Sequential
 from ..nn.parameter import Parameter
 from ._patches import Patches, wrap as wrap
@@ -44,7 +45,7 @@ class Tracer(TracerBase):
 
     def is_leaf_module(self, m: Module, module_qualified_name: str) -> bool:
         """Whether a call of the module becomes one node: so it is for all of nn but Sequential."""
-        return m.__module__.startswith("libdl.nn") and not isinstance(m, Sequential)
+        return m.__module__.startswith(("libdl.nn", f"{shown_name()}.nn")) and not isinstance(m, Sequential)
 
     def call_module(self, m: Module, forward: Callable[..., Any], args: tuple[Any, ...],
                     kwargs: dict[str, Any]) -> Any:  # fmt: skip

@@ -8,6 +8,7 @@ import operator
 from typing import Any
 
 from .. import overrides
+from .._info import is_own
 
 # x + y and so on, by the name of operator's function.
 BINARY = {
@@ -46,7 +47,7 @@ def qualified_name(target: Any) -> str:
 def is_library(obj: Any) -> bool:
     """Whether code reaches the object through the name libdl."""
     module = getattr(obj, "__module__", None) or ""
-    return module == "libdl" or module.startswith("libdl.")
+    return is_own(module)
 
 
 def is_function(func: Any) -> bool:

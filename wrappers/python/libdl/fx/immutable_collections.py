@@ -45,8 +45,8 @@ class immutable_dict(dict[Any, Any]):  # noqa: N801  (PyTorch's name)
 
 def _register(kind: type, plain: type) -> None:
     of = NODES[plain]
-    register_pytree_node(kind, of.flatten, lambda children, ctx: kind(of.unflatten(children, ctx)),
-                         flatten_with_keys_fn=of.flatten_with_keys)  # fmt: skip
+    register_pytree_node(kind, of.flatten_fn, lambda children, ctx: kind(of.unflatten_fn(children, ctx)),
+                         flatten_with_keys_fn=of.flatten_with_keys_fn)  # fmt: skip
 
 
 _register(immutable_list, list)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final as Final, NoReturn, TypeVar
+from typing import Any, Final as Final, NamedTuple, NoReturn, TypeVar
 
 _T = TypeVar("_T")
 
@@ -95,6 +95,27 @@ def load(f: Any, *args: Any, **kwargs: Any) -> NoReturn:
                               "not run; make the module in Python and load its state_dict")  # fmt: skip
 
 
+def trace_module(mod: _T, inputs: Any = None, *args: Any, **kwargs: Any) -> _T:
+    """Returns the module itself; see trace."""
+    return mod
+
+
+def set_fusion_strategy(strategy: Any) -> list[Any]:
+    """[]: nothing is fused."""
+    return []
+
+
+class TracerWarning(Warning):
+    """What a tracer would warn of."""
+
+
+class Attribute(NamedTuple):
+    """A value with a type for PyTorch's compiler: the value is what counts."""
+
+    value: Any
+    type: Any
+
+
 class ScriptModule:
     """A name for annotations and isinstance: no module is one here."""
 
@@ -114,5 +135,13 @@ import typing as _typing  # noqa: E402
 from .._missing import missing as _missing_names, public as _public_names  # noqa: E402
 
 if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
-    __getattr__ = _missing_names(__name__)
+
+    def __getattr__(name: str) -> Any:
+        if name == "_recursive":
+            import importlib
+
+            return importlib.import_module("libdl.jit._recursive")
+        return _missing_names(__name__)(name)
+
+
 __dir__ = _public_names(__name__)

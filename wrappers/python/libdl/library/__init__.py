@@ -33,7 +33,9 @@ _Function = Callable[..., Any]
 # Keys of PyTorch's dispatcher: kernels of a device, or of all; functions that are recorded.
 _DEVICES = {"CPU": "cpu", "CUDA": "cuda", "CompositeExplicitAutograd": ""}
 _RECORDED = ("CompositeImplicitAutograd", "Autograd", "AutogradCPU", "AutogradCUDA")
-_UNUSED = ("Meta", "Functionalize", "Python")
+_UNUSED = ("Meta", "Functionalize", "Python", "AutocastXPU", "AutocastMPS", "AutocastMTIA")
+# What is called in place of the operator while autocast is on.
+_AUTOCAST = {"AutocastCPU": "cpu", "AutocastCUDA": "cuda"}
 
 
 class CustomOpDef:
@@ -187,6 +189,8 @@ class Library:
             operator.composite = operator.composite or _by_device(operator)
         elif key in _RECORDED:
             operator.composite = fn
+        elif key in _AUTOCAST:
+            operator.autocast[_AUTOCAST[key]] = fn
         elif key not in _UNUSED:
             raise NotImplementedError(f"Library.impl: the key {key!r} stands for nothing here")
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import _C
+from .._autocast import is_autocast_enabled
 from .._C import Tensor
 from ..autograd.function import Function
 from ._schema import Schema
@@ -40,11 +41,17 @@ class Operator:
         self.backward: Callable[..., Any] | None = None
         self.setup: Callable[..., Any] | None = None
         self.batch_rule: Callable[..., Any] | None = None
+        self.autocast: dict[str, Callable[..., Any]] = {}  # by device, while autocast is on there
         self.strict = True  # whether results may be no alias of arguments
         self._function: Any = None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         values, named = self.schema.bind(args, kwargs)
+        if self.autocast:
+            given = _tensors([*values, *named.values()])
+            kind = given[0].device.type if given else "cpu"
+            if kind in self.autocast and is_autocast_enabled(kind):
+                return self.autocast[kind](*values, **named)
         if self.composite is not None and self.backward is None:
             return self.composite(*values, **named)
         call = _Call(self, values, named)

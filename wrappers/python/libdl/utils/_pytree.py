@@ -6,13 +6,30 @@ None included, is a leaf. Dictionaries keep the order of their keys."""
 
 from __future__ import annotations
 
+import json
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from ._pytree_nodes import (
-    NODES, Context, GetAttrKey, KeyPath, MappingKey, SequenceKey, is_namedtuple,
-    is_namedtuple_class, key_get, keystr, kind_of, register_pytree_node,
+    NODES as SUPPORTED_NODES, Context, GetAttrKey, KeyPath, MappingKey,
+    NodeDef as NodeDef, SequenceKey, _defaultdict_flatten as _defaultdict_flatten,
+    _defaultdict_flatten_with_keys as _defaultdict_flatten_with_keys,
+    _defaultdict_unflatten as _defaultdict_unflatten, _deque_flatten as _deque_flatten,
+    _deque_flatten_with_keys as _deque_flatten_with_keys, _deque_unflatten as _deque_unflatten,
+    _dict_flatten as _dict_flatten, _dict_flatten_with_keys as _dict_flatten_with_keys,
+    _dict_unflatten as _dict_unflatten, _list_flatten as _list_flatten,
+    _list_flatten_with_keys as _list_flatten_with_keys, _list_unflatten as _list_unflatten,
+    _namedtuple_flatten as _namedtuple_flatten,
+    _namedtuple_flatten_with_keys as _namedtuple_flatten_with_keys,
+    _namedtuple_unflatten as _namedtuple_unflatten, _ordereddict_flatten as _ordereddict_flatten,
+    _ordereddict_flatten_with_keys as _ordereddict_flatten_with_keys,
+    _ordereddict_unflatten as _ordereddict_unflatten, _tuple_flatten as _tuple_flatten,
+    _tuple_flatten_with_keys as _tuple_flatten_with_keys, _tuple_unflatten as _tuple_unflatten,
+    dumped, is_namedtuple, is_namedtuple_class, is_namedtuple_instance as is_namedtuple_instance,
+    is_structseq as is_structseq, is_structseq_class as is_structseq_class,
+    is_structseq_instance as is_structseq_instance, key_get, keystr, kind_of, loaded,
+    register_pytree_node,
 )  # fmt: skip
 
 __all__ = [
@@ -27,13 +44,17 @@ __all__ = [
 PyTree = Any
 IsLeaf = Callable[[Any], bool] | None
 Kinds = type | tuple[type, ...] | Callable[[Any], bool]
+BUILTIN_TYPES: frozenset[Any] = frozenset(SUPPORTED_NODES)
+STANDARD_DICT_TYPES: frozenset[type] = frozenset({dict, OrderedDict, defaultdict})
+_register_pytree_node = register_pytree_node  # its first name
+KeyEntry = Any
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 class TreeSpec:
     """The structure of a tree, without its leaves.
 
-    type is a node's class, NamedTuple for all namedtuples, None for a leaf."""
+    type is a node's class, namedtuple for all namedtuples, None for a leaf."""
 
     __slots__ = ("children_specs", "context", "num_leaves", "num_nodes", "type")
     num_leaves: int
@@ -66,7 +87,7 @@ class TreeSpec:
     def _text(self, indent: int) -> str:
         if self.is_leaf():
             return "*"
-        name = "namedtuple" if self.type is NamedTuple else self.type.__name__
+        name = self.type.__name__
         separator = ",\n" + " " * (indent + 2)
         inside = separator.join(child._text(indent + 2) for child in self.children_specs)
         return f"TreeSpec({name}, {self.context}, [{inside}])"
@@ -95,7 +116,7 @@ class TreeSpec:
         if self.is_leaf():
             return next(leaves)
         children = [child._built(leaves) for child in self.children_specs]
-        return NODES[self.type].unflatten(children, self.context)
+        return SUPPORTED_NODES[self.type].unflatten_fn(children, self.context)
 
     def flatten_up_to(self, tree: PyTree) -> list[PyTree]:
         """The parts of a tree that stand where this structure has leaves. Raises ValueError if the
@@ -116,13 +137,16 @@ class TreeSpec:
         if kind is not self.type:
             raise ValueError(
                 f"flatten_up_to: found a {type(tree).__name__}, wanted a {self.type.__name__}")
-        children, context = NODES[kind].flatten(tree)
+        children, context = SUPPORTED_NODES[kind].flatten_fn(tree)
         if len(children) != self.num_children:
             raise ValueError(
                 f"flatten_up_to: found {len(children)} children, wanted {self.num_children}")
         if kind is not deque and context != self.context:
             raise ValueError(f"flatten_up_to: found {context}, wanted {self.context}")
         return list(children)
+
+
+PyTreeSpec = TreeSpec
 
 
 class LeafSpec(TreeSpec):
@@ -146,7 +170,7 @@ def _flatten(tree: PyTree, leaves: list[Any], is_leaf: IsLeaf) -> TreeSpec:
     if kind is None or (is_leaf is not None and is_leaf(tree)):
         leaves.append(tree)
         return _LEAF
-    children, context = NODES[kind].flatten(tree)
+    children, context = SUPPORTED_NODES[kind].flatten_fn(tree)
     return TreeSpec(kind, context, [_flatten(child, leaves, is_leaf) for child in children])
 
 
@@ -274,6 +298,50 @@ def _broadcast_to_and_flatten(tree: PyTree, treespec: TreeSpec,
     return found
 
 
+def _get_node_type(tree: Any) -> Any:
+    """The object's class, namedtuple for all namedtuples."""
+    return kind_of(tree) or type(tree)
+
+
+def _is_leaf(tree: PyTree, is_leaf: IsLeaf = None) -> bool:
+    return tree_is_leaf(tree, is_leaf)
+
+
+# -- as text ---------------------------------------------------------------------------------------
+
+
+def _as_plain(spec: TreeSpec) -> dict[str, Any]:
+    if spec.is_leaf():
+        return {"type": None, "context": None, "children_spec": []}
+    name, context = dumped(spec.type, spec.context)
+    return {"type": name, "context": context, "children_spec": [_as_plain(c) for c in spec.children_specs]}
+
+
+def _of_plain(told: Any) -> TreeSpec:
+    if told["type"] is None:
+        return _LEAF
+    kind, context = loaded(told["type"], told["context"])
+    return TreeSpec(kind, context, [_of_plain(child) for child in told["children_spec"]])
+
+
+def treespec_dumps(treespec: TreeSpec, protocol: int | None = None) -> str:
+    """The structure as text. protocol: 1. Raises NotImplementedError for classes that were
+    registered without serialized_type_name."""
+    if not isinstance(treespec, TreeSpec):
+        raise TypeError(f"treespec_dumps: found a {type(treespec).__name__}, wanted a TreeSpec")
+    if protocol not in (None, 1):
+        raise ValueError(f"treespec_dumps: protocol is {protocol}, wanted 1")
+    return json.dumps([1, _as_plain(treespec)])
+
+
+def treespec_loads(serialized: str) -> TreeSpec:
+    """The structure that treespec_dumps wrote."""
+    protocol, told = json.loads(serialized)
+    if protocol != 1:
+        raise NotImplementedError(f"treespec_loads: the protocol is {protocol}, wanted 1")
+    return _of_plain(told)
+
+
 # -- with the path to each leaf --------------------------------------------------------------------
 
 
@@ -281,7 +349,7 @@ def _paths(tree: PyTree, before: KeyPath, is_leaf: IsLeaf) -> Iterator[tuple[Key
     if tree_is_leaf(tree, is_leaf):
         yield before, tree
         return
-    with_keys = NODES[kind_of(tree)].flatten_with_keys
+    with_keys = SUPPORTED_NODES[kind_of(tree)].flatten_with_keys_fn
     if with_keys is None:
         raise ValueError(f"tree_flatten_with_path: {type(tree)} was registered without "
                          "flatten_with_keys_fn")  # fmt: skip

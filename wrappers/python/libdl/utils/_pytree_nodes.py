@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict, defaultdict, deque
+import json
+from collections import OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -66,14 +67,24 @@ def key_get(obj: Any, kp: KeyPath) -> Any:
 class NodeDef(NamedTuple):
     """How a class is taken apart and put together again."""
 
-    flatten: Callable[[Any], tuple[Any, Context]]
-    """flatten(node): its children and what else belongs to it"""
-    unflatten: Callable[[Iterable[Any], Context], Any]
-    flatten_with_keys: Callable[[Any], tuple[Any, Context]] | None
-    """flatten with (key, child) in place of each child; None: the class has no paths"""
+    type: Any
+    flatten_fn: Callable[[Any], tuple[Any, Context]]
+    """flatten_fn(node): its children and what else belongs to it"""
+    unflatten_fn: Callable[[Iterable[Any], Context], Any]
+    flatten_with_keys_fn: Callable[[Any], tuple[Any, Context]] | None
+    """flatten_fn with (key, child) in place of each child; None: the class has no paths"""
+
+
+class Dump(NamedTuple):
+    """How a class is written as text."""
+
+    name: str
+    to_dumpable_context: Callable[[Context], Any] | None
+    from_dumpable_context: Callable[[Any], Context] | None
 
 
 NODES: dict[Any, NodeDef] = {}
+DUMPS: dict[Any, Dump] = {}
 
 
 def register_pytree_node(
@@ -84,13 +95,18 @@ def register_pytree_node(
     flatten_with_keys_fn: Callable[[Any], tuple[Any, Context]] | None = None,
 ) -> None:  # fmt: skip
     """Makes the class a node. flatten_fn(node) gives (children, context), unflatten_fn(children,
-    context) the node again, and flatten_with_keys_fn(node) gives ([(key, child)], context). The
-    options for serialisation are accepted and not used.
+    context) the node again, and flatten_with_keys_fn(node) gives ([(key, child)], context).
+    serialized_type_name and the context's two functions serve treespec_dumps and treespec_loads.
 
     Raises: ValueError, if the class is registered."""
     if cls in NODES:
         raise ValueError(f"register_pytree_node: {cls} is registered already")
-    NODES[cls] = NodeDef(flatten_fn, unflatten_fn, flatten_with_keys_fn)
+    if (to_dumpable_context is None) != (from_dumpable_context is None):
+        raise ValueError("register_pytree_node: found one of to_dumpable_context and "
+                         "from_dumpable_context, wanted both or neither")  # fmt: skip
+    NODES[cls] = NodeDef(cls, flatten_fn, unflatten_fn, flatten_with_keys_fn)
+    if serialized_type_name is not None:
+        DUMPS[cls] = Dump(serialized_type_name, to_dumpable_context, from_dumpable_context)
 
 
 def is_namedtuple_class(cls: type) -> bool:
@@ -104,11 +120,38 @@ def is_namedtuple(obj: object) -> bool:
 
 
 def kind_of(tree: Any) -> Any:
-    """What the object's class is registered as, NamedTuple for all namedtuples; None: a leaf."""
+    """What the object's class is registered as, namedtuple for all namedtuples; None: a leaf."""
     cls = type(tree)
     if cls in NODES:
         return cls
-    return NamedTuple if isinstance(tree, tuple) and is_namedtuple_class(cls) else None
+    return namedtuple if isinstance(tree, tuple) and is_namedtuple_class(cls) else None
+
+
+def is_structseq_class(cls: object) -> bool:
+    """Whether the class is a structure of C that is also a tuple, as that of os.times()."""
+    return (
+        isinstance(cls, type) and cls.__bases__ == (tuple,)
+        and all(isinstance(getattr(cls, name, None), int)
+                for name in ("n_fields", "n_sequence_fields", "n_unnamed_fields"))
+    )  # fmt: skip
+
+
+def is_structseq(obj: object) -> bool:
+    """Whether the object is such a structure, or the class of one."""
+    return is_structseq_class(obj if isinstance(obj, type) else type(obj))
+
+
+def is_structseq_instance(obj: object) -> bool:
+    """Whether the object is such a structure."""
+    return is_structseq_class(type(obj))
+
+
+def is_namedtuple_instance(obj: object) -> bool:
+    """Whether the object is a namedtuple."""
+    return is_namedtuple_class(type(obj))
+
+
+# -- Python's own containers -----------------------------------------------------------------------
 
 
 def _indexed(sequence: Any) -> list[tuple[Any, Any]]:
@@ -123,21 +166,146 @@ def _named(named: Any) -> list[tuple[Any, Any]]:
     return [(GetAttrKey(name), child) for name, child in zip(named._fields, named, strict=True)]
 
 
-def _add(cls: Any, context: Callable[[Any], Context],
-         unflatten: Callable[[Iterable[Any], Context], Any],
-         with_keys: Callable[[Any], list[tuple[Any, Any]]]) -> None:  # fmt: skip
-    values = with_keys is _keyed
-    NODES[cls] = NodeDef(lambda x: (list(x.values() if values else x), context(x)), unflatten,
-                         lambda x: (with_keys(x), context(x)))  # fmt: skip
+def _tuple_flatten(d: tuple[Any, ...]) -> tuple[list[Any], Context]:
+    return list(d), None
 
 
-_add(tuple, lambda _: None, lambda children, _: tuple(children), _indexed)
-_add(list, lambda _: None, lambda children, _: list(children), _indexed)
-_add(deque, lambda x: x.maxlen, lambda children, maxlen: deque(children, maxlen), _indexed)
-_add(NamedTuple, type, lambda children, cls: cls(*children), _named)
-_add(dict, list, lambda children, keys: dict(zip(keys, children, strict=True)), _keyed)
-_add(OrderedDict, list, lambda children, keys: OrderedDict(zip(keys, children, strict=True)),
-     _keyed)  # fmt: skip
-_add(defaultdict, lambda x: [x.default_factory, list(x)],
-     lambda children, made: defaultdict(made[0], zip(made[1], children, strict=True)),
-     _keyed)  # fmt: skip
+def _tuple_flatten_with_keys(d: tuple[Any, ...]) -> tuple[list[Any], Context]:
+    return _indexed(d), None
+
+
+def _tuple_unflatten(values: Iterable[Any], context: Context) -> tuple[Any, ...]:
+    return tuple(values)
+
+
+def _list_flatten(d: list[Any]) -> tuple[list[Any], Context]:
+    return d, None
+
+
+def _list_flatten_with_keys(d: list[Any]) -> tuple[list[Any], Context]:
+    return _indexed(d), None
+
+
+def _list_unflatten(values: Iterable[Any], context: Context) -> list[Any]:
+    return list(values)
+
+
+def _dict_flatten(d: dict[Any, Any]) -> tuple[list[Any], Context]:
+    return list(d.values()), list(d)
+
+
+def _dict_flatten_with_keys(d: dict[Any, Any]) -> tuple[list[Any], Context]:
+    return _keyed(d), list(d)
+
+
+def _dict_unflatten(values: Iterable[Any], context: Context) -> dict[Any, Any]:
+    return dict(zip(context, values, strict=True))
+
+
+def _namedtuple_flatten(d: Any) -> tuple[list[Any], Context]:
+    return list(d), type(d)
+
+
+def _namedtuple_flatten_with_keys(d: Any) -> tuple[list[Any], Context]:
+    return _named(d), type(d)
+
+
+def _namedtuple_unflatten(values: Iterable[Any], context: Context) -> Any:
+    return context(*values)
+
+
+def _ordereddict_flatten(d: OrderedDict[Any, Any]) -> tuple[list[Any], Context]:
+    return list(d.values()), list(d)
+
+
+def _ordereddict_flatten_with_keys(d: OrderedDict[Any, Any]) -> tuple[list[Any], Context]:
+    return _keyed(d), list(d)
+
+
+def _ordereddict_unflatten(values: Iterable[Any], context: Context) -> OrderedDict[Any, Any]:
+    return OrderedDict(zip(context, values, strict=True))
+
+
+def _defaultdict_flatten(d: Any) -> tuple[list[Any], Context]:
+    return list(d.values()), [d.default_factory, list(d)]
+
+
+def _defaultdict_flatten_with_keys(d: Any) -> tuple[list[Any], Context]:
+    return _keyed(d), [d.default_factory, list(d)]
+
+
+def _defaultdict_unflatten(values: Iterable[Any], context: Context) -> Any:
+    return defaultdict(context[0], zip(context[1], values, strict=True))
+
+
+def _deque_flatten(d: deque[Any]) -> tuple[list[Any], Context]:
+    return list(d), d.maxlen
+
+
+def _deque_flatten_with_keys(d: deque[Any]) -> tuple[list[Any], Context]:
+    return _indexed(d), d.maxlen
+
+
+def _deque_unflatten(values: Iterable[Any], context: Context) -> deque[Any]:
+    return deque(values, maxlen=context)
+
+
+def _add(cls: Any, dump: Dump, *functions: Any) -> None:
+    NODES[cls], DUMPS[cls] = NodeDef(cls, *functions), dump
+
+
+def _dumpable_defaultdict(context: Context) -> Any:
+    factory, keys = context
+    return {
+        "default_factory_module": factory.__module__,
+        "default_factory_name": factory.__qualname__,
+        "dict_context": keys,
+    }
+
+
+def _loaded_defaultdict(told: Any) -> Context:
+    import importlib
+
+    module = importlib.import_module(told["default_factory_module"])
+    return [getattr(module, told["default_factory_name"]), told["dict_context"]]
+
+
+def _plain(name: str) -> Dump:
+    return Dump(name, None, None)
+
+
+_add(tuple, _plain("builtins.tuple"), _tuple_flatten, _tuple_unflatten, _tuple_flatten_with_keys)
+_add(list, _plain("builtins.list"), _list_flatten, _list_unflatten, _list_flatten_with_keys)
+_add(dict, _plain("builtins.dict"), _dict_flatten, _dict_unflatten, _dict_flatten_with_keys)
+_add(namedtuple, _plain("collections.namedtuple"), _namedtuple_flatten, _namedtuple_unflatten,
+     _namedtuple_flatten_with_keys)  # fmt: skip
+_add(OrderedDict, _plain("collections.OrderedDict"), _ordereddict_flatten, _ordereddict_unflatten,
+     _ordereddict_flatten_with_keys)  # fmt: skip
+_add(defaultdict, Dump("collections.defaultdict", _dumpable_defaultdict, _loaded_defaultdict),
+     _defaultdict_flatten, _defaultdict_unflatten, _defaultdict_flatten_with_keys)  # fmt: skip
+_add(deque, _plain("collections.deque"), _deque_flatten, _deque_unflatten, _deque_flatten_with_keys)
+
+
+# -- structures as text ----------------------------------------------------------------------------
+
+
+def dumped(kind: Any, context: Context) -> tuple[str, str]:
+    """A node's class and context as text."""
+    if kind not in DUMPS or kind is namedtuple:
+        name = context if kind is namedtuple else kind
+        raise NotImplementedError(f"treespec_dumps: {name} was registered without serialized_type_name")
+    dump = DUMPS[kind]
+    told = dump.to_dumpable_context(context) if dump.to_dumpable_context else context
+    try:
+        return dump.name, json.dumps(told)
+    except TypeError as error:
+        raise TypeError(f"treespec_dumps: the context of {kind} cannot be written: {error}") from error
+
+
+def loaded(name: str, context: str) -> tuple[Any, Context]:
+    """The class and context of such texts."""
+    for kind, dump in DUMPS.items():
+        if dump.name == name:
+            told = json.loads(context)
+            return kind, dump.from_dumpable_context(told) if dump.from_dumpable_context else told
+    raise NotImplementedError(f"treespec_loads: {name!r} is not registered")

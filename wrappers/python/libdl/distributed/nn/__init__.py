@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from .._C import Tensor
-from . import _no_group
+from ..._C import Tensor
+from .. import _no_group
 
 __all__ = ["all_gather", "all_reduce", "broadcast"]
 

@@ -21,6 +21,8 @@ __all__ = [
 class Dim:
     """The name of a size that may change, and its bounds; a name of a program for export()."""
 
+    AUTO, DYNAMIC, STATIC = "AUTO", "DYNAMIC", "STATIC"
+
     def __init__(self, name: str, *, min: int | None = None, max: int | None = None) -> None:
         self.__name__, self.min, self.max = name, min, max
 
@@ -73,8 +75,16 @@ def register_dataclass(cls: type, *, serialized_type_name: str | None = None) ->
 
 import typing as _typing  # noqa: E402
 
-from ._missing import missing as _missing_names, public as _public_names  # noqa: E402
+from .._missing import missing as _missing_names, public as _public_names  # noqa: E402
 
 if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
-    __getattr__ = _missing_names(__name__)
+
+    def __getattr__(name: str) -> Any:
+        if name in ("_trace", "decomp_utils"):
+            import importlib
+
+            return importlib.import_module(f"libdl.export.{name}")
+        return _missing_names(__name__)(name)
+
+
 __dir__ = _public_names(__name__)

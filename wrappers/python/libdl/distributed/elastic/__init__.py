@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""PyTorch's launcher of processes, which is not offered."""
