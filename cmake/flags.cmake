@@ -54,6 +54,11 @@ function(libdl_native_kernels target)
   endforeach()
 endfunction()
 
+# Highway's targets of SVE (bits 20 to 27): their vectors have no size that a table of them could have.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
+  add_compile_definitions(HWY_BROKEN_TARGETS=0xFF00000)
+endif()
+
 function(libdl_flags target)
   target_compile_features(${target} PUBLIC cxx_std_20 c_std_99)
   set_target_properties(${target} PROPERTIES
