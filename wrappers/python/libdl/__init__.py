@@ -67,7 +67,6 @@ from ._creation import (
     as_tensor as as_tensor, asarray as asarray, from_dlpack as from_dlpack,
     from_numpy as from_numpy, frombuffer as frombuffer, tensor as tensor,
 )  # fmt: skip
-from ._mapping import from_file as from_file
 from ._overloads import *  # type: ignore[assignment]
 from ._dropping import *  # type: ignore[assignment]
 from ._convolution import *  # type: ignore[assignment]
@@ -271,7 +270,11 @@ if _typing.TYPE_CHECKING:
     from ._indices import *
     from ._sizes import *
     from .nn._top_level import *
-    from .serialization import load as load, save as save
+    from ._mapping import from_file as from_file
+    from .serialization import (
+        PyTorchFileReader as PyTorchFileReader, PyTorchFileWriter as PyTorchFileWriter, load as load,
+        save as save,
+    )  # fmt: skip
     from .storage import *
     from . import accelerator as accelerator, amp as amp, backends as backends, compiler as compiler
     from . import cpu as cpu, cuda as cuda, distributed as distributed, distributions as distributions
@@ -345,7 +348,8 @@ _ELSEWHERE = {
     ), "libdl._top_level_names"),
     "StorageBase": "libdl.storage",
     "Future": "libdl.futures", "ScriptFunction": "libdl.jit", "ScriptModule": "libdl.jit",
-    "load": "libdl.serialization", "matrix_power": "libdl.linalg",
+    "PyTorchFileReader": "libdl.serialization", "PyTorchFileWriter": "libdl.serialization",
+    "from_file": "libdl._mapping", "load": "libdl.serialization", "matrix_power": "libdl.linalg",
     "pairwise_distance": "libdl.nn.functional", "save": "libdl.serialization", "vmap": "libdl.func",
 }  # fmt: skip
 

@@ -21,7 +21,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-class AnyStorage:
+class _Storage:
     """A vector of all elements of the memory; writes are seen by every tensor that lies there."""
 
     _filename: str | None = None
@@ -101,10 +101,10 @@ class AnyStorage:
         return self._whole.view(dtype)
 
 
-StorageBase = AnyStorage
+StorageBase = _Storage
 
 
-class TypedStorage(AnyStorage):
+class TypedStorage(_Storage):
     """The memory as elements of a dtype."""
 
     @property
@@ -116,7 +116,7 @@ class TypedStorage(AnyStorage):
         return UntypedStorage(self._whole)
 
 
-class UntypedStorage(AnyStorage):
+class UntypedStorage(_Storage):
     """The memory as bytes."""
 
     def __init__(self, whole: Tensor | int = 0) -> None:

@@ -6,17 +6,45 @@ asked for."""
 
 from __future__ import annotations
 
+import importlib as _importlib
 import typing as _typing
+from collections.abc import Callable as _Callable
 
 from .._missing import missing as _missing_names, public as _public_names
+from .._types import device as _Device
+from ._archive import get_crc32_options, set_crc32_options
+from ._endianness import LoadEndianness, get_default_load_endianness, set_default_load_endianness
 from ._files import load, save
 from ._source import get_default_mmap_options, opened as _opened, set_default_mmap_options
 
 __all__ = [
-    "Unbuilt", "add_safe_globals", "clear_safe_globals", "get_default_mmap_options",
-    "get_safe_globals", "get_unsafe_globals_in_checkpoint", "load", "safe_globals", "save",
-    "set_default_mmap_options",
+    "DEFAULT_PROTOCOL", "LoadEndianness", "MAP_LOCATION", "PyTorchFileReader", "PyTorchFileWriter",
+    "SourceChangeWarning", "Unbuilt", "add_safe_globals", "clear_safe_globals", "get_crc32_options",
+    "get_default_load_endianness", "get_default_mmap_options", "get_safe_globals",
+    "get_unsafe_globals_in_checkpoint", "load", "safe_globals", "save", "set_crc32_options",
+    "set_default_load_endianness", "set_default_mmap_options",
 ]  # fmt: skip
+
+DEFAULT_PROTOCOL = 2  # of pickles
+MAP_LOCATION: _typing.TypeAlias = (
+    _Callable[[_typing.Any, str], _typing.Any] | _Device | str | dict[str, str] | None
+)
+"""What load's map_location takes."""
+if _typing.TYPE_CHECKING:
+    from ._records import (
+        PyTorchFileReader as PyTorchFileReader, PyTorchFileWriter as PyTorchFileWriter,
+    )  # fmt: skip
+    from ._values import Unbuilt as Unbuilt
+
+_LAZY = {
+    "Unbuilt": "_values", "PyTorchFileReader": "_records", "PyTorchFileWriter": "_records",
+    "_open_zipfile_reader": "_records", "_open_zipfile_writer": "_records",
+}  # fmt: skip
+_NAMED = {"_open_zipfile_reader": "reader_of", "_open_zipfile_writer": "writer_of"}
+
+
+class SourceChangeWarning(Warning):
+    """PyTorch's, of classes whose source differs from the file's. libdl gives none."""
 
 
 def add_safe_globals(safe_globals: list[_typing.Any]) -> None:
@@ -77,10 +105,9 @@ def get_unsafe_globals_in_checkpoint(f: _typing.Any) -> list[str]:
 
 
 def __getattr__(name: str) -> _typing.Any:
-    if name == "Unbuilt":
-        from ._values import Unbuilt
-
-        return Unbuilt
+    if name in _LAZY:
+        module = _importlib.import_module(f".{_LAZY[name]}", __name__)
+        return getattr(module, _NAMED.get(name, name))
     return _missing_names(__name__)(name)
 
 

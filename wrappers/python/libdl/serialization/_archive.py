@@ -192,14 +192,33 @@ def check(name: str, record: Record, data: bytes | memoryview) -> None:
 
 # -- writing ---------------------------------------------------------------------------------------
 
+_checksums = True
+
+
+def get_crc32_options() -> bool:
+    """Whether save(format="torch") computes checksums."""
+    return _checksums
+
+
+def set_crc32_options(compute_crc32: bool) -> None:
+    """Sets whether save(format="torch") computes checksums. libdl's own files always have them.
+
+    Arguments:
+        compute_crc32: False: a damaged file loads as other numbers
+    """
+    global _checksums
+    _checksums = bool(compute_crc32)
+
 
 class Writer:
     """Writes records one after another into an archive.
 
-    put takes the file's next bytes."""
+    put takes the file's next bytes; checksums: None: as set_crc32_options said."""
 
-    def __init__(self, put: Callable[[bytes | memoryview], object], folder: str) -> None:
+    def __init__(self, put: Callable[[bytes | memoryview], object], folder: str,
+                 checksums: bool | None = None) -> None:  # fmt: skip
         self._put, self._folder = put, folder
+        self._checksums = get_crc32_options() if checksums is None else checksums
         self._at = 0
         self._central: list[bytes] = []
 
@@ -210,7 +229,8 @@ class Writer:
     def add(self, name: str, data: bytes | memoryview) -> None:
         """Adds a record; its first byte is aligned to 64."""
         path = f"{self._folder}/{name}".encode()
-        at, size, checksum = self._at, len(data), zlib.crc32(data)
+        at, size = self._at, len(data)
+        checksum = zlib.crc32(data) if self._checksums else 0
         long = size >= _FULL32
         sizes = struct.pack("<2H2Q", 1, 16, size, size) if long else b""
         gap = -(at + _LOCAL.size + len(path) + len(sizes) + 4) % ALIGNMENT

@@ -86,7 +86,7 @@ class _Pickling:
         self._storages: dict[int, tuple[str, Any]] = {}  # key and kind, by number
 
     def persistent_id(self, obj: Any) -> Any:
-        if isinstance(obj, storage.AnyStorage):
+        if isinstance(obj, storage.StorageBase):
             x = obj.elements(obj.dtype if isinstance(obj, storage.TypedStorage) else uint8)
         elif isinstance(obj, _Memory):
             x = obj.tensor
