@@ -306,6 +306,8 @@ MALFORMED = {
     "attributes that are no dict": '{"tensor":"x","attributes":{"list":[]}}',
     "a packed sequence of numbers": '{"packed":[{"value":1},{"value":1}]}',
     "a packed sequence of one": '{"packed":[{"tensor":"x"}]}',
+    "a packed sequence whose order has to be computed": '{"packed":[{"tensor":"x"},{"tensor":"x"},'
+    '{"tensor":"x","memory":["x",0,[1000000000000],[0],"int64"]},{"value":null}]}',
     "a key that is a list": '{"dict":[[{"list":[]},{"value":1}]]}',
     "a kind that nobody knows": '{"pickle":"cos\\\\nsystem\\\\n"}',
     "depth": '{"list":[' * 3000 + "]}" * 3000,

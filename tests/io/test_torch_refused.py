@@ -31,6 +31,26 @@ def test_other_formats_are_refused_by_name(tmp_path):
     refused(io.BytesIO(b""), "0 bytes")
 
 
+def test_errors_tell_the_files_name(tmp_path):
+    numpy = pytest.importorskip("numpy")
+    numpy.save(tmp_path / "array.npy", numpy.zeros(3))
+    words = refused(tmp_path / "array.npy", "array.npy is not a safetensors file", "(.npy)")
+    assert words.count("array.npy") == 1
+    for name, data, said in (
+        ("bare.pkl", pickle.dumps({"a": 1}, 4), "a bare pickle"),
+        ("cut.pt", (FOLDER / "views.pt").read_bytes()[:-9], "cut off"),
+        ("text.pt", b"some text that is no file of ours", "is not a safetensors file"),
+        ("evil.pt", pickled(EVIL["os.system"]).getvalue(), "os.system"),
+    ):
+        path = tmp_path / name
+        path.write_bytes(data)
+        assert refused(path, said, str(path)).count(str(path)) == 1
+        if name != "text.pt":  # whose bytes alone the core sees
+            with open(path, "rb") as file:
+                with pytest.raises(libdl.Error, match=rf"\(in {path}\)"):
+                    libdl.load(file)
+
+
 EVIL = {
     "os.system": b"cos\nsystem\nX\4\0\0\0true\x85R",
     "posix.system": b"cposix\nsystem\nX\4\0\0\0true\x85R",

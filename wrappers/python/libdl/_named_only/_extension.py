@@ -11,7 +11,7 @@ from typing import Any
 
 from .. import _C, _overrides
 from .._C import Tensor
-from . import NamedOnly, refusing
+from . import NamedOnly
 
 _TensorMeta = type(Tensor)
 TensorBase = _TensorBase = Tensor
@@ -246,6 +246,8 @@ def __getattr__(name: str) -> Any:
         return libdl.storage.UntypedStorage if name == "StorageBase" else getattr(place, name)
     if name == "_nn":
         return _modules()["_nn"]
-    if name == "PyTorchFileReader":
-        return refusing("_C.PyTorchFileReader", "archives are read by libdl.load")
+    if name in ("PyTorchFileReader", "PyTorchFileWriter"):
+        from ..serialization import _records
+
+        return getattr(_records, name)
     raise AttributeError(f"module 'libdl._C' has no attribute {name!r}")

@@ -4,8 +4,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
+from .._errors import FormatError, UnsupportedError
 from . import _tree
 from ._places import Placing
 from ._replacement import replacement, target
@@ -81,6 +84,18 @@ def _pickled(obj: Any, module: Any, protocol: int) -> Any:
     return _objects.pickled(obj, module, protocol)
 
 
+@contextmanager
+def _named(f: Any) -> Iterator[None]:
+    """Errors about the file's content tell its name."""
+    try:
+        yield
+    except (FormatError, UnsupportedError) as error:
+        name = getattr(f, "name", None) if hasattr(f, "read") else os.fsdecode(f)
+        if isinstance(name, str) and name not in str(error):
+            error.args = (f"{error} (in {name})",)
+        raise
+
+
 def load(
     f: Any, map_location: Any = None, pickle_module: Any = None, *,
     weights_only: bool | None = None, mmap: bool | None = None, **pickle_load_args: Any,
@@ -108,7 +123,7 @@ def load(
         unknown = min(set(pickle_load_args) - set(_LOAD_ARGUMENTS))
         raise TypeError(f"load: {unknown!r} is no argument of load")
     placing = Placing(map_location)
-    with opened(f, bool(mmap)) as source:
+    with _named(f), opened(f, bool(mmap)) as source:
         head = source.head(_HEAD)
         from . import _checkpoint
 

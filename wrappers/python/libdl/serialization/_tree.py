@@ -80,6 +80,8 @@ def _packed(*parts: Any) -> Any:
 
     if not all(isinstance(part, (Tensor, type(None))) for part in parts):
         raise ValueError("a packed sequence of other things than tensors")
+    if len(parts) != 4 or (parts[2] is None) != (parts[3] is None):
+        raise ValueError("a packed sequence without one of its parts")  # which would be computed
     return PackedSequence(*parts)
 
 
