@@ -147,6 +147,23 @@ def test_values_come_back_with_their_types(value):
         assert found.default_factory is value.default_factory
 
 
+def test_keys_that_no_entry_may_have_as_its_name_come_back():
+    x = libdl.arange(2.0)
+    value = {"a\0b": x, "\ud800": x + 1, "__metadata__": x + 2, "": x + 3, "tensor": x + 4, "é": x + 5}
+    found = own(value)
+    assert list(found) == list(value)
+    for key in value:
+        assert libdl.equal(found[key], value[key]), repr(key)
+
+
+def test_what_exceeds_a_headers_limit_goes_into_pytorchs_format():
+    value = {"blob": bytes(60_000_000), "x": libdl.ones(2)}
+    with pytest.raises(OverflowError, match="the header would exceed 100 MB"):
+        stored(value, format="safetensors")
+    found = libdl.load(stored(value))
+    assert found["blob"] == value["blob"] and found["x"].tolist() == [1, 1]
+
+
 def test_a_packed_sequence_comes_back():
     packed = libdl.nn.utils.rnn.pack_sequence([libdl.ones(2, 1), libdl.zeros(3, 1)], False)
     found = own({"p": packed})["p"]

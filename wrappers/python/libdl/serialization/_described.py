@@ -157,8 +157,9 @@ class Described:
         return node
 
     def _free_name(self, path: str) -> str:
-        name = path or "tensor"
-        while name in self.tensors:
+        """A name that an entry of the file may have."""
+        name = path.replace("\0", "\\0").encode("utf-8", "backslashreplace").decode("utf-8") or "tensor"
+        while name in self.tensors or name == "__metadata__":
             name += "'"
         return name
 

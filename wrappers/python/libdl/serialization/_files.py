@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from .._errors import FormatError, UnsupportedError
+from .._errors import FormatError, SizeOverflowError, UnsupportedError
 from . import _tree
 from ._places import Placing
 from ._replacement import replacement, target
@@ -47,7 +47,7 @@ def save(
         try:
             _save_own(obj, f)
             return
-        except Unkept:
+        except (Unkept, SizeOverflowError):  # or its header would exceed the format's limit
             if format is not None:
                 raise
     if not _use_new_zipfile_serialization:
