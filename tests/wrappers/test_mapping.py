@@ -3,6 +3,8 @@
 
 import os
 import struct
+import subprocess
+import sys
 
 import libdl
 import pytest
@@ -101,3 +103,43 @@ def test_typed_storages_count_elements(path):
     assert libdl.DoubleStorage.from_file(path, False, 3).size() == 3
     with pytest.raises(RuntimeError, match="wanted at least 32"):
         libdl.DoubleStorage.from_file(path, False, 4)
+
+
+# -- storages by themselves -----------------------------------------------------------------------
+
+
+def test_storages_are_made_of_sizes_values_and_other_storages():
+    assert len(libdl.TypedStorage(4, dtype=libdl.float16)) == 4
+    assert len(libdl.TypedStorage(dtype=libdl.float16)) == 0
+    assert libdl.TypedStorage([1.0, 2.0], dtype=libdl.float64).tolist() == [1, 2]
+    octets = libdl.UntypedStorage([0, 0, 128, 63, 0, 0, 0, 64])
+    typed = libdl.TypedStorage(wrap_storage=octets, dtype=libdl.float32, _internal=True)
+    assert typed.tolist() == [1, 2] and typed.type() == "libdl.FloatStorage"
+    typed[0] = 3.0
+    assert octets.tolist()[2:4] == [64, 64] and typed._untyped_storage.tolist() == octets.tolist()
+    assert octets.untyped() is octets
+
+
+def test_storages_are_copied():
+    made = libdl.UntypedStorage(4).fill_(1)
+    assert made.copy_(libdl.UntypedStorage([1, 2, 3, 4])) is made and made[1:3].tolist() == [2, 3]
+    with pytest.raises(RuntimeError):
+        made.copy_(libdl.UntypedStorage(5))
+
+
+def test_safetensors_own_module_reads_and_writes_libdls_tensors(tmp_path):
+    pytest.importorskip("safetensors")
+    program = tmp_path / "program.py"
+    program.write_text(
+        "from libdl import as_torch\nas_torch.install()\nimport torch\n"
+        "from safetensors.torch import load_file, load_model, safe_open, save_file, save_model\n"
+        f"path = {str(tmp_path / 'x.safetensors')!r}\n"
+        "x = {'a': torch.arange(6.0).view(2, 3), 'b': torch.ones(2, dtype=torch.bfloat16)}\n"
+        "save_file(x, path)\nfound = load_file(path)\n"
+        "print(all(torch.equal(found[k], x[k]) and found[k].dtype is x[k].dtype for k in x))\n"
+        "with safe_open(path, 'pt') as file:\n    print(file.get_slice('a')[1:].tolist())\n"
+        "net, other = torch.nn.Linear(2, 2), torch.nn.Linear(2, 2)\n"
+        "save_model(net, path)\nprint(load_model(other, path), torch.equal(net.weight, other.weight))\n"
+    )
+    done = subprocess.run([sys.executable, "-B", program], capture_output=True, text=True)
+    assert done.stdout == "True\n[[3.0, 4.0, 5.0]]\n(set(), []) True\n", done.stderr

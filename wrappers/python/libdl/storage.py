@@ -78,6 +78,11 @@ class _Storage:
         self._whole.fill_(value)
         return self
 
+    def copy_(self, source: _Storage, non_blocking: bool = False) -> Any:
+        """Writes another storage's elements here, of which there must be as many."""
+        self._whole.copy_(source._whole)
+        return self
+
     def clone(self) -> Any:
         """A copy of the memory."""
         return type(self)(self._whole.clone())
@@ -105,23 +110,66 @@ StorageBase = _Storage
 
 
 class TypedStorage(_Storage):
-    """The memory as elements of a dtype."""
+    """The memory as elements of a dtype.
+
+    Arguments:
+        given: how many elements, which are not set; or their values
+        wrap_storage: other storage, whose bytes these are
+        dtype: of the elements; None: the default dtype
+        device: where the elements are
+    """
+
+    def __init__(self, given: Any = 0, *, wrap_storage: _Storage | None = None,
+                 dtype: dtype | None = None, device: Any = None,
+                 _internal: bool = False) -> None:  # fmt: skip
+        if wrap_storage is not None:
+            kind = empty(0, dtype=dtype).dtype
+            super().__init__(wrap_storage.elements(kind))
+        elif isinstance(given, Tensor) and dtype is None:
+            super().__init__(given)
+        elif isinstance(given, int):
+            super().__init__(empty(given, dtype=dtype, device=device))
+        else:
+            super().__init__(tensor(given, dtype=dtype, device=device))
 
     @property
     def dtype(self) -> dtype:
         return self._whole.dtype
 
+    def type(self) -> str:
+        """The name of its type, as "libdl.FloatStorage"."""
+        kind = of_dtype(self.dtype)
+        return f"{kind.__module__}.{kind.__name__}"
+
+    @property
+    def _untyped_storage(self) -> UntypedStorage:
+        return self.untyped()
+
     def untyped(self) -> UntypedStorage:
         """The same memory as bytes."""
-        return UntypedStorage(self._whole)
+        made = UntypedStorage(self._whole)
+        made._filename = self._filename
+        return made
 
 
 class UntypedStorage(_Storage):
-    """The memory as bytes."""
+    """The memory as bytes.
 
-    def __init__(self, whole: Tensor | int = 0) -> None:
-        super().__init__((empty(whole, dtype=uint8) if isinstance(whole, int) else whole).view(uint8))
+    Arguments:
+        whole: how many bytes, which are not set; or their values
+        device: where they are
+    """
 
+    def __init__(self, whole: Any = 0, *, device: Any = None) -> None:
+        if isinstance(whole, int):
+            whole = empty(whole, dtype=uint8, device=device)
+        elif not isinstance(whole, Tensor):
+            whole = tensor(whole, dtype=uint8, device=device)
+        super().__init__(whole.view(uint8))
+
+    def untyped(self) -> UntypedStorage:
+        """Itself."""
+        return self
 
     @classmethod
     def from_file(cls, filename: Any, shared: bool = False, nbytes: int = 0) -> UntypedStorage:
