@@ -13,6 +13,8 @@ from ._types import bfloat16, dtype, float16
 
 _CPU = 1  # LIBDL_DEVICE_CPU
 _KNOWN = ("cpu", "cuda")
+# PyTorch's other types, for which autocast is off and changes nothing: there are no tensors on them.
+_NAMED = ("hpu", "ipu", "maia", "meta", "mps", "mtia", "privateuseone", "xla", "xpu")
 
 
 def _checked(device_type: Any) -> str:
@@ -20,7 +22,7 @@ def _checked(device_type: Any) -> str:
         raise ValueError(
             f"Expected `device_type` of type `str`, got: `{type(device_type)}`, {device_type!r}"
         )
-    if device_type not in _KNOWN:
+    if device_type not in _KNOWN + _NAMED:
         raise RuntimeError(
             f"User specified an unsupported autocast device_type {device_type!r}; wanted 'cpu'"
         )

@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import enum
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 __all__ = ["SDPBackend", "sdpa_kernel"]
 
@@ -37,5 +38,13 @@ import typing as _typing  # noqa: E402
 from ..._missing import missing as _missing_names, public as _public_names  # noqa: E402
 
 if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
-    __getattr__ = _missing_names(__name__)
+
+    def __getattr__(name: str) -> Any:
+        if name == "flex_attention":
+            import importlib
+
+            return importlib.import_module("libdl.nn.attention.flex_attention")
+        return _missing_names(__name__)(name)
+
+
 __dir__ = _public_names(__name__)
