@@ -241,7 +241,7 @@ def test_library_functions_take_a_library():
     assert libdl.ops.subclasses.same(x).tolist() == [1, 1]
 
 
-# -- .grad of a tensor that is no leaf --------------------------------------------------------------
+# -- .grad of a tensor that is no leaf -------------------------------------------------------------
 
 
 def test_the_gradient_of_a_result_warns():

@@ -211,8 +211,8 @@ def define(
     qualname: str | Library, schema: str, alias_analysis: str = "", *, lib: Library | None = None,
     tags: Any = (),
 ) -> Any:  # fmt: skip
-    """A new operator "namespace::name" with a schema "(Tensor x) -> Tensor". define(library, schema)
-    is a decorator of its function."""
+    """A new operator "namespace::name" with a schema "(Tensor x) -> Tensor". With a library first
+    it is a decorator of the operator's function."""
     if isinstance(qualname, Library):
         library = qualname
 

@@ -35,13 +35,15 @@ def _of_its_class(data: Tensor, kind: str, requires_grad: bool) -> Tensor:
     if type(made) is type(data):
         return made
     name, found = type(data).__name__, type(made).__name__
-    raise RuntimeError(f"Creating a {kind} from an instance of type {name} requires that detach() "
-                       f"returns an instance of the same type, but it returned a {found}")  # fmt: skip
+    raise RuntimeError(
+        f"Creating a {kind} from an instance of type {name} requires that detach() returns an "
+        f"instance of the same type, but it returned a {found}"
+    )
 
 
 class Parameter(Tensor, metaclass=_Kind):
-    """A leaf to be trained; assigned to a module, it becomes one of the module's parameters. Made of
-    a tensor of a subclass, it is of that class."""
+    """A leaf to be trained; assigned to a module, it becomes one of the module's parameters. Made
+    of a tensor of a subclass, it is of that class."""
 
     mark = "_is_param"
 
