@@ -93,12 +93,9 @@ static double train_step(libdl_tensor *const p[PARAMETERS], libdl_tensor *const 
   try(libdl_backward((const libdl_tensor *const *)&loss, 1, NULL, 0, NULL, 0, NULL));
   for (int i = 0; i < PARAMETERS; ++i) grads[i] = libdl_tensor_grad(p[i]);
 
-  libdl_adam_options adam = {0};
-  adam.struct_size = sizeof adam;
+  libdl_adam_options adam;
+  libdl_adam_options_init(&adam);
   adam.lr = 3e-3;
-  adam.beta1 = 0.9;
-  adam.beta2 = 0.999;
-  adam.eps = 1e-8;
   adam.step = step;
   try(libdl_adam_step(&adam, p, PARAMETERS, (const libdl_tensor *const *)grads, PARAMETERS, m,
                       PARAMETERS, v, PARAMETERS, NULL, 0));

@@ -51,9 +51,9 @@ int main(void) {
     try(libdl_zeros_like(params[k], LIBDL_DTYPE_NONE, NULL, &averages[k]));
     try(libdl_zeros_like(params[k], LIBDL_DTYPE_NONE, NULL, &squares[k]));
   }
-  libdl_adam_options adam = {0};
-  adam.struct_size = sizeof adam;
-  adam.lr = 0.02, adam.beta1 = 0.9, adam.beta2 = 0.999, adam.eps = 1e-8;
+  libdl_adam_options adam;
+  libdl_adam_options_init(&adam);
+  adam.lr = 0.02;
   double value = 0;
   for (adam.step = 1; adam.step <= 200; ++adam.step) {
     try(libdl_scope_push_owner());

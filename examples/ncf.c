@@ -105,9 +105,9 @@ end:
 
 static libdl_error *update(Model *m, int64_t step) {
   libdl_tensor *grads[PARAMETERS];
-  libdl_adam_options adam = {0};
-  adam.struct_size = sizeof adam;
-  adam.lr = 2e-3, adam.beta1 = 0.9, adam.beta2 = 0.999, adam.eps = 1e-8;
+  libdl_adam_options adam;
+  libdl_adam_options_init(&adam);
+  adam.lr = 2e-3;
   adam.step = step;
   for (int i = 0; i < PARAMETERS; ++i) grads[i] = libdl_tensor_grad(m->params[i]);
   libdl_error *error =

@@ -60,6 +60,9 @@ typedef struct libdl_backward_options {
   libdl_bool materialize;  /**< grad: an unused input gets zeros */
 } libdl_backward_options;
 
+/** Sets struct_size, and all else to 0, the default. NULL is ignored. Threads: free. */
+LIBDL_API void libdl_backward_options_init(libdl_backward_options *options);
+
 /** Adds d(sum outputs * gradients)/d leaf to the .grad of every leaf, or only of the given inputs.
  *
  *  outputs    at least one, each with history
@@ -337,6 +340,10 @@ typedef struct libdl_gradcheck_options {
   double rtol;             /**< relative tolerance; 0: 1e-3 */
   double nondet_tol;       /**< how much two backward passes may differ; 0: not at all */
 } libdl_gradcheck_options;
+
+/** Sets struct_size, and the defaults: eps 1e-6, atol 1e-5, rtol 1e-3, all else 0.
+ *  NULL is ignored. Threads: free. */
+LIBDL_API void libdl_gradcheck_options_init(libdl_gradcheck_options *options);
 
 /** Compares the gradients of fn with central differences, element by element. A complex input is
  *  varied in both parts, and a complex output is differentiated in both: the gradient of a real

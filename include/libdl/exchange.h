@@ -56,6 +56,9 @@ typedef struct libdl_dlpack_options {
 
 LIBDL_BEGIN
 
+/** Sets struct_size, and all else to 0, the default. NULL is ignored. Threads: free. */
+LIBDL_API void libdl_dlpack_options_init(libdl_dlpack_options *options);
+
 /** Gives the host access to the tensor's bytes until libdl_tensor_unmap. Until then the memory
  *  stays valid and in place, whatever happens to the tensor.
  *

@@ -31,6 +31,9 @@ typedef struct libdl_file_options {
 
 LIBDL_BEGIN
 
+/** Sets struct_size, and all else to 0, the default. NULL is ignored. Threads: free. */
+LIBDL_API void libdl_file_options_init(libdl_file_options *options);
+
 /** Opens a file.
  *
  *  path     path_length bytes, or NUL-terminated if path_length is -1

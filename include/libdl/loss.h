@@ -2,7 +2,7 @@
 
 /** Losses. More of them are in nn.h: nll_loss, cross_entropy, mse_loss.
  *
- *  reduction is "mean" (NULL means this), "sum" or "none". */
+ *  reduction is "mean" (NULL means this), "sum" or "none". A mean over no element is NaN. */
 #ifndef LIBDL_LOSS_H
 #define LIBDL_LOSS_H
 

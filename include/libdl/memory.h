@@ -9,6 +9,7 @@
 
 #include <libdl/abi.h>
 #include <libdl/device.h>
+#include <libdl/text.h>
 
 /** Memory statistics of one device, in bytes and counts. Set struct_size to sizeof(the struct)
  *  before the call; as many members as fit are filled in. */
@@ -157,6 +158,14 @@ LIBDL_API void libdl_memory_fail_after(int64_t n, libdl_bool persistent);
 LIBDL_API void libdl_memory_get_live(LIBDL_NULLABLE int64_t *tensors,
                                      LIBDL_NULLABLE int64_t *storages,
                                      LIBDL_NULLABLE int64_t *nodes, LIBDL_NULLABLE int64_t *bytes);
+
+/** Describes the tensors that are alive, if the environment says LIBDL_DEBUG_HANDLES=1: a line for
+ *  those that one function made with one dtype and shape, "3 x relu: float32 [2, 3]". What results
+ *  hold, such as values saved for backward, is among them.
+ *
+ *  Errors: NULL, STATE (the environment does not say so), OUT_OF_MEMORY.
+ *  Threads: free. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_memory_describe_live(LIBDL_NEW libdl_text **out);
 
 LIBDL_END
 

@@ -99,8 +99,10 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_log_softmax_into(const libdl_tensor
  *  input         log-probabilities, floating: [classes], [n, classes] or [n, classes, d1, ...]
  *  target        int64 or uint8: [], [n] or [n, d1, ...]; from 0 to classes - 1, or ignore_index
  *  weight        [classes], a factor for each class; NULL: ones
- *  ignore_index  a target whose element is ignored; usually -100
- *  reduction     "mean" divides by the sum of the weights that were used
+ *  ignore_index  a target whose element is ignored; usually -100, which is no class. 0 ignores the
+ *                first class
+ *  reduction     "mean" divides by the sum of the weights that were used: NaN if there are none,
+ *                because all targets are ignored or there is no target
  *  out           new, 0-d, or target's shape for "none"
  *
  *  Gradient: any order, forward mode, of input; weight's raises AUTOGRAD if one is needed.
@@ -120,7 +122,8 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_nll_loss(
  *  input            scores, floating: [classes], [n, classes] or [n, classes, d1, ...]
  *  target           classes as in libdl_nll_loss, or probabilities of input's shape and dtype
  *  weight           [classes], a factor for each class; NULL: ones
- *  ignore_index     a target class whose element is ignored; usually -100
+ *  ignore_index     a target class whose element is ignored; usually -100, which is no class. 0
+ *                   ignores the first class
  *  reduction        as in libdl_nll_loss; with probabilities "mean" divides by n * d1 * ...
  *  label_smoothing  from 0 to 1: the share of the target that is spread evenly over all classes
  *  out              new, 0-d, or the shape without classes for "none"

@@ -220,7 +220,9 @@ typedef libdl_error *(*libdl_op_vjp)(void *ctx, const libdl_value *arguments,
  *  schema  schema_length bytes, or NUL-terminated if that is -1:
  *          "name(type parameter, type? optional=default, ...) -> type result, ..." where a type is
  *          tensor, tensors, bool, int, float, ints, string, dtype, device or generator, a result's
- *          is always tensor, and the operator's name has the form "area::name"
+ *          is always tensor, and the operator's name has the form "area::name". A default is
+ *          True or False, a number in its parameter's type, a string in quotes, or None if the
+ *          type has a '?'; no two parameters, and no two results, have the same name
  *  out     the operator's number
  *
  *  Errors: NULL, VALUE (the schema is malformed, or the name is taken).
@@ -362,6 +364,9 @@ typedef struct libdl_interceptor_options {
   libdl_error *(*before)(void *ctx, const libdl_call *call, libdl_bool *handled);
   libdl_error *(*after)(void *ctx, const libdl_call *call);
 } libdl_interceptor_options;
+
+/** Sets struct_size, and all else to 0, the default. NULL is ignored. Threads: free. */
+LIBDL_API void libdl_interceptor_options_init(libdl_interceptor_options *options);
 
 /** As libdl_interceptor_push, with options. destroy runs exactly once with ctx, also if this call
  *  fails.

@@ -11,6 +11,11 @@
  *  decoupled. A sparse gradient counts as a matrix of zeros where it holds no row, also with a
  *  weight decay or momentum.
  *
+ *  Fill options by libdl_NAME_options_init, which sets what PyTorch has by default, and change what
+ *  shall differ. Zero is a value like others: with betas and eps of 0, Adam divides 0 by 0 where a
+ *  gradient is 0. A NULL gradient is that of an unused parameter: the parameter and its state stay
+ *  as they are, and clipping passes it over.
+ *
  *  Errors: SHAPE, DTYPE, DEVICE, OVERLAP, READ_ONLY (a list does not fit), VALUE (a factor out of
  *  range), NULL.
  *  Threads: exclusive (params and state). */
@@ -19,7 +24,6 @@
 
 #include <libdl/abi.h>
 
-/** Set struct_size to sizeof(the struct). Zero is the default of each member except lr. */
 typedef struct libdl_sgd_options {
   uint32_t struct_size;
   libdl_bool nesterov;
@@ -147,6 +151,52 @@ typedef struct libdl_rprop_options {
 } libdl_rprop_options;
 
 LIBDL_BEGIN
+
+/** Sets struct_size, and the defaults: lr 0.001, all else 0.
+ *  NULL is ignored. Threads: free. */
+LIBDL_API void libdl_sgd_options_init(libdl_sgd_options *options);
+
+/** Sets struct_size, and the defaults: lr 0.001, betas 0.9 and 0.999, eps 1e-8, step 1, all else 0.
+ *  AdamW has decoupled 1 and weight_decay 0.01.
+ *  NULL is ignored. Threads: free. */
+LIBDL_API void libdl_adam_options_init(libdl_adam_options *options);
+
+/** Sets struct_size, and the defaults: lr 0.001, betas 0.9 and 0.999, eps 1e-8, step 1.
+ *  NULL is ignored. Threads: free. */
+LIBDL_API void libdl_sparse_adam_options_init(libdl_sparse_adam_options *options);
+
+/** Sets struct_size, and the defaults: lr 0.002, betas 0.9 and 0.999, eps 1e-8, step 1, all else 0.
+ *  NULL is ignored. Threads: free. */
+LIBDL_API void libdl_adamax_options_init(libdl_adamax_options *options);
+
+/** Sets struct_size, and the defaults: lr 0.002, betas 0.9 and 0.999, eps 1e-8,
+ *  momentum_decay 0.004, step 1, all else 0.
+ *  NULL is ignored. Threads: free. */
+LIBDL_API void libdl_nadam_options_init(libdl_nadam_options *options);
+
+/** Sets struct_size, and the defaults: lr 0.001, betas 0.9 and 0.999, eps 1e-8, step 1, all else 0.
+ *  NULL is ignored. Threads: free. */
+LIBDL_API void libdl_radam_options_init(libdl_radam_options *options);
+
+/** Sets struct_size, and the defaults: lr 0.01, eps 1e-10, step 1, all else 0.
+ *  NULL is ignored. Threads: free. */
+LIBDL_API void libdl_adagrad_options_init(libdl_adagrad_options *options);
+
+/** Sets struct_size, and the defaults: lr 1, rho 0.9, eps 1e-6, all else 0.
+ *  NULL is ignored. Threads: free. */
+LIBDL_API void libdl_adadelta_options_init(libdl_adadelta_options *options);
+
+/** Sets struct_size, and the defaults: lr 0.01, lambd 1e-4, alpha 0.75, t0 1e6, step 1, all else 0.
+ *  NULL is ignored. Threads: free. */
+LIBDL_API void libdl_asgd_options_init(libdl_asgd_options *options);
+
+/** Sets struct_size, and the defaults: lr 0.01, alpha 0.99, eps 1e-8, all else 0.
+ *  NULL is ignored. Threads: free. */
+LIBDL_API void libdl_rmsprop_options_init(libdl_rmsprop_options *options);
+
+/** Sets struct_size, and the defaults: etas 0.5 and 1.2, step sizes from 1e-6 to 50.
+ *  NULL is ignored. Threads: free. */
+LIBDL_API void libdl_rprop_options_init(libdl_rprop_options *options);
 
 /** Stochastic gradient descent: g = grad + weight_decay p; with momentum
  *  buf = momentum buf + (1 - dampening) g and g = buf, or g + momentum buf with nesterov;

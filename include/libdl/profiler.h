@@ -64,6 +64,9 @@ typedef libdl_error *(*libdl_profiler_visitor)(void *ctx, const libdl_profiler_e
 
 LIBDL_BEGIN
 
+/** Sets struct_size, and all else to 0, the default. NULL is ignored. Threads: free. */
+LIBDL_API void libdl_profiler_options_init(libdl_profiler_options *options);
+
 /** Begins to record the calls of the calling thread's state, behind all interceptors: what these
  *  carry out themselves is seen as the calls that they make.
  *

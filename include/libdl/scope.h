@@ -33,12 +33,21 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_scope_pop(void);
  *  Threads: thread-local. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_scope_keep(libdl_tensor *tensor);
 
-/** Opens an owning scope, for C: it owns the tensors returned inside it by operators, by
- *  libdl_number_* and by the functions that make tensors from files and memory. The caller must not
- *  release them; when the scope ends, all that were not kept are released. libdl_scope_keep hands a
- *  tensor to the caller, or to the next outer scope if that is an owning one too. Lists, and what
- *  libdl_tensor_grad, _base and _list_get return, belong to the caller as usual. Callbacks of the
- *  host (backward, hooks, kernels) run outside the scope.
+/** Opens an owning scope, for C: it owns every tensor that a function makes inside it on this state
+ *  and marks LIBDL_NEW, results of libdl_op_call and lists included, and releases what is left when
+ *  it ends. The caller need not release them. It may: a release inside the scope, on its state,
+ *  takes the handle out of the scope, so that a function which releases what it makes can be called
+ *  from anywhere. libdl_scope_keep hands a tensor to the caller, or to the next outer scope if that
+ *  is an owning one too; a list cannot be kept.
+ *
+ *  The caller's own, and to be released by it, are further references to tensors that exist
+ *  already: what libdl_tensor_retain, _grad, _base, _list_get and libdl_node_leaf return. A release
+ *  inside the scope is that of such a reference first, if one was added inside. Callbacks of the
+ *  host (backward, hooks, kernels, handlers, destroys) run outside the scope; scopes that they
+ *  leave open end with them, and the state that was current is so again.
+ *
+ *  LIBDL_DEBUG_HANDLES=1 reports handles that are released twice, and those that are never released
+ *  (docs/environment.md).
  *
  *  Errors: OUT_OF_MEMORY.
  *  Threads: thread-local. */

@@ -25,6 +25,11 @@ typedef struct libdl_print_options {
 
 LIBDL_BEGIN
 
+/** Sets struct_size, and the defaults: precision 4, threshold 1000, edgeitems 3, linewidth 80,
+ *  all else 0.
+ *  NULL is ignored. Threads: free. */
+LIBDL_API void libdl_print_options_init(libdl_print_options *options);
+
 /** The bytes, followed by a NUL, valid as long as the text; "" for NULL. Threads: free. */
 LIBDL_API LIBDL_BORROWED const char *libdl_text_data(const libdl_text *text);
 

@@ -1,15 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Host callbacks that cannot report an error: a destroy, a handler. They must not throw; if one
-// does, the exception is swallowed here rather than escaping through one of our destructors.
+// How the host's callbacks are called. Those that cannot report an error, a destroy or a handler,
+// must not throw; if one does, the exception is swallowed here rather than escaping through one of
+// our destructors.
 #pragma once
 
+#include <type_traits>
+
 namespace libdl {
+
+// Runs a host's code apart from what its caller has under way; set where states are known.
+using Apart = void (*)(void (*run)(void*), void* arg);
+inline constinit Apart run_apart = [](void (*run)(void*), void* arg) { run(arg); };
+
+template <class F>
+void apart(F&& call) {
+  using Call = std::remove_reference_t<F>;
+  run_apart([](void* given) { (*static_cast<Call*>(given))(); },
+            const_cast<std::remove_const_t<Call>*>(&call));
+}
 
 template <class F>
 void contained(F&& call) noexcept {
   try {
-    call();
+    apart(call);
   } catch (...) {
   }
 }

@@ -9,6 +9,7 @@
 #include "capi/arguments.h"
 #include "capi/history.h"
 #include "capi/options.h"
+#include "capi/scope.h"
 #include "engine/backward.h"
 #include "engine/reach.h"
 #include "ops/core/fit.h"
@@ -48,8 +49,8 @@ libdl_bool libdl_tensor_is_leaf(const libdl_tensor* tensor) {
 }
 
 libdl_error* libdl_tensor_set_requires_grad(libdl_tensor* tensor, libdl_bool on) {
-  return door("libdl_tensor_set_requires_grad", [&] {
-    check_tensor("libdl_tensor_set_requires_grad", 1, "tensor", tensor);
+  return door("requires_grad_", [&] {
+    check_tensor("requires_grad_", 1, "tensor", tensor);
     current_history(borrow(tensor));  // of a view whose base was written to: it learns it here
     set_requires_grad(borrow(tensor), on);
   });
@@ -63,7 +64,7 @@ libdl_error* libdl_tensor_detach_in_place(libdl_tensor* tensor) {
 }
 
 libdl_tensor* libdl_tensor_grad(const libdl_tensor* tensor) {
-  return is_live_tensor(tensor) ? get_grad(borrow(tensor)).release() : nullptr;
+  return is_live_tensor(tensor) ? hand_further(get_grad(borrow(tensor))) : nullptr;
 }
 
 libdl_error* libdl_tensor_set_grad(libdl_tensor* tensor, libdl_tensor* grad) {
@@ -75,8 +76,8 @@ libdl_error* libdl_tensor_set_grad(libdl_tensor* tensor, libdl_tensor* grad) {
 }
 
 libdl_error* libdl_tensor_retain_grad(libdl_tensor* tensor) {
-  return door("libdl_tensor_retain_grad", [&] {
-    check_tensor("libdl_tensor_retain_grad", 1, "tensor", tensor);
+  return door("retain_grad", [&] {
+    check_tensor("retain_grad", 1, "tensor", tensor);
     current_history(borrow(tensor));
     retain_grad(borrow(tensor));
   });
@@ -98,8 +99,8 @@ libdl_error* libdl_backward(const libdl_tensor* const* outputs, int64_t outputs_
                             const libdl_tensor* const* gradients, int64_t gradients_count,
                             const libdl_tensor* const* inputs, int64_t inputs_count,
                             const libdl_backward_options* options) {
-  return door("libdl_backward", [&] {
-    const char* const name = "libdl_backward";
+  return door("backward", [&] {
+    const char* const name = "backward";
     backward(live_tensors(name, 1, "outputs", outputs, outputs_count),
              live_tensors(name, 2, "gradients", gradients, gradients_count, INT32_MAX, true),
              live_tensors(name, 3, "inputs", inputs, inputs_count), options_of(name, 4, options));
@@ -110,10 +111,10 @@ libdl_error* libdl_grad(const libdl_tensor* const* outputs, int64_t outputs_coun
                         const libdl_tensor* const* inputs, int64_t inputs_count,
                         const libdl_tensor* const* gradients, int64_t gradients_count,
                         const libdl_backward_options* options, libdl_tensor_list** out) {
-  return door("libdl_grad", [&] {
-    const char* const name = "libdl_grad";
+  return door("grad", [&] {
+    const char* const name = "grad";
     if (!out) fail_argument(LIBDL_ERROR_NULL, name, 5, "out", "is NULL", "a place for the result");
-    *out = make_tensor_list(
+    *out = hand_out(
         grad(live_tensors(name, 1, "outputs", outputs, outputs_count),
              live_tensors(name, 2, "inputs", inputs, inputs_count),
              live_tensors(name, 3, "gradients", gradients, gradients_count, INT32_MAX, true),
@@ -164,7 +165,7 @@ libdl_node* libdl_node_input(const libdl_node* node, int32_t index, int32_t* slo
 
 libdl_tensor* libdl_node_leaf(const libdl_node* node) {
   if (!is_node(node) || !node_of(node)->accumulator) return nullptr;
-  return static_cast<Accumulator*>(node_of(node))->share_leaf().release();
+  return hand_further(static_cast<Accumulator*>(node_of(node))->share_leaf());
 }
 
 libdl_bool libdl_history_beyond(const libdl_tensor* const* outputs, int64_t outputs_count,

@@ -54,11 +54,29 @@ libdl_error* made(libdl_error_code code, const char* op, const std::string& mess
 
 }  // namespace
 
+void note_entry(const char* function) noexcept { watched::entered(function); }
+void note_entry(OpId op) noexcept { watched::entered(entry_of(op).name); }
+
+// What is thrown below the operators, where nobody knows which one runs.
+static void name_operator(libdl_error& error, const char* op) noexcept {
+  const bool below =
+      error.code == LIBDL_ERROR_OUT_OF_MEMORY || error.code == LIBDL_ERROR_INTERRUPTED;
+  if (!below || error.is_static || !error.op.empty() || error.payload) return;
+  try {
+    std::string message = std::string(op) + ": " + error.message;
+    error.op = op;
+    error.message = std::move(message);
+  } catch (const std::bad_alloc&) {
+    // No memory for the better text.
+  }
+}
+
 libdl_error* caught(const char* op) noexcept {
   try {
     try {
       throw;
     } catch (Error& error) {
+      name_operator(error.object(), op);
       return error.release();
     } catch (const std::bad_alloc&) {
       return made(LIBDL_ERROR_OUT_OF_MEMORY, op, "out of memory");
@@ -178,6 +196,22 @@ void refuse_kind(OpId op, int argument, const void* handle, const char* wanted) 
 void refuse_count(OpId op, int argument, int64_t count) {
   refuse(op, argument, LIBDL_ERROR_VALUE, "has the length " + std::to_string(count),
          "one that is not negative");
+}
+
+void check_length(OpId op, int argument, int64_t count) {
+  if (count < 0) refuse_count(op, argument, count);
+  const OpEntry& entry = entry_of(op);
+  const std::string_view name = argument_name(entry, argument);
+  // A sequence has any length, and roll may turn one dimension again and again: their operators
+  // compare the count with a tensor's size, or with another count.
+  if (name == "batch_sizes" || entry.name == std::string_view("roll")) return;
+  const int64_t most = name == "pad" ? 2 * kMaxDims : kMaxDims;  // before and behind
+  if (count <= most) return;
+  const bool is_shape = name == "shape" || name == "size" || name == "sizes";
+  refuse(op, argument, is_shape ? LIBDL_ERROR_SHAPE : LIBDL_ERROR_VALUE,
+         is_shape ? "has " + std::to_string(count) + " dimensions"
+                  : "has the length " + std::to_string(count),
+         "at most " + std::to_string(most));
 }
 
 void refuse_dim(OpId op, int argument, int64_t dim) {

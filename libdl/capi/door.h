@@ -21,6 +21,7 @@
 #include "tensor/forms.h"
 #include "tensor/tensor.h"
 #include "tensor/tensor_list.h"
+#include "tensor/watched.h"
 
 namespace libdl {
 using Generator = libdl_generator;
@@ -32,8 +33,14 @@ namespace libdl::capi {
 [[gnu::cold]] libdl_error* caught(const char* op) noexcept;
 [[gnu::cold]] libdl_error* caught(OpId op) noexcept;
 
+// LIBDL_DEBUG_HANDLES: what is made from here on is this function's.
+[[gnu::cold]] void note_entry(const char* function) noexcept;
+[[gnu::cold]] void note_entry(OpId op) noexcept;
+
 template <class Op, class F>
 [[gnu::always_inline]] inline libdl_error* door(Op op, F&& body) noexcept {
+  if (watched::on) [[unlikely]]
+    note_entry(op);
   try {
     body();
     return nullptr;
@@ -73,6 +80,8 @@ LIBDL_NORETURN [[gnu::cold]] void refuse_entry(OpId op, int argument, int64_t en
 LIBDL_NORETURN [[gnu::cold]] void refuse_kind(OpId op, int argument, const void* handle,
                                               const char* wanted);
 LIBDL_NORETURN [[gnu::cold]] void refuse_count(OpId op, int argument, int64_t count);
+// Throws for a list of integers that no call could use, before any of them is read.
+[[gnu::cold]] void check_length(OpId op, int argument, int64_t count);
 LIBDL_NORETURN [[gnu::cold]] void refuse_dim(OpId op, int argument, int64_t dim);
 LIBDL_NORETURN [[gnu::cold]] void refuse_dtype(OpId op, int argument, int32_t dtype);
 
@@ -129,8 +138,8 @@ inline TensorSpan in_tensors(OpId op, int argument, const libdl_tensor* const* i
 }
 
 inline Dims in_ints(OpId op, int argument, const int64_t* items, int64_t count) {
-  if (count < 0) [[unlikely]]
-    refuse_count(op, argument, count);
+  if (static_cast<uint64_t>(count) > kMaxDims) [[unlikely]]
+    check_length(op, argument, count);
   if (!items && count) [[unlikely]]
     refuse_null(op, argument, "an array");
   return {items, static_cast<size_t>(count)};
@@ -240,6 +249,10 @@ void check_handles(const OpEntry& entry, const libdl_value* arguments);
 
 // Under a scope results belong to it: those that were not kept are emptied when it ends.
 inline bool scoped() { return state().mode & kModeScope; }
+// Whether one is open on the thread, be it around a callback of the host that runs now.
+inline bool within_scope() {
+  return current_state && (current_state->mode & kModeScope || current_state->outside);
+}
 [[gnu::cold]] void adopt(State& state, libdl_tensor* handle);
 // Reserves room for this many results, so that either all or none are handed out.
 [[gnu::cold]] void make_room(State& state, size_t results);

@@ -78,20 +78,21 @@ static void unpack(const char* name, const libdl_tensor* dual, const uint64_t* l
     found = unpack_dual(x, chosen_level(name, level, 2), name);
   else
     found.primal = view(x, x.shape());
-  *primal = found.primal.release();
-  *tangent = found.tangent.release();
+  adopted_together(2);
+  *primal = hand_out(std::move(found.primal));
+  *tangent = hand_out(std::move(found.tangent));
 }
 
 libdl_error* libdl_forward_make_dual(const libdl_tensor* primal, const libdl_tensor* tangent,
                                      libdl_tensor** out) {
   const char* const name = "libdl_forward_make_dual";
-  return door(name, [&] { *out = dual_of(name, primal, tangent, nullptr, out).release(); });
+  return door(name, [&] { *out = hand_out(dual_of(name, primal, tangent, nullptr, out)); });
 }
 
 libdl_error* libdl_forward_make_dual_at(const libdl_tensor* primal, const libdl_tensor* tangent,
                                         uint64_t level, libdl_tensor** out) {
   const char* const name = "libdl_forward_make_dual_at";
-  return door(name, [&] { *out = dual_of(name, primal, tangent, &level, out).release(); });
+  return door(name, [&] { *out = hand_out(dual_of(name, primal, tangent, &level, out)); });
 }
 
 libdl_error* libdl_forward_set_tangent(libdl_tensor* tensor, const libdl_tensor* tangent,

@@ -66,6 +66,7 @@ void custom_vjp(Backward& b) {
   libdl_error* const error =
       f.backward(f.owner.ctx(), &context, arrived.data(), static_cast<int64_t>(arrived.size()),
                  places.data(), static_cast<int64_t>(places.size()));
+  outside.returned(places);
   Returned given(places);
   check_returned(f.name.c_str(), error);
   check_gradients(f.name.c_str(), given);
@@ -249,7 +250,7 @@ libdl_error* libdl_backward_context_saved(libdl_backward_context* context, int64
                                           libdl_tensor** out) {
   return door("libdl_backward_context_saved", [&] {
     const int i = checked_save("libdl_backward_context_saved", context, index, out);
-    *out = context->backward->saved(i).release();
+    *out = hand_out(Tensor(context->backward->saved(i)));
   });
 }
 
@@ -257,7 +258,7 @@ libdl_error* libdl_backward_context_saved_with_history(libdl_backward_context* c
                                                        int64_t index, libdl_tensor** out) {
   return door("libdl_backward_context_saved_with_history", [&] {
     const int i = checked_save("libdl_backward_context_saved_with_history", context, index, out);
-    *out = saved_with_history(*context->backward, i).release();
+    *out = hand_out(saved_with_history(*context->backward, i));
   });
 }
 
@@ -277,7 +278,7 @@ libdl_error* libdl_backward_context_zeros(libdl_backward_context* context, int64
       fail_argument(LIBDL_ERROR_INDEX, name, 2, "index", "is " + std::to_string(index),
                     "below " + std::to_string(outputs.size()));
     const OutputMeta& m = outputs[static_cast<size_t>(index)];
-    *out = zeros(m.shape, m.dtype, m.device).release();
+    *out = hand_out(zeros(m.shape, m.dtype, m.device));
   });
 }
 
@@ -301,7 +302,7 @@ libdl_error* libdl_node_saved(const libdl_node* node, int32_t index, libdl_tenso
       fail_argument(LIBDL_ERROR_INDEX, name, 2, "index", "is " + std::to_string(index),
                     "below " + std::to_string(n->saves));
     const SavedReader reader(*n, false);
-    *out = saved_with_history(Backward(*n, {}, {}, {}, reader, false), index).release();
+    *out = hand_out(saved_with_history(Backward(*n, {}, {}, {}, reader, false), index));
   });
 }
 
@@ -316,7 +317,8 @@ std::atomic<SiteHook*> site_hook{nullptr};
 
 std::string running_line() {
   char buffer[512] = "";
-  if (SiteHook* const hook = site_hook.load()) hook->fn(hook->owner.ctx(), buffer, sizeof buffer);
+  if (SiteHook* const hook = site_hook.load())
+    apart([&] { hook->fn(hook->owner.ctx(), buffer, sizeof buffer); });
   buffer[sizeof buffer - 1] = 0;
   return buffer;
 }

@@ -49,6 +49,7 @@ static std::vector<Tensor> call(libdl_gradcheck_function fn, void* ctx, TensorSp
   const ScopePause outside;
   libdl_error* const error = fn(ctx, reinterpret_cast<const libdl_tensor* const*>(inputs.data()),
                                 static_cast<int64_t>(inputs.size()), handles, count);
+  outside.returned({handles, outputs.size()});
   std::string wrong;
   for (int64_t k = 0; k < count; ++k) {
     if (is_live_tensor(handles[k])) continue;

@@ -51,6 +51,7 @@ struct CallbackHook final : GradHook {
     auto* const arrived = reinterpret_cast<libdl_tensor* const*>(incoming.data());
     libdl_error* const error = fn(owner->ctx(), handles, static_cast<int64_t>(gradients.size()),
                                   arrived, static_cast<int64_t>(incoming.size()));
+    outside.returned({handles, gradients.size()});
     const libdl_tensor* other = nullptr;
     int place = 0;
     for (size_t i = 0; i < gradients.size(); ++i) {
@@ -167,15 +168,20 @@ int32_t libdl_tensor_visit_contexts(const libdl_tensor* tensor, void (*destroy)(
                                     int32_t (*visit)(void* ctx, void* arg), void* arg) {
   Node* const node = own_node(tensor);
   if (!node || !destroy || !visit) return 0;
+  const auto show = [&](void* ctx) {
+    int32_t stop = 0;
+    apart([&] { stop = visit(ctx, arg); });
+    return stop;
+  };
   if (void* const ctx = function_context(*node, destroy))
-    if (const int32_t stop = visit(ctx, arg)) return stop;
+    if (const int32_t stop = show(ctx)) return stop;
   if (!node->extra) return 0;
   const NodeExtra& extra = *node->extra;
   for (const auto* list :
        {&extra.tensor_hooks, &extra.pre_hooks, &extra.post_hooks, &extra.accumulate_hooks})
     for (const Ref<GradHook>& hook : list->places())
       if (void* const ctx = hook ? hook->context(destroy) : nullptr)
-        if (const int32_t stop = visit(ctx, arg)) return stop;
+        if (const int32_t stop = show(ctx)) return stop;
   return 0;
 }
 
@@ -217,6 +223,7 @@ struct CallbackSavedHooks final : SavedHooks {
     const ScopePause outside;
     libdl_tensor* value = nullptr;
     libdl_error* const error = f.unpack(f.ctx, packed, &value);
+    outside.returned({&value, 1});
     Returned given({&value, 1});
     check_returned("unpack", error);
     if (!given.wrong.empty())

@@ -133,7 +133,7 @@ class HostInterceptor final : public Interceptor {
     std::vector<libdl_value> places(call.dsts.empty() ? call.results.size() : 0);
     if (shown.c.results) shown.c.results = places.data();
     libdl_bool handled = 0;
-    run(shown, [&] { return options_.before(options_.ctx, &shown.c, &handled); });
+    run(shown, places, [&] { return options_.before(options_.ctx, &shown.c, &handled); });
     if (handled) take_answer(shown, places, call.results);
     return handled != 0;
   }
@@ -142,17 +142,18 @@ class HostInterceptor final : public Interceptor {
     if (!options_.after) return;
     Shown shown(const_cast<ObservedCall&>(call));
     if (call.failed) shown.c.results = nullptr;
-    run(shown, [&] { return options_.after(options_.ctx, &shown.c); });
+    run(shown, {}, [&] { return options_.after(options_.ctx, &shown.c); });
   }
 
  private:
   template <class F>
-  void run(const Shown& shown, F callback) {
+  void run(const Shown& shown, std::span<const libdl_value> answer, F callback) {
     libdl_error* error;
     {
       const HostDepth depth(shown.c.name);
       const ScopePause outside;
       error = callback();
+      outside.returned(answer);
     }
     check_returned(shown.c.name, error);
   }

@@ -44,10 +44,12 @@ File checked(const char* function, const libdl_file* file) {
   return File::share(const_cast<libdl_file*>(file));
 }
 
-void check_count(const char* function, int argument, const char* name, int64_t count) {
-  if (count < 0)
+void check_count(const char* function, int argument, const char* name, int64_t count,
+                 int64_t most = INT32_MAX) {
+  if (count < 0 || count > most)
     fail_argument(LIBDL_ERROR_VALUE, function, argument, name,
-                  "has the length " + std::to_string(count), "one that is not negative");
+                  "has the length " + std::to_string(count),
+                  most == INT32_MAX ? "0 to 2147483647" : "one that is not negative");
 }
 
 // What is saved; arguments are counted from that of the names.
@@ -111,7 +113,7 @@ libdl_error* libdl_file_open_memory(const void* data, int64_t bytes,
   return door(name, [&] {
     bool share;
     try {
-      check_count(name, 1, "data", bytes);
+      check_count(name, 1, "data", bytes, INT64_MAX);
       if (bytes) not_null(name, 1, "data", data, "the file's bytes");
       share = read_options(name, 2, options).share;
       output(name, 4, "out", out);

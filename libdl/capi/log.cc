@@ -6,13 +6,16 @@
 
 #include <libdl/state.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
 #include "base/contained.h"
 #include "capi/door.h"
+#include "device/provider.h"
 #include "kernels/cpu/simd/isa.h"
 #include "memory/host_source.h"
+#include "runtime/mechanism.h"
 #include "runtime/thread_pool.h"
 
 using namespace libdl;
@@ -28,6 +31,14 @@ static void tell_ignored(const char* variable, const char* value, const char* wa
       wanted);
 }
 
+// A plugin that is loaded later may have the name. split_products is read by the kernels.
+static void tell_unknown(void*, std::string_view name) {
+  if (name == "split_products" || has_provider(name)) return;
+  log(LogLevel::kWarning,
+      "environment: LIBDL_DISABLE=%.*s names no mechanism, and no provider that is loaded so far",
+      static_cast<int>(std::min<size_t>(name.size(), 100)), name.data());
+}
+
 static void tell_set_up() {
   const char* const isa = libdl_cpu_level();
   log(LogLevel::kInfo, "cpu: kernels for %s", isa);
@@ -38,6 +49,9 @@ static void tell_set_up() {
     tell_ignored("LIBDL_NUM_THREADS", text, "1 to 1024");
   if (const char* text = std::getenv("LIBDL_MEMORY_LIMIT"); text && parse_bytes(text) == 0)
     tell_ignored("LIBDL_MEMORY_LIMIT", text, "bytes, or a number with K, M, G or T");
+  if (const char* text = std::getenv("LIBDL_MEMORY_KEEP"); text && !is_kept_at_most(text))
+    tell_ignored("LIBDL_MEMORY_KEEP", text, "0, bytes, or a number with K, M, G or T");
+  for_each_other_name(tell_unknown, nullptr);
 }
 
 libdl_error* libdl_set_log_handler(void (*fn)(void* ctx, libdl_log_level level, const char* message,

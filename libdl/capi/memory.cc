@@ -8,6 +8,7 @@
 #include "capi/callback.h"
 #include "capi/device_arguments.h"
 #include "capi/returned.h"
+#include "capi/text.h"
 #include "device/device.h"
 #include "device/pinned.h"
 #include "device/staging.h"
@@ -69,7 +70,9 @@ static void visit_segment(const SegmentSnapshot& segment, libdl_memory_visitor v
     shown.used = block.used;
     shown.offset = block.offset;
     shown.bytes = block.bytes;
-    check_returned("memory_visit", visit(ctx, &shown));
+    libdl_error* error = nullptr;
+    apart([&] { error = visit(ctx, &shown); });
+    check_returned("memory_visit", error);
   }
 }
 
@@ -132,6 +135,16 @@ libdl_error* libdl_memory_set_pressure(libdl_memory_pressure pressure, void* ctx
 
 void libdl_memory_fail_after(int64_t n, libdl_bool persistent) {
   fail_allocation(std::max<int64_t>(n, -1), persistent != 0);
+}
+
+libdl_error* libdl_memory_describe_live(libdl_text** out) {
+  constexpr const char* function = "memory_describe_live";
+  return door(function, [&] {
+    output(function, 1, "out", out);
+    if (!watched::on)
+      fail(LIBDL_ERROR_STATE, function, "the environment does not say LIBDL_DEBUG_HANDLES=1");
+    *out = new libdl_text(watched::living());
+  });
 }
 
 void libdl_memory_get_live(int64_t* tensors, int64_t* storages, int64_t* nodes, int64_t* bytes) {

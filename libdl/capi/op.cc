@@ -6,12 +6,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "capi/arguments.h"
+#include "capi/default_value.h"
 #include "capi/registered.h"
 #include "capi/scope.h"
 #include "capi/values.h"
@@ -65,33 +65,7 @@ const OpEntry& existing(const char* function, int32_t op) {
 // What an absent argument that must not be NULL means; absent() if it has no default. A number for
 // a tensor is kept by `owner`.
 libdl_value default_of(const OpArgument& argument, Tensor& owner) {
-  const std::string_view text = argument.default_text;
-  if (text.empty() || text == "None") return absent();
-  char* end = nullptr;
-  const double number = std::strtod(argument.default_text, &end);
-  const bool is_number = *end == 0;
-  switch (argument.type) {
-    case LIBDL_VALUE_BOOL:
-      if (text == "True" || text == "False") return value_of(text == "True");
-      break;
-    case LIBDL_VALUE_INT:
-      if (is_number) return value_of(static_cast<int64_t>(number));
-      break;
-    case LIBDL_VALUE_FLOAT:
-      if (is_number) return value_of(number);
-      break;
-    case LIBDL_VALUE_STRING:
-      if (text.size() >= 2 && (text[0] == '\'' || text[0] == '"'))
-        return value_of(text.substr(1, text.size() - 2));
-      break;
-    case LIBDL_VALUE_TENSOR:
-      if (!is_number) break;
-      owner = text.find_first_of(".e") == text.npos ? libdl::number(static_cast<int64_t>(number))
-                                                    : libdl::number(number);
-      return value_of(owner);
-    default: break;
-  }
-  return absent();
+  return read_default(argument.type, argument.default_text, owner).value_or(absent());
 }
 
 // `given` as the type that the parameter has, where nothing is lost by that.
@@ -244,7 +218,7 @@ libdl_error* libdl_op_argument_get_default(libdl_op op, int32_t argument, libdl_
       fail_argument(LIBDL_ERROR_VALUE, function, 2, "argument",
                     std::string("is ") + asked->name + ", which must be given",
                     "one with a default");
-    number.release();
+    hand_out(std::move(number));
     *out = value;
   });
 }

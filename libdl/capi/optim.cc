@@ -4,6 +4,7 @@
 
 #include "capi/arguments.h"
 #include "capi/options.h"
+#include "capi/scope.h"
 #include "optim/step.h"
 
 using namespace libdl;
@@ -12,14 +13,14 @@ using namespace libdl::capi;
 libdl_error* libdl_sgd_step(const libdl_sgd_options* options, libdl_tensor* const* params,
                             int64_t count, const libdl_tensor* const* grads, int64_t grads_count,
                             libdl_tensor* const* momentum_buffers, int64_t momentum_buffers_count) {
-  return door("libdl_sgd_step", [&] {
-    const char* const name = "libdl_sgd_step";
+  return door("sgd", [&] {
+    const char* const name = "sgd";
     not_null(name, 1, "options", options, "options with at least lr");
     const libdl_sgd_options o = read_options(name, 1, options);
     sgd_step({o.lr, o.momentum, o.dampening, o.weight_decay, o.nesterov != 0, o.maximize != 0,
               o.first != 0},
              live_tensors(name, 2, "params", params, count),
-             live_tensors(name, 3, "grads", grads, grads_count),
+             live_tensors(name, 3, "grads", grads, grads_count, INT32_MAX, true),
              live_tensors(name, 4, "momentum_buffers", momentum_buffers, momentum_buffers_count));
   });
 }
@@ -29,15 +30,15 @@ libdl_error* libdl_adam_step(const libdl_adam_options* options, libdl_tensor* co
                              libdl_tensor* const* exp_avgs, int64_t exp_avgs_count,
                              libdl_tensor* const* exp_avg_sqs, int64_t exp_avg_sqs_count,
                              libdl_tensor* const* max_exp_avg_sqs, int64_t max_exp_avg_sqs_count) {
-  return door("libdl_adam_step", [&] {
-    const char* const name = "libdl_adam_step";
+  return door("adam", [&] {
+    const char* const name = "adam";
     not_null(name, 1, "options", options, "options with at least lr, betas, eps and step");
     const libdl_adam_options o = read_options(name, 1, options);
     adam_step(
         {{o.lr, o.beta1, o.beta2, o.eps, o.weight_decay, o.step, o.decoupled != 0, o.maximize != 0},
          o.amsgrad != 0},
         live_tensors(name, 2, "params", params, count),
-        live_tensors(name, 3, "grads", grads, grads_count),
+        live_tensors(name, 3, "grads", grads, grads_count, INT32_MAX, true),
         live_tensors(name, 4, "exp_avgs", exp_avgs, exp_avgs_count),
         live_tensors(name, 5, "exp_avg_sqs", exp_avg_sqs, exp_avg_sqs_count),
         live_tensors(name, 6, "max_exp_avg_sqs", max_exp_avg_sqs, max_exp_avg_sqs_count));
@@ -49,13 +50,13 @@ libdl_error* libdl_sparse_adam_step(const libdl_sparse_adam_options* options,
                                     const libdl_tensor* const* grads, int64_t grads_count,
                                     libdl_tensor* const* exp_avgs, int64_t exp_avgs_count,
                                     libdl_tensor* const* exp_avg_sqs, int64_t exp_avg_sqs_count) {
-  return door("libdl_sparse_adam_step", [&] {
-    const char* const name = "libdl_sparse_adam_step";
+  return door("sparse_adam", [&] {
+    const char* const name = "sparse_adam";
     not_null(name, 1, "options", options, "options with at least lr, betas, eps and step");
     const libdl_sparse_adam_options o = read_options(name, 1, options);
     sparse_adam_step({o.lr, o.beta1, o.beta2, o.eps, 0, o.step, false, o.maximize != 0},
                      live_tensors(name, 2, "params", params, count),
-                     live_tensors(name, 3, "grads", grads, grads_count),
+                     live_tensors(name, 3, "grads", grads, grads_count, INT32_MAX, true),
                      live_tensors(name, 4, "exp_avgs", exp_avgs, exp_avgs_count),
                      live_tensors(name, 5, "exp_avg_sqs", exp_avg_sqs, exp_avg_sqs_count));
   });
@@ -65,13 +66,13 @@ libdl_error* libdl_adamax_step(const libdl_adamax_options* options, libdl_tensor
                                int64_t count, const libdl_tensor* const* grads, int64_t grads_count,
                                libdl_tensor* const* exp_avgs, int64_t exp_avgs_count,
                                libdl_tensor* const* exp_infs, int64_t exp_infs_count) {
-  return door("libdl_adamax_step", [&] {
-    const char* const name = "libdl_adamax_step";
+  return door("adamax", [&] {
+    const char* const name = "adamax";
     not_null(name, 1, "options", options, "options with at least lr, betas, eps and step");
     const libdl_adamax_options o = read_options(name, 1, options);
     adamax_step({o.lr, o.beta1, o.beta2, o.eps, o.weight_decay, o.step, false, o.maximize != 0},
                 live_tensors(name, 2, "params", params, count),
-                live_tensors(name, 3, "grads", grads, grads_count),
+                live_tensors(name, 3, "grads", grads, grads_count, INT32_MAX, true),
                 live_tensors(name, 4, "exp_avgs", exp_avgs, exp_avgs_count),
                 live_tensors(name, 5, "exp_infs", exp_infs, exp_infs_count));
   });
@@ -81,8 +82,8 @@ libdl_error* libdl_nadam_step(const libdl_nadam_options* options, libdl_tensor* 
                               int64_t count, const libdl_tensor* const* grads, int64_t grads_count,
                               libdl_tensor* const* exp_avgs, int64_t exp_avgs_count,
                               libdl_tensor* const* exp_avg_sqs, int64_t exp_avg_sqs_count) {
-  return door("libdl_nadam_step", [&] {
-    const char* const name = "libdl_nadam_step";
+  return door("nadam", [&] {
+    const char* const name = "nadam";
     not_null(name, 1, "options", options, "options with at least lr, betas, eps and step");
     const libdl_nadam_options o = read_options(name, 1, options);
     nadam_step(
@@ -90,7 +91,7 @@ libdl_error* libdl_nadam_step(const libdl_nadam_options* options, libdl_tensor* 
          o.momentum_decay,
          o.mu_product},
         live_tensors(name, 2, "params", params, count),
-        live_tensors(name, 3, "grads", grads, grads_count),
+        live_tensors(name, 3, "grads", grads, grads_count, INT32_MAX, true),
         live_tensors(name, 4, "exp_avgs", exp_avgs, exp_avgs_count),
         live_tensors(name, 5, "exp_avg_sqs", exp_avg_sqs, exp_avg_sqs_count));
   });
@@ -100,14 +101,14 @@ libdl_error* libdl_radam_step(const libdl_radam_options* options, libdl_tensor* 
                               int64_t count, const libdl_tensor* const* grads, int64_t grads_count,
                               libdl_tensor* const* exp_avgs, int64_t exp_avgs_count,
                               libdl_tensor* const* exp_avg_sqs, int64_t exp_avg_sqs_count) {
-  return door("libdl_radam_step", [&] {
-    const char* const name = "libdl_radam_step";
+  return door("radam", [&] {
+    const char* const name = "radam";
     not_null(name, 1, "options", options, "options with at least lr, betas, eps and step");
     const libdl_radam_options o = read_options(name, 1, options);
     radam_step(
         {o.lr, o.beta1, o.beta2, o.eps, o.weight_decay, o.step, o.decoupled != 0, o.maximize != 0},
         live_tensors(name, 2, "params", params, count),
-        live_tensors(name, 3, "grads", grads, grads_count),
+        live_tensors(name, 3, "grads", grads, grads_count, INT32_MAX, true),
         live_tensors(name, 4, "exp_avgs", exp_avgs, exp_avgs_count),
         live_tensors(name, 5, "exp_avg_sqs", exp_avg_sqs, exp_avg_sqs_count));
   });
@@ -117,13 +118,13 @@ libdl_error* libdl_adagrad_step(const libdl_adagrad_options* options, libdl_tens
                                 int64_t count, const libdl_tensor* const* grads,
                                 int64_t grads_count, libdl_tensor* const* state_sums,
                                 int64_t state_sums_count) {
-  return door("libdl_adagrad_step", [&] {
-    const char* const name = "libdl_adagrad_step";
+  return door("adagrad", [&] {
+    const char* const name = "adagrad";
     not_null(name, 1, "options", options, "options with at least lr, eps and step");
     const libdl_adagrad_options o = read_options(name, 1, options);
     adagrad_step({o.lr, o.lr_decay, o.weight_decay, o.eps, o.step, o.maximize != 0},
                  live_tensors(name, 2, "params", params, count),
-                 live_tensors(name, 3, "grads", grads, grads_count),
+                 live_tensors(name, 3, "grads", grads, grads_count, INT32_MAX, true),
                  live_tensors(name, 4, "state_sums", state_sums, state_sums_count));
   });
 }
@@ -133,13 +134,13 @@ libdl_error* libdl_adadelta_step(const libdl_adadelta_options* options, libdl_te
                                  int64_t grads_count, libdl_tensor* const* square_avgs,
                                  int64_t square_avgs_count, libdl_tensor* const* acc_deltas,
                                  int64_t acc_deltas_count) {
-  return door("libdl_adadelta_step", [&] {
-    const char* const name = "libdl_adadelta_step";
+  return door("adadelta", [&] {
+    const char* const name = "adadelta";
     not_null(name, 1, "options", options, "options with at least lr, rho and eps");
     const libdl_adadelta_options o = read_options(name, 1, options);
     adadelta_step({o.lr, o.rho, o.eps, o.weight_decay, o.maximize != 0},
                   live_tensors(name, 2, "params", params, count),
-                  live_tensors(name, 3, "grads", grads, grads_count),
+                  live_tensors(name, 3, "grads", grads, grads_count, INT32_MAX, true),
                   live_tensors(name, 4, "square_avgs", square_avgs, square_avgs_count),
                   live_tensors(name, 5, "acc_deltas", acc_deltas, acc_deltas_count));
   });
@@ -148,13 +149,13 @@ libdl_error* libdl_adadelta_step(const libdl_adadelta_options* options, libdl_te
 libdl_error* libdl_asgd_step(const libdl_asgd_options* options, libdl_tensor* const* params,
                              int64_t count, const libdl_tensor* const* grads, int64_t grads_count,
                              libdl_tensor* const* axs, int64_t axs_count) {
-  return door("libdl_asgd_step", [&] {
-    const char* const name = "libdl_asgd_step";
+  return door("asgd", [&] {
+    const char* const name = "asgd";
     not_null(name, 1, "options", options, "options with at least lr, lambd, alpha, t0 and step");
     const libdl_asgd_options o = read_options(name, 1, options);
     asgd_step({o.lr, o.lambd, o.alpha, o.t0, o.weight_decay, o.eta, o.mu, o.step, o.maximize != 0},
               live_tensors(name, 2, "params", params, count),
-              live_tensors(name, 3, "grads", grads, grads_count),
+              live_tensors(name, 3, "grads", grads, grads_count, INT32_MAX, true),
               live_tensors(name, 4, "axs", axs, axs_count));
   });
 }
@@ -165,14 +166,14 @@ libdl_error* libdl_rmsprop_step(const libdl_rmsprop_options* options, libdl_tens
                                 int64_t square_avgs_count, libdl_tensor* const* momentum_buffers,
                                 int64_t momentum_buffers_count, libdl_tensor* const* grad_avgs,
                                 int64_t grad_avgs_count) {
-  return door("libdl_rmsprop_step", [&] {
-    const char* const name = "libdl_rmsprop_step";
+  return door("rmsprop", [&] {
+    const char* const name = "rmsprop";
     not_null(name, 1, "options", options, "options with at least lr, alpha and eps");
     const libdl_rmsprop_options o = read_options(name, 1, options);
     rmsprop_step(
         {o.lr, o.alpha, o.eps, o.weight_decay, o.momentum, o.centered != 0, o.maximize != 0},
         live_tensors(name, 2, "params", params, count),
-        live_tensors(name, 3, "grads", grads, grads_count),
+        live_tensors(name, 3, "grads", grads, grads_count, INT32_MAX, true),
         live_tensors(name, 4, "square_avgs", square_avgs, square_avgs_count),
         live_tensors(name, 5, "momentum_buffers", momentum_buffers, momentum_buffers_count),
         live_tensors(name, 6, "grad_avgs", grad_avgs, grad_avgs_count));
@@ -183,13 +184,13 @@ libdl_error* libdl_rprop_step(const libdl_rprop_options* options, libdl_tensor* 
                               int64_t count, const libdl_tensor* const* grads, int64_t grads_count,
                               libdl_tensor* const* prevs, int64_t prevs_count,
                               libdl_tensor* const* step_sizes, int64_t step_sizes_count) {
-  return door("libdl_rprop_step", [&] {
-    const char* const name = "libdl_rprop_step";
+  return door("rprop", [&] {
+    const char* const name = "rprop";
     not_null(name, 1, "options", options, "options with etas and limits of the step size");
     const libdl_rprop_options o = read_options(name, 1, options);
     rprop_step({o.etaminus, o.etaplus, o.step_size_min, o.step_size_max, o.maximize != 0},
                live_tensors(name, 2, "params", params, count),
-               live_tensors(name, 3, "grads", grads, grads_count),
+               live_tensors(name, 3, "grads", grads, grads_count, INT32_MAX, true),
                live_tensors(name, 4, "prevs", prevs, prevs_count),
                live_tensors(name, 5, "step_sizes", step_sizes, step_sizes_count));
   });
@@ -197,38 +198,37 @@ libdl_error* libdl_rprop_step(const libdl_rprop_options* options, libdl_tensor* 
 
 libdl_error* libdl_total_norm(const libdl_tensor* const* tensors, int64_t count, double norm_type,
                               libdl_bool error_if_nonfinite, libdl_tensor** out) {
-  return door("libdl_total_norm", [&] {
-    const char* const name = "libdl_total_norm";
+  return door("total_norm", [&] {
+    const char* const name = "total_norm";
     output(name, 5, "out", out);
-    *out = total_norm(live_tensors(name, 1, "tensors", tensors, count), norm_type,
-                      error_if_nonfinite != 0)
-               .release();
+    *out = hand_out(total_norm(live_tensors(name, 1, "tensors", tensors, count), norm_type,
+                               error_if_nonfinite != 0));
   });
 }
 
 libdl_error* libdl_clip_grad_norm(libdl_tensor* const* grads, int64_t count, double max_norm,
                                   double norm_type, libdl_bool error_if_nonfinite,
                                   libdl_tensor** out) {
-  return door("libdl_clip_grad_norm", [&] {
-    const char* const name = "libdl_clip_grad_norm";
+  return door("clip_grad_norm", [&] {
+    const char* const name = "clip_grad_norm";
     output(name, 6, "out", out);
-    *out = clip_grad_norm(live_tensors(name, 1, "grads", grads, count), max_norm, norm_type,
-                          error_if_nonfinite != 0)
-               .release();
+    *out = hand_out(clip_grad_norm(live_tensors(name, 1, "grads", grads, count, INT32_MAX, true),
+                                   max_norm, norm_type, error_if_nonfinite != 0));
   });
 }
 
 libdl_error* libdl_clip_grads_with_norm(libdl_tensor* const* grads, int64_t count, double max_norm,
                                         const libdl_tensor* total_norm) {
-  return door("libdl_clip_grads_with_norm", [&] {
-    const char* const name = "libdl_clip_grads_with_norm";
-    clip_grads_with_norm(live_tensors(name, 1, "grads", grads, count), max_norm,
+  return door("clip_grads_with_norm", [&] {
+    const char* const name = "clip_grads_with_norm";
+    clip_grads_with_norm(live_tensors(name, 1, "grads", grads, count, INT32_MAX, true), max_norm,
                          live_tensor(name, 3, "total_norm", total_norm));
   });
 }
 
 libdl_error* libdl_clip_grad_value(libdl_tensor* const* grads, int64_t count, double clip_value) {
-  return door("libdl_clip_grad_value", [&] {
-    clip_grad_value(live_tensors("libdl_clip_grad_value", 1, "grads", grads, count), clip_value);
+  return door("clip_grad_value", [&] {
+    clip_grad_value(live_tensors("clip_grad_value", 1, "grads", grads, count, INT32_MAX, true),
+                    clip_value);
   });
 }

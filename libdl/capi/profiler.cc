@@ -136,7 +136,9 @@ libdl_error* libdl_profiler_stop(libdl_profiler_visitor visit, void* ctx,
     const Merged events(recorders);
     for (size_t n = 0; visit && n < events.count(); ++n) {
       const libdl_profiler_event event = events.shown(n);
-      check_returned(function, visit(ctx, &event));
+      libdl_error* error = nullptr;
+      apart([&] { error = visit(ctx, &event); });
+      check_returned(function, error);
     }
   });
 }

@@ -155,6 +155,7 @@ void run_vjp(Backward& backward) {
   libdl_error* const error =
       vjp.function(vjp.ctx, values.data(), static_cast<int32_t>(values.size()), results.data(),
                    grads.data(), result_count, wanted.data(), places.data(), count);
+  outside.returned(places);
   check_returned(op.entry.name, error);
   Returned given(places);
   check_gradients(op.entry.name, given);
@@ -215,6 +216,7 @@ std::vector<Tensor> Jvp::run() const {
   libdl_error* const error = jvp.function(jvp.ctx, arguments_, op_.entry.argument_count,
                                           results.data(), op_.entry.result_count, tangents.data(),
                                           static_cast<int32_t>(tangents.size()), places.data());
+  outside.returned(places);
   check_returned(name, error);
   Returned given(places);
   if (!given.wrong.empty())
@@ -268,6 +270,7 @@ std::vector<Tensor> run_kernel(Registered& op, std::span<const Tensor* const> in
   const HostDepth depth(op.entry.name);
   libdl_error* const error = kernel.function(kernel.ctx, arguments, op.entry.argument_count,
                                              places.data(), op.entry.result_count);
+  outside.returned(places);
   check_returned(op.entry.name, error);
   Returned given(places);
   if (!given.wrong.empty())

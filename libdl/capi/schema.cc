@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "capi/default_value.h"
 
 namespace libdl::capi {
 
@@ -35,14 +36,21 @@ class Reader {
     schema.name += "::" + word("the operator's name");
     expect("(");
     if (!skip(")")) {
-      do schema.arguments.push_back(argument());
-      while (skip(","));
+      do {
+        Schema::Argument next = argument();
+        for (const Schema::Argument& other : schema.arguments)
+          if (other.name == next.name) bad("two parameters are called '" + next.name + "'");
+        schema.arguments.push_back(std::move(next));
+      } while (skip(","));
       expect(")");
     }
     expect("->");
     do {
       if (type() != LIBDL_VALUE_TENSOR) bad("a result is always a tensor");
-      schema.results.push_back(word("a result's name"));
+      std::string name = word("a result's name");
+      if (std::ranges::find(schema.results, name) != schema.results.end())
+        bad("two results are called '" + name + "'");
+      schema.results.push_back(std::move(name));
     } while (skip(","));
     blanks();
     if (at_ != text_.size()) bad("wanted its end");
@@ -94,12 +102,33 @@ class Reader {
     made.name = word("a parameter's name");
     if (skip("=")) {
       blanks();
-      const size_t end = text_.find_first_of(",)", at_);
-      if (end == at_ || end == std::string_view::npos) bad("wanted a default");
-      made.default_text = text_.substr(at_, end - at_);
-      at_ = end;
+      made.default_text = default_text();
+      Tensor number;
+      const auto value = read_default(made.type, made.default_text, number);
+      if (!value) bad("'" + made.default_text + "' is no default of '" + made.name + "'");
+      if (value->type == LIBDL_VALUE_NONE && !made.nullable)
+        bad("'" + made.name + "' may be None only with a '?' behind its type");
     }
     return made;
+  }
+
+  // Up to the next comma or parenthesis that is not in quotes.
+  std::string default_text() {
+    size_t end = at_;
+    for (char quote = 0; end < text_.size(); ++end) {
+      const char c = text_[end];
+      if (!quote && (c == ',' || c == ')')) break;
+      if (c == quote)
+        quote = 0;
+      else if (!quote && (c == '\'' || c == '"'))
+        quote = c;
+    }
+    size_t last = end;
+    while (last > at_ && text_[last - 1] == ' ') --last;
+    if (last == at_ || end == text_.size()) bad("wanted a default");
+    std::string found(text_.substr(at_, last - at_));
+    at_ = end;
+    return found;
   }
 
   std::string_view text_;

@@ -211,8 +211,8 @@ libdl_error* libdl_generator_get_state(const libdl_generator* generator, void* d
 
 libdl_error* libdl_generator_set_state(libdl_generator* generator, const void* data,
                                        int64_t count) {
-  return door("libdl_generator_set_state", [&] {
-    const char* const name = "libdl_generator_set_state";
+  return door("generator_set_state", [&] {
+    const char* const name = "generator_set_state";
     Generator& g = generator_of(name, generator);
     not_null(name, 2, "data", data, "a buffer");
     constexpr int64_t kSize = sizeof(GeneratorState);

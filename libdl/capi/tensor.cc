@@ -10,6 +10,7 @@
 #include "tape/meta.h"
 #include "tensor/pinned.h"
 #include "tensor/sparse_rows.h"
+#include "tensor/watched.h"
 
 namespace libdl::capi {
 namespace {
@@ -27,12 +28,18 @@ using namespace libdl::capi;
 libdl_tensor* libdl_tensor_retain(libdl_tensor* tensor) {
   if (!is_kind("libdl_tensor_retain", "tensor", tensor, Tag::kTensor)) return nullptr;
   tensor->retain();
+  if (within_scope()) [[unlikely]]
+    reference_added(*current_state, tensor);
   return tensor;
 }
 
 void libdl_tensor_release(libdl_tensor* tensor) {
-  if (is_kind("libdl_tensor_release", "tensor", tensor, Tag::kTensor) && tensor->drop())
-    destroy(tensor);
+  if (watched::on && tensor && !watched::may_be_released(tensor)) [[unlikely]]
+    return;
+  if (!is_kind("libdl_tensor_release", "tensor", tensor, Tag::kTensor)) return;
+  if (within_scope()) [[unlikely]]
+    reference_released(*current_state, tensor);
+  if (tensor->drop()) destroy(tensor);
 }
 
 uint32_t libdl_tensor_use_count(const libdl_tensor* tensor) {
@@ -113,7 +120,7 @@ libdl_bool libdl_tensor_overlaps_itself(const libdl_tensor* tensor) {
 
 libdl_tensor* libdl_tensor_base(const libdl_tensor* tensor) {
   if (!live(tensor) || !tensor->meta || tensor->meta->view == ViewKind::kNone) return nullptr;
-  return Tensor(tensor->meta->base).release();
+  return hand_further(tensor->meta->base);
 }
 
 libdl_error* libdl_tensor_alias_data(const libdl_tensor* tensor, libdl_tensor** out) {
@@ -123,13 +130,13 @@ libdl_error* libdl_tensor_alias_data(const libdl_tensor* tensor, libdl_tensor** 
     if (!out) fail_argument(LIBDL_ERROR_NULL, name, 2, "out", "is NULL", "a place for the result");
     Tensor made = alias(borrow(tensor));
     made.get()->flags |= kAside;
-    *out = made.release();
+    *out = hand_out(std::move(made));
   });
 }
 
 libdl_error* libdl_tensor_set_data(libdl_tensor* tensor, const libdl_tensor* source) {
-  return door("libdl_tensor_set_data", [&] {
-    const char* const name = "libdl_tensor_set_data";
+  return door("set_data", [&] {
+    const char* const name = "set_data";
     check_tensor(name, 1, "tensor", tensor);
     check_tensor(name, 2, "source", source);
     if (!borrow(source).is_number())
@@ -140,7 +147,7 @@ libdl_error* libdl_tensor_set_data(libdl_tensor* tensor, const libdl_tensor* sou
 
 [[gnu::cold]] static void own_number(libdl_tensor* made) {
   try {
-    adopt_number(state(), made);
+    adopt_if_owner(state(), made);
   } catch (...) {
     libdl_tensor_release(made);
     throw;
@@ -189,12 +196,14 @@ int64_t libdl_tensor_list_count(const libdl_tensor_list* list) {
 
 libdl_tensor* libdl_tensor_list_get(const libdl_tensor_list* list, int64_t index) {
   if (!is_list(list) || index < 0 || index >= libdl_tensor_list_count(list)) return nullptr;
-  return Tensor(list->tensors[static_cast<size_t>(index)]).release();
+  return hand_further(list->tensors[static_cast<size_t>(index)]);
 }
 
 void libdl_tensor_list_release(libdl_tensor_list* list) {
-  if (is_kind("libdl_tensor_list_release", "list", list, Tag::kTensorList) && list->drop())
-    destroy(list);
+  if (!is_kind("libdl_tensor_list_release", "list", list, Tag::kTensorList)) return;
+  if (within_scope()) [[unlikely]]
+    list_released(*current_state, list);
+  if (list->drop()) destroy(list);
 }
 
 // -- the host's object ----------------------------------------------------------------------------

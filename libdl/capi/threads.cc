@@ -75,7 +75,9 @@ Interruptions& interruptions() {
 // An exception from a callback also ends the operator.
 int32_t ask_all(void* ctx) {
   for (const auto& asked : *static_cast<const Asking*>(ctx)) try {
-      if (asked->ask(asked->owner.ctx())) return 1;
+      int32_t stop = 0;
+      apart([&] { stop = asked->ask(asked->owner.ctx()); });
+      if (stop) return 1;
     } catch (...) {
       return 1;
     }

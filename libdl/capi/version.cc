@@ -71,7 +71,7 @@ void warn_conversion(const char* op, size_t bytes) {
         back ? "plain: " + std::to_string(bytes) + " bytes were made of a layout of their own"
              : std::string(op) + ": packed " + std::to_string(bytes) +
                    " bytes into a layout of its own";
-    h->fn(h->ctx, LIBDL_WARNING_CONVERSION, message.c_str());
+    apart([&] { h->fn(h->ctx, LIBDL_WARNING_CONVERSION, message.c_str()); });
   } catch (...) {  // no memory for a warning, or what the handler threw: it is dropped
   }
 }

@@ -85,6 +85,11 @@ bool set_provider_enabled(const char* name, bool enabled) {
   return found != nullptr;
 }
 
+bool has_provider(std::string_view name) {
+  register_own_providers();
+  return find(name) != nullptr;
+}
+
 Kernel provided_kernel(const kernels::Context& context, KernelId id, const void* args) {
   const auto& chain = provider_chains[context.host->device_type][static_cast<int32_t>(id)];
   for (const ProviderLink* link = chain.load(std::memory_order_acquire); link; link = link->next) {

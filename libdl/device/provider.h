@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <string_view>
 
 #include "device/backend.h"
 #include "device/device.h"
@@ -21,6 +22,7 @@ void register_provider(const Provider& provider);
 // Sets whether the provider's kernels are used, from the next launch on. False if there is no such
 // provider.
 bool set_provider_enabled(const char* name, bool enabled);
+bool has_provider(std::string_view name);
 
 // The kernel of the first provider that serves these arguments; NULL: use the device's own.
 Kernel provided_kernel(const kernels::Context& context, KernelId id, const void* args);

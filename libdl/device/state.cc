@@ -4,6 +4,7 @@
 
 #include <new>
 
+#include "base/contained.h"
 #include "base/thread_end.h"
 #include "device/state_made.h"
 #include "device/stream.h"
@@ -17,6 +18,15 @@ namespace libdl {
 
 constinit thread_local State* current_state = nullptr;
 constinit std::atomic<StateMade> state_made = nullptr;
+
+// While one thread runs, before anything calls a host.
+[[maybe_unused]] static const bool callbacks_apart = [] {
+  run_apart = [](void (*run)(void*), void* arg) {
+    const OutsideScope outside;
+    run(arg);
+  };
+  return true;
+}();
 
 namespace {
 // The state that a thread starts with and returns to. It ends with the thread.

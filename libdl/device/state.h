@@ -40,6 +40,7 @@ struct DualLevel;
 struct Scope;
 struct SavedHooks;
 struct SavedHookStack;
+class OutsideScope;
 struct StreamSet;    // the current streams of devices; see stream.h
 struct Attachment {  // an object that a higher layer attaches to the state
   virtual ~Attachment() = default;
@@ -57,17 +58,19 @@ struct libdl_state : libdl::Counted {
   bool autocast_cache = true;
   libdl::Device default_device;
   int32_t backward_depth = 0;
-  libdl::DualLevel* dual_level = nullptr;    // innermost; owned by the tape
-  libdl_generator* generator = nullptr;      // owned; NULL: the process's default generator
-  libdl::Watch* watch = nullptr;             // innermost interceptor; owned by the operators
-  const libdl::Frame* frame = nullptr;       // innermost call shown to interceptors
-  int32_t phase = 0;                         // of the host's own calls, for interceptors
-  bool shown = false;                        // the operator about to be entered was already shown
-  libdl::Scope* scope = nullptr;             // innermost; owned by capi
-  libdl::SavedHooks* saved_hooks = nullptr;  // the innermost, borrowed from:
+  libdl::DualLevel* dual_level = nullptr;  // innermost; owned by the tape
+  libdl_generator* generator = nullptr;    // owned; NULL: the process's default generator
+  libdl::Watch* watch = nullptr;           // innermost interceptor; owned by the operators
+  const libdl::Frame* frame = nullptr;     // innermost call shown to interceptors
+  int32_t phase = 0;                       // of the host's own calls, for interceptors
+  bool shown = false;                      // the operator about to be entered was already shown
+  libdl::Scope* scope = nullptr;           // innermost; owned by capi
+  const libdl::OutsideScope* outside = nullptr;         // the host's code that runs, innermost
+  libdl::SavedHooks* saved_hooks = nullptr;             // the innermost, borrowed from:
   libdl::SavedHookStack* saved_hook_stack = nullptr;    // owned by the tape
   libdl::StreamSet* streams = nullptr;                  // owned; NULL: all devices' default streams
   void (*release_attachments)(libdl_state&) = nullptr;  // set by the layers above that attach
+  void (*release_scopes)(libdl_state&) = nullptr;       // likewise
 };
 
 namespace libdl {
@@ -98,6 +101,46 @@ class ModeGuard {
  private:
   State& state_;
   uint32_t before_;
+};
+
+// Held while the host's code runs, of whatever kind. It knows nothing of the scopes that are open
+// around the library's call, those that it leaves open end with it, and the state that was current
+// is so again. Costs a few nanoseconds and cannot fail.
+class OutsideScope {
+ public:
+  OutsideScope() noexcept : state_(current_state) {
+    if (!state_) return;
+    held_ = state_->count() != 0;  // else it is ending
+    if (held_) state_->retain();
+    scope_ = state_->scope;
+    before_ = state_->outside;
+    enter(nullptr, this);
+  }
+  ~OutsideScope() {
+    current_state = state_;  // NULL: the thread's own again, whether or not it has been made
+    if (!state_) return;
+    if (state_->scope) state_->release_scopes(*state_);
+    enter(scope_, before_);
+    if (held_ && state_->drop()) destroy(state_);
+  }
+  OutsideScope(const OutsideScope&) = delete;
+  OutsideScope& operator=(const OutsideScope&) = delete;
+
+  Scope* scope() const { return scope_; }  // of the library's caller
+  const OutsideScope* before() const { return before_; }
+
+ private:
+  void enter(Scope* scope, const OutsideScope* outside) {
+    state_->scope = scope;
+    state_->outside = outside;
+    const uint32_t others = state_->mode & ~static_cast<uint32_t>(kModeScope);
+    state_->mode = scope ? others | kModeScope : others;
+  }
+
+  State* state_;
+  Scope* scope_ = nullptr;
+  const OutsideScope* before_ = nullptr;
+  bool held_ = false;
 };
 
 }  // namespace libdl

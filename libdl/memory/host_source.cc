@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <string_view>
 
 #include "base/contained.h"
 #include "runtime/host_limits.h"
@@ -50,6 +51,18 @@ size_t parse_bytes(const char* text) {
     }
   }
   return *end == 0 && number * unit < 9e18 ? static_cast<size_t>(number * unit) : 0;
+}
+
+bool is_kept_at_most(const char* text) {
+  return std::string_view(text) == "0" || parse_bytes(text) != 0;
+}
+
+size_t kept_at_most() {
+  static const size_t most = [] {
+    const char* const text = std::getenv("LIBDL_MEMORY_KEEP");
+    return text && is_kept_at_most(text) ? parse_bytes(text) : SIZE_MAX;
+  }();
+  return most;
 }
 
 MemoryBudget& host_budget() {
@@ -163,7 +176,9 @@ void* CallbackSource::reserve(size_t& bytes, bool small) {
   const size_t shared = small ? kHugePage : 20 * kMegabyte;
   for (size_t wanted : {least < shared / 2 ? shared : least, least}) {
     if (!budget_.take(wanted)) continue;
-    if (void* base = callbacks_.allocate(callbacks_.ctx, wanted, 64)) {
+    void* base = nullptr;
+    apart([&] { base = callbacks_.allocate(callbacks_.ctx, wanted, 64); });
+    if (base) {
       bytes = wanted;
       return base;
     }

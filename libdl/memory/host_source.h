@@ -39,6 +39,10 @@ MemoryBudget& host_budget();
 // Bytes from "1500000", "512M", "4G", "1T" (powers of 1024), or 0 if it is none of these.
 size_t parse_bytes(const char* text);
 
+// LIBDL_MEMORY_KEEP: how much free host memory stays for later tensors; SIZE_MAX: all of it.
+size_t kept_at_most();
+bool is_kept_at_most(const char* text);  // whether the text is a value of it
+
 class HostSource : public Source {
  public:
   explicit HostSource(MemoryBudget& budget) : budget_(budget) {}

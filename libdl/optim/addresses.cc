@@ -11,6 +11,7 @@ Addresses::Addresses(const Step& s)
     : written_{
           {s.params, {}}, {s.states[0].list, {}}, {s.states[1].list, {}}, {s.states[2].list, {}}} {
   for (size_t i = 0; i < s.params.size(); ++i) {
+    if (!s.grads[i].defined()) continue;
     if (memory_is_special() && add_rows_alone(s, i)) continue;
     dtype_.push_back(static_cast<int32_t>(s.params[i].dtype()));
     numel_.push_back(s.params[i].numel());

@@ -22,7 +22,7 @@ namespace libdl {
 
 static void check_floating(const char* op, const char* name, TensorSpan list) {
   for (size_t i = 0; i < list.size(); ++i)
-    if (list[i].is_number() || !is_inexact(list[i].dtype()))
+    if (list[i].defined() && (list[i].is_number() || !is_inexact(list[i].dtype())))
       fail_argument(LIBDL_ERROR_DTYPE, op, 1, name,
                     std::string("holds ") + name_of(list[i].dtype()) + at_position(i),
                     "floating tensors");
@@ -32,6 +32,7 @@ static void check_gradients(const char* op, TensorSpan grads) {
   check_floating(op, "grads", grads);
   for (size_t i = 0; i < grads.size(); ++i) {
     const Tensor& g = grads[i];
+    if (!g.defined()) continue;
     if (g.storage().read_only)
       fail_argument(LIBDL_ERROR_READ_ONLY, op, 1, "grads",
                     "holds read-only memory" + at_position(i), "memory to write to");
@@ -40,6 +41,26 @@ static void check_gradients(const char* op, TensorSpan grads) {
                     "holds an overlapping tensor" + at_position(i), "clones");
   }
 }
+
+namespace {
+// The gradients that there are: an unused parameter has none.
+class Present {
+ public:
+  explicit Present(TensorSpan grads) : all_(grads) {
+    bool whole = true;
+    for (const Tensor& g : grads) whole &= g.defined();
+    if (whole) return;
+    for (const Tensor& g : grads)
+      if (g.defined()) some_.push_back(g);
+    all_ = some_;
+  }
+  operator TensorSpan() const { return all_; }
+
+ private:
+  TensorSpan all_;
+  std::vector<Tensor> some_;
+};
+}  // namespace
 
 static void check_order(const char* op, int argument, double norm_type) {
   if (!(norm_type > 0))
@@ -192,9 +213,10 @@ Tensor clip_grad_norm(TensorSpan grads, double max_norm, double norm_type,
   check_order(op, 3, norm_type);
   check_gradients(op, grads);
   const ModeGuard off(kModeGrad | kModeForward);
-  const Norm total = norm_of_all(grads, norm_type);
+  const Present present(grads);
+  const Norm total = norm_of_all(present, norm_type);
   if (error_if_nonfinite) check_finite(op, "grads", item_f64(total.exact));
-  scale_to(grads, max_norm, total.exact);
+  scale_to(present, max_norm, total.exact);
   return total.rounded;
 }
 
@@ -211,7 +233,7 @@ void clip_grads_with_norm(TensorSpan grads, double max_norm, const Tensor& total
     fail_argument(LIBDL_ERROR_SHAPE, op, 3, "total_norm",
                   "has shape " + to_string(total_norm.shape()), "one element");
   const ModeGuard off(kModeGrad | kModeForward);
-  scale_to(grads, max_norm, total_norm);
+  scale_to(Present(grads), max_norm, total_norm);
 }
 
 void clip_grad_value(TensorSpan grads, double clip_value) {
@@ -220,13 +242,13 @@ void clip_grad_value(TensorSpan grads, double clip_value) {
   check_factor(op, "clip_value", clip_value, false, 2);
   check_gradients(op, grads);
   for (size_t i = 0; i < grads.size(); ++i)
-    if (is_complex(grads[i].dtype()))
+    if (grads[i].defined() && is_complex(grads[i].dtype()))
       fail_argument(LIBDL_ERROR_DTYPE, op, 1, "grads", "holds a complex tensor" + at_position(i),
                     "real ones: complex numbers have no order");
   const ModeGuard off(kModeGrad | kModeForward);
   std::vector<Tensor> bound;  // elsewhere it never binds
   for (const Tensor& g : grads)
-    if (holds(g.dtype(), clip_value)) bound.push_back(g);
+    if (g.defined() && holds(g.dtype(), clip_value)) bound.push_back(g);
   const Tensor low = number(-clip_value), high = number(clip_value);
   const auto launch = [&](Device device, const kernels::TensorList& list) {
     launch_list_clip(device, {list, no_view(), clip_value});

@@ -53,6 +53,7 @@ static void check_like(const char* op, int argument, const char* name, TensorSpa
                   "has " + std::to_string(list.size()) + " tensors",
                   std::to_string(params.size()) + ", one a parameter");
   for (size_t i = 0; i < list.size(); ++i) {
+    if (!list[i].defined()) continue;  // the gradient of an unused parameter
     if (!same(list[i].shape(), params[i].shape()))
       fail_argument(LIBDL_ERROR_SHAPE, op, argument, name,
                     "holds shape " + to_string(list[i].shape()) + at_position(i),
@@ -103,7 +104,7 @@ class Met {
 
 }  // namespace
 
-static bool is_in_memory(const Tensor& x) { return x.numel() && !x.is_number(); }
+static bool is_in_memory(const Tensor& x) { return x.defined() && x.numel() && !x.is_number(); }
 
 // Each storage is met once and has memory of libdl's own. Of others the sort tells whether they
 // touch.
@@ -132,7 +133,7 @@ static void check_disjoint(const Step& s) {
   };
   for (const TensorSpan list : {a, b, c, d}) add_all(list, true);
   for (const Tensor& x : s.grads)
-    if (x.is_contiguous()) add_all({&x, 1}, false);
+    if (x.defined() && x.is_contiguous()) add_all({&x, 1}, false);
   std::sort(ranges.begin(), ranges.end(),
             [](const Range& a, const Range& b) { return a.begin < b.begin; });
   const char* written_end = nullptr;
@@ -148,8 +149,9 @@ static void check_disjoint(const Step& s) {
 
 // -- launches -------------------------------------------------------------------------------------
 
-static void wrote(const char* op, TensorSpan list) {
-  for (const Tensor& x : list) written(x, op);
+static void wrote(const Step& s, TensorSpan list) {
+  for (size_t i = 0; i < list.size(); ++i)
+    if (s.grads[i].defined()) written(list[i], s.op);
 }
 
 void Step::take(void (*launch)(Device, const kernels::OptimizerArgs&),
@@ -171,8 +173,8 @@ void Step::take(void (*launch)(Device, const kernels::OptimizerArgs&),
   const Addresses addresses(used);
   const Uninterruptible whole;  // a step is taken or not
   addresses.launch_all(params[0].device(), launch, options);
-  wrote(op, params);
-  for (const States& s : used.states) wrote(op, s.list);
+  wrote(used, params);
+  for (const States& s : used.states) wrote(used, s.list);
 }
 
 }  // namespace libdl

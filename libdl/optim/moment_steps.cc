@@ -52,7 +52,7 @@ void adam_step(const AdamOptions& o, TensorSpan params, TensorSpan grads, Tensor
 
 static void check_gradients_sparse(const char* op, TensorSpan grads) {
   for (size_t i = 0; i < grads.size(); ++i)
-    if (!is_sparse(grads[i]))
+    if (grads[i].defined() && !is_sparse(grads[i]))
       fail_argument(LIBDL_ERROR_VALUE, op, 3, "grads", "holds a dense gradient" + at_position(i),
                     "sparse ones, as embedding(sparse=True) has; adam takes dense ones");
 }

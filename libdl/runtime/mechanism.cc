@@ -7,21 +7,38 @@
 
 namespace libdl {
 
-// Names with commas between.
-bool left_out_by_name(std::string_view name) {
+namespace {
+
+constexpr std::string_view kNames[] = {"allocator", "panels", "sparse_rows",
+                                       "forms",     "fusion", "growing"};
+
+// Of the names, with commas between, until f returns true.
+template <class F>
+bool any_name(F f) {
   const char* const text = std::getenv("LIBDL_DISABLE");
   for (std::string_view rest = text ? text : ""; !rest.empty();) {
     const size_t comma = std::min(rest.find(','), rest.size());
-    if (rest.substr(0, comma) == name) return true;
+    if (f(rest.substr(0, comma))) return true;
     rest.remove_prefix(std::min(comma + 1, rest.size()));
   }
   return false;
 }
 
+}  // namespace
+
+bool left_out_by_name(std::string_view name) {
+  return any_name([&](std::string_view given) { return given == name; });
+}
+
+void for_each_other_name(void (*f)(void* ctx, std::string_view name), void* ctx) {
+  any_name([&](std::string_view given) {
+    if (std::ranges::find(kNames, given) == std::end(kNames)) f(ctx, given);
+    return false;
+  });
+}
+
 bool left_out(Mechanism mechanism) {
   static const uint32_t named = [] {
-    static constexpr std::string_view kNames[] = {"allocator", "panels", "sparse_rows",
-                                                  "forms",     "fusion", "growing"};
     uint32_t all = 0;
     for (uint32_t i = 0; i < std::size(kNames); ++i)
       if (left_out_by_name(kNames[i])) all |= 1u << i;

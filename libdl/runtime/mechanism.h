@@ -22,5 +22,7 @@ enum class Mechanism : int32_t {
 // Whether the environment names it; read once.
 bool left_out(Mechanism mechanism);
 bool left_out_by_name(std::string_view name);
+// Calls f(ctx, name) for each name in the environment that no mechanism has.
+void for_each_other_name(void (*f)(void* ctx, std::string_view name), void* ctx);
 
 }  // namespace libdl

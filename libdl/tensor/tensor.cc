@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/slab.h"
+#include "tensor/watched.h"
 
 namespace libdl {
 
@@ -42,6 +43,8 @@ void destroy(libdl_tensor* t) {
   if (t->room) [[unlikely]]
     free_room(t);
   count(slab::cache.live_tensors, -1);
+  if (watched::on) [[unlikely]]
+    return watched::retired(t);
   t->~libdl_tensor();
   slab_free(t, sizeof(libdl_tensor));
 }
@@ -56,6 +59,8 @@ static Tensor shell(int ndim, Dtype dtype) {
   t->dtype = dtype;
   if (state().mode & kModeInference) t->flags |= kInferenceMade;
   count(slab::cache.live_tensors, 1);
+  if (watched::on) [[unlikely]]
+    watched::made(t);
   return Tensor::take(t);
 }
 

@@ -34,6 +34,7 @@ enum TensorFlag : uint8_t {
   kEmptied = 4,        // its scope has ended
   kInferenceMade = 8,  // made in inference mode: can never be recorded
   kAside = 16,         // Python's .data: values saved through other handles ignore its writes
+  kScopeOwned = 32,    // an owning scope has, or had, the handle
 };
 
 }  // namespace libdl

@@ -321,5 +321,6 @@ CALLS = {
 NOT_CALLED = {
     "libdl_plugin_open": "what opens stays open: tests/capi/plugins.c does it",
     "libdl_provider_set_enabled": "there is no provider here: tests/capi/plugins.c does it",
+    "libdl_memory_describe_live": "refuses without LIBDL_DEBUG_HANDLES: tests/capi/debug_handles.c",
     "libdl_memory_fail_after": "lets allocations fail: what tests/fault_injection does itself",
 }

@@ -42,7 +42,12 @@ static void the_set_up_is_told_at_once(struct heard *heard) {
   CHECK(told(heard, "2 environment: LIBDL_CPU=mmx is not in effect, wanted baseline, avx2 or avx"));
   CHECK(told(heard, "2 environment: LIBDL_NUM_THREADS=4x is not in effect, wanted 1 to 1024"));
   CHECK(told(heard, "2 environment: LIBDL_MEMORY_LIMIT=lots is not in effect, wanted bytes"));
-  CHECK(heard->count == 5);
+  CHECK(told(heard, "2 environment: LIBDL_DISABLE=fuson names no mechanism, and no provider that"));
+  CHECK(!strstr(heard->text, "DISABLE=fusion") && !strstr(heard->text, "DISABLE=split_products"));
+  CHECK(!strstr(heard->text, "DISABLE=winograd"));
+  CHECK(told(heard, "1 winograd: left out, as LIBDL_DISABLE says\n"));
+  CHECK(told(heard, "2 environment: LIBDL_MEMORY_KEEP=some is not in effect, wanted 0, bytes"));
+  CHECK(heard->count == 8);
   forget(heard);
 }
 
@@ -80,6 +85,9 @@ static void memory_is_told(struct heard *heard) {
 
   error = libdl_empty(&too_many, 1, LIBDL_DTYPE_UINT8, NULL, &x);
   CHECK(libdl_error_get_code(error) == LIBDL_ERROR_OUT_OF_MEMORY);
+  CHECK(strcmp(libdl_error_get_operator(error), "empty") == 0);
+  CHECK(strncmp(libdl_error_get_message(error), "empty: out of memory on cpu: wanted 1024.00 TB",
+                46) == 0);
   CHECK(told(heard, "2 cpu: memory is short, the host is asked to free 1024.00 TB\n"));
   CHECK(told(heard, "3 out of memory on cpu: wanted 1024.00 TB; allocated "));
   libdl_error_release(error);
@@ -133,6 +141,8 @@ int main(void) {
   setenv("LIBDL_CPU", "mmx", 1);
   setenv("LIBDL_NUM_THREADS", "4x", 1);
   setenv("LIBDL_MEMORY_LIMIT", "lots", 1);
+  setenv("LIBDL_MEMORY_KEEP", "some", 1);
+  setenv("LIBDL_DISABLE", "fusion,fuson,split_products,winograd", 1);
   the_set_up_is_told_at_once(&heard);
   threads_are_told(&heard);
   memory_is_told(&heard);

@@ -232,8 +232,141 @@ static void clipping(void) {
       "complex numbers have no order");
 }
 
+static float first(const libdl_tensor *x) {
+  float values[2] = {0, 0};
+  GOOD(libdl_tensor_copy_out(x, values, sizeof values));
+  return values[0];
+}
+
+/* The parameter of a NULL gradient, its state and their versions stay as they are. */
+static void unused_parameters(void) {
+  libdl_tensor *params[] = {made(2, LIBDL_DTYPE_FLOAT32), made(2, LIBDL_DTYPE_FLOAT32)};
+  libdl_tensor *m[] = {made(2, LIBDL_DTYPE_FLOAT32), made(2, LIBDL_DTYPE_FLOAT32)};
+  libdl_tensor *v[] = {made(2, LIBDL_DTYPE_FLOAT32), made(2, LIBDL_DTYPE_FLOAT32)};
+  libdl_tensor *const given = made(2, LIBDL_DTYPE_FLOAT32);
+  const libdl_tensor *const grads[] = {NULL, given}, *const none[] = {NULL, NULL};
+  const uint64_t version = libdl_tensor_version(params[0]);
+  libdl_adam_options adam;
+  libdl_adam_options_init(&adam);
+  adam.lr = 0.25;
+  GOOD(libdl_adam_step(&adam, params, 2, grads, 2, m, 2, v, 2, NULL, 0));
+  CHECK(first(params[0]) == 1 && first(m[0]) == 1 && first(v[0]) == 1);
+  CHECK(libdl_tensor_version(params[0]) == version && libdl_tensor_version(m[0]) == version);
+  CHECK(first(params[1]) < 1 && libdl_tensor_version(params[1]) > version);
+  libdl_sgd_options sgd;
+  libdl_sgd_options_init(&sgd);
+  sgd.momentum = 0.5, sgd.weight_decay = 0.5;
+  const float before = first(params[1]);
+  GOOD(libdl_sgd_step(&sgd, params, 2, none, 2, m, 2));
+  CHECK(first(params[0]) == 1 && first(params[1]) == before && first(m[0]) == 1);
+  libdl_sparse_adam_options sparse;
+  libdl_sparse_adam_options_init(&sparse);
+  GOOD(libdl_sparse_adam_step(&sparse, params, 2, none, 2, m, 2, v, 2));
+  BAD_BEGINS(libdl_sparse_adam_step(&sparse, params, 2, grads, 2, m, 2, v, 2), VALUE,
+             "sparse_adam: argument 3 (grads) holds a dense gradient at position 1");
+  /* Positions are those of the caller's list. */
+  const libdl_tensor *const wrong[] = {NULL, all[kLong]};
+  BAD(libdl_sgd_step(&sgd, params, 2, wrong, 2, m, 2), SHAPE,
+      "sgd: argument 3 (grads) holds shape [3] at position 1, wanted [2]");
+  BAD(libdl_sgd_step(NULL, params, 2, grads, 2, m, 2), NULL,
+      "sgd: argument 1 (options) is NULL, wanted options with at least lr");
+  /* Clipping passes over them, too. */
+  libdl_tensor *clipped[] = {NULL, given}, *norm;
+  GOOD(libdl_clip_grad_norm(clipped, 2, 0.5, 2, 0, &norm));
+  CHECK(first(given) < 0.36f && first(given) > 0.35f);
+  GOOD(libdl_clip_grads_with_norm(clipped, 2, 0.25, norm));
+  CHECK(first(given) < 0.1f);
+  GOOD(libdl_clip_grad_value(clipped, 2, 0.01));
+  CHECK(first(given) == 0.01f);
+  libdl_tensor_release(norm);
+  GOOD(libdl_clip_grad_norm(clipped, 1, 0.5, 2, 0, &norm));
+  libdl_tensor_release(norm);
+  libdl_tensor *wrongs[] = {NULL, all[kComplex]};
+  BAD_BEGINS(libdl_clip_grad_value(wrongs, 2, 1), DTYPE,
+             "clip_grad_value: argument 1 (grads) holds a complex tensor at position 1");
+  wrongs[1] = all[kReadOnly];
+  BAD_BEGINS(libdl_clip_grad_norm(wrongs, 2, 1, 2, 0, &norm), READ_ONLY,
+             "clip_grad_norm: argument 1 (grads) holds read-only memory at position 1");
+  for (int i = 0; i < 2; ++i)
+    libdl_tensor_release(params[i]), libdl_tensor_release(m[i]), libdl_tensor_release(v[i]);
+  libdl_tensor_release(given);
+}
+
+/* With what init sets, a step is PyTorch's default one: from p = 1 with gradient 1. */
+static void defaults(void) {
+  libdl_tensor *p = made(2, LIBDL_DTYPE_FLOAT32), *a = NULL, *b = NULL;
+  libdl_tensor *const g = made(2, LIBDL_DTYPE_FLOAT32);
+  const libdl_tensor *const grads[] = {g};
+#define STEP(name, wanted, ...)                                                \
+  do {                                                                         \
+    libdl_##name##_options options;                                            \
+    memset(&options, 0xff, sizeof options);                                    \
+    libdl_##name##_options_init(&options);                                     \
+    libdl_##name##_options_init(NULL);                                         \
+    CHECK(options.struct_size == sizeof options);                              \
+    libdl_tensor_release(p), libdl_tensor_release(a), libdl_tensor_release(b); \
+    p = made(2, LIBDL_DTYPE_FLOAT32);                                          \
+    GOOD(libdl_zeros_like(p, LIBDL_DTYPE_NONE, NULL, &a));                     \
+    GOOD(libdl_zeros_like(p, LIBDL_DTYPE_NONE, NULL, &b));                     \
+    GOOD(libdl_##name##_step(&options, &p, 1, grads, 1, __VA_ARGS__));         \
+    CHECK(fabsf(first(p) - (wanted)) < 2e-7f);                                 \
+  } while (0)
+  STEP(sgd, 0.999f, NULL, 0);
+  STEP(adam, 0.999f, &a, 1, &b, 1, NULL, 0);
+  STEP(adamax, 0.998f, &a, 1, &b, 1);
+  STEP(nadam, 0.99788713f, &a, 1, &b, 1);
+  STEP(radam, 0.999f, &a, 1, &b, 1);
+  STEP(adagrad, 0.99f, &a, 1);
+  STEP(adadelta, 0.9968377f, &a, 1, &b, 1);
+  STEP(asgd, 0.989999f, &a, 1);
+  STEP(rmsprop, 0.9f, &a, 1, NULL, 0, NULL, 0);
+#undef STEP
+  libdl_rprop_options rprop;
+  libdl_rprop_options_init(&rprop);
+  CHECK(rprop.etaminus == 0.5 && rprop.etaplus == 1.2);
+  CHECK(rprop.step_size_min == 1e-6 && rprop.step_size_max == 50);
+  libdl_sparse_adam_options sparse;
+  libdl_sparse_adam_options_init(&sparse);
+  CHECK(sparse.lr == 1e-3 && sparse.beta1 == 0.9 && sparse.beta2 == 0.999 && sparse.eps == 1e-8);
+  CHECK(sparse.step == 1 && sparse.struct_size == sizeof sparse);
+  libdl_tensor_release(p), libdl_tensor_release(a), libdl_tensor_release(b);
+  libdl_tensor_release(g);
+}
+
+/* A struct of the others that init has filled means the same as none. */
+static void other_options(void) {
+#define INIT(name)                    \
+  libdl_##name##_options name;        \
+  memset(&name, 0xff, sizeof name);   \
+  libdl_##name##_options_init(&name); \
+  libdl_##name##_options_init(NULL);  \
+  CHECK(name.struct_size == sizeof name);
+  INIT(print)
+  INIT(dlpack)
+  INIT(file)
+  INIT(backward)
+  INIT(gradcheck)
+  INIT(profiler)
+  INIT(interceptor)
+  INIT(rprop)
+#undef INIT
+  libdl_text *usual, *filled;
+  GOOD(libdl_tensor_to_string(all[kGood], NULL, &usual));
+  GOOD(libdl_tensor_to_string(all[kGood], &print, &filled));
+  CHECK(strcmp(libdl_text_data(usual), libdl_text_data(filled)) == 0);
+  libdl_text_release(usual), libdl_text_release(filled);
+  CHECK(print.precision == 4 && print.threshold == 1000 && print.edgeitems == 3);
+  CHECK(print.linewidth == 80 && !print.sci_mode && !print.grad_fn);
+  CHECK(gradcheck.eps == 1e-6 && gradcheck.atol == 1e-5 && gradcheck.rtol == 1e-3);
+  CHECK(!dlpack.detach && !dlpack.stream && !dlpack.max_major && !file.share);
+  CHECK(!backward.retain_graph && !profiler.recorded && !interceptor.before);
+}
+
 int main(void) {
   make_all();
+  unused_parameters();
+  defaults();
+  other_options();
   steps();
   other_steps();
   computed_numbers();

@@ -283,6 +283,21 @@ static void operators(void) {
       {"t::x(tensor a) -> tensor b c", "27: wanted its end"},
       {"t::x(tensor ) -> tensor b", "12: wanted a parameter's name"},
       {"t::x(int a=) -> tensor b", "11: wanted a default"},
+      {"t::x(int a=1.5) -> tensor b", "14: '1.5' is no default of 'a'"},
+      {"t::x(int a=9223372036854775808) -> tensor b",
+       "30: '9223372036854775808' is no default of 'a'"},
+      {"t::x(int a=1 2) -> tensor b", "14: '1 2' is no default of 'a'"},
+      {"t::x(bool a=maybe) -> tensor b", "17: 'maybe' is no default of 'a'"},
+      {"t::x(bool a=1) -> tensor b", "13: '1' is no default of 'a'"},
+      {"t::x(float a=half) -> tensor b", "17: 'half' is no default of 'a'"},
+      {"t::x(string a=mean) -> tensor b", "18: 'mean' is no default of 'a'"},
+      {"t::x(string a='b'c') -> tensor b", "14: wanted a default"},
+      {"t::x(tensor a=x) -> tensor b", "15: 'x' is no default of 'a'"},
+      {"t::x(ints a=1) -> tensor b", "13: '1' is no default of 'a'"},
+      {"t::x(dtype a=float32) -> tensor b", "20: 'float32' is no default of 'a'"},
+      {"t::x(int a=None) -> tensor b", "15: 'a' may be None only with a '?' behind its type"},
+      {"t::x(tensor a, int a) -> tensor b", "20: two parameters are called 'a'"},
+      {"t::x(tensor a) -> tensor b, tensor b", "36: two results are called 'b'"},
   };
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i) {
     char message[120];
@@ -409,7 +424,7 @@ static void states(void) {
   GOOD(libdl_generator_new(1, &generator));
   GOOD(libdl_generator_get_state(generator, bytes, sizeof bytes));
   BAD(libdl_generator_set_state(generator, bytes, 23), VALUE,
-      "libdl_generator_set_state: argument 3 (count) is 23, wanted 24");
+      "generator_set_state: argument 3 (count) is 23, wanted 24");
   libdl_generator_release(generator);
   BAD_BEGINS(libdl_check_abi(9, 0), UNSUPPORTED,
              "libdl_check_abi: the program was built against 9.0, the library is ");

@@ -223,7 +223,40 @@ static void into_a_buffer_and_in_place(libdl_op op, libdl_op both) {
   for (size_t i = 0; i < sizeof all / sizeof *all; ++i) libdl_tensor_release(all[i]);
 }
 
+/* A default has its parameter's type from the text on: no integer passes through a double. */
+static void defaults(void) {
+  libdl_op op;
+  libdl_value value;
+  GOOD(libdl_op_register(
+      "my::defaults(tensor x, int big=9223372036854775807, int low=-9007199254740993, "
+      "float f=-1e-3, bool b=True, string s='a, (b) \"c\"', tensor t=2, "
+      "tensor u=9007199254740993, tensor v=0.5, int? n=None) -> tensor y",
+      -1, &op));
+  GOOD(libdl_op_argument_get_default(op, 1, &value));
+  CHECK(value.type == LIBDL_VALUE_INT && value.held.integer == INT64_MAX);
+  GOOD(libdl_op_argument_get_default(op, 2, &value));
+  CHECK(value.held.integer == -INT64_C(9007199254740993));
+  GOOD(libdl_op_argument_get_default(op, 3, &value));
+  CHECK(value.type == LIBDL_VALUE_FLOAT && value.held.number == -1e-3);
+  GOOD(libdl_op_argument_get_default(op, 4, &value));
+  CHECK(value.type == LIBDL_VALUE_BOOL && value.held.boolean == 1);
+  GOOD(libdl_op_argument_get_default(op, 5, &value));
+  CHECK(value.held.string.length == 10 && memcmp(value.held.string.text, "a, (b) \"c\"", 10) == 0);
+  static const double wanted[] = {2, 9007199254740992, 0.5};
+  for (int32_t k = 0; k < 3; ++k) {
+    GOOD(libdl_op_argument_get_default(op, 6 + k, &value));
+    CHECK(value.type == LIBDL_VALUE_TENSOR && total(value.held.tensor) == wanted[k]);
+    int64_t exact = 0;
+    if (k == 1) GOOD(libdl_item_i64(value.held.tensor, &exact));
+    CHECK(k != 1 || exact == INT64_C(9007199254740993));
+    libdl_tensor_release(value.held.tensor);
+  }
+  GOOD(libdl_op_argument_get_default(op, 9, &value));
+  CHECK(value.type == LIBDL_VALUE_NONE);
+}
+
 int main(void) {
+  defaults();
   const libdl_op op = made("my::square(tensor input) -> tensor out", square_vjp, power_jvp);
   const libdl_op both =
       made("my::both(tensor input) -> tensor second, tensor third", NULL, power_jvp);

@@ -18,7 +18,7 @@ static libdl_tensor *ones(int64_t size, libdl_bool requires_grad) {
 }
 static float first(const libdl_tensor *x) {
   float values[2] = {-1, -1};
-  GOOD(libdl_tensor_copy_out(x, values, sizeof values));
+  GOOD(libdl_tensor_copy_out(x, values, libdl_tensor_numel(x) * (int64_t)sizeof *values));
   return values[0];
 }
 
@@ -189,7 +189,181 @@ static void many_dimensions(void) {
   libdl_tensor_release(after);
 }
 
+/* -- what an owning scope has --------------------------------------------------------------------
+ */
+
+static int64_t owned_before;
+static void open_owner(void) {
+  owned_before = tensors_alive();
+  GOOD(libdl_scope_push_owner());
+}
+static void close_owner(void) {
+  GOOD(libdl_scope_pop());
+  CHECK(tensors_alive() == owned_before);
+}
+
+/* Releases what it makes, like a function that knows nothing of scopes; the result is new. */
+static libdl_tensor *tidy(libdl_tensor *x) {
+  libdl_tensor *a, *b, *c, *list_entry;
+  libdl_tensor_list *parts;
+  GOOD(libdl_neg(x, &a));
+  GOOD(libdl_exp(a, &b));
+  libdl_tensor *const again = libdl_tensor_retain(b);
+  libdl_tensor_release(a);
+  GOOD(libdl_add(again, b, NULL, &c));
+  libdl_tensor_release(b);
+  libdl_tensor_release(again);
+  GOOD(libdl_split(c, 1, 0, &parts));
+  list_entry = libdl_tensor_list_get(parts, 0);
+  libdl_tensor_list_release(parts);
+  CHECK(first(list_entry) > 0);
+  libdl_tensor_release(list_entry);
+  return c;
+}
+
+/* A function that releases its temporaries runs under its caller's scope, at any depth. */
+static void helpers_release(void) {
+  libdl_tensor *const x = ones(2, 0);
+  libdl_tensor *y, *z;
+  open_owner();
+  for (int i = 0; i < 300; ++i) {
+    y = tidy(x);
+    if (i % 2) libdl_tensor_release(y);
+  }
+  GOOD(libdl_scope_push()); /* of any kind */
+  z = tidy(y = tidy(x));
+  libdl_tensor_release(y);
+  libdl_tensor_release(z);
+  GOOD(libdl_scope_push_owner());
+  GOOD(libdl_neg(x, &y));
+  GOOD(libdl_scope_keep(y));
+  GOOD(libdl_scope_pop());
+  libdl_tensor_release(y);
+  GOOD(libdl_scope_pop());
+  GOOD(libdl_scope_push_owner());
+  GOOD(libdl_neg(x, &y));
+  GOOD(libdl_scope_keep(y)); /* for the outer one */
+  libdl_tensor_release(y);
+  GOOD(libdl_scope_pop());
+  GOOD(libdl_scope_push());
+  GOOD(libdl_neg(x, &y));
+  GOOD(libdl_scope_keep(y)); /* which takes the caller's reference */
+  libdl_tensor_release(y);
+  GOOD(libdl_neg(x, &y));
+  GOOD(libdl_scope_keep(y));
+  GOOD(libdl_scope_pop());
+  libdl_tensor_release(y);
+  /* An operand that comes back is a second reference of the scope's. */
+  GOOD(libdl_neg(x, &y));
+  GOOD(libdl_contiguous(y, &z));
+  CHECK(z == y && libdl_tensor_use_count(y) == 2);
+  libdl_tensor_release(z);
+  CHECK(libdl_tensor_use_count(y) == 1 && first(y) == -1);
+  close_owner();
+  libdl_tensor_release(x);
+}
+
+/* References that were added inside are the caller's, and go before the scope's own. */
+static void further_references(void) {
+  libdl_tensor *const x = ones(2, 0);
+  libdl_tensor *y, *view;
+  const int64_t before = tensors_alive();
+  GOOD(libdl_scope_push_owner());
+  GOOD(libdl_neg(x, &y));
+  libdl_tensor *const kept = libdl_tensor_retain(y);
+  libdl_tensor_retain(y);
+  libdl_tensor_release(y);
+  GOOD(libdl_detach(y, &view));
+  GOOD(libdl_unsqueeze(y, 0, &view));
+  libdl_tensor *const base = libdl_tensor_base(view);
+  CHECK(base == y);
+  libdl_tensor_release(base);
+  GOOD(libdl_scope_pop());
+  CHECK(first(kept) == -1 && libdl_tensor_use_count(kept) == 1);
+  libdl_tensor_release(kept);
+  CHECK(tensors_alive() == before);
+  /* A gradient is not new. */
+  libdl_tensor *loss;
+  GOOD(libdl_tensor_set_requires_grad(x, 1));
+  GOOD(libdl_scope_push_owner());
+  GOOD(libdl_sum(x, NULL, 0, 0, LIBDL_DTYPE_NONE, &loss));
+  GOOD(libdl_backward(LIBDL_READ_ONLY(&loss), 1, NULL, 0, NULL, 0, NULL));
+  libdl_tensor *const grad = libdl_tensor_grad(x);
+  GOOD(libdl_scope_pop());
+  CHECK(first(grad) == 1 && libdl_tensor_use_count(grad) == 2);
+  libdl_tensor_release(grad);
+  libdl_tensor_release(x);
+}
+
+/* Asks for all that a context gives, inside a scope of its own, and keeps nothing. */
+static libdl_error *asks(void *ctx, libdl_backward_context *context, const libdl_tensor *const *dy,
+                         int64_t outputs, libdl_tensor **dx, int64_t inputs) {
+  (void)ctx, (void)outputs, (void)inputs;
+  libdl_tensor *made;
+  GOOD(libdl_scope_push_owner());
+  GOOD(libdl_backward_context_saved(context, 0, &made));
+  CHECK(first(made) == 1);
+  GOOD(libdl_backward_context_saved_with_history(context, 0, &made));
+  GOOD(libdl_backward_context_zeros(context, 0, &made));
+  CHECK(first(made) == 0);
+  libdl_error *const error = libdl_neg(dy[0], &made);
+  return libdl_scope_return(error, made, dx);
+}
+
+/* What a scope has cannot be seen but in LIBDL_NEW: it has all of it. */
+static void all_is_owned(void) {
+  libdl_tensor *x = ones(2, 1), *g = ones(2, 0), *y, *made, *tangent;
+  libdl_tensor_list *list;
+  libdl_function function = {0};
+  function.struct_size = sizeof function;
+  function.backward = asks;
+  open_owner();
+  GOOD(libdl_total_norm(LIBDL_READ_ONLY(&g), 1, 2, 0, &made));
+  GOOD(libdl_clip_grad_norm(&g, 1, 1, 2, 0, &made));
+  GOOD(libdl_tensor_alias_data(x, &made));
+  GOOD(libdl_forward_enter(NULL));
+  GOOD(libdl_forward_make_dual(g, g, &made));
+  GOOD(libdl_forward_make_dual_at(g, g, libdl_forward_level(0), &made));
+  GOOD(libdl_forward_unpack_dual(made, &y, &tangent));
+  GOOD(libdl_forward_unpack_dual_at(made, libdl_forward_level(0), &y, &tangent));
+  GOOD(libdl_forward_unpack_dual(g, &y, &tangent));
+  CHECK(tangent == NULL);
+  GOOD(libdl_forward_exit());
+  GOOD(libdl_split(g, 1, 0, &list));
+  CHECK(libdl_tensor_list_count(list) == 2);
+  GOOD(libdl_neg(x, &y));
+  GOOD(libdl_grad(LIBDL_READ_ONLY(&y), 1, LIBDL_READ_ONLY(&x), 1, LIBDL_READ_ONLY(&g), 1, NULL,
+                  &list));
+  libdl_op add;
+  libdl_value number;
+  GOOD(libdl_op_find("add", -1, &add));
+  GOOD(libdl_op_argument_get_default(add, 2, &number));
+  CHECK(number.type == LIBDL_VALUE_TENSOR);
+  GOOD(libdl_mul(x, x, &y));
+  libdl_node *const node = libdl_tensor_node(y, NULL);
+  GOOD(libdl_node_saved(node, 0, &made));
+  libdl_node_release(node);
+  close_owner();
+
+  y = ones(2, 0);
+  GOOD(libdl_function_record(&function, LIBDL_READ_ONLY(&x), 1, &y, 1, NULL, LIBDL_READ_ONLY(&x), 1,
+                             NULL));
+  libdl_backward_options again; /* else the pass frees what the function saved */
+  libdl_backward_options_init(&again);
+  again.retain_graph = 1;
+  open_owner();
+  GOOD(libdl_grad(LIBDL_READ_ONLY(&y), 1, LIBDL_READ_ONLY(&x), 1, LIBDL_READ_ONLY(&g), 1, &again,
+                  &list));
+  close_owner();
+  libdl_tensor_release(y);
+  libdl_tensor_release(g);
+  libdl_tensor_release(x);
+}
+
 int main(void) {
+  helpers_release();
+  further_references();
+  all_is_owned();
   many_dimensions();
   forwards();
   outcomes();

@@ -103,7 +103,9 @@ static void an_interrupted_write_raises_the_version(void) {
   GOOD(libdl_set_interruption(stop_at_second, NULL, NULL));
   version = libdl_tensor_version(x);
   times_asked = 0;
-  BAD_CODE(libdl_exp_into(x, x), INTERRUPTED);
+  libdl_error *const error = libdl_exp_into(x, x);
+  CHECK(strcmp(libdl_error_get_operator(error), "exp") == 0);
+  BAD(error, INTERRUPTED, "exp: interrupted by the host; what was to be written is undefined");
   CHECK(libdl_tensor_version(x) > version);
 
   version = libdl_tensor_version(x);

@@ -131,6 +131,11 @@ CALLS: dict[str, list] = {
     "libdl_set_autocast_dtype": ["i:1", ["i:10", "i:11", "i:12"]],
     "libdl_autocast_enabled": ["i:1"],
     "libdl_autocast_dtype": ["i:1"],
+    "libdl_memory_describe_live": ["out:text"],
+    **{f"libdl_{name}_options_init": [["at:buffer", "null"]] for name in (
+        "adadelta", "adagrad", "adam", "adamax", "asgd", "backward", "dlpack", "file", "gradcheck",
+        "interceptor", "nadam", "print", "profiler", "radam", "rmsprop", "rprop", "sgd",
+        "sparse_adam")},
     # Functions without an error, where a number behind the handle matters.
     "libdl_memory_fail_after": [["i:0", "i:1", "i:3", "i:9", "i:-1"], ["i:0", "i:0", "i:1"]],
     "libdl_device_count": ["i:1"],

@@ -214,6 +214,10 @@ static RnnStates over_packed(const Network& n, const Tensor& data, Dims batch_si
   if (batch_sizes.empty())
     n.bad(LIBDL_ERROR_VALUE, 2, "batch_sizes", "is empty", "a number for each step");
   int64_t rest = data.size(0), before = rest;
+  if (static_cast<int64_t>(batch_sizes.size()) > rest)  // before they are read
+    n.bad(LIBDL_ERROR_VALUE, 2, "batch_sizes",
+          "has " + std::to_string(batch_sizes.size()) + " entries",
+          "at most " + std::to_string(rest) + ", the rows of data");
   for (const int64_t size : batch_sizes) {
     if (size < 1 || size > before)
       n.bad(LIBDL_ERROR_VALUE, 2, "batch_sizes", "is " + to_string(batch_sizes),

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// LIBDL_DEBUG_HANDLES=1: which tensors live, who made them, and which handles were released too
+// often. A destroyed tensor's cell is not used again for a while, so that its handle is known.
+#pragma once
+
+#include <string>
+
+#include "tensor/tensor.h"
+
+namespace libdl::watched {
+
+// Set before the first call, and never changed.
+extern bool on;
+
+// The function that the host has called on this thread; a name that is never freed.
+[[gnu::cold]] void entered(const char* function) noexcept;
+
+[[gnu::cold]] void made(const libdl_tensor* tensor) noexcept;
+// A tensor that was destroyed, all but its cell, which this frees when many others have followed.
+[[gnu::cold]] void retired(libdl_tensor* tensor) noexcept;
+
+// False if no such tensor lives: reported, and nothing must be done with the handle.
+[[gnu::cold]] bool may_be_released(const libdl_tensor* tensor) noexcept;
+
+// The tensors that live, a line for those that one function made with one dtype and shape.
+std::string living();
+
+}  // namespace libdl::watched
