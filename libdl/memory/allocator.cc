@@ -143,14 +143,23 @@ void Allocator::deallocate(void* data, size_t bytes) noexcept {
       return;
     }
   }
+  bool too_much;
   {
     std::lock_guard lock(mutex_);
     if (has_bins_) fold(thread_bins);
     count_free(block);
     give_back(data);
+    too_much = has_bins_ && idle() > kept_at_most();
   }
-  if (left_out(Mechanism::kAllocator)) [[unlikely]]
+  if (too_much || left_out(Mechanism::kAllocator)) [[unlikely]]
     trim();
+}
+
+// The memory behind free blocks, but for what threads keep in bins.
+size_t Allocator::idle() const {
+  int64_t bytes = -small_.active - large_.active;
+  for (const auto& heap : heaps_) bytes += static_cast<int64_t>(heap->reserved());
+  return static_cast<size_t>(std::max<int64_t>(bytes, 0));
 }
 
 // Tries free memory, new memory, memory idle in other heaps, and memory that the host can free.

@@ -109,6 +109,7 @@ class Allocator {
   void fold(ThreadBins* bins);
   void empty(ThreadBins& bins);
   MemoryStatistics gather() const;
+  size_t idle() const;
 
   const std::string name_;
   const size_t rounding_;
