@@ -170,7 +170,44 @@ def attention(m, d):
     }
 
 
-GROUPS = (products, in_float32, promoted, left_alone, recurrent, attention)
+def composed(m, d):
+    """Functions that are composed of others, or of which a part is a product."""
+    f = m.nn.functional
+    a, b, v, w = x(m, 4, 3, dtype=d), x(m, 3, 4, dtype=d), x(m, 3, dtype=d), x(m, 4, dtype=d)
+    square, batch, p = x(m, 4, 4, dtype=d), x(m, 2, 4, 3, dtype=d), positive(m, 4, 3, dtype=d)
+    pair = batch, batch.transpose(1, 2)
+    return {
+        "baddbmm": lambda: m.baddbmm(x(m, 2, 4, 4, dtype=d), *pair),
+        "baddbmm scaled": lambda: m.baddbmm(square, *pair, beta=0.5, alpha=2.0),
+        "method baddbmm": lambda: x(m, 2, 4, 4, dtype=d).baddbmm(*pair),
+        "addbmm": lambda: m.addbmm(square, *pair), "addmv": lambda: m.addmv(w, a, v),
+        "method addmv": lambda: w.addmv(a, v), "addr": lambda: m.addr(a, w, v),
+        "inner of vectors": lambda: m.inner(v, v), "inner": lambda: m.inner(a, a),
+        "inner with a vector": lambda: m.inner(a, v), "outer": lambda: m.outer(v, w),
+        "vdot": lambda: m.vdot(v, v), "vecdot": lambda: m.linalg.vecdot(a, a),
+        "vecdot along": lambda: m.linalg.vecdot(a, a, dim=0),
+        "tensordot": lambda: m.tensordot(a, b, 1), "kron": lambda: m.kron(a, b),
+        "multi_dot": lambda: m.linalg.multi_dot([a, b, a]),
+        "chain_matmul": lambda: m.chain_matmul(a, b, a),
+        "matrix_power": lambda: m.linalg.matrix_power(square, 3),
+        "cross": lambda: m.linalg.cross(a, a), "cov": lambda: m.cov(a),
+        "affine_grid": lambda: f.affine_grid(x(m, 1, 2, 3, dtype=d), (1, 1, 2, 2), False),
+        "affine_grid_generator": lambda: m.affine_grid_generator(
+            x(m, 1, 2, 3, dtype=d), (1, 1, 2, 2), False),
+        "convolution": lambda: m.convolution(
+            x(m, 1, 2, 7, dtype=d), x(m, 4, 2, 3, dtype=d), None, [1], [0], [1], False, [0], 1),
+        "conv_tbc": lambda: m.conv_tbc(
+            x(m, 5, 2, 3, dtype=d), x(m, 3, 3, 4, dtype=d), x(m, 4, dtype=d)),
+        "cdist": lambda: m.cdist(a, a), "cdist 1": lambda: m.cdist(a, a, p=1.0),
+        "quantile": lambda: m.quantile(a, 0.5), "nanquantile": lambda: m.nanquantile(a, 0.5),
+        "polar": lambda: m.polar(p, a), "trace": lambda: m.trace(square),
+        "method trace": lambda: square.trace(), "dist": lambda: m.dist(a, a),
+        "std_mean": lambda: m.std_mean(a), "median": lambda: m.median(v),
+        "lerp": lambda: m.lerp(a, a, 0.5), "addcmul": lambda: m.addcmul(a, a, a),
+    }  # fmt: skip
+
+
+GROUPS = (products, in_float32, promoted, left_alone, recurrent, attention, composed)
 
 
 def dtypes(m):

@@ -8,6 +8,7 @@ from typing import Any
 
 from . import _functions as f
 from ._C import Tensor
+from ._cast_operands import left_alone
 from ._errors import ArgumentValueError, IndexRangeError, ShapeError
 from ._out import copied, in_place
 from ._shapes import baddbmm
@@ -26,6 +27,7 @@ def _agrees(function: str, argument: str, x: Tensor, shape: list[Any]) -> None:
         raise ShapeError(f"{function}: argument {argument} has shape {list(x.shape)}, wanted [{told}]")
 
 
+@left_alone
 def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any = 1,
           out: Tensor | None = None) -> Tensor:  # fmt: skip
     """beta * input + alpha * (mat @ vec): [n, m] and [m] give [n]. Where beta is 0, input is not read."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from . import _functions as f, _overloads as o, return_types
 from ._C import Tensor
+from ._cast_operands import in_float32
 from ._creation import tensor
 from ._errors import ArgumentValueError, DtypeError, Error, ShapeError, rename_error
 from ._overloads import arange
@@ -211,12 +212,14 @@ def _quantile(
     return made if points.ndim else made.squeeze(0)
 
 
+@in_float32
 def quantile(input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *,
              interpolation: str = "linear") -> Tensor:  # fmt: skip
     """The q-th quantiles of all elements or along dim; q, [k], adds a first dimension."""
     return _quantile("quantile", False, input, q, dim, keepdim, interpolation)
 
 
+@in_float32
 def nanquantile(input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *,
                 interpolation: str = "linear") -> Tensor:  # fmt: skip
     """quantile of what is no NaN."""

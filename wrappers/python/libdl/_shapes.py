@@ -10,6 +10,7 @@ from typing import Any
 
 from . import _functions as f
 from ._C import Tensor
+from ._cast_operands import in_float32, in_lower
 from ._creation import tensor
 from ._errors import ArgumentValueError, IndexRangeError, ShapeError
 from ._overloads import arange
@@ -92,6 +93,8 @@ def inner(input: Tensor, other: Tensor) -> Tensor:
     """Products summed over the last dimensions of both."""
     if input.ndim == 0 or other.ndim == 0:
         return input * other
+    if input.ndim == 1 and other.ndim == 1 and input.shape == other.shape:
+        return f.dot(input, other)
     return tensordot(input, other, dims=([-1], [-1]))
 
 
@@ -132,6 +135,7 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
     return f.movedim(square, (-2, -1), (first, second))
 
 
+@in_float32
 def trace(input: Tensor) -> Tensor:
     """The sum of a matrix's diagonal."""
     _wants_ndim("trace", 2, input, 1)
@@ -292,6 +296,7 @@ def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
     return turned.transpose(a, b) if k % 2 else turned
 
 
+@in_float32
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str | None = None) -> Tensor:
     """Distances of all pairs of rows, in p-norms: [.., n, d] and [.., m, d] give [.., n, m]."""
     return f.norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, -1)
@@ -302,6 +307,7 @@ def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
     return f.norm(input - other, p)
 
 
+@in_lower
 def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1,
             out: Tensor | None = None) -> Tensor:  # fmt: skip
     """beta * input + alpha * (batch1 @ batch2). Where beta is 0, input is not read."""
@@ -321,6 +327,7 @@ def complex(real: Tensor, imag: Tensor) -> Tensor:
     return f.view_as_complex(f.stack(broadcast_tensors(real, imag), -1))
 
 
+@in_float32
 def polar(abs: Tensor, angle: Tensor) -> Tensor:
     """A complex tensor of its magnitude and angle."""
     return complex(abs * angle.cos(), abs * angle.sin())

@@ -11,6 +11,7 @@ from typing import Any
 
 from . import _functions as f
 from ._C import Tensor
+from ._cast_operands import in_lower
 from ._errors import ArgumentValueError, LinAlgError as LinAlgError, ShapeError
 from ._functions import eye, matmul as matmul
 from ._nuclear import nuclear_norm
@@ -93,6 +94,7 @@ def cross(input: Tensor, other: Tensor, *, dim: int = -1, out: Tensor | None = N
     return copied(_cross(input, other, dim), out)
 
 
+@in_lower
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = None) -> Tensor:
     """The sum of conj(x) * y over dim; the shapes broadcast."""
     return f.sum((x.conj() if x.is_complex() else x) * y, dim, out=out)

@@ -9,6 +9,7 @@ from typing import Any
 
 from .. import _functional as _generated
 from .._C import Tensor
+from .._cast_operands import in_lower
 from .._errors import ArgumentTypeError, ArgumentValueError
 
 __all__ = [
@@ -85,6 +86,7 @@ def upsample_bilinear(input: Tensor, size: int | Sequence[int] | None = None,
     return interpolate(input, size, scale_factor, "bilinear", True)
 
 
+@in_lower
 def affine_grid(theta: Tensor, size: Sequence[int],
                 align_corners: bool | None = None) -> Tensor:  # fmt: skip
     """The grid for grid_sample that applies the maps theta, [n, 2, 3] or [n, 3, 4], to the places

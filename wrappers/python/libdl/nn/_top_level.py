@@ -11,6 +11,7 @@ from typing import Any
 
 from .. import _functions as f, _functional as _generated
 from .._C import Tensor
+from .._cast_operands import in_lower, left_alone
 from .._errors import ArgumentValueError, ShapeError
 from .._modes import no_grad
 from . import functional as F
@@ -280,6 +281,7 @@ def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, marg
 # -- images and convolutions -----------------------------------------------------------------------
 
 
+@in_lower
 def affine_grid_generator(theta: Tensor, size: Sequence[int], align_corners: bool) -> Tensor:
     """See nn.functional.affine_grid."""
     return _generated.affine_grid(theta, size, align_corners)
@@ -317,6 +319,7 @@ def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tenso
     return made.permute(2, 0, 1)
 
 
+@left_alone
 def convolution(input: Tensor, weight: Tensor, bias: Tensor | None, stride: Sequence[int],
                 padding: Sequence[int], dilation: Sequence[int], transposed: bool,
                 output_padding: Sequence[int], groups: int) -> Tensor:  # fmt: skip
