@@ -163,7 +163,7 @@ def wrong(name: str, function: Any, dims: int, transposed: bool) -> list[Reject]
                lambda: function(x, w, dilation=0)),
         Reject((TypeError, RuntimeError), (f"{name}: argument 1 (input) is bool",),
                lambda: function(x.bool(), w.bool())),
-        Reject((TypeError, RuntimeError), (f"{name}: argument 2 (weight) is float64, wanted float32",),
+        Reject((TypeError, RuntimeError), (f"{name}: argument 1 (input) is float32, wanted float64, as argument 2 (weight)",),
                lambda: function(x, w.double())),
         Reject((TypeError, RuntimeError), (f"{name}: argument 3 (bias) is float64, wanted float32",),
                lambda: function(x, w, ones(4, dtype=libdl.float64)[: 2 if transposed else 4])),

@@ -114,7 +114,7 @@ GATED = [
         Reject(IndexError, ("glu: argument 2 (dim) is 2",), lambda: F.glu(ones(2, 2), 2))]),
     Case("prelu", F.prelu, prelu, slopes, dtypes="f", rejects=[
         no_integers("prelu", ones(1)),
-        Reject(REFUSED, ("prelu: argument 2 (weight) is float64, wanted float32",),
+        Reject(REFUSED, ("prelu: argument 1 (input) is float32, wanted float64, as argument 2 (weight)",),
                lambda: F.prelu(ones(2), ones(1).double())),
         Reject(REFUSED, ("prelu: argument 2 (weight) has shape [2]",),
                lambda: F.prelu(ones(2, 3), ones(2))),

@@ -146,8 +146,8 @@ static void check_dtypes(const Asked& a) {
   const Dtype dtype = a.input.dtype();
   if (dtype == Dtype::kBool) a.bad(LIBDL_ERROR_DTYPE, 1, "input", "is bool", "a numeric dtype");
   if (a.weight.dtype() != dtype)
-    a.bad(LIBDL_ERROR_DTYPE, 2, "weight", std::string("is ") + name_of(a.weight.dtype()),
-          name_of(dtype));
+    a.bad(LIBDL_ERROR_DTYPE, 1, "input", std::string("is ") + name_of(dtype),
+          std::string(name_of(a.weight.dtype())) + ", as argument 2 (weight)");
   if (a.bias && a.bias->dtype() != dtype)
     a.bad(LIBDL_ERROR_DTYPE, 3, "bias", std::string("is ") + name_of(a.bias->dtype()),
           name_of(dtype));

@@ -24,12 +24,12 @@ static void require_ndim(const char* op, int argument, const char* name, const T
 }
 
 static void require_same_dtype(const char* op, int argument, const char* name, const Tensor& x,
-                               const Tensor& like) {
-  if (like.dtype() == Dtype::kBool)
+                               const Tensor& like, const char* why = "") {
+  if ((argument == 1 ? x : like).dtype() == Dtype::kBool)
     fail_argument(LIBDL_ERROR_DTYPE, op, 1, "input", "is bool", "a numeric dtype");
   if (x.dtype() != like.dtype())
     fail_argument(LIBDL_ERROR_DTYPE, op, argument, name, std::string("is ") + name_of(x.dtype()),
-                  name_of(like.dtype()));
+                  std::string(name_of(like.dtype())) + why);
 }
 
 static std::string that_fit(int64_t wanted, const char* what, const Tensor& a, const Tensor& b) {
@@ -344,7 +344,7 @@ static void check_linear(const Tensor& x, const Tensor& w, const Tensor* bias) {
   if (w.ndim() != 1 && w.ndim() != 2)
     fail_argument(LIBDL_ERROR_SHAPE, op, 2, "weight",
                   "has " + std::to_string(w.ndim()) + " dimensions", "1 or 2");
-  require_same_dtype(op, 2, "weight", w, x);
+  require_same_dtype(op, 1, "input", x, w, ", as argument 2 (weight)");
   if (x.size(x.ndim() - 1) != w.size(w.ndim() - 1))
     fail_argument(LIBDL_ERROR_SHAPE, op, 2, "weight", "has shape " + to_string(w.shape()),
                   that_fit(x.size(x.ndim() - 1), " columns", x, w));

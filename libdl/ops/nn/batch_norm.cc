@@ -247,6 +247,7 @@ static void check(const Given& g, bool training, double eps) {
   if (input.ndim() < 2)
     fail_argument(LIBDL_ERROR_SHAPE, kOp, 1, "input", "has shape " + to_string(input.shape()),
                   "[n, c, ...]");
+  check_input_of(kOp, input, {g.running.mean, g.running.var, g.weight, g.bias});
   check_running(kOp, input, g.running, training);
   check_channels(kOp, input, 4, "weight", g.weight);
   check_channels(kOp, input, 5, "bias", g.bias);

@@ -14,6 +14,9 @@ static void check_dtypes(const Tensor& input1, const Tensor& input2, const Tenso
   if (!is_inexact(input1.dtype()))
     fail_argument(LIBDL_ERROR_DTYPE, op, 1, "input1", std::string("is ") + name_of(input1.dtype()),
                   "a floating or complex dtype");
+  if (input1.dtype() == input2.dtype() && weight.dtype() != input1.dtype())
+    fail_argument(LIBDL_ERROR_DTYPE, op, 1, "input1", std::string("is ") + name_of(input1.dtype()),
+                  std::string(name_of(weight.dtype())) + ", as argument 3 (weight)");
   static constexpr const char* kNames[] = {"input2", "weight", "bias"};
   const Tensor* const others[] = {&input2, &weight, bias};
   for (int i = 0; i < 3; ++i)

@@ -59,6 +59,7 @@ Tensor group_norm(const Tensor& input, int64_t num_groups, const Tensor* weight,
   if (num_groups < 1 || input.size(1) % num_groups)
     fail_argument(LIBDL_ERROR_VALUE, op, 2, "num_groups", "is " + std::to_string(num_groups),
                   "a divisor of the channels, " + std::to_string(input.size(1)));
+  check_input_of(op, input, {weight, bias});
   check_channels(op, input, 3, "weight", weight);
   check_channels(op, input, 4, "bias", bias);
   const Named named(op);
@@ -93,6 +94,7 @@ Tensor instance_norm(const Tensor& input, const Tensor* running_mean, const Tens
     fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", "has shape " + to_string(input.shape()),
                   "[n, c, ...]");
   const Running running{running_mean, running_var};
+  check_input_of(op, input, {running_mean, running_var, weight, bias});
   check_running(op, input, running, use_input_stats);
   check_channels(op, input, 4, "weight", weight);
   check_channels(op, input, 5, "bias", bias);

@@ -118,6 +118,10 @@ static Norm check(const Tensor& x, Dims shape, const Tensor* weight, const Tenso
       fail_argument(LIBDL_ERROR_DTYPE, op, argument, name, std::string("is ") + name_of(p->dtype()),
                     name_of(x.dtype()));
   };
+  if (weight && bias && weight->dtype() == bias->dtype() && weight->dtype() != x.dtype() &&
+      !is_wider(weight->dtype(), x))
+    fail_argument(LIBDL_ERROR_DTYPE, op, 1, "input", std::string("is ") + name_of(x.dtype()),
+                  std::string(name_of(weight->dtype())) + ", as arguments 3 and 4");
   fits(3, "weight", weight);
   fits(4, "bias", bias);
   Norm a{{}, {}, 1, 1};

@@ -22,6 +22,23 @@ void check_channels(const char* op, const Tensor& input, int argument, const cha
                   name_of(wanted));
 }
 
+void check_input_of(const char* op, const Tensor& input,
+                    std::initializer_list<const Tensor*> vectors) {
+  const Tensor* first = nullptr;
+  int count = 0;
+  for (const Tensor* const x : vectors) {
+    if (!x) continue;
+    ++count;
+    if (!first) first = x;
+    if (x->dtype() != first->dtype() || x->dtype() == input.dtype() ||
+        x->dtype() == normalised_as(input.dtype()))
+      return;
+  }
+  if (count > 1)
+    fail_argument(LIBDL_ERROR_DTYPE, op, 1, "input", std::string("is ") + name_of(input.dtype()),
+                  std::string(name_of(first->dtype())) + ", as the vectors of the channels");
+}
+
 static void check_one(const char* op, const Tensor& input, int argument, const char* name,
                       const Tensor* x, bool written) {
   check_channels(op, input, argument, name, x);

@@ -4,6 +4,8 @@
 // statistics, which a call in training changes.
 #pragma once
 
+#include <initializer_list>
+
 #include "ops/core/call.h"
 
 namespace libdl {
@@ -15,6 +17,11 @@ Dtype normalised_as(Dtype dtype);
 // input's channels, in input's dtype or in that of the computation.
 void check_channels(const char* op, const Tensor& input, int argument, const char* name,
                     const Tensor* x);
+
+// Throws DTYPE, and blames the input, if the vectors agree with each other and not with it. NULL:
+// there is no such vector.
+void check_input_of(const char* op, const Tensor& input,
+                    std::initializer_list<const Tensor*> vectors);
 
 // Arguments 2 and 3 of a normalisation, either of them NULL.
 struct Running {

@@ -175,8 +175,8 @@ Tensor prelu(const Tensor& input, const Tensor& weight) {
     fail_argument(LIBDL_ERROR_DTYPE, op, 1, "input", std::string("is ") + name_of(input.dtype()),
                   "a floating dtype");
   if (weight.dtype() != input.dtype())
-    fail_argument(LIBDL_ERROR_DTYPE, op, 2, "weight", std::string("is ") + name_of(weight.dtype()),
-                  name_of(input.dtype()));
+    fail_argument(LIBDL_ERROR_DTYPE, op, 1, "input", std::string("is ") + name_of(input.dtype()),
+                  std::string(name_of(weight.dtype())) + ", as argument 2 (weight)");
   const int64_t channels = input.ndim() > 1 ? input.size(1) : 1;
   if (weight.ndim() > 1 || (weight.numel() != 1 && weight.numel() != channels))
     fail_argument(LIBDL_ERROR_SHAPE, op, 2, "weight", "has shape " + to_string(weight.shape()),
