@@ -130,7 +130,7 @@ def test_fields_follow_the_words():
 
 @pytest.mark.parametrize(("owner", "name", "hint"), [
     (nn.Linear(2, 2), "weigth", "near it: weight"), (nn.Linear(2, 2), "fowrard", "forward"),
-    (nn.Sequential(nn.ReLU()), "apend", "append"), (nn, "Container", "docs/coming-from-pytorch.md"),
+    (nn.Sequential(nn.ReLU()), "apend", "append"), (nn, "qat", "docs/coming-from-pytorch.md"),
     (nn.functional, "scaled_mm", "docs/coming-from-pytorch.md"),
     (libdl.utils, "hipify", "coming-from-pytorch"), (libdl, "optm", "near it: optim")])
 def test_typos_get_a_hint(owner, name, hint):

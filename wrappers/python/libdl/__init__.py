@@ -68,7 +68,7 @@ from ._creation import (
     from_numpy as from_numpy, frombuffer as frombuffer, tensor as tensor,
 )  # fmt: skip
 from ._overloads import *  # type: ignore[assignment]
-from ._dropping import *  # type: ignore[assignment]
+from ._dropping import *
 from ._convolution import *  # type: ignore[assignment]
 from ._recurrent import *
 from ._elementwise import *

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable
@@ -21,6 +22,16 @@ class _Call:
         self.hooks_called: set[int] = set()
 
 
+class _SignatureOfCalls:
+    """What inspect finds of a module: the signature of its call, which is the extension's or, in
+    some subclasses, a method. A class has that of its constructor."""
+
+    def __get__(self, module: Any, kind: Any) -> inspect.Signature:
+        if module is None:
+            raise AttributeError("__signature__")
+        return inspect.signature(kind.__call__.__get__(module, kind))
+
+
 class ModuleCalls(ModuleState):
     """ModuleBase, in C, calls forward, or _call_impl if there are hooks."""
 
@@ -32,6 +43,7 @@ class ModuleCalls(ModuleState):
     _backward_hooks: _hooks.Hooks
     _backward_pre_hooks: _hooks.Hooks
     forward: Callable[..., Any]
+    __signature__ = _SignatureOfCalls()
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

@@ -24,7 +24,7 @@ def reduction_of(size_average: bool | None, reduce: bool | None, reduction: str)
         told = "none"
     warnings.warn(
         f"size_average and reduce are deprecated, please use reduction={told!r} instead",
-        stacklevel=3,
+        stacklevel=4,
     )
     return told
 

@@ -12,10 +12,11 @@ from typing import Any
 from .. import _functions as f, _functional as _generated
 from .._C import Tensor
 from .._cast_operands import in_lower, left_alone
+from .._dropping import drops_nothing
 from .._errors import ArgumentValueError, ShapeError
 from .._modes import no_grad
 from . import functional as F
-from ._dropouts import alpha_dropout, drops_nothing, feature_alpha_dropout
+from ._dropouts import alpha_dropout, feature_alpha_dropout
 from .functional import _shorten
 
 __all__ = [

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from operator import index as as_index
@@ -47,6 +48,17 @@ def pairs(name: str, given: Any) -> list[tuple[str, Any]]:
             raise ValueError(f"{name}: entry {i} has length {len(pair)}, wanted a pair")
         found.append(pair)
     return found
+
+
+class Container(Module):
+    """Modules by their names; an older class, instead of which a Module serves."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        warnings.warn("`nn.Container` is deprecated. All of it's functionality is now implemented "
+                      "in `nn.Module`. Subclass that instead.", FutureWarning, stacklevel=2)  # fmt: skip
+        super().__init__()
+        for name, module in kwargs.items():
+            self.add_module(name, module)
 
 
 class _Numbered(Module):

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from .._C import Tensor
 from . import functional as F
-from .layer import Dropout
+from .layer import _DropoutNd
 
 
-class Dropout1d(Dropout):
+class Dropout1d(_DropoutNd):
     """In training, channels of [n, c, l] become zero with probability p, the others are divided by
     1 - p."""
 
@@ -16,7 +16,7 @@ class Dropout1d(Dropout):
         return F.dropout1d(input, self.p, self.training, self.inplace)
 
 
-class Dropout2d(Dropout):
+class Dropout2d(_DropoutNd):
     """In training, channels of [n, c, h, w] become zero with probability p, the others are divided
     by 1 - p."""
 
@@ -24,7 +24,7 @@ class Dropout2d(Dropout):
         return F.dropout2d(input, self.p, self.training, self.inplace)
 
 
-class Dropout3d(Dropout):
+class Dropout3d(_DropoutNd):
     """In training, channels of [n, c, d, h, w] become zero with probability p, the others are
     divided by 1 - p."""
 
@@ -32,7 +32,7 @@ class Dropout3d(Dropout):
         return F.dropout3d(input, self.p, self.training, self.inplace)
 
 
-class AlphaDropout(Dropout):
+class AlphaDropout(_DropoutNd):
     """In training, elements become SELU's limit with probability p; mean 0 and variance 1 stay what
     they are."""
 
@@ -40,7 +40,7 @@ class AlphaDropout(Dropout):
         return F.alpha_dropout(input, self.p, self.training)
 
 
-class FeatureAlphaDropout(Dropout):
+class FeatureAlphaDropout(_DropoutNd):
     """AlphaDropout of whole channels."""
 
     def forward(self, input: Tensor) -> Tensor:

@@ -10,6 +10,7 @@ from typing import Any
 from .. import _C, _functional as _generated, _functions
 from .._C import Tensor
 from .._convolution import conv1d, conv2d, conv3d
+from .._dropping import drops_nothing
 from .._errors import ArgumentValueError, DtypeError, ShapeError
 from .._functional import (
     batch_norm, bilinear, channel_shuffle, conv_transpose1d, conv_transpose2d, conv_transpose3d,
@@ -93,7 +94,7 @@ def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3,
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False,
             *, generator: Any = None) -> Tensor:  # fmt: skip
     """Elements set to zero with probability p, the others divided by 1 - p."""
-    if _dropouts.drops_nothing(input, p, training):
+    if drops_nothing(input, p, training):
         return input
     if inplace:
         return _C.dropout_into(input, p, training, generator, input)

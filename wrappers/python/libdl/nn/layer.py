@@ -64,8 +64,8 @@ class Identity(Module):
         return input
 
 
-class Dropout(Layer):
-    """In training, elements become zero with probability p, the others are divided by 1 - p."""
+class _DropoutNd(Layer):
+    """What kinds of dropout have in common."""
 
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__()
@@ -73,11 +73,15 @@ class Dropout(Layer):
             raise ValueError(f"Dropout: p is {p}, wanted 0 to 1")
         self.p, self.inplace = p, inplace
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.dropout(input, self.p, self.training, self.inplace)
-
     def extra_repr(self) -> str:
         return f"p={self.p}, inplace={self.inplace}"
+
+
+class Dropout(_DropoutNd):
+    """In training, elements become zero with probability p, the others are divided by 1 - p."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.dropout(input, self.p, self.training, self.inplace)
 
 
 class Flatten(Layer):

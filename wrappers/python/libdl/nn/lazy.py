@@ -17,6 +17,7 @@ from .layer import Linear
 from .module import Module
 from .normalisation import (
     BatchNorm1d, BatchNorm2d, BatchNorm3d, InstanceNorm1d, InstanceNorm2d, InstanceNorm3d,
+    _BatchNorm, _InstanceNorm,
 )  # fmt: skip
 from .parameter import UninitializedBuffer, UninitializedParameter, is_lazy
 
@@ -104,7 +105,7 @@ class LazyLinear(LazyModuleMixin, Linear):
             self.in_features = self.weight.shape[-1]
 
 
-class _LazyConv(LazyModuleMixin):
+class _LazyConvXdMixin(LazyModuleMixin):
     _dims: int
     transposed: bool
     in_channels: int
@@ -150,7 +151,7 @@ class _LazyConv(LazyModuleMixin):
         return int(input.shape[-1 - dims])
 
 
-class _LazyForward(_LazyConv):
+class _LazyForward(_LazyConvXdMixin):
     def __init__(self, out_channels: int, kernel_size: Sizes, stride: Sizes = 1,
                  padding: str | Sizes = 0, dilation: Sizes = 1, groups: int = 1, bias: bool = True,
                  padding_mode: str = "zeros", device: Any = None,
@@ -178,7 +179,7 @@ class LazyConv3d(_LazyForward, Conv3d):  # type: ignore[misc]
     cls_to_become = Conv3d
 
 
-class _LazyTransposed(_LazyConv):
+class _LazyTransposed(_LazyConvXdMixin):
     def __init__(self, out_channels: int, kernel_size: Sizes, stride: Sizes = 1,
                  padding: Sizes = 0, output_padding: Sizes = 0, groups: int = 1, bias: bool = True,
                  dilation: Sizes = 1, padding_mode: str = "zeros", device: Any = None,
@@ -206,7 +207,7 @@ class LazyConvTranspose3d(_LazyTransposed, ConvTranspose3d):  # type: ignore[mis
     cls_to_become = ConvTranspose3d
 
 
-class _LazyNorm(LazyModuleMixin):
+class _LazyNormBase(LazyModuleMixin):
     num_features: int
 
     def __init__(self, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True,
@@ -243,25 +244,28 @@ class _LazyNorm(LazyModuleMixin):
         return int(input.shape[1])
 
 
-class LazyBatchNorm1d(_LazyNorm, BatchNorm1d):  # type: ignore[misc]
+class LazyBatchNorm1d(_LazyNormBase, _BatchNorm):  # type: ignore[misc]
     """A BatchNorm1d whose num_features is the number of channels of the first input."""
 
     cls_to_become = BatchNorm1d
+    _check_input_dim = BatchNorm1d._check_input_dim
 
 
-class LazyBatchNorm2d(_LazyNorm, BatchNorm2d):  # type: ignore[misc]
+class LazyBatchNorm2d(_LazyNormBase, _BatchNorm):  # type: ignore[misc]
     """A BatchNorm2d whose num_features is the number of channels of the first input."""
 
     cls_to_become = BatchNorm2d
+    _check_input_dim = BatchNorm2d._check_input_dim
 
 
-class LazyBatchNorm3d(_LazyNorm, BatchNorm3d):  # type: ignore[misc]
+class LazyBatchNorm3d(_LazyNormBase, _BatchNorm):  # type: ignore[misc]
     """A BatchNorm3d whose num_features is the number of channels of the first input."""
 
     cls_to_become = BatchNorm3d
+    _check_input_dim = BatchNorm3d._check_input_dim
 
 
-class _LazyInstanceNorm(_LazyNorm):
+class _LazyInstanceNorm(_LazyNormBase):
     _dims: int
 
     def _features(self, input: Tensor) -> int:
@@ -269,19 +273,22 @@ class _LazyInstanceNorm(_LazyNorm):
         return int(input.shape[-1 - self._dims])  # of one sample, too
 
 
-class LazyInstanceNorm1d(_LazyInstanceNorm, InstanceNorm1d):  # type: ignore[misc]
+class LazyInstanceNorm1d(_LazyInstanceNorm, _InstanceNorm):  # type: ignore[misc]
     """An InstanceNorm1d whose num_features is the number of channels of the first input."""
 
     cls_to_become = InstanceNorm1d
+    _dims = 1
 
 
-class LazyInstanceNorm2d(_LazyInstanceNorm, InstanceNorm2d):  # type: ignore[misc]
+class LazyInstanceNorm2d(_LazyInstanceNorm, _InstanceNorm):  # type: ignore[misc]
     """An InstanceNorm2d whose num_features is the number of channels of the first input."""
 
     cls_to_become = InstanceNorm2d
+    _dims = 2
 
 
-class LazyInstanceNorm3d(_LazyInstanceNorm, InstanceNorm3d):  # type: ignore[misc]
+class LazyInstanceNorm3d(_LazyInstanceNorm, _InstanceNorm):  # type: ignore[misc]
     """An InstanceNorm3d whose num_features is the number of channels of the first input."""
 
     cls_to_become = InstanceNorm3d
+    _dims = 3

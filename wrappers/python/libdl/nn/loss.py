@@ -12,42 +12,58 @@ from ._losses import reduction_of
 from .module import Loss, Module
 
 
-class MSELoss(Loss):
-    """The squared differences, their "mean" or "sum", or all of them ("none")."""
+class _Loss(Module):
+    """What losses have in common: "mean", "sum" or "none" as reduction."""
+
+    reduction: str
 
     def __init__(self, size_average: bool | None = None, reduce: bool | None = None,
                  reduction: str = "mean") -> None:  # fmt: skip
         super().__init__()
         self.reduction = reduction_of(size_average, reduce, reduction)
+
+
+class _WeightedLoss(_Loss):
+    """A loss with a weight for each class or element."""
+
+    weight: Tensor | None
+
+    def __init__(self, weight: Tensor | None = None, size_average: bool | None = None,
+                 reduce: bool | None = None, reduction: str = "mean") -> None:  # fmt: skip
+        super().__init__(size_average, reduce, reduction)
+        self.register_buffer("weight", weight)
+
+
+class MSELoss(_Loss, Loss):
+    """The squared differences, their "mean" or "sum", or all of them ("none")."""
+
+    def __init__(self, size_average: bool | None = None, reduce: bool | None = None,
+                 reduction: str = "mean") -> None:  # fmt: skip
+        super().__init__(size_average, reduce, reduction)
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.mse_loss(input, target, reduction=self.reduction)
 
 
-class L1Loss(Loss):
+class L1Loss(_Loss, Loss):
     """The absolute differences, their "mean" or "sum", or all of them ("none")."""
 
     def __init__(self, size_average: bool | None = None, reduce: bool | None = None,
                  reduction: str = "mean") -> None:  # fmt: skip
-        super().__init__()
-        self.reduction = reduction_of(size_average, reduce, reduction)
+        super().__init__(size_average, reduce, reduction)
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.l1_loss(input, target, reduction=self.reduction)
 
 
-class NLLLoss(Loss):
+class NLLLoss(_WeightedLoss, Loss):
     """The negated log-probability of the target's class."""
-
-    weight: Tensor | None
 
     def __init__(self, weight: Tensor | None = None, size_average: bool | None = None,
                  ignore_index: int = -100, reduce: bool | None = None,
                  reduction: str = "mean") -> None:  # fmt: skip
-        super().__init__()
-        self.register_buffer("weight", weight)
+        super().__init__(weight, size_average, reduce, reduction)
         self.ignore_index = ignore_index
-        self.reduction = reduction_of(size_average, reduce, reduction)
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.nll_loss(input, target, self.weight, ignore_index=self.ignore_index,
@@ -65,18 +81,14 @@ class NLLLoss2d(NLLLoss):
         super().__init__(weight, size_average, ignore_index, reduce, reduction)
 
 
-class CrossEntropyLoss(Loss):
+class CrossEntropyLoss(_WeightedLoss, Loss):
     """nll_loss of log_softmax; targets may also be the probabilities of all classes."""
-
-    weight: Tensor | None
 
     def __init__(self, weight: Tensor | None = None, size_average: bool | None = None,
                  ignore_index: int = -100, reduce: bool | None = None, reduction: str = "mean",
                  label_smoothing: float = 0.0) -> None:  # fmt: skip
-        super().__init__()
-        self.register_buffer("weight", weight)
+        super().__init__(weight, size_average, reduce, reduction)
         self.ignore_index, self.label_smoothing = ignore_index, label_smoothing
-        self.reduction = reduction_of(size_average, reduce, reduction)
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.cross_entropy(input, target, self.weight, ignore_index=self.ignore_index,
@@ -84,47 +96,42 @@ class CrossEntropyLoss(Loss):
                                label_smoothing=self.label_smoothing)  # fmt: skip
 
 
-class SmoothL1Loss(Loss):
+class SmoothL1Loss(_Loss, Loss):
     """Half the squared difference over beta where it is below beta, the absolute one less beta / 2
     elsewhere."""
 
     def __init__(self, size_average: bool | None = None, reduce: bool | None = None,
                  reduction: str = "mean", beta: float = 1.0) -> None:  # fmt: skip
-        super().__init__()
-        self.reduction = reduction_of(size_average, reduce, reduction)
+        super().__init__(size_average, reduce, reduction)
         self.beta = beta
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.smooth_l1_loss(input, target, reduction=self.reduction, beta=self.beta)
 
 
-class HuberLoss(Loss):
+class HuberLoss(_Loss, Loss):
     """Half the squared difference where it is at most delta, a line of slope delta elsewhere."""
 
     def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
-        super().__init__()
-        self.reduction, self.delta = reduction, delta
+        super().__init__(reduction=reduction)
+        self.delta = delta
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.huber_loss(input, target, reduction=self.reduction, delta=self.delta)
 
 
-class BCELoss(Loss):
+class BCELoss(_WeightedLoss, Loss):
     """Cross entropy of probabilities of two classes."""
-
-    weight: Tensor | None
 
     def __init__(self, weight: Tensor | None = None, size_average: bool | None = None,
                  reduce: bool | None = None, reduction: str = "mean") -> None:  # fmt: skip
-        super().__init__()
-        self.register_buffer("weight", weight)
-        self.reduction = reduction_of(size_average, reduce, reduction)
+        super().__init__(weight, size_average, reduce, reduction)
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.binary_cross_entropy(input, target, self.weight, reduction=self.reduction)
 
 
-class BCEWithLogitsLoss(Loss):
+class BCEWithLogitsLoss(_Loss, Loss):
     """Cross entropy of two classes' scores, before the sigmoid. pos_weight: the weight of the
     positive class."""
 
@@ -134,64 +141,61 @@ class BCEWithLogitsLoss(Loss):
     def __init__(self, weight: Tensor | None = None, size_average: bool | None = None,
                  reduce: bool | None = None, reduction: str = "mean",
                  pos_weight: Tensor | None = None) -> None:  # fmt: skip
-        super().__init__()
+        super().__init__(size_average, reduce, reduction)
         self.register_buffer("weight", weight)
         self.register_buffer("pos_weight", pos_weight)
-        self.reduction = reduction_of(size_average, reduce, reduction)
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.binary_cross_entropy_with_logits(
             input, target, self.weight, pos_weight=self.pos_weight, reduction=self.reduction)
 
 
-class KLDivLoss(Loss):
+class KLDivLoss(_Loss, Loss):
     """target (log(target) - input), with log-probabilities as input."""
 
     def __init__(self, size_average: bool | None = None, reduce: bool | None = None,
                  reduction: str = "mean", log_target: bool = False) -> None:  # fmt: skip
-        super().__init__()
-        self.reduction = reduction_of(size_average, reduce, reduction)
+        super().__init__(size_average, reduce, reduction)
         self.log_target = log_target
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.kl_div(input, target, reduction=self.reduction, log_target=self.log_target)
 
 
-class PoissonNLLLoss(Loss):
+class PoissonNLLLoss(_Loss, Loss):
     """exp(input) - target input: counts against the logarithms of what is expected."""
 
     def __init__(self, log_input: bool = True, full: bool = False,
                  size_average: bool | None = None, eps: float = 1e-8, reduce: bool | None = None,
                  reduction: str = "mean") -> None:  # fmt: skip
-        super().__init__()
+        super().__init__(size_average, reduce, reduction)
         self.log_input, self.full, self.eps = log_input, full, eps
-        self.reduction = reduction_of(size_average, reduce, reduction)
 
     def forward(self, log_input: Tensor, target: Tensor) -> Tensor:
         return F.poisson_nll_loss(log_input, target, log_input=self.log_input, full=self.full,
                                   eps=self.eps, reduction=self.reduction)  # fmt: skip
 
 
-class GaussianNLLLoss(Module):
+class GaussianNLLLoss(_Loss):
     """(log(var) + (input - target)^2 / var) / 2."""
 
     def __init__(self, *, full: bool = False, eps: float = 1e-6,
                  reduction: str = "mean") -> None:  # fmt: skip
-        super().__init__()
-        self.full, self.eps, self.reduction = full, eps, reduction
+        super().__init__(reduction=reduction)
+        self.full, self.eps = full, eps
 
     def forward(self, input: Tensor, target: Tensor, var: Tensor | float) -> Tensor:
         return F.gaussian_nll_loss(input, target, var, full=self.full, eps=self.eps,
                                    reduction=self.reduction)  # fmt: skip
 
 
-class CTCLoss(Module):
+class CTCLoss(_Loss):
     """Connectionist temporal classification: see ctc_loss."""
 
     def __init__(self, blank: int = 0, reduction: str = "mean",
                  zero_infinity: bool = False) -> None:  # fmt: skip
-        super().__init__()
-        self.blank, self.reduction, self.zero_infinity = blank, reduction, zero_infinity
+        super().__init__(reduction=reduction)
+        self.blank, self.zero_infinity = blank, zero_infinity
 
     def forward(self, log_probs: Tensor, targets: Tensor, input_lengths: Any,
                 target_lengths: Any) -> Tensor:  # fmt: skip

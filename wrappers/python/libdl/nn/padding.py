@@ -89,22 +89,34 @@ class ConstantPad3d(_ConstantPadNd):
     _dims = 3
 
 
-class ZeroPad1d(_PadNd):
+class ZeroPad1d(ConstantPad1d):
     """Zeros around the last dimension; padding as of ConstantPad1d."""
 
-    _dims = 1
+    def __init__(self, padding: Sizes) -> None:
+        super().__init__(padding, 0.0)
+
+    def extra_repr(self) -> str:
+        return str(self.padding)
 
 
-class ZeroPad2d(_PadNd):
+class ZeroPad2d(ConstantPad2d):
     """Zeros around the last two dimensions; padding as of ConstantPad2d."""
 
-    _dims = 2
+    def __init__(self, padding: Sizes) -> None:
+        super().__init__(padding, 0.0)
+
+    def extra_repr(self) -> str:
+        return str(self.padding)
 
 
-class ZeroPad3d(_PadNd):
+class ZeroPad3d(ConstantPad3d):
     """Zeros around the last three dimensions; padding as of ConstantPad3d."""
 
-    _dims = 3
+    def __init__(self, padding: Sizes) -> None:
+        super().__init__(padding, 0.0)
+
+    def extra_repr(self) -> str:
+        return str(self.padding)
 
 
 class ReflectionPad1d(_ReflectionPadNd):

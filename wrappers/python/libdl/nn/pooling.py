@@ -31,7 +31,7 @@ class _Pool(Module):
 # -- the largest element ---------------------------------------------------------------------------
 
 
-class _MaxPool(_Pool):
+class _MaxPoolNd(_Pool):
     _name = "max_pool"
 
     def __init__(self, kernel_size: Window, stride: Window | None = None, padding: Window = 0,
@@ -55,7 +55,7 @@ class _MaxPool(_Pool):
         )
 
 
-class MaxPool1d(_MaxPool):
+class MaxPool1d(_MaxPoolNd):
     """The largest element of each window over the last dimension.
 
     Arguments:
@@ -70,7 +70,7 @@ class MaxPool1d(_MaxPool):
     _dims = 1
 
 
-class MaxPool2d(_MaxPool):
+class MaxPool2d(_MaxPoolNd):
     """The largest element of each window over the last two dimensions.
 
     Arguments:
@@ -85,7 +85,7 @@ class MaxPool2d(_MaxPool):
     _dims = 2
 
 
-class MaxPool3d(_MaxPool):
+class MaxPool3d(_MaxPoolNd):
     """The largest element of each window over the last three dimensions; arguments as of MaxPool2d,
     where a number stands for all three."""
 
@@ -99,7 +99,7 @@ class _AdaptivePool(_Pool):
     output_size: Sizes
 
 
-class _AdaptiveMaxPool(_AdaptivePool):
+class _AdaptiveMaxPoolNd(_AdaptivePool):
     _name = "adaptive_max_pool"
 
     def __init__(self, output_size: Sizes, return_indices: bool = False) -> None:
@@ -110,7 +110,7 @@ class _AdaptiveMaxPool(_AdaptivePool):
         return self._call(input, self.output_size, self.return_indices)
 
 
-class AdaptiveMaxPool1d(_AdaptiveMaxPool):
+class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
     """The largest elements of windows that divide the last dimension into equal parts.
 
     Arguments:
@@ -121,7 +121,7 @@ class AdaptiveMaxPool1d(_AdaptiveMaxPool):
     _dims = 1
 
 
-class AdaptiveMaxPool2d(_AdaptiveMaxPool):
+class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
     """The largest elements of windows that divide the last two dimensions into equal parts.
 
     Arguments:
@@ -132,7 +132,7 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPool):
     _dims = 2
 
 
-class AdaptiveMaxPool3d(_AdaptiveMaxPool):
+class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
     """The largest elements of windows that divide the last three dimensions into equal parts;
     arguments as of AdaptiveMaxPool2d."""
 
@@ -183,7 +183,7 @@ class FractionalMaxPool3d(_FractionalMaxPool):
     _dims = 3
 
 
-class _MaxUnpool(_Pool):
+class _MaxUnpoolNd(_Pool):
     _name = "max_unpool"
 
     def __init__(self, kernel_size: Window, stride: Window | None = None,
@@ -203,7 +203,7 @@ class _MaxUnpool(_Pool):
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
 
 
-class MaxUnpool1d(_MaxUnpool):
+class MaxUnpool1d(_MaxUnpoolNd):
     """The reverse of MaxPool1d: zeros, with each element in its place.
 
     Arguments:
@@ -215,14 +215,14 @@ class MaxUnpool1d(_MaxUnpool):
     _dims = 1
 
 
-class MaxUnpool2d(_MaxUnpool):
+class MaxUnpool2d(_MaxUnpoolNd):
     """The reverse of MaxPool2d: zeros, with each element in its place; arguments as of MaxUnpool1d,
     where a number stands for both dimensions."""
 
     _dims = 2
 
 
-class MaxUnpool3d(_MaxUnpool):
+class MaxUnpool3d(_MaxUnpoolNd):
     """The reverse of MaxPool3d: zeros, with each element in its place; arguments as of MaxUnpool1d,
     where a number stands for all three dimensions."""
 
@@ -232,7 +232,7 @@ class MaxUnpool3d(_MaxUnpool):
 # -- means -----------------------------------------------------------------------------------------
 
 
-class _AvgPool(_Pool):
+class _AvgPoolNd(_Pool):
     _name = "avg_pool"
 
     kernel_size: Window
@@ -243,7 +243,7 @@ class _AvgPool(_Pool):
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
 
 
-class AvgPool1d(_AvgPool):
+class AvgPool1d(_AvgPoolNd):
     """The mean of each window over the last dimension.
 
     Arguments:
@@ -270,7 +270,7 @@ class AvgPool1d(_AvgPool):
         return result
 
 
-class _AvgPoolBy(_AvgPool):
+class _AvgPoolBy(_AvgPoolNd):
     def __init__(self, kernel_size: Window, stride: Window | None = None, padding: Window = 0,
                  ceil_mode: bool = False, count_include_pad: bool = True,
                  divisor_override: int | None = None) -> None:  # fmt: skip
@@ -309,7 +309,7 @@ class AvgPool3d(_AvgPoolBy):
     _dims = 3
 
 
-class _AdaptiveAvgPool(_AdaptivePool):
+class _AdaptiveAvgPoolNd(_AdaptivePool):
     _name = "adaptive_avg_pool"
 
     def __init__(self, output_size: Sizes) -> None:
@@ -321,7 +321,7 @@ class _AdaptiveAvgPool(_AdaptivePool):
         return result
 
 
-class AdaptiveAvgPool1d(_AdaptiveAvgPool):
+class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
     """The means of windows that divide the last dimension into equal parts.
 
     Arguments:
@@ -331,7 +331,7 @@ class AdaptiveAvgPool1d(_AdaptiveAvgPool):
     _dims = 1
 
 
-class AdaptiveAvgPool2d(_AdaptiveAvgPool):
+class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
     """The means of windows that divide the last two dimensions into equal parts.
 
     Arguments:
@@ -341,14 +341,14 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPool):
     _dims = 2
 
 
-class AdaptiveAvgPool3d(_AdaptiveAvgPool):
+class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
     """The means of windows that divide the last three dimensions into equal parts; argument as of
     AdaptiveAvgPool2d."""
 
     _dims = 3
 
 
-class _LPPool(_Pool):
+class _LPPoolNd(_Pool):
     _name = "lp_pool"
 
     def __init__(self, norm_type: float, kernel_size: Window, stride: Window | None = None,
@@ -369,7 +369,7 @@ class _LPPool(_Pool):
         )
 
 
-class LPPool1d(_LPPool):
+class LPPool1d(_LPPoolNd):
     """The power mean of each window over the last dimension, times its elements: the root of the sum
     of powers.
 
@@ -383,14 +383,14 @@ class LPPool1d(_LPPool):
     _dims = 1
 
 
-class LPPool2d(_LPPool):
+class LPPool2d(_LPPoolNd):
     """The root of the sum of powers of each window over the last two dimensions; arguments as of
     LPPool1d, where a number stands for both."""
 
     _dims = 2
 
 
-class LPPool3d(_LPPool):
+class LPPool3d(_LPPoolNd):
     """The root of the sum of powers of each window over the last three dimensions; arguments as of
     LPPool1d, where a number stands for all three."""
 

@@ -1,6 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch's path of some of libdl.nn's names."""
+"""PyTorch's path of some of libdl.nn's classes, and of what programs import from there."""
 
-from . import names_of_nn
+from ..._C import Tensor as Tensor
+from .. import functional as F
+from ..adaptive import (
+    AdaptiveLogSoftmaxWithLoss as AdaptiveLogSoftmaxWithLoss, _ASMoutput as _ASMoutput,
+)  # fmt: skip
+from ..container import ModuleList as ModuleList, Sequential as Sequential
+from ..layer import Linear as Linear
+from ..module import Module as Module
 
-__getattr__ = names_of_nn(__name__)
+__all__ = ["AdaptiveLogSoftmaxWithLoss", "_ASMoutput"]

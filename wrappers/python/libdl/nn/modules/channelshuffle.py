@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch's path of some of libdl.nn's names."""
+"""PyTorch's path of some of libdl.nn's classes, and of what programs import from there."""
 
-from . import names_of_nn
+from ..._C import Tensor as Tensor
+from .. import functional as F
+from ..module import Module as Module
+from ..upsampling import ChannelShuffle as ChannelShuffle
 
-__getattr__ = names_of_nn(__name__)
+__all__ = ["ChannelShuffle"]

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch's path of some of libdl.nn's names."""
+"""PyTorch's path of some of libdl.nn's classes, and of what programs import from there."""
 
-from . import names_of_nn
+from ..._C import Tensor as Tensor
+from .. import functional as F
+from ..distance import CosineSimilarity as CosineSimilarity, PairwiseDistance as PairwiseDistance
+from ..module import Module as Module
 
-__getattr__ = names_of_nn(__name__)
+__all__ = ["CosineSimilarity", "PairwiseDistance"]

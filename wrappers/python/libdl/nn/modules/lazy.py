@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch's path of some of libdl.nn's names, and of private ones that programs use."""
+"""PyTorch's path of some of libdl.nn's classes, and of what programs import from there."""
 
 from ..lazy import LazyModuleMixin as LazyModuleMixin
-from . import names_of_nn
+from ..parameter import is_lazy as is_lazy
 
-__getattr__ = names_of_nn(__name__)
+__all__ = ["LazyModuleMixin"]

@@ -1,6 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch's path of some of libdl.nn's names."""
+"""PyTorch's path of some of libdl.nn's classes, and of what programs import from there."""
 
-from . import names_of_nn
+from ..._C import Tensor as Tensor
+from .. import init as init
+from ..cell import (
+    GRUCell as GRUCell, LSTMCell as LSTMCell, RNNCell as RNNCell, RNNCellBase as RNNCellBase,
+)  # fmt: skip
+from ..module import Module as Module
+from ..parameter import Parameter as Parameter
+from ..rnn import GRU as GRU, LSTM as LSTM, RNN as RNN, RNNBase as RNNBase
+from ..utils.rnn import PackedSequence as PackedSequence
 
-__getattr__ = names_of_nn(__name__)
+__all__ = ["GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNBase", "RNNCell", "RNNCellBase"]

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch's path of some of libdl.nn's names."""
+"""PyTorch's path of some of libdl.nn's classes, and of what programs import from there."""
 
-from . import names_of_nn
+from ..._C import Tensor as Tensor
+from .. import functional as F, init as init
+from ..embedding import Embedding as Embedding, EmbeddingBag as EmbeddingBag
+from ..module import Module as Module
+from ..parameter import Parameter as Parameter
 
-__getattr__ = names_of_nn(__name__)
+__all__ = ["Embedding", "EmbeddingBag"]

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Modules of layers have PyTorch's classes as their own names, and classes PyTorch's families."""
+
+import importlib
+import inspect
+import warnings
+
+import pytest
+
+import libdl
+from libdl import nn
+
+# The classes that each of PyTorch 2.15's modules defines.
+CLASSES = {
+    "activation": "CELU ELU GELU GLU Hardshrink Hardsigmoid Hardswish Hardtanh LeakyReLU LogSigmoid LogSoftmax Mish "
+                  "MultiheadAttention PReLU RReLU ReLU ReLU6 SELU SiLU Sigmoid Softmax Softmax2d Softmin Softplus "
+                  "Softshrink Softsign Tanh Tanhshrink Threshold",
+    "adaptive": "AdaptiveLogSoftmaxWithLoss _ASMoutput",
+    "batchnorm": "BatchNorm1d BatchNorm2d BatchNorm3d LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d SyncBatchNorm "
+                 "_BatchNorm _LazyNormBase _NormBase",
+    "channelshuffle": "ChannelShuffle",
+    "container": "Container ModuleDict ModuleList ParameterDict ParameterList Sequential",
+    "conv": "Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d LazyConv1d LazyConv2d LazyConv3d "
+            "LazyConvTranspose1d LazyConvTranspose2d LazyConvTranspose3d _ConvNd _ConvTransposeMixin _ConvTransposeNd "
+            "_LazyConvXdMixin",
+    "distance": "CosineSimilarity PairwiseDistance",
+    "dropout": "AlphaDropout Dropout Dropout1d Dropout2d Dropout3d FeatureAlphaDropout _DropoutNd",
+    "flatten": "Flatten Unflatten",
+    "fold": "Fold Unfold",
+    "instancenorm": "InstanceNorm1d InstanceNorm2d InstanceNorm3d LazyInstanceNorm1d LazyInstanceNorm2d LazyInstanceNorm3d "
+                    "_InstanceNorm",
+    "lazy": "LazyModuleMixin",
+    "linear": "Bilinear Identity LazyLinear Linear NonDynamicallyQuantizableLinear",
+    "loss": "BCELoss BCEWithLogitsLoss CTCLoss CosineEmbeddingLoss CrossEntropyLoss GaussianNLLLoss HingeEmbeddingLoss "
+            "HuberLoss KLDivLoss L1Loss MSELoss MarginRankingLoss MultiLabelMarginLoss MultiLabelSoftMarginLoss "
+            "MultiMarginLoss NLLLoss NLLLoss2d PoissonNLLLoss SmoothL1Loss SoftMarginLoss TripletMarginLoss "
+            "TripletMarginWithDistanceLoss _Loss _WeightedLoss",
+    "module": "Module _IncompatibleKeys",
+    "normalization": "CrossMapLRN2d GroupNorm LayerNorm LocalResponseNorm RMSNorm",
+    "padding": "CircularPad1d CircularPad2d CircularPad3d ConstantPad1d ConstantPad2d ConstantPad3d ReflectionPad1d "
+               "ReflectionPad2d ReflectionPad3d ReplicationPad1d ReplicationPad2d ReplicationPad3d ZeroPad1d ZeroPad2d "
+               "ZeroPad3d _CircularPadNd _ConstantPadNd _ReflectionPadNd _ReplicationPadNd",
+    "pixelshuffle": "PixelShuffle PixelUnshuffle",
+    "pooling": "AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d AdaptiveMaxPool1d AdaptiveMaxPool2d AdaptiveMaxPool3d "
+               "AvgPool1d AvgPool2d AvgPool3d FractionalMaxPool2d FractionalMaxPool3d LPPool1d LPPool2d LPPool3d MaxPool1d "
+               "MaxPool2d MaxPool3d MaxUnpool1d MaxUnpool2d MaxUnpool3d _AdaptiveAvgPoolNd _AdaptiveMaxPoolNd _AvgPoolNd "
+               "_LPPoolNd _MaxPoolNd _MaxUnpoolNd",
+    "rnn": "GRU GRUCell LSTM LSTMCell RNN RNNBase RNNCell RNNCellBase",
+    "sparse": "Embedding EmbeddingBag",
+    "transformer": "Transformer TransformerDecoder TransformerDecoderLayer TransformerEncoder TransformerEncoderLayer",
+    "upsampling": "Upsample UpsamplingBilinear2d UpsamplingNearest2d",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("path", CLASSES)
+def test_classes_are_found_in_the_module(path):
+    module = importlib.import_module(f"libdl.nn.modules.{path}")
+    for name in CLASSES[path].split():
+        assert inspect.isclass(vars(module)[name])
+        if not name.startswith("_"):
+            assert vars(module)[name] is getattr(nn, name, vars(module)[name])
+            if path not in ("lazy", "linear"):
+                assert vars(nn.modules)[name] is vars(module)[name]
+
+
+# Each class with those of the public and private ones that it is a subclass of.
+FAMILIES = {
+    "Dropout2d": ["_DropoutNd"], "AlphaDropout": ["_DropoutNd"], "Dropout": ["_DropoutNd"], "ZeroPad2d": ["ConstantPad2d", "_ConstantPadNd"],
+    "ReLU6": ["Hardtanh"], "LazyBatchNorm1d": ["_BatchNorm", "_NormBase"], "LazyInstanceNorm3d": ["_InstanceNorm", "_NormBase"],
+    "LazyConv2d": ["Conv2d", "_ConvNd"], "ConvTranspose3d": ["_ConvTransposeNd", "_ConvNd"], "AdaptiveAvgPool2d": ["_AdaptiveAvgPoolNd"],
+    "LSTM": ["RNNBase"], "UpsamplingNearest2d": ["Upsample"], "CrossEntropyLoss": ["_WeightedLoss", "_Loss"], "CTCLoss": ["_Loss"],
+    "BCEWithLogitsLoss": ["_Loss"], "MultiMarginLoss": ["_WeightedLoss", "_Loss"], "NLLLoss2d": ["NLLLoss", "_WeightedLoss", "_Loss"],
+    "GaussianNLLLoss": ["_Loss"], "TripletMarginLoss": ["_Loss"], "Conv2d": ["_ConvNd"], "BCELoss": ["_WeightedLoss", "_Loss"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_families(name):
+    found = {n for path in CLASSES for n in CLASSES[path].split() if n not in ("Module", "_ConvTransposeMixin", "LazyModuleMixin")
+             and not n.startswith("_Lazy")
+             and issubclass(getattr(nn, name), getattr(importlib.import_module(f"libdl.nn.modules.{path}"), n))}  # fmt: skip
+    assert found - {name} == set(FAMILIES[name])
+
+
+def test_losses_of_ones_own():
+    from libdl.nn.modules.loss import _Loss, _WeightedLoss
+
+    class Own(_WeightedLoss):
+        def forward(self, input, target):
+            return (input * self.weight).sum()
+
+    loss = Own(libdl.tensor([1.0, 2.0]), reduction="sum")
+    assert loss.reduction == "sum" and list(loss.state_dict()) == ["weight"]
+    assert loss(libdl.ones(2), None).item() == 3.0
+    assert _Loss().reduction == "mean" and _Loss(reduction="none").reduction == "none"
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        assert _Loss(size_average=False).reduction == "sum" and nn.MSELoss(reduce=False).reduction == "none"
+    assert len(told) == 2 and told[1].filename == __file__
+
+
+def test_signatures_of_modules():
+    class Calls(nn.Linear):
+        def __call__(self, x, scale=2):
+            return super().__call__(x) * scale
+
+    assert str(inspect.signature(nn.Linear(2, 2))) == "(*args, **kwargs)"
+    assert str(inspect.signature(nn.Sequential())) == "(*args, **kwargs)"
+    assert str(inspect.signature(Calls(2, 2))) == "(x, scale=2)"
+    assert list(inspect.signature(nn.Linear).parameters) == ["in_features", "out_features", "bias", "device", "dtype"]
+    assert list(inspect.signature(nn.Linear(2, 2).forward).parameters) == ["input"]
+    assert not hasattr(nn.Linear, "__signature__")
+
+
+def test_a_container_of_names():
+    with pytest.warns(FutureWarning, match="deprecated"):
+        made = nn.Container(first=nn.ReLU())
+    assert list(made._modules) == ["first"]
+
+
+def test_root_mean_squares_by_the_argument_s_name():
+    x = libdl.ones(2, 3)
+    assert libdl.equal(nn.RMSNorm(3)(x=x), nn.RMSNorm(3)(x))
