@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "ops/core/summed.h"
 #include "ops/creation/copy.h"
 #include "ops/creation/creation.h"
 #include "ops/pointwise/arithmetic.h"
@@ -26,8 +27,11 @@ static void refuse_complex(const Call& call, const Tensor& input) {
 // -- the value ----------------------------------------------------------------------------------
 
 // d, which may be infinite, where an element is the largest, divided by how many are; 0 elsewhere.
+// The 16-bit dtypes, in which neither a count nor its inverse need be finite, divide in float32, to
+// which dtype the result is rounded before it is spread.
 static Tensor shares_of_ties(const Tensor& d, const Tensor& x, const Tensor& y,
-                             const ReducedDims& r) {
+                             const ReducedDims& r, Dtype dtype) {
+  const Dtype wide = summed_as(d.dtype());
   Tensor same, count;
   {
     const ModeGuard off(kModeGrad | kModeForward);  // piecewise constant
@@ -36,13 +40,14 @@ static Tensor shares_of_ties(const Tensor& d, const Tensor& x, const Tensor& y,
       const Tensor nan = isnan(x);
       same = add(same, nan);
     }
-    count = sum(cast(same, d.dtype()), Dims(r.reduced()), true);
+    count = cast(sum(same, Dims(r.reduced()), true), wide);
   }
-  return pointwise(k_where, same, div(d, count), number(0.0));
+  return pointwise(k_where, same, cast(div(cast(d, wide), count), dtype), number(0.0));
 }
 static void extremum_vjp(Backward& b) {
   const ReducedDims& r = b.attr<ReducedDims>();
-  b.set_grad(0, shares_of_ties(r.kept(b.dy()), b.saved(0), b.saved(1), r));
+  const Dtype dtype = b.dy().dtype();
+  b.set_grad(0, shares_of_ties(r.kept(b.dy()), b.saved(0), b.saved(1), r, dtype));
 }
 static const Rule kMaxRule{"amax", extremum_vjp}, kMinRule{"amin", extremum_vjp};
 
@@ -54,7 +59,9 @@ static Tensor extremum(const char* op, const Rule& rule, kernels::Reduction kind
   refuse_empty(call, r, input);
   Tensor y = reduce(kind, input, r, keepdim, input.dtype());
   return call.done(y, rule, r, {saves_input(input, 0), saves_output(y, 0)}, [&](const Tensor& z) {
-    return sum(shares_of_ties(call.tangent(0), input, z, r), Dims(r.reduced()), keepdim);
+    const Tensor& t = call.tangent(0);
+    const Tensor shares = shares_of_ties(t, input, z, r, summed_as(t.dtype()));
+    return sum(shares, Dims(r.reduced()), keepdim, t.dtype());
   });
 }
 

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "ops/core/summed.h"
 #include "ops/creation/copy.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/pointwise/bitwise.h"
@@ -15,13 +16,20 @@
 
 namespace libdl {
 
-// J t = Re sum(conj(gradient(1)) t) for reductions that make one real number of each group.
+// What a rule reads, in the dtype in which it computes.
+static Tensor wide(const Tensor& x) { return cast(x, summed_as(x.dtype())); }
+
+// J t = Re sum(conj(gradient(1)) t) for reductions that make one real number y of each group of x,
+// where gradient(dy, x, y). The 16-bit dtypes, in which a share of many elements is 0, compute in
+// float32.
 template <class Gradient>
-static Tensor along(const Tensor& y, const Tensor& t, const ReducedDims& r, bool keepdim,
-                    Gradient gradient) {
-  const Tensor ones = full(y.shape(), number(1.0), y.dtype(), y.device());
-  const Tensor moved = sum(mul(conj(gradient(ones)), t), Dims(r.reduced()), keepdim);
-  return contiguous(real(moved));
+static Tensor along(const Tensor& x, const Tensor& y, const Tensor& t, const ReducedDims& r,
+                    bool keepdim, Gradient gradient) {
+  const Tensor measured = wide(y);
+  const Tensor ones = full(y.shape(), number(1.0), measured.dtype(), y.device());
+  const Tensor slope = conj(gradient(ones, wide(x), measured));
+  const Tensor moved = sum(mul(slope, wide(t)), Dims(r.reduced()), keepdim);
+  return cast(contiguous(real(moved)), y.dtype());
 }
 
 // -- variance -----------------------------------------------------------------------------------
@@ -53,10 +61,12 @@ static Tensor std_gradient(const Tensor& dy, const Tensor& x, const Tensor& y, c
   return mul(var_gradient(ratio, x, a), number(0.5));
 }
 static void var_vjp(Backward& b) {
-  b.set_grad(0, var_gradient(b.dy(), b.saved(0), b.attr<VarAttr>()));
+  const Tensor x = b.saved(0);
+  b.set_grad(0, cast(var_gradient(wide(b.dy()), wide(x), b.attr<VarAttr>()), x.dtype()));
 }
 static void std_vjp(Backward& b) {
-  b.set_grad(0, std_gradient(b.dy(), b.saved(0), b.saved(1), b.attr<VarAttr>()));
+  const Tensor x = b.saved(0), y = wide(b.saved(1));
+  b.set_grad(0, cast(std_gradient(wide(b.dy()), wide(x), y, b.attr<VarAttr>()), x.dtype()));
 }
 static const Rule kVar{"var", var_vjp}, kStd{"std", std_vjp};
 
@@ -89,9 +99,10 @@ static Tensor spread(const char* op, const Tensor& input, std::optional<Dims> di
   of_gradient.endless = whole && divisor <= 0;
   Tensor y = measured(input, r, keepdim, c, root);
   const auto jvp = [&](const Tensor& z) {
-    return along(z, call.tangent(0), r, keepdim, [&](const Tensor& ones) {
-      return root ? std_gradient(ones, input, z, attr) : var_gradient(ones, input, attr);
-    });
+    const auto gradient = [&](const Tensor& ones, const Tensor& x, const Tensor& spread) {
+      return root ? std_gradient(ones, x, spread, attr) : var_gradient(ones, x, attr);
+    };
+    return along(input, z, call.tangent(0), r, keepdim, gradient);
   };
   return root ? call.done(y, kStd, of_gradient, {saves_input(input, 0), saves_output(y, 0)}, jvp)
               : call.done(y, kVar, of_gradient, {saves_input(input, 0)}, jvp);
@@ -145,7 +156,8 @@ static Tensor norm_gradient(const Tensor& dy, const Tensor& x, const Tensor& y, 
   return where(defined, mul(mul(dY, sign(x)), ratio), zero);
 }
 static void norm_vjp(Backward& b) {
-  b.set_grad(0, norm_gradient(b.dy(), b.saved(0), b.saved(1), b.attr<NormAttr>()));
+  const Tensor x = b.saved(0), y = wide(b.saved(1));
+  b.set_grad(0, cast(norm_gradient(wide(b.dy()), wide(x), y, b.attr<NormAttr>()), x.dtype()));
 }
 static const Rule kNorm{"norm", norm_vjp};
 
@@ -161,8 +173,8 @@ Tensor norm(const Tensor& input, const Tensor* p, std::optional<Dims> dims, bool
                   "a floating or complex dtype, or dtype=");
   const double order = p ? item_f64(*p) : 2.0;
   // |x| has no second derivative at 0; of the sum of squares the derivative is x's own.
-  const Dtype wide = input.is_complex() && is_floating(type) ? complex_of(type) : type;
-  const Tensor given = cast(input, wide);
+  const Dtype held = input.is_complex() && is_floating(type) ? complex_of(type) : type;
+  const Tensor given = cast(input, held);
   const bool squares = given.is_complex() && order == 2;
   const Tensor x = given.is_complex() && !squares ? abs(given) : given;
   Call call(op, into, {&x});
@@ -176,8 +188,10 @@ Tensor norm(const Tensor& input, const Tensor* p, std::optional<Dims> dims, bool
   const Tensor size = squares ? abs(x) : x;
   Tensor y = reduce(kernels::Reduction::kNorm, size, r, keepdim, size.dtype(), power);
   return call.done(y, kNorm, attr, {saves_input(x, 0), saves_output(y, 0)}, [&](const Tensor& z) {
-    return along(z, call.tangent(0), r, keepdim,
-                 [&](const Tensor& ones) { return norm_gradient(ones, x, z, attr); });
+    const auto gradient = [&](const Tensor& ones, const Tensor& given, const Tensor& size) {
+      return norm_gradient(ones, given, size, attr);
+    };
+    return along(x, z, call.tangent(0), r, keepdim, gradient);
   });
 }
 
@@ -189,7 +203,9 @@ static Tensor logsumexp_derivative(const Tensor& x, const Tensor& y, const Reduc
 }
 static void logsumexp_vjp(Backward& b) {
   const ReducedDims& r = b.attr<ReducedDims>();
-  b.set_grad(0, mul(r.kept(b.dy()), conj(logsumexp_derivative(b.saved(0), b.saved(1), r))));
+  const Tensor x = b.saved(0), y = wide(b.saved(1));
+  const Tensor derivative = logsumexp_derivative(wide(x), y, r);
+  b.set_grad(0, cast(mul(r.kept(wide(b.dy())), conj(derivative)), x.dtype()));
 }
 static const Rule kLogsumexp{"logsumexp", logsumexp_vjp};
 
@@ -213,7 +229,8 @@ Tensor logsumexp(const Tensor& input, std::optional<Dims> dims, bool keepdim, In
   Tensor y = x.is_complex() ? logsumexp_complex(x, r, keepdim)
                             : reduce(kernels::Reduction::kLogsumexp, x, r, keepdim, x.dtype());
   return call.done(y, kLogsumexp, r, {saves_input(x, 0), saves_output(y, 0)}, [&](const Tensor& z) {
-    return sum(mul(logsumexp_derivative(x, z, r), call.tangent(0)), Dims(r.reduced()), keepdim);
+    const Tensor slope = mul(logsumexp_derivative(wide(x), wide(z), r), wide(call.tangent(0)));
+    return sum(slope, Dims(r.reduced()), keepdim, x.dtype());
   });
 }
 

@@ -2,6 +2,7 @@
 
 #include "ops/reduction/reduction.h"
 
+#include "ops/core/summed.h"
 #include "ops/creation/copy.h"
 #include "ops/creation/join.h"
 #include "ops/pointwise/arithmetic.h"
@@ -131,6 +132,8 @@ static Tensor scanned_products_of_others(const Tensor& x, int32_t at) {
 // dx = dy prod(others) = dy y / x, where x has no zeros and y is finite. Nobody waits for a device
 // to learn that.
 static Tensor prod_gradient(const Tensor& dy, const Tensor& x, const Tensor& y, const ProdAttr& a) {
+  if (const Dtype wide = summed_as(x.dtype()); wide != x.dtype())  // many roundings, and one
+    return cast(prod_gradient(cast(dy, wide), cast(x, wide), cast(y, wide), a), x.dtype());
   const bool on_cpu = x.device().is_cpu();
   const auto divides = [&] {
     const ModeGuard off(kModeGrad | kModeForward);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "ops/core/launch.h"
+#include "ops/core/summed.h"
 #include "ops/creation/copy.h"
 #include "ops/creation/join.h"
 #include "ops/pointwise/arithmetic.h"
@@ -94,12 +95,14 @@ Tensor cumprod(const Tensor& input, int32_t dim, Dtype dtype, Into into) {
   const Tensor old = call.recording() && call.in_place() ? clone(x) : x;
   // u_k = u_(k-1) x_k + y_(k-1) t_k
   return call.done(std::move(y), kCumprod, at, {saves_input(old, 0)}, [&](const Tensor& z) {
-    const Tensor& t = call.tangent(0);
-    if (t.ndim() == 0 || t.numel() == 0) return t;
+    if (z.ndim() == 0 || z.numel() == 0) return call.tangent(0);
+    const Dtype wide = summed_as(z.dtype());  // many roundings, and one
+    const Tensor t = cast(call.tangent(0), wide), factor = cast(x, wide), before = cast(z, wide);
     std::vector<Tensor> u{narrow(t, at, 0, 1)};
     for (int64_t k = 1; k < t.size(at); ++k)
-      u.push_back(u.back() * narrow(x, at, k, 1) + narrow(z, at, k - 1, 1) * narrow(t, at, k, 1));
-    return cat(u, at);
+      u.push_back(u.back() * narrow(factor, at, k, 1) +
+                  narrow(before, at, k - 1, 1) * narrow(t, at, k, 1));
+    return cast(cat(u, at), z.dtype());
   });
 }
 

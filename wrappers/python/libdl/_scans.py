@@ -70,6 +70,8 @@ def logcumsumexp(input: Tensor, dim: int, *, out: Tensor | None = None) -> Tenso
     if not input.is_floating_point():
         raise NotImplementedError(f"logcumsumexp: argument 1 (input) is {input.dtype}, wanted a floating dtype")
     x = _last("logcumsumexp", input, dim)
+    if input.itemsize == 2:  # each step would round
+        x = x.float()
     step = 1
     while step < x.shape[-1]:
         # Beside -inf, which adds nothing, logaddexp would divide 0 by 0 in its gradient.
@@ -78,7 +80,7 @@ def logcumsumexp(input: Tensor, dim: int, *, out: Tensor | None = None) -> Tenso
         both = f.logaddexp(f.where(alone, f.zeros_like(before), before), after)
         x = f.cat([x[..., :step], f.where(alone, after, both)], -1)
         step *= 2
-    made = _back(x, input, dim)
+    made = _back(x, input, dim).to(input.dtype)
     return copied(made.clone() if made is input else made, out)
 
 
