@@ -5,9 +5,14 @@
 #include "ops/indexing/gather.h"
 
 #include "ops/core/launch.h"
+#include "ops/core/summed.h"
 #include "ops/creation/copy.h"
+#include "ops/creation/creation.h"
 #include "ops/indexing/indices.h"
+#include "ops/indexing/places.h"
+#include "ops/pointwise/arithmetic.h"
 #include "ops/pointwise/pointwise.h"
+#include "ops/reduction/reduction.h"
 #include "ops/view/view.h"
 
 namespace libdl {
@@ -129,6 +134,86 @@ static void scatter_add_vjp(Backward& b) {
 }
 static const Rule kScatter{"scatter", scatter_vjp}, kScatterAdd{"scatter_add", scatter_add_vjp};
 
+// out[index] op= src: with the last of the elements that meet in one place, their sum or product.
+static void launch_scattered(const Tensor& out, const Tensor& src, const Tensor& index, int dim,
+                             ScatterOp combine) {
+  launch_scatter(out.device(),
+                 {updates(out), reads(src), reads(index), dim, static_cast<int32_t>(combine)});
+}
+
+// For each element of index, the position in a row-major tensor of this shape that it names.
+static Tensor positions_of(const Tensor& index, Dims shape, int dim) {
+  const Shape strides = contiguous_strides(shape);
+  Tensor at = mul(from_start(index, shape[dim]), number(strides[dim]));
+  for (int d = 0; d < index.ndim(); ++d) {
+    if (d == dim || index.size(d) == 1) continue;
+    Shape along(shape.size(), 1);
+    along[d] = index.size(d);
+    const Tensor steps =
+        arange(nullptr, number(index.size(d)), nullptr, Dtype::kInt64, index.device());
+    at = add(at, mul(reshape(steps, along), number(strides[d])));
+  }
+  const int64_t whole[] = {-1};
+  return reshape(at, whole);
+}
+
+// Elements of 16 bits, combined in float32 and rounded once. All of `before`, or, where most of it
+// stays as it is, one number for each place that is named.
+static void combine_widely(const Tensor& out, const Tensor& before, const Tensor& src,
+                           const Tensor& index, int dim, ScatterOp combine) {
+  constexpr int64_t kFew = 16;
+  const Dtype wide = summed_as(out.dtype());
+  const Tensor terms = plain(src, wide);
+  if (out.numel() / kFew <= index.numel()) {
+    const Tensor all = plain(before, wide);
+    launch_scattered(all, terms, index, dim, combine);
+    return copy_bytes(out, all);
+  }
+  const int64_t whole[] = {index.numel()};
+  const Tensor held = empty(index.shape(), out.dtype(), out.device());
+  launch_gather(out.device(), {overwrites(held), reads(before), reads(index), dim});
+  const Tensor number = numbered(positions_of(index, before.shape(), dim));
+  const Tensor start = reshape(plain(held, wide), whole), made = empty(whole, wide, out.device());
+  launch_scattered(made, start, number, 0, ScatterOp::kSet);
+  launch_scattered(made, reshape(terms, whole), number, 0, combine);
+  launch_gather(out.device(), {overwrites(start), reads(made), reads(number), 0});
+  const Tensor rounded = reshape(plain(start, out.dtype()), index.shape());
+  begin_change(out, before);
+  launch_scattered(out, rounded, index, dim, ScatterOp::kSet);
+}
+
+// x with `dim` cut to `count` runs of `run`, two dimensions.
+static Tensor in_runs(const Tensor& x, int dim, int64_t count, int64_t run) {
+  Shape sizes(x.shape()), strides(x.strides());
+  sizes[dim] = run;
+  sizes.insert(dim, count);
+  strides.insert(dim, run * x.stride(dim));
+  return alias(x, sizes, strides, x.offset(), x.dtype());
+}
+
+// Many to a place, as in add_to_places.
+static void add_in_runs(const Tensor& out, const Tensor& before, const Tensor& src,
+                        const Tensor& index, int dim) {
+  const Dtype wide = summed_as(out.dtype());
+  const Tensor terms = plain(src, wide), rest = empty(before.shape(), wide, out.device());
+  copy_bytes(rest, before);
+  const int64_t length = index.size(dim), run = run_of(out.size(dim)), runs = length / run;
+  if (const int64_t more = length % run; more > 0)
+    launch_scattered(rest, narrow(terms, dim, length - more, more),
+                     narrow(index, dim, length - more, more), dim, ScatterOp::kAdd);
+  Shape shape(out.shape());
+  shape.insert(dim, runs);
+  const Tensor parts = zeros(shape, wide, out.device());
+  launch_scattered(parts, in_runs(terms, dim, runs, run), in_runs(index, dim, runs, run), dim + 1,
+                   ScatterOp::kAdd);
+  const int64_t across[] = {dim};
+  copy_bytes(out, add(rest, sum(parts, Dims(across))));
+}
+
+static bool combines_widely(Dtype dtype, ScatterOp combine, int64_t meeting) {
+  return (combine == ScatterOp::kAdd || combine == ScatterOp::kMul) && adds_widely(dtype, meeting);
+}
+
 // src cut to index's shape, as a recorded view: what lies outside is not read.
 static std::optional<Tensor> cut(const Tensor& src, const Tensor& index) {
   if (src.ndim() == 0 || src.ndim() != index.ndim() || same(src.shape(), index.shape())) return {};
@@ -159,6 +244,7 @@ static Tensor scatter_by(const ScatterCall& s, const Tensor& input, int32_t dim,
   const Tensor out = at_least_1d(y), before = at_least_1d(input), at = at_least_1d(where);
   const Tensor from = single ? expanded(values.is_number() ? plain(values) : values, at.shape())
                              : at_least_1d(values);
+  const bool widely = combines_widely(y.dtype(), s.combine, index.numel() ? at.size(axis) : 0);
   if (call.forward()) {
     if (!s.rule)
       call.bad(LIBDL_ERROR_AUTOGRAD, 5, "reduce", "has no forward derivative", "\"add\" or none");
@@ -175,10 +261,15 @@ static Tensor scatter_by(const ScatterCall& s, const Tensor& input, int32_t dim,
     call.ready(y, *s.rule, GatherAttr{Shape(src.shape()), axis, single}, {saves_value(where)});
   else
     call.ready(y);
-  begin_change(out, before);
-  if (index.numel() > 0)
-    launch_scatter(y.device(),
-                   {updates(out), reads(from), reads(at), axis, static_cast<int32_t>(s.combine)});
+  if (s.combine == ScatterOp::kAdd && index.numel() / 64 >= out.numel() && out.numel() > 0 &&
+      is_crowded(y.dtype(), at.size(axis), out.size(axis))) {
+    add_in_runs(out, before, from, at, axis);
+  } else if (widely) {
+    combine_widely(out, before, from, at, axis, s.combine);
+  } else {
+    begin_change(out, before);
+    if (index.numel() > 0) launch_scattered(out, from, at, axis, s.combine);
+  }
   return call.finish(std::move(y));
 }
 

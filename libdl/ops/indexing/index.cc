@@ -4,23 +4,16 @@
 
 #include "ops/core/launch.h"
 #include "ops/core/plan.h"
+#include "ops/core/summed.h"
 #include "ops/creation/copy.h"
 #include "ops/indexing/indices.h"
 #include "ops/indexing/nonzero.h"
+#include "ops/indexing/places.h"
 #include "ops/pointwise/pointwise.h"
 
 namespace libdl {
 
 namespace {
-
-// What a list of indices means for one input.
-struct Indexing {
-  Shape dims;                   // of input, that are indexed, ascending
-  std::vector<Tensor> indices;  // one for each, all of `shape`, checked
-  Shape shape;                  // of the index tensors together
-  int at = 0;                   // where shape stands in the result
-  Shape result;
-};
 
 struct IndexAttr {
   Shape shape;  // index: of input; index_put: of values
@@ -40,7 +33,7 @@ LIBDL_NORETURN [[gnu::cold]] static void too_many(const Call& call,
 
 // A mask stands for as many dimensions as it has: it becomes the coordinates of what is true.
 static void add_mask(const Call& call, const Tensor& input, const Tensor& mask, int* dim,
-                     Indexing* out) {
+                     Places* out) {
   if (*dim + mask.ndim() > input.ndim()) too_many(call, input.ndim());
   if (mask.ndim() == 0)
     call.bad(LIBDL_ERROR_SHAPE, 2, "indices", "hold a mask without dimensions",
@@ -57,7 +50,7 @@ static void add_mask(const Call& call, const Tensor& input, const Tensor& mask, 
   }
 }
 
-static void broadcast(const Call& call, Indexing* out) {
+static void broadcast(const Call& call, Places* out) {
   for (const Tensor& index : out->indices) {
     while (out->shape.size() < static_cast<size_t>(index.ndim())) out->shape.insert(0, 1);
     const size_t lead = out->shape.size() - static_cast<size_t>(index.ndim());
@@ -75,8 +68,9 @@ static void broadcast(const Call& call, Indexing* out) {
   for (Tensor& index : out->indices) index = expanded(index, out->shape);
 }
 
-static Indexing resolve(const Call& call, Into into, const Tensor& input, TensorSpan indices) {
-  Indexing out;
+// What a list of indices means for one input.
+static Places resolve(const Call& call, Into into, const Tensor& input, TensorSpan indices) {
+  Places out;
   int dim = 0;
   for (const Tensor& index : indices) {
     if (!index.defined()) {
@@ -115,49 +109,9 @@ static Indexing resolve(const Call& call, Into into, const Tensor& input, Tensor
   return out;
 }
 
-// -- launching ------------------------------------------------------------------------------------
-
-// base at the indices, beside values of the result's shape (any strides).
-// before: input of a change, or NULL for a read.
-static void launch(const Tensor* before, bool accumulate, const Tensor& base, const Tensor& values,
-                   const Indexing& x) {
-  if (values.numel() == 0) {
-    if (before) begin_change(base, *before);
-    return;
-  }
-  Shape rest_sizes, rest_strides, indexed_sizes, indexed_strides;
-  size_t next = 0;
-  for (int d = 0; d < base.ndim(); ++d) {
-    const bool indexed = next < x.dims.size() && x.dims[next] == d;
-    next += indexed;
-    (indexed ? indexed_sizes : rest_sizes).push_back(base.size(d));
-    (indexed ? indexed_strides : rest_strides).push_back(base.stride(d));
-  }
-  // The kernel wants the index dimensions first.
-  Shape sizes(values.shape()), strides(values.strides());
-  const auto first = static_cast<size_t>(x.at), count = x.shape.size();
-  std::rotate(sizes.begin(), sizes.begin() + first, sizes.begin() + first + count);
-  std::rotate(strides.begin(), strides.begin() + first, strides.begin() + first + count);
-
-  kernels::IndexArgs args;
-  const auto dtype = static_cast<int32_t>(base.dtype());
-  args.base = {kernel_data(base, before ? Access::kUpdate : Access::kRead), rest_sizes.data(),
-               rest_strides.data(), static_cast<int32_t>(rest_sizes.size()), dtype};
-  args.values = {kernel_data(values, before ? Access::kRead : Access::kOverwrite), sizes.data(),
-                 strides.data(), values.ndim(), dtype};
-  args.indices = static_cast<int32_t>(x.indices.size());
-  for (size_t k = 0; k < x.indices.size(); ++k) args.index[k] = reads(x.indices[k]);
-  args.indexed_sizes = indexed_sizes.data();
-  args.indexed_strides = indexed_strides.data();
-  args.accumulate = accumulate;
-  if (!before) return launch_index_get(base.device(), args);
-  begin_change(base, *before);
-  launch_index_put(base.device(), args);
-}
-
 // -- recording ------------------------------------------------------------------------------------
 
-static std::vector<Save> saves_of(const Indexing& x) {
+static std::vector<Save> saves_of(const Places& x) {
   std::vector<Save> saves;
   saves.reserve(x.indices.size());
   for (const Tensor& index : x.indices) saves.push_back(saves_value(index));
@@ -176,7 +130,7 @@ static std::vector<Tensor> list_of(Dims dims, auto&& index_of) {
 static std::vector<Tensor> saved_list(const Backward& b, const IndexAttr& a) {
   return list_of(a.dims, [&](int k) { return b.saved(k); });
 }
-static std::vector<Tensor> resolved_list(const Indexing& x) {
+static std::vector<Tensor> resolved_list(const Places& x) {
   return list_of(x.dims, [&](int k) { return x.indices[k]; });
 }
 
@@ -192,9 +146,9 @@ static const Rule kIndex{"index", index_vjp};
 Tensor index(const Tensor& input, TensorSpan indices, Into into) {
   LIBDL_OBSERVED(index, input, indices, into);
   Call call("index", into, {&input});
-  const Indexing x = resolve(call, into, input, indices);
+  const Places x = resolve(call, into, input, indices);
   Tensor y[] = {result_place(call, into, x.result, input.dtype(), input.device(), {&input})};
-  launch(nullptr, false, input, y[0], x);
+  read_places(input, y[0], x);
   const std::vector<Save> saves = call.recording() ? saves_of(x) : std::vector<Save>();
   call.done(y, kIndex, IndexAttr{Shape(input.shape()), x.dims, true}, std::span(saves));
   if (call.forward()) call.jvp(y[0], [&] { return index(call.tangent(0), resolved_list(x)); });
@@ -258,7 +212,7 @@ Tensor index_put(const Tensor& input, TensorSpan indices, const Tensor& values, 
   Call call("index_put", into, {&input, &values});
   if (!accumulate && is_choice(call, input, indices, values))
     return put_where(call, input, indices[0], values, into);
-  const Indexing x = resolve(call, into, input, indices);
+  const Places x = resolve(call, into, input, indices);
   if (!broadcasts(values.shape(), x.result))
     call.bad(LIBDL_ERROR_SHAPE, 3, "values", "has shape " + to_string(values.shape()),
              "one that broadcasts to " + to_string(x.result));
@@ -266,6 +220,8 @@ Tensor index_put(const Tensor& input, TensorSpan indices, const Tensor& values, 
   if (from.is_number()) from = plain(from);
 
   Tensor y = changed_place(call, into, input, {&values});
+  // Before it is expanded, when it may be one element.
+  if (accumulate && adds_widely(input.dtype(), 2)) from = plain(from, summed_as(input.dtype()));
   from = expanded(from, x.result);
   const std::vector<Save> saves = call.recording() ? saves_of(x) : std::vector<Save>();
   if (call.forward())
@@ -277,7 +233,7 @@ Tensor index_put(const Tensor& input, TensorSpan indices, const Tensor& values, 
       return index_put(t, resolved_list(x), dv, accumulate);
     });
   call.ready(y, kIndexPut, IndexAttr{Shape(values.shape()), x.dims, accumulate}, std::span(saves));
-  launch(&input, accumulate, y, from, x);
+  (accumulate ? add_to_places : write_places)(y, input, from, x);
   return call.finish(std::move(y));
 }
 

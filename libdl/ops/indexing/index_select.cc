@@ -6,6 +6,7 @@
 #include "ops/core/launch.h"
 #include "ops/creation/copy.h"
 #include "ops/indexing/indices.h"
+#include "ops/indexing/places.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/pointwise/pointwise.h"
 #include "ops/reduction/reduction.h"
@@ -70,6 +71,11 @@ static void read_slices(const Tensor& y, const Tensor& x, const Tensor& index, i
 static void write_slices(const Tensor& y, const Tensor& input, const Tensor& index,
                          const Tensor& source, int axis, bool accumulate) {
   if (source.numel() == 0) return begin_change(y, input);
+  if (accumulate && (adds_widely(y.dtype(), index.numel()) ||
+                     is_crowded(y.dtype(), index.numel(), y.size(axis)))) {
+    const Places slices{{axis}, {index}, {index.numel()}, axis, Shape(source.shape())};
+    return add_to_places(y, input, source, slices);
+  }
   if (has_rows(y, axis)) return launch_rows(&input, accumulate, y, source, index, axis);
   const Tensor at = along(index, source.shape(), axis);
   begin_change(y, input);

@@ -3,6 +3,7 @@
 #include "ops/nn/embedding.h"
 
 #include "ops/core/launch.h"
+#include "ops/core/summed.h"
 #include "ops/indexing/indices.h"
 #include "ops/nn/row_gradient.h"
 
@@ -21,7 +22,8 @@ static void embedding_vjp(Backward& b) {
   const auto& a = b.attr<EmbeddingAttr>();
   Readings readings{a.shape, a.padding, a.sparse, b.saved(0), {}, {}};
   if (a.by_frequency)
-    readings.factor = inverse_frequencies(readings.row, a.shape[0], b.dy().dtype());
+    readings.factor = inverse_frequencies(readings.row, a.shape[0],
+                                          a.sparse ? b.dy().dtype() : summed_as(b.dy().dtype()));
   b.set_grad(0, row_gradient(readings, b.dy(), b.differentiated()));
 }
 static const Rule kEmbedding{"embedding", embedding_vjp};

@@ -2,6 +2,7 @@
 
 #include "ops/nn/embedding_bag.h"
 
+#include "ops/core/summed.h"
 #include "ops/creation/copy.h"
 #include "ops/indexing/gather.h"
 #include "ops/indexing/index_select.h"
@@ -93,12 +94,15 @@ static Tensor gradient_of_sums(const BagAttr& a, const Bags& bags, const Tensor&
   const Device device = dy.device();
   Readings r{a.table, -1, a.sparse, on_device(bags.row, device), on_device(bags.bag, device),
              factors};
+  const Dtype dtype = dy.dtype(), wide = summed_as(dtype);
   if (a.by_frequency) {
-    const Tensor inverse = inverse_frequencies(r.row, a.table[0], dy.dtype());
-    r.factor = factors.defined() ? mul(factors, inverse) : inverse;
+    const Tensor inverse = inverse_frequencies(r.row, a.table[0], a.sparse ? dtype : wide);
+    r.factor = factors.defined() ? mul(cast(factors, inverse.dtype()), inverse) : inverse;
   }
-  const bool mean = a.mode == BagMode::kMean;
-  return row_gradient(r, mean ? div(dy, bag_sizes(bags, dy), {}) : dy, differentiated);
+  if (a.mode != BagMode::kMean) return row_gradient(r, dy, differentiated);
+  const Tensor shared = div(cast(dy, wide), bag_sizes(bags, cast(dy, wide)), {});
+  if (a.sparse) return row_gradient(r, cast(shared, dtype), differentiated);
+  return cast(row_gradient(r, shared, differentiated), dtype);
 }
 
 // The row that was largest gets dy; an empty bag has none.

@@ -7,6 +7,7 @@
 
 #include "kernels/cpu/sum_rows.h"
 #include "ops/core/launch.h"
+#include "ops/core/summed.h"
 #include "ops/creation/copy.h"
 #include "ops/indexing/gather.h"
 #include "ops/indexing/index.h"
@@ -32,8 +33,8 @@ Tensor inverse_frequencies(const Tensor& row, int64_t rows, Dtype dtype) {
   const Tensor counts = zeros(table, Dtype::kInt64, row.device());
   const Tensor ones = full(flat.shape(), number(int64_t{1}), Dtype::kInt64, row.device());
   scatter_add(counts, 0, cast(flat, Dtype::kInt64), ones, Into(counts));
-  const Tensor read = cast(index_select(counts, 0, flat), dtype);
-  return reshape(reciprocal(read), row.shape());
+  const Tensor read = cast(index_select(counts, 0, flat), summed_as(dtype));
+  return reshape(cast(reciprocal(read), dtype), row.shape());
 }
 
 // -- composed of other operators ------------------------------------------------------------------
@@ -146,10 +147,14 @@ static bool holds_few(const Readings& r, const Tensor& dy) {
 }
 
 Tensor row_gradient(const Readings& r, const Tensor& dy, bool differentiated) {
+  const Dtype dtype = dy.dtype(), wide = summed_as(dtype);
+  if (r.factor.defined() && r.factor.dtype() != dtype)
+    return cast(row_gradient(r, cast(dy, wide), differentiated), dtype);
   if (differentiated || !dy.device().is_cpu()) return of_all_rows(r, dy);
   if (r.sparse || holds_few(r, dy)) return of_rows_read(r, dy);
-  // The parts of bags are read where they lie: no matrix of them is made.
-  return r.from.defined() ? of_all_rows_at_once(r, dy) : of_all_rows(r, dy);
+  // The parts of bags are read where they lie: no matrix of them is made. Sums of 16-bit rows are
+  // made in float32 there, without a table of that.
+  return r.from.defined() || wide != dtype ? of_all_rows_at_once(r, dy) : of_all_rows(r, dy);
 }
 
 }  // namespace libdl

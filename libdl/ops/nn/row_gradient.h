@@ -13,8 +13,10 @@ struct Readings {
   int64_t padding;  // the row without a gradient, or -1
   bool sparse;      // the caller wants a sparse gradient (tensor/sparse_rows.h)
   Tensor row;
-  Tensor from;    // int64, which row of dy a reading takes; undefined: its own
-  Tensor factor;  // of dy's dtype, for each reading; undefined: 1
+  Tensor from;  // int64, which row of dy a reading takes; undefined: its own
+  // For each reading, of dy's dtype or, unless sparse, of the one in which such elements are
+  // summed: an inverse count is not to be rounded before it is used. Undefined: 1.
+  Tensor factor;
 };
 
 // d table[r] = the sum of factor * dy[from] over the readings of row r, in their order. dy:

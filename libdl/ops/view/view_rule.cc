@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ops/core/launch.h"
+#include "ops/core/summed.h"
 #include "ops/creation/copy.h"
 #include "ops/pointwise/pointwise.h"
 
@@ -206,7 +207,7 @@ static void scatter_add(const Tensor& buffer, const Tensor& dy, const Geometry& 
   for (int64_t i = 0; i < n; ++i) positions.update_plain<int64_t>()[i] = i;
   positions = on_device(positions, buffer.device());
   const Tensor index = plain(alias(positions, to.shape, to.strides, offset, Dtype::kInt64));
-  const Tensor source = plain(dy);
+  const Tensor source = plain(dy, buffer.dtype());
   const int64_t count[] = {dy.numel()};
   const auto flat = [&](const Tensor& x) -> kernels::View {
     return {kernel_data(x, Access::kRead), count, one, 1, static_cast<int32_t>(x.dtype())};
@@ -218,17 +219,21 @@ static void scatter_add(const Tensor& buffer, const Tensor& dy, const Geometry& 
 Tensor strided_scatter(const Tensor& dy, const Geometry& from, const Geometry& to) {
   LIBDL_OBSERVED_PART("as_strided_backward", strided_scatter(dy, from, to), dy);
   Call call("as_strided_backward", {}, {&dy});
-  const Room room = room_for(from, to, dy.dtype(), dy.device());
+  Room room = room_for(from, to, dy.dtype(), dy.device());
   const Tensor target = alias(room.buffer, to.shape, to.strides, room.to_offset, dy.dtype());
-  if (!overlaps_itself(target))
+  Dtype type = dy.dtype();
+  if (!overlaps_itself(target)) {
     copy_bytes(target, dy);
-  else if (dy.numel())
+  } else if (dy.numel()) {
+    type = summed_as(type);
+    if (type != dy.dtype()) room = room_for(from, to, type, dy.device());
     scatter_add(room.buffer, dy, to, room.to_offset);
-  const Tensor seen = alias(room.buffer, from.shape, from.strides, room.from_offset, dy.dtype());
+  }
+  const Tensor seen = alias(room.buffer, from.shape, from.strides, room.from_offset, type);
   if (overlaps_itself(seen))
     fail(LIBDL_ERROR_AUTOGRAD, "as_strided",
          "its input overlaps itself, so the gradient of an element is not defined; take a clone()");
-  Tensor dx = plain(seen);
+  Tensor dx = plain(seen, dy.dtype());
   dx = call.done(std::move(dx), kStridedScatter, ViewAttr{ViewCall(ViewCall::kStrided), from, to});
   if (call.forward()) call.jvp(dx, [&] { return strided_scatter(call.tangent(0), from, to); });
   return dx;

@@ -36,6 +36,10 @@ def scatter_reduce(input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: 
             f"scatter_reduce: argument 5 (reduce) is {reduce!r}, wanted 'sum', 'prod', 'mean', "
             "'amax' or 'amin'"
         )
+    if input.is_floating_point() and input.itemsize == 2 and reduce in ("mean", "prod"):
+        # Neither a total nor a count need be finite there, and each step would round.
+        wide = scatter_reduce(input.float(), dim, index, src.float(), reduce, include_self=include_self)
+        return wide.to(input.dtype)
     if include_self:
         base = input
     else:
