@@ -4,6 +4,7 @@
 
 #include "kernels/cpu/kernels.h"
 #include "kernels/cpu/pool.h"
+#include "kernels/cpu/run_sum.h"
 #include "kernels/cpu/simd/highway_targets.h"
 #include "kernels/cpu/simd/isa.h"
 #include "kernels/cpu/traverse/elements.h"
@@ -23,15 +24,50 @@ struct Ranges {
   PoolRange i, j, k;
 };
 
+// The sums of vectors of channels: those of RunSum.
+template <int kVectors, class T>
+struct ChannelSums {
+  using P = Pack<T>;
+  using V = typename P::V;
+  V sum[kVectors];
+  V node[kRunLevels][kVectors];
+  int64_t left = kRun, runs = 0;
+
+  HWY_INLINE ChannelSums() { clear(); }
+  HWY_INLINE void clear() {
+    LIBDL_UNROLL
+    for (int v = 0; v < kVectors; ++v) sum[v] = P::set(0);
+  }
+  HWY_INLINE void added() {
+    if (HWY_LIKELY(--left > 0)) return;
+    end_run();
+    clear();
+    left = kRun;
+  }
+  HWY_NOINLINE void end_run() {
+    int depth = __builtin_popcountll(static_cast<uint64_t>(runs));
+    for (int64_t r = runs++; r & 1; r >>= 1) join(node[--depth]);
+    for (int v = 0; v < kVectors; ++v) node[depth][v] = sum[v];
+  }
+  HWY_INLINE void join(const V (&before)[kVectors]) {
+    for (int v = 0; v < kVectors; ++v) sum[v] = hn::Add(before[v], sum[v]);
+  }
+  HWY_INLINE void finish() {
+    if (runs == 0) return;
+    if (left < kRun) end_run();
+    int depth = __builtin_popcountll(static_cast<uint64_t>(runs)) - 1;
+    for (int v = 0; v < kVectors; ++v) sum[v] = node[depth][v];
+    while (depth > 0) join(node[--depth]);
+  }
+};
+
 // The sum over [i, j, k] in ranges of kVectors vectors of channels from `from` in an image, each
 // divided by divisor(i, j, k) before it is added, or all by `last` in the end.
 template <bool kEach, int kVectors, class T, class F>
 HWY_INLINE void sum_channels(const Channels<T>& image, const Ranges& ranges, int64_t from,
                              int64_t rest, const F& divisor, T last, T* to) {
   using P = Pack<T>;
-  typename P::V sum[kVectors];
-  LIBDL_UNROLL
-  for (int v = 0; v < kVectors; ++v) sum[v] = P::set(0);
+  ChannelSums<kVectors, T> sums;
   alignas(64) T tile[kPoolBlock<T>];
   const int64_t count = (kVectors - 1) * P::n + rest;
   for (int64_t i = ranges.i.begin; i < ranges.i.end; ++i)
@@ -43,13 +79,15 @@ HWY_INLINE void sum_channels(const Channels<T>& image, const Ranges& ranges, int
         for (int v = 0; v < kVectors; ++v) {
           auto value = load_some<T>(x + v * P::n, rest);
           if constexpr (kEach) value = hn::Div(value, own);
-          sum[v] = hn::Add(sum[v], value);
+          sums.sum[v] = hn::Add(sums.sum[v], value);
         }
+        sums.added();
       }
+  sums.finish();
   LIBDL_UNROLL
   for (int v = 0; v < kVectors; ++v) {
-    if constexpr (!kEach) sum[v] = hn::Div(sum[v], P::set(last));
-    store_some<T>(sum[v], to + v * P::n, rest);
+    if constexpr (!kEach) sums.sum[v] = hn::Div(sums.sum[v], P::set(last));
+    store_some<T>(sums.sum[v], to + v * P::n, rest);
   }
 }
 
@@ -131,12 +169,12 @@ static void means_by_rows(Context& context, const AvgPoolArgs& a, const PoolRang
     const PoolRange planes = ranges.at(0, i), rows = ranges.at(1, j);
     for (int64_t k = 0; k < a.out.sizes[4]; ++k) {
       const PoolRange columns = ranges.at(2, k);
-      Steps sum = 0;
+      RunSum<Steps> sum;
       for (int64_t p = planes.begin; p < planes.end; ++p)
         for (int64_t q = rows.begin; q < rows.end; ++q)
           for (int64_t r = columns.begin; r < columns.end; ++r)
-            sum += static_cast<Steps>(x[pool_offset(a.in, p, q, r)].load());
-      const Sum mean = quotient(static_cast<Sum>(sum), divisors.at(i, j, k));
+            sum.add(static_cast<Steps>(x[pool_offset(a.in, p, q, r)].load()));
+      const Sum mean = quotient(static_cast<Sum>(sum.result()), divisors.at(i, j, k));
       y[pool_offset(a.out, i, j, k)] = E::store(static_cast<T>(mean));
     }
   });
@@ -153,14 +191,47 @@ static void spread_by_rows(Context& context, const AvgPoolBackwardArgs& a, const
     const PoolRange planes = ranges.at(0, i), rows = ranges.at(1, j);
     for (int64_t k = 0; k < a.dx.sizes[4]; ++k) {
       const PoolRange columns = ranges.at(2, k);
-      T sum = 0;
+      RunSum<T> sum;
       for (int64_t p = planes.begin; p < planes.end; ++p)
         for (int64_t q = rows.begin; q < rows.end; ++q)
           for (int64_t r = columns.begin; r < columns.end; ++r)
-            sum += dy[pool_offset(a.dy, p, q, r)].load() / static_cast<T>(divisors.at(p, q, r));
-      dx[pool_offset(a.dx, i, j, k)] = E::store(sum);
+            sum.add(dy[pool_offset(a.dy, p, q, r)].load() / static_cast<T>(divisors.at(p, q, r)));
+      dx[pool_offset(a.dx, i, j, k)] = E::store(sum.result());
     }
   });
+}
+
+// -- of whole images ------------------------------------------------------------------------------
+
+static bool is_whole(const AvgPoolArgs& a, const PoolRanges& ranges) {
+  for (int d = 0; d < 3; ++d) {
+    if (a.windows.out[d] != 1) return false;
+    const PoolRange all = ranges.at(d, 0);
+    if (all.begin != 0 || all.end != a.windows.in[d]) return false;
+  }
+  return is_floating(a.in.dtype);
+}
+
+// The sums of reduce, whose order does not depend on the layout either.
+template <class T>
+static void means_of_whole(Context& context, const AvgPoolArgs& a, int64_t divisor) {
+  const int64_t n = a.out.sizes[0], c = a.out.sizes[1], strides[] = {c, 1};
+  const Scratch scratch(context, n * c * int64_t{sizeof(T)});
+  if (scratch.failed()) return;
+  auto* const sums = static_cast<T*>(scratch.data());
+  constexpr int32_t kDtype = sizeof(T) == 4 ? LIBDL_DTYPE_FLOAT32 : LIBDL_DTYPE_FLOAT64;
+  reduce(context, {static_cast<int32_t>(Reduction::kSum),
+                   3,
+                   {sums, a.out.sizes, strides, 2, kDtype},
+                   {},
+                   a.in,
+                   0,
+                   false});
+  for (int64_t i = 0; i < n * c; ++i) sums[i] /= static_cast<T>(divisor);
+  const int64_t bytes = dtype_bytes(a.out.dtype);
+  for (int64_t i = 0; i < n; ++i)
+    store_tile(static_cast<char*>(a.out.data) + i * a.out.strides[0] * bytes, a.out.dtype,
+               a.out.strides[1], sums + i * c, c);
 }
 
 // -- the kernels ----------------------------------------------------------------------------------
@@ -169,6 +240,11 @@ void avg_pool(Context& context, const AvgPoolArgs& a) {
   const PoolRanges ranges = positions_of(context, a.windows);
   const PoolDivisors divisors(context, a.windows, a.divisor, a.count_include_pad);
   if (ranges.failed() || divisors.failed()) return;
+  if (is_whole(a, ranges)) {
+    const int64_t divisor = divisors.at(0, 0, 0);
+    if (a.in.dtype == LIBDL_DTYPE_FLOAT64) return means_of_whole<double>(context, a, divisor);
+    return means_of_whole<float>(context, a, divisor);
+  }
   if (goes_by_channels({&a.in, &a.out}) && is_floating(a.in.dtype))
     LIBDL_ON_ISA(means_on, context, a, ranges, divisors);
   else

@@ -60,26 +60,33 @@ struct Losses {
         step(y.strides[y.ndim - 1]),
         n(rows.count()) {}
 
+  // In double precision, but for runs of kTile classes.
   void weigh(int64_t first, int64_t count) const {
     T* const sums = even + first;
-    T tile[kTile];
-    std::fill_n(sums, count, T(0));
+    T tile[kTile], run[kTile] = {};
     if (std::abs(rows.inner_stride()) < std::abs(step)) {  // classes lie further apart than rows
+      double total[kTile] = {};
       for (int64_t c = 0; c < classes; ++c) {
         load_range(tile, at(y, c * step, bytes), y.dtype, bytes, rows, first, count);
-        for (int64_t r = 0; r < count; ++r) sums[r] += weight[c] * tile[r];
+        for (int64_t r = 0; r < count; ++r) run[r] += weight[c] * tile[r];
+        if (c + 1 < classes && (c + 1) % kTile != 0) continue;
+        for (int64_t r = 0; r < count; ++r) total[r] += static_cast<double>(run[r]);
+        std::fill_n(run, count, T(0));
       }
+      for (int64_t r = 0; r < count; ++r) sums[r] = static_cast<T>(total[r]);
       return;
     }
     constexpr int64_t kParts = 8;  // sums that do not wait for each other
     for (int64_t r = 0; r < count; ++r) {
-      T part[kParts] = {};
+      double total = 0;
       for (int64_t c = 0; c < classes; c += kTile) {
+        T part[kParts] = {};
         const int64_t some = std::min(kTile, classes - c);
         load_tile(tile, at(y, rows.offset(first + r) + c * step, bytes), y.dtype, step, some);
         for (int64_t k = 0; k < some; ++k) part[k % kParts] += weight[c + k] * tile[k];
+        for (const T x : part) total += static_cast<double>(x);
       }
-      for (const T x : part) sums[r] += x;
+      sums[r] = static_cast<T>(total);
     }
   }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <complex>
+#include <type_traits>
 
 #include "kernels/cpu/traverse/load_store.h"
 #include "kernels/cpu/traverse/walk.h"
@@ -79,28 +80,64 @@ void each_piece(Context& context, int64_t rows, int64_t columns, const int64_t* 
 }
 
 template <class E>
-void sum(Context& context, const SumRowsArgs& a) {
+struct SumRows {
   using T = typename Matrix<E>::T;
-  const Matrix<E> out(a.out, a.columns, a.dtype), in(a.in, a.columns, a.dtype);
-  const Matrix<E> factors(a.factors, 1, a.dtype);
-  each_piece(context, a.rows, a.columns, a.starts, [&](int64_t r, int64_t c, int64_t n) {
-    T sum[kTile] = {}, tile[kTile], place[1];
-    for (int64_t p = a.starts[r]; p < a.starts[r + 1]; ++p) {
+  const SumRowsArgs& a;
+  const Matrix<E> out, in, factors;
+
+  explicit SumRows(const SumRowsArgs& args)
+      : a(args),
+        out(a.out, a.columns, a.dtype),
+        in(a.in, a.columns, a.dtype),
+        factors(a.factors, 1, a.dtype) {}
+
+  // The readings [first, last), one after the other.
+  void add(int64_t first, int64_t last, int64_t c, int64_t n, T* sum) const {
+    T tile[kTile], place[1];
+    for (int64_t p = first; p < last; ++p) {
       fetch(in, a.order, p, a.starts[a.rows], c, n);
       const T* const from = in.read(tile, a.order[p], c, n);
       if (a.factors) {
         const T factor = *factors.read(place, p, 0, 1);
         for (int64_t i = 0; i < n; ++i) sum[i] += factor * from[i];
-      } else if (p == a.starts[r]) {
+      } else if (p == first) {
         std::copy_n(from, n, sum);
       } else {
         for (int64_t i = 0; i < n; ++i) sum[i] += from[i];
       }
     }
-    if (const int64_t terms = a.starts[r + 1] - a.starts[r]; a.mean && terms > 1)
+  }
+  // Of many readings: runs of them, whose sums are added in double precision.
+  void add_runs(int64_t first, int64_t last, int64_t c, int64_t n, T* sum) const {
+    using Wide = std::conditional_t<std::is_floating_point_v<T>, double, std::complex<double>>;
+    Wide total[kTile] = {};
+    for (int64_t p = first; p < last; p += kRun) {
+      T part[kTile] = {};
+      add(p, std::min(p + kRun, last), c, n, part);
+      for (int64_t i = 0; i < n; ++i) total[i] += Wide(part[i]);
+    }
+    for (int64_t i = 0; i < n; ++i) sum[i] = T(total[i]);
+  }
+  void operator()(int64_t r, int64_t c, int64_t n) const {
+    const int64_t first = a.starts[r], last = a.starts[r + 1], terms = last - first;
+    T sum[kTile] = {};
+    if (terms > kRun) {
+      add_runs(first, last, c, n, sum);
+    } else {
+      add(first, last, c, n, sum);
+    }
+    if (a.mean && terms > 1)
       for (int64_t i = 0; i < n; ++i) sum[i] /= static_cast<T>(terms);
     out.write(sum, r, c, n);
-  });
+  }
+
+ private:
+  static constexpr int64_t kRun = 64;
+};
+
+template <class E>
+void sum(Context& context, const SumRowsArgs& a) {
+  each_piece(context, a.rows, a.columns, a.starts, SumRows<E>(a));
 }
 
 template <class E>

@@ -19,26 +19,40 @@ namespace libdl::kernels::cpu {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Squared distances from the mean: M reads an element, D its distance, S the square of that.
-// Distances as small as the mean's rounding error consist mostly of that error: the mean is
-// corrected by it, so that the variance of equal elements is 0.
+// Squared distances from the mean: M reads an element, D its distance, S the square of that. The
+// mean is rounded, and by its error e every sum of n squares is too large by n e e. Where that may
+// show, e is found as the mean of the distances, and taken off. Distances as small as e consist
+// mostly of it: there the mean is corrected first, so that the variance of equal elements is 0.
 template <class M, class D, class S, class T>
 void squared_distances(const Job<T>& job, int64_t unit, const T* none, T* result) {
+  constexpr T kEpsilon = std::numeric_limits<T>::epsilon();
   const int64_t width = job.width(unit);
   const auto n = static_cast<T>(job.n);
-  T mean[kWidth<T>], error[kWidth<T>];
+  T mean[kWidth<T>], error[kWidth<T>], again[kWidth<T>];
+  bool shows[kWidth<T>], lost[kWidth<T>], any_shows = false, any_lost = false;
   pass<Sum, M, T>(job, unit, none, mean);
   for (int64_t i = 0; i < width; ++i) mean[i] /= n;
   pass<Sum, S, T>(job, unit, mean, result);
-  bool lost = false;
   for (int64_t i = 0; i < width; ++i) {
-    const T rounding = 16 * std::numeric_limits<T>::epsilon() * mean[i];
-    lost |= result[i] > 0 && result[i] <= n * rounding * rounding;
+    const T rounding = 16 * kEpsilon * mean[i], most = n * rounding * rounding;
+    any_shows |= shows[i] = result[i] > 0 && result[i] * kEpsilon <= most;
+    any_lost |= lost[i] = result[i] > 0 && result[i] <= most;
   }
-  if (!lost) return;
+  if (!any_shows) return;
   pass<Sum, D, T>(job, unit, mean, error);
-  for (int64_t i = 0; i < width; ++i) mean[i] += error[i] / n;
-  pass<Sum, S, T>(job, unit, mean, result);
+  if (any_lost) {
+    for (int64_t i = 0; i < width; ++i)
+      if (lost[i]) mean[i] += error[i] / n;
+    pass<Sum, S, T>(job, unit, mean, again);
+    for (int64_t i = 0; i < width; ++i)
+      if (lost[i]) result[i] = again[i];
+    pass<Sum, D, T>(job, unit, mean, error);
+  }
+  for (int64_t i = 0; i < width; ++i) {
+    if (!shows[i]) continue;
+    const T rest = result[i] - error[i] * (error[i] / n);
+    result[i] = rest < 0 ? T(0) : rest;  // a NaN stays
+  }
 }
 
 // The standard deviation of floats may be finite and nonzero although the variance overflows or
