@@ -125,6 +125,27 @@ def _out(right: Any, x: Any, out: Any = None) -> Any:
     return made if out is None else out
 
 
+def _is_half(x: Any) -> bool:
+    return bool(x.is_floating_point()) and x.element_size() == 2
+
+
+def _rounded(right: Any, x: Any, dim: Any, index: Any, src: Any) -> Any:
+    """A sum of many elements of 16 bits that is rounded after every few."""
+    if not _is_half(x) or index.ndim != 1 or index.numel() < 1000:
+        return right(x, dim, index, src)
+    for first in range(0, index.numel(), 8):
+        x = right(x, dim, index[first : first + 8], src[first : first + 8])
+    return x
+
+
+def _counted(right: Any, x: Any, *args: Any, **named: Any) -> Any:
+    """Shares of many equal elements that are counted in 16 bits."""
+    made = right(x, *args, **named)
+    if args or named or not _is_half(x) or x.numel() < 1000 or not x.requires_grad:
+        return made
+    return made.detach() + 0 * made
+
+
 def planted(T: Any) -> list[Planted]:
     return [
         Planted("a wrong promotion", "T", "mul", _promotion, ("mul",)),
@@ -145,6 +166,8 @@ def planted(T: Any) -> list[Planted]:
         Planted("a gradient that is not retained", "method", "retain_grad", _retained, (), 4000),
         Planted("a lost history", "method", "unsqueeze", _detached, (), 4000),
         Planted("a result that out= does not get", "T", "sqrt", _out, ("sqrt",)),
+        Planted("a sum that is rounded on the way", "T", "scatter_add", _rounded, ("scatter_add",)),
+        Planted("a count of too few digits", "T", "amax", _counted, ("amax",)),
     ]
 
 

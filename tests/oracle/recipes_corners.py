@@ -75,3 +75,39 @@ def of_several(d: Draw) -> Made:
     d.mode = "value"
     d.shape = (2, 2, 2, 2)
     return [d.tensor(d.shape)], {}
+
+
+# -- many elements of 16 bits ----------------------------------------------------------------------
+
+MANY = 5000  # bfloat16 stops at 256 ones, float16 at 2048
+
+
+def _half(d: Draw, mode: str) -> str:
+    d.mode = mode
+    d.dtype = d.some("float16", "bfloat16")
+    return d.dtype
+
+
+@corner("scatter_add")
+def into_few_places(d: Draw) -> Made:
+    dtype, places = _half(d, d.some("value", "grad", "forward")), d.some(1, 3, 40)
+    if d.chance(0.5):
+        return [d.tensor((places,), dtype), "0", d.indices((MANY,), places),
+                d.tensor((MANY,), dtype, d.some("ones", "positive"))], {}
+    return [d.tensor((places, 2), dtype), "0", d.indices((MANY, 2), places),
+            d.tensor((MANY, 2), dtype, d.some("ones", "positive"))], {}
+
+
+@corner("gather")
+def out_of_few_places(d: Draw) -> Made:
+    dtype, places = _half(d, "grad"), d.some(1, 3, 40)
+    return [d.tensor((places,), dtype), "0", d.indices((MANY,), places)], {}
+
+
+@corner("amax", "amin", "max", "min")
+def of_equals(d: Draw) -> Made:
+    """Their count is no float16, and no bfloat16 can count so far."""
+    dtype = _half(d, "grad")
+    if d.chance(0.3):
+        return [d.tensor((d.some(300, 70_000),), d.some(dtype, "float32"), "ones")], {}
+    return [d.tensor((d.some(300, 5000, 70_000),), dtype, d.some("ones", "few"))], {}
