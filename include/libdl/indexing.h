@@ -3,8 +3,8 @@
 /** Operators that read and write by index, search and sort.
  *
  *  All index values are checked before anything is written. Where several indices name the same
- *  element, contributions are added in the order of the indices, so that the bits are always the
- *  same; of several values written to one element, the last in that order is kept. */
+ *  element, contributions are added in the order of the indices (many in runs, 16-bit ones in
+ *  float32), so that the bits are always the same; of several values the last is kept. */
 #ifndef LIBDL_INDEXING_H
 #define LIBDL_INDEXING_H
 

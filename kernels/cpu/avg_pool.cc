@@ -24,51 +24,52 @@ struct Ranges {
   PoolRange i, j, k;
 };
 
-// The sums of vectors of channels: those of RunSum.
-template <int kVectors, class T>
-struct ChannelSums {
-  using P = Pack<T>;
-  using V = typename P::V;
-  V sum[kVectors];
-  V node[kRunLevels][kVectors];
-  int64_t left = kRun, runs = 0;
+int64_t count_of(const Ranges& r) {
+  return (r.i.end - r.i.begin) * (r.j.end - r.j.begin) * (r.k.end - r.k.begin);
+}
 
-  HWY_INLINE ChannelSums() { clear(); }
-  HWY_INLINE void clear() {
-    LIBDL_UNROLL
-    for (int v = 0; v < kVectors; ++v) sum[v] = P::set(0);
+// The sums of runs in the order of RunSum, for kWidth channels.
+template <int64_t kWidth, class T>
+struct ChannelRuns {
+  T node[kRunLevels][kWidth];
+  int64_t runs = 0;
+
+  int depth() const { return __builtin_popcountll(static_cast<uint64_t>(runs)); }
+  static void join(const T* before, T* sum) {
+    for (int64_t c = 0; c < kWidth; ++c) sum[c] = before[c] + sum[c];
   }
-  HWY_INLINE void added() {
-    if (HWY_LIKELY(--left > 0)) return;
-    end_run();
-    clear();
-    left = kRun;
+  HWY_NOINLINE void push(T* sum) {
+    int at = depth();
+    for (int64_t r = runs++; r & 1; r >>= 1) join(node[--at], sum);
+    std::copy_n(sum, kWidth, node[at]);
   }
-  HWY_NOINLINE void end_run() {
-    int depth = __builtin_popcountll(static_cast<uint64_t>(runs));
-    for (int64_t r = runs++; r & 1; r >>= 1) join(node[--depth]);
-    for (int v = 0; v < kVectors; ++v) node[depth][v] = sum[v];
-  }
-  HWY_INLINE void join(const V (&before)[kVectors]) {
-    for (int v = 0; v < kVectors; ++v) sum[v] = hn::Add(before[v], sum[v]);
-  }
-  HWY_INLINE void finish() {
-    if (runs == 0) return;
-    if (left < kRun) end_run();
-    int depth = __builtin_popcountll(static_cast<uint64_t>(runs)) - 1;
-    for (int v = 0; v < kVectors; ++v) sum[v] = node[depth][v];
-    while (depth > 0) join(node[--depth]);
+  void result(T* sum) const {
+    int at = depth() - 1;
+    std::copy_n(node[at], kWidth, sum);
+    while (at > 0) join(node[--at], sum);
   }
 };
 
 // The sum over [i, j, k] in ranges of kVectors vectors of channels from `from` in an image, each
-// divided by divisor(i, j, k) before it is added, or all by `last` in the end.
-template <bool kEach, int kVectors, class T, class F>
+// divided by divisor(i, j, k) before it is added, or all by `last` in the end. kMany: they are more
+// than a run.
+template <bool kEach, bool kMany, int kVectors, class T, class F>
 HWY_INLINE void sum_channels(const Channels<T>& image, const Ranges& ranges, int64_t from,
                              int64_t rest, const F& divisor, T last, T* to) {
   using P = Pack<T>;
-  ChannelSums<kVectors, T> sums;
-  alignas(64) T tile[kPoolBlock<T>];
+  constexpr int64_t kWide = kMany ? kVectors * P::n : 1;
+  typename P::V sum[kVectors];
+  LIBDL_UNROLL
+  for (int v = 0; v < kVectors; ++v) sum[v] = P::set(0);
+  alignas(64) T tile[kPoolBlock<T>], run[kWide];
+  ChannelRuns<kWide, T> runs;
+  int64_t left = kRun;
+  const auto end_run = [&] {
+    for (int v = 0; v < kVectors; ++v) P::store(sum[v], run + v * P::n);
+    runs.push(run);
+    for (int v = 0; v < kVectors; ++v) sum[v] = P::set(0);
+    left = kRun;
+  };
   const int64_t count = (kVectors - 1) * P::n + rest;
   for (int64_t i = ranges.i.begin; i < ranges.i.end; ++i)
     for (int64_t j = ranges.j.begin; j < ranges.j.end; ++j)
@@ -79,15 +80,21 @@ HWY_INLINE void sum_channels(const Channels<T>& image, const Ranges& ranges, int
         for (int v = 0; v < kVectors; ++v) {
           auto value = load_some<T>(x + v * P::n, rest);
           if constexpr (kEach) value = hn::Div(value, own);
-          sums.sum[v] = hn::Add(sums.sum[v], value);
+          sum[v] = hn::Add(sum[v], value);
         }
-        sums.added();
+        if constexpr (kMany) {
+          if (--left == 0) end_run();
+        }
       }
-  sums.finish();
+  if constexpr (kMany) {
+    if (left < kRun) end_run();
+    runs.result(run);
+    for (int v = 0; v < kVectors; ++v) sum[v] = P::load(run + v * P::n);
+  }
   LIBDL_UNROLL
   for (int v = 0; v < kVectors; ++v) {
-    if constexpr (!kEach) sums.sum[v] = hn::Div(sums.sum[v], P::set(last));
-    store_some<T>(sums.sum[v], to + v * P::n, rest);
+    if constexpr (!kEach) sum[v] = hn::Div(sum[v], P::set(last));
+    store_some<T>(sum[v], to + v * P::n, rest);
   }
 }
 
@@ -104,8 +111,12 @@ void sums(Context& context, const View& to, const View& from, const PoolRanges& 
                     const T last = kEach ? T(1) : static_cast<T>(divisor(i, j, k));
                     each_block<T>(first, count, [&](auto vectors, int64_t c, int64_t rest) {
                       alignas(64) T tile[kPoolBlock<T>];
-                      sum_channels<kEach, vectors, T>(in, here, n * from.strides[0] + c, rest,
-                                                      divisor, last, out.room(place + c, tile));
+                      const auto sum = [&](auto many) {
+                        sum_channels<kEach, many, vectors, T>(in, here, n * from.strides[0] + c,
+                                                              rest, divisor, last,
+                                                              out.room(place + c, tile));
+                      };
+                      count_of(here) > kRun ? sum(std::true_type()) : sum(std::false_type());
                       out.write(place + c, (vectors - 1) * Pack<T>::n + rest, tile);
                     });
                   }
@@ -157,6 +168,27 @@ using SumOf = std::conditional_t<std::is_floating_point_v<T>, T,
 template <class T>
 using StepsOf = std::conditional_t<std::is_floating_point_v<T>, T, uint64_t>;
 
+// The sum of term(p, q, r) over a window.
+template <class T, class F>
+static T sum_of(const PoolRange& planes, const PoolRange& rows, const PoolRange& columns,
+                const F& term) {
+  const auto add = [&](auto& sum) {
+    for (int64_t p = planes.begin; p < planes.end; ++p)
+      for (int64_t q = rows.begin; q < rows.end; ++q)
+        for (int64_t r = columns.begin; r < columns.end; ++r) sum += term(p, q, r);
+  };
+  const int64_t count =
+      (planes.end - planes.begin) * (rows.end - rows.begin) * (columns.end - columns.begin);
+  if (!std::is_floating_point_v<T> || count <= kRun) {
+    T sum = 0;
+    add(sum);
+    return sum;
+  }
+  RunSum<T> sum;
+  add(sum);
+  return sum.result();
+}
+
 template <class E>
 static void means_by_rows(Context& context, const AvgPoolArgs& a, const PoolRanges& ranges,
                           const PoolDivisors& divisors) {
@@ -169,12 +201,10 @@ static void means_by_rows(Context& context, const AvgPoolArgs& a, const PoolRang
     const PoolRange planes = ranges.at(0, i), rows = ranges.at(1, j);
     for (int64_t k = 0; k < a.out.sizes[4]; ++k) {
       const PoolRange columns = ranges.at(2, k);
-      RunSum<Steps> sum;
-      for (int64_t p = planes.begin; p < planes.end; ++p)
-        for (int64_t q = rows.begin; q < rows.end; ++q)
-          for (int64_t r = columns.begin; r < columns.end; ++r)
-            sum.add(static_cast<Steps>(x[pool_offset(a.in, p, q, r)].load()));
-      const Sum mean = quotient(static_cast<Sum>(sum.result()), divisors.at(i, j, k));
+      const Steps sum = sum_of<Steps>(planes, rows, columns, [&](int64_t p, int64_t q, int64_t r) {
+        return static_cast<Steps>(x[pool_offset(a.in, p, q, r)].load());
+      });
+      const Sum mean = quotient(static_cast<Sum>(sum), divisors.at(i, j, k));
       y[pool_offset(a.out, i, j, k)] = E::store(static_cast<T>(mean));
     }
   });
@@ -191,12 +221,10 @@ static void spread_by_rows(Context& context, const AvgPoolBackwardArgs& a, const
     const PoolRange planes = ranges.at(0, i), rows = ranges.at(1, j);
     for (int64_t k = 0; k < a.dx.sizes[4]; ++k) {
       const PoolRange columns = ranges.at(2, k);
-      RunSum<T> sum;
-      for (int64_t p = planes.begin; p < planes.end; ++p)
-        for (int64_t q = rows.begin; q < rows.end; ++q)
-          for (int64_t r = columns.begin; r < columns.end; ++r)
-            sum.add(dy[pool_offset(a.dy, p, q, r)].load() / static_cast<T>(divisors.at(p, q, r)));
-      dx[pool_offset(a.dx, i, j, k)] = E::store(sum.result());
+      const T sum = sum_of<T>(planes, rows, columns, [&](int64_t p, int64_t q, int64_t r) {
+        return dy[pool_offset(a.dy, p, q, r)].load() / static_cast<T>(divisors.at(p, q, r));
+      });
+      dx[pool_offset(a.dx, i, j, k)] = E::store(sum);
     }
   });
 }

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 
 namespace libdl::kernels::cpu {
 
@@ -16,11 +15,9 @@ constexpr int kRunLevels = 58;  // runs of 2^63 terms
 template <class T>
 class RunSum {
  public:
-  void add(T x) {
+  void operator+=(T x) {
     sum_ += x;
-    if constexpr (std::is_floating_point_v<T>) {
-      if (--left_ == 0) end_run();
-    }
+    if (--left_ == 0) end_run();
   }
   T result() {
     if (runs_ == 0) return sum_;

@@ -37,7 +37,12 @@ template <class Element, class Update>
 void update_row(Element* __restrict out, const Element* __restrict src, int64_t out_next,
                 int64_t src_next, int64_t count, const Update& update) {
   if (out_next == 1 && src_next == 1) {
-    for (int64_t k = 0; k < count; ++k) update(out[k], src[k]);
+    constexpr int64_t kBlock = 16;  // of a fixed length, which compilers turn into vectors
+    int64_t k = 0;
+    for (; k + kBlock <= count; k += kBlock)
+#pragma GCC unroll 16
+      for (int64_t j = 0; j < kBlock; ++j) update(out[k + j], src[k + j]);
+    for (; k < count; ++k) update(out[k], src[k]);
   } else if (out_next == 1 && src_next == 0) {
     const Element one = *src;
     for (int64_t k = 0; k < count; ++k) update(out[k], one);
