@@ -55,6 +55,13 @@ inline double draw_gamma(ElementDraws& draws, double alpha) {
   }
 }
 
+// Its logarithm, of which nothing underflows however small alpha is.
+inline double draw_log_gamma(ElementDraws& draws, double alpha) {
+  if (!(alpha < 1)) return std::log(draw_gamma(draws, alpha));
+  const double u = draws.unit();
+  return std::log(draw_gamma(draws, alpha + 1)) + std::log(u) / alpha;
+}
+
 // Below 10 uniform numbers are multiplied until e^-mean; above, Hörmann's transformed rejection,
 // "The transformed rejection method for generating Poisson random variables" (1993), PTRS.
 inline double draw_poisson(ElementDraws& draws, double mean) {
@@ -107,19 +114,20 @@ inline double draw_binomial(ElementDraws& draws, double count, double p) {
   }
 }
 
-// dx/dalpha of a gamma number x at a fixed quantile, -(dP/dalpha) / density, by the series
+// d log(x)/dalpha of a gamma number x at a fixed quantile, -(dP/dalpha) / density / x, by the
+// series
 //   P = x^alpha e^-x sum of x^k / Gamma(alpha + k + 1),
 // and for large alpha by the first terms of Cornish and Fisher's expansion of the quantile.
-inline double gamma_slope(double alpha, double x) {
+inline double log_gamma_slope(double alpha, double log_x) {
+  const double x = std::exp(log_x);
   if (alpha > 1e4) {
     const double root = std::sqrt(alpha);
     double w = (x - alpha) / root;
     for (int k = 0; k < 3; ++k)  // x = alpha + w root + (w^2 - 1) / 3 + ...
       w = (x - alpha - (w * w - 1) / 3 - (w * w * w - 7 * w) / (36 * root)) / root;
-    return 1 + w / (2 * root) - (w * w * w - 7 * w) / (72 * alpha * root);
+    return (1 + w / (2 * root) - (w * w * w - 7 * w) / (72 * alpha * root)) / x;
   }
-  const double log_x = std::log(x);
-  double term = x / alpha, psi = special::digamma(alpha + 1), sum = 0, size = 0;
+  double term = 1 / alpha, psi = special::digamma(alpha + 1), sum = 0, size = 0;
   for (int k = 0; k < 100000; ++k) {
     const double part = term * (psi - log_x);
     sum += part;

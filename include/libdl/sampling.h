@@ -84,6 +84,23 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_standard_gamma(
     const libdl_tensor *input, LIBDL_NULLABLE libdl_generator *generator,
     LIBDL_NEW libdl_tensor **out);
 
+/** Logarithms of gamma numbers of scale 1: of what libdl_standard_gamma draws with the same
+ *  generator, also where that itself would underflow.
+ *
+ *  input      floating, each element >= 0; of 0 the lowest number is drawn
+ *  generator  the source; NULL: the device's default
+ *  out        new, input's shape and dtype, each element finite
+ *
+ *  Gradient: once, forward mode, as of libdl_standard_gamma.
+ *  Errors: DTYPE (not floating), VALUE (an element is negative or not finite), DEVICE (the
+ *  generator's differs).
+ *  Threads: concurrent-read.
+ *  Python: standard_log_gamma(input, generator=None) [function]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_standard_log_gamma(
+    const libdl_tensor *input, LIBDL_NULLABLE libdl_generator *generator,
+    LIBDL_NEW libdl_tensor **out);
+
 /** Overwrites dst with exponential numbers of rate lambd.
  *
  *  lambd      the rate, > 0

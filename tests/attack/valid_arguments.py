@@ -119,6 +119,7 @@ _MEANT = {
     "multinomial": {"input": "t:f64:2#e", "num_samples": "i:2", "replacement": "i:1"},
     "poisson": {"input": "t:f64:2#e"},
     "standard_gamma": {"input": "t:f64:2#h"},
+    "standard_log_gamma": {"input": "t:f64:2#h"},
     "binomial": {"count": "t:f64:2#e", "prob": "t:f64:2#h"},
     **dict.fromkeys(("igamma", "igammac"), {"input": "t:f64:2#e", "other": "t:f64:2#h"}),
     "polygamma": {"n": "i:1"},

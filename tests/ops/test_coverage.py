@@ -17,8 +17,8 @@ OPERATORS = [_C.op_name(i) for i in range(_C.op_count())]
 ELSEWHERE = {
     "test_creation.py": """empty zeros ones full arange linspace eye empty_like zeros_like ones_like
         full_like rand randn randint randperm rand_like randn_like randint_like bernoulli uniform
-        normal dropout multinomial poisson binomial standard_gamma exponential geometric cauchy
-        log_normal""",
+        normal dropout multinomial poisson binomial standard_gamma standard_log_gamma exponential
+        geometric cauchy log_normal""",
     "test_ctc.py": "ctc_loss",
     "test_dropout.py": "feature_dropout alpha_dropout feature_alpha_dropout",
     "test_values.py": "empty_strided bernoulli_fill item_bool item_i64 item_u64 item_f64 item_c128 "

@@ -94,6 +94,10 @@ DRAWS = {
     "standard_gamma": (lambda n: libdl.standard_gamma(libdl.full((n,), 4.0)), 4, 4, (0, 60)),
     "standard_gamma of 0.5": (lambda n: libdl.standard_gamma(libdl.full((n,), 0.5)) ** 0.5,
                               0.56419, 0.18169, (0, 9)),  # half of |z|, z normal, times sqrt 2
+    "standard_log_gamma": (lambda n: libdl.standard_log_gamma(libdl.full((n,), 0.01)),
+                           -100.5608854578687, 10001.621213528313, (-3000, 4)),
+    "standard_log_gamma of 4": (lambda n: libdl.standard_log_gamma(libdl.full((n,), 4.0)).exp(), 4,
+                                4, (0, 60)),
     "exponential_": (lambda n: libdl.exp(-libdl.empty(n).exponential_(2.0)), 2 / 3, 1 / 18, (0, 1)),
     "geometric_": (lambda n: libdl.exp(-libdl.empty(n).geometric_(0.5)), 0.2254, 0.02165, (0, 1)),
     "cauchy_": (lambda n: libdl.empty(n).cauchy_(1.0, 2.0).sub(1).div(2).atan(), 0,
@@ -145,6 +149,8 @@ def test_multinomial_without_replacement():
     (("binomial: argument 2 (prob) is float64, wanted float32",),
      lambda: libdl.binomial(libdl.ones(1), libdl.ones(1, dtype=libdl.float64))),
     (("standard_gamma: argument 1", "-1.0"), lambda: libdl.standard_gamma(-libdl.ones(1))),
+    (("standard_log_gamma: argument 1", "-1.0"),
+     lambda: libdl.standard_log_gamma(-libdl.ones(1))),
     (("exponential_", "lambd"), lambda: libdl.ones(1).exponential_(0.0)),
     (("geometric_", "(p)"), lambda: libdl.ones(1).geometric_(1.0)),
     (("cauchy_", "sigma"), lambda: libdl.ones(1).cauchy_(0.0, 0.0)),
@@ -175,6 +181,38 @@ def test_the_gradient_of_standard_gamma_is_that_of_its_quantile():
     with pytest.raises(RuntimeError, match="standard_gamma"):
         first, = libdl.autograd.grad(libdl.standard_gamma(alpha).sum(), alpha, create_graph=True)
         first.sum().backward()
+
+
+@pytest.mark.parametrize("shape", [0.3, 1.0, 7.0, 2e4])
+def test_logarithms_of_gamma_numbers(shape):
+    """Those of the same numbers, and with their slopes."""
+    alpha = libdl.full((50,), shape, dtype=libdl.float64, requires_grad=True)
+    libdl.manual_seed(3)
+    x = libdl.standard_gamma(alpha)
+    libdl.manual_seed(3)
+    y = libdl.standard_log_gamma(alpha)
+    np.testing.assert_allclose(y.detach().exp().numpy(), x.detach().numpy(), rtol=1e-12)
+    wanted = libdl.autograd.grad(x.log().sum(), alpha)[0]
+    np.testing.assert_allclose(libdl.autograd.grad(y.sum(), alpha)[0].numpy(), wanted.numpy(),
+                               rtol=1e-12)
+    libdl.manual_seed(3)
+    direction = libdl.ones(50, dtype=libdl.float64)
+    tangent = libdl.func.jvp(libdl.standard_log_gamma, (alpha.detach(),), (direction,))[1]
+    np.testing.assert_allclose(tangent.numpy(), wanted.numpy(), rtol=1e-12)
+
+
+def test_logarithms_of_gamma_numbers_of_tiny_shape():
+    """Far below the least number log(x) is (log(P) + lgamma(alpha + 1)) / alpha."""
+    alpha = libdl.full((50,), 1e-4, dtype=libdl.float64, requires_grad=True)
+    y = libdl.standard_log_gamma(alpha)
+    assert y.min() < -800 and y.isfinite().all()
+    (slope,) = libdl.autograd.grad(y.sum(), alpha)
+    far = y.detach() < -800
+    wanted = (libdl.digamma(alpha.detach() + 1) - y.detach()) / alpha.detach()
+    np.testing.assert_allclose(slope[far].numpy(), wanted[far].numpy(), rtol=1e-9)
+    for dtype in (libdl.float16, libdl.bfloat16, libdl.float32, libdl.float64):
+        lowest = libdl.standard_log_gamma(libdl.zeros(1, dtype=dtype))
+        assert lowest.dtype is dtype and lowest.item() == libdl.finfo(dtype).min
 
 
 def test_randperm():

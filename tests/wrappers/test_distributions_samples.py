@@ -173,3 +173,51 @@ def test_samples_repeat_with_the_seed_and_know_their_dtype():
         torch.manual_seed(3)
         assert torch.equal(x, d.sample((2,))), name
         assert not x.requires_grad
+
+
+# -- concentrations so small that most gamma numbers are below the least number -------------------
+
+
+def share(x):
+    """The share of the elements that are true, as a mean with a standard error."""
+    return x.double().mean(), math.sqrt(max(float(x.double().mean()), 1 / len(x)) / len(x))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("a", [0.01, 1e-3, 1e-5])
+def test_a_beta_of_small_concentration_is_near_its_ends(a, dtype):
+    x = D.Beta(torch.tensor(a, dtype=dtype), a).sample((N,))
+    middle, error = share((x > 0.1) & (x < 0.9))  # of the density a / (2 x (1 - x))
+    assert abs(float(middle) - a * math.log(9)) <= 6 * error
+    upper, error = share(x > 0.5)
+    assert abs(float(upper) - 0.5) <= 6 * error
+    assert x.dtype is dtype and ((x > 0) & (x < 1)).all()
+
+
+def test_a_dirichlet_of_small_concentration_is_near_its_corners():
+    a = torch.tensor([0.01, 0.02, 0.03, 1e-4])
+    x = D.Dirichlet(a).sample((N,))
+    assert near(x, a.double() / a.double().sum())
+    assert float(share(x.max(-1).values < 0.9)[0]) < 0.1
+    assert (x.sum(-1) - 1).abs().max() < 1e-6
+
+
+def test_gradients_of_small_concentrations():
+    a = torch.full((N,), 0.05, dtype=torch.float64, requires_grad=True)
+    (found,) = torch.autograd.grad(D.Beta(a, 0.05).rsample().sum(), a)
+    assert near(found, 0.05 / 0.1**2)
+    a = torch.full((N, 3), 0.02, dtype=torch.float64, requires_grad=True)
+    (found,) = torch.autograd.grad(D.Dirichlet(a).rsample()[:, 0].sum(), a)
+    assert near(found, torch.tensor([0.04, -0.02, -0.02]) / 0.06**2)
+
+
+def test_ratios_of_small_degrees_of_freedom():
+    """Tails fall with the power df: P(|t| > 1e36) is 1e17^-df times P(|t| > 1e19)."""
+    t = D.StudentT(torch.tensor(0.02)).sample((N,)).abs()
+    assert t.isfinite().all()
+    far, error = share(t[t > 1e19] > 1e36)
+    assert abs(float(far) - 1e17**-0.02) <= 6 * error
+    x = D.FisherSnedecor(torch.tensor(0.02), 0.02).sample((N,))
+    middle, error = share((x > 0.1) & (x < 10))  # log(x) is Laplace's, of scale 1 / 0.01
+    assert abs(float(middle) - -math.expm1(-0.01 * math.log(10))) <= 6 * error
+    assert ((x > 0) & x.isfinite()).all()

@@ -119,8 +119,13 @@ static void no_second_order(Backward&) {
 }
 static const Rule kGammaSlope{"standard_gamma_slope", no_second_order};
 
+static double slope_of_number(double alpha, double x) {
+  return x * kernels::log_gamma_slope(alpha, std::log(x));
+}
+
 // dy/dalpha at a fixed quantile. It is no constant, so a derivative of it must be refused.
-static Tensor gamma_slope(const Tensor& alpha, const Tensor& y) {
+static Tensor gamma_slope(const Tensor& alpha, const Tensor& y,
+                          double (*slope)(double alpha, double y)) {
   Call call("standard_gamma", {}, {&alpha, &y});
   Tensor held[2];
   const double* const a = elements_of(held[0], detach(alpha));
@@ -128,15 +133,17 @@ static Tensor gamma_slope(const Tensor& alpha, const Tensor& y) {
   const Tensor values = empty(y.shape(), Dtype::kFloat64);
   if (values.numel() > 0) {
     double* const to = values.overwrite_plain<double>();
-    each_index(values.numel(), [&](int64_t i) { to[i] = kernels::gamma_slope(a[i], x[i]); });
+    each_index(values.numel(), [&](int64_t i) { to[i] = slope(a[i], x[i]); });
   }
   return call.done(placed(values, y.dtype(), y.device()), kGammaSlope, NoAttr{});
 }
 
-static void standard_gamma_vjp(Backward& b) {
-  b.set_grad(0, b.dy() * gamma_slope(b.saved(0), b.saved(1)));
+template <double (*slope)(double, double)>
+static void gamma_vjp(Backward& b) {
+  b.set_grad(0, b.dy() * gamma_slope(b.saved(0), b.saved(1), slope));
 }
-static const Rule kStandardGamma{"standard_gamma", standard_gamma_vjp};
+static const Rule kStandardGamma{"standard_gamma", gamma_vjp<slope_of_number>},
+    kStandardLogGamma{"standard_log_gamma", gamma_vjp<kernels::log_gamma_slope>};
 
 // The least positive number that is not subnormal: what underflows must remain positive.
 static double least_of(Dtype dtype) {
@@ -146,26 +153,59 @@ static double least_of(Dtype dtype) {
     default: return std::numeric_limits<float>::min();
   }
 }
+// The lowest finite number; bfloat16's is above that of float32.
+static double lowest_of(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::kFloat16: return -65504;
+    case Dtype::kBfloat16: return -0x1.fep127;
+    case Dtype::kFloat64: return std::numeric_limits<double>::lowest();
+    default: return std::numeric_limits<float>::lowest();
+  }
+}
 
-Tensor standard_gamma(const Tensor& input, Generator* generator) {
-  LIBDL_OBSERVED(standard_gamma, input, generator);
-  Call call("standard_gamma", {}, {&input});
-  check_floating("standard_gamma", {input, 1, "input"});
+namespace {
+struct GammaNumbers {
+  const char* op;
+  double (*draw)(ElementDraws& draws, double alpha);
+  double (*slope)(double alpha, double y);
+  double (*least)(Dtype dtype);
+};
+}  // namespace
+
+static Tensor gamma_numbers(const GammaNumbers& how, const Rule& rule, const Tensor& input,
+                            Generator* generator) {
+  Call call(how.op, {}, {&input});
+  check_floating(how.op, {input, 1, "input"});
   Tensor held;
   const double* const alpha = elements_of(held, detach(input));
-  check_elements("standard_gamma", 1, "input", alpha, input.numel(), "finite numbers of 0 or more",
+  check_elements(how.op, 1, "input", alpha, input.numel(), "finite numbers of 0 or more",
                  [](double x) { return x >= 0 && std::isfinite(x); });
   Refund refund(generator);
-  const double least = least_of(input.dtype());
+  const double least = how.least(input.dtype());
   const Tensor values = drawn(input.shape(), generator, [&](ElementDraws& draws, int64_t i) {
-    return std::max(least, kernels::draw_gamma(draws, alpha[i]));
+    return std::max(least, how.draw(draws, alpha[i]));
   });
   refund.drawn();
   const Tensor y = placed(values, input.dtype(), input.device());
-  Tensor made = call.done(y, kStandardGamma, NoAttr{}, {saves_input(input, 0), saves_output(y, 0)},
-                          [&](const Tensor& z) { return call.tangent(0) * gamma_slope(input, z); });
+  Tensor made = call.done(
+      y, rule, NoAttr{}, {saves_input(input, 0), saves_output(y, 0)},
+      [&](const Tensor& z) { return call.tangent(0) * gamma_slope(input, z, how.slope); });
   refund.spent();
   return made;
+}
+
+Tensor standard_gamma(const Tensor& input, Generator* generator) {
+  LIBDL_OBSERVED(standard_gamma, input, generator);
+  static constexpr GammaNumbers kHow{"standard_gamma", kernels::draw_gamma, slope_of_number,
+                                     least_of};
+  return gamma_numbers(kHow, kStandardGamma, input, generator);
+}
+
+Tensor standard_log_gamma(const Tensor& input, Generator* generator) {
+  LIBDL_OBSERVED(standard_log_gamma, input, generator);
+  static constexpr GammaNumbers kHow{"standard_log_gamma", kernels::draw_log_gamma,
+                                     kernels::log_gamma_slope, lowest_of};
+  return gamma_numbers(kHow, kStandardLogGamma, input, generator);
 }
 
 // -- multinomial ----------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ Tensor multinomial(const Tensor& input, int64_t num_samples, bool replacement,
 Tensor poisson(const Tensor& input, Generator* generator);
 Tensor binomial(const Tensor& count, const Tensor& prob, Generator* generator);
 Tensor standard_gamma(const Tensor& input, Generator* generator);
+Tensor standard_log_gamma(const Tensor& input, Generator* generator);
 
 Tensor exponential(double lambd, Generator* generator, Into into);
 Tensor geometric(double p, Generator* generator, Into into);

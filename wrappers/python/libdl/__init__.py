@@ -40,7 +40,7 @@ from ._types import (
     sparse_bsr as sparse_bsr, sparse_csc as sparse_csc, sparse_csr as sparse_csr,
 )  # fmt: skip
 from ._functions import *
-from ._functions import standard_gamma as _standard_gamma
+from ._functions import standard_gamma as _standard_gamma, standard_log_gamma as _standard_log_gamma
 from . import _methods as _methods
 from . import _tensor as _tensor
 from . import _arrays as _arrays
@@ -85,9 +85,9 @@ from ._parts import *
 from ._facts import *
 from ._scatter import *
 from ._random import (
-    default_generator as default_generator, get_rng_state as get_rng_state,
-    initial_seed as initial_seed, manual_seed as manual_seed, seed as seed,
-    set_rng_state as set_rng_state,
+    _sample_dirichlet as _sample_dirichlet, default_generator as default_generator,
+    get_rng_state as get_rng_state, initial_seed as initial_seed, manual_seed as manual_seed,
+    seed as seed, set_rng_state as set_rng_state,
 )  # fmt: skip
 from ._sparse import sparse_coo_tensor as sparse_coo_tensor
 from ._printing import set_printoptions as set_printoptions

@@ -8,9 +8,18 @@ from contextlib import contextmanager
 from typing import Any
 
 from ._C import Tensor
-from ._types import Generator
+from ._types import Generator, float64
 
 default_generator = Generator._default()
+
+
+def _sample_dirichlet(input: Tensor, generator: Generator | None = None) -> Tensor:
+    """Points of the simplex of the last dimension: gamma numbers of the shapes input, divided by their
+    sum. They are drawn in logarithms: of small shapes most numbers themselves would be 0."""
+    from . import _functions as f
+
+    logarithms = f.standard_log_gamma(input.to(dtype=float64), generator)
+    return logarithms.softmax(-1).to(dtype=input.dtype)
 
 
 def manual_seed(seed: int) -> Generator:

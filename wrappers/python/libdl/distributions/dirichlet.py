@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import Size, _standard_gamma, finfo, where
+from .. import Size, _sample_dirichlet, finfo, where
 from .._C import Tensor
 from ..nn.functional import one_hot
 from . import constraints
@@ -47,10 +47,9 @@ class Dirichlet(ExponentialFamily):
         return a * (total - a) / (total.square() * (total + 1))
 
     def rsample(self, sample_shape: Any = Size()) -> Tensor:
-        parts = _standard_gamma(self.concentration.expand(self._extended_shape(sample_shape)))
-        limits = finfo(parts.dtype)
-        value = parts / parts.sum(-1, keepdim=True)
-        return value.clamp(min=limits.tiny, max=1 - limits.eps / 2)
+        a = self.concentration.expand(self._extended_shape(sample_shape))
+        limits = finfo(a.dtype)
+        return _sample_dirichlet(a).clamp(min=limits.tiny, max=1 - limits.eps / 2)
 
     def log_prob(self, value: Tensor) -> Tensor:
         self._check(value)

@@ -10,7 +10,7 @@ from .. import Size, finfo, nan, where
 from .._C import Tensor
 from . import constraints
 from .distribution import Distribution
-from .gamma import Gamma
+from .gamma import log_standard_gamma
 from .utils import broadcast_all
 
 __all__ = ["FisherSnedecor"]
@@ -44,9 +44,11 @@ class FisherSnedecor(Distribution):
         return where(b > 4, value, nan)
 
     def rsample(self, sample_shape: Any = Size()) -> Tensor:
-        above, below = (Gamma(0.5 * df, 0.5 * df, validate_args=False).rsample(sample_shape)
-                        for df in (self.df1, self.df2))  # fmt: skip
-        return (above / below).clamp(min=finfo(above.dtype).tiny)
+        shape = self._extended_shape(sample_shape)
+        halves = [0.5 * df.expand(shape) for df in (self.df1, self.df2)]
+        above, below = (log_standard_gamma(half) - half.log() for half in halves)
+        limits = finfo(self.df1.dtype)
+        return (above - below).exp().clamp(limits.tiny, limits.max).to(self.df1.dtype)
 
     def log_prob(self, value: Tensor) -> Tensor:
         self._check(value)

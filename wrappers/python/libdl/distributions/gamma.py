@@ -6,13 +6,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import Size, _standard_gamma, finfo, igamma
+from .. import Size, _standard_gamma, _standard_log_gamma, finfo, float64, igamma
 from .._C import Tensor
 from . import constraints
 from .exp_family import ExponentialFamily
 from .utils import broadcast_all
 
 __all__ = ["Gamma"]
+
+
+def log_standard_gamma(concentration: Tensor) -> Tensor:
+    """Logarithms of gamma numbers of rate 1 in double precision, for ratios: of a small concentration
+    most of the numbers themselves would be 0."""
+    return _standard_log_gamma(concentration.to(float64))
 
 
 class Gamma(ExponentialFamily):

@@ -7,11 +7,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .. import Size, inf, nan, randn, where
+from .. import Size, finfo, inf, nan, randn, where
 from .._C import Tensor
 from . import constraints
-from .chi2 import Chi2
 from .distribution import Distribution
+from .gamma import log_standard_gamma
 from .utils import broadcast_all
 
 __all__ = ["StudentT"]
@@ -46,8 +46,10 @@ class StudentT(Distribution):
     def rsample(self, sample_shape: Any = Size()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         noise = randn(shape, dtype=self.df.dtype, device=self.df.device)
-        squares = Chi2(self.df, validate_args=False).rsample(sample_shape)
-        return self.loc + self.scale * noise * (squares / self.df).rsqrt()
+        half = 0.5 * self.df.expand(shape)
+        spread = (0.5 * (half.log() - log_standard_gamma(half))).exp()
+        most = finfo(noise.dtype).max
+        return self.loc + self.scale * (noise * spread).clamp(-most, most).to(noise.dtype)
 
     def _log_beta(self) -> Tensor:
         """log B(1/2, df/2)."""
