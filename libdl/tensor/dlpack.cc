@@ -2,6 +2,7 @@
 
 #include "tensor/dlpack.h"
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 
@@ -231,16 +232,21 @@ Geometry checked_geometry(const dlpack::Tensor& t, const char* op) {
   g.shape.assign({t.shape, ndim});
   const int64_t numel = checked_numel({g.shape.data(), ndim}, g.dtype, op, 1, argument_of(op));
   g.strides = contiguous_strides({g.shape.data(), ndim});
-  if (!t.strides || numel == 0) return g;
-  // No step is longer than the address space. Strides of single elements are not used for
-  // anything, and some producers leave garbage there.
+  if (!t.strides) return g;
+  // No step is longer than the address space. Strides of single elements, and of none, are not used
+  // for anything, and some producers leave garbage there.
   constexpr int64_t kFar = int64_t{1} << 48;
-  for (size_t d = 0; d < ndim; ++d) {
-    const bool far = t.strides[d] < -kFar || t.strides[d] > kFar;
-    if (g.shape[d] > 1 && far)
-      refuse(LIBDL_ERROR_OVERFLOW, op, "has stride " + std::to_string(t.strides[d]),
+  int64_t behind = 1;  // the step that follows from the next dimension's
+  for (size_t d = ndim; d-- > 0;) {
+    const int64_t stride = t.strides[d];
+    const bool used = g.shape[d] > 1 && numel > 0;
+    if (used && (stride < -kFar || stride > kFar))
+      refuse(LIBDL_ERROR_OVERFLOW, op, "has stride " + std::to_string(stride),
              "strides within the address space");
-    if (!far) g.strides[d] = t.strides[d];
+    g.strides[d] = used || (stride >= 0 && stride <= kFar) ? stride : behind;
+    const bool long_way =
+        __builtin_mul_overflow(g.strides[d], std::max<int64_t>(g.shape[d], 1), &behind);
+    if (long_way || behind < 0) behind = 1;
   }
   return g;
 }

@@ -90,6 +90,19 @@ def test_dlpack_capsules():
     assert libdl.from_dlpack(x.__dlpack__()).tolist() == [0, 1, 2]
 
 
+def test_dlpack_strides_of_dimensions_without_a_step():
+    """Those of size 1, or of what is empty, are kept if they may be; PyTorch's answers."""
+    base = numpy.zeros(9)
+    for shape, steps, wanted in (((1, 3), (800, 8), (100, 1)), ((1, 3), (0, 8), (0, 1)),
+                                 ((1, 3), (-8, 8), (3, 1)), ((3, 1), (8, -72), (1, 1)),
+                                 ((1, 1), (-8, -8), (1, 1)), ((1, 2), (-16, 16), (4, 2))):  # fmt: skip
+        array = numpy.lib.stride_tricks.as_strided(base, shape, steps)
+        assert libdl.from_dlpack(array).stride() == wanted
+    for shape, strides in (((1, 3), (7, 1)), ((0, 1, 3), (6, 100, 2)), ((1, 0), (3, 1))):
+        x = libdl.zeros(1000).as_strided(shape, strides)
+        assert libdl.from_dlpack(x).stride() == strides
+
+
 def test_dlpack_copy():
     x = libdl.arange(3.0)
     assert libdl.from_dlpack(x, copy=True).data_ptr() != x.data_ptr()

@@ -225,6 +225,21 @@ static void span(const Py_buffer* view, int64_t* before, int64_t* bytes) {
   *bytes = high - low + view->itemsize;
 }
 
+// Strides in elements; false if one is no multiple of them. That of a dimension without a second
+// element says nothing: it is kept if it may be, or follows from the next dimension's.
+static bool steps_in_elements(const Py_buffer* view, int64_t* strides) {
+  int64_t behind = 1;
+  for (int i = view->ndim; i-- > 0;) {
+    const bool steps = view->shape[i] > 1, whole = view->strides[i] % view->itemsize == 0;
+    if (steps && !whole) return false;
+    const bool kept = steps || (whole && view->strides[i] >= 0);
+    strides[i] = kept ? view->strides[i] / view->itemsize : behind;
+    const int64_t size = steps ? view->shape[i] : 1;
+    if (__builtin_mul_overflow(strides[i], size, &behind) || behind < 0) behind = 1;
+  }
+  return true;
+}
+
 static PyObject* tensor_over(Py_buffer* view) {
   const libdl_dtype dtype = dtype_of_format(view->format, view->itemsize);
   int64_t strides[64];
@@ -234,10 +249,8 @@ static PyObject* tensor_over(Py_buffer* view) {
   // NumPy's datetime64 hands out a buffer without the strides that were asked for.
   if (!problem && view->ndim && (!view->shape || !view->strides))
     problem = "a buffer without shape and strides";
-  for (int i = 0; !problem && i < view->ndim; ++i) {
-    if (view->strides[i] % view->itemsize) problem = "strides that are no multiple of an element";
-    strides[i] = view->strides[i] / view->itemsize;
-  }
+  if (!problem && !steps_in_elements(view, strides))
+    problem = "strides that are no multiple of an element";
   if (problem) {
     PyErr_Format(PyExc_TypeError, "from_numpy: %s (%s)", problem,
                  view->format ? view->format : "B");
@@ -299,14 +312,11 @@ PyObject* from_array(PyObject* object) {
   if (dtype == LIBDL_DTYPE_NONE || array->dtype->byte_order == '>' || array->ndim > 64) return NULL;
   const int64_t size = libdl_dtype_size(dtype);
   int64_t strides[64];
-  for (int i = 0; i < array->ndim; ++i) {
-    if (array->strides[i] % size) return NULL;
-    strides[i] = array->strides[i] / size;
-  }
   const Py_buffer view = {.itemsize = (Py_ssize_t)size,
                           .ndim = array->ndim,
                           .shape = array->shape,
                           .strides = array->strides};
+  if (!steps_in_elements(&view, strides)) return NULL;
   int64_t before, bytes;
   span(&view, &before, &bytes);
   Py_INCREF(object);
