@@ -39,6 +39,17 @@ def test_nothing_is_drawn_without_need(function):
     assert function(x, 1.0, True).abs().sum().item() == 0
 
 
+@pytest.mark.parametrize("function", [*DROPOUTS, libdl.nn.functional.dropout2d,
+                                      libdl.nn.functional.dropout3d])  # fmt: skip
+@pytest.mark.parametrize("shape", [(), (3,)])
+@pytest.mark.filterwarnings("ignore:dropout.d")
+def test_channels_are_asked_for_where_some_are_drawn(function, shape):
+    x = libdl.ones(shape)
+    for p, training in ((0.5, False), (1.0, False), (0.0, True)):
+        assert libdl.equal(function(x, p, training), x)
+    assert not function(x, 1.0, True).any()
+
+
 @pytest.mark.parametrize("function", DROPOUTS)
 def test_the_same_seed_gives_the_same_bits(function):
     x = libdl.randn(6, 5)

@@ -12,10 +12,11 @@
 
 namespace libdl {
 
-static void check(const char* op, const Tensor& input, double p, bool by_channel) {
+// drawn: whether there is something to draw, so that channels must be told from samples.
+static void check(const char* op, const Tensor& input, double p, bool by_channel, bool drawn) {
   check_inexact(op, 1, "input", input.dtype());
   check_probability(op, 2, p);
-  if (by_channel && input.ndim() < 2)
+  if (by_channel && drawn && input.ndim() < 2)
     fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", "has shape " + to_string(input.shape()),
                   "[n, c, ...]");
 }
@@ -38,7 +39,7 @@ static Tensor times(const char* op, const Tensor& input, const Tensor& factor, I
 // y = x * noise, with noise 0 or 1 / (1 - p): the product's own gradient.
 static Tensor dropped(const char* op, const Tensor& input, double p, bool training,
                       Generator* generator, bool by_channel, Into into) {
-  check(op, input, p, by_channel);
+  check(op, input, p, by_channel, training && p > 0 && p < 1);
   if (!training || p == 0) return times(op, input, number(int64_t{1}), into);
   const DefaultFloatEnvironment environment;
   const Tensor noise = place_of_noise(input, by_channel);
@@ -68,7 +69,7 @@ Tensor feature_dropout(const Tensor& input, double p, bool training, Generator* 
 // a alpha (p - 1) where it is 0, a alpha p elsewhere.
 static Tensor dropped_to_limit(const char* op, const Tensor& input, double p, bool training,
                                Generator* generator, bool by_channel, Into into) {
-  check(op, input, p, by_channel);
+  check(op, input, p, by_channel, training && p > 0 && p < 1);
   if (!training || p == 0) return times(op, input, number(int64_t{1}), into);
   if (p == 1) return times(op, input, number(int64_t{0}), into);
   const DefaultFloatEnvironment environment;
