@@ -194,3 +194,33 @@ def test_norms_of_small_powers_with_zeros(p: float, x: list[float], first: Any,
     same(slope, first, 1e-15)
     (curve,) = libdl.autograd.grad(slope.sum(), leaf)
     same(curve, second, 1e-15)  # 0 at a zero, where PyTorch's is NaN
+
+
+def test_slopes_of_angles_at_the_origin() -> None:
+    """0, as in PyTorch; its tangents are NaN there."""
+    zeros, ones = [0.0, -0.0, 0.0, -0.0], libdl.ones(4, dtype=libdl.float64)
+    for function in (libdl.atan2, lambda y, x: libdl.complex(x, y).angle()):
+        others = [0.0, 0.0, -0.0, -0.0]
+        for slope in slopes(function, zeros, others):
+            same(slope, [0.0] * 4)
+        y, x = (libdl.tensor(v, dtype=libdl.float64) for v in (zeros, others))
+        assert libdl.func.jvp(function, (y, x), (ones, ones))[1].tolist() == [0.0] * 4
+        y, x = y.requires_grad_(), x.requires_grad_()
+        first = libdl.autograd.grad(function(y, x).sum(), (y, x), create_graph=True)
+        for second in libdl.autograd.grad(first[0].sum() + first[1].sum(), (y, x)):
+            same(second, [0.0] * 4)
+
+
+def test_polar_at_the_origin() -> None:
+    """There and back, as one goes between parts and magnitudes: PyTorch's slopes are NaN or 0."""
+    z = libdl.zeros(2, dtype=libdl.complex128, requires_grad=True)
+    libdl.view_as_real(libdl.polar(z.abs(), z.angle())).sum().backward()
+    assert not libdl.view_as_real(z.grad).isnan().any()
+
+
+@pytest.mark.parametrize("dtype", [libdl.float32, libdl.float64])
+def test_slopes_of_lp_pool_over_zeros(dtype: Any) -> None:
+    for p in (1.0, 1.5, 2.0, 3.0):
+        x = libdl.tensor([[[0.0, -0.0, 0.0, 2.0, 1.0, 1.0]]], dtype=dtype, requires_grad=True)
+        F.lp_pool1d(x, p, 2).sum().backward()
+        assert x.grad[0, 0, :2].tolist() == [0.0, 0.0] and not x.grad.isnan().any()

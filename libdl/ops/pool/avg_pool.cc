@@ -2,12 +2,16 @@
 
 #include "ops/pool/avg_pool.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "ops/creation/copy.h"
 #include "ops/pointwise/arithmetic.h"
+#include "ops/pointwise/bitwise.h"
+#include "ops/pointwise/comparison.h"
 #include "ops/pool/averaged.h"
 #include "ops/pool/max_pool.h"
+#include "ops/reduction/reduction.h"
 #include "ops/view/view.h"
 
 namespace libdl {
@@ -79,6 +83,26 @@ LIBDL_ADAPTIVE_AVG_POOL(adaptive_avg_pool3d, 3)
 
 // -- of powers ------------------------------------------------------------------------------------
 
+// x^(1 / p); of 0 it is 0 without a slope, which would be infinite.
+static Tensor root(const Tensor& x, double p) {
+  const Tensor zero = eq(x, number(0.0)), limit = number(p > 0 ? 0.0 : INFINITY);
+  return where(zero, limit, pow(where(zero, number(1.0), x), number(1 / p)));
+}
+
+// Whether sums of powers of x in float32 have overflowed or vanished; on another device than the
+// CPU nobody waits to learn it.
+static bool leaves_range_of_floats(const Tensor& sums, const Tensor& powers, const Tensor& x) {
+  if (sums.dtype() != Dtype::kFloat32 || !sums.device().is_cpu()) return false;
+  const ModeGuard off(kModeGrad | kModeForward);
+  const Tensor held = plain(detach(sums)), zero = number(0.0);
+  const auto* const begin = held.read_plain<float>();
+  const auto is_there = [&](auto test) { return std::any_of(begin, begin + held.numel(), test); };
+  if (is_there([](float y) { return std::isinf(y) || (y != 0 && std::abs(y) < 0x1p-80f); }))
+    return true;
+  return is_there([](float y) { return y == 0; }) &&
+         item_bool(any(logical_and(eq(detach(powers), zero), ne(detach(x), zero))));
+}
+
 // The root of the sum of powers; windows that reach beyond the input have as many elements as all
 // others, of the mean's size.
 static Tensor lp_pool(const Pooled& a, double norm_type, const GivenWindows& given,
@@ -98,10 +122,16 @@ static Tensor lp_pool(const Pooled& a, double norm_type, const GivenWindows& giv
   const int64_t* const window = how.windows.window;
   const double elements = static_cast<double>(window[0]) * static_cast<double>(window[1]) *
                           static_cast<double>(window[2]);
-  const bool narrow = is_floating(a.input.dtype()) && size_of(a.input.dtype()) < 4;
-  const Tensor powers = pow(narrow ? cast(a.input, Dtype::kFloat32) : a.input, number(norm_type));
-  const Tensor roots = pow(averaged(powers, how) * elements, number(1 / norm_type));
-  return named(narrow ? cast(roots, a.input.dtype()) : roots);
+  const Dtype own = a.input.dtype(), wide = size_of(own) < 4 ? Dtype::kFloat32 : own;
+  const auto powers_in = [&](Dtype dtype) {
+    return pow(is_floating(own) ? cast(a.input, dtype) : a.input, number(norm_type));
+  };
+  const Tensor powers = powers_in(wide);
+  Tensor total = averaged(powers, how) * elements;
+  if (leaves_range_of_floats(total, powers, a.input))
+    total = averaged(powers_in(Dtype::kFloat64), how) * elements;
+  const Tensor y = root(total, norm_type);
+  return named(is_floating(own) ? cast(y, own) : y);
 }
 
 #define LIBDL_LP_POOL(name, dims)                                                                  \

@@ -11,6 +11,7 @@
 #include "ops/creation/copy.h"
 #include "ops/pointwise/activation.h"
 #include "ops/pointwise/arithmetic.h"
+#include "ops/pointwise/bitwise.h"
 #include "ops/pointwise/comparison.h"
 #include "ops/pointwise/exponential.h"
 #include "ops/pointwise/pointwise.h"
@@ -121,9 +122,11 @@ LIBDL_PLANE(cosh, sinh(x))
 LIBDL_PLANE(asin, rsqrt(one_minus_square(x)))
 LIBDL_PLANE(acos, -rsqrt(one_minus_square(x)))
 LIBDL_PLANE(atan, reciprocal((x * x) + 1.0))
-LIBDL_PLANE(asinh, rsqrt((x * x) + 1.0))
-// The product has the right branch in the plane; the quotient is that of PyTorch below -1, too.
-LIBDL_PLANE(acosh, x.is_complex() ? rsqrt(x + 1.0) * rsqrt(x + -1.0) : rsqrt(x* x + -1.0))
+// Without squares, which may overflow.
+LIBDL_PLANE(asinh, x.is_complex() ? rsqrt((x * x) + 1.0) : reciprocal(hypot(x, number(1.0))))
+// The product has the right branch in the plane; that of magnitudes is PyTorch's below -1, too.
+LIBDL_PLANE(acosh, x.is_complex() ? rsqrt(x + 1.0) * rsqrt(x + -1.0)
+                                  : rsqrt(abs(x) + 1.0) * rsqrt(abs(x) + -1.0))
 LIBDL_PLANE(atanh, reciprocal(one_minus_square(x)))
 
 // -- polygamma ------------------------------------------------------------------------------------
@@ -209,7 +212,13 @@ static Tensor pair(const PairOp& op, const Rule& rule, const Tensor& input, cons
     return pair(pair_##op, rule_##op, input, other, into);                     \
   }
 
-LIBDL_PAIR(atan2, y / (x * x + y * y), -x / (x * x + y * y))
+// x / (x^2 + y^2), without squares, which may overflow or vanish; 0 at the origin, as in PyTorch.
+static Tensor by_squared_length(const Tensor& x, const Tensor& y) {
+  const Tensor zero = number(0.0), origin = logical_and(eq(x, zero), eq(y, zero));
+  const Tensor length = hypot(where(origin, number(1.0), x), y);
+  return where(origin, zero, x / length / length);
+}
+LIBDL_PAIR(atan2, by_squared_length(y, x), -by_squared_length(x, y))
 LIBDL_PAIR(hypot, x / hypot(x, y), y / hypot(x, y))
 
 // x^(a - 1) exp(-x) / gamma(a)
