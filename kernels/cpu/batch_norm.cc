@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "kernels/cpu/kernels.h"
 #include "kernels/cpu/simd/highway_targets.h"
@@ -73,12 +74,58 @@ void statistics_of_runs(Context& context, const RowTiles<T>& in, int64_t rows, i
   });
 }
 
+// A channel's statistics in double precision.
+struct Moments {
+  double mean, variance, rstd;
+};
+
+// The sum of of(x) over a channel, one element after the other.
+template <class T, class F>
+double total(const RowTiles<T>& in, int64_t rows, int64_t channel, F of) {
+  double sum = 0;
+  for (int64_t r = 0; r < rows; ++r) {
+    T tile;
+    sum += of(static_cast<double>(*in.read(r, channel, 1, &tile)));
+  }
+  return sum;
+}
+
+// Those of a channel whose squares left the range of T, times a power of two that makes its largest
+// element about 1; false if that is zero, infinite or a NaN.
+template <class T>
+bool rescued(const RowTiles<T>& in, int64_t rows, int64_t channel, double eps, Moments& result) {
+  double largest = 0;
+  const double any = total(in, rows, channel, [&](double x) {
+    largest = std::max(largest, std::abs(x));
+    return x * 0;  // a NaN, if x is one or infinite
+  });
+  if (any != 0 || largest == 0) return false;
+  const int exponent = std::min(-std::ilogb(largest), 900);
+  const double scale = std::ldexp(1.0, exponent), n = static_cast<double>(rows);
+  const double mean = total(in, rows, channel, [&](double x) { return x * scale; }) / n;
+  const double squares = total(in, rows, channel, [&](double x) {
+    const double away = x * scale - mean;
+    return away * away;
+  });
+  result = {std::ldexp(mean, -exponent), std::ldexp(squares / (n - 1), -2 * exponent),
+            scale / std::sqrt(squares / n + eps * scale * scale)};
+  return true;
+}
+
+// A variance that overflowed, or is so small that squares may have vanished on the way.
+template <class T>
+bool is_lost(double variance) {
+  constexpr double tiny = sizeof(T) == 4 ? 0x1p-80 : 0x1p-900;
+  constexpr double most = std::numeric_limits<T>::max();
+  return !(variance >= tiny && variance <= most);
+}
+
 constexpr int64_t kMerged = 64;  // channels whose runs are merged at once
 
 // The statistics of kMerged channels or fewer, by Chan's formula over the runs in order.
 template <class T>
-void merge_runs(const BatchStatisticsArgs& a, const double* parts, int64_t rows, int64_t c,
-                int64_t column, int64_t count) {
+void merge_runs(const BatchStatisticsArgs& a, const RowTiles<T>& in, const double* parts,
+                int64_t rows, int64_t c, int64_t column, int64_t count) {
   double mean[kMerged], squares[kMerged];
   const int64_t runs = (rows + kRun - 1) / kRun;
   for (int64_t run = 0; run < runs; ++run) {
@@ -99,10 +146,11 @@ void merge_runs(const BatchStatisticsArgs& a, const double* parts, int64_t rows,
   }
   const auto n = static_cast<double>(rows);
   for (int64_t i = 0; i < count; ++i) {
-    static_cast<T*>(a.mean.data)[column + i] = static_cast<T>(mean[i]);
-    static_cast<T*>(a.variance.data)[column + i] = static_cast<T>(squares[i] / (n - 1));
-    static_cast<T*>(a.rstd.data)[column + i] =
-        static_cast<T>(1 / std::sqrt(squares[i] / n + a.eps));
+    Moments m{mean[i], squares[i] / (n - 1), 1 / std::sqrt(squares[i] / n + a.eps)};
+    if (is_lost<T>(squares[i] / n + a.eps)) rescued(in, rows, column + i, a.eps, m);
+    static_cast<T*>(a.mean.data)[column + i] = static_cast<T>(m.mean);
+    static_cast<T*>(a.variance.data)[column + i] = static_cast<T>(m.variance);
+    static_cast<T*>(a.rstd.data)[column + i] = static_cast<T>(m.rstd);
   }
 }
 
@@ -119,7 +167,7 @@ void statistics(Context& context, const BatchStatisticsArgs& a) {
   in_chunks(context, (c + kMerged - 1) / kMerged, std::max<int64_t>(1, kGrain / kMerged / runs),
             [&](int64_t first, int64_t last) {
               for (int64_t i = first * kMerged; i < std::min(last * kMerged, c); i += kMerged)
-                merge_runs<T>(a, parts, rows, c, i, std::min(kMerged, c - i));
+                merge_runs<T>(a, in, parts, rows, c, i, std::min(kMerged, c - i));
             });
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "kernels/cpu/kernels.h"
 #include "kernels/cpu/simd/highway_targets.h"
@@ -128,6 +129,12 @@ struct Forward {
   T scale_of(T squares) const {
     return 1 / std::sqrt(squares / static_cast<T>(n) + static_cast<T>(eps));
   }
+  // The squares left the range of T; or an infinity or a NaN is among the elements.
+  bool is_lost(T squares) const {
+    constexpr T tiny = sizeof(T) == 4 ? T(0x1p-80f) : T(0x1p-900);
+    return !(squares <= std::numeric_limits<T>::max()) ||
+           (squares < tiny && squares / static_cast<T>(n) + static_cast<T>(eps) < tiny);
+  }
 
   void operator()(int64_t r) const {
     if (n <= kBlock<T>) return one_block(r);
@@ -145,8 +152,10 @@ struct Forward {
       const T* x = in.read(r, i, count, tile);
       squares.push(combine_block<Sum, CentredSquare, T>(x, count, centre));
     }
+    const T total = squares.result();
+    if (is_lost(total) && rescued(r)) return;
     // Write the result.
-    const Normalise<T> to{centre, scale_of(squares.result())};
+    const Normalise<T> to{centre, scale_of(total)};
     for (int64_t i = 0; i < n; i += kBlock<T>) {
       const int64_t count = std::min(kBlock<T>, n - i);
       finish(r, i, count, in.read(r, i, count, tile), tile, to);
@@ -160,10 +169,55 @@ struct Forward {
     alignas(64) T tile[kBlock<T>];
     const T* x = in.read(r, 0, n, tile);
     const T centre = combine_block<Sum, Plain, T>(x, n, T(0)) / static_cast<T>(n);
-    const Normalise<T> to{centre, scale_of(combine_block<Sum, CentredSquare, T>(x, n, centre))};
+    const T squares = combine_block<Sum, CentredSquare, T>(x, n, centre);
+    if (is_lost(squares) && rescued(r)) return;
+    const Normalise<T> to{centre, scale_of(squares)};
     finish(r, 0, n, x, tile, to);
     mean.set(r, centre);
     rstd.set(r, to.rstd);
+  }
+
+  // The sum of of(x), one element after the other.
+  template <class F>
+  double total(int64_t r, F of) const {
+    alignas(64) T tile[kBlock<T>];
+    double sum = 0;
+    for (int64_t i = 0; i < n; i += kBlock<T>) {
+      const int64_t count = std::min(kBlock<T>, n - i);
+      const T* x = in.read(r, i, count, tile);
+      for (int64_t k = 0; k < count; ++k) sum += of(static_cast<double>(x[k]));
+    }
+    return sum;
+  }
+
+  // The row in double precision, times a power of two that makes its largest element about 1; false
+  // if that is zero, infinite or a NaN.
+  HWY_NOINLINE bool rescued(int64_t r) const {
+    double largest = 0;
+    const double any = total(r, [&](double x) {
+      largest = std::max(largest, std::abs(x));
+      return x * 0;  // a NaN, if x is one or infinite
+    });
+    if (any != 0 || largest == 0) return false;
+    const int exponent = std::min(-std::ilogb(largest), 900);
+    const double scale = std::ldexp(1.0, exponent), size = static_cast<double>(n);
+    const double centre = total(r, [&](double x) { return x * scale; }) / size;
+    const double squares = total(r, [&](double x) {
+      const double away = x * scale - centre;
+      return away * away;
+    });
+    const double unit = 1 / std::sqrt(squares / size + eps * scale * scale);
+    alignas(64) T tile[kBlock<T>];
+    for (int64_t i = 0; i < n; i += kBlock<T>) {
+      const int64_t count = std::min(kBlock<T>, n - i);
+      const T* x = in.read(r, i, count, tile);
+      for (int64_t k = 0; k < count; ++k)
+        tile[k] = static_cast<T>((static_cast<double>(x[k]) * scale - centre) * unit);
+      finish(r, i, count, tile, tile, {T(0), T(1)});
+    }
+    mean.set(r, static_cast<T>(std::ldexp(centre, -exponent)));
+    rstd.set(r, static_cast<T>(unit * scale));
+    return true;
   }
 
   // x may be in tile, which may be overwritten afterwards.

@@ -21,13 +21,15 @@ View elements_of(const TensorList& list, int32_t t) {
   return {list.data[t], &list.numel[t], &kOne, 1, list.dtype[t]};
 }
 
-// In the elements' own dtype. One element's norm is its magnitude: its power might overflow.
+// In the elements' own dtype; of 16 bits as float32, whose range many of them need. One element's
+// norm is its magnitude: its power might overflow.
 double norm_of(Context& context, const View& in, double order) {
   double place = 0, norm = 0;
-  const View out{&place, nullptr, nullptr, 0, in.dtype};
+  const int32_t dtype = dtype_bytes(in.dtype) == 2 ? int32_t{LIBDL_DTYPE_FLOAT32} : in.dtype;
+  const View out{&place, nullptr, nullptr, 0, dtype};
   const double power = in.sizes[0] == 1 ? 1 : order;
   reduce(context, {static_cast<int32_t>(Reduction::kNorm), 1, out, {}, in, power, false});
-  load_tile(&norm, &place, in.dtype, 1, 1);
+  load_tile(&norm, &place, dtype, 1, 1);
   return norm;
 }
 

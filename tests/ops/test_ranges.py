@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Results at the ends of a dtype's range, and shapes at the ends of what is allowed. The answers are
-PyTorch 2.15's."""
+PyTorch 2.15's, or where it loses a representable result on the way, that result."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ NUMBERS: dict[str, tuple[Callable[[], Any], Any]] = {
     "std with infinity": (lambda: t([INF, 1]).std(), NAN),
     "std with NaN": (lambda: t([1e30, NAN]).std(), NAN),
     "std, bfloat16": (lambda: t([1e30, 0.0], dtype=BF16).std(), 7.081017024712375e29),
-    "std, float64": (lambda: t([1e200, 0.0], dtype=F64).std(), INF),
+    "std, float64": (lambda: t([1e200, 0.0], dtype=F64).std(), 7.071067811865476e199),
+    "std, float64, small": (lambda: t([1e-200, 0.0], dtype=F64).std(), 7.071067811865476e-201),
+    "std, complex": (lambda: t([1e30j, 0]).std(), 7.071067565216947e29),
     "var": (lambda: t([1e30, 0.0]).var(), INF),
     "var, large squares": (lambda: t([1e19, 0.0] * 20).var(), 2.564102475623764e37),
     "var, small": (lambda: t([1e-22, 0.0]).var(), 5.605193857299268e-45),
@@ -49,8 +51,33 @@ NUMBERS: dict[str, tuple[Callable[[], Any], Any]] = {
     "norm of one, p 0": (lambda: t([[-2.0]]).norm(0, 1), [1.0]),
     "norm of one, complex": (lambda: t([1e30 + 1e30j]).norm(), 1.4142135130433894e30),
     "norm of one, complex128": (lambda: t([1e200 + 0j], dtype=libdl.complex128).norm(), 1e200),
-    "norm of two": (lambda: t([1e30, 1e30]).norm(), INF),
-    "norm of two, float64": (lambda: t([1e200, 1e200], dtype=F64).norm(), INF),
+    "norm of two": (lambda: t([1e30, 1e30]).norm(), 1.4142135e30),
+    "norm of two, float64": (lambda: t([1e200, 1e200], dtype=F64).norm(), math.sqrt(2) * 1e200),
+    "norm of two, too large": (lambda: t([3e38, 3e38]).norm(), INF),
+    "norm of zeros": (lambda: t([[0.0, -0.0], [INF, 1], [NAN, INF]]).norm(2, 1), [0, INF, NAN]),
+    "norm of subnormal numbers": (lambda: t([1e-45, 1e-45, 0]).norm(1.5), 2.802596928649634e-45),
+    "norm 3 of zero and one": (lambda: t([[0.0, 0], [1, 0]]).norm(3, 1), [0, 1]),
+    "norm -2 of two": (lambda: t([1e-30, 1e-30]).norm(-2), 7.0710678e-31),
+    "norm -2 with zero": (lambda: t([1e-30, 0]).norm(-2), 0),
+    "norm 0.5 with infinity": (lambda: t([INF, 1e30]).norm(0.5), INF),
+    "norm of many": (lambda: libdl.full((300_000,), 1e30).norm(), 5.4772256e32),
+    "norm, bfloat16": (lambda: t([1e30, 1e30], dtype=BF16).norm(), 1.416203404942475e30),
+    "total norm, float16": (lambda: libdl.nn.utils.get_total_norm(
+        [libdl.full((300,), 6e4, dtype=F16)] * 2, foreach=False), INF),
+    "mean": (lambda: t([3e38, 3e38, 2e38]).mean(), 2.6666667e38),
+    "mean, float64": (lambda: t([1.5e308, 1.5e308], dtype=F64).mean(), 1.5e308),
+    "mean of rows": (lambda: t([[3e38, 3e38], [INF, 1], [INF, -INF], [1, 2]]).mean(1),
+                     [3e38, INF, NAN, 1.5]),
+    "mean, complex": (lambda: libdl.view_as_real(t([3e38 + 1j, 3e38]).mean()), [3e38, 0.5]),
+    "mean with dtype": (lambda: t([2**62, 2**62]).mean(dtype=F32), 2.0**62),
+    "l1_loss": (lambda: F.l1_loss(t([3e38, 3e38]), libdl.zeros(2)), 3e38),
+    "layer_norm": (lambda: F.layer_norm(t([1.0, 2, 3]) * 2.0**83, (3,)), [-1.2247449, 0, 1.2247449]),
+    "layer_norm of equals": (lambda: F.layer_norm(t([1e30, 1e30]), (2,)), [0, 0]),
+    "layer_norm with NaN": (lambda: F.layer_norm(t([[1e30, NAN], [1e30, 2e30]]), (2,)),
+                            [[NAN, NAN], [-1, 1]]),
+    "layer_norm with infinity": (lambda: F.layer_norm(t([1e30, INF]), (2,)), [NAN, NAN]),
+    "cosine_embedding_loss": (lambda: F.cosine_embedding_loss(
+        t([[1e30, 0.0]]), t([[1e30, 1e30]]), t([1])), 0.29289323),
     "normalize one": (lambda: F.normalize(t([[1e30, -1e-30]]), dim=0, eps=0), [[1.0, -1.0]]),
     "cosine, broadcast": (lambda: F.cosine_similarity(
         t([[1.0], [1], [1]]), t([[1.0, 2], [3, 4], [5, 6]])),

@@ -55,40 +55,39 @@ void squared_distances(const Job<T>& job, int64_t unit, const T* none, T* result
   }
 }
 
-// The standard deviation of floats may be finite and nonzero although the variance overflows or
-// underflows (PyTorch adds in double precision): such sums are recomputed with elements times
-// 2^exponent.
-template <int exponent>
-void rescue(const Job<float>& job, int64_t unit, const float* none, double freedom,
-            const bool* wanted, float* result) {
-  float sum[kWidth<float>];
+// The standard deviation may be finite and nonzero although the variance overflows or underflows:
+// such sums are recomputed with elements times 2^exponent.
+template <int exponent, class T>
+void rescue(const Job<T>& job, int64_t unit, const T* none, double freedom, const bool* wanted,
+            T* result) {
+  T sum[kWidth<T>];
   squared_distances<Scaled<exponent>, ScaledCentred<exponent>, ScaledCentredSquare<exponent>>(
       job, unit, none, sum);
   for (int64_t i = 0; i < job.width(unit); ++i) {
-    if (!wanted[i]) continue;
-    const double variance = std::ldexp(static_cast<double>(sum[i]), -2 * exponent) / freedom;
-    result[i] = static_cast<float>(job.args->root ? std::sqrt(variance) : variance);
+    if (!wanted[i] || !(sum[i] >= 0))
+      continue;  // large elements that are equal have a variance of 0
+    const double variance = static_cast<double>(sum[i]) / freedom;
+    result[i] = static_cast<T>(job.args->root ? std::ldexp(std::sqrt(variance), -exponent)
+                                              : std::ldexp(variance, -2 * exponent));
   }
 }
 
 template <class T>
 void variance(const Job<T>& job, int64_t unit, const T* none, T* result) {
+  constexpr int exponent = std::is_same_v<T, float> ? 96 : 600;
+  constexpr T least = std::is_same_v<T, float> ? T(0x1p-80f) : T(0x1p-900);
   const int64_t width = job.width(unit);
   squared_distances<Plain, Centred, CentredSquare>(job, unit, none, result);
   const double freedom = std::max(0.0, static_cast<double>(job.n) - job.args->number);
-  [[maybe_unused]] bool over[kWidth<T>], under[kWidth<T>], any_over = false, any_under = false;
+  bool over[kWidth<T>], under[kWidth<T>], any_over = false, any_under = false;
   for (int64_t i = 0; i < width; ++i) {
-    if constexpr (std::is_same_v<T, float>) {
-      any_over |= over[i] = !(result[i] <= std::numeric_limits<float>::max());
-      any_under |= under[i] = result[i] < 0x1p-80f;
-    }
+    any_over |= over[i] = !(result[i] <= std::numeric_limits<T>::max());
+    any_under |= under[i] = result[i] < least;
     result[i] /= static_cast<T>(freedom);
     if (job.args->root) result[i] = std::sqrt(result[i]);
   }
-  if constexpr (std::is_same_v<T, float>) {
-    if (any_over) rescue<-96>(job, unit, none, freedom, over, result);
-    if (any_under) rescue<96>(job, unit, none, freedom, under, result);
-  }
+  if (any_over) rescue<-exponent>(job, unit, none, freedom, over, result);
+  if (any_under) rescue<exponent>(job, unit, none, freedom, under, result);
 }
 
 }  // namespace

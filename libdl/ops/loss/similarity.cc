@@ -4,10 +4,12 @@
 #include "ops/loss/loss.h"
 #include "ops/loss/reduced.h"
 #include "ops/nn/distance.h"
+#include "ops/nn/rescaled.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/pointwise/comparison.h"
 #include "ops/pointwise/pointwise.h"
 #include "ops/reduction/reduction.h"
+#include "ops/view/view.h"
 
 namespace libdl {
 
@@ -41,6 +43,12 @@ Tensor hinge_embedding_loss(const Tensor& input, const Tensor& target, double ma
   }));
 }
 
+namespace {
+struct Measured {
+  Tensor x, size;  // a factor times the argument, and the sum of squares of that
+};
+}  // namespace
+
 Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const Tensor& target,
                              double margin, Word reduction) {
   LIBDL_OBSERVED(cosine_embedding_loss, input1, input2, target, margin, reduction);
@@ -61,8 +69,16 @@ Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const T
   const int64_t dims[] = {target.ndim()};
   const auto total = [&](const Tensor& a, const Tensor& b) { return sum(a * b, Dims(dims)); };
   const double tiny = 1e-12;  // as in PyTorch: it keeps the quotient of zeros finite
-  const Tensor sizes = (total(input1, input1) + tiny) * (total(input2, input2) + tiny);
-  const Tensor cosine = total(input1, input2) / sqrt(sizes), zero = number(int64_t{0});
+  const auto squared = [&](const Tensor& x) -> Measured {
+    const Tensor size = total(x, x) + tiny;
+    const auto r = rescaled(x, size, Dims(dims), tiny);
+    if (!r) return {x, size};
+    const Tensor y = x * r->scale;
+    return {y, total(y, y) + reshape(r->eps, size.shape())};
+  };
+  const Measured a = squared(input1), b = squared(input2);
+  const Tensor cosine = total(a.x, b.x) / (sqrt(a.size) * sqrt(b.size));
+  const Tensor zero = number(int64_t{0});
   return named(rename_error(
       op, {{"condition", 3, "target"}, {"other", 3, "target"}, {"input", 3, "target"}}, [&] {
         const Tensor close =

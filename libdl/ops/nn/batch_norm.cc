@@ -6,6 +6,7 @@
 
 #include "ops/core/innermost.h"
 #include "ops/creation/copy.h"
+#include "ops/nn/rescaled.h"
 #include "ops/nn/running.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/reduction/reduction.h"
@@ -58,9 +59,14 @@ struct Normalised {
 
   Normalised(const Norm& a, const Tensor& input, const Tensor& mean_, const Tensor& rstd_)
       : x(cast(input, normalised_as(input.dtype()))), pixels(all_but_channels(input)) {
-    const Tensor centred = sub(x, a.trained ? average(x) : along(mean_, x));
-    rstd = a.trained ? rsqrt(add(average(square(centred)), number(a.eps))) : along(rstd_, x);
-    z = centred * rstd;
+    if (!a.trained) {
+      rstd = along(rstd_, x);
+      z = sub(x, along(mean_, x)) * rstd;
+      return;
+    }
+    const Rooted r = rooted(sub(x, average(x)), Dims(pixels), a.eps);
+    rstd = r.scale.defined() ? r.rstd * r.scale : r.rstd;
+    z = r.x * r.rstd;
   }
   Tensor average(const Tensor& t) const { return mean(t, Dims(pixels), true); }
 };

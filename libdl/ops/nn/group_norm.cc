@@ -10,6 +10,7 @@
 #include "ops/creation/copy.h"
 #include "ops/nn/batch_norm.h"
 #include "ops/nn/layer_norm.h"
+#include "ops/nn/rescaled.h"
 #include "ops/nn/running.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/reduction/reduction.h"
@@ -135,8 +136,8 @@ Tensor rms_norm(const Tensor& input, Dims normalized_shape, const Tensor* weight
   const Tensor x = cast(input, normalised_as(input.dtype()));
   const double least = x.dtype() == Dtype::kFloat64 ? std::numeric_limits<double>::epsilon()
                                                     : std::numeric_limits<float>::epsilon();
-  const Tensor squares = mean(square(x), Dims(dims), true);
-  Tensor y = x * rsqrt(add(squares, number(eps.value_or(least))));
+  const Rooted root = rooted(x, Dims(dims), eps.value_or(least));
+  Tensor y = root.x * root.rstd;
   if (weight) y = y * cast(*weight, y.dtype());
   return named(own(cast(y, input.dtype())));
 }

@@ -6,6 +6,7 @@
 
 #include "ops/core/launch.h"
 #include "ops/creation/copy.h"
+#include "ops/nn/rescaled.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/reduction/reduction.h"
 #include "ops/view/view.h"
@@ -25,13 +26,22 @@ kernels::View flat(const Tensor& x, const int64_t* sizes, const int64_t* strides
 }
 }  // namespace
 
+namespace {
+struct Normalised {
+  Tensor z, rstd;  // (x - mean) rstd
+};
+}  // namespace
+
+static Normalised normalised(const Tensor& x, const Norm& a, const Tensor& eps) {
+  const Rooted r = rooted(sub(x, mean(x, Dims(a.dims), true)), Dims(a.dims), item_f64(eps));
+  return {r.x * r.rstd, r.scale.defined() ? r.rstd * r.scale : r.rstd};
+}
+
 // With z = (x - mean) rstd and g = dy weight:
 //   dx = rstd (g - mean(g) - z mean(g z)),  dweight = sum(dy z),  dbias = sum(dy)
 static void by_operators(Backward& b, const Norm& a, const Tensor& x, const Tensor& weight,
                          const Tensor& eps) {
-  const Tensor centred = sub(x, mean(x, Dims(a.dims), true));
-  const Tensor variance = mean(square(centred), Dims(a.dims), true);
-  const Tensor rstd = rsqrt(add(variance, eps)), z = centred * rstd;
+  const auto [z, rstd] = normalised(x, a, eps);
   const Tensor& dy = b.dy();
   const Tensor g = weight.defined() ? dy * weight : dy;
   if (b.needs(0))
@@ -136,8 +146,7 @@ static Norm check(const Tensor& x, Dims shape, const Tensor* weight, const Tenso
 // y = z weight + bias, z as above.
 static Tensor normalise(const Tensor& x, const Norm& a, const Tensor& eps, const Tensor* weight,
                         const Tensor* bias) {
-  const Tensor centred = sub(x, mean(x, Dims(a.dims), true));
-  Tensor y = centred * rsqrt(add(mean(square(centred), Dims(a.dims), true), eps));
+  Tensor y = normalised(x, a, eps).z;
   if (weight) y = y * *weight;
   return cast(bias ? y + *bias : y, x.dtype());
 }
@@ -146,9 +155,7 @@ static Tensor normalise(const Tensor& x, const Norm& a, const Tensor& eps, const
 static Tensor layer_norm_jvp(const Call& call, const Tensor& x, const Norm& a, const Tensor& eps,
                              const Tensor* weight) {
   const Tensor& tx = call.tangent(0);
-  const Tensor centred = sub(x, mean(x, Dims(a.dims), true));
-  const Tensor rstd = rsqrt(add(mean(square(centred), Dims(a.dims), true), eps));
-  const Tensor z = centred * rstd;
+  const auto [z, rstd] = normalised(x, a, eps);
   Tensor t = zeros(x.shape(), x.dtype(), x.device());
   if (tx.defined()) {
     const Tensor u = tx - mean(tx, Dims(a.dims), true);

@@ -11,6 +11,7 @@
 #include "ops/pointwise/pointwise.h"
 #include "ops/reduction/reduce_plan.h"
 #include "ops/reduction/reduction.h"
+#include "ops/special/special.h"
 #include "ops/view/view.h"
 #include "runtime/float_environment.h"
 
@@ -56,9 +57,13 @@ static Tensor var_gradient(const Tensor& dy, const Tensor& x, const VarAttr& a) 
 }
 // std: dx = dy (x - mean) / ((n - correction) y), 0 where y is 0
 static Tensor std_gradient(const Tensor& dy, const Tensor& x, const Tensor& y, const VarAttr& a) {
-  const Tensor some = ne(y, number(0.0));
-  const Tensor ratio = where(some, div(dy, where(some, y, number(1.0))), number(0.0));
-  return mul(var_gradient(ratio, x, a), number(0.5));
+  const Tensor some = ne(y, number(0.0)), Y = where(some, y, number(1.0));
+  const Tensor share = where(some, dy, number(0.0));
+  if (a.endless) return mul(var_gradient(div(share, Y), x, a), number(0.5));
+  const DefaultFloatEnvironment environment;
+  const Tensor centred = sub(x, mean(x, Dims(a.dims.reduced()), true));
+  // The distance from the mean is divided first: y may be so small that dy / y would be infinite.
+  return mul(div(centred, a.dims.kept(Y)), a.dims.kept(mul(share, number(1 / a.divisor))));
 }
 static void var_vjp(Backward& b) {
   const Tensor x = b.saved(0);
@@ -77,8 +82,8 @@ static Tensor measured(const Tensor& x, const ReducedDims& r, bool keepdim, doub
     return reduce(kernels::Reduction::kVar, part, r, keepdim, part.dtype(), correction, now);
   };
   if (!x.is_complex()) return measure(x, root);
-  const Tensor both = add(measure(real(x), false), measure(imag(x), false));
-  return root ? sqrt(both) : both;
+  if (root) return hypot(measure(real(x), true), measure(imag(x), true));
+  return add(measure(real(x), false), measure(imag(x), false));
 }
 
 static Tensor spread(const char* op, const Tensor& input, std::optional<Dims> dims,
@@ -137,7 +142,8 @@ static Tensor norm_gradient(const Tensor& dy, const Tensor& x, const Tensor& y, 
   const Tensor some = ne(kept, zero), Y = where(some, kept, number(1.0));
   if (a.p == 0) return zeros(x.shape(), dy.dtype(), dy.device());
   if (a.p == 1) return mul(dY, sign(x));
-  if (a.p == 2) return where(some, mul(x, div(dY, Y)), zero);
+  // In this order neither quotient nor product leaves the range before the gradient does.
+  if (a.p == 2) return mul(div(x, Y), where(some, dY, zero));
   if (std::isinf(a.p)) {
     Tensor share;
     {
@@ -152,7 +158,11 @@ static Tensor norm_gradient(const Tensor& dy, const Tensor& x, const Tensor& y, 
   Tensor defined = a.p < 1 ? logical_and(ne(x, zero), some) : some;
   if (a.p < 0) defined = logical_and(defined, logical_not(ne(isinf(x), isinf(kept))));
   const Tensor size = a.p < 1 ? where(defined, abs(x), number(1.0)) : abs(x);
-  const Tensor ratio = pow(div(size, Y), number(a.p - 1));
+  // Of a small power the quotient may leave the range before the power does; a large power itself
+  // may.
+  const bool apart = a.p > 0 && a.p < 2;
+  const Tensor ratio = apart ? mul(pow(size, number(a.p - 1)), pow(Y, number(1 - a.p)))
+                             : pow(div(size, Y), number(a.p - 1));
   return where(defined, mul(mul(dY, sign(x)), ratio), zero);
 }
 static void norm_vjp(Backward& b) {

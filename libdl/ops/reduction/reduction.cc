@@ -2,6 +2,9 @@
 
 #include "ops/reduction/reduction.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "ops/core/summed.h"
 #include "ops/creation/copy.h"
 #include "ops/creation/join.h"
@@ -72,6 +75,18 @@ static Tensor share(const Tensor& x, double n) {
   return pointwise(kShare, x, number(n));
 }
 
+// Whether a sum is infinite; on another device than the CPU nobody waits to learn it.
+static bool is_infinite_anywhere(const Tensor& sum) {
+  if (!sum.device().is_cpu() || !is_inexact(sum.dtype())) return false;
+  const ModeGuard off(kModeGrad | kModeForward);
+  const Tensor held = plain(detach(sum));
+  const auto among = [n = held.numel() * (sum.is_complex() ? 2 : 1)](const auto* x) {
+    return std::any_of(x, x + n, [](auto each) { return std::isinf(each); });
+  };
+  const bool wide = real_of(sum.dtype()) == Dtype::kFloat64;
+  return wide ? among(held.read_plain<double>()) : among(held.read_plain<float>());
+}
+
 // The 16-bit types are summed as float32, where the sum cannot overflow.
 Tensor mean(const Tensor& input, std::optional<Dims> dims, bool keepdim, Dtype dtype, Into into) {
   LIBDL_OBSERVED(mean, input, dims, keepdim, dtype, into);
@@ -87,7 +102,12 @@ Tensor mean(const Tensor& input, std::optional<Dims> dims, bool keepdim, Dtype d
                                     [&] { return sum(input, dims, keepdim, wide); });
   const double n =
       static_cast<double>(input.numel()) / static_cast<double>(std::max<int64_t>(total.numel(), 1));
-  const Tensor y = share(total, n);
+  Tensor y = share(total, n);
+  if (is_infinite_anywhere(total)) {  // perhaps of finite elements, whose mean is finite, too
+    const double small = 0x1p-64;     // fewer are summed than that many
+    const Tensor part = sum(mul(cast(input, wide), number(small)), dims, keepdim, wide);
+    y = where(isfinite(total), y, mul(share(part, n), number(1 / small)));
+  }
   return write_result("mean", named(wide == type ? y : cast(y, type)), into, {&input});
 }
 

@@ -54,7 +54,7 @@ def logit(input: Tensor, eps: float | None = None) -> Tensor:
     """log(x / (1 - x)), of x limited to eps and 1 - eps."""
     x = _floating(input)
     if eps is None:  # beyond 0 and 1 the derivative is no number, either
-        x = x * f.where((x < 0) | (x > 1), math.nan, 1.0)
+        x = x * f.masked_fill(f.ones_like(x.detach()), (x < 0) | (x > 1), math.nan)
     else:
         low = f.full((), eps, dtype=x.dtype, device=x.device)
         x = f.where(x < low, low, f.where(x > 1 - low, 1 - low, x))

@@ -24,7 +24,7 @@ def lengths(v: Tensor, dim: int | None) -> Tensor:
 
 def directed(v: Tensor, g: Tensor, dim: int | None) -> Tensor:
     """The direction of v with the lengths g."""
-    return v * (g / lengths(v, dim))
+    return v / lengths(v, dim) * g
 
 
 def copied_with_module(weight: Tensor, parts: Sequence[Tensor], compute: Callable[..., Tensor]) -> Tensor:
