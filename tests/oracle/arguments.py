@@ -25,8 +25,9 @@ class Unknown(Exception):
 class Draw:
     """The random choices of one case, and its lines so far."""
 
-    def __init__(self, seed: int, mode: str, inplace: bool = False) -> None:
+    def __init__(self, seed: int, mode: str, inplace: bool = False, function: str = "") -> None:
         self.r = random.Random(seed)
+        self.function = function  # its name, without the underscore of the form in place
         self.mode, self.inplace = mode, inplace
         self.lines: list[str] = []
         self.tensors: list[str] = []
@@ -203,7 +204,7 @@ PARAMETERS: dict[str, Callable[[Draw], str | None]] = {
     "inplace": lambda d: "False",
     "training": lambda d: "False", "train": lambda d: "False",
     "p": lambda d: d.some("0.5", "2", "1", "0", "3", "float('inf')", "-float('inf')"),
-    "_stacklevel": lambda d: None,
+    "_stacklevel": lambda d: None, "_last": lambda d: None,
 }
 # Never given: they choose where and how, and change no number, or have cases of their own.
 QUIET = {"out", "axis", "keepdims", "layout", "pin_memory", "device", "generator", "memory_format",

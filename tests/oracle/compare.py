@@ -31,10 +31,17 @@ class Difference:
         return f"{self.aspect} of {self.where}: wanted {self.wanted}, found {self.found}"
 
 
+class Coarse(float):
+    """The unit of a comparison, and below what size of the largest number units stay the same."""
+
+    floor = 0.5  # operands are about 1: less is what cancellation leaves
+
+
 def apart(dtype: str, wanted: Any, found: Any, coarse: float = 0.0) -> Any:
     """A mask of the elements that differ."""
     eps = EPS.get(dtype)
-    eps = eps and max(eps, coarse)
+    floor = getattr(coarse, "floor", Coarse.floor)
+    eps = eps and max(eps, float(coarse))
     if eps is None:
         return np.asarray(wanted != found)
     if wanted.dtype.kind == "c":
@@ -44,32 +51,36 @@ def apart(dtype: str, wanted: Any, found: Any, coarse: float = 0.0) -> Any:
         both = finite & ~some
         w = np.stack((wanted[both].real, wanted[both].imag)).astype(np.float64)
         f = np.stack((found[both].real, found[both].imag)).astype(np.float64)
-        some[both] = _far(w, f, eps).any(0)
+        some[both] = _far(w, f, eps, floor).any(0)
         return some
     w, f = wanted.astype(np.float64), found.astype(np.float64)
     finite = np.isfinite(w) & np.isfinite(f)
     some = np.asarray(~(finite | (w == f) | (np.isnan(w) & np.isnan(f))))
-    some[finite] = _far(w[finite], f[finite], eps)
+    some[finite] = _far(w[finite], f[finite], eps, floor)
     return some
 
 
-def _far(w: Any, f: Any, eps: float) -> Any:
+def _far(w: Any, f: Any, eps: float, floor: float) -> Any:
     if not w.size:
         return w != f
-    top = max(np.abs(w).max(), 0.5)  # operands are about 1: less is what cancellation leaves
+    top = max(np.abs(w).max(), floor)
     # What exp() made this large has the error of its argument as many times as that was large.
     eps = eps * np.maximum(1, np.log1p(np.abs(w)) / 8)
-    return np.abs(w - f) > eps * (np.abs(w) + 0.25 * top)
+    with np.errstate(over="ignore"):
+        return np.abs(w - f) > eps * (np.abs(w) + 0.25 * top)
 
 
 def close(dtype: str, wanted: Any, found: Any, coarse: float = 0.0) -> bool:
     return wanted.tobytes() == found.tobytes() or not apart(dtype, wanted, found, coarse).any()
 
 
-def coarsest(lines: list[str]) -> float:
+def coarsest(lines: list[str]) -> Coarse:
     """A number of 64 bits that was one of 16 on its way is known to 16."""
     text = "\n".join(lines).replace(".float()", "float32")
-    return max((eps for dtype, eps in EPS.items() if dtype in text), default=0.0)
+    made = Coarse(max((eps for dtype, eps in EPS.items() if dtype in text), default=0.0))
+    if "'extreme'" in text:  # the least number that is not subnormal
+        made.floor = 2.0**-126 / made
+    return made
 
 
 def differ(where: str, wanted: Any, found: Any, coarse: float = 0.0) -> Iterator[Difference]:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ import recipes
 from arguments import Draw, Unknown, generic
 import recipes_attention
 import recipes_composed
+import recipes_extremes
 import recipes_image
 import recipes_index
 import recipes_loss
@@ -36,6 +38,7 @@ LEFT_OUT = {
                     "state of the thread: tests/wrappers/test_autocast.py"),
     **dict.fromkeys(("save", "load"), "files, in a format of their own: tests/io"),
     **dict.fromkeys(("compile",), "hands its argument back"),
+    **dict.fromkeys(("spmm",), "another name of mm"),
     **dict.fromkeys(("cuda", "pin_memory", "is_pinned"), "needs a device"),
     **dict.fromkeys(("share_memory_", "is_shared"),
                     "between processes: tests/wrappers/test_multiprocessing.py"),
@@ -105,7 +108,7 @@ class Entry:
         return self.name if self.where in ("T", "operator") else f"{self.where}.{self.name}"
 
 
-_FILLING = (recipes_attention, recipes_composed, recipes_image, recipes_loss, recipes_make, recipes_pool,
+_FILLING = (recipes_attention, recipes_composed, recipes_extremes, recipes_image, recipes_loss, recipes_make, recipes_pool,
             recipes_reduce, recipes_rnn, recipes_select, recipes_shape)  # fmt: skip
 assert all(_FILLING)  # they fill RECIPES
 INPLACE = {"__i" + name[2:]: sign for name, sign in BINARY.items()}
@@ -217,7 +220,7 @@ def make(entry: Entry, seed: int, stage: Any) -> Made:
     if entry.name in RANDOM or entry.where == "property":
         mode = "value"
     inplace = entry.inplace or entry.name in ("__setitem__",)
-    d = Draw(seed + 1, mode, inplace)
+    d = Draw(seed + 1, mode, inplace, entry.base)
     text = call(entry, d)
     mode = d.mode
     target = text.split(".", 1)[0] if entry.where == "method" else (d.tensors or ["a"])[0]
@@ -245,8 +248,9 @@ def make(entry: Entry, seed: int, stage: Any) -> Made:
         lines.append(f"r = f({arguments})")
         if d.leaves and mode == "grad":
             lines.append(f"g = gradients(r, {leaves})")
-            # In 16 bits PyTorch rounds each step, and cancellation leaves nothing of them.
-            if d.chance(0.5) and "float16" not in "".join(d.lines):
+            # In 16 bits PyTorch rounds each step, and cancellation leaves nothing of them; of
+            # extreme numbers most are infinite.
+            if d.chance(0.5) and not re.search("float16|'extreme'", "".join(d.lines)):
                 lines.append(f"h = second(f({arguments}), {leaves})")
         elif d.leaves:
             lines.append(f"t = tangents(f, {arguments})")

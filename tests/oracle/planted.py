@@ -146,6 +146,14 @@ def _counted(right: Any, x: Any, *args: Any, **named: Any) -> Any:
     return made.detach() + 0 * made
 
 
+def _by_squares(right: Any, x: Any, y: Any, **named: Any) -> Any:
+    return right(x, y, **named) if named else (x * x + y * y).sqrt()
+
+
+def _no_slope(right: Any, x: Any, y: Any, **named: Any) -> Any:
+    return right(x, y, **named) + 0 * (x * x + y * y).sqrt()
+
+
 def planted(T: Any) -> list[Planted]:
     return [
         Planted("a wrong promotion", "T", "mul", _promotion, ("mul",)),
@@ -165,6 +173,8 @@ def planted(T: Any) -> list[Planted]:
         Planted("a view that is a copy", "method", "t", _alias, ("method.t",)),
         Planted("a gradient that is not retained", "method", "retain_grad", _retained, (), 4000),
         Planted("a lost history", "method", "unsqueeze", _detached, (), 4000),
+        Planted("squares that leave the range", "T", "hypot", _by_squares, ("hypot",), 1000),
+        Planted("a slope that is a NaN at the origin", "T", "atan2", _no_slope, ("atan2",), 1000),
         Planted("a result that out= does not get", "T", "sqrt", _out, ("sqrt",)),
         Planted("a sum that is rounded on the way", "T", "scatter_add", _rounded, ("scatter_add",)),
         Planted("a count of too few digits", "T", "amax", _counted, ("amax",)),

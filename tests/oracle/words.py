@@ -31,17 +31,27 @@ def _pools() -> dict[str, Any]:
         "far": random.choice([-300.0, -3.0, -1.0, 0.0, 2.0, 127.0, 255.0, 70000.0], _LONG),
         "ones": np.ones(_LONG),
         "near": random.uniform(0.5, 1.5, _LONG),
+        "extreme": random.choice([-1.0, -0.7, 0.0, 0.7, 1.0], _LONG),  # exponents: see _extreme
+        "nothing": random.choice([0.0, 0.0, 0.0, -0.0, 1.0, -2.0], _LONG),
     }
 
 
 POOLS = _pools()
 UNITS = {"float64": 2.0**-52, "complex128": 2.0**-52, "float32": 2.0**-23, "complex64": 2.0**-23,
           "float16": 2.0**-10, "bfloat16": 2.0**-7}  # fmt: skip
+# The decimal exponents of the kind "extreme": their squares are beyond the dtype.
+_REACH = {"float64": 200, "complex128": 200, "float16": 4}
 _NUMPY = {"bool": np.bool_, "bfloat16": np.float32, "float16": np.float16}
 
 
 def numpy_type(dtype: str) -> Any:
     return _NUMPY.get(dtype) or getattr(np, dtype)
+
+
+def _extreme(exponents: Any, begin: int, reach: int) -> Any:
+    """Each second one is negative, and one of five is 0."""
+    place = np.arange(begin, begin + exponents.size)
+    return np.where(place % 5 == 3, 0, (-1.0) ** place * 10.0 ** (exponents * reach))
 
 
 @functools.lru_cache(100_000)
@@ -53,6 +63,8 @@ def numbers(dtype: str, kind: str, count: int, seed: int, below: int | None = No
     if kind == "index":
         return (np.abs(some) * 1e4).astype(np.int64) % max(below or 1, 1)
     wanted = numpy_type(dtype)
+    if kind == "extreme":
+        some = _extreme(some, begin, _REACH.get(dtype, 30))
     if dtype == "bool":
         return some > 0.3
     if dtype.startswith("complex"):
@@ -61,6 +73,7 @@ def numbers(dtype: str, kind: str, count: int, seed: int, below: int | None = No
         angle = np.clip(some, -3, 3) if kind == "far" else some
         return (some + 1j * np.roll(angle, 1)).astype(wanted)
     if dtype.startswith(("int", "uint")):
+        some = np.clip(some, -100, 100) if kind == "extreme" else some
         whole = np.nan_to_num(np.floor(some * 3) if kind != "count" else some, posinf=7, neginf=0)
         return whole.astype(np.int64).astype(wanted)
     with np.errstate(all="ignore"):
