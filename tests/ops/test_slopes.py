@@ -224,3 +224,24 @@ def test_slopes_of_lp_pool_over_zeros(dtype: Any) -> None:
         x = libdl.tensor([[[0.0, -0.0, 0.0, 2.0, 1.0, 1.0]]], dtype=dtype, requires_grad=True)
         F.lp_pool1d(x, p, 2).sum().backward()
         assert x.grad[0, 0, :2].tolist() == [0.0, 0.0] and not x.grad.isnan().any()
+
+
+def test_slopes_of_sinc_near_0_and_far_from_it() -> None:
+    """Of the quotient cancellation leaves nothing near 0."""
+    places = [0.0, -0.0, 1e-300, -1e-30, 1e-8, 1e-5, 0.003, -0.003]
+    z = [math.pi * x for x in places]
+    wanted = [-math.pi * x / 3 * (1 - x**2 / 10 + x**4 / 280) for x in z]
+    (found,) = slopes(libdl.sinc, places)
+    for f, w in zip(found.tolist(), wanted, strict=True):
+        assert f == pytest.approx(w, rel=1e-12, abs=0)
+    for dtype in (libdl.float32, libdl.float64):
+        x = libdl.tensor([1e20, -1e30, 1e38], dtype=dtype, requires_grad=True)
+        assert libdl.autograd.grad(libdl.sinc(x).sum(), x)[0].isfinite().all()
+
+
+def test_infinite_slopes_of_ldexp_and_logit() -> None:
+    (slope,) = slopes(lambda e: libdl.ldexp(libdl.tensor([1.0, -1, 0, 2]).double(), e),
+                      [5000.0, 1e30, 5000.0, -5000.0])  # fmt: skip
+    same(slope, [INF, -INF, 0.0, 0.0])
+    (slope,) = slopes(libdl.logit, [0.0, -0.0, 1.0, 0.5])
+    same(slope, [INF, INF, INF, 4.0])

@@ -75,7 +75,9 @@ def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     # is 0 or infinite. No number needs a larger one than 2098.
     part = f.where(exponent.abs() > 1000, (exponent.detach().clamp(-3000, 3000) / 3).trunc(), 0.0)
     rest = exponent - 2 * part
-    made = x * 2.0**part * 2.0**part * 2.0 ** f.where(exponent.isinf(), exponent, rest.clamp(-1022, 1023))
+    moved = rest - rest.detach()  # 0: the slope is that of all exponents
+    rest = f.where(exponent.isinf(), exponent, rest.detach().clamp(-1022, 1023) + moved)
+    made = x * 2.0**part * 2.0**part * 2.0**rest
     return copied(made.to(dtype=dtype), out)
 
 

@@ -45,14 +45,15 @@ def sinc(input: Tensor) -> Tensor:
     x = _floating(input) * math.pi
     # Of the quotient's derivative cancellation leaves nothing near 0, where four terms are exact.
     near = x.abs() < 0.01
-    safe, square = f.where(near, f.ones_like(x), x), x * x
+    safe, small = f.where(near, f.ones_like(x), x), f.where(near, x, f.zeros_like(x))
+    square = small * small
     series = 1 - square * (1 / 6) * (1 - square * (1 / 20) * (1 - square * (1 / 42)))
     return f.where(near, series, safe.sin() / safe)
 
 
 def logit(input: Tensor, eps: float | None = None) -> Tensor:
     """log(x / (1 - x)), of x limited to eps and 1 - eps."""
-    x = _floating(input)
+    x = _floating(input) + 0.0  # -0 would turn the slope's sign
     if eps is None:  # beyond 0 and 1 the derivative is no number, either
         x = x * f.masked_fill(f.ones_like(x.detach()), (x < 0) | (x > 1), math.nan)
     else:
