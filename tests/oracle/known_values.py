@@ -181,9 +181,11 @@ def zero_by_zero(c: Context) -> bool:
     rounds the mean of equal elements, one rounding by another."""
     if _spread_of_equal_elements(c):
         return True
-    words = r"(layer_norm|cosine_similarity|norm|normalize|std|var|prod|cumprod|i?pow_*|addcdiv|div|divide)_?$"
+    words = (r"(layer_norm|cosine_similarity|norm|normalize|std|var|prod|cumprod|i?pow_*|addcdiv|div|divide|"
+             r"atan2|arctan2|angle|dist|cdist|pdist|pairwise_distance|hypot|lp_pool\dd|xlogy)_?$")
     complex_power = "pow" in c.name and "complex" in c.text and c.derivative()
     second = c.difference.where.startswith("h[") and re.search(words, c.name)
+    second = second or c.difference.where.startswith("t[") and re.search(r"lp_pool\dd|xlogy|atan2", c.name)
     at_zero = any((v.numbers == 0).any() for v in c.inputs()) or _repeated(c.inputs()[:1])
     if not c.name:  # in programs
         second = "create_graph=True" in c.text and c.derivative() and c.concerns(
