@@ -236,6 +236,25 @@ if __name__ == "__main__":
     assert (done.returncode, done.stdout) == (0, "[2.0, 4.0]\n"), done.stderr
 
 
+@pytest.mark.parametrize("first", ["import torch, joblib", "import joblib.externals.loky, torch"])
+def test_processes_of_joblib_have_it_too(program, first):
+    pytest.importorskip("joblib")
+    done = run(program(f"""
+{first}
+import joblib
+
+def work(x):
+    import torch
+    return float(torch.tensor(x) * 2), torch.version.libdl
+
+if __name__ == "__main__":
+    found = joblib.Parallel(n_jobs=2)(joblib.delayed(work)(x) for x in (1.0, 2.0, 3.0))
+    assert found == [(2 * x, torch.version.libdl) for x in (1.0, 2.0, 3.0)]
+    print("ran")
+"""))  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "ran\n"), done.stderr
+
+
 def test_the_package_has_metadata(program):
     done = run(program("""
 from importlib import metadata

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """libdl.multiprocessing when processes fail or are killed, and when something runs out."""
 
+import linecache
 import os
 import signal
 import subprocess
 import sys
 import time
+from queue import Empty, Full
 
 import pytest
 from wrappers.processes import (
@@ -225,3 +227,103 @@ def test_spawned_processes_end_with_a_parent_that_is_killed(tmp_path):
         for pid in left:
             os.kill(pid, signal.SIGKILL)
         assert not left
+
+
+class _Killer:
+    """Ends the process that packs it."""
+
+    def __reduce__(self):
+        os.kill(os.getpid(), signal.SIGKILL)
+        return int, ()
+
+
+@by_every_method
+@pytest.mark.parametrize("kind", ["Queue", "JoinableQueue"])
+def test_a_producer_that_is_killed_while_it_packs_takes_no_place(method, kind):
+    context = mp.get_context(method)
+    q = getattr(context, kind)(1)
+    process = context.Process(target=_puts_killer, args=(q,))
+    process.start()
+    ended(process, -signal.SIGKILL)
+    q.put(libdl.ones(3), timeout=20)
+    with pytest.raises(Full):
+        q.put(libdl.ones(3), block=False)
+    assert q.get(timeout=20).tolist() == [1, 1, 1]
+
+
+def _puts_killer(q):
+    q.put(_Killer())
+
+
+class _Interrupting:
+    """Raises at the n-th line of queues.py and of what it calls beside it."""
+
+    def __init__(self, n):
+        self.left = n
+
+    def __call__(self, frame, event, argument):
+        if f"{os.sep}multiprocessing{os.sep}" not in frame.f_code.co_filename:
+            return None
+        # The line of a "with" comes again at its end, where no signal's handler is called.
+        line = linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip()
+        if event == "line" and not line.startswith("with "):
+            self.left -= 1
+            if self.left == 0:
+                raise KeyboardInterrupt
+        return self
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("large", [False, True])  # large: the kernel has no room for it
+def test_a_put_that_is_interrupted_at_any_line_takes_no_place(large):
+    x, kept = bytes(20_000) if large else b"x", []
+    for n in range(1, 60):
+        q = mp.Queue(40)
+        kept.append(q)  # what ends a queue is not to be interrupted
+        for _ in range(20 if large else 0):
+            q.put(x)
+        sys.settrace(_Interrupting(n))
+        try:
+            q.put(x)
+        except KeyboardInterrupt:
+            pass
+        finally:
+            sys.settrace(None)
+        for _ in range(2):
+            arrived = 0
+            while True:
+                try:
+                    q.put(x, block=False)
+                except Full:
+                    break
+            # The one that was interrupted may have been sent, and its place given back.
+            while arrived < 40 or not q.empty():
+                assert q.get(timeout=20) == x
+                arrived += 1
+            assert arrived <= 41 and not q.full() and q.qsize() == 0, n
+        assert arrived == 40
+        q.close()
+        q.join_thread()
+
+
+def _interrupted(number):
+    if number == 1:
+        raise KeyboardInterrupt
+    time.sleep(60)
+
+
+def _interrupts_itself(number):
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(60)
+
+
+@pytest.mark.parametrize(("function", "failed"), [(_interrupted, 1), (_interrupts_itself, 0)])
+def test_a_process_that_was_interrupted_did_not_succeed(function, failed):
+    """PyTorch counts it as done."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored under nohup
+    try:
+        with pytest.raises(mp.ProcessRaisedException, match="KeyboardInterrupt") as caught:
+            mp.spawn(function, nprocs=2 if failed else 1)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert caught.value.error_index == failed and type(caught.value.__cause__) is KeyboardInterrupt

@@ -32,6 +32,10 @@ _COMPILED = (
 )  # fmt: skip
 
 
+# Modules like multiprocessing.spawn, by which others start processes that import anew.
+_SPAWN = ("joblib.externals.loky.backend.spawn", "loky.backend.spawn")
+
+
 def _own_name(name: str) -> str | None:
     """The module of libdl that answers for this name of PyTorch."""
     return "libdl" + name[5:] if name == "torch" or name.startswith("torch.") else None
@@ -95,6 +99,8 @@ class _Finder(MetaPathFinder):
                 return None  # as for any absent module: programs ask find_spec what there is
             package = found.submodule_search_locations is not None
             return ModuleSpec(fullname, _Alias(), origin=found.origin, is_package=package)
+        if fullname in _SPAWN:
+            return _followed(PathFinder.find_spec(fullname, path))
         return None
 
     def find_distributions(self, context: Any = None) -> list[Any]:
@@ -167,21 +173,35 @@ class _Installed:
         return install, ()
 
 
-def _install_in_spawned() -> None:
-    """A process that multiprocessing spawns imports the program anew: there, too, torch is libdl.
+def _install_in_spawned(module: Any) -> None:
+    """A process that such a module spawns imports the program anew: there, too, torch is libdl.
 
     It reads what its parent prepared before it imports anything, and ignores keys unknown to it."""
-    prepare = spawn.get_preparation_data
+    prepare = module.get_preparation_data
 
-    def with_hook(name: str) -> dict[str, Any]:
-        prepared = {**prepare(name), "libdl": _Installed()}
+    def with_hook(name: str, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        prepared = {**prepare(name, *args, **kwargs), "libdl": _Installed()}
         if name == "ignore":
             # Of the fork server, which reads only keys that it knows, and imports the program
             # itself since Python 3.14: without its path it leaves that to its processes.
             prepared.pop("init_main_from_path", None)
         return prepared
 
-    spawn.get_preparation_data = with_hook
+    module.get_preparation_data = with_hook
+
+
+def _followed(spec: ModuleSpec | None) -> ModuleSpec | None:
+    """The module's spec, by which processes that it spawns have the hook as well."""
+    loader: Any = None if spec is None else spec.loader
+    if loader is not None:
+        execute = loader.exec_module
+
+        def exec_module(module: ModuleType) -> None:
+            execute(module)
+            _install_in_spawned(module)
+
+        loader.exec_module = exec_module
+    return spec
 
 
 def _follow_version() -> None:
@@ -209,7 +229,8 @@ def install() -> None:
     _follow_version()
     show_as("torch")
     _show_as_torch()
-    _install_in_spawned()
+    for module in (spawn, *(sys.modules[name] for name in _SPAWN if name in sys.modules)):
+        _install_in_spawned(module)
     shown = sys.excepthook
 
     def show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> Any:

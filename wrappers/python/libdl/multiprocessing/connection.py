@@ -35,6 +35,8 @@ __all__ = ["Client", "Connection", "Listener", "Pipe", "wait"]
 class Packet:
     """A message in the form in which it is sent."""
 
+    given = False  # to the kernel, or to a thread that will
+
     def __init__(self, content: Any, message: Message | None) -> None:
         self.memories: list[Memory] = list(message.memories) if message is not None else []
         places = pickle.dumps(message.begins) if message is not None and self.memories else b""
@@ -65,6 +67,7 @@ class Packet:
         while True:
             try:
                 end.sendmsg(self.parts, self.beside, flags | _NO_SIGNAL)
+                self.given = True
                 return
             except OSError as error:
                 if error.errno != errno.ETOOMANYREFS:

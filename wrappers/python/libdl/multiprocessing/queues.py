@@ -5,6 +5,7 @@ process could keep: the kernel hands each packet to one reader."""
 from __future__ import annotations
 
 import collections
+import contextlib
 import threading
 import time
 from multiprocessing import context, queues, util
@@ -49,7 +50,9 @@ class _Outbox:
             if not self.waiting and self.writer.try_send(packet):
                 return
             self.waiting.append(packet)
-            if self.thread is None:
+            packet.given = True
+            # One that an error kept from starting does not count.
+            if self.thread is None or not self.thread.is_alive():
                 self.thread = threading.Thread(target=self._send, name="QueueFeederThread",
                                                daemon=True)  # fmt: skip
                 self.thread.start()
@@ -166,12 +169,19 @@ class Queue(queues.Queue):  # type: ignore[type-arg]
         """Raises Full if there is no place, at once or after timeout seconds; and what is wrong
         with an object that cannot be pickled."""
         self._check_open()
-        if not self._sem.acquire(block, timeout):
+        if not block and self._sem.get_value() == 0:
             raise Full
+        # Packed before it has its place: a process that is killed in between takes none along.
+        packet = packet_of(obj)
+        acquired = False
         try:
-            self._hand_over(packet_of(obj))
-        except BaseException:
-            self._sem.release()
+            acquired = self._sem.acquire(block, timeout)
+            if not acquired:
+                raise Full
+            self._hand_over(packet)
+        except BaseException:  # of Ctrl-C, too
+            if acquired and not packet.given:
+                self._give_place_back()
             raise
 
     def _hand_over(self, packet: Packet) -> None:
@@ -180,12 +190,21 @@ class Queue(queues.Queue):  # type: ignore[type-arg]
     def get(self, block: bool = True, timeout: float | None = None) -> Any:
         """Raises Empty if there is no object, at once or after timeout seconds."""
         self._check_open()
-        if block and timeout is None:
-            arrived = self._reader.arrive()
-        else:
-            arrived = self._arrive_before(time.monotonic() + ((timeout or 0) if block else 0))
-        self._sem.release()
+        arrived = None
+        try:
+            if block and timeout is None:
+                arrived = self._reader.arrive()
+            else:
+                arrived = self._arrive_before(time.monotonic() + ((timeout or 0) if block else 0))
+        finally:
+            if arrived is not None:
+                self._give_place_back()
         return arrived.load()
+
+    def _give_place_back(self) -> None:
+        # A put that was interrupted between sending and noting that may have done so already.
+        with contextlib.suppress(ValueError):
+            self._sem.release()
 
     def _arrive_before(self, deadline: float) -> Any:
         """Another reader may be faster: then the wait goes on."""

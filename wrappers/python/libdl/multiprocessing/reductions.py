@@ -9,6 +9,7 @@ import os
 import pickle
 import socket
 import threading
+import weakref
 from collections.abc import Iterable
 from multiprocessing.context import get_spawning_popen
 from multiprocessing.reduction import DupFd, ForkingPickler
@@ -38,9 +39,9 @@ class Message:
 
     def load(self) -> Any:
         before = getattr(_here, "message", None)
-        _here.message = self
         self.bases: dict[int, libdl.Tensor] = {}  # one storage for what was one
         try:
+            _here.message = self
             return pickle.loads(self.pickled)
         finally:
             _here.message = before
@@ -163,9 +164,10 @@ def message_of(obj: Any) -> Message:
     """The object as a message. Its tensors lie in memory that processes share from then on."""
     file = io.BytesIO()
     pickler = _Pickler(file)
-    before = getattr(_here, "packing", False)
-    _here.packing = True
+    before = getattr(_here, "packing", None)
     try:
+        # Weakly: where Ctrl-C comes in the way of the last line, it ends with the pickler.
+        _here.packing = weakref.ref(pickler)
         pickler.dump(obj)
     finally:
         _here.packing = before
@@ -259,7 +261,8 @@ def _started(pickled: bytes, begins: list[tuple[int, int]], bundle: Any) -> Any:
 def is_starting() -> bool:
     """Whether a pickler of the standard library is making what a new process is given: tensors in
     it are shared, too. What it sends through pipes are copies."""
-    return get_spawning_popen() is not None and not getattr(_here, "packing", False)
+    packing = getattr(_here, "packing", None)
+    return get_spawning_popen() is not None and (packing is None or packing() is None)
 
 
 def init_reductions() -> None:

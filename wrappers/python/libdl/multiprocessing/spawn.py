@@ -64,9 +64,7 @@ def _run(fn: Callable[..., Any], number: int, args: tuple[Any, ...], errors: Any
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
         fn(number, *args)
-    except KeyboardInterrupt:
-        pass  # the parent has it, too
-    except Exception as error:
+    except (Exception, KeyboardInterrupt) as error:
         try:
             original = pickle.dumps(error)
             pickle.loads(original)

@@ -203,11 +203,11 @@ def packed(content: Any) -> tuple[bytes, Layout]:
 
 def unpacked(pickled: Any, pieces: list[Piece | Stretch], memory: Any, copied: bool) -> Any:
     """copied: the tensors and arrays have memory of their own."""
-    _here.batch = (pieces, memory, copied)
     try:
+        _here.batch = (pieces, memory, copied)
         return pickle.loads(pickled, buffers=_stretches(pieces, memory, copied))
     finally:
-        del _here.batch
+        vars(_here).clear()
 
 
 class Slots:
