@@ -2,8 +2,10 @@
 """A loader that Ctrl-C interrupts at any point, as a notebook's cell is. The next epoch is right, and
 the same iterator goes on rightly or says that it cannot; nothing hangs."""
 
+import copy
 import gc
 import os
+import pickle
 import random
 import signal
 import sys
@@ -381,6 +383,19 @@ def test_workers_end_with_their_iteration_not_with_the_loader(method):
             assert epoch.state_dict()["batches"] == 1
     finally:
         gc.enable()
+
+
+@pytest.mark.parametrize("workers", [{}, {"num_workers": 1}, {"num_workers": 1, "persistent_workers": True}], ids=str)
+def test_a_loader_that_was_iterated_can_be_copied_and_pickled(workers):
+    epoch = data.DataLoader(Pictures(), 2, **workers)
+    begun = iter(epoch)
+    numbers([next(begun)], [0, 1])
+    for copied in (copy.copy(epoch), copy.deepcopy(epoch), pickle.loads(pickle.dumps(epoch))):
+        numbers(copied, list(range(24)))
+        assert copied.batch_size == 2 and len(copied) == 12
+    numbers(begun, list(range(2, 24)))
+    with pytest.raises(NotImplementedError, match="cannot be pickled"):
+        pickle.dumps(begun)
 
 
 def test_ctrl_c_in_a_notebook():

@@ -233,3 +233,61 @@ def test_slots_that_are_given_back():
     os.waitpid(child, 0)
     assert slots_freed(ring.freed) == [] and ring.held == {1}
     ring.close()
+
+
+class OneLarge(data.Dataset):
+    """Of these samples one has 16 MB, and the others 64 kB."""
+
+    def __len__(self):
+        return 100
+
+    def __getitem__(self, i):
+        return libdl.full((16 << 20 if i == 5 else 64 << 10,), i % 100, dtype=libdl.uint8)
+
+
+def _allocated(batches):
+    """Bytes that the kernel has given to the rings."""
+    found = 0
+    for worker in batches._workers_of_epoch.workers:
+        path = f"/proc/{worker.process.pid}/fd"
+        for name in os.listdir(path):
+            if "libdl-batches" in os.readlink(f"{path}/{name}"):
+                found = max(found, os.stat(f"{path}/{name}").st_blocks * 512)
+    return found
+
+
+def test_a_large_batch_gives_its_slot_back_to_the_system():
+    batches = iter(data.DataLoader(OneLarge(), None, num_workers=1, multiprocessing_context="fork"))
+    most = 0
+    for i, x in enumerate(batches):
+        assert (x == i).all(), i
+        most = max(most, _allocated(batches)) if i < 40 else most
+        if i == 90:
+            assert _allocated(batches) < 1 << 20
+    assert most < 3 * (16 << 20), most
+
+
+class Alike(OneLarge):
+    def __getitem__(self, i):
+        return libdl.full((4 << 20,), i, dtype=libdl.uint8)
+
+
+def test_slots_have_the_memory_that_their_batches_need():
+    """Two that wait, and two that the trainer has between one and the next, as in PyTorch."""
+    batches = iter(data.DataLoader(Alike(), None, num_workers=1, multiprocessing_context="fork"))
+    for i, x in enumerate(batches):
+        assert (x == i).all()
+        if i == 50:
+            assert _allocated(batches) <= 4 * (4 << 20) + (1 << 16)
+
+
+def test_a_slot_that_gets_no_memory_is_not_written_to(monkeypatch):
+    """Batches go on coming with their messages."""
+    def refused(*arguments):
+        raise OSError("no memory")
+
+    monkeypatch.setattr(os, "posix_fallocate", refused)
+    for i, x in enumerate(data.DataLoader(Alike(), None, num_workers=1, multiprocessing_context="fork")):
+        assert (x == i).all()
+        if i == 10:
+            break

@@ -22,7 +22,7 @@ class Generators:
         self.own, self.users = list(own), users
 
     def read(self) -> _States:
-        """Their states, by name."""
+        """Their states, by name, as they are compared fastest."""
         found: _States = {"default": libdl.get_rng_state()}
         for i, generator in enumerate(self.own):
             found[f"own {i}"] = generator.get_state()
@@ -30,7 +30,7 @@ class Generators:
             found["random"] = random.getstate()
             if "numpy.random" in sys.modules:
                 kind, key, *rest = sys.modules["numpy.random"].get_state()
-                found["numpy"] = (kind, key.tolist(), *rest)
+                found["numpy"] = (kind, key.tobytes(), *rest)
         return found
 
     def write(self, states: _States) -> None:
@@ -41,11 +41,29 @@ class Generators:
                 version, internal, gauss = state
                 random.setstate((version, tuple(internal), gauss))
             elif name == "numpy":
-                import numpy.random
+                import numpy
 
-                numpy.random.set_state(tuple(state))
+                kind, key, *rest = state
+                numpy.random.set_state((kind, numpy.frombuffer(key, "u4"), *rest))
             else:
                 self.own[int(name.split()[1])].set_state(state)
+
+
+def _written(states: _States) -> _States:
+    """As they are saved: tensors, numbers and texts."""
+    return {name: _as_tensor(x) if name == "numpy" else x for name, x in states.items()}
+
+
+def _as_tensor(state: Any) -> Any:
+    kind, key, *rest = state
+    return (kind, libdl.frombuffer(bytearray(key), dtype=libdl.uint8), *rest)
+
+
+def _from_written(states: _States) -> _States:
+    if "numpy" not in states:
+        return states
+    kind, key, *rest = states["numpy"]
+    return {**states, "numpy": (kind, memoryview(key).tobytes(), *rest)}
 
 
 def _equal(a: Any, b: Any) -> bool:
@@ -106,15 +124,16 @@ class Draws:
 
     def state_dict(self) -> dict[str, Any]:
         """The notes, and the states with which the next step begins."""
-        return {"noted": dict(self.noted), "last": self.last, "now": self.now()}
+        noted = {number: _written(states) for number, states in self.noted.items()}
+        return {"noted": noted, "last": self.last, "now": self.now()}
 
     def now(self) -> _States:
-        return {**self.generators.read(), **self._apart}
+        return _written({**self.generators.read(), **self._apart})
 
     def leave(self, now: _States) -> None:
         """What the program has not resumed to these states is another's from here on."""
         here = self.generators.read()
-        for name, state in now.items():
+        for name, state in _from_written(now).items():
             if name in here and name.startswith("own"):
                 self.generators.write({name: state})
             elif name in here and not _equal(here[name], state):
@@ -122,7 +141,7 @@ class Draws:
 
     def repeat(self, state: dict[str, Any], function: Callable[[int], object], count: int) -> None:
         """Takes the first steps again, so many of them and all that drew, as they were taken."""
-        noted: dict[int, _States] = state["noted"]
+        noted = {number: _from_written(states) for number, states in state["noted"].items()}
         here = self.generators.read()
         try:
             for number in range(max(count, state["last"] + 1)):
