@@ -12,8 +12,9 @@ import libdl
 from .collate import default_collate, default_convert
 from .dataset import Dataset, IterableDataset
 from .epoch import Epoch, LocalEpoch
+from .graph_settings import apply_sharding
 from .progress import Progress
-from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
+from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler, drawn_seed
 from .samples import DatasetKind, get_worker_info as get_worker_info
 from .worker_epoch import WorkerEpoch
 
@@ -52,7 +53,12 @@ class DataLoader(Generic[_Sample]):
 
     With persistent_workers there is one iterator, which iter() begins anew."""
 
+    # Here, because there are classes that have an __init__ of their own in place of this one.
     __initialized = False
+    _IterableDataset_len_called: int | None = None  # what the dataset told when it was asked
+    _iterator: Epoch | None = None  # that of persistent workers
+    _progress: Progress | None = None
+    _resumed: dict[str, Any] | None = None
 
     def __init__(
         self,
@@ -77,8 +83,7 @@ class DataLoader(Generic[_Sample]):
         worker_method: str = "process",
     ) -> None:
         self._check_workers(
-            num_workers, timeout, prefetch_factor, persistent_workers, multiprocessing_context,
-            worker_method,
+            num_workers, timeout, prefetch_factor, persistent_workers, worker_method
         )  # fmt: skip
         self.dataset = dataset
         self.num_workers = num_workers
@@ -103,11 +108,35 @@ class DataLoader(Generic[_Sample]):
                 "pinned memory won't be used.",
                 stacklevel=2,
             )
-        self._IterableDataset_len_called: int | None = None  # what it told when it was asked
-        self._iterator: Epoch | None = None  # that of persistent workers
-        self._progress: Progress | None = None
-        self._resumed: dict[str, Any] | None = None
+        self._iterator = None
         self.__initialized = True
+
+    @property
+    def multiprocessing_context(self) -> Any:
+        """That by which processes are started; None: by the start method in use."""
+        return self.__multiprocessing_context
+
+    @multiprocessing_context.setter
+    def multiprocessing_context(self, context: Any) -> None:
+        if context is not None and self.num_workers == 0:
+            raise ValueError(
+                "DataLoader: multiprocessing_context is for workers, but num_workers is 0"
+            )
+        if isinstance(context, str):
+            from libdl.multiprocessing import get_all_start_methods, get_context
+
+            if context not in get_all_start_methods():
+                raise ValueError(
+                    f"DataLoader: multiprocessing_context is {context!r}, wanted one of "
+                    f"{get_all_start_methods()}"
+                )
+            context = get_context(context)
+        elif context is not None and not hasattr(context, "Process"):
+            raise TypeError(
+                f"DataLoader: multiprocessing_context is a {type(context).__name__}, wanted a "
+                "context of multiprocessing or the name of a start method"
+            )
+        self.__multiprocessing_context = context
 
     def __setattr__(self, name: str, value: Any) -> None:
         if self.__initialized and name in _FIXED:
@@ -123,7 +152,7 @@ class DataLoader(Generic[_Sample]):
     @staticmethod
     def _check_workers(
         num_workers: int, timeout: float, prefetch_factor: int | None, persistent: bool,
-        context: Any, method: str,
+        method: str,
     ) -> None:  # fmt: skip
         def bad(text: str) -> ValueError:
             return ValueError(f"DataLoader: {text}")
@@ -136,16 +165,9 @@ class DataLoader(Generic[_Sample]):
             for name, given in (
                 ("prefetch_factor", prefetch_factor is not None),
                 ("persistent_workers", persistent),
-                ("multiprocessing_context", context is not None),
             ):
                 if given:
                     raise bad(f"{name} is for workers, but num_workers is 0")
-        if isinstance(context, str):
-            from multiprocessing import get_all_start_methods
-
-            if context not in get_all_start_methods():
-                raise bad(f"multiprocessing_context is {context!r}, wanted one of "
-                          f"{get_all_start_methods()}")  # fmt: skip
         if prefetch_factor is not None and prefetch_factor < 1:
             raise bad(f"prefetch_factor is {prefetch_factor}, wanted at least 1")
         if method not in ("process", "thread"):
@@ -244,3 +266,25 @@ class DataLoader(Generic[_Sample]):
 # PyTorch's own names for these, which programs derive from.
 _BaseDataLoaderIter, _SingleProcessDataLoaderIter = Epoch, LocalEpoch
 _MultiProcessingDataLoaderIter, _DatasetKind = WorkerEpoch, DatasetKind
+
+
+def _get_distributed_settings() -> tuple[int, int]:
+    """How many processes train together, and which of them this is."""
+    return 1, 0
+
+
+def _share_dist_seed(generator: libdl.Generator | None, pg: Any) -> int:
+    """A seed for the pipes of all processes. pg is PyTorch's group of them."""
+    return drawn_seed(generator)
+
+
+def _sharding_worker_init_fn(
+    worker_init_fn: Callable[[int], None] | None, world_size: int, rank_id: int, worker_id: int
+) -> None:
+    """Tells a worker's pipe which part of the samples is its own."""
+    info = get_worker_info()
+    assert info is not None
+    total = info.num_workers * world_size
+    apply_sharding(info.dataset, total, worker_id * world_size + rank_id)
+    if worker_init_fn is not None:
+        worker_init_fn(worker_id)
