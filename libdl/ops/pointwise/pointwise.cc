@@ -3,6 +3,7 @@
 #include "ops/pointwise/pointwise.h"
 
 #include <bit>
+#include <vector>
 
 #include "kernels/pointwise.h"
 #include "ops/core/form_plan.h"
@@ -374,6 +375,18 @@ static Tensor tangent(const PointwiseOp& op, const Tensor* const* in, const Tens
   return sum;
 }
 
+// The same for operands that the result overwrites (a bit for each): what the tangent's own history
+// saves of them is saved of a copy.
+static Tensor tangent_of_written(const PointwiseOp& op, const Tensor* const* in, uint32_t in_place,
+                                 const Tensor& y, Dtype compute, const Tensor* tangents) {
+  if (!in_place || !(state().mode & kModeGrad)) return tangent(op, in, y, compute, tangents);
+  const Tensor old = clone(*in[std::countr_zero(in_place)]);
+  std::vector<const Tensor*> operands(in, in + op.inputs());
+  for (int i = 0; i < op.inputs(); ++i)
+    if (in_place >> i & 1) operands[static_cast<size_t>(i)] = &old;
+  return tangent(op, operands.data(), y, compute, tangents);
+}
+
 [[gnu::noinline]] static void dual_result(const PointwiseOp& op, const Tensor* const* in,
                                           const Tensor& y, Dtype compute) {
   const auto inputs = dual_inputs({in, static_cast<size_t>(op.inputs())});
@@ -479,7 +492,8 @@ Tensor pointwise_into(const PointwiseOp& op, const Tensor* const* in, const Tens
       if (node.saved()[k].source == saved_output(0)) result = &node.saved()[k];
   }
   if (call.forward() && !op.truth())
-    call.ready_jvp(y, [&] { return tangent(op, in, y, compute, &call.tangent(0)); });
+    call.ready_jvp(
+        y, [&] { return tangent_of_written(op, in, in_place, y, compute, &call.tangent(0)); });
   call.ready(y);
   if (!aside) run<Place::kGiven>(op, dst, in, n, compute);
   call.finish(y);
