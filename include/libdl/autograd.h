@@ -379,6 +379,14 @@ LIBDL_API libdl_bool libdl_set_grad_enabled(libdl_bool enabled);
 LIBDL_API libdl_bool libdl_inference_mode(void);
 LIBDL_API libdl_bool libdl_set_inference_mode(libdl_bool enabled);
 
+/** Whether this thread may record calls on tensors that were made in inference mode, whose values
+ *  are then saved for backward like others. Off at first, so that these calls fail with AUTOGRAD. A
+ *  host that differentiates inside of inference mode, and ends it for the while, switches it on:
+ * what was made in the mode are its constants. The second form returns what was. Threads:
+ *  thread-local. */
+LIBDL_API libdl_bool libdl_records_inference_tensors(void);
+LIBDL_API libdl_bool libdl_set_records_inference_tensors(libdl_bool enabled);
+
 /** Anomaly mode: nodes keep the source line that made them, and a NaN in a gradient is an error
  *  that names that line. Threads: thread-local. */
 LIBDL_API libdl_bool libdl_anomaly_mode(void);

@@ -108,6 +108,17 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_tensor_alias_data(const libdl_tenso
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_tensor_set_data(libdl_tensor *tensor,
                                                              const libdl_tensor *source);
 
+/** A stand-in for one slice of `batch` along dimension 0: a new tensor with a slice's sizes,
+ * strides, dtype and device, and without elements. The questions above about these answer for it;
+ * every other call fails with EMPTIED, whatever it would read or write. A host that computes with
+ * all slices at once shows its users such a tensor, and an interceptor or the host itself finds the
+ *  batch that belongs to it. `batch` may be a stand-in.
+ *
+ *  Errors: NULL, KIND, EMPTIED, SHAPE (batch has no dimension), OUT_OF_MEMORY.
+ *  Threads: free. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_tensor_stand_in(const libdl_tensor *batch,
+                                                             LIBDL_NEW libdl_tensor **out);
+
 /* -- host numbers ---------------------------------------------------------------------------- */
 
 /** Host numbers as operands: 0-d, without a storage, and weakest in promotion (only their kind

@@ -15,6 +15,7 @@
 #include "ops/core/fit.h"
 #include "ops/creation/copy.h"
 #include "ops/view/view.h"
+#include "tape/inference.h"
 
 struct libdl_node;  // a Node behind the handle
 
@@ -207,6 +208,13 @@ libdl_bool libdl_set_inference_mode(libdl_bool enabled) {
   set_mode(kModeForward, forward && !enabled && state().dual_level);
   set_mode(kModeForwardAside, forward && enabled);
   return set_mode(kModeInference, enabled);
+}
+
+libdl_bool libdl_records_inference_tensors(void) {
+  return (state().mode & kModeSavesInferenceMade) != 0;
+}
+libdl_bool libdl_set_records_inference_tensors(libdl_bool enabled) {
+  return set_mode(kModeSavesInferenceMade, enabled);
 }
 
 libdl_bool libdl_anomaly_mode(void) { return (state().mode & kModeAnomaly) != 0; }

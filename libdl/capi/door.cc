@@ -134,6 +134,10 @@ LIBDL_NORETURN void refuse_handle(const char* op, int argument, const char* name
   if (!handle) fail_argument(LIBDL_ERROR_NULL, op, argument, name, verb + "NULL", "a tensor");
   if (!has_tag(handle, Tag::kTensor))
     fail_argument(LIBDL_ERROR_KIND, op, argument, name, verb + kind_of(handle), "a tensor");
+  if (handle->flags & kStandIn)
+    fail_argument(LIBDL_ERROR_EMPTIED, op, argument, name,
+                  verb + "a stand-in for the slices of a batch, which has no elements of its own",
+                  "");
   fail_argument(LIBDL_ERROR_EMPTIED, op, argument, name,
                 verb + "a tensor that was emptied when its scope ended", "");
 }

@@ -19,6 +19,7 @@
 #include "device/device.h"
 #include "ops/core/call.h"
 #include "tensor/forms.h"
+#include "tensor/stand_in.h"
 #include "tensor/tensor.h"
 #include "tensor/tensor_list.h"
 #include "tensor/watched.h"
@@ -92,6 +93,11 @@ inline bool has_tag(const void* handle, Tag tag) {
 }
 
 inline bool is_live_tensor(const libdl_tensor* handle) {
+  return handle && has_tag(handle, Tag::kTensor) && !(handle->flags & (kEmptied | kStandIn));
+}
+
+// A live tensor or a stand-in.
+inline bool has_geometry(const libdl_tensor* handle) {
   return handle && has_tag(handle, Tag::kTensor) && !(handle->flags & kEmptied);
 }
 

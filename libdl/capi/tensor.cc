@@ -16,6 +16,7 @@ namespace libdl::capi {
 namespace {
 
 bool live(const libdl_tensor* t) { return is_live_tensor(t); }
+bool shaped(const libdl_tensor* t) { return has_geometry(t); }
 
 }  // namespace
 }  // namespace libdl::capi
@@ -48,24 +49,26 @@ uint32_t libdl_tensor_use_count(const libdl_tensor* tensor) {
 
 // -- metadata -------------------------------------------------------------------------------------
 
-int32_t libdl_tensor_ndim(const libdl_tensor* tensor) { return live(tensor) ? tensor->ndim : 0; }
+int32_t libdl_tensor_ndim(const libdl_tensor* tensor) { return shaped(tensor) ? tensor->ndim : 0; }
 
 const int64_t* libdl_tensor_shape(const libdl_tensor* tensor) {
-  return live(tensor) ? tensor->dims : nullptr;
+  return shaped(tensor) ? tensor->dims : nullptr;
 }
 
 const int64_t* libdl_tensor_strides(const libdl_tensor* tensor) {
-  return live(tensor) ? tensor->dims + tensor->ndim : nullptr;
+  return shaped(tensor) ? tensor->dims + tensor->ndim : nullptr;
 }
 
-int64_t libdl_tensor_numel(const libdl_tensor* tensor) { return live(tensor) ? tensor->numel : 0; }
+int64_t libdl_tensor_numel(const libdl_tensor* tensor) {
+  return shaped(tensor) ? tensor->numel : 0;
+}
 
 libdl_dtype libdl_tensor_dtype(const libdl_tensor* tensor) {
-  return live(tensor) ? static_cast<libdl_dtype>(tensor->dtype) : LIBDL_DTYPE_NONE;
+  return shaped(tensor) ? static_cast<libdl_dtype>(tensor->dtype) : LIBDL_DTYPE_NONE;
 }
 
 libdl_device libdl_tensor_device(const libdl_tensor* tensor) {
-  if (!live(tensor)) return {0, 0};
+  if (!shaped(tensor)) return {0, 0};
   const Device device = borrow(tensor).device();
   return {device.type, device.index};
 }
@@ -87,7 +90,7 @@ uint64_t libdl_tensor_version(const libdl_tensor* tensor) {
 }
 
 libdl_bool libdl_tensor_is_contiguous(const libdl_tensor* tensor) {
-  return live(tensor) && (tensor->flags & kContiguous);
+  return shaped(tensor) && (tensor->flags & kContiguous);
 }
 
 libdl_bool libdl_tensor_is_number(const libdl_tensor* tensor) {
@@ -131,6 +134,17 @@ libdl_error* libdl_tensor_alias_data(const libdl_tensor* tensor, libdl_tensor** 
     Tensor made = alias(borrow(tensor));
     made.get()->flags |= kAside;
     *out = hand_out(std::move(made));
+  });
+}
+
+libdl_error* libdl_tensor_stand_in(const libdl_tensor* batch, libdl_tensor** out) {
+  return door("libdl_tensor_stand_in", [&] {
+    const char* const name = "libdl_tensor_stand_in";
+    if (!has_geometry(batch)) check_tensor(name, 1, "batch", batch);
+    output(name, 2, "out", out);
+    if (batch->ndim == 0)
+      fail_argument(LIBDL_ERROR_SHAPE, name, 1, "batch", "has no dimension", "at least one");
+    *out = stand_in(*batch).release();
   });
 }
 

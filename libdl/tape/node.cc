@@ -8,6 +8,7 @@
 
 #include "base/slab.h"
 #include "device/device.h"
+#include "tape/inference.h"
 #include "tape/meta.h"
 #include "tape/output_meta.h"
 #include "tensor/export.h"
@@ -193,7 +194,8 @@ static void note_saved(Storage& storage) {
 
 void save(Node& node, int i, const Tensor& value, int32_t source) {
   if (!value.defined()) return;
-  if (value.get()->flags & kInferenceMade) [[unlikely]]
+  if ((value.get()->flags & kInferenceMade) && !(state().mode & kModeSavesInferenceMade))
+      [[unlikely]]
     fail(LIBDL_ERROR_AUTOGRAD, node.rule->name,
          "was given a tensor made in inference mode. Inference tensors cannot be saved for "
          "backward; "

@@ -276,6 +276,7 @@ CALLS = {
     "libdl_device_type_name": ["i:1"],
     "libdl_set_grad_enabled": ["i:1"],
     "libdl_set_inference_mode": ["i:0"],
+    "libdl_set_records_inference_tensors": ["i:0"],
     "libdl_autocast_enabled": ["i:1"],
     "libdl_set_autocast_enabled": ["i:1", "i:0"],
     "libdl_autocast_dtype": ["i:1"],

@@ -116,7 +116,8 @@ static PyObject* general[kCreations];
 static PyObject* create(int which, PyObject* const* args, Py_ssize_t count, PyObject* names,
                         Create from_sizes) {
   int64_t sizes[kMostSizes];
-  const int32_t ndim = names ? -1 : small_sizes(args, count, sizes);
+  const bool general_only = names || (draws_watched && (which == kRand || which == kRandn));
+  const int32_t ndim = general_only ? -1 : small_sizes(args, count, sizes);
   if (ndim < 0) return call_with(general[which], NULL, args, count, names);
   libdl_tensor* out;
   libdl_error* const error = from_sizes(sizes, ndim, &out);

@@ -175,6 +175,7 @@ static int by_key(Walk* walk, PyObject* key, int32_t skipped) {
     walk->dim += skipped;
     return 0;
   }
+  if (refused_stand_in(key)) return -1;
   if (is_tensor(key)) return by_tensor(walk, handle_of(key));
   if (PyIndex_Check(key) && !PyObject_HasAttrString(key, "__len__")) {
     int64_t index;
@@ -326,7 +327,11 @@ PyObject* tensor_subscript(PyObject* self, PyObject* key) {
     return NULL;
   }
   Walk walk;
-  if (begin(&walk, self, key)) return NULL;
+  if (begin(&walk, self, key)) {
+    if (!PyErr_ExceptionMatches(overridden_exception)) return NULL;
+    PyErr_Clear();
+    return overridden("__getitem__", self, key, NULL);
+  }
   libdl_tensor* out = NULL;
   libdl_error* error = NULL;
   const bool by_tensors = walk.indices != NULL;
@@ -419,23 +424,27 @@ static bool on_cpu(const libdl_tensor* x) {
   return libdl_tensor_device(x).type == LIBDL_DEVICE_CPU;
 }
 
+static int assign_overridden(PyObject* self, PyObject* key, PyObject* value) {
+  PyObject* const answer = overridden("__setitem__", self, key, value);
+  Py_XDECREF(answer);
+  return answer ? 0 : -1;
+}
+
 int tensor_assign_subscript(PyObject* self, PyObject* key, PyObject* value) {
   if (!value) {
     PyErr_SetString(PyExc_TypeError, "a tensor's elements cannot be deleted");
     return -1;
   }
-  if (overrides(self) || overrides(value)) {
-    PyObject* const answer = overridden("__setitem__", self, key, value);
-    Py_XDECREF(answer);
-    return answer ? 0 : -1;
-  }
+  if (overrides(self) || overrides(value)) return assign_overridden(self, key, value);
   if (key == Py_False) return 0;  // nothing is written, and no version raised
   libdl_tensor *handle, *own = NULL;
   if (value_of(self, value, &handle, &own)) return -1;
   Walk walk;
   if (begin(&walk, self, key)) {
     libdl_tensor_release(own);
-    return -1;
+    if (!PyErr_ExceptionMatches(overridden_exception)) return -1;
+    PyErr_Clear();
+    return assign_overridden(self, key, value);
   }
   libdl_error* error = NULL;
   const bool by_tensors = walk.indices != NULL;

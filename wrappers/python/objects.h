@@ -103,7 +103,10 @@ int add_gil(void);
 
 // -- operands.c: Python's values as C arguments. 0: done, 1: another type, -1: raised -----------
 
-int overrides(PyObject* object);  // whether its class takes over operators
+int overrides(PyObject* object);          // whether its class takes over operators
+extern PyTypeObject* stand_in_type;       // the class of stand-ins, once there is one
+bool refused_stand_in(PyObject* object);  // raises Overridden for one of that class
+extern _Thread_local int draws_watched;  // whether operators that take a generator raise Overridden
 extern _Thread_local int overriding_disabled;
 extern _Thread_local int items_watched;  // whether a mode of this thread sees x[key]
 

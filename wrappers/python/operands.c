@@ -5,6 +5,14 @@
 
 int64_t pending_work;
 _Thread_local int overriding_disabled;
+_Thread_local int draws_watched;
+PyTypeObject* stand_in_type;
+
+bool refused_stand_in(PyObject* object) {
+  if (!stand_in_type || Py_TYPE(object) != stand_in_type) return false;
+  PyErr_SetNone(overridden_exception);
+  return true;
+}
 _Thread_local int items_watched;
 
 static PyObject* override_name(void) {

@@ -105,6 +105,20 @@ static PyObject* make_subclass(PyObject* module, PyObject* args) {
   return error ? raise_error(error) : wrap_as(handle, (PyTypeObject*)type);
 }
 
+// stand_in(class, batch): an object of the class with the geometry of batch[0], without elements.
+static PyObject* stand_in(PyObject* module, PyObject* args) {
+  (void)module;
+  PyObject *type, *batch;
+  if (!PyArg_ParseTuple(args, "OO", &type, &batch)) return NULL;
+  if (!PyType_Check(type) || !PyType_IsSubtype((PyTypeObject*)type, tensor_type) ||
+      !is_tensor(batch))
+    return PyErr_Format(PyExc_TypeError, "stand_in: wanted a subclass of Tensor and a tensor");
+  if (!stand_in_type) stand_in_type = (PyTypeObject*)Py_NewRef(type);  // for the process's life
+  libdl_tensor* handle;
+  libdl_error* const error = libdl_tensor_stand_in(handle_of(batch), &handle);
+  return error ? raise_error(error) : wrap_as(handle, (PyTypeObject*)type);
+}
+
 // as_subclass(tensor, class): the tensor with its history as an object of the class.
 static PyObject* as_subclass(PyObject* module, PyObject* args) {
   (void)module;
@@ -162,6 +176,15 @@ static PyObject* watch_items(PyObject* module, PyObject* flag) {
   Py_RETURN_NONE;
 }
 
+static PyObject* watch_draws(PyObject* module, PyObject* flag) {
+  (void)module;
+  const int before = draws_watched;
+  const int wanted = PyObject_IsTrue(flag);
+  if (wanted < 0) return NULL;
+  draws_watched = wanted;
+  return PyBool_FromLong(before);
+}
+
 static PyObject* has_override(PyObject* module, PyObject* object) {
   (void)module;
   return PyBool_FromLong(overrides(object));
@@ -170,6 +193,7 @@ static PyObject* has_override(PyObject* module, PyObject* object) {
 static PyMethodDef functions[] = {
     {"make_subclass", make_subclass, METH_VARARGS, NULL},
     {"as_subclass", as_subclass, METH_VARARGS, NULL},
+    {"stand_in", stand_in, METH_VARARGS, NULL},
     {"exchange_handles", exchange_handles, METH_VARARGS, NULL},
     {"handle_address", handle_address, METH_O, NULL},
     {"disable_overriding", set_overriding, METH_O,
@@ -177,6 +201,10 @@ static PyMethodDef functions[] = {
      "what was"},
     {"watch_items", watch_items, METH_O,
      "watch_items(flag): whether x[key] goes to this thread's modes"},
+    {"watch_draws", watch_draws, METH_O,
+     "watch_draws(flag): whether this thread's calls of operators that may draw random numbers "
+     "raise "
+     "Overridden; returns what was"},
     {"has_override", has_override, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -136,6 +136,7 @@ WAITS(libdl_memory_trim)
     WRONG("a tensor");
     SWIG_fail;
   }
+  if (refused_stand_in($input)) SWIG_fail;
   $1 = handle_of($input);
 }
 // Tensors that an operator updates may be absent.
@@ -144,6 +145,7 @@ WAITS(libdl_memory_trim)
     WRONG("a tensor or None");
     SWIG_fail;
   }
+  if (refused_stand_in($input)) SWIG_fail;
   $1 = $input == Py_None ? NULL : handle_of($input);
 }
 %typemap(argout) libdl_tensor *dst, libdl_tensor *values_dst, libdl_tensor *indices_dst {
@@ -218,6 +220,10 @@ WAITS(libdl_memory_trim)
   }
 }
 %typemap(in) libdl_generator * {
+  if (draws_watched) {
+    PyErr_SetNone(overridden_exception);
+    SWIG_fail;
+  }
   if (generator_of($input, &$1)) {
     WRONG("a generator");
     SWIG_fail;
