@@ -370,7 +370,7 @@ def forms_by_name(operators: list[Operator], flag: str) -> dict[str, list[Form]]
     return groups
 
 
-def imports_text(names: set[str], extra: str = "") -> str:
+def imports_text(names: set[str], extra: str = "", override: str = "override_named") -> str:
     lines = [
         "from collections.abc import Sequence",
         "from typing import Any",
@@ -379,7 +379,7 @@ def imports_text(names: set[str], extra: str = "") -> str:
         "from ._C import Overridden, Tensor",
         "from ._errors import Error, rename_error",
         "from ._out import write, write_leaf",
-        "from ._overrides import override_named",
+        f"from ._overrides import {override}",
         "from ._types import DeviceLike, DtypeLike, Generator, Number, ValuesIndices, in_format",
         "",
         "_ONE = 1",
@@ -398,9 +398,12 @@ def c_names(forms: list[Form], into: bool = False) -> set[str]:
     return names
 
 
-def module_text(title: str, groups: dict[str, list[Form]]) -> str:
+def module_text(
+    title: str, groups: dict[str, list[Form]], override: str = "override_named"
+) -> str:
     single = {name: forms[0] for name, forms in groups.items() if len(forms) == 1}
-    parts = [HEAD.format(title=title), imports_text(c_names(list(single.values())))]
+    names = c_names(list(single.values()))
+    parts = [HEAD.format(title=title), imports_text(names, override=override)]
     parts.append(f"__all__ = {sorted(single)!r}\n")
     parts += [f"\n\n{function_text(form, name)}\n" for name, form in single.items()]
     return "".join(parts)
@@ -549,7 +552,9 @@ def main() -> None:
     functions = forms_by_name(operators, "function")
     functional = forms_by_name(operators, "functional")
     write(package / "_functions.py", module_text("The operators as functions.", functions))
-    write(package / "_functional.py", module_text("The operators of networks.", functional))
+    write(package / "_functional.py", module_text(
+        "The operators of networks.", functional, "override_functional as override_named"
+    ))
     write(package / "_methods.py", methods_text(operators))
     write(package / "_documents.py", documents_text(operators))
     stub = stub_text(operators, options.stub.read_text(encoding="utf-8"))

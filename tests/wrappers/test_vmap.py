@@ -260,5 +260,25 @@ def test_grad_of_a_batch_of_gradients():
     close(found[0], libdl.diag(2 * W))
     with pytest.raises(RuntimeError, match="grad: is_grads_batched"):
         libdl.autograd.grad(x**2, x, is_grads_batched=True)
-    with pytest.raises(RuntimeError, match="grad: an argument is mapped over by vmap"):
-        libdl.vmap(lambda a: libdl.autograd.grad(a.sum(), a)[0])(x.expand(2, 3))
+
+
+def test_autograd_grad_inside():
+    x = W.clone().requires_grad_()
+    y = x**3
+    rows = libdl.vmap(lambda v: libdl.autograd.grad(y, x, v, retain_graph=True)[0])
+    close(rows(libdl.eye(3, dtype=libdl.float64)), libdl.diag(3 * W**2))
+    batch = libdl.stack([W, 2 * W]).requires_grad_()
+
+    def slope(a):
+        return libdl.autograd.grad((a**2).sum(), a, create_graph=True)[0]
+
+    close(libdl.vmap(slope)(batch), 2 * batch)
+    close(libdl.vmap(lambda a: libdl.autograd.grad(slope(a).prod(), a)[0])(batch),
+          loop(lambda a: 8 * libdl.stack([a[1] * a[2], a[0] * a[2], a[0] * a[1]]), batch.detach()))
+    both = libdl.vmap(lambda a: libdl.stack(libdl.autograd.grad((a * x).sum(), (a, x))))(batch)
+    close(both, libdl.stack([libdl.stack([W, row]) for row in batch.detach()]))
+    unused = libdl.vmap(lambda a: libdl.autograd.grad(
+        (a * a).sum(), (a, x), allow_unused=True, materialize_grads=True)[1] + a)(batch)
+    close(unused, batch)
+    with pytest.raises(RuntimeError, match="grad_outputs are implied for outputs of one element"):
+        libdl.vmap(lambda a: libdl.autograd.grad(a * 2, a)[0])(batch)

@@ -8,11 +8,12 @@ import math
 from typing import Any
 
 from . import _C, _functions as f
-from ._C import Tensor
+from ._C import Overridden, Tensor
 from ._errors import ArgumentValueError, DtypeError, Error, rename_error
 from ._modes import no_grad
 from ._out import in_place
 from ._overloads import arange
+from ._overrides import override
 
 __all__ = [
     "angle", "bartlett_window", "blackman_window", "clamp_max", "clamp_min", "deg2rad", "frac",
@@ -198,6 +199,7 @@ for _name, _window in (("hann_window", hann_window), ("blackman_window", blackma
 def _random_(self: Tensor, *bounds: int, generator: Any = None, **named: Any) -> Tensor:
     """Overwrites the tensor with uniform integers: random_(), random_(to), random_(from, to). Without
     bounds they go up to what the dtype holds exactly."""
+    given = bounds
     low, high = named.get("from", 0), named.get("to")
     if len(bounds) == 1 and high is None:
         high = bounds[0]
@@ -210,8 +212,12 @@ def _random_(self: Tensor, *bounds: int, generator: Any = None, **named: Any) ->
         high = 2 ** (bits - (1 if kind.startswith("int") else 0)) if kind not in digits else (
             2**bits + 1)  # fmt: skip
         high = min(high, 2**63 - 1)
-    with no_grad():
-        return _C.randint_into(low, high, list(self.shape), generator, self.dtype, self.device, self)
+    try:
+        with no_grad():
+            return _C.randint_into(low, high, list(self.shape), generator, self.dtype, self.device,
+                                   self)  # fmt: skip
+    except Overridden:
+        return override(_random_, self, *given, generator=generator, **named)
 
 
 def _fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:

@@ -10,40 +10,79 @@ gradient of a value is the gradient of each sample."""
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from . import _C
 from ._C import Tensor
-from ._overrides import DisableTorchFunction
 
 
-class Level(NamedTuple):
+class Level:
     """One running vmap."""
 
-    number: int  # 1 for the outermost
-    size: int
-    randomness: str
+    __slots__ = ("is_open", "number", "randomness", "size")
+
+    def __init__(self, number: int, size: int, randomness: str) -> None:
+        self.number = number  # 1 for the outermost
+        self.size = size
+        self.randomness = randomness
+        self.is_open = True
 
 
 class _Open(threading.local):
+    """What a thread is doing."""
+
     def __init__(self) -> None:
-        self.levels: list[Level] = []
+        self.levels: tuple[Level, ...] = ()
+        # The levels in which an operator is being carried out, outermost last, and how: "rule", all
+        # samples at once, or "loop", one sample after another.
+        self.inside: tuple[tuple[Level, str], ...] = ()
+        self.parts: tuple[Callable[..., Any], ...] = ()  # composed functions that run their body
 
 
 OPEN = _Open()
+
+
+class Open:
+    """A block in which other levels are open. While any are, operators that may draw are watched."""
+
+    __slots__ = ("_before", "_now")
+
+    def __init__(self, levels: tuple[Level, ...], inside: tuple[tuple[Level, str], ...]) -> None:
+        self._now = levels, inside
+
+    def __enter__(self) -> None:
+        self._before = OPEN.levels, OPEN.inside, _C.watch_draws(any(self._now))
+        OPEN.levels, OPEN.inside = self._now
+
+    def __exit__(self, *exception: object) -> None:
+        OPEN.levels, OPEN.inside, watched = self._before
+        _C.watch_draws(watched)
+
+
+def outside(level: Level) -> Open:
+    """A block that computes with the values of a level."""
+    return Open(OPEN.levels[: level.number - 1], OPEN.inside)
+
 
 # Called with (function, arguments, keyword arguments) when a batched tensor meets an operator.
 HANDLER: list[Callable[..., Any]] = []
 
 
 class Batched(Tensor):
-    """A sample's shape and dtype, with the values of all samples. As a tensor by itself it is the
-    first sample, which gives shape, dtype and device; no operator may see it."""
+    """A sample's shape, dtype and device, with the values of all samples beside them. As a tensor it
+    has no elements, so whatever passes the operators by raises."""
 
     value: Tensor
     level: Level
     __torch_function__ = None  # until below: a class that overrides when made is watched for ever
+
+    def __repr__(self) -> str:
+        value, level = self.__dict__["value"], self.__dict__["level"]
+        return f"Batched(level={level.number}, shape={list(self.shape)}, value={value!r})"
+
+    def __format__(self, specification: str) -> str:
+        return repr(self)
 
 
 def _torch_function(
@@ -57,12 +96,17 @@ Batched.__torch_function__ = classmethod(_torch_function)
 
 def batched(value: Tensor, level: Level) -> Batched:
     """The tensor whose samples lie along the value's dimension 0."""
-    with DisableTorchFunction():
-        bare = value.detach()
-        first = bare.select(0, 0) if bare.shape[0] else bare.new_empty(bare.shape[1:])
-        made: Batched = _C.make_subclass(Batched, first)
-    made.__dict__.update(value=value, level=level)
+    made: Batched = _C.stand_in(Batched, value)
+    attributes = made.__dict__
+    attributes["value"] = value
+    attributes["level"] = level
     return made
+
+
+def take_value(x: Batched, value: Tensor) -> None:
+    """x stands for other values from now on."""
+    _C.exchange_handles(x, _C.stand_in(Batched, value))
+    x.__dict__["value"] = value
 
 
 def value_at(x: Any, level: Level) -> Tensor | None:
@@ -79,10 +123,38 @@ def core(x: Tensor) -> Tensor:
     return x
 
 
+def on_core(function: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
+    """function of the ordinary tensor inside, batched as x is."""
+    return batched(on_core(function, x.value), x.level) if type(x) is Batched else function(x)
+
+
 def spread(x: Tensor, level: Level) -> Tensor:
     """The values in this level, repeated without a copy if all samples share them."""
     value = value_at(x, level)
     return x.unsqueeze(0).expand(level.size, *x.shape) if value is None else value
+
+
+def levels_of(*tensors: Any) -> set[Level]:
+    """The levels in which one of them is batched."""
+    levels: set[Level] = set()
+    for x in tensors:
+        while type(x) is Batched:
+            levels.add(x.level)
+            x = x.value
+    return levels
+
+
+def own_copy(x: Tensor, others: Iterable[Any]) -> Tensor:
+    """A copy of x with samples in each level in which it or one of the others has them, so that all
+    may be written to it."""
+    levels = levels_of(x, *others)
+
+    def over(x: Tensor, levels: list[Level]) -> Tensor:
+        if not levels:
+            return x.clone()
+        return batched(over(spread(x, levels[0]), levels[1:]), levels[0])
+
+    return over(x, sorted(levels, key=lambda level: -level.number))
 
 
 def bare(x: Tensor) -> Tensor:

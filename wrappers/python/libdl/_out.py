@@ -67,7 +67,7 @@ def in_place(function: Any) -> Any:
     def method(self: Tensor, *arguments: Any, **named: Any) -> Tensor:
         operands = (self, *arguments, *named.values())
         recorded = any(isinstance(x, Tensor) and x.requires_grad for x in operands)
-        source = _C.clone(self) if recorded and _C.grad_enabled() else self
+        source = self.clone() if recorded and _C.grad_enabled() else self
         return self.copy_(function(source, *arguments, **named))
 
     method.__name__ = method.__qualname__ = function.__name__ + "_"

@@ -63,8 +63,9 @@ def _extremum(name: str) -> Any:
                 return pair(*write(along_into, (input, dim, keepdim), *out))
             return pair(*along(input, dim, keepdim))
         except Overridden:
-            arguments = [input] if dim is None and other is None else [input, other or dim]
-            return override(extremum, *arguments)
+            if other is not None:
+                return override(extremum, input, other)
+            return override(extremum, *([input] if dim is None else [input, dim, keepdim]))
         except Error as error:
             rename_error(error, name, "", _WITH_OUT)
             raise
@@ -268,7 +269,11 @@ def randint(
         given = out.dtype if dtype is None else dtype
         arguments = (low, high, size, generator, given, device)
         return write_leaf(_C.randint_into, arguments, out, requires_grad)
-    made: Tensor = _C.randint(low, high, size, generator, dtype, device)
+    try:
+        made: Tensor = _C.randint(low, high, size, generator, dtype, device)
+    except Overridden:
+        return override(randint, low, high, size, generator=generator, dtype=dtype, device=device,
+                        requires_grad=requires_grad)  # fmt: skip
     if pin_memory:
         made = _C.pin_memory(made, None)
     if requires_grad:
@@ -290,7 +295,12 @@ def randint_like(
     memory_format: object = None,
 ) -> Tensor:
     low, high, _ = _bounds("randint_like", list(bounds), low, high, ())
-    made = in_format(_C.randint_like(input, low, high, generator, dtype, device), memory_format)
+    try:
+        drawn = _C.randint_like(input, low, high, generator, dtype, device)
+    except Overridden:
+        return override(randint_like, input, low, high, generator=generator, dtype=dtype,
+                        device=device)  # fmt: skip
+    made = in_format(drawn, memory_format)
     if pin_memory:
         made = _C.pin_memory(made, None)
     if requires_grad:
@@ -323,7 +333,14 @@ def scatter(
 def _scatter_(self: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None,
               reduce: str | None = None) -> Tensor:  # fmt: skip
     """In place: see libdl.scatter."""
-    return scatter(self, dim, index, src, value=value, reduce=reduce, out=self)
+    src = value if src is None else src
+    try:
+        return _C.scatter_into(self, dim, index, src, reduce, self)
+    except Overridden:
+        return override(Tensor.scatter_, self, dim, index, src, reduce=reduce)
+    except Error as error:
+        rename_error(error, "scatter", "scatter", {"dst": (6, "out")})
+        raise
 
 
 @overload

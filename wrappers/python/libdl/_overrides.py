@@ -8,6 +8,7 @@ called then passes itself and its arguments to the class.
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -170,9 +171,18 @@ def _overriding(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
     return found
 
 
+# Called with (function, arguments, keyword arguments) of an operator that may draw; NotImplemented
+# where no vmap watches it.
+DRAWN: list[Callable[..., Any]] = []
+
+
 def override(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Asks the arguments' classes."""
     overriding = _overriding(args, kwargs)
+    if not overriding and DRAWN:
+        answer = DRAWN[0](func, args, kwargs)
+        if answer is not NotImplemented:
+            return answer
     types = tuple(type(value) for value in overriding)
     for value in overriding:
         answer = type(value).__torch_function__(func, types, args, kwargs)
@@ -225,19 +235,36 @@ _C.register("override", _override_operator)
 
 def override_named(name: str, method: bool, arguments: dict[str, Any]) -> Any:
     """override() for a generated function, which passes its local variables as arguments."""
-    import inspect
-
     import libdl
 
     if method:
-        func = getattr(Tensor, name)
-    else:
-        # Not getattr: the top namespace has others of these names, with numbers for words.
-        func = vars(libdl).get(name) or getattr(libdl.nn.functional, name)
+        return _override_with(getattr(Tensor, name), method, arguments)
+    # Not getattr: the top namespace has others of these names, with numbers for words.
+    func = vars(libdl).get(name) or getattr(libdl.nn.functional, name)
+    if not arguments.keys() <= {parameter.name for parameter in _parameters(func)}:
+        func = getattr(libdl._functions, name, func)  # of several signatures
+    return _override_with(func, method, arguments)
+
+
+def override_functional(name: str, method: bool, arguments: dict[str, Any]) -> Any:
+    """The same for a function of nn.functional; the top namespace may have another one of the name."""
+    import libdl
+
+    return _override_with(getattr(libdl.nn.functional, name), method, arguments)
+
+
+@functools.lru_cache(maxsize=2048)
+def _parameters(func: Callable[..., Any]) -> tuple[Any, ...]:
+    import inspect
+
+    return tuple(inspect.signature(func).parameters.values())
+
+
+def _override_with(func: Callable[..., Any], method: bool, arguments: dict[str, Any]) -> Any:
     args: list[Any] = []
     kwargs: dict[str, Any] = {}
     by_name = False  # after an argument that is left out
-    for parameter in inspect.signature(func).parameters.values():
+    for parameter in _parameters(func):
         if parameter.name not in arguments:
             by_name = by_name or bool(args)
             continue

@@ -8,6 +8,7 @@ is paid while nobody looks."""
 
 from __future__ import annotations
 
+import functools
 import inspect
 import threading
 import types
@@ -51,16 +52,30 @@ class Relay:
         self.own.__kwdefaults__ = self.keyword_defaults
         self.own.__dict__.update(function.__dict__)
         self._signature: inspect.Signature | None = None
+        self._starts = 0
+        self._also: Callable[[types.FunctionType], bool] | None = None
+
+    def keep(self, also: Callable[[types.FunctionType], bool] | None) -> None:
+        """The function relays for ever; if also(function) holds, whatever the arguments."""
+        with _lock:
+            self.start()
+            self._also = also
 
     def start(self) -> None:
-        """The keyword comes first, and goes last: another thread may call at any moment."""
-        relaying = _relay.__code__.replace(co_freevars=self.code.co_freevars,
-                                           co_name=self.code.co_name)  # fmt: skip
+        """Under the lock. The keyword comes first, and goes last: another thread may call at any
+        moment."""
+        self._starts += 1
+        if self._starts > 1:
+            return
+        relaying = _relay_code(len(self.code.co_freevars)).replace(co_name=self.code.co_name)
         self.function.__kwdefaults__ = {**(self.keyword_defaults or {}), "_relay": self}
         self.function.__dict__["__wrapped__"] = self.own  # for signatures
         self.function.__code__ = relaying
 
     def stop(self) -> None:
+        self._starts -= 1
+        if self._starts:
+            return
         self.function.__code__ = self.code
         self.function.__kwdefaults__ = self.keyword_defaults
         del self.function.__dict__["__wrapped__"]
@@ -68,7 +83,8 @@ class Relay:
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if not (modes.stack or _overrides_among(args)
-                or (kwargs and _overrides_among(kwargs.values()))):
+                or (kwargs and _overrides_among(kwargs.values()))
+                or (self._also is not None and self._also(self.function))):
             return self.own(*args, **kwargs)
         if self.filled:
             args, kwargs = self._filled(args, kwargs)
@@ -96,8 +112,23 @@ class Relay:
         return tuple(positions), names
 
 
-def _relay(*args: Any, _relay: Relay, **kwargs: Any) -> Any:
-    return _relay.call(args, kwargs)
+@functools.cache
+def _relay_code(variables: int) -> types.CodeType:
+    """The code of _relay for a function that closes over so many variables: it must close over as
+    many, and begin by taking them, or whoever looks at the frame's variables reads what is not
+    there."""
+    names = ", ".join(f"v{i}" for i in range(variables))
+    text = f"""
+def around({names}):
+    def _relay(*args, _relay, **kwargs):
+        return _relay.call(args, kwargs)
+        ({names})
+    return _relay
+"""
+    space: dict[str, Any] = {}
+    exec(compile(text, __file__, "exec"), space)
+    code: types.CodeType = space["around"](*[None] * variables).__code__
+    return code
 
 
 def _overrides_among(values: Any) -> bool:

@@ -102,11 +102,13 @@ def grad(
             tensors_of(outputs), tensors_of(inputs), tensors_of(grad_outputs), retain, create_graph,
             unused, materialize_grads,
         )  # fmt: skip
-    except Overridden as error:
-        raise RuntimeError(
-            "grad: an argument is mapped over by vmap, or of a class that overrides operators, which "
-            "autograd.grad does not take; under vmap func.grad and func.vjp do"
-        ) from error
+    except Overridden:
+        from ..func._history import grad_under_vmap
+
+        return grad_under_vmap(
+            tensors_of(outputs), tensors_of(inputs), tensors_of(grad_outputs), run,
+            create_graph, unused, materialize_grads,
+        )  # fmt: skip
     except Error as error:
         rename_error(error, "grad", "grad", {"gradients": (3, "grad_outputs")})
         raise

@@ -9,6 +9,12 @@ from typing import Any
 
 from .. import cat, stack
 from .._C import Tensor
+from .._levels import core
+
+
+def holds(found: Tensor) -> bool:
+    """Whether a condition holds for all elements; under vmap, of all samples."""
+    return bool(core(found).all())
 
 
 class Constraint:

@@ -9,6 +9,7 @@ from typing import Any
 from .. import Size, arange, binomial, no_grad
 from .._C import Tensor
 from . import constraints
+from ._constraint import holds
 from ._probabilities import Probabilities
 
 __all__ = ["Binomial"]
@@ -59,7 +60,7 @@ class Binomial(Probabilities):
 
     def _one_count(self, asked: str) -> int:
         count = int(self.total_count.max())
-        if not (self.total_count == count).all():
+        if not holds(self.total_count == count):
             raise NotImplementedError(f"Binomial.{asked} needs one total_count for the whole batch")
         return count
 

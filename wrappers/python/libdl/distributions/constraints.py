@@ -13,7 +13,8 @@ from .. import finfo as _finfo
 from .._C import Tensor
 from ._constraint import (
     Constraint as Constraint, MixtureSameFamilyConstraint as MixtureSameFamilyConstraint, _Cat,
-    _Dependent, _DependentProperty, _IndependentConstraint, _Stack, is_dependent as is_dependent,
+    _Dependent, _DependentProperty, _IndependentConstraint, _Stack, holds as _holds,
+    is_dependent as is_dependent,
 )  # fmt: skip
 
 __all__ = [
@@ -153,7 +154,7 @@ class _Square(Constraint):
 class _Symmetric(_Square):
     def check(self, value: Tensor) -> Tensor:
         square = super().check(value)
-        if not square.all():
+        if not _holds(square):
             return square
         # Products of matrices are symmetric up to rounding.
         return value.isclose(value.mT, atol=1e-6).flatten(-2).all(-1)
@@ -170,7 +171,7 @@ class _PositiveDefinite(_Symmetric):
         from ._triangles import is_positive_definite
 
         symmetric = super().check(value)
-        return is_positive_definite(value) if symmetric.all() else symmetric
+        return is_positive_definite(value) if _holds(symmetric) else symmetric
 
 
 boolean = _Boolean()

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from .. import Size, no_grad
 from .._C import Tensor
 from . import constraints
+from ._constraint import holds
 from .utils import lazy_property
 
 __all__ = ["Distribution"]
@@ -55,7 +56,7 @@ class Distribution:
             if derived or constraints.is_dependent(constraint):
                 continue
             value = getattr(self, name)
-            if not constraint.check(value).all():
+            if not holds(constraint.check(value)):
                 raise ValueError(f"{type(self).__name__}: {name} of shape {list(value.shape)} is "
                                  f"{value!r}, wanted {constraint!r}")  # fmt: skip
 
@@ -189,7 +190,7 @@ class Distribution:
         except NotImplementedError:
             warnings.warn(f"{name} has no support: its values are not checked", stacklevel=2)
             return
-        if not support.check(value).all():
+        if not holds(support.check(value)):
             raise ValueError(f"{name}: value of shape {list(value.shape)} is {value!r}, "
                              f"wanted {support!r}")  # fmt: skip
 

@@ -45,7 +45,7 @@ class Exponential(ExponentialFamily):
 
     def rsample(self, sample_shape: Any = Size()) -> Tensor:
         shape = self._extended_shape(sample_shape)
-        noise = empty(shape, dtype=self.rate.dtype, device=self.rate.device)
+        noise = self.rate.new_empty(shape)
         return noise.exponential_() / self.rate
 
     def log_prob(self, value: Tensor) -> Tensor:

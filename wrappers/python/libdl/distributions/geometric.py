@@ -10,6 +10,7 @@ from .. import Size, finfo, no_grad, rand, where, zeros_like
 from .._C import Tensor
 from ..nn.functional import binary_cross_entropy_with_logits
 from . import constraints
+from ._constraint import holds
 from ._probabilities import Probabilities
 from .utils import broadcast_all
 
@@ -26,7 +27,7 @@ class Geometric(Probabilities):
                  validate_args: bool | None = None) -> None:  # fmt: skip
         (given,) = self._take(probs, logits)
         super().__init__(given.shape, validate_args=validate_args)
-        if self._validate_args and probs is not None and not (given > 0).all():
+        if self._validate_args and probs is not None and not holds(given > 0):
             raise ValueError(f"Geometric: probs is {given!r}, wanted numbers above 0")
 
     @property

@@ -10,6 +10,7 @@ from typing import Any
 from .. import Size, arange, broadcast_shapes, nan, randn, where
 from .._C import Tensor
 from . import constraints
+from ._constraint import holds
 from ._triangles import cholesky, inverse_of, solve_lower
 from .chi2 import Chi2
 from .distribution import Distribution
@@ -49,7 +50,7 @@ class Wishart(Distribution):
         (count,) = broadcast_all(df)
         if not isinstance(df, Tensor):
             count = count.to(matrix)
-        if not (count > event[-1] - 1).all():
+        if not holds(count > event[-1] - 1):
             raise ValueError(f"Wishart: df is {df!r}, wanted more than {event[-1] - 1}, the rows "
                              "less 1")  # fmt: skip
         batch = Size(broadcast_shapes(matrix.shape[:-2], count.shape))

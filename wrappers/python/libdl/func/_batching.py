@@ -3,135 +3,283 @@
 
 from __future__ import annotations
 
-import contextlib
+import functools
 import types
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
-from .. import _functions as F, _methods
+from .. import _functions as F, _methods, _relays, _slots
 from .._C import Tensor
-from .._levels import HANDLER, OPEN, Batched, Level, batched, value_at
-from .._overrides import DisableTorchFunction, modes
-from ..overrides import TorchFunctionMode
+from .._levels import HANDLER, OPEN, Batched, Level, Open, batched, value_at
+from .._overrides import DRAWN, disabled
+from .._random import get_rng_state, set_rng_state
+from .._types import Generator
 from ..utils import _pytree as pytree
-from ._rules import RULES, Call
+from ._rules import DRAWING, RULES, Call
+from ._rules_calls import draws
+from ._rules_shapes import RESHAPING
 
 _GENERATED = {F.__file__, _methods.__file__}
 # Composed, but of operators that do not know all arguments of their parts' classes.
 _WHOLE = {"lstm", "gru", "rnn_tanh", "rnn_relu", "batch_norm", "instance_norm",
           "fractional_max_pool2d", "fractional_max_pool2d_with_indices", "fractional_max_pool3d",
           "fractional_max_pool3d_with_indices"}  # fmt: skip
-# Questions whose answer any sample gives.
+# Questions that the stand-in answers for every sample.
 _METADATA = {
     "__len__", "dim", "element_size", "get_device", "is_complex", "is_contiguous", "is_conj",
     "is_floating_point", "is_inference", "is_neg", "is_pinned", "is_same_size", "is_shared",
     "is_signed", "ndimension", "nelement", "numel", "result_type", "size", "stride",
 }  # fmt: skip
+_GEOMETRY = {"shape", "dtype", "device", "ndim"}
 
 
-class Batching(TorchFunctionMode):
-    """Sees every call of a function under vmap."""
-
-    def __init__(self, level: Level) -> None:
-        super().__init__()
-        self.level = level
-
-    def __torch_function__(
-        self, func: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
-    ) -> Any:
-        return apply(self.level, func, args, kwargs or {}, self)
+def _innermost(found: Level | None, values: Any) -> Level | None:
+    """The innermost level among those of the values and the one found before."""
+    for x in values:
+        kind = type(x)
+        if kind is Batched:
+            level = x.__dict__["level"]
+            if found is None or level.number > found.number or not level.is_open:
+                found = level
+        elif kind is tuple or kind is list:
+            found = _innermost(found, x)
+        elif kind is dict:
+            found = _innermost(found, x.values())
+    return found
 
 
 def _through_class(func: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    """What C asks where no mode has seen the call."""
-    found = [x.level for x in pytree.tree_leaves((args, kwargs)) if type(x) is Batched]
-    level = max(found, key=lambda level: level.number)
-    if level not in OPEN.levels:
+    """An operator that was given a batched tensor."""
+    level = _innermost(_innermost(None, args), kwargs.values())
+    if level is None:  # deep inside an argument
+        leaves = pytree.tree_leaves((args, kwargs))
+        level = _innermost(None, leaves)
+    assert level is not None
+    name = name_of(func)
+    if not level.is_open:
         raise RuntimeError(
-            f"{name_of(func)}: an argument is a tensor of a vmap that has ended; a function under "
+            f"{name}: an argument is a tensor of a vmap that has ended; a function under "
             "vmap must return what is to be used outside"
         )
-    return apply(level, func, args, kwargs, None)
+    if name in DRAWING and OPEN.levels:  # also for samples of the levels inside
+        level = OPEN.levels[-1]
+    return apply(level, func, name, args, kwargs)
 
 
 HANDLER.append(_through_class)
+
+
+def _through_generator(func: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    """An operator that takes a generator, and was given no batched tensor."""
+    levels, inside = OPEN.levels, OPEN.inside
+    if not levels and not inside:
+        return NotImplemented
+    if not draws(name_of(func), func, args, kwargs):
+        levels = inside = ()
+    if inside:  # it is a part of another operator
+        level, how = inside[-1]
+        may_draw(level, name_of(func), repeatable=how == "loop")
+        with Open(levels, inside[:-1]):
+            return func(*args, **kwargs)
+    if levels:
+        return apply(levels[-1], func, name_of(func), args, kwargs)
+    with Open((), ()):
+        return func(*args, **kwargs)
+
+
+DRAWN.append(_through_generator)
+
+
+def may_draw(level: Level, name: str, repeatable: bool) -> None:
+    """Raises where a level does not allow random numbers."""
+    if level.randomness == "error":
+        raise RuntimeError(
+            f"vmap: {name} is a random operation, and randomness is 'error'; 'different' draws "
+            "anew for each sample, 'same' once for all of them"
+        )
+    if level.randomness == "same" and not repeatable:
+        raise NotImplementedError(
+            f"vmap: {name} with randomness='same' is not offered here; 'different' is"
+        )
 
 
 def name_of(func: Callable[..., Any]) -> str:
     """The operator's name; of an attribute: "shape.__get__"."""
     name = getattr(func, "__name__", str(func))
     if name in ("__get__", "__set__"):
-        return f"{func.__self__.__name__}.{name}"  # type: ignore[attr-defined]
+        own = func.__self__  # type: ignore[attr-defined]
+        return f"{_ATTRIBUTES.get(own) or own.__name__}.{name}"
     return name
 
 
-def apply(
-    level: Level, func: Callable[..., Any], args: Any, kwargs: Any, mode: Batching | None
-) -> Any:
-    """The call in one level."""
-    call = Call(level, func, name_of(func), args, kwargs, lambda: _seen(mode))
-    rule = RULES.get(call.name)
-    if not call.is_batched and not getattr(rule, "always", False):
-        return func(*args, **kwargs)
-    if rule is None and (call.name in _METADATA or call.name.endswith(".__get__")):
-        with DisableTorchFunction():  # of a sample: its shape, dtype, device
+_ATTRIBUTES: dict[Any, str] = {}  # the names of properties, which do not know them
+
+
+def apply(level: Level, func: Callable[..., Any], name: str, args: Any, kwargs: Any) -> Any:
+    """The call in one level. What it does with the values happens outside of that level."""
+    levels, inside = OPEN.levels, OPEN.inside
+    outer = levels[: level.number - 1]
+    rule = RULES.get(name)
+    if name in ("eq", "ne", "__eq__", "__ne__") and _is_no_operand(args):
+        return "ne" in name
+    call = Call(level, func, name, args, kwargs, (levels, inside))
+    if rule is None and (name in _METADATA or name.endswith(".__get__")):
+        with disabled():  # of a sample: its shape, dtype, device
             return func(*args, **kwargs)
-    answer = NotImplemented if rule is None else rule(call)
-    if answer is not NotImplemented:
+    if rule is None and name.endswith(".__set__"):
+        raise RuntimeError(f"vmap: {name.removesuffix('.__set__')} of a tensor that is mapped over "
+                           "cannot be set")  # fmt: skip
+    parts = _parts_of(func) if name not in _WHOLE else None
+    if rule is None and parts is not None:
+        return _run_parts(func, parts, args, kwargs)
+    if rule is None or not getattr(rule, "draws", False):
+        inside = (*inside, (level, "rule"))
+    with Open(outer, inside):
+        answer = NotImplemented if rule is None else rule(call)
+    if answer is not NotImplemented or _answers_not(rule, call):
         return answer
-    parts = None if mode is None or call.name in _WHOLE else _parts_of(func)
-    if parts is not None:
-        with _seen(mode):
-            return parts(*args, **kwargs)
-    return one_by_one(call)
+    return one_by_one(call) if parts is None else _run_parts(func, parts, args, kwargs)
 
 
-@contextlib.contextmanager
-def _seen(mode: Batching | None) -> Iterator[None]:
-    """While a rule calls operators on samples, the level sees them."""
-    if mode is None or mode in modes.stack:
-        yield
-        return
-    modes.push(mode)
-    try:
-        yield
-    finally:
-        modes.pop()
+def _is_no_operand(args: Any) -> bool:
+    """x == None, and the like."""
+    return len(args) == 2 and (args[1] is None or isinstance(args[1], (str, bytes, type)))
+
+
+def _answers_not(rule: Any, call: Call) -> bool:
+    """Whether NotImplemented is the operator's own answer: to an operand that is none."""
+    return bool(rule is not None and call.name.startswith("__") and len(call.args) == 2
+                and not isinstance(call.args[1], (Tensor, int, float, complex)))  # fmt: skip
 
 
 def _parts_of(func: Callable[..., Any]) -> Callable[..., Any] | None:
-    """The body of a function that is composed of other operators in Python."""
+    """The body of a function that is composed of other operators in Python; None inside of it, where
+    an operator of the same name calls for it."""
     relay = (getattr(func, "__kwdefaults__", None) or {}).get("_relay")
-    if relay is None or relay.code.co_filename in _GENERATED:
+    if relay is None or relay.code.co_filename in _GENERATED or func in OPEN.parts:
         return None
     own: types.FunctionType = relay.own
     return own
 
 
-def one_by_one(call: Call) -> Any:
-    """A loop over the samples, whose results are stacked."""
-    warnings.warn(
-        f"vmap: {call.name} has no rule for batches and runs once for each of the "
-        f"{call.level.size} samples", stacklevel=2,
-    )  # fmt: skip
+def _run_parts(func: Callable[..., Any], parts: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    before = OPEN.parts
+    OPEN.parts = (*before, func)
+    try:
+        return parts(*args, **kwargs)
+    finally:
+        OPEN.parts = before
+
+
+def one_by_one(call: Call, warn: bool = True) -> Any:
+    """A loop over the samples, whose results are stacked. Where samples are to get the same random
+    numbers, each begins with the same generators."""
+    if warn:
+        warnings.warn(
+            f"vmap: {call.name} has no rule for batches and runs once for each of the "
+            f"{call.level.size} samples", stacklevel=2,
+        )  # fmt: skip
     leaves, structure = pytree.tree_flatten((call.args, call.kwargs))
     if call.level.size == 0:
         raise RuntimeError(f"{call.name}: has no rule for batches, and the batch has no samples")
-    if call.writes and value_at(call.args[0], call.level) is None:
+    out = call.kwargs.get("out")
+    written = call.args[0] if call.writes else out if isinstance(out, Tensor) else None
+    if written is not None and value_at(written, call.level) is None and call.is_batched:
         raise call.unwritable()
+    values = [(x, value_at(x, call.level)) for x in leaves]
+    again = _Again(leaves) if call.level.randomness == "same" else None
     answers = []
+    outer, inside = OPEN.levels[: call.level.number - 1], (*OPEN.inside, (call.level, "loop"))
     for i in range(call.level.size):
-        values = [(x, value_at(x, call.level)) for x in leaves]
-        sample = [x if value is None else value.select(0, i) for x, value in values]
-        args, kwargs = pytree.tree_unflatten(sample, structure)
-        answers.append(call.func(*args, **kwargs))
-    if call.writes:
-        return call.args[0]
+        with Open(outer, inside):
+            if again is not None:
+                again.begin()
+            sample = [x if value is None else value.select(0, i) for x, value in values]
+            args, kwargs = pytree.tree_unflatten(sample, structure)
+            answers.append(call.func(*args, **kwargs))
+    if written is not None:
+        return written
+    with Open(outer, inside[:-1]):
+        return _stacked(answers, call.level)
+
+
+class _Again:
+    """Generators that begin anew for each sample."""
+
+    def __init__(self, leaves: list[Any]) -> None:
+        self.default = get_rng_state()
+        self.others = [(x, x.get_state()) for x in leaves if isinstance(x, Generator)]
+
+    def begin(self) -> None:
+        set_rng_state(self.default)
+        for generator, state in self.others:
+            generator.set_state(state)
+
+
+def _stacked(answers: list[Any], level: Level) -> Any:
     shapes = [pytree.tree_flatten(answer) for answer in answers]
     columns = zip(*(found for found, _ in shapes), strict=True)
     joined = [
-        batched(F.stack(list(column)), call.level) if isinstance(column[0], Tensor) else column[0]
+        batched(F.stack(list(column)), level) if isinstance(column[0], Tensor)
+        else _common(list(column))
         for column in columns
     ]
     return pytree.tree_unflatten(joined, shapes[0][1])
+
+
+def _common(column: list[Any]) -> Any:
+    """A result that is no tensor: it must be the same for all samples."""
+    if any(x != column[0] for x in column[1:]):
+        raise RuntimeError(f"vmap: samples have different results that are no tensors: {column}")
+    return column[0]
+
+
+def prepare() -> None:
+    """What C and composed functions do by themselves goes to the class where it has a batched
+    tensor. Once: functions with a rule then relay for ever."""
+    for name, own in _slots.originals().items():
+        stand_in = _slots._stand_ins[name]
+        if name in _GEOMETRY or isinstance(stand_in, _slots._Operator):
+            continue
+        if isinstance(own, property):
+            _ATTRIBUTES[own] = name
+        attribute = isinstance(stand_in, _slots._Attribute)
+        setattr(Batched, name, _attribute(own) if attribute else _reader(stand_in.shown))
+    for relay in _relays.relays():
+        name = relay.name.rpartition(".")[2]
+        own_file = relay.code.co_filename.rpartition("/")[2]
+        composed = relay.code.co_filename not in _GENERATED and own_file not in _DIRECT
+        if (composed and name in RULES) or name in RESHAPING:
+            relay.keep(_may_draw if name in DRAWING else None)
+    for name in _READING:
+        setattr(Batched, name, _reader(getattr(Tensor, name)))
+
+
+# Slots for which C does not ask the class.
+_READING = ("__bool__", "__float__", "__int__", "__index__", "__complex__", "__contains__")
+
+
+def _reader(own: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(own)
+    def read(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return _through_class(own, (self, *args), kwargs)
+
+    return read
+
+
+def _attribute(own: Any) -> property:
+    return property(
+        lambda self: _through_class(own.__get__, (self,), {}),
+        lambda self, value: _through_class(own.__set__, (self, value), {}),
+    )
+
+
+def _may_draw(func: Callable[..., Any]) -> bool:
+    """Whether a level is to see a composed function that may draw, whatever its arguments."""
+    return bool(OPEN.levels or OPEN.inside) and func not in OPEN.parts
+
+
+# Files whose functions hand calls to classes with the arguments in order.
+_DIRECT = {"_overloads.py", "_tensor.py"}
+prepare()

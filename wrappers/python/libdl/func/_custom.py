@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from .. import _functions as F
 from .._C import Tensor
-from .._levels import Level, batched, value_at
+from .._levels import Level, batched, outside, value_at
 from ..utils import _pytree as pytree
 from ._rules import any_batched
 
@@ -35,7 +35,8 @@ def applied(level: Level, function: Any, args: tuple[Any, ...], kwargs: dict[str
         )
     values = [x if (v := value_at(x, level)) is None else v for x in args]
     dims = tuple(None if value_at(x, level) is None else 0 for x in args)
-    answer = own(VmapInfo(level.size, level.randomness), dims, *values)
+    with outside(level):
+        answer = own(VmapInfo(level.size, level.randomness), dims, *values)
     if not isinstance(answer, tuple) or len(answer) != 2:
         raise RuntimeError(f"vmap: {name}.vmap must return (outputs, out_dims)")
     outputs, out_dims = answer
@@ -54,12 +55,13 @@ def _one_by_one(level: Level, function: Any, args: Any, kwargs: Any) -> Any:
     answers = []
     for i in range(level.size):
         given = [x if (v := value_at(x, level)) is None else v.select(0, i) for x in args]
-        answers.append(function.apply(*given, **kwargs))
+        with outside(level):
+            answers.append(function.apply(*given, **kwargs))
     if isinstance(answers[0], Tensor):
         return batched(F.stack(answers), level)
     return tuple(batched(F.stack(list(ys)), level) for ys in zip(*answers, strict=True))
 
 
-def innermost(args: tuple[Any, ...], levels: list[Level]) -> Level | None:
+def innermost(args: tuple[Any, ...], levels: tuple[Level, ...]) -> Level | None:
     """The innermost level in which an argument is batched."""
     return next((level for level in reversed(levels) if any_batched(level, args)), None)

@@ -8,7 +8,9 @@ from typing import Any
 
 from .. import _functions as F
 from .._C import Tensor
+from .._modes import is_grad_enabled
 from ..autograd import forward_ad
+from ._history import recorded
 from ._reverse import check_real, jacrev
 from ._trees import (
     Argnums, chosen, leaves_of, mapped, outputs_of, rebuilt, replaced, shape_of, tensors_of,
@@ -21,7 +23,7 @@ def _pushed(
     has_aux: bool,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     """func(primals), its derivative along the tangents, and its auxiliary output."""
-    with forward_ad.dual_level() as level:
+    with recorded(is_grad_enabled()), forward_ad.dual_level() as level:
 
         def apart(x: Any) -> forward_ad.UnpackedDualTensor:
             return forward_ad.unpack_dual(x, level=level)

@@ -8,8 +8,8 @@ from typing import Any
 
 from .. import _functions as F
 from .._C import Tensor
-from .._modes import enable_grad, is_grad_enabled, set_grad_enabled
-from ._history import entered, goes_on, gradients, left
+from .._modes import is_grad_enabled, set_grad_enabled
+from ._history import entered, goes_on, gradients, left, recorded
 from ._trees import (
     Argnums, chosen, leaves_of, mapped, outputs_of, rebuilt, replaced, shape_of, tensors_of,
     with_aux,
@@ -26,7 +26,7 @@ def grad_and_value(
         template = chosen(name, argnums, args)
         tensors_of(name, template)
         recording = is_grad_enabled()
-        with enable_grad():
+        with recorded():
             given = mapped(lambda x: entered(x, recording), template)
             inputs = leaves_of(given)
             answer = func(*replaced(argnums, args, given), **kwargs)
@@ -73,7 +73,7 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     name = "vjp"
     tensors_of(name, primals)
     recording = is_grad_enabled()
-    with enable_grad():
+    with recorded():
         given = mapped(lambda x: entered(x, recording), primals)
         inputs = leaves_of(given)
         output, aux = with_aux(name, func(*given), has_aux)
@@ -114,7 +114,7 @@ def jacrev(
         template = chosen(name, argnums, args)
         check_real(name, "inputs", tensors_of(name, template))
         recording = is_grad_enabled()
-        with enable_grad():
+        with recorded():
             given = mapped(lambda x: entered(x, recording), template)
             inputs = leaves_of(given)
             answer = func(*replaced(argnums, args, given), **kwargs)

@@ -9,13 +9,16 @@ import inspect
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import libdl
+
 from .. import _functions as F
 from .._C import Tensor
-from .._levels import Level, batched, spread, value_at
-from .._overrides import DisableTorchFunction
+from .._levels import Level, Open, batched, spread, value_at
+from .._overrides import disabled
 
 Rule = Callable[["Call"], Any]
 RULES: dict[str, Rule] = {}
+DRAWING: set[str] = set()  # what may draw random numbers, and asks the level by itself
 
 
 class Call(NamedTuple):
@@ -26,7 +29,11 @@ class Call(NamedTuple):
     name: str
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
-    seen: Callable[[], Any]  # a context in which the level sees what a rule calls
+    around: tuple[Any, Any]  # what OPEN held when the operator was called
+
+    def seen(self) -> Open:
+        """A block in which the level sees what a rule calls."""
+        return Open(*self.around)
 
     @property
     def is_batched(self) -> bool:
@@ -53,15 +60,7 @@ class Call(NamedTuple):
         return answer
 
     def named(self) -> dict[str, Any]:
-        """The arguments by name, without the defaults; sizes that may stand alone as a tuple."""
-        signature = _signature(self.func)
-        if signature is None:  # a method of C's: sizes
-            return {"input": self.args[0], "sizes": self.args[1:], **self.kwargs}
-        arguments = dict(signature.bind(*self.args, **self.kwargs).arguments)
-        return {
-            "input" if i == 0 and name in _FIRST else name.rstrip("_"): value
-            for i, (name, value) in enumerate(arguments.items())
-        }
+        return named(self.name, self.func, self.args, self.kwargs)
 
     def unwritable(self) -> RuntimeError:
         return RuntimeError(
@@ -69,6 +68,20 @@ class Call(NamedTuple):
             "elements than self, which is not; make self of something mapped over, as by new_zeros, "
             "or use the form that is not in place"
         )
+
+
+def named(name: str, func: Callable[..., Any], args: Any, kwargs: Any) -> dict[str, Any]:
+    """The arguments by name, without the defaults; sizes that may stand alone as a tuple."""
+    signature = _signature(func)
+    if signature is not None and "arguments" in signature.parameters and name[-1] == "_":
+        signature = _signature(getattr(libdl, name[:-1]))  # made by _out.in_place
+    if signature is None:  # a method of C's: sizes
+        return {"input": args[0], "sizes": args[1:], **kwargs}
+    arguments = dict(signature.bind(*args, **kwargs).arguments)
+    return {
+        "input" if i == 0 and key in _FIRST else key.rstrip("_"): value
+        for i, (key, value) in enumerate(arguments.items())
+    }
 
 
 _FIRST = {"self", "tensor", "tensors", "x"}
@@ -90,6 +103,17 @@ def any_batched(level: Level, values: Any) -> bool:
         or (isinstance(x, dict) and any_batched(level, x.values()))
         for x in values
     )
+
+
+def drawing(*names: str) -> Callable[[Rule], Rule]:
+    """The rule of these operators, which may draw random numbers."""
+
+    def enter(function: Rule) -> Rule:
+        function.draws = True  # type: ignore[attr-defined]
+        DRAWING.update(names)
+        return rule(*names)(function)
+
+    return enter
 
 
 def rule(*names: str) -> Callable[[Rule], Rule]:
@@ -120,18 +144,17 @@ _UNARY = (
     "square tan tanh trunc clone detach zeros_like ones_like full_like empty_like celu elu gelu "
     "hardshrink hardsigmoid hardswish hardtanh leaky_relu logsigmoid mish relu relu6 selu silu "
     "softplus softshrink softsign tanhshrink threshold contiguous "
-    "to type float double half bfloat16 int long short char byte bool cfloat cdouble cpu cuda "
-    "type_as requires_grad_ detach_ zero_ fill_ data.__get__ real.__get__ "
-    "imag.__get__ __abs__ __neg__ __invert__ __pos__ "
+    "type float double half bfloat16 int long short char byte bool cfloat cdouble cpu cuda "
+    "requires_grad_ detach_ zero_ __abs__ __neg__ __invert__ __pos__ "
     "special_ndtr special_ndtri special_log_ndtr special_erfcx i0e i1 i1e ndtr ndtri log_ndtr "
-    "erfcx entr xlog1py view_as_real view_as_complex fill retain_grad resolve_conj resolve_neg"
+    "erfcx entr xlog1py view_as_real view_as_complex retain_grad resolve_conj resolve_neg"
 ).split()
 _BINARY = (
     "add sub subtract mul multiply div divide true_divide floor_divide remainder fmod pow "
     "float_power atan2 arctan2 maximum minimum fmax fmin eq ne lt le gt ge greater greater_equal "
     "less less_equal not_equal logical_and logical_or logical_xor bitwise_and bitwise_or "
     "bitwise_xor bitwise_left_shift bitwise_right_shift hypot copysign nextafter heaviside gcd lcm "
-    "ldexp logaddexp logaddexp2 xlogy rsub lerp addcmul addcdiv where masked_fill isclose copy "
+    "ldexp logaddexp logaddexp2 xlogy rsub lerp addcmul addcdiv where isclose copy "
     "igamma igammac zeta polar complex __radd__ __rsub__ __rmul__ __rtruediv__ __rfloordiv__ "
     "__rmod__ __pow__ __rpow__ __eq__ __ne__ __and__ __or__ __xor__ __rand__ __ror__ __rxor__ "
     "__lshift__ __rshift__ __rlshift__ __rrshift__ __floordiv__ __iand__ __ior__ __ixor__ "
@@ -145,16 +168,15 @@ def elementwise(call: Call) -> Any:
     """Samples are aligned at their last dimensions, as broadcasting wants them."""
     if call.kwargs.get("out") is not None:
         return NotImplemented
+    if call.name == "where" and len(call.args) + len(call.kwargs) == 1:
+        return RULES["nonzero"](call)
     tensors = [x for x in (*call.args, *call.kwargs.values()) if isinstance(x, Tensor)]
     rank = max(x.ndim for x in tensors)
     if call.writes:
         if call.value(call.args[0]) is None:
             raise call.unwritable()
         rank = max(rank, call.args[0].ndim)
-        if call.name == "fill_" and any_batched(call.level, call.args[1:]):
-            call.args[0].value.copy_(ranked(call.args[1].value, rank))
-            return call.args[0]
-    common = _common(tensors) if len(tensors) > 1 else None
+    common = _common(call, tensors) if len(tensors) > 1 else None
 
     def aligned(x: Any) -> Any:
         if not isinstance(x, Tensor):
@@ -162,8 +184,8 @@ def elementwise(call: Call) -> Any:
         value = call.value(x)
         if value is None:
             return x.reshape(1) if x.ndim == rank == 0 else x
-        if x.ndim == 0 < rank and common is not None and x.dtype.is_floating_point:
-            value = value.to(common)  # a number by itself does not promote
+        if x.ndim == 0 < rank and common is not None:
+            value = value.to(_weakened(x.dtype, common))  # a number by itself does not promote
         return ranked(value, rank) if len(tensors) > 1 else value
 
     args = tuple(aligned(x) for x in call.args)
@@ -172,11 +194,57 @@ def elementwise(call: Call) -> Any:
     return call.args[0] if call.writes else call.wrapped(answer)
 
 
-def _common(tensors: list[Tensor]) -> Any:
-    """The dtype of a result, if numbers among the tensors have another."""
-    with DisableTorchFunction():
-        wide = [x for x in tensors if x.ndim > 0 and x.dtype.is_floating_point]
-        return wide[0].dtype if wide else None
+def _common(call: Call, tensors: list[Tensor]) -> Any:
+    """The dtype that tensors with dimensions have in common, if there are any beside 0-d ones."""
+    operands = tensors[1:] if call.name == "where" and call.args[:1] == tensors[:1] else tensors
+    wide = [x.dtype for x in operands if x.ndim > 0]
+    return functools.reduce(libdl.promote_types, wide) if wide and len(wide) < len(operands) else None
+
+
+def _category(dtype: Any) -> int:
+    return 3 if dtype.is_complex else 2 if dtype.is_floating_point else int(dtype.name != "bool")
+
+
+def _weakened(own: Any, common: Any) -> Any:
+    """What a 0-d tensor of the dtype is among tensors with dimensions that have the common one."""
+    if _category(own) == _category(common):
+        return common
+    if own.is_floating_point and common.is_complex:
+        return common.to_real()
+    return own
+
+
+@rule("type_as", "to")
+def as_other(call: Call) -> Any:
+    """As another tensor: of that the dtype and device alone count."""
+    x, *rest = call.args
+    other = rest[0] if rest else call.kwargs.get("other")
+    if not isinstance(other, Tensor):
+        return elementwise(call)
+    with call.seen():
+        return x.to(other.device, other.dtype)
+
+
+@rule("masked_fill", "masked_fill_", "fill", "fill_")
+def filled(call: Call) -> Any:
+    """The number that fills may be another one for each sample."""
+    given = call.named()
+    x, number = given["input"], given["value"]
+    if call.value(number) is None or call.kwargs.get("out") is not None:
+        return elementwise(call)
+    if number.ndim:
+        raise RuntimeError(
+            f"{call.name}: value has {number.ndim} dimensions, wanted a 0-d tensor or a number"
+        )
+    if call.writes and call.value(x) is None:
+        raise call.unwritable()
+    with call.seen():
+        number = number.to(x.dtype)
+        if "mask" in given:
+            y = F.where(given["mask"], number, x)
+        else:
+            y = number.expand(x.shape).clone()
+        return x.copy_(y) if call.writes else y
 
 
 # -- over dimensions -------------------------------------------------------------------------------
@@ -206,11 +274,19 @@ def over(call: Call) -> Any:
         return _other_operand(call)
     if isinstance(given.get("dim"), Tensor) or given.get("other") is not None:
         return _other_operand(call)
+    if given.get("p") == "nuc" or given.get("ord") is not None:
+        return NotImplemented
     axis = given.pop("axis", None)
     dim = given.pop("dim", given.pop("dims", axis))
+    if isinstance(dim, bool):  # std(unbiased)
+        dim = given.update(correction=int(dim))
     if (keepdims := given.pop("keepdims", None)) is not None:
         given["keepdim"] = keepdims
     default = _OVER[call.name]
+    if isinstance(dim, (tuple, list)) and not dim and default == "all" and (
+        _reduces_all(call, x, given)
+    ):  # fmt: skip
+        dim = None
     if dim is None and default == "all":
         return call.wrapped(_over_all(call, value, given))
     if dim is None:
@@ -225,6 +301,13 @@ def over(call: Call) -> Any:
             dim = tuple(dim[0])
         return call.wrapped(value.flip(shifted(dim, x.ndim)))
     return call.wrapped(call.func(value, dim=shifted(dim, x.ndim), **given))
+
+
+def _reduces_all(call: Call, x: Tensor, given: dict[str, Any]) -> bool:
+    """Whether no dimensions mean all of them; some reductions then reduce none."""
+    probe = F.ones([1] * x.ndim, dtype=x.dtype)
+    answer = call.func(probe, dim=(), **{**given, "keepdim": False})
+    return x.ndim == 0 or (answer if isinstance(answer, Tensor) else answer[0]).ndim == 0
 
 
 def _other_operand(call: Call) -> Any:

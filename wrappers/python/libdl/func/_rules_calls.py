@@ -4,14 +4,15 @@
 # mypy: disable-error-code="arg-type,misc"
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import libdl
 
 from .. import _functions as F
 from .._C import Tensor
-from .._levels import spread, value_at
-from ._rules import Call, ranked, rule
+from .._levels import core, spread, value_at
+from ._rules import Call, drawing, named, ranked, rule
 
 # -- products --------------------------------------------------------------------------------------
 
@@ -88,7 +89,10 @@ def outer(call: Call) -> Any:
 @rule("einsum")
 def einsum(call: Call) -> Any:
     """The batch is one more letter."""
-    equation, *operands = call.args
+    if call.args:
+        equation, *operands = call.args
+    else:  # as C hands it on
+        equation, operands = call.kwargs["equation"], list(call.kwargs["tensors"])
     if len(operands) == 1 and isinstance(operands[0], (tuple, list)):
         operands = list(operands[0])
     if not isinstance(equation, str):
@@ -109,47 +113,86 @@ def einsum(call: Call) -> Any:
 
 # -- random numbers --------------------------------------------------------------------------------
 
+# What draws only for some arguments: whether these do.
+_DRAWS: dict[str, Callable[[dict[str, Any]], bool]] = {
+    **dict.fromkeys(
+        ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_dropout",
+         "feature_alpha_dropout", "dropout_", "alpha_dropout_", "feature_dropout_",
+         "feature_alpha_dropout_"),
+        lambda given: bool(given.get("training", given.get("train"))) and given.get("p") != 0,
+    ),
+    **dict.fromkeys(("rrelu", "rrelu_"), lambda given: bool(given.get("training", False))),
+    "scaled_dot_product_attention": lambda given: bool(given.get("dropout_p")),
+}  # fmt: skip
+_NETWORKS = ("lstm", "gru", "rnn_tanh", "rnn_relu")
+
+
+def _network_draws(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether a recurrent network drops out; packed sequences have batch_sizes before the rest."""
+    place = 1 if name == "lstm" else 2
+    packed = "batch_sizes" in kwargs or isinstance((*args, *[None] * 3)[place], Tensor)
+    names = ("data", "batch_sizes") if packed else ("input",)
+    names += ("hx", "params", "has_biases", "num_layers", "dropout", "train")
+    given = {**dict(zip(names, args, strict=False)), **kwargs}
+    return bool(given.get("dropout")) and bool(given.get("train"))
+
+
+def draws(name: str, func: Callable[..., Any], args: Any, kwargs: Any) -> bool:
+    """Whether a call draws random numbers, which some do for some arguments only."""
+    if name in _NETWORKS:
+        return _network_draws(name, args, kwargs)
+    asked = _DRAWS.get(name)
+    if asked is None:
+        return True
+    given = named(name, func, args, kwargs)
+    if not given.keys() & {"training", "train"}:
+        given["training"] = "alpha" not in name and not name.startswith("rrelu")
+    return asked(given)
+
 
 def _check_random(call: Call) -> None:
-    if call.level.randomness == "error":
-        raise RuntimeError(
-            f"vmap: {call.name} is a random operation, and randomness is 'error'; 'different' draws "
-            "anew for each sample, 'same' once for all of them"
-        )
+    from ._batching import may_draw
+
+    may_draw(call.level, call.name, repeatable=True)
 
 
-def random(call: Call) -> Any:
-    """Numbers of given sizes: they do not depend on the samples."""
-    _check_random(call)
-    if call.level.randomness == "same":
-        return call.func(*call.args, **call.kwargs)
-    size, kwargs = call.level.size, dict(call.kwargs)
-    if call.name == "randperm":
-        return call.wrapped(F.stack([call.func(*call.args, **kwargs) for _ in range(size)]))
-    given = call.named()
-    *bounds, sizes = (*given.pop("bounds", ()), *([given.pop("size")] if "size" in given else []))
-    return call.wrapped(call.func(*bounds, size=(size, *sizes), **given))
+def _for_each(call: Call) -> Any:
+    """One sample after another: their numbers follow one another, or are the same."""
+    from ._batching import one_by_one
+
+    with call.seen():
+        return one_by_one(call, warn=False)
 
 
-random.always = True  # type: ignore[attr-defined]
-rule("randperm", "randint")(random)
+def _shared(call: Call) -> Any:
+    """Numbers that do not depend on the samples, and are the same for all of them."""
+    return call.func(*call.args, **call.kwargs)
 
 
+@drawing("randperm", "randint", "rand", "randn")
 def sized(call: Call) -> Any:
+    """Numbers of given sizes."""
     _check_random(call)
     if call.level.randomness == "same":
-        return call.func(*call.args, **call.kwargs)
-    kwargs = dict(call.kwargs)
-    sizes: Any = kwargs.pop("size", call.args)
+        return _shared(call)
+    if call.name == "randperm" or call.kwargs.get("out") is not None:
+        return _for_each(call)
+    given = dict(call.kwargs)
+    bounds, sizes = (), call.args
+    if call.name == "randint":
+        named = call.named()
+        bounds = named.pop("bounds", ())
+        given = named
+        if "size" not in given:
+            *bounds, sizes = bounds
+    sizes = given.pop("size", sizes)
     if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)):
         sizes = sizes[0]
-    return call.wrapped(call.func(call.level.size, *sizes, **kwargs))
+    return call.wrapped(call.func(*bounds, size=(call.level.size, *sizes), **given))
 
 
-sized.always = True  # type: ignore[attr-defined]
-rule("rand", "randn")(sized)
-
-
+@drawing("rand_like", "randn_like", "randint_like", "normal_", "uniform_", "exponential_", "random_",
+         "cauchy_", "log_normal_", "geometric_")  # fmt: skip
 def like(call: Call) -> Any:
     """Numbers drawn for the elements of a tensor."""
     _check_random(call)
@@ -157,79 +200,79 @@ def like(call: Call) -> Any:
     value = value_at(x, call.level)
     if call.level.randomness == "same":
         if value is None:
-            return call.func(*call.args, **call.kwargs)
-        sample = value.detach()[0] if call.name.endswith("_like") else None
-        if sample is None:
-            return _same_written(call, x, value)
+            return _shared(call)
+        if call.writes:
+            return _for_each(call)
+        sample = value.detach()[0] if value.shape[0] else value.new_empty(value.shape[1:])
         return call.func(sample, *rest, **call.kwargs)
     if value is None and call.writes:
-        raise RuntimeError(
-            f"vmap: {call.name} on a tensor that all samples share cannot draw different numbers"
-        )
+        raise _shared_target(call)
     answer = call.func(spread(x, call.level), *rest, **call.kwargs)
     return x if call.writes else call.wrapped(answer)
 
 
-def _same_written(call: Call, x: Tensor, value: Tensor) -> Any:
-    first = value.detach()[0].clone()
-    call.func(first, *call.args[1:], **call.kwargs)
-    value.copy_(first.expand(value.shape))
-    return x
-
-
-like.always = True  # type: ignore[attr-defined]
-rule("rand_like", "randn_like", "randint_like", "normal_", "uniform_", "exponential_", "random_",
-     "cauchy_", "log_normal_", "geometric_")(like)  # fmt: skip
-
-
-def drawn(call: Call) -> Any:
-    """Draws whose probabilities may differ between samples."""
-    if call.name.startswith(("dropout", "alpha_dropout", "rrelu")) and not _training(call):
-        return NotImplemented if not call.is_batched else call.wrapped(
-            call.func(call.args[0].value, *call.args[1:], **call.kwargs))  # fmt: skip
-    _check_random(call)
-    if call.level.randomness == "different" and call.name in ("dropout", "bernoulli", "rrelu"):
-        x, *rest = call.args
-        if not any(isinstance(value, Tensor) for value in (*rest, *call.kwargs.values())):
-            return call.wrapped(call.func(spread(x, call.level), *rest, **call.kwargs))
-    if not call.is_batched:
-        if call.level.randomness == "same":
-            return call.func(*call.args, **call.kwargs)
-        own = [call.func(*call.args, **call.kwargs) for _ in range(call.level.size)]
-        return call.wrapped(F.stack(own))
-    if call.name == "dropout" and call.level.randomness == "same":
-        with call.seen():
-            x = call.args[0]
-            ones = value_at(x, call.level).detach()[0].new_ones(x.shape)  # type: ignore[union-attr]
-            return x * call.func(ones, *call.args[1:], **call.kwargs)
-    return NotImplemented if call.level.randomness == "different" else _repeated(call)
-
-
-def _training(call: Call) -> bool:
-    given = call.named()
-    default = not call.name.startswith("rrelu")
-    return bool(given.get("training", given.get("train", default))) and given.get("p") != 0
-
-
-def _repeated(call: Call) -> Any:
-    raise NotImplementedError(
-        f"vmap: {call.name} with randomness='same' and arguments that are mapped over is not "
-        "offered; 'different' is"
+def _shared_target(call: Call) -> RuntimeError:
+    return RuntimeError(
+        f"vmap: {call.name} on a tensor that all samples share cannot draw different numbers"
     )
 
 
-drawn.always = True  # type: ignore[attr-defined]
-rule("dropout", "bernoulli", "multinomial", "normal", "poisson", "rrelu", "alpha_dropout",
-     "feature_alpha_dropout", "dropout1d", "dropout2d", "dropout3d", "binomial")(drawn)  # fmt: skip
+@drawing("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_dropout",
+         "feature_alpha_dropout", "dropout_", "alpha_dropout_", "feature_dropout_",
+         "feature_alpha_dropout_", "rrelu", "rrelu_", "bernoulli", "bernoulli_", "multinomial",
+         "normal", "poisson", "binomial", "_standard_gamma", "standard_gamma", "_sample_dirichlet",
+         "fractional_max_pool2d", "fractional_max_pool3d", "fractional_max_pool2d_with_indices",
+         "fractional_max_pool3d_with_indices", "lstm", "gru", "rnn_tanh", "rnn_relu")  # fmt: skip
+def drawn(call: Call) -> Any:
+    """Draws that depend on other tensors."""
+    if not draws(call.name, call.func, call.args, call.kwargs):
+        if not call.is_batched:
+            return _shared(call)
+        if call.name in _NETWORKS:
+            return NotImplemented
+        return _undrawn(call)
+    _check_random(call)
+    same = call.level.randomness == "same"
+    if same and not call.is_batched:
+        return _shared(call)
+    written = call.args[0] if call.writes else call.kwargs.get("out")
+    if isinstance(written, Tensor) and value_at(written, call.level) is None:
+        raise _shared_target(call)
+    if call.name in ("dropout", "bernoulli", "rrelu") and not call.kwargs.get("inplace"):
+        x, *rest = call.args
+        others = (*rest, *call.kwargs.values())
+        if not any(isinstance(y, Tensor) for y in others):
+            if not same:
+                return call.wrapped(call.func(spread(x, call.level), *rest, **call.kwargs))
+            if call.name == "dropout":
+                ones = F.ones(x.shape, dtype=x.dtype, device=x.device)
+                kept = call.func(ones, *rest, **call.kwargs)
+                with call.seen():
+                    return x * kept
+    return _for_each(call)
+
+
+def _undrawn(call: Call) -> Any:
+    """Nothing is drawn: in place, or the values as they are, or rrelu's middle slope."""
+    x, *rest = call.args
+    value = value_at(x, call.level)
+    if value is None:
+        return NotImplemented
+    answer = call.func(value, *rest, **call.kwargs)
+    return x if answer is value else call.wrapped(answer)
 
 
 # -- what a sample cannot tell ---------------------------------------------------------------------
 
 
 @rule("item", "__bool__", "__float__", "__int__", "__index__", "__complex__", "tolist", "numpy",
-      "__array__", "is_nonzero", "equal", "allclose")  # fmt: skip
+      "__array__", "__contains__", "is_nonzero", "equal", "allclose", "data_ptr", "storage",
+      "untyped_storage")  # fmt: skip
 def reading(call: Call) -> Any:
-    if call.name in ("__bool__", "is_nonzero", "equal", "allclose"):
+    if call.name in ("data_ptr", "storage", "untyped_storage"):
+        raise RuntimeError(f"vmap: {call.name}() of a tensor that is mapped over: its samples have no "
+                           "memory of their own")  # fmt: skip
+    if call.name in ("__bool__", "__contains__", "is_nonzero", "equal", "allclose"):
         raise RuntimeError(
             "vmap: a branch depends on the values of a tensor that is mapped over, and samples may "
             "take different ones; where(condition, x, y) chooses by element"
@@ -240,8 +283,15 @@ def reading(call: Call) -> Any:
     )
 
 
-@rule("nonzero", "masked_select", "unique", "unique_consecutive", "argwhere", "bincount")
+@rule("histc", "bincount")
+def counted(call: Call) -> Any:
+    """Each sample's values decide what is counted."""
+    return _for_each(call)
+
+
+@rule("nonzero", "unique", "unique_consecutive", "argwhere")
 def unknown_shape(call: Call) -> Any:
+    """Also where(condition), which is nonzero."""
     raise RuntimeError(
         f"vmap: {call.name} has results whose shape depends on the values, which differ between "
         "samples"
@@ -254,18 +304,13 @@ def backward(call: Call) -> Any:
                        "libdl.func.grad inside, or backward() outside")  # fmt: skip
 
 
-@rule("__repr__", "__format__", "__str__")
-def shown(call: Call) -> Any:
-    x = call.args[0]
-    return f"Batched(level={x.level.number}, shape={list(x.shape)}, value={x.value!r})"
-
-
 @rule("requires_grad.__get__", "is_leaf.__get__", "grad_fn.__get__", "_version.__get__",
       "output_nr.__get__", "retains_grad.__get__")  # fmt: skip
 def history(call: Call) -> Any:
-    return call.func(call.args[0].value)
+    """Of the values, which alone have one."""
+    return call.func(core(call.args[0]))
 
 
 @rule("requires_grad.__set__")
 def set_history(call: Call) -> Any:
-    return call.func(call.args[0].value, call.args[1])
+    return call.func(core(call.args[0]), call.args[1])

@@ -5,11 +5,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import libdl
+
+from .. import _functions as F
 from .._C import Tensor
 from .._levels import spread, value_at
-from ._rules import Call, any_batched, ranked, rule
+from ._rules import Call, drawing, ranked, rule
+from ._rules_calls import drawn
 
-def _folded(call: Call, rank: int) -> Any:
+
+def folded(call: Call, rank: int) -> Any:
     """A layer whose input may have a dimension of samples already: both become one."""
     x, *rest = call.args
     value = value_at(x, call.level)
@@ -36,12 +41,12 @@ _POOLS = [
 @rule(*_POOLS)
 def pool(call: Call) -> Any:
     n = int(next(c for c in call.name if c.isdigit()))
-    return _folded(call, n + 2)
+    return folded(call, n + 2)
 
 
 @rule("interpolate", "upsample")
 def resized(call: Call) -> Any:
-    return _folded(call, call.args[0].ndim)
+    return folded(call, call.args[0].ndim)
 
 
 @rule("grid_sample")
@@ -59,7 +64,7 @@ def convolution(call: Call) -> Any:
     n = int(next(c for c in call.name if c.isdigit()))
     x, weight, bias = (given.pop(name, None) for name in ("input", "weight", "bias"))
     if all(value_at(y, call.level) is None for y in (weight, bias)):
-        return _folded(call, n + 2)
+        return folded(call, n + 2)
     size = call.level.size
     value = spread(x, call.level)
     alone = x.ndim == n + 1
@@ -80,11 +85,13 @@ def embedding(call: Call) -> Any:
     if value_at(weight, call.level) is None:
         rest = {k: v for k, v in given.items() if k not in ("input", "weight")}
         return call.wrapped(call.func(index.value, weight, **rest))
-    if any(given.get(k) for k in ("padding_idx", "max_norm", "scale_grad_by_freq", "sparse")) or (
-        given.get("padding_idx") == 0
-    ):
+    if any(given.get(k) for k in ("max_norm", "scale_grad_by_freq", "sparse")):
         return NotImplemented
     with call.seen():
+        padding = given.get("padding_idx")
+        if padding is not None:  # that row is a constant
+            row = libdl.arange(weight.shape[0]) == padding % weight.shape[0]
+            weight = F.where(row.unsqueeze(1), weight.detach(), weight)
         return weight[index]
 
 
@@ -129,9 +136,16 @@ def group_norm(call: Call) -> Any:
 @rule("pad")
 def pad(call: Call) -> Any:
     given = call.named()
-    if given.get("mode", "constant") != "constant":
+    x, value = given["input"], value_at(given["input"], call.level)
+    if value is None:
         return NotImplemented
-    return call.wrapped(call.func(call.args[0].value, *call.args[1:], **call.kwargs))
+    if given.get("mode", "constant") == "constant":
+        return call.wrapped(call.func(value, *call.args[1:], **call.kwargs))
+    channels = x.ndim - len(given["pad"]) // 2  # each is padded by itself
+    leading = value.shape[: 1 + channels]
+    flat = value.flatten(0, channels).unsqueeze(0)
+    y = call.func(flat, *call.args[1:], **call.kwargs).squeeze(0)
+    return call.wrapped(y.unflatten(0, leading))
 
 
 @rule("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "soft_margin_loss",
@@ -158,29 +172,41 @@ def class_loss(call: Call) -> Any:
     x, target = given["input"], given["target"]
     reduction = given.get("reduction", "mean")
     ignored = given.get("ignore_index", -100)
-    known = {"input", "target", "reduction", "ignore_index", "label_smoothing"}
-    if set(given) - known or given.get("label_smoothing") or target.is_floating_point():
+    known = {"input", "target", "weight", "reduction", "ignore_index", "label_smoothing"}
+    weight = given.get("weight")
+    if set(given) - known or given.get("label_smoothing") or target.is_floating_point() or (
+        value_at(weight, call.level) is not None
+    ):  # fmt: skip
         return NotImplemented
     values, classes = spread(x, call.level), spread(target, call.level)
     if x.ndim > 1:
-        own = call.func(values.flatten(0, 1), classes.flatten(0, 1), reduction="none",
-                        ignore_index=ignored).unflatten(0, values.shape[:2])  # fmt: skip
+        own = call.func(values.flatten(0, 1), classes.flatten(0, 1), weight=weight,
+                        reduction="none", ignore_index=ignored).unflatten(0, values.shape[:2])
     else:
-        own = call.func(values, classes, reduction="none", ignore_index=ignored)
+        own = call.func(values, classes, weight=weight, reduction="none", ignore_index=ignored)
     with call.seen():
         losses = call.wrapped(own)
         if reduction == "none":
             return losses
         if reduction == "sum":
             return losses.sum()
-        return losses.sum() / call.wrapped((classes != ignored).to(own.dtype)).sum()
+        counted = (classes != ignored).to(own.dtype)
+        if weight is not None:
+            known_class = F.where(classes == ignored, 0, classes)
+            counted = counted * weight.to(own.dtype).index_select(0, known_class.flatten()).view(
+                classes.shape)  # fmt: skip
+        return losses.sum() / call.wrapped(counted).sum()
 
 
-@rule("scaled_dot_product_attention")
+@drawing("scaled_dot_product_attention")
 def attention(call: Call) -> Any:
     """The batch is one more dimension in front of the heads."""
     given = call.named()
-    if given.get("dropout_p") or given.get("enable_gqa"):
+    if given.get("dropout_p"):
+        return drawn(call)
+    if not call.is_batched:
+        return call.func(*call.args, **call.kwargs)
+    if given.get("enable_gqa"):
         return NotImplemented
     first, rest = ("query", "key", "value"), given
     tensors = [rest.pop("input", None) if name not in rest else rest.pop(name) for name in first]
@@ -218,6 +244,11 @@ def batch_norm(call: Call) -> Any:
     return call.wrapped(y.unflatten(1, (value.shape[0], x.shape[1])).transpose(0, 1))
 
 
+@rule("fold")
+def fold(call: Call) -> Any:
+    return folded(call, 3)
+
+
 @rule("pixel_shuffle", "pixel_unshuffle")
 def pixels(call: Call) -> Any:
     return call.wrapped(call.func(call.args[0].value, *call.args[1:], **call.kwargs))
@@ -225,4 +256,4 @@ def pixels(call: Call) -> Any:
 
 @rule("channel_shuffle", "local_response_norm")
 def channels(call: Call) -> Any:
-    return _folded(call, call.args[0].ndim)
+    return folded(call, call.args[0].ndim)

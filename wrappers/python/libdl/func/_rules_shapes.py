@@ -9,8 +9,8 @@ import libdl
 
 from .. import _functions as F
 from .._C import Tensor
-from .._levels import spread, value_at
-from .._overrides import DisableTorchFunction
+from .._levels import Batched, levels_of, own_copy, spread, take_value, value_at
+from ._indices import Key
 from ._rules import Call, ranked, rule, shifted
 
 
@@ -33,8 +33,7 @@ def view(call: Call) -> Any:
         return call.wrapped(call.func(value, *call.args[1:], **call.kwargs))
     sizes = _sizes(given)
     if -1 in sizes and value.shape[0] == 0:
-        with DisableTorchFunction():
-            sizes = list(call.args[0].reshape(sizes).shape)
+        sizes = list(F.zeros(0).expand(*call.args[0].shape, 0).reshape(*sizes, 0).shape[:-1])
     return call.wrapped(getattr(value, call.name)(value.shape[0], *sizes))
 
 
@@ -94,7 +93,11 @@ def along(call: Call) -> Any:
     """Views that name dimensions of a sample."""
     given = call.named()
     x = given.pop("input")
-    if value_at(x, call.level) is None or "kernel_size" in given:  # nn.functional.unfold
+    if "kernel_size" in given:  # nn.functional.unfold
+        from ._rules_layers import folded
+
+        return folded(call, 4)
+    if value_at(x, call.level) is None:
         return NotImplemented
     if x.ndim == 0:
         return NotImplemented
@@ -125,6 +128,12 @@ def squeeze(call: Call) -> Any:
         return x
     return call.wrapped(x.value.squeeze(shifted(dims, x.ndim)) if dims else x.value.view(
         x.value.shape))  # fmt: skip
+
+
+@rule("real.__get__", "imag.__get__", "data.__get__", "grad.__get__")
+def attribute(call: Call) -> Any:
+    """An attribute that is a tensor, or None."""
+    return call.wrapped(getattr(call.args[0].value, call.name.removesuffix(".__get__")))
 
 
 @rule("t", "T.__get__")
@@ -158,99 +167,118 @@ def join(call: Call) -> Any:
     return call.wrapped(call.func(values, dim=shifted(dim, rank)))
 
 
+# -- in place --------------------------------------------------------------------------------------
+
+
+RESHAPING = {"unsqueeze_", "squeeze_", "t_", "transpose_", "swapaxes_", "swapdims_"}
+
+
+@rule(*RESHAPING)
+def reshaped(call: Call) -> Any:
+    """The tensor stands for a view of its values from now on."""
+    x = call.args[0]
+    with call.seen():
+        y = getattr(x, call.name[:-1])(*call.args[1:], **call.kwargs)
+        if y is not x:
+            take_value(x, y.value)
+    return x
+
+
+@rule("resize_", "resize_as_", "set_", "data.__set__")
+def replaced(call: Call) -> Any:
+    raise RuntimeError(f"vmap: {call.name.removesuffix('.__set__')} of a tensor that is mapped over "
+                       "would give it other memory, which its samples do not have")  # fmt: skip
+
+
 # -- indexing --------------------------------------------------------------------------------------
-
-
-def _key(index: Any) -> list[Any]:
-    return list(index) if isinstance(index, tuple) else [index]
-
-
-def _is_advanced(part: Any) -> bool:
-    return isinstance(part, (Tensor, list))
-
-
-def _result_rank(call: Call, x: Tensor, key: list[Any]) -> int:
-    with DisableTorchFunction():
-        found: Tensor = x[tuple(key)]
-        return found.ndim
-
-
-def _front(key: list[Any]) -> int | None:
-    """Where the dimensions of advanced indices end up with the batch before them; None: in front of
-    it."""
-    places = [i for i, part in enumerate(key) if _is_advanced(part)]
-    if not places or all(_is_advanced(part) for part in key[places[0] : places[-1] + 1]):
-        return None
-    with DisableTorchFunction():
-        return max(x.ndim if isinstance(x, Tensor) else 1 for x in key if _is_advanced(x))
 
 
 @rule("__getitem__")
 def getitem(call: Call) -> Any:
-    x, key = call.args[0], _key(call.args[1])
-    value = value_at(x, call.level)
-    if any(value_at(part, call.level) is not None for part in key):
-        return _gathered(call, x, key)
-    assert value is not None
-    apart = _front(key)
-    found = value[(slice(None), *key)]
-    return call.wrapped(found if apart is None else found.movedim(apart, 0))
-
-
-def _gathered(call: Call, x: Tensor, key: list[Any]) -> Any:
-    """With indices that differ between samples: they must come first, one beside the other."""
-    if any(isinstance(part, Tensor) and not _is_integer(part) for part in key):
-        raise RuntimeError(
-            "vmap: x[mask] with a mask that differs between samples has results of different "
-            "shapes; where(mask, x, 0) has one shape"
-        )
-    count = next((i for i, part in enumerate(key) if not _is_advanced(part)), len(key))
-    if any(_is_advanced(part) for part in key[count:]) or not all(
-        isinstance(part, Tensor) for part in key[:count]
-    ):
-        return NotImplemented
-    parts = _aligned_indices(call, key[:count])
-    value = value_at(x, call.level)
-    if value is not None:
-        own = libdl.arange(value.shape[0], device=value.device)
-        parts.insert(0, own.view(-1, *[1] * (parts[0].ndim - 1)))
-    rest = tuple(key[count:])
-    return call.wrapped((x if value is None else value)[(*parts, *rest)])
-
-
-def _is_integer(x: Tensor) -> bool:
-    return not x.dtype.is_floating_point and str(x.dtype) not in ("libdl.bool", "libdl.uint8")
-
-
-def _aligned_indices(call: Call, key: list[Any]) -> list[Any]:
-    rank = max(part.ndim for part in key)
-    parts = []
-    for part in key:
-        value = value_at(part, call.level)
-        parts.append(part if value is None else ranked(value, rank))
-    return parts
+    x, key = call.args[0], call.args[1]
+    return call.wrapped(Key(call, key, x.shape).read(x))
 
 
 @rule("__setitem__")
 def setitem(call: Call) -> Any:
-    x, key, new = call.args[0], _key(call.args[1]), call.args[2]
-    value = value_at(x, call.level)
-    if value is None:
+    x, key, new = call.args
+    if value_at(x, call.level) is None:
         raise call.unwritable()
-    mapped = any(value_at(part, call.level) is not None for part in key)
-    if mapped and len(key) == 1 and not _is_integer(key[0]) and (
-        not isinstance(new, Tensor) or new.ndim == 0
-    ):  # fmt: skip
-        with call.seen():
-            x.masked_fill_(key[0], new)
-        return None
-    if mapped or _front(key) is not None:
-        return NotImplemented
-    given = value_at(new, call.level)
-    if given is not None:
-        given = ranked(given, _result_rank(call, x, key))
-    value[(slice(None), *key)] = new if given is None else given
+    mask = _mapped_mask(call, key)
+    if mask is not None:
+        _fill_where(call, x, key, mask, new)
+    else:
+        Key(call, key, x.shape).write(x, new)
+
+
+def _mapped_mask(call: Call, key: Any) -> Tensor | None:
+    """The mask among the keys that differs between samples, of this level or another."""
+    for part in key if isinstance(key, (tuple, list)) else (key,):
+        if type(part) is Batched and part.dtype.name in ("bool", "uint8"):
+            return part
     return None
+
+
+def _is_whole(part: Any) -> bool:
+    return part is Ellipsis or (isinstance(part, slice) and part == slice(None))
+
+
+def _fill_where(call: Call, x: Tensor, key: Any, mask: Tensor, new: Any) -> None:
+    """x[mask] = a number, which may differ between samples, too."""
+    parts = list(key) if isinstance(key, (tuple, list)) else [key]
+    at = next(i for i, part in enumerate(parts) if part is mask)
+    before, behind = parts[:at], parts[at + 1 :]
+    if not all(map(_is_whole, (*before, *behind))) or (
+        isinstance(new, Tensor) and new.numel() != 1
+    ):
+        raise RuntimeError(
+            "vmap: x[mask] = values with a mask that differs between samples takes a number, and "
+            "beside the mask whole dimensions; where(mask, values, x) takes all others"
+        )
+    after = len(behind) if Ellipsis in before else x.ndim - at - mask.ndim
+    with call.seen():
+        x.masked_fill_(mask.bool().reshape(*mask.shape, *[1] * after),
+                       new.reshape(()) if isinstance(new, Tensor) else new)  # fmt: skip
+
+
+@rule("index_put", "index_put_")
+def index_put(call: Call) -> Any:
+    given = call.named()
+    x, indices, new = given["input"], given["indices"], given["values"]
+    if any(value_at(part, call.level) is not None and part.dtype.name == "bool"
+           for part in indices):  # fmt: skip
+        return NotImplemented
+    if call.writes and value_at(x, call.level) is None:
+        raise call.unwritable()
+    if not call.writes:
+        x = own_copy(x, (new, *indices))
+    key = tuple(slice(None) if part is None else part for part in indices)
+    Key(call, key, x.shape, numbers_advance=True).write(x, new, given.get("accumulate", False))
+    return x
+
+
+@rule("select_scatter", "slice_scatter", "diagonal_scatter")
+def scattered_view(call: Call) -> Any:
+    """A copy of the input in which a view is written: the input becomes one of each sample."""
+    x, src, *rest = call.args
+    if levels_of(src) <= levels_of(x):
+        return NotImplemented
+    with call.seen():
+        return call.func(own_copy(x, [src]), src, *rest, **call.kwargs)
+
+
+@rule("masked_select")
+def masked_select(call: Call) -> Any:
+    """Where all samples share the mask, and so the result's shape."""
+    x, mask = call.args
+    if call.value(mask) is not None:
+        raise RuntimeError(
+            "vmap: masked_select with a mask that differs between samples has results of "
+            "different shapes; where(mask, x, 0) has one shape"
+        )
+    shape = libdl.broadcast_shapes(x.shape, mask.shape)
+    with call.seen():
+        return x.expand(shape)[mask.expand(shape)]
 
 
 def _with_all_spread(call: Call, names: tuple[str, ...]) -> Any:
@@ -297,7 +325,8 @@ def index_write(call: Call) -> Any:
     if value_at(given["index"], call.level) is not None or given.get("out") is not None:
         return NotImplemented
     if call.name.startswith("index_fill") and isinstance(given["value"], Tensor):
-        return NotImplemented
+        if value_at(given["value"], call.level) is not None:
+            return NotImplemented
     return _with_all_spread(call, ("source",))
 
 

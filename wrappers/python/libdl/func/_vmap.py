@@ -9,9 +9,10 @@ from typing import Any
 
 from .. import _functions as F
 from .._C import Tensor
-from .._levels import OPEN, Batched, Level, batched, value_at
+from .._levels import OPEN, Batched, Level, Open, batched, value_at
 from .._random import get_rng_state, set_rng_state
 from ..utils import _pytree as pytree
+from . import _batching as _batching  # how operators treat batched tensors
 
 Dims = Any  # an int, None, or a tree of them
 RANDOMNESS = ("error", "different", "same")
@@ -127,20 +128,17 @@ Result = tuple[list[Any], Any, int]  # the leaves, batch first; the structure; t
 def _run(func: Callable[..., Any], leaves: list[Any], dims: list[int | None], structure: Any,
          size: int, randomness: str) -> Result:  # fmt: skip
     """The function's results for one batch."""
-    from ._batching import Batching
-
     level = Level(len(OPEN.levels) + 1, size, randomness)
     given = [
         x if dim is None else batched(x.movedim(dim, 0), level)
         for x, dim in zip(leaves, dims, strict=True)
     ]
     args, kwargs = pytree.tree_unflatten(given, structure)
-    OPEN.levels.append(level)
     try:
-        with Batching(level):
+        with Open((*OPEN.levels, level), OPEN.inside):
             answer = func(*args, **kwargs)
     finally:
-        OPEN.levels.pop()
+        level.is_open = False
     found, shape = pytree.tree_flatten(answer)
     return [_Shared(x) if value_at(x, level) is None else value_at(x, level) for x in found], (
         shape
@@ -155,7 +153,7 @@ class _Shared:
             raise ValueError(
                 f"vmap: the function returned a {type(x).__name__}, wanted only tensors"
             )
-        if isinstance(x, Batched) and x.level not in OPEN.levels:
+        if isinstance(x, Batched) and not x.level.is_open:
             raise RuntimeError("vmap: the function returned a tensor of another vmap that ended")
         self.x = x
 
