@@ -36,8 +36,10 @@ def mapped(filename: Any, shared: bool, nbytes: int, function: str) -> Tensor:
     try:
         held = os.fstat(number).st_size
         if held < nbytes and not shared:
-            raise ArgumentValueError(f"{function}: {path} has {held} bytes, wanted at least {nbytes}: "
-                                     "only with shared=True it is made longer")  # fmt: skip
+            raise ArgumentValueError(
+                f"{function}: {path} has {held} bytes, wanted at least {nbytes}: only with "
+                "shared=True it is made longer"
+            )
         if held < nbytes:
             os.ftruncate(number, nbytes)
         kind = mmap.ACCESS_WRITE if shared else mmap.ACCESS_COPY
@@ -73,7 +75,8 @@ def from_file(
     Errors: ArgumentValueError for a file that is too short; FileError where it cannot be opened.
     """
     if device is not None and Device(device).type != "cpu":
-        raise ArgumentValueError(f"from_file: device is {device}, wanted cpu, whose memory a file can be")
+        raise ArgumentValueError(f"from_file: device is {device}, wanted cpu, whose memory a file "
+                                 "can be")  # fmt: skip
     if pin_memory:
         raise NotImplementedError("from_file: pin_memory is True, and mapped memory is not pinned")
     kind = empty(0, dtype=dtype).dtype

@@ -61,7 +61,7 @@ def _around(event: FunctionEvent, ranges: bool) -> int:
 
 
 def _passes(calls: list[FunctionEvent]) -> list[Bar]:
-    """A bar for each run of outermost calls of one phase, also of those that a phase brings along."""
+    """A bar for each run of outermost calls of one phase."""
     bars: list[Bar] = []
     for call in calls:
         if _around(call, ranges=False):

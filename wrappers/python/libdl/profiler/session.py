@@ -182,8 +182,8 @@ class profile:  # noqa: N801  (PyTorch's name)
                 self._save()
 
     def _end_abandoned(self) -> None:
-        """Ends a profile of this thread that start() began and nobody stopped, as after an exception
-        between both. A with block ends its own."""
+        """Ends a profile of this thread that start() began and nobody stopped, as after an
+        exception between both. A with block ends its own."""
         other = _running.get(threading.get_native_id())
         if other is None or other is self or other._in_block:
             return
@@ -321,15 +321,15 @@ class profile:  # noqa: N801  (PyTorch's name)
         self.events().export_stacks(path, metric)
 
     def export_memory_timeline(self, path: str, device: str | None = None) -> None:
-        """Writes the bytes in tensors over time as JSON, [times in us, bytes], compressed if path ends
-        in .gz; or as a picture if it ends in .png, .svg, .pdf or .html. Wants profile_memory."""
+        """Writes the bytes in tensors over time as JSON, [times in us, bytes], compressed if path
+        ends in .gz; or as a picture if it ends in .png, .svg, .pdf or .html. Wants profile_memory."""
         from .trace import write_memory_timeline
 
         write_memory_timeline(path, self.events())
 
     def plot(self, path: str | None = None) -> Any:
-        """Draws the timeline: passes, ranges of record_function and calls, and with profile_memory the
-        bytes in tensors below it. Returns the matplotlib figure, and writes it to path (.png, .svg
+        """Draws the timeline: passes, ranges of record_function and calls, and with profile_memory
+        the bytes in tensors below it. Returns the matplotlib figure, and writes it to path (.png, .svg
         or .pdf)."""
         from .drawing import draw
 

@@ -87,8 +87,8 @@ def write_memory_timeline(path: str, events: EventList) -> None:
     if not events.profile_memory:
         raise ValueError("export_memory_timeline: wants a profile with profile_memory=True")
     if path.endswith("raw.json.gz"):
-        raise NotImplementedError("export_memory_timeline: single allocations are not recorded, wanted "
-                                  "a path that does not end in raw.json.gz")  # fmt: skip
+        raise NotImplementedError("export_memory_timeline: single allocations are not recorded, "
+                                  "wanted a path that does not end in raw.json.gz")  # fmt: skip
     if path.endswith(PICTURES):
         from .drawing import draw
 

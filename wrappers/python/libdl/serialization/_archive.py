@@ -125,8 +125,9 @@ def _entries(source: Source) -> dict[str, Record]:
         (mark, _, _, flags, method, _, _, checksum, packed, size, name_size, extra_size,
          comment_size, disk, _, _, local) = _CENTRAL.unpack_from(directory, at)  # fmt: skip
         at += _CENTRAL.size
-        raw, extra = directory[at : at + name_size], directory[at + name_size : at + name_size + extra_size]
-        at += name_size + extra_size + comment_size
+        behind = at + name_size
+        raw, extra = directory[at:behind], directory[behind : behind + extra_size]
+        at = behind + extra_size + comment_size
         name = _text(raw)
         if mark != b"PK\1\2" or at > len(directory) or disk:
             raise malformed("the zip archive's directory is damaged")

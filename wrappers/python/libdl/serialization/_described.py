@@ -158,7 +158,8 @@ class Described:
 
     def _free_name(self, path: str) -> str:
         """A name that an entry of the file may have."""
-        name = path.replace("\0", "\\0").encode("utf-8", "backslashreplace").decode("utf-8") or "tensor"
+        name = path.replace("\0", "\\0").encode("utf-8", "backslashreplace").decode("utf-8")
+        name = name or "tensor"
         while name in self.tensors or name == "__metadata__":
             name += "'"
         return name

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which of the tensors in a file share memory. Each is stored under its own name, for readers that
-know nothing of views; of those that overlap, the file also tells which one's bytes hold all of them,
-so that libdl makes views of it again."""
+know nothing of views; of those that overlap, the file also tells which one's bytes hold all of
+them, so that libdl makes views of it again."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class View(NamedTuple):
         return x.storage_offset(), tuple(x.shape), tuple(x.stride()), x.dtype
 
     def holds(self, begin: int, end: int, width: int) -> bool:
-        """Whether its own bytes in a file are those of the memory from begin to end, and are aligned
-        for elements of that width."""
+        """Whether its own bytes in a file are those of the memory from begin to end, and are
+        aligned for elements of that width."""
         wide = self.tensor.dtype.itemsize == width
         return wide and self.extent() == (begin, end) and self.tensor.is_contiguous()
 
@@ -93,7 +93,8 @@ def _memory(x: Tensor, begin: int, end: int) -> Tensor:
         return x.as_strided((end - begin,), (1,), begin).detach()
     octets = x.as_strided((1,), (1,), 0).view(uint8).as_strided((end - begin,), (1,), begin)
     filling = -len(octets) % int64.itemsize
-    return _functions.cat([octets, _functions.zeros((filling,), dtype=uint8, device=x.device)]).view(int64)
+    zeros = _functions.zeros((filling,), dtype=uint8, device=x.device)
+    return _functions.cat([octets, zeros]).view(int64)
 
 
 def stored(x: Tensor) -> Tensor:

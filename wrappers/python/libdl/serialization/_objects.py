@@ -213,7 +213,7 @@ class _Storages(Storages):
 
 
 class _Reading:
-    """What an unpickler does about names and tensors. A mixin before pickle.Unpickler or its like."""
+    """What an unpickler does about names and tensors: a mixin before pickle.Unpickler's like."""
 
     storages: _Storages
 

@@ -69,13 +69,15 @@ _PATHS: dict[str, str] = {
         "LazyConv2d LazyConv3d LazyConvTranspose1d LazyConvTranspose2d "
         "LazyConvTranspose3d",
     "torch.nn.modules.distance": "CosineSimilarity PairwiseDistance",
-    "torch.nn.modules.dropout": "AlphaDropout Dropout Dropout1d Dropout2d Dropout3d FeatureAlphaDropout",
+    "torch.nn.modules.dropout":
+        "AlphaDropout Dropout Dropout1d Dropout2d Dropout3d FeatureAlphaDropout",
     "torch.nn.modules.flatten": "Flatten Unflatten",
     "torch.nn.modules.fold": "Fold Unfold",
     "torch.nn.modules.instancenorm":
         "InstanceNorm1d InstanceNorm2d InstanceNorm3d LazyInstanceNorm1d "
         "LazyInstanceNorm2d LazyInstanceNorm3d",
-    "torch.nn.modules.linear": "Bilinear Identity LazyLinear Linear NonDynamicallyQuantizableLinear",
+    "torch.nn.modules.linear":
+        "Bilinear Identity LazyLinear Linear NonDynamicallyQuantizableLinear",
     "torch.nn.modules.loss":
         "BCELoss BCEWithLogitsLoss CTCLoss CosineEmbeddingLoss CrossEntropyLoss "
         "GaussianNLLLoss HingeEmbeddingLoss HuberLoss KLDivLoss L1Loss MSELoss "

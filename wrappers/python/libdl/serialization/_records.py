@@ -64,8 +64,8 @@ class PyTorchFileReader:
         kind = dtype if isinstance(dtype, Dtype) else uint8
         made = _functions.empty((numel,), dtype=kind)
         if numel * kind.itemsize != record.size:
-            raise RuntimeError(f"PyTorchFileReader: record {name!r:.80} has {record.size} bytes, wanted "
-                               f"{numel * kind.itemsize}")  # fmt: skip
+            raise RuntimeError(f"PyTorchFileReader: record {name!r:.80} has {record.size} bytes, "
+                               f"wanted {numel * kind.itemsize}")  # fmt: skip
         if numel:
             into = memoryview(made.view(uint8).numpy())
             self._source.read_into(record.start, into)
@@ -89,8 +89,8 @@ class PyTorchFileWriter:
 
     def __init__(self, file: Any, compute_crc32: bool = True, storage_alignment: int = 64) -> None:
         if storage_alignment != 64:
-            raise NotImplementedError(f"PyTorchFileWriter: storage_alignment is {storage_alignment}, "
-                                      "wanted 64")  # fmt: skip
+            raise NotImplementedError("PyTorchFileWriter: storage_alignment is "
+                                      f"{storage_alignment}, wanted 64")  # fmt: skip
         self._ends = contextlib.ExitStack()
         self._name = "archive"
         if hasattr(file, "write"):

@@ -195,8 +195,9 @@ def custom_scalars(layout: Mapping[str, Mapping[str, Sequence[Any]]]) -> Any:
             if kind == "Margin":
                 if len(tags) != 3:
                     raise ValueError(f"add_custom_scalars: {title!r} is a margin chart of "
-                                     f"{len(tags)} tags, wanted 3: value, lower, upper")  # fmt: skip
-                series = messages.MarginChartContent.Series(value=tags[0], lower=tags[1], upper=tags[2])
+                                     f"{len(tags)} tags, wanted value, lower, upper")  # fmt: skip
+                value, lower, upper = tags
+                series = messages.MarginChartContent.Series(value=value, lower=lower, upper=upper)
                 content = {"margin": messages.MarginChartContent(series=[series])}
             elif kind == "Multiline":
                 content = {"multiline": messages.MultilineChartContent(tag=list(tags))}
@@ -255,7 +256,8 @@ def _hparam(name: str, value: Any) -> tuple[str, str]:
         return "BOOL", "bool_value"
     if isinstance(value, str):
         return "STRING", "string_value"
-    if isinstance(value, (int, float, np.number)) or (isinstance(value, Tensor) and value.numel() == 1):
+    is_element = isinstance(value, Tensor) and value.numel() == 1
+    if is_element or isinstance(value, (int, float, np.number)):
         return "FLOAT64", "number_value"
     raise ValueError(f"add_hparams: {name!r} is a {type(value).__name__}, wanted a number, a truth "
                      "value or a string")  # fmt: skip

@@ -29,7 +29,9 @@ class FileWriter:
         writers = summary.part("summary.writer.event_file_writer")
         self._events = summary.part("compat.proto.event_pb2")
         self._folder = os.fspath(log_dir)
-        self.event_writer = writers.EventFileWriter(self._folder, max_queue, flush_secs, filename_suffix)
+        self.event_writer = writers.EventFileWriter(
+            self._folder, max_queue, flush_secs, filename_suffix
+        )
 
     def get_logdir(self) -> str:
         return self._folder
@@ -144,7 +146,7 @@ class SummaryWriter:
         new_style: bool = False,
         double_precision: bool = False,
     ) -> None:
-        """One number at a step. new_style stores it as a tensor, which may be of double precision."""
+        """One number at a step. new_style stores a tensor, which may be of double precision."""
         made = summary.scalar(tag, scalar_value, new_style, double_precision)
         self._add(made, global_step, walltime)
 
@@ -199,7 +201,8 @@ class SummaryWriter:
         walltime: float | None = None,
     ) -> None:
         """A histogram that the program has counted. bucket_limits are the buckets' upper limits."""
-        made = summary.histogram_raw(tag, min, max, num, sum, sum_squares, bucket_limits, bucket_counts)
+        counted = min, max, num, sum, sum_squares
+        made = summary.histogram_raw(tag, *counted, bucket_limits, bucket_counts)
         self._add(made, global_step, walltime)
 
     def add_image(
@@ -291,8 +294,8 @@ class SummaryWriter:
 
     def _lacking(self, *args: Any, **options: Any) -> None:
         raise NotImplementedError(
-            "SummaryWriter: sound, video, meshes, embeddings, graphs, curves of precision and recall "
-            "and boxes in images are not written"
+            "SummaryWriter: sound, video, meshes, embeddings, graphs, curves of precision and "
+            "recall and boxes in images are not written"
         )
 
     add_audio = add_embedding = add_graph = add_image_with_boxes = _lacking
