@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/contained.h"
 #include "memory/source.h"
 
 namespace libdl {
@@ -71,9 +72,7 @@ class CallbackSource : public Source {
  public:
   CallbackSource(MemoryBudget& budget, const HostAllocator& callbacks)
       : budget_(budget), callbacks_(callbacks) {}
-  ~CallbackSource() override {
-    if (callbacks_.destroy) callbacks_.destroy(callbacks_.ctx);
-  }
+  ~CallbackSource() override { run_destroy(callbacks_.destroy, callbacks_.ctx); }
   void* reserve(size_t& bytes, bool small) override;
   void release(void* base, size_t bytes) override;
   size_t limit() const override { return budget_.limit(); }

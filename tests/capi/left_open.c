@@ -150,6 +150,26 @@ static int32_t not_yet(void *ctx) {
   return 0;
 }
 
+static void *allocate(void *ctx, size_t bytes, size_t alignment) {
+  (void)ctx;
+  leave();
+  return aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+}
+static void deallocate(void *ctx, void *data, size_t bytes, size_t alignment) {
+  (void)ctx, (void)bytes, (void)alignment;
+  free(data);
+  leave();
+}
+static void run_now(void *ctx, void (*task)(void *), void *arg) {
+  (void)ctx;
+  leave();
+  task(arg);
+}
+static void pressed(void *ctx, int64_t bytes) {
+  (void)ctx, (void)bytes;
+  leave();
+}
+
 /* -- calls ------------------------------------------------------------------------------------- */
 
 static libdl_op op;
@@ -290,10 +310,34 @@ static void handlers(void) {
   libdl_tensor_release(y);
 }
 
+static void sources(void) {
+  const int64_t too_many = INT64_C(1) << 50;
+  libdl_tensor *x = NULL, *y;
+  GOOD(libdl_memory_set_pressure(pressed, NULL, ends));
+  BAD_CODE(libdl_empty(&too_many, 1, LIBDL_DTYPE_UINT8, NULL, &x), OUT_OF_MEMORY);
+  GOOD(libdl_memory_set_pressure(NULL, NULL, NULL));
+
+  const libdl_allocator allocator = {.struct_size = sizeof allocator,
+                                     .allocate = allocate,
+                                     .deallocate = deallocate,
+                                     .destroy = ends};
+  GOOD(libdl_memory_set_allocator(&allocator));
+  x = filled(1, 2000000);
+  GOOD(libdl_memory_set_allocator(NULL));
+  const libdl_executor executor = {
+      .struct_size = sizeof executor, .concurrency = 2, .run = run_now, .destroy = ends};
+  GOOD(libdl_set_executor(&executor));
+  GOOD(libdl_neg(x, &y));
+  GOOD(libdl_set_executor(NULL));
+  CHECK(total(y) == -2000000);
+  libdl_tensor_release(y);
+  libdl_tensor_release(x);
+}
+
 /* Each kind in each way, outside a scope and inside one whose result is kept. */
 static void all_kinds(void) {
   static void (*const kinds[])(void) = {functions, hooks,   saved_values, operators,
-                                        checks,    answers, handlers};
+                                        checks,    answers, handlers,     sources};
   for (way = 0; way < kWays; ++way)
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; ++i)
       for (int owner = 0; owner < 3; ++owner) {
