@@ -19,12 +19,12 @@ from .._tensor import twin
 class _Kind(type):
     """Parameter and Buffer are also what they made of a tensor of another class, which keeps it."""
 
-    mark: str
+    _mark: str
 
     def __instancecheck__(cls, instance: Any) -> bool:
         if type.__instancecheck__(cls, instance):
             return True
-        mark = vars(cls).get("mark")  # their own subclasses have none
+        mark = vars(cls).get("_mark")  # their own subclasses have none
         if mark is None or type(instance) is Tensor or not isinstance(instance, Tensor):
             return False
         return mark in instance.__dict__
@@ -45,7 +45,7 @@ class Parameter(Tensor, metaclass=_Kind):
     """A leaf to be trained; assigned to a module, it becomes one of the module's parameters. Made
     of a tensor of a subclass, it is of that class."""
 
-    mark = "_is_param"
+    _mark = "_is_param"
 
     __torch_function__ = _disabled_torch_function_impl
 
@@ -94,7 +94,7 @@ class Buffer(Tensor, metaclass=_Kind):
     """A tensor that a module keeps without training it. Made of a tensor of a subclass, it is of
     that class."""
 
-    mark = "_is_buffer"
+    _mark = "_is_buffer"
 
     __torch_function__ = _disabled_torch_function_impl
 
