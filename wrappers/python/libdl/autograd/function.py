@@ -284,6 +284,14 @@ def _recorded(
     return values[0] if single else type(answer)(values)
 
 
+class InplaceFunction(Function):
+    """A Function that remembers whether it is to write its result into the input."""
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace
+
+
 class _Constant(Function):
     """Passes a value on. Whoever differentiates it by a cause is told that this is not possible."""
 

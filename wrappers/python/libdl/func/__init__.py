@@ -4,6 +4,7 @@
 A derivative is computed with recording on, whatever the caller's mode. A result has history only if
 the caller records and the result depends on something else that requires grad."""
 
+from ._batch_norm import replace_all_batch_norm_modules_
 from ._forward import hessian, jacfwd, jvp, linearize
 from ._reverse import grad, grad_and_value, jacrev, vjp
 from ._stateless import functional_call, stack_module_state
@@ -11,7 +12,7 @@ from ._vmap import vmap
 
 __all__ = [
     "functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize",
-    "stack_module_state", "vjp", "vmap",
+    "replace_all_batch_norm_modules_", "stack_module_state", "vjp", "vmap",
 ]  # fmt: skip
 
 

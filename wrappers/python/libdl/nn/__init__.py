@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Networks: modules, their parameters, layers and losses."""
 
-from . import attention, common_types, functional, init, modules, parallel, utils
+from . import attention, common_types, functional, grad, init, modules, parallel, utils
 from .activation import (
     ELU, GELU, Hardshrink, LeakyReLU, LogSoftmax, ReLU, Sigmoid, SiLU, Softmax, Softplus, Tanh,
 )  # fmt: skip

@@ -7,7 +7,6 @@ from __future__ import annotations
 import math
 from typing import Any, NoReturn
 
-from .. import _functional
 from .._C import Tensor
 from .._errors import ShapeError
 from .._functions import cat, matmul, zeros
@@ -103,11 +102,18 @@ def multi_head_attention_forward(
     if need_weights:
         y, weights = _with_weights(q, k, v, mask, p, average_attn_weights)
     else:
-        y = _functional.scaled_dot_product_attention(q, k, v, mask, p, is_causal)
-    y = _functional.linear(y.permute(2, 0, 1, 3).flatten(2), out_proj_weight, out_proj_bias)
+        y = _functions_of_networks().scaled_dot_product_attention(q, k, v, mask, p, is_causal)
+    y = _functions_of_networks().linear(y.permute(2, 0, 1, 3).flatten(2), out_proj_weight, out_proj_bias)
     if not batched:
         y, weights = y.squeeze(1), None if weights is None else weights.squeeze(0)
     return y, weights
+
+
+def _functions_of_networks() -> Any:
+    """nn.functional, whose functions a program may have replaced."""
+    from . import functional
+
+    return functional
 
 
 def _refuse(kind: type[Exception], name: str, text: str) -> NoReturn:
@@ -158,19 +164,19 @@ def _projected(query: Tensor, key: Tensor, value: Tensor, weight: Tensor | None,
             if w is None or tuple(w.shape) != shape:
                 found = "is None" if w is None else f"has shape {list(w.shape)}"
                 _refuse(AssertionError, f"{name}_proj_weight", f"{found}, wanted {list(shape)}")
-        return tuple(map(_functional.linear, (query, key, value), separate, biases))
+        return tuple(map(_functions_of_networks().linear, (query, key, value), separate, biases))
     if weight is None:
         _refuse(AssertionError, "in_proj_weight", "is None, wanted the projections' weights")
     e = query.shape[2]
     if key is value and query is key:  # one product instead of three
-        return _functional.linear(query, weight, bias).unflatten(-1, (3, e)).unbind(-2)
+        return _functions_of_networks().linear(query, weight, bias).unflatten(-1, (3, e)).unbind(-2)
     if key is value:
         w, ws = weight.split([e, 2 * e])
         b, bs = (None, None) if bias is None else bias.split([e, 2 * e])
-        k, v = _functional.linear(key, ws, bs).unflatten(-1, (2, e)).unbind(-2)
-        return _functional.linear(query, w, b), k, v
+        k, v = _functions_of_networks().linear(key, ws, bs).unflatten(-1, (2, e)).unbind(-2)
+        return _functions_of_networks().linear(query, w, b), k, v
     biases = (None,) * 3 if bias is None else bias.chunk(3)
-    return tuple(map(_functional.linear, (query, key, value), weight.chunk(3), biases))
+    return tuple(map(_functions_of_networks().linear, (query, key, value), weight.chunk(3), biases))
 
 
 def _by_head(mask: Tensor | None, query: Tensor, key: Tensor, num_heads: int) -> Tensor | None:
@@ -215,10 +221,10 @@ def _merged(mask: Tensor | None, padding: Tensor | None, appended: int,
             k: Tensor) -> Tensor | None:  # fmt: skip
     """The sum of both masks, in the dtype of k, with a column of zeros for each appended key."""
     if mask is not None and appended:
-        mask = _functional.pad(mask, (0, appended))
+        mask = _functions_of_networks().pad(mask, (0, appended))
     if padding is not None:
         if appended:
-            padding = _functional.pad(padding, (0, appended))
+            padding = _functions_of_networks().pad(padding, (0, appended))
         n, s = k.shape[0], k.shape[2]
         if tuple(padding.shape) != (n, s):
             _refuse(AssertionError, "key_padding_mask", f"has shape "
@@ -234,5 +240,5 @@ def _with_weights(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, p: float
     scores = matmul(q * math.sqrt(1 / q.shape[3]), k.transpose(2, 3))
     weights = (scores if mask is None else scores + mask).softmax(-1)
     if p > 0:
-        weights = _functional.dropout(weights, p, True)
+        weights = _functions_of_networks().dropout(weights, p, True)
     return matmul(weights, v), weights.mean(1) if average else weights

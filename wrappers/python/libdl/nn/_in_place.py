@@ -6,7 +6,7 @@ from __future__ import annotations
 from .._C import Tensor
 from . import _units, functional
 
-__all__ = ["celu_", "elu_", "hardtanh_", "leaky_relu_", "relu_", "selu_"]
+__all__ = ["celu_", "elu_", "hardtanh_", "leaky_relu_", "relu_", "rrelu_", "selu_", "threshold_"]
 
 
 def relu_(input: Tensor) -> Tensor:
@@ -37,3 +37,14 @@ def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Ten
 def selu_(input: Tensor) -> Tensor:
     """selu in place."""
     return _units.selu(input, inplace=True)
+
+
+def rrelu_(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3,
+           training: bool = False) -> Tensor:  # fmt: skip
+    """rrelu in place."""
+    return _units.rrelu(input, lower, upper, training, inplace=True)
+
+
+def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
+    """threshold in place."""
+    return functional.threshold(input, threshold, value, inplace=True)

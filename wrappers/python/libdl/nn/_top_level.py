@@ -31,6 +31,7 @@ __all__ = [
 ]  # fmt: skip
 
 celu_, selu_ = F.celu_, F.selu_
+conv_tbc = F.conv_tbc
 
 
 def _word(function: str, argument: str, number: int, words: Sequence[str]) -> str:
@@ -309,15 +310,6 @@ def constant_pad_nd(input: Tensor, pad: Sequence[int], value: float = 0) -> Tens
 def native_channel_shuffle(input: Tensor, groups: int) -> Tensor:
     """See nn.functional.channel_shuffle."""
     return _generated.channel_shuffle(input, groups)
-
-
-def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tensor:
-    """conv1d of steps: input [t, n, in], weight [width, in, out] and bias [out] give [t', n, out]."""
-    if input.ndim != 3 or weight.ndim != 3:
-        raise ShapeError(f"conv_tbc: shapes are {list(input.shape)} and {list(weight.shape)}, wanted "
-                         "three dimensions each")  # fmt: skip
-    made = F.conv1d(input.permute(1, 2, 0), weight.permute(2, 1, 0), bias, padding=pad)
-    return made.permute(2, 0, 1)
 
 
 @left_alone

@@ -33,7 +33,7 @@ from ._units import *
 
 __all__ = [
     "affine_grid", "batch_norm", "bilinear", "channel_shuffle", "conv1d", "conv2d", "conv3d",
-    "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "cosine_similarity",
+    "conv_tbc", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "cosine_similarity",
     "cross_entropy", "dropout", "elu", "embedding", "embedding_bag", "fold", "gelu", "glu",
     "grid_sample", "group_norm", "hardshrink", "instance_norm", "interpolate", "l1_loss",
     "layer_norm", "leaky_relu", "linear", "local_response_norm", "log_softmax", "logsigmoid",
@@ -89,6 +89,15 @@ def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3,
             dtype: Any = None) -> Tensor:  # fmt: skip
     """softmax of the negated input."""
     return softmax(-input, dim, dtype=dtype)
+
+
+def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tensor:
+    """conv1d of steps: input [t, n, in], weight [width, in, out] and bias [out] give [t', n, out]."""
+    if input.ndim != 3 or weight.ndim != 3:
+        raise ShapeError(f"conv_tbc: shapes are {list(input.shape)} and {list(weight.shape)}, wanted "
+                         "three dimensions each")  # fmt: skip
+    made = conv1d(input.permute(1, 2, 0), weight.permute(2, 1, 0), bias, padding=pad)
+    return made.permute(2, 0, 1)
 
 
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False,

@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import enum
 import threading
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
@@ -18,8 +19,10 @@ from ..autograd import backward as run_backward, graph
 from ..autograd.function import Function
 
 __all__ = [
-    "CheckpointPolicy", "SelectiveCheckpointContext", "checkpoint", "checkpoint_sequential",
-    "create_selective_checkpoint_contexts", "get_device_states", "noop_context_fn",
+    "CheckpointFunction", "CheckpointPolicy", "SelectiveCheckpointContext",
+    "check_backward_validity", "checkpoint", "checkpoint_sequential",
+    "create_selective_checkpoint_contexts", "detach_variable", "get_device_states",
+    "noop_context_fn",
     "set_checkpoint_early_stop", "set_device_states",
 ]  # fmt: skip
 
@@ -190,14 +193,34 @@ def checkpoint(
     if not _C.grad_enabled():
         return function(*args, **kwargs)
     if use_reentrant:
-        return _Reentrant.apply(function, preserve_rng_state, *args)
+        return CheckpointFunction.apply(function, preserve_rng_state, *args)
     first, again = context_fn()
     frame = _Frame(_Replay(function, args, kwargs, preserve_rng_state, again), [0])
     with graph.saved_tensors_hooks(frame.pack, frame.unpack), first:
         return function(*args, **kwargs)
 
 
-class _Reentrant(Function):
+def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The tensors among them without history, which require grad where they did; others as they
+    are."""
+    if not isinstance(inputs, tuple):
+        raise RuntimeError("Only tuple of tensors is supported. Got Unsupported input type: "
+                           f"{type(inputs).__name__}")  # fmt: skip
+    return tuple(
+        x.detach().requires_grad_(x.requires_grad) if isinstance(x, Tensor) else x for x in inputs
+    )
+
+
+def check_backward_validity(inputs: Any) -> None:
+    """Warns if no tensor among them requires grad, for then no gradient arrives."""
+    if not any(x.requires_grad for x in inputs if isinstance(x, Tensor)):
+        warnings.warn("None of the inputs have requires_grad=True. Gradients will be None",
+                      stacklevel=2)  # fmt: skip
+
+
+class CheckpointFunction(Function):
+    """checkpoint with use_reentrant=True."""
+
     @staticmethod
     def forward(ctx: Any, function: Any, keep: bool, *args: Any) -> Any:
         if any(ctx.needs_input_grad):

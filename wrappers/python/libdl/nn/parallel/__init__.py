@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 from ..module import Module
 
@@ -40,3 +40,29 @@ def data_parallel(module: Module, inputs: Any, device_ids: Any = None, output_de
     args = inputs if isinstance(inputs, tuple) else () if inputs is None else (inputs,)
     held = DataParallel(module, device_ids, output_device, dim)
     return held(*args, **(module_kwargs or {}))
+
+
+def _refuse(name: str) -> NoReturn:
+    raise NotImplementedError(f"nn.parallel.{name}: several devices are not offered yet, and there "
+                              "is nothing to do on one")  # fmt: skip
+
+
+def replicate(network: Any, devices: Any, detach: bool = False) -> NoReturn:
+    """Refuses: copies of a module on several devices."""
+    _refuse("replicate")
+
+
+def scatter(inputs: Any, target_gpus: Any, dim: int = 0) -> NoReturn:
+    """Refuses: parts of a batch for several devices."""
+    _refuse("scatter")
+
+
+def gather(outputs: Any, target_device: Any, dim: int = 0) -> NoReturn:
+    """Refuses: the results of several devices on one of them."""
+    _refuse("gather")
+
+
+def parallel_apply(modules: Any, inputs: Any, kwargs_tup: Any = None,
+                   devices: Any = None) -> NoReturn:  # fmt: skip
+    """Refuses: modules on several devices, called at the same time."""
+    _refuse("parallel_apply")
