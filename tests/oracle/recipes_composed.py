@@ -180,3 +180,11 @@ def vander(d: Draw) -> Made:
 def tril_indices(d: Draw) -> Made:
     n, m = sizes(d, 2)
     return [str(n), str(m), d.some("0", "1", "-1")], {}
+
+
+@recipe("F.conv_tbc")
+def conv_tbc(d: Draw) -> Made:
+    n, c, out = (d.some(1, 2, 3) for _ in range(3))
+    d.dtype = d.some("float32", "float64")
+    x, w = d.tensor((4, n, c), kind="unit", layout="plain"), d.tensor((d.some(1, 2, 3), c, out), kind="unit")
+    return [x, w, d.tensor((out,), kind="unit"), d.some("0", "1")], {}

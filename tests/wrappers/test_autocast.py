@@ -2,6 +2,7 @@
 """Autocast does what PyTorch's does, its networks learn, and 16-bit products and convolutions are
 those of float32, rounded."""
 
+import inspect
 import json
 import pathlib
 import pickle
@@ -274,3 +275,9 @@ def test_no_warning_in_everyday_use():
         warnings.simplefilter("error")
         with libdl.autocast("cpu"), libdl.amp.autocast("cpu", dtype=libdl.float16):
             libdl.amp.GradScaler("cpu")
+
+
+@pytest.mark.parametrize("function", [libdl.baddbmm, libdl.addmv, libdl.cdist, libdl.quantile, libdl.linalg.vecdot,
+                                      libdl.Tensor.addmv, libdl.Tensor.trace, libdl.Tensor.baddbmm])  # fmt: skip
+def test_functions_that_cast_keep_their_signature(function):
+    assert next(iter(inspect.signature(function).parameters)) in ("input", "x1", "x")

@@ -220,6 +220,7 @@ def own_methods(functions: dict[str, Any]) -> None:
                                   shared.__closure__)  # fmt: skip
             method.__kwdefaults__, method.__doc__ = shared.__kwdefaults__, shared.__doc__
             method.__annotations__ = shared.__annotations__
+            method.__dict__.update(shared.__dict__)  # where inspect finds the signature
             method.__module__, method.__qualname__ = "libdl", f"Tensor.{name}"
             setattr(Tensor, name, method)
 
