@@ -153,3 +153,28 @@ def test_several_devices_are_refused(name, arguments):
 def test_paths(path, names):
     module = importlib.import_module(f"libdl.{path}")
     assert [name for name in names.split() if not hasattr(module, name)] == []
+
+
+# Of every fifth element, by the size of the window.
+RESPONSES = {
+    2: [0.0, 0.218055015, 0.510761036, 0.640180576, 0.880078768, 0.737179378, 0.99073477, 0.932144391, 0.787840078, 0.974606134],
+    3: [0.0, 0.214034661, 0.398576534, 0.555612301, 0.768621697, 0.757369603, 1.085501037, 1.016887299, 0.848697977, 0.942321539],
+    4: [0.0, 0.232055925, 0.435453019, 0.610121896, 0.831546448, 0.83994194, 1.15143454, 1.098246599, 0.94071998, 1.018288904],
+}
+
+
+@pytest.mark.parametrize("size", RESPONSES)
+def test_responses_across_maps(size):
+    x = ((libdl.arange(56.0, dtype=libdl.float64) * 1.3).sin() * 2).reshape(2, 7, 2, 2).requires_grad_()
+    layer = nn.CrossMapLRN2d(size, 0.5, 0.75, 1.5)
+    found = layer(x).flatten()[::5][:10].tolist()
+    assert found == pytest.approx(RESPONSES[size], abs=1e-8)
+    assert libdl.autograd.gradcheck(layer, (x,), fast_mode=True)
+    with pytest.raises(ValueError, match="wanted 4D"):
+        layer(x[0])
+
+
+def test_an_older_name_of_a_loss():
+    with pytest.warns(FutureWarning, match="NLLLoss2d"):
+        loss = nn.NLLLoss2d(reduction="sum")
+    assert loss(libdl.tensor([[-1.0, -2.0]]), libdl.tensor([1])).item() == 2.0
