@@ -121,3 +121,20 @@ def test_a_container_of_names():
 def test_root_mean_squares_by_the_argument_s_name():
     x = libdl.ones(2, 3)
     assert libdl.equal(nn.RMSNorm(3)(x=x), nn.RMSNorm(3)(x))
+
+
+@pytest.mark.parametrize("call, error, text", [
+    (lambda: nn.Unflatten(1, 2), TypeError, "unflattened_size is a int, wanted a tuple of ints"),
+    (lambda: nn.Unflatten(1, (2, 2.0)), TypeError, r"unflattened_size\[1\] is a float, wanted an int"),
+    (lambda: nn.ConvTranspose1d(1, 1, 1, padding_mode="circular"), ValueError, "padding_mode is 'circular'"),
+    (lambda: nn.CircularPad2d(1)(libdl.ones(2, 2)), ValueError, r"expected 3D or 4D input \(got 2D input\)"),
+    (lambda: nn.SyncBatchNorm(1)(libdl.ones(2, 0, 3)), ValueError, "no channels"),
+    (lambda: nn.GRU(2, 3)(libdl.ones(4, 2), libdl.ones(1, 1, 3)), RuntimeError, r"argument 2 \(hx\): the state is 3D, wanted 2D"),
+    (lambda: nn.LSTM(2, 3)(libdl.ones(4, 1, 2), (libdl.ones(1, 1, 3), libdl.ones(1, 3))), RuntimeError, "the cell state is 2D, wanted 3D"),
+    (lambda: nn.RNN(2, 3)(libdl.ones(2)), ValueError, "is 1D, wanted 2D or 3D"),
+    (lambda: nn.modules.conv._ConvNd(1, 1, (1,), (1,), (0,), (1,), False, (0,), 1, True, "zeros")._conv_forward(1, 2, 3),
+     NotImplementedError, "no method _conv_forward"),
+])  # fmt: skip
+def test_refusals(call, error, text):
+    with pytest.raises(error, match=text):
+        call()
