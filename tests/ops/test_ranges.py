@@ -213,3 +213,14 @@ def test_addmm_looks_at_no_term_whose_factor_is_0() -> None:
     assert libdl.addmm(bias, x, w, beta=0, alpha=0).tolist() == [[0, 0, 0]]
     assert libdl.addmm(libdl.ones(3), x, w, alpha=0).tolist() == [[1, 1, 1]]
     assert libdl.ones(1, 3).addmm_(x, w, beta=0, alpha=0).tolist() == [[0, 0, 0]]
+
+
+@pytest.mark.parametrize(("dtype", "size"), [(F16, 6e4), (BF16, 1e30), (F32, 1e30), (F64, 1e200)])
+@pytest.mark.parametrize("order", [2.0, 3.0])
+def test_clipping_of_gradients_whose_squares_overflow(dtype: Any, size: float, order: float) -> None:
+    parameters = [libdl.zeros(100, dtype=dtype, requires_grad=True) for _ in range(3)]
+    for p in parameters:
+        p.grad = libdl.full((100,), size, dtype=dtype)
+    libdl.nn.utils.clip_grad_norm_(parameters, 1.0, order)
+    for p in parameters:
+        assert p.grad[0].item() == pytest.approx(300 ** (-1 / order), rel=1e-2)
