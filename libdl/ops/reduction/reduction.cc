@@ -77,9 +77,9 @@ static Tensor share(const Tensor& x, double n) {
 
 // Whether a sum is infinite; on another device than the CPU nobody waits to learn it.
 static bool is_infinite_anywhere(const Tensor& sum) {
-  if (!sum.device().is_cpu() || !is_inexact(sum.dtype())) return false;
+  if (!sum.device().is_cpu() || !is_inexact(sum.dtype()) || sum.is_number()) return false;
   const ModeGuard off(kModeGrad | kModeForward);
-  const Tensor held = plain(detach(sum));
+  const Tensor held = sum.is_contiguous() ? sum : plain(detach(sum));
   const auto among = [n = held.numel() * (sum.is_complex() ? 2 : 1)](const auto* x) {
     return std::any_of(x, x + n, [](auto each) { return std::isinf(each); });
   };
