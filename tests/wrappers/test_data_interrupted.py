@@ -102,7 +102,7 @@ def test_the_epoch_after_one_that_was_interrupted_at_any_line(method, shuffle):
     epoch = loader(method, shuffle=shuffle)
     count = lines_of(lambda: [batch for batch, _ in zip(epoch, range(5), strict=False)])
     assert count > 300
-    for n in points(count, 61):
+    for n in points(count, 29):
         try:
             with At(n):
                 for _ in zip(epoch, range(5), strict=False):

@@ -235,14 +235,14 @@ def test_slots_that_are_given_back():
     ring.close()
 
 
-class OneLarge(data.Dataset):
-    """Of these samples one has 16 MB, and the others 64 kB."""
+class SomeLarge(data.Dataset):
+    """Of these samples a few have 16 MB, and the others 64 kB."""
 
     def __len__(self):
         return 100
 
     def __getitem__(self, i):
-        return libdl.full((16 << 20 if i == 5 else 64 << 10,), i % 100, dtype=libdl.uint8)
+        return libdl.full((16 << 20 if 5 <= i < 12 else 64 << 10,), i, dtype=libdl.uint8)
 
 
 def _allocated(batches):
@@ -256,18 +256,18 @@ def _allocated(batches):
     return found
 
 
-def test_a_large_batch_gives_its_slot_back_to_the_system():
-    batches = iter(data.DataLoader(OneLarge(), None, num_workers=1, multiprocessing_context="fork"))
+def test_large_batches_give_their_slots_back_to_the_system():
+    batches = iter(data.DataLoader(SomeLarge(), None, num_workers=1, multiprocessing_context="fork"))
     most = 0
     for i, x in enumerate(batches):
         assert (x == i).all(), i
         most = max(most, _allocated(batches)) if i < 40 else most
         if i == 90:
             assert _allocated(batches) < 1 << 20
-    assert most < 3 * (16 << 20), most
+    assert 2 * (16 << 20) <= most <= 4 * (16 << 20) + (1 << 20), most
 
 
-class Alike(OneLarge):
+class Alike(SomeLarge):
     def __getitem__(self, i):
         return libdl.full((4 << 20,), i, dtype=libdl.uint8)
 
@@ -287,7 +287,7 @@ def test_a_slot_that_gets_no_memory_is_not_written_to(monkeypatch):
         raise OSError("no memory")
 
     monkeypatch.setattr(os, "posix_fallocate", refused)
-    for i, x in enumerate(data.DataLoader(Alike(), None, num_workers=1, multiprocessing_context="fork")):
-        assert (x == i).all()
-        if i == 10:
-            break
+    batches = iter(data.DataLoader(Alike(), None, num_workers=1, multiprocessing_context="fork"))
+    for i in range(10):
+        assert (next(batches) == i).all()
+    assert batches._workers_of_epoch.workers[0].rings and _allocated(batches) == 0

@@ -46,19 +46,21 @@ class _Reserved:
         return True
 
     def used(self, slot: int, size: int, free: Iterable[int]) -> None:
-        """A batch of this size is in the slot; now and then, others are cut to what they need."""
+        """A batch of this size is in the slot. That is cut to what batches need, and now and then
+        so are others."""
         self.needed[self.batches % _OFTEN] = size
         self.last_used[slot] = self.batches
         self.batches += 1
-        if self.batches % _OFTEN > 0:
-            return
         most = -(-max(self.needed) // _PAGE) * _PAGE
-        for other in free:
-            keep = most if self.last_used[other] > self.batches - _OFTEN else 0
-            if keep < self.sizes[other]:
-                begin = other * self.slots.size + keep
-                self.slots.mapping.give_back(begin, self.sizes[other] - keep)
-                self.sizes[other] = keep
+        self._cut(slot, most)
+        for other in free if self.batches % _OFTEN == 0 else ():
+            self._cut(other, most if self.last_used[other] > self.batches - _OFTEN else 0)
+
+    def _cut(self, slot: int, size: int) -> None:
+        if size < self.sizes[slot]:
+            begin = slot * self.slots.size + size
+            self.slots.mapping.give_back(begin, self.sizes[slot] - size)
+            self.sizes[slot] = size
 
 
 class Writer:
