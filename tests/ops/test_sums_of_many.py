@@ -108,6 +108,18 @@ CASES = {
     "largest of windows": (
         lambda x: F.max_pool1d(x, 1000, 1),
         [libdl.cat([ones(999) * 0, ones(1), ones(999) * 0])[None, None]], None),
+    "kl_div by batch": (
+        lambda x: F.kl_div(x, ones(N, 1).to(x.dtype), reduction="batchmean"),
+        [ones(N, 1, of=-2.0)], None),
+    "multilabel_soft_margin_loss": (
+        lambda x: F.multilabel_soft_margin_loss(x, ones(1, N).to(x.dtype)),
+        [ones(1, N, of=-3.0)], ones(of=4096.0)),
+    "multi_margin_loss": (
+        lambda x: F.multi_margin_loss(x, libdl.tensor([0]), margin=2.0), [ones(1, N)],
+        ones(of=4096.0)),
+    "l1_loss with weights": (
+        lambda x: F.l1_loss(x, libdl.zeros_like(x), weight=libdl.ones_like(x) * 2), [ones(N)],
+        ones(of=4096.0)),
     "interpolate": (
         lambda x: F.interpolate(x, size=(100, 90), mode="bilinear"), [ones(1, 1, 1, 1)], None),
 }
@@ -147,6 +159,13 @@ def test_of_equal_elements_each_takes_a_share(dtype):
     x = libdl.ones(N, dtype=dtype, requires_grad=True)
     libdl.amax(x).backward()
     assert x.grad[0].item() == share and x.grad[N - 1].item() == share
+
+
+@pytest.mark.parametrize("dtype", HALVES, ids=str)
+def test_sums_of_squares_whose_product_is_no_float16(dtype):
+    x, apart = libdl.full((2, 1000), 4.0, dtype=dtype), libdl.tensor([-1, -1])
+    assert F.cosine_embedding_loss(x, x, apart).item() == 1
+    assert F.cosine_embedding_loss(x * 0 + 2.0**-13, x, apart).item() == 1
 
 
 @pytest.mark.parametrize("dtype", HALVES, ids=str)

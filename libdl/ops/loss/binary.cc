@@ -121,7 +121,7 @@ Tensor multilabel_soft_margin_loss(const Tensor& input, const Tensor& target, co
   const Tensor each = rename_error(op, {{"other", 3, "weight"}, {"input", 3, "weight"}},
                                    [&] { return weight ? mul(losses, *weight) : losses; });
   const int64_t classes[] = {input.ndim() - 1};
-  const Tensor rows = div(sum(each, Dims(classes)), number(input.size(input.ndim() - 1)));
+  const Tensor rows = divided_sum(each, Dims(classes), number(input.size(input.ndim() - 1)));
   return named(reduced(rows, how));
 }
 

@@ -9,6 +9,7 @@
 #include <limits>
 #include <vector>
 
+#include "ops/core/summed.h"
 #include "ops/creation/copy.h"
 #include "ops/creation/join.h"
 #include "ops/indexing/gather.h"
@@ -320,7 +321,9 @@ Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& in
     for (int64_t n = 0; n < task.batch; ++n)
       count.overwrite_plain<double>()[n] =
           static_cast<double>(std::max<int64_t>(1, task.target_lengths[n]));
-    losses = div(losses, on_device(plain(count, log_probs.dtype()), log_probs.device()));
+    const Dtype wide = summed_as(log_probs.dtype());  // which holds every length
+    const Tensor lengths = on_device(plain(count, wide), log_probs.device());
+    losses = cast(div(cast(losses, wide), lengths), log_probs.dtype());
   }
   return named(reduced(batched ? losses : reshape(losses, Dims()), how));
 }

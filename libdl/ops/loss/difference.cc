@@ -2,6 +2,8 @@
 
 // Losses of the difference between input and target.
 #include "ops/core/holds.h"
+#include "ops/core/summed.h"
+#include "ops/creation/copy.h"
 #include "ops/loss/loss.h"
 #include "ops/loss/reduced.h"
 #include "ops/pointwise/arithmetic.h"
@@ -37,7 +39,8 @@ Tensor l1_loss(const Tensor& input, const Tensor& target, Word reduction, const 
   const Tensor losses = absolute_difference(op, input, target);
   check_weights(op, 4, weight, losses.shape());
   const Tensor each = weight ? mul(losses, *weight) : losses;
-  if (weight && how == Reduce::kMean) return named(div(sum(each), sum(*weight)));
+  if (weight && how == Reduce::kMean)
+    return named(divided_sum(each, {}, sum(cast(*weight, summed_as(weight->dtype())))));
   return named(rename_error(op, {{"input", 1, "input"}}, [&] { return reduced(each, how); }));
 }
 

@@ -43,9 +43,9 @@ Tensor kl_div(const Tensor& input, const Tensor& target, Word reduction, bool lo
   const Reduce how = by_batch ? Reduce::kSum : reduction_of(op, 3, reduction);
   check_pair(op, {input, 1, "input"}, {target, 2, "target"});
   const Named named(op);
-  const Tensor all =
-      reduced(pointwise(log_target ? k_kl_div_of_logs : k_kl_div, input, target), how);
-  return named(by_batch && input.ndim() > 0 ? div(all, number(input.size(0))) : all);
+  const Tensor losses = pointwise(log_target ? k_kl_div_of_logs : k_kl_div, input, target);
+  if (!by_batch || input.ndim() == 0) return named(reduced(losses, how));
+  return named(divided_sum(losses, {}, number(input.size(0))));
 }
 
 // -- Poisson --------------------------------------------------------------------------------------

@@ -77,7 +77,7 @@ Tensor multi_margin_loss(const Tensor& input, const Tensor& target, int64_t p, d
     costs = costs * reshape(labelled, one_each);
   }
   const int64_t dims[] = {1};
-  const Tensor rows = div(sum(costs, Dims(dims)), number(classes));
+  const Tensor rows = divided_sum(costs, Dims(dims), number(classes));
   return named(reduced(target.ndim() ? rows : reshape(rows, Dims()), how));
 }
 
@@ -141,7 +141,7 @@ Tensor multilabel_margin_loss(const Tensor& input, const Tensor& target, Word re
   const Tensor counted =
       logical_and(unsqueeze(right.counts, 2), unsqueeze(logical_not(right.is_right), 1));
   const int64_t dims[] = {1, 2};
-  const Tensor rows = div(sum(where(counted, costs, number(0.0)), Dims(dims)), number(classes));
+  const Tensor rows = divided_sum(where(counted, costs, number(0.0)), Dims(dims), number(classes));
   return named(reduced(input.ndim() == 2 ? rows : reshape(rows, Dims()), how));
 }
 

@@ -2,6 +2,7 @@
 
 #include "ops/loss/reduced.h"
 
+#include "ops/core/summed.h"
 #include "ops/creation/copy.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/pointwise/pointwise.h"
@@ -19,6 +20,11 @@ Reduce reduction_of(const char* op, int argument, std::optional<std::string_view
 
 Tensor reduced(const Tensor& losses, Reduce how) {
   return how == Reduce::kMean ? mean(losses) : how == Reduce::kSum ? sum(losses) : losses;
+}
+
+Tensor divided_sum(const Tensor& x, std::optional<Dims> dims, const Tensor& divisor) {
+  const Dtype wide = summed_as(x.dtype());
+  return cast(div(sum(x, dims, false, wide), divisor), x.dtype());
 }
 
 void check_pair(const char* op, const Operand& a, const Operand& b) {

@@ -15,6 +15,9 @@ enum class Reduce { kMean, kSum, kNone };
 // The word's meaning, "mean" if there is none; VALUE names argument `reduction`.
 Reduce reduction_of(const char* op, int argument, std::optional<std::string_view> word);
 Tensor reduced(const Tensor& losses, Reduce how);
+// sum(x) / divisor, of x's dtype. The sum of 16-bit elements need not be finite before it is
+// divided.
+Tensor divided_sum(const Tensor& x, std::optional<Dims> dims, const Tensor& divisor);
 
 // SHAPE if the two do not broadcast, DTYPE if neither is floating or one is complex.
 void check_pair(const char* op, const Operand& a, const Operand& b);

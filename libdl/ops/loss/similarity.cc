@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Losses that tell similar from dissimilar, and larger from smaller.
+#include "ops/core/summed.h"
+#include "ops/creation/copy.h"
 #include "ops/loss/loss.h"
 #include "ops/loss/reduced.h"
 #include "ops/nn/distance.h"
@@ -76,8 +78,12 @@ Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const T
     const Tensor y = x * r->scale;
     return {y, total(y, y) + reshape(r->eps, size.shape())};
   };
-  const Measured a = squared(input1), b = squared(input2);
-  const Tensor cosine = total(a.x, b.x) / (sqrt(a.size) * sqrt(b.size));
+  // In 16 bits the product of two sums of squares would soon be infinite, and what it keeps from 0
+  // would be 0.
+  const auto wide = [](const Tensor& x) { return cast(x, summed_as(x.dtype())); };
+  const Measured a = squared(wide(input1)), b = squared(wide(input2));
+  const Tensor cosine = cast(total(a.x, b.x) / (sqrt(a.size) * sqrt(b.size)),
+                             promote(input1.dtype(), input2.dtype()));
   const Tensor zero = number(int64_t{0});
   return named(rename_error(
       op, {{"condition", 3, "target"}, {"other", 3, "target"}, {"input", 3, "target"}}, [&] {
