@@ -98,6 +98,13 @@ HWY_INLINE void sum_channels(const Channels<T>& image, const Ranges& ranges, int
   }
 }
 
+// Apart, for the registers of small windows.
+template <bool kEach, int kVectors, class T, class F>
+HWY_NOINLINE void sum_many(const Channels<T>& image, const Ranges& ranges, int64_t from,
+                           int64_t rest, const F& divisor, T last, T* to) {
+  sum_channels<kEach, true, kVectors, T>(image, ranges, from, rest, divisor, last, to);
+}
+
 template <bool kEach, class T>
 void sums(Context& context, const View& to, const View& from, const PoolRanges& ranges,
           const PoolDivisors& divisors, int64_t cost) {
@@ -111,12 +118,14 @@ void sums(Context& context, const View& to, const View& from, const PoolRanges& 
                     const T last = kEach ? T(1) : static_cast<T>(divisor(i, j, k));
                     each_block<T>(first, count, [&](auto vectors, int64_t c, int64_t rest) {
                       alignas(64) T tile[kPoolBlock<T>];
-                      const auto sum = [&](auto many) {
-                        sum_channels<kEach, many, vectors, T>(in, here, n * from.strides[0] + c,
-                                                              rest, divisor, last,
-                                                              out.room(place + c, tile));
-                      };
-                      count_of(here) > kRun ? sum(std::true_type()) : sum(std::false_type());
+                      const int64_t offset = n * from.strides[0] + c;
+                      T* const to_channels = out.room(place + c, tile);
+                      if (HWY_LIKELY(count_of(here) <= kRun))
+                        sum_channels<kEach, false, vectors, T>(in, here, offset, rest, divisor,
+                                                               last, to_channels);
+                      else
+                        sum_many<kEach, vectors, T>(in, here, offset, rest, divisor, last,
+                                                    to_channels);
                       out.write(place + c, (vectors - 1) * Pack<T>::n + rest, tile);
                     });
                   }
@@ -168,25 +177,34 @@ using SumOf = std::conditional_t<std::is_floating_point_v<T>, T,
 template <class T>
 using StepsOf = std::conditional_t<std::is_floating_point_v<T>, T, uint64_t>;
 
+template <class T, class F>
+static void add_window(T& sum, const PoolRange& planes, const PoolRange& rows,
+                       const PoolRange& columns, const F& term) {
+  for (int64_t p = planes.begin; p < planes.end; ++p)
+    for (int64_t q = rows.begin; q < rows.end; ++q)
+      for (int64_t r = columns.begin; r < columns.end; ++r) sum += term(p, q, r);
+}
+// Apart, for the registers of small windows.
+template <class T, class F>
+[[gnu::noinline]] static T sum_of_many(const PoolRange& planes, const PoolRange& rows,
+                                       const PoolRange& columns, const F& term) {
+  RunSum<T> sum;
+  add_window(sum, planes, rows, columns, term);
+  return sum.result();
+}
 // The sum of term(p, q, r) over a window.
 template <class T, class F>
-static T sum_of(const PoolRange& planes, const PoolRange& rows, const PoolRange& columns,
-                const F& term) {
-  const auto add = [&](auto& sum) {
-    for (int64_t p = planes.begin; p < planes.end; ++p)
-      for (int64_t q = rows.begin; q < rows.end; ++q)
-        for (int64_t r = columns.begin; r < columns.end; ++r) sum += term(p, q, r);
-  };
-  const int64_t count =
-      (planes.end - planes.begin) * (rows.end - rows.begin) * (columns.end - columns.begin);
-  if (!std::is_floating_point_v<T> || count <= kRun) {
-    T sum = 0;
-    add(sum);
-    return sum;
+static inline T sum_of(const PoolRange& planes, const PoolRange& rows, const PoolRange& columns,
+                       const F& term) {
+  if constexpr (std::is_floating_point_v<T>) {
+    const int64_t count =
+        (planes.end - planes.begin) * (rows.end - rows.begin) * (columns.end - columns.begin);
+    if (count > kRun) [[unlikely]]
+      return sum_of_many<T>(planes, rows, columns, term);
   }
-  RunSum<T> sum;
-  add(sum);
-  return sum.result();
+  T sum = 0;
+  add_window(sum, planes, rows, columns, term);
+  return sum;
 }
 
 template <class E>
