@@ -50,47 +50,30 @@ struct ChannelRuns {
   }
 };
 
-// The sum over [i, j, k] in ranges of kVectors vectors of channels from `from` in an image, each
-// divided by divisor(i, j, k) before it is added, or all by `last` in the end. kMany: they are more
-// than a run.
-template <bool kEach, bool kMany, int kVectors, class T, class F>
-HWY_INLINE void sum_channels(const Channels<T>& image, const Ranges& ranges, int64_t from,
-                             int64_t rest, const F& divisor, T last, T* to) {
-  using P = Pack<T>;
-  constexpr int64_t kWide = kMany ? kVectors * P::n : 1;
-  typename P::V sum[kVectors];
+// Sums of kVectors vectors of channels, of which the last has `rest`.
+template <int kVectors, class T>
+using VectorSums = typename Pack<T>::V[kVectors];
+
+template <int kVectors, class T>
+HWY_INLINE void clear(VectorSums<kVectors, T>& sum) {
   LIBDL_UNROLL
-  for (int v = 0; v < kVectors; ++v) sum[v] = P::set(0);
-  alignas(64) T tile[kPoolBlock<T>], run[kWide];
-  ChannelRuns<kWide, T> runs;
-  int64_t left = kRun;
-  const auto end_run = [&] {
-    for (int v = 0; v < kVectors; ++v) P::store(sum[v], run + v * P::n);
-    runs.push(run);
-    for (int v = 0; v < kVectors; ++v) sum[v] = P::set(0);
-    left = kRun;
-  };
-  const int64_t count = (kVectors - 1) * P::n + rest;
-  for (int64_t i = ranges.i.begin; i < ranges.i.end; ++i)
-    for (int64_t j = ranges.j.begin; j < ranges.j.end; ++j)
-      for (int64_t k = ranges.k.begin; k < ranges.k.end; ++k) {
-        const T* const x = image.read(from + pool_offset(*image.view, i, j, k), count, tile);
-        const auto own = P::set(kEach ? static_cast<T>(divisor(i, j, k)) : T(1));
-        LIBDL_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          auto value = load_some<T>(x + v * P::n, rest);
-          if constexpr (kEach) value = hn::Div(value, own);
-          sum[v] = hn::Add(sum[v], value);
-        }
-        if constexpr (kMany) {
-          if (--left == 0) end_run();
-        }
-      }
-  if constexpr (kMany) {
-    if (left < kRun) end_run();
-    runs.result(run);
-    for (int v = 0; v < kVectors; ++v) sum[v] = P::load(run + v * P::n);
+  for (int v = 0; v < kVectors; ++v) sum[v] = Pack<T>::set(0);
+}
+// Adds the channels from x on, each divided by `own` if kEach.
+template <bool kEach, int kVectors, class T>
+HWY_INLINE void add_channels(VectorSums<kVectors, T>& sum, const T* x, int64_t rest, T own) {
+  using P = Pack<T>;
+  const auto divisor = P::set(own);
+  LIBDL_UNROLL
+  for (int v = 0; v < kVectors; ++v) {
+    auto value = load_some<T>(x + v * P::n, rest);
+    if constexpr (kEach) value = hn::Div(value, divisor);
+    sum[v] = hn::Add(sum[v], value);
   }
+}
+template <bool kEach, int kVectors, class T>
+HWY_INLINE void write_sums(VectorSums<kVectors, T>& sum, int64_t rest, T last, T* to) {
+  using P = Pack<T>;
   LIBDL_UNROLL
   for (int v = 0; v < kVectors; ++v) {
     if constexpr (!kEach) sum[v] = hn::Div(sum[v], P::set(last));
@@ -98,11 +81,50 @@ HWY_INLINE void sum_channels(const Channels<T>& image, const Ranges& ranges, int
   }
 }
 
-// Apart, for the registers of small windows.
+// The sum over [i, j, k] in ranges of kVectors vectors of channels from `from` in an image, each
+// divided by divisor(i, j, k) before it is added, or all by `last` in the end.
+template <bool kEach, int kVectors, class T, class F>
+HWY_INLINE void sum_channels(const Channels<T>& image, const Ranges& ranges, int64_t from,
+                             int64_t rest, const F& divisor, T last, T* to) {
+  VectorSums<kVectors, T> sum;
+  clear<kVectors, T>(sum);
+  alignas(64) T tile[kPoolBlock<T>];
+  const int64_t count = (kVectors - 1) * Pack<T>::n + rest;
+  for (int64_t i = ranges.i.begin; i < ranges.i.end; ++i)
+    for (int64_t j = ranges.j.begin; j < ranges.j.end; ++j)
+      for (int64_t k = ranges.k.begin; k < ranges.k.end; ++k) {
+        const T* const x = image.read(from + pool_offset(*image.view, i, j, k), count, tile);
+        const T own = kEach ? static_cast<T>(divisor(i, j, k)) : T(1);
+        add_channels<kEach, kVectors, T>(sum, x, rest, own);
+      }
+  write_sums<kEach, kVectors, T>(sum, rest, last, to);
+}
+
+// The same of more than a run. Apart, for the registers of small windows.
 template <bool kEach, int kVectors, class T, class F>
 HWY_NOINLINE void sum_many(const Channels<T>& image, const Ranges& ranges, int64_t from,
                            int64_t rest, const F& divisor, T last, T* to) {
-  sum_channels<kEach, true, kVectors, T>(image, ranges, from, rest, divisor, last, to);
+  using P = Pack<T>;
+  VectorSums<kVectors, T> sum;
+  clear<kVectors, T>(sum);
+  alignas(64) T tile[kPoolBlock<T>], run[kVectors * P::n];
+  ChannelRuns<kVectors * P::n, T> runs;
+  const int64_t count = (kVectors - 1) * P::n + rest, all = count_of(ranges);
+  int64_t added = 0;
+  for (int64_t i = ranges.i.begin; i < ranges.i.end; ++i)
+    for (int64_t j = ranges.j.begin; j < ranges.j.end; ++j)
+      for (int64_t k = ranges.k.begin; k < ranges.k.end; ++k) {
+        const T* const x = image.read(from + pool_offset(*image.view, i, j, k), count, tile);
+        const T own = kEach ? static_cast<T>(divisor(i, j, k)) : T(1);
+        add_channels<kEach, kVectors, T>(sum, x, rest, own);
+        if (++added % kRun != 0 && added < all) continue;
+        for (int v = 0; v < kVectors; ++v) P::store(sum[v], run + v * P::n);
+        runs.push(run);
+        clear<kVectors, T>(sum);
+      }
+  runs.result(run);
+  for (int v = 0; v < kVectors; ++v) sum[v] = P::load(run + v * P::n);
+  write_sums<kEach, kVectors, T>(sum, rest, last, to);
 }
 
 template <bool kEach, class T>
@@ -110,26 +132,26 @@ void sums(Context& context, const View& to, const View& from, const PoolRanges& 
           const PoolDivisors& divisors, int64_t cost) {
   const Channels<T> out(to), in(from);
   const auto divisor = [&](int64_t i, int64_t j, int64_t k) { return divisors.at(i, j, k); };
-  each_deep_row(context, to, cost, kPoolBlock<T>,
-                [&](int64_t n, int64_t i, int64_t j, int64_t first, int64_t count) {
-                  for (int64_t k = 0; k < to.sizes[4]; ++k) {
-                    const Ranges here{ranges.at(0, i), ranges.at(1, j), ranges.at(2, k)};
-                    const int64_t place = n * to.strides[0] + pool_offset(to, i, j, k);
-                    const T last = kEach ? T(1) : static_cast<T>(divisor(i, j, k));
-                    each_block<T>(first, count, [&](auto vectors, int64_t c, int64_t rest) {
-                      alignas(64) T tile[kPoolBlock<T>];
-                      const int64_t offset = n * from.strides[0] + c;
-                      T* const to_channels = out.room(place + c, tile);
-                      if (HWY_LIKELY(count_of(here) <= kRun))
-                        sum_channels<kEach, false, vectors, T>(in, here, offset, rest, divisor,
-                                                               last, to_channels);
-                      else
-                        sum_many<kEach, vectors, T>(in, here, offset, rest, divisor, last,
-                                                    to_channels);
-                      out.write(place + c, (vectors - 1) * Pack<T>::n + rest, tile);
-                    });
-                  }
-                });
+  each_deep_row(
+      context, to, cost, kPoolBlock<T>,
+      [&](int64_t n, int64_t i, int64_t j, int64_t first, int64_t count) {
+        for (int64_t k = 0; k < to.sizes[4]; ++k) {
+          const Ranges here{ranges.at(0, i), ranges.at(1, j), ranges.at(2, k)};
+          const int64_t place = n * to.strides[0] + pool_offset(to, i, j, k);
+          const bool many = count_of(here) > kRun;
+          const T last = kEach ? T(1) : static_cast<T>(divisor(i, j, k));
+          each_block<T>(first, count, [&](auto vectors, int64_t c, int64_t rest) {
+            alignas(64) T tile[kPoolBlock<T>];
+            const int64_t offset = n * from.strides[0] + c;
+            T* const to_channels = out.room(place + c, tile);
+            if (HWY_LIKELY(!many))
+              sum_channels<kEach, vectors, T>(in, here, offset, rest, divisor, last, to_channels);
+            else
+              sum_many<kEach, vectors, T>(in, here, offset, rest, divisor, last, to_channels);
+            out.write(place + c, (vectors - 1) * Pack<T>::n + rest, tile);
+          });
+        }
+      });
 }
 
 void means_on(Context& context, const AvgPoolArgs& a, const PoolRanges& ranges,
