@@ -18,6 +18,10 @@ SHAPES = {
 }  # fmt: skip
 
 ELEMENTWISE = """
+T.where(n, s.double(), u); u + s.double(); T.where(n, s.double(), r); j.int() + k; a.half() * s
+T.where(o, s.double(), u); T.lerp(u, v, s); T.add(j.int(), k, alpha=2); z + s.double(); u < s.double()
+T.maximum(u, s); k + o; T.clamp(u.double(), s, r); T.atan2(s.double(), u); T.addcmul(u, s, r)
+T.clamp(i.int(), k - 1, k); y + u.double(); u.masked_fill(n, k); T.fill(i, s); T.where(n, y, u)
 abs(a); a + b; a * v; u - a; a / p; a + s; s * a; u + s; s + r; a ** 2; 2 ** a; p ** a
 T.add(a, b, alpha=2); T.where(m, a, b); T.where(n, a, 0.); T.where(o, u, v)
 T.where(m, s, a); T.where(m, s, r); T.maximum(a, v); T.minimum(u, s); T.atan2(a, b)

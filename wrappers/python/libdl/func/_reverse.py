@@ -135,10 +135,9 @@ def _rows(y: Tensor, inputs: list[Tensor], onwards: bool) -> list[Tensor]:
         raise RuntimeError(f"jacrev: one of the outputs is {y.dtype}, wanted floating ones")
     with set_grad_enabled(onwards):
         rows = []
-        for i in range(y.numel()):
-            unit = F.zeros_like(y.detach()).reshape(-1)
-            unit[i] = 1
-            rows.append(gradients([y], inputs, [unit.view(y.shape)], onwards))
+        units = F.eye(y.numel(), dtype=y.dtype, device=y.device).view(y.numel(), *y.shape)
+        for unit in units.unbind():
+            rows.append(gradients([y], inputs, [unit], onwards))
         return [
             F.stack([row[k] for row in rows]).view(*y.shape, *x.shape)
             if rows

@@ -176,14 +176,14 @@ def elementwise(call: Call) -> Any:
         if call.value(call.args[0]) is None:
             raise call.unwritable()
         rank = max(rank, call.args[0].ndim)
-    common = _common(call, tensors) if len(tensors) > 1 else None
+    wide, common = _common(call, tensors) if len(tensors) > 1 else (True, None)
 
     def aligned(x: Any) -> Any:
         if not isinstance(x, Tensor):
             return x
         value = call.value(x)
         if value is None:
-            return x.reshape(1) if x.ndim == rank == 0 else x
+            return x if wide or x.ndim else x.reshape(1)
         if x.ndim == 0 < rank and common is not None:
             value = value.to(_weakened(x.dtype, common))  # a number by itself does not promote
         return ranked(value, rank) if len(tensors) > 1 else value
@@ -191,14 +191,25 @@ def elementwise(call: Call) -> Any:
     args = tuple(aligned(x) for x in call.args)
     kwargs = {name: aligned(x) for name, x in call.kwargs.items()}
     answer = call.func(*args, **kwargs)
-    return call.args[0] if call.writes else call.wrapped(answer)
+    if call.writes:
+        return call.args[0]
+    if common in _HALVES and isinstance(answer, Tensor) and answer.dtype is libdl.float32:
+        answer = answer.to(common)
+    return call.wrapped(answer)
 
 
-def _common(call: Call, tensors: list[Tensor]) -> Any:
-    """The dtype that tensors with dimensions have in common, if there are any beside 0-d ones."""
-    operands = tensors[1:] if call.name == "where" and call.args[:1] == tensors[:1] else tensors
+_HALVES = (libdl.float16, libdl.bfloat16)
+
+
+def _common(call: Call, tensors: list[Tensor]) -> tuple[bool, Any]:
+    """Whether an operand has dimensions, and if there are 0-d ones beside, the dtype that those with
+    dimensions have in common."""
+    condition = call.name == "where" and bool(call.args) and call.args[0] is tensors[0]
+    operands = tensors[1:] if condition else tensors
     wide = [x.dtype for x in operands if x.ndim > 0]
-    return functools.reduce(libdl.promote_types, wide) if wide and len(wide) < len(operands) else None
+    if not wide or len(wide) == len(operands):
+        return bool(wide), None
+    return True, functools.reduce(libdl.promote_types, wide)
 
 
 def _category(dtype: Any) -> int:
@@ -208,7 +219,8 @@ def _category(dtype: Any) -> int:
 def _weakened(own: Any, common: Any) -> Any:
     """What a 0-d tensor of the dtype is among tensors with dimensions that have the common one."""
     if _category(own) == _category(common):
-        return common
+        # In 16 bits operators compute with all digits of the number, and round the result.
+        return libdl.float32 if common in _HALVES and own not in _HALVES else common
     if own.is_floating_point and common.is_complex:
         return common.to_real()
     return own

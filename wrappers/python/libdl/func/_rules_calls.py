@@ -131,7 +131,7 @@ def _network_draws(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     """Whether a recurrent network drops out; packed sequences have batch_sizes before the rest."""
     place = 1 if name == "lstm" else 2
     packed = "batch_sizes" in kwargs or isinstance((*args, *[None] * 3)[place], Tensor)
-    names = ("data", "batch_sizes") if packed else ("input",)
+    names: tuple[str, ...] = ("data", "batch_sizes") if packed else ("input",)
     names += ("hx", "params", "has_biases", "num_layers", "dropout", "train")
     given = {**dict(zip(names, args, strict=False)), **kwargs}
     return bool(given.get("dropout")) and bool(given.get("train"))
@@ -178,7 +178,8 @@ def sized(call: Call) -> Any:
     if call.name == "randperm" or call.kwargs.get("out") is not None:
         return _for_each(call)
     given = dict(call.kwargs)
-    bounds, sizes = (), call.args
+    bounds: Any = ()
+    sizes: Any = call.args
     if call.name == "randint":
         named = call.named()
         bounds = named.pop("bounds", ())

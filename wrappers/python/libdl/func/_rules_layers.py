@@ -192,7 +192,7 @@ def class_loss(call: Call) -> Any:
             return losses.sum()
         counted = (classes != ignored).to(own.dtype)
         if weight is not None:
-            known_class = F.where(classes == ignored, 0, classes)
+            known_class = classes.masked_fill(classes == ignored, 0)
             counted = counted * weight.to(own.dtype).index_select(0, known_class.flatten()).view(
                 classes.shape)  # fmt: skip
         return losses.sum() / call.wrapped(counted).sum()
