@@ -77,7 +77,15 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
             if level is None
             else f"make_dual: level {level} is not open"
         )
-    return on_values(lambda x, v: _C.forward_make_dual_at(x, v, identity), tensor, tangent)
+    return on_values(
+        lambda x, v: _C.forward_make_dual_at(apart(x), v, identity), tensor, tangent
+    )
+
+
+def apart(x: Tensor) -> Tensor:
+    """x, or a copy whose elements share no memory with one another, as its tangents do not."""
+    shared = any(step == 0 and size > 1 for step, size in zip(x.stride(), x.shape, strict=True))
+    return x.clone() if shared else x
 
 
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:

@@ -17,6 +17,7 @@ from .. import _C, _functions as F, _passes
 from .._C import Tensor
 from .._levels import OPEN, Batched, Level, batched, core, on_core, on_values, spread, value_at
 from .._modes import no_grad
+from ..autograd import forward_ad
 from ._trees import mapped
 
 
@@ -57,7 +58,7 @@ def _without_history(x: Tensor, levels: list[int], tangents_keep_it: bool) -> Te
     if not levels:
         return x.clone() if x.is_inference() else x.detach()
     *outer, level = levels
-    primal, tangent = _C.forward_unpack_dual(x, level)
+    primal, tangent = _C.forward_unpack_dual(forward_ad.apart(x), level)
     value = _without_history(primal, outer, tangents_keep_it)
     if tangent is None:
         return value
