@@ -352,6 +352,57 @@ static void scopes_empty_what_is_left(void) {
   for (size_t i = 0; i < sizeof all / sizeof *all; ++i) libdl_tensor_release(all[i]);
 }
 
+/* -- stand-ins --------------------------------------------------------------------------------- */
+
+static void stand_ins_have_no_elements(void) {
+  const int64_t shape[] = {4, 2, 3};
+  libdl_tensor *batch, *x, *inner, *out;
+  GOOD(libdl_ones(shape, 3, LIBDL_DTYPE_FLOAT64, NULL, &batch));
+  GOOD(libdl_tensor_stand_in(batch, &x));
+  CHECK(libdl_tensor_ndim(x) == 2 && libdl_tensor_numel(x) == 6);
+  CHECK(libdl_tensor_shape(x)[1] == 3 && libdl_tensor_strides(x)[0] == 3);
+  CHECK(libdl_tensor_dtype(x) == LIBDL_DTYPE_FLOAT64 && libdl_tensor_is_contiguous(x));
+  CHECK(libdl_tensor_device(x).type == LIBDL_DEVICE_CPU && !libdl_tensor_is_emptied(x));
+  GOOD(libdl_tensor_stand_in(x, &inner));
+  CHECK(libdl_tensor_ndim(inner) == 1 && libdl_tensor_shape(inner)[0] == 3);
+  BAD(libdl_add(batch, x, NULL, &out), EMPTIED,
+      "add: argument 2 (other) is a stand-in for the slices of a batch, which has no elements of "
+      "its own");
+  libdl_mapping *mapping;
+  void *data;
+  BAD(libdl_tensor_map(x, LIBDL_ACCESS_READ, &data, &mapping), EMPTIED,
+      "tensor_map: argument 1 (tensor) is a stand-in for the slices of a batch, which has no "
+      "elements of its own");
+  libdl_tensor *number;
+  GOOD(libdl_tensor_stand_in(inner, &number));
+  CHECK(libdl_tensor_ndim(number) == 0 && libdl_tensor_numel(number) == 1);
+  BAD(libdl_tensor_stand_in(number, &out), SHAPE,
+      "libdl_tensor_stand_in: argument 1 (batch) has no dimension, wanted at least one");
+  BAD(libdl_tensor_stand_in(batch, NULL), NULL,
+      "libdl_tensor_stand_in: argument 2 (out) is NULL, wanted a place for the result");
+  BAD(libdl_tensor_stand_in(NULL, &out), NULL,
+      "libdl_tensor_stand_in: argument 1 (batch) is NULL, wanted a tensor");
+  libdl_tensor *all[] = {batch, x, inner, number};
+  for (size_t i = 0; i < sizeof all / sizeof *all; ++i) libdl_tensor_release(all[i]);
+}
+
+/* Saved values of inference mode, where the host asks for it. */
+static void inference_tensors_as_constants(void) {
+  libdl_set_inference_mode(1);
+  libdl_tensor *w = filled(1, 3), *x, *y;
+  libdl_set_inference_mode(0);
+  x = filled(1, 3);
+  GOOD(libdl_tensor_set_requires_grad(x, 1));
+  libdl_error *const error = libdl_mul(x, w, &y);
+  CHECK(error && libdl_error_get_code(error) == LIBDL_ERROR_AUTOGRAD);
+  libdl_error_release(error);
+  CHECK(!libdl_set_records_inference_tensors(1) && libdl_records_inference_tensors());
+  GOOD(libdl_mul(x, w, &y));
+  CHECK(libdl_set_records_inference_tensors(0) && !libdl_records_inference_tensors());
+  libdl_tensor *all[] = {w, x, y};
+  for (size_t i = 0; i < sizeof all / sizeof *all; ++i) libdl_tensor_release(all[i]);
+}
+
 int main(void) {
   refuses_bad_arguments();
   errors_are_objects();
@@ -363,6 +414,8 @@ int main(void) {
   nesting_has_a_limit();
   a_state_ends_with_all_it_has();
   scopes_empty_what_is_left();
+  stand_ins_have_no_elements();
+  inference_tensors_as_constants();
   if (failures) fprintf(stderr, "%d failures\n", failures);
   return failures != 0;
 }
