@@ -28,6 +28,7 @@ CALLS: dict[str, list] = {
     "libdl_tensor_visit_contexts": ["t:f64:2,3", "fn:fixture_destroy", "fn:visit_context", "null"],
     "libdl_tensor_drop_hooks": ["t:f64:2,3", "fn:fixture_destroy"],
     "libdl_tensor_alias_data": ["t:f64:2,3", "out:tensor"],
+    "libdl_tensor_stand_in": ["t:f64:2,3", "out:tensor"],
     "libdl_saved_hooks_push": ["made:saved_hooks_of"],
     "libdl_saved_hooks_pop": [],
     "libdl_function_record": ["made:function_of", "list:leaf:f64:2,3", "i:1", "list:!t:f64:2,3",

@@ -190,8 +190,8 @@ def test_a_divergence_is_registered_and_the_nearest_one_is_used(monkeypatch):
     D.register_kl(Ramp, Steep)(lambda p, q: "steep last")
     with pytest.warns(RuntimeWarning, match=r"register \(Steep, Steep\)"):
         assert D.kl_divergence(Steep(1.0), Steep(1.0)) == "steep first"
-    with pytest.raises(TypeError, match="type_p is <class 'int'>"):
-        D.register_kl(int, Ramp)
+    with pytest.raises(TypeError, match="type_p is 1"):
+        D.register_kl(1, Ramp)
 
 
 def test_a_subclass_of_a_distribution_is_one():

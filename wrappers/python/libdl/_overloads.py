@@ -10,7 +10,7 @@ from . import _C, _functions, return_types
 from ._C import Overridden, Tensor
 from ._documents import FUNCTIONS, METHODS
 from ._errors import ArgumentValueError, AutogradError, DtypeError, Error, ShapeError, rename_error
-from ._out import resizable, resize, write, write_leaf
+from ._out import copied, resizable, resize, write, write_leaf
 from ._overrides import override
 from ._types import Number, ValuesIndices, dtype as Dtype, in_format
 
@@ -466,9 +466,17 @@ _document(_split_method, "split", FUNCTIONS.get("split"), method=True)
 _document(_nonzero, "nonzero", None)
 nonzero = _nonzero
 kthvalue.__doc__ = _functions.kthvalue.__doc__
+
+
+def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, generator: Any = None,
+                out: Tensor | None = None) -> Tensor:  # fmt: skip
+    return copied(_functions.multinomial(input, num_samples, replacement, generator=generator), out)
+
+
+multinomial.__doc__ = _functions.multinomial.__doc__
 for _method in (max, min, norm, repeat_interleave, scatter, nonzero, var, std, kthvalue):
     setattr(Tensor, _method.__name__, _method)
-__all__ += ["kthvalue", "nonzero", "std", "var"]
+__all__ += ["kthvalue", "multinomial", "nonzero", "std", "var"]
 
 if not TYPE_CHECKING:
     # Calls with only sizes are handled in C; the generated function does the rest, and has the

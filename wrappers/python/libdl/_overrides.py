@@ -178,6 +178,8 @@ DRAWN: list[Callable[..., Any]] = []
 
 def override(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Asks the arguments' classes."""
+    if len(args) == 2 and getattr(func, "__name__", "") == "einsum" and isinstance(args[1], (list, tuple)):
+        args = (args[0], *args[1])  # the operands are told one by one
     overriding = _overriding(args, kwargs)
     if not overriding and DRAWN:
         answer = DRAWN[0](func, args, kwargs)

@@ -177,6 +177,11 @@ def _rebuild_parameter(data: Tensor, requires_grad: bool, backward_hooks: Any) -
     return Parameter(data, requires_grad)
 
 
+def set_vital(name: str, attr: str, value: str) -> bool:
+    """False: what a program reports of its use is not kept."""
+    return False
+
+
 def is_compiling() -> bool:
     """False: nothing is compiled."""
     return False

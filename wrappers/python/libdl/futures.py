@@ -50,8 +50,10 @@ class Future(Generic[T]):
         def run(future: Future[T]) -> None:
             try:
                 result.set_result(callback(future))
-            except Exception as error:
-                result.set_exception(error)
+            except Exception as error:  # one kind for all, as in PyTorch
+                told = RuntimeError(f"then: the callback raised {type(error).__name__}: {error}")
+                told.__cause__ = error
+                result.set_exception(told)
 
         self._when_done(run)
         return result

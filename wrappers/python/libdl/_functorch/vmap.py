@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._C import Tensor as Tensor
 from .._named_only import refusing
 from ..func import vmap as vmap
 from ..utils._pytree import (

@@ -27,7 +27,7 @@ __all__ = ["install"]
 # Packages that are compiled against PyTorch: beside libdl, their libraries cannot be loaded, so that
 # they count as not installed. (torchvision can do without, see ops.load_library.)
 _COMPILED = (
-    "functorch", "pyg_lib", "torch_cluster", "torch_scatter", "torch_sparse", "torch_spline_conv",
+    "pyg_lib", "torch_cluster", "torch_scatter", "torch_sparse", "torch_spline_conv",
     "torch_xla", "torchao", "torchaudio", "torchtext",
 )  # fmt: skip
 
@@ -38,6 +38,8 @@ _SPAWN = ("joblib.externals.loky.backend.spawn", "loky.backend.spawn")
 
 def _own_name(name: str) -> str | None:
     """The module of libdl that answers for this name of PyTorch."""
+    if name == "functorch":  # which PyTorch brings with it
+        return "libdl._functorch._package"
     return "libdl" + name[5:] if name == "torch" or name.startswith("torch.") else None
 
 

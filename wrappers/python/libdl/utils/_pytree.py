@@ -338,7 +338,7 @@ def treespec_loads(serialized: str) -> TreeSpec:
     """The structure that treespec_dumps wrote."""
     protocol, told = json.loads(serialized)
     if protocol != 1:
-        raise NotImplementedError(f"treespec_loads: the protocol is {protocol}, wanted 1")
+        raise ValueError(f"treespec_loads: the protocol is {protocol}, wanted 1")
     return _of_plain(told)
 
 

@@ -289,23 +289,24 @@ _add(deque, _plain("collections.deque"), _deque_flatten, _deque_unflatten, _dequ
 # -- structures as text ----------------------------------------------------------------------------
 
 
-def dumped(kind: Any, context: Context) -> tuple[str, str]:
-    """A node's class and context as text."""
+def dumped(kind: Any, context: Context) -> tuple[str, Any]:
+    """A node's class and context as text, or as what its own function made of it."""
     if kind not in DUMPS or kind is namedtuple:
         name = context if kind is namedtuple else kind
         raise NotImplementedError(f"treespec_dumps: {name} was registered without serialized_type_name")
     dump = DUMPS[kind]
-    told = dump.to_dumpable_context(context) if dump.to_dumpable_context else context
+    if dump.to_dumpable_context is not None:
+        return dump.name, dump.to_dumpable_context(context)
     try:
-        return dump.name, json.dumps(told)
+        return dump.name, json.dumps(context)
     except TypeError as error:
         raise TypeError(f"treespec_dumps: the context of {kind} cannot be written: {error}") from error
 
 
-def loaded(name: str, context: str) -> tuple[Any, Context]:
+def loaded(name: str, context: Any) -> tuple[Any, Context]:
     """The class and context of such texts."""
     for kind, dump in DUMPS.items():
         if dump.name == name:
-            told = json.loads(context)
-            return kind, dump.from_dumpable_context(told) if dump.from_dumpable_context else told
+            read = dump.from_dumpable_context or json.loads
+            return kind, read(context)
     raise NotImplementedError(f"treespec_loads: {name!r} is not registered")

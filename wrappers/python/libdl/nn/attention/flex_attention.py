@@ -147,7 +147,8 @@ class BlockMask:
         """The mask with its lists on a device."""
         lists = (self.kv_num_blocks, self.kv_indices, self.full_kv_num_blocks, self.full_kv_indices)
         moved: Any = [None if x is None else x.to(device) for x in lists]
-        return BlockMask(self.seq_lengths, *moved, self.BLOCK_SIZE, self.mask_mod)
+        return BlockMask(self.seq_lengths, moved[0], moved[1], moved[2], moved[3], self.BLOCK_SIZE,
+                         self.mask_mod)  # fmt: skip
 
     def __repr__(self) -> str:
         return f"BlockMask(shape={self.shape}, sparsity={self.sparsity():.2f}%)"
@@ -188,7 +189,9 @@ def create_block_mask(
 def _check(query: Tensor, key: Tensor, value: Tensor, enable_gqa: bool) -> None:
     for name, x in (("query", query), ("key", key), ("value", value)):
         if x.dim() != 4:
-            raise ValueError(f"flex_attention: {name} has {x.dim()} dimensions, wanted 4: [B, H, L, E]")
+            raise NotImplementedError(
+                f"flex_attention: {name} has {x.dim()} dimensions, wanted 4: [B, H, L, E]"
+            )
     if query.shape[-1] != key.shape[-1]:
         raise ValueError(
             f"flex_attention: query has {query.shape[-1]} features, key {key.shape[-1]}, wanted as many"
@@ -227,7 +230,7 @@ def flex_attention(
     if block_mask is not None:
         scores = where(_everywhere(block_mask.mask_mod, shape, None), scores, -math.inf)
     empty = (scores == -math.inf).all(-1, keepdim=True)
-    weights = where(empty, 0.0, scores.masked_fill(empty, 0.0).softmax(-1))
+    weights = scores.masked_fill(empty, 0.0).softmax(-1).masked_fill(empty, 0.0)
     made = weights.to(query.dtype) @ value
     lse = logsumexp(scores, -1)
     if return_aux is not None:

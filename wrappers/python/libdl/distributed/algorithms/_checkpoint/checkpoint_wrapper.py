@@ -45,9 +45,8 @@ class ActivationWrapper(nn.Module):
             yield name.replace(_PREFIX, ""), parameter
 
     @staticmethod
-    def _post_state_dict_hook(module: Any, state_dict: Any, prefix: str, *args: Any) -> Any:
+    def _post_state_dict_hook(module: Any, state_dict: Any, prefix: str, *args: Any) -> None:
         _rename(state_dict, f"{prefix}{_PREFIX}", prefix)
-        return state_dict
 
     @staticmethod
     def _pre_load_state_dict_hook(module: Any, state_dict: Any, prefix: str, *args: Any) -> None:
