@@ -2,12 +2,31 @@
 
 #include <libdl/dtype.h>
 
+#include <algorithm>
+
 #include "kernels/cpu/kernels.h"
 #include "kernels/cpu/pool.h"
 #include "kernels/cpu/run_sum.h"
 #include "kernels/cpu/simd/highway_targets.h"
 #include "kernels/cpu/simd/isa.h"
 #include "kernels/cpu/traverse/elements.h"
+
+#ifndef LIBDL_KERNELS_CPU_AVG_POOL_ONCE
+#define LIBDL_KERNELS_CPU_AVG_POOL_ONCE
+namespace libdl::kernels::cpu {
+// Whether some window has more than a run of positions.
+static bool has_many(const View& to, const PoolRanges& ranges) {
+  int64_t most = 1;
+  for (int d = 0; d < 3; ++d) {
+    int64_t longest = 0;
+    for (int64_t i = 0; i < to.sizes[d + 2]; ++i)
+      longest = std::max(longest, ranges.at(d, i).end - ranges.at(d, i).begin);
+    most *= longest;
+  }
+  return most > kRun;
+}
+}  // namespace libdl::kernels::cpu
+#endif
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/avg_pool.cc"
@@ -127,9 +146,10 @@ HWY_NOINLINE void sum_many(const Channels<T>& image, const Ranges& ranges, int64
   write_sums<kEach, kVectors, T>(sum, rest, last, to);
 }
 
-template <bool kEach, class T>
-void sums(Context& context, const View& to, const View& from, const PoolRanges& ranges,
-          const PoolDivisors& divisors, int64_t cost) {
+// kMany: some window has more than a run. (Of the others the sums are the same.)
+template <bool kEach, bool kMany, class T>
+void sums_of(Context& context, const View& to, const View& from, const PoolRanges& ranges,
+             const PoolDivisors& divisors, int64_t cost) {
   const Channels<T> out(to), in(from);
   const auto divisor = [&](int64_t i, int64_t j, int64_t k) { return divisors.at(i, j, k); };
   each_deep_row(
@@ -138,20 +158,27 @@ void sums(Context& context, const View& to, const View& from, const PoolRanges& 
         for (int64_t k = 0; k < to.sizes[4]; ++k) {
           const Ranges here{ranges.at(0, i), ranges.at(1, j), ranges.at(2, k)};
           const int64_t place = n * to.strides[0] + pool_offset(to, i, j, k);
-          const bool many = count_of(here) > kRun;
           const T last = kEach ? T(1) : static_cast<T>(divisor(i, j, k));
           each_block<T>(first, count, [&](auto vectors, int64_t c, int64_t rest) {
             alignas(64) T tile[kPoolBlock<T>];
             const int64_t offset = n * from.strides[0] + c;
             T* const to_channels = out.room(place + c, tile);
-            if (HWY_LIKELY(!many))
-              sum_channels<kEach, vectors, T>(in, here, offset, rest, divisor, last, to_channels);
-            else
+            if constexpr (kMany)
               sum_many<kEach, vectors, T>(in, here, offset, rest, divisor, last, to_channels);
+            else
+              sum_channels<kEach, vectors, T>(in, here, offset, rest, divisor, last, to_channels);
             out.write(place + c, (vectors - 1) * Pack<T>::n + rest, tile);
           });
         }
       });
+}
+
+template <bool kEach, class T>
+void sums(Context& context, const View& to, const View& from, const PoolRanges& ranges,
+          const PoolDivisors& divisors, int64_t cost) {
+  if (has_many(to, ranges))
+    return sums_of<kEach, true, T>(context, to, from, ranges, divisors, cost);
+  sums_of<kEach, false, T>(context, to, from, ranges, divisors, cost);
 }
 
 void means_on(Context& context, const AvgPoolArgs& a, const PoolRanges& ranges,
@@ -206,30 +233,21 @@ static void add_window(T& sum, const PoolRange& planes, const PoolRange& rows,
     for (int64_t q = rows.begin; q < rows.end; ++q)
       for (int64_t r = columns.begin; r < columns.end; ++r) sum += term(p, q, r);
 }
-// Apart, for the registers of small windows.
-template <class T, class F>
-[[gnu::noinline]] static T sum_of_many(const PoolRange& planes, const PoolRange& rows,
-                                       const PoolRange& columns, const F& term) {
-  RunSum<T> sum;
-  add_window(sum, planes, rows, columns, term);
-  return sum.result();
-}
-// The sum of term(p, q, r) over a window.
-template <class T, class F>
+// The sum of term(p, q, r) over a window. kMany: some window has more than a run.
+template <bool kMany, class T, class F>
 static inline T sum_of(const PoolRange& planes, const PoolRange& rows, const PoolRange& columns,
                        const F& term) {
-  if constexpr (std::is_floating_point_v<T>) {
-    const int64_t count =
-        (planes.end - planes.begin) * (rows.end - rows.begin) * (columns.end - columns.begin);
-    if (count > kRun) [[unlikely]]
-      return sum_of_many<T>(planes, rows, columns, term);
+  if constexpr (kMany && std::is_floating_point_v<T>) {
+    RunSum<T> sum;
+    add_window(sum, planes, rows, columns, term);
+    return sum.result();
   }
   T sum = 0;
   add_window(sum, planes, rows, columns, term);
   return sum;
 }
 
-template <class E>
+template <bool kMany, class E>
 static void means_by_rows(Context& context, const AvgPoolArgs& a, const PoolRanges& ranges,
                           const PoolDivisors& divisors) {
   using T = typename E::Compute;
@@ -241,16 +259,17 @@ static void means_by_rows(Context& context, const AvgPoolArgs& a, const PoolRang
     const PoolRange planes = ranges.at(0, i), rows = ranges.at(1, j);
     for (int64_t k = 0; k < a.out.sizes[4]; ++k) {
       const PoolRange columns = ranges.at(2, k);
-      const Steps sum = sum_of<Steps>(planes, rows, columns, [&](int64_t p, int64_t q, int64_t r) {
-        return static_cast<Steps>(x[pool_offset(a.in, p, q, r)].load());
-      });
+      const Steps sum =
+          sum_of<kMany, Steps>(planes, rows, columns, [&](int64_t p, int64_t q, int64_t r) {
+            return static_cast<Steps>(x[pool_offset(a.in, p, q, r)].load());
+          });
       const Sum mean = quotient(static_cast<Sum>(sum), divisors.at(i, j, k));
       y[pool_offset(a.out, i, j, k)] = E::store(static_cast<T>(mean));
     }
   });
 }
 
-template <class E>
+template <bool kMany, class E>
 static void spread_by_rows(Context& context, const AvgPoolBackwardArgs& a, const PoolRanges& ranges,
                            const PoolDivisors& divisors) {
   using T = typename E::Compute;
@@ -261,7 +280,7 @@ static void spread_by_rows(Context& context, const AvgPoolBackwardArgs& a, const
     const PoolRange planes = ranges.at(0, i), rows = ranges.at(1, j);
     for (int64_t k = 0; k < a.dx.sizes[4]; ++k) {
       const PoolRange columns = ranges.at(2, k);
-      const T sum = sum_of<T>(planes, rows, columns, [&](int64_t p, int64_t q, int64_t r) {
+      const T sum = sum_of<kMany, T>(planes, rows, columns, [&](int64_t p, int64_t q, int64_t r) {
         return dy[pool_offset(a.dy, p, q, r)].load() / static_cast<T>(divisors.at(p, q, r));
       });
       dx[pool_offset(a.dx, i, j, k)] = E::store(sum);
@@ -319,7 +338,8 @@ void avg_pool(Context& context, const AvgPoolArgs& a) {
     with_element(a.in.dtype, [&]<class E>(E) {
       using T = typename E::Compute;
       if constexpr (!kIsComplex<T> && !std::is_same_v<T, bool>)
-        means_by_rows<E>(context, a, ranges, divisors);
+        has_many(a.out, ranges) ? means_by_rows<true, E>(context, a, ranges, divisors)
+                                : means_by_rows<false, E>(context, a, ranges, divisors);
     });
 }
 
@@ -332,7 +352,8 @@ void avg_pool_backward(Context& context, const AvgPoolBackwardArgs& a) {
   else
     with_element(a.dx.dtype, [&]<class E>(E) {
       if constexpr (std::is_floating_point_v<typename E::Compute>)
-        spread_by_rows<E>(context, a, ranges, divisors);
+        has_many(a.dx, ranges) ? spread_by_rows<true, E>(context, a, ranges, divisors)
+                               : spread_by_rows<false, E>(context, a, ranges, divisors);
     });
 }
 
