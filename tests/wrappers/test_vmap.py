@@ -282,3 +282,15 @@ def test_autograd_grad_inside():
     close(unused, batch)
     with pytest.raises(RuntimeError, match="grad_outputs are implied for outputs of one element"):
         libdl.vmap(lambda a: libdl.autograd.grad(a * 2, a)[0])(batch)
+
+
+def test_questions_about_history_under_two_levels():
+    seen = []
+
+    def square(a):
+        y = a * a
+        seen.append((a.requires_grad, a.is_leaf, y.requires_grad, y.grad_fn is not None))
+        return y
+
+    close(libdl.vmap(libdl.vmap(func.grad(square)))(W.expand(2, 3)), (2 * W).expand(2, 3))
+    assert seen == [(True, True, True, True)]
