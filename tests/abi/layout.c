@@ -1614,3 +1614,7 @@ _Static_assert(IS(&libdl_asgd_options_init, void (*)(libdl_asgd_options *)), "li
 _Static_assert(IS(&libdl_rmsprop_options_init, void (*)(libdl_rmsprop_options *)), "libdl_rmsprop_options_init");
 _Static_assert(IS(&libdl_rprop_options_init, void (*)(libdl_rprop_options *)), "libdl_rprop_options_init");
 _Static_assert(IS(&libdl_profiler_options_init, void (*)(libdl_profiler_options *)), "libdl_profiler_options_init");
+_Static_assert(IS(&libdl_records_inference_tensors, libdl_bool (*)(void)), "libdl_records_inference_tensors");
+_Static_assert(IS(&libdl_set_records_inference_tensors, libdl_bool (*)(libdl_bool)), "libdl_set_records_inference_tensors");
+_Static_assert(IS(&libdl_tensor_stand_in, libdl_error * (*)(const libdl_tensor *, libdl_tensor **)), "libdl_tensor_stand_in");
+_Static_assert(IS(&libdl_standard_log_gamma, libdl_error * (*)(const libdl_tensor *, libdl_generator *, libdl_tensor **)), "libdl_standard_log_gamma");
