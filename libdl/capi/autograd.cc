@@ -15,7 +15,6 @@
 #include "ops/core/fit.h"
 #include "ops/creation/copy.h"
 #include "ops/view/view.h"
-#include "tape/inference.h"
 
 struct libdl_node;  // a Node behind the handle
 

@@ -6,7 +6,6 @@
 
 #include <libdl/state.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -34,9 +33,10 @@ static void tell_ignored(const char* variable, const char* value, const char* wa
 // A plugin that is loaded later may have the name. split_products is read by the kernels.
 static void tell_unknown(void*, std::string_view name) {
   if (name == "split_products" || has_provider(name)) return;
+  const std::string shown(name.substr(0, 100));
   log(LogLevel::kWarning,
-      "environment: LIBDL_DISABLE=%.*s names no mechanism, and no provider that is loaded so far",
-      static_cast<int>(std::min<size_t>(name.size(), 100)), name.data());
+      "environment: LIBDL_DISABLE=%s names no mechanism, and no provider that is loaded so far",
+      shown.c_str());
 }
 
 static void tell_set_up() {

@@ -22,16 +22,17 @@ struct Device {
 
 // Bits of the mode word that a call tests once.
 enum Mode : uint32_t {
-  kModeGrad = 1,            // operations are recorded
-  kModeInference = 2,       // results can never be recorded
-  kModeAnomaly = 8,         // nodes keep the line that made them
-  kModeForward = 16,        // a forward-mode level is open
-  kModeScope = 32,          // handles belong to a scope
-  kModeCheckCopies = 64,    // warn where a hidden representation is converted
-  kModeGradAside = 128,     // grad mode as it will be once inference mode ends
-  kModeForwardAside = 256,  // likewise, whether forward-mode levels are seen
-  kModeAutocast = 512,      // operators cast their operands; see ops/core/autocast.h
-  kModeAcceptNan = 1024,    // anomaly mode does not look for NaN
+  kModeGrad = 1,                // operations are recorded
+  kModeInference = 2,           // results can never be recorded
+  kModeSavesInferenceMade = 4,  // recorded calls may save such results
+  kModeAnomaly = 8,             // nodes keep the line that made them
+  kModeForward = 16,            // a forward-mode level is open
+  kModeScope = 32,              // handles belong to a scope
+  kModeCheckCopies = 64,        // warn where a hidden representation is converted
+  kModeGradAside = 128,         // grad mode as it will be once inference mode ends
+  kModeForwardAside = 256,      // likewise, whether forward-mode levels are seen
+  kModeAutocast = 512,          // operators cast their operands; see ops/core/autocast.h
+  kModeAcceptNan = 1024,        // anomaly mode does not look for NaN
 };
 
 struct Watch;

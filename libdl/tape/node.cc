@@ -8,7 +8,6 @@
 
 #include "base/slab.h"
 #include "device/device.h"
-#include "tape/inference.h"
 #include "tape/meta.h"
 #include "tape/output_meta.h"
 #include "tensor/export.h"

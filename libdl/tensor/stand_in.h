@@ -7,11 +7,8 @@
 
 namespace libdl {
 
-// The flag of a stand-in, beside TensorFlag's: no door but those of the geometry lets it in. It has
-// no storage, or one of no bytes that says which device.
-constexpr uint8_t kStandIn = 32;
-
-// The geometry of x[0]. x has a dimension; it may be a stand-in itself.
+// The geometry of x[0], without a storage, or with one of no bytes that says which device. x has a
+// dimension; it may be a stand-in itself.
 Tensor stand_in(const libdl_tensor& x);
 
 }  // namespace libdl

@@ -61,9 +61,15 @@ Shared* shared;
 // -- one call -------------------------------------------------------------------------------------
 
 // An error's operator is the function's name, or begins it ("max" for max_dim); "fill_" overwrites.
+// What is a method in other languages has the method's name: "requires_grad_".
 bool names(const std::string& op, const std::string& function) {
   const std::string plain = op.substr(0, op.size() - (!op.empty() && op.back() == '_'));
-  return !op.empty() && (op == function || begins(function.substr(6), plain.c_str()));
+  if (op.empty() || op == function) return !op.empty();
+  const char* const before[] = {"libdl_", "libdl_tensor_", "libdl_tensor_set_"};
+  return std::any_of(std::begin(before), std::end(before), [&](const std::string& prefix) {
+    return begins(function, prefix.c_str()) &&
+           begins(function.substr(prefix.size()), plain.c_str());
+  });
 }
 
 // What errors call a handle of each kind.

@@ -174,6 +174,9 @@ Tensor prelu(const Tensor& input, const Tensor& weight) {
   if (!is_floating(input.dtype()))
     fail_argument(LIBDL_ERROR_DTYPE, op, 1, "input", std::string("is ") + name_of(input.dtype()),
                   "a floating dtype");
+  if (!is_floating(weight.dtype()))
+    fail_argument(LIBDL_ERROR_DTYPE, op, 2, "weight", std::string("is ") + name_of(weight.dtype()),
+                  "a floating dtype");
   if (weight.dtype() != input.dtype())
     fail_argument(LIBDL_ERROR_DTYPE, op, 1, "input", std::string("is ") + name_of(input.dtype()),
                   std::string(name_of(weight.dtype())) + ", as argument 2 (weight)");
