@@ -139,7 +139,7 @@ def test_other_programs_read_files_with_checksums():
     defaultdict(list, a=[1]), defaultdict(None, {1: 2}), defaultdict(int), Counter("aab"),
     OrderedDict(b=1), {True: 1}, {1.5: 2, b"x": 3, None: 4}, (1, [2]), frozenset((1,)), 2.0, True,
     bytearray(b"ab"), libdl.Size([1, 2]), {"s": {1, (2, "x")}},
-], ids=repr)  # fmt: skip
+], ids=lambda value: type(value).__name__)  # fmt: skip
 def test_values_come_back_with_their_types(value):
     found = own([value])[0]
     assert found == value and type(found) is type(value)

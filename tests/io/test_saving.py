@@ -8,7 +8,9 @@ import resource
 import signal
 import subprocess
 import sys
+import tempfile
 import time
+from pathlib import Path
 
 import libdl
 import pytest
@@ -66,22 +68,21 @@ def as_nobody(code, *arguments):
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_a_file_that_may_not_be_written_is_not_replaced(tmp_path, format):
-    path = tmp_path / "kept"
-    libdl.save({"a": 1}, path, format=format)
-    os.chmod(path, 0o444)
-    os.chmod(tmp_path, 0o777)
-    for folder in tmp_path.parents[:2]:
-        os.chmod(folder, 0o755)
-    (tmp_path / "link").symlink_to("kept")
-    for name in ("kept", "link"):
-        said = as_nobody(
-            "try:\n    libdl.save({'a': 2}, sys.argv[1], format=sys.argv[2])\n"
-            "except PermissionError as error:\n    print(error.errno == errno.EACCES)\n",
-            tmp_path / name, format,
-        )  # fmt: skip
-        assert said == "True\n"
-    assert held(path) == 1 and sorted(os.listdir(tmp_path)) == ["kept", "link"]
+def test_a_file_that_may_not_be_written_is_not_replaced(format):
+    with tempfile.TemporaryDirectory() as name:  # pytest's folders are for their user alone
+        folder = Path(name)
+        libdl.save({"a": 1}, folder / "kept", format=format)
+        os.chmod(folder / "kept", 0o444)
+        os.chmod(folder, 0o777)
+        (folder / "link").symlink_to("kept")
+        for path in (folder / "kept", folder / "link"):
+            said = as_nobody(
+                "try:\n    libdl.save({'a': 2}, sys.argv[1], format=sys.argv[2])\n"
+                "except PermissionError as error:\n    print(error.errno == errno.EACCES)\n",
+                path, format,
+            )  # fmt: skip
+            assert said == "True\n"
+        assert held(folder / "kept") == 1 and sorted(os.listdir(folder)) == ["kept", "link"]
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -118,18 +119,17 @@ def test_the_owner_stays(tmp_path, format):
 
 @pytest.mark.skipif(not IS_ROOT, reason="as another user")
 @pytest.mark.parametrize("format", FORMATS)
-def test_another_users_file_that_may_be_written_is_replaced(tmp_path, format):
+def test_another_users_file_that_may_be_written_is_replaced(format):
     """The new one is the writer's: giving files away is root's alone."""
-    path = tmp_path / "x"
-    libdl.save({"a": 1}, path, format=format)
-    os.chown(path, 1234, 65534)
-    os.chmod(path, 0o660)
-    os.chmod(tmp_path, 0o777)
-    for folder in tmp_path.parents[:2]:
-        os.chmod(folder, 0o755)
-    as_nobody("libdl.save({'a': 2}, sys.argv[1], format=sys.argv[2])", path, format)
-    status = path.stat()
-    assert held(path) == 2 and (status.st_uid, status.st_gid) == (65534, 65534)
+    with tempfile.TemporaryDirectory() as name:  # pytest's folders are for their user alone
+        path = Path(name) / "x"
+        libdl.save({"a": 1}, path, format=format)
+        os.chown(path, 1234, 65534)
+        os.chmod(path, 0o660)
+        os.chmod(name, 0o777)
+        as_nobody("libdl.save({'a': 2}, sys.argv[1], format=sys.argv[2])", path, format)
+        status = path.stat()
+        assert held(path) == 2 and (status.st_uid, status.st_gid) == (65534, 65534)
 
 
 # -- files that take less than all -----------------------------------------------------------------

@@ -21,28 +21,28 @@ def drops_nothing(input: Tensor, p: float, training: bool) -> bool:
 
 
 def dropout(input: Tensor, p: float, train: bool, *, out: Any = None) -> Tensor:
-    """See nn.functional.dropout."""
+    """Elements set to zero with probability p, the others divided by 1 - p."""
     if out is None and drops_nothing(input, p, train):
         return input
     return _functions.dropout(input, p, train, out=out)
 
 
 def feature_dropout(input: Tensor, p: float, train: bool, *, out: Any = None) -> Tensor:
-    """Whole channels of [n, c, ...] set to zero; see nn.functional.dropout2d."""
+    """Whole channels of [n, c, ...] set to zero with probability p, the others divided by 1 - p."""
     if out is None and drops_nothing(input, p, train):
         return input
     return _functions.feature_dropout(input, p, train, out=out)
 
 
 def alpha_dropout(input: Tensor, p: float, train: bool, *, out: Any = None) -> Tensor:
-    """See nn.functional.alpha_dropout."""
+    """Elements set to selu's limit with probability p; mean 0 and variance 1 stay what they are."""
     if out is None and drops_nothing(input, p, train):
         return input
     return _functions.alpha_dropout(input, p, train, out=out)
 
 
 def feature_alpha_dropout(input: Tensor, p: float, train: bool, *, out: Any = None) -> Tensor:
-    """See nn.functional.feature_alpha_dropout."""
+    """alpha_dropout of whole channels of [n, c, ...]: mean 0 and variance 1 stay what they are."""
     if out is None and drops_nothing(input, p, train):
         return input
     return _functions.feature_alpha_dropout(input, p, train, out=out)

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import sys
 from typing import Any
@@ -32,6 +31,8 @@ def explain(name: str, module: str = "libdl") -> str:
         for other in _SEARCHED:
             if other != module and name in _names(other):
                 return f"{text}; it is in {other}"
+    import difflib
+
     near = difflib.get_close_matches(name, known, n=3, cutoff=0.6)
     inside = [found for found in known if len(found) > 2 and (found in name or name in found)]
     near += [found for found in inside if found not in near][: 3 - len(near)]
@@ -50,6 +51,8 @@ class NoAttribute(AttributeError):
     def __str__(self) -> str:
         text = f"{type(self._owner).__name__!r} object has no attribute {self._name!r}"
         known = [name for name in dir(self._owner) if not name.startswith("_")]
+        import difflib
+
         near = difflib.get_close_matches(self._name, known, n=3, cutoff=0.6)
         return f"{text}; near it: {', '.join(near)}" if near else text
 

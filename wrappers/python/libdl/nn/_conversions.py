@@ -99,15 +99,23 @@ class ModuleConversions(ModuleCalls):
         share: what one of them writes, all see."""
         from ..multiprocessing.moving import share
 
-        tensors: list[Tensor] = []
+        def refuse_lazy(x: Tensor) -> Tensor:
+            return x.share_memory_() if is_lazy(x) else x  # which raises
 
-        def note(x: Tensor) -> Tensor:
-            tensors.append(x.share_memory_() if is_lazy(x) else x)  # which raises
-            return x
-
-        self._apply(note)
-        share(tensors)
+        self._apply(refuse_lazy)
+        tensors = list(_held(self).values())
+        share([*tensors, *(x.grad for x in tensors if x.grad is not None)])
         return self
+
+
+def _held(module: Any) -> dict[int, Tensor]:
+    """The parameters and buffers of a module and of those in it, each once."""
+    found: dict[int, Tensor] = {}
+    for inner in module._modules.values():
+        if inner is not None:
+            found |= _held(inner)
+    own = [*module._parameters.values(), *module._buffers.values()]
+    return found | {id(x): x for x in own if x is not None}
 
 
 def _convert_parameter(parameter: Any, fn: Callable[[Tensor], Tensor]) -> None:
