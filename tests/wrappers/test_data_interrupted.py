@@ -191,14 +191,17 @@ def test_a_resumed_epoch_that_is_interrupted_while_it_begins_is_resumed_again(me
         epoch.load_state_dict(state)
         iter(epoch)
 
+    interrupted = 0
     for n in points(lines_of(begin), 31):
         epoch.load_state_dict(state)
         try:
             with At(n):
                 iter(epoch)
         except Interrupted:
-            pass
-        numbers(epoch, list(range(8, 24)))
+            interrupted += 1
+            numbers(epoch, list(range(8, 24)))
+        # Else it began in fewer lines than before, and the next epoch is a new one.
+    assert interrupted > 3
 
 
 @by_both

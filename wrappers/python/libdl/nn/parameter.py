@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .. import _C
 from .._C import Tensor
 from .._functions import empty
+from .._levels import Batched
 from .._modes import inference_mode, no_grad
 from .._overrides import _disabled_torch_function_impl
 from .._printing import format_tensor
@@ -87,7 +88,8 @@ _C.register("parameter", Parameter)
 def _keeps_class(data: Tensor) -> bool:
     """Not a class of the package's own that stands for a plain tensor."""
     kind = type(data)
-    return issubclass(kind, Tensor) and not issubclass(kind, (Parameter, Buffer, _Uninitialized))
+    own = (Parameter, Buffer, Batched, _Uninitialized)
+    return issubclass(kind, Tensor) and not issubclass(kind, own)
 
 
 class Buffer(Tensor, metaclass=_Kind):
