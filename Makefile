@@ -27,7 +27,7 @@ in_tree := PYTHONPATH=$(BUILD)/python
 # One linker or compiler process a core: a sanitizer build needs about 1.5 GB for each.
 ninja = ninja -C $(BUILD) -j $(JOBS)
 
-.PHONY: help setup configure build demo test test-c test-python attack attack-threads oracle census rust \
+.PHONY: help setup configure build demo test test-c test-python attack attack-threads oracle packages census rust \
         bench bench-models bench-ablation \
         docs early check ci nightly abi-refresh clean cuda test-cuda bench-cuda
 
@@ -38,6 +38,7 @@ help:
 	@echo "                  every check left out, 10 million calls of threads; figures at the end"
 	@echo "make attack-threads  of these the last alone, under the thread sanitizer"
 	@echo "make oracle       random calls and programs on libdl and on PyTorch (hours; COUNT=20000 a night)"
+	@echo "make packages     sixteen packages written for PyTorch, which print what they print with it"
 	@echo "make census       which names of PyTorch that public programs use exist here"
 	@echo "make rust         build and test the crates in build/rust (needs cargo)"
 	@echo "make bench        measure against PyTorch (installs it in an environment of its own)"
@@ -136,6 +137,10 @@ oracle: build
 	@$(step) "Beside PyTorch: $(COUNT) programs, seed $(SEED)" env $(in_tree) \
 	  .venv-bench/bin/python -B tests/oracle/run.py --seed $(SEED) --programs $(COUNT) --jobs $(JOBS) \
 	  --out $(BUILD)/oracle
+
+packages: build
+	@$(step) "Packages written for PyTorch, in an environment of their own" env $(in_tree) $(python) -B \
+	  tests/ecosystem/packages/run.py $(BUILD)/packages
 
 # Another list of names is CENSUS=path.
 CENSUS ?= tests/census/names.csv

@@ -70,6 +70,8 @@ PARTS = (
          ("tests/gates/pythons $B --sample",)),
     Part("damaged files", ("libdl/io/", *PACKAGE),
          (f"PYTHONPATH=$B/python {PYTHON} tests/io/mutations.py --seed $TURN --jobs {JOBS}",)),
+    Part("packages", PACKAGE,
+         (f"PYTHONPATH=$B/python {PYTHON} tests/ecosystem/packages/run.py $B/packages",)),
     Part("aarch64", CORE, ("tests/gates/aarch64 $B",)),
     Part("oracle", (*CORE, *PACKAGE),
          ("tools/setup/run bench",
