@@ -123,6 +123,11 @@ _DRAWS: dict[str, Callable[[dict[str, Any]], bool]] = {
     ),
     **dict.fromkeys(("rrelu", "rrelu_"), lambda given: bool(given.get("training", False))),
     "scaled_dot_product_attention": lambda given: bool(given.get("dropout_p")),
+    **dict.fromkeys(
+        ("fractional_max_pool2d", "fractional_max_pool3d", "fractional_max_pool2d_with_indices",
+         "fractional_max_pool3d_with_indices"),
+        lambda given: given.get("_random_samples") is None,
+    ),
 }  # fmt: skip
 _NETWORKS = ("lstm", "gru", "rnn_tanh", "rnn_relu")
 
@@ -231,7 +236,8 @@ def drawn(call: Call) -> Any:
             return _shared(call)
         if call.name in _NETWORKS:
             return NotImplemented
-        return _undrawn(call)
+        # Windows that the caller chose are those of each sample.
+        return _for_each(call) if call.name.startswith("fractional") else _undrawn(call)
     _check_random(call)
     same = call.level.randomness == "same"
     if same and not call.is_batched:
