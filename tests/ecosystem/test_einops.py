@@ -133,7 +133,7 @@ net(torch.ones(2, 3, 4, 4)).sum().backward()
 print(net[1].weight.grad.shape, isinstance(net[0], torch.nn.Module), net[0])
 """
     wanted = "Rearrange('n c (h p) (w q) -> n (h w) (c p q)', p=2, q=2)"
-    assert run(code) == f"libdl.Size([12, 5]) True {wanted}\n"
+    assert run(code) == f"torch.Size([12, 5]) True {wanted}\n"
 
 
 def test_modules_may_call_einops():
