@@ -34,7 +34,8 @@ libdl_tensor* libdl_tensor_retain(libdl_tensor* tensor) {
   return tensor;
 }
 
-// Of a thread with a scope, or where handles are watched: apart, so that the plain way needs no frame.
+// For a thread with a scope, or where handles are watched. It stands apart, so that the plain way
+// needs no frame.
 [[gnu::cold, gnu::noinline]] static void release_watched(libdl_tensor* tensor) {
   if (watched::on && tensor && !watched::may_be_released(tensor)) return;
   if (!is_kind("libdl_tensor_release", "tensor", tensor, Tag::kTensor)) return;
