@@ -5,6 +5,7 @@ import cases_calls  # noqa: F401
 import cases_sizes  # noqa: F401, I001
 import cases_rows  # noqa: F401, I001
 import cases_conv  # noqa: F401, I001
+import cases_layers  # noqa: F401, I001
 import cases_rnn  # noqa: F401, I001
 import cases_attention  # noqa: F401, I001
 import cases_training  # noqa: F401, I001

@@ -3,7 +3,7 @@
 
 from typing import Any
 
-from registry import Call, case, ramp
+from registry import Call, case, drawn, ramp
 
 SHAPES = [  # name, layer, batch, steps, features, hidden
     ("LSTM, 8 sentences of 25, 1,024", "LSTM", 8, 25, 1024, 1024),
@@ -18,7 +18,8 @@ def layer(m: Any, kind: str, features: int, hidden: int) -> Any:
     made = getattr(m.nn, kind)(features, hidden)
     with m.no_grad():
         for p in made.parameters():
-            p.copy_(ramp(m, *p.shape, scale=1e-4) * (2 / hidden**0.5))
+            # As the layer's own: with more, the states of a GRU are chaotic, and rounding decides.
+            p.copy_(drawn(m, tuple(p.shape)) * (2 / hidden**0.5))
     return made
 
 

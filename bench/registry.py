@@ -4,6 +4,8 @@
 from collections.abc import Callable
 from typing import Any
 
+import numpy
+
 Call = Callable[[], Any]
 CASES: dict[str, Callable[[Any], Call]] = {}
 
@@ -24,3 +26,9 @@ def ramp(m: Any, *shape: int, scale: float = 1e-3, dtype: str = "float32") -> An
         count *= size
     values = m.arange(count, dtype=m.float64) % 1021 * scale - 0.5
     return values.to(getattr(m, dtype)).reshape(shape)
+
+
+def drawn(m: Any, shape: tuple[int, ...], dtype: str = "float32", seed: int = 0) -> Any:
+    """Uniform in [-0.5, 0.5)."""
+    values = numpy.random.default_rng(seed).random(shape, dtype=numpy.float32) - 0.5
+    return m.from_numpy(values).to(getattr(m, dtype))

@@ -72,7 +72,8 @@ def check(name: str, ours: Any, theirs: Any) -> None:
     # Sums of a few thousand terms in another order: 1e-4 of the largest value in float32, and as
     # many digits fewer than the type has in float64. bfloat16 is rounded to 8 bits, an operand of
     # the backward pass among it.
-    tolerance = 2**-7 if is_bfloat16(ours) else 1e-12 if a.dtype == numpy.float64 else 1e-4
+    digits = {"float16": 2**-9, "float64": 1e-12}
+    tolerance = 2**-7 if is_bfloat16(ours) else digits.get(str(a.dtype), 1e-4)
     a, b = a.astype(float), b.astype(float)
     scale = float(numpy.abs(b).max(initial=1e-30))
     if a.shape != b.shape or not numpy.allclose(a, b, rtol=tolerance, atol=tolerance * scale):
