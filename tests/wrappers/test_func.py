@@ -382,3 +382,84 @@ def test_a_destination_that_is_the_operand(function):
         assert libdl.isnan(wanted).all() and libdl.isnan(push(into, x, t)).all()
     else:
         close(push(into, x, t), wanted)
+
+
+# -- columns together ------------------------------------------------------------------------------
+
+
+def test_jacfwd_runs_the_function_once_for_128_columns():
+    calls = []
+
+    def f(x):
+        calls.append(x.shape)
+        return x**2
+
+    x = libdl.arange(300, dtype=float64)
+    close(func.jacfwd(f)(x), libdl.diag(2 * x))
+    assert calls == [(300,)] * 3
+
+
+def test_jacfwd_of_functions_that_vmap_refuses_goes_column_by_column():
+    kept = libdl.zeros(3, dtype=float64)
+
+    def branches(x):
+        return x * 2 if x.sum() > 0 else x * 3
+
+    def selects(x):
+        return x[x > 0]
+
+    def writes(x):
+        kept[:] = x * x
+        return kept.clone()
+
+    close(func.jacfwd(branches)(V), 2 * libdl.eye(3, dtype=float64))
+    close(func.jacfwd(selects)(V), [[1.0, 0, 0], [0, 0, 1.0]])
+    close(func.jacfwd(writes)(V), libdl.diag(2 * V))
+
+
+def test_jacfwd_draws_as_it_is_told():
+    def f(x):
+        return libdl.nn.functional.dropout(x, 0.5)
+
+    x = libdl.ones(64, dtype=float64)
+    with pytest.raises(RuntimeError, match="randomness is 'error'"):
+        func.jacfwd(f)(x)
+    same = func.jacfwd(f, randomness="same")(x)
+    kept = libdl.nn.functional.one_hot(libdl.arange(64)).to(float64)
+    # Each column has the same mask: those of dropped elements are zero, the others 2 at their place.
+    assert set(same.sum(0).tolist()) == {0.0, 2.0}
+    assert libdl.equal(same, same * kept)
+    different = func.jacfwd(lambda x: f(x.sum().expand(64)), randomness="different")(x)
+    assert len({tuple(column) for column in different.t().tolist()}) > 1
+    with pytest.raises(RuntimeError, match="jacfwd: randomness is 'none'"):
+        func.jacfwd(f, randomness="none")
+
+
+def test_the_jacobian_of_a_branching_function_that_draws_does_so_as_it_is_told():
+    def f(x):
+        if x.sum() > 0:
+            return libdl.nn.functional.dropout(x.sum().expand(64), 0.5)
+        return x
+
+    x = libdl.ones(8, dtype=float64)
+    with pytest.raises(RuntimeError, match="randomness is 'error'"):
+        func.jacfwd(f)(x)
+    columns = func.jacfwd(f, randomness="same")(x).t().tolist()
+    assert all(column == columns[0] for column in columns)
+    columns = func.jacfwd(f, randomness="different")(x).t().tolist()
+    assert len({tuple(column) for column in columns}) > 1
+
+
+def test_jacobians_under_vmap_have_the_batch_in_front():
+    xs = libdl.stack([V, W, V * W])
+    wanted = libdl.stack([libdl.diag(3 * x**2) for x in xs])
+    for way in (func.jacfwd, func.jacrev):
+        close(func.vmap(way(lambda x: x**3))(xs), wanted)
+        close(func.vmap(way(lambda x: (x**3)[:0]))(xs), libdl.zeros(3, 0, 3, dtype=float64))
+    shared = func.vmap(lambda y: func.jacrev(lambda x: x * y)(V))(xs)
+    close(shared, libdl.stack([libdl.diag(x) for x in xs]))
+
+
+def test_functional_jacobian_refuses_complex_outputs():
+    with pytest.raises(RuntimeError, match="output 0 is libdl.complex128"):
+        libdl.autograd.functional.jacobian(lambda x: libdl.complex(x, x), V)

@@ -16,6 +16,13 @@ from typing import Any
 from . import _C
 from ._C import Tensor
 
+RANDOMNESS = ("error", "different", "same")
+
+
+class NeedsLoop(RuntimeError):
+    """For all samples at once this has no meaning or no rule; for one after another it has: a branch
+    or a shape that depends on values, a write into what the samples share."""
+
 
 class Level:
     """One running vmap."""

@@ -179,7 +179,7 @@ def jacobian(func: Callable[..., Any], inputs: Any, create_graph: bool = False,
 
     Arguments:
         strategy: "reverse-mode", row by row, or "forward-mode", column by column
-        vectorize: accepted for compatibility; rows and columns are computed one by one
+        vectorize: accepted for compatibility; rows are computed one by one, columns together
     """
     return _jacobian("jacobian", func, inputs, create_graph, strict, strategy)
 
@@ -208,9 +208,12 @@ def _jacobian(name: str, func: Callable[..., Any], inputs: Any, create_graph: bo
 def _rows(
     name: str, number: int, y: Tensor, inputs: _Pack, strict: bool, create_graph: bool
 ) -> list[Tensor]:
+    if y.is_complex():
+        raise RuntimeError(f"{name}: output {number} is {y.dtype}, wanted real outputs")
     columns: list[list[Tensor]] = [[] for _ in inputs]
-    for element in y.reshape(-1):
-        found = _gradients([element], inputs, [None], create_graph, True)
+    units = F.eye(y.numel(), dtype=y.dtype, device=y.device).view(y.numel(), *y.shape)
+    for unit in units.unbind():
+        found = _gradients([y], inputs, [unit], create_graph, True)
         what = f"output {number} of the function"
         filled = _filled(name, what, found, inputs, strict, create_graph, "input")
         for column, gradient in zip(columns, filled, strict=True):

@@ -188,7 +188,7 @@ def one_by_one(call: Call, warn: bool = True) -> Any:
     if written is not None and value_at(written, call.level) is None and call.is_batched:
         raise call.unwritable()
     values = [(x, value_at(x, call.level)) for x in leaves]
-    again = _Again(leaves) if call.level.randomness == "same" else None
+    again = Again(leaves) if call.level.randomness == "same" else None
     answers = []
     outer, inside = OPEN.levels[: call.level.number - 1], (*OPEN.inside, (call.level, "loop"))
     for i in range(call.level.size):
@@ -204,7 +204,7 @@ def one_by_one(call: Call, warn: bool = True) -> Any:
         return _stacked(answers, call.level)
 
 
-class _Again:
+class Again:
     """Generators that begin anew for each sample."""
 
     def __init__(self, leaves: list[Any]) -> None:

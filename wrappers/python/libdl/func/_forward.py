@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from .. import _functions as F
 from .._C import Tensor
+from .._levels import OPEN, RANDOMNESS, NeedsLoop, Level, Open, batched, spread, value_at
 from .._modes import is_grad_enabled
 from ..autograd import forward_ad
+from ._batching import Again
 from ._history import recorded
 from ._reverse import check_real, jacrev
 from ._trees import (
@@ -76,13 +78,30 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
     return func(*primals), push
 
 
+# Columns computed at once: enough to spread what a call costs, and a bound of the memory.
+_CHUNK = 128
+
+
 def jacfwd(
     func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, *,
     randomness: str = "error",
 ) -> Callable[..., Any]:  # fmt: skip
-    """The Jacobian by forward mode, column by column; for each output, it has the structure of the
-    arguments."""
+    """The Jacobian by forward mode; for each output, it has the structure of the arguments.
+
+    Many columns are computed at once, with the rules of vmap for batches. A function that branches
+    on values, or gives a shape that depends on them, runs once for each column.
+
+    Arguments:
+        argnums: by which arguments to differentiate
+        has_aux: whether func returns (output, aux); then the result is (Jacobian, aux)
+        randomness: "error" refuses random operators, "different" draws anew for each column, "same"
+            gives all columns the same numbers
+    """
     name = "jacfwd"
+    if randomness not in RANDOMNESS:
+        raise RuntimeError(
+            f"{name}: randomness is {randomness!r}, wanted one of 'error', 'different', 'same'"
+        )
 
     def jacobian(*args: Any, **kwargs: Any) -> Any:
         template = chosen(name, argnums, args)
@@ -92,43 +111,96 @@ def jacfwd(
         def at(given: Any) -> Any:
             return func(*replaced(argnums, args, given), **kwargs)
 
-        columns: list[list[Tensor]] = []
+        def pushed(tangents: list[Tensor]) -> tuple[Any, Any, Any]:
+            output, moved, aux = _pushed(name, at, template, tangents, False, has_aux)
+            check_real(name, "outputs", leaves_of(moved))
+            return output, leaves_of(moved), aux
+
+        chunks: list[list[Tensor]] = []
         output = aux = None
-        for direction in _directions(inputs):
-            output, moved, aux = _pushed(name, at, template, direction, False, has_aux)
-            columns.append(leaves_of(moved))
-            check_real(name, "outputs", columns[-1])
-        if not columns:  # no inputs to differentiate by: the outputs give the shapes
+        run, again = _together, Again([]) if randomness == "same" else None
+        for directions in _directions(inputs):
+            level = Level(len(OPEN.levels) + 1, len(directions[0]), randomness)
+            try:
+                output, moved, aux = run(pushed, directions, level, again)
+            except NeedsLoop:
+                run = _one_by_one
+                output, moved, aux = run(pushed, directions, level, again)
+            chunks.append(moved)
+        if not chunks:  # no inputs to differentiate by: the outputs give the shapes
             output, aux = with_aux(name, at(template), has_aux)
         outputs = outputs_of(name, output)
-        parts = [rebuilt(template, _joined(y, k, inputs, columns)) for k, y in enumerate(outputs)]
+        parts = [rebuilt(template, _joined(y, k, inputs, chunks)) for k, y in enumerate(outputs)]
         result = rebuilt(output, parts)
         return (result, aux) if has_aux else result
 
     return jacobian
 
 
-def _directions(inputs: list[Tensor]) -> Any:
-    """The unit vectors of all inputs together, each as one tangent per input."""
-    for n, x in enumerate(inputs):
-        for i in range(x.numel()):
-            tangents = [F.zeros_like(other.detach()) for other in inputs]
-            flat = F.zeros_like(x.detach()).reshape(-1)
-            flat[i] = 1
-            tangents[n] = flat.view(x.shape)
-            yield tangents
+def _directions(inputs: list[Tensor]) -> Iterator[list[Tensor]]:
+    """The unit vectors of all inputs together, some at a time, each as one tangent per input."""
+    count = sum(x.numel() for x in inputs)
+    for first in range(0, count, _CHUNK):
+        size = min(_CHUNK, count - first)
+        tangents = []
+        for x in inputs:
+            units = F.zeros((size, x.numel()), dtype=x.dtype, device=x.device)
+            if -size < first < x.numel():
+                units.diagonal(first).fill_(1)
+            tangents.append(units.view(size, *x.shape))
+            first -= x.numel()
+        yield tangents
 
 
-def _joined(
-    y: Tensor, k: int, inputs: list[Tensor], columns: list[list[Tensor]]
-) -> list[Tensor]:
+Pushed = Callable[[list[Tensor]], tuple[Any, list[Tensor], Any]]
+Found = tuple[Any, list[Tensor], Any]  # the output, its derivatives [directions, ...], and aux
+
+
+def _together(pushed: Pushed, directions: list[Tensor], level: Level, again: Again | None) -> Found:
+    """All directions in one run of the function. The primals are the same for all of them."""
+    if again is not None:
+        again.begin()
+    try:
+        with Open((*OPEN.levels, level), OPEN.inside):
+            output, moved, aux = pushed([batched(units, level) for units in directions])
+    finally:
+        level.is_open = False
+
+    def first(x: Any) -> Any:
+        values = value_at(x, level)
+        return x if values is None else values.select(0, 0)
+
+    return (
+        rebuilt(output, map(first, leaves_of(output))),
+        [spread(x, level) for x in moved],
+        mapped(first, aux),
+    )
+
+
+def _one_by_one(
+    pushed: Pushed, directions: list[Tensor], level: Level, again: Again | None
+) -> Found:
+    rows = []
+    for units in zip(*directions, strict=True):
+        if again is not None:
+            again.begin()
+        with Open(OPEN.levels, (*OPEN.inside, (level, "loop"))):
+            output, moved, aux = pushed(list(units))
+        rows.append(moved)
+    return output, [F.stack(list(column)) for column in zip(*rows, strict=True)], aux
+
+
+def _joined(y: Tensor, k: int, inputs: list[Tensor], chunks: list[list[Tensor]]) -> list[Tensor]:
     """The Jacobian of output k with respect to each input."""
+    if not chunks:
+        return [y.detach().new_zeros((*y.shape, *x.shape)) for x in inputs]
+    rows = F.cat([chunk[k] for chunk in chunks]) if len(chunks) > 1 else chunks[0][k]
+    columns = rows.movedim(0, -1)
     found, first = [], 0
     for x in inputs:
-        own = [column[k] for column in columns[first : first + x.numel()]]
+        own = columns.narrow(-1, first, x.numel())
+        found.append(own.reshape((*y.shape, *x.shape)))
         first += x.numel()
-        shape = (*y.shape, *x.shape)
-        found.append(F.stack(own, dim=-1).view(shape) if own else y.detach().new_zeros(shape))
     return found
 
 

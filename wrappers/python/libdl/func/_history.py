@@ -16,7 +16,6 @@ from typing import Any
 from .. import _C, _functions as F, _passes
 from .._C import Tensor
 from .._levels import OPEN, Batched, Level, batched, core, on_core, on_values, spread, value_at
-from .._modes import no_grad
 from ..autograd import forward_ad
 from ._trees import mapped
 
@@ -188,16 +187,38 @@ def _each_by_itself(
     ]
 
 
+def rows_of(y: Tensor, inputs: list[Tensor], create_graph: bool) -> list[Tensor]:
+    """The gradients of each of y's n elements by the inputs, each as [n, *its shape]."""
+    units = F.eye(y.numel(), dtype=y.dtype, device=y.device).view(y.numel(), *y.shape)
+    rank = units.ndim
+
+    def run(ys: list[Tensor], xs: list[Tensor], ws: list[Tensor]) -> list[Any]:
+        dim = ws[0].ndim - rank  # batches stand in front
+        rows = _passes_of(ys, xs, [(w,) for w in ws[0].unbind(dim)], create_graph)
+        if rows is None:
+            n = y.numel()
+            return [x.new_zeros((*x.shape[:dim], n, *x.shape[dim:])) for x in xs]
+        return [F.stack(list(column), dim) for column in zip(*rows, strict=True)]
+
+    return at_levels(OPEN.levels, [y], inputs, [units], run)
+
+
 def _gradients(
     outputs: list[Tensor], inputs: list[Tensor], weights: list[Tensor], create_graph: bool
 ) -> list[Tensor]:
     used = [(y, w) for y, w in zip(outputs, weights, strict=True) if y.requires_grad]
-    if not used or not inputs:
-        with no_grad():
-            return [x.new_zeros(x.shape) for x in inputs]
+    rows = _passes_of([y for y, _ in used], inputs, [tuple(w for _, w in used)], create_graph)
+    return [x.new_zeros(x.shape) for x in inputs] if rows is None else list(rows[0])
+
+
+def _passes_of(
+    outputs: list[Tensor], inputs: list[Tensor], weights: list[tuple[Tensor, ...]],
+    create_graph: bool,
+) -> list[tuple[Tensor, ...]] | None:  # fmt: skip
+    """The gradients of one backward pass for each tuple of weights; None where all are zeros."""
+    if not weights or not inputs or not all(y.requires_grad for y in outputs) or not outputs:
+        return None
     run = _passes.grad if _passes.watches else _C.grad
+    ys, xs = tuple(outputs), tuple(inputs)
     with recorded():
-        return list(run(
-            tuple(y for y, _ in used), tuple(inputs), tuple(w for _, w in used), True,
-            create_graph, True, True,
-        ))  # fmt: skip
+        return [run(ys, xs, ws, True, create_graph, True, True) for ws in weights]

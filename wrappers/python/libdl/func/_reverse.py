@@ -9,7 +9,7 @@ from typing import Any
 from .. import _functions as F
 from .._C import Tensor
 from .._modes import is_grad_enabled, set_grad_enabled
-from ._history import entered, goes_on, gradients, left, recorded
+from ._history import entered, goes_on, gradients, left, recorded, rows_of
 from ._trees import (
     Argnums, chosen, leaves_of, mapped, outputs_of, rebuilt, replaced, shape_of, tensors_of,
     with_aux,
@@ -134,13 +134,5 @@ def _rows(y: Tensor, inputs: list[Tensor], onwards: bool) -> list[Tensor]:
     if not y.is_floating_point():
         raise RuntimeError(f"jacrev: one of the outputs is {y.dtype}, wanted floating ones")
     with set_grad_enabled(onwards):
-        rows = []
-        units = F.eye(y.numel(), dtype=y.dtype, device=y.device).view(y.numel(), *y.shape)
-        for unit in units.unbind():
-            rows.append(gradients([y], inputs, [unit], onwards))
-        return [
-            F.stack([row[k] for row in rows]).view(*y.shape, *x.shape)
-            if rows
-            else x.new_zeros((*y.shape, *x.shape))
-            for k, x in enumerate(inputs)
-        ]
+        found = rows_of(y, inputs, onwards)
+        return [rows.view(*y.shape, *x.shape) for rows, x in zip(found, inputs, strict=True)]

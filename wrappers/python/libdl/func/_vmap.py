@@ -9,13 +9,12 @@ from typing import Any
 
 from .. import _functions as F
 from .._C import Tensor
-from .._levels import OPEN, Batched, Level, Open, batched, value_at
+from .._levels import OPEN, RANDOMNESS, Batched, Level, Open, batched, value_at
 from .._random import get_rng_state, set_rng_state
 from ..utils import _pytree as pytree
 from . import _batching as _batching  # how operators treat batched tensors
 
 Dims = Any  # an int, None, or a tree of them
-RANDOMNESS = ("error", "different", "same")
 
 
 def vmap(
