@@ -30,6 +30,35 @@ LIBDL_API void libdl_state_release(libdl_state *state);
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_state_swap(LIBDL_NULLABLE libdl_state *next,
                                                         LIBDL_BORROWED libdl_state **previous);
 
+/** Limits the memory of the tensors that are made while the state is a thread's, for hosts that
+ *  share a process between tenants: an operator that would exceed it fails with OUT_OF_MEMORY, and
+ *  what the tenant has stays. A tensor counts where it was made until its memory goes, whoever
+ *  holds it then; small ones count for 256 bytes. An operator's workspace must fit into what is
+ *  left. Foreign memory and packed copies of weights do not count. libdl_memory_set_limit holds
+ *  besides, for all states together.
+ *
+ *  Tensors count from the first call on. Copies of a state (libdl_state_copy_current) share its
+ *  limit and what counts against it.
+ *
+ *  state  NULL: the calling thread's
+ *  bytes  on all devices together; 0: no limit
+ *
+ *  Errors: KIND, VALUE (bytes negative), OUT_OF_MEMORY.
+ *  Threads: the state must not be in use on another thread.
+ *
+ *      libdl_state *tenant;
+ *      check(libdl_state_new(&tenant));
+ *      check(libdl_state_set_memory_limit(tenant, 512 << 20)); */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_state_set_memory_limit(
+    LIBDL_NULLABLE libdl_state *state, int64_t bytes);
+
+/** The state's limit in bytes; 0: none. NULL is the calling thread's state. Threads: as set. */
+LIBDL_API int64_t libdl_state_get_memory_limit(LIBDL_NULLABLE libdl_state *state);
+
+/** What counts against the state's limit now, in bytes; 0 before the first call of
+ *  libdl_state_set_memory_limit. NULL is the calling thread's state. Threads: as set. */
+LIBDL_API int64_t libdl_state_memory(LIBDL_NULLABLE libdl_state *state);
+
 /** The dtype of floating results when no argument determines it.
  *  Errors: DTYPE (not floating).
  *  Threads: thread-local. */

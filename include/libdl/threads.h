@@ -89,6 +89,21 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_interruption_add(libdl_interruption
  *  Threads: free. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_interruption_remove(int64_t interruption);
 
+/** Sets the callback that can stop a long operator which runs while the state is the calling
+ *  thread's: a host of several tenants stops one of them. It is called as that of
+ *  libdl_set_interruption, which is called as well, and replaces the state's former one, whose
+ *  destroy runs. Copies of a state share it; it is destroyed with the last. If this call fails,
+ *  destroy has run with ctx.
+ *
+ *  state  NULL: the calling thread's
+ *  ask    NULL: none
+ *
+ *  Errors: KIND, OUT_OF_MEMORY.
+ *  Threads: the state must not be in use on another thread. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_state_set_interruption(
+    LIBDL_NULLABLE libdl_state *state, LIBDL_NULLABLE libdl_interruption ask, void *ctx,
+    void (*destroy)(void *ctx));
+
 LIBDL_END
 
 #endif

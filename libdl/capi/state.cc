@@ -9,6 +9,7 @@
 
 #include "capi/arguments.h"
 #include "capi/scope.h"
+#include "memory/account.h"
 #include "ops/creation/creation.h"
 #include "tensor/generator.h"
 
@@ -42,6 +43,9 @@ libdl_error* libdl_state_copy_current(libdl_state** out) {
     made->autocast_dtype = s.autocast_dtype;
     made->autocast_cache = s.autocast_cache;
     made->default_device = s.default_device;
+    made->account = s.account;
+    if (s.account) s.account->retain();
+    made->interruption = s.interruption;
     if (s.generator) s.generator->retain();
     made->generator = s.generator;
     *out = made.release();
@@ -65,6 +69,37 @@ libdl_error* libdl_state_swap(libdl_state* next, libdl_state** previous) {
     State* const before = swap_state(next);
     if (previous) *previous = before;
   });
+}
+
+State& libdl::capi::state_or_current(const char* function, libdl_state* given) {
+  if (given) check_kind(function, 1, "state", given, Tag::kState);
+  State& found = given ? *given : state();
+  end_with_thread(found);
+  return found;
+}
+
+libdl_error* libdl_state_set_memory_limit(libdl_state* handle, int64_t bytes) {
+  constexpr const char* function = "state_set_memory_limit";
+  return door(function, [&] {
+    State& s = state_or_current(function, handle);
+    if (bytes < 0)
+      fail_argument(LIBDL_ERROR_VALUE, function, 2, "bytes", "is " + std::to_string(bytes),
+                    "0 or more");
+    if (!s.account) s.account = new Account;
+    s.account->set_limit(bytes ? bytes : INT64_MAX);
+  });
+}
+
+int64_t libdl_state_get_memory_limit(libdl_state* handle) {
+  if (handle && !is_kind("libdl_state_get_memory_limit", "state", handle, Tag::kState)) return 0;
+  const Account* const account = handle ? handle->account : current_account();
+  return account && account->limit() != INT64_MAX ? account->limit() : 0;
+}
+
+int64_t libdl_state_memory(libdl_state* handle) {
+  if (handle && !is_kind("libdl_state_memory", "state", handle, Tag::kState)) return 0;
+  const Account* const account = handle ? handle->account : current_account();
+  return account ? account->taken() : 0;
 }
 
 // -- defaults -------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@
 
 #include "capi/callback.h"
 #include "capi/device_arguments.h"
+#include "capi/scope.h"
 #include "runtime/thread_pool.h"
 
 using namespace libdl;
@@ -126,6 +127,53 @@ libdl_error* libdl_interruption_add(libdl_interruption ask, void* ctx, void (*de
     lock.unlock();
     exchange(number, std::make_shared<const Asked>(Asked{ask, std::move(owner), number}));
     *out = number;
+  });
+}
+
+// -- of a state -----------------------------------------------------------------------------------
+
+namespace {
+
+struct OwnInterruption final : Attachment {
+  OwnInterruption(libdl_interruption asks, Callback&& given) : ask(asks), owner(std::move(given)) {}
+  libdl_interruption ask;
+  Callback owner;
+};
+
+constexpr int64_t kOfStates = -1;  // the number of the callback that asks the thread's state
+
+int32_t ask_state(void*) {
+  // Held: the callback may set another one.
+  const auto own = current_state ? current_state->interruption : nullptr;
+  if (!own) return 0;
+  const auto& asked = static_cast<const OwnInterruption&>(*own);
+  return asked.ask(asked.owner.ctx());
+}
+
+// Once for the process: what asks a state stays, and a state without a callback answers no.
+void ask_states() {
+  static const bool asked = [] {
+    exchange(kOfStates, std::make_shared<const Asked>(
+                            Asked{ask_state, Callback(nullptr, nullptr), kOfStates}));
+    return true;
+  }();
+  static_cast<void>(asked);
+}
+
+}  // namespace
+
+libdl_error* libdl_state_set_interruption(libdl_state* handle, libdl_interruption ask, void* ctx,
+                                          void (*destroy)(void* ctx)) {
+  constexpr const char* function = "state_set_interruption";
+  Callback owner(ctx, destroy);
+  return door(function, [&] {
+    State& s = state_or_current(function, handle);
+    std::shared_ptr<Attachment> next;
+    if (ask) {
+      ask_states();
+      next = std::make_shared<OwnInterruption>(ask, std::move(owner));
+    }
+    s.interruption.swap(next);  // the former one's destroy runs at the end
   });
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "device/stream.h"
+#include "memory/account.h"
 #include "runtime/thread_pool.h"
 
 namespace libdl {
@@ -39,6 +40,8 @@ static void* allocate_scratch(kernels::Context& context, int64_t bytes) {
   try {
     if (bytes < 0)
       fail_unnamed(LIBDL_ERROR_OVERFLOW, "a kernel needs more scratch memory than 64 bits count");
+    if (const Account* const account = current_account())
+      account->check(static_cast<size_t>(bytes));
     return allocator_of(context).allocate(static_cast<size_t>(bytes), context.stream);
   } catch (Error& error) {
     context.error = error.release();

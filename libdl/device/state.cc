@@ -8,10 +8,12 @@
 #include "base/thread_end.h"
 #include "device/state_made.h"
 #include "device/stream.h"
+#include "memory/account.h"
 
 libdl_state::~libdl_state() {
   if (release_attachments) release_attachments(*this);
   libdl::Streams::take(streams);
+  if (account) account->release();
 }
 
 namespace libdl {

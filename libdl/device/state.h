@@ -8,6 +8,7 @@
 #include <libdl/dtype.h>
 
 #include <cstdint>
+#include <memory>
 
 #include "base/counted.h"
 
@@ -42,6 +43,7 @@ struct Scope;
 struct SavedHooks;
 struct SavedHookStack;
 class OutsideScope;
+class Account;       // of the memory of tensors; see memory/account.h
 struct StreamSet;    // the current streams of devices; see stream.h
 struct Attachment {  // an object that a higher layer attaches to the state
   virtual ~Attachment() = default;
@@ -70,6 +72,8 @@ struct libdl_state : libdl::Counted {
   libdl::SavedHooks* saved_hooks = nullptr;             // the innermost, borrowed from:
   libdl::SavedHookStack* saved_hook_stack = nullptr;    // owned by the tape
   libdl::StreamSet* streams = nullptr;                  // owned; NULL: all devices' default streams
+  libdl::Account* account = nullptr;                    // a reference; NULL: nothing is counted
+  std::shared_ptr<libdl::Attachment> interruption;      // capi's; asked while an operator runs
   void (*release_attachments)(libdl_state&) = nullptr;  // set by the layers above that attach
   void (*release_scopes)(libdl_state&) = nullptr;       // likewise
 };
@@ -82,6 +86,8 @@ extern constinit thread_local State* current_state;
 State& make_state();  // the thread's own first state
 
 inline State& state() { return current_state ? *current_state : make_state(); }
+// Where memory that this thread asks for is counted; NULL: nowhere.
+inline Account* current_account() { return current_state ? current_state->account : nullptr; }
 State* swap_state(State* next);  // NULL: the thread's own
 // Call it before attaching something to a state that must be released with it. Throws
 // std::bad_alloc.

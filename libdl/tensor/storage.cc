@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "device/device.h"
 #include "device/stream.h"
+#include "memory/account.h"
 #include "tensor/chance.h"
 #include "tensor/packed.h"
 #include "tensor/sparse_rows.h"
@@ -27,7 +28,13 @@ static void free_bytes(Storage& storage) {
     drop_form(storage);
 }
 
+[[gnu::noinline]] static void settle(const Storage& storage) {
+  storage.account->give(storage.bytes);
+  storage.account->release();
+}
+
 void destroy(Storage* storage) {
+  if (storage->account) settle(*storage);
   if (storage->packed.load(std::memory_order_relaxed)) drop_packed(*storage);
   count(slab::cache.live_storages, -1);
   count(slab::cache.live_bytes, -static_cast<int64_t>(storage->bytes));
@@ -46,7 +53,22 @@ static Storage* make(size_t cell) {
   return storage;
 }
 
-Ref<Storage> allocate_storage(size_t bytes, Device device) {
+// make(), whose bytes are counted in the account before they are asked for.
+template <class F>
+[[gnu::noinline]] static Ref<Storage> charged(Account& account, size_t bytes, const F& make) {
+  account.take(bytes);
+  try {
+    Ref<Storage> made = make();
+    account.retain();
+    made->account = &account;
+    return made;
+  } catch (...) {
+    account.give(bytes);
+    throw;
+  }
+}
+
+[[gnu::always_inline]] static inline Ref<Storage> allocate(size_t bytes, Device device) {
   if (bytes <= kInlineBytes && device.is_cpu()) {
     Storage* const storage = make(kStorageHeader + kInlineBytes);
     storage->inline_data = true;
@@ -71,11 +93,23 @@ Ref<Storage> allocate_storage(size_t bytes, Device device) {
   return storage;
 }
 
-Ref<Storage> storage_without_bytes(size_t bytes) {
+static Ref<Storage> without_bytes(size_t bytes) {
   Storage* const storage = make(sizeof(Storage));
   storage->bytes = bytes;
   count(slab::cache.live_bytes, static_cast<int64_t>(bytes));
   return Ref<Storage>::take(storage);
+}
+
+Ref<Storage> allocate_storage(size_t bytes, Device device) {
+  if (Account* const account = current_account()) [[unlikely]]
+    return charged(*account, bytes, [=] { return allocate(bytes, device); });
+  return allocate(bytes, device);
+}
+
+Ref<Storage> storage_without_bytes(size_t bytes) {
+  if (Account* const account = current_account()) [[unlikely]]
+    return charged(*account, bytes, [=] { return without_bytes(bytes); });
+  return without_bytes(bytes);
 }
 
 void used_on_current_stream(Storage& storage) {

@@ -49,7 +49,8 @@ struct Storage : Counted {
   std::atomic<bool> saved{false};             // a rule saved its value once; see tensor/export.h
   std::atomic<bool> pointed_at{false};        // the host has the plain bytes' address, for reading
   std::atomic<WritableExport*> exports{nullptr};  // likewise
-  HeldRows* held = nullptr;  // owned: of a sparse matrix; changed by its writers alone
+  Account* account = nullptr;  // a reference, where the bytes are counted; NULL: nowhere
+  HeldRows* held = nullptr;    // owned: of a sparse matrix; changed by its writers alone
   bool read_only = false;
   bool inline_data = false;
 #ifdef LIBDL_BORN_PACKED

@@ -315,6 +315,8 @@ CALLS = {
     "libdl_generator_set_default": ["null"],
     "libdl_generator_set_state": ["gen", "at:generator_state", "i:24"],
     "libdl_state_swap": ["null", "out:plain"],
+    "libdl_state_set_memory_limit": ["null", "i:0"],
+    "libdl_state_set_interruption": ["null", "null", "null", "null"],
     "libdl_event_elapsed": ["recorded", "recorded", "out:plain"],
     "libdl_tensor_set_host_object": ["!t:f64:2,3", "i:1", "null"],
 }  # fmt: skip

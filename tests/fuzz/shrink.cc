@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "machine.h"
 
@@ -103,8 +104,20 @@ End fails(const Library& library, const Program& program, const std::string& fol
       loud);
 }
 
+namespace {
+
+struct Shrinking {
+  const Library& library;
+  const End& end;
+  const std::string& folder;
+
+  bool still_fails(const Program& program) const {
+    return fails(library, program, folder, false).same(end);
+  }
+};
+
 // Leaves out half, a quarter, ... and single statements, until nothing more can go.
-Program shrunk(const Library& library, Program program, const End& end, const std::string& folder) {
+Program with_fewer(const Shrinking& by, Program program) {
   for (size_t piece = (program.size() + 1) / 2; piece; piece = piece > 1 ? (piece + 1) / 2 : 0) {
     for (bool smaller = true; smaller;) {
       smaller = false;
@@ -114,13 +127,37 @@ Program shrunk(const Library& library, Program program, const End& end, const st
         less.insert(less.end(), program.begin() + static_cast<std::ptrdiff_t>(first),
                     program.end());
         first = begin;
-        if (!fails(library, less, folder, false).same(end)) continue;
+        if (!by.still_fails(less)) continue;
         program = less, smaller = true;
       }
       if (piece > 1) break;
     }
   }
   return program;
+}
+
+// Arguments that an older variable replaces as well, so that the calls that made theirs may go.
+Program with_older(const Shrinking& by, Program program) {
+  std::vector<int64_t> older;
+  for (size_t at = 0; at < program.size(); made_by(program[at++], &older)) {
+    for (size_t argument = 0; argument < program[at].arguments.size(); ++argument) {
+      for (const int64_t variable : older) {
+        const Operand& given = program[at].arguments[argument];
+        if (given.is != Is::variable || given.i <= variable) break;
+        Program other = program;
+        other[at].arguments[argument].i = variable;
+        if (by.still_fails(other)) program = other;
+      }
+    }
+  }
+  return program;
+}
+
+}  // namespace
+
+Program shrunk(const Library& library, Program program, const End& end, const std::string& folder) {
+  const Shrinking by{library, end, folder};
+  return with_fewer(by, with_older(by, with_fewer(by, std::move(program))));
 }
 
 }  // namespace fuzz
