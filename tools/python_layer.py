@@ -2,7 +2,7 @@
 """Writes the generated half of the Python package from the operator headers.
 
     python3 tools/python_layer.py --headers include/libdl --stub wrappers/python/tensor.pyi.in \
-        --out build/generated/python
+        --examples wrappers/python/examples --out build/generated/python
 
     libdl/_functions.py   plain functions with keywords, defaults, annotations and help
     libdl/_functional.py  those that live in libdl.nn.functional
@@ -157,8 +157,29 @@ def call_arguments(form: Form, method: bool) -> list[str]:
     return [given.get(argument.name, "None") for argument in form.operator.arguments]
 
 
-def documentation(forms: list[Form], into: bool = False) -> str:
-    """The docstring: sentence, parameters, result, gradient, errors, signatures of the others."""
+def read_examples(folder: Path) -> dict[str, str]:
+    """By a function's name in Python: what its help shows, as typed into an interpreter."""
+    found: dict[str, str] = {}
+    for path in sorted(folder.glob("*.txt")):
+        for block in path.read_text(encoding="utf-8").strip().split("\n\n"):
+            name, _, example = block.partition("\n")
+            if not name.isidentifier() or not example.startswith("    >>> ") or name in found:
+                raise SystemExit(f"{path}: wanted a new name and an example below it, found {name}")
+            found[name] = textwrap.dedent(example)
+    return found
+
+
+def check_examples(examples: dict[str, str], operators: list[Operator]) -> None:
+    known: set[str] = set()
+    for flag, suffix in (("function", ""), ("method", ""), ("functional", ""), ("inplace", "_")):
+        known |= {name + suffix for name in forms_by_name(operators, flag)}
+    if stray := examples.keys() - known:
+        raise SystemExit(f"examples: there is no function {min(stray)}")
+
+
+def documentation(forms: list[Form], into: bool = False, example: str = "") -> str:
+    """The docstring: sentence, parameters, result, gradient, errors, signatures of the others, and
+    the example."""
     lines: list[str] = []
     for n, form in enumerate(forms):
         document = form.operator.documentation
@@ -186,6 +207,8 @@ def documentation(forms: list[Form], into: bool = False) -> str:
                     )  # fmt: skip
         for title, text in (("Gradient", document.gradient), ("Raises", raised(document.errors))):
             lines += ["", *textwrap.wrap(f"{title}: {plain(text)}", 88)]
+    if example:
+        lines += ["", "Example:", *indented(example, 4).split("\n")]
     text = "\n".join(lines).replace("\\", "\\\\").replace('"""', "'''")
     return text
 
@@ -208,6 +231,30 @@ def raised(text: str) -> str:
 def plain(text: str) -> str:
     """C's words in Python's."""
     return text.replace("NULL", "None").replace("NONE:", "None:")
+
+
+# What Python calls otherwise than by an operator's name.
+_OTHERWISE = {
+    "index": "input[indices]", "memory_trim": "cuda.empty_cache", "tensor_is_sparse": "is_sparse",
+}  # fmt: skip
+
+
+def in_python(text: str, operators: list[Operator]) -> str:
+    """A module's text with Python's names of the C functions that its help speaks of."""
+    lines = {o.name: o.python[0] for o in operators if o.python}
+    public = {line.name for line in lines.values() if line.flags & {"function", "method"}}
+
+    def called(match: re.Match[str]) -> str:
+        name = match[1]
+        if name in _OTHERWISE:
+            return _OTHERWISE[name]
+        if name not in lines:
+            raise SystemExit(f"help speaks of libdl_{name}, which Python has not")
+        spoken = lines[name].name
+        functional = "functional" in lines[name].flags and (spoken != name or spoken not in public)
+        return f"functional.{spoken}" if functional else spoken
+
+    return re.sub(r"\blibdl_(\w+)", called, text)
 
 
 def signature_text(form: Form) -> str:
@@ -267,14 +314,16 @@ def told_arguments(form: Form, into: bool) -> str:
     return repr(told) if told else ""
 
 
-def function_text(form: Form, name: str, method: bool = False, into: bool = False) -> str:
+def function_text(
+    form: Form, name: str, examples: dict[str, str], method: bool = False, into: bool = False
+) -> str:
     """One def. It does its work in one call of the C half; classes that override it are served
     when the C half meets one of them."""
     operator = form.operator
     out = "" if method or into else out_parameter(form)
     arguments = call_arguments(form, method)
     lines = [f"def {name}({parameters_text(form, method, into, out)}) -> {form.returns}:"]
-    lines.append(indented(f'"""{documentation([form], into)}\n"""', 4))
+    lines.append(indented(f'"""{documentation([form], into, examples.get(name, ""))}\n"""', 4))
     body: list[str] = []
     for parameter in form.line.parameters:
         if parameter.variadic:
@@ -399,13 +448,14 @@ def c_names(forms: list[Form], into: bool = False) -> set[str]:
 
 
 def module_text(
-    title: str, groups: dict[str, list[Form]], override: str = "override_named"
-) -> str:
+    title: str, groups: dict[str, list[Form]], examples: dict[str, str],
+    override: str = "override_named",
+) -> str:  # fmt: skip
     single = {name: forms[0] for name, forms in groups.items() if len(forms) == 1}
     names = c_names(list(single.values()))
     parts = [HEAD.format(title=title), imports_text(names, override=override)]
     parts.append(f"__all__ = {sorted(single)!r}\n")
-    parts += [f"\n\n{function_text(form, name)}\n" for name, form in single.items()]
+    parts += [f"\n\n{function_text(form, name, examples)}\n" for name, form in single.items()]
     return "".join(parts)
 
 
@@ -413,7 +463,7 @@ def module_text(
 IN_C = {"contiguous"}
 
 
-def methods_text(operators: list[Operator]) -> str:
+def methods_text(operators: list[Operator], examples: dict[str, str]) -> str:
     """Methods whose signature is the function's are the function itself."""
     functions = forms_by_name(operators, "function")
     methods = forms_by_name(operators, "method")
@@ -435,9 +485,9 @@ def methods_text(operators: list[Operator]) -> str:
     parts.append("from . import _functions\n\n")
     parts.append(f"SHARED = {sorted(shared)!r}\n")
     for name, form in own.items():
-        parts.append(f"\n\n{function_text(form, name, method=True)}\n")
+        parts.append(f"\n\n{function_text(form, name, examples, method=True)}\n")
     for name, form in in_place.items():
-        parts.append(f"\n\n{function_text(form, name, method=True, into=True)}\n")
+        parts.append(f"\n\n{function_text(form, name, examples, method=True, into=True)}\n")
     names = sorted([*own, *in_place])
     parts.append("\n\nfor _name in SHARED:\n")
     parts.append("    setattr(Tensor, _name, getattr(_functions, _name))\n")
@@ -448,13 +498,14 @@ def methods_text(operators: list[Operator]) -> str:
     return "".join(parts)
 
 
-def documents_text(operators: list[Operator]) -> str:
+def documents_text(operators: list[Operator], examples: dict[str, str]) -> str:
     parts = [HEAD.format(title="Help for functions with several signatures.")]
     for flag, variable in (("function", "FUNCTIONS"), ("method", "METHODS")):
         parts.append(f"{variable}: dict[str, str] = {{\n")
         for name, forms in forms_by_name(operators, flag).items():
             if len(forms) > 1:
-                parts.append(f'    {name!r}: """{documentation(forms)}\n""",\n')
+                text = documentation(forms, example=examples.get(name, ""))
+                parts.append(f'    {name!r}: """{text}\n""",\n')
         parts.append("}\n")
     return "".join(parts)
 
@@ -545,18 +596,26 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--headers", type=Path, required=True)
     parser.add_argument("--stub", type=Path, required=True, help="the types written by hand")
+    parser.add_argument("--examples", type=Path, required=True, help="the folder of examples")
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     operators = read_operators(options.headers)
+    examples = read_examples(options.examples)
+    check_examples(examples, operators)
     package = options.out / "libdl"
     functions = forms_by_name(operators, "function")
     functional = forms_by_name(operators, "functional")
-    write(package / "_functions.py", module_text("The operators as functions.", functions))
-    write(package / "_functional.py", module_text(
-        "The operators of networks.", functional, "override_functional as override_named"
-    ))
-    write(package / "_methods.py", methods_text(operators))
-    write(package / "_documents.py", documents_text(operators))
+    texts = {
+        "_functions.py": module_text("The operators as functions.", functions, examples),
+        "_functional.py": module_text(
+            "The operators of networks.", functional, examples,
+            "override_functional as override_named",
+        ),
+        "_methods.py": methods_text(operators, examples),
+        "_documents.py": documents_text(operators, examples),
+    }  # fmt: skip
+    for name, text in texts.items():
+        write(package / name, in_python(text, operators))
     stub = stub_text(operators, options.stub.read_text(encoding="utf-8"))
     check_names(stub)
     write(package / "_C.pyi", stub)

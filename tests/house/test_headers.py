@@ -14,11 +14,14 @@ from doors import door_source  # noqa: E402
 from headers import read_header, read_headers  # noqa: E402
 from op_table import default_text, schema  # noqa: E402
 from operators import OPERATOR_HEADERS, read_operators  # noqa: E402
-from python_layer import check_names, forms_by_name, methods_text, module_text  # noqa: E402
+from python_layer import (  # noqa: E402
+    check_examples, check_names, forms_by_name, methods_text, module_text, read_examples,
+)  # fmt: skip
 
 INCLUDE = ROOT / "include/libdl"
 HEADERS = read_headers(INCLUDE)
 OPERATORS = read_operators(INCLUDE)
+EXAMPLES = read_examples(ROOT / "wrappers/python/examples")
 FUNCTIONS = [function for header in HEADERS for function in header.functions]
 
 # What issue 3 names in its section on operators, and the wrappers build upon.
@@ -163,12 +166,23 @@ def test_schemas_read_as_written():
 @pytest.mark.parametrize("flag", ["function", "functional"])
 def test_the_python_layer_is_python(flag):
     forms = forms_by_name(OPERATORS, flag)
-    compile(module_text("Operators.", forms), flag, "exec")
+    compile(module_text("Operators.", forms, EXAMPLES), flag, "exec")
     assert "softmax" in forms
 
 
 def test_the_methods_are_python():
-    compile(methods_text(OPERATORS), "_methods.py", "exec")
+    compile(methods_text(OPERATORS, EXAMPLES), "_methods.py", "exec")
+
+
+def test_an_example_stands_in_the_help_and_one_for_no_function_is_refused(tmp_path):
+    text = methods_text(OPERATORS, {"add_": ">>> x.add_(1)\n2"})
+    assert "\n    Example:\n        >>> x.add_(1)\n        2\n" in text
+    with pytest.raises(SystemExit, match="no function ad$"):
+        check_examples({"add": "", "ad": ""}, OPERATORS)
+    for bad in ("add", "add\n    1 + 1", "add\n    >>> 1\n\nadd\n    >>> 2"):
+        (tmp_path / "sums.txt").write_text(bad)
+        with pytest.raises(SystemExit, match=r"sums\.txt: wanted a new name and an example"):
+            read_examples(tmp_path)
 
 
 def test_a_name_declared_twice_in_the_stub_is_refused():

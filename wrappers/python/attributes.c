@@ -351,13 +351,31 @@ PyMethodDef metadata_methods[] = {
     {"view", (PyCFunction)(void (*)(void))view, METH_FASTCALL | METH_KEYWORDS,
      "view(*shape) or view(dtype)\n\n"
      "The same elements in another shape, or the same bytes read as another dtype, without a\n"
-     "copy. Raises ShapeError where strides would need one: see reshape.\n"},
+     "copy. Raises ShapeError where strides would need one: see reshape.\n\n"
+     "Example:\n"
+     "    >>> x = torch.tensor([1, 2, 3, 4])\n"
+     "    >>> y = x.view(2, 2)\n"
+     "    >>> y[0, 0] = 9\n"
+     "    >>> x\n"
+     "    tensor([9, 2, 3, 4])\n"},
     {"contiguous", (PyCFunction)(void (*)(void))contiguous, METH_FASTCALL | METH_KEYWORDS,
      "contiguous(memory_format=None)\n\n"
-     "The tensor itself if its elements lie in row-major order, else a copy that does."},
-    {"dim", dim, METH_NOARGS, "The number of dimensions."},
+     "The tensor itself if its elements lie in row-major order, else a copy that does.\n\n"
+     "Example:\n"
+     "    >>> x = torch.zeros(2, 3).t()\n"
+     "    >>> x.stride(), x.contiguous().stride()\n"
+     "    ((1, 3), (2, 1))\n"},
+    {"dim", dim, METH_NOARGS,
+     "The number of dimensions.\n\n"
+     "Example:\n"
+     "    >>> torch.zeros(2, 3).dim()\n"
+     "    2\n"},
     {"ndimension", dim, METH_NOARGS, "The number of dimensions."},
-    {"numel", numel, METH_NOARGS, "The number of elements."},
+    {"numel", numel, METH_NOARGS,
+     "The number of elements.\n\n"
+     "Example:\n"
+     "    >>> torch.zeros(2, 3).numel()\n"
+     "    6\n"},
     {"nelement", numel, METH_NOARGS, "The number of elements."},
     {"element_size", element_size, METH_NOARGS, "Bytes of an element."},
     {"storage_offset", storage_offset, METH_NOARGS, "Elements before the first one in memory."},

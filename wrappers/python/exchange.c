@@ -362,11 +362,25 @@ PyMethodDef exchange_methods[] = {
      "__dlpack__(*, stream=None, max_version=None, dl_device=None, copy=None)\n\n"
      "A capsule with the tensor, as DLPack defines it."},
     {"__dlpack_device__", dlpack_device, METH_NOARGS, "The device as DLPack numbers it."},
-    {"item", tensor_item, METH_NOARGS, "The only element as a Python number."},
+    {"item", tensor_item, METH_NOARGS,
+     "The only element as a Python number.\n\n"
+     "Example:\n"
+     "    >>> torch.tensor([2.5]).item()\n"
+     "    2.5\n"},
     {"tolist", tensor_to_list, METH_NOARGS,
-     "The elements as nested lists of Python numbers; a number for 0-d."},
+     "The elements as nested lists of Python numbers; a number for 0-d.\n\n"
+     "Example:\n"
+     "    >>> torch.tensor([[1, 2], [3, 4]]).tolist()\n"
+     "    [[1, 2], [3, 4]]\n"},
     {"numpy", (PyCFunction)(void (*)(void))tensor_numpy, METH_VARARGS | METH_KEYWORDS,
-     "numpy(*, force=False)\n\nA NumPy array over the same memory."},
+     "numpy(*, force=False)\n\n"
+     "A NumPy array over the same memory.\n\n"
+     "Example:\n"
+     "    >>> x = torch.tensor([1, 2])\n"
+     "    >>> array = x.numpy()\n"
+     "    >>> array += 10\n"
+     "    >>> x\n"
+     "    tensor([11, 12])\n"},
     {NULL, NULL, 0, NULL},
 };
 
@@ -378,7 +392,15 @@ static PyMethodDef functions[] = {
      "    device: where the tensor is wanted\n"
      "    copy: True: always copy; False: never; None: where it is needed\n"},
     {"from_numpy", from_numpy, METH_O,
-     "from_numpy(array)\n\nA tensor over a NumPy array's memory: writing one writes the other."},
+     "from_numpy(array)\n\n"
+     "A tensor over a NumPy array's memory: writing one writes the other.\n\n"
+     "Example:\n"
+     "    >>> import numpy\n"
+     "    >>> array = numpy.zeros(2)\n"
+     "    >>> torch.from_numpy(array).fill_(7)\n"
+     "    tensor([7., 7.], dtype=libdl.float64)\n"
+     "    >>> array\n"
+     "    array([7., 7.])\n"},
     {"from_buffer", from_buffer, METH_O, "A tensor over an object's buffer."},
     {NULL, NULL, 0, NULL},
 };

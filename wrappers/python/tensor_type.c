@@ -236,7 +236,16 @@ static void join_methods(void) {
 
 static int all_slots(PyType_Slot* slots) {
   const PyType_Slot own[] = {
-      {Py_tp_doc, "A multi-dimensional array of one element type, with its history."},
+      {Py_tp_doc,
+       "A multi-dimensional array of one element type, with its history.\n\n"
+       "Example:\n"
+       "    >>> x = torch.tensor([[1., 2.], [3., 4.]], requires_grad=True)\n"
+       "    >>> x.shape, x.dtype\n"
+       "    (libdl.Size([2, 2]), libdl.float32)\n"
+       "    >>> (x * x).sum().backward()\n"
+       "    >>> x.grad\n"
+       "    tensor([[2., 4.],\n"
+       "            [6., 8.]])\n"},
       {Py_tp_new, new_tensor},
       {Py_tp_init, initialize},
       {Py_tp_dealloc, dealloc},

@@ -299,3 +299,15 @@ WAITS(libdl_memory_trim)
       add_streams(m) || add_files(m) || add_interceptors(m) || add_profiler(m) || add_gil())
     return -1;
 %}
+
+// Help for what Python offers as it is.
+%feature("docstring") libdl_grad_enabled %{
+Whether operators are recorded.
+
+Example:
+    >>> torch.is_grad_enabled()
+    True
+    >>> with torch.no_grad():
+    ...     torch.is_grad_enabled()
+    False
+%}

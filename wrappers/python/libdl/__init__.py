@@ -176,7 +176,12 @@ def set_flush_denormal(mode: _builtins.bool) -> _builtins.bool:
 
 
 def is_tensor(obj: object) -> _Any:
-    """Whether the object is a tensor."""
+    """Whether the object is a tensor.
+
+    Example:
+        >>> torch.is_tensor(torch.zeros(2)), torch.is_tensor([0., 0.])
+        (True, False)
+    """
     return isinstance(obj, Tensor)
 
 
@@ -237,7 +242,16 @@ def get_device_module(device: _Any = None) -> _Any:
 
 
 def compile(model: _Any = None, **options: _Any) -> _Any:
-    """Returns the model unchanged, and says so once; PyTorch would compile it."""
+    """Returns the model unchanged, and says so once; PyTorch would compile it.
+
+    Example:
+        >>> import warnings
+        >>> model = nn.Linear(2, 1)
+        >>> with warnings.catch_warnings(action="ignore"):
+        ...     compiled = torch.compile(model)
+        >>> compiled is model
+        True
+    """
     if "compile" not in _told:
         _told.add("compile")
         text = "libdl.compile returns the model unchanged: it runs eagerly"

@@ -101,6 +101,13 @@ class autocast(_Mode):
         dtype: bfloat16 or float16; None: get_autocast_dtype(device_type)
         enabled: False switches autocast off inside
         cache_enabled: whether cast weights are kept; None: as before
+
+    Example:
+        >>> layer = nn.Linear(4, 2)
+        >>> with torch.autocast("cpu", dtype=torch.bfloat16):
+        ...     y = layer(torch.zeros(3, 4))
+        >>> y.dtype
+        libdl.bfloat16
     """
 
     def __init__(

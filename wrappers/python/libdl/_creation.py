@@ -167,6 +167,13 @@ def tensor(
         device: the device; None: the default device
         requires_grad: whether operations on it are recorded
         pin_memory: whether it is in memory that a device copies from by itself
+
+    Example:
+        >>> torch.tensor([[1, 2], [3, 4]])
+        tensor([[1, 2],
+                [3, 4]])
+        >>> torch.tensor([1, 2], dtype=torch.float32)
+        tensor([1., 2.])
     """
     wanted = dtype if dtype is None or type(dtype) is Dtype else _as_dtype(dtype)
     kind = type(data)
@@ -206,7 +213,15 @@ def _share(data: Any) -> Tensor:
 def as_tensor(
     data: Any, dtype: DtypeLike | None = None, device: DeviceLike | None = None
 ) -> Tensor:
-    """The data as a tensor: a tensor itself, an array's memory shared, or a copy of numbers."""
+    """The data as a tensor: a tensor itself, an array's memory shared, or a copy of numbers.
+
+    Example:
+        >>> x = torch.tensor([1, 2])
+        >>> torch.as_tensor(x) is x
+        True
+        >>> torch.as_tensor([1, 2])
+        tensor([1, 2])
+    """
     if isinstance(data, Tensor):
         return _move(data, _as_dtype(dtype), device)
     data = _plain(data)
@@ -327,7 +342,12 @@ def new_empty(self: Tensor, *sizes: Any, size: Any = None, dtype: DtypeLike | No
 def new_zeros(self: Tensor, *sizes: Any, size: Any = None, dtype: DtypeLike | None = None,
               device: DeviceLike | None = None, requires_grad: bool = False,
               layout: object = None, pin_memory: bool = False) -> Tensor:  # fmt: skip
-    """libdl.zeros with this tensor's dtype and device as defaults."""
+    """libdl.zeros with this tensor's dtype and device as defaults.
+
+    Example:
+        >>> torch.tensor([1, 2]).new_zeros(3)
+        tensor([0, 0, 0])
+    """
     return zeros(_sizes(sizes, size), dtype=dtype or self.dtype, device=device or self.device,
                  requires_grad=requires_grad, pin_memory=pin_memory)  # fmt: skip
 
@@ -335,7 +355,13 @@ def new_zeros(self: Tensor, *sizes: Any, size: Any = None, dtype: DtypeLike | No
 def new_ones(self: Tensor, *sizes: Any, size: Any = None, dtype: DtypeLike | None = None,
              device: DeviceLike | None = None, requires_grad: bool = False,
              layout: object = None, pin_memory: bool = False) -> Tensor:  # fmt: skip
-    """libdl.ones with this tensor's dtype and device as defaults."""
+    """libdl.ones with this tensor's dtype and device as defaults.
+
+    Example:
+        >>> torch.tensor([1, 2]).new_ones(2, 2)
+        tensor([[1, 1],
+                [1, 1]])
+    """
     return new_full(self, _sizes(sizes, size), 1, dtype=dtype, device=device,
                     requires_grad=requires_grad, pin_memory=pin_memory)  # fmt: skip
 

@@ -118,6 +118,16 @@ def _constructed(cls: type[Tensor], *args: Any, device: DeviceLike | None = None
 def _type(dtype: Dtype, is_cuda: bool) -> TensorType:
     said = f"Makes tensors of {dtype}: of sizes, without values, or of a sequence's values."
     place = "libdl.cuda" if is_cuda else "libdl"
+    if not is_cuda:
+        name = f"{_WORDS[dtype]}Tensor"
+        said += f"""
+
+    Example:
+        >>> torch.{name}(2, 3).shape
+        libdl.Size([2, 3])
+        >>> torch.{name}([0, 1]).dtype
+        {dtype}
+    """
     return TensorType(f"{_WORDS[dtype]}Tensor", (), {
         "dtype": dtype, "is_cuda": is_cuda, "__doc__": said, "__module__": place})  # fmt: skip
 
@@ -172,7 +182,12 @@ def set_default_tensor_type(t: Any) -> None:
 
 
 def new(self: Tensor, *args: Any, device: DeviceLike | None = None, **named: Any) -> Tensor:
-    """A tensor of this one's dtype and device: of sizes, without values, or of a sequence's values."""
+    """A tensor of this one's dtype and device: of sizes, without values, or of a sequence's values.
+
+    Example:
+        >>> torch.tensor([1, 2]).new([3, 4])
+        tensor([3, 4])
+    """
     if named.keys() == {"other"} or (len(args) == 1 and isinstance(args[0], Tensor)):
         return made("new", self.dtype, device, args, named)
     return made("new", self.dtype, device or self.device, args, named)
@@ -229,7 +244,15 @@ def record_stream(self: Tensor, stream: Any) -> None:
 
 
 def resize(self: Tensor, *sizes: Any) -> Tensor:
-    """The elements in another shape of as many; deprecated, as in PyTorch: use reshape."""
+    """The elements in another shape of as many; deprecated, as in PyTorch: use reshape.
+
+    Example:
+        >>> import warnings
+        >>> with warnings.catch_warnings(action="ignore"):
+        ...     torch.tensor([1, 2, 3, 4]).resize(2, 2)
+        tensor([[1, 2],
+                [3, 4]])
+    """
     warnings.warn("resize is deprecated: use reshape, or resize_ in place", stacklevel=2)
     return self.reshape(sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes)
 

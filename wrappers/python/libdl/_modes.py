@@ -77,7 +77,15 @@ _END = object()
 
 
 class no_grad(_C.NoGrad, _Mode):
-    """Nothing is recorded inside: with libdl.no_grad(): ... or @libdl.no_grad()."""
+    """Nothing is recorded inside: with libdl.no_grad(): ... or @libdl.no_grad().
+
+    Example:
+        >>> x = torch.ones(2, requires_grad=True)
+        >>> with torch.no_grad():
+        ...     y = 2 * x
+        >>> y.requires_grad
+        False
+    """
 
     __slots__ = ()
 
@@ -120,7 +128,15 @@ class set_grad_enabled(_Mode):
 
 class inference_mode(_Mode):
     """Nothing is recorded inside, and results can never take part in recording. inference_mode(False)
-    ends the mode and no_grad for a while."""
+    ends the mode and no_grad for a while.
+
+    Example:
+        >>> x = torch.ones(2, requires_grad=True)
+        >>> with torch.inference_mode():
+        ...     y = 2 * x
+        >>> y.requires_grad, y.is_inference()
+        (False, True)
+    """
 
     def __new__(cls, mode: Any = True) -> Any:
         made = object.__new__(cls)

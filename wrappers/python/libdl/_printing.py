@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Printing of tensors, as in PyTorch; done by libdl_tensor_to_string."""
+"""Printing of tensors, as in PyTorch; done by the C half."""
 
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations

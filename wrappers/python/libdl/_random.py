@@ -23,7 +23,15 @@ def _sample_dirichlet(input: Tensor, generator: Generator | None = None) -> Tens
 
 
 def manual_seed(seed: int) -> Generator:
-    """Seeds the default generator: the same seed gives the same bits on every device."""
+    """Seeds the default generator: the same seed gives the same bits on every device.
+
+    Example:
+        >>> generator = torch.manual_seed(7)
+        >>> x = torch.rand(2)
+        >>> generator = torch.manual_seed(7)
+        >>> torch.equal(x, torch.rand(2))
+        True
+    """
     return default_generator.manual_seed(seed)
 
 

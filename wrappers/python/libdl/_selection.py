@@ -144,7 +144,14 @@ def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> A
 
 
 def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> ValuesIndices:
-    """The most frequent value along dim, the least of several, and the index of its last place."""
+    """The most frequent value along dim, the least of several, and the index of its last place.
+
+    Example:
+        >>> torch.tensor([1, 3, 3, 2]).mode()
+        libdl.return_types.mode(
+        values=tensor(3),
+        indices=tensor(2))
+    """
     if input.ndim == 0:
         return return_types.mode(input.clone(), f.zeros((), dtype=int))
     x = f.movedim(input, dim, -1)

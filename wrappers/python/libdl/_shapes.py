@@ -30,7 +30,16 @@ def _each(tensors: Any) -> list[Tensor]:
 def einsum(*args: Any) -> Tensor:
     """Einstein's summation: einsum("bij,bjk->bik", a, b), or einsum(a, [0, 1], b, [1, 2], [0, 2]).
 
-    A number from 0 to 51 in a list stands for a letter, Ellipsis for "..."."""
+    A number from 0 to 51 in a list stands for a letter, Ellipsis for "...".
+
+    Example:
+        >>> x = torch.tensor([[1, 2], [3, 4]])
+        >>> torch.einsum("ij->ji", x)
+        tensor([[1, 3],
+                [2, 4]])
+        >>> torch.einsum("ij,j->i", x, torch.tensor([1, 10]))
+        tensor([21, 43])
+    """
     if args and isinstance(args[0], str):
         return f.einsum(args[0], _each(args[1:]))
     if len(args) < 2:
@@ -53,7 +62,17 @@ def _term(subscripts: Sequence[Any]) -> str:
 def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     """Coordinates of a grid: tensor i, [n_i] or 0-d, along dimension i of [n_0, n_1, ...].
 
-    indexing: "ij" (also if None), or "xy", which swaps the first two dimensions."""
+    indexing: "ij" (also if None), or "xy", which swaps the first two dimensions.
+
+    Example:
+        >>> rows, columns = torch.meshgrid(torch.arange(2), torch.arange(3), indexing="ij")
+        >>> rows
+        tensor([[0, 0, 0],
+                [1, 1, 1]])
+        >>> columns
+        tensor([[0, 1, 2],
+                [0, 1, 2]])
+    """
     if indexing not in (None, "ij", "xy"):
         raise ArgumentValueError(f'meshgrid: indexing is {indexing!r}, wanted "ij" or "xy"')
     given = _each(tensors)

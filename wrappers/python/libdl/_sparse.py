@@ -44,7 +44,13 @@ def indices(self: Tensor) -> Tensor:
 
 
 def values(self: Tensor) -> Tensor:
-    """A copy of the rows that a sparse tensor holds, [n, columns]."""
+    """A copy of the rows that a sparse tensor holds, [n, columns].
+
+    Example:
+        >>> torch.sparse_coo_tensor([[2, 0]], [[3., 4.], [5., 6.]], (3, 2)).coalesce().values()
+        tensor([[5., 6.],
+                [3., 4.]])
+    """
     return _rows(self, "values")[1]
 
 

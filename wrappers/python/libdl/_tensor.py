@@ -32,7 +32,13 @@ def method(function: Any) -> Any:
 
 @method
 def size(self: Tensor, dim: int | None = None) -> Any:
-    """The sizes, or the size of one dimension."""
+    """The sizes, or the size of one dimension.
+
+    Example:
+        >>> x = torch.zeros(2, 3)
+        >>> x.size(), x.size(1)
+        (libdl.Size([2, 3]), 3)
+    """
     if dim is None:
         return self.shape
     try:
@@ -106,6 +112,12 @@ def backward(
         retain_graph: whether to keep saved values for another pass; None: as create_graph
         create_graph: whether to record the pass itself, for higher derivatives
         inputs: leaves; None: all
+
+    Example:
+        >>> x = torch.tensor([1., 2.], requires_grad=True)
+        >>> (x * x).sum().backward()
+        >>> x.grad
+        tensor([2., 4.])
     """
     if _C.has_override(self):
         override(Tensor.backward, self, gradient=gradient, retain_graph=retain_graph,
@@ -166,7 +178,12 @@ class Removable:
 
 @method
 def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
-    """Sets whether a leaf requires gradients; returns the tensor."""
+    """Sets whether a leaf requires gradients; returns the tensor.
+
+    Example:
+        >>> torch.zeros(2).requires_grad_()
+        tensor([0., 0.], requires_grad=True)
+    """
     if not (requires_grad and self.requires_grad):  # results of such a leaf require it already
         self.requires_grad = requires_grad
     return self
@@ -211,7 +228,12 @@ def _converter(name: str, dtype: Dtype) -> Any:
         return _in_format(_to(self, dtype, None, False, False), self, memory_format)
 
     convert.__name__ = name
-    convert.__doc__ = f"The elements as {dtype}; the tensor itself if they are already."
+    convert.__doc__ = f"""The elements as {dtype}; the tensor itself if they are already.
+
+    Example:
+        >>> torch.tensor([0, 1]).{name}().dtype
+        {dtype}
+    """
     return convert
 
 
@@ -251,6 +273,13 @@ def m_to(
     """The tensor with another dtype or on another device; itself if nothing changes.
 
     to(dtype), to(device), to(device, dtype), to(other), each followed by non_blocking and copy.
+
+    Example:
+        >>> x = torch.tensor([1, 2])
+        >>> x.to(torch.float64)
+        tensor([1., 2.], dtype=libdl.float64)
+        >>> x.to("cpu") is x
+        True
     """
     if args:
         first, rest = args[0], list(args[1:])
@@ -283,19 +312,38 @@ def m_type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
 
 @method
 def type_as(self: Tensor, other: Tensor) -> Tensor:
-    """The tensor with the other's dtype."""
+    """The tensor with the other's dtype.
+
+    Example:
+        >>> torch.tensor([1, 2]).type_as(torch.zeros(1))
+        tensor([1., 2.])
+    """
     return _to(self, other.dtype, None, False, False)
 
 
 @method
 def cpu(self: Tensor, memory_format: object = None) -> Tensor:
-    """The tensor in the host's memory."""
+    """The tensor in the host's memory.
+
+    Example:
+        >>> x = torch.tensor([1, 2])
+        >>> x.cpu() is x
+        True
+    """
     return _in_format(_to(self, None, "cpu", False, False), self, memory_format)
 
 
 @method
 def cuda(self: Tensor, device: DeviceLike | None = None, non_blocking: bool = False) -> Tensor:
-    """The tensor on a CUDA device."""
+    """The tensor on a CUDA device.
+
+    Example:
+        >>> x = torch.tensor([1, 2])
+        >>> if torch.cuda.is_available():
+        ...     x = x.cuda()
+        >>> x.sum().item()
+        3
+    """
     return _to(self, None, "cuda" if device is None else device, non_blocking, False)
 
 

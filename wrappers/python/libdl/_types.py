@@ -17,7 +17,13 @@ Number: TypeAlias = bool | int | float | complex
 
 
 class dtype:
-    """An element type. There is one object for each: libdl.float32 and the others."""
+    """An element type. There is one object for each: libdl.float32 and the others.
+
+    Example:
+        >>> x = torch.zeros(2, dtype=torch.float16)
+        >>> x.dtype, x.dtype.itemsize, x.dtype.is_floating_point
+        (libdl.float16, 2, True)
+    """
 
     __slots__ = ("code", "name", "itemsize", "is_floating_point", "is_complex", "is_signed")
 
@@ -154,7 +160,14 @@ _devices_before = _DevicesBefore()
 class device:
     """Where a tensor's elements are: device("cpu"), device("cuda", 1), device("cuda:1").
 
-    `load_plugin` adds further types of devices."""
+    `load_plugin` adds further types of devices.
+
+    Example:
+        >>> torch.device("cuda", 1)
+        device(type='cuda', index=1)
+        >>> torch.zeros(2).device.type
+        'cpu'
+    """
 
     __slots__ = ("_type", "_index", "type", "index")
 
@@ -236,7 +249,13 @@ DeviceLike: TypeAlias = device | str | int
 
 
 class Size(tuple[int, ...]):
-    """A tensor's sizes: a tuple with numel(), their product."""
+    """A tensor's sizes: a tuple with numel(), their product.
+
+    Example:
+        >>> shape = torch.zeros(2, 3).shape
+        >>> shape, shape[0], shape.numel()
+        (libdl.Size([2, 3]), 2, 6)
+    """
 
     __slots__ = ()
 
@@ -299,7 +318,15 @@ sparse_csr, sparse_csc, sparse_bsr, sparse_bsc, jagged, mkldnn = (
 
 class memory_format:
     """The order of a copy's dimensions in memory: contiguous_format is row-major, preserve_format
-    keeps the order of the original."""
+    keeps the order of the original.
+
+    Example:
+        >>> x = torch.zeros(2, 3).t()
+        >>> x.clone(memory_format=torch.contiguous_format).stride()
+        (2, 1)
+        >>> x.clone(memory_format=torch.preserve_format).stride()
+        (1, 3)
+    """
 
     __slots__ = ("name",)
 
@@ -405,7 +432,14 @@ class iinfo:
 
 
 class Generator:
-    """A source of random numbers: the same seed gives the same bits everywhere."""
+    """A source of random numbers: the same seed gives the same bits everywhere.
+
+    Example:
+        >>> generator = torch.Generator().manual_seed(7)
+        >>> x = torch.rand(2, generator=generator)
+        >>> torch.equal(x, torch.rand(2, generator=generator.manual_seed(7)))
+        True
+    """
 
     _handle: Any
 

@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """torch.ops: operators that programs define with libdl.library, by namespace and name, and libdl's
-own under the names of PyTorch's, ops.aten.name."""
+own under the names of PyTorch's, ops.aten.name.
+
+Example:
+    >>> torch.ops.aten.add(torch.tensor([1, 2]), torch.tensor([3, 4]))
+    tensor([4, 6])
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Comparisons for tests, with PyTorch's tolerances and the words of its messages."""
+"""Comparisons for tests, with PyTorch's tolerances and the words of its messages.
+
+Example:
+    >>> torch.testing.assert_close(torch.tensor([1.]), torch.tensor([1. + 1e-7]))
+    >>> torch.testing.assert_close(torch.tensor([1.]), torch.tensor([2.]))
+    Traceback (most recent call last):
+    AssertionError: Tensor-likes are not close!
+    ...
+"""
 
 from __future__ import annotations
 

@@ -40,7 +40,13 @@ _CUDA = 2  # LIBDL_DEVICE_CUDA
 
 
 def is_available() -> bool:
-    """Whether a CUDA device can be used."""
+    """Whether a CUDA device can be used.
+
+    Example:
+        >>> device = "cuda" if torch.cuda.is_available() else "cpu"
+        >>> torch.ones(2, device=device).sum().item()
+        2.0
+    """
     return device_count() > 0
 
 
@@ -77,12 +83,22 @@ def mem_get_info(device: Any = None) -> tuple[int, int]:
 
 
 def synchronize(device: Any = None) -> None:
-    """Waits until all work of the device is done, and raises any error in it."""
+    """Waits until all work of the device is done, and raises any error in it.
+
+    Example:
+        >>> if torch.cuda.is_available():
+        ...     torch.cuda.synchronize()  # before a clock is read
+    """
     _C.device_synchronize(_device(device))
 
 
 def empty_cache() -> None:
-    """Gives the idle memory of all devices back to the driver."""
+    """Gives the idle memory of all devices back to the driver.
+
+    Example:
+        >>> if torch.cuda.is_available():
+        ...     torch.cuda.empty_cache()
+    """
     for index in range(device_count()):
         _C.memory_trim(_device(index))
 
@@ -107,7 +123,7 @@ def get_sync_debug_mode() -> int:
 
 
 def memory_stats(device: Any = None) -> dict[str, int]:
-    """The counters of the device's caching allocator; see libdl_memory_statistics."""
+    """The counters of the device's caching allocator: bytes, blocks and requests, by name."""
     return _C.memory_statistics(_device(device))
 
 

@@ -1,5 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs as graphs: tracing, changing the graph, and running it as a module again."""
+"""Programs as graphs: tracing, changing the graph, and running it as a module again.
+
+Example:
+    >>> traced = torch.fx.symbolic_trace(nn.ReLU())
+    >>> [node.op for node in traced.graph.nodes]
+    ['placeholder', 'call_function', 'output']
+"""
 
 from __future__ import annotations
 

@@ -31,6 +31,12 @@ def interpolate(input: Tensor, size: int | Sequence[int] | None = None,
         align_corners: whether the centres of the corners' pixels coincide, or else their edges
         recompute_scale_factor: whether places follow from the sizes, or else from scale_factor
         antialias: whether what becomes smaller is smoothed ("bilinear" and "bicubic")
+
+    Example:
+        >>> F.interpolate(torch.tensor([[[1., 2.]]]), scale_factor=2)
+        tensor([[[1., 1., 2., 2.]]])
+        >>> F.interpolate(torch.zeros(1, 3, 8, 8), size=(16, 16), mode="bilinear").shape
+        libdl.Size([1, 3, 16, 16])
     """
     if align_corners is not None and mode in ("nearest", "nearest-exact", "area"):
         raise ArgumentValueError(f"interpolate: argument 5 (align_corners) is {align_corners}, "

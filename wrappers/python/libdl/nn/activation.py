@@ -10,7 +10,14 @@ from .module import Layer
 
 
 class ReLU(Layer):
-    """The larger of each element and 0."""
+    """The larger of each element and 0.
+
+    Shape: any; the result has the same.
+
+    Example:
+        >>> nn.ReLU()(torch.tensor([-1., 2.]))
+        tensor([0., 2.])
+    """
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__()
@@ -24,7 +31,14 @@ class ReLU(Layer):
 
 
 class GELU(Layer):
-    """Each element times the normal distribution function at it."""
+    """Each element times the normal distribution function at it.
+
+    Shape: any; the result has the same.
+
+    Example:
+        >>> nn.GELU()(torch.tensor([-1., 2.]))
+        tensor([-0.1587,  1.9545])
+    """
 
     def __init__(self, approximate: str = "none") -> None:
         super().__init__()
@@ -38,7 +52,14 @@ class GELU(Layer):
 
 
 class SiLU(Layer):
-    """Each element times its sigmoid."""
+    """Each element times its sigmoid.
+
+    Shape: any; the result has the same.
+
+    Example:
+        >>> nn.SiLU()(torch.tensor([-1., 2.]))
+        tensor([-0.2689,  1.7616])
+    """
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__()
@@ -49,21 +70,34 @@ class SiLU(Layer):
 
 
 class Sigmoid(Layer):
-    """1 / (1 + exp(-x))."""
+    """1 / (1 + exp(-x)).
+
+    Shape: any; the result has the same.
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return _functions.sigmoid(input)
 
 
 class Tanh(Layer):
-    """The hyperbolic tangent."""
+    """The hyperbolic tangent.
+
+    Shape: any; the result has the same.
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return _functions.tanh(input)
 
 
 class Softmax(Layer):
-    """exp(x) scaled so that its sum along dim is 1."""
+    """exp(x) scaled so that its sum along dim is 1.
+
+    Shape: any with a dimension dim; the result has the same.
+
+    Example:
+        >>> nn.Softmax(dim=1)(torch.tensor([[0., 1., 2.]]))
+        tensor([[0.0900, 0.2447, 0.6652]])
+    """
 
     def __init__(self, dim: int | None = None) -> None:
         super().__init__()
@@ -77,7 +111,10 @@ class Softmax(Layer):
 
 
 class LogSoftmax(Layer):
-    """The logarithm of softmax along dim."""
+    """The logarithm of softmax along dim.
+
+    Shape: any with a dimension dim; the result has the same.
+    """
 
     def __init__(self, dim: int | None = None) -> None:
         super().__init__()
@@ -91,7 +128,10 @@ class LogSoftmax(Layer):
 
 
 class ELU(Layer):
-    """The element where positive, alpha (exp(element) - 1) elsewhere."""
+    """The element where positive, alpha (exp(element) - 1) elsewhere.
+
+    Shape: any; the result has the same.
+    """
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
         super().__init__()
@@ -105,7 +145,10 @@ class ELU(Layer):
 
 
 class LeakyReLU(Layer):
-    """The element where positive, negative_slope times it elsewhere."""
+    """The element where positive, negative_slope times it elsewhere.
+
+    Shape: any; the result has the same.
+    """
 
     def __init__(self, negative_slope: float = 0.01, inplace: bool = False) -> None:
         super().__init__()
@@ -120,7 +163,10 @@ class LeakyReLU(Layer):
 
 
 class Hardshrink(Layer):
-    """0 from -lambd to lambd, the element elsewhere."""
+    """0 from -lambd to lambd, the element elsewhere.
+
+    Shape: any; the result has the same.
+    """
 
     def __init__(self, lambd: float = 0.5) -> None:
         super().__init__()
@@ -134,7 +180,10 @@ class Hardshrink(Layer):
 
 
 class Softplus(Layer):
-    """log(1 + exp(beta x)) / beta."""
+    """log(1 + exp(beta x)) / beta.
+
+    Shape: any; the result has the same.
+    """
 
     def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
         super().__init__()

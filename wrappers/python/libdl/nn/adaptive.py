@@ -36,6 +36,12 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     mean.
 
     Errors: ValueError (cutoffs), RuntimeError (shapes that do not fit, a class out of range).
+
+    Shape: input [n, in_features] and target [n], or [in_features] and [], to output [n] or [], and
+    loss [].
+
+    Initialisation: that of Linear for the head and each cluster's two layers: U(-k, k), k = 1 /
+    sqrt(features that the layer reads).
     """
 
     in_features: int

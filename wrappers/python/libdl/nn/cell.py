@@ -16,7 +16,12 @@ from .parameter import Parameter
 
 
 class RNNCellBase(Module):
-    """What the cells have in common: parameters weight_ih, weight_hh, bias_ih and bias_hh."""
+    """What the cells have in common: parameters weight_ih, weight_hh, bias_ih and bias_hh.
+
+    Shape: those of RNNCell.
+
+    Initialisation: all parameters from U(-k, k), k = 1 / sqrt(hidden_size).
+    """
 
     input_size: int
     hidden_size: int
@@ -83,6 +88,13 @@ class RNNCell(RNNCellBase):
 
     Called with [batch, input_size] or [input_size] and the hidden state (None: zeros), returns the
     next one.
+
+    Shape: input [n, input_size] and state [n, hidden_size] to the next state [n, hidden_size], or
+    all without n.
+
+    Initialisation: all parameters from U(-k, k), k = 1 / sqrt(hidden_size).
+
+    Source: Elman, 1990, Finding structure in time.
     """
 
     def __init__(self, input_size: int, hidden_size: int, bias: bool = True,
@@ -102,7 +114,16 @@ class RNNCell(RNNCellBase):
 
 
 class GRUCell(RNNCellBase):
-    """One step of a GRU; arguments and result as of RNNCell."""
+    """One step of a GRU; arguments and result as of RNNCell.
+
+    Shape: input [n, input_size] and state [n, hidden_size] to the next state [n, hidden_size], or
+    all without n.
+
+    Initialisation: all parameters from U(-k, k), k = 1 / sqrt(hidden_size).
+
+    Source: Cho, van Merrienboer, Gulcehre, Bahdanau, Bougares, Schwenk and Bengio, 2014, Learning
+    phrase representations using RNN encoder-decoder for statistical machine translation.
+    """
 
     def __init__(self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None,
                  dtype: Any = None) -> None:  # fmt: skip
@@ -114,7 +135,15 @@ class GRUCell(RNNCellBase):
 
 
 class LSTMCell(RNNCellBase):
-    """One step of an LSTM; arguments as of RNNCell. The states are a pair: hidden and cell."""
+    """One step of an LSTM; arguments as of RNNCell. The states are a pair: hidden and cell.
+
+    Shape: input [n, input_size] and states (h, c), both [n, hidden_size], to the next pair of the
+    same shapes, or all without n.
+
+    Initialisation: all parameters from U(-k, k), k = 1 / sqrt(hidden_size).
+
+    Source: Hochreiter and Schmidhuber, 1997, Long short-term memory.
+    """
 
     def __init__(self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None,
                  dtype: Any = None) -> None:  # fmt: skip

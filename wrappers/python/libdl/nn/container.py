@@ -118,7 +118,19 @@ class _Numbered(Module):
 
 
 class Sequential(_Numbered):
-    """Modules called in sequence, each with the result of the one before."""
+    """Modules called in sequence, each with the result of the one before.
+
+    Shape: the first module's input to the last module's result.
+
+    Initialisation: that of its modules.
+
+    Example:
+        >>> model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
+        >>> model(torch.zeros(3, 4)).shape
+        libdl.Size([3, 2])
+        >>> model[1]
+        ReLU()
+    """
 
     def __init__(self, *modules: Any) -> None:
         super().__init__()
@@ -198,7 +210,13 @@ def _times(count: Any) -> int:
 
 
 class ModuleList(_Numbered, Generic[M]):
-    """A list of modules that are submodules of the module that holds it."""
+    """A list of modules that are submodules of the module that holds it.
+
+    Example:
+        >>> layers = nn.ModuleList([nn.Linear(2, 2) for _ in range(3)])
+        >>> len(layers), layers[0]
+        (3, Linear(in_features=2, out_features=2, bias=True))
+    """
 
     def __init__(self, modules: Iterable[M] | None = None) -> None:
         super().__init__()
@@ -256,7 +274,13 @@ class ModuleList(_Numbered, Generic[M]):
 
 
 class ModuleDict(Module, Generic[M]):
-    """A dict of modules that are submodules of the module that holds it."""
+    """A dict of modules that are submodules of the module that holds it.
+
+    Example:
+        >>> heads = nn.ModuleDict({"mean": nn.Linear(4, 1), "scale": nn.Linear(4, 1)})
+        >>> heads["mean"](torch.zeros(2, 4)).shape
+        libdl.Size([2, 1])
+    """
 
     def __init__(self, modules: Mapping[str, M] | Iterable[tuple[str, M]] | None = None) -> None:
         super().__init__()

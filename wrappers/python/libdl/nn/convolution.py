@@ -148,6 +148,15 @@ class Conv1d(_Forward):
         groups: into how many independent parts the channels are cut
         bias: whether a number is added to each channel
         padding_mode: what is added on both sides: "zeros", "reflect", "replicate" or "circular"
+
+    Shape: [n, in_channels, l] to [n, out_channels, l'], or both without n; l' = floor((l + 2
+    padding - dilation (kernel_size - 1) - 1) / stride) + 1.
+
+    Initialisation: weight and bias from U(-k, k), k = 1 / sqrt(in_channels kernel_size / groups).
+
+    Example:
+        >>> nn.Conv1d(16, 33, 3, stride=2)(torch.zeros(20, 16, 50)).shape
+        libdl.Size([20, 33, 24])
     """
 
     _dims = 1
@@ -155,14 +164,30 @@ class Conv1d(_Forward):
 
 class Conv2d(_Forward):
     """Convolution over images [n, in_channels, h, w]; arguments as of Conv1d, where a number stands
-    for both dimensions."""
+    for both dimensions.
+
+    Shape: [n, in_channels, h, w] to [n, out_channels, h', w'], or both without n; h' = floor((h + 2
+    padding - dilation (kernel_size - 1) - 1) / stride) + 1, and w' likewise.
+
+    Initialisation: weight and bias from U(-k, k), k = 1 / sqrt(in_channels kh kw / groups).
+
+    Example:
+        >>> nn.Conv2d(3, 8, 3, padding=1)(torch.zeros(1, 3, 32, 32)).shape
+        libdl.Size([1, 8, 32, 32])
+    """
 
     _dims = 2
 
 
 class Conv3d(_Forward):
     """Convolution over volumes [n, in_channels, d, h, w]; arguments as of Conv1d, where a number
-    stands for all three dimensions."""
+    stands for all three dimensions.
+
+    Shape: [n, in_channels, d, h, w] to [n, out_channels, d', h', w'], or both without n; d' =
+    floor((d + 2 padding - dilation (kernel_size - 1) - 1) / stride) + 1, and h' and w' likewise.
+
+    Initialisation: weight and bias from U(-k, k), k = 1 / sqrt(in_channels kd kh kw / groups).
+    """
 
     _dims = 3
 
@@ -237,6 +262,11 @@ class ConvTranspose1d(_Transposed):
         bias: whether a number is added to each channel
         dilation: step between the window's elements
         padding_mode: "zeros"
+
+    Shape: [n, in_channels, l] to [n, out_channels, l'], or both without n; l' = (l - 1) stride - 2
+    padding + dilation (kernel_size - 1) + output_padding + 1.
+
+    Initialisation: weight and bias from U(-k, k), k = 1 / sqrt(out_channels kernel_size / groups).
     """
 
     _dims = 1
@@ -244,13 +274,25 @@ class ConvTranspose1d(_Transposed):
 
 class ConvTranspose2d(_Transposed):
     """Transposed convolution over images [n, in_channels, h, w]; arguments as of ConvTranspose1d,
-    where a number stands for both dimensions."""
+    where a number stands for both dimensions.
+
+    Shape: [n, in_channels, h, w] to [n, out_channels, h', w'], or both without n; h' = (h - 1)
+    stride - 2 padding + dilation (kernel_size - 1) + output_padding + 1, and w' likewise.
+
+    Initialisation: weight and bias from U(-k, k), k = 1 / sqrt(out_channels kh kw / groups).
+    """
 
     _dims = 2
 
 
 class ConvTranspose3d(_Transposed):
     """Transposed convolution over volumes [n, in_channels, d, h, w]; arguments as of
-    ConvTranspose1d, where a number stands for all three dimensions."""
+    ConvTranspose1d, where a number stands for all three dimensions.
+
+    Shape: [n, in_channels, d, h, w] to [n, out_channels, d', h', w'], or both without n; d' = (d -
+    1) stride - 2 padding + dilation (kernel_size - 1) + output_padding + 1, and h' and w' likewise.
+
+    Initialisation: weight and bias from U(-k, k), k = 1 / sqrt(out_channels kd kh kw / groups).
+    """
 
     _dims = 3

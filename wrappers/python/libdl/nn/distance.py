@@ -15,7 +15,10 @@ from .parameter import Parameter
 
 
 class PairwiseDistance(Module):
-    """The p-norm of x1 - x2 + eps along the last dimension."""
+    """The p-norm of x1 - x2 + eps along the last dimension.
+
+    Shape: [n, m] and [n, m], or [m] and [m], to [n] or []; with keepdim [n, 1] or [1].
+    """
 
     def __init__(self, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> None:
         super().__init__()
@@ -26,7 +29,10 @@ class PairwiseDistance(Module):
 
 
 class CosineSimilarity(Module):
-    """The cosine of the angle between x1 and x2 along dim."""
+    """The cosine of the angle between x1 and x2 along dim.
+
+    Shape: x1 and x2 that broadcast together; the result has their shape without dim.
+    """
 
     def __init__(self, dim: int = 1, eps: float = 1e-8) -> None:
         super().__init__()
@@ -43,6 +49,10 @@ class Bilinear(Module):
         in1_features, in2_features: sizes of the inputs' last dimensions
         out_features: size of y's last dimension
         bias: whether b is added
+
+    Shape: [..., in1_features] and [..., in2_features] to [..., out_features].
+
+    Initialisation: weight and bias from U(-k, k), k = 1 / sqrt(in1_features).
     """
 
     def __init__(self, in1_features: int, in2_features: int, out_features: int, bias: bool = True,
@@ -77,7 +87,10 @@ class Bilinear(Module):
 
 class CrossMapLRN2d(Layer):
     """x / (k + alpha / size * sum of the squares of neighbouring channels)^beta, of images [n, c, h,
-    w]. As in PyTorch's, the sum of every channel but the first few includes the first one."""
+    w]. As in PyTorch's, the sum of every channel but the first few includes the first one.
+
+    Shape: [n, c, h, w]; the result has the same.
+    """
 
     def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75,
                  k: float = 1) -> None:  # fmt: skip
@@ -100,7 +113,10 @@ class CrossMapLRN2d(Layer):
 
 
 class LocalResponseNorm(Layer):
-    """x / (k + alpha * mean of the squares of `size` neighbouring channels)^beta."""
+    """x / (k + alpha * mean of the squares of `size` neighbouring channels)^beta.
+
+    Shape: [n, c, ...]; the result has the same.
+    """
 
     def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75,
                  k: float = 1.0) -> None:  # fmt: skip

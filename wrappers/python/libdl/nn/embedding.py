@@ -74,6 +74,15 @@ class Embedding(Table):
         norm_type: the p of the norm
         scale_grad_by_freq: whether a row's gradient is divided by how often it was read
         sparse: whether the weight's gradient is a sparse tensor
+
+    Shape: indices [...] to [..., embedding_dim].
+
+    Initialisation: weight from N(0, 1); its row padding_idx = 0.
+
+    Example:
+        >>> table = nn.Embedding(10, 3)
+        >>> table(torch.tensor([[1, 2, 4, 5], [4, 3, 2, 9]])).shape
+        libdl.Size([2, 4, 3])
     """
 
     def __init__(self, num_embeddings: int, embedding_dim: int, padding_idx: int | None = None,
@@ -122,6 +131,10 @@ class EmbeddingBag(Table):
         sparse: whether the weight's gradient is a sparse tensor
         include_last_offset: whether offsets also tells where the last bag ends
         padding_idx: a row that starts as zero, is in no bag and receives no gradient
+
+    Shape: indices [n, l], or [l] with offsets [n], to [n, embedding_dim].
+
+    Initialisation: weight from N(0, 1); its row padding_idx = 0.
     """
 
     def __init__(self, num_embeddings: int, embedding_dim: int, max_norm: float | None = None,

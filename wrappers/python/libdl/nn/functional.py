@@ -48,7 +48,12 @@ __all__ += _pooling.__all__ + _units.__all__
 
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
-    """The larger of each element and 0."""
+    """The larger of each element and 0.
+
+    Example:
+        >>> F.relu(torch.tensor([-1., 2.]))
+        tensor([0., 2.])
+    """
     return input.relu_() if inplace else _functions.relu(input)
 
 
@@ -58,7 +63,12 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
 
 
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
-    """Each element times its sigmoid."""
+    """Each element times its sigmoid.
+
+    Example:
+        >>> F.silu(torch.tensor([-1., 2.]))
+        tensor([-0.2689,  1.7616])
+    """
     if inplace:
         return _C.silu_into(input, input)
     return _generated.silu(input)
@@ -71,7 +81,12 @@ def _implicit(name: str, ndim: int) -> int:
 
 def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3,
             dtype: Any = None) -> Tensor:  # fmt: skip
-    """exp(input) scaled so that its sum along dim is 1."""
+    """exp(input) scaled so that its sum along dim is 1.
+
+    Example:
+        >>> F.softmax(torch.tensor([[0., 1., 2.]]), dim=1)
+        tensor([[0.0900, 0.2447, 0.6652]])
+    """
     return _functions.softmax(
         input, _implicit("softmax", input.ndim) if dim is None else dim, dtype
     )
@@ -79,7 +94,12 @@ def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3,
 
 def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3,
                 dtype: Any = None) -> Tensor:  # fmt: skip
-    """The logarithm of softmax."""
+    """The logarithm of softmax.
+
+    Example:
+        >>> F.log_softmax(torch.tensor([0., 1., 2.]), dim=0)
+        tensor([-2.4076, -1.4076, -0.4076])
+    """
     return _functions.log_softmax(
         input, _implicit("log_softmax", input.ndim) if dim is None else dim, dtype
     )
@@ -102,7 +122,15 @@ def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tenso
 
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False,
             *, generator: Any = None) -> Tensor:  # fmt: skip
-    """Elements set to zero with probability p, the others divided by 1 - p."""
+    """Elements set to zero with probability p, the others divided by 1 - p.
+
+    Example:
+        >>> F.dropout(torch.ones(3), p=0.5, training=False)
+        tensor([1., 1., 1.])
+        >>> x = F.dropout(torch.ones(100), p=0.5)
+        >>> x.unique()
+        tensor([0., 2.])
+    """
     if drops_nothing(input, p, training):
         return input
     if inplace:
@@ -151,7 +179,13 @@ _THRESHOLD = threshold  # an argument has its name
 
 def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12,
               out: Tensor | None = None) -> Tensor:  # fmt: skip
-    """input divided by its p-norm along dim, which counts as at least eps."""
+    """input divided by its p-norm along dim, which counts as at least eps.
+
+    Example:
+        >>> F.normalize(torch.tensor([[3., 4.], [0., 2.]]))
+        tensor([[0.6000, 0.8000],
+                [0.0000, 1.0000]])
+    """
     length = input.norm(p, dim, keepdim=True).clamp(min=eps)
     return input / length if out is None else _functions.div(input, length, out=out)
 

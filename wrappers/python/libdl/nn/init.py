@@ -22,7 +22,12 @@ def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = No
 
 
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Tensor:
-    """Normal numbers."""
+    """Normal numbers.
+
+    Example:
+        >>> nn.init.normal_(torch.empty(2, 3), std=0.02).shape
+        libdl.Size([2, 3])
+    """
     with no_grad():
         return tensor.normal_(mean, std, generator=generator)
 
@@ -74,7 +79,12 @@ def _tail_between(count: int, low: float, high: float, generator: Any,
 
 
 def constant_(tensor: Tensor, val: float) -> Tensor:
-    """One number everywhere."""
+    """One number everywhere.
+
+    Example:
+        >>> nn.init.constant_(torch.empty(2), 0.5)
+        tensor([0.5000, 0.5000])
+    """
     with no_grad():
         return tensor.fill_(val)
 
@@ -85,7 +95,12 @@ def ones_(tensor: Tensor) -> Tensor:
 
 
 def zeros_(tensor: Tensor) -> Tensor:
-    """0 everywhere."""
+    """0 everywhere.
+
+    Example:
+        >>> nn.init.zeros_(torch.empty(2))
+        tensor([0., 0.])
+    """
     return constant_(tensor, 0.0)
 
 
@@ -212,7 +227,13 @@ def _calculate_correct_fan(tensor: Tensor, mode: str) -> int:
 
 
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
-    """Uniform numbers with variance 2 gain^2 / (fan_in + fan_out)."""
+    """Uniform numbers with variance 2 gain^2 / (fan_in + fan_out).
+
+    Example:
+        >>> weight = nn.init.xavier_uniform_(torch.empty(30, 20))
+        >>> bool(weight.abs().max() <= (6 / (30 + 20)) ** 0.5)
+        True
+    """
     bound = gain * math.sqrt(6.0 / max(1, sum(_calculate_fan_in_and_fan_out(tensor))))
     return uniform_(tensor, -bound, bound, generator)
 

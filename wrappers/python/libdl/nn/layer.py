@@ -20,6 +20,17 @@ class Linear(Layer):
         in_features: size of x's last dimension
         out_features: size of y's last dimension
         bias: whether b is added
+
+    Shape: [..., in_features] to [..., out_features].
+
+    Initialisation: weight and bias from U(-k, k), k = 1 / sqrt(in_features).
+
+    Example:
+        >>> layer = nn.Linear(20, 30)
+        >>> layer(torch.zeros(128, 20)).shape
+        libdl.Size([128, 30])
+        >>> layer.weight.shape, layer.bias.shape
+        (libdl.Size([30, 20]), libdl.Size([30]))
     """
 
     def __init__(self, in_features: int, out_features: int, bias: bool = True,
@@ -55,7 +66,14 @@ class Linear(Layer):
 
 
 class Identity(Module):
-    """Returns its input; arguments of the constructor are ignored."""
+    """Returns its input; arguments of the constructor are ignored.
+
+    Shape: any; the result has the same.
+
+    Example:
+        >>> nn.Identity()(torch.tensor([1, 2]))
+        tensor([1, 2])
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
@@ -78,14 +96,25 @@ class _DropoutNd(Layer):
 
 
 class Dropout(_DropoutNd):
-    """In training, elements become zero with probability p, the others are divided by 1 - p."""
+    """In training, elements become zero with probability p, the others are divided by 1 - p.
+
+    Shape: any; the result has the same.
+
+    Example:
+        >>> layer = nn.Dropout(0.5)
+        >>> layer.eval()(torch.ones(3))
+        tensor([1., 1., 1.])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.dropout(input, self.p, self.training, self.inplace)
 
 
 class Flatten(Layer):
-    """Merges several adjacent dimensions into one."""
+    """Merges several adjacent dimensions into one.
+
+    Shape: [..., s_i, ..., s_j, ...] to [..., s_i ... s_j, ...], for i = start_dim and j = end_dim.
+    """
 
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
         super().__init__()
@@ -99,7 +128,10 @@ class Flatten(Layer):
 
 
 class Unflatten(Layer):
-    """Splits one dimension into several."""
+    """Splits one dimension into several.
+
+    Shape: [..., s, ...], with s the size of dim, to [..., *unflattened_size, ...].
+    """
 
     def __init__(self, dim: int, unflattened_size: tuple[int, ...]) -> None:
         super().__init__()
@@ -123,7 +155,16 @@ class Unflatten(Layer):
 
 
 class LayerNorm(Layer):
-    """Mean 0 and variance 1 over the last dimensions, then times weight plus bias."""
+    """Mean 0 and variance 1 over the last dimensions, then times weight plus bias.
+
+    Shape: [..., *normalized_shape]; the result has the same.
+
+    Initialisation: weight = 1, bias = 0.
+
+    Example:
+        >>> nn.LayerNorm(4)(torch.zeros(2, 3, 4)).shape
+        libdl.Size([2, 3, 4])
+    """
 
     def __init__(self, normalized_shape: int | tuple[int, ...], eps: float = 1e-5,
                  elementwise_affine: bool = True, bias: bool = True, device: Any = None,

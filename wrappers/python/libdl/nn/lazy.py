@@ -77,7 +77,12 @@ def _materialize(part: Any, *shape: int) -> None:
 
 
 class LazyLinear(LazyModuleMixin, Linear):
-    """A Linear layer whose in_features is the size of the first input's last dimension."""
+    """A Linear layer whose in_features is the size of the first input's last dimension.
+
+    Shape: [..., in_features] to [..., out_features].
+
+    Initialisation: at the first call, weight and bias from U(-k, k), k = 1 / sqrt(in_features).
+    """
 
     cls_to_become = Linear
 
@@ -162,19 +167,37 @@ class _LazyForward(_LazyConvXdMixin):
 
 
 class LazyConv1d(_LazyForward, Conv1d):  # type: ignore[misc]
-    """A Conv1d whose in_channels is that of the first input."""
+    """A Conv1d whose in_channels is that of the first input.
+
+    Shape: [n, in_channels, l] to [n, out_channels, l'] as of Conv1d.
+
+    Initialisation: at the first call, weight and bias from U(-k, k), k = 1 / sqrt(in_channels
+    kernel_size / groups).
+    """
 
     cls_to_become = Conv1d
 
 
 class LazyConv2d(_LazyForward, Conv2d):  # type: ignore[misc]
-    """A Conv2d whose in_channels is that of the first input."""
+    """A Conv2d whose in_channels is that of the first input.
+
+    Shape: [n, in_channels, h, w] to [n, out_channels, h', w'] as of Conv2d.
+
+    Initialisation: at the first call, weight and bias from U(-k, k), k = 1 / sqrt(in_channels kh kw
+    / groups).
+    """
 
     cls_to_become = Conv2d
 
 
 class LazyConv3d(_LazyForward, Conv3d):  # type: ignore[misc]
-    """A Conv3d whose in_channels is that of the first input."""
+    """A Conv3d whose in_channels is that of the first input.
+
+    Shape: [n, in_channels, d, h, w] to [n, out_channels, d', h', w'] as of Conv3d.
+
+    Initialisation: at the first call, weight and bias from U(-k, k), k = 1 / sqrt(in_channels kd kh
+    kw / groups).
+    """
 
     cls_to_become = Conv3d
 
@@ -190,19 +213,37 @@ class _LazyTransposed(_LazyConvXdMixin):
 
 
 class LazyConvTranspose1d(_LazyTransposed, ConvTranspose1d):  # type: ignore[misc]
-    """A ConvTranspose1d whose in_channels is that of the first input."""
+    """A ConvTranspose1d whose in_channels is that of the first input.
+
+    Shape: [n, in_channels, l] to [n, out_channels, l'] as of ConvTranspose1d.
+
+    Initialisation: at the first call, weight and bias from U(-k, k), k = 1 / sqrt(out_channels
+    kernel_size / groups).
+    """
 
     cls_to_become = ConvTranspose1d
 
 
 class LazyConvTranspose2d(_LazyTransposed, ConvTranspose2d):  # type: ignore[misc]
-    """A ConvTranspose2d whose in_channels is that of the first input."""
+    """A ConvTranspose2d whose in_channels is that of the first input.
+
+    Shape: [n, in_channels, h, w] to [n, out_channels, h', w'] as of ConvTranspose2d.
+
+    Initialisation: at the first call, weight and bias from U(-k, k), k = 1 / sqrt(out_channels kh
+    kw / groups).
+    """
 
     cls_to_become = ConvTranspose2d
 
 
 class LazyConvTranspose3d(_LazyTransposed, ConvTranspose3d):  # type: ignore[misc]
-    """A ConvTranspose3d whose in_channels is that of the first input."""
+    """A ConvTranspose3d whose in_channels is that of the first input.
+
+    Shape: [n, in_channels, d, h, w] to [n, out_channels, d', h', w'] as of ConvTranspose3d.
+
+    Initialisation: at the first call, weight and bias from U(-k, k), k = 1 / sqrt(out_channels kd
+    kh kw / groups).
+    """
 
     cls_to_become = ConvTranspose3d
 
@@ -245,21 +286,36 @@ class _LazyNormBase(LazyModuleMixin):
 
 
 class LazyBatchNorm1d(_LazyNormBase, _BatchNorm):  # type: ignore[misc]
-    """A BatchNorm1d whose num_features is the number of channels of the first input."""
+    """A BatchNorm1d whose num_features is the number of channels of the first input.
+
+    Shape: [n, c] or [n, c, l]; the result has the same.
+
+    Initialisation: at the first call, weight = 1, bias = 0; running_mean = 0, running_var = 1.
+    """
 
     cls_to_become = BatchNorm1d
     _check_input_dim = BatchNorm1d._check_input_dim
 
 
 class LazyBatchNorm2d(_LazyNormBase, _BatchNorm):  # type: ignore[misc]
-    """A BatchNorm2d whose num_features is the number of channels of the first input."""
+    """A BatchNorm2d whose num_features is the number of channels of the first input.
+
+    Shape: [n, c, h, w]; the result has the same.
+
+    Initialisation: at the first call, weight = 1, bias = 0; running_mean = 0, running_var = 1.
+    """
 
     cls_to_become = BatchNorm2d
     _check_input_dim = BatchNorm2d._check_input_dim
 
 
 class LazyBatchNorm3d(_LazyNormBase, _BatchNorm):  # type: ignore[misc]
-    """A BatchNorm3d whose num_features is the number of channels of the first input."""
+    """A BatchNorm3d whose num_features is the number of channels of the first input.
+
+    Shape: [n, c, d, h, w]; the result has the same.
+
+    Initialisation: at the first call, weight = 1, bias = 0; running_mean = 0, running_var = 1.
+    """
 
     cls_to_become = BatchNorm3d
     _check_input_dim = BatchNorm3d._check_input_dim
@@ -274,21 +330,36 @@ class _LazyInstanceNorm(_LazyNormBase):
 
 
 class LazyInstanceNorm1d(_LazyInstanceNorm, _InstanceNorm):  # type: ignore[misc]
-    """An InstanceNorm1d whose num_features is the number of channels of the first input."""
+    """An InstanceNorm1d whose num_features is the number of channels of the first input.
+
+    Shape: [n, c, l] or [c, l]; the result has the same.
+
+    Initialisation: that of InstanceNorm1d, at the first call: weight = 1 and bias = 0 with affine.
+    """
 
     cls_to_become = InstanceNorm1d
     _dims = 1
 
 
 class LazyInstanceNorm2d(_LazyInstanceNorm, _InstanceNorm):  # type: ignore[misc]
-    """An InstanceNorm2d whose num_features is the number of channels of the first input."""
+    """An InstanceNorm2d whose num_features is the number of channels of the first input.
+
+    Shape: [n, c, h, w] or [c, h, w]; the result has the same.
+
+    Initialisation: that of InstanceNorm2d, at the first call: weight = 1 and bias = 0 with affine.
+    """
 
     cls_to_become = InstanceNorm2d
     _dims = 2
 
 
 class LazyInstanceNorm3d(_LazyInstanceNorm, _InstanceNorm):  # type: ignore[misc]
-    """An InstanceNorm3d whose num_features is the number of channels of the first input."""
+    """An InstanceNorm3d whose num_features is the number of channels of the first input.
+
+    Shape: [n, c, d, h, w] or [c, d, h, w]; the result has the same.
+
+    Initialisation: that of InstanceNorm3d, at the first call: weight = 1 and bias = 0 with affine.
+    """
 
     cls_to_become = InstanceNorm3d
     _dims = 3

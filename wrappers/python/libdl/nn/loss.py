@@ -35,7 +35,10 @@ class _WeightedLoss(_Loss):
 
 
 class MSELoss(_Loss, Loss):
-    """The squared differences, their "mean" or "sum", or all of them ("none")."""
+    """The squared differences, their "mean" or "sum", or all of them ("none").
+
+    Shape: input and target [...]; the loss is [], or has input's shape with reduction="none".
+    """
 
     def __init__(self, size_average: bool | None = None, reduce: bool | None = None,
                  reduction: str = "mean") -> None:  # fmt: skip
@@ -46,7 +49,10 @@ class MSELoss(_Loss, Loss):
 
 
 class L1Loss(_Loss, Loss):
-    """The absolute differences, their "mean" or "sum", or all of them ("none")."""
+    """The absolute differences, their "mean" or "sum", or all of them ("none").
+
+    Shape: input and target [...]; the loss is [], or has input's shape with reduction="none".
+    """
 
     def __init__(self, size_average: bool | None = None, reduce: bool | None = None,
                  reduction: str = "mean") -> None:  # fmt: skip
@@ -57,7 +63,11 @@ class L1Loss(_Loss, Loss):
 
 
 class NLLLoss(_WeightedLoss, Loss):
-    """The negated log-probability of the target's class."""
+    """The negated log-probability of the target's class.
+
+    Shape: input [n, c, ...] and target [n, ...], or [c] and []; the loss is [], or has target's
+    shape with reduction="none".
+    """
 
     def __init__(self, weight: Tensor | None = None, size_average: bool | None = None,
                  ignore_index: int = -100, reduce: bool | None = None,
@@ -71,7 +81,11 @@ class NLLLoss(_WeightedLoss, Loss):
 
 
 class NLLLoss2d(NLLLoss):
-    """NLLLoss under its older name."""
+    """NLLLoss under its older name.
+
+    Shape: input [n, c, h, w] and target [n, h, w]; the loss is [], or has target's shape with
+    reduction="none".
+    """
 
     def __init__(self, weight: Tensor | None = None, size_average: bool | None = None,
                  ignore_index: int = -100, reduce: bool | None = None,
@@ -82,7 +96,11 @@ class NLLLoss2d(NLLLoss):
 
 
 class CrossEntropyLoss(_WeightedLoss, Loss):
-    """nll_loss of log_softmax; targets may also be the probabilities of all classes."""
+    """nll_loss of log_softmax; targets may also be the probabilities of all classes.
+
+    Shape: input [n, c, ...] and target [n, ...], or [c] and [], or probabilities in input's shape;
+    the loss is [], or [n, ...] with reduction="none".
+    """
 
     def __init__(self, weight: Tensor | None = None, size_average: bool | None = None,
                  ignore_index: int = -100, reduce: bool | None = None, reduction: str = "mean",
@@ -98,7 +116,10 @@ class CrossEntropyLoss(_WeightedLoss, Loss):
 
 class SmoothL1Loss(_Loss, Loss):
     """Half the squared difference over beta where it is below beta, the absolute one less beta / 2
-    elsewhere."""
+    elsewhere.
+
+    Shape: input and target [...]; the loss is [], or has input's shape with reduction="none".
+    """
 
     def __init__(self, size_average: bool | None = None, reduce: bool | None = None,
                  reduction: str = "mean", beta: float = 1.0) -> None:  # fmt: skip
@@ -110,7 +131,10 @@ class SmoothL1Loss(_Loss, Loss):
 
 
 class HuberLoss(_Loss, Loss):
-    """Half the squared difference where it is at most delta, a line of slope delta elsewhere."""
+    """Half the squared difference where it is at most delta, a line of slope delta elsewhere.
+
+    Shape: input and target [...]; the loss is [], or has input's shape with reduction="none".
+    """
 
     def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
         super().__init__(reduction=reduction)
@@ -121,7 +145,10 @@ class HuberLoss(_Loss, Loss):
 
 
 class BCELoss(_WeightedLoss, Loss):
-    """Cross entropy of probabilities of two classes."""
+    """Cross entropy of probabilities of two classes.
+
+    Shape: input and target [...]; the loss is [], or has input's shape with reduction="none".
+    """
 
     def __init__(self, weight: Tensor | None = None, size_average: bool | None = None,
                  reduce: bool | None = None, reduction: str = "mean") -> None:  # fmt: skip
@@ -133,7 +160,10 @@ class BCELoss(_WeightedLoss, Loss):
 
 class BCEWithLogitsLoss(_Loss, Loss):
     """Cross entropy of two classes' scores, before the sigmoid. pos_weight: the weight of the
-    positive class."""
+    positive class.
+
+    Shape: input and target [...]; the loss is [], or has input's shape with reduction="none".
+    """
 
     weight: Tensor | None
     pos_weight: Tensor | None
@@ -151,7 +181,10 @@ class BCEWithLogitsLoss(_Loss, Loss):
 
 
 class KLDivLoss(_Loss, Loss):
-    """target (log(target) - input), with log-probabilities as input."""
+    """target (log(target) - input), with log-probabilities as input.
+
+    Shape: input and target [...]; the loss is [], or has input's shape with reduction="none".
+    """
 
     def __init__(self, size_average: bool | None = None, reduce: bool | None = None,
                  reduction: str = "mean", log_target: bool = False) -> None:  # fmt: skip
@@ -163,7 +196,10 @@ class KLDivLoss(_Loss, Loss):
 
 
 class PoissonNLLLoss(_Loss, Loss):
-    """exp(input) - target input: counts against the logarithms of what is expected."""
+    """exp(input) - target input: counts against the logarithms of what is expected.
+
+    Shape: input and target [...]; the loss is [], or has input's shape with reduction="none".
+    """
 
     def __init__(self, log_input: bool = True, full: bool = False,
                  size_average: bool | None = None, eps: float = 1e-8, reduce: bool | None = None,
@@ -177,7 +213,11 @@ class PoissonNLLLoss(_Loss, Loss):
 
 
 class GaussianNLLLoss(_Loss):
-    """(log(var) + (input - target)^2 / var) / 2."""
+    """(log(var) + (input - target)^2 / var) / 2.
+
+    Shape: input, target and var [...], where var may be 1 in the last dimension, or without it; the
+    loss is [], or has input's shape with reduction="none".
+    """
 
     def __init__(self, *, full: bool = False, eps: float = 1e-6,
                  reduction: str = "mean") -> None:  # fmt: skip
@@ -190,7 +230,11 @@ class GaussianNLLLoss(_Loss):
 
 
 class CTCLoss(_Loss):
-    """Connectionist temporal classification: see ctc_loss."""
+    """Connectionist temporal classification: see ctc_loss.
+
+    Shape: log_probs [t, n, c] or [t, c], targets [n, s] or the sum of target_lengths, lengths [n]
+    or []; the loss is [], or [n] with reduction="none".
+    """
 
     def __init__(self, blank: int = 0, reduction: str = "mean",
                  zero_infinity: bool = False) -> None:  # fmt: skip

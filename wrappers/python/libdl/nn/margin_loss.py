@@ -13,7 +13,10 @@ from .module import Loss
 
 
 class HingeEmbeddingLoss(_Loss, Loss):
-    """The input where the target is 1, max(0, margin - input) where it is -1."""
+    """The input where the target is 1, max(0, margin - input) where it is -1.
+
+    Shape: input and target [...]; the loss is [], or has input's shape with reduction="none".
+    """
 
     def __init__(self, margin: float = 1.0, size_average: bool | None = None,
                  reduce: bool | None = None, reduction: str = "mean") -> None:  # fmt: skip
@@ -25,7 +28,11 @@ class HingeEmbeddingLoss(_Loss, Loss):
 
 
 class CosineEmbeddingLoss(_Loss):
-    """1 - cosine where the target is 1, max(0, cosine - margin) where it is -1."""
+    """1 - cosine where the target is 1, max(0, cosine - margin) where it is -1.
+
+    Shape: input1 and input2 [n, m] and target [n], or [m], [m] and []; the loss is [], or [n] with
+    reduction="none".
+    """
 
     def __init__(self, margin: float = 0.0, size_average: bool | None = None,
                  reduce: bool | None = None, reduction: str = "mean") -> None:  # fmt: skip
@@ -38,7 +45,11 @@ class CosineEmbeddingLoss(_Loss):
 
 
 class MarginRankingLoss(_Loss):
-    """max(0, margin - target (input1 - input2))."""
+    """max(0, margin - target (input1 - input2)).
+
+    Shape: input1, input2 and target [n] or []; the loss is [], or has their shape with
+    reduction="none".
+    """
 
     def __init__(self, margin: float = 0.0, size_average: bool | None = None,
                  reduce: bool | None = None, reduction: str = "mean") -> None:  # fmt: skip
@@ -51,7 +62,10 @@ class MarginRankingLoss(_Loss):
 
 
 class MultiMarginLoss(_WeightedLoss, Loss):
-    """The hinges of all wrong classes against the right one, divided by the number of classes."""
+    """The hinges of all wrong classes against the right one, divided by the number of classes.
+
+    Shape: input [n, c] and target [n], or [c] and []; the loss is [], or [n] with reduction="none".
+    """
 
     def __init__(self, p: int = 1, margin: float = 1.0, weight: Tensor | None = None,
                  size_average: bool | None = None, reduce: bool | None = None,
@@ -69,7 +83,10 @@ class MultiMarginLoss(_WeightedLoss, Loss):
 
 
 class MultiLabelMarginLoss(_Loss, Loss):
-    """The hinges of all wrong classes against every right one, divided by the number of classes."""
+    """The hinges of all wrong classes against every right one, divided by the number of classes.
+
+    Shape: input and target [n, c], or [c]; the loss is [], or [n] with reduction="none".
+    """
 
     def __init__(self, size_average: bool | None = None, reduce: bool | None = None,
                  reduction: str = "mean") -> None:  # fmt: skip
@@ -80,7 +97,10 @@ class MultiLabelMarginLoss(_Loss, Loss):
 
 
 class MultiLabelSoftMarginLoss(_WeightedLoss, Loss):
-    """BCEWithLogitsLoss averaged over the classes, the last dimension."""
+    """BCEWithLogitsLoss averaged over the classes, the last dimension.
+
+    Shape: input and target [n, c]; the loss is [], or [n] with reduction="none".
+    """
 
     def __init__(self, weight: Tensor | None = None, size_average: bool | None = None,
                  reduce: bool | None = None, reduction: str = "mean") -> None:  # fmt: skip
@@ -92,7 +112,10 @@ class MultiLabelSoftMarginLoss(_WeightedLoss, Loss):
 
 
 class SoftMarginLoss(_Loss, Loss):
-    """log(1 + exp(-target input)), with targets 1 and -1."""
+    """log(1 + exp(-target input)), with targets 1 and -1.
+
+    Shape: input and target [...]; the loss is [], or has input's shape with reduction="none".
+    """
 
     def __init__(self, size_average: bool | None = None, reduce: bool | None = None,
                  reduction: str = "mean") -> None:  # fmt: skip
@@ -104,7 +127,11 @@ class SoftMarginLoss(_Loss, Loss):
 
 class TripletMarginLoss(_Loss):
     """max(0, margin + d(anchor, positive) - d(anchor, negative)), with d the p-norm of the
-    difference."""
+    difference.
+
+    Shape: anchor, positive and negative [n, m], or [m]; the loss is [], or [n] with
+    reduction="none".
+    """
 
     def __init__(self, margin: float = 1.0, p: float = 2.0, eps: float = 1e-6, swap: bool = False,
                  size_average: bool | None = None, reduce: bool | None = None,
@@ -121,7 +148,11 @@ class TripletMarginLoss(_Loss):
 
 
 class TripletMarginWithDistanceLoss(_Loss):
-    """TripletMarginLoss with any distance function; None: PairwiseDistance."""
+    """TripletMarginLoss with any distance function; None: PairwiseDistance.
+
+    Shape: anchor, positive and negative [n, m], or [m]; the loss is [], or [n] with
+    reduction="none".
+    """
 
     distance_function: Callable[[Tensor, Tensor], Tensor]
 

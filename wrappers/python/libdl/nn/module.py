@@ -19,7 +19,21 @@ def _no_forward(self: Module, *args: Any, **kwargs: Any) -> Any:
 
 class Module(ModuleConversions):
     """The base of all parts of networks. Subclasses call super().__init__() first, assign
-    parameters, buffers and modules as attributes, and write forward."""
+    parameters, buffers and modules as attributes, and write forward.
+
+    Example:
+        >>> class Twice(nn.Module):
+        ...     def __init__(self):
+        ...         super().__init__()
+        ...         self.layer = nn.Linear(2, 2)
+        ...     def forward(self, x):
+        ...         return self.layer(self.layer(x))
+        >>> model = Twice()
+        >>> model(torch.zeros(5, 2)).shape
+        libdl.Size([5, 2])
+        >>> [name for name, _ in model.named_parameters()]
+        ['layer.weight', 'layer.bias']
+    """
 
     dump_patches = False
     forward: Callable[..., Any] = _no_forward

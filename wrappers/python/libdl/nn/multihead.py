@@ -36,6 +36,15 @@ class MultiheadAttention(Module):
 
     Errors: ValueError (embed_dim or num_heads not positive), AssertionError (embed_dim no multiple
     of num_heads).
+
+    Shape: query [l, n, embed_dim], key [s, n, kdim] and value [s, n, vdim] to output [l, n,
+    embed_dim] and weights [n, l, s], or [n, num_heads, l, s] without their average; with
+    batch_first n comes first; all without n for one sequence.
+
+    Initialisation: input projections from U(-a, a), a = sqrt(6 / (fan_in + fan_out)) of each weight
+    (init.xavier_uniform_), so sqrt(6 / (4 embed_dim)) for in_proj_weight; out_proj.weight from
+    U(-k, k), k = 1 / sqrt(embed_dim); in_proj_bias = 0, out_proj.bias = 0; bias_k and bias_v from
+    N(0, 1 / embed_dim).
     """
 
     in_proj_weight: Parameter | None

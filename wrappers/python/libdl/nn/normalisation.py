@@ -117,6 +117,10 @@ class BatchNorm1d(_BatchNorm):
         affine: whether channels then have a weight and a bias, which are trained
         track_running_stats: whether running statistics are kept, with which evaluation normalises
         bias: whether an affine layer has a bias
+
+    Shape: [n, c] or [n, c, l]; the result has the same.
+
+    Initialisation: weight = 1, bias = 0; running_mean = 0, running_var = 1.
     """
 
     def _check_input_dim(self, input: Tensor) -> None:
@@ -124,14 +128,28 @@ class BatchNorm1d(_BatchNorm):
 
 
 class BatchNorm2d(_BatchNorm):
-    """Normalises each channel of images [n, c, h, w]; arguments as of BatchNorm1d."""
+    """Normalises each channel of images [n, c, h, w]; arguments as of BatchNorm1d.
+
+    Shape: [n, c, h, w]; the result has the same.
+
+    Initialisation: weight = 1, bias = 0; running_mean = 0, running_var = 1.
+
+    Example:
+        >>> nn.BatchNorm2d(3)(torch.zeros(8, 3, 32, 32)).shape
+        libdl.Size([8, 3, 32, 32])
+    """
 
     def _check_input_dim(self, input: Tensor) -> None:
         self._wanted(input, 4)
 
 
 class BatchNorm3d(_BatchNorm):
-    """Normalises each channel of volumes [n, c, d, h, w]; arguments as of BatchNorm1d."""
+    """Normalises each channel of volumes [n, c, d, h, w]; arguments as of BatchNorm1d.
+
+    Shape: [n, c, d, h, w]; the result has the same.
+
+    Initialisation: weight = 1, bias = 0; running_mean = 0, running_var = 1.
+    """
 
     def _check_input_dim(self, input: Tensor) -> None:
         self._wanted(input, 5)
@@ -181,21 +199,39 @@ class _InstanceNorm(_NormBase):
 
 
 class InstanceNorm1d(_InstanceNorm):
-    """Normalises each channel of each sample of [n, c, l] or [c, l]; arguments as of BatchNorm1d."""
+    """Normalises each channel of each sample of [n, c, l] or [c, l]; arguments as of BatchNorm1d.
+
+    Shape: [n, c, l] or [c, l]; the result has the same.
+
+    Initialisation: with affine, weight = 1 and bias = 0; with track_running_stats, running_mean = 0
+    and running_var = 1.
+    """
 
     _dims = 1
 
 
 class InstanceNorm2d(_InstanceNorm):
     """Normalises each channel of each image of [n, c, h, w] or [c, h, w]; arguments as of
-    BatchNorm1d."""
+    BatchNorm1d.
+
+    Shape: [n, c, h, w] or [c, h, w]; the result has the same.
+
+    Initialisation: with affine, weight = 1 and bias = 0; with track_running_stats, running_mean = 0
+    and running_var = 1.
+    """
 
     _dims = 2
 
 
 class InstanceNorm3d(_InstanceNorm):
     """Normalises each channel of each volume of [n, c, d, h, w] or [c, d, h, w]; arguments as of
-    BatchNorm1d."""
+    BatchNorm1d.
+
+    Shape: [n, c, d, h, w] or [c, d, h, w]; the result has the same.
+
+    Initialisation: with affine, weight = 1 and bias = 0; with track_running_stats, running_mean = 0
+    and running_var = 1.
+    """
 
     _dims = 3
 
@@ -208,6 +244,14 @@ class GroupNorm(Layer):
         num_channels: how many channels
         eps: added to the variance
         affine: whether channels then have a weight and a bias
+
+    Shape: [n, num_channels, ...]; the result has the same.
+
+    Initialisation: weight = 1, bias = 0.
+
+    Example:
+        >>> nn.GroupNorm(2, 6)(torch.zeros(8, 6, 32, 32)).shape
+        libdl.Size([8, 6, 32, 32])
     """
 
     weight: Parameter | None
@@ -250,6 +294,10 @@ class RMSNorm(Layer):
         normalized_shape: the sizes of these dimensions
         eps: added to the mean square; None: the dtype's eps
         elementwise_affine: whether there is a weight
+
+    Shape: [..., *normalized_shape]; the result has the same.
+
+    Initialisation: weight = 1.
     """
 
     weight: Parameter | None
@@ -282,7 +330,12 @@ class RMSNorm(Layer):
 
 class SyncBatchNorm(_BatchNorm):
     """A batch normalisation over all processes that train together, of inputs of any number of
-    dimensions; arguments as of BatchNorm1d. There is one process yet, whose batch is the whole."""
+    dimensions; arguments as of BatchNorm1d. There is one process yet, whose batch is the whole.
+
+    Shape: [n, c, ...]; the result has the same.
+
+    Initialisation: weight = 1, bias = 0; running_mean = 0, running_var = 1.
+    """
 
     def __init__(self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1,
                  affine: bool = True, track_running_stats: bool = True, process_group: Any = None,

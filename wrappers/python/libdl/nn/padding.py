@@ -70,6 +70,8 @@ class ConstantPad1d(_ConstantPadNd):
     Arguments:
         padding: how many elements are added before and after it; one number stands for both
         value: the number
+
+    Shape: [..., l] to [..., l + before + after].
     """
 
     _dims = 1
@@ -77,20 +79,29 @@ class ConstantPad1d(_ConstantPadNd):
 
 class ConstantPad2d(_ConstantPadNd):
     """A number around the last two dimensions: left, right, top and bottom; else as
-    ConstantPad1d."""
+    ConstantPad1d.
+
+    Shape: [..., h, w] to [..., h + top + bottom, w + left + right].
+    """
 
     _dims = 2
 
 
 class ConstantPad3d(_ConstantPadNd):
     """A number around the last three dimensions: left, right, top, bottom, front and back; else as
-    ConstantPad1d."""
+    ConstantPad1d.
+
+    Shape: [..., d, h, w] to [..., d + front + back, h + top + bottom, w + left + right].
+    """
 
     _dims = 3
 
 
 class ZeroPad1d(ConstantPad1d):
-    """Zeros around the last dimension; padding as of ConstantPad1d."""
+    """Zeros around the last dimension; padding as of ConstantPad1d.
+
+    Shape: [..., l] to [..., l + before + after].
+    """
 
     def __init__(self, padding: Sizes) -> None:
         super().__init__(padding, 0.0)
@@ -100,7 +111,10 @@ class ZeroPad1d(ConstantPad1d):
 
 
 class ZeroPad2d(ConstantPad2d):
-    """Zeros around the last two dimensions; padding as of ConstantPad2d."""
+    """Zeros around the last two dimensions; padding as of ConstantPad2d.
+
+    Shape: [..., h, w] to [..., h + top + bottom, w + left + right].
+    """
 
     def __init__(self, padding: Sizes) -> None:
         super().__init__(padding, 0.0)
@@ -110,7 +124,10 @@ class ZeroPad2d(ConstantPad2d):
 
 
 class ZeroPad3d(ConstantPad3d):
-    """Zeros around the last three dimensions; padding as of ConstantPad3d."""
+    """Zeros around the last three dimensions; padding as of ConstantPad3d.
+
+    Shape: [..., d, h, w] to [..., d + front + back, h + top + bottom, w + left + right].
+    """
 
     def __init__(self, padding: Sizes) -> None:
         super().__init__(padding, 0.0)
@@ -120,54 +137,84 @@ class ZeroPad3d(ConstantPad3d):
 
 
 class ReflectionPad1d(_ReflectionPadNd):
-    """The signal mirrored at its ends, which are not repeated; padding as of ConstantPad1d."""
+    """The signal mirrored at its ends, which are not repeated; padding as of ConstantPad1d.
+
+    Shape: [n, c, l] to [n, c, l + before + after], or both without n.
+    """
 
     _dims = 1
 
 
 class ReflectionPad2d(_ReflectionPadNd):
-    """The image mirrored at its edges, which are not repeated; padding as of ConstantPad2d."""
+    """The image mirrored at its edges, which are not repeated; padding as of ConstantPad2d.
+
+    Shape: [n, c, h, w] to [n, c, h + top + bottom, w + left + right], or both without n.
+    """
 
     _dims = 2
 
 
 class ReflectionPad3d(_ReflectionPadNd):
-    """The volume mirrored at its sides, which are not repeated; padding as of ConstantPad3d."""
+    """The volume mirrored at its sides, which are not repeated; padding as of ConstantPad3d.
+
+    Shape: [n, c, d, h, w] to [n, c, d + front + back, h + top + bottom, w + left + right], or both
+    without n.
+    """
 
     _dims = 3
 
 
 class ReplicationPad1d(_ReplicationPadNd):
-    """The signal's ends repeated; padding as of ConstantPad1d."""
+    """The signal's ends repeated; padding as of ConstantPad1d.
+
+    Shape: [n, c, l] to [n, c, l + before + after], or both without n.
+    """
 
     _dims = 1
 
 
 class ReplicationPad2d(_ReplicationPadNd):
-    """The image's edges repeated; padding as of ConstantPad2d."""
+    """The image's edges repeated; padding as of ConstantPad2d.
+
+    Shape: [n, c, h, w] to [n, c, h + top + bottom, w + left + right], or both without n.
+    """
 
     _dims = 2
 
 
 class ReplicationPad3d(_ReplicationPadNd):
-    """The volume's sides repeated; padding as of ConstantPad3d."""
+    """The volume's sides repeated; padding as of ConstantPad3d.
+
+    Shape: [n, c, d, h, w] to [n, c, d + front + back, h + top + bottom, w + left + right], or both
+    without n.
+    """
 
     _dims = 3
 
 
 class CircularPad1d(_CircularPadNd):
-    """The signal repeated as if its ends met; padding as of ConstantPad1d."""
+    """The signal repeated as if its ends met; padding as of ConstantPad1d.
+
+    Shape: [n, c, l] to [n, c, l + before + after], or both without n.
+    """
 
     _dims = 1
 
 
 class CircularPad2d(_CircularPadNd):
-    """The image repeated as if opposite edges met; padding as of ConstantPad2d."""
+    """The image repeated as if opposite edges met; padding as of ConstantPad2d.
+
+    Shape: [n, c, h, w] to [n, c, h + top + bottom, w + left + right], or both without n.
+    """
 
     _dims = 2
 
 
 class CircularPad3d(_CircularPadNd):
-    """The volume repeated as if opposite sides met; padding as of ConstantPad3d."""
+    """The volume repeated as if opposite sides met; padding as of ConstantPad3d.
+
+    Shape: [n, c, d, h, w] to [n, c, d + front + back, h + top + bottom, w + left + right], or both
+    without n.
+    """
 
     _dims = 3

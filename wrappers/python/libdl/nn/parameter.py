@@ -44,7 +44,13 @@ def _of_its_class(data: Tensor, kind: str, requires_grad: bool) -> Tensor:
 
 class Parameter(Tensor, metaclass=_Kind):
     """A leaf to be trained; assigned to a module, it becomes one of the module's parameters. Made
-    of a tensor of a subclass, it is of that class."""
+    of a tensor of a subclass, it is of that class.
+
+    Example:
+        >>> nn.Parameter(torch.zeros(2))
+        Parameter containing:
+        tensor([0., 0.], requires_grad=True)
+    """
 
     _mark = "_is_param"
 

@@ -65,6 +65,9 @@ class MaxPool1d(_MaxPoolNd):
         dilation: the distance between elements of a window
         return_indices: whether to also return the positions of the elements
         ceil_mode: whether the last window may extend beyond the padding
+
+    Shape: [n, c, l] to [n, c, l'], or both without n; l' = floor((l + 2 padding - dilation
+    (kernel_size - 1) - 1) / stride) + 1, rounded up with ceil_mode.
     """
 
     _dims = 1
@@ -80,6 +83,9 @@ class MaxPool2d(_MaxPoolNd):
         dilation: the distance between elements of a window
         return_indices: whether to also return the positions of the elements
         ceil_mode: whether the last window may extend beyond the padding
+
+    Shape: [n, c, h, w] to [n, c, h', w'], or both without n; h' = floor((h + 2 padding - dilation
+    (kernel_size - 1) - 1) / stride) + 1, rounded up with ceil_mode, and w' likewise.
     """
 
     _dims = 2
@@ -87,7 +93,10 @@ class MaxPool2d(_MaxPoolNd):
 
 class MaxPool3d(_MaxPoolNd):
     """The largest element of each window over the last three dimensions; arguments as of MaxPool2d,
-    where a number stands for all three."""
+    where a number stands for all three.
+
+    Shape: [n, c, d, h, w] to [n, c, d', h', w'], or both without n; sizes as of MaxPool2d.
+    """
 
     _dims = 3
 
@@ -116,6 +125,8 @@ class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
     Arguments:
         output_size: the number of parts
         return_indices: whether to also return the positions of the elements
+
+    Shape: [n, c, l] to [n, c, output_size], or both without n.
     """
 
     _dims = 1
@@ -127,6 +138,8 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
     Arguments:
         output_size: the number of parts of each, or one number for all; None: as in the input
         return_indices: whether to also return the positions of the elements
+
+    Shape: [n, c, h, w] to [n, c, *output_size], or both without n.
     """
 
     _dims = 2
@@ -134,7 +147,10 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
 
 class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
     """The largest elements of windows that divide the last three dimensions into equal parts;
-    arguments as of AdaptiveMaxPool2d."""
+    arguments as of AdaptiveMaxPool2d.
+
+    Shape: [n, c, d, h, w] to [n, c, *output_size], or both without n.
+    """
 
     _dims = 3
 
@@ -171,6 +187,9 @@ class FractionalMaxPool2d(_FractionalMaxPool):
         output_size: the result's
         output_ratio: or its share of the input's, between 0 and 1
         return_indices: whether to also return the positions of the elements
+
+    Shape: [n, c, h, w] to [n, c, *output_size], or both without n; sizes by output_ratio are
+    rounded down.
     """
 
     _dims = 2
@@ -178,7 +197,11 @@ class FractionalMaxPool2d(_FractionalMaxPool):
 
 class FractionalMaxPool3d(_FractionalMaxPool):
     """The largest elements of windows at random distances over the last three dimensions; arguments
-    as of FractionalMaxPool2d."""
+    as of FractionalMaxPool2d.
+
+    Shape: [n, c, d, h, w] to [n, c, *output_size], or both without n; sizes by output_ratio are
+    rounded down.
+    """
 
     _dims = 3
 
@@ -210,6 +233,9 @@ class MaxUnpool1d(_MaxUnpoolNd):
         kernel_size: the window's size
         stride: the distance between windows; None: kernel_size
         padding: how far windows extended beyond each side
+
+    Shape: [n, c, l] and indices of the same shape to [n, c, l'], or all without n; l' = (l - 1)
+    stride - 2 padding + kernel_size unless output_size is given.
     """
 
     _dims = 1
@@ -217,14 +243,22 @@ class MaxUnpool1d(_MaxUnpoolNd):
 
 class MaxUnpool2d(_MaxUnpoolNd):
     """The reverse of MaxPool2d: zeros, with each element in its place; arguments as of MaxUnpool1d,
-    where a number stands for both dimensions."""
+    where a number stands for both dimensions.
+
+    Shape: [n, c, h, w] and indices of the same shape to [n, c, h', w'], or all without n; h' = (h -
+    1) stride - 2 padding + kernel_size, and w' likewise, unless output_size is given.
+    """
 
     _dims = 2
 
 
 class MaxUnpool3d(_MaxUnpoolNd):
     """The reverse of MaxPool3d: zeros, with each element in its place; arguments as of MaxUnpool1d,
-    where a number stands for all three dimensions."""
+    where a number stands for all three dimensions.
+
+    Shape: [n, c, d, h, w] and indices of the same shape to [n, c, d', h', w'], or all without n;
+    sizes as of MaxUnpool2d.
+    """
 
     _dims = 3
 
@@ -252,6 +286,9 @@ class AvgPool1d(_AvgPoolNd):
         padding: zeros on both sides
         ceil_mode: whether the last window may extend beyond the padding
         count_include_pad: whether the zeros count
+
+    Shape: [n, c, l] to [n, c, l'], or both without n; l' = floor((l + 2 padding - kernel_size) /
+    stride) + 1, rounded up with ceil_mode.
     """
 
     _dims = 1
@@ -297,6 +334,9 @@ class AvgPool2d(_AvgPoolBy):
         ceil_mode: whether the last window may extend beyond the padding
         count_include_pad: whether the zeros count
         divisor_override: by what sums are divided instead of the number of elements
+
+    Shape: [n, c, h, w] to [n, c, h', w'], or both without n; h' = floor((h + 2 padding -
+    kernel_size) / stride) + 1, rounded up with ceil_mode, and w' likewise.
     """
 
     _dims = 2
@@ -304,7 +344,10 @@ class AvgPool2d(_AvgPoolBy):
 
 class AvgPool3d(_AvgPoolBy):
     """The mean of each window over the last three dimensions; arguments as of AvgPool2d, where a
-    number stands for all three."""
+    number stands for all three.
+
+    Shape: [n, c, d, h, w] to [n, c, d', h', w'], or both without n; sizes as of AvgPool2d.
+    """
 
     _dims = 3
 
@@ -326,6 +369,8 @@ class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
 
     Arguments:
         output_size: the number of parts
+
+    Shape: [n, c, l] to [n, c, output_size], or both without n.
     """
 
     _dims = 1
@@ -336,6 +381,8 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
 
     Arguments:
         output_size: the number of parts of each, or one number for both; None: as in the input
+
+    Shape: [n, c, h, w] to [n, c, *output_size], or both without n.
     """
 
     _dims = 2
@@ -343,7 +390,10 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
 
 class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
     """The means of windows that divide the last three dimensions into equal parts; argument as of
-    AdaptiveAvgPool2d."""
+    AdaptiveAvgPool2d.
+
+    Shape: [n, c, d, h, w] to [n, c, *output_size], or both without n.
+    """
 
     _dims = 3
 
@@ -378,6 +428,9 @@ class LPPool1d(_LPPoolNd):
         kernel_size: the window's size
         stride: the distance between windows; None: kernel_size
         ceil_mode: whether the last window may extend beyond the input
+
+    Shape: [n, c, l] to [n, c, l'], or both without n; l' = floor((l - kernel_size) / stride) + 1,
+    rounded up with ceil_mode.
     """
 
     _dims = 1
@@ -385,13 +438,20 @@ class LPPool1d(_LPPoolNd):
 
 class LPPool2d(_LPPoolNd):
     """The root of the sum of powers of each window over the last two dimensions; arguments as of
-    LPPool1d, where a number stands for both."""
+    LPPool1d, where a number stands for both.
+
+    Shape: [n, c, h, w] to [n, c, h', w'], or both without n; h' = floor((h - kernel_size) / stride)
+    + 1, rounded up with ceil_mode, and w' likewise.
+    """
 
     _dims = 2
 
 
 class LPPool3d(_LPPoolNd):
     """The root of the sum of powers of each window over the last three dimensions; arguments as of
-    LPPool1d, where a number stands for all three."""
+    LPPool1d, where a number stands for all three.
+
+    Shape: [n, c, d, h, w] to [n, c, d', h', w'], or both without n; sizes as of LPPool2d.
+    """
 
     _dims = 3

@@ -32,6 +32,10 @@ class RNNBase(Module):
 
     Parameters are called weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0 and weight_hr_l0, with
     the layer's number at the end, and _reverse behind it for the second direction.
+
+    Shape: those of RNN, GRU and LSTM.
+
+    Initialisation: all parameters from U(-k, k), k = 1 / sqrt(hidden_size).
     """
 
     mode: str
@@ -287,6 +291,14 @@ class RNN(RNNBase):
     Called with an input (also without a batch, or a PackedSequence) and the first hidden states
     [layers directions, batch, hidden_size] (None: zeros), returns the outputs of all steps and the
     last states.
+
+    Shape: input [l, n, input_size] and h [layers directions, n, hidden_size] to output [l, n,
+    directions hidden_size] and the last h; with batch_first n stands before l in input and output;
+    all without n for a sequence without a batch.
+
+    Initialisation: all parameters from U(-k, k), k = 1 / sqrt(hidden_size).
+
+    Source: Elman, 1990, Finding structure in time.
     """
 
     def __init__(self, input_size: int, hidden_size: int, num_layers: int = 1,
@@ -302,7 +314,17 @@ class RNN(RNNBase):
 
 
 class GRU(RNNBase):
-    """Gated recurrent units in one or more layers; arguments and results as of RNN."""
+    """Gated recurrent units in one or more layers; arguments and results as of RNN.
+
+    Shape: input [l, n, input_size] and h [layers directions, n, hidden_size] to output [l, n,
+    directions hidden_size] and the last h; with batch_first n stands before l in input and output;
+    all without n for a sequence without a batch.
+
+    Initialisation: all parameters from U(-k, k), k = 1 / sqrt(hidden_size).
+
+    Source: Cho, van Merrienboer, Gulcehre, Bahdanau, Bougares, Schwenk and Bengio, 2014, Learning
+    phrase representations using RNN encoder-decoder for statistical machine translation.
+    """
 
     def __init__(self, input_size: int, hidden_size: int, num_layers: int = 1, bias: bool = True,
                  batch_first: bool = False, dropout: float = 0.0, bidirectional: bool = False,
@@ -318,6 +340,17 @@ class LSTM(RNNBase):
 
     The states are a pair: hidden [layers directions, batch, proj_size or hidden_size] and cell
     [layers directions, batch, hidden_size].
+
+    Shape: input [l, n, input_size] and (h, c), [layers directions, n, m] and [layers directions, n,
+    hidden_size], to output [l, n, directions m] and the last (h, c), where m is proj_size or
+    hidden_size; with batch_first n stands before l in input and output; all without n for a
+    sequence without a batch.
+
+    Initialisation: all parameters from U(-k, k), k = 1 / sqrt(hidden_size).
+
+    Source: Hochreiter and Schmidhuber, 1997, Long short-term memory; with proj_size Sak, Senior and
+    Beaufays, 2014, Long short-term memory recurrent neural network architectures for large scale
+    acoustic modeling.
     """
 
     def __init__(self, input_size: int, hidden_size: int, num_layers: int = 1, bias: bool = True,

@@ -33,6 +33,10 @@ class TransformerEncoder(Module):
         norm: a module, or None
         enable_nested_tensor, mask_check: accepted and change nothing: there are no nested tensors,
             and use_nested_tensor is always False
+
+    Shape: that of its layers; the result has the same.
+
+    Initialisation: the copied layer's parameters, in every copy.
     """
 
     def __init__(self, encoder_layer: Module, num_layers: int, norm: Module | None = None,
@@ -74,6 +78,10 @@ class TransformerDecoder(Module):
             attribute self_attn.batch_first
         num_layers: how many copies
         norm: a module, or None
+
+    Shape: tgt and memory as of its layers; the result has tgt's.
+
+    Initialisation: the copied layer's parameters, in every copy.
     """
 
     def __init__(self, decoder_layer: Module, num_layers: int,
@@ -120,6 +128,12 @@ class Transformer(Module):
 
     All parameters of two or more dimensions, also those of custom modules, are drawn anew by
     init.xavier_uniform_.
+
+    Shape: src [s, n, d_model] and tgt [l, n, d_model] to [l, n, d_model]; with batch_first n comes
+    first; all without n for one sequence.
+
+    Initialisation: parameters of two or more dimensions from U(-a, a), a = sqrt(6 / (fan_in +
+    fan_out)); the others as in their layers.
     """
 
     def __init__(self, d_model: int = 512, nhead: int = 8, num_encoder_layers: int = 6,

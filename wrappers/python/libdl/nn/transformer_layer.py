@@ -51,6 +51,12 @@ class TransformerEncoderLayer(Module):
         bias: whether linear layers, projections and normalisations add biases
 
     Errors: RuntimeError (another name of an activation), and those of MultiheadAttention.
+
+    Shape: [l, n, d_model], or [n, l, d_model] with batch_first, or [l, d_model]; the result has the
+    same.
+
+    Initialisation: that of MultiheadAttention and of Linear (U(-k, k), k = 1 / sqrt(in_features));
+    normalisations: weight = 1, bias = 0.
     """
 
     def __init__(self, d_model: int, nhead: int, dim_feedforward: int = 2048, dropout: float = 0.1,
@@ -106,7 +112,13 @@ class TransformerEncoderLayer(Module):
 
 class TransformerDecoderLayer(Module):
     """Self-attention, attention to an encoder's result, then two linear layers, each with a
-    residual connection and normalised. Arguments and sources as of TransformerEncoderLayer."""
+    residual connection and normalised. Arguments and sources as of TransformerEncoderLayer.
+
+    Shape: tgt [l, n, d_model] and memory [s, n, d_model] to [l, n, d_model]; with batch_first n
+    comes first; all without n for one sequence.
+
+    Initialisation: that of TransformerEncoderLayer.
+    """
 
     def __init__(self, d_model: int, nhead: int, dim_feedforward: int = 2048, dropout: float = 0.1,
                  activation: Activation = F.relu, layer_norm_eps: float = 1e-5,

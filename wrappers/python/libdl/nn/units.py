@@ -15,7 +15,10 @@ from .parameter import Parameter
 
 
 class Hardtanh(Layer):
-    """The element, limited to min_val to max_val."""
+    """The element, limited to min_val to max_val.
+
+    Shape: any; the result has the same.
+    """
 
     def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False,
                  min_value: float | None = None,
@@ -41,7 +44,10 @@ class Hardtanh(Layer):
 
 
 class ReLU6(Hardtanh):
-    """The element, limited to 0 to 6."""
+    """The element, limited to 0 to 6.
+
+    Shape: any; the result has the same.
+    """
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__(0.0, 6.0, inplace)
@@ -51,7 +57,10 @@ class ReLU6(Hardtanh):
 
 
 class Hardsigmoid(Layer):
-    """(x + 3) / 6, limited to 0 to 1."""
+    """(x + 3) / 6, limited to 0 to 1.
+
+    Shape: any; the result has the same.
+    """
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__()
@@ -62,7 +71,10 @@ class Hardsigmoid(Layer):
 
 
 class Hardswish(Layer):
-    """Each element times its hardsigmoid."""
+    """Each element times its hardsigmoid.
+
+    Shape: any; the result has the same.
+    """
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__()
@@ -73,7 +85,10 @@ class Hardswish(Layer):
 
 
 class SELU(Layer):
-    """1.0507 times ELU with alpha=1.6733, which keeps mean 0 and variance 1."""
+    """1.0507 times ELU with alpha=1.6733, which keeps mean 0 and variance 1.
+
+    Shape: any; the result has the same.
+    """
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__()
@@ -87,7 +102,10 @@ class SELU(Layer):
 
 
 class CELU(Layer):
-    """The element where positive, alpha (exp(element / alpha) - 1) elsewhere."""
+    """The element where positive, alpha (exp(element / alpha) - 1) elsewhere.
+
+    Shape: any; the result has the same.
+    """
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
         super().__init__()
@@ -101,7 +119,10 @@ class CELU(Layer):
 
 
 class Mish(Layer):
-    """Each element times tanh(softplus(element))."""
+    """Each element times tanh(softplus(element)).
+
+    Shape: any; the result has the same.
+    """
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__()
@@ -115,21 +136,30 @@ class Mish(Layer):
 
 
 class Softsign(Layer):
-    """x / (1 + |x|)."""
+    """x / (1 + |x|).
+
+    Shape: any; the result has the same.
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.softsign(input)
 
 
 class Tanhshrink(Layer):
-    """x - tanh(x)."""
+    """x - tanh(x).
+
+    Shape: any; the result has the same.
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.tanhshrink(input)
 
 
 class Softshrink(Layer):
-    """0 from -lambd to lambd, elsewhere nearer to 0 by lambd."""
+    """0 from -lambd to lambd, elsewhere nearer to 0 by lambd.
+
+    Shape: any; the result has the same.
+    """
 
     def __init__(self, lambd: float = 0.5) -> None:
         super().__init__()
@@ -143,7 +173,10 @@ class Softshrink(Layer):
 
 
 class GLU(Layer):
-    """The first half along dim times the sigmoid of the second."""
+    """The first half along dim times the sigmoid of the second.
+
+    Shape: [..., 2 m, ...], with 2 m the size of dim, to [..., m, ...].
+    """
 
     def __init__(self, dim: int = -1) -> None:
         super().__init__()
@@ -162,6 +195,10 @@ class PReLU(Layer):
     Arguments:
         num_parameters: 1, or the number of channels
         init: the first value of weight
+
+    Shape: any, with [n, num_parameters, ...] unless num_parameters is 1; the result has the same.
+
+    Initialisation: weight = init.
     """
 
     def __init__(self, num_parameters: int = 1, init: float = 0.25, device: Any = None,
@@ -184,7 +221,10 @@ class PReLU(Layer):
 
 class RReLU(Layer):
     """The element where positive; elsewhere times a number drawn from lower to upper or, in
-    evaluation, their mean."""
+    evaluation, their mean.
+
+    Shape: any; the result has the same.
+    """
 
     def __init__(self, lower: float = 1.0 / 8, upper: float = 1.0 / 3,
                  inplace: bool = False) -> None:  # fmt: skip
@@ -200,7 +240,10 @@ class RReLU(Layer):
 
 
 class Threshold(Layer):
-    """The element where above the threshold, value elsewhere."""
+    """The element where above the threshold, value elsewhere.
+
+    Shape: any; the result has the same.
+    """
 
     def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
         super().__init__()
@@ -215,14 +258,20 @@ class Threshold(Layer):
 
 
 class LogSigmoid(Layer):
-    """The logarithm of the sigmoid."""
+    """The logarithm of the sigmoid.
+
+    Shape: any; the result has the same.
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.logsigmoid(input)
 
 
 class Softmin(Layer):
-    """exp(-x) scaled so that its sum along dim is 1."""
+    """exp(-x) scaled so that its sum along dim is 1.
+
+    Shape: any with a dimension dim; the result has the same.
+    """
 
     def __init__(self, dim: int | None = None) -> None:
         super().__init__()
@@ -236,7 +285,10 @@ class Softmin(Layer):
 
 
 class Softmax2d(Layer):
-    """Softmax over the channels of [n, c, h, w] or [c, h, w]."""
+    """Softmax over the channels of [n, c, h, w] or [c, h, w].
+
+    Shape: [n, c, h, w] or [c, h, w]; the result has the same.
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         if input.ndim not in (3, 4):

@@ -12,7 +12,11 @@ Factors = float | tuple[float, ...]
 
 
 class Upsample(Layer):
-    """Images of another size; arguments as of functional.interpolate."""
+    """Images of another size; arguments as of functional.interpolate.
+
+    Shape: [n, c, l], [n, c, h, w] or [n, c, d, h, w] to the same with the last sizes times
+    scale_factor, rounded down, or those of size.
+    """
 
     def __init__(self, size: Sizes | None = None, scale_factor: Factors | None = None,
                  mode: str = "nearest", align_corners: bool | None = None,
@@ -39,7 +43,10 @@ class Upsample(Layer):
 
 
 class UpsamplingNearest2d(Upsample):
-    """Images of another size, each pixel the nearest one."""
+    """Images of another size, each pixel the nearest one.
+
+    Shape: [n, c, h, w] to [n, c, h', w'], sizes times scale_factor, rounded down, or those of size.
+    """
 
     def __init__(self, size: Sizes | None = None,
                  scale_factor: Factors | None = None) -> None:  # fmt: skip
@@ -47,7 +54,10 @@ class UpsamplingNearest2d(Upsample):
 
 
 class UpsamplingBilinear2d(Upsample):
-    """Images of another size, bilinear, with the corners' pixels in the corners."""
+    """Images of another size, bilinear, with the corners' pixels in the corners.
+
+    Shape: [n, c, h, w] to [n, c, h', w'], sizes times scale_factor, rounded down, or those of size.
+    """
 
     def __init__(self, size: Sizes | None = None,
                  scale_factor: Factors | None = None) -> None:  # fmt: skip
@@ -55,7 +65,10 @@ class UpsamplingBilinear2d(Upsample):
 
 
 class PixelShuffle(Layer):
-    """[..., c r r, h, w] as [..., c, h r, w r], for r = upscale_factor."""
+    """[..., c r r, h, w] as [..., c, h r, w r], for r = upscale_factor.
+
+    Shape: [..., c r^2, h, w] to [..., c, h r, w r], for r = upscale_factor.
+    """
 
     def __init__(self, upscale_factor: int) -> None:
         super().__init__()
@@ -69,7 +82,10 @@ class PixelShuffle(Layer):
 
 
 class PixelUnshuffle(Layer):
-    """The inverse of PixelShuffle."""
+    """The inverse of PixelShuffle.
+
+    Shape: [..., c, h r, w r] to [..., c r^2, h, w], for r = downscale_factor.
+    """
 
     def __init__(self, downscale_factor: int) -> None:
         super().__init__()
@@ -83,7 +99,10 @@ class PixelUnshuffle(Layer):
 
 
 class ChannelShuffle(Layer):
-    """Takes channels from each of the groups in turn."""
+    """Takes channels from each of the groups in turn.
+
+    Shape: [n, c, ...]; the result has the same.
+    """
 
     def __init__(self, groups: int) -> None:
         super().__init__()
@@ -97,7 +116,11 @@ class ChannelShuffle(Layer):
 
 
 class Unfold(Layer):
-    """The windows of images as columns; arguments as of functional.unfold."""
+    """The windows of images as columns; arguments as of functional.unfold.
+
+    Shape: [n, c, h, w] to [n, c kh kw, windows], or both without n; along each dimension there are
+    floor((size + 2 padding - dilation (kernel_size - 1) - 1) / stride) + 1 windows.
+    """
 
     def __init__(self, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0,
                  stride: Sizes = 1) -> None:  # fmt: skip
@@ -114,7 +137,10 @@ class Unfold(Layer):
 
 
 class Fold(Layer):
-    """The sums of columns over windows of images; arguments as of functional.fold."""
+    """The sums of columns over windows of images; arguments as of functional.fold.
+
+    Shape: [n, c kh kw, windows] to [n, c, *output_size], or both without n.
+    """
 
     def __init__(self, output_size: Sizes, kernel_size: Sizes, dilation: Sizes = 1,
                  padding: Sizes = 0, stride: Sizes = 1) -> None:  # fmt: skip

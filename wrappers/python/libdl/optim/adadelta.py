@@ -23,6 +23,8 @@ class Adadelta(OnePassOptimizer):
         weight_decay: this times the parameter is added to the gradient
         maximize: whether to maximise the objective
         foreach, capturable: stored but not used; a step is one call in any case
+
+    Source: Zeiler, 2012, ADADELTA: an adaptive learning rate method.
     """
 
     _later = {"foreach": None, "maximize": False, "differentiable": False, "capturable": False}

@@ -26,6 +26,8 @@ class Adafactor(Optimizer):
         weight_decay: parameters shrink by this times the learning rate
         maximize: whether to maximise the objective
         foreach: stored but not used
+
+    Source: Shazeer and Stern, 2018, Adafactor: adaptive learning rates with sublinear memory cost.
     """
 
     _later = {"foreach": None}

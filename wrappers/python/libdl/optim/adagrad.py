@@ -24,6 +24,9 @@ class Adagrad(OnePassOptimizer):
         eps: added to the root in the denominator
         maximize: whether to maximise the objective
         foreach, fused: stored but not used; a step is one call in any case
+
+    Source: Duchi, Hazan and Singer, 2011, Adaptive subgradient methods for online learning and
+    stochastic optimization.
     """
 
     _later = {"foreach": None, "maximize": False, "differentiable": False, "fused": None}

@@ -27,6 +27,18 @@ class Adam(OnePassOptimizer):
         maximize: whether to maximise the objective
         decoupled_weight_decay: whether the decay shrinks the parameters directly, as in AdamW
         foreach, capturable, fused: stored but not used; a step is one call in any case
+
+    Source: Kingma and Ba, 2015, Adam: a method for stochastic optimization; amsgrad: Reddi, Kale
+    and Kumar, 2018, On the convergence of Adam and beyond.
+
+    Example:
+        >>> w = torch.tensor([1., -2.], requires_grad=True)
+        >>> optimizer = torch.optim.Adam([w], lr=0.1)
+        >>> loss = (w * w).sum()
+        >>> loss.backward()
+        >>> optimizer.step()
+        >>> w
+        tensor([ 0.9000, -1.9000], requires_grad=True)
     """
 
     _decoupled = False
@@ -106,7 +118,19 @@ class Adam(OnePassOptimizer):
 
 
 class AdamW(Adam):
-    """Adam whose weight decay shrinks the parameters directly."""
+    """Adam whose weight decay shrinks the parameters directly.
+
+    Source: Loshchilov and Hutter, 2019, Decoupled weight decay regularization.
+
+    Example:
+        >>> w = torch.tensor([1., -2.], requires_grad=True)
+        >>> optimizer = torch.optim.AdamW([w], lr=0.1)
+        >>> loss = (w * w).sum()
+        >>> loss.backward()
+        >>> optimizer.step()
+        >>> w
+        tensor([ 0.8990, -1.8980], requires_grad=True)
+    """
 
     _decoupled = True
 

@@ -23,6 +23,8 @@ class Adamax(OnePassOptimizer):
         weight_decay: this times the parameter is added to the gradient
         maximize: whether to maximise the objective
         foreach, capturable: stored but not used; a step is one call in any case
+
+    Source: Kingma and Ba, 2015, Adam: a method for stochastic optimization, section 7.1.
     """
 
     _later = {"foreach": None, "maximize": False, "differentiable": False, "capturable": False}

@@ -24,6 +24,8 @@ class ASGD(OnePassOptimizer):
         weight_decay: this times the parameter is added to the gradient
         maximize: whether to maximise the objective
         foreach, capturable: stored but not used; a step is one call in any case
+
+    Source: Polyak and Juditsky, 1992, Acceleration of stochastic approximation by averaging.
     """
 
     _later = {"foreach": None, "maximize": False, "differentiable": False, "capturable": False}

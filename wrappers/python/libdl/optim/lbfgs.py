@@ -27,6 +27,9 @@ class LBFGS(Optimizer):
             memory of the parameters
         line_search_fn: "strong_wolfe", or None for steps of the size lr
         maximize: whether to maximise the objective
+
+    Source: Liu and Nocedal, 1989, On the limited memory BFGS method for large scale optimization;
+    the line search: Nocedal and Wright, 2006, Numerical optimization, algorithms 3.5 and 3.6.
     """
 
     _later = {"maximize": False}

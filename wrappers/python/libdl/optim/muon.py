@@ -40,6 +40,10 @@ class Muon(Optimizer):
         ns_steps: iterations
         adjust_lr_fn: how the rate depends on the shape: "original", "match_rms_adamw" or
             "spectral_unclamped"; None: "original"
+
+    Source: Jordan, Jin, Boza, You, Cesista, Newhouse and Bernstein, 2024, Muon: an optimizer for
+    hidden layers in neural networks; match_rms_adamw: Liu et al., 2025, Muon is scalable for LLM
+    training.
     """
 
     _scalars = ()

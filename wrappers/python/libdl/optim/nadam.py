@@ -25,6 +25,8 @@ class NAdam(OnePassOptimizer):
         decoupled_weight_decay: whether the decay shrinks the parameters directly
         maximize: whether to maximise the objective
         foreach, capturable: stored but not used; a step is one call in any case
+
+    Source: Dozat, 2016, Incorporating Nesterov momentum into Adam.
     """
 
     _later = {"maximize": False, "foreach": None, "capturable": False, "differentiable": False,

@@ -88,6 +88,21 @@ class Optimizer(Hooked):
     Arguments:
         params: tensors, pairs of names and tensors, or groups of them with options of their own
         defaults: the options, for groups that do not have them
+
+    Example:
+        >>> class Descent(torch.optim.Optimizer):
+        ...     def __init__(self, params, lr):
+        ...         super().__init__(params, {"lr": lr})
+        ...     @torch.no_grad()
+        ...     def step(self, closure=None):
+        ...         for group in self.param_groups:
+        ...             for p in group["params"]:
+        ...                 p -= group["lr"] * p.grad
+        >>> w = torch.tensor([1., -2.], requires_grad=True)
+        >>> (w * w).sum().backward()
+        >>> Descent([w], lr=0.25).step()
+        >>> w
+        tensor([ 0.5000, -1.0000], requires_grad=True)
     """
 
     _opt_called = False  # whether step() was called, for schedulers

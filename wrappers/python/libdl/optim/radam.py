@@ -24,6 +24,9 @@ class RAdam(OnePassOptimizer):
         decoupled_weight_decay: whether the decay shrinks the parameters directly
         maximize: whether to maximise the objective
         foreach, capturable: stored but not used; a step is one call in any case
+
+    Source: Liu, Jiang, He, Chen, Liu, Gao and Han, 2020, On the variance of the adaptive learning
+    rate and beyond.
     """
 
     _later = {"foreach": None, "maximize": False, "differentiable": False,

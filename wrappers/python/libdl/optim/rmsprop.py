@@ -25,6 +25,9 @@ class RMSprop(OnePassOptimizer):
         centered: whether to divide by the deviation from the mean instead
         maximize: whether to maximise the objective
         foreach, capturable: stored but not used; a step is one call in any case
+
+    Source: Tieleman and Hinton, 2012, Neural networks for machine learning, lecture 6.5; centered:
+    Graves, 2013, Generating sequences with recurrent neural networks.
     """
 
     _later = {"momentum": 0, "centered": False, "foreach": None, "maximize": False,

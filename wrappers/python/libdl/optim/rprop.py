@@ -22,6 +22,9 @@ class Rprop(OnePassOptimizer):
         step_sizes: the smallest and the largest size
         maximize: whether to maximise the objective
         foreach, capturable: stored but not used; a step is one call in any case
+
+    Source: Riedmiller and Braun, 1993, A direct adaptive method for faster backpropagation
+    learning: the RPROP algorithm.
     """
 
     _later = {"foreach": None, "maximize": False, "differentiable": False, "capturable": False}

@@ -26,6 +26,10 @@ class SGD(Optimizer):
         weight_decay: this times the parameter is added to the gradient
         nesterov: whether to use Nesterov momentum
         maximize: whether to maximise the objective
+
+    Source: Robbins and Monro, 1951, A stochastic approximation method; momentum: Sutskever,
+    Martens, Dahl and Hinton, 2013, On the importance of initialization and momentum in deep
+    learning.
     """
 
     _later = {"nesterov": False, "maximize": False, "foreach": None, "differentiable": False,

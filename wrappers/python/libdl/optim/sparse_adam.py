@@ -22,6 +22,9 @@ class SparseAdam(OnePassOptimizer):
         betas: the decay rates of the means of the gradient and of its square
         eps: added to the root in the denominator
         maximize: whether to maximise the objective
+
+    Source: Kingma and Ba, 2015, Adam: a method for stochastic optimization, with moments that decay
+    lazily.
     """
 
     _scalars = ()  # a step is an integer

@@ -40,6 +40,14 @@ def save(
             safetensors if they hold the object as it is, else "torch"
 
     Errors: TypeError for an object that the format has no meaning for; what pickle raises.
+
+    Example:
+        >>> import io
+        >>> file = io.BytesIO()
+        >>> torch.save({"weight": torch.tensor([1., 2.])}, file)
+        >>> _ = file.seek(0)
+        >>> torch.load(file)
+        {'weight': tensor([1., 2.])}
     """
     if format not in _FORMATS:
         raise ValueError(f"save: format is {format!r}, wanted 'safetensors', 'torch' or None")
@@ -115,6 +123,14 @@ def load(
         encoding, errors, ...: of pickle.Unpickler, with weights_only=False
 
     Errors: FormatError for a damaged file; UnsupportedError for what is not read, by its name.
+
+    Example:
+        >>> import io
+        >>> file = io.BytesIO()
+        >>> torch.save(nn.Linear(2, 1).state_dict(), file)
+        >>> _ = file.seek(0)
+        >>> nn.Linear(2, 1).load_state_dict(torch.load(file))
+        <All keys matched successfully>
     """
     if pickle_module is not None and weights_only is not False:
         raise RuntimeError("load: pickle_module is given, which runs what a file says, and "

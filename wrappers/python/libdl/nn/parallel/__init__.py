@@ -10,7 +10,12 @@ from ..module import Module
 
 class DataParallel(Module):
     """Calls the module that it holds, whose parameters are named "module. ...". PyTorch splits
-    batches over GPUs; without GPUs it does the same as here."""
+    batches over GPUs; without GPUs it does the same as here.
+
+    Shape: those of its module.
+
+    Initialisation: that of its module.
+    """
 
     def __init__(self, module: Module, device_ids: Any = None, output_device: Any = None,
                  dim: int = 0) -> None:  # fmt: skip

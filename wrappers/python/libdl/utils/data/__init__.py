@@ -3,6 +3,13 @@
 
     loader = libdl.utils.data.DataLoader(dataset, batch_size=64, shuffle=True, num_workers=2)
     for images, labels in loader: ...
+
+Example:
+    >>> data = torch.utils.data.TensorDataset(torch.arange(6).reshape(3, 2))
+    >>> first, second = torch.utils.data.DataLoader(data, batch_size=2)
+    >>> first
+    [tensor([[0, 1],
+            [2, 3]])]
 """
 
 from . import _utils as _utils

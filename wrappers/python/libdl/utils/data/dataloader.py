@@ -51,7 +51,16 @@ class DataLoader(Generic[_Sample]):
     state_dict() in the middle of an epoch, given to load_state_dict() of a loader that was made
     alike, makes the next iteration begin with the batch that would have come.
 
-    With persistent_workers there is one iterator, which iter() begins anew."""
+    With persistent_workers there is one iterator, which iter() begins anew.
+
+    Example:
+        >>> data = torch.utils.data.TensorDataset(torch.arange(5), torch.arange(5) * 10)
+        >>> for x, y in torch.utils.data.DataLoader(data, batch_size=2):
+        ...     print(x, y)
+        tensor([0, 1]) tensor([ 0, 10])
+        tensor([2, 3]) tensor([20, 30])
+        tensor([4]) tensor([40])
+    """
 
     # Here, because there are classes that have an __init__ of their own in place of this one.
     __initialized = False

@@ -26,7 +26,17 @@ class Dataset(Generic[_Sample]):
 
     If it also has __getitems__(indices), which returns the samples of a whole batch (or whatever
     the collate_fn takes for them), a DataLoader calls that instead; but not one that was inherited
-    from a class whose __getitem__ was replaced since: see batch_reader."""
+    from a class whose __getitem__ was replaced since: see batch_reader.
+
+    Example:
+        >>> class Squares(torch.utils.data.Dataset):
+        ...     def __len__(self):
+        ...         return 4
+        ...     def __getitem__(self, index):
+        ...         return index * index
+        >>> list(torch.utils.data.DataLoader(Squares(), batch_size=2))
+        [tensor([0, 1]), tensor([4, 9])]
+    """
 
     def __getitem__(self, index: Any) -> _Sample:
         raise NotImplementedError(f"{type(self).__name__} has no __getitem__")
