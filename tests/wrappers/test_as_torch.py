@@ -11,13 +11,17 @@ import sys
 import pytest
 
 
-def python(*args, cwd=None, paths=()):
+def _paths(*more):
     usual = os.environ.get("PYTHONPATH", "").split(os.pathsep)  # it may be relative
-    where = [*map(str, paths), *(os.path.abspath(p) for p in usual if p)]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(where)}
+    return os.pathsep.join([*more, *(os.path.abspath(p) for p in usual if p)])
+
+
+def python(*args, cwd=None, paths=(), typed=None):
+    environment = {**os.environ, "PYTHONPATH": _paths(*map(str, paths))}
     return subprocess.run(
-        [sys.executable, *map(str, args)], cwd=cwd, env=environment, capture_output=True, text=True
-    )
+        [sys.executable, *map(str, args)], cwd=cwd, env=environment, input=typed,
+        capture_output=True, text=True,
+    )  # fmt: skip
 
 
 @pytest.fixture
@@ -30,8 +34,8 @@ def program(tmp_path):
     return write
 
 
-def run(path, *args, **options):
-    return python("-m", "libdl.as_torch", path, *args, **options)
+def run(*args, **options):
+    return python("-m", "libdl.as_torch", *args, **options)
 
 
 def test_torch_is_libdl_under_every_name(program):
@@ -107,6 +111,78 @@ def test_a_module_runs_as_with_python_m(program, tmp_path):
     ours = python("-m", "libdl.as_torch", "-m", "part", "a", cwd=tmp_path)
     assert ours.returncode == 0, ours.stderr
     assert ours.stdout.startswith(f"['{tmp_path}/part.py', 'a'] __main__ {tmp_path}/part.py {tmp_path} ")
+
+
+# Without __file__, which a command does not have.
+SEEN_ANYWHERE = """
+import sys
+print(sys.argv, __name__, sys.path[0], __spec__ and __spec__.name, __package__, __doc__)
+print(getattr(__loader__, "__name__", type(__loader__).__name__))
+print(sys.modules["__main__"].__dict__ is globals(), sorted(globals()))
+"""
+ENDS = [
+    "sys.exit(7)", "def f(): raise KeyError(1)\nf()", "1 +", "raise KeyboardInterrupt",
+    "import helper; print(helper.x)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("how, end", [
+    *((how, end) for how in ("-c", "-", "-m") for end in ENDS),
+    ("-ctogether", ""), ("-mtogether", ""),
+])  # fmt: skip
+def test_it_starts_a_program_in_each_of_pythons_ways(program, tmp_path, how, end):
+    program("x = 2", "helper.py")
+    text = SEEN_ANYWHERE + end
+    program(text, "part.py")
+    start = {"-c": ["-c", text], "-ctogether": ["-c" + text], "-": ["-"], "-m": ["-m", "part"],
+             "-mtogether": ["-mpart"]}[how]  # fmt: skip
+    ours, plain = (
+        python(*before, *start, "-x", "y", cwd=tmp_path, typed=text if how == "-" else None)
+        for before in (["-m", "libdl.as_torch"], [])
+    )
+    assert ours.stdout == plain.stdout and (ours.stdout or "1 +" in end)
+    assert ours.stderr == plain.stderr
+    assert ours.returncode == plain.returncode
+
+
+@pytest.mark.parametrize("start", [["-m", "absent"], ["-m", "os.path.absent"], ["-m", "torch.absent"]])
+def test_a_missing_module_is_told_as_python_tells_it(tmp_path, start):
+    ours, plain = run(*start, cwd=tmp_path), python(*start, cwd=tmp_path)
+    assert ours.returncode == plain.returncode == 1
+    if start[1].startswith("torch"):  # Python may have no torch at all
+        assert ours.stderr == f"{sys.executable}: No module named torch.absent\n"
+    else:
+        assert ours.stderr == plain.stderr
+
+
+def test_modules_of_torch_can_be_started(tmp_path):
+    done = run("-m", "torch.utils.collect_env", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "") and "cpu kernels: " in done.stdout
+    done = run("-c", "import torch; print(torch.ones(2), torch.__name__)", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "tensor([1., 1.]) torch\n"), done.stderr
+
+
+@pytest.mark.parametrize("wrong, told", [
+    ([], ""), (["-c"], "Argument expected for the -c option\n"), (["-m"], "Argument expected"),
+    (["-z"], "Unknown option: -z\n"),
+])  # fmt: skip
+def test_what_it_cannot_start_is_refused(wrong, told):
+    done = run(*wrong)
+    assert done.returncode == 2 and done.stderr.startswith(told)
+    assert "usage: python -m libdl.as_torch" in done.stderr and done.stdout == ""
+
+
+def test_typed_lines_run_as_they_come(tmp_path):
+    """`-` at a terminal is an interpreter."""
+    pty = pytest.importorskip("pty")
+    here, there = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "libdl.as_torch", "-"], stdin=there, stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL, cwd=tmp_path, env={**os.environ, "PYTHONPATH": _paths()},
+    )  # fmt: skip
+    os.write(here, b"import torch\nprint(torch.ones(1))\nraise SystemExit(3)\n")
+    assert b"tensor([1.])" in process.communicate()[0]
+    assert process.returncode == 3
 
 
 def test_a_missing_file_is_told_as_python_tells_it(tmp_path):

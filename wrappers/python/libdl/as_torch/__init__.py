@@ -55,6 +55,12 @@ class _Alias(Loader):
         module.__spec__ = self._spec  # the import system has just put torch's there
         _show_as_torch()
 
+    def get_code(self, fullname: str) -> Any:
+        """For `python -m torch.x`."""
+        own = _found(str(_own_name(fullname)))
+        loader: Any = own.loader if own else None
+        return loader.get_code(own.name) if own else None
+
 
 def _show_as_torch() -> None:
     """Gives modules and classes the names that programs compare with: torch.nn.layer, not libdl.nn.

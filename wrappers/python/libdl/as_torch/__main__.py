@@ -1,36 +1,92 @@
 # SPDX-License-Identifier: Apache-2.0
-"""python -m libdl.as_torch script.py ..., or -m module ...: the program of `python script.py ...`.
+"""python -m libdl.as_torch script.py ..., or -c command ..., -m module ..., - ...: the program that
+`python` with the same arguments runs.
 
 argv, __main__, sys.path[0], exit status, tracebacks and Ctrl-C are those of Python itself."""
 
 from __future__ import annotations
 
 import builtins
+import code
 import io
 import os
 import runpy
 import sys
-from importlib.machinery import SourceFileLoader
+from importlib.machinery import BuiltinImporter, SourceFileLoader
 from types import ModuleType, TracebackType
+from typing import Any, NoReturn
 
 from libdl.as_torch import install
 
-_USAGE = "usage: python -m libdl.as_torch (script.py | -m module) [argument ...]"
+_USAGE = (
+    "usage: python -m libdl.as_torch (script.py | -c command | -m module | -) [argument ...]"
+)
 
 
 def main() -> None:
     given = sys.argv[1:]
-    if not given or given[0] in ("-h", "--help") or given == ["-m"]:
-        print(_USAGE, file=sys.stdout if given and given[0] != "-m" else sys.stderr)
-        sys.exit(0 if given and given[0] != "-m" else 2)
+    if given and given[0] in ("-h", "--help"):
+        print(_USAGE)
+        sys.exit(0)
+    if given and given[0][:2] in ("-c", "-m") and given[0][2:]:  # as in -c"print(1)"
+        given[:1] = [given[0][:2], given[0][2:]]
+    if not given or given in (["-c"], ["-m"]):
+        _refuse(f"Argument expected for the {given[0]} option" if given else "")
+    if given[0].startswith("-") and given[0] not in ("-", "-c", "-m"):
+        _refuse(f"Unknown option: {given[0]}")
     install()
     _hide_own_frames()
     if given[0] == "-m":
-        sys.argv = given[1:]
-        runpy.run_module(given[1], run_name="__main__", alter_sys=True)
+        _run_module(given[1], given[2:])
+    elif given[0] == "-c":
+        sys.argv = ["-c", *given[2:]]
+        _run_text(given[1], "<string>")
+    elif given[0] == "-":
+        sys.argv = given
+        _run_input()
+    else:
+        sys.argv = given
+        _run(given[0])
+
+
+def _refuse(told: str) -> NoReturn:
+    print(*filter(None, (told, _USAGE)), sep="\n", file=sys.stderr)
+    sys.exit(2)
+
+
+def _fresh_main(loader: Any) -> ModuleType:
+    """__main__ as a program finds it."""
+    module = ModuleType("__main__")
+    module.__dict__.update(__builtins__=builtins, __loader__=loader)
+    if sys.version_info < (3, 14):  # since then a module makes them when they are asked for
+        module.__dict__["__annotations__"] = {}
+    sys.modules["__main__"] = module
+    return module
+
+
+def _run_module(name: str, arguments: list[str]) -> None:
+    """`python -m`, by the function with which Python itself starts a module."""
+    sys.argv = ["-m", *arguments]
+    _fresh_main(BuiltinImporter)
+    runpy._run_module_as_main(name)  # type: ignore[attr-defined]
+
+
+def _run_text(source: str | bytes, shown: str, **names: Any) -> None:
+    """A program that is no file: the working directory stands first on the path."""
+    if not sys.flags.safe_path:
+        sys.path[0] = ""
+    module = _fresh_main(BuiltinImporter)
+    module.__dict__.update(names)
+    exec(compile(source, shown, "exec", dont_inherit=True), module.__dict__)
+
+
+def _run_input() -> None:
+    if not sys.stdin.isatty():
+        _run_text(sys.stdin.buffer.read(), "<stdin>", __file__="<stdin>", __cached__=None)
         return
-    sys.argv = given
-    _run(given[0])
+    if not sys.flags.safe_path:
+        sys.path[0] = ""
+    code.interact(local=_fresh_main(BuiltinImporter).__dict__, exitmsg="")
 
 
 def _run(script: str) -> None:
@@ -48,14 +104,8 @@ def _run(script: str) -> None:
         sys.exit(2)
     if not sys.flags.safe_path:
         sys.path[0] = os.path.dirname(os.path.realpath(path))
-    module = ModuleType("__main__")
-    module.__dict__.update(
-        __file__=path, __cached__=None, __builtins__=builtins,
-        __loader__=SourceFileLoader("__main__", path),
-    )  # fmt: skip
-    if sys.version_info < (3, 14):  # since then a module makes them when they are asked for
-        module.__dict__["__annotations__"] = {}
-    sys.modules["__main__"] = module
+    module = _fresh_main(SourceFileLoader("__main__", path))
+    module.__dict__.update(__file__=path, __cached__=None)
     exec(compile(source, path, "exec", dont_inherit=True), module.__dict__)
 
 
@@ -64,9 +114,11 @@ def _hide_own_frames() -> None:
     shown = sys.excepthook
 
     def show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        inside = trace
-        while inside and inside.tb_frame.f_code.co_filename in _OWN:
-            inside = inside.tb_next
+        inside = frame = trace
+        while frame and frame.tb_frame.f_code.co_filename in _OWN:
+            if frame.tb_frame.f_code.co_filename == __file__:  # behind it -m has runpy's once more
+                inside = frame.tb_next
+            frame = frame.tb_next
         # Nothing of the program is left of a SyntaxError in it, nor does Python show more there.
         if inside is not None or isinstance(error, SyntaxError):
             error.__traceback__ = inside
