@@ -40,6 +40,25 @@ def with_logits(d: Draw) -> Made:
     return [d.tensor(d.shape), d.tensor(d.shape, kind="unit")], named
 
 
+@recipe("linear_cross_entropy")
+def linear_cross_entropy(d: Draw) -> Made:
+    real(d)
+    n, classes, features = d.some(0, 1, 3), d.some(1, 4), d.some(1, 3)
+    more = d.some((), (), (2,), (2, 1))
+    batch = d.some((n,), (n,), (n,), ()) if not more else (n,)
+    named = reduction(d) | ({"label_smoothing": "0.1"} if d.chance(0.3) else {})
+    if d.chance(0.4):
+        named["linear_bias"] = d.tensor((classes, *more))
+    if d.chance(0.3):
+        named["weight"] = d.tensor((classes,), kind="positive", grad=False)
+    if n > 0 and d.chance(0.3):  # PyTorch's tangent of a mean of nothing is 0 or NaN
+        target = d.tensor((*batch, classes, *more), kind="positive", grad=False)
+    else:
+        target = d.indices((*batch, *more), classes)
+        named |= {"ignore_index": "-100"} if d.chance(0.3) else {}
+    return [d.tensor((*batch, features)), d.tensor((classes, *more, features)), target], named
+
+
 @recipe("kl_div")
 def kl_div(d: Draw) -> Made:
     real(d)

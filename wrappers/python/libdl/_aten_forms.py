@@ -17,7 +17,7 @@ from ._checks import _assert_async as _assert_async
 NAMES = """
 _conj _pin_memory randperm scaled_dot_product_attention split:Tensor split_copy:Tensor
 squeeze_copy:default,dim,dims unsqueeze_copy view_as_real_copy view_copy _assert_async:default,msg _assert_scalar _assert_tensor_metadata _is_all_true _is_any_true
-_local_scalar_dense _to_copy _unsafe_view alias arange:default,start,start_step detach_ eye:default,m
+_grouped_mm _local_scalar_dense _to_copy _unsafe_view alias arange:default,start,start_step detach_ eye:default,m
 index:Tensor index_put index_put_ is_same_size lift_fresh lift_fresh_copy randint:default,low
 scalar_tensor slice:Tensor slice_copy:Tensor sym_constrain_range sym_constrain_range_for_size
 sym_numel sym_size:default,int sym_storage_offset sym_stride:default,int to:device,dtype,other,dtype_layout
@@ -44,6 +44,11 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
 def alias(self: Tensor) -> Tensor:
     """A view of the whole."""
     return self.view_as(self)
+
+
+def _grouped_mm(self: Tensor, mat2: Tensor, offs: Tensor | None = None, bias: Tensor | None = None,
+                out_dtype: Any = None) -> Tensor:  # fmt: skip
+    return libdl.nn.functional.grouped_mm(self, mat2, offs=offs, bias=bias, out_dtype=out_dtype)
 
 
 def _unsafe_view(self: Tensor, size: Sequence[int]) -> Tensor:
@@ -222,7 +227,7 @@ def _factory(name: str) -> Any:
 
 # Named by tables of operators, and refused when they are called.
 REFUSED = (
-    "_embedding_bag", "_fft_c2c", "_fft_c2r", "_fft_r2c", "_grouped_mm",
+    "_embedding_bag", "_fft_c2c", "_fft_c2r", "_fft_r2c",
     "_scaled_dot_product_cudnn_attention", "_scaled_dot_product_cudnn_attention_backward",
     "_scaled_dot_product_efficient_attention", "_scaled_dot_product_efficient_attention_backward",
     "_scaled_dot_product_flash_attention", "_scaled_dot_product_flash_attention_backward", "_scaled_mm",

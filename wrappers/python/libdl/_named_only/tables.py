@@ -242,7 +242,7 @@ MODULES: dict[str, tuple[str, str]] = {
           tensorsolve cholesky_inverse cholesky_solve det geqrf inverse logdet lu_unpack lu_solve
           orgqr ormqr pinverse pca_lowrank svd_lowrank triangular_solve lobpcg stft istft;"""),
     "_top_level_names": ("this operator is not offered", """
-        def _convert_indices_from_coo_to_csr _convert_indices_from_csr_to_coo _grouped_mm _int_mm
+        def _convert_indices_from_coo_to_csr _convert_indices_from_csr_to_coo _int_mm
           _make_per_tensor_quantized_tensor _nested_view_from_buffer _scaled_mm
           _softmax_backward_data dequantize dsmm hspmm quantize_per_channel quantize_per_tensor smm
           sparse_bsc_tensor sparse_bsr_tensor sparse_compressed_tensor sparse_csc_tensor

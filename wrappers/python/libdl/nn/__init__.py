@@ -14,12 +14,14 @@ from .distance import (
 )  # fmt: skip
 from .dropout import AlphaDropout, Dropout1d, Dropout2d, Dropout3d, FeatureAlphaDropout
 from .embedding import Embedding, EmbeddingBag
+from ._linear_cross_entropy import LinearCrossEntropyOptions
 from .layer import Dropout, Flatten, Identity, LayerNorm, Linear, Unflatten
 from .lazy import (
     LazyBatchNorm1d, LazyBatchNorm2d, LazyBatchNorm3d, LazyConv1d, LazyConv2d, LazyConv3d,
     LazyConvTranspose1d, LazyConvTranspose2d, LazyConvTranspose3d, LazyInstanceNorm1d,
     LazyInstanceNorm2d, LazyInstanceNorm3d, LazyLinear,
 )  # fmt: skip
+from .linear_cross_entropy import LinearCrossEntropyLoss
 from .loss import (
     BCELoss, BCEWithLogitsLoss, CrossEntropyLoss, CTCLoss, GaussianNLLLoss, HuberLoss,
     KLDivLoss, L1Loss, MSELoss, NLLLoss, NLLLoss2d, PoissonNLLLoss, SmoothL1Loss,
@@ -77,7 +79,8 @@ __all__ = [
     "InstanceNorm3d", "KLDivLoss", "L1Loss", "LayerNorm", "LazyBatchNorm1d", "LazyBatchNorm2d",
     "LazyBatchNorm3d", "LazyConv1d", "LazyConv2d", "LazyConv3d", "LazyConvTranspose1d",
     "LazyConvTranspose2d", "LazyConvTranspose3d", "LazyInstanceNorm1d", "LazyInstanceNorm2d",
-    "LazyInstanceNorm3d", "LazyLinear", "LeakyReLU", "Linear", "LocalResponseNorm", "LogSigmoid",
+    "LazyInstanceNorm3d", "LazyLinear", "LeakyReLU", "Linear",
+    "LinearCrossEntropyLoss", "LinearCrossEntropyOptions", "LocalResponseNorm", "LogSigmoid",
     "LogSoftmax", "LPPool1d", "LPPool2d", "LPPool3d", "LSTM", "LSTMCell", "MarginRankingLoss",
     "MaxPool1d", "MaxPool2d", "MaxPool3d", "MaxUnpool1d", "MaxUnpool2d", "MaxUnpool3d", "Mish",
     "Module", "ModuleDict", "ModuleList", "modules", "MSELoss", "MultiheadAttention",

@@ -20,7 +20,8 @@ from ._dropouts import alpha_dropout, feature_alpha_dropout
 from .functional import _shorten
 
 __all__ = [
-    "affine_grid_generator", "alpha_dropout_", "batch_norm", "binary_cross_entropy_with_logits",
+    "_grouped_mm", "affine_grid_generator", "alpha_dropout_", "batch_norm",
+    "binary_cross_entropy_with_logits",
     "celu_", "constant_pad_nd", "conv_tbc", "convolution", "cosine_embedding_loss", "ctc_loss",
     "dropout_", "embedding", "embedding_bag", "embedding_renorm_", "feature_alpha_dropout_",
     "feature_dropout_", "grid_sampler", "grid_sampler_2d", "grid_sampler_3d", "group_norm",
@@ -43,6 +44,12 @@ def _word(function: str, argument: str, number: int, words: Sequence[str]) -> st
 
 def _reduction(function: str, number: int) -> str:
     return _word(function, "reduction", number, ("none", "mean", "sum"))
+
+
+def _grouped_mm(self: Tensor, mat2: Tensor, offs: Tensor | None = None, bias: Tensor | None = None,
+                out_dtype: Any = None) -> Tensor:  # fmt: skip
+    """See nn.functional.grouped_mm."""
+    return F.grouped_mm(self, mat2, offs=offs, bias=bias, out_dtype=out_dtype)
 
 
 # -- normalisation ---------------------------------------------------------------------------------

@@ -19,12 +19,17 @@ from .._functional import (
     scaled_dot_product_attention, sigmoid, softplus, softshrink, tanh, unfold,
 )  # fmt: skip
 from .._modes import no_grad
-from . import _attention, _dropouts, _losses, _margin_losses, _pooling, _units
+from . import (
+    _attention, _dropouts, _grouped_products, _linear_cross_entropy, _losses, _margin_losses,
+    _pooling, _units,
+)  # fmt: skip
 from ._attention import *
 from ._attention_masks import canonical_mask as _canonical_mask, none_or_dtype as _none_or_dtype
 from ._dropouts import *
+from ._grouped_products import *
 from ._image import affine_grid, grid_sample, interpolate
 from ._image import upsample, upsample_bilinear, upsample_nearest
+from ._linear_cross_entropy import *
 from ._losses import *
 from ._losses import cross_entropy, l1_loss, mse_loss, nll_loss
 from ._margin_losses import *
@@ -44,7 +49,8 @@ __all__ = [
     "upsample_nearest",
 ]  # fmt: skip
 __all__ += _attention.__all__ + _dropouts.__all__ + _losses.__all__ + _margin_losses.__all__
-__all__ += _pooling.__all__ + _units.__all__
+__all__ += _pooling.__all__ + _units.__all__ + _grouped_products.__all__
+__all__ += _linear_cross_entropy.__all__
 
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:

@@ -5,6 +5,7 @@ from ..._C import Tensor as Tensor
 from .. import functional as F
 from ..distance import PairwiseDistance as PairwiseDistance
 from ..layer import Linear as Linear
+from ..linear_cross_entropy import LinearCrossEntropyLoss as LinearCrossEntropyLoss
 from ..loss import (
     BCELoss as BCELoss, BCEWithLogitsLoss as BCEWithLogitsLoss, CTCLoss as CTCLoss,
     CrossEntropyLoss as CrossEntropyLoss, GaussianNLLLoss as GaussianNLLLoss,
@@ -24,7 +25,8 @@ from ..module import Module as Module
 __all__ = [
     "BCELoss", "BCEWithLogitsLoss", "CTCLoss", "CosineEmbeddingLoss", "CrossEntropyLoss",
     "GaussianNLLLoss", "HingeEmbeddingLoss", "HuberLoss", "KLDivLoss", "L1Loss", "MSELoss",
-    "MarginRankingLoss", "MultiLabelMarginLoss", "MultiLabelSoftMarginLoss", "MultiMarginLoss",
+    "LinearCrossEntropyLoss", "MarginRankingLoss", "MultiLabelMarginLoss",
+    "MultiLabelSoftMarginLoss", "MultiMarginLoss",
     "NLLLoss", "NLLLoss2d", "PoissonNLLLoss", "SmoothL1Loss", "SoftMarginLoss",
     "TripletMarginLoss", "TripletMarginWithDistanceLoss", "_Loss", "_WeightedLoss",
 ]  # fmt: skip
