@@ -84,6 +84,15 @@ def test_sixteen_bits_are_summed_in_float32():
             assert loss.item() == pytest.approx(wanted, rel=2**-8)
 
 
+@pytest.mark.parametrize("options", [None, Options(batch_chunk_size=2)], ids=["once", "chunks"])
+def test_probabilities_of_another_dtype_promote(options):
+    for x, y, wanted in ((torch.float32, torch.float64, torch.float64),
+                         (torch.bfloat16, torch.float32, torch.float32),
+                         (torch.float64, torch.float32, torch.float64)):  # fmt: skip
+        loss = F.linear_cross_entropy(X.to(x), W.to(x), SHARES.to(y), options=options)
+        assert loss.dtype is wanted and loss.item() == pytest.approx(2.9, abs=1)
+
+
 def test_the_scores_of_the_whole_batch_are_not_kept():
     x = torch.ones(512, 16, requires_grad=True)
     w = torch.ones(4096, 16, requires_grad=True)

@@ -309,7 +309,7 @@ _LAZY = (
     "backends", "classes", "compiler", "cpu", "cuda", "distributed", "distributions", "export", "fft",
     "func", "functional", "futures", "fx", "hub", "jit", "library", "linalg", "masked", "mps", "mtia",
     "multiprocessing", "nested", "nn", "numa", "onnx", "ops", "optim", "overrides", "package",
-    "profiler", "quantization", "random", "serialization", "signal", "sparse",
+    "profiler", "quantization", "quasirandom", "random", "serialization", "signal", "sparse",
     "special", "storage", "testing", "torch_version", "types", "utils", "version", "xpu",
 )  # fmt: skip
 

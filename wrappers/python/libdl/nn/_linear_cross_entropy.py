@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from .. import _functional as _generated, _functions as f
+from .. import _C, _functional as _generated, _functions as f
 from .._C import Tensor
 from .._errors import ArgumentValueError, ShapeError
 from .._types import bfloat16, dtype as Dtype, float16, float32, float64
@@ -75,7 +75,8 @@ def linear_cross_entropy(
     weight: Tensor | None = None, reduction: str = "mean", ignore_index: int | None = None,
     label_smoothing: float = 0.0, options: LinearCrossEntropyOptions | None = None,
 ) -> Tensor:  # fmt: skip
-    """cross_entropy of linear(input, linear_weight, linear_bias).
+    """cross_entropy of linear(input, linear_weight, linear_bias); probabilities of another dtype
+    promote the loss.
 
     Arguments:
         input: [n, in_features] or [in_features]
@@ -101,6 +102,9 @@ def linear_cross_entropy(
         raise ArgumentValueError(f"linear_cross_entropy: ignore_index is {ignore_index} and target has "
                                  "probabilities, wanted classes or ignore_index=None")  # fmt: skip
     ignored = -100 if ignore_index is None else ignore_index
+    promoted = _C.dtype_of_code(_C.dtype_promote(input.dtype, target.dtype)) if probabilities else (
+        input.dtype
+    )
 
     def losses(x: Tensor, y: Tensor, reduction: str, dtype: Dtype) -> Tensor:
         scores = _generated.linear(x, flat, bias).reshape(*x.shape[:-1], classes, *more).to(dtype)
@@ -112,12 +116,12 @@ def linear_cross_entropy(
     rows = len(input) if input.ndim == 2 else 1
     each = rows if options is None else options.rows(rows, features, classes)
     if options is None or each >= rows or len(target) != rows:
-        return losses(input, target, reduction, input.dtype)
-    dtype = options.acc_dtype or (float32 if input.dtype in (float16, bfloat16) else input.dtype)
+        return losses(input, target, reduction, promoted)
+    dtype = options.acc_dtype or (float32 if promoted in (float16, bfloat16) else promoted)
     chunks = _in_chunks(losses, input, target, each, dtype)
     if reduction == "mean":
-        return (chunks.sum() / _count(target, classes, weight, ignored, dtype)).to(input.dtype)
-    return _reduced(chunks, reduction).to(input.dtype)
+        return (chunks.sum() / _count(target, classes, weight, ignored, dtype)).to(promoted)
+    return _reduced(chunks, reduction).to(promoted)
 
 
 def _check(input: Tensor, linear_weight: Tensor, linear_bias: Tensor | None) -> None:
