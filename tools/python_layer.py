@@ -43,6 +43,11 @@ from __future__ import annotations
 LEADING = {"add": "alpha", "sub": "alpha", "addcmul": "value", "addcdiv": "value"}
 
 
+# Functions whose empty list of dimensions reduces none in PyTorch: their result is then whether the
+# elements are nonzero. (In C an empty list means all dimensions.)
+OF_NO_DIMENSIONS = ("all", "any")
+
+
 @dataclass(frozen=True)
 class Form:
     """One Python signature of one operator."""
@@ -354,6 +359,11 @@ def function_text(
     first = "self" if method else form.line.parameters[0].name if form.line.parameters else ""
     c_name = operator.name
     body.append("try:")
+    if form.line.name in OF_NO_DIMENSIONS:
+        body += [
+            "    if isinstance(dim, (tuple, list)) and not dim:",
+            f"        return _ne({first}, 0) if out is None else write(_ne_into, ({first}, 0), out)",
+        ]
     if into or not operator.has_new:
         destination = "self" if method else first
         body.append(f"    return _{c_name}_into({', '.join([*arguments, destination])})")
@@ -440,6 +450,8 @@ def imports_text(names: set[str], extra: str = "", override: str = "override_nam
 def c_names(forms: list[Form], into: bool = False) -> set[str]:
     names: set[str] = set()
     for form in forms:
+        if form.line.name in OF_NO_DIMENSIONS:
+            names |= {"ne", "ne_into"}
         if form.operator.has_new and not into:
             names.add(form.operator.name)
         if form.operator.has_into:

@@ -237,8 +237,8 @@ def limits_of_silu(c: Context) -> bool:
 
 
 @predicate
-def all_of_nothing(c: Context) -> bool:
-    return c.base() in ("all", "any") and ("()" in c.call or c.dtype() == "uint8")
+def all_of_bytes(c: Context) -> bool:
+    return c.base() in ("all", "any") and c.dtype() == "uint8"
 
 
 @predicate
