@@ -73,6 +73,10 @@ struct ComplexVector {
   using D = hn::CappedTag<double, 8>;
   hn::Vec<D> raw;
 
+  // Written out: what the compiler makes by itself is not of this target.
+  HWY_INLINE ComplexVector() {}
+  HWY_INLINE ComplexVector(hn::Vec<D> v) : raw(v) {}
+
   friend HWY_INLINE ComplexVector operator+(ComplexVector a, ComplexVector x) {
     return {hn::Add(a.raw, x.raw)};
   }
