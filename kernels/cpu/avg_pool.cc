@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "kernels/cpu/avg_pool_rows.h"
 #include "kernels/cpu/kernels.h"
 #include "kernels/cpu/pool.h"
 #include "kernels/cpu/run_sum.h"
@@ -100,47 +101,53 @@ HWY_INLINE void write_sums(VectorSums<kVectors, T>& sum, int64_t rest, T last, T
   }
 }
 
-// The sum over [i, j, k] in ranges of kVectors vectors of channels from `from` in an image, each
-// divided by divisor(i, j, k) before it is added, or all by `last` in the end.
+// What is summed: `count` channels from `from` on at [i, j, k] in ranges, each divided by
+// divisor(i, j, k) if kEach.
+template <bool kEach, class T, class F>
+struct Terms {
+  const Channels<T>& image;
+  const Ranges& ranges;
+  const int64_t from, count;
+  const F& divisor;
+
+  // add(channels, by what they are divided) one position after the other.
+  template <class Add>
+  HWY_INLINE void each(const Add& add) const {
+    alignas(64) T tile[kPoolBlock<T>];
+    for (int64_t i = ranges.i.begin; i < ranges.i.end; ++i)
+      for (int64_t j = ranges.j.begin; j < ranges.j.end; ++j)
+        for (int64_t k = ranges.k.begin; k < ranges.k.end; ++k)
+          add(image.read(from + pool_offset(*image.view, i, j, k), count, tile),
+              kEach ? static_cast<T>(divisor(i, j, k)) : T(1));
+  }
+};
+
+// The sum of kVectors vectors of channels, if not of each divided by `last` in the end.
 template <bool kEach, int kVectors, class T, class F>
-HWY_INLINE void sum_channels(const Channels<T>& image, const Ranges& ranges, int64_t from,
-                             int64_t rest, const F& divisor, T last, T* to) {
+HWY_INLINE void sum_channels(const Terms<kEach, T, F>& terms, int64_t rest, T last, T* to) {
   VectorSums<kVectors, T> sum;
   clear<kVectors, T>(sum);
-  alignas(64) T tile[kPoolBlock<T>];
-  const int64_t count = (kVectors - 1) * Pack<T>::n + rest;
-  for (int64_t i = ranges.i.begin; i < ranges.i.end; ++i)
-    for (int64_t j = ranges.j.begin; j < ranges.j.end; ++j)
-      for (int64_t k = ranges.k.begin; k < ranges.k.end; ++k) {
-        const T* const x = image.read(from + pool_offset(*image.view, i, j, k), count, tile);
-        const T own = kEach ? static_cast<T>(divisor(i, j, k)) : T(1);
-        add_channels<kEach, kVectors, T>(sum, x, rest, own);
-      }
+  terms.each([&](const T* x, T own) { add_channels<kEach, kVectors, T>(sum, x, rest, own); });
   write_sums<kEach, kVectors, T>(sum, rest, last, to);
 }
 
 // The same of more than a run. Apart, for the registers of small windows.
 template <bool kEach, int kVectors, class T, class F>
-HWY_NOINLINE void sum_many(const Channels<T>& image, const Ranges& ranges, int64_t from,
-                           int64_t rest, const F& divisor, T last, T* to) {
+HWY_NOINLINE void sum_many(const Terms<kEach, T, F>& terms, int64_t rest, T last, T* to) {
   using P = Pack<T>;
   VectorSums<kVectors, T> sum;
   clear<kVectors, T>(sum);
-  alignas(64) T tile[kPoolBlock<T>], run[kVectors * P::n];
+  alignas(64) T run[kVectors * P::n];
   ChannelRuns<kVectors * P::n, T> runs;
-  const int64_t count = (kVectors - 1) * P::n + rest, all = count_of(ranges);
+  const int64_t all = count_of(terms.ranges);
   int64_t added = 0;
-  for (int64_t i = ranges.i.begin; i < ranges.i.end; ++i)
-    for (int64_t j = ranges.j.begin; j < ranges.j.end; ++j)
-      for (int64_t k = ranges.k.begin; k < ranges.k.end; ++k) {
-        const T* const x = image.read(from + pool_offset(*image.view, i, j, k), count, tile);
-        const T own = kEach ? static_cast<T>(divisor(i, j, k)) : T(1);
-        add_channels<kEach, kVectors, T>(sum, x, rest, own);
-        if (++added % kRun != 0 && added < all) continue;
-        for (int v = 0; v < kVectors; ++v) P::store(sum[v], run + v * P::n);
-        runs.push(run);
-        clear<kVectors, T>(sum);
-      }
+  terms.each([&](const T* x, T own) {
+    add_channels<kEach, kVectors, T>(sum, x, rest, own);
+    if (++added % kRun != 0 && added < all) return;
+    for (int v = 0; v < kVectors; ++v) P::store(sum[v], run + v * P::n);
+    runs.push(run);
+    clear<kVectors, T>(sum);
+  });
   runs.result(run);
   for (int v = 0; v < kVectors; ++v) sum[v] = P::load(run + v * P::n);
   write_sums<kEach, kVectors, T>(sum, rest, last, to);
@@ -152,25 +159,26 @@ void sums_of(Context& context, const View& to, const View& from, const PoolRange
              const PoolDivisors& divisors, int64_t cost) {
   const Channels<T> out(to), in(from);
   const auto divisor = [&](int64_t i, int64_t j, int64_t k) { return divisors.at(i, j, k); };
-  each_deep_row(
-      context, to, cost, kPoolBlock<T>,
-      [&](int64_t n, int64_t i, int64_t j, int64_t first, int64_t count) {
-        for (int64_t k = 0; k < to.sizes[4]; ++k) {
-          const Ranges here{ranges.at(0, i), ranges.at(1, j), ranges.at(2, k)};
-          const int64_t place = n * to.strides[0] + pool_offset(to, i, j, k);
-          const T last = kEach ? T(1) : static_cast<T>(divisor(i, j, k));
-          each_block<T>(first, count, [&](auto vectors, int64_t c, int64_t rest) {
-            alignas(64) T tile[kPoolBlock<T>];
-            const int64_t offset = n * from.strides[0] + c;
-            T* const to_channels = out.room(place + c, tile);
-            if constexpr (kMany)
-              sum_many<kEach, vectors, T>(in, here, offset, rest, divisor, last, to_channels);
-            else
-              sum_channels<kEach, vectors, T>(in, here, offset, rest, divisor, last, to_channels);
-            out.write(place + c, (vectors - 1) * Pack<T>::n + rest, tile);
-          });
-        }
-      });
+  each_deep_row(context, to, cost, kPoolBlock<T>,
+                [&](int64_t n, int64_t i, int64_t j, int64_t first, int64_t count) {
+                  for (int64_t k = 0; k < to.sizes[4]; ++k) {
+                    const Ranges here{ranges.at(0, i), ranges.at(1, j), ranges.at(2, k)};
+                    const int64_t place = n * to.strides[0] + pool_offset(to, i, j, k);
+                    const T last = kEach ? T(1) : static_cast<T>(divisor(i, j, k));
+                    each_block<T>(first, count, [&](auto vectors, int64_t c, int64_t rest) {
+                      alignas(64) T tile[kPoolBlock<T>];
+                      const int64_t some = (vectors - 1) * Pack<T>::n + rest;
+                      const Terms<kEach, T, decltype(divisor)> terms{
+                          in, here, n * from.strides[0] + c, some, divisor};
+                      T* const to_channels = out.room(place + c, tile);
+                      if constexpr (kMany)
+                        sum_many<kEach, vectors>(terms, rest, last, to_channels);
+                      else
+                        sum_channels<kEach, vectors>(terms, rest, last, to_channels);
+                      out.write(place + c, some, tile);
+                    });
+                  }
+                });
 }
 
 template <bool kEach, class T>
@@ -290,13 +298,13 @@ static void spread_by_rows(Context& context, const AvgPoolBackwardArgs& a, const
 
 // -- of whole images ------------------------------------------------------------------------------
 
-static bool is_whole(const AvgPoolArgs& a, const PoolRanges& ranges) {
+static bool is_whole(const PoolWindows& w) {
   for (int d = 0; d < 3; ++d) {
-    if (a.windows.out[d] != 1) return false;
-    const PoolRange all = ranges.at(d, 0);
-    if (all.begin != 0 || all.end != a.windows.in[d]) return false;
+    if (w.out[d] != 1) return false;
+    const PoolRange all = pool_positions(w, d, 0);
+    if (all.begin != 0 || all.end != w.in[d]) return false;
   }
-  return is_floating(a.in.dtype);
+  return true;
 }
 
 // The sums of reduce, whose order does not depend on the layout either.
@@ -321,20 +329,38 @@ static void means_of_whole(Context& context, const AvgPoolArgs& a, int64_t divis
                a.out.strides[1], sums + i * c, c);
 }
 
+// Every element of a plane without gaps has the same gradient.
+template <class E>
+static void spread_over_whole(Context& context, const AvgPoolBackwardArgs& a, int64_t divisor) {
+  using T = typename E::Compute;
+  const int64_t c = a.dx.sizes[1], plane = pool_plane(a.windows);
+  in_chunks(context, a.dx.sizes[0] * c, std::max<int64_t>(1, 4 * kPoolGrain / plane),
+            [&](int64_t first, int64_t last) {
+              for (int64_t p = first; p < last; ++p) {
+                const auto at = [&](const View& v) {
+                  return p / c * v.strides[0] + p % c * v.strides[1];
+                };
+                const T dy = static_cast<const E*>(a.dy.data)[at(a.dy)].load();
+                const E share = E::store(T(0) + dy / static_cast<T>(divisor));
+                std::fill_n(static_cast<E*>(a.dx.data) + at(a.dx), plane, share);
+              }
+            });
+}
+
 // -- the kernels ----------------------------------------------------------------------------------
 
 void avg_pool(Context& context, const AvgPoolArgs& a) {
   const PoolRanges ranges = positions_of(context, a.windows);
   const PoolDivisors divisors(context, a.windows, a.divisor, a.count_include_pad);
   if (ranges.failed() || divisors.failed()) return;
-  if (is_whole(a, ranges)) {
+  if (is_whole(a.windows) && is_floating(a.in.dtype)) {
     const int64_t divisor = divisors.at(0, 0, 0);
     if (a.in.dtype == LIBDL_DTYPE_FLOAT64) return means_of_whole<double>(context, a, divisor);
     return means_of_whole<float>(context, a, divisor);
   }
   if (goes_by_channels({&a.in, &a.out}) && is_floating(a.in.dtype))
     LIBDL_ON_ISA(means_on, context, a, ranges, divisors);
-  else
+  else if (!avg_pool_by_rows(context, a))
     with_element(a.in.dtype, [&]<class E>(E) {
       using T = typename E::Compute;
       if constexpr (!kIsComplex<T> && !std::is_same_v<T, bool>)
@@ -349,7 +375,12 @@ void avg_pool_backward(Context& context, const AvgPoolBackwardArgs& a) {
   if (ranges.failed() || divisors.failed()) return;
   if (goes_by_channels({&a.dx, &a.dy}) && is_floating(a.dx.dtype))
     LIBDL_ON_ISA(spread_on, context, a, ranges, divisors);
-  else
+  else if (is_whole(a.windows) && has_whole_planes(a.dx))
+    with_element(a.dx.dtype, [&]<class E>(E) {
+      if constexpr (std::is_floating_point_v<typename E::Compute>)
+        spread_over_whole<E>(context, a, divisors.at(0, 0, 0));
+    });
+  else if (!avg_pool_backward_by_rows(context, a))
     with_element(a.dx.dtype, [&]<class E>(E) {
       if constexpr (std::is_floating_point_v<typename E::Compute>)
         has_many(a.dx, ranges) ? spread_by_rows<true, E>(context, a, ranges, divisors)

@@ -6,10 +6,12 @@
 #include <limits>
 
 #include "kernels/cpu/kernels.h"
+#include "kernels/cpu/max_pool_rows.h"
 #include "kernels/cpu/pool.h"
 #include "kernels/cpu/simd/highway_targets.h"
 #include "kernels/cpu/simd/isa.h"
 #include "kernels/cpu/traverse/elements.h"
+#include "kernels/cpu/traverse/rooms.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/max_pool.cc"
@@ -274,42 +276,54 @@ static void largest_by_rows(Context& context, const MaxPoolArgs& a) {
   });
 }
 
-// The same sums for planes without gaps, window by window. Every sum takes the windows in the order
-// of collect_by_rows.
-template <class T>
-static void scatter_by_planes(Context& context, const MaxPoolBackwardArgs& a) {
+// Adds the windows of one plane to the elements that they took; each sum takes the windows in the
+// order of collect_by_rows.
+template <class E, class I, class T>
+static void scatter_plane(const MaxPoolBackwardArgs& a, const E* dy, const I* indices, T* dx) {
   const PoolWindows& w = a.windows;
-  const int64_t plane = pool_plane(w), c = a.dx.sizes[1];
-  with_positions(a.indices, [&](const auto* indices) {
-    in_chunks(context, a.dx.sizes[0] * c, std::max<int64_t>(1, kPoolGrain / plane),
-              [&](int64_t first, int64_t last) {
-                for (int64_t p = first; p < last; ++p) {
-                  const int64_t n = p / c, channel = p % c;
-                  const auto at = [&](const View& v) {
-                    return n * v.strides[0] + channel * v.strides[1];
-                  };
-                  T* const dx = static_cast<T*>(a.dx.data) + at(a.dx);
-                  const T* const dy = static_cast<const T*>(a.dy.data) + at(a.dy);
-                  const auto* const index = indices + at(a.indices);
-                  std::fill_n(dx, plane, T(0));
-                  for (int64_t i = 0; i < w.out[0]; ++i)
-                    for (int64_t j = 0; j < w.out[1]; ++j)
-                      for (int64_t k = 0; k < w.out[2]; ++k) {
-                        const int64_t taken = index[pool_offset(a.indices, i, j, k)];
-                        // Foreign code may have written to them since.
-                        if (taken >= 0 && taken < plane)
-                          dx[taken] += dy[pool_offset(a.dy, i, j, k)];
-                      }
-                }
-              });
-  });
-}
-static bool has_whole_planes(const View& v) {
-  return (v.sizes[4] == 1 || v.strides[4] == 1) &&
-         (v.sizes[3] == 1 || v.strides[3] == v.sizes[4]) &&
-         (v.sizes[2] == 1 || v.strides[2] == v.sizes[3] * v.sizes[4]);
+  const auto plane = static_cast<uint64_t>(pool_plane(w));
+  const int64_t dy_step = a.dy.strides[4], index_step = a.indices.strides[4];
+  std::fill_n(dx, plane, T(0));
+  for (int64_t i = 0; i < w.out[0]; ++i)
+    for (int64_t j = 0; j < w.out[1]; ++j) {
+      const E* const row = dy + pool_offset(a.dy, i, j, 0);
+      const I* const taken = indices + pool_offset(a.indices, i, j, 0);
+      for (int64_t k = 0; k < w.out[2]; ++k) {
+        const auto at = static_cast<uint64_t>(taken[k * index_step]);
+        // Foreign code may have written to them since.
+        if (at < plane) dx[at] += row[k * dy_step].load();
+      }
+    }
 }
 
+// The same sums for planes without gaps, window by window; those of 16 bits are rounded at the end.
+template <class E>
+static void scatter_by_planes(Context& context, const MaxPoolBackwardArgs& a) {
+  using T = typename E::Compute;
+  constexpr bool kDirect = sizeof(E) == sizeof(T);
+  const int64_t plane = pool_plane(a.windows), c = a.dx.sizes[1], planes = a.dx.sizes[0] * c;
+  const int64_t grain = std::max<int64_t>(1, kPoolGrain / plane);
+  const int64_t rooms =
+      std::min<int64_t>({(planes + grain - 1) / grain, context.host->threads(), Rooms<T>::kMost});
+  const Scratch scratch(context, kDirect ? 0 : rooms * plane * int64_t{sizeof(T)});
+  if (scratch.failed()) return;
+  Rooms<T> free(static_cast<T*>(scratch.data()), plane, rooms);
+  const auto run = [&](int64_t p, T* room) {
+    const int64_t n = p / c, channel = p % c;
+    const auto at = [&](const View& v) { return n * v.strides[0] + channel * v.strides[1]; };
+    const E* const dy = static_cast<const E*>(a.dy.data) + at(a.dy);
+    E* const dx = static_cast<E*>(a.dx.data) + at(a.dx);
+    T* const sums = kDirect ? reinterpret_cast<T*>(dx) : room;
+    with_positions(a.indices,
+                   [&](const auto* all) { scatter_plane(a, dy, all + at(a.indices), sums); });
+    if (!kDirect) store_tile(dx, a.dx.dtype, 1, sums, plane);
+  };
+  in_chunks(context, planes, grain, [&](int64_t first, int64_t last) {
+    free.with_one([&](T* room) {
+      for (int64_t p = first; p < last; ++p) run(p, room);
+    });
+  });
+}
 template <class E>
 static void collect_by_rows(Context& context, const MaxPoolBackwardArgs& a) {
   using T = typename E::Compute;
@@ -348,7 +362,7 @@ static bool fits_lanes(int32_t dtype, const PoolWindows& w) {
 void max_pool(Context& context, const MaxPoolArgs& a) {
   if (goes_by_channels({&a.in, &a.out, &a.indices}) && fits_lanes(a.in.dtype, a.windows))
     LIBDL_ON_ISA(largest_on, context, a);
-  else
+  else if (!max_pool_by_rows(context, a))
     with_element(a.in.dtype, [&]<class E>(E) {
       if constexpr (!kIsComplex<typename E::Compute>) largest_by_rows<E>(context, a);
     });
@@ -361,8 +375,7 @@ void max_pool_backward(Context& context, const MaxPoolBackwardArgs& a) {
     with_element(a.dx.dtype, [&]<class E>(E) {
       using T = typename E::Compute;
       if constexpr (std::is_floating_point_v<T>) {
-        if (sizeof(E) == sizeof(T) && has_whole_planes(a.dx))
-          return scatter_by_planes<T>(context, a);  // others are rounded once
+        if (has_whole_planes(a.dx)) return scatter_by_planes<E>(context, a);
         collect_by_rows<E>(context, a);
       }
     });

@@ -108,6 +108,13 @@ inline bool is_floating(int32_t dtype) {
          dtype == LIBDL_DTYPE_FLOAT32 || dtype == LIBDL_DTYPE_FLOAT64;
 }
 
+// Whether the pixels of a channel are row-major without gaps.
+inline bool has_whole_planes(const View& v) {
+  return (v.sizes[4] == 1 || v.strides[4] == 1) &&
+         (v.sizes[3] == 1 || v.strides[3] == v.sizes[4]) &&
+         (v.sizes[2] == 1 || v.strides[2] == v.sizes[3] * v.sizes[4]);
+}
+
 inline int64_t pool_plane(const PoolWindows& w) { return w.in[0] * w.in[1] * w.in[2]; }
 
 // How many elements a window reads, about; more than a chunk's worth make no difference.

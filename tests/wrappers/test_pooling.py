@@ -304,3 +304,70 @@ def test_layers_that_are_refused():
         nn.FractionalMaxPool2d(2, 2, 0.5)
     with pytest.raises(ValueError, match="between 0 and 1"):
         nn.FractionalMaxPool3d(2, output_ratio=(0.5, 0.5, 1.0))
+
+
+ROWS = [
+    (1, (70,), {"kernel_size": 2}), (1, (1100,), {"kernel_size": 3, "stride": 1, "padding": 1}),
+    (1, (65,), {"kernel_size": 5, "stride": 4, "padding": 2, "ceil_mode": True}),
+    (1, (9,), {"kernel_size": 2, "stride": 7}), (1, (4000,), {"kernel_size": 3, "stride": 900}),
+    (2, (6, 33), {"kernel_size": 3, "stride": 3}), (2, (5, 40), {"kernel_size": (3, 5), "stride": 2}),
+    (2, (7, 19), {"kernel_size": (2, 4), "stride": (1, 3), "padding": (1, 2)}),
+    (2, (9, 130), {"kernel_size": 8, "stride": 1, "padding": 4}),
+    (2, (40, 5), {"kernel_size": (3, 1), "padding": (1, 0)}),
+    (3, (4, 5, 18), {"kernel_size": 2}),
+    (3, (5, 4, 17), {"kernel_size": 3, "stride": (2, 1, 2), "padding": 1, "ceil_mode": True}),
+]  # fmt: skip
+
+
+def in_both_orders(function, shape, dtype):
+    """function(x) of a tensor in the order of its dimensions and with its channels innermost, of
+    each the result's tensors and the gradient."""
+    x = (libdl.arange(2 * 3 * libdl.Size(shape).numel()).view(2, 3, *shape) * 7919 % 251 - 90) / 8
+    x = libdl.where(x == 2.5, NAN, libdl.where(x < -9, -float("inf"), x)).to(dtype)
+    found = []
+    for image in (x, x.movedim(1, -1).contiguous().movedim(-1, 1)):
+        leaf = image.detach().requires_grad_()
+        y = function(leaf)
+        y, *more = y if isinstance(y, tuple) else (y,)
+        arriving = (libdl.arange(y.numel()).view(y.shape) * 31 % 17 - 8) / 3
+        y.backward(arriving.to(dtype))
+        found.append([y, *more, leaf.grad])
+    return zip(*found, strict=True)
+
+
+def are_equal(a, b):
+    return bool(libdl.where(a != a, b != b, a == b).all())
+
+
+@pytest.mark.parametrize("dtype", [libdl.float32, libdl.float64, libdl.float16, libdl.bfloat16])
+@pytest.mark.parametrize(("dims", "shape", "how"), ROWS)
+def test_rows_give_what_innermost_channels_give(dims, shape, how, dtype):
+    functions = [
+        lambda x: getattr(F, f"max_pool{dims}d")(x, **how),
+        lambda x: getattr(F, f"max_pool{dims}d")(x, **how, return_indices=True),
+        lambda x: getattr(F, f"avg_pool{dims}d")(x, **how),
+        lambda x: getattr(F, f"avg_pool{dims}d")(x, **how, count_include_pad=False),
+    ]
+    if dims > 1:
+        functions.append(lambda x: getattr(F, f"avg_pool{dims}d")(x, **how, divisor_override=-3))
+    for function in functions:
+        assert all(are_equal(a, b) for a, b in in_both_orders(function, shape, dtype))
+
+
+@pytest.mark.parametrize("dtype", [libdl.float32, libdl.bfloat16])
+@pytest.mark.parametrize(("size", "out"), [
+    ((28, 28), (7, 7)), ((12, 40), (3, 20)), ((6, 9), (6, 3)), ((7, 7), (1, 1)), ((3, 10), (3, 10)),
+    ((9, 31), (4, 5)), ((1, 60), (1, 12)),
+])  # fmt: skip
+def test_adaptive_rows_give_what_innermost_channels_give(size, out, dtype):
+    for function in (F.adaptive_avg_pool2d, F.adaptive_max_pool2d):
+        equal = in_both_orders(lambda x, f=function: f(x, out), size, dtype)
+        assert all(are_equal(a, b) for a, b in equal)
+
+
+@pytest.mark.parametrize("dilation", [1, 2, 3, 4])
+@pytest.mark.parametrize("stride", [1, 2, 3, 6])
+def test_dilated_rows_give_what_innermost_channels_give(stride, dilation):
+    how = {"stride": stride, "padding": 2, "dilation": dilation, "return_indices": True}
+    equal = in_both_orders(lambda x: F.max_pool2d(x, (4, 5), **how), (22, 75), libdl.float32)
+    assert all(are_equal(a, b) for a, b in equal)
