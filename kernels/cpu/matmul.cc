@@ -23,12 +23,18 @@ Way way_of(const MatmulArgs& args) {
   if (s.m == 1 || s.n == 1) return Way::kVector;
   if (dtype == LIBDL_DTYPE_FLOAT64) return Way::kDouble;
   if (split_serves(args)) return Way::kSplit;
-  const bool bfloat = dtype == LIBDL_DTYPE_BFLOAT16 && fills_tiles(s.m, s.n, s.k) && matrix_unit();
+  const bool bfloat =
+      dtype == LIBDL_DTYPE_BFLOAT16 && fills_tiles(s.m, s.n, s.k) && multiplies_bfloat();
   return bfloat ? Way::kBfloat : Way::kFloat;
 }
-// packed_b is in the matrix unit's form: not for the products that it is not worth.
+// packed_b is in the form of bfloat_product: not for the products that it is not worth.
 bool foreign_panels(const MatmulArgs& args, Way way) {
-  return way == Way::kFloat && args.out.dtype == LIBDL_DTYPE_BFLOAT16 && matrix_unit();
+  return way == Way::kFloat && args.out.dtype == LIBDL_DTYPE_BFLOAT16 && multiplies_bfloat();
+}
+
+// Whether a packed matrix is in the form of bfloat_product.
+bool in_pairs(int32_t dtype, bool widened) {
+  return dtype == LIBDL_DTYPE_BFLOAT16 && !widened && multiplies_bfloat();
 }
 
 }  // namespace
@@ -38,7 +44,7 @@ bool matmul_reads_packed(int32_t dtype, int64_t m, int64_t n, int64_t k) {
   const Shape s{1, m, n, k};
   if (dtype == LIBDL_DTYPE_FLOAT32 && has_long_sums<float>(s)) return false;
   if (dtype == LIBDL_DTYPE_FLOAT64 && has_long_sums<double>(s)) return false;
-  if (dtype == LIBDL_DTYPE_BFLOAT16) return !matrix_unit() || fills_tiles(s.m, s.n, s.k);
+  if (dtype == LIBDL_DTYPE_BFLOAT16) return !multiplies_bfloat() || fills_tiles(s.m, s.n, s.k);
   return small_float(dtype) || dtype == LIBDL_DTYPE_FLOAT64 || is_complex(dtype);
 }
 
@@ -46,16 +52,14 @@ bool matmul_widens(int64_t m, int64_t n, int64_t k) {
   return m > 1 && n > 1 && k > 1 && !matrix_unit();
 }
 
-int64_t packed_size(int32_t dtype, int64_t n, int64_t k) {
-  if (dtype == LIBDL_DTYPE_BFLOAT16 && matrix_unit()) return bfloat_panels_size(n, k);
+int64_t packed_size(int32_t dtype, int64_t n, int64_t k, bool widened) {
+  if (in_pairs(dtype, widened)) return bfloat_panels_size(n, k);
   if (is_complex(dtype)) return complex_panels_size(dtype, n, k);
   return float_panels_size(dtype, n, k);
 }
 
-void pack_b(Context& context, void* packed, const View& b) {
-  if (b.dtype == LIBDL_DTYPE_BFLOAT16 && matrix_unit()) {
-    return pack_bfloat_panels(context, static_cast<char*>(packed), b);
-  }
+void pack_b(Context& context, void* packed, const View& b, bool widened) {
+  if (in_pairs(b.dtype, widened)) return pack_bfloat_panels(context, static_cast<char*>(packed), b);
   if (is_complex(b.dtype)) return pack_complex_panels(context, packed, b);
   pack_float_panels(context, packed, b);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Products of bfloat16 with and without the processor's matrix unit.
+// Products of bfloat16 on the processor's matrix unit, by its dot products in vectors, and by
+// neither.
 #include <array>
 #include <bit>
 #include <cmath>
@@ -96,15 +97,16 @@ void expect_product(const std::vector<uint16_t>& out, const Bfloats& a, const Bf
   }
 }
 
-// With the matrix unit, where there is one, and without.
-void both_ways(const std::function<void()>& f) {
-  const bool before = cpu::matrix_unit();
-  for (bool unit : {false, true}) {
-    if (!cpu::set_matrix_unit(unit)) continue;
-    SCOPED_TRACE(unit ? "matrix unit" : "vectors");
+// In every way that the processor has.
+void each_way(const std::function<void()>& f) {
+  const cpu::BfloatUnit before = cpu::bfloat_unit();
+  for (const auto unit :
+       {cpu::BfloatUnit::kNone, cpu::BfloatUnit::kDots, cpu::BfloatUnit::kTiles}) {
+    if (!cpu::set_bfloat_unit(unit)) continue;
+    SCOPED_TRACE(testing::Message() << "unit " << static_cast<int>(unit));
     f();
   }
-  cpu::set_matrix_unit(before);
+  cpu::set_bfloat_unit(before);
 }
 
 // Every number of tiles, lines and values that are missing of the last of them, blocks of k.
@@ -125,7 +127,7 @@ TEST(BfloatProducts, EqualReferenceForEveryWayToThem) {
                         {1, 5, 70, 2304},
                         {1, 64, 64, 1}}) {
     const Bfloats a = bfloats({s.batch, s.m, s.k}, 1), b = bfloats({s.batch, s.k, s.n}, 2);
-    both_ways([&] {
+    each_way([&] {
       const auto want = product(a, b);
       expect_product(want, a, b);
       const Bfloats far = like(a.spread(3));
@@ -145,7 +147,7 @@ TEST(BfloatProducts, EqualReferenceForEveryWayToThem) {
 // Rows 4 kB apart are copied for more columns than 64; a row's bits are its own.
 TEST(BfloatProducts, RowsHaveTheSameBitsAmongOthersAndAlone) {
   const Bfloats a = bfloats({1, 50, 2048}, 1), b = bfloats({1, 2048, 100}, 2);
-  both_ways([&] {
+  each_way([&] {
     const auto all = product(a, b);
     expect_product(all, a, b);
     Bfloats part = a, few = b;
@@ -208,7 +210,7 @@ TEST(BfloatProducts, AlphaBetaAndBias) {
   for (int64_t m : {16, 33}) {
     const Bfloats a = bfloats({2, m, 90}, 1), b = bfloats({2, 90, 37}, 2);
     const Bfloats before = bfloats({2, m, 37}, 4), bias = like(bfloats({37}, 3).spread(2));
-    both_ways([&] {
+    each_way([&] {
       const auto plain = product(a, b);
       Bfloats rows = before, columns = like(before.crossed());
       multiply(rows, a, b, &bias, {.alpha = 0.5, .beta = -2});
@@ -232,7 +234,7 @@ TEST(BfloatProducts, NanAndInfinityStayInTheirRowAndColumn) {
   for (const auto& size : {std::array<int64_t, 3>{17, 35, 33}, {40, 70, 65}, {33, 33, 769}}) {
     const int64_t m = size[0], n = size[1], k = size[2];
     Bfloats a = bfloats({1, m, k}, 1), b = bfloats({1, k, n}, 2);
-    both_ways([&] {
+    each_way([&] {
       const auto clean = product(a, b);
       Bfloats x = a, y = b;
       x[(m - 1) * k + k - 1] = nan;
@@ -255,7 +257,7 @@ TEST(BfloatProducts, NanAndInfinityStayInTheirRowAndColumn) {
 }
 
 TEST(BfloatProducts, NothingToSumGivesZerosAndEmptyOnesNothing) {
-  both_ways([&] {
+  each_way([&] {
     EXPECT_EQ(product(zeros({1, 40, 0}), zeros({1, 0, 70})), std::vector<uint16_t>(2800, 0));
     EXPECT_TRUE(product(zeros({0, 40, 40}), zeros({0, 40, 40})).empty());
     EXPECT_TRUE(product(zeros({2, 0, 40}), zeros({2, 40, 40})).empty());
@@ -267,27 +269,50 @@ TEST(BfloatProducts, BatchStrideZeroRepeatsTheMatrix) {
   const Bfloats a = bfloats({3, 20, 40}, 1), one = bfloats({1, 40, 50}, 2);
   Bfloats b = one;
   b.sizes[0] = 3, b.strides[0] = 0;
-  both_ways([&] {
+  each_way([&] {
     const auto all = product(a, b);
     EXPECT_TRUE(same_bits(all, product(a, b, {.packed = true})));
     expect_product(all, a, b);
   });
 }
 
-TEST(BfloatProducts, NamedInstructionSetsLeaveTheMatrixUnitAlone) {
-  const bool before = cpu::matrix_unit();
+// Rows that the processor has a way of its own for, beside those that it widens.
+TEST(BfloatProducts, WidenedPanelsServeProductsOfFloat32) {
+  const auto a = normal<float>({1, 20, 70}, 1);
+  const Bfloats b = bfloats({1, 70, 50}, 2);
+  const auto widened = [&](bool packed) {
+    Context context = plain_context();
+    Array<float> out({1, 20, 50});
+    MatmulArgs args{};
+    args.out = out.view(), args.a = a.view(), args.b = b.view();
+    std::vector<float> panels;
+    if (packed) {
+      const int64_t bytes = cpu::packed_size(LIBDL_DTYPE_BFLOAT16, 50, 70, true);
+      panels.assign(static_cast<size_t>(bytes / 4 + 16), NAN);
+      char* const at = reinterpret_cast<char*>(panels.data());
+      args.packed_b = at + (64 - reinterpret_cast<uintptr_t>(at) % 64) % 64;
+      cpu::pack_b(context, const_cast<void*>(args.packed_b), b.view(), true);
+    }
+    cpu::matmul(context, args);
+    return out.data;
+  };
+  each_way([&] { EXPECT_EQ(widened(true), widened(false)); });
+}
+
+TEST(BfloatProducts, NamedInstructionSetsLeaveTheUnitsAlone) {
+  const cpu::BfloatUnit before = cpu::bfloat_unit();
   const char* const given = std::getenv("LIBDL_CPU");
   const std::string kept = given ? given : "";
   for (const char* name : {"baseline", "avx2", "avx512"}) {
     setenv("LIBDL_CPU", name, 1);
-    EXPECT_FALSE(cpu::find_matrix_unit()) << name;
+    EXPECT_EQ(cpu::find_bfloat_unit(), cpu::BfloatUnit::kNone) << name;
   }
   given ? setenv("LIBDL_CPU", kept.c_str(), 1) : unsetenv("LIBDL_CPU");
-  cpu::set_matrix_unit(before);
+  cpu::set_bfloat_unit(before);
 }
 
 TEST(BfloatProducts, PanelsOfUncountableSizesAreRefused) {
-  both_ways([] {
+  each_way([] {
     constexpr int64_t kLong = int64_t{1} << 40;
     EXPECT_EQ(cpu::packed_size(LIBDL_DTYPE_BFLOAT16, kLong, kLong), -1);
     const int64_t sizes[] = {1, int64_t{1} << 31, int64_t{1} << 31}, strides[] = {0, 0, 0};

@@ -72,13 +72,14 @@ double worst(const std::vector<float>& out, const Floats& a, const Floats& b) {
 
 // With the matrix unit, where there is one, and without.
 void both_ways(const std::function<void(bool)>& f) {
-  const bool before = cpu::matrix_unit();
+  const cpu::BfloatUnit before = cpu::bfloat_unit();
   for (bool unit : {false, true}) {
-    if (!cpu::set_matrix_unit(unit) || cpu::splits_products() != unit) continue;
+    const auto wanted = unit ? cpu::BfloatUnit::kTiles : cpu::BfloatUnit::kNone;
+    if (!cpu::set_bfloat_unit(wanted) || cpu::splits_products() != unit) continue;
     SCOPED_TRACE(unit ? "matrix unit" : "vectors");
     f(unit);
   }
-  cpu::set_matrix_unit(before);
+  cpu::set_bfloat_unit(before);
 }
 
 struct Size {

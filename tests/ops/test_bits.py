@@ -166,6 +166,33 @@ def test_addmm_of_narrow_elements_adds_last(dtype):
                 assert libdl.equal(found, wide)
 
 
+@pytest.mark.parametrize("recorded", [False, True])
+@pytest.mark.parametrize("dtype", [libdl.bfloat16, libdl.float16], ids=str)
+def test_addmm_of_narrow_elements_scales_before_it_rounds(dtype, recorded):
+    """Its factors are applied in float32, whether the call is recorded or not."""
+    drawn = libdl.Generator().manual_seed(4)
+    for n, k, m in [(300, 700, 129), (1, 500, 77), (64, 1, 64), (20, 30, 1), (5, 6, 7)]:
+        a, b, c = (libdl.randn(*s, generator=drawn).to(dtype) for s in ((n, k), (k, m), (n, m)))
+        a.requires_grad_(recorded)
+        for x, beta, alpha in ((c, 0.3, -1.7), (c[0], 2, 1), (c[:, :1], 1, 0.1), (c, -0.5, 1)):
+            wide = (beta * x.float() + alpha * libdl.mm(a.float(), b.float())).to(dtype)
+            found = libdl.addmm(x, a, b, beta=beta, alpha=alpha)
+            assert found.requires_grad == recorded and found.dtype == dtype
+            near = 0.01 if dtype == libdl.bfloat16 else 2e-3
+            assert libdl.allclose(found.float(), wide.float(), rtol=near, atol=near)
+            if not recorded:
+                out = libdl.empty(n, m, dtype=dtype)
+                assert libdl.equal(libdl.addmm(x, a, b, beta=beta, alpha=alpha, out=out), found)
+                assert libdl.equal(out, found)
+        # A term whose factor is 0 is not looked at.
+        lost = libdl.full((n, m), float("nan"), dtype=dtype)
+        assert libdl.isfinite(libdl.addmm(lost, a, b, beta=0, alpha=0.5)).all()
+        assert libdl.equal(libdl.addmm(c, a * float("nan"), b, beta=0.5, alpha=0), c * 0.5)
+        twice = c.clone()
+        assert libdl.equal(twice.addmm_(a.detach(), b, beta=2, alpha=3),
+                           libdl.addmm(c, a.detach(), b, beta=2, alpha=3))  # fmt: skip
+
+
 @pytest.mark.parametrize("dtype", [libdl.float32, libdl.float64, libdl.bfloat16, libdl.float16],
                          ids=str)  # fmt: skip
 def test_addcmul_has_the_bits_of_its_steps(dtype):

@@ -43,7 +43,7 @@ void gather_columns(uint16_t* to, const Patches<uint16_t>& p, int64_t r0, int64_
                     int64_t c1) {
   N_AVX3::gather_columns(to, p, r0, rows, c0, c1);
 }
-#else  // matrix_unit() is false
+#else  // bfloat_unit() is kNone
 void gather_rows(uint16_t*, const Patches<uint16_t>&, int64_t, int64_t, int64_t, int64_t) {
   std::abort();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Convolutions of bfloat16 on the matrix unit: the products of patches.h, by the tiles of
-// tiles_amx.h. Sums are in float32 and rounded once. Call these only if matrix_unit() is true.
+// tiles_amx.h. Sums are in float32 and rounded once. Call these only if multiplies_bfloat().
 #pragma once
 
 #include "kernels/cpu/conv/patches.h"

@@ -58,7 +58,7 @@ void weight_gradient(Context& context, const ConvolutionArgs& a, int64_t group) 
   p.b = patches;
   p.r1 = pixels, p.i1 = k, p.j1 = columns;
   if constexpr (std::is_same_v<S, Bfloat>) {
-    if (matrix_unit() && patches_fill_tiles(k, columns, pixels))
+    if (multiplies_bfloat() && patches_fill_tiles(k, columns, pixels))
       return multiply_by_patches_in_tiles(context, p, out);
   }
   // float16 too, so that in vectors it has float32's sums, rounded.

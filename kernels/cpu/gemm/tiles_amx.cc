@@ -11,6 +11,8 @@
 #include <cstring>
 
 #include "hwy/base.h"
+#include "kernels/cpu/gemm/matrix_unit.h"
+#include "kernels/cpu/gemm/tiles_dot.h"
 #include "kernels/cpu/simd/unroll.h"
 
 #define LIBDL_INLINE inline __attribute__((always_inline))
@@ -207,6 +209,7 @@ void pack_scattered(char* to, const Scattered& x) {
 }
 
 void begin() {
+  if (!matrix_unit()) return;
   // Palette 1: eight tiles of 64 bytes a row, and their rows.
   alignas(64) static constexpr struct {
     uint8_t palette = 1, start = 0, none[14] = {};
@@ -216,9 +219,12 @@ void begin() {
   static_assert(sizeof(kTiles) == 64);
   _tile_loadconfig(&kTiles);
 }
-void end() { _tile_release(); }
+void end() {
+  if (matrix_unit()) _tile_release();
+}
 
 void multiply(const Block& block) {
+  if (!matrix_unit()) return;  // store() does all
   if (block.rows > 16) {
     block.cols > 16 ? product<2, 2>(block) : product<2, 1>(block);
   } else {
@@ -226,6 +232,7 @@ void multiply(const Block& block) {
   }
 }
 void store(const Block& block) {
+  if (!matrix_unit()) return multiply_in_vectors(block);
   if (block.rows > 16) {
     block.cols > 16 ? store_product<2, 2>(block) : store_product<2, 1>(block);
   } else {
@@ -264,7 +271,7 @@ HWY_POP_ATTRIBUTES
 
 #include <cstdlib>
 
-namespace libdl::kernels::cpu::amx {  // matrix_unit() is false
+namespace libdl::kernels::cpu::amx {  // bfloat_unit() is kNone
 
 void pack_rows(char*, const Lines&, int64_t, int64_t) { std::abort(); }
 void pack_columns(char*, const Lines&, int64_t, int64_t) { std::abort(); }

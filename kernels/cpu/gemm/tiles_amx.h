@@ -2,8 +2,9 @@
 
 // Products of bfloat16 on the processor's matrix unit (AMX), whose registers are tiles of sixteen
 // rows of 64 bytes. Sums are in float32, from the lowest k up: for each 32 values of k the even and
-// the odd ones are summed separately, and both are added. Numbers below 2^-126 count as zero. Call
-// these only if matrix_unit() (matrix_unit.h) is true.
+// the odd ones are summed separately, and both are added. Numbers below 2^-126 count as zero. Where
+// there are no tiles but AVX512_BF16, the same blocks are multiplied in vectors (tiles_dot.h). Call
+// these only if multiplies_bfloat() (matrix_unit.h) is true.
 #pragma once
 
 #include <cstdint>

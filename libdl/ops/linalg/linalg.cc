@@ -3,6 +3,7 @@
 #include "ops/linalg/linalg.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "ops/core/holds.h"
 #include "ops/creation/copy.h"
@@ -246,6 +247,27 @@ static Tensor narrow_addmm(const Tensor& input, const Tensor& mat1, const Tensor
                    Shape(input.shape()), {saves_input(saved_a, 1), saves_input(saved_b, 2)}, jvp);
 }
 
+// The value of a factor that the kernel may scale by: it reads neither term if a factor is 0.
+static std::optional<double> scale_of(const Tensor* x) {
+  if (!x) return 1;
+  if (!x->is_number()) return std::nullopt;
+  const double value = std::get<0>(item_c128(*x));
+  return value != 0 ? std::optional(value) : std::nullopt;
+}
+
+// By one call of the kernel, where nothing is recorded.
+static std::optional<Tensor> scaled_addmm(const Tensor& input, const Tensor& mat1,
+                                          const Tensor& mat2, const Tensor* beta,
+                                          const Tensor* alpha, Into into) {
+  const std::optional<double> b = scale_of(beta), a = scale_of(alpha);
+  if (!a || !b) return std::nullopt;
+  Call call("addmm", into, {&input, &mat1, &mat2});
+  if (!call.plain()) return std::nullopt;
+  const int64_t shape[] = {mat1.size(0), mat2.size(1)};
+  const Tensor base = expand(detach(input), shape);
+  return call.done(product({&mat1}, {&mat2}, nullptr, &base, *a, *b));
+}
+
 Tensor addmm(const Tensor& input, const Tensor& mat1, const Tensor& mat2, const Tensor* beta,
              const Tensor* alpha, Into into) {
   LIBDL_OBSERVED(addmm, input, mat1, mat2, beta, alpha, into);
@@ -269,8 +291,10 @@ Tensor addmm(const Tensor& input, const Tensor& mat1, const Tensor& mat2, const 
   const int64_t shape[] = {mat1.size(0), mat2.size(1)};
   if (is_floating(mat1.dtype()) && size_of(mat1.dtype()) == 2) {  // rounded once, at the end
     const bool whole = mat1.numel() > 0 && mat2.numel() > 0 && input.device() == mat1.device();
-    if (!beta && !alpha && whole && broadcasts_to(input.shape(), shape))
-      return narrow_addmm(input, mat1, mat2, into);
+    if (whole && broadcasts_to(input.shape(), shape)) {
+      if (!beta && !alpha) return narrow_addmm(input, mat1, mat2, into);
+      if (const auto y = scaled_addmm(input, mat1, mat2, beta, alpha, into)) return *y;
+    }
     const auto wide = [](const Tensor& x) { return cast(x, Dtype::kFloat32); };
     const Tensor y = addmm(wide(input), wide(mat1), wide(mat2), beta, alpha, {});
     return write_result("addmm", cast(y, mat1.dtype()), into, {&input, &mat1, &mat2});

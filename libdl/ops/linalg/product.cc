@@ -45,8 +45,8 @@ struct Panels {
 };
 
 // NULL if there is no memory for them: no product needs them.
-std::unique_ptr<Panels> packed(const kernels::View& b) {
-  const int64_t bytes = kernels::cpu::packed_size(b.dtype, b.sizes[2], b.sizes[1]);
+std::unique_ptr<Panels> packed(const kernels::View& b, bool widened = false) {
+  const int64_t bytes = kernels::cpu::packed_size(b.dtype, b.sizes[2], b.sizes[1], widened);
   if (bytes <= 0) return nullptr;
   std::unique_ptr<Panels> panels;
   try {
@@ -54,7 +54,7 @@ std::unique_ptr<Panels> packed(const kernels::View& b) {
   } catch (const Error&) {
     return nullptr;
   }
-  launch([&](kernels::Context& c) { kernels::cpu::pack_b(c, panels->data, b); });
+  launch([&](kernels::Context& c) { kernels::cpu::pack_b(c, panels->data, b, widened); });
   return panels;
 }
 
@@ -88,7 +88,8 @@ PackedReader kept_panels(const Tensor& x, const kernels::View& b, bool at_once =
 
 }  // namespace
 
-Tensor product(Factor a, Factor b, const Tensor* bias, const Tensor* base) {
+Tensor product(Factor a, Factor b, const Tensor* bias, const Tensor* base, double alpha,
+               double beta) {
   const int64_t n = a.rows(), m = b.cols(), k = a.cols();
   const bool batched = a.x->ndim() == 3;
   const int64_t shape[] = {batched ? a.x->size(0) : 1, n, m};
@@ -100,9 +101,10 @@ Tensor product(Factor a, Factor b, const Tensor* bias, const Tensor* base) {
   args.a = left.view;
   args.b = right.view;
   args.bias = bias ? reads(*bias) : no_view();
+  args.alpha = alpha;
   if (base) {
     copy_bytes(y, *base);
-    args.beta = 1;
+    args.beta = beta;
   }
   if (!y.device().is_cpu()) {
     launch_matmul(y.device(), args);
@@ -126,12 +128,13 @@ RepeatedProduct::RepeatedProduct(Factor b, int64_t rows, int64_t times) : device
   std::copy_n(right.strides, 3, strides_);
   b_ = right.view;
   b_.sizes = sizes_, b_.strides = strides_;
-  if (!device_.is_cpu() || !kernels::cpu::matmul_reads_packed(b_.dtype, rows, b.cols(), b.rows()))
-    return;
+  if (!device_.is_cpu()) return;
   if (size_of(b.x->dtype()) > 2) {
-    panels_ = kept_panels(*b.x, b_, times > 1);
-  } else if (times > 1 && !left_out(Mechanism::kPanels)) {
-    const std::shared_ptr<Panels> own = packed(b_);
+    if (kernels::cpu::matmul_reads_packed(b_.dtype, rows, b.cols(), b.rows()))
+      panels_ = kept_panels(*b.x, b_, times > 1);
+  } else if (times > 1 && product_widens(device_, rows, b.cols(), b.rows()) &&
+             !left_out(Mechanism::kPanels)) {
+    const std::shared_ptr<Panels> own = packed(b_, true);
     if (own) own_panels_ = std::shared_ptr<void>(own, own->data);
   }
 }

@@ -19,9 +19,10 @@ struct Factor {
   int64_t cols() const { return x->size(x->ndim() - (transposed ? 2 : 1)); }
 };
 
-// a @ b (+ bias on each row, + base of the result's shape), row-major, of shape [rows, cols] or
-// [batch, rows, cols]; dtypes and sizes agree. Not recorded.
-Tensor product(Factor a, Factor b, const Tensor* bias = nullptr, const Tensor* base = nullptr);
+// alpha a @ b (+ bias on each row, + beta times base, of the result's shape), row-major, of shape
+// [rows, cols] or [batch, rows, cols]; dtypes and sizes agree. Not recorded.
+Tensor product(Factor a, Factor b, const Tensor* bias = nullptr, const Tensor* base = nullptr,
+               double alpha = 1, double beta = 1);
 
 // Whether b may have 16 bits where a is float32, in a product of [rows, inner] with [inner,
 // columns]: it is widened as it is read.
@@ -36,8 +37,8 @@ class RepeatedProduct {
   RepeatedProduct(const RepeatedProduct&) = delete;
   RepeatedProduct& operator=(const RepeatedProduct&) = delete;
 
-  // out = a @ b (+ out) (+ bias on each row); a and out are [rows, cols] views of b's dtype, or of
-  // float32 where product_widens.
+  // out = a @ b (+ out) (+ bias on each row); a and out are [rows, cols] views of b's dtype; if
+  // that has 16 bits, of float32, which product_widens allows.
   void operator()(const kernels::View& out, const kernels::View& a, bool add,
                   const Tensor* bias = nullptr) const;
 
