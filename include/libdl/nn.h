@@ -270,9 +270,9 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_instance_norm(
 /** Division by the root of the mean square over the last dimensions:
  *  y = x / sqrt(mean(x^2) + eps) * weight.
  *
- *  input             x: floating
+ *  input             x: floating or complex, whose squares are complex, too
  *  normalized_shape  the sizes of the last dimensions, at least one
- *  weight            floating, of that shape; NULL: ones
+ *  weight            floating, or complex if input is; of that shape; NULL: ones
  *  eps               added to the mean square; NULL: the distance from 1 to the next number in the
  *                    dtype of the computation
  *  out               y: new, input's shape and dtype
@@ -280,7 +280,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_instance_norm(
  *  16-bit inputs are computed in float32.
  *  Gradient: any order, forward mode.
  *  Errors: SHAPE (normalized_shape does not match input's last dimensions, or weight differs from
- *  it), DTYPE (not floating).
+ *  it), DTYPE (integers; a complex weight of a floating input).
  *  Threads: concurrent-read.
  *  Python: rms_norm(input, normalized_shape, weight=None, eps=None) [function, functional]
  */

@@ -91,7 +91,7 @@ double total(const RowTiles<T>& in, int64_t rows, int64_t channel, F of) {
 }
 
 // Those of a channel whose squares left the range of T, times a power of two that makes its largest
-// element about 1; false if that is zero, infinite or a NaN.
+// element about 1; false if that is zero, infinite or a NaN, and then only the mean may change.
 template <class T>
 bool rescued(const RowTiles<T>& in, int64_t rows, int64_t channel, double eps, Moments& result) {
   double largest = 0;
@@ -99,6 +99,7 @@ bool rescued(const RowTiles<T>& in, int64_t rows, int64_t channel, double eps, M
     largest = std::max(largest, std::abs(x));
     return x * 0;  // a NaN, if x is one or infinite
   });
+  if (any != 0) result.mean = total(in, rows, channel, [](double x) { return x; });
   if (any != 0 || largest == 0) return false;
   const int exponent = std::min(-std::ilogb(largest), 900);
   const double scale = std::ldexp(1.0, exponent), n = static_cast<double>(rows);

@@ -149,8 +149,12 @@ def rounded_steps(c: Context) -> bool:
 @predicate
 def beyond_range(c: Context) -> bool:
     """Squares, powers or sums of PyTorch's leave the range of 32 bits: what it finds in 64 is libdl's
-    answer."""
-    return "'extreme'" in c.text and re.search("float32|complex64", c.text) is not None and right(c)
+    answer. Where they leave that of 64, too, normalised numbers are 0, huge or NaN in PyTorch."""
+    if "'extreme'" not in c.text:
+        return False
+    if re.fullmatch("(batch|group|instance)_norm", c.base()) and not right(c):
+        return c.only_where(lambda w, f: np.isfinite(f) & ~((np.abs(w) > 1e-30) & (np.abs(w) < 1e15)))
+    return re.search("float32|complex64", c.text) is not None and right(c)
 
 
 @predicate
@@ -167,12 +171,34 @@ def convolved(c: Context) -> bool:
 
 @predicate
 def running_statistics(c: Context) -> bool:
-    """Derivatives of running statistics; batches without elements; 16 bits computed in float32."""
+    """Derivatives of running statistics, and their refusal in training; batches without elements; 16
+    bits computed in float32; second derivatives without a weight; groups of one element; weights and
+    images with other strides, which PyTorch's gradients read as if they were contiguous."""
+    if c.base() == "local_response_norm":
+        return c.refuses() and "int" in c.found_text()
     if c.base() not in ("batch_norm", "instance_norm", "group_norm"):
         return False
-    if "(0, " in c.text or re.search("running_(mean|var)=[^,N]*requires_grad", c.text):
+    if "(0, " in c.text or c.refused("respect to argument 'running_", "got None (or an undefined") or (
+            c.refuses() and re.search(r"\(running_(mean|var)\) (has a tangent|requires|has elements)",
+                                      c.found_text())):
         return True
-    return bool(re.search("float16", c.text)) and (right(c) or c.base() == "group_norm")
+    if "'special'" in c.text:  # infinite weights: infinity less infinity in PyTorch
+        return c.only_where(lambda w, f: np.isnan(w) & np.isinf(f), lambda w, f: np.abs(w - f) < 1e-3)
+    unit = 16 * coarsest(c.lines)  # bias and what is beside it cancel
+    return right(c) or c.only_where(lambda w, f: np.abs(w - f) <= unit * np.fmax(1, np.abs(w))) or (
+        c.base() == "group_norm" and _of_single_elements(c)) or c.gone(lines_with(
+            c.lines, lambda n, line: re.sub(r"(?<=[ (=])([a-e])(?=[,)])", r"\1.contiguous()", line) if (
+                line == c.call) else None))
+
+
+def _of_single_elements(c: Context) -> bool:
+    """Of groups of one element, or of large equal ones, all zeros before weight and bias, PyTorch leaves
+    the rounding of x times a factor."""
+    x = c.inputs()[-1]
+    alone = re.search(r"\(\w, (\d+)\D", c.call)
+    pixels = int(np.prod(np.shape(x.numbers)[2:])) * np.shape(x.numbers)[1]
+    return ("'far'" in c.text or alone is not None and int(alone[1]) == pixels) and c.only_where(
+        lambda w, f: np.abs(w - f) <= 1e4 * coarsest(c.lines))
 
 
 @predicate

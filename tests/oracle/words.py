@@ -214,11 +214,13 @@ class Words:
         first = self.gradients(result, *inputs, create=True)
         if first is None:
             return None
-        used = [g for g in first if g is not None and g.requires_grad]
+        # A constant gradient has a weight, too: of two libraries one may know that it is constant.
+        used = [(g, self._weight(g, 11 + i)) for i, g in enumerate(first)
+                if g is not None and g.requires_grad]
         if not used:
             return [self.T.zeros_like(x) for x in inputs]
-        weights = [self._weight(g, 11 + i) for i, g in enumerate(used)]
-        again = self.T.autograd.grad(used, inputs, weights, allow_unused=True)
+        again = self.T.autograd.grad([g for g, _ in used], inputs, [w for _, w in used],
+                                     allow_unused=True)
         # Not used and zero are the same to a reader.
         return [self.T.zeros_like(x) if g is None else g for x, g in zip(inputs, again)]
 

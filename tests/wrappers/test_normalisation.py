@@ -192,3 +192,47 @@ def test_inputs_that_do_not_fit_a_layer_are_refused(layer, shape, text):
 def test_groups_that_do_not_fit_are_refused():
     with pytest.raises(ValueError, match="must be divisible by num_groups"):
         nn.GroupNorm(4, 6)
+
+
+def test_rms_norm_of_complex_numbers():
+    x = libdl.tensor([1 + 2j, 3 - 1j, 0.5 + 0j], requires_grad=True)
+    y = F.rms_norm(x, (3,))
+    assert near(y, libdl.tensor([0.45416912 + 1.5696162j, 2.2882965 - 0.32191354j, 0.35934012 + 0.06612779j]))
+    y.abs().sum().backward()
+    assert near(x.grad, libdl.tensor([0.15609932 + 2.3606131j, -1.7307082 - 0.1286622j, 0.37227574 + 0.13656095j]))
+    y = F.rms_norm(x.detach().to(libdl.complex128), (3,), libdl.tensor([1j, 2, 3]), 0.1)
+    assert near(y, libdl.tensor([-1.52766066 + 0.45705550j, 4.46027204 - 0.66869113j,
+                                 1.05371304 + 0.18406489j], dtype=libdl.complex128))  # fmt: skip
+    with pytest.raises(TypeError, match=r"argument 3 \(weight\) is complex64"):
+        F.rms_norm(libdl.ones(3), (3,), x)
+
+
+def test_one_value_a_group():
+    """Accepted by the name in the top namespace alone; torch.group_norm has a rounding beside bias."""
+    x, weight = libdl.tensor([[1.0, 2, 3]], requires_grad=True), libdl.ones(3, requires_grad=True)
+    bias = libdl.tensor([0.5, 1, 2])
+    y = libdl.group_norm(x, 3, weight, bias)
+    assert y.tolist() == [bias.tolist()]
+    y.sum().backward()
+    assert not x.grad.any() and not weight.grad.any()
+    with pytest.raises(ValueError, match="more than one value per group"):
+        F.group_norm(x, 3)
+    with pytest.raises(ValueError, match="more than one value per group"):
+        F.group_norm(x, 2)  # PyTorch rounds the quotient down
+
+
+def test_too_few_values_are_told_before_their_dtype():
+    x = libdl.ones(1, 3, dtype=libdl.int32)
+    for call in (lambda: F.batch_norm(x, None, None, training=True),
+                 lambda: F.instance_norm(x), lambda: F.group_norm(x, 3),
+                 lambda: F.multi_margin_loss(x, libdl.tensor([0]), p=3),
+                 lambda: F.local_response_norm(x, 1)):  # fmt: skip
+        with pytest.raises(ValueError):
+            call()
+
+
+def test_running_statistics_of_infinite_numbers():
+    x = libdl.tensor([[1.0, 2], [math.inf, 3], [4, -5]]).repeat(50, 1)
+    mean, var = libdl.zeros(2), libdl.ones(2)
+    F.batch_norm(x, mean, var, training=True, momentum=1.0)
+    assert mean[0] == math.inf and abs(mean[1]) < 1e-7 and math.isnan(var[0])

@@ -41,10 +41,10 @@ Tensor multi_margin_loss(const Tensor& input, const Tensor& target, int64_t p, d
   LIBDL_OBSERVED(multi_margin_loss, input, target, p, margin, weight, reduction);
   const char* const op = "multi_margin_loss";
   const Reduce how = reduction_of(op, 6, reduction);
-  check_floating(op, {input, 1, "input"});
-  check_classes(op, target);
   if (p != 1 && p != 2)
     fail_argument(LIBDL_ERROR_VALUE, op, 3, "p", "is " + std::to_string(p), "1 or 2");
+  check_floating(op, {input, 1, "input"});
+  check_classes(op, target);
   const Tensor x = as_rows(op, input);
   const int64_t n = x.size(0), classes = x.size(1), one_each[] = {n, 1};
   const bool fits = input.ndim() == 2 ? target.ndim() == 1 && target.size(0) == n

@@ -247,6 +247,11 @@ struct Given {
 
 static void check(const Given& g, bool training, double eps) {
   const Tensor& input = g.input;
+  int64_t values = input.ndim() ? 1 : 0;  // of each channel
+  for (int d = 0; d < input.ndim(); ++d) values *= d == 1 ? 1 : input.size(d);
+  if (training && values == 1)
+    fail_argument(LIBDL_ERROR_SHAPE, kOp, 1, "input", "has shape " + to_string(input.shape()),
+                  "more than one value per channel when training");
   if (!is_floating(input.dtype()))
     fail_argument(LIBDL_ERROR_DTYPE, kOp, 1, "input", std::string("is ") + name_of(input.dtype()),
                   "a floating dtype");
@@ -257,9 +262,6 @@ static void check(const Given& g, bool training, double eps) {
   check_running(kOp, input, g.running, training);
   check_channels(kOp, input, 4, "weight", g.weight);
   check_channels(kOp, input, 5, "bias", g.bias);
-  if (training && input.numel() && input.numel() == input.size(1))
-    fail_argument(LIBDL_ERROR_SHAPE, kOp, 1, "input", "has shape " + to_string(input.shape()),
-                  "more than one value per channel when training");
   if (!(eps >= 0))
     fail_argument(LIBDL_ERROR_VALUE, kOp, 8, "eps", "is " + std::to_string(eps), "0 or more");
 }

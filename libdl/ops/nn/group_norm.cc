@@ -24,6 +24,12 @@ struct Affine {
 };
 }  // namespace
 
+static int64_t pixels_of(const Tensor& input) {
+  int64_t pixels = 1;
+  for (int d = 2; d < input.ndim(); ++d) pixels *= input.size(d);
+  return pixels;
+}
+
 // -- groups of channels ---------------------------------------------------------------------------
 
 // Each row of `groups` parts has mean 0 and variance 1; then weight and bias of each channel.
@@ -50,13 +56,13 @@ Tensor group_norm(const Tensor& input, int64_t num_groups, const Tensor* weight,
                   double eps) {
   LIBDL_OBSERVED(group_norm, input, num_groups, weight, bias, eps);
   const char* const op = "group_norm";
-  check_floating(op, {input, 1, "input"});
   if (input.ndim() < 2)
     fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", "has shape " + to_string(input.shape()),
                   "[n, c, ...]");
-  if (num_groups > 0 && input.numel() == num_groups)
+  if (num_groups > 0 && input.size(0) * input.size(1) / num_groups * pixels_of(input) == 1)
     fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", "has shape " + to_string(input.shape()),
                   "more than one value per group");
+  check_floating(op, {input, 1, "input"});
   if (num_groups < 1 || input.size(1) % num_groups)
     fail_argument(LIBDL_ERROR_VALUE, op, 2, "num_groups", "is " + std::to_string(num_groups),
                   "a divisor of the channels, " + std::to_string(input.size(1)));
@@ -90,6 +96,9 @@ Tensor instance_norm(const Tensor& input, const Tensor* running_mean, const Tens
   LIBDL_OBSERVED(instance_norm, input, running_mean, running_var, weight, bias, use_input_stats,
                  momentum, eps);
   const char* const op = "instance_norm";
+  if (use_input_stats && pixels_of(input) == 1)
+    fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", "has shape " + to_string(input.shape()),
+                  "more than one pixel if its statistics are used");
   check_floating(op, {input, 1, "input"});
   if (input.ndim() < 2)
     fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", "has shape " + to_string(input.shape()),
@@ -99,10 +108,6 @@ Tensor instance_norm(const Tensor& input, const Tensor* running_mean, const Tens
   check_running(op, input, running, use_input_stats);
   check_channels(op, input, 4, "weight", weight);
   check_channels(op, input, 5, "bias", bias);
-  const int64_t samples = input.size(0) * input.size(1);
-  if (use_input_stats && samples && input.numel() == samples)
-    fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", "has shape " + to_string(input.shape()),
-                  "more than one pixel if its statistics are used");
   const Named named(op);
   if (!use_input_stats)
     return named(rename_error(op, {{"eps", 8, "eps"}}, [&] {
@@ -119,7 +124,7 @@ Tensor rms_norm(const Tensor& input, Dims normalized_shape, const Tensor* weight
                 std::optional<double> eps) {
   LIBDL_OBSERVED(rms_norm, input, normalized_shape, weight, eps);
   const char* const op = "rms_norm";
-  check_floating(op, {input, 1, "input"});
+  if (!input.is_complex()) check_floating(op, {input, 1, "input"});
   const int lead = input.ndim() - static_cast<int>(normalized_shape.size());
   if (normalized_shape.empty() || lead < 0 || !same(input.shape().subspan(lead), normalized_shape))
     fail_argument(LIBDL_ERROR_SHAPE, op, 2, "normalized_shape", "is " + to_string(normalized_shape),
@@ -127,15 +132,16 @@ Tensor rms_norm(const Tensor& input, Dims normalized_shape, const Tensor* weight
   if (weight && !same(weight->shape(), normalized_shape))
     fail_argument(LIBDL_ERROR_SHAPE, op, 3, "weight", "has shape " + to_string(weight->shape()),
                   to_string(normalized_shape));
-  if (weight && !is_floating(weight->dtype()))
+  if (weight && !is_floating(weight->dtype()) && !(weight->is_complex() && input.is_complex()))
     fail_argument(LIBDL_ERROR_DTYPE, op, 3, "weight", std::string("is ") + name_of(weight->dtype()),
                   "a floating dtype");
   const Named named(op);
   Shape dims;
   for (int d = lead; d < input.ndim(); ++d) dims.push_back(d);
   const Tensor x = cast(input, normalised_as(input.dtype()));
-  const double least = x.dtype() == Dtype::kFloat64 ? std::numeric_limits<double>::epsilon()
-                                                    : std::numeric_limits<float>::epsilon();
+  const bool wide = x.dtype() == Dtype::kFloat64 || x.dtype() == Dtype::kComplex128;
+  const double least =
+      wide ? std::numeric_limits<double>::epsilon() : double{std::numeric_limits<float>::epsilon()};
   const Rooted root = rooted(x, Dims(dims), eps.value_or(least));
   Tensor y = root.x * root.rstd;
   if (weight) y = y * cast(*weight, y.dtype());

@@ -24,12 +24,12 @@ static Tensor mean_of_neighbours(const Tensor& x, int64_t size) {
 Tensor local_response_norm(const Tensor& input, int64_t size, double alpha, double beta, double k) {
   LIBDL_OBSERVED(local_response_norm, input, size, alpha, beta, k);
   const char* const op = "local_response_norm";
-  if (!is_floating(input.dtype()))
-    fail_argument(LIBDL_ERROR_DTYPE, op, 1, "input", std::string("is ") + name_of(input.dtype()),
-                  "a floating dtype");
   if (input.ndim() < 3)
     fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", "has shape " + to_string(input.shape()),
                   "[n, c, ...], at least three dimensions");
+  if (!is_floating(input.dtype()))
+    fail_argument(LIBDL_ERROR_DTYPE, op, 1, "input", std::string("is ") + name_of(input.dtype()),
+                  "a floating dtype");
   if (size < 1)
     fail_argument(LIBDL_ERROR_VALUE, op, 2, "size", "is " + std::to_string(size), "1 or more");
   const Named named(op);

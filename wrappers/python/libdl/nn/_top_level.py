@@ -65,7 +65,10 @@ def layer_norm(input: Tensor, normalized_shape: Sequence[int], weight: Tensor | 
 def group_norm(input: Tensor, num_groups: int, weight: Tensor | None = None,
                bias: Tensor | None = None, eps: float = 1e-5,
                cudnn_enabled: bool = True) -> Tensor:  # fmt: skip
-    """See nn.functional.group_norm."""
+    """nn.functional.group_norm, which may also have one value a group: it becomes bias."""
+    if 0 < num_groups == input.numel() == input.size(1):
+        both = f.cat([input, input])
+        return _generated.group_norm(both, num_groups, weight, bias, eps)[:1]
     return _generated.group_norm(input, num_groups, weight, bias, eps)
 
 
