@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is being changed: the files that differ from what last landed, committed or not.
 
+    python tests/gates/change.py concerns FOLDER ...   status 0 if a gate of these is asked
+
+
 Landed is what LIBDL_BASE names; else where the branch leaves its upstream; else, as in a clone that
 has no other commits, the last one that is four hours older than the newest.
 """
@@ -10,6 +13,7 @@ from __future__ import annotations
 import os
 import pathlib
 import subprocess
+import sys
 import zlib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -64,6 +68,12 @@ def touched(rooms: tuple[str, ...]) -> bool:
     return any(name.startswith(rooms) for name in {*changed, *files()})
 
 
+def concerns(rooms: tuple[str, ...]) -> bool:
+    """Whether a gate for these folders has something to say: also where nothing is known of a change,
+    as in a clone of one commit."""
+    return base() in ("", head()) or touched(rooms)
+
+
 def lines(name: str) -> set[int]:
     """The numbers of a file's lines that are new or other; all of a file that git does not know."""
     if not git("ls-files", name):
@@ -74,3 +84,9 @@ def lines(name: str) -> set[int]:
             first, _, count = text.split("+")[1].split(" ")[0].partition(",")
             found |= set(range(int(first), int(first) + int(count or 1)))
     return found
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 3 or sys.argv[1] != "concerns":
+        sys.exit(__doc__)
+    sys.exit(0 if concerns(tuple(sys.argv[2:])) else 1)

@@ -75,6 +75,13 @@ def test_a_change_is_what_differs_from_what_landed_hours_before(clone):
     assert change.touched(("libdl/",)) and not change.touched(("docs/", "kernels/"))
 
 
+def test_a_gate_is_asked_of_changes_of_its_rooms_and_where_nothing_is_known(clone, monkeypatch):
+    assert change.concerns(("libdl/",)) and change.concerns(("docs/", "tests/"))
+    assert not change.concerns(("docs/", "kernels/"))
+    monkeypatch.setenv("LIBDL_BASE", "HEAD")
+    assert change.concerns(("docs/",))
+
+
 def test_the_base_can_be_named(clone, monkeypatch):
     monkeypatch.setenv("LIBDL_BASE", "HEAD")
     assert change.files() == ["tests/c"]
