@@ -2,8 +2,9 @@
 """Layers and functions of shapes that the six networks do not have: few channels, one window, a long
 dimension, 16 bits, whole images of one number."""
 
+import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from registry import Call, case, drawn, ramp
 
@@ -41,12 +42,17 @@ def row(
         case(f"{name}{kind} and backward")(make_backward)
 
 
+@functools.cache  # to look for what is not there takes longer than many a call
+def found(m: Any, name: str) -> Callable[..., Any]:
+    function = getattr(m.nn.functional, name, None) or getattr(m, name)
+    return cast(Callable[..., Any], function)
+
+
 def f(name: str, *args: Any, **kwargs: Any) -> Callable[..., Any]:
     """A function of torch.nn.functional, or of torch."""
 
     def call(m: Any, *tensors: Any) -> Any:
-        function = getattr(m.nn.functional, name, None) or getattr(m, name)
-        return function(*tensors, *args, **kwargs)
+        return found(m, name)(*tensors, *args, **kwargs)
 
     return call
 

@@ -41,6 +41,22 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_pairwise_distance(const libdl_tenso
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_pdist(const libdl_tensor *input, double p,
                                                    LIBDL_NEW libdl_tensor **out);
 
+/** Distances of each row of one tensor from each row of another, the p-norms of their differences.
+ *
+ *  x1   floating, [..., n, d]
+ *  x2   floating, [..., m, d]; promoted with x1, and its first dimensions broadcast with x1's
+ *  p    >= 0, the order of the norm; usually 2
+ *  out  new, [..., n, m]
+ *
+ *  Gradient: any order, forward mode; 0 at distance 0.
+ *  Errors: SHAPE (fewer than two dimensions, other numbers of columns, or shapes that do not
+ *  broadcast), DTYPE (not floating), VALUE (p).
+ *  Threads: concurrent-read.
+ *  Python: cdist(x1, x2, p=2.0) [function]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_cdist(const libdl_tensor *x1, const libdl_tensor *x2,
+                                                   double p, LIBDL_NEW libdl_tensor **out);
+
 LIBDL_END
 
 #endif

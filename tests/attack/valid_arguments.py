@@ -114,7 +114,7 @@ _MEANT = {
     "hardtanh": {"min_val": "f:0", "max_val": "f:1"},
     **dict.fromkeys(("feature_dropout", "alpha_dropout", "feature_alpha_dropout"),
                     {"p": "f:0.5", "training": "i:1"}),
-    "pdist": {"p": "f:2"},
+    **dict.fromkeys(("pdist", "cdist"), {"p": "f:2"}),
     # The names of the numbers as above: they are from 0 to 1.
     "multinomial": {"input": "t:f64:2#e", "num_samples": "i:2", "replacement": "i:1"},
     "poisson": {"input": "t:f64:2#e"},

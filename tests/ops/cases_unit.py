@@ -147,6 +147,20 @@ def pdist(x: Any, p: float) -> Any:
     return (np.abs(x[first] - x[second])**p).sum(-1)**(1 / p)
 
 
+def two_lists_of_rows() -> list[Sample]:
+    made = []
+    for i, (a, b) in enumerate([((3, 2), (4, 2)), ((1, 5), (3, 5)), ((2, 3, 2), (2, 2, 2)),
+                                ((2, 1, 3), (2, 3)), ((0, 2), (3, 2)), ((2, 0, 3), (2, 2, 3))]):
+        for n in (1, 2):
+            made += [Sample((numbers(a, 10 * i + n), numbers(b, 10 * i + n + 60), p))
+                     for p in (2.0, 1.0, 3.0)]
+    return made
+
+
+def cdist(a: Any, b: Any, p: float) -> Any:
+    return (np.abs(a[..., :, None, :] - b[..., None, :, :])**p).sum(-1)**(1 / p)
+
+
 def products() -> list[Sample]:
     made = []
     for i, lead in enumerate([(4,), (), (2, 3), (0,), (1,)]):
@@ -170,6 +184,18 @@ TWO = [
                     lambda: F.pairwise_distance(ones(()), ones(()))),
              Reject(REFUSED, ("pairwise_distance", "bool"),
                     lambda: F.pairwise_distance(ones(2) > 0, ones(2) > 0))]),
+    Case("cdist", libdl.cdist, cdist, two_lists_of_rows, dtypes="f", scale=32, roundings=4,
+         terms=8.0, rejects=[
+             Reject(REFUSED, ("cdist: argument 1 (x1) has shape [2]", "[..., rows, columns]"),
+                    lambda: libdl.cdist(ones(2), ones(2, 2))),
+             Reject(REFUSED, ("cdist: argument 2 (x2) has shape [4, 3]", "2 columns, as x1 has"),
+                    lambda: libdl.cdist(ones(3, 2), ones(4, 3))),
+             Reject(REFUSED, ("cdist: argument 2 (x2) has shape [3]", "broadcast with [2]"),
+                    lambda: libdl.cdist(ones(2, 4, 2), ones(3, 4, 2))),
+             Reject(ValueError, ("cdist: argument 3 (p) is -1",),
+                    lambda: libdl.cdist(ones(2, 2), ones(2, 2), -1.0)),
+             Reject(REFUSED, ("cdist: argument 2 (x2) is int64",),
+                    lambda: libdl.cdist(ones(2, 2), ones(2, 2).long()))]),
     Case("pdist", F.pdist, pdist, rows, dtypes="f", scale=32, roundings=4, terms=8.0, rejects=[
         Reject(REFUSED, ("pdist: argument 1 (input) has shape [2]", "[n, d]"),
                lambda: F.pdist(ones(2))),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Distances, composed of other operators. Meaning and errors: include/libdl/distance.h.
+// Distances. Meaning and errors: include/libdl/distance.h.
 #pragma once
 
 #include "ops/core/call.h"
@@ -8,6 +8,7 @@
 namespace libdl {
 
 Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, double p, double eps, bool keepdim);
+Tensor cdist(const Tensor& x1, const Tensor& x2, double p);
 Tensor pdist(const Tensor& input, double p);
 
 }  // namespace libdl

@@ -315,10 +315,21 @@ def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
     return turned.transpose(a, b) if k % 2 else turned
 
 
-@in_float32
+_COMPUTE_MODES = (
+    None, "use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist",
+    "donot_use_mm_for_euclid_dist",
+)  # fmt: skip
+
+
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str | None = None) -> Tensor:
-    """Distances of all pairs of rows, in p-norms: [.., n, d] and [.., m, d] give [.., n, m]."""
-    return f.norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, -1)
+    """Distances of all pairs of rows, in p-norms: [.., n, d] and [.., m, d] give [.., n, m].
+
+    compute_mode: one of PyTorch's; the differences are always formed."""
+    if compute_mode not in _COMPUTE_MODES:
+        raise ArgumentValueError(
+            f"cdist: compute_mode is {compute_mode!r}, wanted one of {_COMPUTE_MODES}"
+        )
+    return f.cdist(x1, x2, p)
 
 
 def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:

@@ -57,6 +57,17 @@ def grid_sample(call: Call) -> Any:
     return call.wrapped(y.unflatten(0, values[0].shape[:2]))
 
 
+@rule("cdist")
+def cdist(call: Call) -> Any:
+    x1, x2, *rest = call.args
+    values = [spread(x, call.level) for x in (x1, x2)]
+    ndim = max(v.ndim for v in values)
+    if min(v.ndim for v in values) < 3:
+        return NotImplemented
+    aligned = [v[(slice(None), *[None] * (ndim - v.ndim))] for v in values]
+    return call.wrapped(call.func(*aligned, *rest, **call.kwargs))
+
+
 @rule("conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d")
 def convolution(call: Call) -> Any:
     """Filters that differ between samples are groups of one convolution."""
