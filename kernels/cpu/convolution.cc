@@ -6,9 +6,11 @@
 
 #include "kernels/cpu/conv/bias.h"
 #include "kernels/cpu/conv/depthwise.h"
+#include "kernels/cpu/conv/few_channels.h"
 #include "kernels/cpu/conv/group.h"
 #include "kernels/cpu/conv/pixels.h"
 #include "kernels/cpu/conv/shifted.h"
+#include "kernels/cpu/conv/spanned.h"
 #include "kernels/cpu/conv/tile_patches.h"
 #include "kernels/cpu/conv/weight_gradient.h"
 #include "kernels/cpu/gemm/gemm.h"
@@ -61,8 +63,12 @@ void multiply(Context& context, const Part<S>& part) {
   using T = Wide<S>;
   const int64_t rows = part.whole.i1, columns = part.whole.j1;
   if (rows == 0 || columns == 0) return;
+  const bool spanned = spans_serve(part.whole.a);
   if constexpr (std::is_same_v<S, Bfloat>) {
-    if (matrix_unit() && patches_fill_tiles(rows, columns, part.taps.all_rows()))
+    // In vectors bfloat16 is twice as fast as float32, which few columns do not repay gathering
+    // with.
+    const bool gathers = matrix_unit() || columns >= 32 || !spanned;
+    if (multiplies_bfloat() && gathers && patches_fill_tiles(rows, columns, part.taps.all_rows()))
       return multiply_patches_in_tiles(context, part.whole, part.taps);
   }
   if (shifted_is_faster(part.whole.a, columns))
@@ -77,6 +83,11 @@ void multiply(Context& context, const Part<S>& part) {
   T* const packed = static_cast<T*>(room.data());
   in_chunks(context, ceil_div(columns, kPanel<T>), 1,
             [&](int64_t first, int64_t last) { pack_taps(packed, part.taps, first, last); });
+  if (spanned) {
+    PatchesTimesMatrix<S> p = part.whole;
+    p.packed = packed;
+    return multiply_spans(context, p, columns);
+  }
   const Tiles tiles = Tiles::of(rows, columns, S());
   for_chunks(context, tiles.down * tiles.across, [&](int64_t chunk) {
     PatchesTimesMatrix<S> p = part.whole;
@@ -203,6 +214,7 @@ void convolve(Context& context, const ConvolutionArgs& a) {
 
 void convolution(Context& context, const ConvolutionArgs& args) {
   if (is_depthwise(args)) return depthwise_convolution(context, args);
+  if (few_channels_serve(args)) return few_channels(context, args);
   as_stored(args.x.dtype, [&](auto s) { convolve<decltype(s)>(context, args); });
 }
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Convolutions whose result has few channels, such as a picture, and the gradients of pictures:
-they multiply first and add where taps lie (kernels/cpu/conv/shifted.h)."""
+they multiply first and add where taps lie (kernels/cpu/conv/shifted.h), or, with one tap, read the
+image as it lies (few_channels.h). Those from few channels read windows where they overlap
+(spanned.h), and those whose window is the whole image are one product."""
 
 import numpy as np
 import pytest
@@ -30,6 +32,21 @@ LAYERS = {
     "from a strided line": Layer(2, 2, (400,), 33, (10,), (5,), (2,), (1,)),
     "one line of an image": Layer(2, 16, (1, 40), 2, (3, 3), (1, 1), (1, 1), (1, 1)),
     "a volume": Layer(2, 18, (5, 6, 7), 2, (3, 2, 3), (1, 1, 1), (1, 0, 1), (1, 1, 1)),
+    "one tap to one channel": Layer(2, 400, (17, 19), 1, (1, 1), (1, 1), (0, 0), (1, 1)),
+    "one tap to as many as are few": Layer(1, 19, (16, 33), 8, (1, 1), (1, 1), (0, 0), (1, 1)),
+    "one tap for each voxel": Layer(2, 21, (3, 4, 5), 2, (1, 1, 1), (1, 1, 1), (0, 0, 0), (1, 1, 1)),
+    "one tap along a line": Layer(2, 16, (300,), 3, (1,), (1,), (0,), (1,)),
+    "one tap for every other pixel": Layer(2, 20, (7, 9), 2, (1, 1), (2, 2), (0, 0), (1, 1)),
+    "one tap and a border": Layer(2, 20, (7, 9), 2, (1, 1), (1, 1), (1, 1), (1, 1)),
+    "one pixel and one tap": Layer(2, 20, (1, 1), 2, (1, 1), (1, 1), (0, 0), (1, 1)),
+    "from one channel to one": Layer(2, 1, (30, 33), 1, (11, 11), (1, 1), (0, 0), (1, 1)),
+    "from a picture to a picture": Layer(2, 3, (40, 61), 3, (3, 3), (1, 1), (1, 1), (1, 1)),
+    "from a long line": Layer(1, 2, (2000,), 5, (9,), (2,), (4,), (1,)),
+    "from eight channels": Layer(2, 8, (9, 22), 19, (5, 3), (2, 1), (2, 3), (1, 2)),
+    "from groups of two": Layer(2, 6, (9, 22), 12, (3, 3), (1, 1), (2, 1), (2, 1), 3),
+    "the whole of an image": Layer(3, 5, (4, 3), 7, (4, 3), (1, 1), (0, 0), (1, 1)),
+    "the whole of one image": Layer(1, 40, (2, 3), 30, (2, 3), (1, 1), (0, 0), (1, 1)),
+    "the whole of a volume": Layer(2, 3, (2, 3, 2), 4, (2, 3, 2), (2, 1, 1), (0, 0, 0), (1, 1, 1)),
     "from a volume": Layer(1, 1, (6, 7, 8), 16, (2, 3, 3), (2, 1, 2), (1, 1, 0), (1, 2, 1)),
 }
 

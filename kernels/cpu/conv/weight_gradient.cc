@@ -50,13 +50,15 @@ void weight_gradient(Context& context, const ConvolutionArgs& a, int64_t group) 
   using T = Wide<S>;
   const int64_t k = a.y.sizes[1] / a.groups;
   S* const out = static_cast<S*>(a.w.data) + group * k * a.w.strides[0];
-  if (shifted_gradient_is_faster(a)) return shifted_gradient(context, a, group, out);
   const Patches<S> patches = input_patches<S>(a, group);
   const int64_t columns = patches.columns(), pixels = a.y.sizes[0] * patches.lattice.count();
   MatrixTimesPatches<S> p{};
   p.a = group_of<const S>(a.y, group, a.groups), p.a_stride = a.y.strides[4];
   p.b = patches;
   p.r1 = pixels, p.i1 = k, p.j1 = columns;
+  // Of one channel and one tap it is the product of a vector.
+  const bool vector = !std::is_same_v<S, Bfloat> && k == 1 && is_matrix(p);
+  if (!vector && shifted_gradient_is_faster(a)) return shifted_gradient(context, a, group, out);
   if constexpr (std::is_same_v<S, Bfloat>) {
     if (multiplies_bfloat() && patches_fill_tiles(k, columns, pixels))
       return multiply_by_patches_in_tiles(context, p, out);

@@ -3,9 +3,11 @@
 #include "ops/conv/correlation.h"
 
 #include "device/own_providers.h"
+#include "kernels/cpu/conv/few_channels.h"
 #include "ops/core/innermost.h"
 #include "ops/creation/copy.h"
 #include "ops/linalg/linalg.h"
+#include "ops/linalg/product.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/reduction/reduction.h"
 #include "ops/view/view.h"
@@ -21,12 +23,29 @@ kernels::View bias_view(const Tensor* bias, Access access) {
   return view_of(*bias, access);
 }
 
+// Whether each output pixel is computed of one input pixel, its own.
+bool is_pixelwise(const Correlation& c) {
+  for (size_t d = 2; d < c.w.size(); ++d) {
+    const size_t k = d + 3 - c.w.size();
+    if (c.w[d] != 1 || c.stride[k] != 1 || c.before[k] != 0 || c.x[d] != c.y[d]) return false;
+  }
+  return c.groups == 1;
+}
+
+// Whether the kernel reads x as it lies as fast as with its channels innermost.
+bool reads_as_it_lies(const Correlation& c, const Tensor& x, Role wanted) {
+  return wanted == Role::kOutput && x.device().is_cpu() && x.is_contiguous() &&
+         kernels::cpu::few_channels_pay(c.w[1], c.w[0]) && is_pixelwise(c);
+}
+
 Tensor by_kernel(const Correlation& c, Played a, Played b, const Tensor* bias, Tensor* bias_grad) {
   const Role wanted = third(a.role, b.role);
-  const auto order = [](Role role) {
-    return role == Role::kWeight ? Innermost::Order::kAny : Innermost::Order::kInnermost;
+  const auto order = [&](const Played& p) {
+    const bool any = p.role == Role::kWeight ||
+                     (p.role == Role::kInput && reads_as_it_lies(c, p.tensor, wanted));
+    return any ? Innermost::Order::kAny : Innermost::Order::kInnermost;
   };
-  const Innermost first(a.tensor, order(a.role)), second(b.tensor, order(b.role));
+  const Innermost first(a.tensor, order(a)), second(b.tensor, order(b));
   const Innermost result(c.shape(wanted), a.tensor.dtype(), a.tensor.device());
   const Tensor shift = bias ? plain(*bias) : Tensor();
   if (bias_grad) *bias_grad = empty(Shape{c.y[1]}, a.tensor.dtype());
@@ -45,6 +64,36 @@ Tensor by_kernel(const Correlation& c, Played a, Played b, const Tensor* bias, T
   register_own_providers();
   launch_convolution(a.tensor.device(), args);
   return result.tensor();
+}
+
+// -- by one product -------------------------------------------------------------------------------
+
+// Whether the window is the whole image, which one pixel of the output sees.
+bool sees_all(const Correlation& c) {
+  for (size_t d = 2; d < c.w.size(); ++d) {
+    const size_t k = d + 3 - c.w.size();
+    if (c.y[d] != 1 || c.x[d] != c.w[d] || c.before[k] != 0) return false;
+    if (c.w[d] > 1 && c.dilation[k] != 1) return false;
+  }
+  return c.groups == 1;
+}
+
+// The image or the weights of such a one, as matrices [n, c t], [n, k] and [k, c t].
+Tensor by_one_product(const Correlation& c, Played a, Played b) {
+  const auto matrix = [&](Role role) {
+    const Tensor& x = role == a.role ? a.tensor : b.tensor;
+    return reshape(x, Shape{x.size(0), x.numel() / x.size(0)});
+  };
+  const Tensor y = matrix(Role::kOutput);
+  if (third(a.role, b.role) == Role::kWeight) {
+    const Tensor x = matrix(Role::kInput);
+    return view(product({&y, true}, {&x}), c.w);
+  }
+  // A single row is summed in another order, which an image must not have for being alone.
+  const Tensor w = matrix(Role::kWeight);
+  const Tensor rows = y.size(0) == 1 ? expand(y, Shape{2, y.size(1)}) : y;
+  const Tensor x = product({&rows}, {&w});
+  return view(y.size(0) == 1 ? own(narrow(x, 0, 0, 1)) : x, c.x);
 }
 
 // -- by other operators ---------------------------------------------------------------------------
@@ -170,8 +219,9 @@ Tensor correlate(const Correlation& c, Played a, Played b, const Tensor* bias, T
   const Role wanted = third(a.role, b.role);
   const bool cpu = x.device().is_cpu();
   // Elsewhere dense ones are left to the library of products.
-  const bool direct = is_floating(x.dtype()) && (cpu || c.groups > 1);
   const bool some = x.numel() != 0 && b.tensor.numel() != 0;
+  const bool one = some && cpu && is_floating(x.dtype()) && wanted != Role::kOutput && sees_all(c);
+  const bool direct = is_floating(x.dtype()) && (cpu || c.groups > 1) && !one;
   // What the kernel does besides.
   const Tensor* const added = direct && some && wanted == Role::kOutput ? bias : nullptr;
   Tensor* const summed = direct && some && cpu ? bias_grad : nullptr;
@@ -184,6 +234,8 @@ Tensor correlate(const Correlation& c, Played a, Played b, const Tensor* bias, T
   Tensor y;
   if (!some) {
     y = zeros(c.shape(wanted), x.dtype(), x.device());
+  } else if (one) {
+    y = by_one_product(c, a, b);
   } else if (direct) {
     y = by_kernel(c, a, b, added, summed);
   } else {
