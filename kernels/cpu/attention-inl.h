@@ -222,6 +222,20 @@ class Mask {
       std::fill_n(scores + j * kQueries<T>, std::min(m.first_query(j), whole_vectors<T>(m.queries)),
                   kMinusInfinity<T>);
   }
+  // The same where scores lie as [queries, keys], rows kKeys apart.
+  void apply_to_rows(const Meeting& m, int64_t head, T* scores) {
+    const int64_t bytes = dtype_bytes(view_.dtype);
+    for (int64_t i = 0; i < m.queries; ++i) {
+      T* const row = scores + i * kKeys;
+      if (view_.data) {
+        const int64_t step = view_.strides[view_.ndim - 1];
+        const int64_t first = leading_.offset(head) + (m.q0 + i) * view_.strides[view_.ndim - 2];
+        load(rows_, at(view_, first + m.k0 * step, bytes), step, m.keys);
+        for (int64_t j = 0; j < m.keys; ++j) row[j] += rows_[j];
+      }
+      std::fill(row + m.keys_of(i), row + m.keys, kMinusInfinity<T>);
+    }
+  }
 
  private:
   void add(const Meeting& m, int64_t head, T* scores) {

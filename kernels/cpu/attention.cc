@@ -15,6 +15,7 @@
 #include "hwy/foreach_target.h"
 // After foreach_target.h.
 #include "kernels/cpu/attention-inl.h"
+#include "kernels/cpu/attention_few-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace libdl::kernels::cpu {
@@ -105,6 +106,7 @@ struct Forward {
     const int64_t end = args.causal ? std::min(key.rows(), q0 + m.queries) : key.rows();
     const Rows<const T> keys = constant(key[head / group]), values = constant(value[head / group]);
     const Rows<T> y = out[head].from(q0);
+    if (m.queries <= kFewQueries) return few(m, head, end, keys, values, y);
     alignas(64) T scores[kKeys * kQueries<T>];
     Transposed<T> queries;
     queries.set(constant(query[head].from(q0)), m.queries, query.columns());
@@ -122,7 +124,26 @@ struct Forward {
     finish(m, head, y, softmax);
   }
 
-  void finish(const Meeting& m, int64_t head, Rows<T> y, const Softmax<T>& softmax) const {
+  void few(Meeting m, int64_t head, int64_t end, Rows<const T> keys, Rows<const T> values,
+           Rows<T> y) const {
+    FewQueries<T> queries(constant(query[head].from(m.q0)), m.queries, query.columns(),
+                          static_cast<T>(args.scale));
+    Mask<T> mask(args.mask);
+    for (; m.k0 < end; m.k0 += m.keys) {
+      m.keys = std::min(kKeys, end - m.k0);
+      queries.meet(m, keys.from(m.k0));
+      mask.apply_to_rows(m, head, queries.scores);
+      queries.take(m);
+      for (int64_t i = 0; m.k0 > 0 && i < m.queries; ++i)
+        if (queries.factor[i] != 1) scale_row(y.from(i).at, value.columns(), queries.factor[i]);
+      queries.sum_over_keys(m, y, values.from(m.k0), value.columns());
+    }
+    finish(m, head, y, queries);
+  }
+
+  // softmax: a Softmax, or FewQueries.
+  template <class S>
+  void finish(const Meeting& m, int64_t head, Rows<T> y, const S& softmax) const {
     T* const kept = static_cast<T*>(args.logsumexp);
     for (int64_t i = 0; i < m.queries; ++i) {
       const T sum = softmax.sum[i];

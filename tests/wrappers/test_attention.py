@@ -43,6 +43,27 @@ def test_bits_do_not_depend_on_threads(threads, dtype, shape, causal):
             assert libdl.equal(found, w)
 
 
+@pytest.mark.parametrize("mask", [None, "bool", "float", "row"])
+@pytest.mark.parametrize("dtype", [libdl.float32, libdl.float64, libdl.bfloat16])
+@pytest.mark.parametrize("keys, width", [(1, 8), (5, 40), (197, 24), (290, 130)])
+def test_a_query_has_the_same_bits_in_any_number(keys, width, dtype, mask):
+    """One of them that meets a cache of keys, as with the others at once."""
+    drawn = libdl.Generator().manual_seed(5)
+    q, k = (libdl.randn(2, n, width, generator=drawn).to(dtype) for n in (19, keys))
+    v = libdl.randn(2, keys, 21, generator=drawn).to(dtype)
+    scores = libdl.randn(19, keys, generator=drawn)
+    masks = {None: None, "bool": scores > -0.5, "float": scores.to(dtype)}
+    given = scores[:1].expand(19, keys).to(dtype) if mask == "row" else masks[mask]
+    wanted = attention(q, k, v, given)
+    for first, count in ((0, 1), (7, 1), (2, 2), (5, 3), (11, 4), (3, 5)):
+        part = slice(first, first + count)
+        rows = None if given is None else given[part]
+        assert libdl.equal(attention(q[:, part], k, v, rows), wanted[:, part])
+    few = attention(q[:, :3], k, v, is_causal=True)
+    seen = libdl.arange(keys) <= libdl.arange(3)[:, None]
+    assert libdl.allclose(few, attention(q[:, :3], k, v, seen), rtol=1e-2, atol=1e-3)
+
+
 @pytest.mark.parametrize("options", [{}, {"is_causal": True}, {"scale": 0.3}])
 def test_the_kernel_gives_what_the_composed_form_does(options):
     """A graph of the gradient, and forward mode, are composed."""
