@@ -455,6 +455,48 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_cumprod(const libdl_tensor *input, 
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_cumprod_into(const libdl_tensor *input, int32_t dim,
                                                           libdl_dtype dtype, libdl_tensor *dst);
 
+/** Running extremum: the largest of the elements so far, and its place; a NaN stays from then on.
+ *
+ *  input    real
+ *  dim      from -ndim to ndim - 1
+ *  values   new, input's shape and dtype
+ *  indices  new, int64, input's shape; the last of several equal ones
+ *
+ *  Gradient: any order, forward mode; to the chosen elements. indices carry no history.
+ *  Errors: INDEX (dim out of range), UNSUPPORTED (complex).
+ *  Threads: concurrent-read.
+ *  Python: cummax(input, dim) [function, method]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_cummax(const libdl_tensor *input, int32_t dim,
+                                                    LIBDL_NEW libdl_tensor **values,
+                                                    LIBDL_NEW libdl_tensor **indices);
+
+/** libdl_cummax into values_dst and indices_dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_cummax_into(const libdl_tensor *input, int32_t dim,
+                                                         libdl_tensor *values_dst,
+                                                         libdl_tensor *indices_dst);
+
+/** Running extremum: the smallest of the elements so far, and its place; a NaN stays from then on.
+ *
+ *  input    real
+ *  dim      from -ndim to ndim - 1
+ *  values   new, input's shape and dtype
+ *  indices  new, int64, input's shape; the last of several equal ones
+ *
+ *  Gradient: any order, forward mode; to the chosen elements. indices carry no history.
+ *  Errors: INDEX (dim out of range), UNSUPPORTED (complex).
+ *  Threads: concurrent-read.
+ *  Python: cummin(input, dim) [function, method]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_cummin(const libdl_tensor *input, int32_t dim,
+                                                    LIBDL_NEW libdl_tensor **values,
+                                                    LIBDL_NEW libdl_tensor **indices);
+
+/** libdl_cummin into values_dst and indices_dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_cummin_into(const libdl_tensor *input, int32_t dim,
+                                                         libdl_tensor *values_dst,
+                                                         libdl_tensor *indices_dst);
+
 LIBDL_END
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "kernels/cpu/cumsum.h"
 #include "kernels/cpu/kernels.h"
+#include "kernels/cpu/running_extremum.h"
 #include "kernels/cpu/traverse/load_store.h"
 #include "kernels/cpu/traverse/rows.h"
 #include "kernels/cpu/traverse/walk.h"
@@ -20,13 +21,6 @@ constexpr int64_t kGrain = 1 << 14;  // elements worth a chunk of their own
 constexpr int64_t kParts = 64;       // of one long row
 constexpr int64_t kSegment = 128;    // of a tile, scanned for itself
 constexpr int64_t kColumns = 256;    // rows that lie side by side, scanned together
-
-// What has been scanned so far; index is that of the running extremum.
-template <class T>
-struct Carry {
-  T value;
-  int64_t index;
-};
 
 template <class T>
 T wrap_add(T a, T b) {
@@ -53,24 +47,18 @@ inline double log_add(double a, double b) {
   return std::isinf(top) ? top : top + std::log1p(std::exp(std::min(a, b) - top));
 }
 
-// The scan of `before` followed by `next`. Of equal extrema, and of NaNs, the last has the index.
+// The scan of `before` followed by `next`.
 template <Scan kOp, class T>
-Carry<T> join(Carry<T> before, Carry<T> next) {
-  if constexpr (kOp == Scan::kSum) return {wrap_add(before.value, next.value), 0};
-  if constexpr (kOp == Scan::kProd) return {wrap_mul(before.value, next.value), 0};
-  if constexpr (kOp == Scan::kLogsumexp) return {log_add(before.value, next.value), 0};
-  if constexpr (kOp == Scan::kMax || kOp == Scan::kMin) {
-    const bool as_good =
-        kOp == Scan::kMax ? next.value >= before.value : next.value <= before.value;
-    const bool next_nan = next.value != next.value, before_nan = before.value != before.value;
-    return next_nan || (!before_nan && as_good) ? next : before;
-  }
+T join(T before, T next) {
+  if constexpr (kOp == Scan::kSum) return wrap_add(before, next);
+  if constexpr (kOp == Scan::kProd) return wrap_mul(before, next);
+  if constexpr (kOp == Scan::kLogsumexp) return log_add(before, next);
 }
 
 template <class T>
 struct Job {
   const ScanArgs* args;
-  Dims in_rows, in_row, out_rows, out_row, index_rows, index_row;
+  Dims in_rows, in_row, out_rows, out_row;
   int64_t n, rows, in_bytes, out_bytes;
 
   explicit Job(const ScanArgs& a)
@@ -78,10 +66,7 @@ struct Job {
         in_rows(a.in, 0, a.in.ndim - 1),
         in_row(a.in, a.in.ndim - 1, a.in.ndim),
         out_rows(a.out, 0, a.out.ndim - 1),
-        out_row(a.out, a.out.ndim - 1, a.out.ndim),
-        index_rows(a.indices, 0, a.indices.data == nullptr ? 0 : a.indices.ndim - 1),
-        index_row(a.indices, a.indices.data == nullptr ? 0 : a.indices.ndim - 1,
-                  a.indices.data == nullptr ? 0 : a.indices.ndim) {
+        out_row(a.out, a.out.ndim - 1, a.out.ndim) {
     n = in_row.count();
     rows = in_rows.count();
     in_bytes = dtype_bytes(a.in.dtype);
@@ -99,7 +84,7 @@ void scan_segments(T* tile) {
 #pragma GCC unroll 4
     for (int s = 0; s < kCount; ++s) {
       T& x = tile[s * kSegment + i];
-      x = last[s] = join<kOp, T>({last[s], 0}, {x, 0}).value;
+      x = last[s] = join<kOp, T>(last[s], x);
     }
   }
 }
@@ -109,7 +94,7 @@ static_assert(kTile == 4 * kSegment);
 // which lets four run at once, and joined to what stands before them.
 template <Scan kOp, bool kWrite, class T>
 T scan_tile(T* tile, int64_t count, const T* before) {
-  const auto joined = [](T a, T b) { return join<kOp, T>({a, 0}, {b, 0}).value; };
+  const auto joined = [](T a, T b) { return join<kOp, T>(a, b); };
   const int64_t whole = count / kSegment;
   if (whole == 4) scan_segments<kOp, 4>(tile);
   if (whole == 3) scan_segments<kOp, 3>(tile);
@@ -128,49 +113,35 @@ T scan_tile(T* tile, int64_t count, const T* before) {
   return total;
 }
 
-// Scans a tile that starts at index r in sequence, with the index of the extremum.
+// Scans a tile in sequence.
 template <Scan kOp, class T>
-Carry<T> scan_indexed(T* tile, int64_t* index, int64_t count, int64_t r, const Carry<T>* before) {
-  Carry<T> last{};
-  for (int64_t i = 0; i < count; ++i) {
-    const Carry<T> next{tile[i], r + i};
-    const Carry<T>* carry = i > 0 ? &last : before;
-    last = carry == nullptr ? next : join<kOp, T>(*carry, next);
-    tile[i] = last.value;
-    index[i] = last.index;
-  }
-  return last;
+T scan_in_order(T* tile, int64_t count, const T* before) {
+  if (before != nullptr) tile[0] = join<kOp, T>(*before, tile[0]);
+  for (int64_t i = 1; i < count; ++i) tile[i] = join<kOp, T>(tile[i - 1], tile[i]);
+  return tile[count - 1];
 }
 
 // Scans [r0, r1) of a row, r0 < r1, starting from `carry` if given, and returns the last value.
 template <Scan kOp, bool kWrite, class T>
-Carry<T> scan_range(const Job<T>& job, int64_t row, int64_t r0, int64_t r1, const Carry<T>* carry) {
+T scan_range(const Job<T>& job, int64_t row, int64_t r0, int64_t r1, const T* carry) {
   const ScanArgs& a = *job.args;
   const char* in = at(a.in, job.in_rows.offset(row), job.in_bytes);
   char* out = const_cast<char*>(at(a.out, job.out_rows.offset(row), job.out_bytes));
-  const bool indexed = kOp == Scan::kLogsumexp || a.indices.data != nullptr;
   T tile[kTile];
-  int64_t index[kTile];
-  Carry<T> last{};
+  T last{};
   for (int64_t r = r0; r < r1; r += kTile) {
     const int64_t count = std::min(kTile, r1 - r);
-    const Carry<T>* before = r == r0 ? carry : &last;
+    const T* before = r == r0 ? carry : &last;
     load_tile(tile, in + job.in_row.offset(r) * job.in_bytes, a.in.dtype, job.in_row.inner_stride(),
               count);
-    if (indexed) {
-      last = scan_indexed<kOp, T>(tile, index, count, r, before);
+    if constexpr (kOp == Scan::kLogsumexp) {
+      last = scan_in_order<kOp, T>(tile, count, before);
     } else {
-      last.value =
-          scan_tile<kOp, kWrite, T>(tile, count, before == nullptr ? nullptr : &before->value);
+      last = scan_tile<kOp, kWrite, T>(tile, count, before);
     }
     if constexpr (kWrite) {
       store_tile(out + job.out_row.offset(r) * job.out_bytes, a.out.dtype,
                  job.out_row.inner_stride(), tile, count);
-      if (a.indices.data != nullptr) {
-        const int64_t offset = job.index_rows.offset(row) + job.index_row.offset(r);
-        store_tile(const_cast<char*>(at(a.indices, offset, 8)), LIBDL_DTYPE_INT64,
-                   job.index_row.inner_stride(), index, count);
-      }
     }
   }
   return last;
@@ -179,7 +150,7 @@ Carry<T> scan_range(const Job<T>& job, int64_t row, int64_t r0, int64_t r1, cons
 // Neighbouring rows [row, row + width) that are adjacent in memory, in the order of scan_tile.
 template <Scan kOp, class T>
 void scan_columns(const Job<T>& job, int64_t row, int64_t width) {
-  const auto joined = [](T a, T b) { return join<kOp, T>({a, 0}, {b, 0}).value; };
+  const auto joined = [](T a, T b) { return join<kOp, T>(a, b); };
   const ScanArgs& a = *job.args;
   const char* in = at(a.in, job.in_rows.offset(row), job.in_bytes);
   char* out = const_cast<char*>(at(a.out, job.out_rows.offset(row), job.out_bytes));
@@ -210,7 +181,7 @@ void scan_parts(Context& context, const Job<T>& job, int64_t row) {
   struct Split {
     const Job<T>* job;
     int64_t row, length;
-    Carry<T> part[kParts];
+    T part[kParts];
   } split{&job, row, std::max(kGrain, (job.n + kParts - 1) / kParts), {}};
   // First pass: each part's total.
   const int64_t parts = (job.n + split.length - 1) / split.length;
@@ -288,8 +259,7 @@ void run(Context& context, const ScanArgs& args) {
   }
   // Adjacent rows: many at once, by columns.
   const int64_t side = job.in_rows.inner_size();
-  const bool columns = kOp != Scan::kLogsumexp && args.indices.data == nullptr && side >= 4 &&
-                       side == job.out_rows.inner_size() &&
+  const bool columns = kOp != Scan::kLogsumexp && side >= 4 && side == job.out_rows.inner_size() &&
                        std::abs(job.in_rows.inner_stride()) < std::abs(job.in_row.inner_stride());
   if (columns) {
     const int64_t tiles = (side + kColumns - 1) / kColumns;
@@ -317,18 +287,13 @@ void run(Context& context, const ScanArgs& args) {
 
 template <class T>
 void run_op(Context& context, const ScanArgs& args) {
-  constexpr bool kOrdered = !std::is_same_v<T, std::complex<double>>;
   switch (static_cast<Scan>(args.op)) {
     case Scan::kSum:
       if constexpr (std::is_same_v<T, double>) return cumsum(context, args);
       return run<Scan::kSum, T>(context, args);
     case Scan::kProd: return run<Scan::kProd, T>(context, args);
     case Scan::kMax:
-      if constexpr (kOrdered) run<Scan::kMax, T>(context, args);
-      return;
-    case Scan::kMin:
-      if constexpr (kOrdered) run<Scan::kMin, T>(context, args);
-      return;
+    case Scan::kMin: return running_extremum(context, args);
     case Scan::kLogsumexp:
       if constexpr (std::is_same_v<T, double>) run<Scan::kLogsumexp, T>(context, args);
       return;

@@ -483,6 +483,73 @@ TEST(ScanKernel, OfEqualExtremaTheLastHasTheIndexAndNanStays) {
   EXPECT_TRUE(std::isnan(out[4]));
 }
 
+// x and the values and places of its running extrema, found one after another.
+template <class T>
+void extrema_one_by_one(const Array<T>& x, bool largest, std::vector<T>& values,
+                        std::vector<int64_t>& places) {
+  const int64_t n = x.sizes[1];
+  for (int64_t r = 0; r < x.sizes[0]; ++r) {
+    T best{};
+    int64_t place = 0;
+    for (int64_t i = 0; i < n; ++i) {
+      const T next = x[r * n + i];
+      const bool as_good = largest ? next >= best : next <= best;
+      if (i == 0 || next != next || (best == best && as_good)) best = next, place = i;
+      values.push_back(best);
+      places.push_back(place);
+    }
+  }
+}
+
+template <class T>
+void compare_extrema(std::vector<int64_t> sizes, bool with_nan) {
+  Array<T> x(sizes);
+  uint64_t state = 88172645463325252u;
+  for (T& v : x.data) {
+    state ^= state << 13, state ^= state >> 7, state ^= state << 17;
+    v = static_cast<T>(state % 23);
+    if constexpr (std::is_floating_point_v<T>) {
+      if (with_nan && state % 1009 == 0) v = static_cast<T>(kNan);
+      if (v == T(3)) v = T(-0.0);
+    }
+  }
+  for (const bool largest : {true, false}) {
+    std::vector<T> values;
+    std::vector<int64_t> places;
+    extrema_one_by_one(x, largest, values, places);
+    for (const Array<T>& in : {x, x.crossed(), x.spread(2)}) {
+      for (const Context& c : contexts()) {
+        Array<T> out(sizes);
+        Array<int64_t> index(sizes);
+        const Scan op = largest ? Scan::kMax : Scan::kMin;
+        ScanArgs args{static_cast<int32_t>(op), out.view(), index.view(), in.view()};
+        Context context = c;
+        cpu::scan(context, args);
+        ASSERT_TRUE(same_bits(values, out.data)) << sizes[0] << " x " << sizes[1];
+        ASSERT_EQ(places, index.data) << sizes[0] << " x " << sizes[1];
+      }
+    }
+  }
+}
+
+TEST(ScanKernel, ExtremaAndPlacesAreThoseFoundOneByOneOnAllIsas) {
+  for (int isa = 0; isa < cpu::kIsas; ++isa) {
+    if (!cpu::set_isa(static_cast<cpu::Isa>(isa))) continue;
+    for (const std::vector<int64_t>& sizes : std::vector<std::vector<int64_t>>{
+             {1, 1}, {3, 7}, {5, 100}, {300, 9}, {2, 70001}, {1, 200000}}) {
+      for (const bool with_nan : {false, true}) {
+        compare_extrema<float>(sizes, with_nan);
+        compare_extrema<double>(sizes, with_nan);
+      }
+      compare_extrema<int8_t>(sizes, false);
+      compare_extrema<int32_t>(sizes, false);
+      compare_extrema<int64_t>(sizes, false);
+      compare_extrema<uint64_t>(sizes, false);
+    }
+  }
+  cpu::set_isa(cpu::best_isa());
+}
+
 TEST(ScanKernel, IntegersWrap) {
   Array<int32_t> x({40}, 1 << 30), out({40});
   ScanArgs args{static_cast<int32_t>(Scan::kSum), out.view(), {}, x.view()};

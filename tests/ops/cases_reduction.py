@@ -58,6 +58,31 @@ def scan(low: float = -2.0, high: float = 2.0) -> Any:
                     for n in (1, 2) for d in (0, -1)]
 
 
+def running(best: Any) -> Any:
+    def reference(x: Any, dim: int) -> Any:
+        values = best.accumulate(x, dim)
+        places = np.arange(x.shape[dim]).reshape([-1 if d == dim % x.ndim else 1
+                                                  for d in range(x.ndim)])
+        reached = (x == values) | np.isnan(x)  # a NaN stays until the next one
+        return values, np.maximum.accumulate(np.where(reached, places, 0), dim)
+    return reference
+
+
+def extrema(name: str, best: Any) -> Case:
+    function = getattr(libdl, name)
+    plain = scan()
+
+    def made() -> list[Sample]:
+        odd = np.array([[1, 1, np.nan, 3, np.nan, 0], [-np.inf, 0.0, -0.0, np.inf, np.inf, 1]])
+        long = np.round(numbers((3, 300), 5, -20, 20))
+        return [*plain(), *(Sample((x,), {"dim": d}, smooth=False) for x in (odd, long)
+                            for d in (0, 1))]
+    return Case(name, function, running(best), made, exact=True, dtypes="fiu", out=True,
+                rejects=[*bad_dim(name, function),
+                         Reject(NotImplementedError, (name, "input", "complex64"),
+                                lambda: function(libdl.ones(2, dtype=libdl.complex64), 0))])
+
+
 def everything() -> list[Sample]:
     return [s for s in unary()() if s.args[0].size]
 
@@ -105,4 +130,5 @@ CASES = [
         dtypes="fiuc", terms=2.0),
     one("cumprod", lambda x, dim: np.cumprod(x, dim), scan(0.5, 1.3), inplace=True, result="sum",
         dtypes="fiuc"),
+    extrema("cummax", np.maximum), extrema("cummin", np.minimum),
 ]

@@ -47,5 +47,9 @@ Tensor logsumexp(const Tensor& input, std::optional<Dims> dims, bool keepdim, In
 // -- scans: scan.cc -------------------------------------------------------------------------------
 Tensor cumsum(const Tensor& input, int32_t dim, Dtype dtype = Dtype::kNone, Into into = {});
 Tensor cumprod(const Tensor& input, int32_t dim, Dtype dtype = Dtype::kNone, Into into = {});
+std::tuple<Tensor, Tensor> cummax(const Tensor& input, int32_t dim, Into values_into = {},
+                                  Into indices_into = {});
+std::tuple<Tensor, Tensor> cummin(const Tensor& input, int32_t dim, Into values_into = {},
+                                  Into indices_into = {});
 
 }  // namespace libdl

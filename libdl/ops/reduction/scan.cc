@@ -4,11 +4,22 @@
 #include "ops/core/summed.h"
 #include "ops/creation/copy.h"
 #include "ops/creation/join.h"
+#include "ops/indexing/gather.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/reduction/reduction.h"
 #include "ops/view/view.h"
 
 namespace libdl {
+
+// The same tensor with dimension `at` as its last one.
+static Tensor with_last(const Tensor& t, int at) {
+  Shape shape(t.shape()), strides(t.strides());
+  shape.erase(static_cast<size_t>(at));
+  strides.erase(static_cast<size_t>(at));
+  shape.push_back(t.size(at));
+  strides.push_back(t.stride(at));
+  return alias(t, shape, strides, t.offset(), t.dtype());
+}
 
 static Tensor scanned(kernels::Scan op, const Tensor& x, int at, Dtype dtype) {
   Tensor y = empty(x.shape(), dtype, x.device());
@@ -17,15 +28,7 @@ static Tensor scanned(kernels::Scan op, const Tensor& x, int at, Dtype dtype) {
     copy_bytes(y, x);
     return y;
   }
-  const auto last = [at](const Tensor& t) {
-    Shape shape(t.shape()), strides(t.strides());
-    shape.erase(static_cast<size_t>(at));
-    strides.erase(static_cast<size_t>(at));
-    shape.push_back(t.size(at));
-    strides.push_back(t.stride(at));
-    return alias(t, shape, strides, t.offset(), t.dtype());
-  };
-  const Tensor to = last(y), from = last(x);
+  const Tensor to = with_last(y, at), from = with_last(x, at);
   launch_scan(x.device(), {static_cast<int32_t>(op), overwrites(to), no_view(), reads(from)});
   return y;
 }
@@ -104,6 +107,67 @@ Tensor cumprod(const Tensor& input, int32_t dim, Dtype dtype, Into into) {
                   narrow(before, at, k - 1, 1) * narrow(t, at, k, 1));
     return cast(cat(u, at), z.dtype());
   });
+}
+
+// -- cummax, cummin -----------------------------------------------------------------------------
+
+namespace {
+struct ExtremumAttr {
+  Shape shape;  // of input
+  int32_t at;
+};
+}  // namespace
+
+// Each gradient belongs to the element that was the extremum there.
+static void running_extremum_vjp(Backward& b) {
+  const auto& a = b.attr<ExtremumAttr>();
+  const Tensor dx = zeros(a.shape, b.dy().dtype(), b.dy().device());
+  b.set_grad(0, scatter_add(dx, a.at, b.saved(0), b.dy()));
+}
+static const Rule kCummax{"cummax", running_extremum_vjp}, kCummin{"cummin", running_extremum_vjp};
+
+static std::tuple<Tensor, Tensor> running_extremum(const Rule& rule, kernels::Scan kind,
+                                                   const Tensor& input, int32_t dim,
+                                                   Into values_into, Into indices_into) {
+  Call call(rule.name, values_into, {&input});
+  if (input.is_complex())
+    call.bad(LIBDL_ERROR_UNSUPPORTED, 1, "input", std::string("is ") + name_of(input.dtype()),
+             "a real dtype: complex numbers have no order");
+  const int32_t at = call.axis(2, "dim", dim, input.ndim());
+  Tensor y = empty(input.shape(), input.dtype(), input.device());
+  Tensor places = input.ndim() == 0 ? zeros(input.shape(), Dtype::kInt64, input.device())
+                                    : empty(input.shape(), Dtype::kInt64, input.device());
+  if (input.ndim() == 0) {
+    copy_bytes(y, input);
+  } else if (y.numel() > 0) {
+    const Tensor to = with_last(y, at), where = with_last(places, at), from = with_last(input, at);
+    launch_scan(input.device(),
+                {static_cast<int32_t>(kind), overwrites(to), overwrites(where), reads(from)});
+  }
+  // Both destinations are checked before either is written.
+  Call second(rule.name, indices_into, std::span<const Tensor* const>());
+  if (values_into) call.check_result(y.shape(), y.dtype(), y.device());
+  if (indices_into) second.check_result(places.shape(), Dtype::kInt64, places.device());
+  if (values_into && indices_into &&
+      overlap(values_into.tensor(), indices_into.tensor()) != Overlap::kNone)
+    fail_argument(LIBDL_ERROR_OVERLAP, rule.name, 0, "indices_dst", "shares memory with values_dst",
+                  "separate memory");
+  const Tensor chosen = places;
+  Tensor values =
+      call.done(std::move(y), rule, ExtremumAttr{Shape(input.shape()), at}, {saves_value(chosen)});
+  if (call.forward()) call.jvp(values, [&] { return gather(call.tangent(0), at, chosen); });
+  return {std::move(values), second.done(std::move(places))};
+}
+
+std::tuple<Tensor, Tensor> cummax(const Tensor& input, int32_t dim, Into values_into,
+                                  Into indices_into) {
+  LIBDL_OBSERVED(cummax, input, dim, values_into, indices_into);
+  return running_extremum(kCummax, kernels::Scan::kMax, input, dim, values_into, indices_into);
+}
+std::tuple<Tensor, Tensor> cummin(const Tensor& input, int32_t dim, Into values_into,
+                                  Into indices_into) {
+  LIBDL_OBSERVED(cummin, input, dim, values_into, indices_into);
+  return running_extremum(kCummin, kernels::Scan::kMin, input, dim, values_into, indices_into);
 }
 
 }  // namespace libdl
