@@ -435,6 +435,62 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_kthvalue(const libdl_tensor *input,
                                                       LIBDL_NEW libdl_tensor **values,
                                                       LIBDL_NEW libdl_tensor **indices);
 
+/** Where elements belong in what is sorted: how many elements of a row come before each.
+ *
+ *  sorted_sequence  real; its last dimension ascends. [n], or input's shape but for the last
+ *                   dimension
+ *  input            real, or a number
+ *  out_int32        whether the result is int32
+ *  right            whether equal elements come before it
+ *  side             NULL: as right says, "left" or "right"
+ *  sorter           NULL: sorted_sequence ascends; else int64, sorted_sequence's shape: the indices
+ *                   that sort it
+ *  out              new, int64 or int32, input's shape
+ *
+ *  A NaN comes after all.
+ *  Gradient: none; the result carries no history.
+ *  Errors: SHAPE (sorted_sequence or sorter does not fit), VALUE (another side, or "left" with
+ *  right), UNSUPPORTED (complex), DEVICE (two devices), INDEX (sorter is out of range), DTYPE
+ *  (sorter is not int64 or int32).
+ *  Threads: concurrent-read.
+ *  Python: searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=None,
+ *          sorter=None) [function]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_searchsorted(
+    const libdl_tensor *sorted_sequence, LIBDL_NUMBER const libdl_tensor *input,
+    libdl_bool out_int32, libdl_bool right, LIBDL_NULLABLE const char *side, int64_t side_length,
+    LIBDL_NULLABLE const libdl_tensor *sorter, LIBDL_NEW libdl_tensor **out);
+
+/** libdl_searchsorted into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_searchsorted_into(
+    const libdl_tensor *sorted_sequence, LIBDL_NUMBER const libdl_tensor *input,
+    libdl_bool out_int32, libdl_bool right, LIBDL_NULLABLE const char *side, int64_t side_length,
+    LIBDL_NULLABLE const libdl_tensor *sorter, libdl_tensor *dst);
+
+/** Between which boundaries elements lie: libdl_searchsorted in one row.
+ *
+ *  input       real, or a number
+ *  boundaries  [n], real, ascending
+ *  out_int32   whether the result is int32
+ *  right       whether a boundary belongs to what is above it
+ *  out         new, int64 or int32, input's shape: the index of the boundary above
+ *
+ *  Gradient: none; the result carries no history.
+ *  Errors: SHAPE (boundaries are not one-dimensional), UNSUPPORTED (complex), DEVICE (two devices).
+ *  Threads: concurrent-read.
+ *  Python: bucketize(input, boundaries, *, out_int32=False, right=False) [function]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_bucketize(LIBDL_NUMBER const libdl_tensor *input,
+                                                       const libdl_tensor *boundaries,
+                                                       libdl_bool out_int32, libdl_bool right,
+                                                       LIBDL_NEW libdl_tensor **out);
+
+/** libdl_bucketize into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_bucketize_into(LIBDL_NUMBER const libdl_tensor *input,
+                                                            const libdl_tensor *boundaries,
+                                                            libdl_bool out_int32, libdl_bool right,
+                                                            libdl_tensor *dst);
+
 LIBDL_END
 
 #endif

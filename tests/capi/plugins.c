@@ -91,6 +91,7 @@ static void a_device_comes_with_its_plugin(void) {
       "abacus:0: the backend has no kernel sort");
   BAD(libdl_exp2(x, &sorted), UNSUPPORTED, "abacus: it cannot count this expression");
   BAD_CODE(libdl_add(x, back, NULL, &sorted), DEVICE);
+  BAD_CODE(libdl_searchsorted(x, back, 0, 0, NULL, 0, NULL, &sorted), DEVICE);
   libdl_tensor_release(x);
   libdl_tensor_release(y);
   libdl_tensor_release(back);

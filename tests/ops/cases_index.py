@@ -163,7 +163,55 @@ def kthvalue(x: Any, k: int, dim: int) -> Any:
     return np.take(values, k - 1, dim), np.take(order, k - 1, dim)
 
 
+def searched() -> list[Sample]:
+    """Rows with equal elements, to be sorted, and what is searched: some of them, and others."""
+    made = []
+    for i, (row, shape) in enumerate([((1,), (5,)), ((7,), (2, 3)), ((9,), ()), ((3, 4), (3, 70)),
+                                      ((2, 1, 40), (2, 1, 5)), ((33,), (3, 41)), ((3,), (0,)),
+                                      ((100,), (70,)), ((5,), (4,)),
+                                      ((16,), (2, 2)), ((17,), (1, 9)), ((6, 2), (6, 3))]):
+        for right in (False, True):
+            rows = np.round(numbers(row, 13 * i, -6, 6)) / 2
+            x = np.round(numbers(shape, 17 * i + right, -8, 8)) / 2
+            made.append(Sample((rows, x), {"right": right}))
+    return made
+
+
+def search(rows: Any, x: Any, right: bool = False) -> Any:
+    side, rows = "right" if right else "left", np.sort(rows, -1)
+    if rows.ndim == 1:
+        return np.searchsorted(rows, x, side)
+    flat = zip(rows.reshape(-1, rows.shape[-1]), x.reshape(-1, x.shape[-1]), strict=True)
+    return np.stack([np.searchsorted(r, v, side) for r, v in flat]).reshape(x.shape)
+
+
+def refused(error: Any, word: str, *args: Any, **more: Any) -> Reject:
+    return Reject(error, ("searchsorted", word), lambda: libdl.searchsorted(*args, **more))
+
+
+ONE, TWO = libdl.ones(3), libdl.ones(2, 3)
+
 CASES = [
+    Case("searchsorted", lambda rows, x, right: libdl.searchsorted(rows.sort(-1).values, x,
+                                                                   right=right),
+         search, searched, exact=True, differentiable=False, result="own", dtypes="fiu", rejects=[
+             refused(ValueError, "side", ONE, ONE, side="middle"),
+             refused(ValueError, "side", ONE, ONE, side="left", right=True),
+             refused(ValueError, "sorted_sequence", libdl.ones(()), ONE),
+             refused(ValueError, "sorted_sequence", TWO, ONE),
+             refused(ValueError, "sorted_sequence", TWO, libdl.ones(3, 3)),
+             refused(ValueError, "sorter", ONE, ONE, sorter=libdl.tensor([0])),
+             refused(IndexError, "sorter", ONE, ONE, sorter=libdl.tensor([0, 1, 3])),
+             refused(NotImplementedError, "sorted_sequence", ONE + 1j, ONE),
+             refused(NotImplementedError, "input", ONE, ONE + 1j)]),
+    Case("bucketize", lambda rows, x, right: libdl.bucketize(x, rows.sort().values, right=right),
+         search,
+         lambda: [s for s in searched() if s.args[0].ndim == 1], exact=True, differentiable=False,
+         result="own", dtypes="fiu", rejects=[
+             Reject(ValueError, ("bucketize: argument 2 (boundaries)",),
+                    lambda: libdl.bucketize(ONE, TWO)),
+             Reject(NotImplementedError, ("bucketize: argument 1 (input)",),
+                    lambda: libdl.bucketize(ONE + 1j, ONE))]),
     Case("index_put", lambda x, i, v: libdl.index_put(x, (i,), v), place, places, exact=True,
          dtypes="fiuc", rejects=[Reject(IndexError, ("index_put", "ind"), lambda: libdl.index_put(
              libdl.ones(2), (libdl.tensor([2]),), libdl.ones(1)))]),

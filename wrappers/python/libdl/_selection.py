@@ -16,9 +16,8 @@ from ._overloads import arange
 from ._types import ValuesIndices
 
 __all__ = [
-    "aminmax", "bincount", "bucketize", "histc", "isin", "median", "mode", "nanmedian",
-    "nanquantile", "quantile", "searchsorted", "std_mean", "take", "unique",
-    "unique_consecutive", "unravel_index", "var_mean",
+    "aminmax", "bincount", "histc", "isin", "median", "mode", "nanmedian", "nanquantile",
+    "quantile", "std_mean", "take", "unique", "unique_consecutive", "unravel_index", "var_mean",
 ]  # fmt: skip
 
 
@@ -29,13 +28,15 @@ def _runs(rows: Tensor) -> Tensor:
     """Where rows [n, ...] differ from the row before, as truths [n]."""
     if rows.shape[0] == 1:
         return f.ones((1,), dtype=bool, device=rows.device)
-    differs = (rows[1:] != rows[:-1]).reshape(rows.shape[0] - 1, -1).any(1)
+    differs = rows[1:] != rows[:-1]
+    if rows.ndim > 1:
+        differs = differs.reshape(rows.shape[0] - 1, -1).any(1)
     return f.cat([differs.new_ones((1,)), differs])
 
 
 def _collected(rows: Tensor, begins: Tensor, inverse: bool, counts: bool) -> list[Any]:
     starts = f.nonzero(begins).flatten()
-    ends = f.cat([starts[1:], starts.new_full((1,), rows.shape[0])])
+    ends = f.cat([starts[1:], starts.new_full((1,), rows.shape[0])]) if counts else starts
     return [
         f.index_select(rows, 0, starts),
         f.cumsum(begins, 0) - 1 if inverse else None,
@@ -46,6 +47,46 @@ def _collected(rows: Tensor, begins: Tensor, inverse: bool, counts: bool) -> lis
 def _answer(made: list[Any]) -> Any:
     told = tuple(x for i, x in enumerate(made) if i == 0 or x is not None)
     return told[0] if len(told) == 1 else told
+
+
+def _of_truths(x: Tensor, inverse: bool, counts: bool) -> list[Any]:
+    """unique of bools: True is counted."""
+    true = int(f.count_nonzero(x).item())
+    there = [n for n in (x.numel() - true, true) if n]
+    values = [value for value, n in ((False, x.numel() - true), (True, true)) if n]
+    return [
+        tensor(values, dtype=x.dtype, device=x.device),
+        (x.long() if len(values) == 2 else f.zeros_like(x, dtype=int)) if inverse else None,
+        tensor(there, device=x.device) if counts else None,
+    ]
+
+
+def _by_table(x: Tensor, least: int, size: int, inverse: bool, counts: bool) -> list[Any]:
+    """unique of integers that are at least `least` and below least + size: which of them occur."""
+    key = x.long() - least if least else x.long()
+    if counts:
+        number = bincount(key, minlength=size)
+    else:
+        number = key.new_zeros((size,)).index_fill_(0, key, 1)
+    at = f.nonzero(number).flatten()
+    return [
+        (at + least).to(dtype=x.dtype),
+        f.index_select(f.cumsum(number != 0, 0) - 1, 0, key) if inverse else None,
+        f.index_select(number, 0, at) if counts else None,
+    ]
+
+
+def _without_sorting(x: Tensor, inverse: bool, counts: bool) -> list[Any] | None:
+    """unique where the elements are few different ones at most; else None."""
+    if x.dtype.name == "bool":
+        return _of_truths(x, inverse, counts)
+    if x.dtype.name not in ("uint8", "int8", "int16", "int32", "int64"):
+        return None
+    least, size = (-128 if x.dtype.name == "int8" else 0), 256
+    if x.itemsize > 1:
+        least = int(f.amin(x).item())
+        size = int(f.amax(x).item()) + 1 - least
+    return _by_table(x, least, size, inverse, counts) if size <= 2 * x.numel() + 256 else None
 
 
 def unique_consecutive(
@@ -88,8 +129,15 @@ def unique(
     rows = x.flatten() if dim is None else f.movedim(x, dim, 0)
     if rows.shape[0] == 0:
         return unique_consecutive(input, return_inverse, return_counts, dim)
-    order = f.argsort(rows, stable=True) if dim is None else _row_order(rows)
-    ordered = f.index_select(rows, 0, order)
+    made = _without_sorting(rows, return_inverse, return_counts) if dim is None else None
+    if made is not None:
+        made[1] = made[1].reshape(x.shape) if return_inverse else None
+        return _answer(made)
+    if dim is None:
+        ordered, order = f.sort(rows, stable=True)
+    else:
+        order = _row_order(rows)
+        ordered = f.index_select(rows, 0, order)
     made = _collected(ordered, _runs(ordered), return_inverse, return_counts)
     if return_inverse:
         inverse = f.empty_like(order).scatter_(0, order, made[1])
@@ -162,21 +210,12 @@ def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> ValuesIndices:
     step = arange(size, device=x.device)
     fresh = f.cat([step.new_ones((*x.shape[:-1], 1)).bool(), values[..., 1:] != values[..., :-1]],
                   -1)  # fmt: skip
-    start = _running_max(f.where(fresh, step, step.new_zeros(())))
+    start = f.cummax(f.where(fresh, step, step.new_zeros(())), -1).values
     length = step - start
     best = length.max(-1, keepdim=True).values
     at = f.argmax((length == best).to(dtype=step.dtype), -1, keepdim=True)
     pair = [f.gather(y, -1, at) for y in (values, places)]
     return return_types.mode(*(f.movedim(y, -1, dim) if keepdim else y.squeeze(-1) for y in pair))
-
-
-def _running_max(x: Tensor) -> Tensor:
-    """The greatest of the elements so far along the last dimension, in log2(n) steps."""
-    step = 1
-    while step < x.shape[-1]:
-        x = f.cat([x[..., :step], f.maximum(x[..., step:], x[..., :-step])], -1)
-        step *= 2
-    return x
 
 
 def _quantile(
@@ -274,38 +313,13 @@ def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Ten
     return bincount(place.long(), minlength=bins).to(dtype=input.dtype)
 
 
-def searchsorted(
-    sorted_sequence: Tensor, input: Any, *, out_int32: bool = False, right: bool = False,
-    side: str | None = None, sorter: Tensor | None = None,
-) -> Tensor:  # fmt: skip
-    """Where along the last dimension input would keep the order: before equals, or right of them."""
-    if side not in (None, "left", "right") or (side == "left" and right):
-        raise ArgumentValueError(f"searchsorted: side is {side!r}, wanted 'left' or 'right'")
-    right = right or side == "right"
-    values = input if isinstance(input, Tensor) else tensor(input, device=sorted_sequence.device)
-    row = sorted_sequence if sorter is None else f.gather(sorted_sequence, -1, sorter)
-    if row.ndim == 0 or (row.ndim > 1 and row.shape[:-1] != values.shape[:-1]):
-        raise ShapeError(f"searchsorted: shapes {list(row.shape)} and {list(values.shape)}, wanted "
-                         "[n], or equal but for the last dimension")  # fmt: skip
-    size = row.shape[-1]
-    flat = values.unsqueeze(-1) if row.ndim == 1 else values
-    low = f.zeros(flat.shape, dtype=int, device=row.device)
-    high = low + size
-    rows = row.expand(*flat.shape[:-1], size) if row.ndim == 1 else row
-    for _ in range(size.bit_length()):  # halves [low, high)
-        middle = (low + high) // 2
-        at = f.gather(rows, -1, middle.clamp(max=size - 1))
-        after = ((at <= flat) if right else (at < flat)) | f.isnan(flat)
-        after &= middle < high
-        low, high = f.where(after, middle + 1, low), f.where(after, high, middle)
-    low = low.squeeze(-1) if row.ndim == 1 else low
-    return low.int() if out_int32 else low
-
-
-def bucketize(input: Any, boundaries: Tensor, *, out_int32: bool = False,
-              right: bool = False) -> Tensor:  # fmt: skip
-    """searchsorted in one vector of boundaries."""
-    return searchsorted(boundaries, input, out_int32=out_int32, right=right)
+def _among(x: Tensor, tests: Tensor) -> Tensor:
+    """isin of many tests, by their order."""
+    keys = f.sort(tests).values
+    if keys.is_floating_point():  # a NaN is among none
+        keys = f.sort(f.where(f.isnan(keys), keys[:1], keys)).values
+    at = f.searchsorted(keys, x).clamp(max=keys.shape[0] - 1)
+    return f.index_select(keys, 0, at.flatten()).reshape(x.shape) == x
 
 
 def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False,
@@ -315,6 +329,8 @@ def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False,
     tests = test_elements if isinstance(test_elements, Tensor) else tensor(test_elements)
     if tests.numel() == 0:
         found = f.zeros(x.shape, dtype=bool, device=x.device)
+    elif tests.numel() > 8 and x.dtype is tests.dtype and not x.is_complex():
+        found = _among(x, tests.flatten())
     else:
         found = (x.unsqueeze(-1) == tests.flatten()).any(-1)
     return ~found if invert else found

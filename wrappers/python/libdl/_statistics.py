@@ -13,7 +13,7 @@ from . import _functions as f, return_types
 from ._C import Tensor
 from ._errors import ArgumentValueError, DtypeError, ShapeError
 from ._out import copied
-from ._selection import bincount, searchsorted
+from ._selection import bincount
 from ._types import float32
 
 __all__ = ["corrcoef", "cov", "histogram", "histogramdd", "nanmean", "nansum"]
@@ -154,7 +154,7 @@ def _counted(function: str, points: Tensor, edges: list[Tensor], weight: Tensor 
     place, inside = None, f.ones((points.shape[0],), dtype=bool, device=points.device)
     for d, (edge, size) in enumerate(zip(edges, sizes)):
         x = points[:, d].contiguous()
-        at = searchsorted(edge, x, right=True) - 1
+        at = f.searchsorted(edge, x, right=True) - 1
         at = f.where(x == edge[-1], at.new_full((), size - 1), at)
         inside = inside & (at >= 0) & (at < size) & ~f.isnan(x)
         place = at if place is None else place * size + at

@@ -311,6 +311,26 @@ def gather(call: Call) -> Any:
     return _with_all_spread(call, ("index", "src", "value"))
 
 
+@rule("searchsorted", "bucketize")
+def searched(call: Call) -> Any:
+    """In one row for all samples, or in each sample's own rows."""
+    given = call.named()
+    if given.get("out") is not None:
+        return NotImplemented
+    name = "boundaries" if call.name == "bucketize" else "sorted_sequence"
+    rows, x, sorter = given.pop(name), given.pop("input"), given.pop("sorter", None)
+    if not isinstance(x, Tensor):
+        x = libdl.tensor(x, device=rows.device)
+    value = spread(x, call.level)
+    if call.value(rows) is None and call.value(sorter) is None and rows.ndim == 1:
+        return call.wrapped(libdl.searchsorted(rows, value, sorter=sorter, **given))
+    sorter = spread(sorter, call.level) if sorter is not None else None
+    flat = value.flatten(1) if rows.ndim == 1 and x.ndim else value
+    flat = flat if x.ndim else value.unsqueeze(1)
+    found = libdl.searchsorted(spread(rows, call.level), flat, sorter=sorter, **given)
+    return call.wrapped(found.reshape(value.shape))
+
+
 @rule("roll")
 def roll(call: Call) -> Any:
     given = call.named()

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Binary searches, as many at once as a vector has lanes: a step of all of them is one gather. On
+// other devices they are composed of other operators (libdl/ops/indexing/search.cc).
+#pragma once
+
+#include "kernels/args.h"
+
+namespace libdl::kernels::cpu {
+
+// Places of elements in sorted rows: the number of elements of a row that are below x, or with
+// `right` not above it. A NaN is above all. All views are contiguous; rows and in have the same
+// dtype, one of float32, float64, int32, int64 and uint64; out is int64 or int32. Each row of
+// `length` elements, at least one, is searched `each` times.
+struct SearchArgs {
+  View out, rows, in;
+  int64_t length, each;
+  bool right;
+};
+void search(Context& context, const SearchArgs& args);
+
+}  // namespace libdl::kernels::cpu
