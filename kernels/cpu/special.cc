@@ -5,6 +5,7 @@
 #include <complex>
 
 #include "kernels/cpu/kernels.h"
+#include "kernels/cpu/special_floats.h"
 #include "kernels/cpu/traverse/stage.h"
 
 namespace libdl::kernels::cpu {
@@ -44,6 +45,7 @@ constexpr Tiles kTiles[] = {
 
 struct SpecialLaunch {
   SpecialTile fn;
+  SpecialFloats floats;  // instead of fn where the class is that of floats
   Class compute;
   int32_t inputs;
   int64_t order;
@@ -65,7 +67,12 @@ void special_chunks(void* arg, int64_t first, int64_t last) {
     const void* in[2] = {};
     for (int k = 0; k < launch.inputs; ++k) in[k] = source[k].load(tile);
     void* const out = sink.place(tile);
-    launch.fn(in, out, tile.n, launch.order);
+    if (launch.floats != nullptr) {
+      const float* const x[] = {static_cast<const float*>(in[0]), static_cast<const float*>(in[1])};
+      launch.floats(x, static_cast<float*>(out), tile.n);
+    } else {
+      launch.fn(in, out, tile.n, launch.order);
+    }
     sink.finish(out, tile);
   }
 }
@@ -74,10 +81,14 @@ void special_chunks(void* arg, int64_t first, int64_t last) {
 
 void special(Context& context, const SpecialArgs& args) {
   const Tiles& tiles = kTiles[static_cast<int32_t>(args.function)];
-  const bool complex = dtype_class(args.out.dtype) == Class::kC128;
+  const Class own = dtype_class(args.out.dtype);
+  const bool complex = own == Class::kC128;
   SpecialLaunch launch;
   launch.fn = complex ? tiles.of_complex : tiles.of_doubles;
-  launch.compute = complex ? Class::kC128 : Class::kF64;
+  launch.floats = own == Class::kF32
+                      ? special_floats(args.function, dtype_bytes(args.out.dtype) == 2)
+                      : nullptr;
+  launch.compute = complex ? Class::kC128 : launch.floats != nullptr ? Class::kF32 : Class::kF64;
   launch.inputs = args.inputs;
   launch.order = args.order;
   const View* const views[] = {&args.out, &args.in[0], &args.in[1]};
