@@ -4,6 +4,8 @@
 // narrower than 64 bits, which wrap to the same values as in 64 bits, and choices, which move bits.
 #include <libdl/dtype.h>
 
+#include <algorithm>
+
 #include "kernels/cpu/simd/highway_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/tiles/tiles_narrow.cc"
@@ -25,18 +27,124 @@ constexpr bool takes_numbers(Expression e) {
   return false;
 }
 
+// The processor divides integers one by one; the class has vectors for it.
+constexpr bool divides(Expression e) {
+  using enum Expression;
+  for (Expression quotient : {div_trunc, div_floor, remainder, fmod}) {
+    if (e == quotient) return true;
+  }
+  return false;
+}
+
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+namespace hn = hwy::HWY_NAMESPACE;
+
+// All elements by one number, which as an unsigned one is below the width, or shifts everything
+// out.
+template <class T, bool kLeft>
+void shift_by_number(const void* const* in, void* out, int64_t n) {
+  const auto* x = static_cast<const T*>(in[0]);
+  auto* y = static_cast<T*>(out);
+  constexpr int kWidth = 8 * sizeof(T);
+  const auto wanted = *static_cast<const Anywhere<std::make_unsigned_t<T>>*>(in[1]);
+  const int bits = static_cast<int>(std::min<uint64_t>(wanted.value, kWidth));
+  // Bytes are shifted as pairs, with the other byte's bits masked.
+  using Lane = std::conditional_t<sizeof(T) == 1, uint16_t, T>;
+  const hn::ScalableTag<Lane> d;
+  const hn::Repartition<T, decltype(d)> own;
+  const int half = std::min(bits, kWidth - 1), rest = bits - half;
+  using Unsigned = std::make_unsigned_t<T>;
+  const auto low = static_cast<Unsigned>(static_cast<Unsigned>(~Unsigned{0}) >> half);
+  const auto kept = hn::Set(own, static_cast<T>(kLeft ? static_cast<Unsigned>(low << half) : low));
+  const auto sign = hn::Set(own, static_cast<T>((Unsigned{1} << (kWidth - 1)) >> half));
+  const auto at = [&](auto v) HWY_ATTR {
+    const auto lanes = hn::BitCast(d, v);
+    if constexpr (sizeof(T) == 1) {
+      const auto moved = kLeft ? hn::ShiftLeftSame(lanes, half) : hn::ShiftRightSame(lanes, half);
+      v = hn::And(hn::BitCast(own, moved), kept);
+      if constexpr (!kLeft && std::is_signed_v<T>) v = hn::Sub(hn::Xor(v, sign), sign);
+    } else {
+      v = kLeft ? hn::ShiftLeftSame(lanes, half) : hn::ShiftRightSame(lanes, half);
+    }
+    if (rest != 0 && (kLeft || !std::is_signed_v<T>)) v = hn::Zero(own);
+    return v;
+  };
+  const int64_t step = static_cast<int64_t>(hn::Lanes(own));
+  int64_t i = 0;
+  for (; i + 2 * step <= n; i += 2 * step) {
+    const auto a = at(hn::LoadU(own, x + i)), b = at(hn::LoadU(own, x + i + step));
+    hn::StoreU(a, own, y + i);
+    hn::StoreU(b, own, y + i + step);
+  }
+  const void* const left[] = {x + i, in[1]};
+  using Op = std::conditional_t<kLeft, shift_left_op, shift_right_op>;
+  scalar_tile<Op, kernels::Wrapping<T>, 2, true>(left, y + i, n - i);
+}
+#define LIBDL_SHIFT(name, left) \
+  if constexpr (e == Expression::name) return &shift_by_number<T, left>;
+#else
+#define LIBDL_SHIFT(name, left)
+#endif
+template <Expression e, class Op, class T, int kInputs>
+constexpr TileFn number_form() {
+  LIBDL_SHIFT(shift_left, true)
+  LIBDL_SHIFT(shift_right, false)
+  return entry<Op, kernels::Wrapping<T>, kInputs, takes_numbers(e), true>();
+}
+#undef LIBDL_SHIFT
+
+#if HWY_TARGET == HWY_AVX3
+// Bytes by bytes, which are widened to have a shift for each lane.
+template <class T, bool kLeft>
+void shift_bytes(const void* const* in, void* out, int64_t n) {
+  const auto* x = static_cast<const T*>(in[0]);
+  const auto* by = static_cast<const uint8_t*>(in[1]);
+  auto* y = static_cast<T*>(out);
+  using Wide = std::conditional_t<std::is_signed_v<T> && !kLeft, int16_t, uint16_t>;
+  const hn::ScalableTag<Wide> d;
+  const hn::ScalableTag<uint16_t> u;
+  const hn::Rebind<std::conditional_t<std::is_signed_v<Wide>, int8_t, uint8_t>, decltype(d)> half;
+  const hn::Rebind<uint8_t, decltype(d)> bytes;
+  const auto most = hn::Set(u, 8);
+  const int64_t step = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  for (; i + step <= n; i += step) {
+    const auto value = hn::PromoteTo(
+        d, hn::LoadU(half, reinterpret_cast<const hn::TFromD<decltype(half)>*>(x + i)));
+    const auto bits = hn::BitCast(d, hn::Min(hn::PromoteTo(u, hn::LoadU(bytes, by + i)), most));
+    const auto moved = kLeft ? hn::Shl(value, bits) : hn::Shr(value, bits);
+    const auto low = hn::TruncateTo(bytes, hn::BitCast(u, moved));
+    hn::StoreU(low, bytes, reinterpret_cast<uint8_t*>(y + i));
+  }
+  const void* const left[] = {x + i, by + i};
+  using Op = std::conditional_t<kLeft, shift_left_op, shift_right_op>;
+  scalar_tile<Op, kernels::Wrapping<T>, 2>(left, y + i, n - i);
+}
+#define LIBDL_SHIFT(name, left) \
+  if constexpr (sizeof(T) == 1 && e == Expression::name) return &shift_bytes<T, left>;
+#else
+#define LIBDL_SHIFT(name, left)
+#endif
+template <Expression e, class Op, class T, int kInputs, bool kExists>
+constexpr TileFn plain_form() {
+  LIBDL_SHIFT(shift_left, true)
+  LIBDL_SHIFT(shift_right, false)
+  return entry<Op, kernels::Wrapping<T>, kInputs, kExists && !divides(e)>();
+}
+#undef LIBDL_SHIFT
+
 // The entries of one dtype: operands as they are, and numbers after the first.
 template <class T>
 struct Narrow {
   static constexpr TileFn plain[] = {
 #define POINTWISE(name, inputs, classes, result) \
-  entry<name##_op, kernels::Wrapping<T>, inputs, has_letter(classes, 'I')>(),
+  plain_form<Expression::name, name##_op, T, inputs, has_letter(classes, 'I')>(),
 #include "kernels/pointwise.def"
 #undef POINTWISE
   };
   static constexpr TileFn number[] = {
 #define POINTWISE(name, inputs, classes, result) \
-  entry<name##_op, kernels::Wrapping<T>, inputs, takes_numbers(Expression::name), true>(),
+  number_form<Expression::name, name##_op, T, inputs>(),
 #include "kernels/pointwise.def"
 #undef POINTWISE
   };

@@ -300,11 +300,22 @@ Tensor fmin(const Tensor& input, const Tensor& other, Into into) {
   return extremum(k_fmin, input, other, into);
 }
 
-// The bound that never binds, in the category of the other operands.
+// The bound that never binds, in the category of the other operands. Where the dtype holds it, the
+// comparison needs no wider one.
 static Tensor open_bound(Dtype type, bool lower) {
   if (is_inexact(type)) return number(lower ? -kInf : kInf);
-  if (type == Dtype::kUint64 && lower) return number(int64_t{0});
-  return number(lower ? std::numeric_limits<int64_t>::min() : std::numeric_limits<int64_t>::max());
+  switch (type) {
+    case Dtype::kInt8: return number(int64_t{lower ? INT8_MIN : INT8_MAX});
+    case Dtype::kInt16: return number(int64_t{lower ? INT16_MIN : INT16_MAX});
+    case Dtype::kInt32: return number(int64_t{lower ? INT32_MIN : INT32_MAX});
+    case Dtype::kUint8: return number(int64_t{lower ? 0 : UINT8_MAX});
+    case Dtype::kUint64:
+      if (lower) return number(int64_t{0});
+      [[fallthrough]];
+    default:
+      return number(lower ? std::numeric_limits<int64_t>::min()
+                          : std::numeric_limits<int64_t>::max());
+  }
 }
 
 // A bound as it is compared: a number may lie outside of what the dtype holds where it never binds,
