@@ -223,12 +223,12 @@ struct Sorter {
     for (; have < room; ++have) pairs[have] = pair_at(row, have);
     for (int64_t j = room;;) {
       std::nth_element(pairs, pairs + k - 1, pairs + have);
-      const Pair limit = pairs[k - 1];
+      // Of equal keys the first is the better one, so a later one must have a smaller key. Few do.
+      const uint64_t limit = pairs[k - 1].key_bits();
       have = k;
       for (; j < row.length && have < room; ++j) {
         const Pair pair = pair_at(row, j);
-        pairs[have] = pair;
-        have += pair < limit;
+        if (pair.key_bits() < limit) pairs[have++] = pair;
       }
       if (have < room) break;
     }

@@ -100,6 +100,16 @@ HWY_INLINE Pairs quotient_of_floats(Pairs x, Pairs y) {
   if (HWY_UNLIKELY(!hn::AllTrue(d, hn::AndNot(unusual, finite)))) return x / y;
   return {y0};
 }
+// The same of complex128: by the system's library where squares might leave the range.
+HWY_INLINE Pairs scaled_modulus(Pairs x) {
+  const V a = hn::Abs(x.raw), most = hn::Max(a, swapped(a));
+  const auto usual = hn::And(hn::Gt(most, hn::Set(d, 0x1p-500)), hn::Lt(most, hn::Set(d, 0x1p500)));
+  if (HWY_LIKELY(hn::AllTrue(d, usual))) return modulus(x);
+  double parts[hn::MaxLanes(d)], sizes[hn::MaxLanes(d)] = {};
+  hn::StoreU(x.raw, d, parts);
+  for (int64_t l = 0; l < 2 * pairs(); l += 2) sizes[l] = std::hypot(parts[l], parts[l + 1]);
+  return {hn::LoadU(d, sizes)};
+}
 HWY_INLINE Pairs direction(Pairs x) {
   const V size = hn::DupEven(modulus(x).raw);
   return {hn::IfThenZeroElse(hn::Eq(size, hn::Zero(d)), hn::Div(x.raw, size))};
@@ -141,6 +151,7 @@ LIBDL_COMPLEX(div_of_floats, quotient_of_floats(x[0], x[1]))
 LIBDL_COMPLEX(reciprocal_of_floats, quotient_of_floats(one(), x[0]))
 LIBDL_COMPLEX(conj, Pairs{hn::Xor(x[0].raw, hn::AndNot(evens(), hn::Set(d, -0.0)))})
 LIBDL_COMPLEX(abs, modulus(x[0]))
+LIBDL_COMPLEX(abs_of_doubles, scaled_modulus(x[0]))
 LIBDL_COMPLEX(sgn, direction(x[0]))
 LIBDL_COMPLEX(lerp, interpolated(x[0], x[1], x[2]))
 LIBDL_COMPLEX(eq, Pairs{hn::And(same(x[0], x[1]), one().raw)})
@@ -207,6 +218,44 @@ void pairs_tile(const void* const* in, void* out, int64_t n) {
   std::memcpy(static_cast<T*>(out) + 2 * i, y, bytes);
 }
 
+// 1 / x of complex64: parts of two vectors are sorted, so that there is one division for both. The
+// other way (quotient_of_floats) tells where a part is 0, or both are too large or NaN.
+template <class L>
+HWY_INLINE bool reciprocals(Pairs& a, Pairs& b) {
+  const V re = hn::InterleaveLower(d, a.raw, b.raw), im = hn::InterleaveUpper(d, a.raw, b.raw);
+  const V size = hn::Add(hn::Mul(re, re), hn::Mul(im, im)), zero = hn::Zero(d);
+  const auto unusual = hn::Or(hn::Eq(re, zero), hn::Eq(im, zero));
+  const auto finite = hn::Lt(size, hn::Set(d, INFINITY));
+  if (HWY_UNLIKELY(!hn::AllTrue(d, hn::AndNot(unusual, finite)))) return false;
+  const V inverse = math::reciprocal(L(size)).raw;
+  const V real = hn::Mul(re, inverse), imaginary = negated(hn::Mul(im, inverse));
+  a.raw = hn::InterleaveLower(d, real, imaginary);
+  b.raw = hn::InterleaveUpper(d, real, imaginary);
+  return true;
+}
+template <class L>
+HWY_INLINE void store_reciprocals(const float* from, float* to) {
+  Pairs a = load<float>(from, 0), b = load<float>(from, pairs());
+  if (HWY_UNLIKELY(!reciprocals<L>(a, b))) {
+    a = quotient_of_floats(one(), a);
+    b = quotient_of_floats(one(), b);
+  }
+  store<float>(a, to, 0);
+  store<float>(b, to, pairs());
+}
+void reciprocal_tile(const void* const* in, void* out, int64_t n) {
+  const auto* x = static_cast<const float*>(in[0]);
+  auto* y = static_cast<float*>(out);
+  const int64_t step = 4 * pairs();  // parts of two vectors; every second pair of them divides
+  int64_t i = 0;
+  for (; i + 2 * step <= 2 * n; i += 2 * step) {
+    store_reciprocals<Lanes<double>>(x + i, y + i);
+    store_reciprocals<Lanes<double>::Second>(x + i + step, y + i + step);
+  }
+  const void* const rest[] = {x + i};
+  pairs_tile<reciprocal_of_floats_pairs, float, 1>(rest, y + i, n - i / 2);
+}
+
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
 // A complex64 times a number: one of doubles has inexact products, two of which are rounded; a real
 // one has only one a part (which must not vanish: the sign of zero would come from elsewhere).
@@ -236,9 +285,7 @@ constexpr TileFn pairs_entry() {
     if constexpr (e == Expression::mul) return &pairs_tile<mul_of_floats_pairs, T, kInputs>;
     if constexpr (e == Expression::square) return &pairs_tile<square_of_floats_pairs, T, kInputs>;
     if constexpr (e == Expression::div) return &pairs_tile<div_of_floats_pairs, T, kInputs>;
-    if constexpr (e == Expression::reciprocal) {
-      return &pairs_tile<reciprocal_of_floats_pairs, T, kInputs>;
-    }
+    if constexpr (e == Expression::reciprocal) return &reciprocal_tile;
   }
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
   if constexpr (kFloats && kNumbers && e == Expression::mul) return &times_number<T>;
@@ -263,6 +310,8 @@ constexpr TileFn pairs_entry() {
     if constexpr (kFloats) {
       LIBDL_COMPLEX(abs)
       LIBDL_COMPLEX(sgn)
+    } else if constexpr (e == Expression::abs) {
+      return &pairs_tile<abs_of_doubles_pairs, T, kInputs>;
     }
   }
 #undef LIBDL_COMPLEX

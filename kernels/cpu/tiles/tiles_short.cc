@@ -108,7 +108,7 @@ constexpr bool is_cheap(Expression e) {
        {add,  sub,   add_scaled, mul,     div,     sign, reciprocal, square, sqrt,
         rsqrt, relu, floor,      ceil,    round,   trunc, maximum,   minimum, clamp,
         lerp, isnan, isinf,      isfinite, eq,     ne,   lt,         le,     gt,
-        ge,   threshold_mask, positive}) {
+        ge,   threshold_mask, positive, copysign}) {
     // clang-format on
     if (e == cheap) return true;
   }
