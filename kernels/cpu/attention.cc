@@ -5,7 +5,6 @@
 #include <libdl/dtype.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "kernels/cpu/simd/highway_targets.h"
 #include "kernels/cpu/simd/isa.h"
@@ -144,12 +143,15 @@ struct Forward {
   // softmax: a Softmax, or FewQueries.
   template <class S>
   void finish(const Meeting& m, int64_t head, Rows<T> y, const S& softmax) const {
-    T* const kept = static_cast<T*>(args.logsumexp);
+    T* const kept = static_cast<T*>(args.normalisers);
     for (int64_t i = 0; i < m.queries; ++i) {
       const T sum = softmax.sum[i];
-      scale_row(y.from(i).at, value.columns(), sum == 0 ? T(0) : 1 / sum);
-      if (kept != nullptr)
-        kept[head * query.rows() + m.q0 + i] = sum == 0 ? T(0) : softmax.top[i] + std::log(sum);
+      const T inverse = sum == 0 ? T(0) : 1 / sum;
+      scale_row(y.from(i).at, value.columns(), inverse);
+      if (kept == nullptr) continue;
+      T* const row = kept + 2 * (head * query.rows() + m.q0 + i);
+      row[0] = sum == 0 ? T(0) : softmax.top[i];
+      row[1] = inverse;
     }
   }
 };

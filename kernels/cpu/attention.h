@@ -17,7 +17,8 @@ struct AttentionArgs {
   View query;       // [..., g, l, e]
   View key, value;  // [..., s, e] and [..., s, v]
   View mask;  // [..., g, l, s], any strides: bool (false is -inf) or as query; data NULL: none
-  void* logsumexp;  // of each row's scores: [..., g, l], dense; NULL: not wanted
+  void* normalisers;  // of each row: its largest score, and 1 / sum(exp(score - largest));
+                      // [..., g, l, 2], dense; NULL: not wanted
   double scale;
   bool causal;  // row i ends at key i
 };

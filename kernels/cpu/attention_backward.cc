@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The weights are computed once more, from the scores and the logarithm of the sum of their
-// exponentials. With P the weights, as they lie here transposed:
+// The weights are computed once more, from the scores and what normalised them: not from the
+// logarithm of the sum of exponentials, in which a sum is lost beside a large score (scores of a
+// row that a mask's lowest number covers). With P the weights, as they lie here transposed:
 //   dvalue = P^T dout,  dS = scale * P (dout value^T - D) with D = sum(dout out) of each row,
 //   dquery = dS key,  dkey = dS^T query
 // One unit of work has the keys of a part of one head, and all queries that meet them: what it adds
@@ -85,7 +86,7 @@ struct Backward {
     static_assert(kKeys % kQueries<T> == 0);
     alignas(64) T weights[kKeys * kQueries<T>];
     alignas(64) T dscores[kKeys * kQueries<T>];
-    alignas(64) T logsumexp[kQueries<T>], d[kQueries<T>];
+    alignas(64) T top[kQueries<T>], inverse[kQueries<T>], d[kQueries<T>];
     Transposed<T> query, dout;
     Mask<T> mask;
     Rows<const T> queries{}, douts{};
@@ -125,12 +126,15 @@ struct Backward {
     tile.dout.set(tile.douts, m.queries, value.columns());
     const int64_t row = (p * query.count() + h) * query.rows() + m.q0, e = query.columns();
     tile.dquery = parts == 1 ? dquery[h].from(m.q0) : Rows<T>{partial + row * e, e};
-    const T* const kept = static_cast<const T*>(args.forward.logsumexp);
+    const T* const kept = static_cast<const T*>(args.forward.normalisers);
     const Rows<T> y = out[h].from(m.q0);
-    std::fill_n(tile.logsumexp, kQueries<T>, T(0));
+    std::fill_n(tile.top, kQueries<T>, T(0));
+    std::fill_n(tile.inverse, kQueries<T>, T(0));
     std::fill_n(tile.d, kQueries<T>, T(0));
     for (int64_t i = 0; i < m.queries; ++i) {
-      tile.logsumexp[i] = kept[h * query.rows() + m.q0 + i];
+      const T* const row_kept = kept + 2 * (h * query.rows() + m.q0 + i);
+      tile.top[i] = row_kept[0];
+      tile.inverse[i] = row_kept[1];
       tile.d[i] = dot(tile.douts.from(i).at, y.from(i).at, value.columns());
     }
   }
@@ -153,10 +157,10 @@ struct Backward {
     const Vectors<T> d;
     for (int64_t j = 0; j < m.keys; ++j) {
       T* const row = tile.weights + j * kQueries<T>;
-      for (int64_t i = 0; i < m.queries; i += kN<T>)
-        hn::Store(
-            exp_nonpositive<T>(hn::Sub(hn::Load(d, row + i), hn::Load(d, tile.logsumexp + i))), d,
-            row + i);
+      for (int64_t i = 0; i < m.queries; i += kN<T>) {
+        const auto below = hn::Sub(hn::Load(d, row + i), hn::Load(d, tile.top + i));
+        hn::Store(hn::Mul(exp_nonpositive<T>(below), hn::Load(d, tile.inverse + i)), d, row + i);
+      }
     }
   }
 

@@ -145,7 +145,7 @@ struct Launch {
   std::optional<MatrixView> mask;
   AttentionArgs args;
 
-  Launch(const Attention& a, const Operands& x, const Tensor& out, const Tensor& logsumexp,
+  Launch(const Attention& a, const Operands& x, const Tensor& out, const Tensor& normalisers,
          Access access)
       : y(x.of_queries(out, access)),
         query(x.of_queries(x.query, Access::kRead)),
@@ -155,7 +155,7 @@ struct Launch {
     if (x.mask.defined())
       mask.emplace(x.mask, x.leading.of_queries(), 0, x.leading.grouped ? 0 : 1, Access::kRead);
     if (mask) args.mask = mask->view;
-    if (logsumexp.defined()) args.logsumexp = kernel_data(logsumexp, access);
+    if (normalisers.defined()) args.normalisers = kernel_data(normalisers, access);
   }
 };
 
@@ -186,10 +186,10 @@ using Gradients = std::tuple<Tensor, Tensor, Tensor>;
 // Those of the operands as the kernel takes them: the sums that undo broadcasting are the caller's.
 static Gradients in_one_pass(const Attention& a, const Tensor& arrived, const Tensor& query,
                              const Tensor& key, const Tensor& value, const Tensor& mask,
-                             const Tensor& y, const Tensor& logsumexp) {
+                             const Tensor& y, const Tensor& normalisers) {
   LIBDL_OBSERVED_PART("scaled_dot_product_attention_backward",
-                      in_one_pass(a, arrived, query, key, value, mask, y, logsumexp), arrived,
-                      query, key, value, y, logsumexp);
+                      in_one_pass(a, arrived, query, key, value, mask, y, normalisers), arrived,
+                      query, key, value, y, normalisers);
   const Operands x(query, key, value, mask);
   const Tensor dy = with_rows(cast(arrived, query.dtype()));
   const auto keys = [&](const Tensor& like) {
@@ -201,7 +201,7 @@ static Gradients in_one_pass(const Attention& a, const Tensor& arrived, const Te
   const Tensor dquery =
       empty_beside(query, x.leading.sizes, x.rows(), query.size(query.ndim() - 1));
   const Tensor dkey = keys(key), dvalue = keys(value);
-  const Tensor made = with_rows(y), sums = plain(logsumexp);  // hooks may have moved them
+  const Tensor made = with_rows(y), sums = plain(normalisers);  // hooks may have moved them
   const Launch forward(a, x, made, sums, Access::kRead);
   const MatrixView dquery_view = x.of_queries(dquery, Access::kOverwrite);
   const MatrixView dkey_view = x.of_keys(dkey, Access::kOverwrite);
@@ -249,13 +249,14 @@ Tensor attention_in_one_pass(const Attention& a, const Tensor& query, const Tens
   Shape rows = x.leading.sizes;
   Tensor y = empty_beside(query, rows, x.rows(), x.columns());
   rows.push_back(x.rows());
-  const Tensor logsumexp = call.recording() ? empty(rows, y.dtype(), y.device()) : Tensor();
-  const Launch views(a, x, y, logsumexp, Access::kOverwrite);
+  rows.push_back(2);
+  const Tensor normalisers = call.recording() ? empty(rows, y.dtype(), y.device()) : Tensor();
+  const Launch views(a, x, y, normalisers, Access::kOverwrite);
   check_launch_is_seen();
   launch([&](kernels::Context& context) { kernels::cpu::attention(context, views.args); });
   return call.done(y, kAttention, a,
                    {saves_input(query, 0), saves_input(key, 1), saves_input(value, 2),
-                    saves_value(kept), saves_output(y, 0), saves_value(logsumexp)});
+                    saves_value(kept), saves_output(y, 0), saves_value(normalisers)});
 }
 
 }  // namespace libdl

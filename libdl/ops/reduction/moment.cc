@@ -207,9 +207,13 @@ Tensor norm(const Tensor& input, const Tensor* p, std::optional<Dims> dims, bool
 
 // -- log sum exp ----------------------------------------------------------------------------------
 
-// dx = dy conj(exp(x - y)): the softmax.
+// dx = dy conj(w / sum(w)) with w = exp(x - y): the softmax. The sum is 1 but for y's rounding,
+// which is not small beside 1 if y is large, or of 16 bits.
 static Tensor logsumexp_derivative(const Tensor& x, const Tensor& y, const ReducedDims& r) {
-  return exp(sub(x, r.kept(y)));
+  const Tensor weights = exp(sub(x, r.kept(y)));
+  const Shape dims = r.reduced();
+  const Tensor total = sum(weights, Dims(dims), true);
+  return div(weights, where(isfinite(total), total, number(1.0)));
 }
 static void logsumexp_vjp(Backward& b) {
   const ReducedDims& r = b.attr<ReducedDims>();
