@@ -27,7 +27,7 @@ void attention(Context& context, const AttentionArgs& args);
 struct AttentionBackwardArgs {
   View dquery, dkey, dvalue;  // as query, key and value
   View dout;                  // as out
-  AttentionArgs forward;      // as it was, with out and logsumexp
+  AttentionArgs forward;      // as it was, with out and normalisers
 };
 void attention_backward(Context& context, const AttentionBackwardArgs& args);
 
