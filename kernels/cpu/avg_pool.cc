@@ -189,6 +189,35 @@ void sums(Context& context, const View& to, const View& from, const PoolRanges& 
   sums_of<kEach, false, T>(context, to, from, ranges, divisors, cost);
 }
 
+// Means of planes without gaps that are one block of a sum, in the order of reduce.
+template <class T>
+void means_of_planes(Context& context, const AvgPoolArgs& a, int64_t divisor) {
+  const int64_t c = a.out.sizes[1], plane = pool_plane(a.windows);
+  const Channels<T> in(a.in), out(a.out);
+  constexpr int64_t kTile = 4 * kBlock<T>, kMost = 64;  // elements and planes at once
+  const int64_t most = std::min(kMost, kTile / plane);
+  in_chunks(
+      context, a.out.sizes[0] * c, std::max<int64_t>(1, 4 * kPoolGrain / plane),
+      [&](int64_t first, int64_t last) {
+        alignas(64) T tile[kTile], mean[kMost];
+        for (int64_t p = first, some = 0; p < last; p += some) {
+          some = std::min({most, last - p, c - p % c});
+          const auto at = [&](const View& v) {
+            return p / c * v.strides[0] + p % c * v.strides[1];
+          };
+          const T* const x = in.read(at(a.in), some * plane, tile);
+          for (int64_t k = 0; k < some; ++k)
+            mean[k] =
+                combine_block<Sum, Plain, T>(x + k * plane, plane, T(0)) / static_cast<T>(divisor);
+          store_tile(out.data + at(a.out) * out.bytes, a.out.dtype, a.out.strides[1], mean, some);
+        }
+      });
+}
+void planes_on(Context& context, const AvgPoolArgs& a, int64_t divisor) {
+  if (a.in.dtype == LIBDL_DTYPE_FLOAT64) return means_of_planes<double>(context, a, divisor);
+  means_of_planes<float>(context, a, divisor);
+}
+
 void means_on(Context& context, const AvgPoolArgs& a, const PoolRanges& ranges,
               const PoolDivisors& divisors) {
   const int64_t cost = pool_cost(a.windows);
@@ -307,6 +336,8 @@ static bool is_whole(const PoolWindows& w) {
   return true;
 }
 
+constexpr int64_t kPlaneBlock = 512;  // as many elements are one block of a sum in every dtype
+
 // The sums of reduce, whose order does not depend on the layout either.
 template <class T>
 static void means_of_whole(Context& context, const AvgPoolArgs& a, int64_t divisor) {
@@ -354,7 +385,11 @@ void avg_pool(Context& context, const AvgPoolArgs& a) {
   const PoolDivisors divisors(context, a.windows, a.divisor, a.count_include_pad);
   if (ranges.failed() || divisors.failed()) return;
   if (is_whole(a.windows) && is_floating(a.in.dtype)) {
-    const int64_t divisor = divisors.at(0, 0, 0);
+    const int64_t divisor = divisors.at(0, 0, 0), plane = pool_plane(a.windows);
+    if (plane <= kPlaneBlock && has_whole_planes(a.in) && a.in.strides[1] == plane) {
+      LIBDL_ON_ISA(planes_on, context, a, divisor);
+      return;
+    }
     if (a.in.dtype == LIBDL_DTYPE_FLOAT64) return means_of_whole<double>(context, a, divisor);
     return means_of_whole<float>(context, a, divisor);
   }
