@@ -75,7 +75,8 @@ static Tensor beginnings(const Tensor& sample, int64_t in, int64_t out, int64_t 
   return cat(all, 2);
 }
 
-// The positions of all windows' elements: [n, c, o..., k...] in the given order of sizes.
+// The positions of all windows' elements: [n, c, k..., o...] in the given order of sizes, the same
+// element of all windows side by side.
 static Tensor positions(const Fractional& f, int dims, const Tensor& samples) {
   const Dtype type = size_of(samples.dtype()) < 4 ? Dtype::kFloat32 : samples.dtype();
   const Tensor wide = cast(samples, type);
@@ -85,14 +86,15 @@ static Tensor positions(const Fractional& f, int dims, const Tensor& samples) {
     const auto d = static_cast<size_t>(k + 3 - dims);
     // In two dimensions the first sample belongs to the last one.
     const Tensor sample = narrow(wide, 2, dims == 2 ? 1 - k : k, 1);
-    const Tensor first = unsqueeze(beginnings(sample, f.in[d], f.out[d], f.window[d]), 3);
-    const Tensor along =
-        first + arange(nullptr, number(f.window[d]), nullptr, Dtype::kInt64, samples.device());
+    const Tensor first = unsqueeze(beginnings(sample, f.in[d], f.out[d], f.window[d]), 2);
+    const Tensor steps =
+        arange(nullptr, number(f.window[d]), nullptr, Dtype::kInt64, samples.device());
+    const Tensor along = first + unsqueeze(steps, 1);
     Shape shape(static_cast<size_t>(dims) * 2 + 2, 1);
     shape[0] = n, shape[1] = c;
     const auto at = static_cast<size_t>(k) + 2;
-    shape[at] = f.out[d];
-    shape[at + static_cast<size_t>(dims)] = f.window[d];
+    shape[at] = f.window[d];
+    shape[at + static_cast<size_t>(dims)] = f.out[d];
     const Tensor here = reshape(along, shape);
     all = all.defined() ? mul(all, number(f.in[d])) + here : here;
   }
@@ -119,12 +121,12 @@ static std::tuple<Tensor, Tensor> fractional(Call& call, const Pooled& a, Dims k
     y.indices = empty(shape, Dtype::kInt64, x.device());
     return recorded_with_indices(call, a, std::move(y));
   }
-  // A row for each window, of which max_pool2d takes one element.
-  const Tensor where = reshape(positions(f, a.dims, samples), Shape{n, c, windows * elements});
+  // A column for each window, of which max_pool2d takes one element.
+  const Tensor where = reshape(positions(f, a.dims, samples), Shape{n, c, elements * windows});
   const Tensor plane = in_planes(x, a.dims);
-  const Tensor rows = reshape(gather(plane, 2, where), Shape{n, c, windows, elements});
-  const int64_t row[] = {1, elements};
-  const auto [values, found] = max_pool2d_with_indices(rows, row);
+  const Tensor columns = reshape(gather(plane, 2, where), Shape{n, c, elements, windows});
+  const int64_t column[] = {elements, 1};
+  const auto [values, found] = max_pool2d_with_indices(columns, column);
   y.values = reshape(values, shape);
   y.indices = reshape(gather(where, 2, reshape(found, Shape{n, c, windows})), shape);
   return recorded_with_indices(call, a, std::move(y));
