@@ -23,7 +23,7 @@ struct SpreadBlocks {
   int64_t length;        // of the rows that are summed
 
   SpreadBlocks(const PoolWindows& w, int64_t bytes) {
-    if (w.adaptive || w.in[2] < 3) return;
+    if (w.adaptive) return;
     const auto over = [&](int d) { return (w.window[d] + w.stride[d] - 1) / w.stride[d]; };
     planes = over(0), rows = over(1), most = over(2);
     if (planes > kRun || rows > kRun || most > kRun || planes * rows * most > kRun) return;
@@ -295,7 +295,7 @@ static bool counts_exactly(const PoolWindows& w) {
 
 bool avg_pool_by_rows(Context& context, const AvgPoolArgs& a) {
   const PoolWindows w = with_strides(a.windows);
-  if (!is_floating(a.in.dtype)) return false;
+  if (!is_floating(a.in.dtype) || !fills_vectors(w, w.out[2], 8)) return false;
   const RowBlocks blocks(w, a.in.dtype == LIBDL_DTYPE_FLOAT64 ? 8 : 4);
   if (!blocks.block || blocks.planes * blocks.rows * blocks.taps > kRun || !counts_exactly(w))
     return false;
@@ -306,7 +306,7 @@ bool avg_pool_by_rows(Context& context, const AvgPoolArgs& a) {
 
 bool avg_pool_backward_by_rows(Context& context, const AvgPoolBackwardArgs& a) {
   const PoolWindows w = with_strides(a.windows);
-  if (!is_floating(a.dx.dtype)) return false;
+  if (!is_floating(a.dx.dtype) || !fills_vectors(w, w.in[2], 12)) return false;
   const SpreadBlocks blocks(w, a.dx.dtype == LIBDL_DTYPE_FLOAT64 ? 8 : 4);
   if (!blocks.block || !counts_exactly(w)) return false;
   const PoolRanges ranges = windows_over(context, w);

@@ -209,6 +209,7 @@ bool max_pool_by_rows(Context& context, const MaxPoolArgs& a) {
   if (!is_floating(a.in.dtype) || (!wide && pool_plane(w) > std::numeric_limits<int32_t>::max()))
     return false;
   if (a.indices.data && a.indices.strides[4] != 1) return false;
+  if (!fills_vectors(w, w.out[2], 4)) return false;
   const RowBlocks blocks(w, wide ? 8 : 4);
   if (!blocks.block) return false;
   const PoolRanges ranges = positions_of(context, w);

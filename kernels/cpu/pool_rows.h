@@ -18,6 +18,13 @@ constexpr int64_t kRowRoom = 1 << 16;  // bytes of sorted rows
 constexpr int64_t kRowWindows = 512;   // windows at once, at most
 constexpr int64_t kVectorBytes = 64;   // of the longest vector
 
+// Whether vectors of so many adjacent windows are worth their preparation, which is more where
+// elements must be sorted.
+inline bool fills_vectors(const PoolWindows& w, int64_t adjacent, int64_t enough) {
+  constexpr int64_t kFew = 4;
+  return adjacent >= (w.stride[2] == 1 ? kFew : enough);
+}
+
 // The same windows with a stride, if adaptive ones have one.
 inline PoolWindows with_strides(const PoolWindows& w) {
   PoolWindows y = w;
@@ -54,7 +61,7 @@ struct RowBlocks {
   int64_t tap[kRowTaps];       // of the first window, in a sorted row
 
   RowBlocks(const PoolWindows& w, int64_t bytes) {
-    if (w.adaptive || w.out[2] < 3) return;
+    if (w.adaptive) return;
     planes = w.window[0], rows = w.window[1], taps = w.window[2];
     if (taps > kRowTaps || planes > kKeptRows || rows > kKeptRows || planes * rows > kKeptRows)
       return;
