@@ -371,3 +371,12 @@ def test_dilated_rows_give_what_innermost_channels_give(stride, dilation):
     how = {"stride": stride, "padding": 2, "dilation": dilation, "return_indices": True}
     equal = in_both_orders(lambda x: F.max_pool2d(x, (4, 5), **how), (22, 75), libdl.float32)
     assert all(are_equal(a, b) for a, b in equal)
+
+
+@pytest.mark.parametrize("how", [{"stride": 1, "padding": 1}, {"stride": 3, "padding": 2, "dilation": 2}])
+def test_of_nothing_but_the_lowest_the_first_inside_counts(how):
+    x = libdl.full((1, 2, 9, 40), -float("inf"))
+    found = F.max_pool2d(x, (4, 4), **how, return_indices=True)[1]
+    deep = x.permute(0, 2, 3, 1).contiguous().permute(0, 3, 1, 2)
+    assert found.equal(F.max_pool2d(deep, (4, 4), **how, return_indices=True)[1])
+    assert found[0, 0, 0, 0] == 0
