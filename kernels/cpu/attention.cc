@@ -130,7 +130,10 @@ struct Forward {
     Mask<T> mask(args.mask);
     for (; m.k0 < end; m.k0 += m.keys) {
       m.keys = std::min(kKeys, end - m.k0);
+      expect_rows(values.from(m.k0), m.keys, value.columns());
       queries.meet(m, keys.from(m.k0));
+      const int64_t next = m.k0 + m.keys;
+      expect_rows(keys.from(next), std::min(kKeys, end - next), key.columns());
       mask.apply_to_rows(m, head, queries.scores);
       queries.take(m);
       for (int64_t i = 0; m.k0 > 0 && i < m.queries; ++i)

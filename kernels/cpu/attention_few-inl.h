@@ -19,6 +19,14 @@ namespace {
 
 constexpr int64_t kFewQueries = 4;
 
+// Prefetches rows: of a few queries, reading keys and values takes as long as what is done with
+// them.
+template <class T>
+HWY_INLINE void expect_rows(Rows<const T> x, int64_t rows, int64_t width) {
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < width; j += kLine<T>) prefetch_l2(x.at + i * x.stride + j);
+}
+
 template <class T>
 struct FewQueries {
   Rows<const T> rows;
