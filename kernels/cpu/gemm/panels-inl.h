@@ -32,6 +32,46 @@ template <class T>
 constexpr int32_t kDtype = sizeof(T) == 4 ? LIBDL_DTYPE_FLOAT32 : LIBDL_DTYPE_FLOAT64;
 
 #if HWY_TARGET != HWY_SCALAR
+// Pieces of 16 bytes, `stride` apart, as one vector.
+template <class D, class T = hn::TFromD<D>>
+HWY_INLINE hn::Vec<D> load_pieces(D d, const T* from, int64_t stride) {
+  constexpr size_t kPieces = hn::MaxLanes(D()) * sizeof(T) / 16;
+  if constexpr (kPieces == 1) {
+    return hn::LoadU(d, from);
+  } else {
+    const hn::Half<D> half;
+    constexpr int64_t kLower = kPieces / 2;
+    return hn::Combine(d, load_pieces(half, from + kLower * stride, stride),
+                       load_pieces(half, from, stride));
+  }
+}
+
+// As many rows as a vector has lanes, of 16 bytes each: every piece of a vector is one of a row.
+HWY_INLINE void transpose_strip(float* y, int64_t to_stride, const float* x, int64_t from_stride) {
+  const Vectors<float> f;
+  const hn::Repartition<double, Vectors<float>> g;
+  const auto r0 = load_pieces(f, x, 4 * from_stride);
+  const auto r1 = load_pieces(f, x + from_stride, 4 * from_stride);
+  const auto r2 = load_pieces(f, x + 2 * from_stride, 4 * from_stride);
+  const auto r3 = load_pieces(f, x + 3 * from_stride, 4 * from_stride);
+  const auto a = hn::BitCast(g, hn::InterleaveLower(f, r0, r1));
+  const auto b = hn::BitCast(g, hn::InterleaveLower(f, r2, r3));
+  const auto c = hn::BitCast(g, hn::InterleaveUpper(f, r0, r1));
+  const auto e = hn::BitCast(g, hn::InterleaveUpper(f, r2, r3));
+  hn::StoreU(hn::BitCast(f, hn::InterleaveLower(g, a, b)), f, y);
+  hn::StoreU(hn::BitCast(f, hn::InterleaveUpper(g, a, b)), f, y + to_stride);
+  hn::StoreU(hn::BitCast(f, hn::InterleaveLower(g, c, e)), f, y + 2 * to_stride);
+  hn::StoreU(hn::BitCast(f, hn::InterleaveUpper(g, c, e)), f, y + 3 * to_stride);
+}
+HWY_INLINE void transpose_strip(double* y, int64_t to_stride, const double* x,
+                                int64_t from_stride) {
+  const Vectors<double> d;
+  const auto r0 = load_pieces(d, x, 2 * from_stride);
+  const auto r1 = load_pieces(d, x + from_stride, 2 * from_stride);
+  hn::StoreU(hn::InterleaveLower(d, r0, r1), d, y);
+  hn::StoreU(hn::InterleaveUpper(d, r0, r1), d, y + to_stride);
+}
+
 // A square block with sides of 16 bytes.
 HWY_INLINE void transpose_square(float* y, int64_t to_stride, const float* x, int64_t from_stride) {
   const hn::CappedTag<float, 4> f;
@@ -56,13 +96,20 @@ HWY_INLINE void transpose_square(double* y, int64_t to_stride, const double* x,
 }
 #endif
 
-// to[j][i] = from[i][j] for `rows` rows of `cols` values.
+// to[j][i] = from[i][j] for `rows` rows of `cols` values, few enough to stay in the first cache.
 template <class T>
-HWY_INLINE void transpose(T* to, int64_t to_stride, const T* from, int64_t from_stride,
-                          int64_t rows, int64_t cols) {
+HWY_INLINE void transpose_block(T* to, int64_t to_stride, const T* from, int64_t from_stride,
+                                int64_t rows, int64_t cols) {
   int64_t i = 0;
 #if HWY_TARGET != HWY_SCALAR
   constexpr int64_t kSide = 16 / sizeof(T);
+  for (; kN<T> > kSide && i + kN<T> <= rows; i += kN<T>) {
+    int64_t j = 0;
+    for (; j + kSide <= cols; j += kSide)
+      transpose_strip(to + j * to_stride + i, to_stride, from + i * from_stride + j, from_stride);
+    for (; j < cols; ++j)
+      for (int64_t r = i; r < i + kN<T>; ++r) to[j * to_stride + r] = from[r * from_stride + j];
+  }
   for (; i + kSide <= rows; i += kSide) {
     int64_t j = 0;
     for (; j + kSide <= cols; j += kSide) {
@@ -76,6 +123,16 @@ HWY_INLINE void transpose(T* to, int64_t to_stride, const T* from, int64_t from_
   for (; i < rows; ++i) {
     for (int64_t j = 0; j < cols; ++j) to[j * to_stride + i] = from[i * from_stride + j];
   }
+}
+
+// The same for any number of columns. Each line that is written to takes part in several rows.
+template <class T>
+HWY_INLINE void transpose(T* to, int64_t to_stride, const T* from, int64_t from_stride,
+                          int64_t rows, int64_t cols) {
+  constexpr int64_t kColumns = 64;
+  for (int64_t j = 0; j < cols; j += kColumns)
+    transpose_block(to + j * to_stride, to_stride, from + j, from_stride, rows,
+                    std::min(kColumns, cols - j));
 }
 
 // Rows of S.
