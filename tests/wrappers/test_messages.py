@@ -2,6 +2,7 @@
 """Errors name the operator and its arguments as the caller wrote them, and carry the words that
 people search for."""
 
+import importlib
 import os
 import subprocess
 import sys
@@ -126,6 +127,25 @@ def test_fields_follow_the_words():
     with pytest.raises(TypeError) as caught:
         libdl.ones(2).add_("a")
     assert caught.value.operator == "add_" and caught.value.argument_name == "other"
+
+
+@pytest.mark.parametrize("module", ["libdl", "libdl.nn", "libdl.nn.functional", "libdl.utils",
+                                    "libdl.multiprocessing", "libdl.optim"])  # fmt: skip
+def test_to_ask_for_a_name_lists_no_names(module, monkeypatch):
+    """Programs ask often, and seldom read the error."""
+    from libdl import _missing
+
+    def listed(module):
+        raise AssertionError(f"the names of {module} are listed")
+
+    monkeypatch.setattr(_missing, "_names", listed)
+    place = importlib.import_module(module)
+    assert not hasattr(place, "no_such_thing")
+    with pytest.raises(AttributeError) as error:
+        place.no_such_thing
+    monkeypatch.undo()
+    assert f"module {module!r} has no attribute 'no_such_thing'" in str(error.value)
+
 
 
 @pytest.mark.parametrize(("owner", "name", "hint"), [

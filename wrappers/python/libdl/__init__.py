@@ -389,9 +389,9 @@ if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
             return _sys.modules["libdl"]
         if name in _LINALG:
             return getattr(importlib.import_module("._linalg_names", __name__), name)
-        from ._missing import explain
+        from ._missing import NoName
 
-        raise AttributeError(explain(name))
+        raise NoName("libdl", name)
 
 
 # What is named and refuses when it is called.

@@ -57,15 +57,28 @@ class NoAttribute(AttributeError):
         return f"{text}; near it: {', '.join(near)}" if near else text
 
 
-# Tracebacks show it under the name that everybody catches.
-NoAttribute.__name__ = NoAttribute.__qualname__ = "AttributeError"
-NoAttribute.__module__ = "builtins"
+class NoName(AttributeError):
+    """The same of a module."""
+
+    def __init__(self, module: str, name: str) -> None:
+        super().__init__()
+        self._module, self._name = module, name
+
+    def __str__(self) -> str:
+        return explain(self._name, self._module)
+
+
+# Tracebacks show them under the name that everybody catches.
+for _kind in (NoAttribute, NoName):
+    _kind.__name__ = _kind.__qualname__ = "AttributeError"
+    _kind.__module__ = "builtins"
+
 
 def missing(module: str) -> Any:
     """A module's __getattr__."""
 
     def __getattr__(name: str) -> Any:
-        raise AttributeError(explain(name, module))
+        raise NoName(module, name)
 
     return __getattr__
 

@@ -19,9 +19,9 @@ def __getattr__(name: str) -> Any:
 
     if name in _NAMES and hasattr(libdl, name):
         return getattr(libdl, name)
-    from ._missing import explain
+    from ._missing import NoName
 
-    raise AttributeError(explain(name, __name__))
+    raise NoName(__name__, name)
 
 
 def __dir__() -> list[str]:

@@ -8,10 +8,10 @@ from typing import Any
 
 def __getattr__(name: str) -> Any:
     from .. import func
-    from .._missing import explain
+    from .._missing import NoName
     from . import make_functional as functional
 
     for place in (functional, func):
         if name in place.__all__:
             return getattr(place, name)
-    raise AttributeError(explain(name, __name__))
+    raise NoName(__name__, name)

@@ -29,6 +29,6 @@ class GradScaler(_amp.GradScaler):
 
 
 def __getattr__(name: str) -> Any:
-    from .._missing import explain
+    from .._missing import NoName
 
-    raise AttributeError(explain(name, __name__))
+    raise NoName(__name__, name)

@@ -58,6 +58,6 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    from .._missing import explain
+    from .._missing import NoName
 
-    raise AttributeError(explain(name, __name__))
+    raise NoName(__name__, name)

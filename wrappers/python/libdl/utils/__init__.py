@@ -42,9 +42,9 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f".{name}", __name__)
     if name in _FROM:
         return getattr(importlib.import_module(_FROM[name], __name__), name)
-    from .._missing import explain
+    from .._missing import NoName
 
-    raise AttributeError(explain(name, __name__))
+    raise NoName(__name__, name)
 
 
 def __dir__() -> list[str]:

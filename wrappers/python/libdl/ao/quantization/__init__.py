@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from ... import nn
-from ..._missing import explain
+from ..._missing import NoName
 
 
 class QuantStub(nn.Module):
@@ -42,4 +42,4 @@ def __getattr__(name: str) -> Any:
         names = importlib.import_module("libdl.ao.quantization._names")
         if hasattr(names, name):
             return getattr(names, name)
-    raise AttributeError(explain(name, __name__))
+    raise NoName(__name__, name)
