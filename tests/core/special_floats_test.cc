@@ -14,6 +14,7 @@
 
 #include "kernels/cpu/kernels.h"
 #include "kernels/cpu/simd/isa.h"
+#include "kernels/cpu/traverse/convert.h"
 #include "kernels/special.h"
 #include "libdl/dtype.h"
 #include "tests/core/kernel_context.h"
@@ -138,6 +139,57 @@ TEST_P(SpecialFloats, HaveTheirLimitsAndSigns) {
         EXPECT_EQ(std::signbit(y[i]), std::signbit(truth))
             << f.name << " of " << x[i] << ", " << other[i];
       }
+    }
+  }
+}
+
+// All numbers of 16 bits, by way of float32, err hardly more than rounding costs.
+struct Half {
+  int32_t dtype;
+  int digits, least;  // of the significand; exponent of the smallest step
+};
+class SpecialHalves : public SpecialFloats {};
+INSTANTIATE_TEST_SUITE_P(All, SpecialHalves, testing::Range(0, cpu::kIsas), [](const auto& info) {
+  return std::string(cpu::isa_name(static_cast<cpu::Isa>(info.param)));
+});
+
+TEST_P(SpecialHalves, AreTheNearestOrNearlyAsNear) {
+  if (!cpu::set_isa(static_cast<cpu::Isa>(GetParam()))) GTEST_SKIP() << "not on this machine";
+  constexpr int64_t kAll = 1 << 16, kStride = 1;
+  std::vector<uint16_t> bits(kAll), found(kAll);
+  for (int64_t i = 0; i < kAll; ++i) bits[static_cast<size_t>(i)] = static_cast<uint16_t>(i);
+  for (const Half& half :
+       {Half{LIBDL_DTYPE_FLOAT16, 11, -24}, Half{LIBDL_DTYPE_BFLOAT16, 8, -133}}) {
+    std::vector<float> x(kAll), y(kAll);
+    const cpu::ConvertFn widen = cpu::convert_to_class(half.dtype, Class::kF32);
+    widen(bits.data(), x.data(), kAll);
+    for (const Function& f : kFunctions) {
+      if (f.of_two != nullptr) continue;
+      SpecialArgs args{};
+      args.function = f.function;
+      args.inputs = 1;
+      args.out = {found.data(), &kAll, &kStride, 1, half.dtype};
+      args.in[0] = {bits.data(), &kAll, &kStride, 1, half.dtype};
+      Context context = test::plain_context();
+      cpu::special(context, args);
+      widen(found.data(), y.data(), kAll);
+      double most = 0;
+      float at = 0;
+      for (size_t i = 0; i < y.size(); ++i) {
+        const double truth = truth_of(f, x[i], 0);
+        if (std::isnan(truth) || std::isinf(y[i])) {
+          const double largest = half.digits == 11 ? 65519 : 3.39e38;
+          ASSERT_TRUE(std::isnan(truth) ? std::isnan(y[i]) : std::fabs(truth) > largest)
+              << f.name << " of " << x[i] << " is " << y[i];
+          continue;
+        }
+        int exponent;
+        std::frexp(truth, &exponent);
+        const double step = std::ldexp(1.0, std::max(exponent - half.digits, half.least));
+        const double error = std::fabs(static_cast<double>(y[i]) - truth) / step;
+        if (!(error <= most)) most = error, at = x[i];
+      }
+      EXPECT_LE(most, 0.505) << f.name << " of " << at;
     }
   }
 }

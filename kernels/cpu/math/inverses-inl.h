@@ -12,7 +12,7 @@
 #include <numbers>
 
 #include "kernels/cpu/math/exp-inl.h"
-#include "kernels/cpu/math/log-inl.h"
+#include "kernels/cpu/math/short_log-inl.h"
 #include "kernels/cpu/math/special_coefficients.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -91,7 +91,7 @@ HWY_INLINE V hypot(V x, V y) {
 template <class V>
 HWY_INLINE V log_of_one_and(V t) {
   const V small = fma(t * t, fma(t, V(1.0 / 3), V(-0.5)), t);
-  return select(t < V(0x1p-12), small, log_inside(V(1) + t));
+  return select(t < V(0x1p-12), small, short_log_inside(V(1) + t));
 }
 template <class V>
 HWY_INLINE V asinh(V x) {
@@ -110,7 +110,7 @@ HWY_INLINE V acosh(V x) {
 template <class V>
 HWY_INLINE V atanh(V x) {
   const V a = abs(x), one(1);
-  const V far = V(0.5) * log_inside((one + a) * reciprocal(at_least(one - a, V(0x1p-60))));
+  const V far = V(0.5) * short_log_inside((one + a) * reciprocal(at_least(one - a, V(0x1p-60))));
   const V y = select(a < V(0x1p-10), fma(a * a * a, V(1.0 / 3), a), far);
   const V limit = select(a == one, infinity<V>(), V(std::numeric_limits<double>::quiet_NaN()));
   return copysign(select(a < one, y, limit), x);

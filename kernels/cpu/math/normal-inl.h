@@ -12,7 +12,7 @@
 #include <numbers>
 
 #include "kernels/cpu/math/exp-inl.h"
-#include "kernels/cpu/math/log-inl.h"
+#include "kernels/cpu/math/short_log-inl.h"
 #include "kernels/cpu/math/special_coefficients.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -57,11 +57,11 @@ HWY_INLINE V ndtr(V x) {
 template <class V>
 HWY_INLINE V log_ndtr(V x) {
   const V scaled = normal_beyond_scaled(x);
-  const V below = fma(x * x, V(-0.5), log(scaled)), above = log1p(-(scaled * falling<1>(x)));
+  const V below = fma(x * x, V(-0.5), short_log(scaled)), above = log1p(-(scaled * falling<1>(x)));
   return select(x < V(), below, above);
 }
 
-// erf^-1(x) / x of w = -log(1 - x^2).
+// erf^-1(x) / x of w = -short_log(1 - x^2).
 template <bool kWhole, class V>
 HWY_INLINE V erfinv_factor(V w) {
   V y = polynomial(w - V(2.5), coefficients::kErfinvNear);
@@ -76,14 +76,14 @@ HWY_INLINE V erfinv_factor(V w) {
 }
 template <class V>
 HWY_INLINE V erfinv(V x) {
-  const V w = -log((V(1) - x) * (V(1) + x));
+  const V w = -short_log((V(1) - x) * (V(1) + x));
   const V y = x * erfinv_factor<false>(w);
   return select(w == infinity<V>(), copysign(w, x), y);
 }
 // Between 0 and 1 of floats w goes up to 103.
 template <class V>
 HWY_INLINE V ndtri(V p) {
-  const V x = fma(V(2), p, V(-1)), w = -log(V(4) * p * (V(1) - p));
+  const V x = fma(V(2), p, V(-1)), w = -short_log(V(4) * p * (V(1) - p));
   const V y = V(std::numbers::sqrt2) * x * erfinv_factor<true>(w);
   return select(w == infinity<V>(), copysign(w, x), y);
 }

@@ -76,17 +76,35 @@ def _by_table(x: Tensor, least: int, size: int, inverse: bool, counts: bool) -> 
     ]
 
 
-def _without_sorting(x: Tensor, inverse: bool, counts: bool) -> list[Any] | None:
-    """unique where the elements are few different ones at most; else None."""
-    if x.dtype.name == "bool":
-        return _of_truths(x, inverse, counts)
+def _extent(x: Tensor) -> tuple[int, int] | None:
+    """The least element of integers and how many there are from it to the largest; else None."""
     if x.dtype.name not in ("uint8", "int8", "int16", "int32", "int64"):
         return None
-    least, size = (-128 if x.dtype.name == "int8" else 0), 256
-    if x.itemsize > 1:
-        least = int(f.amin(x).item())
-        size = int(f.amax(x).item()) + 1 - least
-    return _by_table(x, least, size, inverse, counts) if size <= 2 * x.numel() + 256 else None
+    if x.itemsize == 1:
+        return (-128 if x.dtype.name == "int8" else 0), 256
+    least = int(f.amin(x).item())
+    return least, int(f.amax(x).item()) + 1 - least
+
+
+def _unique_elements(x: Tensor, inverse: bool, counts: bool) -> list[Any]:
+    """Of a vector: by a table where the elements are few different ones at most, else sorted."""
+    if x.dtype.name == "bool":
+        return _of_truths(x, inverse, counts)
+    extent = _extent(x)
+    if extent and extent[1] <= 2 * x.numel() + 256:
+        return _by_table(x, *extent, inverse, counts)
+    if extent and x.itemsize == 8 and -(2**31) <= extent[0] and sum(extent) <= 2**31:
+        made = _unique_elements(x.int(), inverse, counts)
+        return [made[0].long(), *made[1:]]
+    ordered, order = f.sort(x, stable=True)
+    return _placed(_collected(ordered, _runs(ordered), inverse, counts), order)
+
+
+def _placed(made: list[Any], order: Tensor) -> list[Any]:
+    """The inverse, which is that of what was ordered, by the places that the elements had."""
+    if made[1] is not None:
+        made[1] = f.empty_like(order).scatter_(0, order, made[1])
+    return made
 
 
 def unique_consecutive(
@@ -129,21 +147,14 @@ def unique(
     rows = x.flatten() if dim is None else f.movedim(x, dim, 0)
     if rows.shape[0] == 0:
         return unique_consecutive(input, return_inverse, return_counts, dim)
-    made = _without_sorting(rows, return_inverse, return_counts) if dim is None else None
-    if made is not None:
+    if dim is None:
+        made = _unique_elements(rows, return_inverse, return_counts)
         made[1] = made[1].reshape(x.shape) if return_inverse else None
         return _answer(made)
-    if dim is None:
-        ordered, order = f.sort(rows, stable=True)
-    else:
-        order = _row_order(rows)
-        ordered = f.index_select(rows, 0, order)
-    made = _collected(ordered, _runs(ordered), return_inverse, return_counts)
-    if return_inverse:
-        inverse = f.empty_like(order).scatter_(0, order, made[1])
-        made[1] = inverse.reshape(x.shape) if dim is None else inverse
-    if dim is not None:
-        made[0] = f.movedim(made[0], 0, dim)
+    order = _row_order(rows)
+    ordered = f.index_select(rows, 0, order)
+    made = _placed(_collected(ordered, _runs(ordered), return_inverse, return_counts), order)
+    made[0] = f.movedim(made[0], 0, dim)
     return _answer(made)
 
 
