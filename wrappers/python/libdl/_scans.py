@@ -46,4 +46,4 @@ def logcumsumexp(input: Tensor, dim: int, *, out: Tensor | None = None) -> Tenso
     return copied(made.clone() if made is input else made, out)
 
 
-Tensor.logcumsumexp = logcumsumexp
+setattr(Tensor, logcumsumexp.__name__, logcumsumexp)
