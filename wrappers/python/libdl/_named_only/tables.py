@@ -160,7 +160,6 @@ MODULES: dict[str, tuple[str, str]] = {
         from _functorch._inside is_batchedtensor is_legacy_batchedtensor is_functorch_wrapped_tensor
           is_gradtrackingtensor;"""),
     "_decomp": (_COMPILER, "def get_decompositions core_aten_decompositions register_decomposition;"),
-    "_dynamo._trace_wrapped_higher_order_op": (_COMPILER, "class TransformGetItemToIndex; def trace_wrapped;"),
     "_dynamo.exc": (_COMPILER, """
         error Unsupported TorchDynamoException InternalTorchDynamoError TorchRuntimeError
           BackendCompilerFailed UserError RecompileLimitExceeded TensorifyScalarRestartAnalysis;"""),
@@ -171,7 +170,8 @@ MODULES: dict[str, tuple[str, str]] = {
     "_higher_order_ops": (_COMPILER, "def associative_scan cond flex_attention map scan while_loop;"),
     "_higher_order_ops.associative_scan": (_COMPILER, "def associative_scan;"),
     "_higher_order_ops.cond": (_COMPILER, "def cond cond_op;"),
-    "_higher_order_ops.flex_attention": (_COMPILER, "class TransformGetItemToIndex; def flex_attention;"),
+    "_higher_order_ops.flex_attention": (_COMPILER, """
+        def flex_attention; from _dynamo._trace_wrapped_higher_order_op TransformGetItemToIndex;"""),
     "_higher_order_ops.scan": (_COMPILER, "def scan;"),
     "_higher_order_ops.while_loop": (_COMPILER, "def while_loop;"),
     "_inductor.codecache": (_COMPILER, "def extract_tensor_metadata_for_cache_key;"),
