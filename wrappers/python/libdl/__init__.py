@@ -296,7 +296,8 @@ if _typing.TYPE_CHECKING:
     from . import func as func, functional as functional, fx as fx, hub as hub, jit as jit, mps as mps
     from . import linalg as linalg
     from . import multiprocessing as multiprocessing, nn as nn, onnx as onnx, optim as optim
-    from . import overrides as overrides, profiler as profiler, random as random
+    from . import overrides as overrides, profiler as profiler
+    from . import quasirandom as quasirandom, random as random
     from . import serialization as serialization, special as special, storage as storage
     from . import testing as testing, torch_version as torch_version, types as types, utils as utils
     from . import version as version, xpu as xpu

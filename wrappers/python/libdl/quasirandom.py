@@ -137,8 +137,10 @@ class SobolEngine:
         only so are they balanced."""
         total = self.num_generated + 2**m
         if total & (total - 1):
-            raise ValueError(f"SobolEngine.draw_base2: with {self.num_generated} points drawn before, 2^{m} "
-                             f"make {total}, wanted a power of 2; draw takes any number")  # fmt: skip
+            raise ValueError(
+                f"SobolEngine.draw_base2: with {self.num_generated} points drawn before, 2^{m} make "
+                f"{total}, wanted a power of 2; draw takes any number"
+            )
         return self.draw(2**m, out=out, dtype=dtype)
 
     def fast_forward(self, n: int) -> SobolEngine:
@@ -181,12 +183,13 @@ class SobolEngine:
         else:
             generator.manual_seed(self.seed)
         shape = (self.dimension, _BITS)
-        self._scramble_with(randint(0, 2, shape, generator=generator, dtype=int64),
-                            randint(0, 2, (*shape, _BITS), generator=generator, dtype=int64))  # fmt: skip
+        shift = randint(0, 2, shape, generator=generator, dtype=int64)
+        matrix = randint(0, 2, (*shape, _BITS), generator=generator, dtype=int64)
+        self._scramble_with(shift, matrix)
 
     def _scramble_with(self, shift: Tensor, matrix: Tensor) -> None:
-        """Shifts by bits, the lowest first, and multiplies the direction numbers, as vectors of bits,
-        by the lower triangles of matrices with ones on the diagonal."""
+        """Shifts by bits, the lowest first, and multiplies the direction numbers, as vectors of
+        bits, by the lower triangles of matrices with ones on the diagonal."""
         self.shift = (shift << arange(_BITS, dtype=int64)).sum(-1)
         lower = matrix.tril(-1) + f.eye(_BITS, dtype=int64)
         places = arange(_BITS - 1, -1, -1, dtype=int64)

@@ -61,7 +61,8 @@ def _groups(mat_a: Tensor, mat_b: Tensor) -> int | None:
     return next((x.shape[0] for x in (mat_a, mat_b) if x.ndim == 3), None)
 
 
-def _filled(made: list[Tensor], dim: int, whole: int, shape: tuple[int, int], like: Tensor) -> Tensor:
+def _filled(made: list[Tensor], dim: int, whole: int, shape: tuple[int, int],
+            like: Tensor) -> Tensor:  # fmt: skip
     """The groups' products beside each other, and zeros for what is in no group."""
     rest = list(shape)
     rest[dim] = whole - sum(x.shape[dim] for x in made)
@@ -79,15 +80,17 @@ def _check(mat_a: Tensor, mat_b: Tensor, offs: Tensor | None, bias: Tensor | Non
     if mat_a.dtype is not mat_b.dtype:
         raise DtypeError(f"{name} 2 (mat_b) is {mat_b.dtype}, wanted {mat_a.dtype} as mat_a is")
     if mat_a.shape[-1] != mat_b.shape[-2]:
-        raise ShapeError(f"{name} 2 (mat_b) has shape {list(mat_b.shape)}, wanted {mat_a.shape[-1]} rows, "
-                         "the columns of mat_a")  # fmt: skip
+        raise ShapeError(f"{name} 2 (mat_b) has shape {list(mat_b.shape)}, wanted "
+                         f"{mat_a.shape[-1]} rows, the columns of mat_a")  # fmt: skip
     if mat_a.ndim == mat_b.ndim == 3 and len(mat_a) != len(mat_b):
-        raise ShapeError(f"{name} 2 (mat_b) has {len(mat_b)} groups, wanted {len(mat_a)} as mat_a has")
+        raise ShapeError(f"{name} 2 (mat_b) has {len(mat_b)} groups, wanted {len(mat_a)} as mat_a")
     if (offs is None) != (mat_a.ndim == mat_b.ndim == 3):
-        wanted = "None for 3-d operands" if offs is not None else "a tensor, for an operand is a matrix"
-        raise ArgumentValueError(f"{name} (offs) is {'None' if offs is None else 'a tensor'}, wanted {wanted}")
+        told = ("None, wanted a tensor, for an operand is a matrix" if offs is None
+                else "a tensor, wanted None for 3-d operands")  # fmt: skip
+        raise ArgumentValueError(f"{name} (offs) is {told}")
     if offs is not None and (offs.dtype is not int32 or offs.ndim != 1):
-        raise DtypeError(f"{name} (offs) is {offs.dtype} of shape {list(offs.shape)}, wanted int32, 1-d")
+        raise DtypeError(f"{name} (offs) is {offs.dtype} of shape {list(offs.shape)}, wanted int32, "
+                         "1-d")  # fmt: skip
     if bias is not None:
         raise UnsupportedError(f"{name} (bias) is a tensor; PyTorch takes none yet, nor does libdl")
     if out_dtype not in (None, mat_a.dtype):
@@ -98,7 +101,8 @@ def _parts(offs: Tensor, whole: int, groups: int | None) -> list[tuple[int, int]
     """Where each group begins and ends."""
     ends: list[int] = offs.tolist()
     if groups is not None and len(ends) != groups:
-        raise ShapeError(f"grouped_mm: argument (offs) has {len(ends)} elements, wanted {groups}, one a group")
+        raise ShapeError(f"grouped_mm: argument (offs) has {len(ends)} elements, wanted {groups}, one "
+                         "a group")  # fmt: skip
     bounds = list(pairwise([0, *ends]))
     if any(not 0 <= begin <= end <= whole for begin, end in bounds):
         raise IndexRangeError(f"grouped_mm: argument (offs) is {ends}, wanted ends that ascend, "

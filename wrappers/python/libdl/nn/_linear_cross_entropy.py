@@ -42,7 +42,8 @@ class LinearCrossEntropyOptions:
 
     def __post_init__(self) -> None:
         if self.acc_policy not in ("auto", "accurate", "compact"):
-            raise ValueError(f"acc_policy is {self.acc_policy!r}, wanted 'auto', 'accurate' or 'compact'")
+            raise ValueError(f"acc_policy is {self.acc_policy!r}, wanted 'auto', 'accurate' or "
+                             "'compact'")  # fmt: skip
         method, colon, parts = (self.chunking_method or "auto").partition(":")
         if colon and (method != _ASPECT or not parts.isdigit() or int(parts) == 0) or (
             method not in ("auto", _ASPECT)
@@ -65,8 +66,10 @@ class LinearCrossEntropyOptions:
         power = 1 << (wanted - 1).bit_length()
         chosen = max(1, min(power // int(method.partition(":")[2] or 1), batch))
         if size is not None and min(size, batch) != chosen:
-            raise ValueError(f"linear_cross_entropy: options have batch_chunk_size={size}, and "
-                             f"chunking_method={method!r} gives {chosen}; only one is wanted")  # fmt: skip
+            raise ValueError(
+                f"linear_cross_entropy: options have batch_chunk_size={size}, and "
+                f"chunking_method={method!r} gives {chosen}; only one is wanted"
+            )
         return chosen
 
 
@@ -99,8 +102,10 @@ def linear_cross_entropy(
     bias = None if linear_bias is None else linear_bias.reshape(-1)
     probabilities = target.is_floating_point()
     if probabilities and ignore_index is not None:
-        raise ArgumentValueError(f"linear_cross_entropy: ignore_index is {ignore_index} and target has "
-                                 "probabilities, wanted classes or ignore_index=None")  # fmt: skip
+        raise ArgumentValueError(
+            f"linear_cross_entropy: ignore_index is {ignore_index} and target has probabilities, "
+            "wanted classes or ignore_index=None"
+        )
     ignored = -100 if ignore_index is None else ignore_index
     promoted = _C.dtype_of_code(_C.dtype_promote(input.dtype, target.dtype)) if probabilities else (
         input.dtype
@@ -129,7 +134,8 @@ def _check(input: Tensor, linear_weight: Tensor, linear_bias: Tensor | None) -> 
     if input.ndim not in (1, 2):
         raise ShapeError(f"{name} 1 (input) has {input.ndim} dimensions, wanted 1 or 2")
     if linear_weight.ndim < 2:
-        raise ShapeError(f"{name} 2 (linear_weight) has {linear_weight.ndim} dimensions, wanted 2 or more")
+        raise ShapeError(f"{name} 2 (linear_weight) has {linear_weight.ndim} dimensions, wanted 2 or "
+                         "more")  # fmt: skip
     if input.shape[-1] != linear_weight.shape[-1]:
         raise ShapeError(f"{name} 2 (linear_weight) has shape {list(linear_weight.shape)}, wanted "
                          f"[classes, ..., {input.shape[-1]}] as input has features")  # fmt: skip
@@ -161,6 +167,6 @@ def _count(target: Tensor, classes: int, weight: Tensor | None, ignored: int, dt
 
 def _reduced(losses: Tensor, reduction: str) -> Tensor:
     if reduction not in ("none", "sum"):
-        raise ArgumentValueError(f"linear_cross_entropy: argument (reduction) is {reduction!r}, wanted "
-                                 "'mean', 'sum' or 'none'")  # fmt: skip
+        raise ArgumentValueError(f"linear_cross_entropy: argument (reduction) is {reduction!r}, "
+                                 "wanted 'mean', 'sum' or 'none'")  # fmt: skip
     return losses.sum() if reduction == "sum" else losses

@@ -40,11 +40,11 @@ class LinearCrossEntropyLoss(_WeightedLoss):
         options: LinearCrossEntropyOptions | None = None,
     ) -> None:  # fmt: skip
         if weight is not None and weight.shape != (num_classes,):
-            raise ShapeError(f"LinearCrossEntropyLoss: weight has shape {list(weight.shape)}, wanted "
-                             f"[{num_classes}]")  # fmt: skip
+            raise ShapeError(f"LinearCrossEntropyLoss: weight has shape {list(weight.shape)}, "
+                             f"wanted [{num_classes}]")  # fmt: skip
         if not 0 <= label_smoothing <= 1:
-            raise ArgumentValueError(f"LinearCrossEntropyLoss: label_smoothing is {label_smoothing}, "
-                                     "wanted a number from 0 to 1")  # fmt: skip
+            raise ArgumentValueError(f"LinearCrossEntropyLoss: label_smoothing is "
+                                     f"{label_smoothing}, wanted a number from 0 to 1")  # fmt: skip
         super().__init__(weight, reduction=reduction)
         self.num_classes, self.out_features = num_classes, out_features
         self.ignore_index, self.label_smoothing = ignore_index, label_smoothing
