@@ -6,8 +6,9 @@
 namespace libdl::kernels {
 
 // Normalisation of each channel over all other dimensions. Images are [n, c, d, h, w] with any
-// strides; on the CPU they are fastest with the channels innermost. What belongs to a channel is
-// [c], contiguous, float64 for images of float64 and float32 for others.
+// strides; on the CPU they are fastest with the channels innermost, or as they lie in a contiguous
+// tensor, if all of them do. What belongs to a channel is [c], contiguous, float64 for images of
+// float64 and float32 for others.
 struct BatchStatisticsArgs {
   View in;
   View mean, rstd;  // rstd: 1 / sqrt(sum of squares / count + eps)

@@ -12,6 +12,8 @@
 #include <libdl/dtype.h>
 
 #include <algorithm>
+#include <initializer_list>
+#include <iterator>
 
 #include "kernels/cpu/kernels.h"
 #include "kernels/cpu/simd/unroll.h"
@@ -42,6 +44,66 @@ struct Turned {
   }
   Turned(const Turned&) = delete;
   Turned& operator=(const Turned&) = delete;
+};
+
+// Whether the channels are innermost and the pixels adjacent, as in a contiguous matrix.
+inline bool is_matrix(const View& image) {
+  int64_t step = 1;
+  for (const int d : {1, 4, 3, 2, 0}) {
+    if (image.sizes[d] > 1 && image.strides[d] != step) return false;
+    step *= image.sizes[d];
+  }
+  return true;
+}
+
+// `rows` rows of such an image, each of several pixels.
+struct Matrix {
+  int64_t sizes[2], strides[2];
+  View view;
+
+  Matrix(const View& image, int64_t first, int64_t rows, int64_t columns)
+      : sizes{rows, columns}, strides{columns, 1}, view(image) {
+    if (image.data == nullptr) return;
+    view.data = const_cast<char*>(at(image, first, dtype_bytes(image.dtype)));
+    view.sizes = sizes, view.strides = strides, view.ndim = 2;
+  }
+  Matrix(const Matrix&) = delete;
+  Matrix& operator=(const Matrix&) = delete;
+};
+
+// Such an image by rows of several pixels, which are quicker than many short ones, and what belongs
+// to a channel as often as a row has pixels.
+template <class T>
+class Joined {
+ public:
+  Joined(Context& context, const View& image, std::initializer_list<const T*> vectors)
+      : channels_(image.sizes[1]),
+        pixels_(numel(image) / channels_),
+        together_(channels_ >= kWide ? 1 : (kWide + channels_ - 1) / channels_),
+        scratch_(context, std::ssize(vectors) * width() * int64_t{sizeof(T)}) {
+    if (failed()) return;
+    T* to = static_cast<T*>(scratch_.data());
+    for (const T* const v : vectors)
+      for (int64_t k = 0; k < together_; ++k, to += channels_) std::copy_n(v, channels_, to);
+  }
+  bool failed() const { return scratch_.failed(); }
+  const T* vector(int64_t number) const {
+    return static_cast<const T*>(scratch_.data()) + number * width();
+  }
+  // f(first element, rows, columns) of all whole rows, and of what is left.
+  template <class F>
+  void each(F f) const {
+    const int64_t rows = pixels_ / together_, rest = pixels_ % together_;
+    if (rows > 0) f(int64_t{0}, rows, width());
+    if (rest > 0) f(rows * width(), int64_t{1}, rest * channels_);
+  }
+
+ private:
+  static constexpr int64_t kWide = 256;
+  int64_t width() const { return together_ * channels_; }
+
+  const int64_t channels_, pixels_, together_;
+  const Scratch scratch_;
 };
 
 template <class T>

@@ -15,6 +15,8 @@
 #include "hwy/foreach_target.h"
 // After foreach_target.h.
 #include "kernels/cpu/batch_norm-inl.h"
+#include "kernels/cpu/batch_norm_planes-inl.h"
+#include "kernels/cpu/traverse/stored-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace libdl::kernels::cpu {
@@ -72,6 +74,30 @@ void statistics_of_runs(Context& context, const RowTiles<T>& in, int64_t rows, i
       means[c + i] = static_cast<double>(squares[i]) - rest * rest / n;
     }
   });
+}
+
+template <class T>
+void statistics_of_runs(Context& context, const Planes<T>& in, double* parts) {
+  const int64_t c = in.channels;
+  each_group(context, in.rows(), c, kAcross<T>,
+             [&](int64_t channel, int64_t run, int64_t count, int64_t pixels) {
+               constexpr int64_t kN = kAcross<T>;
+               alignas(64) T x[kN * kRun], centre[kN], away[kN], squares[kN];
+               transpose_runs(in, channel, run * kRun, pixels, count, x);
+               const auto load = [](const T* p, int64_t i) { return Pack<T>::load(p + i); };
+               T* sum[1] = {centre};
+               sum_transposed(OfValues{}, x, x, pixels, sum, load);
+               for (int64_t i = 0; i < kN; ++i) centre[i] /= static_cast<T>(pixels);
+               T* distances[2] = {away, squares};
+               sum_transposed(OfDistances<T>{centre}, x, x, pixels, distances, load);
+               const auto n = static_cast<double>(pixels);
+               double* const to = parts + run * 2 * c + channel;
+               for (int64_t i = 0; i < count; ++i) {
+                 const auto rest = static_cast<double>(away[i]);
+                 to[i * 2 * c] = static_cast<double>(centre[i]) + rest / n;
+                 to[i * 2 * c + c] = static_cast<double>(squares[i]) - rest * rest / n;
+               }
+             });
 }
 
 // A channel's statistics in double precision.
@@ -164,7 +190,11 @@ void statistics(Context& context, const BatchStatisticsArgs& a) {
   const Scratch scratch(context, runs * 2 * c * int64_t{sizeof(double)});
   if (scratch.failed()) return;
   auto* const parts = static_cast<double*>(scratch.data());
-  statistics_of_runs(context, in, rows, c, parts);
+  if (Planes<T>::suit(a.in)) {
+    statistics_of_runs(context, Planes<T>(a.in), parts);
+  } else {
+    statistics_of_runs(context, in, rows, c, parts);
+  }
   in_chunks(context, (c + kMerged - 1) / kMerged, std::max<int64_t>(1, kGrain / kMerged / runs),
             [&](int64_t first, int64_t last) {
               for (int64_t i = first * kMerged; i < std::min(last * kMerged, c); i += kMerged)
@@ -200,8 +230,95 @@ struct Normalise {
   }
 };
 
+// Images of 16 bits, in and out.
+template <class S>
+void normalise_narrow(Context& context, const NormaliseArgs& a) {
+  using P = Pack<float>;
+  const P::D d;
+  const Planes<float> out(a.out), in(a.in);
+  const auto of = [](const void* vector, int64_t channel) {
+    return P::set(static_cast<const float*>(vector)[channel]);
+  };
+  each_piece(context, in.samples, in.channels, in.pixels,
+             [&](int64_t sample, int64_t channel, int64_t pixel, int64_t n) {
+               const auto mean = of(a.by.mean, channel), scale = of(a.by.scale, channel);
+               const auto shift = of(a.by.shift, channel);
+               const auto* const x = reinterpret_cast<S*>(in.element(sample, channel, pixel));
+               auto* const y = reinterpret_cast<S*>(out.element(sample, channel, pixel));
+               const auto normal = [&](auto v) {
+                 return hn::Add(hn::Mul(hn::Sub(v, mean), scale), shift);
+               };
+               int64_t i = 0;
+               for (; i + P::n <= n; i += P::n)
+                 stored::store(normal(stored::load(d, x + i)), d, y + i);
+               if (i < n) stored::store(normal(stored::load(d, n - i, x + i)), d, n - i, y + i);
+             });
+}
+
+template <class T, bool kAdds, bool kRelu>
+void normalise_planes(Context& context, const NormaliseArgs& a) {
+  if constexpr (sizeof(T) == 4 && !kAdds && !kRelu) {
+    const bool alike = a.in.dtype == a.out.dtype;
+    if (alike && a.in.dtype == LIBDL_DTYPE_FLOAT16) return normalise_narrow<Half>(context, a);
+    if (alike && a.in.dtype == LIBDL_DTYPE_BFLOAT16) return normalise_narrow<Bfloat>(context, a);
+  }
+  using P = Pack<T>;
+  const Planes<T> out(a.out), in(a.in), added(kAdds ? a.added : a.in);
+  const auto of = [](const void* vector, int64_t channel) {
+    return P::set(static_cast<const T*>(vector)[channel]);
+  };
+  each_piece(context, in.samples, in.channels, in.pixels,
+             [&](int64_t sample, int64_t channel, int64_t pixel, int64_t n) {
+               const auto mean = of(a.by.mean, channel), scale = of(a.by.scale, channel);
+               const auto shift = of(a.by.shift, channel);
+               alignas(64) T tile[kBlock<T>], added_tile[kBlock<T>];
+               for (int64_t i = 0; i < n; i += kBlock<T>) {
+                 const int64_t count = std::min(kBlock<T>, n - i);
+                 const T* const x = in.part(sample, channel, pixel + i, count, tile);
+                 const T* const more =
+                     kAdds ? added.part(sample, channel, pixel + i, count, added_tile) : x;
+                 T* const y = out.room(sample, channel, pixel + i, tile);
+                 each_vector<T>(count, [&](auto load, auto store, int64_t j) {
+                   auto z = hn::Add(hn::Mul(hn::Sub(load(x + j), mean), scale), shift);
+                   if constexpr (kAdds) z = hn::Add(z, load(more + j));
+                   if constexpr (kRelu)
+                     z = hn::IfThenZeroElse(hn::Lt(z, P::set(0)), z);  // a NaN stays
+                   store(z, y + j);
+                 });
+                 out.write(sample, channel, pixel + i, count, y);
+               }
+             });
+}
+
+// Images that lie as a matrix [pixels, c], normalised several pixels at a time; mean, scale and
+// shift are repeated for that.
+template <class T, bool kAdds, bool kRelu>
+void normalise_matrix(Context& context, const NormaliseArgs& a) {
+  const Joined<T> joined(context, a.in,
+                         {static_cast<const T*>(a.by.mean), static_cast<const T*>(a.by.scale),
+                          static_cast<const T*>(a.by.shift)});
+  if (joined.failed()) return;
+  joined.each([&](int64_t first, int64_t rows, int64_t columns) {
+    const Matrix out(a.out, first, rows, columns), in(a.in, first, rows, columns);
+    const Matrix added(kAdds ? a.added : a.in, first, rows, columns);
+    const Normalise<T, kAdds, kRelu> row{RowTiles<T>(out.view),
+                                         RowTiles<T>(in.view),
+                                         RowTiles<T>(added.view),
+                                         joined.vector(0),
+                                         joined.vector(1),
+                                         joined.vector(2),
+                                         columns};
+    for_rows(context, row, rows, columns);
+  });
+}
+
 template <class T, bool kAdds, bool kRelu>
 void normalise(Context& context, const NormaliseArgs& a) {
+  using Image = Planes<T>;
+  if (Image::suit(a.in) && Image::suit(a.out) && (!kAdds || Image::suit(a.added)))
+    return normalise_planes<T, kAdds, kRelu>(context, a);
+  if (is_matrix(a.in) && is_matrix(a.out) && (!kAdds || is_matrix(a.added)))
+    return normalise_matrix<T, kAdds, kRelu>(context, a);
   const Turned in(a.in), out(a.out), added(kAdds ? a.added : a.in);
   const int64_t c = a.in.sizes[1];
   const Normalise<T, kAdds, kRelu> row{RowTiles<T>(out.view),

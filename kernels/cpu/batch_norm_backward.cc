@@ -12,6 +12,7 @@
 #include "hwy/foreach_target.h"
 // After foreach_target.h.
 #include "kernels/cpu/batch_norm-inl.h"
+#include "kernels/cpu/batch_norm_planes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace libdl::kernels::cpu {
@@ -94,9 +95,41 @@ struct Backward {
   RowTiles<T> dy, in;
   ByChannel<T, kGated> gate;
   int64_t rows, c;
+  bool planes;  // all images have them
+
+  void sum_planes(Context& context, double* parts) const {
+    const Planes<T> y(a.dy), x(a.in);
+    each_group(context, rows, c, kAcross<T>,
+               [&](int64_t channel, int64_t run, int64_t count, int64_t pixels) {
+                 constexpr int64_t kN = kAcross<T>;
+                 alignas(64) T x_tile[kN * kRun], y_tile[kN * kRun], first[kN], second[kN];
+                 transpose_runs(x, channel, run * kRun, pixels, count, x_tile);
+                 transpose_runs(y, channel, run * kRun, pixels, count, y_tile);
+                 T* two[2] = {first, second};
+                 const OfGradients<T, kGated> what{
+                     {gate.mean + channel, gate.scale + channel, gate.shift + channel}};
+                 sum_transposed(what, x_tile, y_tile, pixels, two,
+                                [](const T* p, int64_t) { return Pack<T>::set(*p); });
+                 double* const to = parts + run * 2 * c + channel;
+                 for (int64_t i = 0; i < count; ++i) {
+                   to[i * 2 * c] = static_cast<double>(first[i]);
+                   to[i * 2 * c + c] = static_cast<double>(second[i]);
+                 }
+               });
+  }
 
   // The sums of dy and of dy (x - mean) over all pixels, each [c], in sums; parts: [runs, 2, c].
   void sum(Context& context, double* parts, double* sums) const {
+    if (planes) {
+      sum_planes(context, parts);
+    } else {
+      sum_rows_of_runs(context, parts);
+    }
+    std::fill_n(sums, 2 * c, 0.0);
+    for (int64_t run = 0; run * kRun < rows; ++run)
+      for (int64_t i = 0; i < 2 * c; ++i) sums[i] += parts[run * 2 * c + i];
+  }
+  void sum_rows_of_runs(Context& context, double* parts) const {
     each_part(context, rows, c, [&](int64_t run, Rows part, int64_t column, int64_t count) {
       alignas(64) T first[kSpan], second[kSpan];
       T* two[2] = {first, second};
@@ -107,9 +140,54 @@ struct Backward {
       for (int64_t i = 0; i < count; ++i) to[i] = static_cast<double>(first[i]);
       for (int64_t i = 0; i < count; ++i) to[c + i] = static_cast<double>(second[i]);
     });
-    std::fill_n(sums, 2 * c, 0.0);
-    for (int64_t run = 0; run * kRun < rows; ++run)
-      for (int64_t i = 0; i < 2 * c; ++i) sums[i] += parts[run * 2 * c + i];
+  }
+
+  template <bool kTrained>
+  void input_gradient_of_planes(Context& context, const T* scales, const T* first_means,
+                                const T* second_means) const {
+    const Planes<T> to(a.dx), from(a.dy), images(a.in);
+    each_piece(context, to.samples, c, to.pixels,
+               [&](int64_t sample, int64_t channel, int64_t pixel, int64_t n) {
+                 const auto of = [&](const T* vector) { return Pack<T>::set(vector[channel]); };
+                 const auto constants = gate.constants(of);
+                 const auto scale = of(scales), first = of(first_means), second = of(second_means);
+                 alignas(64) T x_tile[kBlock<T>], y_tile[kBlock<T>];
+                 for (int64_t i = 0; i < n; i += kBlock<T>) {
+                   const int64_t count = std::min(kBlock<T>, n - i);
+                   const T* const g = from.part(sample, channel, pixel + i, count, y_tile);
+                   const T* const x = images.part(sample, channel, pixel + i, count, x_tile);
+                   T* const room = to.room(sample, channel, pixel + i, y_tile);
+                   each_vector<T>(count, [&](auto load, auto store, int64_t j) {
+                     const auto xs = load(x + j);
+                     auto dy = constants.gradient(load(g + j), xs);
+                     if constexpr (kTrained)
+                       dy = hn::Sub(hn::Sub(dy, first),
+                                    hn::Mul(hn::Sub(xs, constants.mean), second));
+                     store(hn::Mul(dy, scale), room + j);
+                   });
+                   to.write(sample, channel, pixel + i, count, room);
+                 }
+               });
+  }
+
+  template <bool kTrained>
+  void input_gradient_of_matrix(Context& context, std::initializer_list<const T*> vectors) const {
+    const Joined<T> joined(context, a.in, vectors);
+    if (joined.failed()) return;
+    joined.each([&](int64_t first, int64_t count, int64_t columns) {
+      const Matrix to(a.dx, first, count, columns), from(a.dy, first, count, columns);
+      const Matrix images(a.in, first, count, columns);
+      const auto vector = [&](int64_t number) { return joined.vector(number); };
+      const InputGradient<T, kGated, kTrained> row{RowTiles<T>(to.view),
+                                                   RowTiles<T>(from.view),
+                                                   RowTiles<T>(images.view),
+                                                   {vector(0), vector(1), vector(2)},
+                                                   vector(3),
+                                                   vector(4),
+                                                   vector(5),
+                                                   columns};
+      for_rows(context, row, count, columns);
+    });
   }
 
   template <bool kTrained>
@@ -124,6 +202,10 @@ struct Backward {
       first_mean[i] = static_cast<T>(sums[i] / n);
       second_mean[i] = static_cast<T>(sums[c + i] / n * wide * wide);
     }
+    if (planes) return input_gradient_of_planes<kTrained>(context, scale, first_mean, second_mean);
+    if (is_matrix(a.dx) && is_matrix(a.dy) && is_matrix(a.in))
+      return input_gradient_of_matrix<kTrained>(
+          context, {gate.mean, gate.scale, gate.shift, scale, first_mean, second_mean});
     const InputGradient<T, kGated, kTrained> row{RowTiles<T>(dx), dy,         in,          gate,
                                                  scale,           first_mean, second_mean, c};
     for_rows(context, row, rows, c);
@@ -136,8 +218,11 @@ void backward(Context& context, const BatchNormBackwardArgs& a, const Normalisat
   const T* const mean = vector_of<T>(a.mean);
   const ByChannel<T, kGated> gate{mean, kGated ? static_cast<const T*>(by.scale) : mean,
                                   kGated ? static_cast<const T*>(by.shift) : mean};
-  const Backward<T, kGated> job{a,    RowTiles<T>(dy.view),        RowTiles<T>(in.view),
-                                gate, numel(a.in) / a.in.sizes[1], a.in.sizes[1]};
+  using Image = Planes<T>;
+  const bool planes = Image::suit(a.dx) && Image::suit(a.dy) && Image::suit(a.in);
+  const Backward<T, kGated> job{a,     RowTiles<T>(dy.view),        RowTiles<T>(in.view),
+                                gate,  numel(a.in) / a.in.sizes[1], a.in.sizes[1],
+                                planes};
   const int64_t c = job.c, runs = (job.rows + kRun - 1) / kRun;
   const Scratch scratch(context, (runs + 1) * 2 * c * int64_t{sizeof(double)});
   const Scratch vectors(context, 3 * c * int64_t{sizeof(T)});

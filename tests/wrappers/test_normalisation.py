@@ -236,3 +236,43 @@ def test_running_statistics_of_infinite_numbers():
     mean, var = libdl.zeros(2), libdl.ones(2)
     F.batch_norm(x, mean, var, training=True, momentum=1.0)
     assert mean[0] == math.inf and abs(mean[1]) < 1e-7 and math.isnan(var[0])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16"])
+@pytest.mark.parametrize("shape", [(5, 1, 100), (1, 3, 87), (4, 3, 40, 41), (3, 20, 3, 11),
+                                   (2, 70, 5, 5, 5)])  # fmt: skip
+@pytest.mark.parametrize("training", [True, False])
+def test_planes_and_innermost_channels_have_the_same_bits(dtype, shape, training):
+    """Runs of 64 pixels cross the ends of these planes; channels-last tensors go another way."""
+    x, g = (drawn(*shape, dtype=getattr(libdl, dtype)) * s + 1 for s in (2, 3))
+
+    def run(x, g, threads):
+        libdl.set_num_threads(threads)
+        x = x.requires_grad_()
+        weight, bias, mean = (drawn(shape[1], dtype=x.dtype) + k for k in range(3))
+        var = (drawn(shape[1], dtype=x.dtype).abs() + 0.5).contiguous()
+        weight.requires_grad_()
+        bias.requires_grad_()
+        y = F.batch_norm(x, mean, var, weight, bias, training)
+        y.backward(g)
+        return [t.contiguous().double().flatten().tolist()
+                for t in (y, x.grad, weight.grad, bias.grad, mean, var)]
+
+    def last(t):
+        return t.movedim(1, -1).contiguous().movedim(-1, 1)
+
+    before = libdl.get_num_threads()
+    try:
+        wanted = run(x.clone(), g, 1)
+        assert run(last(x), last(g), 1) == wanted
+        assert run(x.clone(), last(g), 3) == wanted
+        assert run(last(x), g.clone(), 3) == wanted
+    finally:
+        libdl.set_num_threads(before)
+    z = x.double().movedim(1, -1)
+    if training:
+        z = (z - z.flatten(0, -2).mean(0)) / (z.flatten(0, -2).var(0, correction=0) + 1e-5).sqrt()
+        far = libdl.tensor(wanted[0], dtype=libdl.float64).reshape(x.shape).movedim(1, -1)
+        bias, weight = (drawn(shape[1], dtype=x.dtype).double() + k for k in (1, 0))
+        digits = {"float64": 1e-12, "float32": 1e-5, "float16": 1e-2, "bfloat16": 1e-1}
+        assert float((z * weight + bias - far).abs().max()) < digits[dtype]

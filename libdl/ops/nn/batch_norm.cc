@@ -47,6 +47,23 @@ static Tensor along(const Tensor& vector, const Tensor& x) {
 
 // At most three dimensions behind the channels, as kernels have them.
 static Tensor as_volume(const Tensor& x) { return x.ndim() <= 5 ? x : flatten(x, 2, x.ndim() - 1); }
+
+// Whether x lies in planes, one of adjacent pixels for each sample and channel, which the CPU's
+// kernels read as they are. Smaller planes are not worth it.
+static bool in_planes(const Tensor& x) {
+  constexpr int64_t kLeast = 16;
+  if (!x.device().is_cpu() || x.storage().packed_only()) return false;
+  int64_t pixels = 1;
+  for (int d = x.ndim() - 1; d >= 2; --d) {
+    if (x.size(d) > 1 && x.stride(d) != pixels) return false;
+    pixels *= x.size(d);
+  }
+  return pixels >= kLeast && (x.size(1) == 1 || x.stride(1) != 1);
+}
+static Innermost::Order order_of(bool planes) {
+  return planes ? Innermost::Order::kAny : Innermost::Order::kInnermost;
+}
+
 static Tensor in_shape_of(const Tensor& x, const Tensor& y) {
   return x.ndim() <= 5 ? y : reshape(y, x.shape());
 }
@@ -107,16 +124,29 @@ static Innermost arriving(const Norm& a, const Tensor& dy, bool& later) {
   return Innermost(as_volume(dy));
 }
 
+// A new image, to be written, of the shape of x.
+static void emplace_like(std::optional<Innermost>& y, const Innermost& x, bool planes) {
+  const Tensor& like = x.tensor();
+  if (planes) {
+    y.emplace(empty(like.shape(), like.dtype(), like.device()), Innermost::Order::kWritten);
+  } else {
+    y.emplace(like.shape(), like.dtype(), like.device());
+  }
+}
+
 static Gradients in_one_pass(const Norm& a, const Tensor& arrived, const Forward& saved,
                              const std::array<bool, 3>& wanted) {
   const auto& [input, weight, mean, rstd, vectors] = saved;
   LIBDL_OBSERVED_PART("batch_norm_backward", in_one_pass(a, arrived, saved, wanted), arrived, input,
                       &weight, mean, rstd);
   bool later = false;
-  const Innermost dy = arriving(a, arrived, later), x(as_volume(input));
+  const bool planes = in_planes(input);
+  const Innermost dy = planes ? Innermost(as_volume(plain(arrived)), Innermost::Order::kAny)
+                              : arriving(a, arrived, later);
+  const Innermost x(as_volume(input), order_of(planes));
   const Device device = input.device();
   std::optional<Innermost> dx;
-  if (wanted[0]) dx.emplace(x.tensor().shape(), input.dtype(), device);
+  if (wanted[0]) emplace_like(dx, x, planes);
   const int64_t channels[] = {input.size(1)};
   const auto place = [&](bool there) {
     return there ? empty(channels, saved.mean.dtype(), device) : Tensor();
@@ -223,9 +253,10 @@ static Tensor normalised(const Tensor& input, const Innermost& x, const Statisti
   const bool later = x.form().data() && input.ndim() <= 5 && input.dtype() == dtype &&
                      may_be_deferred(dtype) && !(state().mode & kModeForward);
   if (later) return normalised_later(x, forward_args(x, no_view(), s, factor, shift), a, vectors);
-  const Innermost y(x.tensor().shape(), x.tensor().dtype(), x.tensor().device());
-  launch_batch_norm(x.tensor().device(), forward_args(x, y.view(), s, factor, shift));
-  return in_shape_of(input, y.tensor());
+  std::optional<Innermost> y;
+  emplace_like(y, x, in_planes(input));
+  launch_batch_norm(x.tensor().device(), forward_args(x, y->view(), s, factor, shift));
+  return in_shape_of(input, y->tensor());
 }
 
 // Of mean and variance that are given.
@@ -302,7 +333,7 @@ Tensor batch_norm(const Tensor& input, const Tensor* running_mean, const Tensor*
   Statistics s;
   Tensor y, vectors;
   if (input.numel()) {
-    const Innermost x(as_volume(input));
+    const Innermost x(as_volume(input), order_of(in_planes(input)));
     s = statistics_of(x, given, a);
     y = normalised(input, x, s, weight, bias, a, vectors);
     if (training) running.prepare(s.mean, s.variance, momentum);
