@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "kernels/cpu/kernels.h"
 #include "kernels/cpu/simd/highway_targets.h"
 #include "kernels/cpu/simd/isa.h"
+#include "kernels/cpu/simd/unroll.h"
 #include "kernels/cpu/traverse/walk.h"
 #include "kernels/sampling.h"
 
@@ -20,9 +22,10 @@ HWY_BEFORE_NAMESPACE();
 namespace libdl::kernels::cpu {
 namespace HWY_NAMESPACE {
 namespace {
+namespace hn = hwy::HWY_NAMESPACE;
 
-constexpr int64_t kPlaces = 64;      // at once
-constexpr int64_t kChannels = 4;     // of a chunk that adds up the image's gradient
+constexpr int64_t kPlaces = 64;      // at once, whole vectors
+constexpr int64_t kChannels = 8;     // of a chunk that adds up the image's gradient
 constexpr int64_t kGrain = 1 << 14;  // terms of sums that are worth a chunk
 
 // Where the places first, first + 1, ... lie in a view whose dimensions begin, begin + 1 and
@@ -93,6 +96,7 @@ struct Around {
       for (int64_t i = 0; i < count; ++i) x[i] = data[at[i] + d * grid.strides[4]];
       lines_[d].find(x, image.sizes[4 - d], count, how);
     }
+    if (count < kPlaces) std::fill_n(weight[0], kMostTaps * kPlaces, T(0));
     const int each = taps_of(how.mode);
     taps = how.dims == 2 ? each * each : each * each * each;
     for (int t = 0; t < taps; ++t) {
@@ -160,24 +164,108 @@ T value_at(const T* plane, int64_t offset) {
   return offset < 0 ? T(0) : plane[offset];
 }
 
+// The pixels around some places in one plane after another. Two taps that are neighbours in x are
+// read at once, where both are inside: vectors of single pixels would have to be gathered, which
+// many processors do slowly.
+template <class T>
+class Pixels {
+ public:
+  Pixels(const View& image, const Around<T>& around, int64_t count)
+      : around_(around), count_(count) {
+    if (count < kPlaces) std::fill_n(value_[0], kMostTaps * kPlaces, T(0));
+    if (around.taps == 1) return;
+    const bool beside = image.strides[4] == 1 && image.sizes[4] >= 2;
+    for (int p = 0; p < around.taps / 2; ++p) {
+      const int64_t *const left = around.offset[2 * p], *const right = around.offset[2 * p + 1];
+      int64_t n = 0;
+      for (int64_t i = 0; i < count; ++i) {
+        const bool both = beside && left[i] >= 0 && right[i] == left[i] + 1;
+        start_[p][i] = both ? left[i] : 0;
+        alone_[p][n] = static_cast<uint8_t>(i);
+        n += !both;
+      }
+      alone_count_[p] = n;
+    }
+    beside_ = beside;
+  }
+  Pixels(const Pixels&) = delete;
+  Pixels& operator=(const Pixels&) = delete;
+
+  void read(const T* plane) {
+    if (around_.taps == 1) {
+      for (int64_t i = 0; i < count_; ++i) value_[0][i] = value_at(plane, around_.offset[0][i]);
+      return;
+    }
+    for (int p = 0; p < around_.taps / 2; ++p) {
+      T* const to = value_[p];
+      if (beside_) copy_pairs(to, plane, start_[p], count_);
+      for (int64_t k = 0; k < alone_count_[p]; ++k) {
+        const int64_t i = alone_[p][k];
+        to[2 * i] = value_at(plane, around_.offset[2 * p][i]);
+        to[2 * i + 1] = value_at(plane, around_.offset[2 * p + 1][i]);
+      }
+    }
+  }
+
+  // f(t, values of tap t) of the places from the ith on, for all taps in order.
+  template <class D, class F>
+  HWY_INLINE void each_tap(D d, int64_t i, F f) const {
+    if (around_.taps == 1) return f(0, hn::LoadU(d, value_[0] + i));
+    for (int p = 0; p < around_.taps / 2; ++p) {
+      hn::Vec<D> left, right;
+      hn::LoadInterleaved2(d, value_[p] + 2 * i, left, right);
+      f(2 * p, left);
+      f(2 * p + 1, right);
+    }
+  }
+
+ private:
+  static HWY_INLINE void copy_pairs(T* HWY_RESTRICT to, const T* HWY_RESTRICT plane,
+                                    const int64_t* HWY_RESTRICT start, int64_t count) {
+    LIBDL_UNROLL_TWICE
+    for (int64_t i = 0; i < count; ++i) std::memcpy(to + 2 * i, plane + start[i], 2 * sizeof(T));
+  }
+
+  const Around<T>& around_;
+  const int64_t count_;
+  bool beside_ = false;
+  int64_t start_[kMostTaps / 2][kPlaces];  // of pairs
+  uint8_t alone_[kMostTaps / 2][kPlaces];  // places whose pair is not read at once
+  int64_t alone_count_[kMostTaps / 2] = {};
+  T value_[kMostTaps / 2][2 * kPlaces];
+};
+template <class T>
+using Tag = hn::CappedTag<T, 16>;
+
 template <class T>
 void forward(Context& context, const GridSampleArgs& a) {
   each_block(context, a.out, taps_of(a.how.mode), [&](int64_t n, int64_t first, int64_t count) {
     Around<T> around;
     around.find(a.in, a.grid, a.how, n, first, count, false);
+    Pixels<T> pixels(a.in, around, count);
+    const Tag<T> d;
     int64_t place[kPlaces];
     offsets_of(a.out, 2, first, count, place);
+    const bool adjacent = place[count - 1] == place[0] + count - 1;
     for (int64_t c = 0; c < a.out.sizes[1]; ++c) {
       const T* const plane =
           static_cast<const T*>(a.in.data) + n * a.in.strides[0] + c * a.in.strides[1];
       T* const out = static_cast<T*>(a.out.data) + n * a.out.strides[0] + c * a.out.strides[1];
-      T sum[kPlaces];
-      for (int64_t i = 0; i < count; ++i)
-        sum[i] = around.weight[0][i] * value_at(plane, around.offset[0][i]);
-      for (int t = 1; t < around.taps; ++t)
-        for (int64_t i = 0; i < count; ++i)
-          sum[i] += around.weight[t][i] * value_at(plane, around.offset[t][i]);
-      for (int64_t i = 0; i < count; ++i) out[place[i]] = sum[i];
+      pixels.read(plane);
+      T sums[kPlaces];
+      for (int64_t i = 0; i < count; i += static_cast<int64_t>(hn::Lanes(d))) {
+        auto sum = hn::Zero(d);
+        pixels.each_tap(d, i, [&](int t, auto value) HWY_ATTR {
+          const auto term = hn::Mul(hn::LoadU(d, around.weight[t] + i), value);
+          sum = t == 0 ? term : hn::Add(sum, term);
+        });
+        hn::StoreU(sum, d, sums + i);
+      }
+      if (adjacent) {
+        std::copy_n(sums, count, out + place[0]);
+      } else {
+        for (int64_t i = 0; i < count; ++i) out[place[i]] = sums[i];
+      }
     }
   });
 }
@@ -213,11 +301,13 @@ void image_gradient(Context& context, const GridSampleBackwardArgs& a) {
         offsets_of(a.dy, 2, first, count, place);
         for (int64_t c = c0; c < c1; ++c) {
           T* const plane = image + c * a.din.strides[1];
-          for (int64_t i = 0; i < count; ++i) {
-            const T g = dy[place[i] + c * a.dy.strides[1]];
+          T g[kPlaces], product[kMostTaps][kPlaces];
+          for (int64_t i = 0; i < count; ++i) g[i] = dy[place[i] + c * a.dy.strides[1]];
+          for (int t = 0; t < around.taps; ++t)
+            for (int64_t i = 0; i < count; ++i) product[t][i] = around.weight[t][i] * g[i];
+          for (int64_t i = 0; i < count; ++i)
             for (int t = 0; t < around.taps; ++t)
-              if (around.offset[t][i] >= 0) plane[around.offset[t][i]] += around.weight[t][i] * g;
-          }
+              if (around.offset[t][i] >= 0) plane[around.offset[t][i]] += product[t][i];
         }
       }
     }
@@ -229,7 +319,10 @@ void grid_gradient(Context& context, const GridSampleBackwardArgs& a) {
   each_block(context, a.dy, taps_of(a.how.mode), [&](int64_t n, int64_t first, int64_t count) {
     Around<T> around;
     around.find(a.in, a.grid, a.how, n, first, count, true);
+    Pixels<T> pixels(a.in, around, count);
+    const Tag<T> tag;
     T sum[kMostTaps][kPlaces] = {};  // over the channels
+    T g[kPlaces] = {};
     int64_t place[kPlaces];
     offsets_of(a.dy, 2, first, count, place);
     for (int64_t c = 0; c < a.dy.sizes[1]; ++c) {
@@ -237,9 +330,14 @@ void grid_gradient(Context& context, const GridSampleBackwardArgs& a) {
           static_cast<const T*>(a.in.data) + n * a.in.strides[0] + c * a.in.strides[1];
       const T* const dy =
           static_cast<const T*>(a.dy.data) + n * a.dy.strides[0] + c * a.dy.strides[1];
-      for (int t = 0; t < around.taps; ++t)
-        for (int64_t i = 0; i < count; ++i)
-          sum[t][i] += dy[place[i]] * value_at(plane, around.offset[t][i]);
+      pixels.read(plane);
+      for (int64_t i = 0; i < count; ++i) g[i] = dy[place[i]];
+      for (int64_t i = 0; i < count; i += static_cast<int64_t>(hn::Lanes(tag))) {
+        pixels.each_tap(tag, i, [&](int t, auto value) HWY_ATTR {
+          const auto term = hn::Mul(hn::LoadU(tag, g + i), value);
+          hn::StoreU(hn::Add(hn::LoadU(tag, sum[t] + i), term), tag, sum[t] + i);
+        });
+      }
     }
     T* const to = static_cast<T*>(a.dgrid.data) + n * a.dgrid.strides[0];
     offsets_of(a.dgrid, 1, first, count, place);

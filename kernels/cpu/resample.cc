@@ -4,6 +4,8 @@
 // order, so every instruction set gives the same bits.
 
 #include <algorithm>
+#include <cstring>
+#include <type_traits>
 
 #include "kernels/cpu/kernels.h"
 #include "kernels/cpu/simd/highway_targets.h"
@@ -19,6 +21,7 @@ HWY_BEFORE_NAMESPACE();
 namespace libdl::kernels::cpu {
 namespace HWY_NAMESPACE {
 namespace {
+namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr int64_t kGrain = 1 << 15;  // terms of sums that are worth a chunk
 constexpr int64_t kWidth = 1 << 10;  // positions of a chunk, at least, if there are so many
@@ -96,6 +99,85 @@ struct Resample {
   }
 };
 
+// Some elements of a contiguous line that have equally many terms. Two terms that are neighbours in
+// the line are read at once: vectors of single ones would have to be gathered, which many
+// processors do slowly.
+template <class T>
+struct Terms {
+  static constexpr int64_t kMost = 8, kFew = 16;
+  int64_t start[kMost][kTile];
+  T weight[kMost][kTile];
+  int64_t count = 0, terms = 0;
+
+  // Of the elements from o on, up to `end`; false if there are few of them, or other terms.
+  bool find(const Resample<T>& job, int64_t o, int64_t end) {
+    terms = job.first[o + 1] - job.first[o];
+    for (count = 1; count < kTile && o + count < end; ++count)
+      if (job.first[o + count + 1] - job.first[o + count] != terms) break;
+    if (count < kFew || terms == 0 || terms > kMost) return false;
+    bool beside = true;
+    for (int64_t i = 0; i < count; ++i) {
+      for (int64_t t = 0; t < terms; ++t) {
+        const int64_t k = job.first[o + i] + t;
+        start[t][i] = job.index[k];
+        weight[t][i] = job.weight[k];
+        beside &= t % 2 == 0 || start[t][i] == start[t - 1][i] + 1;
+      }
+    }
+    return beside;
+  }
+
+  void sum(T* out, const T* in) const {
+    const hn::CappedTag<T, kFew> d;
+    const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+    T value[kMost / 2][2 * kTile];
+    for (int64_t t = 0; t + 1 < terms; t += 2)
+      for (int64_t i = 0; i < count; ++i)
+        std::memcpy(value[t / 2] + 2 * i, in + start[t][i], 2 * sizeof(T));
+    if (terms % 2)
+      for (int64_t i = 0; i < count; ++i) value[terms / 2][i] = in[start[terms - 1][i]];
+    for (int64_t i = 0; i < count; i += lanes) {
+      i = std::min(i, count - lanes);  // the last vector may overlap another
+      auto sum = hn::Zero(d);
+      const auto add = [&](int64_t t, auto x) HWY_ATTR {
+        const auto term = hn::Mul(hn::LoadU(d, weight[t] + i), x);
+        sum = t == 0 ? term : hn::Add(sum, term);
+      };
+      for (int64_t t = 0; t + 1 < terms; t += 2) {
+        hn::Vec<decltype(d)> left, right;
+        hn::LoadInterleaved2(d, value[t / 2] + 2 * i, left, right);
+        add(t, left);
+        add(t + 1, right);
+      }
+      if (terms % 2) add(terms - 1, hn::LoadU(d, value[terms / 2] + i));
+      hn::StoreU(sum, d, out + i);
+    }
+  }
+};
+
+// Elements [o0, o1) of `lines`' lines [first, last), which are contiguous.
+template <class T>
+void along_lines(const Resample<T>& job, const ResampleArgs& a, const Walk<2>& lines, int64_t first,
+                 int64_t last, int64_t o0, int64_t o1) {
+  auto* const out = static_cast<T*>(a.out.data);
+  const auto* const in = static_cast<const T*>(a.in.data);
+  Terms<T> terms;
+  for (int64_t o = o0; o < o1; o += terms.count) {
+    const bool found = terms.find(job, o, o1);
+    lines.run(first, last, [&](Walk<2>::Strides offset, int64_t n) {
+      for (int64_t i = 0; i < n; ++i) {
+        T* const to = out + offset[0] + i * lines.inner(0) + o;
+        const T* const from = in + offset[1] + i * lines.inner(1);
+        if (found) {
+          terms.sum(to, from);
+        } else {
+          for (int64_t k = 0; k < terms.count; ++k) to[k] = job.at(from, o + k);
+        }
+      }
+    });
+  }
+}
+
 // The dimensions beside the axis, in out's order in memory.
 Walk<2> lines_of(const ResampleArgs& a) {
   int32_t order[kMaxDims];
@@ -125,10 +207,17 @@ void resample_type(Context& context, const ResampleArgs& a) {
   const int64_t columns = (count + wide - 1) / wide, rows = (length + high - 1) / high;
   auto* const out = static_cast<T*>(a.out.data);
   const auto* const in = static_cast<const T*>(a.in.data);
+  const bool along = job.out_step == 1 && job.in_step == 1;
   in_chunks(context, columns * rows, 1, [&](int64_t begin, int64_t end) {
     for (int64_t chunk = begin; chunk < end; ++chunk) {
       const int64_t line = chunk / rows * wide, o0 = chunk % rows * high;
       const int64_t o1 = std::min(length, o0 + high);
+      if constexpr (std::is_floating_point_v<T>) {
+        if (along) {
+          along_lines(job, a, lines, line, std::min(count, line + wide), o0, o1);
+          continue;
+        }
+      }
       lines.run(line, std::min(count, line + wide), [&](Walk<2>::Strides offset, int64_t n) {
         T* const to = out + offset[0];
         const T* const from = in + offset[1];
