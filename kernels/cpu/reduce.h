@@ -21,6 +21,9 @@ Reduce reduce_complex;
 // All and any.
 Reduce reduce_truth;
 
+// How many of all n elements, which are real and lie together in any order, are not 0.
+void count_together(Context& context, const ReduceArgs& args, int64_t n);
+
 Reduce norm_float, norm_double;
 Reduce variance_float, variance_double;
 Reduce logsumexp_float, logsumexp_double;
