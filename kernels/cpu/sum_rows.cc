@@ -120,7 +120,12 @@ struct SumRows {
   }
   void operator()(int64_t r, int64_t c, int64_t n) const {
     const int64_t first = a.starts[r], last = a.starts[r + 1], terms = last - first;
-    T sum[kTile] = {};
+    T sum[kTile];
+    if (terms == 1 && !a.factors) {
+      fetch(in, a.order, first, a.starts[a.rows], c, n);
+      return out.write(in.read(sum, a.order[first], c, n), r, c, n);
+    }
+    std::fill_n(sum, n, T(0));
     if (terms > kRun) {
       add_runs(first, last, c, n, sum);
     } else {

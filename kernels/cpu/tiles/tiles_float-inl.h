@@ -264,7 +264,7 @@ constexpr TileFn number_entry() {
   if constexpr (e == pow) {
     return &power_tile<V, T>;
   } else if constexpr (e == add || e == sub || e == mul || e == div || e == clamp || e == elu ||
-                       e == leaky_relu || e == softplus || e == hardtanh) {
+                       e == leaky_relu || e == softplus || e == hardtanh || e == prelu) {
     return &tile<Op, V, T, kInputs, true>;
   } else {
     return nullptr;
