@@ -188,7 +188,7 @@ def running_statistics(c: Context) -> bool:
         return c.only_where(lambda w, f: np.isnan(w) & np.isinf(f), lambda w, f: np.abs(w - f) < 1e-3)
     unit = 16 * coarsest(c.lines)  # bias and what is beside it cancel
     return right(c) or c.only_where(lambda w, f: np.abs(w - f) <= unit * np.fmax(1, np.abs(w))) or (
-        c.base() == "group_norm" and _of_single_elements(c)) or c.gone(lines_with(
+        _of_single_elements(c)) or c.gone(lines_with(
             c.lines, lambda n, line: re.sub(r"(?<=[ (=])([a-e])(?=[,)])", r"\1.contiguous()", line) if (
                 line == c.call) else None))
 
@@ -199,7 +199,8 @@ def _of_single_elements(c: Context) -> bool:
     x = c.inputs()[-1]
     alone = re.search(r"\(\w, (\d+)\D", c.call)
     pixels = int(np.prod(np.shape(x.numbers)[2:])) * np.shape(x.numbers)[1]
-    return ("'far'" in c.text or alone is not None and int(alone[1]) == pixels) and c.only_where(
+    single = c.base() == "group_norm" and alone is not None and int(alone[1]) == pixels
+    return ("'far'" in c.text or single) and c.only_where(
         lambda w, f: np.abs(w - f) <= min(1e5 * coarsest(c.lines), 0.05))
 
 
