@@ -15,6 +15,7 @@ constexpr int64_t kSmallRow = 256;      // below, comparing beats counting
 constexpr int64_t kFew = 16;            // of a small row, kept in order as they are found
 constexpr int64_t kLargeRow = 1 << 16;  // from here on threads share one row
 constexpr int64_t kRowChunks = 32;      // of the rows, each with its own scratch
+constexpr int64_t kManyBetter = 2048;   // elements of a row among which many are new candidates
 constexpr int64_t kPieces = 64;         // of one large row, each with its own counts
 
 // What one sorter at a time needs, in bytes; the counts come first.
@@ -223,9 +224,15 @@ struct Sorter {
     for (; have < room; ++have) pairs[have] = pair_at(row, have);
     for (int64_t j = room;;) {
       std::nth_element(pairs, pairs + k - 1, pairs + have);
-      // Of equal keys the first is the better one, so a later one must have a smaller key. Few do.
+      // Of equal keys the first is the better one, so a later one must have a smaller key. Far into
+      // a row few do, and a branch is foreseen; before that it costs less to write each.
       const uint64_t limit = pairs[k - 1].key_bits();
       have = k;
+      for (; j < std::min(row.length, kManyBetter) && have < room; ++j) {
+        const Pair pair = pair_at(row, j);
+        pairs[have] = pair;
+        have += pair.key_bits() < limit;
+      }
       for (; j < row.length && have < room; ++j) {
         const Pair pair = pair_at(row, j);
         if (pair.key_bits() < limit) pairs[have++] = pair;
