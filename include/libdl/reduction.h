@@ -261,7 +261,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_argmin_into(const libdl_tensor *inp
  *  input    any
  *  dims     which dimensions; NULL: all
  *  keepdim  whether they stay with size 1
- *  out      new, bool (uint8 for uint8), the dims removed
+ *  out      new, bool, the dims removed
  *
  *  Gradient: none; the result carries no history.
  *  Errors: INDEX (a dimension out of range or named twice).
@@ -283,7 +283,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_all_into(const libdl_tensor *input,
  *  input    any
  *  dims     which dimensions; NULL: all
  *  keepdim  whether they stay with size 1
- *  out      new, bool (uint8 for uint8), the dims removed
+ *  out      new, bool, the dims removed
  *
  *  Gradient: none; the result carries no history.
  *  Errors: INDEX (a dimension out of range or named twice).
