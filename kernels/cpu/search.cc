@@ -23,8 +23,8 @@ namespace HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-constexpr int64_t kGrain = 1 << 12;  // searches worth a chunk of their own
-constexpr int64_t kTogether = 2;     // vectors whose steps are interleaved
+constexpr int64_t kGrain = 1 << 12;                // searches worth a chunk of their own
+[[maybe_unused]] constexpr int64_t kTogether = 2;  // vectors whose steps are interleaved
 
 // Whether x belongs behind the element.
 template <bool kRight, class T>
@@ -70,7 +70,8 @@ HWY_INLINE void find_together(const T* row, int64_t length, const T* x, Out* out
     first[k] = hn::Zero(p);
     last[k] = hn::Set(p, static_cast<Place<T>>(length));
   }
-  for (int steps = std::bit_width(static_cast<uint64_t>(length)); steps > 0; --steps) {
+  const auto halvings = static_cast<int>(std::bit_width(static_cast<uint64_t>(length)));
+  for (int steps = halvings; steps > 0; --steps) {
     for (int64_t k = 0; k < kVectors; ++k) {
       const auto middle = hn::Add(first[k], hn::ShiftRight<1>(hn::Sub(last[k], first[k])));
       const auto element = hn::GatherIndex(d, row, hn::Min(middle, end));

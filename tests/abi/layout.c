@@ -1622,3 +1622,12 @@ _Static_assert(IS(&libdl_state_set_memory_limit, libdl_error * (*)(libdl_state *
 _Static_assert(IS(&libdl_state_get_memory_limit, int64_t (*)(libdl_state *)), "libdl_state_get_memory_limit");
 _Static_assert(IS(&libdl_state_memory, int64_t (*)(libdl_state *)), "libdl_state_memory");
 _Static_assert(IS(&libdl_state_set_interruption, libdl_error * (*)(libdl_state *, libdl_interruption, void *, void (*)(void *))), "libdl_state_set_interruption");
+_Static_assert(IS(&libdl_cdist, libdl_error * (*)(const libdl_tensor *, const libdl_tensor *, double, libdl_tensor **)), "libdl_cdist");
+_Static_assert(IS(&libdl_searchsorted, libdl_error * (*)(const libdl_tensor *, const libdl_tensor *, libdl_bool, libdl_bool, const char *, int64_t, const libdl_tensor *, libdl_tensor **)), "libdl_searchsorted");
+_Static_assert(IS(&libdl_searchsorted_into, libdl_error * (*)(const libdl_tensor *, const libdl_tensor *, libdl_bool, libdl_bool, const char *, int64_t, const libdl_tensor *, libdl_tensor *)), "libdl_searchsorted_into");
+_Static_assert(IS(&libdl_bucketize, libdl_error * (*)(const libdl_tensor *, const libdl_tensor *, libdl_bool, libdl_bool, libdl_tensor **)), "libdl_bucketize");
+_Static_assert(IS(&libdl_bucketize_into, libdl_error * (*)(const libdl_tensor *, const libdl_tensor *, libdl_bool, libdl_bool, libdl_tensor *)), "libdl_bucketize_into");
+_Static_assert(IS(&libdl_cummax, libdl_error * (*)(const libdl_tensor *, int32_t, libdl_tensor **, libdl_tensor **)), "libdl_cummax");
+_Static_assert(IS(&libdl_cummax_into, libdl_error * (*)(const libdl_tensor *, int32_t, libdl_tensor *, libdl_tensor *)), "libdl_cummax_into");
+_Static_assert(IS(&libdl_cummin, libdl_error * (*)(const libdl_tensor *, int32_t, libdl_tensor **, libdl_tensor **)), "libdl_cummin");
+_Static_assert(IS(&libdl_cummin_into, libdl_error * (*)(const libdl_tensor *, int32_t, libdl_tensor *, libdl_tensor *)), "libdl_cummin_into");

@@ -151,7 +151,8 @@ def operator_lines(operator: Operator, into: bool) -> list[str]:
             others = fault.partners
             if fault.relation:
                 others = [n for n in tensors if n != argument.name] + others
-            if into and argument.kind == "ints" and len(fault.words) == 2:
+            shaped = argument.kind == "ints" and len(fault.words) == 2
+            if into and (shaped or fault.name.startswith("shape-")):
                 others = [*others, "dst"]  # which does not have that shape either
             changes = {first[argument.name] + k: word for k, word in fault.words}
             attack(argument.name, number, fault.name, others, changes)

@@ -5,18 +5,12 @@
 // as rows would leave most of a panel (gemm.h) empty.
 #pragma once
 
+#include "kernels/cpu/conv/few_channels_pay.h"
 #include "kernels/cpu/conv/patches.h"
 #include "kernels/cpu/gemm/gemm.h"
 #include "kernels/cpu/kernels.h"
 
 namespace libdl::kernels::cpu {
-
-constexpr int64_t kMostFewChannels = 8;
-
-// Whether it is faster for so many input and output channels.
-inline bool few_channels_pay(int64_t inputs, int64_t outputs) {
-  return outputs <= kMostFewChannels && inputs >= 16;
-}
 
 // Whether that is so, the output is wanted, and each of its pixels is computed of one of the input.
 // The image may then have any strides of which its pixels' are one.

@@ -3,7 +3,7 @@
 #include "ops/conv/correlation.h"
 
 #include "device/own_providers.h"
-#include "kernels/cpu/conv/few_channels.h"
+#include "kernels/cpu/conv/few_channels_pay.h"
 #include "ops/core/innermost.h"
 #include "ops/creation/copy.h"
 #include "ops/linalg/linalg.h"

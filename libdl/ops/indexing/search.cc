@@ -75,7 +75,8 @@ static Tensor halved(const Tensor& rows, const Tensor& x, int64_t length, bool r
   const Tensor most = number(length - 1), one = number(int64_t{1});
   Tensor first = zeros(wanted.shape(), Dtype::kInt64, x.device());
   Tensor last = full(wanted.shape(), number(length), Dtype::kInt64, x.device());
-  for (int steps = std::bit_width(static_cast<uint64_t>(length)); steps > 0; --steps) {
+  const auto halvings = static_cast<int>(std::bit_width(static_cast<uint64_t>(length)));
+  for (int steps = halvings; steps > 0; --steps) {
     const Tensor middle = bitwise_right_shift(first + last, one);
     const Tensor element = gather(all, all.ndim() - 1, minimum(middle, most));
     const Tensor here = right ? gt(element, wanted) : ge(element, wanted);
