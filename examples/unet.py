@@ -74,7 +74,7 @@ def main() -> None:
     steps = int(sys.argv[1]) if len(sys.argv) > 1 else 300
     libdl.manual_seed(0)
     network = UNet()
-    optimizer = libdl.optim.Adam(network.parameters(), lr=3e-3)
+    optimizer = libdl.optim.Adam(network.parameters(), lr=1e-3)
     rare = libdl.tensor(4.0)  # of a disc, which covers a fifteenth of an image
     for step in trange(steps):
         images, discs = shapes(BATCH)

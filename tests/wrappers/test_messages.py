@@ -151,7 +151,6 @@ def test_to_ask_for_a_name_lists_no_names(module, monkeypatch):
 @pytest.mark.parametrize(("owner", "name", "hint"), [
     (nn.Linear(2, 2), "weigth", "near it: weight"), (nn.Linear(2, 2), "fowrard", "forward"),
     (nn.Sequential(nn.ReLU()), "apend", "append"), (nn, "qat", "docs/coming-from-pytorch.md"),
-    (nn.functional, "scaled_mm", "docs/coming-from-pytorch.md"),
     (libdl.utils, "hipify", "coming-from-pytorch"), (libdl, "optm", "near it: optim")])
 def test_typos_get_a_hint(owner, name, hint):
     assert not hasattr(owner, name)

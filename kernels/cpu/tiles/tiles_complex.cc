@@ -31,6 +31,10 @@ HWY_INLINE int64_t pairs() { return static_cast<int64_t>(hn::Lanes(d) / 2); }
 // kernels/scalars.h, rounded where it rounds: bits do not depend on the instruction set.
 struct Pairs {
   V raw;
+
+  // Written out: what the compiler makes by itself is not of this target.
+  HWY_INLINE Pairs() {}
+  HWY_INLINE Pairs(V v) : raw(v) {}
 };
 HWY_INLINE V evens() {  // all bits of the even lanes
   const hn::RebindToUnsigned<D> u;
@@ -100,16 +104,6 @@ HWY_INLINE Pairs quotient_of_floats(Pairs x, Pairs y) {
   if (HWY_UNLIKELY(!hn::AllTrue(d, hn::AndNot(unusual, finite)))) return x / y;
   return {y0};
 }
-// The same of complex128: by the system's library where squares might leave the range.
-HWY_INLINE Pairs scaled_modulus(Pairs x) {
-  const V a = hn::Abs(x.raw), most = hn::Max(a, swapped(a));
-  const auto usual = hn::And(hn::Gt(most, hn::Set(d, 0x1p-500)), hn::Lt(most, hn::Set(d, 0x1p500)));
-  if (HWY_LIKELY(hn::AllTrue(d, usual))) return modulus(x);
-  double parts[hn::MaxLanes(d)], sizes[hn::MaxLanes(d)] = {};
-  hn::StoreU(x.raw, d, parts);
-  for (int64_t l = 0; l < 2 * pairs(); l += 2) sizes[l] = std::hypot(parts[l], parts[l + 1]);
-  return {hn::LoadU(d, sizes)};
-}
 HWY_INLINE Pairs direction(Pairs x) {
   const V size = hn::DupEven(modulus(x).raw);
   return {hn::IfThenZeroElse(hn::Eq(size, hn::Zero(d)), hn::Div(x.raw, size))};
@@ -151,7 +145,6 @@ LIBDL_COMPLEX(div_of_floats, quotient_of_floats(x[0], x[1]))
 LIBDL_COMPLEX(reciprocal_of_floats, quotient_of_floats(one(), x[0]))
 LIBDL_COMPLEX(conj, Pairs{hn::Xor(x[0].raw, hn::AndNot(evens(), hn::Set(d, -0.0)))})
 LIBDL_COMPLEX(abs, modulus(x[0]))
-LIBDL_COMPLEX(abs_of_doubles, scaled_modulus(x[0]))
 LIBDL_COMPLEX(sgn, direction(x[0]))
 LIBDL_COMPLEX(lerp, interpolated(x[0], x[1], x[2]))
 LIBDL_COMPLEX(eq, Pairs{hn::And(same(x[0], x[1]), one().raw)})
@@ -310,8 +303,6 @@ constexpr TileFn pairs_entry() {
     if constexpr (kFloats) {
       LIBDL_COMPLEX(abs)
       LIBDL_COMPLEX(sgn)
-    } else if constexpr (e == Expression::abs) {
-      return &pairs_tile<abs_of_doubles_pairs, T, kInputs>;
     }
   }
 #undef LIBDL_COMPLEX

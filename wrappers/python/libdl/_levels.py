@@ -19,9 +19,12 @@ from ._C import Tensor
 RANDOMNESS = ("error", "different", "same")
 
 
-class NeedsLoop(RuntimeError):
-    """For all samples at once this has no meaning or no rule; for one after another it has: a branch
-    or a shape that depends on values, a write into what the samples share."""
+def needs_loop(told: str) -> RuntimeError:
+    """The error of what has no meaning or no rule for all samples at once, and has for one after
+    another: a branch or a shape that depends on values, a write into what the samples share."""
+    error = RuntimeError(told)
+    error.__dict__["needs_loop"] = True
+    return error
 
 
 class Level:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from .. import _functions as F
 from .._C import Tensor
-from .._levels import Level, NeedsLoop, batched, outside, value_at
+from .._levels import Level, batched, needs_loop, outside, value_at
 from ..utils import _pytree as pytree
 from ._rules import any_batched
 
@@ -29,7 +29,7 @@ def applied(level: Level, function: Any, args: tuple[Any, ...], kwargs: dict[str
             raise RuntimeError(f"vmap: {name} has generate_vmap_rule and vmap, wanted one of them")
         return _one_by_one(level, function, args, kwargs)
     if own is None:
-        raise NeedsLoop(
+        raise needs_loop(
             f"vmap: {name} is a Function without a rule for batches: give it a static method "
             "vmap(info, in_dims, *args), or generate_vmap_rule = True"
         )

@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import _functions as F
 from .._C import Tensor
-from .._levels import OPEN, RANDOMNESS, NeedsLoop, Level, Open, batched, spread, value_at
+from .._levels import OPEN, RANDOMNESS, Level, Open, batched, spread, value_at
 from .._modes import is_grad_enabled
 from ..autograd import forward_ad
 from ._batching import Again
@@ -123,7 +123,9 @@ def jacfwd(
             level = Level(len(OPEN.levels) + 1, len(directions[0]), randomness)
             try:
                 output, moved, aux = run(pushed, directions, level, again)
-            except NeedsLoop:
+            except RuntimeError as error:
+                if not hasattr(error, "needs_loop"):
+                    raise
                 run = _one_by_one
                 output, moved, aux = run(pushed, directions, level, again)
             chunks.append(moved)

@@ -15,7 +15,7 @@ from typing import Any
 import libdl
 
 from .._C import Tensor
-from .._levels import Batched, NeedsLoop, value_at
+from .._levels import Batched, needs_loop, value_at
 from ._rules import Call, ranked
 
 
@@ -69,7 +69,7 @@ class Key:
     def _add_tensor(self, part: Tensor) -> None:
         if part.dtype.name in ("bool", "uint8"):
             if type(part) is Batched:
-                raise NeedsLoop(
+                raise needs_loop(
                     "vmap: x[mask] with a mask that differs between samples has results of "
                     "different shapes; where(mask, x, 0) has one shape"
                 )

@@ -13,7 +13,7 @@ import libdl
 
 from .. import _functions as F
 from .._C import Tensor
-from .._levels import Level, NeedsLoop, Open, batched, spread, value_at
+from .._levels import Level, Open, batched, needs_loop, spread, value_at
 from .._overrides import disabled
 
 Rule = Callable[["Call"], Any]
@@ -62,8 +62,8 @@ class Call(NamedTuple):
     def named(self) -> dict[str, Any]:
         return named(self.name, self.func, self.args, self.kwargs)
 
-    def unwritable(self) -> NeedsLoop:
-        return NeedsLoop(
+    def unwritable(self) -> RuntimeError:
+        return needs_loop(
             f"vmap: {self.name} in place is not possible: an argument is mapped over and has more "
             "elements than self, which is not; make self of something mapped over, as by new_zeros, "
             "or use the form that is not in place"

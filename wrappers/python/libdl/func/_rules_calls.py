@@ -11,7 +11,7 @@ import libdl
 
 from .. import _functions as F
 from .._C import Tensor
-from .._levels import NeedsLoop, core, spread, value_at
+from .._levels import core, needs_loop, spread, value_at
 from ._rules import Call, drawing, named, ranked, rule
 
 # -- products --------------------------------------------------------------------------------------
@@ -277,14 +277,14 @@ def _undrawn(call: Call) -> Any:
       "untyped_storage")  # fmt: skip
 def reading(call: Call) -> Any:
     if call.name in ("data_ptr", "storage", "untyped_storage"):
-        raise NeedsLoop(f"vmap: {call.name}() of a tensor that is mapped over: its samples have no "
-                        "memory of their own")  # fmt: skip
+        raise needs_loop(f"vmap: {call.name}() of a tensor that is mapped over: its samples have no "
+                         "memory of their own")  # fmt: skip
     if call.name in ("__bool__", "__contains__", "is_nonzero", "equal", "allclose"):
-        raise NeedsLoop(
+        raise needs_loop(
             "vmap: a branch depends on the values of a tensor that is mapped over, and samples may "
             "take different ones; where(condition, x, y) chooses by element"
         )
-    raise NeedsLoop(
+    raise needs_loop(
         f"vmap: {call.name}() reads the values of a tensor that is mapped over as Python numbers; "
         "return the tensor, and read it outside"
     )
@@ -299,7 +299,7 @@ def counted(call: Call) -> Any:
 @rule("nonzero", "unique", "unique_consecutive", "argwhere")
 def unknown_shape(call: Call) -> Any:
     """Also where(condition), which is nonzero."""
-    raise NeedsLoop(
+    raise needs_loop(
         f"vmap: {call.name} has results whose shape depends on the values, which differ between "
         "samples"
     )

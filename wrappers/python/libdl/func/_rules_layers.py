@@ -9,7 +9,7 @@ import libdl
 
 from .. import _functions as F
 from .._C import Tensor
-from .._levels import NeedsLoop, spread, value_at
+from .._levels import needs_loop, spread, value_at
 from ._rules import Call, drawing, ranked, rule
 from ._rules_calls import drawn
 
@@ -110,7 +110,7 @@ def embedding(call: Call) -> Any:
 def one_hot(call: Call) -> Any:
     given = call.named()
     if given.get("num_classes", -1) == -1:
-        raise NeedsLoop(
+        raise needs_loop(
             "vmap: one_hot needs num_classes, which it would read from the values"
         )
     return call.wrapped(call.func(call.args[0].value, given["num_classes"]))
@@ -245,7 +245,7 @@ def batch_norm(call: Call) -> Any:
         named[name] is not None and value_at(named[name], call.level) is None
         for name in ("running_mean", "running_var")
     ):
-        raise NeedsLoop(
+        raise needs_loop(
             "vmap: batch_norm would write running statistics that all samples share; "
             "track_running_stats=False has none, and eval() leaves them as they are"
         )

@@ -9,9 +9,7 @@ import libdl
 
 from .. import _functions as F
 from .._C import Tensor
-from .._levels import (
-    Batched, NeedsLoop, levels_of, own_copy, spread, take_value, value_at,
-)  # fmt: skip
+from .._levels import Batched, levels_of, needs_loop, own_copy, spread, take_value, value_at
 from ._indices import Key
 from ._rules import Call, ranked, rule, shifted
 
@@ -188,8 +186,8 @@ def reshaped(call: Call) -> Any:
 
 @rule("resize_", "resize_as_", "set_", "data.__set__")
 def replaced(call: Call) -> Any:
-    raise NeedsLoop(f"vmap: {call.name.removesuffix('.__set__')} of a tensor that is mapped over "
-                    "would give it other memory, which its samples do not have")  # fmt: skip
+    raise needs_loop(f"vmap: {call.name.removesuffix('.__set__')} of a tensor that is mapped over "
+                     "would give it other memory, which its samples do not have")  # fmt: skip
 
 
 # -- indexing --------------------------------------------------------------------------------------
@@ -233,7 +231,7 @@ def _fill_where(call: Call, x: Tensor, key: Any, mask: Tensor, new: Any) -> None
     if not all(map(_is_whole, (*before, *behind))) or (
         isinstance(new, Tensor) and new.numel() != 1
     ):
-        raise NeedsLoop(
+        raise needs_loop(
             "vmap: x[mask] = values with a mask that differs between samples takes a number, and "
             "beside the mask whole dimensions; where(mask, values, x) takes all others"
         )
@@ -274,7 +272,7 @@ def masked_select(call: Call) -> Any:
     """Where all samples share the mask, and so the result's shape."""
     x, mask = call.args
     if call.value(mask) is not None:
-        raise NeedsLoop(
+        raise needs_loop(
             "vmap: masked_select with a mask that differs between samples has results of "
             "different shapes; where(mask, x, 0) has one shape"
         )
@@ -366,8 +364,8 @@ def index_select(call: Call) -> Any:
 
 @rule("as_strided", "as_strided_")
 def as_strided(call: Call) -> Any:
-    raise NeedsLoop("vmap: as_strided reads memory as it lies, and where a sample lies there is "
-                    "not defined; use select, narrow or unfold")  # fmt: skip
+    raise needs_loop("vmap: as_strided reads memory as it lies, and where a sample lies there is "
+                     "not defined; use select, narrow or unfold")  # fmt: skip
 
 
 @rule("sparse_coo_tensor")
