@@ -53,11 +53,11 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_state_set_memory_limit(
     LIBDL_NULLABLE libdl_state *state, int64_t bytes);
 
 /** The state's limit in bytes; 0: none. NULL is the calling thread's state. Threads: as set. */
-LIBDL_API int64_t libdl_state_get_memory_limit(LIBDL_NULLABLE libdl_state *state);
+LIBDL_API int64_t libdl_state_get_memory_limit(LIBDL_NULLABLE const libdl_state *state);
 
 /** What counts against the state's limit now, in bytes; 0 before the first call of
  *  libdl_state_set_memory_limit. NULL is the calling thread's state. Threads: as set. */
-LIBDL_API int64_t libdl_state_memory(LIBDL_NULLABLE libdl_state *state);
+LIBDL_API int64_t libdl_state_memory(LIBDL_NULLABLE const libdl_state *state);
 
 /** The dtype of floating results when no argument determines it.
  *  Errors: DTYPE (not floating).

@@ -90,13 +90,13 @@ libdl_error* libdl_state_set_memory_limit(libdl_state* handle, int64_t bytes) {
   });
 }
 
-int64_t libdl_state_get_memory_limit(libdl_state* handle) {
+int64_t libdl_state_get_memory_limit(const libdl_state* handle) {
   if (handle && !is_kind("libdl_state_get_memory_limit", "state", handle, Tag::kState)) return 0;
   const Account* const account = handle ? handle->account : current_account();
   return account && account->limit() != INT64_MAX ? account->limit() : 0;
 }
 
-int64_t libdl_state_memory(libdl_state* handle) {
+int64_t libdl_state_memory(const libdl_state* handle) {
   if (handle && !is_kind("libdl_state_memory", "state", handle, Tag::kState)) return 0;
   const Account* const account = handle ? handle->account : current_account();
   return account ? account->taken() : 0;

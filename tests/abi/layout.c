@@ -1619,8 +1619,8 @@ _Static_assert(IS(&libdl_set_records_inference_tensors, libdl_bool (*)(libdl_boo
 _Static_assert(IS(&libdl_tensor_stand_in, libdl_error * (*)(const libdl_tensor *, libdl_tensor **)), "libdl_tensor_stand_in");
 _Static_assert(IS(&libdl_standard_log_gamma, libdl_error * (*)(const libdl_tensor *, libdl_generator *, libdl_tensor **)), "libdl_standard_log_gamma");
 _Static_assert(IS(&libdl_state_set_memory_limit, libdl_error * (*)(libdl_state *, int64_t)), "libdl_state_set_memory_limit");
-_Static_assert(IS(&libdl_state_get_memory_limit, int64_t (*)(libdl_state *)), "libdl_state_get_memory_limit");
-_Static_assert(IS(&libdl_state_memory, int64_t (*)(libdl_state *)), "libdl_state_memory");
+_Static_assert(IS(&libdl_state_get_memory_limit, int64_t (*)(const libdl_state *)), "libdl_state_get_memory_limit");
+_Static_assert(IS(&libdl_state_memory, int64_t (*)(const libdl_state *)), "libdl_state_memory");
 _Static_assert(IS(&libdl_state_set_interruption, libdl_error * (*)(libdl_state *, libdl_interruption, void *, void (*)(void *))), "libdl_state_set_interruption");
 _Static_assert(IS(&libdl_cdist, libdl_error * (*)(const libdl_tensor *, const libdl_tensor *, double, libdl_tensor **)), "libdl_cdist");
 _Static_assert(IS(&libdl_searchsorted, libdl_error * (*)(const libdl_tensor *, const libdl_tensor *, libdl_bool, libdl_bool, const char *, int64_t, const libdl_tensor *, libdl_tensor **)), "libdl_searchsorted");

@@ -47,9 +47,10 @@ HWY_INLINE hn::Vec<D> load_pieces(D d, const T* from, int64_t stride) {
 }
 
 // As many rows as a vector has lanes, of 16 bytes each: every piece of a vector is one of a row.
-HWY_INLINE void transpose_strip(float* y, int64_t to_stride, const float* x, int64_t from_stride) {
-  const Vectors<float> f;
-  const hn::Repartition<double, Vectors<float>> g;
+template <class F>
+HWY_INLINE void transpose_strip(F f, float* y, int64_t to_stride, const float* x,
+                                int64_t from_stride) {
+  const hn::Repartition<double, F> g;
   const auto r0 = load_pieces(f, x, 4 * from_stride);
   const auto r1 = load_pieces(f, x + from_stride, 4 * from_stride);
   const auto r2 = load_pieces(f, x + 2 * from_stride, 4 * from_stride);
@@ -63,36 +64,30 @@ HWY_INLINE void transpose_strip(float* y, int64_t to_stride, const float* x, int
   hn::StoreU(hn::BitCast(f, hn::InterleaveLower(g, c, e)), f, y + 2 * to_stride);
   hn::StoreU(hn::BitCast(f, hn::InterleaveUpper(g, c, e)), f, y + 3 * to_stride);
 }
-HWY_INLINE void transpose_strip(double* y, int64_t to_stride, const double* x,
+template <class D>
+HWY_INLINE void transpose_strip(D d, double* y, int64_t to_stride, const double* x,
                                 int64_t from_stride) {
-  const Vectors<double> d;
   const auto r0 = load_pieces(d, x, 2 * from_stride);
   const auto r1 = load_pieces(d, x + from_stride, 2 * from_stride);
   hn::StoreU(hn::InterleaveLower(d, r0, r1), d, y);
   hn::StoreU(hn::InterleaveUpper(d, r0, r1), d, y + to_stride);
 }
 
-// A square block with sides of 16 bytes.
-HWY_INLINE void transpose_square(float* y, int64_t to_stride, const float* x, int64_t from_stride) {
-  const hn::CappedTag<float, 4> f;
-  const hn::CappedTag<double, 2> g;
-  const auto r0 = hn::LoadU(f, x), r1 = hn::LoadU(f, x + from_stride);
-  const auto r2 = hn::LoadU(f, x + 2 * from_stride), r3 = hn::LoadU(f, x + 3 * from_stride);
-  const auto a = hn::BitCast(g, hn::InterleaveLower(f, r0, r1));
-  const auto b = hn::BitCast(g, hn::InterleaveLower(f, r2, r3));
-  const auto c = hn::BitCast(g, hn::InterleaveUpper(f, r0, r1));
-  const auto e = hn::BitCast(g, hn::InterleaveUpper(f, r2, r3));
-  hn::StoreU(hn::BitCast(f, hn::InterleaveLower(g, a, b)), f, y);
-  hn::StoreU(hn::BitCast(f, hn::InterleaveUpper(g, a, b)), f, y + to_stride);
-  hn::StoreU(hn::BitCast(f, hn::InterleaveLower(g, c, e)), f, y + 2 * to_stride);
-  hn::StoreU(hn::BitCast(f, hn::InterleaveUpper(g, c, e)), f, y + 3 * to_stride);
-}
-HWY_INLINE void transpose_square(double* y, int64_t to_stride, const double* x,
-                                 int64_t from_stride) {
-  const hn::CappedTag<double, 2> d;
-  const auto r0 = hn::LoadU(d, x), r1 = hn::LoadU(d, x + from_stride);
-  hn::StoreU(hn::InterleaveLower(d, r0, r1), d, y);
-  hn::StoreU(hn::InterleaveUpper(d, r0, r1), d, y + to_stride);
+// Rows from `row` on, as many at a time as D has lanes; the first row that is left.
+template <class D, class T = hn::TFromD<D>>
+HWY_INLINE int64_t transpose_strips(D d, int64_t row, T* to, int64_t to_stride, const T* from,
+                                    int64_t from_stride, int64_t rows, int64_t cols) {
+  constexpr int64_t kHeight = hn::MaxLanes(D()), kSide = 16 / sizeof(T);
+  for (; row + kHeight <= rows; row += kHeight) {
+    int64_t j = 0;
+    for (; j + kSide <= cols; j += kSide)
+      transpose_strip(d, to + j * to_stride + row, to_stride, from + row * from_stride + j,
+                      from_stride);
+    for (; j < cols; ++j)
+      for (int64_t r = row; r < row + kHeight; ++r)
+        to[j * to_stride + r] = from[r * from_stride + j];
+  }
+  return row;
 }
 #endif
 
@@ -102,23 +97,9 @@ HWY_INLINE void transpose_block(T* to, int64_t to_stride, const T* from, int64_t
                                 int64_t rows, int64_t cols) {
   int64_t i = 0;
 #if HWY_TARGET != HWY_SCALAR
-  constexpr int64_t kSide = 16 / sizeof(T);
-  for (; kN<T> > kSide && i + kN<T> <= rows; i += kN<T>) {
-    int64_t j = 0;
-    for (; j + kSide <= cols; j += kSide)
-      transpose_strip(to + j * to_stride + i, to_stride, from + i * from_stride + j, from_stride);
-    for (; j < cols; ++j)
-      for (int64_t r = i; r < i + kN<T>; ++r) to[j * to_stride + r] = from[r * from_stride + j];
-  }
-  for (; i + kSide <= rows; i += kSide) {
-    int64_t j = 0;
-    for (; j + kSide <= cols; j += kSide) {
-      transpose_square(to + j * to_stride + i, to_stride, from + i * from_stride + j, from_stride);
-    }
-    for (; j < cols; ++j) {
-      for (int64_t r = i; r < i + kSide; ++r) to[j * to_stride + r] = from[r * from_stride + j];
-    }
-  }
+  constexpr size_t kSide = 16 / sizeof(T);
+  i = transpose_strips(Vectors<T>(), i, to, to_stride, from, from_stride, rows, cols);
+  i = transpose_strips(hn::CappedTag<T, kSide>(), i, to, to_stride, from, from_stride, rows, cols);
 #endif
   for (; i < rows; ++i) {
     for (int64_t j = 0; j < cols; ++j) to[j * to_stride + i] = from[i * from_stride + j];
