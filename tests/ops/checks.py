@@ -282,6 +282,27 @@ def inplace(case: Case, sample: Sample) -> None:
     same(target, wanted, f"{case.name}_({sample})")
 
 
+def inplace_gradient(case: Case, sample: Sample) -> None:
+    """The gradients of the in-place form, which overwrites what its rule may read, are those of the
+    form that returns a new tensor."""
+    first = sample.args[0]
+    if not case.inplace or not smooth(case, sample) or not is_input(first):
+        return
+    xs, rebuild = flat_inputs(sample)
+    leaves = [tensor(x, grad=True) for x in xs]
+    y = outputs(case, sample, rebuild(leaves))
+    if not y or y[0].shape != leaves[0].shape or not y[0].requires_grad:
+        return
+    seeds = weights(y[:1], 16)
+    wanted = autograd.grad(y[:1], leaves, seeds, allow_unused=True)
+    args = rebuild([leaves[0].clone(), *leaves[1:]])
+    getattr(args[0], case.name + "_")(*args[1:], **sample.kwargs)
+    found = autograd.grad(args[:1], leaves, seeds, allow_unused=True)
+    for i, (f, w) in enumerate(zip(found, wanted, strict=True)):
+        f, w = (libdl.zeros_like(leaves[i]) if g is None else g for g in (f, w))
+        near(array(f), array(w), 1e-12, 1e-12, f"{case.name}_({sample}): gradient of input {i}")
+
+
 def into(case: Case, sample: Sample) -> None:
     if not case.out:
         return
@@ -304,4 +325,5 @@ def aliases(case: Case, sample: Sample) -> None:
         assert np.all(array(v) == 7.0), f"{case.name}({sample}): not a view"
 
 
-CHECKS = [value, promotion, gradient, second_order, forward_mode, strided, inplace, into, aliases]
+CHECKS = [value, promotion, gradient, second_order, forward_mode, strided, inplace,
+          inplace_gradient, into, aliases]

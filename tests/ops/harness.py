@@ -53,7 +53,9 @@ def marks(name: str, what: str) -> list[pytest.MarkDecorator]:
 
 
 def applies(case: Case, checker: Callable[[Case, Sample], None]) -> bool:
-    needs = {checks.inplace: case.inplace, checks.into: case.out, checks.aliases: case.view,
+    needs = {checks.inplace: case.inplace,
+             checks.inplace_gradient: case.inplace and case.differentiable,
+             checks.into: case.out, checks.aliases: case.view,
              checks.gradient: case.differentiable, checks.second_order: case.differentiable,
              checks.forward_mode: case.differentiable,
              checks_forward.nested: case.differentiable,

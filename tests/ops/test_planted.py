@@ -160,6 +160,18 @@ def test_wrong_in_place_is_found(monkeypatch):
         harness.check(GOOD, checks.inplace)
 
 
+def test_a_gradient_of_the_overwritten_value_is_found(monkeypatch):
+    """As if the rule had read the operand after the write, and nothing had noticed."""
+    def reads_late(x):
+        before = x.clone()
+        x.copy_(before.sin().detach() + (before - before.detach()) * x.detach().sin().cos())
+        return x
+
+    monkeypatch.setattr(libdl.Tensor, "sin_", reads_late)
+    with pytest.raises(AssertionError, match="gradient of input 0"):
+        harness.check(GOOD, checks.inplace_gradient)
+
+
 def test_a_lost_tangent_in_place_is_found(monkeypatch):
     right = libdl.Tensor.sin_
 

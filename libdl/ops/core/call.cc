@@ -86,6 +86,13 @@ SmallVector<bool, 8> Call::axes(int argument, const char* name, std::optional<Di
 
 // -- ending ---------------------------------------------------------------------------------
 
+// In place, a rule that reads an operand reads it as it was.
+bool Call::is_overwritten(const Save& s) const {
+  const bool operand = s.source >= 0 || s.source == kSavedConstant;
+  return in_place_ && operand && s.value->defined() && !s.value->is_number() &&
+         overlap(into_.tensor(), *s.value) == Overlap::kFull;
+}
+
 void Call::connect(Node* node, std::span<Tensor> outputs, std::span<const Save> saves) {
   Ref<Node> made = Ref<Node>::take(node);  // freed if a step below throws
   if ((mode_ & kModeAnomaly) && creation_site) node->more().site = creation_site();
@@ -100,7 +107,8 @@ void Call::connect(Node* node, std::span<Tensor> outputs, std::span<const Save> 
     meta.slot = static_cast<int32_t>(k);
   }
   int place = 0;
-  for (const Save& s : saves) save(*node, place++, *s.value, s.source);
+  for (const Save& s : saves)
+    save(*node, place++, is_overwritten(s) ? clone(*s.value) : *s.value, s.source);
   if (outputs.empty()) made.release();
 }
 

@@ -192,6 +192,7 @@ class Call {
  private:
   void begin();
   Ref<Node> cut() const;
+  bool is_overwritten(const Save& s) const;
   void connect(Node* node, std::span<Tensor> outputs, std::span<const Save> saves);
   void find_tangents();
   void ready_tangents(const Tensor& y);

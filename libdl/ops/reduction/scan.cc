@@ -94,10 +94,8 @@ Tensor cumprod(const Tensor& input, int32_t dim, Dtype dtype, Into into) {
   Call call("cumprod", into, {&x});
   const int32_t at = call.axis(2, "dim", dim, x.ndim());
   Tensor y = scanned(kernels::Scan::kProd, x, at, x.dtype());
-  // In place the rule needs the operand as it was.
-  const Tensor old = call.recording() && call.in_place() ? clone(x) : x;
   // u_k = u_(k-1) x_k + y_(k-1) t_k
-  return call.done(std::move(y), kCumprod, at, {saves_input(old, 0)}, [&](const Tensor& z) {
+  return call.done(std::move(y), kCumprod, at, {saves_input(x, 0)}, [&](const Tensor& z) {
     if (z.ndim() == 0 || z.numel() == 0) return call.tangent(0);
     const Dtype wide = summed_as(z.dtype());  // many roundings, and one
     const Tensor t = cast(call.tangent(0), wide), factor = cast(x, wide), before = cast(z, wide);
