@@ -31,6 +31,7 @@ enum class Tag : uint32_t {
   kOperator,
   kText,
   kOther,
+  kReleased,  // its memory is kept (base/handle.h), so that it is known when it is given again
 };
 
 class Counted {

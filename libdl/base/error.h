@@ -10,11 +10,11 @@
 #include <initializer_list>
 #include <string>
 
-#include "base/counted.h"
+#include "base/handle.h"
 #include "base/source_location.h"
 
-struct libdl_error : libdl::Counted {
-  libdl_error() : Counted(libdl::Tag::kError) {}
+struct libdl_error : libdl::Handle<libdl_error> {
+  libdl_error() : Handle(libdl::Tag::kError) {}
   ~libdl_error();
 
   libdl_error_code code = LIBDL_ERROR_INTERNAL;

@@ -9,8 +9,11 @@
 
 namespace libdl::capi {
 
-const char* kind_of(const void* handle) {
-  return kind_name(static_cast<const Counted*>(handle)->tag());
+std::string kind_of(const void* handle) {
+  const Tag tag = static_cast<const Counted*>(handle)->tag();
+  if (tag != Tag::kReleased) return kind_name(tag);
+  return std::string(kind_name(static_cast<const Grave*>(handle)->was)) +
+         " that was released before";
 }
 
 const char* kind_name(Tag tag) {
@@ -194,7 +197,7 @@ void check_one_device(OpId op, bool pointwise, std::initializer_list<DeviceOpera
 }
 
 void refuse_kind(OpId op, int argument, const void* handle, const char* wanted) {
-  refuse(op, argument, LIBDL_ERROR_KIND, std::string("is ") + kind_of(handle), wanted);
+  refuse(op, argument, LIBDL_ERROR_KIND, "is " + kind_of(handle), wanted);
 }
 
 void refuse_count(OpId op, int argument, int64_t count) {
@@ -255,8 +258,17 @@ TensorSpan live_tensors(const char* function, int argument, const char* name,
 }
 
 void tell_kind(const char* function, const char* name, const void* handle, Tag wanted) noexcept {
-  log(LogLevel::kWarning, "%s: argument 1 (%s) is %s, wanted %s: nothing was done", function, name,
-      kind_of(handle), kind_name(wanted));
+  try {
+    const std::string text = std::string(function) + ": argument 1 (" + name + ") is " +
+                             kind_of(handle) + ", wanted " + kind_name(wanted) +
+                             ": nothing was done";
+    if (handles_are_watched)
+      watched::tell(text);
+    else
+      log(LogLevel::kWarning, "%s", text.c_str());
+  } catch (...) {
+    // No memory to say so.
+  }
 }
 
 void check_kind(const char* function, int argument, const char* name, const void* handle,
@@ -264,7 +276,7 @@ void check_kind(const char* function, int argument, const char* name, const void
   if (!handle)
     fail_argument(LIBDL_ERROR_NULL, function, argument, name, "is NULL", kind_name(wanted));
   if (has_tag(handle, wanted)) return;
-  fail_argument(LIBDL_ERROR_KIND, function, argument, name, std::string("is ") + kind_of(handle),
+  fail_argument(LIBDL_ERROR_KIND, function, argument, name, "is " + kind_of(handle),
                 kind_name(wanted));
 }
 
@@ -277,7 +289,7 @@ void check_handles(const OpEntry& entry, const libdl_value* arguments) {
     if (value.type == LIBDL_VALUE_GENERATOR && value.held.generator &&
         !has_tag(value.held.generator, Tag::kGenerator))
       fail_argument(LIBDL_ERROR_KIND, entry.name, i + 1, argument.name,
-                    std::string("is ") + kind_of(value.held.generator), "a generator");
+                    "is " + kind_of(value.held.generator), "a generator");
     if (value.type == LIBDL_VALUE_STRING)
       in_text(entry.name, i + 1, argument.name, value.held.string.text, value.held.string.length);
     const bool array = value.type == LIBDL_VALUE_TENSORS || value.type == LIBDL_VALUE_INTS;

@@ -40,7 +40,7 @@ namespace libdl::capi {
 
 template <class Op, class F>
 [[gnu::always_inline]] inline libdl_error* door(Op op, F&& body) noexcept {
-  if (watched::on) [[unlikely]]
+  if (handles_are_watched) [[unlikely]]
     note_entry(op);
   try {
     body();
@@ -233,7 +233,7 @@ std::string_view in_text(const char* function, int argument, const char* name, c
                          int64_t length);
 void check_tensor(const char* function, int argument, const char* name, const libdl_tensor* handle);
 const char* kind_name(Tag tag);           // "a stream"
-const char* kind_of(const void* handle);  // the same of a live handle
+std::string kind_of(const void* handle);  // the same of a handle
 void check_kind(const char* function, int argument, const char* name, const void* handle,
                 Tag wanted);
 

@@ -61,7 +61,7 @@ void refuse_handle(const char* function, const void* managed) {
   const uint64_t count = word >> 32;
   if (tag < static_cast<uint32_t>(Tag::kTensor) || tag > static_cast<uint32_t>(Tag::kText)) return;
   if (count < 1 || count > 0xffff) return;
-  fail_argument(LIBDL_ERROR_KIND, function, 1, "managed", std::string("is ") + kind_of(managed),
+  fail_argument(LIBDL_ERROR_KIND, function, 1, "managed", "is " + kind_of(managed),
                 "a struct of DLPack's");
 }
 

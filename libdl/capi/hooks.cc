@@ -67,9 +67,9 @@ struct CallbackHook final : GradHook {
 
 }  // namespace
 
-struct libdl_hook : Counted {
+struct libdl_hook : Handle<libdl_hook> {
   libdl_hook(Ref<GradHook> h, libdl_hook_kind k)
-      : Counted(Tag::kHook), hook(std::move(h)), kind(k) {}
+      : Handle(Tag::kHook), hook(std::move(h)), kind(k) {}
   Ref<GradHook> hook;
   libdl_hook_kind kind;
 };

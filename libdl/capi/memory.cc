@@ -141,7 +141,7 @@ libdl_error* libdl_memory_describe_live(libdl_text** out) {
   constexpr const char* function = "memory_describe_live";
   return door(function, [&] {
     output(function, 1, "out", out);
-    if (!watched::on)
+    if (!handles_are_watched)
       fail(LIBDL_ERROR_STATE, function, "the environment does not say LIBDL_DEBUG_HANDLES=1");
     *out = new libdl_text(watched::living());
   });

@@ -23,7 +23,7 @@ void check_returned(const char* function, libdl_error* error) {
   if (!error) return;
   if (has_tag(error, Tag::kError)) throw Error::take(error);
   fail(LIBDL_ERROR_KIND, function,
-       std::string("the callback returned ") + kind_of(error) + ", wanted an error or NULL");
+       "the callback returned " + kind_of(error) + ", wanted an error or NULL");
 }
 
 void check_gradients(const char* function, const Returned& given) {

@@ -37,14 +37,14 @@ libdl_tensor* libdl_tensor_retain(libdl_tensor* tensor) {
 // For a thread with a scope, or where handles are watched. It stands apart, so that the plain way
 // needs no frame.
 [[gnu::cold, gnu::noinline]] static void release_watched(libdl_tensor* tensor) {
-  if (watched::on && tensor && !watched::may_be_released(tensor)) return;
+  if (handles_are_watched && tensor && !watched::may_be_released(tensor)) return;
   if (!is_kind("libdl_tensor_release", "tensor", tensor, Tag::kTensor)) return;
   if (within_scope()) reference_released(*current_state, tensor);
   if (tensor->drop()) destroy(tensor);
 }
 
 void libdl_tensor_release(libdl_tensor* tensor) {
-  if (watched::on || within_scope()) [[unlikely]]
+  if (handles_are_watched || within_scope()) [[unlikely]]
     return release_watched(tensor);
   if (is_kind("libdl_tensor_release", "tensor", tensor, Tag::kTensor) && tensor->drop())
     destroy(tensor);

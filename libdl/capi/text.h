@@ -7,10 +7,10 @@
 
 #include <string>
 
-#include "base/counted.h"
+#include "base/handle.h"
 
-struct libdl_text : libdl::Counted {
-  explicit libdl_text(std::string text) : Counted(libdl::Tag::kText), bytes(std::move(text)) {}
+struct libdl_text : libdl::Handle<libdl_text> {
+  explicit libdl_text(std::string text) : Handle(libdl::Tag::kText), bytes(std::move(text)) {}
   ~libdl_text() = default;
   const std::string bytes;
 };

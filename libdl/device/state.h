@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "base/counted.h"
+#include "base/handle.h"
 
 namespace libdl {
 
@@ -51,8 +51,8 @@ struct Attachment {  // an object that a higher layer attaches to the state
 
 }  // namespace libdl
 
-struct libdl_state : libdl::Counted {
-  libdl_state() : Counted(libdl::Tag::kState) {}
+struct libdl_state : libdl::Handle<libdl_state> {
+  libdl_state() : Handle(libdl::Tag::kState) {}
   ~libdl_state();
 
   uint32_t mode = libdl::kModeGrad;

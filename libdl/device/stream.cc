@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "base/lock.h"
-#include "base/slab.h"
 #include "device/device.h"
 #include "device/events.h"
 
@@ -59,7 +58,7 @@ void check_same_device(const char* op, Device event, Device stream) {
 }
 
 Stream stream_object(Device device, void* native, bool owned) {
-  Stream stream = Stream::take(slab_new<libdl_stream>());
+  Stream stream = Stream::take(new libdl_stream);
   stream->device = device;
   stream->native = native;
   stream->owned = owned;
@@ -70,7 +69,7 @@ Stream stream_object(Device device, void* native, bool owned) {
 
 void destroy(libdl_stream* stream) {
   if (stream->owned) idle().give({stream->device, stream->priority, stream->native});
-  slab_delete(stream);
+  delete stream;
 }
 
 void destroy(libdl_event* event) {
@@ -81,7 +80,7 @@ void destroy(libdl_event* event) {
     else
       give_event(table, event->device.index, event->native);
   }
-  slab_delete(event);
+  delete event;
 }
 
 Stream make_stream(Device device, int32_t priority) {
@@ -167,7 +166,7 @@ void wait(const libdl_stream& stream, const libdl_event& event) {
 
 Event make_event(Device device, bool timing) {
   check_device("event_new", device);
-  Event event = Event::take(slab_new<libdl_event>());
+  Event event = Event::take(new libdl_event);
   event->device = device;
   event->timing = timing;
   const Backend& table = backend(device.type);

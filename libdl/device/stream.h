@@ -7,19 +7,19 @@
 #include <atomic>
 #include <vector>
 
-#include "base/counted.h"
+#include "base/handle.h"
 #include "device/state.h"
 
-struct libdl_stream : libdl::Counted {
-  libdl_stream() : Counted(libdl::Tag::kStream) {}
+struct libdl_stream : libdl::Handle<libdl_stream> {
+  libdl_stream() : Handle(libdl::Tag::kStream) {}
   libdl::Device device;
   void* native = nullptr;  // the driver's handle
   int32_t priority = 0;
   bool owned = false;  // reused after this object: neither the default stream nor a foreign one
 };
 
-struct libdl_event : libdl::Counted {
-  libdl_event() : Counted(libdl::Tag::kEvent) {}
+struct libdl_event : libdl::Handle<libdl_event> {
+  libdl_event() : Handle(libdl::Tag::kEvent) {}
   libdl::Device device;
   void* native = nullptr;
   bool timing = false;

@@ -12,8 +12,8 @@
 #include "io/header.h"
 
 // An opened file. Tensors may be read from several threads at once.
-struct libdl_file : libdl::Counted {
-  libdl_file() : Counted(libdl::Tag::kFile) {}
+struct libdl_file : libdl::Handle<libdl_file> {
+  libdl_file() : Handle(libdl::Tag::kFile) {}
   ~libdl_file();
 
   libdl::Header header;

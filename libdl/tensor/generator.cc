@@ -49,7 +49,7 @@ void watch_forks() {
 }  // namespace libdl
 
 libdl_generator::libdl_generator(uint64_t first)
-    : Counted(libdl::Tag::kGenerator), seed(first), offset(0), lineage(0) {
+    : Handle(libdl::Tag::kGenerator), seed(first), offset(0), lineage(0) {
   libdl::set_seed(*this, first);
 }
 

@@ -10,9 +10,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "base/counted.h"
+#include "base/handle.h"
 
-struct libdl_generator : libdl::Counted {
+struct libdl_generator : libdl::Handle<libdl_generator> {
   explicit libdl_generator(uint64_t seed);
 
   std::atomic<uint64_t> seed;     // as the user gave it; it is the key

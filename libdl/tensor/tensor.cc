@@ -43,7 +43,7 @@ void destroy(libdl_tensor* t) {
   if (t->room) [[unlikely]]
     free_room(t);
   count(slab::cache.live_tensors, -1);
-  if (watched::on) [[unlikely]]
+  if (handles_are_watched) [[unlikely]]
     return watched::retired(t);
   t->~libdl_tensor();
   slab_free(t, sizeof(libdl_tensor));
@@ -59,7 +59,7 @@ static Tensor shell(int ndim, Dtype dtype) {
   t->dtype = dtype;
   if (state().mode & kModeInference) t->flags |= kInferenceMade;
   count(slab::cache.live_tensors, 1);
-  if (watched::on) [[unlikely]]
+  if (handles_are_watched) [[unlikely]]
     watched::made(t);
   return Tensor::take(t);
 }

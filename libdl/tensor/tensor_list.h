@@ -5,12 +5,12 @@
 
 #include <vector>
 
-#include "base/counted.h"
+#include "base/handle.h"
 #include "tensor/tensor.h"
 
-struct libdl_tensor_list : libdl::Counted {
+struct libdl_tensor_list : libdl::Handle<libdl_tensor_list> {
   explicit libdl_tensor_list(std::vector<libdl::Tensor> list)
-      : Counted(libdl::Tag::kTensorList), tensors(std::move(list)) {}
+      : Handle(libdl::Tag::kTensorList), tensors(std::move(list)) {}
   const std::vector<libdl::Tensor> tensors;
 };
 

@@ -9,6 +9,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "base/handle.h"
 #include "base/lock.h"
 #include "base/slab.h"
 #include "runtime/log.h"
@@ -38,15 +39,6 @@ Register& all() {
 
 constinit thread_local const char* function = "";
 
-// To the host's handler. Without one to the standard error stream: whoever set the variable wants
-// to see it.
-void tell(const std::string& text) {
-  if (logging())
-    log(LogLevel::kError, "%s", text.c_str());
-  else
-    std::fprintf(stderr, "libdl: %s\n", text.c_str());
-}
-
 std::string hexadecimal(const void* handle) {
   char text[32];
   std::snprintf(text, sizeof text, "%p", handle);
@@ -60,12 +52,16 @@ void tell_living() {
 
 }  // namespace
 
-bool on = [] {
-  const char* const text = std::getenv("LIBDL_DEBUG_HANDLES");
-  const bool wanted = text && std::string_view(text) == "1";
-  if (wanted) std::atexit(tell_living);
-  return wanted;
-}();
+// Other files' variables may not be set yet.
+[[maybe_unused]] static const bool told_at_exit =
+    environment_watches_handles() && std::atexit(tell_living) == 0;
+
+void tell(const std::string& text) {
+  if (logging())
+    log(LogLevel::kError, "%s", text.c_str());
+  else
+    std::fprintf(stderr, "libdl: %s\n", text.c_str());
+}
 
 void entered(const char* name) noexcept { function = name; }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// LIBDL_DEBUG_HANDLES=1: which tensors live, who made them, and which handles were released too
-// often. A destroyed tensor's cell is not used again for a while, so that its handle is known.
+// LIBDL_DEBUG_HANDLES=1 for tensors (for other handles see base/handle.h): which live, who made
+// them, and which were released too often. To be called if handles_are_watched. A destroyed
+// tensor's cell is not used again for a while, so that its handle is known.
 #pragma once
 
 #include <string>
@@ -9,9 +10,6 @@
 #include "tensor/tensor.h"
 
 namespace libdl::watched {
-
-// Set before the first call, and never changed.
-extern bool on;
 
 // The function that the host has called on this thread; a name that is never freed.
 [[gnu::cold]] void entered(const char* function) noexcept;
@@ -22,6 +20,10 @@ extern bool on;
 
 // False if no such tensor lives: reported, and nothing must be done with the handle.
 [[gnu::cold]] bool may_be_released(const libdl_tensor* tensor) noexcept;
+
+// Tells the host's log handler; without one the standard error stream: whoever set the variable
+// wants to see it.
+void tell(const std::string& text);
 
 // The tensors that live, a line for those that one function made with one dtype and shape.
 std::string living();

@@ -62,6 +62,73 @@ static void second_releases(void) {
   CHECK(heard[0] == 0);
 }
 
+static libdl_error *same(void *ctx, libdl_tensor **gradients, int64_t count,
+                         libdl_tensor *const *incoming, int64_t incoming_count) {
+  (void)ctx, (void)gradients, (void)count, (void)incoming, (void)incoming_count;
+  return NULL;
+}
+
+/* Handles of the other kinds: released once, then again, also when a thousand of the kind were made
+ * in between, of which none has its place. */
+#define TOLD_TWICE(kind, handle, name, words)                                     \
+  do {                                                                            \
+    libdl_##kind##_release(handle);                                               \
+    libdl_##kind##_release(handle);                                               \
+    CHECK(told("libdl_" #kind "_release: argument 1 (" name ") is " words         \
+               " that was released before, wanted " words ": nothing was done")); \
+  } while (0)
+
+static void second_releases_of_other_kinds(void) {
+  libdl_tensor *const x = filled(2, 3);
+  libdl_tensor *none;
+  libdl_tensor_list *list;
+  libdl_state *state;
+  libdl_generator *generator;
+  libdl_stream *stream;
+  libdl_event *event;
+  libdl_text *text;
+  libdl_hook *hook;
+  libdl_file *file;
+  GOOD(libdl_unbind(x, 0, &list));
+  TOLD_TWICE(tensor_list, list, "list", "a list of tensors");
+  CHECK(libdl_tensor_list_count(list) == 0 && libdl_tensor_list_get(list, 0) == NULL);
+  GOOD(libdl_state_new(&state));
+  TOLD_TWICE(state, state, "state", "a state");
+  BAD_CODE(libdl_state_swap(state, NULL), KIND);
+  GOOD(libdl_generator_new(1, &generator));
+  TOLD_TWICE(generator, generator, "generator", "a generator");
+  for (int i = 0; i < 1000; ++i) {
+    libdl_generator *other;
+    GOOD(libdl_generator_new(1, &other));
+    libdl_generator_release(other);
+  }
+  libdl_generator_release(generator);
+  CHECK(told("a generator that was released before"));
+  GOOD(libdl_stream_new(NULL, 0, &stream));
+  TOLD_TWICE(stream, stream, "stream", "a stream");
+  GOOD(libdl_event_new(NULL, 0, &event));
+  TOLD_TWICE(event, event, "event", "an event");
+  GOOD(libdl_memory_describe_live(&text));
+  TOLD_TWICE(text, text, "text", "a text");
+  static const char empty[] = {2, 0, 0, 0, 0, 0, 0, 0, '{', '}'};
+  GOOD(libdl_file_open_memory(empty, sizeof empty, NULL, NULL, NULL, &file));
+  TOLD_TWICE(file, file, "file", "a file");
+  libdl_error *const error = libdl_neg(NULL, &none);
+  TOLD_TWICE(error, error, "error", "an error");
+  GOOD(libdl_tensor_set_requires_grad(x, 1));
+  GOOD(libdl_tensor_add_hook(x, LIBDL_HOOK_TENSOR, same, NULL, NULL, &hook));
+  TOLD_TWICE(hook, hook, "hook", "a hook");
+  /* In place of a tensor, and where a tensor was wanted. */
+  libdl_tensor_release((libdl_tensor *)list);
+  CHECK(told(" is no tensor that lives: nothing was done"));
+  GOOD(libdl_unbind(x, 0, &list));
+  libdl_state_release((libdl_state *)list);
+  CHECK(told("is a list of tensors, wanted a state: nothing was done"));
+  libdl_tensor_list_release(list);
+  CHECK(heard[0] == 0);
+  libdl_tensor_release(x);
+}
+
 static void what_lives(void) {
   const int64_t shape[] = {2, 3};
   libdl_tensor *a, *b, *c, *d;
@@ -93,6 +160,7 @@ int main(int count, char **arguments) {
   GOOD(libdl_set_log_handler(hear, NULL, NULL));
   what_lives();
   second_releases();
+  second_releases_of_other_kinds();
   describes("");
   GOOD(libdl_set_log_handler(NULL, NULL, NULL));
   return failures ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Objects behind handles, but for tensors, which are many and have cells of their own. With
+// LIBDL_DEBUG_HANDLES=1 the memory of one that was released is kept for a while, and tagged so: who
+// gives it again is told what it was.
+#pragma once
+
+#include <new>
+
+#include "base/counted.h"
+
+namespace libdl {
+
+bool environment_watches_handles();
+// The same, read when the library is loaded.
+extern const bool handles_are_watched;
+
+// What takes the place of a destroyed object.
+struct Grave {
+  Tag tag = Tag::kReleased;
+  Tag was;
+};
+
+// Keeps the memory until many others have followed.
+[[gnu::cold]] void bury(void* memory, Tag was) noexcept;
+
+template <class T>
+class Handle : public Counted {
+ public:
+  using Counted::Counted;
+  static void operator delete(Handle* handle, std::destroying_delete_t) noexcept {
+    static_assert(sizeof(T) >= sizeof(Grave));
+    T* const object = static_cast<T*>(handle);
+    const Tag was = object->tag();
+    object->~T();
+    if (handles_are_watched) [[unlikely]]
+      bury(object, was);
+    else
+      ::operator delete(object);
+  }
+};
+
+}  // namespace libdl
