@@ -171,8 +171,8 @@ def wrong(name: str, function: Any, dims: int, transposed: bool) -> list[Reject]
                   lambda: function(x, w, output_padding=1)),
            Reject(errors, (f"{name}: argument 1 (input)", "at least 1 in each dimension"),
                   lambda: function(x, w, padding=3))] if transposed else
-          [Reject(errors, (f"{name}: argument 2 (weight) has a window that reaches over 6 elements",
-                           "at most 5"),
+          [Reject(errors, (f"{name}: argument 1 (input) has shape",
+                           "room for a window that reaches over 6 in dimension 2"),
                   lambda: function(x, ones(*window[:2], *[6] * dims)))]),
     ]
 

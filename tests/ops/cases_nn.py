@@ -143,7 +143,10 @@ CASES = [
         Reject((ValueError, RuntimeError), ("mse_loss", "target"),
                lambda: F.mse_loss(libdl.ones(2), libdl.ones(3)))], **rows),
     Case("layer_norm", F.layer_norm, layer_norm, norm_samples, rejects=[
-        Reject((ValueError, RuntimeError), ("layer_norm", "normalized_shape"),
+        Reject((ValueError, RuntimeError), ("layer_norm: argument 2 (normalized_shape) is []",),
+               lambda: F.layer_norm(libdl.ones(2, 3), ())),
+        Reject((ValueError, RuntimeError), ("layer_norm: argument 1 (input) has shape [2, 3]",
+                                            "wanted [2], which is normalized_shape"),
                lambda: F.layer_norm(libdl.ones(2, 3), (2,)))], dtypes="f", scale=200),
     Case("max_pool2d", libdl.max_pool2d, pooled, pool_samples, exact=True, rejects=[
         Reject(ValueError, ("max_pool2d: argument 4 (padding) is 2, wanted at most half",),

@@ -134,6 +134,9 @@ CASES = [
                lambda: F.batch_norm(libdl.arange(4).reshape(2, 2), None, None, training=True)),
         Reject((ValueError, RuntimeError, TypeError), ("batch_norm: argument 3 (running_var)",),
                lambda: F.batch_norm(ones(2, 3), ones(3), None)),
+        Reject((ValueError, RuntimeError), ("batch_norm: argument 1 (input) has 3 channels, wanted 2, "
+                                            "as the vectors of the channels",),
+               lambda: F.batch_norm(ones(4, 3), ones(2), ones(2))),
         Reject((ValueError, RuntimeError), ("batch_norm: argument 4 (weight) has shape [2]",
                                             "wanted [3], one a channel"),
                lambda: F.batch_norm(ones(2, 3), ones(3), ones(3), ones(2))),
@@ -151,6 +154,8 @@ CASES = [
         Reject((ValueError, RuntimeError), ("group_norm: argument 2 (num_groups) is 2",
                                             "wanted a divisor of the channels, 3"),
                lambda: F.group_norm(ones(2, 3), 2)),
+        Reject((ValueError, RuntimeError), ("group_norm: argument 1 (input) has 3 channels, wanted 4",),
+               lambda: F.group_norm(ones(2, 3), 2, ones(4), ones(4))),
         Reject((ValueError, RuntimeError), ("group_norm: argument 1 (input) has shape [3]",),
                lambda: F.group_norm(ones(3), 1)),
         Reject((ValueError, RuntimeError), ("group_norm: argument 1 (input) has shape [1, 2], wanted more",),
@@ -171,8 +176,10 @@ CASES = [
                lambda: F.instance_norm(ones(2, 3, 4), ones(3), ones(3), use_input_stats=False,
                                        eps=-1.0))], **rows),
     Case("rms_norm", F.rms_norm, rms_norm, square_samples, rejects=[
-        Reject((ValueError, RuntimeError), ("rms_norm: argument 2 (normalized_shape) is [2]",),
+        Reject((ValueError, RuntimeError), ("rms_norm: argument 1 (input) has shape [2, 3], wanted [2], which is normalized_shape",),
                lambda: F.rms_norm(ones(2, 3), (2,))),
+        Reject((ValueError, RuntimeError), ("rms_norm: argument 2 (normalized_shape) is []",),
+               lambda: F.rms_norm(ones(2, 3), ())),
         Reject((ValueError, RuntimeError), ("rms_norm: argument 3 (weight) has shape [2]",),
                lambda: F.rms_norm(ones(2, 3), (3,), ones(2)))], **rows),
 ]

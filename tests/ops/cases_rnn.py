@@ -275,7 +275,7 @@ def cell_refusals(kind: str) -> list[Reject]:
                lambda: call(libdl.zeros(1, 3, dtype=libdl.int64), h(1), *w)),
         Reject(wrong, (f"{name}: argument 2 (hx) has shape [4, 2]", "wanted [1, 2]"),
                lambda: call(ones(1, 3), h(4), *w)),
-        Reject(wrong, (f"{name}: argument 3 (w_ih) has shape [{sums}, 2], wanted [{sums}, 3]",),
+        Reject(wrong, (f"{name}: argument 1 (input) has 3 features, wanted 2, for w_ih has shape [{sums}, 2]",),
                lambda: call(ones(1, 3), h(1), w[1], w[1])),
         Reject(wrong, (f"{name}: argument 3 (w_ih) has shape [6]",),
                lambda: call(ones(1, 3), h(1), ones(6), w[1])),

@@ -116,7 +116,7 @@ GATED = [
         no_integers("prelu", ones(1)),
         Reject(REFUSED, ("prelu: argument 1 (input) is float32, wanted float64, as argument 2 (weight)",),
                lambda: F.prelu(ones(2), ones(1).double())),
-        Reject(REFUSED, ("prelu: argument 2 (weight) has shape [2]",),
+        Reject(REFUSED, ("prelu: argument 1 (input) has shape [2, 3], wanted 2 channels, as weight has",),
                lambda: F.prelu(ones(2, 3), ones(2))),
         Reject(REFUSED, ("prelu: argument 2 (weight) has shape [1, 1]",),
                lambda: F.prelu(ones(2, 3), ones(1, 1)))]),

@@ -93,7 +93,7 @@ LEAF = "is a leaf that requires grad, used in an in-place operation"
      "modified by an in-place operation: it was overwritten by add"),
     (lambda: libdl.mm(X, X), "mm: argument 2 (mat2) has shape [2, 3], wanted 3 rows: shapes [2, 3] "
      "and [2, 3] cannot be multiplied"),
-    (lambda: nn.Linear(2, 2)(X), "linear: argument 2 (weight) has shape [2, 2], wanted 3 columns: "
+    (lambda: nn.Linear(2, 2)(X), "linear: argument 1 (input) has shape [2, 3], wanted 2 columns: "
      "shapes [2, 3] and [2, 2] cannot be multiplied"),
     (lambda: bool(libdl.ones(2)), "bool: the Boolean value of a tensor with more than one value is "
      "ambiguous (it has 2 elements): use any() or all()"),

@@ -250,9 +250,9 @@ static Tensor conv(const Asked& a, std::optional<Dims> stride, std::optional<Dim
     const int64_t room = image[d] + before[d] + after[d],
                   reach = c.dilation[d] * (window[d] - 1) + 1;
     if (reach > room)
-      a.bad(LIBDL_ERROR_SHAPE, 2, "weight",
-            "has a window that reaches over " + std::to_string(reach) + " elements",
-            "at most " + std::to_string(room) + ", the input's size with its padding");
+      a.bad(LIBDL_ERROR_SHAPE, 1, "input", "has shape " + to_string(a.input.shape()),
+            "room for a window that reaches over " + std::to_string(reach) + " in dimension " +
+                std::to_string(a.input.ndim() - 3 + static_cast<int>(d)));
     out[d] = (room - reach) / c.stride[d] + 1;
   }
   c.x = image_shape(a, a.weight.size(1) * groups, image);

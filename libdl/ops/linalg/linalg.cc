@@ -370,8 +370,8 @@ static void check_linear(const Tensor& x, const Tensor& w, const Tensor* bias) {
                   "has " + std::to_string(w.ndim()) + " dimensions", "1 or 2");
   require_same_dtype(op, 1, "input", x, w, ", as argument 2 (weight)");
   if (x.size(x.ndim() - 1) != w.size(w.ndim() - 1))
-    fail_argument(LIBDL_ERROR_SHAPE, op, 2, "weight", "has shape " + to_string(w.shape()),
-                  that_fit(x.size(x.ndim() - 1), " columns", x, w));
+    fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", "has shape " + to_string(x.shape()),
+                  that_fit(w.size(w.ndim() - 1), " columns", x, w));
   if (!bias) return;
   require_same_dtype(op, 3, "bias", *bias, x);
   Shape result(x.shape());

@@ -84,6 +84,7 @@ Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const T
   const Measured a = squared(wide(input1)), b = squared(wide(input2));
   const Tensor cosine = cast(total(a.x, b.x) / (sqrt(a.size) * sqrt(b.size)),
                              promote(input1.dtype(), input2.dtype()));
+  check_broadcast(op, {{cosine, 1, "input1"}, {cosine, 2, "input2"}, {target, 3, "target"}});
   const Tensor zero = number(int64_t{0});
   return named(rename_error(
       op, {{"condition", 3, "target"}, {"other", 3, "target"}, {"input", 3, "target"}}, [&] {

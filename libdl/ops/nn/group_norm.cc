@@ -63,10 +63,10 @@ Tensor group_norm(const Tensor& input, int64_t num_groups, const Tensor* weight,
     fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", "has shape " + to_string(input.shape()),
                   "more than one value per group");
   check_floating(op, {input, 1, "input"});
+  check_input_of(op, input, {weight, bias});
   if (num_groups < 1 || input.size(1) % num_groups)
     fail_argument(LIBDL_ERROR_VALUE, op, 2, "num_groups", "is " + std::to_string(num_groups),
                   "a divisor of the channels, " + std::to_string(input.size(1)));
-  check_input_of(op, input, {weight, bias});
   check_channels(op, input, 3, "weight", weight);
   check_channels(op, input, 4, "bias", bias);
   const Named named(op);
@@ -125,10 +125,7 @@ Tensor rms_norm(const Tensor& input, Dims normalized_shape, const Tensor* weight
   LIBDL_OBSERVED(rms_norm, input, normalized_shape, weight, eps);
   const char* const op = "rms_norm";
   if (!input.is_complex()) check_floating(op, {input, 1, "input"});
-  const int lead = input.ndim() - static_cast<int>(normalized_shape.size());
-  if (normalized_shape.empty() || lead < 0 || !same(input.shape().subspan(lead), normalized_shape))
-    fail_argument(LIBDL_ERROR_SHAPE, op, 2, "normalized_shape", "is " + to_string(normalized_shape),
-                  "the last dimensions of " + to_string(input.shape()));
+  check_normalized(op, input, normalized_shape);
   if (weight && !same(weight->shape(), normalized_shape))
     fail_argument(LIBDL_ERROR_SHAPE, op, 3, "weight", "has shape " + to_string(weight->shape()),
                   to_string(normalized_shape));
@@ -137,7 +134,7 @@ Tensor rms_norm(const Tensor& input, Dims normalized_shape, const Tensor* weight
                   "a floating dtype");
   const Named named(op);
   Shape dims;
-  for (int d = lead; d < input.ndim(); ++d) dims.push_back(d);
+  for (int d = input.ndim() - static_cast<int>(normalized_shape.size()); d < input.ndim(); ++d) dims.push_back(d);
   const Tensor x = cast(input, normalised_as(input.dtype()));
   const bool wide = x.dtype() == Dtype::kFloat64 || x.dtype() == Dtype::kComplex128;
   const double least =

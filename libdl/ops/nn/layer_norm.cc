@@ -110,15 +110,22 @@ static bool is_wider(Dtype dtype, const Tensor& x) {
   return dtype == Dtype::kFloat32 && size_of(x.dtype()) == 2 && x.device().is_cpu();
 }
 
+void check_normalized(const char* op, const Tensor& input, Dims normalized_shape) {
+  if (normalized_shape.empty())
+    fail_argument(LIBDL_ERROR_SHAPE, op, 2, "normalized_shape", "is []", "1 dimension or more");
+  const int lead = input.ndim() - static_cast<int>(normalized_shape.size());
+  if (lead < 0 || !same(input.shape().subspan(lead), normalized_shape))
+    fail_argument(
+        LIBDL_ERROR_SHAPE, op, 1, "input", "has shape " + to_string(input.shape()),
+        to_string(normalized_shape) + ", which is normalized_shape, as its last dimensions");
+}
+
 static Norm check(const Tensor& x, Dims shape, const Tensor* weight, const Tensor* bias) {
   const char* const op = "layer_norm";
   if (!is_floating(x.dtype()))
     fail_argument(LIBDL_ERROR_DTYPE, op, 1, "input", std::string("is ") + name_of(x.dtype()),
                   "a floating dtype");
-  const int lead = x.ndim() - static_cast<int>(shape.size());
-  if (shape.empty() || lead < 0 || !same(x.shape().subspan(lead), shape))
-    fail_argument(LIBDL_ERROR_SHAPE, op, 2, "normalized_shape", "is " + to_string(shape),
-                  "the last dimensions of " + to_string(x.shape()));
+  check_normalized(op, x, shape);
   const auto fits = [&](int argument, const char* name, const Tensor* p) {
     if (!p) return;
     if (!same(p->shape(), shape))
@@ -134,6 +141,7 @@ static Norm check(const Tensor& x, Dims shape, const Tensor* weight, const Tenso
                   std::string(name_of(weight->dtype())) + ", as arguments 3 and 4");
   fits(3, "weight", weight);
   fits(4, "bias", bias);
+  const int lead = x.ndim() - static_cast<int>(shape.size());
   Norm a{{}, {}, 1, 1};
   for (int d = 0; d < x.ndim(); ++d) {
     (d < lead ? a.n : a.cols) *= x.size(d);

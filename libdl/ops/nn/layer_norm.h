@@ -7,6 +7,9 @@
 
 namespace libdl {
 
+// Throws SHAPE unless the input's last dimensions are these, of which there must be one.
+void check_normalized(const char* op, const Tensor& input, Dims normalized_shape);
+
 Tensor layer_norm(const Tensor& input, Dims normalized_shape, const Tensor* weight,
                   const Tensor* bias, double eps);
 

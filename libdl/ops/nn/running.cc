@@ -26,15 +26,20 @@ void check_input_of(const char* op, const Tensor& input,
                     std::initializer_list<const Tensor*> vectors) {
   const Tensor* first = nullptr;
   int count = 0;
+  bool alike = true, sizes = true;  // the dtypes and the sizes of the vectors
   for (const Tensor* const x : vectors) {
     if (!x) continue;
     ++count;
     if (!first) first = x;
-    if (x->dtype() != first->dtype() || x->dtype() == input.dtype() ||
-        x->dtype() == normalised_as(input.dtype()))
-      return;
+    alike &= x->dtype() == first->dtype();
+    sizes &= x->ndim() == 1 && same(x->shape(), first->shape());
   }
-  if (count > 1)
+  if (count < 2) return;
+  if (sizes && first->size(0) != input.size(1))
+    fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input",
+                  "has " + std::to_string(input.size(1)) + " channels",
+                  std::to_string(first->size(0)) + ", as the vectors of the channels");
+  if (alike && first->dtype() != input.dtype() && first->dtype() != normalised_as(input.dtype()))
     fail_argument(LIBDL_ERROR_DTYPE, op, 1, "input", std::string("is ") + name_of(input.dtype()),
                   std::string(name_of(first->dtype())) + ", as the vectors of the channels");
 }

@@ -181,9 +181,12 @@ Tensor prelu(const Tensor& input, const Tensor& weight) {
     fail_argument(LIBDL_ERROR_DTYPE, op, 1, "input", std::string("is ") + name_of(input.dtype()),
                   std::string(name_of(weight.dtype())) + ", as argument 2 (weight)");
   const int64_t channels = input.ndim() > 1 ? input.size(1) : 1;
-  if (weight.ndim() > 1 || (weight.numel() != 1 && weight.numel() != channels))
+  if (weight.ndim() > 1)
     fail_argument(LIBDL_ERROR_SHAPE, op, 2, "weight", "has shape " + to_string(weight.shape()),
                   "[" + std::to_string(channels) + "], one a channel, or one element");
+  if (weight.numel() != 1 && weight.numel() != channels)
+    fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", "has shape " + to_string(input.shape()),
+                  std::to_string(weight.numel()) + " channels, as weight has");
   const Named named(op);
   if (weight.numel() == 1) {
     const Tensor slope = weight.ndim() ? reshape(weight, Dims()) : weight;

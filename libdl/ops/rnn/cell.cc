@@ -49,6 +49,9 @@ static void check(const CellCall& c) {
   if (c.w_ih.dtype() == c.w_hh.dtype() && c.w_ih.dtype() != x.dtype())
     c.bad(LIBDL_ERROR_DTYPE, 1, "input", std::string("is ") + name_of(x.dtype()),
           std::string(name_of(c.w_ih.dtype())) + ", as argument 3 (w_ih)");
+  if (c.w_ih.size(1) != features)
+    c.bad(LIBDL_ERROR_SHAPE, 1, "input", "has " + std::to_string(features) + " features",
+          std::to_string(c.w_ih.size(1)) + ", for w_ih has shape " + to_string(c.w_ih.shape()));
   const int64_t sums = c.w_ih.size(0), hidden = sums / gates;
   const Shape state = x.ndim() == 2 ? Shape{x.size(0), hidden} : Shape{hidden};
   const bool two = c.hx.size() == 2;
