@@ -47,12 +47,14 @@ else()
     libdl_native_kernels(libdl_objects ${libdl_sources})
   endif()
   target_link_libraries(libdl_objects PRIVATE libdl_dependencies)
-  # Kernels are more than half of what is compiled: of their debug information lines are enough, and
-  # a quarter of the time less.
+  # Of debug information lines are enough, a quarter of the time less, but for the doors, whose types
+  # the ABI gate reads.
+  set(doors ${libdl_sources} ${libdl_generated_sources})
+  list(FILTER doors INCLUDE REGEX "/(libdl/capi|generated)/")
   if(PROJECT_IS_TOP_LEVEL)
-    set(kernels ${libdl_sources})
-    list(FILTER kernels INCLUDE REGEX "/kernels/cpu/")
-    set_property(SOURCE ${kernels} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-g1>)
+    set(behind_doors ${libdl_sources})
+    list(REMOVE_ITEM behind_doors ${doors})
+    set_property(SOURCE ${behind_doors} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-g1>)
   endif()
   # Kernels in scalar code, whose loops only -O3 turns into vectors.
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT LIBDL_SANITIZE)
@@ -62,8 +64,6 @@ else()
   # Doors with equal bodies must not be folded into one: the other would lose the debug information
   # that the ABI gate reads.
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    set(doors ${libdl_sources} ${libdl_generated_sources})
-    list(FILTER doors INCLUDE REGEX "/(libdl/capi|generated)/")
     set_source_files_properties(${doors} PROPERTIES COMPILE_OPTIONS -fno-ipa-icf)
   endif()
   set(core_contents "")

@@ -84,3 +84,9 @@ function(libdl_program_flags target)
     target_compile_definitions(${target} PRIVATE LIBDL_SANITIZE=1)
   endif()
 endfunction()
+
+# libdl_test_flags(target): for tests of internals, which take longer to compile than to run.
+function(libdl_test_flags target)
+  libdl_program_flags(${target})
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1 -g1>)
+endfunction()

@@ -16,7 +16,7 @@ add_custom_target(tests)
 
 if(core_tests AND NOT LIBDL_CORE_ARCHIVE)
   add_executable(core_tests ${core_tests})
-  libdl_program_flags(core_tests)
+  libdl_test_flags(core_tests)
   libdl_includes(core_tests)
   target_compile_features(core_tests PRIVATE cxx_std_20)
   target_link_libraries(core_tests PRIVATE libdlcore_static libdl_dependencies GTest::gtest
@@ -137,7 +137,7 @@ file(GLOB fault_injection_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/fa
 if(fault_injection_tests AND NOT LIBDL_CORE_ARCHIVE)
   add_executable(fault_injection_tests ${fault_injection_tests} tests/core/sanitizer_options.cc
                  $<TARGET_OBJECTS:attack_objects>)
-  libdl_program_flags(fault_injection_tests)
+  libdl_test_flags(fault_injection_tests)
   libdl_includes(fault_injection_tests)
   target_include_directories(fault_injection_tests PRIVATE ${PROJECT_SOURCE_DIR}/tests/attack)
   target_compile_definitions(fault_injection_tests PRIVATE LIBDL_ATTACKS="${attack_folder}/attacks.txt")

@@ -36,7 +36,7 @@ function(libdl_variant name definition)
   add_executable(core_tests_${name} ${variant_tests} ${${name}_tests} ${objects})
   set_target_properties(core_tests_${name} PROPERTIES
     OUTPUT_NAME core_tests RUNTIME_OUTPUT_DIRECTORY ${folder})
-  libdl_program_flags(core_tests_${name})
+  libdl_test_flags(core_tests_${name})
   target_compile_features(core_tests_${name} PRIVATE cxx_std_20)
   libdl_varies(core_tests_${name} ${ARGN})
   target_link_libraries(core_tests_${name} PRIVATE GTest::gtest GTest::gtest_main)
