@@ -133,7 +133,8 @@ def index_reduce(d: Draw) -> Made:
     d.dtype = "float64"
     n, k, m = d.some(1, 2, 3), d.some(1, 2, 3), d.some(1, 2, 3)
     x, source = d.tensor((n, m), kind="unit"), d.tensor((k, m), kind="unit")
-    return [x, "0", d.indices((k,), n), source, d.some("'amax'", "'mean'", "'prod'")], {}
+    return [x, "0", d.indices((k,), n), source, d.some("'amax'", "'amin'", "'mean'", "'prod'")], {
+        "include_self": d.some("True", "False")}  # fmt: skip
 
 
 @recipe("gcd", "lcm")

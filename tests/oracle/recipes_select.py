@@ -170,7 +170,8 @@ def scatter_reduce(d: Draw) -> Made:
     x = d.input(1)
     dim = near(d)
     return [x, dim, d.indices(d.shape, size_of(d, dim)), d.tensor(d.shape, d.dtype),
-            d.some("'sum'", "'mean'")], {}  # fmt: skip
+            d.some("'sum'", "'mean'", "'prod'", "'amax'", "'amin'")], {
+                "include_self": d.some("True", "False")}  # fmt: skip
 
 
 @recipe("hann_window", "hamming_window", "blackman_window", "bartlett_window", "kaiser_window")
