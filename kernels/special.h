@@ -93,41 +93,57 @@ LIBDL_EVERYWHERE double digamma(double x) {
   return value - std::numbers::pi / std::tan(std::numbers::pi * part);
 }
 
-// Hurwitz's zeta function, the sum of (q + k)^-s, for whole s >= 2 and q that is not below 0: ten
-// terms and more are added, the rest is Euler and Maclaurin's.
-LIBDL_EVERYWHERE double zeta_above(double s, double q) {
-  if (q == 0) return kInfinite;
+// unit^s times Hurwitz's zeta function, the sum of (unit / (q + k))^s, for whole s >= 2 and q above
+// 0: terms are added until the rest is Euler and Maclaurin's, whose series wants a q
+// that is larger than s.
+LIBDL_EVERYWHERE double zeta_above(double s, double q, double unit) {
   double sum = 0;
-  while (q < 10) sum += std::pow(q++, -s);
+  for (int k = 0; k < 100 && q < 1.5 * s + 7; ++k) {
+    const double term = std::pow(q++ / unit, -s);
+    sum += term;
+    if (term <= 1e-17 * sum) return sum;
+  }
   // B_2j / (2j)!
   constexpr double kBernoulli[] = {1.0 / 12,           -1.0 / 720,     1.0 / 30240,
                                    -1.0 / 1209600,     1.0 / 47900160, -691.0 / 1307674368000.0,
                                    1.0 / 74724249600.0};
-  const double first = std::pow(q, -s);
-  sum += first * (0.5 + q / (s - 1));
-  double rising = s, power = first / q;
+  // Not the power of -s, which may vanish where this one does not.
+  const double rest = std::pow(q / unit, 1 - s) * unit;
+  sum += rest * (1 / (s - 1) + 0.5 / q);
+  double rising = s, power = rest / q / q;
   for (int j = 0; j < 7; ++j) {
     sum += kBernoulli[j] * rising * power;
     rising *= (s + 2 * j + 1) * (s + 2 * j + 2);
-    power /= q * q;
+    power = power / q / q;
   }
   return sum;
 }
-// The terms of negative numbers are those from 1 - q down to 1 - f, where f is q's fraction: the
-// difference of two such sums.
-LIBDL_EVERYWHERE double zeta(double s, double q) {
-  if (q <= 0 && q == std::floor(q)) return kInfinite;
-  if (!(q < 0)) return zeta_above(s, q);
-  const double f = q - std::floor(q), sign = std::fmod(s, 2) == 0 ? 1 : -1;
+// The terms of negative numbers are those from 1 - q down to -r, where r is what is left of q when
+// its whole part is gone: the difference of two such sums.
+LIBDL_EVERYWHERE double zeta(double s, double q, double unit) {
+  if (!(q < 0)) return zeta_above(s, q, unit);
+  const double r = std::fmod(q, 1.0), sign = std::fmod(s, 2) == 0 ? 1 : -1;
   // the large ones first
-  return zeta_above(s, f) + sign * zeta_above(s, 1 - f) - sign * zeta_above(s, 1 - q);
+  return zeta_above(s, 1 + r, unit) + sign * zeta_above(s, -r, unit) -
+         sign * zeta_above(s, 1 - q, unit);
+}
+
+// n! zeta(n + 1, x)
+LIBDL_EVERYWHERE double factorial_zeta(double n, double x) {
+  if (x == kInfinite) return 0;
+  if (x <= 0 && x == std::floor(x)) return kInfinite;
+  const double sum = zeta(n + 1, x, 1), value = std::tgamma(n + 1) * sum;
+  if (std::fabs(sum) > 1e-290 && std::fabs(value) < kInfinite) return value;
+  // The factorial overflows before the sum makes it small, or the sum vanishes first.
+  const double r = std::fmod(x, 1.0), unit = x < 0 ? std::fmin(-r, 1 + r) : x;
+  return std::exp(lgamma(n + 1) - n * std::log(unit)) * (zeta(n + 1, x, unit) / unit);
 }
 
 // (-1)^(n + 1) n! zeta(n + 1, x), for n of 1 and more
 LIBDL_EVERYWHERE double polygamma(int64_t n, double x) {
-  const double order = static_cast<double>(n);
+  if (n == 1 && x == -kInfinite) return kNaN;
   const bool reflected = n == 1 && x < 0.5 && x != std::floor(x);
-  const double value = std::exp(lgamma(order + 1)) * zeta(order + 1, reflected ? 1 - x : x);
+  const double value = factorial_zeta(static_cast<double>(n), reflected ? 1 - x : x);
   if (!reflected) return n % 2 ? value : -value;
   const double sine = std::sin(std::numbers::pi * std::fmod(x, 1.0));
   return std::numbers::pi * std::numbers::pi / (sine * sine) - value;

@@ -66,12 +66,14 @@ const PointwiseOp k_hardsigmoid{.name = "hardsigmoid",
                                 }}};
 Tensor hardsigmoid(const Tensor& input, Into into) { return pointwise(k_hardsigmoid, input, into); }
 
-// Derivative x / 3 + 1 / 2 in (-3, 3), 0 below and 1 above.
+// Derivative x / 3 + 1 / 2 in (-3, 3), 0 below and 1 above; a NaN is kept.
 const PointwiseOp k_hardswish{.name = "hardswish",
                               .expression = Expression::hardswish,
                               .arguments = {"input"},
                               .partials = {[](const Symbols& s) {
-                                const Expr above = leaky_relu_derivative(s.x[0], constant(0));
+                                const Expr cut = hardtanh(s.x[0], constant(-3), constant(3));
+                                const Expr above =
+                                    leaky_relu_derivative(s.x[0], constant(0)) + (cut - cut);
                                 const Expr line = s.x[0] * (1.0 / 3) + 0.5;
                                 return s.dy * where(between(s.x[0], -3, 3), line, above);
                               }}};

@@ -105,6 +105,18 @@ static Tensor by_x(const Tensor& value, const Tensor& x, double limit) {
   return where(zero, number(limit), value / safe);
 }
 
+// phi(x) / Phi(x). Each form has derivatives that are finite where it is taken: erfcx overflows
+// above 0, and its derivative loses all digits far below, where x + 1 / x is the series' beginning.
+static Tensor log_ndtr_slope(const Tensor& x) {
+  const double kFar = -1e4;
+  const Tensor above = ge(x, number(0.0)), far = lt(x, number(kFar));
+  const Tensor large = where(above, x, number(0.0)), small = where(far, x, number(-1.0));
+  const Tensor middle = where(logical_or(above, far), number(-1.0), x);
+  const Tensor of_large = exp((large * large) * -0.5) * (1 / kSqrt2Pi) / ndtr(large);
+  const Tensor of_middle = reciprocal(erfcx(middle * -std::numbers::sqrt2 * 0.5)) * (2 / kSqrt2Pi);
+  return where(above, of_large, where(far, -small - reciprocal(small), of_middle));
+}
+
 LIBDL_REAL(erfc, exp(-(x* x)) * (-2 / kSqrtPi))
 LIBDL_INVERSE(erfinv, exp(x* x) * (kSqrtPi / 2))
 LIBDL_REAL(erfcx, x* erfcx(x) * 2.0 + (-2 / kSqrtPi))
@@ -116,7 +128,7 @@ LIBDL_REAL(i1, i0(x) - by_x(i1(x), x, 0.5))
 LIBDL_REAL(i1e, i0e(x) - sign(x) * i1e(x) - by_x(i1e(x), x, 0.5))
 LIBDL_REAL(ndtr, exp((x * x) * -0.5) * (1 / kSqrt2Pi))
 LIBDL_INVERSE(ndtri, exp((x * x) * 0.5) * kSqrt2Pi)
-LIBDL_REAL(log_ndtr, reciprocal(erfcx(x * -std::numbers::sqrt2 * 0.5)) * (2 / kSqrt2Pi))
+LIBDL_REAL(log_ndtr, log_ndtr_slope(x))
 LIBDL_PLANE(sinh, cosh(x))
 LIBDL_PLANE(cosh, sinh(x))
 LIBDL_PLANE(asin, rsqrt(one_minus_square(x)))
@@ -221,9 +233,16 @@ static Tensor by_squared_length(const Tensor& x, const Tensor& y) {
 LIBDL_PAIR(atan2, by_squared_length(y, x), -by_squared_length(x, y))
 LIBDL_PAIR(hypot, x / hypot(x, y), y / hypot(x, y))
 
-// x^(a - 1) exp(-x) / gamma(a)
+// x^(a - 1) exp(-x) / gamma(a). Of large orders by Stirling's series, about the largest value: a
+// log(x) - x itself would lose digits.
 static Tensor gamma_density(const Tensor& a, const Tensor& x) {
-  return exp((a + -1.0) * log(x) - x - lgamma(a));
+  const Tensor large = ge(a, number(11.0)), small = where(large, number(1.0), a);
+  const Tensor power = where(large, a, number(11.0)) + -1.0, off = (x - power) / power;
+  const Tensor z = reciprocal(power * power);
+  const Tensor series = ((z * (1.0 / 1188) + -1.0 / 1680) * z + 1.0 / 1260) * z + -1.0 / 360;
+  const Tensor stirling = (series * z + 1.0 / 12) / power;
+  const Tensor about = exp(power * (log1p(off) - off) - stirling) * rsqrt(power);
+  return where(large, about * (1 / kSqrt2Pi), exp((small + -1.0) * log(x) - x - lgamma(small)));
 }
 [[noreturn]] static Tensor no_slope(const char* op, const Tensor&, const Tensor&) {
   fail_argument(LIBDL_ERROR_UNSUPPORTED, op, 1, "input", "requires grad", "an order that does not");

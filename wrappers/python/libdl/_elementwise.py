@@ -113,7 +113,7 @@ def angle(input: Tensor) -> Tensor:
         return f.atan2(input.imag, input.real)
     x = _floating(input)
     made = f.where(x < 0, f.full_like(x, math.pi), f.zeros_like(x))
-    return f.where(f.isnan(x), x, made)
+    return f.where(f.isnan(x), x * 0.0, made)  # whose slope is 0
 
 
 def logspace(start: float, end: float, steps: int, base: float = 10.0, *, dtype: Any = None,
