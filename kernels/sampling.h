@@ -12,7 +12,7 @@
 
 namespace libdl::kernels {
 
-constexpr int kMostTaps = 16;  // of a place: 4 x 4
+constexpr int kMostTaps = 64;  // of a place: 4 x 4 x 4
 
 // Pixels along one dimension.
 constexpr int taps_of(int32_t mode) {

@@ -187,7 +187,8 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_affine_grid(const libdl_tensor *the
  *                 (x, y, z), -1 and 1 the ends of a dimension. NaN counts as -1, but makes the
  *                 result NaN with "bicubic", and with "bilinear" and "zeros"
  *  mode           "bilinear" (for volumes trilinear), "nearest" (of two the one with an even
- *                 number) or "bicubic" (images only; cubic convolution with a = -0.75)
+ *                 number) or "bicubic" (for volumes tricubic; cubic convolution with a =
+ *                 -0.75)
  *  padding_mode   what lies outside: "zeros"; "border", the edge; "reflection", the mirrored image
  *  align_corners  whether -1 and 1 are the centres of the outermost pixels, or else their edges
  *  out            new, [n, c, h', w'] or [n, c, d', h', w']

@@ -27,12 +27,12 @@ struct Sampling {
   enum Padding : int32_t { kZeros, kBorder, kReflection };
   Mode mode;
   Padding padding;  // what lies outside of the image
-  int32_t dims;     // of the image, 2 or 3; bicubic: 2. Of two, the images' third size is 1
+  int32_t dims;     // of the image, 2 or 3. Of two, the images' third size is 1
   int32_t align_corners;
 };
 
 // out[n, c, p] is the image in[n, c] at the place grid[n, p]. Where it lies between pixels, their
-// weighted mean: of the nearest 2^dims, or of 4 x 4 by cubic convolution with a = -0.75. All of the
+// weighted mean: of the nearest 2^dims, or of 4^dims by cubic convolution with a = -0.75. All of the
 // same dtype, float32 or float64.
 struct GridSampleArgs {
   View out;   // [n, c, d, h, w]

@@ -96,9 +96,9 @@ struct Around {
       for (int64_t i = 0; i < count; ++i) x[i] = data[at[i] + d * grid.strides[4]];
       lines_[d].find(x, image.sizes[4 - d], count, how);
     }
-    if (count < kPlaces) std::fill_n(weight[0], kMostTaps * kPlaces, T(0));
     const int each = taps_of(how.mode);
     taps = how.dims == 2 ? each * each : each * each * each;
+    if (count < kPlaces) std::fill_n(weight[0], taps * kPlaces, T(0));
     for (int t = 0; t < taps; ++t) {
       const int tap[3] = {t % each, t / each % each, t / each / each};
       combine(image, how.dims, tap, t, count);
@@ -172,7 +172,8 @@ class Pixels {
  public:
   Pixels(const View& image, const Around<T>& around, int64_t count)
       : around_(around), count_(count) {
-    if (count < kPlaces) std::fill_n(value_[0], kMostTaps * kPlaces, T(0));
+    const int pairs = std::max(1, around.taps / 2);
+    if (count < kPlaces) std::fill_n(value_[0], 2 * pairs * kPlaces, T(0));
     if (around.taps == 1) return;
     const bool beside = image.strides[4] == 1 && image.sizes[4] >= 2;
     for (int p = 0; p < around.taps / 2; ++p) {
@@ -321,7 +322,8 @@ void grid_gradient(Context& context, const GridSampleBackwardArgs& a) {
     around.find(a.in, a.grid, a.how, n, first, count, true);
     Pixels<T> pixels(a.in, around, count);
     const Tag<T> tag;
-    T sum[kMostTaps][kPlaces] = {};  // over the channels
+    T sum[kMostTaps][kPlaces];  // over the channels
+    std::fill_n(sum[0], around.taps * kPlaces, T(0));
     T g[kPlaces] = {};
     int64_t place[kPlaces];
     offsets_of(a.dy, 2, first, count, place);

@@ -107,7 +107,7 @@ def grid_sample(d: Draw) -> Made:
     dims = d.some(2, 2, 3)
     x = image(d, dims)
     there = (d.shape[0], *(d.some(1, 2, 3) for _ in range(dims)), dims)
-    named = {"mode": d.some("'bilinear'", "'nearest'", *(["'bicubic'"] if dims == 2 else [])),
+    named = {"mode": d.some("'bilinear'", "'nearest'", "'bicubic'"),
              "padding_mode": d.some("'zeros'", "'border'", "'reflection'"),
              "align_corners": d.some("True", "False")}
     return [x, d.tensor(there)], named

@@ -243,7 +243,7 @@ def test_what_lies_outside():
 
 def test_the_composition_has_the_kernels_gradient():
     """Under create_graph gradients are computed by other operators."""
-    for dims, mode in ((2, "bilinear"), (2, "bicubic"), (2, "nearest"), (3, "bilinear")):
+    for dims, mode in ((2, "bilinear"), (2, "bicubic"), (2, "nearest"), (3, "bilinear"), (3, "bicubic")):
         x = drawn(2, 3, *[4] * dims, dtype=libdl.float64).requires_grad_()
         grid = (drawn(2, *[3] * dims, dims, dtype=libdl.float64) * 0.7).requires_grad_()
         for padding in ("zeros", "border", "reflection"):

@@ -83,13 +83,12 @@ Tensor tangent_of(const Call& call, const Tensor& input, const Tensor& grid, con
 
 // -- what is asked for ----------------------------------------------------------------------------
 
-Sampling::Mode mode_of(std::string_view mode, int ndim) {
+Sampling::Mode mode_of(std::string_view mode) {
   if (mode == "bilinear") return Sampling::kBilinear;
   if (mode == "nearest") return Sampling::kNearest;
-  if (mode == "bicubic" && ndim == 4) return Sampling::kBicubic;
+  if (mode == "bicubic") return Sampling::kBicubic;
   fail_argument(LIBDL_ERROR_VALUE, kOp, 3, "mode", "is '" + std::string(mode) + "'",
-                ndim == 4 ? "'bilinear', 'nearest' or 'bicubic'"
-                          : "'bilinear' or 'nearest', for input has five dimensions");
+                "'bilinear', 'nearest' or 'bicubic'");
 }
 
 Sampling::Padding padding_of(std::string_view mode) {
@@ -118,6 +117,8 @@ Tensor grid_sample(const Tensor& input, const Tensor& grid, std::string_view mod
                    std::string_view padding_mode, bool align_corners) {
   LIBDL_OBSERVED(grid_sample, input, grid, mode, padding_mode, align_corners);
   Call call(kOp, {}, {&input, &grid});
+  const Sampling::Mode kind = mode_of(mode);
+  const Sampling::Padding padding = padding_of(padding_mode);
   if (!is_floating(input.dtype()))
     call.bad(LIBDL_ERROR_DTYPE, 1, "input", std::string("is ") + name_of(input.dtype()),
              "a floating dtype");
@@ -125,8 +126,7 @@ Tensor grid_sample(const Tensor& input, const Tensor& grid, std::string_view mod
     call.bad(LIBDL_ERROR_DTYPE, 2, "grid", std::string("is ") + name_of(grid.dtype()),
              name_of(input.dtype()));
   check_shapes(input, grid);
-  const Sampling how{mode_of(mode, input.ndim()), padding_of(padding_mode), input.ndim() - 2,
-                     align_corners ? 1 : 0};
+  const Sampling how{kind, padding, input.ndim() - 2, align_corners ? 1 : 0};
   static const Rule kRule{kOp, grid_sample_vjp};
   Tensor y = sample(input, grid, how);
   if (call.plain()) return call.done(std::move(y));
