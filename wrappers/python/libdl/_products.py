@@ -9,7 +9,8 @@ from typing import Any
 from . import _functions as f
 from ._C import Tensor
 from ._cast_operands import left_alone
-from ._errors import ArgumentValueError, IndexRangeError, ShapeError
+from ._dimensions import one_dimension
+from ._errors import ArgumentValueError, ShapeError
 from ._out import copied, in_place
 from ._shapes import baddbmm
 
@@ -104,8 +105,7 @@ def renorm(input: Tensor, p: float, dim: int, maxnorm: float, *, out: Tensor | N
     if p <= 0 or maxnorm < 0:
         raise ArgumentValueError(f"renorm: p is {p} and maxnorm {maxnorm}, wanted p above 0 and maxnorm of "
                                  "0 or more")  # fmt: skip
-    if not -input.ndim <= dim < input.ndim:
-        raise IndexRangeError(f"renorm: argument 3 (dim) is {dim}, wanted {-input.ndim} to {input.ndim - 1}")
+    dim = one_dimension("renorm", 3, dim, input.ndim)
     norms = f.norm(input, p, [d for d in range(input.ndim) if d != dim % input.ndim], True)
     # PyTorch's guard against norms close to 0; where nothing is scaled, neither is a gradient.
     scale = f.where(norms > maxnorm, maxnorm / (norms + 1e-7), f.ones_like(norms))

@@ -9,7 +9,7 @@ from typing import Any
 
 from . import _functions as f
 from ._C import Tensor
-from ._errors import IndexRangeError
+from ._dimensions import one_dimension
 from ._out import copied
 
 __all__ = ["logcumsumexp"]
@@ -17,9 +17,7 @@ __all__ = ["logcumsumexp"]
 
 def _last(function: str, input: Tensor, dim: int) -> Tensor:
     """The tensor with dim as its last dimension."""
-    if not -max(input.ndim, 1) <= dim < max(input.ndim, 1):
-        raise IndexRangeError(f"{function}: argument 2 (dim) is {dim}, wanted {-max(input.ndim, 1)} to "
-                              f"{max(input.ndim, 1) - 1}")  # fmt: skip
+    dim = one_dimension(function, 2, dim, input.ndim)
     return f.movedim(input, dim, -1) if input.ndim else input.reshape(1)
 
 

@@ -11,6 +11,7 @@ from . import _functions as f, _overloads as o, return_types
 from ._C import Tensor
 from ._cast_operands import in_float32
 from ._creation import tensor
+from ._dimensions import one_dimension
 from ._errors import ArgumentValueError, DtypeError, Error, ShapeError, rename_error
 from ._overloads import arange
 from ._types import ValuesIndices
@@ -112,6 +113,8 @@ def unique_consecutive(
     dim: int | None = None,
 ) -> Any:  # fmt: skip
     """The elements (or slices along dim) that differ from the one before."""
+    if dim is not None:
+        dim = one_dimension("unique_consecutive", 4, dim, input.ndim)
     x = input.detach()
     rows = x.flatten() if dim is None else f.movedim(x, dim, 0)
     if rows.shape[0] == 0:
@@ -143,6 +146,8 @@ def unique(
 ) -> Any:  # fmt: skip
     """The different elements (or slices along dim), in ascending order; with return_inverse where
     each element went, with return_counts how many went there. NaN differs from NaN."""
+    if dim is not None:
+        dim = one_dimension("unique", 5, dim, input.ndim)
     x = input.detach()
     rows = x.flatten() if dim is None else f.movedim(x, dim, 0)
     if rows.shape[0] == 0:
@@ -211,6 +216,7 @@ def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> ValuesIndices:
         values=tensor(3),
         indices=tensor(2))
     """
+    dim = one_dimension("mode", 2, dim, input.ndim)
     if input.ndim == 0:
         return return_types.mode(input.clone(), f.zeros((), dtype=int))
     x = f.movedim(input, dim, -1)
@@ -235,6 +241,8 @@ def _quantile(
 ) -> Tensor:  # fmt: skip
     if not input.is_floating_point():
         raise DtypeError(f"{name}: argument 1 (input) is {input.dtype}, wanted a floating dtype")
+    if dim is not None:
+        dim = one_dimension(name, 3, dim, input.ndim)
     if interpolation not in ("linear", "lower", "higher", "midpoint", "nearest"):
         raise ArgumentValueError(f"{name}: interpolation is {interpolation!r}, wanted 'linear', "
                                  "'lower', 'higher', 'midpoint' or 'nearest'")  # fmt: skip
@@ -384,7 +392,9 @@ def std_mean(input: Tensor, dim: Any = None, unbiased: bool | None = None, keepd
 
 
 def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> Any:
-    """The least and the greatest element."""
+    """The least and the greatest element, of all or along dim."""
+    if dim is not None:
+        dim = one_dimension("aminmax", 2, dim, input.ndim)
     return return_types.aminmax(f.amin(input, dim, keepdim), f.amax(input, dim, keepdim))
 
 
