@@ -32,8 +32,8 @@ struct Sampling {
 };
 
 // out[n, c, p] is the image in[n, c] at the place grid[n, p]. Where it lies between pixels, their
-// weighted mean: of the nearest 2^dims, or of 4^dims by cubic convolution with a = -0.75. All of the
-// same dtype, float32 or float64.
+// weighted mean: of the nearest 2^dims, or of 4^dims by cubic convolution with a = -0.75. All of
+// the same dtype, float32 or float64.
 struct GridSampleArgs {
   View out;   // [n, c, d, h, w]
   View in;    // [n, c, d', h', w']
