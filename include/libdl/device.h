@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/** Devices, numbered as in DLPack. Plugins may add more types. */
+/** Devices, numbered as in DLPack where it has them. Plugins may add more types. */
 #ifndef LIBDL_DEVICE_H
 #define LIBDL_DEVICE_H
 
@@ -9,7 +9,14 @@
 enum {
   LIBDL_DEVICE_CPU = 1,
   LIBDL_DEVICE_CUDA = 2,
-  LIBDL_DEVICE_CUDA_HOST = 3 /**< pinned host memory */
+  LIBDL_DEVICE_CUDA_HOST = 3, /**< pinned host memory */
+  /** Tensors without elements: shape, strides, dtype and history, but no memory, whatever their
+   *  size. Operators on them give results of the right shapes and dtypes at once, and so does
+   *  backward. Values may be copied to such a tensor, which ignores them; whatever needs its own
+   *  (an item, a copy to another device, a result whose shape depends on values) is the error
+   *  UNSUPPORTED. There is one such device, which each program has. Not a number of DLPack's, with
+   *  which these tensors cannot be exchanged. */
+  LIBDL_DEVICE_META = 31
 };
 
 /** A device: a LIBDL_DEVICE_ constant and its index among those of its type. */
@@ -35,8 +42,8 @@ LIBDL_BEGIN
  *  Threads: free. */
 LIBDL_API int32_t libdl_device_count(int32_t type);
 
-/** The number of a device type by its name: "cpu", "cuda", or the name that a plugin gives its own
- *  (libdl_plugin_open). 0 if there is no type of that name, or it is NULL.
+/** The number of a device type by its name: "cpu", "cuda", "meta", or the name that a plugin gives
+ *  its own (libdl_plugin_open). 0 if there is no type of that name, or it is NULL.
  *  Threads: free. */
 LIBDL_API int32_t libdl_device_type_named(LIBDL_NULLABLE const char *name);
 

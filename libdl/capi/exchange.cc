@@ -10,6 +10,7 @@
 #include "capi/options.h"
 #include "capi/scope.h"
 #include "device/device.h"
+#include "device/meta.h"
 #include "device/stream.h"
 #include "tensor/dlpack.h"
 #include "tensor/mapping.h"
@@ -109,6 +110,7 @@ libdl_error* libdl_tensor_data(const libdl_tensor* tensor, libdl_access access, 
   return door(name, [&] {
     const Tensor& x = live_tensor(name, 1, "tensor", tensor);
     output(name, 3, "out", out);
+    check_has_values(name, x.device());
     if (for_writing(name, access)) {
       check_host_may_write(x, name);
       export_for_good(x.storage());

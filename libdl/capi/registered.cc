@@ -529,7 +529,8 @@ libdl_error* libdl_op_set_kernel(libdl_op op, int32_t device_type, libdl_op_kern
   constexpr const char* function = "op_set_kernel";
   return door_with_context(function, ctx, destroy, [&] {
     Registered& registered = registered_for(function, op);
-    if (device_type < LIBDL_DEVICE_CPU || device_type > LIBDL_DEVICE_CUDA_HOST)
+    const bool known = device_type >= LIBDL_DEVICE_CPU && device_type <= LIBDL_DEVICE_CUDA_HOST;
+    if (!known && device_type != LIBDL_DEVICE_META)
       fail_argument(LIBDL_ERROR_VALUE, function, 2, "device_type",
                     "is " + std::to_string(device_type), "a LIBDL_DEVICE_ constant");
     if (!kernel) fail_argument(LIBDL_ERROR_NULL, function, 3, "kernel", "is NULL", "a function");

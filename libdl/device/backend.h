@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The tables that plugins fill in: a kind of device, or a provider that does some of its work. The
-// CPU's table is part of the core; a plugin returns its own from its exported functions. They are
-// plain C structs that only grow at the end, each beginning with its size. Even so, core and plugin
-// must come from the same build: the build ids are compared.
+// tables of the CPU and of meta are part of the core; a plugin returns its own from its exported
+// functions. They are plain C structs that only grow at the end, each beginning with its size. Even
+// so, core and plugin must come from the same build: the build ids are compared.
 //
 // Functions that can fail return NULL, or an error that the caller then owns. Device numbers have
 // been checked. Errors of queued work are reported by the next synchronisation.
@@ -123,5 +123,6 @@ using BackendOpen = libdl_error* (*)(const BackendHost* host, const Backend** ba
 using ProviderOpen = libdl_error* (*)(const BackendHost* host, const Provider** provider);
 
 const Backend& cpu_backend();
+const Backend& meta_backend();
 
 }  // namespace libdl

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/lock.h"
 #include "device/backend_source.h"
+#include "device/meta.h"
 #include "device/per_device.h"
 #include "device/plugin.h"
 #include "device/staging.h"
@@ -33,10 +34,16 @@ std::string name_or_number(int32_t type) {
 
 constinit PerDevice<Allocator> allocators;
 
+// The table of a type that is part of the core; NULL: of none.
+const Backend* built_in(int32_t type) {
+  if (type == LIBDL_DEVICE_CPU) return &cpu_backend();
+  return type == LIBDL_DEVICE_META ? &meta_backend() : nullptr;
+}
+
 }  // namespace
 
 const char* device_type_name(int32_t type) {
-  if (type == LIBDL_DEVICE_CPU) return "cpu";
+  if (const Backend* table = built_in(type)) return table->name;
   if (type >= 0 && type < kDeviceTypes) {
     if (const Backend* table = backends[type].load(std::memory_order_acquire)) return table->name;
   }
@@ -54,7 +61,7 @@ int32_t device_type_named(const char* name) {
 
 std::string device_name(Device device) {
   std::string name = name_or_number(device.type);
-  if (device.is_cpu() || !device_type_name(device.type)) return name;
+  if (built_in(device.type) || !device_type_name(device.type)) return name;
   return name + ":" + std::to_string(device.index);
 }
 
@@ -63,9 +70,9 @@ const Backend& backend(int32_t type) {
     fail_unnamed(LIBDL_ERROR_DEVICE, "device type " + std::to_string(type) + " is unknown");
   }
   if (const Backend* table = backends[type].load(std::memory_order_acquire)) return *table;
-  if (type == LIBDL_DEVICE_CPU) {
-    backends[type].store(&cpu_backend(), std::memory_order_release);
-    return cpu_backend();
+  if (const Backend* const table = built_in(type)) {
+    backends[type].store(table, std::memory_order_release);
+    return *table;
   }
   const KnownPlugin* const known = known_plugin(type);
   if (known && known->library) return open_known(*known);
@@ -81,7 +88,7 @@ void register_backend(const Backend& backend) {
   const std::lock_guard lock(mutex);
   const Backend* const before = backends[type].load(std::memory_order_relaxed);
   if (before == &backend) return;
-  if (before || type == LIBDL_DEVICE_CPU)
+  if (before || built_in(type))
     fail_unnamed(LIBDL_ERROR_DEVICE,
                  "device type " + std::to_string(type) + " is taken by " + name_or_number(type));
   const int32_t namesake = device_type_named(backend.name);
@@ -151,6 +158,7 @@ void synchronize(Device device) {
 
 void copy_bytes(void* to, Device to_device, const void* from, Device from_device, size_t bytes,
                 void* stream) {
+  if (is_meta(from_device) && !is_meta(to_device)) fail_without_values("copy");
   const Device where = from_device.is_cpu() ? to_device : from_device;
   check_backend(backend(where.type).copy(where.index, to, from, bytes, stream));
 }
@@ -171,6 +179,7 @@ void read_bytes(void* to, Device device, const void* from, size_t bytes) {
     std::memcpy(to, from, bytes);
     return;
   }
+  if (is_meta(device)) fail_without_values("copy");
   about_to_wait(device, "its values are copied to the host");
   void* const stream = native_stream(device);
   copy_bytes(to, {}, from, device, bytes, stream);

@@ -16,7 +16,7 @@ namespace libdl {
 
 constexpr int32_t kDeviceTypes = 32;  // DLPack's numbers, and room for more
 
-// "cpu", "cuda:1"; "device type 7" for an unknown one.
+// "cpu", "meta", "cuda:1"; "device type 7" for an unknown one.
 std::string device_name(Device device);
 
 // The backend of a device type. Its plugin is opened on first use. Throws Error(BACKEND), naming

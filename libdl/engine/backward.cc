@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "device/meta.h"
 #include "engine/accumulate.h"
 #include "engine/pass.h"
 #include "engine/streams.h"
@@ -238,7 +239,7 @@ void Walk::differentiate(Node& node, std::span<Tensor> dy) {
 void Walk::check_finite(Node& node, std::span<const Tensor> dx) {
   const ModeGuard off(kModeGrad | kModeForward | kModeAnomaly);
   for (size_t i = 0; i < dx.size(); ++i) {
-    if (!dx[i].defined() || dx[i].numel() == 0) continue;
+    if (!dx[i].defined() || dx[i].numel() == 0 || is_meta(dx[i].device())) continue;
     if (!item_bool(any(pointwise(k_isnan, dx[i])))) continue;
     std::string message = "the gradient of input " + std::to_string(i + 1) + " holds NaN";
     if (node.extra && !node.extra->site.empty())

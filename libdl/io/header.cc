@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "device/meta.h"
 #include "io/checksum.h"
 #include "tensor/row_major.h"
 
@@ -459,6 +460,7 @@ HeaderPlan plan_header(const std::vector<NamedTensor>& tensors,
       fail(LIBDL_ERROR_DTYPE, function,
            "tensor " + in_quotes(name) + " is " + name_of(tensor->dtype()) +
                ", which safetensors does not have");
+    check_has_values(function, tensor->device());
     names.push_back(name);
     json += "," + escaped(name, "a tensor's name", function) + ":" +
             entry_text(*tensor, begin[i], begin[i] + byte_count(*tensor));

@@ -8,6 +8,7 @@
 
 #include "base/contained.h"
 #include "device/device.h"
+#include "device/meta.h"
 #include "device/stream.h"
 #include "tensor/export.h"
 #include "tensor/row_major.h"
@@ -68,7 +69,15 @@ void end_of_export(M* managed) {
   slab_free(held, bytes);
 }
 
+// meta has no number in DLPack, and nothing to exchange.
+void refuse_meta(const char* op, Device device, const char* name) {
+  if (is_meta(device))
+    fail_argument(LIBDL_ERROR_DEVICE, op, 1, name, "is on meta, and has no elements",
+                  "a tensor that has memory");
+}
+
 void check(const ExportOptions& options, const Tensor& x) {
+  refuse_meta("tensor_to_dlpack", x.device(), "tensor");
   if (options.device.type && !(options.device == x.device()))
     fail_argument(LIBDL_ERROR_DEVICE, "tensor_to_dlpack", 2, "options",
                   "asks for device " + std::to_string(options.device.type) + ":" +
@@ -154,6 +163,7 @@ dlpack::Tensor borrow_dlpack(const Tensor& x, bool for_writing) {
   if (x.is_number())
     fail_argument(LIBDL_ERROR_VALUE, "tensor_borrow_dlpack", 1, "tensor", "is a host number",
                   "a tensor");
+  refuse_meta("tensor_borrow_dlpack", x.device(), "tensor");
   if (for_writing) {
     if (x.storage().read_only)
       fail_argument(LIBDL_ERROR_READ_ONLY, "tensor_borrow_dlpack", 1, "tensor",
@@ -216,6 +226,7 @@ struct Geometry {
 // Everything but the bytes. No size or stride is believed before it is checked.
 Geometry checked_geometry(const dlpack::Tensor& t, const char* op) {
   if (!host_readable(t.device_type)) check_reachable(t, op);
+  refuse_meta(op, {t.device_type, t.device_id}, argument_of(op));
   Geometry g;
   g.dtype = dtype_from_dlpack(t.dtype);
   if (g.dtype == Dtype::kNone)

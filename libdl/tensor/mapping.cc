@@ -6,6 +6,7 @@
 
 #include "base/contained.h"
 #include "device/device.h"
+#include "device/meta.h"
 #include "tensor/row_major.h"
 
 using namespace libdl;
@@ -96,6 +97,7 @@ Tensor from_memory(void* data, int64_t bytes, Dims shape, std::optional<Dims> st
 }
 
 void copy_out(const Tensor& x, void* data, int64_t bytes) {
+  check_has_values("tensor_copy_out", x.device());
   check_bytes("tensor_copy_out", x, data, bytes);
   read_elements(x, data);
 }

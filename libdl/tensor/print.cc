@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "device/device.h"
+#include "device/meta.h"
 #include "tensor/row_major.h"
 
 namespace libdl {
@@ -253,9 +254,10 @@ std::vector<std::string> suffixes_of(const Tensor& x, const PrintOptions& option
   std::vector<std::string> suffixes;
   if (!x.device().is_cpu()) suffixes.push_back("device='" + device_name(x.device()) + "'");
   const bool empty = x.numel() == 0;
-  if (empty ? x.ndim() != 1 : options.edgeitems == 0)
+  if (is_meta(x.device()) || (empty ? x.ndim() != 1 : options.edgeitems == 0))
     suffixes.push_back("size=" + size_text(x.shape()));
-  if (empty ? x.dtype() != options.default_dtype : !is_default(x.dtype(), options))
+  const bool told = empty || is_meta(x.device());  // no elements show their dtype
+  if (told ? x.dtype() != options.default_dtype : !is_default(x.dtype(), options))
     suffixes.push_back("dtype=" + std::string(options.dtype_prefix) + name_of(x.dtype()));
   if (!options.grad_fn.empty())
     suffixes.push_back("grad_fn=<" + std::string(options.grad_fn) + ">");
@@ -264,14 +266,20 @@ std::vector<std::string> suffixes_of(const Tensor& x, const PrintOptions& option
   return suffixes;
 }
 
+std::string elements_text(const Tensor& x, const PrintOptions& options, int64_t indent) {
+  if (is_meta(x.device())) return "...";
+  if (x.numel() == 0) return "[]";
+  const Tensor seen = x.device().is_cpu() ? x : row_major_copy(x);
+  return Printer(seen, options).text(indent);
+}
+
 }  // namespace
 
 std::string to_string(const Tensor& x, const PrintOptions& options) {
   constexpr std::string_view kPrefix = "tensor(";
   constexpr auto kIndent = static_cast<int64_t>(kPrefix.size());
   std::string text(kPrefix);
-  const Tensor seen = x.device().is_cpu() ? x : row_major_copy(x);
-  text += x.numel() ? Printer(seen, options).text(kIndent) : "[]";
+  text += elements_text(x, options, kIndent);
   // The line is taken to be 2 longer than it is (1 after a line break): so does PyTorch.
   const size_t last_break = text.rfind('\n');
   auto length = static_cast<int64_t>(last_break == text.npos ? text.size() + 2

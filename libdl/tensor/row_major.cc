@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "device/device.h"
+#include "device/meta.h"
 
 namespace libdl {
 
@@ -117,13 +118,18 @@ void copy(const Tensor& x, char* flat, bool reading) {
 
 }  // namespace
 
-void read_elements(const Tensor& x, void* to) { copy(x, static_cast<char*>(to), true); }
+void read_elements(const Tensor& x, void* to) {
+  check_has_values("copy", x.device());
+  copy(x, static_cast<char*>(to), true);
+}
 
 void write_elements(const Tensor& x, const void* from) {
+  if (is_meta(x.device())) return;
   copy(x, static_cast<char*>(const_cast<void*>(from)), false);
 }
 
 Tensor row_major_copy(const Tensor& x) {
+  check_has_values("copy", x.device());
   Tensor made = empty(x.shape(), x.dtype(), Device{});
   read_elements(x, made.overwrite_plain());
   return made;

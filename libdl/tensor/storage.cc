@@ -8,6 +8,7 @@
 #include "base/contained.h"
 #include "base/error.h"
 #include "device/device.h"
+#include "device/meta.h"
 #include "device/stream.h"
 #include "memory/account.h"
 #include "tensor/chance.h"
@@ -28,8 +29,11 @@ static void free_bytes(Storage& storage) {
     drop_form(storage);
 }
 
+// What an account is charged for: the bytes that there are.
+static size_t charge(size_t bytes, Device device) { return is_meta(device) ? 0 : bytes; }
+
 [[gnu::noinline]] static void settle(const Storage& storage) {
-  storage.account->give(storage.bytes);
+  storage.account->give(charge(storage.bytes, storage.device));
   storage.account->release();
 }
 
@@ -68,6 +72,18 @@ template <class F>
   }
 }
 
+// Tensors on meta have addresses that nobody else has, which is all that is looked at. Their bytes
+// are nowhere counted: what destroy() subtracts is added here.
+[[gnu::noinline, gnu::cold]] static Ref<Storage> of_no_memory(Ref<Storage> storage, size_t bytes) {
+  storage->plain.store(addresses_without_memory(bytes), std::memory_order_relaxed);
+  storage->bytes = bytes;
+  storage->release = [](void* made) {
+    count(slab::cache.live_bytes, static_cast<int64_t>(static_cast<Storage*>(made)->bytes));
+  };
+  storage->context = storage.get();
+  return storage;
+}
+
 [[gnu::always_inline]] static inline Ref<Storage> allocate(size_t bytes, Device device) {
   if (bytes <= kInlineBytes && device.is_cpu()) {
     Storage* const storage = make(kStorageHeader + kInlineBytes);
@@ -82,6 +98,7 @@ template <class F>
   if (!device.is_cpu()) {
     note_memory_elsewhere();
     storage->device = device;
+    if (is_meta(device)) return of_no_memory(std::move(storage), bytes);
     storage->stream = native_stream(device);
   }
   storage->plain.store(allocator.allocate(bytes, storage->stream), std::memory_order_relaxed);
@@ -102,7 +119,7 @@ static Ref<Storage> without_bytes(size_t bytes) {
 
 Ref<Storage> allocate_storage(size_t bytes, Device device) {
   if (Account* const account = current_account()) [[unlikely]]
-    return charged(*account, bytes, [=] { return allocate(bytes, device); });
+    return charged(*account, charge(bytes, device), [=] { return allocate(bytes, device); });
   return allocate(bytes, device);
 }
 

@@ -148,8 +148,8 @@ def test_what_libdl_lacks_is_named(dtype):
 
 
 def test_kinds_of_tensors_that_libdl_lacks_are_named():
-    for function, word in {"_rebuild_qtensor": "quantized", "_rebuild_nested_tensor": "nested",
-                           "_rebuild_meta_tensor_no_storage": "meta"}.items():  # fmt: skip
+    for function, word in {"_rebuild_qtensor": "quantized",
+                           "_rebuild_nested_tensor": "nested"}.items():  # fmt: skip
         refused(pickled(f"ctorch._utils\n{function}\n".encode()), word)
 
 

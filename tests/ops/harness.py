@@ -12,6 +12,7 @@ import checks
 import checks_complex
 import checks_dtypes
 import checks_forward
+import checks_meta
 import checks_overlap
 import checks_vmap
 from known import KNOWN
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     import pytest
 
 CHECKS = [*checks.CHECKS, *checks_forward.CHECKS, *checks_complex.CHECKS, *checks_dtypes.CHECKS,
-          *checks_overlap.CHECKS, checks_vmap.mapped]
+          *checks_overlap.CHECKS, checks_vmap.mapped, *checks_meta.CHECKS]
 SEEN = 20  # different samples that a case must have
 
 

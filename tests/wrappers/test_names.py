@@ -46,7 +46,7 @@ def test_what_is_named_alone_refuses_with_its_reason(path):
     (lambda: libdl.empty(1, device="mps"), "'mps'"), (lambda: libdl.ones(1).to("xpu"), "'xpu'"),
     (lambda: libdl.nn.Linear(1, 1).to(libdl.device("hpu")), "'hpu'"),
     (lambda: libdl.Generator("mtia"), "'mtia'"), (lambda: libdl.set_default_device("mps"), "'mps'"),
-    (lambda: libdl.device("meta").__enter__(), "skip_init"), (lambda: libdl.xpu.synchronize(), "xpu.synchronize"),
+    (lambda: libdl.device("hpu").__enter__(), "'hpu'"), (lambda: libdl.xpu.synchronize(), "xpu.synchronize"),
     (lambda: libdl.linalg.svd(libdl.ones(2, 2)), "linalg.svd"), (lambda: libdl.fft.rfft(libdl.ones(2)), "fft.rfft"),
     (lambda: libdl.cuda.CUDAGraph(), "cuda.CUDAGraph"), (lambda: libdl._int_mm(), "_int_mm"),
     (lambda: libdl.ao.quantization.prepare(), "ao.quantization.prepare"),

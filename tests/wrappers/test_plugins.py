@@ -75,5 +75,5 @@ def test_unknown_plugins_providers_and_devices_are_refused():
         libdl.utils.load_plugin("no-such.so")
     with pytest.raises(ValueError, match='is "none", wanted a provider'):
         libdl.utils.set_provider_enabled("none", False)
-    with pytest.raises(RuntimeError, match="'abacus' is neither cpu, cuda nor"):
+    with pytest.raises(RuntimeError, match="'abacus' is neither cpu, cuda, meta nor"):
         libdl.device("abacus")

@@ -83,6 +83,11 @@ GETTER(is_cpu) {
   return PyBool_FromLong(libdl_tensor_device(HANDLE).type == LIBDL_DEVICE_CPU);
 }
 
+GETTER(is_meta) {
+  UNUSED;
+  return PyBool_FromLong(libdl_tensor_device(HANDLE).type == LIBDL_DEVICE_META);
+}
+
 GETTER(is_sparse) {
   UNUSED;
   return PyBool_FromLong(libdl_tensor_is_sparse(HANDLE));
@@ -240,6 +245,8 @@ PyGetSetDef tensor_attributes[] = {
     {"H", get_H, NULL, "The conjugate transpose.", NULL},
     {"is_cuda", get_is_cuda, NULL, "Whether the elements are on a CUDA device.", NULL},
     {"is_cpu", get_is_cpu, NULL, "Whether the elements are in the host's memory.", NULL},
+    {"is_meta", get_is_meta, NULL, "Whether there are no elements, but their shape and dtype.",
+     NULL},
     {"is_sparse", get_is_sparse, NULL, "Whether it holds few rows and is 0 in all others.", NULL},
     {"_base", get_base, NULL, "The tensor that this one is a view of, or None.", NULL},
     {"_version", get_version, NULL, "How often the memory has been written.", NULL},
@@ -291,6 +298,7 @@ static PyObject* storage_offset(PyObject* self, PyObject* unused) {
 
 static PyObject* data_ptr(PyObject* self, PyObject* unused) {
   (void)unused;
+  if (libdl_tensor_device(HANDLE).type == LIBDL_DEVICE_META) return PyLong_FromLong(0);
   void* data;
   // What is done with the number nobody tells: it is taken to be written through where it may be.
   libdl_error* error = libdl_tensor_data(HANDLE, LIBDL_ACCESS_WRITE, &data);

@@ -86,8 +86,14 @@ static PyObject* managed_capsule(void* managed, bool versioned) {
   return object;
 }
 
+static bool is_meta(PyObject* self) {
+  return libdl_tensor_device(handle_of(self)).type == LIBDL_DEVICE_META;
+}
+
 static PyObject* to_dlpack(PyObject* self, PyObject* args, PyObject* keywords) {
   if (PyTuple_Size(args)) return PyErr_Format(PyExc_TypeError, "__dlpack__ takes keywords only");
+  if (is_meta(self))
+    return PyErr_Format(PyExc_BufferError, "__dlpack__: Cannot pack tensors on meta");
   ExportArguments arguments = {.options = {.struct_size = sizeof arguments.options}};
   if (keywords && read_export_arguments(keywords, &arguments)) return NULL;
   // A consumer on a device that names no stream works on the legacy default one.
@@ -109,6 +115,8 @@ static PyObject* to_dlpack(PyObject* self, PyObject* args, PyObject* keywords) {
 
 static PyObject* dlpack_device(PyObject* self, PyObject* unused) {
   (void)unused;
+  if (is_meta(self))
+    return PyErr_Format(PyExc_ValueError, "__dlpack_device__: Unknown device type meta for Dlpack");
   const libdl_device device = libdl_tensor_device(handle_of(self));
   return Py_BuildValue("(ii)", (int)device.type, (int)device.index);
 }

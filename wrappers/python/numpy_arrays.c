@@ -156,6 +156,12 @@ PyObject* tensor_numpy(PyObject* self, PyObject* args, PyObject* keywords) {
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "|$p:numpy", names, &force)) return NULL;
   }
   const libdl_tensor* const x = handle_of(self);
+  const int32_t device = libdl_tensor_device(x).type;
+  if (device != LIBDL_DEVICE_CPU)
+    return PyErr_Format(PyExc_TypeError,
+                        "numpy: can't convert %s device type tensor to numpy. Use Tensor.cpu() to "
+                        "copy the tensor to host memory first.",
+                        libdl_device_type_name(device));
   if (!numpy_table && find_numpy()) return NULL;
   if (kinds[libdl_tensor_dtype(x)].numpy < 0)
     return PyErr_Format(PyExc_TypeError, "numpy: NumPy has no %s; convert with .float()",

@@ -119,6 +119,25 @@ static PyObject* stand_in(PyObject* module, PyObject* args) {
   return error ? raise_error(error) : wrap_as(handle, (PyTypeObject*)type);
 }
 
+// swap_contents(tensor, other): each becomes the object of the other's handle, with its attributes.
+static PyObject* swap_contents(PyObject* module, PyObject* args) {
+  (void)module;
+  PyObject *first, *second;
+  if (!PyArg_ParseTuple(args, "OO", &first, &second)) return NULL;
+  if (!is_tensor(first) || !is_tensor(second))
+    return PyErr_Format(PyExc_TypeError, "swap_contents: wanted two tensors");
+  TensorObject *const a = (TensorObject*)first, *const b = (TensorObject*)second;
+  libdl_tensor* const handle = a->handle;
+  PyObject* const attributes = a->attributes;
+  a->handle = b->handle, a->attributes = b->attributes;
+  b->handle = handle, b->attributes = attributes;
+  set_object(a->handle, a);
+  set_object(b->handle, b);
+  track(first);
+  track(second);
+  Py_RETURN_NONE;
+}
+
 // as_subclass(tensor, class): the tensor with its history as an object of the class.
 static PyObject* as_subclass(PyObject* module, PyObject* args) {
   (void)module;
@@ -192,6 +211,7 @@ static PyObject* has_override(PyObject* module, PyObject* object) {
 
 static PyMethodDef functions[] = {
     {"make_subclass", make_subclass, METH_VARARGS, NULL},
+    {"swap_contents", swap_contents, METH_VARARGS, NULL},
     {"as_subclass", as_subclass, METH_VARARGS, NULL},
     {"stand_in", stand_in, METH_VARARGS, NULL},
     {"exchange_handles", exchange_handles, METH_VARARGS, NULL},

@@ -5,6 +5,7 @@
 #include <complex>
 #include <cstring>
 
+#include "device/meta.h"
 #include "ops/core/form_plan.h"
 #include "ops/core/holds.h"
 #include "ops/core/launch.h"
@@ -22,9 +23,9 @@ namespace libdl {
 // -- inner steps --------------------------------------------------------------------------------
 
 void copy_bytes(const Tensor& dst, const Tensor& src, bool non_blocking) {
-  if (dst.numel() == 0) return;
   if (memory_elsewhere() && dst.device() != src.device()) [[unlikely]]
     return transfer(dst, src, non_blocking);
+  if (dst.numel() == 0) return;
   const Tensor* const in[] = {&src};
   if (memory_is_special()) [[unlikely]] {
     FormPlan plan;
@@ -59,6 +60,7 @@ Tensor plain(const Tensor& x, Dtype dtype) {
 Tensor on_device(const Tensor& x, Device device) {
   if (x.device() == device) return x;
   LIBDL_OBSERVED_PART("to", on_device(x, device), x);
+  check_has_values("to", x.device());
   Tensor y = empty(x.shape(), x.dtype(), device);
   copy_bytes(y, x);
   return y;
@@ -282,6 +284,8 @@ static T item_as(const Tensor& x, const char* op, Dtype dtype) {
   alignas(16) std::byte element[16];
   void* from = x.plain(Access::kRead);
   if (!x.device().is_cpu()) {
+    if (is_meta(x.device()))
+      fail(LIBDL_ERROR_UNSUPPORTED, op, "Tensor.item() cannot be called on meta tensors");
     note_use(x);
     read_bytes(element, x.device(), from, static_cast<size_t>(size_of(x.dtype())));
     from = element;

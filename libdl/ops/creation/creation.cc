@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "device/meta.h"
 #include "ops/core/holds.h"
 #include "ops/creation/copy.h"
 #include "ops/pointwise/pointwise.h"
@@ -152,6 +153,7 @@ static void require_number(const char* op, int argument, const char* name, const
 // base + i * step as the dtype, computed in the wider of int64 and float64: exact for integers.
 template <class T>
 static void fill_steps(const Tensor& y, T base, T step) {
+  if (is_meta(y.device())) return;
   const bool direct = y.is_contiguous() && y.device().is_cpu() &&
                       y.dtype() == (std::is_same_v<T, double> ? Dtype::kFloat64 : Dtype::kInt64);
   const Tensor wide =
@@ -236,6 +238,7 @@ Tensor linspace(const Tensor& start, const Tensor& end, int64_t steps, Dtype dty
   check_holds(op, 1, "start", start, type);
   check_holds(op, 2, "end", end, type);
   const Tensor y = target(op, shape, type, device, 5, into);
+  if (is_meta(y.device())) return finish(op, y, into);
   const Tensor wide = empty(shape, Dtype::kFloat64);
   const DefaultFloatEnvironment environment;
   // Integers count from bounds that are integers, as in PyTorch.

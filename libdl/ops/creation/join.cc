@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "device/meta.h"
 #include "ops/core/launch.h"
 #include "ops/creation/copy.h"
 #include "ops/indexing/indices.h"
@@ -32,7 +33,7 @@ static void cat_vjp(Backward& b) {
   for (int i = 0; i < b.inputs(); ++i) {
     if (a.sizes[i] < 0) {
       const int64_t none[] = {0};
-      if (b.needs(i)) b.set_grad(i, zeros(none, b.dy().dtype()));
+      if (b.needs(i)) b.set_grad(i, zeros(none, b.dy().dtype(), b.dy().device()));
       continue;
     }
     if (b.needs(i)) b.set_grad(i, narrow(b.dy(), a.dim, start, a.sizes[i]));
@@ -123,7 +124,7 @@ Tensor cat(TensorSpan tensors, int32_t dim, Into into) {
       std::vector<Tensor> tangents;
       for (size_t i = 0; i < tensors.size(); ++i) {
         const Tensor& t = call.tangent(static_cast<int>(i));
-        tangents.push_back(t.defined() ? t : zeros(tensors[i].shape(), y.dtype()));
+        tangents.push_back(t.defined() ? t : zeros(tensors[i].shape(), y.dtype(), y.device()));
       }
       return cat(tangents, dim);
     });
@@ -264,15 +265,9 @@ Tensor roll(const Tensor& input, Dims shifts, std::optional<Dims> dims) {
 
 // -- triangles --------------------------------------------------------------------------------
 
-// y = where(j - i <= diagonal, x, 0) or with >: a mask of its own, so the gradient follows.
-static Tensor triangle(const char* op, const Tensor& input, int64_t diagonal, bool lower,
-                       Into into) {
-  if (input.ndim() < 2)
-    fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input",
-                  "has " + std::to_string(input.ndim()) + " dimensions", "at least 2");
-  const int64_t rows = input.size(input.ndim() - 2), cols = input.size(input.ndim() - 1);
-  const int64_t shape[] = {rows, cols};
-  const Tensor mask = empty(shape, Dtype::kBool);
+// True where j - i <= diagonal (lower), or where it is >= diagonal.
+static void mark_triangle(const Tensor& mask, int64_t diagonal, bool lower) {
+  const int64_t rows = mask.size(0), cols = mask.size(1);
   bool* const kept = mask.overwrite_plain<bool>();
   for (int64_t i = 0; i < rows; ++i) {
     // Columns up to `edge` belong to the lower triangle; clamped before it is added to i.
@@ -281,6 +276,19 @@ static Tensor triangle(const char* op, const Tensor& input, int64_t diagonal, bo
     std::fill_n(kept + i * cols, split, lower);
     std::fill_n(kept + i * cols + split, cols - split, !lower);
   }
+}
+
+// y = where(j - i <= diagonal, x, 0) or with >: a mask of its own, so the gradient follows.
+static Tensor triangle(const char* op, const Tensor& input, int64_t diagonal, bool lower,
+                       Into into) {
+  if (input.ndim() < 2)
+    fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input",
+                  "has " + std::to_string(input.ndim()) + " dimensions", "at least 2");
+  const int64_t rows = input.size(input.ndim() - 2), cols = input.size(input.ndim() - 1);
+  const int64_t shape[] = {rows, cols};
+  const bool unseen = is_meta(input.device());
+  const Tensor mask = empty(shape, Dtype::kBool, unseen ? input.device() : Device{});
+  if (!unseen) mark_triangle(mask, diagonal, lower);
   const Tensor zero = is_inexact(input.dtype()) ? number(0.0) : number(int64_t{0});
   const Tensor nothing = input.dtype() == Dtype::kBool ? number(false) : zero;
   const Named named(op);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "device/meta.h"
 #include "kernels/shuffle.h"
 #include "ops/creation/copy.h"
 #include "ops/creation/creation.h"
@@ -42,7 +43,7 @@ Tensor parts_of(const Tensor& x) {
 }  // namespace
 
 Origin draw_into(const Tensor& y, const Draw& draw, Generator* given) {
-  if (y.numel() == 0) return {};
+  if (y.numel() == 0 || is_meta(y.device())) return {};  // nothing is drawn for no elements
   const Tensor x = parts_of(y);
   const int64_t width = elements_per_block(draw, x.dtype());
   Generator& generator = generator_or_default(given);
@@ -209,6 +210,7 @@ Tensor randperm(int64_t n, Generator* generator, Dtype dtype, std::optional<Devi
   const int64_t shape[] = {n};
   checked_numel(shape, Dtype::kInt64, "randperm", 1, "n");
   const Device place = checked_device("randperm", 4, device, state().default_device);
+  if (is_meta(place)) return call.done(empty(shape, type, place));
   Refund refund(generator);
   const bool narrow = n <= std::numeric_limits<int32_t>::max();
   const Tensor order = narrow ? shuffled<uint32_t>(n, Dtype::kInt32, generator)
@@ -319,6 +321,7 @@ static void check_probabilities(const char* op, int argument, const char* name, 
   if (!is_floating(p.dtype()))
     fail_argument(LIBDL_ERROR_DTYPE, op, argument, name, std::string("is ") + name_of(p.dtype()),
                   "a floating dtype");
+  if (is_meta(p.device())) return;
   const Tensor all = plain(on_host(p), Dtype::kFloat64);
   const double* const value = all.read_plain<double>();
   for (int64_t i = 0; i < all.numel(); ++i)

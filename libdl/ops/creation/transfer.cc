@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "device/device.h"
+#include "device/meta.h"
 #include "device/pinned.h"
 #include "device/stream.h"
 #include "ops/core/launch.h"
@@ -58,6 +59,9 @@ static void copy_dense(const Tensor& to, const Tensor& from, bool non_blocking) 
 // Between devices the bytes go as they are: what has gaps is packed on its own side before, and
 // dst's dtype is made on src's.
 void transfer(const Tensor& dst, const Tensor& src, bool non_blocking) {
+  if (is_meta(dst.device())) return;
+  check_has_values("copy_", src.device());
+  if (dst.numel() == 0) return;
   if (!dst.is_contiguous() && is_dense(dst) && src.dtype() == dst.dtype() &&
       same(src.shape(), dst.shape()) && same(src.strides(), dst.strides()))
     return transfer(as_it_lies(dst), as_it_lies(src), non_blocking);
@@ -94,6 +98,7 @@ static void transfer_vjp(Backward& b) {
 static const Rule kTransfer{"to", transfer_vjp};
 
 Tensor transferred(const Tensor& x, Dtype dtype, Device device, bool non_blocking) {
+  check_has_values("to", x.device());
   Call call("to", {}, {&x});
   const bool stays_queued = non_blocking && device.is_cpu() && pins_memory(x.device());
   Tensor y = stays_queued ? pinned_as(x, dtype, x.device()) : empty_as(x, dtype, device);

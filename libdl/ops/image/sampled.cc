@@ -2,6 +2,7 @@
 
 #include "ops/image/sampled.h"
 
+#include "device/meta.h"
 #include "kernels/sampling.h"
 #include "ops/creation/copy.h"
 #include "ops/creation/join.h"
@@ -48,9 +49,15 @@ void find(const Tensor& coordinates, int64_t size, const Sampling& how, const Fo
 // On the host, for any device.
 Found find(const Tensor& coordinates, int64_t size, const Sampling& how) {
   const ModeGuard off(kModeGrad | kModeForward);
-  const Tensor at = plain(on_host(detach(coordinates)));
-  Shape all(at.shape());
+  Shape all(coordinates.shape());
   all.insert(0, kernels::taps_of(how.mode));
+  if (const Device there = coordinates.device(); is_meta(there)) {
+    const Dims shape = coordinates.shape();
+    const Dtype dtype = coordinates.dtype();
+    return {empty(all, Dtype::kInt64, there), empty(shape, dtype, there),
+            empty(shape, dtype, there)};
+  }
+  const Tensor at = plain(on_host(detach(coordinates)));
   const Found found{empty(all, Dtype::kInt64), empty(at.shape(), at.dtype()),
                     empty(at.shape(), at.dtype())};
   if (at.dtype() == Dtype::kFloat64) {

@@ -2,6 +2,7 @@
 
 #include "ops/indexing/index.h"
 
+#include "device/meta.h"
 #include "ops/core/launch.h"
 #include "ops/core/plan.h"
 #include "ops/core/summed.h"
@@ -31,9 +32,18 @@ LIBDL_NORETURN [[gnu::cold]] static void too_many(const Call& call,
            "at most " + std::to_string(ndim) LIBDL_SAME_SOURCE_LOCATION);
 }
 
+// What a mask on meta stands for where values are put: as many places as those have for it. behind:
+// the dimensions of input that follow the mask's.
+static Tensor unseen_coordinates(const Tensor& mask, const Tensor& values, int behind) {
+  const bool own = values.ndim() > behind;
+  const int64_t shape[] = {own ? values.size(values.ndim() - 1 - behind) : 1, mask.ndim()};
+  return empty(shape, Dtype::kInt64, mask.device());
+}
+
 // A mask stands for as many dimensions as it has: it becomes the coordinates of what is true.
-static void add_mask(const Call& call, const Tensor& input, const Tensor& mask, int* dim,
-                     Places* out) {
+// values: what is put there, or NULL.
+static void add_mask(const Call& call, const Tensor& input, const Tensor& mask,
+                     const Tensor* values, int* dim, Places* out) {
   if (*dim + mask.ndim() > input.ndim()) too_many(call, input.ndim());
   if (mask.ndim() == 0)
     call.bad(LIBDL_ERROR_SHAPE, 2, "indices", "hold a mask without dimensions",
@@ -42,7 +52,10 @@ static void add_mask(const Call& call, const Tensor& input, const Tensor& mask, 
   if (!same(mask.shape(), covered))
     call.bad(LIBDL_ERROR_SHAPE, 2, "indices", "hold a mask of shape " + to_string(mask.shape()),
              to_string(covered) + ", the sizes it stands for");
-  const Tensor coordinates = nonzero_coordinates(mask);
+  const Tensor coordinates =
+      values && is_meta(mask.device())
+          ? unseen_coordinates(mask, *values, input.ndim() - *dim - mask.ndim())
+          : nonzero_coordinates(mask);
   for (int k = 0; k < mask.ndim(); ++k) {
     const int64_t size[] = {coordinates.size(0)}, stride[] = {mask.ndim()};
     out->indices.push_back(alias(coordinates, size, stride, k, Dtype::kInt64));
@@ -68,15 +81,16 @@ static void broadcast(const Call& call, Places* out) {
   for (Tensor& index : out->indices) index = expanded(index, out->shape);
 }
 
-// What a list of indices means for one input.
-static Places resolve(const Call& call, Into into, const Tensor& input, TensorSpan indices) {
+// What a list of indices means for one input. values: what is put there, or NULL.
+static Places resolve(const Call& call, Into into, const Tensor& input, TensorSpan indices,
+                      const Tensor* values = nullptr) {
   Places out;
   int dim = 0;
   for (const Tensor& index : indices) {
     if (!index.defined()) {
       ++dim;
     } else if (index.dtype() == Dtype::kBool) {
-      add_mask(call, input, index, &dim, &out);
+      add_mask(call, input, index, values, &dim, &out);
     } else {
       if (dim >= input.ndim()) too_many(call, input.ndim());
       out.indices.push_back(checked_index(call, into, 2, "indices", index, input.size(dim)));
@@ -212,7 +226,7 @@ Tensor index_put(const Tensor& input, TensorSpan indices, const Tensor& values, 
   Call call("index_put", into, {&input, &values});
   if (!accumulate && is_choice(call, input, indices, values))
     return put_where(call, input, indices[0], values, into);
-  const Places x = resolve(call, into, input, indices);
+  const Places x = resolve(call, into, input, indices, &values);
   if (!broadcasts(values.shape(), x.result))
     call.bad(LIBDL_ERROR_SHAPE, 3, "values", "has shape " + to_string(values.shape()),
              "one that broadcasts to " + to_string(x.result));

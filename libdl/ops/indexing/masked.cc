@@ -2,6 +2,9 @@
 
 #include "ops/indexing/masked.h"
 
+#include <algorithm>
+
+#include "device/meta.h"
 #include "ops/core/holds.h"
 #include "ops/creation/copy.h"
 #include "ops/indexing/index.h"
@@ -69,6 +72,12 @@ Tensor masked_select(const Tensor& input, const Tensor& mask, Into into) {
 
 // -- masked_scatter -------------------------------------------------------------------------------
 
+// On meta as many as can be: the result's shape does not depend on it.
+static Tensor unseen_coordinates(const Tensor& mask, const Tensor& source, bool flat) {
+  const int64_t shape[] = {std::min(mask.numel(), source.numel()), mask.ndim()};
+  return empty(Dims(shape).first(flat ? 1 : 2), Dtype::kInt64, mask.device());
+}
+
 Tensor masked_scatter(const Tensor& input, const Tensor& mask, const Tensor& source, Into into) {
   LIBDL_OBSERVED(masked_scatter, input, mask, source, into);
   const char* const op = "masked_scatter";
@@ -88,7 +97,9 @@ Tensor masked_scatter(const Tensor& input, const Tensor& mask, const Tensor& sou
   const uint32_t mode = state().mode;
   const bool recorded = (mode & kModeGrad) && (has_history(input) || has_history(source));
   const bool flat = !into && input.ndim() > 1 && !recorded && !(mode & kModeForward);
-  const Tensor coordinates = flat ? positions(seen, shape) : nonzero_coordinates(seen);
+  const Tensor coordinates = is_meta(seen.device()) ? unseen_coordinates(seen, source, flat)
+                             : flat                 ? positions(seen, shape)
+                                                    : nonzero_coordinates(seen);
   const int64_t count = coordinates.size(0);
   if (source.numel() < count)
     fail_argument(LIBDL_ERROR_SHAPE, op, 3, "source",

@@ -3,6 +3,7 @@
 #include "ops/indexing/nonzero.h"
 
 #include "device/device.h"
+#include "device/meta.h"
 #include "ops/core/launch.h"
 #include "ops/creation/copy.h"
 
@@ -10,6 +11,9 @@ namespace libdl {
 
 Tensor nonzero_coordinates(const Tensor& input) {
   const Tensor x = input.is_number() ? plain(input) : input;
+  if (is_meta(x.device()))
+    fail(LIBDL_ERROR_UNSUPPORTED, "nonzero",
+         "the number of elements other than 0 is asked for, and a meta tensor has no elements");
   int64_t count = 0;
   if (!x.device().is_cpu()) about_to_wait(x.device(), "elements other than 0 are counted");
   if (x.numel() > 0) launch_nonzero(x.device(), {reads(x), &count, no_view()});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Hinges over several classes.
+#include "device/meta.h"
 #include "ops/creation/copy.h"
 #include "ops/indexing/gather.h"
 #include "ops/indexing/index_select.h"
@@ -36,6 +37,14 @@ LIBDL_NORETURN static void refuse_class(const char* op, int64_t found, int64_t c
                 "0 to " + std::to_string(classes - 1));
 }
 
+static void check_labels(const char* op, const Tensor& target, int64_t classes) {
+  if (is_meta(target.device())) return;
+  const Tensor labels = plain(on_host(target));
+  const int64_t* const label = labels.read_plain<int64_t>();
+  for (int64_t i = 0; i < labels.numel(); ++i)
+    if (label[i] < 0 || label[i] >= classes) refuse_class(op, label[i], classes);
+}
+
 Tensor multi_margin_loss(const Tensor& input, const Tensor& target, int64_t p, double margin,
                          const Tensor* weight, Word reduction) {
   LIBDL_OBSERVED(multi_margin_loss, input, target, p, margin, weight, reduction);
@@ -61,10 +70,7 @@ Tensor multi_margin_loss(const Tensor& input, const Tensor& target, int64_t p, d
   if (weight && has_history(*weight) && (state().mode & kModeGrad))
     fail_argument(LIBDL_ERROR_AUTOGRAD, op, 5, "weight", "requires grad, which it cannot get",
                   "detach() of it");
-  const Tensor labels = plain(on_host(target));
-  const int64_t* const label = labels.read_plain<int64_t>();
-  for (int64_t i = 0; i < labels.numel(); ++i)
-    if (label[i] < 0 || label[i] >= classes) refuse_class(op, label[i], classes);
+  check_labels(op, target, classes);
 
   const Named named(op);
   const Tensor right = reshape(target, one_each);
@@ -92,6 +98,10 @@ struct Labels {
 
 static Labels labels_of(const char* op, const Tensor& target, int64_t n, int64_t classes,
                         Device device) {
+  const int64_t all[] = {n, classes};
+  if (is_meta(device))
+    return {empty(all, Dtype::kInt64, device), empty(all, Dtype::kBool, device),
+            empty(all, Dtype::kBool, device)};
   const Tensor given = plain(on_host(target));
   const int64_t* const label = given.read_plain<int64_t>();
   const auto length = [&](int64_t row) {
@@ -107,7 +117,7 @@ static Labels labels_of(const char* op, const Tensor& target, int64_t n, int64_t
       if (const int64_t c = label[row * classes + i]; c < 0 || c >= classes)
         refuse_class(op, c, classes);
   }
-  const int64_t lists[] = {n, most}, all[] = {n, classes};
+  const int64_t lists[] = {n, most};
   const Tensor index = zeros(lists, Dtype::kInt64), counts = zeros(lists, Dtype::kBool);
   const Tensor is_right = zeros(all, Dtype::kBool);
   if (n * most > 0) {

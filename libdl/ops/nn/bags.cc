@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "device/meta.h"
 #include "kernels/cpu/sum_rows.h"
 #include "ops/core/launch.h"
 #include "ops/creation/copy.h"
@@ -30,18 +31,32 @@ static std::vector<int64_t> rows_of_matrix(const Tensor& input) {
   return starts;
 }
 
+LIBDL_NORETURN [[gnu::cold]] static void refuse_no_end(const Call& call LIBDL_SOURCE_LOCATION) {
+  call.bad(LIBDL_ERROR_SHAPE, 3, "offsets", "is empty",
+           "the end of the last bag at least, with include_last_offset" LIBDL_SAME_SOURCE_LOCATION);
+}
+
+// Of offsets on meta it is known how many there are: the last bag may have all readings.
+static std::vector<int64_t> unseen_offsets(const Call& call, const BagArguments& a) {
+  const int64_t count = a.offsets->numel();
+  if (a.include_last_offset && count == 0) refuse_no_end(call);
+  std::vector<int64_t> starts(static_cast<size_t>(count + (a.include_last_offset ? 0 : 1)), 0);
+  if (count > 0) starts.back() = a.input.numel();
+  return starts;
+}
+
 static std::vector<int64_t> checked_offsets(const Call& call, const BagArguments& a) {
   const Tensor& offsets = *a.offsets;
   if (offsets.ndim() != 1)
     call.bad(LIBDL_ERROR_SHAPE, 3, "offsets", "has shape " + to_string(offsets.shape()),
              "one dimension");
-  const Tensor host = plain(on_host(as_index(call, 3, "offsets", offsets)), Dtype::kInt64);
+  const Tensor index = as_index(call, 3, "offsets", offsets);
+  if (is_meta(index.device())) return unseen_offsets(call, a);
+  const Tensor host = plain(on_host(index), Dtype::kInt64);
   const int64_t* const first = integers(host);
   std::vector<int64_t> starts(first, first + host.numel());
   const int64_t most = a.input.numel();
-  if (a.include_last_offset && starts.empty())
-    call.bad(LIBDL_ERROR_SHAPE, 3, "offsets", "is empty",
-             "the end of the last bag at least, with include_last_offset");
+  if (a.include_last_offset && starts.empty()) refuse_no_end(call);
   for (size_t b = 0; b < starts.size(); ++b) {
     const int64_t least = b == 0 ? 0 : starts[b - 1];
     if (starts[b] < least || starts[b] > (b == 0 ? 0 : most))
@@ -74,9 +89,15 @@ static Tensor first_of(const Tensor& x, int64_t count) {
 Bags bags_of(const Call& call, const BagArguments& a) {
   const int64_t rows = a.weight.size(0);
   const std::vector<int64_t> ends = bag_starts(call, a);
-  const Tensor read =
-      plain(on_host(checked_index(call, {}, 1, "input", a.input, rows)), Dtype::kInt64);
+  const Tensor given = checked_index(call, {}, 1, "input", a.input, rows);
   const int64_t most[] = {ends.back()}, bounds[] = {std::ssize(ends)};
+  if (const Device there = given.device(); is_meta(there))
+    return {std::ssize(ends) - 1,
+            empty(most, Dtype::kInt64, there),
+            empty(most, Dtype::kInt64, there),
+            empty(bounds, Dtype::kInt64, there),
+            {}};
+  const Tensor read = plain(on_host(given), Dtype::kInt64);
   Bags bags{std::ssize(ends) - 1, empty(most, Dtype::kInt64), empty(most, Dtype::kInt64),
             empty(bounds, Dtype::kInt64), empty(most, Dtype::kInt64)};
   auto* const row = bags.row.overwrite_plain<int64_t>();
@@ -178,7 +199,9 @@ static Tensor compose_max(const Bags& bags, const Tensor& table, Tensor& from) {
     from = full(made, none, Dtype::kInt64, table.device());
     return zeros(made, table.dtype(), table.device());
   }
-  const Tensor rows = on_device(padded_rows(bags), table.device());
+  const int64_t one_each[] = {bags.count, 1};
+  const Tensor rows = is_meta(table.device()) ? empty(one_each, Dtype::kInt64, table.device())
+                                              : on_device(padded_rows(bags), table.device());
   const int64_t flat[] = {rows.numel()}, shape[] = {bags.count, rows.size(1), table.size(1)};
   const Tensor read = reshape(index_select(table, 0, reshape(maximum(rows, zero), flat)), shape);
   const auto [most, at] = max_dim(read, 1, false);

@@ -17,7 +17,8 @@ struct BagArguments {
   int64_t padding;  // a row that is in no bag, or -1
 };
 
-// The readings that are in a bag, without the padding, bag by bag; int64, in the host's memory.
+// The readings that are in a bag, without the padding, bag by bag; int64, in the host's memory, or
+// on meta if the arguments are.
 struct Bags {
   int64_t count = 0;
   Tensor row;     // [readings], 0 or more

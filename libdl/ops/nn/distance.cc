@@ -2,6 +2,7 @@
 
 #include "ops/nn/distance.h"
 
+#include "device/meta.h"
 #include "kernels/cpu/distance.h"
 #include "ops/core/launch.h"
 #include "ops/creation/copy.h"
@@ -193,8 +194,9 @@ struct Pairs {
 
   Pairs(int64_t n, Device device) {
     const int64_t count[] = {n > 1 ? n * (n - 1) / 2 : 0};
-    first = empty(count, Dtype::kInt64), second = empty(count, Dtype::kInt64);
-    if (count[0] > 0) {
+    const Device made = is_meta(device) ? device : Device{};
+    first = empty(count, Dtype::kInt64, made), second = empty(count, Dtype::kInt64, made);
+    if (count[0] > 0 && !is_meta(device)) {
       int64_t *a = first.overwrite_plain<int64_t>(), *b = second.overwrite_plain<int64_t>();
       for (int64_t i = 0; i < n; ++i)
         for (int64_t j = i + 1; j < n; ++j) *a++ = i, *b++ = j;

@@ -184,7 +184,8 @@ Tensor prod(const Tensor& input, std::optional<int64_t> dim, bool keepdim, Dtype
                       dim && x.ndim() ? call.axis(2, "dim", *dim, x.ndim()) : -1};
   Tensor y = reduce(kernels::Reduction::kProd, x, attr.dims, keepdim, type);
   return call.done(y, kProd, attr, {saves_input(x, 0), saves_output(y, 0)}, [&](const Tensor& z) {
-    const Tensor derivative = prod_gradient(full(z.shape(), number(1.0), type), x, z, attr);
+    const Tensor derivative =
+        prod_gradient(full(z.shape(), number(1.0), type, z.device()), x, z, attr);
     return sum(conj(derivative) * call.tangent(0), Dims(attr.dims.reduced()), keepdim, type);
   });
 }

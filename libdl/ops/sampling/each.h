@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "device/launch.h"
+#include "device/meta.h"
 #include "ops/core/call.h"
 #include "ops/creation/copy.h"
 #include "runtime/thread_pool.h"
@@ -30,8 +31,9 @@ void each_index(int64_t count, const Body& body) {
   if (!whole) device_detail::raise_interrupted();
 }
 
-// The elements in row-major order, in the host's memory.
+// The elements in row-major order, in the host's memory; NULL on meta, where there are none.
 inline const double* elements_of(Tensor& held, const Tensor& x) {
+  if (is_meta(x.device())) return nullptr;
   held = plain(on_host(x), Dtype::kFloat64);
   return held.read_plain<double>();
 }

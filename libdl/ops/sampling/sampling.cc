@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "device/meta.h"
 #include "kernels/samplers.h"
 #include "ops/core/operand.h"
 #include "ops/creation/draw.h"
@@ -12,6 +13,7 @@
 #include "ops/pointwise/pointwise.h"
 #include "ops/sampling/each.h"
 #include "ops/view/view.h"
+#include "tensor/memory_order.h"
 
 namespace libdl {
 
@@ -22,14 +24,17 @@ using kernels::ElementDraws;
 template <class Good>
 static void check_elements(const char* op, int argument, const char* name, const double* x,
                            int64_t count, const char* wanted, const Good& good) {
+  if (!x) return;
   for (int64_t i = 0; i < count; ++i)
     if (!good(x[i]))
       fail_argument(LIBDL_ERROR_VALUE, op, argument, name, "holds " + std::to_string(x[i]), wanted);
 }
 
-// draw(draws, i) for each element of a new tensor of doubles; each takes a block.
+// draw(draws, i) for each element of a new tensor of doubles, on the host; each takes a block. What
+// is meant for meta is there, and nothing is drawn.
 template <class Draw>
-static Tensor drawn(Dims shape, Generator* given, const Draw& draw) {
+static Tensor drawn(Dims shape, Device device, Generator* given, const Draw& draw) {
+  if (is_meta(device)) return empty(shape, Dtype::kFloat64, device);
   const Tensor values = empty(shape, Dtype::kFloat64);
   if (values.numel() == 0) return values;
   Generator& generator = generator_or_default(given);
@@ -67,9 +72,9 @@ Tensor poisson(const Tensor& input, Generator* generator) {
   check_elements("poisson", 1, "input", mean, input.numel(), "means of 0 or more",
                  [](double x) { return x >= 0 && x < 1e300; });
   Refund refund(generator);
-  const Tensor values = drawn(input.shape(), generator, [&](ElementDraws& draws, int64_t i) {
-    return kernels::draw_poisson(draws, mean[i]);
-  });
+  const Tensor values =
+      drawn(input.shape(), input.device(), generator,
+            [&](ElementDraws& draws, int64_t i) { return kernels::draw_poisson(draws, mean[i]); });
   refund.drawn();
   const Tensor y = placed(values, input.dtype(), input.device());
   Tensor made = call.done(y, kPoisson, std::array<Shape, 2>{Shape(input.shape()), Shape()}, {},
@@ -93,17 +98,18 @@ Tensor binomial(const Tensor& count, const Tensor& prob, Generator* generator) {
   Tensor held[2];
   const double* const n = elements_of(held[0], expand(detach(count), shape));
   const double* const p = elements_of(held[1], expand(detach(prob), shape));
-  const int64_t total = held[0].numel();
+  const int64_t total = held[0].defined() ? held[0].numel() : 0;
   check_elements(op, 1, "count", n, total, "finite numbers of 0 or more",
                  [](double x) { return x >= 0 && std::isfinite(x); });
   check_elements(op, 2, "prob", p, total, "probabilities from 0 to 1",
                  [](double x) { return x >= 0 && x <= 1; });
   Refund refund(generator);
-  const Tensor values = drawn(shape, generator, [&](ElementDraws& draws, int64_t i) {
+  const Device device = result_device(operands);
+  const Tensor values = drawn(shape, device, generator, [&](ElementDraws& draws, int64_t i) {
     return kernels::draw_binomial(draws, std::floor(n[i]), p[i]);
   });
   refund.drawn();
-  const Tensor y = placed(values, count.dtype(), result_device(operands));
+  const Tensor y = placed(values, count.dtype(), device);
   Tensor made =
       call.done(y, kBinomial, std::array<Shape, 2>{Shape(count.shape()), Shape(prob.shape())}, {},
                 [&](const Tensor& z) { return zeros(z.shape(), z.dtype(), z.device()); });
@@ -127,6 +133,8 @@ static double slope_of_number(double alpha, double x) {
 static Tensor gamma_slope(const Tensor& alpha, const Tensor& y,
                           double (*slope)(double alpha, double y)) {
   Call call("standard_gamma", {}, {&alpha, &y});
+  if (is_meta(y.device()))
+    return call.done(empty_as(y, y.dtype(), y.device()), kGammaSlope, NoAttr{});
   Tensor held[2];
   const double* const a = elements_of(held[0], detach(alpha));
   const double* const x = elements_of(held[1], detach(y));
@@ -182,9 +190,9 @@ static Tensor gamma_numbers(const GammaNumbers& how, const Rule& rule, const Ten
                  [](double x) { return x >= 0 && std::isfinite(x); });
   Refund refund(generator);
   const double least = how.least(input.dtype());
-  const Tensor values = drawn(input.shape(), generator, [&](ElementDraws& draws, int64_t i) {
-    return std::max(least, how.draw(draws, alpha[i]));
-  });
+  const Tensor values = drawn(
+      input.shape(), input.device(), generator,
+      [&](ElementDraws& draws, int64_t i) { return std::max(least, how.draw(draws, alpha[i])); });
   refund.drawn();
   const Tensor y = placed(values, input.dtype(), input.device());
   Tensor made = call.done(
@@ -265,11 +273,12 @@ Tensor multinomial(const Tensor& input, int64_t num_samples, bool replacement,
              "at most " + std::to_string(n) + ", or replacement");
   Tensor held;
   const double* const weight = elements_of(held, detach(input));
-  for (int64_t r = 0; r < rows; ++r)
+  for (int64_t r = 0; weight && r < rows; ++r)
     check_weights(op, weight + r * n, n, replacement ? 1 : num_samples);
   Shape shape(input.shape());
   shape.back() = num_samples;
   checked_numel(shape, Dtype::kInt64, op, 2, "num_samples");
+  if (!weight) return call.done(empty(shape, Dtype::kInt64, input.device()));
   const Tensor y = empty(shape, Dtype::kInt64);
   if (y.numel() == 0) return call.done(on_device(y, input.device()));
   const int64_t blocks = replacement ? num_samples : n;
@@ -307,8 +316,8 @@ static Tensor redrawn(const Rule& rule, Generator* generator, Into into, const D
                   whole ? "an integer or floating dtype" : "a floating dtype");
   Call call(rule.name, into, {&dst});
   Refund refund(generator);
-  const Tensor values =
-      drawn(dst.shape(), generator, [&](ElementDraws& draws, int64_t) { return draw(draws); });
+  const Tensor values = drawn(dst.shape(), dst.device(), generator,
+                              [&](ElementDraws& draws, int64_t) { return draw(draws); });
   refund.drawn();
   Tensor made = call.done(placed(values, dtype, dst.device()), rule, NoAttr{}, {},
                           [&](const Tensor& z) { return zeros(z.shape(), z.dtype(), z.device()); });

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "device/meta.h"
 #include "ops/core/launch.h"
 #include "ops/core/summed.h"
 #include "ops/creation/copy.h"
@@ -201,6 +202,7 @@ static const Rule kStridedGather{"as_strided", strided_gather_vjp};
 // Elements of dy that land on one address are added in row-major order.
 static void scatter_add(const Tensor& buffer, const Tensor& dy, const Geometry& to,
                         int64_t offset) {
+  if (is_meta(buffer.device())) return;
   const int64_t n = buffer.numel();
   const int64_t length[] = {n}, one[] = {1};
   Tensor positions = empty(length, Dtype::kInt64);

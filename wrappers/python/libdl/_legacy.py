@@ -11,7 +11,7 @@ from typing import Any
 from . import _C
 from ._C import Tensor
 from ._creation import tensor
-from ._errors import DtypeError
+from ._errors import DeviceError, DtypeError
 from ._functions import empty, full
 from ._modes import get_default_dtype, set_default_dtype
 from ._info import shown_name
@@ -146,7 +146,8 @@ def cuda_types() -> dict[str, TensorType]:
 def type_name(x: Tensor) -> str:
     """libdl.FloatTensor, libdl.cuda.LongTensor, ..."""
     word = _WORDS.get(x.dtype, x.dtype.name.capitalize())
-    return f"{shown_name()}.{'cuda.' if x.is_cuda else ''}{word}Tensor"
+    kind = "" if x.is_cpu else f"{x.device.type}."
+    return f"{shown_name()}.{kind}{word}Tensor"
 
 
 def type_named(given: Any) -> tuple[Dtype, str | None]:
@@ -272,6 +273,8 @@ def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = 
         whole = source.detach() if size is None else _whole(source)
     else:
         whole = source.elements(self.dtype)
+    if whole.device != self.device:
+        raise DeviceError(f"set_: argument 2 (source) is on {whole.device}, wanted {self.device}")
     if whole.dtype is not self.dtype:
         raise DtypeError(f"set_: argument 2 (source) is {whole.dtype}, wanted {self.dtype}")
     if size is not None:

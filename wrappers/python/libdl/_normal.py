@@ -39,7 +39,8 @@ def normal(
 def _of_tensors(mean: Any, std: Any, generator: Generator | None, out: Tensor | None) -> Tensor:
     given = [x for x in (mean, std) if isinstance(x, Tensor)]
     flat_mean, flat_std = (x.detach() if isinstance(x, Tensor) else x for x in (mean, std))
-    if (bool((flat_std < 0).any()) if isinstance(std, Tensor) else std < 0):
+    unseen = isinstance(std, Tensor) and std.is_meta
+    if not unseen and (bool((flat_std < 0).any()) if isinstance(std, Tensor) else std < 0):
         raise ArgumentValueError("normal: argument 2 (std) has a number below 0, wanted 0 or more")
     place = zeros_like(flat_mean + flat_std)  # the broadcast shape and the promoted dtype
     sample = place.normal_(0.0, 1.0, generator=generator).mul_(flat_std).add_(flat_mean)

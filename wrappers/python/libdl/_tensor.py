@@ -312,13 +312,13 @@ def m_type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
 
 @method
 def type_as(self: Tensor, other: Tensor) -> Tensor:
-    """The tensor with the other's dtype.
+    """The tensor with the other's dtype, on its device.
 
     Example:
         >>> torch.tensor([1, 2]).type_as(torch.zeros(1))
         tensor([1., 2.])
     """
-    return _to(self, other.dtype, None, False, False)
+    return _to(self, other.dtype, other.device, False, False)
 
 
 @method
@@ -489,6 +489,24 @@ def rebuild(kind: type[Tensor], data: bytes, shape: tuple[int, ...], dtype: Dtyp
     else:
         made = _functions.empty_strided(shape, strides or _C.strides(_functions.empty(shape)),
                                         dtype=dtype)  # fmt: skip
+    return _dressed(made, kind, requires_grad, attributes)
+
+
+def rebuild_meta(kind: type[Tensor], shape: tuple[int, ...], strides: tuple[int, ...], dtype: Dtype,
+                 requires_grad: bool, attributes: dict[str, Any]) -> Tensor:  # fmt: skip
+    """Likewise, of a tensor on meta."""
+    made = _functions.empty_strided(shape, strides, dtype=dtype, device="meta")
+    return _dressed(made, kind, requires_grad, attributes)
+
+
+def reduced_meta(x: Tensor) -> tuple[Any, ...]:
+    """What __reduce_ex__ tells of a tensor on meta."""
+    return rebuild_meta, (type(x), tuple(x.shape), tuple(x.stride()), x.dtype, x.requires_grad,
+                          dict(x.__dict__))  # fmt: skip
+
+
+def _dressed(made: Tensor, kind: type[Tensor], requires_grad: bool,
+             attributes: dict[str, Any]) -> Tensor:  # fmt: skip
     if kind is not Tensor:
         made = _C.make_subclass(kind, made)
     if requires_grad:
@@ -511,6 +529,8 @@ def __reduce_ex__(self: Tensor, protocol: Any) -> Any:
     processes = sys.modules.get("libdl.multiprocessing.reductions")
     if processes is not None and processes.is_starting():
         return processes.Starting(self).__reduce__()
+    if self.is_meta:
+        return reduced_meta(self)
     flat = _spanned(self).cpu()
     data = memoryview(flat.view(uint8)).tobytes() if flat.numel() else b""
     return rebuild, (
@@ -609,7 +629,7 @@ def install() -> None:
             function.__name__ = name
         setattr(Tensor, name, function)
     Tensor._make_subclass = classmethod(_make_subclass)
-    for kind in ("ipu", "maia", "meta", "mkldnn", "mps", "mtia", "nested", "quantized", "sparse_csr",
+    for kind in ("ipu", "maia", "mkldnn", "mps", "mtia", "nested", "quantized", "sparse_csr",
                  "vulkan", "xla", "xpu"):  # fmt: skip
         setattr(Tensor, f"is_{kind}", False)
     Tensor.names = property(lambda self: (None,) * self.ndim)

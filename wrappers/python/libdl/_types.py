@@ -140,13 +140,9 @@ def by_name(name: str) -> dtype:
 
 # PyTorch's types of devices that no tensor is on here: programs compare with them.
 _NAMED_DEVICES = (
-    "fpga", "hip", "hpu", "ideep", "ipu", "lazy", "maia", "meta", "mkldnn", "mps", "mtia", "opencl",
+    "fpga", "hip", "hpu", "ideep", "ipu", "lazy", "maia", "mkldnn", "mps", "mtia", "opencl",
     "opengl", "privateuseone", "ve", "vulkan", "xla", "xpu",
 )  # fmt: skip
-_NO_META = (
-    "device: found 'meta': there are no tensors without elements. nn.utils.skip_init(Class, ...) "
-    "makes a module whose parameters are not drawn, for load_state_dict"
-)
 
 
 class _DevicesBefore(threading.local):
@@ -160,7 +156,9 @@ _devices_before = _DevicesBefore()
 class device:
     """Where a tensor's elements are: device("cpu"), device("cuda", 1), device("cuda:1").
 
-    `load_plugin` adds further types of devices.
+    Tensors on device("meta") have shape, strides, dtype and history, but no elements, and cost no
+    memory: a large module is made there at once, then filled by `load_state_dict(assign=True)` or
+    `to_empty`. `load_plugin` adds further types of devices.
 
     Example:
         >>> torch.device("cuda", 1)
@@ -193,7 +191,7 @@ class device:
         self.type = type
         self.index = index
         self._type = number
-        self._index = index or 0
+        self._index = 0 if type == "meta" else index or 0  # there is one, whatever its index
 
     def __enter__(self) -> device:
         """Inside a with block, functions that make tensors use this device if none is given."""
@@ -226,9 +224,9 @@ class device:
 def _unserved_type(type: str) -> Any:
     """In place of a device's number, for a type that can be named."""
     if type not in _NAMED_DEVICES:
-        raise RuntimeError(f"device: {type!r} is neither cpu, cuda nor a loaded plugin's")
-    return _Unserved(_NO_META if type == "meta" else f"device: no tensor can be on {type!r}: the "
-                     "devices are cpu, cuda and those of loaded plugins")  # fmt: skip
+        raise RuntimeError(f"device: {type!r} is neither cpu, cuda, meta nor a loaded plugin's")
+    return _Unserved(f"device: no tensor can be on {type!r}: the devices are cpu, cuda, meta and "
+                     "those of loaded plugins")  # fmt: skip
 
 
 def _type_and_index(number: int, index: int | None) -> tuple[str, int | None]:
@@ -237,7 +235,7 @@ def _type_and_index(number: int, index: int | None) -> tuple[str, int | None]:
     name: str | None = _C.device_type_name(number)
     if name is None:
         return f"type {number}", index
-    return name, None if name == "cpu" and index == 0 else index
+    return name, None if name in ("cpu", "meta") and index == 0 else index
 
 
 device.__module__ = "libdl"

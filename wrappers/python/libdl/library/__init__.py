@@ -31,9 +31,9 @@ __all__ = [
 
 _Function = Callable[..., Any]
 # Keys of PyTorch's dispatcher: kernels of a device, or of all; functions that are recorded.
-_DEVICES = {"CPU": "cpu", "CUDA": "cuda", "CompositeExplicitAutograd": ""}
+_DEVICES = {"CPU": "cpu", "CUDA": "cuda", "Meta": "meta", "CompositeExplicitAutograd": ""}
 _RECORDED = ("CompositeImplicitAutograd", "Autograd", "AutogradCPU", "AutogradCUDA")
-_UNUSED = ("Meta", "Functionalize", "Python", "AutocastXPU", "AutocastMPS", "AutocastMTIA")
+_UNUSED = ("Functionalize", "Python", "AutocastXPU", "AutocastMPS", "AutocastMTIA")
 # What is called in place of the operator while autocast is on.
 _AUTOCAST = {"AutocastCPU": "cpu", "AutocastCUDA": "cuda"}
 
@@ -59,8 +59,8 @@ class CustomOpDef:
         return getattr(getattr(ops, self._namespace), self._name).default
 
     def register_fake(self, fn: _Function, /) -> _Function:
-        """Returns the function; it is called by nobody, because calls compute real tensors."""
-        return fn
+        """The function that computes the results' shapes, for tensors on meta; returns it."""
+        return register_fake(self._qualname, fn)
 
     def register_autograd(
         self, backward: _Function, /, *, setup_context: _Function | None = None
@@ -269,9 +269,9 @@ def register_fake(
     _stacklevel: int = 1,
     allow_override: bool = False,
 ) -> Any:
-    """Returns the function; it is called by nobody, because calls compute real tensors."""
-    _named(op)
-    return (lambda function: function) if func is None else func
+    """The function that computes the results' shapes, for tensors on meta; a decorator without it.
+    Calls on other devices compute real tensors."""
+    return register_kernel(op, "meta", func)
 
 
 impl_abstract = register_fake

@@ -52,8 +52,11 @@ class Operator:
             kind = given[0].device.type if given else "cpu"
             if kind in self.autocast and is_autocast_enabled(kind):
                 return self.autocast[kind](*values, **named)
-        if self.composite is not None and self.backward is None:
-            return self.composite(*values, **named)
+        composite = self.composite
+        if "meta" in self.kernels and _on_meta([*values, *named.values()]):
+            composite = None
+        if composite is not None and self.backward is None:
+            return composite(*values, **named)
         call = _Call(self, values, named)
         if self.schema.mutated and _C.grad_enabled():
             self._refuse_lost_gradients(values, named)
@@ -70,7 +73,7 @@ class Operator:
             )
 
     def kernel(self, tensors: list[Tensor]) -> Callable[..., Any]:
-        kind = tensors[0].device.type if tensors else "cpu"
+        kind = "meta" if _on_meta(tensors) else tensors[0].device.type if tensors else "cpu"
         chosen = self.kernels.get(kind) or self.kernels.get("") or self.composite
         if chosen is None:
             raise NotImplementedError(f"{self.schema.name} has no kernel for {kind}")
@@ -91,6 +94,10 @@ class Operator:
                 "and a gradient is for arguments by position"
             )
         self.backward, self.setup = backward, setup
+
+
+def _on_meta(values: list[Any]) -> bool:
+    return any(x.is_meta for x in _tensors(values))
 
 
 def _tensors(values: list[Any]) -> list[Tensor]:

@@ -95,7 +95,7 @@ def is_reversed(x: libdl.Tensor) -> bool:
 @disabled()
 def is_shared(x: libdl.Tensor) -> bool:
     """Whether other processes may have the memory; true of tensors on a device, as in PyTorch."""
-    return not x.is_cpu or memory_of(x) is not None
+    return not (x.is_cpu or x.is_meta) or memory_of(x) is not None
 
 
 @disabled()
@@ -103,6 +103,8 @@ def share(tensors: Iterable[libdl.Tensor]) -> None:
     """Moves the tensors, those of one storage together, into one memory that processes share."""
     groups: dict[int, Group] = {}
     for x in {id(x): x for x in tensors}.values():
+        if x.is_meta:
+            raise RuntimeError("share_memory_: the tensor is on meta, and has no memory to share")
         if x.is_sparse:
             raise NotImplementedError("share_memory_: a sparse tensor is not moved; share its "
                                       "values before it is made of them")  # fmt: skip

@@ -18,6 +18,7 @@ from typing import Any
 import libdl
 from libdl import _C
 from libdl._overrides import disabled
+from libdl._tensor import reduced_meta
 
 from .memory import Memory, mapped, memory_of, out_of_descriptors, rooms
 from .moving import Group, is_reversed, place
@@ -95,6 +96,8 @@ class _Pickler(ForkingPickler):
         if type(obj).__reduce_ex__ is not libdl.Tensor.__reduce_ex__:
             return NotImplemented  # such as a parameter without a shape
         _check(obj)
+        if obj.is_meta:
+            return reduced_meta(obj)
         if obj.is_sparse:
             return _sparse, (tuple(obj.shape), obj._indices(), obj._values())
         attributes = dict(obj.__dict__) or None
@@ -154,7 +157,7 @@ def refuse_history(x: libdl.Tensor) -> None:
 
 def _check(x: libdl.Tensor) -> None:
     refuse_history(x)
-    if not x.is_cpu:
+    if not (x.is_cpu or x.is_meta):
         raise NotImplementedError(
             f"a tensor on {x.device} cannot go to another process yet: send its cpu()"
         )

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from .. import _functions as F
 from .._C import Tensor
+from .._errors import UnsupportedError
 from .._modes import no_grad
 from .._types import device as Device, dtype as Dtype
 from ._calls import ModuleCalls
@@ -47,6 +48,12 @@ class ModuleConversions(ModuleCalls):
 
         def convert(x: Tensor) -> Tensor:
             wanted = dtype if x.is_floating_point() or x.is_complex() else None
+            if x.is_meta and device is not None and device.type != "meta":
+                raise UnsupportedError(
+                    "Module.to: Cannot copy out of meta tensor; no data! Please use "
+                    "Module.to_empty() instead of Module.to() when moving module from meta to a "
+                    "different device."
+                )
             converted: Tensor = x.to(dtype=wanted, device=device, non_blocking=non_blocking)
             return converted
 

@@ -19,6 +19,11 @@ from ._walks import ModuleWalks
 from .parameter import Parameter, is_lazy
 
 _EXTRA_STATE_KEY_SUFFIX = "_extra_state"
+_NO_COPY = (
+    "copying from a non-meta parameter in the checkpoint to a meta parameter in the current model, "
+    "which is a no-op. (Did you mean to pass `assign=True` to assign items in the state dictionary "
+    "to their corresponding key in the module instead of copying them in place?)"
+)
 _ONLY_CHECKS = "only_checks"  # in a module's metadata: report what is wrong, and write nothing
 
 
@@ -262,6 +267,8 @@ def _load_one(module: Any, name: str, value: Tensor, given: Any, key: str,
     try:
         with no_grad():
             if not local_metadata.get("assign_to_params_buffers"):
+                if value.is_meta and not given.is_meta:
+                    warnings.warn(f"for {key}: {_NO_COPY}", stacklevel=2)
                 value.copy_(given)
                 return None
             if isinstance(value, Parameter):

@@ -39,6 +39,8 @@ def trunc_normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float 
         raise ValueError(f"trunc_normal_: argument 3 (std) is {std}, wanted a positive number")
     if not a <= b:
         raise ValueError(f"trunc_normal_: argument 5 (b) is {b}, wanted at least a, {a}")
+    if tensor.is_meta:
+        return tensor
     low, high = (a - mean) / std, (b - mean) / std
     with no_grad():
         drawn = empty(tensor.numel(), dtype=float64, device=tensor.device)

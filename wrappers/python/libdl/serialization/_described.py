@@ -135,7 +135,7 @@ class Described:
     def _tensor(self, x: Tensor, path: str) -> dict[str, Any]:
         from ..nn import Buffer, Parameter
 
-        if type(x) not in (Tensor, Parameter, Buffer) or x.is_sparse:
+        if type(x) not in (Tensor, Parameter, Buffer) or x.is_sparse or x.is_meta:
             raise no_meaning(x, path)
         name = self._free_name(path)
         node = {"tensor": name, "requires_grad": x.requires_grad}

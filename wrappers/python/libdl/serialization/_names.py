@@ -35,7 +35,6 @@ STORAGES: dict[str, Dtype] = {
 _WITHOUT = {
     "_rebuild_qtensor": "quantized tensors",
     "_rebuild_nested_tensor": "nested tensors",
-    "_rebuild_meta_tensor_no_storage": "tensors without elements (device meta)",
     "_rebuild_wrapper_subclass": "wrapped tensors",
 }
 _safe: list[Any] = []  # as add_safe_globals got them

@@ -65,6 +65,7 @@ _PATHS = {make: path for path, make in _MAKERS.items()}
 _PLAIN = _MAKERS["torch._utils._rebuild_tensor_v2"]
 _ANY = _MAKERS["torch._utils._rebuild_tensor_v3"]
 _SPARSE = _MAKERS["torch._utils._rebuild_sparse_tensor"]
+_META = _MAKERS["torch._utils._rebuild_meta_tensor_no_storage"]
 _PARAMETER = _MAKERS["torch._utils._rebuild_parameter"]
 
 
@@ -135,6 +136,8 @@ class _Pickling:
         """What makes the tensor, without its class and attributes."""
         if x.is_sparse:
             return _SPARSE, (x.layout, (x.indices(), x.values(), x.shape, True))
+        if x.is_meta:
+            return _META, (x.dtype, tuple(x.shape), tuple(x.stride()), requires_grad)
         arguments: tuple[Any, ...] = (
             _Memory(x), x.storage_offset(), tuple(x.shape), tuple(x.stride()),
             requires_grad, OrderedDict(),

@@ -72,6 +72,18 @@ def _any_tensor(storage: Any, offset: Any, size: Any, strides: Any, requires_gra
     return _tensor(storage, dtype, offset, size, strides, requires_grad, metadata)
 
 
+def _meta_tensor(dtype: Any, size: Any, strides: Any, requires_grad: Any) -> Tensor:
+    """One without elements: all that a file has of it."""
+    if not isinstance(dtype, Dtype):
+        raise FormatError(f"load: a tensor's dtype is a {type(dtype).__name__}")
+    size, strides = counts(size, "sizes"), counts(strides, "strides")
+    if len(size) != len(strides) or len(size) > 64:
+        raise FormatError(f"load: a tensor has {len(size)} sizes and {len(strides)} strides")
+    made = _functions.empty_strided(size, strides, dtype=dtype, device="meta")
+    made.requires_grad = bool(requires_grad)
+    return made
+
+
 def _sparse_tensor(layout: Any, parts: Any) -> Tensor:
     from .._sparse import sparse_coo_tensor
 
@@ -138,6 +150,7 @@ TENSORS: dict[str, Callable[..., Any]] = {
     "torch._utils._rebuild_tensor": _old_tensor,
     "torch._utils._rebuild_tensor_v2": _typed_tensor,
     "torch._utils._rebuild_tensor_v3": _any_tensor,
+    "torch._utils._rebuild_meta_tensor_no_storage": _meta_tensor,
     "torch._utils._rebuild_sparse_tensor": _sparse_tensor,
     "torch._utils._rebuild_parameter": _parameter,
     "torch._utils._rebuild_parameter_with_state": _parameter,

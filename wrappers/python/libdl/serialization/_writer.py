@@ -226,11 +226,16 @@ class Pickler:
     def _function(x: Tensor) -> str:
         if x.is_sparse:
             return "torch._utils._rebuild_sparse_tensor"
+        if x.is_meta:
+            return "torch._utils._rebuild_meta_tensor_no_storage"
         return f"torch._utils._rebuild_tensor_v{2 if x.dtype in _KINDS else 3}"
 
     def _arguments(self, x: Tensor, at: str) -> None:
         if x.is_sparse:
             self._value((x.layout, (x.indices(), x.values(), x.shape, True)), at)
+            return
+        if x.is_meta:
+            self._value((x.dtype, tuple(x.shape), tuple(x.stride()), x.requires_grad), at)
             return
         self._out.append(b"(")
         self._storage(x, at)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ._intercept import intercept as intercept
     from ._plugins import load_plugin as load_plugin
     from ._plugins import set_provider_enabled as set_provider_enabled
+    from ._swapping import swap_tensors as swap_tensors
 
 _MODULES = (
     "_python_dispatch", "_pytree", "benchmark", "checkpoint", "collect_env", "cpp_extension", "data",
@@ -25,6 +26,7 @@ _MODULES = (
 )  # fmt: skip
 __all__ = [
     "Call", *_MODULES[2:], "draw_graph", "intercept", "load_plugin", "set_provider_enabled",
+    "swap_tensors",
 ]  # fmt: skip
 _FROM = {
     "Call": "._intercept",
@@ -32,6 +34,7 @@ _FROM = {
     "intercept": "._intercept",
     "load_plugin": "._plugins",
     "set_provider_enabled": "._plugins",
+    "swap_tensors": "._swapping",
 }
 
 

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two tensors that change places."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+from .. import _C
+
+
+def swap_tensors(t1: Any, t2: Any) -> None:
+    """Exchanges what two tensors are: elements, class, attributes, gradient and history. Whoever
+    holds one of the objects holds the other tensor from then on.
+
+    Example:
+        >>> a, b = torch.zeros(1), torch.ones(2)
+        >>> torch.utils.swap_tensors(a, b)
+        >>> a, b
+        (tensor([1., 1.]), tensor([0.]))
+    """
+    for name, tensor in (("t1", t1), ("t2", t2)):
+        if weakref.getweakrefs(tensor):
+            raise RuntimeError(f"swap_tensors: Cannot swap {name} because it has weakref associated "
+                               "with it")  # fmt: skip
+    if type(t1) is not type(t2):
+        t1.__class__, t2.__class__ = type(t2), type(t1)
+    _C.swap_contents(t1, t2)
