@@ -58,6 +58,8 @@ typedef struct libdl_backward_options {
   libdl_bool create_graph; /**< record the pass itself, for higher derivatives */
   libdl_bool allow_unused; /**< grad: an unused input gets an absent entry instead of an error */
   libdl_bool materialize;  /**< grad: an unused input gets zeros */
+  libdl_bool batched; /**< grad: each gradient is a batch, in front of the output's shape, and so
+                       *   is each result: the rows of a Jacobian in one pass */
 } libdl_backward_options;
 
 /** Sets struct_size, and all else to 0, the default. NULL is ignored. Threads: free. */
@@ -84,7 +86,9 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_backward(
     LIBDL_NULLABLE const libdl_backward_options *options);
 
 /** The gradients with respect to inputs, which may be any tensors that require grad; .grad is not
- *  touched. Parameters and errors as libdl_backward; AUTOGRAD also if an input was not used.
+ *  touched. Parameters and errors as libdl_backward; AUTOGRAD also if an input was not used, VALUE
+ *  if a batch is asked for and no gradient is given. Hooks and the host's functions see the
+ *  gradients of a batch one after another.
  *  out: a new list, one entry for each input.
  *  Threads: concurrent-read. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_grad(

@@ -92,7 +92,8 @@ libdl_bool libdl_tensor_retains_grad(const libdl_tensor* tensor) {
 static BackwardOptions options_of(const char* name, int argument,
                                   const libdl_backward_options* given) {
   const libdl_backward_options o = read_options(name, argument, given);
-  return {o.retain_graph != 0, o.create_graph != 0, o.allow_unused != 0, o.materialize != 0};
+  return {o.retain_graph != 0, o.create_graph != 0, o.allow_unused != 0, o.materialize != 0,
+          o.batched != 0};
 }
 
 libdl_error* libdl_backward(const libdl_tensor* const* outputs, int64_t outputs_count,

@@ -6,12 +6,14 @@
 
 #include <libdl/libdl.h>
 
+#include <cstring>
+
 namespace {
 
 template <size_t kSize, class T>
 void set(T& options) {
-  static_assert(sizeof(T) == kSize, "a caller's struct may be shorter: write kSize bytes only");
-  options = T{};
+  static_assert(sizeof(T) >= kSize);
+  std::memset(&options, 0, kSize);  // a caller's struct may be shorter than T
   options.struct_size = kSize;
 }
 

@@ -11,8 +11,10 @@
 #include "ops/core/fit.h"
 #include "ops/core/observe.h"
 #include "ops/creation/copy.h"
+#include "ops/creation/join.h"
 #include "ops/pointwise/pointwise.h"
 #include "ops/reduction/reduction.h"
+#include "ops/view/view.h"
 #include "runtime/thread_pool.h"
 #include "tape/output_meta.h"
 
@@ -33,7 +35,8 @@ class Walk {
   Walk(const char* op, const BackwardOptions& options, bool accumulate, std::span<Target> targets)
       : op_(op), options_(options), accumulate_(accumulate), targets_(targets) {}
 
-  void run(std::span<const Edge> roots, std::span<const Tensor> gradients);
+  // batch: how many gradients each of them holds, in front of the output's shape; 0: it is one.
+  void run(std::span<const Edge> roots, std::span<const Tensor> gradients, int64_t batch);
 
  private:
   void push(Node* node);
@@ -46,10 +49,13 @@ class Walk {
   void add_to_leaf(Node& node, std::span<Tensor> dy);
   bool capture(Node& node, std::span<const Tensor> dy);
   void differentiate(Node& node, std::span<Tensor> dy);
+  void apply_rule(Node& node, std::span<Tensor> dy, std::span<Tensor> dx,
+                  std::span<const bool> wanted);
   void check_finite(Node& node, std::span<const Tensor> dx);
 
   const char* op_;
   const BackwardOptions& options_;
+  int64_t batch_ = 0;  // as Backward::batch()
   bool accumulate_;
   std::span<Target> targets_;
   Pass pass_;
@@ -78,7 +84,8 @@ void Walk::arrive(const Edge& edge, Tensor gradient) {
   add_gradient(pass_.grad(*edge.node, edge.slot), std::move(gradient), options_.create_graph);
 }
 
-void Walk::run(std::span<const Edge> roots, std::span<const Tensor> gradients) {
+void Walk::run(std::span<const Edge> roots, std::span<const Tensor> gradients, int64_t batch) {
+  batch_ = batch;
   std::vector<Node*> starts, ends;
   for (const Edge& root : roots) starts.push_back(root.node);
   for (const Target& target : targets_) ends.push_back(target.edge.node);
@@ -169,20 +176,61 @@ static bool any_defined(std::span<const Tensor> tensors) {
   return std::any_of(tensors.begin(), tensors.end(), [](const Tensor& t) { return t.defined(); });
 }
 
+// One gradient of a batch at a time: what `run` makes of each, whether it replaces them or fills
+// empty places, becomes a batch again.
+template <class F>
+static void one_by_one(int64_t batch, std::span<Tensor> incoming, std::span<Tensor> gradients,
+                       F run) {
+  if (batch == 0) return run(incoming, gradients);
+  const auto of = [](const Tensor& all, int64_t k) {
+    return all.defined() ? select(all, 0, k) : Tensor();
+  };
+  const size_t n = static_cast<size_t>(batch);
+  std::vector<std::vector<Tensor>> made(gradients.size(), std::vector<Tensor>(n));
+  std::vector<Tensor> in(incoming.size()), out(gradients.size());
+  for (size_t k = 0; k < n; ++k) {
+    const auto row = static_cast<int64_t>(k);
+    for (size_t i = 0; i < in.size(); ++i) in[i] = of(incoming[i], row);
+    for (size_t i = 0; i < out.size(); ++i) out[i] = of(gradients[i], row);
+    run(std::span<Tensor>(in), std::span<Tensor>(out));
+    for (size_t i = 0; i < out.size(); ++i) made[i][k] = std::move(out[i]);
+  }
+  for (size_t i = 0; i < gradients.size(); ++i) {
+    const auto found =
+        std::find_if(made[i].begin(), made[i].end(), [](const Tensor& t) { return t.defined(); });
+    if (found == made[i].end()) {
+      gradients[i] = {};
+      continue;
+    }
+    const Tensor like = *found;
+    for (Tensor& t : made[i])
+      if (!t.defined()) t = zeros(like.shape(), like.dtype(), like.device());
+    gradients[i] = stack(made[i], 0);
+  }
+}
+
 // Tensor hooks in order of registration, then retained gradients. Whether a gradient is left. The
 // lists are copied: a hook may remove itself.
 bool Walk::run_tensor_hooks(Node& node, std::span<Tensor> dy) {
   for (const auto& hook : node.hooks(&NodeExtra::tensor_hooks))
-    if (dy[hook->slot].defined()) run_hook(node, *hook, dy.subspan(hook->slot, 1), {});
+    if (dy[hook->slot].defined())
+      one_by_one(batch_, {}, dy.subspan(hook->slot, 1),
+                 [&](auto, std::span<Tensor> gradients) { run_hook(node, *hook, gradients, {}); });
   for (const auto& [k, slot] : node.retained())
-    if (dy[k].defined()) add_retained(*slot, dy[k], options_.create_graph);
+    if (dy[k].defined())
+      one_by_one(batch_, dy.subspan(k, 1), {},
+                 [&, slot = slot.get()](std::span<Tensor> arrived, auto) {
+                   add_retained(*slot, arrived[0], options_.create_graph);
+                 });
   return any_defined(dy);
 }
 
 // They belong to the node, not to its outputs: what is captured there has not seen them, and a node
 // that goes no further does not run them.
 bool Walk::run_pre_hooks(Node& node, std::span<Tensor> dy) {
-  for (const auto& hook : node.hooks(&NodeExtra::pre_hooks)) run_hook(node, *hook, dy, {});
+  for (const auto& hook : node.hooks(&NodeExtra::pre_hooks))
+    one_by_one(batch_, {}, dy,
+               [&](auto, std::span<Tensor> gradients) { run_hook(node, *hook, gradients, {}); });
   return any_defined(dy);
 }
 
@@ -199,6 +247,22 @@ bool Walk::capture(Node& node, std::span<const Tensor> dy) {
   for (int i = 0; i < node.inputs; ++i)
     if (Node* const next = node.edges()[i].node; next && pass_.wanted(*next)) return false;
   return true;
+}
+
+void Walk::apply_rule(Node& node, std::span<Tensor> dy, std::span<Tensor> dx,
+                      std::span<const bool> wanted) {
+  SavedReader saved(node, !options_.retain_graph);
+  const auto apply = [&](std::span<Tensor> arrived, std::span<Tensor> gradients, int64_t batch) {
+    Backward view(node, arrived, gradients, wanted, saved, options_.create_graph, batch);
+    node.rule->vjp(view);
+  };
+  if (node.rule->takes_batch)
+    apply(dy, dx, batch_);
+  else
+    one_by_one(batch_, dy, dx, [&](std::span<Tensor> arrived, std::span<Tensor> gradients) {
+      apply(arrived, gradients, 0);
+    });
+  saved.done();
 }
 
 void Walk::differentiate(Node& node, std::span<Tensor> dy) {
@@ -218,15 +282,13 @@ void Walk::differentiate(Node& node, std::span<Tensor> dy) {
     Node* const next = node.edges()[i].node;
     wanted[i] = next && (targets_.empty() || pass_.wanted(*next));
   }
-  {
-    SavedReader saved(node, !options_.retain_graph);
-    Backward view(node, dy, dx, wanted, saved, options_.create_graph);
-    node.rule->vjp(view);
-    saved.done();
-  }
+  apply_rule(node, dy, dx, wanted);
   if ((state().mode & (kModeAnomaly | kModeAcceptNan)) == kModeAnomaly) check_finite(node, dx);
   if (node.extra)
-    for (const auto& hook : node.hooks(&NodeExtra::post_hooks)) run_hook(node, *hook, dx, dy);
+    for (const auto& hook : node.hooks(&NodeExtra::post_hooks))
+      one_by_one(batch_, dy, dx, [&](std::span<Tensor> arrived, std::span<Tensor> gradients) {
+        run_hook(node, *hook, gradients, arrived);
+      });
   for (Tensor& d : dy) d = {};
   for (int i = 0; i < node.inputs; ++i) {
     const Edge& edge = node.edges()[i];
@@ -258,8 +320,27 @@ struct Edges {                                           // retained edges
   }
 };
 
+// The number of gradients in a batch, which all of them have in front.
+int64_t batch_of(const char* op, TensorSpan gradients) {
+  int64_t batch = 0;
+  for (const Tensor& gradient : gradients) {
+    if (!gradient.defined()) continue;
+    if (gradient.ndim() == 0 || gradient.size(0) == 0 || (batch && gradient.size(0) != batch))
+      fail_argument(LIBDL_ERROR_SHAPE, op, 3, "gradients",
+                    "has shape " + to_string(gradient.shape()) + ", and they are batches",
+                    "a batch of " + (batch ? std::to_string(batch) : "at least 1") + " in front");
+    batch = gradient.size(0);
+  }
+  if (batch == 0)
+    fail_argument(LIBDL_ERROR_VALUE, op, 3, "gradients", "is absent, and they are batches",
+                  "a batch of at least 1");
+  return batch;
+}
+
 // The gradient to start output i with: the caller's, checked, or 1 for one element.
-Tensor seed(const char* op, const Tensor& output, const Tensor& gradient) {
+Tensor seed(const char* op, const Tensor& output, const Tensor& gradient, int64_t batch) {
+  Shape shape(output.shape());
+  if (batch) shape.insert(0, batch);
   if (!gradient.defined()) {
     if (output.numel() != 1)
       fail_argument(
@@ -269,11 +350,11 @@ Tensor seed(const char* op, const Tensor& output, const Tensor& gradient) {
     if (output.is_complex())
       fail_argument(LIBDL_ERROR_DTYPE, op, 2, "gradients", "is absent for a complex output",
                     "a gradient");
-    return full(output.shape(), number(1.0), output.dtype(), output.device());
+    return full(shape, number(1.0), output.dtype(), output.device());
   }
-  if (!same(gradient.shape(), output.shape()))
+  if (!same(gradient.shape(), shape))
     fail_argument(LIBDL_ERROR_SHAPE, op, 2, "gradients", "has shape " + to_string(gradient.shape()),
-                  to_string(output.shape()));
+                  to_string(shape));
   if (gradient.is_complex() != output.is_complex())
     fail_argument(LIBDL_ERROR_DTYPE, op, 2, "gradients",
                   std::string("is ") + name_of(gradient.dtype()), name_of(output.dtype()));
@@ -299,6 +380,7 @@ void differentiate(const char* op, TensorSpan outputs, TensorSpan inputs, Tensor
     fail_argument(LIBDL_ERROR_VALUE, op, 2, "gradients",
                   "has " + std::to_string(gradients.size()) + " tensors",
                   std::to_string(outputs.size()));
+  const int64_t batch = options.batched && !accumulate ? batch_of(op, gradients) : 0;
   Edges roots(outputs.size());
   std::vector<Tensor> seeds;
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -308,7 +390,7 @@ void differentiate(const char* op, TensorSpan outputs, TensorSpan inputs, Tensor
                     of_one(outputs, i, "does not require grad and has no history (no grad_fn)"),
                     "a result of recorded operations on tensors that require grad");
     roots.list.push_back(edge);
-    seeds.push_back(seed(op, outputs[i], gradients.empty() ? Tensor() : gradients[i]));
+    seeds.push_back(seed(op, outputs[i], gradients.empty() ? Tensor() : gradients[i], batch));
   }
   if (accumulate)  // the .grad of an input that is no leaf is asked for
     for (const Tensor& input : inputs) retain_grad(input);
@@ -321,7 +403,7 @@ void differentiate(const char* op, TensorSpan outputs, TensorSpan inputs, Tensor
                             options.create_graph ? kModeGrad : 0u);
   BackwardOptions pass = options;
   pass.retain_graph |= options.create_graph;
-  Walk(op, pass, accumulate, targets).run(roots.list, seeds);
+  Walk(op, pass, accumulate, targets).run(roots.list, seeds, batch);
 }
 
 }  // namespace
@@ -339,6 +421,13 @@ void backward(TensorSpan outputs, TensorSpan gradients, TensorSpan inputs,
     targets.push_back({edge, {}});
   }
   differentiate("backward", outputs, inputs, gradients, targets, options, true);
+}
+
+// Of the input's gradient.
+static Shape shape_of(const Tensor& input, TensorSpan gradients, const BackwardOptions& options) {
+  Shape shape(input.shape());
+  if (options.batched) shape.insert(0, batch_of("grad", gradients));
+  return shape;
 }
 
 std::vector<Tensor> grad(TensorSpan outputs, TensorSpan inputs, TensorSpan gradients,
@@ -360,7 +449,7 @@ std::vector<Tensor> grad(TensorSpan outputs, TensorSpan inputs, TensorSpan gradi
     Tensor& g = targets[i].captured;
     if (!g.defined()) {
       if (options.materialize)
-        g = zeros(inputs[i].shape(), inputs[i].dtype(), inputs[i].device());
+        g = zeros(shape_of(inputs[i], gradients, options), inputs[i].dtype(), inputs[i].device());
       else if (!options.allow_unused)
         fail_argument(LIBDL_ERROR_AUTOGRAD, "grad", 2, "inputs",
                       of_one(inputs, i, "was not used in the graph"),

@@ -12,6 +12,7 @@ struct BackwardOptions {
   bool create_graph = false;  // record the pass itself, for higher derivatives
   bool allow_unused = false;  // grad(): an input that was not used gets no gradient
   bool materialize = false;   // grad(): …or zeros
+  bool batched = false;  // grad(): the gradients have a batch in front, and so have the results
 };
 
 // Adds d(sum outputs · gradients)/d leaf into .grad of every leaf, or of `inputs` alone if any are

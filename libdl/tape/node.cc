@@ -26,7 +26,8 @@ const Rule& renamed(const Rule& rule, const char* name) {
   static Mutex mutex;
   static auto* const rules = new std::map<std::pair<const Rule*, std::string_view>, Rule>;
   const std::lock_guard lock(mutex);
-  return rules->try_emplace({&rule, name}, Rule{name, rule.vjp, rule.without_gradients})
+  return rules
+      ->try_emplace({&rule, name}, Rule{name, rule.vjp, rule.without_gradients, rule.takes_batch})
       .first->second;
 }
 

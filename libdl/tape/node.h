@@ -26,6 +26,9 @@ struct Rule {
   const char* name;  // the operator's, as errors and graph printers show it
   void (*vjp)(Backward& backward);
   bool without_gradients = false;  // vjp also runs if no gradient arrives
+  // vjp also takes gradients of a batch (Backward::batch()); without it, it runs for one after
+  // another.
+  bool takes_batch = false;
 };
 
 // Where a gradient goes: output number `slot` of `node`. NULL: nowhere.
@@ -241,13 +244,14 @@ class SavedReader {
 class Backward {
  public:
   Backward(Node& node, std::span<Tensor> dy, std::span<Tensor> dx, std::span<const bool> wanted,
-           const SavedReader& saved, bool create_graph)
+           const SavedReader& saved, bool create_graph, int64_t batch = 0)
       : node_(node),
         dy_(dy),
         dx_(dx),
         wanted_(wanted),
         saved_(saved),
-        create_graph_(create_graph) {}
+        create_graph_(create_graph),
+        batch_(batch) {}
 
   // The gradient of output k; undefined if none arrived.
   const Tensor& dy(int k = 0) const { return dy_[k]; }
@@ -275,6 +279,16 @@ class Backward {
     return *static_cast<Attr*>(node_.attr());
   }
   bool create_graph() const { return create_graph_; }
+  // How many gradients of the same outputs a pass carries through the graph at once; 0: one,
+  // without a dimension for it. Otherwise each dy has, and each dx must have, this dimension in
+  // front. Saved values do not have it.
+  int64_t batch() const { return batch_; }
+  int lead() const { return batch_ ? 1 : 0; }  // where the sample's dimension 0 is in dy and dx
+  Shape batched(Dims shape) const {
+    Shape whole(shape);
+    if (batch_) whole.insert(0, batch_);
+    return whole;
+  }
   // Whether what the rule computes is itself differentiated, backward or forward: the rule must
   // then use operators only.
   bool differentiated() const { return create_graph_ || (state().mode & kModeForward); }
@@ -287,6 +301,7 @@ class Backward {
   std::span<const bool> wanted_;
   const SavedReader& saved_;
   bool create_graph_;
+  int64_t batch_;
 };
 
 }  // namespace libdl

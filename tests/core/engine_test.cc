@@ -415,6 +415,83 @@ TEST(Engine, BadArgumentsAreNamed) {
   EXPECT_FALSE(get_grad(x).defined());
 }
 
+// -- batches of gradients
+// ---------------------------------------------------------------------------
+
+BackwardOptions batched() {
+  BackwardOptions options = retain();
+  options.batched = options.materialize = true;
+  return options;
+}
+std::vector<Tensor> rows_of(const Tensor& y, const std::vector<Tensor>& inputs, const V& gradient,
+                            Dims shape, const BackwardOptions& options = batched()) {
+  const Tensor outputs[] = {y}, weights[] = {reshape(of(gradient), shape)};
+  return grad(outputs, inputs, weights, options);
+}
+
+TEST(Engine, ABatchOfGradientsIsOnePass) {
+  Log log;
+  const int64_t rows[] = {3, 2};
+  const Tensor x = leaf({1, 2}), unused = leaf({5}), y = mul(x, x);
+  const auto found = rows_of(y, {x, unused}, {1, 0, 0, 1, 1, 1}, rows);
+  EXPECT_EQ(values(found[0]), (V{2, 0, 0, 4, 2, 4}));
+  EXPECT_EQ(values(found[1]), (V{0, 0, 0}));
+  EXPECT_TRUE(same(found[1].shape(), std::to_array<int64_t>({3, 1})));
+
+  // A rule of one gradient runs for one after another; nodes that no gradient reaches do not.
+  const Tensor z = traced({y}, &log, "z", 3);
+  EXPECT_EQ(values(rows_of(z, {x}, {1, 0, 0, 1, 1, 1}, rows)[0]), (V{6, 0, 0, 12, 6, 12}));
+  EXPECT_EQ(log, (Log{"z", "z", "z"}));
+
+  // backward() knows no batches.
+  const Tensor outputs[] = {y}, weights[] = {reshape(of({1, 0, 0, 1, 1, 1}), rows)};
+  expect_error(LIBDL_ERROR_SHAPE, "has shape [3, 2], wanted [2]",
+               [&] { backward(outputs, weights, {}, batched()); });
+}
+
+TEST(Engine, HooksSeeTheGradientsOfABatchOneByOne) {
+  Log log;
+  const int64_t rows[] = {2, 1};
+  const Tensor x = leaf({3}), y = mul(x, number(2.0)), z = mul(y, y);
+  const auto each = [&](const char* name) {
+    return hook([&log, name](std::span<Tensor> g, std::span<const Tensor> incoming) {
+      log.push_back(name);
+      EXPECT_EQ(g[0].numel(), 1);
+      EXPECT_EQ(g[0].ndim(), 1);
+      for (const Tensor& in : incoming) EXPECT_EQ(in.ndim(), 1);
+      if (values(g[0])[0] > 13) g[0] = {};
+    });
+  };
+  extra(y).tensor_hooks.push_back(each("tensor"));
+  extra(y).pre_hooks.push_back(each("pre"));
+  extra(z).post_hooks.push_back(each("post"));
+  retain_grad(y);
+  EXPECT_EQ(values(rows_of(z, {x}, {1, 2}, rows)[0]), (V{24, 0}));
+  EXPECT_EQ(std::count(log.begin(), log.end(), "post"), 2);
+  EXPECT_EQ(std::count(log.begin(), log.end(), "tensor"), 2);
+  EXPECT_EQ(grad_of(y), V{12});
+}
+
+TEST(Engine, ABatchHasToBeOne) {
+  const Tensor x = leaf({1, 2}), y = mul(x, x), s = sum(y);
+  const int64_t none[] = {0, 2}, other[] = {3, 1}, two[] = {2, 2}, three[] = {3};
+  expect_error(LIBDL_ERROR_SHAPE,
+               "has shape [0, 2], and they are batches, wanted a batch of at least",
+               [&] { rows_of(y, {x}, {}, none); });
+  expect_error(LIBDL_ERROR_SHAPE, "has shape [], and they are batches",
+               [&] { rows_of(s, {x}, {1}, {}); });
+  expect_error(LIBDL_ERROR_SHAPE, "has shape [3, 1], wanted [3, 2]",
+               [&] { rows_of(y, {x}, {1, 1, 1}, other); });
+  const Tensor outputs[] = {y, s}, inputs[] = {x};
+  const Tensor weights[] = {reshape(of({1, 1, 1, 1}), two), reshape(of({1, 1, 1}), three)};
+  expect_error(LIBDL_ERROR_SHAPE, "has shape [3], and they are batches, wanted a batch of 2",
+               [&] { grad(outputs, inputs, weights, batched()); });
+  expect_error(LIBDL_ERROR_VALUE, "argument 3 (gradients) is absent, and they are batches",
+               [&] { grad(outputs, inputs, {}, batched()); });
+  const Tensor some[] = {weights[0], Tensor()};  // 1 for each of the batch
+  EXPECT_EQ(values(grad(outputs, inputs, some, batched())[0]), (V{4, 8, 4, 8}));
+}
+
 TEST(Engine, AnInputThatIsNoLeafKeepsItsGradient) {
   const Tensor x = leaf({3}), y = mul(x, number(2.0)), z = mul(y, y);
   const Tensor outputs[] = {z}, inputs[] = {y}, wrong[] = {of({1, 1})};

@@ -8,11 +8,11 @@ static libdl_tensor* kept(PyObject* tensor) { return libdl_tensor_retain(handle_
 
 // -- passes ---------------------------------------------------------------------------------------
 
-static int options_of(PyObject* const* flags, libdl_backward_options* options) {
+static int options_of(PyObject* const* flags, int count, libdl_backward_options* options) {
   *options = (libdl_backward_options){.struct_size = sizeof *options};
   libdl_bool* const places[] = {&options->retain_graph, &options->create_graph,
-                                &options->allow_unused, &options->materialize};
-  for (int i = 0; i < 4; ++i) {
+                                &options->allow_unused, &options->materialize, &options->batched};
+  for (int i = 0; i < count; ++i) {
     const int flag = PyObject_IsTrue(flags[i]);
     if (flag < 0) return -1;
     *places[i] = flag;
@@ -39,7 +39,7 @@ static PyObject* backward(PyObject* module, PyObject* const* args, Py_ssize_t co
   Operands outputs = {0}, gradients = {0}, inputs = {0};
   libdl_backward_options options;
   PyObject* answer = NULL;
-  if (options_of(args + 3, &options) == 0 &&
+  if (options_of(args + 3, 4, &options) == 0 &&
       tensors(args[0], "backward", "tensors", false, &outputs) == 0 &&
       tensors(args[1], "backward", "grad_tensors", true, &gradients) == 0 &&
       tensors(args[2], "backward", "inputs", false, &inputs) == 0) {
@@ -62,14 +62,16 @@ static PyObject* backward(PyObject* module, PyObject* const* args, Py_ssize_t co
   return answer;
 }
 
-// grad(outputs, inputs, gradients, retain, create, allow_unused, materialize): a tuple
+// grad(outputs, inputs, gradients, retain, create, allow_unused, materialize, batched=False): a
+// tuple
 static PyObject* grad(PyObject* module, PyObject* const* args, Py_ssize_t count) {
   (void)module;
-  if (count != 7) return PyErr_Format(PyExc_TypeError, "grad: wanted 7 arguments");
+  if (count != 7 && count != 8)
+    return PyErr_Format(PyExc_TypeError, "grad: wanted 7 or 8 arguments");
   Operands outputs = {0}, gradients = {0}, inputs = {0};
   libdl_backward_options options;
   PyObject* answer = NULL;
-  if (options_of(args + 3, &options) == 0 &&
+  if (options_of(args + 3, (int)count - 3, &options) == 0 &&
       tensors(args[0], "grad", "outputs", false, &outputs) == 0 &&
       tensors(args[1], "grad", "inputs", false, &inputs) == 0 &&
       tensors(args[2], "grad", "grad_outputs", true, &gradients) == 0) {

@@ -33,14 +33,14 @@ static void cat_vjp(Backward& b) {
   for (int i = 0; i < b.inputs(); ++i) {
     if (a.sizes[i] < 0) {
       const int64_t none[] = {0};
-      if (b.needs(i)) b.set_grad(i, zeros(none, b.dy().dtype(), b.dy().device()));
+      if (b.needs(i)) b.set_grad(i, zeros(b.batched(none), b.dy().dtype(), b.dy().device()));
       continue;
     }
-    if (b.needs(i)) b.set_grad(i, narrow(b.dy(), a.dim, start, a.sizes[i]));
+    if (b.needs(i)) b.set_grad(i, narrow(b.dy(), a.dim + b.lead(), start, a.sizes[i]));
     start += a.sizes[i];
   }
 }
-static const Rule kCat{"cat", cat_vjp};
+static const Rule kCat{"cat", cat_vjp, false, true};
 
 static Shape joined_shape(const Call& call, TensorSpan tensors, int dim, const Tensor& first,
                           CatAttr& attr) {
@@ -209,8 +209,12 @@ Tensor repeat_interleave(const Tensor& input, int64_t repeats, std::optional<int
 // -- order ------------------------------------------------------------------------------------
 
 // The gradient of a flip is the same flip.
-static void flip_vjp(Backward& b) { b.set_grad(0, flip(b.dy(), b.attr<Shape>())); }
-static const Rule kFlip{"flip", flip_vjp};
+static void flip_vjp(Backward& b) {
+  Shape dims(b.attr<Shape>());
+  for (int64_t& d : dims) d += b.lead();
+  b.set_grad(0, flip(b.dy(), dims));
+}
+static const Rule kFlip{"flip", flip_vjp, false, true};
 
 Tensor flip(const Tensor& input, Dims dims) {
   LIBDL_OBSERVED(flip, input, dims);

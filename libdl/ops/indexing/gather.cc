@@ -45,10 +45,18 @@ static void check_fits(const Call& call, int argument, const Tensor& index, cons
 
 static void gather_vjp(Backward& b) {
   const auto& a = b.attr<GatherAttr>();
-  const Tensor dx = zeros(a.shape, b.dy().dtype(), b.dy().device());
-  b.set_grad(0, scatter_add(dx, a.dim, b.saved(0), b.dy(), Into(dx)));
+  const Tensor dx = zeros(b.batched(a.shape), b.dy().dtype(), b.dy().device());
+  Tensor index = b.saved(0), dy = b.dy();
+  if (b.batch()) {
+    if (a.shape.empty()) return b.set_grad(0, sum_to(dy, {}, 1));  // every element is the one
+    Shape shape = b.batched(index.shape());
+    shape.resize(dx.shape().size(), 1);  // an index without dimensions
+    index = expand(index, shape);
+    dy = reshape(dy, shape);
+  }
+  b.set_grad(0, scatter_add(dx, a.dim + b.lead(), index, dy, Into(dx)));
 }
-static const Rule kGather{"gather", gather_vjp};
+static const Rule kGather{"gather", gather_vjp, false, true};
 
 Tensor gather(const Tensor& input, int32_t dim, const Tensor& index, bool sparse_grad, Into into) {
   LIBDL_OBSERVED(gather, input, dim, index, sparse_grad, into);

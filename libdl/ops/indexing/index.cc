@@ -11,6 +11,7 @@
 #include "ops/indexing/nonzero.h"
 #include "ops/indexing/places.h"
 #include "ops/pointwise/pointwise.h"
+#include "ops/view/view.h"
 
 namespace libdl {
 
@@ -133,16 +134,16 @@ static std::vector<Save> saves_of(const Places& x) {
 }
 
 // The list that means the same as the one the call was given.
-static std::vector<Tensor> list_of(Dims dims, auto&& index_of) {
+static std::vector<Tensor> list_of(Dims dims, auto&& index_of, int lead = 0) {
   std::vector<Tensor> list;
   for (size_t k = 0; k < dims.size(); ++k) {
-    list.resize(static_cast<size_t>(dims[k]));
+    list.resize(static_cast<size_t>(dims[k] + lead));
     list.push_back(index_of(static_cast<int>(k)));
   }
   return list;
 }
 static std::vector<Tensor> saved_list(const Backward& b, const IndexAttr& a) {
-  return list_of(a.dims, [&](int k) { return b.saved(k); });
+  return list_of(a.dims, [&](int k) { return b.saved(k); }, b.lead());
 }
 static std::vector<Tensor> resolved_list(const Places& x) {
   return list_of(x.dims, [&](int k) { return x.indices[k]; });
@@ -152,10 +153,17 @@ static std::vector<Tensor> resolved_list(const Places& x) {
 
 static void index_vjp(Backward& b) {
   const auto& a = b.attr<IndexAttr>();
-  const Tensor dx = zeros(a.shape, b.dy().dtype(), b.dy().device());
-  b.set_grad(0, index_put(dx, saved_list(b, a), b.dy(), true, Into(dx)));
+  const Tensor dx = zeros(b.batched(a.shape), b.dy().dtype(), b.dy().device());
+  Tensor dy = b.dy();
+  const size_t count = a.dims.size();
+  const bool neighbours = count > 0 && a.dims[count - 1] - a.dims[0] + 1 == std::ssize(a.dims);
+  if (b.batch() && !neighbours && count > 0) {  // what they index then stands before the batch
+    const int64_t from[] = {0}, to[] = {b.saved(0).ndim()};
+    dy = movedim(dy, from, to);
+  }
+  b.set_grad(0, index_put(dx, saved_list(b, a), dy, true, Into(dx)));
 }
-static const Rule kIndex{"index", index_vjp};
+static const Rule kIndex{"index", index_vjp, false, true};
 
 Tensor index(const Tensor& input, TensorSpan indices, Into into) {
   LIBDL_OBSERVED(index, input, indices, into);

@@ -10,6 +10,7 @@
 #include "ops/pointwise/arithmetic.h"
 #include "ops/pointwise/pointwise.h"
 #include "ops/reduction/reduction.h"
+#include "ops/view/view.h"
 
 namespace libdl {
 
@@ -120,10 +121,12 @@ static void check_source(const Call& call, const Tensor& source, const Tensor& i
 
 static void index_select_vjp(Backward& b) {
   const auto& a = b.attr<SelectAttr>();
-  const Tensor dx = zeros(a.shape, b.dy().dtype(), b.dy().device());
-  b.set_grad(0, index_add(dx, a.dim, b.saved(0), b.dy(), nullptr, Into(dx)));
+  const Shape shape = b.batched(a.shape);
+  const Tensor dx = zeros(shape, b.dy().dtype(), b.dy().device());
+  if (b.batch() && a.shape.empty()) return b.set_grad(0, reshape(b.dy(), shape));
+  b.set_grad(0, index_add(dx, a.dim + b.lead(), b.saved(0), b.dy(), nullptr, Into(dx)));
 }
-static const Rule kIndexSelect{"index_select", index_select_vjp};
+static const Rule kIndexSelect{"index_select", index_select_vjp, false, true};
 
 static Tensor selected(Call& call, const Tensor& input, int axis, const Tensor& at, Into into) {
   check_count(call, input, at.numel());

@@ -47,16 +47,58 @@ static void require_inner(const char* op, const char* name, const Tensor& a, con
 
 // -- matrix times matrix ------------------------------------------------------------------------
 
-// y = a b:  da = dy b^H,  db = a^H dy
+// y = a b:  da = dy b^H,  db = a^H dy. One product for a whole batch of gradients, whose matrices
+// lie below or beside each other: neither a nor b is repeated.
+
+// dy m for each dy [.., r, c] of a batch in front.
+static Tensor batch_times(const Tensor& dy, const Tensor& m) {
+  const int64_t last = dy.ndim() - 1, rows = dy.size(static_cast<int>(last) - 1);
+  if (last == 2) {
+    const int64_t below[] = {dy.size(0) * rows, dy.size(2)};
+    const int64_t apart[] = {dy.size(0), rows, m.size(1)};
+    return reshape(mm(reshape(dy, below), m), apart);
+  }
+  const int64_t order[] = {1, 0, 2, 3};
+  const int64_t below[] = {dy.size(1), dy.size(0) * rows, dy.size(3)};
+  const int64_t apart[] = {dy.size(1), dy.size(0), rows, m.size(2)};
+  return permute(reshape(bmm(reshape(permute(dy, order), below), m), apart), order);
+}
+// m dy.
+static Tensor times_batch(const Tensor& m, const Tensor& dy) {
+  const int64_t cols = dy.size(dy.ndim() - 1);
+  if (dy.ndim() == 3) {
+    const int64_t there[] = {1, 0, 2};
+    const int64_t beside[] = {dy.size(1), dy.size(0) * cols};
+    const int64_t apart[] = {m.size(0), dy.size(0), cols};
+    return permute(reshape(mm(m, reshape(permute(dy, there), beside)), apart), there);
+  }
+  const int64_t there[] = {1, 2, 0, 3}, back[] = {2, 0, 1, 3};
+  const int64_t beside[] = {dy.size(1), dy.size(2), dy.size(0) * cols};
+  const int64_t apart[] = {dy.size(1), m.size(1), dy.size(0), cols};
+  return permute(reshape(bmm(m, reshape(permute(dy, there), beside)), apart), back);
+}
+
 static void mm_vjp(Backward& b) {
-  if (b.needs(0)) b.set_grad(0, mm(b.dy(), conj(transpose(b.saved(1), 0, 1))));
-  if (b.needs(1)) b.set_grad(1, mm(conj(transpose(b.saved(0), 0, 1)), b.dy()));
+  if (b.needs(0)) {
+    const Tensor right = conj(transpose(b.saved(1), 0, 1));
+    b.set_grad(0, b.batch() ? batch_times(b.dy(), right) : mm(b.dy(), right));
+  }
+  if (b.needs(1)) {
+    const Tensor left = conj(transpose(b.saved(0), 0, 1));
+    b.set_grad(1, b.batch() ? times_batch(left, b.dy()) : mm(left, b.dy()));
+  }
 }
 static void bmm_vjp(Backward& b) {
-  if (b.needs(0)) b.set_grad(0, bmm(b.dy(), conj(transpose(b.saved(1), 1, 2))));
-  if (b.needs(1)) b.set_grad(1, bmm(conj(transpose(b.saved(0), 1, 2)), b.dy()));
+  if (b.needs(0)) {
+    const Tensor right = conj(transpose(b.saved(1), 1, 2));
+    b.set_grad(0, b.batch() ? batch_times(b.dy(), right) : bmm(b.dy(), right));
+  }
+  if (b.needs(1)) {
+    const Tensor left = conj(transpose(b.saved(0), 1, 2));
+    b.set_grad(1, b.batch() ? times_batch(left, b.dy()) : bmm(left, b.dy()));
+  }
 }
-static const Rule kMm{"mm", mm_vjp}, kBmm{"bmm", bmm_vjp};
+static const Rule kMm{"mm", mm_vjp, false, true}, kBmm{"bmm", bmm_vjp, false, true};
 
 // The sum of the products with each tangent, for f linear in both arguments.
 template <class F>
@@ -349,17 +391,22 @@ static void linear_vjp(Backward& b) {
   const LinearAttr& a = b.attr<LinearAttr>();
   const int64_t out = b.dy().size(b.dy().ndim() - 1);
   const Tensor dy = rows_of(b.dy(), out);
-  if (b.needs(0)) b.set_grad(0, reshape(mm(dy, conj(b.saved(1))), a.input));
+  if (b.needs(0)) b.set_grad(0, reshape(mm(dy, conj(b.saved(1))), b.batched(a.input)));
+  const bool bias = b.inputs() > 2 && b.needs(2);
+  if (!b.needs(1) && !bias) return;
+  const int64_t each[] = {b.batch(), b.batch() ? dy.size(0) / b.batch() : 0, out};
+  const Tensor apart = b.batch() ? reshape(dy, each) : dy;
   if (b.needs(1)) {
-    const Tensor x = rows_of(b.saved(0), a.input.back());
-    b.set_grad(1, mm(transpose(dy, 0, 1), conj(x)));
+    const Tensor x = conj(rows_of(b.saved(0), a.input.back()));
+    const Tensor turned = transpose(apart, b.lead(), b.lead() + 1);
+    b.set_grad(1, b.batch() ? batch_times(turned, x) : mm(turned, x));
   }
-  if (b.inputs() > 2 && b.needs(2)) {
-    const int64_t rows[] = {0};
-    b.set_grad(2, sum(dy, Dims(rows)));
+  if (bias) {
+    const int64_t rows[] = {b.lead()};
+    b.set_grad(2, sum(apart, Dims(rows)));
   }
 }
-static const Rule kLinear{"linear", linear_vjp};
+static const Rule kLinear{"linear", linear_vjp, false, true};
 
 static void check_linear(const Tensor& x, const Tensor& w, const Tensor* bias) {
   const char* const op = "linear";

@@ -44,10 +44,11 @@ static void by_operators(Backward& b, const Norm& a, const Tensor& x, const Tens
   const auto [z, rstd] = normalised(x, a, eps);
   const Tensor& dy = b.dy();
   const Tensor g = weight.defined() ? dy * weight : dy;
+  Shape dims(a.dims), lead;
+  for (int64_t& d : dims) d += b.lead();
   if (b.needs(0))
-    b.set_grad(0, rstd * (g - mean(g, Dims(a.dims), true) - z * mean(g * z, Dims(a.dims), true)));
-  Shape lead;
-  for (int64_t d = 0; d < x.ndim() - static_cast<int64_t>(a.dims.size()); ++d) lead.push_back(d);
+    b.set_grad(0, rstd * (g - mean(g, Dims(dims), true) - z * mean(g * z, Dims(dims), true)));
+  for (int64_t d = b.lead(); d < dims[0]; ++d) lead.push_back(d);
   const auto over_rows = [&](const Tensor& t) { return lead.empty() ? t : sum(t, Dims(lead)); };
   if (b.inputs() > 1 && b.needs(1)) b.set_grad(1, over_rows(dy * z));
   if (b.inputs() > 2 && b.needs(2)) b.set_grad(2, over_rows(dy));
@@ -98,12 +99,12 @@ static void by_kernel(Backward& b, const Norm& a, const Tensor& x, const Tensor&
 static void layer_norm_vjp(Backward& b) {
   const Norm& a = b.attr<Norm>();
   const Tensor x = b.saved(0), weight = b.saved(1);
-  if (b.differentiated() || a.n * a.cols == 0)
+  if (b.differentiated() || b.batch() || a.n * a.cols == 0)
     by_operators(b, a, x, weight, b.saved(4));
   else
     by_kernel(b, a, x, weight);
 }
-static const Rule kLayerNorm{"layer_norm", layer_norm_vjp};
+static const Rule kLayerNorm{"layer_norm", layer_norm_vjp, false, true};
 
 // float32 beside 16 bits, as autocast leaves them.
 static bool is_wider(Dtype dtype, const Tensor& x) {

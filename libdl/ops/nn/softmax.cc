@@ -8,6 +8,7 @@
 #include "ops/pointwise/arithmetic.h"
 #include "ops/pointwise/exponential.h"
 #include "ops/reduction/reduction.h"
+#include "ops/view/view.h"
 
 namespace libdl {
 
@@ -19,6 +20,7 @@ struct Axis {
 
 // softmax:     dx = y (dy - sum(y dy)): the Jacobian diag(y) - y y^T applied from the left
 // log_softmax: dx = dy - exp(y) sum(dy)
+// at: dy's dimension; y may lack the batch in front of it.
 static Tensor gradient(const Tensor& dy, const Tensor& y, int at, bool log) {
   const int64_t dims[] = {at};
   if (log) return dy - exp(y) * sum(dy, Dims(dims), true);
@@ -40,11 +42,15 @@ template <bool log>
 static void softmax_vjp(Backward& b) {
   const int at = b.attr<Axis>().at;
   const Tensor y = b.saved(0);
-  b.set_grad(0, b.differentiated() ? gradient(b.dy(), y, at, log)
-                                   : gradient_in_one_pass(b.dy(), y, at, log));
+  if (b.batch() && y.ndim() == 0) {  // one element, with a dimension of its own
+    const Tensor dx = gradient(unsqueeze(b.dy(), 1), y, 1, log);
+    return b.set_grad(0, squeeze(dx, Dims(std::to_array<int64_t>({1}))));
+  }
+  b.set_grad(0, b.differentiated() || b.batch() ? gradient(b.dy(), y, at + b.lead(), log)
+                                                : gradient_in_one_pass(b.dy(), y, at, log));
 }
-static const Rule kSoftmax{"softmax", softmax_vjp<false>};
-static const Rule kLogSoftmax{"log_softmax", softmax_vjp<true>};
+static const Rule kSoftmax{"softmax", softmax_vjp<false>, false, true};
+static const Rule kLogSoftmax{"log_softmax", softmax_vjp<true>, false, true};
 
 static Tensor normalised(const char* op, const Rule& rule, bool log, const Tensor& input,
                          int32_t dim, Dtype dtype, Into into) {

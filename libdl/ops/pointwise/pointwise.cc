@@ -261,11 +261,11 @@ static void pointwise_vjp(Backward& b) {
         }
         symbols[k + 1] = values[k];
       }
-      if (r.op->expression == Expression::relu && !b.differentiated())
+      if (r.op->expression == Expression::relu && !b.differentiated() && !b.batch())
         dx = gated_later(dy, *symbols[4]);
       if (!dx.defined()) dx = evaluate(program, symbols, r.compute, i == last ? &owned : nullptr);
     }
-    if (r.summed & (1 << i)) dx = sum_to(dx, r.shapes[i]);
+    if (r.summed & (1 << i)) dx = sum_to(dx, r.shapes[i], b.lead());
     b.set_grad(i, std::move(dx));
   }
 }
@@ -275,7 +275,9 @@ static const Rule* rule_of(const PointwiseOp& op) {
   static const std::unique_ptr<Rule[]> rules = [] {
     auto made = std::make_unique<Rule[]>(kernels::kExpressions);
     for (int i = 0; i < kernels::kExpressions; ++i)
-      made[i] = {operator_of(static_cast<Expression>(i)).name, pointwise_vjp};
+      made[i] = {.name = operator_of(static_cast<Expression>(i)).name,
+                 .vjp = pointwise_vjp,
+                 .takes_batch = true};
     return made;
   }();
   return &rules[static_cast<int>(op.expression)];

@@ -156,5 +156,7 @@ Shape broadcast_shape(const char* op, const char* const* names,
                       std::span<const Tensor* const> operands);
 // Sums x down to `shape`, which broadcasts to x's.
 Tensor sum_to(const Tensor& x, Dims shape);
+// The same with a batch in front of x, of that many dimensions, which stays.
+Tensor sum_to(const Tensor& x, Dims shape, int lead);
 
 }  // namespace libdl

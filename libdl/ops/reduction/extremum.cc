@@ -29,6 +29,7 @@ static void refuse_complex(const Call& call, const Tensor& input) {
 // d, which may be infinite, where an element is the largest, divided by how many are; 0 elsewhere.
 // The 16-bit dtypes, in which neither a count nor its inverse need be finite, divide in float32, to
 // which dtype the result is rounded before it is spread.
+// d may be a batch of them.
 static Tensor shares_of_ties(const Tensor& d, const Tensor& x, const Tensor& y,
                              const ReducedDims& r, Dtype dtype) {
   const Dtype wide = summed_as(d.dtype());
@@ -47,9 +48,10 @@ static Tensor shares_of_ties(const Tensor& d, const Tensor& x, const Tensor& y,
 static void extremum_vjp(Backward& b) {
   const ReducedDims& r = b.attr<ReducedDims>();
   const Dtype dtype = b.dy().dtype();
-  b.set_grad(0, shares_of_ties(r.kept(b.dy()), b.saved(0), b.saved(1), r, dtype));
+  b.set_grad(0, shares_of_ties(r.kept(b.dy(), b), b.saved(0), b.saved(1), r, dtype));
 }
-static const Rule kMaxRule{"amax", extremum_vjp}, kMinRule{"amin", extremum_vjp};
+static const Rule kMaxRule{"amax", extremum_vjp, false, true};
+static const Rule kMinRule{"amin", extremum_vjp, false, true};
 
 static Tensor extremum(const char* op, const Rule& rule, kernels::Reduction kind,
                        const Tensor& input, std::optional<Dims> dims, bool keepdim, Into into) {
@@ -107,9 +109,10 @@ static Tensor where_chosen(const Tensor& d, const Tensor& indices, const ChosenA
 }
 static void chosen_vjp(Backward& b) {
   const ChosenAttr& a = b.attr<ChosenAttr>();
-  b.set_grad(0, where_chosen(a.dims.kept(b.dy()), b.saved(0), a));
+  b.set_grad(0, where_chosen(a.dims.kept(b.dy(), b), b.saved(0), a));
 }
-static const Rule kMaxDim{"max", chosen_vjp}, kMinDim{"min", chosen_vjp};
+static const Rule kMaxDim{"max", chosen_vjp, false, true};
+static const Rule kMinDim{"min", chosen_vjp, false, true};
 
 static std::tuple<Tensor, Tensor> extremum_dim(const char* op, const Rule& rule,
                                                kernels::Reduction kind, const Tensor& input,

@@ -21,13 +21,13 @@ namespace libdl {
 static Tensor wide(const Tensor& x) { return cast(x, summed_as(x.dtype())); }
 
 // J t = Re sum(conj(gradient(1)) t) for reductions that make one real number y of each group of x,
-// where gradient(dy, x, y). The 16-bit dtypes, in which a share of many elements is 0, compute in
-// float32.
+// where gradient(dy, x, y); dy has the reduced dimensions. The 16-bit dtypes, in which a share of
+// many elements is 0, compute in float32.
 template <class Gradient>
 static Tensor along(const Tensor& x, const Tensor& y, const Tensor& t, const ReducedDims& r,
                     bool keepdim, Gradient gradient) {
   const Tensor measured = wide(y);
-  const Tensor ones = full(y.shape(), number(1.0), measured.dtype(), y.device());
+  const Tensor ones = full(r.kept_shape(), number(1.0), measured.dtype(), y.device());
   const Tensor slope = conj(gradient(ones, wide(x), measured));
   const Tensor moved = sum(mul(slope, wide(t)), Dims(r.reduced()), keepdim);
   return cast(contiguous(real(moved)), y.dtype());
@@ -43,6 +43,7 @@ struct VarAttr {
 };
 }  // namespace
 
+// In these dy has the reduced dimensions, of size 1, and may have a batch in front.
 // var: dx = dy 2 (x - mean) / (n - correction); dy is real where x is complex
 static Tensor var_gradient(const Tensor& dy, const Tensor& x, const VarAttr& a) {
   const DefaultFloatEnvironment environment;
@@ -53,27 +54,30 @@ static Tensor var_gradient(const Tensor& dy, const Tensor& x, const VarAttr& a) 
     return cast(mul(dy, cast(derivative, dy.dtype())), x.dtype());
   }
   const Tensor centred = sub(x, mean(x, Dims(a.dims.reduced()), true));
-  return mul(mul(a.dims.kept(dy), centred), number(2 / a.divisor));
+  return mul(mul(dy, centred), number(2 / a.divisor));
 }
 // std: dx = dy (x - mean) / ((n - correction) y), 0 where y is 0
 static Tensor std_gradient(const Tensor& dy, const Tensor& x, const Tensor& y, const VarAttr& a) {
-  const Tensor some = ne(y, number(0.0)), Y = where(some, y, number(1.0));
+  const Tensor kept = a.dims.kept(y);
+  const Tensor some = ne(kept, number(0.0)), Y = where(some, kept, number(1.0));
   const Tensor share = where(some, dy, number(0.0));
   if (a.endless) return mul(var_gradient(div(share, Y), x, a), number(0.5));
   const DefaultFloatEnvironment environment;
   const Tensor centred = sub(x, mean(x, Dims(a.dims.reduced()), true));
   // The distance from the mean is divided first: y may be so small that dy / y would be infinite.
-  return mul(div(centred, a.dims.kept(Y)), a.dims.kept(mul(share, number(1 / a.divisor))));
+  return mul(div(centred, Y), mul(share, number(1 / a.divisor)));
 }
 static void var_vjp(Backward& b) {
   const Tensor x = b.saved(0);
-  b.set_grad(0, cast(var_gradient(wide(b.dy()), wide(x), b.attr<VarAttr>()), x.dtype()));
+  const VarAttr& a = b.attr<VarAttr>();
+  b.set_grad(0, cast(var_gradient(a.dims.kept(wide(b.dy()), b), wide(x), a), x.dtype()));
 }
 static void std_vjp(Backward& b) {
   const Tensor x = b.saved(0), y = wide(b.saved(1));
-  b.set_grad(0, cast(std_gradient(wide(b.dy()), wide(x), y, b.attr<VarAttr>()), x.dtype()));
+  const VarAttr& a = b.attr<VarAttr>();
+  b.set_grad(0, cast(std_gradient(a.dims.kept(wide(b.dy()), b), wide(x), y, a), x.dtype()));
 }
-static const Rule kVar{"var", var_vjp}, kStd{"std", std_vjp};
+static const Rule kVar{"var", var_vjp, false, true}, kStd{"std", std_vjp, false, true};
 
 // Of complex numbers: the mean of |x - mean|^2, that is both parts' variances added.
 static Tensor measured(const Tensor& x, const ReducedDims& r, bool keepdim, double correction,
@@ -133,17 +137,22 @@ struct NormAttr {
 };
 }  // namespace
 
-// dx = dy sign(x) (|x| / y)^(p - 1), 0 where y is 0; for infinite p the largest share dy.
+// dx = dy sign(x) (|x| / y)^(p - 1), 0 where y is 0; for infinite p the largest share dy. dy as for
+// the variance.
 static Tensor norm_gradient(const Tensor& dy, const Tensor& x, const Tensor& y, const NormAttr& a) {
   const DefaultFloatEnvironment environment;
   const Tensor zero = number(0.0);
-  const Tensor kept = a.dims.kept(y), dY = a.dims.kept(dy);
+  const Tensor kept = a.dims.kept(y);
   // Divided by 1 where the norm is 0, so that no NaN reaches a second derivative.
   const Tensor some = ne(kept, zero), Y = where(some, kept, number(1.0));
-  if (a.p == 0) return zeros(x.shape(), dy.dtype(), dy.device());
-  if (a.p == 1) return mul(dY, sign(x));
+  if (a.p == 0) {
+    Shape shape(x.shape());
+    if (dy.ndim() > x.ndim()) shape.insert(0, dy.size(0));
+    return zeros(shape, dy.dtype(), dy.device());
+  }
+  if (a.p == 1) return mul(dy, sign(x));
   // In this order neither quotient nor product leaves the range before the gradient does.
-  if (a.p == 2) return mul(div(x, Y), where(some, dY, zero));
+  if (a.p == 2) return mul(div(x, Y), where(some, dy, zero));
   if (std::isinf(a.p)) {
     Tensor share;
     {
@@ -151,7 +160,7 @@ static Tensor norm_gradient(const Tensor& dy, const Tensor& x, const Tensor& y, 
       share = cast(eq(abs(x), kept), dy.dtype());
       share = div(share, sum(share, Dims(a.dims.reduced()), true));
     }
-    return mul(mul(dY, sign(x)), share);
+    return mul(mul(dy, sign(x)), share);
   }
   // Below p = 1 the power of 0 is infinite; below 0 one x = 0 makes y = 0, which no other x
   // changes. There an infinite x changes nothing either, as long as another one is finite.
@@ -163,13 +172,14 @@ static Tensor norm_gradient(const Tensor& dy, const Tensor& x, const Tensor& y, 
   const bool apart = a.p > 0 && a.p < 2;
   const Tensor ratio = apart ? mul(pow(size, number(a.p - 1)), pow(Y, number(1 - a.p)))
                              : pow(div(size, Y), number(a.p - 1));
-  return where(defined, mul(mul(dY, sign(x)), ratio), zero);
+  return where(defined, mul(mul(dy, sign(x)), ratio), zero);
 }
 static void norm_vjp(Backward& b) {
   const Tensor x = b.saved(0), y = wide(b.saved(1));
-  b.set_grad(0, cast(norm_gradient(wide(b.dy()), wide(x), y, b.attr<NormAttr>()), x.dtype()));
+  const NormAttr& a = b.attr<NormAttr>();
+  b.set_grad(0, cast(norm_gradient(a.dims.kept(wide(b.dy()), b), wide(x), y, a), x.dtype()));
 }
-static const Rule kNorm{"norm", norm_vjp};
+static const Rule kNorm{"norm", norm_vjp, false, true};
 
 Tensor norm(const Tensor& input, const Tensor* p, std::optional<Dims> dims, bool keepdim,
             Dtype dtype, Into into) {
@@ -219,9 +229,9 @@ static void logsumexp_vjp(Backward& b) {
   const ReducedDims& r = b.attr<ReducedDims>();
   const Tensor x = b.saved(0), y = wide(b.saved(1));
   const Tensor derivative = logsumexp_derivative(wide(x), y, r);
-  b.set_grad(0, cast(mul(r.kept(wide(b.dy())), conj(derivative)), x.dtype()));
+  b.set_grad(0, cast(mul(r.kept(wide(b.dy()), b), conj(derivative)), x.dtype()));
 }
-static const Rule kLogsumexp{"logsumexp", logsumexp_vjp};
+static const Rule kLogsumexp{"logsumexp", logsumexp_vjp, false, true};
 
 // Of complex numbers, by steps: log(sum(exp(x - m))) + m, with the largest real part as m.
 static Tensor logsumexp_complex(const Tensor& x, const ReducedDims& r, bool keepdim) {

@@ -34,6 +34,9 @@ int64_t ReducedDims::count() const {
 }
 
 Tensor ReducedDims::kept(const Tensor& y) const { return reshape(y, kept_shape()); }
+Tensor ReducedDims::kept(const Tensor& dy, const Backward& b) const {
+  return reshape(dy, b.batched(kept_shape()));
+}
 
 Shape ReducedDims::reduced() const {
   Shape dims;

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "kernels/args.h"
-#include "tensor/tensor.h"
+#include "tape/node.h"
 
 namespace libdl {
 
@@ -21,6 +21,8 @@ struct ReducedDims {
   // y, which has the result's shape with or without the reduced dimensions, reshaped so that it
   // broadcasts to the input's shape; recorded.
   Tensor kept(const Tensor& y) const;
+  // The same of a gradient of the result, which may have the pass's batch in front.
+  Tensor kept(const Tensor& dy, const Backward& b) const;
   Shape reduced() const;  // the reduced dimensions
 };
 

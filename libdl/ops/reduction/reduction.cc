@@ -21,9 +21,9 @@ namespace libdl {
 // dx = dy, spread over what was summed.
 static void sum_vjp(Backward& b) {
   const ReducedDims& r = b.attr<ReducedDims>();
-  b.set_grad(0, expand(reshape(b.dy(), r.kept_shape()), r.shape));
+  b.set_grad(0, expand(r.kept(b.dy(), b), b.batched(r.shape)));
 }
-static const Rule kSum{"sum", sum_vjp};
+static const Rule kSum{.name = "sum", .vjp = sum_vjp, .takes_batch = true};
 
 Dtype term_dtype(Dtype own, Into into) {
   const Dtype to = into ? into.tensor().dtype() : own;
@@ -60,6 +60,19 @@ Tensor sum_to(const Tensor& x, Dims shape) {
   if (lead > 0 && static_cast<int>(dims.size()) == lead) return sum(x, dims, false, x.dtype());
   const Tensor y = dims.empty() ? x : sum(x, dims, true, x.dtype());
   return lead > 0 ? reshape(y, shape) : y;
+}
+
+Tensor sum_to(const Tensor& x, Dims shape, int lead) {
+  if (lead == 0) return sum_to(x, shape);
+  const Dims batch = x.shape().first(static_cast<size_t>(lead));
+  Shape aligned(batch), result(batch);
+  aligned.resize(static_cast<size_t>(x.ndim()) - shape.size(), 1);
+  for (const int64_t size : shape) {
+    aligned.push_back(size);
+    result.push_back(size);
+  }
+  const Tensor y = sum_to(x, aligned);
+  return aligned.size() == result.size() ? y : reshape(y, result);
 }
 
 // -- mean -------------------------------------------------------------------------------------

@@ -42,12 +42,12 @@ static Dtype scan_dtype(const Tensor& x, Dtype dtype, Into into) {
 
 // dx = the cumulative sum of dy from the other end.
 static void cumsum_vjp(Backward& b) {
-  const int32_t at = b.attr<int32_t>();
-  if (b.dy().ndim() == 0) return b.set_grad(0, b.dy());
+  const int32_t at = b.attr<int32_t>() + b.lead();
+  if (b.dy().ndim() == b.lead()) return b.set_grad(0, b.dy());
   const int64_t dims[] = {at};
   b.set_grad(0, flip(cumsum(flip(b.dy(), dims), at), dims));
 }
-static const Rule kCumsum{"cumsum", cumsum_vjp};
+static const Rule kCumsum{"cumsum", cumsum_vjp, false, true};
 
 Tensor cumsum(const Tensor& input, int32_t dim, Dtype dtype, Into into) {
   LIBDL_OBSERVED(cumsum, input, dim, dtype, into);

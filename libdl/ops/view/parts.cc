@@ -31,13 +31,15 @@ static std::vector<Tensor> arrived(Backward& b) {
       nothing = zeros({}, dy.dtype(), dy.device());
   for (size_t k = 0; k < parts.size(); ++k) {
     const Tensor& dy = b.dy(static_cast<int>(k));
-    parts[k] = dy.defined() ? dy : expand(nothing, shapes[k]);
+    parts[k] = dy.defined() ? dy : expand(nothing, b.batched(shapes[k]));
   }
   return parts;
 }
-static void split_vjp(Backward& b) { b.set_grad(0, cat(arrived(b), b.attr<PartsAttr>().at)); }
-static void unbind_vjp(Backward& b) { b.set_grad(0, stack(arrived(b), b.attr<PartsAttr>().at)); }
-static const Rule kSplit{"split", split_vjp}, kUnbind{"unbind", unbind_vjp};
+static int place_of(const Backward& b) { return b.attr<PartsAttr>().at + b.lead(); }
+static void split_vjp(Backward& b) { b.set_grad(0, cat(arrived(b), place_of(b))); }
+static void unbind_vjp(Backward& b) { b.set_grad(0, stack(arrived(b), place_of(b))); }
+static const Rule kSplit{"split", split_vjp, false, true};
+static const Rule kUnbind{"unbind", unbind_vjp, false, true};
 
 // -- the views ------------------------------------------------------------------------------------
 

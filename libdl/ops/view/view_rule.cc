@@ -58,50 +58,65 @@ static Tensor part_scatter(const Tensor& dy, const ViewAttr& a) {
 
 // -- the rule -------------------------------------------------------------------------------------
 
+// The same part of each sample of a batch.
+static ViewAttr of_batch(const ViewAttr& a, const Backward& b) {
+  ViewAttr moved = a;
+  moved.from.shape = b.batched(a.from.shape);
+  moved.call.dim += b.lead();
+  moved.call.dim2 += b.lead();
+  return moved;
+}
+
 static void view_vjp(Backward& b) {
   const ViewAttr& a = b.attr<ViewAttr>();
   const Tensor& dy = b.dy();
   switch (a.call.kind) {
     case ViewCall::kPermute: {
-      Shape inverse(a.call.dims.size());
-      for (size_t d = 0; d < inverse.size(); ++d) inverse[a.call.dims[d]] = static_cast<int64_t>(d);
+      const auto lead = static_cast<size_t>(b.lead());
+      Shape inverse(a.call.dims.size() + lead, 0);
+      for (size_t d = 0; d < a.call.dims.size(); ++d)
+        inverse[static_cast<size_t>(a.call.dims[d]) + lead] = static_cast<int64_t>(d + lead);
       return b.set_grad(0, permute(dy, inverse));
     }
-    case ViewCall::kReshape:  // of its own shape it is no view of itself
-      return b.set_grad(0, same(dy.shape(), a.from.shape) ? dy : reshape(dy, a.from.shape));
-    case ViewCall::kExpand: return b.set_grad(0, sum_to(dy, a.from.shape));
+    case ViewCall::kReshape: {  // of its own shape it is no view of itself
+      const Shape from = b.batched(a.from.shape);
+      return b.set_grad(0, same(dy.shape(), from) ? dy : reshape(dy, from));
+    }
+    case ViewCall::kExpand: return b.set_grad(0, sum_to(dy, a.from.shape, b.lead()));
     case ViewCall::kReal: return b.set_grad(0, view_as_complex(contiguous(dy)));
     case ViewCall::kComplex: return b.set_grad(0, view_as_real(dy));
     case ViewCall::kStrided: return b.set_grad(0, strided_scatter(dy, a.from, a.to));
     case ViewCall::kUnfold: {
       // Windows over the same elements, however the input lies: as over a contiguous one.
-      const Geometry from{a.from.shape, contiguous_strides(a.from.shape), 0};
-      return b.set_grad(
-          0, strided_scatter(dy, from, unfolded(from, a.call.dim, a.call.length, a.call.step)));
+      if (b.batch() && a.from.shape.empty()) return b.set_grad(0, sum_to(dy, {}, b.lead()));
+      const Shape shape = b.batched(a.from.shape);
+      const Geometry from{shape, contiguous_strides(shape), 0};
+      const Geometry to = unfolded(from, a.call.dim + b.lead(), a.call.length, a.call.step);
+      return b.set_grad(0, strided_scatter(dy, from, to));
     }
-    default: return b.set_grad(0, part_scatter(dy, a));
+    default: return b.set_grad(0, part_scatter(dy, b.batch() ? of_batch(a, b) : a));
   }
 }
 
 // One rule a name, so that errors and printed graphs show the call that was made.
 static const Rule& view_rule(const char* op) {
-  static const Rule kRules[] = {{"permute", view_vjp},
-                                {"transpose", view_vjp},
-                                {"t", view_vjp},
-                                {"movedim", view_vjp},
-                                {"view", view_vjp},
-                                {"reshape", view_vjp},
-                                {"squeeze", view_vjp},
-                                {"unsqueeze", view_vjp},
-                                {"expand", view_vjp},
-                                {"select", view_vjp},
-                                {"narrow", view_vjp},
-                                {"slice", view_vjp},
-                                {"diagonal", view_vjp},
-                                {"unfold", view_vjp},
+  static const Rule kRules[] = {{"permute", view_vjp, false, true},
+                                {"transpose", view_vjp, false, true},
+                                {"t", view_vjp, false, true},
+                                {"movedim", view_vjp, false, true},
+                                {"view", view_vjp, false, true},
+                                {"reshape", view_vjp, false, true},
+                                {"squeeze", view_vjp, false, true},
+                                {"unsqueeze", view_vjp, false, true},
+                                {"expand", view_vjp, false, true},
+                                {"select", view_vjp, false, true},
+                                {"narrow", view_vjp, false, true},
+                                {"slice", view_vjp, false, true},
+                                {"diagonal", view_vjp, false, true},
+                                {"unfold", view_vjp, false, true},
                                 {"as_strided", view_vjp},
-                                {"view_as_real", view_vjp},
-                                {"view_as_complex", view_vjp},
+                                {"view_as_real", view_vjp, false, true},
+                                {"view_as_complex", view_vjp, false, true},
                                 {"view_dtype", view_vjp}};
   for (const Rule& rule : kRules)
     if (std::string_view(rule.name) == op) return rule;

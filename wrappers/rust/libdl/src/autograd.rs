@@ -90,6 +90,7 @@ impl<'a> Pass<'a> {
             create_graph: 0,
             allow_unused: 0,
             materialize: 0,
+            batched: 0,
         };
         Pass { options, gradients: Vec::new() }
     }
@@ -115,6 +116,12 @@ impl<'a> Pass<'a> {
     /// For `grad`: an unused input gets zeros.
     pub fn materialize(mut self, on: bool) -> Self {
         self.options.materialize = on.into();
+        self
+    }
+
+    /// For `grad`: each gradient is a batch, in front of the output's shape, and so is each result.
+    pub fn batched(mut self, on: bool) -> Self {
+        self.options.batched = on.into();
         self
     }
 
