@@ -151,9 +151,40 @@ def test_a_tensor_of_a_vmap_that_has_ended(x):
 
 def test_the_directions_of_a_vjp_outside(x):
     _, pull = func.vjp(lambda a: a.sin() * W, W)
-    with pytest.warns(UserWarning, match="one backward pass for each"):
-        found = libdl.vmap(pull)(x)[0]
-    close(found, loop(lambda a: pull(a)[0], x))
+    close(libdl.vmap(pull)(x)[0], loop(lambda a: pull(a)[0], x))
+    # under two levels, of which one or both map the cotangents, the inputs, or what is computed
+
+    def product(w, at):
+        return func.vjp(lambda a: a.sin() * w, at)[1]
+
+    twice = libdl.stack([x, x + 1, x * 2])
+    each = libdl.vmap(libdl.vmap(pull))(twice)[0]
+    close(each, loop(lambda b: loop(lambda a: pull(a)[0], b), twice))
+    each = libdl.vmap(lambda w: libdl.vmap(product(w, w))(x)[0])(x[:3])
+    close(each, loop(lambda w: loop(lambda a: product(w, w)(a)[0], x), x[:3]))
+    each = libdl.vmap(lambda w: libdl.vmap(lambda v: product(v * w, w)(v)[0])(x))(x[:3])
+    close(each, loop(lambda w: loop(lambda v: product(v * w, w)(v)[0], x), x[:3]))
+
+
+def test_inputs_that_samples_share_have_a_gradient_for_each_of_them(x):
+    shared = W.clone().requires_grad_()
+
+    def slope(a, v=None):
+        y = (a * shared).exp() * a.sum()
+        return libdl.autograd.grad(y, shared, libdl.ones_like(y) if v is None else v)[0]
+
+    def wanted(a, v):
+        return (a * shared.detach()).exp() * a.sum() * a * v
+
+    close(libdl.vmap(slope)(x), loop(lambda a: wanted(a, 1), x))
+    rows = libdl.stack([wanted(a, v) for a, v in zip(x, x.sin(), strict=True)])
+    close(libdl.vmap(slope)(x, x.sin()), rows)
+    pairs = libdl.stack([x, x]), libdl.stack([x.sin(), x.sin()])
+    close(libdl.vmap(libdl.vmap(slope))(*pairs)[1], rows)
+    crossed = libdl.vmap(lambda a: libdl.vmap(lambda v: slope(a, v))(x.sin()))(x)
+    close(crossed, loop(lambda a: loop(lambda v: wanted(a, v), x.sin()), x))
+    crossed = libdl.vmap(lambda v: libdl.vmap(lambda a: slope(a, v))(x))(x.sin())
+    close(crossed, loop(lambda v: loop(lambda a: wanted(a, v), x), x.sin()))
 
 
 # -- functions with their own gradient -------------------------------------------------------------

@@ -83,8 +83,8 @@ def grad(
         create_graph: whether to record the pass itself, for higher derivatives
         only_inputs: deprecated and ignored
         allow_unused: whether an unused input gets None instead of an error
-        is_grads_batched: whether the outputs' gradients are batches, the batch in front, as are then
-            the results; the passes run one after another
+        is_grads_batched: whether the outputs' gradients are batches, the batch in front, as then the
+            results are, of one pass. Hooks and custom functions see one gradient after another
         materialize_grads: whether an unused input gets zeros
     """
     if not only_inputs:
@@ -93,16 +93,18 @@ def grad(
         raise ValueError("grad: allow_unused is False, wanted True or None with materialize_grads")
     retain = create_graph if retain_graph is None else retain_graph
     unused = materialize_grads if allow_unused is None else allow_unused
-    if is_grads_batched:
-        return _one_by_one(outputs, inputs, grad_outputs, retain, create_graph, unused,
-                           materialize_grads)  # fmt: skip
     run = _passes.grad if _passes.watches else _C.grad
+    options: tuple[bool, ...] = (retain, create_graph, unused, materialize_grads)
+    if is_grads_batched:
+        _check_batches(tensors_of(grad_outputs))
+        options = (*options, True)
     try:
-        return run(
-            tensors_of(outputs), tensors_of(inputs), tensors_of(grad_outputs), retain, create_graph,
-            unused, materialize_grads,
-        )  # fmt: skip
+        if is_grads_batched and _passes.watches:  # each gradient in a pass of its own
+            return _one_by_one(outputs, inputs, grad_outputs, *options[:4])
+        return run(tensors_of(outputs), tensors_of(inputs), tensors_of(grad_outputs), *options)
     except Overridden:
+        if is_grads_batched:
+            return _one_by_one(outputs, inputs, grad_outputs, *options[:4])
         from ..func._history import grad_under_vmap
 
         return grad_under_vmap(
@@ -114,11 +116,7 @@ def grad(
         raise
 
 
-def _one_by_one(
-    outputs: Tensors, inputs: Tensors, grad_outputs: Any, retain: bool, create_graph: bool,
-    unused: bool, materialize: bool,
-) -> tuple[Tensor, ...]:  # fmt: skip
-    given = tensors_of(grad_outputs)
+def _check_batches(given: tuple[Any, ...]) -> None:
     if any(w is not None and w.ndim == 0 for w in given):
         raise IndexError("grad: is_grads_batched, and one of the grad_outputs has no dimension")
     sizes = {len(w) for w in given if w is not None}
@@ -128,7 +126,14 @@ def _one_by_one(
             f"grad: is_grads_batched, and the grad_outputs are batches of {sorted(sizes)}, wanted "
             "one size for all, at least 1"
         )
-    count = sizes.pop()
+
+
+def _one_by_one(
+    outputs: Tensors, inputs: Tensors, grad_outputs: Any, retain: bool, create_graph: bool,
+    unused: bool, materialize: bool,
+) -> tuple[Tensor, ...]:  # fmt: skip
+    given = tensors_of(grad_outputs)
+    count = next(len(w) for w in given if w is not None)
     rows = [
         grad(outputs, inputs, tuple(None if w is None else w[i] for w in given),
              retain or i + 1 < count, create_graph, allow_unused=unused,

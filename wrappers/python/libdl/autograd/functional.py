@@ -92,8 +92,9 @@ def _weights(name: str, v: Any, wanted: _Pack, create_graph: bool, of: str) -> _
 
 
 def _gradients(
-    outputs: Any, inputs: _Pack, weights: Any, create_graph: bool, retain: bool | None = None
-) -> Found:
+    outputs: Any, inputs: _Pack, weights: Any, create_graph: bool, retain: bool | None = None,
+    is_grads_batched: bool = False,
+) -> Found:  # fmt: skip
     """The gradients of the inputs; None for inputs that no output depends on."""
     from . import grad
 
@@ -104,7 +105,7 @@ def _gradients(
         return (None,) * len(inputs)
     return grad(
         [y for y, _ in used], inputs, [w for _, w in used], retain_graph=retain,
-        create_graph=create_graph, allow_unused=True,
+        create_graph=create_graph, allow_unused=True, is_grads_batched=is_grads_batched,
     )  # fmt: skip
 
 
@@ -178,8 +179,9 @@ def jacobian(func: Callable[..., Any], inputs: Any, create_graph: bool = False,
     """The Jacobian of func at inputs: for each output and input a tensor with both shapes joined.
 
     Arguments:
-        strategy: "reverse-mode", row by row, or "forward-mode", column by column
-        vectorize: accepted for compatibility; rows are computed one by one, columns together
+        strategy: "reverse-mode", by rows, or "forward-mode", by columns
+        vectorize: accepted for compatibility; rows and columns are computed together, with strict
+            rows one by one
     """
     return _jacobian("jacobian", func, inputs, create_graph, strict, strategy)
 
@@ -208,18 +210,23 @@ def _jacobian(name: str, func: Callable[..., Any], inputs: Any, create_graph: bo
 def _rows(
     name: str, number: int, y: Tensor, inputs: _Pack, strict: bool, create_graph: bool
 ) -> list[Tensor]:
+    from ..func._history import rows_at_once
+
     if y.is_complex():
         raise RuntimeError(f"{name}: output {number} is {y.dtype}, wanted real outputs")
     columns: list[list[Tensor]] = [[] for _ in inputs]
     units = F.eye(y.numel(), dtype=y.dtype, device=y.device).view(y.numel(), *y.shape)
-    for unit in units.unbind():
-        found = _gradients([y], inputs, [unit], create_graph, True)
+    # Whether one row is independent of the inputs is seen in a pass of its own.
+    at_once = 1 if strict else rows_at_once(len(units), [y], inputs)
+    for first in range(0, len(units), at_once):
+        some = units[first : first + at_once]
+        found = _gradients([y], inputs, [some], create_graph, True, is_grads_batched=True)
         what = f"output {number} of the function"
         filled = _filled(name, what, found, inputs, strict, create_graph, "input")
-        for column, gradient in zip(columns, filled, strict=True):
-            column.append(gradient)
+        for column, gradient, x in zip(columns, filled, inputs, strict=True):
+            column.append(gradient.expand(len(some), *x.shape))
     return [
-        F.stack(column).view(*y.shape, *x.shape)
+        F.cat(column).view(*y.shape, *x.shape)
         if column
         else y.detach().new_zeros((*y.shape, *x.shape))
         for column, x in zip(columns, inputs, strict=True)

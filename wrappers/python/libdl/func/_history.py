@@ -9,9 +9,11 @@ pass through in both directions."""
 # mypy: disable-error-code="arg-type,call-arg,no-any-return"
 from __future__ import annotations
 
-import warnings
+import math
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
+
+import libdl
 
 from .. import _C, _functions as F, _passes
 from .._C import Tensor
@@ -110,16 +112,27 @@ def left(tree: Any, inputs: list[Tensor], recording: bool) -> Any:
     return mapped(one, tree)
 
 
-Run = Callable[[list[Tensor], list[Tensor], list[Tensor]], list[Any]]
+class Many(NamedTuple):
+    """Where several gradients of the same outputs stand in weights, and so in results."""
+
+    lead: int  # dimensions of batches in front of them, which the outputs have, too
+    rows: tuple[int, ...]  # the sizes of the dimensions that only weights have; (): one gradient
+
+
+Run = Callable[[list[Tensor], list[Tensor], list[Tensor], Many], list[Any]]
 
 
 def gradients(
     outputs: list[Tensor], inputs: list[Tensor], weights: list[Tensor], create_graph: bool
 ) -> list[Tensor]:
     """The outputs' gradients times the Jacobians; zeros for inputs that no output depends on."""
-    return at_levels(
-        OPEN.levels, outputs, inputs, weights, lambda ys, xs, ws: _gradients(ys, xs, ws, create_graph)
-    )
+
+    def run(ys: list[Tensor], xs: list[Tensor], ws: list[Tensor], many: Many) -> list[Any]:
+        used = [(y, w) for y, w in zip(ys, ws, strict=True) if y.requires_grad]
+        kept = [y for y, _ in used], [w for _, w in used]
+        return rows_of(kept[0], xs, kept[1], many, create_graph)
+
+    return at_levels(OPEN.levels, outputs, inputs, weights, run)
 
 
 def grad_under_vmap(
@@ -133,92 +146,146 @@ def grad_under_vmap(
     for y, w in zip(outputs, given, strict=True):
         if w is None and y.numel() != 1:
             raise RuntimeError("grad: grad_outputs are implied for outputs of one element only")
+
+    def run(ys: list[Tensor], xs: list[Tensor], ws: list[Tensor], many: Many) -> list[Any]:
+        def once(ws: tuple[Tensor, ...], *batched: bool) -> Any:
+            return grad(tuple(ys), tuple(xs), ws, True, *options, *batched)
+
+        at_once = 1 if _passes.watches else rows_at_once(math.prod(many.rows), ys, xs)
+        return in_passes(once, ws, many, at_once)
+
     found = at_levels(
         OPEN.levels, list(outputs), list(inputs),
-        [F.ones_like(y) if w is None else w for y, w in zip(outputs, given, strict=True)],
-        lambda ys, xs, ws: grad(tuple(ys), tuple(xs), tuple(ws), True, *options),
+        [F.ones_like(y) if w is None else w for y, w in zip(outputs, given, strict=True)], run,
     )  # fmt: skip
     return tuple(found)
 
 
 def at_levels(
     levels: tuple[Level, ...], outputs: list[Tensor], inputs: list[Tensor], weights: list[Tensor],
-    run: Run,
+    run: Run, many: Many = Many(0, ()),
 ) -> list[Any]:  # fmt: skip
     """Each sample's gradients. Where the samples have inputs of their own, those are the gradients
-    of the values; inputs that all share, of a vjp outside, need a pass for each sample."""
+    of the values. Inputs that all share, of a vjp outside, have a gradient for each sample."""
     if not levels:
-        return run(outputs, inputs, weights)
+        return run(outputs, inputs, weights, many)
     *outer, level = levels
     rest = tuple(outer)
     if not any(value_at(x, level) is not None for x in (*outputs, *inputs, *weights)):
-        return at_levels(rest, outputs, inputs, weights, run)
+        return at_levels(rest, outputs, inputs, weights, run, many)
     own = [i for i, x in enumerate(inputs) if value_at(x, level) is not None]
     shared = [i for i, x in enumerate(inputs) if value_at(x, level) is None]
     found: dict[int, Any] = {}
     if own:
         given = [inputs[i] for i in own]
         values = [[spread(x, level) for x in xs] for xs in (outputs, given, weights)]
-        together = at_levels(rest, values[0], values[1], values[2], run)
-        found.update(zip(own, (y if y is None else batched(y, level) for y in together), strict=True))
+        inside = Many(many.lead + 1, many.rows)
+        together = at_levels(rest, values[0], values[1], values[2], run, inside)
+        found.update(zip(own, together, strict=True))
     if shared:
         given = [inputs[i] for i in shared]
-        found.update(zip(shared, _each_by_itself(level, rest, outputs, given, weights, run),
-                         strict=True))  # fmt: skip
-    return [found[i] for i in range(len(inputs))]
+        ys, ws = _of_each_sample(level, outputs, weights, len(many.rows))
+        inside = Many(many.lead, (level.size, *many.rows))
+        together = at_levels(rest, ys, given, ws, run, inside)
+        found.update(zip(shared, together, strict=True))
+    return [None if (x := found[i]) is None else batched(x, level) for i in range(len(inputs))]
 
 
-def _each_by_itself(
-    level: Level, rest: tuple[Level, ...], outputs: list[Tensor], inputs: list[Tensor],
-    weights: list[Tensor], run: Run,
-) -> list[Any]:  # fmt: skip
-    warnings.warn(
-        "vmap: the gradient by inputs that are not mapped over takes one backward pass for each of "
-        f"the {level.size} samples", stacklevel=5,
-    )  # fmt: skip
-    rows = [
-        at_levels(rest, *([x if (v := value_at(x, level)) is None else v.select(0, i) for x in xs]
-                          for xs in (outputs, inputs, weights)), run)
-        for i in range(level.size)
-    ]  # fmt: skip
-    return [
-        None if column[0] is None else batched(F.stack(list(column)), level)
-        for column in zip(*rows, strict=True)
-    ]
+def _of_each_sample(
+    level: Level, outputs: list[Tensor], weights: list[Tensor], rows: int
+) -> tuple[list[Tensor], list[Tensor]]:
+    """Outputs, and for each sample a row of weights. Where samples have outputs of their own, all
+    are outputs, and each row weighs those of its sample."""
+    ys, ws = [], []
+    for y, w in zip(outputs, weights, strict=True):
+        own, each = value_at(y, level), spread(w, level)
+        ys.append(y if own is None else own)
+        if own is not None:  # [samples, rows..., samples, a sample's shape...]
+            place = 1 + rows
+            here = F.eye(level.size, dtype=libdl.bool, device=each.device)
+            shape = [level.size, *[1] * rows, level.size, *[1] * y.ndim]
+            none = F.zeros_like(each).unsqueeze(place)
+            each = F.where(here.view(shape), each.unsqueeze(place), none)
+        ws.append(each)
+    return ys, ws
 
 
-def rows_of(y: Tensor, inputs: list[Tensor], create_graph: bool) -> list[Tensor]:
-    """The gradients of each of y's n elements by the inputs, each as [n, *its shape]."""
-    units = F.eye(y.numel(), dtype=y.dtype, device=y.device).view(y.numel(), *y.shape)
-    rank = units.ndim
-
-    def run(ys: list[Tensor], xs: list[Tensor], ws: list[Tensor]) -> list[Any]:
-        dim = ws[0].ndim - rank  # batches stand in front
-        rows = _passes_of(ys, xs, [(w,) for w in ws[0].unbind(dim)], create_graph)
-        if rows is None:
-            n = y.numel()
-            return [x.new_zeros((*x.shape[:dim], n, *x.shape[dim:])) for x in xs]
-        return [F.stack(list(column), dim) for column in zip(*rows, strict=True)]
-
-    return at_levels(OPEN.levels, [y], inputs, [units], run)
+# Rows of a Jacobian that go through the graph together: enough to spread what a pass costs.
+_CHUNK = 256
+# Elements of the gradients, which bound the memory: of a Jacobian that one pass computes whole, and
+# of a part of a larger one, whose parts are copied together. Measured: at more the caches are of no
+# use any longer, and one row after another is quicker.
+_WHOLE, _PART, _LEAST = 1 << 23, 1 << 20, 32
 
 
-def _gradients(
-    outputs: list[Tensor], inputs: list[Tensor], weights: list[Tensor], create_graph: bool
+def rows_at_once(count: int, outputs: Iterable[Tensor], inputs: Iterable[Tensor]) -> int:
+    """How many of `count` gradients of the outputs one pass computes."""
+    widest = max(1, *(x.numel() for x in (*outputs, *inputs)))
+    if count <= _CHUNK and count * widest <= _WHOLE:
+        return max(count, 1)
+    at_once = min(_CHUNK, _PART // widest)
+    return at_once if at_once >= _LEAST else 1
+
+
+def jacobian_of(
+    y: Tensor, inputs: list[Tensor], create_graph: bool, chunk_size: int | None = None
 ) -> list[Tensor]:
-    used = [(y, w) for y, w in zip(outputs, weights, strict=True) if y.requires_grad]
-    rows = _passes_of([y for y, _ in used], inputs, [tuple(w for _, w in used)], create_graph)
-    return [x.new_zeros(x.shape) for x in inputs] if rows is None else list(rows[0])
+    """The gradients of each of y's n elements by the inputs, each as [n, *its shape]."""
+    count = y.numel()
+    units = F.eye(count, dtype=y.dtype, device=y.device).view(count, *y.shape)
+
+    def run(ys: list[Tensor], xs: list[Tensor], ws: list[Tensor], many: Many) -> list[Any]:
+        return rows_of(ys, xs, ws, many, create_graph, chunk_size)
+
+    return at_levels(OPEN.levels, [y], inputs, [units], run, Many(0, (count,)))
 
 
-def _passes_of(
-    outputs: list[Tensor], inputs: list[Tensor], weights: list[tuple[Tensor, ...]],
-    create_graph: bool,
-) -> list[tuple[Tensor, ...]] | None:  # fmt: skip
-    """The gradients of one backward pass for each tuple of weights; None where all are zeros."""
-    if not weights or not inputs or not all(y.requires_grad for y in outputs) or not outputs:
-        return None
-    run = _passes.grad if _passes.watches else _C.grad
+def rows_of(
+    outputs: list[Tensor], inputs: list[Tensor], weights: list[Tensor], many: Many,
+    create_graph: bool, at_once: int | None = None,
+) -> list[Tensor]:  # fmt: skip
+    """The gradients for all rows of weights; zeros for inputs that no output depends on."""
+    none = not inputs or not outputs or not all(y.requires_grad for y in outputs)
+    if none or 0 in many.rows:
+        lead = many.lead
+        return [x.new_zeros((*x.shape[:lead], *many.rows, *x.shape[lead:])) for x in inputs]
+    run = _C.grad
+    at_once = at_once or rows_at_once(math.prod(many.rows), outputs, inputs)
+    if _passes.watches:  # each row in a pass of its own
+        run, at_once = _passes.grad, 1
     ys, xs = tuple(outputs), tuple(inputs)
+
+    def once(ws: tuple[Tensor, ...], *batched: bool) -> Any:
+        return run(ys, xs, ws, True, create_graph, True, True, *batched)
+
     with recorded():
-        return [run(ys, xs, ws, True, create_graph, True, True) for ws in weights]
+        return in_passes(once, weights, many, at_once)
+
+
+def in_passes(
+    once: Callable[..., Any], weights: list[Tensor], many: Many, at_once: int
+) -> list[Any]:
+    """The gradients for all rows of weights, so many in each pass; once(weights, True) takes a
+    batch of them, and once(weights) one."""
+    lead, rows = many
+    if not rows:
+        return list(once(tuple(weights)))
+    dims = range(lead, lead + len(rows))
+    front = tuple(range(len(rows)))
+    flat = [w.movedim(tuple(dims), front).flatten(0, len(rows) - 1) for w in weights]
+    count = len(flat[0])
+    chunks = []
+    for first in range(0, count, at_once):
+        if min(at_once, count - first) > 1:
+            chunks.append(once(tuple(w[first : first + at_once] for w in flat), True))
+        else:
+            single = once(tuple(w[first] for w in flat))
+            chunks.append([None if x is None else x.unsqueeze(0) for x in single])
+
+    def joined(column: list[Any]) -> Any:
+        if column[0] is None:
+            return None
+        x = column[0] if len(column) == 1 else F.cat(column)
+        return x.unflatten(0, rows).movedim(front, tuple(dims))
+
+    return [joined(list(column)) for column in zip(*chunks, strict=True)]

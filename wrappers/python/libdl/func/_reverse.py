@@ -9,7 +9,7 @@ from typing import Any
 from .. import _functions as F
 from .._C import Tensor
 from .._modes import is_grad_enabled, set_grad_enabled
-from ._history import entered, goes_on, gradients, left, recorded, rows_of
+from ._history import entered, goes_on, gradients, jacobian_of, left, recorded
 from ._trees import (
     Argnums, chosen, leaves_of, mapped, outputs_of, rebuilt, replaced, shape_of, tensors_of,
     with_aux,
@@ -107,8 +107,20 @@ def jacrev(
     func: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False,
     chunk_size: int | None = None,
 ) -> Callable[..., Any]:  # fmt: skip
-    """The Jacobian by reverse mode, row by row; for each output, structured like the arguments."""
+    """The Jacobian by reverse mode; for each output, it has the structure of the arguments.
+
+    func runs once. Many rows go through its graph together; hooks and custom functions see one
+    after another.
+
+    Arguments:
+        argnums: by which arguments to differentiate
+        has_aux: whether func returns (output, aux); then the result is (Jacobian, aux)
+        chunk_size: how many rows are computed at once, which bounds the memory; None: as many as
+            make it faster
+    """
     name = "jacrev"
+    if chunk_size is not None and chunk_size <= 0:
+        raise ValueError(f"{name}: chunk_size is {chunk_size}, wanted None or a positive number")
 
     def jacobian(*args: Any, **kwargs: Any) -> Any:
         template = chosen(name, argnums, args)
@@ -122,17 +134,19 @@ def jacrev(
             outputs = outputs_of(name, output)
             check_real(name, "outputs", outputs)
             onwards = recording and goes_on(outputs, inputs)
-        parts = [rebuilt(template, _rows(y, inputs, onwards)) for y in outputs]
+        parts = [rebuilt(template, _rows(y, inputs, onwards, chunk_size)) for y in outputs]
         result = left(rebuilt(output, parts), inputs, recording)
         return (result, left(aux, inputs, recording)) if has_aux else result
 
     return jacobian
 
 
-def _rows(y: Tensor, inputs: list[Tensor], onwards: bool) -> list[Tensor]:
+def _rows(
+    y: Tensor, inputs: list[Tensor], onwards: bool, chunk_size: int | None
+) -> list[Tensor]:
     """The Jacobian of one output with respect to each input."""
     if not y.is_floating_point():
         raise RuntimeError(f"jacrev: one of the outputs is {y.dtype}, wanted floating ones")
     with set_grad_enabled(onwards):
-        found = rows_of(y, inputs, onwards)
+        found = jacobian_of(y, inputs, onwards, chunk_size)
         return [rows.view(*y.shape, *x.shape) for rows, x in zip(found, inputs, strict=True)]
