@@ -5,8 +5,11 @@ are those of PyTorch 2.15, for which the same functions run with m = torch:
     PYTHONPATH=tests python -m wrappers.seen_loader > tests/wrappers/seen_loader.json"""
 
 import os
+import random
 import re
 import warnings
+
+import numpy
 
 from wrappers.answers import told, write
 
@@ -125,7 +128,122 @@ def refused(m):
     return answers
 
 
-PROGRAMS = [orders, streams, warned, workers, refused]
+def seeders(m):
+    """Functions for worker_init_fn that seed some of the generators."""
+
+    def by_torch(number):
+        random.seed(m.initial_seed())
+        numpy.random.seed(m.initial_seed() % 2**32)
+
+    def all_of_them(number):
+        m.manual_seed(7 + number)
+        by_torch(number)
+
+    return [None, numpy.random.seed, lambda number: random.seed(1), by_torch, lambda number: m.manual_seed(3), all_of_them]
+
+
+def drawing(m):
+    """Datasets whose samples tell their worker's seed and what they draw from three generators."""
+    D = m.utils.data
+
+    def sample(i):
+        info = D.get_worker_info()
+        return [i, info.id, info.seed, m.rand(()).item(), random.random(), float(numpy.random.rand())]
+
+    class Map(D.Dataset):
+        def __len__(self):
+            return 8
+
+        def __getitem__(self, i):
+            return sample(i)
+
+    class Stream(D.IterableDataset):
+        def __iter__(self):
+            for i in range(4):
+                yield [*sample(i), m.initial_seed()]
+
+    return [Map(), Stream()]
+
+
+def draws(m):
+    """What workers draw in three epochs: which numbers are equal to which, and those of random and
+    NumPy where the worker_init_fn says which they are."""
+    answers = []
+    for dataset in drawing(m):
+        for number, begin in enumerate(seeders(m)):
+            for persistent in (False, True):
+                for seed in (None, 5):
+                    g = None if seed is None else m.Generator().manual_seed(seed)
+                    before = m.get_rng_state()
+                    loader = m.utils.data.DataLoader(dataset, 2, num_workers=2, persistent_workers=persistent, worker_init_fn=begin,
+                                                     generator=g, collate_fn=list, **CONTEXT)  # fmt: skip
+                    rows = [row for _ in range(3) for batch in loader for row in batch]
+                    columns = list(zip(*rows, strict=True))
+                    firsts = [[column.index(x) for x in column] for column in columns[2:]]
+                    kept = [columns[5] if number in (1, 5) else (), columns[4] if number in (2, 5) else ()]
+                    answers.append([columns[0], columns[1], firsts, kept, m.equal(before, m.get_rng_state())])
+    return answers
+
+
+def findable(kind):
+    """The class as one of this module: PyTorch pickles pipes to look for others in them."""
+    kind.__qualname__ = kind.__name__
+    return globals().setdefault(kind.__name__, kind)
+
+
+def parted(m, size):
+    """A pipe whose samples are divided and seeded."""
+
+    class Parted(m.utils.data.IterDataPipe):
+        def __init__(self, size):
+            self.size, self.part, self.seed, self.shuffled = size, (1, 0), None, None
+
+        def apply_sharding(self, count, number):
+            self.part = (count, number)
+
+        def set_seed(self, seed):
+            self.seed = seed
+
+        def set_shuffle(self, shuffled):
+            self.shuffled = shuffled
+
+        def __iter__(self):
+            return ([i, self.seed, self.shuffled] for i in range(self.part[1], self.size, self.part[0]))
+
+    return findable(Parted)(size)
+
+
+def joined(m, *pipes):
+    class Joined(m.utils.data.IterDataPipe):
+        def __init__(self, pipes):
+            self.pipes = {"all": pipes}
+
+        def __iter__(self):
+            for pipe in self.pipes["all"]:
+                yield from pipe
+
+    return findable(Joined)(list(pipes))
+
+
+def pipes(m):
+    """Which samples workers give, and which seeds are equal, in two epochs."""
+    answers = []
+    for count in (0, 1, 2):
+        for shuffle in (None, True, False):
+            for persistent in (False, True)[: 1 + count]:
+                pipe = joined(m, parted(m, 5), joined(m, parted(m, 4)))
+                loader = m.utils.data.DataLoader(pipe, None, shuffle, num_workers=count, persistent_workers=persistent, collate_fn=list,
+                                                 **(CONTEXT if count else {}))  # fmt: skip
+                rows = [row for _ in range(2) for row in loader]
+                seeds = [row[1] for row in rows]
+                answers.append([[row[0], seeds.index(row[1]), row[2]] for row in rows])
+        twice = parted(m, 3)
+        twice.inner = joined(m, parted(m, 3))
+        answers.append(told(lambda n=count, p=twice: list(m.utils.data.DataLoader(p, None, num_workers=n, **(CONTEXT if n else {})))))
+    return answers
+
+
+PROGRAMS = [orders, streams, warned, workers, refused, draws, pipes]
 
 if __name__ == "__main__":
     write(PROGRAMS)

@@ -198,9 +198,50 @@ def test_settings_reach_every_pipe():
     assert dataloader._share_dist_seed(None, None) == seed
 
 
-def test_workers_shard_a_pipe():
-    def init(number):
-        dataloader._sharding_worker_init_fn(None, 1, 0, number)
+def test_settings_that_a_pipe_cannot_have():
+    class Grouped(Numbers):
+        def apply_sharding(self, count, number, sharding_group="none"):
+            self.part, self.group = (count, number), sharding_group
 
-    found = data.DataLoader(Numbers(7), None, num_workers=2, worker_init_fn=init, multiprocessing_context="fork")
-    assert sorted(found) == list(range(7))
+    pipe = Grouped(4)
+    graph_settings.apply_sharding(pipe, 2, 1)
+    assert (pipe.part, pipe.group) == ((2, 1), "none")
+    graph_settings.apply_sharding(pipe, 3, 0, "distributed")
+    assert (pipe.part, pipe.group) == ((3, 0), "distributed")
+    pipe.inner = [Numbers(3)]
+    with pytest.raises(RuntimeError, match="Grouped and Numbers, of which it is made, both divide"):
+        graph_settings.apply_sharding(pipe, 2, 0)
+
+    class Plain(data.IterDataPipe):
+        def __iter__(self):
+            return iter(range(3))
+
+    with pytest.raises(NotImplementedError, match="no pipe of Plain has set_shuffle"):
+        data.DataLoader(Plain(), shuffle=True)
+    assert len(list(data.DataLoader(Plain(), shuffle=False))) == 3
+
+
+@pytest.mark.parametrize("worker_method", ["process", "thread"])
+def test_workers_shard_a_pipe(worker_method):
+    """And no epoch has the seeds of another."""
+    pipe, seeds = Numbers(7), []
+    for _ in range(2):
+        found = data.DataLoader(pipe, None, num_workers=2, worker_method=worker_method)
+        assert sorted(found) == list(range(7))
+        data.DataLoader(pipe).__iter__()
+        seeds.append(pipe.seed)
+    assert seeds[0] != seeds[1] and pipe.part == (1, 0)
+
+
+def test_a_resumed_epoch_of_a_pipe_has_its_seeds():
+    class Seeded(Numbers):
+        def __iter__(self):
+            return iter([self.seed] * self.size)
+
+    loader = data.DataLoader(Seeded(4), None)
+    batches = iter(loader)
+    first = next(batches)
+    resumed = data.DataLoader(Seeded(4), None)
+    resumed.load_state_dict(loader.state_dict())
+    assert list(resumed) == [first] * 3 == list(batches)
+    assert set(resumed) != {first}

@@ -10,9 +10,10 @@ from typing import Any, Generic, TypeVar
 import libdl
 
 from .collate import default_collate, default_convert
+from .datapipes.datapipe import IterDataPipe
 from .dataset import Dataset, IterableDataset
 from .epoch import Epoch, LocalEpoch
-from .graph_settings import apply_sharding
+from .graph_settings import apply_sharding, apply_shuffle_settings
 from .progress import Progress
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler, drawn_seed
 from .samples import DatasetKind, get_worker_info as get_worker_info
@@ -47,7 +48,7 @@ class DataLoader(Generic[_Sample]):
     worker_method: "process", each with a copy of the dataset, or "thread", which share it.
     Batches and their order do not depend on the number or kind of workers: what samples of a dataset
     with indices draw from libdl's default generator follows from the epoch's seed and the index
-    (thread workers: what they draw from sample_generator()).
+    (thread workers: what they draw from sample_generator()), unless worker_init_fn seeds it.
     state_dict() in the middle of an epoch, given to load_state_dict() of a loader that was made
     alike, makes the next iteration begin with the batch that would have come.
 
@@ -187,6 +188,8 @@ class DataLoader(Generic[_Sample]):
         drop_last: bool,
     ) -> None:  # fmt: skip
         if self._dataset_kind == DatasetKind.Iterable:
+            if isinstance(self.dataset, IterDataPipe):
+                self.dataset, shuffle = apply_shuffle_settings(self.dataset, shuffle), None
             for name, given in (
                 ("shuffle", shuffle not in (None, False)),
                 ("sampler", sampler is not None),

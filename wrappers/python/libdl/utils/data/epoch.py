@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import libdl
 
 from .draws import Draws, Generators
+from .graph_settings import shard_pipes
 from .progress import Progress
 from .sampler import (
     BatchSampler, RandomSampler, SequentialSampler, SubsetRandomSampler, WeightedRandomSampler,
@@ -186,6 +187,7 @@ class LocalEpoch(Epoch):
     def _begin(self, loader: DataLoader[Any]) -> None:
         resumed = loader._resumed
         super()._begin(loader)
+        shard_pipes(self._dataset, 1, 0)
         if self._dataset_kind == DatasetKind.Map:
             self._open()
             return

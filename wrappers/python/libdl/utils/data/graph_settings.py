@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import libdl
@@ -10,42 +11,97 @@ import libdl
 __all__ = ["apply_random_seed", "apply_sharding", "apply_shuffle_seed", "apply_shuffle_settings"]
 
 
-def _pipes(pipe: Any, seen: dict[int, Any]) -> dict[int, Any]:
-    """The pipe and those that it is made of."""
+def _parts(pipe: Any) -> list[Any]:
+    """The pipes that it is made of, each once."""
     from .datapipes.datapipe import IterDataPipe, MapDataPipe
 
-    if isinstance(pipe, (IterDataPipe, MapDataPipe)) and id(pipe) not in seen:
+    found: dict[int, Any] = {}
+    held = list(vars(pipe).values())
+    while held:
+        one = held.pop(0)
+        if isinstance(one, (IterDataPipe, MapDataPipe)):
+            found[id(one)] = one
+        elif isinstance(one, dict):
+            held += one.values()
+        elif isinstance(one, (list, tuple, set)):
+            held += one
+    return list(found.values())
+
+
+def _pipes(pipe: Any, seen: dict[int, Any]) -> dict[int, Any]:
+    """The pipe and those that it is made of, theirs included."""
+    if id(pipe) not in seen:
         seen[id(pipe)] = pipe
-        for inner in list(vars(pipe).values()):
-            for one in inner if isinstance(inner, (list, tuple)) else (inner,):
-                _pipes(one, seen)
+        for inner in _parts(pipe):
+            _pipes(inner, seen)
     return seen
+
+
+def _methods(pipe: Any, *names: str) -> bool:
+    """Whether it has all of these."""
+    return all(inspect.ismethod(getattr(pipe, name, None)) for name in names)
 
 
 def apply_sharding(
     datapipe: Any, num_of_instances: int, instance_id: int, sharding_group: Any = None
 ) -> Any:
-    """Tells the pipes that have an apply_sharding() which part of the samples is theirs."""
-    for pipe in _pipes(datapipe, {}).values():
-        if callable(getattr(type(pipe), "apply_sharding", None)):
-            pipe.apply_sharding(num_of_instances, instance_id)
+    """Tells the pipes that have an apply_sharding() which part of the samples is theirs. A pipe
+    made of such a one cannot be another: its part would be a part of a part."""
+    _shard(datapipe, (num_of_instances, instance_id), sharding_group, None)
     return datapipe
 
 
+def _shard(pipe: Any, part: tuple[int, int], group: Any, above: Any) -> None:
+    if _methods(pipe, "apply_sharding"):
+        if above is not None:
+            raise RuntimeError(
+                f"apply_sharding: {type(above).__name__} and {type(pipe).__name__}, of which it is "
+                "made, both divide the samples, so that some would get lost"
+            )
+        asked = len(inspect.signature(pipe.apply_sharding).parameters) >= 3 and group is not None
+        pipe.apply_sharding(*part, **({"sharding_group": group} if asked else {}))
+        above = pipe
+    for inner in _parts(pipe):
+        _shard(inner, part, group, above)
+
+
 def apply_shuffle_settings(datapipe: Any, shuffle: bool | None = None) -> Any:
-    """Tells the pipes that have a set_shuffle() whether they shuffle."""
-    for pipe in _pipes(datapipe, {}).values():
-        if shuffle is not None and callable(getattr(type(pipe), "set_shuffle", None)):
-            pipe.set_shuffle(shuffle)
+    """Tells the pipes that have a set_shuffle() and a set_seed() whether they shuffle."""
+    if shuffle is None:
+        return datapipe
+    found = [p for p in _pipes(datapipe, {}).values() if _methods(p, "set_shuffle", "set_seed")]
+    if shuffle and not found:
+        raise NotImplementedError(
+            f"apply_shuffle_settings: shuffle is True, but no pipe of {type(datapipe).__name__} has "
+            "set_shuffle() and set_seed(); PyTorch's Shuffler, which it would add, is not here"
+        )
+    for pipe in found:
+        pipe.set_shuffle(shuffle)
     return datapipe
 
 
 def apply_random_seed(datapipe: Any, rng: libdl.Generator) -> Any:
     """Gives each pipe that has a set_seed() a seed drawn from the generator."""
     for pipe in _pipes(datapipe, {}).values():
-        if callable(getattr(type(pipe), "set_seed", None)):
+        if _methods(pipe, "set_seed"):
             pipe.set_seed(int(libdl.randint(0, 2**63 - 1, (), generator=rng).item()))
     return datapipe
+
+
+def seed_pipes(dataset: Any, seed: int) -> None:
+    """An epoch's seed for the pipes of a dataset that is one."""
+    from .datapipes.datapipe import IterDataPipe
+
+    if isinstance(dataset, IterDataPipe):
+        apply_random_seed(dataset, libdl.Generator().manual_seed(seed))
+
+
+def shard_pipes(dataset: Any, workers: int, number: int) -> None:
+    """A worker's part of the samples of a dataset that is a pipe."""
+    from .datapipes.datapipe import IterDataPipe
+
+    if isinstance(dataset, IterDataPipe):
+        apply_sharding(dataset, workers, number)
 
 
 apply_shuffle_seed = apply_random_seed

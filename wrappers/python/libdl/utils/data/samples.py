@@ -17,6 +17,7 @@ from libdl import _C
 
 from .collate import collated, stacks_rows
 from .dataset import batch_reader, is_rows
+from .graph_settings import seed_pipes
 from .stateful import resume_dataset, resume_iterator
 
 __all__ = ["WorkerInfo", "get_worker_info", "sample_generator"]
@@ -214,6 +215,7 @@ def batches_of(
     state: of the dataset that is resumed."""
     dataset, collate_fn = iteration._dataset, iteration._collate_fn
     how = (dataset, iteration._auto_collation, collate_fn, iteration._drop_last)
+    seed_pipes(dataset, seed)
     resume_dataset(dataset, state)
     made: MapBatches | IterableBatches
     if iteration._dataset_kind == DatasetKind.Map:

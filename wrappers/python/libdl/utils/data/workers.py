@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 import importlib.abc
 import importlib.util
 import random
@@ -14,6 +15,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import libdl
 
+from .datapipes.datapipe import IterDataPipe
+from .graph_settings import shard_pipes
 from .samples import WorkerInfo, batches_of, set_worker
 from .stateful import state_of
 
@@ -107,8 +110,11 @@ class Job:
 
     @classmethod
     def of(cls, loader: DataLoader[Any], number: int, shared: bool) -> Job:
+        dataset: Any = loader.dataset
+        if shared and isinstance(dataset, IterDataPipe):
+            dataset = copy.deepcopy(dataset)  # each worker is told its own part of the samples
         return cls(
-            loader.dataset, loader.collate_fn, loader._auto_collation, loader._dataset_kind,
+            dataset, loader.collate_fn, loader._auto_collation, loader._dataset_kind,
             loader.drop_last, loader.worker_init_fn, number, loader.num_workers, shared,
         )  # fmt: skip
 
@@ -157,6 +163,9 @@ class Work:
         self.batches: Any = None
         self.failed: BaseException | None = None
         self.started = self.tells = False
+        # Whether samples draw from the default generator as it stands: other threads do, or the
+        # user's function has seeded it.
+        self.left_alone = job.shared
         # In a thread, whoever waits for the answer learns of sys.exit(), too; a process ends.
         self.caught: type[BaseException] = BaseException if job.shared else Exception
 
@@ -169,8 +178,11 @@ class Work:
             random.seed(own)
             libdl.manual_seed(own)
             _seed_numpy(own % 2**32)
+        shard_pipes(job._dataset, job.num_workers, job.id)
         if job.init is not None:
+            before = libdl.initial_seed()
             job.init(job.id)
+            self.left_alone |= libdl.initial_seed() != before
 
     def begin(self, seed: int, state: Any = None) -> None:
         """A new epoch. Errors are raised by the next batch()."""
@@ -179,7 +191,7 @@ class Work:
             if not self.started:
                 self._start(seed)
                 self.started = True
-            self.batches = batches_of(self.job, seed, self.job.shared, state)
+            self.batches = batches_of(self.job, seed, self.left_alone, state)
             self.tells = state_of(self.batches) is not None
         except self.caught as error:
             self.failed = error
