@@ -255,6 +255,51 @@ def _puts_killer(q):
     q.put(_Killer())
 
 
+def _dies_while_it_sends(q):
+    q._outbox.writer.try_send = lambda packet: os.kill(os.getpid(), signal.SIGKILL)
+    q.put(1)
+
+
+def _goes_on(q):
+    for i in range(20):
+        q.put(i, timeout=20)
+        assert q.get(timeout=20) == i
+        getattr(q, "task_done", int)()
+
+
+@pytest.mark.parametrize("kind", ["Queue", "JoinableQueue"])
+def test_a_producer_that_is_killed_while_it_sends_keeps_no_lock(kind):
+    """Its place is lost, with multiprocessing's own queues, too; what it held is not."""
+    context = mp.get_context("fork")
+    q = getattr(context, kind)(2)
+    process = context.Process(target=_dies_while_it_sends, args=(q,))
+    process.start()
+    ended(process, -signal.SIGKILL)
+    process = context.Process(target=_goes_on, args=(q,))
+    process.start()
+    ended(process)
+
+
+def test_a_put_that_fails_leaves_nothing_to_be_done(monkeypatch):
+    def fails(packet):
+        raise KeyboardInterrupt
+
+    q = mp.JoinableQueue(2)
+    q.put(1)
+    with pytest.raises(AttributeError, match="Can't pickle local object"):
+        q.put(lambda: 0)
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(q._outbox.writer, "try_send", fails)
+        q.put(2)
+    assert q.get(timeout=20) == 1 and q.qsize() == 0
+    q.task_done()
+    process = mp.get_context("fork").Process(target=q.join)
+    process.start()
+    ended(process)
+    with pytest.raises(ValueError, match="called too many times"):
+        q.task_done()
+
+
 class _Interrupting:
     """Raises at the n-th line of queues.py and of what it calls beside it."""
 
