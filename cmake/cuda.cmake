@@ -20,10 +20,16 @@ endif()
 get_filename_component(nvcc_real ${LIBDL_NVCC} REALPATH)
 get_filename_component(cuda_root ${nvcc_real}/../.. ABSOLUTE)
 find_path(LIBDL_CUDA_HEADERS cuda.h
-          HINTS ${cuda_root}/include ${cuda_root}/targets/x86_64-linux/include REQUIRED)
+          HINTS ${cuda_root}/include ${cuda_root}/targets/x86_64-linux/include)
 find_path(LIBDL_CCCL_HEADERS cuda/std/complex
           HINTS ${LIBDL_CUDA_HEADERS}/cccl ${cuda_root}/cccl ${cuda_root}/cccl/include
-                ${LIBDL_CUDA_HEADERS}/cccl/include REQUIRED)
+                ${LIBDL_CUDA_HEADERS}/cccl/include)
+foreach(header CUDA CCCL)
+  if(NOT LIBDL_${header}_HEADERS)
+    message(FATAL_ERROR "libdl: ${LIBDL_NVCC} has no ${header} headers beside it: set "
+                        "LIBDL_${header}_HEADERS; `make cuda` fetches all from PyPI")
+  endif()
+endforeach()
 set(cuda_includes ${LIBDL_CUDA_HEADERS} ${LIBDL_CCCL_HEADERS})
 
 set(architectures ${LIBDL_CUDA_ARCHITECTURES})

@@ -22,7 +22,9 @@ endif()
 if(libdl_missing)
   list(REMOVE_DUPLICATES libdl_missing)
   list(JOIN libdl_missing " " names)
-  message(FATAL_ERROR "libdl needs these Debian packages: apt-get install ${names}")
+  message(FATAL_ERROR "libdl needs these Debian packages: apt-get install ${names}\n"
+                      "Elsewhere, say where their headers are: -DLIBDL_HIGHWAY_INCLUDE= "
+                      "-DLIBDL_JSON_INCLUDE= -DLIBDL_XXHASH_INCLUDE= (GTest is for LIBDL_TESTS alone)")
 endif()
 
 add_library(libdl_dependencies INTERFACE)

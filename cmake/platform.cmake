@@ -14,9 +14,14 @@ elseif(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|amd64|AMD64)$")
                       "${CMAKE_SYSTEM_PROCESSOR}.")
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 12)
-  message(FATAL_ERROR "libdl needs GCC 12 or later; this is ${CMAKE_CXX_COMPILER_VERSION}.")
+  message(FATAL_ERROR "libdl needs GCC 12 or later; this is ${CMAKE_CXX_COMPILER_VERSION}: "
+                      "apt-get install g++-12, and configure with -DCMAKE_C_COMPILER=gcc-12 "
+                      "-DCMAKE_CXX_COMPILER=g++-12")
 elseif(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 14)
-  message(FATAL_ERROR "libdl needs Clang 14 or later; this is ${CMAKE_CXX_COMPILER_VERSION}.")
+  message(FATAL_ERROR "libdl needs Clang 14 or later; this is ${CMAKE_CXX_COMPILER_VERSION}: "
+                      "apt-get install clang-14, and configure with -DCMAKE_C_COMPILER=clang-14 "
+                      "-DCMAKE_CXX_COMPILER=clang++-14")
 elseif(NOT CMAKE_CXX_COMPILER_ID MATCHES "^(GNU|Clang)$")
-  message(FATAL_ERROR "libdl builds with GCC or Clang; this is ${CMAKE_CXX_COMPILER_ID}.")
+  message(FATAL_ERROR "libdl builds with GCC or Clang; this is ${CMAKE_CXX_COMPILER_ID}: configure "
+                      "with -DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_COMPILER=g++")
 endif()

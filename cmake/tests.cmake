@@ -93,6 +93,11 @@ if(NOT LIBDL_SANITIZE)  # whose library would come behind what is preloaded
 endif()
 add_dependencies(tests meaning)
 
+add_test(NAME configure_errors COMMAND ${CMAKE_COMMAND} -D SOURCE=${PROJECT_SOURCE_DIR}
+         -D SCRATCH=${PROJECT_BINARY_DIR}/tests/configure_errors -D NINJA=${CMAKE_MAKE_PROGRAM}
+         -D CC=${CMAKE_C_COMPILER} -D CXX=${CMAKE_CXX_COMPILER}
+         -P ${PROJECT_SOURCE_DIR}/tests/packaging/configure_errors.cmake)
+
 # tests/attack: every function with bad arguments, one at a time, as the headers tell them.
 set(attack_folder ${PROJECT_BINARY_DIR}/tests/attack)
 file(GLOB attack_scripts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/attack/*.py

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+# What project() looks for and, where it is missing, says nothing about that would help: the program
+# that builds, and compilers.
+if(CMAKE_TOOLCHAIN_FILE OR DEFINED PROJECT_NAME)
+  return()  # somebody else has chosen
+endif()
+
+function(libdl_find_tool found)
+  find_program(tool NAMES ${ARGN} NO_CACHE)
+  set(${found} ${tool} PARENT_SCOPE)
+endfunction()
+
+# Debian's package with this compiler, or nothing.
+function(libdl_package_of compiler package)
+  get_filename_component(name ${compiler} NAME)
+  set(${package} "" PARENT_SCOPE)
+  if(name MATCHES "^([a-z0-9_-]+-linux-gnu[a-z0-9]*)-(gcc|g\\+\\+)(-[0-9]+)?$")
+    string(REPLACE "_" "-" machine ${CMAKE_MATCH_1})
+    set(${package} "g++${CMAKE_MATCH_3}-${machine}" PARENT_SCOPE)
+  elseif(name MATCHES "^(gcc|g\\+\\+|cc|c\\+\\+)(-[0-9]+)?$")
+    set(${package} "g++${CMAKE_MATCH_2}" PARENT_SCOPE)
+  elseif(name MATCHES "^clang(\\+\\+)?(-[0-9]+)?$")
+    set(${package} "clang${CMAKE_MATCH_2}" PARENT_SCOPE)
+  endif()
+endfunction()
+
+if(CMAKE_GENERATOR STREQUAL "Ninja" AND NOT CMAKE_MAKE_PROGRAM)
+  libdl_find_tool(builder ninja ninja-build samu)
+  if(NOT builder)
+    message(FATAL_ERROR "Ninja, which builds libdl in this preset, was not found: apt-get install "
+                        "ninja-build (or configure with -G 'Unix Makefiles')")
+  endif()
+endif()
+
+foreach(language C CXX)
+  set(variable ${language})
+  if(language STREQUAL "C")
+    set(variable CC)
+  endif()
+  set(compiler ${CMAKE_${language}_COMPILER})
+  if(NOT compiler)
+    separate_arguments(compiler UNIX_COMMAND "$ENV{${variable}}")
+  endif()
+  if(compiler)
+    list(GET compiler 0 compiler)
+    libdl_find_tool(known ${compiler})
+    if(NOT known)
+      libdl_package_of(${compiler} package)
+      set(remedy "name one that exists with -DCMAKE_${language}_COMPILER=")
+      if(package)
+        set(remedy "apt-get install ${package}")
+      endif()
+      message(FATAL_ERROR "The compiler ${compiler} (CMAKE_${language}_COMPILER) was not found: "
+                          "${remedy}")
+    endif()
+  else()
+    libdl_find_tool(known cc c++ gcc g++ clang clang++)
+    if(NOT known)
+      message(FATAL_ERROR "No compiler was found: apt-get install g++ (12 or later, or Clang 14)")
+    endif()
+  endif()
+endforeach()
