@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Datasets that are chained by methods: pipe.name(...) is the class that functional_datapipe
-registered under that name, made of pipe. PyTorch's own pipes are not here."""
+registered under that name, made of pipe; PyTorch's own are in iter and map."""
 
 from __future__ import annotations
 
@@ -36,6 +36,9 @@ class _Chained:
         if name not in type(self).functions:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return functools.partial(type(self).functions[name], self)
+
+    def __repr__(self) -> str:
+        return type(self).__qualname__
 
     @classmethod
     def register_function(cls, function_name: str, function: Callable[..., Any]) -> None:

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""PyTorch's pipes of samples with indices; each is a method of every such pipe, too.
+
+Example:
+    >>> from libdl.utils.data.datapipes.map import SequenceWrapper
+    >>> pipe = SequenceWrapper([1, 2, 3]).map(lambda n: n * n)
+    >>> pipe[2], len(pipe)
+    (9, 3)
+"""
+
+from __future__ import annotations
+
+import copy
+import random
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import libdl
+
+from ._decorator import functional_datapipe
+from .datapipe import DataChunk, IterDataPipe, MapDataPipe
+
+__all__ = ["Batcher", "Concater", "Mapper", "SequenceWrapper", "Shuffler", "Zipper"]
+
+Pipe = MapDataPipe[Any]
+
+
+class SequenceWrapperMapDataPipe(Pipe):
+    """A sequence, or a dictionary, by its indices. deepcopy: whether of a copy of it."""
+
+    def __init__(self, sequence: Any, deepcopy: bool = True) -> None:
+        self.sequence = sequence
+        if deepcopy:
+            try:
+                self.sequence = copy.deepcopy(sequence)
+            except TypeError:
+                warnings.warn("SequenceWrapper: the sequence cannot be copied, and is used itself: "
+                              "pass deepcopy=False to say so", stacklevel=2)  # fmt: skip
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.sequence[index]
+
+    def __len__(self) -> int:
+        return len(self.sequence)
+
+
+@functional_datapipe("map")
+class MapperMapDataPipe(Pipe):
+    """fn(x) for each x."""
+
+    def __init__(self, datapipe: Pipe, fn: Callable[[Any], Any] = lambda x: x) -> None:
+        self.datapipe, self.fn = datapipe, fn
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.fn(self.datapipe[index])
+
+    def __len__(self) -> int:
+        return len(self.datapipe)  # type: ignore[arg-type]
+
+
+@functional_datapipe("batch")
+class BatcherMapDataPipe(Pipe):
+    """Lists of batch_size samples with neighbouring indices, of wrapper_class.
+
+    Arguments:
+        drop_last: whether a shorter batch at the end is left out
+    """
+
+    def __init__(
+        self, datapipe: Pipe, batch_size: int, drop_last: bool = False,
+        wrapper_class: type[Any] = DataChunk,
+    ) -> None:  # fmt: skip
+        assert batch_size > 0, f"batch: batch_size is {batch_size}, wanted 1 or more"
+        self.datapipe, self.batch_size = datapipe, batch_size
+        self.drop_last, self.wrapper_class = drop_last, wrapper_class
+
+    def __getitem__(self, index: int) -> Any:
+        if not 0 <= index < len(self):
+            raise IndexError(f"batch: index {index} is out of bounds of {len(self)} batches")
+        count: int = len(self.datapipe)  # type: ignore[arg-type]
+        first = index * self.batch_size
+        return self.wrapper_class(
+            [self.datapipe[i] for i in range(first, min(first + self.batch_size, count))]
+        )
+
+    def __len__(self) -> int:
+        count: int = len(self.datapipe)  # type: ignore[arg-type]
+        return count // self.batch_size if self.drop_last else -(-count // self.batch_size)
+
+
+def _pipes(name: str, datapipes: Sequence[Any]) -> None:
+    if not datapipes:
+        raise ValueError(f"{name}: no pipe is given")
+    for pipe in datapipes:
+        if not isinstance(pipe, MapDataPipe):
+            raise TypeError(f"{name}: found {type(pipe).__name__}, wanted pipes with indices")
+
+
+@functional_datapipe("concat")
+class ConcaterMapDataPipe(Pipe):
+    """The samples of one pipe behind those of another."""
+
+    def __init__(self, *datapipes: Any) -> None:
+        _pipes("concat", datapipes)
+        self.datapipes = datapipes
+
+    def __getitem__(self, index: int) -> Any:
+        left = index
+        for pipe in self.datapipes:
+            if left < len(pipe):
+                return pipe[left]
+            left -= len(pipe)
+        raise IndexError(f"concat: index {index} is out of bounds of {len(self)} samples")
+
+    def __len__(self) -> int:
+        return sum(map(len, self.datapipes))
+
+
+@functional_datapipe("zip")
+class ZipperMapDataPipe(Pipe):
+    """Tuples with a sample of each pipe, as many as the shortest has."""
+
+    def __init__(self, *datapipes: Any) -> None:
+        _pipes("zip", datapipes)
+        self.datapipes = datapipes
+
+    def __getitem__(self, index: Any) -> tuple[Any, ...]:
+        return tuple(pipe[index] for pipe in self.datapipes)
+
+    def __len__(self) -> int:
+        return min(map(len, self.datapipes))
+
+
+class ShufflerIterDataPipe(IterDataPipe[Any]):
+    """The samples in a random order: a pipe to iterate over. indices: those that there are; None: the
+    numbers below the pipe's length."""
+
+    def __init__(self, datapipe: Any, *, indices: list[Any] | None = None) -> None:
+        self.datapipe = datapipe
+        self.indices = list(range(len(datapipe))) if indices is None else indices
+        self._shuffles = True
+        self._seed: int | None = None
+
+    def set_shuffle(self, shuffle: bool = True) -> ShufflerIterDataPipe:
+        self._shuffles = shuffle
+        return self
+
+    def set_seed(self, seed: int) -> ShufflerIterDataPipe:
+        self._seed = seed
+        return self
+
+    def __iter__(self) -> Iterator[Any]:
+        order = self.indices
+        if self._shuffles:
+            seed, self._seed = self._seed, None
+            if seed is None:
+                seed = int(libdl.empty((), dtype=libdl.int64).random_().item())
+            order = random.Random(seed).sample(order, len(order))[::-1]
+        return (self.datapipe[i] for i in order)
+
+    def __len__(self) -> int:
+        return len(self.datapipe)
+
+
+MapDataPipe.register_datapipe_as_function("shuffle", ShufflerIterDataPipe)
+
+Batcher, Concater, Mapper = BatcherMapDataPipe, ConcaterMapDataPipe, MapperMapDataPipe
+SequenceWrapper, Shuffler = SequenceWrapperMapDataPipe, ShufflerIterDataPipe
+Zipper = ZipperMapDataPipe
