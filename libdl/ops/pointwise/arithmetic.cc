@@ -147,7 +147,8 @@ const PointwiseOp k_reciprocal{
     .expression = Expression::reciprocal,
     .arguments = {"input"},
     .promotion = Promotion::kFloat,
-    .partials = {[](const Symbols& s) { return -s.dy * conj(s.y * s.y); }}};
+    // Not the square, which may overflow or vanish.
+    .partials = {[](const Symbols& s) { return -s.dy * conj(s.y) * conj(s.y); }}};
 
 Tensor mul(const Tensor& input, const Tensor& other, Into into) {
   return pointwise(k_mul, input, other, into);
@@ -234,12 +235,15 @@ const PointwiseOp k_sqrt{.name = "sqrt",
                          .promotion = Promotion::kFloat,
                          .partials = {[](const Symbols& s) { return s.dy / conj(s.y * 2.0); }}};
 // (x^-1/2)' = -1/2 y^3
-const PointwiseOp k_rsqrt{
-    .name = "rsqrt",
-    .expression = Expression::rsqrt,
-    .arguments = {"input"},
-    .promotion = Promotion::kFloat,
-    .partials = {[](const Symbols& s) { return s.dy * conj(s.y * s.y * s.y * -0.5); }}};
+const PointwiseOp k_rsqrt{.name = "rsqrt",
+                          .expression = Expression::rsqrt,
+                          .arguments = {"input"},
+                          .promotion = Promotion::kFloat,
+                          .partials = {[](const Symbols& s) {
+                            // Not the cube, which may overflow or vanish.
+                            const Expr y = conj(s.y);
+                            return s.dy * (y * -0.5) * y * y;
+                          }}};
 
 static const PointwiseOp kSecondPower{.name = "pow",
                                       .expression = Expression::square,
@@ -418,10 +422,12 @@ static Tensor combined_at_once(const char* op, const Tensor& input, const Tensor
     if (into) written(y, op);
     return y;
   }
-  const int32_t product = scaled ? 4 : 3;
-  const Expression sum = scaled ? Expression::add_scaled : Expression::add;
-  const kernels::Instruction code[] = {{static_cast<int32_t>(inner), {1, 2}},
-                                       {static_cast<int32_t>(sum), {0, product, 3}}};
+  // input + value * tensor1 * tensor2 from left to right: a product that overflows alone does not.
+  constexpr auto kMul = static_cast<int32_t>(Expression::mul);
+  constexpr auto kAdd = static_cast<int32_t>(Expression::add);
+  const auto kInner = static_cast<int32_t>(inner);
+  const kernels::Instruction plain_code[] = {{kInner, {1, 2}}, {kAdd, {0, 3}}};
+  const kernels::Instruction scaled_code[] = {{kMul, {1, 3}}, {kInner, {4, 2}}, {kAdd, {0, 5}}};
   Plan plan;
   plan.set(y, in);
   kernels::ProgramArgs args;
@@ -429,8 +435,8 @@ static Tensor combined_at_once(const char* op, const Tensor& input, const Tensor
   args.inputs = 3;
   args.host_inputs = plan.host_inputs();
   args.constants = scaled;
-  args.length = 2;
-  args.code = code;
+  args.length = scaled ? 3 : 2;
+  args.code = scaled ? scaled_code : plain_code;
   if (scaled) args.constant[0] = item_f64(*value);
   args.out = plan.view(y, 0);
   for (int k = 0; k < 3; ++k) args.in[k] = plan.view(*in[k], k + 1);
@@ -460,13 +466,17 @@ static Tensor combined(const char* op, const Tensor& input, const Tensor& tensor
   const auto wide = [=](const Tensor& x) { return x.is_number() ? x : cast(x, computed); };
   const Named named(op);
   return named(rename_error(op, {{"input", 1, "input"}, {"alpha", 4, "value"}}, [&] {
-    const Tensor product = inner(wide(tensor1), wide(tensor2));
     // As a factor a truth is 0 or 1.
     const Tensor factor = !value                           ? number(int64_t{1})
                           : value->dtype() == Dtype::kBool ? number(item_i64(*value))
                                                            : *value;
-    if (!lift) return add(into ? input : wide(input), product, &factor, into);  // it may be dst
-    const Tensor y = cast(add(wide(input), product, &factor), type);
+    const bool first = is_inexact(computed) && value && !tensor1.is_number();
+    if (first) check_alpha("add", wide(input), wide(tensor2), factor);
+    const Tensor one = number(int64_t{1}), &rest = first ? one : factor;
+    const Tensor scaled = first ? mul(wide(tensor1), detach(factor)) : wide(tensor1);
+    const Tensor product = inner(scaled, wide(tensor2));
+    if (!lift) return add(into ? input : wide(input), product, &rest, into);  // it may be dst
+    const Tensor y = cast(add(wide(input), product, &rest), type);
     return write_result(op, y, into, {&input, &tensor1, &tensor2});
   }));
 }

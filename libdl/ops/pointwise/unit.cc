@@ -109,11 +109,13 @@ const PointwiseOp k_selu{.name = "selu",
                          }}};
 Tensor selu(const Tensor& input, Into into) { return pointwise(k_selu, input, into); }
 
+// At 0 the slope has the derivative 0, as elu's.
 const PointwiseOp k_celu{.name = "celu",
                          .expression = Expression::celu,
                          .arguments = {"input", "alpha"},
                          .partials = {[](const Symbols& s) {
-                           const Expr slope = exp(minimum(s.x[0], constant(0)) / s.x[1]);
+                           const Expr below = hardtanh(s.x[0], constant(-INFINITY), constant(0));
+                           const Expr slope = exp(below / s.x[1]);
                            return s.dy * where(leaky_relu_derivative(s.x[0], constant(0)),
                                                constant(1), slope);
                          }}};

@@ -107,9 +107,10 @@ def renorm(input: Tensor, p: float, dim: int, maxnorm: float, *, out: Tensor | N
                                  "0 or more")  # fmt: skip
     dim = one_dimension("renorm", 3, dim, input.ndim)
     norms = f.norm(input, p, [d for d in range(input.ndim) if d != dim % input.ndim], True)
-    # PyTorch's guard against norms close to 0; where nothing is scaled, neither is a gradient.
-    scale = f.where(norms > maxnorm, maxnorm / (norms + 1e-7), f.ones_like(norms))
-    return copied(input * scale, out)
+    # PyTorch's guard against norms close to 0; where nothing is scaled, neither is a gradient. The square
+    # of a norm, which the quotient's gradient would have, may overflow.
+    scaled = input / (norms + 1e-7) * maxnorm
+    return copied(f.where(norms > maxnorm, scaled, input), out)
 
 
 def _matrix_power(self: Tensor, n: int) -> Tensor:

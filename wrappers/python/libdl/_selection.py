@@ -178,7 +178,7 @@ def _median(
             return f.full((), math.nan, dtype=input.dtype)
         found = _median(name, skips, input.flatten(), 0, False)
         assert not isinstance(found, Tensor)
-        return found.values
+        return _shared(input, found.values) if input.is_floating_point() else found.values
     if input.ndim and input.shape[dim] == 0:
         raise ArgumentValueError(f"{name}: argument 2 (dim) is {dim}, of size 0, wanted 1 or more")
     values, places = f.sort(input, dim, stable=True)  # NaN last
@@ -195,6 +195,15 @@ def _median(
             at = f.where(count > 0, (size - count).clamp(max=size - 1), at)
     pair = [f.gather(x, dim, at) for x in (values, places)]
     return getattr(return_types, name)(*(x if keepdim else x.squeeze(dim) for x in pair))
+
+
+def _shared(input: Tensor, value: Tensor) -> Tensor:
+    """value, whose gradient all elements share that are equal to it, as amax's and amin's."""
+    there = input.detach() == value.detach()
+    there = there | (f.isnan(input.detach()) & f.isnan(value.detach()))
+    largest = f.amax(f.where(there, input, -math.inf))
+    least = f.amin(f.where(there, input, math.inf))  # for what else is beside it is -infinity
+    return f.where(value.detach() == -math.inf, least, largest)
 
 
 def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:

@@ -14,7 +14,7 @@ from ._C import Tensor
 from ._errors import ArgumentValueError, DtypeError, ShapeError
 from ._out import copied
 from ._selection import bincount
-from ._types import float32
+from ._types import float32, float64
 
 __all__ = ["corrcoef", "cov", "histogram", "histogramdd", "nanmean", "nansum"]
 
@@ -39,8 +39,10 @@ def nanmean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any
     if not input.is_floating_point():
         raise NotImplementedError(f"nanmean: argument 1 (input) is {input.dtype}, wanted a floating dtype")
     count = f.sum(~f.isnan(input), dim, keepdim)
-    if input.itemsize == 2 and dtype in (None, input.dtype):  # where neither need be finite
-        wide = f.div(nansum(input, dim, keepdim, dtype=float32), count)
+    # The sum need not be finite where the mean is; nor, in 16 bits, need the count.
+    wider = {2: float32, 4: float64}.get(input.itemsize)
+    if wider is not None and dtype in (None, input.dtype):
+        wide = f.div(nansum(input, dim, keepdim, dtype=wider), count)
         return copied(wide.to(input.dtype), out)
     return f.div(nansum(input, dim, keepdim, dtype=dtype), count, out=out)
 
