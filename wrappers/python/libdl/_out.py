@@ -10,7 +10,7 @@ from typing import Any
 
 from . import _C
 from ._C import Tensor
-from ._errors import ShapeError
+from ._errors import DtypeError, ShapeError
 
 
 def write(into: Any, arguments: tuple[Any, ...], *out: Tensor) -> Any:
@@ -68,7 +68,11 @@ def in_place(function: Any) -> Any:
         operands = (self, *arguments, *named.values())
         recorded = any(isinstance(x, Tensor) and x.requires_grad for x in operands)
         source = self.clone() if recorded and _C.grad_enabled() else self
-        return self.copy_(function(source, *arguments, **named))
+        made = function(source, *arguments, **named)
+        if not _C.dtype_can_cast(made.dtype, self.dtype):
+            raise DtypeError(f"{method.__name__}: argument 1 (input) is {self.dtype.name}, which does not hold "
+                             f"the result's {made.dtype.name}")  # fmt: skip
+        return self.copy_(made)
 
     method.__name__ = method.__qualname__ = function.__name__ + "_"
     method.__doc__ = f"In place: see {function.__name__}."

@@ -114,6 +114,9 @@ def inner(input: Tensor, other: Tensor) -> Tensor:
         return input * other
     if input.ndim == 1 and other.ndim == 1 and input.shape == other.shape:
         return f.dot(input, other)
+    if input.shape[-1] != other.shape[-1]:
+        raise ShapeError(f"inner: argument 2 (other) has shape {list(other.shape)}, wanted a last dimension "
+                         f"of size {input.shape[-1]}, as argument 1 (input)")  # fmt: skip
     return tensordot(input, other, dims=([-1], [-1]))
 
 
@@ -295,6 +298,8 @@ def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
     """Vector product along dim, of size 3; None: the first such dimension."""
     if dim is None:
         dim = next((d for d, n in enumerate(input.shape) if n == 3), -1)
+    elif input.ndim == 0:
+        raise IndexRangeError(f"cross: argument 3 (dim) is {dim}, but argument 1 (input) has no dimensions")
     if input.ndim == 0 or input.shape[dim] != 3 or other.shape[dim] != 3:
         raise ShapeError(
             f"cross: dimension {dim} of {list(input.shape)} and {list(other.shape)}, wanted size 3"

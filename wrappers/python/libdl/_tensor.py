@@ -448,6 +448,10 @@ def _is_dual(x: Tensor) -> bool:
 def _reshaper(name: str) -> Any:
     def reshape_in_place(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         if self.requires_grad and not self.is_leaf and _C.grad_enabled():
+            base = self._base
+            if base is not None and base.is_leaf and base.requires_grad:
+                raise AutogradError(f"{name}_: argument 1 (input) is a view of a leaf that requires grad, "
+                                    "wanted a view of a clone")  # fmt: skip
             # What the name stands for becomes a view of what it stood for; hooks stay with that.
             made, retained = getattr(self, name)(*args, **kwargs), self.retains_grad
             _C.exchange_handles(self, made)

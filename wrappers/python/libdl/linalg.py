@@ -96,7 +96,9 @@ def cross(input: Tensor, other: Tensor, *, dim: int = -1, out: Tensor | None = N
 
 @in_lower
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = None) -> Tensor:
-    """The sum of conj(x) * y over dim; the shapes broadcast."""
+    """The sum of conj(x) * y over dim; the shapes broadcast, but those of two vectors."""
+    if x.ndim == y.ndim == 1 and x.shape != y.shape:  # two vectors alone do not broadcast
+        raise ShapeError(f"linalg.vecdot: argument 2 (y) has shape {list(y.shape)}, wanted {list(x.shape)}")
     return f.sum((x.conj() if x.is_complex() else x) * y, dim, out=out)
 
 
