@@ -86,7 +86,7 @@ def bias_of_a_vector(c: Context) -> bool:
 @predicate
 def negative_indices(c: Context) -> bool:
     words = (r"(gather|scatter|scatter_add|index_select|index_add|index_copy|index_fill|index_put|"
-             r"take_along_dim|embedding|embedding_bag|index_reduce)_?$")
+             r"take_along_dim|embedding|embedding_bag|index_reduce|scatter_reduce)_?$")
     below_zero = "-" in c.wanted_text() or ") - 1" in c.text
     return bool(re.search(words, c.name)) and below_zero and (
         c.refused("out of bounds", "out of range", "out of DATA bounds", "Expected idx >= 0"))
@@ -205,3 +205,10 @@ def wrong_in_two_ways(c: Context) -> bool:
     if c.base() == "threshold" and "not implemented for" in c.wanted_text():
         return "OverflowError" in c.found_text()  # a number that the dtype does not hold, either
     return c.difference.aspect == "error" and told and any(w in c.wanted_text() for w in other)
+
+
+@predicate
+def recurrent_dtypes(c: Context) -> bool:
+    """Recurrent networks and cells of integers or complex numbers."""
+    return bool(re.fullmatch(r"(rnn_tanh|rnn_relu|lstm|gru)(_cell)?", c.base())) and c.refuses() and (
+        "argument 1 (input)" in c.found_text() and "wanted a floating dtype" in c.found_text())

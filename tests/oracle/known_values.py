@@ -17,27 +17,39 @@ from words import UNITS
 
 @predicate
 def ties(c: Context) -> bool:
-    """Which index, and so whose gradient; the values are equal."""
+    """Which index, and so whose gradient; the values are equal. A NaN is the last choice of mode."""
+    if c.base() == "mode" and any(np.isnan(v.numbers).any() for v in c.inputs() if v.numbers.dtype.kind == "f"):
+        return True  # PyTorch's order of a row depends on where its NaNs lie
     index = c.difference.where in ("r[1]", "o1") or c.derivative()
-    return index and c.base() in ("topk", "kthvalue") and _repeated(c.inputs()[:1])
+    return index and c.base() in ("topk", "kthvalue", "mode") and _repeated(c.inputs()[:1])
 
 
 @predicate
 def shares_of_extrema(c: Context) -> bool:
     """PyTorch counts an equal element that takes no part, and adds up means in the dtype of the
-    elements: without that element, or in 64 bits, it has libdl's answer."""
+    elements: without that element, or in 64 bits, it has libdl's answer. Its products have no tangent,
+    and divide by a factor that may not be finite; beside a NaN it divides 0 by 0."""
     if c.base() not in ("scatter_reduce", "index_reduce"):
         return False
     given = re.search(r"(?:T\.\w+\((\w), |(\w)\.\w+\()(-?\d), (\w), (\w), '(\w+)'", c.call)
     if given is None:
         return False
     x, (dim, index, source, how) = given[1] or given[2], given.groups()[2:]
+    if how in ("prod", "amax", "amin") and c.derivative() and c.not_finite() and c.only_where(_nan_there):
+        return True
+    if how == "prod" and c.derivative() and right(c):
+        return True
+    if how == "prod" and (c.difference.where.startswith("t") or c.refused(
+            "Expected a proper Tensor but", "Double backward is unsupported for src")):
+        return c.raises() or c.only_where(lambda w, f: w == 0)
     if how == "mean" and "int" in c.dtype():
         wide = _of_another(c.call, f"{x}.long()").replace(f"{index}, {source},", f"{index}, {source}.long(),")
         changed = f"{wide}.to({x}.dtype)"
+        if "out=o" in c.call:
+            changed = f"r = o.copy_({changed.replace(', out=o', '').removeprefix('r = ')})"
     elif how in ("amax", "amin") and "include_self=False" in c.call and c.derivative():
         left_out = "scatter" if c.base() == "scatter_reduce" else "index_fill"
-        least = "-1e30" if how == "amax" else "1e30"
+        least = f"{'-' if how == 'amax' else ''}T.finfo({x}.dtype).max"
         changed = _of_another(c.call, f"T.{left_out}({x}, {dim}, {index}, {least})")
     else:
         return False
@@ -53,6 +65,8 @@ def _of_another(call: str, x: str) -> str:
 @predicate
 def stable_sort(c: Context) -> bool:
     index = c.difference.where in (("r", "o") if c.base() == "argsort" else ("r[1]", "o1"))
+    if c.base() in ("quantile", "nanquantile"):  # whose gradient one of the equal ones has
+        return c.derivative() and _repeated(c.inputs()[:1])
     return (index or c.derivative()) and c.base() in ("sort", "argsort") and (
         "stable=True" not in c.call) and _repeated(c.inputs()[:1])
 
@@ -212,24 +226,31 @@ def running_statistics(c: Context) -> bool:
             c.refuses() and re.search(r"\(running_(mean|var)\) (has a tangent|requires|has elements)",
                                       c.found_text())):
         return True
-    if "'special'" in c.text:  # infinite weights: infinity less infinity in PyTorch
-        return c.only_where(lambda w, f: np.isnan(w) & np.isinf(f), lambda w, f: np.abs(w - f) < 1e-3)
     unit = 16 * coarsest(c.lines)  # bias and what is beside it cancel
-    return right(c) or c.only_where(lambda w, f: np.abs(w - f) <= unit * np.fmax(1, np.abs(w))) or (
-        _of_single_elements(c)) or c.gone(lines_with(
-            c.lines, lambda n, line: re.sub(r"(?<=[ (=])([a-e])(?=[,)])", r"\1.contiguous()", line) if (
-                line == c.call) else None))
+    def near(w: Any, f: Any) -> Any:
+        return np.abs(w - f) <= unit * np.fmax(1, np.abs(w))
+    if "'special'" in c.text:  # infinite weights: infinity less infinity in PyTorch
+        return c.only_where(lambda w, f: np.isnan(w) & np.isinf(f), near)
+    return right(c) or c.only_where(near) or _of_equal_elements(c) or c.gone(lines_with(
+        c.lines, lambda n, line: re.sub(r"(?<=[ (=])([a-e])(?=[,)])", r"\1.contiguous()", line) if (
+            line == c.call) else None))
 
 
-def _of_single_elements(c: Context) -> bool:
-    """Of groups of one element, or of large equal ones, all zeros before weight and bias, PyTorch leaves
-    the rounding of x times a factor."""
-    x = c.inputs()[-1]
-    alone = re.search(r"\(\w, (\d+)\D", c.call)
-    pixels = int(np.prod(np.shape(x.numbers)[2:])) * np.shape(x.numbers)[1]
-    single = c.base() == "group_norm" and alone is not None and int(alone[1]) == pixels
-    return ("'far'" in c.text or single) and c.only_where(
-        lambda w, f: np.abs(w - f) <= min(1e5 * coarsest(c.lines), 0.05))
+def _of_equal_elements(c: Context) -> bool:
+    """Of groups of one element, or of equal ones, all zeros before weight and bias, PyTorch leaves the
+    rounding of x times a factor. What a group's first element is taken from leaves none."""
+    call = re.search(r"norm\(([a-e])(?:, (\d+)\b)?", c.call)
+    if call is None:
+        return False
+    x = call[1]
+    if c.base() == "batch_norm":
+        first = f"{x}.detach().movedim(1, 0).flatten(1)[:, 0].reshape([1, -1] + [1] * ({x}.ndim - 2))"
+    else:
+        groups = call[2] if c.base() == "group_norm" else f"{x}.shape[1]"
+        rows = f"{x}.detach().reshape({x}.shape[0], {groups}, -1)"
+        first = f"{rows}[..., :1].expand({rows}.shape).reshape({x}.shape)"
+    changed = c.call.replace(f"norm({x}", f"norm({x} - {first}", 1)
+    return c.gone(lines_with(c.lines, lambda n, line: changed if line == c.call else None))
 
 
 @predicate

@@ -180,6 +180,7 @@ REFUSED = [
     (lambda: X.scatter_reduce(0, INDEX, libdl.ones(1), "prod"), ValueError, "no larger sizes than src's"),
     (lambda: X.scatter_reduce(0, INDEX, libdl.ones(1, 2), "amax"), ValueError, "no larger sizes than src's"),
     (lambda: X.bool().scatter_reduce(0, INDEX, libdl.ones(2).bool(), "mean"), TypeError, "is bool, wanted"),
+    (lambda: (X + 0j).scatter_reduce(0, INDEX, libdl.ones(2) + 0j, "amax"), TypeError, "complex64, wanted another"),
 ]  # fmt: skip
 OF_SLICES = [
     (lambda: X.index_reduce(0, INDEX, libdl.ones(2), "sum"), ValueError, r"5 \(reduce\) is 'sum'"),

@@ -68,6 +68,8 @@ def _check_dtypes(op: str, name: str, input: Tensor, src: Tensor, reduce: str) -
     if src.dtype != input.dtype:
         raise DtypeError(f"{op}: argument 4 ({name}) is {src.dtype.name}, wanted {input.dtype.name}, as "
                          "argument 1 (input)")  # fmt: skip
+    if reduce in ("amax", "amin") and (input.is_complex() or input.dtype.name == "uint64"):
+        raise DtypeError(f"{op}: argument 1 (input) is {input.dtype.name}, wanted another dtype for extrema")
     if reduce == "mean" and input.dtype.name == "bool":
         raise DtypeError(f"{op}: argument 1 (input) is bool, wanted a dtype that has a mean")
 
@@ -97,8 +99,10 @@ def _reduced(input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str,
         return f.scatter_add(made, dim, index, src)
     f.gather(made.detach(), dim, index)  # refuses what does not fit
     combine = _STEPS[reduce]
-    if index.numel() == 0 or input.ndim == 0:
-        return combine(made, src) if index.numel() else made.clone()
+    if index.numel() == 0:
+        return f.scatter_add(made, dim, index, src)  # whose gradient by src is 0, not none
+    if input.ndim == 0:
+        return combine(made, src)
     for j in range(index.shape[dim]):  # no place twice in one step
         place = f.narrow(index, dim, j, 1)
         part = _cut(f.narrow(src, dim, j, 1), place)
