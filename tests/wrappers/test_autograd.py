@@ -9,7 +9,7 @@ import pytest
 
 import libdl
 from libdl.autograd import Function, forward_ad, gradcheck, gradgradcheck
-from libdl.utils.checkpoint import checkpoint
+from libdl.utils.checkpoint import CheckpointError, checkpoint, set_checkpoint_early_stop
 
 pytestmark = pytest.mark.usefixtures("no_leak")
 float64 = libdl.float64
@@ -664,3 +664,56 @@ def test_reversible_layers_find_no_states_of_devices_on_the_cpu():
     set_device_states([], [])
     with pytest.raises(NotImplementedError, match="no generators of their own"):
         set_device_states([0], [libdl.get_rng_state()])
+
+
+# -- what a checkpoint runs again ------------------------------------------------------------------
+
+
+def steps_of(function, **options):
+    """What a checkpointed function did, at first and again."""
+    seen = []
+    x = libdl.tensor([0.3, -1.0], requires_grad=True)
+    y = checkpoint(lambda x: function(x, seen.append), x, use_reentrant=False, **options)
+    y.sum().backward()
+    return seen
+
+
+def exponential_twice(x, did):
+    y = x.exp()
+    did("exp")
+    z = y * 2  # saves nothing
+    did("mul")
+    return z
+
+
+def test_a_checkpoint_ends_with_the_last_value_that_backward_needs():
+    assert steps_of(exponential_twice) == ["exp", "mul"]  # the value is there before the first word
+    whole = ["exp", "mul", "exp", "mul"]
+    assert steps_of(exponential_twice, early_stop=False) == whole
+    with set_checkpoint_early_stop(False):
+        assert steps_of(exponential_twice, early_stop=True) == whole
+        with set_checkpoint_early_stop(True):
+            assert steps_of(exponential_twice, early_stop=False) == ["exp", "mul"]
+        assert steps_of(exponential_twice) == whole
+
+    def and_sine(x, did):
+        return exponential_twice(x, did).sin()
+
+    assert steps_of(and_sine) == [*whole]
+    nested = steps_of(lambda x, did: checkpoint(and_sine, x, did, use_reentrant=False).cos())
+    assert nested.count("exp") == 3
+
+
+def test_a_checkpoint_compares_what_is_saved():
+    for second, options, told in (
+        (lambda x: x[:1].sin(), {}, r"value 1 .* \(\[2\], .* at first and \(\[1\],"),
+        (lambda x: x.double().sin(), {}, "when it was run again"),
+        (lambda x: x * 1, {}, "saved 1 values at first and 0 when"),
+        (lambda x: x * 1, {"determinism_check": "none"}, "saved 1 values at first and 0 when"),
+        (lambda x: x.sin() * x, {"early_stop": False}, "saved 1 values at first and 3 when"),
+    ):
+        x = libdl.tensor([0.3, -1.0], requires_grad=True)
+        runs = iter([libdl.sin, second])
+        y = checkpoint(lambda x: next(runs)(x), x, use_reentrant=False, **options)  # noqa: B023
+        with pytest.raises(CheckpointError, match=told):
+            y.sum().backward()

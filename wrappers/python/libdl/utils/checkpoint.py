@@ -19,7 +19,7 @@ from ..autograd import backward as run_backward, graph
 from ..autograd.function import Function
 
 __all__ = [
-    "CheckpointFunction", "CheckpointPolicy", "SelectiveCheckpointContext",
+    "CheckpointError", "CheckpointFunction", "CheckpointPolicy", "SelectiveCheckpointContext",
     "check_backward_validity", "checkpoint", "checkpoint_sequential",
     "create_selective_checkpoint_contexts", "detach_variable", "get_device_states",
     "noop_context_fn",
@@ -61,17 +61,29 @@ def noop_context_fn() -> tuple[Any, Any]:
     return contextlib.nullcontext(), contextlib.nullcontext()
 
 
+class CheckpointError(RuntimeError):
+    """A function that did something else when it was run again."""
+
+
+class _Settings(threading.local):
+    early_stop: bool | None = None  # None: as each checkpoint() says
+
+
+_settings = _Settings()
+
+
 class set_checkpoint_early_stop(contextlib.ContextDecorator):  # noqa: N801  (a context manager)
-    """Changes nothing: a function that runs again always runs to its end."""
+    """Whether functions that are checkpointed inside end, when they run again, with the last value
+    that backward needs of them; without it as each checkpoint() says."""
 
     def __init__(self, enable: bool) -> None:
-        pass
+        self._enable = enable
 
     def __enter__(self) -> None:
-        pass
+        self._before, _settings.early_stop = _settings.early_stop, self._enable
 
     def __exit__(self, *error: object) -> None:
-        pass
+        _settings.early_stop = self._before
 
 
 class _Kept:
@@ -124,18 +136,26 @@ class _Replay:
                 return self.function(*args, **kwargs), args
 
 
+class _Complete(Exception):  # noqa: N818  (no error)
+    """Ends a function that runs again: all values are there."""
+
+
+def _description(tensor: Tensor) -> tuple[Any, ...]:
+    return list(tensor.shape), tensor.dtype, tensor.device
+
+
 class _Frame(threading.local):
     """The values saved in one checkpoint: places filled by running the function once more,
     separately for each thread that runs backward through them."""
 
-    def __init__(self, replay: _Replay, counted: list[int]) -> None:
-        self.replay = replay
-        self.counted = counted  # by the one forward pass, for all threads
+    def __init__(self, replay: _Replay, saved: list[Any], early_stop: bool, checks: bool) -> None:
+        self.replay, self.early_stop, self.checks = replay, early_stop, checks
+        self.saved = saved  # what they are, as the one forward pass found, for all threads
         self.values: dict[int, Tensor] = {}
 
     def pack(self, tensor: Tensor) -> int:
-        self.counted[0] += 1
-        return self.counted[0] - 1
+        self.saved.append(_description(tensor))
+        return len(self.saved) - 1
 
     def unpack(self, place: int) -> Tensor:
         if place not in self.values:
@@ -147,18 +167,34 @@ class _Frame(threading.local):
 
         def keep(tensor: Tensor) -> int:
             self.values[len(self.values)] = tensor
+            if self.early_stop and len(self.values) == len(self.saved):
+                raise _Complete
             return 0
 
         def refuse(packed: Any) -> Tensor:
             raise RuntimeError("checkpoint: backward ran inside the function that is replayed")
 
-        with enable_grad(), graph.saved_tensors_hooks(keep, refuse):
+        with (
+            contextlib.suppress(_Complete), enable_grad(),
+            graph.saved_tensors_hooks(keep, refuse),
+        ):  # fmt: skip
             self.replay()
-        if len(self.values) != self.counted[0]:
-            raise RuntimeError(
-                f"checkpoint: the function saved {self.counted[0]} values at first and "
+        self._compare()
+
+    def _compare(self) -> None:
+        if len(self.values) != len(self.saved):
+            raise CheckpointError(
+                f"checkpoint: the function saved {len(self.saved)} values at first and "
                 f"{len(self.values)} when it was run again; it must do the same each time"
             )
+        for i, wanted in enumerate(self.saved if self.checks else ()):
+            found = _description(self.values[i])
+            if found != wanted:
+                raise CheckpointError(
+                    f"checkpoint: value {i + 1} that the function saved had (shape, dtype, device) "
+                    f"{wanted} at first and {found} when it was run again; it must do the same "
+                    "each time"
+                )
 
 
 def checkpoint(
@@ -179,8 +215,11 @@ def checkpoint(
         use_reentrant: whether to run a backward pass inside backward, as PyTorch first did
         preserve_rng_state: whether the second run draws the same random numbers
         context_fn: makes two contexts, one for the first run and one for those in backward
-        determinism_check: "default" or "none"; that values are as many as before is always checked
-        debug, early_stop: have no effect; errors tell both counts, and runs end where they began
+        determinism_check: "default" compares the shapes, dtypes and devices of what is saved with
+            those of the first run, "none" only how many there are
+        debug: has no effect; errors tell what was found at first and then
+        early_stop: whether the second run ends with the last value that backward needs;
+            set_checkpoint_early_stop decides before it
     """
     if use_reentrant and (context_fn is not noop_context_fn or debug):
         raise ValueError("checkpoint: context_fn and debug are for use_reentrant=False")
@@ -195,7 +234,9 @@ def checkpoint(
     if use_reentrant:
         return CheckpointFunction.apply(function, preserve_rng_state, *args)
     first, again = context_fn()
-    frame = _Frame(_Replay(function, args, kwargs, preserve_rng_state, again), [0])
+    stops = early_stop if _settings.early_stop is None else _settings.early_stop
+    replay = _Replay(function, args, kwargs, preserve_rng_state, again)
+    frame = _Frame(replay, [], stops, determinism_check == "default")
     with graph.saved_tensors_hooks(frame.pack, frame.unpack), first:
         return function(*args, **kwargs)
 
