@@ -325,3 +325,21 @@ def test_questions_about_history_under_two_levels():
 
     close(libdl.vmap(libdl.vmap(func.grad(square)))(W.expand(2, 3)), (2 * W).expand(2, 3))
     assert seen == [(True, True, True, True)]
+
+
+def test_debug_unwrap_shows_all_samples(x):
+    seen = []
+
+    def look(a):
+        seen.append([func.debug_unwrap(a), func.debug_unwrap(a, recurse=False)])
+        return a.sum()
+
+    libdl.vmap(look)(x)
+    assert seen[0][0] is seen[0][1] and seen[0][0].tolist() == x.tolist()
+    pairs = libdl.stack([x, x + 1])
+    libdl.vmap(libdl.vmap(look))(pairs)
+    assert seen[1][0].tolist() == pairs.tolist() and seen[1][1].shape == x.shape
+    func.grad(look)(x[0])
+    assert seen[2][0].shape == x[0].shape and func.debug_unwrap(x) is x
+    with pytest.raises(TypeError, match="debug_unwrap: found a int"):
+        func.debug_unwrap(3)

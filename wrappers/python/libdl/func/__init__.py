@@ -8,11 +8,11 @@ from ._batch_norm import replace_all_batch_norm_modules_
 from ._forward import hessian, jacfwd, jvp, linearize
 from ._reverse import grad, grad_and_value, jacrev, vjp
 from ._stateless import functional_call, stack_module_state
-from ._vmap import vmap
+from ._vmap import debug_unwrap, vmap
 
 __all__ = [
-    "functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize",
-    "replace_all_batch_norm_modules_", "stack_module_state", "vjp", "vmap",
+    "debug_unwrap", "functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev",
+    "jvp", "linearize", "replace_all_batch_norm_modules_", "stack_module_state", "vjp", "vmap",
 ]  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import _functions as F
 from .._C import Tensor
-from .._levels import OPEN, RANDOMNESS, Batched, Level, Open, batched, value_at
+from .._levels import OPEN, RANDOMNESS, Batched, Level, Open, batched, core, value_at
 from .._random import get_rng_state, set_rng_state
 from ..utils import _pytree as pytree
 from . import _batching as _batching  # how operators treat batched tensors
@@ -192,3 +192,13 @@ def _placed(parts: list[tuple[Any, int]], dim: Any) -> Tensor:
             f"vmap: out_dims has {dim} for a result of {value.ndim} dimensions with the batch"
         )
     return value.movedim(0, dim)
+
+
+def debug_unwrap(tensor: Tensor, *, recurse: bool = True) -> Tensor:
+    """The values of all samples, for looking at while debugging: of all levels of vmap, or of the
+    innermost alone. What is not mapped over comes back as it is, also inside other transforms."""
+    if not isinstance(tensor, Tensor):
+        raise TypeError(f"debug_unwrap: found a {type(tensor).__name__}, wanted a tensor")
+    if not isinstance(tensor, Batched):
+        return tensor
+    return core(tensor) if recurse else tensor.value
