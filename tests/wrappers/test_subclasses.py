@@ -2,7 +2,11 @@
 """Subclasses of Tensor stay what they are: in attributes, iteration and Parameter; what is no
 operator is not sent to __torch_function__."""
 
+import copy
+import math
+import operator
 import warnings
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -266,3 +270,92 @@ def test_the_gradient_of_a_result_warns():
         warnings.simplefilter("error")
         with pytest.raises(UserWarning):
             (x * 2).grad  # noqa: B018
+
+
+# -- what a class is asked for ---------------------------------------------------------------------
+
+
+class Seen(libdl.Tensor):
+    names: ClassVar[list[str]] = []
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        cls.names.append(func.__name__)
+        return super().__torch_function__(func, types, args, kwargs or {})
+
+
+ASKED = {
+    "len": (len, ["__len__"]),
+    "bool": (bool, ["__bool__"]),
+    "float": (float, ["__float__"]),
+    "int": (int, ["__int__"]),
+    "index": (lambda x: [0, 1, 2, 3, 4][x.long()], ["long", "__index__"]),
+    "floor": (math.floor, ["__float__"]),
+    "list": (list, ["dim", "unbind", "__len__"]),
+    "repr": (repr, ["__repr__"]),
+    "str": (str, ["__repr__"]),
+    "+x": (lambda x: +x, ["positive"]),
+    "array": (lambda x: x.__array__(), ["__array__"]),
+    "dlpack": (lambda x: x.__dlpack__(), ["__dlpack__"]),
+    "device": (lambda x: x.__dlpack_device__(), ["__dlpack_device__"]),
+    "plain[x]": (lambda x: libdl.arange(5)[x.long()], ["long", "__getitem__"]),
+    "plain[x, :]": (lambda x: libdl.ones(5, 2)[x.long(), :], ["long", "__getitem__"]),
+    "plain[x] = 1": (
+        lambda x: operator.setitem(libdl.ones(5), x.long(), 1), ["long", "__setitem__"]),
+    "autograd.grad": (
+        lambda x: libdl.autograd.grad(x.requires_grad_().sum(), x),
+        ["requires_grad_", "sum", "grad"]),
+    "as_tensor": (libdl.as_tensor, []),
+    "tensor": (libdl.tensor, []),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_a_class_is_asked_for_what_it_inherits(name):
+    """PyTorch 2.15's calls."""
+    function, wanted = ASKED[name]
+    x = libdl.tensor([3.0]).as_subclass(Seen)
+    Seen.names.clear()
+    function(x)
+    assert Seen.names == wanted
+
+
+def test_results_of_what_a_class_is_asked_for():
+    x = libdl.tensor([3.0]).as_subclass(Seen)
+    assert (len(x), bool(x), float(x), int(x)) == (1, True, 3.0, 3)
+    assert type(libdl.tensor(x)) is libdl.Tensor and libdl.as_tensor(x) is x
+    y = libdl.tensor([1.0, 2.0]).as_subclass(Seen).requires_grad_()
+    gradient, = libdl.autograd.grad((y * y).sum(), y)
+    assert type(gradient) is Seen and gradient.tolist() == [2, 4]
+
+    class Own(Seen):
+        def __len__(self):
+            return 17
+
+    assert len(libdl.ones(2).as_subclass(Own)) == 17
+
+
+def test_make_subclass_is_told_the_class():
+    class Plain(libdl.Tensor):
+        pass
+
+    source = libdl.ones(2, requires_grad=True) * 2
+    for make in (libdl.Tensor._make_subclass, Plain._make_subclass):
+        made = make(Plain, source)
+        assert type(made) is Plain and made.is_leaf and not made.requires_grad
+        assert make(Plain, source, True).requires_grad
+        assert make(Plain, source, require_grad=True).requires_grad
+    made.add_(1)
+    assert source.tolist() == [3, 3]
+
+    class Tagged(nn.Parameter):
+        def __new__(cls, data, requires_grad=True, tag=None):
+            made = libdl.Tensor._make_subclass(cls, data, requires_grad)
+            made.tag = tag
+            return made
+
+    layer = nn.Linear(2, 2)
+    layer.weight = Tagged(libdl.ones(2, 2), tag="mine")
+    assert layer.weight.tag == "mine" and dict(layer.named_parameters())["weight"] is layer.weight
+    twin = copy.deepcopy(layer).double()
+    assert type(twin.weight) is Tagged and twin.weight.tag == "mine"

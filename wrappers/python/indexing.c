@@ -176,6 +176,10 @@ static int by_key(Walk* walk, PyObject* key, int32_t skipped) {
     return 0;
   }
   if (refused_stand_in(key)) return -1;
+  if (is_tensor(key) && overrides(key)) {
+    PyErr_SetNone(overridden_exception);
+    return -1;
+  }
   if (is_tensor(key)) return by_tensor(walk, handle_of(key));
   if (PyIndex_Check(key) && !PyObject_HasAttrString(key, "__len__")) {
     int64_t index;

@@ -47,5 +47,6 @@ def wrap_array(self: Tensor, array: Any, context: Any = None, return_scalar: boo
     return _C.from_numpy(array) if hasattr(array, "__setitem__") else _C.from_numpy(array[...])
 
 
+as_array.__name__ = "__array__"  # which classes and modes are shown
 Tensor.__array__ = as_array  # type: ignore[method-assign]
 Tensor.__array_wrap__ = wrap_array  # type: ignore[method-assign]

@@ -17,7 +17,8 @@ from typing import Any
 
 from . import _C, _slots
 from ._C import Tensor
-from ._overrides import modes, override, through_mode
+from ._levels import Batched
+from ._overrides import disabled, modes, override, through_mode
 
 # Not seen by modes in PyTorch either: settings, files, questions about objects.
 UNSEEN = {
@@ -38,6 +39,9 @@ _AS_WRITTEN = {
     "pairwise_distance", "pdist", "pixel_shuffle", "pixel_unshuffle", "prelu",
     "scaled_dot_product_attention", "sigmoid", "softplus", "softshrink", "tanh",
 }  # fmt: skip
+# Functions that take the values of what they are given, whatever its class: modes see them, classes
+# do not.
+_OF_VALUES = {"libdl.as_tensor", "libdl.asarray", "libdl.tensor"}
 _INIT = ("constant_", "kaiming_uniform_", "normal_", "uniform_")
 
 
@@ -86,6 +90,9 @@ class Relay:
                 or (kwargs and _overrides_among(kwargs.values()))
                 or (self._also is not None and self._also(self.function))):
             return self.own(*args, **kwargs)
+        if self.name in _OF_VALUES and not modes.stack and not _stand_in_among(args):
+            with disabled():
+                return self.own(*args, **kwargs)
         if self.filled:
             args, kwargs = self._filled(args, kwargs)
         if modes.stack:
@@ -141,6 +148,14 @@ def _overrides_among(values: Any) -> bool:
 
 
 _has_override = _C.has_override
+
+
+def _stand_in_among(values: Any) -> bool:
+    """Whether one is a batch, or a list that holds one."""
+    return any(
+        type(value) is Batched or (type(value) in (tuple, list) and _stand_in_among(value))
+        for value in values
+    )
 
 
 # -- which functions -------------------------------------------------------------------------------

@@ -143,10 +143,27 @@ def _choose() -> None:
 
 def stand_in_for(cls: type[Tensor]) -> None:
     """Gives a subclass that overrides the stand-ins of attributes and methods that it inherits; of
-    operators C asks the class itself."""
+    operators with operands C asks the class itself."""
     for name, own in originals().items():
         if not isinstance(_stand_ins[name], _Operator) and _inherited(cls, name) is own:
             setattr(cls, name, _stand_ins[name])
+    for name in _UNASKED:
+        inherited = _inherited(cls, name)
+        if type(inherited) is _Operator:  # while a mode is on
+            inherited = inherited.own
+        if inherited is not None and inherited is _own(name):
+            setattr(cls, name, _Method(inherited))
+
+
+# What C carries out without asking the class.
+_UNASKED = (
+    "__bool__", "__dlpack__", "__dlpack_device__", "__float__", "__index__", "__int__", "__len__",
+    "__pos__", "__repr__",
+)  # fmt: skip
+
+
+def _own(name: str) -> Any:
+    return originals().get(name, vars(Tensor).get(name))
 
 
 def _inherited(cls: type, name: str) -> Any:

@@ -622,6 +622,7 @@ def as_subclass(self: Tensor, cls: type[Tensor]) -> Tensor:
 
 
 def _make_subclass(cls: type[Tensor], data: Tensor, require_grad: bool = False) -> Tensor:
+    """An object of the class over the memory of data, without its history."""
     made: Tensor = _C.make_subclass(cls, data)
     made.requires_grad = require_grad
     return made
@@ -632,7 +633,7 @@ def install() -> None:
         if isinstance(function, type(install)):
             function.__name__ = name
         setattr(Tensor, name, function)
-    Tensor._make_subclass = classmethod(_make_subclass)
+    Tensor._make_subclass = staticmethod(_make_subclass)
     for kind in ("ipu", "maia", "mkldnn", "mps", "mtia", "nested", "quantized", "sparse_csr",
                  "vulkan", "xla", "xpu"):  # fmt: skip
         setattr(Tensor, f"is_{kind}", False)

@@ -14,6 +14,7 @@ from .._errors import Error, rename_error
 from .._modes import (
     enable_grad, inference_mode, no_grad, set_grad_enabled, set_multithreading_enabled,
 )  # fmt: skip
+from .._overrides import override
 from .._passes import GradientEdge, tensors_of
 from . import forward_ad, functional, grad_mode, graph
 from .anomaly_mode import detect_anomaly, set_detect_anomaly
@@ -83,8 +84,8 @@ def grad(
         create_graph: whether to record the pass itself, for higher derivatives
         only_inputs: deprecated and ignored
         allow_unused: whether an unused input gets None instead of an error
-        is_grads_batched: whether the outputs' gradients are batches, the batch in front, as then the
-            results are, of one pass. Hooks and custom functions see one gradient after another
+        is_grads_batched: whether the outputs' gradients are batches, the batch in front, as then
+            the results are, of one pass. Hooks and custom functions see one gradient after another
         materialize_grads: whether an unused input gets zeros
     """
     if not only_inputs:
@@ -103,6 +104,15 @@ def grad(
             return _one_by_one(outputs, inputs, grad_outputs, *options[:4])
         return run(tensors_of(outputs), tensors_of(inputs), tensors_of(grad_outputs), *options)
     except Overridden:
+        from .._levels import Batched  # not when libdl is imported: few programs need it
+
+        if not any(type(x) is Batched for tensors in (outputs, inputs, grad_outputs)
+                   for x in tensors_of(tensors)):  # fmt: skip
+            return override(
+                grad, outputs, inputs, grad_outputs=grad_outputs, retain_graph=retain_graph,
+                create_graph=create_graph, allow_unused=allow_unused,
+                is_grads_batched=is_grads_batched, materialize_grads=materialize_grads,
+            )  # fmt: skip
         if is_grads_batched:
             return _one_by_one(outputs, inputs, grad_outputs, *options[:4])
         from ..func._history import grad_under_vmap

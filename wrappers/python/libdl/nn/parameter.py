@@ -73,9 +73,6 @@ class Parameter(Tensor, metaclass=_Kind):
             made.requires_grad = True
         return made
 
-    def __init__(self, data: Tensor | None = None, requires_grad: bool = True) -> None:
-        pass
-
     def __repr__(self, **options: Any) -> str:
         return "Parameter containing:\n" + format_tensor(self, "tensor")
 
