@@ -245,3 +245,26 @@ def test_a_resumed_epoch_of_a_pipe_has_its_seeds():
     resumed.load_state_dict(loader.state_dict())
     assert list(resumed) == [first] * 3 == list(batches)
     assert set(resumed) != {first}
+
+
+class Asking(data.Dataset):
+    def __len__(self):
+        return 2
+
+    def __getitem__(self, i):
+        info = data.get_worker_info()
+        with pytest.raises(AttributeError):
+            info.id = 3
+        return [info.id, info.num_workers, info.rng, info.worker_method, info.dataset is self]
+
+
+@pytest.mark.parametrize("method", ["process", "thread"])
+def test_a_worker_cannot_change_what_it_is_told(method):
+    told = "thread" if method == "thread" else "multiprocessing"
+    for sample in data.DataLoader(Asking(), None, num_workers=1, worker_method=method):
+        assert sample == [0, 1, None, told, True]
+
+
+def test_the_older_spelling_of_sizes():
+    with pytest.warns(FutureWarning, match="cummulative_sizes is spelled cumulative_sizes"):
+        assert data.ConcatDataset([range(2), range(3)]).cummulative_sizes == [2, 5]

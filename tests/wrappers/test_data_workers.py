@@ -14,7 +14,7 @@ from wrappers.processes import program
 
 import libdl
 from libdl.utils import data
-from libdl.utils.data.ring import Ring, packed, slots_freed
+from libdl.utils.data.ring import Ring, packed, slots_freed, unpacked
 
 WORKERS = [(0, "process"), (2, "process"), (2, "thread")]
 by_every_worker = pytest.mark.parametrize(("num_workers", "worker_method"), WORKERS)
@@ -243,11 +243,19 @@ def test_arrays_come_through_the_ring_and_may_be_kept_and_written_to():
         assert all(equal(sample[key], x) for key, x in wanted[i].items()), i
 
 
-@pytest.mark.parametrize("content", [libdl.ones(3), numpy.ones(3)], ids=["tensor", "array"])
+def test_small_arrays_stay_in_the_pickle():
+    kept = [numpy.arange(6.0).reshape(2, 3).T, numpy.array(["a", None], object), numpy.array(3)]
+    pickled, layout = packed(kept)
+    found = unpacked(pickled, layout.pieces, b"", copied=True)
+    assert layout.size == 0 and all(map(equal, found, kept))
+    found[0][:] = 1  # they may be written to
+
+
+@pytest.mark.parametrize("content", [libdl.ones(3), numpy.ones(600)], ids=["tensor", "array"])
 def test_a_batch_that_is_gone_gives_its_slot_back_without_the_collector(content):
     """While a slot is held, the next batches are copied out, which can cost more than their work."""
     pickled, layout = packed([content])
-    ring = Ring(4096, 2)
+    ring = Ring(8192, 2)
     gc.disable()
     try:
         batch = ring.read(1, pickled, layout.pieces, most_held=2)

@@ -257,9 +257,17 @@ static PyObject* tensor_over(Py_buffer* view) {
     problem = "a buffer without shape and strides";
   if (!problem && !steps_in_elements(view, strides))
     problem = "strides that are no multiple of an element";
-  if (problem) {
+  const bool swapped = dtype == LIBDL_DTYPE_NONE && view->format && view->format[0] == '>';
+  if (swapped) {
+    PyErr_Format(PyExc_ValueError,
+                 "from_numpy: the array's byte order (%s) is not this machine's, wanted "
+                 "x.astype(x.dtype.newbyteorder('='))",
+                 view->format);
+  } else if (problem) {
     PyErr_Format(PyExc_TypeError, "from_numpy: %s (%s)", problem,
                  view->format ? view->format : "B");
+  }
+  if (problem) {
     release_view(view);
     return NULL;
   }
@@ -341,6 +349,16 @@ PyObject* from_numpy(PyObject* module, PyObject* object) {
                       (PyObject*)Py_TYPE(object));
 }
 
+// NumPy hands out no buffer of dates, with an error that knows nothing of tensors.
+static void refuse_dates(PyObject* object) {
+  if (!PyErr_ExceptionMatches(PyExc_ValueError)) return;
+  PyErr_Clear();
+  PyObject* const dtype = PyObject_GetAttrString(object, "dtype");
+  if (!dtype) return;
+  PyErr_Format(PyExc_TypeError, "from_numpy: no dtype has the elements of an array of %S", dtype);
+  Py_DECREF(dtype);
+}
+
 PyObject* from_buffer(PyObject* module, PyObject* object) {
   (void)module;
   PyObject* const made = from_array(object);
@@ -351,6 +369,7 @@ PyObject* from_buffer(PyObject* module, PyObject* object) {
     PyErr_Clear();
     if (PyObject_GetBuffer(object, view, PyBUF_RECORDS_RO)) {
       PyMem_Free(view);
+      if (PyObject_HasAttrString(object, "__array_interface__")) refuse_dates(object);
       return NULL;
     }
   }

@@ -219,11 +219,21 @@ class ConcatDataset(Dataset[_Sample]):
     def __getitem__(self, index: Any) -> _Sample:
         size = len(self)
         if not -size <= index < size:
-            raise IndexError(f"ConcatDataset: index {index}, wanted at least {-size} and < {size}")
+            kind = ValueError if index < 0 else IndexError  # as in PyTorch
+            raise kind(f"ConcatDataset: index {index}, wanted at least {-size} and < {size}")
         index += size if index < 0 else 0
         which = bisect.bisect_right(self.cumulative_sizes, index)
         before = self.cumulative_sizes[which - 1] if which > 0 else 0
         return self.datasets[which][index - before]
+
+    @property
+    def cummulative_sizes(self) -> list[int]:
+        """The older spelling of cumulative_sizes."""
+        warnings.warn(
+            "ConcatDataset: cummulative_sizes is spelled cumulative_sizes", FutureWarning,
+            stacklevel=2,
+        )  # fmt: skip
+        return self.cumulative_sizes
 
 
 class ChainDataset(IterableDataset[Any]):

@@ -11,6 +11,7 @@ import io
 import math
 import os
 import pickle
+import sys
 import threading
 import weakref
 from collections.abc import Callable, Iterator
@@ -23,6 +24,7 @@ from libdl.multiprocessing.memory import Mapping, create
 from libdl.multiprocessing.reductions import refuse_history
 
 _ALIGNMENT = 64  # bytes: a cache line, and enough for every vector
+_SMALL = 4096  # bytes of an array that stays in the pickle: a place for each of many costs more
 MOST_SLOTS = 62  # of a ring: the bits of an eventfd, but for those at its limit
 
 
@@ -154,11 +156,13 @@ class _Pickler(pickle.Pickler):
     def __init__(self, file: io.BytesIO, layout: Layout) -> None:
         super().__init__(file, protocol=5, buffer_callback=layout.add_bytes)
         self.layout = layout
+        self.array = getattr(sys.modules.get("numpy"), "ndarray", None)
 
     # Not persistent_id: that is asked for every number and text as well.
     def reducer_override(self, obj: Any) -> Any:
         if not isinstance(obj, libdl.Tensor):
-            return NotImplemented
+            small = type(obj) is self.array and obj.nbytes < _SMALL
+            return obj.__reduce__() if small else NotImplemented
         with disabled():
             refuse_history(obj)
             # Others, such as a Parameter or a sparse gradient, pickle themselves.

@@ -23,14 +23,17 @@ from .stateful import resume_dataset, resume_iterator
 __all__ = ["WorkerInfo", "get_worker_info", "sample_generator"]
 
 
-@dataclass
+@dataclass(frozen=True, slots=True)
 class WorkerInfo:
-    """A worker of a DataLoader: its number of num_workers, its seed and its copy of the dataset."""
+    """A worker of a DataLoader: its number of num_workers, its seed and its copy of the dataset; in
+    a thread, the dataset itself. rng is PyTorch's."""
 
     id: int
     num_workers: int
     seed: int
     dataset: Any
+    rng: Any = None
+    worker_method: str | None = "multiprocessing"
 
 
 class _Place(threading.local):

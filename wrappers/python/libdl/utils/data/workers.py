@@ -173,7 +173,8 @@ class Work:
         """Once: the worker's seeds, and the user's function."""
         job = self.job
         own = seed + job.id
-        set_worker(WorkerInfo(job.id, job.num_workers, own, job._dataset))
+        method = "thread" if job.shared else "multiprocessing"
+        set_worker(WorkerInfo(job.id, job.num_workers, own, job._dataset, worker_method=method))
         if not job.shared:
             random.seed(own)
             libdl.manual_seed(own)
