@@ -87,7 +87,7 @@ OTHERWISE = set("""affine_grid_generator alpha_dropout_ batch_norm binary_cross_
     addmv_""".split())
 RANDOM = {"rand", "randn", "rand_like", "randn_like", "randint", "randint_like", "randperm",
           "normal", "bernoulli", "empty", "empty_like", "empty_strided", "new_empty", "uniform_",
-          "normal_", "bernoulli_", "dropout", "gumbel_softmax", "multinomial", "poisson", "binomial",
+          "normal_", "bernoulli_", "dropout", "dropout1d", "dropout2d", "dropout3d", "gumbel_softmax", "multinomial", "poisson", "binomial",
           "exponential_", "geometric_", "cauchy_", "log_normal_", "random_", "resize_",
           "resize_as_"}  # fmt: skip
 

@@ -198,7 +198,7 @@ def complex_to_real(c: Context) -> bool:
 @predicate
 def wrong_in_two_ways(c: Context) -> bool:
     """Both raise; which of two wrong arguments is told first is nobody's promise."""
-    other = ("Dimension out of range", "is not a valid value for reduction")
+    other = ("Dimension out of range", "is not a valid value for reduction", "probability has to be between")
     told = c.found_text().startswith(("DtypeError", "AutogradError"))
     if c.name == "__setitem__" and re.search("without overflow|negative int to unsigned", c.wanted_text()):
         return c.found_text().startswith("Index")
@@ -212,3 +212,24 @@ def recurrent_dtypes(c: Context) -> bool:
     """Recurrent networks and cells of integers or complex numbers."""
     return bool(re.fullmatch(r"(rnn_tanh|rnn_relu|lstm|gru)(_cell)?", c.base())) and c.refuses() and (
         "argument 1 (input)" in c.found_text() and "wanted a floating dtype" in c.found_text())
+
+
+@predicate
+def cropped_circles(c: Context) -> bool:
+    """Circular padding of a dimension that a negative pad crops: PyTorch reads what it has cut off."""
+    return c.base() == "pad" and "'circular'" in c.call and "-" in c.call and c.refuses() and (
+        "wanted at most the size" in c.found_text())
+
+
+@predicate
+def last_windows(c: Context) -> bool:
+    """Of fractional pooling in 3d: as many windows as fit."""
+    return "fractional_max_pool3d" in c.name and c.refused("too large relative to input")
+
+
+@predicate
+def floating_alone(c: Context) -> bool:
+    """Losses, bilinear forms and lp_pool of dtypes that they hardly have a meaning for."""
+    words = r"bilinear|cosine_embedding_loss|triplet_margin_loss|poisson_nll_loss|lp_pool\dd"
+    return bool(re.fullmatch(words, c.base())) and c.refuses() and bool(re.search(
+        "wanted (a )?floating|wanted a real dtype", c.found_text()))

@@ -59,3 +59,26 @@ def test_nor_do_two_vectors():
 def test_the_vector_product_wants_dimensions():
     with pytest.raises(IndexError, match=r"^cross: argument 3 \(dim\) is 0, but argument 1"):
         libdl.cross(libdl.ones(()), libdl.ones(()), 0)
+    with pytest.raises(ValueError, match=r"^cross: argument 2 \(other\) has shape \[\], wanted 3 dimensions"):
+        libdl.cross(libdl.ones(2, 1, 3), libdl.ones(()))
+
+
+def test_diagonals_lie_in_two_dimensions():
+    with pytest.raises(IndexError, match="^diag_embed: dim1 and dim2 are -2 and 5, wanted two of 2"):
+        libdl.diag_embed(libdl.ones(1), dim2=5)
+    with pytest.raises(ValueError, match="^diag_embed: dim1 and dim2 are 0 and -2"):
+        libdl.diag_embed(libdl.ones(1), dim1=0, dim2=-2)
+
+
+def test_broadcasting_gives_back_what_has_the_shape():
+    a, b = libdl.ones(2, requires_grad=True), libdl.ones(1)
+    same, wider = libdl.broadcast_tensors(a, b)
+    assert same is a and wider.shape == (2,) and wider._base is b
+
+
+def test_conjugating_real_numbers_in_place_is_a_write():
+    x = libdl.ones(2, dtype=libdl.int64)
+    version = x._version
+    assert x.conj_physical_() is x and x._version == version + 1
+    with pytest.raises(RuntimeError, match="leaf"):
+        libdl.ones(2, requires_grad=True).conj_physical_()

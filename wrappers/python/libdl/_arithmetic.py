@@ -125,7 +125,7 @@ def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
 
 def _conj_physical_(self: Tensor) -> Tensor:
     """In place: see libdl.conj_physical."""
-    return self.copy_(self.conj()) if self.is_complex() else self
+    return self.copy_(self.conj() if self.is_complex() else self)  # which counts as a write
 
 
 def _polygamma(self: Tensor, n: int) -> Tensor:

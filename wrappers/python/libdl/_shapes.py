@@ -144,9 +144,8 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
     size, ndim = input.shape[-1] + abs(offset), input.ndim + 1
     first, second = (d + ndim if d < 0 else d for d in (dim1, dim2))
     if first == second or not (0 <= first < ndim and 0 <= second < ndim):
-        raise ArgumentValueError(
-            f"diag_embed: dim1 and dim2 are {dim1} and {dim2}, wanted two of {ndim} dimensions"
-        )
+        error = ArgumentValueError if first == second else IndexRangeError
+        raise error(f"diag_embed: dim1 and dim2 are {dim1} and {dim2}, wanted two of {ndim} dimensions")
     if first > second:
         offset, first, second = -offset, second, first
     row, column = arange(size).unsqueeze(1), arange(size)
@@ -300,6 +299,9 @@ def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
         dim = next((d for d, n in enumerate(input.shape) if n == 3), -1)
     elif input.ndim == 0:
         raise IndexRangeError(f"cross: argument 3 (dim) is {dim}, but argument 1 (input) has no dimensions")
+    if input.ndim != other.ndim:
+        raise ShapeError(f"cross: argument 2 (other) has shape {list(other.shape)}, wanted {input.ndim} dimensions, "
+                         "as argument 1 (input)")  # fmt: skip
     if input.ndim == 0 or input.shape[dim] != 3 or other.shape[dim] != 3:
         raise ShapeError(
             f"cross: dimension {dim} of {list(input.shape)} and {list(other.shape)}, wanted size 3"
@@ -383,10 +385,10 @@ def broadcast_shapes(*shapes: Any) -> Any:
 
 
 def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
-    """Views of the tensors, expanded to their common shape."""
+    """The tensors themselves where they have the common shape, and else views expanded to it."""
     each = _each(tensors)
     shape = broadcast_shapes(*(x.shape for x in each))
-    return tuple(x.expand(shape) for x in each)
+    return tuple(x if x.shape == shape else x.expand(shape) for x in each)
 
 
 for _method in (
