@@ -114,6 +114,16 @@ CASES = {
     "layer_norm, all": (lambda a, w, b: F.layer_norm(a, (3, 4), w, b), (3, 4), (3, 4), (3, 4)),
     "batch_norm": (lambda a, w, b: F.batch_norm(a, None, None, w, b, True), (3, 4), (4,), (4,)),
     "conv2d": (lambda a, w, b: F.conv2d(a, w, b, padding=1), (2, 3, 5, 5), (4, 3, 3, 3), (4,)),
+    "conv1d, strides": (lambda a, w: F.conv1d(a, w, stride=2, dilation=2), (2, 3, 9), (4, 3, 2)),
+    "conv2d, groups": (
+        lambda a, w, b: F.conv2d(a, w, b, groups=2, padding=1),
+        (2, 4, 3, 4), (6, 2, 3, 3), (6,)),
+    "conv3d": (F.conv3d, (1, 2, 3, 3, 3), (2, 2, 2, 2, 2), (2,)),
+    "conv_transpose2d": (
+        lambda a, w, b: F.conv_transpose2d(a, w, b, stride=2, padding=1),
+        (2, 3, 3, 4), (3, 4, 3, 3), (4,)),
+    "conv_transpose1d, groups": (
+        lambda a, w: F.conv_transpose1d(a, w, groups=2), (2, 4, 5), (4, 3, 2)),
     "max_pool2d": (lambda a: F.max_pool2d(a, 2), (2, 3, 4, 4)),
     "attention": (F.scaled_dot_product_attention, (2, 3, 4), (2, 3, 4), (2, 3, 4)),
     "cdist": (libdl.cdist, (3, 4), (2, 4)),
@@ -124,6 +134,7 @@ COMPLEX = {
     "mm": (libdl.mm, (3, 4), (4, 2)),
     "bmm": (libdl.bmm, (2, 3, 4), (2, 4, 2)),
     "linear": (F.linear, (3, 4), (5, 4)),
+    "conv1d": (lambda a, w: F.conv1d(a, w, groups=2), (2, 4, 5), (4, 2, 3)),
     "abs": (libdl.abs, (3,)),
     "real": (libdl.real, (3,)),
     "view_as_real": (libdl.view_as_real, (3,)),

@@ -5,6 +5,7 @@
 #include "ops/conv/correlation.h"
 #include "ops/core/each_dimension.h"
 #include "ops/pointwise/arithmetic.h"
+#include "ops/reduction/reduction.h"
 #include "ops/view/view.h"
 
 namespace libdl {
@@ -59,13 +60,76 @@ static Gradients at_once(const Convolved& a, const Tensor& dy, const Tensor& fir
   return g;
 }
 
+// -- gradients for a batch of them ----------------------------------------------------------------
+// A batch goes into the dimension that dy and the wanted gradient share and the other input lacks:
+// the samples of x and y, the channels of x and w, or those of w and y. What does not depend on the
+// batch is then neither repeated nor read twice.
+
+// Of a tensor in its role: where the dimension is, and whether groups stand before it.
+static int folded_dimension(Role role, Role other) {
+  if (other == Role::kWeight) return 0;
+  return role == Role::kWeight && other == Role::kInput ? 0 : 1;
+}
+static int64_t groups_before(const Correlation& c, Role role, Role other) {
+  if (other == Role::kWeight) return 1;
+  return role == Role::kWeight && other == Role::kOutput ? 1 : c.groups;
+}
+
+// [batch, .., groups * n, ..] as [.., groups * batch * n, ..].
+static Tensor folded_in(const Tensor& t, int at, int64_t groups) {
+  Shape apart(t.shape()), joined(t.shape());
+  apart[at + 1] /= groups;
+  apart.insert(static_cast<size_t>(at) + 1, groups);
+  joined.erase(0);
+  joined[at] *= t.size(0);
+  const int64_t from[] = {0}, to[] = {at + 1};
+  return reshape(movedim(reshape(t, apart), from, to), joined);
+}
+static Tensor in_front(const Tensor& t, int at, int64_t groups, int64_t batch) {
+  Shape apart(t.shape()), joined(t.shape());
+  apart[at] /= groups * batch;
+  apart.insert(static_cast<size_t>(at), batch);
+  apart.insert(static_cast<size_t>(at), groups);
+  joined[at] /= batch;
+  joined.insert(0, batch);
+  const int64_t from[] = {at + 1}, to[] = {0};
+  return reshape(movedim(reshape(t, apart), from, to), joined);
+}
+
+static Tensor gradients_of_batch(const Convolved& a, Role role, Role other_role,
+                                 const Tensor& other, const Tensor& dy) {
+  const Role given = a.wanted();
+  Convolved all{a.c, other_role, given, false};
+  const int64_t batch = dy.size(0);
+  Shape* const shapes[] = {&all.c.x, &all.c.w, &all.c.y};
+  for (const Role each : {role, given})
+    (*shapes[static_cast<int>(each)])[folded_dimension(each, other_role)] *= batch;
+  const Tensor together =
+      folded_in(dy, folded_dimension(given, other_role), groups_before(a.c, given, other_role));
+  return in_front(gradient_of(all, conj(other), together), folded_dimension(role, other_role),
+                  groups_before(a.c, role, other_role), batch);
+}
+
+static Gradients of_batch(const Convolved& a, const Tensor& dy, const Tensor& first,
+                          const Tensor& second, const std::array<bool, 3>& wanted) {
+  Gradients g;
+  if (wanted[0]) std::get<0>(g) = gradients_of_batch(a, a.first, a.second, second, dy);
+  if (wanted[1]) std::get<1>(g) = gradients_of_batch(a, a.second, a.first, first, dy);
+  if (!wanted[2]) return g;
+  Shape pixels;
+  for (int d = 1; d < dy.ndim(); ++d)
+    if (d != 2) pixels.push_back(d);
+  std::get<2>(g) = sum(dy, Dims(pixels));
+  return g;
+}
+
 static void convolution_vjp(Backward& b) {
   const Convolved& a = b.attr<Convolved>();
   std::array<bool, 3> wanted{};
   for (int i = 0; i < b.inputs(); ++i) wanted[static_cast<size_t>(i)] = b.needs(i);
   const Tensor first = wanted[1] ? b.saved(0) : Tensor();
   const Tensor second = wanted[0] ? b.saved(1) : Tensor();
-  const auto compute = b.differentiated() ? by_operators : at_once;
+  const auto compute = b.batch() ? of_batch : b.differentiated() ? by_operators : at_once;
   auto [df, ds, db] = compute(a, b.dy(), first, second, wanted);
   if (wanted[0]) b.set_grad(0, std::move(df));
   if (wanted[1]) b.set_grad(1, std::move(ds));
@@ -75,7 +139,7 @@ static void convolution_vjp(Backward& b) {
 // -- the call -------------------------------------------------------------------------------------
 
 static const Rule& rule_of(const Convolved& a) {
-  static const Rule kRule{"convolution", convolution_vjp};
+  static const Rule kRule{"convolution", convolution_vjp, false, true};
   return renamed(kRule, a.c.op);
 }
 
