@@ -120,8 +120,27 @@ void shift_bytes(const void* const* in, void* out, int64_t n) {
   using Op = std::conditional_t<kLeft, shift_left_op, shift_right_op>;
   scalar_tile<Op, kernels::Wrapping<T>, 2>(left, y + i, n - i);
 }
-#define LIBDL_SHIFT(name, left) \
-  if constexpr (sizeof(T) == 1 && e == Expression::name) return &shift_bytes<T, left>;
+// The processor has a shift for each lane of 16 bits; those that are too large, negative ones among
+// them, shift everything out.
+template <class T, bool kLeft>
+void shift_shorts(const void* const* in, void* out, int64_t n) {
+  const auto* x = static_cast<const T*>(in[0]);
+  const auto* by = static_cast<const T*>(in[1]);
+  auto* y = static_cast<T*>(out);
+  const hn::ScalableTag<T> d;
+  const int64_t step = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  for (; i + step <= n; i += step) {
+    const auto value = hn::LoadU(d, x + i), bits = hn::LoadU(d, by + i);
+    hn::StoreU(kLeft ? hn::Shl(value, bits) : hn::Shr(value, bits), d, y + i);
+  }
+  const void* const left[] = {x + i, by + i};
+  using Op = std::conditional_t<kLeft, shift_left_op, shift_right_op>;
+  scalar_tile<Op, kernels::Wrapping<T>, 2>(left, y + i, n - i);
+}
+#define LIBDL_SHIFT(name, left)                                                        \
+  if constexpr (sizeof(T) == 1 && e == Expression::name) return &shift_bytes<T, left>; \
+  if constexpr (sizeof(T) == 2 && e == Expression::name) return &shift_shorts<T, left>;
 #else
 #define LIBDL_SHIFT(name, left)
 #endif
