@@ -312,6 +312,15 @@ def _(m: Any) -> Call:
 
 # Reductions off the contiguous road.
 row("sum of a transposed 1000 x 1000", lambda m, x: x.t().sum(), (1000, 1000))
+for size, dtype in ((1024, F32), (1000, BF16)):
+    row(
+        f"sum of a transposed {size} x {size}",
+        lambda m, x: x.t().sum(),
+        (size, size),
+        dtype=dtype,
+    )
+row("norm of a transposed 1000 x 1000", lambda m, x: x.t().norm(), (1000, 1000))
+row("var of a transposed 1000 x 1000", lambda m, x: x.t().var(), (1000, 1000))
 row("sum along 0 of a transposed 1000 x 1000", lambda m, x: x.t().sum(0), (1000, 1000))
 row("sum along 1 of a transposed 1000 x 1000", lambda m, x: x.t().sum(1), (1000, 1000))
 row("amax along 1 of a transposed 1000 x 1000", lambda m, x: x.t().amax(1), (1000, 1000))

@@ -16,4 +16,11 @@ constexpr bool order_is_free(Reduction op, bool integers) {
          (integers && (op == Reduction::kSum || op == Reduction::kProd));
 }
 
+// Floating sums whose rows lie across memory, with their elements beside those of the neighbouring
+// rows, are read in place by several rows at once if these have a length from kLeastAcross on.
+constexpr int64_t kLeastAcross = 256, kMostAcross = 2048, kLeastRowsAcross = 33;
+constexpr bool are_read_across(int64_t rows, int64_t columns) {
+  return rows >= kLeastRowsAcross && columns >= kLeastAcross && columns <= kMostAcross;
+}
+
 }  // namespace libdl::kernels

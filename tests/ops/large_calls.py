@@ -81,6 +81,10 @@ def calls() -> dict[str, Call]:
     for name in ("sum", "mean", "norm", "logsumexp"):
         axes = {"dim": (0, 1)} if name == "logsumexp" else {}
         call(name + " of all", lambda a, f=getattr(libdl, name), o=axes: f(a, **o), x)
+    for name in ("sum", "norm", "var"):
+        for dtype in (libdl.float32, libdl.float64, libdl.bfloat16):
+            call(f"{name} of all columns {dtype}", lambda a, f=getattr(libdl, name): f(a.t()),
+                 numbers(403, 301).to(dtype))  # fmt: skip
     call("long sum", libdl.sum, numbers(1_000_003))
     call("long cumsum", lambda a: libdl.cumsum(a, 0), numbers(100_003))
     call("topk", lambda a: libdl.topk(a, 20, 1), x)
@@ -96,6 +100,10 @@ def calls() -> dict[str, Call]:
         call(f"depthwise {window} {stride}",
              lambda a, w, b, n=window, s=stride: F.conv2d(a, w, b, s, n // 2, 1, 37),
              numbers(2, 37, 55, 54), numbers(37, 1, window, window), numbers(37))  # fmt: skip
+    for padding in ("zeros", "border", "reflection"):
+        call(f"grid_sample {padding}",
+             lambda a, g, p=padding: F.grid_sample(a, g, padding_mode=p, align_corners=False),
+             numbers(3, 11, 30, 29), numbers(3, 70, 71, 2, seed=6))  # fmt: skip
     call("layer_norm", lambda a, w, b: F.layer_norm(a, (COLUMNS,), w, b), x, row, row * 2)
     call("cross_entropy", lambda a: F.cross_entropy(a, indices(COLUMNS, ROWS)), x)
     call("mse_loss", F.mse_loss, x, y)

@@ -33,6 +33,12 @@ struct ScaledSquare {
   }
 };
 
+template <class T>
+struct SummedAs<T, ScaledSquare> : SummedShifted<T, ShiftedSquare> {
+  static T scale(T parameter) { return parameter; }
+  static T shift(T) { return 0; }
+};
+
 // Euclidean norms of elements times a power of two of each column's own.
 template <class T>
 void scaled_roots(const Job<T>& job, int64_t unit, const T* largest, const bool* lost, T* result) {
@@ -84,10 +90,13 @@ void rescue(const Job<T>& job, int64_t unit, const T* none, bool* lost, T* resul
     plain.direct = plain.load == Load::kPlain && Job<T>::is_element(job.args->in.dtype);
   }
   T size[kWidth<T>];
+  Job<T> sized = plain;  // in any order
+  sized.reduced =
+      Dims::by_stride(job.args->in, job.args->in.ndim - job.args->reduced, job.args->in.ndim);
   if (p > 0) {
-    pass<Max, Magnitude, T>(plain, unit, none, size);
+    pass<Max, Magnitude, T>(sized, unit, none, size);
   } else {
-    pass<Min, Magnitude, T>(plain, unit, none, size);
+    pass<Min, Magnitude, T>(sized, unit, none, size);
   }
   bool any = false;
   for (int64_t i = 0; i < job.width(unit); ++i) {

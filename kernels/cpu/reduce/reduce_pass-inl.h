@@ -17,6 +17,7 @@
 
 #include "kernels/args.h"
 #include "kernels/cpu/reduce.h"
+#include "kernels/cpu/reduce/reduce_across-inl.h"
 #include "kernels/cpu/traverse/columns-inl.h"
 #include "kernels/cpu/traverse/load_store.h"
 #include "kernels/cpu/traverse/rows.h"
@@ -30,8 +31,9 @@ namespace {
 
 using Complex = std::complex<double>;
 
-constexpr int64_t kParts = 16;       // of one reduction that is split among threads
-constexpr int64_t kGrain = 1 << 14;  // elements worth a chunk of their own
+constexpr int64_t kParts = 16;        // at most, of one reduction that is split among threads
+constexpr int64_t kPartAcross = 240;  // rows worth a part where rows are read together, some twice
+constexpr int64_t kGrain = 1 << 14;   // elements worth a chunk of their own
 
 // A unit is computed at once: one row, or up to kWidth neighbouring columns.
 template <class T>
@@ -45,6 +47,7 @@ struct Job {
   bool split;  // a unit's values are split among threads, rather than the units
   int64_t n, rows, bytes;
   int64_t tiles, units;
+  Across across;
 
   Job(Context& c, const ReduceArgs& a, Load how)
       : context(&c),
@@ -52,7 +55,8 @@ struct Job {
         kept(a.in, 0, a.in.ndim - a.reduced),
         reduced(reduced_dims(a)),
         out(a.out, 0, a.out.ndim),
-        load(how) {
+        load(how),
+        across(reduced) {
     n = reduced.count();
     rows = kept.count();
     bytes = dtype_bytes(a.in.dtype);
@@ -234,12 +238,48 @@ bool narrow_part(const Job<T>& job, int64_t unit, int64_t r0, int64_t r1, T* res
   }
 }
 
+template <class C, class M, class T>
+constexpr bool is_taken_across() {
+  if constexpr (HWY_TARGET == HWY_SCALAR || !std::is_floating_point_v<T>) {
+    return false;
+  } else {
+    return std::is_same_v<C, Sum> && SummedAs<T, M>::exists;
+  }
+}
+
+// Values [r0, r1) of a row whose elements lie across memory; false if they are not summed so.
+template <class M, class T>
+bool part_across(const Job<T>& job, int64_t unit, int64_t r0, int64_t r1, T parameter, T* result) {
+  if (job.across.rows == 0 || job.load != Load::kPlain) return false;
+  const char* data = job.base(unit);
+  const auto fetch = [&](T* tile, int64_t r, int64_t count) {
+    job.fetch_row(tile, data, r, count);
+  };
+  const auto by = [&](auto element) {
+    const auto* from = reinterpret_cast<const decltype(element)*>(data);
+    *result = sum_across<M, T>(job.across, job.reduced, from, r0, r1, parameter, fetch);
+    return true;
+  };
+  if (job.direct) return by(T());
+  if constexpr (std::is_same_v<T, float>) {
+    if (job.args->in.dtype == LIBDL_DTYPE_BFLOAT16) return by(StoredBfloat());
+#if LIBDL_FUSED  // targets with fma have F16C too
+    if (job.args->in.dtype == LIBDL_DTYPE_FLOAT16) return by(StoredHalf());
+#endif
+  }
+  return false;
+}
+
 // Values [r0, r1) of a row.
 template <class C, class M, class T>
 T row_part(const Job<T>& job, int64_t unit, int64_t r0, int64_t r1, T parameter) {
   const char* data = job.base(unit);
   if (job.direct && job.in_order()) {
     return combine<C, M, T>(reinterpret_cast<const T*>(data) + r0, r1 - r0, parameter);
+  }
+  if constexpr (is_taken_across<C, M, T>()) {
+    T sum;
+    if (part_across<M, T>(job, unit, r0, r1, parameter, &sum)) return sum;
   }
   alignas(64) T tile[kBlock<T>];
   Tree<C, T> tree;
@@ -351,10 +391,16 @@ void part(const Job<T>& job, int64_t unit, int64_t r0, int64_t r1, const T* para
 
 // A part of a split unit has a power of two of blocks, so it is one node of the unsplit tree.
 template <class T>
-int64_t part_length(int64_t n) {
+int64_t part_length(int64_t n, int64_t parts = kParts) {
   int64_t length = kBlock<T>;
-  while (length * kParts < n) length *= 2;
+  while (length * parts < n) length *= 2;
   return length;
+}
+
+template <class T>
+int64_t parts(const Job<T>& job) {
+  if (job.across.rows == 0) return kParts;
+  return std::clamp<int64_t>(job.n / job.across.columns / kPartAcross, 2, kParts);
 }
 
 template <class C, class M, class T>
@@ -364,7 +410,7 @@ void split_pass(const Job<T>& job, int64_t unit, const T* parameter, T* result) 
     int64_t unit, length;
     const T* parameter;
     T part[kParts][kWidth<T>];
-  } split{&job, unit, part_length<T>(job.n), parameter, {}};
+  } split{&job, unit, part_length<T>(job.n, parts(job)), parameter, {}};
   job.context->parallel((job.n + split.length - 1) / split.length,
                         [](void* arg, int64_t first, int64_t last) {
                           Split& s = *static_cast<Split*>(arg);

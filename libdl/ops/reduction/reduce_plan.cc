@@ -79,11 +79,28 @@ struct Permuted {
 // across the lines of memory, which takes longer than a copy; one that is too large is not made.
 constexpr int64_t kLeastCopy = 1 << 12, kMostCopy = 1 << 24;  // elements
 
-// Whole permuted tensors as they lie, in any order where that is free, else as row-major copies.
-static Tensor readable(const Tensor& x, const ReducedDims& dims, bool free) {
+// What is read twice and is too large for a cache is better copied.
+constexpr int64_t kMostTwice = 1 << 21;
+
+// Whether the kernel on the CPU walks along the lines of all of x nevertheless.
+static bool is_summed_across(kernels::Reduction op, const Tensor& x, Dtype result, double number) {
+  const bool sums = op == kernels::Reduction::kSum || op == kernels::Reduction::kVar ||
+                    (op == kernels::Reduction::kNorm && (number == 1 || number == 2));
+  if (!sums || !x.device().is_cpu() || !is_floating(x.dtype())) return false;
+  if (op == kernels::Reduction::kVar && x.numel() > kMostTwice) return false;
+  if ((x.dtype() == Dtype::kFloat64) != (result == Dtype::kFloat64)) return false;
+  int64_t columns = 1;
+  for (int d = x.ndim(); d-- > 0; columns *= x.size(d))
+    if (x.size(d) > 1 && x.stride(d) == 1) return kernels::are_read_across(x.size(d), columns);
+  return false;
+}
+
+// Whole permuted tensors as they lie, where the order is free or the kernel can follow it, else as
+// row-major copies.
+static Tensor readable(const Tensor& x, const ReducedDims& dims, bool free, bool across) {
   if (x.is_contiguous() || x.stride(x.ndim() - 1) == 1) return x;
   if (x.numel() < kLeastCopy || dims.count() != x.numel() || !is_dense(x)) return x;
-  if (!free) return x.numel() > kMostCopy ? x : plain(x);
+  if (!free) return across || x.numel() > kMostCopy ? x : plain(x);
   const auto n = static_cast<size_t>(x.ndim());
   Shape sizes(n, 1);
   sizes[n - 1] = x.numel();
@@ -105,7 +122,7 @@ Tensor reduce(kernels::Reduction op, const Tensor& input, const ReducedDims& dim
   Tensor y = empty(dims.result_shape(keepdim), dtype, input.device());
   if (y.numel() == 0) return y;
   const bool free = kernels::order_is_free(op, !is_inexact(dtype));
-  const Tensor x = readable(input, dims, free);
+  const Tensor x = readable(input, dims, free, is_summed_across(op, input, dtype, number));
   const Permuted in(x, dims, free);
   int64_t strides[kMaxDims];
   kernels::ReduceArgs args{};
@@ -122,7 +139,7 @@ Tensor reduce(kernels::Reduction op, const Tensor& input, const ReducedDims& dim
 
 std::pair<Tensor, Tensor> reduce_with_index(kernels::Reduction op, const Tensor& input,
                                             const ReducedDims& dims, bool keepdim) {
-  const Tensor x = readable(input, dims, false);
+  const Tensor x = readable(input, dims, false, false);
   const Shape shape = dims.result_shape(keepdim);
   Tensor values = empty(shape, x.dtype(), x.device());
   Tensor indices = empty(shape, Dtype::kInt64, x.device());
