@@ -86,6 +86,49 @@ static PyObject* generator_set_state(PyObject* module, PyObject* args) {
   Py_RETURN_NONE;
 }
 
+// What a sample's index adds to the seed: an int itself, of others what number_of says.
+static int number_of_index(PyObject* index, PyObject* number_of, uint64_t* number) {
+  if (PyLong_CheckExact(index)) {
+    *number = PyLong_AsUnsignedLongLongMask(index);
+    return PyErr_Occurred() ? -1 : 0;
+  }
+  PyObject* const found = PyObject_CallFunctionObjArgs(number_of, index, NULL);
+  const int failed = found ? seed_in(found, number) : -1;
+  Py_XDECREF(found);
+  return failed;
+}
+
+// Appends dataset[index] to found for each index, with the generator seeded by begin + step *
+// number, modulo 2^63. In Python this takes longer than many a sample.
+static PyObject* generator_seeded_items(PyObject* module, PyObject* args) {
+  (void)module;
+  PyObject *object, *dataset, *indices, *found, *number_of;
+  unsigned long long begin, step;
+  if (!PyArg_ParseTuple(args, "OOOO!OKK", &object, &dataset, &indices, &PyList_Type, &found,
+                        &number_of, &begin, &step))
+    return NULL;
+  libdl_generator* const generator = generator_in(object);
+  PyObject* const iterator = generator ? PyObject_GetIter(indices) : NULL;
+  if (!iterator) return NULL;
+  PyObject* index;
+  while ((index = PyIter_Next(iterator))) {
+    uint64_t number = 0;
+    PyObject* item = NULL;
+    if (number_of_index(index, number_of, &number) == 0) {
+      libdl_error* const error =
+          libdl_generator_set_seed(generator, (begin + step * number) & INT64_MAX);
+      item = error ? raise_error(error) : PyObject_GetItem(dataset, index);
+    }
+    Py_DECREF(index);
+    const int failed = item ? PyList_Append(found, item) : -1;
+    Py_XDECREF(item);
+    if (failed) break;
+  }
+  Py_DECREF(iterator);
+  if (PyErr_Occurred()) return NULL;
+  Py_RETURN_NONE;
+}
+
 static PyMethodDef functions[] = {
     {"generator_new", generator_new, METH_O, "generator_new(seed)"},
     {"generator_default", generator_default, METH_NOARGS, NULL},
@@ -93,6 +136,8 @@ static PyMethodDef functions[] = {
     {"generator_set_seed", generator_set_seed, METH_VARARGS, "generator_set_seed(generator, seed)"},
     {"generator_get_state", generator_get_state, METH_O, NULL},
     {"generator_set_state", generator_set_state, METH_VARARGS, NULL},
+    {"generator_seeded_items", generator_seeded_items, METH_VARARGS,
+     "generator_seeded_items(generator, dataset, indices, found, number_of, begin, step)"},
     {NULL, NULL, 0, NULL},
 };
 

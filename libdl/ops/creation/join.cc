@@ -3,6 +3,7 @@
 #include "ops/creation/join.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "device/meta.h"
 #include "ops/core/launch.h"
@@ -131,10 +132,49 @@ Tensor cat(TensorSpan tensors, int32_t dim, Into into) {
   return result;
 }
 
+// Whether the tensors' bytes, one after the other, are the stack, and a view and a launch for each
+// would cost more than to copy them.
+static bool are_dense_rows(TensorSpan tensors) {
+  constexpr int64_t kLarge = 64 * 1024;  // bytes
+  const Tensor& first = tensors[0];
+  if (first.numel() * size_of(first.dtype()) > kLarge) return false;
+  return std::all_of(tensors.begin(), tensors.end(), [&](const Tensor& x) {
+    return !x.is_number() && x.is_contiguous() && x.dtype() == first.dtype() &&
+           same(x.shape(), first.shape()) && x.device().is_cpu() &&
+           x.storage().plain.load(std::memory_order_acquire);
+  });
+}
+
+// The stack along dimension 0 of dense rows; undefined if there is more to do than to copy.
+static Tensor stacked_rows(TensorSpan tensors, Into into) {
+  const Tensor& first = tensors[0];
+  Shape shape(first.shape());
+  shape.insert(0, static_cast<int64_t>(tensors.size()));
+  if (into && (!into.tensor().is_contiguous() || into.tensor().dtype() != first.dtype() ||
+               !into.tensor().device().is_cpu() || !same(into.tensor().shape(), shape)))
+    return {};
+  Call call("stack", into, tensors);
+  if (!call.plain()) return {};
+  std::vector<const Tensor*> operands;
+  for (const Tensor& x : tensors) operands.push_back(&x);
+  const Tensor y = result_place(call, into, shape, first.dtype(), {}, operands);
+  auto* to = y.overwrite_plain<std::byte>();
+  const int64_t bytes = first.numel() * size_of(first.dtype());
+  for (const Tensor& x : tensors) {
+    std::memcpy(to, x.plain(), static_cast<size_t>(bytes));
+    to += bytes;
+  }
+  return call.done(alias(y));
+}
+
 Tensor stack(TensorSpan tensors, int32_t dim, Into into) {
   LIBDL_OBSERVED(stack, tensors, dim, into);
   if (tensors.empty())
     fail_argument(LIBDL_ERROR_VALUE, "stack", 1, "tensors", "is empty", "at least one tensor");
+  if ((dim == 0 || dim == -1 - tensors[0].ndim()) && are_dense_rows(tensors)) {
+    const Tensor y = stacked_rows(tensors, into);
+    if (y.defined()) return y;
+  }
   const Named named("stack");
   std::vector<Tensor> rows;
   for (const Tensor& x : tensors) {

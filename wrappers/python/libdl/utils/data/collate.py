@@ -132,7 +132,8 @@ _LEAST = 16 * 1024  # bytes: smaller ones are copied there later, which costs le
 
 
 _PLAIN = {libdl.Tensor}
-_dtype_of, _requires_grad = attrgetter("dtype"), attrgetter("requires_grad")
+_dtype_of, _shape_of = attrgetter("dtype"), attrgetter("shape")
+_requires_grad = attrgetter("requires_grad")
 
 
 def collate_into(empty: _Empty | None) -> None:
@@ -199,6 +200,28 @@ class _Scalar(metaclass=_OfNumpy):
     names = ("bool_", "number", "object_")
 
 
+def _stacked_arrays(arrays: Sequence[Any]) -> libdl.Tensor | None:
+    """All at once, if they are alike; else None."""
+    numpy = sys.modules["numpy"]
+    shapes, dtypes = set(map(_shape_of, arrays)), set(map(_dtype_of, arrays))
+    plain = set(map(type, arrays)) <= {numpy.ndarray, numpy.memmap}
+    if not plain or len(shapes) > 1 or len(dtypes) > 1 or not arrays[0].dtype.isnative:
+        return None
+    (shape,), dtype = shapes, libdl.from_numpy(numpy.empty(0, *dtypes)).dtype
+    count = len(arrays)
+    made = None
+    if _place.empty and _place.opened and count * arrays[0].nbytes >= _LEAST:
+        made = _place.empty((count, *shape), dtype)
+    if made is None:
+        made = libdl.empty((count, *shape), dtype=dtype)
+    there = made.numpy()
+    if shape:
+        numpy.concatenate(arrays, out=there.reshape((count * shape[0], *shape[1:])))
+    else:
+        there[:] = arrays
+    return made
+
+
 _Map = dict[type | tuple[type, ...], Callable[..., Any]]
 
 
@@ -214,11 +237,17 @@ def collate_numpy_array_fn(batch: Any, *, collate_fn_map: _Map | None = None) ->
             "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; "
             f"found an array of {batch[0].dtype}"
         )
+    if collate_fn_map is not None and collate_fn_map.get(libdl.Tensor) is collate_tensor_fn:
+        stacked = _stacked_arrays(batch)
+        if stacked is not None:
+            return stacked
     return collate([libdl.as_tensor(x) for x in batch], collate_fn_map=collate_fn_map)
 
 
 def collate_numpy_scalar_fn(batch: Any, *, collate_fn_map: _Map | None = None) -> libdl.Tensor:
     """NumPy's numbers: a vector."""
+    if len(set(map(type, batch))) == 1 and not _is_text(batch[0]):
+        return libdl.from_numpy(sys.modules["numpy"].array(batch))
     return libdl.stack([libdl.as_tensor(x) for x in batch])
 
 

@@ -8,9 +8,9 @@ import hashlib
 import operator
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import libdl
 from libdl import _C
@@ -40,10 +40,22 @@ class _Place(threading.local):
     """What this thread is loading."""
 
     worker: WorkerInfo | None = None
-    seed: int | None = None  # of the sample
+    loading: _Loading | None = None
 
 
 _place = _Place()
+
+
+class _Loading(NamedTuple):
+    """Samples that are being loaded, in the order of their indices."""
+
+    seeds: Seeds
+    indices: Sequence[Any]
+    found: list[Any]
+
+    def seed(self) -> int:
+        """Of the sample at hand; while they are collated, of the last one."""
+        return self.seeds.of(self.indices[min(len(self.found), len(self.indices) - 1)])
 
 
 def get_worker_info() -> WorkerInfo | None:
@@ -68,29 +80,38 @@ def sample_generator() -> libdl.Generator:
     and on the sample's index alone, not on which worker loads it, nor when.
 
     Where __getitems__ loads a batch at once, the batch's first index counts."""
-    if _place.seed is None:
+    if _place.loading is None:
         raise RuntimeError("sample_generator: no DataLoader is loading a sample in this thread")
-    return libdl.Generator().manual_seed(_place.seed)
+    return libdl.Generator().manual_seed(_place.loading.seed())
 
 
-def _name_of(index: Any) -> str:
+def _number_of(index: Any) -> int:
     """The same for every kind of the same number."""
     if getattr(index, "ndim", 0) == 0:
         with contextlib.suppress(TypeError):
-            return str(operator.index(index))
-    return repr(index)
+            return operator.index(index)
+    digest = hashlib.blake2b(repr(index).encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "little")
 
 
-def seeds_of(seed: int) -> Callable[[Any], int]:
-    """The function that gives each index 63 bits, which follow from it and the epoch's seed."""
-    begun = hashlib.blake2b(f"{seed} ".encode(), digest_size=8)
+# The generator's numbers are a function of its whole seed, as good for seeds that differ by little;
+# this one, 2^64 over the golden ratio, keeps them off those of workers, which are side by side.
+_STEP = 0x9E3779B97F4A7C15
 
-    def seed_of(index: Any) -> int:
-        digest = begun.copy()
-        digest.update((str(index) if type(index) is int else _name_of(index)).encode())
-        return int.from_bytes(digest.digest(), "little") >> 1
 
-    return seed_of
+class Seeds:
+    """Gives each index 63 bits, which follow from it and the epoch's seed."""
+
+    def __init__(self, seed: int) -> None:
+        self.begin = (seed + _STEP) % 2**64
+
+    def of(self, index: Any) -> int:
+        return (self.begin + _STEP * _number_of(index)) % 2**63
+
+    def load(self, dataset: Any, indices: Sequence[Any], found: list[Any]) -> None:
+        """Appends the dataset's samples, each loaded with the default generator seeded for it."""
+        generator = libdl.default_generator
+        _C.generator_seeded_items(generator, dataset, indices, found, _number_of, self.begin, _STEP)
 
 
 @contextlib.contextmanager
@@ -133,34 +154,40 @@ class MapBatches:
     ) -> None:  # fmt: skip
         self.dataset, self.auto_collation, self.collate_fn = dataset, auto_collation, collate_fn
         self.drop_last = drop_last
-        self.seed_of = None if seed is None else seeds_of(seed)
+        self.seeds = None if seed is None else Seeds(seed)
         self.shared = shared or seed is None
         self.together = batch_reader(dataset)
         # Rows that are taken out of a tensor at once are collated already.
         self.rows = is_rows(dataset) and stacks_rows(collate_fn, dataset.tensors)
 
-    def _begin(self, index: Any) -> None:
-        if self.seed_of is None:
-            return
-        _place.seed = seed = self.seed_of(index)
-        if not self.shared:
-            _C.generator_set_seed(libdl.default_generator, seed)
+    def _load(self, indices: Sequence[Any]) -> list[Any]:
+        """The samples, one by one."""
+        if self.seeds is None:
+            return [self.dataset[index] for index in indices]
+        found: list[Any] = []
+        _place.loading = _Loading(self.seeds, indices, found)
+        if self.shared:
+            for index in indices:
+                found.append(self.dataset[index])
+        else:
+            self.seeds.load(self.dataset, indices, found)
+        return found
 
-    def _sample(self, index: Any) -> Any:
-        self._begin(index)
-        return self.dataset[index]
+    def _load_together(self, indices: Any) -> Any:
+        if self.seeds is not None:
+            listed = indices if isinstance(indices, Sequence) else list(indices)
+            _place.loading = loading = _Loading(self.seeds, listed, [])
+            if len(listed) > 0 and not self.shared:
+                _C.generator_set_seed(libdl.default_generator, loading.seed())
+        assert self.together is not None
+        return self.together(indices)
 
     def _samples(self, indices: Any) -> Any:
-        if self.together is None:
-            begin, dataset, found = self._begin, self.dataset, []
-            for index in indices:
-                begin(index)
-                found.append(dataset[index])
-            return found
-        for index in indices:
-            self._begin(index)
-            break
-        return self.together(indices)
+        if not self.auto_collation:
+            return self._load([indices])[0]
+        if self.together is not None:
+            return self._load_together(indices)
+        return self._load(indices if isinstance(indices, Sequence) else list(indices))
 
     def fetch(self, possibly_batched_index: Any) -> Any:
         """The batch of several indices; of one index, its sample."""
@@ -171,14 +198,14 @@ class MapBatches:
             columns = self.dataset._columns(indices)
             if columns is not None:
                 return columns
+        around = _place.loading  # a sample may have a loader of its own
         with own_numbers(self.shared):
             try:
-                found = self._samples(indices) if self.auto_collation else self._sample(indices)
-                return collated(self.collate_fn, found)
+                return collated(self.collate_fn, self._samples(indices))
             except StopIteration as stop:  # it would end the epoch, and say nothing
                 raise RuntimeError("DataLoader: a sample raised StopIteration") from stop
             finally:
-                _place.seed = None
+                _place.loading = around
 
 
 class IterableBatches:
