@@ -4,6 +4,7 @@
 import errno
 import io
 import os
+import pickle
 import resource
 import signal
 import subprocess
@@ -254,3 +255,61 @@ def test_a_block_that_fails_leaves_the_file_before(tmp_path, named, monkeypatch)
     mask = os.umask(0)
     os.umask(mask)
     assert (tmp_path / "new").stat().st_mode & 0o777 == 0o666 & ~mask
+
+
+# -- kinds of errors ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_what_cannot_be_written_is_a_runtime_error_as_in_pytorch(tmp_path, format):
+    (tmp_path / "file").write_bytes(b"")
+    kinds = {"none/x": FileNotFoundError, "": OSError, "file/x": OSError, "n" * 300: OSError}
+    for name, kind in kinds.items():
+        with pytest.raises(OSError) as caught:
+            libdl.save({"a": 1}, tmp_path / name, format=format)
+        assert isinstance(caught.value, RuntimeError), name
+        if format == "torch" and kind is FileNotFoundError:
+            assert isinstance(caught.value, kind) and caught.value.errno == errno.ENOENT
+        assert "save" in str(caught.value)
+    assert os.listdir(tmp_path) == ["file"]
+
+
+def test_a_file_that_may_not_be_written_is_both_errors(tmp_path, monkeypatch):
+    libdl.save({"a": 1}, tmp_path / "x")
+    monkeypatch.setattr(os, "access", lambda *_, **__: False)
+    with pytest.raises(PermissionError) as caught:
+        libdl.save({"a": 2}, tmp_path / "x")
+    assert isinstance(caught.value, RuntimeError) and held(tmp_path / "x") == 1
+    assert caught.value.errno == errno.EACCES and caught.value.filename == str(tmp_path / "x")
+    assert str(caught.value).startswith("[Errno 13] save: the file may not be written: '/")
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_device_takes_the_bytes_and_stays_one(format):
+    libdl.save({"a": libdl.ones(3)}, "/dev/null", format=format)
+    assert Path("/dev/null").is_char_device()
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("error", [KeyError("mine"), OSError(5, "mine")], ids=repr)
+def test_an_error_of_the_callers_function_comes_out_as_itself(format, error):
+    def where(storage, location):
+        raise error
+
+    file = io.BytesIO()
+    libdl.save({"a": libdl.ones(3)}, file, format=format)
+    for function, kind in ((where, type(error)), (lambda storage, location: 3, TypeError)):
+        file.seek(0)
+        with pytest.raises(kind) as caught:
+            libdl.load(file, map_location=function)
+        assert caught.value is error or kind is TypeError
+
+
+def test_kinds_of_errors_of_files_that_cannot_be_read():
+    with pytest.raises(EOFError, match="the file is empty"):
+        libdl.load(io.BytesIO())
+    with pytest.raises(EOFError, match="the file is empty"):
+        libdl.load("/dev/null")
+    for content in (b"hello world", b"\x1f\x8b" + bytes(100), b"PK\x03\x04" + bytes(100), bytes(9)):
+        with pytest.raises(pickle.UnpicklingError):
+            libdl.load(io.BytesIO(content))

@@ -10,8 +10,8 @@ from typing import Any
 
 from .._errors import FormatError, SizeOverflowError, UnsupportedError
 from . import _tree
-from ._places import Placing
-from ._replacement import replacement, target
+from ._places import Foreign, Placing
+from ._replacement import is_device, path_errors, replacement, target
 from ._sink import writer_to
 from ._source import opened
 from ._values import Unkept
@@ -19,6 +19,10 @@ from ._values import Unkept
 _HEAD = 512  # bytes that tell formats apart
 _LOAD_ARGUMENTS = ("encoding", "errors", "fix_imports", "buffers")
 _FORMATS = (None, "safetensors", "torch")
+
+
+class EmptyFile(FormatError, EOFError):  # noqa: N818
+    """There is nothing to be loaded. PyTorch raises EOFError."""
 
 
 def save(
@@ -51,6 +55,11 @@ def save(
     """
     if format not in _FORMATS:
         raise ValueError(f"save: format is {format!r}, wanted 'safetensors', 'torch' or None")
+    if not hasattr(f, "write") and is_device(os.fsdecode(f)):
+        with open(f, "wb") as device:
+            save(obj, device, pickle_module, pickle_protocol, _use_new_zipfile_serialization,
+                 format=format)  # fmt: skip
+        return
     if format != "torch":
         try:
             _save_own(obj, f)
@@ -67,7 +76,7 @@ def save(
     if hasattr(f, "write"):
         _writer.write(writer_to(f), data, tensors)
     else:
-        with replacement(os.fsdecode(f)) as file:
+        with path_errors(), replacement(os.fsdecode(f)) as file:
             _writer.write(file.write, data, tensors)
 
 
@@ -76,7 +85,8 @@ def _save_own(obj: Any, f: Any) -> None:
         writer_to(f)(_tree.write_bytes(obj))
     else:
         content = _tree.content(obj)
-        _tree.write_file(content, target(os.fsdecode(f)))
+        with path_errors():
+            _tree.write_file(content, target(os.fsdecode(f)))
 
 
 def _pickled(obj: Any, module: Any, protocol: int) -> Any:
@@ -94,9 +104,12 @@ def _pickled(obj: Any, module: Any, protocol: int) -> Any:
 
 @contextmanager
 def _named(f: Any) -> Iterator[None]:
-    """Errors about the file's content tell its name."""
+    """Errors about the file's content tell its name; those of the caller's functions come out as
+    they are."""
     try:
         yield
+    except Foreign as error:
+        raise error.error from None
     except (FormatError, UnsupportedError) as error:
         name = getattr(f, "name", None) if hasattr(f, "read") else os.fsdecode(f)
         if isinstance(name, str) and name not in str(error):
@@ -140,6 +153,8 @@ def load(
         raise TypeError(f"load: {unknown!r} is no argument of load")
     placing = Placing(map_location)
     with _named(f), opened(f, bool(mmap)) as source:
+        if source.size == 0:
+            raise EmptyFile("load: the file is empty, or was read to its end: it has 0 bytes more")
         head = source.head(_HEAD)
         from . import _checkpoint
 

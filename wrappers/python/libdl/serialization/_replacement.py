@@ -11,7 +11,41 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import IO
 
+from .._errors import FileError
+
 _NO_UNNAMED = (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL)  # of file systems and old kernels
+
+
+class _Missing(FileError, FileNotFoundError):  # noqa: N818
+    """A folder is not there."""
+
+
+class _Forbidden(FileError, PermissionError):  # noqa: N818
+    """A folder or file may not be written."""
+
+
+@contextmanager
+def path_errors() -> Iterator[None]:
+    """An OSError becomes a FileError, too: PyTorch raises RuntimeError where it cannot write."""
+    try:
+        yield
+    except FileError:
+        raise
+    except OSError as error:
+        kind = {FileNotFoundError: _Missing, PermissionError: _Forbidden}.get(type(error), FileError)
+        made = kind(f"save: {error}")
+        if error.errno is not None:
+            made.errno, made.filename = error.errno, error.filename
+            made.strerror = f"save: {error.strerror}"
+        raise made from error
+
+
+def is_device(path: str) -> bool:
+    """Whether it is one that takes bytes, such as /dev/null: there is nothing to be replaced."""
+    try:
+        return stat.S_ISCHR(os.stat(path).st_mode)
+    except OSError:
+        return False
 
 
 def target(path: str) -> str:
@@ -24,9 +58,9 @@ def target(path: str) -> str:
     except FileNotFoundError:
         return path
     if not stat.S_ISREG(mode):
-        raise OSError(f"save: {path} is no regular file, wanted one or a new name")
+        raise FileError(f"save: {path} is no regular file, wanted one or a new name")
     if not os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids):
-        raise PermissionError(errno.EACCES, "save: the file may not be written", path)
+        raise PermissionError(errno.EACCES, "the file may not be written", path)
     return path
 
 

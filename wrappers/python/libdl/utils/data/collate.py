@@ -247,7 +247,8 @@ def collate_numpy_array_fn(batch: Any, *, collate_fn_map: _Map | None = None) ->
 def collate_numpy_scalar_fn(batch: Any, *, collate_fn_map: _Map | None = None) -> libdl.Tensor:
     """NumPy's numbers: a vector."""
     if len(set(map(type, batch))) == 1 and not _is_text(batch[0]):
-        return libdl.from_numpy(sys.modules["numpy"].array(batch))
+        made: libdl.Tensor = libdl.from_numpy(sys.modules["numpy"].array(batch))
+        return made
     return libdl.stack([libdl.as_tensor(x) for x in batch])
 
 
