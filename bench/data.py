@@ -71,8 +71,33 @@ class Slow:
         return self.sample
 
 
+class Records:
+    """Dictionaries as of a tokenizer, 512 a batch: what a sample costs apart from its work."""
+
+    size = 512
+
+    def __init__(self, m: Any) -> None:
+        self.tokens = m.arange(16)
+
+    def __len__(self) -> int:
+        return 512 * 20
+
+    def __getitem__(self, i: int) -> Any:
+        return {"input_ids": self.tokens, "attention_mask": self.tokens, "label": i, "weight": 0.5}
+
+
+class Arrays(Records):
+    """The same of NumPy's arrays and numbers, in tuples."""
+
+    def __init__(self, m: Any) -> None:
+        self.row = numpy.ones(16, numpy.float32)
+
+    def __getitem__(self, i: int) -> Any:
+        return (self.row, numpy.float32(i)), i
+
+
 DATASETS = {"rows in memory": rows, "decoded JPEGs": Images, "batches of 4 MB": Large,
-            "slow samples": Slow}  # fmt: skip
+            "slow samples": Slow, "dictionaries": Records, "arrays in tuples": Arrays}  # fmt: skip
 
 
 def epoch(loader: Any) -> tuple[float, float]:
@@ -83,7 +108,7 @@ def epoch(loader: Any) -> tuple[float, float]:
     first = time.perf_counter()
     batches = 1 + sum(1 for _ in iterator)
     seconds = time.perf_counter() - first
-    return 64 * (batches - 1) / seconds, first - start
+    return loader.batch_size * (batches - 1) / seconds, first - start
 
 
 def compare(name: str, workers: int, rounds: int) -> None:
@@ -91,8 +116,9 @@ def compare(name: str, workers: int, rounds: int) -> None:
     for library in LIBRARIES:
         m = importlib.import_module(library)
         data = importlib.import_module(f"{library}.utils.data")
+        dataset = DATASETS[name](m)
         loaders[library] = data.DataLoader(
-            DATASETS[name](m), batch_size=64, num_workers=workers,
+            dataset, batch_size=getattr(dataset, "size", 64), num_workers=workers,
             persistent_workers=workers > 0, drop_last=True,
         )  # fmt: skip
     rates: dict[str, list[float]] = {library: [] for library in LIBRARIES}
