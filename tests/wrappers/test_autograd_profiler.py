@@ -34,3 +34,28 @@ def test_what_is_for_other_devices_warns():
     with pytest.warns(UserWarning, match="not shown to NVIDIA's tools"):
         with libdl.autograd.profiler.emit_nvtx():
             pass
+
+
+def test_a_profile_prints_its_table():
+    prof = libdl.autograd.profiler.profile()
+    assert str(prof) == repr(prof) == "<unfinished autograd.profile>"
+    with prof:
+        libdl.ones(2) + 1
+    assert str(prof) == prof.table() and "Self CPU" in str(prof) and repr(prof).startswith("[<")
+    assert str(libdl.autograd.profiler.profile(enabled=False)).startswith("<unfinished")
+
+
+def test_what_a_range_is_given_beside_its_name_is_no_part_of_it():
+    with libdl.profiler.profile() as prof:
+        for args in ("first", "second", None):
+            with libdl.profiler.record_function("part", args) as part:
+                assert part.args == args
+    assert [(e.key, e.count) for e in prof.key_averages()] == [("part", 3)]
+
+
+def test_arguments_that_no_profile_has():
+    with pytest.raises(ValueError, match="activities is empty"):
+        libdl.profiler.profile(activities=[])
+    with pytest.raises(TypeError, match="schedule is a int, wanted a function"):
+        libdl.profiler.profile(schedule=3)
+    assert [action.value for action in libdl.profiler.ProfilerAction] == [0, 1, 2, 3, 4]

@@ -72,6 +72,15 @@ class profile:  # noqa: N801  (PyTorch's name)
         if self.enabled:
             self._profile.__exit__(*exception)
 
+    def _finished(self) -> bool:
+        return self.enabled and self._profile._events is not None
+
+    def __str__(self) -> str:
+        return str(self.function_events) if self._finished() else "<unfinished autograd.profile>"
+
+    def __repr__(self) -> str:
+        return repr(self.function_events) if self._finished() else "<unfinished autograd.profile>"
+
     @property
     def function_events(self) -> EventList:
         return self._profile.events() if self.enabled else EventList()

@@ -26,6 +26,7 @@ class ProfilerAction(enum.Enum):
     WARMUP = 1  # nothing either: the recorder needs no warming up
     RECORD = 2
     RECORD_AND_SAVE = 3  # the last of its cycle: on_trace_ready is called after it
+    DEVICE_STOPPED = 4  # PyTorch's, of accelerators that cannot go on; no schedule gives it
 
 
 def schedule(

@@ -67,10 +67,11 @@ class _ExperimentalConfig:
 
 
 class record_function(contextlib.ContextDecorator):  # noqa: N801  (PyTorch's name)
-    """Names a part of a program in profiles: a context manager, or a decorator."""
+    """Names a part of a program in profiles: a context manager, or a decorator. args is kept here
+    alone: parts of one name are one row of a table, whatever theirs."""
 
     def __init__(self, name: str, args: str | None = None) -> None:
-        self.name = name if args is None else f"{name}: {args}"
+        self.name, self.args = name, args
 
     def __enter__(self) -> record_function:
         _C.profiler_range_push(self.name)
@@ -133,7 +134,11 @@ class profile:  # noqa: N801  (PyTorch's name)
     ) -> None:
         if execution_trace_observer is not None:
             raise NotImplementedError("profile: execution_trace_observer: there are no such traces")
-        self.activities = set(activities or supported_activities())
+        if schedule is not None and not callable(schedule):
+            raise TypeError(f"profile: schedule is a {type(schedule).__name__}, wanted a function")
+        self.activities = supported_activities() if activities is None else set(activities)
+        if not self.activities:
+            raise ValueError("profile: activities is empty, wanted at least one, or None")
         if lacking := sorted(a.name for a in self.activities - supported_activities()):
             warnings.warn(f"profile: of {', '.join(lacking)} nothing is recorded", stacklevel=2)
         self.schedule = schedule
