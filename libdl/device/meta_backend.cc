@@ -108,8 +108,7 @@ constexpr Backend kBackend = {
 const Backend& meta_backend() { return kBackend; }
 
 // From 2^55 to 2^56: no program's memory is there on any machine, as processors give the upper half
-// of such addresses to the system or refuse them. They are handed out in a circle; who meets the
-// same ones again compares storages first.
+// of such addresses to the system or refuse them. They are handed out in a circle.
 void* addresses_without_memory(size_t bytes) {
   constexpr uint64_t kFirst = uint64_t{1} << 55, kUnit = 512;
   static std::atomic<uint64_t> taken{0};

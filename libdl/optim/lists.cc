@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "device/meta.h"
 #include "ops/core/call.h"
 #include "optim/addresses.h"
 #include "runtime/thread_pool.h"
@@ -106,15 +107,17 @@ class Met {
 
 static bool is_in_memory(const Tensor& x) { return x.defined() && x.numel() && !x.is_number(); }
 
-// Each storage is met once and has memory of libdl's own. Of others the sort tells whether they
-// touch.
+static bool is_foreign(const Tensor& x) { return x.storage().release && !is_meta(x.device()); }
+
+// Each storage is met once and has memory of libdl's own, or none. Of others the sort tells whether
+// they touch.
 static bool storages_are_apart(std::initializer_list<TensorSpan> lists) {
   size_t most = 0;
   for (const TensorSpan list : lists) most += list.size();
   Met met(most);
   for (const TensorSpan list : lists)
     for (const Tensor& x : list)
-      if (is_in_memory(x) && (x.storage().release || met.again(x.storage()))) return false;
+      if (is_in_memory(x) && (is_foreign(x) || met.again(x.storage()))) return false;
   return true;
 }
 

@@ -78,6 +78,8 @@ static void elements_are_refused(void) {
   libdl_mapping *mapping = NULL;
   libdl_tensor *const x = empty(3, 4), *const one = empty(1, 1), *out = NULL;
   struct DLManagedTensorVersioned *managed = NULL;
+  const char *const names[] = {"x"};
+  libdl_text *text = NULL;
   BAD(libdl_item_f64(one, &value), UNSUPPORTED,
       "item_f64: Tensor.item() cannot be called on meta tensors");
   BAD(libdl_to(x, LIBDL_DTYPE_NONE, &cpu, 0, 0, &out), UNSUPPORTED,
@@ -88,8 +90,12 @@ static void elements_are_refused(void) {
       "tensor_data: Cannot copy out of meta tensor; no data!");
   BAD_CODE(libdl_tensor_map(x, LIBDL_ACCESS_READ, &data, &mapping), DEVICE);
   BAD_CODE(libdl_tensor_to_dlpack(x, NULL, &managed), DEVICE);
-  BAD_CODE(libdl_nonzero(x, &out), UNSUPPORTED);
-  CHECK(value == 7 && data == elements && !mapping && !managed && !out);
+  BAD(libdl_nonzero(x, &out), UNSUPPORTED,
+      "nonzero: the number of elements other than 0 is asked for, and a meta tensor has no "
+      "elements");
+  BAD(libdl_file_save_memory(names, (const libdl_tensor *const *)&x, 1, NULL, NULL, 0, &text),
+      UNSUPPORTED, "file_save_memory: Cannot copy out of meta tensor; no data!");
+  CHECK(value == 7 && data == elements && !mapping && !managed && !out && !text);
   libdl_tensor_release(one);
   libdl_tensor_release(x);
 }
@@ -105,7 +111,8 @@ static void values_go_nowhere(void) {
   GOOD(libdl_to(host, LIBDL_DTYPE_NONE, &meta, 0, 0, &moved));
   CHECK(libdl_tensor_device(moved).type == LIBDL_DEVICE_META);
   GOOD(libdl_mul(x, two, &scaled));
-  CHECK(libdl_tensor_device(scaled).type == LIBDL_DEVICE_META && libdl_tensor_shape(scaled)[0] == 4);
+  CHECK(libdl_tensor_device(scaled).type == LIBDL_DEVICE_META &&
+        libdl_tensor_shape(scaled)[0] == 4);
   BAD(libdl_add(x, host, NULL, &out), DEVICE,
       "add: argument 2 (other) is on cpu, wanted meta, as argument 1 (input): all tensors on the "
       "same device");

@@ -97,6 +97,35 @@ def test_the_default_device():
         libdl.set_default_device("cpu")
 
 
+@pytest.mark.parametrize("make", [
+    lambda c: libdl.tensor(c), lambda c: libdl.as_tensor(c), lambda c: libdl.asarray(c),
+    lambda c: libdl.as_tensor(np.ones(2)), lambda c: libdl.tensor(np.float32(2)), lambda c: libdl.tensor([np.ones(2)]),
+])  # fmt: skip
+def test_copies_of_data_go_to_the_default_device(make):
+    c = libdl.ones(2)
+    with libdl.device("meta"):
+        assert make(c).is_meta
+        assert libdl.from_numpy(np.ones(2)).is_cpu and libdl.frombuffer(bytearray(4), dtype=libdl.int32).is_cpu
+    assert make(c).is_cpu
+
+
+@pytest.mark.parametrize("work", [
+    lambda layer, c: libdl.tensor(2.0, device="cpu").item() == 2, lambda layer, c: repr(c + 1)[:6] == "tensor",
+    lambda layer, c: libdl.tensor([[1, 2]], device="cpu", dtype=libdl.float32).tolist() == [[1, 2]],
+    lambda layer, c: c.quantile(0.5).item() == 1, lambda layer, c: copy.deepcopy(layer).weight.is_cpu,
+    lambda layer, c: pickle.loads(pickle.dumps(c)).tolist() == [1, 1], lambda layer, c: c.unique().tolist() == [1],
+    lambda layer, c: libdl.quasirandom.SobolEngine(2, True).draw(2).is_cpu,
+    lambda layer, c: nn.functional.threshold(c.int(), 1, 7).tolist() == [7, 7],
+    lambda layer, c: libdl.tril_indices(2, 2).is_meta, lambda layer, c: nn.LSTM(2, 3)(on_meta(1, 2))[0].is_meta,
+    lambda layer, c: layer(c).sum().backward() or libdl.optim.Adam(layer.parameters()).step() or c.is_cpu,
+    lambda layer, c: layer(c).sum().backward() or libdl.optim.NAdam(layer.parameters()).step() or c.is_cpu,
+])  # fmt: skip
+def test_work_on_the_cpu_goes_on_inside(work):
+    layer, c = nn.Linear(2, 2), libdl.ones(2)
+    with libdl.device("meta"):
+        assert work(layer, c)
+
+
 # -- no elements -----------------------------------------------------------------------------------
 
 
@@ -153,6 +182,45 @@ def test_no_memory_is_shared(call, error):
 def test_devices_do_not_mix(call):
     with pytest.raises(RuntimeError, match="is on (meta|cpu), wanted (cpu|meta)"):
         call(on_meta(3), libdl.ones(3))
+
+
+@pytest.mark.parametrize("call, shape, dtype", [
+    (lambda x, i: libdl.quantile(x, 0.5, 1), (2,), "float32"), (lambda x, i: libdl.isin(x, 1), (2, 3), "bool"),
+    (lambda x, i: libdl.gcd(i, i), (2, 3), "int64"), (lambda x, i: libdl.lcm(i, 4 * i), (2, 3), "int64"),
+    (lambda x, i: libdl.histc(x, 5), (5,), "float32"), (lambda x, i: libdl.nonzero_static(x, size=4), (4, 2), "int64"),
+    (lambda x, i: nn.functional.one_hot(i, 7), (2, 3, 7), "int64"), (lambda x, i: x[0, 0].mode().indices, (), "int64"),
+    (lambda x, i: nn.Embedding(5, 4, max_norm=1.0, device="meta")(i), (2, 3, 4), "float32"),
+    (lambda x, i: libdl.full((2, 2), 1.0, out=on_meta(2, 2)), (2, 2), "float32"),
+    (lambda x, i: libdl.linspace(0, 1, 4, out=on_meta(4)), (4,), "float32"),
+    (lambda x, i: libdl.rand(4, out=on_meta(4)), (4,), "float32"), (lambda x, i: libdl.diag_embed(x), (2, 3, 3), "float32"),
+    (lambda x, i: libdl.tril_indices(3, 3, device="meta"), (2, 6), "int64"),
+    (lambda x, i: x.triu(1), (2, 3), "float32"), (lambda x, i: libdl.combinations(x[0]), (3, 2), "float32"),
+    (lambda x, i: x.masked_scatter(x > 0, x), (2, 3), "float32"), (lambda x, i: libdl.multinomial(x, 2), (2, 2), "int64"),
+    (lambda x, i: nn.functional.embedding_bag(i.view(-1), on_meta(9, 4), i[0]), (3, 4), "float32"),
+    (lambda x, i: nn.functional.multi_margin_loss(x, i[:, 0]), (), "float32"),
+    (lambda x, i: libdl.func.jacrev(libdl.sin)(x), (2, 3, 2, 3), "float32"),
+    (lambda x, i: libdl.vmap(libdl.sum)(x), (2,), "float32"),
+])  # fmt: skip
+def test_shapes_that_no_element_changes(call, shape, dtype):
+    made = call(on_meta(2, 3), on_meta(2, 3, dtype=libdl.int64))
+    assert made.is_meta and made.shape == shape and made.dtype is getattr(libdl, dtype)
+
+
+def test_large_temporaries_are_not_made_on_the_host():
+    x = on_meta(10**7, 10**7, requires_grad=True)
+    y = x.tril().diagonal().diag_embed() + libdl.eye(10**7, device="meta")
+    libdl.arange(10**13, device="meta"), libdl.linspace(0, 1, 10**13, device="meta")
+    libdl.randperm(10**13, device="meta")
+    (y.as_strided((10**7, 10**6), (1, 1)) * 2).sum().backward()
+    assert x.grad.shape == x.shape
+    with pytest.raises(NotImplementedError):
+        x.detach().clone()[0].tolist()
+
+
+def test_nothing_to_compare():
+    libdl.testing.assert_close(on_meta(2, 3), on_meta(2, 3))
+    with pytest.raises(AssertionError, match="attribute 'shape'"):
+        libdl.testing.assert_close(on_meta(2, 3), on_meta(2, 4))
 
 
 def test_numbers_and_what_goes_in():

@@ -151,6 +151,14 @@ def _move(made: Tensor, dtype: Dtype | None, device: DeviceLike | None) -> Tenso
     return made
 
 
+def _place(device: DeviceLike | None) -> DeviceLike | None:
+    """Where data that lies somewhere already goes; None: it stays."""
+    if device is not None:
+        return device
+    default: Device = _C.default_device()
+    return None if default.type == "cpu" else default
+
+
 def tensor(
     data: Any,
     *,
@@ -177,6 +185,10 @@ def tensor(
     """
     wanted = dtype if dtype is None or type(dtype) is Dtype else _as_dtype(dtype)
     kind = type(data)
+    if device is not None and _C.default_device().type != "cpu":
+        with Device("cpu"):  # not by way of the default device, which may keep no elements
+            made = tensor(data, dtype=wanted, pin_memory=pin_memory)
+        return _move(made, None, device).requires_grad_(requires_grad)
     if kind is list or kind is tuple:
         made = _from_sequence(data, wanted)
         if made is None:
@@ -188,12 +200,12 @@ def tensor(
     elif kind is float or kind is int or kind is bool or kind is complex:
         made = full((), data) if wanted is None else _scalar(data, wanted)
     elif isinstance(data, Tensor):
-        made = data.detach().clone()
+        made, device = data.detach().clone(), _place(device)
     elif not _is_array(data) and hasattr(data, "__array__"):
         return tensor(_plain(data), dtype=wanted, device=device, requires_grad=requires_grad,
                       pin_memory=pin_memory)  # fmt: skip
     elif _is_array(data):  # NumPy's scalars too: their dtype counts
-        made = _share(data).clone()
+        made, device = _share(data).clone(), _place(device)
     else:
         made = _from_numbers(_Numbers(data), wanted)
     made = _move(made, wanted, device)
@@ -223,10 +235,10 @@ def as_tensor(
         tensor([1, 2])
     """
     if isinstance(data, Tensor):
-        return _move(data, _as_dtype(dtype), device)
+        return _move(data, _as_dtype(dtype), _place(device))
     data = _plain(data)
     if _is_array(data) and (hasattr(data, "__setitem__") or not hasattr(data, "dtype")):
-        return _move(_share(data), _as_dtype(dtype), device)
+        return _move(_share(data), _as_dtype(dtype), _place(device))
     return tensor(data, dtype=dtype, device=device)
 
 

@@ -83,7 +83,7 @@ def gcd(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The greatest common divisor of integers, by Euclid's algorithm; of 0 and 0 it is 0."""
     x, y = _wholes("gcd", input, other)
     x, y = x.abs() if x.dtype.is_signed else x, y.abs() if y.dtype.is_signed else y
-    while bool((y != 0).any()):
+    while not y.is_meta and bool((y != 0).any()):
         left = y != 0
         rest = f.remainder(x, f.where(left, y, f.ones_like(y)))
         x, y = f.where(left, y, x), f.where(left, rest, y)

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from . import _functions as f
+from . import _C, _functions as f
 from ._C import Tensor
 from ._errors import ArgumentValueError, ShapeError
 from ._modes import get_default_dtype
@@ -23,9 +23,9 @@ def _triangle(function: str, row: int, col: int, offset: int, dtype: Any, device
     for name, size in (("row", row), ("col", col)):
         if size < 0:
             raise ArgumentValueError(f"{function}: argument {name} is {size}, wanted 0 or more")
-    steps = arange(col).unsqueeze(0) - arange(row).unsqueeze(1)
+    steps = arange(col, device="cpu").unsqueeze(0) - arange(row, device="cpu").unsqueeze(1)
     held = steps <= offset if function == "tril_indices" else steps >= offset
-    return f.nonzero(held).t().contiguous().to(dtype=dtype, device=device)
+    return f.nonzero(held).t().contiguous().to(dtype=dtype, device=_C.default_device() if device is None else device)
 
 
 def tril_indices(row: int, col: int, offset: int = 0, *, dtype: DtypeLike = int64,

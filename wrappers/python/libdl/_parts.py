@@ -130,6 +130,8 @@ def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1,
     """The first `size` rows of nonzero, filled up with rows of fill_value."""
     if size < 0:
         raise ArgumentValueError(f"nonzero_static: argument size is {size}, wanted 0 or more")
+    if input.is_meta:
+        return copied(f.empty((size, input.ndim), dtype=int, device="meta"), out)
     rows = f.nonzero(input)[:size]
     made = f.cat([rows, rows.new_full((size - rows.shape[0], rows.shape[1]), fill_value)])
     return copied(made, out)

@@ -175,7 +175,7 @@ def _median(
 ) -> Tensor | ValuesIndices:
     if dim is None:
         if input.numel() == 0:
-            return f.full((), math.nan, dtype=input.dtype)
+            return f.full((), math.nan, dtype=input.dtype, device=input.device)
         found = _median(name, skips, input.flatten(), 0, False)
         assert not isinstance(found, Tensor)
         return _shared(input, found.values) if input.is_floating_point() else found.values
@@ -227,7 +227,7 @@ def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> ValuesIndices:
     """
     dim = one_dimension("mode", 2, dim, input.ndim)
     if input.ndim == 0:
-        return return_types.mode(input.clone(), f.zeros((), dtype=int))
+        return return_types.mode(input.clone(), f.zeros((), dtype=int, device=input.device))
     x = f.movedim(input, dim, -1)
     if x.shape[-1] == 0:
         raise ArgumentValueError(f"mode: argument 2 (dim) is {dim}, of size 0, wanted 1 or more")
@@ -256,7 +256,8 @@ def _quantile(
         raise ArgumentValueError(f"{name}: interpolation is {interpolation!r}, wanted 'linear', "
                                  "'lower', 'higher', 'midpoint' or 'nearest'")  # fmt: skip
     points = q if isinstance(q, Tensor) else tensor(q, dtype=input.dtype, device=input.device)
-    if points.ndim > 1 or not bool(((points >= 0) & (points <= 1)).all()):
+    unseen = points.is_meta
+    if points.ndim > 1 or not (unseen or bool(((points >= 0) & (points <= 1)).all())):
         raise ArgumentValueError(f"{name}: argument 2 (q) wanted 0-d or 1-d, from 0 to 1")
     if input.numel() == 0:
         raise ShapeError(f"{name}: argument 1 (input) has no elements, wanted some")
@@ -355,8 +356,11 @@ def _among(x: Tensor, tests: Tensor) -> Tensor:
 def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False,
          invert: bool = False) -> Tensor:  # fmt: skip
     """Whether each element occurs among the test elements."""
-    x = elements if isinstance(elements, Tensor) else tensor(elements)
-    tests = test_elements if isinstance(test_elements, Tensor) else tensor(test_elements)
+    one = elements if isinstance(elements, Tensor) else test_elements
+    where = one.device if isinstance(one, Tensor) else None
+    x = elements if isinstance(elements, Tensor) else tensor(elements, device=where)
+    tests = (test_elements if isinstance(test_elements, Tensor)
+             else tensor(test_elements, device=where))  # fmt: skip
     if tests.numel() == 0:
         found = f.zeros(x.shape, dtype=bool, device=x.device)
     elif tests.numel() > 8 and x.dtype is tests.dtype and not x.is_complex():

@@ -148,8 +148,9 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
         raise error(f"diag_embed: dim1 and dim2 are {dim1} and {dim2}, wanted two of {ndim} dimensions")
     if first > second:
         offset, first, second = -offset, second, first
-    row, column = arange(size).unsqueeze(1), arange(size)
-    held = (column - row == offset).to(input.device)
+    column = arange(size, device=input.device)
+    row = column.unsqueeze(1)
+    held = column - row == offset
     padded = f.cat([input.new_zeros((*input.shape[:-1], max(-offset, 0))), input,
                     input.new_zeros((*input.shape[:-1], max(offset, 0)))], -1)  # fmt: skip
     square = f.where(held, padded.unsqueeze(-1), padded.new_zeros(()))
@@ -240,7 +241,7 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     _wants_ndim("combinations", 1, input, 1)
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     places = [i for chosen in choose(range(input.numel()), r) for i in chosen]
-    index = tensor(places, dtype=int).to(input.device)
+    index = tensor(places, dtype=int, device=input.device)
     return f.index_select(input, 0, index).reshape(-1, r)
 
 

@@ -31,19 +31,19 @@ _BITS = 30
 def _bits(data: bytes) -> Tensor:
     """Of each byte, the highest first."""
     if not data:
-        return f.zeros(0, dtype=int64)
+        return f.zeros(0, dtype=int64, device="cpu")
     octets = frombuffer(bytearray(data), dtype=uint8).to(int64).unsqueeze(1)
-    return (octets >> arange(7, -1, -1, dtype=int64) & 1).flatten()
+    return (octets >> arange(7, -1, -1, dtype=int64, device="cpu") & 1).flatten()
 
 
 def _numbers(bits: Tensor) -> Tensor:
     """Of rows of bits, the highest first."""
-    return (bits << arange(bits.shape[-1] - 1, -1, -1, dtype=int64)).sum(-1)
+    return (bits << arange(bits.shape[-1] - 1, -1, -1, dtype=int64, device="cpu")).sum(-1)
 
 
 def _of_degree(degree: int, polynomials: Tensor, bits: Tensor) -> Tensor:
     """The direction numbers of polynomials, [count, bits], by the recurrence of the first ones."""
-    ones = f.ones(len(polynomials), dtype=int64)
+    ones = f.ones(len(polynomials), dtype=int64, device="cpu")
     columns = [ones << _BITS - 1]
     begin = 0
     for i in range(1, degree):  # the i-th first number is odd and has i + 1 bits
@@ -66,8 +66,9 @@ def _directions(dimension: int) -> Tensor:
     data = (Path(__file__).parent / "_sobol_directions.bin").read_bytes()
     begin = sum(_OF_DEGREE) - 1
     gaps = frombuffer(bytearray(data[:begin]), dtype=uint8).to(int64)
-    polynomials = 3 + 2 * f.cat([f.zeros(1, dtype=int64), f.cumsum(gaps, 0)])
-    made = [f.ones(1, _BITS, dtype=int64) << arange(_BITS - 1, -1, -1, dtype=int64)]
+    polynomials = 3 + 2 * f.cat([f.zeros(1, dtype=int64, device="cpu"), f.cumsum(gaps, 0)])
+    shifts = arange(_BITS - 1, -1, -1, dtype=int64, device="cpu")
+    made = [f.ones(1, _BITS, dtype=int64, device="cpu") << shifts]
     done = 0
     for degree, count in enumerate(_OF_DEGREE, 1):
         if done >= dimension - 1:
@@ -112,7 +113,7 @@ class SobolEngine:
             raise ValueError(f"SobolEngine: dimension is {dimension}, wanted 1 to {self.MAXDIM}")
         self.seed, self.scramble, self.dimension = seed, scramble, dimension
         self.sobolstate = _directions(dimension)
-        self.shift = f.zeros(dimension, dtype=int64)
+        self.shift = f.zeros(dimension, dtype=int64, device="cpu")
         if scramble:
             self._scramble()
         self.quasi = self.shift.clone()
@@ -166,7 +167,7 @@ class SobolEngine:
     def _points(self, begin: int, n: int) -> Tensor:
         """As integers: point i is the exclusive or of the shift and of the direction numbers whose
         bits are set in i's Gray code."""
-        index = arange(begin, begin + n, dtype=int64)
+        index = arange(begin, begin + n, dtype=int64, device="cpu")
         gray = (index ^ (index >> 1)).unsqueeze(1)
         points = self.shift.expand(n, -1)
         for bit in range((begin + n).bit_length()):
@@ -183,16 +184,16 @@ class SobolEngine:
         else:
             generator.manual_seed(self.seed)
         shape = (self.dimension, _BITS)
-        shift = randint(0, 2, shape, generator=generator, dtype=int64)
-        matrix = randint(0, 2, (*shape, _BITS), generator=generator, dtype=int64)
+        shift = randint(0, 2, shape, generator=generator, dtype=int64, device="cpu")
+        matrix = randint(0, 2, (*shape, _BITS), generator=generator, dtype=int64, device="cpu")
         self._scramble_with(shift, matrix)
 
     def _scramble_with(self, shift: Tensor, matrix: Tensor) -> None:
         """Shifts by bits, the lowest first, and multiplies the direction numbers, as vectors of
         bits, by the lower triangles of matrices with ones on the diagonal."""
-        self.shift = (shift << arange(_BITS, dtype=int64)).sum(-1)
-        lower = matrix.tril(-1) + f.eye(_BITS, dtype=int64)
-        places = arange(_BITS - 1, -1, -1, dtype=int64)
+        self.shift = (shift << arange(_BITS, dtype=int64, device="cpu")).sum(-1)
+        lower = matrix.tril(-1) + f.eye(_BITS, dtype=int64, device="cpu")
+        places = arange(_BITS - 1, -1, -1, dtype=int64, device="cpu")
         bits = self.sobolstate.unsqueeze(1) >> places.unsqueeze(1) & 1
         product = f.matmul(lower.to(float32), bits.to(float32)).to(int64) & 1  # sums of 30: exact
         self.sobolstate = (product << places.unsqueeze(1)).sum(1)

@@ -140,6 +140,8 @@ class _Comparison:
             a, b = (x.stride() if name == "stride()" else getattr(x, name) for x in (actual, expected))
             if a != b:
                 self.fail(f"The values for attribute {name!r} do not match: {a} != {b}.", where)
+        if actual.is_meta or expected.is_meta:  # there are no elements to compare
+            return
         actual, expected = actual.detach().cpu(), expected.detach().cpu()
         rtol, atol = self.tolerances or _defaults(actual.dtype, expected.dtype)
         common = promote_types(actual.dtype, expected.dtype)

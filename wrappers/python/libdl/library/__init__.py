@@ -60,7 +60,8 @@ class CustomOpDef:
 
     def register_fake(self, fn: _Function, /) -> _Function:
         """The function that computes the results' shapes, for tensors on meta; returns it."""
-        return register_fake(self._qualname, fn)
+        register_fake(self._qualname, fn)
+        return fn
 
     def register_autograd(
         self, backward: _Function, /, *, setup_context: _Function | None = None

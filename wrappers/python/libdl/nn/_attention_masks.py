@@ -52,6 +52,8 @@ def is_causal_mask(mask: Tensor | None, is_causal: bool | None = None,
     """The hint is_causal, or without one whether the mask is the causal one of size steps."""
     if is_causal is not None or mask is None:
         return is_causal is True
+    if mask.is_meta:
+        return False
     wanted = square_subsequent_mask(mask.shape[-2] if size is None else size)
     if mask.shape != wanted.shape:
         return False

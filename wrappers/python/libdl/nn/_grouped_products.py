@@ -98,8 +98,9 @@ def _check(mat_a: Tensor, mat_b: Tensor, offs: Tensor | None, bias: Tensor | Non
 
 
 def _parts(offs: Tensor, whole: int, groups: int | None) -> list[tuple[int, int]]:
-    """Where each group begins and ends."""
-    ends: list[int] = offs.tolist()
+    """Where each group begins and ends. On meta the last one has all."""
+    unseen = offs.is_meta
+    ends: list[int] = [0] * (len(offs) - 1) + [whole] * min(len(offs), 1) if unseen else offs.tolist()
     if groups is not None and len(ends) != groups:
         raise ShapeError(f"grouped_mm: argument (offs) has {len(ends)} elements, wanted {groups}, one "
                          "a group")  # fmt: skip

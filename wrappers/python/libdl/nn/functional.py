@@ -172,7 +172,8 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
         value, complex
     ):  # as the dtype holds them, or refused
         threshold, low = (
-            _functions.full((), n, dtype=input.dtype).item() for n in (threshold, value)
+            _functions.full((), n, dtype=input.dtype, device="cpu").item()
+            for n in (threshold, value)
         )
     kept = input
     if input.requires_grad:  # itself, recorded: the second derivative is 0 rather than absent
@@ -272,6 +273,8 @@ def embedding_bag(input: Tensor, weight: Tensor, offsets: Tensor | None = None,
 def _shorten(input: Tensor, weight: Tensor, max_norm: float, norm_type: float) -> None:
     with no_grad():
         rows = _generated.embedding(input.detach().reshape(-1), weight)
+        if weight.is_meta:
+            return
         norms = rows.norm(norm_type, 1, keepdim=True)
         long = (norms > max_norm).squeeze(1)
         if long.any():
@@ -282,11 +285,13 @@ def _shorten(input: Tensor, weight: Tensor, max_norm: float, norm_type: float) -
 
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     """int64 rows that are 1 at the class and 0 elsewhere."""
-    if tensor.numel() and tensor.min().item() < 0:
+    unseen = tensor.is_meta and num_classes >= 0
+    if tensor.numel() and not unseen and tensor.min().item() < 0:
         raise ArgumentValueError("one_hot: argument 1 (tensor) holds a negative class, wanted 0 on")
     if num_classes < 0:
         num_classes = builtins.int(tensor.max().item()) + 1
-    made = _functions.zeros((*tensor.shape, num_classes), dtype=_int64())
+    shape = *tensor.shape, num_classes
+    made = _functions.zeros(shape, dtype=_int64(), device=tensor.device)
     return made.scatter_(-1, tensor.unsqueeze(-1), 1)
 
 

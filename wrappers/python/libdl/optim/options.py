@@ -48,4 +48,5 @@ def check_fused(fused: bool | None, foreach: bool | None) -> None:
 
 def scalar(value: float) -> Tensor:
     """A number of a state: float32, or float64 if that is the default dtype."""
-    return tensor(float(value), dtype=float64 if get_default_dtype() is float64 else float32)
+    wide = get_default_dtype() is float64
+    return tensor(float(value), dtype=float64 if wide else float32, device="cpu")

@@ -79,7 +79,7 @@ impl Device {
         Device::new(LIBDL_DEVICE_CUDA, index)
     }
 
-    /// The device of the type with this name: "cpu", "cuda", or a name from an open plugin.
+    /// The device of the type with this name: "cpu", "cuda", "meta", or a name from an open plugin.
     pub fn named(name: &str, index: i32) -> Option<Device> {
         let name = CString::new(name).ok()?;
         match unsafe { libdl_device_type_named(name.as_ptr()) } {
