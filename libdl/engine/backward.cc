@@ -17,6 +17,7 @@
 #include "ops/view/view.h"
 #include "runtime/thread_pool.h"
 #include "tape/output_meta.h"
+#include "tape/unpacked_once.h"
 
 namespace libdl {
 
@@ -256,12 +257,14 @@ void Walk::apply_rule(Node& node, std::span<Tensor> dy, std::span<Tensor> dx,
     Backward view(node, arrived, gradients, wanted, saved, options_.create_graph, batch);
     node.rule->vjp(view);
   };
-  if (node.rule->takes_batch)
+  if (node.rule->takes_batch || !batch_) {
     apply(dy, dx, batch_);
-  else
+  } else {
+    const UnpackedOnce unpacked(node);
     one_by_one(batch_, dy, dx, [&](std::span<Tensor> arrived, std::span<Tensor> gradients) {
       apply(arrived, gradients, 0);
     });
+  }
   saved.done();
 }
 

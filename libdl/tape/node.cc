@@ -10,6 +10,7 @@
 #include "device/device.h"
 #include "tape/meta.h"
 #include "tape/output_meta.h"
+#include "tape/unpacked_once.h"
 #include "tensor/export.h"
 
 namespace libdl {
@@ -282,6 +283,15 @@ LIBDL_NORETURN [[gnu::cold]] static void overwritten(const Node& node, int i, co
   fail(LIBDL_ERROR_VERSION, node.rule->name, message);
 }
 
+static thread_local UnpackedOnce* unpacked_once = nullptr;
+UnpackedOnce::UnpackedOnce(const Node& node)
+    : node_(node), outer_(std::exchange(unpacked_once, this)), values_(node.saves) {}
+UnpackedOnce::~UnpackedOnce() { unpacked_once = outer_; }
+Tensor* UnpackedOnce::place_of(const Node& node, int i) {
+  UnpackedOnce* const at = unpacked_once;
+  return at && &at->node_ == &node ? &at->values_[i] : nullptr;
+}
+
 const Tensor& Backward::saved(int i, Tensor& made, bool history) const {
   if (!saved_.found())
     fail(LIBDL_ERROR_STATE, node_.rule->name,
@@ -289,7 +299,9 @@ const Tensor& Backward::saved(int i, Tensor& made, bool history) const {
          "backward through the graph a second time");
   const Saved& place = node_.saved()[i];
   if (place.hooked) {
-    made = unpacked(node_, *place.hooked);
+    Tensor* const kept = UnpackedOnce::place_of(node_, i);
+    made = kept && kept->defined() ? *kept : unpacked(node_, *place.hooked);
+    if (kept) *kept = made;
     if (!history || place.source == kSavedConstant) return made;
     Node* const from = place.source >= 0 ? node_.edges()[place.source].node : &node_;
     const int32_t slot = place.source >= 0 ? node_.edges()[place.source].slot : -2 - place.source;

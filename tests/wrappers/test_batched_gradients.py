@@ -8,6 +8,7 @@ import libdl
 from libdl import func, nn
 from libdl.autograd import functional
 from libdl.nn import functional as F
+from libdl.utils.checkpoint import checkpoint
 
 float64 = libdl.float64
 ROW = libdl.tensor([0, 2, 1, 2])
@@ -325,6 +326,24 @@ def test_hooks_and_custom_functions_see_one_row_after_another():
     rows, = libdl.autograd.grad(y.square(), x, libdl.eye(3, dtype=float64), is_grads_batched=True)
     close64(rows, 40 * libdl.eye(3, dtype=float64))
     assert sorted(map(str, seen)) == ["(3,)"] * 3 + ["hook"] * 3
+
+
+def test_a_batch_unpacks_a_saved_value_once():
+    unpacked, runs = [], []
+    pack, unpack = (lambda t: t), (lambda t: unpacked.append(t) or t)
+    x = libdl.tensor([0.3, -1.0, 2.0], dtype=float64)
+
+    def f(x):
+        runs.append(x)
+        return (x.sin().cumprod(0) * x).cumprod(0)  # rules of one gradient
+
+    wanted = func.jacfwd(f)(x)
+    with libdl.autograd.graph.saved_tensors_hooks(pack, unpack):
+        close64(func.jacrev(f)(x), wanted)
+    assert len(unpacked) == len(set(map(id, unpacked))) > 3
+    runs.clear()
+    close64(func.jacrev(lambda x: checkpoint(f, x, use_reentrant=False))(x), wanted)
+    assert len(runs) == 2
 
 
 def test_hooks_of_several_tensors_see_a_pass_for_each_row():
