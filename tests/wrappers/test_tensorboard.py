@@ -5,6 +5,7 @@ what it says without it."""
 import io
 import struct
 import sys
+import wave
 import zlib
 
 import numpy as np
@@ -270,3 +271,57 @@ def test_parts_that_pytorchs_programs_use_are_there(folder):
     writer.file_writer.add_summary(scalar("x", 3), 5)
     writer.close()
     assert read().Scalars("x")[0].step == 5
+
+
+# -- curves and sound -----------------------------------------------------------------------------
+
+
+# Of PyTorch 2.15: by rows, true and false positives and negatives, precision, recall.
+CURVE = [3, 2, 2, 1, 1, 3, 1, 1, 0, 0, 0, 2, 2, 3, 3, 0, 1, 1, 2, 2,
+         0.5, 2 / 3, 2 / 3, 1, 1, 1, 2 / 3, 2 / 3, 1 / 3, 1 / 3]  # fmt: skip
+
+
+def test_precision_and_recall_by_threshold(folder):
+    writer, read = folder
+    labels, predictions = libdl.tensor([0, 1, 1, 0, 0, 1]), libdl.tensor([0.1, 0.55, 1.0, 0.7, 0.2, 0.05])
+    writer.add_pr_curve("of", labels, predictions, 1, num_thresholds=5)
+    writer.add_pr_curve("of", labels, predictions, 2, num_thresholds=5, weights=libdl.full((6,), 2.0))
+    writer.add_pr_curve("many", labels, predictions, num_thresholds=1000)
+    rows = libdl.tensor(CURVE).view(6, 5)
+    writer.add_pr_curve_raw("raw", *rows, num_thresholds=5)
+    with pytest.raises(ValueError, match="labels has 6 elements, wanted one for each of 2"):
+        writer.add_pr_curve("wrong", labels, predictions[:2])
+    writer.close()
+    first, second = (event.tensor_proto for event in read().Tensors("of"))
+    assert list(first.float_val) == pytest.approx(CURVE)
+    assert list(second.float_val) == pytest.approx([2 * x for x in CURVE[:20]] + CURVE[20:])
+    assert list(read().Tensors("raw")[0].tensor_proto.float_val) == pytest.approx(CURVE)
+    (many,) = read().Tensors("many")
+    assert [dim.size for dim in many.tensor_proto.tensor_shape.dim] == [6, 127]
+    assert read().SummaryMetadata("of").plugin_data.plugin_name == "pr_curves"
+
+
+def test_predictions_beyond_the_thresholds_count_nowhere():
+    from libdl.utils.tensorboard import summary
+
+    inside = summary.pr_curve("x", [1, 0], libdl.tensor([0.5, 0.2]), 5).value[0].tensor
+    beyond = summary.pr_curve("x", [1, 1, 0, 0], libdl.tensor([0.5, 1.5, 0.2, -0.5]), 5).value[0].tensor
+    assert list(beyond.float_val) == list(inside.float_val)
+
+
+def test_sound(folder):
+    writer, read = folder
+    sound = (libdl.arange(100) * 0.3).sin()
+    writer.add_audio("tone", sound[None], 4, sample_rate=8000)
+    with pytest.warns(UserWarning, match="beyond -1 to 1, which are cut off"):
+        writer.add_audio("loud", sound * 3, 5)
+    with pytest.raises(ValueError, match="snd_tensor has 2 dimensions of more than one element"):
+        writer.add_audio("wrong", libdl.ones(2, 3))
+    writer.close()
+    (tone,), (loud,) = read().Audio("tone"), read().Audio("loud")
+    assert (tone.step, tone.sample_rate, tone.length_frames, tone.content_type) == (4, 8000, 100, "audio/wav")
+    with wave.open(io.BytesIO(tone.encoded_audio_string)) as file:
+        assert (file.getframerate(), file.getnchannels(), file.getnframes()) == (8000, 1, 100)
+        found = libdl.frombuffer(bytearray(file.readframes(100)), dtype=libdl.int16)
+    assert (found / 32767 - sound).abs().max() < 1e-4
+    assert loud.sample_rate == 44100 and len(loud.encoded_audio_string) == 44 + 200

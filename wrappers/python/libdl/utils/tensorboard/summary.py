@@ -13,10 +13,12 @@ import numpy as np
 
 from ..._C import Tensor
 from ..._types import bfloat16, float32
+from ._curves import curve, thresholds
 from ._images import grid, pixels, png
+from ._sound import samples, wav
 
 __all__ = [
-    "custom_scalars", "histogram", "histogram_raw", "hparams", "image", "image_grid", "scalar",
+    "audio", "custom_scalars", "histogram", "histogram_raw", "hparams", "image", "image_grid", "pr_curve", "pr_curve_raw", "scalar",
     "tensor_proto", "text",
 ]  # fmt: skip
 
@@ -181,7 +183,41 @@ def text(tag: str, text: str) -> Any:
     return _summary(tag=f"{tag}/text_summary", tensor=made, metadata=_metadata("text"))
 
 
+def audio(tag: str, tensor: Any, sample_rate: int = 44100) -> Any:
+    """Sound of one channel, from -1 to 1."""
+    sound = samples(array(tensor))
+    return _summary(tag=tag, audio=part("compat.proto.summary_pb2").Summary.Audio(
+        sample_rate=sample_rate, num_channels=1, length_frames=len(sound),
+        encoded_audio_string=wav(sound, sample_rate), content_type="audio/wav",
+    ))  # fmt: skip
+
+
 # -- what TensorBoard's plugins read ---------------------------------------------------------------
+
+
+def _curve(tag: str, rows: Any, count: int) -> Any:
+    told = part("plugins.pr_curve.plugin_data_pb2").PrCurvePluginData(
+        version=0, num_thresholds=count
+    )
+    return _summary(
+        tag=tag, metadata=_metadata("pr_curves", told.SerializeToString()),
+        tensor=_tensor("DT_FLOAT", rows.shape, float_val=rows.ravel().tolist()),
+    )  # fmt: skip
+
+
+def pr_curve(tag: str, labels: Any, predictions: Any, num_thresholds: int = 127,
+             weights: Any = None) -> Any:  # fmt: skip
+    """Precision and recall by threshold."""
+    count = thresholds(num_thresholds)
+    weights = None if weights is None else array(weights)
+    return _curve(tag, curve(array(labels), array(predictions), count, weights), count)
+
+
+def pr_curve_raw(tag: str, tp: Any, fp: Any, tn: Any, fn: Any, precision: Any, recall: Any,
+                 num_thresholds: int = 127, weights: Any = None) -> Any:  # fmt: skip
+    """The same, of what the caller has counted. weights is PyTorch's, and changes nothing."""
+    rows = np.stack([array(x).ravel() for x in (tp, fp, tn, fn, precision, recall)])
+    return _curve(tag, rows, thresholds(num_thresholds))
 
 
 def custom_scalars(layout: Mapping[str, Mapping[str, Sequence[Any]]]) -> Any:

@@ -243,6 +243,17 @@ class SummaryWriter:
         else:
             self.add_image(tag, drawn[0], global_step, walltime, dataformats="HWC")
 
+    def add_audio(
+        self,
+        tag: str,
+        snd_tensor: Any,
+        global_step: int | None = None,
+        sample_rate: int = 44100,
+        walltime: float | None = None,
+    ) -> None:
+        """Sound of one channel, from -1 to 1."""
+        self._add(summary.audio(tag, snd_tensor, sample_rate), global_step, walltime)
+
     def add_text(
         self,
         tag: str,
@@ -272,6 +283,41 @@ class SummaryWriter:
         """One chart of a value between bounds, for three tags."""
         self.add_custom_scalars({category: {title: ["Margin", tags]}})
 
+    def add_pr_curve(
+        self,
+        tag: str,
+        labels: Any,
+        predictions: Any,
+        global_step: int | None = None,
+        num_thresholds: int = 127,
+        weights: Any = None,
+        walltime: float | None = None,
+    ) -> None:
+        """Precision and recall by threshold. labels: 0 or 1 each; predictions: from 0 to 1."""
+        made = summary.pr_curve(tag, labels, predictions, num_thresholds, weights)
+        self._add(made, global_step, walltime)
+
+    def add_pr_curve_raw(
+        self,
+        tag: str,
+        true_positive_counts: Any,
+        false_positive_counts: Any,
+        true_negative_counts: Any,
+        false_negative_counts: Any,
+        precision: Any,
+        recall: Any,
+        global_step: int | None = None,
+        num_thresholds: int = 127,
+        weights: Any = None,
+        walltime: float | None = None,
+    ) -> None:
+        """The same, of what the program has counted."""
+        made = summary.pr_curve_raw(
+            tag, true_positive_counts, false_positive_counts, true_negative_counts,
+            false_negative_counts, precision, recall, num_thresholds, weights,
+        )  # fmt: skip
+        self._add(made, global_step, walltime)
+
     def add_hparams(
         self,
         hparam_dict: Mapping[str, Any],
@@ -294,12 +340,11 @@ class SummaryWriter:
 
     def _lacking(self, *args: Any, **options: Any) -> None:
         raise NotImplementedError(
-            "SummaryWriter: sound, video, meshes, embeddings, graphs, curves of precision and "
-            "recall and boxes in images are not written"
+            "SummaryWriter: video, meshes, embeddings, graphs and boxes in images are not written"
         )
 
-    add_audio = add_embedding = add_graph = add_image_with_boxes = _lacking
-    add_mesh = add_onnx_graph = add_pr_curve = add_pr_curve_raw = add_video = _lacking
+    add_embedding = add_graph = add_image_with_boxes = _lacking
+    add_mesh = add_onnx_graph = add_video = _lacking
 
 
 def _drawn(figure: Any, close: bool) -> Any:
