@@ -325,3 +325,52 @@ def test_sound(folder):
         found = libdl.frombuffer(bytearray(file.readframes(100)), dtype=libdl.int16)
     assert (found / 32767 - sound).abs().max() < 1e-4
     assert loud.sample_rate == 44100 and len(loud.encoded_audio_string) == 44 + 200
+
+
+# -- embeddings -----------------------------------------------------------------------------------
+
+CONFIG = """embeddings {
+  tensor_name: "default:00000"
+  tensor_path: "00000/default/tensors.tsv"
+  metadata_path: "00000/default/metadata.tsv"
+}
+embeddings {
+  tensor_name: "a/b:00003"
+  tensor_path: "00003/a%2fb/tensors.tsv"
+  metadata_path: "00003/a%2fb/metadata.tsv"
+  sprite {
+    image_path: "00003/a%2fb/sprite.png"
+    single_image_dim: 6
+    single_image_dim: 4
+  }
+}
+"""
+
+
+def test_embeddings(tmp_path, folder):
+    writer, _ = folder
+    points = libdl.arange(15.0).view(5, 3) / 4
+    images = libdl.arange(5.0)[:, None, None, None].expand(5, 1, 4, 6) / 4
+    writer.add_embedding(points, metadata=list("abcde"))
+    writer.add_embedding(points, [[i, "x"] for i in range(5)], images, 3, "a/b", ["n", "s"])
+    written = tmp_path / "00003" / "a%2fb"
+    for wrong, match in (
+        ({"mat": points[0]}, "mat has 1 dimensions"), ({"metadata": ["a"]}, "metadata has 1 entries"),
+        ({"label_img": images[:2]}, "label_img has 2 entries"),
+        ({"metadata": [[1]] * 5, "metadata_header": ["a", "b"]}, "metadata_header has 2 names"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=match):
+            writer.add_embedding(**{"mat": points, "tag": "wrong", **wrong})
+    writer.close()
+    lines = (tmp_path / "projector_config.pbtxt").read_text().splitlines()
+    assert sorted(lines) == sorted(CONFIG.splitlines())
+    assert (tmp_path / "00000/default/metadata.tsv").read_text() == "a\nb\nc\nd\ne\n"
+    assert (written / "metadata.tsv").read_text().startswith("n\ts\n0\tx\n1\tx\n")
+    assert (written / "tensors.tsv").read_text().splitlines()[1] == "0.75\t1.0\t1.25"
+    assert not (tmp_path / "00000" / "wrong").exists()
+    png = (written / "sprite.png").read_bytes()
+    assert struct.unpack(">II", png[16:24]) == (18, 18)
+    lines = np.frombuffer(zlib.decompress(png[41:-16]), np.uint8).reshape(18, 55)[:, 1:]
+    sprite = lines.reshape(18, 18, 3)
+    corners = [[int(sprite[4 * i, 6 * j, 0]) for j in range(3)] for i in range(3)]
+    assert corners == [[0, 63, 127], [191, 255, 0], [0, 0, 0]] and not sprite[12:].any()

@@ -4,6 +4,7 @@
 # mypy: disable-error-code="no-untyped-call,no-any-return"
 from __future__ import annotations
 
+import importlib
 import os
 import socket
 import time
@@ -88,6 +89,7 @@ class SummaryWriter:
         self.filename_suffix = filename_suffix
         self.file_writer: FileWriter | None = None
         self.all_writers: dict[str, FileWriter] | None = None  # by folder
+        self._embeddings: list[Any] = []
         self._get_file_writer()
 
     # -- files -----------------------------------------------------------------------------------
@@ -318,6 +320,33 @@ class SummaryWriter:
         )  # fmt: skip
         self._add(made, global_step, walltime)
 
+    def add_embedding(
+        self,
+        mat: Any,
+        metadata: Sequence[Any] | None = None,
+        label_img: Any = None,
+        global_step: int | None = None,
+        tag: str = "default",
+        metadata_header: Sequence[str] | None = None,
+    ) -> None:
+        """Points for the projector, one a row of mat [N, D], in files below log_dir. metadata: a
+        label for each, or with metadata_header a row; label_img: pictures [N, C, H, W]."""
+        from . import _embeddings
+
+        points = summary.array(mat)
+        images = None if label_img is None else summary.array(label_img)
+        folder = _embeddings.folder_of(global_step or 0, tag)
+        top = self._get_file_writer().get_logdir()
+        said = _embeddings.write(top, folder, points, metadata, images, metadata_header)
+        config = summary.part("plugins.projector.projector_config_pb2")
+        name = f"{tag}:{global_step or 0:05}"
+        self._embeddings.append(config.EmbeddingInfo(tensor_name=name, **said))
+        text = importlib.import_module("google.protobuf.text_format").MessageToString(
+            config.ProjectorConfig(embeddings=self._embeddings)
+        )
+        with open(os.path.join(top, _embeddings.CONFIG), "w", encoding="utf-8") as file:
+            file.write(text)
+
     def add_hparams(
         self,
         hparam_dict: Mapping[str, Any],
@@ -340,10 +369,10 @@ class SummaryWriter:
 
     def _lacking(self, *args: Any, **options: Any) -> None:
         raise NotImplementedError(
-            "SummaryWriter: video, meshes, embeddings, graphs and boxes in images are not written"
+            "SummaryWriter: video, meshes, graphs and boxes in images are not written"
         )
 
-    add_embedding = add_graph = add_image_with_boxes = _lacking
+    add_graph = add_image_with_boxes = _lacking
     add_mesh = add_onnx_graph = add_video = _lacking
 
 
