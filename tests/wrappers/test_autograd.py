@@ -359,18 +359,17 @@ def test_checkpoint_is_replayed_by_two_threads(use_reentrant):
     (wanted,) = libdl.autograd.grad(block(x).sum(), x)
     y = checkpoint(block, x, use_reentrant=use_reentrant)
     replays = True
-    found = {}
+    factors = (1.0, 3.0)
 
     def work(factor):
-        (found[factor],) = libdl.autograd.grad((y * factor).sum(), x, retain_graph=True)
+        (y * factor).sum().backward(retain_graph=True)
 
-    threads = [threading.Thread(target=work, args=(factor,)) for factor in (1.0, 3.0)]
+    threads = [threading.Thread(target=work, args=(factor,)) for factor in factors]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    for factor in (1.0, 3.0):
-        assert found[factor].tolist() == pytest.approx((wanted * factor).tolist())
+    assert x.grad.tolist() == pytest.approx((wanted * sum(factors)).tolist())
 
 
 def test_checkpoint_replays_the_generator():
@@ -717,3 +716,21 @@ def test_a_checkpoint_compares_what_is_saved():
         y = checkpoint(lambda x: next(runs)(x), x, use_reentrant=False, **options)  # noqa: B023
         with pytest.raises(CheckpointError, match=told):
             y.sum().backward()
+
+
+def test_a_reentrant_checkpoint_wants_a_pass_to_all_leaves():
+    """A pass of its own would add to leaves that the outer one was not asked for."""
+    layer, x = libdl.nn.Linear(2, 2), libdl.ones(1, 2, requires_grad=True)
+
+    def run():
+        return checkpoint(layer, x, use_reentrant=True).sum()
+
+    run().backward()
+    before = layer.weight.grad.clone()
+    for refused in (lambda: libdl.autograd.grad(run(), x), lambda: run().backward(inputs=[x]),
+                    lambda: libdl.autograd.backward(run(), inputs=[x])):  # fmt: skip
+        with pytest.raises(RuntimeError, match="wanted use_reentrant=False"):
+            refused()
+    assert libdl.autograd._is_checkpoint_valid() and layer.weight.grad.tolist() == before.tolist()
+    run().backward()
+    assert layer.weight.grad.tolist() == (2 * before).tolist()

@@ -49,8 +49,27 @@ def tensors_of(values: Any) -> Any:
 
 # -- passes, and who watches them ------------------------------------------------------------------
 
-_local = threading.local()
+
+class _Local(threading.local):
+    to_inputs = False  # whether the pass that runs goes to chosen inputs, not to all leaves
+
+
+_local = _Local()
 watches = 0  # how many Watches exist; without one, passes are _C's functions alone
+
+
+def to_inputs(run: Callable[..., Any], *args: Any) -> Any:
+    """run(*args), a pass that goes to chosen inputs only."""
+    before, _local.to_inputs = _local.to_inputs, True
+    try:
+        return run(*args)
+    finally:
+        _local.to_inputs = before
+
+
+def goes_to_all_leaves() -> bool:
+    """Whether the pass that runs on this thread does, or none runs."""
+    return not _local.to_inputs
 
 
 def backward(outputs: Any, gradients: Any, inputs: Any, *options: bool) -> None:

@@ -130,7 +130,10 @@ def backward(
     gradients = () if gradient is None else (gradient,)
     run = _passes.backward if _passes.watches else _C.backward
     try:
-        run((self,), gradients, wanted, retain, create_graph, False, False)
+        if inputs is None:
+            run((self,), gradients, wanted, retain, create_graph, False, False)
+        else:
+            _passes.to_inputs(run, (self,), gradients, wanted, retain, create_graph, False, False)
     except Error as error:
         rename_error(error, "backward", "backward", _BACKWARD)
         raise

@@ -52,10 +52,11 @@ def backward(
         raise RuntimeError("backward: inputs is an empty sequence")
     run = _passes.backward if _passes.watches else _C.backward
     try:
-        run(
-            tensors_of(tensors), tensors_of(grad_tensors), tensors_of(inputs), retain, create_graph,
-            False, False,
-        )  # fmt: skip
+        given = tensors_of(tensors), tensors_of(grad_tensors), tensors_of(inputs)
+        if inputs is None:
+            run(*given, retain, create_graph, False, False)
+        else:
+            _passes.to_inputs(run, *given, retain, create_graph, False, False)
     except Error as error:
         rename_error(error, "backward", "backward", {
             "outputs": (1, "tensors"), "gradients": (2, "grad_tensors"), "inputs": (5, "inputs"),
@@ -102,7 +103,8 @@ def grad(
     try:
         if is_grads_batched and _passes.watches:  # each gradient in a pass of its own
             return _one_by_one(outputs, inputs, grad_outputs, *options[:4])
-        return run(tensors_of(outputs), tensors_of(inputs), tensors_of(grad_outputs), *options)
+        given = tensors_of(outputs), tensors_of(inputs), tensors_of(grad_outputs)
+        return _passes.to_inputs(run, *given, *options)
     except Overridden:
         from .._levels import Batched  # not when libdl is imported: few programs need it
 
@@ -124,6 +126,11 @@ def grad(
     except Error as error:
         rename_error(error, "grad", "grad", {"gradients": (3, "grad_outputs")})
         raise
+
+
+def _is_checkpoint_valid() -> bool:
+    """Whether a checkpoint may run a pass of its own: not in one that goes to chosen inputs only."""
+    return _passes.goes_to_all_leaves()
 
 
 def _check_batches(given: tuple[Any, ...]) -> None:

@@ -15,6 +15,7 @@ from .. import _C, _autocast, _random
 from .._C import Tensor
 from .._errors import VersionError
 from .._modes import enable_grad
+from .._passes import goes_to_all_leaves
 from ..autograd import backward as run_backward, graph
 from ..autograd.function import Function
 
@@ -270,6 +271,11 @@ class CheckpointFunction(Function):
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
+        if not goes_to_all_leaves():
+            raise RuntimeError(
+                "checkpoint: use_reentrant=True in autograd.grad() or backward(inputs=), wanted "
+                "use_reentrant=False, or backward() to all leaves"
+            )
         with enable_grad():
             outputs, args = ctx.replay()
         outputs = (outputs,) if isinstance(outputs, Tensor) else outputs
