@@ -134,6 +134,13 @@ def test_equal_elements_share_the_slope_of_a_median(name, x, wanted, dtype):
     assert leaf.grad.tolist() == pytest.approx(wanted, rel=1e-2 if dtype != libdl.float64 else 1e-12)
 
 
+def test_the_median_of_nothing_has_a_history():
+    leaf = libdl.ones(0, 3, requires_grad=True)
+    y = leaf.median()
+    y.backward()
+    assert y.isnan() and leaf.grad.shape == (0, 3)
+
+
 def test_nans_share_that_of_a_median_too():
     leaf = libdl.tensor([NAN, 1, NAN], requires_grad=True)
     leaf.median().backward()

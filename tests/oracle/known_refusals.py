@@ -230,6 +230,6 @@ def last_windows(c: Context) -> bool:
 @predicate
 def floating_alone(c: Context) -> bool:
     """Losses, bilinear forms and lp_pool of dtypes that they hardly have a meaning for."""
-    words = r"bilinear|cosine_embedding_loss|triplet_margin_loss|poisson_nll_loss|lp_pool\dd"
+    words = r"dropout\dd|bilinear|cosine_embedding_loss|triplet_margin_loss|poisson_nll_loss|lp_pool\dd"
     return bool(re.fullmatch(words, c.base())) and c.refuses() and bool(re.search(
         "wanted (a )?floating|wanted a real dtype", c.found_text()))

@@ -35,8 +35,11 @@ def shares_of_extrema(c: Context) -> bool:
     if given is None:
         return False
     x, (dim, index, source, how) = given[1] or given[2], given.groups()[2:]
-    if how in ("prod", "amax", "amin") and c.derivative() and c.not_finite() and c.only_where(_nan_there):
-        return True
+    if how in ("prod", "amax", "amin") and c.derivative() and c.not_finite():
+        found = np.abs(np.asarray(c.difference.found, float))
+        rounding = 64 * coarsest(c.lines) * max(1, found[np.isfinite(found)].max(initial=0))
+        if c.only_where(_nan_there, lambda w, f: (how == "prod") & (np.abs(w - f) <= rounding)):
+            return True
     if how == "prod" and c.derivative() and right(c):
         return True
     if how == "prod" and (c.difference.where.startswith("t") or c.refused(
@@ -264,7 +267,8 @@ def zero_by_zero(c: Context) -> bool:
              r"atan2|arctan2|angle|dist|cdist|pdist|pairwise_distance|hypot|lp_pool\dd|xlogy)_?$")
     complex_power = "pow" in c.name and "complex" in c.text and c.derivative()
     second = c.difference.where.startswith("h[") and re.search(words, c.name)
-    second = second or c.difference.where.startswith("t[") and re.search(r"lp_pool\dd|xlogy|atan2", c.name)
+    second = second or c.difference.where.startswith("t[") and re.search(
+        r"lp_pool\dd|xlogy|a(rc)?tan2", c.name)
     second = second or c.difference.where.startswith("g[") and "xlogy" in c.name
     at_zero = any((v.numbers == 0).any() for v in c.inputs()) or _repeated(c.inputs()[:1])
     if not c.name:  # in programs
@@ -454,6 +458,8 @@ def corner_of_softplus(c: Context) -> bool:
 def norm_of_order_zero(c: Context) -> bool:
     """A gradient of zeros; none in PyTorch."""
     d = c.difference
+    if c.base() == "dist":
+        return re.search(r"[ =]0(\.0)?\)", c.call) is not None and c.refused("Expected a proper Tensor but got None")
     return c.base() == "norm" and d.aspect == "kind" and d.wanted is None and (
         isinstance(d.found, Seen) and not d.found.numbers.any())
 
@@ -497,3 +503,17 @@ def series_of_trigamma(c: Context) -> bool:
 def means_beside_infinities(c: Context) -> bool:
     return c.base() in ("std_mean", "var_mean") and c.difference.where == "r[1]" and c.only_where(
         lambda w, f: np.isnan(w) & np.isinf(f))
+
+
+@predicate
+def corner_of_prelu(c: Context) -> bool:
+    """At 0 PyTorch's tangent and second derivative are those from above, its gradient is that from below:
+    just below 0 all are libdl's."""
+    call = re.search(r"\b([a-e])\.prelu\(", c.call) or re.search(r"prelu\((\w)\b", c.call)
+    if c.base() != "prelu" or call is None or not c.derivative():
+        return False
+    x = call[1]
+    below = f"T.where({x}.detach() == 0, {x} - T.finfo({x}.dtype).tiny, {x})"
+    changed = re.sub(rf"(prelu\(){x}\b|\b{x}(\.prelu\()", lambda m: (
+        f"{m[1]}{below}" if m[1] else f"{below}{m[2]}"), c.call, count=1)
+    return c.gone(lines_with(c.lines, lambda n, line: changed if line == c.call else None))

@@ -175,6 +175,8 @@ def _median(
 ) -> Tensor | ValuesIndices:
     if dim is None:
         if input.numel() == 0:
+            if input.is_floating_point():
+                return f.sum(input) + math.nan  # with history
             return f.full((), math.nan, dtype=input.dtype, device=input.device)
         found = _median(name, skips, input.flatten(), 0, False)
         assert not isinstance(found, Tensor)
