@@ -20,5 +20,6 @@ def one_dimension(function: str, argument: int, dim: Any, ndim: int) -> int:
                                 ) from None  # fmt: skip
     size = max(ndim, 1)
     if not -size <= number < size:
-        raise IndexRangeError(f"{function}: argument {argument} (dim) is {dim}, wanted {-size} to {size - 1}")
+        raise IndexRangeError(f"{function}: argument {argument} (dim) is {dim}, wanted {-size} to "
+                              f"{size - 1}")  # fmt: skip
     return number

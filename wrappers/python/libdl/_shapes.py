@@ -299,10 +299,11 @@ def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
     if dim is None:
         dim = next((d for d, n in enumerate(input.shape) if n == 3), -1)
     elif input.ndim == 0:
-        raise IndexRangeError(f"cross: argument 3 (dim) is {dim}, but argument 1 (input) has no dimensions")
+        raise IndexRangeError(f"cross: argument 3 (dim) is {dim}, but argument 1 (input) has no "
+                              "dimensions")  # fmt: skip
     if input.ndim != other.ndim:
-        raise ShapeError(f"cross: argument 2 (other) has shape {list(other.shape)}, wanted {input.ndim} dimensions, "
-                         "as argument 1 (input)")  # fmt: skip
+        raise ShapeError(f"cross: argument 2 (other) has shape {list(other.shape)}, wanted "
+                         f"{input.ndim} dimensions, as argument 1 (input)")  # fmt: skip
     if input.ndim == 0 or input.shape[dim] != 3 or other.shape[dim] != 3:
         raise ShapeError(
             f"cross: dimension {dim} of {list(input.shape)} and {list(other.shape)}, wanted size 3"
