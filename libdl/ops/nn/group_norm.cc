@@ -134,7 +134,8 @@ Tensor rms_norm(const Tensor& input, Dims normalized_shape, const Tensor* weight
                   "a floating dtype");
   const Named named(op);
   Shape dims;
-  for (int d = input.ndim() - static_cast<int>(normalized_shape.size()); d < input.ndim(); ++d) dims.push_back(d);
+  for (int d = input.ndim() - static_cast<int>(normalized_shape.size()); d < input.ndim(); ++d)
+    dims.push_back(d);
   const Tensor x = cast(input, normalised_as(input.dtype()));
   const bool wide = x.dtype() == Dtype::kFloat64 || x.dtype() == Dtype::kComplex128;
   const double least =

@@ -18,8 +18,8 @@ Dtype normalised_as(Dtype dtype);
 void check_channels(const char* op, const Tensor& input, int argument, const char* name,
                     const Tensor* x);
 
-// Throws DTYPE or SHAPE, and blames the input, if the vectors agree with each other and not with it.
-// NULL: there is no such vector.
+// Throws DTYPE or SHAPE, and blames the input, if the vectors agree with each other and not with
+// it. NULL: there is no such vector.
 void check_input_of(const char* op, const Tensor& input,
                     std::initializer_list<const Tensor*> vectors);
 
