@@ -311,5 +311,7 @@ def test_kinds_of_errors_of_files_that_cannot_be_read():
     with pytest.raises(EOFError, match="the file is empty"):
         libdl.load("/dev/null")
     for content in (b"hello world", b"\x1f\x8b" + bytes(100), b"PK\x03\x04" + bytes(100), bytes(9)):
-        with pytest.raises(pickle.UnpicklingError):
+        with pytest.raises(pickle.UnpicklingError) as caught:
             libdl.load(io.BytesIO(content))
+        sent = pickle.loads(pickle.dumps(caught.value))
+        assert str(sent) == str(caught.value) and type(sent).__name__ == "FormatError"

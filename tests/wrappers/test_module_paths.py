@@ -6,6 +6,7 @@ import inspect
 import warnings
 
 import pytest
+from wrappers.processes import program
 
 import libdl
 from libdl import nn
@@ -138,3 +139,19 @@ def test_root_mean_squares_by_the_argument_s_name():
 def test_refusals(call, error, text):
     with pytest.raises(error, match=text):
         call()
+
+
+@pytest.mark.parametrize("path", [
+    "_functorch.eager_transforms", "_functorch.vmap", "fx._pytree", "fx.experimental",
+    "nn.modules.linear_cross_entropy_options", "nn.parallel.distributed", "nn.parallel.scatter_gather",
+    "nn.utils._named_member_accessor", "optim._adafactor", "optim._muon", "utils._contextlib",
+    "utils._foreach_utils", "utils.weak",
+])  # fmt: skip
+def test_a_module_that_pytorch_has_imported_is_an_attribute(path):
+    """Of a program that imports libdl alone."""
+    program(f"    import libdl, types\n    assert isinstance(libdl.{path}, types.ModuleType)")
+
+
+def test_a_name_that_is_no_submodule_either_is_explained():
+    with pytest.raises(AttributeError, match="module 'libdl.nn.parallel' has no attribute 'absent'"):
+        libdl.nn.parallel.absent

@@ -129,7 +129,7 @@ def test_words_for_the_compiler_change_nothing():
 
 
 @pytest.mark.parametrize("refused", [
-    lambda: libdl._dynamo.explain(len), lambda: libdl.jit.save(None, "f"), lambda: libdl.jit.load("f"), libdl.jit.ScriptModule,
+    lambda: libdl._dynamo.explain(len), lambda: libdl.jit.save(None, "f"), lambda: libdl.jit.load("f"), lambda: libdl.jit._get_trace_graph(None), libdl.jit.ScriptModule,
     lambda: libdl.onnx.export(None, None, "f"), lambda: libdl.hub.load("a/b", "c"),
     lambda: libdl.hub.load_state_dict_from_url("u"), lambda: libdl.hub.download_url_to_file("u", "d"),
     libdl.distributed.init_process_group, libdl.distributed.ProcessGroup, libdl.SymInt,

@@ -5,8 +5,6 @@ libraries would raise."""
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
-from _pickle import UnpicklingError  # pickle's own, without its import
-
 from . import _C
 
 
@@ -73,7 +71,7 @@ class FileError(Error, OSError):
     """The operating system refused a file operation."""
 
 
-class FormatError(Error, ValueError, UnpicklingError):
+class FormatError(Error, ValueError):
     """A file or message is malformed."""
 
 

@@ -74,10 +74,13 @@ for _kind in (NoAttribute, NoName):
     _kind.__module__ = "builtins"
 
 
-def missing(module: str) -> Any:
-    """A module's __getattr__."""
+def missing(module: str, *submodules: str) -> Any:
+    """A module's __getattr__. submodules: those that PyTorch has imported by then, and libdl imports
+    when they are asked for."""
 
     def __getattr__(name: str) -> Any:
+        if name in submodules:
+            return importlib.import_module(f"{module}.{name}")
         raise NoName(module, name)
 
     return __getattr__

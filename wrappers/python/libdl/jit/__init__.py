@@ -95,6 +95,12 @@ def load(f: Any, *args: Any, **kwargs: Any) -> NoReturn:
                               "not run; make the module in Python and load its state_dict")  # fmt: skip
 
 
+def _get_trace_graph(f: Any, args: Any = (), *more: Any, **kwargs: Any) -> NoReturn:
+    """Raises: packages that count operations by PyTorch's graph can be imported, and count not."""
+    raise NotImplementedError("jit._get_trace_graph: calls are not recorded as PyTorch's graph; "
+                              "utils.flop_counter.FlopCounterMode counts what is computed")  # fmt: skip
+
+
 def trace_module(mod: _T, inputs: Any = None, *args: Any, **kwargs: Any) -> _T:
     """Returns the module itself; see trace."""
     return mod

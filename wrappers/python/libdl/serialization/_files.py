@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pickle import UnpicklingError
 from typing import Any
 
 from .._errors import FormatError, SizeOverflowError, UnsupportedError
@@ -21,7 +22,19 @@ _LOAD_ARGUMENTS = ("encoding", "errors", "fix_imports", "buffers")
 _FORMATS = (None, "safetensors", "torch")
 
 
-class EmptyFile(FormatError, EOFError):  # noqa: N818
+class DamagedFile(FormatError, UnpicklingError):  # noqa: N818
+    """A FormatError of a file. PyTorch raises UnpicklingError for many of them."""
+
+    def __reduce__(self) -> Any:
+        return FormatError, self.args
+
+
+# Tracebacks show the name that is documented.
+DamagedFile.__name__ = DamagedFile.__qualname__ = FormatError.__name__
+DamagedFile.__module__ = FormatError.__module__
+
+
+class EmptyFile(DamagedFile, EOFError):  # noqa: N818
     """There is nothing to be loaded. PyTorch raises EOFError."""
 
 
@@ -111,6 +124,8 @@ def _named(f: Any) -> Iterator[None]:
     except Foreign as error:
         raise error.error from None
     except (FormatError, UnsupportedError) as error:
+        if type(error) is FormatError:
+            error.__class__ = DamagedFile  # its traceback stays
         name = getattr(f, "name", None) if hasattr(f, "read") else os.fsdecode(f)
         if isinstance(name, str) and name not in str(error):
             error.args = (f"{error} (in {name})",)

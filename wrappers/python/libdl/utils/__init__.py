@@ -41,7 +41,7 @@ _FROM = {
 def __getattr__(name: str) -> Any:
     import importlib
 
-    if name in _MODULES:
+    if name in _MODULES or name in ("_contextlib", "_foreach_utils", "weak"):
         return importlib.import_module(f".{name}", __name__)
     if name in _FROM:
         return getattr(importlib.import_module(_FROM[name], __name__), name)

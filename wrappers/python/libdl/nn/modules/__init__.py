@@ -136,3 +136,11 @@ __all__ = [
     "Unfold", "Upsample", "UpsamplingBilinear2d", "UpsamplingNearest2d", "ZeroPad1d", "ZeroPad2d",
     "ZeroPad3d",
 ]  # fmt: skip
+
+
+import typing as _typing  # noqa: E402
+
+from ..._missing import missing as _missing_names  # noqa: E402
+
+if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
+    __getattr__ = _missing_names(__name__, "linear_cross_entropy_options")

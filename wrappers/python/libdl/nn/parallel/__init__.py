@@ -71,3 +71,11 @@ def parallel_apply(modules: Any, inputs: Any, kwargs_tup: Any = None,
                    devices: Any = None) -> NoReturn:  # fmt: skip
     """Refuses: modules on several devices, called at the same time."""
     _refuse("parallel_apply")
+
+
+import typing as _typing  # noqa: E402
+
+from ..._missing import missing as _missing_names  # noqa: E402
+
+if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
+    __getattr__ = _missing_names(__name__, "distributed", "scatter_gather")
