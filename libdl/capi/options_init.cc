@@ -6,14 +6,12 @@
 
 #include <libdl/libdl.h>
 
-#include <cstring>
-
 namespace {
 
 template <size_t kSize, class T>
 void set(T& options) {
-  static_assert(sizeof(T) >= kSize);
-  std::memset(&options, 0, kSize);  // a caller's struct may be shorter than T
+  static_assert(sizeof(T) == kSize, "a caller's struct may be shorter: write kSize bytes only");
+  options = T{};
   options.struct_size = kSize;
 }
 
@@ -121,7 +119,7 @@ void libdl_rprop_options_init(libdl_rprop_options* options) {
 
 void libdl_backward_options_init(libdl_backward_options* options) {
   if (!options) return;
-  set<20>(*options);
+  set<24>(*options);
 }
 
 void libdl_gradcheck_options_init(libdl_gradcheck_options* options) {

@@ -1631,3 +1631,7 @@ _Static_assert(IS(&libdl_cummax, libdl_error * (*)(const libdl_tensor *, int32_t
 _Static_assert(IS(&libdl_cummax_into, libdl_error * (*)(const libdl_tensor *, int32_t, libdl_tensor *, libdl_tensor *)), "libdl_cummax_into");
 _Static_assert(IS(&libdl_cummin, libdl_error * (*)(const libdl_tensor *, int32_t, libdl_tensor **, libdl_tensor **)), "libdl_cummin");
 _Static_assert(IS(&libdl_cummin_into, libdl_error * (*)(const libdl_tensor *, int32_t, libdl_tensor *, libdl_tensor *)), "libdl_cummin_into");
+_Static_assert(LIBDL_DEVICE_META == 31, "LIBDL_DEVICE_META");
+_Static_assert(offsetof(struct libdl_backward_options, batched) == 20, "libdl_backward_options.batched at");
+_Static_assert(sizeof(((struct libdl_backward_options *)0)->batched) == 4, "libdl_backward_options.batched size");
+_Static_assert(IS(((struct libdl_backward_options *)0)->batched, libdl_bool), "libdl_backward_options.batched");

@@ -180,6 +180,8 @@ CASES = [
                lambda: F.rms_norm(ones(2, 3), (2,))),
         Reject((ValueError, RuntimeError), ("rms_norm: argument 2 (normalized_shape) is []",),
                lambda: F.rms_norm(ones(2, 3), ())),
+        Reject((ValueError, RuntimeError), ("rms_norm: argument 2 (normalized_shape) is [2]",),
+               lambda: F.rms_norm(ones(2, 3), (2,), ones(3))),
         Reject((ValueError, RuntimeError), ("rms_norm: argument 3 (weight) has shape [2]",),
                lambda: F.rms_norm(ones(2, 3), (3,), ones(2)))], **rows),
 ]

@@ -125,7 +125,7 @@ Tensor rms_norm(const Tensor& input, Dims normalized_shape, const Tensor* weight
   LIBDL_OBSERVED(rms_norm, input, normalized_shape, weight, eps);
   const char* const op = "rms_norm";
   if (!input.is_complex()) check_floating(op, {input, 1, "input"});
-  check_normalized(op, input, normalized_shape);
+  check_normalized(op, input, normalized_shape, weight);
   if (weight && !same(weight->shape(), normalized_shape))
     fail_argument(LIBDL_ERROR_SHAPE, op, 3, "weight", "has shape " + to_string(weight->shape()),
                   to_string(normalized_shape));

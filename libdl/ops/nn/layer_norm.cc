@@ -2,6 +2,7 @@
 
 #include "ops/nn/layer_norm.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "ops/core/launch.h"
@@ -111,14 +112,19 @@ static bool is_wider(Dtype dtype, const Tensor& x) {
   return dtype == Dtype::kFloat32 && size_of(x.dtype()) == 2 && x.device().is_cpu();
 }
 
-void check_normalized(const char* op, const Tensor& input, Dims normalized_shape) {
-  if (normalized_shape.empty())
-    fail_argument(LIBDL_ERROR_SHAPE, op, 2, "normalized_shape", "is []", "1 dimension or more");
+void check_normalized(const char* op, const Tensor& input, Dims normalized_shape,
+                      const Tensor* weight) {
   const int lead = input.ndim() - static_cast<int>(normalized_shape.size());
-  if (lead < 0 || !same(input.shape().subspan(lead), normalized_shape))
+  const bool some = !normalized_shape.empty();
+  if (some && lead >= 0 && same(input.shape().subspan(lead), normalized_shape)) return;
+  const bool sizes =
+      some && *std::min_element(normalized_shape.begin(), normalized_shape.end()) >= 0;
+  if (sizes && (!weight || same(weight->shape(), normalized_shape)))
     fail_argument(
         LIBDL_ERROR_SHAPE, op, 1, "input", "has shape " + to_string(input.shape()),
         to_string(normalized_shape) + ", which is normalized_shape, as its last dimensions");
+  fail_argument(LIBDL_ERROR_SHAPE, op, 2, "normalized_shape", "is " + to_string(normalized_shape),
+                "the last dimensions of " + to_string(input.shape()));
 }
 
 static Norm check(const Tensor& x, Dims shape, const Tensor* weight, const Tensor* bias) {
@@ -126,7 +132,7 @@ static Norm check(const Tensor& x, Dims shape, const Tensor* weight, const Tenso
   if (!is_floating(x.dtype()))
     fail_argument(LIBDL_ERROR_DTYPE, op, 1, "input", std::string("is ") + name_of(x.dtype()),
                   "a floating dtype");
-  check_normalized(op, x, shape);
+  check_normalized(op, x, shape, weight);
   const auto fits = [&](int argument, const char* name, const Tensor* p) {
     if (!p) return;
     if (!same(p->shape(), shape))

@@ -7,8 +7,10 @@
 
 namespace libdl {
 
-// Throws SHAPE unless the input's last dimensions are these, of which there must be one.
-void check_normalized(const char* op, const Tensor& input, Dims normalized_shape);
+// Throws SHAPE unless the input's last dimensions are these, of which there must be one; blames the
+// input if the weight, where there is one, has them.
+void check_normalized(const char* op, const Tensor& input, Dims normalized_shape,
+                      const Tensor* weight);
 
 Tensor layer_norm(const Tensor& input, Dims normalized_shape, const Tensor* weight,
                   const Tensor* bias, double eps);
