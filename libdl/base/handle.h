@@ -27,7 +27,6 @@ struct Grave {
 template <class T>
 class Handle : public Counted {
  public:
-  using Counted::Counted;
   static void operator delete(Handle* handle, std::destroying_delete_t) noexcept {
     static_assert(sizeof(T) >= sizeof(Grave));
     T* const object = static_cast<T*>(handle);
@@ -38,6 +37,10 @@ class Handle : public Counted {
     else
       ::operator delete(object);
   }
+
+ private:
+  friend T;
+  explicit Handle(Tag tag) : Counted(tag) {}
 };
 
 }  // namespace libdl

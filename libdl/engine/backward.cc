@@ -203,7 +203,7 @@ static void one_by_one(int64_t batch, std::span<Tensor> incoming, std::span<Tens
       gradients[i] = {};
       continue;
     }
-    const Tensor like = *found;
+    const Tensor& like = *found;
     for (Tensor& t : made[i])
       if (!t.defined()) t = zeros(like.shape(), like.dtype(), like.device());
     gradients[i] = stack(made[i], 0);

@@ -133,7 +133,8 @@ def test_what_files_do_not_hold_is_named(tmp_path):
             libdl.save(value, tmp_path / "x", format="safetensors")
 
 
-def test_pickles_of_files_errors_keep_their_type():
+@pytest.mark.parametrize("content", [b"", b"no file at all"])
+def test_pickles_of_files_errors_keep_their_type(content):
     with pytest.raises(libdl.Error) as caught:
-        libdl.load(io.BytesIO(b"no file at all"))
+        libdl.load(io.BytesIO(content))
     assert type(pickle.loads(pickle.dumps(caught.value))) is type(caught.value)

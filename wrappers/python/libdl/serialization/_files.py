@@ -26,7 +26,8 @@ class DamagedFile(FormatError, UnpicklingError):  # noqa: N818
     """A FormatError of a file. PyTorch raises UnpicklingError for many of them."""
 
     def __reduce__(self) -> Any:
-        return FormatError, self.args
+        _, args, *state = super().__reduce__()
+        return _unpickled, (isinstance(self, EOFError), *args), *state
 
 
 # Tracebacks show the name that is documented.
@@ -36,6 +37,11 @@ DamagedFile.__module__ = FormatError.__module__
 
 class EmptyFile(DamagedFile, EOFError):  # noqa: N818
     """There is nothing to be loaded. PyTorch raises EOFError."""
+
+
+def _unpickled(empty: bool, *args: Any) -> DamagedFile:
+    """By a function, for the classes are found under no name of their own."""
+    return (EmptyFile if empty else DamagedFile)(*args)
 
 
 def save(

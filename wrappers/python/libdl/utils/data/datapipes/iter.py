@@ -78,7 +78,7 @@ class SamplerIterDataPipe(Pipe):
     """What a sampler, made with the pipe as its data, chooses: indices."""
 
     def __init__(
-        self, datapipe: Pipe, sampler: type[_Sampler] = SequentialSampler,
+        self, datapipe: Pipe, sampler: type[_Sampler[Any]] = SequentialSampler,
         sampler_args: tuple[Any, ...] | None = None, sampler_kwargs: dict[str, Any] | None = None,
     ) -> None:  # fmt: skip
         self.datapipe = datapipe
@@ -312,14 +312,15 @@ class ShufflerIterDataPipe(Pipe):
         inner: Any = datapipe
         self.datapipe: Pipe = inner.unbatch(unbatch_level=unbatch_level) if unbatch_level else inner
         self.buffer_size = buffer_size
-        self._shuffles, self._seed = True, None
+        self._shuffles = True
+        self._seed: int | None = None
 
     def set_shuffle(self, shuffle: bool = True) -> ShufflerIterDataPipe:
         self._shuffles = shuffle
         return self
 
     def set_seed(self, seed: int) -> ShufflerIterDataPipe:
-        self._seed: int | None = seed
+        self._seed = seed
         return self
 
     def __iter__(self) -> Iterator[Any]:

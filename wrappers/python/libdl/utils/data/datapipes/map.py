@@ -56,7 +56,7 @@ class MapperMapDataPipe(Pipe):
         return self.fn(self.datapipe[index])
 
     def __len__(self) -> int:
-        return len(self.datapipe)  # type: ignore[arg-type]
+        return len(self.datapipe)
 
 
 @functional_datapipe("batch")
@@ -78,14 +78,14 @@ class BatcherMapDataPipe(Pipe):
     def __getitem__(self, index: int) -> Any:
         if not 0 <= index < len(self):
             raise IndexError(f"batch: index {index} is out of bounds of {len(self)} batches")
-        count: int = len(self.datapipe)  # type: ignore[arg-type]
+        count: int = len(self.datapipe)
         first = index * self.batch_size
         return self.wrapper_class(
             [self.datapipe[i] for i in range(first, min(first + self.batch_size, count))]
         )
 
     def __len__(self) -> int:
-        count: int = len(self.datapipe)  # type: ignore[arg-type]
+        count: int = len(self.datapipe)
         return count // self.batch_size if self.drop_last else -(-count // self.batch_size)
 
 
