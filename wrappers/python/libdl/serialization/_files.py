@@ -26,8 +26,8 @@ class DamagedFile(FormatError, UnpicklingError):  # noqa: N818
     """A FormatError of a file. PyTorch raises UnpicklingError for many of them."""
 
     def __reduce__(self) -> Any:
-        _, args, *state = super().__reduce__()
-        return _unpickled, (isinstance(self, EOFError), *args), *state
+        made: tuple[Any, ...] = tuple(super().__reduce__())  # of class, arguments and attributes
+        return _unpickled, (isinstance(self, EOFError), *made[1]), *made[2:]
 
 
 # Tracebacks show the name that is documented.
