@@ -177,12 +177,11 @@ static bool any_defined(std::span<const Tensor> tensors) {
   return std::any_of(tensors.begin(), tensors.end(), [](const Tensor& t) { return t.defined(); });
 }
 
-// One gradient of a batch at a time: what `run` makes of each, whether it replaces them or fills
-// empty places, becomes a batch again.
+// What `run` makes of each gradient of a batch, whether it replaces them or fills empty places,
+// becomes a batch again.
 template <class F>
-static void one_by_one(int64_t batch, std::span<Tensor> incoming, std::span<Tensor> gradients,
-                       F run) {
-  if (batch == 0) return run(incoming, gradients);
+[[gnu::noinline, gnu::cold]] static void run_for_each(int64_t batch, std::span<Tensor> incoming,
+                                                      std::span<Tensor> gradients, F run) {
   const auto of = [](const Tensor& all, int64_t k) {
     return all.defined() ? select(all, 0, k) : Tensor();
   };
@@ -208,6 +207,16 @@ static void one_by_one(int64_t batch, std::span<Tensor> incoming, std::span<Tens
       if (!t.defined()) t = zeros(like.shape(), like.dtype(), like.device());
     gradients[i] = stack(made[i], 0);
   }
+}
+
+// One gradient at a time, of a batch or the only one.
+template <class F>
+static void one_by_one(int64_t batch, std::span<Tensor> incoming, std::span<Tensor> gradients,
+                       F run) {
+  if (batch == 0) [[likely]]
+    run(incoming, gradients);
+  else
+    run_for_each(batch, incoming, gradients, run);
 }
 
 // Tensor hooks in order of registration, then retained gradients. Whether a gradient is left. The
@@ -250,18 +259,18 @@ bool Walk::capture(Node& node, std::span<const Tensor> dy) {
   return true;
 }
 
-void Walk::apply_rule(Node& node, std::span<Tensor> dy, std::span<Tensor> dx,
-                      std::span<const bool> wanted) {
+inline void Walk::apply_rule(Node& node, std::span<Tensor> dy, std::span<Tensor> dx,
+                             std::span<const bool> wanted) {
   SavedReader saved(node, !options_.retain_graph);
   const auto apply = [&](std::span<Tensor> arrived, std::span<Tensor> gradients, int64_t batch) {
     Backward view(node, arrived, gradients, wanted, saved, options_.create_graph, batch);
     node.rule->vjp(view);
   };
-  if (node.rule->takes_batch || !batch_) {
+  if (!batch_ || node.rule->takes_batch) [[likely]] {
     apply(dy, dx, batch_);
   } else {
     const UnpackedOnce unpacked(node);
-    one_by_one(batch_, dy, dx, [&](std::span<Tensor> arrived, std::span<Tensor> gradients) {
+    run_for_each(batch_, dy, dx, [&](std::span<Tensor> arrived, std::span<Tensor> gradients) {
       apply(arrived, gradients, 0);
     });
   }
