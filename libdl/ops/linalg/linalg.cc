@@ -78,27 +78,23 @@ static Tensor times_batch(const Tensor& m, const Tensor& dy) {
   return permute(reshape(bmm(m, reshape(permute(dy, there), beside)), apart), back);
 }
 
-static void mm_vjp(Backward& b) {
+// Of matrices, and of batches of them.
+static void product_vjp(Backward& b) {
+  const int cols = b.dy().ndim() - b.lead() - 1, rows = cols - 1;
+  const auto times = [rows](const Tensor& x, const Tensor& y) {
+    return rows == 0 ? mm(x, y) : bmm(x, y);
+  };
   if (b.needs(0)) {
-    const Tensor right = conj(transpose(b.saved(1), 0, 1));
-    b.set_grad(0, b.batch() ? batch_times(b.dy(), right) : mm(b.dy(), right));
+    const Tensor right = conj(transpose(b.saved(1), rows, cols));
+    b.set_grad(0, b.batch() ? batch_times(b.dy(), right) : times(b.dy(), right));
   }
   if (b.needs(1)) {
-    const Tensor left = conj(transpose(b.saved(0), 0, 1));
-    b.set_grad(1, b.batch() ? times_batch(left, b.dy()) : mm(left, b.dy()));
+    const Tensor left = conj(transpose(b.saved(0), rows, cols));
+    b.set_grad(1, b.batch() ? times_batch(left, b.dy()) : times(left, b.dy()));
   }
 }
-static void bmm_vjp(Backward& b) {
-  if (b.needs(0)) {
-    const Tensor right = conj(transpose(b.saved(1), 1, 2));
-    b.set_grad(0, b.batch() ? batch_times(b.dy(), right) : bmm(b.dy(), right));
-  }
-  if (b.needs(1)) {
-    const Tensor left = conj(transpose(b.saved(0), 1, 2));
-    b.set_grad(1, b.batch() ? times_batch(left, b.dy()) : bmm(left, b.dy()));
-  }
-}
-static const Rule kMm{"mm", mm_vjp, false, true}, kBmm{"bmm", bmm_vjp, false, true};
+static const Rule kMm{.name = "mm", .vjp = product_vjp, .takes_batch = true},
+    kBmm{.name = "bmm", .vjp = product_vjp, .takes_batch = true};
 
 // The sum of the products with each tangent, for f linear in both arguments.
 template <class F>
@@ -406,7 +402,7 @@ static void linear_vjp(Backward& b) {
     b.set_grad(2, sum(apart, Dims(rows)));
   }
 }
-static const Rule kLinear{"linear", linear_vjp, false, true};
+static const Rule kLinear{.name = "linear", .vjp = linear_vjp, .takes_batch = true};
 
 static void check_linear(const Tensor& x, const Tensor& w, const Tensor* bias) {
   const char* const op = "linear";
