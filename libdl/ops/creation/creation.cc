@@ -27,14 +27,16 @@ Device device_or_default(const char* op, int argument, std::optional<Device> dev
   return wanted;
 }
 
+Device device_or_default(const char* op, int argument, std::optional<Device> device, Into into) {
+  return !device && into ? into.tensor().device() : device_or_default(op, argument, device);
+}
+
 static Dtype or_default(Dtype dtype) { return dtype == Dtype::kNone ? default_dtype() : dtype; }
 
 // The result, or the destination after its checks.
-// Without a device the destination's, if there is one.
 static Tensor target(const char* op, Dims shape, Dtype dtype, std::optional<Device> device,
                      int device_argument, Into into) {
-  const Device where =
-      !device && into ? into.tensor().device() : device_or_default(op, device_argument, device);
+  const Device where = device_or_default(op, device_argument, device, into);
   checked_numel(shape, dtype, op, 1, "shape");  // errors in the operator's own name
   if (!into) return empty(shape, dtype, where);
   Call call(op, into, {});

@@ -27,5 +27,7 @@ Tensor full_like(const Tensor& input, const Tensor& fill_value, Dtype dtype,
 
 // The device on which an operator without inputs makes its result.
 Device device_or_default(const char* op, int argument, std::optional<Device> device);
+// Without a device the destination's, if there is one.
+Device device_or_default(const char* op, int argument, std::optional<Device> device, Into into);
 
 }  // namespace libdl

@@ -70,11 +70,6 @@ static Device checked_device(const char* op, int argument, std::optional<Device>
   return device_or_default(op, argument, device);
 }
 
-// The destination's, if there is one.
-static Device default_device(Into into) {
-  return into ? into.tensor().device() : state().default_device;
-}
-
 void check_inexact(const char* op, int argument, const char* name, Dtype dtype) {
   if (!is_inexact(dtype))
     fail_argument(LIBDL_ERROR_DTYPE, op, argument, name, std::string("is ") + name_of(dtype),
@@ -140,7 +135,7 @@ Tensor rand(Dims shape, Generator* generator, Dtype dtype, std::optional<Device>
   check_inexact("rand", 3, "dtype", type);
   checked_numel(shape, type, "rand", 1, "shape");
   return drawn("rand", {Distribution::kUniform}, shape, type,
-               checked_device("rand", 4, device, default_device(into)), generator, into);
+               device_or_default("rand", 4, device, into), generator, into);
 }
 
 Tensor randn(Dims shape, Generator* generator, Dtype dtype, std::optional<Device> device,
@@ -151,7 +146,7 @@ Tensor randn(Dims shape, Generator* generator, Dtype dtype, std::optional<Device
   check_inexact("randn", 3, "dtype", type);
   checked_numel(shape, type, "randn", 1, "shape");
   return drawn("randn", standard_normal(type), shape, type,
-               checked_device("randn", 4, device, default_device(into)), generator, into);
+               device_or_default("randn", 4, device, into), generator, into);
 }
 
 static Draw integers(const char* op, int argument, int64_t low, int64_t high, Dtype dtype,
@@ -178,8 +173,8 @@ Tensor randint(std::optional<int64_t> low, int64_t high, Dims shape, Generator* 
   const Dtype type = dtype == Dtype::kNone ? Dtype::kInt64 : dtype;
   checked_numel(shape, type, "randint", 3, "shape");
   const Draw draw = integers("randint", 2, low.value_or(0), high, type, 5);
-  return drawn("randint", draw, shape, type,
-               checked_device("randint", 6, device, default_device(into)), generator, into);
+  return drawn("randint", draw, shape, type, device_or_default("randint", 6, device, into),
+               generator, into);
 }
 
 // n words of the generator, shuffled where they lie: in the host's memory, for each step needs the
@@ -214,7 +209,7 @@ Tensor randperm(int64_t n, Generator* generator, Dtype dtype, std::optional<Devi
              "a dtype that does");
   const int64_t shape[] = {n};
   checked_numel(shape, Dtype::kInt64, "randperm", 1, "n");
-  const Device place = checked_device("randperm", 4, device, default_device(into));
+  const Device place = device_or_default("randperm", 4, device, into);
   if (is_meta(place)) return call.done(empty(shape, type, place));
   Refund refund(generator);
   const bool narrow = n <= std::numeric_limits<int32_t>::max();
