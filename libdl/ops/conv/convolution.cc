@@ -139,7 +139,7 @@ static void convolution_vjp(Backward& b) {
 // -- the call -------------------------------------------------------------------------------------
 
 static const Rule& rule_of(const Convolved& a) {
-  static const Rule kRule{"convolution", convolution_vjp, false, true};
+  static const Rule kRule{.name = "convolution", .vjp = convolution_vjp, .takes_batch = true};
   return renamed(kRule, a.c.op);
 }
 

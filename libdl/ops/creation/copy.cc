@@ -89,7 +89,8 @@ Tensor full(Dims shape, const Tensor& value, Dtype dtype, Device device) {
 
 // The identity up to dtype: the engine casts what comes back.
 static void copy_vjp(Backward& b) { b.set_grad(0, b.dy()); }
-static const Rule kClone{"clone", copy_vjp, false, true}, kCast{"to", copy_vjp, false, true};
+static const Rule kClone{.name = "clone", .vjp = copy_vjp, .takes_batch = true},
+    kCast{.name = "to", .vjp = copy_vjp, .takes_batch = true};
 
 // The operator's end: y has x's elements.
 static Tensor copied(Call& call, Tensor y, const Rule& rule) {
@@ -177,7 +178,7 @@ static void copy_into_vjp(Backward& b) {
     b.set_grad(1, to(sum_to(b.dy(), a.shape, b.lead()), Dtype::kNone, a.from, false, false));
   if (b.needs(0)) b.set_grad(0, zeros(b.dy().shape(), b.dy().dtype(), b.dy().device()));
 }
-static const Rule kCopyInto{"copy_", copy_into_vjp, false, true};
+static const Rule kCopyInto{.name = "copy_", .vjp = copy_into_vjp, .takes_batch = true};
 
 // dst's dtype decides; complex numbers are not cut to their real part.
 static void check_part(const char* op, const char* name, const Tensor& src, Dtype dtype) {

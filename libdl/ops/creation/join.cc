@@ -41,7 +41,7 @@ static void cat_vjp(Backward& b) {
     start += a.sizes[i];
   }
 }
-static const Rule kCat{"cat", cat_vjp, false, true};
+static const Rule kCat{.name = "cat", .vjp = cat_vjp, .takes_batch = true};
 
 static Shape joined_shape(const Call& call, TensorSpan tensors, int dim, const Tensor& first,
                           CatAttr& attr) {
@@ -254,7 +254,7 @@ static void flip_vjp(Backward& b) {
   for (int64_t& d : dims) d += b.lead();
   b.set_grad(0, flip(b.dy(), dims));
 }
-static const Rule kFlip{"flip", flip_vjp, false, true};
+static const Rule kFlip{.name = "flip", .vjp = flip_vjp, .takes_batch = true};
 
 Tensor flip(const Tensor& input, Dims dims) {
   LIBDL_OBSERVED(flip, input, dims);

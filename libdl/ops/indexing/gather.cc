@@ -56,7 +56,7 @@ static void gather_vjp(Backward& b) {
   }
   b.set_grad(0, scatter_add(dx, a.dim + b.lead(), index, dy, Into(dx)));
 }
-static const Rule kGather{"gather", gather_vjp, false, true};
+static const Rule kGather{.name = "gather", .vjp = gather_vjp, .takes_batch = true};
 
 Tensor gather(const Tensor& input, int32_t dim, const Tensor& index, bool sparse_grad, Into into) {
   LIBDL_OBSERVED(gather, input, dim, index, sparse_grad, into);

@@ -163,7 +163,7 @@ static void index_vjp(Backward& b) {
   }
   b.set_grad(0, index_put(dx, saved_list(b, a), dy, true, Into(dx)));
 }
-static const Rule kIndex{"index", index_vjp, false, true};
+static const Rule kIndex{.name = "index", .vjp = index_vjp, .takes_batch = true};
 
 Tensor index(const Tensor& input, TensorSpan indices, Into into) {
   LIBDL_OBSERVED(index, input, indices, into);

@@ -126,7 +126,8 @@ static void index_select_vjp(Backward& b) {
   if (b.batch() && a.shape.empty()) return b.set_grad(0, reshape(b.dy(), shape));
   b.set_grad(0, index_add(dx, a.dim + b.lead(), b.saved(0), b.dy(), nullptr, Into(dx)));
 }
-static const Rule kIndexSelect{"index_select", index_select_vjp, false, true};
+static const Rule kIndexSelect{
+    .name = "index_select", .vjp = index_select_vjp, .takes_batch = true};
 
 static Tensor selected(Call& call, const Tensor& input, int axis, const Tensor& at, Into into) {
   check_count(call, input, at.numel());

@@ -105,7 +105,7 @@ static void layer_norm_vjp(Backward& b) {
   else
     by_kernel(b, a, x, weight);
 }
-static const Rule kLayerNorm{"layer_norm", layer_norm_vjp, false, true};
+static const Rule kLayerNorm{.name = "layer_norm", .vjp = layer_norm_vjp, .takes_batch = true};
 
 // float32 beside 16 bits, as autocast leaves them.
 static bool is_wider(Dtype dtype, const Tensor& x) {

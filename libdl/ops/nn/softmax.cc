@@ -49,8 +49,8 @@ static void softmax_vjp(Backward& b) {
   b.set_grad(0, b.differentiated() || b.batch() ? gradient(b.dy(), y, at + b.lead(), log)
                                                 : gradient_in_one_pass(b.dy(), y, at, log));
 }
-static const Rule kSoftmax{"softmax", softmax_vjp<false>, false, true};
-static const Rule kLogSoftmax{"log_softmax", softmax_vjp<true>, false, true};
+static const Rule kSoftmax{.name = "softmax", .vjp = softmax_vjp<false>, .takes_batch = true};
+static const Rule kLogSoftmax{.name = "log_softmax", .vjp = softmax_vjp<true>, .takes_batch = true};
 
 static Tensor normalised(const char* op, const Rule& rule, bool log, const Tensor& input,
                          int32_t dim, Dtype dtype, Into into) {

@@ -50,8 +50,8 @@ static void extremum_vjp(Backward& b) {
   const Dtype dtype = b.dy().dtype();
   b.set_grad(0, shares_of_ties(r.kept(b.dy(), b), b.saved(0), b.saved(1), r, dtype));
 }
-static const Rule kMaxRule{"amax", extremum_vjp, false, true};
-static const Rule kMinRule{"amin", extremum_vjp, false, true};
+static const Rule kMaxRule{.name = "amax", .vjp = extremum_vjp, .takes_batch = true};
+static const Rule kMinRule{.name = "amin", .vjp = extremum_vjp, .takes_batch = true};
 
 static Tensor extremum(const char* op, const Rule& rule, kernels::Reduction kind,
                        const Tensor& input, std::optional<Dims> dims, bool keepdim, Into into) {
@@ -111,8 +111,8 @@ static void chosen_vjp(Backward& b) {
   const ChosenAttr& a = b.attr<ChosenAttr>();
   b.set_grad(0, where_chosen(a.dims.kept(b.dy(), b), b.saved(0), a));
 }
-static const Rule kMaxDim{"max", chosen_vjp, false, true};
-static const Rule kMinDim{"min", chosen_vjp, false, true};
+static const Rule kMaxDim{.name = "max", .vjp = chosen_vjp, .takes_batch = true};
+static const Rule kMinDim{.name = "min", .vjp = chosen_vjp, .takes_batch = true};
 
 static std::tuple<Tensor, Tensor> extremum_dim(const char* op, const Rule& rule,
                                                kernels::Reduction kind, const Tensor& input,

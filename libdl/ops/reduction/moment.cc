@@ -77,7 +77,8 @@ static void std_vjp(Backward& b) {
   const VarAttr& a = b.attr<VarAttr>();
   b.set_grad(0, cast(std_gradient(a.dims.kept(wide(b.dy()), b), wide(x), y, a), x.dtype()));
 }
-static const Rule kVar{"var", var_vjp, false, true}, kStd{"std", std_vjp, false, true};
+static const Rule kVar{.name = "var", .vjp = var_vjp, .takes_batch = true},
+    kStd{.name = "std", .vjp = std_vjp, .takes_batch = true};
 
 // Of complex numbers: the mean of |x - mean|^2, that is both parts' variances added.
 static Tensor measured(const Tensor& x, const ReducedDims& r, bool keepdim, double correction,
@@ -179,7 +180,7 @@ static void norm_vjp(Backward& b) {
   const NormAttr& a = b.attr<NormAttr>();
   b.set_grad(0, cast(norm_gradient(a.dims.kept(wide(b.dy()), b), wide(x), y, a), x.dtype()));
 }
-static const Rule kNorm{"norm", norm_vjp, false, true};
+static const Rule kNorm{.name = "norm", .vjp = norm_vjp, .takes_batch = true};
 
 Tensor norm(const Tensor& input, const Tensor* p, std::optional<Dims> dims, bool keepdim,
             Dtype dtype, Into into) {
@@ -231,7 +232,7 @@ static void logsumexp_vjp(Backward& b) {
   const Tensor derivative = logsumexp_derivative(wide(x), y, r);
   b.set_grad(0, cast(mul(r.kept(wide(b.dy()), b), conj(derivative)), x.dtype()));
 }
-static const Rule kLogsumexp{"logsumexp", logsumexp_vjp, false, true};
+static const Rule kLogsumexp{.name = "logsumexp", .vjp = logsumexp_vjp, .takes_batch = true};
 
 // Of complex numbers, by steps: log(sum(exp(x - m))) + m, with the largest real part as m.
 static Tensor logsumexp_complex(const Tensor& x, const ReducedDims& r, bool keepdim) {

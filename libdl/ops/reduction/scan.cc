@@ -47,7 +47,7 @@ static void cumsum_vjp(Backward& b) {
   const int64_t dims[] = {at};
   b.set_grad(0, flip(cumsum(flip(b.dy(), dims), at), dims));
 }
-static const Rule kCumsum{"cumsum", cumsum_vjp, false, true};
+static const Rule kCumsum{.name = "cumsum", .vjp = cumsum_vjp, .takes_batch = true};
 
 Tensor cumsum(const Tensor& input, int32_t dim, Dtype dtype, Into into) {
   LIBDL_OBSERVED(cumsum, input, dim, dtype, into);

@@ -38,8 +38,8 @@ static std::vector<Tensor> arrived(Backward& b) {
 static int place_of(const Backward& b) { return b.attr<PartsAttr>().at + b.lead(); }
 static void split_vjp(Backward& b) { b.set_grad(0, cat(arrived(b), place_of(b))); }
 static void unbind_vjp(Backward& b) { b.set_grad(0, stack(arrived(b), place_of(b))); }
-static const Rule kSplit{"split", split_vjp, false, true};
-static const Rule kUnbind{"unbind", unbind_vjp, false, true};
+static const Rule kSplit{.name = "split", .vjp = split_vjp, .takes_batch = true};
+static const Rule kUnbind{.name = "unbind", .vjp = unbind_vjp, .takes_batch = true};
 
 // -- the views ------------------------------------------------------------------------------------
 
