@@ -94,6 +94,14 @@ constexpr TileFn number_form() {
 #undef LIBDL_SHIFT
 
 #if HWY_TARGET == HWY_AVX3
+// The elements that do not fill a vector.
+template <class T, bool kLeft, class By>
+void shift_rest(const T* x, const By* by, T* y, int64_t n) {
+  const void* const in[] = {x, by};
+  using Op = std::conditional_t<kLeft, shift_left_op, shift_right_op>;
+  scalar_tile<Op, kernels::Wrapping<T>, 2>(in, y, n);
+}
+
 // Bytes by bytes, which are widened to have a shift for each lane.
 template <class T, bool kLeft>
 void shift_bytes(const void* const* in, void* out, int64_t n) {
@@ -116,9 +124,7 @@ void shift_bytes(const void* const* in, void* out, int64_t n) {
     const auto low = hn::TruncateTo(bytes, hn::BitCast(u, moved));
     hn::StoreU(low, bytes, reinterpret_cast<uint8_t*>(y + i));
   }
-  const void* const left[] = {x + i, by + i};
-  using Op = std::conditional_t<kLeft, shift_left_op, shift_right_op>;
-  scalar_tile<Op, kernels::Wrapping<T>, 2>(left, y + i, n - i);
+  shift_rest<T, kLeft>(x + i, by + i, y + i, n - i);
 }
 // The processor has a shift for each lane of 16 bits; those that are too large, negative ones among
 // them, shift everything out.
@@ -134,9 +140,7 @@ void shift_shorts(const void* const* in, void* out, int64_t n) {
     const auto value = hn::LoadU(d, x + i), bits = hn::LoadU(d, by + i);
     hn::StoreU(kLeft ? hn::Shl(value, bits) : hn::Shr(value, bits), d, y + i);
   }
-  const void* const left[] = {x + i, by + i};
-  using Op = std::conditional_t<kLeft, shift_left_op, shift_right_op>;
-  scalar_tile<Op, kernels::Wrapping<T>, 2>(left, y + i, n - i);
+  shift_rest<T, kLeft>(x + i, by + i, y + i, n - i);
 }
 #define LIBDL_SHIFT(name, left)                                                        \
   if constexpr (sizeof(T) == 1 && e == Expression::name) return &shift_bytes<T, left>; \
