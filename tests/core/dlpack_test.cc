@@ -13,9 +13,12 @@
 
 #include "tensor/mapping.h"
 #include "tensor/row_major.h"
+#include "tests/core/code_of.h"
 
 namespace libdl {
 namespace {
+
+using test::code_of;
 
 using dlpack::Managed;
 using dlpack::ManagedVersioned;
@@ -53,15 +56,6 @@ struct Producer {
     return from_dlpack(&old, copy);
   }
 };
-
-libdl_error_code code_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.code();
-  }
-  return LIBDL_OK;
-}
 
 Tensor iota(Dims shape) {
   Tensor x = empty(shape, Dtype::kFloat32);

@@ -17,21 +17,15 @@
 #include "tensor/dlpack.h"
 #include "tensor/row_major.h"
 #include "tensor/storage.h"
+#include "tests/core/code_of.h"
 
 namespace libdl {
 namespace {
 
+using test::code_of;
+
 constexpr Device kMeta{LIBDL_DEVICE_META, 0};
 constexpr int64_t kPetabyte[] = {int64_t{1} << 50};
-
-libdl_error_code code_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.code();
-  }
-  return LIBDL_OK;
-}
 
 Tensor on_meta(Dims shape) { return empty(shape, Dtype::kUint8, kMeta); }
 

@@ -17,9 +17,12 @@
 #include "ops/creation/random.h"
 #include "ops/nn/dropout.h"
 #include "ops/view/view.h"
+#include "tests/core/code_of.h"
 
 namespace libdl {
 namespace {
+
+using test::code_of;
 
 template <class T = float>
 std::vector<T> values(const Tensor& x) {
@@ -28,16 +31,6 @@ std::vector<T> values(const Tensor& x) {
 }
 
 constexpr int64_t kThousand[] = {1000}, kTen[] = {10}, kThree[] = {3};
-
-template <class F>
-libdl_error_code code_of(F&& f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.code();
-  }
-  return LIBDL_OK;
-}
 
 // -- generators -----------------------------------------------------------------------------------
 

@@ -21,11 +21,14 @@
 #include "io/checksum.h"
 #include "ops/view/view.h"
 #include "tensor/row_major.h"
+#include "tests/core/code_of.h"
 #include "tests/core/folder.h"
 #include "tests/core/whole.h"
 
 namespace libdl {
 namespace {
+
+using test::code_of;
 
 namespace fs = std::filesystem;
 
@@ -40,17 +43,6 @@ std::string with_header(const std::string& json, size_t data_bytes) {
 
 File from_bytes(const std::string& bytes, bool share = false) {
   return open_memory(bytes.data(), static_cast<int64_t>(bytes.size()), share, nullptr, nullptr);
-}
-
-libdl_error_code code_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.code();
-  } catch (const std::bad_alloc&) {
-    return LIBDL_ERROR_OUT_OF_MEMORY;
-  }
-  return LIBDL_OK;
 }
 
 Tensor bytes_tensor(Dims shape, Dtype dtype, int first = 0) {
