@@ -73,7 +73,7 @@ def apply_shuffle_settings(datapipe: Any, shuffle: bool | None = None) -> Any:
     if shuffle and not found:
         raise NotImplementedError(
             f"apply_shuffle_settings: shuffle is True, but no pipe of {type(datapipe).__name__} has "
-            "set_shuffle() and set_seed(); PyTorch's Shuffler, which it would add, is not here"
+            "set_shuffle() and set_seed(), wanted .shuffle() in it: none is added behind it"
         )
     for pipe in found:
         pipe.set_shuffle(shuffle)

@@ -4,7 +4,9 @@ registered under that name, made of pipe; PyTorch's own are in iter and map."""
 
 from __future__ import annotations
 
+import copy
 import functools
+import warnings
 from collections.abc import Callable
 from typing import Any, ClassVar, TypeVar
 
@@ -71,6 +73,25 @@ class MapDataPipe(_Chained, Dataset[_Sample]):
     """A Dataset with such methods."""
 
     functions: ClassVar[dict[str, Callable[..., Any]]] = {}
+
+
+def own_copy(name: str, given: Any) -> Any:
+    """A deep copy; with a warning what is given itself, if it cannot be copied."""
+    try:
+        return copy.deepcopy(given)
+    except TypeError:
+        warnings.warn(f"{name}: what is given cannot be copied, and is used itself: pass "
+                      "deepcopy=False to say so", stacklevel=3)  # fmt: skip
+        return given
+
+
+def check_pipes(name: str, datapipes: tuple[Any, ...], kind: type[Any]) -> None:
+    """Raises unless there are some, all of the kind."""
+    if not datapipes:
+        raise ValueError(f"{name}: no pipe is given")
+    for pipe in datapipes:
+        if not isinstance(pipe, kind):
+            raise TypeError(f"{name}: found {type(pipe).__name__}, wanted {kind.__name__}s")
 
 
 class _IterDataPipeSerializationWrapper(IterDataPipe[Any]):

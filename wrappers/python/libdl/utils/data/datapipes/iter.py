@@ -17,7 +17,7 @@ import itertools
 import os
 import random
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import libdl
@@ -25,7 +25,7 @@ import libdl
 from ..collate import default_collate
 from ..sampler import Sampler as _Sampler, SequentialSampler
 from ._decorator import functional_datapipe
-from .datapipe import DataChunk, IterDataPipe
+from .datapipe import DataChunk, IterDataPipe, check_pipes, own_copy
 
 __all__ = [
     "Batcher", "Collator", "Concater", "Demultiplexer", "FileLister", "FileOpener", "Filter", "Forker",
@@ -59,16 +59,7 @@ class IterableWrapperIterDataPipe(Pipe):
         self.iterable, self.deepcopy = iterable, deepcopy
 
     def __iter__(self) -> Iterator[Any]:
-        source = self.iterable
-        if self.deepcopy:
-            try:
-                source = copy.deepcopy(source)
-            except TypeError:
-                warnings.warn(
-                    "IterableWrapper: the iterable cannot be copied, and is iterated over itself: "
-                    "pass deepcopy=False to say so", stacklevel=2,
-                )  # fmt: skip
-        yield from source
+        yield from own_copy("IterableWrapper", self.iterable) if self.deepcopy else self.iterable
 
     def __len__(self) -> int:
         return _length(self, self.iterable)
@@ -298,8 +289,30 @@ class GrouperIterDataPipe(Pipe):
 # -- order ----------------------------------------------------------------------------------------
 
 
+class Shuffling(Pipe):
+    """A pipe in a random order, which a loader may switch off, and seeds for each pass."""
+
+    _shuffles = True
+    _seed: int | None = None
+
+    def set_shuffle(self, shuffle: bool = True) -> Any:
+        self._shuffles = shuffle
+        return self
+
+    def set_seed(self, seed: int) -> Any:
+        """Of the next pass; the passes after it draw theirs from libdl's default generator."""
+        self._seed = seed
+        return self
+
+    def _draws(self) -> random.Random:
+        seed, self._seed = self._seed, None
+        if seed is None:
+            seed = int(libdl.empty((), dtype=libdl.int64).random_().item())
+        return random.Random(seed)
+
+
 @functional_datapipe("shuffle")
-class ShufflerIterDataPipe(Pipe):
+class ShufflerIterDataPipe(Shuffling):
     """The samples in a random order, as far as a buffer reaches.
 
     Arguments:
@@ -312,25 +325,12 @@ class ShufflerIterDataPipe(Pipe):
         inner: Any = datapipe
         self.datapipe: Pipe = inner.unbatch(unbatch_level=unbatch_level) if unbatch_level else inner
         self.buffer_size = buffer_size
-        self._shuffles = True
-        self._seed: int | None = None
-
-    def set_shuffle(self, shuffle: bool = True) -> ShufflerIterDataPipe:
-        self._shuffles = shuffle
-        return self
-
-    def set_seed(self, seed: int) -> ShufflerIterDataPipe:
-        self._seed = seed
-        return self
 
     def __iter__(self) -> Iterator[Any]:
         if not self._shuffles:
             yield from self.datapipe
             return
-        seed, self._seed = self._seed, None
-        if seed is None:
-            seed = int(libdl.empty((), dtype=libdl.int64).random_().item())
-        draws = random.Random(seed)
+        draws = self._draws()
         waiting: list[Any] = []
         for x in self.datapipe:
             if len(waiting) < self.buffer_size:
@@ -378,20 +378,12 @@ class ShardingFilterIterDataPipe(Pipe):
 # -- several pipes ----------------------------------------------------------------------------------
 
 
-def _pipes(name: str, datapipes: Sequence[Any]) -> None:
-    if not datapipes:
-        raise ValueError(f"{name}: no pipe is given")
-    for pipe in datapipes:
-        if not isinstance(pipe, IterDataPipe):
-            raise TypeError(f"{name}: found {type(pipe).__name__}, wanted pipes of samples")
-
-
 @functional_datapipe("concat")
 class ConcaterIterDataPipe(Pipe):
     """The samples of one pipe after those of another."""
 
     def __init__(self, *datapipes: Pipe) -> None:
-        _pipes("concat", datapipes)
+        check_pipes("concat", datapipes, IterDataPipe)
         self.datapipes = datapipes
 
     def __iter__(self) -> Iterator[Any]:
@@ -406,7 +398,7 @@ class ZipperIterDataPipe(Pipe):
     """Tuples with a sample of each pipe, until one ends."""
 
     def __init__(self, *datapipes: Pipe) -> None:
-        _pipes("zip", datapipes)
+        check_pipes("zip", datapipes, IterDataPipe)
         self.datapipes = datapipes
 
     def __iter__(self) -> Iterator[Any]:

@@ -10,16 +10,12 @@ Example:
 
 from __future__ import annotations
 
-import copy
-import random
-import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
-import libdl
-
 from ._decorator import functional_datapipe
-from .datapipe import DataChunk, IterDataPipe, MapDataPipe
+from .datapipe import DataChunk, MapDataPipe, check_pipes, own_copy
+from .iter import Shuffling
 
 __all__ = ["Batcher", "Concater", "Mapper", "SequenceWrapper", "Shuffler", "Zipper"]
 
@@ -30,13 +26,7 @@ class SequenceWrapperMapDataPipe(Pipe):
     """A sequence, or a dictionary, by its indices. deepcopy: whether of a copy of it."""
 
     def __init__(self, sequence: Any, deepcopy: bool = True) -> None:
-        self.sequence = sequence
-        if deepcopy:
-            try:
-                self.sequence = copy.deepcopy(sequence)
-            except TypeError:
-                warnings.warn("SequenceWrapper: the sequence cannot be copied, and is used itself: "
-                              "pass deepcopy=False to say so", stacklevel=2)  # fmt: skip
+        self.sequence = own_copy("SequenceWrapper", sequence) if deepcopy else sequence
 
     def __getitem__(self, index: Any) -> Any:
         return self.sequence[index]
@@ -89,20 +79,12 @@ class BatcherMapDataPipe(Pipe):
         return count // self.batch_size if self.drop_last else -(-count // self.batch_size)
 
 
-def _pipes(name: str, datapipes: Sequence[Any]) -> None:
-    if not datapipes:
-        raise ValueError(f"{name}: no pipe is given")
-    for pipe in datapipes:
-        if not isinstance(pipe, MapDataPipe):
-            raise TypeError(f"{name}: found {type(pipe).__name__}, wanted pipes with indices")
-
-
 @functional_datapipe("concat")
 class ConcaterMapDataPipe(Pipe):
     """The samples of one pipe behind those of another."""
 
     def __init__(self, *datapipes: Any) -> None:
-        _pipes("concat", datapipes)
+        check_pipes("concat", datapipes, MapDataPipe)
         self.datapipes = datapipes
 
     def __getitem__(self, index: int) -> Any:
@@ -122,7 +104,7 @@ class ZipperMapDataPipe(Pipe):
     """Tuples with a sample of each pipe, as many as the shortest has."""
 
     def __init__(self, *datapipes: Any) -> None:
-        _pipes("zip", datapipes)
+        check_pipes("zip", datapipes, MapDataPipe)
         self.datapipes = datapipes
 
     def __getitem__(self, index: Any) -> tuple[Any, ...]:
@@ -132,31 +114,18 @@ class ZipperMapDataPipe(Pipe):
         return min(map(len, self.datapipes))
 
 
-class ShufflerIterDataPipe(IterDataPipe[Any]):
+class ShufflerIterDataPipe(Shuffling):
     """The samples in a random order: a pipe to iterate over. indices: those that there are; None: the
     numbers below the pipe's length."""
 
     def __init__(self, datapipe: Any, *, indices: list[Any] | None = None) -> None:
         self.datapipe = datapipe
         self.indices = list(range(len(datapipe))) if indices is None else indices
-        self._shuffles = True
-        self._seed: int | None = None
-
-    def set_shuffle(self, shuffle: bool = True) -> ShufflerIterDataPipe:
-        self._shuffles = shuffle
-        return self
-
-    def set_seed(self, seed: int) -> ShufflerIterDataPipe:
-        self._seed = seed
-        return self
 
     def __iter__(self) -> Iterator[Any]:
         order = self.indices
         if self._shuffles:
-            seed, self._seed = self._seed, None
-            if seed is None:
-                seed = int(libdl.empty((), dtype=libdl.int64).random_().item())
-            order = random.Random(seed).sample(order, len(order))[::-1]
+            order = self._draws().sample(order, len(order))[::-1]
         return (self.datapipe[i] for i in order)
 
     def __len__(self) -> int:
