@@ -37,14 +37,24 @@ def _bits(x: Tensor, metadata: Any) -> Tensor:
     return x
 
 
+def _geometry(size: Any, strides: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    size, strides = counts(size, "sizes"), counts(strides, "strides")
+    if len(size) != len(strides) or len(size) > 64:
+        raise FormatError(f"load: a tensor has {len(size)} sizes and {len(strides)} strides")
+    return size, strides
+
+
+def _check_dtype(dtype: Any) -> None:
+    if not isinstance(dtype, Dtype):
+        raise FormatError(f"load: a tensor's dtype is a {type(dtype).__name__}")
+
+
 def _tensor(storage: Any, dtype: Dtype, offset: Any, size: Any, strides: Any, requires_grad: Any,
             metadata: Any) -> Tensor:  # fmt: skip
     if not isinstance(storage, Tensor) or storage.ndim != 1:
         raise FormatError(f"load: a tensor over a {type(storage).__name__}, wanted a storage")
-    size, strides = counts(size, "sizes"), counts(strides, "strides")
+    size, strides = _geometry(size, strides)
     (offset,) = counts((offset,), "offsets")
-    if len(size) != len(strides) or len(size) > 64:
-        raise FormatError(f"load: a tensor has {len(size)} sizes and {len(strides)} strides")
     if dtype is _types.bool_ and storage.dtype is not dtype:
         raise FormatError("load: a tensor of truth values over a storage of other elements")
     held = storage if storage.dtype is dtype else storage.view(dtype)
@@ -67,18 +77,14 @@ def _typed_tensor(storage: Any, offset: Any, size: Any, strides: Any, requires_g
 def _any_tensor(storage: Any, offset: Any, size: Any, strides: Any, requires_grad: Any, hooks: Any,
                 dtype: Any, metadata: Any = None) -> Tensor:  # fmt: skip
     _no_hooks(hooks)
-    if not isinstance(dtype, Dtype):
-        raise FormatError(f"load: a tensor's dtype is a {type(dtype).__name__}")
+    _check_dtype(dtype)
     return _tensor(storage, dtype, offset, size, strides, requires_grad, metadata)
 
 
 def _meta_tensor(dtype: Any, size: Any, strides: Any, requires_grad: Any) -> Tensor:
     """One without elements: all that a file has of it."""
-    if not isinstance(dtype, Dtype):
-        raise FormatError(f"load: a tensor's dtype is a {type(dtype).__name__}")
-    size, strides = counts(size, "sizes"), counts(strides, "strides")
-    if len(size) != len(strides) or len(size) > 64:
-        raise FormatError(f"load: a tensor has {len(size)} sizes and {len(strides)} strides")
+    _check_dtype(dtype)
+    size, strides = _geometry(size, strides)
     made = _functions.empty_strided(size, strides, dtype=dtype, device="meta")
     made.requires_grad = bool(requires_grad)
     return made
