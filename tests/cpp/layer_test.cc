@@ -113,6 +113,11 @@ TEST_F(CppLayer, GradientsArrive) {
   higher.create_graph = true;
   const Tensor first = libdl::grad({y}, {x}, {}, higher)[0];
   EXPECT_EQ(values(libdl::grad({first.sum()}, {x})[0]), (Values{6, 12}));
+  libdl::PassOptions rows;
+  rows.batched = true;
+  const Tensor units = Tensor::from(Values{1, 0, 0, 1}, {2, 2});
+  const Tensor jacobian = libdl::grad({x * x}, {x}, {units}, rows)[0];
+  EXPECT_EQ(values(jacobian.reshape({4})), (Values{2, 0, 0, 4}));
   const libdl::NoGrad guard;
   EXPECT_FALSE((x * 2).requires_grad());
 }

@@ -57,6 +57,16 @@ fn grad_leaves_the_leaves_alone() -> Result<()> {
 }
 
 #[test]
+fn a_batch_of_gradients_gives_the_rows_of_a_jacobian() -> Result<()> {
+    let x = leaf(&[1.0, 2.0]);
+    let units = Tensor::from_slice(&[1.0f64, 0.0, 0.0, 1.0], &[2, 2])?;
+    let pass = Pass::new().batched(true).gradients(&[Some(&units)]);
+    let rows = pass.grad(&[x.square()?], &[&x])?.remove(0).unwrap();
+    assert_eq!(rows.to_vec::<f64>()?, [2.0, 0.0, 0.0, 4.0]);
+    Ok(())
+}
+
+#[test]
 fn recording_is_restored_also_by_a_panic() {
     assert!(libdl::is_grad_enabled());
     let x = leaf(&[1.0]);
