@@ -111,7 +111,7 @@ attack: build
 	@$(step) "C++ tests at their whole size" env LIBDL_ULP_SAMPLES=100000 $(BUILD)/core_tests \
 	  --gtest_brief=1 --gtest_filter='$(whole_tests)'
 	@$(step) "Tools that read the ABI" tools/setup/run ci
-	@$(step) "clang-tidy: all of the core" $(python) -B tests/gates/tidy.py --whole
+	@$(step) "clang-tidy: all of the core" $(python) -B tests/gates/tidy.py
 	@$(step) "Planted ABI breaks" $(python) -B tests/abi/planted.py
 	@$(step) "Museum" tests/museum/run $(BUILD)
 	@$(step) "Sanitizer build (address, undefined)" tests/gates/sanitize build

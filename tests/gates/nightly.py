@@ -40,7 +40,7 @@ class Part:
     name: str
     rooms: tuple[str, ...]  # a change below these may break it
     steps: tuple[str, ...]  # commands of a shell; $B is the build
-    sample: tuple[str, ...] = ()  # of some minutes; empty: it is no part of .ci/run
+    sample: tuple[str, ...] = ()  # of two minutes at most; empty: it is no part of .ci/run
 
 
 def sanitize(*words: str) -> tuple[str, ...]:
@@ -48,17 +48,17 @@ def sanitize(*words: str) -> tuple[str, ...]:
 
 
 PARTS = (
-    Part("clang", CORE, (f"{PYTHON} tests/gates/clang.py",), (f"{PYTHON} tests/gates/clang.py",)),
-    Part("clang-tidy", CORE, (f"{PYTHON} tests/gates/tidy.py --whole",),
-         (f"{PYTHON} tests/gates/tidy.py",)),
+    Part("clang", CORE, (f"{PYTHON} tests/gates/clang.py",),
+         (f"{PYTHON} tests/gates/clang.py --tenth",)),
+    Part("clang-tidy", CORE, (f"{PYTHON} tests/gates/tidy.py",),
+         (f"{PYTHON} tests/gates/tidy.py --tenth",)),
     Part("address and undefined", (*CORE, "tests/"),
          sanitize("build", "planted", "test-c", "fuzz", "test-python")),
     Part("threads", (*CORE, "tests/core/", "tests/capi/"),
          sanitize("threads-build", "threads-planted", "threads-test")),
     Part("checks left out", ("libdl/", "tests/"),
          (f"ninja -C $B -j {JOBS} mutation", f"{PYTHON} tests/mutation/run.py $B")),
-    Part("libFuzzer", CORE, (f"{PYTHON} tests/libfuzzer/run.py",),
-         (f"{PYTHON} tests/libfuzzer/run.py --tenth",)),
+    Part("libFuzzer", CORE, (f"{PYTHON} tests/libfuzzer/run.py",)),
     Part("forms born packed", CORE, ("tests/gates/packed $B packed",),
          ("tests/gates/packed $B packed --tenth",)),
     Part("forms at random", CORE, ("tests/gates/packed $B shifting",),

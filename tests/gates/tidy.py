@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The core through clang-tidy as .clang-tidy says: python tests/gates/tidy.py [--whole].
+"""The core through clang-tidy as .clang-tidy says: python tests/gates/tidy.py [--tenth].
 
 A tenth of the files, LIBDL_TURN says which, or all of them.
 """
@@ -23,9 +23,8 @@ def read(path: str) -> str:
 
 
 def main() -> int:
-    files = sorted(entry["file"] for entry in clang.entries() if "/libdl/" in entry["file"])
-    if "--whole" not in sys.argv[1:]:
-        files = files[int(os.environ.get("LIBDL_TURN", "0")) % 10 :: 10]
+    core = [entry for entry in clang.entries() if "/libdl/" in entry["file"]]
+    files = [entry["file"] for entry in clang.chosen(core)]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         complaints = [text for text in pool.map(read, files) if text]
     print("\n".join(complaints), end="", file=sys.stderr)

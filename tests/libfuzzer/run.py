@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """libFuzzer on what comes from outside: safetensors, DLPack structs, calls of operators by number.
 
-    python tests/libfuzzer/run.py [--tenth] [--only TARGET] [--runs N] [--seed N] [--jobs N]
+    python tests/libfuzzer/run.py [--only TARGET] [--runs N] [--seed N] [--jobs N]
 
 Builds the targets with Clang in build/libfuzzer, sees that planted errors are found, then runs. An
 input that fails is left in build/libfuzzer/found; it is tried again by
@@ -37,7 +37,7 @@ class Target:
     title: str
     runs: int
     longest: int  # bytes of an input
-    edges: int  # that a run covers at least, also a tenth of one
+    edges: int  # that a run covers at least
     planted: dict[str, str]  # what is planted, and what the report says of it
 
 
@@ -186,7 +186,6 @@ def run(name: str, runs: int, seed: int) -> bool:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--tenth", action="store_true", help="a tenth of the inputs")
     parser.add_argument("--only", choices=TARGETS)
     parser.add_argument("--runs", type=int, default=0)
     parser.add_argument("--seed", type=int, default=int(os.environ.get("LIBDL_TURN", "0")))
@@ -201,7 +200,7 @@ def main() -> int:
     shutil.rmtree(FOUND, ignore_errors=True)
     print(f"libFuzzer: seed {options.seed}", flush=True)
     good = all_planted(names, options.seed, options.jobs)
-    sizes = [options.runs or TARGETS[name].runs // (10 if options.tenth else 1) for name in names]
+    sizes = [options.runs or TARGETS[name].runs for name in names]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         results = list(pool.map(run, names, sizes, [options.seed] * len(names)))
     return 0 if good and all(results) else 1
