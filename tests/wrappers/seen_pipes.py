@@ -204,6 +204,7 @@ def loaded(m):
     w = wrapped(m)
     return run({
         "off": lambda: of(w(range(8)).shuffle(), batch_size=4, shuffle=False),
+        "put behind": lambda: sorted(of(w(range(3)), shuffle=True)),
         "divided": lambda: of(w(range(8)).sharding_filter(), batch_size=2, num_workers=2),
         "all once": lambda: sorted(sum(of(w(range(8)).shuffle().sharding_filter(), batch_size=2,
                                           shuffle=True, num_workers=2), [])),

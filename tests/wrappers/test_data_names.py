@@ -216,8 +216,10 @@ def test_settings_that_a_pipe_cannot_have():
         def __iter__(self):
             return iter(range(3))
 
-    with pytest.raises(NotImplementedError, match="no pipe of Plain has set_shuffle"):
-        data.DataLoader(Plain(), shuffle=True)
+    with pytest.warns(UserWarning, match="no pipe of Plain shuffles"):
+        shuffled = data.DataLoader(Plain(), shuffle=True)
+    assert isinstance(shuffled.dataset, data.datapipes.iter.Shuffler)
+    assert sorted(libdl.cat(list(shuffled)).tolist()) == [0, 1, 2]
     assert len(list(data.DataLoader(Plain(), shuffle=False))) == 3
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from typing import Any
 
 import libdl
@@ -66,15 +67,22 @@ def _shard(pipe: Any, part: tuple[int, int], group: Any, above: Any) -> None:
 
 
 def apply_shuffle_settings(datapipe: Any, shuffle: bool | None = None) -> Any:
-    """Tells the pipes that have a set_shuffle() and a set_seed() whether they shuffle."""
+    """Tells the pipes that have a set_shuffle() and a set_seed() whether they shuffle.
+
+    If they shall and there are none, one is put behind the pipe, with a warning: its buffer of 10,000
+    samples mixes what lies near each other only.
+    """
     if shuffle is None:
         return datapipe
     found = [p for p in _pipes(datapipe, {}).values() if _methods(p, "set_shuffle", "set_seed")]
     if shuffle and not found:
-        raise NotImplementedError(
-            f"apply_shuffle_settings: shuffle is True, but no pipe of {type(datapipe).__name__} has "
-            "set_shuffle() and set_seed(), wanted .shuffle() in it: none is added behind it"
+        warnings.warn(
+            f"shuffle=True, and no pipe of {type(datapipe).__name__} shuffles: .shuffle() is put "
+            "behind it, whose buffer may be small for your samples",
+            stacklevel=2,
         )
+        datapipe = datapipe.shuffle()
+        found = [datapipe]
     for pipe in found:
         pipe.set_shuffle(shuffle)
     return datapipe
