@@ -45,7 +45,9 @@ def bag(input: Any, weight: Any, offsets: Any = None, per_sample_weights: Any = 
     return F.embedding_bag(input, weight, offsets, per_sample_weights=per_sample_weights, **named)
 
 
-OFFSETS = [((7,), [0, 2, 2, 5]), ((4,), [0]), ((5,), [0, 5]), ((0,), [0, 0]), ((6,), [0, 1, 3])]
+# The last two: bags of one reading each, and as many bags as readings without that.
+OFFSETS = [((7,), [0, 2, 2, 5]), ((4,), [0]), ((5,), [0, 5]), ((0,), [0, 0]), ((6,), [0, 1, 3]),
+           ((3,), [0, 1, 2]), ((3,), [0, 0, 2])]  # fmt: skip
 
 
 def samples() -> list[Sample]:

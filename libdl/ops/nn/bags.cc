@@ -3,6 +3,7 @@
 #include "ops/nn/bags.h"
 
 #include <algorithm>
+#include <numeric>
 #include <vector>
 
 #include "device/meta.h"
@@ -45,6 +46,21 @@ static std::vector<int64_t> unseen_offsets(const Call& call, const BagArguments&
   return starts;
 }
 
+static void check_ascending(const Call& call, const std::vector<int64_t>& starts, int64_t most) {
+  if (starts.empty()) return;
+  int64_t bad = (starts[0] != 0) + (starts.back() > most);
+  for (size_t b = 1; b < starts.size(); ++b) bad += starts[b] < starts[b - 1];
+  if (bad == 0) return;
+  for (size_t b = 0; b < starts.size(); ++b) {
+    const int64_t least = b == 0 ? 0 : starts[b - 1];
+    if (starts[b] < least || starts[b] > (b == 0 ? 0 : most))
+      call.bad(LIBDL_ERROR_VALUE, 3, "offsets",
+               "holds " + std::to_string(starts[b]) + " at position [" + std::to_string(b) + "]",
+               b == 0 ? "0, where the first bag begins"
+                      : "ascending ones, " + std::to_string(least) + " to " + std::to_string(most));
+  }
+}
+
 static std::vector<int64_t> checked_offsets(const Call& call, const BagArguments& a) {
   const Tensor& offsets = *a.offsets;
   if (offsets.ndim() != 1)
@@ -54,17 +70,12 @@ static std::vector<int64_t> checked_offsets(const Call& call, const BagArguments
   if (is_meta(index.device())) return unseen_offsets(call, a);
   const Tensor host = plain(on_host(index), Dtype::kInt64);
   const int64_t* const first = integers(host);
-  std::vector<int64_t> starts(first, first + host.numel());
+  std::vector<int64_t> starts;
+  starts.reserve(static_cast<size_t>(host.numel() + 1));
+  starts.assign(first, first + host.numel());
   const int64_t most = a.input.numel();
   if (a.include_last_offset && starts.empty()) refuse_no_end(call);
-  for (size_t b = 0; b < starts.size(); ++b) {
-    const int64_t least = b == 0 ? 0 : starts[b - 1];
-    if (starts[b] < least || starts[b] > (b == 0 ? 0 : most))
-      call.bad(LIBDL_ERROR_VALUE, 3, "offsets",
-               "holds " + std::to_string(starts[b]) + " at position [" + std::to_string(b) + "]",
-               b == 0 ? "0, where the first bag begins"
-                      : "ascending ones, " + std::to_string(least) + " to " + std::to_string(most));
-  }
+  check_ascending(call, starts, most);
   if (!a.include_last_offset) starts.push_back(starts.empty() ? 0 : most);
   return starts;
 }
@@ -86,45 +97,85 @@ static Tensor first_of(const Tensor& x, int64_t count) {
   return x.numel() == count ? x : row_major_clone(narrow(x, 0, 0, count));
 }
 
+// All readings of `index`, of which bag b has those from ends[b] to before ends[b + 1].
+static void list_all(Bags& bags, const Tensor& index, const std::vector<int64_t>& ends,
+                     int64_t rows) {
+  const int64_t* const in = integers(index);
+  auto* const row = bags.row.overwrite_plain<int64_t>();
+  const int64_t count[] = {ends.back()};
+  for (int64_t p = 0; p < count[0]; ++p) row[p] = in[p] + (in[p] < 0 ? rows : 0);
+  std::ranges::copy(ends, bags.starts.overwrite_plain<int64_t>());
+  if (count[0] == index.numel()) return;
+  bags.place = empty(count, Dtype::kInt64);
+  auto* const place = bags.place.overwrite_plain<int64_t>();
+  std::iota(place, place + count[0], 0);
+}
+
+// The same but for those of the row `padding`.
+static void list_unpadded(Bags& bags, const Tensor& index, const std::vector<int64_t>& ends,
+                          int64_t rows, int64_t padding) {
+  bags.place = empty(bags.row.shape(), Dtype::kInt64);
+  const int64_t* const in = integers(index);
+  auto* const row = bags.row.overwrite_plain<int64_t>();
+  auto* const starts = bags.starts.overwrite_plain<int64_t>();
+  auto* const place = bags.place.overwrite_plain<int64_t>();
+  int64_t count = 0;
+  for (int64_t b = 0; b < bags.count; ++b) {
+    starts[b] = count;
+    for (int64_t p = ends[static_cast<size_t>(b)]; p < ends[static_cast<size_t>(b + 1)]; ++p) {
+      const int64_t r = in[p] < 0 ? in[p] + rows : in[p];
+      if (r == padding) continue;
+      row[count] = r, place[count] = p;
+      ++count;
+    }
+  }
+  starts[bags.count] = count;
+  bags.row = first_of(bags.row, count);
+  bags.place = count == index.numel() ? Tensor() : first_of(bags.place, count);
+}
+
 Bags bags_of(const Call& call, const BagArguments& a) {
   const int64_t rows = a.weight.size(0);
   const std::vector<int64_t> ends = bag_starts(call, a);
   const Tensor given = checked_index(call, {}, 1, "input", a.input, rows);
   const int64_t most[] = {ends.back()}, bounds[] = {std::ssize(ends)};
-  if (const Device there = given.device(); is_meta(there))
-    return {std::ssize(ends) - 1,
-            empty(most, Dtype::kInt64, there),
-            empty(most, Dtype::kInt64, there),
-            empty(bounds, Dtype::kInt64, there),
-            {}};
-  const Tensor read = plain(on_host(given), Dtype::kInt64);
-  Bags bags{std::ssize(ends) - 1, empty(most, Dtype::kInt64), empty(most, Dtype::kInt64),
-            empty(bounds, Dtype::kInt64), empty(most, Dtype::kInt64)};
-  auto* const row = bags.row.overwrite_plain<int64_t>();
-  auto* const bag = bags.bag.overwrite_plain<int64_t>();
-  auto* const starts = bags.starts.overwrite_plain<int64_t>();
-  auto* const place = bags.place.overwrite_plain<int64_t>();
-  const int64_t* const index = integers(read);
-  int64_t count = 0;
-  for (int64_t b = 0; b < bags.count; ++b) {
-    starts[b] = count;
-    for (int64_t p = ends[static_cast<size_t>(b)]; p < ends[static_cast<size_t>(b + 1)]; ++p) {
-      const int64_t r = index[p] < 0 ? index[p] + rows : index[p];
-      if (r == a.padding) continue;
-      row[count] = r, bag[count] = b, place[count] = p;
-      ++count;
-    }
+  const Device there = is_meta(given.device()) ? given.device() : Device();
+  Bags bags{std::ssize(ends) - 1, empty(most, Dtype::kInt64, there),
+            empty(bounds, Dtype::kInt64, there), Tensor()};
+  if (is_meta(there)) return bags;
+  const Tensor index = plain(on_host(given), Dtype::kInt64);
+  if (a.padding < 0) {
+    list_all(bags, index, ends, rows);
+  } else {
+    list_unpadded(bags, index, ends, rows, a.padding);
   }
-  starts[bags.count] = count;
-  bags.place = count == read.numel() ? Tensor() : first_of(bags.place, count);
-  bags.row = first_of(bags.row, count), bags.bag = first_of(bags.bag, count);
   return bags;
+}
+
+Tensor bag_of_each(const Bags& bags) {
+  const Tensor made = empty(bags.row.shape(), Dtype::kInt64, bags.row.device());
+  if (is_meta(made.device())) return made;
+  const int64_t* const starts = integers(bags.starts);
+  auto* to = made.overwrite_plain<int64_t>();
+  for (int64_t b = 0; b < bags.count; ++b) to = std::fill_n(to, starts[b + 1] - starts[b], b);
+  return made;
 }
 
 // -- in one pass on the CPU -----------------------------------------------------------------------
 
+// Whether each bag has one reading, so that its sum and its mean are a row of the table.
+static bool are_single(const Bags& bags) {
+  if (bags.row.numel() != bags.count) return false;
+  const int64_t* const starts = integers(bags.starts);
+  int64_t others = 0;
+  for (int64_t b = 0; b < bags.count; ++b) others += starts[b] != b;
+  return others == 0;
+}
+
 static Tensor reduce_at_once(const Bags& bags, BagMode mode, const Tensor& table,
                              const Tensor& factors, Tensor& from) {
+  if (mode != BagMode::kMax && !factors.defined() && are_single(bags))
+    return index_select(table, 0, bags.row);
   const int64_t shape[] = {bags.count, table.size(1)};
   const Tensor y = empty(shape, table.dtype()), in = plain(table);
   const Tensor each = factors.defined() ? plain(factors) : Tensor();
@@ -148,10 +199,11 @@ static Tensor dot_at_once(const Bags& bags, const Tensor& table, const Tensor& d
   LIBDL_OBSERVED_PART("embedding_bag_backward", dot_at_once(bags, table, dy), table, dy);
   const Tensor y = empty(bags.row.shape(), table.dtype()), a = plain(table), b = plain(dy);
   if (y.numel() == 0) return y;
-  const int64_t *const row = integers(bags.row), *const bag = integers(bags.bag);
+  const Tensor bag = bag_of_each(bags);
   launch([&](kernels::Context& context) {
-    kernels::cpu::dot_rows(context, {y.overwrite_plain(), a.read_plain(), b.read_plain(), y.numel(),
-                                     table.size(1), row, bag, static_cast<int32_t>(table.dtype())});
+    kernels::cpu::dot_rows(
+        context, {y.overwrite_plain(), a.read_plain(), b.read_plain(), y.numel(), table.size(1),
+                  integers(bags.row), integers(bag), static_cast<int32_t>(table.dtype())});
   });
   return y;
 }
@@ -172,7 +224,7 @@ static Tensor compose_sum(const Bags& bags, BagMode mode, const Tensor& table,
   const Dtype dtype = table.dtype(), wide = normalised_as(dtype);
   Tensor rows = cast(index_select(table, 0, on_device(bags.row, device)), wide);
   if (factors.defined()) rows = mul(rows, unsqueeze(cast(factors, wide), 1));
-  Tensor y = index_add(zeros(shape, wide, device), 0, on_device(bags.bag, device), rows);
+  Tensor y = index_add(zeros(shape, wide, device), 0, on_device(bag_of_each(bags), device), rows);
   if (mode == BagMode::kMean) y = div(y, bag_sizes(bags, y), {});
   return cast(y, dtype);
 }
@@ -221,7 +273,8 @@ Tensor reduce_bags(const Bags& bags, BagMode mode, const Tensor& table, const Te
 Tensor dot_bags(const Bags& bags, const Tensor& table, const Tensor& dy, bool differentiated) {
   if (table.device().is_cpu() && !differentiated) return dot_at_once(bags, table, dy);
   const int64_t columns[] = {1};
-  const Tensor row = on_device(bags.row, table.device()), bag = on_device(bags.bag, table.device());
+  const Tensor row = on_device(bags.row, table.device());
+  const Tensor bag = on_device(bag_of_each(bags), table.device());
   return sum(mul(index_select(table, 0, row), index_select(dy, 0, bag)), Dims(columns));
 }
 

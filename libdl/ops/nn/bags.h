@@ -22,13 +22,15 @@ struct BagArguments {
 struct Bags {
   int64_t count = 0;
   Tensor row;     // [readings], 0 or more
-  Tensor bag;     // [readings], ascending
   Tensor starts;  // [count + 1]: where each bag begins in row
   Tensor place;   // [readings]: where in input; undefined: all of input, in order
 };
 
 // Throws SHAPE, DTYPE, INDEX, VALUE.
 Bags bags_of(const Call& call, const BagArguments& a);
+
+// Each reading's bag: int64 [readings], ascending.
+Tensor bag_of_each(const Bags& bags);
 
 // How many readings each bag has, at least 1: [count, 1], of the dtype and device of `like`.
 Tensor bag_sizes(const Bags& bags, const Tensor& like);

@@ -77,9 +77,9 @@ struct BagAttr {
   Shape table;    // weight's shape
   Shape samples;  // input's
 };
-// What is saved, by place. Absent: kSizes of all but means, kPlace where all readings count, kFrom
-// of all but maxima, and the last two without weights of samples.
-enum { kRow, kBag, kStarts, kPlace, kFrom, kTable, kWeights };
+// What is saved, by place. Absent: kPlace where all readings count, kFrom of all but maxima, and the
+// last two without weights of samples.
+enum { kRow, kStarts, kPlace, kFrom, kTable, kWeights };
 }  // namespace
 
 // The factors of the readings that are in a bag.
@@ -92,8 +92,8 @@ static Tensor factors_in_bags(const Bags& bags, const Tensor& weights) {
 static Tensor gradient_of_sums(const BagAttr& a, const Bags& bags, const Tensor& factors,
                                const Tensor& dy, bool differentiated) {
   const Device device = dy.device();
-  Readings r{a.table, -1, a.sparse, on_device(bags.row, device), on_device(bags.bag, device),
-             factors};
+  Readings r{a.table, -1, a.sparse, on_device(bags.row, device),
+             on_device(bag_of_each(bags), device), factors};
   const Dtype dtype = dy.dtype(), wide = summed_as(dtype);
   if (a.by_frequency) {
     const Tensor inverse = inverse_frequencies(r.row, a.table[0], a.sparse ? dtype : wide);
@@ -124,7 +124,7 @@ static Tensor gradient_of_weights(const BagAttr& a, const Bags& bags, const Tens
 
 static void embedding_bag_vjp(Backward& b) {
   const auto& a = b.attr<BagAttr>();
-  const Bags bags{a.bags, b.saved(kRow), b.saved(kBag), b.saved(kStarts), b.saved(kPlace)};
+  const Bags bags{a.bags, b.saved(kRow), b.saved(kStarts), b.saved(kPlace)};
   const Tensor dy = b.dy(), weights = b.saved(kWeights);
   if (b.needs(0) && a.mode == BagMode::kMax) {
     b.set_grad(0, gradient_of_maxima(a, b.saved(kFrom), dy));
@@ -168,7 +168,7 @@ Tensor embedding_bag(const Tensor& input, const Tensor& weight, const Tensor* of
   y = call.done(std::move(y), kEmbeddingBag,
                 BagAttr{how, scale_grad_by_freq, sparse, bags.count, Shape(weight.shape()),
                         Shape(input.shape())},
-                {saves_value(bags.row), saves_value(bags.bag), saves_value(bags.starts),
+                {saves_value(bags.row), saves_value(bags.starts),
                  saves_value(bags.place), saves_value(from),
                  saves_input(weights.defined() ? weight : absent, 0), saves_input(weights, 1)});
   if (!call.forward()) return y;
