@@ -9,6 +9,7 @@
 #include "kernels/cpu/simd/highway_targets.h"
 #include "kernels/cpu/simd/isa.h"
 #include "kernels/cpu/simd/unroll.h"
+#include "kernels/cpu/traverse/transposition.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/distance_backward.cc"
@@ -35,7 +36,7 @@ class DistanceGradients {
   static constexpr int64_t kWidth = kLanesAtOnce<T>;
 
  public:
-  static constexpr int64_t kRoom = kWidth * (2 * kDistanceDepth + kRun);
+  static constexpr int64_t kRoom = kWidth * (2 * kDistanceDepth + 2 * kRun);
 
   DistanceGradients(const DistanceBackwardArgs& a, T* room)
       : a_(a),
@@ -44,7 +45,8 @@ class DistanceGradients {
         y_(a.y),
         panel_(room),
         sums_(room + kWidth * kDistanceDepth),
-        weights_(sums_ + kWidth * kDistanceDepth) {}
+        weights_(sums_ + kWidth * kDistanceDepth),
+        lines_(weights_ + kWidth * kRun) {}
 
   void write(int64_t b, int64_t i, int64_t rows, int64_t k, int64_t depth) {
     const int64_t m = a_.y.sizes[1];
@@ -54,7 +56,7 @@ class DistanceGradients {
       const int64_t n = std::min(kRun, m - j);
       const bool side_by_side = !a_.pairs && a_.dout.strides[1] == 1 && a_.out.strides[1] == 1;
       if (!side_by_side || rows < kWidth || !weigh_at_once(b, i, j, n))
-        for (int64_t r = 0; r < kWidth; ++r) weigh(b, i + r, r, r < rows, j, n, k, depth);
+        weigh_lines(b, i, rows, j, n, k, depth);
       int64_t c = 0;
       const T* const y = y_.at(b, j, k);
       for (; c + kColumnsAtOnce <= depth; c += kColumnsAtOnce)
@@ -68,28 +70,35 @@ class DistanceGradients {
   }
 
  private:
-  // weights[., r] = by what the differences of row i and n rows of y from j on are multiplied.
-  void weigh(int64_t b, int64_t i, int64_t r, bool exists, int64_t j, int64_t n, int64_t k,
-             int64_t depth) {
-    alignas(64) T dout[kRun], out[kRun], weight[kRun];
-    std::fill_n(dout, kRun, T(0));
-    if (exists) fetch(a_.dout, b, i, j, n, dout);
-    if constexpr (kSquares) {
-      std::fill_n(out, kRun, T(0));
-      if (exists) fetch(a_.out, b, i, j, n, out);
+  // weights[., r] = by what the differences of row i + r and n rows of y from j on are multiplied.
+  void weigh_lines(int64_t b, int64_t i, int64_t rows, int64_t j, int64_t n, int64_t k,
+                   int64_t depth) {
+    for (int64_t r = 0; r < rows; ++r) weigh(b, i, r, j, n, k, depth);
+    for (int64_t t = rows * kRun; t < kWidth * kRun; t += P::n) P::store(P::set(0), lines_ + t);
+    transposer(sizeof(T))(reinterpret_cast<const char*>(lines_), kRun * int64_t{sizeof(T)}, kWidth,
+                          n, weights_, kWidth);
+  }
+
+  void weigh(int64_t b, int64_t i, int64_t r, int64_t j, int64_t n, int64_t k, int64_t depth) {
+    T* const weight = lines_ + r * kRun;
+    if constexpr (!kSquares) {
+      const T* const dout = values(a_.dout, b, i + r, j, n, weight);
+      for (int64_t t = 0; t < kRun; t += P::n) P::store(P::load(dout + t), weight + t);
+    } else {
+      alignas(64) T copies[2][kRun];
+      const T* const dout = values(a_.dout, b, i + r, j, n, copies[0]);
+      const T* const out = values(a_.out, b, i + r, j, n, copies[1]);
       for (int64_t t = 0; t < kRun; t += P::n) {
         auto odd = hn::IsNaN(hn::Zero(D()));
         P::store(quotient_of(P::load(dout + t), P::load(out + t), &odd), weight + t);
         if (HWY_LIKELY(hn::AllFalse(D(), odd))) continue;
         for (int64_t v = t; v < std::min(n, t + P::n); ++v)
           if (out[v] != 0 && dout[v] != 0 && !is_ordinary(weight[v])) {
-            add_apart(b, i, r, j + v, k, depth, dout[v], out[v]);
+            add_apart(b, i + r, r, j + v, k, depth, dout[v], out[v]);
             weight[v] = 0;
           }
       }
     }
-    const T* const from = kSquares ? weight : dout;
-    for (int64_t t = 0; t < n; ++t) weights_[t * kWidth + r] = from[t];
   }
 
   // The same for a whole panel whose rows are adjacent in dout and out; false if one is beyond.
@@ -129,20 +138,18 @@ class DistanceGradients {
     return quotient;
   }
 
-  void fetch(const View& from, int64_t b, int64_t i, int64_t j, int64_t n, T* to) const {
+  // kRun values, those of row i and n rows of y from j on and then zeros: where they are, or
+  // copied.
+  const T* values(const View& from, int64_t b, int64_t i, int64_t j, int64_t n, T* copy) const {
     const T* const data = static_cast<const T*>(from.data);
     const int64_t rows = a_.x.sizes[1];
-    if (!a_.pairs) {
-      const T* const row = data + distance_offset(from.strides, false, rows, b, i, j);
-      if (from.strides[2] == 1) {
-        std::copy_n(row, n, to);
-      } else {
-        for (int64_t t = 0; t < n; ++t) to[t] = row[t * from.strides[2]];
-      }
-      return;
-    }
+    if (!a_.pairs && from.strides[2] == 1 && n == kRun)
+      return data + distance_offset(from.strides, false, rows, b, i, j);
+    for (int64_t t = 0; t < kRun; t += P::n) P::store(P::set(0), copy + t);
     for (int64_t t = 0; t < n; ++t)
-      if (i != j + t) to[t] = data[distance_offset(from.strides, true, rows, b, i, j + t)];
+      if (!a_.pairs || i != j + t)
+        copy[t] = data[distance_offset(from.strides, a_.pairs, rows, b, i, j + t)];
+    return copy;
   }
 
   // Whether a weight times a difference leaves the range of T only where the gradient does.
@@ -199,7 +206,7 @@ class DistanceGradients {
   const DistanceBackwardArgs& a_;
   const DistanceRows<T> dx_;
   const DistanceRows<const T> x_, y_;
-  T *const panel_, *const sums_, *const weights_;
+  T *const panel_, *const sums_, *const weights_, *const lines_;
 };
 
 template <class T, bool kSquares>
