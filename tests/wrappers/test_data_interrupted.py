@@ -430,8 +430,8 @@ def test_ctrl_c_in_a_notebook():
     loader = data.DataLoader(Pictures(), 4, num_workers=2, persistent_workers=True, multiprocessing_context="fork")
     for cell in range(12):
         timer = threading.Timer(0.003 * (cell + 1), os.kill, (os.getpid(), signal.SIGINT))
-        timer.start()
         try:
+            timer.start()
             for images, labels in loader:
                 pass
             timer.join()
