@@ -51,6 +51,9 @@ static void check_like(const char* name, const Tensor& x, const Tensor& t) {
   if (x.dtype() != t.dtype())
     fail_argument(LIBDL_ERROR_DTYPE, name, 2, "tangent", std::string("is ") + name_of(t.dtype()),
                   name_of(x.dtype()));
+  if (t.device() != x.device())
+    fail_argument(LIBDL_ERROR_DEVICE, name, 2, "tangent", "is on " + device_name(t.device()),
+                  device_name(x.device()));
 }
 
 static Tensor dual_of(const char* name, const libdl_tensor* primal, const libdl_tensor* tangent,

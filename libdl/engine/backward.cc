@@ -350,26 +350,30 @@ int64_t batch_of(const char* op, TensorSpan gradients) {
 }
 
 // The gradient to start output i with: the caller's, checked, or 1 for one element.
-Tensor seed(const char* op, const Tensor& output, const Tensor& gradient, int64_t batch) {
+Tensor seed(const char* op, int argument, const Tensor& output, const Tensor& gradient,
+            int64_t batch) {
   Shape shape(output.shape());
   if (batch) shape.insert(0, batch);
   if (!gradient.defined()) {
     if (output.numel() != 1)
       fail_argument(
-          LIBDL_ERROR_SHAPE, op, 2, "gradients",
+          LIBDL_ERROR_SHAPE, op, argument, "gradients",
           "is absent for an output of shape " + to_string(output.shape()),
           "a gradient of that shape (only scalar outputs, of one element, have one implicitly)");
     if (output.is_complex())
-      fail_argument(LIBDL_ERROR_DTYPE, op, 2, "gradients", "is absent for a complex output",
+      fail_argument(LIBDL_ERROR_DTYPE, op, argument, "gradients", "is absent for a complex output",
                     "a gradient");
     return full(shape, number(1.0), output.dtype(), output.device());
   }
   if (!same(gradient.shape(), shape))
-    fail_argument(LIBDL_ERROR_SHAPE, op, 2, "gradients", "has shape " + to_string(gradient.shape()),
-                  to_string(shape));
+    fail_argument(LIBDL_ERROR_SHAPE, op, argument, "gradients",
+                  "has shape " + to_string(gradient.shape()), to_string(shape));
   if (gradient.is_complex() != output.is_complex())
-    fail_argument(LIBDL_ERROR_DTYPE, op, 2, "gradients",
+    fail_argument(LIBDL_ERROR_DTYPE, op, argument, "gradients",
                   std::string("is ") + name_of(gradient.dtype()), name_of(output.dtype()));
+  if (!gradient.is_number() && gradient.device() != output.device())
+    fail_argument(LIBDL_ERROR_DEVICE, op, argument, "gradients",
+                  "is on " + device_name(gradient.device()), device_name(output.device()));
   return gradient;
 }
 
@@ -388,8 +392,9 @@ void differentiate(const char* op, TensorSpan outputs, TensorSpan inputs, Tensor
     fail(LIBDL_ERROR_DEPTH, op,
          "is nested " + std::to_string(kMaxDepth) + " deep inside hooks or rules");
   if (outputs.empty()) fail_argument(LIBDL_ERROR_VALUE, op, 1, "outputs", "is empty", "a tensor");
+  const int of_gradients = accumulate ? 2 : 3;  // libdl_grad has the inputs before
   if (!gradients.empty() && gradients.size() != outputs.size())
-    fail_argument(LIBDL_ERROR_VALUE, op, 2, "gradients",
+    fail_argument(LIBDL_ERROR_VALUE, op, of_gradients, "gradients",
                   "has " + std::to_string(gradients.size()) + " tensors",
                   std::to_string(outputs.size()));
   const int64_t batch = options.batched && !accumulate ? batch_of(op, gradients) : 0;
@@ -402,7 +407,8 @@ void differentiate(const char* op, TensorSpan outputs, TensorSpan inputs, Tensor
                     of_one(outputs, i, "does not require grad and has no history (no grad_fn)"),
                     "a result of recorded operations on tensors that require grad");
     roots.list.push_back(edge);
-    seeds.push_back(seed(op, outputs[i], gradients.empty() ? Tensor() : gradients[i], batch));
+    seeds.push_back(
+        seed(op, of_gradients, outputs[i], gradients.empty() ? Tensor() : gradients[i], batch));
   }
   if (accumulate)  // the .grad of an input that is no leaf is asked for
     for (const Tensor& input : inputs) retain_grad(input);

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "device/device.h"
 #include "engine/backward.h"
 #include "engine/element.h"
 #include "engine/forward.h"
@@ -67,6 +68,10 @@ class Check {
 
   std::vector<Tensor> call(const std::vector<Tensor>& inputs) const {
     std::vector<Tensor> outputs = f_(inputs);
+    for (size_t k = 0; k < outputs.size(); ++k)
+      if (outputs[k].device() != Device{})
+        fail(LIBDL_ERROR_DEVICE, kName,
+             output_names_[k] + " is on " + device_name(outputs[k].device()) + ", wanted the CPU");
     for (size_t k = 0; k < kinds_.size(); ++k)
       if (!same(outputs[k].shape(), kinds_[k].shape) || outputs[k].dtype() != kinds_[k].dtype)
         fail(LIBDL_ERROR_CALLBACK, kName,

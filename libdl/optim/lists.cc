@@ -37,6 +37,10 @@ static void check_written(const char* op, int argument, const char* name, Tensor
       fail_argument(LIBDL_ERROR_DTYPE, op, argument, name,
                     std::string("holds ") + name_of(x.dtype()) + at_position(i),
                     "float32 or float64");
+    if (x.device() != list[0].device())
+      fail_argument(LIBDL_ERROR_DEVICE, op, argument, name,
+                    "holds a tensor on " + device_name(x.device()) + at_position(i),
+                    device_name(list[0].device()) + ", as at position 0");
     if (!x.is_contiguous())
       fail_argument(LIBDL_ERROR_SHAPE, op, argument, name,
                     "holds strides " + to_string(x.strides()) + at_position(i),
@@ -63,6 +67,10 @@ static void check_like(const char* op, int argument, const char* name, TensorSpa
       fail_argument(LIBDL_ERROR_DTYPE, op, argument, name,
                     std::string("holds ") + name_of(list[i].dtype()) + at_position(i),
                     name_of(params[i].dtype()));
+    if (list[i].device() != params[i].device())
+      fail_argument(LIBDL_ERROR_DEVICE, op, argument, name,
+                    "holds a tensor on " + device_name(list[i].device()) + at_position(i),
+                    device_name(params[i].device()));
   }
 }
 

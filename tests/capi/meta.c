@@ -145,6 +145,40 @@ static void streams_have_nothing_to_do(void) {
   libdl_stream_release(stream);
 }
 
+/* What takes several tensors beside the operators, too. */
+static void devices_do_not_meet(void) {
+  const int64_t four = 4;
+  libdl_tensor *here, *there, *y, *dual = NULL;
+  libdl_tensor_list *gradients = NULL;
+  libdl_sgd_options options;
+  libdl_sgd_options_init(&options);
+  options.lr = 0.1;
+  GOOD(libdl_ones(&four, 1, LIBDL_DTYPE_FLOAT32, &cpu, &here));
+  GOOD(libdl_ones(&four, 1, LIBDL_DTYPE_FLOAT32, &meta, &there));
+  BAD_CODE(libdl_sgd_step(&options, &here, 1, LIBDL_READ_ONLY(&there), 1, NULL, 0), DEVICE);
+  {
+    libdl_tensor *both[2];
+    both[0] = there, both[1] = here;
+    BAD_CODE(libdl_sgd_step(&options, both, 2, LIBDL_READ_ONLY(both), 2, NULL, 0), DEVICE);
+  }
+  BAD_CODE(libdl_bernoulli_fill_into(there, NULL, here), DEVICE);
+  GOOD(libdl_forward_enter(NULL));
+  BAD_CODE(libdl_forward_make_dual(here, there, &dual), DEVICE);
+  CHECK(dual == NULL);
+  GOOD(libdl_forward_exit());
+  GOOD(libdl_tensor_set_requires_grad(here, 1));
+  GOOD(libdl_neg(here, &y));
+  BAD_CODE(libdl_backward(LIBDL_READ_ONLY(&y), 1, LIBDL_READ_ONLY(&there), 1, NULL, 0, NULL),
+           DEVICE);
+  BAD_CODE(libdl_grad(LIBDL_READ_ONLY(&y), 1, LIBDL_READ_ONLY(&here), 1, LIBDL_READ_ONLY(&there),
+                      1, NULL, &gradients),
+           DEVICE);
+  CHECK(gradients == NULL);
+  libdl_tensor_release(y);
+  libdl_tensor_release(there);
+  libdl_tensor_release(here);
+}
+
 int main(void) {
   the_device_is_there();
   size_costs_nothing();
@@ -152,5 +186,6 @@ int main(void) {
   elements_are_refused();
   values_go_nowhere();
   streams_have_nothing_to_do();
+  devices_do_not_meet();
   return failures ? EXIT_FAILURE : EXIT_SUCCESS;
 }

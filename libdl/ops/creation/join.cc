@@ -248,7 +248,7 @@ Tensor repeat_interleave(const Tensor& input, int64_t repeats, std::optional<int
 
 // -- order ------------------------------------------------------------------------------------
 
-// The gradient of a flip is the same flip.
+// The gradient of a flip is the same flip, of dimensions counted from the first.
 static void flip_vjp(Backward& b) {
   Shape dims(b.attr<Shape>());
   for (int64_t& d : dims) d += b.lead();
@@ -272,7 +272,10 @@ Tensor flip(const Tensor& input, Dims dims) {
     copy_bytes(y, input);
   else
     copy_bytes(y, alias(input, from.shape, from.strides, from.offset, input.dtype()));
-  y = call.done(std::move(y), kFlip, Shape(dims));
+  Shape flipped;
+  for (int d = 0; d < input.ndim(); ++d)
+    if (mask[d]) flipped.push_back(d);
+  y = call.done(std::move(y), kFlip, flipped);
   if (call.forward()) call.jvp(y, [&] { return flip(call.tangent(0), dims); });
   return y;
 }

@@ -356,6 +356,9 @@ Tensor bernoulli_fill(const Tensor& p, Generator* generator, Into into) {
   const char* const op = "bernoulli_";
   const Tensor& dst = destination(op, into);
   check_probabilities(op, 1, "p", p);
+  if (!p.is_number() && p.device() != dst.device())
+    fail_argument(LIBDL_ERROR_DEVICE, op, 1, "p", "is on " + device_name(p.device()),
+                  device_name(dst.device()));
   if (dst.is_complex())
     fail_argument(LIBDL_ERROR_DTYPE, op, 0, "dst", std::string("is ") + name_of(dst.dtype()),
                   "a real dtype");
