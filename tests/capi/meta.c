@@ -170,8 +170,8 @@ static void devices_do_not_meet(void) {
   GOOD(libdl_neg(here, &y));
   BAD_CODE(libdl_backward(LIBDL_READ_ONLY(&y), 1, LIBDL_READ_ONLY(&there), 1, NULL, 0, NULL),
            DEVICE);
-  BAD_CODE(libdl_grad(LIBDL_READ_ONLY(&y), 1, LIBDL_READ_ONLY(&here), 1, LIBDL_READ_ONLY(&there),
-                      1, NULL, &gradients),
+  BAD_CODE(libdl_grad(LIBDL_READ_ONLY(&y), 1, LIBDL_READ_ONLY(&here), 1, LIBDL_READ_ONLY(&there), 1,
+                      NULL, &gradients),
            DEVICE);
   CHECK(gradients == NULL);
   libdl_tensor_release(y);

@@ -77,8 +77,8 @@ struct BagAttr {
   Shape table;    // weight's shape
   Shape samples;  // input's
 };
-// What is saved, by place. Absent: kPlace where all readings count, kFrom of all but maxima, and the
-// last two without weights of samples.
+// What is saved, by place. Absent: kPlace where all readings count, kFrom of all but maxima, and
+// the last two without weights of samples.
 enum { kRow, kStarts, kPlace, kFrom, kTable, kWeights };
 }  // namespace
 
@@ -92,8 +92,9 @@ static Tensor factors_in_bags(const Bags& bags, const Tensor& weights) {
 static Tensor gradient_of_sums(const BagAttr& a, const Bags& bags, const Tensor& factors,
                                const Tensor& dy, bool differentiated) {
   const Device device = dy.device();
-  Readings r{a.table, -1, a.sparse, on_device(bags.row, device),
-             on_device(bag_of_each(bags), device), factors};
+  Readings r{
+      a.table, -1, a.sparse, on_device(bags.row, device), on_device(bag_of_each(bags), device),
+      factors};
   const Dtype dtype = dy.dtype(), wide = summed_as(dtype);
   if (a.by_frequency) {
     const Tensor inverse = inverse_frequencies(r.row, a.table[0], a.sparse ? dtype : wide);
@@ -165,12 +166,12 @@ Tensor embedding_bag(const Tensor& input, const Tensor& weight, const Tensor* of
   Tensor from;
   Tensor y = reduce_bags(bags, how, weight,
                          weights.defined() ? factors_in_bags(bags, weights) : absent, from);
-  y = call.done(std::move(y), kEmbeddingBag,
-                BagAttr{how, scale_grad_by_freq, sparse, bags.count, Shape(weight.shape()),
-                        Shape(input.shape())},
-                {saves_value(bags.row), saves_value(bags.starts),
-                 saves_value(bags.place), saves_value(from),
-                 saves_input(weights.defined() ? weight : absent, 0), saves_input(weights, 1)});
+  y = call.done(
+      std::move(y), kEmbeddingBag,
+      BagAttr{how, scale_grad_by_freq, sparse, bags.count, Shape(weight.shape()),
+              Shape(input.shape())},
+      {saves_value(bags.row), saves_value(bags.starts), saves_value(bags.place), saves_value(from),
+       saves_input(weights.defined() ? weight : absent, 0), saves_input(weights, 1)});
   if (!call.forward()) return y;
   const auto bag = [&](const Tensor& table, const Tensor* factors) {
     return embedding_bag(input, table, offsets, false, mode, false, factors, include_last_offset,
