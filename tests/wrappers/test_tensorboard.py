@@ -302,6 +302,7 @@ def test_precision_and_recall_by_threshold(folder):
 
 
 def test_predictions_beyond_the_thresholds_count_nowhere():
+    pytest.importorskip("tensorboard")
     from libdl.utils.tensorboard import summary
 
     inside = summary.pr_curve("x", [1, 0], libdl.tensor([0.5, 0.2]), 5).value[0].tensor
