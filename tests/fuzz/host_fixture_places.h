@@ -277,6 +277,8 @@ FIXTURE_CALL void fixture_end(void) {
   fixture_drop(libdl_set_default_dtype(LIBDL_DTYPE_FLOAT32));
   fixture_drop(libdl_set_default_device(&cpu));
   fixture_drop(libdl_generator_set_default(NULL));
+  fixture_drop(libdl_state_set_interruption(NULL, NULL, NULL, NULL));
+  fixture_drop(libdl_state_set_memory_limit(NULL, 0));
   libdl_generator *const generator = libdl_generator_default();
   fixture_drop(libdl_generator_set_seed(generator, 0));
   libdl_generator_release(generator);
