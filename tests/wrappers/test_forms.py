@@ -71,3 +71,41 @@ def test_what_numpy_writes_is_seen() -> None:
     z = x + y
     assert z[1, 1, 2].item() == 62 and z[0, 0, 0].item() == 61
     assert (x * 2)[1, 1, 2].item() == 100
+
+
+def convolved(dims: int) -> libdl.Tensor:
+    """A result of which a convolution has left a form of its own."""
+    conv = [None, libdl.nn.functional.conv1d, libdl.nn.functional.conv2d][dims]
+    shape = (12,) * dims
+    libdl.manual_seed(1)
+    return conv(libdl.randn(2, 16, *shape), libdl.randn(16, 16, *(3,) * dims), padding=1)
+
+
+FIRST, SECOND = libdl.tensor([0, 1]), libdl.tensor([3, 5])
+NONE, ROWS = libdl.tensor(0.0), libdl.ones(2, 2, 12, 12)
+CHANGES: dict[str, tuple[int, Callable[[libdl.Tensor], libdl.Tensor]]] = {
+    "index_put": (2, lambda x: x.index_put((FIRST, SECOND), NONE)),
+    "index_put, added": (2, lambda x: x.index_put((FIRST, SECOND), NONE + 1, accumulate=True)),
+    "index_put of a choice": (2, lambda x: x.index_put((x > 0,), NONE)),
+    "index_fill": (2, lambda x: x.index_fill(1, SECOND, 0.0)),
+    "index_copy": (2, lambda x: x.index_copy(1, SECOND, ROWS)),
+    "index_copy of the first": (2, lambda x: x.index_copy(0, FIRST[:1], ROWS[:1, :1].expand(1, 16, 12, 12))),
+    "index_add": (2, lambda x: x.index_add(1, SECOND, ROWS)),
+    "scatter": (2, lambda x: x.scatter(1, SECOND.view(2, 1, 1, 1), 0.0)),
+    "scatter_add": (2, lambda x: x.scatter_add(1, SECOND.view(2, 1, 1, 1), ROWS)),
+    "masked_scatter": (2, lambda x: x.masked_scatter(x > 0, libdl.zeros(x.numel()))),
+    "masked_fill": (2, lambda x: x.masked_fill(x > 0, 0.0)),
+    "select_scatter": (2, lambda x: x.select_scatter(libdl.zeros(2, 12, 12), 1, 3)),
+    "put": (2, lambda x: x.put(SECOND, libdl.zeros(2))),
+    "baddbmm": (1, lambda x: libdl.baddbmm(x, libdl.ones(2, 16, 3), libdl.ones(2, 3, 12))),
+    "addmm": (1, lambda x: libdl.addmm(x[1], libdl.ones(16, 3), libdl.ones(3, 12))),
+    "cumsum": (1, lambda x: x.cumsum(-1)),
+    "roll": (2, lambda x: x.roll(1, 1)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_what_changes_a_convolutions_result(name: str) -> None:
+    dims, change = CHANGES[name]
+    plain = libdl.tensor(convolved(dims).tolist())
+    assert libdl.equal(change(convolved(dims)), change(plain))

@@ -46,6 +46,7 @@ static Tensor along(const Tensor& index, Dims shape, int axis) {
 // change, or NULL for a read.
 static void launch_rows(const Tensor* before, bool accumulate, const Tensor& base,
                         const Tensor& values, const Tensor& index, int axis) {
+  if (before) begin_change(base, *before);  // may give base another form: no pointer lasts over it
   const Tensor b = moved(base, axis, 0), v = moved(values, axis, 0);
   kernels::IndexArgs args;
   args.base = {kernel_data(b, before ? Access::kUpdate : Access::kRead), b.get()->sizes() + 1,
@@ -57,7 +58,6 @@ static void launch_rows(const Tensor* before, bool accumulate, const Tensor& bas
   args.indexed_strides = b.get()->strides();
   args.accumulate = accumulate;
   if (!before) return launch_index_get(base.device(), args);
-  begin_change(base, *before);
   launch_index_put(base.device(), args);
 }
 

@@ -27,8 +27,9 @@ inline Tensor result_place(const Call& call, Into into, Dims shape, Dtype dtype,
   return result_place(call, into, shape, dtype, device, std::span(read.begin(), read.size()));
 }
 
-// The same for operators that change some elements of input. begin_change, right before the kernel,
-// copies input's values there if necessary; it cannot fail.
+// The same for operators that change some elements of input. begin_change, before the kernel's
+// arguments are made, copies input's values there if necessary, in the form that they have; it
+// cannot fail.
 Tensor changed_place(const Call& call, Into into, const Tensor& input,
                      std::initializer_list<const Tensor*> read);
 void begin_change(const Tensor& y, const Tensor& input);

@@ -44,6 +44,7 @@ static void launch(const Tensor* before, bool accumulate, const Tensor& base, co
   std::rotate(sizes.begin(), sizes.begin() + first, sizes.begin() + first + count);
   std::rotate(strides.begin(), strides.begin() + first, strides.begin() + first + count);
 
+  if (before) begin_change(base, *before);  // may give base another form: no pointer lasts over it
   kernels::IndexArgs args;
   const auto dtype = static_cast<int32_t>(base.dtype());
   args.base = {kernel_data(base, before ? Access::kUpdate : Access::kRead), rest_sizes.data(),
@@ -56,7 +57,6 @@ static void launch(const Tensor* before, bool accumulate, const Tensor& base, co
   args.indexed_strides = indexed_strides.data();
   args.accumulate = accumulate;
   if (!before) return launch_index_get(base.device(), args);
-  begin_change(base, *before);
   launch_index_put(base.device(), args);
 }
 

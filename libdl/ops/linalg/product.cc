@@ -95,17 +95,16 @@ Tensor product(Factor a, Factor b, const Tensor* bias, const Tensor* base, doubl
   const int64_t shape[] = {batched ? a.x->size(0) : 1, n, m};
   Tensor y = empty(Dims(shape).subspan(batched ? 0 : 1), a.x->dtype(), a.x->device());
   if (y.numel() == 0) return y;
-  const Matrices left(a, Access::kRead), right(b, Access::kRead), out({&y}, Access::kOverwrite);
+  if (base) copy_bytes(y, *base);  // may give y another form: no pointer lasts over it
+  const Matrices left(a, Access::kRead), right(b, Access::kRead),
+      out({&y}, base ? Access::kUpdate : Access::kOverwrite);
   kernels::MatmulArgs args{};
   args.out = out.view;
   args.a = left.view;
   args.b = right.view;
   args.bias = bias ? reads(*bias) : no_view();
   args.alpha = alpha;
-  if (base) {
-    copy_bytes(y, *base);
-    args.beta = beta;
-  }
+  if (base) args.beta = beta;
   if (!y.device().is_cpu()) {
     launch_matmul(y.device(), args);
     return y;
