@@ -170,6 +170,7 @@ def main() -> int:
     parser.add_argument("--turn", action="store_true")
     parser.add_argument("--table", action="store_true")
     given = parser.parse_args()
+    given.build = os.path.abspath(given.build)  # steps may run elsewhere
     if given.table:
         print(table([]))
         return 0

@@ -56,3 +56,16 @@ def test_more_dimensions_than_there_are_cannot_be_summed():
     with pytest.raises(ValueError, match=r"tensordot: argument 3 \(dims\) is 3, wanted 0 to 2"):
         libdl.tensordot(libdl.ones(2, 3), libdl.ones(2, 3), 3)
     assert libdl.tensordot(libdl.ones(2, 3), libdl.ones(2, 3), 2).item() == 6
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "int32", "int64"])
+def test_a_dimension_that_one_operand_of_integers_has_alone_is_summed_in_int64(dtype):
+    """As PyTorch, which multiplies the other operand in int64 then, and whose tensordot does not."""
+    dtype = getattr(libdl, dtype)
+    a, b = libdl.full((2, 3), 100, dtype=dtype), libdl.tensor([1, 2], dtype=dtype)
+    for equation, operands in (("ij,k->ik", (a, b)), ("k,ij->ik", (b, a))):
+        product = libdl.einsum(equation, *operands)
+        assert product.dtype == libdl.int64 and product.tolist() == [[300, 600], [300, 600]]
+    one = libdl.full((1, 1, 1), 2, dtype=dtype)
+    product = libdl.tensordot(one, libdl.full((2, 1, 2), 3, dtype=dtype), ([0, 1], [2, 0]))
+    assert product.dtype == dtype and product.tolist() == [[24]]

@@ -145,8 +145,13 @@ Tensor multiplied(const Tensor& a, const Tensor& b, const std::vector<bool>& sum
     else
       (in_a && in_b ? batch : in_b ? right : left).push_back(d);
   }
-  const Tensor x = alone_a.empty() ? a : sum(a, Dims(alone_a), true);
-  const Tensor y = alone_b.empty() ? b : sum(b, Dims(alone_b), true);
+  Tensor x = alone_a.empty() ? a : sum(a, Dims(alone_a), true);
+  Tensor y = alone_b.empty() ? b : sum(b, Dims(alone_b), true);
+  if (x.dtype() != y.dtype()) {  // sums of small integers are int64
+    const Dtype common = promote(x.dtype(), y.dtype());
+    x = cast(x, common);
+    y = cast(y, common);
+  }
   const auto size = [](const Tensor& t, const std::vector<int64_t>& dims) {
     int64_t n = 1;
     for (const int64_t d : dims) n *= t.size(static_cast<int>(d));

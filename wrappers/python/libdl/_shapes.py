@@ -14,6 +14,7 @@ from ._cast_operands import in_float32, in_lower
 from ._creation import tensor
 from ._errors import ArgumentValueError, IndexRangeError, ShapeError
 from ._overloads import arange
+from ._types import int64
 
 __all__ = [
     "atleast_1d", "atleast_2d", "atleast_3d", "baddbmm", "block_diag", "broadcast_shapes",
@@ -281,7 +282,9 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
     names = [26 + d for d in range(b.ndim)]
     for d, e in zip(left, right):
         names[e] = d
-    return einsum(a, list(range(a.ndim)), b, names, kept_a + [names[d] for d in kept_b])
+    product = einsum(a, list(range(a.ndim)), b, names, kept_a + [names[d] for d in kept_b])
+    # einsum sums a dimension that one operand of integers has alone in int64.
+    return product.to(a.dtype) if product.dtype == int64 else product
 
 
 def kron(input: Tensor, other: Tensor) -> Tensor:
