@@ -139,14 +139,26 @@ def test_a_function_in_place():
     assert x.grad.tolist() == [2.0, 2.0]
 
 
-@pytest.mark.parametrize("name, arguments", [("replicate", (1, 2)), ("scatter", (1, 2)), ("gather", (1, 2)), ("parallel_apply", (1, 2))])
-def test_several_devices_are_refused(name, arguments):
+@pytest.mark.parametrize("name", ["replicate", "parallel_apply"])
+def test_several_devices_are_refused(name):
     with pytest.raises(NotImplementedError, match=f"nn.parallel.{name}"):
-        getattr(nn.parallel, name)(*arguments)
+        getattr(nn.parallel, name)(1, 2)
+
+
+def test_a_batch_is_divided_and_joined_under_both_paths():
+    x = libdl.arange(6.0).reshape(3, 2)
+    parts = nn.parallel.scatter(x, ["cpu", "cpu"])
+    assert [part.tolist() for part in parts] == [[[0, 1], [2, 3]], [[4, 5]]]
+    assert libdl.equal(nn.parallel.gather(parts, "cpu"), x)
+    assert nn.parallel.scatter is importlib.import_module("libdl.nn.parallel.scatter_gather").scatter
 
 
 @pytest.mark.parametrize("path, names", [
-    ("nn.parallel.distributed", "DistributedDataParallel"), ("nn.attention.bias", "CausalBias CausalVariant"), ("nn.grad", "conv2d_weight"),
+    ("nn.parallel.distributed", "DistributedDataParallel"),
+    ("nn.parallel.data_parallel", "DataParallel data_parallel"),
+    ("nn.parallel.parallel_apply", "parallel_apply"), ("nn.parallel.replicate", "replicate"),
+    ("distributed._tensor.experimental", "implicit_replication"),
+    ("distributed.optim.zero_redundancy_optimizer", "ZeroRedundancyOptimizer"), ("nn.attention.bias", "CausalBias CausalVariant"), ("nn.grad", "conv2d_weight"),
     ("optim._functional", "sgd adam adamw adagrad adadelta adamax asgd nadam radam rmsprop rprop sparse_adam"), ("optim.adamw", "AdamW adamw"),
     ("optim._adafactor", "Adafactor"), ("optim._muon", "Muon"), ("optim.sgd", "SGD sgd"), ("optim.rprop", "Rprop rprop"),
 ])  # fmt: skip

@@ -63,6 +63,8 @@ MODULES: dict[str, tuple[str, str]] = {
         from distributed.device_mesh DeviceMesh init_device_mesh;"""),
     "distributed._tensor.placement_types": (_GROUPS, """
         from distributed.tensor.placement_types Placement Shard Replicate Partial;"""),
+    "distributed._tensor.experimental": (_GROUPS, """
+        from distributed.tensor.experimental context_parallel local_map implicit_replication;"""),
     "distributed._tensor.api": (_GROUPS, "from distributed.tensor DTensor distribute_tensor;"),
     "distributed.algorithms.ddp_comm_hooks": (_GROUPS, "def register_ddp_comm_hook;"),
     "distributed.algorithms.ddp_comm_hooks.default_hooks": (_GROUPS, """
@@ -132,6 +134,8 @@ MODULES: dict[str, tuple[str, str]] = {
     "distributed.optim": (_GROUPS, """
         class DistributedOptimizer PostLocalSGDOptimizer ZeroRedundancyOptimizer;
         def as_functional_optim;"""),
+    "distributed.optim.zero_redundancy_optimizer": (_GROUPS, """
+        from distributed.optim ZeroRedundancyOptimizer;"""),
     "distributed.pipelining": (_GROUPS, """
         enum SplitPoint BEGINNING END;
         class Pipe PipelineStage Schedule1F1B ScheduleGPipe ScheduleInterleaved1F1B;

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One module for batches: on the CPU there is one device to divide them among."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..module import Module
+
+__all__ = ["DataParallel", "data_parallel"]
+
+
+class DataParallel(Module):
+    """Calls the module that it holds, whose parameters are named "module. ...". PyTorch splits
+    batches over GPUs; without GPUs it does the same as here.
+
+    Shape: those of its module.
+
+    Initialisation: that of its module.
+    """
+
+    def __init__(self, module: Module, device_ids: Any = None, output_device: Any = None,
+                 dim: int = 0) -> None:  # fmt: skip
+        super().__init__()
+        self.dim, self.module = dim, module
+        if device_ids is not None and len(device_ids) > 1:
+            raise NotImplementedError(f"DataParallel: device_ids is {device_ids}, and several "
+                                      "devices are not offered yet")  # fmt: skip
+        self.device_ids: list[Any] = []
+        self.output_device = output_device
+
+    def forward(self, *inputs: Any, **kwargs: Any) -> Any:
+        return self.module(*inputs, **kwargs)
+
+
+def data_parallel(module: Module, inputs: Any, device_ids: Any = None, output_device: Any = None,
+                  dim: int = 0, module_kwargs: Any = None) -> Any:  # fmt: skip
+    """Calls the module; see DataParallel."""
+    args = inputs if isinstance(inputs, tuple) else () if inputs is None else (inputs,)
+    held = DataParallel(module, device_ids, output_device, dim)
+    return held(*args, **(module_kwargs or {}))
