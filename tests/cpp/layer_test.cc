@@ -131,7 +131,7 @@ TEST_F(CppLayer, AutocastLastsAsLongAsItsObject) {
     EXPECT_EQ(x.mm(x).dtype(), Dtype::float32);
   }
   EXPECT_EQ(x.mm(x).dtype(), Dtype::float32);
-  EXPECT_THROW(libdl::Autocast(Dtype::int8), libdl::Error);
+  EXPECT_THROW(libdl::Autocast{Dtype::int8}, libdl::Error);
 }
 
 Tensor cube(const Tensor& x, const libdl::Backward& backward) {

@@ -85,15 +85,22 @@ def new_form(typed: Typed) -> list[str]:
 
 
 def inplace_form(typed: Typed) -> list[str]:
+    """The tensor itself; of a temporary, whose end is near, a further reference."""
     name = _NAMES.get(typed.name, typed.name)
     told = comment(typed) if typed.overwrites else comment(typed, f"{name} in place.")
-    return [
-        *told,
-        f"const Tensor& {name}_({', '.join(parameters(typed, True))}) const {{",
-        f"  check(::libdl_{typed.name}_into({', '.join([*passed(typed), 'get()'])}));",
-        "  return *this;",
-        "}",
-    ]
+    lines = []
+    for said, result, of in (
+        (told, "const Tensor&", "&"),
+        ([f"/// {name}_ of a temporary."], "Tensor", "&&"),
+    ):
+        lines += [
+            *said,
+            f"{result} {name}_({', '.join(parameters(typed, True))}) const {of} {{",
+            f"  check(::libdl_{typed.name}_into({', '.join([*passed(typed), 'get()'])}));",
+            "  return *this;",
+            "}",
+        ]
+    return lines
 
 
 def into_form(typed: Typed) -> list[str]:
