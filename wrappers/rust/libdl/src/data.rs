@@ -64,13 +64,37 @@ unsafe impl Element for bool {
 
     // Bytes other than 0 and 1 can come from view_dtype, and are not valid as Rust's bool.
     fn read(tensor: &Tensor) -> Result<Vec<bool>> {
-        Ok(copy_out::<u8>(tensor)?.into_iter().map(|byte| byte != 0).collect())
+        let bytes = copy_out::<u8>(tensor)?;
+        let mut elements = room_for(bytes.len())?;
+        elements.extend(bytes.into_iter().map(|byte| byte != 0));
+        Ok(elements)
     }
 }
 
+/// Memory for so many elements, or an error: Rust's own allocation ends the process where there is
+/// none, and a system that promises more than it has does so later.
+fn room_for<T>(count: usize) -> Result<Vec<T>> {
+    let size = std::mem::size_of::<T>();
+    let refuse = |why: &str| {
+        let told = format!("to_vec: {count} elements of {size} bytes {why}");
+        Error::new(ErrorCode::OUT_OF_MEMORY, &told)
+    };
+    let limit = usize::try_from(unsafe { libdl_memory_get_limit() }).unwrap_or(usize::MAX);
+    if count > limit / size {
+        return Err(refuse("are more than the memory limit"));
+    }
+    let mut room = Vec::new();
+    room.try_reserve_exact(count).map_err(|_| refuse("find no memory"))?;
+    Ok(room)
+}
+
 fn copy_out<T: Element>(tensor: &Tensor) -> Result<Vec<T>> {
+    if tensor.device().kind() == LIBDL_DEVICE_META {
+        // There are no values, whatever the size: C says so before it looks at the memory.
+        unsafe { check(libdl_tensor_copy_out(tensor.as_ptr(), null_mut(), 0))? };
+    }
     let count = tensor.numel();
-    let mut elements = Vec::<T>::with_capacity(count);
+    let mut elements = room_for::<T>(count)?;
     let bytes = (count * std::mem::size_of::<T>()) as i64;
     unsafe {
         check(libdl_tensor_copy_out(tensor.as_ptr(), elements.as_mut_ptr().cast(), bytes))?;
@@ -137,6 +161,8 @@ impl Tensor {
     }
 
     /// The elements in row-major order, without conversion: see [`to_dtype`](Tensor::to_dtype).
+    /// More than the memory limit allows, as of a number that was expanded to an enormous shape, is
+    /// the error `OUT_OF_MEMORY`.
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
         self.expect_dtype::<T>()?;
         T::read(self)

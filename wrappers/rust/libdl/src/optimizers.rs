@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The optimizers beside SGD and Adam. Their options are the structs of C; `step`, where there is
-//! one, is the optimizer's own.
+//! The optimizers beside SGD and Adam. Their options are the structs of C; `struct_size` and `step`,
+//! where there is one, are the optimizer's own.
 use crate::error::check;
 use crate::{Result, Tensor};
 use libdl_sys::*;
@@ -38,7 +38,10 @@ macro_rules! steps {
             $set_step
             unsafe fn take(&self, lists: Lists, grads: &[*const libdl_tensor]) -> *mut libdl_error {
                 let n = grads.len() as i64;
-                $call(self, lists[0].as_ptr(), n, grads.as_ptr(), n,
+                // The field is public, and C reads as far as it says.
+                let mut options = *self;
+                options.struct_size = size_of::<Self>() as u32;
+                $call(&options, lists[0].as_ptr(), n, grads.as_ptr(), n,
                       $(list_or_null(&lists[$k]), lists[$k].len() as i64),*)
             }
         }
@@ -103,6 +106,7 @@ uncounted!(libdl_rprop_options, libdl_rprop_step, 2, _lr,
 
 /// Parameters with their states; the optimizers are its instances.
 pub struct Stepper<O: StepOptions> {
+    /// `struct_size` and `step` are the optimizer's own: what is put there counts for nothing.
     pub options: O,
     lr: f64,
     params: Vec<Tensor>,

@@ -272,3 +272,24 @@ fn x_is_clipped() -> Result<()> {
     assert_eq!(gradient(&x), [0.5, 0.5]);
     Ok(())
 }
+
+#[test]
+fn a_struct_size_that_somebody_set_counts_for_nothing() -> Result<()> {
+    use libdl::optim::*;
+    fn misled<O: Start>(mut optimizer: Stepper<O>, set: fn(&mut O, u32)) -> Result<()> {
+        for size in [u32::MAX, 0, 1 << 20] {
+            set(&mut optimizer.options, size);
+            optimizer.step()?;
+        }
+        Ok(())
+    }
+    macro_rules! each {
+        ($($optimizer:ident)*) => {$(
+            let x = leaf(&[1.0, 2.0]);
+            (&x * &x).sum()?.backward()?;
+            misled($optimizer::new(&[&x], 0.1), |options, size| options.struct_size = size)?;
+        )*};
+    }
+    each!(Adamax NAdam RAdam Adagrad Adadelta Asgd RmsProp Rprop);
+    Ok(())
+}

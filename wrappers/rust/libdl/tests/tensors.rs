@@ -175,3 +175,36 @@ fn metadata_and_printing_are_told() -> libdl::Result<()> {
     assert!(libdl::version().starts_with(env!("CARGO_PKG_VERSION")));
     libdl::check_abi()
 }
+
+#[test]
+fn what_finds_no_memory_is_an_error() -> libdl::Result<()> {
+    let huge = libdl::ones_with(&[1], Some(Dtype::FLOAT64), None)?.expand(&[1 << 50])?;
+    let told = huge.to_vec::<f64>().unwrap_err();
+    assert_eq!(told.code(), ErrorCode::OUT_OF_MEMORY);
+    assert!(told.to_string().contains("1125899906842624 elements of 8 bytes"), "{told}");
+    assert_eq!(huge.freeze().unwrap_err().code(), ErrorCode::OUT_OF_MEMORY);
+    Ok(())
+}
+
+#[test]
+fn a_tensor_without_values_is_refused_whatever_its_size() -> libdl::Result<()> {
+    for size in [3, 1 << 50] {
+        let meta = libdl::empty_with(&[size], None, libdl::Device::named("meta", 0))?;
+        for told in [meta.to_vec::<f32>().err(), meta.freeze().err()] {
+            let told = told.expect("it has no values");
+            assert_eq!(told.code(), ErrorCode::UNSUPPORTED);
+            assert!(told.to_string().contains("meta"), "{told}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn bools_of_expanded_tensors_are_read() -> libdl::Result<()> {
+    let one = tensor(&[1.0]).gt(0.0)?;
+    assert_eq!(one.expand(&[3])?.to_vec::<bool>()?, [true; 3]);
+    let huge = one.expand(&[1 << 50])?;
+    assert_eq!(huge.to_vec::<bool>().unwrap_err().code(), ErrorCode::OUT_OF_MEMORY);
+    assert_eq!(huge.freeze().unwrap_err().code(), ErrorCode::OUT_OF_MEMORY);
+    Ok(())
+}
