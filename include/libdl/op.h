@@ -353,7 +353,10 @@ enum {
 /** Options of an interceptor; zero is the default of each. Set struct_size to sizeof(the struct).
  *
  *  before  called before a call is carried out; sets handled to 1 if it carried out the call
- *          itself: results are then new, all of them, or dsts are written. NULL: none
+ *          itself: results are then new, all of them, or dsts are written. The host's own calls
+ *          may be answered with any tensors. Inside operators and backward passes the library goes
+ *          on with the answer, which must have the dtype, shape, strides and device of its own
+ *          result, else the error is TYPE; it computes its own result to compare them. NULL: none
  *  after   called afterwards, unless `before` or an interceptor pushed later carried out the call.
  *          An error that it returns becomes the error of the call. NULL: none */
 typedef struct libdl_interceptor_options {

@@ -294,6 +294,73 @@ static void parts_can_be_answered(void) {
   for (size_t i = 0; i < sizeof all / sizeof *all; ++i) libdl_tensor_release(all[i]);
 }
 
+/* What answers inside a pass takes the place of the library's own result, and must be like it. */
+struct misfit {
+  const char *name;
+  int64_t shape[2];
+  libdl_dtype dtype;
+  int transposed;
+};
+static libdl_error *misfit(void *ctx, const libdl_call *call, libdl_bool *handled) {
+  const struct misfit *const wrong = ctx;
+  if (strcmp(call->name, wrong->name) != 0 || call->dsts) return NULL;
+  *handled = 1;
+  libdl_tensor *made = NULL;
+  libdl_error *error = libdl_zeros(wrong->shape, 2, wrong->dtype, NULL, &made);
+  if (!error && wrong->transposed) {
+    libdl_tensor *const plain = made;
+    error = libdl_transpose(plain, 0, 1, &made);
+    libdl_tensor_release(plain);
+  }
+  call->results[0].type = LIBDL_VALUE_TENSOR;
+  call->results[0].held.tensor = made;
+  return error;
+}
+
+static void answers_in_a_pass_must_fit(void) {
+  static const struct misfit wrong[] = {{"derivative", {1, 1}, LIBDL_DTYPE_FLOAT32, 0},
+                                        {"derivative", {3, 2}, LIBDL_DTYPE_FLOAT32, 0},
+                                        {"derivative", {2, 3}, LIBDL_DTYPE_FLOAT64, 0},
+                                        {"derivative", {2, 3}, LIBDL_DTYPE_INT8, 0},
+                                        {"derivative", {3, 2}, LIBDL_DTYPE_FLOAT32, 1},
+                                        {"expand", {1, 1}, LIBDL_DTYPE_FLOAT32, 0},
+                                        {"softmax_backward", {1, 2}, LIBDL_DTYPE_FLOAT32, 0},
+                                        {"sum", {1, 2}, LIBDL_DTYPE_FLOAT32, 0}};
+  int refused = 0;
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i) {
+    int64_t before, after;
+    libdl_memory_get_live(&before, NULL, NULL, NULL);
+    libdl_tensor *const x = matrix(2, 2, 3, 1), *const b = matrix(1, 1, 3, 1), *y, *z, *s, *loss;
+    GOOD(libdl_tanh(x, &y));
+    GOOD(libdl_add(y, b, NULL, &z));
+    GOOD(libdl_softmax(z, 1, LIBDL_DTYPE_NONE, &s));
+    GOOD(libdl_sum(s, NULL, 0, 0, LIBDL_DTYPE_NONE, &loss));
+    libdl_interceptor_options options = {.struct_size = sizeof options, .wanted = 1};
+    options.ctx = (void *)&wrong[i], options.before = misfit;
+    GOOD(libdl_interceptor_push_options(&options));
+    libdl_error *const error =
+        libdl_backward((const libdl_tensor *const *)&loss, 1, NULL, 0, NULL, 0, NULL);
+    GOOD(libdl_interceptor_pop());
+    const char *const message = libdl_error_get_message(error);
+    const int named = error && strncmp(libdl_error_get_operator(error), wrong[i].name,
+                                       strlen(wrong[i].name)) == 0;
+    if (error && (libdl_error_get_code(error) != LIBDL_ERROR_TYPE || !named ||
+                  !strstr(message, "an interceptor answered result 1 with ")))
+      CHECK(!message);
+    refused += error != NULL;
+    libdl_error_release(error);
+    libdl_tensor *const grad = libdl_tensor_grad(x), *const bias = libdl_tensor_grad(b);
+    CHECK(!grad ||
+          (libdl_tensor_numel(grad) == 6 && libdl_tensor_dtype(grad) == LIBDL_DTYPE_FLOAT32));
+    CHECK(!bias || libdl_tensor_numel(bias) == 3);
+    libdl_tensor *const all[] = {x, b, y, z, s, loss, grad, bias};
+    for (size_t k = 0; k < sizeof all / sizeof *all; ++k) libdl_tensor_release(all[k]);
+    libdl_memory_get_live(&after, NULL, NULL, NULL);
+    CHECK(after == before);
+  }
+  CHECK(refused >= 6);
+}
+
 /* -- who comes and goes in between ------------------------------------------------------------- */
 
 static int destroyed;
@@ -346,6 +413,7 @@ int main(void) {
   a_step_of_the_hosts_own();
   arguments_are_the_operators();
   parts_can_be_answered();
+  answers_in_a_pass_must_fit();
   popped_inside_of_a_call();
   refused();
   if (failures) fprintf(stderr, "%d failures\n", failures);

@@ -122,6 +122,80 @@ bool observe_detail::shows(State& state) {
   return first_active(state.watch) != nullptr;
 }
 
+namespace {
+
+// What an interceptor answered, which is owned until it is accepted.
+class Answers {
+ public:
+  explicit Answers(std::span<const libdl_value> given) : values(given.begin(), given.end()) {}
+  ~Answers() {
+    for (const libdl_value& value : values) {
+      if (value.type == LIBDL_VALUE_TENSOR) Tensor::take(value.held.tensor);
+      if (value.type == LIBDL_VALUE_TENSOR_LIST) Ref<libdl_tensor_list>::take(value.held.list);
+    }
+  }
+  Answers(const Answers&) = delete;
+  Answers& operator=(const Answers&) = delete;
+
+  std::vector<libdl_value> values;
+};
+
+std::string told(const Tensor& x) {
+  const Dims strides(x.get()->strides(), static_cast<size_t>(x.ndim()));
+  return std::string(name_of(x.dtype())) + " of shape " + to_string(x.shape()) + " and strides " +
+         to_string(strides) + " on " + device_name(x.device());
+}
+
+void check_answer(const char* op, size_t result, const Tensor& answer, const Tensor& own) {
+  if (told(answer) == told(own)) return;
+  fail(LIBDL_ERROR_TYPE, op,
+       "an interceptor answered result " + std::to_string(result + 1) + " with " + told(answer) +
+           ", wanted " + told(own));
+}
+
+void check_answer(const char* op, size_t result, const libdl_value& answer,
+                  const libdl_value& own) {
+  if (own.type == LIBDL_VALUE_TENSOR)
+    return check_answer(op, result, Tensor::share(answer.held.tensor),
+                        Tensor::share(own.held.tensor));
+  if (own.type == LIBDL_VALUE_INT && answer.held.integer != own.held.integer)
+    fail(LIBDL_ERROR_TYPE, op,
+         "an interceptor answered result " + std::to_string(result + 1) + " with " +
+             std::to_string(answer.held.integer) + ", wanted " + std::to_string(own.held.integer));
+  if (own.type != LIBDL_VALUE_TENSOR_LIST) return;
+  const auto &given = answer.held.list->tensors, &wanted = own.held.list->tensors;
+  if (given.size() != wanted.size())
+    fail(LIBDL_ERROR_TYPE, op,
+         "an interceptor answered with " + std::to_string(given.size()) + " tensors, wanted " +
+             std::to_string(wanted.size()));
+  for (size_t i = 0; i < given.size(); ++i) {
+    if (given[i].defined() && wanted[i].defined())
+      check_answer(op, result, given[i], wanted[i]);
+    else if (given[i].defined() != wanted[i].defined())
+      fail(LIBDL_ERROR_TYPE, op,
+           "an interceptor answered with another entry " + std::to_string(i) + " of a list");
+  }
+}
+
+}  // namespace
+
+// The library goes on with what it takes for its own result, as large and laid out like that.
+static void check_answers(State& state, ObservedCall& call, observe_detail::Run run,
+                          void* closure) {
+  Answers answers(call.results);
+  Watch outermost;
+  {
+    const Hidden hidden(state, &outermost);
+    const FrameScope frame(state, {nullptr, call.op, call.source ? call.source : call.op,
+                                   call.phase, call.depth + 1, false});
+    run(closure);
+  }
+  for (size_t i = 0; i < answers.values.size(); ++i)
+    check_answer(call.op, i, answers.values[i], call.results[i]);
+  std::copy(answers.values.begin(), answers.values.end(), call.results.begin());
+  answers.values.clear();
+}
+
 bool observe_detail::observe(ObservedCall& call, Run run, void* closure) {
   const Ref<State> current = Ref<State>::share(&state());
   const Frame* const around = current->frame;
@@ -138,7 +212,10 @@ bool observe_detail::observe(ObservedCall& call, Run run, void* closure) {
   bool answered = false;
   try {
     answered = show_before(*current, call, seen);
-    if (!answered) {
+    const bool inside = call.part || !call.from_host;
+    if (answered && inside && !call.results.empty()) {
+      check_answers(*current, call, run, closure);
+    } else if (!answered) {
       const FrameScope frame(*current, {nullptr, call.op, call.source ? call.source : call.op,
                                         call.phase, call.depth + 1, false});
       current->shown = true;
