@@ -32,4 +32,9 @@ inline void run_destroy(void (*destroy)(void*), void* ctx) noexcept {
   if (destroy) contained([&] { destroy(ctx); });
 }
 
+// For what an object held. Its destroy may release the next object, and that the next: a chain of
+// any length takes a bounded stack, for the later ones wait until the outermost has returned. They
+// have run when the call of the host that started the chain returns.
+void run_destroy_in_turn(void (*destroy)(void*), void* ctx) noexcept;
+
 }  // namespace libdl

@@ -7,7 +7,7 @@
 #include "base/contained.h"
 
 libdl_error::~libdl_error() {
-  if (payload) libdl::run_destroy(payload_destroy, payload);
+  if (payload) libdl::run_destroy_in_turn(payload_destroy, payload);
   if (cause && cause->drop()) libdl::destroy(cause);
 }
 
@@ -70,7 +70,9 @@ void fail(libdl_error_code code, const char* op,
 
 void fail_unnamed(libdl_error_code code, const std::string& message LIBDL_GIVEN_SOURCE_LOCATION) {
   LIBDL_LEAVE_OUT();
-  throw Error(code, message);
+  Error error(code, message);
+  error.object().unnamed = !error.object().is_static;
+  throw error;
 }
 
 void rename_arguments(Error& error, const char* op, std::initializer_list<Renamed> names) {

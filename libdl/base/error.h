@@ -20,6 +20,7 @@ struct libdl_error : libdl::Handle<libdl_error> {
   libdl_error_code code = LIBDL_ERROR_INTERNAL;
   int32_t argument = 0;  // counted from 1
   bool asynchronous = false;
+  bool unnamed = false;    // whoever made it did not know for which operator
   bool is_static = false;  // the out-of-memory error: never counted, never freed
   std::string message, op, argument_name, found, wanted;
   libdl_error* cause = nullptr;  // owned

@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include "base/error.h"
+#include "base/uncancelled.h"
 
 namespace libdl {
 
@@ -127,17 +128,23 @@ static auto uninterrupted(F&& call) {
 
 // -- descriptors ----------------------------------------------------------------------------
 
+// A release of the host's may come here, too: whoever cancels the thread must not unwind it.
+void Descriptor::close_now() noexcept {
+  if (number_ < 0) return;
+  const Uncancelled whole;
+  file_calls.close(number_);
+}
+
 Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
   if (this != &other) {
-    if (number_ >= 0) file_calls.close(number_);
+    close_now();
     number_ = other.release();
+    path_ = std::move(other.path_);
   }
   return *this;
 }
 
-Descriptor::~Descriptor() {
-  if (number_ >= 0) file_calls.close(number_);
-}
+Descriptor::~Descriptor() { close_now(); }
 
 int Descriptor::release() {
   const int number = number_;
@@ -148,7 +155,7 @@ int Descriptor::release() {
 Descriptor Descriptor::open(const char* function, const std::string& path) {
   const int number = uninterrupted([&] { return file_calls.open(path.c_str()); });
   if (number < 0) fail_io(function, "cannot open " + path, errno);
-  return Descriptor(number);
+  return Descriptor(number, path);
 }
 
 Descriptor Descriptor::duplicate(const char* function, int number) {
@@ -159,8 +166,9 @@ Descriptor Descriptor::duplicate(const char* function, int number) {
 
 int64_t Descriptor::size(const char* function) const {
   const int64_t size = uninterrupted([&] { return file_calls.size(number_); });
-  if (size < 0 && errno == ESPIPE) fail(LIBDL_ERROR_IO, function, "this is no regular file");
-  if (size < 0) fail_io(function, "cannot tell the file's size", errno);
+  if (size < 0 && errno == ESPIPE)
+    fail(LIBDL_ERROR_IO, function, told() + "this is no regular file");
+  if (size < 0) fail_io(function, told() + "cannot tell the file's size", errno);
   return size;
 }
 
@@ -168,11 +176,11 @@ void Descriptor::read(const char* function, void* to, size_t bytes, int64_t offs
   char* at = static_cast<char*>(to);
   while (bytes > 0) {
     const int64_t got = uninterrupted([&] { return file_calls.read(number_, at, bytes, offset); });
-    if (got < 0) fail_io(function, "cannot read at byte " + std::to_string(offset), errno);
+    if (got < 0) fail_io(function, told() + "cannot read at byte " + std::to_string(offset), errno);
     if (got == 0)
       fail(LIBDL_ERROR_FORMAT, function,
-           "the file ends at byte " + std::to_string(offset) + ", " + std::to_string(bytes) +
-               " bytes too early");
+           told() + "the file ends at byte " + std::to_string(offset) + ", " +
+               std::to_string(bytes) + " bytes too early");
     at += got;
     bytes -= static_cast<size_t>(got);
     offset += got;

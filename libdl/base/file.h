@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "base/source_location.h"
 
@@ -44,8 +45,10 @@ LIBDL_NORETURN [[gnu::cold]] void fail_io(const char* function, const std::strin
 class Descriptor {
  public:
   Descriptor() = default;
-  explicit Descriptor(int number) : number_(number) {}
-  Descriptor(Descriptor&& other) noexcept : number_(other.release()) {}
+  explicit Descriptor(int number, std::string path = {})
+      : number_(number), path_(std::move(path)) {}
+  Descriptor(Descriptor&& other) noexcept
+      : number_(other.release()), path_(std::move(other.path_)) {}
   Descriptor& operator=(Descriptor&& other) noexcept;
   ~Descriptor();
 
@@ -60,7 +63,11 @@ class Descriptor {
   void read(const char* function, void* to, size_t bytes, int64_t offset) const;
 
  private:
+  void close_now() noexcept;
+  std::string told() const { return path_.empty() ? path_ : path_ + ": "; }
+
   int number_ = -1;
+  std::string path_;  // for errors; empty where it is not known
 };
 
 // Replaces a file atomically: the new one is written, synced and renamed. Until commit() has

@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <iterator>
 
+#include "base/uncancelled.h"
+
 namespace libdl {
 
 constinit StripeLock::Stripe StripeLock::stripes[kStripes + 1];
@@ -29,6 +31,7 @@ void StripeLock::wait(std::atomic<uint32_t>& held) noexcept {
       sched_yield();
     } else {  // needed if the holder has a lower priority
       const timespec moment = {0, 50'000};
+      const Uncancelled asleep;
       nanosleep(&moment, nullptr);
     }
   }

@@ -15,9 +15,9 @@ class Callback {
  public:
   Callback(void* ctx, void (*destroy)(void*)) : ctx_(ctx), destroy_(destroy) {}
   Callback(Callback&& other) noexcept
-      : ctx_(other.ctx_), destroy_(std::exchange(other.destroy_, nullptr)) {}
+      : ctx_(other.ctx_), destroy_(std::exchange(other.destroy_, nullptr)), kept_(true) {}
   Callback& operator=(Callback&&) = delete;
-  ~Callback() { run_destroy(destroy_, ctx_); }
+  ~Callback() { kept_ ? run_destroy_in_turn(destroy_, ctx_) : run_destroy(destroy_, ctx_); }
   void* ctx() const { return ctx_; }
   void* context(void (*destroy)(void*)) const { return destroy_ == destroy ? ctx_ : nullptr; }
   // Gives up ownership: someone else runs destroy.
@@ -26,6 +26,7 @@ class Callback {
  private:
   void* ctx_;
   void (*destroy_)(void*);
+  bool kept_ = false;  // by an object, beyond the call that was given it
 };
 
 // The callback in a sized struct. An older program's struct, or one of size 0, may end before the

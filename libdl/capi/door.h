@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/uncancelled.h"
 #include "capi/op_table.h"
 #include "device/device.h"
 #include "ops/core/call.h"
@@ -38,8 +39,9 @@ namespace libdl::capi {
 [[gnu::cold]] void note_entry(const char* function) noexcept;
 [[gnu::cold]] void note_entry(OpId op) noexcept;
 
+// Of an operator, or of another function that never waits.
 template <class Op, class F>
-[[gnu::always_inline]] inline libdl_error* door(Op op, F&& body) noexcept {
+[[gnu::always_inline]] inline libdl_error* quick_door(Op op, F&& body) noexcept {
   if (handles_are_watched) [[unlikely]]
     note_entry(op);
   try {
@@ -48,6 +50,18 @@ template <class Op, class F>
   } catch (...) {
     return caught(op);
   }
+}
+
+template <class F>
+[[gnu::always_inline]] inline libdl_error* door(OpId op, F&& body) noexcept {
+  return quick_door(op, std::forward<F>(body));
+}
+// What is no operator may wait, for a file for example: a cancellation of the thread comes after
+// it.
+template <class F>
+libdl_error* door(const char* function, F&& body) noexcept {
+  const Uncancelled whole;
+  return quick_door(function, std::forward<F>(body));
 }
 
 // After an interruption the contents of the destinations are unknown: they count as written.
@@ -232,8 +246,9 @@ inline void require_output(OpId op, int argument, const void* output) {
 std::string_view in_text(const char* function, int argument, const char* name, const char* text,
                          int64_t length);
 void check_tensor(const char* function, int argument, const char* name, const libdl_tensor* handle);
-const char* kind_name(Tag tag);           // "a stream"
-std::string kind_of(const void* handle);  // the same of a handle
+const char* kind_name(Tag tag);                        // "a stream"
+std::string kind_of(const void* handle);               // the same of a handle
+std::string emptied_kind(const libdl_tensor* handle);  // of a tensor whose memory is gone
 void check_kind(const char* function, int argument, const char* name, const void* handle,
                 Tag wanted);
 

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/lock.h"
 #include "base/source_location.h"
+#include "base/uncancelled.h"
 #include "build_info.h"
 #include "device/device.h"
 #include "device/provider.h"
@@ -132,6 +133,9 @@ class Opening {
   }
   Opening(const Opening&) = delete;
   Opening& operator=(const Opening&) = delete;
+
+ private:
+  Uncancelled uncancelled_;
 };
 
 constexpr KnownPlugin kKnown[] = {

@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "base/handle.h"
+#include "base/uncancelled.h"
 
 namespace libdl {
 
@@ -112,7 +113,8 @@ class ModeGuard {
 
 // Held while the host's code runs, of whatever kind. It knows nothing of the scopes that are open
 // around the library's call, those that it leaves open end with it, and the state that was current
-// is so again. Costs a few nanoseconds and cannot fail.
+// is so again. A cancellation of the thread waits: it would unwind the library with the host's
+// code. Costs a few nanoseconds and cannot fail.
 class OutsideScope {
  public:
   OutsideScope() noexcept : state_(current_state) {
@@ -144,6 +146,7 @@ class OutsideScope {
     state_->mode = scope ? others | kModeScope : others;
   }
 
+  Uncancelled uncancelled_;
   State* state_;
   Scope* scope_ = nullptr;
   const OutsideScope* before_ = nullptr;

@@ -13,7 +13,7 @@
 
 libdl_file::~libdl_file() {
   if (mapped) libdl::file_calls.unmap(const_cast<char*>(memory), static_cast<size_t>(bytes));
-  libdl::run_destroy(release, context);
+  libdl::run_destroy_in_turn(release, context);
 }
 
 namespace libdl {
@@ -49,11 +49,14 @@ static File opened(Descriptor descriptor, bool share, const Origin& origin) {
   file->descriptor = std::move(descriptor);
   file->bytes = file->descriptor.size(origin.function);
   file->shares = share;
+  file->path = origin.path;
   check_length(file->bytes, origin);
   if (share) {
     const int number = file->descriptor.number();
     void* const data = file_calls.map(number, static_cast<size_t>(file->bytes));
-    if (!data) fail_io(origin.function, "cannot map the file", errno);
+    if (!data)
+      fail_io(origin.function, "cannot map " + (origin.path.empty() ? "the file" : origin.path),
+              errno);
     file->memory = static_cast<const char*>(data);
     file->mapped = true;
     file->descriptor = {};
@@ -127,7 +130,8 @@ static void check_bytes(const libdl_file& file, size_t index, const void* data, 
     return;
   const std::string_view name = file.header.name(file.header.tensors[index]);
   fail(LIBDL_ERROR_FORMAT, "file_tensor",
-       "the bytes of tensor \"" + std::string(name.substr(0, 80)) +
+       (file.path.empty() ? "" : file.path + ": ") + "the bytes of tensor \"" +
+           std::string(name.substr(0, 80)) +
            "\" are not those that were written: their CRC-32 differs; the file was damaged");
 }
 

@@ -22,6 +22,7 @@ struct libdl_file : libdl::Handle<libdl_file> {
   const char* memory = nullptr;  // or the whole file in memory
   int64_t bytes = 0;
   bool mapped = false;
+  std::string path;         // for errors; empty where it is not known
   void* context = nullptr;  // of the caller's memory
   void (*release)(void*) = nullptr;
 };

@@ -14,6 +14,8 @@
 #include <cstring>
 #include <string>
 
+#include "base/uncancelled.h"
+
 namespace libdl {
 namespace {
 
@@ -23,6 +25,7 @@ struct Text {
   char data[4096];
 
   explicit Text(const char* path) {
+    const Uncancelled whole;
     size_t size = 0;
     const int file = open(path, O_RDONLY | O_CLOEXEC);
     while (file >= 0 && size < sizeof data - 1) {

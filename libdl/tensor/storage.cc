@@ -43,7 +43,7 @@ void destroy(Storage* storage) {
   count(slab::cache.live_storages, -1);
   count(slab::cache.live_bytes, -static_cast<int64_t>(storage->bytes));
   if (storage->release)
-    run_destroy(storage->release, storage->context);
+    run_destroy_in_turn(storage->release, storage->context);
   else if (!storage->inline_data)
     free_bytes(*storage);
   const size_t bytes = cell_bytes(*storage);

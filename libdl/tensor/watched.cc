@@ -12,6 +12,7 @@
 #include "base/handle.h"
 #include "base/lock.h"
 #include "base/slab.h"
+#include "base/uncancelled.h"
 #include "runtime/log.h"
 #include "tensor/dtype.h"
 
@@ -57,6 +58,7 @@ void tell_living() {
     environment_watches_handles() && std::atexit(tell_living) == 0;
 
 void tell(const std::string& text) {
+  const Uncancelled whole;
   if (logging())
     log(LogLevel::kError, "%s", text.c_str());
   else
@@ -117,6 +119,13 @@ bool may_be_released(const libdl_tensor* tensor) noexcept {
     // No memory to say so.
   }
   return false;
+}
+
+bool was_released(const libdl_tensor* tensor) noexcept {
+  Register& r = all();
+  const std::lock_guard lock(r.mutex);
+  const auto at = r.tensors.find(tensor);
+  return at != r.tensors.end() && !at->second.alive;
 }
 
 std::string living() {

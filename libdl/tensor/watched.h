@@ -21,6 +21,9 @@ namespace libdl::watched {
 // False if no such tensor lives: reported, and nothing must be done with the handle.
 [[gnu::cold]] bool may_be_released(const libdl_tensor* tensor) noexcept;
 
+// Whether it is the cell of a tensor that was destroyed.
+[[gnu::cold]] bool was_released(const libdl_tensor* tensor) noexcept;
+
 // Tells the host's log handler; without one the standard error stream: whoever set the variable
 // wants to see it.
 void tell(const std::string& text);
