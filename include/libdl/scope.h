@@ -40,6 +40,12 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_scope_keep(libdl_tensor *tensor);
  *  from anywhere. libdl_scope_keep hands a tensor to the caller, or to the next outer scope if that
  *  is an owning one too; a list cannot be kept.
  *
+ *  An operator that has nothing to do may answer with its argument itself (contiguous, to,
+ *  dropout in evaluation): then the result is the same handle with one more reference, which is the
+ *  scope's like any other result. The references of a handle cannot be told apart. So inside the
+ *  scope a release of such a handle gives up the scope's reference, and one that the caller had
+ *  before is released after the scope.
+ *
  *  The caller's own, and to be released by it, are further references to tensors that exist
  *  already: what libdl_tensor_retain, _grad, _base, _list_get and libdl_node_leaf return. A release
  *  inside the scope is that of such a reference first, if one was added inside. Callbacks of the

@@ -49,16 +49,16 @@ libdl_bool libdl_tensor_is_leaf(const libdl_tensor* tensor) {
 }
 
 libdl_error* libdl_tensor_set_requires_grad(libdl_tensor* tensor, libdl_bool on) {
-  return door("requires_grad_", [&] {
-    check_tensor("requires_grad_", 1, "tensor", tensor);
+  return door("tensor_set_requires_grad", [&] {
+    check_tensor("tensor_set_requires_grad", 1, "tensor", tensor);
     current_history(borrow(tensor));  // of a view whose base was written to: it learns it here
     set_requires_grad(borrow(tensor), on);
   });
 }
 
 libdl_error* libdl_tensor_detach_in_place(libdl_tensor* tensor) {
-  return door("libdl_tensor_detach_in_place", [&] {
-    check_tensor("libdl_tensor_detach_in_place", 1, "tensor", tensor);
+  return door("tensor_detach_in_place", [&] {
+    check_tensor("tensor_detach_in_place", 1, "tensor", tensor);
     detach_in_place(borrow(tensor));
   });
 }
@@ -68,16 +68,16 @@ libdl_tensor* libdl_tensor_grad(const libdl_tensor* tensor) {
 }
 
 libdl_error* libdl_tensor_set_grad(libdl_tensor* tensor, libdl_tensor* grad) {
-  return door("libdl_tensor_set_grad", [&] {
-    check_tensor("libdl_tensor_set_grad", 1, "tensor", tensor);
-    if (grad) check_tensor("libdl_tensor_set_grad", 2, "grad", grad);
+  return door("tensor_set_grad", [&] {
+    check_tensor("tensor_set_grad", 1, "tensor", tensor);
+    if (grad) check_tensor("tensor_set_grad", 2, "grad", grad);
     set_grad(borrow(tensor), Tensor::share(grad));
   });
 }
 
 libdl_error* libdl_tensor_retain_grad(libdl_tensor* tensor) {
-  return door("retain_grad", [&] {
-    check_tensor("retain_grad", 1, "tensor", tensor);
+  return door("tensor_retain_grad", [&] {
+    check_tensor("tensor_retain_grad", 1, "tensor", tensor);
     current_history(borrow(tensor));
     retain_grad(borrow(tensor));
   });
@@ -172,7 +172,7 @@ libdl_tensor* libdl_node_leaf(const libdl_node* node) {
 libdl_bool libdl_history_beyond(const libdl_tensor* const* outputs, int64_t outputs_count,
                                 const libdl_tensor* const* leaves, int64_t leaves_count) {
   try {
-    const char* const name = "libdl_history_beyond";
+    const char* const name = "history_beyond";
     return reaches_others(live_tensors(name, 1, "outputs", outputs, outputs_count),
                           live_tensors(name, 3, "leaves", leaves, leaves_count));
   } catch (...) {

@@ -16,6 +16,12 @@ std::string kind_of(const void* handle) {
          " that was released before";
 }
 
+std::string emptied_kind(const libdl_tensor* handle) {
+  return handles_are_watched && watched::was_released(handle)
+             ? "a tensor that was released before"
+             : "a tensor that was emptied when its scope ended";
+}
+
 const char* kind_name(Tag tag) {
   switch (tag) {
     case Tag::kTensor: return "a tensor";
@@ -64,11 +70,33 @@ void note_entry(OpId op) noexcept { watched::entered(entry_of(op).name); }
 static void name_operator(libdl_error& error, const char* op) noexcept {
   const bool below =
       error.code == LIBDL_ERROR_OUT_OF_MEMORY || error.code == LIBDL_ERROR_INTERRUPTED;
-  if (!below || error.is_static || !error.op.empty() || error.payload) return;
+  if ((!below && !error.unnamed) || error.is_static || !error.op.empty() || error.payload) return;
   try {
-    std::string message = std::string(op) + ": " + error.message;
-    error.op = op;
+    if (below) {
+      std::string message = std::string(op) + ": " + error.message;
+      error.op = op;
+      error.message = std::move(message);
+    } else {
+      error.op = op;  // the message says what it is about: a device, a library
+    }
+  } catch (const std::bad_alloc&) {
+    // No memory for the better text.
+  }
+}
+
+// A step of an optimizer is observed as "adam"; the two structs of DLPack are read by one function.
+static void name_function(libdl_error& error, const char* function) noexcept {
+  if (error.is_static || error.op.empty() || error.payload) return;
+  const std::string_view called = function, named = error.op;
+  if (!called.starts_with(named)) return;
+  const std::string_view rest = called.substr(named.size());
+  if (rest != "_step" && rest != "_unversioned") return;
+  try {
+    std::string message = error.message;
+    if (message.starts_with(error.op + ": ")) message.replace(0, named.size(), called);
+    std::string op(called);
     error.message = std::move(message);
+    error.op = std::move(op);
   } catch (const std::bad_alloc&) {
     // No memory for the better text.
   }
@@ -80,6 +108,7 @@ libdl_error* caught(const char* op) noexcept {
       throw;
     } catch (Error& error) {
       name_operator(error.object(), op);
+      name_function(error.object(), op);
       return error.release();
     } catch (const std::bad_alloc&) {
       return made(LIBDL_ERROR_OUT_OF_MEMORY, op, "out of memory");
@@ -141,8 +170,7 @@ LIBDL_NORETURN void refuse_handle(const char* op, int argument, const char* name
     fail_argument(LIBDL_ERROR_EMPTIED, op, argument, name,
                   verb + "a stand-in for the slices of a batch, which has no elements of its own",
                   "");
-  fail_argument(LIBDL_ERROR_EMPTIED, op, argument, name,
-                verb + "a tensor that was emptied when its scope ended", "");
+  fail_argument(LIBDL_ERROR_EMPTIED, op, argument, name, verb + emptied_kind(handle), "");
 }
 
 }  // namespace

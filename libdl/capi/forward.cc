@@ -19,7 +19,7 @@ static DualLevel& innermost_level(const char* name) {
 }
 
 libdl_error* libdl_forward_enter(int32_t* level) {
-  return door("libdl_forward_enter", [&] {
+  return door("forward_enter", [&] {
     attach_to(state());
     const DualLevel& opened = open_level();
     if (level) *level = opened.depth;
@@ -27,8 +27,8 @@ libdl_error* libdl_forward_enter(int32_t* level) {
 }
 
 libdl_error* libdl_forward_exit(void) {
-  return door("libdl_forward_exit", [&] {
-    innermost_level("libdl_forward_exit");
+  return door("forward_exit", [&] {
+    innermost_level("forward_exit");
     close_level();
   });
 }
@@ -88,19 +88,19 @@ static void unpack(const char* name, const libdl_tensor* dual, const uint64_t* l
 
 libdl_error* libdl_forward_make_dual(const libdl_tensor* primal, const libdl_tensor* tangent,
                                      libdl_tensor** out) {
-  const char* const name = "libdl_forward_make_dual";
+  const char* const name = "forward_make_dual";
   return door(name, [&] { *out = hand_out(dual_of(name, primal, tangent, nullptr, out)); });
 }
 
 libdl_error* libdl_forward_make_dual_at(const libdl_tensor* primal, const libdl_tensor* tangent,
                                         uint64_t level, libdl_tensor** out) {
-  const char* const name = "libdl_forward_make_dual_at";
+  const char* const name = "forward_make_dual_at";
   return door(name, [&] { *out = hand_out(dual_of(name, primal, tangent, &level, out)); });
 }
 
 libdl_error* libdl_forward_set_tangent(libdl_tensor* tensor, const libdl_tensor* tangent,
                                        uint64_t level) {
-  const char* const name = "libdl_forward_set_tangent";
+  const char* const name = "forward_set_tangent";
   return door(name, [&] {
     check_tensor(name, 1, "tensor", tensor);
     if (tangent) check_tensor(name, 2, "tangent", tangent);
@@ -113,12 +113,12 @@ libdl_error* libdl_forward_set_tangent(libdl_tensor* tensor, const libdl_tensor*
 
 libdl_error* libdl_forward_unpack_dual(const libdl_tensor* dual, libdl_tensor** primal,
                                        libdl_tensor** tangent) {
-  const char* const name = "libdl_forward_unpack_dual";
+  const char* const name = "forward_unpack_dual";
   return door(name, [&] { unpack(name, dual, nullptr, primal, tangent); });
 }
 
 libdl_error* libdl_forward_unpack_dual_at(const libdl_tensor* dual, uint64_t level,
                                           libdl_tensor** primal, libdl_tensor** tangent) {
-  const char* const name = "libdl_forward_unpack_dual_at";
+  const char* const name = "forward_unpack_dual_at";
   return door(name, [&] { unpack(name, dual, &level, primal, tangent); });
 }

@@ -210,8 +210,8 @@ libdl_error* libdl_function_record(const libdl_function* function,
                                    const libdl_tensor* const* saved, int64_t saved_count,
                                    libdl_bool* recorded) {
   Callback owner = given_callback(function);
-  return door("libdl_function_record", [&] {
-    const char* const name = "libdl_function_record";
+  return door("function_record", [&] {
+    const char* const name = "function_record";
     const libdl_function f = read_options(name, 1, function, "function");
     if (!function || !f.backward)
       fail_argument(LIBDL_ERROR_NULL, name, 1, "function", "lacks backward", "a callback");
@@ -236,28 +236,32 @@ libdl_error* libdl_function_record(const libdl_function* function,
   });
 }
 
+static std::string saved_range(int64_t count) {
+  return count ? "0 to " + std::to_string(count - 1) : "a saved value: there is none";
+}
+
 static int checked_save(const char* name, libdl_backward_context* context, int64_t index,
                         libdl_tensor** out) {
   check_kind(name, 1, "context", context, Tag::kContext);
   if (!out) fail_argument(LIBDL_ERROR_NULL, name, 3, "out", "is NULL", "a place for the result");
   if (index < 0 || index >= context->saves)
     fail_argument(LIBDL_ERROR_INDEX, name, 2, "index", "is " + std::to_string(index),
-                  "below " + std::to_string(context->saves));
+                  saved_range(context->saves));
   return static_cast<int>(index);
 }
 
 libdl_error* libdl_backward_context_saved(libdl_backward_context* context, int64_t index,
                                           libdl_tensor** out) {
-  return door("libdl_backward_context_saved", [&] {
-    const int i = checked_save("libdl_backward_context_saved", context, index, out);
+  return door("backward_context_saved", [&] {
+    const int i = checked_save("backward_context_saved", context, index, out);
     *out = hand_out(Tensor(context->backward->saved(i)));
   });
 }
 
 libdl_error* libdl_backward_context_saved_with_history(libdl_backward_context* context,
                                                        int64_t index, libdl_tensor** out) {
-  return door("libdl_backward_context_saved_with_history", [&] {
-    const int i = checked_save("libdl_backward_context_saved_with_history", context, index, out);
+  return door("backward_context_saved_with_history", [&] {
+    const int i = checked_save("backward_context_saved_with_history", context, index, out);
     *out = hand_out(saved_with_history(*context->backward, i));
   });
 }
@@ -269,14 +273,14 @@ libdl_bool libdl_backward_context_needs(const libdl_backward_context* context, i
 
 libdl_error* libdl_backward_context_zeros(libdl_backward_context* context, int64_t index,
                                           libdl_tensor** out) {
-  return door("libdl_backward_context_zeros", [&] {
-    const char* const name = "libdl_backward_context_zeros";
+  return door("backward_context_zeros", [&] {
+    const char* const name = "backward_context_zeros";
     check_kind(name, 1, "context", context, Tag::kContext);
     if (!out) fail_argument(LIBDL_ERROR_NULL, name, 3, "out", "is NULL", "a place for the result");
     const auto& outputs = context->backward->attr<CustomAttr>().custom->outputs;
     if (index < 0 || index >= static_cast<int64_t>(outputs.size()))
       fail_argument(LIBDL_ERROR_INDEX, name, 2, "index", "is " + std::to_string(index),
-                    "below " + std::to_string(outputs.size()));
+                    "0 to " + std::to_string(outputs.size() - 1));
     const OutputMeta& m = outputs[static_cast<size_t>(index)];
     *out = hand_out(zeros(m.shape, m.dtype, m.device));
   });
@@ -293,14 +297,14 @@ int32_t libdl_node_saved_count(const libdl_node* node) {
 }
 
 libdl_error* libdl_node_saved(const libdl_node* node, int32_t index, libdl_tensor** out) {
-  return door("libdl_node_saved", [&] {
-    const char* const name = "libdl_node_saved";
+  return door("node_saved", [&] {
+    const char* const name = "node_saved";
     Node* const n = node_of(node);
     check_kind(name, 1, "node", n, Tag::kNode);
     if (!out) fail_argument(LIBDL_ERROR_NULL, name, 3, "out", "is NULL", "a place for the result");
     if (index < 0 || index >= n->saves)
       fail_argument(LIBDL_ERROR_INDEX, name, 2, "index", "is " + std::to_string(index),
-                    "below " + std::to_string(n->saves));
+                    saved_range(n->saves));
     const SavedReader reader(*n, false);
     *out = hand_out(saved_with_history(Backward(*n, {}, {}, {}, reader, false), index));
   });
@@ -335,7 +339,7 @@ const char* keep(const std::string& line) {
 libdl_error* libdl_set_site_hook(void (*fn)(void* ctx, char* buffer, int64_t capacity), void* ctx,
                                  void (*destroy_ctx)(void* ctx)) {
   Callback owner(ctx, destroy_ctx);
-  return door("libdl_set_site_hook", [&] {
+  return door("set_site_hook", [&] {
     std::unique_ptr<SiteHook> made(fn ? new SiteHook{fn, std::move(owner)} : nullptr);
     const std::unique_ptr<SiteHook> old(site_hook.exchange(made.release()));
     creation_site = running_line;

@@ -107,8 +107,8 @@ libdl_error* libdl_tensor_add_hook(const libdl_tensor* tensor, libdl_hook_kind k
                                    libdl_gradient_hook fn, void* ctx, void (*destroy_ctx)(void*),
                                    libdl_hook** out) {
   Callback owner(ctx, destroy_ctx);
-  return door("libdl_tensor_add_hook", [&] {
-    const char* const name = "libdl_tensor_add_hook";
+  return door("tensor_add_hook", [&] {
+    const char* const name = "tensor_add_hook";
     check_tensor(name, 1, "tensor", tensor);
     require(name, fn, out);
     if (kind != LIBDL_HOOK_TENSOR && kind != LIBDL_HOOK_ACCUMULATED)
@@ -129,8 +129,8 @@ libdl_error* libdl_tensor_add_hook(const libdl_tensor* tensor, libdl_hook_kind k
 libdl_error* libdl_node_add_hook(libdl_node* node, libdl_hook_kind kind, libdl_gradient_hook fn,
                                  void* ctx, void (*destroy_ctx)(void*), libdl_hook** out) {
   Callback owner(ctx, destroy_ctx);
-  return door("libdl_node_add_hook", [&] {
-    const char* const name = "libdl_node_add_hook";
+  return door("node_add_hook", [&] {
+    const char* const name = "node_add_hook";
     auto* const n = reinterpret_cast<Node*>(node);
     check_kind(name, 1, "node", n, Tag::kNode);
     require(name, fn, out);
@@ -242,8 +242,8 @@ struct CallbackSavedHooks final : SavedHooks {
 
 libdl_error* libdl_saved_hooks_push(const libdl_saved_hooks* hooks) {
   Callback owner = given_callback(hooks);
-  return door("libdl_saved_hooks_push", [&] {
-    const char* const name = "libdl_saved_hooks_push";
+  return door("saved_hooks_push", [&] {
+    const char* const name = "saved_hooks_push";
     const libdl_saved_hooks given = read_options(name, 1, hooks, "hooks");
     if (!hooks || !given.pack || !given.unpack)
       fail_argument(LIBDL_ERROR_NULL, name, 1, "hooks", "lacks pack or unpack", "both callbacks");
@@ -253,7 +253,7 @@ libdl_error* libdl_saved_hooks_push(const libdl_saved_hooks* hooks) {
 }
 
 libdl_error* libdl_saved_hooks_pop(void) {
-  return door("libdl_saved_hooks_pop", [&] {
-    if (!pop_saved_hooks()) fail(LIBDL_ERROR_STATE, "libdl_saved_hooks_pop", "no hooks are pushed");
+  return door("saved_hooks_pop", [&] {
+    if (!pop_saved_hooks()) fail(LIBDL_ERROR_STATE, "saved_hooks_pop", "no hooks are pushed");
   });
 }

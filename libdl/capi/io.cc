@@ -52,17 +52,25 @@ void check_count(const char* function, int argument, const char* name, int64_t c
                   most == INT32_MAX ? "0 to 2147483647" : "one that is not negative");
 }
 
+void entry_not_null(const char* function, int argument, const char* name, const char* const* list,
+                    int64_t i, const char* wanted) {
+  if (!list[i])
+    fail_argument(LIBDL_ERROR_NULL, function, argument, name,
+                  "has at " + std::to_string(i) + " NULL", wanted);
+}
+
 // What is saved; arguments are counted from that of the names.
 std::vector<NamedTensor> named_tensors(const char* function, int argument, const char* const* names,
                                        const libdl_tensor* const* tensors, int64_t count) {
   check_count(function, argument + 1, "tensors", count);
   if (count) not_null(function, argument, "names", names, "an array of names");
   if (count) not_null(function, argument + 1, "tensors", tensors, "an array of tensors");
+  const TensorSpan listed = live_tensors(function, argument + 1, "tensors", tensors, count);
   std::vector<NamedTensor> named;
   named.reserve(static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i) {
-    not_null(function, argument, "names", names[i], "a name for each tensor");
-    named.push_back({names[i], &live_tensor(function, argument + 1, "tensors", tensors[i])});
+    entry_not_null(function, argument, "names", names, i, "a name for each tensor");
+    named.push_back({names[i], &listed[static_cast<size_t>(i)]});
   }
   return named;
 }
@@ -74,8 +82,8 @@ std::vector<NamedText> named_texts(const char* function, int argument, const cha
   if (count) not_null(function, argument + 1, "metadata_texts", texts, "an array of texts");
   std::vector<NamedText> named;
   for (int64_t i = 0; i < count; ++i) {
-    not_null(function, argument, "metadata_keys", keys[i], "a key for each text");
-    not_null(function, argument + 1, "metadata_texts", texts[i], "a text for each key");
+    entry_not_null(function, argument, "metadata_keys", keys, i, "a key for each text");
+    entry_not_null(function, argument + 1, "metadata_texts", texts, i, "a text for each key");
     named.push_back({keys[i], texts[i]});
   }
   return named;

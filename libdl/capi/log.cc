@@ -57,7 +57,7 @@ static void tell_set_up() {
 libdl_error* libdl_set_log_handler(void (*fn)(void* ctx, libdl_log_level level, const char* message,
                                               int64_t length),
                                    void* ctx, void (*destroy_ctx)(void* ctx)) {
-  return door("libdl_set_log_handler", [&] {
+  return door("set_log_handler", [&] {
     const LogHandler given = {ctx, fn, destroy_ctx};
     set_log_handler(fn ? &given : nullptr);
     if (fn) tell_set_up();

@@ -13,8 +13,8 @@ using namespace libdl::capi;
 libdl_error* libdl_sgd_step(const libdl_sgd_options* options, libdl_tensor* const* params,
                             int64_t count, const libdl_tensor* const* grads, int64_t grads_count,
                             libdl_tensor* const* momentum_buffers, int64_t momentum_buffers_count) {
-  return door("sgd", [&] {
-    const char* const name = "sgd";
+  return door("sgd_step", [&] {
+    const char* const name = "sgd_step";
     not_null(name, 1, "options", options, "options with at least lr");
     const libdl_sgd_options o = read_options(name, 1, options);
     sgd_step({o.lr, o.momentum, o.dampening, o.weight_decay, o.nesterov != 0, o.maximize != 0,
@@ -30,8 +30,8 @@ libdl_error* libdl_adam_step(const libdl_adam_options* options, libdl_tensor* co
                              libdl_tensor* const* exp_avgs, int64_t exp_avgs_count,
                              libdl_tensor* const* exp_avg_sqs, int64_t exp_avg_sqs_count,
                              libdl_tensor* const* max_exp_avg_sqs, int64_t max_exp_avg_sqs_count) {
-  return door("adam", [&] {
-    const char* const name = "adam";
+  return door("adam_step", [&] {
+    const char* const name = "adam_step";
     not_null(name, 1, "options", options, "options with at least lr, betas, eps and step");
     const libdl_adam_options o = read_options(name, 1, options);
     adam_step(
@@ -50,8 +50,8 @@ libdl_error* libdl_sparse_adam_step(const libdl_sparse_adam_options* options,
                                     const libdl_tensor* const* grads, int64_t grads_count,
                                     libdl_tensor* const* exp_avgs, int64_t exp_avgs_count,
                                     libdl_tensor* const* exp_avg_sqs, int64_t exp_avg_sqs_count) {
-  return door("sparse_adam", [&] {
-    const char* const name = "sparse_adam";
+  return door("sparse_adam_step", [&] {
+    const char* const name = "sparse_adam_step";
     not_null(name, 1, "options", options, "options with at least lr, betas, eps and step");
     const libdl_sparse_adam_options o = read_options(name, 1, options);
     sparse_adam_step({o.lr, o.beta1, o.beta2, o.eps, 0, o.step, false, o.maximize != 0},
@@ -66,8 +66,8 @@ libdl_error* libdl_adamax_step(const libdl_adamax_options* options, libdl_tensor
                                int64_t count, const libdl_tensor* const* grads, int64_t grads_count,
                                libdl_tensor* const* exp_avgs, int64_t exp_avgs_count,
                                libdl_tensor* const* exp_infs, int64_t exp_infs_count) {
-  return door("adamax", [&] {
-    const char* const name = "adamax";
+  return door("adamax_step", [&] {
+    const char* const name = "adamax_step";
     not_null(name, 1, "options", options, "options with at least lr, betas, eps and step");
     const libdl_adamax_options o = read_options(name, 1, options);
     adamax_step({o.lr, o.beta1, o.beta2, o.eps, o.weight_decay, o.step, false, o.maximize != 0},
@@ -82,8 +82,8 @@ libdl_error* libdl_nadam_step(const libdl_nadam_options* options, libdl_tensor* 
                               int64_t count, const libdl_tensor* const* grads, int64_t grads_count,
                               libdl_tensor* const* exp_avgs, int64_t exp_avgs_count,
                               libdl_tensor* const* exp_avg_sqs, int64_t exp_avg_sqs_count) {
-  return door("nadam", [&] {
-    const char* const name = "nadam";
+  return door("nadam_step", [&] {
+    const char* const name = "nadam_step";
     not_null(name, 1, "options", options, "options with at least lr, betas, eps and step");
     const libdl_nadam_options o = read_options(name, 1, options);
     nadam_step(
@@ -101,8 +101,8 @@ libdl_error* libdl_radam_step(const libdl_radam_options* options, libdl_tensor* 
                               int64_t count, const libdl_tensor* const* grads, int64_t grads_count,
                               libdl_tensor* const* exp_avgs, int64_t exp_avgs_count,
                               libdl_tensor* const* exp_avg_sqs, int64_t exp_avg_sqs_count) {
-  return door("radam", [&] {
-    const char* const name = "radam";
+  return door("radam_step", [&] {
+    const char* const name = "radam_step";
     not_null(name, 1, "options", options, "options with at least lr, betas, eps and step");
     const libdl_radam_options o = read_options(name, 1, options);
     radam_step(
@@ -118,8 +118,8 @@ libdl_error* libdl_adagrad_step(const libdl_adagrad_options* options, libdl_tens
                                 int64_t count, const libdl_tensor* const* grads,
                                 int64_t grads_count, libdl_tensor* const* state_sums,
                                 int64_t state_sums_count) {
-  return door("adagrad", [&] {
-    const char* const name = "adagrad";
+  return door("adagrad_step", [&] {
+    const char* const name = "adagrad_step";
     not_null(name, 1, "options", options, "options with at least lr, eps and step");
     const libdl_adagrad_options o = read_options(name, 1, options);
     adagrad_step({o.lr, o.lr_decay, o.weight_decay, o.eps, o.step, o.maximize != 0},
@@ -134,8 +134,8 @@ libdl_error* libdl_adadelta_step(const libdl_adadelta_options* options, libdl_te
                                  int64_t grads_count, libdl_tensor* const* square_avgs,
                                  int64_t square_avgs_count, libdl_tensor* const* acc_deltas,
                                  int64_t acc_deltas_count) {
-  return door("adadelta", [&] {
-    const char* const name = "adadelta";
+  return door("adadelta_step", [&] {
+    const char* const name = "adadelta_step";
     not_null(name, 1, "options", options, "options with at least lr, rho and eps");
     const libdl_adadelta_options o = read_options(name, 1, options);
     adadelta_step({o.lr, o.rho, o.eps, o.weight_decay, o.maximize != 0},
@@ -149,8 +149,8 @@ libdl_error* libdl_adadelta_step(const libdl_adadelta_options* options, libdl_te
 libdl_error* libdl_asgd_step(const libdl_asgd_options* options, libdl_tensor* const* params,
                              int64_t count, const libdl_tensor* const* grads, int64_t grads_count,
                              libdl_tensor* const* axs, int64_t axs_count) {
-  return door("asgd", [&] {
-    const char* const name = "asgd";
+  return door("asgd_step", [&] {
+    const char* const name = "asgd_step";
     not_null(name, 1, "options", options, "options with at least lr, lambd, alpha, t0 and step");
     const libdl_asgd_options o = read_options(name, 1, options);
     asgd_step({o.lr, o.lambd, o.alpha, o.t0, o.weight_decay, o.eta, o.mu, o.step, o.maximize != 0},
@@ -166,8 +166,8 @@ libdl_error* libdl_rmsprop_step(const libdl_rmsprop_options* options, libdl_tens
                                 int64_t square_avgs_count, libdl_tensor* const* momentum_buffers,
                                 int64_t momentum_buffers_count, libdl_tensor* const* grad_avgs,
                                 int64_t grad_avgs_count) {
-  return door("rmsprop", [&] {
-    const char* const name = "rmsprop";
+  return door("rmsprop_step", [&] {
+    const char* const name = "rmsprop_step";
     not_null(name, 1, "options", options, "options with at least lr, alpha and eps");
     const libdl_rmsprop_options o = read_options(name, 1, options);
     rmsprop_step(
@@ -184,8 +184,8 @@ libdl_error* libdl_rprop_step(const libdl_rprop_options* options, libdl_tensor* 
                               int64_t count, const libdl_tensor* const* grads, int64_t grads_count,
                               libdl_tensor* const* prevs, int64_t prevs_count,
                               libdl_tensor* const* step_sizes, int64_t step_sizes_count) {
-  return door("rprop", [&] {
-    const char* const name = "rprop";
+  return door("rprop_step", [&] {
+    const char* const name = "rprop_step";
     not_null(name, 1, "options", options, "options with etas and limits of the step size");
     const libdl_rprop_options o = read_options(name, 1, options);
     rprop_step({o.etaminus, o.etaplus, o.step_size_min, o.step_size_max, o.maximize != 0},
@@ -200,7 +200,7 @@ libdl_error* libdl_total_norm(const libdl_tensor* const* tensors, int64_t count,
                               libdl_bool error_if_nonfinite, libdl_tensor** out) {
   return door("total_norm", [&] {
     const char* const name = "total_norm";
-    output(name, 5, "out", out);
+    output(name, 4, "out", out);
     *out = hand_out(total_norm(live_tensors(name, 1, "tensors", tensors, count), norm_type,
                                error_if_nonfinite != 0));
   });
@@ -211,7 +211,7 @@ libdl_error* libdl_clip_grad_norm(libdl_tensor* const* grads, int64_t count, dou
                                   libdl_tensor** out) {
   return door("clip_grad_norm", [&] {
     const char* const name = "clip_grad_norm";
-    output(name, 6, "out", out);
+    output(name, 5, "out", out);
     *out = hand_out(clip_grad_norm(live_tensors(name, 1, "grads", grads, count, INT32_MAX, true),
                                    max_norm, norm_type, error_if_nonfinite != 0));
   });

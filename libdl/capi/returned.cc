@@ -14,8 +14,7 @@ Returned::Returned(std::span<libdl_tensor* const> handles) {
     tensors.push_back(tensor ? Tensor::take(handle) : Tensor());
     if (!handle || is_live_tensor(handle) || code != LIBDL_OK) continue;
     code = tensor ? LIBDL_ERROR_EMPTIED : LIBDL_ERROR_KIND;
-    wrong = std::to_string(i + 1) + " as " +
-            (tensor ? "a tensor that was emptied when its scope ended" : kind_of(handle));
+    wrong = std::to_string(i + 1) + " as " + (tensor ? emptied_kind(handle) : kind_of(handle));
   }
 }
 

@@ -24,8 +24,8 @@ void libdl::capi::release_generator(State& s) {
 }
 
 libdl_error* libdl_state_new(libdl_state** out) {
-  return door("libdl_state_new", [&] {
-    output("libdl_state_new", 1, "out", out);
+  return door("state_new", [&] {
+    output("state_new", 1, "out", out);
     auto made = Ref<State>::take(new State);
     attach_to(*made);
     *out = made.release();
@@ -33,8 +33,8 @@ libdl_error* libdl_state_new(libdl_state** out) {
 }
 
 libdl_error* libdl_state_copy_current(libdl_state** out) {
-  return door("libdl_state_copy_current", [&] {
-    output("libdl_state_copy_current", 1, "out", out);
+  return door("state_copy_current", [&] {
+    output("state_copy_current", 1, "out", out);
     const State& s = state();
     auto made = Ref<State>::take(new State);
     attach_to(*made);
@@ -64,8 +64,8 @@ void libdl_state_release(libdl_state* handle) {
 }
 
 libdl_error* libdl_state_swap(libdl_state* next, libdl_state** previous) {
-  return door("libdl_state_swap", [&] {
-    if (next) check_kind("libdl_state_swap", 1, "next", next, Tag::kState);
+  return door("state_swap", [&] {
+    if (next) check_kind("state_swap", 1, "next", next, Tag::kState);
     State* const before = swap_state(next);
     if (previous) *previous = before;
   });
@@ -116,8 +116,8 @@ static void check_floating(const char* function, int argument,
 }
 
 libdl_error* libdl_set_default_dtype(libdl_dtype dtype) {
-  return door("libdl_set_default_dtype", [&] {
-    check_floating("libdl_set_default_dtype", 1, dtype);
+  return door("set_default_dtype", [&] {
+    check_floating("set_default_dtype", 1, dtype);
     state().default_dtype = dtype;
   });
 }
@@ -128,8 +128,8 @@ libdl_device libdl_default_device(void) {
 }
 
 libdl_error* libdl_set_default_device(const libdl_device* device) {
-  return door("libdl_set_default_device", [&] {
-    const char* const name = "libdl_set_default_device";
+  return door("set_default_device", [&] {
+    const char* const name = "set_default_device";
     not_null(name, 1, "device", device, "a device");
     state().default_device = device_or_default(name, 1, Device{device->type, device->index});
   });
@@ -148,8 +148,8 @@ libdl_bool libdl_autocast_enabled(int32_t device_type) {
 }
 
 libdl_error* libdl_set_autocast_enabled(int32_t device_type, libdl_bool enabled) {
-  return door("libdl_set_autocast_enabled", [&] {
-    check_autocast_device("libdl_set_autocast_enabled", device_type);
+  return door("set_autocast_enabled", [&] {
+    check_autocast_device("set_autocast_enabled", device_type);
     State& s = state();
     s.mode = enabled ? s.mode | kModeAutocast : s.mode & ~static_cast<uint32_t>(kModeAutocast);
   });
@@ -160,9 +160,9 @@ libdl_dtype libdl_autocast_dtype(int32_t device_type) {
 }
 
 libdl_error* libdl_set_autocast_dtype(int32_t device_type, libdl_dtype dtype) {
-  return door("libdl_set_autocast_dtype", [&] {
-    check_autocast_device("libdl_set_autocast_dtype", device_type);
-    check_floating("libdl_set_autocast_dtype", 2, dtype);
+  return door("set_autocast_dtype", [&] {
+    check_autocast_device("set_autocast_dtype", device_type);
+    check_floating("set_autocast_dtype", 2, dtype);
     state().autocast_dtype = dtype;
   });
 }
@@ -180,8 +180,8 @@ static Generator& generator_of(const char* function, const libdl_generator* hand
 }
 
 libdl_error* libdl_generator_new(uint64_t seed, libdl_generator** out) {
-  return door("libdl_generator_new", [&] {
-    output("libdl_generator_new", 2, "out", out);
+  return door("generator_new", [&] {
+    output("generator_new", 2, "out", out);
     *out = new Generator(seed);
   });
 }
@@ -207,18 +207,18 @@ libdl_generator* libdl_generator_default(void) {
 }
 
 libdl_error* libdl_generator_set_default(libdl_generator* generator) {
-  return door("libdl_generator_set_default", [&] {
+  return door("generator_set_default", [&] {
     State& s = state();
     attach_to(s);
-    if (generator) generator_of("libdl_generator_set_default", generator).retain();
+    if (generator) generator_of("generator_set_default", generator).retain();
     release_generator(s);
     s.generator = generator;
   });
 }
 
 libdl_error* libdl_generator_set_seed(libdl_generator* generator, uint64_t seed) {
-  return door("libdl_generator_set_seed",
-              [&] { set_seed(generator_of("libdl_generator_set_seed", generator), seed); });
+  return door("generator_set_seed",
+              [&] { set_seed(generator_of("generator_set_seed", generator), seed); });
 }
 
 uint64_t libdl_generator_get_seed(const libdl_generator* generator) {
@@ -231,13 +231,13 @@ int64_t libdl_generator_state_size(const libdl_generator* generator) {
 
 libdl_error* libdl_generator_get_state(const libdl_generator* generator, void* data,
                                        int64_t count) {
-  return door("libdl_generator_get_state", [&] {
-    const char* const name = "libdl_generator_get_state";
+  return door("generator_get_state", [&] {
+    const char* const name = "generator_get_state";
     const Generator& g = generator_of(name, generator);
     not_null(name, 2, "data", data, "a buffer");
     constexpr int64_t kSize = sizeof(GeneratorState);
     if (count < kSize)
-      fail_argument(LIBDL_ERROR_VALUE, name, 3, "count", "is " + std::to_string(count),
+      fail_argument(LIBDL_ERROR_VALUE, name, 2, "count", "is " + std::to_string(count),
                     "at least " + std::to_string(kSize));
     const GeneratorState bytes = get_state(g);
     std::memcpy(data, bytes.data(), bytes.size());
@@ -252,7 +252,7 @@ libdl_error* libdl_generator_set_state(libdl_generator* generator, const void* d
     not_null(name, 2, "data", data, "a buffer");
     constexpr int64_t kSize = sizeof(GeneratorState);
     if (count != kSize)
-      fail_argument(LIBDL_ERROR_VALUE, name, 3, "count", "is " + std::to_string(count),
+      fail_argument(LIBDL_ERROR_VALUE, name, 2, "count", "is " + std::to_string(count),
                     std::to_string(kSize));
     set_state(g, static_cast<const std::byte*>(data), static_cast<size_t>(count));
   });

@@ -134,8 +134,8 @@ libdl_tensor* libdl_tensor_base(const libdl_tensor* tensor) {
 }
 
 libdl_error* libdl_tensor_alias_data(const libdl_tensor* tensor, libdl_tensor** out) {
-  return door("libdl_tensor_alias_data", [&] {
-    const char* const name = "libdl_tensor_alias_data";
+  return door("tensor_alias_data", [&] {
+    const char* const name = "tensor_alias_data";
     check_tensor(name, 1, "tensor", tensor);
     if (!out) fail_argument(LIBDL_ERROR_NULL, name, 2, "out", "is NULL", "a place for the result");
     Tensor made = alias(borrow(tensor));
@@ -145,19 +145,19 @@ libdl_error* libdl_tensor_alias_data(const libdl_tensor* tensor, libdl_tensor** 
 }
 
 libdl_error* libdl_tensor_stand_in(const libdl_tensor* batch, libdl_tensor** out) {
-  return door("libdl_tensor_stand_in", [&] {
-    const char* const name = "libdl_tensor_stand_in";
+  return door("tensor_stand_in", [&] {
+    const char* const name = "tensor_stand_in";
     if (!has_geometry(batch)) check_tensor(name, 1, "batch", batch);
     output(name, 2, "out", out);
     if (batch->ndim == 0)
       fail_argument(LIBDL_ERROR_SHAPE, name, 1, "batch", "has no dimension", "at least one");
-    *out = stand_in(*batch).release();
+    *out = hand_out(stand_in(*batch));
   });
 }
 
 libdl_error* libdl_tensor_set_data(libdl_tensor* tensor, const libdl_tensor* source) {
-  return door("set_data", [&] {
-    const char* const name = "set_data";
+  return door("tensor_set_data", [&] {
+    const char* const name = "tensor_set_data";
     check_tensor(name, 1, "tensor", tensor);
     check_tensor(name, 2, "source", source);
     if (!borrow(source).is_number())
@@ -177,14 +177,14 @@ libdl_error* libdl_tensor_set_data(libdl_tensor* tensor, const libdl_tensor* sou
 
 // -- host numbers ---------------------------------------------------------------------------------
 
-LIBDL_NORETURN [[gnu::cold]] static void no_place(const char* name) {
-  fail_argument(LIBDL_ERROR_NULL, name, 2, "out", "is NULL", "a place for the result");
+LIBDL_NORETURN [[gnu::cold]] static void no_place(const char* name, int argument) {
+  fail_argument(LIBDL_ERROR_NULL, name, argument, "out", "is NULL", "a place for the result");
 }
 
 template <class T>
 static libdl_error* make_number(const char* name, T value, libdl_tensor** out) {
-  return door(name, [&] {
-    if (!out) no_place(name);
+  return quick_door(name, [&] {
+    if (!out) no_place(name, std::is_same_v<T, std::complex<double>> ? 3 : 2);
     libdl_tensor* const made = number(value).release();
     if (current_state->mode & kModeScope) [[unlikely]]  // the number has made the thread's state
       own_number(made);
@@ -193,16 +193,16 @@ static libdl_error* make_number(const char* name, T value, libdl_tensor** out) {
 }
 
 libdl_error* libdl_number_f64(double value, libdl_tensor** out) {
-  return make_number("libdl_number_f64", value, out);
+  return make_number("number_f64", value, out);
 }
 libdl_error* libdl_number_i64(int64_t value, libdl_tensor** out) {
-  return make_number("libdl_number_i64", value, out);
+  return make_number("number_i64", value, out);
 }
 libdl_error* libdl_number_bool(libdl_bool value, libdl_tensor** out) {
-  return make_number("libdl_number_bool", value != 0, out);
+  return make_number("number_bool", value != 0, out);
 }
 libdl_error* libdl_number_c128(double real, double imag, libdl_tensor** out) {
-  return make_number("libdl_number_c128", std::complex<double>(real, imag), out);
+  return make_number("number_c128", std::complex<double>(real, imag), out);
 }
 
 // -- lists ----------------------------------------------------------------------------------------
@@ -240,8 +240,8 @@ bool is_host(int32_t host) { return host >= 0 && host < hosts.load(std::memory_o
 }  // namespace
 
 libdl_error* libdl_host_new(int32_t* out) {
-  return door("libdl_host_new", [&] {
-    output("libdl_host_new", 1, "out", out);
+  return door("host_new", [&] {
+    output("host_new", 1, "out", out);
     *out = hosts.fetch_add(1, std::memory_order_relaxed);
   });
 }
@@ -253,8 +253,8 @@ void* libdl_tensor_host_object(const libdl_tensor* tensor, int32_t host) {
 }
 
 libdl_error* libdl_tensor_set_host_object(libdl_tensor* tensor, int32_t host, void* object) {
-  return door("libdl_tensor_set_host_object", [&] {
-    const char* const name = "libdl_tensor_set_host_object";
+  return door("tensor_set_host_object", [&] {
+    const char* const name = "tensor_set_host_object";
     if (!tensor || !has_tag(tensor, Tag::kTensor)) check_tensor(name, 1, "tensor", tensor);
     if (!is_host(host))
       fail_argument(LIBDL_ERROR_VALUE, name, 2, "host", "is " + std::to_string(host),

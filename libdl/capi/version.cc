@@ -32,12 +32,12 @@ const char* libdl_version_string(void) {
 }
 
 libdl_error* libdl_check_abi(int32_t major, int32_t minor) {
-  return door("libdl_check_abi", [&] {
+  return door("check_abi", [&] {
     const bool before_one = LIBDL_VERSION_MAJOR == 0;
     const bool fits = major == LIBDL_VERSION_MAJOR &&
                       (before_one ? minor == LIBDL_VERSION_MINOR : minor <= LIBDL_VERSION_MINOR);
     if (!fits || minor < 0)
-      fail(LIBDL_ERROR_UNSUPPORTED, "libdl_check_abi",
+      fail(LIBDL_ERROR_UNSUPPORTED, "check_abi",
            "the program was built against " + std::to_string(major) + "." + std::to_string(minor) +
                ", the library is " + libdl_version_string());
   });
@@ -85,7 +85,7 @@ void warn_otherwise(const char* message) {
 libdl_error* libdl_set_warning_handler(void (*fn)(void* ctx, libdl_warning_code code,
                                                   const char* message),
                                        void* ctx, void (*destroy_ctx)(void* ctx)) {
-  return door("libdl_set_warning_handler", [&] {
+  return door("set_warning_handler", [&] {
     const Handler given = {ctx, fn, destroy_ctx};
     handler.set(fn ? &given : nullptr);
     if (!fn) run_destroy(destroy_ctx, ctx);

@@ -61,7 +61,8 @@ int32_t device_type_named(const char* name) {
 
 std::string device_name(Device device) {
   std::string name = name_or_number(device.type);
-  if (built_in(device.type) || !device_type_name(device.type)) return name;
+  const bool only_one = built_in(device.type) && device.index == 0;
+  if (only_one || !device_type_name(device.type)) return name;
   return name + ":" + std::to_string(device.index);
 }
 

@@ -197,7 +197,10 @@ void synchronize(const libdl_event& event) {
 }
 
 double elapsed(const libdl_event& first, const libdl_event& second) {
-  check_same_device("event_elapsed", first.device, second.device);
+  if (!(first.device == second.device))
+    fail_argument(LIBDL_ERROR_DEVICE, "event_elapsed", 2, "second",
+                  "is of " + device_name(second.device),
+                  "an event of " + device_name(first.device) + ", as the first");
   if (!first.timing || !second.timing) {
     fail(LIBDL_ERROR_STATE, "event_elapsed", "both events must be made with timing");
   }

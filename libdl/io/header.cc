@@ -422,11 +422,15 @@ static std::string entry_text(const Tensor& x, int64_t begin, int64_t end) {
 
 static std::string metadata_text(const std::vector<NamedText>& metadata, size_t tensors,
                                  const char* function) {
-  std::vector<std::string_view> keys{kChecksumKey};
+  std::vector<std::string_view> keys;
   std::string text = "\"" + std::string(kChecksumKey) + "\":\"" + std::string(kChecksums);
   for (size_t i = 0; i <= tensors; ++i) text += " 00000000";
   text += "\"";
   for (const NamedText& entry : metadata) {
+    if (entry.key == kChecksumKey)
+      fail(LIBDL_ERROR_VALUE, function,
+           "the metadata have the key " + in_quotes(kChecksumKey) +
+               ", under which the checksums are saved; wanted another");
     keys.push_back(entry.key);
     text += "," + escaped(entry.key, "a key of the metadata", function) + ":" +
             escaped(entry.value, "a text of the metadata", function);

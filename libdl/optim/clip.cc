@@ -120,6 +120,11 @@ static Norm norm_of_all(TensorSpan tensors, double norm_type) {
   return made;
 }
 
+// On the host, which waits for it. A meta tensor has none.
+static double length_of(const char* op, const Tensor& total) {
+  return rename_error(op, {}, [&] { return item_f64(total); });
+}
+
 static void check_finite(const char* op, const char* name, double length) {
   if (!std::isfinite(length))
     fail_argument(LIBDL_ERROR_VALUE, op, 1, name, "have norm " + std::to_string(length),
@@ -134,7 +139,7 @@ Tensor total_norm(TensorSpan tensors, double norm_type, bool error_if_nonfinite)
   check_floating(op, "tensors", tensors);
   const ModeGuard off(kModeGrad | kModeForward);
   const Norm total = norm_of_all(tensors, norm_type);
-  if (error_if_nonfinite) check_finite(op, "tensors", item_f64(total.exact));
+  if (error_if_nonfinite) check_finite(op, "tensors", length_of(op, total.exact));
   return total.rounded;
 }
 
@@ -184,7 +189,7 @@ static Tensor total_on(const Tensor& total, Device device) {
 
 // A NaN as a factor makes all gradients NaN. On a device nobody waits to learn whether the factor
 // is 1.
-static void scale_to(TensorSpan grads, double max_norm, const Tensor& total) {
+static void scale_to(const char* op, TensorSpan grads, double max_norm, const Tensor& total) {
   Tensor scale;
   const auto launch = [&](Device device, const kernels::TensorList& list) {
     const Tensor there = total_on(total, device);
@@ -192,7 +197,7 @@ static void scale_to(TensorSpan grads, double max_norm, const Tensor& total) {
   };
   if (total.device().is_cpu()) {
     const DefaultFloatEnvironment environment;
-    const double factor = max_norm / (item_f64(total) + 1e-6);
+    const double factor = max_norm / (length_of(op, total) + 1e-6);
     if (factor >= 1) return;
     scale = number(factor);
   }
@@ -215,8 +220,8 @@ Tensor clip_grad_norm(TensorSpan grads, double max_norm, double norm_type,
   const ModeGuard off(kModeGrad | kModeForward);
   const Present present(grads);
   const Norm total = norm_of_all(present, norm_type);
-  if (error_if_nonfinite) check_finite(op, "grads", item_f64(total.exact));
-  scale_to(present, max_norm, total.exact);
+  if (error_if_nonfinite) check_finite(op, "grads", length_of(op, total.exact));
+  scale_to(op, present, max_norm, total.exact);
   return total.rounded;
 }
 
@@ -233,7 +238,7 @@ void clip_grads_with_norm(TensorSpan grads, double max_norm, const Tensor& total
     fail_argument(LIBDL_ERROR_SHAPE, op, 3, "total_norm",
                   "has shape " + to_string(total_norm.shape()), "one element");
   const ModeGuard off(kModeGrad | kModeForward);
-  scale_to(Present(grads), max_norm, total_norm);
+  scale_to(op, Present(grads), max_norm, total_norm);
 }
 
 void clip_grad_value(TensorSpan grads, double clip_value) {

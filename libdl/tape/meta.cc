@@ -175,17 +175,17 @@ static Accumulator* make_accumulator(const Tensor& x) {
 }
 
 void set_requires_grad(const Tensor& x, bool on) {
-  const char* const op = "requires_grad_";
+  const char* const op = "tensor_set_requires_grad";
   if (x.is_number())
-    fail_argument(LIBDL_ERROR_AUTOGRAD, op, 1, "input", "is a host number", "a tensor");
+    fail_argument(LIBDL_ERROR_AUTOGRAD, op, 1, "tensor", "is a host number", "a tensor");
   if (on && !is_inexact(x.dtype()))
-    fail_argument(LIBDL_ERROR_DTYPE, op, 1, "input", std::string("is ") + name_of(x.dtype()),
+    fail_argument(LIBDL_ERROR_DTYPE, op, 1, "tensor", std::string("is ") + name_of(x.dtype()),
                   "a floating or complex dtype");
   if (on && (x.get()->flags & kInferenceMade) && !(state().mode & kModeInference))
-    fail_argument(LIBDL_ERROR_AUTOGRAD, op, 1, "input", "was made in inference mode",
+    fail_argument(LIBDL_ERROR_AUTOGRAD, op, 1, "tensor", "was made in inference mode",
                   "a tensor made outside of it");
   if (!on && !is_leaf(x))
-    fail_argument(LIBDL_ERROR_AUTOGRAD, op, 1, "input", "is not a leaf",
+    fail_argument(LIBDL_ERROR_AUTOGRAD, op, 1, "tensor", "is not a leaf",
                   "a leaf, or detach() for a tensor without history");
   if (on == requires_grad(x)) return;
   Meta& meta = shared_meta_of(x);
@@ -286,7 +286,7 @@ static std::pair<Node*, int32_t> maker_behind(Node* node, int32_t slot) noexcept
 
 void retain_grad(const Tensor& x) {
   if (!requires_grad(x))
-    fail_argument(LIBDL_ERROR_AUTOGRAD, "retain_grad", 1, "input", "does not require grad",
+    fail_argument(LIBDL_ERROR_AUTOGRAD, "tensor_retain_grad", 1, "tensor", "does not require grad",
                   "a tensor with history");
   Meta& meta = *x.meta();
   if (meta.is_leaf() || meta.retains_grad) return;
@@ -346,7 +346,7 @@ bool left_behind(const Tensor& view) {
 }
 
 void set_data(const Tensor& x, const Tensor& y) {
-  const char* const op = "set_data";
+  const char* const op = "tensor_set_data";
   if (x.is_number() || y.is_number())
     fail_argument(LIBDL_ERROR_VALUE, op, x.is_number() ? 1 : 2, x.is_number() ? "tensor" : "source",
                   "is a host number", "a tensor");

@@ -87,13 +87,15 @@ Tensor from_memory(void* data, int64_t bytes, Dims shape, std::optional<Dims> st
                   "has " + std::to_string(strides->size()) + " entries",
                   std::to_string(shape.size()) + ", one a dimension");
   const Shape row_major = contiguous_strides(shape);
+  if (offset < 0)
+    fail_argument(LIBDL_ERROR_VALUE, op, 4, "offset", "is " + std::to_string(offset), "0 or more");
   guard.release = nullptr;  // adopt_storage answers for it from here on
   Ref<Storage> storage =
       adopt_storage(data, static_cast<size_t>(bytes), {}, read_only, release, context);
   export_for_good(*storage);  // read-only is a promise of ours: its owner may write at any time
   return over_storage(std::move(storage), shape,
                       strides ? *strides : Dims(row_major.data(), row_major.size()), offset, dtype,
-                      op);
+                      op, strides ? 3 : 0, "strides");
 }
 
 void copy_out(const Tensor& x, void* data, int64_t bytes) {

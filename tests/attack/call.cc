@@ -86,6 +86,20 @@ void Places::release() {
   places_.clear();
 }
 
+static bool is_owned(const std::string& kind) {
+  return kind == "tensor" || kind == "list" || kind == "value";
+}
+
+bool Places::are_owned() const {
+  return std::any_of(places_.begin(), places_.end(),
+                     [](const auto& place) { return is_owned(place.first); });
+}
+
+void Places::leave_owned() {
+  for (const auto& [kind, bytes] : places_)
+    if (is_owned(kind)) std::fill(bytes->begin(), bytes->end(), kUntouched);
+}
+
 libdl_tensor* Places::tensor(size_t k) const {
   libdl_tensor* p;
   std::memcpy(&p, places_[k].second->data(), sizeof p);

@@ -17,6 +17,9 @@ class Places {
   Raw add(const std::string& kind);
   bool touched() const;
   void release();  // what the call has written there
+  // Whether a scope that owns would own some of it, and that it does.
+  bool are_owned() const;
+  void leave_owned();
   libdl_tensor* tensor(size_t k) const;
 
  private:
@@ -41,6 +44,9 @@ class Call {
   // The error, which is the caller's; other handles that it returns are given up.
   libdl_error* run();
   bool wrote() const { return places_.touched(); }
+  bool makes_tensors() const { return places_.are_owned(); }
+  // What it has made belongs to the scope that is open.
+  void leave_results() { places_.leave_owned(); }
   // What a failed call must not change: parameters, their counts, the thread's and the process's
   // settings, how much lives.
   std::string seen() const;

@@ -238,8 +238,8 @@ def plain_lines(header: str, function: Function) -> list[str]:
         told = told_faults(function.name, k)
         for fault, word in bad.plain_faults(function, k, words) + told:
             name, *others = bad.blamed(function, k)
-            # Names alone are checked: a pointer and its count are one argument, or two.
-            lines.append(f"A\t{name}\t0\t{fault}\t{','.join(others)}\t{k}={word}")
+            number = bad.number_of(function, k)
+            lines.append(f"A\t{name}\t{number}\t{fault}\t{','.join(others)}\t{k}={word}")
     return lines
 
 

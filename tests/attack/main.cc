@@ -60,16 +60,13 @@ Shared* shared;
 
 // -- one call -------------------------------------------------------------------------------------
 
-// An error's operator is the function's name, or begins it ("max" for max_dim); "fill_" overwrites.
-// What is a method in other languages has the method's name: "requires_grad_".
+// An error's operator is the called function's name without "libdl_". An into form's is that of its
+// operator, which has PyTorch's name: "fill_" where it overwrites, "max" for max_dim, "bernoulli_".
+// Programs of version 0.1 compare what gradcheck says.
 bool names(const std::string& op, const std::string& function) {
-  const std::string plain = op.substr(0, op.size() - (!op.empty() && op.back() == '_'));
-  if (op.empty() || op == function) return !op.empty();
-  const char* const before[] = {"libdl_", "libdl_tensor_", "libdl_tensor_set_"};
-  return std::any_of(std::begin(before), std::end(before), [&](const std::string& prefix) {
-    return begins(function, prefix.c_str()) &&
-           begins(function.substr(prefix.size()), plain.c_str());
-  });
+  if ("libdl_" + op == function || (op == function && op == "libdl_gradcheck")) return true;
+  const std::string plain = without_into(function).substr(6);
+  return op == plain || op == plain + "_" || op + "_dim" == plain || op + "fill" == plain;
 }
 
 // What errors call a handle of each kind.
@@ -146,6 +143,27 @@ std::string strike(const Line& line, Call* call, bool* refused, bool* partner) {
   return wrong;
 }
 
+int64_t tensors_alive() {
+  int64_t tensors;
+  libdl_memory_get_live(&tensors, nullptr, nullptr, nullptr);
+  return tensors;
+}
+
+// What a function makes inside an owning scope is that scope's, and goes with it.
+std::string wrong_in_a_scope(const Line& happy, const Models& models) {
+  if (begins(happy.function, "libdl_scope_")) return "";
+  Call call(happy, happy.words, models);
+  if (!call.possible() || !call.makes_tensors()) return "";
+  const int64_t before = tensors_alive();
+  need(libdl_scope_push_owner(), "owning scope");
+  libdl_error* const error = call.run();
+  if (!error) call.leave_results();
+  libdl_error_release(error);
+  need(libdl_scope_pop(), "its end");
+  const int64_t left = tensors_alive() - before;
+  return left ? "an owning scope leaves " + std::to_string(left) + " tensors" : "";
+}
+
 size_t tally_of(const std::vector<Line>& lines, const std::string& header) {
   std::set<std::string> names;
   for (const Line& line : lines) names.insert(line.header);
@@ -197,6 +215,7 @@ void attack_one(const Line& line, const Line& happy, const Models& models,
     wrong = strike(line, &call, &refused, &partner);
   }
   if (wrong.empty() && wrongly_destroyed()) wrong = "its destroy did not run once";
+  if (wrong.empty() && line.type == 'H') wrong = wrong_in_a_scope(happy, models);
   if (line.type == 'A' && !refused) {
     const auto found =
         std::find(legal.begin(), legal.end(),

@@ -137,7 +137,7 @@ static void what_lives(void) {
   GOOD(libdl_ones(shape, 2, LIBDL_DTYPE_FLOAT32, NULL, &b));
   GOOD(libdl_add(a, b, NULL, &c));
   GOOD(libdl_number_i64(3, &d));
-  describes("1 x add: float32 [2, 3]\n1 x libdl_number_i64: int64 []\n2 x ones: float32 [2, 3]\n");
+  describes("1 x add: float32 [2, 3]\n1 x number_i64: int64 []\n2 x ones: float32 [2, 3]\n");
   libdl_tensor_release(a), libdl_tensor_release(c), libdl_tensor_release(d);
   describes("1 x ones: float32 [2, 3]\n");
   libdl_tensor_release(b);

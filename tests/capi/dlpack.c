@@ -255,7 +255,7 @@ static void refused_memory_is_given_back(void) {
   const int64_t empty[] = {0};
   BAD(libdl_tensor_from_memory(elements, 24, empty, 1, NULL, 0, -1, LIBDL_DTYPE_FLOAT32, 0, NULL,
                                on_destroy, &x),
-      VALUE, "tensor_from_memory: offset -1 is negative");
+      VALUE, "tensor_from_memory: argument 4 (offset) is -1, wanted 0 or more");
   BAD_ARGUMENT(libdl_tensor_from_memory(elements, 24, NULL, 2, NULL, 0, 0, LIBDL_DTYPE_FLOAT32, 0,
                                         NULL, on_destroy, &x),
                NULL, 2);

@@ -377,11 +377,11 @@ static void stand_ins_have_no_elements(void) {
   GOOD(libdl_tensor_stand_in(inner, &number));
   CHECK(libdl_tensor_ndim(number) == 0 && libdl_tensor_numel(number) == 1);
   BAD(libdl_tensor_stand_in(number, &out), SHAPE,
-      "libdl_tensor_stand_in: argument 1 (batch) has no dimension, wanted at least one");
+      "tensor_stand_in: argument 1 (batch) has no dimension, wanted at least one");
   BAD(libdl_tensor_stand_in(batch, NULL), NULL,
-      "libdl_tensor_stand_in: argument 2 (out) is NULL, wanted a place for the result");
+      "tensor_stand_in: argument 2 (out) is NULL, wanted a place for the result");
   BAD(libdl_tensor_stand_in(NULL, &out), NULL,
-      "libdl_tensor_stand_in: argument 1 (batch) is NULL, wanted a tensor");
+      "tensor_stand_in: argument 1 (batch) is NULL, wanted a tensor");
   libdl_tensor *all[] = {batch, x, inner, number};
   for (size_t i = 0; i < sizeof all / sizeof *all; ++i) libdl_tensor_release(all[i]);
 }

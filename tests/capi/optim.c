@@ -62,32 +62,33 @@ static libdl_error *step(libdl_sgd_options options, int param, int grad, int buf
 static void steps(void) {
   const libdl_sgd_options plain = {.momentum = 0.5};
   BAD(step((libdl_sgd_options){.lr = -1}, kGood, kOther, kOther), VALUE,
-      "sgd: argument 1 (lr) is -1.000000, wanted 0 or more and finite");
+      "sgd_step: argument 1 (lr) is -1.000000, wanted 0 or more and finite");
   BAD(step((libdl_sgd_options){.nesterov = 1}, kGood, kOther, kOther), VALUE,
-      "sgd: argument 1 (nesterov) is set, wanted a momentum above 0 and no dampening with it");
+      "sgd_step: argument 1 (nesterov) is set, wanted a momentum above 0 and no dampening with it");
   BAD(step(plain, kNumber, kGood, kOther), VALUE,
-      "sgd: argument 2 (params) holds a host number at position 0, wanted tensors");
+      "sgd_step: argument 2 (params) holds a host number at position 0, wanted tensors");
   BAD(step(plain, kInteger, kGood, kOther), DTYPE,
-      "sgd: argument 2 (params) holds int64 at position 0, wanted float32 or float64");
+      "sgd_step: argument 2 (params) holds int64 at position 0, wanted float32 or float64");
   BAD(step(plain, kStrided, kGood, kOther), SHAPE,
-      "sgd: argument 2 (params) holds strides [2] at position 0, wanted contiguous tensors");
+      "sgd_step: argument 2 (params) holds strides [2] at position 0, wanted contiguous tensors");
   BAD(step(plain, kReadOnly, kGood, kOther), READ_ONLY,
-      "sgd: argument 2 (params) holds read-only memory at position 0, wanted memory to write to");
+      "sgd_step: argument 2 (params) holds read-only memory at position 0, wanted memory to write "
+      "to");
   BAD(step(plain, kGood, kLong, kOther), SHAPE,
-      "sgd: argument 3 (grads) holds shape [3] at position 0, wanted [2]");
+      "sgd_step: argument 3 (grads) holds shape [3] at position 0, wanted [2]");
   BAD(step(plain, kGood, kDouble, kOther), DTYPE,
-      "sgd: argument 3 (grads) holds float64 at position 0, wanted float32");
+      "sgd_step: argument 3 (grads) holds float64 at position 0, wanted float32");
   BAD(step(plain, kGood, kOther, kGood), OVERLAP,
-      "sgd: argument 2 (params) or state shares memory within the lists, wanted tensors with "
+      "sgd_step: argument 2 (params) or state shares memory within the lists, wanted tensors with "
       "memory "
       "of their own");
   const libdl_tensor *grads[] = {all[kOther], all[kOther]};
   const libdl_sgd_options options = {.struct_size = sizeof options};
   BAD(libdl_sgd_step(&options, &all[kGood], 1, grads, 2, NULL, 0), SHAPE,
-      "sgd: argument 3 (grads) has 2 tensors, wanted 1, one a parameter");
+      "sgd_step: argument 3 (grads) has 2 tensors, wanted 1, one a parameter");
   const libdl_adam_options adam = {.struct_size = sizeof adam};
   BAD(libdl_adam_step(&adam, &all[kGood], 1, grads, 1, &all[kOther], 1, &all[kOther], 1, NULL, 0),
-      VALUE, "adam: argument 1 (step) is 0, wanted 1 or more");
+      VALUE, "adam_step: argument 1 (step) is 0, wanted 1 or more");
 }
 
 /* The steps beside SGD and Adam refuse what their options and lists may not hold. */
@@ -97,44 +98,45 @@ static void other_steps(void) {
                *second = made(2, LIBDL_DTYPE_FLOAT32);
   libdl_adamax_options adamax = {.struct_size = sizeof adamax, .beta1 = 1};
   BAD(libdl_adamax_step(&adamax, p, 1, grads, 1, &state, 1, &second, 1), VALUE,
-      "adamax: argument 1 (beta1) is 1.000000, wanted 0 or more and below 1");
+      "adamax_step: argument 1 (beta1) is 1.000000, wanted 0 or more and below 1");
   adamax.beta1 = 0.5;
   BAD(libdl_adamax_step(&adamax, p, 1, grads, 1, &state, 1, &second, 1), VALUE,
-      "adamax: argument 1 (step) is 0, wanted 1 or more");
+      "adamax_step: argument 1 (step) is 0, wanted 1 or more");
   adamax.step = 1;
   BAD(libdl_adamax_step(&adamax, p, 1, grads, 1, &state, 1, &all[kLong], 1), SHAPE,
-      "adamax: argument 5 (exp_infs) holds shape [3] at position 0, wanted [2]");
+      "adamax_step: argument 5 (exp_infs) holds shape [3] at position 0, wanted [2]");
   libdl_nadam_options nadam = {.struct_size = sizeof nadam, .step = 1, .momentum_decay = -1};
   BAD(libdl_nadam_step(&nadam, p, 1, grads, 1, &state, 1, &second, 1), VALUE,
-      "nadam: argument 1 (momentum_decay) is -1.000000, wanted 0 or more and finite");
+      "nadam_step: argument 1 (momentum_decay) is -1.000000, wanted 0 or more and finite");
   nadam.momentum_decay = 0, nadam.mu_product = 1;
   BAD(libdl_nadam_step(&nadam, p, 1, grads, 1, &state, 1, &second, 1), VALUE,
-      "nadam: argument 1 (mu_product) is 1.000000, wanted 0 or more and below 1");
+      "nadam_step: argument 1 (mu_product) is 1.000000, wanted 0 or more and below 1");
   const libdl_radam_options radam = {.struct_size = sizeof radam, .step = 1};
   BAD(libdl_radam_step(&radam, p, 1, grads, 1, &state, 1, &all[kDouble], 1), DTYPE,
-      "radam: argument 5 (exp_avg_sqs) holds float64 at position 0, wanted float32");
+      "radam_step: argument 5 (exp_avg_sqs) holds float64 at position 0, wanted float32");
   const libdl_adagrad_options adagrad = {.struct_size = sizeof adagrad, .step = 1, .lr_decay = -1};
   BAD(libdl_adagrad_step(&adagrad, p, 1, grads, 1, &state, 1), VALUE,
-      "adagrad: argument 1 (lr_decay) is -1.000000, wanted 0 or more and finite");
+      "adagrad_step: argument 1 (lr_decay) is -1.000000, wanted 0 or more and finite");
   libdl_adadelta_options adadelta = {.struct_size = sizeof adadelta, .rho = 1.5};
   BAD(libdl_adadelta_step(&adadelta, p, 1, grads, 1, &state, 1, &second, 1), VALUE,
-      "adadelta: argument 1 (rho) is 1.500000, wanted 0 to 1");
+      "adadelta_step: argument 1 (rho) is 1.500000, wanted 0 to 1");
   adadelta.rho = 0.5;
   BAD(libdl_adadelta_step(&adadelta, p, 1, grads, 1, &state, 1, &state, 1), OVERLAP,
-      "adadelta: argument 2 (params) or state shares memory within the lists, wanted tensors with "
+      "adadelta_step: argument 2 (params) or state shares memory within the lists, wanted tensors "
+      "with "
       "memory of their own");
   const libdl_asgd_options asgd = {.struct_size = sizeof asgd, .alpha = -1, .step = 1};
   BAD(libdl_asgd_step(&asgd, p, 1, grads, 1, &state, 1), VALUE,
-      "asgd: argument 1 (alpha) is -1.000000, wanted 0 or more and finite");
+      "asgd_step: argument 1 (alpha) is -1.000000, wanted 0 or more and finite");
   const libdl_rmsprop_options rmsprop = {.struct_size = sizeof rmsprop, .centered = 1};
   BAD(libdl_rmsprop_step(&rmsprop, p, 1, grads, 1, &state, 1, NULL, 0, NULL, 0), SHAPE,
-      "rmsprop: argument 6 (grad_avgs) has 0 tensors, wanted 1, one a parameter");
+      "rmsprop_step: argument 6 (grad_avgs) has 0 tensors, wanted 1, one a parameter");
   libdl_rprop_options rprop = {.struct_size = sizeof rprop, .etaminus = 1, .etaplus = 2};
   BAD(libdl_rprop_step(&rprop, p, 1, grads, 1, &state, 1, &second, 1), VALUE,
-      "rprop: argument 1 (etaminus) is 1.000000, wanted more than 0 and below 1");
+      "rprop_step: argument 1 (etaminus) is 1.000000, wanted more than 0 and below 1");
   rprop.etaminus = 0.5, rprop.etaplus = 1;
   BAD(libdl_rprop_step(&rprop, p, 1, grads, 1, &state, 1, &second, 1), VALUE,
-      "rprop: argument 1 (etaplus) is 1.000000, wanted more than 1 and finite");
+      "rprop_step: argument 1 (etaplus) is 1.000000, wanted more than 1 and finite");
   libdl_tensor_release(state);
   libdl_tensor_release(second);
 }
@@ -187,7 +189,7 @@ static void storages(void) {
   const libdl_tensor *grads[] = {all[kGood], all[kGood]};
   const libdl_sgd_options options = {.struct_size = sizeof options, .lr = 0.5};
   BAD(libdl_sgd_step(&options, foreign, 2, grads, 2, NULL, 0), OVERLAP,
-      "sgd: argument 2 (params) or state shares memory within the lists, wanted tensors with "
+      "sgd_step: argument 2 (params) or state shares memory within the lists, wanted tensors with "
       "memory of their own");
   GOOD(libdl_sgd_step(&options, parts, 2, grads, 2, NULL, 0));
   float values[4];
@@ -263,13 +265,13 @@ static void unused_parameters(void) {
   libdl_sparse_adam_options_init(&sparse);
   GOOD(libdl_sparse_adam_step(&sparse, params, 2, none, 2, m, 2, v, 2));
   BAD_BEGINS(libdl_sparse_adam_step(&sparse, params, 2, grads, 2, m, 2, v, 2), VALUE,
-             "sparse_adam: argument 3 (grads) holds a dense gradient at position 1");
+             "sparse_adam_step: argument 3 (grads) holds a dense gradient at position 1");
   /* Positions are those of the caller's list. */
   const libdl_tensor *const wrong[] = {NULL, all[kLong]};
   BAD(libdl_sgd_step(&sgd, params, 2, wrong, 2, m, 2), SHAPE,
-      "sgd: argument 3 (grads) holds shape [3] at position 1, wanted [2]");
+      "sgd_step: argument 3 (grads) holds shape [3] at position 1, wanted [2]");
   BAD(libdl_sgd_step(NULL, params, 2, grads, 2, m, 2), NULL,
-      "sgd: argument 1 (options) is NULL, wanted options with at least lr");
+      "sgd_step: argument 1 (options) is NULL, wanted options with at least lr");
   /* Clipping passes over them, too. */
   libdl_tensor *clipped[] = {NULL, given}, *norm;
   GOOD(libdl_clip_grad_norm(clipped, 2, 0.5, 2, 0, &norm));

@@ -83,30 +83,30 @@ static void hooks(void) {
   libdl_hook *hook;
   GOOD(libdl_exp(x, &y));
   BAD(libdl_tensor_add_hook(plain, LIBDL_HOOK_TENSOR, no_hook, NULL, NULL, &hook), AUTOGRAD,
-      "libdl_tensor_add_hook: argument 1 (tensor) does not require grad, wanted a tensor that "
+      "tensor_add_hook: argument 1 (tensor) does not require grad, wanted a tensor that "
       "does");
   BAD(libdl_tensor_add_hook(y, LIBDL_HOOK_ACCUMULATED, no_hook, NULL, NULL, &hook), AUTOGRAD,
-      "libdl_tensor_add_hook: argument 1 (tensor) is not a leaf, wanted a leaf that requires grad");
+      "tensor_add_hook: argument 1 (tensor) is not a leaf, wanted a leaf that requires grad");
   BAD(libdl_node_add_hook(NULL, LIBDL_HOOK_NODE_PRE, no_hook, NULL, NULL, &hook), NULL,
-      "libdl_node_add_hook: argument 1 (node) is NULL, wanted a node");
+      "node_add_hook: argument 1 (node) is NULL, wanted a node");
   libdl_node *node = libdl_tensor_node(y, NULL);
   BAD(libdl_node_add_hook(node, LIBDL_HOOK_TENSOR, no_hook, NULL, NULL, &hook), VALUE,
-      "libdl_node_add_hook: argument 2 (kind) is 0, wanted LIBDL_HOOK_NODE_PRE or "
+      "node_add_hook: argument 2 (kind) is 0, wanted LIBDL_HOOK_NODE_PRE or "
       "LIBDL_HOOK_NODE_POST");
   libdl_tensor *saved;
   BAD(libdl_node_saved(NULL, 0, &saved), NULL,
-      "libdl_node_saved: argument 1 (node) is NULL, wanted a node");
+      "node_saved: argument 1 (node) is NULL, wanted a node");
   BAD(libdl_node_saved(node, 0, NULL), NULL,
-      "libdl_node_saved: argument 3 (out) is NULL, wanted a place for the result");
+      "node_saved: argument 3 (out) is NULL, wanted a place for the result");
   BAD(libdl_node_saved(node, -1, &saved), INDEX,
-      "libdl_node_saved: argument 2 (index) is -1, wanted below 1");
+      "node_saved: argument 2 (index) is -1, wanted 0 to 0");
   CHECK(libdl_node_function(node, NULL) == NULL && libdl_node_function(NULL, NULL) == NULL);
   libdl_node_release(node);
 
   libdl_saved_hooks pair = {.struct_size = sizeof pair, .pack = pack};
   BAD(libdl_saved_hooks_push(&pair), NULL,
-      "libdl_saved_hooks_push: argument 1 (hooks) lacks pack or unpack, wanted both callbacks");
-  BAD(libdl_saved_hooks_pop(), STATE, "libdl_saved_hooks_pop: no hooks are pushed");
+      "saved_hooks_push: argument 1 (hooks) lacks pack or unpack, wanted both callbacks");
+  BAD(libdl_saved_hooks_pop(), STATE, "saved_hooks_pop: no hooks are pushed");
   pair.unpack = unpack_nothing;
   GOOD(libdl_saved_hooks_push(&pair));
   libdl_tensor *z, *sum;
@@ -142,15 +142,15 @@ static libdl_error *backward(void *ctx, libdl_backward_context *context,
   CHECK(outputs == 1 && inputs == 1);
   libdl_tensor *out = NULL;
   BAD(libdl_backward_context_saved(context, 1, &out), INDEX,
-      "libdl_backward_context_saved: argument 2 (index) is 1, wanted below 1");
+      "backward_context_saved: argument 2 (index) is 1, wanted 0 to 0");
   BAD(libdl_backward_context_saved(context, 0, NULL), NULL,
-      "libdl_backward_context_saved: argument 3 (out) is NULL, wanted a place for the result");
+      "backward_context_saved: argument 3 (out) is NULL, wanted a place for the result");
   BAD(libdl_backward_context_saved_with_history(context, -1, &out), INDEX,
-      "libdl_backward_context_saved_with_history: argument 2 (index) is -1, wanted below 1");
+      "backward_context_saved_with_history: argument 2 (index) is -1, wanted 0 to 0");
   BAD(libdl_backward_context_zeros(context, 1, &out), INDEX,
-      "libdl_backward_context_zeros: argument 2 (index) is 1, wanted below 1");
+      "backward_context_zeros: argument 2 (index) is 1, wanted 0 to 0");
   BAD(libdl_backward_context_zeros(context, 0, NULL), NULL,
-      "libdl_backward_context_zeros: argument 3 (out) is NULL, wanted a place for the result");
+      "backward_context_zeros: argument 3 (out) is NULL, wanted a place for the result");
   input_gradients[0] = filled(given.size, given.dtype);
   return NULL;
 }
@@ -159,11 +159,11 @@ static void functions(void) {
   libdl_tensor *x = leaf(), *out = NULL;
   libdl_function f = {.struct_size = sizeof f, .name = "twice", .once_differentiable = 1};
   BAD(libdl_function_record(&f, NULL, 0, NULL, 0, NULL, NULL, 0, NULL), NULL,
-      "libdl_function_record: argument 1 (function) lacks backward, wanted a callback");
+      "function_record: argument 1 (function) lacks backward, wanted a callback");
   BAD(libdl_backward_context_saved(NULL, 0, &out), NULL,
-      "libdl_backward_context_saved: argument 1 (context) is NULL, wanted a context");
+      "backward_context_saved: argument 1 (context) is NULL, wanted a context");
   BAD(libdl_backward_context_zeros(NULL, 0, &out), NULL,
-      "libdl_backward_context_zeros: argument 1 (context) is NULL, wanted a context");
+      "backward_context_zeros: argument 1 (context) is NULL, wanted a context");
   f.backward = backward;
   const struct {
     int64_t size;
@@ -201,38 +201,38 @@ static void functions(void) {
 static void forward_mode(void) {
   libdl_tensor *x = filled(2, LIBDL_DTYPE_FLOAT32), *longer = filled(3, LIBDL_DTYPE_FLOAT32),
                *wider = filled(2, LIBDL_DTYPE_FLOAT64), *out = NULL;
-  BAD(libdl_forward_exit(), STATE, "libdl_forward_exit: no level is open");
-  BAD(libdl_forward_make_dual(x, x, &out), STATE, "libdl_forward_make_dual: no level is open");
+  BAD(libdl_forward_exit(), STATE, "forward_exit: no level is open");
+  BAD(libdl_forward_make_dual(x, x, &out), STATE, "forward_make_dual: no level is open");
   BAD(libdl_forward_make_dual_at(x, x, 1, &out), STATE,
-      "libdl_forward_make_dual_at: argument 3 (level) is 1, wanted an open level");
+      "forward_make_dual_at: argument 3 (level) is 1, wanted an open level");
   CHECK(libdl_forward_level(0) == 0 && libdl_forward_level(1) == 0);
   GOOD(libdl_forward_enter(NULL));
   BAD(libdl_forward_make_dual(x, x, NULL), NULL,
-      "libdl_forward_make_dual: argument 3 (out) is NULL, wanted a place for the result");
+      "forward_make_dual: argument 3 (out) is NULL, wanted a place for the result");
   BAD(libdl_forward_make_dual(x, longer, &out), SHAPE,
-      "libdl_forward_make_dual: argument 2 (tangent) has shape [3], wanted [2]");
+      "forward_make_dual: argument 2 (tangent) has shape [3], wanted [2]");
   BAD(libdl_forward_make_dual(x, wider, &out), DTYPE,
-      "libdl_forward_make_dual: argument 2 (tangent) is float64, wanted float32");
+      "forward_make_dual: argument 2 (tangent) is float64, wanted float32");
   BAD(libdl_forward_set_tangent(x, longer, libdl_forward_level(1)), SHAPE,
-      "libdl_forward_set_tangent: argument 2 (tangent) has shape [3], wanted [2]");
+      "forward_set_tangent: argument 2 (tangent) has shape [3], wanted [2]");
   libdl_tensor *dual, *twice, *primal, *tangent;
   GOOD(libdl_forward_make_dual(x, x, &dual));
   BAD(libdl_forward_make_dual(dual, x, &out), STATE,
-      "libdl_forward_make_dual: argument 1 (primal) has a tangent in the level, wanted one "
+      "forward_make_dual: argument 1 (primal) has a tangent in the level, wanted one "
       "without, "
       "or a level of its own");
   const uint64_t outer = libdl_forward_level(0);
   GOOD(libdl_forward_enter(NULL));
   GOOD(libdl_forward_make_dual(dual, x, &twice));
   BAD(libdl_forward_unpack_dual_at(twice, outer, &primal, &tangent), STATE,
-      "libdl_forward_unpack_dual_at: argument 1 (dual) has a tangent in a level that was opened "
+      "forward_unpack_dual_at: argument 1 (dual) has a tangent in a level that was opened "
       "later, wanted that one to be unpacked first");
   BAD(libdl_forward_unpack_dual_at(twice, outer, NULL, &tangent), NULL,
-      "libdl_forward_unpack_dual_at: argument 3 (primal) is NULL, wanted a place for the result");
+      "forward_unpack_dual_at: argument 3 (primal) is NULL, wanted a place for the result");
   GOOD(libdl_forward_exit());
   GOOD(libdl_forward_exit());
   BAD_BEGINS(libdl_forward_set_tangent(x, x, outer), STATE,
-             "libdl_forward_set_tangent: argument 3 (level) is ");
+             "forward_set_tangent: argument 3 (level) is ");
   libdl_tensor_release(dual);
   libdl_tensor_release(twice);
   libdl_tensor_release(x);
@@ -408,26 +408,26 @@ static void states(void) {
   BAD(libdl_set_executor(&executor.known), OPTION, message);
   libdl_tensor *x = filled(2, LIBDL_DTYPE_FLOAT32);
   BAD(libdl_state_swap((libdl_state *)x, NULL), KIND,
-      "libdl_state_swap: argument 1 (next) is a tensor, wanted a state");
+      "state_swap: argument 1 (next) is a tensor, wanted a state");
   BAD(libdl_tensor_set_host_object(x, 4, NULL), VALUE,
-      "libdl_tensor_set_host_object: argument 2 (host) is 4, wanted 0 to 3, or a number of "
+      "tensor_set_host_object: argument 2 (host) is 4, wanted 0 to 3, or a number of "
       "libdl_host_new");
   libdl_tensor *one;
   GOOD(libdl_number_f64(1, &one));
   BAD(libdl_tensor_set_requires_grad(one, 1), AUTOGRAD,
-      "requires_grad_: argument 1 (input) is a host number, wanted a tensor");
+      "tensor_set_requires_grad: argument 1 (tensor) is a host number, wanted a tensor");
   BAD(libdl_tensor_set_data(one, x), VALUE,
-      "set_data: argument 1 (tensor) is a host number, wanted a tensor");
+      "tensor_set_data: argument 1 (tensor) is a host number, wanted a tensor");
   libdl_tensor_release(one);
   libdl_generator *generator;
   char bytes[24];
   GOOD(libdl_generator_new(1, &generator));
   GOOD(libdl_generator_get_state(generator, bytes, sizeof bytes));
   BAD(libdl_generator_set_state(generator, bytes, 23), VALUE,
-      "generator_set_state: argument 3 (count) is 23, wanted 24");
+      "generator_set_state: argument 2 (count) is 23, wanted 24");
   libdl_generator_release(generator);
   BAD_BEGINS(libdl_check_abi(9, 0), UNSUPPORTED,
-             "libdl_check_abi: the program was built against 9.0, the library is ");
+             "check_abi: the program was built against 9.0, the library is ");
   libdl_tensor_release(x);
 }
 

@@ -360,7 +360,59 @@ static void all_is_owned(void) {
   libdl_tensor_release(x);
 }
 
+/* An operator that answers with its argument gives one more reference to the same handle: the
+ * scope's. A release inside gives up that one first, for the handle's references cannot be told
+ * apart. */
+static void the_argument_itself(void) {
+  const int64_t before = tensors_alive();
+  libdl_tensor *const x = ones(2, 0), *same, *out, *inner;
+
+  GOOD(libdl_scope_push_owner());
+  GOOD(libdl_contiguous(x, &same));
+  GOOD(libdl_to(same, LIBDL_DTYPE_FLOAT32, NULL, 0, 0, &same));
+  CHECK(same == x && libdl_tensor_use_count(x) == 3);
+  GOOD(libdl_scope_pop());
+  CHECK(libdl_tensor_use_count(x) == 1);
+
+  /* A helper that releases its own. */
+  GOOD(libdl_scope_push_owner());
+  GOOD(libdl_contiguous(x, &same));
+  libdl_tensor_release(same);
+  CHECK(libdl_tensor_use_count(x) == 1);
+  GOOD(libdl_scope_pop());
+  CHECK(libdl_tensor_use_count(x) == 1);
+
+  /* Kept: the caller has two references. */
+  GOOD(libdl_scope_push_owner());
+  GOOD(libdl_contiguous(x, &same));
+  GOOD(libdl_scope_keep(same));
+  GOOD(libdl_scope_pop());
+  CHECK(libdl_tensor_use_count(x) == 2);
+  libdl_tensor_release(same);
+
+  /* Returned, as a helper does that passes its operand on. */
+  GOOD(libdl_scope_push_owner());
+  GOOD(libdl_contiguous(x, &same));
+  GOOD(libdl_scope_return(NULL, same, &out));
+  CHECK(out == x && libdl_tensor_use_count(x) == 2);
+  libdl_tensor_release(out);
+
+  /* Made inside, and answered inside: both are the scope's. */
+  GOOD(libdl_scope_push_owner());
+  inner = ones(2, 0);
+  GOOD(libdl_contiguous(inner, &same));
+  CHECK(same == inner && libdl_tensor_use_count(inner) == 2);
+  libdl_tensor_release(inner);
+  CHECK(libdl_tensor_use_count(same) == 1);
+  GOOD(libdl_scope_pop());
+
+  CHECK(libdl_tensor_use_count(x) == 1);
+  libdl_tensor_release(x);
+  CHECK(tensors_alive() == before);
+}
+
 int main(void) {
+  the_argument_itself();
   helpers_release();
   further_references();
   all_is_owned();

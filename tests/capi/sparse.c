@@ -131,10 +131,11 @@ static void the_step(void) {
   const libdl_tensor *grads[] = {x}, *dense_grads[] = {dense};
   libdl_sparse_adam_options o = {.struct_size = sizeof o, .lr = 0.5, .beta1 = 0.5, .beta2 = 0.5};
   BAD(libdl_sparse_adam_step(&o, &param, 1, grads, 1, &mean, 1, &square, 1), VALUE,
-      "sparse_adam: argument 1 (step) is 0, wanted 1 or more");
+      "sparse_adam_step: argument 1 (step) is 0, wanted 1 or more");
   o.step = 1;
   BAD(libdl_sparse_adam_step(&o, &param, 1, dense_grads, 1, &mean, 1, &square, 1), VALUE,
-      "sparse_adam: argument 3 (grads) holds a dense gradient at position 0, wanted sparse ones, "
+      "sparse_adam_step: argument 3 (grads) holds a dense gradient at position 0, wanted sparse "
+      "ones, "
       "as embedding(sparse=True) has; adam takes dense ones");
   GOOD(libdl_sparse_adam_step(&o, &param, 1, grads, 1, &mean, 1, &square, 1));
   /* Of one step the moments' biases cancel: each element goes lr along the sign of its gradient. */

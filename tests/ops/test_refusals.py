@@ -231,13 +231,13 @@ AUTOGRAD = [
      lambda: F.nll_loss(ones(2, 3), ones(2, dtype=I64), leaf(3))),
     ("add_: argument 1 (input) is a view of another dtype",
      lambda: ones(2).view(F64).add_(leaf(1))),
-    ("requires_grad_: argument 1 (input) is int64, wanted a floating or complex dtype",
+    ("tensor_set_requires_grad: argument 1 (tensor) is int64, wanted a floating or complex dtype",
      lambda: ones(2, dtype=I64).requires_grad_()),
-    ("requires_grad_: argument 1 (input) was made in inference mode",
+    ("tensor_set_requires_grad: argument 1 (tensor) was made in inference mode",
      lambda: made(libdl.inference_mode, lambda: ones(2)).requires_grad_()),
-    ("requires_grad_: argument 1 (input) is not a leaf",
+    ("tensor_set_requires_grad: argument 1 (tensor) is not a leaf",
      lambda: (leaf(2) * 1).requires_grad_(False)),
-    ("retain_grad: argument 1 (input) does not require grad", lambda: ones(2).retain_grad()),
+    ("tensor_retain_grad: argument 1 (tensor) does not require grad", lambda: ones(2).retain_grad()),
     ("backward: argument 2 (gradient) is absent for a complex output",
      lambda: ones(dtype=C64).requires_grad_().backward()),
     ("backward: argument 2 (gradient) is complex64, wanted float32",
@@ -271,4 +271,4 @@ def test_an_accumulated_gradient_fits_its_tensor():
 def test_data_may_not_take_a_dtype_without_gradients():
     with pytest.raises(libdl.Error) as caught:
         leaf(2).data = ones(2, dtype=I64)
-    assert str(caught.value).startswith("set_data: argument 2 (source) is int64, wanted a floating")
+    assert str(caught.value).startswith("tensor_set_data: argument 2 (source) is int64, wanted a floating")

@@ -143,7 +143,7 @@ def late_histories(c: Context) -> bool:
     written = written_by(c.line) or (names_in(c.line.partition(".")[0]) or {""}).pop()
     looked = re.sub(r"^(with [^:]*: )?", rf"\1{written}.grad_fn; ", c.line)
     said = c.refuses() and bool(re.search(
-        "only that of a leaf variable|requires_grad_: .* is not a leaf|history is not defined",
+        "only that of a leaf variable|tensor_set_requires_grad: .* is not a leaf|history is not defined",
         c.found_text()))
     return bool(said or c.refused("is being used in an in-place operation")) and c.gone(lines_with(
         c.lines, lambda n, line: looked if n == c.until else None))
