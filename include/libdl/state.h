@@ -15,8 +15,8 @@ LIBDL_BEGIN
 /** A new state: recording on, float32 and the CPU as defaults, the process's generator.
  *  Threads: free. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_state_new(LIBDL_NEW libdl_state **out);
-/** A copy of the calling thread's state, without its scopes, interceptors and
- *  saved-tensor hooks. Threads: free. */
+/** A copy of the calling thread's state, without its scopes, interceptors, saved-tensor hooks, open
+ *  levels of forward mode (libdl_forward_enter) and current streams. Threads: free. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_state_copy_current(LIBDL_NEW libdl_state **out);
 LIBDL_API LIBDL_NEW libdl_state *libdl_state_retain(libdl_state *state);
 LIBDL_API void libdl_state_release(libdl_state *state);
@@ -177,8 +177,9 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_set_warning_handler(
     LIBDL_NULLABLE void (*fn)(void *ctx, libdl_warning_code code, const char *message), void *ctx,
     void (*destroy)(void *ctx));
 
-/** Sets whether each conversion between representations on this thread gives a warning that names
- *  the operator. Returns the former value. Threads: thread-local. */
+/** Sets whether each conversion between representations on this thread gives a warning. It
+ *  begins with the name of the operator that packs, or with "plain" where the bytes that strides
+ *  describe are made of another form. Returns the former value. Threads: thread-local. */
 LIBDL_API libdl_bool libdl_set_check_copies(libdl_bool enabled);
 
 /** The number of conversions between representations so far. Threads: free. */
