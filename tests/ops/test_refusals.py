@@ -237,7 +237,8 @@ AUTOGRAD = [
      lambda: made(libdl.inference_mode, lambda: ones(2)).requires_grad_()),
     ("tensor_set_requires_grad: argument 1 (tensor) is not a leaf",
      lambda: (leaf(2) * 1).requires_grad_(False)),
-    ("tensor_retain_grad: argument 1 (tensor) does not require grad", lambda: ones(2).retain_grad()),
+    ("tensor_retain_grad: argument 1 (tensor) does not require grad",
+     lambda: ones(2).retain_grad()),
     ("backward: argument 2 (gradient) is absent for a complex output",
      lambda: ones(dtype=C64).requires_grad_().backward()),
     ("backward: argument 2 (gradient) is complex64, wanted float32",
@@ -271,4 +272,5 @@ def test_an_accumulated_gradient_fits_its_tensor():
 def test_data_may_not_take_a_dtype_without_gradients():
     with pytest.raises(libdl.Error) as caught:
         leaf(2).data = ones(2, dtype=I64)
-    assert str(caught.value).startswith("tensor_set_data: argument 2 (source) is int64, wanted a floating")
+    told = "tensor_set_data: argument 2 (source) is int64, wanted a floating"
+    assert str(caught.value).startswith(told)
