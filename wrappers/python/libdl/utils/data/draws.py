@@ -33,6 +33,11 @@ class Generators:
                 found["numpy"] = (kind, key.tobytes(), *rest)
         return found
 
+    def tell(self) -> _States:
+        """The same without tensors, as one process tells another."""
+        states = self.read()
+        return {**states, "default": memoryview(states["default"]).tobytes()}
+
     def write(self, states: _States) -> None:
         for name, state in states.items():
             if name == "default":
@@ -49,17 +54,20 @@ class Generators:
                 self.own[int(name.split()[1])].set_state(state)
 
 
-def _written(states: _States) -> _States:
+def written(states: _States) -> _States:
     """As they are saved: tensors, numbers and texts."""
-    return {name: _as_tensor(x) if name == "numpy" else x for name, x in states.items()}
+    return {name: _without_bytes(x) for name, x in states.items()}
 
 
-def _as_tensor(state: Any) -> Any:
-    kind, key, *rest = state
-    return (kind, libdl.frombuffer(bytearray(key), dtype=libdl.uint8), *rest)
+def _without_bytes(state: Any) -> Any:
+    if isinstance(state, tuple):
+        return tuple(map(_without_bytes, state))
+    if isinstance(state, bytes):
+        return libdl.frombuffer(bytearray(state), dtype=libdl.uint8)
+    return state
 
 
-def _from_written(states: _States) -> _States:
+def from_written(states: _States) -> _States:
     if "numpy" not in states:
         return states
     kind, key, *rest = states["numpy"]
@@ -81,9 +89,12 @@ class Draws:
     before it that drew had ended. In an iteration that was resumed, generators that the program has
     not resumed as well are another's between the steps."""
 
-    def __init__(self, generators: Generators, watched: bool) -> None:
-        """watched: the steps may draw."""
+    def __init__(
+        self, generators: Generators, watched: bool, around: Generators | None = None
+    ) -> None:
+        """watched: the steps may draw. around: what is drawn beside them may come from these."""
         self.generators, self.watched = generators, watched
+        self.around = around or generators
         self.count = 0
         self.noted: dict[int, _States] = {}
         self.last = -1  # the last step that drew
@@ -102,18 +113,20 @@ class Draws:
         return self._drawing(function, lambda before, after: None) if self._apart else function()
 
     def _drawing(self, function: Callable[[], _Result], note: Callable[..., None]) -> _Result:
-        before = outside = self.generators.read()
+        outside: _States = {}
         if self._apart:
-            self.generators.write(self._apart)
-            before, outside = {**before, **self._apart}, {n: before[n] for n in self._apart}
+            here = self.around.read()
+            outside = {name: here[name] for name in self._apart}
+            self.around.write(self._apart)
+        before = self.generators.read()
         try:
             return function()
         finally:
-            after = self.generators.read()
-            note(before, after)
+            note(before, self.generators.read())
             if self._apart:
+                after = self.around.read()
                 self._apart = {name: after[name] for name in self._apart}
-                self.generators.write(outside)
+                self.around.write(outside)
 
     def _note(self, before: _States, after: _States) -> None:
         if not _same(before, after):
@@ -124,16 +137,16 @@ class Draws:
 
     def state_dict(self) -> dict[str, Any]:
         """The notes, and the states with which the next step begins."""
-        noted = {number: _written(states) for number, states in self.noted.items()}
+        noted = {number: written(states) for number, states in self.noted.items()}
         return {"noted": noted, "last": self.last, "now": self.now()}
 
     def now(self) -> _States:
-        return _written({**self.generators.read(), **self._apart})
+        return written({**self.around.read(), **self._apart})
 
     def leave(self, now: _States) -> None:
         """What the program has not resumed to these states is another's from here on."""
-        here = self.generators.read()
-        for name, state in _from_written(now).items():
+        here = self.around.read()
+        for name, state in from_written(now).items():
             if name in here and name.startswith("own"):
                 self.generators.write({name: state})
             elif name in here and not _equal(here[name], state):
@@ -141,7 +154,7 @@ class Draws:
 
     def repeat(self, state: dict[str, Any], function: Callable[[int], object], count: int) -> None:
         """Takes the first steps again, so many of them and all that drew, as they were taken."""
-        noted = {number: _from_written(states) for number, states in state["noted"].items()}
+        noted = {number: from_written(states) for number, states in state["noted"].items()}
         here = self.generators.read()
         try:
             for number in range(max(count, state["last"] + 1)):

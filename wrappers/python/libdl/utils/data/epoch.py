@@ -19,7 +19,7 @@ from .sampler import (
     drawn_seed,
 )  # fmt: skip
 from .samples import DatasetKind, batches_of
-from .stateful import state_of
+from .stateful import state_before, state_of
 
 if TYPE_CHECKING:
     from .dataloader import DataLoader
@@ -43,7 +43,10 @@ def _draws_of(loader: DataLoader[Any]) -> Draws:
         if isinstance(x, libdl.Generator) and x is not libdl.default_generator
     ]  # fmt: skip
     quiet = kinds <= _QUIET or loader._dataset_kind == DatasetKind.Iterable
-    return Draws(Generators(own, users=not kinds <= _KNOWN and not quiet), watched=not quiet)
+    drawn = Generators(own, users=not kinds <= _KNOWN and not quiet)
+    # Samples that this thread loads draw from the program's generators.
+    here = loader.num_workers == 0 and loader._dataset_kind == DatasetKind.Map
+    return Draws(drawn, not quiet, Generators(own, users=True) if here else None)
 
 
 class Epoch(Iterator[Any]):
@@ -76,10 +79,12 @@ class Epoch(Iterator[Any]):
         self._ahead: deque[Any] = deque()  # indices that were drawn already
         self._cut_short: str | None = None  # by which error
         self.progress = loader._progress = Progress(_draws_of(loader), self._num_workers)
+        self.progress.persistent = self._persistent_workers
         resumed = loader._resumed
         if resumed is None or resumed["ended"]:
             if resumed is not None:
                 self.progress.draws.leave(resumed["indices"]["now"])
+                self.progress.datasets.began = dict(resumed.get("began", {}))
             self._sampler_iter = self.progress.draws.step(lambda: iter(self._index_sampler))
             seed = self.progress.draws.beside(lambda: drawn_seed(loader.generator))
             self._base_seed = self.progress.seed = seed
@@ -197,15 +202,19 @@ class LocalEpoch(Epoch):
             return
         state = resumed.get("loads", {"noted": {}, "last": -1, "now": {}})
         if resumed["ended"] or self.progress.datasets.states:
-            loads.leave(state["now"])
+            # The epoch's seed was drawn just now.
+            seeded = self.progress.draws.now() if resumed["ended"] else {}
+            loads.leave({**state["now"], **seeded})
             loads.step(self._open)
         else:
             loads.repeat(state, self._load_again, self.progress.handed + 1)
 
     def _open(self) -> None:
-        self._dataset_fetcher = batches_of(
-            self, self._base_seed, shared=False, state=self.progress.datasets.states.get(0)
-        )
+        told = self.progress.datasets
+        state = told.standing().get(0)
+        if state is None and (before := state_before(self._dataset)):
+            told.began[0] = before
+        self._dataset_fetcher = batches_of(self, self._base_seed, shared=False, state=state)
         self._tells = state_of(self._dataset_fetcher) is not None
 
     def _load_again(self, number: int) -> None:
@@ -220,10 +229,8 @@ class LocalEpoch(Epoch):
     def _next_data(self) -> Any:
         index = self._next_index()
         loads = self.progress.loads
-        if loads is None:
-            batch = self._dataset_fetcher.fetch(index)
-        else:
-            batch = loads.step(lambda: self._dataset_fetcher.fetch(index))
+        load = self.progress.draws.beside if loads is None else loads.step
+        batch = load(lambda: self._dataset_fetcher.fetch(index))
         if self._tells:
             self.progress.datasets.note(0, state_of(self._dataset_fetcher), [0])
         return pinned(batch) if self._pin_memory else batch

@@ -143,10 +143,10 @@ class ProcessWorkers:
     def running(self) -> list[Any]:
         return [worker.process for worker in self.workers]
 
-    def begin(self, seed: int, states: Mapping[int, Any]) -> None:
+    def begin(self, seed: int, started: int, states: Mapping[int, Any]) -> None:
         self.epoch += 1
         for worker in self.workers:
-            worker.send(("begin", self.epoch, seed), states.get(worker.id))
+            worker.send(("begin", self.epoch, seed, started), states.get(worker.id))
 
     def ask(self, worker: int, number: int, indices: Any) -> None:
         self.workers[worker].send(("batch", self.epoch, number), indices)
@@ -196,7 +196,7 @@ def _portable(answer: Answer, name: str) -> Answer:
         pickle.loads(pickle.dumps(error))
     except Exception:
         error = RuntimeError(f"{type(error).__name__}: {error} (it cannot be pickled)")
-    return Answer(error=_WithCause(error, text))
+    return Answer(error=_WithCause(error, text), began=answer.began)
 
 
 class _WithCause(Exception):  # noqa: N818
@@ -242,8 +242,8 @@ def _serve(job: Job, end: socket.socket) -> None:
         if what == "ring":
             writer.use(*fds, *told)
         elif what == "begin":
-            current, seed = told
-            work.begin(seed, pickle.loads(apart))
+            current, seed, started = told
+            work.begin(seed, started, pickle.loads(apart))
         elif told[0] == current:
             _answer(work, writer, current, told[1], apart)
 

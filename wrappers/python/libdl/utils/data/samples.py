@@ -159,6 +159,7 @@ class MapBatches:
         self.together = batch_reader(dataset)
         # Rows that are taken out of a tensor at once are collated already.
         self.rows = is_rows(dataset) and stacks_rows(collate_fn, dataset.tensors)
+        self.draws_nothing = self.rows
 
     def _load(self, indices: Sequence[Any]) -> list[Any]:
         """The samples, one by one."""
@@ -210,6 +211,8 @@ class MapBatches:
 
 class IterableBatches:
     """Batches of a dataset that is iterated over. Its random numbers are the default generator's."""
+
+    draws_nothing = False
 
     def __init__(
         self, dataset: Any, auto_collation: bool, collate_fn: Callable[[Any], Any], drop_last: bool

@@ -43,10 +43,10 @@ class ThreadWorkers:
     def running(self) -> list[Any]:
         return list(self.threads)
 
-    def begin(self, seed: int, states: Mapping[int, Any]) -> None:
+    def begin(self, seed: int, started: int, states: Mapping[int, Any]) -> None:
         self.epoch += 1
         for number, requests in enumerate(self.requests):
-            requests.put(("begin", self.epoch, (seed, states.get(number))))
+            requests.put(("begin", self.epoch, (seed, started, states.get(number))))
 
     def ask(self, worker: int, number: int, indices: Any) -> None:
         self.requests[worker].put(("batch", self.epoch, (number, indices)))

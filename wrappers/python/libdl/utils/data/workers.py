@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 import libdl
 
 from .datapipes.datapipe import IterDataPipe
+from .draws import Generators, from_written
 from .graph_settings import shard_pipes
-from .samples import WorkerInfo, batches_of, set_worker
-from .stateful import state_of
+from .samples import DatasetKind, WorkerInfo, batches_of, set_worker
+from .stateful import state_before, state_of
 
 if TYPE_CHECKING:
     from .dataloader import DataLoader
@@ -38,12 +39,14 @@ class RemoteTraceback(Exception):  # noqa: N818
 @dataclass
 class Answer:
     """What a worker made of a request: a batch, an error, or neither at its dataset's end. state:
-    of its dataset, behind the batch."""
+    of its dataset and its generators, behind the batch. began: before the epoch, told once, unless
+    it is as every worker is that has just been started."""
 
     content: Any = None
     error: BaseException | None = None
     ended: bool = False
     state: dict[str, Any] | None = None
+    began: dict[str, Any] | None = None
 
     def batch(self) -> Any:
         if self.error is not None:
@@ -75,8 +78,9 @@ class Workers(Protocol):
     def usable(self) -> bool:
         """Whether a new epoch can begin."""
 
-    def begin(self, seed: int, states: Mapping[int, Any]) -> None:
-        """A new epoch. states: of the workers' datasets that are resumed."""
+    def begin(self, seed: int, started: int, states: Mapping[int, Any]) -> None:
+        """A new epoch. started: the seed of the workers' first one. states: of the workers that are
+        resumed."""
 
     def ask(self, worker: int, number: int, indices: Any) -> None:
         """Requests a batch."""
@@ -163,6 +167,10 @@ class Work:
         self.batches: Any = None
         self.failed: BaseException | None = None
         self.started = self.tells = False
+        # A process has generators of its own; what was told of them last.
+        self.generators = None if job.shared else Generators((), users=True)
+        self.numbers: dict[str, Any] | None = None
+        self.began: dict[str, Any] | None = None
         # Whether samples draw from the default generator as it stands: other threads do, or the
         # user's function has seeded it.
         self.left_alone = job.shared
@@ -185,27 +193,54 @@ class Work:
             job.init(job.id)
             self.left_alone |= libdl.initial_seed() != before
 
-    def begin(self, seed: int, state: Any = None) -> None:
+    def begin(self, seed: int, started: int, state: Any = None) -> None:
         """A new epoch. Errors are raised by the next batch()."""
-        self.failed = None
+        self.failed = self.began = None
         try:
+            fresh = not self.started and self.job.init is None
             if not self.started:
-                self._start(seed)
+                self._start(started)
                 self.started = True
+            if self.generators is not None:
+                if state is not None and "numbers" in state:
+                    self.generators.write(from_written(state["numbers"]))
+                self.numbers = self.generators.tell()
+                if state is None and not fresh:
+                    before = state_before(self.job._dataset)
+                    self.began = {**before, "numbers": self.numbers}
             self.batches = batches_of(self.job, seed, self.left_alone, state)
             self.tells = state_of(self.batches) is not None
         except self.caught as error:
             self.failed = error
 
+    def _state(self, ended: bool) -> dict[str, Any] | None:
+        """What has changed behind the batch. An iteration without a state is repeated as a whole:
+        only its end counts."""
+        state = state_of(self.batches) if self.tells and not ended else None
+        if self.generators is None or self.batches.draws_nothing:
+            return state
+        if not self.tells and not ended and self.job._dataset_kind == DatasetKind.Iterable:
+            return None
+        numbers = self.generators.tell()
+        if numbers == self.numbers:
+            return state
+        self.numbers = numbers
+        return {**(state or {}), "numbers": numbers}
+
     def batch(self, indices: Any) -> Answer:
         """The batch, or what went wrong."""
+        answer = self._answer(indices)
+        answer.began, self.began = self.began, None
+        return answer
+
+    def _answer(self, indices: Any) -> Answer:
         try:
             if self.failed is not None:
                 raise self.failed
             content = self.batches.fetch(indices)
-            return Answer(content, state=state_of(self.batches) if self.tells else None)
+            return Answer(content, state=self._state(False))
         except StopIteration:
-            return Answer(ended=True)
+            return Answer(ended=True, state=self._state(True))
         except self.caught as error:
             return Answer(error=error)
 
