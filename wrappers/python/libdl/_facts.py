@@ -7,6 +7,7 @@ from __future__ import annotations
 from . import _C
 from ._C import Tensor
 from ._errors import ArgumentValueError
+from ._types import memory_format
 
 __all__ = [
     "get_device", "is_conj", "is_distributed", "is_inference", "is_neg", "is_nonzero",
@@ -68,10 +69,58 @@ def is_signed(input: Tensor) -> bool:
     return input.dtype.is_signed
 
 
-def _dim_order(self: Tensor) -> tuple[int, ...]:
-    """The dimensions from the one that lies outermost in memory to the innermost."""
-    strides = self.stride()
-    return tuple(sorted(range(self.ndim), key=lambda d: -strides[d]))
+def _dim_order(
+    self: Tensor, *, ambiguity_check: bool | list[memory_format | None] = False
+) -> tuple[int, ...]:
+    """The dimensions from the one that lies outermost in memory to the innermost. Those of stride 0
+    lie nowhere, and keep their places.
+
+    ambiguity_check: raises if another order is as right; a list: unless the tensor has exactly one
+    of these memory formats."""
+    formats = ambiguity_check if isinstance(ambiguity_check, list) else []
+    fitting = [x for x in formats if (_is_channels_last(self) if x is None else self.is_contiguous())]
+    if ambiguity_check is not False and len(fitting) != 1 and _has_several_orders(self):
+        raise RuntimeError(
+            "dim_order: the tensor does not have one order of its dimensions, nor exactly one of "
+            f"the memory formats {formats}"
+        )
+    last = self.ndim == 4 and self.numel() > 0 and _is_channels_last(self)
+    if self.ndim < 2 or self.numel() == 0 or self.is_contiguous() != last:
+        return (0, 2, 3, 1) if last else tuple(range(self.ndim))
+    order = list(reversed(range(self.ndim)))  # the innermost first
+    for i in range(1, self.ndim):
+        at = i
+        for before in reversed(range(i)):
+            inner = _compare_places(self, order[at], order[before])
+            if inner < 0:
+                order[before], order[at] = order[at], order[before]
+                at = before
+            elif inner > 0:
+                break
+    pairs = zip(order, order[1:], strict=False)
+    if ambiguity_check and any(_compare_places(self, a, b) >= 0 for a, b in pairs):
+        raise RuntimeError("dim_order: the tensor does not have one order of its dimensions")
+    return tuple(reversed(order))
+
+
+def _is_channels_last(tensor: Tensor) -> bool:
+    """Of images or volumes; libdl.channels_last is None, for there is no such format."""
+    return tensor.ndim in (4, 5) and tensor.movedim(1, -1).is_contiguous()
+
+
+def _has_several_orders(tensor: Tensor) -> bool:
+    strides = tensor.stride()
+    return 1 in tensor.shape or any(a == b for a, b in zip(strides, strides[1:], strict=False))
+
+
+def _compare_places(tensor: Tensor, a: int, b: int) -> int:
+    """Below 0: the dimension a lies within b; 0: either may."""
+    strides, shape = tensor.stride(), tensor.shape
+    if 0 in (strides[a], strides[b]):
+        return 0
+    if strides[a] != strides[b]:
+        return -1 if strides[a] < strides[b] else 1
+    return -1 if shape[a] < shape[b] else 0
 
 
 for _method in (get_device, is_conj, is_distributed, is_neg, is_nonzero, resolve_conj, resolve_neg):

@@ -640,6 +640,8 @@ def install() -> None:
     for kind in ("ipu", "maia", "mkldnn", "mps", "mtia", "nested", "quantized", "sparse_csr",
                  "vulkan", "xla", "xpu"):  # fmt: skip
         setattr(Tensor, f"is_{kind}", False)
+    Tensor._is_view = lambda self: self._base is not None
+    Tensor.name = property(lambda self: None)  # of PyTorch's first releases
     Tensor.names = property(lambda self: (None,) * self.ndim)
     Tensor.output_nr = property(lambda self: 0 if self.is_leaf else _C.gradient_edge(self)[1])
     Tensor.__module__ = "libdl"

@@ -13,14 +13,18 @@ __all__ = [
     "MaskedTensor",
     "amax",
     "amin",
+    "argmax",
+    "argmin",
     "as_masked_tensor",
     "cumprod",
     "cumsum",
     "is_masked_tensor",
     "log_softmax",
+    "logaddexp",
     "logsumexp",
     "masked_tensor",
     "mean",
+    "median",
     "norm",
     "normalize",
     "prod",
@@ -131,6 +135,92 @@ def amin(
     """The smallest element; of nothing, the largest number of the dtype."""
     return _filled(input, dtype, mask, _end(input, dtype, True)).amin(
         _dims(input, dim), bool(keepdim)
+    )
+
+
+def _place(
+    input: Tensor, dim: int | None, keepdim: bool | None, dtype: Any, mask: Tensor | None,
+    largest: bool,
+) -> Tensor:  # fmt: skip
+    name = "argmax" if largest else "argmin"
+    if input.dtype is bool_:
+        raise NotImplementedError(f"masked.{name}: the input is bool, which has no least element")
+    held = _filled(input, None, mask, _end(input, None, not largest))
+    found: Tensor = (f.argmax if largest else f.argmin)(held, dim, bool(keepdim))
+    return found.to(dtype or input.dtype)
+
+
+def argmax(
+    input: Tensor,
+    dim: int | None = None,
+    *,
+    keepdim: bool | None = False,
+    dtype: Any = None,
+    mask: Tensor | None = None,
+) -> Tensor:
+    """Where the largest element is; of nothing, 0. In the dtype of the elements, as PyTorch's."""
+    return _place(input, dim, keepdim, dtype, mask, True)
+
+
+def argmin(
+    input: Tensor,
+    dim: int | None = None,
+    *,
+    keepdim: bool | None = False,
+    dtype: Any = None,
+    mask: Tensor | None = None,
+) -> Tensor:
+    """Where the smallest element is; of nothing, 0. In the dtype of the elements, as PyTorch's."""
+    return _place(input, dim, keepdim, dtype, mask, False)
+
+
+def median(
+    input: Tensor,
+    dim: int = -1,
+    *,
+    keepdim: bool = False,
+    dtype: Any = None,
+    mask: Tensor | None = None,
+) -> Tensor:
+    """The median, of two middle elements the smaller one; of nothing, NaN. NaN is left out, too.
+    dtype: of the result, unless the input is floating.
+
+    Example:
+        >>> x = torch.tensor([[1., 5., 3.], [4., 2., 6.]])
+        >>> torch.masked.median(x, 1, mask=x > 1)
+        tensor([3., 4.])
+    """
+    if input.is_floating_point():
+        middle: Tensor = _filled(input, None, mask, float("nan")).nanmedian(dim, keepdim).values
+        return middle
+    if input.is_complex():
+        raise TypeError(f"masked.median: the input is {input.dtype}, which has no order")
+    whole = input.to(int64)
+    kept = f.ones_like(whole, dtype=bool_) if mask is None else mask.to(bool_).expand_as(whole)
+    count = kept.sum(dim, keepdim=True)
+    if (count == 0).any():
+        raise ValueError(
+            "masked.median: the mask leaves nothing of a row, and only floating dtypes have NaN for "
+            f"that; the input is {input.dtype}"
+        )
+    last = iinfo(int64).max
+    ordered = _filled(whole, None, kept, last).sort(dim).values
+    found: Tensor = ordered.gather(dim, (count - 1) // 2).to(dtype or input.dtype)
+    return found if keepdim else found.squeeze(dim)
+
+
+def logaddexp(
+    input: Tensor,
+    other: Tensor,
+    *,
+    dtype: Any = None,
+    input_mask: Tensor | None = None,
+    other_mask: Tensor | None = None,
+) -> Tensor:
+    """log(exp(input) + exp(other)), in which a masked element counts as -infinity."""
+    nothing = -float("inf")
+    return f.logaddexp(
+        _filled(input, dtype, input_mask, nothing), _filled(other, dtype, other_mask, nothing)
     )
 
 

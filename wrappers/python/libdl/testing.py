@@ -12,13 +12,20 @@ Example:
 from __future__ import annotations
 
 import cmath
+import math
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
-from . import Tensor, as_tensor, isclose, promote_types, tensor
-from ._types import bfloat16, complex64, complex128, dtype, float16, float32, float64
+from . import (
+    Tensor, as_tensor, empty, finfo, iinfo, isclose, promote_types, randint, tensor, view_as_complex,
+)  # fmt: skip
+from ._types import (
+    bfloat16, bool_, complex64, complex128, device as Device, dtype, float16, float32, float64,
+    int64, memory_format as MemoryFormat,
+)  # fmt: skip
 
-__all__ = ["assert_allclose", "assert_close"]
+__all__ = ["assert_allclose", "assert_close", "make_tensor"]
 
 Message = str | Callable[[str], str] | None
 
@@ -198,6 +205,90 @@ def _about_tensors(actual: Tensor, expected: Tensor, close: Tensor, rtol: float,
         lines.append(f"Greatest {name} difference: {value} at index {tuple(place)}"
                      f"{_allowed(bound, inexact)}")  # fmt: skip
     return "\n".join(lines)
+
+
+def make_tensor(
+    *shape: Any,
+    dtype: dtype,
+    device: str | Device,
+    low: float | None = None,
+    high: float | None = None,
+    requires_grad: bool = False,
+    noncontiguous: bool = False,
+    exclude_zero: bool = False,
+    memory_format: MemoryFormat | None = None,
+) -> Tensor:
+    """Numbers drawn uniformly from low to below high. By default from -9 to 9, of integers from -9
+    (unsigned: 0) to including 9.
+
+    Arguments:
+        noncontiguous: every second element of a larger tensor
+        exclude_zero: 1 in place of zeros, of floating and complex dtypes the least normal number
+
+    Example:
+        >>> x = torch.testing.make_tensor(2, 3, dtype=torch.float32, device="cpu", low=1, high=2)
+        >>> x.shape == (2, 3), bool(((x >= 1) & (x < 2)).all())
+        (True, True)
+    """
+    whole = not (dtype.is_floating_point or dtype.is_complex)
+    if noncontiguous and memory_format is not None:
+        raise ValueError("make_tensor: found noncontiguous and memory_format, wanted one of them")
+    if requires_grad and whole:
+        raise ValueError(f"make_tensor: requires_grad is True, and {dtype} has no gradients")
+    sizes = tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], Sequence) else shape
+    apart = noncontiguous and math.prod(sizes) > 1
+    if apart:
+        sizes = (*sizes[:-1], 2 * sizes[-1])
+    least, most = _limits(dtype, low, high)
+    if whole:
+        made = randint(math.ceil(least), math.ceil(most), sizes, dtype=dtype, device=device)
+    else:
+        # Halves, because the interval may be twice as wide as the largest number.
+        made = empty((*sizes, 2) if dtype.is_complex else sizes, dtype=_parts(dtype), device=device)
+        made.uniform_(least / 2, most / 2).mul_(2)
+        made = view_as_complex(made) if dtype.is_complex else made
+    if apart:
+        made = made[..., 1::2]
+    elif memory_format is not None:
+        made = made.clone(memory_format=memory_format)
+    if exclude_zero:
+        made.masked_fill_(made == 0, _least_above_zero(dtype))
+    return made.requires_grad_(requires_grad) if not whole else made
+
+
+def _parts(kind: dtype) -> dtype:
+    """The dtype of real parts."""
+    return {complex64: float32, complex128: float64}.get(kind, kind)
+
+
+def _least_above_zero(kind: dtype) -> Any:
+    if not (kind.is_floating_point or kind.is_complex):
+        return 1
+    return finfo(kind).tiny
+
+
+def _limits(kind: dtype, low: float | None, high: float | None) -> tuple[float, float]:
+    """The interval that numbers are drawn from, cut to those that the dtype has."""
+    first: float
+    last: float
+    if kind is bool_:
+        first, last, low, high = 0, 2, 0 if low is None else low, 2 if high is None else high
+    elif kind.is_floating_point or kind.is_complex:
+        first, last = finfo(kind).min, finfo(kind).max
+        low, high = -9 if low is None else low, 9 if high is None else high
+    else:
+        # randint's end is itself an int64.
+        first, last = iinfo(kind).min, iinfo(kind).max + (kind is not int64)
+        low, high = -9 if low is None else low, 10 if high is None else high
+    if math.isnan(low) or math.isnan(high):
+        raise ValueError(f"make_tensor: low is {low} and high is {high}, wanted no NaN")
+    if low == high and (kind.is_floating_point or kind.is_complex):
+        warnings.warn("make_tensor: low and high are equal; use full()", FutureWarning, stacklevel=3)
+    elif low >= high:
+        raise ValueError(f"make_tensor: low is {low}, wanted less than high, which is {high}")
+    elif high < first or low >= last:
+        raise ValueError(f"make_tensor: found [{low}, {high}), but {kind} has [{first}, {last})")
+    return min(max(low, first), last), min(max(high, first), last)
 
 
 import typing as _typing  # noqa: E402

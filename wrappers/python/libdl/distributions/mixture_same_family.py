@@ -35,7 +35,8 @@ class MixtureSameFamily(Distribution):
         if not isinstance(component, Distribution):
             raise ValueError(f"MixtureSameFamily: component_distribution is {component!r}, wanted "
                              "a Distribution")  # fmt: skip
-        batch, n = component.batch_shape[:-1], mixture.param_shape[-1]
+        # Its repr() shows the logits, too, from now on, as in PyTorch.
+        batch, n = component.batch_shape[:-1], mixture.logits.shape[-1]
         for a, b in zip(reversed(mixture.batch_shape), reversed(batch)):
             if a != 1 and b != 1 and a != b:
                 raise ValueError(f"MixtureSameFamily: mixture_distribution has batch shape "

@@ -33,12 +33,15 @@ class Wishart(Distribution):
     Factors are found in Python over the operators, which is slow for large n.
     """
 
-    arg_constraints = {"covariance_matrix": constraints.positive_definite,
-                       "precision_matrix": constraints.positive_definite,
-                       "scale_tril": constraints.lower_cholesky,
-                       "df": constraints.greater_than(0)}  # fmt: skip
     support = constraints.positive_definite
     has_rsample = True
+
+    @property
+    def arg_constraints(self) -> dict[str, Any]:
+        return {"covariance_matrix": constraints.positive_definite,
+                "precision_matrix": constraints.positive_definite,
+                "scale_tril": constraints.lower_cholesky,
+                "df": constraints.greater_than(self._event_shape[-1] - 1)}  # fmt: skip
 
     def __init__(self, df: Tensor | float, covariance_matrix: Tensor | None = None,
                  precision_matrix: Tensor | None = None, scale_tril: Tensor | None = None,

@@ -100,6 +100,10 @@ __all__ = [
 
 import typing as _typing  # noqa: E402
 
+from ._settings import name_settings as _name_settings  # noqa: E402
+
+_name_settings(globals())
+
 from .._missing import missing as _missing_names, public as _public_names  # noqa: E402
 
 if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names

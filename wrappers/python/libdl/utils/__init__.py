@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _MODULES = (
     "_python_dispatch", "_pytree", "benchmark", "checkpoint", "collect_env", "cpp_extension", "data",
-    "dlpack", "hooks",
+    "deterministic", "dlpack", "hooks",
     "model_zoo", "tensorboard",
 )  # fmt: skip
 __all__ = [
