@@ -181,6 +181,7 @@ PARAMETERS: dict[str, Callable[[Draw], str | None]] = {
     "start_dim": Draw.dim, "end_dim": Draw.dim, "dimension": Draw.dim,
     "source": Draw.dim, "destination": Draw.dim,
     "keepdim": _flag, "descending": _flag, "stable": _flag, "largest": _flag,
+    "ambiguity_check": _flag,
     "sorted": lambda d: "True", "equal_nan": _flag,
     "alpha": Draw.number, "value": Draw.number,
     "beta": lambda d: d.some("1", "2.0", "0.5", "5", "0", "-1.5"),

@@ -26,7 +26,9 @@ def more_dtypes(c: Context) -> bool:
              "convertible without narrowing", "dtype should be real for real",
              "dtype should be complex for complex",
              "converted to type int64_t without overflow",
-             "convert negative int to unsigned")  # fmt: skip
+             "convert negative int to unsigned",
+             "Unsupported input type encountered for isin",
+             "could not infer output dtype")  # fmt: skip
     return c.raises() and any(w in c.wanted_text() for w in words) and (
         "derivative" not in c.wanted_text())
 
@@ -93,6 +95,12 @@ def negative_indices(c: Context) -> bool:
 
 
 @predicate
+def products_of_views(c: Context) -> bool:
+    """kron of what is not contiguous, which PyTorch's view refuses."""
+    return c.base() == "kron" and c.refused("view size is not compatible")
+
+
+@predicate
 def overlapping_tangent(c: Context) -> bool:
     return c.refused("more than one element of the written-to") and bool(
         re.search("tangents|gradients|second|dual", c.line))
@@ -103,6 +111,14 @@ def more_derivatives(c: Context) -> bool:
     factor = re.search("addc(mul|div)", c.name) and re.search("gradients|second|tangents", c.line)
     if c.base() == "cumprod" and "gradients" in c.line and c.refused("the desired output type"):
         return True  # of dtype=complex
+    if re.fullmatch("(a|arc)(cosh|sinh|tanh)", c.base()) and c.refused("for 'inplace version of"):
+        return True
+    words = "is not differentiable with respect to argument "
+    if c.base() == "soft_margin_loss" and c.refused(words + "'target'"):
+        return True
+    if c.base() == "binary_cross_entropy_with_logits" and c.refused(
+            words + "'weight'", words + "'pos_weight'"):
+        return True
     return c.refused("derivative for aten::", "Index to scalar can have only 1 value") or (
         bool(factor) and c.refused("cannot be converted to type", "Expected isFloatingType"))
 
