@@ -153,3 +153,19 @@ def test_how_distributions_describe_themselves():
     wishart = D.Wishart(torch.tensor([3.0, 4.0]), torch.eye(3))
     assert repr(wishart.arg_constraints["df"]) == "GreaterThan(lower_bound=2)"
     assert repr(wishart.expand((5, 2)).arg_constraints["df"]) == "GreaterThan(lower_bound=2)"
+
+
+def test_dimensions_that_there_are_not():
+    nothing, empty = torch.tensor(3.0), torch.ones(0, 2)
+    with pytest.raises(ValueError, match="diag_embed: dim1 and dim2 are -1 and -1, wanted two of 1 dimensions"):
+        nothing.diag_embed(dim1=-1)
+    with pytest.raises(IndexError, match="diag_embed: dim1 and dim2 are -2 and -1, wanted two of 1 dimensions"):
+        nothing.diag_embed()
+    for name in ("trapezoid", "cumulative_trapezoid"):
+        with pytest.raises(IndexError, match=rf"^{name}: argument 1 \(y\) has no dimensions, wanted 1 or more"):
+            getattr(torch, name)(nothing)
+        with pytest.raises(IndexError, match=rf"^{name}: argument 4 \(dim\) is 3, wanted -2 to 1"):
+            getattr(torch, name)(empty, dim=3)
+    for name in ("median", "nanmedian"):
+        with pytest.raises(IndexError, match=rf"^{name}: argument 2 \(dim\) is 5, wanted -2 to 1"):
+            getattr(torch, name)(empty, 5)

@@ -9,6 +9,7 @@ from typing import Any
 
 from . import _functions as f
 from ._C import Tensor
+from ._dimensions import one_dimension
 from ._errors import ArgumentValueError, IndexRangeError, ShapeError
 
 __all__ = ["cumulative_trapezoid", "diff", "gradient", "trapezoid", "trapz"]
@@ -53,8 +54,16 @@ def _areas(y: Tensor, x: Tensor | None, dx: Any, dim: int) -> Tensor:
     return means * steps
 
 
+def _place_of(function: str, y: Tensor, dim: int) -> int:
+    """dim, of a function that wants one at least."""
+    if y.ndim == 0:
+        raise IndexRangeError(f"{function}: argument 1 (y) has no dimensions, wanted 1 or more")
+    return one_dimension(function, 4, dim, y.ndim)
+
+
 def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = 1, dim: int = -1) -> Tensor:
     """The integral along dim of a function with values y, at places x or dx apart."""
+    dim = _place_of("trapezoid", y, dim)
     size = y.shape[dim]
     if x is not None or size == 0:
         return _areas(y, x, dx, dim).sum(dim)
@@ -69,6 +78,7 @@ def trapz(y: Tensor, x: Tensor | None = None, *, dx: Any = 1, dim: int = -1) -> 
 
 def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = 1, dim: int = -1) -> Tensor:
     """The integrals from the first place to each of the others: one less than y has along dim."""
+    dim = _place_of("cumulative_trapezoid", y, dim)
     return f.cumsum(_areas(y, x, dx, dim), dim)
 
 

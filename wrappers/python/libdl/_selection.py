@@ -181,6 +181,7 @@ def _median(
         found = _median(name, skips, input.flatten(), 0, False)
         assert not isinstance(found, Tensor)
         return _shared(input, found.values) if input.is_floating_point() else found.values
+    dim = one_dimension(name, 2, dim, input.ndim)
     if input.ndim and input.shape[dim] == 0:
         raise ArgumentValueError(f"{name}: argument 2 (dim) is {dim}, of size 0, wanted 1 or more")
     values, places = f.sort(input, dim, stable=True)  # NaN last

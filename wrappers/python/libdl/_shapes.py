@@ -142,11 +142,12 @@ def diag(input: Tensor, diagonal: int = 0) -> Tensor:
 
 def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
     """Matrices, in dim1 and dim2 of the result, whose diagonals lie along input's last dimension."""
-    size, ndim = input.shape[-1] + abs(offset), input.ndim + 1
+    ndim = input.ndim + 1
     first, second = (d + ndim if d < 0 else d for d in (dim1, dim2))
     if first == second or not (0 <= first < ndim and 0 <= second < ndim):
         error = ArgumentValueError if first == second else IndexRangeError
         raise error(f"diag_embed: dim1 and dim2 are {dim1} and {dim2}, wanted two of {ndim} dimensions")
+    size = input.shape[-1] + abs(offset)
     if first > second:
         offset, first, second = -offset, second, first
     column = arange(size, device=input.device)
