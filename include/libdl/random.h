@@ -77,7 +77,8 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_randn_into(const int64_t *shape, in
  *  high       above low
  *  shape      sizes, each >= 0
  *  generator  the source; NULL: the device's default
- *  dtype      integer or floating; NONE: int64
+ *  dtype      integer or floating; NONE: int64. What a floating dtype does not hold is rounded to
+ *             what it holds between the bounds, with a warning
  *  device     where; NULL: the default device
  *  out        new, contiguous
  *

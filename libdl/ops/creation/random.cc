@@ -2,6 +2,7 @@
 
 #include "ops/creation/random.h"
 
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -14,6 +15,7 @@
 #include "ops/pointwise/arithmetic.h"
 #include "ops/pointwise/pointwise.h"
 #include "runtime/float_environment.h"
+#include "runtime/log.h"
 #include "runtime/thread_pool.h"
 #include "tensor/memory_order.h"
 
@@ -103,6 +105,42 @@ static bool holds(Dtype dtype, int64_t least, int64_t greatest) {
   }
 }
 
+// The significant bits of a floating dtype.
+static int digits_of(Dtype floating) {
+  switch (floating) {
+    case Dtype::kFloat16: return 11;
+    case Dtype::kBfloat16: return 8;
+    case Dtype::kFloat32: return 24;
+    default: return 53;
+  }
+}
+
+// The nearest value of a floating dtype that is not above an integer, or not below it.
+static __int128 nearest_held(Dtype floating, int64_t x, bool below) {
+  const uint64_t magnitude = x < 0 ? 0 - static_cast<uint64_t>(x) : static_cast<uint64_t>(x);
+  const int spare = static_cast<int>(std::bit_width(magnitude)) - digits_of(floating);
+  if (spare <= 0) return x;
+  const __int128 step = static_cast<__int128>(1) << spare, rest = x & (step - 1);
+  return x - rest + (below || rest == 0 ? 0 : step);
+}
+
+// Integers that a floating dtype does not hold become neighbours that it holds. The bounds move
+// inwards to such, so that no result lies outside.
+static bool narrow_to_held(const char* op, Dtype dtype, int64_t& low, int64_t& high) {
+  constexpr int64_t kMostFloat16 = 65504;
+  if (!is_floating(dtype)) return false;
+  if (dtype == Dtype::kFloat16 && (low < -kMostFloat16 || high - 1 > kMostFloat16)) return false;
+  const __int128 from = nearest_held(dtype, low, false), to = nearest_held(dtype, high - 1, true);
+  if (from > to) return false;
+  const std::string message = std::string(op) + ": " + name_of(dtype) +
+                              " does not hold all integers from " + std::to_string(low) + " to " +
+                              std::to_string(high - 1) + "; those between are rounded";
+  warn(message.c_str());
+  low = static_cast<int64_t>(from);
+  high = static_cast<int64_t>(to) + 1;
+  return true;
+}
+
 // -- creation -------------------------------------------------------------------------------------
 
 static Tensor drawn(const char* op, const Draw& draw, Dims shape, Dtype dtype, Device device,
@@ -157,7 +195,7 @@ static Draw integers(const char* op, int argument, int64_t low, int64_t high, Dt
   if (low >= high)
     fail_argument(LIBDL_ERROR_VALUE, op, argument, "high", "is " + std::to_string(high),
                   "more than low, which is " + std::to_string(low));
-  if (!holds(dtype, low, high - 1))
+  if (!holds(dtype, low, high - 1) && !narrow_to_held(op, dtype, low, high))
     fail_argument(LIBDL_ERROR_VALUE, op, dtype_argument, "dtype",
                   std::string("is ") + name_of(dtype) + ", which does not hold all integers from " +
                       std::to_string(low) + " to " + std::to_string(high - 1),

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "ops/core/launch.h"
+#include "ops/core/summed.h"
 #include "ops/creation/copy.h"
 #include "ops/indexing/gather.h"
 #include "ops/indexing/index_select.h"
@@ -119,6 +120,11 @@ static Tensor factors(const Classes& c, const Tensor* weight, Dtype dtype) {
   return where(c.ignored, number(0.0), f);
 }
 
+// The sum of weights. In 16 bits it need not be finite, where the mean is.
+static Tensor total_of(const Tensor& weights) {
+  return sum(cast(weights, summed_as(weights.dtype())));
+}
+
 static Tensor picked_loss(const Tensor& input, const Classes& c, const Tensor& f, int at,
                           Reduce how) {
   const Tensor picked =
@@ -127,7 +133,7 @@ static Tensor picked_loss(const Tensor& input, const Classes& c, const Tensor& f
   // An ignored element contributes nothing, also where its loss is infinite.
   const Tensor counted = c.ignored.defined() ? where(c.ignored, number(0.0), picked) : picked;
   const Tensor losses = mul(counted, f);
-  return how == Reduce::kMean ? div(sum(losses), sum(f)) : reduced(losses, how);
+  return how == Reduce::kMean ? divided_sum(losses, {}, total_of(f)) : reduced(losses, how);
 }
 
 // By the kernels. Labels in the host's memory are checked at once.
@@ -199,7 +205,7 @@ static Tensor smoothed(const Tensor& log_p, const Classes& c, const Tensor* weig
   if (how != Reduce::kMean)
     spread_loss = reduced(even, how);
   else
-    spread_loss = f.defined() ? div(sum(even), sum(f)) : mean(even);
+    spread_loss = f.defined() ? divided_sum(even, {}, total_of(f)) : mean(even);
   return add(mul(nll, number(1 - smoothing)), mul(spread_loss, number(share)));
 }
 
@@ -252,7 +258,8 @@ Tensor mse_loss(const Tensor& input, const Tensor& target,
   if (!weight) return named(reduced(losses, how));
   check_weights("mse_loss", 4, weight, losses.shape());
   const Tensor each = mul(losses, *weight);
-  return how == Reduce::kMean ? div(sum(each), sum(*weight)) : reduced(each, how);
+  return how == Reduce::kMean ? named(divided_sum(each, {}, total_of(*weight)))
+                              : named(reduced(each, how));
 }
 
 }  // namespace libdl

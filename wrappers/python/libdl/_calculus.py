@@ -11,6 +11,7 @@ from . import _functions as f
 from ._C import Tensor
 from ._dimensions import one_dimension
 from ._errors import ArgumentValueError, IndexRangeError, ShapeError
+from ._types import float32
 
 __all__ = ["cumulative_trapezoid", "diff", "gradient", "trapezoid", "trapz"]
 
@@ -61,9 +62,22 @@ def _place_of(function: str, y: Tensor, dim: int) -> int:
     return one_dimension(function, 4, dim, y.ndim)
 
 
+def _in_float32(rule: Any, y: Tensor, x: Tensor | None, dx: Any, dim: int) -> Tensor | None:
+    """Of 16-bit floats, whose sums need not be finite where the integral is; else None."""
+    narrow = y.is_floating_point() and y.itemsize == 2
+    if not narrow or (x is not None and x.dtype is not y.dtype):
+        return None
+    places = None if x is None else x.to(float32)
+    made: Tensor = rule(y.to(float32), places, dx=dx, dim=dim)
+    return made.to(y.dtype)
+
+
 def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = 1, dim: int = -1) -> Tensor:
     """The integral along dim of a function with values y, at places x or dx apart."""
     dim = _place_of("trapezoid", y, dim)
+    wide = _in_float32(trapezoid, y, x, dx, dim)
+    if wide is not None:
+        return wide
     size = y.shape[dim]
     if x is not None or size == 0:
         return _areas(y, x, dx, dim).sum(dim)
@@ -79,6 +93,9 @@ def trapz(y: Tensor, x: Tensor | None = None, *, dx: Any = 1, dim: int = -1) -> 
 def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = 1, dim: int = -1) -> Tensor:
     """The integrals from the first place to each of the others: one less than y has along dim."""
     dim = _place_of("cumulative_trapezoid", y, dim)
+    wide = _in_float32(cumulative_trapezoid, y, x, dx, dim)
+    if wide is not None:
+        return wide
     return f.cumsum(_areas(y, x, dx, dim), dim)
 
 
@@ -99,6 +116,9 @@ def gradient(input: Tensor, *, spacing: Any = None, dim: int | Sequence[int] | N
     for d in dims:
         if not -input.ndim <= d < input.ndim:
             raise IndexRangeError(f"gradient: a dim is {d}, wanted {-input.ndim} to {input.ndim - 1}")
+        if [e % input.ndim for e in dims].count(d % input.ndim) > 1:
+            raise ArgumentValueError(f"gradient: argument dim is {dims} and names dimension {d % input.ndim} "
+                                     "twice, wanted distinct dimensions")  # fmt: skip
         if input.shape[d] <= edge_order:
             raise ShapeError(f"gradient: dimension {d} has size {input.shape[d]}, wanted {edge_order + 1} or "
                              "more")  # fmt: skip

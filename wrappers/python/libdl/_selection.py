@@ -14,7 +14,7 @@ from ._creation import tensor
 from ._dimensions import one_dimension
 from ._errors import ArgumentValueError, DtypeError, Error, ShapeError, rename_error
 from ._overloads import arange
-from ._types import ValuesIndices
+from ._types import ValuesIndices, finfo, float32, float64
 
 __all__ = [
     "aminmax", "bincount", "histc", "isin", "median", "mode", "nanmedian", "nanquantile",
@@ -258,7 +258,11 @@ def _quantile(
     if interpolation not in ("linear", "lower", "higher", "midpoint", "nearest"):
         raise ArgumentValueError(f"{name}: interpolation is {interpolation!r}, wanted 'linear', "
                                  "'lower', 'higher', 'midpoint' or 'nearest'")  # fmt: skip
-    points = q if isinstance(q, Tensor) else tensor(q, dtype=input.dtype, device=input.device)
+    narrow = input.itemsize == 2
+    at = float32 if narrow else input.dtype  # the dtype of places; 16 bits do not hold them
+    if isinstance(q, Tensor) and q.dtype not in (input.dtype, at):
+        raise DtypeError(f"{name}: argument 2 (q) is {q.dtype}, wanted {input.dtype}")
+    points = q.to(at) if isinstance(q, Tensor) else tensor(q, dtype=at, device=input.device)
     unseen = points.is_meta
     if points.ndim > 1 or not (unseen or bool(((points >= 0) & (points <= 1)).all())):
         raise ArgumentValueError(f"{name}: argument 2 (q) wanted 0-d or 1-d, from 0 to 1")
@@ -271,7 +275,9 @@ def _quantile(
     count = nan.sum(-1, keepdim=True)
     size = x.shape[-1]
     last = (size - 1 - count).clamp(min=0) if skips else f.full_like(count, size - 1)
-    rank = points.flatten() * last.to(dtype=input.dtype)  # [.., q]
+    if size > 2**24:  # float32 does not hold all places
+        at = float64
+    rank = points.flatten().to(at) * last.to(at)  # [.., q]
     if interpolation == "nearest":
         rank = rank.round()
     low, high = rank.floor(), rank.ceil()
@@ -279,7 +285,10 @@ def _quantile(
         low = high
     below, above = (f.gather(values, -1, r.to(dtype=count.dtype)) for r in (low, high))
     way = {"linear": rank - low, "midpoint": f.full_like(rank, 0.5)}.get(interpolation)
-    made = below if way is None else f.lerp(below, above, way)
+    made = below
+    if way is not None:
+        wide = float32 if narrow else input.dtype
+        made = f.lerp(below.to(wide), above.to(wide), way.to(wide)).to(input.dtype)
     if not skips:
         made = f.where(count > 0, made.new_full((), math.nan), made)
     made = f.movedim(made, -1, 0)  # [q, ..]
@@ -333,17 +342,25 @@ def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Ten
     if input.is_meta:
         return f.empty(bins, dtype=input.dtype, device="meta")
     x = input.detach().flatten()
+    if x.is_floating_point() and x.itemsize == 2:
+        x = x.to(float32)  # 16 bits do not hold the bins' numbers
+        limits = tensor([min, max], dtype=input.dtype).tolist()
+        return histc(x, bins, *limits).to(input.dtype)
     low, high = float(min), float(max)
     if low == high == 0 and x.numel():
         low, high = float(x.min().item()), float(x.max().item())
+    exact = x.is_floating_point()
     if low == high:
-        low, high = low - 1, high + 1
+        low, high, exact = low - 1, high + 1, False  # which x's dtype need not hold
     if not (bins > 0 and low < high and math.isfinite(low) and math.isfinite(high)):
         raise ArgumentValueError(
             f"histc: bins is {bins} and the range {low} to {high}, wanted bins above 0 and min < max"
         )
+    if not exact or bins * (high - low) > finfo(x.dtype).max:
+        x = x.to(float64)
     x = x[(x >= low) & (x <= high)]
-    place = ((x - low) * (bins / (high - low))).floor().clamp(max=bins - 1)
+    least, most = tensor([low, high], dtype=x.dtype, device=x.device)
+    place = ((x - least) * bins / (most - least)).floor().clamp(max=bins - 1)
     return bincount(place.long(), minlength=bins).to(dtype=input.dtype)
 
 

@@ -88,6 +88,11 @@ def cov(input: Tensor, *, correction: int = 1, fweights: Tensor | None = None,
     if input.ndim > 2:
         raise ShapeError(f"cov: argument 1 (input) has shape {list(input.shape)}, wanted two dimensions or "
                          "fewer")  # fmt: skip
+    narrow = input.is_floating_point() and input.itemsize == 2
+    if narrow and (aweights is None or aweights.dtype is input.dtype):  # sums need not be finite there
+        much = None if aweights is None else aweights.to(float32)
+        wide = cov(input.to(float32), correction=correction, fweights=fweights, aweights=much)
+        return wide.to(input.dtype)
     x = input.reshape(1, -1) if input.ndim < 2 else input
     often = _weights("fweights", fweights, x.shape[1], True)
     much = _weights("aweights", aweights, x.shape[1], False)
@@ -112,6 +117,8 @@ def cov(input: Tensor, *, correction: int = 1, fweights: Tensor | None = None,
 def corrcoef(input: Tensor) -> Tensor:
     """Pearson's correlations of variables, the rows of [variables, observations]: the covariances,
     divided by both standard deviations. The parts of a result lie between -1 and 1."""
+    if input.is_floating_point() and input.itemsize == 2:  # a covariance need not be finite there
+        return corrcoef(input.to(float32)).to(input.dtype)
     found = cov(input)
     if found.ndim == 0:
         return found / found
