@@ -4,17 +4,17 @@
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
+import builtins
 from typing import Any
 
-from . import _functions as f
+from . import _C, _functions as f
 from ._C import Tensor
-from ._cast_operands import left_alone
+from ._cast_operands import in_lower, left_alone
 from ._dimensions import one_dimension
-from ._errors import ArgumentValueError, ShapeError
+from ._errors import ArgumentValueError, DtypeError, ShapeError
 from ._out import copied, in_place
-from ._shapes import baddbmm
 
-__all__ = ["addbmm", "addmv", "addr", "chain_matmul", "renorm", "spmm", "vdot"]
+__all__ = ["addbmm", "addmv", "addr", "baddbmm", "chain_matmul", "renorm", "spmm", "vdot"]
 
 
 def _wants(function: str, argument: str, x: Tensor, ndim: int) -> None:
@@ -28,6 +28,23 @@ def _agrees(function: str, argument: str, x: Tensor, shape: list[Any]) -> None:
         raise ShapeError(f"{function}: argument {argument} has shape {list(x.shape)}, wanted [{told}]")
 
 
+def factor(function: str, argument: str, value: Any, x: Tensor) -> Any:
+    """beta or alpha as a number of the kind of x, which the sum has, too. A fraction of integers raises."""
+    if isinstance(value, Tensor) or x.is_complex():
+        return value
+    real = not isinstance(value, builtins.complex)
+    if real and (x.is_floating_point() or int(value) == value):
+        return value if x.is_floating_point() else int(value)
+    raise DtypeError(f"{function}: argument {argument} is {value}, wanted a number that {x.dtype} holds")
+
+
+def beside(product: Tensor, input: Tensor) -> Tensor:
+    """The product, where the factor of input is 0: gradients of zeros flow to input."""
+    if not (input.requires_grad or _C.forward_level(0)):
+        return product
+    return f.where(f.ones((), dtype=bool, device=product.device), product, input)
+
+
 @left_alone
 def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any = 1,
           out: Tensor | None = None) -> Tensor:  # fmt: skip
@@ -36,6 +53,7 @@ def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any 
     _wants("addmv", "3 (vec)", vec, 1)
     _agrees("addmv", "3 (vec)", vec, [mat.shape[1]])
     start = _broadcast("addmv", input, (mat.shape[0],)).unsqueeze(-1)
+    beta, alpha = factor("addmv", "4 (beta)", beta, mat), factor("addmv", "5 (alpha)", alpha, mat)
     return copied(f.addmm(start, mat, vec.unsqueeze(1), beta=beta, alpha=alpha).squeeze(1), out)
 
 
@@ -52,15 +70,40 @@ def _broadcast(function: str, input: Tensor, shape: tuple[int, ...]) -> Tensor:
 def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any = 1,
          out: Tensor | None = None) -> Tensor:  # fmt: skip
     """beta * input + alpha * outer(vec1, vec2): [n] and [m] give [n, m]. Where beta is 0, input is not
-    read."""
+    read. Of bools, `and` and `or`."""
+    from . import promote_types
+
     _wants("addr", "2 (vec1)", vec1, 1)
     _wants("addr", "3 (vec2)", vec2, 1)
     start = _broadcast("addr", input, (vec1.shape[0], vec2.shape[0]))
     product = vec1.unsqueeze(1) * vec2
+    whole = promote_types(start.dtype, product.dtype)
+    for argument, value in (("4 (beta)", beta), ("5 (alpha)", alpha)):
+        if isinstance(value, float) and not (whole.is_floating_point or whole.is_complex):
+            raise DtypeError(f"addr: argument {argument} is {value}, wanted an integer for {whole}")
+        if isinstance(value, builtins.complex) and not whole.is_complex:
+            raise DtypeError(f"addr: argument {argument} is {value}, wanted a real number for {whole}")
+    if whole.name == "bool":
+        beta, alpha = bool(beta), bool(alpha)
     product = product if alpha == 1 else product * alpha
-    if beta != 0:
-        product = (start if beta == 1 else start * beta) + product
-    return copied(product, out)
+    if beta == 0:
+        return copied(beside(product.to(whole), start), out)
+    return copied((start if beta == 1 else start * beta) + product, out)
+
+
+@in_lower
+def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1,
+            out: Tensor | None = None) -> Tensor:  # fmt: skip
+    """beta * input + alpha * (batch1 @ batch2). Where beta is 0, input is not read."""
+    product = f.bmm(batch1, batch2)
+    if input.dtype is not product.dtype:
+        raise DtypeError(f"baddbmm: argument 1 (input) is {input.dtype}, wanted {product.dtype}")
+    start = _broadcast("baddbmm", input, tuple(product.shape))
+    beta, alpha = factor("baddbmm", "4 (beta)", beta, product), factor("baddbmm", "5 (alpha)", alpha, product)
+    product = product if alpha == 1 else product * alpha
+    if beta == 0:
+        return copied(beside(product, start), out)
+    return f.add(start if beta == 1 else start * beta, product, out=out)
 
 
 def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1,
@@ -73,6 +116,7 @@ def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alph
     _agrees("addbmm", "3 (batch2)", batch2, [b, m, None])
     p = batch2.shape[2]
     start = _broadcast("addbmm", input, (n, p))
+    beta, alpha = factor("addbmm", "4 (beta)", beta, batch1), factor("addbmm", "5 (alpha)", alpha, batch1)
     left = batch1.transpose(0, 1).reshape(n, b * m)  # the sum over b is part of one product
     return copied(f.addmm(start, left, batch2.reshape(b * m, p), beta=beta, alpha=alpha), out)
 

@@ -10,14 +10,14 @@ from typing import Any
 
 from . import _functions as f
 from ._C import Tensor
-from ._cast_operands import in_float32, in_lower
+from ._cast_operands import in_float32
 from ._creation import tensor
 from ._errors import ArgumentValueError, IndexRangeError, ShapeError
 from ._overloads import arange
 from ._types import int64
 
 __all__ = [
-    "atleast_1d", "atleast_2d", "atleast_3d", "baddbmm", "block_diag", "broadcast_shapes",
+    "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes",
     "broadcast_tensors", "cartesian_prod", "cdist", "column_stack", "combinations", "complex",
     "cross", "diag", "diag_embed", "dist", "dstack", "einsum", "ger", "hstack", "inner", "kron",
     "meshgrid", "outer", "polar", "rot90", "tensor_split", "tensordot", "tile", "trace", "vstack",
@@ -218,7 +218,9 @@ def column_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Ten
 
 
 def block_diag(*tensors: Tensor) -> Tensor:
-    """A matrix of zeros with the matrices along its diagonal; vectors are rows."""
+    """A matrix of zeros with the matrices along its diagonal; vectors are rows. Without tensors [1, 0]."""
+    if not tensors:
+        return f.empty((1, 0))
     blocks = [_raised(x, 2) for x in tensors]
     for x in blocks:
         _wants_ndim("block_diag", 2, x, 1)
@@ -243,6 +245,8 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     _wants_ndim("combinations", 1, input, 1)
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     places = [i for chosen in choose(range(input.numel()), r) for i in chosen]
+    if r == 0:  # PyTorch's answer is a vector
+        return f.narrow(input, 0, 0, 0)
     index = tensor(places, dtype=int, device=input.device)
     return f.index_select(input, 0, index).reshape(-1, r)
 
@@ -350,17 +354,6 @@ def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
     return f.norm(input - other, p)
 
 
-@in_lower
-def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1,
-            out: Tensor | None = None) -> Tensor:  # fmt: skip
-    """beta * input + alpha * (batch1 @ batch2). Where beta is 0, input is not read."""
-    product = f.bmm(batch1, batch2)
-    product = product if alpha == 1 else product * alpha
-    if beta == 0:
-        return product if out is None else out.copy_(product)
-    return f.add(input if beta == 1 else input * beta, product, out=out)
-
-
 def complex(real: Tensor, imag: Tensor) -> Tensor:
     """A complex tensor of its parts, both float32 or both float64."""
     if real.dtype != imag.dtype or real.dtype.name not in ("float32", "float64"):
@@ -398,6 +391,6 @@ def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
 
 
 for _method in (
-    outer, rot90, ger, inner, diag, diag_embed, trace, tile, tensor_split, kron, cross, dist, baddbmm,
+    outer, rot90, ger, inner, diag, diag_embed, trace, tile, tensor_split, kron, cross, dist,
 ):  # fmt: skip
     setattr(Tensor, _method.__name__, _method)

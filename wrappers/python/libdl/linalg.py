@@ -55,6 +55,8 @@ def matrix_norm(
         return f.norm(A, 2, (rows, columns), keepdim, dtype, out=out)
     if ord == "nuc":
         return copied(nuclear_norm(A, (rows, columns), keepdim, dtype), out)
+    if ord == 2 and 0 in (A.shape[rows], A.shape[columns]):  # no singular values
+        return copied(f.sum(A.abs(), (rows, columns), keepdim, dtype=dtype), out)
     if ord in (2, -2):
         raise NotImplementedError(f"linalg.matrix_norm: ord is {ord}, wanted 'fro', 'nuc', 1, -1, inf or "
                                   "-inf: single singular values are not offered")  # fmt: skip
@@ -62,6 +64,8 @@ def matrix_norm(
         raise ArgumentValueError(f"linalg.matrix_norm: ord is {ord!r}, wanted 'fro', 'nuc', 1, -1, inf or -inf")
     summed, chosen = (rows, columns) if ord in (1, -1) else (columns, rows)
     sums = f.sum(A.abs(), summed, True, dtype=dtype)
+    if float(ord) > 0 and A.shape[chosen] == 0:  # the largest of no sums, as of sizes, is 0
+        sums = f.sum(sums, chosen, True)
     found = f.amax(sums, chosen, True) if float(ord) > 0 else f.amin(sums, chosen, True)
     return copied(found if keepdim else found.squeeze((rows, columns)), out)
 
@@ -157,7 +161,8 @@ def matrix_power(A: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
         if n:
             square = square @ square
     if power is None:
-        power = eye(A.shape[-1], dtype=A.dtype, device=A.device).expand(A.shape)
+        power = f.where(f.zeros((), dtype=bool, device=A.device), A,  # whose gradient is zeros
+                        eye(A.shape[-1], dtype=A.dtype, device=A.device))  # fmt: skip
     return power.clone() if out is None else copied(power, out)
 
 

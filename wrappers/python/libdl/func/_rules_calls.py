@@ -12,6 +12,7 @@ import libdl
 from .. import _functions as F
 from .._C import Tensor
 from .._levels import core, needs_loop, spread, value_at
+from .._products import beside, factor
 from ._rules import Call, drawing, named, ranked, rule
 
 # -- products --------------------------------------------------------------------------------------
@@ -64,8 +65,11 @@ def _scaled(call: Call, product: str, first: str, second: str) -> Any:
     beta, alpha = given.get("beta", 1), given.get("alpha", 1)
     with call.seen():
         y = getattr(F, product)(given[first], given[second])
+        beta, alpha = factor(call.name, "4 (beta)", beta, y), factor(call.name, "5 (alpha)", alpha, y)
         y = y if alpha == 1 else alpha * y
-        return y if beta == 0 else y + (given["input"] if beta == 1 else beta * given["input"])
+        if beta == 0:
+            return beside(y, given["input"])
+        return y + (given["input"] if beta == 1 else beta * given["input"])
 
 
 @rule("addmm", "addmv", "baddbmm")
