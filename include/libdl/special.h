@@ -457,12 +457,12 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_igammac_into(const libdl_tensor *in
 
 /** log(exp(input) + exp(other)), without overflow.
  *
- *  input  real; to float
+ *  input  any; integers to float
  *  other  likewise; promoted and broadcast with input
  *  out    new, the broadcast shape and the promoted dtype
  *
  *  Gradient: any order, forward mode.
- *  Errors: SHAPE (shapes do not broadcast), DTYPE (complex).
+ *  Errors: SHAPE (shapes do not broadcast).
  *  Threads: concurrent-read.
  *  Python: logaddexp(input, other) [function, method]
  */

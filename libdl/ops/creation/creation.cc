@@ -3,6 +3,8 @@
 #include "ops/creation/creation.h"
 
 #include <cmath>
+#include <complex>
+#include <tuple>
 
 #include "device/meta.h"
 #include "ops/core/holds.h"
@@ -227,34 +229,58 @@ Tensor arange(const Tensor* start, const Tensor& end, const Tensor* step, Dtype 
   return finish(op, y, into);
 }
 
-// From both ends to the middle, so that the last element is `end` exactly.
+// From both ends to the middle, so that the last element is `end` exactly. Every stride-th double.
+static void fill_between(double* out, int64_t stride, int64_t steps, double a, double b) {
+  const double step = steps > 1 ? (b - a) / static_cast<double>(steps - 1) : 0;
+  for (int64_t i = 0; i < steps; ++i)
+    out[i * stride] = i < steps / 2 || steps == 1 ? a + static_cast<double>(i) * step
+                                                  : b - static_cast<double>(steps - 1 - i) * step;
+}
+
+// Complex bounds want a complex dtype.
+static Dtype dtype_between(const char* op, const Tensor& start, const Tensor& end, Dtype dtype) {
+  const bool plane = start.is_complex() || end.is_complex();
+  for (const Tensor* x : {&start, &end})
+    if (x->ndim() != 0)
+      fail_argument(LIBDL_ERROR_SHAPE, op, x == &start ? 1 : 2, x == &start ? "start" : "end",
+                    "has shape " + to_string(x->shape()), "a number");
+  if (dtype == Dtype::kNone) return plane ? complex_of(default_dtype()) : default_dtype();
+  if (plane && !is_complex(dtype))
+    fail_argument(LIBDL_ERROR_DTYPE, op, 4, "dtype", std::string("is ") + name_of(dtype),
+                  "a complex dtype for complex bounds");
+  return dtype;
+}
+
 Tensor linspace(const Tensor& start, const Tensor& end, int64_t steps, Dtype dtype,
                 std::optional<Device> device, Into into) {
   LIBDL_OBSERVED(linspace, start, end, steps, dtype, device, into);
   const char* const op = "linspace";
-  require_number(op, 1, "start", start);
-  require_number(op, 2, "end", end);
+  const Dtype type = dtype_between(op, start, end, dtype);
   if (steps < 0)
     fail_argument(LIBDL_ERROR_VALUE, op, 3, "steps", "is " + std::to_string(steps), "0 or more");
-  const Dtype type = or_default(dtype);
   const int64_t shape[] = {steps};
-  checked_numel(shape, Dtype::kFloat64, op, 3, "steps");
+  const Dtype exact = is_complex(type) ? Dtype::kComplex128 : Dtype::kFloat64;
+  checked_numel(shape, exact, op, 3, "steps");
   check_holds(op, 1, "start", start, type);
   check_holds(op, 2, "end", end, type);
   const Tensor y = target(op, shape, type, device, 5, into);
   if (is_meta(y.device())) return finish(op, y, into);
-  const Tensor wide = empty(shape, Dtype::kFloat64);
+  const Tensor wide = empty(shape, exact);
   const DefaultFloatEnvironment environment;
   // Integers count from bounds that are integers, as in PyTorch.
   const auto bound = [type](const Tensor& x) {
-    return is_inexact(type) ? item_f64(x) : item_f64(plain(x, type));
+    return is_inexact(type) ? item_c128(x) : std::tuple(item_f64(plain(x, type)), 0.0);
   };
-  const double a = bound(start), b = bound(end);
-  const double step = steps > 1 ? (b - a) / static_cast<double>(steps - 1) : 0;
-  double* const out = wide.overwrite_plain<double>();
-  for (int64_t i = 0; i < steps; ++i)
-    out[i] = i < steps / 2 || steps == 1 ? a + static_cast<double>(i) * step
-                                         : b - static_cast<double>(steps - 1 - i) * step;
+  const auto [a, a_imag] = bound(start);
+  const auto [b, b_imag] = bound(end);
+  if (is_complex(type)) {
+    auto* const out = wide.overwrite_plain<std::complex<double>>();
+    auto* const parts = reinterpret_cast<double*>(out);  // [steps, 2], by the standard
+    fill_between(parts, 2, steps, a, b);
+    fill_between(parts + 1, 2, steps, a_imag, b_imag);
+  } else {
+    fill_between(wide.overwrite_plain<double>(), 1, steps, a, b);
+  }
   copy_bytes(y, wide);
   return finish(op, y, into);
 }

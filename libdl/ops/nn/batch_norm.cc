@@ -323,6 +323,9 @@ Tensor batch_norm(const Tensor& input, const Tensor* running_mean, const Tensor*
                   double eps) {
   LIBDL_OBSERVED(batch_norm, input, running_mean, running_var, weight, bias, training, momentum,
                  eps);
+  // A vector without elements has no channels to look at, as in PyTorch.
+  if (input.ndim() == 1 && input.numel() == 0 && is_floating(input.dtype()))
+    return Named(kOp)(mul(input, number(1.0)));
   const Given given{input, {running_mean, running_var}, weight, bias};
   check(given, training, eps);
   if (!training && (is_differentiated(*running_mean) || is_differentiated(*running_var)))

@@ -3,6 +3,7 @@
 #include "ops/special/special.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "kernels/special.h"
 #include "ops/core/launch.h"
@@ -98,11 +99,17 @@ using kernels::special::kSqrt2Pi;
 using kernels::special::kSqrtPi;
 
 static Tensor one_minus_square(const Tensor& x) { return -(x * x) + 1.0; }
-// f(x) / x, and its limit at 0.
-static Tensor by_x(const Tensor& value, const Tensor& x, double limit) {
-  const Tensor zero = eq(x, number(0.0));
+// Nearer to 0 than this the first terms of the series of f(x) / x are all that a dtype holds, for
+// the functions here; f(x) itself and the square of x may have lost digits there.
+static double indistinct(Dtype dtype) {
+  if (dtype == Dtype::kFloat64) return 0x1p-52;
+  return dtype == Dtype::kFloat32 ? 0x1p-23 : 0x1p-10;
+}
+// f(x) / x, and near 0 the beginning of its series.
+static Tensor by_x(const Tensor& value, const Tensor& x, const Tensor& near_zero) {
+  const Tensor zero = le(abs(x), number(indistinct(x.dtype())));
   const Tensor safe = where(zero, number(1.0), x);
-  return where(zero, number(limit), value / safe);
+  return where(zero, near_zero, value / safe);
 }
 
 // phi(x) / Phi(x). Each form has derivatives that are finite where it is taken: erfcx overflows
@@ -124,8 +131,8 @@ LIBDL_REAL(lgamma, digamma(x))
 LIBDL_REAL(digamma, polygamma(1, x))
 LIBDL_REAL(i0, i1(x))
 LIBDL_REAL(i0e, i1e(x) - sign(x) * i0e(x))
-LIBDL_REAL(i1, i0(x) - by_x(i1(x), x, 0.5))
-LIBDL_REAL(i1e, i0e(x) - sign(x) * i1e(x) - by_x(i1e(x), x, 0.5))
+LIBDL_REAL(i1, i0(x) - by_x(i1(x), x, number(0.5)))
+LIBDL_REAL(i1e, i0e(x) - sign(x) * i1e(x) - by_x(i1e(x), x, abs(x) * -0.5 + 0.5))
 LIBDL_REAL(ndtr, exp((x * x) * -0.5) * (1 / kSqrt2Pi))
 LIBDL_INVERSE(ndtri, exp((x * x) * 0.5) * kSqrt2Pi)
 LIBDL_REAL(log_ndtr, log_ndtr_slope(x))
@@ -212,16 +219,18 @@ static Tensor pair(const PairOp& op, const Rule& rule, const Tensor& input, cons
                    });
 }
 
-#define LIBDL_PAIR(op, by_first, by_second)                                    \
+#define LIBDL_PAIR_RULE(op, by_first, by_second)                               \
   static const PairOp pair_##op{                                               \
       #op,                                                                     \
       Special::op,                                                             \
       {[](const Tensor& x, const Tensor& y) -> Tensor { return by_first; },    \
        [](const Tensor& x, const Tensor& y) -> Tensor { return by_second; }}}; \
-  static const Rule rule_##op{#op, pair_vjp};                                  \
-  Tensor op(const Tensor& input, const Tensor& other, Into into) {             \
-    LIBDL_OBSERVED(op, input, other, into);                                    \
-    return pair(pair_##op, rule_##op, input, other, into);                     \
+  static const Rule rule_##op{#op, pair_vjp};
+#define LIBDL_PAIR(op, by_first, by_second)                        \
+  LIBDL_PAIR_RULE(op, by_first, by_second)                         \
+  Tensor op(const Tensor& input, const Tensor& other, Into into) { \
+    LIBDL_OBSERVED(op, input, other, into);                        \
+    return pair(pair_##op, rule_##op, input, other, into);         \
   }
 
 // x / (x^2 + y^2), without squares, which may overflow or vanish; 0 at the origin, as in PyTorch.
@@ -250,7 +259,31 @@ static Tensor gamma_density(const Tensor& a, const Tensor& x) {
 LIBDL_PAIR(igamma, no_slope("igamma", x, y), gamma_density(x, y))
 LIBDL_PAIR(igammac, no_slope("igammac", x, y), -gamma_density(x, y))
 
-LIBDL_PAIR(logaddexp, sigmoid(x - y), sigmoid(y - x))
+// x + log(1 + exp(y - x)), with x the one whose real part is larger. Of -inf nothing is added.
+static Tensor logaddexp_in_plane(const Tensor& input, const Tensor& other, Into into) {
+  static constexpr const char* kNames[] = {"input", "other"};
+  const Tensor* const operands[] = {&input, &other};
+  const Shape shape = broadcast_shape("logaddexp", kNames, operands);
+  const Dtype dtype = result_dtype(operands);
+  const Named named("logaddexp");
+  const Tensor x = expand(cast(input, dtype), shape), y = expand(cast(other, dtype), shape);
+  const Tensor x_size = real(detach(x)), y_size = real(detach(y));
+  const Tensor none = number(-std::numeric_limits<double>::infinity()), zero = number(0.0);
+  const Tensor nothing = eq(x_size, none);
+  const Tensor swaps = logical_or(nothing, lt(x_size, y_size));
+  const Tensor larger = where(swaps, y, x), smaller = where(swaps, x, y);
+  const Tensor alone = logical_or(nothing, eq(y_size, none));
+  const Tensor from = where(alone, zero, larger), less = where(alone, zero, smaller);
+  const Tensor sum = add(from, log1p(exp(sub(less, from))));
+  return write_result("logaddexp", named(where(alone, larger, sum)), into, {&input, &other});
+}
+
+LIBDL_PAIR_RULE(logaddexp, sigmoid(x - y), sigmoid(y - x))
+Tensor logaddexp(const Tensor& input, const Tensor& other, Into into) {
+  LIBDL_OBSERVED(logaddexp, input, other, into);
+  if (input.is_complex() || other.is_complex()) return logaddexp_in_plane(input, other, into);
+  return pair(pair_logaddexp, rule_logaddexp, input, other, into);
+}
 LIBDL_PAIR(logaddexp2, sigmoid((x - y) * std::numbers::ln2), sigmoid((y - x) * std::numbers::ln2))
 
 }  // namespace libdl

@@ -212,6 +212,14 @@ def can_cast(from_: dtype, to: dtype) -> _Any:
 
 def result_type(tensor1: _Any, tensor2: _Any) -> dtype:
     """The dtype in which an operator computes with both operands."""
+    operands = tensor1, tensor2
+    numbers = (_builtins.bool, _builtins.int, _builtins.float, _builtins.complex)
+    for place, x in enumerate(operands, 1):
+        if not (is_tensor(x) or isinstance(x, numbers) or hasattr(x, "dtype")):
+            raise TypeError(f"result_type: argument {place} (tensor{place}) is a {type(x).__name__}, wanted a "
+                            "tensor or a number")  # fmt: skip
+    if not (is_tensor(tensor1) or is_tensor(tensor2)):
+        return promote_types(tensor(tensor1).dtype, tensor(tensor2).dtype)
     return (_one_of(tensor1) + _one_of(tensor2)).dtype
 
 

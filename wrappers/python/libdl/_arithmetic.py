@@ -67,7 +67,11 @@ def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """input * 2^other, rounded once: 2^other itself need not be a number of the result's dtype."""
     from . import result_type
 
+    if not isinstance(other, Tensor):
+        raise TypeError(f"ldexp: argument 2 (other) is a {type(other).__name__}, wanted a tensor")
     dtype = result_type(input, other)
+    if other.is_complex():
+        return copied((input * f.pow(2.0, other)).to(dtype=dtype), out)
     if not (dtype.is_floating_point or dtype.is_complex):
         dtype = get_default_dtype()
     x, exponent = _doubled(input), _doubled(other)

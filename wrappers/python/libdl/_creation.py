@@ -93,7 +93,7 @@ class _Numbers:
         default = get_default_dtype()
         if self.own or not found:
             rank = _kind(self.own) if self.own else 2
-            found.append((bool_, int64, default, default.to_complex())[rank])
+            found.append((bool_, int64, default, complex128 if default is float64 else complex64)[rank])
         return reduce(lambda a, b: _C.dtype_of_code(_C.dtype_promote(a, b)), found)
 
 
@@ -250,7 +250,14 @@ def asarray(
     copy: bool | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """as_tensor with control over copying: copy=True always copies, copy=False never does."""
+    """as_tensor with control over copying: copy=True always copies, copy=False never does. The bytes
+    of an object with the buffer protocol are read as elements of dtype, see frombuffer."""
+    if _is_buffer(obj):
+        read = _in_buffer(obj) if dtype is None else dtype
+        shared = frombuffer(obj, dtype=read)
+        shared = shared.clone() if copy else shared
+        shared = _move(shared, None, _place(device))
+        return shared.requires_grad_() if requires_grad else shared
     if copy:
         return tensor(obj, dtype=dtype, device=device, requires_grad=requires_grad)
     obj = _plain(obj)
@@ -261,6 +268,30 @@ def asarray(
         made.requires_grad = True
     return made
 
+
+def _is_buffer(obj: Any) -> bool:
+    """Whether only the buffer protocol tells what obj holds."""
+    if isinstance(obj, (Tensor, list, tuple, int, float)) or hasattr(obj, "__array_interface__"):
+        return False
+    try:
+        memoryview(obj)
+    except TypeError:
+        return False
+    return not (hasattr(obj, "__dlpack__") or hasattr(obj, "__array__"))
+
+
+def _in_buffer(obj: Any) -> Any:
+    """The dtype of what a buffer says that it holds; bytes else."""
+    from . import _types
+
+    name = _BUFFERS.get((memoryview(obj).format or "B").lstrip("<@="), "uint8")
+    return getattr(_types, name)
+
+
+_BUFFERS = {  # of the struct module's letters
+    "?": "bool", "b": "int8", "h": "int16", "H": "uint16", "i": "int32", "I": "uint32", "l": "int64",
+    "q": "int64", "L": "uint64", "Q": "uint64", "e": "float16", "f": "float32", "d": "float64",
+}  # fmt: skip
 
 from_numpy = _C.from_numpy
 

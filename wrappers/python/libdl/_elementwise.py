@@ -11,7 +11,7 @@ from . import _C, _functions as f
 from ._C import Overridden, Tensor
 from ._errors import ArgumentValueError, DtypeError, Error, rename_error
 from ._modes import no_grad
-from ._out import in_place
+from ._out import copied, in_place
 from ._overloads import arange
 from ._overrides import override
 
@@ -116,13 +116,35 @@ def angle(input: Tensor) -> Tensor:
     return f.where(f.isnan(x), x * 0.0, made)  # whose slope is 0
 
 
-def logspace(start: float, end: float, steps: int, base: float = 10.0, *, dtype: Any = None,
-             device: Any = None, requires_grad: bool = False) -> Tensor:  # fmt: skip
-    """base to the powers that linspace gives."""
-    from ._types import float64
+def _to_integers(dtype: Any, *bounds: Any) -> tuple[Any, ...]:
+    """The bounds of a range of integers, which are cut to integers, as in PyTorch."""
+    if dtype is None or dtype.is_floating_point or dtype.is_complex:
+        return bounds
+    return tuple(int(x) for x in bounds)
 
-    powers = f.linspace(start, end, steps, dtype=float64, device=device)
-    made = f.pow(f.full_like(powers, base), powers).to(dtype=dtype or f.empty(()).dtype)
+
+def logspace(start: Any, end: Any, steps: int, base: Any = 10.0, *, out: Tensor | None = None,
+             dtype: Any = None, device: Any = None,
+             requires_grad: bool = False) -> Tensor:  # fmt: skip
+    """base to the powers that linspace gives. Of integers the powers of the ends are cut to integers,
+    and then the results."""
+    from ._types import complex128, float64
+
+    if out is not None and dtype is None:
+        dtype = out.dtype
+    dtype = None if dtype is None else f.empty((0,), dtype=dtype).dtype
+    start, end = _to_integers(dtype, start, end)
+    plane = any(x.is_complex() if isinstance(x, Tensor) else isinstance(x, complex) for x in (start, end))
+    wanted = dtype or f.linspace(start, end, 0).dtype
+    if plane and not wanted.is_complex:
+        raise DtypeError(f"logspace: argument dtype is {wanted}, wanted a complex dtype for complex bounds")
+    wide = complex128 if wanted.is_complex else float64
+    try:
+        powers = f.linspace(start, end, steps, dtype=wide, device=device)
+    except Error as error:
+        rename_error(error, "logspace")
+        raise
+    made = copied(f.pow(f.full_like(powers, base), powers).to(dtype=wanted), out)
     return made.requires_grad_() if requires_grad else made
 
 

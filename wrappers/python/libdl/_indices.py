@@ -47,10 +47,12 @@ def range(start: float = 0, end: float | None = None, step: float = 1, *, out: T
     warnings.warn("range is deprecated, because its end belongs to it: use arange", stacklevel=2)
     if end is None:
         raise TypeError("range: end must be given")
+    wanted = f.empty((0,), dtype=dtype or (get_default_dtype() if out is None else out.dtype)).dtype
+    if not (wanted.is_floating_point or wanted.is_complex):  # as in PyTorch
+        start, end, step = int(start), int(end), int(step)
     if step == 0 or (end - start) * step < 0:
         raise ArgumentValueError(f"range: {start} to {end} in steps of {step}, wanted steps towards the end")
     count = int((end - start) / step) + 1
-    wanted = dtype or (get_default_dtype() if out is None else out.dtype)
     made = (start + step * arange(count, dtype=float64)).to(dtype=wanted)
     made = made if device is None else made.to(device)
     if out is not None:

@@ -22,8 +22,9 @@ def _sample_dirichlet(input: Tensor, generator: Generator | None = None) -> Tens
     return logarithms.softmax(-1).to(dtype=input.dtype)
 
 
-def manual_seed(seed: int) -> Generator:
-    """Seeds the default generator: the same seed gives the same bits on every device.
+def manual_seed(seed: Any) -> Generator:
+    """Seeds the default generator: the same seed gives the same bits on every device. Whatever int()
+    accepts is a seed, as in PyTorch.
 
     Example:
         >>> generator = torch.manual_seed(7)
@@ -32,7 +33,10 @@ def manual_seed(seed: int) -> Generator:
         >>> torch.equal(x, torch.rand(2))
         True
     """
-    return default_generator.manual_seed(seed)
+    number = int(seed)
+    if not -(2**63) <= number < 2**64:
+        raise ValueError(f"manual_seed: argument 1 (seed) is {number}, wanted {-(2**63)} to {2**64 - 1}")
+    return default_generator.manual_seed(number)
 
 
 def seed() -> int:

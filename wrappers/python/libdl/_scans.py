@@ -25,11 +25,22 @@ def _back(made: Tensor, input: Tensor, dim: int) -> Tensor:
     return f.movedim(made, -1, dim) if input.ndim else made.reshape(())
 
 
+def _one_by_one(x: Tensor) -> Tensor:
+    """logcumsumexp of complex numbers: the order of the sums decides on multiples of 2 pi."""
+    sums = list(x[..., :1].unbind(-1))
+    for element in x[..., 1:].unbind(-1):
+        sums.append(f.logaddexp(element, sums[-1]))
+    return f.stack(sums, -1) if sums else x.clone()
+
+
 def logcumsumexp(input: Tensor, dim: int, *, out: Tensor | None = None) -> Tensor:
     """The logarithm of the sum of exponentials of the elements so far along dim."""
-    if not input.is_floating_point():
-        raise NotImplementedError(f"logcumsumexp: argument 1 (input) is {input.dtype}, wanted a floating dtype")
+    if not (input.is_floating_point() or input.is_complex()):
+        raise NotImplementedError(f"logcumsumexp: argument 1 (input) is {input.dtype}, wanted a floating or "
+                                  "complex dtype")  # fmt: skip
     x = _last("logcumsumexp", input, dim)
+    if input.is_complex():
+        return copied(_back(_one_by_one(x), input, dim), out)
     if input.itemsize == 2:  # each step would round
         x = x.float()
     step = 1

@@ -55,7 +55,11 @@ class dtype:
         return self
 
     def to_complex(self) -> dtype:
-        return _COMPLEX_OF.get(self.name, self)
+        if self.is_complex:
+            return self
+        if self.name not in _COMPLEX_OF:
+            raise RuntimeError(f"to_complex: there is no complex dtype of {self.name}")
+        return _COMPLEX_OF[self.name]
 
     def to_real(self) -> dtype:
         return _REAL_OF.get(self.name, self)
@@ -246,6 +250,16 @@ DtypeLike: TypeAlias = dtype | type[bool] | type[int] | type[float] | type[compl
 DeviceLike: TypeAlias = device | str | int
 
 
+def _integers(sizes: tuple[Any, ...]) -> list[int]:
+    made = []
+    for place, size in enumerate(sizes):
+        try:
+            made.append(int(operator.index(size)))
+        except TypeError:
+            raise TypeError(f"Size: item {place} is a {type(size).__name__}, wanted an integer") from None
+    return made
+
+
 class Size(tuple[int, ...]):
     """A tensor's sizes: a tuple with numel(), their product.
 
@@ -256,6 +270,10 @@ class Size(tuple[int, ...]):
     """
 
     __slots__ = ()
+
+    def __new__(cls, sizes: Iterable[Any] = ()) -> Size:
+        made: Size = tuple.__new__(cls, sizes)
+        return made if all(type(x) is int for x in made) else tuple.__new__(cls, _integers(made))
 
     def numel(self) -> int:
         product = 1
@@ -271,10 +289,15 @@ class Size(tuple[int, ...]):
         return Size(found) if isinstance(key, slice) else found
 
     def __add__(self, other: Any) -> Size:
-        return Size(tuple.__add__(self, tuple(other)))
+        return Size(tuple.__add__(self, other)) if isinstance(other, tuple) else NotImplemented
+
+    def __radd__(self, other: Any) -> Size:
+        return Size(tuple.__add__(other, self)) if isinstance(other, tuple) else NotImplemented
 
     def __mul__(self, times: SupportsIndex) -> Size:
         return Size(tuple.__mul__(self, times))
+
+    __rmul__ = __mul__
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Size, (tuple(self),)

@@ -30,7 +30,10 @@ def celu_(input: Tensor, alpha: float = 1.0) -> Tensor:
 
 
 def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
-    """hardtanh in place."""
+    """hardtanh in place. Where min_val is above max_val it is max_val, as in PyTorch, which hardtanh
+    refuses."""
+    if min_val > max_val:
+        return input.clamp_(min_val, max_val)
     return _units.hardtanh(input, min_val, max_val, inplace=True)
 
 

@@ -13,7 +13,7 @@ from .. import _functions as f, _functional as _generated
 from .._C import Tensor
 from .._cast_operands import in_lower, left_alone
 from .._dropping import drops_nothing
-from .._errors import ArgumentValueError, ShapeError
+from .._errors import ArgumentValueError, DtypeError, ShapeError
 from .._modes import no_grad
 from . import functional as F
 from ._dropouts import alpha_dropout, feature_alpha_dropout
@@ -312,8 +312,14 @@ def grid_sampler(input: Tensor, grid: Tensor, interpolation_mode: int, padding_m
 grid_sampler_2d = grid_sampler_3d = grid_sampler
 
 
-def constant_pad_nd(input: Tensor, pad: Sequence[int], value: float = 0) -> Tensor:
-    """See nn.functional.pad in mode "constant"."""
+def constant_pad_nd(input: Tensor, pad: Sequence[int], value: complex = 0) -> Tensor:
+    """See nn.functional.pad in mode "constant"; of complex tensors the value may be complex."""
+    if isinstance(value, complex):
+        if not input.is_complex():
+            raise DtypeError(f"constant_pad_nd: argument 3 (value) is {value}, wanted a number that "
+                             f"{input.dtype} holds")  # fmt: skip
+        inside = _generated.pad(f.ones_like(input, dtype=bool), pad, "constant", 0)
+        return f.where(inside, _generated.pad(input, pad, "constant", 0), value)
     return _generated.pad(input, pad, "constant", value)
 
 
