@@ -36,7 +36,7 @@ def test_integers_stay_integers(name, dtype):
         beta, alpha = factors.get("beta", 1), factors.get("alpha", 1)
         assert made.dtype is dtype
         assert made.unique().tolist() == [beta * 1 + alpha * product(name)]
-    for factors in ({"beta": 0.2}, {"alpha": 1.5}, {"beta": 1j}, {"alpha": 2j}):
+    for factors in ({"beta": 0.2}, {"alpha": 1.5}, {"alpha": math.inf}, {"beta": math.nan}, {"beta": 1j}, {"alpha": 2j}):
         for call in (lambda: function(*operands, **factors),
                      lambda: getattr(operands[0].clone(), name + "_")(*operands[1:], **factors)):  # fmt: skip
             with pytest.raises(RuntimeError, match=rf"{name}_?: argument [45] \({next(iter(factors))}\) is"):

@@ -33,7 +33,7 @@ def factor(function: str, argument: str, value: Any, x: Tensor) -> Any:
     if isinstance(value, Tensor) or x.is_complex():
         return value
     real = not isinstance(value, builtins.complex)
-    if real and (x.is_floating_point() or int(value) == value):
+    if real and (x.is_floating_point() or value % 1 == 0):  # not of NaN and infinity
         return value if x.is_floating_point() else int(value)
     raise DtypeError(f"{function}: argument {argument} is {value}, wanted a number that {x.dtype} holds")
 
