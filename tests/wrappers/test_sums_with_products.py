@@ -52,6 +52,22 @@ def test_floats_without_a_fraction_are_integers(name):
     assert getattr(made, name + "_")(*operands[1:], beta=2.0).unique().tolist() == [2 + product(name)]
 
 
+@pytest.mark.parametrize("dtype", [libdl.uint8, libdl.int64])
+def test_other_factors_without_a_fraction(dtype):
+    ones, at = libdl.ones(3, dtype=dtype), libdl.tensor([0, 0])
+    calls = {
+        "addcmul": lambda factor: libdl.addcmul(ones, ones, ones, value=factor),
+        "index_add": lambda factor: ones.index_add(0, at, ones[:2], alpha=factor),
+    }
+    for name, wanted in (("addcmul", [3, 3, 3]), ("index_add", [5, 1, 1])):
+        for factor in (2, 2.0):
+            made = calls[name](factor)
+            assert made.dtype is dtype and made.tolist() == wanted
+        for factor in (0.5, math.inf, 1j):
+            with pytest.raises(RuntimeError, match=f"{name}: argument [45] .* is (float64|complex128), wanted"):
+                calls[name](factor)
+
+
 def test_outer_products_want_integers_of_integers():
     for dtype in (libdl.bool, libdl.int64):
         for factors in ({"beta": 2.0}, {"alpha": 1.0}):

@@ -90,6 +90,14 @@ void check_holds(const char* op, int argument, const char* name, const Tensor& v
   }
 }
 
+std::optional<Tensor> whole_factor(const Tensor* factor, Dtype dtype) {
+  if (!factor || !factor->is_number() || factor->dtype() != Dtype::kFloat64 || !is_integral(dtype))
+    return std::nullopt;
+  const double value = item_f64(*factor);
+  if (value != std::trunc(value) || std::abs(value) >= 0x1p63) return std::nullopt;
+  return number(static_cast<int64_t>(value));
+}
+
 Tensor held(const char* op, int argument, const char* name, const Tensor& value, Dtype dtype) {
   check_holds(op, argument, name, value, dtype);
   return cast(value, dtype);

@@ -3,6 +3,8 @@
 // Whether a dtype can represent a number that a caller wants to write or compute with.
 #pragma once
 
+#include <optional>
+
 #include "tensor/tensor.h"
 
 namespace libdl {
@@ -20,6 +22,9 @@ inline void check_number(const char* op, int argument, const char* name, const T
 bool holds(Dtype dtype, double x);
 // value as a 0-d tensor of dtype, after check_holds.
 Tensor held(const char* op, int argument, const char* name, const Tensor& value, Dtype dtype);
+
+// A factor of integers that is given as a float without a fraction, as an integer; else nothing.
+std::optional<Tensor> whole_factor(const Tensor* factor, Dtype dtype);
 
 // Whether an integer dtype represents x exactly, without wrapping.
 bool in_range_of(Dtype integer, __int128 x);

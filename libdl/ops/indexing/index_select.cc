@@ -198,6 +198,8 @@ Tensor index_add(const Tensor& input, int32_t dim, const Tensor& index, const Te
                        const std::string& wanted LIBDL_SOURCE_LOCATION) {
     fail_argument(code, "index_add", 5, "alpha", found, wanted LIBDL_SAME_SOURCE_LOCATION);
   };
+  const std::optional<Tensor> whole = whole_factor(alpha, source.dtype());
+  if (whole) alpha = &*whole;
   if (alpha->ndim() > 0)
     bad(LIBDL_ERROR_SHAPE, "has shape " + to_string(alpha->shape()), "a number or a 0-d tensor");
   if (!can_cast(alpha->dtype(), source.dtype()))

@@ -3,7 +3,6 @@
 #include "ops/linalg/linalg.h"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 
 #include "ops/core/holds.h"
@@ -307,15 +306,6 @@ static std::optional<Tensor> scaled_addmm(const Tensor& input, const Tensor& mat
   return call.done(product({&mat1}, {&mat2}, nullptr, &base, *a, *b));
 }
 
-// A factor of integers: a float without a fraction counts as one.
-static std::optional<Tensor> as_integer(const Tensor* x, Dtype dtype) {
-  if (!x || !x->is_number() || x->dtype() != Dtype::kFloat64 || !is_integral(dtype))
-    return std::nullopt;
-  const double value = item_f64(*x);
-  if (value != std::trunc(value) || std::abs(value) >= 0x1p63) return std::nullopt;
-  return number(static_cast<int64_t>(value));
-}
-
 Tensor addmm(const Tensor& input, const Tensor& mat1, const Tensor& mat2, const Tensor* beta,
              const Tensor* alpha, Into into) {
   LIBDL_OBSERVED(addmm, input, mat1, mat2, beta, alpha, into);
@@ -326,8 +316,8 @@ Tensor addmm(const Tensor& input, const Tensor& mat1, const Tensor& mat2, const 
   if (mat1.size(1) != mat2.size(0))
     fail_argument(LIBDL_ERROR_SHAPE, "addmm", 3, "mat2", "has shape " + to_string(mat2.shape()),
                   that_fit(mat1.size(1), " rows", mat1, mat2));
-  const std::optional<Tensor> whole_beta = as_integer(beta, mat1.dtype());
-  const std::optional<Tensor> whole_alpha = as_integer(alpha, mat1.dtype());
+  const std::optional<Tensor> whole_beta = whole_factor(beta, mat1.dtype());
+  const std::optional<Tensor> whole_alpha = whole_factor(alpha, mat1.dtype());
   if (whole_beta) beta = &*whole_beta;
   if (whole_alpha) alpha = &*whole_alpha;
   for (const Tensor* x : {beta, alpha})

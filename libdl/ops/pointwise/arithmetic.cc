@@ -484,6 +484,10 @@ static Tensor combined(const char* op, const Tensor& input, const Tensor& tensor
 Tensor addcmul(const Tensor& input, const Tensor& tensor1, const Tensor& tensor2,
                const Tensor* value, Into into) {
   LIBDL_OBSERVED(addcmul, input, tensor1, tensor2, value, into);
+  const Tensor* const operands[] = {&input, &tensor1, &tensor2};
+  const std::optional<Tensor> whole =
+      value ? whole_factor(value, result_dtype(operands)) : std::nullopt;
+  if (whole) value = &*whole;
   return combined("addcmul", input, tensor1, tensor2, value, into, Expression::mul,
                   [](const Tensor& a, const Tensor& b) { return mul(a, b); });
 }
