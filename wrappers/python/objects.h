@@ -107,6 +107,8 @@ int overrides(PyObject* object);          // whether its class takes over operat
 extern PyTypeObject* stand_in_type;       // the class of stand-ins, once there is one
 bool refused_stand_in(PyObject* object);  // raises Overridden for one of that class
 extern _Thread_local int draws_watched;  // whether operators that take a generator raise Overridden
+// 1: classes of programs do not override on this thread; 2: nor do stand-ins, which have no
+// elements
 extern _Thread_local int overriding_disabled;
 extern _Thread_local int items_watched;  // whether a mode of this thread sees x[key]
 

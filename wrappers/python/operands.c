@@ -23,8 +23,8 @@ static PyObject* override_name(void) {
 
 int overrides(PyObject* object) {
   PyTypeObject* const type = Py_TYPE(object);
-  if (type == tensor_type || (PyObject*)type == registered.parameter || overriding_disabled)
-    return 0;
+  if (type == tensor_type || (PyObject*)type == registered.parameter) return 0;
+  if (overriding_disabled > (type == stand_in_type)) return 0;
   PyObject* const method = PyObject_GetAttr((PyObject*)type, override_name());
   if (!method) {
     PyErr_Clear();

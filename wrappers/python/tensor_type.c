@@ -181,10 +181,10 @@ static PyObject* handle_address(PyObject* module, PyObject* tensor) {
 static PyObject* set_overriding(PyObject* module, PyObject* flag) {
   (void)module;
   const int before = overriding_disabled;
-  const int wanted = PyObject_IsTrue(flag);
-  if (wanted < 0) return NULL;
-  overriding_disabled = wanted;
-  return PyBool_FromLong(before);
+  const long wanted = PyLong_AsLong(flag);
+  if (wanted == -1 && PyErr_Occurred()) return NULL;
+  overriding_disabled = wanted < 0 ? 0 : wanted > 2 ? 2 : (int)wanted;
+  return PyLong_FromLong(before);
 }
 
 static PyObject* watch_items(PyObject* module, PyObject* flag) {
@@ -217,8 +217,8 @@ static PyMethodDef functions[] = {
     {"exchange_handles", exchange_handles, METH_VARARGS, NULL},
     {"handle_address", handle_address, METH_O, NULL},
     {"disable_overriding", set_overriding, METH_O,
-     "disable_overriding(flag): whether __torch_function__ is left alone on this thread; returns "
-     "what was"},
+     "disable_overriding(level): which classes' __torch_function__ is left alone on this thread: 1 "
+     "those of programs, 2 also that of a batch's stand-ins; returns what was"},
     {"watch_items", watch_items, METH_O,
      "watch_items(flag): whether x[key] goes to this thread's modes"},
     {"watch_draws", watch_draws, METH_O,

@@ -17,12 +17,13 @@ from typing import Any
 
 from . import _C
 from ._C import Tensor
+from ._levels import Batched
 
 
 @contextmanager
 def disabled() -> Iterator[None]:
-    """Disables __torch_function__ on this thread."""
-    before = _C.disable_overriding(True)
+    """Disables __torch_function__ on this thread, also that of tensors that are mapped over."""
+    before = _C.disable_overriding(2)
     try:
         yield
     finally:
@@ -33,7 +34,9 @@ class DisableTorchFunctionSubclass:
     """with libdl.DisableTorchFunctionSubclass(): classes do not override operators."""
 
     def __enter__(self) -> None:
-        self._before = _C.disable_overriding(True)
+        self._before = _C.disable_overriding(1)
+        if self._before > 1:
+            _C.disable_overriding(self._before)
 
     def __exit__(self, *exception: object) -> None:
         _C.disable_overriding(self._before)
@@ -82,9 +85,10 @@ def through_mode(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[s
     alone, the arguments' classes. An operator may answer NotImplemented to Python."""
     mode = modes.pop()
     try:
-        types = tuple(type(value) for value in _overriding(args, kwargs))
+        overriding = _overriding(args, kwargs)
+        types = tuple(type(value) for value in overriding if type(value) is not Batched)
         answer = mode.__torch_function__(func, types, args, kwargs)
-        if answer is not NotImplemented or (is_operator and not types):
+        if answer is not NotImplemented or (is_operator and not overriding):
             return answer
         return override(func, *args, **kwargs)
     finally:
@@ -94,7 +98,7 @@ def through_mode(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[s
 def _disabled_torch_function_impl(
     cls: type, func: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
 ) -> Any:
-    with disabled():
+    with DisableTorchFunctionSubclass():
         return func(*args, **(kwargs or {}))
 
 
@@ -106,8 +110,10 @@ vars(_C).update(DisableTorchFunction=DisableTorchFunction,
 
 
 def _converted(answer: Any, cls: type[Tensor]) -> Any:
-    if isinstance(answer, Tensor) and not isinstance(answer, cls):
-        return _C.as_subclass(answer, cls)
+    """The tensors as objects of the class, but those of which there is a sample only."""
+    if isinstance(answer, Tensor):
+        keeps = type(answer) is Batched or isinstance(answer, cls)
+        return answer if keeps else _C.as_subclass(answer, cls)
     if type(answer) in (tuple, list):
         return type(answer)(_converted(item, cls) for item in answer)
     if isinstance(answer, tuple) and hasattr(answer, "_fields"):
@@ -125,7 +131,7 @@ def _torch_function(
     """The default that subclasses inherit: runs the operator, and returns objects of the class."""
     if not all(issubclass(cls, kind) for kind in types):
         return NotImplemented
-    with disabled():
+    with DisableTorchFunctionSubclass():
         answer = func(*args, **(kwargs or {}))
         return answer if cls is Tensor or func in UNCONVERTED else _converted(answer, cls)
 
@@ -159,7 +165,7 @@ def _flat(values: Any) -> Iterator[Any]:
 
 def _overriding(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
     """An argument of each overriding class: subclasses before their bases, otherwise from left to
-    right."""
+    right. A tensor that is mapped over is the last: to classes it is an ordinary one."""
     found: list[Any] = []
     for value in _flat([*args, *kwargs.values()]):
         kind = type(value)
@@ -168,7 +174,22 @@ def _overriding(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
                 (i for i, other in enumerate(found) if issubclass(kind, type(other))), len(found)
             )
             found.insert(place, value)
-    return found
+    return sorted(found, key=lambda value: type(value) is Batched)
+
+
+def of_values(function: Callable[..., Any], *args: Any) -> Any:
+    """What no class carries out instead, a step or a place in the graph: function(*args) of tensors
+    as they are. Those of a batch still raise."""
+    try:
+        return function(*args)
+    except _C.Overridden:
+        with DisableTorchFunctionSubclass():
+            return function(*args)
+
+
+def by_class(*values: Any) -> bool:
+    """Whether a class of a program is to be asked about a call with these values."""
+    return any(_C.has_override(value) and type(value) is not Batched for value in values)
 
 
 # Called with (function, arguments, keyword arguments) of an operator that may draw; NotImplemented
@@ -186,6 +207,8 @@ def override(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         if answer is not NotImplemented:
             return answer
     types = tuple(type(value) for value in overriding)
+    if len(types) > 1 and types[-1] is Batched:  # not a class that can be asked instead
+        overriding, types = overriding[:-1], types[:-1]
     for value in overriding:
         answer = type(value).__torch_function__(func, types, args, kwargs)
         if answer is not NotImplemented:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from . import _C
 from ._C import Tensor
+from ._overrides import of_values
 
 # -- edges in place of tensors ---------------------------------------------------------------------
 
@@ -32,7 +33,7 @@ def tensor_of(value: Any) -> Any:
     if tensor is None:
         raise NotImplementedError("a GradientEdge without a tensor, wanted one that "
                                   "autograd.graph.get_gradient_edge made")  # fmt: skip
-    if _C.gradient_edge(tensor) != (value.node, value.output_nr):
+    if of_values(_C.gradient_edge, tensor) != (value.node, value.output_nr):
         raise RuntimeError("a GradientEdge whose tensor was written since, wanted an edge made "
                            "after the write, or of a clone")  # fmt: skip
     return tensor
@@ -111,10 +112,14 @@ class _Pass:
         return self._reached
 
 
+def _node_of(x: Tensor) -> Any:
+    return of_values(_C.gradient_edge, x)[0]
+
+
 def _between(outputs: Any, inputs: Any) -> set[int]:
     """The nodes below the outputs; if there are inputs, those on the way to one."""
     above: dict[int, list[int]] = {}
-    rest = [(edge[0], 0) for edge in map(_C.gradient_edge, outputs) if edge[0] is not None]
+    rest = [(node, 0) for node in map(_node_of, outputs) if node is not None]
     while rest:
         node, user = rest.pop()
         address = _C.node_address(node._held)
@@ -125,7 +130,7 @@ def _between(outputs: Any, inputs: Any) -> set[int]:
     if not inputs:
         return set(above)
     found: set[int] = set()
-    ends = [_C.node_address(_C.gradient_edge(x)[0]._held) for x in inputs if x.requires_grad]
+    ends = [_C.node_address(_node_of(x)._held) for x in inputs if x.requires_grad]
     while ends:
         address = ends.pop()
         if address in above and address not in found:
@@ -145,7 +150,7 @@ class Watch:
         global watches
         watches += 1
         self._call, self._first = call, first
-        self._nodes = [_C.node_address(_C.gradient_edge(x)[0]._held) for x in tensors]
+        self._nodes = [_C.node_address(_node_of(x)._held) for x in tensors]
 
     def __del__(self) -> None:
         global watches

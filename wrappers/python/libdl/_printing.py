@@ -62,7 +62,7 @@ def set_printoptions(
 
 def format_tensor(x: Tensor, name: str = "") -> str:
     """The tensor as text, under the name of its class or another."""
-    before = _C.disable_overriding(True)
+    before = _C.disable_overriding(2)
     try:
         return _format(x, name or ("tensor" if type(x) is Tensor else type(x).__name__))
     finally:

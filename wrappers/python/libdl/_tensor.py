@@ -12,7 +12,7 @@ from typing import Any
 from . import _C, _functions, _passes
 from ._C import Overridden, Tensor
 from ._errors import AutogradError, Error, rename_error
-from ._overrides import DisableTorchFunctionSubclass, override
+from ._overrides import disabled, of_values, override
 from ._passes import tensors_of
 from ._types import (
     DeviceLike, bfloat16, bool_, complex64, complex128, device as Device, in_format,
@@ -594,7 +594,7 @@ def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
         raise RuntimeError("only leaves can be copied deeply: use tensor.detach() or clone()")
     import copy
 
-    with DisableTorchFunctionSubclass():
+    with disabled():
         made = _twin_in(memo, self)
     if type(self) is not Tensor:
         made = _C.make_subclass(type(self), made)
@@ -643,7 +643,7 @@ def install() -> None:
     Tensor._is_view = lambda self: self._base is not None
     Tensor.name = property(lambda self: None)  # of PyTorch's first releases
     Tensor.names = property(lambda self: (None,) * self.ndim)
-    Tensor.output_nr = property(lambda self: 0 if self.is_leaf else _C.gradient_edge(self)[1])
+    Tensor.output_nr = property(lambda self: 0 if self.is_leaf else of_values(_C.gradient_edge, self)[1])
     Tensor.__module__ = "libdl"
 
 

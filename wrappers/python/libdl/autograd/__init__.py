@@ -57,6 +57,11 @@ def backward(
             run(*given, retain, create_graph, False, False)
         else:
             _passes.to_inputs(run, *given, retain, create_graph, False, False)
+    except Overridden:
+        override(
+            backward, tensors, grad_tensors=grad_tensors, retain_graph=retain_graph,
+            create_graph=create_graph, inputs=inputs,
+        )  # fmt: skip
     except Error as error:
         rename_error(error, "backward", "backward", {
             "outputs": (1, "tensors"), "gradients": (2, "grad_tensors"), "inputs": (5, "inputs"),

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from .. import _C
 from .._C import Tensor
+from .._overrides import by_class, disabled, override
 
 
 def on_values(function: Callable[..., Any], *tensors: Any) -> Any:
@@ -45,6 +46,16 @@ def _identity(level: int | None) -> int:
     return _C.forward_level(0 if level is None else level + 1)
 
 
+def _number(level: int | None) -> int:
+    """The number of an open level, None meaning the innermost."""
+    if level is not None:
+        return level
+    innermost = 0
+    while _C.forward_level(innermost + 2):
+        innermost += 1
+    return innermost
+
+
 def enter_dual_level() -> int:
     """Opens a level and returns its number."""
     return _C.forward_enter() - 1
@@ -67,8 +78,6 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
             raise TypeError(f"make_dual: the {what} is a {type(x).__name__}, wanted a tensor")
         if not (x.is_floating_point() or x.is_complex()):
             raise ValueError(f"make_dual: the {what} is {x.dtype}, wanted floating or complex")
-    if tangent.dtype is not tensor.dtype and (tensor.is_complex() or not tangent.is_complex()):
-        tangent = tangent.to(tensor.dtype)
     identity = _identity(level)
     if identity == 0:
         raise RuntimeError(
@@ -77,6 +86,16 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
             if level is None
             else f"make_dual: level {level} is not open"
         )
+    if by_class(tensor, tangent):
+        return override(_make_dual, tensor, tangent, level=_number(level))
+    return _make_dual(tensor, tangent, level)
+
+
+def _make_dual(tensor: Tensor, tangent: Tensor, level: int | None) -> Tensor:
+    """What make_dual does, as classes see it."""
+    if tangent.dtype is not tensor.dtype and (tensor.is_complex() or not tangent.is_complex()):
+        tangent = tangent.to(tensor.dtype)
+    identity = _identity(level)
     return on_values(
         lambda x, v: _C.forward_make_dual_at(apart(x), v, identity), tensor, tangent
     )
@@ -90,10 +109,23 @@ def apart(x: Tensor) -> Tensor:
 
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
     """The primal, and the tangent or None."""
-    identity = _identity(level)
-    if identity == 0:
+    if _identity(level) == 0:
         return UnpackedDualTensor(tensor, None)
-    return UnpackedDualTensor(*on_values(lambda x: _C.forward_unpack_dual(x, identity), tensor))
+    if by_class(tensor):
+        return UnpackedDualTensor(*override(_unpack_dual, tensor, level=_number(level)))
+    return UnpackedDualTensor(*_unpack_dual(tensor, level))
+
+
+def _unpack_dual(tensor: Tensor, level: int | None) -> tuple[Tensor, Tensor | None]:
+    """What unpack_dual does, as classes see it."""
+    identity = _identity(level)
+    return on_values(lambda x: unpacked(x, identity), tensor)
+
+
+def unpacked(x: Tensor, identity: int) -> tuple[Tensor, Tensor | None]:
+    """Primal and tangent as ordinary tensors, whatever the class."""
+    with disabled():
+        return _C.forward_unpack_dual(x, identity)
 
 
 class Split(NamedTuple):
@@ -115,7 +147,7 @@ def split_duals(values: tuple[Any, ...]) -> list[Split]:
         depth += 1
     for identity in reversed(identities):
         pairs = [
-            on_values(lambda x: _C.forward_unpack_dual(x, identity), x)  # noqa: B023
+            on_values(lambda x: unpacked(x, identity), x)  # noqa: B023
             if isinstance(x, Tensor) else (x, None)
             for x in values
         ]
@@ -123,11 +155,16 @@ def split_duals(values: tuple[Any, ...]) -> list[Split]:
         if all(tangent is None for tangent in tangents):
             continue
         values = tuple(
-            x if tangent is None else primal
+            x if tangent is None else _as(x, primal)
             for x, (primal, tangent) in zip(values, pairs, strict=True)
         )
         splits.append(Split(identity, values, tangents))
     return splits
+
+
+def _as(x: Tensor, primal: Tensor) -> Tensor:
+    """The primal as an object of the class of x, if that is one of a program."""
+    return _C.as_subclass(primal, type(x)) if by_class(x) else primal
 
 
 from .._missing import public as _public_names  # noqa: E402

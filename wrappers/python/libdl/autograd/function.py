@@ -14,6 +14,7 @@ from .. import _C
 from .._C import Tensor
 from .._errors import AutogradError
 from .._modes import no_grad
+from .._overrides import of_values
 from .forward_ad import Split, split_duals
 
 
@@ -244,7 +245,7 @@ def _push_forward(
         )
     for value, tangent in zip(values, given, strict=True):
         if tangent is not None:
-            _C.forward_set_tangent(value, tangent, split.identity)
+            of_values(_C.forward_set_tangent, value, tangent, split.identity)
 
 
 def _recorded(
@@ -277,7 +278,9 @@ def _recorded(
     outputs = [isinstance(value, Tensor) for value in values]
     back = _Backward(cls, ctx, places, len(args), outputs)
     held = tuple(tensor for tensor in ctx._to_save if tensor is not None)
-    _C.record_function(cls.__name__, back, inputs, tensors, flags, held, False)
+    of_values(
+        _C.record_function, cls.__name__, back, inputs, tensors, flags, held, False
+    )
     # The node keeps the values and checks them. The context, which the node also keeps, must not.
     ctx._to_save = None
     ctx._dirty = ctx._non_differentiable = ()

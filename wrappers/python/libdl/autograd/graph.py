@@ -13,6 +13,7 @@ from weakref import WeakValueDictionary
 from .. import _C
 from .._C import Tensor
 from .._modes import no_grad
+from .._overrides import of_values
 from .._passes import GradientEdge as GradientEdge, Watch
 from .._tensor import Removable
 from ._saved import (
@@ -159,7 +160,7 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     """Where the tensor's gradient arrives: for grad and backward, as an input or output.
 
     Errors: RuntimeError for a tensor that does not require grad."""
-    node, slot = _C.gradient_edge(tensor)
+    node, slot = of_values(_C.gradient_edge, tensor)
     if node is None:
         raise RuntimeError("get_gradient_edge: the tensor does not require grad, so no gradient "
                            "arrives at it")  # fmt: skip

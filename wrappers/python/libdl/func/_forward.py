@@ -15,7 +15,7 @@ from ._batching import Again
 from ._history import recorded
 from ._reverse import check_real, jacrev
 from ._trees import (
-    Argnums, chosen, leaves_of, mapped, outputs_of, rebuilt, replaced, shape_of, tensors_of,
+    Argnums, chosen, leaves_of, mapped, outputs_of, plain, rebuilt, replaced, shape_of, tensors_of,
     with_aux,
 )  # fmt: skip
 
@@ -33,14 +33,21 @@ def _pushed(
         queue = iter(tangents)
         duals = mapped(lambda x: forward_ad.make_dual(x, next(queue), level=level), primals)
         output, aux = with_aux(name, func(duals), has_aux)
-        pairs = [apart(y) for y in outputs_of(name, output)]
+        pairs = [apart(plain(y)) for y in outputs_of(name, output)]
         if strict and any(tangent is None for _, tangent in pairs):
             raise RuntimeError(f"{name}: strict, and an output does not depend on the inputs")
         moved = [
             F.zeros_like(primal.detach()) if tangent is None else tangent
             for primal, tangent in pairs
         ]
-        aux = mapped(lambda x: apart(x).primal if isinstance(x, Tensor) else x, aux)
+
+        def beside(x: Any) -> Any:
+            if not isinstance(x, Tensor):
+                return x
+            primal, tangent = apart(plain(x))
+            return x if tangent is None and plain(x) is not x else primal
+
+        aux = mapped(beside, aux)
     return rebuilt(output, (primal for primal, _ in pairs)), rebuilt(output, moved), aux
 
 
@@ -75,7 +82,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
     def push(*tangents: Any) -> Any:
         return jvp(func, primals, tangents)[1]
 
-    return func(*primals), push
+    return mapped(plain, func(*primals)), push
 
 
 # Columns computed at once: enough to spread what a call costs, and a bound of the memory.

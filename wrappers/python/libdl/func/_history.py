@@ -19,7 +19,7 @@ from .. import _C, _functions as F, _passes
 from .._C import Tensor
 from .._levels import OPEN, Batched, Level, batched, core, on_core, on_values, spread, value_at
 from ..autograd import forward_ad
-from ._trees import mapped
+from ._trees import mapped, plain
 
 
 class recorded:
@@ -59,7 +59,7 @@ def _without_history(x: Tensor, levels: list[int], tangents_keep_it: bool) -> Te
     if not levels:
         return x.clone() if x.is_inference() else x.detach()
     *outer, level = levels
-    primal, tangent = _C.forward_unpack_dual(forward_ad.apart(x), level)
+    primal, tangent = forward_ad.unpacked(forward_ad.apart(x), level)
     value = _without_history(primal, outer, tangents_keep_it)
     if tangent is None:
         return value
@@ -84,7 +84,7 @@ def _with_tangents(x: Tensor, levels: list[int]) -> list[Tensor]:
     """The tensor and its tangents in all levels, and theirs."""
     if not levels:
         return [x]
-    primal, tangent = _C.forward_unpack_dual(x, levels[-1])
+    primal, tangent = forward_ad.unpacked(x, levels[-1])
     found = _with_tangents(primal, levels[:-1])
     return found if tangent is None else [*found, *_with_tangents(tangent, levels[:-1])]
 
@@ -92,10 +92,26 @@ def _with_tangents(x: Tensor, levels: list[int]) -> list[Tensor]:
 def goes_on(outputs: Iterable[Tensor], inputs: Iterable[Tensor]) -> bool:
     """Whether outputs, or their tangents, depend on more than the leaves that a transform made."""
     levels = _forward_levels()
-    parts = [part for y in outputs for part in _with_tangents(core(y), levels)]
+    parts = [part for y in outputs for part in _with_tangents(core(plain(y)), levels)]
     with_history = [part for part in parts if part.requires_grad]
     leaves = [core(x) for x in inputs if x.is_leaf]
     return bool(with_history) and _C.history_beyond(tuple(with_history), tuple(leaves))
+
+
+def _depends(y: Tensor, inputs: list[Tensor]) -> bool:
+    """Whether the tensor, which is not mapped over, has one of the inputs in its history."""
+    wanted = [core(x) for x in inputs]
+    found, seen = [plain(y).grad_fn], set()
+    while found:
+        node = found.pop()
+        if node is None or node in seen:
+            continue
+        seen.add(node)
+        leaf = getattr(node, "variable", None)
+        if any(leaf is x if x.is_leaf else node == x.grad_fn for x in wanted):
+            return True
+        found += [following for following, _ in node.next_functions]
+    return False
 
 
 def left(tree: Any, inputs: list[Tensor], recording: bool) -> Any:
@@ -107,6 +123,8 @@ def left(tree: Any, inputs: list[Tensor], recording: bool) -> Any:
             not any(part.requires_grad for part in _with_tangents(core(y), levels))
         ):
             return y
+        if plain(y) is not y and _depends(y, inputs):  # else it comes from outside, as it is
+            y = plain(y)
         return y if recording and goes_on([y], inputs) else on_core(without_history, y)
 
     return mapped(one, tree)

@@ -11,7 +11,7 @@ from .._C import Tensor
 from .._modes import is_grad_enabled, set_grad_enabled
 from ._history import entered, goes_on, gradients, jacobian_of, left, recorded
 from ._trees import (
-    Argnums, chosen, leaves_of, mapped, outputs_of, rebuilt, replaced, shape_of, tensors_of,
+    Argnums, all_plain, chosen, leaves_of, mapped, outputs_of, plain, rebuilt, replaced, shape_of, tensors_of,
     with_aux,
 )  # fmt: skip
 
@@ -23,6 +23,7 @@ def grad_and_value(
     name = "grad"
 
     def differentiated(*args: Any, **kwargs: Any) -> Any:
+        args, kwargs = all_plain((args, kwargs))
         template = chosen(name, argnums, args)
         tensors_of(name, template)
         recording = is_grad_enabled()
@@ -32,8 +33,9 @@ def grad_and_value(
             answer = func(*replaced(argnums, args, given), **kwargs)
             value, aux = with_aux(name, answer, has_aux)
             _check_scalar(name, value)
-            onwards = recording and goes_on([value], inputs)
-            found = gradients([value], inputs, [F.ones_like(value.detach())], onwards)
+            output = plain(value)
+            onwards = recording and goes_on([output], inputs)
+            found = gradients([output], inputs, [F.ones_like(output.detach())], onwards)
         result = left(rebuilt(template, found), inputs, recording)
         value = left(value, inputs, recording)
         return (result, (value, left(aux, inputs, recording))) if has_aux else (result, value)
@@ -72,12 +74,13 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """func(*primals), and a function that maps the outputs' gradients to those of the primals."""
     name = "vjp"
     tensors_of(name, primals)
+    primals = all_plain(primals)
     recording = is_grad_enabled()
     with recorded():
         given = mapped(lambda x: entered(x, recording), primals)
         inputs = leaves_of(given)
         output, aux = with_aux(name, func(*given), has_aux)
-        outputs = outputs_of(name, output)
+        outputs = list(map(plain, outputs_of(name, output)))
         onwards = goes_on(outputs, inputs)
 
     def pull(*cotangents: Any, retain_graph: Any = None, create_graph: bool | None = None) -> Any:
@@ -87,7 +90,7 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
                 f"{name}: the cotangents are {shape_of(given)}, wanted {shape_of(output)}, as the "
                 "function's outputs are"
             )
-        weights = leaves_of(given)
+        weights = list(map(plain, leaves_of(given)))
         again = is_grad_enabled() if create_graph is None else create_graph
         record = again and (onwards or any(w.requires_grad for w in weights))
         return left(rebuilt(primals, gradients(outputs, inputs, weights, record)), inputs, again)
@@ -123,6 +126,7 @@ def jacrev(
         raise ValueError(f"{name}: chunk_size is {chunk_size}, wanted None or a positive number")
 
     def jacobian(*args: Any, **kwargs: Any) -> Any:
+        args, kwargs = all_plain((args, kwargs))
         template = chosen(name, argnums, args)
         check_real(name, "inputs", tensors_of(name, template))
         recording = is_grad_enabled()
@@ -131,7 +135,7 @@ def jacrev(
             inputs = leaves_of(given)
             answer = func(*replaced(argnums, args, given), **kwargs)
             output, aux = with_aux(name, answer, has_aux)
-            outputs = outputs_of(name, output)
+            outputs = list(map(plain, outputs_of(name, output)))
             check_real(name, "outputs", outputs)
             onwards = recording and goes_on(outputs, inputs)
         parts = [rebuilt(template, _rows(y, inputs, onwards, chunk_size)) for y in outputs]

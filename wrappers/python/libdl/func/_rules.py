@@ -242,7 +242,7 @@ def filled(call: Call) -> Any:
     """The number that fills may be another one for each sample."""
     given = call.named()
     x, number = given["input"], given["value"]
-    if call.value(number) is None or call.kwargs.get("out") is not None:
+    if not isinstance(number, Tensor) or call.kwargs.get("out") is not None:
         return elementwise(call)
     if number.ndim:
         raise RuntimeError(

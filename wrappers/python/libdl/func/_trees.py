@@ -6,7 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from .. import _C
 from .._C import Tensor
+from .._levels import Batched
+from ..nn.parameter import Parameter
 from ..utils import _pytree as pytree
 
 Argnums = int | tuple[int, ...]
@@ -26,6 +29,26 @@ def rebuilt(tree: Any, values: Iterable[Any]) -> Any:
     """The structure of the tree with other leaves."""
     queue = iter(values)
     return mapped(lambda _: next(queue), tree)
+
+
+def plain(x: Any) -> Any:
+    """The tensor without the class that a program gave it: inside and behind a transform there are
+    ordinary tensors. What is of no such class comes back as it is."""
+    if type(x) in _ORDINARY or not isinstance(x, Tensor) or type(x) is Parameter:
+        return x
+    return _C.as_subclass(x, Tensor)
+
+
+_ORDINARY = (Tensor, Batched)
+
+
+def all_plain(tree: Any) -> Any:
+    """The structure with ordinary tensors; itself, if it has no others."""
+    leaves = pytree.tree_leaves(tree)
+    found = [plain(leaf) for leaf in leaves]
+    if all(new is old for new, old in zip(found, leaves, strict=True)):
+        return tree
+    return pytree.tree_map(plain, tree)
 
 
 class _Leaf:

@@ -13,6 +13,7 @@ from .._levels import OPEN, RANDOMNESS, Batched, Level, Open, batched, core, val
 from .._random import get_rng_state, set_rng_state
 from ..utils import _pytree as pytree
 from . import _batching as _batching  # how operators treat batched tensors
+from ._trees import plain
 
 Dims = Any  # an int, None, or a tree of them
 
@@ -129,7 +130,7 @@ def _run(func: Callable[..., Any], leaves: list[Any], dims: list[int | None], st
     """The function's results for one batch."""
     level = Level(len(OPEN.levels) + 1, size, randomness)
     given = [
-        x if dim is None else batched(x.movedim(dim, 0), level)
+        x if dim is None else batched(plain(x).movedim(dim, 0), level)
         for x, dim in zip(leaves, dims, strict=True)
     ]
     args, kwargs = pytree.tree_unflatten(given, structure)
@@ -183,7 +184,7 @@ def _placed(parts: list[tuple[Any, int]], dim: Any) -> Tensor:
     if not isinstance(dim, int):
         raise ValueError(f"vmap: out_dims has {dim!r} for a result, wanted an int or None")
     values = [
-        x.x.unsqueeze(0).expand(size, *x.x.shape) if isinstance(x, _Shared) else x
+        plain(x.x).unsqueeze(0).expand(size, *x.x.shape) if isinstance(x, _Shared) else x
         for x, size in parts
     ]
     value = values[0] if len(values) == 1 else F.cat(values)

@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import _C
 from .._C import Tensor
+from .._overrides import of_values
 from .one_pass import OnePassOptimizer, step_lists
 from .optimizer import Params
 from .options import check, check_differentiable
@@ -64,7 +65,8 @@ class Adadelta(OnePassOptimizer):
 
     def _call(self, group: dict[str, Any], numbers: Any, params: Any, grads: Any,
               lists: list[Any]) -> None:  # fmt: skip
-        _C.adadelta_step(
+        of_values(
+            _C.adadelta_step,
             params, grads, *lists, group["lr"], group["rho"], group["eps"],
             group["weight_decay"], group["maximize"],
         )  # fmt: skip

@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import _C, _functions as F
 from .._C import Tensor
+from .._overrides import of_values
 from .one_pass import OnePassOptimizer, step_lists
 from .optimizer import Params
 from .options import check, check_differentiable, check_fused, number, scalar
@@ -81,7 +82,8 @@ class Adagrad(OnePassOptimizer):
 
     def _call(self, group: dict[str, Any], numbers: Any, params: Any, grads: Any,
               lists: list[Any]) -> None:  # fmt: skip
-        _C.adagrad_step(
+        of_values(
+            _C.adagrad_step,
             params, grads, *lists, group["lr"], group["lr_decay"], group["weight_decay"],
             group["eps"], int(numbers), group["maximize"],
         )  # fmt: skip

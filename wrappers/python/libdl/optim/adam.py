@@ -9,6 +9,7 @@ from typing import Any
 from .. import _C
 from .._C import Tensor
 from .._errors import ArgumentValueError, DtypeError
+from .._overrides import of_values
 from .one_pass import OnePassOptimizer, step_lists
 from .optimizer import Params
 from .options import check, check_betas, check_differentiable, check_fused
@@ -95,7 +96,8 @@ class Adam(OnePassOptimizer):
             return False
         beta1, beta2 = group["betas"]
         try:
-            return _C.adam_group(
+            return of_values(
+                _C.adam_group,
                 group["params"], self.state, group["lr"], beta1, beta2, group["eps"],
                 group["weight_decay"], group["decoupled_weight_decay"],
                 group["amsgrad"], group["maximize"],
@@ -110,7 +112,8 @@ class Adam(OnePassOptimizer):
               lists: list[Any]) -> None:  # fmt: skip
         beta1, beta2 = group["betas"]
         largest = lists[2] if group["amsgrad"] else ()
-        _C.adam_step(
+        of_values(
+            _C.adam_step,
             params, grads, lists[0], lists[1], largest, group["lr"], beta1, beta2, group["eps"],
             group["weight_decay"], int(numbers), group["decoupled_weight_decay"],
             group["amsgrad"], group["maximize"],

@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import _C
 from .._C import Tensor
+from .._overrides import of_values
 from .one_pass import OnePassOptimizer, step_lists
 from .optimizer import Params
 from .options import check, check_betas, check_differentiable
@@ -63,7 +64,8 @@ class Adamax(OnePassOptimizer):
     def _call(self, group: dict[str, Any], numbers: Any, params: Any, grads: Any,
               lists: list[Any]) -> None:  # fmt: skip
         beta1, beta2 = group["betas"]
-        _C.adamax_step(
+        of_values(
+            _C.adamax_step,
             params, grads, *lists, group["lr"], beta1, beta2, group["eps"],
             group["weight_decay"], int(numbers), group["maximize"],
         )  # fmt: skip

@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import _C
 from .._C import Tensor
+from .._overrides import of_values
 from .one_pass import OnePassOptimizer, step_lists
 from .optimizer import Params
 from .options import check, check_differentiable, number, scalar
@@ -76,7 +77,8 @@ class ASGD(OnePassOptimizer):
     def _call(self, group: dict[str, Any], numbers: Any, params: Any, grads: Any,
               lists: list[Any]) -> None:  # fmt: skip
         step, eta, mu = numbers
-        _C.asgd_step(
+        of_values(
+            _C.asgd_step,
             params, grads, *lists, group["lr"], group["lambd"], group["alpha"], group["t0"],
             group["weight_decay"], eta, mu, int(step), group["maximize"],
         )  # fmt: skip

@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import _C
 from .._C import Tensor
+from .._overrides import of_values
 from .one_pass import OnePassOptimizer, step_lists
 from .optimizer import Params
 from .options import check, check_betas, check_differentiable, scalar
@@ -83,7 +84,8 @@ class NAdam(OnePassOptimizer):
               lists: list[Any]) -> None:  # fmt: skip
         step, mu_product = numbers
         beta1, beta2 = group["betas"]
-        _C.nadam_step(
+        of_values(
+            _C.nadam_step,
             params, grads, *lists, group["lr"], beta1, beta2, group["eps"],
             group["weight_decay"], group["momentum_decay"], mu_product, int(step),
             group["decoupled_weight_decay"], group["maximize"],

@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import _C
 from .._C import Tensor
+from .._overrides import of_values
 from .one_pass import OnePassOptimizer, step_lists
 from .optimizer import Params
 from .options import check, check_betas, check_differentiable
@@ -67,7 +68,8 @@ class RAdam(OnePassOptimizer):
     def _call(self, group: dict[str, Any], numbers: Any, params: Any, grads: Any,
               lists: list[Any]) -> None:  # fmt: skip
         beta1, beta2 = group["betas"]
-        _C.radam_step(
+        of_values(
+            _C.radam_step,
             params, grads, *lists, group["lr"], beta1, beta2, group["eps"],
             group["weight_decay"], int(numbers), group["decoupled_weight_decay"],
             group["maximize"],

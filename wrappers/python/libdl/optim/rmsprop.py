@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import _C
 from .._C import Tensor
+from .._overrides import of_values
 from .one_pass import OnePassOptimizer, step_lists
 from .optimizer import Params
 from .options import check, check_differentiable
@@ -75,7 +76,8 @@ class RMSprop(OnePassOptimizer):
     def _call(self, group: dict[str, Any], numbers: Any, params: Any, grads: Any,
               lists: list[Any]) -> None:  # fmt: skip
         of = dict(zip(self._names(group), lists, strict=True))
-        _C.rmsprop_step(
+        of_values(
+            _C.rmsprop_step,
             params, grads, of["square_avg"], of.get("momentum_buffer", ()),
             of.get("grad_avg", ()), group["lr"], group["alpha"], group["eps"],
             group["weight_decay"], group["momentum"], group["centered"], group["maximize"],

@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import _C, _functions as F
 from .._C import Tensor
+from .._overrides import of_values
 from .one_pass import OnePassOptimizer, step_lists
 from .optimizer import Params
 from .options import check, check_differentiable, number, scalar
@@ -69,7 +70,8 @@ class Rprop(OnePassOptimizer):
 
     def _call(self, group: dict[str, Any], numbers: Any, params: Any, grads: Any,
               lists: list[Any]) -> None:  # fmt: skip
-        _C.rprop_step(
+        of_values(
+            _C.rprop_step,
             params, grads, *lists, *group["etas"], *group["step_sizes"], group["maximize"]
         )
 

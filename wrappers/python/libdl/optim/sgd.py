@@ -10,6 +10,7 @@ from .. import _C, _functions as F
 from .._C import Tensor
 from .._errors import ArgumentValueError, DtypeError
 from .._modes import no_grad
+from .._overrides import of_values
 from .one_pass import in_one_pass
 from .optimizer import Optimizer, Params
 from .options import check, check_differentiable, check_fused
@@ -69,7 +70,8 @@ class SGD(Optimizer):
         if type(self)._init_group is not SGD._init_group:
             return False
         try:
-            return _C.sgd_group(
+            return of_values(
+                _C.sgd_group,
                 group["params"], self.state, group["lr"], group["momentum"], group["dampening"],
                 group["weight_decay"], group["nesterov"], group["maximize"],
             )  # fmt: skip
@@ -112,7 +114,8 @@ def _step_lists(group: dict[str, Any], params: list[Tensor], grads: list[Tensor]
         if part:
             in_one_pass(
                 [params[i] for i in part], [grads[i] for i in part],
-                lambda some, of_them, extra, first=first: _C.sgd_step(
+                lambda some, of_them, extra, first=first: of_values(
+                    _C.sgd_step,
                     some, of_them, extra[0] if momentum else (), group["lr"], momentum,
                     group["dampening"], group["weight_decay"], group["nesterov"],
                     group["maximize"], first,

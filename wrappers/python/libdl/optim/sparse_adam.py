@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import _C
 from .._C import Tensor
+from .._overrides import of_values
 from .one_pass import OnePassOptimizer, step_lists
 from .optimizer import Params
 from .options import check, check_betas, number
@@ -81,7 +82,8 @@ class SparseAdam(OnePassOptimizer):
     def _call(self, group: dict[str, Any], numbers: Any, params: Any, grads: Any,
               lists: list[Any]) -> None:  # fmt: skip
         beta1, beta2 = group["betas"]
-        _C.sparse_adam_step(
+        of_values(
+            _C.sparse_adam_step,
             params, grads, *lists, group["lr"], beta1, beta2, group["eps"], int(numbers),
             group.get("maximize", False),
         )  # fmt: skip

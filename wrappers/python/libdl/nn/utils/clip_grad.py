@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from ... import _C
 from ..._C import Tensor
 from ..._creation import as_tensor
+from ..._overrides import of_values
 
 Tensors = Tensor | Iterable[Tensor]
 
@@ -33,7 +34,7 @@ def get_total_norm(
         foreach: not used
     """
     given = [tensors] if isinstance(tensors, Tensor) else list(tensors)
-    return _C.total_norm(given, float(norm_type), error_if_nonfinite)
+    return of_values(_C.total_norm, given, float(norm_type), error_if_nonfinite)
 
 
 def clip_grads_with_norm_(
@@ -44,7 +45,8 @@ def clip_grads_with_norm_(
     An infinite max_norm leaves them as they are, whatever total_norm is."""
     gradients = _gradients(parameters)
     if gradients and max_norm != math.inf:
-        _C.clip_grads_with_norm(gradients, float(max_norm), (as_tensor(total_norm),))
+        given = float(max_norm), (as_tensor(total_norm),)
+        of_values(_C.clip_grads_with_norm, gradients, *given)
 
 
 def clip_grad_norm_(
@@ -59,7 +61,8 @@ def clip_grad_norm_(
     gradients = _gradients(given)
     if max_norm == math.inf:
         return get_total_norm(gradients, norm_type, error_if_nonfinite)
-    return _C.clip_grad_norm(gradients, float(max_norm), float(norm_type), error_if_nonfinite)
+    given = float(max_norm), float(norm_type), error_if_nonfinite
+    return of_values(_C.clip_grad_norm, gradients, *given)
 
 
 def clip_grad_norm(
@@ -75,4 +78,4 @@ def clip_grad_value_(parameters: Tensors, clip_value: float, foreach: bool | Non
     """Clamps each gradient's elements to -clip_value ... clip_value."""
     gradients = _gradients(parameters)
     if gradients and clip_value != math.inf:
-        _C.clip_grad_value(gradients, float(clip_value))
+        of_values(_C.clip_grad_value, gradients, float(clip_value))
