@@ -68,6 +68,10 @@ class NuclearNorm(Function):
     PyTorch."""
 
     @staticmethod
+    def vmap(info: Any, in_dims: Any, x: Tensor) -> tuple[Tensor, int]:
+        return NuclearNorm.apply(x.movedim(in_dims[0], 0)), 0
+
+    @staticmethod
     def forward(ctx: Any, x: Tensor) -> Tensor:
         ctx.found = decompose(x)
         ctx.save_for_backward(x)

@@ -125,29 +125,53 @@ def _split_method(self: Tensor, split_size: Any, dim: int = 0) -> tuple[Tensor, 
 
 
 def repeat_interleave(
-    input: Tensor, repeats: Any, dim: int | None = None, *, axis: int | None = None,
-    output_size: int | None = None,
+    input: Tensor | None = None, repeats: Any = None, dim: int | None = None, *,
+    axis: int | None = None, output_size: int | None = None,
 ) -> Tensor:  # fmt: skip
     dim = dim if axis is None else axis
+    if input is None or repeats is None:
+        return _repeated_places(repeats if input is None else input, output_size)
+    if _C.has_override(repeats):
+        return override(repeat_interleave, input, repeats, dim, output_size=output_size)
     try:
-        if not isinstance(repeats, Tensor):
-            return _C.repeat_interleave(input, repeats, dim)
-        if repeats.ndim > 1 or repeats.dtype.name not in ("int64", "int32"):
-            raise TypeError(
-                f"repeat_interleave: argument 2 (repeats) is {repeats.dtype} of shape "
-                f"{list(repeats.shape)}, wanted a number or int64 or int32 in one dimension"
-            )
-        if input.ndim == 0 and dim is not None:
-            return _C.repeat_interleave(input, 0, dim)  # raises
-        if repeats.numel() == 1:
-            return _C.repeat_interleave(input, repeats.item(), dim)
-        rows = _C.flatten(input, 0, -1) if dim is None else input
-        return _C.index_select(rows, dim or 0, _repeated(rows, repeats.tolist(), dim or 0))
+        made = _repeat_interleave(input, repeats, dim)
     except Overridden:
-        return override(repeat_interleave, input, repeats, dim)
+        return override(repeat_interleave, input, repeats, dim, output_size=output_size)
     except Error as error:
         rename_error(error, "repeat_interleave")
         raise
+    size = made.numel() if dim is None else made.shape[dim]
+    if output_size is not None and output_size != size:
+        raise ArgumentValueError(
+            f"repeat_interleave: output_size is {output_size}, wanted {size}, the sum of repeats"
+        )
+    return made
+
+
+def _repeated_places(repeats: Any, output_size: int | None) -> Tensor:
+    """Each place of repeats as often as the number that stands there says."""
+    if not isinstance(repeats, Tensor) or repeats.ndim != 1:
+        raise TypeError("repeat_interleave: wanted an input and repeats, or repeats alone, [n]")
+    if _C.has_override(repeats):
+        return override(repeat_interleave, repeats, output_size=output_size)
+    places = arange(0, repeats.shape[0], dtype=repeats.dtype, device=repeats.device)
+    return repeat_interleave(places, repeats, 0, output_size=output_size)
+
+
+def _repeat_interleave(input: Tensor, repeats: Any, dim: int | None) -> Tensor:
+    if not isinstance(repeats, Tensor):
+        return _C.repeat_interleave(input, repeats, dim)
+    if repeats.ndim > 1 or repeats.dtype.name not in ("int64", "int32"):
+        raise TypeError(
+            f"repeat_interleave: argument 2 (repeats) is {repeats.dtype} of shape "
+            f"{list(repeats.shape)}, wanted a number or int64 or int32 in one dimension"
+        )
+    if input.ndim == 0 and dim is not None:
+        return _C.repeat_interleave(input, 0, dim)  # raises
+    if repeats.numel() == 1:
+        return _C.repeat_interleave(input, repeats.item(), dim)
+    rows = _C.flatten(input, 0, -1) if dim is None else input
+    return _C.index_select(rows, dim or 0, _repeated(rows, repeats.tolist(), dim or 0))
 
 
 def _repeated(rows: Tensor, counts: list[int], dim: int) -> Tensor:

@@ -125,6 +125,8 @@ class _Extremum(Function):
     """The largest or the smallest of those that have one place. All that are equal to it have the
     same part of its gradient; beside a NaN these are the NaNs."""
 
+    generate_vmap_rule = True
+
     @staticmethod
     def forward(ctx: Any, input: Tensor, src: Tensor, dim: int, index: Tensor, reduce: str,
                 include_self: bool) -> Tensor:  # fmt: skip

@@ -191,6 +191,8 @@ def _part(part: Any) -> Any:
         return libdl.tensor(part)
     if hasattr(part, "__index__") and not hasattr(part, "__len__"):
         return int(part)
+    if getattr(part, "ndim", None) == 0:  # an array
+        return libdl.as_tensor(part)
     if any(isinstance(x, Tensor) for x in part):
         return libdl.stack([libdl.as_tensor(x) for x in part])
     return libdl.as_tensor(part if hasattr(part, "dtype") else list(part))

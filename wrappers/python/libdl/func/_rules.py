@@ -288,6 +288,8 @@ def over(call: Call) -> Any:
         return _other_operand(call)
     if given.get("p") == "nuc" or given.get("ord") is not None:
         return NotImplemented
+    if given.get("prepend") is not None or given.get("append") is not None:
+        return NotImplemented  # samples are joined with what they share
     axis = given.pop("axis", None)
     dim = given.pop("dim", given.pop("dims", axis))
     if isinstance(dim, bool):  # std(unbiased)
@@ -318,7 +320,8 @@ def over(call: Call) -> Any:
 def _reduces_all(call: Call, x: Tensor, given: dict[str, Any]) -> bool:
     """Whether no dimensions mean all of them; some reductions then reduce none."""
     probe = F.ones([1] * x.ndim, dtype=x.dtype)
-    answer = call.func(probe, dim=(), **{**given, "keepdim": False})
+    options = {name: False if name == "keepdim" else option for name, option in given.items()}
+    answer = call.func(probe, dim=(), **options)
     return x.ndim == 0 or (answer if isinstance(answer, Tensor) else answer[0]).ndim == 0
 
 

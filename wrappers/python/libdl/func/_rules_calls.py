@@ -294,13 +294,38 @@ def reading(call: Call) -> Any:
     )
 
 
-@rule("histc", "bincount")
+@rule("histc", "histogram", "histogramdd", "bincount", "nonzero_static")
 def counted(call: Call) -> Any:
     """Each sample's values decide what is counted."""
     return _for_each(call)
 
 
-@rule("nonzero", "unique", "unique_consecutive", "argwhere")
+@rule("quantile", "nanquantile")
+def quantile(call: Call) -> Any:
+    """Without q of their own samples are computed together."""
+    mapped = value_at(call.named()["q"], call.level) is not None
+    return _for_each(call) if mapped else NotImplemented
+
+
+@rule("repeat_interleave")
+def repeated(call: Call) -> Any:
+    """Samples repeat differently, but as often in all as output_size says."""
+    given = call.named()
+    mapped = value_at(given.get("repeats", given["input"]), call.level) is not None
+    return _for_each(call) if mapped and given.get("output_size") is not None else NotImplemented
+
+
+@rule("argwhere")
+def places(call: Call) -> Any:
+    """As many in each sample, or there is no result."""
+    x = call.named()["input"]
+    rows = [libdl.argwhere(sample) for sample in spread(x, call.level)]
+    if len({len(found) for found in rows}) > 1:
+        return unknown_shape(call)
+    return call.wrapped(F.stack(rows))
+
+
+@rule("nonzero", "unique", "unique_consecutive")
 def unknown_shape(call: Call) -> Any:
     """Also where(condition), which is nonzero."""
     raise needs_loop(

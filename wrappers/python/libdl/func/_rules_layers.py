@@ -241,6 +241,9 @@ def batch_norm(call: Call) -> Any:
     training = given.get("training", False)
     if x.ndim < 2:
         return NotImplemented
+    statistics = x, named["running_mean"], named["running_var"]
+    if training and all(value_at(y, call.level) is None for y in statistics):
+        return _scaled(call, call.func(*statistics, **given), named["weight"], named["bias"])
     if training and any(
         named[name] is not None and value_at(named[name], call.level) is None
         for name in ("running_mean", "running_var")
@@ -255,6 +258,14 @@ def batch_norm(call: Call) -> Any:
     }
     y = call.func(value.transpose(0, 1).flatten(1, 2), **flat, **given)
     return call.wrapped(y.unflatten(1, (value.shape[0], x.shape[1])).transpose(0, 1))
+
+
+def _scaled(call: Call, y: Tensor, weight: Any, bias: Any) -> Tensor:
+    """Values that all samples share, with weights and biases of their own."""
+    shape = (-1, *[1] * (y.ndim - 2))
+    with call.seen():
+        y = y if weight is None else y * weight.view(shape)
+        return y if bias is None else y + bias.view(shape)
 
 
 @rule("fold")

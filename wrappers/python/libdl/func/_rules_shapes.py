@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import libdl
@@ -162,9 +163,20 @@ def join(call: Call) -> Any:
     if given.pop("out", None) is not None:
         return NotImplemented
     dim = given.pop("dim", given.pop("axis", 0))
+    if call.name != "stack":
+        tensors = _without_nothing(tensors)
     rank = max(x.ndim for x in tensors) + (call.name == "stack")
     values = [spread(x, call.level) for x in tensors]
     return call.wrapped(call.func(values, dim=shifted(dim, rank)))
+
+
+def _without_nothing(tensors: list[Any]) -> list[Any]:
+    """What is joined: vectors without elements fit beside any shape, and give their dtype alone."""
+    kept = [x for x in tensors if x.ndim != 1 or x.numel()]
+    if not kept or all(x.ndim == 1 for x in kept):
+        return tensors
+    dtype = functools.reduce(libdl.promote_types, [x.dtype for x in tensors])
+    return [x.to(dtype) for x in kept]
 
 
 # -- in place --------------------------------------------------------------------------------------
@@ -348,6 +360,15 @@ def index_write(call: Call) -> Any:
         if value_at(given["value"], call.level) is not None:
             return NotImplemented
     return _with_all_spread(call, ("source",))
+
+
+@rule("put")
+def put(call: Call) -> Any:
+    """Each sample writes to a copy of its own."""
+    given = call.named()
+    x, places, source = given.pop("input"), given.pop("index"), given.pop("source")
+    with call.seen():
+        return own_copy(x, (places, source)).put_(places, source, **given)
 
 
 @rule("index_select")

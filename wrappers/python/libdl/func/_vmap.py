@@ -31,7 +31,8 @@ def vmap(
     in_dims     for each positional argument the dimension to map over, or None to give every call
                 the whole argument; an int for all of them, or a structure like the arguments'.
                 Arguments given by keyword are not mapped over
-    out_dims    where the dimension stands in the results; an int, or a structure like theirs
+    out_dims    where the dimension stands in the results; an int, or a structure like theirs. None
+                for what is the same for every sample, and any object, which comes back as it is
     randomness  "error" refuses random operators, "different" draws anew for each sample, "same"
                 gives every sample the same numbers
     chunk_size  how many samples are computed at once; None: all
@@ -149,10 +150,6 @@ class _Shared:
     """A result that is the same for every sample."""
 
     def __init__(self, x: Any) -> None:
-        if not isinstance(x, Tensor):
-            raise ValueError(
-                f"vmap: the function returned a {type(x).__name__}, wanted only tensors"
-            )
         if isinstance(x, Batched) and not x.level.is_open:
             raise RuntimeError("vmap: the function returned a tensor of another vmap that ended")
         self.x = x
@@ -164,7 +161,8 @@ def _joined(parts: list[Result], out_dims: Dims) -> Any:
     whole = pytree.tree_unflatten(parts[0][0], structure)
     if not isinstance(out_dims, (int, tuple, list, dict)) and out_dims is not None:
         raise ValueError(f"vmap: out_dims is a {type(out_dims).__name__}, wanted an int or a tuple")
-    if isinstance(whole, (Tensor, _Shared)) and isinstance(out_dims, tuple) and len(out_dims) == 1:
+    single = isinstance(whole.x if isinstance(whole, _Shared) else whole, Tensor)
+    if single and isinstance(out_dims, tuple) and len(out_dims) == 1:
         out_dims = out_dims[0]
     dims = _spread_dims("out_dims", out_dims, whole)
     leaves = []
@@ -173,7 +171,7 @@ def _joined(parts: list[Result], out_dims: Dims) -> Any:
     return pytree.tree_unflatten(leaves, structure)
 
 
-def _placed(parts: list[tuple[Any, int]], dim: Any) -> Tensor:
+def _placed(parts: list[tuple[Any, int]], dim: Any) -> Any:
     first = parts[0][0]
     if dim is None:
         if not isinstance(first, _Shared):
@@ -183,6 +181,11 @@ def _placed(parts: list[tuple[Any, int]], dim: Any) -> Tensor:
         return first.x
     if not isinstance(dim, int):
         raise ValueError(f"vmap: out_dims has {dim!r} for a result, wanted an int or None")
+    if isinstance(first, _Shared) and not isinstance(first.x, Tensor):
+        raise ValueError(
+            f"vmap: the function returned a {type(first.x).__name__}, wanted a tensor, or None in "
+            "out_dims for it"
+        )
     values = [
         plain(x.x).unsqueeze(0).expand(size, *x.x.shape) if isinstance(x, _Shared) else x
         for x, size in parts

@@ -127,6 +127,10 @@ class _Inverse(Function):
     """The inverse of matrices that have one, by Newton's iteration."""
 
     @staticmethod
+    def vmap(info: Any, in_dims: Any, a: Tensor) -> tuple[Any, int]:
+        return _Inverse.apply(a.movedim(in_dims[0], 0)), 0
+
+    @staticmethod
     def forward(ctx: Any, a: Tensor) -> Any:
         one = _eye(a)
         largest = a.abs().sum(-1, keepdim=True).amax(-2, keepdim=True)
