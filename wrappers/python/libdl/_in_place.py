@@ -25,6 +25,7 @@ def _of_method(name: str) -> Callable[..., Tensor]:
         return made
 
     function.__name__ = function.__qualname__ = name
+    function.__module__ = "libdl"
     function.__doc__ = f"input.{name}(...): writes the result into input, and returns it."
     return function
 

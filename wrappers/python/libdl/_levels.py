@@ -15,6 +15,7 @@ from typing import Any
 
 from . import _C
 from ._C import Tensor
+from ._overrides import SAMPLES
 
 RANDOMNESS = ("error", "different", "same")
 
@@ -102,6 +103,7 @@ def _torch_function(
 
 
 Batched.__torch_function__ = classmethod(_torch_function)
+SAMPLES.add(Batched)
 
 
 def batched(value: Tensor, level: Level) -> Batched:

@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from types import FunctionType
 from typing import Any
 
 from . import _C
 from ._C import Tensor
-from ._levels import Batched
+
+# The class of tensors that are mapped over, once there are any: no class of a program.
+SAMPLES: set[type] = set()
 
 
 @contextmanager
@@ -86,7 +88,7 @@ def through_mode(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[s
     mode = modes.pop()
     try:
         overriding = _overriding(args, kwargs)
-        types = tuple(type(value) for value in overriding if type(value) is not Batched)
+        types = tuple(type(value) for value in overriding if type(value) not in SAMPLES)
         answer = mode.__torch_function__(func, types, args, kwargs)
         if answer is not NotImplemented or (is_operator and not overriding):
             return answer
@@ -112,7 +114,7 @@ vars(_C).update(DisableTorchFunction=DisableTorchFunction,
 def _converted(answer: Any, cls: type[Tensor]) -> Any:
     """The tensors as objects of the class, but those of which there is a sample only."""
     if isinstance(answer, Tensor):
-        keeps = type(answer) is Batched or isinstance(answer, cls)
+        keeps = type(answer) in SAMPLES or isinstance(answer, cls)
         return answer if keeps else _C.as_subclass(answer, cls)
     if type(answer) in (tuple, list):
         return type(answer)(_converted(item, cls) for item in answer)
@@ -174,7 +176,7 @@ def _overriding(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
                 (i for i, other in enumerate(found) if issubclass(kind, type(other))), len(found)
             )
             found.insert(place, value)
-    return sorted(found, key=lambda value: type(value) is Batched)
+    return sorted(found, key=lambda value: type(value) in SAMPLES)
 
 
 def of_values(function: Callable[..., Any], *args: Any) -> Any:
@@ -189,7 +191,7 @@ def of_values(function: Callable[..., Any], *args: Any) -> Any:
 
 def by_class(*values: Any) -> bool:
     """Whether a class of a program is to be asked about a call with these values."""
-    return any(_C.has_override(value) and type(value) is not Batched for value in values)
+    return any(_C.has_override(value) and type(value) not in SAMPLES for value in values)
 
 
 # Called with (function, arguments, keyword arguments) of an operator that may draw; NotImplemented
@@ -207,7 +209,7 @@ def override(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         if answer is not NotImplemented:
             return answer
     types = tuple(type(value) for value in overriding)
-    if len(types) > 1 and types[-1] is Batched:  # not a class that can be asked instead
+    if len(types) > 1 and types[-1] in SAMPLES:  # not a class that can be asked instead
         overriding, types = overriding[:-1], types[:-1]
     for value in overriding:
         answer = type(value).__torch_function__(func, types, args, kwargs)
@@ -241,13 +243,25 @@ def own_methods(functions: dict[str, Any]) -> None:
     x.add(y) from libdl.add(x, y)."""
     for name, shared in list(vars(Tensor).items()):
         if isinstance(shared, FunctionType) and shared is functions.get(name, shared.__name__):
-            method = FunctionType(shared.__code__, shared.__globals__, name, shared.__defaults__,
-                                  shared.__closure__)  # fmt: skip
-            method.__kwdefaults__, method.__doc__ = shared.__kwdefaults__, shared.__doc__
-            method.__annotations__ = shared.__annotations__
-            method.__dict__.update(shared.__dict__)  # where inspect finds the signature
-            method.__module__, method.__qualname__ = "libdl", f"Tensor.{name}"
-            setattr(Tensor, name, method)
+            setattr(Tensor, name, own_function(shared, name, "libdl", f"Tensor.{name}"))
+
+
+def own_function(shared: Any, name: str, module: str, qualified: str = "") -> Any:
+    """The same function as an object of its own, for a class or mode to tell the names apart."""
+    made = FunctionType(shared.__code__, shared.__globals__, name, shared.__defaults__,
+                        shared.__closure__)  # fmt: skip
+    made.__kwdefaults__, made.__doc__ = shared.__kwdefaults__, shared.__doc__
+    made.__annotations__ = shared.__annotations__
+    made.__dict__.update(shared.__dict__)  # where inspect finds the signature
+    made.__module__, made.__qualname__ = module, qualified or name
+    return made
+
+
+def own_functions(space: dict[str, Any], names: Iterable[str]) -> None:
+    """Gives a module functions of its own for these names, which are those of others."""
+    for name in names:
+        if isinstance(space[name], FunctionType):
+            space[name] = own_function(space[name], name, space["__name__"])
 
 
 def _override_operator(operator: Callable[..., Any], *args: Any) -> Any:

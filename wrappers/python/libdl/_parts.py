@@ -12,6 +12,7 @@ from . import _functions as f, _overloads as o
 from ._C import Tensor
 from ._errors import ArgumentValueError, IndexRangeError, ShapeError
 from ._out import copied
+from ._overrides import own_function
 from ._shapes import diag, tensor_split, vstack
 from ._types import contiguous_format
 
@@ -175,7 +176,7 @@ def msort(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     return copied(f.sort(input, 0).values if input.ndim else f.clone(input), out)
 
 
-row_stack = vstack
+row_stack = own_function(vstack, "row_stack", "libdl")
 
 
 # -- copies of views -------------------------------------------------------------------------------

@@ -42,6 +42,8 @@ _AS_WRITTEN = {
 # Functions that take the values of what they are given, whatever its class: modes see them, classes
 # do not.
 _OF_VALUES = {"libdl.as_tensor", "libdl.asarray", "libdl.tensor"}
+# They are no more than another function, which is seen in their place.
+_PASSING_ON = {"upsample_bilinear", "upsample_nearest"}
 _INIT = ("constant_", "kaiming_uniform_", "normal_", "uniform_")
 
 
@@ -55,6 +57,7 @@ class Relay:
                                       function.__defaults__, function.__closure__)  # fmt: skip
         self.own.__kwdefaults__ = self.keyword_defaults
         self.own.__dict__.update(function.__dict__)
+        self.indexed: Callable[..., Any] | None = None  # what PyTorch calls for return_indices
         self._signature: inspect.Signature | None = None
         self._starts = 0
         self._also: Callable[[types.FunctionType], bool] | None = None
@@ -93,6 +96,8 @@ class Relay:
         if self.name in _OF_VALUES and not modes.stack and not _stand_in_among(args):
             with disabled():
                 return self.own(*args, **kwargs)
+        if self.indexed is not None and (given := self._asking_for_indices(args, kwargs)):
+            return self.indexed(**given)
         if self.filled:
             args, kwargs = self._filled(args, kwargs)
         if modes.stack:
@@ -102,14 +107,13 @@ class Relay:
     def _filled(self, args: Any, kwargs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Required arguments by position, the others by name with their defaults; what PyTorch
         does not have (keyword-only here) only if it was given."""
-        if self._signature is None:
-            self._signature = inspect.signature(self.own)
+        signature = self._signature_of_own()
         try:
-            given = self._signature.bind(*args, **kwargs).arguments
+            given = signature.bind(*args, **kwargs).arguments
         except TypeError:
             return args, kwargs  # the function itself will say what is wrong
         positions, names = [], {}
-        for name, parameter in self._signature.parameters.items():
+        for name, parameter in signature.parameters.items():
             if parameter.kind is not parameter.POSITIONAL_OR_KEYWORD:
                 names.update({name: given[name]} if name in given else {})
             elif parameter.default is parameter.empty:
@@ -117,6 +121,26 @@ class Relay:
             else:
                 names[name] = given.get(name, parameter.default)
         return tuple(positions), names
+
+
+    def _signature_of_own(self) -> inspect.Signature:
+        if self._signature is None:
+            self._signature = inspect.signature(self.own)
+        return self._signature
+
+    def _asking_for_indices(self, args: Any, kwargs: Any) -> dict[str, Any]:
+        """The arguments for the function with indices; none, if they are not asked for."""
+        if _stand_in_among((*args, *kwargs.values())):  # vmap has a rule for both
+            return {}
+        try:
+            given = dict(self._signature_of_own().bind(*args, **kwargs).arguments)
+        except TypeError:
+            return {}
+        if given.get("return_indices") is not True:
+            return {}
+        if "return_indices" not in inspect.signature(self.indexed).parameters:  # type: ignore[arg-type]
+            del given["return_indices"]
+        return given
 
 
 @functools.cache
@@ -170,18 +194,26 @@ def _public(space: Any, names: Any) -> Iterator[tuple[str, Any]]:
 def _named() -> Iterator[tuple[str, Any, bool]]:
     """(qualified name, function, whether calls are filled) for all functions of Python's."""
     import libdl
-    from libdl.nn import functional, init
+    from libdl import _in_place, linalg, special
+    from libdl.nn import _top_level, functional, init
 
     for name, function in _public(libdl, vars(libdl)):
         yield f"libdl.{name}", function, name in ("norm", "split")
     for name, function in _public(functional, dir(functional)):
-        yield f"libdl.nn.functional.{name}", function, name not in _AS_WRITTEN
+        if name not in _PASSING_ON:
+            yield f"libdl.nn.functional.{name}", function, name not in _AS_WRITTEN
+    for space, names in (("linalg", linalg), ("special", special)):
+        for name, function in _public(names, names.__all__):
+            yield f"libdl.{space}.{name}", function, False
+    for place in (_in_place, _top_level):  # where libdl's names are, until somebody asks for them
+        for name, function in _public(place, place.__all__):
+            yield f"libdl.{name}", function, False
     for name in _INIT:
         yield f"libdl.nn.init.{name}", getattr(init, name), True
     for name, function in vars(Tensor).items():
         hidden = name.startswith("__") and name not in _METHODS_WITH_DUNDERS
         if not hidden and name not in UNSEEN_METHODS:
-            yield f"libdl.Tensor.{name}", function, False
+            yield f"libdl.Tensor.{name}", function, name in ("norm", "split")
 
 
 _METHODS_WITH_DUNDERS = {
@@ -198,6 +230,10 @@ def relays() -> list[Relay]:
         for name, function, filled in _named():
             if isinstance(function, types.FunctionType) and _slots.is_own(function):
                 found.setdefault(id(function), Relay(function, name, filled))
+        named = {relay.name: relay for relay in found.values()}
+        for name, relay in named.items():
+            if (indexed := named.get(f"{name}_with_indices")) is not None:
+                relay.indexed = indexed.function
         _relays.extend(found.values())
     return _relays
 

@@ -16,6 +16,7 @@ from ._errors import ArgumentValueError, LinAlgError as LinAlgError, ShapeError
 from ._functions import eye, matmul as matmul
 from ._nuclear import nuclear_norm
 from ._out import copied
+from ._overrides import own_functions
 from ._shapes import cross as _cross
 from ._types import DtypeLike
 
@@ -188,6 +189,8 @@ def _floating(function: str, x: Tensor) -> None:
     if not (x.is_floating_point() or x.is_complex()):
         raise NotImplementedError(f"linalg.{function}: found {x.dtype}, wanted a floating or complex dtype")
 
+
+own_functions(globals(), ["matmul"])
 
 import typing as _typing  # noqa: E402
 

@@ -169,7 +169,8 @@ def get_overridable_functions() -> dict[Any, list[Callable[..., Any]]]:
     """The functions that a class can override, by the module or class that has them."""
     import libdl
 
-    spaces = {"libdl": libdl, "libdl.nn.functional": libdl.nn.functional,
+    spaces = {"libdl": libdl, "libdl.linalg": libdl.linalg, "libdl.special": libdl.special,
+              "libdl.nn.functional": libdl.nn.functional,
               "libdl.nn.init": libdl.nn.init, "libdl.Tensor": Tensor}  # fmt: skip
     found: dict[Any, list[Any]] = {space: [] for space in spaces.values()}
     ignored = get_ignored_functions()

@@ -12,6 +12,7 @@ from ._functions import (
 )  # fmt: skip
 from ._functions import digamma as psi, igamma as gammainc, igammac as gammaincc, lgamma as gammaln
 from ._elementwise import logit as logit, sinc as sinc, xlog1py as xlog1py, xlogy as xlogy
+from ._overrides import own_functions
 
 __all__ = [
     "digamma", "erf", "erfc", "erfcx", "erfinv", "exp2", "expit", "expm1", "gammainc", "gammaincc", "gammaln", "i0", "i0e",
@@ -28,3 +29,7 @@ def softmax(input: _C.Tensor, dim: int, *, dtype: object = None) -> _C.Tensor:
 def log_softmax(input: _C.Tensor, dim: int, *, dtype: object = None) -> _C.Tensor:
     """See libdl.log_softmax."""
     return input.log_softmax(dim, dtype=dtype)  # type: ignore[arg-type]
+
+
+# digamma and psi are the same, but a class or mode sees which one was called.
+own_functions(globals(), set(__all__) - {"log_softmax", "softmax"})

@@ -106,6 +106,8 @@ def may_draw(level: Level, name: str, repeatable: bool) -> None:
 
 def name_of(func: Callable[..., Any]) -> str:
     """The operator's name; of an attribute: "shape.__get__"."""
+    if func in _NAMES:
+        return _NAMES[func]
     name = getattr(func, "__name__", str(func))
     if name in ("__get__", "__set__"):
         own = func.__self__  # type: ignore[attr-defined]
@@ -114,6 +116,9 @@ def name_of(func: Callable[..., Any]) -> str:
 
 
 _ATTRIBUTES: dict[Any, str] = {}  # the names of properties, which do not know them
+# Functions whose names are those of others: linalg.norm, whose arguments are not norm's, and
+# special.gammainc, which is igamma.
+_NAMES: dict[Any, str] = {}
 
 
 def apply(level: Level, func: Callable[..., Any], name: str, args: Any, kwargs: Any) -> Any:
@@ -248,6 +253,10 @@ def prepare() -> None:
         setattr(Batched, name, _attribute(own) if attribute else _reader(stand_in.shown))
     for relay in _relays.relays():
         name = relay.name.rpartition(".")[2]
+        if relay.code.co_filename.endswith(_WITH_NAMES):
+            name = _NAMES[relay.function] = relay.name
+        elif relay.name.startswith("libdl.special."):
+            name = _NAMES[relay.function] = relay.code.co_name
         own_file = relay.code.co_filename.rpartition("/")[2]
         composed = relay.code.co_filename not in _GENERATED and own_file not in _DIRECT
         if (composed and name in RULES) or name in RESHAPING:
@@ -256,6 +265,7 @@ def prepare() -> None:
         setattr(Batched, name, _reader(getattr(Tensor, name)))
 
 
+_WITH_NAMES = ("linalg.py", "_top_level.py")
 # Slots for which C does not ask the class.
 _READING = ("__bool__", "__float__", "__int__", "__index__", "__complex__", "__contains__")
 

@@ -15,6 +15,7 @@ from .._cast_operands import in_lower, left_alone
 from .._dropping import drops_nothing
 from .._errors import ArgumentValueError, DtypeError, ShapeError
 from .._modes import no_grad
+from .._overrides import own_function
 from . import functional as F
 from ._dropouts import alpha_dropout, feature_alpha_dropout
 from .functional import _shorten
@@ -309,7 +310,8 @@ def grid_sampler(input: Tensor, grid: Tensor, interpolation_mode: int, padding_m
     return _generated.grid_sample(input, grid, mode, padding, align_corners)
 
 
-grid_sampler_2d = grid_sampler_3d = grid_sampler
+grid_sampler_2d = own_function(grid_sampler, "grid_sampler_2d", "libdl")
+grid_sampler_3d = own_function(grid_sampler, "grid_sampler_3d", "libdl")
 
 
 def constant_pad_nd(input: Tensor, pad: Sequence[int], value: complex = 0) -> Tensor:

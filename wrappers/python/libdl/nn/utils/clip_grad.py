@@ -45,8 +45,8 @@ def clip_grads_with_norm_(
     An infinite max_norm leaves them as they are, whatever total_norm is."""
     gradients = _gradients(parameters)
     if gradients and max_norm != math.inf:
-        given = float(max_norm), (as_tensor(total_norm),)
-        of_values(_C.clip_grads_with_norm, gradients, *given)
+        norm = (as_tensor(total_norm),)
+        of_values(_C.clip_grads_with_norm, gradients, float(max_norm), norm)
 
 
 def clip_grad_norm_(
@@ -61,8 +61,8 @@ def clip_grad_norm_(
     gradients = _gradients(given)
     if max_norm == math.inf:
         return get_total_norm(gradients, norm_type, error_if_nonfinite)
-    given = float(max_norm), float(norm_type), error_if_nonfinite
-    return of_values(_C.clip_grad_norm, gradients, *given)
+    options = float(max_norm), float(norm_type), error_if_nonfinite
+    return of_values(_C.clip_grad_norm, gradients, *options)
 
 
 def clip_grad_norm(
