@@ -59,7 +59,7 @@ typedef struct libdl_backward_options {
   libdl_bool allow_unused; /**< grad: an unused input gets an absent entry instead of an error */
   libdl_bool materialize;  /**< grad: an unused input gets zeros */
   libdl_bool batched; /**< grad: each gradient is a batch, in front of the output's shape, and so
-                       *   is each result: the rows of a Jacobian in one pass */
+                       *   is each result: the rows of a Jacobian in one pass. backward: refused */
 } libdl_backward_options;
 
 /** Sets struct_size, and all else to 0, the default. NULL is ignored. Threads: free. */
@@ -76,8 +76,8 @@ LIBDL_API void libdl_backward_options_init(libdl_backward_options *options);
  *  a device each gradient is queued on its operator's stream, and the calling state's stream waits
  *  for them. If a pass fails, each .grad is either unchanged or complete.
  *  Errors: AUTOGRAD (no history), SHAPE, DTYPE (gradients), VERSION (a saved value was
- *  overwritten), STATE (saved values were freed by an earlier pass), CALLBACK, INTERRUPTED, DEPTH
- *  (nested too deeply).
+ *  overwritten), STATE (saved values were freed by an earlier pass), UNSUPPORTED (batches, which
+ *  libdl_grad takes), CALLBACK, INTERRUPTED, DEPTH (nested too deeply).
  *  Threads: concurrent-read. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_backward(
     const libdl_tensor *const *outputs, int64_t outputs_count,

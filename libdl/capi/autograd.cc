@@ -102,9 +102,13 @@ libdl_error* libdl_backward(const libdl_tensor* const* outputs, int64_t outputs_
                             const libdl_backward_options* options) {
   return door("backward", [&] {
     const char* const name = "backward";
+    const BackwardOptions how = options_of(name, 4, options);
+    if (how.batched)
+      fail_argument(LIBDL_ERROR_UNSUPPORTED, name, 4, "options", "asks for batches of gradients",
+                    "batched = 0: libdl_grad computes batches");
     backward(live_tensors(name, 1, "outputs", outputs, outputs_count),
              live_tensors(name, 2, "gradients", gradients, gradients_count, INT32_MAX, true),
-             live_tensors(name, 3, "inputs", inputs, inputs_count), options_of(name, 4, options));
+             live_tensors(name, 3, "inputs", inputs, inputs_count), how);
   });
 }
 

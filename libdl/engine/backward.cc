@@ -349,9 +349,18 @@ int64_t batch_of(const char* op, TensorSpan gradients) {
   return batch;
 }
 
+// A gradient of the tensor has one more dimension, for the batch.
+void check_room(const char* op, int argument, const char* name, const Tensor& x) {
+  if (x.ndim() == kMaxDims)
+    fail_argument(LIBDL_ERROR_SHAPE, op, argument, name,
+                  "holds a tensor of " + std::to_string(kMaxDims) + " dimensions",
+                  "at most " + std::to_string(kMaxDims - 1) + " beside the batch of gradients");
+}
+
 // The gradient to start output i with: the caller's, checked, or 1 for one element.
 Tensor seed(const char* op, int argument, const Tensor& output, const Tensor& gradient,
             int64_t batch) {
+  if (batch) check_room(op, 1, "outputs", output);
   Shape shape(output.shape());
   if (batch) shape.insert(0, batch);
   if (!gradient.defined()) {
@@ -457,6 +466,7 @@ std::vector<Tensor> grad(TensorSpan outputs, TensorSpan inputs, TensorSpan gradi
     if (!edge.node)
       fail_argument(LIBDL_ERROR_AUTOGRAD, "grad", 2, "inputs",
                     of_one(inputs, i, "does not require grad"), "tensors that require grad");
+    if (options.batched) check_room("grad", 2, "inputs", inputs[i]);
     held.list.push_back(edge);
     targets.push_back({edge, {}});
   }

@@ -126,6 +126,12 @@ static void passes(void) {
     grad = libdl_tensor_grad(x);
     CHECK(holds(grad, 6, 8));
     libdl_tensor_release(grad);
+    libdl_backward_options batched = zero;
+    batched.batched = 1;
+    BAD(libdl_backward((const libdl_tensor *const *)&last, 1, NULL, 0, NULL, 0, &batched),
+        UNSUPPORTED,
+        "backward: argument 4 (options) asks for batches of gradients, wanted batched = 0: "
+        "libdl_grad computes batches");
     /* Saved values went with the first pass. */
     BAD_CODE(libdl_backward((const libdl_tensor *const *)&last, 1, NULL, 0, NULL, 0, options),
              STATE);

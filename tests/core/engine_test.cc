@@ -492,6 +492,22 @@ TEST(Engine, ABatchHasToBeOne) {
   EXPECT_EQ(values(grad(outputs, inputs, some, batched())[0]), (V{4, 8, 4, 8}));
 }
 
+TEST(Engine, ABatchNeedsADimension) {
+  const Shape most(64, 1);
+  const Tensor x = leaf({3}), wide = reshape(leaf({2}), most), all = sum(wide);
+  const Tensor outputs[] = {all}, wide_outputs[] = {wide}, inputs[] = {wide};
+  const Tensor weights[] = {of({1, 2})};
+  expect_error(LIBDL_ERROR_SHAPE,
+               "grad: argument 2 (inputs) holds a tensor of 64 dimensions, wanted at most 63",
+               [&] { grad(outputs, inputs, weights, batched()); });
+  expect_error(LIBDL_ERROR_SHAPE,
+               "grad: argument 1 (outputs) holds a tensor of 64 dimensions, wanted at most 63",
+               [&] {
+                 const Tensor some[] = {x};
+                 grad(wide_outputs, some, weights, batched());
+               });
+}
+
 TEST(Engine, AnInputThatIsNoLeafKeepsItsGradient) {
   const Tensor x = leaf({3}), y = mul(x, number(2.0)), z = mul(y, y);
   const Tensor outputs[] = {z}, inputs[] = {y}, wrong[] = {of({1, 1})};

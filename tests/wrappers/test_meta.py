@@ -94,7 +94,8 @@ def test_the_default_device():
     try:
         assert libdl.arange(3).is_meta and libdl.get_default_device() == META
     finally:
-        libdl.set_default_device("cpu")
+        libdl.set_default_device(None)
+    assert libdl.ones(1).is_cpu and libdl.get_default_device() == libdl.device("cpu")
 
 
 @pytest.mark.parametrize("make", [

@@ -48,6 +48,7 @@ static void gather_vjp(Backward& b) {
   const Tensor dx = zeros(b.batched(a.shape), b.dy().dtype(), b.dy().device());
   Tensor index = b.saved(0), dy = b.dy();
   if (b.batch()) {
+    if (index.numel() == 0) return b.set_grad(0, dx);  // of any rank, as there is nothing to add
     if (a.shape.empty()) return b.set_grad(0, sum_to(dy, {}, 1));  // every element is the one
     Shape shape = b.batched(index.shape());
     shape.resize(dx.shape().size(), 1);  // an index without dimensions

@@ -140,8 +140,8 @@ channels_last_3d = None
 
 
 def set_default_device(device: _Any) -> None:
-    """Sets the device that creation functions use if none is given."""
-    _C.set_default_device(device)
+    """Sets the device that creation functions use if none is given; None: the CPU."""
+    _C.set_default_device("cpu" if device is None else device)
 
 
 def get_default_device() -> device:
