@@ -71,7 +71,7 @@ def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
         raise TypeError(f"ldexp: argument 2 (other) is a {type(other).__name__}, wanted a tensor")
     dtype = result_type(input, other)
     if other.is_complex():
-        return copied((input * f.pow(2.0, other)).to(dtype=dtype), out)
+        return copied((input * 2.0**other).to(dtype=dtype), out)
     if not (dtype.is_floating_point or dtype.is_complex):
         dtype = get_default_dtype()
     x, exponent = _doubled(input), _doubled(other)

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from . import _C, _functions
 from ._C import Tensor
 from ._creation import tensor
+from ._levels import needs_loop
 from ._modes import no_grad
 from ._types import complex128, float64
 from .autograd.function import Function, once_differentiable
@@ -69,6 +70,8 @@ class NuclearNorm(Function):
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, x: Tensor) -> tuple[Tensor, int]:
+        if _C.forward_level(1):  # a batch of tangents does not reach those of the polar factor
+            raise needs_loop("vmap: the nuclear norm runs in forward mode one by one")
         return NuclearNorm.apply(x.movedim(in_dims[0], 0)), 0
 
     @staticmethod
