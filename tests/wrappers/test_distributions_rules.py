@@ -233,3 +233,14 @@ def test_a_factor_of_a_covariance_is_right_and_refuses_what_has_none():
     symmetric = a.clone().requires_grad_()
     assert torch.autograd.gradcheck(
         lambda a: _triangles.cholesky(a + a.mT), (symmetric,)), "by differences"
+
+
+def test_a_normal_sample_is_not_the_rsample_of_a_derived_class():
+    """As in PyTorch, where sample of a normal distribution draws by itself."""
+
+    class Fixed(D.Normal):
+        def rsample(self, sample_shape=torch.Size()):
+            return super().rsample(sample_shape) * 0 + 7
+
+    fixed = Fixed(0.0, 1.0)
+    assert fixed.sample((100,)).std() > 0.5 and fixed.rsample((2,)).tolist() == [7, 7]

@@ -533,3 +533,23 @@ def test_values_are_clamped():
         clip.clip_grad_norm_((p for p in []), 1.0)
     with pytest.raises(ValueError, match="total_norm"):
         clip.clip_grads_with_norm_(params, 1.0, libdl.ones(2))
+
+
+@pytest.mark.parametrize("base", ["SGD", "AdamW", "RMSprop"])
+def test_a_step_that_calls_its_base_has_its_hooks_once(base):
+    class Derived(getattr(libdl.optim, base)):
+        def step(self, closure=None):
+            return super().step(closure)
+
+    x = libdl.ones(2, requires_grad=True)
+    optimizer, seen = Derived([x], lr=0.1), []
+    optimizer.register_step_pre_hook(lambda *given: seen.append("before"))
+    optimizer.register_step_post_hook(lambda *given: seen.append("after"))
+    everywhere = libdl.optim.optimizer.register_optimizer_step_post_hook(lambda *given: seen.append("all"))
+    try:
+        for _ in range(2):
+            x.sum().backward()
+            optimizer.step()
+    finally:
+        everywhere.remove()
+    assert seen == ["before", "after", "all"] * 2

@@ -80,13 +80,25 @@ def test_the_paths_of_pytorch():
 
 def test_one_process():
     net = nn.BatchNorm1d(3)
-    assert nn.SyncBatchNorm.convert_sync_batchnorm(net) is net
     x = libdl.randn(4, 3)
     assert libdl.equal(nn.SyncBatchNorm(3)(x), net(x))
     whole = nn.DataParallel(nn.Linear(3, 2))
     assert list(whole.state_dict()) == ["module.weight", "module.bias"] and whole(x).shape == (4, 2)
     with pytest.raises(NotImplementedError, match="DistributedDataParallel"):
         nn.parallel.DistributedDataParallel(net)
+
+
+def test_each_batch_normalisation_becomes_one_of_all_processes():
+    net = nn.Sequential(nn.Conv2d(1, 2, 1), nn.Sequential(nn.BatchNorm2d(2, eps=0.5, momentum=0.3)), nn.BatchNorm1d(2, affine=False))
+    net[1][0].running_mean += 3
+    before, names = net.eval().state_dict(), list(net.state_dict())
+    made = nn.SyncBatchNorm.convert_sync_batchnorm(net)
+    assert made is net and list(made.state_dict()) == names
+    for norm in (made[1][0], made[2]):
+        assert type(norm) is nn.SyncBatchNorm and not norm.training
+    assert made[1][0].eps == 0.5 and made[1][0].momentum == 0.3 and not made[2].affine
+    assert all(libdl.equal(before[name], value) for name, value in made.state_dict().items())
+    assert type(nn.SyncBatchNorm.convert_sync_batchnorm(nn.BatchNorm2d(3))) is nn.SyncBatchNorm
 
 
 def test_memory_shared_with_other_programs():

@@ -641,7 +641,7 @@ def install() -> None:
                  "vulkan", "xla", "xpu"):  # fmt: skip
         setattr(Tensor, f"is_{kind}", False)
     Tensor._is_view = lambda self: self._base is not None
-    Tensor.name = None  # of PyTorch's first releases; a class may have names of its own
+    setattr(Tensor, "name", None)  # of PyTorch's first releases; a class may have names of its own
     Tensor.names = property(lambda self: (None,) * self.ndim)
     Tensor.output_nr = property(lambda self: 0 if self.is_leaf else of_values(_C.gradient_edge, self)[1])
     Tensor.__module__ = "libdl"

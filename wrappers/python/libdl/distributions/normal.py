@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .. import Size, randn
+from .. import Size, no_grad, randn
 from .._C import Tensor
 from . import constraints
 from .exp_family import ExponentialFamily
@@ -44,6 +44,10 @@ class Normal(ExponentialFamily):
     @property
     def variance(self) -> Tensor:
         return self.scale.square()
+
+    def sample(self, sample_shape: Any = Size()) -> Tensor:
+        with no_grad():  # not the rsample of a derived class, as in PyTorch
+            return Normal.rsample(self, sample_shape)
 
     def rsample(self, sample_shape: Any = Size()) -> Tensor:
         shape = self._extended_shape(sample_shape)

@@ -171,7 +171,7 @@ def of_text(namespace: str, text: str) -> Schema:
                 argument,
                 kind,
                 annotation=word.strip(),
-                default=_default(default) if given else Parameter.empty,
+                default=_default(default, argument) if given else Parameter.empty,
             )
         )
     return Schema(f"{namespace}::{name.strip()}", parameters, results.strip(), mutated)
@@ -190,8 +190,21 @@ def _parts(text: str) -> list[str]:
     return [*parts, current.strip()] if current.strip() else parts
 
 
-def _default(text: str) -> Any:
+# What a default may be without being a literal: PyTorch's words for reductions, layouts and dtypes.
+_WORDS = {
+    "Mean", "bool", "byte", "cdouble", "cfloat", "channels_last", "char", "contiguous_format", "double",
+    "float", "half", "int", "long", "preserve_format", "short", "strided",
+}  # fmt: skip
+
+
+def _default(text: str, argument: str) -> Any:
+    word = text.strip()
     try:
-        return ast.literal_eval(text.strip())
+        return ast.literal_eval(word)
     except (ValueError, SyntaxError):
-        return text.strip()  # a word such as Mean, or an element type's
+        if word in _WORDS:
+            return word
+        raise RuntimeError(
+            f"library: the default of {argument} is {word}, wanted a number, True, False, None, a "
+            "string in quotation marks or a list"
+        ) from None

@@ -56,9 +56,15 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
         self = args[0]
         if not hasattr(self, "_optimizer_step_pre_hooks"):
             return step(*args, **kwargs)  # wraps another one, and did not call __init__
+        if self._stepping:  # super().step() of a class derived from this one
+            return step(*args, **kwargs)
         self._opt_called = True
         args, kwargs = self._before_step(args, kwargs)
-        result = step(*args, **kwargs)
+        self._stepping = True
+        try:
+            result = step(*args, **kwargs)
+        finally:
+            self._stepping = False
         self._optimizer_step_code()
         self._after_step(args, kwargs)
         return result
@@ -105,6 +111,7 @@ class Optimizer(Hooked):
         tensor([ 0.5000, -1.0000], requires_grad=True)
     """
 
+    _stepping = False  # while a step runs: one that it calls by super() has no hooks of its own
     _opt_called = False  # whether step() was called, for schedulers
     _later: dict[str, Any] = {}  # options that states of older versions lack
     _scalars: tuple[str, ...] = ()  # states that are numbers in those, and tensors now
