@@ -55,15 +55,18 @@ foreach(file ${capi_tests})
   add_dependencies(tests capi_${name})
 endforeach()
 
-add_library(other_build MODULE ${PROJECT_SOURCE_DIR}/tests/capi/plugins/other_build.cc)
-set_target_properties(other_build PROPERTIES
-  PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/capi)
-libdl_flags(other_build)
-libdl_includes(other_build)
-add_dependencies(capi_plugins example_abacus example_rotations other_build)
+foreach(plugin other_build namesake lacking)  # that are refused
+  add_library(${plugin} MODULE ${PROJECT_SOURCE_DIR}/tests/capi/plugins/${plugin}.cc)
+  set_target_properties(${plugin} PROPERTIES
+    PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/capi)
+  libdl_flags(${plugin})
+  libdl_includes(${plugin})
+  add_dependencies(capi_plugins ${plugin})
+endforeach()
+add_dependencies(capi_plugins example_abacus example_rotations)
 target_compile_definitions(capi_plugins PRIVATE
   PLUGINS="${PROJECT_BINARY_DIR}/examples/plugins/"
-  OTHER_BUILD="${PROJECT_BINARY_DIR}/tests/capi/other_build.so")
+  REFUSED="${PROJECT_BINARY_DIR}/tests/capi/")
 target_link_libraries(capi_plugins PRIVATE ${CMAKE_DL_LIBS})
 
 # What each operator answers with its defaults; tests/museum/meaning/generate.py tells more.

@@ -15,9 +15,9 @@ LIBDL_BEGIN
  *  library  a path; a name without a slash is searched for in the folder of libdl's own library,
  *           then in the system's search path
  *
- *  Errors: NULL, BACKEND (it cannot be opened, is not a plugin, is of another build, or another
- *  provider has its name), DEVICE (its device's number or name is taken), STATE (this thread is
- *  already opening one), OUT_OF_MEMORY.
+ *  Errors: NULL, BACKEND (it cannot be opened, is not a plugin, is of another build, its table
+ *  lacks an entry, or another provider has its name), DEVICE (its device's number or name is
+ *  taken), STATE (this thread is already opening one), OUT_OF_MEMORY.
  *  Threads: free; plugins are opened one at a time. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_plugin_open(const char *library);
 

@@ -6,7 +6,7 @@
 // so, core and plugin must come from the same build: the build ids are compared.
 //
 // Functions that can fail return NULL, or an error that the caller then owns. Device numbers have
-// been checked. Errors of queued work are reported by the next synchronisation.
+// been checked. Only the functions of which a comment says so may be NULL. Errors of queued work are reported by the next synchronisation.
 #pragma once
 
 #include <libdl/device.h>
@@ -53,15 +53,16 @@ struct Backend {
   const char* name;  // "cuda"
   const char* build_id;
   int32_t kernel_count;
-  const Kernel* kernels;  // by KernelId; NULL if it has none
+  const Kernel* kernels;  // by KernelId; NULL for each that it does not have
 
   libdl_error* (*device_count)(int32_t* count);
   libdl_error* (*properties)(int32_t device, DeviceProperties* properties);
 
   // Memory. With granule 0 the allocator takes whole segments with `allocate`; else it reserves
   // addresses and commits memory to them, in pieces of a multiple of the granule that are
-  // decommitted whole. `reserve` and `allocate` set *data to NULL when there is no more; that is
-  // not an error. NULL for the CPU, which has its own allocator.
+  // decommitted whole. The first five may be NULL: as with granule 0. `reserve` and `allocate` set
+  // *data to NULL when there is no more; that is not an error. All are NULL for the CPU, which has
+  // its own allocator.
   size_t (*granule)(int32_t device);
   libdl_error* (*reserve)(int32_t device, size_t bytes, void** data);
   libdl_error* (*commit)(int32_t device, void* at, size_t bytes, size_t piece, int32_t* granted);

@@ -80,11 +80,51 @@ const Backend& backend(int32_t type) {
   fail_unnamed(LIBDL_ERROR_DEVICE, device_name({type, 0}) + ": no backend for this device type");
 }
 
+// The rest may be NULL: without `granule` memory comes in whole segments.
+static void check_table(const Backend& b) {
+  const bool pieces = b.granule != nullptr;
+  const struct {
+    bool there;
+    const char* name;
+  } entries[] = {
+      {b.name && *b.name, "name"},
+      {b.kernels != nullptr, "kernels"},
+      {b.device_count != nullptr, "device_count"},
+      {b.properties != nullptr, "properties"},
+      {!pieces || b.reserve, "reserve"},
+      {!pieces || b.commit, "commit"},
+      {!pieces || b.decommit, "decommit"},
+      {!pieces || b.unreserve, "unreserve"},
+      {b.allocate != nullptr, "allocate"},
+      {b.free != nullptr, "free"},
+      {b.copy != nullptr, "copy"},
+      {b.fill != nullptr, "fill"},
+      {b.stream_create != nullptr, "stream_create"},
+      {b.stream_destroy != nullptr, "stream_destroy"},
+      {b.stream_query != nullptr, "stream_query"},
+      {b.stream_synchronize != nullptr, "stream_synchronize"},
+      {b.device_synchronize != nullptr, "device_synchronize"},
+      {b.event_create != nullptr, "event_create"},
+      {b.event_destroy != nullptr, "event_destroy"},
+      {b.event_record != nullptr, "event_record"},
+      {b.stream_wait != nullptr, "stream_wait"},
+      {b.event_query != nullptr, "event_query"},
+      {b.event_synchronize != nullptr, "event_synchronize"},
+      {b.event_elapsed != nullptr, "event_elapsed"},
+      {!b.host_allocate || b.host_free, "host_free"},
+  };
+  for (const auto& entry : entries)
+    if (!entry.there)
+      fail_unnamed(LIBDL_ERROR_BACKEND, "device " + std::string(b.name ? b.name : "(no name)") +
+                                            ": its table lacks " + entry.name);
+}
+
 void register_backend(const Backend& backend) {
   const int32_t type = backend.device_type;
   if (type <= 0 || type >= kDeviceTypes) {
     fail_unnamed(LIBDL_ERROR_DEVICE, "device type " + std::to_string(type) + " is unknown");
   }
+  check_table(backend);
   static Mutex mutex;
   const std::lock_guard lock(mutex);
   const Backend* const before = backends[type].load(std::memory_order_relaxed);

@@ -58,7 +58,7 @@ void write_bytes(Device device, void* to, const void* from, size_t bytes);
 void clear_bytes(Device device, void* data, size_t bytes);
 
 // Registers a kind of device; the table must stay valid. Throws Error(DEVICE) for a type or a name
-// that is taken, or if there is no more room.
+// that is taken, Error(BACKEND) for a table that lacks an entry.
 void register_backend(const Backend& backend);
 
 // A device type's number by its name (0 if unknown), and its name by number (NULL if unknown). The

@@ -177,6 +177,7 @@ const Backend& open_known(const KnownPlugin& known) {
 void open_plugin(const char* library) {
   const Opening alone("plugin_open");
   const Plugin plugin = open_tables("plugin_open", library);
+  if (plugin.provider) check_provider(*plugin.provider);  // before the device is there: all or none
   if (plugin.backend) register_backend(*plugin.backend);
   if (plugin.provider) register_provider(*plugin.provider);
   log(LogLevel::kInfo, "%s is open", library);

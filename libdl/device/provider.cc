@@ -41,7 +41,7 @@ Registered* find(std::string_view name) {
   return r;
 }
 
-void check(const Provider& p) {
+void check_table(const Provider& p) {
   if (p.device_type > 0 && p.device_type < kDeviceTypes && p.name && *p.name && p.kernels &&
       p.kernel_count == kKernels && p.struct_size >= sizeof(Provider))
     return;
@@ -50,20 +50,31 @@ void check(const Provider& p) {
                                         "this build knows");
 }
 
+// Whether it is registered already. Throws Error(BACKEND) if another one has its name.
+bool is_registered(const Provider& provider) {
+  const Registered* const known = find(provider.name);
+  if (known && known->provider != &provider)
+    fail_unnamed(LIBDL_ERROR_BACKEND,
+                 std::string("provider ") + provider.name + ": another one has this name");
+  return known != nullptr;
+}
+
 }  // namespace
 
+void check_provider(const Provider& provider) {
+  check_table(provider);
+  register_own_providers();
+  is_registered(provider);
+}
+
 void register_provider(const Provider& provider) {
-  check(provider);
+  check_table(provider);
   const bool enabled = !left_out_by_name(provider.name);
   auto fresh = std::make_unique<Registered>(&provider, enabled);
   {
     static Mutex mutex;
     const std::lock_guard lock(mutex);
-    if (const Registered* known = find(provider.name)) {
-      if (known->provider == &provider) return;
-      fail_unnamed(LIBDL_ERROR_BACKEND,
-                   std::string("provider ") + provider.name + ": another one has this name");
-    }
+    if (is_registered(provider)) return;
     Registered* const mine = fresh.release();
     for (int32_t k = 0; k < kKernels; ++k) {
       if (!provider.kernels[k].run) continue;

@@ -18,6 +18,8 @@ namespace libdl {
 // with a notice; registering one again does nothing. Throws Error(BACKEND) for a table that is not
 // a provider's.
 void register_provider(const Provider& provider);
+// Throws what register_provider would for a provider of others; the core's own come before it.
+void check_provider(const Provider& provider);
 
 // Sets whether the provider's kernels are used, from the next launch on. False if there is no such
 // provider.

@@ -20,12 +20,35 @@ static void what_is_no_plugin_is_refused(void) {
       "plugin_open: libm.so.6 is no libdl plugin (it lacks libdl_backend_open and "
       "libdl_provider_open)");
   BAD_CODE(libdl_plugin_open(""), BACKEND);
-  BAD_BEGINS(libdl_plugin_open(OTHER_BUILD), BACKEND,
-             "plugin_open: " OTHER_BUILD " is of build of another time, wanted ");
+  BAD_BEGINS(libdl_plugin_open(REFUSED "other_build.so"), BACKEND,
+             "plugin_open: " REFUSED "other_build.so is of build of another time, wanted ");
+  for (int k = 0; k < 2; ++k)
+    BAD(libdl_plugin_open(REFUSED "lacking.so"), BACKEND,
+        "device abacus: its table lacks allocate");
   BAD(libdl_provider_set_enabled("rotations", 1), VALUE,
       "provider_set_enabled: argument 1 (name) is \"rotations\", wanted a provider: a plugin's, "
       "or \"winograd\"");
   BAD_CODE(libdl_provider_set_enabled(NULL, 1), NULL);
+}
+
+/* Before the first convolution, which is when the library's own is needed: one that comes first
+ * must not take its name. */
+static void the_name_of_the_own_provider_is_taken(void) {
+  const int64_t shape[] = {1, 4, 16, 16}, window[] = {4, 4, 3, 3};
+  libdl_tensor *x, *w, *y;
+  for (int k = 0; k < 2; ++k)
+    BAD(libdl_plugin_open(REFUSED "namesake.so"), BACKEND,
+        "provider winograd: another one has this name");
+  CHECK(libdl_device_type_named("abacus") == 0); /* nothing of it is there */
+  GOOD(libdl_ones(shape, 4, LIBDL_DTYPE_FLOAT32, NULL, &x));
+  GOOD(libdl_ones(window, 4, LIBDL_DTYPE_FLOAT32, NULL, &w));
+  GOOD(libdl_conv2d(x, w, NULL, (int64_t[]){1, 1}, 2, (int64_t[]){0, 0}, 2, (int64_t[]){1, 1}, 2, 1,
+                    &y));
+  CHECK(total(y) == 4 * 14 * 14 * 36);
+  GOOD(libdl_provider_set_enabled("winograd", 1));
+  libdl_tensor_release(x);
+  libdl_tensor_release(w);
+  libdl_tensor_release(y);
 }
 
 static void devices_have_names(void) {
@@ -98,6 +121,7 @@ static void a_device_comes_with_its_plugin(void) {
 }
 
 int main(void) {
+  the_name_of_the_own_provider_is_taken(); /* first: others look for the own provider */
   what_is_no_plugin_is_refused();
   devices_have_names();
   a_provider_does_what_it_serves();

@@ -93,6 +93,10 @@ const Backend& fake_backend() {
       std::memcpy(to, from, bytes);
       return answer();
     };
+    b.fill = [](int32_t, void* to, int32_t byte, size_t bytes, void*) -> libdl_error* {
+      std::memset(to, byte, bytes);
+      return answer();
+    };
     b.stream_create = [](int32_t, int32_t, void** stream) -> libdl_error* {
       ++fake.streams;
       *stream = &fake.streams;
@@ -173,6 +177,55 @@ TEST(Device, ATypeOrNameThatIsTakenIsRefused) {
   second.name = "cpu";
   EXPECT_EQ(message_of([&] { register_backend(second); }, LIBDL_ERROR_DEVICE),
             "device name cpu is taken by device type 1");
+}
+
+// What register_backend says of a table without this entry.
+template <class T>
+std::string refusal_without(T Backend::* entry) {
+  static Backend lacking;
+  lacking = fake_backend();
+  lacking.device_type = kFake + 7;
+  lacking.name = "lame";
+  lacking.granule = [](int32_t) -> size_t { return 512; };
+  lacking.reserve = lacking.allocate;
+  lacking.commit = [](int32_t, void*, size_t, size_t, int32_t*) -> libdl_error* { return nullptr; };
+  lacking.decommit = lacking.unreserve = [](int32_t, void*, size_t) {};
+  lacking.host_allocate = lacking.allocate;
+  lacking.host_free = lacking.free;
+  lacking.*entry = nullptr;
+  return message_of([] { register_backend(lacking); }, LIBDL_ERROR_BACKEND);
+}
+
+TEST(Device, ATableThatLacksAnEntryIsRefused) {
+  EXPECT_EQ(refusal_without(&Backend::name), "device (no name): its table lacks name");
+#define EXPECT_NEEDED(entry) \
+  EXPECT_EQ(refusal_without(&Backend::entry), "device lame: its table lacks " #entry)
+  EXPECT_NEEDED(kernels);
+  EXPECT_NEEDED(device_count);
+  EXPECT_NEEDED(properties);
+  EXPECT_NEEDED(reserve);
+  EXPECT_NEEDED(commit);
+  EXPECT_NEEDED(decommit);
+  EXPECT_NEEDED(unreserve);
+  EXPECT_NEEDED(allocate);
+  EXPECT_NEEDED(free);
+  EXPECT_NEEDED(copy);
+  EXPECT_NEEDED(fill);
+  EXPECT_NEEDED(stream_create);
+  EXPECT_NEEDED(stream_destroy);
+  EXPECT_NEEDED(stream_query);
+  EXPECT_NEEDED(stream_synchronize);
+  EXPECT_NEEDED(device_synchronize);
+  EXPECT_NEEDED(event_create);
+  EXPECT_NEEDED(event_destroy);
+  EXPECT_NEEDED(event_record);
+  EXPECT_NEEDED(stream_wait);
+  EXPECT_NEEDED(event_query);
+  EXPECT_NEEDED(event_synchronize);
+  EXPECT_NEEDED(event_elapsed);
+  EXPECT_NEEDED(host_free);
+#undef EXPECT_NEEDED
+  EXPECT_EQ(device_count(kFake + 7), 0);
 }
 
 TEST(Device, AMissingPluginIsNamed) {
