@@ -24,7 +24,7 @@ inline const Tensor& live_tensor(const char* function, int argument, const char*
 
 // An array of handles with 0 to `most` entries, not copied.
 TensorSpan live_tensors(const char* function, int argument, const char* name,
-                        const libdl_tensor* const* items, int64_t count, int64_t most = INT32_MAX,
-                        bool entries_may_be_null = false);
+                        const libdl_tensor* const* items, int64_t count,
+                        int64_t most = kMostEntries, bool entries_may_be_null = false);
 
 }  // namespace libdl::capi

@@ -228,9 +228,11 @@ void refuse_kind(OpId op, int argument, const void* handle, const char* wanted) 
   refuse(op, argument, LIBDL_ERROR_KIND, "is " + kind_of(handle), wanted);
 }
 
-void refuse_count(OpId op, int argument, int64_t count) {
-  refuse(op, argument, LIBDL_ERROR_VALUE, "has the length " + std::to_string(count),
-         "one that is not negative");
+void refuse_count(OpId op, int argument, int64_t count, int64_t most) {
+  const bool more_than_dimensions = count > 0 && most == kMaxDims;
+  refuse(op, argument, more_than_dimensions ? LIBDL_ERROR_INDEX : LIBDL_ERROR_VALUE,
+         "has the length " + std::to_string(count),
+         count < 0 ? "one that is not negative" : "0 to " + std::to_string(most));
 }
 
 void check_length(OpId op, int argument, int64_t count) {
@@ -261,9 +263,10 @@ std::string_view in_text(const char* function, int argument, const char* name, c
                          int64_t length) {
   if (!text) fail_argument(LIBDL_ERROR_NULL, function, argument, name, "is NULL", "text");
   if (length == -1) return text;
-  if (length < 0)
+  if (!is_count(length))
     fail_argument(LIBDL_ERROR_VALUE, function, argument, name,
-                  "has the length " + std::to_string(length), "one that is not negative, or -1");
+                  "has the length " + std::to_string(length),
+                  length < 0 ? "one that is not negative, or -1" : "0 to 2147483647, or -1");
   return {text, static_cast<size_t>(length)};
 }
 
@@ -275,7 +278,7 @@ void check_tensor(const char* function, int argument, const char* name,
 TensorSpan live_tensors(const char* function, int argument, const char* name,
                         const libdl_tensor* const* items, int64_t count, int64_t most,
                         bool entries_may_be_null) {
-  if (count < 0 || count > most)
+  if (!is_count(count, most))
     fail_argument(LIBDL_ERROR_VALUE, function, argument, name,
                   "has the length " + std::to_string(count), "0 to " + std::to_string(most));
   if (count) not_null(function, argument, name, items, "an array");
@@ -326,8 +329,8 @@ void check_handles(const OpEntry& entry, const libdl_value* arguments) {
     const int64_t count = of_tensors ? value.held.tensors.count : value.held.integers.count;
     const void* const items =
         of_tensors ? static_cast<const void*>(value.held.tensors.items) : value.held.integers.items;
-    if (count < 0 || (count && !items))
-      fail_argument(count < 0 ? LIBDL_ERROR_VALUE : LIBDL_ERROR_NULL, entry.name, i + 1,
+    if (!is_count(count) || (count && !items))
+      fail_argument(is_count(count) ? LIBDL_ERROR_NULL : LIBDL_ERROR_VALUE, entry.name, i + 1,
                     argument.name, "is no array of " + std::to_string(count), "");
     for (int64_t k = 0; of_tensors && k < count; ++k) {
       const libdl_tensor* const item = value.held.tensors.items[k];

@@ -94,7 +94,14 @@ LIBDL_NORETURN [[gnu::cold]] void refuse_entry(OpId op, int argument, int64_t en
                                                const libdl_tensor* handle);
 LIBDL_NORETURN [[gnu::cold]] void refuse_kind(OpId op, int argument, const void* handle,
                                               const char* wanted);
-LIBDL_NORETURN [[gnu::cold]] void refuse_count(OpId op, int argument, int64_t count);
+// The number of entries or bytes that a caller gave with a pointer: more than this are a mistake in
+// the program, and are refused before the first is read.
+constexpr int64_t kMostEntries = INT32_MAX;
+inline bool is_count(int64_t count, int64_t most = kMostEntries) {
+  return static_cast<uint64_t>(count) <= static_cast<uint64_t>(most);
+}
+LIBDL_NORETURN [[gnu::cold]] void refuse_count(OpId op, int argument, int64_t count,
+                                               int64_t most = kMostEntries);
 // Throws for a list of integers that no call could use, before any of them is read.
 [[gnu::cold]] void check_length(OpId op, int argument, int64_t count);
 LIBDL_NORETURN [[gnu::cold]] void refuse_dim(OpId op, int argument, int64_t dim);
@@ -145,8 +152,10 @@ inline Into in_destination(OpId op, int argument, libdl_tensor* const& handle, c
 
 inline TensorSpan in_tensors(OpId op, int argument, const libdl_tensor* const* items, int64_t count,
                              bool nullable_entries) {
-  if (count < 0) [[unlikely]]
-    refuse_count(op, argument, count);
+  // Entries may be missing where there is one for each dimension.
+  const int64_t most = nullable_entries ? kMaxDims : kMostEntries;
+  if (!is_count(count, most)) [[unlikely]]
+    refuse_count(op, argument, count, most);
   if (!items && count) [[unlikely]]
     refuse_null(op, argument, "an array");
   for (int64_t i = 0; i < count; ++i) {
@@ -198,7 +207,7 @@ inline std::string_view in_string(OpId op, int argument, const char* text, int64
   if (!text) [[unlikely]]
     refuse_null(op, argument, "text");
   if (length == -1) return text;
-  if (length < 0) [[unlikely]]
+  if (!is_count(length)) [[unlikely]]
     refuse_count(op, argument, length);
   return {text, static_cast<size_t>(length)};
 }

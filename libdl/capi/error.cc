@@ -36,7 +36,7 @@ libdl_error* libdl_error_new(libdl_error_code code, const char* message, int64_t
   try {
     size_t length = 0;
     if (message && message_length == -1) length = std::strlen(message);
-    if (message && message_length > 0) length = static_cast<size_t>(message_length);
+    if (message && is_count(message_length)) length = static_cast<size_t>(message_length);
     Error error(known(code), length ? std::string(message, length) : std::string());
     if (!error.object().is_static) {
       error.object().payload = payload;

@@ -46,7 +46,7 @@ File checked(const char* function, const libdl_file* file) {
 
 void check_count(const char* function, int argument, const char* name, int64_t count,
                  int64_t most = INT32_MAX) {
-  if (count < 0 || count > most)
+  if (!is_count(count, most))
     fail_argument(LIBDL_ERROR_VALUE, function, argument, name,
                   "has the length " + std::to_string(count),
                   most == INT32_MAX ? "0 to 2147483647" : "one that is not negative");
@@ -171,7 +171,7 @@ const int64_t* libdl_file_shape(const libdl_file* file, int64_t index) {
 }
 
 int64_t libdl_file_find(const libdl_file* file, const char* name, int64_t name_length) {
-  if (!is_file(file) || !name || name_length < -1) return -1;
+  if (!is_file(file) || !name || (name_length != -1 && !is_count(name_length))) return -1;
   const std::string_view wanted =
       name_length == -1 ? name : std::string_view(name, static_cast<size_t>(name_length));
   const std::optional<size_t> found = file->header.find(wanted);

@@ -41,6 +41,90 @@ static libdl_value value_for(libdl_op op, int32_t k, libdl_tensor *const *x) {
   return value;
 }
 
+/* Each list of tensors and each text of each operator, with an entry or a character behind the end
+ * of the page. `text`: the page's last character. */
+static int32_t refuse_in_pointers(int64_t count, const char *text) {
+  const int64_t shape[] = {2, 3};
+  libdl_tensor *x;
+  libdl_tensor **const listed = (libdl_tensor **)list;
+  GOOD(libdl_ones(shape, 2, LIBDL_DTYPE_FLOAT64, NULL, &x));
+  int32_t pointers = 0;
+  for (libdl_op op = 0; op < libdl_op_count(); ++op) {
+    if (!libdl_op_has_new(op)) continue;
+    const int32_t arguments = libdl_op_argument_count(op);
+    for (int32_t k = 0; k < arguments; ++k) {
+      const libdl_value_type type = libdl_op_argument_type(op, k);
+      if (type != LIBDL_VALUE_TENSORS && type != LIBDL_VALUE_STRING) continue;
+      libdl_value values[32], results[8];
+      *list = 1;
+      for (int32_t i = 0; i < arguments; ++i) values[i] = value_for(op, i, &x);
+      if (type == LIBDL_VALUE_TENSORS) {
+        *listed = x;
+        values[k].held.tensors.items = LIBDL_READ_ONLY(listed);
+        values[k].held.tensors.count = count;
+      } else {
+        values[k].held.string.text = text;
+        values[k].held.string.length = count;
+      }
+      libdl_error *const error =
+          libdl_op_call(op, values, arguments, results, libdl_op_result_count(op));
+      /* Where there is one for each dimension, more than a tensor can have are an index's mistake.
+       */
+      const int per_dimension = !strcmp(libdl_op_argument_name(op, k), "indices");
+      const int32_t wanted = per_dimension ? LIBDL_ERROR_INDEX : LIBDL_ERROR_VALUE;
+      if (libdl_error_get_code(error) != wanted || libdl_error_get_argument(error) != k + 1 ||
+          !strstr(libdl_error_get_message(error), ") has the length ")) {
+        fprintf(stderr, "%s: %s of %lld: %s\n", libdl_op_name(op), libdl_op_argument_name(op, k),
+                (long long)count, error ? libdl_error_get_message(error) : "taken");
+        ++failures;
+      }
+      libdl_error_release(error);
+      ++pointers;
+    }
+  }
+  libdl_tensor_release(x);
+  *list = 1;
+  return pointers;
+}
+
+static void functions_with_texts(const char *text) {
+  libdl_op op = -1;
+  libdl_file *file = NULL;
+  BAD(libdl_op_find(text, INT64_MAX, &op), VALUE,
+      "op_find: argument 1 (name) has the length 9223372036854775807, wanted 0 to 2147483647, or "
+      "-1");
+  BAD_CODE(libdl_op_find(text, (int64_t)INT32_MAX + 1, &op), VALUE);
+  BAD_CODE(libdl_op_register(text, INT64_MAX, &op), VALUE);
+  BAD_CODE(libdl_file_open(text, INT64_MAX, NULL, &file), VALUE);
+  BAD_CODE(libdl_profiler_range_push(text, INT64_MAX), VALUE);
+  libdl_error *const error = libdl_error_new(LIBDL_ERROR_VALUE, text, INT64_MAX, NULL, NULL);
+  CHECK(libdl_error_get_code(error) == LIBDL_ERROR_VALUE);
+  CHECK(strcmp(libdl_error_get_message(error), "") == 0);
+  libdl_error_release(error);
+  CHECK(op == -1 && !file);
+}
+
+static void joins_and_indices(void) {
+  const int64_t shape[] = {2, 3};
+  libdl_tensor *x, *out = NULL;
+  libdl_tensor **const listed = (libdl_tensor **)list;
+  GOOD(libdl_ones(shape, 2, LIBDL_DTYPE_FLOAT64, NULL, &x));
+  *listed = x;
+  BAD(libdl_cat(LIBDL_READ_ONLY(listed), INT64_MAX, 0, &out), VALUE,
+      "cat: argument 1 (tensors) has the length 9223372036854775807, wanted 0 to 2147483647");
+  BAD(libdl_stack(LIBDL_READ_ONLY(listed), (int64_t)INT32_MAX + 1, 0, &out), VALUE,
+      "stack: argument 1 (tensors) has the length 2147483648, wanted 0 to 2147483647");
+  BAD_CODE(libdl_cat_into(LIBDL_READ_ONLY(listed), INT64_MAX, 0, x), VALUE);
+  BAD_CODE(libdl_einsum("ii", 2, LIBDL_READ_ONLY(listed), INT64_MAX, &out), VALUE);
+  BAD(libdl_index(x, LIBDL_READ_ONLY(listed), INT32_MAX, &out), INDEX,
+      "index: argument 2 (indices) has the length 2147483647, wanted 0 to 64");
+  BAD_CODE(libdl_index(x, LIBDL_READ_ONLY(listed), 65, &out), INDEX);
+  BAD_CODE(libdl_index(x, LIBDL_READ_ONLY(listed), -1, &out), VALUE);
+  CHECK(!out);
+  libdl_tensor_release(x);
+  *list = 1;
+}
+
 /* Each list of each operator, with `count` entries. */
 static int32_t refuse_in_operators(int64_t count) {
   const int64_t shape[] = {2, 3};
@@ -109,6 +193,11 @@ int main(void) {
   make_list();
   CHECK(refuse_in_operators(INT32_MAX) > 100);
   CHECK(refuse_in_operators(129) > 100);
+  const char *const text = (const char *)(list + 1) - 1;
+  CHECK(refuse_in_pointers(INT64_MAX, text) > 20);
+  CHECK(refuse_in_pointers((int64_t)INT32_MAX + 1, text) > 20);
+  functions_with_texts(text);
+  joins_and_indices();
   other_functions();
   return failures ? EXIT_FAILURE : EXIT_SUCCESS;
 }
