@@ -16,12 +16,12 @@
  *    exclusive        no other thread may use the written object during the call
  *    thread-local     acts on the calling thread's state
  *
- *  A live handle of the wrong kind is the error KIND, even if a callback returned it; functions
- *  that return nothing or the handle itself ignore it and write a log message.
+ *  A live handle of the wrong kind is the error KIND; one that a callback returned may be TYPE or
+ *  CALLBACK instead. Functions that return nothing or the handle itself ignore it, and log that.
  *
- *  Callbacks must not throw C++ exceptions. An exception that escapes from a callback that returns
- *  an error becomes the error INTERNAL; one that escapes from another callback (a destroy, a
- *  handler) is caught and dropped.
+ *  Callbacks must not throw C++ exceptions. One on which a result depends, or a site hook, fails
+ *  its call with INTERNAL (OUT_OF_MEMORY: std::bad_alloc); an interruption callback stops it. The
+ *  exception of any other callback (a destroy, a handler) is caught and dropped.
  */
 #ifndef LIBDL_ABI_H
 #define LIBDL_ABI_H

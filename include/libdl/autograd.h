@@ -154,7 +154,8 @@ enum {
   LIBDL_HOOK_TENSOR = 0,     /**< the gradient of one tensor; runs first */
   LIBDL_HOOK_NODE_PRE = 1,   /**< all gradients that arrive at a node */
   LIBDL_HOOK_NODE_POST = 2,  /**< all gradients that leave a node; a leaf's are none */
-  LIBDL_HOOK_ACCUMULATED = 3 /**< after a leaf's .grad changed; gets the leaf itself */
+  LIBDL_HOOK_ACCUMULATED = 3 /**< after a leaf's .grad changed; gets the leaf itself, which it must
+                                  leave in its place: else the pass fails with VALUE */
 };
 
 /** Registers a hook on a tensor (TENSOR, ACCUMULATED) or a node (NODE_PRE, NODE_POST); hooks of one

@@ -22,8 +22,8 @@ LIBDL_BEGIN
  *  out     new, contiguous
  *
  *  Gradient: none; the result carries no history.
- *  Errors: SHAPE (a negative size or more than 64 dimensions), OVERFLOW (the size in bytes exceeds
- *  63 bits), DTYPE (no dtype), DEVICE (no such device).
+ *  Errors: VALUE (a negative size), SHAPE (more than 64 dimensions), OVERFLOW (the size in bytes
+ *  exceeds 63 bits), DTYPE (no dtype), DEVICE (no such device).
  *  Threads: concurrent-read.
  *  Python: empty(*size, dtype=None, device=None) [function, leaf]
  */
@@ -41,8 +41,9 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_empty(const int64_t *shape, int32_t
  *  out      new, with storage for the farthest element
  *
  *  Gradient: none; the result carries no history.
- *  Errors: SHAPE (a negative size or stride, more than 64 dimensions, or differing numbers of
- *  them), OVERFLOW (the size in bytes exceeds 63 bits), DTYPE (no dtype), DEVICE (no such device).
+ *  Errors: VALUE (a negative size or stride), SHAPE (more than 64 dimensions, or differing numbers
+ *  of sizes and strides), OVERFLOW (the size in bytes exceeds 63 bits), DTYPE (no dtype), DEVICE
+ *  (no such device).
  *  Threads: concurrent-read.
  *  Python: empty_strided(size, strides, *, dtype=None, device=None) [function, leaf]
  */
@@ -58,8 +59,8 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_empty_strided(
  *  out     new, contiguous
  *
  *  Gradient: none; the result carries no history.
- *  Errors: SHAPE (a negative size or more than 64 dimensions), OVERFLOW (the size in bytes exceeds
- *  63 bits), DTYPE (no dtype), DEVICE (no such device).
+ *  Errors: VALUE (a negative size), SHAPE (more than 64 dimensions), OVERFLOW (the size in bytes
+ *  exceeds 63 bits), DTYPE (no dtype), DEVICE (no such device).
  *  Threads: concurrent-read.
  *  Python: zeros(*size, dtype=None, device=None) [function, leaf]
  */
@@ -82,8 +83,8 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_zeros_into(const int64_t *shape, in
  *  out     new, contiguous
  *
  *  Gradient: none; the result carries no history.
- *  Errors: SHAPE (a negative size or more than 64 dimensions), OVERFLOW (the size in bytes exceeds
- *  63 bits), DTYPE (no dtype), DEVICE (no such device).
+ *  Errors: VALUE (a negative size), SHAPE (more than 64 dimensions), OVERFLOW (the size in bytes
+ *  exceeds 63 bits), DTYPE (no dtype), DEVICE (no such device).
  *  Threads: concurrent-read.
  *  Python: ones(*size, dtype=None, device=None) [function, leaf]
  */
@@ -108,9 +109,9 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_ones_into(const int64_t *shape, int
  *  out         new, contiguous
  *
  *  Gradient: none; the result carries no history.
- *  Errors: SHAPE (a negative size or more than 64 dimensions, or fill_value is not 0-d), OVERFLOW
- *  (the size in bytes exceeds 63 bits), DTYPE (no dtype; a complex number and a real dtype),
- *  DEVICE (no such device).
+ *  Errors: VALUE (a negative size), SHAPE (more than 64 dimensions, or fill_value is not 0-d),
+ *  OVERFLOW (the size in bytes exceeds 63 bits), DTYPE (no dtype; a complex number and a real
+ *  dtype), DEVICE (no such device).
  *  Threads: concurrent-read.
  *  Python: full(size, fill_value, *, dtype=None, device=None) [function, leaf]
  */
@@ -189,7 +190,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_linspace_into(
  *  out     new, n by m
  *
  *  Gradient: none; the result carries no history.
- *  Errors: SHAPE (n or m is negative), OVERFLOW (the size in bytes exceeds 63 bits), DTYPE (no
+ *  Errors: VALUE (n or m is negative), OVERFLOW (the size in bytes exceeds 63 bits), DTYPE (no
  *  dtype), DEVICE (no such device).
  *  Threads: concurrent-read.
  *  Python: eye(n, m=None, *, dtype=None, device=None) [function, leaf]

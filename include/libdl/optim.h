@@ -297,21 +297,23 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_total_norm(const libdl_tensor *cons
                                                         LIBDL_NEW libdl_tensor **out);
 
 /** Scales gradients in place by min(1, max_norm / (norm + 1e-6)), where norm is the p-norm of all
- *  elements together. norm_type: 2, any positive number, or infinity. out: the norm before
- *  clipping, 0-d. error_if_nonfinite: a norm that is NaN or infinite is the error VALUE, and
- *  nothing is scaled. */
+ *  elements together. max_norm: 0 or more and finite, else the error VALUE. norm_type: 2, any
+ *  positive number, or infinity. out: the norm before clipping, 0-d. error_if_nonfinite: a norm
+ *  that is NaN or infinite is the error VALUE, and nothing is scaled. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_clip_grad_norm(libdl_tensor *const *grads,
                                                             int64_t count, double max_norm,
                                                             double norm_type,
                                                             libdl_bool error_if_nonfinite,
                                                             LIBDL_NEW libdl_tensor **out);
 
-/** Scales gradients in place by min(1, max_norm / (total_norm + 1e-6)). total_norm: one element. */
+/** Scales gradients in place by min(1, max_norm / (total_norm + 1e-6)). max_norm: 0 or more and
+ *  finite, else the error VALUE. total_norm: one element. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_clip_grads_with_norm(libdl_tensor *const *grads,
                                                                   int64_t count, double max_norm,
                                                                   const libdl_tensor *total_norm);
 
-/** Clamps every element of the gradients to [-clip_value, clip_value], in place. */
+/** Clamps every element of the gradients to [-clip_value, clip_value], in place. clip_value: 0 or
+ *  more and finite, else the error VALUE. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_clip_grad_value(libdl_tensor *const *grads,
                                                              int64_t count, double clip_value);
 

@@ -66,7 +66,7 @@ LIBDL_API libdl_dtype libdl_default_dtype(void);
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_set_default_dtype(libdl_dtype dtype);
 
 /** The device of results when no argument determines it.
- *  Errors: DEVICE (no such device, or its backend is missing).
+ *  Errors: NULL, DEVICE (no such device), BACKEND (its plugin cannot be opened).
  *  Threads: thread-local. */
 LIBDL_API libdl_device libdl_default_device(void);
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_set_default_device(const libdl_device *device);

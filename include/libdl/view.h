@@ -19,8 +19,8 @@ LIBDL_BEGIN
  *  out    a view of input
  *
  *  Gradient: any order, forward mode.
- *  Errors: SHAPE (a different number of elements, two sizes of -1 or one below -1, strides that
- *  would need a copy: see libdl_reshape).
+ *  Errors: VALUE (two sizes of -1 or one below -1), SHAPE (a different number of elements, strides
+ *  that would need a copy: see libdl_reshape).
  *  Threads: concurrent-read.
  *  Python: view(input, *shape) [method]
  */
@@ -51,7 +51,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_view_dtype(const libdl_tensor *inpu
  *  out    a view of input, or new and contiguous
  *
  *  Gradient: any order, forward mode.
- *  Errors: SHAPE (a different number of elements, two sizes of -1 or one below -1).
+ *  Errors: VALUE (two sizes of -1 or one below -1), SHAPE (a different number of elements).
  *  Threads: concurrent-read.
  *  Python: reshape(input, shape) [function]
  *  Python: reshape(input, *shape) [method]
@@ -195,8 +195,8 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_select(const libdl_tensor *input, i
  *  out     a view of input
  *
  *  Gradient: any order, forward mode.
- *  Errors: INDEX (dim or start out of range, or the range passes the end), SHAPE (0-d input), VALUE
- *  (length is negative).
+ *  Errors: INDEX (dim or start out of range, a negative length, or the range passes the end), SHAPE
+ *  (0-d input).
  *  Threads: concurrent-read.
  *  Python: narrow(input, dim, start, length) [function, method]
  */
@@ -280,7 +280,8 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_flatten(const libdl_tensor *input, 
  *  out    a view of input
  *
  *  Gradient: any order, forward mode.
- *  Errors: INDEX (dim out of range), SHAPE (the product differs, no sizes, two of -1).
+ *  Errors: INDEX (dim out of range), SHAPE (the product differs, no sizes), VALUE (two sizes of -1
+ *  or one below -1).
  *  Threads: concurrent-read.
  *  Python: unflatten(input, dim, sizes) [function, method]
  */
@@ -297,8 +298,8 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_unflatten(const libdl_tensor *input
  *  out             a view of input
  *
  *  Gradient: any order, forward mode, also where elements overlap.
- *  Errors: SHAPE (a negative size or stride, or differing numbers of them), INDEX (an element lies
- *  outside the storage, or storage_offset is negative).
+ *  Errors: VALUE (a negative size or stride, or an element lies outside the storage), SHAPE
+ *  (differing numbers of sizes and strides).
  *  Threads: concurrent-read.
  *  Python: as_strided(input, size, stride, storage_offset=None) [function, method]
  */
@@ -396,7 +397,8 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_split(const libdl_tensor *input, in
  *  out          a new list of views of input
  *
  *  Gradient: any order, forward mode.
- *  Errors: INDEX (dim out of range), SHAPE (0-d input), VALUE (another sum, or a negative size).
+ *  Errors: INDEX (dim out of range), SHAPE (0-d input, another sum, or a negative
+ *  size).
  *  Threads: concurrent-read.
  *  Python: split(input, split_size_or_sections, dim=0) [function, method]
  *  Python: split_with_sizes(input, split_sizes, dim=0) [function, method]

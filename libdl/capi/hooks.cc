@@ -37,14 +37,25 @@ struct CallbackHook final : GradHook {
   }
   void end() noexcept override { owner.reset(); }
   void run(std::span<Tensor> gradients, std::span<const Tensor> incoming) override {
+    if (kind == LIBDL_HOOK_ACCUMULATED) return show_leaf();
+    call(gradients, incoming);
+  }
+
+ private:
+  // The reference in the array is the callback's to exchange, as a gradient is; the leaf is not.
+  void show_leaf() {
+    Tensor shown = leaf->share_leaf();
+    if (!shown.defined()) return;
+    const libdl_tensor* const given = shown.get();
+    call({&shown, 1}, {});
+    if (shown.get() == given) return;
+    fail(LIBDL_ERROR_VALUE, "accumulate",
+         std::string("a hook put ") + (shown.defined() ? "another tensor" : "no tensor") +
+             " in place 1, wanted the leaf, which it cannot replace");
+  }
+
+  void call(std::span<Tensor> gradients, std::span<const Tensor> incoming) {
     const ScopePause outside(true);
-    if (kind == LIBDL_HOOK_ACCUMULATED) {
-      Tensor x = leaf->share_leaf();
-      if (!x.defined()) return;
-      libdl_tensor* handle = x.get();
-      check_returned("hook", fn(owner->ctx(), &handle, 1, nullptr, 0));
-      return;
-    }
     // Tensor is one pointer: the array goes out as it is. What comes back is taken over before
     // anything can throw.
     auto* const handles = reinterpret_cast<libdl_tensor**>(gradients.data());

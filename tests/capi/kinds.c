@@ -315,6 +315,10 @@ int main(void) {
     check(through_hook(LIBDL_HOOK_ACCUMULATED, hook), CALLBACKS + 1, kind);
   }
   as_error = 0;
+  for (int kind = 1; kind < KINDS; ++kind) {
+    given = handles[kind];
+    check(through_hook(LIBDL_HOOK_ACCUMULATED, hook), CALLBACKS + 1, kind);
+  }
   answer_lists();
   structs();
   libdl_memory_get_live(after, after + 1, after + 2, after + 3);

@@ -78,6 +78,73 @@ static libdl_error *unpack_number(void *ctx, void *packed, libdl_tensor **value)
   return libdl_number_f64(1, value);
 }
 
+/* VALUE where the size itself is wrong, as the headers say; SHAPE where it does not fit others. */
+static void negative_sizes(void) {
+  const int64_t negative[] = {2, -3}, sizes[] = {1, 2}, twice[] = {-1, -1}, far = 1000;
+  libdl_tensor *const x = filled(2, LIBDL_DTYPE_FLOAT32);
+  libdl_tensor *out = NULL;
+  libdl_tensor_list *list = NULL;
+  BAD_CODE(libdl_empty(negative, 2, LIBDL_DTYPE_NONE, NULL, &out), VALUE);
+  BAD_CODE(libdl_zeros(negative, 2, LIBDL_DTYPE_NONE, NULL, &out), VALUE);
+  BAD_CODE(libdl_ones(negative, 2, LIBDL_DTYPE_NONE, NULL, &out), VALUE);
+  BAD_CODE(libdl_empty_strided(negative, 2, sizes, 2, LIBDL_DTYPE_NONE, NULL, &out), VALUE);
+  BAD_CODE(libdl_empty_strided(sizes, 2, negative, 2, LIBDL_DTYPE_NONE, NULL, &out), VALUE);
+  BAD_CODE(libdl_empty_strided(sizes, 2, sizes, 1, LIBDL_DTYPE_NONE, NULL, &out), SHAPE);
+  BAD_CODE(libdl_eye(-1, NULL, LIBDL_DTYPE_NONE, NULL, &out), VALUE);
+  BAD_CODE(libdl_as_strided(x, negative, 2, sizes, 2, NULL, &out), VALUE);
+  BAD_CODE(libdl_as_strided(x, sizes, 2, negative, 2, NULL, &out), VALUE);
+  BAD_CODE(libdl_as_strided(x, sizes, 2, sizes, 2, &far, &out), VALUE);
+  BAD_CODE(libdl_as_strided(x, sizes, 2, sizes, 1, NULL, &out), SHAPE);
+  BAD_CODE(libdl_view(x, negative, 2, &out), VALUE);
+  BAD_CODE(libdl_view(x, twice, 2, &out), VALUE);
+  BAD_CODE(libdl_reshape(x, negative, 2, &out), VALUE);
+  BAD_CODE(libdl_unflatten(x, 0, twice, 2, &out), VALUE);
+  BAD_CODE(libdl_expand(x, negative, 2, &out), SHAPE);
+  BAD_CODE(libdl_rand(negative, 2, NULL, LIBDL_DTYPE_NONE, NULL, &out), SHAPE);
+  BAD_CODE(libdl_narrow(x, 0, 0, -1, &out), INDEX);
+  BAD_CODE(libdl_split_with_sizes(x, negative, 2, 0, &list), SHAPE);
+  CHECK(!out && !list);
+  libdl_tensor_release(x);
+}
+
+/* What a hook on a leaf leaves in the leaf's place. */
+static libdl_tensor *left_in_place;
+static libdl_error *exchange(void *ctx, libdl_tensor **gradients, int64_t count,
+                             libdl_tensor *const *incoming, int64_t incoming_count) {
+  (void)ctx, (void)incoming, (void)incoming_count;
+  CHECK(count == 1);
+  libdl_tensor_release(gradients[0]);
+  gradients[0] = left_in_place ? libdl_tensor_retain(left_in_place) : NULL;
+  return NULL;
+}
+
+/* The leaf cannot be replaced, and nothing is released too often or never. */
+static void leaf_hooks(void) {
+  libdl_tensor *const x = leaf(), *const other = filled(2, LIBDL_DTYPE_FLOAT32);
+  libdl_tensor *loss;
+  libdl_hook *hook;
+  GOOD(libdl_tensor_add_hook(x, LIBDL_HOOK_ACCUMULATED, exchange, NULL, NULL, &hook));
+  for (int k = 0; k < 3; ++k) {
+    const uint32_t before = libdl_tensor_use_count(x), others = libdl_tensor_use_count(other);
+    left_in_place = k == 0 ? x : k == 1 ? other : NULL;
+    GOOD(libdl_sum(x, NULL, 0, 0, LIBDL_DTYPE_NONE, &loss));
+    libdl_error *const error = libdl_backward(LIBDL_READ_ONLY(&loss), 1, NULL, 0, NULL, 0, NULL);
+    libdl_tensor_release(loss);
+    if (k == 0) GOOD(error);
+    if (k == 1)
+      BAD(error, VALUE,
+          "accumulate: a hook put another tensor in place 1, wanted the leaf, which it cannot "
+          "replace");
+    if (k == 2)
+      BAD(error, VALUE,
+          "accumulate: a hook put no tensor in place 1, wanted the leaf, which it cannot replace");
+    CHECK(libdl_tensor_use_count(x) == before && libdl_tensor_use_count(other) == others);
+  }
+  libdl_hook_release(hook);
+  libdl_tensor_release(x);
+  libdl_tensor_release(other);
+}
+
 static void hooks(void) {
   libdl_tensor *x = leaf(), *plain = filled(2, LIBDL_DTYPE_FLOAT32), *y;
   libdl_hook *hook;
@@ -433,6 +500,8 @@ static void states(void) {
 
 int main(void) {
   items();
+  negative_sizes();
+  leaf_hooks();
   hooks();
   functions();
   forward_mode();
