@@ -51,6 +51,8 @@ static void tell_set_up() {
     tell_ignored("LIBDL_MEMORY_LIMIT", text, "bytes, or a number with K, M, G or T");
   if (const char* text = std::getenv("LIBDL_MEMORY_KEEP"); text && !is_kept_at_most(text))
     tell_ignored("LIBDL_MEMORY_KEEP", text, "0, bytes, or a number with K, M, G or T");
+  if (const char* text = std::getenv("LIBDL_DEBUG_HANDLES"); text && !handles_are_watched)
+    tell_ignored("LIBDL_DEBUG_HANDLES", text, "1");
   for_each_other_name(tell_unknown, nullptr);
 }
 

@@ -12,7 +12,7 @@
 using namespace libdl;
 
 libdl_mapping::libdl_mapping(const Tensor& x, bool writing)
-    : Counted(Tag::kMapping), writes(writing) {
+    : Handle(Tag::kMapping), writes(writing) {
   if (writing) check_host_may_write(x, "tensor_map");
   if (x.is_number()) {
     std::memcpy(value, x.read_plain(), sizeof value);

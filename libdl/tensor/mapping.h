@@ -3,11 +3,12 @@
 // The host's access to a tensor's bytes, and host memory as a tensor.
 #pragma once
 
+#include "base/handle.h"
 #include "tensor/export.h"
 #include "tensor/tensor.h"
 
 // Temporary access. The end of a writable one raises the version.
-struct libdl_mapping : libdl::Counted {
+struct libdl_mapping : libdl::Handle<libdl_mapping> {
   libdl_mapping(const libdl::Tensor& x, bool writes);
   ~libdl_mapping();
 

@@ -118,6 +118,17 @@ static void second_releases_of_other_kinds(void) {
   GOOD(libdl_tensor_set_requires_grad(x, 1));
   GOOD(libdl_tensor_add_hook(x, LIBDL_HOOK_TENSOR, same, NULL, NULL, &hook));
   TOLD_TWICE(hook, hook, "hook", "a hook");
+  void *data;
+  libdl_mapping *mapping;
+  GOOD(libdl_tensor_map(x, LIBDL_ACCESS_READ, &data, &mapping));
+  libdl_tensor_unmap(mapping);
+  CHECK(heard[0] == 0);
+  for (int k = 0; k < 2; ++k) {
+    libdl_tensor_unmap(mapping);
+    CHECK(
+        told("libdl_tensor_unmap: argument 1 (mapping) is a mapping that was released before, "
+             "wanted a mapping: nothing was done"));
+  }
   /* In place of a tensor, and where a tensor was wanted. */
   libdl_tensor_release((libdl_tensor *)list);
   CHECK(told(" is no tensor that lives: nothing was done"));

@@ -47,7 +47,8 @@ static void the_set_up_is_told_at_once(struct heard *heard) {
   CHECK(!strstr(heard->text, "DISABLE=winograd"));
   CHECK(told(heard, "1 winograd: left out, as LIBDL_DISABLE says\n"));
   CHECK(told(heard, "2 environment: LIBDL_MEMORY_KEEP=some is not in effect, wanted 0, bytes"));
-  CHECK(heard->count == 8);
+  CHECK(told(heard, "2 environment: LIBDL_DEBUG_HANDLES=yes is not in effect, wanted 1\n"));
+  CHECK(heard->count == 9);
   forget(heard);
 }
 
@@ -142,6 +143,7 @@ int main(void) {
   setenv("LIBDL_NUM_THREADS", "4x", 1);
   setenv("LIBDL_MEMORY_LIMIT", "lots", 1);
   setenv("LIBDL_MEMORY_KEEP", "some", 1);
+  setenv("LIBDL_DEBUG_HANDLES", "yes", 1);
   setenv("LIBDL_DISABLE", "fusion,fuson,split_products,winograd", 1);
   the_set_up_is_told_at_once(&heard);
   threads_are_told(&heard);
