@@ -44,6 +44,17 @@ Error::Error(libdl_error_code code, std::string message) {
   }
 }
 
+// The fields of what a message says in one: "<found>, wanted <wanted>".
+static void split_message(libdl_error& error, const std::string& text) {
+  for (const char* const between : {", wanted ", ": wanted ", ", takes "}) {
+    const size_t at = text.find(between);
+    if (at == std::string::npos) continue;
+    error.found = text.substr(0, at);
+    error.wanted = text.substr(at + std::string(between).size());
+    return;
+  }
+}
+
 void fail_argument(libdl_error_code code, const char* op, int argument, const char* name,
                    const std::string& found,
                    const std::string& wanted LIBDL_GIVEN_SOURCE_LOCATION) {
@@ -57,6 +68,7 @@ void fail_argument(libdl_error_code code, const char* op, int argument, const ch
   error.object().argument_name = name;
   error.object().found = found;
   error.object().wanted = wanted;
+  if (wanted.empty()) split_message(error.object(), found);
   throw error;
 }
 
@@ -65,6 +77,7 @@ void fail(libdl_error_code code, const char* op,
   LIBDL_LEAVE_OUT();
   Error error(code, std::string(op) + ": " + message);
   error.object().op = op;
+  split_message(error.object(), message);
   throw error;
 }
 
@@ -72,6 +85,7 @@ void fail_unnamed(libdl_error_code code, const std::string& message LIBDL_GIVEN_
   LIBDL_LEAVE_OUT();
   Error error(code, message);
   error.object().unnamed = !error.object().is_static;
+  split_message(error.object(), message);
   throw error;
 }
 
@@ -82,13 +96,13 @@ void rename_arguments(Error& error, const char* op, std::initializer_list<Rename
   const std::string before = e.op + ": ";
   if (e.message.compare(0, before.size(), before) != 0) return;
   std::string message = std::string(op) + ": ";
-  const bool destination = e.argument == 0 && !e.argument_name.empty();
-  if (destination || e.argument == 0) {
+  const Renamed* found = nullptr;
+  for (const Renamed& name : names)
+    if (e.argument_name == name.inner) found = &name;
+  if (e.argument == 0 &&
+      !found) {  // none is blamed, or op's own destination, which the door numbers
     message += e.message.substr(before.size());
   } else {
-    const Renamed* found = nullptr;
-    for (const Renamed& name : names)
-      if (e.argument_name == name.inner) found = &name;
     if (found) message += "argument " + std::to_string(found->argument) + " (" + found->name + ") ";
     message += e.found;
     if (!e.wanted.empty()) message += ", wanted " + e.wanted;

@@ -172,6 +172,12 @@ int64_t Descriptor::size(const char* function) const {
   return size;
 }
 
+// Where the file ends, of which nothing was read at byte `at`: it may have been cut far before.
+int64_t Descriptor::end_before(int64_t at) const {
+  const int64_t size = uninterrupted([&] { return file_calls.size(number_); });
+  return size < 0 || size > at ? at : size;
+}
+
 void Descriptor::read(const char* function, void* to, size_t bytes, int64_t offset) const {
   char* at = static_cast<char*>(to);
   while (bytes > 0) {
@@ -179,8 +185,8 @@ void Descriptor::read(const char* function, void* to, size_t bytes, int64_t offs
     if (got < 0) fail_io(function, told() + "cannot read at byte " + std::to_string(offset), errno);
     if (got == 0)
       fail(LIBDL_ERROR_FORMAT, function,
-           told() + "the file ends at byte " + std::to_string(offset) + ", " +
-               std::to_string(bytes) + " bytes too early");
+           told() + "the file ends at byte " + std::to_string(end_before(offset)) + ", wanted " +
+               std::to_string(offset + static_cast<int64_t>(bytes)) + " bytes");
     at += got;
     bytes -= static_cast<size_t>(got);
     offset += got;

@@ -59,6 +59,7 @@ class Descriptor {
   int release();
   // Of a regular file. Throws IO for others.
   int64_t size(const char* function) const;
+  int64_t end_before(int64_t at) const;
   // Reads exactly that many bytes. Throws FORMAT if the file is shorter.
   void read(const char* function, void* to, size_t bytes, int64_t offset) const;
 

@@ -56,9 +56,10 @@ libdl_error* libdl_tensor_set_requires_grad(libdl_tensor* tensor, libdl_bool on)
   });
 }
 
+// Programs of version 0.1 compare what it says of a view: "detach_: argument 1 (input) is a view".
 libdl_error* libdl_tensor_detach_in_place(libdl_tensor* tensor) {
-  return door("tensor_detach_in_place", [&] {
-    check_tensor("tensor_detach_in_place", 1, "tensor", tensor);
+  return door("detach_", [&] {
+    check_tensor("detach_", 1, "tensor", tensor);
     detach_in_place(borrow(tensor));
   });
 }

@@ -51,7 +51,7 @@ const char* argument_name(const OpEntry& entry, int argument) {
 LIBDL_NORETURN void refuse(OpId op, int argument, libdl_error_code code, const std::string& found,
                            const std::string& wanted LIBDL_SOURCE_LOCATION) {
   const OpEntry& entry = entry_of(op);
-  fail_argument(code, entry.name, argument, argument_name(entry, argument), found,
+  fail_argument(code, told_name(entry), argument, argument_name(entry, argument), found,
                 wanted LIBDL_SAME_SOURCE_LOCATION);
 }
 
@@ -142,7 +142,7 @@ static void number_destination(libdl_error& error, const OpEntry& entry) {
 
 libdl_error* caught(OpId op) noexcept {
   const OpEntry& entry = entry_of(op);
-  libdl_error* const error = caught(entry.name);
+  libdl_error* const error = caught(told_name(entry));
   try {
     number_destination(*error, entry);
   } catch (...) {
@@ -185,16 +185,16 @@ void refuse_output(OpId op, int argument) {
 
 void refuse_tensor(OpId op, int argument, const libdl_tensor* handle) {
   const OpEntry& entry = entry_of(op);
-  refuse_handle(entry.name, argument, argument_name(entry, argument), handle);
+  refuse_handle(told_name(entry), argument, argument_name(entry, argument), handle);
 }
 
 void refuse_destination(OpId op, int argument, const char* name, const libdl_tensor* handle) {
-  refuse_handle(entry_of(op).name, argument, name, handle);
+  refuse_handle(told_name(entry_of(op)), argument, name, handle);
 }
 
 void refuse_entry(OpId op, int argument, int64_t entry, const libdl_tensor* handle) {
   const OpEntry& e = entry_of(op);
-  refuse_handle(e.name, argument, argument_name(e, argument), handle, std::to_string(entry));
+  refuse_handle(told_name(e), argument, argument_name(e, argument), handle, std::to_string(entry));
 }
 
 // Tensors that may be in host memory wherever the others are.

@@ -123,7 +123,9 @@ struct Recording {
 
 void Recording::run(std::unique_ptr<Custom> custom) const {
   for (size_t k = 0; k < outputs.size(); ++k) {
-    if (written(k) && carries(k)) check_recordable_write(outputs[k], name);
+    if (written(k) && carries(k))
+      rename_error("function_record", {{"dst", 3, "outputs"}},
+                   [&] { check_recordable_write(outputs[k], name); });
     custom->outputs.push_back(meta_for(outputs[k]));
   }
   for (const Tensor& x : inputs) custom->inputs.push_back(meta_for(x));

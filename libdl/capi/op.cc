@@ -15,6 +15,7 @@
 #include "capi/registered.h"
 #include "capi/scope.h"
 #include "capi/values.h"
+#include "op_ids.h"
 
 using namespace libdl;
 using namespace libdl::capi;
@@ -125,15 +126,35 @@ class Arguments {
 void check_outputs(const OpEntry& entry, const void* places, int32_t count, const char* what) {
   if (count != entry.result_count)
     fail(LIBDL_ERROR_VALUE, entry.name,
-         "was given " + std::to_string(count) + " " + what + ", has " +
-             std::to_string(entry.result_count) + " results");
+         "was given " + std::to_string(count) + " " + what + ", wanted " +
+             std::to_string(entry.result_count) + ", one for each result");
   if (!places) fail(LIBDL_ERROR_NULL, entry.name, std::string("the ") + what + " are NULL");
 }
+
+struct Told {
+  OpId op;
+  const char* name;
+};
+constexpr Told kTold[] = {
+    {OpId::fill, "fill_"},
+    {OpId::zero, "zero_"},
+    {OpId::copy, "copy_"},
+    {OpId::uniform, "uniform_"},
+    {OpId::normal, "normal_"},
+    {OpId::exponential, "exponential_"},
+    {OpId::geometric, "geometric_"},
+    {OpId::cauchy, "cauchy_"},
+    {OpId::log_normal, "log_normal_"},
+    {OpId::bernoulli_fill, "bernoulli_"},
+    {OpId::max_dim, "max"},
+    {OpId::min_dim, "min"},
+};
 
 int32_t find_builtin(std::string_view name) {
   static const auto* const numbers = [] {
     auto* const made = new std::unordered_map<std::string_view, int32_t>;
     for (int32_t op = 0; op < kOperatorCount; ++op) made->emplace(kOperators[op].name, op);
+    for (const Told& told : kTold) made->emplace(told.name, static_cast<int32_t>(told.op));
     return made;  // lives as long as the process: callers may be exiting
   }();
   const auto at = numbers->find(name);
@@ -147,6 +168,12 @@ namespace libdl::capi {
 const OpEntry* find_entry(int32_t op) {
   if (op < 0) return nullptr;
   return op < kOperatorCount ? &kOperators[op] : find_registered(op - kOperatorCount);
+}
+
+const char* told_name(const OpEntry& entry) {
+  for (const Told& told : kTold)
+    if (&entry == &entry_of(told.op)) return told.name;
+  return entry.name;
 }
 
 int32_t find_op(std::string_view name) {
@@ -262,7 +289,11 @@ libdl_error* libdl_op_call(libdl_op op, const libdl_value* arguments, int32_t ar
     libdl_value* const made = many.empty() ? few.data() : many.data();
     std::fill_n(made, result_count, absent());
     if (entry.registered) {
-      call_registered(entry, all.get(), made);
+      try {
+        call_registered(entry, all.get(), made);
+      } catch (...) {
+        throw Error::take(caught(entry.name));  // a kernel may throw anything: it is the operator's
+      }
       if (scoped()) adopt_results({made, static_cast<size_t>(result_count)});
     } else if (libdl_error* error = entry.call(all.get(), made)) {
       throw Error::take(error);
@@ -286,9 +317,10 @@ libdl_error* libdl_op_call_into(libdl_op op, const libdl_value* arguments, int32
     }
     try {
       call_registered_into(entry, all.get(), dsts);
-    } catch (Error& error) {
-      count_interrupted_writes(error.object(), {dsts, static_cast<size_t>(dst_count)});
-      throw;
+    } catch (...) {
+      libdl_error* const error = caught(entry.name);
+      count_interrupted_writes(*error, {dsts, static_cast<size_t>(dst_count)});
+      throw Error::take(error);
     }
   });
 }

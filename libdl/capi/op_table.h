@@ -47,6 +47,9 @@ extern const int32_t kOperatorCount;
 
 // NULL if there is none.
 const OpEntry* find_entry(int32_t op);
+// What errors call the operator, which op_find knows as well: the name in PyTorch where ours tells
+// overloads and forms apart ("fill_" for fill, "max" for max_dim).
+const char* told_name(const OpEntry& entry);
 inline const OpEntry& entry_of(OpId op) { return kOperators[static_cast<int32_t>(op)]; }
 
 }  // namespace libdl::capi

@@ -20,7 +20,12 @@ Returned::Returned(std::span<libdl_tensor* const> handles) {
 
 void check_returned(const char* function, libdl_error* error) {
   if (!error) return;
-  if (has_tag(error, Tag::kError)) throw Error::take(error);
+  if (has_tag(error, Tag::kError)) {
+    // One that the callback has just made tells of no operator yet.
+    if (error->count() == 1 && !error->is_static && error->op.empty() && !error->payload)
+      error->op = function;
+    throw Error::take(error);
+  }
   fail(LIBDL_ERROR_KIND, function,
        "the callback returned " + kind_of(error) + ", wanted an error or NULL");
 }

@@ -24,7 +24,10 @@ namespace {
 
 libdl_error* make_error(libdl_error_code code, const char* message) {
   try {
-    return Error(code, message).release();
+    // It makes a code that is none VALUE, as OK. Who calls the backend knows what for.
+    auto made = Ref<libdl_error>::take(libdl_error_new(code, message, -1, nullptr, nullptr));
+    made->unnamed = !made->is_static;
+    return made.release();
   } catch (...) {
     return out_of_memory_error();
   }
@@ -73,9 +76,14 @@ const Table* opened(void* handle, const char* symbol, const std::string& name,
   const Table* table = nullptr;
   if (libdl_error* error = open(&kHost, &table)) throw Error::take(error);
   const char* const build = table && table->build_id ? table->build_id : "(none)";
-  if (!table || table->struct_size < sizeof(Table) || table->kernel_count != kKernels ||
-      std::strcmp(build, LIBDL_BUILD_ID) != 0)
+  if (!table || std::strcmp(build, LIBDL_BUILD_ID) != 0)
     refuse(name, library + " is of build " + build + ", wanted " + LIBDL_BUILD_ID);
+  if (table->struct_size < sizeof(Table))
+    refuse(name, library + " gives a table with struct_size " + std::to_string(table->struct_size) +
+                     ", wanted at least " + std::to_string(sizeof(Table)));
+  if (table->kernel_count != kKernels)
+    refuse(name, library + " gives a table of " + std::to_string(table->kernel_count) +
+                     " kernels, wanted " + std::to_string(kKernels));
   return table;
 }
 

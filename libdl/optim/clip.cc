@@ -85,17 +85,22 @@ static Dtype dtype_of_norm(TensorSpan tensors) {
 }
 
 // Each tensor's norm, and the norm of these.
-static Tensor norm_of_norms(TensorSpan tensors, double norm_type) {
+static Tensor norm_of_norms(const char* op, const char* name, TensorSpan tensors,
+                            double norm_type) {
   const Tensor p = number(norm_type);
   const int64_t count[] = {static_cast<int64_t>(tensors.size())};
   const Tensor norms = empty(count, Dtype::kFloat64, tensors[0].device());
-  for (size_t i = 0; i < tensors.size(); ++i)
-    norm(tensors[i], &p, {}, false, Dtype::kNone, Into(select(norms, 0, static_cast<int64_t>(i))));
-  return norm(norms, &p, {}, false, Dtype::kNone);
+  return rename_error(op, {{"input", 1, name}}, [&] {
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      const Tensor place = select(norms, 0, static_cast<int64_t>(i));
+      norm(tensors[i], &p, {}, false, Dtype::kNone, Into(place));
+    }
+    return norm(norms, &p, {}, false, Dtype::kNone);
+  });
 }
 
 // The norm of all elements. A device is waited for at most once, by who reads it.
-static Norm norm_of_all(TensorSpan tensors, double norm_type) {
+static Norm norm_of_all(const char* op, const char* name, TensorSpan tensors, double norm_type) {
   const Dtype dtype = dtype_of_norm(tensors);
   if (tensors.empty())
     return {full({}, number(0.0), Dtype::kFloat64), full({}, number(0.0), dtype)};
@@ -111,7 +116,7 @@ static Norm norm_of_all(TensorSpan tensors, double norm_type) {
     if (are_listed) listed.add(held[i], Access::kRead);
   }
   if (!are_listed) {
-    const Tensor total = norm_of_norms(held, norm_type);
+    const Tensor total = norm_of_norms(op, name, held, norm_type);
     return {total, cast(total, dtype)};
   }
   const Norm made{empty({}, Dtype::kFloat64, device), empty({}, dtype, device)};
@@ -138,7 +143,7 @@ Tensor total_norm(TensorSpan tensors, double norm_type, bool error_if_nonfinite)
   check_order(op, 2, norm_type);
   check_floating(op, "tensors", tensors);
   const ModeGuard off(kModeGrad | kModeForward);
-  const Norm total = norm_of_all(tensors, norm_type);
+  const Norm total = norm_of_all(op, "tensors", tensors, norm_type);
   if (error_if_nonfinite) check_finite(op, "tensors", length_of(op, total.exact));
   return total.rounded;
 }
@@ -204,7 +209,9 @@ static void scale_to(const char* op, TensorSpan grads, double max_norm, const Te
   change_all("mul", grads, launch, [&](const Tensor& g, Into into) {
     if (!scale.defined())
       scale = minimum(div(number(max_norm), add(total, number(1e-6))), number(1.0));
-    return mul(g, g.device() == scale.device() ? scale : on_device(scale, g.device()), into);
+    return rename_error(op, {{"dst", 1, "grads"}}, [&] {
+      return mul(g, g.device() == scale.device() ? scale : on_device(scale, g.device()), into);
+    });
   });
 }
 
@@ -219,7 +226,7 @@ Tensor clip_grad_norm(TensorSpan grads, double max_norm, double norm_type,
   check_gradients(op, grads);
   const ModeGuard off(kModeGrad | kModeForward);
   const Present present(grads);
-  const Norm total = norm_of_all(present, norm_type);
+  const Norm total = norm_of_all(op, "grads", present, norm_type);
   if (error_if_nonfinite) check_finite(op, "grads", length_of(op, total.exact));
   scale_to(op, present, max_norm, total.exact);
   return total.rounded;

@@ -201,7 +201,7 @@ void set_requires_grad(const Tensor& x, bool on) {
 void detach_in_place(const Tensor& x) {
   const char* const op = "detach_";
   if (x.is_number())
-    fail_argument(LIBDL_ERROR_AUTOGRAD, op, 1, "input", "is a host number", "a tensor");
+    fail_argument(LIBDL_ERROR_AUTOGRAD, op, 1, "tensor", "is a host number", "a tensor");
   if (!x.meta()) return;
   Meta& meta = *x.meta();
   const bool collects = meta.node && meta.node->accumulator;
@@ -252,7 +252,7 @@ static Tensor bare(const Tensor& value) {
 }
 
 void set_grad(const Tensor& x, const Tensor& grad) {
-  const char* const op = "grad";
+  const char* const op = "tensor_set_grad";
   if (grad.defined()) {
     if (grad.is(x)) fail_argument(LIBDL_ERROR_VALUE, op, 2, "grad", "is the tensor itself", "");
     if (!same(grad.shape(), x.shape()))

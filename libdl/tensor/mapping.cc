@@ -81,7 +81,7 @@ Tensor from_memory(void* data, int64_t bytes, Dims shape, std::optional<Dims> st
   const char* const op = "tensor_from_memory";
   Release guard{release, context};
   check_memory(data, bytes, dtype);
-  checked_numel(shape, dtype, op, 2, "shape");
+  const int64_t numel = checked_numel(shape, dtype, op, 2, "shape");
   if (strides && strides->size() != shape.size())
     fail_argument(LIBDL_ERROR_SHAPE, op, 3, "strides",
                   "has " + std::to_string(strides->size()) + " entries",
@@ -89,6 +89,11 @@ Tensor from_memory(void* data, int64_t bytes, Dims shape, std::optional<Dims> st
   const Shape row_major = contiguous_strides(shape);
   if (offset < 0)
     fail_argument(LIBDL_ERROR_VALUE, op, 4, "offset", "is " + std::to_string(offset), "0 or more");
+  const int64_t capacity = bytes / static_cast<int64_t>(size_of(dtype));
+  if (!strides && numel > 0 && (numel > capacity || offset > capacity - numel))
+    fail(LIBDL_ERROR_VALUE, op,
+         "data has " + std::to_string(bytes) + " bytes, wanted room for " + name_of(dtype) +
+             " of shape " + to_string(shape) + " behind " + std::to_string(offset) + " elements");
   guard.release = nullptr;  // adopt_storage answers for it from here on
   Ref<Storage> storage =
       adopt_storage(data, static_cast<size_t>(bytes), {}, read_only, release, context);

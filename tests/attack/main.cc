@@ -60,13 +60,32 @@ Shared* shared;
 
 // -- one call -------------------------------------------------------------------------------------
 
-// An error's operator is the called function's name without "libdl_". An into form's is that of its
-// operator, which has PyTorch's name: "fill_" where it overwrites, "max" for max_dim, "bernoulli_".
-// Programs of version 0.1 compare what gradcheck says.
-bool names(const std::string& op, const std::string& function) {
-  if ("libdl_" + op == function || (op == function && op == "libdl_gradcheck")) return true;
+// What all errors of a function call it: its name without "libdl_", and PyTorch's where an operator
+// has one besides its own: "fill_" where it overwrites, "max" for max_dim, "bernoulli_". Programs
+// of version 0.1 compare what gradcheck and tensor_detach_in_place say.
+std::string told_name(const std::string& function) {
+  if (function == "libdl_gradcheck") return function;
+  if (function == "libdl_tensor_detach_in_place") return "detach_";
+  if (function == "libdl_op_call_into") return "op_call_into";
   const std::string plain = without_into(function).substr(6);
-  return op == plain || op == plain + "_" || op + "_dim" == plain || op + "fill" == plain;
+  if (plain == "max_dim" || plain == "min_dim") return plain.substr(0, 3);
+  if (plain == "bernoulli_fill") return "bernoulli_";
+  libdl_op op = 0;
+  libdl_error* const error = libdl_op_find(plain.c_str(), -1, &op);
+  const bool overwrites = !error && libdl_op_has_into(op) && !libdl_op_has_new(op);
+  libdl_error_release(error);
+  return overwrites ? plain + "_" : plain;
+}
+
+// An operator is found by it as well.
+bool finds_its_operator(const std::string& told, const std::string& function) {
+  libdl_op own = 0, op = 0;
+  libdl_error* const none = libdl_op_find(without_into(function).substr(6).c_str(), -1, &own);
+  libdl_error_release(none);
+  if (none) return true;
+  libdl_error* const error = libdl_op_find(told.c_str(), -1, &op);
+  libdl_error_release(error);
+  return !error && (op == own || told == libdl_op_name(op));
 }
 
 // What errors call a handle of each kind.
@@ -118,7 +137,8 @@ std::string wrong_with(const Line& line, const libdl_error* error, bool* partner
   const std::string op = libdl_error_get_operator(error);
   // A generic call is the operator's, and its lists are none of the operator's arguments.
   if (begins(line.function, "libdl_op_call") && op == "neg") return "";
-  if (!names(op, line.function)) return "tells of '" + op + "'" + told;
+  if (op != told_name(line.function)) return "tells of '" + op + "'" + told;
+  if (!finds_its_operator(op, line.function)) return "op_find does not know '" + op + "'";
   // What the operating system or a file's bytes are to blame for, or both numbers of a version.
   if (name.empty() && (code == LIBDL_ERROR_IO || code == LIBDL_ERROR_FORMAT)) return "";
   if (name.empty() && line.function == "libdl_check_abi") return "";

@@ -21,7 +21,20 @@ static void what_is_no_plugin_is_refused(void) {
       "libdl_provider_open)");
   BAD_CODE(libdl_plugin_open(""), BACKEND);
   BAD_BEGINS(libdl_plugin_open(REFUSED "other_build.so"), BACKEND,
-             "plugin_open: " REFUSED "other_build.so is of build of another time, wanted ");
+             "plugin_open: " REFUSED
+             "other_build.so"
+             " is of build of another time, wanted ");
+  BAD_BEGINS(libdl_plugin_open(REFUSED "other_build.so"), BACKEND,
+             "plugin_open: " REFUSED
+             "other_build.so"
+             " gives a table with struct_size 8, wanted at least ");
+  BAD_BEGINS(libdl_plugin_open(REFUSED "other_build.so"), BACKEND,
+             "plugin_open: " REFUSED
+             "other_build.so"
+             " gives a table of 1 kernels, wanted ");
+  libdl_error *const without_code = libdl_plugin_open(REFUSED "other_build.so");
+  CHECK(strcmp(libdl_error_get_operator(without_code), "plugin_open") == 0);
+  BAD_CODE(without_code, VALUE);
   for (int k = 0; k < 2; ++k)
     BAD(libdl_plugin_open(REFUSED "lacking.so"), BACKEND,
         "device abacus: its table lacks allocate");

@@ -330,7 +330,7 @@ static void operators(void) {
   libdl_value argument = {.type = LIBDL_VALUE_TENSOR}, results[2];
   argument.held.tensor = x;
   BAD(libdl_op_call(found("exp"), &argument, 1, results, 2), VALUE,
-      "exp: was given 2 places, has 1 results");
+      "exp: was given 2 places, wanted 1, one for each result");
   BAD(libdl_op_call(found("exp"), &argument, 1, NULL, 1), NULL, "exp: the places are NULL");
   BAD(libdl_op_call(found("exp"), NULL, 1, results, 1), NULL, "exp: the arguments are NULL");
   libdl_value far[] = {argument, {.type = LIBDL_VALUE_INT}};

@@ -3,6 +3,7 @@
 /* Errors say which function was called, which argument of it is wrong and where: a position in a
  * list, a path, a device's number. (tests/attack asks every function for its name and numbers.) */
 #define _GNU_SOURCE
+#include <math.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -45,6 +46,88 @@ static void names_of_functions(void) {
           "clip_grads_with_norm: ");
   CHECK(!out);
   libdl_tensor_release(x), libdl_tensor_release(meta);
+}
+
+/* What a called function computes by others is blamed on its own arguments. */
+static libdl_error *no_backward(void *ctx, libdl_backward_context *context,
+                                const libdl_tensor *const *arrived, int64_t arrived_count,
+                                libdl_tensor **gradients, int64_t gradients_count) {
+  (void)ctx, (void)context, (void)arrived, (void)arrived_count, (void)gradients;
+  (void)gradients_count;
+  return NULL;
+}
+
+static void callers_arguments(void) {
+  const int64_t none = 0, two = 2;
+  libdl_tensor *empty = NULL, *integers = NULL, *leaf = filled(1, 2), *out = NULL;
+  GOOD(libdl_empty(&none, 1, LIBDL_DTYPE_FLOAT32, NULL, &empty));
+  GOOD(libdl_ones(&two, 1, LIBDL_DTYPE_INT64, NULL, &integers));
+  libdl_tensor *const grads[] = {empty};
+  BAD(libdl_total_norm((const libdl_tensor *const *)grads, 1, HUGE_VAL, 0, &out), SHAPE,
+      "total_norm: argument 1 (tensors) has nothing to take that norm of, wanted an element");
+  BAD(libdl_clip_grad_norm(grads, 1, 1, HUGE_VAL, 0, &out), SHAPE,
+      "clip_grad_norm: argument 1 (grads) has nothing to take that norm of, wanted an element");
+  BAD(libdl_gaussian_nll_loss(leaf, leaf, integers, 0, 1e-6, "mean", -1, &out), DTYPE,
+      "gaussian_nll_loss: argument 3 (var) is int64, wanted a floating dtype");
+  GOOD(libdl_tensor_set_requires_grad(leaf, 1));
+  libdl_function function = {.struct_size = sizeof function, .name = "n", .backward = no_backward};
+  const libdl_tensor *const inputs[] = {leaf};
+  BAD_BEGINS(libdl_function_record(&function, inputs, 1, &leaf, 1, NULL, NULL, 0, NULL), AUTOGRAD,
+             "function_record: argument 3 (outputs) is a leaf that requires grad");
+  libdl_tensor *const of_other_shape = filled(1, 3);
+  told_by(libdl_tensor_set_grad(leaf, of_other_shape), "tensor_set_grad", "argument 2 (grad)");
+  CHECK(!out);
+  libdl_tensor_release(empty), libdl_tensor_release(integers), libdl_tensor_release(leaf);
+  libdl_tensor_release(of_other_shape);
+}
+
+/* What a message tells was found and wanted stands in the fields as well. */
+static void fields(libdl_error *error, const char *found, const char *wanted) {
+  if (!error || strcmp(libdl_error_get_found(error), found) != 0 ||
+      strcmp(libdl_error_get_wanted(error), wanted) != 0) {
+    fprintf(stderr, "'%s' has '%s' and '%s', wanted '%s' and '%s'\n",
+            libdl_error_get_message(error), libdl_error_get_found(error),
+            libdl_error_get_wanted(error), found, wanted);
+    ++failures;
+  }
+  libdl_error_release(error);
+}
+
+static libdl_error *shape_of_five(void *ctx, libdl_tensor **gradients, int64_t count,
+                                  libdl_tensor *const *incoming, int64_t incoming_count) {
+  (void)ctx, (void)count, (void)incoming, (void)incoming_count;
+  libdl_tensor_release(gradients[0]);
+  gradients[0] = filled(1, 5);
+  return NULL;
+}
+
+static void fields_of_messages(void) {
+  libdl_tensor *x = filled(1, 2), *out = NULL;
+  float memory[5] = {0};
+  const int64_t shape[] = {2, 3};
+  const libdl_device seventh = {LIBDL_DEVICE_CPU, 7};
+  fields(libdl_tensor_from_memory(memory, sizeof memory, shape, 2, NULL, 0, 0, LIBDL_DTYPE_FLOAT32,
+                                  0, NULL, NULL, &out),
+         "data has 20 bytes", "room for float32 of shape [2, 3] behind 0 elements");
+  fields(libdl_zeros(shape, 2, LIBDL_DTYPE_NONE, &seventh, &out), "is cpu:7",
+         "a device that exists: device cpu:7 does not exist; there are 1");
+  libdl_op op = 0;
+  GOOD(libdl_op_find("exp", -1, &op));
+  libdl_value values[2] = {{.type = LIBDL_VALUE_NONE}};
+  fields(libdl_op_call(op, values, 2, values, 1), "was given 2 arguments", "1");
+  fields(libdl_op_call(op, values, 1, values, 2), "was given 2 places", "1, one for each result");
+  fields(libdl_op_register("a::b(tensor x)", -1, &op), "cannot be read at byte 14", "'->'");
+  GOOD(libdl_tensor_set_requires_grad(x, 1));
+  libdl_tensor *y = NULL, *z = NULL;
+  GOOD(libdl_mul(x, x, &y));
+  GOOD(libdl_sum(y, NULL, 0, 0, LIBDL_DTYPE_NONE, &z));
+  libdl_hook *hook = NULL;
+  GOOD(libdl_tensor_add_hook(y, LIBDL_HOOK_TENSOR, shape_of_five, NULL, NULL, &hook));
+  fields(libdl_backward((const libdl_tensor *const *)&z, 1, NULL, 0, NULL, 0, NULL),
+         "a hook put a gradient of shape [5] in place 1", "[2]");
+  libdl_hook_release(hook);
+  libdl_tensor_release(x), libdl_tensor_release(y), libdl_tensor_release(z);
+  CHECK(!out);
 }
 
 static void positions_in_lists(void) {
@@ -91,7 +174,7 @@ static void paths_of_files(void) {
   snprintf(wanted, sizeof wanted, "file_tensor: %s: the bytes of tensor \"x\" are not those", path);
   BAD_BEGINS(libdl_file_tensor(file, 0, &out), FORMAT, wanted);
   CHECK(truncate(path, 1000) == 0);
-  snprintf(wanted, sizeof wanted, "file_tensor: %s: the file ends at byte ", path);
+  snprintf(wanted, sizeof wanted, "file_tensor: %s: the file ends at byte 1000, wanted ", path);
   BAD_BEGINS(libdl_file_tensor(file, 0, &out), FORMAT, wanted);
   libdl_file_release(file);
   libdl_tensor_release(x);
@@ -103,6 +186,8 @@ int main(void) {
   snprintf(folder, sizeof folder, "%s/libdl_words_XXXXXX", base ? base : "/tmp");
   CHECK(mkdtemp(folder) != NULL);
   names_of_functions();
+  callers_arguments();
+  fields_of_messages();
   positions_in_lists();
   paths_of_files();
   CHECK(rmdir(folder) == 0);

@@ -266,7 +266,7 @@ def test_an_accumulated_gradient_fits_its_tensor():
                         (ones(2, dtype=F64), "is float64, wanted float32")):
         with pytest.raises(libdl.Error) as caught:
             x.grad = grad
-        assert str(caught.value) == f"grad: argument 2 (grad) {found}"
+        assert str(caught.value) == f"tensor_set_grad: argument 2 (grad) {found}"
 
 
 def test_data_may_not_take_a_dtype_without_gradients():

@@ -23,8 +23,10 @@ Device device_or_default(const char* op, int argument, std::optional<Device> dev
   try {
     check_device(op, wanted);
   } catch (const Error& error) {
+    const std::string& why = error.message();
+    const std::string own = std::string(op) + ": ";
     fail_argument(error.code(), op, argument, "device", "is " + device_name(wanted),
-                  "a device that exists: " + error.message());
+                  "a device that exists: " + (why.starts_with(own) ? why.substr(own.size()) : why));
   }
   return wanted;
 }

@@ -132,6 +132,7 @@ Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, const Tensor
   if (var.is_complex())
     fail_argument(LIBDL_ERROR_DTYPE, op, 3, "var", std::string("is ") + name_of(var.dtype()),
                   "a real dtype");
+  if (!var.is_number()) check_floating(op, {var, 3, "var"});  // it is limited by eps in place
   check_pair(op, {input, 1, "input"}, {target, 2, "target"});
   const Named named(op);
   const auto of_var = variance(var, eps, input.shape());
