@@ -80,6 +80,54 @@ TEST_F(CppLayer, MapsGiveTheElementsThemselves) {
   EXPECT_THROW(x.map<float>(), libdl::Error);
 }
 
+// The error of this header's own functions tells of them as one of the library's does.
+template <typename F>
+void expect_told_by(const char* op, ErrorCode code, F&& call) {
+  try {
+    call();
+    FAIL() << op << " was not refused";
+  } catch (const libdl::Error& error) {
+    EXPECT_EQ(error.code(), code);
+    EXPECT_STREQ(error.op(), op);
+    EXPECT_EQ(std::string(error.what()).find(std::string(op) + ": "), 0u) << error.what();
+    const libdl::Error copy = error;
+    EXPECT_STREQ(copy.op(), op);
+  }
+}
+
+TEST_F(CppLayer, ErrorsOfTheHeadersFunctionsNameThem) {
+  Tensor x = libdl::zeros({2, 3});
+  const auto value = ErrorCode::value;
+  expect_told_by("map", ErrorCode::dtype, [&] { x.map<double>(); });
+  expect_told_by("map", value, [&] { x.transpose(0, 1).map<float>(); });
+  expect_told_by("to_vector", ErrorCode::dtype, [&] { x.to_vector<int64_t>(); });
+  expect_told_by("save", value, [&] { libdl::save("none", {{std::string("a\0b", 3), x}}); });
+  expect_told_by("device", ErrorCode::device, [] { libdl::device("nope"); });
+  const Tensor taken = std::move(x);
+  expect_told_by("to_vector", ErrorCode::dtype, [&] { x.to_vector<float>(); });
+}
+
+// Whatever a kernel throws is an error of its operator.
+TEST_F(CppLayer, WhatAKernelThrowsIsItsOperators) {
+  libdl_op op = 0;
+  libdl::check(libdl_op_register("words::none(tensor x) -> tensor out", -1, &op));
+  const auto kernel = [](void*, const libdl_value*, int32_t, libdl_tensor**,
+                         int32_t) -> libdl_error* { throw std::bad_alloc(); };
+  libdl::check(libdl_op_set_kernel(op, LIBDL_DEVICE_CPU, kernel, nullptr, nullptr));
+  const Tensor x = libdl::zeros({2});
+  libdl_value argument = {}, result = {};
+  argument.type = LIBDL_VALUE_TENSOR;
+  argument.held.tensor = x.get();
+  libdl_tensor* dst = x.get();
+  for (libdl_error* const raw : {libdl_op_call(op, &argument, 1, &result, 1),
+                                 libdl_op_call_into(op, &argument, 1, &dst, 1)}) {
+    const libdl::Error error = libdl::Error::take(raw);
+    EXPECT_EQ(error.code(), ErrorCode::out_of_memory);
+    EXPECT_STREQ(error.op(), "words::none");
+    EXPECT_STREQ(error.what(), "words::none: out of memory");
+  }
+}
+
 TEST_F(CppLayer, ErrorsAreExceptionsThatKeepTheirObject) {
   const Tensor x = libdl::zeros({2, 3});
   try {

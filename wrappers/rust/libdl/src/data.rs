@@ -76,8 +76,8 @@ unsafe impl Element for bool {
 fn room_for<T>(count: usize) -> Result<Vec<T>> {
     let size = std::mem::size_of::<T>();
     let refuse = |why: &str| {
-        let told = format!("to_vec: {count} elements of {size} bytes {why}");
-        Error::new(ErrorCode::OUT_OF_MEMORY, &told)
+        let told = format!("{count} elements of {size} bytes {why}");
+        Error::of("to_vec", ErrorCode::OUT_OF_MEMORY, &told)
     };
     let limit = usize::try_from(unsafe { libdl_memory_get_limit() }).unwrap_or(usize::MAX);
     if count > limit / size {
@@ -155,7 +155,7 @@ impl Tensor {
 
     /// Replaces the elements, in row-major order. Not recorded.
     pub fn copy_from_slice<T: Element>(&self, elements: &[T]) -> Result<()> {
-        self.expect_dtype::<T>()?;
+        self.expect_dtype::<T>("copy_from_slice")?;
         let data = elements.as_ptr().cast();
         unsafe { check(libdl_tensor_copy_in(self.as_mut_ptr(), data, bytes_of(elements))) }
     }
@@ -164,23 +164,28 @@ impl Tensor {
     /// More than the memory limit allows, as of a number that was expanded to an enormous shape, is
     /// the error `OUT_OF_MEMORY`.
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
-        self.expect_dtype::<T>()?;
+        self.expect_dtype::<T>("to_vec")?;
         T::read(self)
     }
 
-    pub(crate) fn expect_dtype<T: Element>(&self) -> Result<()> {
+    pub(crate) fn expect_dtype<T: Element>(&self, function: &'static str) -> Result<()> {
         if self.dtype() == T::DTYPE {
             return Ok(());
         }
         let (found, wanted) = (self.dtype().name(), T::DTYPE.name());
-        Err(Error::new(ErrorCode::DTYPE, &format!("the tensor is {found}, wanted {wanted}")))
+        let told = format!("the tensor is {found}, wanted {wanted}");
+        Err(Error::of(function, ErrorCode::DTYPE, &told))
     }
 
-    fn open<T: Plain>(&self, access: libdl_access) -> Result<Window<'_, T>> {
-        self.expect_dtype::<T>()?;
+    fn open<T: Plain>(
+        &self,
+        function: &'static str,
+        access: libdl_access,
+    ) -> Result<Window<'_, T>> {
+        self.expect_dtype::<T>(function)?;
         if !self.is_contiguous() || self.device().kind() != LIBDL_DEVICE_CPU {
-            let told = "a map wants a contiguous tensor on the CPU";
-            return Err(Error::new(ErrorCode::VALUE, told));
+            let told = "the tensor is no contiguous one on the CPU, wanted such a tensor";
+            return Err(Error::of(function, ErrorCode::VALUE, told));
         }
         let (mut data, mut mapping) = (null_mut(), null_mut());
         unsafe { check(libdl_tensor_map(self.as_ptr(), access, &mut data, &mut mapping))? };
@@ -189,12 +194,12 @@ impl Tensor {
 
     /// Access to the elements in place, for reading.
     pub fn map<T: Plain>(&self) -> Result<Map<'_, T>> {
-        Ok(Map(self.open(LIBDL_ACCESS_READ)?))
+        Ok(Map(self.open("map", LIBDL_ACCESS_READ)?))
     }
 
     /// Access to the elements in place, for reading and writing. Its end counts as a write.
     pub fn map_mut<T: Plain>(&self) -> Result<MapMut<'_, T>> {
-        Ok(MapMut(self.open(LIBDL_ACCESS_WRITE)?))
+        Ok(MapMut(self.open("map_mut", LIBDL_ACCESS_WRITE)?))
     }
 }
 

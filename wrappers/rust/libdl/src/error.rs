@@ -26,7 +26,10 @@ impl fmt::Debug for ErrorCode {
 }
 
 /// A failed call: which operator and argument, what was found, what was wanted.
-pub struct Error(NonNull<libdl_error>);
+pub struct Error {
+    raw: NonNull<libdl_error>,
+    function: &'static str, // of this crate, where the error object tells of none; or ""
+}
 
 // Every function on errors is "free", and payloads from Rust are Send and Sync.
 unsafe impl Send for Error {}
@@ -79,6 +82,12 @@ impl Error {
         with_payload(code.0, message, None)
     }
 
+    /// Of this crate's function; the message begins with its name.
+    pub(crate) fn of(function: &'static str, code: ErrorCode, told: &str) -> Error {
+        let error = Error::new(code, &format!("{function}: {told}"));
+        Error { raw: error.keep(), function }
+    }
+
     /// Carries an error of the host program through the library; `source` returns it.
     pub fn host(error: impl std::error::Error + Send + Sync + 'static) -> Error {
         let text = error.to_string();
@@ -95,22 +104,26 @@ impl Error {
     /// # Safety
     /// `error` is an error object, and this takes over the caller's reference.
     pub unsafe fn from_raw(error: *mut libdl_error) -> Error {
-        Error(NonNull::new(error).expect("an error object"))
+        Error { raw: NonNull::new(error).expect("an error object"), function: "" }
     }
 
     /// The reference, for C. The receiver releases it.
     pub fn into_raw(self) -> *mut libdl_error {
-        let error = self.0.as_ptr();
+        self.keep().as_ptr()
+    }
+
+    fn keep(self) -> NonNull<libdl_error> {
+        let raw = self.raw;
         std::mem::forget(self);
-        error
+        raw
     }
 
     fn text(&self, get: unsafe extern "C" fn(*const libdl_error) -> *const c_char) -> &str {
-        unsafe { CStr::from_ptr(get(self.0.as_ptr())) }.to_str().unwrap_or("?")
+        unsafe { CStr::from_ptr(get(self.raw.as_ptr())) }.to_str().unwrap_or("?")
     }
 
     pub fn code(&self) -> ErrorCode {
-        ErrorCode(unsafe { libdl_error_get_code(self.0.as_ptr()) })
+        ErrorCode(unsafe { libdl_error_get_code(self.raw.as_ptr()) })
     }
 
     /// The complete message.
@@ -118,14 +131,17 @@ impl Error {
         self.text(libdl_error_get_message)
     }
 
-    /// The operator that failed ("add"), or "".
+    /// The operator or function that failed ("add"), or "".
     pub fn operator(&self) -> &str {
-        self.text(libdl_error_get_operator)
+        match self.function {
+            "" => self.text(libdl_error_get_operator),
+            function => function,
+        }
     }
 
     /// The failing argument's number as in C, counted from 1; `self` of a method counts, too.
     pub fn argument(&self) -> Option<u32> {
-        let number = unsafe { libdl_error_get_argument(self.0.as_ptr()) };
+        let number = unsafe { libdl_error_get_argument(self.raw.as_ptr()) };
         u32::try_from(number).ok().filter(|&n| n > 0)
     }
 
@@ -144,13 +160,13 @@ impl Error {
 
     /// The error that caused this one.
     pub fn cause(&self) -> Option<Error> {
-        let cause = unsafe { libdl_error_get_cause(self.0.as_ptr()) };
+        let cause = unsafe { libdl_error_get_cause(self.raw.as_ptr()) };
         let cause = unsafe { libdl_error_retain(cause as *mut libdl_error) };
-        NonNull::new(cause).map(Error)
+        NonNull::new(cause).map(|raw| Error { raw, function: "" })
     }
 
     fn payload(&self) -> Option<&Payload> {
-        let payload = unsafe { libdl_error_get_payload(self.0.as_ptr()) };
+        let payload = unsafe { libdl_error_get_payload(self.raw.as_ptr()) };
         let ours = !payload.is_null() && payloads().contains(&(payload as usize));
         // The error holds its payload, and this borrows the error.
         ours.then(|| unsafe { &*payload.cast::<Payload>() })
@@ -190,13 +206,14 @@ unsafe fn failed(error: *mut libdl_error) -> Result<()> {
 
 impl Clone for Error {
     fn clone(&self) -> Error {
-        unsafe { Error::from_raw(libdl_error_retain(self.0.as_ptr())) }
+        let again = unsafe { Error::from_raw(libdl_error_retain(self.raw.as_ptr())) };
+        Error { raw: again.keep(), function: self.function }
     }
 }
 
 impl Drop for Error {
     fn drop(&mut self) {
-        unsafe { libdl_error_release(self.0.as_ptr()) }
+        unsafe { libdl_error_release(self.raw.as_ptr()) }
     }
 }
 

@@ -153,7 +153,7 @@ impl Drop for File {
 }
 
 fn c_texts<'a>(texts: impl Iterator<Item = &'a str>) -> Result<Vec<CString>> {
-    let refuse = |_| Error::new(ErrorCode::VALUE, "save: a name or metadata contains NUL");
+    let refuse = |_| Error::of("save", ErrorCode::VALUE, "a name or metadata contains NUL");
     texts.map(|text| CString::new(text).map_err(refuse)).collect()
 }
 

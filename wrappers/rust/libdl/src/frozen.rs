@@ -62,9 +62,13 @@ impl Frozen {
 
     /// The elements themselves; the tensor must be contiguous.
     pub fn as_slice<T: Plain>(&self) -> Result<&[T]> {
-        self.0.expect_dtype::<T>()?;
+        self.0.expect_dtype::<T>("as_slice")?;
         if !self.0.is_contiguous() {
-            return Err(Error::new(ErrorCode::VALUE, "a slice wants a contiguous tensor"));
+            return Err(Error::of(
+                "as_slice",
+                ErrorCode::VALUE,
+                "the tensor is not contiguous, wanted a contiguous one",
+            ));
         }
         let mut data = null_mut();
         unsafe {
@@ -102,8 +106,8 @@ impl Tensor {
             Dtype::COMPLEX64 => copy::<Complex<f32>>(self),
             Dtype::COMPLEX128 => copy::<Complex<f64>>(self),
             other => {
-                let told = format!("freeze: Rust has no element type for {}", other.name());
-                Err(Error::new(ErrorCode::DTYPE, &told))
+                let told = format!("Rust has no element type for {}", other.name());
+                Err(Error::of("freeze", ErrorCode::DTYPE, &told))
             }
         }
     }

@@ -87,7 +87,7 @@ where
     B: Fn(&BackwardContext, &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>> + 'static,
 {
     let name = CString::new(name)
-        .map_err(|_| Error::new(ErrorCode::VALUE, "custom_function: the name contains NUL"))?;
+        .map_err(|_| Error::of("custom_function", ErrorCode::VALUE, "the name contains NUL"))?;
     let made = no_grad(forward)?;
     let outputs: Vec<_> = made.outputs.iter().map(Tensor::as_mut_ptr).collect();
     let (inputs, saved) = (pointers(inputs), pointers(&made.saved));

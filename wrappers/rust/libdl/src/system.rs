@@ -52,8 +52,8 @@ pub fn set_provider_enabled(name: &str, enabled: bool) -> Result<()> {
     unsafe { check(libdl_provider_set_enabled(name.as_ptr(), enabled as i32)) }
 }
 
-fn text(function: &str, text: &str) -> Result<CString> {
-    let refuse = |_| Error::new(ErrorCode::VALUE, &format!("{function}: the name contains NUL"));
+fn text(function: &'static str, text: &str) -> Result<CString> {
+    let refuse = |_| Error::of(function, ErrorCode::VALUE, "the name contains NUL");
     CString::new(text).map_err(refuse)
 }
 
