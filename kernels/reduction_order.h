@@ -18,7 +18,7 @@ constexpr bool order_is_free(Reduction op, bool integers) {
 
 // Floating sums whose rows lie across memory, with their elements beside those of the neighbouring
 // rows, are read in place by several rows at once if these have a length from kLeastAcross on.
-constexpr int64_t kLeastAcross = 256, kMostAcross = 2048, kLeastRowsAcross = 33;
+constexpr int64_t kLeastAcross = 256, kMostAcross = 1 << 15, kLeastRowsAcross = 33;
 constexpr bool are_read_across(int64_t rows, int64_t columns) {
   return rows >= kLeastRowsAcross && columns >= kLeastAcross && columns <= kMostAcross;
 }

@@ -44,7 +44,8 @@ def test_transposed(rows, columns, dtype):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("rows, columns", [
-    (600, 500), (1000, 1000), (40, 2047), (70, 2048), (70, 2049), (40, 8000),
+    (600, 500), (1000, 1000), (70, 2049), (40, 8000), (1030, 300), (530, 2000), (200, 9000),
+    (34, 32767), (70, 32768), (34, 32769),
 ])  # fmt: skip
 def test_in_several_parts(rows, columns, dtype):
     assert_like_rows(numbers(columns, rows, dtype=dtype).t())

@@ -4,7 +4,9 @@
 // neighbouring rows, as in a transposed matrix. A vector takes one column of several rows at once,
 // each of which has its own place in the order of order-inl.h: the values are added lane by lane in
 // groups, and whichever rows end one in a column set its sum aside. A group that its row does not
-// complete goes on at the beginning of the next row, which lies one element further.
+// complete goes on at the beginning of the next row, which lies one element further. The columns of
+// a group are read for hundreds of rows before the next group's, for each column lies in a page of
+// its own.
 #if defined(LIBDL_KERNELS_CPU_REDUCE_REDUCE_ACROSS_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef LIBDL_KERNELS_CPU_REDUCE_REDUCE_ACROSS_INL_H
 #undef LIBDL_KERNELS_CPU_REDUCE_REDUCE_ACROSS_INL_H
@@ -46,8 +48,6 @@ struct Across {
 
 template <class T>
 constexpr int64_t kGroup = kLanes<T> * kSteps;
-template <class T>
-constexpr int64_t kMostSums = (kMostAcross / kGroup<T> + 2) * kLanes<T>;  // of a row, by lane
 
 // What is summed, with few loops for the compiler: M has the bits of `Kind`, of elements times
 // `scale` less `shift` for those that take both.
@@ -129,79 +129,55 @@ struct Groups {
   }
 };
 
-// Rows that are summed together, kVectors vectors of them, and their sums: window after window of
-// kGroup columns, in each one sum by column modulo kLanes.
+// Rows that are summed together and their sums: window after window of kGroup columns, in each one
+// sum by column modulo kLanes. Lives in the room of a chunk.
 template <class T>
-struct Strip {
-  static constexpr int kMostVectors = 4;
-  static constexpr int64_t kMostRows = kMostVectors * Pack<T>::n;
-  alignas(64) T sums[kMostRows * kMostSums<T> + kLanes<T>];
-  int64_t offset[kMostAcross + kGroup<T>];  // of a row's columns, then of the next row's first ones
-  int64_t end;                              // columns that a row's groups reach
-  int64_t apart;                            // sums from row to row
+class Strip {
+ public:
+  using P = Pack<T>;
+  static constexpr int kVectors = 4;  // that are in registers at once
+  static constexpr int64_t kMany = kVectors * P::n;
 
-  explicit Strip(const Across& across)
-      : end(across.columns + kGroup<T> - 1), apart((end + kGroup<T> - 1) / kGroup<T> * kLanes<T>) {
-    each_run(across.row, 0, across.columns, [&](int64_t k, int64_t from, int64_t run) {
-      const int64_t stride = across.row.inner_stride();
-      for (int64_t i = 0; i < run; ++i) offset[k + i] = from + i * stride;
-    });
-    for (int64_t i = 0; i < kGroup<T>; ++i) offset[across.columns + i] = offset[i] + 1;
+  // The elements of T that a strip takes of scratch memory.
+  static int64_t room(const Across& across) {
+    const Sizes sizes(across);
+    const int64_t all =
+        sizes.rows * (sizes.apart + kLanes<T> + 1) + kLanes<T> + sizes.places * kPlace;
+    return (all + kLanes<T> - 1) / kLanes<T> * kLanes<T>;  // the next one begins a cache line
   }
-  Strip(const Strip&) = delete;
-  Strip& operator=(const Strip&) = delete;
 
-  // The sums of groups that begin in the rows from `phase` in a group on, whose elements lie from
-  // `from` on.
-  template <int kVectors, class Kind, class S>
-  HWY_NOINLINE void compute(int64_t columns, const S* from, int64_t phase,
-                            const Term<T, Kind>& term) {
-    using P = Pack<T>;
-    using V = typename P::V;
-    constexpr int64_t kRows = kVectors * P::n;
-    const typename P::D d;
-    const hn::RebindToSigned<decltype(d)> integers;
-    using Integer = hn::TFromD<decltype(integers)>;
-    const TransposeFn transpose = transposer(sizeof(T));
-    // The rows' first values in their groups.
-    alignas(64) Integer phases[kRows];
-    for (int64_t r = 0; r < kRows; ++r)
-      phases[r] = static_cast<Integer>((phase + r * columns) % kGroup<T>);
-    alignas(64) T begun[kLanes<T>][kRows] = {}, done[kLanes<T>][kRows];
+  Strip(const Across& across, T* room)
+      : columns_(across.columns),
+        sizes_(across),
+        sums_(room),
+        begun_(sums_ + sizes_.rows * sizes_.apart + kLanes<T>),
+        phases_(reinterpret_cast<Integer*>(begun_ + sizes_.rows * kLanes<T>)),
+        offsets_(reinterpret_cast<int64_t*>(phases_ + sizes_.rows)) {
+    each_run(across.row, 0, columns_, [&](int64_t k, int64_t from, int64_t run) {
+      const int64_t stride = across.row.inner_stride();
+      for (int64_t i = 0; i < run; ++i) offsets_[k + i] = from + i * stride;
+    });
+    for (int64_t i = 0; i < kGroup<T>; ++i) offsets_[columns_ + i] = offsets_[i] + 1;
+  }
+
+  // How many of `wanted` rows are taken at once, rounded up to vectors.
+  int64_t count(int64_t wanted) const {
+    return std::min(sizes_.rows, (wanted + P::n - 1) / P::n * P::n);
+  }
+
+  // The sums of groups that begin in `rows` rows from `phase` in a group on, whose elements lie
+  // from `from` on.
+  template <class Kind, class S>
+  void compute(int64_t rows, const S* from, int64_t phase, const Term<T, Kind>& term) {
+    for (int64_t r = 0; r < rows; ++r)
+      phases_[r] = static_cast<Integer>((phase + r * columns_) % kGroup<T>);
+    std::fill_n(begun_, rows * kLanes<T>, T(0));
+    const int64_t end = sizes_.places;
     for (int64_t first = 0; first < end; first += kGroup<T>) {
-      for (int64_t l = 0; l < kLanes<T>; ++l) {
-        const int64_t last_column = std::min(first + kGroup<T>, end);
-        V sum[kVectors], whole[kVectors];
-        hn::Vec<decltype(integers)> rest[kVectors];  // steps to a group's last
-#pragma GCC unroll 4
-        for (int v = 0; v < kVectors; ++v) {
-          const auto at = hn::Add(hn::Load(integers, phases + v * P::n),
-                                  hn::Set(integers, static_cast<Integer>(l)));
-          rest[v] = hn::AndNot(hn::ShiftRight<kLanes<T> == 16 ? 4 : 3>(at),
-                               hn::Set(integers, Integer{kSteps - 1}));
-          sum[v] = P::load(begun[l] + v * P::n);
-          whole[v] = P::set(T(0));
-        }
-        auto step = hn::Zero(integers);
-        for (int64_t c = first + l; c < last_column; c += kLanes<T>) {
-          const S* x = from + offset[c];
-#pragma GCC unroll 4
-          for (int v = 0; v < kVectors; ++v) {
-            const auto last = hn::RebindMask(d, hn::Eq(rest[v], step));
-            sum[v] = hn::Add(sum[v], term.of(load_as<T>(x + v * P::n)));
-            whole[v] = hn::IfThenElse(last, sum[v], whole[v]);
-            sum[v] = hn::IfThenZeroElse(last, sum[v]);
-          }
-          step = hn::Add(step, hn::Set(integers, Integer{1}));
-        }
-#pragma GCC unroll 4
-        for (int v = 0; v < kVectors; ++v) {
-          P::store(sum[v], begun[l] + v * P::n);
-          P::store(whole[v], done[l] + v * P::n);
-        }
-      }
-      transpose(reinterpret_cast<const char*>(done), kRows * sizeof(T), kLanes<T>, kRows,
-                sums + first / kSteps, apart);
+      const int64_t last = std::min(first + kGroup<T>, end);
+      int64_t r = 0;
+      for (; r + kMany <= rows; r += kMany) window<kVectors>(first, last, r, from + r, term);
+      for (; r < rows; r += P::n) window<1>(first, last, r, from + r, term);
     }
   }
 
@@ -221,7 +197,7 @@ struct Strip {
       straight[k] = hn::FirstN(
           d, static_cast<size_t>(std::clamp<int64_t>(kLanes<T> - turn - k * P::n, 0, P::n)));
     }
-    const T* from = sums + r * apart + turn + (column - begin) / kSteps;
+    const T* from = sums_ + r * sizes_.apart + turn + (column - begin) / kSteps;
     for (; column < end; column += kGroup<T>, from += kLanes<T>) {
       V sum[kPacks];
       for (int64_t k = 0; k < kPacks; ++k) {
@@ -232,6 +208,77 @@ struct Strip {
       groups.push(sum);
     }
   }
+
+ private:
+  using Integer = hn::TFromD<hn::RebindToSigned<typename P::D>>;
+  static constexpr int64_t kPlace = sizeof(int64_t) / sizeof(T);
+  static constexpr int64_t kMostSums = (1 << 21) / sizeof(T);  // of a strip: they stay in a cache
+  static constexpr int64_t kMostRows = 512;
+
+  struct Sizes {
+    int64_t places;  // columns that a row's groups reach
+    int64_t apart;   // sums from row to row
+    int64_t rows;
+
+    explicit Sizes(const Across& across)
+        : places(across.columns + kGroup<T> - 1),
+          apart((places + kGroup<T> - 1) / kGroup<T> * kLanes<T>) {
+      // Of a plane's last row no group goes on in another.
+      const int64_t most = std::min({kMostRows, kMostSums / apart, across.rows - 1});
+      rows = most >= kMany ? most / kMany * kMany : P::n;
+    }
+  };
+
+  // Columns [first, last) of the rows from `r` on.
+  template <int kCount, class Kind, class S>
+  HWY_NOINLINE void window(int64_t first, int64_t last, int64_t r, const S* from,
+                           const Term<T, Kind>& term) {
+    using V = typename P::V;
+    constexpr int64_t kRows = kCount * P::n;
+    const typename P::D d;
+    const hn::RebindToSigned<decltype(d)> integers;
+    T* const begun = begun_ + r * kLanes<T>;
+    alignas(64) T done[kLanes<T>][kRows];
+    for (int64_t l = 0; l < kLanes<T>; ++l) {
+      V sum[kCount], whole[kCount];
+      hn::Vec<decltype(integers)> rest[kCount];  // steps to a group's last
+#pragma GCC unroll 4
+      for (int v = 0; v < kCount; ++v) {
+        const auto at = hn::Add(hn::LoadU(integers, phases_ + r + v * P::n),
+                                hn::Set(integers, static_cast<Integer>(l)));
+        rest[v] = hn::AndNot(hn::ShiftRight<kLanes<T> == 16 ? 4 : 3>(at),
+                             hn::Set(integers, Integer{kSteps - 1}));
+        sum[v] = P::load(begun + l * kRows + v * P::n);
+        whole[v] = P::set(T(0));
+      }
+      auto step = hn::Zero(integers);
+      for (int64_t c = first + l; c < last; c += kLanes<T>) {
+        const S* x = from + offsets_[c];
+#pragma GCC unroll 4
+        for (int v = 0; v < kCount; ++v) {
+          __builtin_prefetch(x + kRows + v * P::n);  // the next rows' of the same page
+          const auto ends = hn::RebindMask(d, hn::Eq(rest[v], step));
+          sum[v] = hn::Add(sum[v], term.of(load_as<T>(x + v * P::n)));
+          whole[v] = hn::IfThenElse(ends, sum[v], whole[v]);
+          sum[v] = hn::IfThenZeroElse(ends, sum[v]);
+        }
+        step = hn::Add(step, hn::Set(integers, Integer{1}));
+      }
+#pragma GCC unroll 4
+      for (int v = 0; v < kCount; ++v) {
+        P::store(sum[v], begun + l * kRows + v * P::n);
+        P::store(whole[v], done[l] + v * P::n);
+      }
+    }
+    transposer(sizeof(T))(reinterpret_cast<const char*>(done), kRows * sizeof(T), kLanes<T>, kRows,
+                          sums_ + r * sizes_.apart + first / kSteps, sizes_.apart);
+  }
+
+  int64_t columns_;
+  Sizes sizes_;
+  T *sums_, *begun_;
+  Integer* phases_;   // the rows' first values in their groups
+  int64_t* offsets_;  // of a row's columns, then of the next row's first ones
 };
 
 // The groups of values [first, last) as they come from a functor: fetch(tile, r, count).
@@ -257,18 +304,17 @@ HWY_INLINE void each_group(const Fetch& fetch, int64_t first, int64_t last, T pa
 }
 
 // Values [first, last) of a whole reduction, of which `first` begins a block. The rows begin at
-// `data`, those of later planes where `planes` says. The last row of a plane has no next one in
+// `data`; `room` is a strip's. The last row of a plane has no next one in
 // reach, so it comes from the functor, as does an incomplete last block.
 template <class M, class T, class S, class Fetch>
 HWY_NOINLINE T sum_across(const Across& across, const Dims& all, const S* data, int64_t first,
-                          int64_t last, T parameter, const Fetch& fetch) {
-  constexpr int64_t kN = Pack<T>::n;
+                          int64_t last, T parameter, const Fetch& fetch, T* room) {
   const int64_t columns = across.columns, plane = across.rows * columns;
   const int64_t end = first + (last - first) / kBlock<T> * kBlock<T>;
   using As = SummedAs<T, M>;
   const Term<T, typename As::Kind> term(As{}, parameter);
   Groups<T> groups;
-  Strip<T> strip(across);
+  Strip<T> strip(across, room);
   while (first < end) {
     const int64_t begin = first / plane * plane, row = (first - begin) / columns;
     const int64_t wanted = (end - begin + columns - 1) / columns - row;  // rows to the end
@@ -278,16 +324,10 @@ HWY_NOINLINE T sum_across(const Across& across, const Dims& all, const S* data, 
       first = std::min(next, end);
       continue;
     }
-    constexpr int64_t kMany = Strip<T>::kMostRows;
-    const int64_t count = wanted > kMany / 2 && across.rows > kMany ? kMany : kN;
+    const int64_t count = strip.count(wanted);
     const int64_t top = std::min(row, across.rows - 1 - count);  // the last may be taken again
     const int64_t phase = (begin + top * columns) % kGroup<T>;
-    const S* from = data + all.offset(begin) + top;
-    if (count == kMany) {
-      strip.template compute<Strip<T>::kMostVectors>(columns, from, phase, term);
-    } else {
-      strip.template compute<1>(columns, from, phase, term);
-    }
+    strip.compute(count, data + all.offset(begin) + top, phase, term);
     for (int64_t r = row; r < top + count && first < end; ++r) {
       const int64_t start = begin + r * columns;
       const int64_t most = std::min(columns, end - start);

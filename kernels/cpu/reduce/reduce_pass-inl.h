@@ -20,6 +20,7 @@
 #include "kernels/cpu/reduce/reduce_across-inl.h"
 #include "kernels/cpu/traverse/columns-inl.h"
 #include "kernels/cpu/traverse/load_store.h"
+#include "kernels/cpu/traverse/rooms.h"
 #include "kernels/cpu/traverse/rows.h"
 #include "kernels/cpu/traverse/transposition.h"
 #include "kernels/reduction_order.h"
@@ -32,7 +33,7 @@ namespace {
 using Complex = std::complex<double>;
 
 constexpr int64_t kParts = 16;        // at most, of one reduction that is split among threads
-constexpr int64_t kPartAcross = 240;  // rows worth a part where rows are read together, some twice
+constexpr int64_t kPartAcross = 480;  // rows worth a part where rows are read together, some twice
 constexpr int64_t kGrain = 1 << 14;   // elements worth a chunk of their own
 
 // A unit is computed at once: one row, or up to kWidth neighbouring columns.
@@ -48,6 +49,7 @@ struct Job {
   int64_t n, rows, bytes;
   int64_t tiles, units;
   Across across;
+  Rooms<T>* rooms = nullptr;  // of strips, where rows are read across
 
   Job(Context& c, const ReduceArgs& a, Load how)
       : context(&c),
@@ -247,17 +249,30 @@ constexpr bool is_taken_across() {
   }
 }
 
+// The elements of T that a chunk needs where rows are read across; 0 where they are not.
+template <class T>
+int64_t room_across(const Job<T>& job) {
+  if constexpr (HWY_TARGET == HWY_SCALAR || !std::is_floating_point_v<T>) {
+    return 0;
+  } else {
+    const bool across = job.across.rows != 0 && job.load == Load::kPlain;
+    return across ? Strip<T>::room(job.across) : 0;
+  }
+}
+
 // Values [r0, r1) of a row whose elements lie across memory; false if they are not summed so.
 template <class M, class T>
 bool part_across(const Job<T>& job, int64_t unit, int64_t r0, int64_t r1, T parameter, T* result) {
-  if (job.across.rows == 0 || job.load != Load::kPlain) return false;
+  if (job.across.rows == 0 || job.load != Load::kPlain || !job.rooms) return false;
   const char* data = job.base(unit);
   const auto fetch = [&](T* tile, int64_t r, int64_t count) {
     job.fetch_row(tile, data, r, count);
   };
   const auto by = [&](auto element) {
     const auto* from = reinterpret_cast<const decltype(element)*>(data);
-    *result = sum_across<M, T>(job.across, job.reduced, from, r0, r1, parameter, fetch);
+    job.rooms->with_one([&](T* room) {
+      *result = sum_across<M, T>(job.across, job.reduced, from, r0, r1, parameter, fetch, room);
+    });
     return true;
   };
   if (job.direct) return by(T());

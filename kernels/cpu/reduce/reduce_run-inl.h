@@ -42,7 +42,13 @@ Finish<T> each_unit(const Job<T>&) {
 // finish(job) is how a range of units is finished.
 template <class T>
 void run(Context& context, const ReduceArgs& args, Load load, Finish<T> (*finish)(const Job<T>&)) {
-  const Job<T> job(context, args, load);
+  Job<T> job(context, args, load);
+  const int64_t room = room_across(job);
+  const int64_t rooms = room ? std::min<int64_t>(context.host->threads(), Rooms<T>::kMost) : 0;
+  const Scratch scratch(context, rooms * room * int64_t{sizeof(T)});
+  if (scratch.failed()) return;
+  Rooms<T> free(static_cast<T*>(scratch.data()), room, rooms);
+  if (room) job.rooms = &free;
   struct Task {
     const Job<T>* job;
     Finish<T> finish;
