@@ -28,7 +28,7 @@ class OptState(Enum):
     STEPPED = 2
 
 
-def _fresh_state() -> dict[str, Any]:
+def _refresh_per_optimizer_state() -> dict[str, Any]:
     return {"stage": OptState.READY, "found_inf_per_device": {}}
 
 
@@ -82,7 +82,7 @@ class GradScaler:
         self._growth_tracker: Tensor | None = None
         self._growth_factor, self._backoff_factor = growth_factor, backoff_factor
         self._growth_interval = growth_interval
-        self._per_optimizer_states: dict[int, dict[str, Any]] = defaultdict(_fresh_state)
+        self._per_optimizer_states: dict[int, dict[str, Any]] = defaultdict(_refresh_per_optimizer_state)
 
     # -- scaling ----------------------------------------------------------------------------------
 
@@ -232,7 +232,7 @@ class GradScaler:
             scale.fill_(new_scale)
         else:
             self._adapt(scale)
-        self._per_optimizer_states = defaultdict(_fresh_state)
+        self._per_optimizer_states = defaultdict(_refresh_per_optimizer_state)
 
     def _adapt(self, scale: Tensor) -> None:
         states = self._per_optimizer_states.values()

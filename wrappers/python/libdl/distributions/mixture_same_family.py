@@ -45,7 +45,7 @@ class MixtureSameFamily(Distribution):
             raise ValueError("MixtureSameFamily: component_distribution has batch shape "
                              f"{list(component.batch_shape)}, wanted [..., {n}]")  # fmt: skip
         self._mixture_distribution, self._component_distribution = mixture, component
-        self._num_component = n
+        self._num_component, self._event_ndims = n, len(component.event_shape)
         super().__init__(batch, component.event_shape, validate_args=validate_args)
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:

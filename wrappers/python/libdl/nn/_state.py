@@ -207,7 +207,7 @@ class ModuleState(ModuleWalks):
 
     def _register_load_state_dict_pre_hook(self, hook: Any,
                                            with_module: bool = False) -> _Handle:  # fmt: skip
-        return added(self._load_state_dict_pre_hooks, _OfModule(hook, self) if with_module else hook)
+        return added(self._load_state_dict_pre_hooks, _WrappedHook(hook, self) if with_module else hook)
 
     def register_load_state_dict_post_hook(self, hook: Any) -> _Handle:
         """Calls hook(module, incompatible_keys) after the module and its submodules are loaded; it
@@ -215,20 +215,32 @@ class ModuleState(ModuleWalks):
         return added(self._load_state_dict_post_hooks, hook)
 
 
-class _OfModule:
-    """A hook whose first argument is the module; a copy of the module has it with the copy."""
+class _WrappedHook:
+    """A hook whose first argument is the module; a copy of the module has it with the copy. Its
+    state is PyTorch's, whose modules wrap hooks without the module, too."""
 
-    def __init__(self, hook: Any, module: Any) -> None:
-        self.__setstate__((hook, module))
+    def __init__(self, hook: Any, module: Any = None) -> None:
+        state = {"hook": hook, "with_module": module is not None, "module": module}
+        self.__setstate__(state)
 
-    def __call__(self, *args: Any) -> Any:
-        return self._hook(self._module(), *args)
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if not self.with_module:
+            return self.hook(*args, **kwargs)
+        module = self.module()
+        if module is None:
+            raise RuntimeError("a hook was called whose module is no longer there")
+        return self.hook(module, *args, **kwargs)
 
-    def __getstate__(self) -> tuple[Any, Any]:
-        return self._hook, self._module()
+    def __getstate__(self) -> dict[str, Any]:
+        state = {"hook": self.hook, "with_module": self.with_module}
+        return {**state, "module": self.module()} if self.with_module else state
 
-    def __setstate__(self, state: tuple[Any, Any]) -> None:
-        self._hook, self._module = state[0], weakref.ref(state[1])  # no cycle through the module
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.hook, self.with_module = state["hook"], state["with_module"]
+        if self.with_module:
+            if state["module"] is None:
+                raise RuntimeError("a hook was copied whose module is no longer there")
+            self.module = weakref.ref(state["module"])  # no cycle through the module
 
 
 def _load_into(module: Any, given: Any, prefix: str, metadata: Any, extra: dict[str, bool],

@@ -14,6 +14,7 @@ from .convolution import (
     Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d, Sizes,
 )  # fmt: skip
 from .layer import Linear
+from ._state import _WrappedHook
 from .module import Module
 from .normalisation import (
     BatchNorm1d, BatchNorm2d, BatchNorm3d, InstanceNorm1d, InstanceNorm2d, InstanceNorm3d,
@@ -37,7 +38,7 @@ class LazyModuleMixin(Module):
             kind._lazy_load_hook, with_module=True
         )
         self._initialize_hook = self.register_forward_pre_hook(
-            kind._infer_parameters, with_kwargs=True
+            _WrappedHook(kind._infer_parameters, self), with_kwargs=True
         )
 
     def has_uninitialized_params(self) -> bool:
@@ -50,7 +51,7 @@ class LazyModuleMixin(Module):
             f"{type(self).__name__} has no method initialize_parameters"
         )
 
-    def _infer_parameters(self, args: Any, kwargs: Any = None) -> None:
+    def _infer_parameters(self, module: Any, args: Any, kwargs: Any = None) -> None:
         self.initialize_parameters(*args, **(kwargs or {}))
         if self.has_uninitialized_params():
             raise RuntimeError(f"{type(self).__name__}: initialize_parameters left a parameter or "

@@ -138,6 +138,12 @@ class RNNBase(Module):
         then = self.__dict__.get("_weights_then", ())
         return any(old is not new for old, new in zip(then, self._named_weights()))
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_flat_weights": self._flat_weights}  # PyTorch's layers want it
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__({k: v for k, v in state.items() if k != "_flat_weights"})
+
     def _apply(self, fn: Any, recurse: bool = True) -> Self:
         made = super()._apply(fn, recurse)
         self._init_flat_weights()

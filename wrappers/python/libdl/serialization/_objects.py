@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import io
 import pickle
+import sys
 from collections import OrderedDict
 from collections.abc import Callable
 from types import FunctionType
@@ -22,6 +23,7 @@ from .._overrides import DisableTorchFunctionSubclass
 from .._types import Size, device as Device, dtype as Dtype, layout as Layout, uint8
 from . import _names
 from ._archive import Archive
+from ._builtins import builtin
 from ._checkpoint import Storages, archive_of
 from ._paths import is_pytorchs, own, path_of
 from ._places import Foreign, Placing
@@ -148,6 +150,17 @@ class _Pickling:
         return _ANY, (*arguments, x.dtype)
 
 
+def _owner(obj: Any, name: str) -> Any:
+    """The class of libdl that has a function or class as its attribute; None: none has."""
+    owner, _, last = name.rpartition(".")
+    found = sys.modules.get(getattr(obj, "__module__", None) or "")
+    if not owner or found is None or found.__name__.partition(".")[0] != "libdl":
+        return None
+    for part in owner.split("."):
+        found = getattr(found, part, None)
+    return found if getattr(found, last, None) is obj else None
+
+
 _Python: Any = pickle._Pickler  # in Python: the one that asks save_global
 
 
@@ -160,7 +173,12 @@ class _Pickler(_Pickling, _Python):  # type: ignore[misc]
         elif isinstance(obj, Dtype):
             path = f"torch.{obj.name}"
         else:
-            found = path_of(obj, name or getattr(obj, "__qualname__", obj.__name__))
+            called = name or getattr(obj, "__qualname__", obj.__name__)
+            owner = _owner(obj, called)
+            if owner is not None:
+                self.save_reduce(getattr, (owner, called.rpartition(".")[2]), obj=obj)
+                return
+            found = path_of(obj, called)
             path = ".".join(found) if found else None
         if path is None:
             super().save_global(obj, name)
@@ -227,6 +245,9 @@ class _Reading:
         made = _MAKERS.get(f"{module}.{name}")
         if made is not None:
             return made
+        function = builtin(module, name)
+        if function is not None:
+            return function
         if not is_pytorchs(module):
             return super().find_class(module, name)  # type: ignore[misc]
         try:

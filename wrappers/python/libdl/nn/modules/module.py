@@ -15,6 +15,7 @@ from .._hooks import (
 )
 from .._state import _EXTRA_STATE_KEY_SUFFIX as _EXTRA_STATE_KEY_SUFFIX
 from .._state import _IncompatibleKeys as _IncompatibleKeys
+from .._state import _WrappedHook as _WrappedHook
 from ..module import Module as Module
 from ..parameter import Buffer as Buffer, Parameter as Parameter
 

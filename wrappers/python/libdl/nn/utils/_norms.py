@@ -29,12 +29,14 @@ def directed(v: Tensor, g: Tensor, dim: int | None) -> Tensor:
 
 def copied_with_module(weight: Tensor, parts: Sequence[Tensor], compute: Callable[..., Tensor]) -> Tensor:
     """weight = compute(*parts), where parts are the module's parameters, and deepcopy of the module
-    computes it from theirs: a result cannot be copied otherwise."""
+    computes it from theirs: a result cannot be copied otherwise. Where parameters have changed
+    their kind since, weight is of the past and copied as it is, without history."""
+    kinds = [(part.dtype, part.device, part.shape) for part in parts]
 
     def copied(original: Tensor, memo: dict[int, Any]) -> Tensor:
         copies = [memo.get(id(part)) for part in parts]
         known = [part for part in copies if part is not None]
-        if len(known) < len(parts):  # without the module
+        if [(part.dtype, part.device, part.shape) for part in known] != kinds:  # or no module
             return original.detach().clone()
         return copied_with_module(compute(*known), known, compute)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Literal
 
 from ..optimizer import Optimizer
@@ -107,15 +108,17 @@ class CyclicLR(_CycleLR):
         """The height of the cycles: of cycle number x, or at step x."""
         if self._scale_fn_custom is not None:
             return self._scale_fn_custom(x)
-        if self.mode == "exp_range":
-            return self._exp_range_scale_fn(self.gamma, x)
-        if self.mode == "triangular2":
-            return self._triangular2_scale_fn(x)
-        return self._triangular_scale_fn(x)
+        return self._scale_fn_ref(x)
 
     def _init_scale_fn(self) -> None:
-        if self._scale_fn_custom is None:
-            self.scale_mode = _SCALED_BY[self.mode]
+        if self._scale_fn_custom is not None:
+            return
+        self.scale_mode = _SCALED_BY[self.mode]
+        self._scale_fn_ref: Callable[[float], float] = self._triangular_scale_fn
+        if self.mode == "triangular2":
+            self._scale_fn_ref = self._triangular2_scale_fn
+        elif self.mode == "exp_range":
+            self._scale_fn_ref = partial(self._exp_range_scale_fn, self.gamma)
 
     @staticmethod
     def _triangular_scale_fn(x: float) -> float:
@@ -146,7 +149,9 @@ class CyclicLR(_CycleLR):
     def state_dict(self) -> dict[str, Any]:
         function = self._scale_fn_custom
         state = None if function is None else state_of_function(function)
-        return {**super().state_dict(), "_scale_fn_custom": state}
+        whole = {**super().state_dict(), "_scale_fn_custom": state}
+        whole.pop("_scale_fn_ref", None)
+        return whole
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         state = dict(state_dict)
