@@ -26,6 +26,16 @@ class Probabilities(Distribution):
         setattr(self, self._given, values[0])
         return values
 
+    def _parts_in_files(self) -> dict[str, Any]:
+        return {"_param": self._param}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        kept = dict(state)
+        param = kept.pop("_param", None)
+        if "_given" not in kept:  # PyTorch's
+            kept["_given"] = "probs" if kept.get("probs") is param else "logits"
+        self.__dict__.update(kept)
+
     @lazy_property
     def logits(self) -> Tensor:
         return probs_to_logits(self.probs, self._is_binary)

@@ -44,7 +44,7 @@ class Transform:
         if cache_size not in (0, 1):
             raise ValueError(f"{type(self).__name__}: cache_size is {cache_size}, wanted 0 or 1")
         self._cache_size = cache_size
-        self._cached: tuple[Any, Any] = (None, None)
+        self._cached_x_y: tuple[Any, Any] = (None, None)
         self._inv: Any = None
         super().__init__()
 
@@ -83,16 +83,16 @@ class Transform:
     def __call__(self, x: Tensor) -> Tensor:
         if not self._cache_size:
             return self._call(x)
-        if x is not self._cached[0]:
-            self._cached = x, self._call(x)
-        return self._cached[1]
+        if x is not self._cached_x_y[0]:
+            self._cached_x_y = x, self._call(x)
+        return self._cached_x_y[1]
 
     def _inv_call(self, y: Tensor) -> Tensor:
         if not self._cache_size:
             return self._inverse(y)
-        if y is not self._cached[1]:
-            self._cached = self._inverse(y), y
-        return self._cached[0]
+        if y is not self._cached_x_y[1]:
+            self._cached_x_y = self._inverse(y), y
+        return self._cached_x_y[0]
 
     def _call(self, x: Tensor) -> Tensor:
         raise NotImplementedError(f"{type(self).__name__} defines no _call")

@@ -32,6 +32,17 @@ class Beta(ExponentialFamily):
         self.concentration1, self.concentration0 = broadcast_all(concentration1, concentration0)
         super().__init__(self.concentration1.shape, validate_args=validate_args)
 
+    def _parts_in_files(self) -> dict[str, Any]:
+        return {"_dirichlet": self._dirichlet}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        kept = dict(state)
+        dirichlet = kept.pop("_dirichlet", None)
+        if "concentration1" not in kept:  # PyTorch's
+            both = dirichlet.concentration
+            kept["concentration1"], kept["concentration0"] = both[..., 0], both[..., 1]
+        self.__dict__.update(kept)
+
     @property
     def _dirichlet(self) -> Dirichlet:
         """The distribution of (x, 1 - x)."""

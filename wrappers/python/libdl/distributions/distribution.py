@@ -84,6 +84,13 @@ class Distribution:
                 setattr(new, name, value.expand(new._batch_shape + kept))
         return new
 
+    def _parts_in_files(self) -> dict[str, Any]:
+        """What PyTorch's distribution keeps and this one computes."""
+        return {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, **self._parts_in_files()}
+
     def _get_checked_instance(self, cls: type, _instance: Any = None) -> Any:
         """An object of this type without attributes, for expand() to fill."""
         if _instance is None and type(self).__init__ is not cls.__init__:  # type: ignore[misc]

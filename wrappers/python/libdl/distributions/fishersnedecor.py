@@ -28,6 +28,12 @@ class FisherSnedecor(Distribution):
         self.df1, self.df2 = broadcast_all(df1, df2)
         super().__init__(self.df1.shape, validate_args=validate_args)
 
+    def _parts_in_files(self) -> dict[str, Any]:
+        from .gamma import Gamma
+
+        halves = {"_gamma1": self.df1, "_gamma2": self.df2}
+        return {name: Gamma(0.5 * df, df, False) for name, df in halves.items()}
+
     @property
     def mean(self) -> Tensor:
         return where(self.df2 > 2, self.df2 / (self.df2 - 2), nan)

@@ -39,15 +39,23 @@ class LKJCholesky(Distribution):
         (self.concentration,) = broadcast_all(concentration)
         super().__init__(self.concentration.shape, (dim, dim), validate_args=validate_args)
 
+    def _squared_lengths(self) -> Beta:
+        """The distribution of what the rows have below the diagonal."""
+        a = self.concentration
+        known = arange(self.dim - 1, dtype=a.dtype, device=a.device)
+        below = cat([known.new_zeros((1,)), known])
+        other = (a + 0.5 * (self.dim - 2)).unsqueeze(-1) - 0.5 * below
+        return Beta(0.5 * below + 0.5, other, validate_args=False)
+
+    def _parts_in_files(self) -> dict[str, Any]:
+        return {"_beta": self._squared_lengths()}
+
     def sample(self, sample_shape: Any = Size()) -> Tensor:
         """By the onion method: the length of each row's part below the diagonal is drawn, then its
         direction."""
         shape, a = self._extended_shape(sample_shape), self.concentration
         with no_grad():
-            known = arange(self.dim - 1, dtype=a.dtype, device=a.device)
-            below = cat([known.new_zeros((1,)), known])
-            other = (a + 0.5 * (self.dim - 2)).unsqueeze(-1) - 0.5 * below
-            length = Beta(0.5 * below + 0.5, other, validate_args=False).sample(sample_shape)
+            length = self._squared_lengths().sample(sample_shape)
             noise = randn(shape, dtype=a.dtype, device=a.device).tril(-1)
             norm = noise.square().sum(-1, keepdim=True).sqrt()
             norm = norm + (norm == 0).to(a.dtype)  # the first row has nothing below

@@ -31,6 +31,11 @@ class Multinomial(OverClasses):
     def support(self) -> Any:
         return constraints.multinomial(self.total_count)
 
+    def _parts_in_files(self) -> dict[str, Any]:
+        from .binomial import Binomial
+
+        return {**super()._parts_in_files(), "_binomial": Binomial(self.total_count, self.probs)}
+
     @property
     def mean(self) -> Tensor:
         return self.probs * self.total_count

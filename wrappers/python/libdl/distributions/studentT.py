@@ -30,6 +30,11 @@ class StudentT(Distribution):
         self.df, self.loc, self.scale = broadcast_all(df, loc, scale)
         super().__init__(self.df.shape, validate_args=validate_args)
 
+    def _parts_in_files(self) -> dict[str, Any]:
+        from .chi2 import Chi2
+
+        return {"_chi2": Chi2(self.df, False)}
+
     @property
     def mean(self) -> Tensor:
         return where(self.df > 1, self.loc, nan)

@@ -62,6 +62,15 @@ class Wishart(Distribution):
         super().__init__(batch, event, validate_args=validate_args)
         self._unbroadcasted_scale_tril = factor_of(key, matrix)
 
+    def _parts_in_files(self) -> dict[str, Any]:
+        from .chi2 import Chi2
+
+        factor = self._unbroadcasted_scale_tril
+        rows = arange(self._event_shape[-1], dtype=factor.dtype, device=factor.device)
+        counts = self.df.unsqueeze(-1) - rows.expand((*self._batch_shape, -1))
+        return {"_batch_dims": [-1 - d for d in range(len(self._batch_shape))],
+                "_dist_chi2": Chi2(counts, False)}  # fmt: skip
+
     def _full(self, matrix: Tensor) -> Tensor:
         return matrix.expand(self._extended_shape())
 

@@ -157,7 +157,8 @@ class DataLoader(Generic[_Sample]):
 
     def __getstate__(self) -> dict[str, Any]:
         """An iteration, and its workers, belong to one loader: a copy begins with its first."""
-        return {**self.__dict__, "_iterator": None, "_progress": None}
+        return {**self.__dict__, "_iterator": None, "_progress": None,
+                "_IterableDataset_len_called": None}  # fmt: skip
 
     @staticmethod
     def _check_workers(
