@@ -6,7 +6,8 @@
 // so, core and plugin must come from the same build: the build ids are compared.
 //
 // Functions that can fail return NULL, or an error that the caller then owns. Device numbers have
-// been checked. Only the functions of which a comment says so may be NULL. Errors of queued work are reported by the next synchronisation.
+// been checked. Only the functions of which a comment says so may be NULL. Errors of queued work
+// are reported by the next synchronisation.
 #pragma once
 
 #include <libdl/device.h>
