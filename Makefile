@@ -134,6 +134,8 @@ oracle: build
 	  .venv-bench/bin/python -B tests/oracle/checkpoints.py
 	@$(step) "Weights and optimizers to PyTorch and back" env $(in_tree) \
 	  .venv-bench/bin/python -B tests/oracle/exchange.py
+	@$(step) "Whole objects to PyTorch and back" env $(in_tree) \
+	  .venv-bench/bin/python -B tests/oracle/objects.py
 	@$(step) "Beside PyTorch: $(COUNT) programs, seed $(SEED)" env $(in_tree) \
 	  .venv-bench/bin/python -B tests/oracle/run.py --seed $(SEED) --programs $(COUNT) --jobs $(JOBS) \
 	  --out $(BUILD)/oracle

@@ -76,6 +76,7 @@ PARTS = (
     Part("oracle", (*CORE, *PACKAGE),
          ("tools/setup/run bench",
           "PYTHONPATH=$B/python .venv-bench/bin/python -B tests/oracle/exchange.py",
+          "PYTHONPATH=$B/python .venv-bench/bin/python -B tests/oracle/objects.py",
           "PYTHONPATH=$B/python .venv-bench/bin/python -B tests/oracle/run.py --seed $TURN "
           f"--programs 20000 --jobs {JOBS} --out $B/oracle")),
 )  # fmt: skip
