@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+_DEVICES = "several devices are not offered yet, and there is nothing to do on one"
 _GROUPS = "groups of processes that train together are not offered"
 _COMPILER = "nothing is traced or compiled here: functions run eagerly"
 _DISPATCH = "there is no dispatcher of PyTorch's operators here"
@@ -155,6 +156,8 @@ MODULES: dict[str, tuple[str, str]] = {
           PrepareModuleOutput PrepareModuleInputOutput;
         def loss_parallel parallelize_module;"""),
     "distributed.tensor.placement_types": (_GROUPS, _PLACEMENTS),
+    "nn.parallel.parallel_apply": (_DEVICES, "def parallel_apply;"),
+    "nn.parallel.replicate": (_DEVICES, "def replicate;"),
     "_C._distributed_c10d": (_GROUPS, "class ProcessGroup Reducer Store Work;"),
     "_C._distributed_rpc": (_GROUPS, "def _is_current_rpc_agent_set;"),
     # -- tracing and compiling ---------------------------------------------------------------------
