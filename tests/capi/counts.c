@@ -41,50 +41,75 @@ static libdl_value value_for(libdl_op op, int32_t k, libdl_tensor *const *x) {
   return value;
 }
 
-/* Each list of tensors and each text of each operator, with an entry or a character behind the end
- * of the page. `text`: the page's last character. */
-static int32_t refuse_in_pointers(int64_t count, const char *text) {
-  const int64_t shape[] = {2, 3};
+/* What is asked of each argument of each operator. `text`: the page's last character. */
+struct question {
+  int64_t count;
+  const char *text;
   libdl_tensor *x;
-  libdl_tensor **const listed = (libdl_tensor **)list;
-  GOOD(libdl_ones(shape, 2, LIBDL_DTYPE_FLOAT64, NULL, &x));
-  int32_t pointers = 0;
+};
+
+/* Calls ask for each of them with values for all arguments of the operator, and returns how often
+ * it said that it asked. */
+static int32_t each_argument(struct question question,
+                             int (*ask)(const struct question *q, libdl_op op, int32_t k,
+                                        int32_t arguments, libdl_value *values)) {
+  const int64_t shape[] = {2, 3};
+  GOOD(libdl_ones(shape, 2, LIBDL_DTYPE_FLOAT64, NULL, &question.x));
+  int32_t asked = 0;
   for (libdl_op op = 0; op < libdl_op_count(); ++op) {
     if (!libdl_op_has_new(op)) continue;
     const int32_t arguments = libdl_op_argument_count(op);
     for (int32_t k = 0; k < arguments; ++k) {
-      const libdl_value_type type = libdl_op_argument_type(op, k);
-      if (type != LIBDL_VALUE_TENSORS && type != LIBDL_VALUE_STRING) continue;
-      libdl_value values[32], results[8];
+      libdl_value values[32];
       *list = 1;
-      for (int32_t i = 0; i < arguments; ++i) values[i] = value_for(op, i, &x);
-      if (type == LIBDL_VALUE_TENSORS) {
-        *listed = x;
-        values[k].held.tensors.items = LIBDL_READ_ONLY(listed);
-        values[k].held.tensors.count = count;
-      } else {
-        values[k].held.string.text = text;
-        values[k].held.string.length = count;
-      }
-      libdl_error *const error =
-          libdl_op_call(op, values, arguments, results, libdl_op_result_count(op));
-      /* Where there is one for each dimension, more than a tensor can have are an index's mistake.
-       */
-      const int per_dimension = !strcmp(libdl_op_argument_name(op, k), "indices");
-      const int32_t wanted = per_dimension ? LIBDL_ERROR_INDEX : LIBDL_ERROR_VALUE;
-      if (libdl_error_get_code(error) != wanted || libdl_error_get_argument(error) != k + 1 ||
-          !strstr(libdl_error_get_message(error), ") has the length ")) {
-        fprintf(stderr, "%s: %s of %lld: %s\n", libdl_op_name(op), libdl_op_argument_name(op, k),
-                (long long)count, error ? libdl_error_get_message(error) : "taken");
-        ++failures;
-      }
-      libdl_error_release(error);
-      ++pointers;
+      for (int32_t i = 0; i < arguments; ++i) values[i] = value_for(op, i, &question.x);
+      asked += ask(&question, op, k, arguments, values);
     }
   }
-  libdl_tensor_release(x);
+  libdl_tensor_release(question.x);
   *list = 1;
-  return pointers;
+  return asked;
+}
+
+static libdl_error *called(libdl_op op, const libdl_value *values, int32_t arguments) {
+  libdl_value results[8];
+  return libdl_op_call(op, values, arguments, results, libdl_op_result_count(op));
+}
+
+static void tell(libdl_op op, int32_t k, int64_t count, const libdl_error *error) {
+  fprintf(stderr, "%s: %s of %lld: %s\n", libdl_op_name(op), libdl_op_argument_name(op, k),
+          (long long)count, error ? libdl_error_get_message(error) : "taken");
+  ++failures;
+}
+
+/* Lists of tensors and texts, with an entry or a character behind the end of the page. */
+static int refuses_pointer(const struct question *q, libdl_op op, int32_t k, int32_t arguments,
+                           libdl_value *values) {
+  const libdl_value_type type = libdl_op_argument_type(op, k);
+  libdl_tensor **const listed = (libdl_tensor **)list;
+  if (type == LIBDL_VALUE_TENSORS) {
+    *listed = q->x;
+    values[k].held.tensors.items = LIBDL_READ_ONLY(listed);
+    values[k].held.tensors.count = q->count;
+  } else if (type == LIBDL_VALUE_STRING) {
+    values[k].held.string.text = q->text;
+    values[k].held.string.length = q->count;
+  } else {
+    return 0;
+  }
+  libdl_error *const error = called(op, values, arguments);
+  /* Where there is one for each dimension, more than a tensor can have are an index's mistake. */
+  const int per_dimension = !strcmp(libdl_op_argument_name(op, k), "indices");
+  const int32_t wanted = per_dimension ? LIBDL_ERROR_INDEX : LIBDL_ERROR_VALUE;
+  if (libdl_error_get_code(error) != wanted || libdl_error_get_argument(error) != k + 1 ||
+      !strstr(libdl_error_get_message(error), ") has the length "))
+    tell(op, k, q->count, error);
+  libdl_error_release(error);
+  return 1;
+}
+
+static int32_t refuse_in_pointers(int64_t count, const char *text) {
+  return each_argument((struct question){count, text, NULL}, refuses_pointer);
 }
 
 static void functions_with_texts(const char *text) {
@@ -125,37 +150,23 @@ static void joins_and_indices(void) {
   *list = 1;
 }
 
-/* Each list of each operator, with `count` entries. */
+/* Lists of integers with `count` entries. */
+static int refuses_list(const struct question *q, libdl_op op, int32_t k, int32_t arguments,
+                        libdl_value *values) {
+  if (libdl_op_argument_type(op, k) != LIBDL_VALUE_INTS) return 0;
+  values[k].held.integers.count = q->count;
+  libdl_error *const error = called(op, values, arguments);
+  const int named = libdl_error_get_argument(error);
+  /* Operators whose lists have no limit of their own look at other arguments first. */
+  const int free =
+      !strcmp(libdl_op_argument_name(op, k), "batch_sizes") || !strcmp(libdl_op_name(op), "roll");
+  if (!error || (named != k + 1 && !free)) tell(op, k, q->count, error);
+  libdl_error_release(error);
+  return 1;
+}
+
 static int32_t refuse_in_operators(int64_t count) {
-  const int64_t shape[] = {2, 3};
-  libdl_tensor *x;
-  GOOD(libdl_ones(shape, 2, LIBDL_DTYPE_FLOAT64, NULL, &x));
-  int32_t lists = 0;
-  for (libdl_op op = 0; op < libdl_op_count(); ++op) {
-    if (!libdl_op_has_new(op)) continue;
-    const int32_t arguments = libdl_op_argument_count(op);
-    for (int32_t k = 0; k < arguments; ++k) {
-      if (libdl_op_argument_type(op, k) != LIBDL_VALUE_INTS) continue;
-      libdl_value values[32], results[8];
-      for (int32_t i = 0; i < arguments; ++i) values[i] = value_for(op, i, &x);
-      values[k].held.integers.count = count;
-      libdl_error *const error =
-          libdl_op_call(op, values, arguments, results, libdl_op_result_count(op));
-      const int named = libdl_error_get_argument(error);
-      /* Operators whose lists have no limit of their own look at other arguments first. */
-      const char *const list_name = libdl_op_argument_name(op, k);
-      const int free = !strcmp(list_name, "batch_sizes") || !strcmp(libdl_op_name(op), "roll");
-      if (!error || (named != k + 1 && !free)) {
-        fprintf(stderr, "%s: %s of %lld: %s\n", libdl_op_name(op), list_name, (long long)count,
-                libdl_error_get_message(error));
-        ++failures;
-      }
-      libdl_error_release(error);
-      ++lists;
-    }
-  }
-  libdl_tensor_release(x);
-  return lists;
+  return each_argument((struct question){count, NULL, NULL}, refuses_list);
 }
 
 static void other_functions(void) {

@@ -7,17 +7,14 @@
 #include <libdl.hpp>
 #include <typeinfo>
 
+#include "values.h"
+
 using libdl::Dtype;
 using libdl::ErrorCode;
 using libdl::Tensor;
-using Values = std::vector<double>;
 
 namespace {
 
-Tensor tensor(const Values& values) {
-  return Tensor::from(values, {static_cast<int64_t>(values.size())});
-}
-Values values(const Tensor& x) { return x.to_vector<double>(); }
 Tensor leaf(const Values& v) { return tensor(v).set_requires_grad(); }
 
 std::tuple<int64_t, int64_t, int64_t, int64_t> live() {

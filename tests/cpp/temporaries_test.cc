@@ -11,20 +11,16 @@
 #include <regex>
 #include <sstream>
 
+#include "values.h"
+
 using libdl::Dims;
 using libdl::Dtype;
 using libdl::ErrorCode;
 using libdl::Operand;
 using libdl::Tensor;
 using libdl::Tensors;
-using Values = std::vector<double>;
 
 namespace {
-
-Tensor tensor(const Values& values) {
-  return Tensor::from(values, {static_cast<int64_t>(values.size())});
-}
-Values values(const Tensor& x) { return x.to_vector<double>(); }
 
 template <class F>
 std::string refused(ErrorCode code, F f) {
