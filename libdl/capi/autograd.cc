@@ -108,7 +108,7 @@ libdl_error* libdl_backward(const libdl_tensor* const* outputs, int64_t outputs_
       fail_argument(LIBDL_ERROR_UNSUPPORTED, name, 4, "options", "asks for batches of gradients",
                     "batched = 0: libdl_grad computes batches");
     backward(live_tensors(name, 1, "outputs", outputs, outputs_count),
-             live_tensors(name, 2, "gradients", gradients, gradients_count, INT32_MAX, true),
+             live_tensors(name, 2, "gradients", gradients, gradients_count, kMostEntries, true),
              live_tensors(name, 3, "inputs", inputs, inputs_count), how);
   });
 }
@@ -123,7 +123,7 @@ libdl_error* libdl_grad(const libdl_tensor* const* outputs, int64_t outputs_coun
     *out = hand_out(
         grad(live_tensors(name, 1, "outputs", outputs, outputs_count),
              live_tensors(name, 2, "inputs", inputs, inputs_count),
-             live_tensors(name, 3, "gradients", gradients, gradients_count, INT32_MAX, true),
+             live_tensors(name, 3, "gradients", gradients, gradients_count, kMostEntries, true),
              options_of(name, 4, options)));
   });
 }

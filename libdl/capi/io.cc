@@ -45,11 +45,11 @@ File checked(const char* function, const libdl_file* file) {
 }
 
 void check_count(const char* function, int argument, const char* name, int64_t count,
-                 int64_t most = INT32_MAX) {
+                 int64_t most = kMostEntries) {
   if (!is_count(count, most))
     fail_argument(LIBDL_ERROR_VALUE, function, argument, name,
                   "has the length " + std::to_string(count),
-                  most == INT32_MAX ? "0 to 2147483647" : "one that is not negative");
+                  most == kMostEntries ? "0 to 2147483647" : "one that is not negative");
 }
 
 void entry_not_null(const char* function, int argument, const char* name, const char* const* list,

@@ -20,7 +20,7 @@ libdl_error* libdl_sgd_step(const libdl_sgd_options* options, libdl_tensor* cons
     sgd_step({o.lr, o.momentum, o.dampening, o.weight_decay, o.nesterov != 0, o.maximize != 0,
               o.first != 0},
              live_tensors(name, 2, "params", params, count),
-             live_tensors(name, 3, "grads", grads, grads_count, INT32_MAX, true),
+             live_tensors(name, 3, "grads", grads, grads_count, kMostEntries, true),
              live_tensors(name, 4, "momentum_buffers", momentum_buffers, momentum_buffers_count));
   });
 }
@@ -38,7 +38,7 @@ libdl_error* libdl_adam_step(const libdl_adam_options* options, libdl_tensor* co
         {{o.lr, o.beta1, o.beta2, o.eps, o.weight_decay, o.step, o.decoupled != 0, o.maximize != 0},
          o.amsgrad != 0},
         live_tensors(name, 2, "params", params, count),
-        live_tensors(name, 3, "grads", grads, grads_count, INT32_MAX, true),
+        live_tensors(name, 3, "grads", grads, grads_count, kMostEntries, true),
         live_tensors(name, 4, "exp_avgs", exp_avgs, exp_avgs_count),
         live_tensors(name, 5, "exp_avg_sqs", exp_avg_sqs, exp_avg_sqs_count),
         live_tensors(name, 6, "max_exp_avg_sqs", max_exp_avg_sqs, max_exp_avg_sqs_count));
@@ -56,7 +56,7 @@ libdl_error* libdl_sparse_adam_step(const libdl_sparse_adam_options* options,
     const libdl_sparse_adam_options o = read_options(name, 1, options);
     sparse_adam_step({o.lr, o.beta1, o.beta2, o.eps, 0, o.step, false, o.maximize != 0},
                      live_tensors(name, 2, "params", params, count),
-                     live_tensors(name, 3, "grads", grads, grads_count, INT32_MAX, true),
+                     live_tensors(name, 3, "grads", grads, grads_count, kMostEntries, true),
                      live_tensors(name, 4, "exp_avgs", exp_avgs, exp_avgs_count),
                      live_tensors(name, 5, "exp_avg_sqs", exp_avg_sqs, exp_avg_sqs_count));
   });
@@ -72,7 +72,7 @@ libdl_error* libdl_adamax_step(const libdl_adamax_options* options, libdl_tensor
     const libdl_adamax_options o = read_options(name, 1, options);
     adamax_step({o.lr, o.beta1, o.beta2, o.eps, o.weight_decay, o.step, false, o.maximize != 0},
                 live_tensors(name, 2, "params", params, count),
-                live_tensors(name, 3, "grads", grads, grads_count, INT32_MAX, true),
+                live_tensors(name, 3, "grads", grads, grads_count, kMostEntries, true),
                 live_tensors(name, 4, "exp_avgs", exp_avgs, exp_avgs_count),
                 live_tensors(name, 5, "exp_infs", exp_infs, exp_infs_count));
   });
@@ -91,7 +91,7 @@ libdl_error* libdl_nadam_step(const libdl_nadam_options* options, libdl_tensor* 
          o.momentum_decay,
          o.mu_product},
         live_tensors(name, 2, "params", params, count),
-        live_tensors(name, 3, "grads", grads, grads_count, INT32_MAX, true),
+        live_tensors(name, 3, "grads", grads, grads_count, kMostEntries, true),
         live_tensors(name, 4, "exp_avgs", exp_avgs, exp_avgs_count),
         live_tensors(name, 5, "exp_avg_sqs", exp_avg_sqs, exp_avg_sqs_count));
   });
@@ -108,7 +108,7 @@ libdl_error* libdl_radam_step(const libdl_radam_options* options, libdl_tensor* 
     radam_step(
         {o.lr, o.beta1, o.beta2, o.eps, o.weight_decay, o.step, o.decoupled != 0, o.maximize != 0},
         live_tensors(name, 2, "params", params, count),
-        live_tensors(name, 3, "grads", grads, grads_count, INT32_MAX, true),
+        live_tensors(name, 3, "grads", grads, grads_count, kMostEntries, true),
         live_tensors(name, 4, "exp_avgs", exp_avgs, exp_avgs_count),
         live_tensors(name, 5, "exp_avg_sqs", exp_avg_sqs, exp_avg_sqs_count));
   });
@@ -124,7 +124,7 @@ libdl_error* libdl_adagrad_step(const libdl_adagrad_options* options, libdl_tens
     const libdl_adagrad_options o = read_options(name, 1, options);
     adagrad_step({o.lr, o.lr_decay, o.weight_decay, o.eps, o.step, o.maximize != 0},
                  live_tensors(name, 2, "params", params, count),
-                 live_tensors(name, 3, "grads", grads, grads_count, INT32_MAX, true),
+                 live_tensors(name, 3, "grads", grads, grads_count, kMostEntries, true),
                  live_tensors(name, 4, "state_sums", state_sums, state_sums_count));
   });
 }
@@ -140,7 +140,7 @@ libdl_error* libdl_adadelta_step(const libdl_adadelta_options* options, libdl_te
     const libdl_adadelta_options o = read_options(name, 1, options);
     adadelta_step({o.lr, o.rho, o.eps, o.weight_decay, o.maximize != 0},
                   live_tensors(name, 2, "params", params, count),
-                  live_tensors(name, 3, "grads", grads, grads_count, INT32_MAX, true),
+                  live_tensors(name, 3, "grads", grads, grads_count, kMostEntries, true),
                   live_tensors(name, 4, "square_avgs", square_avgs, square_avgs_count),
                   live_tensors(name, 5, "acc_deltas", acc_deltas, acc_deltas_count));
   });
@@ -155,7 +155,7 @@ libdl_error* libdl_asgd_step(const libdl_asgd_options* options, libdl_tensor* co
     const libdl_asgd_options o = read_options(name, 1, options);
     asgd_step({o.lr, o.lambd, o.alpha, o.t0, o.weight_decay, o.eta, o.mu, o.step, o.maximize != 0},
               live_tensors(name, 2, "params", params, count),
-              live_tensors(name, 3, "grads", grads, grads_count, INT32_MAX, true),
+              live_tensors(name, 3, "grads", grads, grads_count, kMostEntries, true),
               live_tensors(name, 4, "axs", axs, axs_count));
   });
 }
@@ -173,7 +173,7 @@ libdl_error* libdl_rmsprop_step(const libdl_rmsprop_options* options, libdl_tens
     rmsprop_step(
         {o.lr, o.alpha, o.eps, o.weight_decay, o.momentum, o.centered != 0, o.maximize != 0},
         live_tensors(name, 2, "params", params, count),
-        live_tensors(name, 3, "grads", grads, grads_count, INT32_MAX, true),
+        live_tensors(name, 3, "grads", grads, grads_count, kMostEntries, true),
         live_tensors(name, 4, "square_avgs", square_avgs, square_avgs_count),
         live_tensors(name, 5, "momentum_buffers", momentum_buffers, momentum_buffers_count),
         live_tensors(name, 6, "grad_avgs", grad_avgs, grad_avgs_count));
@@ -190,7 +190,7 @@ libdl_error* libdl_rprop_step(const libdl_rprop_options* options, libdl_tensor* 
     const libdl_rprop_options o = read_options(name, 1, options);
     rprop_step({o.etaminus, o.etaplus, o.step_size_min, o.step_size_max, o.maximize != 0},
                live_tensors(name, 2, "params", params, count),
-               live_tensors(name, 3, "grads", grads, grads_count, INT32_MAX, true),
+               live_tensors(name, 3, "grads", grads, grads_count, kMostEntries, true),
                live_tensors(name, 4, "prevs", prevs, prevs_count),
                live_tensors(name, 5, "step_sizes", step_sizes, step_sizes_count));
   });
@@ -212,7 +212,7 @@ libdl_error* libdl_clip_grad_norm(libdl_tensor* const* grads, int64_t count, dou
   return door("clip_grad_norm", [&] {
     const char* const name = "clip_grad_norm";
     output(name, 5, "out", out);
-    *out = hand_out(clip_grad_norm(live_tensors(name, 1, "grads", grads, count, INT32_MAX, true),
+    *out = hand_out(clip_grad_norm(live_tensors(name, 1, "grads", grads, count, kMostEntries, true),
                                    max_norm, norm_type, error_if_nonfinite != 0));
   });
 }
@@ -221,14 +221,14 @@ libdl_error* libdl_clip_grads_with_norm(libdl_tensor* const* grads, int64_t coun
                                         const libdl_tensor* total_norm) {
   return door("clip_grads_with_norm", [&] {
     const char* const name = "clip_grads_with_norm";
-    clip_grads_with_norm(live_tensors(name, 1, "grads", grads, count, INT32_MAX, true), max_norm,
+    clip_grads_with_norm(live_tensors(name, 1, "grads", grads, count, kMostEntries, true), max_norm,
                          live_tensor(name, 3, "total_norm", total_norm));
   });
 }
 
 libdl_error* libdl_clip_grad_value(libdl_tensor* const* grads, int64_t count, double clip_value) {
   return door("clip_grad_value", [&] {
-    clip_grad_value(live_tensors("clip_grad_value", 1, "grads", grads, count, INT32_MAX, true),
+    clip_grad_value(live_tensors("clip_grad_value", 1, "grads", grads, count, kMostEntries, true),
                     clip_value);
   });
 }

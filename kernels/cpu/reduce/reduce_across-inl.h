@@ -304,8 +304,8 @@ HWY_INLINE void each_group(const Fetch& fetch, int64_t first, int64_t last, T pa
 }
 
 // Values [first, last) of a whole reduction, of which `first` begins a block. The rows begin at
-// `data`; `room` is a strip's. The last row of a plane has no next one in
-// reach, so it comes from the functor, as does an incomplete last block.
+// `data`; `room` is a strip's. The last row of a plane has no next one in reach, so it comes from
+// the functor, as does an incomplete last block.
 template <class M, class T, class S, class Fetch>
 HWY_NOINLINE T sum_across(const Across& across, const Dims& all, const S* data, int64_t first,
                           int64_t last, T parameter, const Fetch& fetch, T* room) {
