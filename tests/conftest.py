@@ -10,6 +10,7 @@ LIBDL_SHARE=n: one n-th of the tests; which one LIBDL_TURN says, that make takes
 
 import ctypes
 import os
+import signal
 import zlib
 from collections.abc import Iterator
 
@@ -18,6 +19,11 @@ import pytest
 
 hypothesis.settings.register_profile("one_verdict", derandomize=True, deadline=None)
 hypothesis.settings.load_profile("one_verdict")
+
+# A shell starts what it runs in the background with SIGINT ignored, and programs inherit that: the
+# tests of Ctrl-C would send it to deaf ones.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class _Options(ctypes.Structure):

@@ -35,14 +35,16 @@ libdl_hidden *libdl_make(void (*destroy)(void *ctx), void *ctx);
 #endif
 #endif
 """
+# A header of the library's own may have the name of a public one.
+INSIDE = "struct libdl_hidden { int inside; };\n"
 SOURCE = """\
 #include <libdl/libdl.h>
-struct libdl_hidden { int inside; };
+#include "inside/libdl.h"
 int32_t libdl_sum(const libdl_pair *pair) { return pair->first; }
 int32_t libdl_paint(libdl_colour colour, int32_t count) { return colour * count; }
 libdl_hidden *libdl_make(void (*)(void *), void *) { return new libdl_hidden(); }
 """
-# What is done, the text and its replacement in header and source, the gates that must find it.
+# What is done, the text and its replacement in all three, the gates that must find it.
 PLANTS = [
     ("nothing", "", "", ""),
     ("an opaque struct grows", "int inside;", "int inside, more;", ""),
@@ -63,7 +65,7 @@ PLANTS = [
     ("a type is not in C++98", "/* more */", "typedef long long libdl_x;", "layout hygiene"),
     ("a prototype is missing", "/* more */", "typedef int (*libdl_f)();", "layout hygiene"),
     ("a comma is left", "LIBDL_BLUE = 2 }", "LIBDL_BLUE = 2, }", "hygiene"),
-    ("a header has no guard", "#define LIBDL_H\n", "", "hygiene layout symbols"),
+    ("a header has no guard", "#define LIBDL_H\n", "", "hygiene layout symbols baseline"),
 ]
 
 
@@ -72,8 +74,9 @@ def run(*command: str | pathlib.Path, root: pathlib.Path) -> int:
     return subprocess.run(command, env=environment, capture_output=True).returncode
 
 
-def build(root: pathlib.Path, header: str, source: str, *flags: str) -> None:
+def build(root: pathlib.Path, header: str, inside: str, source: str, *flags: str) -> None:
     (root / "include" / "libdl" / "libdl.h").write_text(header)
+    (root / "inside" / "libdl.h").write_text(inside)
     (root / "all.cc").write_text(source)
     (root / "all.map").write_text(VERSION_SCRIPT)
     command = ["g++", "-O1", "-fPIC", "-shared", f"-I{root}/include", f"{root}/all.cc", *flags]
@@ -100,17 +103,18 @@ def main() -> int:
         root = pathlib.Path(folder)
         (root / "include" / "libdl").mkdir(parents=True)
         (root / "tests" / "abi").mkdir(parents=True)
-        build(root, HEADER, SOURCE, "-g")
+        (root / "inside").mkdir()
+        build(root, HEADER, INSIDE, SOURCE, "-g")
         for gate in ("layout", "symbols", "baseline"):
             if run(sys.executable, "-B", HERE / f"{gate}.py", "refresh", str(root), root=root):
                 raise SystemExit(f"planted: {gate}.py refresh fails on the unbroken library")
         trials = [
-            (what, HEADER.replace(a, b), SOURCE.replace(a, b), by, "-g")
+            (what, [text.replace(a, b) for text in (HEADER, INSIDE, SOURCE)], by, "-g")
             for what, a, b, by in PLANTS
         ]
-        trials.append(("debug information is stripped", HEADER, SOURCE, "baseline", "-s"))
-        for what, header, source, expected, flag in trials:
-            build(root, header, source, flag)
+        trials.append(("debug information is stripped", [HEADER, INSIDE, SOURCE], "baseline", "-s"))
+        for what, texts, expected, flag in trials:
+            build(root, *texts, flag)
             seen = found(root)
             if seen != set(expected.split()):
                 print(f"planted: {what}: found by {sorted(seen)}, not by {expected!r}")

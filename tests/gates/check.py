@@ -29,6 +29,8 @@ JOBS = str(os.cpu_count() or 1)
 # What the house asks of the built library.
 BUILT = ("tests/house/test_bench_models.py",
          "tests/house/test_circles.py::test_the_python_module_is_linked_one_way")  # fmt: skip
+# What decides how many kernels, copies and waits an operator asks a device for.
+LAUNCHED = ("kernels/", "libdl/backends/", "libdl/device/", "libdl/ops/", "tests/cuda/")
 CCACHE = [path] if (path := shutil.which("ccache")) else []
 
 def python(script: str, *words: str) -> list[str]:
@@ -99,6 +101,7 @@ def late(build: pathlib.Path) -> list[tuple[str, list[str]]]:
     steps = [
         step("Warnings in changed files", *python("tests/gates/check.py", "warnings", str(build))),
         step("Symbols of the library", *python("tests/abi/symbols.py", "check", str(build))),
+        step("Types of the library", *python("tests/abi/baseline.py", "check", str(build))),
         step("House, what needs the build", *PYTEST, *BUILT),
     ]
     if pattern:
@@ -106,6 +109,9 @@ def late(build: pathlib.Path) -> list[tuple[str, list[str]]]:
         steps.append(step("C and C++ tests of the rooms", *command, "-j", JOBS, "-R", pattern))
     if found:
         steps.append(step("Python tests of the rooms", *PYTEST, "-n", JOBS, *found))
+    if any(name.startswith(LAUNCHED) for name in change.files()):
+        cuda = ["make", "--no-print-directory", "test-cuda", "CMAKE_ARGS=-DLIBDL_CUDA_ARCHITECTURES=90"]
+        steps.append(("CUDA tests", cuda))
     if any(name.startswith("libdl/") for name in change.files()):
         left_out = ["tests/mutation/run.py", str(build), "--changed", "--suite", *found]
         steps += [
