@@ -51,37 +51,58 @@ Array<T> product(const Array<T>& a, const Array<T>& b, Options o = {}) {
   return out;
 }
 
-using Wide = std::complex<long double>;
+// A number that no product of T is rounded in, and one of its elements in it.
 template <class T>
-Wide wide(T x) {
-  if constexpr (std::is_arithmetic_v<T>)
-    return static_cast<long double>(x);
-  else
-    return Wide(x.real(), x.imag());
+using Wide = std::conditional_t<std::is_arithmetic_v<T>, long double, std::complex<long double>>;
+template <class T>
+std::vector<Wide<T>> wide(const Array<T>& x) {
+  std::vector<Wide<T>> all;
+  for (int64_t i = 0; i < x.numel(); ++i) all.push_back(static_cast<Wide<T>>(x[i]));
+  return all;
+}
+template <class T>
+std::vector<long double> magnitudes(const std::vector<T>& x) {
+  std::vector<long double> all;
+  for (const T& e : x) all.push_back(std::abs(e));
+  return all;
 }
 
-// |out - a b| <= (k + 8) eps |a| |b|, element by element.
+// a b, and how far a product may be from it: (k + 8) eps |a| |b|, element by element.
 template <class T>
-void expect_product(const Array<T>& out, const Array<T>& a, const Array<T>& b, double eps) {
-  const int64_t m = a.sizes[1], k = a.sizes[2], n = b.sizes[2];
-  for (int64_t s = 0; s < out.sizes[0]; ++s) {
-    for (int64_t i = 0; i < m; ++i) {
+struct Expected {
+  Expected(const Array<T>& a, const Array<T>& b, double eps)
+      : m(a.sizes[1]), k(a.sizes[2]), n(b.sizes[2]) {
+    const auto x = wide(a), y = wide(b);
+    const auto size_x = magnitudes(x), size_y = magnitudes(y);
+    for (int64_t row = 0; row < a.sizes[0] * m; ++row) {
       for (int64_t j = 0; j < n; ++j) {
-        Wide want = 0;
+        Wide<T> sum = 0;
         long double magnitude = 0;
         for (int64_t p = 0; p < k; ++p) {
-          const Wide x = wide(a[(s * m + i) * k + p]), y = wide(b[(s * k + p) * n + j]);
-          want += x * y;
-          magnitude += std::abs(x) * std::abs(y);
+          const auto at_x = static_cast<size_t>(row * k + p);
+          const auto at_y = static_cast<size_t>((row / m * k + p) * n + j);
+          sum += x[at_x] * y[at_y];
+          magnitude += size_x[at_x] * size_y[at_y];
         }
-        const Wide got = wide(out[(s * m + i) * n + j]);
-        ASSERT_LE(static_cast<double>(std::abs(got - want)),
-                  static_cast<double>(k + 8) * eps * static_cast<double>(magnitude))
-            << m << "x" << k << "x" << n << " at " << i << ", " << j;
+        values.push_back(sum);
+        bounds.push_back(static_cast<double>(k + 8) * eps * static_cast<double>(magnitude));
       }
     }
   }
-}
+  void holds(const Array<T>& out) const {
+    ASSERT_EQ(static_cast<size_t>(out.numel()), values.size());
+    const auto found = wide(out);
+    for (size_t i = 0; i < values.size(); ++i) {
+      const auto at = static_cast<int64_t>(i);
+      ASSERT_LE(static_cast<double>(std::abs(found[i] - values[i])), bounds[i])
+          << m << "x" << k << "x" << n << " at " << at / n % m << ", " << at % n;
+    }
+  }
+
+  int64_t m, k, n;
+  std::vector<Wide<T>> values;
+  std::vector<double> bounds;
+};
 
 template <class T>
 void expect_products(double eps) {
@@ -101,26 +122,23 @@ void expect_products(double eps) {
                         {1, 140, 70, 20},
                         {1, 1, 4500, 70}}) {  // strips of a row's product at their widest
     const auto a = normal<T>({s.batch, s.m, s.k}, 1), b = normal<T>({s.batch, s.k, s.n}, 2);
-    expect_product(product(a, b), a, b, eps);
-    expect_product(product(a.crossed(), b.crossed()), a, b, eps);
-    expect_product(product(a.spread(2), b.spread(3)), a, b, eps);
-    Array<T> out = Array<T>({s.batch, s.m, s.n}).crossed();
-    multiply(out, a, b.crossed(), Array<T>({0}));
-    expect_product(out, a, b, eps);
+    const Expected<T> expected(a, b, eps);
+    for_isas([&](cpu::Isa) {
+      expected.holds(product(a, b));
+      expected.holds(product(a.crossed(), b.crossed()));
+      expected.holds(product(a.spread(2), b.spread(3)));
+      Array<T> out = Array<T>({s.batch, s.m, s.n}).crossed();
+      multiply(out, a, b.crossed(), Array<T>({0}));
+      expected.holds(out);
+    });
   }
 }
 
-TEST(MatmulKernel, EqualsReferenceInFloat32) {
-  for_isas([](cpu::Isa) { expect_products<float>(6e-8); });
-}
-TEST(MatmulKernel, EqualsReferenceInFloat64) {
-  for_isas([](cpu::Isa) { expect_products<double>(1.2e-16); });
-}
+TEST(MatmulKernel, EqualsReferenceInFloat32) { expect_products<float>(6e-8); }
+TEST(MatmulKernel, EqualsReferenceInFloat64) { expect_products<double>(1.2e-16); }
 TEST(MatmulKernel, EqualsReferenceInComplex) {
-  for_isas([](cpu::Isa) {
-    expect_products<std::complex<float>>(3e-7);
-    expect_products<std::complex<double>>(6e-16);
-  });
+  expect_products<std::complex<float>>(3e-7);
+  expect_products<std::complex<double>>(6e-16);
 }
 
 TEST(MatmulKernel, IntegersWrap) {
@@ -129,7 +147,7 @@ TEST(MatmulKernel, IntegersWrap) {
   Array<int64_t> x({1, 9, 2}, std::numeric_limits<int64_t>::max()), y({1, 2, 3}, 3);
   EXPECT_EQ(product(x, y)[26], -6);
   const auto p = normal<int32_t>({2, 9, 30}, 1, 50), q = normal<int32_t>({2, 30, 70}, 2, 50);
-  expect_product(product(p.crossed(), q), p, q, 0);
+  Expected<int32_t>(p, q, 0).holds(product(p.crossed(), q));
 }
 
 template <class T>
@@ -359,10 +377,11 @@ void expect_dots(double eps) {
   using E = std::complex<T>;
   for (int64_t k : {1, 31, 33, 1030, 5000, 40'000}) {
     const auto a = normal<E>({2, 1, k}, 1), b = normal<E>({2, k, 1}, 2);
+    const Expected<E> expected(a, b, eps);
     std::vector<E> with_fma;
     for_isas([&](cpu::Isa isa) {
       const auto want = product(a, b);
-      expect_product(want, a, b, eps);
+      expected.holds(want);
       EXPECT_TRUE(same_bits(want.data, product(a.spread(2), b.spread(3)).data)) << k;
       for (const Context& c : contexts()) {
         EXPECT_TRUE(same_bits(want.data, product(a, b, {.context = c}).data)) << k;
@@ -412,10 +431,11 @@ TEST(MatmulKernel, LongRowsHaveTheSameBitsWithThreadsStridesAndBatches) {
       both.sizes[0] = 1;
       return both;
     };
+    const Expected<float> expected(a, b, 6e-8);
     std::vector<float> with_fma;
     for_isas([&](cpu::Isa isa) {
       const auto want = product(a, b);
-      expect_product(want, a, b, 6e-8);
+      expected.holds(want);
       EXPECT_TRUE(same_bits(want.data, product(a.spread(2), b.spread(3)).data)) << k;
       EXPECT_TRUE(same_bits({want[0]}, product(first(a), first(b)).data)) << k;
       for (const Context& c : contexts()) {
