@@ -111,9 +111,12 @@ class Calls {
   }
   int64_t succeeded() const { return succeeded_; }
 
+  // The first time every call; then those that succeeded, for the others reach no kernel.
   void run(bool into) {
     const size_t count = nullable_.size() + (into ? results() : 0);
     if (count == 0 || count > kMost || results() == 0) return;
+    repeated_ = !holds_.empty();
+    next_ = 0;
     for (int way = 0; way < 3; ++way) {
       std::vector<Kind> chosen(count);
       choose(chosen, 0, into, way);
@@ -124,7 +127,11 @@ class Calls {
   size_t results() const { return static_cast<size_t>(libdl_op_result_count(op_)); }
 
   void choose(std::vector<Kind>& chosen, size_t k, bool into, int way) {
-    if (k == chosen.size()) return call(chosen, into, way);
+    if (k == chosen.size()) {
+      if (!repeated_ || holds_[next_]) call(chosen, into, way);
+      ++next_;
+      return;
+    }
     for (const Kind& kind : kinds(chosen.size() > (into ? 2u : 3u))) {
       chosen[k] = kind;
       choose(chosen, k + 1, into, way);
@@ -177,6 +184,7 @@ class Calls {
   bool end(libdl_error* error) {
     libdl_error_release(error);
     succeeded_ += error == nullptr;
+    if (!repeated_) holds_.push_back(error == nullptr);
     return error == nullptr;
   }
 
@@ -198,6 +206,9 @@ class Calls {
   std::vector<bool> nullable_;
   Page pages_[kMost];
   int64_t succeeded_ = 0;
+  std::vector<bool> holds_;  // of each call in turn
+  size_t next_ = 0;
+  bool repeated_ = false;
 };
 
 void run_all(bool into) {
@@ -209,18 +220,14 @@ void run_all(bool into) {
     if (into ? !libdl_op_has_into(op) : !libdl_op_has_new(op)) continue;
     if (!libdl::test::in_turn(op, 3)) continue;
     Calls calls(op);
-    calls.run(into);
+    libdl::kernels::test::for_isas([&](auto) { calls.run(into); });
     ops += calls.succeeded() > 0;
   }
   EXPECT_GT(ops, libdl::test::is_whole() ? 100 : 25) << "operators of which a call succeeds";
   sigaction(SIGSEGV, &before, nullptr);
 }
 
-TEST(SmallShapes, NoOperatorTouchesWhatLiesBehindItsTensors) {
-  libdl::kernels::test::for_isas([](auto) { run_all(false); });
-}
-TEST(SmallShapes, NoIntoFormTouchesWhatLiesBehindItsTensors) {
-  libdl::kernels::test::for_isas([](auto) { run_all(true); });
-}
+TEST(SmallShapes, NoOperatorTouchesWhatLiesBehindItsTensors) { run_all(false); }
+TEST(SmallShapes, NoIntoFormTouchesWhatLiesBehindItsTensors) { run_all(true); }
 
 }  // namespace
