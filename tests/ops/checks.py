@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -57,6 +58,11 @@ def is_float(x: Any) -> bool:
 def near(found: np.ndarray, wanted: np.ndarray, rtol: float, atol: float, what: str) -> None:
     wanted = np.asarray(wanted)
     assert found.shape == wanted.shape, f"{what}: shape {found.shape}, wanted {wanted.shape}"
+    if found.dtype.kind in "fc":  # the usual outcome, at a tenth of what NumPy's own takes
+        with np.errstate(invalid="ignore", over="ignore"):
+            off = np.abs(found - wanted)
+            if np.isfinite(off).all() and (off <= atol + rtol * np.abs(wanted)).all():
+                return
     np.testing.assert_allclose(found, wanted, rtol=rtol, atol=atol, equal_nan=True, err_msg=what)
 
 
@@ -135,9 +141,14 @@ def smooth(case: Case, sample: Sample) -> bool:
     return case.differentiable and sample.smooth and bool(xs) and sum(x.size for x in xs) <= SMALL
 
 
-def weights(outs: list[Any], seed: int) -> list[Any]:
+@functools.lru_cache(maxsize=1000)
+def drawn(shapes: tuple[tuple[int, ...], ...], seed: int) -> list[np.ndarray]:
     rng = np.random.default_rng(seed)
-    return [tensor(np.asarray(rng.uniform(0.5, 1.5, tuple(o.shape)))) for o in outs]
+    return [np.asarray(rng.uniform(0.5, 1.5, shape)) for shape in shapes]
+
+
+def weights(outs: list[Any], seed: int) -> list[Any]:
+    return list(map(tensor, drawn(tuple(tuple(o.shape) for o in outs), seed)))
 
 
 def outputs(case: Case, sample: Sample, args: Any) -> list[Any]:
@@ -174,18 +185,21 @@ def gradient(case: Case, sample: Sample) -> None:
 
     size = sum(o.numel() for o in outs)
     wanted = differences(f, xs, size)
+    found = [np.zeros((size, x.size)) for x in xs]
     row = 0
     for o in outs:
         for k in range(o.numel()):
             seed = np.zeros(tuple(o.shape))
             seed.reshape(-1)[k] = 1.0
-            found = autograd.grad(o, leaves, tensor(seed), retain_graph=True, allow_unused=True)
-            for i, g in enumerate(found):
-                g = np.zeros(xs[i].shape) if g is None else array(g)
-                assert g.shape == xs[i].shape, f"gradient's shape {g.shape}, wanted {xs[i].shape}"
-                near(g.reshape(-1), wanted[i][row], 1e-6, 1e-7,
-                     f"{case.name}({sample}): row {row} of the Jacobian of input {i}")
+            made = autograd.grad(o, leaves, tensor(seed), retain_graph=True, allow_unused=True)
+            for i, g in enumerate(made):
+                if g is not None:
+                    shape = tuple(g.shape)
+                    assert shape == xs[i].shape, f"gradient's shape {shape}, wanted {xs[i].shape}"
+                    found[i][row] = array(g).reshape(-1)
             row += 1
+    for i, (g, w) in enumerate(zip(found, wanted, strict=True)):
+        near(g, w, 1e-6, 1e-7, f"{case.name}({sample}): Jacobian of input {i}")
 
 
 def second_order(case: Case, sample: Sample) -> None:
@@ -194,9 +208,9 @@ def second_order(case: Case, sample: Sample) -> None:
         return
     xs, rebuild = flat_inputs(sample)
 
-    def product(at: list[Any], vs: list[Any]) -> Any:
+    def product(at: list[Any], vs: list[Any], create: bool) -> Any:
         outs = outputs(case, sample, rebuild(at))
-        grads = autograd.grad(outs, at, vs, create_graph=True, allow_unused=True)
+        grads = autograd.grad(outs, at, vs, create_graph=create, allow_unused=True)
         kept = [g for g in grads if g is not None]
         total = libdl.zeros((), dtype=libdl.float64)
         for g, u in zip(kept, weights(kept, 5)):
@@ -206,15 +220,15 @@ def second_order(case: Case, sample: Sample) -> None:
     leaves = [tensor(x, grad=True) for x in xs]
     vs = [array(v) for v in weights(outputs(case, sample, rebuild(leaves)), 6)]
     seeds = [tensor(v, grad=True) for v in vs]
-    total = product(leaves, seeds)
+    total = product(leaves, seeds, True)
     if total.grad_fn is None:
         found: Any = [None] * (len(xs) + len(vs))
     else:
         found = autograd.grad(total, leaves + seeds, allow_unused=True)
 
     def f(at: list[np.ndarray]) -> np.ndarray:
-        moved = [tensor(a, grad=True) for a in at]
-        return array(product(moved[:len(xs)], moved[len(xs):])).reshape(1)
+        moved = [tensor(x, grad=True) for x in at[:len(xs)]]
+        return array(product(moved, list(map(tensor, at[len(xs):])), False)).reshape(1)
 
     for g, w, x in zip(found, differences(f, xs + vs, 1), xs + vs):
         near(np.zeros(x.size) if g is None else array(g).reshape(-1), w[0], 1e-6, 2e-7,

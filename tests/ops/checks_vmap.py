@@ -4,7 +4,6 @@ over, and so are its gradients."""
 
 from __future__ import annotations
 
-import itertools
 import warnings
 from typing import Any
 
@@ -52,26 +51,38 @@ def choices(count: int) -> list[tuple[bool, ...]]:
 
 def mapped(case: Case, sample: Sample) -> None:
     xs = arrays_of(sample.args)
-    for chosen, last in itertools.product(choices(len(xs)), (False, True)):
-        dims = [(x.ndim if last else 0) if c else None for x, c in zip(xs, chosen, strict=True)]
-        given = [batch_of(x, d) if d is not None else libdl.from_numpy(x.copy())
-                 for x, d in zip(xs, dims, strict=True)]
-        compare(case, sample, xs, given, dims)
+    for chosen in choices(len(xs)):
+        compare(case, sample, xs, chosen)
 
 
-def compare(case: Case, sample: Sample, xs: Any, given: Any, dims: Any) -> None:
-    what = f"{case.name}({sample}), in_dims {dims}"
+def compare(case: Case, sample: Sample, xs: Any, chosen: tuple[bool, ...]) -> None:
+    """The chosen arguments are mapped over by their first dimension, then by their last."""
+    differentiable = smooth(case, sample)
 
     def f(*tensors: Any) -> Any:
         return case.function(*rebuilt(sample.args, tensors), **sample.kwargs)
 
-    differentiable = smooth(case, sample)
-    if differentiable:
-        given = [g.requires_grad_() if is_input(x) else g for g, x in zip(given, xs, strict=True)]
+    def given(dims: Any) -> list[Any]:
+        made = [batch_of(x, d) if d is not None else libdl.from_numpy(x.copy())
+                for x, d in zip(xs, dims, strict=True)]
+        return [g.requires_grad_() if differentiable and is_input(x) else g
+                for g, x in zip(made, xs, strict=True)]
+
+    dims = [0 if c else None for c in chosen]
+    first = given(dims)
     try:
-        wanted = looped(f, given, dims)
+        wanted = looped(f, first, dims)
     except (ValueError, RuntimeError, IndexError):
         return  # other samples than the case's are no arguments of the operator
+    gradients = [array(g) for g in slopes(wanted, first)] if differentiable else []
+    batched = [c for c, x in zip(chosen, xs, strict=True) if is_input(x)]
+    agree(f, first, dims, wanted, gradients, f"{case.name}({sample}), in_dims {dims}")
+    dims = [x.ndim if c else None for c, x in zip(chosen, xs, strict=True)]
+    gradients = [np.moveaxis(g, 0, -1) if c else g for g, c in zip(gradients, batched)]
+    agree(f, given(dims), dims, wanted, gradients, f"{case.name}({sample}), in_dims {dims}")
+
+
+def agree(f: Any, given: Any, dims: Any, wanted: Any, gradients: Any, what: str) -> None:
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="vmap: .* has no rule")
@@ -84,9 +95,8 @@ def compare(case: Case, sample: Sample, xs: Any, given: Any, dims: Any) -> None:
     for y, w in zip(found, wanted, strict=True):
         assert y.dtype == w.dtype, f"{what}: {y.dtype}, wanted {w.dtype}"
         near(array(y), array(w), TOLERANCE, TOLERANCE, what)
-    if differentiable:
-        for a, b in zip(slopes(found, given), slopes(wanted, given), strict=True):
-            near(array(a), array(b), TOLERANCE, TOLERANCE, f"{what}: gradient")
+    for g, w in zip(slopes(found, given), gradients, strict=True):
+        near(array(g), w, TOLERANCE, TOLERANCE, f"{what}: gradient")
 
 
 def looped(f: Any, given: Any, dims: Any) -> list[Any]:

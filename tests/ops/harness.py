@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import pathlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 import checks
 import checks_complex
@@ -34,10 +37,22 @@ def cases() -> list[Case]:
     return found
 
 
+@functools.lru_cache(maxsize=2)
+def samples(case: Case) -> list[Sample]:
+    """Made once for the checkers that come one after another, none of which may write into them."""
+    made = list(case.samples())
+    for sample in made:
+        for a in sample.args:
+            for e in a if isinstance(a, (list, tuple)) else [a]:
+                if isinstance(e, np.ndarray):
+                    e.flags.writeable = False
+    return made
+
+
 def check(case: Case, checker: Callable[[Case, Sample], None]) -> None:
     """Every sample, then one report of those that failed."""
     failed = []
-    for sample in case.samples():
+    for sample in samples(case):
         try:
             checker(case, sample)
         except Exception as e:

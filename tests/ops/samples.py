@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -29,6 +30,10 @@ class Sample:
     smooth: bool = True  # finite differences are meant to hold here
 
     def __str__(self) -> str:
+        return self._text
+
+    @functools.cached_property
+    def _text(self) -> str:
         shown = [f"array{a.shape}{a.dtype}" if isinstance(a, np.ndarray) else repr(a)
                  for a in self.args]
         return ", ".join(shown + [f"{k}={v!r}" for k, v in self.kwargs.items()])
@@ -43,7 +48,7 @@ class Reject:
     call: Callable[[], Any]
 
 
-@dataclass
+@dataclass(eq=False)
 class Case:
     name: str
     function: Callable[..., Any]
