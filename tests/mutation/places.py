@@ -93,7 +93,8 @@ def sources() -> dict[str, str]:
 
 def places() -> list[Place]:
     texts = sources()
-    return [p for n, t in texts.items() for p in calls(n, t, declared(texts) | handing(bare(t)))]
+    names = declared(texts)
+    return [p for n, t in texts.items() for p in calls(n, t, names | handing(bare(t)))]
 
 
 def declared(texts: dict[str, str]) -> set[str]:
