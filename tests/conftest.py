@@ -63,6 +63,14 @@ def look_on() -> Iterator[None]:
     assert not core.libdl_interceptor_pop()
 
 
+@pytest.fixture(autouse=True, scope="module")
+def kept() -> Iterator[None]:
+    """What lives on when a file's tests have ended, such as what they imported, stays as well."""
+    yield
+    gc.collect()
+    gc.freeze()
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     shares = int(os.environ.get("LIBDL_SHARE", "1"))
     turn = int(os.environ.get("LIBDL_TURN", "0")) % shares

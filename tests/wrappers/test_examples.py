@@ -135,12 +135,12 @@ def test_the_papers_second_listing_draws_digits():
 
 @trains
 def test_an_lstm_learns_a_text():
-    assert figure("held out:", "char_lstm.py", "250") < 3.2
+    assert figure("held out:", "char_lstm.py", "150") < 3.2
 
 
 @trains
 def test_a_gpt_learns_a_text_and_its_cache_agrees():
-    printed = output(sys.executable, ROOT / "examples/gpt.py", "200")
+    printed = output(sys.executable, ROOT / "examples/gpt.py", "150")
     assert float(re.findall(r"held out: ([\d.]+)", printed)[0]) < 3.4
     assert "the scores are the same: True" in printed
 
@@ -154,7 +154,7 @@ def test_films_of_one_genre_are_found():
 
 @trains
 def test_a_u_net_finds_discs():
-    assert figure("union:", "unet.py") > 0.6
+    assert figure("union:", "unet.py", "160") > 0.6
 
 
 # -- programs in C and C++ ------------------------------------------------------------------------
