@@ -82,12 +82,16 @@ test-c: build
 	@$(step) "C and C++ tests" ctest --test-dir $(BUILD) --output-on-failure --no-tests=error \
 	  -j $(JOBS)
 
+# A fork copies the tables of all memory, which in a process that has collected every test are large.
 # Compiled before: the tests start hundreds of programs, and where PYTHONDONTWRITEBYTECODE is set each
 # of them would compile the package anew.
+forking := $(wildcard tests/wrappers/test_data*.py tests/wrappers/test_multiprocessing*.py)
 test-python: build
 	@$(python) -m compileall -q --invalidation-mode checked-hash $(BUILD)/python/libdl \
 	  $(BUILD)/python/libdl/*/
-	@$(step) "Python tests" env $(in_tree) $(python) -m pytest -q -n $(JOBS) tests
+	@$(step) "Python tests that fork" env $(in_tree) $(python) -m pytest -q -n $(JOBS) $(forking)
+	@$(step) "Python tests" env $(in_tree) $(python) -m pytest -q -n $(JOBS) tests \
+	  $(addprefix --ignore=,$(forking))
 
 # At the whole size, where make test and make ci take a tenth. Each step tells its figures.
 attack attack-threads: export LIBDL_WHOLE := 1

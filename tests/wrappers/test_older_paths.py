@@ -25,7 +25,8 @@ def numbers(*shape, shift=0.0):
 @pytest.mark.parametrize("options", [(1, 0, 1, 1), (2, 1, 1, 2), (1, 2, 2, 1)])
 def test_gradients_of_convolutions(dims, options):
     convolve = getattr(F, f"conv{dims}d")
-    x, w = numbers(2, 2, *(6,) * dims).requires_grad_(), numbers(4, 2 // options[3], *(3,) * dims).requires_grad_()
+    size = (6 if dims < 3 else 4,) * dims
+    x, w = numbers(2, 2, *size).requires_grad_(), numbers(4, 2 // options[3], *(3,) * dims).requires_grad_()
     y = convolve(x, w, None, *options)
     g = numbers(*y.shape, shift=0.3)
     y.backward(g)

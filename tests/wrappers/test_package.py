@@ -364,7 +364,23 @@ def test_fork():
         os._exit(not ok)
 
 
-def test_types_are_accepted_by_a_strict_checker(tmp_path):
+@pytest.fixture(scope="module")
+def strictly(tmp_path_factory):
+    """What mypy --strict says of files; it reads the package once."""
+    cache = tmp_path_factory.mktemp("mypy")
+    found = next(p for p in sys.path if (pathlib.Path(p) / "libdl" / "py.typed").exists())
+
+    def check(folder, *files):
+        return subprocess.run(
+            [sys.executable, "-m", "mypy", "--strict", "--ignore-missing-imports",
+             "--cache-dir", str(cache), *map(str, files)],
+            env={**os.environ, "MYPYPATH": found}, capture_output=True, text=True, cwd=folder,
+        )  # fmt: skip
+
+    return check
+
+
+def test_types_are_accepted_by_a_strict_checker(tmp_path, strictly):
     pytest.importorskip("mypy")
     program = tmp_path / "program.py"
     program.write_text(textwrap.dedent("""
@@ -385,17 +401,11 @@ def test_types_are_accepted_by_a_strict_checker(tmp_path):
         if g is not None:
             print(g.tolist(), n, shape, y[0, ...])
     """))
-    found = next(p for p in sys.path if (pathlib.Path(p) / "libdl" / "py.typed").exists())
-    files = [str(program), *map(str, sorted((ROOT / "examples").glob("*.py")))]
-    done = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", "--ignore-missing-imports",
-         "--cache-dir", str(tmp_path / "cache"), *files],
-        env={**os.environ, "MYPYPATH": found}, capture_output=True, text=True, cwd=tmp_path,
-    )  # fmt: skip
+    done = strictly(tmp_path, program, *sorted((ROOT / "examples").glob("*.py")))
     assert done.returncode == 0, done.stdout
 
 
-def test_types_are_known_and_typos_are_not(tmp_path):
+def test_types_are_known_and_typos_are_not(tmp_path, strictly):
     """Each line and what a strict checker makes of it: the revealed type, or an error."""
     pytest.importorskip("mypy")
     lines = {
@@ -411,12 +421,7 @@ def test_types_are_known_and_typos_are_not(tmp_path):
     program = tmp_path / "program.py"
     program.write_text("import libdl\nfrom libdl import nn\nx = libdl.ones(2, 2)\n" + "".join(
         f"reveal_type({line})\n" for line in lines))  # fmt: skip
-    found = next(p for p in sys.path if (pathlib.Path(p) / "libdl" / "py.typed").exists())
-    done = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"),
-         str(program)],
-        env={**os.environ, "MYPYPATH": found}, capture_output=True, text=True, cwd=tmp_path,
-    )  # fmt: skip
+    done = strictly(tmp_path, program)
     for number, (line, wanted) in enumerate(lines.items(), 4):
         told = [t for t in done.stdout.splitlines() if t.startswith(f"program.py:{number}:")]
         if wanted == "error":
