@@ -140,7 +140,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_kl_div(const libdl_tensor *input,
 
 /** Negative log likelihood of counts: l = exp(input) - target * input.
  *
- *  input      the logarithm of the expected count, floating; promoted and broadcast with target
+ *  input      the logarithm of the expected count, real; promoted and broadcast with target
  *  target     counts
  *  log_input  false: input is the expected count, and l = input - target * log(input + eps)
  *  full       whether Stirling's approximation of log(target!) is added where target is above 1
@@ -149,8 +149,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_kl_div(const libdl_tensor *input,
  *  out        new, 0-d, or the broadcast shape for "none"
  *
  *  Gradient: any order, forward mode.
- *  Errors: SHAPE (shapes do not broadcast), DTYPE (no floating one, or complex), VALUE (another
- *  reduction).
+ *  Errors: SHAPE (shapes do not broadcast), DTYPE (bool or complex), VALUE (another reduction).
  *  Threads: concurrent-read.
  *  Python: poisson_nll_loss(input, target, log_input=True, full=False, eps=1e-8, reduction='mean')
  *    [functional]
@@ -162,7 +161,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_poisson_nll_loss(
 
 /** Negative log likelihood of normal distributions: l = (log(var) + (input - target)^2 / var) / 2.
  *
- *  input      means, real; one operand is floating; broadcasts with target
+ *  input      means, real; broadcasts with target
  *  target     samples, real
  *  var        variances, 0 or more, counted as at least eps: a number, input's shape, that shape
  *             without its last dimension, or with a 1 in one place
@@ -173,7 +172,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_poisson_nll_loss(
  *
  *  On the CPU a negative variance is an error; elsewhere it counts as eps.
  *  Gradient: any order, forward mode.
- *  Errors: SHAPE (shapes do not fit), DTYPE (no floating one, or complex), VALUE (another
+ *  Errors: SHAPE (shapes do not fit), DTYPE (complex; var not floating), VALUE (another
  *  reduction; a negative variance).
  *  Threads: concurrent-read.
  *  Python: gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction='mean')
@@ -188,7 +187,8 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_gaussian_nll_loss(
  *
  *  input      distances, real, not bool; broadcasts with target
  *  target     1 or -1, real
- *  margin     the distance from which on dissimilar pairs cost nothing; usually 1
+ *  margin     the distance from which on dissimilar pairs cost nothing; usually 1; beside
+ *             integers without its fraction
  *  reduction  "mean", "sum" or "none"
  *  out        new, 0-d, or the broadcast shape for "none"
  *
@@ -213,8 +213,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_hinge_embedding_loss(
  *  out        new, 0-d, or [n] for "none"
  *
  *  Gradient: any order, forward mode, of input1 and input2.
- *  Errors: SHAPE (shapes do not fit), DTYPE (no floating input, or complex), VALUE (another
- *  reduction).
+ *  Errors: SHAPE (shapes do not fit), DTYPE (complex), VALUE (another reduction).
  *  Threads: concurrent-read.
  *  Python: cosine_embedding_loss(input1, input2, target, margin=0.0, reduction='mean')
  *    [functional]
@@ -327,7 +326,8 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_multilabel_soft_margin_loss(
 /** l = max(0, margin + d(anchor, positive) - d(anchor, negative)), with d the p-norm of the
  *  difference plus eps along the last dimension.
  *
- *  anchor     floating, ndim >= 1; promoted and broadcast with the others
+ *  anchor     real, not bool, ndim >= 1; promoted and broadcast with the others; differences of
+ *             integers have their dtype
  *  positive   likewise
  *  negative   likewise
  *  margin     above 0; usually 1
@@ -338,8 +338,8 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_multilabel_soft_margin_loss(
  *  out        new, 0-d, or the shape without the last dimension for "none"
  *
  *  Gradient: any order, forward mode; it counts at the margin itself.
- *  Errors: SHAPE (numbers of dimensions differ, or shapes do not broadcast), DTYPE (not floating),
- *  VALUE (margin, or another reduction).
+ *  Errors: SHAPE (numbers of dimensions differ, or shapes do not broadcast), DTYPE (bool or
+ *  complex), VALUE (margin, or another reduction).
  *  Threads: concurrent-read.
  *  Python: triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-6, swap=False,
  *    reduction='mean') [functional]

@@ -36,14 +36,14 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_linear_into(const libdl_tensor *inp
 
 /** Bilinear map of the last dimensions: y[..., k] = input1^T @ weight[k] @ input2 + bias[k].
  *
- *  input1  floating or complex, [..., in1]
+ *  input1  not bool, [..., in1]
  *  input2  of one dtype with the others, [..., in2]
  *  weight  likewise, [out, in1, in2]
  *  bias    likewise, [out]; NULL: none
  *  out     new, [..., out]
  *
  *  Gradient: any order, forward mode.
- *  Errors: SHAPE (sizes do not fit), DTYPE (neither floating nor complex, or differing dtypes).
+ *  Errors: SHAPE (sizes do not fit), DTYPE (bool, or differing dtypes).
  *  Threads: concurrent-read.
  *  Python: bilinear(input1, input2, weight, bias=None) [function, functional]
  */

@@ -347,3 +347,79 @@ def test_gumbel_softmax():
     assert all(abs(share - 1 / 3) < 0.05 for share in hard.detach().mean(0).tolist())
     hard[:, 0].sum().backward()
     assert x.grad.abs().sum().item() > 0
+
+
+WHOLE = libdl.tensor([3, -1, 0, 2])
+SIGNS = libdl.tensor([1, -1, -1, 1])
+ROWS = libdl.tensor([[1, 0, 1], [0, 1, 3]])
+
+
+@pytest.mark.parametrize("dtype", [libdl.int8, libdl.int32, libdl.int64])
+def test_losses_of_integers_are_those_of_pytorch(dtype):
+    x, t, rows = WHOLE.to(dtype), SIGNS.to(dtype), ROWS.to(dtype)
+    for reduction, margin, wanted in (("none", 1.0, [3, 2, 1, 2]), ("none", 1.9, [3, 2, 1, 2]),
+                                      ("none", -0.5, [3, 1, 0, 2]), ("sum", 0.5, 6)):  # fmt: skip
+        found = F.hinge_embedding_loss(x, t, margin, reduction=reduction)
+        assert found.dtype is (libdl.int64 if reduction == "sum" else dtype) and found.tolist() == wanted
+    with pytest.raises(RuntimeError, match="dtype"):
+        F.hinge_embedding_loss(x, t)  # a mean
+    for found, wanted in (
+        (F.poisson_nll_loss(x, t, reduction="none"), [17.0855365, -0.6321206, 1.0, 5.3890562]),
+        (F.poisson_nll_loss(t.abs(), x.abs(), full=True), 1.8222537),
+        (F.poisson_nll_loss(x.abs(), t, log_input=False), -3.5531101),
+        (F.gaussian_nll_loss(x, t, 2.0), 0.72157359),
+        (F.cosine_embedding_loss(rows, rows.flip(0), t[:2], reduction="none"), [0.3291796, 0.6708204]),
+        (F.triplet_margin_loss(rows, rows.flip(0), rows), 3.4494889),
+        (F.triplet_margin_loss(rows, rows.flip(0), rows, p=1.0, swap=True), 5.0),
+    ):  # fmt: skip
+        assert found.dtype is libdl.float32
+        assert found.tolist() == pytest.approx(wanted, rel=1e-5)
+    weight = libdl.tensor([[[1, 2, 0], [0, 1, 1], [1, 0, 0]]]).to(dtype)
+    found = F.bilinear(rows, rows.flip(0), weight, libdl.tensor([1]).to(dtype))
+    assert found.dtype is dtype and found.tolist() == [[3], [5]]
+
+
+def test_integers_wrap_before_they_are_lost():
+    x = libdl.tensor([20, 1], dtype=libdl.uint8)
+    found = F.poisson_nll_loss(libdl.tensor([3, 3], dtype=libdl.uint8), x * 5, reduction="none")
+    assert found.tolist() == pytest.approx([20.0855369 - 44, 20.0855369 - 15])
+    rows = libdl.tensor([[0, 1]], dtype=libdl.uint8)
+    assert F.triplet_margin_loss(rows, rows.flip(1), rows).item() == pytest.approx(256.0, abs=0.01)
+
+
+# By probability and target: PyTorch's second derivative by the probability, and by both.
+TWICE = [
+    (0.0, 0.0, 0.0, -1e12), (1.0, 1.0, 0.0, -1e12), (0.0, 1.0, 1e24, -1e12), (1.0, 0.0, 1e24, -1e12),
+    (0.5, 0.5, 4.0, -4.0), (0.3, 0.3, 4.7619047619, -4.7619047619), (1e-12, 0.0, 0.25, -1e12),
+    (0.2, 1.0, 25.0, -6.25), (0.2, 0.0, 1.5625, -6.25),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("x", "t", "by_input", "by_both"), TWICE)
+@pytest.mark.parametrize("dtype", [libdl.float64, libdl.float32])
+def test_second_derivatives_of_binary_cross_entropy(x, t, by_input, by_both, dtype):
+    x, t = (libdl.tensor([v], dtype=dtype, requires_grad=True) for v in (x, t))
+    weight = libdl.tensor([3.0], dtype=dtype)
+    near = {"rel": 1e-5 if dtype is libdl.float32 else 1e-9, "abs": 1e-6}
+    (first,) = libdl.autograd.grad(F.binary_cross_entropy(x, t, weight), x, create_graph=True)
+    found = libdl.autograd.grad(first, (x, t), retain_graph=True)
+    assert [g.item() for g in found] == pytest.approx([3 * by_input, 3 * by_both], **near)
+    third = libdl.autograd.grad(libdl.autograd.grad(first, x, create_graph=True)[0], x)
+    assert third[0].shape == (1,)
+    loss = lambda x: F.binary_cross_entropy(x, t.detach(), weight)  # noqa: E731
+    jvp = libdl.func.jvp(libdl.func.grad(loss), (x.detach(),), (libdl.ones_like(x),))[1]
+    assert jvp.item() == pytest.approx(3 * by_input, **near)
+    nested = libdl.func.jvp(lambda x: libdl.func.jvp(loss, (x,), (libdl.ones_like(x),))[1], (x.detach(),),
+                            (libdl.ones_like(x),))[1]  # fmt: skip
+    assert nested.item() == pytest.approx(3 * by_input, **near)
+
+
+def test_second_derivatives_of_binary_cross_entropy_of_batches():
+    x = libdl.tensor([[0.0, 0.2], [0.3, 1.0]], dtype=libdl.float64)
+    t = libdl.tensor([[0.0, 1.0], [0.3, 1.0]], dtype=libdl.float64)
+    each = libdl.vmap(libdl.func.hessian(lambda x, t: F.binary_cross_entropy(x, t, reduction="sum")))(x, t)
+    assert each[0].flatten().tolist() == pytest.approx([0, 0, 0, 25], rel=1e-9)
+    assert each[1].flatten().tolist() == pytest.approx([4.7619047619, 0, 0, 0], rel=1e-9)
+    inner = libdl.tensor([0.2, 0.7], dtype=libdl.float64, requires_grad=True)
+    target = libdl.tensor([0.4, 0.9], dtype=libdl.float64, requires_grad=True)
+    assert libdl.autograd.gradgradcheck(lambda x, t: F.binary_cross_entropy(x, t), (inner, target))

@@ -3,10 +3,12 @@
 // Losses of decisions between two classes.
 #include <cmath>
 
+#include "ops/core/summed.h"
 #include "ops/creation/copy.h"
 #include "ops/loss/loss.h"
 #include "ops/loss/reduced.h"
 #include "ops/pointwise/arithmetic.h"
+#include "ops/pointwise/comparison.h"
 #include "ops/pointwise/pointwise.h"
 #include "ops/reduction/reduction.h"
 
@@ -14,16 +16,80 @@ namespace libdl {
 
 // -- of probabilities -----------------------------------------------------------------------------
 
-// (x - t) / (x (1 - x)), and the difference of the logarithms.
+constexpr double kLeast = 1e-12;  // of x (1 - x) in a divisor, as in PyTorch
+
+namespace {
+// d loss / dx = (x - t) / (x (1 - x)), of which the second derivative is not that of the expression
+// at 0 and 1: where the divisor is kLeast instead, it would be 1 / kLeast even for x = t.
+struct Slope {
+  Tensor x, t, divisor;
+
+  // 16 bits do not hold kLeast.
+  Slope(const Tensor& input, const Tensor& target)
+      : x(cast(input, summed_as(input.dtype()))), t(cast(target, x.dtype())) {
+    const Tensor least = number(kLeast);
+    divisor = maximum(x * (number(1.0) - x), least);
+  }
+  Tensor value() const { return (x - t) / divisor; }
+  Tensor by_input() const {
+    const Tensor from_0 = x + kLeast, from_1 = (number(1.0) - x) + kLeast;
+    return (x * x - x * t * 2.0 + t) / (square(from_0) * square(from_1));
+  }
+  Tensor by_target() const { return number(-1.0) / divisor; }
+};
+}  // namespace
+
+static void slope_vjp(Backward& b) {
+  const Tensor dy = b.saved(0), input = b.saved(1), target = b.saved(2);
+  const Slope slope(input, target);
+  const auto set = [&](int i, const Tensor& dx, const Tensor& x) {
+    b.set_grad(i, cast(sum_to(dx, x.shape()), x.dtype()));
+  };
+  if (b.needs(0)) set(0, b.dy() * slope.value(), dy);
+  if (b.needs(1)) set(1, b.dy() * dy * slope.by_input(), input);
+  if (b.needs(2)) set(2, b.dy() * dy * slope.by_target(), target);
+}
+
+// dy times the slope of x = {input, target}, for i = 0.
+static Tensor slope_of_losses(int i, const Tensor& dy, const Tensor* const* x) {
+  if (i != 0) return {};
+  static const Rule kRule{"binary_cross_entropy_backward", slope_vjp};
+  const Tensor &input = *x[0], &target = *x[1];
+  Call call("binary_cross_entropy_backward", {}, {&dy, &input, &target});
+  const auto as_given = [&](const Tensor& z) { return cast(z, dy.dtype()); };
+  Tensor y;
+  {
+    const ModeGuard off(kModeGrad | kModeForward);
+    y = as_given(dy * Slope(input, target).value());
+  }
+  y = call.done(std::move(y), kRule, 0,
+                {saves_input(dy, 0), saves_input(input, 1), saves_input(target, 2)});
+  if (call.forward())
+    call.jvp(y, [&] {
+      const Slope slope(input, target);
+      const Tensor derivatives[] = {slope.value(), dy * slope.by_input(), dy * slope.by_target()};
+      Tensor sum;
+      for (int k = 0; k < 3; ++k) {
+        if (!call.tangent(k).defined()) continue;
+        const Tensor part = call.tangent(k) * derivatives[k];
+        sum = sum.defined() ? sum + part : part;
+      }
+      return as_given(sum);
+    });
+  return y;
+}
+
+// The slope, and the difference of the logarithms.
 const PointwiseOp k_binary_cross_entropy{
     .name = "binary_cross_entropy",
     .expression = Expression::binary_cross_entropy,
     .arguments = {"input", "target"},
     .partials = {[](const Symbols& s) {
                    const Expr x = s.x[0];
-                   return s.dy * (x - s.x[1]) / maximum(x * (1.0 - x), constant(1e-12));
+                   return s.dy * (x - s.x[1]) / maximum(x * (1.0 - x), constant(kLeast));
                  },
-                 [](const Symbols& s) { return s.dy * (log1p(-s.x[0]) - log(s.x[0])); }}};
+                 [](const Symbols& s) { return s.dy * (log1p(-s.x[0]) - log(s.x[0])); }},
+    .differentiable = slope_of_losses};
 
 static void refuse_out_of_range(int place, const char* name, const Tensor& x) {
   const Tensor all = plain(x, Dtype::kFloat64);

@@ -68,10 +68,12 @@ Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, bool log_inpu
   LIBDL_OBSERVED(poisson_nll_loss, input, target, log_input, full, eps, reduction);
   const char* const op = "poisson_nll_loss";
   const Reduce how = reduction_of(op, 6, reduction);
-  check_pair(op, {input, 1, "input"}, {target, 2, "target"});
+  check_real_pair(op, {input, 1, "input"}, {target, 2, "target"});
+  const bool whole = !is_floating(promote(input.dtype(), target.dtype()));
   const Named named(op);
   Tensor losses = rename_error(op, {{"input", 1, "input"}, {"other", 2, "target"}}, [&] {
-    return log_input ? pointwise(k_poisson_nll, input, target) : input - target * log(input + eps);
+    if (!log_input) return input - target * log(input + eps);
+    return whole ? exp(input) - target * input : pointwise(k_poisson_nll, input, target);
   });
   if (full)
     losses =
@@ -133,7 +135,7 @@ Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, const Tensor
     fail_argument(LIBDL_ERROR_DTYPE, op, 3, "var", std::string("is ") + name_of(var.dtype()),
                   "a real dtype");
   if (!var.is_number()) check_floating(op, {var, 3, "var"});  // it is limited by eps in place
-  check_pair(op, {input, 1, "input"}, {target, 2, "target"});
+  check_real_pair(op, {input, 1, "input"}, {target, 2, "target"});
   const Named named(op);
   const auto of_var = variance(var, eps, input.shape());
   const auto& [logs, variances] = of_var;

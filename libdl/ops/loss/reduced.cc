@@ -27,10 +27,20 @@ Tensor divided_sum(const Tensor& x, std::optional<Dims> dims, const Tensor& divi
   return cast(div(sum(x, dims, false, wide), divisor), x.dtype());
 }
 
-void check_pair(const char* op, const Operand& a, const Operand& b) {
+static void check_shapes(const char* op, const Operand& a, const Operand& b) {
   const char* const names[] = {a.name, b.name};
   const Tensor* const operands[] = {&a.tensor, &b.tensor};
   broadcast_shape(op, names, operands);
+}
+
+void check_real_pair(const char* op, const Operand& a, const Operand& b) {
+  check_shapes(op, a, b);
+  refuse_complex(op, a);
+  refuse_complex(op, b);
+}
+
+void check_pair(const char* op, const Operand& a, const Operand& b) {
+  check_shapes(op, a, b);
   if (!is_floating(promote(a.tensor.dtype(), b.tensor.dtype()))) {
     const Operand& odd = b.tensor.is_complex() && !a.tensor.is_complex() ? b : a;
     fail_argument(LIBDL_ERROR_DTYPE, op, odd.place, odd.name,

@@ -21,6 +21,8 @@ Tensor divided_sum(const Tensor& x, std::optional<Dims> dims, const Tensor& divi
 
 // SHAPE if the two do not broadcast, DTYPE if neither is floating or one is complex.
 void check_pair(const char* op, const Operand& a, const Operand& b);
+// The same where integers are taken, too.
+void check_real_pair(const char* op, const Operand& a, const Operand& b);
 // SHAPE if a factor does not broadcast to the losses' shape. NULL: nothing to check.
 void check_factor(const char* op, int place, const char* name, const Tensor* factor, Dims shape);
 // SHAPE if the weights are not one for each loss. NULL: nothing to check.

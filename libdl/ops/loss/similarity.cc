@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Losses that tell similar from dissimilar, and larger from smaller.
+#include <cmath>
+
 #include "ops/core/summed.h"
 #include "ops/creation/copy.h"
 #include "ops/loss/loss.h"
@@ -38,8 +40,11 @@ Tensor hinge_embedding_loss(const Tensor& input, const Tensor& target, double ma
   check_broadcast(op, {{input, 1, "input"}, {target, 2, "target"}});
   const Named named(op);
   const Tensor zero = number(int64_t{0});
+  // Of the input's dtype, as in PyTorch: beside integers it has no fraction.
+  const bool whole = !is_floating(input.dtype()) && std::abs(margin) < 0x1p63;
+  const Tensor limit = whole ? number(static_cast<int64_t>(margin)) : number(margin);
   return named(rename_error(op, {{"input", 1, "input"}, {"other", 1, "input"}}, [&] {
-    const Tensor apart = where(ne(target, number(int64_t{1})), hinge(number(margin) - input), zero);
+    const Tensor apart = where(ne(target, number(int64_t{1})), hinge(limit - input), zero);
     const Tensor close = where(ne(target, number(int64_t{-1})), input, zero);
     return reduced(apart + close, how);
   }));
@@ -66,7 +71,7 @@ Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const T
       fail_argument(LIBDL_ERROR_SHAPE, op, i + 1, operands[i].name,
                     "has shape " + to_string(operands[i].tensor.shape()),
                     target.ndim() ? "[n, d] beside a target [n]" : "[d] beside a target 0-d");
-  check_pair(op, operands[0], operands[1]);
+  check_broadcast(op, {operands[0], operands[1]});
   const Named named(op);
   const int64_t dims[] = {target.ndim()};
   const auto total = [&](const Tensor& a, const Tensor& b) { return sum(a * b, Dims(dims)); };
@@ -80,10 +85,13 @@ Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const T
   };
   // In 16 bits the product of two sums of squares would soon be infinite, and what it keeps from 0
   // would be 0.
-  const auto wide = [](const Tensor& x) { return cast(x, summed_as(x.dtype())); };
+  const Dtype promoted = promote(input1.dtype(), input2.dtype());
+  const Dtype made = is_floating(promoted) ? promoted : default_dtype();
+  const auto wide = [&](const Tensor& x) {
+    return cast(x, summed_as(is_floating(x.dtype()) ? x.dtype() : made));
+  };
   const Measured a = squared(wide(input1)), b = squared(wide(input2));
-  const Tensor cosine = cast(total(a.x, b.x) / (sqrt(a.size) * sqrt(b.size)),
-                             promote(input1.dtype(), input2.dtype()));
+  const Tensor cosine = cast(total(a.x, b.x) / (sqrt(a.size) * sqrt(b.size)), made);
   check_broadcast(op, {{cosine, 1, "input1"}, {cosine, 2, "input2"}, {target, 3, "target"}});
   const Tensor zero = number(int64_t{0});
   return named(rename_error(
@@ -127,7 +135,7 @@ Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const T
   const Operand operands[] = {
       {anchor, 1, "anchor"}, {positive, 2, "positive"}, {negative, 3, "negative"}};
   for (const Operand& x : operands) {
-    check_floating(op, x);
+    refuse_complex(op, x);
     if (x.tensor.ndim() != anchor.ndim())
       fail_argument(LIBDL_ERROR_SHAPE, op, x.place, x.name,
                     "has shape " + to_string(x.tensor.shape()),

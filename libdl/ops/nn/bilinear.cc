@@ -11,9 +11,8 @@ namespace libdl {
 static void check_dtypes(const Tensor& input1, const Tensor& input2, const Tensor& weight,
                          const Tensor* bias) {
   const char* const op = "bilinear";
-  if (!is_inexact(input1.dtype()))
-    fail_argument(LIBDL_ERROR_DTYPE, op, 1, "input1", std::string("is ") + name_of(input1.dtype()),
-                  "a floating or complex dtype");
+  if (input1.dtype() == Dtype::kBool)
+    fail_argument(LIBDL_ERROR_DTYPE, op, 1, "input1", "is bool", "numbers");
   if (input1.dtype() == input2.dtype() && weight.dtype() != input1.dtype())
     fail_argument(LIBDL_ERROR_DTYPE, op, 1, "input1", std::string("is ") + name_of(input1.dtype()),
                   std::string(name_of(weight.dtype())) + ", as argument 3 (weight)");

@@ -234,6 +234,11 @@ static bool has_zero_gradient(const PointwiseOp& op, int i) {
 
 static int form_of(Dtype compute) { return is_complex(compute) ? kComplexVjp : kRealForm; }
 
+static inline Tensor differentiable(const PointwiseOp& op, int i, const Tensor* const* symbols) {
+  if (!op.differentiable || !(state().mode & (kModeGrad | kModeForward))) return {};
+  return op.differentiable(i, *symbols[0], symbols + 1);
+}
+
 static void pointwise_vjp(Backward& b) {
   const Record& r = b.attr<Record>();
   Tensor made[4];
@@ -263,6 +268,7 @@ static void pointwise_vjp(Backward& b) {
       }
       if (r.op->expression == Expression::relu && !b.differentiated() && !b.batch())
         dx = gated_later(dy, *symbols[4]);
+      if (!dx.defined()) dx = differentiable(*r.op, i, symbols);
       if (!dx.defined()) dx = evaluate(program, symbols, r.compute, i == last ? &owned : nullptr);
     }
     if (r.summed & (1 << i)) dx = sum_to(dx, r.shapes[i], b.lead());
@@ -368,7 +374,8 @@ static Tensor tangent(const PointwiseOp& op, const Tensor* const* in, const Tens
     const Program& program = program_of(op, i, is_complex(compute) ? kComplexJvp : kRealForm);
     const Tensor* const symbols[5] = {&tangents[i], in[0], op.inputs() > 1 ? in[1] : nullptr,
                                       op.inputs() > 2 ? in[2] : nullptr, &y};
-    Tensor t = evaluate(program, symbols, compute);
+    Tensor t = differentiable(op, i, symbols);
+    if (!t.defined()) t = evaluate(program, symbols, compute);
     sum = sum.defined() ? pointwise(k_add, sum, t) : std::move(t);
   }
   if (!sum.defined()) return zeros(y.shape(), y.dtype(), y.device());

@@ -109,6 +109,9 @@ struct PointwiseOp {
   bool steps = false;          // the derivative is piecewise constant: its only history is dy's
   bool row_major = false;      // new results are, whatever the order of the operands
   bool keeps_numbers = false;  // if only numbers and conditions are saved, passes free nothing
+  // dx_i where it is differentiated itself and the derivative of its expression would not do;
+  // undefined for the other i.
+  Tensor (*differentiable)(int i, const Tensor& dy, const Tensor* const* x) = nullptr;
   mutable std::atomic<const Program*> programs[3][3] = {};  // [form][input], built when first used
 
   int inputs() const;
