@@ -2,11 +2,14 @@
 
 #include "ops/nn/distance.h"
 
+#include <cmath>
+
 #include "device/meta.h"
 #include "kernels/cpu/distance.h"
 #include "ops/core/launch.h"
 #include "ops/creation/copy.h"
 #include "ops/indexing/index_select.h"
+#include "ops/indexing/masked.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/pointwise/comparison.h"
 #include "ops/pointwise/pointwise.h"
@@ -19,6 +22,16 @@ static Tensor norm_of_rows(const Tensor& x, double p, bool keepdim) {
   const int64_t last[] = {-1};
   const Tensor order = number(p);
   return norm(x, &order, Dims(last), keepdim, Dtype::kNone);
+}
+
+// The norm of differences between rows, for any p from 0 on. As in PyTorch the distance of rows
+// without columns is 0 for infinite p, too, and a NaN is counted as NaN, not as one that differs.
+static Tensor of_differences(const Tensor& x, double p) {
+  if (x.size(x.ndim() - 1) == 0) return norm_of_rows(x, std::isinf(p) ? 1.0 : p, false);
+  const Tensor count = norm_of_rows(x, p, false);
+  if (p != 0) return count;
+  const int64_t last[] = {-1};
+  return masked_fill(count, any(isnan(x), Dims(last), false), number(std::nan("")));
 }
 
 Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, double p, double eps, bool keepdim) {
@@ -171,7 +184,7 @@ Tensor cdist(const Tensor& x1, const Tensor& x2, double p) {
   return named(rename_error(op, {{"input", 1, "x1"}, {"other", 2, "x2"}, {"p", 3, "p"}}, [&] {
     const Dtype type = promote(x1.dtype(), x2.dtype());
     const Tensor x = cast(x1, type), y = cast(x2, type);
-    if (!is_direct(x, y, p)) return norm_of_rows(sub(unsqueeze(x, -2), unsqueeze(y, -3)), p, false);
+    if (!is_direct(x, y, p)) return of_differences(sub(unsqueeze(x, -2), unsqueeze(y, -3)), p);
     const Tensor in_x = front_of(x), in_y = front_of(y);
     const Tensor* const fronts[] = {&in_x, &in_y};
     static constexpr const char* kNames[] = {"x1", "x2"};
@@ -258,7 +271,7 @@ Tensor pdist(const Tensor& input, double p) {
   const Named named(op);
   return named(rename_error(op, {{"input", 1, "input"}, {"p", 2, "p"}}, [&] {
     const Pairs pairs(input.size(0), input.device());
-    return norm_of_rows(pairs.differences(input), p, false);
+    return of_differences(pairs.differences(input), p);
   }));
 }
 

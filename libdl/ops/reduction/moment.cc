@@ -138,6 +138,17 @@ struct NormAttr {
 };
 }  // namespace
 
+// The largest, or NaNs, of which one wins, share dy.
+static Tensor shares_of_extrema(const Tensor& dy, const Tensor& x, const Tensor& y, Dims reduced) {
+  Tensor found, count;
+  {
+    const ModeGuard off(kModeGrad | kModeForward);
+    found = logical_or(eq(abs(x), y), isnan(x));
+    count = cast(sum(found, reduced, true), dy.dtype());
+  }
+  return where(found, div(mul(dy, sign(x)), count), number(0.0));
+}
+
 // dx = dy sign(x) (|x| / y)^(p - 1), 0 where y is 0; for infinite p the largest share dy. dy as for
 // the variance.
 static Tensor norm_gradient(const Tensor& dy, const Tensor& x, const Tensor& y, const NormAttr& a) {
@@ -154,15 +165,7 @@ static Tensor norm_gradient(const Tensor& dy, const Tensor& x, const Tensor& y, 
   if (a.p == 1) return mul(dy, sign(x));
   // In this order neither quotient nor product leaves the range before the gradient does.
   if (a.p == 2) return mul(div(x, Y), where(some, dy, zero));
-  if (std::isinf(a.p)) {
-    Tensor share;
-    {
-      const ModeGuard off(kModeGrad | kModeForward);
-      share = cast(eq(abs(x), kept), dy.dtype());
-      share = div(share, sum(share, Dims(a.dims.reduced()), true));
-    }
-    return mul(mul(dy, sign(x)), share);
-  }
+  if (std::isinf(a.p)) return shares_of_extrema(dy, x, kept, Dims(a.dims.reduced()));
   // Below p = 1 the power of 0 is infinite; below 0 one x = 0 makes y = 0, which no other x
   // changes. There an infinite x changes nothing either, as long as another one is finite.
   Tensor defined = a.p < 1 ? logical_and(ne(x, zero), some) : some;
