@@ -218,6 +218,13 @@ void Call::check_result(Dims shape, Dtype dtype, Device device) const {
                   device_name(device) + ", as the result is");
 }
 
+void Call::check_places(Dims shape, Device device) const {
+  if (const Dtype dtype = into_.tensor().dtype(); !is_integral(dtype) || dtype == Dtype::kBool)
+    fail_argument(LIBDL_ERROR_DTYPE, op_, 0, into_.name, std::string("is ") + name_of(dtype),
+                  "an integer dtype: it gets places");
+  check_result(shape, Dtype::kInt64, device);
+}
+
 namespace {
 // A result that depends on nothing differentiably, written over an operand: its history ends there.
 struct CutAttr {

@@ -105,6 +105,7 @@ Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& input, bool out
   const Tensor wanted = input.is_number() ? full({}, input, common, device) : cast(input, common);
   const Tensor rows = plain(cast(sequence, common), type), x = plain(wanted, type);
   const int64_t length = rows.size(rows.ndim() - 1);
+  if (into) call.check_places(x.shape(), device);
   const Dtype placed = out_int32 ? Dtype::kInt32 : Dtype::kInt64;
   if (length == 0) return call.done(zeros(x.shape(), placed, device));
   if (!device.is_cpu()) return call.done(cast(halved(rows, x, length, behind), placed));

@@ -142,7 +142,7 @@ static std::tuple<Tensor, Tensor> extremum_dim(const char* op, const Rule& rule,
     // is still as the caller has it.
     Call first(op, values_into, {&input});
     Call second(op, indices_into, {});
-    second.check_result(indices.shape(), Dtype::kInt64, indices.device());
+    second.check_places(indices.shape(), indices.device());
     if (overlap(values_into.tensor(), indices_into.tensor()) != Overlap::kNone)
       fail_argument(LIBDL_ERROR_OVERLAP, op, 0, indices_into.name, "shares memory with values_dst",
                     "separate memory");
@@ -175,7 +175,9 @@ static Tensor position(const char* op, kernels::Reduction kind, const Tensor& in
   const auto dims = dim ? std::optional<Dims>(one) : std::nullopt;
   const ReducedDims r(input.shape(), call.axes(2, "dim", dims, input.ndim()));
   refuse_empty(call, r, input);
-  return call.done(reduce(kind, input, r, keepdim, Dtype::kInt64));
+  Tensor y = reduce(kind, input, r, keepdim, Dtype::kInt64);
+  if (into) call.check_places(y.shape(), y.device());
+  return call.done(std::move(y));
 }
 Tensor argmax(const Tensor& input, std::optional<int64_t> dim, bool keepdim, Into into) {
   LIBDL_OBSERVED(argmax, input, dim, keepdim, into);

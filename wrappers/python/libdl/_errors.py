@@ -34,6 +34,15 @@ class DtypeError(Error, TypeError):
 class ShapeError(Error, ValueError):
     """A shape or number of dimensions that does not fit."""
 
+    def __new__(cls, text: str = "", *arguments: object) -> ShapeError:
+        nothing = cls is ShapeError and "no element to choose from" in str(text)
+        return super().__new__(EmptyError if nothing else cls, text, *arguments)
+
+
+class EmptyError(ShapeError, IndexError):
+    """There is no element to choose from: extrema, medians, modes of nothing; in PyTorch an
+    IndexError."""
+
 
 class IndexRangeError(Error, IndexError):
     """A dimension or an index is out of range."""

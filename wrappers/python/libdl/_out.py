@@ -10,7 +10,7 @@ from typing import Any
 
 from . import _C
 from ._C import Tensor
-from ._errors import DtypeError, ShapeError
+from ._errors import AutogradError, DtypeError, ShapeError
 
 
 def write(into: Any, arguments: tuple[Any, ...], *out: Tensor) -> Any:
@@ -58,6 +58,26 @@ def copied(result: Tensor, out: Tensor | None) -> Tensor:
     if result.dtype.name == "bool":
         return write(_C.logical_or_into, (result, result), out)
     return write(_C.mul_into, (result, 1), out)
+
+
+def both_copied(name: str, argument: int, found: Any, out: tuple[Tensor, Tensor]) -> Any:
+    """A named pair of results made without out, in the two tensors of out; both are checked before
+    either is written."""
+    if any(x.requires_grad for x in (*found, *out)):
+        raise AutogradError(
+            f"{name}: out= is not recorded, but input or out requires grad, wanted no_grad()"
+        )
+    told = f"{name}: argument {argument} (out)"
+    for place, value in zip(out, found, strict=True):
+        if place.dtype is not value.dtype:
+            raise DtypeError(f"{told} is {place.dtype}, wanted {value.dtype}")
+        if place.shape != value.shape and not resizable(place):
+            raise ShapeError(f"{told} has shape {list(place.shape)}, wanted {list(value.shape)}")
+    for place, value in zip(out, found, strict=True):
+        if place.shape != value.shape:
+            resize(place, list(value.shape))
+        place.copy_(value)
+    return type(found)(*out)
 
 
 def in_place(function: Any) -> Any:

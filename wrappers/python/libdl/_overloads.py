@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, overload
 from . import _C, _functions, return_types
 from ._C import Overridden, Tensor
 from ._documents import FUNCTIONS, METHODS
-from ._errors import ArgumentValueError, AutogradError, DtypeError, Error, ShapeError, rename_error
-from ._out import copied, resizable, resize, write, write_leaf
+from ._errors import (
+    ArgumentValueError, AutogradError, DtypeError, EmptyError, Error, ShapeError, rename_error,
+)  # fmt: skip
+from ._out import both_copied, copied, resizable, resize, write, write_leaf
 from ._overrides import override
 from ._types import Number, ValuesIndices, dtype as Dtype, in_format
 
@@ -402,25 +404,13 @@ def kthvalue(
         found = return_types.kthvalue(*_C.kthvalue(input, k, dim, keepdim))
     except Overridden:
         return override(kthvalue, input, k, dim, keepdim)
-    if out is None:
-        return found
-    if found.values.requires_grad or out[0].requires_grad:
-        raise AutogradError(
-            "kthvalue: out= is not recorded, but input or out requires grad, wanted no_grad()"
-        )
-    for place, value in zip(out, found, strict=True):
-        if place.dtype is not value.dtype:
-            raise DtypeError(
-                f"kthvalue: argument 5 (out) is {place.dtype}, wanted {value.dtype}"
-            )
-        if place.shape != value.shape and not resizable(place):
-            shapes = f"{list(place.shape)}, wanted {list(value.shape)}"
-            raise ShapeError(f"kthvalue: argument 5 (out) has shape {shapes}")
-    for place, value in zip(out, found, strict=True):
-        if place.shape != value.shape:
-            resize(place, list(value.shape))
-        place.copy_(value)
-    return return_types.kthvalue(*out)
+    except ArgumentValueError:
+        if input.ndim and input.shape[dim] == 0:
+            raise EmptyError(
+                f"kthvalue: argument 3 (dim) is {dim}, of size 0, wanted 1 or more"
+            ) from None
+        raise
+    return found if out is None else both_copied("kthvalue", 5, found, out)
 
 
 def _where_method(self: Tensor, condition: Tensor, other: Any) -> Any:

@@ -12,7 +12,8 @@ from ._C import Tensor
 from ._cast_operands import in_float32
 from ._creation import tensor
 from ._dimensions import one_dimension
-from ._errors import ArgumentValueError, DtypeError, Error, ShapeError, rename_error
+from ._errors import ArgumentValueError, DtypeError, EmptyError, Error, ShapeError, rename_error
+from ._out import both_copied, copied
 from ._overloads import arange
 from ._types import ValuesIndices, finfo, float32, float64
 
@@ -183,7 +184,7 @@ def _median(
         return _shared(input, found.values) if input.is_floating_point() else found.values
     dim = one_dimension(name, 2, dim, input.ndim)
     if input.ndim and input.shape[dim] == 0:
-        raise ArgumentValueError(f"{name}: argument 2 (dim) is {dim}, of size 0, wanted 1 or more")
+        raise EmptyError(f"{name}: argument 2 (dim) is {dim}, of size 0, wanted 1 or more")
     values, places = f.sort(input, dim, stable=True)  # NaN last
     if input.ndim == 0:
         return getattr(return_types, name)(values, places)
@@ -209,17 +210,33 @@ def _shared(input: Tensor, value: Tensor) -> Tensor:
     return f.where(value.detach() == -math.inf, least, largest)
 
 
-def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
+def _or_out(name: str, found: Any, out: Any) -> Any:
+    if out is None:
+        return found
+    return copied(found, out) if isinstance(found, Tensor) else both_copied(name, 4, found, out)
+
+
+def median(
+    input: Tensor, dim: int | None = None, keepdim: bool = False, *, out: Any = None
+) -> Any:
     """The lower median of all elements, or of those along dim with its index; NaN if one is."""
-    return _median("median", False, input, dim, keepdim)
+    return _or_out("median", _median("median", False, input, dim, keepdim), out)
 
 
-def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
+def nanmedian(
+    input: Tensor, dim: int | None = None, keepdim: bool = False, *, out: Any = None
+) -> Any:
     """median of what is no NaN."""
-    return _median("nanmedian", True, input, dim, keepdim)
+    return _or_out("nanmedian", _median("nanmedian", True, input, dim, keepdim), out)
 
 
-def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> ValuesIndices:
+def mode(
+    input: Tensor,
+    dim: int = -1,
+    keepdim: bool = False,
+    *,
+    out: tuple[Tensor, Tensor] | None = None,
+) -> ValuesIndices:
     """The most frequent value along dim, the least of several, and the index of its last place.
 
     Example:
@@ -228,12 +245,15 @@ def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> ValuesIndices:
         values=tensor(3),
         indices=tensor(2))
     """
-    dim = one_dimension("mode", 2, dim, input.ndim)
+    return _or_out("mode", _mode(input, one_dimension("mode", 2, dim, input.ndim), keepdim), out)
+
+
+def _mode(input: Tensor, dim: int, keepdim: bool) -> ValuesIndices:
     if input.ndim == 0:
         return return_types.mode(input.clone(), f.zeros((), dtype=int, device=input.device))
     x = f.movedim(input, dim, -1)
     if x.shape[-1] == 0:
-        raise ArgumentValueError(f"mode: argument 2 (dim) is {dim}, of size 0, wanted 1 or more")
+        raise EmptyError(f"mode: argument 2 (dim) is {dim}, of size 0, wanted 1 or more")
     values, places = f.sort(x, -1, stable=True)
     size = x.shape[-1]
     step = arange(size, device=x.device)
@@ -426,11 +446,18 @@ def std_mean(input: Tensor, dim: Any = None, unbiased: bool | None = None, keepd
             f.mean(input, None if isinstance(dim, bool) else dim, keepdim))  # fmt: skip
 
 
-def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> Any:
+def aminmax(
+    input: Tensor,
+    *,
+    dim: int | None = None,
+    keepdim: bool = False,
+    out: tuple[Tensor, Tensor] | None = None,
+) -> Any:
     """The least and the greatest element, of all or along dim."""
     if dim is not None:
         dim = one_dimension("aminmax", 2, dim, input.ndim)
-    return return_types.aminmax(f.amin(input, dim, keepdim), f.amax(input, dim, keepdim))
+    found = return_types.aminmax(f.amin(input, dim, keepdim), f.amax(input, dim, keepdim))
+    return _or_out("aminmax", found, out)
 
 
 for _method in (
