@@ -175,3 +175,20 @@ def test_buffers_that_tell_too_little():
     for value in (np.datetime64("2020"), np.str_("a"), np.array(["a"])):
         with pytest.raises(TypeError):
             libdl.tensor(value)
+
+
+@pytest.mark.parametrize("named", [{}, {"copy": True}, {"copy": False}, {"dtype": libdl.float64},
+                                   {"copy": True, "dtype": libdl.float64}])  # fmt: skip
+@pytest.mark.parametrize("requires_grad", [False, True])
+def test_asarray_of_a_tensor_with_history_keeps_it(named, requires_grad):
+    w = libdl.ones(2, requires_grad=True)
+    for x in (w, w * 2, libdl.nn.Parameter(w.detach())):
+        y = libdl.asarray(x, requires_grad=requires_grad, **named)
+        apart = bool(named.get("copy")) or "dtype" in named
+        assert y.requires_grad and (y is x) != apart and (y.data_ptr() == x.data_ptr()) != apart
+        if apart:
+            assert type(y) is libdl.Tensor and not y.is_leaf
+            (gradient,) = libdl.autograd.grad((y * y).sum(), x)
+            assert gradient.tolist() == (2 * x).tolist()
+    plain = libdl.asarray(libdl.ones(2), requires_grad=requires_grad, copy=True)
+    assert plain.requires_grad is requires_grad and plain.is_leaf

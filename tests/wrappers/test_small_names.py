@@ -169,3 +169,35 @@ def test_dimensions_that_there_are_not():
     for name in ("median", "nanmedian"):
         with pytest.raises(IndexError, match=rf"^{name}: argument 2 \(dim\) is 5, wanted -2 to 1"):
             getattr(torch, name)(empty, 5)
+
+
+def test_masked_functions_keep_the_dtype():
+    whole = torch.tensor([100, 0, 100, 50], dtype=torch.int8)
+    for function, wanted in ((masked.cumsum, [100, 100, -56, -6]), (masked.cumprod, [100, 100, 16, 32])):
+        found = function(whole, 0, mask=whole > 0)
+        assert found.dtype is torch.int8 and found.tolist() == wanted
+        assert function(whole, 0, dtype=torch.int64).dtype is torch.int64
+        assert function(whole.to(torch.int32), 0).dtype is torch.int32
+        assert function(whole > 0, 0).dtype is torch.int64
+    count = torch.tensor([1, 0, 1, 1])
+    for dtype in (torch.int64, torch.int8, torch.uint8):
+        found = masked.logsumexp(count.to(dtype), 0, mask=count > 0)
+        assert found.dtype is dtype and found.item() == 2  # of 2.0986
+        found = masked.logsumexp(count.to(dtype), 0, dtype=torch.float32, mask=count > 0)
+        assert found.item() == pytest.approx(2.0986123)
+    assert masked.logsumexp(count, 0, mask=count > 1).item() == -(2**63)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64, torch.complex64, torch.complex128])
+def test_masked_deviations_have_the_dtype_of_the_elements(dtype):
+    x = torch.tensor([[1.0, 3.0, 9.0], [2.0, 2.0, 7.0]]).to(dtype)
+    mask = torch.tensor([True, True, False])
+    for function, wanted in ((masked.var, [2, 0]), (masked.std, [2**0.5, 0])):
+        for given in ({}, {"unbiased": True}, {"correction": 1.0}):
+            found = function(x, 1, mask=mask, **given)
+            assert found.dtype is dtype
+            assert found.real.tolist() == pytest.approx(wanted, rel=1e-2)
+        assert function(x, 1, correction=1.3).dtype is function(x).dtype is dtype
+    assert masked.var(torch.tensor([1, 3]), 0).dtype is torch.float32
+    parts = masked.var(torch.tensor([1 + 1j, 0, 2 - 1j, 1]), 0, mask=torch.tensor([True, False, True, True]))
+    assert parts.dtype is torch.complex64 and parts.item() == pytest.approx(4 / 3)

@@ -258,14 +258,16 @@ def asarray(
         shared = shared.clone() if copy else shared
         shared = _move(shared, None, _place(device))
         return shared.requires_grad_() if requires_grad else shared
-    if copy:
+    if copy and not isinstance(obj, Tensor):
         return tensor(obj, dtype=dtype, device=device, requires_grad=requires_grad)
     obj = _plain(obj)
     made = as_tensor(obj, dtype, device)
     if copy is False and not isinstance(obj, Tensor) and not _is_array(obj):
         raise ValueError("asarray: copy=False, but the data can only be copied")
-    if requires_grad:
-        made.requires_grad = True
+    if copy and made is obj:
+        made = made.clone()
+    if requires_grad and not made.requires_grad:
+        made.requires_grad_()
     return made
 
 

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 from . import _functions as f
 from ._C import Tensor
-from ._types import bool_, iinfo, int64
+from ._types import bool_, float32, iinfo, int64
 
 __all__ = [
     "MaskedTensor",
@@ -232,8 +232,12 @@ def logsumexp(
     dtype: Any = None,
     mask: Tensor | None = None,
 ) -> Tensor:
-    """log of the sum of exp; of nothing, -infinity."""
-    return f.logsumexp(_filled(input, dtype, mask, -float("inf")), _dims(input, dim), keepdim)
+    """log of the sum of exp; of nothing, -infinity. Of integers computed in float32, and cut to an
+    integer, as in PyTorch, unless dtype is floating."""
+    made = dtype or input.dtype
+    held = None if made.is_floating_point or made.is_complex else float32
+    x = _filled(input, held or dtype, mask, -float("inf"))
+    return f.logsumexp(x, _dims(input, dim), keepdim).to(made)
 
 
 def norm(
@@ -261,20 +265,20 @@ def var(
     dtype: Any = None,
     mask: Tensor | None = None,
 ) -> Tensor:
-    """The variance, over the count less the correction: 1, or 0 if not unbiased."""
+    """The variance, over the count less the correction: 1, or 0 if not unbiased. In the dtype of
+    the elements, also of complex ones; of integers in float32."""
     if unbiased is not None and correction is not None:
         raise RuntimeError("masked.var: found unbiased and correction, wanted one of them")
     less = correction if correction is not None else 1 if unbiased in (None, True) else 0
     x = input if dtype is None else input.to(dtype)
     x = x if x.is_floating_point() or x.is_complex() else x.float()
+    made = dtype or x.dtype
     count = sum(f.ones_like(input, dtype=int64), dim, keepdim=True, mask=mask)
     middle = sum(x, dim, keepdim=True, mask=mask) / count
     off = x - middle
     squares = sum(off * off.conj(), dim, keepdim=keepdim, mask=mask)
-    if x.is_complex():
-        squares = squares.real
     left = (count if keepdim else count.reshape(squares.shape)) - less
-    return squares / left.clamp(min=0)
+    return (squares / left.clamp(min=0)).to(made)
 
 
 def std(
@@ -310,14 +314,20 @@ def softmin(input: Tensor, dim: int, *, dtype: Any = None, mask: Tensor | None =
     return f.softmax(-_filled(input, dtype, mask, float("inf")), dim)
 
 
+def _running(input: Tensor, dtype: Any) -> Any:
+    return dtype or (int64 if input.dtype is bool_ else input.dtype)
+
+
 def cumsum(input: Tensor, dim: int, *, dtype: Any = None, mask: Tensor | None = None) -> Tensor:
-    """The running sum of the elements that are left."""
-    return f.cumsum(_filled(input, _whole(input, dtype), mask, 0), dim)
+    """The running sum of the elements that are left, in their dtype; of bool in int64."""
+    made = _running(input, dtype)
+    return f.cumsum(_filled(input, made, mask, 0), dim, dtype=made)
 
 
 def cumprod(input: Tensor, dim: int, *, dtype: Any = None, mask: Tensor | None = None) -> Tensor:
-    """The running product of the elements that are left."""
-    return f.cumprod(_filled(input, _whole(input, dtype), mask, 1), dim)
+    """The running product of the elements that are left, in their dtype; of bool in int64."""
+    made = _running(input, dtype)
+    return f.cumprod(_filled(input, made, mask, 1), dim, dtype=made)
 
 
 def normalize(
