@@ -288,21 +288,27 @@ if _typing.TYPE_CHECKING:
     bool, float, int = bool_, float32, int32
     float8_e4m3fn = float8_e4m3fnuz = float8_e5m2 = float8_e5m2fnuz = float8_e8m0fnu = float32
     float4_e2m1fn_x2, complex32 = float32, complex64
+    from ._control_flow import *
     from ._in_place import *
     from ._indices import *
+    from ._older_norms import *
     from ._sizes import *
     from .nn._top_level import *
     from ._mapping import from_file as from_file
+    from ._warnings import (
+        is_warn_always_enabled as is_warn_always_enabled, set_warn_always as set_warn_always,
+    )  # fmt: skip
     from .serialization import (
         PyTorchFileReader as PyTorchFileReader, PyTorchFileWriter as PyTorchFileWriter, load as load,
         save as save,
     )  # fmt: skip
     from .storage import *
+    from .utils.dlpack import to_dlpack as to_dlpack
     from . import accelerator as accelerator, amp as amp, backends as backends, compiler as compiler
     from . import cpu as cpu, cuda as cuda, distributed as distributed, distributions as distributions
     from . import export as export, library as library, masked as masked, ops as ops
     from . import func as func, functional as functional, fx as fx, hub as hub, jit as jit, mps as mps
-    from . import linalg as linalg
+    from . import linalg as linalg, monitor as monitor
     from . import multiprocessing as multiprocessing, nn as nn, onnx as onnx, optim as optim
     from . import overrides as overrides, profiler as profiler
     from . import quasirandom as quasirandom, random as random
@@ -316,8 +322,8 @@ _LAZY = (
     "_higher_order_ops", "_inductor", "_jit_internal", "_ops", "_prims_common", "_subclasses",
     "_tensor_str", "_utils", "_vmap_internals", "accelerator", "amp", "ao",
     "backends", "classes", "compiler", "cpu", "cuda", "distributed", "distributions", "export", "fft",
-    "func", "functional", "futures", "fx", "hub", "jit", "library", "linalg", "masked", "mps", "mtia",
-    "multiprocessing", "nested", "nn", "numa", "onnx", "ops", "optim", "overrides", "package",
+    "func", "functional", "futures", "fx", "hub", "jit", "library", "linalg", "masked", "monitor", "mps",
+    "mtia", "multiprocessing", "nested", "nn", "numa", "onnx", "ops", "optim", "overrides", "package",
     "profiler", "quantization", "quasirandom", "random", "serialization", "signal", "sparse",
     "special", "storage", "testing", "torch_version", "types", "utils", "version", "xpu",
 )  # fmt: skip
@@ -369,7 +375,9 @@ _ELSEWHERE = {
         "quantize_per_tensor", "smm", "sparse_bsc_tensor", "sparse_bsr_tensor",
         "sparse_compressed_tensor", "sparse_csc_tensor", "sparse_csr_tensor", "spmm", "while_loop",
     ), "libdl._top_level_names"),
-    "_grouped_mm": "libdl.nn._top_level",
+    **dict.fromkeys(("frobenius_norm", "nuclear_norm"), "libdl._older_norms"),
+    **dict.fromkeys(("is_warn_always_enabled", "set_warn_always"), "libdl._warnings"),
+    "_grouped_mm": "libdl.nn._top_level", "cond": "libdl._control_flow", "to_dlpack": "libdl.utils.dlpack",
     "StorageBase": "libdl.storage", "set_vital": "libdl._utils",
     "Future": "libdl.futures", "ScriptFunction": "libdl.jit", "ScriptModule": "libdl.jit",
     "PyTorchFileReader": "libdl.serialization", "PyTorchFileWriter": "libdl.serialization",

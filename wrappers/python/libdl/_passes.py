@@ -95,6 +95,13 @@ def _running(outputs: Any, inputs: Any) -> Iterator[None]:
             watch.end(arrived)
     finally:
         _local.current = outer
+        for call in current.at_the_end:
+            call()
+
+
+def watched_pass() -> _Pass | None:
+    """The pass that runs on this thread, if it began while there was a Watch."""
+    return getattr(_local, "current", None)
 
 
 class _Pass:
@@ -104,6 +111,7 @@ class _Pass:
         self._outputs, self._inputs = outputs, inputs
         self._reached: set[int] | None = None
         self.arrived: dict[Watch, dict[int, Tensor] | None] = {}  # None: it has been called
+        self.at_the_end: list[Callable[[], None]] = []  # called even if the pass fails
 
     def reached(self) -> set[int]:
         """The addresses of the nodes at which a gradient of this pass may arrive."""
@@ -157,7 +165,7 @@ class Watch:
         watches -= 1
 
     def saw(self, number: int, gradient: Tensor) -> None:
-        current: _Pass | None = getattr(_local, "current", None)
+        current = watched_pass()
         if current is None:
             return  # the pass began before there was a Watch
         arrived = current.arrived.setdefault(self, {})

@@ -14,6 +14,7 @@ from ._C import Overridden, Tensor
 from ._errors import AutogradError, Error, rename_error
 from ._overrides import disabled, of_values, override
 from ._passes import tensors_of
+from ._tensor_hooks import backward_hooks, grad_dtype, hooked
 from ._types import (
     DeviceLike, bfloat16, bool_, complex64, complex128, device as Device, in_format,
     dtype as Dtype, float16, float32, float64, int8, int16, int32, int64, uint8,
@@ -145,7 +146,7 @@ _BACKWARD = {"outputs": (1, "self"), "gradients": (2, "gradient"), "inputs": (5,
 @method
 def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> Any:
     """Calls hook(gradient) when the gradient is computed; its return value replaces it."""
-    return Removable(_C.add_hook(self, 0, hook))
+    return hooked(self, hook)
 
 
 @method
@@ -643,6 +644,7 @@ def install() -> None:
     Tensor._is_view = lambda self: self._base is not None
     setattr(Tensor, "name", None)  # of PyTorch's first releases; a class may have names of its own
     Tensor.names = property(lambda self: (None,) * self.ndim)
+    Tensor.grad_dtype, Tensor._backward_hooks = grad_dtype, backward_hooks
     Tensor.output_nr = property(lambda self: 0 if self.is_leaf else of_values(_C.gradient_edge, self)[1])
     Tensor.__module__ = "libdl"
 

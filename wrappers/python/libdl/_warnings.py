@@ -38,8 +38,24 @@ def _warn(code: int, message: str) -> None:
     warnings.warn_explicit(
         message, category, frame.f_code.co_filename, frame.f_lineno,
         module=names.get("__name__", "<unknown>"),
-        registry=names.setdefault("__warningregistry__", {}),
+        registry={} if _ALWAYS[0] else names.setdefault("__warningregistry__", {}),
     )  # fmt: skip
+
+
+_ALWAYS = [False]
+
+
+def set_warn_always(b: bool, /) -> None:
+    """Whether a warning of the library's core is shown each time, as filters allow, and not once a
+    line."""
+    if not isinstance(b, bool):
+        raise RuntimeError(f"set_warn_always: argument 1 (b) is {b!r}, wanted a truth")
+    _ALWAYS[0] = b
+
+
+def is_warn_always_enabled() -> bool:
+    """Whether set_warn_always(True) was called last."""
+    return _ALWAYS[0]
 
 
 _C.register("warn", _warn)

@@ -3,8 +3,13 @@
 
 from __future__ import annotations
 
+import builtins
+import importlib.util
 import os
 import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 from urllib.parse import urlparse as urlparse
@@ -28,10 +33,85 @@ def set_dir(d: str | os.PathLike[str]) -> None:
     _DIR[:] = [str(Path(d).expanduser())]
 
 
-def load(repo_or_dir: str, model: str, *args: Any, **kwargs: Any) -> NoReturn:
-    """Raises: the code of another repository is not fetched and run."""
-    raise NotImplementedError(f"hub.load: {model!r} of {repo_or_dir!r} would be code fetched from the "
-                              "network, which libdl does not run: import the model's code instead")  # fmt: skip
+# -- hubconf.py of a folder ------------------------------------------------------------------------
+
+
+@contextmanager
+def _entries(name: str, folder: str) -> Iterator[Any]:
+    """The module that hubconf.py of the folder defines; meanwhile it can import from there."""
+    path = Path(folder).expanduser() / "hubconf.py"
+    if not path.is_file():
+        raise NotImplementedError(f"{name}: {folder!r} is no folder with a hubconf.py, and nothing is "
+                                  "fetched from the network: fetch the repository yourself, and name its "
+                                  "folder")  # fmt: skip
+    spec = importlib.util.spec_from_file_location("hubconf", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.path.insert(0, str(path.parent))
+    try:
+        spec.loader.exec_module(module)
+        yield module
+    finally:
+        sys.path.remove(str(path.parent))
+
+
+def _entry(module: Any, name: str, model: Any) -> Any:
+    if not isinstance(model, str):
+        raise ValueError(f"{name}: argument 2 (model) is {model!r}, wanted the name of an entry point")
+    needed = getattr(module, "dependencies", None) or ()
+    absent = [n for n in needed if n not in sys.modules and importlib.util.find_spec(n) is None]
+    if absent:
+        raise RuntimeError(f"{name}: {module.__file__} depends on {', '.join(absent)}, which cannot be found")
+    found = getattr(module, model, None)
+    if not callable(found):
+        raise RuntimeError(f"{name}: {module.__file__} has no entry point {model!r}")
+    return found
+
+
+def load(
+    repo_or_dir: str, model: str, *args: Any, source: str = "github", trust_repo: Any = "check",
+    force_reload: bool = False, verbose: bool = True, skip_validation: bool = False, **kwargs: Any,
+) -> Any:  # fmt: skip
+    """model(*args, **kwargs) of the hubconf.py in a folder, with source="local": its code is run.
+
+    Raises NotImplementedError for source="github": nothing is fetched from the network. The arguments
+    that tell how to fetch change nothing."""
+    if source not in ("github", "local"):
+        raise ValueError(f'hub.load: source is {source!r}, wanted "github" or "local"')
+    if source == "github":
+        raise NotImplementedError(f"hub.load: {model!r} of {repo_or_dir!r} would be code fetched from the "
+                                  "network, which libdl does not run: fetch the repository yourself, and "
+                                  'name its folder with source="local"')  # fmt: skip
+    with _entries("hub.load", repo_or_dir) as module:
+        return _entry(module, "hub.load", model)(*args, **kwargs)
+
+
+def list(
+    github: str, force_reload: bool = False, skip_validation: bool = False,
+    trust_repo: Any = "check", verbose: bool = True,
+) -> builtins.list[str]:  # fmt: skip
+    """The names of the entry points in the hubconf.py of a folder. The other arguments change
+    nothing.
+
+    Raises NotImplementedError for a repository, which would have to be fetched."""
+    with _entries("hub.list", github) as module:
+        return [n for n in dir(module) if callable(getattr(module, n)) and not n.startswith("_")]
+
+
+def help(
+    github: str, model: str, force_reload: bool = False, skip_validation: bool = False,
+    trust_repo: Any = "check",
+) -> str | None:  # fmt: skip
+    """The docstring of an entry point in the hubconf.py of a folder. The other arguments change
+    nothing.
+
+    Raises NotImplementedError for a repository, which would have to be fetched."""
+    with _entries("hub.help", github) as module:
+        told: str | None = _entry(module, "hub.help", model).__doc__
+        return told
+
+
+# -- files -----------------------------------------------------------------------------------------
 
 
 def load_state_dict_from_url(

@@ -174,9 +174,10 @@ MODULES: dict[str, tuple[str, str]] = {
     "_functorch.aot_autograd": (_COMPILER, "def aot_function aot_module make_boxed_func make_boxed_compiler;"),
     "_functorch.functional_call": ("use libdl.func", "from func functional_call stack_module_state;"),
     "_guards": (_COMPILER, "class TracingContext CompileContext; from _functorch._inside active_fake_mode detect_fake_mode;"),
-    "_higher_order_ops": (_COMPILER, "def associative_scan cond flex_attention map scan while_loop;"),
+    "_higher_order_ops": (_COMPILER, """
+        def associative_scan flex_attention map scan while_loop; from _control_flow cond;"""),
     "_higher_order_ops.associative_scan": (_COMPILER, "def associative_scan;"),
-    "_higher_order_ops.cond": (_COMPILER, "def cond cond_op;"),
+    "_higher_order_ops.cond": (_COMPILER, "def cond_op; from _control_flow cond;"),
     "_higher_order_ops.flex_attention": (_COMPILER, """
         def flex_attention; from _dynamo._trace_wrapped_higher_order_op TransformGetItemToIndex;"""),
     "_higher_order_ops.scan": (_COMPILER, "def scan;"),

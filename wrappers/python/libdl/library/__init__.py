@@ -187,9 +187,10 @@ class Library:
         operator = found(f"{self.ns}::{short}")
         if key in _DEVICES:
             operator.kernels[_DEVICES[key]] = fn
-            operator.composite = operator.composite or _by_device(operator)
+            if operator.composite is None:
+                operator.composite, operator.by_device = _by_device(operator), True
         elif key in _RECORDED:
-            operator.composite = fn
+            operator.composite, operator.by_device = fn, False
         elif key in _AUTOCAST:
             operator.autocast[_AUTOCAST[key]] = fn
         elif key not in _UNUSED:
@@ -201,9 +202,9 @@ _DEFINED: set[str] = set()
 
 def _by_device(operator: Operator) -> _Function:
     def run(*args: Any, **kwargs: Any) -> Any:
-        from ._operators import _tensors
+        from ._operators import tensors_in
 
-        return operator.kernel(_tensors([*args, *kwargs.values()]))(*args, **kwargs)
+        return operator.kernel(tensors_in([*args, *kwargs.values()]))(*args, **kwargs)
 
     return run
 
@@ -258,7 +259,11 @@ def _key_of(kind: str) -> str:
 
 
 def _named(op: Any) -> Operator:
-    return found(op if isinstance(op, str) else getattr(op, "_qualname", None) or op.name())
+    if isinstance(op, str):
+        return found(op)
+    packet = getattr(op, "overloadpacket", op)
+    name = getattr(op, "_qualname", None) or packet._qualified_op_name
+    return found(name)
 
 
 def register_fake(
@@ -332,18 +337,39 @@ def register_autocast(
 
 def opcheck(
     op: Any,
-    args: Any,
-    kwargs: Any = None,
+    args: Sequence[Any],
+    kwargs: dict[str, Any] | None = None,
     *,
-    test_utils: Any = "",
+    test_utils: str | Sequence[str] = (
+        "test_schema",
+        "test_autograd_registration",
+        "test_faketensor",
+        "test_aot_dispatch_dynamic",
+    ),
     raise_exception: bool = True,
-    atol: Any = None,
-    rtol: Any = None,
-) -> NoReturn:
-    """Raises: it would compare with a compiler that is not there."""
-    raise NotImplementedError(
-        "library.opcheck: nothing is compiled here; autograd.gradcheck checks a gradient"
-    )
+    atol: float | None = None,
+    rtol: float | None = None,
+) -> dict[str, Any]:
+    """Whether a program's operator does what was registered for it, for these arguments.
+
+    test_schema: it writes no other arguments than the schema says, and its results have memory of
+    their own. test_autograd_registration: results that require grad have a registered gradient.
+    test_faketensor: register_fake's function tells shapes, strides and dtypes of the real results.
+    test_aot_dispatch_static and _dynamic: nothing is compiled here; a backward pass runs, and a
+    second call gives the same results and gradients, within atol and rtol. Whether gradients are
+    right is for autograd.gradcheck to tell.
+
+    Returns "SUCCESS" by test. A failure raises OpCheckError, or is the exception that is returned if
+    raise_exception is False.
+    """
+    from ._checks import OpCheckError, check
+
+    tests = (test_utils,) if isinstance(test_utils, str) else tuple(test_utils)
+    told = check(_named(op), args, kwargs or {}, tests, atol, rtol)
+    for test, answer in told.items():
+        if raise_exception and isinstance(answer, Exception):
+            raise OpCheckError(f"library.opcheck: {test} failed: {answer}") from answer
+    return told
 
 
 def triton_op(

@@ -38,6 +38,7 @@ class Operator:
         self.schema = schema
         self.kernels: dict[str, Callable[..., Any]] = {}  # by device, "" for every one
         self.composite: Callable[..., Any] | None = None  # one that is recorded call by call
+        self.by_device = False  # whether that is the kernel of a device
         self.backward: Callable[..., Any] | None = None
         self.setup: Callable[..., Any] | None = None
         self.batch_rule: Callable[..., Any] | None = None
@@ -48,7 +49,7 @@ class Operator:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         values, named = self.schema.bind(args, kwargs)
         if self.autocast:
-            given = _tensors([*values, *named.values()])
+            given = tensors_in([*values, *named.values()])
             kind = given[0].device.type if given else "cpu"
             if kind in self.autocast and is_autocast_enabled(kind):
                 return self.autocast[kind](*values, **named)
@@ -65,7 +66,7 @@ class Operator:
         return self._function.apply(call, *call.leaves)
 
     def _refuse_lost_gradients(self, values: list[Any], named: dict[str, Any]) -> None:
-        if any(x.requires_grad for x in _tensors([*values, *named.values()])):
+        if any(x.requires_grad for x in tensors_in([*values, *named.values()])):
             raise RuntimeError(
                 f"{self.schema.name} writes {', '.join(sorted(self.schema.mutated))} and has no "
                 "gradient, but a tensor requires grad; call it under no_grad, or define an operator "
@@ -97,14 +98,14 @@ class Operator:
 
 
 def _on_meta(values: list[Any]) -> bool:
-    return any(x.is_meta for x in _tensors(values))
+    return any(x.is_meta for x in tensors_in(values))
 
 
-def _tensors(values: list[Any]) -> list[Tensor]:
+def tensors_in(values: list[Any]) -> list[Tensor]:
     found: list[Tensor] = []
     for x in values:
         found += (
-            _tensors(list(x))
+            tensors_in(list(x))
             if isinstance(x, (list, tuple))
             else [x]
             if isinstance(x, Tensor)
@@ -119,7 +120,7 @@ class _Call:
     def __init__(self, operator: Operator, values: list[Any], named: dict[str, Any]) -> None:
         self.operator, self.named = operator, named
         self.sizes = [
-            len(x) if isinstance(x, (list, tuple)) and _tensors([x]) else None for x in values
+            len(x) if isinstance(x, (list, tuple)) and tensors_in([x]) else None for x in values
         ]
         self.leaves: list[Any] = []
         for x, size in zip(values, self.sizes, strict=True):
@@ -156,11 +157,11 @@ class _Call:
         return tuple(found)
 
     def run(self, values: list[Any]) -> Any:
-        given = _tensors([*values, *self.named.values()])
+        given = tensors_in([*values, *self.named.values()])
         answer = self.operator.kernel(given)(*values, **self.named)
         if self.operator.strict:
             held = {_C.tensor_storage_id(x) for x in given if x.numel()}
-            for x in _tensors([answer]):
+            for x in tensors_in([answer]):
                 if x.numel() and _C.tensor_storage_id(x) in held:
                     raise RuntimeError(
                         f"{self.operator.schema.name} returned a tensor over the memory of an "

@@ -11,5 +11,5 @@ __all__ = ["from_dlpack", "to_dlpack"]
 
 
 def to_dlpack(tensor: Tensor) -> Any:
-    """The tensor as a capsule of DLPack, which may be taken once."""
-    return tensor.__dlpack__()
+    """The tensor as a capsule of DLPack, which may be taken once. Its history stays behind."""
+    return tensor.detach().__dlpack__()
