@@ -326,7 +326,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_multilabel_soft_margin_loss(
 /** l = max(0, margin + d(anchor, positive) - d(anchor, negative)), with d the p-norm of the
  *  difference plus eps along the last dimension.
  *
- *  anchor     real, not bool, ndim >= 1; promoted and broadcast with the others; differences of
+ *  anchor     not bool, ndim >= 1; promoted and broadcast with the others; differences of
  *             integers have their dtype
  *  positive   likewise
  *  negative   likewise
@@ -338,8 +338,8 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_multilabel_soft_margin_loss(
  *  out        new, 0-d, or the shape without the last dimension for "none"
  *
  *  Gradient: any order, forward mode; it counts at the margin itself.
- *  Errors: SHAPE (numbers of dimensions differ, or shapes do not broadcast), DTYPE (bool or
- *  complex), VALUE (margin, or another reduction).
+ *  Errors: SHAPE (numbers of dimensions differ, or shapes do not broadcast), DTYPE (bool),
+ *  VALUE (margin, or another reduction).
  *  Threads: concurrent-read.
  *  Python: triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-6, swap=False,
  *    reduction='mean') [functional]

@@ -423,3 +423,13 @@ def test_second_derivatives_of_binary_cross_entropy_of_batches():
     inner = libdl.tensor([0.2, 0.7], dtype=libdl.float64, requires_grad=True)
     target = libdl.tensor([0.4, 0.9], dtype=libdl.float64, requires_grad=True)
     assert libdl.autograd.gradgradcheck(lambda x, t: F.binary_cross_entropy(x, t), (inner, target))
+
+
+def test_triplets_of_complex_numbers():
+    anchor = libdl.tensor([[1 + 1j, 0], [2j, 1]], requires_grad=True)
+    others = libdl.tensor([[1j, 1], [1, 1 + 1j]])
+    found = F.triplet_margin_loss(anchor, others, anchor.detach().flip(0), reduction="none")
+    assert found.tolist() == pytest.approx([0.6821629, 1.7174386], rel=1e-5)
+    (gradient,) = libdl.autograd.grad(found.sum(), anchor)
+    wanted = [0.1297566 + 0.5773503j, -0.1297564, 0.1691017 + 0.2391465j, -0.5773504 - 0.4082484j]
+    assert gradient.flatten().tolist() == pytest.approx(wanted, abs=1e-5)

@@ -135,7 +135,8 @@ Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const T
   const Operand operands[] = {
       {anchor, 1, "anchor"}, {positive, 2, "positive"}, {negative, 3, "negative"}};
   for (const Operand& x : operands) {
-    refuse_complex(op, x);
+    if (x.tensor.dtype() == Dtype::kBool)
+      fail_argument(LIBDL_ERROR_DTYPE, op, x.place, x.name, "is bool", "numbers");
     if (x.tensor.ndim() != anchor.ndim())
       fail_argument(LIBDL_ERROR_SHAPE, op, x.place, x.name,
                     "has shape " + to_string(x.tensor.shape()),
