@@ -126,3 +126,34 @@ def test_warnings_come_each_time_if_wanted():
     assert told() == 1
     with pytest.raises(RuntimeError, match="is 1, wanted a truth"):
         torch.set_warn_always(1)
+
+
+@pytest.mark.parametrize("call", [
+    lambda: torch.gcd(4, 6), lambda: torch.gcd(torch.tensor(4), 6), lambda: torch.lcm(4, torch.tensor(6)),
+    lambda: torch.complex(1.0, torch.ones(1)), lambda: torch.polar(torch.ones(1), 1.0),
+    lambda: torch.xlogy(1.0, 2.0), lambda: torch.special.xlog1py(1.0, 2.0), lambda: torch.float_power(2, 3),
+])  # fmt: skip
+def test_numbers_where_tensors_are_wanted(call):
+    with pytest.raises(TypeError, match=r"^\w+: argument . \(\w+\) is a (int|float), wanted a tensor"):
+        call()
+
+
+def test_one_tensor_is_enough_for_some():
+    assert torch.xlogy(torch.tensor(2.0), 1.0).item() == torch.xlogy(0.0, torch.tensor(3.0)).item() == 0
+    assert torch.float_power(2, torch.tensor(3)).item() == torch.float_power(torch.tensor(2), 3).item() == 8
+
+
+def test_complex_numbers_have_out():
+    out = torch.empty(0, dtype=torch.complex64)
+    assert torch.complex(torch.ones(2), torch.zeros(2), out=out) is out and out.tolist() == [1, 1]
+    assert torch.polar(torch.ones(1) * 2, torch.zeros(1), out=torch.empty(1, dtype=torch.complex64)).item() == 2
+    with pytest.raises(RuntimeError):
+        torch.complex(torch.ones(2), torch.zeros(2), out=torch.empty(2))
+
+
+@pytest.mark.parametrize("dtype", [torch.int32, torch.uint8, torch.bool, torch.int64])
+def test_a_sum_to_no_dimensions_is_a_sum(dtype):
+    for x in (torch.ones(()), torch.ones(2, 1)):
+        found = x.to(dtype).sum_to_size(())
+        assert found.dtype is torch.int64 and found.shape == () and found.item() == x.numel()
+    assert torch.ones(2).to(dtype).sum_to_size(2).dtype is dtype

@@ -21,7 +21,7 @@ if not getattr(_sys, "_is_gil_enabled", lambda: True)():  # _C needs it, see its
 from ._C import Tensor as Tensor
 from ._errors import (
     AutogradError as AutogradError, Error as Error, OutOfMemoryError as OutOfMemoryError,
-    ShapeError as ShapeError, VersionError as VersionError,
+    EmptyError as EmptyError, ShapeError as ShapeError, VersionError as VersionError,
 )  # fmt: skip
 from . import _overrides
 from ._overrides import (

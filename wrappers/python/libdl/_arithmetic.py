@@ -13,6 +13,7 @@ from ._errors import ArgumentValueError, DtypeError, ShapeError
 from ._modes import get_default_dtype
 from ._out import copied, in_place
 from ._overloads import arange
+from ._tensors_wanted import want_a_tensor
 from ._types import complex128, float64
 
 __all__ = [
@@ -41,6 +42,7 @@ def _doubled(x: Any) -> Any:
 
 def float_power(input: Any, exponent: Any, *, out: Tensor | None = None) -> Tensor:
     """pow in double precision: the result is float64, or complex128 if an operand is complex."""
+    want_a_tensor("float_power", input=input, exponent=exponent)
     base, power = _doubled(input), _doubled(exponent)
     if not isinstance(base, Tensor):
         wanted = complex128 if isinstance(base, complex) or power.is_complex() else float64

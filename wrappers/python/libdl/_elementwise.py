@@ -14,6 +14,7 @@ from ._modes import no_grad
 from ._out import copied, in_place
 from ._overloads import arange
 from ._overrides import override
+from ._tensors_wanted import want_a_tensor
 
 __all__ = [
     "angle", "bartlett_window", "blackman_window", "clamp_max", "clamp_min", "deg2rad", "frac",
@@ -65,11 +66,13 @@ def logit(input: Tensor, eps: float | None = None) -> Tensor:
 
 def xlogy(input: Any, other: Any) -> Tensor:
     """input log(other), and 0 where input is 0 unless other is NaN."""
+    want_a_tensor("xlogy", input=input, other=other)
     return _x_times(input, other, f.log, pole=0, root=1)
 
 
 def xlog1py(input: Any, other: Any) -> Tensor:
     """input log1p(other), and 0 where input is 0 unless other is NaN."""
+    want_a_tensor("xlog1py", input=input, other=other)
     return _x_times(input, other, f.log1p, pole=-1, root=0)
 
 

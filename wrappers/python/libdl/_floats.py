@@ -10,6 +10,7 @@ from . import _C, _functions as f, return_types
 from ._C import Tensor
 from ._errors import DtypeError
 from ._out import copied, in_place
+from ._tensors_wanted import want_tensors
 from ._types import dtype as Dtype, finfo, int16, int32, int64
 
 __all__ = ["frexp", "gcd", "lcm", "nextafter"]
@@ -71,6 +72,7 @@ def _power(exponent: Tensor, dtype: Dtype) -> Tensor:
 def _wholes(function: str, input: Tensor, other: Tensor) -> tuple[Tensor, Tensor]:
     from . import broadcast_tensors, result_type
 
+    want_tensors(function, input=input, other=other)
     for name, x in (("1 (input)", input), ("2 (other)", other)):
         if x.is_floating_point() or x.is_complex() or x.dtype.name == "bool":
             raise NotImplementedError(f"{function}: argument {name} is {x.dtype}, wanted integers")

@@ -13,7 +13,9 @@ from ._C import Tensor
 from ._cast_operands import in_float32
 from ._creation import tensor
 from ._errors import ArgumentValueError, IndexRangeError, ShapeError
+from ._out import copied
 from ._overloads import arange
+from ._tensors_wanted import want_tensors
 from ._types import int64
 
 __all__ = [
@@ -354,19 +356,21 @@ def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
     return f.norm(input - other, p)
 
 
-def complex(real: Tensor, imag: Tensor) -> Tensor:
+def complex(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:
     """A complex tensor of its parts, both float32 or both float64."""
+    want_tensors("complex", real=real, imag=imag)
     if real.dtype != imag.dtype or real.dtype.name not in ("float32", "float64"):
         raise ArgumentValueError(
             f"complex: real is {real.dtype} and imag {imag.dtype}, wanted both float32 or float64"
         )
-    return f.view_as_complex(f.stack(broadcast_tensors(real, imag), -1))
+    return copied(f.view_as_complex(f.stack(broadcast_tensors(real, imag), -1)), out)
 
 
 @in_float32
-def polar(abs: Tensor, angle: Tensor) -> Tensor:
+def polar(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:
     """A complex tensor of its magnitude and angle."""
-    return complex(abs * angle.cos(), abs * angle.sin())
+    want_tensors("polar", abs=abs, angle=angle)
+    return complex(abs * angle.cos(), abs * angle.sin(), out=out)
 
 
 def broadcast_shapes(*shapes: Any) -> Any:

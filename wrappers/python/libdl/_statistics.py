@@ -55,6 +55,8 @@ def _sum_to_size(self: Tensor, *size: Any) -> Tensor:
         raise ShapeError(f"sum_to_size: argument 2 (size) is {list(shape)}, which does not expand to "
                          f"{list(self.shape)}")  # fmt: skip
     dims = [d for d in range(self.ndim) if d < missing or shape[d - missing] != self.shape[d]]
+    if not shape:  # as in PyTorch a sum even of one element: of integers it is int64
+        return f.sum(self)
     return f.sum(self, dims, True).reshape(shape) if dims else self
 
 
