@@ -34,6 +34,7 @@
 %ignore libdl_tensor_set_host_object;
 %ignore libdl_tensor_node;
 %ignore libdl_tensor_add_hook;
+%ignore libdl_tensor_become_view;
 %ignore libdl_tensor_set_data;
 %ignore libdl_tensor_set_grad;
 %ignore libdl_forward_enter;

@@ -8,6 +8,7 @@
 #include "capi/scope.h"
 #include "ops/core/call.h"
 #include "tape/meta.h"
+#include "tape/own_view.h"
 #include "tensor/pinned.h"
 #include "tensor/sparse_rows.h"
 #include "tensor/watched.h"
@@ -163,6 +164,15 @@ libdl_error* libdl_tensor_set_data(libdl_tensor* tensor, const libdl_tensor* sou
     if (!borrow(source).is_number())
       fit_history(borrow(tensor), borrow(source).shape(), borrow(source).dtype());
     set_data(borrow(tensor), borrow(source));
+  });
+}
+
+libdl_error* libdl_tensor_become_view(libdl_tensor* tensor, const libdl_tensor* view) {
+  return door("tensor_become_view", [&] {
+    const char* const name = "tensor_become_view";
+    check_tensor(name, 1, "tensor", tensor);
+    check_tensor(name, 2, "view", view);
+    become_own_view(borrow(tensor), borrow(view));
   });
 }
 

@@ -309,6 +309,7 @@ CALLS = {
     "libdl_event_record": ["event", "stream"],
     "libdl_event_query": ["event", "out:plain"],
     "libdl_event_synchronize": ["event"],
+    "libdl_tensor_become_view": ["t:f64:2,3", "t:f64:2,3"],
     "libdl_tensor_set_data": ["!t:f64:2,3", "t:f64:2,3#source"],
     "libdl_number_f64": ["f:1", "out:libdl_tensor"],
     "libdl_number_i64": ["i:1", "out:libdl_tensor"],

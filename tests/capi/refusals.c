@@ -462,6 +462,37 @@ static void interruption(void) {
   libdl_tensor_release(x);
 }
 
+static void views(void) {
+  const int64_t pair[] = {1, 2};
+  libdl_tensor *x = leaf(), *of_leaf, *y, *before, *unrecorded, *again;
+  GOOD(libdl_view(x, pair, 2, &of_leaf));
+  BAD(libdl_tensor_become_view(x, of_leaf), AUTOGRAD,
+      "tensor_become_view: argument 1 (tensor) is a leaf that requires grad, wanted a result, or a "
+      "leaf that does not");
+  GOOD(libdl_exp(x, &y));
+  BAD(libdl_tensor_become_view(y, of_leaf), VALUE,
+      "tensor_become_view: argument 2 (view) is no view of argument 1 (tensor), wanted one of the "
+      "same elements");
+  GOOD(libdl_view(y, pair, 2, &before));
+  BAD(libdl_tensor_become_view(before, y), VALUE,
+      "tensor_become_view: argument 1 (tensor) is a view, wanted a tensor of its own");
+  const libdl_bool was = libdl_set_grad_enabled(0);
+  GOOD(libdl_view(y, pair, 2, &unrecorded));
+  libdl_set_grad_enabled(was);
+  const char *const late =
+      "tensor_become_view: argument 2 (view) was made while nothing was recorded, or before "
+      "argument 1 (tensor) was written, wanted a view with the tensor's history";
+  BAD(libdl_tensor_become_view(y, unrecorded), AUTOGRAD, late);
+  GOOD(libdl_exp_into(y, y));
+  BAD(libdl_tensor_become_view(y, before), AUTOGRAD, late);
+  GOOD(libdl_view(y, pair, 2, &again));
+  GOOD(libdl_tensor_become_view(y, again));
+  CHECK(libdl_tensor_ndim(y) == 2 && !libdl_tensor_is_leaf(y));
+  GOOD(libdl_tensor_become_view(y, y));
+  libdl_tensor *const all[] = {x, of_leaf, y, before, unrecorded, again};
+  for (int i = 0; i < 6; ++i) libdl_tensor_release(all[i]);
+}
+
 static void states(void) {
   struct {
     libdl_executor known;
@@ -485,6 +516,8 @@ static void states(void) {
       "tensor_set_requires_grad: argument 1 (tensor) is a host number, wanted a tensor");
   BAD(libdl_tensor_set_data(one, x), VALUE,
       "tensor_set_data: argument 1 (tensor) is a host number, wanted a tensor");
+  BAD(libdl_tensor_become_view(one, x), VALUE,
+      "tensor_become_view: argument 1 (tensor) is a host number, wanted a tensor");
   libdl_tensor_release(one);
   libdl_generator *generator;
   char bytes[24];
@@ -508,6 +541,7 @@ int main(void) {
   operators();
   interceptors();
   states();
+  views();
   interruption();
   if (failures) fprintf(stderr, "%d failures\n", failures);
   return failures != 0;

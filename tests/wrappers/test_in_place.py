@@ -465,3 +465,82 @@ def test_a_view_that_was_written_keeps_its_history_when_its_base_is_detached() -
     base.detach_()
     c.sum().backward()
     assert a.grad is not None and a.grad.tolist() == [1, 1]
+
+
+CHANGES = [
+    ("t_()", (3, 2)), ("unsqueeze_(0)", (1, 2, 3)), ("transpose_(0, 1)", (3, 2)), ("swapdims_(0, 1)", (3, 2)),
+    ("squeeze_()", (2, 3)), ("as_strided_((3, 2), (2, 1))", (3, 2)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("change, shape", CHANGES)
+def test_a_tensor_with_a_history_and_another_shape_is_no_view(change, shape):
+    a = libdl.ones(2, 3, requires_grad=True)
+    c = a * 2
+    before = c[0]
+    eval(f"c.{change}", {"c": c})
+    assert c.shape == shape and not c._is_view() and c._base is None and c.grad_fn is not None
+    assert before._base is c and c[0]._base is c
+    c.detach_()  # which a view refuses
+    assert c.is_leaf and not c.requires_grad
+
+
+@pytest.mark.parametrize("written", ["before", "after", "itself"])
+@pytest.mark.parametrize("change, shape", CHANGES)
+def test_views_from_before_and_after_share_what_is_written(change, shape, written):
+    a = libdl.arange(6.0).reshape(2, 3).requires_grad_()
+    c, places = a * 2, libdl.arange(6).reshape(2, 3)
+    before, reached = c[0], {"before": places[0].clone()}
+    eval(f"c.{change}", {"c": c})
+    eval(f"c.{change}", {"c": places})
+    after = c[0]
+    reached |= {"after": places[0].flatten(), "itself": places.flatten()}
+    {"before": before, "after": after, "itself": c}[written].mul_(5)
+    (before.sum() + (c * c).sum()).backward()
+    factor = libdl.full((6,), 2.0)
+    factor[reached[written]] = 10.0
+    slope = 2 * factor * factor * libdl.arange(6.0)
+    slope[:3] += factor[:3]
+    assert a.grad.flatten().tolist() == slope.tolist()
+    assert before.tolist() == (factor * libdl.arange(6.0))[:3].tolist()
+
+
+def test_a_retained_gradient_of_the_old_shape_is_gone():
+    a = libdl.ones(2, 3, requires_grad=True)
+    c = a * 2
+    c.retain_grad()
+    c.sum().backward(retain_graph=True)
+    assert c.grad.shape == (2, 3)
+    c.t_()
+    assert c.grad is None and c.retains_grad
+    (c * 3).sum().backward()
+    assert c.grad.tolist() == [[3.0, 3.0]] * 3 and a.grad.tolist() == [[8.0] * 3] * 2
+
+
+def test_what_the_old_shape_saved_is_still_good():
+    a = libdl.tensor([[0.0, 1.0], [2.0, 3.0]], requires_grad=True)
+    c = a.exp()  # saves its result
+    square = c * c
+    c.t_()
+    (first,) = libdl.autograd.grad((c * square.t()).sum(), a, create_graph=True)
+    (second,) = libdl.autograd.grad(first.sum(), a)
+    wanted = (a.detach() * 3).exp()
+    assert libdl.allclose(first, 3 * wanted) and libdl.allclose(second, 9 * wanted)
+
+
+def test_changes_of_shape_in_forward_mode_and_of_views():
+    with libdl.autograd.forward_ad.dual_level():
+        x = libdl.autograd.forward_ad.make_dual(libdl.ones(2, 3), libdl.arange(6.0).reshape(2, 3))
+        w = libdl.ones(2, 3, requires_grad=True)
+        c = x * w
+        c.t_()
+        assert libdl.autograd.forward_ad.unpack_dual(c).tangent.shape == (3, 2)
+        assert libdl.autograd.grad(c.sum(), w)[0].shape == (2, 3)
+    a = libdl.ones(2, 3, requires_grad=True)
+    c = a * 2
+    view = c[:]
+    view.t_()
+    assert view._base is c and view.shape == (3, 2)
+    view.mul_(3)
+    c.sum().backward()
+    assert a.grad.tolist() == [[6.0] * 3] * 2

@@ -171,6 +171,19 @@ static PyObject* exchange_handles(PyObject* module, PyObject* args) {
   Py_RETURN_NONE;
 }
 
+// become_view(tensor, view): the tensor becomes its view, in place.
+static PyObject* become_view(PyObject* module, PyObject* args) {
+  (void)module;
+  PyObject *tensor, *view;
+  if (!PyArg_ParseTuple(args, "OO", &tensor, &view)) return NULL;
+  if (!is_tensor(tensor) || !is_tensor(view))
+    return PyErr_Format(PyExc_TypeError, "become_view: wanted two tensors");
+  await_work();
+  libdl_error* const error = libdl_tensor_become_view(handle_of(tensor), handle_of(view));
+  if (error) return raise_error(error);
+  Py_RETURN_NONE;
+}
+
 // handle_address(tensor): for identity in tests and printing.
 static PyObject* handle_address(PyObject* module, PyObject* tensor) {
   (void)module;
@@ -214,6 +227,7 @@ static PyMethodDef functions[] = {
     {"swap_contents", swap_contents, METH_VARARGS, NULL},
     {"as_subclass", as_subclass, METH_VARARGS, NULL},
     {"stand_in", stand_in, METH_VARARGS, NULL},
+    {"become_view", become_view, METH_VARARGS, NULL},
     {"exchange_handles", exchange_handles, METH_VARARGS, NULL},
     {"handle_address", handle_address, METH_O, NULL},
     {"disable_overriding", set_overriding, METH_O,

@@ -456,8 +456,12 @@ def _reshaper(name: str) -> Any:
             if base is not None and base.is_leaf and base.requires_grad:
                 raise AutogradError(f"{name}_: argument 1 (input) is a view of a leaf that requires grad, "
                                     "wanted a view of a clone")  # fmt: skip
-            # What the name stands for becomes a view of what it stood for; hooks stay with that.
+            # Hooks stay with what the tensor was. One that is a view, or has a tangent, becomes a
+            # view of what it was.
             made, retained = getattr(self, name)(*args, **kwargs), self.retains_grad
+            if base is None and _C.forward_level(0) == 0:
+                _C.become_view(self, made)
+                return self
             _C.exchange_handles(self, made)
             if retained:
                 self.retain_grad()
