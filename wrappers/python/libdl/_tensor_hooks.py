@@ -15,12 +15,14 @@ from ._errors import ArgumentTypeError, AutogradError, UnsupportedError
 from ._types import dtype as Dtype
 
 _NUMBERS = itertools.count()
-_HOOKS: dict[int, tuple[Any, OrderedDict[int, Any]]] = {}  # by the tensor's id
+# By the tensor's id, both as weak references: what the tensor calls holds the dict, so that a hook
+# which holds its tensor is a circle that is found, and not held from here.
+_HOOKS: dict[int, tuple[Any, Any]] = {}
 
 
 def _hooks_of(x: Tensor) -> OrderedDict[int, Any] | None:
     known = _HOOKS.get(id(x))
-    return known[1] if known is not None and known[0]() is x else None
+    return known[1]() if known is not None and known[0]() is x else None
 
 
 def hooked(x: Tensor, hook: Callable[[Tensor], Any]) -> _Hook:
@@ -42,7 +44,7 @@ def hooked(x: Tensor, hook: Callable[[Tensor], Any]) -> _Hook:
 
 def _keep(x: Tensor, hooks: OrderedDict[int, Any]) -> None:
     place = id(x)
-    _HOOKS[place] = weakref.ref(x, lambda _: _HOOKS.pop(place, None)), hooks
+    _HOOKS[place] = weakref.ref(x, lambda _: _HOOKS.pop(place, None)), weakref.ref(hooks)
 
 
 class _Hook:
@@ -71,17 +73,15 @@ def _set_hooks(x: Tensor, given: Mapping[int, Any] | None) -> None:
     if old is not None:
         old.clear()
         del _HOOKS[id(x)]
-    if given is not None:
-        _keep(x, OrderedDict())
-        for hook in given.values():
-            hooked(x, hook)
+    for hook in (given or {}).values():
+        hooked(x, hook)
 
 
 backward_hooks = property(
     _hooks_of,
     _set_hooks,
-    doc="The hooks of register_hook by number, or None if there never was one. What is removed from "
-    "the dict is not called any more; a new dict or None replaces them.",
+    doc="The hooks of register_hook by number, or None. What is removed from the dict is not called "
+    "any more; a new dict or None replaces them.",
 )
 
 
