@@ -28,7 +28,7 @@ static Tensor norm_of_rows(const Tensor& x, double p, bool keepdim) {
 // without columns is 0 for infinite p, too, and a NaN is counted as NaN, not as one that differs.
 static Tensor of_differences(const Tensor& x, double p) {
   if (x.size(x.ndim() - 1) == 0) return norm_of_rows(x, std::isinf(p) ? 1.0 : p, false);
-  const Tensor count = norm_of_rows(x, p, false);
+  Tensor count = norm_of_rows(x, p, false);
   if (p != 0) return count;
   const int64_t last[] = {-1};
   return masked_fill(count, any(isnan(x), Dims(last), false), number(std::nan("")));
