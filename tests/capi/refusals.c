@@ -489,6 +489,12 @@ static void views(void) {
   GOOD(libdl_tensor_become_view(y, again));
   CHECK(libdl_tensor_ndim(y) == 2 && !libdl_tensor_is_leaf(y));
   GOOD(libdl_tensor_become_view(y, y));
+  libdl_tensor *plain = filled(2, LIBDL_DTYPE_FLOAT32), *of_plain;
+  GOOD(libdl_view(plain, pair, 2, &of_plain));
+  GOOD(libdl_tensor_become_view(plain, of_plain));
+  CHECK(libdl_tensor_ndim(plain) == 2 && libdl_tensor_is_leaf(plain));
+  libdl_tensor_release(of_plain);
+  libdl_tensor_release(plain);
   libdl_tensor *const all[] = {x, of_leaf, y, before, unrecorded, again};
   for (int i = 0; i < 6; ++i) libdl_tensor_release(all[i]);
 }
