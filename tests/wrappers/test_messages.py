@@ -53,7 +53,7 @@ LEAF = "is a leaf that requires grad, used in an in-place operation"
     (lambda: libdl.add(X, X, out=libdl.ones(2)), "add: argument 4 (out) has shape [2], wanted"),
     (lambda: libdl.add(X, X, out=5), "add: argument 4 (out) is an int, wanted a tensor"),
     (lambda: libdl.ones(2).add_("a"), "add_: argument 2 (other) is a str, wanted"),
-    (lambda: libdl.max(X, 0, out=(libdl.ones(3), libdl.ones(2))), "max: argument 4 (out[1]) has"),
+    (lambda: libdl.max(X, 0, out=(libdl.ones(3), libdl.ones(2).long())), "max: argument 4 (out[1]) has"),
     (lambda: X.sum(5), "sum: argument 2 (dim) is 5, wanted -2 to 1"),
     (lambda: libdl.zeros(-1), "zeros: argument 1 (size) is [-1], wanted sizes of 0 or more"),
     (lambda: libdl.relu([1.0]), "relu: argument 1 (input) is a list, wanted a tensor or a number; "

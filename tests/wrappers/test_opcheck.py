@@ -97,6 +97,8 @@ def test_words():
         opcheck(op, (torch.ones(3),), atol=1e-3)
     with pytest.raises(RuntimeError, match="does not exist"):
         opcheck("opcheck::absent", ())
+    with pytest.raises(TypeError, match="wanted an operator"):
+        opcheck(len, ())
 
 
 CALLS: list[int] = []

@@ -40,7 +40,6 @@ def module(path):
     (lambda: libdl._dynamo.explain(len), "run eagerly"),
     (lambda: module("_dynamo.eval_frame").OptimizedModule(), "nothing is compiled"),
     (lambda: libdl.masked.masked_tensor(libdl.ones(1), libdl.ones(1).bool()), "give it to the functions"),
-    (lambda: libdl.library.opcheck(len, ()), "gradcheck"),
     (lambda: libdl.library.triton_op("a::b", mutates_args=()), "Triton"),
     (lambda: libdl.library.Library("aten", "IMPL").impl("add", len, "CPU"), "cannot be replaced"),
 ])  # fmt: skip

@@ -219,7 +219,7 @@ void Call::check_result(Dims shape, Dtype dtype, Device device) const {
 }
 
 void Call::check_places(Dims shape, Device device) const {
-  if (const Dtype dtype = into_.tensor().dtype(); !is_integral(dtype) || dtype == Dtype::kBool)
+  if (const Dtype dtype = into_.tensor().dtype(); !is_integral(dtype))
     fail_argument(LIBDL_ERROR_DTYPE, op_, 0, into_.name, std::string("is ") + name_of(dtype),
                   "an integer dtype: it gets places");
   check_result(shape, Dtype::kInt64, device);

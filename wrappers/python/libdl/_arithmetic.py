@@ -9,11 +9,10 @@ from typing import Any
 
 from . import _C, _functions as f
 from ._C import Tensor
-from ._errors import ArgumentValueError, DtypeError, ShapeError
+from ._errors import ArgumentValueError, DtypeError, ShapeError, want_a_tensor
 from ._modes import get_default_dtype
 from ._out import copied, in_place
 from ._overloads import arange
-from ._tensors_wanted import want_a_tensor
 from ._types import complex128, float64
 
 __all__ = [

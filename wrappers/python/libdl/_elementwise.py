@@ -9,12 +9,11 @@ from typing import Any
 
 from . import _C, _functions as f
 from ._C import Overridden, Tensor
-from ._errors import ArgumentValueError, DtypeError, Error, rename_error
+from ._errors import ArgumentValueError, DtypeError, Error, rename_error, want_a_tensor
 from ._modes import no_grad
 from ._out import copied, in_place
 from ._overloads import arange
 from ._overrides import override
-from ._tensors_wanted import want_a_tensor
 
 __all__ = [
     "angle", "bartlett_window", "blackman_window", "clamp_max", "clamp_min", "deg2rad", "frac",

@@ -99,6 +99,21 @@ class InternalError(Error):
     """A defect of libdl: please report it."""
 
 
+def want_tensors(function: str, **given: object) -> None:
+    """All of the arguments, which come in their order from the first on."""
+    for i, (name, x) in enumerate(given.items()):
+        if not isinstance(x, _C.Tensor):
+            raise ArgumentTypeError(
+                f"{function}: argument {i + 1} ({name}) is a {type(x).__name__}, wanted a tensor"
+            )
+
+
+def want_a_tensor(function: str, **given: object) -> None:
+    """One of the arguments at least."""
+    if not any(isinstance(x, _C.Tensor) for x in given.values()):
+        want_tensors(function, **given)
+
+
 def rename_error(
     error: Error, name: str, operator: str = "", arguments: dict[str, tuple[int, str]] | None = None
 ) -> None:

@@ -8,9 +8,8 @@ from typing import Any
 
 from . import _C, _functions as f, return_types
 from ._C import Tensor
-from ._errors import DtypeError
+from ._errors import DtypeError, want_tensors
 from ._out import copied, in_place
-from ._tensors_wanted import want_tensors
 from ._types import dtype as Dtype, finfo, int16, int32, int64
 
 __all__ = ["frexp", "gcd", "lcm", "nextafter"]

@@ -12,10 +12,9 @@ from . import _functions as f
 from ._C import Tensor
 from ._cast_operands import in_float32
 from ._creation import tensor
-from ._errors import ArgumentValueError, IndexRangeError, ShapeError
+from ._errors import ArgumentValueError, IndexRangeError, ShapeError, want_tensors
 from ._out import copied
 from ._overloads import arange
-from ._tensors_wanted import want_tensors
 from ._types import int64
 
 __all__ = [

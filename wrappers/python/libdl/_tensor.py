@@ -14,7 +14,6 @@ from ._C import Overridden, Tensor
 from ._errors import AutogradError, Error, rename_error
 from ._overrides import disabled, of_values, override
 from ._passes import tensors_of
-from ._tensor_hooks import backward_hooks, grad_dtype, hooked
 from ._types import (
     DeviceLike, bfloat16, bool_, complex64, complex128, device as Device, in_format,
     dtype as Dtype, float16, float32, float64, int8, int16, int32, int64, uint8,
@@ -146,6 +145,8 @@ _BACKWARD = {"outputs": (1, "self"), "gradients": (2, "gradient"), "inputs": (5,
 @method
 def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> Any:
     """Calls hook(gradient) when the gradient is computed; its return value replaces it."""
+    from ._tensor_hooks import hooked
+
     return hooked(self, hook)
 
 
@@ -636,6 +637,29 @@ def _make_subclass(cls: type[Tensor], data: Tensor, require_grad: bool = False) 
     return made
 
 
+def _when_used(name: str) -> property:
+    """A property of _tensor_hooks, which is imported when it is first needed."""
+
+    def get(self: Tensor) -> Any:
+        from ._tensor_hooks import PROPERTIES
+
+        return PROPERTIES[name][0](self)
+
+    def set_(self: Tensor, value: Any) -> None:
+        from ._tensor_hooks import PROPERTIES
+
+        PROPERTIES[name][1](self, value)
+
+    return property(get, set_, doc=_USED[name])
+
+
+_USED = {
+    "grad_dtype": "The dtype of the gradient: the tensor's own.",
+    "_backward_hooks": "The hooks of register_hook by number, or None. What is removed from the dict "
+    "is not called any more; a new dict or None replaces them.",
+}
+
+
 def install() -> None:
     for name, function in METHODS.items():
         if isinstance(function, type(install)):
@@ -648,7 +672,8 @@ def install() -> None:
     Tensor._is_view = lambda self: self._base is not None
     setattr(Tensor, "name", None)  # of PyTorch's first releases; a class may have names of its own
     Tensor.names = property(lambda self: (None,) * self.ndim)
-    Tensor.grad_dtype, Tensor._backward_hooks = grad_dtype, backward_hooks
+    for name in ("grad_dtype", "_backward_hooks"):
+        setattr(Tensor, name, _when_used(name))
     Tensor.output_nr = property(lambda self: 0 if self.is_leaf else of_values(_C.gradient_edge, self)[1])
     Tensor.__module__ = "libdl"
 

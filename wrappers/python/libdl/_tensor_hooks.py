@@ -77,14 +77,6 @@ def _set_hooks(x: Tensor, given: Mapping[int, Any] | None) -> None:
         hooked(x, hook)
 
 
-backward_hooks = property(
-    _hooks_of,
-    _set_hooks,
-    doc="The hooks of register_hook by number, or None. What is removed from the dict is not called "
-    "any more; a new dict or None replaces them.",
-)
-
-
 def _set_grad_dtype(x: Tensor, wanted: Any) -> None:
     if wanted is not None and not isinstance(wanted, Dtype):
         raise ArgumentTypeError(f"grad_dtype: found {wanted!r}, wanted a dtype")
@@ -95,6 +87,8 @@ def _set_grad_dtype(x: Tensor, wanted: Any) -> None:
                                "dtype")  # fmt: skip
 
 
-grad_dtype = property(
-    lambda x: x.dtype, _set_grad_dtype, doc="The dtype of the gradient: the tensor's own."
-)
+# How each is read and written.
+PROPERTIES: dict[str, tuple[Callable[[Tensor], Any], Callable[[Tensor, Any], None]]] = {
+    "grad_dtype": (lambda x: x.dtype, _set_grad_dtype),
+    "_backward_hooks": (_hooks_of, _set_hooks),
+}

@@ -262,7 +262,9 @@ def _named(op: Any) -> Operator:
     if isinstance(op, str):
         return found(op)
     packet = getattr(op, "overloadpacket", op)
-    name = getattr(op, "_qualname", None) or packet._qualified_op_name
+    name = getattr(op, "_qualname", None) or getattr(packet, "_qualified_op_name", None)
+    if name is None:
+        raise TypeError(f"library: found {op!r}, wanted an operator or its name, namespace::name")
     return found(name)
 
 
