@@ -165,3 +165,35 @@ def test_a_version_counts_one_write_however_many_parts_there_are() -> None:
     before = out._version
     libdl.cat([X, X, X], out=out)
     assert out._version == before + 1
+
+
+# -- what has no derivative ------------------------------------------------------------------------
+
+TRUTH: dict[str, Callable[[Any, Any], Any]] = {
+    **{name: lambda x, out, name=name: getattr(libdl, name)(x, x, out=out)
+       for name in ("eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_xor")},
+    **{name: lambda x, out, name=name: getattr(libdl, name)(x, out=out)
+       for name in ("logical_not", "signbit", "isposinf", "isneginf")},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TRUTH)
+def test_truth_is_written_without_history(name):
+    x = libdl.tensor([1.0, 0.0, 2.0], requires_grad=True)
+    out = libdl.empty(3, dtype=libdl.bool)
+    assert TRUTH[name](x, out) is out
+    assert not out.requires_grad
+    assert libdl.equal(out, TRUTH[name](x.detach(), libdl.empty(3, dtype=libdl.bool)))
+
+
+def test_coordinates_are_written_without_history():
+    x = libdl.tensor([1.0, 0.0, 2.0], requires_grad=True)
+    out = libdl.empty(2, 1, dtype=I64)
+    assert libdl.nonzero(x, out=out).tolist() == [[0], [2]]
+
+
+@pytest.mark.parametrize("name, recorded", [("eq_", True), ("lt_", True), ("logical_and_", False)])
+def test_truth_in_place_is_recorded_where_pytorch_does_so(name, recorded):
+    x = libdl.tensor([1.0, 0.0, 2.0], requires_grad=True)
+    assert getattr(libdl.ones(3), name)(x).requires_grad is recorded
+    assert getattr(x * 1, name)(x).requires_grad  # its history, which then gives a gradient of 0

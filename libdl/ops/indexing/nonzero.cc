@@ -25,6 +25,7 @@ Tensor nonzero_coordinates(const Tensor& input) {
 
 Tensor nonzero(const Tensor& input, Into into) {
   LIBDL_OBSERVED(nonzero, input, into);
+  const ModeGuard off(kModeGrad);  // coordinates have no derivative, in a destination as elsewhere
   Call call("nonzero", into, {&input});
   if (into && into.tensor().dtype() != Dtype::kInt64)
     fail_argument(LIBDL_ERROR_DTYPE, "nonzero", 0, into.name,

@@ -411,6 +411,16 @@ static Tensor tangent_of_written(const PointwiseOp& op, const Tensor* const* in,
 [[gnu::noinline]] static Tensor pointwise_into(const PointwiseOp& op, const Tensor* const* in,
                                                const Tensor& dst);
 
+// Of truth, which has no derivative: written into what has no history, it brings none along. In
+// place a comparison is recorded for its operand's sake, as in PyTorch.
+static bool brings_no_history(const PointwiseOp& op, const Tensor* const* in, const Tensor& dst) {
+  if (has_history(dst)) return false;
+  if (op.promotion == Promotion::kTruth) return true;
+  for (int i = 0; i < op.inputs(); ++i)
+    if (dst.is(*in[i])) return false;
+  return true;
+}
+
 [[gnu::cold]] static Tensor shown(const PointwiseOp& op, const Tensor* const* in, Into into) {
   const observe_detail::Name name{op.name, false, op.arguments.data()};
   const auto again = [&] { return pointwise(op, in, into); };
@@ -467,6 +477,10 @@ Tensor pointwise(const PointwiseOp& op, const Tensor* const* in, Into into) {
 
 Tensor pointwise_into(const PointwiseOp& op, const Tensor* const* in, const Tensor& dst) {
   const int n = op.inputs();
+  if (op.truth() && (state().mode & kModeGrad) && brings_no_history(op, in, dst)) {
+    const ModeGuard off(kModeGrad);
+    return pointwise_into(op, in, dst);
+  }
   Call call(op.name, Into(dst), std::span(in, static_cast<size_t>(n)));
   const Dtype compute = compute_dtype(op, in);
   // What optimizers write list by list must not fail half-way: no shape of its own is made here.
