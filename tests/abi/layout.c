@@ -1635,3 +1635,4 @@ _Static_assert(LIBDL_DEVICE_META == 31, "LIBDL_DEVICE_META");
 _Static_assert(offsetof(struct libdl_backward_options, batched) == 20, "libdl_backward_options.batched at");
 _Static_assert(sizeof(((struct libdl_backward_options *)0)->batched) == 4, "libdl_backward_options.batched size");
 _Static_assert(IS(((struct libdl_backward_options *)0)->batched, libdl_bool), "libdl_backward_options.batched");
+_Static_assert(IS(&libdl_tensor_become_view, libdl_error * (*)(libdl_tensor *, const libdl_tensor *)), "libdl_tensor_become_view");
