@@ -50,11 +50,13 @@ def test_hooks_are_replaced_by_another_dict(given):
 
 @pytest.mark.parametrize("result", [False, True])
 def test_hooks_keep_no_tensor(result):
-    w = torch.ones(2, requires_grad=True)
-    x = w * 1 if result else w
-    x.register_hook(lambda g: g + x.detach())
-    gone = weakref.ref(x)
-    del x, w
+    def closed_over():
+        w = torch.ones(2, requires_grad=True)
+        x = w * 1 if result else w
+        x.register_hook(lambda g: g + x.detach())
+        return weakref.ref(x)
+
+    gone = closed_over()
     gc.collect()
     assert gone() is None
 
