@@ -112,7 +112,8 @@ def test_older_norms():
     assert torch.nuclear_norm(M[None]).shape == (1,)
     torch.nuclear_norm(M, out=out)
     assert out.item() == pytest.approx(7)
-    for call in (lambda: torch.frobenius_norm(M), lambda: torch.frobenius_norm(M, True)):
+    for call in (lambda: torch.frobenius_norm(M), lambda: torch.frobenius_norm(M, True),
+                 lambda: torch.frobenius_norm(M, None)):  # fmt: skip
         with pytest.raises(TypeError):
             call()
     for dim in (0, (), (0, 0), (0, 1, 0)):

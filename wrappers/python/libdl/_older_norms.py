@@ -19,7 +19,7 @@ def frobenius_norm(
     """The root of the sum of squares over dim; () for all dimensions. Deprecated, as in PyTorch: use
     linalg.vector_norm."""
     warnings.warn("frobenius_norm is deprecated: use linalg.vector_norm(A, 2, dim, keepdim)", stacklevel=2)
-    if isinstance(dim, bool):
+    if dim is None or isinstance(dim, bool):
         raise ArgumentTypeError(f"frobenius_norm: argument 2 (dim) is {dim}, wanted integers")
     return linalg.vector_norm(input, 2, dim, keepdim, out=out)
 
