@@ -111,8 +111,8 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_tensor_set_data(libdl_tensor *tenso
 /** Makes `tensor` what `view`, a view of it, is: the view's geometry over the same elements, and
  *  the history of the view's call behind its own. `view` stays as it is. So a tensor is transposed
  *  in place while recording. Views of `tensor` made before remain its views. Hooks that it had stay
- *  with the gradient of the old geometry; one that it retains is that of the new geometry, and .grad
- *  is cleared. `view` may be `tensor` itself, and then nothing changes.
+ *  with the gradient of the old geometry; one that it retains is that of the new one, and .grad is
+ *  cleared. `view` may be `tensor` itself, and then nothing changes.
  *
  *  Errors: VALUE (a number; view is no view of tensor, or of its bytes as another dtype; tensor is
  *  a view itself), AUTOGRAD (tensor is a leaf that requires grad; the view was made while nothing
