@@ -50,9 +50,9 @@ else()
   # Of debug information lines are enough, a quarter of the time less, but for the doors, whose types
   # the ABI gate reads.
   set(doors ${libdl_sources} ${libdl_generated_sources})
-  list(FILTER doors INCLUDE REGEX "/(libdl/capi|generated)/")
+  list(FILTER doors INCLUDE REGEX "/(libdl/capi/|generated/[a-z_]*.cc)")
   if(PROJECT_IS_TOP_LEVEL)
-    set(behind_doors ${libdl_sources})
+    set(behind_doors ${libdl_sources} ${libdl_generated_sources})
     list(REMOVE_ITEM behind_doors ${doors})
     set_property(SOURCE ${behind_doors} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-g1>)
   endif()

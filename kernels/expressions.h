@@ -413,12 +413,12 @@ template <class V>
 LIBDL_EXPRESSION V bitwise_xor(V x, V y) { return x ^ y; }
 // Shifting by the width of the type or more shifts everything out.
 template <class V>
-LIBDL_EXPRESSION V shift_left(V x, V y) {
+LIBDL_EXPRESSION V bitwise_left_shift(V x, V y) {
   constexpr unsigned width = 8 * sizeof(x.bits());
   return select(y.bits() < width, V::of(x.bits() << (y.bits() & (width - 1))), number<V>(0));
 }
 template <class V>
-LIBDL_EXPRESSION V shift_right(V x, V y) {
+LIBDL_EXPRESSION V bitwise_right_shift(V x, V y) {
   constexpr unsigned width = 8 * sizeof(x.bits());
   V shifted = {static_cast<decltype(x.value)>(x.value >> (y.bits() & (width - 1)))};
   V all = select(is_negative(x), -number<V>(1), number<V>(0));

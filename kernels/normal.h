@@ -15,9 +15,9 @@ struct ScalarMath {
   using Real = double;
   using Truth = bool;
   static LIBDL_EVERYWHERE Real set(double x) { return x; }
-  static LIBDL_EVERYWHERE Real square_root(Real x) { return sqrt(x); }
-  static LIBDL_EVERYWHERE Real magnitude(Real x) { return fabs(x); }
-  static LIBDL_EVERYWHERE Real with_sign(Real x, Real sign) { return copysign(x, sign); }
+  static LIBDL_EVERYWHERE Real square_root(Real x) { return ::sqrt(x); }
+  static LIBDL_EVERYWHERE Real magnitude(Real x) { return ::fabs(x); }
+  static LIBDL_EVERYWHERE Real with_sign(Real x, Real sign) { return ::copysign(x, sign); }
   static LIBDL_EVERYWHERE Truth greater(Real a, Real b) { return a > b; }
   static LIBDL_EVERYWHERE Real choose(Truth c, Real a, Real b) { return c ? a : b; }
   static LIBDL_EVERYWHERE bool none(Truth c) { return !c; }

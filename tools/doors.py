@@ -105,26 +105,15 @@ def into_door(operator: Operator) -> str:
     return "\n".join(lines)
 
 
-def core_type(operator: Operator) -> str:
-    """The type of the C++ function behind an operator, by README.md's table."""
-    results = [result.row.core for result in operator.results]
-    result = results[0] if len(results) == 1 else f"std::tuple<{', '.join(results)}>"
-    parameters = [argument.filled(argument.row.core) for argument in operator.arguments]
-    parameters += ["Into"] * (len(results) if operator.has_into else 0)
-    return f"{result}({', '.join(parameters)})"
-
-
 def door_source(header: str, operators: list[Operator]) -> str:
     """The source file with the doors of one header's operators."""
     parts = [
         f"// Written by tools/generate.py from include/libdl/{header}.h.",
         f"#include <libdl/{header}.h>\n",
-        '#include "capi/declared.h"\n#include "capi/door.h"\n#include "op_ids.h"\n'
-        '#include "ops.h"\n',
+        f'#include "capi/door.h"\n#include "entries/{header}.h"\n#include "op_ids.h"\n',
         "using namespace libdl;\nusing namespace libdl::capi;\n",
     ]
     for operator in operators:
-        parts.append(f"LIBDL_DECLARED({operator.name}, {core_type(operator)});")
         if operator.has_new:
             parts.append(new_door(operator) + "\n")
         if operator.has_into:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the doors and the operator table from the public headers.
+"""Writes the doors, the C++ entries and the operator table from the public headers.
 
-    python3 tools/generate.py --headers include/libdl --ops libdl/ops --out build/generated
+    python3 tools/generate.py --headers include/libdl --out build/generated
 
 Files whose contents would not change are left alone, so that a change in one header compiles one
 file again.
@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 
 from doors import door_source
+from entries import entry_header, entry_source
 from headers import HeaderError
 from op_table import op_ids, op_table_source
 from operators import OPERATOR_HEADERS, Operator, read_operators
@@ -27,7 +28,6 @@ def write(path: Path, text: str) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--headers", type=Path, required=True, help="folder of the public headers")
-    parser.add_argument("--ops", type=Path, required=True, help="folder of the operators in C++")
     parser.add_argument("--out", type=Path, required=True, help="folder for the C++ sources")
     options = parser.parse_args()
     try:
@@ -35,17 +35,17 @@ def main() -> int:
     except HeaderError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
-    write_sources(options.out, operators, options.ops)
+    write_sources(options.out, operators)
     return 0
 
 
-def write_sources(out: Path, operators: list[Operator], ops: Path) -> None:
-    out.mkdir(parents=True, exist_ok=True)
+def write_sources(out: Path, operators: list[Operator]) -> None:
+    (out / "entries").mkdir(parents=True, exist_ok=True)
     for header in OPERATOR_HEADERS:
         own = [operator for operator in operators if operator.header == header]
         write(out / f"door_{header}.cc", door_source(header, own))
-    includes = sorted(str(path.relative_to(ops.parent)) for path in ops.rglob("*.h"))
-    write(out / "ops.h", "".join(f'#include "{include}"\n' for include in includes))
+        write(out / "entries" / f"{header}.h", entry_header(header, own))
+        write(out / "entries" / f"{header}.cc", entry_source(header, own))
     write(out / "op_ids.h", op_ids(operators))
     write(out / "op_table.cc", op_table_source(operators))
 

@@ -90,6 +90,8 @@ class Documentation:
     errors: str
     threads: str
     python: list[str]
+    kind: str = ""  # of _FACTS; README.md has the meaning
+    autocast: str = ""  # a key of entries.POLICIES; empty: operands are left alone
 
 
 @dataclass
@@ -229,6 +231,11 @@ def _signature(function: Function) -> tuple[tuple[Argument, ...], tuple[Result, 
 
 
 _SECTIONS = ("Gradient", "Errors", "Threads", "Python")
+# Where the card is silent the kind decides.
+_FACTS = {
+    "Kind": ("pointwise", "elementwise", "opaque"),
+    "Autocast": ("lower", "float32", "promote", "state"),
+}
 
 
 def read_documentation(function: Function) -> Documentation:
@@ -242,13 +249,13 @@ def read_documentation(function: Function) -> Documentation:
     if not re.search(r"[.!]$|\.\)$", summary[-1]):
         raise function.error("the first sentence of the comment does not end")
     parameters: dict[str, str] = {}
-    sections: dict[str, list[str]] = {name: [] for name in _SECTIONS}
+    sections: dict[str, list[str]] = {name: [] for name in (*_SECTIONS, *_FACTS)}
     current: list[str] | None = None
     names: list[str] = []
     for line in lines:
         section = re.match(r"(\w+): (.*)", line)
         entry = re.match(r"(\w+(?:, \w+)*) {2,}(\S.*)", line)
-        if section and section[1] in _SECTIONS:
+        if section and section[1] in sections:
             names, current = [], sections[section[1]]
             current.append(section[2])
         elif current is not None and line:
@@ -265,10 +272,21 @@ def read_documentation(function: Function) -> Documentation:
             raise function.error(f"the comment has no '{name}:'")
         if name != "Python" and len(sections[name]) > 1:
             raise function.error(f"the comment has '{name}:' twice")
+    facts = {name: _fact(function, name, sections[name]) for name in _FACTS}
     return Documentation(
         " ".join(summary), parameters, sections["Gradient"][0], sections["Errors"][0],
-        sections["Threads"][0], sections["Python"],
+        sections["Threads"][0], sections["Python"], facts["Kind"], facts["Autocast"],
     )  # fmt: skip
+
+
+def _fact(function: Function, name: str, said: list[str]) -> str:
+    """A word of _FACTS, with a full stop behind it; empty where the card is silent."""
+    if not said:
+        return ""
+    word = said[0].removesuffix(".")
+    if len(said) > 1 or word == said[0] or word not in _FACTS[name]:
+        raise function.error(f"'{name}: {said[0]}', wanted one of {', '.join(_FACTS[name])}")
+    return word
 
 
 def _python_lines(function: Function, operator: Operator, has_dst: bool) -> list[PythonLine]:
@@ -392,8 +410,16 @@ def _operator(header: Header, name: str, plain: Function | None, into: Function 
         name, header.path.stem, arguments, results, plain is not None, into is not None,
         documentation, function=main,
     )  # fmt: skip
+    documentation.kind = documentation.kind or _kind_of(operator)
     operator.python = _python_lines(main, operator, plain is None)
     return operator
+
+
+def _kind_of(operator: Operator) -> str:
+    """The kind where the card is silent."""
+    if operator.is_pointwise:
+        return "pointwise"
+    return "elementwise" if operator.header == "special" else "opaque"
 
 
 def read_operators(folder: Path) -> list[Operator]:

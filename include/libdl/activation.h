@@ -87,6 +87,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_relu_into(const libdl_tensor *input
  *  Gradient: any order, forward mode.
  *  Errors: DTYPE (not floating), VALUE (another approximate).
  *  Threads: concurrent-read.
+ *  Kind: elementwise.
  *  Python: gelu(input, *, approximate='none') [functional]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_gelu(const libdl_tensor *input,
@@ -225,6 +226,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_logsigmoid_into(const libdl_tensor 
  *  Errors: DTYPE (bool or complex), VALUE (min_val is above max_val), OVERFLOW (a number beyond
  *  input's range, of 16-bit inputs float32's).
  *  Threads: concurrent-read.
+ *  Kind: elementwise.
  *  Python: hardtanh(input, min_val=-1.0, max_val=1.0) [functional]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_hardtanh(const libdl_tensor *input, double min_val,
@@ -297,6 +299,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_selu_into(const libdl_tensor *input
  *  Errors: DTYPE (not floating), VALUE (alpha is 0), OVERFLOW (alpha is too large for float32,
  *  unless input is float64).
  *  Threads: concurrent-read.
+ *  Kind: elementwise.
  *  Python: celu(input, alpha=1.0) [function, functional]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_celu(const libdl_tensor *input, double alpha,
@@ -334,6 +337,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_mish_into(const libdl_tensor *input
  *  Errors: DTYPE (not floating), VALUE (lambd is negative or NaN), OVERFLOW (lambd is too large for
  *  float32, unless input is float64).
  *  Threads: concurrent-read.
+ *  Kind: elementwise.
  *  Python: softshrink(input, lambd=0.5) [functional]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_softshrink(const libdl_tensor *input, double lambd,
@@ -352,6 +356,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_softshrink_into(const libdl_tensor 
  *  Gradient: any order, forward mode.
  *  Errors: SHAPE (0-d, or an odd size), INDEX (dim out of range), DTYPE (not floating).
  *  Threads: concurrent-read.
+ *  Kind: opaque.
  *  Python: glu(input, dim=-1) [functional]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_glu(const libdl_tensor *input, int32_t dim,
@@ -367,6 +372,8 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_glu(const libdl_tensor *input, int3
  *  Errors: DTYPE (not floating, or differing dtypes), SHAPE (weight has two dimensions, or as many
  *  elements as input has channels, dimension 1 or for one dimension 1, does not).
  *  Threads: concurrent-read.
+ *  Kind: opaque.
+ *  Autocast: lower.
  *  Python: prelu(input, weight) [function, method, functional]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_prelu(const libdl_tensor *input,
@@ -386,6 +393,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_prelu(const libdl_tensor *input,
  *  Gradient: any order, forward mode.
  *  Errors: DTYPE (not floating), VALUE (lower or upper), DEVICE (the generator's differs).
  *  Threads: concurrent-read.
+ *  Kind: opaque.
  *  Python: rrelu(input, lower=0.125, upper=0.3333333333333333, training=False, *, generator=None)
  *    [functional]
  */

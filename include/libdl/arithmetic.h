@@ -41,6 +41,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_add_into(
  *  Errors: SHAPE (the operands do not broadcast), DTYPE (an operand is bool; alpha is floating and
  *  the operands are integers, or complex and they are real).
  *  Threads: concurrent-read.
+ *  Kind: elementwise.
  *  Python: sub(input, other, *, alpha=1) [function, method, inplace]
  *  Python: subtract(input, other, *, alpha=1) [function, method, inplace]
  */
@@ -84,6 +85,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_mul_into(const libdl_tensor *input,
  *  Errors: SHAPE (the operands do not broadcast), VALUE (another rounding_mode, or a rounded
  *  division of integers by zero), DTYPE (rounded and complex).
  *  Threads: concurrent-read.
+ *  Kind: elementwise.
  *  Python: div(input, other, *, rounding_mode=None) [function, method, inplace]
  *  Python: divide(input, other, *, rounding_mode=None) [function, method, inplace]
  *  Python: true_divide(input, other) [function, method, inplace]
@@ -110,6 +112,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_div_into(const libdl_tensor *input,
  *  Errors: SHAPE (the operands do not broadcast), VALUE (division of integers by zero), DTYPE
  *  (complex).
  *  Threads: concurrent-read.
+ *  Kind: elementwise.
  *  Python: floor_divide(input, other) [function, method, inplace]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_floor_divide(const libdl_tensor *input,
@@ -129,6 +132,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_floor_divide_into(
  *  Errors: SHAPE (the operands do not broadcast), VALUE (integers modulo zero), DTYPE (bool or
  *  complex).
  *  Threads: concurrent-read.
+ *  Kind: elementwise.
  *  Python: remainder(input, other) [function, method, inplace]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_remainder(const libdl_tensor *input,
@@ -149,6 +153,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_remainder_into(const libdl_tensor *
  *  Errors: SHAPE (the operands do not broadcast), VALUE (integers modulo zero), DTYPE (bool or
  *  complex).
  *  Threads: concurrent-read.
+ *  Kind: elementwise.
  *  Python: fmod(input, other) [function, method, inplace]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_fmod(const libdl_tensor *input,
@@ -169,6 +174,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_fmod_into(const libdl_tensor *input
  *  Errors: SHAPE (the operands do not broadcast), VALUE (integers to a negative number), DTYPE
  *  (bool to bool).
  *  Threads: concurrent-read.
+ *  Kind: elementwise.
  *  Python: pow(input, exponent) [function, method, inplace]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_pow(const libdl_tensor *input,
@@ -205,6 +211,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_neg_into(const libdl_tensor *input,
  *  Gradient: any order, forward mode; 0 at 0.
  *  Errors: DTYPE (a complex tensor in place).
  *  Threads: concurrent-read.
+ *  Kind: elementwise.
  *  Python: abs(input) [function, method, inplace]
  *  Python: absolute(input) [function, method, inplace]
  */
@@ -239,6 +246,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_sign_into(const libdl_tensor *input
  *  Gradient: any order, forward mode; zero for real input.
  *  Errors: none of its own.
  *  Threads: concurrent-read.
+ *  Kind: elementwise.
  *  Python: sgn(input) [function, method, inplace]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_sgn(const libdl_tensor *input,
@@ -272,6 +280,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_reciprocal_into(const libdl_tensor 
  *  Gradient: any order, forward mode.
  *  Errors: none of its own.
  *  Threads: concurrent-read.
+ *  Kind: elementwise.
  *  Python: square(input) [function, method, inplace]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_square(const libdl_tensor *input,
@@ -324,6 +333,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_rsqrt_into(const libdl_tensor *inpu
  *  Gradient: any order, forward mode.
  *  Errors: SHAPE (the operands do not broadcast), DTYPE (not floating or complex, or differing).
  *  Threads: concurrent-read.
+ *  Kind: elementwise.
  *  Python: lerp(input, end, weight) [function, method, inplace]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_lerp(const libdl_tensor *input,
@@ -348,6 +358,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_lerp_into(const libdl_tensor *input
  *  Gradient: any order, forward mode.
  *  Errors: SHAPE (the operands do not broadcast), DTYPE (value does not fit the dtype).
  *  Threads: concurrent-read.
+ *  Kind: elementwise.
  *  Python: addcmul(input, tensor1, tensor2, *, value=1) [function, method, inplace]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_addcmul(
@@ -371,6 +382,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_addcmul_into(
  *  Errors: SHAPE (the operands do not broadcast), DTYPE (value does not fit the dtype; a quotient
  *  of two integers).
  *  Threads: concurrent-read.
+ *  Kind: elementwise.
  *  Python: addcdiv(input, tensor1, tensor2, *, value=1) [function, method, inplace]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_addcdiv(
@@ -390,6 +402,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_addcdiv_into(
  *  Gradient: any order, forward mode.
  *  Errors: none of its own.
  *  Threads: concurrent-read.
+ *  Kind: elementwise.
  *  Python: conj(input) [function, method]
  *  Python: conj_physical(input) [function, method]
  */

@@ -30,6 +30,7 @@ LIBDL_BEGIN
  *  is not floating, another's differs), VALUE (dropout_p is not from 0 to 1, is_causal with a
  *  mask), DEVICE (the generator's differs).
  *  Threads: concurrent-read.
+ *  Autocast: lower.
  *  Python: scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0,
  *          is_causal=False, *, scale=None, enable_gqa=False, generator=None) [functional]
  */

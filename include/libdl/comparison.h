@@ -18,6 +18,7 @@ LIBDL_BEGIN
  *  Gradient: any order, forward mode; halves where equal.
  *  Errors: SHAPE (the operands do not broadcast), DTYPE (complex).
  *  Threads: concurrent-read.
+ *  Kind: elementwise.
  *  Python: maximum(input, other) [function, method]
  *  Python: max(input, other) [function, method]
  */
@@ -38,6 +39,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_maximum_into(const libdl_tensor *in
  *  Gradient: any order, forward mode; halves where equal.
  *  Errors: SHAPE (the operands do not broadcast), DTYPE (complex).
  *  Threads: concurrent-read.
+ *  Kind: elementwise.
  *  Python: minimum(input, other) [function, method]
  *  Python: min(input, other) [function, method]
  */
@@ -58,6 +60,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_minimum_into(const libdl_tensor *in
  *  Gradient: any order, forward mode; halves where equal.
  *  Errors: SHAPE (the operands do not broadcast), DTYPE (complex).
  *  Threads: concurrent-read.
+ *  Kind: elementwise.
  *  Python: fmax(input, other) [function, method]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_fmax(const libdl_tensor *input,
@@ -77,6 +80,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_fmax_into(const libdl_tensor *input
  *  Gradient: any order, forward mode; halves where equal.
  *  Errors: SHAPE (the operands do not broadcast), DTYPE (complex).
  *  Threads: concurrent-read.
+ *  Kind: elementwise.
  *  Python: fmin(input, other) [function, method]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_fmin(const libdl_tensor *input,
@@ -100,6 +104,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_fmin_into(const libdl_tensor *input
  *  Errors: SHAPE (the operands do not broadcast), DTYPE (bool or complex), VALUE (both bounds are
  *  NULL), OVERFLOW (a bound outside the dtype's range that limits every element).
  *  Threads: concurrent-read.
+ *  Kind: elementwise.
  *  Python: clamp(input, min=None, max=None) [function, method, inplace]
  *  Python: clip(input, min=None, max=None) [function, method, inplace]
  */
@@ -121,6 +126,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_clamp_into(
  *  Gradient: any order, forward mode.
  *  Errors: SHAPE (the operands do not broadcast), DTYPE (condition is neither bool nor uint8).
  *  Threads: concurrent-read.
+ *  Kind: elementwise.
  *  Python: where(condition, input, other) [function, method]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_where(const libdl_tensor *condition,
@@ -142,6 +148,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_where_into(const libdl_tensor *cond
  *  Gradient: none; the result carries no history.
  *  Errors: none of its own.
  *  Threads: concurrent-read.
+ *  Kind: elementwise.
  *  Python: isnan(input) [function, method]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_isnan(const libdl_tensor *input,
@@ -155,6 +162,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_isnan(const libdl_tensor *input,
  *  Gradient: none; the result carries no history.
  *  Errors: DTYPE (complex).
  *  Threads: concurrent-read.
+ *  Kind: elementwise.
  *  Python: signbit(input) [function, method]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_signbit(const libdl_tensor *input,
@@ -212,6 +220,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_copysign_into(const libdl_tensor *i
  *  Gradient: none; the result carries no history.
  *  Errors: none of its own.
  *  Threads: concurrent-read.
+ *  Kind: elementwise.
  *  Python: isinf(input) [function, method]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_isinf(const libdl_tensor *input,
@@ -225,6 +234,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_isinf(const libdl_tensor *input,
  *  Gradient: none; the result carries no history.
  *  Errors: none of its own.
  *  Threads: concurrent-read.
+ *  Kind: elementwise.
  *  Python: isfinite(input) [function, method]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_isfinite(const libdl_tensor *input,
@@ -242,6 +252,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_isfinite(const libdl_tensor *input,
  *  Errors: SHAPE (the operands do not broadcast), DTYPE (differing dtypes), VALUE (a negative
  *  tolerance).
  *  Threads: concurrent-read.
+ *  Kind: elementwise.
  *  Python: isclose(input, other, rtol=1e-5, atol=1e-8, equal_nan=False) [function, method]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_isclose(const libdl_tensor *input,

@@ -35,6 +35,7 @@ LIBDL_BEGIN
  *  Errors: SHAPE (shapes that do not fit each other, or a window larger than the padded input),
  *  VALUE (an argument's numbers, or how many there are), DTYPE (bool, or they differ).
  *  Threads: concurrent-read.
+ *  Autocast: lower.
  *  Python: conv1d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1) [function]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_conv1d(
@@ -62,6 +63,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_conv1d(
  *  Errors: SHAPE (shapes that do not fit each other, or a window larger than the padded input),
  *  VALUE (an argument's numbers, or how many there are), DTYPE (bool, or they differ).
  *  Threads: concurrent-read.
+ *  Autocast: lower.
  *  Python: conv2d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1) [function]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_conv2d(
@@ -89,6 +91,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_conv2d(
  *  Errors: SHAPE (shapes that do not fit each other, or a window larger than the padded input),
  *  VALUE (an argument's numbers, or how many there are), DTYPE (bool, or they differ).
  *  Threads: concurrent-read.
+ *  Autocast: lower.
  *  Python: conv3d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1) [function]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_conv3d(
@@ -114,6 +117,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_conv3d(
  *  Gradient: any order, forward mode.
  *  Errors: as libdl_conv1d; SHAPE also if the result would have no elements.
  *  Threads: concurrent-read.
+ *  Autocast: lower.
  *  Python: conv_transpose1d(input, weight, bias=None, stride=1, padding=0, output_padding=0,
  *    groups=1, dilation=1) [function, functional]
  */
@@ -141,6 +145,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_conv_transpose1d(
  *  Gradient: any order, forward mode.
  *  Errors: as libdl_conv2d; SHAPE also if the result would have no elements.
  *  Threads: concurrent-read.
+ *  Autocast: lower.
  *  Python: conv_transpose2d(input, weight, bias=None, stride=1, padding=0, output_padding=0,
  *    groups=1, dilation=1) [function, functional]
  */
@@ -168,6 +173,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_conv_transpose2d(
  *  Gradient: any order, forward mode.
  *  Errors: as libdl_conv3d; SHAPE also if the result would have no elements.
  *  Threads: concurrent-read.
+ *  Autocast: lower.
  *  Python: conv_transpose3d(input, weight, bias=None, stride=1, padding=0, output_padding=0,
  *    groups=1, dilation=1) [function, functional]
  */

@@ -52,6 +52,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_pdist(const libdl_tensor *input, do
  *  Errors: SHAPE (fewer than two dimensions, other numbers of columns, or shapes that do not
  *  broadcast), DTYPE (not floating), VALUE (p).
  *  Threads: concurrent-read.
+ *  Autocast: float32.
  *  Python: cdist(x1, x2, p=2.0) [function]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_cdist(const libdl_tensor *x1, const libdl_tensor *x2,

@@ -198,6 +198,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_affine_grid(const libdl_tensor *the
  *  Errors: SHAPE (shapes that do not fit each other, an empty image), VALUE (mode, padding_mode),
  *  DTYPE.
  *  Threads: concurrent-read.
+ *  Autocast: float32.
  *  Python: grid_sample(input, grid, mode='bilinear', padding_mode='zeros', align_corners=False)
  *    [functional]
  */

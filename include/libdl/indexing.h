@@ -225,6 +225,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_index_add_into(
  *  Errors: INDEX (dim or an index out of range), SHAPE (index or source do not fit), DTYPE (index
  *  is not an integer, or source's differs).
  *  Threads: concurrent-read.
+ *  Autocast: promote.
  *  Python: index_copy(input, dim, index, source) [function, method, inplace]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_index_copy(const libdl_tensor *input, int32_t dim,

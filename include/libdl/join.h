@@ -19,6 +19,7 @@ LIBDL_BEGIN
  *  Gradient: any order, forward mode.
  *  Errors: VALUE (no tensors), INDEX (dim out of range), SHAPE (a shape does not fit, or 0-d).
  *  Threads: concurrent-read.
+ *  Autocast: promote.
  *  Python: cat(tensors, dim=0) [function]
  *  Python: concat(tensors, dim=0) [function]
  *  Python: concatenate(tensors, dim=0) [function]
@@ -40,6 +41,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_cat_into(const libdl_tensor *const 
  *  Gradient: any order, forward mode.
  *  Errors: VALUE (no tensors), INDEX (dim out of range), SHAPE (shapes differ).
  *  Threads: concurrent-read.
+ *  Autocast: promote.
  *  Python: stack(tensors, dim=0) [function]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_stack(const libdl_tensor *const *tensors,

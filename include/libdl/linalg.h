@@ -21,6 +21,7 @@ LIBDL_BEGIN
  *  Errors: SHAPE (0-d, inner sizes differ, or the others do not broadcast), DTYPE (differing
  *  dtypes).
  *  Threads: concurrent-read.
+ *  Autocast: lower.
  *  Python: matmul(input, other) [function, method]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_matmul(const libdl_tensor *input,
@@ -41,6 +42,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_matmul_into(const libdl_tensor *inp
  *  Gradient: any order, forward mode.
  *  Errors: SHAPE (not matrices, or inner sizes differ), DTYPE (differing dtypes).
  *  Threads: concurrent-read.
+ *  Autocast: lower.
  *  Python: mm(input, mat2) [function, method]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_mm(const libdl_tensor *input, const libdl_tensor *mat2,
@@ -59,6 +61,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_mm_into(const libdl_tensor *input,
  *  Gradient: any order, forward mode.
  *  Errors: SHAPE (not 3-d, or sizes differ), DTYPE (differing dtypes).
  *  Threads: concurrent-read.
+ *  Autocast: lower.
  *  Python: bmm(input, mat2) [function, method]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_bmm(const libdl_tensor *input,
@@ -120,6 +123,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_dot_into(const libdl_tensor *input,
  *  Errors: SHAPE (not matrices, inner sizes differ, or input does not broadcast), DTYPE (differing
  *  dtypes, or a number that they cannot hold).
  *  Threads: concurrent-read.
+ *  Autocast: lower.
  *  Python: addmm(input, mat1, mat2, *, beta=1, alpha=1) [function, method, inplace]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_addmm(
@@ -145,6 +149,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_addmm_into(
  *  Errors: VALUE (the equation is malformed, or does not fit the number of tensors), SHAPE (it does
  *  not fit their dimensions, or sizes differ), DTYPE (differing dtypes).
  *  Threads: concurrent-read.
+ *  Autocast: lower.
  *  Python: einsum(equation, tensors) [function]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_einsum(const char *equation, int64_t equation_length,

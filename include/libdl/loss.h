@@ -22,6 +22,7 @@ LIBDL_BEGIN
  *  Errors: SHAPE (shapes do not broadcast, or weight has another), DTYPE (bool; a mean of
  *  integers), VALUE (another reduction).
  *  Threads: concurrent-read.
+ *  Autocast: float32.
  *  Python: l1_loss(input, target, reduction='mean', weight=None) [functional]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_l1_loss(const libdl_tensor *input,
@@ -44,6 +45,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_l1_loss(const libdl_tensor *input,
  *  Errors: SHAPE (shapes do not broadcast), DTYPE (not floating), VALUE (another reduction; beta),
  *  OVERFLOW (beta is too large for float32, unless input or target is float64).
  *  Threads: concurrent-read.
+ *  Autocast: float32.
  *  Python: smooth_l1_loss(input, target, reduction='mean', beta=1.0) [functional]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_smooth_l1_loss(const libdl_tensor *input,
@@ -67,6 +69,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_smooth_l1_loss(const libdl_tensor *
  *  (another reduction; delta), OVERFLOW (delta is too large for float32, unless input or target is
  *  float64).
  *  Threads: concurrent-read.
+ *  Autocast: float32.
  *  Python: huber_loss(input, target, reduction='mean', delta=1.0, weight=None) [functional]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_huber_loss(const libdl_tensor *input,
@@ -90,6 +93,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_huber_loss(const libdl_tensor *inpu
  *  Errors: SHAPE (shapes differ), DTYPE (not floating, or differing dtypes), VALUE (another
  *  reduction; an input or target out of range).
  *  Threads: concurrent-read.
+ *  Autocast: float32.
  *  Python: binary_cross_entropy(input, target, weight=None, reduction='mean') [functional]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_binary_cross_entropy(
@@ -110,6 +114,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_binary_cross_entropy(
  *  Gradient: any order, forward mode.
  *  Errors: SHAPE (shapes do not fit), DTYPE (not floating), VALUE (another reduction).
  *  Threads: concurrent-read.
+ *  Autocast: float32.
  *  Python: binary_cross_entropy_with_logits(input, target, weight=None, reduction='mean',
  *    pos_weight=None) [functional]
  */
@@ -130,6 +135,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_binary_cross_entropy_with_logits(
  *  Gradient: any order, forward mode.
  *  Errors: SHAPE (shapes do not broadcast), DTYPE (not floating), VALUE (another reduction).
  *  Threads: concurrent-read.
+ *  Autocast: float32.
  *  Python: kl_div(input, target, reduction='mean', log_target=False) [functional]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_kl_div(const libdl_tensor *input,
@@ -151,6 +157,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_kl_div(const libdl_tensor *input,
  *  Gradient: any order, forward mode.
  *  Errors: SHAPE (shapes do not broadcast), DTYPE (bool or complex), VALUE (another reduction).
  *  Threads: concurrent-read.
+ *  Autocast: float32.
  *  Python: poisson_nll_loss(input, target, log_input=True, full=False, eps=1e-8, reduction='mean')
  *    [functional]
  */
@@ -196,6 +203,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_gaussian_nll_loss(
  *  Errors: SHAPE (shapes do not broadcast), DTYPE (complex; a mean of integers), VALUE (another
  *  reduction).
  *  Threads: concurrent-read.
+ *  Autocast: float32.
  *  Python: hinge_embedding_loss(input, target, margin=1.0, reduction='mean') [functional]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_hinge_embedding_loss(
@@ -215,6 +223,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_hinge_embedding_loss(
  *  Gradient: any order, forward mode, of input1 and input2.
  *  Errors: SHAPE (shapes do not fit), DTYPE (complex), VALUE (another reduction).
  *  Threads: concurrent-read.
+ *  Autocast: float32.
  *  Python: cosine_embedding_loss(input1, input2, target, margin=0.0, reduction='mean')
  *    [functional]
  */
@@ -236,6 +245,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_cosine_embedding_loss(
  *  Errors: SHAPE (numbers of dimensions differ, or shapes do not broadcast), DTYPE (bool or
  *  complex; a mean of integers), VALUE (another reduction).
  *  Threads: concurrent-read.
+ *  Autocast: float32.
  *  Python: margin_ranking_loss(input1, input2, target, margin=0.0, reduction='mean') [functional]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_margin_ranking_loss(
@@ -254,6 +264,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_margin_ranking_loss(
  *  Errors: SHAPE (shapes do not broadcast), DTYPE (no floating one, or complex), VALUE (another
  *  reduction).
  *  Threads: concurrent-read.
+ *  Autocast: float32.
  *  Python: soft_margin_loss(input, target, reduction='mean') [functional]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_soft_margin_loss(const libdl_tensor *input,
@@ -277,6 +288,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_soft_margin_loss(const libdl_tensor
  *  Errors: SHAPE (shapes do not fit), INDEX (a target out of range), DTYPE (input is not floating,
  *  weight's differs, target is not int64), VALUE (p, or another reduction).
  *  Threads: concurrent-read.
+ *  Autocast: float32.
  *  Python: multi_margin_loss(input, target, p=1, margin=1.0, weight=None, reduction='mean')
  *    [functional]
  */
@@ -297,6 +309,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_multi_margin_loss(
  *  Errors: SHAPE (shapes do not fit), INDEX (a target out of range), DTYPE (input is not floating,
  *  target is not int64), VALUE (another reduction).
  *  Threads: concurrent-read.
+ *  Autocast: float32.
  *  Python: multilabel_margin_loss(input, target, reduction='mean') [functional]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_multilabel_margin_loss(
@@ -341,6 +354,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_multilabel_soft_margin_loss(
  *  Errors: SHAPE (numbers of dimensions differ, or shapes do not broadcast), DTYPE (bool),
  *  VALUE (margin, or another reduction).
  *  Threads: concurrent-read.
+ *  Autocast: float32.
  *  Python: triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-6, swap=False,
  *    reduction='mean') [functional]
  */
@@ -369,6 +383,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_triplet_margin_loss(
  *  Errors: SHAPE (shapes do not fit), INDEX (a class out of range), DTYPE (dtypes differ from
  *  these), VALUE (a length or blank out of range, or another reduction).
  *  Threads: concurrent-read.
+ *  Autocast: float32.
  *  Python: ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction='mean',
  *    zero_infinity=False) [functional]
  */

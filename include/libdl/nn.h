@@ -21,6 +21,7 @@ LIBDL_BEGIN
  *  Gradient: any order, forward mode.
  *  Errors: SHAPE (sizes do not fit), DTYPE (differing dtypes).
  *  Threads: concurrent-read.
+ *  Autocast: lower.
  *  Python: linear(input, weight, bias=None) [functional]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_linear(const libdl_tensor *input,
@@ -109,6 +110,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_log_softmax_into(const libdl_tensor
  *  Errors: SHAPE (shapes do not fit), INDEX (a target out of range), DTYPE (input is not floating,
  *  weight's differs, target is neither int64 nor uint8), VALUE (another reduction).
  *  Threads: concurrent-read.
+ *  Autocast: float32.
  *  Python: nll_loss(input, target, weight=None, ignore_index=-100, reduction='mean') [functional]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_nll_loss(
@@ -133,6 +135,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_nll_loss(
  *  Errors: SHAPE (shapes do not fit), INDEX (a target out of range), DTYPE (input is not floating,
  *  or another dtype of weight or target), VALUE (another reduction, label_smoothing out of range).
  *  Threads: concurrent-read.
+ *  Autocast: float32.
  *  Python: cross_entropy(input, target, weight=None, ignore_index=-100, reduction='mean',
  *    label_smoothing=0.0) [functional]
  */
@@ -153,6 +156,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_cross_entropy(
  *  Errors: SHAPE (shapes do not broadcast), DTYPE (no floating one; bool, complex), VALUE (another
  *  reduction).
  *  Threads: concurrent-read.
+ *  Autocast: float32.
  *  Python: mse_loss(input, target, reduction='mean', weight=None) [functional]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_mse_loss(const libdl_tensor *input,

@@ -82,6 +82,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_max_pool1d_with_indices(
  *  Errors: SHAPE (input has another shape, or no room for a window), VALUE (an argument's numbers,
  *  or how many there are), DTYPE (bool or complex).
  *  Threads: concurrent-read.
+ *  Autocast: float32.
  *  Python: max_pool3d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False)
  *    [function, functional]
  */
@@ -181,6 +182,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_avg_pool2d(
  *  Errors: SHAPE (input has another shape, or no room for a window), VALUE (an argument's numbers,
  *  or how many there are), DTYPE (bool or complex).
  *  Threads: concurrent-read.
+ *  Autocast: float32.
  *  Python: avg_pool3d(input, kernel_size, stride=None, padding=0, ceil_mode=False,
  *    count_include_pad=True, divisor_override=None) [functional]
  */
@@ -239,6 +241,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_adaptive_avg_pool2d(const libdl_ten
  *  Errors: SHAPE (input has another shape), VALUE (an argument's numbers, or how many there are),
  *  DTYPE (neither floating nor complex).
  *  Threads: concurrent-read.
+ *  Autocast: float32.
  *  Python: adaptive_avg_pool3d(input, output_size) [functional]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_adaptive_avg_pool3d(const libdl_tensor *input,
@@ -300,6 +303,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_adaptive_max_pool2d(const libdl_ten
  *  Errors: SHAPE (input has another shape), VALUE (an argument's numbers, or how many there are),
  *  DTYPE (bool or complex).
  *  Threads: concurrent-read.
+ *  Autocast: float32.
  *  Python: adaptive_max_pool3d(input, output_size) [functional]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_adaptive_max_pool3d(const libdl_tensor *input,
@@ -371,6 +375,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_lp_pool2d(const libdl_tensor *input
  *  Errors: SHAPE (input has another shape, or no room for a window), VALUE (an argument's numbers,
  *  or how many there are), DTYPE (not floating).
  *  Threads: concurrent-read.
+ *  Autocast: float32.
  *  Python: lp_pool3d(input, norm_type, kernel_size, stride=None, ceil_mode=False) [functional]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_lp_pool3d(const libdl_tensor *input, double norm_type,
@@ -397,6 +402,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_lp_pool3d(const libdl_tensor *input
  *  Errors: SHAPE (shapes), VALUE (an argument's numbers, or how many there are), INDEX (an index
  *  out of range), DTYPE (indices not int64).
  *  Threads: concurrent-read.
+ *  Autocast: float32.
  *  Python: max_unpool1d(input, indices, kernel_size, stride=None, padding=0, output_size=None)
  *    [functional]
  */
@@ -424,6 +430,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_max_unpool1d(
  *  Errors: SHAPE (shapes), VALUE (an argument's numbers, or how many there are), INDEX (an index
  *  out of range), DTYPE (indices not int64).
  *  Threads: concurrent-read.
+ *  Autocast: float32.
  *  Python: max_unpool2d(input, indices, kernel_size, stride=None, padding=0, output_size=None)
  *    [functional]
  */
@@ -451,6 +458,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_max_unpool2d(
  *  Errors: SHAPE (shapes), VALUE (an argument's numbers, or how many there are), INDEX (an index
  *  out of range), DTYPE (indices not int64).
  *  Threads: concurrent-read.
+ *  Autocast: float32.
  *  Python: max_unpool3d(input, indices, kernel_size, stride=None, padding=0, output_size=None)
  *    [functional]
  */
@@ -479,6 +487,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_max_unpool3d(
  *  floating, or random_samples of another dtype). Windows of samples outside of [0, 1) are moved
  *  into input.
  *  Threads: concurrent-read.
+ *  Autocast: float32.
  *  Python: fractional_max_pool2d(input, kernel_size, output_size, random_samples) [functional]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_fractional_max_pool2d(
@@ -506,6 +515,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_fractional_max_pool2d(
  *  floating, or random_samples of another dtype). Windows of samples outside of [0, 1) are moved
  *  into input.
  *  Threads: concurrent-read.
+ *  Autocast: float32.
  *  Python: fractional_max_pool3d(input, kernel_size, output_size, random_samples) [functional]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_fractional_max_pool3d(

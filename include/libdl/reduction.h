@@ -75,6 +75,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_mean_into(const libdl_tensor *input
  *  Gradient: any order, forward mode, also where elements are 0.
  *  Errors: INDEX (dim out of range), DTYPE (no dtype).
  *  Threads: concurrent-read.
+ *  Autocast: float32.
  *  Python: prod(input, dim=None, keepdim=False, *, dtype=None) [function, method]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_prod(const libdl_tensor *input,

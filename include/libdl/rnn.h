@@ -48,6 +48,7 @@ LIBDL_BEGIN
  *  Errors: SHAPE (also of a sequence without steps), DTYPE (not floating, or differing dtypes),
  *  VALUE (num_layers, dropout, or the number of tensors in a list).
  *  Threads: concurrent-read.
+ *  Autocast: lower.
  *  Python: lstm(input, hx, params, has_biases, num_layers, dropout, train, bidirectional,
  *    batch_first) [function]
  */
@@ -83,6 +84,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_lstm(
  *  Errors: SHAPE, DTYPE (of an argument, or differing dtypes), VALUE (batch_sizes, num_layers,
  *  dropout, or the number of tensors in a list).
  *  Threads: concurrent-read.
+ *  Autocast: state.
  *  Python: lstm_packed(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train,
  *    bidirectional) [function]
  */
@@ -118,6 +120,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_lstm_packed(
  *  Errors: SHAPE (also of a sequence without steps), DTYPE (not floating, or differing dtypes),
  *  VALUE (num_layers, dropout, or the number of tensors in a list).
  *  Threads: concurrent-read.
+ *  Autocast: state.
  *  Python: gru(input, hx, params, has_biases, num_layers, dropout, train, bidirectional,
  *    batch_first) [function]
  */
@@ -150,6 +153,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_gru(const libdl_tensor *input, cons
  *  Errors: SHAPE, DTYPE (of an argument, or differing dtypes), VALUE (batch_sizes, num_layers,
  *  dropout, or the number of tensors in a list).
  *  Threads: concurrent-read.
+ *  Autocast: state.
  *  Python: gru_packed(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train,
  *    bidirectional) [function]
  */
@@ -180,6 +184,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_gru_packed(
  *  Errors: SHAPE (also of a sequence without steps), DTYPE (not floating, or differing dtypes),
  *  VALUE (num_layers, dropout, or the number of tensors in a list).
  *  Threads: concurrent-read.
+ *  Autocast: lower.
  *  Python: rnn_tanh(input, hx, params, has_biases, num_layers, dropout, train, bidirectional,
  *    batch_first) [function]
  */
@@ -210,6 +215,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_rnn_tanh(
  *  Errors: SHAPE, DTYPE (of an argument, or differing dtypes), VALUE (batch_sizes, num_layers,
  *  dropout, or the number of tensors in a list).
  *  Threads: concurrent-read.
+ *  Autocast: lower.
  *  Python: rnn_tanh_packed(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train,
  *    bidirectional) [function]
  */
@@ -240,6 +246,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_rnn_tanh_packed(
  *  Errors: SHAPE (also of a sequence without steps), DTYPE (not floating, or differing dtypes),
  *  VALUE (num_layers, dropout, or the number of tensors in a list).
  *  Threads: concurrent-read.
+ *  Autocast: lower.
  *  Python: rnn_relu(input, hx, params, has_biases, num_layers, dropout, train, bidirectional,
  *    batch_first) [function]
  */
@@ -270,6 +277,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_rnn_relu(
  *  Errors: SHAPE, DTYPE (of an argument, or differing dtypes), VALUE (batch_sizes, num_layers,
  *  dropout, or the number of tensors in a list).
  *  Threads: concurrent-read.
+ *  Autocast: lower.
  *  Python: rnn_relu_packed(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train,
  *    bidirectional) [function]
  */
@@ -296,6 +304,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_rnn_relu_packed(
  *  Errors: SHAPE, DTYPE (not floating, or differing dtypes), VALUE (the number of tensors in
  *  hx).
  *  Threads: concurrent-read.
+ *  Autocast: state.
  *  Python: lstm_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None) [function]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_lstm_cell(
@@ -318,6 +327,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_lstm_cell(
  *  Gradient: any order, forward mode.
  *  Errors: SHAPE, DTYPE (not floating, or differing dtypes).
  *  Threads: concurrent-read.
+ *  Autocast: state.
  *  Python: gru_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None) [function]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_gru_cell(
@@ -339,6 +349,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_gru_cell(
  *  Gradient: any order, forward mode.
  *  Errors: SHAPE, DTYPE (not floating, or differing dtypes).
  *  Threads: concurrent-read.
+ *  Autocast: lower.
  *  Python: rnn_tanh_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None) [function]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_rnn_tanh_cell(
@@ -360,6 +371,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_rnn_tanh_cell(
  *  Gradient: any order, forward mode.
  *  Errors: SHAPE, DTYPE (not floating, or differing dtypes).
  *  Threads: concurrent-read.
+ *  Autocast: lower.
  *  Python: rnn_relu_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None) [function]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_rnn_relu_cell(

@@ -18,6 +18,7 @@ LIBDL_BEGIN
  *  Gradient: zero everywhere, any order, forward mode.
  *  Errors: DTYPE (bool or complex).
  *  Threads: concurrent-read.
+ *  Kind: elementwise.
  *  Python: floor(input) [function, method, inplace]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_floor(const libdl_tensor *input,
@@ -35,6 +36,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_floor_into(const libdl_tensor *inpu
  *  Gradient: zero everywhere, any order, forward mode.
  *  Errors: DTYPE (bool or complex).
  *  Threads: concurrent-read.
+ *  Kind: elementwise.
  *  Python: ceil(input) [function, method, inplace]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_ceil(const libdl_tensor *input,
@@ -53,6 +55,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_ceil_into(const libdl_tensor *input
  *  Gradient: zero everywhere, any order, forward mode.
  *  Errors: DTYPE (bool or complex; an integer with decimals other than 0).
  *  Threads: concurrent-read.
+ *  Kind: elementwise.
  *  Python: round(input, *, decimals=0) [function, method, inplace]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_round(const libdl_tensor *input, int64_t decimals,
@@ -70,6 +73,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_round_into(const libdl_tensor *inpu
  *  Gradient: zero everywhere, any order, forward mode.
  *  Errors: DTYPE (bool or complex).
  *  Threads: concurrent-read.
+ *  Kind: elementwise.
  *  Python: trunc(input) [function, method, inplace]
  *  Python: fix(input) [function, method, inplace]
  */

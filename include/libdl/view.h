@@ -330,6 +330,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_view_as_real(const libdl_tensor *in
  *  Errors: DTYPE (neither float32 nor float64), SHAPE (the last dimension is not 2 or the strides
  *  do not allow it).
  *  Threads: concurrent-read.
+ *  Autocast: float32.
  *  Python: view_as_complex(input) [function]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_view_as_complex(const libdl_tensor *input,

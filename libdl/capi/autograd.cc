@@ -12,9 +12,11 @@
 #include "capi/scope.h"
 #include "engine/backward.h"
 #include "engine/reach.h"
+#include "entries/copy.h"
+#include "entries/view.h"
+#include "ops/core/call.h"
 #include "ops/core/fit.h"
 #include "ops/creation/copy.h"
-#include "ops/view/view.h"
 
 struct libdl_node;  // a Node behind the handle
 

@@ -7,7 +7,8 @@
 #include "capi/arguments.h"
 #include "capi/scope.h"
 #include "engine/forward.h"
-#include "ops/view/view.h"
+#include "entries/view.h"
+#include "ops/core/call.h"
 
 using namespace libdl;
 using namespace libdl::capi;

@@ -18,6 +18,8 @@
 #include "capi/options.h"
 #include "capi/returned.h"
 #include "capi/scope.h"
+#include "entries/copy.h"
+#include "ops/core/call.h"
 #include "ops/core/tangent.h"
 #include "ops/creation/copy.h"
 #include "ops/pointwise/pointwise.h"

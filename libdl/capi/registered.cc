@@ -13,6 +13,8 @@
 #include "capi/schema.h"
 #include "capi/scope.h"
 #include "capi/values.h"
+#include "entries/copy.h"
+#include "ops/core/call.h"
 #include "ops/creation/copy.h"
 
 using namespace libdl;

@@ -10,6 +10,7 @@
 #include "capi/arguments.h"
 #include "capi/scope.h"
 #include "memory/account.h"
+#include "ops/core/call.h"
 #include "ops/creation/creation.h"
 #include "tensor/generator.h"
 

@@ -5,6 +5,8 @@
 #include <exception>
 
 #include "base/lock.h"
+#include "entries/copy.h"
+#include "ops/core/call.h"
 #include "ops/creation/copy.h"
 #include "ops/pointwise/pointwise.h"
 #include "runtime/thread_pool.h"

@@ -2,9 +2,11 @@
 
 #include "engine/element.h"
 
+#include "entries/copy.h"
+#include "entries/view.h"
+#include "ops/core/call.h"
 #include "ops/core/observe.h"
 #include "ops/creation/copy.h"
-#include "ops/view/view.h"
 
 namespace libdl {
 namespace {

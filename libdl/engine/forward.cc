@@ -4,9 +4,11 @@
 
 #include <string>
 
+#include "entries/copy.h"
+#include "entries/view.h"
+#include "ops/core/call.h"
 #include "ops/core/tangent.h"
 #include "ops/creation/copy.h"
-#include "ops/view/view.h"
 
 namespace libdl {
 

@@ -12,9 +12,10 @@
 #include "engine/backward.h"
 #include "engine/element.h"
 #include "engine/forward.h"
+#include "entries/random.h"
+#include "ops/core/call.h"
 #include "ops/core/tangent.h"
 #include "ops/creation/copy.h"
-#include "ops/creation/random.h"
 #include "tensor/generator.h"
 
 namespace libdl {

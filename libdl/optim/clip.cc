@@ -3,17 +3,18 @@
 #include <cmath>
 #include <vector>
 
-#include "optim/listed.h"
-#include "optim/lists.h"
-#include "optim/step.h"
-
+#include "entries/arithmetic.h"
+#include "entries/comparison.h"
+#include "entries/copy.h"
+#include "entries/reduction.h"
+#include "entries/view.h"
 #include "ops/core/call.h"
 #include "ops/core/holds.h"
 #include "ops/creation/copy.h"
 #include "ops/pointwise/arithmetic.h"
-#include "ops/pointwise/comparison.h"
-#include "ops/reduction/reduction.h"
-#include "ops/view/view.h"
+#include "optim/listed.h"
+#include "optim/lists.h"
+#include "optim/step.h"
 #include "runtime/float_environment.h"
 #include "runtime/thread_pool.h"
 #include "tensor/sparse_rows.h"

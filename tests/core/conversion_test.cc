@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Weights that are kept in 16 bits: shared until they are written to or memory runs short.
-#include "tensor/conversion.h"
-
 #include <gtest/gtest.h>
 
 #include <thread>
 #include <vector>
 
+#include "entries/arithmetic.h"
+#include "entries/copy.h"
+#include "entries/linalg.h"
+#include "entries/reduction.h"
 #include "memory/pressure.h"
 #include "ops/creation/copy.h"
-#include "ops/linalg/linalg.h"
 #include "ops/pointwise/arithmetic.h"
-#include "ops/reduction/reduction.h"
+#include "tensor/conversion.h"
 
 namespace libdl {
 namespace {

@@ -13,6 +13,7 @@
 
 #include "engine/backward.h"
 #include "engine/forward.h"
+#include "entries/copy.h"
 #include "ops/core/tangent.h"
 #include "ops/creation/copy.h"
 

@@ -2,8 +2,6 @@
 
 // The engine by itself: which nodes run, in what order, what arrives where, and what is left after
 // an error. Most graphs here are made by hand of nodes that write down when they run.
-#include "engine/backward.h"
-
 #include <gtest/gtest.h>
 #include <pthread.h>
 
@@ -14,13 +12,15 @@
 
 #include "base/slab.h"
 #include "engine/accumulate.h"
+#include "engine/backward.h"
+#include "entries/arithmetic.h"
+#include "entries/copy.h"
+#include "entries/exponential.h"
+#include "entries/nn.h"
+#include "entries/reduction.h"
+#include "entries/view.h"
 #include "ops/creation/copy.h"
-#include "ops/nn/softmax.h"
-#include "ops/pointwise/activation.h"
 #include "ops/pointwise/arithmetic.h"
-#include "ops/pointwise/exponential.h"
-#include "ops/reduction/reduction.h"
-#include "ops/view/view.h"
 #include "runtime/thread_pool.h"
 #include "tests/core/planted.h"
 

@@ -2,7 +2,6 @@
 
 // Tile functions that compute in the dtype of memory give what the compute class gives.
 #include <gtest/gtest.h>
-
 #include <libdl/dtype.h>
 
 #include <cmath>
@@ -92,7 +91,7 @@ void check_shifts(int32_t dtype) {
   std::mt19937 random(2);
   std::vector<T> x(kCount);
   for (T& v : x) v = static_cast<T>(random());
-  for (const Expression e : {Expression::shift_left, Expression::shift_right}) {
+  for (const Expression e : {Expression::bitwise_left_shift, Expression::bitwise_right_shift}) {
     if (narrow_number_tiles(dtype)[static_cast<int>(e)] == nullptr) {
       EXPECT_EQ(isa(), Isa::kBaseline);
       continue;

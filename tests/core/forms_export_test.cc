@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "entries/copy.h"
 #include "io/safetensors.h"
 #include "ops/creation/copy.h"
 #include "ops/pointwise/arithmetic.h"

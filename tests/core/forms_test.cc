@@ -2,8 +2,6 @@
 
 // A storage whose bytes are in a form alone: who sees the form, who makes the plain bytes, and
 // which operators need none.
-#include "tensor/forms.h"
-
 #include <gtest/gtest.h>
 #include <libdl/libdl.h>
 
@@ -11,16 +9,18 @@
 #include <vector>
 
 #include "engine/backward.h"
+#include "entries/comparison.h"
+#include "entries/copy.h"
+#include "entries/nn.h"
+#include "entries/reduction.h"
+#include "entries/view.h"
 #include "ops/creation/copy.h"
-#include "ops/creation/random.h"
-#include "ops/nn/dropout.h"
 #include "ops/pointwise/arithmetic.h"
-#include "ops/pointwise/comparison.h"
 #include "ops/pointwise/pointwise.h"
-#include "ops/reduction/reduction.h"
 #include "ops/view/view.h"
 #include "optim/step.h"
 #include "tape/meta.h"
+#include "tensor/forms.h"
 #include "tests/core/counting.h"
 
 namespace libdl {

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "ops/indexing/gather.h"
-#include "ops/indexing/index.h"
-#include "ops/indexing/index_select.h"
-#include "ops/indexing/masked.h"
-#include "ops/indexing/nonzero.h"
-#include "ops/indexing/sort.h"
-#include "ops/nn/embedding.h"
-#include "ops/view/view.h"
+#include "entries/indexing.h"
+#include "entries/nn.h"
+#include "entries/view.h"
 #include "tests/core/derivatives.h"
 
 namespace libdl {

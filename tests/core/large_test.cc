@@ -4,17 +4,16 @@
 // times. What narrows silently is an error of tests/gates/clang.py; this is for the rest.
 #include <gtest/gtest.h>
 
+#include "entries/arithmetic.h"
+#include "entries/comparison.h"
+#include "entries/copy.h"
+#include "entries/creation.h"
+#include "entries/indexing.h"
+#include "entries/join.h"
+#include "entries/reduction.h"
+#include "entries/view.h"
 #include "ops/creation/copy.h"
-#include "ops/creation/creation.h"
-#include "ops/creation/join.h"
-#include "ops/indexing/gather.h"
-#include "ops/indexing/index_select.h"
-#include "ops/indexing/masked.h"
-#include "ops/indexing/nonzero.h"
 #include "ops/pointwise/arithmetic.h"
-#include "ops/pointwise/comparison.h"
-#include "ops/reduction/reduction.h"
-#include "ops/view/view.h"
 
 namespace libdl {
 namespace {

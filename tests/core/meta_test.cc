@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "device/meta.h"
-
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -11,6 +9,9 @@
 #include "base/error.h"
 #include "base/slab.h"
 #include "device/device.h"
+#include "device/meta.h"
+#include "entries/arithmetic.h"
+#include "entries/copy.h"
 #include "memory/account.h"
 #include "ops/creation/copy.h"
 #include "ops/pointwise/arithmetic.h"

@@ -662,11 +662,11 @@ TEST_P(Isas, PowersOfDoublesHaveTheirLimits) {
 }
 TEST_P(Isas, ShiftsHaveNoUndefinedDistance) {
   std::vector<I> x = {1, 1, 1, -8, -8, -8, 8, -8}, y = {3, 64, -1, 1, 64, 70, 64, -1};
-  EXPECT_EQ(apply<I>(Expression::shift_left, Class::kI64, x, y),
+  EXPECT_EQ(apply<I>(Expression::bitwise_left_shift, Class::kI64, x, y),
             (std::vector<I>{8, 0, 0, -16, 0, 0, 0, 0}));
-  EXPECT_EQ(apply<I>(Expression::shift_right, Class::kI64, x, y),
+  EXPECT_EQ(apply<I>(Expression::bitwise_right_shift, Class::kI64, x, y),
             (std::vector<I>{0, 0, 0, -4, -1, -1, 0, -1}));
-  EXPECT_EQ(apply<U>(Expression::shift_right, Class::kU64, std::vector<U>{~U{0}, 8},
+  EXPECT_EQ(apply<U>(Expression::bitwise_right_shift, Class::kU64, std::vector<U>{~U{0}, 8},
                      std::vector<U>{63, 64}),
             (std::vector<U>{1, 0}));
 }

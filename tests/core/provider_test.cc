@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "device/provider.h"
-
 #include <gtest/gtest.h>
 #include <libdl/state.h>
 
@@ -13,10 +11,12 @@
 
 #include "base/error.h"
 #include "device/launch.h"
+#include "device/provider.h"
+#include "entries/copy.h"
+#include "entries/creation.h"
+#include "entries/linalg.h"
 #include "memory/allocator.h"
 #include "ops/creation/copy.h"
-#include "ops/creation/creation.h"
-#include "ops/linalg/linalg.h"
 #include "ops/pointwise/arithmetic.h"
 
 namespace libdl {

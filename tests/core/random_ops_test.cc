@@ -12,11 +12,12 @@
 #include <thread>
 
 #include "engine/backward.h"
+#include "entries/copy.h"
+#include "entries/nn.h"
+#include "entries/random.h"
+#include "entries/view.h"
 #include "kernels/shuffle.h"
 #include "ops/creation/copy.h"
-#include "ops/creation/random.h"
-#include "ops/nn/dropout.h"
-#include "ops/view/view.h"
 #include "tests/core/code_of.h"
 
 namespace libdl {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "io/safetensors.h"
-
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -18,8 +16,9 @@
 #include <iterator>
 #include <limits>
 
+#include "entries/view.h"
 #include "io/checksum.h"
-#include "ops/view/view.h"
+#include "io/safetensors.h"
 #include "tensor/row_major.h"
 #include "tests/core/code_of.h"
 #include "tests/core/folder.h"

@@ -12,8 +12,8 @@
 #include <random>
 #include <thread>
 
+#include "entries/view.h"
 #include "io/safetensors.h"
-#include "ops/view/view.h"
 #include "tensor/row_major.h"
 #include "tests/core/folder.h"
 #include "tests/core/whole.h"

@@ -2,12 +2,10 @@
 
 // Sparse matrices below the operators, and bags composed of other operators as on a device.
 #include "tensor/sparse_rows.h"
-
-#include "ops/indexing/index_select.h"
-#include "ops/nn/embedding_bag.h"
-#include "ops/nn/sparse.h"
+#include "entries/arithmetic.h"
+#include "entries/nn.h"
+#include "entries/view.h"
 #include "ops/pointwise/arithmetic.h"
-#include "ops/view/view.h"
 #include "tests/core/derivatives.h"
 
 namespace libdl {

@@ -14,9 +14,11 @@
 
 #include "device/device.h"
 #include "device/stream.h"
+#include "entries/arithmetic.h"
+#include "entries/copy.h"
+#include "entries/creation.h"
+#include "entries/linalg.h"
 #include "ops/creation/copy.h"
-#include "ops/creation/creation.h"
-#include "ops/linalg/linalg.h"
 #include "ops/pointwise/arithmetic.h"
 
 namespace libdl {

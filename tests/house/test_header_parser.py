@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The reader of the headers finds what is planted."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 
-from doors import core_type  # noqa: E402
+from entries import entry_header, entry_source  # noqa: E402
 from headers import HeaderError, read_header  # noqa: E402
 from operators import read_operators  # noqa: E402
 
@@ -61,7 +62,27 @@ def test_reads_what_is_there(tmp_path):
     assert [(p.name, p.argument, p.default) for p in line.parameters] == [
         ("input", "input", None), ("dim", "dims", "None"), ("keepdim", "keepdim", "False"),
     ]  # fmt: skip
-    assert core_type(operator) == "Tensor(const Tensor&, std::optional<Dims>, bool, Into)"
+    assert (
+        "inline Tensor sum(const Tensor& input, std::optional<Dims> dims = {}, bool keepdim = false, "
+        "Into into = {}) {"
+    ) in entry_header("reduction", [operator])
+
+
+def test_an_entry_does_what_the_card_says(tmp_path):
+    def asked(lines):
+        text = GOOD.replace(" *  Python:", lines + " *  Python:")
+        (operator,) = read_operators(write(tmp_path, text))
+        header, source = (of("reduction", [operator]) for of in (entry_header, entry_source))
+        inline, seldom = header[header.index("inline") :], source[source.index("namespace libdl {") :]
+        return [re.findall(r"(?:intercepted|autocasting|observed|sum_seen|sum_impl)(?=\()", part)
+                for part in (inline, seldom)]  # fmt: skip
+
+    assert asked("") == [["intercepted", "sum_seen", "sum_impl"], ["sum_seen", "observed", "sum_impl"]]
+    assert asked(" *  Autocast: float32.\n") == [
+        ["intercepted", "autocasting", "sum_seen", "sum_impl"],
+        ["sum_seen", "observed", "autocasting", "sum_impl"],
+    ]
+    assert asked(" *  Kind: pointwise.\n") == [["sum_impl"], []]  # pointwise() shows its calls
 
 
 # (what stands there, what is planted, what the reader must say)
@@ -72,6 +93,8 @@ PLANTED = [
     (" *  Gradient: any order, forward mode.\n", "", "has no 'Gradient:'"),
     (" *  Errors: INDEX (a dimension out of range).\n", "", "has no 'Errors:'"),
     (" *  Threads: concurrent-read.\n", "", "has no 'Threads:'"),
+    (" *  Python:", " *  Kind: narrow.\n *  Python:", "wanted one of pointwise, elementwise, opaque"),
+    (" *  Python:", " *  Autocast: lower\n *  Python:", "wanted one of lower, float32, promote, state"),
     ("Threads: concurrent-read.", "Threads: free.", "wanted 'concurrent-read.'"),
     ("/** Sum along dims.", "/** Sum along dims", "does not end"),
     ("sum(input, dim=None", "sum(input, axis=None", "axis is no parameter"),

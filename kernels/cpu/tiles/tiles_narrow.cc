@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "kernels/cpu/simd/highway_targets.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/tiles/tiles_narrow.cc"
 #include <hwy/foreach_target.h>
@@ -77,7 +78,7 @@ void shift_by_number(const void* const* in, void* out, int64_t n) {
     hn::StoreU(b, own, y + i + step);
   }
   const void* const left[] = {x + i, in[1]};
-  using Op = std::conditional_t<kLeft, shift_left_op, shift_right_op>;
+  using Op = std::conditional_t<kLeft, bitwise_left_shift_op, bitwise_right_shift_op>;
   scalar_tile<Op, kernels::Wrapping<T>, 2, true>(left, y + i, n - i);
 }
 #define LIBDL_SHIFT(name, left) \
@@ -87,8 +88,8 @@ void shift_by_number(const void* const* in, void* out, int64_t n) {
 #endif
 template <Expression e, class Op, class T, int kInputs>
 constexpr TileFn number_form() {
-  LIBDL_SHIFT(shift_left, true)
-  LIBDL_SHIFT(shift_right, false)
+  LIBDL_SHIFT(bitwise_left_shift, true)
+  LIBDL_SHIFT(bitwise_right_shift, false)
   return entry<Op, kernels::Wrapping<T>, kInputs, takes_numbers(e), true>();
 }
 #undef LIBDL_SHIFT
@@ -98,7 +99,7 @@ constexpr TileFn number_form() {
 template <class T, bool kLeft, class By>
 void shift_rest(const T* x, const By* by, T* y, int64_t n) {
   const void* const in[] = {x, by};
-  using Op = std::conditional_t<kLeft, shift_left_op, shift_right_op>;
+  using Op = std::conditional_t<kLeft, bitwise_left_shift_op, bitwise_right_shift_op>;
   scalar_tile<Op, kernels::Wrapping<T>, 2>(in, y, n);
 }
 
@@ -150,8 +151,8 @@ void shift_shorts(const void* const* in, void* out, int64_t n) {
 #endif
 template <Expression e, class Op, class T, int kInputs, bool kExists>
 constexpr TileFn plain_form() {
-  LIBDL_SHIFT(shift_left, true)
-  LIBDL_SHIFT(shift_right, false)
+  LIBDL_SHIFT(bitwise_left_shift, true)
+  LIBDL_SHIFT(bitwise_right_shift, false)
   return entry<Op, kernels::Wrapping<T>, kInputs, kExists && !divides(e)>();
 }
 #undef LIBDL_SHIFT

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "ops/attention/attention.h"
-
 #include <cmath>
 
+#include "entries/attention.h"
+#include "entries/copy.h"
+#include "entries/nn.h"
+#include "entries/view.h"
 #include "ops/attention/one_pass.h"
+#include "ops/core/call.h"
 #include "ops/creation/copy.h"
 #include "ops/creation/draw.h"
 #include "ops/linalg/linalg.h"
@@ -166,12 +169,11 @@ static Tensor attend_in_groups(const Attention& a, const Operands& x, Noise& noi
   return own(flatten(y, -4, -3));
 }
 
-Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
-                                    const Tensor* attn_mask, double dropout_p, bool is_causal,
-                                    std::optional<double> scale, bool enable_gqa,
-                                    Generator* generator) {
-  LIBDL_OBSERVED(scaled_dot_product_attention, query, key, value, attn_mask, dropout_p, is_causal,
-                 scale, enable_gqa, generator);
+Tensor scaled_dot_product_attention_impl(const Tensor& query, const Tensor& key,
+                                         const Tensor& value, const Tensor* attn_mask,
+                                         double dropout_p, bool is_causal,
+                                         std::optional<double> scale, bool enable_gqa,
+                                         Generator* generator) {
   const Operands x{query, key, value, attn_mask};
   check(x, dropout_p, is_causal, enable_gqa);
   const auto width = static_cast<double>(query.size(query.ndim() - 1));

@@ -4,17 +4,18 @@
 
 #include <limits>
 
+#include "entries/comparison.h"
+#include "entries/copy.h"
+#include "entries/creation.h"
+#include "entries/indexing.h"
+#include "entries/linalg.h"
+#include "entries/nn.h"
+#include "entries/reduction.h"
+#include "entries/view.h"
+#include "ops/core/call.h"
 #include "ops/creation/copy.h"
-#include "ops/creation/creation.h"
 #include "ops/creation/draw.h"
-#include "ops/indexing/masked.h"
-#include "ops/linalg/linalg.h"
-#include "ops/nn/dropout.h"
-#include "ops/nn/softmax.h"
 #include "ops/pointwise/arithmetic.h"
-#include "ops/pointwise/comparison.h"
-#include "ops/reduction/reduction.h"
-#include "ops/view/view.h"
 
 namespace libdl {
 

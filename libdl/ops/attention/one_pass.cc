@@ -5,14 +5,17 @@
 #include <algorithm>
 #include <optional>
 
+#include "entries/copy.h"
+#include "entries/linalg.h"
+#include "entries/nn.h"
+#include "entries/reduction.h"
+#include "entries/view.h"
 #include "kernels/cpu/attention.h"
+#include "ops/core/call.h"
 #include "ops/core/launch.h"
 #include "ops/creation/copy.h"
-#include "ops/linalg/linalg.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/pointwise/pointwise.h"
-#include "ops/reduction/reduction.h"
-#include "ops/view/view.h"
 #include "tensor/memory_order.h"
 
 namespace libdl {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "ops/conv/convolution.h"
-
+#include "entries/convolution.h"
+#include "entries/arithmetic.h"
+#include "entries/reduction.h"
+#include "entries/view.h"
 #include "ops/conv/correlation.h"
+#include "ops/core/call.h"
 #include "ops/core/each_dimension.h"
 #include "ops/pointwise/arithmetic.h"
-#include "ops/reduction/reduction.h"
 #include "ops/view/view.h"
 
 namespace libdl {
@@ -326,10 +328,9 @@ static Tensor conv(const Asked& a, std::optional<Dims> stride, std::optional<Dim
 }
 
 #define LIBDL_CONV(name, nd)                                                                 \
-  Tensor name(const Tensor& input, const Tensor& weight, const Tensor* bias,                 \
-              std::optional<Dims> stride, std::optional<Dims> padding,                       \
-              std::optional<Dims> dilation, int64_t groups) {                                \
-    LIBDL_OBSERVED(name, input, weight, bias, stride, padding, dilation, groups);            \
+  Tensor name##_impl(const Tensor& input, const Tensor& weight, const Tensor* bias,          \
+                     std::optional<Dims> stride, std::optional<Dims> padding,                \
+                     std::optional<Dims> dilation, int64_t groups) {                         \
     return conv({#name, nd, input, weight, bias, false}, stride, padding, dilation, groups); \
   }
 LIBDL_CONV(conv1d, 1)
@@ -373,10 +374,10 @@ static Tensor conv_transpose(const Asked& a, std::optional<Dims> stride,
 }
 
 #define LIBDL_CONV_TRANSPOSE(name, nd)                                                             \
-  Tensor name(const Tensor& input, const Tensor& weight, const Tensor* bias,                       \
-              std::optional<Dims> stride, std::optional<Dims> padding,                             \
-              std::optional<Dims> output_padding, int64_t groups, std::optional<Dims> dilation) {  \
-    LIBDL_OBSERVED(name, input, weight, bias, stride, padding, output_padding, groups, dilation);  \
+  Tensor name##_impl(const Tensor& input, const Tensor& weight, const Tensor* bias,                \
+                     std::optional<Dims> stride, std::optional<Dims> padding,                      \
+                     std::optional<Dims> output_padding, int64_t groups,                           \
+                     std::optional<Dims> dilation) {                                               \
     return conv_transpose({#name, nd, input, weight, bias, true}, stride, padding, output_padding, \
                           groups, dilation);                                                       \
   }

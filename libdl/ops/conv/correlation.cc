@@ -3,13 +3,16 @@
 #include "ops/conv/correlation.h"
 
 #include "device/own_providers.h"
+#include "entries/arithmetic.h"
+#include "entries/copy.h"
+#include "entries/linalg.h"
+#include "entries/reduction.h"
+#include "entries/view.h"
 #include "kernels/cpu/conv/few_channels_pay.h"
 #include "ops/core/innermost.h"
 #include "ops/creation/copy.h"
-#include "ops/linalg/linalg.h"
 #include "ops/linalg/product.h"
 #include "ops/pointwise/arithmetic.h"
-#include "ops/reduction/reduction.h"
 #include "ops/view/view.h"
 
 namespace libdl {

@@ -2,6 +2,7 @@
 
 #include "ops/core/autocast.h"
 
+#include "ops/core/call.h"
 #include "ops/creation/copy.h"
 #include "tape/meta.h"
 
@@ -35,7 +36,6 @@ static bool any_float32(TensorSpan list) {
 
 Dtype target(CastPolicy policy, std::initializer_list<TensorSpan> operands) {
   switch (policy) {
-    case CastPolicy::kNone: break;
     case CastPolicy::kLower: return lower();
     case CastPolicy::kFloat32: return Dtype::kFloat32;
     case CastPolicy::kPromote:

@@ -1,42 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Autocast: while it is on (libdl_set_autocast_enabled), the operators of autocast.def cast their
-// floating operands on the CPU, float64 excepted, and compute with autocast off. The casts are
-// recorded, so gradients arrive in the dtype of what was cast. Into forms cast nothing.
+// Autocast: while it is on (libdl_set_autocast_enabled), the operators whose cards have the line
+// "Autocast:" cast their floating operands on the CPU, float64 excepted, and compute with autocast
+// off. The casts are recorded, so gradients arrive in the dtype of what was cast. Into forms cast
+// nothing. The lists are those of PyTorch for CPUs (autocast_mode.cpp).
 //
-// LIBDL_OBSERVED (observe.h) has the line in it. For an operator that is not in the list it costs
-// nothing, for the others a test of the mode word.
+// Their entries (tools/entries.py) ask autocasting(), a test of the mode word.
 #pragma once
 
 #include <initializer_list>
-#include <string_view>
 #include <tuple>
 #include <vector>
 
-#include "device/state.h"
 #include "ops/core/into.h"
+#include "ops/core/seen.h"
 #include "tensor/tensor.h"
 
 namespace libdl {
 
 enum class CastPolicy : uint8_t {
-  kNone,
-  kLower,    // to autocast's dtype
-  kFloat32,  // to float32
-  kPromote,  // to float32 if an operand has it
-  kState,    // to float32 if the states of a recurrent network have it, else to autocast's dtype
+  kLower,    // lower: to autocast's dtype
+  kFloat32,  // float32: to that
+  kPromote,  // promote: to float32 if an operand has it
+  kState,    // state: to float32 if the states of a recurrent network have it, else to autocast's
+             // dtype
 };
-
-constexpr CastPolicy cast_policy(std::string_view op) {
-  using enum CastPolicy;
-#define AUTOCAST(name, policy) \
-  if (op == #name) return policy;
-#include "ops/core/autocast.def"
-#undef AUTOCAST
-  return kNone;
-}
-
-inline bool autocasting() { return (state().mode & kModeAutocast) != 0; }
 
 // x as autocast would pass it on: itself, or cast.
 Tensor autocast(const Tensor& x, Dtype dtype);
@@ -104,12 +92,5 @@ template <CastPolicy policy, class R, class F, class... A>
 }
 
 }  // namespace autocast_detail
-
-// The variable arguments: all of the operator's arguments, in order.
-#define LIBDL_AUTOCAST(op, ...)                                                                \
-  if constexpr (::libdl::cast_policy(#op) != ::libdl::CastPolicy::kNone)                       \
-    if (::libdl::autocasting()) [[unlikely]]                                                   \
-  return ::libdl::autocast_detail::call<::libdl::cast_policy(#op), decltype(op(__VA_ARGS__))>( \
-      [](const auto&... x) { return op(x...); } __VA_OPT__(, ) __VA_ARGS__)
 
 }  // namespace libdl

@@ -4,6 +4,7 @@
 
 #include "base/lock.h"
 #include "device/device.h"
+#include "entries/copy.h"
 #include "ops/creation/copy.h"
 #include "tape/output_meta.h"
 

@@ -3,6 +3,8 @@
 // Histories of tensors that are written in place, and of views that share the written memory.
 
 #include "base/lock.h"
+#include "entries/copy.h"
+#include "entries/view.h"
 #include "ops/core/call.h"
 #include "ops/core/fit.h"
 #include "ops/creation/copy.h"

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "entries/copy.h"
+#include "ops/core/call.h"
 #include "ops/creation/copy.h"
 
 namespace libdl {

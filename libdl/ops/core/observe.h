@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Interceptors: showing calls to observers. Each operator begins with the line
-//
-//   LIBDL_OBSERVED(softmax, input, dim, dtype, into);
-//
-// so every call of it, whether from C, from another operator, from a rule in a backward pass or
-// from an optimizer, passes the interceptors of the thread's state: each is shown the operator and
-// its arguments beforehand, may answer in its place, and is shown the results afterwards. Without
-// interceptors the line costs one test of the state.
+// Interceptors: showing calls to observers. The entry of each operator (tools/entries.py) asks
+// observed() first, so every call of it, whether from C, from another operator, from a rule in a
+// backward pass or from an optimizer, passes the interceptors of the thread's state: each is shown
+// the operator and its arguments beforehand, may answer in its place, and is shown the results
+// afterwards. Without interceptors it costs one test of the state.
 //
 // Autocast comes behind them (ops/core/autocast.h): they are shown what the host passed, and the
 // casts as calls of their own.
@@ -207,12 +204,6 @@ inline bool observed() {
   State& current = state();
   return current.watch && observe_detail::shows(current);
 }
-
-// The variable arguments: all of the operator's arguments, in order.
-#define LIBDL_OBSERVED(op, ...)                                  \
-  LIBDL_OBSERVED_AS((::libdl::observe_detail::Name{#op}),        \
-                    op(__VA_ARGS__) __VA_OPT__(, ) __VA_ARGS__); \
-  LIBDL_AUTOCAST(op __VA_OPT__(, ) __VA_ARGS__)
 
 // The name to show, the call that does the work, and the tensors it reads (and writes, as Into).
 #define LIBDL_OBSERVED_PART(name, again, ...) \

@@ -5,6 +5,8 @@
 #include <complex>
 #include <vector>
 
+#include "entries/copy.h"
+#include "ops/core/call.h"
 #include "ops/core/form_plan.h"
 #include "ops/core/launch.h"
 #include "ops/creation/copy.h"

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 
+#include "entries/copy.h"
+#include "entries/view.h"
+#include "ops/core/call.h"
 #include "ops/creation/copy.h"
 #include "ops/pointwise/pointwise.h"
 #include "ops/view/view.h"

@@ -6,13 +6,16 @@
 #include <cstring>
 
 #include "device/meta.h"
+#include "entries/copy.h"
+#include "entries/creation.h"
+#include "entries/view.h"
+#include "ops/core/call.h"
 #include "ops/core/form_plan.h"
 #include "ops/core/holds.h"
 #include "ops/core/launch.h"
 #include "ops/creation/creation.h"
 #include "ops/creation/transfer.h"
 #include "ops/pointwise/pointwise.h"
-#include "ops/view/view.h"
 #include "tensor/conversion.h"
 #include "tensor/memory_order.h"
 #include "tensor/row_major.h"
@@ -67,7 +70,8 @@ Tensor on_device(const Tensor& x, Device device) {
 }
 
 Tensor zeros(Dims shape, Dtype dtype, Device device) {
-  LIBDL_OBSERVED(zeros, shape, dtype, device);
+  LIBDL_OBSERVED_AS((observe_detail::Name{"zeros"}), zeros(shape, dtype, device), shape, dtype,
+                    device);
   Tensor x = empty(shape, dtype, device);
   const auto bytes = static_cast<size_t>(x.numel() * size_of(dtype));
   if (!device.is_cpu()) {
@@ -79,7 +83,8 @@ Tensor zeros(Dims shape, Dtype dtype, Device device) {
 }
 
 Tensor full(Dims shape, const Tensor& value, Dtype dtype, Device device) {
-  LIBDL_OBSERVED(full, shape, value, dtype, device);
+  LIBDL_OBSERVED_AS((observe_detail::Name{"full"}), full(shape, value, dtype, device), shape, value,
+                    dtype, device);
   Tensor x = empty(shape, dtype, device);
   fill_bytes(x, value);
   return x;
@@ -120,10 +125,7 @@ static Tensor copied(const char* op, const Rule& rule, const Tensor& x, Dtype dt
   return copied(call, std::move(y), rule);
 }
 
-Tensor clone(const Tensor& input) {
-  LIBDL_OBSERVED(clone, input);
-  return copied("clone", kClone, input, input.dtype());
-}
+Tensor clone_impl(const Tensor& input) { return copied("clone", kClone, input, input.dtype()); }
 Tensor clone_with(const Tensor& x, Dims strides) {
   LIBDL_OBSERVED_PART("clone", clone_with(x, strides), x);
   return copied("clone", kClone, x, x.dtype(), strides);
@@ -132,8 +134,7 @@ Tensor row_major_clone(const Tensor& x) {
   const Shape strides = contiguous_strides(x.shape());
   return clone_with(x, {strides.data(), strides.size()});
 }
-Tensor contiguous(const Tensor& input) {
-  LIBDL_OBSERVED(contiguous, input);
+Tensor contiguous_impl(const Tensor& input) {
   return input.is_contiguous() && !input.is_number() ? input : row_major_clone(input);
 }
 Tensor cast(const Tensor& x, Dtype dtype) {
@@ -153,9 +154,8 @@ Tensor cast_kept(const Tensor& x, Dtype dtype) {
   return copied(call, kept_conversion(x, dtype, convert), kCast);
 }
 
-Tensor to(const Tensor& input, Dtype dtype, std::optional<Device> device, bool non_blocking,
-          bool copy) {
-  LIBDL_OBSERVED(to, input, dtype, device, non_blocking, copy);
+Tensor to_impl(const Tensor& input, Dtype dtype, std::optional<Device> device, bool non_blocking,
+               bool copy) {
   const Dtype type = dtype == Dtype::kNone ? input.dtype() : dtype;
   if (device) {
     const Device where = device_or_default("to", 3, device);
@@ -233,8 +233,7 @@ static Tensor overwrite(const char* op, const char* name, const Tensor& src, Int
   return call.finish(std::move(y));
 }
 
-Tensor copy(const Tensor& src, bool non_blocking, Into into) {
-  LIBDL_OBSERVED(copy, src, non_blocking, into);
+Tensor copy_impl(const Tensor& src, bool non_blocking, Into into) {
   return overwrite("copy_", "src", src, into, non_blocking);
 }
 
@@ -245,8 +244,7 @@ Tensor write_result(const char* op, const Tensor& y, Into into,
   return call.done(y);
 }
 
-Tensor fill(const Tensor& value, Into into) {
-  LIBDL_OBSERVED(fill, value, into);
+Tensor fill_impl(const Tensor& value, Into into) {
   require_destination("fill_", into);
   if (value.ndim() != 0)
     fail_argument(LIBDL_ERROR_SHAPE, "fill_", 1, "value", "has shape " + to_string(value.shape()),
@@ -264,8 +262,7 @@ static bool zero_rows(Into into) {
   return true;
 }
 
-Tensor zero(Into into) {
-  LIBDL_OBSERVED(zero, into);
+Tensor zero_impl(Into into) {
   if (zero_rows(into)) return into.tensor();
   return overwrite("zero_", "value", number(int64_t{0}), into);
 }
@@ -297,8 +294,7 @@ static T item_as(const Tensor& x, const char* op, Dtype dtype) {
   return value;
 }
 
-bool item_bool(const Tensor& input) {
-  LIBDL_OBSERVED(item_bool, input);
+bool item_bool_impl(const Tensor& input) {
   // Complex numbers are true unless both parts are 0, which the conversion to bool knows.
   if (input.is_complex()) {
     const auto [re, im] =
@@ -323,20 +319,14 @@ static int64_t whole_item(const Tensor& x, const char* op, bool is_unsigned) {
         is_unsigned ? "0 or more" : "at most 2^63 - 1");
   return bits;
 }
-int64_t item_i64(const Tensor& input) {
-  LIBDL_OBSERVED(item_i64, input);
-  return whole_item(input, "item_i64", false);
-}
-uint64_t item_u64(const Tensor& input) {
-  LIBDL_OBSERVED(item_u64, input);
+int64_t item_i64_impl(const Tensor& input) { return whole_item(input, "item_i64", false); }
+uint64_t item_u64_impl(const Tensor& input) {
   return static_cast<uint64_t>(whole_item(input, "item_u64", true));
 }
-double item_f64(const Tensor& input) {
-  LIBDL_OBSERVED(item_f64, input);
+double item_f64_impl(const Tensor& input) {
   return item_as<double>(input, "item_f64", Dtype::kFloat64);
 }
-std::tuple<double, double> item_c128(const Tensor& input) {
-  LIBDL_OBSERVED(item_c128, input);
+std::tuple<double, double> item_c128_impl(const Tensor& input) {
   const auto z = item_as<std::complex<double>>(input, "item_c128", Dtype::kComplex128);
   return {z.real(), z.imag()};
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Copies, conversions and fills. Meaning and errors: include/libdl/copy.h.
+// Copies, conversions and fills.
 #pragma once
 
 #include "ops/core/call.h"
@@ -37,21 +37,9 @@ Tensor cast(const Tensor& x, Dtype dtype);  // x itself if it has the dtype alre
 // The same of a float32 tensor on the CPU to a 16-bit dtype, for values that are read often: the
 // result's bytes are kept with x's until those change, and are not to be written.
 Tensor cast_kept(const Tensor& x, Dtype dtype);
-Tensor clone(const Tensor& input);  // in input's order of dimensions in memory
 Tensor row_major_clone(const Tensor& x);
 Tensor clone_with(const Tensor& x, Dims strides);  // a permutation of row-major ones
-Tensor contiguous(const Tensor& input);            // input itself if it is contiguous
-Tensor to(const Tensor& input, Dtype dtype, std::optional<Device> device, bool non_blocking,
-          bool copy);
-Tensor copy(const Tensor& src, bool non_blocking, Into into);  // src broadcasts to dst
-Tensor fill(const Tensor& value, Into into);
-Tensor zero(Into into);
 
-bool item_bool(const Tensor& input);
-int64_t item_i64(const Tensor& input);
-uint64_t item_u64(const Tensor& input);
 int64_t integer_bits(const Tensor& input);  // any integer as 64 bits in two's complement
-double item_f64(const Tensor& input);
-std::tuple<double, double> item_c128(const Tensor& input);
 
 }  // namespace libdl

@@ -7,6 +7,9 @@
 #include <tuple>
 
 #include "device/meta.h"
+#include "entries/copy.h"
+#include "entries/creation.h"
+#include "ops/core/call.h"
 #include "ops/core/holds.h"
 #include "ops/creation/copy.h"
 #include "ops/pointwise/pointwise.h"
@@ -56,14 +59,12 @@ static Tensor finish(const char* op, Tensor y, Into into) {
 
 // -- one value --------------------------------------------------------------------------------
 
-Tensor empty(Dims shape, Dtype dtype, std::optional<Device> device) {
-  LIBDL_OBSERVED(empty, shape, dtype, device);
+Tensor empty_impl(Dims shape, Dtype dtype, std::optional<Device> device) {
   checked_numel(shape, or_default(dtype), "empty", 1, "shape");
   return empty(shape, or_default(dtype), device_or_default("empty", 3, device));
 }
 
-Tensor empty_strided(Dims shape, Dims strides, Dtype dtype, std::optional<Device> device) {
-  LIBDL_OBSERVED(empty_strided, shape, strides, dtype, device);
+Tensor empty_strided_impl(Dims shape, Dims strides, Dtype dtype, std::optional<Device> device) {
   const char* const op = "empty_strided";
   if (shape.size() != strides.size())
     fail_argument(LIBDL_ERROR_SHAPE, op, 2, "strides",
@@ -93,12 +94,10 @@ static Tensor filled(const char* op, Dims shape, const Tensor& value, Dtype dtyp
   return finish(op, y, into);
 }
 
-Tensor zeros(Dims shape, Dtype dtype, std::optional<Device> device, Into into) {
-  LIBDL_OBSERVED(zeros, shape, dtype, device, into);
+Tensor zeros_impl(Dims shape, Dtype dtype, std::optional<Device> device, Into into) {
   return filled("zeros", shape, number(int64_t{0}), or_default(dtype), device, 3, into);
 }
-Tensor ones(Dims shape, Dtype dtype, std::optional<Device> device, Into into) {
-  LIBDL_OBSERVED(ones, shape, dtype, device, into);
+Tensor ones_impl(Dims shape, Dtype dtype, std::optional<Device> device, Into into) {
   return filled("ones", shape, number(int64_t{1}), or_default(dtype), device, 3, into);
 }
 
@@ -109,9 +108,8 @@ static void check_value(const char* op, const Tensor& fill_value, Dtype type) {
   check_holds(op, 2, "fill_value", fill_value, type);
 }
 
-Tensor full(Dims shape, const Tensor& fill_value, Dtype dtype, std::optional<Device> device,
-            Into into) {
-  LIBDL_OBSERVED(full, shape, fill_value, dtype, device, into);
+Tensor full_impl(Dims shape, const Tensor& fill_value, Dtype dtype, std::optional<Device> device,
+                 Into into) {
   const Tensor* const operand[] = {&fill_value};
   const Dtype type = dtype == Dtype::kNone ? result_dtype(operand) : dtype;
   check_value("full", fill_value, type);
@@ -128,23 +126,19 @@ static Tensor like(const char* op, const Tensor& input, const Tensor* value, Dty
   if (value) fill_bytes(y, *value);
   return y;
 }
-Tensor empty_like(const Tensor& input, Dtype dtype, std::optional<Device> device) {
-  LIBDL_OBSERVED(empty_like, input, dtype, device);
+Tensor empty_like_impl(const Tensor& input, Dtype dtype, std::optional<Device> device) {
   return like("empty_like", input, nullptr, dtype, device);
 }
-Tensor zeros_like(const Tensor& input, Dtype dtype, std::optional<Device> device) {
-  LIBDL_OBSERVED(zeros_like, input, dtype, device);
+Tensor zeros_like_impl(const Tensor& input, Dtype dtype, std::optional<Device> device) {
   const Tensor zero = number(int64_t{0});
   return like("zeros_like", input, &zero, dtype, device);
 }
-Tensor ones_like(const Tensor& input, Dtype dtype, std::optional<Device> device) {
-  LIBDL_OBSERVED(ones_like, input, dtype, device);
+Tensor ones_like_impl(const Tensor& input, Dtype dtype, std::optional<Device> device) {
   const Tensor one = number(int64_t{1});
   return like("ones_like", input, &one, dtype, device);
 }
-Tensor full_like(const Tensor& input, const Tensor& fill_value, Dtype dtype,
-                 std::optional<Device> device) {
-  LIBDL_OBSERVED(full_like, input, fill_value, dtype, device);
+Tensor full_like_impl(const Tensor& input, const Tensor& fill_value, Dtype dtype,
+                      std::optional<Device> device) {
   check_value("full_like", fill_value, dtype == Dtype::kNone ? input.dtype() : dtype);
   return like("full_like", input, &fill_value, dtype, device, 4);
 }
@@ -187,9 +181,8 @@ static int64_t whole_bits(const Tensor& x) {
   return is_inexact(x.dtype()) ? integer_bits(plain(x, Dtype::kInt64)) : integer_bits(x);
 }
 
-Tensor arange(const Tensor* start, const Tensor& end, const Tensor* step, Dtype dtype,
-              std::optional<Device> device, Into into) {
-  LIBDL_OBSERVED(arange, start, end, step, dtype, device, into);
+Tensor arange_impl(const Tensor* start, const Tensor& end, const Tensor* step, Dtype dtype,
+                   std::optional<Device> device, Into into) {
   const char* const op = "arange";
   const Tensor zero = number(int64_t{0}), one = number(int64_t{1});
   const Tensor &from = start ? *start : zero, &by = step ? *step : one;
@@ -253,9 +246,8 @@ static Dtype dtype_between(const char* op, const Tensor& start, const Tensor& en
   return dtype;
 }
 
-Tensor linspace(const Tensor& start, const Tensor& end, int64_t steps, Dtype dtype,
-                std::optional<Device> device, Into into) {
-  LIBDL_OBSERVED(linspace, start, end, steps, dtype, device, into);
+Tensor linspace_impl(const Tensor& start, const Tensor& end, int64_t steps, Dtype dtype,
+                     std::optional<Device> device, Into into) {
   const char* const op = "linspace";
   const Dtype type = dtype_between(op, start, end, dtype);
   if (steps < 0)
@@ -287,9 +279,8 @@ Tensor linspace(const Tensor& start, const Tensor& end, int64_t steps, Dtype dty
   return finish(op, y, into);
 }
 
-Tensor eye(int64_t n, std::optional<int64_t> m, Dtype dtype, std::optional<Device> device,
-           Into into) {
-  LIBDL_OBSERVED(eye, n, m, dtype, device, into);
+Tensor eye_impl(int64_t n, std::optional<int64_t> m, Dtype dtype, std::optional<Device> device,
+                Into into) {
   const int64_t shape[] = {n, m.value_or(n)};
   if (n < 0 || shape[1] < 0)
     fail_argument(LIBDL_ERROR_VALUE, "eye", n < 0 ? 1 : 2, n < 0 ? "n" : "m",

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "ops/creation/join.h"
-
 #include <algorithm>
 #include <cstring>
 
 #include "device/meta.h"
+#include "entries/copy.h"
+#include "entries/join.h"
+#include "entries/view.h"
+#include "ops/core/call.h"
 #include "ops/core/launch.h"
 #include "ops/creation/copy.h"
 #include "ops/indexing/indices.h"
@@ -91,8 +93,7 @@ static void make_plain(const Tensor& y, TensorSpan tensors) {
   kernel_data(y, Access::kUpdate);
 }
 
-Tensor cat(TensorSpan tensors, int32_t dim, Into into) {
-  LIBDL_OBSERVED(cat, tensors, dim, into);
+Tensor cat_impl(TensorSpan tensors, int32_t dim, Into into) {
   Call call("cat", into, tensors);
   if (tensors.empty()) call.bad(LIBDL_ERROR_VALUE, 1, "tensors", "is empty", "at least one tensor");
   const Tensor* first = &tensors[0];
@@ -167,8 +168,7 @@ static Tensor stacked_rows(TensorSpan tensors, Into into) {
   return call.done(alias(y));
 }
 
-Tensor stack(TensorSpan tensors, int32_t dim, Into into) {
-  LIBDL_OBSERVED(stack, tensors, dim, into);
+Tensor stack_impl(TensorSpan tensors, int32_t dim, Into into) {
   if (tensors.empty())
     fail_argument(LIBDL_ERROR_VALUE, "stack", 1, "tensors", "is empty", "at least one tensor");
   if ((dim == 0 || dim == -1 - tensors[0].ndim()) && are_dense_rows(tensors)) {
@@ -193,8 +193,7 @@ Tensor stack(TensorSpan tensors, int32_t dim, Into into) {
 // -- repetition -------------------------------------------------------------------------------
 
 // [r0 n0, r1 n1] as a copy of [r0, n0, r1, n1], expanded: composed of views.
-Tensor repeat(const Tensor& input, Dims repeats) {
-  LIBDL_OBSERVED(repeat, input, repeats);
+Tensor repeat_impl(const Tensor& input, Dims repeats) {
   const int lead = static_cast<int>(repeats.size()) - input.ndim();
   if (lead < 0)
     fail_argument(LIBDL_ERROR_SHAPE, "repeat", 2, "repeats",
@@ -225,8 +224,7 @@ Tensor repeat(const Tensor& input, Dims repeats) {
   return named(own(reshape(row_major_clone(expand(reshape(input, inner), spread)), result)));
 }
 
-Tensor repeat_interleave(const Tensor& input, int64_t repeats, std::optional<int64_t> dim) {
-  LIBDL_OBSERVED(repeat_interleave, input, repeats, dim);
+Tensor repeat_interleave_impl(const Tensor& input, int64_t repeats, std::optional<int64_t> dim) {
   const char* const op = "repeat_interleave";
   if (repeats < 0)
     fail_argument(LIBDL_ERROR_VALUE, op, 2, "repeats", "is " + std::to_string(repeats),
@@ -256,8 +254,7 @@ static void flip_vjp(Backward& b) {
 }
 static const Rule kFlip{.name = "flip", .vjp = flip_vjp, .takes_batch = true};
 
-Tensor flip(const Tensor& input, Dims dims) {
-  LIBDL_OBSERVED(flip, input, dims);
+Tensor flip_impl(const Tensor& input, Dims dims) {
   Call call("flip", {}, {&input});
   const auto mask = call.axes(2, "dims", dims, input.ndim(), false);
   // Read backwards: from the last element, with negative strides.
@@ -280,8 +277,7 @@ Tensor flip(const Tensor& input, Dims dims) {
   return y;
 }
 
-Tensor roll(const Tensor& input, Dims shifts, std::optional<Dims> dims) {
-  LIBDL_OBSERVED(roll, input, shifts, dims);
+Tensor roll_impl(const Tensor& input, Dims shifts, std::optional<Dims> dims) {
   const Named named("roll");
   if (!dims || dims->empty()) {
     if (shifts.size() != 1)
@@ -344,12 +340,10 @@ static Tensor triangle(const char* op, const Tensor& input, int64_t diagonal, bo
   }));
 }
 
-Tensor tril(const Tensor& input, int64_t diagonal, Into into) {
-  LIBDL_OBSERVED(tril, input, diagonal, into);
+Tensor tril_impl(const Tensor& input, int64_t diagonal, Into into) {
   return triangle("tril", input, diagonal, true, into);
 }
-Tensor triu(const Tensor& input, int64_t diagonal, Into into) {
-  LIBDL_OBSERVED(triu, input, diagonal, into);
+Tensor triu_impl(const Tensor& input, int64_t diagonal, Into into) {
   return triangle("triu", input, diagonal, false, into);
 }
 

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "ops/creation/random.h"
-
 #include <bit>
 #include <cmath>
 #include <limits>
 
 #include "device/meta.h"
+#include "entries/arithmetic.h"
+#include "entries/copy.h"
+#include "entries/creation.h"
+#include "entries/random.h"
 #include "kernels/shuffle.h"
+#include "ops/core/call.h"
 #include "ops/creation/copy.h"
 #include "ops/creation/creation.h"
 #include "ops/creation/draw.h"
@@ -165,9 +168,8 @@ static Draw standard_normal(Dtype dtype) {
   return {Distribution::kNormal, 0, is_complex(dtype) ? std::sqrt(0.5) : 1.0};
 }
 
-Tensor rand(Dims shape, Generator* generator, Dtype dtype, std::optional<Device> device,
-            Into into) {
-  LIBDL_OBSERVED(rand, shape, generator, dtype, device, into);
+Tensor rand_impl(Dims shape, Generator* generator, Dtype dtype, std::optional<Device> device,
+                 Into into) {
   check_shape("rand", 1, shape);
   const Dtype type = dtype == Dtype::kNone ? default_dtype() : dtype;
   check_inexact("rand", 3, "dtype", type);
@@ -176,9 +178,8 @@ Tensor rand(Dims shape, Generator* generator, Dtype dtype, std::optional<Device>
                device_or_default("rand", 4, device, into), generator, into);
 }
 
-Tensor randn(Dims shape, Generator* generator, Dtype dtype, std::optional<Device> device,
-             Into into) {
-  LIBDL_OBSERVED(randn, shape, generator, dtype, device, into);
+Tensor randn_impl(Dims shape, Generator* generator, Dtype dtype, std::optional<Device> device,
+                  Into into) {
   check_shape("randn", 1, shape);
   const Dtype type = dtype == Dtype::kNone ? default_dtype() : dtype;
   check_inexact("randn", 3, "dtype", type);
@@ -204,9 +205,8 @@ static Draw integers(const char* op, int argument, int64_t low, int64_t high, Dt
           static_cast<uint64_t>(high) - static_cast<uint64_t>(low)};
 }
 
-Tensor randint(std::optional<int64_t> low, int64_t high, Dims shape, Generator* generator,
-               Dtype dtype, std::optional<Device> device, Into into) {
-  LIBDL_OBSERVED(randint, low, high, shape, generator, dtype, device, into);
+Tensor randint_impl(std::optional<int64_t> low, int64_t high, Dims shape, Generator* generator,
+                    Dtype dtype, std::optional<Device> device, Into into) {
   check_shape("randint", 3, shape);
   const Dtype type = dtype == Dtype::kNone ? Dtype::kInt64 : dtype;
   checked_numel(shape, type, "randint", 3, "shape");
@@ -231,9 +231,8 @@ static Tensor shuffled(int64_t n, Dtype dtype, Generator* generator) {
   return order;
 }
 
-Tensor randperm(int64_t n, Generator* generator, Dtype dtype, std::optional<Device> device,
-                Into into) {
-  LIBDL_OBSERVED(randperm, n, generator, dtype, device, into);
+Tensor randperm_impl(int64_t n, Generator* generator, Dtype dtype, std::optional<Device> device,
+                     Into into) {
   Call call("randperm", into, std::span<const Tensor* const>());
   if (n < 0) call.bad(LIBDL_ERROR_VALUE, 1, "n", "is " + std::to_string(n), "0 or more");
   const Dtype type = dtype == Dtype::kNone ? Dtype::kInt64 : dtype;
@@ -259,9 +258,8 @@ Tensor randperm(int64_t n, Generator* generator, Dtype dtype, std::optional<Devi
   return y;
 }
 
-Tensor rand_like(const Tensor& input, Generator* generator, Dtype dtype,
-                 std::optional<Device> device) {
-  LIBDL_OBSERVED(rand_like, input, generator, dtype, device);
+Tensor rand_like_impl(const Tensor& input, Generator* generator, Dtype dtype,
+                      std::optional<Device> device) {
   const Dtype type = dtype == Dtype::kNone ? input.dtype() : dtype;
   check_inexact("rand_like", dtype == Dtype::kNone ? 1 : 3,
                 dtype == Dtype::kNone ? "input" : "dtype", type);
@@ -269,9 +267,8 @@ Tensor rand_like(const Tensor& input, Generator* generator, Dtype dtype,
                   checked_device("rand_like", 4, device, input.device()), generator);
 }
 
-Tensor randn_like(const Tensor& input, Generator* generator, Dtype dtype,
-                  std::optional<Device> device) {
-  LIBDL_OBSERVED(randn_like, input, generator, dtype, device);
+Tensor randn_like_impl(const Tensor& input, Generator* generator, Dtype dtype,
+                       std::optional<Device> device) {
   const Dtype type = dtype == Dtype::kNone ? input.dtype() : dtype;
   check_inexact("randn_like", dtype == Dtype::kNone ? 1 : 3,
                 dtype == Dtype::kNone ? "input" : "dtype", type);
@@ -279,9 +276,8 @@ Tensor randn_like(const Tensor& input, Generator* generator, Dtype dtype,
                   checked_device("randn_like", 4, device, input.device()), generator);
 }
 
-Tensor randint_like(const Tensor& input, std::optional<int64_t> low, int64_t high,
-                    Generator* generator, Dtype dtype, std::optional<Device> device) {
-  LIBDL_OBSERVED(randint_like, input, low, high, generator, dtype, device);
+Tensor randint_like_impl(const Tensor& input, std::optional<int64_t> low, int64_t high,
+                         Generator* generator, Dtype dtype, std::optional<Device> device) {
   const Dtype type = dtype == Dtype::kNone ? input.dtype() : dtype;
   const Draw draw = integers("randint_like", 3, low.value_or(0), high, type, 5);
   return drawn_as("randint_like", draw, input, type,
@@ -322,8 +318,7 @@ static Tensor redrawn(const Rule& rule, const Draw& draw, Generator* generator, 
   return call.finish(std::move(y));
 }
 
-Tensor uniform(double low, double high, Generator* generator, Into into) {
-  LIBDL_OBSERVED(uniform, low, high, generator, into);
+Tensor uniform_impl(double low, double high, Generator* generator, Into into) {
   const char* const op = "uniform_";
   check_inexact(op, 0, "dst", destination(op, into).dtype());
   if (!std::isfinite(low))
@@ -334,8 +329,7 @@ Tensor uniform(double low, double high, Generator* generator, Into into) {
   return redrawn(kUniform, {Distribution::kUniform, low, high}, generator, into);
 }
 
-Tensor normal(double mean, double std, Generator* generator, Into into) {
-  LIBDL_OBSERVED(normal, mean, std, generator, into);
+Tensor normal_impl(double mean, double std, Generator* generator, Into into) {
   const char* const op = "normal_";
   const Dtype dtype = destination(op, into).dtype();
   check_inexact(op, 0, "dst", dtype);
@@ -368,8 +362,8 @@ static void check_probabilities(const char* op, int argument, const char* name, 
                     "probabilities from 0 to 1");
 }
 
-Tensor bernoulli(const Tensor& input, std::optional<double> p, Generator* generator, Into into) {
-  LIBDL_OBSERVED(bernoulli, input, p, generator, into);
+Tensor bernoulli_impl(const Tensor& input, std::optional<double> p, Generator* generator,
+                      Into into) {
   const char* const op = "bernoulli";
   if (p)
     check_probability(op, 2, *p);
@@ -389,8 +383,7 @@ Tensor bernoulli(const Tensor& input, std::optional<double> p, Generator* genera
   return call.finish(std::move(y));
 }
 
-Tensor bernoulli_fill(const Tensor& p, Generator* generator, Into into) {
-  LIBDL_OBSERVED(bernoulli_fill, p, generator, into);
+Tensor bernoulli_fill_impl(const Tensor& p, Generator* generator, Into into) {
   const char* const op = "bernoulli_";
   const Tensor& dst = destination(op, into);
   check_probabilities(op, 1, "p", p);

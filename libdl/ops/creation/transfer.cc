@@ -7,6 +7,9 @@
 #include "device/meta.h"
 #include "device/pinned.h"
 #include "device/stream.h"
+#include "entries/copy.h"
+#include "entries/creation.h"
+#include "ops/core/call.h"
 #include "ops/core/launch.h"
 #include "ops/creation/copy.h"
 #include "ops/creation/creation.h"
@@ -114,8 +117,7 @@ Tensor transferred(const Tensor& x, Dtype dtype, Device device, bool non_blockin
 static void pin_vjp(Backward& b) { b.set_grad(0, b.dy()); }
 static const Rule kPin{"pin_memory", pin_vjp};
 
-Tensor pin_memory(const Tensor& input, std::optional<Device> device) {
-  LIBDL_OBSERVED(pin_memory, input, device);
+Tensor pin_memory_impl(const Tensor& input, std::optional<Device> device) {
   const char* const op = "pin_memory";
   if (!input.device().is_cpu())
     fail_argument(LIBDL_ERROR_DEVICE, op, 1, "input", "is on " + device_name(input.device()),

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Copies between devices. Meaning and errors: include/libdl/copy.h.
+// Copies between devices.
 #pragma once
-
-#include <optional>
 
 #include "ops/core/call.h"
 
@@ -15,7 +13,5 @@ void transfer(const Tensor& dst, const Tensor& src, bool non_blocking);
 
 // x on another device. With non_blocking a copy on the CPU is in pinned memory.
 Tensor transferred(const Tensor& x, Dtype dtype, Device device, bool non_blocking);
-
-Tensor pin_memory(const Tensor& input, std::optional<Device> device);
 
 }  // namespace libdl

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "entries/arithmetic.h"
+#include "entries/copy.h"
+#include "entries/creation.h"
+#include "entries/image.h"
+#include "entries/linalg.h"
+#include "entries/view.h"
+#include "ops/core/call.h"
 #include "ops/creation/copy.h"
-#include "ops/creation/creation.h"
-#include "ops/image/image.h"
 #include "ops/image/linear_map.h"
-#include "ops/linalg/linalg.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/view/view.h"
 
@@ -37,8 +41,7 @@ static Tensor places_of_all(Dims sizes, bool align_corners, Dtype dtype, Device 
   return flatten(all, 0, static_cast<int32_t>(dims) - 1);
 }
 
-Tensor affine_grid(const Tensor& theta, Dims size, bool align_corners) {
-  LIBDL_OBSERVED(affine_grid, theta, size, align_corners);
+Tensor affine_grid_impl(const Tensor& theta, Dims size, bool align_corners) {
   if (!is_floating(theta.dtype()))
     fail_argument(LIBDL_ERROR_DTYPE, kOp, 1, "theta", std::string("is ") + name_of(theta.dtype()),
                   "a floating dtype");

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "entries/image.h"
+#include "entries/view.h"
+#include "ops/core/call.h"
 #include "ops/core/launch.h"
 #include "ops/creation/copy.h"
-#include "ops/image/image.h"
 #include "ops/image/linear_map.h"
 #include "ops/image/sampled.h"
 #include "ops/pointwise/arithmetic.h"
-#include "ops/view/view.h"
 
 namespace libdl {
 
@@ -113,9 +114,8 @@ void check_shapes(const Tensor& input, const Tensor& grid) {
 
 }  // namespace
 
-Tensor grid_sample(const Tensor& input, const Tensor& grid, std::string_view mode,
-                   std::string_view padding_mode, bool align_corners) {
-  LIBDL_OBSERVED(grid_sample, input, grid, mode, padding_mode, align_corners);
+Tensor grid_sample_impl(const Tensor& input, const Tensor& grid, std::string_view mode,
+                        std::string_view padding_mode, bool align_corners) {
   Call call(kOp, {}, {&input, &grid});
   const Sampling::Mode kind = mode_of(mode);
   const Sampling::Padding padding = padding_of(padding_mode);

@@ -6,12 +6,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "entries/copy.h"
+#include "entries/image.h"
+#include "entries/indexing.h"
+#include "ops/core/call.h"
 #include "ops/core/launch.h"
 #include "ops/creation/copy.h"
-#include "ops/image/image.h"
 #include "ops/image/linear_map.h"
 #include "ops/image/resample_table.h"
-#include "ops/indexing/index_select.h"
 
 namespace libdl {
 
@@ -205,12 +207,10 @@ Shape wanted_sizes(const Tensor& input, std::optional<Dims> size, const Factors&
 
 }  // namespace
 
-Tensor interpolate(const Tensor& input, std::optional<Dims> size,
-                   std::optional<double> scale_factor_d, std::optional<double> scale_factor_h,
-                   std::optional<double> scale_factor_w, std::string_view mode, bool align_corners,
-                   bool recompute_scale_factor, bool antialias) {
-  LIBDL_OBSERVED(interpolate, input, size, scale_factor_d, scale_factor_h, scale_factor_w, mode,
-                 align_corners, recompute_scale_factor, antialias);
+Tensor interpolate_impl(const Tensor& input, std::optional<Dims> size,
+                        std::optional<double> scale_factor_d, std::optional<double> scale_factor_h,
+                        std::optional<double> scale_factor_w, std::string_view mode,
+                        bool align_corners, bool recompute_scale_factor, bool antialias) {
   const Method how = mode_of(mode);
   check_input(input, how, mode);
   check_flags(how, mode, align_corners, antialias);

@@ -5,12 +5,16 @@
 
 #include <algorithm>
 
+#include "entries/arithmetic.h"
+#include "entries/copy.h"
+#include "entries/image.h"
+#include "entries/reduction.h"
+#include "entries/view.h"
+#include "ops/core/call.h"
 #include "ops/core/holds.h"
 #include "ops/creation/copy.h"
-#include "ops/image/image.h"
 #include "ops/image/linear_map.h"
 #include "ops/pointwise/arithmetic.h"
-#include "ops/reduction/reduction.h"
 #include "ops/view/view.h"
 
 namespace libdl {
@@ -212,8 +216,8 @@ static bool in_float32(Fill fill, int64_t dims) {
   return fill == Fill::kReplicate || (fill == Fill::kReflect && dims <= 2);
 }
 
-Tensor pad(const Tensor& input, Dims pads, std::string_view mode, std::optional<double> value) {
-  LIBDL_OBSERVED(pad, input, pads, mode, value);
+Tensor pad_impl(const Tensor& input, Dims pads, std::string_view mode,
+                std::optional<double> value) {
   const Fill fill = fill_of(mode);
   if (autocasting() && in_float32(fill, static_cast<int64_t>(pads.size()) / 2)) {
     const ModeGuard off(kModeAutocast);

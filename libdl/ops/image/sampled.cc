@@ -3,16 +3,19 @@
 #include "ops/image/sampled.h"
 
 #include "device/meta.h"
+#include "entries/arithmetic.h"
+#include "entries/bitwise.h"
+#include "entries/comparison.h"
+#include "entries/copy.h"
+#include "entries/indexing.h"
+#include "entries/join.h"
+#include "entries/reduction.h"
+#include "entries/view.h"
 #include "kernels/sampling.h"
+#include "ops/core/call.h"
 #include "ops/creation/copy.h"
-#include "ops/creation/join.h"
 #include "ops/image/linear_map.h"
-#include "ops/indexing/gather.h"
 #include "ops/pointwise/arithmetic.h"
-#include "ops/pointwise/bitwise.h"
-#include "ops/pointwise/comparison.h"
-#include "ops/reduction/reduction.h"
-#include "ops/view/view.h"
 
 namespace libdl {
 

@@ -2,8 +2,11 @@
 
 // Channels and space exchanged: a view of more dimensions, permuted and copied.
 
+#include "entries/copy.h"
+#include "entries/image.h"
+#include "entries/view.h"
+#include "ops/core/call.h"
 #include "ops/creation/copy.h"
-#include "ops/image/image.h"
 #include "ops/view/view.h"
 
 namespace libdl {
@@ -46,8 +49,7 @@ Tensor rearranged(const char* op, const Tensor& input, int lead,
 
 }  // namespace
 
-Tensor pixel_shuffle(const Tensor& input, int64_t upscale_factor) {
-  LIBDL_OBSERVED(pixel_shuffle, input, upscale_factor);
+Tensor pixel_shuffle_impl(const Tensor& input, int64_t upscale_factor) {
   const char* const op = "pixel_shuffle";
   const int64_t r = upscale_factor;
   check_factor(op, "upscale_factor", r);
@@ -63,8 +65,7 @@ Tensor pixel_shuffle(const Tensor& input, int64_t upscale_factor) {
   return rearranged(op, input, lead, {k, r, r, h, w}, {0, 3, 1, 4, 2}, {k, high, wide});
 }
 
-Tensor pixel_unshuffle(const Tensor& input, int64_t downscale_factor) {
-  LIBDL_OBSERVED(pixel_unshuffle, input, downscale_factor);
+Tensor pixel_unshuffle_impl(const Tensor& input, int64_t downscale_factor) {
   const char* const op = "pixel_unshuffle";
   const int64_t r = downscale_factor;
   check_factor(op, "downscale_factor", r);
@@ -80,8 +81,7 @@ Tensor pixel_unshuffle(const Tensor& input, int64_t downscale_factor) {
                     {channels, h / r, w / r});
 }
 
-Tensor channel_shuffle(const Tensor& input, int64_t groups) {
-  LIBDL_OBSERVED(channel_shuffle, input, groups);
+Tensor channel_shuffle_impl(const Tensor& input, int64_t groups) {
   const char* const op = "channel_shuffle";
   if (input.ndim() < 3)
     fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", "has shape " + to_string(input.shape()),

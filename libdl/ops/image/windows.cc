@@ -2,8 +2,12 @@
 
 // Windows of images as columns, and their sums.
 
+#include "entries/arithmetic.h"
+#include "entries/copy.h"
+#include "entries/image.h"
+#include "entries/view.h"
+#include "ops/core/call.h"
 #include "ops/creation/copy.h"
-#include "ops/image/image.h"
 #include "ops/image/linear_map.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/view/view.h"
@@ -117,9 +121,8 @@ Tensor run_batched(const Windows& w, const Tensor& input, bool has_batch, bool t
 
 }  // namespace
 
-Tensor im2col(const Tensor& input, Dims kernel_size, std::optional<Dims> dilation,
-              std::optional<Dims> padding, std::optional<Dims> stride) {
-  LIBDL_OBSERVED(im2col, input, kernel_size, dilation, padding, stride);
+Tensor im2col_impl(const Tensor& input, Dims kernel_size, std::optional<Dims> dilation,
+                   std::optional<Dims> padding, std::optional<Dims> stride) {
   Windows w{.op = "im2col", .backward = "im2col_backward"};
   const int n = input.ndim();
   bool good = n == 3 || n == 4;
@@ -137,9 +140,9 @@ Tensor im2col(const Tensor& input, Dims kernel_size, std::optional<Dims> dilatio
   return run_batched(w, input, n == 4, false);
 }
 
-Tensor col2im(const Tensor& input, Dims output_size, Dims kernel_size, std::optional<Dims> dilation,
-              std::optional<Dims> padding, std::optional<Dims> stride) {
-  LIBDL_OBSERVED(col2im, input, output_size, kernel_size, dilation, padding, stride);
+Tensor col2im_impl(const Tensor& input, Dims output_size, Dims kernel_size,
+                   std::optional<Dims> dilation, std::optional<Dims> padding,
+                   std::optional<Dims> stride) {
   Windows w{.op = "col2im", .backward = "col2im_backward"};
   const int n = input.ndim();
   const auto bad = [&](const std::string& wanted LIBDL_SOURCE_LOCATION) {

@@ -2,18 +2,20 @@
 
 // gather reads the places to which scatter_add adds: each is the other's gradient.
 
-#include "ops/indexing/gather.h"
-
+#include "entries/arithmetic.h"
+#include "entries/copy.h"
+#include "entries/creation.h"
+#include "entries/indexing.h"
+#include "entries/reduction.h"
+#include "entries/view.h"
+#include "ops/core/call.h"
 #include "ops/core/launch.h"
 #include "ops/core/summed.h"
 #include "ops/creation/copy.h"
-#include "ops/creation/creation.h"
 #include "ops/indexing/indices.h"
 #include "ops/indexing/places.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/pointwise/pointwise.h"
-#include "ops/reduction/reduction.h"
-#include "ops/view/view.h"
 
 namespace libdl {
 
@@ -59,8 +61,8 @@ static void gather_vjp(Backward& b) {
 }
 static const Rule kGather{.name = "gather", .vjp = gather_vjp, .takes_batch = true};
 
-Tensor gather(const Tensor& input, int32_t dim, const Tensor& index, bool sparse_grad, Into into) {
-  LIBDL_OBSERVED(gather, input, dim, index, sparse_grad, into);
+Tensor gather_impl(const Tensor& input, int32_t dim, const Tensor& index, bool sparse_grad,
+                   Into into) {
   Call call("gather", into, {&input});
   if (sparse_grad)
     call.bad(LIBDL_ERROR_UNSUPPORTED, 4, "sparse_grad", "is true",
@@ -106,9 +108,8 @@ static Tensor taken(const Tensor& input, const Tensor& indices, std::optional<in
   return gather(expand(input, input_shape), axis, expanded(indices, index_shape), false, into);
 }
 
-Tensor take_along_dim(const Tensor& input, const Tensor& indices, std::optional<int64_t> dim,
-                      Into into) {
-  LIBDL_OBSERVED(take_along_dim, input, indices, dim, into);
+Tensor take_along_dim_impl(const Tensor& input, const Tensor& indices, std::optional<int64_t> dim,
+                           Into into) {
   return rename_error("take_along_dim",
                       {{"input", 1, "input"}, {"index", 2, "indices"}, {"dim", 3, "dim"}},
                       [&] { return taken(input, indices, dim, into); });
@@ -282,9 +283,8 @@ static Tensor scatter_by(const ScatterCall& s, const Tensor& input, int32_t dim,
   return call.finish(std::move(y));
 }
 
-Tensor scatter(const Tensor& input, int32_t dim, const Tensor& index, const Tensor& src,
-               std::optional<std::string_view> reduce, Into into) {
-  LIBDL_OBSERVED(scatter, input, dim, index, src, reduce, into);
+Tensor scatter_impl(const Tensor& input, int32_t dim, const Tensor& index, const Tensor& src,
+                    std::optional<std::string_view> reduce, Into into) {
   static constexpr ScatterCall kSet{"scatter", ScatterOp::kSet, &kScatter};
   static constexpr ScatterCall kSum{"scatter", ScatterOp::kAdd, &kScatterAdd};
   static constexpr ScatterCall kProduct{"scatter", ScatterOp::kMul, nullptr};
@@ -295,9 +295,8 @@ Tensor scatter(const Tensor& input, int32_t dim, const Tensor& index, const Tens
   return scatter_by(s, input, dim, index, src, into);
 }
 
-Tensor scatter_add(const Tensor& input, int32_t dim, const Tensor& index, const Tensor& src,
-                   Into into) {
-  LIBDL_OBSERVED(scatter_add, input, dim, index, src, into);
+Tensor scatter_add_impl(const Tensor& input, int32_t dim, const Tensor& index, const Tensor& src,
+                        Into into) {
   static constexpr ScatterCall kSum{"scatter_add", ScatterOp::kAdd, &kScatterAdd};
   return scatter_by(kSum, input, dim, index, src, into);
 }

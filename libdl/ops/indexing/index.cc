@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "ops/indexing/index.h"
-
 #include "device/meta.h"
+#include "entries/copy.h"
+#include "entries/indexing.h"
+#include "entries/view.h"
+#include "ops/core/call.h"
 #include "ops/core/launch.h"
 #include "ops/core/plan.h"
 #include "ops/core/summed.h"
@@ -11,7 +13,6 @@
 #include "ops/indexing/nonzero.h"
 #include "ops/indexing/places.h"
 #include "ops/pointwise/pointwise.h"
-#include "ops/view/view.h"
 
 namespace libdl {
 
@@ -165,8 +166,7 @@ static void index_vjp(Backward& b) {
 }
 static const Rule kIndex{.name = "index", .vjp = index_vjp, .takes_batch = true};
 
-Tensor index(const Tensor& input, TensorSpan indices, Into into) {
-  LIBDL_OBSERVED(index, input, indices, into);
+Tensor index_impl(const Tensor& input, TensorSpan indices, Into into) {
   Call call("index", into, {&input});
   const Places x = resolve(call, into, input, indices);
   Tensor y[] = {result_place(call, into, x.result, input.dtype(), input.device(), {&input})};
@@ -228,9 +228,8 @@ static Tensor put_where(Call& call, const Tensor& input, const Tensor& mask, con
   return call.finish(std::move(y));
 }
 
-Tensor index_put(const Tensor& input, TensorSpan indices, const Tensor& values, bool accumulate,
-                 Into into) {
-  LIBDL_OBSERVED(index_put, input, indices, values, accumulate, into);
+Tensor index_put_impl(const Tensor& input, TensorSpan indices, const Tensor& values,
+                      bool accumulate, Into into) {
   Call call("index_put", into, {&input, &values});
   if (!accumulate && is_choice(call, input, indices, values))
     return put_where(call, input, indices[0], values, into);

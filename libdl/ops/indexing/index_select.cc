@@ -2,6 +2,12 @@
 
 #include "ops/indexing/index_select.h"
 
+#include "entries/arithmetic.h"
+#include "entries/copy.h"
+#include "entries/indexing.h"
+#include "entries/reduction.h"
+#include "entries/view.h"
+#include "ops/core/call.h"
 #include "ops/core/holds.h"
 #include "ops/core/launch.h"
 #include "ops/creation/copy.h"
@@ -9,8 +15,6 @@
 #include "ops/indexing/places.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/pointwise/pointwise.h"
-#include "ops/reduction/reduction.h"
-#include "ops/view/view.h"
 
 namespace libdl {
 
@@ -141,8 +145,7 @@ static Tensor selected(Call& call, const Tensor& input, int axis, const Tensor& 
   return y;
 }
 
-Tensor index_select(const Tensor& input, int32_t dim, const Tensor& index, Into into) {
-  LIBDL_OBSERVED(index_select, input, dim, index, into);
+Tensor index_select_impl(const Tensor& input, int32_t dim, const Tensor& index, Into into) {
   Call call("index_select", into, {&input});
   const int axis = call.axis(2, "dim", dim, input.ndim());
   return selected(call, input, axis, checked_list(call, into, index, input, axis), into);
@@ -190,9 +193,8 @@ static Tensor put_slices(const Rule& rule, bool accumulate, const Tensor& input,
   return call.finish(std::move(y));
 }
 
-Tensor index_add(const Tensor& input, int32_t dim, const Tensor& index, const Tensor& source,
-                 const Tensor* alpha, Into into) {
-  LIBDL_OBSERVED(index_add, input, dim, index, source, alpha, into);
+Tensor index_add_impl(const Tensor& input, int32_t dim, const Tensor& index, const Tensor& source,
+                      const Tensor* alpha, Into into) {
   if (!alpha) return put_slices(kIndexAdd, true, input, dim, index, source, into);
   const auto bad = [&](libdl_error_code code, const std::string& found,
                        const std::string& wanted LIBDL_SOURCE_LOCATION) {
@@ -209,9 +211,8 @@ Tensor index_add(const Tensor& input, int32_t dim, const Tensor& index, const Te
   return put_slices(kIndexAdd, true, input, dim, index, scaled, into);
 }
 
-Tensor index_copy(const Tensor& input, int32_t dim, const Tensor& index, const Tensor& source,
-                  Into into) {
-  LIBDL_OBSERVED(index_copy, input, dim, index, source, into);
+Tensor index_copy_impl(const Tensor& input, int32_t dim, const Tensor& index, const Tensor& source,
+                       Into into) {
   return put_slices(kIndexCopy, false, input, dim, index, source, into);
 }
 
@@ -228,9 +229,8 @@ static void index_fill_vjp(Backward& b) {
 }
 static const Rule kIndexFill{"index_fill", index_fill_vjp};
 
-Tensor index_fill(const Tensor& input, int32_t dim, const Tensor& index, const Tensor& value,
-                  Into into) {
-  LIBDL_OBSERVED(index_fill, input, dim, index, value, into);
+Tensor index_fill_impl(const Tensor& input, int32_t dim, const Tensor& index, const Tensor& value,
+                       Into into) {
   Call call("index_fill", into, {&input, &value});
   const int axis = call.axis(2, "dim", dim, input.ndim());
   const Tensor at = checked_list(call, into, index, input, axis);

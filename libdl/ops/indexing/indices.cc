@@ -2,6 +2,8 @@
 
 #include "ops/indexing/indices.h"
 
+#include "entries/copy.h"
+#include "ops/core/call.h"
 #include "ops/core/holds.h"
 #include "ops/core/launch.h"
 #include "ops/creation/copy.h"

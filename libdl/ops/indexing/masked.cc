@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "ops/indexing/masked.h"
-
 #include <algorithm>
 
 #include "device/meta.h"
+#include "entries/copy.h"
+#include "entries/indexing.h"
+#include "entries/reduction.h"
+#include "entries/view.h"
+#include "ops/core/call.h"
 #include "ops/core/holds.h"
 #include "ops/creation/copy.h"
-#include "ops/indexing/index.h"
 #include "ops/indexing/index_select.h"
 #include "ops/indexing/indices.h"
 #include "ops/indexing/nonzero.h"
 #include "ops/pointwise/pointwise.h"
-#include "ops/reduction/reduction.h"
-#include "ops/view/view.h"
 
 namespace libdl {
 
@@ -43,8 +43,7 @@ static constexpr int64_t kWhole[] = {-1};
 // -- masked_fill ----------------------------------------------------------------------------------
 
 // A choice element by element, whose rules are where's; only the words of the errors differ.
-Tensor masked_fill(const Tensor& input, const Tensor& mask, const Tensor& value, Into into) {
-  LIBDL_OBSERVED(masked_fill, input, mask, value, into);
+Tensor masked_fill_impl(const Tensor& input, const Tensor& mask, const Tensor& value, Into into) {
   const char* const op = "masked_fill";
   check_mask(op, mask);
   common_shape(op, input, mask);  // or an error that names the mask
@@ -60,8 +59,7 @@ Tensor masked_fill(const Tensor& input, const Tensor& mask, const Tensor& value,
 
 // -- masked_select --------------------------------------------------------------------------------
 
-Tensor masked_select(const Tensor& input, const Tensor& mask, Into into) {
-  LIBDL_OBSERVED(masked_select, input, mask, into);
+Tensor masked_select_impl(const Tensor& input, const Tensor& mask, Into into) {
   check_mask("masked_select", mask);
   const Shape shape = common_shape("masked_select", input, mask);
   const Tensor at = positions(mask, shape);
@@ -78,8 +76,8 @@ static Tensor unseen_coordinates(const Tensor& mask, const Tensor& source, bool 
   return empty(Dims(shape).first(flat ? 1 : 2), Dtype::kInt64, mask.device());
 }
 
-Tensor masked_scatter(const Tensor& input, const Tensor& mask, const Tensor& source, Into into) {
-  LIBDL_OBSERVED(masked_scatter, input, mask, source, into);
+Tensor masked_scatter_impl(const Tensor& input, const Tensor& mask, const Tensor& source,
+                           Into into) {
   const char* const op = "masked_scatter";
   check_mask(op, mask);
   const Shape shape = common_shape(op, input, mask);

@@ -4,6 +4,8 @@
 
 #include "device/device.h"
 #include "device/meta.h"
+#include "entries/indexing.h"
+#include "ops/core/call.h"
 #include "ops/core/launch.h"
 #include "ops/creation/copy.h"
 
@@ -23,8 +25,7 @@ Tensor nonzero_coordinates(const Tensor& input) {
   return y;
 }
 
-Tensor nonzero(const Tensor& input, Into into) {
-  LIBDL_OBSERVED(nonzero, input, into);
+Tensor nonzero_impl(const Tensor& input, Into into) {
   const ModeGuard off(kModeGrad);  // coordinates have no derivative, in a destination as elsewhere
   Call call("nonzero", into, {&input});
   if (into && into.tensor().dtype() != Dtype::kInt64)

@@ -6,10 +6,8 @@
 
 namespace libdl {
 
-// The coordinates of nonzero elements, int64 [count, ndim].
-Tensor nonzero(const Tensor& input, Into into = {});
-
-// The same without checks or recording, for operators that take masks.
+// The coordinates of nonzero elements, int64 [count, ndim], without checks or recording, for
+// operators that take masks.
 Tensor nonzero_coordinates(const Tensor& x);
 
 }  // namespace libdl

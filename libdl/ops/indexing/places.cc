@@ -5,15 +5,18 @@
 #include <algorithm>
 #include <numeric>
 
+#include "entries/arithmetic.h"
+#include "entries/comparison.h"
+#include "entries/copy.h"
+#include "entries/indexing.h"
+#include "entries/reduction.h"
+#include "entries/view.h"
+#include "ops/core/call.h"
 #include "ops/core/launch.h"
 #include "ops/core/summed.h"
 #include "ops/creation/copy.h"
 #include "ops/indexing/indices.h"
-#include "ops/indexing/sort.h"
 #include "ops/pointwise/arithmetic.h"
-#include "ops/pointwise/comparison.h"
-#include "ops/reduction/reduction.h"
-#include "ops/view/view.h"
 
 namespace libdl {
 

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "ops/indexing/search.h"
-
 #include <algorithm>
 #include <bit>
 
+#include "entries/bitwise.h"
+#include "entries/comparison.h"
+#include "entries/indexing.h"
+#include "entries/view.h"
 #include "kernels/cpu/search.h"
+#include "ops/core/call.h"
 #include "ops/core/launch.h"
 #include "ops/creation/copy.h"
-#include "ops/indexing/gather.h"
 #include "ops/pointwise/arithmetic.h"
-#include "ops/pointwise/bitwise.h"
-#include "ops/pointwise/comparison.h"
 #include "ops/pointwise/pointwise.h"
-#include "ops/view/view.h"
 
 namespace libdl {
 
@@ -87,9 +86,9 @@ static Tensor halved(const Tensor& rows, const Tensor& x, int64_t length, bool r
   return reshape(first, x.shape());
 }
 
-Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& input, bool out_int32, bool right,
-                    std::optional<std::string_view> side, const Tensor* sorter, Into into) {
-  LIBDL_OBSERVED(searchsorted, sorted_sequence, input, out_int32, right, side, sorter, into);
+Tensor searchsorted_impl(const Tensor& sorted_sequence, const Tensor& input, bool out_int32,
+                         bool right, std::optional<std::string_view> side, const Tensor* sorter,
+                         Into into) {
   Call call("searchsorted", into, std::span<const Tensor* const>());
   check_order(call, 1, "sorted_sequence", sorted_sequence);
   check_order(call, 2, "input", input);
@@ -119,9 +118,8 @@ Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& input, bool out
   return call.done(std::move(y));
 }
 
-Tensor bucketize(const Tensor& input, const Tensor& boundaries, bool out_int32, bool right,
-                 Into into) {
-  LIBDL_OBSERVED(bucketize, input, boundaries, out_int32, right, into);
+Tensor bucketize_impl(const Tensor& input, const Tensor& boundaries, bool out_int32, bool right,
+                      Into into) {
   if (boundaries.ndim() != 1)
     fail_argument(LIBDL_ERROR_SHAPE, "bucketize", 2, "boundaries",
                   "has shape " + to_string(boundaries.shape()), "one dimension");

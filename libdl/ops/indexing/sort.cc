@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "ops/indexing/sort.h"
-
+#include "entries/copy.h"
+#include "entries/indexing.h"
+#include "entries/view.h"
+#include "ops/core/call.h"
 #include "ops/core/launch.h"
 #include "ops/creation/copy.h"
-#include "ops/indexing/gather.h"
 #include "ops/indexing/indices.h"
-#include "ops/view/view.h"
 
 namespace libdl {
 
@@ -67,9 +67,8 @@ static std::tuple<Tensor, Tensor> finish(Call& call, const Rule& rule, const Ten
   return {std::move(values), second.done(std::move(y.indices))};
 }
 
-std::tuple<Tensor, Tensor> sort(const Tensor& input, int32_t dim, bool descending, bool stable,
-                                Into values_into, Into indices_into) {
-  LIBDL_OBSERVED(sort, input, dim, descending, stable, values_into, indices_into);
+std::tuple<Tensor, Tensor> sort_impl(const Tensor& input, int32_t dim, bool descending,
+                                     bool /*stable*/, Into values_into, Into indices_into) {
   Call call("sort", values_into, {&input});
   check_real(call, input);
   const int axis = call.axis(2, "dim", dim, input.ndim());
@@ -77,17 +76,15 @@ std::tuple<Tensor, Tensor> sort(const Tensor& input, int32_t dim, bool descendin
                 indices_into);
 }
 
-Tensor argsort(const Tensor& input, int32_t dim, bool descending, bool stable) {
-  LIBDL_OBSERVED(argsort, input, dim, descending, stable);
+Tensor argsort_impl(const Tensor& input, int32_t dim, bool descending, bool /*stable*/) {
   Call call("argsort", {}, {&input});
   check_real(call, input);
   const int axis = call.axis(2, "dim", dim, input.ndim());
   return order(input, axis, -1, descending).indices;
 }
 
-std::tuple<Tensor, Tensor> topk(const Tensor& input, int64_t k, int32_t dim, bool largest,
-                                bool sorted, Into values_into, Into indices_into) {
-  LIBDL_OBSERVED(topk, input, k, dim, largest, sorted, values_into, indices_into);
+std::tuple<Tensor, Tensor> topk_impl(const Tensor& input, int64_t k, int32_t dim, bool largest,
+                                     bool /*sorted*/, Into values_into, Into indices_into) {
   Call call("topk", values_into, {&input});
   check_real(call, input);
   const int axis = call.axis(3, "dim", dim, input.ndim());
@@ -100,8 +97,8 @@ std::tuple<Tensor, Tensor> topk(const Tensor& input, int64_t k, int32_t dim, boo
 }
 
 // The last of the k smallest.
-std::tuple<Tensor, Tensor> kthvalue(const Tensor& input, int64_t k, int32_t dim, bool keepdim) {
-  LIBDL_OBSERVED(kthvalue, input, k, dim, keepdim);
+std::tuple<Tensor, Tensor> kthvalue_impl(const Tensor& input, int64_t k, int32_t dim,
+                                         bool keepdim) {
   int axis;
   {
     const Call call("kthvalue", {}, {&input});

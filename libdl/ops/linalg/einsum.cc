@@ -3,14 +3,15 @@
 // Every operand becomes a tensor with all dimensions of the equation, of size 1 where it lacks one:
 // first those of the result, then those that are summed. Pairs are multiplied from left to right by
 // bmm, and a dimension is summed as soon as no later operand has it.
-#include "ops/linalg/einsum.h"
-
 #include <algorithm>
 
+#include "entries/copy.h"
+#include "entries/linalg.h"
+#include "entries/reduction.h"
+#include "entries/view.h"
+#include "ops/core/call.h"
 #include "ops/creation/copy.h"
-#include "ops/linalg/linalg.h"
 #include "ops/pointwise/arithmetic.h"
-#include "ops/reduction/reduction.h"
 #include "ops/view/view.h"
 
 namespace libdl {
@@ -242,8 +243,7 @@ Tensor contracted(const std::vector<Tensor>& operands, size_t kept) {
 
 }  // namespace
 
-Tensor einsum(std::string_view equation, TensorSpan tensors) {
-  LIBDL_OBSERVED(einsum, equation, tensors);
+Tensor einsum_impl(std::string_view equation, TensorSpan tensors) {
   if (tensors.empty())
     fail_argument(LIBDL_ERROR_VALUE, kOp, 2, "tensors", "is empty", "at least one tensor");
   const size_t arrow = equation.find("->");

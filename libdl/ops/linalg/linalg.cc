@@ -5,13 +5,19 @@
 #include <algorithm>
 #include <optional>
 
+#include "entries/arithmetic.h"
+#include "entries/comparison.h"
+#include "entries/copy.h"
+#include "entries/linalg.h"
+#include "entries/nn.h"
+#include "entries/reduction.h"
+#include "entries/view.h"
+#include "ops/core/call.h"
 #include "ops/core/holds.h"
 #include "ops/creation/copy.h"
 #include "ops/linalg/product.h"
 #include "ops/pointwise/arithmetic.h"
-#include "ops/pointwise/comparison.h"
 #include "ops/pointwise/pointwise.h"
-#include "ops/reduction/reduction.h"
 #include "ops/view/view.h"
 
 namespace libdl {
@@ -119,8 +125,7 @@ static Tensor multiply(const char* op, const Rule& rule, const Tensor& a, const 
                    });
 }
 
-Tensor mm(const Tensor& input, const Tensor& mat2, Into into) {
-  LIBDL_OBSERVED(mm, input, mat2, into);
+Tensor mm_impl(const Tensor& input, const Tensor& mat2, Into into) {
   require_ndim("mm", 1, "input", input, 2);
   require_ndim("mm", 2, "mat2", mat2, 2);
   require_same_dtype("mm", 2, "mat2", mat2, input);
@@ -128,8 +133,7 @@ Tensor mm(const Tensor& input, const Tensor& mat2, Into into) {
   return multiply("mm", kMm, input, mat2, into);
 }
 
-Tensor bmm(const Tensor& input, const Tensor& mat2, Into into) {
-  LIBDL_OBSERVED(bmm, input, mat2, into);
+Tensor bmm_impl(const Tensor& input, const Tensor& mat2, Into into) {
   require_ndim("bmm", 1, "input", input, 3);
   require_ndim("bmm", 2, "mat2", mat2, 3);
   require_same_dtype("bmm", 2, "mat2", mat2, input);
@@ -142,8 +146,7 @@ Tensor bmm(const Tensor& input, const Tensor& mat2, Into into) {
 
 // -- vectors --------------------------------------------------------------------------------------
 
-Tensor mv(const Tensor& input, const Tensor& vec, Into into) {
-  LIBDL_OBSERVED(mv, input, vec, into);
+Tensor mv_impl(const Tensor& input, const Tensor& vec, Into into) {
   require_ndim("mv", 1, "input", input, 2);
   require_ndim("mv", 2, "vec", vec, 1);
   require_same_dtype("mv", 2, "vec", vec, input);
@@ -153,8 +156,7 @@ Tensor mv(const Tensor& input, const Tensor& vec, Into into) {
   return write_result("mv", named(own(select(y, 1, 0))), into, {&input, &vec});
 }
 
-Tensor dot(const Tensor& input, const Tensor& tensor, Into into) {
-  LIBDL_OBSERVED(dot, input, tensor, into);
+Tensor dot_impl(const Tensor& input, const Tensor& tensor, Into into) {
   require_ndim("dot", 1, "input", input, 1);
   require_ndim("dot", 2, "tensor", tensor, 1);
   require_same_dtype("dot", 2, "tensor", tensor, input);
@@ -245,8 +247,7 @@ static Tensor by_ranks(const Tensor& input, const Tensor& other, Into into) {
   return write_result("matmul", y, into, {&input, &other});
 }
 
-Tensor matmul(const Tensor& input, const Tensor& other, Into into) {
-  LIBDL_OBSERVED(matmul, input, other, into);
+Tensor matmul_impl(const Tensor& input, const Tensor& other, Into into) {
   return rename_error(
       "matmul",
       {{"input", 1, "input"}, {"mat2", 2, "other"}, {"vec", 2, "other"}, {"tensor", 2, "other"}},
@@ -306,9 +307,8 @@ static std::optional<Tensor> scaled_addmm(const Tensor& input, const Tensor& mat
   return call.done(product({&mat1}, {&mat2}, nullptr, &base, *a, *b));
 }
 
-Tensor addmm(const Tensor& input, const Tensor& mat1, const Tensor& mat2, const Tensor* beta,
-             const Tensor* alpha, Into into) {
-  LIBDL_OBSERVED(addmm, input, mat1, mat2, beta, alpha, into);
+Tensor addmm_impl(const Tensor& input, const Tensor& mat1, const Tensor& mat2, const Tensor* beta,
+                  const Tensor* alpha, Into into) {
   require_ndim("addmm", 2, "mat1", mat1, 2);
   require_ndim("addmm", 3, "mat2", mat2, 2);
   require_same_dtype("addmm", 3, "mat2", mat2, mat1);
@@ -429,8 +429,7 @@ static void check_linear(const Tensor& x, const Tensor& w, const Tensor* bias) {
                   "one that broadcasts to " + to_string(result));
 }
 
-Tensor linear(const Tensor& input, const Tensor& weight, const Tensor* bias, Into into) {
-  LIBDL_OBSERVED(linear, input, weight, bias, into);
+Tensor linear_impl(const Tensor& input, const Tensor& weight, const Tensor* bias, Into into) {
   check_linear(input, weight, bias);
   if (weight.ndim() == 1) {  // one output, which is no dimension
     const Tensor y = matmul(input, weight);

@@ -2,6 +2,7 @@
 
 #include "ops/linalg/product.h"
 
+#include "entries/copy.h"
 #include "kernels/cpu/matmul.h"
 #include "memory/allocator.h"
 #include "ops/core/launch.h"

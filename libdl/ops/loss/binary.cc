@@ -3,14 +3,17 @@
 // Losses of decisions between two classes.
 #include <cmath>
 
+#include "entries/arithmetic.h"
+#include "entries/comparison.h"
+#include "entries/copy.h"
+#include "entries/loss.h"
+#include "entries/reduction.h"
+#include "ops/core/call.h"
 #include "ops/core/summed.h"
 #include "ops/creation/copy.h"
-#include "ops/loss/loss.h"
 #include "ops/loss/reduced.h"
 #include "ops/pointwise/arithmetic.h"
-#include "ops/pointwise/comparison.h"
 #include "ops/pointwise/pointwise.h"
-#include "ops/reduction/reduction.h"
 
 namespace libdl {
 
@@ -109,9 +112,8 @@ static void check_range(const Tensor& input, const Tensor& target, const Tensor&
   refuse_out_of_range(2, "target", target);
 }
 
-Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const Tensor* weight,
-                            Word reduction) {
-  LIBDL_OBSERVED(binary_cross_entropy, input, target, weight, reduction);
+Tensor binary_cross_entropy_impl(const Tensor& input, const Tensor& target, const Tensor* weight,
+                                 Word reduction) {
   const char* const op = "binary_cross_entropy";
   const Reduce how = reduction_of(op, 4, reduction);
   check_floating(op, {input, 1, "input"});
@@ -147,10 +149,9 @@ const PointwiseOp k_cross_entropy_of_logits{
         [](const Symbols& s) { return s.dy * (-s.x[0] - (s.x[2] - 1.0) * logsigmoid(s.x[0])); },
         [](const Symbols& s) { return -(s.dy * s.x[1] * logsigmoid(s.x[0])); }}};
 
-Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target,
-                                        const Tensor* weight, Word reduction,
-                                        const Tensor* pos_weight) {
-  LIBDL_OBSERVED(binary_cross_entropy_with_logits, input, target, weight, reduction, pos_weight);
+Tensor binary_cross_entropy_with_logits_impl(const Tensor& input, const Tensor& target,
+                                             const Tensor* weight, Word reduction,
+                                             const Tensor* pos_weight) {
   const char* const op = "binary_cross_entropy_with_logits";
   const Reduce how = reduction_of(op, 4, reduction);
   check_floating(op, {input, 1, "input"});
@@ -173,9 +174,8 @@ Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& targe
   return named(reduced(weighted(losses, weight), how));
 }
 
-Tensor multilabel_soft_margin_loss(const Tensor& input, const Tensor& target, const Tensor* weight,
-                                   Word reduction) {
-  LIBDL_OBSERVED(multilabel_soft_margin_loss, input, target, weight, reduction);
+Tensor multilabel_soft_margin_loss_impl(const Tensor& input, const Tensor& target,
+                                        const Tensor* weight, Word reduction) {
   const char* const op = "multilabel_soft_margin_loss";
   const Reduce how = reduction_of(op, 4, reduction);
   check_floating(op, {input, 1, "input"});
@@ -199,8 +199,7 @@ const PointwiseOp k_soft_margin{
     .arguments = {"input", "target"},
     .partials = {[](const Symbols& s) { return -(s.dy * s.x[1] * sigmoid(-(s.x[0] * s.x[1]))); },
                  [](const Symbols& s) { return -(s.dy * s.x[0] * sigmoid(-(s.x[0] * s.x[1]))); }}};
-Tensor soft_margin_loss(const Tensor& input, const Tensor& target, Word reduction) {
-  LIBDL_OBSERVED(soft_margin_loss, input, target, reduction);
+Tensor soft_margin_loss_impl(const Tensor& input, const Tensor& target, Word reduction) {
   const char* const op = "soft_margin_loss";
   const Reduce how = reduction_of(op, 3, reduction);
   check_pair(op, {input, 1, "input"}, {target, 2, "target"});

@@ -9,17 +9,20 @@
 #include <limits>
 #include <vector>
 
+#include "entries/arithmetic.h"
+#include "entries/comparison.h"
+#include "entries/copy.h"
+#include "entries/exponential.h"
+#include "entries/indexing.h"
+#include "entries/join.h"
+#include "entries/loss.h"
+#include "entries/reduction.h"
+#include "entries/view.h"
+#include "ops/core/call.h"
 #include "ops/core/summed.h"
 #include "ops/creation/copy.h"
-#include "ops/creation/join.h"
-#include "ops/indexing/gather.h"
-#include "ops/loss/loss.h"
 #include "ops/loss/reduced.h"
 #include "ops/pointwise/arithmetic.h"
-#include "ops/pointwise/comparison.h"
-#include "ops/pointwise/exponential.h"
-#include "ops/reduction/reduction.h"
-#include "ops/view/view.h"
 
 namespace libdl {
 
@@ -302,10 +305,9 @@ static Tensor recorded(const Tensor& log_probs, const Task& task) {
   return losses;
 }
 
-Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
-                const Tensor& target_lengths, int64_t blank, Word reduction, bool zero_infinity) {
-  LIBDL_OBSERVED(ctc_loss, log_probs, targets, input_lengths, target_lengths, blank, reduction,
-                 zero_infinity);
+Tensor ctc_loss_impl(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
+                     const Tensor& target_lengths, int64_t blank, Word reduction,
+                     bool zero_infinity) {
   const Reduce how = reduction_of(kName, 6, reduction);
   const Task task =
       task_of(log_probs, targets, input_lengths, target_lengths, blank, zero_infinity);

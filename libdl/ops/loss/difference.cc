@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Losses of the difference between input and target.
+#include "entries/arithmetic.h"
+#include "entries/copy.h"
+#include "entries/loss.h"
+#include "entries/reduction.h"
+#include "ops/core/call.h"
 #include "ops/core/holds.h"
 #include "ops/core/summed.h"
 #include "ops/creation/copy.h"
-#include "ops/loss/loss.h"
 #include "ops/loss/reduced.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/pointwise/pointwise.h"
-#include "ops/reduction/reduction.h"
 
 namespace libdl {
 
@@ -31,8 +34,8 @@ static Tensor absolute_difference(const char* op, const Tensor& input, const Ten
                       });
 }
 
-Tensor l1_loss(const Tensor& input, const Tensor& target, Word reduction, const Tensor* weight) {
-  LIBDL_OBSERVED(l1_loss, input, target, reduction, weight);
+Tensor l1_loss_impl(const Tensor& input, const Tensor& target, Word reduction,
+                    const Tensor* weight) {
   const char* const op = "l1_loss";
   const Reduce how = reduction_of(op, 3, reduction);
   const Named named(op);
@@ -75,8 +78,7 @@ static Tensor width(const char* op, const char* name, double value, const Tensor
   return held;
 }
 
-Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, Word reduction, double beta) {
-  LIBDL_OBSERVED(smooth_l1_loss, input, target, reduction, beta);
+Tensor smooth_l1_loss_impl(const Tensor& input, const Tensor& target, Word reduction, double beta) {
   const char* const op = "smooth_l1_loss";
   const Reduce how = reduction_of(op, 3, reduction);
   if (!(beta >= 0))
@@ -91,9 +93,8 @@ Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, Word reduction,
   return named(reduced(pointwise(k_smooth_l1_loss, input, target, bend), how));
 }
 
-Tensor huber_loss(const Tensor& input, const Tensor& target, Word reduction, double delta,
-                  const Tensor* weight) {
-  LIBDL_OBSERVED(huber_loss, input, target, reduction, delta, weight);
+Tensor huber_loss_impl(const Tensor& input, const Tensor& target, Word reduction, double delta,
+                       const Tensor* weight) {
   const char* const op = "huber_loss";
   const Reduce how = reduction_of(op, 3, reduction);
   if (!(delta > 0))

@@ -4,16 +4,19 @@
 #include <cmath>
 #include <numbers>
 
+#include "entries/arithmetic.h"
+#include "entries/comparison.h"
+#include "entries/copy.h"
+#include "entries/exponential.h"
+#include "entries/indexing.h"
+#include "entries/loss.h"
+#include "entries/reduction.h"
+#include "entries/view.h"
+#include "ops/core/call.h"
 #include "ops/creation/copy.h"
-#include "ops/indexing/masked.h"
-#include "ops/loss/loss.h"
 #include "ops/loss/reduced.h"
 #include "ops/pointwise/arithmetic.h"
-#include "ops/pointwise/comparison.h"
-#include "ops/pointwise/exponential.h"
 #include "ops/pointwise/pointwise.h"
-#include "ops/reduction/reduction.h"
-#include "ops/view/view.h"
 #include "runtime/float_environment.h"
 
 namespace libdl {
@@ -33,8 +36,7 @@ const PointwiseOp k_kl_div_of_logs{
     .partials = {[](const Symbols& s) { return -(s.dy * exp(s.x[1])); },
                  [](const Symbols& s) { return s.dy * exp(s.x[1]) * (s.x[1] - s.x[0] + 1.0); }}};
 
-Tensor kl_div(const Tensor& input, const Tensor& target, Word reduction, bool log_target) {
-  LIBDL_OBSERVED(kl_div, input, target, reduction, log_target);
+Tensor kl_div_impl(const Tensor& input, const Tensor& target, Word reduction, bool log_target) {
   const char* const op = "kl_div";
   const bool by_batch = reduction && *reduction == "batchmean";
   if (!by_batch && reduction && *reduction != "mean" && *reduction != "sum" && *reduction != "none")
@@ -63,9 +65,8 @@ static Tensor log_factorial(const Tensor& t) {
   return masked_fill(sum, le(t, number(int64_t{1})), number(int64_t{0}));
 }
 
-Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, bool log_input, bool full,
-                        double eps, Word reduction) {
-  LIBDL_OBSERVED(poisson_nll_loss, input, target, log_input, full, eps, reduction);
+Tensor poisson_nll_loss_impl(const Tensor& input, const Tensor& target, bool log_input, bool full,
+                             double eps, Word reduction) {
   const char* const op = "poisson_nll_loss";
   const Reduce how = reduction_of(op, 6, reduction);
   check_real_pair(op, {input, 1, "input"}, {target, 2, "target"});
@@ -125,9 +126,8 @@ static std::pair<Tensor, Tensor> variance(const Tensor& var, double eps, Dims sh
   return {log(held), held};
 }
 
-Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, const Tensor& var, bool full,
-                         double eps, Word reduction) {
-  LIBDL_OBSERVED(gaussian_nll_loss, input, target, var, full, eps, reduction);
+Tensor gaussian_nll_loss_impl(const Tensor& input, const Tensor& target, const Tensor& var,
+                              bool full, double eps, Word reduction) {
   const char* const op = "gaussian_nll_loss";
   const Reduce how = reduction_of(op, 6, reduction);
   const DefaultFloatEnvironment environment;

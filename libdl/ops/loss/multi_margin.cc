@@ -2,17 +2,19 @@
 
 // Hinges over several classes.
 #include "device/meta.h"
+#include "entries/activation.h"
+#include "entries/arithmetic.h"
+#include "entries/bitwise.h"
+#include "entries/comparison.h"
+#include "entries/copy.h"
+#include "entries/indexing.h"
+#include "entries/loss.h"
+#include "entries/reduction.h"
+#include "entries/view.h"
+#include "ops/core/call.h"
 #include "ops/creation/copy.h"
-#include "ops/indexing/gather.h"
-#include "ops/indexing/index_select.h"
-#include "ops/loss/loss.h"
 #include "ops/loss/reduced.h"
-#include "ops/pointwise/activation.h"
 #include "ops/pointwise/arithmetic.h"
-#include "ops/pointwise/bitwise.h"
-#include "ops/pointwise/comparison.h"
-#include "ops/reduction/reduction.h"
-#include "ops/view/view.h"
 
 namespace libdl {
 
@@ -45,9 +47,8 @@ static void check_labels(const char* op, const Tensor& target, int64_t classes) 
     if (label[i] < 0 || label[i] >= classes) refuse_class(op, label[i], classes);
 }
 
-Tensor multi_margin_loss(const Tensor& input, const Tensor& target, int64_t p, double margin,
-                         const Tensor* weight, Word reduction) {
-  LIBDL_OBSERVED(multi_margin_loss, input, target, p, margin, weight, reduction);
+Tensor multi_margin_loss_impl(const Tensor& input, const Tensor& target, int64_t p, double margin,
+                              const Tensor* weight, Word reduction) {
   const char* const op = "multi_margin_loss";
   const Reduce how = reduction_of(op, 6, reduction);
   if (p != 1 && p != 2)
@@ -133,8 +134,7 @@ static Labels labels_of(const char* op, const Tensor& target, int64_t n, int64_t
   return {on_device(index, device), on_device(counts, device), on_device(is_right, device)};
 }
 
-Tensor multilabel_margin_loss(const Tensor& input, const Tensor& target, Word reduction) {
-  LIBDL_OBSERVED(multilabel_margin_loss, input, target, reduction);
+Tensor multilabel_margin_loss_impl(const Tensor& input, const Tensor& target, Word reduction) {
   const char* const op = "multilabel_margin_loss";
   const Reduce how = reduction_of(op, 3, reduction);
   check_floating(op, {input, 1, "input"});

@@ -2,11 +2,14 @@
 
 #include "ops/loss/reduced.h"
 
+#include "entries/arithmetic.h"
+#include "entries/copy.h"
+#include "entries/reduction.h"
+#include "ops/core/call.h"
 #include "ops/core/summed.h"
 #include "ops/creation/copy.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/pointwise/pointwise.h"
-#include "ops/reduction/reduction.h"
 
 namespace libdl {
 

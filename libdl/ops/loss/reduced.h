@@ -10,10 +10,12 @@
 
 namespace libdl {
 
+using Word = std::optional<std::string_view>;
+
 enum class Reduce { kMean, kSum, kNone };
 
 // The word's meaning, "mean" if there is none; VALUE names argument `reduction`.
-Reduce reduction_of(const char* op, int argument, std::optional<std::string_view> word);
+Reduce reduction_of(const char* op, int argument, Word word);
 Tensor reduced(const Tensor& losses, Reduce how);
 // sum(x) / divisor, of x's dtype. The sum of 16-bit elements need not be finite before it is
 // divided.

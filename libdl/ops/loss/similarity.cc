@@ -3,17 +3,20 @@
 // Losses that tell similar from dissimilar, and larger from smaller.
 #include <cmath>
 
+#include "entries/arithmetic.h"
+#include "entries/comparison.h"
+#include "entries/copy.h"
+#include "entries/distance.h"
+#include "entries/loss.h"
+#include "entries/reduction.h"
+#include "entries/view.h"
+#include "ops/core/call.h"
 #include "ops/core/summed.h"
 #include "ops/creation/copy.h"
-#include "ops/loss/loss.h"
 #include "ops/loss/reduced.h"
-#include "ops/nn/distance.h"
 #include "ops/nn/rescaled.h"
 #include "ops/pointwise/arithmetic.h"
-#include "ops/pointwise/comparison.h"
 #include "ops/pointwise/pointwise.h"
-#include "ops/reduction/reduction.h"
-#include "ops/view/view.h"
 
 namespace libdl {
 
@@ -30,9 +33,8 @@ static void check_broadcast(const char* op, std::initializer_list<Operand> opera
   broadcast_shape(op, names.data(), tensors);
 }
 
-Tensor hinge_embedding_loss(const Tensor& input, const Tensor& target, double margin,
-                            Word reduction) {
-  LIBDL_OBSERVED(hinge_embedding_loss, input, target, margin, reduction);
+Tensor hinge_embedding_loss_impl(const Tensor& input, const Tensor& target, double margin,
+                                 Word reduction) {
   const char* const op = "hinge_embedding_loss";
   const Reduce how = reduction_of(op, 4, reduction);
   refuse_complex(op, {input, 1, "input"});
@@ -56,9 +58,8 @@ struct Measured {
 };
 }  // namespace
 
-Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const Tensor& target,
-                             double margin, Word reduction) {
-  LIBDL_OBSERVED(cosine_embedding_loss, input1, input2, target, margin, reduction);
+Tensor cosine_embedding_loss_impl(const Tensor& input1, const Tensor& input2, const Tensor& target,
+                                  double margin, Word reduction) {
   const char* const op = "cosine_embedding_loss";
   const Reduce how = reduction_of(op, 5, reduction);
   const Operand operands[] = {{input1, 1, "input1"}, {input2, 2, "input2"}, {target, 3, "target"}};
@@ -103,9 +104,8 @@ Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const T
       }));
 }
 
-Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Tensor& target,
-                           double margin, Word reduction) {
-  LIBDL_OBSERVED(margin_ranking_loss, input1, input2, target, margin, reduction);
+Tensor margin_ranking_loss_impl(const Tensor& input1, const Tensor& input2, const Tensor& target,
+                                double margin, Word reduction) {
   const char* const op = "margin_ranking_loss";
   const Reduce how = reduction_of(op, 5, reduction);
   const Operand operands[] = {{input1, 1, "input1"}, {input2, 2, "input2"}, {target, 3, "target"}};
@@ -125,9 +125,9 @@ Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Ten
   }));
 }
 
-Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
-                           double margin, double p, double eps, bool swap, Word reduction) {
-  LIBDL_OBSERVED(triplet_margin_loss, anchor, positive, negative, margin, p, eps, swap, reduction);
+Tensor triplet_margin_loss_impl(const Tensor& anchor, const Tensor& positive,
+                                const Tensor& negative, double margin, double p, double eps,
+                                bool swap, Word reduction) {
   const char* const op = "triplet_margin_loss";
   const Reduce how = reduction_of(op, 8, reduction);
   if (!(margin > 0))

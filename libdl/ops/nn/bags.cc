@@ -7,17 +7,19 @@
 #include <vector>
 
 #include "device/meta.h"
+#include "entries/arithmetic.h"
+#include "entries/comparison.h"
+#include "entries/copy.h"
+#include "entries/indexing.h"
+#include "entries/reduction.h"
+#include "entries/view.h"
 #include "kernels/cpu/sum_rows.h"
+#include "ops/core/call.h"
 #include "ops/core/launch.h"
 #include "ops/creation/copy.h"
-#include "ops/indexing/gather.h"
-#include "ops/indexing/index_select.h"
 #include "ops/indexing/indices.h"
 #include "ops/nn/running.h"
 #include "ops/pointwise/arithmetic.h"
-#include "ops/pointwise/comparison.h"
-#include "ops/reduction/reduction.h"
-#include "ops/view/view.h"
 
 namespace libdl {
 

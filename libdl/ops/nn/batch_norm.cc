@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "ops/nn/batch_norm.h"
-
 #include <cstring>
 
+#include "entries/arithmetic.h"
+#include "entries/copy.h"
+#include "entries/nn.h"
+#include "entries/reduction.h"
+#include "entries/view.h"
+#include "ops/core/call.h"
 #include "ops/core/innermost.h"
 #include "ops/creation/copy.h"
 #include "ops/nn/rescaled.h"
 #include "ops/nn/running.h"
 #include "ops/pointwise/arithmetic.h"
-#include "ops/reduction/reduction.h"
 #include "ops/view/view.h"
 #include "tensor/deferred.h"
 
@@ -318,11 +321,9 @@ static Statistics statistics_of(const Innermost& x, const Given& g, const Norm& 
   return of_input(x, g.input.size(1), dtype, a.eps);
 }
 
-Tensor batch_norm(const Tensor& input, const Tensor* running_mean, const Tensor* running_var,
-                  const Tensor* weight, const Tensor* bias, bool training, double momentum,
-                  double eps) {
-  LIBDL_OBSERVED(batch_norm, input, running_mean, running_var, weight, bias, training, momentum,
-                 eps);
+Tensor batch_norm_impl(const Tensor& input, const Tensor* running_mean, const Tensor* running_var,
+                       const Tensor* weight, const Tensor* bias, bool training, double momentum,
+                       double eps) {
   // A vector without elements has no channels to look at, as in PyTorch.
   if (input.ndim() == 1 && input.numel() == 0 && is_floating(input.dtype()))
     return Named(kOp)(mul(input, number(1.0)));

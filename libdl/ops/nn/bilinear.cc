@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "ops/nn/bilinear.h"
-
-#include "ops/linalg/linalg.h"
+#include "entries/linalg.h"
+#include "entries/nn.h"
+#include "entries/view.h"
+#include "ops/core/call.h"
 #include "ops/pointwise/arithmetic.h"
-#include "ops/view/view.h"
 
 namespace libdl {
 
@@ -45,9 +45,8 @@ static void check_shapes(const Tensor& input1, const Tensor& input2, const Tenso
 }
 
 // First input1 with every row of every weight[k], then with input2.
-Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor& weight,
-                const Tensor* bias) {
-  LIBDL_OBSERVED(bilinear, input1, input2, weight, bias);
+Tensor bilinear_impl(const Tensor& input1, const Tensor& input2, const Tensor& weight,
+                     const Tensor* bias) {
   check_dtypes(input1, input2, weight, bias);
   check_shapes(input1, input2, weight, bias);
   const ModeGuard as_they_are(kModeAutocast);

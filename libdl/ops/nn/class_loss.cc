@@ -2,16 +2,18 @@
 
 #include "ops/nn/class_loss.h"
 
+#include "entries/arithmetic.h"
+#include "entries/comparison.h"
+#include "entries/copy.h"
+#include "entries/exponential.h"
+#include "entries/indexing.h"
+#include "entries/reduction.h"
+#include "entries/view.h"
+#include "ops/core/call.h"
 #include "ops/core/launch.h"
 #include "ops/creation/copy.h"
-#include "ops/indexing/gather.h"
-#include "ops/indexing/index_select.h"
 #include "ops/nn/last_axis.h"
 #include "ops/pointwise/arithmetic.h"
-#include "ops/pointwise/comparison.h"
-#include "ops/pointwise/exponential.h"
-#include "ops/reduction/reduction.h"
-#include "ops/view/view.h"
 
 namespace libdl {
 

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "ops/nn/distance.h"
-
 #include <cmath>
 
 #include "device/meta.h"
+#include "entries/arithmetic.h"
+#include "entries/comparison.h"
+#include "entries/copy.h"
+#include "entries/distance.h"
+#include "entries/indexing.h"
+#include "entries/reduction.h"
+#include "entries/view.h"
 #include "kernels/cpu/distance.h"
+#include "ops/core/call.h"
 #include "ops/core/launch.h"
 #include "ops/creation/copy.h"
-#include "ops/indexing/index_select.h"
-#include "ops/indexing/masked.h"
 #include "ops/pointwise/arithmetic.h"
-#include "ops/pointwise/comparison.h"
 #include "ops/pointwise/pointwise.h"
-#include "ops/reduction/reduction.h"
 #include "ops/view/view.h"
 
 namespace libdl {
@@ -34,8 +36,8 @@ static Tensor of_differences(const Tensor& x, double p) {
   return masked_fill(count, any(isnan(x), Dims(last), false), number(std::nan("")));
 }
 
-Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, double p, double eps, bool keepdim) {
-  LIBDL_OBSERVED(pairwise_distance, x1, x2, p, eps, keepdim);
+Tensor pairwise_distance_impl(const Tensor& x1, const Tensor& x2, double p, double eps,
+                              bool keepdim) {
   const char* const op = "pairwise_distance";
   static constexpr const char* kNames[] = {"x1", "x2"};
   const Tensor* const operands[] = {&x1, &x2};
@@ -169,8 +171,7 @@ static void check_rows(const char* op, int argument, const char* name, const Ten
                   "[..., rows, columns]");
 }
 
-Tensor cdist(const Tensor& x1, const Tensor& x2, double p) {
-  LIBDL_OBSERVED(cdist, x1, x2, p);
+Tensor cdist_impl(const Tensor& x1, const Tensor& x2, double p) {
   const char* const op = "cdist";
   check_rows(op, 1, "x1", x1);
   check_rows(op, 2, "x2", x2);
@@ -256,8 +257,7 @@ Tensor distances_in_pairs(const Tensor& x, double p) {
 
 }  // namespace
 
-Tensor pdist(const Tensor& input, double p) {
-  LIBDL_OBSERVED(pdist, input, p);
+Tensor pdist_impl(const Tensor& input, double p) {
   const char* const op = "pdist";
   if (!is_floating(input.dtype()))
     fail_argument(LIBDL_ERROR_DTYPE, op, 1, "input", std::string("is ") + name_of(input.dtype()),

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "ops/nn/dropout.h"
-
 #include <cmath>
 
+#include "entries/arithmetic.h"
+#include "entries/copy.h"
+#include "entries/dropout.h"
+#include "entries/nn.h"
+#include "ops/core/call.h"
 #include "ops/creation/copy.h"
 #include "ops/creation/draw.h"
 #include "ops/pointwise/arithmetic.h"
@@ -51,14 +54,12 @@ static Tensor dropped(const char* op, const Tensor& input, double p, bool traini
   return y;
 }
 
-Tensor dropout(const Tensor& input, double p, bool training, Generator* generator, Into into) {
-  LIBDL_OBSERVED(dropout, input, p, training, generator, into);
+Tensor dropout_impl(const Tensor& input, double p, bool training, Generator* generator, Into into) {
   return dropped("dropout", input, p, training, generator, false, into);
 }
 
-Tensor feature_dropout(const Tensor& input, double p, bool training, Generator* generator,
-                       Into into) {
-  LIBDL_OBSERVED(feature_dropout, input, p, training, generator, into);
+Tensor feature_dropout_impl(const Tensor& input, double p, bool training, Generator* generator,
+                            Into into) {
   return dropped("feature_dropout", input, p, training, generator, true, into);
 }
 
@@ -92,15 +93,13 @@ static Tensor dropped_to_limit(const char* op, const Tensor& input, double p, bo
   return y;
 }
 
-Tensor alpha_dropout(const Tensor& input, double p, bool training, Generator* generator,
-                     Into into) {
-  LIBDL_OBSERVED(alpha_dropout, input, p, training, generator, into);
+Tensor alpha_dropout_impl(const Tensor& input, double p, bool training, Generator* generator,
+                          Into into) {
   return dropped_to_limit("alpha_dropout", input, p, training, generator, false, into);
 }
 
-Tensor feature_alpha_dropout(const Tensor& input, double p, bool training, Generator* generator,
-                             Into into) {
-  LIBDL_OBSERVED(feature_alpha_dropout, input, p, training, generator, into);
+Tensor feature_alpha_dropout_impl(const Tensor& input, double p, bool training,
+                                  Generator* generator, Into into) {
   return dropped_to_limit("feature_alpha_dropout", input, p, training, generator, true, into);
 }
 

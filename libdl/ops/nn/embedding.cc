@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "ops/nn/embedding.h"
-
+#include "entries/nn.h"
+#include "ops/core/call.h"
 #include "ops/core/launch.h"
 #include "ops/core/summed.h"
 #include "ops/indexing/indices.h"
@@ -28,9 +28,8 @@ static void embedding_vjp(Backward& b) {
 }
 static const Rule kEmbedding{"embedding", embedding_vjp};
 
-Tensor embedding(const Tensor& input, const Tensor& weight, std::optional<int64_t> padding_idx,
-                 bool scale_grad_by_freq, bool sparse) {
-  LIBDL_OBSERVED(embedding, input, weight, padding_idx, scale_grad_by_freq, sparse);
+Tensor embedding_impl(const Tensor& input, const Tensor& weight, std::optional<int64_t> padding_idx,
+                      bool scale_grad_by_freq, bool sparse) {
   Call call("embedding", {}, {&weight});
   check_sparse("embedding", 5, sparse, weight);
   if (weight.ndim() != 2)

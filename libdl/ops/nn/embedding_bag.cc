@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "ops/nn/embedding_bag.h"
-
+#include "entries/arithmetic.h"
+#include "entries/comparison.h"
+#include "entries/copy.h"
+#include "entries/indexing.h"
+#include "entries/nn.h"
+#include "entries/view.h"
+#include "ops/core/call.h"
 #include "ops/core/summed.h"
 #include "ops/creation/copy.h"
-#include "ops/indexing/gather.h"
-#include "ops/indexing/index_select.h"
 #include "ops/nn/bags.h"
 #include "ops/nn/row_gradient.h"
 #include "ops/pointwise/arithmetic.h"
-#include "ops/pointwise/comparison.h"
-#include "ops/view/view.h"
 
 namespace libdl {
 
@@ -146,12 +147,10 @@ static Tensor tangent_of_maxima(const Tensor& tangent, const Tensor& from) {
   return where(none, number(0.0), gather(tangent, 0, where(none, zero, from)));
 }
 
-Tensor embedding_bag(const Tensor& input, const Tensor& weight, const Tensor* offsets,
-                     bool scale_grad_by_freq, std::optional<std::string_view> mode, bool sparse,
-                     const Tensor* per_sample_weights, bool include_last_offset,
-                     std::optional<int64_t> padding_idx) {
-  LIBDL_OBSERVED(embedding_bag, input, weight, offsets, scale_grad_by_freq, mode, sparse,
-                 per_sample_weights, include_last_offset, padding_idx);
+Tensor embedding_bag_impl(const Tensor& input, const Tensor& weight, const Tensor* offsets,
+                          bool scale_grad_by_freq, std::optional<std::string_view> mode,
+                          bool sparse, const Tensor* per_sample_weights, bool include_last_offset,
+                          std::optional<int64_t> padding_idx) {
   const BagMode how = mode_of(mode);
   Call call(kOp, {}, {&weight, per_sample_weights});
   check_sparse(kOp, 6, sparse, weight);

@@ -2,18 +2,19 @@
 
 // Normalisations that are composed of layer_norm, batch_norm and elementwise operators.
 
-#include "ops/nn/group_norm.h"
-
 #include <limits>
 
+#include "entries/arithmetic.h"
+#include "entries/nn.h"
+#include "entries/reduction.h"
+#include "entries/view.h"
+#include "ops/core/call.h"
 #include "ops/core/operand.h"
 #include "ops/creation/copy.h"
-#include "ops/nn/batch_norm.h"
 #include "ops/nn/layer_norm.h"
 #include "ops/nn/rescaled.h"
 #include "ops/nn/running.h"
 #include "ops/pointwise/arithmetic.h"
-#include "ops/reduction/reduction.h"
 #include "ops/view/view.h"
 
 namespace libdl {
@@ -52,9 +53,8 @@ static Tensor of_groups(const Tensor& input, int64_t groups, Affine affine, doub
   return cast(y, input.dtype());
 }
 
-Tensor group_norm(const Tensor& input, int64_t num_groups, const Tensor* weight, const Tensor* bias,
-                  double eps) {
-  LIBDL_OBSERVED(group_norm, input, num_groups, weight, bias, eps);
+Tensor group_norm_impl(const Tensor& input, int64_t num_groups, const Tensor* weight,
+                       const Tensor* bias, double eps) {
   const char* const op = "group_norm";
   if (input.ndim() < 2)
     fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", "has shape " + to_string(input.shape()),
@@ -90,11 +90,9 @@ static void update(const Tensor& input, Running running, double momentum) {
   both.write();
 }
 
-Tensor instance_norm(const Tensor& input, const Tensor* running_mean, const Tensor* running_var,
-                     const Tensor* weight, const Tensor* bias, bool use_input_stats,
-                     double momentum, double eps) {
-  LIBDL_OBSERVED(instance_norm, input, running_mean, running_var, weight, bias, use_input_stats,
-                 momentum, eps);
+Tensor instance_norm_impl(const Tensor& input, const Tensor* running_mean,
+                          const Tensor* running_var, const Tensor* weight, const Tensor* bias,
+                          bool use_input_stats, double momentum, double eps) {
   const char* const op = "instance_norm";
   if (use_input_stats && pixels_of(input) == 1)
     fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", "has shape " + to_string(input.shape()),
@@ -120,9 +118,8 @@ Tensor instance_norm(const Tensor& input, const Tensor* running_mean, const Tens
 
 // -- by the root of the mean square ---------------------------------------------------------------
 
-Tensor rms_norm(const Tensor& input, Dims normalized_shape, const Tensor* weight,
-                std::optional<double> eps) {
-  LIBDL_OBSERVED(rms_norm, input, normalized_shape, weight, eps);
+Tensor rms_norm_impl(const Tensor& input, Dims normalized_shape, const Tensor* weight,
+                     std::optional<double> eps) {
   const char* const op = "rms_norm";
   if (!input.is_complex()) check_floating(op, {input, 1, "input"});
   check_normalized(op, input, normalized_shape, weight);

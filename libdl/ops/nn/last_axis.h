@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "entries/copy.h"
 #include "ops/core/launch.h"
 #include "ops/creation/copy.h"
 

@@ -5,12 +5,16 @@
 #include <algorithm>
 #include <cmath>
 
+#include "entries/arithmetic.h"
+#include "entries/copy.h"
+#include "entries/nn.h"
+#include "entries/reduction.h"
+#include "entries/view.h"
+#include "ops/core/call.h"
 #include "ops/core/launch.h"
 #include "ops/creation/copy.h"
 #include "ops/nn/rescaled.h"
 #include "ops/pointwise/arithmetic.h"
-#include "ops/reduction/reduction.h"
-#include "ops/view/view.h"
 
 namespace libdl {
 
@@ -182,9 +186,8 @@ static Tensor layer_norm_jvp(const Call& call, const Tensor& x, const Norm& a, c
   return t;
 }
 
-Tensor layer_norm(const Tensor& input, Dims normalized_shape, const Tensor* weight,
-                  const Tensor* bias, double eps) {
-  LIBDL_OBSERVED(layer_norm, input, normalized_shape, weight, bias, eps);
+Tensor layer_norm_impl(const Tensor& input, Dims normalized_shape, const Tensor* weight,
+                       const Tensor* bias, double eps) {
   const Norm a = check(input, normalized_shape, weight, bias);
   const Tensor epsilon = number(eps);
   if (input.numel() == 0) return normalise(input, a, epsilon, weight, bias);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Meaning and errors: include/libdl/nn.h.
 #pragma once
 
 #include "ops/core/call.h"
@@ -11,8 +10,5 @@ namespace libdl {
 // input if the weight, where there is one, has them.
 void check_normalized(const char* op, const Tensor& input, Dims normalized_shape,
                       const Tensor* weight);
-
-Tensor layer_norm(const Tensor& input, Dims normalized_shape, const Tensor* weight,
-                  const Tensor* bias, double eps);
 
 }  // namespace libdl

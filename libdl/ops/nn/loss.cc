@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "ops/nn/loss.h"
-
 #include <cmath>
 
+#include "entries/arithmetic.h"
+#include "entries/comparison.h"
+#include "entries/copy.h"
+#include "entries/indexing.h"
+#include "entries/nn.h"
+#include "entries/reduction.h"
+#include "entries/view.h"
+#include "ops/core/call.h"
 #include "ops/core/launch.h"
 #include "ops/core/summed.h"
 #include "ops/creation/copy.h"
-#include "ops/indexing/gather.h"
-#include "ops/indexing/index_select.h"
 #include "ops/loss/reduced.h"
 #include "ops/nn/class_loss.h"
-#include "ops/nn/softmax.h"
 #include "ops/pointwise/arithmetic.h"
-#include "ops/pointwise/comparison.h"
 #include "ops/pointwise/pointwise.h"
-#include "ops/reduction/reduction.h"
-#include "ops/view/view.h"
 #include "runtime/float_environment.h"
 
 namespace libdl {
@@ -145,9 +145,8 @@ static Tensor of_classes(const Tensor& input, const Tensor& target, const ClassL
   return class_loss(input, target, loss);
 }
 
-Tensor nll_loss(const Tensor& input, const Tensor& target, const Tensor* weight,
-                int64_t ignore_index, std::optional<std::string_view> reduction) {
-  LIBDL_OBSERVED(nll_loss, input, target, weight, ignore_index, reduction);
+Tensor nll_loss_impl(const Tensor& input, const Tensor& target, const Tensor* weight,
+                     int64_t ignore_index, std::optional<std::string_view> reduction) {
   const char* const op = "nll_loss";
   const Reduce how = reduction_of(op, 5, reduction);
   if (!is_floating(input.dtype()))
@@ -209,10 +208,9 @@ static Tensor smoothed(const Tensor& log_p, const Classes& c, const Tensor* weig
   return add(mul(nll, number(1 - smoothing)), mul(spread_loss, number(share)));
 }
 
-Tensor cross_entropy(const Tensor& input, const Tensor& target, const Tensor* weight,
-                     int64_t ignore_index, std::optional<std::string_view> reduction,
-                     double label_smoothing) {
-  LIBDL_OBSERVED(cross_entropy, input, target, weight, ignore_index, reduction, label_smoothing);
+Tensor cross_entropy_impl(const Tensor& input, const Tensor& target, const Tensor* weight,
+                          int64_t ignore_index, std::optional<std::string_view> reduction,
+                          double label_smoothing) {
   const char* const op = "cross_entropy";
   const DefaultFloatEnvironment environment;  // for the factors of label_smoothing
   const Reduce how = reduction_of(op, 5, reduction);
@@ -247,9 +245,8 @@ Tensor cross_entropy(const Tensor& input, const Tensor& target, const Tensor* we
 
 // -- squared error --------------------------------------------------------------------------------
 
-Tensor mse_loss(const Tensor& input, const Tensor& target,
-                std::optional<std::string_view> reduction, const Tensor* weight) {
-  LIBDL_OBSERVED(mse_loss, input, target, reduction, weight);
+Tensor mse_loss_impl(const Tensor& input, const Tensor& target,
+                     std::optional<std::string_view> reduction, const Tensor* weight) {
   const Reduce how = reduction_of("mse_loss", 3, reduction);
   check_pair("mse_loss", {input, 1, "input"}, {target, 2, "target"});
   const Named named("mse_loss");

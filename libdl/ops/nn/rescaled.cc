@@ -6,10 +6,13 @@
 #include <cmath>
 #include <limits>
 
+#include "entries/arithmetic.h"
+#include "entries/copy.h"
+#include "entries/reduction.h"
+#include "entries/view.h"
+#include "ops/core/call.h"
 #include "ops/creation/copy.h"
 #include "ops/pointwise/arithmetic.h"
-#include "ops/reduction/reduction.h"
-#include "ops/view/view.h"
 
 namespace libdl {
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "ops/nn/response_norm.h"
-
+#include "entries/arithmetic.h"
+#include "entries/join.h"
+#include "entries/nn.h"
+#include "entries/reduction.h"
+#include "entries/view.h"
+#include "ops/core/call.h"
 #include "ops/creation/copy.h"
-#include "ops/creation/join.h"
 #include "ops/pointwise/arithmetic.h"
-#include "ops/reduction/reduction.h"
-#include "ops/view/view.h"
 
 namespace libdl {
 
@@ -21,8 +22,8 @@ static Tensor mean_of_neighbours(const Tensor& x, int64_t size) {
   return mean(unfold(cat(parts, 1), 1, size, 1), Dims(window));
 }
 
-Tensor local_response_norm(const Tensor& input, int64_t size, double alpha, double beta, double k) {
-  LIBDL_OBSERVED(local_response_norm, input, size, alpha, beta, k);
+Tensor local_response_norm_impl(const Tensor& input, int64_t size, double alpha, double beta,
+                                double k) {
   const char* const op = "local_response_norm";
   if (input.ndim() < 3)
     fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", "has shape " + to_string(input.shape()),

@@ -5,16 +5,16 @@
 #include <algorithm>
 #include <vector>
 
+#include "entries/arithmetic.h"
+#include "entries/copy.h"
+#include "entries/indexing.h"
+#include "entries/view.h"
 #include "kernels/cpu/sum_rows.h"
+#include "ops/core/call.h"
 #include "ops/core/launch.h"
 #include "ops/core/summed.h"
 #include "ops/creation/copy.h"
-#include "ops/indexing/gather.h"
-#include "ops/indexing/index.h"
-#include "ops/indexing/index_select.h"
-#include "ops/indexing/sort.h"
 #include "ops/pointwise/arithmetic.h"
-#include "ops/view/view.h"
 #include "runtime/mechanism.h"
 #include "tensor/chance.h"
 #include "tensor/sparse_rows.h"

@@ -2,6 +2,8 @@
 
 #include "ops/nn/running.h"
 
+#include "entries/copy.h"
+#include "ops/core/call.h"
 #include "ops/creation/copy.h"
 #include "ops/pointwise/arithmetic.h"
 #include "runtime/thread_pool.h"

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "ops/nn/softmax.h"
-
+#include "entries/exponential.h"
+#include "entries/nn.h"
+#include "entries/reduction.h"
+#include "entries/view.h"
+#include "ops/core/call.h"
 #include "ops/core/launch.h"
 #include "ops/creation/copy.h"
 #include "ops/nn/last_axis.h"
 #include "ops/pointwise/arithmetic.h"
-#include "ops/pointwise/exponential.h"
-#include "ops/reduction/reduction.h"
-#include "ops/view/view.h"
 
 namespace libdl {
 
@@ -77,12 +77,10 @@ static Tensor normalised(const char* op, const Rule& rule, bool log, const Tenso
   return y;
 }
 
-Tensor softmax(const Tensor& input, int32_t dim, Dtype dtype, Into into) {
-  LIBDL_OBSERVED(softmax, input, dim, dtype, into);
+Tensor softmax_impl(const Tensor& input, int32_t dim, Dtype dtype, Into into) {
   return normalised("softmax", kSoftmax, false, input, dim, dtype, into);
 }
-Tensor log_softmax(const Tensor& input, int32_t dim, Dtype dtype, Into into) {
-  LIBDL_OBSERVED(log_softmax, input, dim, dtype, into);
+Tensor log_softmax_impl(const Tensor& input, int32_t dim, Dtype dtype, Into into) {
   return normalised("log_softmax", kLogSoftmax, true, input, dim, dtype, into);
 }
 

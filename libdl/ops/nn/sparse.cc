@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "ops/nn/sparse.h"
-
 #include <algorithm>
 
 #include "device/device.h"
+#include "entries/copy.h"
+#include "entries/sparse.h"
+#include "ops/core/call.h"
 #include "ops/creation/copy.h"
 #include "ops/indexing/indices.h"
 #include "ops/nn/row_gradient.h"
@@ -19,8 +20,7 @@ static void refuse_history(const Call& call, int argument, const char* name) {
              "detach() of it");
 }
 
-std::tuple<Tensor, Tensor> sparse_rows(const Tensor& input) {
-  LIBDL_OBSERVED(sparse_rows, input);
+std::tuple<Tensor, Tensor> sparse_rows_impl(const Tensor& input) {
   const Call call("sparse_rows", {}, {&input});
   const std::vector<int64_t>* const rows = held_rows(input);
   if (!rows)
@@ -33,8 +33,7 @@ std::tuple<Tensor, Tensor> sparse_rows(const Tensor& input) {
   return {indices, held_values(input)};
 }
 
-Tensor sparse_from_rows(const Tensor& indices, const Tensor& values, int64_t rows) {
-  LIBDL_OBSERVED(sparse_from_rows, indices, values, rows);
+Tensor sparse_from_rows_impl(const Tensor& indices, const Tensor& values, int64_t rows) {
   const Call call("sparse_from_rows", {}, {&values});
   const auto bad_shape = [&](int argument, const char* name, const Tensor& x,
                              const std::string& wanted LIBDL_SOURCE_LOCATION) {

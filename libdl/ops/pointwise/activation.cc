@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "ops/pointwise/activation.h"
-
 #include <cmath>
 #include <numbers>
 
+#include "entries/activation.h"
+#include "ops/core/call.h"
 #include "ops/core/holds.h"
 #include "ops/pointwise/pointwise.h"
 
@@ -16,7 +16,6 @@ const PointwiseOp k_tanh{
     .arguments = {"input"},
     .promotion = Promotion::kFloat,
     .partials = {[](const Symbols& s) { return s.dy * conj(1.0 - s.y * s.y); }}};
-Tensor tanh(const Tensor& input, Into into) { return pointwise(k_tanh, input, into); }
 
 const PointwiseOp k_sigmoid{
     .name = "sigmoid",
@@ -24,7 +23,6 @@ const PointwiseOp k_sigmoid{
     .arguments = {"input"},
     .promotion = Promotion::kFloat,
     .partials = {[](const Symbols& s) { return s.dy * conj(s.y * (1.0 - s.y)); }}};
-Tensor sigmoid(const Tensor& input, Into into) { return pointwise(k_sigmoid, input, into); }
 
 // erf' = 2/sqrt(pi) exp(-x^2)
 const PointwiseOp k_erf{.name = "erf",
@@ -35,7 +33,6 @@ const PointwiseOp k_erf{.name = "erf",
                           const double c = 2 * std::numbers::inv_sqrtpi;
                           return s.dy * exp(-(s.x[0] * s.x[0])) * c;
                         }}};
-Tensor erf(const Tensor& input, Into into) { return pointwise(k_erf, input, into); }
 
 // 1 where x > 0: the derivative of relu, from its result. Its own derivative is 0.
 const PointwiseOp k_positive{.name = "relu_backward",
@@ -47,7 +44,6 @@ const PointwiseOp k_relu{
     .expression = Expression::relu,
     .arguments = {"input"},
     .partials = {[](const Symbols& s) { return where(positive(s.y), s.dy, constant(0)); }}};
-Tensor relu(const Tensor& input, Into into) { return pointwise(k_relu, input, into); }
 
 // x sigmoid(x); derivative s (1 + x (1 - s))
 const PointwiseOp k_silu{.name = "silu",
@@ -57,7 +53,6 @@ const PointwiseOp k_silu{.name = "silu",
                            const Expr p = sigmoid(s.x[0]);
                            return s.dy * conj(p * (1.0 + s.x[0] * (1.0 - p)));
                          }}};
-Tensor silu(const Tensor& input, Into into) { return pointwise(k_silu, input, into); }
 
 // -- units with a number of their own ------------------------------------------------------------
 
@@ -87,10 +82,6 @@ const PointwiseOp k_elu_curve{.name = "elu_backward",
                               .expression = Expression::elu_curve,
                               .arguments = {"input", "alpha"},
                               .partials = {[](const Symbols& s) { return s.dy * s.y; }}};
-Tensor elu(const Tensor& input, double alpha, Into into) {
-  LIBDL_OBSERVED(elu, input, alpha, into);
-  return pointwise(k_elu, input, unit_number("elu", 2, "alpha", alpha, input), into);
-}
 
 const PointwiseOp k_leaky_relu{
     .name = "leaky_relu",
@@ -101,11 +92,6 @@ const PointwiseOp k_leaky_relu_derivative{.name = "leaky_relu_backward",
                                           .expression = Expression::leaky_relu_derivative,
                                           .arguments = {"input", "negative_slope"},
                                           .zero_gradient = true};
-Tensor leaky_relu(const Tensor& input, double negative_slope, Into into) {
-  LIBDL_OBSERVED(leaky_relu, input, negative_slope, into);
-  const Tensor slope = unit_number("leaky_relu", 2, "negative_slope", negative_slope, input);
-  return pointwise(k_leaky_relu, input, slope, into);
-}
 
 // 0 in [-lambd, lambd]. Derivative 1 outside of it.
 const PointwiseOp k_hardshrink{.name = "hardshrink",
@@ -119,10 +105,6 @@ const PointwiseOp k_hardshrink_derivative{.name = "hardshrink_backward",
                                           .expression = Expression::hardshrink_derivative,
                                           .arguments = {"input", "lambd"},
                                           .zero_gradient = true};
-Tensor hardshrink(const Tensor& input, double lambd, Into into) {
-  LIBDL_OBSERVED(hardshrink, input, lambd, into);
-  return pointwise(k_hardshrink, input, unit_number("hardshrink", 2, "lambd", lambd, input), into);
-}
 
 // Derivative p = sigmoid(beta x), 1 above the threshold; p' = beta p (1 - p) is then 0 by itself.
 const PointwiseOp k_softplus{.name = "softplus",
@@ -136,11 +118,6 @@ const PointwiseOp k_softplus_derivative{
     .expression = Expression::softplus_derivative,
     .arguments = {"input", "beta", "threshold"},
     .partials = {[](const Symbols& s) { return s.dy * s.y * (1.0 - s.y) * s.x[1]; }}};
-Tensor softplus(const Tensor& input, double beta, double threshold, Into into) {
-  LIBDL_OBSERVED(softplus, input, beta, threshold, into);
-  return pointwise(k_softplus, input, unit_number("softplus", 2, "beta", beta, input),
-                   unit_number("softplus", 3, "threshold", threshold, input), into);
-}
 
 const PointwiseOp k_logsigmoid{
     .name = "logsigmoid",
@@ -148,7 +125,6 @@ const PointwiseOp k_logsigmoid{
     .arguments = {"input"},
     .partials = {[](const Symbols& s) { return s.dy * sigmoid(-s.x[0]); }},
     .row_major = true};
-Tensor logsigmoid(const Tensor& input, Into into) { return pointwise(k_logsigmoid, input, into); }
 
 // -- gelu: x Phi(x), Hendrycks and Gimpel 2016 ---------------------------------------------------
 
@@ -187,8 +163,7 @@ const PointwiseOp k_gelu_tanh_derivative{
       return s.dy * (1.0 - t * t) * curve * 0.5;
     }}};
 
-Tensor gelu(const Tensor& input, std::optional<std::string_view> approximate, Into into) {
-  LIBDL_OBSERVED(gelu, input, approximate, into);
+Tensor gelu_impl(const Tensor& input, std::optional<std::string_view> approximate, Into into) {
   if (!approximate || *approximate == "none") return pointwise(k_gelu, input, into);
   if (*approximate == "tanh") return pointwise(k_gelu_tanh, input, into);
   fail_argument(LIBDL_ERROR_VALUE, "gelu", 2, "approximate",

@@ -4,15 +4,18 @@
 
 #include <cmath>
 
+#include "entries/arithmetic.h"
+#include "entries/bitwise.h"
+#include "entries/comparison.h"
+#include "entries/copy.h"
+#include "entries/reduction.h"
+#include "entries/view.h"
+#include "ops/core/call.h"
 #include "ops/core/holds.h"
 #include "ops/core/launch.h"
 #include "ops/core/plan.h"
 #include "ops/creation/copy.h"
-#include "ops/pointwise/bitwise.h"
-#include "ops/pointwise/comparison.h"
 #include "ops/pointwise/pointwise.h"
-#include "ops/reduction/reduction.h"
-#include "ops/view/view.h"
 #include "tensor/memory_order.h"
 
 namespace libdl {
@@ -70,7 +73,7 @@ static void check_alpha(const char* op, const Tensor& input, const Tensor& other
   check_number(op, 3, "alpha", alpha, type);
 }
 
-Tensor add(const Tensor& input, const Tensor& other, const Tensor* alpha, Into into) {
+Tensor add_impl(const Tensor& input, const Tensor& other, const Tensor* alpha, Into into) {
   const bool truth = input.dtype() == Dtype::kBool && other.dtype() == Dtype::kBool;
   if (!alpha || is_one(*alpha, input, other))
     return pointwise(truth ? k_add_truth : k_add, input, other, into);
@@ -91,8 +94,7 @@ static Tensor negated(const Tensor& alpha) {
   return number(static_cast<int64_t>(-static_cast<uint64_t>(integer_bits(alpha))));
 }
 
-Tensor sub(const Tensor& input, const Tensor& other, const Tensor* alpha, Into into) {
-  LIBDL_OBSERVED(sub, input, other, alpha, into);
+Tensor sub_impl(const Tensor& input, const Tensor& other, const Tensor* alpha, Into into) {
   for (const Tensor* x : {&input, &other})
     if (x->dtype() == Dtype::kBool && !x->is_number())
       fail_argument(LIBDL_ERROR_DTYPE, "sub", x == &input ? 1 : 2, x == &input ? "input" : "other",
@@ -150,10 +152,6 @@ const PointwiseOp k_reciprocal{
     // Not the square, which may overflow or vanish.
     .partials = {[](const Symbols& s) { return -s.dy * conj(s.y) * conj(s.y); }}};
 
-Tensor mul(const Tensor& input, const Tensor& other, Into into) {
-  return pointwise(k_mul, input, other, into);
-}
-
 // Integers have no infinity to answer a division by zero with.
 static void check_divisor(const char* op, const Tensor& input, const Tensor& other) {
   if (is_inexact(input.dtype()) || is_inexact(other.dtype())) return;
@@ -176,9 +174,8 @@ static void check_divisor(const char* op, const Tensor& input, const Tensor& oth
                   "divisors that are not 0");
 }
 
-Tensor div(const Tensor& input, const Tensor& other, std::optional<std::string_view> rounding_mode,
-           Into into) {
-  LIBDL_OBSERVED(div, input, other, rounding_mode, into);
+Tensor div_impl(const Tensor& input, const Tensor& other,
+                std::optional<std::string_view> rounding_mode, Into into) {
   if (!rounding_mode) return pointwise(k_div, input, other, into);
   if (*rounding_mode != "trunc" && *rounding_mode != "floor")
     fail_argument(LIBDL_ERROR_VALUE, "div", 3, "rounding_mode",
@@ -186,22 +183,18 @@ Tensor div(const Tensor& input, const Tensor& other, std::optional<std::string_v
   check_divisor("div", input, other);
   return pointwise(*rounding_mode == "trunc" ? k_div_trunc : k_div_floor, input, other, into);
 }
-Tensor floor_divide(const Tensor& input, const Tensor& other, Into into) {
-  LIBDL_OBSERVED(floor_divide, input, other, into);
+Tensor floor_divide_impl(const Tensor& input, const Tensor& other, Into into) {
   check_divisor("floor_divide", input, other);
   return pointwise(kFloorDivide, input, other, into);
 }
-Tensor remainder(const Tensor& input, const Tensor& other, Into into) {
-  LIBDL_OBSERVED(remainder, input, other, into);
+Tensor remainder_impl(const Tensor& input, const Tensor& other, Into into) {
   check_divisor("remainder", input, other);
   return pointwise(k_remainder, input, other, into);
 }
-Tensor fmod(const Tensor& input, const Tensor& other, Into into) {
-  LIBDL_OBSERVED(fmod, input, other, into);
+Tensor fmod_impl(const Tensor& input, const Tensor& other, Into into) {
   check_divisor("fmod", input, other);
   return pointwise(k_fmod, input, other, into);
 }
-Tensor reciprocal(const Tensor& input, Into into) { return pointwise(k_reciprocal, input, into); }
 
 // -- powers -----------------------------------------------------------------------------------
 
@@ -263,8 +256,7 @@ static const PointwiseOp kNoPower{.name = "pow",
                                   .arguments = {"input", "exponent"},
                                   .zero_gradient = true};
 
-Tensor pow(const Tensor& input, const Tensor& exponent, Into into) {
-  LIBDL_OBSERVED(pow, input, exponent, into);
+Tensor pow_impl(const Tensor& input, const Tensor& exponent, Into into) {
   if (exponent.is_number()) {
     const bool integers = !is_inexact(input.dtype()) && exponent.dtype() == Dtype::kInt64;
     if (input.dtype() == Dtype::kBool && exponent.dtype() == Dtype::kBool) {
@@ -288,14 +280,11 @@ Tensor pow(const Tensor& input, const Tensor& exponent, Into into) {
   }
   return pointwise(input.is_number() ? kPowersOfNumber : k_pow, input, exponent, into);
 }
-Tensor square(const Tensor& input, Into into) {
-  LIBDL_OBSERVED(square, input, into);
+Tensor square_impl(const Tensor& input, Into into) {
   if (input.dtype() == Dtype::kBool)
     return write_result("square", cast(input, Dtype::kInt64), into, {&input});
   return pointwise(k_square, input, into);
 }
-Tensor sqrt(const Tensor& input, Into into) { return pointwise(k_sqrt, input, into); }
-Tensor rsqrt(const Tensor& input, Into into) { return pointwise(k_rsqrt, input, into); }
 
 // -- signs ------------------------------------------------------------------------------------
 
@@ -334,24 +323,18 @@ const PointwiseOp k_conj{
     .arguments = {"input"},
     .partials = {[](const Symbols& s) { return apply(Expression::conj, {s.dy}); }}};
 
-Tensor neg(const Tensor& input, Into into) { return pointwise(k_neg, input, into); }
-Tensor abs(const Tensor& input, Into into) {
-  LIBDL_OBSERVED(abs, input, into);
+Tensor abs_impl(const Tensor& input, Into into) {
   if (input.dtype() == Dtype::kBool) return write_result("abs", clone(input), into, {&input});
   if (!input.is_complex()) return pointwise(k_abs, input, into);
   return write_result("abs", clone(real(pointwise(k_abs, input))), into, {&input});
 }
-Tensor sign(const Tensor& input, Into into) { return pointwise(k_sign, input, into); }
 static const PointwiseOp kRealSgn{
     .name = "sgn", .expression = Expression::sign, .arguments = {"input"}, .zero_gradient = true};
-Tensor sgn(const Tensor& input, Into into) {
-  LIBDL_OBSERVED(sgn, input, into);
+Tensor sgn_impl(const Tensor& input, Into into) {
   return pointwise(input.is_complex() ? k_sgn : kRealSgn, input, into);
 }
-Tensor conj(const Tensor& input, Into into) {
-  LIBDL_OBSERVED(conj, input, into);
-  if (input.is_complex()) return pointwise(k_conj, input, into);
-  return write_result("conj", input, into, {&input});
+Tensor conj_impl(const Tensor& input) {
+  return input.is_complex() ? pointwise(k_conj, input) : input;
 }
 
 // -- combinations -----------------------------------------------------------------------------
@@ -365,8 +348,7 @@ const PointwiseOp k_lerp{
                  [](const Symbols& s) { return s.dy * conj(s.x[1] - s.x[0]); }},
     .keeps_numbers = true};
 
-Tensor lerp(const Tensor& input, const Tensor& end, const Tensor& weight, Into into) {
-  LIBDL_OBSERVED(lerp, input, end, weight, into);
+Tensor lerp_impl(const Tensor& input, const Tensor& end, const Tensor& weight, Into into) {
   if (end.dtype() != input.dtype())
     fail_argument(LIBDL_ERROR_DTYPE, "lerp", 2, "end", std::string("is ") + name_of(end.dtype()),
                   name_of(input.dtype()));
@@ -481,9 +463,8 @@ static Tensor combined(const char* op, const Tensor& input, const Tensor& tensor
   }));
 }
 
-Tensor addcmul(const Tensor& input, const Tensor& tensor1, const Tensor& tensor2,
-               const Tensor* value, Into into) {
-  LIBDL_OBSERVED(addcmul, input, tensor1, tensor2, value, into);
+Tensor addcmul_impl(const Tensor& input, const Tensor& tensor1, const Tensor& tensor2,
+                    const Tensor* value, Into into) {
   const Tensor* const operands[] = {&input, &tensor1, &tensor2};
   const std::optional<Tensor> whole =
       value ? whole_factor(value, result_dtype(operands)) : std::nullopt;
@@ -491,9 +472,8 @@ Tensor addcmul(const Tensor& input, const Tensor& tensor1, const Tensor& tensor2
   return combined("addcmul", input, tensor1, tensor2, value, into, Expression::mul,
                   [](const Tensor& a, const Tensor& b) { return mul(a, b); });
 }
-Tensor addcdiv(const Tensor& input, const Tensor& tensor1, const Tensor& tensor2,
-               const Tensor* value, Into into) {
-  LIBDL_OBSERVED(addcdiv, input, tensor1, tensor2, value, into);
+Tensor addcdiv_impl(const Tensor& input, const Tensor& tensor1, const Tensor& tensor2,
+                    const Tensor* value, Into into) {
   return combined("addcdiv", input, tensor1, tensor2, value, into, Expression::div,
                   [](const Tensor& a, const Tensor& b) { return div(a, b); });
 }

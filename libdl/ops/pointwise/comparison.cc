@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "ops/pointwise/comparison.h"
-
 #include <cmath>
 #include <limits>
 
+#include "entries/arithmetic.h"
+#include "entries/bitwise.h"
+#include "entries/comparison.h"
+#include "entries/copy.h"
+#include "entries/reduction.h"
+#include "ops/core/call.h"
 #include "ops/core/holds.h"
 #include "ops/creation/copy.h"
 #include "ops/pointwise/arithmetic.h"
-#include "ops/pointwise/bitwise.h"
 #include "ops/pointwise/pointwise.h"
-#include "ops/reduction/reduction.h"
 #include "tensor/memory_order.h"
 
 namespace libdl {
@@ -19,12 +21,9 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 
 // -- truth ------------------------------------------------------------------------------------
 
-#define LIBDL_COMPARE(op)                                                          \
-  const PointwiseOp k_##op{                                                        \
-      .name = #op, .expression = Expression::op, .arguments = {"input", "other"}}; \
-  Tensor op(const Tensor& input, const Tensor& other, Into into) {                 \
-    return pointwise(k_##op, input, other, into);                                  \
-  }
+#define LIBDL_COMPARE(op)   \
+  const PointwiseOp k_##op{ \
+      .name = #op, .expression = Expression::op, .arguments = {"input", "other"}};
 LIBDL_COMPARE(eq)
 LIBDL_COMPARE(ne)
 LIBDL_COMPARE(lt)
@@ -39,15 +38,14 @@ static Tensor everywhere(const char* op, const Tensor& input, bool truth, Into i
   fill_bytes(y, number(truth));
   return write_result(op, y, into, {&input});
 }
-#define LIBDL_KIND(op, of_integers)                                                   \
-  const PointwiseOp k_##op{.name = #op,                                               \
-                           .expression = Expression::op,                              \
-                           .arguments = {"input"},                                    \
-                           .promotion = Promotion::kFloat};                           \
-  Tensor op(const Tensor& input, Into into) {                                         \
-    LIBDL_OBSERVED(op, input, into);                                                  \
-    if (!is_inexact(input.dtype())) return everywhere(#op, input, of_integers, into); \
-    return pointwise(k_##op, input, into);                                            \
+#define LIBDL_KIND(op, of_integers)                                                 \
+  const PointwiseOp k_##op{.name = #op,                                             \
+                           .expression = Expression::op,                            \
+                           .arguments = {"input"},                                  \
+                           .promotion = Promotion::kFloat};                         \
+  Tensor op##_impl(const Tensor& input) {                                           \
+    if (!is_inexact(input.dtype())) return everywhere(#op, input, of_integers, {}); \
+    return pointwise(k_##op, input);                                                \
   }
 LIBDL_KIND(isnan, false)
 LIBDL_KIND(isinf, false)
@@ -58,8 +56,7 @@ LIBDL_KIND(isfinite, true)
 
 const PointwiseOp k_signbit{
     .name = "signbit", .expression = Expression::signbit, .arguments = {"input"}};
-Tensor signbit(const Tensor& input, Into into) {
-  LIBDL_OBSERVED(signbit, input, into);
+Tensor signbit_impl(const Tensor& input, Into into) {
   if (input.dtype() == Dtype::kBool) return everywhere("signbit", input, false, into);
   return pointwise(k_signbit, input, into);
 }
@@ -73,9 +70,6 @@ const PointwiseOp k_heaviside{
     .partials = {[](const Symbols& s) { return nothing(s.dy); },
                  [](const Symbols& s) { return where(s.x[0], constant(0), s.dy); }},
     .steps = true};
-Tensor heaviside(const Tensor& input, const Tensor& values, Into into) {
-  return pointwise(k_heaviside, input, values, into);
-}
 
 // The derivative is 1, -1 or, at 0, 0.
 const PointwiseOp k_copysign{
@@ -86,14 +80,10 @@ const PointwiseOp k_copysign{
     .partials = {[](const Symbols& s) { return s.dy * (sign(s.y) * sign(s.x[0])); },
                  [](const Symbols& s) { return nothing(s.dy); }},
     .steps = true};
-Tensor copysign(const Tensor& input, const Tensor& other, Into into) {
-  return pointwise(k_copysign, input, other, into);
-}
 
 // |a - b| <= atol + rtol |b| where both are finite; equal values are close anyway.
-Tensor isclose(const Tensor& input, const Tensor& other, double rtol, double atol, bool equal_nan,
-               Into into) {
-  LIBDL_OBSERVED(isclose, input, other, rtol, atol, equal_nan, into);
+Tensor isclose_impl(const Tensor& input, const Tensor& other, double rtol, double atol,
+                    bool equal_nan) {
   const auto tolerance = [&](int argument, const char* name, double value) {
     if (!(value >= 0))
       fail_argument(LIBDL_ERROR_VALUE, "isclose", argument, name, "is " + std::to_string(value),
@@ -121,11 +111,10 @@ Tensor isclose(const Tensor& input, const Tensor& other, double rtol, double ato
     const Tensor distance = abs(sub(a, b));
     close = logical_or(close, logical_and(isfinite(distance), le(distance, bound)));
   }
-  return write_result("isclose", close, into, {&input, &other});
+  return close;
 }
 
-bool equal(const Tensor& input, const Tensor& other) {
-  LIBDL_OBSERVED(equal, input, other);
+bool equal_impl(const Tensor& input, const Tensor& other) {
   if (!same(input.shape(), other.shape())) return false;
   // Of floating numbers there may be a NaN, which equals nothing.
   if (!is_inexact(input.dtype()) && input.is(other)) return true;
@@ -133,8 +122,8 @@ bool equal(const Tensor& input, const Tensor& other) {
   return item_bool(all(eq(input, other)));
 }
 
-bool allclose(const Tensor& input, const Tensor& other, double rtol, double atol, bool equal_nan) {
-  LIBDL_OBSERVED(allclose, input, other, rtol, atol, equal_nan);
+bool allclose_impl(const Tensor& input, const Tensor& other, double rtol, double atol,
+                   bool equal_nan) {
   return rename_error(
       "allclose",
       {{"input", 1, "input"}, {"other", 2, "other"}, {"rtol", 3, "rtol"}, {"atol", 4, "atol"}},
@@ -283,20 +272,16 @@ static Tensor extremum(const PointwiseOp& op, const Tensor& input, const Tensor&
   const Dtype type = result_dtype(operands);
   return pointwise(op, narrowed(input, type), narrowed(other, type), into);
 }
-Tensor maximum(const Tensor& input, const Tensor& other, Into into) {
-  LIBDL_OBSERVED(maximum, input, other, into);
+Tensor maximum_impl(const Tensor& input, const Tensor& other, Into into) {
   return extremum(k_maximum, input, other, into);
 }
-Tensor minimum(const Tensor& input, const Tensor& other, Into into) {
-  LIBDL_OBSERVED(minimum, input, other, into);
+Tensor minimum_impl(const Tensor& input, const Tensor& other, Into into) {
   return extremum(k_minimum, input, other, into);
 }
-Tensor fmax(const Tensor& input, const Tensor& other, Into into) {
-  LIBDL_OBSERVED(fmax, input, other, into);
+Tensor fmax_impl(const Tensor& input, const Tensor& other, Into into) {
   return extremum(k_fmax, input, other, into);
 }
-Tensor fmin(const Tensor& input, const Tensor& other, Into into) {
-  LIBDL_OBSERVED(fmin, input, other, into);
+Tensor fmin_impl(const Tensor& input, const Tensor& other, Into into) {
   return extremum(k_fmin, input, other, into);
 }
 
@@ -349,8 +334,7 @@ static const PointwiseOp& clamp_rule(const Tensor* min, const Tensor* max) {
   return !min ? kClampAbove : !max ? kClampBelow : k_clamp;
 }
 
-Tensor clamp(const Tensor& input, const Tensor* min, const Tensor* max, Into into) {
-  LIBDL_OBSERVED(clamp, input, min, max, into);
+Tensor clamp_impl(const Tensor& input, const Tensor* min, const Tensor* max, Into into) {
   if (!min && !max)
     fail_argument(LIBDL_ERROR_VALUE, "clamp", 2, "min", "is absent and so is max",
                   "at least one bound");
@@ -385,8 +369,7 @@ const PointwiseOp k_where_owned{.name = "where",
                                 .row_major = true,
                                 .keeps_numbers = true};
 
-Tensor where(const Tensor& condition, const Tensor& input, const Tensor& other, Into into) {
-  LIBDL_OBSERVED(where, condition, input, other, into);
+Tensor where_impl(const Tensor& condition, const Tensor& input, const Tensor& other, Into into) {
   if (condition.dtype() != Dtype::kBool && condition.dtype() != Dtype::kUint8)
     fail_argument(LIBDL_ERROR_DTYPE, "where", 1, "condition",
                   std::string("is ") + name_of(condition.dtype()), "bool");

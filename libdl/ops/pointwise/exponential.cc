@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "ops/pointwise/exponential.h"
-
 #include <numbers>
 
+#include "entries/exponential.h"
 #include "ops/pointwise/pointwise.h"
 
 namespace libdl {
@@ -18,8 +17,7 @@ namespace libdl {
                              const Expr dy = s.dy, x = s.x[0], y = s.y; \
                              (void)x, (void)y;                          \
                              return partial;                            \
-                           }}};                                         \
-  Tensor op(const Tensor& input, Into into) { return pointwise(k_##op, input, into); }
+                           }}};
 
 LIBDL_TO_FLOAT(exp, dy* conj(y))
 LIBDL_TO_FLOAT(exp2, dy* conj(y) * std::numbers::ln2)

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <vector>
 
+#include "entries/arithmetic.h"
+#include "entries/indexing.h"
+#include "ops/core/call.h"
 #include "ops/creation/copy.h"
-#include "ops/indexing/index.h"
 #include "ops/pointwise/arithmetic.h"
 #include "tensor/sparse_rows.h"
 

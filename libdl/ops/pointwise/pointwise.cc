@@ -5,13 +5,15 @@
 #include <bit>
 #include <vector>
 
+#include "entries/copy.h"
+#include "entries/view.h"
 #include "kernels/pointwise.h"
+#include "ops/core/call.h"
 #include "ops/core/form_plan.h"
 #include "ops/core/launch.h"
 #include "ops/core/program.h"
 #include "ops/creation/copy.h"
 #include "ops/pointwise/in_rows.h"
-#include "ops/view/view.h"
 #include "tensor/deferred.h"
 #include "tensor/forms.h"
 #include "tensor/memory_order.h"

@@ -142,6 +142,11 @@ inline Tensor pointwise(const PointwiseOp& op, const Tensor& a, const Tensor& b,
 // nobody else sees (tril, triu), so that a pass has nothing to free.
 extern const PointwiseOp k_where_row_major, k_where_owned;
 
+// A number in the type that the elements of a floating input are computed in, which must reach it;
+// DTYPE if input is not floating.
+Tensor unit_number(const char* op, int argument, const char* name, double value,
+                   const Tensor& input);
+
 // -- shapes and dtypes --------------------------------------------------------------------------
 
 // PyTorch's promotion: tensors with dimensions, then 0-d tensors, then host numbers; a lower class

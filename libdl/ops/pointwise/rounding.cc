@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "ops/pointwise/rounding.h"
-
 #include <cmath>
 
+#include "entries/arithmetic.h"
+#include "entries/copy.h"
+#include "entries/rounding.h"
+#include "ops/core/call.h"
 #include "ops/creation/copy.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/pointwise/pointwise.h"
@@ -26,21 +28,11 @@ static Tensor step(const PointwiseOp& op, const Tensor& input, Into into) {
   return write_result(op.name, clone(input), into, {&input});  // integers are rounded already
 }
 
-Tensor floor(const Tensor& input, Into into) {
-  LIBDL_OBSERVED(floor, input, into);
-  return step(k_floor, input, into);
-}
-Tensor ceil(const Tensor& input, Into into) {
-  LIBDL_OBSERVED(ceil, input, into);
-  return step(k_ceil, input, into);
-}
-Tensor trunc(const Tensor& input, Into into) {
-  LIBDL_OBSERVED(trunc, input, into);
-  return step(k_trunc, input, into);
-}
+Tensor floor_impl(const Tensor& input, Into into) { return step(k_floor, input, into); }
+Tensor ceil_impl(const Tensor& input, Into into) { return step(k_ceil, input, into); }
+Tensor trunc_impl(const Tensor& input, Into into) { return step(k_trunc, input, into); }
 
-Tensor round(const Tensor& input, int64_t decimals, Into into) {
-  LIBDL_OBSERVED(round, input, decimals, into);
+Tensor round_impl(const Tensor& input, int64_t decimals, Into into) {
   if (decimals == 0 || is_integral(input.dtype())) return step(k_round, input, into);
   if (decimals < -300 || decimals > 300)
     fail_argument(LIBDL_ERROR_VALUE, "round", 2, "decimals", "is " + std::to_string(decimals),

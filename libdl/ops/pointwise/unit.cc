@@ -3,11 +3,13 @@
 // Units of newer networks: piecewise linear ones, and relatives of elu and silu.
 #include <cmath>
 
+#include "entries/activation.h"
+#include "entries/comparison.h"
+#include "entries/view.h"
+#include "ops/core/call.h"
 #include "ops/core/holds.h"
 #include "ops/creation/copy.h"
 #include "ops/creation/draw.h"
-#include "ops/pointwise/activation.h"
-#include "ops/pointwise/comparison.h"
 #include "ops/pointwise/pointwise.h"
 #include "ops/view/view.h"
 #include "runtime/float_environment.h"
@@ -40,8 +42,7 @@ static Tensor whole_limit(int argument, const char* name, double value, Dtype dt
   return held("hardtanh", argument, name, number(from_zero ? 0 : value), dtype);
 }
 
-Tensor hardtanh(const Tensor& input, double min_val, double max_val, Into into) {
-  LIBDL_OBSERVED(hardtanh, input, min_val, max_val, into);
+Tensor hardtanh_impl(const Tensor& input, double min_val, double max_val, Into into) {
   const char* const op = "hardtanh";
   if (min_val > max_val)
     fail_argument(LIBDL_ERROR_VALUE, op, 2, "min_val", "is " + std::to_string(min_val),
@@ -64,7 +65,6 @@ const PointwiseOp k_hardsigmoid{.name = "hardsigmoid",
                                   return where(between(s.x[0], -3, 3), s.dy * (1.0 / 6),
                                                constant(0));
                                 }}};
-Tensor hardsigmoid(const Tensor& input, Into into) { return pointwise(k_hardsigmoid, input, into); }
 
 // Derivative x / 3 + 1 / 2 in (-3, 3), 0 below and 1 above; a NaN is kept.
 const PointwiseOp k_hardswish{.name = "hardswish",
@@ -77,7 +77,6 @@ const PointwiseOp k_hardswish{.name = "hardswish",
                                 const Expr line = s.x[0] * (1.0 / 3) + 0.5;
                                 return s.dy * where(between(s.x[0], -3, 3), line, above);
                               }}};
-Tensor hardswish(const Tensor& input, Into into) { return pointwise(k_hardswish, input, into); }
 
 const PointwiseOp k_softshrink{.name = "softshrink",
                                .expression = Expression::softshrink,
@@ -86,8 +85,7 @@ const PointwiseOp k_softshrink{.name = "softshrink",
                                  return where(hardshrink_derivative(s.x[0], s.x[1]), s.dy,
                                               constant(0));
                                }}};
-Tensor softshrink(const Tensor& input, double lambd, Into into) {
-  LIBDL_OBSERVED(softshrink, input, lambd, into);
+Tensor softshrink_impl(const Tensor& input, double lambd, Into into) {
   const Tensor width = unit_number("softshrink", 2, "lambd", lambd, input);
   if (!(lambd >= 0))
     fail_argument(LIBDL_ERROR_VALUE, "softshrink", 2, "lambd", "is " + std::to_string(lambd),
@@ -107,7 +105,6 @@ const PointwiseOp k_selu{.name = "selu",
                          .partials = {[](const Symbols& s) {
                            return s.dy * elu_derivative(s.x[0], constant(kSeluAlpha)) * kSeluScale;
                          }}};
-Tensor selu(const Tensor& input, Into into) { return pointwise(k_selu, input, into); }
 
 // At 0 the slope has the derivative 0, as elu's.
 const PointwiseOp k_celu{.name = "celu",
@@ -119,8 +116,7 @@ const PointwiseOp k_celu{.name = "celu",
                            return s.dy * where(leaky_relu_derivative(s.x[0], constant(0)),
                                                constant(1), slope);
                          }}};
-Tensor celu(const Tensor& input, double alpha, Into into) {
-  LIBDL_OBSERVED(celu, input, alpha, into);
+Tensor celu_impl(const Tensor& input, double alpha, Into into) {
   const Tensor limit = unit_number("celu", 2, "alpha", alpha, input);
   if (alpha == 0) fail_argument(LIBDL_ERROR_VALUE, "celu", 2, "alpha", "is 0", "another number");
   return pointwise(k_celu, input, limit, into);
@@ -137,7 +133,6 @@ const PointwiseOp k_mish{.name = "mish",
                            const Expr bend = low * w * (w + 1.0) * 4.0 / (below * below);
                            return s.dy * (n / below + bend);
                          }}};
-Tensor mish(const Tensor& input, Into into) { return pointwise(k_mish, input, into); }
 
 // -- with a second operand ------------------------------------------------------------------------
 
@@ -149,8 +144,7 @@ const PointwiseOp k_glu{.name = "glu",
                                        const Expr p = sigmoid(s.x[1]);
                                        return s.dy * s.x[0] * p * (1.0 - p);
                                      }}};
-Tensor glu(const Tensor& input, int32_t dim) {
-  LIBDL_OBSERVED(glu, input, dim);
+Tensor glu_impl(const Tensor& input, int32_t dim) {
   const char* const op = "glu";
   if (input.ndim() == 0)
     fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", "is 0-d", "at least one dimension");
@@ -172,8 +166,7 @@ const PointwiseOp k_prelu{
     .arguments = {"input", "weight"},
     .partials = {[](const Symbols& s) { return where(step(s.x[0]), s.dy, s.dy * s.x[1]); },
                  [](const Symbols& s) { return where(step(s.x[0]), constant(0), s.dy * s.x[0]); }}};
-Tensor prelu(const Tensor& input, const Tensor& weight) {
-  LIBDL_OBSERVED(prelu, input, weight);
+Tensor prelu_impl(const Tensor& input, const Tensor& weight) {
   const char* const op = "prelu";
   if (!is_floating(input.dtype()))
     fail_argument(LIBDL_ERROR_DTYPE, op, 1, "input", std::string("is ") + name_of(input.dtype()),
@@ -199,9 +192,8 @@ Tensor prelu(const Tensor& input, const Tensor& weight) {
   return named(pointwise(k_prelu, input, along_channels(weight, input.shape())));
 }
 
-Tensor rrelu(const Tensor& input, double lower, double upper, bool training, Generator* generator,
-             Into into) {
-  LIBDL_OBSERVED(rrelu, input, lower, upper, training, generator, into);
+Tensor rrelu_impl(const Tensor& input, double lower, double upper, bool training,
+                  Generator* generator, Into into) {
   const char* const op = "rrelu";
   if (!is_floating(input.dtype()))
     fail_argument(LIBDL_ERROR_DTYPE, op, 1, "input", std::string("is ") + name_of(input.dtype()),

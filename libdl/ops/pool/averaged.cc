@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ops/core/call.h"
 #include "ops/creation/copy.h"
 
 namespace libdl {

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "ops/pool/avg_pool.h"
-
 #include <algorithm>
 #include <cmath>
 
+#include "entries/arithmetic.h"
+#include "entries/bitwise.h"
+#include "entries/comparison.h"
+#include "entries/copy.h"
+#include "entries/nn.h"
+#include "entries/pooling.h"
+#include "entries/reduction.h"
+#include "entries/view.h"
+#include "ops/core/call.h"
 #include "ops/creation/copy.h"
 #include "ops/pointwise/arithmetic.h"
-#include "ops/pointwise/bitwise.h"
-#include "ops/pointwise/comparison.h"
 #include "ops/pool/averaged.h"
-#include "ops/pool/max_pool.h"
-#include "ops/reduction/reduction.h"
 #include "ops/view/view.h"
 
 namespace libdl {
@@ -28,19 +31,16 @@ static Tensor avg_pool(const Pooled& a, const GivenWindows& given, bool count_in
                   {a.op, a.dims, windows_of(a, given), divisor.value_or(0), count_include_pad});
 }
 
-Tensor avg_pool1d(const Tensor& input, Dims kernel_size, std::optional<Dims> stride,
-                  std::optional<Dims> padding, bool ceil_mode, bool count_include_pad) {
-  LIBDL_OBSERVED(avg_pool1d, input, kernel_size, stride, padding, ceil_mode, count_include_pad);
+Tensor avg_pool1d_impl(const Tensor& input, Dims kernel_size, std::optional<Dims> stride,
+                       std::optional<Dims> padding, bool ceil_mode, bool count_include_pad) {
   return avg_pool({"avg_pool1d", 1, input}, {2, kernel_size, stride, padding, {}, ceil_mode},
                   count_include_pad, {});
 }
 
 #define LIBDL_AVG_POOL(name, dims)                                                          \
-  Tensor name(const Tensor& input, Dims kernel_size, std::optional<Dims> stride,            \
-              std::optional<Dims> padding, bool ceil_mode, bool count_include_pad,          \
-              std::optional<int64_t> divisor_override) {                                    \
-    LIBDL_OBSERVED(name, input, kernel_size, stride, padding, ceil_mode, count_include_pad, \
-                   divisor_override);                                                       \
+  Tensor name##_impl(const Tensor& input, Dims kernel_size, std::optional<Dims> stride,     \
+                     std::optional<Dims> padding, bool ceil_mode, bool count_include_pad,   \
+                     std::optional<int64_t> divisor_override) {                             \
     return avg_pool({#name, dims, input}, {2, kernel_size, stride, padding, {}, ceil_mode}, \
                     count_include_pad, divisor_override);                                   \
   }
@@ -72,8 +72,7 @@ static Tensor adaptive_avg_pool(const Pooled& a, Dims output_size) {
 }
 
 #define LIBDL_ADAPTIVE_AVG_POOL(name, dims)                      \
-  Tensor name(const Tensor& input, Dims output_size) {           \
-    LIBDL_OBSERVED(name, input, output_size);                    \
+  Tensor name##_impl(const Tensor& input, Dims output_size) {    \
     return adaptive_avg_pool({#name, dims, input}, output_size); \
   }
 LIBDL_ADAPTIVE_AVG_POOL(adaptive_avg_pool1d, 1)
@@ -134,12 +133,11 @@ static Tensor lp_pool(const Pooled& a, double norm_type, const GivenWindows& giv
   return named(is_floating(own) ? cast(y, own) : y);
 }
 
-#define LIBDL_LP_POOL(name, dims)                                                                  \
-  Tensor name(const Tensor& input, double norm_type, Dims kernel_size, std::optional<Dims> stride, \
-              bool ceil_mode) {                                                                    \
-    LIBDL_OBSERVED(name, input, norm_type, kernel_size, stride, ceil_mode);                        \
-    return lp_pool({#name, dims, input}, norm_type, {3, kernel_size, stride, {}, {}, ceil_mode},   \
-                   max_pool##dims##d);                                                             \
+#define LIBDL_LP_POOL(name, dims)                                                                \
+  Tensor name##_impl(const Tensor& input, double norm_type, Dims kernel_size,                    \
+                     std::optional<Dims> stride, bool ceil_mode) {                               \
+    return lp_pool({#name, dims, input}, norm_type, {3, kernel_size, stride, {}, {}, ceil_mode}, \
+                   max_pool##dims##d);                                                           \
   }
 LIBDL_LP_POOL(lp_pool1d, 1)
 LIBDL_LP_POOL(lp_pool2d, 2)

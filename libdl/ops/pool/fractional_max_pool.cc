@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "entries/arithmetic.h"
+#include "entries/comparison.h"
+#include "entries/copy.h"
+#include "entries/creation.h"
+#include "entries/indexing.h"
+#include "entries/join.h"
+#include "entries/nn.h"
+#include "entries/pooling.h"
+#include "entries/rounding.h"
+#include "entries/view.h"
+#include "ops/core/call.h"
 #include "ops/creation/copy.h"
-#include "ops/creation/creation.h"
-#include "ops/creation/join.h"
-#include "ops/indexing/gather.h"
 #include "ops/pointwise/arithmetic.h"
-#include "ops/pointwise/comparison.h"
-#include "ops/pointwise/rounding.h"
-#include "ops/pool/max_pool.h"
 #include "ops/pool/taken.h"
-#include "ops/view/view.h"
 
 namespace libdl {
 
@@ -132,12 +136,11 @@ static std::tuple<Tensor, Tensor> fractional(Call& call, const Pooled& a, Dims k
   return recorded_with_indices(call, a, std::move(y));
 }
 
-#define LIBDL_FRACTIONAL(name, dims)                                                         \
-  std::tuple<Tensor, Tensor> name(const Tensor& input, Dims kernel_size, Dims output_size,   \
-                                  const Tensor& random_samples) {                            \
-    LIBDL_OBSERVED(name, input, kernel_size, output_size, random_samples);                   \
-    Call call(#name, {}, {&input});                                                          \
-    return fractional(call, {#name, dims, input}, kernel_size, output_size, random_samples); \
+#define LIBDL_FRACTIONAL(name, dims)                                                              \
+  std::tuple<Tensor, Tensor> name##_impl(const Tensor& input, Dims kernel_size, Dims output_size, \
+                                         const Tensor& random_samples) {                          \
+    Call call(#name, {}, {&input});                                                               \
+    return fractional(call, {#name, dims, input}, kernel_size, output_size, random_samples);      \
   }
 LIBDL_FRACTIONAL(fractional_max_pool2d, 2)
 LIBDL_FRACTIONAL(fractional_max_pool3d, 3)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "ops/pool/max_pool.h"
-
 #include <algorithm>
 
+#include "entries/nn.h"
+#include "entries/pooling.h"
+#include "ops/core/call.h"
 #include "ops/pool/taken.h"
 
 namespace libdl {
@@ -55,23 +56,21 @@ static PoolWindows checked(const Pooled& a, Dims kernel_size, std::optional<Dims
   return w;
 }
 
-#define LIBDL_MAX_POOL(name, dims)                                                                 \
-  Tensor name(const Tensor& input, Dims kernel_size, std::optional<Dims> stride,                   \
-              std::optional<Dims> padding, std::optional<Dims> dilation, bool ceil_mode) {         \
-    LIBDL_OBSERVED(name, input, kernel_size, stride, padding, dilation, ceil_mode);                \
-    Call call(#name, {}, {&input});                                                                \
-    const Pooled a{#name, dims, input};                                                            \
-    const PoolWindows w = checked(a, kernel_size, stride, padding, dilation, ceil_mode);           \
-    return recorded(call, a, largest(a, w, of_gradient(call, w)));                                 \
-  }                                                                                                \
-  std::tuple<Tensor, Tensor> name##_with_indices(                                                  \
-      const Tensor& input, Dims kernel_size, std::optional<Dims> stride,                           \
-      std::optional<Dims> padding, std::optional<Dims> dilation, bool ceil_mode) {                 \
-    LIBDL_OBSERVED(name##_with_indices, input, kernel_size, stride, padding, dilation, ceil_mode); \
-    Call call(#name "_with_indices", {}, {&input});                                                \
-    const Pooled a{#name "_with_indices", dims, input};                                            \
-    const PoolWindows w = checked(a, kernel_size, stride, padding, dilation, ceil_mode);           \
-    return recorded_with_indices(call, a, largest(a, w, Dtype::kInt64));                           \
+#define LIBDL_MAX_POOL(name, dims)                                                                \
+  Tensor name##_impl(const Tensor& input, Dims kernel_size, std::optional<Dims> stride,           \
+                     std::optional<Dims> padding, std::optional<Dims> dilation, bool ceil_mode) { \
+    Call call(#name, {}, {&input});                                                               \
+    const Pooled a{#name, dims, input};                                                           \
+    const PoolWindows w = checked(a, kernel_size, stride, padding, dilation, ceil_mode);          \
+    return recorded(call, a, largest(a, w, of_gradient(call, w)));                                \
+  }                                                                                               \
+  std::tuple<Tensor, Tensor> name##_with_indices_impl(                                            \
+      const Tensor& input, Dims kernel_size, std::optional<Dims> stride,                          \
+      std::optional<Dims> padding, std::optional<Dims> dilation, bool ceil_mode) {                \
+    Call call(#name "_with_indices", {}, {&input});                                               \
+    const Pooled a{#name "_with_indices", dims, input};                                           \
+    const PoolWindows w = checked(a, kernel_size, stride, padding, dilation, ceil_mode);          \
+    return recorded_with_indices(call, a, largest(a, w, Dtype::kInt64));                          \
   }
 LIBDL_MAX_POOL(max_pool1d, 1)
 LIBDL_MAX_POOL(max_pool2d, 2)
@@ -80,15 +79,14 @@ LIBDL_MAX_POOL(max_pool3d, 3)
 
 // -- of windows that divide the input -------------------------------------------------------------
 
-#define LIBDL_ADAPTIVE_MAX_POOL(name, dims)                                \
-  std::tuple<Tensor, Tensor> name(const Tensor& input, Dims output_size) { \
-    LIBDL_OBSERVED(name, input, output_size);                              \
-    Call call(#name, {}, {&input});                                        \
-    const Pooled a{#name, dims, input};                                    \
-    check_real(a);                                                         \
-    check_image(a, MayBeEmpty::kFirst);                                    \
-    const PoolWindows w = adaptive_windows(a, output_size);                \
-    return recorded_with_indices(call, a, largest(a, w, Dtype::kInt64));   \
+#define LIBDL_ADAPTIVE_MAX_POOL(name, dims)                                       \
+  std::tuple<Tensor, Tensor> name##_impl(const Tensor& input, Dims output_size) { \
+    Call call(#name, {}, {&input});                                               \
+    const Pooled a{#name, dims, input};                                           \
+    check_real(a);                                                                \
+    check_image(a, MayBeEmpty::kFirst);                                           \
+    const PoolWindows w = adaptive_windows(a, output_size);                       \
+    return recorded_with_indices(call, a, largest(a, w, Dtype::kInt64));          \
   }
 LIBDL_ADAPTIVE_MAX_POOL(adaptive_max_pool1d, 1)
 LIBDL_ADAPTIVE_MAX_POOL(adaptive_max_pool2d, 2)

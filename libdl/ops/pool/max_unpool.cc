@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "entries/copy.h"
+#include "entries/indexing.h"
+#include "entries/pooling.h"
+#include "entries/view.h"
+#include "ops/core/call.h"
 #include "ops/creation/copy.h"
-#include "ops/indexing/gather.h"
-#include "ops/pool/max_pool.h"
 #include "ops/pool/taken.h"
-#include "ops/view/view.h"
 
 namespace libdl {
 
@@ -85,10 +87,9 @@ static Tensor unpool(const Pooled& a, const Tensor& indices, const Unpooled& g) 
 }
 
 #define LIBDL_MAX_UNPOOL(name, dims)                                                           \
-  Tensor name(const Tensor& input, const Tensor& indices, Dims kernel_size,                    \
-              std::optional<Dims> stride, std::optional<Dims> padding,                         \
-              std::optional<Dims> output_size) {                                               \
-    LIBDL_OBSERVED(name, input, indices, kernel_size, stride, padding, output_size);           \
+  Tensor name##_impl(const Tensor& input, const Tensor& indices, Dims kernel_size,             \
+                     std::optional<Dims> stride, std::optional<Dims> padding,                  \
+                     std::optional<Dims> output_size) {                                        \
     return unpool({#name, dims, input}, indices, {kernel_size, stride, padding, output_size}); \
   }
 LIBDL_MAX_UNPOOL(max_unpool1d, 1)

@@ -2,9 +2,11 @@
 
 #include "ops/pool/taken.h"
 
+#include "entries/copy.h"
+#include "entries/indexing.h"
+#include "entries/view.h"
+#include "ops/core/call.h"
 #include "ops/creation/copy.h"
-#include "ops/indexing/gather.h"
-#include "ops/view/view.h"
 
 namespace libdl {
 

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "entries/arithmetic.h"
+#include "entries/comparison.h"
+#include "entries/copy.h"
+#include "entries/creation.h"
+#include "entries/reduction.h"
+#include "entries/view.h"
+#include "ops/core/call.h"
 #include "ops/core/summed.h"
 #include "ops/creation/copy.h"
-#include "ops/creation/creation.h"
 #include "ops/pointwise/arithmetic.h"
-#include "ops/pointwise/comparison.h"
 #include "ops/pointwise/pointwise.h"
 #include "ops/reduction/reduce_plan.h"
-#include "ops/reduction/reduction.h"
-#include "ops/view/view.h"
 
 namespace libdl {
 
@@ -67,20 +70,16 @@ static Tensor extremum(const char* op, const Rule& rule, kernels::Reduction kind
   });
 }
 
-Tensor amax(const Tensor& input, std::optional<Dims> dims, bool keepdim, Into into) {
-  LIBDL_OBSERVED(amax, input, dims, keepdim, into);
+Tensor amax_impl(const Tensor& input, std::optional<Dims> dims, bool keepdim, Into into) {
   return extremum("amax", kMaxRule, kernels::Reduction::kMax, input, dims, keepdim, into);
 }
-Tensor amin(const Tensor& input, std::optional<Dims> dims, bool keepdim, Into into) {
-  LIBDL_OBSERVED(amin, input, dims, keepdim, into);
+Tensor amin_impl(const Tensor& input, std::optional<Dims> dims, bool keepdim, Into into) {
   return extremum("amin", kMinRule, kernels::Reduction::kMin, input, dims, keepdim, into);
 }
-Tensor max(const Tensor& input, Into into) {
-  LIBDL_OBSERVED(max, input, into);
+Tensor max_impl(const Tensor& input, Into into) {
   return extremum("max", kMaxRule, kernels::Reduction::kMax, input, {}, false, into);
 }
-Tensor min(const Tensor& input, Into into) {
-  LIBDL_OBSERVED(min, input, into);
+Tensor min_impl(const Tensor& input, Into into) {
   return extremum("min", kMinRule, kernels::Reduction::kMin, input, {}, false, into);
 }
 
@@ -152,15 +151,13 @@ static std::tuple<Tensor, Tensor> extremum_dim(const char* op, const Rule& rule,
   return {values, indices};
 }
 
-std::tuple<Tensor, Tensor> max_dim(const Tensor& input, int32_t dim, bool keepdim, Into values_into,
-                                   Into indices_into) {
-  LIBDL_OBSERVED(max_dim, input, dim, keepdim, values_into, indices_into);
+std::tuple<Tensor, Tensor> max_dim_impl(const Tensor& input, int32_t dim, bool keepdim,
+                                        Into values_into, Into indices_into) {
   return extremum_dim("max", kMaxDim, kernels::Reduction::kMaxIndex, input, dim, keepdim,
                       values_into, indices_into);
 }
-std::tuple<Tensor, Tensor> min_dim(const Tensor& input, int32_t dim, bool keepdim, Into values_into,
-                                   Into indices_into) {
-  LIBDL_OBSERVED(min_dim, input, dim, keepdim, values_into, indices_into);
+std::tuple<Tensor, Tensor> min_dim_impl(const Tensor& input, int32_t dim, bool keepdim,
+                                        Into values_into, Into indices_into) {
   return extremum_dim("min", kMinDim, kernels::Reduction::kMinIndex, input, dim, keepdim,
                       values_into, indices_into);
 }
@@ -179,12 +176,10 @@ static Tensor position(const char* op, kernels::Reduction kind, const Tensor& in
   if (into) call.check_places(y.shape(), y.device());
   return call.done(std::move(y));
 }
-Tensor argmax(const Tensor& input, std::optional<int64_t> dim, bool keepdim, Into into) {
-  LIBDL_OBSERVED(argmax, input, dim, keepdim, into);
+Tensor argmax_impl(const Tensor& input, std::optional<int64_t> dim, bool keepdim, Into into) {
   return position("argmax", kernels::Reduction::kArgmax, input, dim, keepdim, into);
 }
-Tensor argmin(const Tensor& input, std::optional<int64_t> dim, bool keepdim, Into into) {
-  LIBDL_OBSERVED(argmin, input, dim, keepdim, into);
+Tensor argmin_impl(const Tensor& input, std::optional<int64_t> dim, bool keepdim, Into into) {
   return position("argmin", kernels::Reduction::kArgmin, input, dim, keepdim, into);
 }
 

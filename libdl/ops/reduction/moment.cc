@@ -2,17 +2,21 @@
 
 #include <cmath>
 
+#include "entries/arithmetic.h"
+#include "entries/bitwise.h"
+#include "entries/comparison.h"
+#include "entries/copy.h"
+#include "entries/exponential.h"
+#include "entries/reduction.h"
+#include "entries/special.h"
+#include "entries/view.h"
+#include "ops/core/call.h"
 #include "ops/core/summed.h"
 #include "ops/creation/copy.h"
 #include "ops/pointwise/arithmetic.h"
-#include "ops/pointwise/bitwise.h"
-#include "ops/pointwise/comparison.h"
-#include "ops/pointwise/exponential.h"
 #include "ops/pointwise/pointwise.h"
 #include "ops/reduction/reduce_plan.h"
 #include "ops/reduction/reduction.h"
-#include "ops/special/special.h"
-#include "ops/view/view.h"
 #include "runtime/float_environment.h"
 
 namespace libdl {
@@ -118,14 +122,12 @@ static Tensor spread(const char* op, const Tensor& input, std::optional<Dims> di
               : call.done(y, kVar, of_gradient, {saves_input(input, 0)}, jvp);
 }
 
-Tensor var(const Tensor& input, std::optional<Dims> dims, const Tensor* correction, bool keepdim,
-           Into into) {
-  LIBDL_OBSERVED(var, input, dims, correction, keepdim, into);
+Tensor var_impl(const Tensor& input, std::optional<Dims> dims, const Tensor* correction,
+                bool keepdim, Into into) {
   return spread("var", input, dims, correction, keepdim, false, into);
 }
-Tensor std(const Tensor& input, std::optional<Dims> dims, const Tensor* correction, bool keepdim,
-           Into into) {
-  LIBDL_OBSERVED(std, input, dims, correction, keepdim, into);
+Tensor std_impl(const Tensor& input, std::optional<Dims> dims, const Tensor* correction,
+                bool keepdim, Into into) {
   return spread("std", input, dims, correction, keepdim, true, into);
 }
 
@@ -185,9 +187,8 @@ static void norm_vjp(Backward& b) {
 }
 static const Rule kNorm{.name = "norm", .vjp = norm_vjp, .takes_batch = true};
 
-Tensor norm(const Tensor& input, const Tensor* p, std::optional<Dims> dims, bool keepdim,
-            Dtype dtype, Into into) {
-  LIBDL_OBSERVED(norm, input, p, dims, keepdim, dtype, into);
+Tensor norm_impl(const Tensor& input, const Tensor* p, std::optional<Dims> dims, bool keepdim,
+                 Dtype dtype, Into into) {
   const char* const op = "norm";
   if (p && (p->ndim() != 0 || p->is_complex()))
     fail_argument(LIBDL_ERROR_VALUE, op, 2, "p", "is no real number", "a number");
@@ -248,8 +249,7 @@ static Tensor logsumexp_complex(const Tensor& x, const ReducedDims& r, bool keep
   return reshape(y, r.result_shape(keepdim));
 }
 
-Tensor logsumexp(const Tensor& input, std::optional<Dims> dims, bool keepdim, Into into) {
-  LIBDL_OBSERVED(logsumexp, input, dims, keepdim, into);
+Tensor logsumexp_impl(const Tensor& input, std::optional<Dims> dims, bool keepdim, Into into) {
   const Tensor x =
       cast(input, term_dtype(is_inexact(input.dtype()) ? input.dtype() : default_dtype(), into));
   Call call("logsumexp", into, {&x});

@@ -2,10 +2,12 @@
 
 #include "ops/reduction/reduce_plan.h"
 
+#include "entries/copy.h"
+#include "entries/view.h"
 #include "kernels/reduction_order.h"
+#include "ops/core/call.h"
 #include "ops/core/launch.h"
 #include "ops/creation/copy.h"
-#include "ops/view/view.h"
 #include "tensor/forms.h"
 #include "tensor/memory_order.h"
 

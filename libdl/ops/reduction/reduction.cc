@@ -5,14 +5,18 @@
 #include <algorithm>
 #include <cmath>
 
+#include "entries/arithmetic.h"
+#include "entries/comparison.h"
+#include "entries/copy.h"
+#include "entries/join.h"
+#include "entries/reduction.h"
+#include "entries/view.h"
+#include "ops/core/call.h"
 #include "ops/core/summed.h"
 #include "ops/creation/copy.h"
-#include "ops/creation/join.h"
 #include "ops/pointwise/arithmetic.h"
-#include "ops/pointwise/comparison.h"
 #include "ops/pointwise/pointwise.h"
 #include "ops/reduction/reduce_plan.h"
-#include "ops/view/view.h"
 
 namespace libdl {
 
@@ -38,8 +42,8 @@ static Dtype sum_dtype(const Tensor& x, Dtype dtype, Into into) {
   return term_dtype(is_inexact(x.dtype()) ? x.dtype() : Dtype::kInt64, into);
 }
 
-Tensor sum(const Tensor& input, std::optional<Dims> dims, bool keepdim, Dtype dtype, Into into) {
-  LIBDL_OBSERVED(sum, input, dims, keepdim, dtype, into);
+Tensor sum_impl(const Tensor& input, std::optional<Dims> dims, bool keepdim, Dtype dtype,
+                Into into) {
   Call call("sum", into, {&input});
   const ReducedDims r(input.shape(), call.axes(2, "dims", dims, input.ndim()));
   const Dtype type = sum_dtype(input, dtype, into);
@@ -101,8 +105,8 @@ static bool is_infinite_anywhere(const Tensor& sum) {
 }
 
 // The 16-bit types are summed as float32, where the sum cannot overflow.
-Tensor mean(const Tensor& input, std::optional<Dims> dims, bool keepdim, Dtype dtype, Into into) {
-  LIBDL_OBSERVED(mean, input, dims, keepdim, dtype, into);
+Tensor mean_impl(const Tensor& input, std::optional<Dims> dims, bool keepdim, Dtype dtype,
+                 Into into) {
   const Dtype own = dtype == Dtype::kNone ? input.dtype() : dtype;
   if (!is_inexact(own))
     fail_argument(LIBDL_ERROR_DTYPE, "mean", 1, "input", std::string("is ") + name_of(own),
@@ -186,8 +190,8 @@ static void prod_vjp(Backward& b) {
 }
 static const Rule kProd{"prod", prod_vjp};
 
-Tensor prod(const Tensor& input, std::optional<int64_t> dim, bool keepdim, Dtype dtype, Into into) {
-  LIBDL_OBSERVED(prod, input, dim, keepdim, dtype, into);
+Tensor prod_impl(const Tensor& input, std::optional<int64_t> dim, bool keepdim, Dtype dtype,
+                 Into into) {
   const Dtype type = sum_dtype(input, dtype, into);
   const Tensor x = cast(input, type);  // recorded, so that the rule sees the computed dtype
   Call call("prod", into, {&x});
@@ -212,17 +216,14 @@ static Tensor truth(const char* op, kernels::Reduction kind, const Tensor& input
   const ReducedDims r(input.shape(), call.axes(2, "dims", dims, input.ndim()));
   return call.done(reduce(kind, input, r, keepdim, Dtype::kBool));
 }
-Tensor all(const Tensor& input, std::optional<Dims> dims, bool keepdim, Into into) {
-  LIBDL_OBSERVED(all, input, dims, keepdim, into);
+Tensor all_impl(const Tensor& input, std::optional<Dims> dims, bool keepdim, Into into) {
   return truth("all", kernels::Reduction::kAll, input, dims, keepdim, into);
 }
-Tensor any(const Tensor& input, std::optional<Dims> dims, bool keepdim, Into into) {
-  LIBDL_OBSERVED(any, input, dims, keepdim, into);
+Tensor any_impl(const Tensor& input, std::optional<Dims> dims, bool keepdim, Into into) {
   return truth("any", kernels::Reduction::kAny, input, dims, keepdim, into);
 }
 
-Tensor count_nonzero(const Tensor& input, std::optional<Dims> dims) {
-  LIBDL_OBSERVED(count_nonzero, input, dims);
+Tensor count_nonzero_impl(const Tensor& input, std::optional<Dims> dims) {
   Call call("count_nonzero", {}, {});
   const ReducedDims r(input.shape(), call.axes(2, "dims", dims, input.ndim()));
   return call.done(reduce(kernels::Reduction::kCount, input, r, false, Dtype::kInt64));

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "entries/arithmetic.h"
+#include "entries/copy.h"
+#include "entries/indexing.h"
+#include "entries/join.h"
+#include "entries/reduction.h"
+#include "entries/view.h"
+#include "ops/core/call.h"
 #include "ops/core/launch.h"
 #include "ops/core/summed.h"
 #include "ops/creation/copy.h"
-#include "ops/creation/join.h"
-#include "ops/indexing/gather.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/reduction/reduction.h"
-#include "ops/view/view.h"
 
 namespace libdl {
 
@@ -49,8 +53,7 @@ static void cumsum_vjp(Backward& b) {
 }
 static const Rule kCumsum{.name = "cumsum", .vjp = cumsum_vjp, .takes_batch = true};
 
-Tensor cumsum(const Tensor& input, int32_t dim, Dtype dtype, Into into) {
-  LIBDL_OBSERVED(cumsum, input, dim, dtype, into);
+Tensor cumsum_impl(const Tensor& input, int32_t dim, Dtype dtype, Into into) {
   const Tensor x = cast(input, scan_dtype(input, dtype, into));
   Call call("cumsum", into, {&x});
   const int32_t at = call.axis(2, "dim", dim, x.ndim());
@@ -88,8 +91,7 @@ static void cumprod_vjp(Backward& b) {
 }
 static const Rule kCumprod{"cumprod", cumprod_vjp};
 
-Tensor cumprod(const Tensor& input, int32_t dim, Dtype dtype, Into into) {
-  LIBDL_OBSERVED(cumprod, input, dim, dtype, into);
+Tensor cumprod_impl(const Tensor& input, int32_t dim, Dtype dtype, Into into) {
   const Tensor x = cast(input, scan_dtype(input, dtype, into));
   Call call("cumprod", into, {&x});
   const int32_t at = call.axis(2, "dim", dim, x.ndim());
@@ -157,14 +159,12 @@ static std::tuple<Tensor, Tensor> running_extremum(const Rule& rule, kernels::Sc
   return {std::move(values), second.done(std::move(places))};
 }
 
-std::tuple<Tensor, Tensor> cummax(const Tensor& input, int32_t dim, Into values_into,
-                                  Into indices_into) {
-  LIBDL_OBSERVED(cummax, input, dim, values_into, indices_into);
+std::tuple<Tensor, Tensor> cummax_impl(const Tensor& input, int32_t dim, Into values_into,
+                                       Into indices_into) {
   return running_extremum(kCummax, kernels::Scan::kMax, input, dim, values_into, indices_into);
 }
-std::tuple<Tensor, Tensor> cummin(const Tensor& input, int32_t dim, Into values_into,
-                                  Into indices_into) {
-  LIBDL_OBSERVED(cummin, input, dim, values_into, indices_into);
+std::tuple<Tensor, Tensor> cummin_impl(const Tensor& input, int32_t dim, Into values_into,
+                                       Into indices_into) {
   return running_extremum(kCummin, kernels::Scan::kMin, input, dim, values_into, indices_into);
 }
 

@@ -2,8 +2,9 @@
 
 // A single step, of one layer.
 
+#include "entries/rnn.h"
+#include "ops/core/call.h"
 #include "ops/rnn/layer.h"
-#include "ops/rnn/rnn.h"
 
 namespace libdl {
 
@@ -72,9 +73,9 @@ static RnnStates step(const CellCall& c) {
   return rnn_layer(layer, {c.input, c.hx[0], c.hx.size() == 2 ? c.hx[1] : Tensor()}, w);
 }
 
-std::tuple<Tensor, Tensor> lstm_cell(const Tensor& input, TensorSpan hx, const Tensor& w_ih,
-                                     const Tensor& w_hh, const Tensor* b_ih, const Tensor* b_hh) {
-  LIBDL_OBSERVED(lstm_cell, input, hx, w_ih, w_hh, b_ih, b_hh);
+std::tuple<Tensor, Tensor> lstm_cell_impl(const Tensor& input, TensorSpan hx, const Tensor& w_ih,
+                                          const Tensor& w_hh, const Tensor* b_ih,
+                                          const Tensor* b_hh) {
   static const Rule kRule{"lstm_cell", rnn_layer_vjp};
   const CellCall c{kRule, RnnCell::kLstm, input, hx, w_ih, w_hh, b_ih, b_hh};
   if (hx.size() != 2)
@@ -84,12 +85,11 @@ std::tuple<Tensor, Tensor> lstm_cell(const Tensor& input, TensorSpan hx, const T
   return {std::move(out.y), std::move(out.c)};
 }
 
-#define LIBDL_CELL(name, cell)                                                               \
-  Tensor name(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh, \
-              const Tensor* b_ih, const Tensor* b_hh) {                                      \
-    LIBDL_OBSERVED(name, input, hx, w_ih, w_hh, b_ih, b_hh);                                 \
-    static const Rule kRule{#name, rnn_layer_vjp};                                           \
-    return step({kRule, cell, input, {&hx, 1}, w_ih, w_hh, b_ih, b_hh}).y;                   \
+#define LIBDL_CELL(name, cell)                                                     \
+  Tensor name##_impl(const Tensor& input, const Tensor& hx, const Tensor& w_ih,    \
+                     const Tensor& w_hh, const Tensor* b_ih, const Tensor* b_hh) { \
+    static const Rule kRule{#name, rnn_layer_vjp};                                 \
+    return step({kRule, cell, input, {&hx, 1}, w_ih, w_hh, b_ih, b_hh}).y;         \
   }
 LIBDL_CELL(gru_cell, RnnCell::kGru)
 LIBDL_CELL(rnn_tanh_cell, RnnCell::kTanh)

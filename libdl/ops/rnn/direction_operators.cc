@@ -4,13 +4,16 @@
 
 #include <libdl/op.h>
 
-#include "ops/creation/join.h"
-#include "ops/linalg/linalg.h"
-#include "ops/pointwise/activation.h"
+#include "entries/activation.h"
+#include "entries/arithmetic.h"
+#include "entries/comparison.h"
+#include "entries/join.h"
+#include "entries/linalg.h"
+#include "entries/nn.h"
+#include "entries/view.h"
+#include "ops/core/call.h"
 #include "ops/pointwise/arithmetic.h"
-#include "ops/pointwise/comparison.h"
 #include "ops/rnn/direction.h"
-#include "ops/view/view.h"
 
 namespace libdl {
 

@@ -3,6 +3,8 @@
 // A direction in steps: a product for the inputs of all steps beforehand, then for each step the
 // product of the hidden state, added to it, and one kernel.
 
+#include "entries/arithmetic.h"
+#include "entries/copy.h"
 #include "ops/core/launch.h"
 #include "ops/creation/copy.h"
 #include "ops/linalg/product.h"

@@ -4,14 +4,16 @@
 
 #include <algorithm>
 
+#include "entries/copy.h"
+#include "entries/join.h"
+#include "entries/linalg.h"
+#include "entries/reduction.h"
+#include "entries/view.h"
+#include "ops/core/call.h"
 #include "ops/creation/copy.h"
-#include "ops/creation/join.h"
-#include "ops/linalg/linalg.h"
 #include "ops/linalg/product.h"
 #include "ops/pointwise/arithmetic.h"
-#include "ops/reduction/reduction.h"
 #include "ops/rnn/direction.h"
-#include "ops/view/view.h"
 
 namespace libdl {
 

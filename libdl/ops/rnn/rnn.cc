@@ -6,10 +6,14 @@
 
 #include <algorithm>
 
+#include "entries/copy.h"
+#include "entries/join.h"
+#include "entries/nn.h"
+#include "entries/rnn.h"
+#include "entries/view.h"
+#include "ops/core/call.h"
 #include "ops/creation/copy.h"
 #include "ops/creation/draw.h"
-#include "ops/creation/join.h"
-#include "ops/nn/dropout.h"
 #include "ops/rnn/layer.h"
 #include "ops/view/view.h"
 
@@ -243,11 +247,9 @@ static void check_two_states(const Network& n, TensorSpan hx) {
           "two: the hidden and the cell state");
 }
 
-LstmResult lstm(const Tensor& input, TensorSpan hx, TensorSpan params, bool has_biases,
-                int64_t num_layers, double dropout, bool train, bool bidirectional,
-                bool batch_first) {
-  LIBDL_OBSERVED(lstm, input, hx, params, has_biases, num_layers, dropout, train, bidirectional,
-                 batch_first);
+LstmResult lstm_impl(const Tensor& input, TensorSpan hx, TensorSpan params, bool has_biases,
+                     int64_t num_layers, double dropout, bool train, bool bidirectional,
+                     bool batch_first) {
   static const Rule kRule{"lstm", rnn_layer_vjp};
   const Network n{kRule,   RnnCell::kLstm, params,        has_biases, num_layers,
                   dropout, train,          bidirectional, 2};
@@ -256,11 +258,9 @@ LstmResult lstm(const Tensor& input, TensorSpan hx, TensorSpan params, bool has_
   return {out.y, out.h, out.c};
 }
 
-LstmResult lstm_packed(const Tensor& data, Dims batch_sizes, TensorSpan hx, TensorSpan params,
-                       bool has_biases, int64_t num_layers, double dropout, bool train,
-                       bool bidirectional) {
-  LIBDL_OBSERVED(lstm_packed, data, batch_sizes, hx, params, has_biases, num_layers, dropout, train,
-                 bidirectional);
+LstmResult lstm_packed_impl(const Tensor& data, Dims batch_sizes, TensorSpan hx, TensorSpan params,
+                            bool has_biases, int64_t num_layers, double dropout, bool train,
+                            bool bidirectional) {
   static const Rule kRule{"lstm_packed", rnn_layer_vjp};
   const Network n{kRule,   RnnCell::kLstm, params,        has_biases, num_layers,
                   dropout, train,          bidirectional, 3};
@@ -271,22 +271,18 @@ LstmResult lstm_packed(const Tensor& data, Dims batch_sizes, TensorSpan hx, Tens
 
 // The networks without a cell state.
 #define LIBDL_RNN(name, cell)                                                                      \
-  RnnResult name(const Tensor& input, const Tensor& hx, TensorSpan params, bool has_biases,        \
-                 int64_t num_layers, double dropout, bool train, bool bidirectional,               \
-                 bool batch_first) {                                                               \
-    LIBDL_OBSERVED(name, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, \
-                   batch_first);                                                                   \
+  RnnResult name##_impl(const Tensor& input, const Tensor& hx, TensorSpan params, bool has_biases, \
+                        int64_t num_layers, double dropout, bool train, bool bidirectional,        \
+                        bool batch_first) {                                                        \
     static const Rule kRule{#name, rnn_layer_vjp};                                                 \
     const Network n{                                                                               \
         kRule, cell, params, has_biases, num_layers, dropout, train, bidirectional, 2};            \
     const RnnStates out = over_sequences(n, input, {&hx, 1}, batch_first);                         \
     return {out.y, out.h};                                                                         \
   }                                                                                                \
-  RnnResult name##_packed(const Tensor& data, Dims batch_sizes, const Tensor& hx,                  \
-                          TensorSpan params, bool has_biases, int64_t num_layers, double dropout,  \
-                          bool train, bool bidirectional) {                                        \
-    LIBDL_OBSERVED(name##_packed, data, batch_sizes, hx, params, has_biases, num_layers, dropout,  \
-                   train, bidirectional);                                                          \
+  RnnResult name##_packed_impl(const Tensor& data, Dims batch_sizes, const Tensor& hx,             \
+                               TensorSpan params, bool has_biases, int64_t num_layers,             \
+                               double dropout, bool train, bool bidirectional) {                   \
     static const Rule kRule{#name "_packed", rnn_layer_vjp};                                       \
     const Network n{                                                                               \
         kRule, cell, params, has_biases, num_layers, dropout, train, bidirectional, 3};            \

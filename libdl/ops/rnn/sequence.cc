@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "ops/creation/join.h"
-#include "ops/view/view.h"
+#include "entries/join.h"
+#include "entries/view.h"
 
 namespace libdl {
 

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "ops/sampling/sampling.h"
-
 #include <algorithm>
 #include <numeric>
 
 #include "device/meta.h"
+#include "entries/sampling.h"
+#include "entries/view.h"
 #include "kernels/samplers.h"
+#include "ops/core/call.h"
 #include "ops/core/operand.h"
 #include "ops/creation/draw.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/pointwise/pointwise.h"
 #include "ops/sampling/each.h"
-#include "ops/view/view.h"
 #include "tensor/memory_order.h"
 
 namespace libdl {
@@ -63,8 +63,7 @@ static void no_slope(Backward& b) {
 
 static const Rule kPoisson{"poisson", no_slope}, kBinomial{"binomial", no_slope};
 
-Tensor poisson(const Tensor& input, Generator* generator) {
-  LIBDL_OBSERVED(poisson, input, generator);
+Tensor poisson_impl(const Tensor& input, Generator* generator) {
   Call call("poisson", {}, {&input});
   check_floating("poisson", {input, 1, "input"});
   Tensor held;
@@ -83,8 +82,7 @@ Tensor poisson(const Tensor& input, Generator* generator) {
   return made;
 }
 
-Tensor binomial(const Tensor& count, const Tensor& prob, Generator* generator) {
-  LIBDL_OBSERVED(binomial, count, prob, generator);
+Tensor binomial_impl(const Tensor& count, const Tensor& prob, Generator* generator) {
   const char* const op = "binomial";
   static constexpr const char* kNames[] = {"count", "prob"};
   const Tensor* const operands[] = {&count, &prob};
@@ -202,15 +200,13 @@ static Tensor gamma_numbers(const GammaNumbers& how, const Rule& rule, const Ten
   return made;
 }
 
-Tensor standard_gamma(const Tensor& input, Generator* generator) {
-  LIBDL_OBSERVED(standard_gamma, input, generator);
+Tensor standard_gamma_impl(const Tensor& input, Generator* generator) {
   static constexpr GammaNumbers kHow{"standard_gamma", kernels::draw_gamma, slope_of_number,
                                      least_of};
   return gamma_numbers(kHow, kStandardGamma, input, generator);
 }
 
-Tensor standard_log_gamma(const Tensor& input, Generator* generator) {
-  LIBDL_OBSERVED(standard_log_gamma, input, generator);
+Tensor standard_log_gamma_impl(const Tensor& input, Generator* generator) {
   static constexpr GammaNumbers kHow{"standard_log_gamma", kernels::draw_log_gamma,
                                      kernels::log_gamma_slope, lowest_of};
   return gamma_numbers(kHow, kStandardLogGamma, input, generator);
@@ -256,9 +252,8 @@ static void check_weights(const char* op, const double* row, int64_t n, int64_t 
         "at most the number of positive weights, " + std::to_string(positive) + ", or replacement");
 }
 
-Tensor multinomial(const Tensor& input, int64_t num_samples, bool replacement,
-                   Generator* generator) {
-  LIBDL_OBSERVED(multinomial, input, num_samples, replacement, generator);
+Tensor multinomial_impl(const Tensor& input, int64_t num_samples, bool replacement,
+                        Generator* generator) {
   const char* const op = "multinomial";
   Call call(op, {}, std::span<const Tensor* const>());
   check_floating(op, {input, 1, "input"});
@@ -330,15 +325,13 @@ static void check_positive(const char* op, int argument, const char* name, doubl
     fail_argument(LIBDL_ERROR_VALUE, op, argument, name, "is " + std::to_string(x), "above 0");
 }
 
-Tensor exponential(double lambd, Generator* generator, Into into) {
-  LIBDL_OBSERVED(exponential, lambd, generator, into);
+Tensor exponential_impl(double lambd, Generator* generator, Into into) {
   check_positive("exponential_", 1, "lambd", lambd);
   return redrawn(kExponential, generator, into,
                  [=](ElementDraws& d) { return kernels::draw_exponential(d, lambd); });
 }
 
-Tensor geometric(double p, Generator* generator, Into into) {
-  LIBDL_OBSERVED(geometric, p, generator, into);
+Tensor geometric_impl(double p, Generator* generator, Into into) {
   if (!(p > 0 && p < 1))
     fail_argument(LIBDL_ERROR_VALUE, "geometric_", 1, "p", "is " + std::to_string(p),
                   "above 0 and below 1");
@@ -346,16 +339,14 @@ Tensor geometric(double p, Generator* generator, Into into) {
                  [=](ElementDraws& d) { return kernels::draw_geometric(d, p); });
 }
 
-Tensor cauchy(double median, double sigma, Generator* generator, Into into) {
-  LIBDL_OBSERVED(cauchy, median, sigma, generator, into);
+Tensor cauchy_impl(double median, double sigma, Generator* generator, Into into) {
   check_positive("cauchy_", 2, "sigma", sigma);
   return redrawn(kCauchy, generator, into, [=](ElementDraws& d) {
     return median + sigma * std::tan(std::numbers::pi * (d.unit() - 0.5));
   });
 }
 
-Tensor log_normal(double mean, double std, Generator* generator, Into into) {
-  LIBDL_OBSERVED(log_normal, mean, std, generator, into);
+Tensor log_normal_impl(double mean, double std, Generator* generator, Into into) {
   check_positive("log_normal_", 2, "std", std);
   return redrawn(kLogNormal, generator, into,
                  [=](ElementDraws& d) { return ::exp(mean + std * d.normal()); });

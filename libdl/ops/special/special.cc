@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "ops/special/special.h"
-
 #include <algorithm>
 #include <limits>
 
+#include "entries/activation.h"
+#include "entries/arithmetic.h"
+#include "entries/bitwise.h"
+#include "entries/comparison.h"
+#include "entries/copy.h"
+#include "entries/exponential.h"
+#include "entries/special.h"
+#include "entries/view.h"
 #include "kernels/special.h"
+#include "ops/core/call.h"
 #include "ops/core/launch.h"
 #include "ops/core/operand.h"
 #include "ops/core/plan.h"
 #include "ops/creation/copy.h"
-#include "ops/pointwise/activation.h"
 #include "ops/pointwise/arithmetic.h"
-#include "ops/pointwise/bitwise.h"
-#include "ops/pointwise/comparison.h"
-#include "ops/pointwise/exponential.h"
 #include "ops/pointwise/pointwise.h"
-#include "ops/view/view.h"
 #include "tensor/memory_order.h"
 
 namespace libdl {
@@ -87,8 +89,7 @@ static Tensor special(const SpecialOp& op, const Rule& rule, const Tensor& input
   static const SpecialOp special_##op{                                                         \
       #op, Special::op, [](const Tensor& x) -> Tensor { return slope; }, of_result, in_plane}; \
   static const Rule rule_##op{#op, special_vjp};                                               \
-  Tensor op(const Tensor& input, Into into) {                                                  \
-    LIBDL_OBSERVED(op, input, into);                                                           \
+  Tensor op##_impl(const Tensor& input, Into into) {                                           \
     return special(special_##op, rule_##op, input, into);                                      \
   }
 #define LIBDL_REAL(op, slope) LIBDL_SPECIAL(op, false, false, slope)
@@ -158,8 +159,7 @@ static void polygamma_vjp(Backward& b) {
 }
 static const Rule kPolygamma{"polygamma", polygamma_vjp};
 
-Tensor polygamma(int64_t n, const Tensor& input, Into into) {
-  LIBDL_OBSERVED(polygamma, n, input, into);
+Tensor polygamma_impl(int64_t n, const Tensor& input, Into into) {
   const char* const op = "polygamma";
   if (n < 0) fail_argument(LIBDL_ERROR_VALUE, op, 1, "n", "is " + std::to_string(n), "0 or more");
   refuse_complex(op, {input, 2, "input"});
@@ -226,11 +226,10 @@ static Tensor pair(const PairOp& op, const Rule& rule, const Tensor& input, cons
       {[](const Tensor& x, const Tensor& y) -> Tensor { return by_first; },    \
        [](const Tensor& x, const Tensor& y) -> Tensor { return by_second; }}}; \
   static const Rule rule_##op{#op, pair_vjp};
-#define LIBDL_PAIR(op, by_first, by_second)                        \
-  LIBDL_PAIR_RULE(op, by_first, by_second)                         \
-  Tensor op(const Tensor& input, const Tensor& other, Into into) { \
-    LIBDL_OBSERVED(op, input, other, into);                        \
-    return pair(pair_##op, rule_##op, input, other, into);         \
+#define LIBDL_PAIR(op, by_first, by_second)                               \
+  LIBDL_PAIR_RULE(op, by_first, by_second)                                \
+  Tensor op##_impl(const Tensor& input, const Tensor& other, Into into) { \
+    return pair(pair_##op, rule_##op, input, other, into);                \
   }
 
 // x / (x^2 + y^2), without squares, which may overflow or vanish; 0 at the origin, as in PyTorch.
@@ -279,8 +278,7 @@ static Tensor logaddexp_in_plane(const Tensor& input, const Tensor& other, Into 
 }
 
 LIBDL_PAIR_RULE(logaddexp, sigmoid(x - y), sigmoid(y - x))
-Tensor logaddexp(const Tensor& input, const Tensor& other, Into into) {
-  LIBDL_OBSERVED(logaddexp, input, other, into);
+Tensor logaddexp_impl(const Tensor& input, const Tensor& other, Into into) {
   if (input.is_complex() || other.is_complex()) return logaddexp_in_plane(input, other, into);
   return pair(pair_logaddexp, rule_logaddexp, input, other, into);
 }

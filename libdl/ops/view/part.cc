@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Views of a part of the elements.
-#include "ops/view/view.h"
-
 #include <algorithm>
 
+#include "entries/copy.h"
+#include "entries/view.h"
+#include "ops/core/call.h"
 #include "ops/creation/copy.h"
+#include "ops/view/view.h"
 #include "ops/view/view_rule.h"
 
 namespace libdl {
 
-Tensor select(const Tensor& input, int32_t dim, int64_t index) {
-  LIBDL_OBSERVED(select, input, dim, index);
+Tensor select_impl(const Tensor& input, int32_t dim, int64_t index) {
   require_dim("select", input);
   const int at = checked_axis("select", 2, "dim", dim, input.ndim());
   const int64_t n = input.size(at);
@@ -51,8 +52,7 @@ static Tensor sliced(const char* op, const Tensor& input, int at, int64_t start,
   return y;
 }
 
-Tensor narrow(const Tensor& input, int32_t dim, int64_t start, int64_t length) {
-  LIBDL_OBSERVED(narrow, input, dim, start, length);
+Tensor narrow_impl(const Tensor& input, int32_t dim, int64_t start, int64_t length) {
   require_dim("narrow", input);
   const int at = checked_axis("narrow", 2, "dim", dim, input.ndim());
   const int64_t n = input.size(at);
@@ -66,9 +66,8 @@ Tensor narrow(const Tensor& input, int32_t dim, int64_t start, int64_t length) {
   return sliced("narrow", input, at, start, length, 1);
 }
 
-Tensor slice(const Tensor& input, int32_t dim, std::optional<int64_t> start,
-             std::optional<int64_t> end, int64_t step) {
-  LIBDL_OBSERVED(slice, input, dim, start, end, step);
+Tensor slice_impl(const Tensor& input, int32_t dim, std::optional<int64_t> start,
+                  std::optional<int64_t> end, int64_t step) {
   require_dim("slice", input);
   const int at = checked_axis("slice", 2, "dim", dim, input.ndim());
   if (step <= 0)
@@ -81,8 +80,7 @@ Tensor slice(const Tensor& input, int32_t dim, std::optional<int64_t> start,
   return sliced("slice", input, at, first, last == first ? 0 : (last - first - 1) / step + 1, step);
 }
 
-Tensor diagonal(const Tensor& input, int64_t offset, int32_t dim1, int32_t dim2) {
-  LIBDL_OBSERVED(diagonal, input, offset, dim1, dim2);
+Tensor diagonal_impl(const Tensor& input, int64_t offset, int32_t dim1, int32_t dim2) {
   const int a = checked_axis("diagonal", 3, "dim1", dim1, input.ndim());
   const int b = checked_axis("diagonal", 4, "dim2", dim2, input.ndim());
   if (a == b || input.ndim() < 2)
@@ -124,8 +122,7 @@ Geometry unfolded(const Geometry& from, int at, int64_t size, int64_t step) {
   return to;
 }
 
-Tensor unfold(const Tensor& input, int32_t dimension, int64_t size, int64_t step) {
-  LIBDL_OBSERVED(unfold, input, dimension, size, step);
+Tensor unfold_impl(const Tensor& input, int32_t dimension, int64_t size, int64_t step) {
   const int at = checked_axis("unfold", 2, "dimension", dimension, input.ndim());
   const int64_t n = input.ndim() ? input.size(at) : 1;
   if (size < 0 || size > n)
@@ -144,9 +141,8 @@ Tensor unfold(const Tensor& input, int32_t dimension, int64_t size, int64_t step
   return make_view("unfold", input, to, call);
 }
 
-Tensor as_strided(const Tensor& input, Dims shape, Dims stride,
-                  std::optional<int64_t> storage_offset) {
-  LIBDL_OBSERVED(as_strided, input, shape, stride, storage_offset);
+Tensor as_strided_impl(const Tensor& input, Dims shape, Dims stride,
+                       std::optional<int64_t> storage_offset) {
   if (shape.size() != stride.size())
     fail_argument(LIBDL_ERROR_SHAPE, "as_strided", 3, "stride",
                   "has " + std::to_string(stride.size()) + " entries",

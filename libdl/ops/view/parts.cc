@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Views of all elements, in several parts.
-#include "ops/view/view.h"
-
 #include <algorithm>
 
+#include "entries/copy.h"
+#include "entries/join.h"
+#include "entries/view.h"
 #include "memory/host_source.h"
+#include "ops/core/call.h"
 #include "ops/creation/copy.h"
-#include "ops/creation/join.h"
 #include "ops/view/view_rule.h"
 
 namespace libdl {
@@ -106,8 +107,7 @@ std::vector<Tensor> Parts::recorded() {
 }
 }  // namespace
 
-std::vector<Tensor> split_with_sizes(const Tensor& input, Dims split_sizes, int32_t dim) {
-  LIBDL_OBSERVED(split_with_sizes, input, split_sizes, dim);
+std::vector<Tensor> split_with_sizes_impl(const Tensor& input, Dims split_sizes, int32_t dim) {
   require_dim("split_with_sizes", input);
   const int at = checked_axis("split_with_sizes", 3, "dim", dim, input.ndim());
   int64_t rest = input.size(at);
@@ -125,8 +125,7 @@ std::vector<Tensor> split_with_sizes(const Tensor& input, Dims split_sizes, int3
   return parts.recorded();
 }
 
-std::vector<Tensor> split(const Tensor& input, int64_t split_size, int32_t dim) {
-  LIBDL_OBSERVED(split, input, split_size, dim);
+std::vector<Tensor> split_impl(const Tensor& input, int64_t split_size, int32_t dim) {
   require_dim("split", input);
   const int at = checked_axis("split", 3, "dim", dim, input.ndim());
   const int64_t n = input.size(at);
@@ -143,8 +142,7 @@ std::vector<Tensor> split(const Tensor& input, int64_t split_size, int32_t dim) 
   return parts.recorded();
 }
 
-std::vector<Tensor> chunk(const Tensor& input, int64_t chunks, int32_t dim) {
-  LIBDL_OBSERVED(chunk, input, chunks, dim);
+std::vector<Tensor> chunk_impl(const Tensor& input, int64_t chunks, int32_t dim) {
   require_dim("chunk", input);
   if (chunks <= 0)
     fail_argument(LIBDL_ERROR_VALUE, "chunk", 2, "chunks", "is " + std::to_string(chunks),
@@ -156,8 +154,7 @@ std::vector<Tensor> chunk(const Tensor& input, int64_t chunks, int32_t dim) {
   return split(input, (n - 1) / chunks + 1, dim);
 }
 
-std::vector<Tensor> unbind(const Tensor& input, int32_t dim) {
-  LIBDL_OBSERVED(unbind, input, dim);
+std::vector<Tensor> unbind_impl(const Tensor& input, int32_t dim) {
   require_dim("unbind", input);
   const int at = checked_axis("unbind", 2, "dim", dim, input.ndim());
   require_room("unbind", 2, "dim", input.size(at));

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Views with the dimensions in another order.
-#include "ops/view/view.h"
-
 #include <algorithm>
 
+#include "entries/view.h"
+#include "ops/core/call.h"
 #include "ops/view/view_rule.h"
 
 namespace libdl {
@@ -21,8 +21,7 @@ static Tensor permuted(const char* op, const Tensor& input, Dims order) {
   return y;
 }
 
-Tensor permute(const Tensor& input, Dims dims) {
-  LIBDL_OBSERVED(permute, input, dims);
+Tensor permute_impl(const Tensor& input, Dims dims) {
   if (static_cast<int>(dims.size()) != input.ndim())
     fail_argument(LIBDL_ERROR_SHAPE, "permute", 2, "dims",
                   "names " + std::to_string(dims.size()) + " dimensions",
@@ -47,23 +46,20 @@ static Tensor swapped(const char* op, const Tensor& input, int a, int b) {
   return permuted(op, input, order);
 }
 
-Tensor transpose(const Tensor& input, int32_t dim0, int32_t dim1) {
-  LIBDL_OBSERVED(transpose, input, dim0, dim1);
+Tensor transpose_impl(const Tensor& input, int32_t dim0, int32_t dim1) {
   const int a = checked_axis("transpose", 2, "dim0", dim0, input.ndim());
   const int b = checked_axis("transpose", 3, "dim1", dim1, input.ndim());
   return swapped("transpose", input, a, b);
 }
 
-Tensor t(const Tensor& input) {
-  LIBDL_OBSERVED(t, input);
+Tensor t_impl(const Tensor& input) {
   if (input.ndim() > 2)
     fail_argument(LIBDL_ERROR_SHAPE, "t", 1, "input",
                   "has " + std::to_string(input.ndim()) + " dimensions", "at most 2");
   return input.ndim() < 2 ? swapped("t", input, 0, 0) : swapped("t", input, 0, 1);
 }
 
-Tensor movedim(const Tensor& input, Dims source, Dims destination) {
-  LIBDL_OBSERVED(movedim, input, source, destination);
+Tensor movedim_impl(const Tensor& input, Dims source, Dims destination) {
   const size_t n = static_cast<size_t>(input.ndim());
   if (source.size() != destination.size())
     fail_argument(LIBDL_ERROR_VALUE, "movedim", 3, "destination",

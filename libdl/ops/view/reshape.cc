@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Views with the same elements in another shape.
-#include "ops/view/view.h"
-
 #include <algorithm>
 
+#include "entries/copy.h"
+#include "entries/view.h"
+#include "ops/core/call.h"
 #include "ops/creation/copy.h"
+#include "ops/view/view.h"
 #include "ops/view/view_rule.h"
 
 namespace libdl {
@@ -99,8 +101,7 @@ static Tensor simple_view(const char* op, const Tensor& input, Dims shape) {
   return y;
 }
 
-Tensor view(const Tensor& input, Dims shape) {
-  LIBDL_OBSERVED(view, input, shape);
+Tensor view_impl(const Tensor& input, Dims shape) {
   if (Tensor y = simple_view("view", input, shape); y.defined()) return y;
   Geometry to{infer("view", shape, input.numel()), {}, 0};
   if (Tensor y = try_view("view", input, to); y.defined()) return y;
@@ -110,8 +111,7 @@ Tensor view(const Tensor& input, Dims shape) {
                 "reshape()");
 }
 
-Tensor reshape(const Tensor& input, Dims shape) {
-  LIBDL_OBSERVED(reshape, input, shape);
+Tensor reshape_impl(const Tensor& input, Dims shape) {
   if (Tensor y = simple_view("reshape", input, shape); y.defined()) return y;
   Geometry to{infer("reshape", shape, input.numel()), {}, 0};
   if (input.is_number()) return reshape(clone(input), shape);
@@ -119,8 +119,7 @@ Tensor reshape(const Tensor& input, Dims shape) {
   return own(try_view("reshape", contiguous(input), to));
 }
 
-Tensor flatten(const Tensor& input, int32_t start_dim, int32_t end_dim) {
-  LIBDL_OBSERVED(flatten, input, start_dim, end_dim);
+Tensor flatten_impl(const Tensor& input, int32_t start_dim, int32_t end_dim) {
   const int first = checked_axis("flatten", 2, "start_dim", start_dim, input.ndim());
   const int last = checked_axis("flatten", 3, "end_dim", end_dim, input.ndim());
   if (first > last)
@@ -138,8 +137,7 @@ Tensor flatten(const Tensor& input, int32_t start_dim, int32_t end_dim) {
   return reshape(input, shape);
 }
 
-Tensor unflatten(const Tensor& input, int32_t dim, Dims sizes) {
-  LIBDL_OBSERVED(unflatten, input, dim, sizes);
+Tensor unflatten_impl(const Tensor& input, int32_t dim, Dims sizes) {
   const int at = checked_axis("unflatten", 2, "dim", dim, input.ndim());
   if (sizes.empty() || input.ndim() == 0)
     fail_argument(LIBDL_ERROR_SHAPE, "unflatten", 3, "sizes", "is " + to_string(sizes),
@@ -156,8 +154,7 @@ Tensor unflatten(const Tensor& input, int32_t dim, Dims sizes) {
   return reshape(input, shape);
 }
 
-Tensor squeeze(const Tensor& input, std::optional<Dims> dims) {
-  LIBDL_OBSERVED(squeeze, input, dims);
+Tensor squeeze_impl(const Tensor& input, std::optional<Dims> dims) {
   SmallVector<bool, 8> drop(static_cast<size_t>(std::max(input.ndim(), 1)), !dims);
   if (dims)
     for (const int64_t dim : *dims) {
@@ -178,8 +175,7 @@ Tensor squeeze(const Tensor& input, std::optional<Dims> dims) {
   return make_view("squeeze", input, to, ViewCall{ViewCall::kReshape});
 }
 
-Tensor unsqueeze(const Tensor& input, int32_t dim) {
-  LIBDL_OBSERVED(unsqueeze, input, dim);
+Tensor unsqueeze_impl(const Tensor& input, int32_t dim) {
   const int at = checked_axis("unsqueeze", 2, "dim", dim, input.ndim() + 1);
   if (input.ndim() == kMaxDims)
     fail_argument(LIBDL_ERROR_SHAPE, "unsqueeze", 1, "input", "has 64 dimensions", "at most 63");
@@ -191,8 +187,7 @@ Tensor unsqueeze(const Tensor& input, int32_t dim) {
   return make_view("unsqueeze", input, to, ViewCall{ViewCall::kReshape});
 }
 
-Tensor expand(const Tensor& input, Dims shape) {
-  LIBDL_OBSERVED(expand, input, shape);
+Tensor expand_impl(const Tensor& input, Dims shape) {
   if (input.is_number()) return expand(clone(input), shape);
   const int lead = static_cast<int>(shape.size()) - input.ndim();
   if (lead < 0)

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Views of the same bytes as another dtype.
-#include "ops/view/view.h"
-
 #include <algorithm>
 
+#include "entries/copy.h"
+#include "entries/view.h"
+#include "ops/core/call.h"
 #include "ops/creation/copy.h"
+#include "ops/view/view.h"
 #include "ops/view/view_rule.h"
 
 namespace libdl {
 
-Tensor view_as_real(const Tensor& input) {
-  LIBDL_OBSERVED(view_as_real, input);
+Tensor view_as_real_impl(const Tensor& input) {
   if (!input.is_complex())
     fail_argument(LIBDL_ERROR_DTYPE, "view_as_real", 1, "input",
                   std::string("is ") + name_of(input.dtype()), "a complex dtype");
@@ -27,8 +28,7 @@ Tensor view_as_real(const Tensor& input) {
                    real_of(input.dtype()));
 }
 
-Tensor view_as_complex(const Tensor& input) {
-  LIBDL_OBSERVED(view_as_complex, input);
+Tensor view_as_complex_impl(const Tensor& input) {
   const auto bad = [&](libdl_error_code code, const std::string& found,
                        const char* wanted LIBDL_SOURCE_LOCATION) {
     fail_argument(code, "view_as_complex", 1, "input", found, wanted LIBDL_SAME_SOURCE_LOCATION);
@@ -52,20 +52,17 @@ Tensor view_as_complex(const Tensor& input) {
                    complex_of(input.dtype()));
 }
 
-Tensor real(const Tensor& input) {
-  LIBDL_OBSERVED(real, input);
+Tensor real_impl(const Tensor& input) {
   return input.is_complex() ? select(view_as_real(input), -1, 0) : input;
 }
-Tensor imag(const Tensor& input) {
-  LIBDL_OBSERVED(imag, input);
+Tensor imag_impl(const Tensor& input) {
   if (!input.is_complex())
     fail_argument(LIBDL_ERROR_DTYPE, "imag", 1, "input",
                   std::string("is ") + name_of(input.dtype()), "a complex dtype");
   return select(view_as_real(input), -1, 1);
 }
 
-Tensor view_dtype(const Tensor& input, Dtype dtype) {
-  LIBDL_OBSERVED(view_dtype, input, dtype);
+Tensor view_dtype_impl(const Tensor& input, Dtype dtype) {
   const char* const op = "view_dtype";
   if (dtype == Dtype::kNone)
     fail_argument(LIBDL_ERROR_DTYPE, op, 2, "dtype", "is absent", "a dtype");
@@ -109,9 +106,6 @@ Tensor view_dtype(const Tensor& input, Dtype dtype) {
   return y;
 }
 
-Tensor detach(const Tensor& input) {
-  LIBDL_OBSERVED(detach, input);
-  return alias(input);
-}
+Tensor detach_impl(const Tensor& input) { return alias(input); }
 
 }  // namespace libdl

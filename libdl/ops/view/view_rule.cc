@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "device/meta.h"
+#include "entries/copy.h"
+#include "ops/core/call.h"
 #include "ops/core/launch.h"
 #include "ops/core/summed.h"
 #include "ops/creation/copy.h"

@@ -3,6 +3,8 @@
 // How views are recorded: each remembers its call, which can be replayed on another tensor.
 #pragma once
 
+#include "entries/view.h"
+#include "ops/core/call.h"
 #include "ops/view/view.h"
 
 namespace libdl {
