@@ -8,6 +8,7 @@
     libdl/_functional.py  those that live in libdl.nn.functional
     libdl/_methods.py     what libdl.Tensor gets as methods and properties
     libdl/_documents.py   help for the functions with several signatures, which are written by hand
+    libdl/_kinds.py       names of operators by kind
     libdl/_C.pyi          the types of the C half
     pairs.i               which C parameters are a pointer and its count, for SWIG
 """
@@ -604,6 +605,24 @@ def write(path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8")
 
 
+def kinds_text(operators: list[Operator]) -> str:
+    """Names by kind; a rule for vmap takes them from here."""
+    names = sorted({
+        line.name
+        for operator in operators
+        if operator.documentation.kind in ("pointwise", "elementwise")
+        for line in operator.python
+    })  # fmt: skip
+    listed = "\n".join(f'    "{name}",' for name in names)
+    return f'''# Written by tools/python_layer.py from the headers.
+"""Operators by kind, as their cards say it."""
+
+ELEMENTWISE = (
+{listed}
+)
+'''
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--headers", type=Path, required=True)
@@ -625,6 +644,7 @@ def main() -> None:
         ),
         "_methods.py": methods_text(operators, examples),
         "_documents.py": documents_text(operators, examples),
+        "_kinds.py": kinds_text(operators),
     }  # fmt: skip
     for name, text in texts.items():
         write(package / name, in_python(text, operators))

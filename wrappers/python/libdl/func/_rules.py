@@ -13,6 +13,7 @@ import libdl
 
 from .. import _functions as F
 from .._C import Tensor
+from .._kinds import ELEMENTWISE
 from .._levels import Level, Open, batched, needs_loop, spread, value_at
 from .._overrides import disabled
 
@@ -135,35 +136,24 @@ def ranked(value: Tensor, rank: int) -> Tensor:
 
 # -- elementwise -----------------------------------------------------------------------------------
 
-_UNARY = (
-    "abs absolute acos acosh angle arccos arccosh arcsin arcsinh arctan arctanh asin asinh atan "
-    "atanh bitwise_not ceil clamp clip conj conj_physical cos cosh deg2rad digamma erf erfc erfinv "
-    "exp exp2 expm1 fix floor frac frexp i0 imag isfinite isinf isnan isneginf isposinf isreal "
-    "lgamma log log10 log1p log2 logical_not logit mvlgamma nan_to_num neg negative positive "
-    "polygamma rad2deg real reciprocal round rsqrt sgn sigmoid sign signbit sin sinc sinh sqrt "
-    "square tan tanh trunc clone detach zeros_like ones_like full_like empty_like celu elu gelu "
-    "hardshrink hardsigmoid hardswish hardtanh leaky_relu logsigmoid mish relu relu6 selu silu "
-    "softplus softshrink softsign tanhshrink threshold contiguous "
-    "type float double half bfloat16 int long short char byte bool cfloat cdouble cpu cuda "
-    "requires_grad_ detach_ zero_ __abs__ __neg__ __invert__ __pos__ "
-    "special_ndtr special_ndtri special_log_ndtr special_erfcx i0e i1 i1e ndtr ndtri log_ndtr "
-    "erfcx entr xlog1py view_as_real view_as_complex retain_grad resolve_conj resolve_neg"
-).split()
-_BINARY = (
-    "add sub subtract mul multiply div divide true_divide floor_divide remainder fmod pow "
-    "float_power atan2 arctan2 maximum minimum fmax fmin eq ne lt le gt ge greater greater_equal "
-    "less less_equal not_equal logical_and logical_or logical_xor bitwise_and bitwise_or "
-    "bitwise_xor bitwise_left_shift bitwise_right_shift hypot copysign nextafter heaviside gcd lcm "
-    "ldexp logaddexp logaddexp2 xlogy rsub lerp addcmul addcdiv where isclose copy "
-    "igamma igammac zeta polar complex __radd__ __rsub__ __rmul__ __rtruediv__ __rfloordiv__ "
+# What is elementwise and no operator of the headers: methods, and what Python composes.
+_COMPOSED = (
+    "angle deg2rad frac frexp imag isneginf isposinf isreal logit mvlgamma nan_to_num positive "
+    "rad2deg real sinc clone detach zeros_like ones_like full_like empty_like relu6 softsign "
+    "tanhshrink threshold contiguous type float double half bfloat16 int long short char byte "
+    "bool cfloat cdouble cpu cuda requires_grad_ detach_ zero_ __abs__ __neg__ __invert__ __pos__ "
+    "special_ndtr special_ndtri special_log_ndtr special_erfcx entr xlog1py view_as_real "
+    "view_as_complex retain_grad resolve_conj resolve_neg float_power nextafter gcd lcm ldexp "
+    "xlogy rsub copy zeta polar complex __radd__ __rsub__ __rmul__ __rtruediv__ __rfloordiv__ "
     "__rmod__ __pow__ __rpow__ __eq__ __ne__ __and__ __or__ __xor__ __rand__ __ror__ __rxor__ "
     "__lshift__ __rshift__ __rlshift__ __rrshift__ __floordiv__ __iand__ __ior__ __ixor__ "
     "__ipow__ __ilshift__ __irshift__ __rdiv__"
 ).split()
-_WRITTEN = [name + "_" for name in _UNARY + _BINARY if "_" not in name[-1:] and "." not in name]
+_ELEMENTWISE = (*ELEMENTWISE, *_COMPOSED)
+_WRITTEN = [name + "_" for name in _ELEMENTWISE if name[-1] != "_" and "." not in name]
 
 
-@rule(*_UNARY, *_BINARY, *_WRITTEN)
+@rule(*_ELEMENTWISE, *_WRITTEN)
 def elementwise(call: Call) -> Any:
     """Samples are aligned at their last dimensions, as broadcasting wants them."""
     if call.kwargs.get("out") is not None:
