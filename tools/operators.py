@@ -32,6 +32,8 @@ PYTHON_NAMES = {
     "split_size_or_sections": ("split_size", "split_sizes"),
     "value": ("src",),
     "train": ("training",),
+    "axis0": ("dim0",),
+    "axis1": ("dim1",),
 }
 
 

@@ -71,7 +71,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_reshape(const libdl_tensor *input,
  *  Errors: INDEX (a dimension out of range).
  *  Threads: concurrent-read.
  *  Python: transpose(input, dim0, dim1) [function, method]
- *  Python: swapaxes(input, dim0, dim1) [function, method]
+ *  Python: swapaxes(input, axis0, axis1) [function, method]
  *  Python: swapdims(input, dim0, dim1) [function, method]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_transpose(const libdl_tensor *input, int32_t dim0,

@@ -179,7 +179,7 @@ def test_buffers_that_tell_too_little():
 
 @pytest.mark.parametrize("named", [{}, {"copy": True}, {"copy": False}, {"dtype": libdl.float64},
                                    {"copy": True, "dtype": libdl.float64}])  # fmt: skip
-@pytest.mark.parametrize("requires_grad", [False, True])
+@pytest.mark.parametrize("requires_grad", [None, True])
 def test_asarray_of_a_tensor_with_history_keeps_it(named, requires_grad):
     w = libdl.ones(2, requires_grad=True)
     for x in (w, w * 2, libdl.nn.Parameter(w.detach())):
@@ -191,4 +191,31 @@ def test_asarray_of_a_tensor_with_history_keeps_it(named, requires_grad):
             (gradient,) = libdl.autograd.grad((y * y).sum(), x)
             assert gradient.tolist() == (2 * x).tolist()
     plain = libdl.asarray(libdl.ones(2), requires_grad=requires_grad, copy=True)
-    assert plain.requires_grad is requires_grad and plain.is_leaf
+    assert plain.requires_grad is bool(requires_grad) and plain.is_leaf
+
+
+def test_asarray_says_whether_it_requires_grad():
+    leaf = libdl.tensor([1.0, 2.0], requires_grad=True)
+    result = leaf * 2
+    assert libdl.asarray(leaf) is leaf and libdl.asarray(result) is result
+    cut = libdl.asarray(result, requires_grad=False)
+    assert not cut.requires_grad and result.requires_grad
+    assert cut.data_ptr() == result.data_ptr()
+    assert libdl.asarray(leaf, requires_grad=False) is leaf and not leaf.requires_grad
+
+
+@pytest.mark.parametrize("options", [{"dtype": libdl.float64}, {"device": "meta"}])
+@pytest.mark.parametrize("data", [libdl.ones(2), np.ones(2, np.float32)], ids=["tensor", "array"])
+def test_asarray_without_a_copy_refuses_another_form(data, options):
+    with pytest.raises(ValueError, match="asarray: copy=False, but the data is libdl.float32 on cpu"):
+        libdl.asarray(data, copy=False, **options)
+    assert libdl.asarray(data, copy=False).shape == (2,)
+
+
+@pytest.mark.parametrize("function", ["tensor", "as_tensor", "asarray", "from_numpy"])
+def test_an_interface_without_a_buffer_is_refused(function):
+    class Interface:
+        __array_interface__ = np.ones(3).__array_interface__
+
+    with pytest.raises((TypeError, RuntimeError), match="Interface"):
+        getattr(libdl, function)(Interface())

@@ -130,3 +130,9 @@ def test_settings_that_change_nothing():
     assert (libdl.tensor(1e-40) * 1).item() > 0
     assert libdl.GradScaler is libdl.amp.GradScaler
     assert libdl.ones(1).to(memory_format=libdl.channels_last_3d).item() == 1
+
+
+def test_axes_are_swapped_by_name():
+    x = libdl.arange(6).view(2, 3)
+    assert libdl.equal(libdl.swapaxes(x, axis0=0, axis1=1), x.T)
+    assert libdl.equal(x.swapaxes(axis1=0, axis0=1), x.T)

@@ -197,3 +197,14 @@ def test_truth_in_place_is_recorded_where_pytorch_does_so(name, recorded):
     x = libdl.tensor([1.0, 0.0, 2.0], requires_grad=True)
     assert getattr(libdl.ones(3), name)(x).requires_grad is recorded
     assert getattr(x * 1, name)(x).requires_grad  # its history, which then gives a gradient of 0
+
+
+@pytest.mark.parametrize("name", ["median", "nanmedian", "mode", "kthvalue"])
+def test_a_pair_is_written_into_leaves_while_nothing_is_recorded(name):
+    values, places = libdl.zeros(2, requires_grad=True), libdl.zeros(2, dtype=I64)
+    arguments = (X, 1, 1) if name == "kthvalue" else (X, 1)
+    with libdl.no_grad():
+        getattr(libdl, name)(*arguments, out=(values, places))
+    assert libdl.equal(values, getattr(libdl, name)(*arguments)[0])
+    with pytest.raises(RuntimeError, match=f"{name}: out= is not recorded"):
+        getattr(libdl, name)(*arguments, out=(values, places))

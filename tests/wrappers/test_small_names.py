@@ -201,3 +201,14 @@ def test_masked_deviations_have_the_dtype_of_the_elements(dtype):
     assert masked.var(torch.tensor([1, 3]), 0).dtype is torch.float32
     parts = masked.var(torch.tensor([1 + 1j, 0, 2 - 1j, 1]), 0, mask=torch.tensor([True, False, True, True]))
     assert parts.dtype is torch.complex64 and parts.item() == pytest.approx(4 / 3)
+
+
+def test_masked_reductions_say_their_dimensions():
+    x = torch.tensor([[1.0, 5.0, 3.0], [4.0, 2.0, 6.0]])
+    assert torch.masked.prod(x, ()).item() == torch.masked.prod(x).item() == 720
+    with pytest.raises(IndexError, match="masked.prod: argument 2 .dim. is 5, wanted -2 to 1"):
+        torch.masked.prod(x, 5)
+    with pytest.raises(RuntimeError, match="wanted each dimension once"):
+        torch.masked.prod(x, (0, -2))
+    assert torch.masked.median(x, None).tolist() == [1, 2, 3]  # None is the first one
+    assert torch.masked.median(x.to(torch.int64), None).tolist() == [1, 2, 3]

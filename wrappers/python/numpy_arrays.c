@@ -369,7 +369,12 @@ PyObject* from_buffer(PyObject* module, PyObject* object) {
     PyErr_Clear();
     if (PyObject_GetBuffer(object, view, PyBUF_RECORDS_RO)) {
       PyMem_Free(view);
+      PyErr_Clear();
       if (PyObject_HasAttrString(object, "__array_interface__")) refuse_dates(object);
+      if (!PyErr_Occurred())
+        PyErr_Format(PyExc_TypeError,
+                     "from_numpy: found a %R without a buffer, wanted a numpy.ndarray",
+                     (PyObject*)Py_TYPE(object));
       return NULL;
     }
   }

@@ -248,10 +248,11 @@ def asarray(
     dtype: DtypeLike | None = None,
     device: DeviceLike | None = None,
     copy: bool | None = None,
-    requires_grad: bool = False,
+    requires_grad: bool | None = None,
 ) -> Tensor:
     """as_tensor with control over copying: copy=True always copies, copy=False never does. The bytes
-    of an object with the buffer protocol are read as elements of dtype, see frombuffer."""
+    of an object with the buffer protocol are read as elements of dtype, see frombuffer.
+    requires_grad: None, as the data; False cuts a history off, and switches a leaf off."""
     if _is_buffer(obj):
         read = _in_buffer(obj) if dtype is None else dtype
         shared = frombuffer(obj, dtype=read)
@@ -259,15 +260,22 @@ def asarray(
         shared = _move(shared, None, _place(device))
         return shared.requires_grad_() if requires_grad else shared
     if copy and not isinstance(obj, Tensor):
-        return tensor(obj, dtype=dtype, device=device, requires_grad=requires_grad)
+        return tensor(obj, dtype=dtype, device=device, requires_grad=bool(requires_grad))
     obj = _plain(obj)
+    if copy is False:
+        if not isinstance(obj, Tensor) and not _is_array(obj):
+            raise ValueError("asarray: copy=False, but the data can only be copied")
+        obj = as_tensor(obj)
     made = as_tensor(obj, dtype, device)
-    if copy is False and not isinstance(obj, Tensor) and not _is_array(obj):
-        raise ValueError("asarray: copy=False, but the data can only be copied")
+    if copy is False and made is not obj:
+        raise ValueError(f"asarray: copy=False, but the data is {obj.dtype} on {obj.device}, and "
+                         f"{made.dtype} on {made.device} is wanted")  # fmt: skip
     if copy and made is obj:
         made = made.clone()
     if requires_grad and not made.requires_grad:
         made.requires_grad_()
+    if requires_grad is False and made.requires_grad:
+        made = made.requires_grad_(False) if made.is_leaf else made.detach()
     return made
 
 

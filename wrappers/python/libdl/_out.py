@@ -63,7 +63,7 @@ def copied(result: Tensor, out: Tensor | None) -> Tensor:
 def both_copied(name: str, argument: int, found: Any, out: tuple[Tensor, Tensor]) -> Any:
     """A named pair of results made without out, in the two tensors of out; both are checked before
     either is written."""
-    if any(x.requires_grad for x in (*found, *out)):
+    if _C.grad_enabled() and any(x.requires_grad for x in (*found, *out)):
         raise AutogradError(
             f"{name}: out= is not recorded, but input or out requires grad, wanted no_grad()"
         )

@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 
 from . import _functions as f
 from ._C import Tensor
+from ._dimensions import one_dimension
 from ._types import bool_, float32, iinfo, int64
 
 __all__ = [
@@ -51,6 +52,16 @@ def _dims(input: Tensor, dim: Any) -> tuple[int, ...]:
     return (dim,) if isinstance(dim, int) else tuple(dim)
 
 
+def _apart(input: Tensor, dim: Any) -> list[int]:
+    """The dimensions that are reduced one after the other, the last one first; of none, all."""
+    size = max(input.ndim, 1)
+    given = _dims(input, dim) or range(input.ndim)
+    dims = {one_dimension("masked.prod", 2, d, input.ndim) % size for d in given}
+    if len(dims) < len(given):
+        raise RuntimeError(f"masked.prod: argument 2 (dim) is {dim}, wanted each dimension once")
+    return sorted(dims, reverse=True)
+
+
 def _whole(input: Tensor, dtype: Any) -> Any:
     """The dtype of sums and products."""
     if dtype is not None or input.is_floating_point() or input.is_complex():
@@ -92,7 +103,7 @@ def prod(
 ) -> Tensor:
     """The product; of nothing, 1."""
     made = _filled(input, _whole(input, dtype), mask, 1)
-    for d in sorted((d % max(input.ndim, 1) for d in _dims(input, dim)), reverse=True):
+    for d in _apart(input, dim):
         made = made.prod(d, keepdim=bool(keepdim))
     return made
 
@@ -176,20 +187,21 @@ def argmin(
 
 def median(
     input: Tensor,
-    dim: int = -1,
+    dim: int | None = -1,
     *,
     keepdim: bool = False,
     dtype: Any = None,
     mask: Tensor | None = None,
 ) -> Tensor:
     """The median, of two middle elements the smaller one; of nothing, NaN. NaN is left out, too.
-    dtype: of the result, unless the input is floating.
+    dim: None is the first one, as in PyTorch. dtype: of the result, unless the input is floating.
 
     Example:
         >>> x = torch.tensor([[1., 5., 3.], [4., 2., 6.]])
         >>> torch.masked.median(x, 1, mask=x > 1)
         tensor([3., 4.])
     """
+    dim = 0 if dim is None else dim
     if input.is_floating_point():
         middle: Tensor = _filled(input, None, mask, float("nan")).nanmedian(dim, keepdim).values
         return middle
