@@ -343,3 +343,46 @@ def test_debug_unwrap_shows_all_samples(x):
     assert seen[2][0].shape == x[0].shape and func.debug_unwrap(x) is x
     with pytest.raises(TypeError, match="debug_unwrap: found a int"):
         func.debug_unwrap(3)
+
+
+# -- views stay views ------------------------------------------------------------------------------
+
+VIEWS = {
+    "transpose": lambda x: x.transpose(0, 0), "swapaxes": lambda x: x.swapaxes(0, -1),
+    "movedim": lambda x: x.movedim(0, 0), "flatten": lambda x: x.flatten(),
+    "unfold": lambda x: x.unfold(0, 1, 1), "ravel": lambda x: x.ravel(), "mT": lambda x: x.mT,
+    "adjoint": lambda x: x.adjoint(), "H": lambda x: x.H, "T": lambda x: x.T, "t": lambda x: x.t(),
+    "squeeze": lambda x: x.squeeze(), "contiguous": lambda x: x.contiguous(),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("in_dims", [0, 1])
+@pytest.mark.parametrize("name", VIEWS)
+def test_a_write_through_a_view_of_a_0d_sample_arrives(name, in_dims):
+    def write(row):
+        kept = row * 1
+        VIEWS[name](kept[0]).mul_(10)
+        return kept
+
+    x = libdl.arange(6.0).view(3, 2)
+    found = func.vmap(write, in_dims=in_dims)(x)
+    assert libdl.equal(found, libdl.stack([write(row) for row in x.unbind(in_dims)]))
+
+
+def test_a_squeezed_0d_sample_is_another_tensor():
+    def reshaped(x):
+        y = x.squeeze()
+        y.unsqueeze_(0)
+        return x, y
+
+    x, y = func.vmap(reshaped)(libdl.arange(3.0))
+    assert x.shape == (3,) and y.shape == (3, 1)
+
+
+@pytest.mark.parametrize("view", [lambda x: x.t(), lambda x: x.H])
+def test_a_view_is_refused_as_of_one_sample(view):
+    x = libdl.ones(2, 1, 2, 3)
+    with pytest.raises(RuntimeError) as alone:
+        view(x[0])
+    with pytest.raises(type(alone.value)):
+        func.vmap(view)(x)

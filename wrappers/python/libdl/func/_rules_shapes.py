@@ -12,7 +12,7 @@ from .. import _functions as F
 from .._C import Tensor
 from .._levels import Batched, levels_of, needs_loop, own_copy, spread, take_value, value_at
 from ._indices import Key
-from ._rules import Call, ranked, rule, shifted
+from ._rules import Call, elementwise, ranked, rule, shifted
 
 
 def _sizes(given: dict[str, Any]) -> list[int]:
@@ -101,7 +101,7 @@ def along(call: Call) -> Any:
     if value_at(x, call.level) is None:
         return NotImplemented
     if x.ndim == 0:
-        return NotImplemented
+        return _of_one_element(call)
     for name, default in _DIMENSIONS[call.name].items():
         dim = given.get(name, default)
         if dim is not None:
@@ -109,6 +109,22 @@ def along(call: Call) -> Any:
     if "axis0" in given:
         given.pop("dim0"), given.pop("dim1")
     return call.wrapped(call.func(x.value, **given))
+
+
+def _of_one_element(call: Call) -> Any:
+    """What is a view of a 0-d sample stays one: its element keeps its place."""
+    x = call.args[0]
+    probe = call.func(F.empty((), dtype=x.dtype, device="meta"), *call.args[1:], **call.kwargs)
+    if not isinstance(probe, Tensor) or probe.numel() != 1:
+        return NotImplemented
+    return call.wrapped(x.value.view(x.value.shape[0], *probe.shape))
+
+
+@rule("contiguous")
+def contiguous(call: Call) -> Any:
+    """A sample without gaps is itself, wherever the batch's dimension lies in memory."""
+    x = call.args[0]
+    return x if len(call.args) == 1 and not call.kwargs and x.is_contiguous() else elementwise(call)
 
 
 @rule("unsqueeze")
@@ -126,7 +142,7 @@ def squeeze(call: Call) -> Any:
         dim = [i for i, size in enumerate(x.shape) if size == 1]
     dims = [dim] if isinstance(dim, int) else list(dim)
     if x.ndim == 0:
-        return x
+        return _of_one_element(call)
     return call.wrapped(x.value.squeeze(shifted(dims, x.ndim)) if dims else x.value.view(
         x.value.shape))  # fmt: skip
 
@@ -140,6 +156,8 @@ def attribute(call: Call) -> Any:
 @rule("t", "T.__get__")
 def transposed(call: Call) -> Any:
     x = call.args[0]
+    if x.ndim > 2:  # with a warning, or an error
+        call.func(F.empty(x.shape, dtype=x.dtype, device="meta"))
     return call.wrapped(x.value.permute(0, *range(x.ndim, 0, -1)))
 
 
@@ -148,8 +166,12 @@ def trailing(call: Call) -> Any:
     """What counts dimensions from the end."""
     if call.name == "diag_embed" and (len(call.args) > 2 or set(call.kwargs) - {"offset"}):
         return NotImplemented
+    if call.args[0].ndim == 0 and call.name not in ("diag_embed", "tril", "triu"):
+        return _of_one_element(call)
     if call.args[0].ndim < 2 and call.name != "diag_embed":
         return NotImplemented
+    if call.name == "H.__get__" and call.args[0].ndim > 2:
+        return call.func(F.empty(call.args[0].shape, device="meta"))  # an error
     name = call.name.removesuffix(".__get__")
     if name != call.name:
         return call.wrapped(getattr(call.args[0].value, "mH" if name == "H" else name))
