@@ -59,3 +59,12 @@ def test_under_vmap_each_sample_has_its_branch():
 def test_what_is_no_condition_no_branch_or_no_operand(arguments, told):
     with pytest.raises(RuntimeError, match=f"^cond: argument . {told}"):
         torch.cond(*arguments)
+
+
+def test_branches_do_not_write_for_other_samples():
+    def write(x):
+        return torch.cond(x.sum() > 0, lambda y: y.mul_(10), lambda y: y.add_(100), (x * 1,))
+
+    assert write(torch.tensor([1.0, 2.0])).tolist() == [10, 20]
+    with pytest.raises(RuntimeError, match="cond: argument 4 .operands. is written by a branch"):
+        torch.func.vmap(write)(torch.tensor([[1.0, 2.0], [-3.0, 1.0]]))

@@ -29,7 +29,8 @@ def cond(
 ) -> Any:
     """true_fn(*operands) or false_fn(*operands). Only the branch that pred chooses is called.
 
-    Under vmap both branches run, and pred chooses between their results, sample by sample.
+    Under vmap both branches run, and pred chooses between their results, sample by sample: they may
+    not write operands, and a gradient that one branch makes NaN is NaN for the other's samples, too.
 
     pred       a truth, a number, or a tensor of one element
     operands   tensors, or tuples, lists and dicts of tensors
@@ -50,8 +51,20 @@ def cond(
         raise RuntimeError(f"cond: argument 4 (operands) is {operands!r}, wanted a tuple of tensors, or of "
                            "tuples, lists and dicts of tensors")  # fmt: skip
     if isinstance(pred, Tensor) and levels_of(pred):
-        return _by_sample(pred, true_fn(*operands), false_fn(*operands))
+        return _by_sample(pred, *(_unwritten(branch, operands) for branch in (true_fn, false_fn)))
     return (true_fn if pred else false_fn)(*operands)
+
+
+def _unwritten(branch: Callable[..., Any], operands: Any) -> Any:
+    """The branch's result for all samples, those of the other branch among them: it may not write."""
+    from .utils._pytree import tree_leaves
+
+    before = [x._version for x in tree_leaves(list(operands))]
+    result = branch(*operands)
+    if [x._version for x in tree_leaves(list(operands))] != before:
+        raise RuntimeError("cond: argument 4 (operands) is written by a branch, which under vmap runs for all "
+                           "samples; return what is new")  # fmt: skip
+    return result
 
 
 def _by_sample(pred: Tensor, one: Any, other: Any) -> Any:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import _functions as F
-from .._C import Tensor
+from .._C import Overridden, Tensor
 from .._levels import OPEN, RANDOMNESS, Batched, Level, Open, batched, core, value_at
 from .._random import get_rng_state, set_rng_state
 from ..utils import _pytree as pytree
@@ -138,6 +138,10 @@ def _run(func: Callable[..., Any], leaves: list[Any], dims: list[int | None], st
     try:
         with Open((*OPEN.levels, level), OPEN.inside):
             answer = func(*args, **kwargs)
+    except Overridden as error:
+        raise RuntimeError(
+            "vmap: a call has no rule for a tensor that is mapped over; the traceback shows which"
+        ) from error
     finally:
         level.is_open = False
     found, shape = pytree.tree_flatten(answer)
