@@ -17,6 +17,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 
 import change
 import clang
@@ -61,18 +62,23 @@ def read_changed(build: pathlib.Path) -> int:
     return int(any(complaints))
 
 
-def warnings(build: pathlib.Path) -> int:
-    """What the compiler says of the changed sources; ccache repeats it where nothing is new."""
-    names = set(compiled(build))
-    found = []
-    for entry in json.loads((build / "compile_commands.json").read_text()):
-        if os.path.relpath(entry["file"], ROOT) not in names:
-            continue
-        words = [*CCACHE, *shlex.split(entry["command"])]
-        words[words.index("-o") + 1] = os.devnull
+def warned(entry: dict[str, str]) -> str:
+    """What the compiler says of one source; ccache repeats it where nothing is new."""
+    words = [*CCACHE, *shlex.split(entry["command"])]
+    with tempfile.NamedTemporaryFile(suffix=".o") as made:  # ccache keeps no /dev/null
+        words[words.index("-o") + 1] = made.name
         done = subprocess.run(words, cwd=entry["directory"], capture_output=True, text=True)
-        names.discard(os.path.relpath(entry["file"], ROOT))
-        found += [done.stderr] if done.stderr else []
+    return done.stderr
+
+
+def warnings(build: pathlib.Path) -> int:
+    """What the compiler says of the changed sources, each compiled as in its first target."""
+    names = set(compiled(build))
+    entries = {os.path.relpath(entry["file"], ROOT): entry
+               for entry in reversed(json.loads((build / "compile_commands.json").read_text()))
+               }  # fmt: skip
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        found = list(filter(None, pool.map(warned, (entries[name] for name in sorted(names)))))
     print("\n".join(found), f"compiler: {len(found)} changed files with warnings", sep="\n")
     return int(bool(found))
 
