@@ -125,7 +125,7 @@ TOLD = [
     ("negative: argument 1 (input) is bool", lambda: libdl.negative(ones(2, dtype=libdl.bool))),
     ("subtract_: argument 2 (other) has shape [3]", lambda: ones(2).subtract_(ones(3))),
     ("split: argument 2 (split_sizes)", lambda: libdl.split(ones(3), [1, 1])),
-    ("swapaxes: argument 2 (dim0) is 5", lambda: libdl.swapaxes(ones(2), 5, 0)),
+    ("swapaxes: argument 2 (axis0) is 5", lambda: libdl.swapaxes(ones(2), 5, 0)),
 ]
 
 
