@@ -317,6 +317,29 @@ static libdl_error *misfit(void *ctx, const libdl_call *call, libdl_bool *handle
   return error;
 }
 
+static libdl_error *seven(void *ctx, const libdl_call *call, libdl_bool *handled) {
+  (void)ctx;
+  if (strcmp(call->name, "item_i64") != 0) return NULL;
+  *handled = 1;
+  call->results[0].type = LIBDL_VALUE_INT, call->results[0].held.integer = 7;
+  return NULL;
+}
+
+/* addcmul asks for the number that a truth is. */
+static void an_integer_inside_must_be_the_own(void) {
+  libdl_tensor *const x = matrix(2, 2, 3, 0), *truth, *y = NULL;
+  GOOD(libdl_number_bool(1, &truth));
+  libdl_interceptor_options options = {.struct_size = sizeof options, .wanted = 1};
+  options.before = seven;
+  GOOD(libdl_interceptor_push_options(&options));
+  BAD(libdl_addcmul(x, x, x, truth, &y), TYPE,
+      "addcmul: an interceptor answered result 1 with 7, wanted 1");
+  GOOD(libdl_interceptor_pop());
+  CHECK(!y);
+  libdl_tensor_release(truth);
+  libdl_tensor_release(x);
+}
+
 static void answers_in_a_pass_must_fit(void) {
   static const struct misfit wrong[] = {{"derivative", {1, 1}, LIBDL_DTYPE_FLOAT32, 0},
                                         {"derivative", {3, 2}, LIBDL_DTYPE_FLOAT32, 0},
@@ -413,6 +436,7 @@ int main(void) {
   a_step_of_the_hosts_own();
   arguments_are_the_operators();
   parts_can_be_answered();
+  an_integer_inside_must_be_the_own();
   answers_in_a_pass_must_fit();
   popped_inside_of_a_call();
   refused();

@@ -370,6 +370,8 @@ SIMILARITIES = [
                     lambda: C.triplet_margin_loss(ones(2), ones(2), ones(2), 0.0)),
              Reject(REFUSED, ("triplet_margin_loss: argument 3 (negative) has shape [1, 2]",),
                     lambda: C.triplet_margin_loss(ones(2), ones(2), ones(1, 2))),
+             Reject(REFUSED, ("triplet_margin_loss: argument 2 (positive) is bool, wanted numbers",),
+                    lambda: C.triplet_margin_loss(ones(2), ones(2) > 0, ones(2))),
              Reject(REFUSED, ("triplet_margin_loss: argument 1 (anchor) is 0-d",),
                     lambda: C.triplet_margin_loss(ones(()), ones(()), ones(()))),
              Reject(REFUSED, ("triplet_margin_loss: argument 2 (positive)", "broadcast"),
