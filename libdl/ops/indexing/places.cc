@@ -152,8 +152,9 @@ static void add_to_rows(const Tensor& y, const Tensor& before, const Tensor& val
   const Tensor sums = empty(terms.shape(), wide, y.device());
   write_places(sums, sums, start, row);
   launch(&sums, true, sums, terms, row);
-  read_places(sums, start, row);
-  write_places(y, before, values_of(plain(start, y.dtype()), x), x);
+  const Tensor rows = empty(start.shape(), wide, y.device());  // start was read: it may have forms
+  read_places(sums, rows, row);
+  write_places(y, before, values_of(plain(rows, y.dtype()), x), x);
 }
 
 // -- sums of many ---------------------------------------------------------------------------------
