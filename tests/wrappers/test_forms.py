@@ -109,3 +109,27 @@ def test_what_changes_a_convolutions_result(name: str) -> None:
     dims, change = CHANGES[name]
     plain = libdl.tensor(convolved(dims).tolist())
     assert libdl.equal(change(convolved(dims)), change(plain))
+
+
+@pytest.mark.parametrize("dtype", [libdl.float16, libdl.bfloat16, libdl.float32])
+@pytest.mark.parametrize("kind", ["RNN", "LSTM", "GRU"])
+def test_a_recurrent_layer_gives_the_same_bits_again(kind, dtype):
+    """From the second time on products of 16 bits read panels that are kept with the weights; beside
+    float32 states those are other numbers."""
+    layer = getattr(libdl.nn, kind)(5, 33, 2).to(dtype)
+    x = libdl.rand(4, 3, 5).to(dtype)
+
+    def values_and_gradients():
+        layer.zero_grad()
+        y = layer(x)[0]
+        y.sum().backward()
+        return [y, *(p.grad for p in layer.parameters())]
+
+    first = values_and_gradients()
+    libdl.nn.functional.linear(libdl.rand(3, 5).to(dtype), layer.weight_ih_l0)  # may pack it, too
+    for _ in range(3):
+        assert all(map(libdl.equal, values_and_gradients(), first))
+    wide = getattr(libdl.nn, kind)(5, 33, 2).double()
+    wide.load_state_dict(layer.state_dict())
+    # Sums of 33 products, each rounded to the dtype of the states: 2^-8 of numbers below 1.
+    assert libdl.allclose(first[0].double(), wide(x.double())[0], atol=2**-7)

@@ -111,7 +111,10 @@ Tensor product(Factor a, Factor b, const Tensor* bias, const Tensor* base, doubl
     return y;
   }
   PackedReader panels;
-  if (kernels::cpu::matmul_reads_packed(args.b.dtype, n, m, k))
+  // Those of 16 bits are for factors of 16 bits: beside float32 they would be read as other
+  // numbers.
+  const bool widens = args.a.dtype != args.b.dtype;
+  if (!widens && kernels::cpu::matmul_reads_packed(args.b.dtype, n, m, k))
     panels = kept_panels(*b.x, right.view);
   args.packed_b = panels.data();
   launch_matmul(y.device(), args);
