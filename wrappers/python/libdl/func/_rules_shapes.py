@@ -101,7 +101,7 @@ def along(call: Call) -> Any:
     if value_at(x, call.level) is None:
         return NotImplemented
     if x.ndim == 0:
-        return _of_one_element(call)
+        return _of_one_element(call, x, given)
     for name, default in _DIMENSIONS[call.name].items():
         dim = given.get(name, default)
         if dim is not None:
@@ -111,10 +111,9 @@ def along(call: Call) -> Any:
     return call.wrapped(call.func(x.value, **given))
 
 
-def _of_one_element(call: Call) -> Any:
-    """What is a view of a 0-d sample stays one: its element keeps its place."""
-    x = call.args[0]
-    probe = call.func(F.empty((), dtype=x.dtype, device="meta"), *call.args[1:], **call.kwargs)
+def _of_one_element(call: Call, x: Any, given: dict[str, Any]) -> Any:
+    """What is a view of a 0-d sample x stays one: its element keeps its place."""
+    probe = call.func(F.empty((), dtype=x.dtype, device="meta"), **given)
     if not isinstance(probe, Tensor) or probe.numel() != 1:
         return NotImplemented
     return call.wrapped(x.value.view(x.value.shape[0], *probe.shape))
@@ -137,12 +136,12 @@ def unsqueeze(call: Call) -> Any:
 @rule("squeeze")
 def squeeze(call: Call) -> Any:
     given = call.named()
-    x, dim = given["input"], given.get("dim")
+    x, dim = given.pop("input"), given.get("dim")
     if dim is None:
         dim = [i for i, size in enumerate(x.shape) if size == 1]
     dims = [dim] if isinstance(dim, int) else list(dim)
     if x.ndim == 0:
-        return _of_one_element(call)
+        return _of_one_element(call, x, given)
     return call.wrapped(x.value.squeeze(shifted(dims, x.ndim)) if dims else x.value.view(
         x.value.shape))  # fmt: skip
 
@@ -167,7 +166,7 @@ def trailing(call: Call) -> Any:
     if call.name == "diag_embed" and (len(call.args) > 2 or set(call.kwargs) - {"offset"}):
         return NotImplemented
     if call.args[0].ndim == 0 and call.name not in ("diag_embed", "tril", "triu"):
-        return _of_one_element(call)
+        return _of_one_element(call, call.args[0], {})
     if call.args[0].ndim < 2 and call.name != "diag_embed":
         return NotImplemented
     if call.name == "H.__get__" and call.args[0].ndim > 2:
