@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What autocast does with the operands of functions that are composed in Python; those of operators
-are in the line "Autocast:" over their declarations in include/libdl. The lists are PyTorch's (autocast_mode.cpp)."""
+are in the line "Autocast:" over their declarations in include/libdl. The lists are PyTorch's
+(autocast_mode.cpp)."""
 
 from __future__ import annotations
 

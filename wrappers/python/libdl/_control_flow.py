@@ -9,16 +9,9 @@ from typing import Any
 from . import _functions as f
 from ._C import Tensor
 from ._levels import levels_of
+from .utils._pytree import tree_flatten, tree_leaves, tree_unflatten
 
 __all__ = ["cond"]
-
-
-def _only_tensors(operands: Any) -> bool:
-    if isinstance(operands, dict):
-        return all(_only_tensors(x) for x in operands.values())
-    if isinstance(operands, (tuple, list)):
-        return all(_only_tensors(x) for x in operands)
-    return isinstance(operands, Tensor)
 
 
 def cond(
@@ -47,7 +40,9 @@ def cond(
     for place, name, branch in ((2, "true_fn", true_fn), (3, "false_fn", false_fn)):
         if not callable(branch):
             raise RuntimeError(f"cond: argument {place} ({name}) is {branch!r}, wanted a function")
-    if not isinstance(operands, (tuple, list)) or not _only_tensors(operands):
+    if not isinstance(operands, (tuple, list)) or not all(
+        isinstance(x, Tensor) for x in tree_leaves(list(operands))
+    ):
         raise RuntimeError(f"cond: argument 4 (operands) is {operands!r}, wanted a tuple of tensors, or of "
                            "tuples, lists and dicts of tensors")  # fmt: skip
     if isinstance(pred, Tensor) and levels_of(pred):
@@ -57,8 +52,6 @@ def cond(
 
 def _unwritten(branch: Callable[..., Any], operands: Any) -> Any:
     """The branch's result for all samples, those of the other branch among them: it may not write."""
-    from .utils._pytree import tree_leaves
-
     before = [x._version for x in tree_leaves(list(operands))]
     result = branch(*operands)
     if [x._version for x in tree_leaves(list(operands))] != before:
@@ -69,8 +62,6 @@ def _unwritten(branch: Callable[..., Any], operands: Any) -> Any:
 
 def _by_sample(pred: Tensor, one: Any, other: Any) -> Any:
     """For each sample the result of its branch."""
-    from .utils._pytree import tree_flatten, tree_unflatten
-
     (leaves, spec), (others, another) = tree_flatten(one), tree_flatten(other)
     if spec != another:
         raise RuntimeError(f"cond: true_fn returns {spec} and false_fn {another}, wanted the same structure "

@@ -11,6 +11,7 @@ from .._C import Tensor
 from .._types import uint8
 from ..autograd import grad
 from ..testing import assert_close
+from ..utils._pytree import tree_map_only
 from ._operators import Operator, tensors_in
 
 TESTS = (
@@ -32,22 +33,13 @@ class _Call:
 
     def given(self, change: Callable[[Tensor], Tensor]) -> tuple[list[Any], dict[str, Any]]:
         """The arguments, each tensor changed."""
-        return _mapped(list(self.args), change), _mapped(self.kwargs, change)
+        args, kwargs = tree_map_only(Tensor, change, (list(self.args), self.kwargs))
+        return args, kwargs
 
     def run(self, change: Callable[[Tensor], Tensor]) -> tuple[Any, list[Tensor]]:
         """What the operator returns for changed arguments, and the tensors among these."""
         args, kwargs = self.given(change)
         return self.operator(*args, **kwargs), tensors_in([*args, *kwargs.values()])
-
-
-def _mapped(value: Any, change: Callable[[Tensor], Tensor]) -> Any:
-    if isinstance(value, Tensor):
-        return change(value)
-    if isinstance(value, dict):
-        return {key: _mapped(x, change) for key, x in value.items()}
-    if isinstance(value, (list, tuple)):
-        return type(value)(_mapped(x, change) for x in value)
-    return value
 
 
 def _copy(x: Tensor) -> Tensor:
