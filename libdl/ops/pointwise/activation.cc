@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include <cmath>
 #include <numbers>
 
 #include "entries/activation.h"
 #include "ops/core/call.h"
-#include "ops/core/holds.h"
 #include "ops/pointwise/pointwise.h"
 
 namespace libdl {
@@ -55,17 +53,6 @@ const PointwiseOp k_silu{.name = "silu",
                          }}};
 
 // -- units with a number of their own ------------------------------------------------------------
-
-Tensor unit_number(const char* op, int argument, const char* name, double value,
-                   const Tensor& input) {
-  if (!is_floating(input.dtype()))  // beside an integer the number would make a floating one of it
-    fail_argument(LIBDL_ERROR_DTYPE, op, 1, "input", std::string("is ") + name_of(input.dtype()),
-                  "a dtype that is floating");
-  const bool wide = input.dtype() == Dtype::kFloat64;
-  Tensor held = number(value);
-  check_number(op, argument, name, held, wide ? Dtype::kFloat64 : Dtype::kFloat32);
-  return held;
-}
 
 // x; alpha (e^x - 1) below 0. Derivative alpha e^x, which is its own derivative.
 const PointwiseOp k_elu{

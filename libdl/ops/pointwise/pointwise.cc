@@ -10,6 +10,7 @@
 #include "kernels/pointwise.h"
 #include "ops/core/call.h"
 #include "ops/core/form_plan.h"
+#include "ops/core/holds.h"
 #include "ops/core/launch.h"
 #include "ops/core/program.h"
 #include "ops/creation/copy.h"
@@ -125,6 +126,17 @@ static Dtype compute_dtype(const PointwiseOp& op, const Tensor* const* in) {
   const uint8_t exists = kComputes[static_cast<int>(op.expression)];
   if (!(exists >> static_cast<int>(compute_class(compute)) & 1)) reject_dtype(op, in, compute);
   return compute;
+}
+
+Tensor unit_number(const char* op, int argument, const char* name, double value,
+                   const Tensor& input) {
+  if (!is_floating(input.dtype()))  // beside an integer the number would make a floating one of it
+    fail_argument(LIBDL_ERROR_DTYPE, op, 1, "input", std::string("is ") + name_of(input.dtype()),
+                  "a dtype that is floating");
+  const bool wide = input.dtype() == Dtype::kFloat64;
+  Tensor held = number(value);
+  check_number(op, argument, name, held, wide ? Dtype::kFloat64 : Dtype::kFloat32);
+  return held;
 }
 
 // -- shapes -----------------------------------------------------------------------------------
