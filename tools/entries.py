@@ -24,13 +24,12 @@ def _intos(operator: Operator) -> list[str]:
 
 def _default(operator: Operator, argument: Argument) -> str | None:
     """The default in C++, where Python has one that C++ can say. A device is always given."""
-    if argument.kind == "device":
+    if argument.kind in ("device", "tensors"):
         return None
     if argument.nullable:
-        return {"tensors": None, "tensor": "nullptr", "updated": "nullptr",
-                "generator": "nullptr"}.get(argument.kind, "{}")  # fmt: skip
+        return "{}"
     said = operator.default_of(argument.name)
-    if said is None or argument.kind in ("tensor", "tensors", "ints"):
+    if said is None or argument.kind in ("tensor", "ints"):
         return None
     if argument.kind == "dtype":
         return "Dtype::kNone" if said == "None" else None
@@ -62,10 +61,6 @@ def is_expression(operator: Operator) -> bool:
     return pointwise and not any(a.nullable for a in operator.arguments)
 
 
-# What a card says of autocast, and the CastPolicy (ops/core/autocast.h).
-POLICIES = {"lower": "kLower", "float32": "kFloat32", "promote": "kPromote", "state": "kState"}
-
-
 def _is_seen(operator: Operator) -> bool:
     """Whether its entry shows the call; pointwise() shows those that it can tell by its operands."""
     numbers = any(a.kind != "tensor" for a in operator.arguments)
@@ -85,6 +80,10 @@ def _call(operator: Operator) -> str:
     return f"pointwise({', '.join([f'k_{operator.name}', *operands, 'into'])})"
 
 
+def _function(head: str, lines: list[str]) -> str:
+    return "\n".join([f"{head} {{", *lines, "}"])
+
+
 def _declared(operator: Operator) -> str:
     """The entry in the header; inline, so that a call that nobody watches costs a test."""
     name, result = operator.name, _result(operator)
@@ -92,19 +91,16 @@ def _declared(operator: Operator) -> str:
     if is_expression(operator):
         return f"{entry};"
     bare = f"({_parameters(operator, False)});"
-    if not _is_seen(operator):
-        return "\n".join([f"{result} {name}_impl{bare}",
-                          f"inline {entry} {{ return {_call(operator)}; }}"])  # fmt: skip
-    seldom = "intercepted() || autocasting()" if operator.documentation.autocast else "intercepted()"
-    return "\n".join([
-        f"{result} {name}_impl{bare}",
-        f"{result} {name}_seen{bare}",
-        f"inline {entry} {{",
-        f"  if ({seldom}) [[unlikely]]",
-        f"    return {name}_seen({_given(operator)});",
-        f"  return {_call(operator)};",
-        "}",
-    ])  # fmt: skip
+    declared = [f"{result} {name}_impl{bare}"]
+    lines = [f"  return {_call(operator)};"]
+    if _is_seen(operator):
+        declared.append(f"{result} {name}_seen{bare}")
+        seldom = "intercepted()" + " || autocasting()" * bool(operator.documentation.autocast)
+        lines[:0] = [
+            f"  if ({seldom}) [[unlikely]]",
+            f"    return {name}_seen({_given(operator)});",
+        ]
+    return "\n".join([*declared, _function(f"inline {entry}", lines)])
 
 
 def entry_header(header: str, operators: list[Operator]) -> str:
@@ -129,7 +125,7 @@ def _again(operator: Operator) -> list[str]:
     arguments = ", ".join(filter(None, [f"[&] {{ return libdl::{name}({given}); }}", given]))
     lines = ["  if (observed())", f'    return observe_detail::call({{"{name}"}}, {arguments});']
     if operator.documentation.autocast:
-        policy = f"CastPolicy::{POLICIES[operator.documentation.autocast]}"
+        policy = f"CastPolicy::k{operator.documentation.autocast.capitalize()}"
         lines += [
             "  if (autocasting())",
             f"    return autocast_detail::call<{policy}, {_result(operator)}>(",
@@ -145,12 +141,9 @@ def _defined(operator: Operator) -> str:
         return ""
     name = operator.name if expression else f"{operator.name}_seen"
     cold = "" if expression else "[[gnu::cold]] "
-    return "\n".join([
-        f"{cold}{_result(operator)} {name}({_parameters(operator, False)}) {{",
-        *(_again(operator) if seen else []),
-        f"  return {_call(operator)};",
-        "}\n",
-    ])  # fmt: skip
+    head = f"{cold}{_result(operator)} {name}({_parameters(operator, False)})"
+    lines = [*(_again(operator) if seen else []), f"  return {_call(operator)};"]
+    return _function(head, lines) + "\n"
 
 
 def entry_source(header: str, operators: list[Operator]) -> str:

@@ -93,7 +93,7 @@ class Documentation:
     threads: str
     python: list[str]
     kind: str = ""  # of _FACTS; README.md has the meaning
-    autocast: str = ""  # a key of entries.POLICIES; empty: operands are left alone
+    autocast: str = ""  # of _FACTS, a CastPolicy; empty: operands are left alone
 
 
 @dataclass
