@@ -55,6 +55,10 @@ def _given(operator: Operator) -> str:
     return ", ".join([a.name for a in operator.arguments] + _intos(operator))
 
 
+def is_composed(operator: Operator) -> bool:
+    return operator.documentation.kind == "composed"
+
+
 def is_expression(operator: Operator) -> bool:
     """Whether its author wrote one expression, k_NAME, and no function."""
     pointwise = operator.documentation.kind == "pointwise"
@@ -90,6 +94,9 @@ def _declared(operator: Operator) -> str:
     entry = f"{result} {name}({_parameters(operator, True)})"
     if is_expression(operator):
         return f"{entry};"
+    if is_composed(operator):
+        given = ", ".join(a.filled(a.row.core) + " " + a.name for a in operator.arguments)
+        return f"{result} {name}_impl({given});\n{entry};"
     bare = f"({_parameters(operator, False)});"
     declared = [f"{result} {name}_impl{bare}"]
     lines = [f"  return {_call(operator)};"]
@@ -123,7 +130,8 @@ def _again(operator: Operator) -> list[str]:
     name, given = operator.name, _given(operator)
     # An argument of pad has its name.
     arguments = ", ".join(filter(None, [f"[&] {{ return libdl::{name}({given}); }}", given]))
-    lines = ["  if (observed())", f'    return observe_detail::call({{"{name}"}}, {arguments});']
+    shown = f'{{.op = "{name}", .composed = true}}' if is_composed(operator) else f'{{"{name}"}}'
+    lines = ["  if (observed())", f"    return observe_detail::call({shown}, {arguments});"]
     if operator.documentation.autocast:
         policy = f"CastPolicy::k{operator.documentation.autocast.capitalize()}"
         lines += [
@@ -134,8 +142,34 @@ def _again(operator: Operator) -> list[str]:
     return lines
 
 
+def _composed(operator: Operator) -> list[str]:
+    """The rest of an operator that is composed of others."""
+    name, arguments = operator.name, operator.arguments
+    numbered = ", ".join(f'{{"{a.name}", {i}, "{a.name}"}}' for i, a in enumerate(arguments, 1))
+
+    def made(given: list[str]) -> str:
+        return f'composed("{name}", {{{numbered}}}, [&] {{ return {name}_impl({", ".join(given)}); }})'
+
+    plain = made([a.name for a in arguments])
+    if not operator.has_into:
+        return [f"  return {plain};"]
+    given = [
+        f"as_it_was({a.name}, into)" if a.kind == "tensor" and not a.nullable else a.name
+        for a in arguments
+    ]
+    operands = ", ".join(a.name for a in arguments if a.kind in ("tensor", "tensors"))
+    return [
+        f"  if (!into) return {plain};",
+        f"  const Tensor y = {made(given)};",
+        f'  return write_result("{name}", y, into, operands_of({operands}));',
+    ]
+
+
 def _defined(operator: Operator) -> str:
     """What is not inline; empty where all of it is."""
+    if is_composed(operator):
+        head = f"{_result(operator)} {operator.name}({_parameters(operator, False)})"
+        return _function(head, [*_again(operator), *_composed(operator)]) + "\n"
     seen, expression = _is_seen(operator), is_expression(operator)
     if not (seen or expression):
         return ""
@@ -151,7 +185,8 @@ def entry_source(header: str, operators: list[Operator]) -> str:
     return "\n".join([
         f"// Written by tools/generate.py from include/libdl/{header}.h.",
         f'#include "entries/{header}.h"\n',
-        '#include "ops/core/observe.h"\n#include "ops/pointwise/pointwise.h"\n',
+        '#include "ops/core/composed.h"\n#include "ops/core/observe.h"',
+        '#include "ops/creation/copy.h"\n#include "ops/pointwise/pointwise.h"\n',
         "namespace libdl {\n",
         *filter(None, map(_defined, operators)),
         "}  // namespace libdl\n",

@@ -235,8 +235,8 @@ def _signature(function: Function) -> tuple[tuple[Argument, ...], tuple[Result, 
 _SECTIONS = ("Gradient", "Errors", "Threads", "Python")
 # Where the card is silent the kind decides.
 _FACTS = {
-    "Kind": ("pointwise", "elementwise", "opaque"),
-    "Autocast": ("lower", "float32", "promote", "state"),
+    "Kind": ("pointwise", "elementwise", "composed", "opaque"),
+    "Autocast": ("lower", "float32", "promote", "state", "off"),
 }
 
 

@@ -613,14 +613,39 @@ def kinds_text(operators: list[Operator]) -> str:
         if operator.documentation.kind in ("pointwise", "elementwise")
         for line in operator.python
     })  # fmt: skip
-    listed = "\n".join(f'    "{name}",' for name in names)
+    composed = sorted({
+        line.name for o in operators if o.documentation.kind == "composed" for line in o.python
+    })  # fmt: skip
+    calls = {o.name: how_called(o) for o in operators if o.has_new and o.python}
     return f'''# Written by tools/python_layer.py from the headers.
-"""Operators by kind, as their cards say it."""
+"""Operators by kind, as their cards say it, and what they are called with."""
 
 ELEMENTWISE = (
-{listed}
+{entries(names)}
 )
+COMPOSED = (
+{entries(composed)}
+)
+# Of an operator in C: where its function is in Python, under which name, and which of C's arguments
+# it takes by position and by name.
+CALLS: dict[str, tuple[str, str, tuple[int, ...], dict[str, int]]] = {{
+{indented(chr(10).join(f'"{name}": {how},' for name, how in calls.items()), 4)}
+}}
 '''
+
+
+def entries(names: list[str]) -> str:
+    return "\n".join(f'    "{name}",' for name in names)
+
+
+def how_called(operator: Operator) -> tuple[str, str, tuple[int, ...], dict[str, int]]:
+    """The entry of CALLS, by the Python line that takes the most."""
+    line = max(operator.python, key=lambda line: len(line.parameters))
+    kind = next(k for k in ("function", "functional", "method", "property") if k in line.flags)
+    places = {argument.name: i for i, argument in enumerate(operator.arguments)}
+    positions = tuple(places[p.argument] for p in line.parameters if not p.keyword_only)
+    named = {p.name: places[p.argument] for p in line.parameters if p.keyword_only}
+    return kind, line.name, positions, named
 
 
 def main() -> None:

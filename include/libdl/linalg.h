@@ -156,6 +156,27 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_einsum(const char *equation, int64_
                                                     const libdl_tensor *const *tensors,
                                                     int64_t count, LIBDL_NEW libdl_tensor **out);
 
+/** Kronecker's product: blocks of other, each times one element of input.
+ *
+ *  input  [n_1, ..., n_k]; the one of fewer dimensions gets ones in front
+ *  other  [m_1, ..., m_k], any dtype
+ *  out    new, [n_1 m_1, ..., n_k m_k], of the common dtype
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: LIMIT (more than 32 dimensions).
+ *  Threads: concurrent-read.
+ *  Kind: composed.
+ *  Python: kron(input, other) [function, method]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_kron(const libdl_tensor *input,
+                                                  const libdl_tensor *other,
+                                                  LIBDL_NEW libdl_tensor **out);
+
+/** libdl_kron into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_kron_into(const libdl_tensor *input,
+                                                       const libdl_tensor *other,
+                                                       libdl_tensor *dst);
+
 LIBDL_END
 
 #endif

@@ -93,7 +93,7 @@ PLANTED = [
     (" *  Gradient: any order, forward mode.\n", "", "has no 'Gradient:'"),
     (" *  Errors: INDEX (a dimension out of range).\n", "", "has no 'Errors:'"),
     (" *  Threads: concurrent-read.\n", "", "has no 'Threads:'"),
-    (" *  Python:", " *  Kind: narrow.\n *  Python:", "wanted one of pointwise, elementwise, opaque"),
+    (" *  Python:", " *  Kind: narrow.\n *  Python:", "wanted one of pointwise, elementwise, composed, opaque"),
     (" *  Python:", " *  Autocast: lower\n *  Python:", "wanted one of lower, float32, promote, state"),
     ("Threads: concurrent-read.", "Threads: free.", "wanted 'concurrent-read.'"),
     ("/** Sum along dims.", "/** Sum along dims", "does not end"),

@@ -22,6 +22,9 @@ BMM = [((b, *m), (b, *n)) for b in (1, 2) for m, n in MM[:8]]
 BROADCAST = [((2, 2, 3), (3, 2)), ((2, 3), (2, 3, 2)), ((2, 1, 2, 2), (3, 2, 1)), ((3,), (2, 3, 2)),
              ((2, 2, 3), (3,)), ((1, 2, 2), (2, 2, 1))]
 
+KRON = [((), ()), ((2,), ()), ((2,), (3,)), ((2, 3), (3, 2)), ((2,), (2, 2)), ((2, 1, 3), (2, 2)),
+        ((0, 2), (3, 1)), ((1,), (65,)), ((2, 2), (2, 0)), ((3, 3), (3, 3)), ((1, 2, 1, 2), (2,))]
+
 
 def of(shapes: Any, extra: int = 0) -> Any:
     """Two operands, and with `extra` a third of that many leading dimensions of the result."""
@@ -66,6 +69,9 @@ CASES = [
          rejects=wrong("mv", libdl.mv, (2, 3), (2,)), **common),
     Case("dot", libdl.dot, np.dot, of(DOT), out=True,
          rejects=wrong("dot", libdl.dot, (2,), (3,)), **common),
+    Case("kron", libdl.kron, np.kron, of(KRON), dtypes="fiuc", scale=64, out=True, rejects=[
+        Reject((RuntimeError, ValueError), ("kron: ", "64"),
+               lambda: libdl.kron(libdl.ones([1] * 33), libdl.ones(1)))]),
     Case("addmm", libdl.addmm, lambda c, a, b, beta=1, alpha=1: beta * c + alpha * (a @ b),
          addmm_samples, out=True, inplace=True,
          rejects=[Reject((ValueError, RuntimeError), ("addmm", "mat2"), lambda: libdl.addmm(

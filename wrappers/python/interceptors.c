@@ -166,9 +166,16 @@ static PyObject* interceptor_pop(PyObject* module, PyObject* unused) {
   Py_RETURN_NONE;
 }
 
+// is_number(tensor): whether it was a number of the program's
+static PyObject* is_number(PyObject* module, PyObject* tensor) {
+  (void)module;
+  return PyBool_FromLong(is_tensor(tensor) && libdl_tensor_is_number(handle_of(tensor)));
+}
+
 static PyMethodDef functions[] = {
     {"interceptor_push", interceptor_push, METH_VARARGS, NULL},
     {"interceptor_pop", interceptor_pop, METH_NOARGS, NULL},
+    {"is_number", is_number, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };
 

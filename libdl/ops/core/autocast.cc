@@ -49,7 +49,9 @@ Dtype target(CastPolicy policy, std::initializer_list<TensorSpan> operands) {
         if (behind_input) return any_float32(list) ? Dtype::kFloat32 : lower();
         behind_input = true;
       }
+      break;
     }
+    case CastPolicy::kOff: break;
   }
   return Dtype::kNone;
 }

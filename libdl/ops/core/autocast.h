@@ -24,6 +24,7 @@ enum class CastPolicy : uint8_t {
   kPromote,  // promote: to float32 if an operand has it
   kState,    // state: to float32 if the states of a recurrent network have it, else to autocast's
              // dtype
+  kOff,      // off: operands are left alone, also by the operators that it is composed of
 };
 
 // x as autocast would pass it on: itself, or cast.

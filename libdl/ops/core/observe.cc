@@ -20,6 +20,13 @@ Frame differentiating(const State& state, const char* op) {
   return {nullptr, nullptr, op, Phase::kBackward, depth, false};
 }
 
+// The frame for what a call does.
+static Frame inside(const ObservedCall& call) {
+  return {nullptr,    call.op,        call.source ? call.source : call.op,
+          call.phase, call.depth + 1, false,
+          call.composed};
+}
+
 Frame called_back(const State& state, bool hook) {
   Frame frame = state.frame ? *state.frame : Frame();
   if (hook) frame.phase = Phase::kHook;
@@ -186,8 +193,7 @@ static void check_answers(State& state, ObservedCall& call, observe_detail::Run 
   Watch outermost;
   {
     const Hidden hidden(state, &outermost);
-    const FrameScope frame(state, {nullptr, call.op, call.source ? call.source : call.op,
-                                   call.phase, call.depth + 1, false});
+    const FrameScope frame(state, inside(call));
     run(closure);
   }
   for (size_t i = 0; i < answers.values.size(); ++i)
@@ -212,12 +218,12 @@ bool observe_detail::observe(ObservedCall& call, Run run, void* closure) {
   bool answered = false;
   try {
     answered = show_before(*current, call, seen);
-    const bool inside = call.part || !call.from_host;
-    if (answered && inside && !call.results.empty()) {
+    // What an operator is composed of is public, and no more is expected of it than by a host.
+    const bool trusted = !call.part && (call.from_host || around->composed);
+    if (answered && !trusted && !call.results.empty()) {
       check_answers(*current, call, run, closure);
     } else if (!answered) {
-      const FrameScope frame(*current, {nullptr, call.op, call.source ? call.source : call.op,
-                                        call.phase, call.depth + 1, false});
+      const FrameScope frame(*current, inside(call));
       current->shown = true;
       run(closure);
     }

@@ -34,6 +34,7 @@ struct Frame {
   Phase phase = Phase::kForward;
   int32_t depth = 0;      // of inner calls
   bool from_host = true;  // inner calls are made by the host's code
+  bool composed = false;  // `op` is made of the inner calls, each of which may be answered freely
 };
 
 class FrameScope {
@@ -65,6 +66,7 @@ struct ObservedCall {
   int32_t depth = 0;
   const char* source = nullptr;
   bool from_host = true;
+  bool composed = false;  // as of Frame
   bool failed = false;  // valid afterwards
 };
 
@@ -175,6 +177,7 @@ struct Name {
   bool part = false;
   const char* const* arguments = nullptr;     // as ObservedCall::names
   std::optional<Phase> phase = std::nullopt;  // the phase it begins; else the surrounding frame's
+  bool composed = false;                      // as of Frame
 };
 
 template <class F, class... A>
@@ -183,6 +186,7 @@ template <class F, class... A>
   const Packed<A...> packed(a...);
   ObservedCall seen{name.op, name.part, {packed.arguments.data(), packed.given}, name.arguments};
   if (name.phase) seen.phase = *name.phase, seen.begins_phase = true;
+  seen.composed = name.composed;
   seen.dsts = {packed.dsts.data(), packed.written};
   if constexpr (std::is_void_v<R>) {
     observe(seen, f);

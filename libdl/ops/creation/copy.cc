@@ -238,10 +238,12 @@ Tensor copy_impl(const Tensor& src, bool non_blocking, Into into) {
 }
 
 Tensor write_result(const char* op, const Tensor& y, Into into,
-                    std::initializer_list<const Tensor*> operands) {
+                    std::span<const Tensor* const> operands) {
   if (!into) return y;
+  const bool shifted = overlap(into.tensor(), y) == Overlap::kPartial;  // a view of dst
+  const Tensor apart = shifted ? clone(y) : y;
   Call call(op, into, operands);
-  return call.done(y);
+  return call.done(apart);
 }
 
 Tensor fill_impl(const Tensor& value, Into into) {

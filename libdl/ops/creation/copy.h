@@ -26,7 +26,11 @@ inline Tensor on_host(const Tensor& x) { return on_device(x, {}); }
 // The into form of an operator composed of others: writes y, computed from the operands, into dst,
 // which takes y's history if dst is an operand itself.
 Tensor write_result(const char* op, const Tensor& y, Into into,
-                    std::initializer_list<const Tensor*> operands);
+                    std::span<const Tensor* const> operands);
+inline Tensor write_result(const char* op, const Tensor& y, Into into,
+                           std::initializer_list<const Tensor*> operands) {
+  return write_result(op, y, into, std::span(operands.begin(), operands.size()));
+}
 
 Tensor zeros(Dims shape, Dtype dtype, Device device = {});
 Tensor full(Dims shape, const Tensor& value, Dtype dtype, Device device = {});

@@ -20,7 +20,7 @@ from ._types import int64
 __all__ = [
     "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes",
     "broadcast_tensors", "cartesian_prod", "cdist", "column_stack", "combinations", "complex",
-    "cross", "diag", "diag_embed", "dist", "dstack", "einsum", "ger", "hstack", "inner", "kron",
+    "cross", "diag", "diag_embed", "dist", "dstack", "einsum", "ger", "hstack", "inner",
     "meshgrid", "outer", "polar", "rot90", "tensor_split", "tensordot", "tile", "trace", "vstack",
 ]  # fmt: skip
 
@@ -293,16 +293,6 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
     return product.to(a.dtype) if product.dtype == int64 else product
 
 
-def kron(input: Tensor, other: Tensor) -> Tensor:
-    """Kronecker's product: each element of input times other, as blocks."""
-    ndim = max(input.ndim, other.ndim)
-    a = input.reshape([1] * (ndim - input.ndim) + list(input.shape))
-    b = other.reshape([1] * (ndim - other.ndim) + list(other.shape))
-    pairs = a.reshape([n for d in a.shape for n in (d, 1)])
-    pairs = pairs * b.reshape([n for d in b.shape for n in (1, d)])
-    return pairs.reshape([m * n for m, n in zip(a.shape, b.shape)])
-
-
 def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
     """Vector product along dim, of size 3; None: the first such dimension."""
     if dim is None:
@@ -394,6 +384,6 @@ def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
 
 
 for _method in (
-    outer, rot90, ger, inner, diag, diag_embed, trace, tile, tensor_split, kron, cross, dist,
+    outer, rot90, ger, inner, diag, diag_embed, trace, tile, tensor_split, cross, dist,
 ):  # fmt: skip
     setattr(Tensor, _method.__name__, _method)

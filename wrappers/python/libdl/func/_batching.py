@@ -11,11 +11,13 @@ from typing import Any
 
 from .. import _functions as F, _methods, _relays, _slots
 from .._C import Tensor
+from .._kinds import COMPOSED
 from .._levels import HANDLER, OPEN, Batched, Level, Open, batched, value_at
 from .._overrides import DRAWN, disabled
 from .._random import get_rng_state, set_rng_state
 from .._types import Generator
 from ..utils import _pytree as pytree
+from ._composed import run_composed
 from ._rules import DRAWING, RULES, Call
 from ._rules_calls import draws
 from ._rules_shapes import RESHAPING
@@ -144,7 +146,23 @@ def apply(level: Level, func: Callable[..., Any], name: str, args: Any, kwargs: 
         answer = NotImplemented if rule is None else rule(call)
     if answer is not NotImplemented or _answers_not(rule, call):
         return answer
-    return one_by_one(call) if parts is None else _run_parts(func, parts, args, kwargs)
+    if parts is not None:
+        return _run_parts(func, parts, args, kwargs)
+    if name.removesuffix("_") in COMPOSED:
+        return _composed(call)
+    return one_by_one(call)
+
+
+def _composed(call: Call) -> Any:
+    """What is written takes the result of the form that makes a new tensor."""
+    kwargs = dict(call.kwargs)
+    out = kwargs.pop("out", None)
+    func, written = call.func, call.args[0] if call.writes else out
+    if call.writes:
+        func = getattr(Tensor, call.name.removesuffix("_"))
+    with call.seen():
+        made = run_composed(func, call.args, kwargs)
+        return made if written is None else written.copy_(made)
 
 
 def _is_no_operand(args: Any) -> bool:

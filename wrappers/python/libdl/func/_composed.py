@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators that C composes of others, under vmap: each of these comes to Python by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .. import _C, _functional, _functions
+from .._C import Tensor
+from .._kinds import CALLS
+from .._levels import Batched
+from .._overrides import disabled
+
+_SPACES: dict[str, Any] = {
+    "function": _functions, "functional": _functional, "method": Tensor, "property": Tensor,
+}  # fmt: skip
+
+
+def run_composed(func: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    """func(*args, **kwargs), where C runs on the samples' stand-ins, and gets for an operator inside
+    what Python answers."""
+    kept = []  # C holds the handles alone of what the samples' values lie beside
+
+    def answered(seen: tuple[Any, ...]) -> Any:
+        name, is_operator, arguments = seen[0], seen[1], seen[5]
+        if not _batch_among(arguments):
+            return None
+        if not is_operator or name not in CALLS:
+            raise NotImplementedError(f"vmap: {func.__name__} has a part that has no rule: {name}")
+        before = _C.disable_overriding(0)
+        try:
+            answer = _called(name, arguments)
+        finally:
+            _C.disable_overriding(before)
+        kept.append(answer)
+        return tuple(answer) if isinstance(answer, (tuple, list)) else answer
+
+    _C.interceptor_push(answered, None, True)
+    try:
+        with disabled():
+            return func(*args, **kwargs)
+    finally:
+        _C.interceptor_pop()
+
+
+def _batch_among(values: Any) -> bool:
+    return any(
+        type(x) is Batched or (type(x) is tuple and any(type(y) is Batched for y in x))
+        for x in values
+    )
+
+
+def _called(name: str, arguments: tuple[Any, ...]) -> Any:
+    """An operator's Python function, called with C's arguments."""
+    kind, function, positions, named = CALLS[name]
+    operator = getattr(_SPACES[kind], function)
+    given = [x.item() if _C.is_number(x) else x for x in arguments]
+    return operator(*[given[i] for i in positions], **{k: given[i] for k, i in named.items()})
