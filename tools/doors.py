@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from entries import is_composed
 from operators import Argument, Operator, Result
 
 # The enumerator of operators whose names C++ keeps for itself.
@@ -19,8 +20,9 @@ def _c_parameters(arguments: tuple[Argument, ...]) -> list[str]:
 
 def _checked(operator: Operator) -> list[str]:
     """One local variable per argument, in order, so that the first bad one is named."""
+    admits = "<has_geometry>" if is_composed(operator) else ""
     lines = [
-        f"    auto&& a{i} = {a.filled(a.row.checked, n=i)};"
+        f"    auto&& a{i} = {a.filled(a.row.checked, n=i, admits=admits)};"
         for i, a in enumerate(operator.arguments, 1)
     ]
     return lines + _one_device(operator)

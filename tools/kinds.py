@@ -37,7 +37,7 @@ def _twice(text: str) -> Pair:
 KINDS = {
     "tensor": Kind(
         c=_twice("const libdl_tensor* {x}"),
-        checked=("in_tensor(op, {n}, {x})", "in_optional_tensor(op, {n}, {x})"),
+        checked=("in_tensor{admits}(op, {n}, {x})", "in_optional_tensor{admits}(op, {n}, {x})"),
         held=("{v}.held.tensor", ""),
         value="TENSOR",
         core=("const Tensor&", "const Tensor*"),
@@ -50,7 +50,7 @@ KINDS = {
     # A tensor for which a number may stand; in C and C++ a tensor like others.
     "number": Kind(
         c=_twice("const libdl_tensor* {x}"),
-        checked=("in_tensor(op, {n}, {x})", "in_optional_tensor(op, {n}, {x})"),
+        checked=("in_tensor{admits}(op, {n}, {x})", "in_optional_tensor{admits}(op, {n}, {x})"),
         held=("{v}.held.tensor", ""),
         value="TENSOR",
         core=("const Tensor&", "const Tensor*"),
@@ -77,7 +77,7 @@ KINDS = {
     ),
     "tensors": Kind(
         c=_twice("const libdl_tensor* const* {x}, int64_t {c}"),
-        checked=("in_tensors(op, {n}, {x}, {c}, false)", "in_tensors(op, {n}, {x}, {c}, true)"),
+        checked=("in_tensors{admits}(op, {n}, {x}, {c}, false)", "in_tensors{admits}(op, {n}, {x}, {c}, true)"),
         held=("{v}.held.tensors.items", "{v}.held.tensors.count"),
         value="TENSORS",
         core=_twice("TensorSpan"),

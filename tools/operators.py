@@ -116,6 +116,13 @@ class Operator:
     def is_pointwise(self) -> bool:
         return self.header in _POINTWISE and self.results[0].kind == "tensor"
 
+    @property
+    def is_elementwise(self) -> bool:
+        composed = self.documentation.kind == "composed"
+        return self.documentation.kind in ("pointwise", "elementwise") or (
+            composed and self.header in (*_POINTWISE, "special")
+        )
+
     def default_of(self, argument: str) -> str | None:
         """The default that Python's first line naming the argument gives it."""
         for line in self.python:

@@ -610,7 +610,7 @@ def kinds_text(operators: list[Operator]) -> str:
     names = sorted({
         line.name
         for operator in operators
-        if operator.documentation.kind in ("pointwise", "elementwise")
+        if operator.is_elementwise
         for line in operator.python
     })  # fmt: skip
     composed = sorted({
@@ -625,6 +625,10 @@ ELEMENTWISE = (
 )
 COMPOSED = (
 {entries(composed)}
+)
+# Their names in C.
+COMPOSED_IN_C = (
+{entries([o.name for o in operators if o.documentation.kind == "composed"])}
 )
 # Of an operator in C: where its function is in Python, under which name, and which of C's arguments
 # it takes by position and by name.

@@ -74,6 +74,7 @@
 %include "libdl/exponential.h"
 %include "libdl/activation.h"
 %include "libdl/rounding.h"
+%include "libdl/numbers.h"
 %include "libdl/comparison.h"
 %include "libdl/bitwise.h"
 %include "libdl/reduction.h"

@@ -107,6 +107,8 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_fmin_into(const libdl_tensor *input
  *  Kind: elementwise.
  *  Python: clamp(input, min=None, max=None) [function, method, inplace]
  *  Python: clip(input, min=None, max=None) [function, method, inplace]
+ *  Python: clamp_min(input, min) [function, method, inplace]
+ *  Python: clamp_max(input, max) [function, method, inplace]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_clamp(
     const libdl_tensor *input, LIBDL_NULLABLE LIBDL_NUMBER const libdl_tensor *min,

@@ -27,6 +27,7 @@
 #include <libdl/bitwise.h>
 #include <libdl/comparison.h>
 #include <libdl/exponential.h>
+#include <libdl/numbers.h>
 #include <libdl/rounding.h>
 
 #endif

@@ -495,6 +495,107 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_logaddexp2_into(const libdl_tensor 
                                                              const libdl_tensor *other,
                                                              libdl_tensor *dst);
 
+/** The inverse of sigmoid: y = log(x / (1 - x)), of x limited to eps and 1 - eps.
+ *
+ *  input  any; to float
+ *  eps    from 0 to 1/2; NULL: x is not limited, and y is NaN beyond 0 and 1
+ *  out    new, input's shape
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: none.
+ *  Threads: concurrent-read.
+ *  Kind: composed.
+ *  Python: logit(input, eps=None) [function, method, inplace]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_logit(const libdl_tensor *input,
+                                                   LIBDL_NULLABLE const double *eps,
+                                                   LIBDL_NEW libdl_tensor **out);
+
+/** libdl_logit into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_logit_into(const libdl_tensor *input,
+                                                        LIBDL_NULLABLE const double *eps,
+                                                        libdl_tensor *dst);
+
+/** y = input log(other), and 0 where input is 0, unless other is NaN.
+ *
+ *  input  any, or a number
+ *  other  any, or a number; one of both is a tensor; to float
+ *  out    new, of the common dtype
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: SHAPE (they do not broadcast), TYPE (two numbers).
+ *  Threads: concurrent-read.
+ *  Kind: composed.
+ *  Python: xlogy(input, other) [function, method, inplace]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_xlogy(LIBDL_NUMBER const libdl_tensor *input,
+                                                   LIBDL_NUMBER const libdl_tensor *other,
+                                                   LIBDL_NEW libdl_tensor **out);
+
+/** libdl_xlogy into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_xlogy_into(LIBDL_NUMBER const libdl_tensor *input,
+                                                        LIBDL_NUMBER const libdl_tensor *other,
+                                                        libdl_tensor *dst);
+
+/** y = input log(1 + other), and 0 where input is 0, unless other is NaN.
+ *
+ *  input  any, or a number
+ *  other  any, or a number; one of both is a tensor; to float
+ *  out    new, of the common dtype
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: SHAPE (they do not broadcast), TYPE (two numbers).
+ *  Threads: concurrent-read.
+ *  Kind: composed.
+ *  Python: xlog1py(input, other) [function]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_xlog1py(LIBDL_NUMBER const libdl_tensor *input,
+                                                     LIBDL_NUMBER const libdl_tensor *other,
+                                                     LIBDL_NEW libdl_tensor **out);
+
+/** libdl_xlog1py into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_xlog1py_into(LIBDL_NUMBER const libdl_tensor *input,
+                                                          LIBDL_NUMBER const libdl_tensor *other,
+                                                          libdl_tensor *dst);
+
+/** y = sin(pi input) / (pi input), and 1 at 0.
+ *
+ *  input  any; to float
+ *  out    new, input's shape
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: none.
+ *  Threads: concurrent-read.
+ *  Kind: composed.
+ *  Python: sinc(input) [function, method, inplace]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_sinc(const libdl_tensor *input,
+                                                  LIBDL_NEW libdl_tensor **out);
+
+/** libdl_sinc into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_sinc_into(const libdl_tensor *input,
+                                                       libdl_tensor *dst);
+
+/** The logarithm of the multivariate gamma function of order p (Wikipedia, Multivariate gamma
+ *  function): y = p (p - 1) / 4 log(pi) + the sum of lgamma(input - i / 2) for i from 0 to p - 1.
+ *
+ *  input  real; to float
+ *  p      1 or more
+ *  out    new, input's shape
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: VALUE (p is less than 1), DTYPE (input is complex).
+ *  Threads: concurrent-read.
+ *  Kind: composed.
+ *  Python: mvlgamma(input, p) [function, method, inplace]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_mvlgamma(const libdl_tensor *input, int64_t p,
+                                                      LIBDL_NEW libdl_tensor **out);
+
+/** libdl_mvlgamma into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_mvlgamma_into(const libdl_tensor *input, int64_t p,
+                                                           libdl_tensor *dst);
+
 LIBDL_END
 
 #endif

@@ -127,14 +127,19 @@ inline const Tensor& borrow(const libdl_tensor* const& handle) {
   return reinterpret_cast<const Tensor&>(handle);
 }
 
-inline const Tensor& in_tensor(OpId op, int argument, const libdl_tensor* const& handle) {
-  if (!is_live_tensor(handle)) [[unlikely]]
+// What a door lets in: of an operator that is composed of others stand-ins, too.
+using Admits = bool (*)(const libdl_tensor*);
+
+template <Admits admits = is_live_tensor>
+const Tensor& in_tensor(OpId op, int argument, const libdl_tensor* const& handle) {
+  if (!admits(handle)) [[unlikely]]
     refuse_tensor(op, argument, handle);
   return borrow(handle);
 }
 
-inline const Tensor* in_optional_tensor(OpId op, int argument, const libdl_tensor* const& handle) {
-  return handle ? &in_tensor(op, argument, handle) : nullptr;
+template <Admits admits = is_live_tensor>
+const Tensor* in_optional_tensor(OpId op, int argument, const libdl_tensor* const& handle) {
+  return handle ? &in_tensor<admits>(op, argument, handle) : nullptr;
 }
 
 inline const Tensor* in_updated_tensor(OpId op, int argument, libdl_tensor* const& handle) {
@@ -150,8 +155,9 @@ inline Into in_destination(OpId op, int argument, libdl_tensor* const& handle, c
   return Into(borrow(handle), name);
 }
 
-inline TensorSpan in_tensors(OpId op, int argument, const libdl_tensor* const* items, int64_t count,
-                             bool nullable_entries) {
+template <Admits admits = is_live_tensor>
+TensorSpan in_tensors(OpId op, int argument, const libdl_tensor* const* items, int64_t count,
+                      bool nullable_entries) {
   // Entries may be missing where there is one for each dimension.
   const int64_t most = nullable_entries ? kMaxDims : kMostEntries;
   if (!is_count(count, most)) [[unlikely]]
@@ -160,7 +166,7 @@ inline TensorSpan in_tensors(OpId op, int argument, const libdl_tensor* const* i
     refuse_null(op, argument, "an array");
   for (int64_t i = 0; i < count; ++i) {
     if (!items[i] && nullable_entries) continue;
-    if (!is_live_tensor(items[i])) [[unlikely]]
+    if (!admits(items[i])) [[unlikely]]
       refuse_entry(op, argument, i, items[i]);
   }
   return {reinterpret_cast<const Tensor*>(items), static_cast<size_t>(count)};

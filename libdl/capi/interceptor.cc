@@ -95,7 +95,7 @@ std::string found_in(const libdl_value& given, libdl_value_type wanted) {
 
 bool is_good(const libdl_value& given, libdl_value_type wanted) {
   if (given.type != wanted) return false;
-  if (wanted == LIBDL_VALUE_TENSOR) return is_live_tensor(given.held.tensor);
+  if (wanted == LIBDL_VALUE_TENSOR) return has_geometry(given.held.tensor);
   if (wanted == LIBDL_VALUE_TENSOR_LIST)
     return given.held.list && has_tag(given.held.list, Tag::kTensorList);
   return true;

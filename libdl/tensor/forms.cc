@@ -249,7 +249,12 @@ PackedReader keep_form(const Tensor& x, Layout layout) {
 void* make_plain(const libdl_tensor& x, Access access) {
   Storage& storage = *x.storage;
   const PackedReader form = computed_form(storage);
-  if (!form.data()) return storage.plain.load(std::memory_order_acquire);
+  if (!form.data()) {
+    if (x.numel && !storage.bytes)
+      fail_unnamed(LIBDL_ERROR_EMPTIED,
+                   "a stand-in for the slices of a batch has no elements of its own");
+    return storage.plain.load(std::memory_order_acquire);
+  }
   FreshBytes fresh(storage.bytes);
   poison(fresh.data, fresh.bytes);
   if (access != Access::kOverwrite || !covers_storage(x))

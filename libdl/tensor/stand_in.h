@@ -7,8 +7,8 @@
 
 namespace libdl {
 
-// The geometry of x[0], without a storage, or with one of no bytes that says which device. x has a
-// dimension; it may be a stand-in itself.
+// The geometry of x[0] over a storage of no bytes; views of it are stand-ins, too, and whoever
+// reads elements gets the error EMPTIED. x has a dimension; it may be a stand-in itself.
 Tensor stand_in(const libdl_tensor& x);
 
 }  // namespace libdl

@@ -109,7 +109,7 @@ Tensor unsealed_alias(const Tensor& x, int ndim, Dtype dtype) {
   Tensor t = shell(ndim, dtype);
   libdl_tensor& p = *t.get();
   p.offset = x.offset();
-  p.flags |= x.get()->flags & (kAside | kInferenceMade);
+  p.flags |= x.get()->flags & (kAside | kInferenceMade | kStandIn);
   x.storage().retain();
   p.storage = &x.storage();
   return t;

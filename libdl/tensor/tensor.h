@@ -35,7 +35,8 @@ enum TensorFlag : uint8_t {
   kInferenceMade = 8,  // made in inference mode: can never be recorded
   kAside = 16,         // Python's .data: values saved through other handles ignore its writes
   kScopeOwned = 32,    // an owning scope has, or had, the handle
-  kStandIn = 64,  // without elements; no door but those of the geometry lets it in (stand_in.h)
+  kStandIn = 64,  // without elements (stand_in.h); only the doors of the geometry and of operators
+                  // that are composed of others let it in
 };
 
 }  // namespace libdl

@@ -13,6 +13,7 @@ _SAVED = {
     "addmm_whole": (1, 2),
     "amax": ("result", 0),
     "amin": ("result", 0),
+    "angle": (0,),
     "asin": (0,),
     "asinh": (0,),
     "atan": (0,),
@@ -27,6 +28,7 @@ _SAVED = {
     "celu": (0,),
     "clamp": (0,),
     **{f"{name}{n}d": (0, 1) for n in (1, 2, 3) for name in ("conv", "conv_transpose")},
+    "complex": (0, 1),
     "copysign": ("result", 0),
     "cos": (0,),
     "cosh": (0,),
@@ -44,6 +46,7 @@ _SAVED = {
     "exp": ("result",),
     "exp2": ("result",),
     "expm1": ("result",),
+    "float_power": ("result", 0, 1),
     "fmod": (0, 1),
     "gather": (0,),
     "fmax": (0, 1),
@@ -73,6 +76,7 @@ _SAVED = {
     "instance_norm": (0,),
     "kl_div": (0, 1),
     "layer_norm": (0,),
+    "ldexp": ("result", 1),
     "leaky_relu": (0,),
     "lerp": (0, 1, 2),
     "lgamma": (0,),
@@ -86,6 +90,7 @@ _SAVED = {
     "log_softmax": ("result",),
     "logaddexp": (0, 1),
     "logaddexp2": (0, 1),
+    "logit": (0,),
     "logsigmoid": (0,),
     "logsumexp": ("result", 0),
     "lstm": (0,),
@@ -104,12 +109,16 @@ _SAVED = {
     "mul": (0, 1),
     "multilabel_soft_margin_loss": (0, 1),
     "mv": (0, 1),
+    "mvlgamma": (0,),
+    "nan_to_num": (0,),
     "ndtri": ("result",),
+    "nextafter": (0, 1),
     "nll_loss": (0,),
     "norm": ("result", 0),
     "pairwise_distance": ("result",),
     "pdist": ("result", 0),
     "poisson_nll_loss": (0, 1),
+    "polar": ("result",),
     "polygamma": (0,),
     "positive_weight": (0, 1, 2),
     "pow": ("result", 0, 1),
@@ -133,6 +142,7 @@ _SAVED = {
     "sigmoid": ("result",),
     "silu": (0,),
     "sin": (0,),
+    "sinc": (0,),
     "sinh": (0,),
     "smooth_l1_loss": (0, 1),
     "soft_margin_loss": (0, 1),
@@ -146,8 +156,12 @@ _SAVED = {
     "tan": ("result",),
     "tanh": ("result",),
     "var": (0,),
+    "xlog1py": (0, 1),
+    "xlogy": (0, 1),
 }
 # PyTorch's l1_loss saves the difference, of another pass over the data, and its ndtr a quotient;
-# its erfinv computes the result again. It has no derivative of heaviside.
-_OWN = {"erfinv": ("result", 0), "heaviside": (0,), "l1_loss": (0, 1), "ndtr": (0,)}
+# its erfinv computes the result again, its polar takes the result for what it is composed of. It has
+# no derivative of heaviside. Its kron goes back with what was overwritten.
+_OWN = {"erfinv": ("result", 0), "heaviside": (0,), "kron": (0, 1), "l1_loss": (0, 1), "ndtr": (0,),
+        "polar": (0, 1)}  # fmt: skip
 REFUSED = {(name, target) for name, targets in (_SAVED | _OWN).items() for target in targets}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Elementwise functions composed of others, and in-place draws."""
+"""Windows and other sequences composed of elementwise functions, and in-place draws."""
 
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
@@ -9,113 +9,16 @@ from typing import Any
 
 from . import _C, _functions as f
 from ._C import Overridden, Tensor
-from ._errors import ArgumentValueError, DtypeError, Error, rename_error, want_a_tensor
+from ._errors import ArgumentValueError, DtypeError, Error, rename_error
 from ._modes import no_grad
-from ._out import copied, in_place
+from ._out import copied
 from ._overloads import arange
 from ._overrides import override
 
 __all__ = [
-    "angle", "bartlett_window", "blackman_window", "clamp_max", "clamp_min", "deg2rad", "frac",
-    "hamming_window", "hann_window", "kaiser_window", "logit", "logspace", "nan_to_num", "rad2deg",
-    "sinc", "xlogy",
+    "bartlett_window", "blackman_window", "hamming_window", "hann_window", "kaiser_window",
+    "logspace",
 ]  # fmt: skip
-
-
-def _floating(x: Tensor) -> Tensor:
-    return x if x.is_floating_point() or x.is_complex() else f.mul(x, 1.0)
-
-
-def deg2rad(input: Tensor) -> Tensor:
-    """Degrees as radians."""
-    return input * (math.pi / 180)
-
-
-def rad2deg(input: Tensor) -> Tensor:
-    """Radians as degrees."""
-    return input * (180 / math.pi)
-
-
-def frac(input: Tensor) -> Tensor:
-    """What trunc leaves, with input's sign."""
-    return input - input.trunc()
-
-
-def sinc(input: Tensor) -> Tensor:
-    """sin(pi x) / (pi x), and 1 at 0."""
-    x = _floating(input) * math.pi
-    # Of the quotient's derivative cancellation leaves nothing near 0, where four terms are exact.
-    near = x.abs() < 0.01
-    safe, small = f.where(near, f.ones_like(x), x), f.where(near, x, f.zeros_like(x))
-    square = small * small
-    series = 1 - square * (1 / 6) * (1 - square * (1 / 20) * (1 - square * (1 / 42)))
-    return f.where(near, series, safe.sin() / safe)
-
-
-def logit(input: Tensor, eps: float | None = None) -> Tensor:
-    """log(x / (1 - x)), of x limited to eps and 1 - eps."""
-    x = _floating(input) + 0.0  # -0 would turn the slope's sign
-    if eps is None:  # beyond 0 and 1 the derivative is no number, either
-        x = x * f.masked_fill(f.ones_like(x.detach()), (x < 0) | (x > 1), math.nan)
-    else:
-        low = f.full((), eps, dtype=x.dtype, device=x.device)
-        x = f.where(x < low, low, f.where(x > 1 - low, 1 - low, x))
-    return x.log() - (-x).log1p()
-
-
-def xlogy(input: Any, other: Any) -> Tensor:
-    """input log(other), and 0 where input is 0 unless other is NaN."""
-    want_a_tensor("xlogy", input=input, other=other)
-    return _x_times(input, other, f.log, pole=0, root=1)
-
-
-def xlog1py(input: Any, other: Any) -> Tensor:
-    """input log1p(other), and 0 where input is 0 unless other is NaN."""
-    want_a_tensor("xlog1py", input=input, other=other)
-    return _x_times(input, other, f.log1p, pole=-1, root=0)
-
-
-def _x_times(x: Any, y: Any, log: Any, pole: float, root: float) -> Tensor:
-    """x log(y), where log is -infinite at the pole and 0 at the root."""
-    if not isinstance(y, Tensor):
-        y = f.full((), y, dtype=x.dtype if x.is_floating_point() else None, device=x.device)
-    if not isinstance(x, Tensor):
-        x = f.full((), x, dtype=y.dtype, device=y.device)
-    zero = (x == 0) & ((y <= pole) | (y == math.inf))  # elsewhere 0 times the logarithm is 0
-    safe = f.where(zero, f.full_like(y, root), y)
-    return x * log(safe)
-
-
-def nan_to_num(input: Tensor, nan: float | None = 0.0, posinf: float | None = None,
-               neginf: float | None = None) -> Tensor:  # fmt: skip
-    """With numbers for NaN and infinities; of these by default the dtype's extremes."""
-    if not input.is_floating_point():
-        return input.clone()
-    from ._types import finfo
-
-    info = finfo(input.dtype)
-    made = f.masked_fill(input, f.isnan(input), 0.0 if nan is None else nan)
-    made = f.masked_fill(made, input == math.inf, info.max if posinf is None else posinf)
-    return f.masked_fill(made, input == -math.inf, info.min if neginf is None else neginf)
-
-
-def clamp_min(input: Tensor, min: Any) -> Tensor:
-    """clamp with a lower limit alone."""
-    return f.clamp(input, min=min)
-
-
-def clamp_max(input: Tensor, max: Any) -> Tensor:
-    """clamp with an upper limit alone."""
-    return f.clamp(input, max=max)
-
-
-def angle(input: Tensor) -> Tensor:
-    """The argument of complex numbers; of real ones 0 or pi, and NaN of a NaN."""
-    if input.is_complex():
-        return f.atan2(input.imag, input.real)
-    x = _floating(input)
-    made = f.where(x < 0, f.full_like(x, math.pi), f.zeros_like(x))
-    return f.where(f.isnan(x), x * 0.0, made)  # whose slope is 0
 
 
 def _to_integers(dtype: Any, *bounds: Any) -> tuple[Any, ...]:
@@ -276,10 +179,6 @@ def _put_(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False)
     return self if self.is_contiguous() else self.copy_(flat.reshape(self.shape))
 
 
-for _method in (deg2rad, rad2deg, frac, sinc, logit, xlogy, nan_to_num, clamp_min, clamp_max):
-    setattr(Tensor, _method.__name__, _method)
-    setattr(Tensor, _method.__name__ + "_", in_place(_method))
-setattr(Tensor, "angle", angle)
 for _draw in (_random_, _fill_diagonal_, _put_):
     _draw.__name__ = _draw.__qualname__ = _draw.__name__[1:]
     setattr(Tensor, _draw.__name__, _draw)

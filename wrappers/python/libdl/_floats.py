@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The parts of floating numbers, read from their bits, and divisors of integers."""
+"""frexp as a named pair, and divisors of integers."""
 
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
@@ -7,65 +7,24 @@ from __future__ import annotations
 from typing import Any
 
 from . import _C, _functions as f, return_types
-from ._C import Tensor
+from ._C import Overridden, Tensor
 from ._errors import DtypeError, want_tensors
 from ._out import copied, in_place
-from ._types import dtype as Dtype, finfo, int16, int32, int64
+from ._overrides import override
 
-__all__ = ["frexp", "gcd", "lcm", "nextafter"]
-
-# Integers of as many bits, and the bits of the fraction.
-_LAYOUT = {"float16": (int16, 10), "bfloat16": (int16, 7), "float32": (int32, 23), "float64": (int64, 52)}
-
-
-def _floating(function: str, argument: str, dtype: Dtype) -> tuple[Dtype, int]:
-    if dtype.name not in _LAYOUT:
-        raise NotImplementedError(f"{function}: argument {argument} is {dtype}, wanted a floating dtype")
-    return _LAYOUT[dtype.name]
-
-
-def nextafter(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The number next to input towards other, in the promoted floating dtype. The gradient is
-    input's, but 0 at infinity and where both are equal."""
-    from . import broadcast_tensors, result_type
-
-    dtype = result_type(input, other)
-    whole, _ = _floating("nextafter", "1 (input)", dtype)
-    given, towards = broadcast_tensors(input.to(dtype=dtype), other.to(dtype=dtype))
-    x, to = given.detach(), towards.detach()
-    bits = x.contiguous().view(whole)
-    beside = f.where((to > x) == (x > 0), bits + 1, bits - 1).view(dtype)
-    least = f.copysign(f.ones_like(bits).view(dtype), to)  # from 0
-    made = f.where(x == 0, least, beside)
-    made = f.where(f.isnan(x) | f.isnan(to), x + to, f.where(x == to, to, made))
-    if given.requires_grad or towards.requires_grad or _C.forward_level(0):
-        still = (x == to) | f.isinf(x)
-        made = f.where(still, made, given - (x - made))  # exact, for they are neighbours
-        made = f.where(f.zeros_like(x, dtype=bool), towards, made)
-    return copied(made, out)
+__all__ = ["frexp", "gcd", "lcm"]
 
 
 def frexp(input: Tensor, *, out: Any = None) -> Any:
     """mantissa, of size 1/2 to 1, and exponent, int32, with input = mantissa * 2^exponent; of 0,
     infinity and NaN they are input and 0. The gradient is that of a division by 2^exponent."""
-    whole, digits = _floating("frexp", "1 (input)", input.dtype)
-    x = input.detach()
-    tiny = (x != 0) & (x.abs() < finfo(input.dtype).tiny)
-    x = f.where(tiny, x * 2.0**digits, x).contiguous()
-    width = 8 * input.element_size() - 1 - digits
-    field = (x.view(whole) >> digits) & (2**width - 1)
-    plain = (field != 0) & (field != 2**width - 1)
-    exponent = f.where(plain, field - (2 ** (width - 1) - 2), f.zeros_like(field)).int()
-    exponent = f.where(tiny, exponent - digits, exponent)
-    half = exponent // 2  # 2^-exponent itself may be infinite
-    scaled = input * _power(-half, input.dtype) * _power(half - exponent, input.dtype)
+    try:
+        mantissa, exponent = _C.frexp(input)
+    except Overridden:
+        return override(frexp, input, out=out)
     if out is not None:
-        scaled, exponent = copied(scaled, out[0]), copied(exponent, out[1])
-    return return_types.frexp(scaled, exponent)
-
-
-def _power(exponent: Tensor, dtype: Dtype) -> Tensor:
-    return (2.0 ** exponent.double()).to(dtype=dtype)
+        mantissa, exponent = copied(mantissa, out[0]), copied(exponent, out[1])
+    return return_types.frexp(mantissa, exponent)
 
 
 def _wholes(function: str, input: Tensor, other: Tensor) -> tuple[Tensor, Tensor]:
@@ -105,14 +64,14 @@ def lcm(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 def _nextafter_(self: Tensor, other: Tensor) -> Tensor:
     """In place: see nextafter."""
-    made = nextafter(self, other)
+    made = f.nextafter(self, other)
     if made.dtype is not self.dtype:
         raise DtypeError(f"nextafter_: argument 2 (other) is {other.dtype}, wanted {self.dtype}")
     return self.copy_(made)
 
 
 _nextafter_.__name__ = _nextafter_.__qualname__ = "nextafter_"
-for _method in (frexp, gcd, lcm, nextafter, _nextafter_):
+for _method in (frexp, gcd, lcm, _nextafter_):
     setattr(Tensor, _method.__name__, _method)
 for _method in (gcd, lcm):
     setattr(Tensor, _method.__name__ + "_", in_place(_method))

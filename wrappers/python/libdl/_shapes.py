@@ -19,9 +19,9 @@ from ._types import int64
 
 __all__ = [
     "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes",
-    "broadcast_tensors", "cartesian_prod", "cdist", "column_stack", "combinations", "complex",
+    "broadcast_tensors", "cartesian_prod", "cdist", "column_stack", "combinations",
     "cross", "diag", "diag_embed", "dist", "dstack", "einsum", "ger", "hstack", "inner",
-    "meshgrid", "outer", "polar", "rot90", "tensor_split", "tensordot", "tile", "trace", "vstack",
+    "meshgrid", "outer", "rot90", "tensor_split", "tensordot", "tile", "trace", "vstack",
 ]  # fmt: skip
 
 
@@ -343,23 +343,6 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str | None = Non
 def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
     """The p-norm of the difference."""
     return f.norm(input - other, p)
-
-
-def complex(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """A complex tensor of its parts, both float32 or both float64."""
-    want_tensors("complex", real=real, imag=imag)
-    if real.dtype != imag.dtype or real.dtype.name not in ("float32", "float64"):
-        raise ArgumentValueError(
-            f"complex: real is {real.dtype} and imag {imag.dtype}, wanted both float32 or float64"
-        )
-    return copied(f.view_as_complex(f.stack(broadcast_tensors(real, imag), -1)), out)
-
-
-@in_float32
-def polar(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """A complex tensor of its magnitude and angle."""
-    want_tensors("polar", abs=abs, angle=angle)
-    return complex(abs * angle.cos(), abs * angle.sin(), out=out)
 
 
 def broadcast_shapes(*shapes: Any) -> Any:

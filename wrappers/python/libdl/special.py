@@ -11,7 +11,7 @@ from ._functions import (
     polygamma as polygamma, round as round, sigmoid as expit,
 )  # fmt: skip
 from ._functions import digamma as psi, igamma as gammainc, igammac as gammaincc, lgamma as gammaln
-from ._elementwise import logit as logit, sinc as sinc, xlog1py as xlog1py, xlogy as xlogy
+from ._functions import logit as logit, sinc as sinc, xlog1py as xlog1py, xlogy as xlogy
 from ._overrides import own_functions
 
 __all__ = [

@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import _C, _functional, _functions
 from .._C import Tensor
-from .._kinds import CALLS
+from .._kinds import CALLS, COMPOSED_IN_C
 from .._levels import Batched
 from .._overrides import disabled
 
@@ -21,10 +21,14 @@ def run_composed(func: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     """func(*args, **kwargs), where C runs on the samples' stand-ins, and gets for an operator inside
     what Python answers."""
     kept = []  # C holds the handles alone of what the samples' values lie beside
+    depths: list[int] = []  # that of what Python calls; the operator's parts are deeper
 
     def answered(seen: tuple[Any, ...]) -> Any:
-        name, is_operator, arguments = seen[0], seen[1], seen[5]
-        if not _batch_among(arguments):
+        name, is_operator, _, depth, _, arguments, *_ = seen
+        if not depths:
+            depths.append(depth)
+        entered = depth == depths[0] and name in COMPOSED_IN_C
+        if entered or not _batch_among(arguments):
             return None
         if not is_operator or name not in CALLS:
             raise NotImplementedError(f"vmap: {func.__name__} has a part that has no rule: {name}")
