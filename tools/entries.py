@@ -161,7 +161,7 @@ def _composed(operator: Operator) -> list[str]:
     return [
         f"  if (!into) return {plain};",
         f"  const Tensor y = {made(given)};",
-        f'  return write_result("{name}", y, into, operands_of({operands}));',
+        f'  return write_result("{name}", y, into, operands_of(y, into, {operands}));',
     ]
 
 

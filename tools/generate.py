@@ -18,6 +18,7 @@ from entries import entry_header, entry_source
 from headers import HeaderError
 from op_table import op_ids, op_table_source
 from operators import OPERATOR_HEADERS, Operator, read_operators
+from steps import doors_text, entries_text, read_steps
 
 
 def write(path: Path, text: str) -> None:
@@ -36,6 +37,9 @@ def main() -> int:
         print(f"error: {error}", file=sys.stderr)
         return 1
     write_sources(options.out, operators)
+    steps, defaults = read_steps(options.headers)
+    write(options.out / "door_optim.cc", doors_text(steps, defaults))
+    write(options.out / "entries" / "optim.h", entries_text(steps))
     return 0
 
 

@@ -11,6 +11,7 @@
     libdl/_kinds.py       names of operators by kind
     libdl/_C.pyi          the types of the C half
     pairs.i               which C parameters are a pointer and its count, for SWIG
+    optimizer_steps.c     what Python calls of optimizers and clipping
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from pathlib import Path
 
 from kinds import KINDS
 from operators import Argument, Operator, PythonLine, PythonParameter, read_operators
+from steps import python_text, read_steps
 
 # NumPy's names for parameters, which PyTorch takes as well.
 ALIASES = {"dim": "axis", "keepdim": "keepdims"}
@@ -681,6 +683,7 @@ def main() -> None:
     check_names(stub)
     write(package / "_C.pyi", stub)
     write(options.out / "pairs.i", pairs_text(operators))
+    write(options.out / "optimizer_steps.c", python_text(read_steps(options.headers)[0]))
 
 
 if __name__ == "__main__":

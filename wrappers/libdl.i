@@ -74,7 +74,6 @@
 %include "libdl/exponential.h"
 %include "libdl/activation.h"
 %include "libdl/rounding.h"
-%include "libdl/numbers.h"
 %include "libdl/comparison.h"
 %include "libdl/bitwise.h"
 %include "libdl/reduction.h"
@@ -95,3 +94,4 @@
 %include "libdl/sampling.h"
 %include "libdl/attention.h"
 %include "libdl/sparse.h"
+%include "libdl/numbers.h"

@@ -29,6 +29,7 @@
 #include <libdl/loss.h>
 #include <libdl/memory.h>
 #include <libdl/nn.h>
+#include <libdl/numbers.h>
 #include <libdl/op.h>
 #include <libdl/optim.h>
 #include <libdl/plugin.h>

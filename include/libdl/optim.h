@@ -27,7 +27,7 @@
 typedef struct libdl_sgd_options {
   uint32_t struct_size;
   libdl_bool nesterov;
-  double lr;       /**< 0 or more */
+  double lr;       /**< 0 or more; default 0.001 */
   double momentum; /**< 0: no buffer is read or written */
   double dampening;
   double weight_decay;
@@ -39,12 +39,12 @@ typedef struct libdl_sgd_options {
 typedef struct libdl_adam_options {
   uint32_t struct_size;
   libdl_bool decoupled; /**< AdamW: weight decay is applied apart from the gradient */
-  double lr;            /**< 0 or more */
-  double beta1;         /**< 0 <= beta1 < 1; usually 0.9 */
-  double beta2;         /**< 0 <= beta2 < 1; usually 0.999 */
-  double eps;           /**< 0 or more; usually 1e-8 */
+  double lr;            /**< 0 or more; default 0.001 */
+  double beta1;         /**< 0 <= beta1 < 1; default 0.9 */
+  double beta2;         /**< 0 <= beta2 < 1; default 0.999 */
+  double eps;           /**< 0 or more; default 1e-8 */
   double weight_decay;
-  int64_t step; /**< 1 at the first step */
+  int64_t step; /**< 1 at the first step; default 1 */
   libdl_bool amsgrad;
   libdl_bool maximize;
 } libdl_adam_options;
@@ -52,89 +52,89 @@ typedef struct libdl_adam_options {
 typedef struct libdl_sparse_adam_options {
   uint32_t struct_size;
   libdl_bool maximize;
-  double lr;    /**< 0 or more; usually 0.001 */
-  double beta1; /**< 0 <= beta1 < 1; usually 0.9 */
-  double beta2; /**< 0 <= beta2 < 1; usually 0.999 */
-  double eps;   /**< 0 or more; usually 1e-8 */
-  int64_t step; /**< 1 at the first step */
+  double lr;    /**< 0 or more; default 0.001 */
+  double beta1; /**< 0 <= beta1 < 1; default 0.9 */
+  double beta2; /**< 0 <= beta2 < 1; default 0.999 */
+  double eps;   /**< 0 or more; default 1e-8 */
+  int64_t step; /**< 1 at the first step; default 1 */
 } libdl_sparse_adam_options;
 
 typedef struct libdl_adamax_options {
   uint32_t struct_size;
   libdl_bool maximize;
-  double lr;    /**< 0 or more; usually 0.002 */
-  double beta1; /**< 0 <= beta1 < 1; usually 0.9 */
-  double beta2; /**< 0 <= beta2 < 1; usually 0.999 */
-  double eps;   /**< 0 or more; usually 1e-8 */
+  double lr;    /**< 0 or more; default 0.002 */
+  double beta1; /**< 0 <= beta1 < 1; default 0.9 */
+  double beta2; /**< 0 <= beta2 < 1; default 0.999 */
+  double eps;   /**< 0 or more; default 1e-8 */
   double weight_decay;
-  int64_t step; /**< 1 at the first step */
+  int64_t step; /**< 1 at the first step; default 1 */
 } libdl_adamax_options;
 
 typedef struct libdl_nadam_options {
   uint32_t struct_size;
   libdl_bool decoupled;
-  double lr;    /**< 0 or more; usually 0.002 */
-  double beta1; /**< 0 <= beta1 < 1; usually 0.9 */
-  double beta2; /**< 0 <= beta2 < 1; usually 0.999 */
-  double eps;   /**< 0 or more; usually 1e-8 */
+  double lr;    /**< 0 or more; default 0.002 */
+  double beta1; /**< 0 <= beta1 < 1; default 0.9 */
+  double beta2; /**< 0 <= beta2 < 1; default 0.999 */
+  double eps;   /**< 0 or more; default 1e-8 */
   double weight_decay;
-  double momentum_decay; /**< 0 or more; usually 0.004 */
+  double momentum_decay; /**< 0 or more; default 0.004 */
   double mu_product;     /**< mu_1 ... mu_step; 0: computed, in time that grows with the step until
                               the product is negligible (some 400 steps with beta1 = 0.9) */
-  int64_t step;          /**< 1 at the first step */
+  int64_t step;          /**< 1 at the first step; default 1 */
   libdl_bool maximize;
 } libdl_nadam_options;
 
 typedef struct libdl_radam_options {
   uint32_t struct_size;
   libdl_bool decoupled;
-  double lr;    /**< 0 or more; usually 0.001 */
-  double beta1; /**< 0 <= beta1 < 1; usually 0.9 */
-  double beta2; /**< 0 <= beta2 < 1; usually 0.999 */
-  double eps;   /**< 0 or more; usually 1e-8 */
+  double lr;    /**< 0 or more; default 0.001 */
+  double beta1; /**< 0 <= beta1 < 1; default 0.9 */
+  double beta2; /**< 0 <= beta2 < 1; default 0.999 */
+  double eps;   /**< 0 or more; default 1e-8 */
   double weight_decay;
-  int64_t step; /**< 1 at the first step */
+  int64_t step; /**< 1 at the first step; default 1 */
   libdl_bool maximize;
 } libdl_radam_options;
 
 typedef struct libdl_adagrad_options {
   uint32_t struct_size;
   libdl_bool maximize;
-  double lr;       /**< 0 or more; usually 0.01 */
+  double lr;       /**< 0 or more; default 0.01 */
   double lr_decay; /**< 0 or more */
   double weight_decay;
-  double eps;   /**< 0 or more; usually 1e-10 */
-  int64_t step; /**< 1 at the first step */
+  double eps;   /**< 0 or more; default 1e-10 */
+  int64_t step; /**< 1 at the first step; default 1 */
 } libdl_adagrad_options;
 
 typedef struct libdl_adadelta_options {
   uint32_t struct_size;
   libdl_bool maximize;
-  double lr;  /**< 0 or more; usually 1 */
-  double rho; /**< 0 to 1; usually 0.9 */
-  double eps; /**< 0 or more; usually 1e-6 */
+  double lr;  /**< 0 or more; default 1 */
+  double rho; /**< 0 to 1; default 0.9 */
+  double eps; /**< 0 or more; default 1e-6 */
   double weight_decay;
 } libdl_adadelta_options;
 
 typedef struct libdl_asgd_options {
   uint32_t struct_size;
   libdl_bool maximize;
-  double lr;    /**< 0 or more; usually 0.01 */
-  double lambd; /**< 0 or more; usually 1e-4 */
-  double alpha; /**< 0 or more; usually 0.75 */
-  double t0;    /**< the step after which averaging begins; usually 1e6 */
+  double lr;    /**< 0 or more; default 0.01 */
+  double lambd; /**< 0 or more; default 1e-4 */
+  double alpha; /**< 0 or more; default 0.75 */
+  double t0;    /**< the step after which averaging begins; default 1e6 */
   double weight_decay;
   double eta;   /**< this step's rate; 0: lr / (1 + lambd lr (step - 1))^alpha */
   double mu;    /**< the weight of p in the average; 0: 1 / max(1, step - 1 - t0) */
-  int64_t step; /**< 1 at the first step */
+  int64_t step; /**< 1 at the first step; default 1 */
 } libdl_asgd_options;
 
 typedef struct libdl_rmsprop_options {
   uint32_t struct_size;
   libdl_bool centered;
-  double lr;    /**< 0 or more; usually 0.01 */
-  double alpha; /**< 0 or more; usually 0.99 */
-  double eps;   /**< 0 or more; usually 1e-8 */
+  double lr;    /**< 0 or more; default 0.01 */
+  double alpha; /**< 0 or more; default 0.99 */
+  double eps;   /**< 0 or more; default 1e-8 */
   double weight_decay;
   double momentum; /**< 0: no buffer is read or written */
   libdl_bool maximize;
@@ -144,10 +144,10 @@ typedef struct libdl_rmsprop_options {
 typedef struct libdl_rprop_options {
   uint32_t struct_size;
   libdl_bool maximize;
-  double etaminus;      /**< 0 < etaminus < 1; usually 0.5 */
-  double etaplus;       /**< more than 1; usually 1.2 */
-  double step_size_min; /**< usually 1e-6 */
-  double step_size_max; /**< usually 50 */
+  double etaminus;      /**< 0 < etaminus < 1; default 0.5 */
+  double etaplus;       /**< more than 1; default 1.2 */
+  double step_size_min; /**< default 1e-6 */
+  double step_size_max; /**< default 50 */
 } libdl_rprop_options;
 
 LIBDL_BEGIN
@@ -203,7 +203,7 @@ LIBDL_API void libdl_rprop_options_init(libdl_rprop_options *options);
  *  p = p - lr g. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_sgd_step(
     const libdl_sgd_options *options, libdl_tensor *const *params, int64_t count,
-    const libdl_tensor *const *grads, int64_t grads_count,
+    const libdl_tensor *LIBDL_NULLABLE const *grads, int64_t grads_count,
     LIBDL_NULLABLE libdl_tensor *const *momentum_buffers, int64_t momentum_buffers_count);
 
 /** Adam and AdamW: m = beta1 m + (1 - beta1) g, v = beta2 v + (1 - beta2) g^2,
@@ -211,9 +211,10 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_sgd_step(
  *  largest v so far instead of v. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_adam_step(
     const libdl_adam_options *options, libdl_tensor *const *params, int64_t count,
-    const libdl_tensor *const *grads, int64_t grads_count, libdl_tensor *const *exp_avgs,
-    int64_t exp_avgs_count, libdl_tensor *const *exp_avg_sqs, int64_t exp_avg_sqs_count,
-    LIBDL_NULLABLE libdl_tensor *const *max_exp_avg_sqs, int64_t max_exp_avg_sqs_count);
+    const libdl_tensor *LIBDL_NULLABLE const *grads, int64_t grads_count,
+    libdl_tensor *const *exp_avgs, int64_t exp_avgs_count, libdl_tensor *const *exp_avg_sqs,
+    int64_t exp_avg_sqs_count, LIBDL_NULLABLE libdl_tensor *const *max_exp_avg_sqs,
+    int64_t max_exp_avg_sqs_count);
 
 /** Adam for sparse gradients (libdl_tensor_is_sparse), of the rows that they hold: others keep
  *  their parameters and moments. m = beta1 m + (1 - beta1) g, v = beta2 v + (1 - beta2) g^2,
@@ -221,15 +222,17 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_adam_step(
  *  Errors: also VALUE (a dense gradient). */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_sparse_adam_step(
     const libdl_sparse_adam_options *options, libdl_tensor *const *params, int64_t count,
-    const libdl_tensor *const *grads, int64_t grads_count, libdl_tensor *const *exp_avgs,
-    int64_t exp_avgs_count, libdl_tensor *const *exp_avg_sqs, int64_t exp_avg_sqs_count);
+    const libdl_tensor *LIBDL_NULLABLE const *grads, int64_t grads_count,
+    libdl_tensor *const *exp_avgs, int64_t exp_avgs_count, libdl_tensor *const *exp_avg_sqs,
+    int64_t exp_avg_sqs_count);
 
 /** Adamax: m = beta1 m + (1 - beta1) g, u = max(beta2 u, |g| + eps),
  *  p = p - lr / (1 - beta1^step) m / u. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_adamax_step(
     const libdl_adamax_options *options, libdl_tensor *const *params, int64_t count,
-    const libdl_tensor *const *grads, int64_t grads_count, libdl_tensor *const *exp_avgs,
-    int64_t exp_avgs_count, libdl_tensor *const *exp_infs, int64_t exp_infs_count);
+    const libdl_tensor *LIBDL_NULLABLE const *grads, int64_t grads_count,
+    libdl_tensor *const *exp_avgs, int64_t exp_avgs_count, libdl_tensor *const *exp_infs,
+    int64_t exp_infs_count);
 
 /** NAdam, Adam with Nesterov's momentum: m and v as Adam's,
  *  mu_t = beta1 (1 - 0.96^(t momentum_decay) / 2), d = sqrt(v / (1 - beta2^step)) + eps,
@@ -237,8 +240,9 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_adamax_step(
  *        - lr mu_(step+1) / (1 - mu_1 ... mu_(step+1)) m / d. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_nadam_step(
     const libdl_nadam_options *options, libdl_tensor *const *params, int64_t count,
-    const libdl_tensor *const *grads, int64_t grads_count, libdl_tensor *const *exp_avgs,
-    int64_t exp_avgs_count, libdl_tensor *const *exp_avg_sqs, int64_t exp_avg_sqs_count);
+    const libdl_tensor *LIBDL_NULLABLE const *grads, int64_t grads_count,
+    libdl_tensor *const *exp_avgs, int64_t exp_avgs_count, libdl_tensor *const *exp_avg_sqs,
+    int64_t exp_avg_sqs_count);
 
 /** RAdam, rectified Adam: m and v as Adam's, n = 2 / (1 - beta2) - 1,
  *  r = n - 2 step beta2^step / (1 - beta2^step), s = m / (1 - beta1^step),
@@ -246,38 +250,39 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_nadam_step(
  *        sqrt((r - 4) (r - 2) n / ((n - 4) (n - 2) r)) if r > 5, else p = p - lr s. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_radam_step(
     const libdl_radam_options *options, libdl_tensor *const *params, int64_t count,
-    const libdl_tensor *const *grads, int64_t grads_count, libdl_tensor *const *exp_avgs,
-    int64_t exp_avgs_count, libdl_tensor *const *exp_avg_sqs, int64_t exp_avg_sqs_count);
+    const libdl_tensor *LIBDL_NULLABLE const *grads, int64_t grads_count,
+    libdl_tensor *const *exp_avgs, int64_t exp_avgs_count, libdl_tensor *const *exp_avg_sqs,
+    int64_t exp_avg_sqs_count);
 
 /** Adagrad: s = s + g^2, p = p - lr / (1 + (step - 1) lr_decay) g / (sqrt(s) + eps). */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_adagrad_step(
     const libdl_adagrad_options *options, libdl_tensor *const *params, int64_t count,
-    const libdl_tensor *const *grads, int64_t grads_count, libdl_tensor *const *state_sums,
-    int64_t state_sums_count);
+    const libdl_tensor *LIBDL_NULLABLE const *grads, int64_t grads_count,
+    libdl_tensor *const *state_sums, int64_t state_sums_count);
 
 /** Adadelta: v = rho v + (1 - rho) g^2, d = sqrt(a + eps) / sqrt(v + eps) g,
  *  a = rho a + (1 - rho) d^2, p = p - lr d; v is square_avgs, a is acc_deltas. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_adadelta_step(
     const libdl_adadelta_options *options, libdl_tensor *const *params, int64_t count,
-    const libdl_tensor *const *grads, int64_t grads_count, libdl_tensor *const *square_avgs,
-    int64_t square_avgs_count, libdl_tensor *const *acc_deltas, int64_t acc_deltas_count);
+    const libdl_tensor *LIBDL_NULLABLE const *grads, int64_t grads_count,
+    libdl_tensor *const *square_avgs, int64_t square_avgs_count, libdl_tensor *const *acc_deltas,
+    int64_t acc_deltas_count);
 
 /** Averaged SGD: p = p - lambd eta p - eta g, ax = ax + mu (p - ax); see the options. */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_asgd_step(const libdl_asgd_options *options,
-                                                       libdl_tensor *const *params, int64_t count,
-                                                       const libdl_tensor *const *grads,
-                                                       int64_t grads_count,
-                                                       libdl_tensor *const *axs, int64_t axs_count);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_asgd_step(
+    const libdl_asgd_options *options, libdl_tensor *const *params, int64_t count,
+    const libdl_tensor *LIBDL_NULLABLE const *grads, int64_t grads_count, libdl_tensor *const *axs,
+    int64_t axs_count);
 
 /** RMSprop: v = alpha v + (1 - alpha) g^2; centered: a = alpha a + (1 - alpha) g and
  *  d = sqrt(v - a^2) + eps, else d = sqrt(v) + eps; p = p - lr g / d, or with momentum
  *  buf = momentum buf + g / d and p = p - lr buf. v is square_avgs, a is grad_avgs. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_rmsprop_step(
     const libdl_rmsprop_options *options, libdl_tensor *const *params, int64_t count,
-    const libdl_tensor *const *grads, int64_t grads_count, libdl_tensor *const *square_avgs,
-    int64_t square_avgs_count, LIBDL_NULLABLE libdl_tensor *const *momentum_buffers,
-    int64_t momentum_buffers_count, LIBDL_NULLABLE libdl_tensor *const *grad_avgs,
-    int64_t grad_avgs_count);
+    const libdl_tensor *LIBDL_NULLABLE const *grads, int64_t grads_count,
+    libdl_tensor *const *square_avgs, int64_t square_avgs_count,
+    LIBDL_NULLABLE libdl_tensor *const *momentum_buffers, int64_t momentum_buffers_count,
+    LIBDL_NULLABLE libdl_tensor *const *grad_avgs, int64_t grad_avgs_count);
 
 /** Resilient backpropagation: the step size of an element, which step_sizes hold, is multiplied by
  *  etaplus where g has the sign of the last gradient, prevs, and by etaminus where it has the other
@@ -285,8 +290,9 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_rmsprop_step(
  *  p = p - sign(g) step_size and prev = g. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_rprop_step(
     const libdl_rprop_options *options, libdl_tensor *const *params, int64_t count,
-    const libdl_tensor *const *grads, int64_t grads_count, libdl_tensor *const *prevs,
-    int64_t prevs_count, libdl_tensor *const *step_sizes, int64_t step_sizes_count);
+    const libdl_tensor *LIBDL_NULLABLE const *grads, int64_t grads_count,
+    libdl_tensor *const *prevs, int64_t prevs_count, libdl_tensor *const *step_sizes,
+    int64_t step_sizes_count);
 
 /** The p-norm of all elements of the tensors together. norm_type: 2, any positive number, or
  *  infinity. error_if_nonfinite: a norm that is NaN or infinite is the error VALUE. out: 0-d; of no
@@ -300,22 +306,20 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_total_norm(const libdl_tensor *cons
  *  elements together. max_norm: 0 or more and finite, else the error VALUE. norm_type: 2, any
  *  positive number, or infinity. out: the norm before clipping, 0-d. error_if_nonfinite: a norm
  *  that is NaN or infinite is the error VALUE, and nothing is scaled. */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_clip_grad_norm(libdl_tensor *const *grads,
-                                                            int64_t count, double max_norm,
-                                                            double norm_type,
-                                                            libdl_bool error_if_nonfinite,
-                                                            LIBDL_NEW libdl_tensor **out);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_clip_grad_norm(
+    libdl_tensor *LIBDL_NULLABLE const *grads, int64_t count, double max_norm, double norm_type,
+    libdl_bool error_if_nonfinite, LIBDL_NEW libdl_tensor **out);
 
 /** Scales gradients in place by min(1, max_norm / (total_norm + 1e-6)). max_norm: 0 or more and
  *  finite, else the error VALUE. total_norm: one element. */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_clip_grads_with_norm(libdl_tensor *const *grads,
-                                                                  int64_t count, double max_norm,
-                                                                  const libdl_tensor *total_norm);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_clip_grads_with_norm(
+    libdl_tensor *LIBDL_NULLABLE const *grads, int64_t count, double max_norm,
+    const libdl_tensor *total_norm);
 
 /** Clamps every element of the gradients to [-clip_value, clip_value], in place. clip_value: 0 or
  *  more and finite, else the error VALUE. */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_clip_grad_value(libdl_tensor *const *grads,
-                                                             int64_t count, double clip_value);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_clip_grad_value(
+    libdl_tensor *LIBDL_NULLABLE const *grads, int64_t count, double clip_value);
 
 LIBDL_END
 

@@ -6,6 +6,7 @@
 #include "entries/arithmetic.h"
 #include "entries/comparison.h"
 #include "entries/copy.h"
+#include "entries/optim.h"
 #include "entries/reduction.h"
 #include "entries/view.h"
 #include "ops/core/call.h"
@@ -14,7 +15,6 @@
 #include "ops/pointwise/arithmetic.h"
 #include "optim/listed.h"
 #include "optim/lists.h"
-#include "optim/step.h"
 #include "runtime/float_environment.h"
 #include "runtime/thread_pool.h"
 #include "tensor/sparse_rows.h"
@@ -138,8 +138,6 @@ static void check_finite(const char* op, const char* name, double length) {
 }
 
 Tensor total_norm(TensorSpan tensors, double norm_type, bool error_if_nonfinite) {
-  LIBDL_OBSERVED_STEP("total_norm", total_norm(tensors, norm_type, error_if_nonfinite), tensors,
-                      norm_type, error_if_nonfinite);
   const char* const op = "total_norm";
   check_order(op, 2, norm_type);
   check_floating(op, "tensors", tensors);
@@ -218,9 +216,6 @@ static void scale_to(const char* op, TensorSpan grads, double max_norm, const Te
 
 Tensor clip_grad_norm(TensorSpan grads, double max_norm, double norm_type,
                       bool error_if_nonfinite) {
-  LIBDL_OBSERVED_STEP("clip_grad_norm",
-                      clip_grad_norm(grads, max_norm, norm_type, error_if_nonfinite), grads,
-                      max_norm, norm_type, error_if_nonfinite);
   const char* const op = "clip_grad_norm";
   check_factor(op, "max_norm", max_norm, false, 2);
   check_order(op, 3, norm_type);
@@ -234,8 +229,6 @@ Tensor clip_grad_norm(TensorSpan grads, double max_norm, double norm_type,
 }
 
 void clip_grads_with_norm(TensorSpan grads, double max_norm, const Tensor& total_norm) {
-  LIBDL_OBSERVED_STEP("clip_grads_with_norm", clip_grads_with_norm(grads, max_norm, total_norm),
-                      grads, max_norm, total_norm);
   const char* const op = "clip_grads_with_norm";
   check_factor(op, "max_norm", max_norm, false, 2);
   check_gradients(op, grads);
@@ -250,7 +243,6 @@ void clip_grads_with_norm(TensorSpan grads, double max_norm, const Tensor& total
 }
 
 void clip_grad_value(TensorSpan grads, double clip_value) {
-  LIBDL_OBSERVED_STEP("clip_grad_value", clip_grad_value(grads, clip_value), grads, clip_value);
   const char* const op = "clip_grad_value";
   check_factor(op, "clip_value", clip_value, false, 2);
   check_gradients(op, grads);

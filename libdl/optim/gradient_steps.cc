@@ -2,16 +2,16 @@
 
 // Steps along the gradient itself, its momentum or its sign.
 
+#include "entries/optim.h"
 #include "optim/lists.h"
-#include "optim/step.h"
 #include "runtime/float_environment.h"
 
 #include "ops/core/call.h"
 
 namespace libdl {
 
-void sgd_step(const SgdOptions& o, TensorSpan params, TensorSpan grads, TensorSpan buffers) {
-  LIBDL_OBSERVED_STEP("sgd", sgd_step(o, params, grads, buffers), params, grads, buffers);
+void sgd_step_impl(const libdl_sgd_options& o, TensorSpan params, TensorSpan grads,
+                   TensorSpan buffers) {
   const char* const op = "sgd";
   check_factor(op, "lr", o.lr);
   check_factor(op, "momentum", o.momentum);
@@ -22,20 +22,20 @@ void sgd_step(const SgdOptions& o, TensorSpan params, TensorSpan grads, TensorSp
   States momenta;
   if (o.momentum != 0) momenta = {"momentum_buffers", buffers};
   // Without a gradient p - lr 0 is p, and with maximize it may be 0 instead of -0.
-  Still still = o.maximize ? Still::kRowsOfSparse : Still::kRows;
+  Still still = o.maximize != 0 ? Still::kRowsOfSparse : Still::kRows;
   if (o.momentum != 0 || o.weight_decay != 0) still = Still::kNoRow;
   const Step step{op, params, grads, {momenta}, still};
   step.take(launch_sgd, {.lr = o.lr,
                          .momentum = o.momentum,
                          .dampening = o.dampening,
                          .weight_decay = o.weight_decay,
-                         .nesterov = o.nesterov,
-                         .maximize = o.maximize,
-                         .first = o.first});
+                         .nesterov = o.nesterov != 0,
+                         .maximize = o.maximize != 0,
+                         .first = o.first != 0});
 }
 
-void asgd_step(const AsgdOptions& o, TensorSpan params, TensorSpan grads, TensorSpan averages) {
-  LIBDL_OBSERVED_STEP("asgd", asgd_step(o, params, grads, averages), params, grads, averages);
+void asgd_step_impl(const libdl_asgd_options& o, TensorSpan params, TensorSpan grads,
+                    TensorSpan averages) {
   const char* const op = "asgd";
   check_factor(op, "lr", o.lr);
   check_factor(op, "lambd", o.lambd);
@@ -53,13 +53,11 @@ void asgd_step(const AsgdOptions& o, TensorSpan params, TensorSpan grads, Tensor
                           .weight_decay = o.weight_decay,
                           .lambd = o.lambd,
                           .mu = mu,
-                          .maximize = o.maximize});
+                          .maximize = o.maximize != 0});
 }
 
-void rprop_step(const RpropOptions& o, TensorSpan params, TensorSpan grads, TensorSpan prevs,
-                TensorSpan step_sizes) {
-  LIBDL_OBSERVED_STEP("rprop", rprop_step(o, params, grads, prevs, step_sizes), params, grads,
-                      prevs, step_sizes);
+void rprop_step_impl(const libdl_rprop_options& o, TensorSpan params, TensorSpan grads,
+                     TensorSpan prevs, TensorSpan step_sizes) {
   const char* const op = "rprop";
   if (!(o.etaminus > 0 && o.etaminus < 1))
     fail_argument(LIBDL_ERROR_VALUE, op, 1, "etaminus", "is " + std::to_string(o.etaminus),
@@ -72,7 +70,7 @@ void rprop_step(const RpropOptions& o, TensorSpan params, TensorSpan grads, Tens
                            .etaplus = o.etaplus,
                            .step_size_min = o.step_size_min,
                            .step_size_max = o.step_size_max,
-                           .maximize = o.maximize});
+                           .maximize = o.maximize != 0});
 }
 
 }  // namespace libdl

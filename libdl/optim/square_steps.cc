@@ -2,18 +2,16 @@
 
 // Steps along the gradient, divided by the root of a sum or mean of its squares.
 
+#include "entries/optim.h"
 #include "optim/lists.h"
-#include "optim/step.h"
 #include "runtime/float_environment.h"
 
 #include "ops/core/call.h"
 
 namespace libdl {
 
-void adagrad_step(const AdagradOptions& o, TensorSpan params, TensorSpan grads,
-                  TensorSpan state_sums) {
-  LIBDL_OBSERVED_STEP("adagrad", adagrad_step(o, params, grads, state_sums), params, grads,
-                      state_sums);
+void adagrad_step_impl(const libdl_adagrad_options& o, TensorSpan params, TensorSpan grads,
+                       TensorSpan state_sums) {
   const char* const op = "adagrad";
   check_factor(op, "lr", o.lr);
   check_factor(op, "lr_decay", o.lr_decay);
@@ -22,19 +20,17 @@ void adagrad_step(const AdagradOptions& o, TensorSpan params, TensorSpan grads,
   check_step(op, o.step);
   const DefaultFloatEnvironment environment;
   // Without a gradient p - lr 0 / (sqrt(s) + eps) is p, unless it is 0 / 0.
-  Still still = o.maximize || o.eps == 0 ? Still::kRowsOfSparse : Still::kRows;
+  Still still = o.maximize != 0 || o.eps == 0 ? Still::kRowsOfSparse : Still::kRows;
   if (o.weight_decay != 0) still = Still::kNoRow;
   const Step step{op, params, grads, {{{"state_sums", state_sums}}}, still};
   step.take(launch_adagrad, {.lr = o.lr / (1 + static_cast<double>(o.step - 1) * o.lr_decay),
                              .eps = o.eps,
                              .weight_decay = o.weight_decay,
-                             .maximize = o.maximize});
+                             .maximize = o.maximize != 0});
 }
 
-void adadelta_step(const AdadeltaOptions& o, TensorSpan params, TensorSpan grads,
-                   TensorSpan square_avgs, TensorSpan acc_deltas) {
-  LIBDL_OBSERVED_STEP("adadelta", adadelta_step(o, params, grads, square_avgs, acc_deltas), params,
-                      grads, square_avgs, acc_deltas);
+void adadelta_step_impl(const libdl_adadelta_options& o, TensorSpan params, TensorSpan grads,
+                        TensorSpan square_avgs, TensorSpan acc_deltas) {
   const char* const op = "adadelta";
   check_factor(op, "lr", o.lr);
   if (!(o.rho >= 0 && o.rho <= 1))
@@ -46,14 +42,11 @@ void adadelta_step(const AdadeltaOptions& o, TensorSpan params, TensorSpan grads
                               .eps = o.eps,
                               .weight_decay = o.weight_decay,
                               .rho = o.rho,
-                              .maximize = o.maximize});
+                              .maximize = o.maximize != 0});
 }
 
-void rmsprop_step(const RmspropOptions& o, TensorSpan params, TensorSpan grads,
-                  TensorSpan square_avgs, TensorSpan momentum_buffers, TensorSpan grad_avgs) {
-  LIBDL_OBSERVED_STEP("rmsprop",
-                      rmsprop_step(o, params, grads, square_avgs, momentum_buffers, grad_avgs),
-                      params, grads, square_avgs, momentum_buffers, grad_avgs);
+void rmsprop_step_impl(const libdl_rmsprop_options& o, TensorSpan params, TensorSpan grads,
+                       TensorSpan square_avgs, TensorSpan momentum_buffers, TensorSpan grad_avgs) {
   const char* const op = "rmsprop";
   check_factor(op, "lr", o.lr);
   check_factor(op, "alpha", o.alpha);
@@ -69,8 +62,8 @@ void rmsprop_step(const RmspropOptions& o, TensorSpan params, TensorSpan grads,
                              .eps = o.eps,
                              .weight_decay = o.weight_decay,
                              .rho = o.alpha,
-                             .centered = o.centered,
-                             .maximize = o.maximize});
+                             .centered = o.centered != 0,
+                             .maximize = o.maximize != 0});
 }
 
 }  // namespace libdl

@@ -271,7 +271,7 @@ static void unused_parameters(void) {
   BAD(libdl_sgd_step(&sgd, params, 2, wrong, 2, m, 2), SHAPE,
       "sgd_step: argument 3 (grads) holds shape [3] at position 1, wanted [2]");
   BAD(libdl_sgd_step(NULL, params, 2, grads, 2, m, 2), NULL,
-      "sgd_step: argument 1 (options) is NULL, wanted options with at least lr");
+      "sgd_step: argument 1 (options) is NULL, wanted a libdl_sgd_options");
   /* Clipping passes over them, too. */
   libdl_tensor *clipped[] = {NULL, given}, *norm;
   GOOD(libdl_clip_grad_norm(clipped, 2, 0.5, 2, 0, &norm));

@@ -18,7 +18,7 @@
 #include "ops/pointwise/arithmetic.h"
 #include "ops/pointwise/pointwise.h"
 #include "ops/view/view.h"
-#include "optim/step.h"
+#include "entries/optim.h"
 #include "tape/meta.h"
 #include "tensor/forms.h"
 #include "tests/core/counting.h"
@@ -229,7 +229,7 @@ TEST(Forms, AStepGoesThroughParametersAndStateOfOneForm) {
   const Tensor p = counting(), g = counting(), m = counting(), v = counting();
   const Tensor lists[] = {plain_counting(), plain_counting(), plain_counting(), plain_counting()};
   const int64_t before = conversions();
-  AdamOptions o{};
+  libdl_adam_options o{};
   o.lr = 0.1, o.beta1 = 0.9, o.beta2 = 0.999, o.eps = 1e-8, o.step = 3;
   adam_step(o, {&p, 1}, {&g, 1}, {&m, 1}, {&v, 1}, {});
   expect_in_form(p, {&g, &m, &v});
@@ -242,7 +242,7 @@ TEST(Forms, AStepGoesThroughParametersAndStateOfOneForm) {
 
 TEST(Forms, AStepOverSeveralOrdersIsTakenPlain) {
   const Tensor p = counting(), g = counting(), buffer = plain_counting(), wanted = plain_counting();
-  SgdOptions o{};
+  libdl_sgd_options o{};
   o.lr = o.momentum = 0.5;
   sgd_step(o, {&p, 1}, {&g, 1}, {&buffer, 1});
   EXPECT_FALSE(p.storage().packed_only());

@@ -211,7 +211,7 @@ int add_sequences(PyObject* module);
 int add_frequent(PyObject* module);
 int add_generators(PyObject* module);
 int add_steps(PyObject* module);
-int add_adaptive_steps(PyObject* module);
+int add_optimizer_steps(PyObject* module);  // tools/steps.py writes it
 int add_streams(PyObject* module);
 int add_files(PyObject* module);
 int add_interceptors(PyObject* module);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Optimizer steps over lists of tensors.
+// What optimizers' steps share, and steps over the states that Python keeps.
 #include <libdl/exchange.h>
 #include <libdl/optim.h>
 
@@ -16,60 +16,13 @@ int read_lists(PyObject* const* objects, Operands* lists, int count) {
   return 0;
 }
 
-PyObject* finish_step(libdl_error* error, Operands* lists, bool read) {
+PyObject* finish_step(libdl_error* error, Operands* lists, bool read, libdl_tensor* out) {
   for (int i = 0; i < kLists; ++i) free_operands(&lists[i]);
   pending_work = 0;
   if (error) return raise_error(error);
   if (!read) return NULL;
+  if (out) return wrap(out);
   Py_RETURN_NONE;
-}
-
-// sgd_step(params, grads, buffers, lr, momentum, dampening, weight_decay, nesterov, maximize,
-//          first)
-static PyObject* sgd_step(PyObject* module, PyObject* args) {
-  (void)module;
-  PyObject* objects[3];
-  libdl_sgd_options options = {.struct_size = sizeof options};
-  if (!PyArg_ParseTuple(args, "OOOddddppp", &objects[0], &objects[1], &objects[2], &options.lr,
-                        &options.momentum, &options.dampening, &options.weight_decay,
-                        &options.nesterov, &options.maximize, &options.first))
-    return NULL;
-  Operands lists[kLists] = {0};
-  const bool read = read_lists(objects, lists, 3) == 0;
-  libdl_error* error = NULL;
-  if (read) {
-    PyThreadState* const thread = leave_python();
-    error = libdl_sgd_step(&options, lists[0].items, lists[0].count, BORROWED(lists[1]),
-                           lists[1].count, lists[2].count ? lists[2].items : NULL, lists[2].count);
-    enter_python(thread);
-  }
-  return finish_step(error, lists, read);
-}
-
-// adam_step(params, grads, means, squares, largest, lr, beta1, beta2, eps, weight_decay, step,
-//           decoupled, amsgrad, maximize)
-static PyObject* adam_step(PyObject* module, PyObject* args) {
-  (void)module;
-  PyObject* objects[kLists];
-  libdl_adam_options options = {.struct_size = sizeof options};
-  long long step;
-  if (!PyArg_ParseTuple(args, "OOOOOdddddLppp", &objects[0], &objects[1], &objects[2], &objects[3],
-                        &objects[4], &options.lr, &options.beta1, &options.beta2, &options.eps,
-                        &options.weight_decay, &step, &options.decoupled, &options.amsgrad,
-                        &options.maximize))
-    return NULL;
-  options.step = step;
-  Operands lists[kLists] = {0};
-  const bool read = read_lists(objects, lists, kLists) == 0;
-  libdl_error* error = NULL;
-  if (read) {
-    PyThreadState* const thread = leave_python();
-    error = libdl_adam_step(&options, lists[0].items, lists[0].count, BORROWED(lists[1]),
-                            lists[1].count, lists[2].items, lists[2].count, lists[3].items,
-                            lists[3].count, lists[4].count ? lists[4].items : NULL, lists[4].count);
-    enter_python(thread);
-  }
-  return finish_step(error, lists, read);
 }
 
 // -- steps over the states that Python keeps ------------------------------------------------------
@@ -220,76 +173,9 @@ static PyObject* sgd_group(PyObject* module, PyObject* args) {
   return end_group(&group, gathered, gathered && group.count ? step_sgd(&group, &options) : NULL);
 }
 
-// -- clipping -------------------------------------------------------------------------------------
-
-// clip_grad_norm(grads, max_norm, norm_type, error_if_nonfinite)
-static PyObject* clip_grad_norm(PyObject* module, PyObject* args) {
-  (void)module;
-  PyObject* object;
-  double max_norm, norm_type;
-  int refuse;
-  if (!PyArg_ParseTuple(args, "Oddp", &object, &max_norm, &norm_type, &refuse)) return NULL;
-  Operands lists[kLists] = {0};
-  if (read_lists(&object, lists, 1)) return finish_step(NULL, lists, false);
-  libdl_tensor* norm;
-  libdl_error* const error =
-      libdl_clip_grad_norm(lists[0].items, lists[0].count, max_norm, norm_type, refuse, &norm);
-  free_operands(&lists[0]);
-  pending_work = 0;
-  return error ? raise_error(error) : wrap(norm);
-}
-
-// total_norm(tensors, norm_type, error_if_nonfinite)
-static PyObject* total_norm(PyObject* module, PyObject* args) {
-  (void)module;
-  PyObject* object;
-  double norm_type;
-  int refuse;
-  if (!PyArg_ParseTuple(args, "Odp", &object, &norm_type, &refuse)) return NULL;
-  Operands lists[kLists] = {0};
-  if (read_lists(&object, lists, 1)) return finish_step(NULL, lists, false);
-  libdl_tensor* norm;
-  libdl_error* const error = libdl_total_norm(READS(lists[0]), norm_type, refuse, &norm);
-  free_operands(&lists[0]);
-  pending_work = 0;
-  return error ? raise_error(error) : wrap(norm);
-}
-
-// clip_grads_with_norm(grads, max_norm, (total_norm,))
-static PyObject* clip_grads_with_norm(PyObject* module, PyObject* args) {
-  (void)module;
-  PyObject* objects[2];
-  double max_norm;
-  if (!PyArg_ParseTuple(args, "OdO", &objects[0], &max_norm, &objects[1])) return NULL;
-  Operands lists[kLists] = {0};
-  const bool read = read_lists(objects, lists, 2) == 0;
-  libdl_error* const error =
-      read ? libdl_clip_grads_with_norm(WRITES(lists[0]), max_norm, lists[1].items[0]) : NULL;
-  return finish_step(error, lists, read);
-}
-
-// clip_grad_value(grads, clip_value)
-static PyObject* clip_grad_value(PyObject* module, PyObject* args) {
-  (void)module;
-  PyObject* object;
-  double value;
-  if (!PyArg_ParseTuple(args, "Od", &object, &value)) return NULL;
-  Operands lists[kLists] = {0};
-  const bool read = read_lists(&object, lists, 1) == 0;
-  libdl_error* const error =
-      read ? libdl_clip_grad_value(lists[0].items, lists[0].count, value) : NULL;
-  return finish_step(error, lists, read);
-}
-
 static PyMethodDef functions[] = {
-    {"sgd_step", sgd_step, METH_VARARGS, NULL},
-    {"adam_step", adam_step, METH_VARARGS, NULL},
     {"adam_group", adam_group, METH_VARARGS, NULL},
     {"sgd_group", sgd_group, METH_VARARGS, NULL},
-    {"clip_grad_norm", clip_grad_norm, METH_VARARGS, NULL},
-    {"total_norm", total_norm, METH_VARARGS, NULL},
-    {"clip_grads_with_norm", clip_grads_with_norm, METH_VARARGS, NULL},
-    {"clip_grad_value", clip_grad_value, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 

@@ -10,8 +10,15 @@ enum { kLists = 5 };
 
 // -1: an exception.
 int read_lists(PyObject* const* objects, Operands* lists, int count);
-// Frees the lists; None, or the error or what read_lists raised as an exception.
-PyObject* finish_step(libdl_error* error, Operands* lists, bool read);
+// Frees the lists; the result, None if there is none, or the error or what read_lists raised as an
+// exception.
+PyObject* finish_step(libdl_error* error, Operands* lists, bool read, libdl_tensor* out);
+
+// NULL, with a TypeError.
+static inline PyObject* wanted_tensor(const char* function, const char* argument) {
+  PyErr_Format(PyExc_TypeError, "%s: argument %s is no tensor", function, argument);
+  return NULL;
+}
 
 #define BORROWED(list) ((const libdl_tensor* const*)(list).items)
 #define READS(list) BORROWED(list), (list).count

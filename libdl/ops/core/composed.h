@@ -43,18 +43,22 @@ auto composed(const char* op, std::initializer_list<Renamed> arguments, Body&& b
                       [&] { return composed_detail::named(name, std::forward<Body>(body)()); });
 }
 
-// The tensors among the arguments, for write_result.
+// What the into form of y depends on, for write_result: the tensors among the arguments, but of
+// truths and places, to which no gradient flows, the destination alone.
 template <class... A>
-std::vector<const Tensor*> operands_of(const A&... arguments) {
+std::vector<const Tensor*> operands_of(const Tensor& y, Into into, const A&... arguments) {
   std::vector<const Tensor*> operands;
-  const auto add = [&](const auto& a) {
-    using T = std::remove_cvref_t<decltype(a)>;
-    if constexpr (std::is_same_v<T, Tensor>) operands.push_back(&a);
-    if constexpr (std::is_same_v<T, const Tensor*>) operands.push_back(a);
-    if constexpr (std::is_same_v<T, TensorSpan>)
-      for (const Tensor& x : a) operands.push_back(&x);
+  const auto add = [&](const Tensor* x) {
+    if (is_inexact(y.dtype()) || (x && x->is(into.tensor()))) operands.push_back(x);
   };
-  (add(arguments), ...);
+  const auto add_all = [&](const auto& a) {
+    using T = std::remove_cvref_t<decltype(a)>;
+    if constexpr (std::is_same_v<T, Tensor>) add(&a);
+    if constexpr (std::is_same_v<T, const Tensor*>) add(a);
+    if constexpr (std::is_same_v<T, TensorSpan>)
+      for (const Tensor& x : a) add(&x);
+  };
+  (add_all(arguments), ...);
   return operands;
 }
 

@@ -12,6 +12,11 @@ void check_floating(const char* op, const Operand& x) {
                   std::string("is ") + name_of(x.tensor.dtype()), "a floating dtype");
 }
 
+void require_tensor(const char* op, const Operand& x) {
+  if (x.tensor.is_number())
+    fail_argument(LIBDL_ERROR_TYPE, op, x.place, x.name, "is a number", "a tensor");
+}
+
 void refuse_complex(const char* op, const Operand& x) {
   if (x.tensor.is_complex())
     fail_argument(LIBDL_ERROR_DTYPE, op, x.place, x.name,

@@ -16,6 +16,8 @@ struct Operand {
 
 // DTYPE if it is not floating.
 void check_floating(const char* op, const Operand& x);
+// TYPE if it is a host number.
+void require_tensor(const char* op, const Operand& x);
 // DTYPE if it is complex.
 void refuse_complex(const char* op, const Operand& x);
 

@@ -21,6 +21,7 @@
 #include "entries/reduction.h"
 #include "entries/special.h"
 #include "entries/view.h"
+#include "ops/core/operand.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/pointwise/pointwise.h"
 
@@ -73,8 +74,7 @@ Tensor logit_impl(const Tensor& input, std::optional<double> eps) {
 template <class Log>
 static Tensor x_times(const char* op, const Tensor& input, const Tensor& other, Log log,
                       double pole, double root) {
-  if (input.is_number() && other.is_number())
-    fail_argument(LIBDL_ERROR_TYPE, op, 1, "input", "is a number", "a tensor beside a number");
+  if (other.is_number()) require_tensor(op, {input, 1, "input"});
   const Tensor* const operands[] = {&input, &other};
   const Steps steps(operands);
   const Device device = input.is_number() ? other.device() : input.device();

@@ -14,6 +14,7 @@
 #include "entries/numbers.h"
 #include "entries/special.h"
 #include "entries/view.h"
+#include "ops/core/operand.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/pointwise/pointwise.h"
 
@@ -42,6 +43,8 @@ Tensor angle_impl(const Tensor& input) {
 // The parts of a complex number are of one dtype, float32 or float64.
 static void check_parts(const char* op, const char* first, const char* second, const Tensor& a,
                         const Tensor& b) {
+  require_tensor(op, {a, 1, first});
+  require_tensor(op, {b, 2, second});
   const Dtype dtype = a.dtype();
   if (dtype != Dtype::kFloat32 && dtype != Dtype::kFloat64)
     fail_argument(LIBDL_ERROR_DTYPE, op, 1, first, std::string("is ") + name_of(dtype),

@@ -14,6 +14,7 @@
 #include "entries/numbers.h"
 #include "entries/rounding.h"
 #include "entries/view.h"
+#include "ops/core/operand.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/pointwise/pointwise.h"
 
@@ -29,9 +30,7 @@ static Dtype doubled(const Tensor& x) {
 }
 
 Tensor float_power_impl(const Tensor& input, const Tensor& exponent) {
-  if (input.is_number() && exponent.is_number())
-    fail_argument(LIBDL_ERROR_TYPE, "float_power", 1, "input", "is a number",
-                  "a tensor beside a number");
+  if (exponent.is_number()) require_tensor("float_power", {input, 1, "input"});
   const Dtype whole = exponent.is_complex() ? Dtype::kComplex128 : doubled(input);
   const Tensor base =
       input.is_number() ? full({}, input, whole, exponent.device()) : as(input, doubled(input));
@@ -56,6 +55,7 @@ static Tensor scaled(const Tensor& x, const Tensor& n) {
 }
 
 Tensor ldexp_impl(const Tensor& input, const Tensor& other) {
+  require_tensor("ldexp", {other, 2, "other"});
   const Tensor* const operands[] = {&input, &other};
   const Dtype common = result_dtype(operands);
   if (other.is_complex()) return as(input * power_of_two(other), common);
@@ -111,6 +111,7 @@ std::tuple<Tensor, Tensor> frexp_impl(const Tensor& input) {
 }
 
 Tensor nextafter_impl(const Tensor& input, const Tensor& other) {
+  require_tensor("nextafter", {other, 2, "other"});
   const Tensor* const operands[] = {&input, &other};
   const char* const names[] = {"input", "other"};
   const Dtype dtype = result_dtype(operands);

@@ -179,14 +179,14 @@ def _overriding(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
     return sorted(found, key=lambda value: type(value) in SAMPLES)
 
 
-def of_values(function: Callable[..., Any], *args: Any) -> Any:
-    """What no class carries out instead, a step or a place in the graph: function(*args) of tensors
-    as they are. Those of a batch still raise."""
+def of_values(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
+    """What no class carries out instead, a step or a place in the graph: the function of tensors as
+    they are. Those of a batch still raise."""
     try:
-        return function(*args)
+        return function(*args, **options)
     except _C.Overridden:
         with DisableTorchFunctionSubclass():
-            return function(*args)
+            return function(*args, **options)
 
 
 def by_class(*values: Any) -> bool:

@@ -67,8 +67,8 @@ class Adadelta(OnePassOptimizer):
               lists: list[Any]) -> None:  # fmt: skip
         of_values(
             _C.adadelta_step,
-            params, grads, *lists, group["lr"], group["rho"], group["eps"],
-            group["weight_decay"], group["maximize"],
+            params, grads, *lists, lr=group["lr"], rho=group["rho"], eps=group["eps"],
+            weight_decay=group["weight_decay"], maximize=group["maximize"],
         )  # fmt: skip
 
 

@@ -84,8 +84,8 @@ class Adagrad(OnePassOptimizer):
               lists: list[Any]) -> None:  # fmt: skip
         of_values(
             _C.adagrad_step,
-            params, grads, *lists, group["lr"], group["lr_decay"], group["weight_decay"],
-            group["eps"], int(numbers), group["maximize"],
+            params, grads, *lists, step=int(numbers),
+            **{name: group[name] for name in ("lr", "lr_decay", "weight_decay", "eps", "maximize")},
         )  # fmt: skip
 
 

@@ -114,9 +114,10 @@ class Adam(OnePassOptimizer):
         largest = lists[2] if group["amsgrad"] else ()
         of_values(
             _C.adam_step,
-            params, grads, lists[0], lists[1], largest, group["lr"], beta1, beta2, group["eps"],
-            group["weight_decay"], int(numbers), group["decoupled_weight_decay"],
-            group["amsgrad"], group["maximize"],
+            params, grads, lists[0], lists[1], largest, lr=group["lr"], beta1=beta1, beta2=beta2,
+            eps=group["eps"], weight_decay=group["weight_decay"], step=int(numbers),
+            decoupled=group["decoupled_weight_decay"], amsgrad=group["amsgrad"],
+            maximize=group["maximize"],
         )  # fmt: skip
 
 

@@ -66,8 +66,8 @@ class Adamax(OnePassOptimizer):
         beta1, beta2 = group["betas"]
         of_values(
             _C.adamax_step,
-            params, grads, *lists, group["lr"], beta1, beta2, group["eps"],
-            group["weight_decay"], int(numbers), group["maximize"],
+            params, grads, *lists, lr=group["lr"], beta1=beta1, beta2=beta2, eps=group["eps"],
+            weight_decay=group["weight_decay"], step=int(numbers), maximize=group["maximize"],
         )  # fmt: skip
 
 

@@ -79,8 +79,9 @@ class ASGD(OnePassOptimizer):
         step, eta, mu = numbers
         of_values(
             _C.asgd_step,
-            params, grads, *lists, group["lr"], group["lambd"], group["alpha"], group["t0"],
-            group["weight_decay"], eta, mu, int(step), group["maximize"],
+            params, grads, *lists, lr=group["lr"], lambd=group["lambd"], alpha=group["alpha"],
+            t0=group["t0"], weight_decay=group["weight_decay"], eta=eta, mu=mu, step=int(step),
+            maximize=group["maximize"],
         )  # fmt: skip
 
 

@@ -86,9 +86,10 @@ class NAdam(OnePassOptimizer):
         beta1, beta2 = group["betas"]
         of_values(
             _C.nadam_step,
-            params, grads, *lists, group["lr"], beta1, beta2, group["eps"],
-            group["weight_decay"], group["momentum_decay"], mu_product, int(step),
-            group["decoupled_weight_decay"], group["maximize"],
+            params, grads, *lists, lr=group["lr"], beta1=beta1, beta2=beta2, eps=group["eps"],
+            weight_decay=group["weight_decay"], momentum_decay=group["momentum_decay"],
+            mu_product=mu_product, step=int(step), decoupled=group["decoupled_weight_decay"],
+            maximize=group["maximize"],
         )  # fmt: skip
 
 

@@ -70,9 +70,9 @@ class RAdam(OnePassOptimizer):
         beta1, beta2 = group["betas"]
         of_values(
             _C.radam_step,
-            params, grads, *lists, group["lr"], beta1, beta2, group["eps"],
-            group["weight_decay"], int(numbers), group["decoupled_weight_decay"],
-            group["maximize"],
+            params, grads, *lists, lr=group["lr"], beta1=beta1, beta2=beta2, eps=group["eps"],
+            weight_decay=group["weight_decay"], step=int(numbers),
+            decoupled=group["decoupled_weight_decay"], maximize=group["maximize"],
         )  # fmt: skip
 
 

@@ -79,8 +79,9 @@ class RMSprop(OnePassOptimizer):
         of_values(
             _C.rmsprop_step,
             params, grads, of["square_avg"], of.get("momentum_buffer", ()),
-            of.get("grad_avg", ()), group["lr"], group["alpha"], group["eps"],
-            group["weight_decay"], group["momentum"], group["centered"], group["maximize"],
+            of.get("grad_avg", ()), lr=group["lr"], alpha=group["alpha"], eps=group["eps"],
+            weight_decay=group["weight_decay"], momentum=group["momentum"],
+            centered=group["centered"], maximize=group["maximize"],
         )  # fmt: skip
 
 

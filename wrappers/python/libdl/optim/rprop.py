@@ -70,10 +70,12 @@ class Rprop(OnePassOptimizer):
 
     def _call(self, group: dict[str, Any], numbers: Any, params: Any, grads: Any,
               lists: list[Any]) -> None:  # fmt: skip
+        (etaminus, etaplus), (least, most) = group["etas"], group["step_sizes"]
         of_values(
             _C.rprop_step,
-            params, grads, *lists, *group["etas"], *group["step_sizes"], group["maximize"]
-        )
+            params, grads, *lists, etaminus=etaminus, etaplus=etaplus, step_size_min=least,
+            step_size_max=most, maximize=group["maximize"],
+        )  # fmt: skip
 
 
 def rprop(params: list[Tensor], grads: list[Tensor], prevs: list[Tensor],

@@ -116,9 +116,10 @@ def _step_lists(group: dict[str, Any], params: list[Tensor], grads: list[Tensor]
                 [params[i] for i in part], [grads[i] for i in part],
                 lambda some, of_them, extra, first=first: of_values(
                     _C.sgd_step,
-                    some, of_them, extra[0] if momentum else (), group["lr"], momentum,
-                    group["dampening"], group["weight_decay"], group["nesterov"],
-                    group["maximize"], first,
+                    some, of_them, extra[0] if momentum else (), lr=group["lr"],
+                    momentum=momentum, dampening=group["dampening"],
+                    weight_decay=group["weight_decay"], nesterov=group["nesterov"],
+                    maximize=group["maximize"], first=first,
                 ),
                 [[buffers[i] for i in part]] if momentum else [],
             )  # fmt: skip

@@ -84,8 +84,8 @@ class SparseAdam(OnePassOptimizer):
         beta1, beta2 = group["betas"]
         of_values(
             _C.sparse_adam_step,
-            params, grads, *lists, group["lr"], beta1, beta2, group["eps"], int(numbers),
-            group.get("maximize", False),
+            params, grads, *lists, lr=group["lr"], beta1=beta1, beta2=beta2, eps=group["eps"],
+            step=int(numbers), maximize=group.get("maximize", False),
         )  # fmt: skip
 
 

@@ -45,7 +45,7 @@ def clip_grads_with_norm_(
     An infinite max_norm leaves them as they are, whatever total_norm is."""
     gradients = _gradients(parameters)
     if gradients and max_norm != math.inf:
-        norm = (as_tensor(total_norm),)
+        norm = as_tensor(total_norm)
         of_values(_C.clip_grads_with_norm, gradients, float(max_norm), norm)
 
 
