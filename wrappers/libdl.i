@@ -95,3 +95,5 @@
 %include "libdl/sampling.h"
 %include "libdl/attention.h"
 %include "libdl/sparse.h"
+%include "libdl/arrangement.h"
+%include "libdl/sequence.h"
