@@ -95,3 +95,5 @@
 %include "libdl/attention.h"
 %include "libdl/sparse.h"
 %include "libdl/numbers.h"
+%include "libdl/arrangement.h"
+%include "libdl/sequence.h"

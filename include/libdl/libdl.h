@@ -7,6 +7,7 @@
 #include <libdl/abi.h>
 #include <libdl/activation.h>
 #include <libdl/arithmetic.h>
+#include <libdl/arrangement.h>
 #include <libdl/attention.h>
 #include <libdl/autograd.h>
 #include <libdl/bitwise.h>
@@ -42,6 +43,7 @@
 #include <libdl/rounding.h>
 #include <libdl/sampling.h>
 #include <libdl/scope.h>
+#include <libdl/sequence.h>
 #include <libdl/sparse.h>
 #include <libdl/special.h>
 #include <libdl/state.h>

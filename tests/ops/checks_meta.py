@@ -12,7 +12,8 @@ from libdl import _C, autograd, func
 from samples import Case, Sample
 
 # Whose results, or their shapes, are made of elements that the host reads.
-NEEDS_ELEMENTS = {"allclose", "equal", "masked_select", "nonzero", "sparse_from_rows", "sparse_rows"}
+NEEDS_ELEMENTS = {"allclose", "argwhere", "equal", "masked_select", "nonzero", "sparse_from_rows",
+                  "sparse_rows"}
 ON_HOST = {"pin_memory"}  # of the CPU's tensors alone
 
 

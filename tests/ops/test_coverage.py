@@ -21,6 +21,8 @@ ELSEWHERE = {
         geometric cauchy log_normal""",
     "test_ctc.py": "ctc_loss",
     "test_dropout.py": "feature_dropout alpha_dropout feature_alpha_dropout",
+    "test_sequences.py": """range logspace tril_indices triu_indices hann_window hamming_window
+        blackman_window bartlett_window kaiser_window""",
     "test_values.py": "empty_strided bernoulli_fill item_bool item_i64 item_u64 item_f64 item_c128 "
                       "view_dtype",
 }

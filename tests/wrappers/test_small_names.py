@@ -157,9 +157,9 @@ def test_how_distributions_describe_themselves():
 
 def test_dimensions_that_there_are_not():
     nothing, empty = torch.tensor(3.0), torch.ones(0, 2)
-    with pytest.raises(ValueError, match="diag_embed: dim1 and dim2 are -1 and -1, wanted two of 1 dimensions"):
+    with pytest.raises(ValueError, match=r"^diag_embed: argument 4 \(dim2\) is -1, the dimension of dim1"):
         nothing.diag_embed(dim1=-1)
-    with pytest.raises(IndexError, match="diag_embed: dim1 and dim2 are -2 and -1, wanted two of 1 dimensions"):
+    with pytest.raises(IndexError, match=r"^diag_embed: argument 3 \(dim1\) is -2, wanted -1 to 0"):
         nothing.diag_embed()
     for name in ("trapezoid", "cumulative_trapezoid"):
         with pytest.raises(IndexError, match=rf"^{name}: argument 1 \(y\) has no dimensions, wanted 1 or more"):

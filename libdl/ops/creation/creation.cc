@@ -2,18 +2,14 @@
 
 #include "ops/creation/creation.h"
 
-#include <cmath>
-#include <complex>
-#include <tuple>
+#include <algorithm>
 
-#include "device/meta.h"
 #include "entries/copy.h"
 #include "entries/creation.h"
 #include "ops/core/call.h"
 #include "ops/core/holds.h"
 #include "ops/creation/copy.h"
 #include "ops/pointwise/pointwise.h"
-#include "runtime/float_environment.h"
 #include "tensor/memory_order.h"
 
 namespace libdl {
@@ -40,8 +36,7 @@ Device device_or_default(const char* op, int argument, std::optional<Device> dev
 
 static Dtype or_default(Dtype dtype) { return dtype == Dtype::kNone ? default_dtype() : dtype; }
 
-// The result, or the destination after its checks.
-static Tensor target(const char* op, Dims shape, Dtype dtype, std::optional<Device> device,
+Tensor created_place(const char* op, Dims shape, Dtype dtype, std::optional<Device> device,
                      int device_argument, Into into) {
   const Device where = device_or_default(op, device_argument, device, into);
   checked_numel(shape, dtype, op, 1, "shape");  // errors in the operator's own name
@@ -50,7 +45,7 @@ static Tensor target(const char* op, Dims shape, Dtype dtype, std::optional<Devi
   call.check_result(shape, dtype, where);
   return into.tensor();
 }
-static Tensor finish(const char* op, Tensor y, Into into) {
+Tensor created(const char* op, Tensor y, Into into) {
   if (!into) return y;
   written(y, op);
   if (visible_level()) Retangent(y, {}).commit();
@@ -89,9 +84,9 @@ Tensor empty_strided_impl(Dims shape, Dims strides, Dtype dtype, std::optional<D
 
 static Tensor filled(const char* op, Dims shape, const Tensor& value, Dtype dtype,
                      std::optional<Device> device, int device_argument, Into into) {
-  const Tensor y = target(op, shape, dtype, device, device_argument, into);
+  const Tensor y = created_place(op, shape, dtype, device, device_argument, into);
   fill_bytes(y, value);
-  return finish(op, y, into);
+  return created(op, y, into);
 }
 
 Tensor zeros_impl(Dims shape, Dtype dtype, std::optional<Device> device, Into into) {
@@ -143,141 +138,7 @@ Tensor full_like_impl(const Tensor& input, const Tensor& fill_value, Dtype dtype
   return like("full_like", input, &fill_value, dtype, device, 4);
 }
 
-// -- sequences --------------------------------------------------------------------------------
-
-static void require_number(const char* op, int argument, const char* name, const Tensor& x) {
-  if (x.ndim() != 0 || x.is_complex())
-    fail_argument(x.is_complex() ? LIBDL_ERROR_DTYPE : LIBDL_ERROR_SHAPE, op, argument, name,
-                  x.is_complex() ? "is complex" : "has shape " + to_string(x.shape()),
-                  "a real number");
-}
-
-// base + i * step as the dtype, computed in the wider of int64 and float64: exact for integers.
-template <class T>
-static void fill_steps(const Tensor& y, T base, T step) {
-  if (is_meta(y.device())) return;
-  const bool direct = y.is_contiguous() && y.device().is_cpu() &&
-                      y.dtype() == (std::is_same_v<T, double> ? Dtype::kFloat64 : Dtype::kInt64);
-  const Tensor wide =
-      direct ? y : empty(y.shape(), std::is_same_v<T, double> ? Dtype::kFloat64 : Dtype::kInt64);
-  T* const out = wide.template overwrite_plain<T>();
-  using Exact = std::conditional_t<std::is_same_v<T, double>, double, uint64_t>;  // wraps, no UB
-  const Exact from = static_cast<Exact>(base), by = static_cast<Exact>(step);
-  constexpr int64_t kBlock = 16;  // of a fixed length, which compilers turn into vectors
-  const int64_t n = y.numel();
-  int64_t i = 0;
-  for (; i + kBlock <= n; i += kBlock) {
-    const auto first = static_cast<Exact>(i);  // a place is exact below 2^53
-#pragma GCC unroll 16
-    for (int64_t k = 0; k < kBlock; ++k)
-      out[i + k] = static_cast<T>(from + (first + static_cast<Exact>(k)) * by);
-  }
-  for (; i < n; ++i) out[i] = static_cast<T>(from + static_cast<Exact>(i) * by);
-  if (!direct) copy_bytes(y, wide);
-}
-
-// Cut to an integer where it is none.
-static int64_t whole_bits(const Tensor& x) {
-  return is_inexact(x.dtype()) ? integer_bits(plain(x, Dtype::kInt64)) : integer_bits(x);
-}
-
-Tensor arange_impl(const Tensor* start, const Tensor& end, const Tensor* step, Dtype dtype,
-                   std::optional<Device> device, Into into) {
-  const char* const op = "arange";
-  const Tensor zero = number(int64_t{0}), one = number(int64_t{1});
-  const Tensor &from = start ? *start : zero, &by = step ? *step : one;
-  require_number(op, 1, "start", from);
-  require_number(op, 2, "end", end);
-  require_number(op, 3, "step", by);
-  const bool integers =
-      !is_inexact(from.dtype()) && !is_inexact(end.dtype()) && !is_inexact(by.dtype());
-  const Dtype type = dtype != Dtype::kNone ? dtype : integers ? Dtype::kInt64 : default_dtype();
-  if (is_complex(type))
-    fail_argument(LIBDL_ERROR_DTYPE, op, 4, "dtype", std::string("is ") + name_of(type),
-                  "a real dtype");
-  const DefaultFloatEnvironment environment;
-  const double a = item_f64(from), b = item_f64(end), s = item_f64(by);
-  if (!(s != 0) || !std::isfinite(s))
-    fail_argument(LIBDL_ERROR_VALUE, op, 3, "step", "is " + std::to_string(s), "finite and not 0");
-  if (!std::isfinite(a) || !std::isfinite(b))
-    fail_argument(LIBDL_ERROR_VALUE, op, 2, "end", "or start is not finite", "finite bounds");
-  double count = std::ceil((b - a) / s);
-  bool away = (b - a) * s < 0;
-  if (integers) {  // exact where doubles are not
-    const __int128 distance = wide_integer(end) - wide_integer(from), stride = wide_integer(by);
-    away = distance != 0 && (distance < 0) != (stride < 0);
-    const __int128 steps = distance / stride + (distance % stride != 0);
-    count = static_cast<double>(steps);
-  }
-  if (away)
-    fail_argument(LIBDL_ERROR_VALUE, op, 3, "step",
-                  "is " + std::to_string(s) + " and leads away from end", "the other sign");
-  if (count >= 9.2e18)
-    fail_argument(LIBDL_ERROR_OVERFLOW, op, 2, "end", "makes too many elements", "fewer than 2^63");
-  const int64_t shape[] = {static_cast<int64_t>(count)};
-  checked_numel(shape, type, op, 2, "end");
-  const Tensor y = target(op, shape, type, device, 5, into);
-  if (!is_inexact(type))  // from a whole start by a whole step, as in PyTorch; the count is not cut
-    fill_steps<int64_t>(y, whole_bits(from), whole_bits(by));
-  else
-    fill_steps<double>(y, a, s);
-  return finish(op, y, into);
-}
-
-// From both ends to the middle, so that the last element is `end` exactly. Every stride-th double.
-static void fill_between(double* out, int64_t stride, int64_t steps, double a, double b) {
-  const double step = steps > 1 ? (b - a) / static_cast<double>(steps - 1) : 0;
-  for (int64_t i = 0; i < steps; ++i)
-    out[i * stride] = i < steps / 2 || steps == 1 ? a + static_cast<double>(i) * step
-                                                  : b - static_cast<double>(steps - 1 - i) * step;
-}
-
-// Complex bounds want a complex dtype.
-static Dtype dtype_between(const char* op, const Tensor& start, const Tensor& end, Dtype dtype) {
-  const bool plane = start.is_complex() || end.is_complex();
-  for (const Tensor* x : {&start, &end})
-    if (x->ndim() != 0)
-      fail_argument(LIBDL_ERROR_SHAPE, op, x == &start ? 1 : 2, x == &start ? "start" : "end",
-                    "has shape " + to_string(x->shape()), "a number");
-  if (dtype == Dtype::kNone) return plane ? complex_of(default_dtype()) : default_dtype();
-  if (plane && !is_complex(dtype))
-    fail_argument(LIBDL_ERROR_DTYPE, op, 4, "dtype", std::string("is ") + name_of(dtype),
-                  "a complex dtype for complex bounds");
-  return dtype;
-}
-
-Tensor linspace_impl(const Tensor& start, const Tensor& end, int64_t steps, Dtype dtype,
-                     std::optional<Device> device, Into into) {
-  const char* const op = "linspace";
-  const Dtype type = dtype_between(op, start, end, dtype);
-  if (steps < 0)
-    fail_argument(LIBDL_ERROR_VALUE, op, 3, "steps", "is " + std::to_string(steps), "0 or more");
-  const int64_t shape[] = {steps};
-  const Dtype exact = is_complex(type) ? Dtype::kComplex128 : Dtype::kFloat64;
-  checked_numel(shape, exact, op, 3, "steps");
-  check_holds(op, 1, "start", start, type);
-  check_holds(op, 2, "end", end, type);
-  const Tensor y = target(op, shape, type, device, 5, into);
-  if (is_meta(y.device())) return finish(op, y, into);
-  const Tensor wide = empty(shape, exact);
-  const DefaultFloatEnvironment environment;
-  // Integers count from bounds that are integers, as in PyTorch.
-  const auto bound = [type](const Tensor& x) {
-    return is_inexact(type) ? item_c128(x) : std::tuple(item_f64(plain(x, type)), 0.0);
-  };
-  const auto [a, a_imag] = bound(start);
-  const auto [b, b_imag] = bound(end);
-  if (is_complex(type)) {
-    auto* const out = wide.overwrite_plain<std::complex<double>>();
-    auto* const parts = reinterpret_cast<double*>(out);  // [steps, 2], by the standard
-    fill_between(parts, 2, steps, a, b);
-    fill_between(parts + 1, 2, steps, a_imag, b_imag);
-  } else {
-    fill_between(wide.overwrite_plain<double>(), 1, steps, a, b);
-  }
-  copy_bytes(y, wide);
-  return finish(op, y, into);
-}
+// -- the identity ------------------------------------------------------------------------------
 
 Tensor eye_impl(int64_t n, std::optional<int64_t> m, Dtype dtype, std::optional<Device> device,
                 Into into) {
@@ -287,7 +148,7 @@ Tensor eye_impl(int64_t n, std::optional<int64_t> m, Dtype dtype, std::optional<
                   "is " + std::to_string(n < 0 ? n : shape[1]), "0 or more");
   const Dtype type = or_default(dtype);
   checked_numel(shape, type, "eye", n < shape[1] ? 2 : 1, n < shape[1] ? "m" : "n");
-  const Tensor y = target("eye", shape, type, device, 4, into);
+  const Tensor y = created_place("eye", shape, type, device, 4, into);
   const int64_t size[] = {std::min(n, shape[1])};
   // Beside an empty dimension, one may be so large that the sum of strides overflows.
   const int64_t stride[] = {size[0] ? y.stride(0) + y.stride(1) : 1};
@@ -295,7 +156,7 @@ Tensor eye_impl(int64_t n, std::optional<int64_t> m, Dtype dtype, std::optional<
   const Tensor zero = number(int64_t{0}), one = number(int64_t{1});
   fill_bytes(y, zero);
   fill_bytes(diagonal, one);
-  return finish("eye", y, into);
+  return created("eye", y, into);
 }
 
 }  // namespace libdl

@@ -12,4 +12,10 @@ Device device_or_default(const char* op, int argument, std::optional<Device> dev
 // Without a device the destination's, if there is one.
 Device device_or_default(const char* op, int argument, std::optional<Device> device, Into into);
 
+// Where an operator's numbers go: a new tensor, or the destination after its checks.
+Tensor created_place(const char* op, Dims shape, Dtype dtype, std::optional<Device> device,
+                     int device_argument, Into into);
+// The place once it is filled.
+Tensor created(const char* op, Tensor y, Into into);
+
 }  // namespace libdl

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Views of all elements, in several parts.
+#include "ops/view/parts.h"
+
 #include <algorithm>
 
 #include "entries/copy.h"
@@ -44,9 +46,7 @@ static const Rule kUnbind{.name = "unbind", .vjp = unbind_vjp, .takes_batch = tr
 
 // -- the views ------------------------------------------------------------------------------------
 
-// A dimension that is empty or expanded has more parts than any memory: each is a handle, and one
-// of a list of outputs where it is recorded. Refused before the first one is made.
-static void require_room(const char* op, int argument, const char* name, int64_t parts) {
+void require_room(const char* op, int argument, const char* name, int64_t parts) {
   constexpr size_t kPart = 512;  // bytes, at least
   const size_t most = std::min(host_budget().limit() / kPart, size_t{INT32_MAX});
   if (static_cast<size_t>(parts) > most)

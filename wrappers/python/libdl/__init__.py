@@ -71,7 +71,7 @@ from ._overloads import *  # type: ignore[assignment]
 from ._dropping import *
 from ._convolution import *  # type: ignore[assignment]
 from ._recurrent import *
-from ._elementwise import *
+from . import _elementwise as _elementwise
 from ._normal import normal as normal
 from ._shapes import *  # type: ignore[assignment]
 from ._selection import *

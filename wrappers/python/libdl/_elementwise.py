@@ -1,127 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Windows and other sequences composed of elementwise functions, and in-place draws."""
+"""Methods that write numbers, a diagonal or single elements in place."""
 
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from . import _C, _functions as f
 from ._C import Overridden, Tensor
-from ._errors import ArgumentValueError, DtypeError, Error, rename_error
+from ._errors import ArgumentValueError, Error, rename_error
 from ._modes import no_grad
-from ._out import copied
-from ._overloads import arange
 from ._overrides import override
-
-__all__ = [
-    "bartlett_window", "blackman_window", "hamming_window", "hann_window", "kaiser_window",
-    "logspace",
-]  # fmt: skip
-
-
-def _to_integers(dtype: Any, *bounds: Any) -> tuple[Any, ...]:
-    """The bounds of a range of integers, which are cut to integers, as in PyTorch."""
-    if dtype is None or dtype.is_floating_point or dtype.is_complex:
-        return bounds
-    return tuple(int(x) for x in bounds)
-
-
-def logspace(start: Any, end: Any, steps: int, base: Any = 10.0, *, out: Tensor | None = None,
-             dtype: Any = None, device: Any = None,
-             requires_grad: bool = False) -> Tensor:  # fmt: skip
-    """base to the powers that linspace gives. Of integers the powers of the ends are cut to integers,
-    and then the results."""
-    from ._types import complex128, float64
-
-    if out is not None and dtype is None:
-        dtype = out.dtype
-    dtype = None if dtype is None else f.empty((0,), dtype=dtype).dtype
-    start, end = _to_integers(dtype, start, end)
-    plane = any(x.is_complex() if isinstance(x, Tensor) else isinstance(x, complex) for x in (start, end))
-    wanted = dtype or f.linspace(start, end, 0).dtype
-    if plane and not wanted.is_complex:
-        raise DtypeError(f"logspace: argument dtype is {wanted}, wanted a complex dtype for complex bounds")
-    wide = complex128 if wanted.is_complex else float64
-    try:
-        powers = f.linspace(start, end, steps, dtype=wide, device=device)
-    except Error as error:
-        rename_error(error, "logspace")
-        raise
-    made = copied(f.pow(f.full_like(powers, base), powers).to(dtype=wanted), out)
-    return made.requires_grad_() if requires_grad else made
-
-
-# -- windows ---------------------------------------------------------------------------------------
-
-
-def _places(length: int, periodic: bool) -> tuple[Tensor, int]:
-    """n / N for each place, in double precision."""
-    if length < 0:
-        raise ArgumentValueError(f"window_length is {length}, wanted 0 or more")
-    whole = length if periodic else length - 1
-    from ._types import float64
-
-    return arange(length, dtype=float64) / max(whole, 1), length
-
-
-def _finished(window: Tensor, length: int, dtype: Any, device: Any, requires_grad: bool) -> Tensor:
-    window = f.ones_like(window) if length == 1 else window
-    dtype = f.empty(()).dtype if dtype is None else dtype
-    if not dtype.is_floating_point:
-        raise DtypeError(f"a window's dtype is {dtype}, wanted a floating dtype")
-    made = window.to(dtype=dtype)
-    made = made if device is None else made.to(device)
-    return made.requires_grad_() if requires_grad else made
-
-
-def _cosines(*weights: float) -> Any:
-    def window(window_length: int, periodic: bool = True, *, dtype: Any = None, device: Any = None,
-               requires_grad: bool = False) -> Tensor:  # fmt: skip
-        place, length = _places(window_length, periodic)
-        made = f.zeros_like(place)
-        for k, weight in enumerate(weights):
-            made = made + weight * (2 * math.pi * k * place).cos()
-        return _finished(made, length, dtype, device, requires_grad)
-
-    return window
-
-
-hann_window = _cosines(0.5, -0.5)
-blackman_window = _cosines(0.42, -0.5, 0.08)
-
-
-def hamming_window(window_length: int, periodic: bool = True, alpha: float = 0.54,
-                   beta: float = 0.46, **options: Any) -> Tensor:  # fmt: skip
-    """alpha - beta cos(2 pi n / N), with N = window_length, or less 1 unless periodic."""
-    return _cosines(alpha, -beta)(window_length, periodic, **options)
-
-
-def bartlett_window(window_length: int, periodic: bool = True, *, dtype: Any = None,
-                    device: Any = None, requires_grad: bool = False) -> Tensor:  # fmt: skip
-    """A triangle: 1 - |2 n / N - 1|."""
-    place, length = _places(window_length, periodic)
-    return _finished(1 - (2 * place - 1).abs(), length, dtype, device, requires_grad)
-
-
-def kaiser_window(window_length: int, periodic: bool = True, beta: float = 12.0, *,
-                  dtype: Any = None, device: Any = None,
-                  requires_grad: bool = False) -> Tensor:  # fmt: skip
-    """I0(beta sqrt(1 - (2 n / N - 1)^2)) / I0(beta)."""
-    place, length = _places(window_length, periodic)
-    inside = (1 - (2 * place - 1).square()).clamp(min=0)
-    made = f.i0(beta * inside.sqrt()) / f.i0(f.full((), beta, dtype=place.dtype))
-    return _finished(made, length, dtype, device, requires_grad)
-
-
-for _name, _window in (("hann_window", hann_window), ("blackman_window", blackman_window)):
-    _window.__name__ = _window.__qualname__ = _name
-    _window.__doc__ = "A sum of cosines of 2 pi k n / N, with N = window_length, or less 1."
-
-
-# -- in place --------------------------------------------------------------------------------------
-
 
 def _random_(self: Tensor, *bounds: int, generator: Any = None, **named: Any) -> Tensor:
     """Overwrites the tensor with uniform integers: random_(), random_(to), random_(from, to). Without

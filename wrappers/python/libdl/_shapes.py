@@ -4,24 +4,19 @@
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from typing import Any
 
-from . import _functions as f
-from ._C import Tensor
-from ._cast_operands import in_float32
-from ._creation import tensor
-from ._errors import ArgumentValueError, IndexRangeError, ShapeError, want_tensors
-from ._out import copied
-from ._overloads import arange
+from . import _C, _functions as f
+from ._C import Overridden, Tensor
+from ._errors import ArgumentValueError, Error, IndexRangeError, ShapeError, rename_error
+from ._overrides import override
 from ._types import int64
 
 __all__ = [
     "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes",
-    "broadcast_tensors", "cartesian_prod", "cdist", "column_stack", "combinations",
-    "cross", "diag", "diag_embed", "dist", "dstack", "einsum", "ger", "hstack", "inner",
-    "meshgrid", "outer", "rot90", "tensor_split", "tensordot", "tile", "trace", "vstack",
+    "broadcast_tensors", "cartesian_prod", "cdist", "cross", "dist", "einsum", "ger", "inner",
+    "meshgrid", "outer", "tensor_split", "tensordot",
 ]  # fmt: skip
 
 
@@ -75,27 +70,7 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
         tensor([[0, 1, 2],
                 [0, 1, 2]])
     """
-    if indexing not in (None, "ij", "xy"):
-        raise ArgumentValueError(f'meshgrid: indexing is {indexing!r}, wanted "ij" or "xy"')
-    given = _each(tensors)
-    if not given:
-        raise ArgumentValueError("meshgrid: no tensors, wanted at least one")
-    for x in given:
-        if x.ndim > 1:
-            raise ShapeError(f"meshgrid: a tensor has shape {list(x.shape)}, wanted 0-d or 1-d")
-        if x.dtype != given[0].dtype:
-            raise ArgumentValueError(f"meshgrid: a tensor is {x.dtype}, wanted {given[0].dtype}")
-    swapped = indexing == "xy" and len(given) > 1
-    if swapped:
-        given[:2] = given[1::-1]
-    shape = [x.numel() for x in given]
-    grids = [
-        x.reshape([1] * i + [-1] + [1] * (len(given) - 1 - i)).expand(shape)
-        for i, x in enumerate(given)
-    ]
-    if swapped:
-        grids[:2] = grids[1::-1]
-    return tuple(grids)
+    return f.meshgrid(_each(tensors), indexing)
 
 
 def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -133,61 +108,13 @@ def _axis(op: str, dim: int, x: Tensor) -> int:
     return dim % x.ndim
 
 
-def diag(input: Tensor, diagonal: int = 0) -> Tensor:
-    """The diagonal of a matrix, copied; or the matrix [n, n] whose diagonal a vector is."""
-    if input.ndim == 1:
-        return diag_embed(input, diagonal)
-    _wants_ndim("diag", 2, input, 1)
-    return f.diagonal(input, diagonal).clone()
-
-
-def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
-    """Matrices, in dim1 and dim2 of the result, whose diagonals lie along input's last dimension."""
-    ndim = input.ndim + 1
-    first, second = (d + ndim if d < 0 else d for d in (dim1, dim2))
-    if first == second or not (0 <= first < ndim and 0 <= second < ndim):
-        error = ArgumentValueError if first == second else IndexRangeError
-        raise error(f"diag_embed: dim1 and dim2 are {dim1} and {dim2}, wanted two of {ndim} dimensions")
-    size = input.shape[-1] + abs(offset)
-    if first > second:
-        offset, first, second = -offset, second, first
-    column = arange(size, device=input.device)
-    row = column.unsqueeze(1)
-    held = column - row == offset
-    padded = f.cat([input.new_zeros((*input.shape[:-1], max(-offset, 0))), input,
-                    input.new_zeros((*input.shape[:-1], max(offset, 0)))], -1)  # fmt: skip
-    square = f.where(held, padded.unsqueeze(-1), padded.new_zeros(()))
-    return f.movedim(square, (-2, -1), (first, second))
-
-
-@in_float32
-def trace(input: Tensor) -> Tensor:
-    """The sum of a matrix's diagonal."""
-    _wants_ndim("trace", 2, input, 1)
-    return f.diagonal(input).sum()
-
-
-def tile(input: Tensor, *dims: Any) -> Tensor:
-    """Copies side by side: repeat, but with missing counts in front taken as 1."""
-    counts = list(dims[0] if len(dims) == 1 and not isinstance(dims[0], int) else dims)
-    return input.repeat([1] * (input.ndim - len(counts)) + counts)
-
-
-def _raised(x: Tensor, ndim: int) -> Tensor:
-    if x.ndim >= ndim:
-        return x
-    if ndim == 3 and x.ndim == 2:
-        return x.unsqueeze(2)
-    if ndim == 1:
-        return x.reshape(1)
-    return x.reshape((1, -1) if ndim == 2 else (1, -1, 1))
-
-
 def _atleast(ndim: int) -> Any:
+    raised = getattr(f, f"atleast_{ndim}d")
+
     def atleast(*tensors: Any) -> Any:
         if len(tensors) == 1 and isinstance(tensors[0], Tensor):
-            return _raised(tensors[0], ndim)
-        return tuple(_raised(x, ndim) for x in _each(tensors))
+            return raised(tensors[0])
+        return tuple(raised(x) for x in _each(tensors))
 
     atleast.__name__ = atleast.__qualname__ = f"atleast_{ndim}d"
     atleast.__doc__ = f"Each tensor with {ndim} dimensions at least."
@@ -197,78 +124,55 @@ def _atleast(ndim: int) -> Any:
 atleast_1d, atleast_2d, atleast_3d = _atleast(1), _atleast(2), _atleast(3)
 
 
-def hstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
-    """Joined along dimension 1, or 0 where they are vectors."""
-    parts = [_raised(x, 1) for x in tensors]
-    return f.cat(parts, 0 if parts and parts[0].ndim == 1 else 1, out=out)
-
-
-def vstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
-    """Joined along dimension 0; vectors are rows."""
-    return f.cat([_raised(x, 2) for x in tensors], 0, out=out)
-
-
-def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
-    """Joined along dimension 2."""
-    return f.cat([_raised(x, 3) for x in tensors], 2, out=out)
-
-
-def column_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
-    """Joined along dimension 1; vectors are columns."""
-    return f.cat([x if x.ndim > 1 else x.reshape(-1, 1) for x in tensors], 1, out=out)
-
-
 def block_diag(*tensors: Tensor) -> Tensor:
     """A matrix of zeros with the matrices along its diagonal; vectors are rows. Without tensors [1, 0]."""
-    if not tensors:
-        return f.empty((1, 0))
-    blocks = [_raised(x, 2) for x in tensors]
-    for x in blocks:
-        _wants_ndim("block_diag", 2, x, 1)
-    columns, rows, left = sum(x.shape[1] for x in blocks), [], 0
-    for x in blocks:
-        height, width = x.shape
-        sides = [x.new_zeros((height, left)), x, x.new_zeros((height, columns - left - width))]
-        rows.append(f.cat(sides, 1))
-        left += width
-    return f.cat(rows, 0)
+    return f.block_diag(tensors)
 
 
 def cartesian_prod(*tensors: Tensor) -> Tensor:
     """All combinations of one element of each vector, as rows."""
-    if len(tensors) == 1:
-        return tensors[0]
-    return f.stack([grid.flatten() for grid in meshgrid(*tensors)], 1)
+    return f.cartesian_prod(tensors)
 
 
-def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
-    """All choices of r elements of a vector, as rows, in its order."""
-    _wants_ndim("combinations", 1, input, 1)
-    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
-    places = [i for chosen in choose(range(input.numel()), r) for i in chosen]
-    if r == 0:  # PyTorch's answer is a vector
-        return f.narrow(input, 0, 0, 0)
-    index = tensor(places, dtype=int, device=input.device)
-    return f.index_select(input, 0, index).reshape(-1, r)
+def split_by(function: Any, input: Tensor, parts: Any, *dim: int) -> tuple[Tensor, ...]:
+    """The views that C's function of a number of parts makes, or its other one, of indices."""
+    name = function.__name__
+    given = parts.tolist() if isinstance(parts, Tensor) else parts
+    try:
+        if isinstance(given, int):
+            return getattr(_C, name)(input, given, *dim)
+        return getattr(_C, f"{name}_indices")(input, given, *dim)
+    except Overridden:
+        return override(function, input, parts, *dim)
+    except Error as error:
+        rename_error(error, name)
+        raise
 
 
-def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
+def tensor_split(input: Tensor, indices_or_sections: Any = None, dim: int = 0, *,
+                 sections: Any = None, indices: Any = None) -> tuple[Tensor, ...]:  # fmt: skip
     """Views of equal parts, the first ones larger by one where needed; or parts between indices."""
-    if input.ndim == 0:
-        raise ShapeError("tensor_split: argument 1 (input) is 0-d, wanted dimensions")
-    size = input.shape[dim]
-    if isinstance(indices_or_sections, Tensor):
-        indices_or_sections = indices_or_sections.tolist()
-    if isinstance(indices_or_sections, int):
-        count = indices_or_sections
-        if count < 1:
-            raise ArgumentValueError(f"tensor_split: argument 2 is {count}, wanted 1 or more parts")
-        ends = [size * 0 + (i + 1) * (size // count) + min(i + 1, size % count)
-                for i in range(count)]  # fmt: skip
-    else:
-        ends = [range(size)[:end].stop for end in indices_or_sections] + [size]
-    starts = [0, *ends[:-1]]
-    return tuple(f.narrow(input, dim, min(a, size), max(b - a, 0)) for a, b in zip(starts, ends))
+    return split_by(tensor_split, input, _given("tensor_split", indices_or_sections, sections, indices), dim)
+
+
+def _given(function: str, *parts: Any) -> Any:
+    """The one argument that says where parts end."""
+    found = [x for x in parts if x is not None]
+    if len(found) != 1:
+        raise TypeError(f"{function}: wanted one of a number of sections and indices, found {len(found)}")
+    return found[0]
+
+
+def splitter(name: str, along: str) -> Any:
+    """hsplit and its like."""
+
+    def split(input: Tensor, indices_or_sections: Any = None, *, sections: Any = None,
+              indices: Any = None) -> tuple[Tensor, ...]:  # fmt: skip
+        return split_by(split, input, _given(name, indices_or_sections, sections, indices))
+
+    split.__name__ = split.__qualname__ = name
+    split.__doc__ = f"Views of equal parts, or of those between indices, along {along}."
+    return split
 
 
 def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
@@ -312,17 +216,6 @@ def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
     return a.roll(-1, dim) * b.roll(-2, dim) - a.roll(-2, dim) * b.roll(-1, dim)
 
 
-def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
-    """Turned by k quarters, from the first of the two dimensions towards the second."""
-    if input.ndim < 2 or len(dims) != 2 or (dims[0] - dims[1]) % input.ndim == 0:
-        raise ShapeError(f"rot90: argument 3 (dims) is {tuple(dims)}, wanted two of {list(input.shape)}")
-    a, b = dims
-    if k % 4 == 2:
-        return f.flip(input, (a, b))
-    turned = f.flip(input, (b if k % 4 == 1 else a,)) if k % 2 else input.clone()
-    return turned.transpose(a, b) if k % 2 else turned
-
-
 _COMPUTE_MODES = (
     None, "use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist",
     "donot_use_mm_for_euclid_dist",
@@ -361,12 +254,10 @@ def broadcast_shapes(*shapes: Any) -> Any:
 
 def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
     """The tensors themselves where they have the common shape, and else views expanded to it."""
-    each = _each(tensors)
-    shape = broadcast_shapes(*(x.shape for x in each))
-    return tuple(x if x.shape == shape else x.expand(shape) for x in each)
+    return f.broadcast_tensors(_each(tensors))
 
 
 for _method in (
-    outer, rot90, ger, inner, diag, diag_embed, trace, tile, tensor_split, cross, dist,
+    outer, ger, inner, tensor_split, cross, dist,
 ):  # fmt: skip
     setattr(Tensor, _method.__name__, _method)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Covariances, histograms, and sums: those that leave out NaN, and those that undo an expansion."""
+"""Covariances, histograms, and sums that leave out NaN."""
 
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
@@ -45,19 +45,6 @@ def nanmean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any
         wide = f.div(nansum(input, dim, keepdim, dtype=wider), count)
         return copied(wide.to(input.dtype), out)
     return f.div(nansum(input, dim, keepdim, dtype=dtype), count, out=out)
-
-
-def _sum_to_size(self: Tensor, *size: Any) -> Tensor:
-    """Sums over what an expansion from the shape `size` to the tensor's has repeated."""
-    shape = tuple(size[0] if len(size) == 1 and not isinstance(size[0], int) else size)
-    missing = self.ndim - len(shape)
-    if missing < 0 or any(n not in (1, m) for n, m in zip(shape, self.shape[missing:])):
-        raise ShapeError(f"sum_to_size: argument 2 (size) is {list(shape)}, which does not expand to "
-                         f"{list(self.shape)}")  # fmt: skip
-    dims = [d for d in range(self.ndim) if d < missing or shape[d - missing] != self.shape[d]]
-    if not shape:  # as in PyTorch a sum even of one element: of integers it is int64
-        return f.sum(self)
-    return f.sum(self, dims, True).reshape(shape) if dims else self
 
 
 # -- covariances -----------------------------------------------------------------------------------
@@ -224,6 +211,5 @@ def histogramdd(input: Tensor, bins: Any, range: Sequence[float] | None = None,
     return return_types.histogramdd(_counted("histogramdd", x, edges, weight, density), tuple(edges))
 
 
-_sum_to_size.__name__ = _sum_to_size.__qualname__ = "sum_to_size"
-for _method in (corrcoef, cov, histogram, nanmean, nansum, _sum_to_size):
+for _method in (corrcoef, cov, histogram, nanmean, nansum):
     setattr(Tensor, _method.__name__, _method)

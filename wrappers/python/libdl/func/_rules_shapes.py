@@ -10,7 +10,7 @@ import libdl
 
 from .. import _functions as F
 from .._C import Tensor
-from .._levels import Batched, levels_of, needs_loop, own_copy, spread, take_value, value_at
+from .._levels import Batched, needs_loop, own_copy, spread, take_value, value_at
 from ._indices import Key
 from ._rules import Call, elementwise, ranked, rule, shifted
 
@@ -86,6 +86,7 @@ _DIMENSIONS: dict[str, dict[str, Any]] = {
     **dict.fromkeys("unbind chunk split split_with_sizes tensor_split unsafe_chunk".split(),
                     {"dim": 0}),
     "diagonal": {"dim1": 0, "dim2": 1}, "rot90": {"dims": (0, 1)},
+    "diag_embed": {"dim1": -2, "dim2": -1},
 }  # fmt: skip
 
 
@@ -100,12 +101,13 @@ def along(call: Call) -> Any:
         return folded(call, 4)
     if value_at(x, call.level) is None:
         return NotImplemented
+    rank = x.ndim + (call.name == "diag_embed")  # whose dimensions are the result's
     if x.ndim == 0:
         return _of_one_element(call, x, given)
     for name, default in _DIMENSIONS[call.name].items():
         dim = given.get(name, default)
         if dim is not None:
-            given[name] = shifted(dim, x.ndim)
+            given[name] = shifted(dim, rank)
     if "axis0" in given:
         given.pop("dim0"), given.pop("dim1")
     return call.wrapped(call.func(x.value, **given))
@@ -160,14 +162,12 @@ def transposed(call: Call) -> Any:
     return call.wrapped(x.value.permute(0, *range(x.ndim, 0, -1)))
 
 
-@rule("mT.__get__", "mH.__get__", "adjoint", "tril", "triu", "diag_embed", "H.__get__")
+@rule("mT.__get__", "mH.__get__", "adjoint", "tril", "triu", "H.__get__")
 def trailing(call: Call) -> Any:
     """What counts dimensions from the end."""
-    if call.name == "diag_embed" and (len(call.args) > 2 or set(call.kwargs) - {"offset"}):
-        return NotImplemented
-    if call.args[0].ndim == 0 and call.name not in ("diag_embed", "tril", "triu"):
+    if call.args[0].ndim == 0 and call.name not in ("tril", "triu"):
         return _of_one_element(call, call.args[0], {})
-    if call.args[0].ndim < 2 and call.name != "diag_embed":
+    if call.args[0].ndim < 2:
         return NotImplemented
     if call.name == "H.__get__" and call.args[0].ndim > 2:
         return call.func(F.empty(call.args[0].shape, device="meta"))  # an error
@@ -290,14 +290,19 @@ def index_put(call: Call) -> Any:
     return x
 
 
-@rule("select_scatter", "slice_scatter", "diagonal_scatter")
+_PLACES = {"select_scatter": ("dim",), "slice_scatter": ("dim",), "diagonal_scatter": ("dim1", "dim2")}
+
+
+@rule(*_PLACES)
 def scattered_view(call: Call) -> Any:
-    """A copy of the input in which a view is written: the input becomes one of each sample."""
-    x, src, *rest = call.args
-    if levels_of(src) <= levels_of(x):
+    """A copy of the input in which a part is another tensor: both become one of each sample."""
+    given = call.named()
+    x, src = given.pop("input"), given.pop("src")
+    if x.ndim == 0:
         return NotImplemented
-    with call.seen():
-        return call.func(own_copy(x, [src]), src, *rest, **call.kwargs)
+    for place, default in zip(_PLACES[call.name], (0, 1)):
+        given[place] = shifted(given.get(place, default), x.ndim)
+    return call.wrapped(call.func(spread(x, call.level), spread(src, call.level), **given))
 
 
 @rule("masked_select")
@@ -404,7 +409,7 @@ def index_select(call: Call) -> Any:
         return x.movedim(dim, 0)[index.reshape(-1)].movedim(0, dim)
 
 
-@rule("as_strided", "as_strided_")
+@rule("as_strided", "as_strided_", "as_strided_scatter")
 def as_strided(call: Call) -> Any:
     raise needs_loop("vmap: as_strided reads memory as it lies, and where a sample lies there is "
                      "not defined; use select, narrow or unfold")  # fmt: skip

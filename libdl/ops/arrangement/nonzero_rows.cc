@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The indices of what is not 0, by other names and in a given number.
+#include <algorithm>
+
+#include "device/meta.h"
+#include "entries/arrangement.h"
+#include "entries/creation.h"
+#include "entries/indexing.h"
+#include "entries/join.h"
+#include "entries/view.h"
+#include "ops/core/call.h"
+
+namespace libdl {
+
+Tensor argwhere_impl(const Tensor& input) { return nonzero(input); }
+
+Tensor nonzero_static_impl(const Tensor& input, int64_t size, int64_t fill_value) {
+  const char* const op = "nonzero_static";
+  if (size < 0)
+    fail_argument(LIBDL_ERROR_VALUE, op, 2, "size", "is " + std::to_string(size), "0 or more");
+  Shape shape{size, input.ndim()};
+  checked_numel(shape, Dtype::kInt64, op, 2, "size");
+  if (is_meta(input.device())) return empty(shape, Dtype::kInt64, input.device());
+  const Tensor found = nonzero(input);
+  const int64_t rows = std::min(size, found.size(0));
+  shape[0] = size - rows;
+  const Tensor rest = full(shape, number(fill_value), Dtype::kInt64, input.device());
+  return cat(std::vector{narrow(found, 0, 0, rows), rest}, 0);
+}
+
+}  // namespace libdl

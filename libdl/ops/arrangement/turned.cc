@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Dimensions turned, reversed, repeated or merged; elements in ascending order; powers in a row.
+#include "entries/arithmetic.h"
+#include "entries/arrangement.h"
+#include "entries/copy.h"
+#include "entries/creation.h"
+#include "entries/indexing.h"
+#include "entries/join.h"
+#include "entries/reduction.h"
+#include "entries/view.h"
+#include "ops/core/call.h"
+
+namespace libdl {
+
+// -- dimensions -----------------------------------------------------------------------------------
+
+Tensor rot90_impl(const Tensor& input, int64_t k, std::optional<Dims> dims) {
+  const char* const op = "rot90";
+  if (input.ndim() < 2)
+    fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", "has shape " + to_string(input.shape()),
+                  "two dimensions or more");
+  const Shape plane = dims ? Shape(*dims) : Shape{0, 1};
+  if (plane.size() != 2)
+    fail_argument(LIBDL_ERROR_VALUE, op, 3, "dims", "is " + to_string(plane), "two dimensions");
+  const int from = checked_axis(op, 3, "dims", plane[0], input.ndim());
+  const int towards = checked_axis(op, 3, "dims", plane[1], input.ndim());
+  if (from == towards)
+    fail_argument(LIBDL_ERROR_VALUE, op, 3, "dims", "is " + to_string(plane),
+                  "two different dimensions");
+  const int64_t quarters = ((k % 4) + 4) % 4;
+  if (quarters == 0) return cat(std::vector{input}, 0);  // row-major, as PyTorch's copy
+  if (quarters == 2) return flip(input, Shape{from, towards});
+  return transpose(flip(input, Shape{quarters == 1 ? towards : from}), from, towards);
+}
+
+static void require_dims(const char* op, const Tensor& input, int least,
+                         const std::string& wanted LIBDL_SOURCE_LOCATION) {
+  if (input.ndim() < least)
+    fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", "has shape " + to_string(input.shape()),
+                  wanted LIBDL_SAME_SOURCE_LOCATION);
+}
+
+Tensor fliplr_impl(const Tensor& input) {
+  require_dims("fliplr", input, 2, "two dimensions or more");
+  return flip(input, Shape{1});
+}
+
+Tensor flipud_impl(const Tensor& input) {
+  require_dims("flipud", input, 1, "one dimension or more");
+  return flip(input, Shape{0});
+}
+
+Tensor adjoint_impl(const Tensor& input) {
+  if (input.ndim() == 1)
+    fail_argument(LIBDL_ERROR_SHAPE, "adjoint", 1, "input", "has shape " + to_string(input.shape()),
+                  "two dimensions or more");
+  return conj(input.ndim() == 0 ? input : transpose(input, -2, -1));
+}
+
+Tensor ravel_impl(const Tensor& input) { return reshape(contiguous(input), Shape{input.numel()}); }
+
+Tensor tile_impl(const Tensor& input, Dims dims) {
+  for (const int64_t count : dims)
+    if (count < 0)
+      fail_argument(LIBDL_ERROR_VALUE, "tile", 2, "dims", "is " + to_string(dims),
+                    "0 or more each");
+  Shape counts(dims);
+  while (static_cast<int>(counts.size()) < input.ndim()) counts.insert(0, 1);
+  return repeat(input, counts);
+}
+
+// -- order and powers -----------------------------------------------------------------------------
+
+Tensor msort_impl(const Tensor& input) {
+  return input.ndim() == 0 ? clone(input) : std::get<0>(sort(input, 0));
+}
+
+Tensor vander_impl(const Tensor& x, std::optional<int64_t> N, bool increasing) {
+  if (x.ndim() != 1)
+    fail_argument(LIBDL_ERROR_SHAPE, "vander", 1, "x", "has shape " + to_string(x.shape()), "1-d");
+  const int64_t count = N.value_or(x.size(0));
+  if (count < 0)
+    fail_argument(LIBDL_ERROR_VALUE, "vander", 2, "N", "is " + std::to_string(count), "0 or more");
+  const Tensor column = unsqueeze(x, 1);
+  std::vector<Tensor> factors{ones_like(column, Dtype::kNone, std::nullopt)};
+  if (count > 1) factors.push_back(expand(column, Shape{x.size(0), count - 1}));
+  Tensor powers = cumprod(cat(factors, 1), 1);
+  if (count == 0) powers = narrow(powers, 1, 0, 0);
+  return increasing ? powers : flip(powers, Shape{1});
+}
+
+}  // namespace libdl

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Evenly spaced numbers, and powers with such exponents.
+#include <cmath>
+#include <complex>
+#include <tuple>
+
+#include "device/meta.h"
+#include "entries/arithmetic.h"
+#include "entries/copy.h"
+#include "entries/creation.h"
+#include "entries/sequence.h"
+#include "ops/core/call.h"
+#include "ops/core/holds.h"
+#include "ops/creation/copy.h"
+#include "ops/creation/creation.h"
+#include "ops/pointwise/pointwise.h"
+#include "runtime/float_environment.h"
+
+namespace libdl {
+
+// -- by their distance ----------------------------------------------------------------------------
+
+static void require_number(const char* op, int argument, const char* name, const Tensor& x) {
+  if (x.ndim() != 0 || x.is_complex())
+    fail_argument(x.is_complex() ? LIBDL_ERROR_DTYPE : LIBDL_ERROR_SHAPE, op, argument, name,
+                  x.is_complex() ? "is complex" : "has shape " + to_string(x.shape()),
+                  "a real number");
+}
+
+// base + i * step as the dtype, computed in the wider of int64 and float64: exact for integers.
+template <class T>
+static void fill_steps(const Tensor& y, T base, T step) {
+  if (is_meta(y.device())) return;
+  const bool direct = y.is_contiguous() && y.device().is_cpu() &&
+                      y.dtype() == (std::is_same_v<T, double> ? Dtype::kFloat64 : Dtype::kInt64);
+  const Tensor wide =
+      direct ? y : empty(y.shape(), std::is_same_v<T, double> ? Dtype::kFloat64 : Dtype::kInt64);
+  T* const out = wide.template overwrite_plain<T>();
+  using Exact = std::conditional_t<std::is_same_v<T, double>, double, uint64_t>;  // wraps, no UB
+  const Exact from = static_cast<Exact>(base), by = static_cast<Exact>(step);
+  constexpr int64_t kBlock = 16;  // of a fixed length, which compilers turn into vectors
+  const int64_t n = y.numel();
+  int64_t i = 0;
+  for (; i + kBlock <= n; i += kBlock) {
+    const auto first = static_cast<Exact>(i);  // a place is exact below 2^53
+#pragma GCC unroll 16
+    for (int64_t k = 0; k < kBlock; ++k)
+      out[i + k] = static_cast<T>(from + (first + static_cast<Exact>(k)) * by);
+  }
+  for (; i < n; ++i) out[i] = static_cast<T>(from + static_cast<Exact>(i) * by);
+  if (!direct) copy_bytes(y, wide);
+}
+
+// Cut to an integer where it is none.
+static int64_t whole_bits(const Tensor& x) {
+  return is_inexact(x.dtype()) ? integer_bits(plain(x, Dtype::kInt64)) : integer_bits(x);
+}
+
+Tensor arange_impl(const Tensor* start, const Tensor& end, const Tensor* step, Dtype dtype,
+                   std::optional<Device> device, Into into) {
+  const char* const op = "arange";
+  const Tensor zero = number(int64_t{0}), one = number(int64_t{1});
+  const Tensor &from = start ? *start : zero, &by = step ? *step : one;
+  require_number(op, 1, "start", from);
+  require_number(op, 2, "end", end);
+  require_number(op, 3, "step", by);
+  const bool integers =
+      !is_inexact(from.dtype()) && !is_inexact(end.dtype()) && !is_inexact(by.dtype());
+  const Dtype type = dtype != Dtype::kNone ? dtype : integers ? Dtype::kInt64 : default_dtype();
+  if (is_complex(type))
+    fail_argument(LIBDL_ERROR_DTYPE, op, 4, "dtype", std::string("is ") + name_of(type),
+                  "a real dtype");
+  const DefaultFloatEnvironment environment;
+  const double a = item_f64(from), b = item_f64(end), s = item_f64(by);
+  if (!(s != 0) || !std::isfinite(s))
+    fail_argument(LIBDL_ERROR_VALUE, op, 3, "step", "is " + std::to_string(s), "finite and not 0");
+  if (!std::isfinite(a) || !std::isfinite(b))
+    fail_argument(LIBDL_ERROR_VALUE, op, 2, "end", "or start is not finite", "finite bounds");
+  double count = std::ceil((b - a) / s);
+  bool away = (b - a) * s < 0;
+  if (integers) {  // exact where doubles are not
+    const __int128 distance = wide_integer(end) - wide_integer(from), stride = wide_integer(by);
+    away = distance != 0 && (distance < 0) != (stride < 0);
+    const __int128 steps = distance / stride + (distance % stride != 0);
+    count = static_cast<double>(steps);
+  }
+  if (away)
+    fail_argument(LIBDL_ERROR_VALUE, op, 3, "step",
+                  "is " + std::to_string(s) + " and leads away from end", "the other sign");
+  if (count >= 9.2e18)
+    fail_argument(LIBDL_ERROR_OVERFLOW, op, 2, "end", "makes too many elements", "fewer than 2^63");
+  const int64_t shape[] = {static_cast<int64_t>(count)};
+  checked_numel(shape, type, op, 2, "end");
+  const Tensor y = created_place(op, shape, type, device, 5, into);
+  if (!is_inexact(type))  // from a whole start by a whole step, as in PyTorch; the count is not cut
+    fill_steps<int64_t>(y, whole_bits(from), whole_bits(by));
+  else
+    fill_steps<double>(y, a, s);
+  return created(op, y, into);
+}
+
+// The end belongs to the numbers, and PyTorch's default dtype is not that of the arguments.
+Tensor range_impl(const Tensor* start, const Tensor& end, const Tensor* step, Dtype dtype,
+                  std::optional<Device> device, Into into) {
+  const char* const op = "range";
+  const Tensor zero = number(int64_t{0}), one = number(int64_t{1});
+  const Tensor &from = start ? *start : zero, &by = step ? *step : one;
+  require_number(op, 1, "start", from);
+  require_number(op, 2, "end", end);
+  require_number(op, 3, "step", by);
+  const Dtype type = dtype == Dtype::kNone ? default_dtype() : dtype;
+  if (is_complex(type))
+    fail_argument(LIBDL_ERROR_DTYPE, op, 4, "dtype", std::string("is ") + name_of(type),
+                  "a real dtype");
+  const DefaultFloatEnvironment environment;
+  double a = item_f64(from), b = item_f64(end), s = item_f64(by);
+  if (!std::isfinite(a) || !std::isfinite(b))
+    fail_argument(LIBDL_ERROR_VALUE, op, 2, "end", "or start is not finite", "finite bounds");
+  if (!is_inexact(type)) a = std::trunc(a), b = std::trunc(b), s = std::trunc(s);
+  if (!(s != 0) || !std::isfinite(s))
+    fail_argument(LIBDL_ERROR_VALUE, op, 3, "step", "is " + std::to_string(s), "finite and not 0");
+  if ((b - a) * s < 0)
+    fail_argument(LIBDL_ERROR_VALUE, op, 3, "step",
+                  "is " + std::to_string(s) + " and leads away from end", "the other sign");
+  const double last = std::floor((b - a) / s);
+  if (last >= 9.2e18)
+    fail_argument(LIBDL_ERROR_OVERFLOW, op, 2, "end", "makes too many elements", "fewer than 2^63");
+  const int64_t shape[] = {static_cast<int64_t>(last) + 1};
+  checked_numel(shape, type, op, 2, "end");
+  const Tensor y = created_place(op, shape, type, device, 5, into);
+  if (!is_inexact(type))
+    fill_steps<int64_t>(y, whole_bits(from), whole_bits(by));
+  else
+    fill_steps<double>(y, a, s);
+  return created(op, y, into);
+}
+
+// -- by their number ------------------------------------------------------------------------------
+
+// From both ends to the middle, so that the last element is `end` exactly. Every stride-th double.
+static void fill_between(double* out, int64_t stride, int64_t steps, double a, double b) {
+  const double step = steps > 1 ? (b - a) / static_cast<double>(steps - 1) : 0;
+  for (int64_t i = 0; i < steps; ++i)
+    out[i * stride] = i < steps / 2 || steps == 1 ? a + static_cast<double>(i) * step
+                                                  : b - static_cast<double>(steps - 1 - i) * step;
+}
+
+// Complex bounds want a complex dtype.
+static Dtype dtype_between(const char* op, int argument, const Tensor& start, const Tensor& end,
+                           Dtype dtype) {
+  const bool plane = start.is_complex() || end.is_complex();
+  for (const Tensor* x : {&start, &end})
+    if (x->ndim() != 0)
+      fail_argument(LIBDL_ERROR_SHAPE, op, x == &start ? 1 : 2, x == &start ? "start" : "end",
+                    "has shape " + to_string(x->shape()), "a number");
+  if (dtype == Dtype::kNone) return plane ? complex_of(default_dtype()) : default_dtype();
+  if (plane && !is_complex(dtype))
+    fail_argument(LIBDL_ERROR_DTYPE, op, argument, "dtype", std::string("is ") + name_of(dtype),
+                  "a complex dtype for complex bounds");
+  return dtype;
+}
+
+static Dtype exact_for(Dtype type) {
+  return is_complex(type) ? Dtype::kComplex128 : Dtype::kFloat64;
+}
+
+static void check_steps(const char* op, int64_t steps, Dtype type) {
+  if (steps < 0)
+    fail_argument(LIBDL_ERROR_VALUE, op, 3, "steps", "is " + std::to_string(steps), "0 or more");
+  const int64_t shape[] = {steps};
+  checked_numel(shape, exact_for(type), op, 3, "steps");
+}
+
+// For numbers of the type, with all digits.
+static Tensor numbers_between(const Tensor& start, const Tensor& end, int64_t steps, Dtype type) {
+  const int64_t shape[] = {steps};
+  const Tensor wide = empty(shape, exact_for(type));
+  const DefaultFloatEnvironment environment;
+  // Integers count from bounds that are integers, as in PyTorch.
+  const auto bound = [type](const Tensor& x) {
+    return is_inexact(type) ? item_c128(x) : std::tuple(item_f64(plain(x, type)), 0.0);
+  };
+  const auto [a, a_imag] = bound(start);
+  const auto [b, b_imag] = bound(end);
+  if (is_complex(type)) {
+    auto* const out = wide.overwrite_plain<std::complex<double>>();
+    auto* const parts = reinterpret_cast<double*>(out);  // [steps, 2], by the standard
+    fill_between(parts, 2, steps, a, b);
+    fill_between(parts + 1, 2, steps, a_imag, b_imag);
+  } else {
+    fill_between(wide.overwrite_plain<double>(), 1, steps, a, b);
+  }
+  return wide;
+}
+
+Tensor linspace_impl(const Tensor& start, const Tensor& end, int64_t steps, Dtype dtype,
+                     std::optional<Device> device, Into into) {
+  const char* const op = "linspace";
+  const Dtype type = dtype_between(op, 4, start, end, dtype);
+  check_steps(op, steps, type);
+  check_holds(op, 1, "start", start, type);
+  check_holds(op, 2, "end", end, type);
+  const int64_t shape[] = {steps};
+  const Tensor y = created_place(op, shape, type, device, 5, into);
+  if (!is_meta(y.device())) copy_bytes(y, numbers_between(start, end, steps, type));
+  return created(op, y, into);
+}
+
+// Of integers the ends are cut before, and the powers after.
+Tensor logspace_impl(const Tensor& start, const Tensor& end, int64_t steps, double base,
+                     Dtype dtype, std::optional<Device> device, Into into) {
+  const char* const op = "logspace";
+  const Dtype type = dtype_between(op, 5, start, end, dtype);
+  check_steps(op, steps, type);
+  if (!is_inexact(type)) {
+    check_holds(op, 1, "start", start, type);
+    check_holds(op, 2, "end", end, type);
+  }
+  const int64_t shape[] = {steps};
+  const Tensor y = created_place(op, shape, type, device, 6, into);
+  if (!is_meta(y.device()))
+    copy_bytes(y, pow(number(base), numbers_between(start, end, steps, type)));
+  return created(op, y, into);
+}
+
+}  // namespace libdl
