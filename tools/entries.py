@@ -160,8 +160,8 @@ def _composed(operator: Operator) -> list[str]:
     operands = ", ".join(a.name for a in arguments if a.kind in ("tensor", "tensors"))
     return [
         f"  if (!into) return {plain};",
-        f"  const Tensor y = {made(given)};",
-        f'  return write_result("{name}", y, into, operands_of(y, into, {operands}));',
+        f"  const Tensor made = {made(given)};",
+        f'  return write_result("{name}", made, into, operands_of(made, into, {operands}));',
     ]
 
 

@@ -97,3 +97,4 @@
 %include "libdl/numbers.h"
 %include "libdl/arrangement.h"
 %include "libdl/sequence.h"
+%include "libdl/calculus.h"

@@ -34,7 +34,7 @@ def test_lists_and_fractions_are_no_dimension(name, dim):
 @pytest.mark.parametrize("name", ["mode", "aminmax", "unique", "unique_consecutive", "quantile",
                                   "nanquantile", "logcumsumexp", "renorm"])  # fmt: skip
 def test_errors_tell_of_the_dimension(name):
-    with pytest.raises(TypeError, match=rf"^{name}: argument \d \(dim\) is True, wanted an integer"):
+    with pytest.raises(TypeError, match=rf"^{name}: argument \d \(dim\) is (True|a bool), wanted an integer"):
         ALONG[name](libdl.ones(2, 3), True)
     with pytest.raises(IndexError, match=rf"^{name}: argument \d \(dim\) is 2, wanted -2 to 1"):
         ALONG[name](libdl.ones(2, 3), 2)

@@ -175,7 +175,7 @@ WAITS(libdl_memory_trim)
   }
 }
 %typemap(in) int32_t (int64_t wide) {
-  if (integer($input, &wide)) {
+  if (PyBool_Check($input) || integer($input, &wide)) {
     WRONG("an integer");
     SWIG_fail;
   }

@@ -79,11 +79,9 @@ from ._calculus import *
 from ._statistics import *
 from ._arithmetic import *
 from ._floats import *
-from ._scans import *
 from ._products import *
 from ._parts import *
 from ._facts import *
-from ._scatter import *
 from ._random import (
     _sample_dirichlet as _sample_dirichlet, default_generator as default_generator,
     get_rng_state as get_rng_state, initial_seed as initial_seed, manual_seed as manual_seed,
