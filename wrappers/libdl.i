@@ -95,3 +95,4 @@
 %include "libdl/sampling.h"
 %include "libdl/attention.h"
 %include "libdl/sparse.h"
+%include "libdl/statistics.h"

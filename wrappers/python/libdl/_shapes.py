@@ -20,7 +20,7 @@ from ._types import int64
 __all__ = [
     "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes",
     "broadcast_tensors", "cartesian_prod", "cdist", "column_stack", "combinations",
-    "cross", "diag", "diag_embed", "dist", "dstack", "einsum", "ger", "hstack", "inner",
+    "cross", "diag", "diag_embed", "dstack", "einsum", "ger", "hstack", "inner",
     "meshgrid", "outer", "rot90", "tensor_split", "tensordot", "tile", "trace", "vstack",
 ]  # fmt: skip
 
@@ -340,9 +340,6 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str | None = Non
     return f.cdist(x1, x2, p)
 
 
-def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
-    """The p-norm of the difference."""
-    return f.norm(input - other, p)
 
 
 def broadcast_shapes(*shapes: Any) -> Any:
@@ -367,6 +364,6 @@ def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
 
 
 for _method in (
-    outer, rot90, ger, inner, diag, diag_embed, trace, tile, tensor_split, cross, dist,
+    outer, rot90, ger, inner, diag, diag_embed, trace, tile, tensor_split, cross,
 ):  # fmt: skip
     setattr(Tensor, _method.__name__, _method)
