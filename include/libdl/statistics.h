@@ -280,7 +280,8 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_nanquantile_into(
  *  input      [n], integers or bool, none negative
  *  weights    NULL: 1 for each; else real, [n]
  *  minlength  the least length of the result
- *  out        new, [at least minlength]: int64; with weights float32 for such, else float64
+ *  out        new, [at least minlength]: int64; with weights float32 for such, else float64, but
+ *             int64 where input has no elements
  *
  *  Gradient: none; the result carries no history.
  *  Errors: VALUE (input is no vector of integers, or holds a negative number; minlength is
@@ -466,7 +467,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_take_into(const libdl_tensor *input
  *
  *  indices  integers
  *  shape    sizes, none negative
- *  out      new, for each dimension indices' shape
+ *  out      new, for each dimension int64 of indices' shape
  *
  *  Gradient: none; the results carry no history.
  *  Errors: DTYPE (indices are no integers), VALUE (a negative size).

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <limits>
 
 #include "device/meta.h"
 #include "entries/arithmetic.h"
@@ -43,13 +44,15 @@ Tensor bincount_impl(const Tensor& input, const Tensor* weights, int64_t minleng
   if (is_meta(input.device()))
     fail(LIBDL_ERROR_UNSUPPORTED, call.op(),
          "the largest element is asked for, and a meta tensor has no elements");
+  const Device device = input.device();
+  if (input.numel() == 0) return zeros(Shape{minlength}, Dtype::kInt64, device);  // as in PyTorch
   const Tensor index = to(input, Dtype::kInt64, {});
-  int64_t size = minlength;
-  if (index.numel() > 0) {
-    if (item_i64(amin(index)) < 0)
-      call.bad(LIBDL_ERROR_VALUE, 1, "input", "holds a negative number", "none");
-    size = std::max(size, item_i64(amax(index)) + 1);
-  }
+  if (item_i64(amin(index)) < 0)
+    call.bad(LIBDL_ERROR_VALUE, 1, "input", "holds a negative number", "none");
+  const int64_t greatest = item_i64(amax(index));
+  if (greatest == std::numeric_limits<int64_t>::max())
+    call.bad(LIBDL_ERROR_OVERFLOW, 1, "input", "holds 2^63 - 1", "less");
+  const int64_t size = std::max(minlength, greatest + 1);
   const bool narrow = weights && weights->dtype() == Dtype::kFloat32;
   const Dtype type = !weights ? Dtype::kInt64 : narrow ? Dtype::kFloat32 : Dtype::kFloat64;
   const Tensor terms =

@@ -52,6 +52,8 @@ static Tensor cov_weighted(const Tensor& x, int64_t correction, const Tensor& we
                            const Tensor* aweights) {
   const int64_t columns[] = {1};
   const Tensor total = sum(weights);
+  if (!is_meta(total.device()) && !item_bool(total))
+    fail(LIBDL_ERROR_VALUE, "cov", "the weights are 0 in sum, wanted a sum to divide by");
   Tensor lost = number(correction);
   if (aweights && correction != 0) lost = div(mul(lost, sum(mul(weights, *aweights))), total);
   Tensor left = sub(total, lost);

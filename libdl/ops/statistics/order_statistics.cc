@@ -3,6 +3,7 @@
 // What the order of elements tells: their ends, their middle, and which is the most frequent.
 
 #include <cmath>
+#include <limits>
 
 #include "entries/arithmetic.h"
 #include "entries/bitwise.h"
@@ -82,11 +83,18 @@ static Tensor shared(const Tensor& input, const Tensor& value) {
   return where(eq(y, number(-INFINITY)), least, largest);  // where all others are -inf, too
 }
 
+// The median of nothing: NaN, or what PyTorch casts it to.
+static Tensor median_of_nothing(const Tensor& input) {
+  const Dtype dtype = input.dtype();
+  if (is_floating(dtype)) return add(sum(input), number(std::nan("")));  // with history
+  int64_t value = 0;
+  if (dtype == Dtype::kInt32) value = std::numeric_limits<int32_t>::min();
+  if (dtype == Dtype::kInt64) value = std::numeric_limits<int64_t>::min();
+  return full({}, number(value), dtype, input.device());
+}
+
 static Tensor median_of_all(const char* op, const Tensor& input, bool skips) {
-  const Tensor nan = number(std::nan(""));
-  if (input.numel() == 0)
-    return is_floating(input.dtype()) ? add(sum(input), nan)  // with history
-                                      : full({}, nan, input.dtype(), input.device());
+  if (input.numel() == 0 && !input.is_complex()) return median_of_nothing(input);
   const Tensor value = std::get<0>(median_along(op, flatten(input), 0, false, skips));
   return is_floating(input.dtype()) ? shared(input, value) : value;
 }
@@ -118,8 +126,9 @@ static Tensor places_in_runs(const Tensor& sorted) {
 
 std::tuple<Tensor, Tensor> mode_impl(const Tensor& input, int32_t dim, bool keepdim) {
   const int axis = chosen_axis("mode", input, dim);
+  if (input.ndim() == 0)
+    return {clone(input), full({}, number(int64_t{0}), Dtype::kInt64, input.device())};
   const auto [values, places] = sort(input, axis, false, true);
-  if (input.ndim() == 0) return {values, places};
   const int64_t from[] = {axis}, to[] = {-1};
   const Tensor rows = movedim(values, Dims(from), Dims(to));
   const Tensor longest = argmax(places_in_runs(rows), -1, true);

@@ -3,6 +3,7 @@
 // Places in a tensor that is read as a vector.
 
 #include "entries/arithmetic.h"
+#include "entries/copy.h"
 #include "entries/indexing.h"
 #include "entries/statistics.h"
 #include "entries/view.h"
@@ -23,7 +24,7 @@ std::vector<Tensor> unravel_index_impl(const Tensor& indices, Dims shape) {
       fail_argument(LIBDL_ERROR_VALUE, "unravel_index", 2, "shape", "is " + to_string(shape),
                     "sizes of 0 or more");
   std::vector<Tensor> coordinates(shape.size());
-  Tensor rest = indices;
+  Tensor rest = to(indices, Dtype::kInt64, {});
   for (size_t d = shape.size(); d-- > 0;) {
     coordinates[d] = remainder(rest, number(shape[d]));
     if (d > 0) rest = floor_divide(rest, number(shape[d]));
