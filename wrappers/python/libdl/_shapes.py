@@ -340,8 +340,6 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str | None = Non
     return f.cdist(x1, x2, p)
 
 
-
-
 def broadcast_shapes(*shapes: Any) -> Any:
     """The shape to which shapes broadcast."""
     from ._types import Size
