@@ -98,3 +98,4 @@
 %include "libdl/arrangement.h"
 %include "libdl/sequence.h"
 %include "libdl/calculus.h"
+%include "libdl/statistics.h"

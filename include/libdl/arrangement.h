@@ -545,10 +545,12 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_select_scatter(const libdl_tensor *
  *  Threads: concurrent-read.
  *  Python: slice_scatter(input, src, dim=0, start=None, end=None, step=1) [function, method]
  */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_slice_scatter(
-    const libdl_tensor *input, const libdl_tensor *src, int32_t dim,
-    LIBDL_NULLABLE const int64_t *start, LIBDL_NULLABLE const int64_t *end, int64_t step,
-    LIBDL_NEW libdl_tensor **out);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_slice_scatter(const libdl_tensor *input,
+                                                           const libdl_tensor *src, int32_t dim,
+                                                           LIBDL_NULLABLE const int64_t *start,
+                                                           LIBDL_NULLABLE const int64_t *end,
+                                                           int64_t step,
+                                                           LIBDL_NEW libdl_tensor **out);
 
 /** A copy of a tensor in which src is what libdl_diagonal shows.
  *
@@ -620,8 +622,8 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_argwhere(const libdl_tensor *input,
  *  Kind: composed.
  *  Python: nonzero_static(input, *, size, fill_value=-1) [function, method]
  */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_nonzero_static(const libdl_tensor *input,
-                                                            int64_t size, int64_t fill_value,
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_nonzero_static(const libdl_tensor *input, int64_t size,
+                                                            int64_t fill_value,
                                                             LIBDL_NEW libdl_tensor **out);
 
 /** libdl_nonzero_static into dst. Threads: exclusive. */

@@ -506,9 +506,11 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_bucketize_into(LIBDL_NUMBER const l
  *  Gradient: any order, forward mode; equal extrema share it evenly. That of products takes a step
  *  for each of index's places along dim.
  *  Errors: VALUE (another reduce), INDEX (dim or an index out of range), SHAPE (index does not
- * fit), DTYPE (index is not int64 or int32, src's dtype differs, complex or uint64 extrema, or
- * means of bool). Threads: concurrent-read. Python: scatter_reduce(input, dim, index, src, reduce,
- * *, include_self=True) [function, method, inplace]
+ *  fit), DTYPE (index is not int64 or int32, src's dtype differs, complex or uint64 extrema, or
+ *  means of bool).
+ *  Threads: concurrent-read.
+ *  Python: scatter_reduce(input, dim, index, src, reduce, *, include_self=True) [function, method,
+ *  inplace]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_scatter_reduce(
     const libdl_tensor *input, int32_t dim, const libdl_tensor *index, const libdl_tensor *src,

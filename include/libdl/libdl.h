@@ -48,6 +48,7 @@
 #include <libdl/sparse.h>
 #include <libdl/special.h>
 #include <libdl/state.h>
+#include <libdl/statistics.h>
 #include <libdl/stream.h>
 #include <libdl/tensor.h>
 #include <libdl/text.h>

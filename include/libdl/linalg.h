@@ -280,8 +280,10 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_addmv_into(
  *
  *  Gradient: any order, forward mode.
  *  Errors: SHAPE (not vectors, or input does not broadcast), DTYPE (a number that the result's
- * dtype cannot hold). Threads: concurrent-read. Kind: composed. Python: addr(input, vec1, vec2, *,
- * beta=1, alpha=1) [function, method, inplace]
+ *  dtype cannot hold).
+ *  Threads: concurrent-read.
+ *  Kind: composed.
+ *  Python: addr(input, vec1, vec2, *, beta=1, alpha=1) [function, method, inplace]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_addr(
     const libdl_tensor *input, const libdl_tensor *vec1, const libdl_tensor *vec2,
@@ -306,7 +308,10 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_addr_into(
  *
  *  Gradient: any order, forward mode.
  *  Errors: SHAPE (not 3-d, sizes differ, or input does not broadcast), DTYPE (differing dtypes, or
- * a number that they cannot hold). Threads: concurrent-read. Kind: composed. Autocast: lower.
+ *  a number that they cannot hold).
+ *  Threads: concurrent-read.
+ *  Kind: composed.
+ *  Autocast: lower.
  *  Python: baddbmm(input, batch1, batch2, *, beta=1, alpha=1) [function, method, inplace]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_baddbmm(
@@ -332,8 +337,10 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_baddbmm_into(
  *
  *  Gradient: any order, forward mode.
  *  Errors: SHAPE (not 3-d, sizes differ, or input does not broadcast), DTYPE (differing dtypes, or
- * a number that they cannot hold). Threads: concurrent-read. Kind: composed. Python: addbmm(input,
- * batch1, batch2, *, beta=1, alpha=1) [function, method, inplace]
+ *  a number that they cannot hold).
+ *  Threads: concurrent-read.
+ *  Kind: composed.
+ *  Python: addbmm(input, batch1, batch2, *, beta=1, alpha=1) [function, method, inplace]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_addbmm(
     const libdl_tensor *input, const libdl_tensor *batch1, const libdl_tensor *batch2,
@@ -356,8 +363,10 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_addbmm_into(
  *
  *  Gradient: any order, forward mode.
  *  Errors: VALUE (lists of different lengths, or a dimension named twice), INDEX (a dimension out
- * of range), SHAPE (sizes differ), DTYPE (differing dtypes). Threads: concurrent-read. Kind:
- * composed. Python: tensordot(a, b, dims_a, dims_b) [function]
+ *  of range), SHAPE (sizes differ), DTYPE (differing dtypes).
+ *  Threads: concurrent-read.
+ *  Kind: composed.
+ *  Python: tensordot(a, b, dims_a, dims_b) [function]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_tensordot(const libdl_tensor *a, const libdl_tensor *b,
                                                        const int64_t *dims_a, int32_t dims_a_count,
@@ -535,9 +544,11 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_linalg_vector_norm_into(
  *  input    floating or complex, of two dimensions or more
  *  ord      1 and -1: the largest and the smallest sum of a column's sizes, infinity and -infinity:
  *           of a row's; NULL: Frobenius's norm, the root of the sum of all squares. 2 and -2 are
- * not offered but for 2 of matrices without elements dims     the dimensions of rows and of
- * columns; NULL: the last two keepdim  whether they stay with size 1 dtype    input is converted to
- * it first; NONE: input's out      new, the dims removed, real for complex input
+ *           not offered, but for 2 of matrices without elements
+ *  dims     the dimensions of rows and of columns; NULL: the last two
+ *  keepdim  whether they stay with size 1
+ *  dtype    input is converted to it first; NONE: input's
+ *  out      new, the dims removed, real for complex input
  *
  *  Gradient: any order, forward mode; 0 where the norm is 0.
  *  Errors: SHAPE (less than two dimensions), UNSUPPORTED (neither floating nor complex, or ord is 2

@@ -59,8 +59,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_range_into(
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_logspace(LIBDL_NUMBER const libdl_tensor *start,
                                                       LIBDL_NUMBER const libdl_tensor *end,
-                                                      int64_t steps, double base,
-                                                      libdl_dtype dtype,
+                                                      int64_t steps, double base, libdl_dtype dtype,
                                                       LIBDL_NULLABLE const libdl_device *device,
                                                       LIBDL_NEW libdl_tensor **out);
 
@@ -124,8 +123,8 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_triu_indices(int64_t row, int64_t c
  *  Kind: composed.
  *  Python: hann_window(window_length, periodic=True, *, dtype=None, device=None) [function, leaf]
  */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_hann_window(int64_t window_length,
-                                                         libdl_bool periodic, libdl_dtype dtype,
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_hann_window(int64_t window_length, libdl_bool periodic,
+                                                         libdl_dtype dtype,
                                                          LIBDL_NULLABLE const libdl_device *device,
                                                          LIBDL_NEW libdl_tensor **out);
 

@@ -226,6 +226,17 @@ _MEANT = {
     "embedding_bag": {"input": "t:i64:3", "weight": "t:f64:2,3", "offsets": "t:i64:2#offsets",
                       "mode": "s:sum", "per_sample_weights": "t:f64:3#w", "padding_idx": "ip:0"},
     "sparse_rows": {"input": "sparse:f64:2,3"},
+    **dict.fromkeys(("var_mean", "std_mean"), {"correction": "n:1"}),
+    **dict.fromkeys(("quantile", "nanquantile"), {"interpolation": "s:linear"}),
+    "bincount": {"input": "t:i64:3", "weights": "t:f64:3", "minlength": "i:4"},
+    "histc": {"bins": "i:3", "min": "f:0", "max": "f:1"},
+    "histogram": {"bins": "i:3", "low": "fp:0", "high": "fp:1"},
+    "histogram_with_edges": {"bins": "t:f64:2"},
+    "histogramdd": {"bins": "list:t:f64:2#a|t:f64:2#b|t:f64:2#c", "weight": "t:f64:2"},
+    "take": {"index": "t:i64:2"},
+    "unravel_index": {"indices": "t:i64:2,3"},
+    "cov": {"correction": "i:0", "fweights": "t:i64:3", "aweights": "t:f64:3"},
+    "dist": {"p": "f:2"},
     "sparse_from_rows": {"indices": "t:i64:3", "values": "t:f64:3,2", "rows": "i:4"},
 }  # fmt: skip
 

@@ -74,7 +74,7 @@ from ._recurrent import *
 from . import _elementwise as _elementwise
 from ._normal import normal as normal
 from ._shapes import *  # type: ignore[assignment]
-from ._selection import *
+from ._selection import *  # type: ignore[assignment]
 from ._calculus import *
 from ._statistics import *
 from ._arithmetic import *

@@ -14,8 +14,8 @@ from ._overrides import override
 
 __all__ = [
     "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes",
-    "broadcast_tensors", "cartesian_prod", "cdist", "dist", "einsum", "ger", "meshgrid",
-    "tensor_split", "tensordot",
+    "broadcast_tensors", "cartesian_prod", "cdist", "einsum", "ger", "meshgrid", "tensor_split",
+    "tensordot",
 ]  # fmt: skip
 
 
@@ -179,11 +179,6 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str | None = Non
     return f.cdist(x1, x2, p)
 
 
-def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
-    """The p-norm of the difference."""
-    return f.norm(input - other, p)
-
-
 def broadcast_shapes(*shapes: Any) -> Any:
     """The shape to which shapes broadcast."""
     from ._types import Size
@@ -204,6 +199,6 @@ def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
 
 
 for _method in (
-    ger, tensor_split, dist,
+    ger, tensor_split,
 ):  # fmt: skip
     setattr(Tensor, _method.__name__, _method)

@@ -307,6 +307,14 @@ def quantile(call: Call) -> Any:
     return _for_each(call) if mapped else NotImplemented
 
 
+@rule("cov")
+def covariance(call: Call) -> Any:
+    """Weights are looked at: those that differ between samples one by one."""
+    given = call.named()
+    mapped = any(value_at(given.get(name), call.level) is not None for name in ("fweights", "aweights"))
+    return _for_each(call) if mapped else NotImplemented
+
+
 @rule("repeat_interleave")
 def repeated(call: Call) -> Any:
     """Samples repeat differently, but as often in all as output_size says."""
