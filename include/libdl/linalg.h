@@ -325,8 +325,8 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_baddbmm_into(
     LIBDL_NULLABLE LIBDL_NUMBER const libdl_tensor *beta,
     LIBDL_NULLABLE LIBDL_NUMBER const libdl_tensor *alpha, libdl_tensor *dst);
 
-/** The sum of the products of two batches of matrices, added to a tensor: y = beta * input + alpha
- * * (batch1[0] @ batch2[0] + ...).
+/** The sum of the products of two batches of matrices, added to a tensor: y = beta * input +
+ *  alpha * (batch1[0] @ batch2[0] + ...).
  *
  *  input   what broadcasts to [n, m]; where beta is 0 it is not read, NaN included
  *  batch1  [b, n, k], of input's dtype
