@@ -57,7 +57,7 @@ def test_nor_do_two_vectors():
 
 
 def test_the_vector_product_wants_dimensions():
-    with pytest.raises(IndexError, match=r"^cross: argument 3 \(dim\) is 0, but argument 1"):
+    with pytest.raises(IndexError, match=r"^cross: argument 3 \(dim\) is 0, wanted none: argument 1"):
         libdl.cross(libdl.ones(()), libdl.ones(()), 0)
     with pytest.raises(ValueError, match=r"^cross: argument 2 \(other\) has shape \[\], wanted 3 dimensions"):
         libdl.cross(libdl.ones(2, 1, 3), libdl.ones(()))

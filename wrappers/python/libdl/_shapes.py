@@ -12,16 +12,17 @@ from . import _functions as f
 from ._C import Tensor
 from ._cast_operands import in_float32
 from ._creation import tensor
-from ._errors import ArgumentValueError, IndexRangeError, ShapeError, want_tensors
+from ._errors import (
+    ArgumentValueError, Error, IndexRangeError, ShapeError, rename_error, want_tensors,
+)  # fmt: skip
 from ._out import copied
 from ._overloads import arange
-from ._types import int64
 
 __all__ = [
     "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes",
     "broadcast_tensors", "cartesian_prod", "cdist", "column_stack", "combinations", "complex",
-    "cross", "diag", "diag_embed", "dist", "dstack", "einsum", "ger", "hstack", "inner",
-    "meshgrid", "outer", "polar", "rot90", "tensor_split", "tensordot", "tile", "trace", "vstack",
+    "diag", "diag_embed", "dist", "dstack", "einsum", "ger", "hstack", "meshgrid", "polar", "rot90",
+    "tensor_split", "tensordot", "tile", "trace", "vstack",
 ]  # fmt: skip
 
 
@@ -98,39 +99,14 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     return tuple(grids)
 
 
-def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Products of all pairs: [n] and [m] give [n, m]."""
-    _wants_ndim("outer", 1, input, 1)
-    _wants_ndim("outer", 1, vec2, 2)
-    return f.mul(input.unsqueeze(1), vec2, out=out)
-
-
 def ger(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """See outer."""
-    return outer(input, vec2, out=out)
-
-
-def inner(input: Tensor, other: Tensor) -> Tensor:
-    """Products summed over the last dimensions of both."""
-    if input.ndim == 0 or other.ndim == 0:
-        return input * other
-    if input.ndim == 1 and other.ndim == 1 and input.shape == other.shape:
-        return f.dot(input, other)
-    if input.shape[-1] != other.shape[-1]:
-        raise ShapeError(f"inner: argument 2 (other) has shape {list(other.shape)}, wanted a last dimension "
-                         f"of size {input.shape[-1]}, as argument 1 (input)")  # fmt: skip
-    return tensordot(input, other, dims=([-1], [-1]))
+    return f.outer(input, vec2, out=out)
 
 
 def _wants_ndim(op: str, ndim: int, x: Tensor, argument: int) -> None:
     if x.ndim != ndim:
         raise ShapeError(f"{op}: argument {argument} has shape {list(x.shape)}, wanted {ndim}-d")
-
-
-def _axis(op: str, dim: int, x: Tensor) -> int:
-    if not -x.ndim <= dim < x.ndim:
-        raise IndexRangeError(f"{op}: a dimension is {dim}, wanted {-x.ndim} to {x.ndim - 1}")
-    return dim % x.ndim
 
 
 def diag(input: Tensor, diagonal: int = 0) -> Tensor:
@@ -271,8 +247,10 @@ def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple
     return tuple(f.narrow(input, dim, min(a, size), max(b - a, 0)) for a, b in zip(starts, ends))
 
 
-def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
+def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) -> Tensor:
     """Products summed over dims: the last n of a and the first n of b, or two lists."""
+    if isinstance(dims, Tensor):
+        dims = dims.item() if dims.numel() == 1 else dims.tolist()
     if isinstance(dims, int):
         if not 0 <= dims <= min(a.ndim, b.ndim):
             raise ArgumentValueError(f"tensordot: argument 3 (dims) is {dims}, wanted 0 to "
@@ -280,36 +258,11 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
         left, right = list(range(a.ndim - dims, a.ndim)), list(range(dims))
     else:
         left, right = ([d] if isinstance(d, int) else list(d) for d in dims)
-    left, right = [_axis("tensordot", d, a) for d in left], [_axis("tensordot", d, b) for d in right]
-    if len(left) != len(right):
-        raise ArgumentValueError("tensordot: dims names different numbers of dimensions")
-    kept_a = [d for d in range(a.ndim) if d not in left]
-    kept_b = [d for d in range(b.ndim) if d not in right]
-    names = [26 + d for d in range(b.ndim)]
-    for d, e in zip(left, right):
-        names[e] = d
-    product = einsum(a, list(range(a.ndim)), b, names, kept_a + [names[d] for d in kept_b])
-    # einsum sums a dimension that one operand of integers has alone in int64.
-    return product.to(a.dtype) if product.dtype == int64 else product
-
-
-def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
-    """Vector product along dim, of size 3; None: the first such dimension."""
-    if dim is None:
-        dim = next((d for d, n in enumerate(input.shape) if n == 3), -1)
-    elif input.ndim == 0:
-        raise IndexRangeError(f"cross: argument 3 (dim) is {dim}, but argument 1 (input) has no "
-                              "dimensions")  # fmt: skip
-    if input.ndim != other.ndim:
-        raise ShapeError(f"cross: argument 2 (other) has shape {list(other.shape)}, wanted "
-                         f"{input.ndim} dimensions, as argument 1 (input)")  # fmt: skip
-    if input.ndim == 0 or input.shape[dim] != 3 or other.shape[dim] != 3:
-        raise ShapeError(
-            f"cross: dimension {dim} of {list(input.shape)} and {list(other.shape)}, wanted size 3"
-        )
-    a, b = broadcast_tensors(input, other)
-    dim %= input.ndim
-    return a.roll(-1, dim) * b.roll(-2, dim) - a.roll(-2, dim) * b.roll(-1, dim)
+    try:
+        return f.tensordot(a, b, left, right, out=out)
+    except Error as error:
+        rename_error(error, "tensordot", arguments={"dims_a": (3, "dims"), "dims_b": (3, "dims"), "out": (4, "out")})
+        raise
 
 
 def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
@@ -384,6 +337,6 @@ def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
 
 
 for _method in (
-    outer, rot90, ger, inner, diag, diag_embed, trace, tile, tensor_split, cross, dist,
+    rot90, ger, diag, diag_embed, trace, tile, tensor_split, dist,
 ):  # fmt: skip
     setattr(Tensor, _method.__name__, _method)

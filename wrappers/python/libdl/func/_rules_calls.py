@@ -9,10 +9,10 @@ from typing import Any
 
 import libdl
 
-from .. import _functions as F
+from .. import _C, _functions as F
 from .._C import Tensor
+from .._errors import DtypeError
 from .._levels import core, needs_loop, spread, value_at
-from .._products import beside, factor
 from ._rules import Call, drawing, named, ranked, rule
 
 # -- products --------------------------------------------------------------------------------------
@@ -58,36 +58,36 @@ def linear(call: Call) -> Any:
         return y if bias is None else y + bias
 
 
-def _scaled(call: Call, product: str, first: str, second: str) -> Any:
+@rule("addmm")
+def addmm(call: Call) -> Any:
     given = call.named()
     if given.get("out") is not None:
         return NotImplemented
-    beta, alpha = given.get("beta", 1), given.get("alpha", 1)
+    beta, alpha = (1 if given.get(n) is None else given[n] for n in ("beta", "alpha"))
     with call.seen():
-        y = getattr(F, product)(given[first], given[second])
-        beta, alpha = factor(call.name, "4 (beta)", beta, y), factor(call.name, "5 (alpha)", alpha, y)
+        y = F.mm(given["mat1"], given["mat2"])
+        beta, alpha = _factor("4 (beta)", beta, y), _factor("5 (alpha)", alpha, y)
         y = y if alpha == 1 else alpha * y
         if beta == 0:
-            return beside(y, given["input"])
+            return _beside(y, given["input"])
         return y + (given["input"] if beta == 1 else beta * given["input"])
 
 
-@rule("addmm", "addmv", "baddbmm")
-def added(call: Call) -> Any:
-    product, first, second = {
-        "addmm": ("mm", "mat1", "mat2"), "addmv": ("mv", "mat", "vec"),
-        "baddbmm": ("bmm", "batch1", "batch2"),
-    }[call.name]  # fmt: skip
-    return _scaled(call, product, first, second)
+def _factor(argument: str, value: Any, x: Tensor) -> Any:
+    """beta or alpha as a number of the kind of x, which the sum has, too. A fraction of integers raises."""
+    if isinstance(value, Tensor) or x.is_complex():
+        return value
+    real = not isinstance(value, complex)
+    if real and (x.is_floating_point() or value % 1 == 0):  # not of NaN and infinity
+        return value if x.is_floating_point() else int(value)
+    raise DtypeError(f"addmm: argument {argument} is {value}, wanted a number that {x.dtype} holds")
 
 
-@rule("outer", "ger")
-def outer(call: Call) -> Any:
-    if call.kwargs:
-        return NotImplemented
-    x, y = call.args
-    with call.seen():
-        return x.unsqueeze(1) * y.unsqueeze(0)
+def _beside(product: Tensor, input: Tensor) -> Tensor:
+    """The product, where the factor of input is 0: gradients of zeros flow to input."""
+    if not (input.requires_grad or _C.forward_level(0)):
+        return product
+    return F.where(F.ones((), dtype=libdl.bool, device=product.device), product, input)
 
 
 @rule("einsum")
