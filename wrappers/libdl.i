@@ -94,3 +94,4 @@
 %include "libdl/sampling.h"
 %include "libdl/attention.h"
 %include "libdl/sparse.h"
+%include "libdl/calculus.h"

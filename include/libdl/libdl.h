@@ -10,6 +10,7 @@
 #include <libdl/attention.h>
 #include <libdl/autograd.h>
 #include <libdl/bitwise.h>
+#include <libdl/calculus.h>
 #include <libdl/comparison.h>
 #include <libdl/convolution.h>
 #include <libdl/copy.h>

@@ -79,7 +79,6 @@ from ._calculus import *
 from ._statistics import *
 from ._arithmetic import *
 from ._floats import *
-from ._scans import *
 from ._products import *
 from ._parts import *
 from ._facts import *

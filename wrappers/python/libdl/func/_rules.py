@@ -261,7 +261,7 @@ _OVER: dict[str, Any] = {
         "softmax log_softmax softmin cumsum cumprod cummax cummin logcumsumexp flip".split(),
         "required",
     ),
-    **dict.fromkeys("sort argsort topk kthvalue mode diff".split(), -1),
+    **dict.fromkeys("sort argsort topk kthvalue mode".split(), -1),
     **dict.fromkeys("glu".split(), -1),
 }  # fmt: skip
 
@@ -278,8 +278,6 @@ def over(call: Call) -> Any:
         return _other_operand(call)
     if given.get("p") == "nuc" or given.get("ord") is not None:
         return NotImplemented
-    if given.get("prepend") is not None or given.get("append") is not None:
-        return NotImplemented  # samples are joined with what they share
     axis = given.pop("axis", None)
     dim = given.pop("dim", given.pop("dims", axis))
     if isinstance(dim, bool):  # std(unbiased)
