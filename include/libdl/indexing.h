@@ -492,6 +492,66 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_bucketize_into(LIBDL_NUMBER const l
                                                             libdl_bool out_int32, libdl_bool right,
                                                             libdl_tensor *dst);
 
+/** Elements that have one place along a dimension, reduced to one, for dim 0: y[index[i][j]][j] is
+ *  the sum, product, mean, maximum or minimum of all src[i][j] with that place.
+ *
+ *  input         any
+ *  dim           from -ndim to ndim - 1
+ *  index         int64, of as many dimensions; no larger than src, and than input but in dim
+ *  src           of input's dtype
+ *  reduce        "sum", "prod", "mean", "amax" or "amin"; means of integers are rounded down
+ *  include_self  whether the element of input that is there counts, too
+ *  out           new, input's shape; input's elements where index names no place
+ *
+ *  Gradient: any order, forward mode; equal extrema share it evenly. That of products takes a step
+ *  for each of index's places along dim.
+ *  Errors: VALUE (another reduce), INDEX (dim or an index out of range), SHAPE (index does not
+ *  fit), DTYPE (index is not int64 or int32, src's dtype differs, complex or uint64 extrema, or
+ *  means of bool).
+ *  Threads: concurrent-read.
+ *  Python: scatter_reduce(input, dim, index, src, reduce, *, include_self=True) [function, method,
+ *          inplace]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_scatter_reduce(
+    const libdl_tensor *input, int32_t dim, const libdl_tensor *index, const libdl_tensor *src,
+    const char *reduce, int64_t reduce_length, libdl_bool include_self,
+    LIBDL_NEW libdl_tensor **out);
+
+/** libdl_scatter_reduce into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_scatter_reduce_into(
+    const libdl_tensor *input, int32_t dim, const libdl_tensor *index, const libdl_tensor *src,
+    const char *reduce, int64_t reduce_length, libdl_bool include_self, libdl_tensor *dst);
+
+/** libdl_scatter_reduce of whole slices: slice i of source along dim goes to place index[i].
+ *
+ *  input         any
+ *  dim           from -ndim to ndim - 1
+ *  index         int64, a vector
+ *  source        of input's dtype and shape, but of index's size along dim
+ *  reduce        "prod", "mean", "amax" or "amin"
+ *  include_self  whether the element of input that is there counts, too
+ *  out           new, input's shape; input's slices where index names no place
+ *
+ *  Gradient: any order, forward mode; equal extrema share it evenly.
+ *  Errors: VALUE (another reduce), INDEX (dim or an index out of range), SHAPE (index or source do
+ *  not fit), DTYPE (as of libdl_scatter_reduce).
+ *  Threads: concurrent-read.
+ *  Kind: composed.
+ *  Python: index_reduce(input, dim, index, source, reduce, *, include_self=True) [function, method,
+ *          inplace]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_index_reduce(const libdl_tensor *input, int32_t dim,
+                                                          const libdl_tensor *index,
+                                                          const libdl_tensor *source,
+                                                          const char *reduce, int64_t reduce_length,
+                                                          libdl_bool include_self,
+                                                          LIBDL_NEW libdl_tensor **out);
+
+/** libdl_index_reduce into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_index_reduce_into(
+    const libdl_tensor *input, int32_t dim, const libdl_tensor *index, const libdl_tensor *source,
+    const char *reduce, int64_t reduce_length, libdl_bool include_self, libdl_tensor *dst);
+
 LIBDL_END
 
 #endif

@@ -14,6 +14,7 @@
 #include "ops/creation/copy.h"
 #include "ops/indexing/indices.h"
 #include "ops/indexing/places.h"
+#include "ops/indexing/scatter.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/pointwise/pointwise.h"
 
@@ -224,8 +225,7 @@ static bool combines_widely(Dtype dtype, ScatterOp combine, int64_t meeting) {
   return (combine == ScatterOp::kAdd || combine == ScatterOp::kMul) && adds_widely(dtype, meeting);
 }
 
-// src cut to index's shape, as a recorded view: what lies outside is not read.
-static std::optional<Tensor> cut(const Tensor& src, const Tensor& index) {
+std::optional<Tensor> cut(const Tensor& src, const Tensor& index) {
   if (src.ndim() == 0 || src.ndim() != index.ndim() || same(src.shape(), index.shape())) return {};
   Tensor part = src;
   for (int d = 0; d < src.ndim(); ++d) {
@@ -299,6 +299,11 @@ Tensor scatter_add_impl(const Tensor& input, int32_t dim, const Tensor& index, c
                         Into into) {
   static constexpr ScatterCall kSum{"scatter_add", ScatterOp::kAdd, &kScatterAdd};
   return scatter_by(kSum, input, dim, index, src, into);
+}
+
+Tensor combined(const char* op, ScatterOp combine, const Tensor& input, int32_t dim,
+                const Tensor& index, const Tensor& src) {
+  return scatter_by({op, combine, nullptr}, input, dim, index, src, {});
 }
 
 }  // namespace libdl

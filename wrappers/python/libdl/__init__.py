@@ -82,7 +82,6 @@ from ._floats import *
 from ._products import *
 from ._parts import *
 from ._facts import *
-from ._scatter import *
 from ._random import (
     _sample_dirichlet as _sample_dirichlet, default_generator as default_generator,
     get_rng_state as get_rng_state, initial_seed as initial_seed, manual_seed as manual_seed,
