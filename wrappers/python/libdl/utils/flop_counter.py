@@ -71,10 +71,17 @@ class FlopCounterMode:
                                       "libdl counts its own")  # fmt: skip
         self.depth, self.display = depth, display
         self.flop_counts: dict[str, dict[str, int]] = {"Global": defaultdict(int)}
-        self._observer = intercept(after=self._count)
+        self._observer = intercept(before=self._enter, after=self._count)
+        self._inside = 0  # so many calls that count
+
+    def _enter(self, call: Call) -> None:
+        self._inside += call.name in _NAMES
 
     def _count(self, call: Call) -> None:
-        if call.name not in _NAMES or call.failed:
+        if call.name not in _NAMES:
+            return
+        self._inside -= 1
+        if self._inside or call.failed:  # what is made of others counts as a whole
             return
         results = call.results if call.results is not None else call.destinations
         given = [_shape(x) for x in call.arguments]
