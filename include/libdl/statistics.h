@@ -232,7 +232,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_mode(const libdl_tensor *input, int
  *  Kind: composed.
  *  Autocast: float32.
  *  Python: quantile(input, q, dim=None, keepdim=False, *,
- *          interpolation="linear") [function, method]
+ *          interpolation='linear') [function, method]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_quantile(
     const libdl_tensor *input, LIBDL_NUMBER const libdl_tensor *q,
@@ -262,7 +262,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_quantile_into(
  *  Kind: composed.
  *  Autocast: float32.
  *  Python: nanquantile(input, q, dim=None, keepdim=False, *,
- *          interpolation="linear") [function, method]
+ *          interpolation='linear') [function, method]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_nanquantile(
     const libdl_tensor *input, LIBDL_NUMBER const libdl_tensor *q,
@@ -305,7 +305,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_bincount(const libdl_tensor *input,
  *  Gradient: none; the result carries no history.
  *  Errors: VALUE (bins is not above 0, min is above max, one of them is not finite).
  *  Threads: concurrent-read.
- *  Python: histc(input, bins=100, min=0, max=0) [function, method]
+ *  Python: histc(input, bins=100, min=0.0, max=0.0) [function, method]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_histc(const libdl_tensor *input, int64_t bins,
                                                    double min, double max,
@@ -526,7 +526,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_corrcoef(const libdl_tensor *input,
  *  floating nor complex).
  *  Threads: concurrent-read.
  *  Kind: composed.
- *  Python: dist(input, other, p=2) [function, method]
+ *  Python: dist(input, other, p=2.0) [function, method]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_dist(const libdl_tensor *input,
                                                   const libdl_tensor *other, double p,

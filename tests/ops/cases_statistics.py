@@ -440,6 +440,10 @@ CASES = [
         out_of(lambda: libdl.bincount(I), "bincount: argument 1 (input)", "[2, 3]"),
         out_of(lambda: libdl.bincount(I[0] - 1), "bincount", "negative"),
         out_of(lambda: libdl.bincount(I[0], X), "bincount: argument 2 (weights)"),
+        out_of(lambda: libdl.bincount(I[0] + (2**63 - 3)), "bincount: argument 1 (input)", "2^63 - 1",
+               error=OverflowError),
+        out_of(lambda: libdl.bincount(I[0].to("meta")), "bincount", "meta",
+               error=NotImplementedError),
         out_of(lambda: libdl.bincount(I[0], minlength=-1), "bincount: argument 3 (minlength)")]),
     Case("histc", libdl.histc, histc, histc_samples, dtypes="f", out=True, **none, rejects=[
         out_of(lambda: libdl.histc(X, 0), "histc", "bins is 0"),
@@ -466,6 +470,7 @@ CASES = [
                error=NotImplementedError),
         out_of(lambda: libdl.histogramdd(X[0], 2), "histogramdd: argument 1 (input)", "[3]"),
         out_of(lambda: libdl._C.histogramdd(X[0], [X[0]], None, False), "histogramdd", "[3]"),
+        out_of(lambda: libdl._C.histogramdd(X[:, :0], [], None, False), "histogramdd", "[2, 0]"),
         out_of(lambda: libdl._C.histogramdd(I, [X[0]], None, False), "histogramdd", "int64"),
         out_of(lambda: libdl._C.histogramdd(POINTS, [X[0]], None, False), "histogramdd", "bins"),
         out_of(lambda: libdl._C.histogramdd(POINTS, [X[0], X], None, False), "histogramdd", "bins"),
@@ -474,13 +479,17 @@ CASES = [
     Case("unique", libdl.unique, unique, uniques, result="own", dtypes="", **none, rejects=[
         out_of(lambda: libdl.unique(complexes()), "unique: argument 1 (input) is complex64",
                error=TypeError),
+        out_of(lambda: libdl.unique(X[:, :0], dim=0), "unique: argument 1 (input)", "[2, 0]"),
+        out_of(lambda: libdl.unique(X.to("meta")), "unique", "meta", error=NotImplementedError),
         *bad_dim("unique", libdl.unique)]),
     Case("unique_slices", lambda x, dim: libdl.unique(x, True, True, True, dim), unique_slices, slices,
-         operators=("unique",), result="own", dtypes="", **none,
-         rejects=bad_dim("unique", libdl.unique)),
+         operators=("unique",), result="own", dtypes="", **none, rejects=[
+        out_of(lambda: libdl.unique(X[0, 0], dim=0), "unique: argument 5 (dim)", "0-d",
+               error=IndexError)]),
     Case("unique_consecutive", libdl.unique_consecutive, runs, uniques, result="own", dtypes="", **none,
          rejects=bad_dim("unique_consecutive", libdl.unique_consecutive)),
     Case("isin", libdl.isin, isin, tests, result="bool", out=True, **none, rejects=[
+        out_of(lambda: libdl.isin(1, 1), "isin: argument 2 (test_elements)", error=TypeError),
         out_of(lambda: libdl.isin(X, libdl.ones(9, device="meta")), "isin")]),
     Case("take", libdl.take, lambda x, at: np.take(x, at), takes, exact=True, dtypes="fiubc", out=True,
          rejects=[out_of(lambda: libdl.take(X, libdl.tensor([6])), "take: argument 2 (index)",
@@ -499,7 +508,8 @@ CASES = [
         out_of(lambda: libdl.cov(X, fweights=I[0] - 1), "cov: argument 3 (fweights)", "negative")]),
     Case("cov_of_weighed", weighed_cov, cov, weighed_observations, operators=("cov",), dtypes="f",
          scale=64, rejects=[
-        out_of(lambda: libdl.cov(X, aweights=-X[0] - 1), "cov: argument 4 (aweights)", "negative")]),
+        out_of(lambda: libdl.cov(X, aweights=-X[0] - 1), "cov: argument 4 (aweights)", "negative"),
+        out_of(lambda: libdl.cov(X, fweights=I[0] * 0), "cov: the weights are 0 in sum")]),
     Case("corrcoef", libdl.corrcoef, np.corrcoef, correlated, dtypes="f", scale=64, rejects=[
         out_of(lambda: libdl.corrcoef(I > 2), "corrcoef: argument 1 (input) is bool",
                error=NotImplementedError),

@@ -17,7 +17,9 @@
 #include "entries/rounding.h"
 #include "entries/statistics.h"
 #include "entries/view.h"
+#include "kernels/cpu/count.h"
 #include "ops/core/call.h"
+#include "ops/core/launch.h"
 #include "ops/creation/copy.h"
 
 namespace libdl {
@@ -38,6 +40,29 @@ static void check_bincount(const Call& call, const Tensor& input, const Tensor* 
              to_string(input.shape()));
 }
 
+// What was added up at each place from 0 to size - 1.
+static Tensor summed_at(const Tensor& index, int64_t size, const Tensor& terms) {
+  const Tensor table = zeros(Shape{size}, terms.dtype(), index.device());
+  return index_add(table, 0, index, terms, nullptr, Into(table));
+}
+
+static Tensor sums_at(const Tensor& index, int64_t size, const Tensor& weights) {
+  const bool narrow = weights.dtype() == Dtype::kFloat32;
+  return summed_at(index, size, narrow ? weights : to(weights, Dtype::kFloat64, {}));
+}
+
+static Tensor counts_at(const Tensor& index, int64_t size) {
+  const Device device = index.device();
+  if (!device.is_cpu())
+    return summed_at(index, size, full(index.shape(), number(int64_t{1}), Dtype::kInt64, device));
+  const Tensor x = plain(index);
+  Tensor counts = empty(Shape{size}, Dtype::kInt64);
+  const kernels::cpu::CountArgs args{overwrites(counts), reads(x)};
+  check_launch_is_seen();
+  launch([&](kernels::Context& context) { kernels::cpu::count(context, args); });
+  return counts;
+}
+
 Tensor bincount_impl(const Tensor& input, const Tensor* weights, int64_t minlength) {
   Call call("bincount", {}, {});
   check_bincount(call, input, weights, minlength);
@@ -53,13 +78,7 @@ Tensor bincount_impl(const Tensor& input, const Tensor* weights, int64_t minleng
   if (greatest == std::numeric_limits<int64_t>::max())
     call.bad(LIBDL_ERROR_OVERFLOW, 1, "input", "holds 2^63 - 1", "less");
   const int64_t size = std::max(minlength, greatest + 1);
-  const bool narrow = weights && weights->dtype() == Dtype::kFloat32;
-  const Dtype type = !weights ? Dtype::kInt64 : narrow ? Dtype::kFloat32 : Dtype::kFloat64;
-  const Tensor terms =
-      weights ? to(*weights, type, {})
-              : expand(full(Shape{1}, number(int64_t{1}), type, index.device()), index.shape());
-  const Tensor table = zeros(Shape{size}, type, index.device());
-  return call.done(index_add(table, 0, index, terms, nullptr, Into(table)));
+  return call.done(weights ? sums_at(index, size, *weights) : counts_at(index, size));
 }
 
 // -- in parts of equal width
@@ -144,7 +163,8 @@ static void check_weight(const Call& call, int argument, const Tensor* weight, i
              "has " + std::to_string(weight->numel()) + " elements", std::to_string(count));
 }
 
-// In which of the bins between edges each of x [n] lies; -1 or their number where in none.
+// In which of the bins between edges each of x [n] lies; -1 or their number where in none, as a
+// NaN.
 static Tensor bins_of(const Tensor& x, const Tensor& edges) {
   const int64_t size = edges.numel() - 1;
   const Tensor above = sub(searchsorted(edges, x, false, true), number(int64_t{1}));
@@ -154,19 +174,16 @@ static Tensor bins_of(const Tensor& x, const Tensor& edges) {
 // How many of points [n, dimensions] lie in each cell.
 static Tensor counted(const Tensor& points, TensorSpan edges, const Tensor* weight, bool density) {
   Shape sizes;
-  int64_t cells = 1;
-  Tensor cell = zeros(Shape{points.size(0)}, Dtype::kInt64, points.device());
-  Tensor inside = full(cell.shape(), number(true), Dtype::kBool, points.device());
+  Tensor cell, inside;
   for (size_t d = 0; d < edges.size(); ++d) {
-    const Tensor x = contiguous(select(points, 1, static_cast<int64_t>(d)));
     const int64_t size = edges[d].numel() - 1;
-    const Tensor bin = bins_of(x, edges[d]);
+    const Tensor bin = bins_of(contiguous(select(points, 1, static_cast<int64_t>(d))), edges[d]);
     const Tensor here = logical_and(ge(bin, number(int64_t{0})), lt(bin, number(size)));
-    inside = logical_and(inside, logical_and(here, logical_not(isnan(x))));
-    cell = add(mul(cell, number(size)), bin);
+    cell = d == 0 ? bin : add(mul(cell, number(size)), bin);
+    inside = d == 0 ? here : logical_and(inside, here);
     sizes.push_back(size);
-    cells *= size;
   }
+  const int64_t cells = checked_numel(sizes, points.dtype(), nullptr);
   const Tensor places = masked_select(cell, inside);
   const Tensor weights = weight ? masked_select(flatten(*weight), inside) : Tensor();
   const Tensor counts = bincount(places, weight ? &weights : nullptr, cells);
@@ -223,7 +240,7 @@ std::tuple<Tensor, Tensor> histogram_with_edges_impl(const Tensor& input, const 
 Tensor histogramdd_impl(const Tensor& input, TensorSpan bins, const Tensor* weight, bool density) {
   const Call call("histogramdd", {}, {});
   check_points(call, input);
-  if (input.ndim() < 2)
+  if (input.ndim() < 2 || input.size(input.ndim() - 1) == 0)
     call.bad(LIBDL_ERROR_SHAPE, 1, "input", "has shape " + to_string(input.shape()),
              "[.., dimensions]");
   const Tensor points = flatten(input, 0, -2);

@@ -74,6 +74,12 @@ static std::tuple<Tensor, Tensor> median_along(const char* op, const Tensor& inp
   return {taken(values, axis, at, keepdim), taken(places, axis, at, keepdim)};
 }
 
+// Whether anybody may ask for the gradient.
+static bool is_differentiated(const Tensor& input) {
+  const uint32_t mode = state().mode;
+  return intercepted() || (mode & kModeForward) || ((mode & kModeGrad) && has_history(input));
+}
+
 // value, whose gradient all elements share that are equal to it, as amax's and amin's.
 static Tensor shared(const Tensor& input, const Tensor& value) {
   const Tensor x = detach(input), y = detach(value);
@@ -86,7 +92,7 @@ static Tensor shared(const Tensor& input, const Tensor& value) {
 // The median of nothing: NaN, or what PyTorch casts it to.
 static Tensor median_of_nothing(const Tensor& input) {
   const Dtype dtype = input.dtype();
-  if (is_floating(dtype)) return add(sum(input), number(std::nan("")));  // with history
+  if (is_inexact(dtype)) return add(sum(input), number(std::nan("")));  // with history
   int64_t value = 0;
   if (dtype == Dtype::kInt32) value = std::numeric_limits<int32_t>::min();
   if (dtype == Dtype::kInt64) value = std::numeric_limits<int64_t>::min();
@@ -94,9 +100,9 @@ static Tensor median_of_nothing(const Tensor& input) {
 }
 
 static Tensor median_of_all(const char* op, const Tensor& input, bool skips) {
-  if (input.numel() == 0 && !input.is_complex()) return median_of_nothing(input);
+  if (input.numel() == 0) return median_of_nothing(input);
   const Tensor value = std::get<0>(median_along(op, flatten(input), 0, false, skips));
-  return is_floating(input.dtype()) ? shared(input, value) : value;
+  return is_floating(input.dtype()) && is_differentiated(input) ? shared(input, value) : value;
 }
 
 Tensor median_impl(const Tensor& input) { return median_of_all("median", input, false); }
@@ -128,12 +134,14 @@ std::tuple<Tensor, Tensor> mode_impl(const Tensor& input, int32_t dim, bool keep
   const int axis = chosen_axis("mode", input, dim);
   if (input.ndim() == 0)
     return {clone(input), full({}, number(int64_t{0}), Dtype::kInt64, input.device())};
-  const auto [values, places] = sort(input, axis, false, true);
-  const int64_t from[] = {axis}, to[] = {-1};
-  const Tensor rows = movedim(values, Dims(from), Dims(to));
-  const Tensor longest = argmax(places_in_runs(rows), -1, true);
-  const Tensor at = movedim(longest, Dims(to), Dims(from));
-  return {taken(values, axis, at, keepdim), taken(places, axis, at, keepdim)};
+  const int64_t from[] = {axis}, last[] = {-1};
+  const auto [values, places] = sort(movedim(input, Dims(from), Dims(last)), -1, false, true);
+  const Tensor at = argmax(places_in_runs(values), -1, true);
+  const auto chosen = [&](const Tensor& x) {
+    const Tensor y = taken(x, x.ndim() - 1, at, keepdim);
+    return keepdim ? movedim(y, Dims(last), Dims(from)) : y;
+  };
+  return {chosen(values), chosen(places)};
 }
 
 }  // namespace libdl

@@ -71,7 +71,8 @@ static Tensor at_ranks(const Tensor& sorted, const Tensor& rank, Between how) {
   };
   if (how == Between::kNearest) return at(round(rank));
   if (how == Between::kHigher) return at(ceil(rank));
-  const Tensor low = floor(rank), below = at(low);
+  const Tensor low = floor(rank);
+  Tensor below = at(low);
   if (how == Between::kLower) return below;
   const Dtype wide = places_dtype(sorted.dtype());
   const Tensor way = how == Between::kLinear ? to(sub(rank, low), wide, {}) : number(0.5);

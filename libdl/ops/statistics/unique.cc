@@ -40,7 +40,7 @@ static Tensor integers(std::initializer_list<int64_t> values, Dtype dtype, Devic
 // Where rows [n, ...] differ from the row before, as truths [n].
 static Tensor begins_of_runs(const Tensor& rows) {
   const int64_t n = rows.size(0);
-  const Tensor first = full(Shape{1}, number(true), Dtype::kBool, rows.device());
+  Tensor first = full(Shape{1}, number(true), Dtype::kBool, rows.device());
   if (n == 1) return first;
   Tensor differs = ne(narrow(rows, 0, 1, n - 1), narrow(rows, 0, 0, n - 1));
   if (differs.ndim() > 1) {

@@ -88,7 +88,7 @@ def histogramdd(input: Tensor, bins: Any, range: Sequence[float] | None = None,
     of edges. bins is one number, or a list of a number or of edges for each coordinate; range holds
     two numbers for each."""
     x = _points("histogramdd", input)
-    if x.ndim < 2:
+    if x.ndim < 2 or not x.shape[-1]:
         raise ShapeError(f"histogramdd: argument 1 (input) has shape {list(x.shape)}, wanted [.., dimensions]")
     x = x.reshape(-1, x.shape[-1])
     each = [bins] * x.shape[1] if isinstance(bins, int) else list(bins)
