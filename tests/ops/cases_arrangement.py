@@ -294,9 +294,8 @@ def show_slice(x: Any, dim: int, start: Any, end: Any, step: int) -> Any:
 
 def contiguous_scatter(x: Any, src: Any, size: Any, stride: Any, offset: int) -> Any:
     """Of the elements in row-major order, however they lie."""
-    x = x.contiguous()
-    return libdl.as_strided_scatter(x if x.storage_offset() == 0 else x.clone(), src, size, stride,
-                                    offset)
+    rows = x.clone(memory_format=libdl.contiguous_format)
+    return libdl.as_strided_scatter(rows, src, size, stride, offset)
 
 
 def src(*shape: int) -> Any:
