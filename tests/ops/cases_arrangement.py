@@ -402,8 +402,17 @@ BY_VALUE = [
                          (ValueError, ("vander: argument 2 (N) is -1",),
                           lambda: libdl.vander(libdl.ones(2), -1)))),
 ]
+BY_VALUE.append(
+    Case("linalg_vander", lambda x, n=None: libdl.linalg.vander(x, N=n),
+         lambda x, n=None: np.atleast_1d(x)[..., None] ** np.arange(n or np.atleast_1d(x).shape[-1]),
+         each(lambda s: [(2,), (4,)] + ([()] if s and s[-1] > 1 else []), SMALL),
+         dtypes="fiuc", result="sum", scale=64, terms=64.0,
+         rejects=rejects((ValueError, ("linalg.vander: argument 2 (N) is 1",),
+                          lambda: libdl.linalg.vander(x23(), N=1)),
+                         (NotImplementedError, ("linalg.vander: argument 1 (x) is bool",),
+                          lambda: libdl.linalg.vander(x23().bool())))))
 # Of no power but the first there is no slope.
 BY_VALUE.append(Case("vander_of_few", libdl.vander, np.vander, powers((0,), (1,), (1, True)),
                      operators=("vander",), dtypes="fiubc", result="sum", differentiable=False,
-                     rejects=BY_VALUE[-1].rejects))
+                     rejects=BY_VALUE[-2].rejects))
 CASES = DIAGONALS + JOINED + GRID_CASES + PART_CASES + BY_VALUE
