@@ -34,6 +34,7 @@ PYTHON_NAMES = {
     "train": ("training",),
     "axis0": ("dim0",),
     "axis1": ("dim1",),
+    "N": ("n",),
 }
 
 

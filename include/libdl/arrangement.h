@@ -649,23 +649,39 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_msort(const libdl_tensor *input,
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_msort_into(const libdl_tensor *input,
                                                         libdl_tensor *dst);
 
-/** The powers of a vector's elements as rows: x^(N - 1), ..., x, 1, or in ascending order.
+/** The powers of a vector's elements as rows: x^(n - 1), ..., x, 1, or in ascending order.
  *
  *  x           1-d
- *  N           how many powers, >= 0; NULL: as many as elements
+ *  n           how many powers, >= 0; NULL: as many as elements
  *  increasing  whether the powers ascend
- *  out         new, [n, N]; int64 for integers and bool
+ *  out         new, [elements, n]; int64 for integers and bool
  *
  *  Gradient: any order, forward mode.
- *  Errors: SHAPE (not 1-d), VALUE (N is negative).
+ *  Errors: SHAPE (not 1-d), VALUE (n is negative).
  *  Threads: concurrent-read.
  *  Kind: composed.
  *  Python: vander(x, N=None, increasing=False) [function]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_vander(const libdl_tensor *x,
-                                                    LIBDL_NULLABLE const int64_t *N,
+                                                    LIBDL_NULLABLE const int64_t *n,
                                                     libdl_bool increasing,
                                                     LIBDL_NEW libdl_tensor **out);
+
+/** The powers of each element in a new last dimension: 1, x, ..., x^(n - 1).
+ *
+ *  x    any numbers; 0-d counts as [1]
+ *  n    how many powers, >= 2; NULL: the size of the last dimension
+ *  out  new, [..., n]; int64 for integers
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: UNSUPPORTED (bool), VALUE (n is below 2).
+ *  Threads: concurrent-read.
+ *  Kind: composed.
+ *  Python: linalg_vander(x, *, N=None) [function]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_linalg_vander(const libdl_tensor *x,
+                                                           LIBDL_NULLABLE const int64_t *n,
+                                                           LIBDL_NEW libdl_tensor **out);
 
 LIBDL_END
 

@@ -294,9 +294,8 @@ def show_slice(x: Any, dim: int, start: Any, end: Any, step: int) -> Any:
 
 def contiguous_scatter(x: Any, src: Any, size: Any, stride: Any, offset: int) -> Any:
     """Of the elements in row-major order, however they lie."""
-    x = x.contiguous()
-    return libdl.as_strided_scatter(x if x.storage_offset() == 0 else x.clone(), src, size, stride,
-                                    offset)
+    rows = x.clone(memory_format=libdl.contiguous_format)
+    return libdl.as_strided_scatter(rows, src, size, stride, offset)
 
 
 def src(*shape: int) -> Any:
@@ -403,8 +402,17 @@ BY_VALUE = [
                          (ValueError, ("vander: argument 2 (N) is -1",),
                           lambda: libdl.vander(libdl.ones(2), -1)))),
 ]
+BY_VALUE.append(
+    Case("linalg_vander", lambda x, n=None: libdl.linalg.vander(x, N=n),
+         lambda x, n=None: np.atleast_1d(x)[..., None] ** np.arange(n or np.atleast_1d(x).shape[-1]),
+         each(lambda s: [(2,), (4,)] + ([()] if s and s[-1] > 1 else []), SMALL),
+         dtypes="fiuc", result="sum", scale=64, terms=64.0,
+         rejects=rejects((ValueError, ("linalg.vander: argument 2 (N) is 1",),
+                          lambda: libdl.linalg.vander(x23(), N=1)),
+                         (NotImplementedError, ("linalg.vander: argument 1 (x) is bool",),
+                          lambda: libdl.linalg.vander(x23().bool())))))
 # Of no power but the first there is no slope.
 BY_VALUE.append(Case("vander_of_few", libdl.vander, np.vander, powers((0,), (1,), (1, True)),
                      operators=("vander",), dtypes="fiubc", result="sum", differentiable=False,
-                     rejects=BY_VALUE[-1].rejects))
+                     rejects=BY_VALUE[-2].rejects))
 CASES = DIAGONALS + JOINED + GRID_CASES + PART_CASES + BY_VALUE

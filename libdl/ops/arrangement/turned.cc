@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Dimensions turned, reversed, repeated or merged; elements in ascending order; powers in a row.
+// Dimensions turned, reversed, repeated or merged.
 #include "entries/arithmetic.h"
 #include "entries/arrangement.h"
 #include "entries/copy.h"
-#include "entries/creation.h"
-#include "entries/indexing.h"
 #include "entries/join.h"
-#include "entries/reduction.h"
 #include "entries/view.h"
 #include "ops/core/call.h"
 
 namespace libdl {
-
-// -- dimensions -----------------------------------------------------------------------------------
 
 Tensor rot90_impl(const Tensor& input, int64_t k, std::optional<Dims> dims) {
   const char* const op = "rot90";
@@ -68,26 +63,6 @@ Tensor tile_impl(const Tensor& input, Dims dims) {
   Shape counts(dims);
   while (static_cast<int>(counts.size()) < input.ndim()) counts.insert(0, 1);
   return repeat(input, counts);
-}
-
-// -- order and powers -----------------------------------------------------------------------------
-
-Tensor msort_impl(const Tensor& input) {
-  return input.ndim() == 0 ? clone(input) : std::get<0>(sort(input, 0));
-}
-
-Tensor vander_impl(const Tensor& x, std::optional<int64_t> N, bool increasing) {
-  if (x.ndim() != 1)
-    fail_argument(LIBDL_ERROR_SHAPE, "vander", 1, "x", "has shape " + to_string(x.shape()), "1-d");
-  const int64_t count = N.value_or(x.size(0));
-  if (count < 0)
-    fail_argument(LIBDL_ERROR_VALUE, "vander", 2, "N", "is " + std::to_string(count), "0 or more");
-  const Tensor column = unsqueeze(x, 1);
-  std::vector<Tensor> factors{ones_like(column, Dtype::kNone, std::nullopt)};
-  if (count > 1) factors.push_back(expand(column, Shape{x.size(0), count - 1}));
-  Tensor powers = cumprod(cat(factors, 1), 1);
-  if (count == 0) powers = narrow(powers, 1, 0, 0);
-  return increasing ? powers : flip(powers, Shape{1});
 }
 
 }  // namespace libdl

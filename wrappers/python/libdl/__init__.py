@@ -340,7 +340,7 @@ _ELSEWHERE = {
         "tan_", "tanh_", "trunc_", "xlogy_", "zero_",
     ), "libdl._in_place"),
     **dict.fromkeys((
-        "empty_permuted", "range", "tril_indices", "triu_indices", "vander",
+        "empty_permuted", "range",
     ), "libdl._indices"),
     **dict.fromkeys((
         "sym_float", "sym_int", "sym_ite", "sym_max", "sym_min", "sym_not", "sym_sqrt", "sym_sum",

@@ -12,6 +12,7 @@ from ._errors import ArgumentValueError, Error, rename_error
 from ._modes import no_grad
 from ._overrides import override
 
+
 def _random_(self: Tensor, *bounds: int, generator: Any = None, **named: Any) -> Tensor:
     """Overwrites the tensor with uniform integers: random_(), random_(to), random_(from, to). Without
     bounds they go up to what the dtype holds exactly."""

@@ -86,7 +86,7 @@ def _atleast(ndim: int) -> Any:
         return tuple(raised(x) for x in _each(tensors))
 
     atleast.__name__ = atleast.__qualname__ = f"atleast_{ndim}d"
-    atleast.__doc__ = f"Each tensor with {ndim} dimensions at least."
+    atleast.__doc__ = f"Each tensor with {ndim} dimensions at least: itself, or a view of it."
     return atleast
 
 

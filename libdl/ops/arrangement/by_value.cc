@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The indices of what is not 0, by other names and in a given number.
+// What the elements' values decide: the indices of those that are not 0, and their order.
 #include <algorithm>
 
 #include "device/meta.h"
 #include "entries/arrangement.h"
+#include "entries/copy.h"
 #include "entries/creation.h"
 #include "entries/indexing.h"
 #include "entries/join.h"
@@ -27,6 +28,10 @@ Tensor nonzero_static_impl(const Tensor& input, int64_t size, int64_t fill_value
   shape[0] = size - rows;
   const Tensor rest = full(shape, number(fill_value), Dtype::kInt64, input.device());
   return cat(std::vector{narrow(found, 0, 0, rows), rest}, 0);
+}
+
+Tensor msort_impl(const Tensor& input) {
+  return input.ndim() == 0 ? clone(input) : std::get<0>(sort(input, 0));
 }
 
 }  // namespace libdl
