@@ -43,9 +43,10 @@ Reduce reduce_of(const char* op, std::string_view word, bool sums) {
 
 void check_dtypes(const char* op, const char* name, const Tensor& input, const Tensor& src,
                   Reduce reduce) {
-  const auto bad = [&](int argument, const char* which, Dtype found, const std::string& wanted) {
+  const auto bad = [&](int argument, const char* which, Dtype found,
+                       const std::string& wanted LIBDL_SOURCE_LOCATION) {
     fail_argument(LIBDL_ERROR_DTYPE, op, argument, which, std::string("is ") + name_of(found),
-                  wanted);
+                  wanted LIBDL_SAME_SOURCE_LOCATION);
   };
   const Dtype type = input.dtype();
   if (src.dtype() != type)

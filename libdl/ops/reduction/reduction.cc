@@ -207,8 +207,7 @@ Tensor prod_impl(const Tensor& input, std::optional<int64_t> dim, bool keepdim, 
   });
 }
 
-// -- all, any, how many
-// -----------------------------------------------------------------------------
+// -- all, any, how many ---------------------------------------------------------------------------
 
 static Tensor truth(const char* op, kernels::Reduction kind, const Tensor& input,
                     std::optional<Dims> dims, bool keepdim, Into into) {

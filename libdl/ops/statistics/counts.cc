@@ -24,8 +24,7 @@
 
 namespace libdl {
 
-// -- of integers
-// ------------------------------------------------------------------------------------
+// -- of integers ----------------------------------------------------------------------------------
 
 static void check_bincount(const Call& call, const Tensor& input, const Tensor* weights,
                            int64_t minlength) {
@@ -81,8 +80,7 @@ Tensor bincount_impl(const Tensor& input, const Tensor* weights, int64_t minleng
   return call.done(weights ? sums_at(index, size, *weights) : counts_at(index, size));
 }
 
-// -- in parts of equal width
-// ------------------------------------------------------------------------
+// -- in parts of equal width ----------------------------------------------------------------------
 
 namespace {
 struct Ends {
@@ -141,8 +139,7 @@ Tensor histc_impl(const Tensor& input, int64_t bins, double min, double max, Int
   return call.done(to(counted_in_parts(call, x, bins, ends), dtype, {}));
 }
 
-// -- between edges
-// ----------------------------------------------------------------------------------
+// -- between edges --------------------------------------------------------------------------------
 
 static void check_points(const Call& call, const Tensor& input) {
   if (input.dtype() != Dtype::kFloat32 && input.dtype() != Dtype::kFloat64)

@@ -34,8 +34,7 @@ static Tensor integers(std::initializer_list<int64_t> values, Dtype dtype, Devic
   return to(y, dtype, device);
 }
 
-// -- runs of equal rows
-// -----------------------------------------------------------------------------
+// -- runs of equal rows ---------------------------------------------------------------------------
 
 // Where rows [n, ...] differ from the row before, as truths [n].
 static Tensor begins_of_runs(const Tensor& rows) {
@@ -78,8 +77,7 @@ static Unique runs_in_order(const Tensor& ordered, const Tensor& order, Wanted w
   return made;
 }
 
-// -- elements
-// ---------------------------------------------------------------------------------------
+// -- elements -------------------------------------------------------------------------------------
 
 static Unique of_truths(const Tensor& x, Wanted wanted) {
   const Device device = x.device();
@@ -154,8 +152,7 @@ static Unique of_elements(const Tensor& x, Wanted wanted) {
   return runs_in_order(ordered, order, wanted);
 }
 
-// -- rows
-// -------------------------------------------------------------------------------------------
+// -- rows -----------------------------------------------------------------------------------------
 
 // The lexicographic order of rows: stable sorts by each column, from the last one.
 static Tensor order_of(const Tensor& rows) {
@@ -168,8 +165,7 @@ static Tensor order_of(const Tensor& rows) {
   return order;
 }
 
-// -- operators
-// --------------------------------------------------------------------------------------
+// -- operators ------------------------------------------------------------------------------------
 
 // input's slices along dim as rows, or all its elements.
 static Tensor rows_of(const Tensor& x, std::optional<int> axis) {
