@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include <cmath>
-
 #include "entries/arithmetic.h"
 #include "entries/bitwise.h"
 #include "entries/comparison.h"
@@ -51,17 +49,14 @@ static Tensor checked_q(const char* op, const Tensor& q, const Tensor& input) {
   return q.is_number() ? full({}, q, type, input.device()) : to(q, type, {});
 }
 
-// The places [.., q] among sorted elements [.., size], of which `count`, [.., 1], are NaN and last.
+// The places [.., q] among sorted elements [.., size], of which `count`, [.., 1], are NaN and last:
+// among the others, or, where those are not left out, at the last one, as in PyTorch.
 static Tensor ranks(const Tensor& q, int64_t size, const Tensor& count, bool skips) {
   const Dtype type = size > int64_t{1} << 24 ? Dtype::kFloat64 : q.dtype();  // which holds them all
-  const Tensor points = to(flatten(q), type, {});
-  if (!skips) {
-    Shape shape(count.shape());
-    shape.back() = points.numel();
-    return expand(mul(points, number(static_cast<double>(size - 1))), shape);
-  }
-  const Tensor least = number(int64_t{0});
-  return mul(points, to(clamp(sub(number(size - 1), count), &least), type, {}));
+  const Tensor points = to(flatten(q), type, {}), zero = number(int64_t{0});
+  if (skips) return mul(points, to(clamp(sub(number(size - 1), count), &zero), type, {}));
+  const Tensor last = number(static_cast<double>(size - 1));
+  return where(gt(count, zero), last, mul(points, last));
 }
 
 // The elements at the ranks, or what lies between two of them.
@@ -97,9 +92,8 @@ static Tensor quantiles(const char* op, const Tensor& input, const Tensor& q,
   const Tensor x = whole ? flatten(input) : movedim(input, Dims(along), Dims(last));
   const Tensor sorted = std::get<0>(sort(x, -1));
   const Tensor count = sum(isnan(sorted), Dims(last), true);
-  Tensor y = at_ranks(sorted, ranks(points, x.size(x.ndim() - 1), count, skips), how);
-  if (!skips) y = where(gt(count, number(int64_t{0})), number(std::nan("")), y);
-  y = movedim(y, Dims(last), Dims(first));
+  const Tensor rank = ranks(points, x.size(x.ndim() - 1), count, skips);
+  Tensor y = movedim(at_ranks(sorted, rank, how), Dims(last), Dims(first));
   if (keepdim && whole) {
     Shape shape(static_cast<size_t>(ndim) + 1, 1);
     shape[0] = points.numel();
