@@ -2,9 +2,9 @@
 
 // Operators made of others (Kind: composed). Their author writes NAME_impl, which checks the
 // arguments and calls the entries of other operators. These record themselves, carry tangents, and
-// are shown to interceptors one by one, so that gradients, forward mode and vmap follow. It reads no
-// elements, writes into no tensor, and launches no kernel. What the entry (tools/entries.py) does
-// beside that stands here.
+// are shown to interceptors one by one, so that gradients, forward mode and vmap follow. It reads
+// no elements, writes into no tensor, and launches no kernel. What the entry (tools/entries.py)
+// does beside that stands here.
 #pragma once
 
 #include <initializer_list>
@@ -29,8 +29,7 @@ inline std::vector<Tensor> named(const Named& name, std::vector<Tensor> ys) {
 }
 template <class... R>
 std::tuple<R...> named(const Named& name, std::tuple<R...> ys) {
-  return std::apply(
-      [&](auto&... y) { return std::tuple<R...>(named(name, std::move(y))...); }, ys);
+  return std::apply([&](auto&... y) { return std::tuple<R...>(named(name, std::move(y))...); }, ys);
 }
 
 }  // namespace composed_detail
@@ -62,7 +61,8 @@ std::vector<const Tensor*> operands_of(const A&... arguments) {
 // An operand as the operator reads it: a copy, where x itself is written and backward may read it.
 inline Tensor as_it_was(const Tensor& x, Into into) {
   const bool seen_later = (state().mode & (kModeGrad | kModeForward)) != 0;
-  if (!seen_later || !into || x.is_number() || overlap(into.tensor(), x) != Overlap::kFull) return x;
+  if (!seen_later || !into || x.is_number() || overlap(into.tensor(), x) != Overlap::kFull)
+    return x;
   return clone(x);
 }
 

@@ -22,9 +22,8 @@ Frame differentiating(const State& state, const char* op) {
 
 // The frame for what a call does.
 static Frame inside(const ObservedCall& call) {
-  return {nullptr,    call.op,        call.source ? call.source : call.op,
-          call.phase, call.depth + 1, false,
-          call.composed};
+  return {nullptr, call.op,      call.source ? call.source : call.op, call.phase, call.depth + 1,
+          false,   call.composed};
 }
 
 Frame called_back(const State& state, bool hook) {

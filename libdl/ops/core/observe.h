@@ -67,7 +67,7 @@ struct ObservedCall {
   const char* source = nullptr;
   bool from_host = true;
   bool composed = false;  // as of Frame
-  bool failed = false;  // valid afterwards
+  bool failed = false;    // valid afterwards
 };
 
 // An interceptor, usually wrapping callbacks of the host. before and after may throw, call
