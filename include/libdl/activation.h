@@ -408,6 +408,52 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_rrelu_into(const libdl_tensor *inpu
                                                         LIBDL_NULLABLE libdl_generator *generator,
                                                         libdl_tensor *dst);
 
+/** The element, limited to 0 to 6: y = min(max(input, 0), 6).
+ *
+ *  input  real but bool
+ *  out    new, input's shape and dtype
+ *
+ *  Gradient: any order, forward mode; 0 outside of 0 to 6.
+ *  Errors: DTYPE (input is complex or bool).
+ *  Threads: concurrent-read.
+ *  Kind: composed.
+ *  Python: relu6(input) [functional]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_relu6(const libdl_tensor *input,
+                                                   LIBDL_NEW libdl_tensor **out);
+
+/** libdl_relu6 into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_relu6_into(const libdl_tensor *input,
+                                                        libdl_tensor *dst);
+
+/** y = input / (1 + |input|).
+ *
+ *  input  any; to float
+ *  out    new, input's shape
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: DTYPE (input is bool).
+ *  Threads: concurrent-read.
+ *  Kind: composed.
+ *  Python: softsign(input) [functional]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_softsign(const libdl_tensor *input,
+                                                      LIBDL_NEW libdl_tensor **out);
+
+/** y = input - tanh(input).
+ *
+ *  input  any; to float
+ *  out    new, input's shape
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: DTYPE (input is bool).
+ *  Threads: concurrent-read.
+ *  Kind: composed.
+ *  Python: tanhshrink(input) [functional]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_tanhshrink(const libdl_tensor *input,
+                                                        LIBDL_NEW libdl_tensor **out);
+
 LIBDL_END
 
 #endif

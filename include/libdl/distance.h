@@ -58,6 +58,50 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_pdist(const libdl_tensor *input, do
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_cdist(const libdl_tensor *x1, const libdl_tensor *x2,
                                                    double p, LIBDL_NEW libdl_tensor **out);
 
+/** Vectors along dimensions, divided by their p-norms: y = input / max(norm(input), eps).
+ *
+ *  input  floating or complex
+ *  p      the order of the norm, as in libdl_norm
+ *  dims   the dimensions of a vector
+ *  eps    what a norm counts as at least
+ *  out    new, input's shape and dtype
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: DTYPE (input is neither floating nor complex), INDEX (a dimension out of range).
+ *  Threads: concurrent-read.
+ *  Kind: composed.
+ *  Python: normalize(input, p=2.0, dim=1, eps=1e-12) [functional]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_normalize(const libdl_tensor *input, double p,
+                                                       const int64_t *dims, int32_t ndims,
+                                                       double eps, LIBDL_NEW libdl_tensor **out);
+
+/** libdl_normalize into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_normalize_into(const libdl_tensor *input, double p,
+                                                            const int64_t *dims, int32_t ndims,
+                                                            double eps, libdl_tensor *dst);
+
+/** The cosine of the angle between vectors along a dimension:
+ *  y = sum(x1 x2) / (max(|x1|, eps) max(|x2|, eps)).
+ *
+ *  x1   any; the common dtype is floating
+ *  x2   any; the shapes broadcast
+ *  dim  the dimension of a vector
+ *  eps  what a norm counts as at least
+ *  out  new, dim removed, of the common dtype
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: DTYPE (the common dtype is not floating), SHAPE (they do not broadcast), INDEX (dim out
+ *  of range), TYPE (a number).
+ *  Threads: concurrent-read.
+ *  Kind: composed.
+ *  Python: cosine_similarity(x1, x2, dim=1, eps=1e-8) [function, functional]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_cosine_similarity(const libdl_tensor *x1,
+                                                               const libdl_tensor *x2, int32_t dim,
+                                                               double eps,
+                                                               LIBDL_NEW libdl_tensor **out);
+
 LIBDL_END
 
 #endif

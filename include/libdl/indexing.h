@@ -552,6 +552,22 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_index_reduce_into(
     const libdl_tensor *input, int32_t dim, const libdl_tensor *index, const libdl_tensor *source,
     const char *reduce, int64_t reduce_length, libdl_bool include_self, libdl_tensor *dst);
 
+/** Rows that are 1 at the class and 0 elsewhere.
+ *
+ *  tensor       int64, the classes, 0 or more
+ *  num_classes  the length of a row; -1: one more than the largest class
+ *  out          new, int64, tensor's shape with one more dimension
+ *
+ *  Gradient: none (integers).
+ *  Errors: DTYPE (not int64), VALUE (a class is negative, or not less than num_classes), SHAPE (no
+ *  class and no num_classes), OVERFLOW.
+ *  Threads: concurrent-read.
+ *  Python: one_hot(tensor, num_classes=-1) [functional]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_one_hot(const libdl_tensor *tensor,
+                                                     int64_t num_classes,
+                                                     LIBDL_NEW libdl_tensor **out);
+
 LIBDL_END
 
 #endif

@@ -281,6 +281,46 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_nextafter_into(const libdl_tensor *
                                                             const libdl_tensor *other,
                                                             libdl_tensor *dst);
 
+/** The greatest common divisor, 0 or more; of 0 and 0 it is 0.
+ *
+ *  input  integers
+ *  other  integers; the shapes broadcast
+ *  out    new, of the common dtype
+ *
+ *  Gradient: none (integers).
+ *  Errors: SHAPE (they do not broadcast), UNSUPPORTED (no integers), TYPE (a number).
+ *  Threads: concurrent-read.
+ *  Kind: elementwise.
+ *  Python: gcd(input, other) [function, method, inplace]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_gcd(const libdl_tensor *input,
+                                                 const libdl_tensor *other,
+                                                 LIBDL_NEW libdl_tensor **out);
+
+/** libdl_gcd into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_gcd_into(const libdl_tensor *input,
+                                                      const libdl_tensor *other, libdl_tensor *dst);
+
+/** The least common multiple, 0 or more, modulo the dtype's range; with 0 it is 0.
+ *
+ *  input  integers
+ *  other  integers; the shapes broadcast
+ *  out    new, of the common dtype
+ *
+ *  Gradient: none (integers).
+ *  Errors: SHAPE (they do not broadcast), UNSUPPORTED (no integers), TYPE (a number).
+ *  Threads: concurrent-read.
+ *  Kind: elementwise.
+ *  Python: lcm(input, other) [function, method, inplace]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_lcm(const libdl_tensor *input,
+                                                 const libdl_tensor *other,
+                                                 LIBDL_NEW libdl_tensor **out);
+
+/** libdl_lcm into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_lcm_into(const libdl_tensor *input,
+                                                      const libdl_tensor *other, libdl_tensor *dst);
+
 LIBDL_END
 
 #endif

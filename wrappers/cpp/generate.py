@@ -30,6 +30,8 @@ def default_value(argument: Argument, default: str) -> str:
         return default.lower()
     if argument.kind == "string":
         return '"' + default.strip("'") + '"'
+    if argument.kind == "ints":
+        return f"{{{default.strip('()')}}}"
     return default
 
 

@@ -41,6 +41,8 @@ def default_value(argument: Argument, default: str) -> str:
         value = default.lower()
     elif argument.kind == "string":
         value = '"' + default.strip("'") + '"'
+    elif argument.kind == "ints":
+        value = f"&[{default.strip('()')}]"
     else:
         value = default
     return f"Some({value})" if argument.nullable else value

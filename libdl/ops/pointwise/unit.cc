@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "entries/activation.h"
+#include "entries/arithmetic.h"
 #include "entries/comparison.h"
 #include "entries/view.h"
 #include "ops/core/call.h"
@@ -92,6 +93,14 @@ Tensor softshrink_impl(const Tensor& input, double lambd, Into into) {
                   "0 or more");
   return pointwise(k_softshrink, input, width, into);
 }
+
+Tensor relu6_impl(const Tensor& input) { return hardtanh(input, 0, 6); }
+
+Tensor softsign_impl(const Tensor& input) {
+  return div(input, add(abs(input), number(int64_t{1})));
+}
+
+Tensor tanhshrink_impl(const Tensor& input) { return sub(input, tanh(input)); }
 
 // -- of exponentials ------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from .._C import Tensor
 
 __all__ = [
     "celu", "gumbel_softmax", "hardsigmoid", "hardswish", "hardtanh", "mish", "relu6", "rrelu",
-    "selu", "softsign", "tanhshrink",
+    "selu",
 ]  # fmt: skip
 
 
@@ -26,7 +26,9 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0,
 
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     """The element, limited to 0 to 6."""
-    return hardtanh(input, 0.0, 6.0, inplace)
+    if inplace:
+        return _C.relu6_into(input, input)
+    return _generated.relu6(input)
 
 
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
@@ -71,16 +73,6 @@ def rrelu(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, trainin
     if inplace:
         return _C.rrelu_into(input, lower, upper, training, generator, input)
     return _generated.rrelu(input, lower, upper, training, generator=generator)
-
-
-def softsign(input: Tensor) -> Tensor:
-    """x / (1 + |x|)."""
-    return input / (input.abs() + 1)
-
-
-def tanhshrink(input: Tensor) -> Tensor:
-    """x - tanh(x)."""
-    return input - input.tanh()
 
 
 def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10,

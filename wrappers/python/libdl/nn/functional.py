@@ -14,9 +14,10 @@ from .._dropping import drops_nothing
 from .._errors import ArgumentValueError, DtypeError, ShapeError
 from .._functional import (
     batch_norm, bilinear, channel_shuffle, conv_transpose1d, conv_transpose2d, conv_transpose3d,
-    fold, glu, group_norm, hardshrink, instance_norm, layer_norm, linear, local_response_norm,
-    logsigmoid, pad, pairwise_distance, pdist, pixel_shuffle, pixel_unshuffle, prelu, rms_norm,
-    scaled_dot_product_attention, sigmoid, softplus, softshrink, tanh, unfold,
+    cosine_similarity, fold, glu, group_norm, hardshrink, instance_norm, layer_norm, linear,
+    local_response_norm, logsigmoid, normalize, one_hot, pad, pairwise_distance, pdist,
+    pixel_shuffle, pixel_unshuffle, prelu, rms_norm, scaled_dot_product_attention, sigmoid,
+    softplus, softshrink, softsign, tanh, tanhshrink, unfold,
 )  # fmt: skip
 from .._modes import no_grad
 from . import (
@@ -45,8 +46,8 @@ __all__ = [
     "mse_loss", "nll_loss", "normalize", "one_hot", "pad", "pairwise_distance", "pdist",
     "pixel_shuffle", "pixel_unshuffle", "prelu", "relu", "rms_norm",
     "scaled_dot_product_attention", "sigmoid", "silu", "softmax", "softmin", "softplus",
-    "softshrink", "tanh", "threshold", "unfold", "upsample", "upsample_bilinear",
-    "upsample_nearest",
+    "softshrink", "softsign", "tanh", "tanhshrink", "threshold", "unfold", "upsample",
+    "upsample_bilinear", "upsample_nearest",
 ]  # fmt: skip
 __all__ += _attention.__all__ + _dropouts.__all__ + _losses.__all__ + _margin_losses.__all__
 __all__ += _pooling.__all__ + _units.__all__ + _grouped_products.__all__
@@ -184,44 +185,6 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
 _THRESHOLD = threshold  # an argument has its name
 
 
-def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12,
-              out: Tensor | None = None) -> Tensor:  # fmt: skip
-    """input divided by its p-norm along dim, which counts as at least eps.
-
-    Example:
-        >>> F.normalize(torch.tensor([[3., 4.], [0., 2.]]))
-        tensor([[0.6000, 0.8000],
-                [0.0000, 1.0000]])
-    """
-    length = input.norm(p, dim, keepdim=True).clamp(min=eps)
-    return input / length if out is None else _functions.div(input, length, out=out)
-
-
-def _broadcast(x1: Tensor, x2: Tensor) -> tuple[Tensor, Tensor]:
-    shape = list(x1.shape if x1.ndim >= x2.ndim else x2.shape)
-    for x in (x1, x2):
-        for d, size in enumerate(reversed(x.shape), start=1):
-            if size != 1:
-                if shape[-d] not in (1, size):
-                    raise ShapeError(
-                        f"cosine_similarity: argument 2 (x2) has shape {list(x2.shape)}, which "
-                        f"does not broadcast with {list(x1.shape)}"
-                    )
-                shape[-d] = size
-    return x1.expand(shape), x2.expand(shape)
-
-
-def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
-    """The cosine of the angle between x1 and x2, broadcast to one shape, along dim."""
-    dtype = _C.dtype_of_code(_C.dtype_promote(x1.dtype, x2.dtype))
-    if not dtype.is_floating_point:
-        raise DtypeError(f"cosine_similarity: x1 and x2 are {dtype}, wanted a floating dtype")
-    a, b = _broadcast(x1.to(dtype), x2.to(dtype))
-    a = a / a.norm(2, dim, keepdim=True).clamp(min=eps)
-    b = b / b.norm(2, dim, keepdim=True).clamp(min=eps)
-    return (a * b).sum(dim)
-
-
 def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None,
               max_norm: float | None = None, norm_type: float = 2.0,
               scale_grad_by_freq: bool = False, sparse: bool = False) -> Tensor:  # fmt: skip
@@ -281,24 +244,6 @@ def _shorten(input: Tensor, weight: Tensor, max_norm: float, norm_type: float) -
             # PyTorch's guard against norms close to 0.
             shorter = rows[long] * (max_norm / (norms[long] + 1e-7))
             weight.index_put_((input.detach().reshape(-1)[long],), shorter)
-
-
-def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
-    """int64 rows that are 1 at the class and 0 elsewhere."""
-    unseen = tensor.is_meta and num_classes >= 0
-    if tensor.numel() and not unseen and tensor.min().item() < 0:
-        raise ArgumentValueError("one_hot: argument 1 (tensor) holds a negative class, wanted 0 on")
-    if num_classes < 0:
-        num_classes = builtins.int(tensor.max().item()) + 1
-    shape = *tensor.shape, num_classes
-    made = _functions.zeros(shape, dtype=_int64(), device=tensor.device)
-    return made.scatter_(-1, tensor.unsqueeze(-1), 1)
-
-
-def _int64() -> Any:
-    from .._types import int64
-
-    return int64
 
 
 assert all((_canonical_mask, _none_or_dtype, cross_entropy, hardshrink, l1_loss, layer_norm, linear,

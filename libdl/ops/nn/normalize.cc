@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Vectors of length 1, and the cosine of the angle between them.
+
+#include <optional>
+
+#include "entries/arithmetic.h"
+#include "entries/comparison.h"
+#include "entries/copy.h"
+#include "entries/distance.h"
+#include "entries/reduction.h"
+#include "entries/view.h"
+#include "ops/core/operand.h"
+#include "ops/pointwise/arithmetic.h"
+#include "ops/pointwise/pointwise.h"
+
+namespace libdl {
+
+Tensor normalize_impl(const Tensor& input, double p, Dims dims, double eps) {
+  const Tensor order = number(p), least = number(eps);
+  return input / clamp(norm(input, &order, dims, true), &least, nullptr);
+}
+
+Tensor cosine_similarity_impl(const Tensor& x1, const Tensor& x2, int32_t dim, double eps) {
+  const char* const op = "cosine_similarity";
+  require_tensor(op, {x1, 1, "x1"});
+  require_tensor(op, {x2, 2, "x2"});
+  const Tensor* const operands[] = {&x1, &x2};
+  const char* const names[] = {"x1", "x2"};
+  const Dtype dtype = result_dtype(operands);
+  if (!is_floating(dtype))
+    fail_argument(LIBDL_ERROR_DTYPE, op, 1, "x1", std::string("is ") + name_of(dtype),
+                  "a floating dtype in common with argument 2 (x2)");
+  const Shape shape = broadcast_shape(op, names, operands);
+  const int64_t dims[] = {dim};
+  const auto unit = [&](const Tensor& x) {
+    return normalize(expand(to(x, dtype, std::nullopt), shape), 2, dims, eps);
+  };
+  return sum(unit(x1) * unit(x2), dims);
+}
+
+}  // namespace libdl
