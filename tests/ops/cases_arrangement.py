@@ -140,7 +140,9 @@ JOINED = [
     raised("atleast_1d"), raised("atleast_2d"), raised("atleast_3d"),
     made("block_diag", lambda xs: libdl.block_diag(*xs), block_diag, lists(BLOCKS),
          (ValueError, ("block_diag: argument 1 (tensors) holds shape [1, 1, 1] at position 1",),
-          lambda: libdl.block_diag(x23(), libdl.ones(1, 1, 1)))),
+          lambda: libdl.block_diag(x23(), libdl.ones(1, 1, 1))),
+         (OverflowError, ("block_diag: argument 1 (tensors) have too many columns",),
+          lambda: libdl.block_diag(*[libdl.ones(1, dtype=libdl.int8).expand(2**62)] * 2))),
 ]
 
 # -- grids -----------------------------------------------------------------------------------------
@@ -197,7 +199,9 @@ GRID_CASES = [
          (ValueError, ("combinations: argument 2 (r) is -1",),
           lambda: libdl.combinations(libdl.ones(3), -1)),
          (OverflowError, ("combinations: argument 2 (r) is 300",),
-          lambda: libdl.combinations(libdl.ones(600), 300))),
+          lambda: libdl.combinations(libdl.ones(600), 300)),
+         (OverflowError, ("combinations: argument 2 (r)",),
+          lambda: libdl.combinations(libdl.ones(1).expand(2**21), 3))),
     made("broadcast_tensors", lambda xs: libdl.broadcast_tensors(*xs),
          lambda xs: np.broadcast_arrays(*xs), lists(SPREAD),
          (ValueError, ("broadcast_tensors: argument 1 (tensors) holds shape [3] at position 1",
@@ -346,6 +350,8 @@ PART_CASES = [
                    [(4,), (2, 3), (3, 2, 1), (5, 7), (2, 2), (6,), (1, 5)]),
          (ValueError, ("as_strided_scatter: argument 4 (stride)",),
           lambda: libdl.as_strided_scatter(x23(), src(2), (2,), (6,))),
+         (ValueError, ("as_strided_scatter: argument 1 (input) is a host number",),
+          lambda: libdl._C.as_strided_scatter(1.0, src(1), (1,), (1,), None)),
          (ValueError, ("as_strided_scatter: argument 5 (storage_offset)",),
           lambda: libdl.as_strided_scatter(x23(), src(2), (2,), (1,), 9)),
          (ValueError, ("as_strided_scatter: argument 2 (src) has shape [3]", "[2]"),
@@ -391,6 +397,8 @@ BY_VALUE = [
                   for i, s in enumerate(SMALL) for n in (0, 2, 9)],
          (ValueError, ("nonzero_static: argument 2 (size) is -1",),
           lambda: libdl.nonzero_static(x23(), size=-1)),
+         (OverflowError, ("nonzero_static: argument 2 (size)",),
+          lambda: libdl.nonzero_static(x23(), size=2**62)),
          differentiable=False, result="own", out=True),
     made("msort", libdl.msort, lambda x: np.sort(x, 0) if x.ndim else x,
          each(lambda s: [()], SMALL), (TypeError, ("msort",), lambda: libdl.msort("a")),
@@ -404,8 +412,8 @@ BY_VALUE = [
 ]
 BY_VALUE.append(
     Case("linalg_vander", lambda x, n=None: libdl.linalg.vander(x, N=n),
-         lambda x, n=None: np.atleast_1d(x)[..., None] ** np.arange(n or np.atleast_1d(x).shape[-1]),
-         each(lambda s: [(2,), (4,)] + ([()] if s and s[-1] > 1 else []), SMALL),
+         lambda x, n=None: np.atleast_1d(x)[..., None] ** np.arange(n or x.shape[-1]),
+         each(lambda s: [(2,), (4,)] + ([()] if s and 1 < s[-1] < 9 else []), SMALL),
          dtypes="fiuc", result="sum", scale=64, terms=64.0,
          rejects=rejects((ValueError, ("linalg.vander: argument 2 (N) is 1",),
                           lambda: libdl.linalg.vander(x23(), N=1)),

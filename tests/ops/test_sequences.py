@@ -67,7 +67,8 @@ def test_logspace_of_integers_and_planes():
 
 
 @pytest.mark.parametrize("offset", [-9, -2, -1, 0, 1, 3, 9, 2**63 - 1, -(2**63)])
-@pytest.mark.parametrize("row, col", [(0, 0), (0, 3), (3, 0), (1, 1), (3, 3), (2, 5), (5, 2), (1, 7)])
+@pytest.mark.parametrize("row, col", [(0, 0), (0, 3), (3, 0), (1, 1), (3, 3), (2, 5), (5, 2),
+                                      (1, 7)])
 def test_indices_of_triangles(row, col, offset):
     near = max(min(offset, 99), -99)
     for function, wanted in ((libdl.tril_indices, np.tril_indices(row, near, col)),
@@ -91,7 +92,8 @@ PI = math.pi
 WINDOWS = {
     "hann_window": ({}, lambda t: 0.5 - 0.5 * math.cos(2 * PI * t)),
     "hamming_window": ({}, lambda t: 0.54 - 0.46 * math.cos(2 * PI * t)),
-    "blackman_window": ({}, lambda t: 0.42 - 0.5 * math.cos(2 * PI * t) + 0.08 * math.cos(4 * PI * t)),
+    "blackman_window": ({}, lambda t: 0.42 - 0.5 * math.cos(2 * PI * t)
+                        + 0.08 * math.cos(4 * PI * t)),
     "bartlett_window": ({}, lambda t: 1 - abs(2 * t - 1)),
     "kaiser_window": ({}, lambda t: np.i0(12 * math.sqrt(1 - (2 * t - 1) ** 2)) / np.i0(12.0)),
 }
@@ -144,6 +146,10 @@ def test_windows_of_the_default_dtype():
      ("logspace: argument", "(dtype) is float32", "complex")),
     (lambda: libdl.logspace(0, 300, 3, dtype=libdl.int8), OverflowError,
      ("logspace: argument 2 (end)",)),
+    (lambda: libdl.logspace(0, 1, 2**62), OverflowError, ("logspace: argument 3 (steps)",)),
+    (lambda: libdl.logspace(0, libdl.ones(2), 2), REFUSED,
+     ("logspace: argument 2 (end) has shape [2]",)),
+    (lambda: libdl.hann_window(2**62), OverflowError, ("hann_window: argument 1 (window_length)",)),
     (lambda: libdl.tril_indices(-1, 2), REFUSED, ("tril_indices: argument 1 (row) is -1",)),
     (lambda: libdl.triu_indices(1, -2), REFUSED, ("triu_indices: argument 2 (col) is -2",)),
     (lambda: libdl.tril_indices(2**62, 2**62), OverflowError, ("tril_indices: argument 1 (row)",)),

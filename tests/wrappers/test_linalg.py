@@ -120,7 +120,7 @@ def test_diagonals_and_powers_of_numbers():
     assert linalg.diagonal(t(BATCH), offset=1).tolist() == np.diagonal(BATCH, 1, 1, 2).tolist()
     for n in (None, 2, 5):
         assert linalg.vander(t(VECTOR), N=n).tolist() == np.vander(VECTOR, n, increasing=True).tolist()
-    with pytest.raises(RuntimeError, match="N is 1, wanted 2 or more"):  # as in PyTorch
+    with pytest.raises(RuntimeError, match=r"\(N\) is 1, wanted 2 or more"):  # as in PyTorch
         linalg.vander(t(VECTOR), N=1)
 
 
