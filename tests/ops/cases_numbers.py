@@ -11,7 +11,7 @@ import numpy as np
 import libdl
 from cases_pointwise import no_shapes, no_strings, one, two
 from cases_special import each
-from samples import SPECIAL, Case, Reject, Sample, binary, unary
+from samples import SPECIAL, Case, Reject, Sample, binary, integers, unary
 
 COMPLEX = libdl.complex64
 
@@ -52,6 +52,29 @@ def parts_of(function: Any) -> Any:
         wide = (x.float() if x.itemsize == 2 else x for x in (a, b))
         return libdl.view_as_real(function(*wide)).to(a.dtype)
     return call
+
+
+def whole(name: str, reference: Any) -> Case:
+    """Of integers, of which products of two fit into 64 bits."""
+    function = getattr(libdl, name)
+
+    def samples() -> list[Sample]:
+        shapes = [((), ()), ((5,), (5,)), ((2, 3), (3,)), ((2, 1), (1, 3)), ((0,), (1,))]
+        return [Sample((integers(a, 10 * i + n, -99, 99), integers(b, 10 * i + n + 50, -99, 99)))
+                for i, (a, b) in enumerate(shapes) for n in range(4)]
+
+    return Case(name, function, reference, samples, differentiable=False, dtypes="", out=True,
+                inplace=True, exact=True, rejects=[
+        refuses(name, NotImplementedError, "1 (input)", "float32",
+                of=lambda: function(libdl.ones(2), libdl.arange(2))),
+        refuses(name, NotImplementedError, "2 (other)", "bool",
+                of=lambda: function(libdl.arange(2), libdl.ones(2) > 0)),
+        refuses(name, TypeError, "2 (other)", "number", of=lambda: function(libdl.arange(2), 2))])
+
+
+def one_hot(x: np.ndarray, num_classes: int = -1) -> Any:
+    count = num_classes if num_classes >= 0 else int(x.max()) + 1
+    return np.eye(count, dtype=np.int64)[x]
 
 
 def pairs_of_signs() -> list[Sample]:
@@ -114,4 +137,18 @@ CASES = [
          lambda: [s for p in (1, 2, 3) for s in unary(2.1, 3, special=False, p=p)()],
          result="float", dtypes="f", scale=32, rejects=[refuses(
              "mvlgamma", ValueError, "2 (p)", "1 or more", of=lambda: libdl.mvlgamma(libdl.ones(2), 0))]),
+    whole("gcd", np.gcd), whole("lcm", np.lcm),
+    Case("one_hot", libdl.nn.functional.one_hot, one_hot,
+         lambda: [Sample((integers(s, 10 * i + n, 0, 5),), kw)
+                  for i, s in enumerate([(1,), (4,), (2, 3), (7,), (3, 1, 2)]) for n in (1, 2)
+                  for kw in ({}, {"num_classes": 6})],
+         differentiable=False, dtypes="", result="own", exact=True, rejects=[
+             Reject(ValueError, ("one_hot: argument 1 (tensor) holds a negative class",),
+                    lambda: libdl.nn.functional.one_hot(libdl.tensor([0, -1]))),
+             Reject(ValueError, ("one_hot: argument 2 (num_classes) is 2", "largest class, 2"),
+                    lambda: libdl.nn.functional.one_hot(libdl.tensor([0, 2]), 2)),
+             Reject(TypeError, ("one_hot: argument 1 (tensor) is float32", "int64"),
+                    lambda: libdl.nn.functional.one_hot(libdl.ones(2))),
+             Reject(ValueError, ("one_hot: argument 1 (tensor) has no class",),
+                    lambda: libdl.nn.functional.one_hot(libdl.ones(0).long()))]),
 ]

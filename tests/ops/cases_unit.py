@@ -53,6 +53,16 @@ def wide(**options: Any) -> Any:
 
 
 UNITS = [
+    Case("relu6", F.relu6, lambda x: np.clip(x, 0, 6),
+         lambda: [*unary(-9.0, 9.0, away=0.01)()], dtypes="fi", rejects=[
+             Reject(REFUSED, ("relu6: argument 1 (input) is complex64",),
+                    lambda: F.relu6(ones(2, dtype=libdl.complex64)))]),
+    Case("softsign", F.softsign, lambda x: x / (1 + np.abs(x)), unary(special=False, away=0.01),
+         result="float", dtypes="fc", roundings=3, scale=4, rejects=[
+             Reject(REFUSED, ("softsign", "bool"), lambda: F.softsign(ones(2) > 0))]),
+    Case("tanhshrink", F.tanhshrink, lambda x: x - np.tanh(x), unary(0.5, 2.0, special=False),
+         dtypes="fc", roundings=3, scale=8, rejects=[
+             Reject(REFUSED, ("tanhshrink", "bool"), lambda: F.tanhshrink(ones(2) > 0))]),
     Case("hardtanh", F.hardtanh, lambda x, min_val=-1.0, max_val=1.0: np.clip(x, min_val, max_val),
          lambda: unary(away=0.01)() + unary(away=0.01, min_val=-0.995, max_val=2.0)(),
          dtypes="f", rejects=[
@@ -175,7 +185,44 @@ def bilinear(a: Any, b: Any, w: Any, bias: Any = 0.0) -> Any:
     return np.einsum("...i,kij,...j->...k", a, w, b) + bias
 
 
+def normalized(x: Any, p: float = 2.0, dim: Any = 1) -> Any:
+    axis = tuple(dim) if isinstance(dim, (tuple, list)) else dim
+    return x / np.maximum((np.abs(x) ** p).sum(axis, keepdims=True) ** (1 / p), 1e-12)
+
+
+def to_normalize() -> list[Sample]:
+    return [Sample((numbers(s, 10 * i + n, 0.1, 2.0),), kw)
+            for i, s in enumerate([(2, 3), (3, 2, 2), (4, 1), (2, 0)]) for n in (1, 2)
+            for kw in ({}, {"p": 3.0}, {"dim": -1}, {"dim": (0, 1), "p": 2.0})]
+
+
+def cosine(a: Any, b: Any, dim: int = 1) -> Any:
+    norms = [np.maximum(np.sqrt((x * x).sum(dim, keepdims=True)), 1e-8) for x in (a, b)]
+    return (a / norms[0] * (b / norms[1])).sum(dim)
+
+
+def two_batches() -> list[Sample]:
+    return [Sample((numbers(a, 10 * i + n), numbers(b, 10 * i + n + 5)), kw)
+            for i, (a, b) in enumerate([((3, 2), (3, 2)), ((2, 4), (1, 4)), ((2, 3, 2), (3, 2)),
+                                        ((1, 5), (4, 5))])
+            for n in (1, 2, 3) for kw in ({}, {"dim": -1})]
+
+
 TWO = [
+    Case("normalize", F.normalize, normalized, to_normalize, dtypes="fc", scale=32, roundings=3,
+         out=True, rejects=[
+             Reject(IndexError, ("normalize: argument 3 (dims) is 2", "-2 to 1"),
+                    lambda: F.normalize(ones(2, 2), dim=2)),
+             Reject(REFUSED, ("normalize: argument 1 (input) is int64",),
+                    lambda: F.normalize(ones(2, 2).long()))]),
+    Case("cosine_similarity", F.cosine_similarity, cosine, two_batches, dtypes="f", scale=64,
+         roundings=6, terms=1.0, rejects=[
+             Reject(REFUSED, ("cosine_similarity: argument 2 (x2)", "broadcast"),
+                    lambda: F.cosine_similarity(ones(2, 2), ones(2, 3))),
+             Reject(TypeError, ("cosine_similarity: argument 1 (x1) is int64", "floating"),
+                    lambda: F.cosine_similarity(ones(2, 2).long(), ones(2, 2).long())),
+             Reject(TypeError, ("cosine_similarity: argument 2 (x2) is a number",),
+                    lambda: F.cosine_similarity(ones(2, 2), 1.0))]),
     Case("pairwise_distance", F.pairwise_distance, pairwise_distance, vectors, dtypes="f", scale=32,
          roundings=4, terms=8.0, rejects=[
              Reject(REFUSED, ("pairwise_distance: argument 2 (x2)", "broadcast"),

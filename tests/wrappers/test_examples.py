@@ -22,6 +22,10 @@ def output(*command) -> str:
     return done.stdout
 
 
+def test_the_readmes_program_learns_a_sine():
+    assert float(output(sys.executable, ROOT / "examples/sine.py").split()[-1]) < 0.05
+
+
 def test_the_tree_network_learns():
     losses = re.findall(r"loss ([\d.]+)", output(sys.executable, ROOT / "examples/tree.py"))
     assert float(losses[-1]) < 0.01 * float(losses[0])
