@@ -303,7 +303,8 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_bincount(const libdl_tensor *input,
  *  out    new, [bins], input's dtype
  *
  *  Gradient: none; the result carries no history.
- *  Errors: VALUE (bins is not above 0, min is above max, one of them is not finite).
+ *  Errors: VALUE (bins is not above 0, min is above max, one of them is not finite), UNSUPPORTED
+ *  (complex), OVERFLOW (more bins than memory has bytes).
  *  Threads: concurrent-read.
  *  Python: histc(input, bins=100, min=0.0, max=0.0) [function, method]
  */
@@ -466,11 +467,11 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_take_into(const libdl_tensor *input
 /** The coordinates that row-major places have in a tensor of a shape.
  *
  *  indices  integers
- *  shape    sizes, none negative
+ *  shape    sizes, none negative, and above 0 where there are places
  *  out      new, for each dimension int64 of indices' shape
  *
  *  Gradient: none; the results carry no history.
- *  Errors: DTYPE (indices are no integers), VALUE (a negative size).
+ *  Errors: DTYPE (indices are no integers), VALUE (a size that is negative or 0).
  *  Threads: concurrent-read.
  *  Kind: composed.
  *  Python: unravel_index(indices, shape) [function]

@@ -253,6 +253,7 @@ _MEANT = {
     "histogram": {"bins": "i:3", "low": "fp:0", "high": "fp:1"},
     "histogram_with_edges": {"bins": "t:f64:2"},
     "histogramdd": {"bins": "list:t:f64:2#a|t:f64:2#b|t:f64:2#c", "weight": "t:f64:2"},
+    "isin": {"elements": "t:f64:2,3#elements", "test_elements": "t:f64:2,3#tests"},
     "take": {"index": "t:i64:2"},
     "unravel_index": {"indices": "t:i64:2,3"},
     "cov": {"correction": "i:0", "fweights": "t:i64:3", "aweights": "t:f64:3"},

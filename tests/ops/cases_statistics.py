@@ -446,7 +446,10 @@ CASES = [
                error=NotImplementedError),
         out_of(lambda: libdl.bincount(I[0], minlength=-1), "bincount: argument 3 (minlength)")]),
     Case("histc", libdl.histc, histc, histc_samples, dtypes="f", out=True, **none, rejects=[
-        out_of(lambda: libdl.histc(X, 0), "histc", "bins is 0"),
+        out_of(lambda: libdl.histc(X, 0), "histc: argument 2 (bins) is 0"),
+        out_of(lambda: libdl.histc(X, 2**62), "histc: argument 2 (bins)", error=RuntimeError),
+        out_of(lambda: libdl.histc(complexes()), "histc: argument 1 (input) is complex64",
+               error=NotImplementedError),
         out_of(lambda: libdl.histc(X, 2, 1, 0), "histc", "1 to 0"),
         out_of(lambda: libdl.histc(X, 2, 0, np.inf), "histc", "inf")]),
     Case("histogram", counted, histogram, histograms, differentiable=False, scale=4,
@@ -454,7 +457,10 @@ CASES = [
         out_of(lambda: libdl.histogram(I, 2), "histogram: argument 1 (input)",
                error=NotImplementedError),
         out_of(lambda: libdl.histogram(X, 0), "histogram: argument 2 (bins) is 0"),
-        out_of(lambda: libdl.histogram(X, 2, range=(1, 0)), "histogram: the range is 1 to 0"),
+        out_of(lambda: libdl.histogram(X, 2**62), "histogram: argument 2 (bins)", error=RuntimeError),
+        out_of(lambda: libdl.histogram(X / 0, 2), "histogram: argument 1 (input) gives the range"),
+        out_of(lambda: libdl.histogram(X, 2, range=(np.nan, 1)), "histogram: argument 3 (range)"),
+        out_of(lambda: libdl.histogram(X, 2, range=(1, 0)), "histogram: argument 3 (range)", "1 to 0"),
         out_of(lambda: libdl.histogram(X, 2, weight=X[0]), "histogram: argument 4 (weight)")]),
     Case("histogram_with_edges", counted, histogram, between_edges, scale=4,
          differentiable=False, dtypes="", rejects=[
@@ -498,6 +504,7 @@ CASES = [
     Case("unravel_index", libdl.unravel_index, np.unravel_index, places, result="own", **none, rejects=[
         out_of(lambda: libdl.unravel_index(X, (2, 3)), "unravel_index: argument 1 (indices)",
                error=TypeError),
+        out_of(lambda: libdl.unravel_index(I, (2, 0)), "unravel_index: argument 2 (shape)", "[2, 0]"),
         out_of(lambda: libdl.unravel_index(I, (2, -3)), "unravel_index: argument 2 (shape)")]),
     Case("cov", weighed_cov, cov, observations, dtypes="fc", scale=64, rejects=[
         out_of(lambda: libdl.cov(I > 2), "cov: argument 1 (input) is bool", error=NotImplementedError),

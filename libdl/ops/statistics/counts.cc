@@ -111,10 +111,10 @@ static Tensor counted_in_parts(const Call& call, const Tensor& x, int64_t bins, 
   if (ends.low == 0 && ends.high == 0 && x.numel() > 0) ends = ends_of(x);
   if (ends.low == ends.high) ends = {ends.low - 1, ends.high + 1}, exact = false;
   const double width = ends.high - ends.low;
-  if (bins <= 0 || !(width > 0) || !std::isfinite(ends.low) || !std::isfinite(ends.high))
-    fail(LIBDL_ERROR_VALUE, call.op(),
-         "bins is " + std::to_string(bins) + " and the range " + text_of(ends) +
-             ", wanted bins above 0 and min < max");
+  if (!(width > 0) || !std::isfinite(ends.low) || !std::isfinite(ends.high))
+    call.bad(LIBDL_ERROR_VALUE, std::isfinite(ends.low) ? 4 : 3,
+             std::isfinite(ends.low) ? "max" : "min", "gives the range " + text_of(ends),
+             "finite ascending numbers");
   const bool fits = exact && static_cast<double>(bins) * width <= largest(x.dtype());
   const Tensor all = fits ? x : to(x, Dtype::kFloat64, {});
   const Tensor low = number(ends.low), high = number(ends.high), most = number(bins - 1);
@@ -125,14 +125,20 @@ static Tensor counted_in_parts(const Call& call, const Tensor& x, int64_t bins, 
   return bincount(to(clamp(part, nullptr, &most), Dtype::kInt64, {}), nullptr, bins);
 }
 
+static void check_histc(const Call& call, const Tensor& input, int64_t bins) {
+  if (input.is_complex())
+    call.bad(LIBDL_ERROR_UNSUPPORTED, 1, "input", std::string("is ") + name_of(input.dtype()),
+             "a real dtype");
+  if (bins <= 0) call.bad(LIBDL_ERROR_VALUE, 2, "bins", "is " + std::to_string(bins), "above 0");
+  checked_numel(Shape{bins}, Dtype::kInt64, call.op(), 2, "bins");
+}
+
 Tensor histc_impl(const Tensor& input, int64_t bins, double min, double max, Into into) {
-  const ModeGuard off(kModeGrad);  // counts have no derivative, in a destination as elsewhere
-  Call call("histc", into, {&input});
+  const Tensor counted = detach(input);  // counts have no derivative, in a destination as elsewhere
+  Call call("histc", into, {&counted});
+  check_histc(call, input, bins);
   const Dtype dtype = input.dtype();
-  if (is_meta(input.device())) {
-    if (bins <= 0) call.bad(LIBDL_ERROR_VALUE, 2, "bins", "is " + std::to_string(bins), "above 0");
-    return call.done(empty(Shape{bins}, dtype, input.device()));
-  }
+  if (is_meta(input.device())) return call.done(empty(Shape{bins}, dtype, input.device()));
   const bool narrow = is_floating(dtype) && size_of(dtype) == 2;  // does not hold the bins' numbers
   const Tensor x = narrow ? to(flatten(input), Dtype::kFloat32, {}) : flatten(input);
   const Ends ends = narrow ? Ends{held(min, dtype), held(max, dtype)} : Ends{min, max};
@@ -197,17 +203,27 @@ static Tensor counted(const Tensor& points, TensorSpan edges, const Tensor* weig
   return div(y, to(sum(counts), dtype, {}));
 }
 
+static Ends checked_ends(const Call& call, Ends ends, bool low, bool high) {
+  if (ends.low == ends.high) ends = {ends.low - 0.5, ends.high + 0.5};
+  if (ends.low < ends.high && std::isfinite(ends.low) && std::isfinite(ends.high)) return ends;
+  const bool by_low = low && (!high || !std::isfinite(ends.low));
+  const char* const name = by_low ? "low" : high ? "high" : "input";
+  call.bad(LIBDL_ERROR_VALUE,
+           by_low ? 3
+           : high ? 4
+                  : 1,
+           name, "gives the range " + text_of(ends), "finite ascending numbers");
+}
+
 // Edges of bins of equal width.
 static Tensor even_edges(const Call& call, const Tensor& x, int64_t bins, std::optional<double> low,
                          std::optional<double> high) {
   if (bins < 1) call.bad(LIBDL_ERROR_VALUE, 2, "bins", "is " + std::to_string(bins), "1 or more");
+  checked_numel(Shape{bins}, x.dtype(), call.op(), 2, "bins");
   Ends ends{0, 1};
   if (!(low && high) && x.numel() > 0) ends = ends_of(x);
   ends = {low.value_or(ends.low), high.value_or(ends.high)};
-  if (ends.low == ends.high) ends = {ends.low - 0.5, ends.high + 0.5};
-  if (!(ends.low < ends.high) || !std::isfinite(ends.low) || !std::isfinite(ends.high))
-    fail(LIBDL_ERROR_VALUE, call.op(),
-         "the range is " + text_of(ends) + ", wanted finite ascending numbers");
+  ends = checked_ends(call, ends, low.has_value(), high.has_value());
   return linspace(number(ends.low), number(ends.high), bins + 1, x.dtype(), x.device());
 }
 
@@ -226,7 +242,7 @@ std::tuple<Tensor, Tensor> histogram_impl(const Tensor& input, int64_t bins,
 
 std::tuple<Tensor, Tensor> histogram_with_edges_impl(const Tensor& input, const Tensor& bins,
                                                      const Tensor* weight, bool density) {
-  const Call call("histogram", {}, {});
+  const Call call("histogram_with_edges", {}, {});
   check_points(call, input);
   check_edges(call, bins, input.dtype());
   check_weight(call, 3, weight, input.numel());

@@ -20,9 +20,9 @@ std::vector<Tensor> unravel_index_impl(const Tensor& indices, Dims shape) {
     fail_argument(LIBDL_ERROR_DTYPE, "unravel_index", 1, "indices",
                   std::string("is ") + name_of(indices.dtype()), "integers");
   for (const int64_t size : shape)
-    if (size < 0)
+    if (size < 0 || (size == 0 && indices.numel() > 0))
       fail_argument(LIBDL_ERROR_VALUE, "unravel_index", 2, "shape", "is " + to_string(shape),
-                    "sizes of 0 or more");
+                    "sizes above 0");
   std::vector<Tensor> coordinates(shape.size());
   Tensor rest = to(indices, Dtype::kInt64, {});
   for (size_t d = shape.size(); d-- > 0;) {

@@ -75,7 +75,8 @@ def histogram(input: Tensor, bins: Any, *, range: Any = None, weight: Tensor | N
     except Overridden:
         return override(histogram, input, bins, range=range, weight=weight, density=density)
     except Error as error:
-        rename_error(error, "histogram", "", {"weight": (4, "weight")})
+        told = {"weight": (4, "weight"), "low": (3, "range"), "high": (3, "range")}
+        rename_error(error, "histogram", "", told)
         raise
     if out is not None:
         made, edges = copied(made, out[0]), copied(edges, out[1])
