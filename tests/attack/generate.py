@@ -152,7 +152,8 @@ def operator_lines(operator: Operator, into: bool) -> list[str]:
             if fault.relation:
                 others = [n for n in tensors if n != argument.name] + others
             shaped = argument.kind == "ints" and len(fault.words) == 2
-            if into and (shaped or fault.name.startswith("shape-")):
+            counted = argument.kind == "int" and fault.name == "most"
+            if into and (shaped or counted or fault.name.startswith("shape-")):
                 others = [*others, "dst"]  # which does not have that shape either
             changes = {first[argument.name] + k: word for k, word in fault.words}
             attack(argument.name, number, fault.name, others, changes)

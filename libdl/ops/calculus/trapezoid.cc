@@ -10,6 +10,7 @@
 #include "entries/reduction.h"
 #include "entries/view.h"
 #include "ops/core/call.h"
+#include "ops/linalg/linalg.h"
 
 namespace libdl {
 
@@ -45,6 +46,18 @@ Tensor placed(const char* op, const Tensor& x, const Tensor& y, int dim) {
   return reshape(x, shape);
 }
 
+// The distances of neighbours broadcast with what lies between the values.
+void check_steps(const char* op, const Tensor& given, const Tensor& x, const Tensor& y, int dim) {
+  Shape steps(x.shape()), areas(y.shape());
+  for (Shape* each : {&steps, &areas}) {
+    int64_t& n = (*each)[static_cast<size_t>(dim)];
+    n = std::max<int64_t>(n - 1, 0);
+  }
+  if (!broadcast_batch(steps, areas))
+    fail_argument(LIBDL_ERROR_SHAPE, op, 2, "x", "has shape " + to_string(given.shape()),
+                  "places for values of shape " + to_string(y.shape()));
+}
+
 Samples::Samples(const char* op, const Tensor& values, const Tensor* places, const Tensor* distance,
                  int32_t along)
     : y(values), dx(places ? nullptr : distance) {
@@ -54,7 +67,13 @@ Samples::Samples(const char* op, const Tensor& values, const Tensor* places, con
       fail_argument(LIBDL_ERROR_UNSUPPORTED, op, each == places ? 2 : 1, each == places ? "x" : "y",
                     "is bool", "numbers");
   dim = checked_axis(op, 4, "dim", along, y.ndim());
-  if (places) x = placed(op, *places, y, dim);
+  if (distance && distance->numel() != 1)
+    fail_argument(LIBDL_ERROR_SHAPE, op, 3, "dx", "has shape " + to_string(distance->shape()),
+                  "a number");
+  if (places) {
+    x = placed(op, *places, y, dim);
+    check_steps(op, *places, x, y, dim);
+  }
   // Of 16-bit floats the sums need not be finite where the integral is.
   if (!is_floating(y.dtype()) || size_of(y.dtype()) != 2) return;
   if (places && places->dtype() != y.dtype()) return;

@@ -43,17 +43,17 @@ Reduce reduce_of(const char* op, std::string_view word, bool sums) {
 
 void check_dtypes(const char* op, const char* name, const Tensor& input, const Tensor& src,
                   Reduce reduce) {
-  const auto bad = [&](int argument, const char* which, Dtype found, const std::string& wanted) {
+  const auto refuse = [&](int argument, const char* which, Dtype found, const std::string& wanted) {
     fail_argument(LIBDL_ERROR_DTYPE, op, argument, which, std::string("is ") + name_of(found),
                   wanted);
   };
   const Dtype type = input.dtype();
   if (src.dtype() != type)
-    bad(4, name, src.dtype(), std::string(name_of(type)) + ", as argument 1 (input)");
+    refuse(4, name, src.dtype(), std::string(name_of(type)) + ", as argument 1 (input)");
   if (is_extremum(reduce) && (is_complex(type) || type == Dtype::kUint64))
-    bad(1, "input", type, "another dtype for extrema");
+    refuse(1, "input", type, "another dtype for extrema");
   if (reduce == Reduce::kMean && type == Dtype::kBool)
-    bad(1, "input", type, "a dtype that has a mean");
+    refuse(1, "input", type, "a dtype that has a mean");
 }
 
 // index is no larger than src; what has no dimensions counts as one of size 1.
