@@ -12,6 +12,7 @@
 #include "entries/reduction.h"
 #include "entries/view.h"
 #include "ops/core/call.h"
+#include "ops/view/view.h"
 
 namespace libdl {
 
@@ -85,7 +86,7 @@ Tensor linalg_matrix_norm_impl(const Tensor& input, std::optional<double> ord,
   const bool columns = std::abs(*ord) == 1;
   const Tensor y = chosen_sum(input, columns ? at.rows : at.columns, columns ? at.columns : at.rows,
                               *ord > 0, dtype);
-  return keepdim ? y : squeeze(y, Dims(both));
+  return keepdim ? y : own(squeeze(y, Dims(both)));
 }
 
 // -- renorm ---------------------------------------------------------------------------------------
