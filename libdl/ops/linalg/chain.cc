@@ -22,6 +22,7 @@ class Order {
  public:
   explicit Order(const std::vector<Tensor>& each) : n_(each.size()), best_(n_ * n_) {
     std::vector<double> sizes;
+    sizes.reserve(n_ + 1);
     for (const Tensor& x : each) sizes.push_back(static_cast<double>(x.size(0)));
     sizes.push_back(static_cast<double>(each.back().size(1)));
     for (size_t length = 1; length < n_; ++length)
@@ -78,7 +79,7 @@ Tensor linalg_multi_dot_impl(TensorSpan tensors) {
   if (column) each.back() = unsqueeze(each.back(), 1);
   const Order order(each);
   return rename_error("linalg_multi_dot", {{"input", 1, "tensors"}, {"mat2", 1, "tensors"}}, [&] {
-    const Tensor y = order.multiplied(each, 0, each.size() - 1);
+    Tensor y = order.multiplied(each, 0, each.size() - 1);
     if (!row && !column) return y;
     return own(reshape(y, y.shape().subspan(row, 2 - row - column)));
   });

@@ -101,7 +101,7 @@ Tensor summed_alone(const Tensor& x, const Shape& own, const Tensor& other, cons
     const int64_t n = x.size(static_cast<int>(own[i]));
     if (n != 1 && other.size(static_cast<int>(others[i])) == 1) alone.push_back(own[i]);
   }
-  return alone.size() ? sum(x, Dims(alone), true, x.dtype()) : x;
+  return alone.empty() ? x : sum(x, Dims(alone), true, x.dtype());
 }
 
 }  // namespace
