@@ -161,7 +161,7 @@ def _composed(operator: Operator) -> list[str]:
     return [
         f"  if (!into) return {plain};",
         f"  const Tensor made = {made(given)};",
-        f'  return write_result("{name}", made, into, operands_of(made, into, {operands}));',
+        f'  return write_composed("{name}", made, into, operands_of({operands}));',
     ]
 
 

@@ -17,8 +17,8 @@ def _nullable(argument: Argument) -> bool:
 def default_text(operator: Operator, argument: Argument) -> str:
     """What an absent argument means, in Python's words; "" if it must be given."""
     default = operator.default_of(argument.name)
-    if default is not None:
-        return default
+    if default is not None and not (argument.kind == "ints" and argument.nullable):
+        return default  # of an absent list the library has its own
     return "None" if _nullable(argument) and argument.kind != "tensors" else ""
 
 

@@ -432,7 +432,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_relu6_into(const libdl_tensor *inpu
  *  out    new, input's shape
  *
  *  Gradient: any order, forward mode.
- *  Errors: DTYPE (input is bool).
+ *  Errors: none.
  *  Threads: concurrent-read.
  *  Kind: composed.
  *  Python: softsign(input) [functional]

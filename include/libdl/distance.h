@@ -62,7 +62,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_cdist(const libdl_tensor *x1, const
  *
  *  input  floating or complex
  *  p      the order of the norm, as in libdl_norm
- *  dims   the dimensions of a vector
+ *  dims   the dimensions of a vector; NULL: 1
  *  eps    what a norm counts as at least
  *  out    new, input's shape and dtype
  *
@@ -73,13 +73,15 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_cdist(const libdl_tensor *x1, const
  *  Python: normalize(input, p=2.0, dim=1, eps=1e-12) [functional]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_normalize(const libdl_tensor *input, double p,
-                                                       const int64_t *dims, int32_t ndims,
-                                                       double eps, LIBDL_NEW libdl_tensor **out);
+                                                       LIBDL_NULLABLE const int64_t *dims,
+                                                       int32_t ndims, double eps,
+                                                       LIBDL_NEW libdl_tensor **out);
 
 /** libdl_normalize into dst. Threads: exclusive. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_normalize_into(const libdl_tensor *input, double p,
-                                                            const int64_t *dims, int32_t ndims,
-                                                            double eps, libdl_tensor *dst);
+                                                            LIBDL_NULLABLE const int64_t *dims,
+                                                            int32_t ndims, double eps,
+                                                            libdl_tensor *dst);
 
 /** The cosine of the angle between vectors along a dimension:
  *  y = sum(x1 x2) / (max(|x1|, eps) max(|x2|, eps)).
@@ -95,7 +97,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_normalize_into(const libdl_tensor *
  *  of range), TYPE (a number).
  *  Threads: concurrent-read.
  *  Kind: composed.
- *  Python: cosine_similarity(x1, x2, dim=1, eps=1e-8) [function, functional]
+ *  Python: cosine_similarity(x1, x2, dim=1, eps=1e-8) [functional]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_cosine_similarity(const libdl_tensor *x1,
                                                                const libdl_tensor *x2, int32_t dim,

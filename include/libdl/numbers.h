@@ -262,8 +262,8 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_frexp(const libdl_tensor *input,
 
 /** The number next to input towards other.
  *
- *  input  floating
- *  other  any; the common dtype is floating
+ *  input  any; the common dtype is floating
+ *  other  any
  *  out    new, of the common dtype
  *
  *  Gradient: any order, forward mode: that of input, but 0 at infinity and where both are equal.

@@ -16,6 +16,8 @@ _SUMS = {"lstm": 8, "gru": 6, "rnn_tanh": 2, "rnn_relu": 2}  # of a recurrent la
 
 # By operator, then by argument. A list of integers or tensors is one word; its count follows.
 _MEANT = {
+    "one_hot": {"num_classes": "i:2"},
+    "mvlgamma": {"p": "i:2"},
     "empty_strided": {"strides": "ints:3,1"},
     "arange": {"start": "n:0", "end": "n:6", "step": "n:1"},
     "linspace": {"start": "n:0", "end": "n:1", "steps": "i:6"},
@@ -283,7 +285,8 @@ def words_of(operator: Operator, argument: Argument) -> list[str]:
     word = _MEANT.get(operator.name, {}).get(argument.name)
     if word is None and argument.kind == "tensor" and argument.number:
         word = "ni:1" if dtype_of(told) == "i64" else "n:0.5"
-        if operator.is_pointwise and not argument.nullable:
+        elementwise = operator.is_pointwise or operator.is_elementwise
+        if elementwise and not argument.nullable:
             word = f"t:{dtype_of(told)}:2,3#{argument.name}"
     if word is None and argument.kind == "tensor":
         word = f"t:{dtype_of(told)}:2,3#{argument.name}"

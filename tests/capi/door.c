@@ -370,7 +370,7 @@ static void stand_ins_have_no_elements(void) {
       "its own");
   /* What is composed of others lets them in for those who answer in their place. */
   BAD(libdl_kron(x, batch, &out), EMPTIED,
-      "kron: a stand-in for the slices of a batch has no elements of its own");
+      "a stand-in for the slices of a batch has no elements of its own");
   libdl_mapping *mapping;
   void *data;
   BAD(libdl_tensor_map(x, LIBDL_ACCESS_READ, &data, &mapping), EMPTIED,

@@ -73,6 +73,7 @@ struct Samples {
     list({19, 19});
     list({23, 23});
     list({24, 24});
+    list({2, 2});
   }
 };
 

@@ -27,6 +27,7 @@ Tensor vander_impl(const Tensor& x, std::optional<int64_t> n, bool increasing) {
   const int64_t count = n.value_or(x.size(0));
   if (count < 0)
     fail_argument(LIBDL_ERROR_VALUE, "vander", 2, "n", "is " + std::to_string(count), "0 or more");
+  checked_numel(Shape{x.size(0), count}, x.dtype(), "vander", 2, "n");
   const Tensor powers = ascending_powers(x, std::max<int64_t>(count, 1));
   const Tensor wanted = count == 0 ? narrow(powers, 1, 0, 0) : powers;
   return increasing ? wanted : flip(wanted, Shape{1});
@@ -39,6 +40,9 @@ Tensor linalg_vander_impl(const Tensor& x, std::optional<int64_t> n) {
   const int64_t count = n.value_or(x.ndim() == 0 ? 1 : x.size(x.ndim() - 1));
   if (count < 2)
     fail_argument(LIBDL_ERROR_VALUE, op, 2, "n", "is " + std::to_string(count), "2 or more");
+  Shape shape(x.shape());
+  shape.push_back(count);
+  checked_numel(shape, x.dtype(), op, 2, "n");
   return ascending_powers(atleast_1d(x), count);
 }
 

@@ -62,7 +62,7 @@ Tensor tile_impl(const Tensor& input, Dims dims) {
                     "0 or more each");
   Shape counts(dims);
   while (static_cast<int>(counts.size()) < input.ndim()) counts.insert(0, 1);
-  return repeat(input, counts);
+  return rename_error("tile", {{"repeats", 2, "dims"}}, [&] { return repeat(input, counts); });
 }
 
 }  // namespace libdl

@@ -14,6 +14,7 @@
 
 #include "entries/copy.h"
 #include "ops/core/call.h"
+#include "ops/creation/copy.h"
 
 namespace libdl {
 
@@ -43,13 +44,12 @@ auto composed(const char* op, std::initializer_list<Renamed> arguments, Body&& b
                       [&] { return composed_detail::named(name, std::forward<Body>(body)()); });
 }
 
-// What the into form of y depends on, for write_result: the tensors among the arguments, but of
-// truths and places, to which no gradient flows, the destination alone.
+// The tensors among the arguments.
 template <class... A>
-std::vector<const Tensor*> operands_of(const Tensor& y, Into into, const A&... arguments) {
+std::vector<const Tensor*> operands_of(const A&... arguments) {
   std::vector<const Tensor*> operands;
   const auto add = [&](const Tensor* x) {
-    if (is_inexact(y.dtype()) || (x && x->is(into.tensor()))) operands.push_back(x);
+    if (x) operands.push_back(x);
   };
   const auto add_all = [&](const auto& a) {
     using T = std::remove_cvref_t<decltype(a)>;
@@ -60,6 +60,16 @@ std::vector<const Tensor*> operands_of(const Tensor& y, Into into, const A&... a
   };
   (add_all(arguments), ...);
   return operands;
+}
+
+// The into form, of y. No gradient flows to truths and places: what is their operand may require
+// one.
+inline Tensor write_composed(const char* op, const Tensor& y, Into into,
+                             std::vector<const Tensor*> operands) {
+  refuse_overlap(op, into, operands);
+  if (!is_inexact(y.dtype()))
+    std::erase_if(operands, [&](const Tensor* x) { return !x->is(into.tensor()); });
+  return write_result(op, y, into, operands);
 }
 
 // An operand as the operator reads it: a copy, where x itself is written and backward may read it.

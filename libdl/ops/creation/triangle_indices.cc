@@ -50,13 +50,16 @@ static Tensor triangle_indices(const char* op, bool lower, int64_t row, int64_t 
   check_size(op, 2, "col", col);
   const Lower below(row, col, lower || offset == INT64_MIN ? offset : offset - 1);
   const __int128 count = lower ? below.count() : __int128{row} * col - below.count();
+  const bool by_rows = row >= col;  // the larger one is to blame for too many elements
+  const int argument = by_rows ? 1 : 2;
+  const char* const name = by_rows ? "row" : "col";
   if (count > INT64_MAX / 2)
-    fail_argument(LIBDL_ERROR_OVERFLOW, op, 1, "row", "is " + std::to_string(row),
-                  "fewer than 2^62 elements");
+    fail_argument(LIBDL_ERROR_OVERFLOW, op, argument, name,
+                  "is " + std::to_string(std::max(row, col)), "fewer than 2^62 elements");
   const auto n = static_cast<int64_t>(count);
   const Dtype type = dtype == Dtype::kNone ? Dtype::kInt64 : dtype;
   const int64_t shape[] = {2, n};
-  checked_numel(shape, Dtype::kInt64, op, 1, "row");
+  checked_numel(shape, Dtype::kInt64, op, argument, name);
   const Tensor y = created_place(op, shape, type, device, 5, {});
   if (is_meta(y.device()) || n == 0) return y;
   const bool direct = type == Dtype::kInt64 && y.device().is_cpu();

@@ -14,15 +14,9 @@ Tensor one_hot_impl(const Tensor& tensor, int64_t num_classes) {
   Call call("one_hot", {}, {});
   if (tensor.dtype() != Dtype::kInt64)
     call.bad(LIBDL_ERROR_DTYPE, 1, "tensor", std::string("is ") + name_of(tensor.dtype()), "int64");
-  const bool unseen = is_meta(tensor.device());
-  if (num_classes < 0) {
-    if (tensor.numel() == 0)
-      call.bad(LIBDL_ERROR_SHAPE, 1, "tensor", "has no class", "num_classes for it");
-    if (unseen)
-      call.bad(LIBDL_ERROR_VALUE, 2, "num_classes", "is " + std::to_string(num_classes),
-               "0 or more for a meta tensor, whose elements are unknown");
-  }
-  if (!unseen && tensor.numel() > 0) {
+  if (num_classes < 0 && tensor.numel() == 0)
+    call.bad(LIBDL_ERROR_SHAPE, 1, "tensor", "has no class", "num_classes for it");
+  if (tensor.numel() > 0 && (num_classes < 0 || !is_meta(tensor.device()))) {
     if (item_i64(amin(tensor)) < 0)
       call.bad(LIBDL_ERROR_VALUE, 1, "tensor", "holds a negative class", "0 on");
     const int64_t most = item_i64(amax(tensor));

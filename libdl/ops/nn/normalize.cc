@@ -10,15 +10,17 @@
 #include "entries/distance.h"
 #include "entries/reduction.h"
 #include "entries/view.h"
+#include "ops/core/call.h"
 #include "ops/core/operand.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/pointwise/pointwise.h"
 
 namespace libdl {
 
-Tensor normalize_impl(const Tensor& input, double p, Dims dims, double eps) {
+Tensor normalize_impl(const Tensor& input, double p, std::optional<Dims> dims, double eps) {
   const Tensor order = number(p), least = number(eps);
-  return input / clamp(norm(input, &order, dims, true), &least, nullptr);
+  const int64_t columns[] = {1};
+  return input / clamp(norm(input, &order, dims.value_or(columns), true), &least, nullptr);
 }
 
 Tensor cosine_similarity_impl(const Tensor& x1, const Tensor& x2, int32_t dim, double eps) {
@@ -32,9 +34,9 @@ Tensor cosine_similarity_impl(const Tensor& x1, const Tensor& x2, int32_t dim, d
     fail_argument(LIBDL_ERROR_DTYPE, op, 1, "x1", std::string("is ") + name_of(dtype),
                   "a floating dtype in common with argument 2 (x2)");
   const Shape shape = broadcast_shape(op, names, operands);
-  const int64_t dims[] = {dim};
+  const int64_t dims[] = {checked_axis(op, 3, "dim", dim, static_cast<int>(shape.size()))};
   const auto unit = [&](const Tensor& x) {
-    return normalize(expand(to(x, dtype, std::nullopt), shape), 2, dims, eps);
+    return normalize(expand(to(x, dtype, std::nullopt), shape), 2, Dims(dims), eps);
   };
   return sum(unit(x1) * unit(x2), dims);
 }

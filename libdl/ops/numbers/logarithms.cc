@@ -112,6 +112,7 @@ Tensor sinc_impl(const Tensor& input) {
 
 // log Gamma_p(x) = p (p - 1) / 4 log(pi) + sum_i lgamma(x - i / 2), i from 0 to p - 1.
 Tensor mvlgamma_impl(const Tensor& input, int64_t p) {
+  refuse_complex("mvlgamma", {input, 1, "input"});
   if (p < 1)
     fail_argument(LIBDL_ERROR_VALUE, "mvlgamma", 2, "p", "is " + std::to_string(p), "1 or more");
   const Steps steps(input);

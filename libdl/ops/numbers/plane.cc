@@ -65,6 +65,9 @@ Tensor complex_impl(const Tensor& real, const Tensor& imag) {
 
 Tensor polar_impl(const Tensor& abs, const Tensor& angle) {
   check_parts("polar", "abs", "angle", abs, angle);
+  const char* const names[] = {"abs", "angle"};
+  const Tensor* const parts[] = {&abs, &angle};
+  broadcast_shape("polar", names, parts);  // refuses what does not fit
   return complex(mul(abs, cos(angle)), mul(abs, sin(angle)));
 }
 

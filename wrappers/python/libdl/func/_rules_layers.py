@@ -111,7 +111,7 @@ def one_hot(call: Call) -> Any:
     given = call.named()
     if given.get("num_classes", -1) == -1:
         raise needs_loop(
-            "vmap: one_hot needs num_classes, which it would read from the values"
+            "vmap: one_hot needs num_classes, for it reads the values to find it"
         )
     return call.wrapped(call.func(call.args[0].value, given["num_classes"]))
 
