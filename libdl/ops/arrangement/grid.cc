@@ -16,9 +16,9 @@ namespace libdl {
 
 // -- grids ----------------------------------------------------------------------------------------
 
-LIBDL_NORETURN static void bad_list(const char* op, libdl_error_code code, std::string found,
+LIBDL_NORETURN static void bad_list(const char* op, libdl_error_code code, const std::string& found,
                                     const std::string& wanted LIBDL_SOURCE_LOCATION) {
-  fail_argument(code, op, 1, "tensors", std::move(found), wanted LIBDL_SAME_SOURCE_LOCATION);
+  fail_argument(code, op, 1, "tensors", found, wanted LIBDL_SAME_SOURCE_LOCATION);
 }
 
 static std::string at_position(TensorSpan tensors, const Tensor& x) {

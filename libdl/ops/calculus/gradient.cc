@@ -92,6 +92,7 @@ std::vector<Tensor> gradient_impl(const Tensor& input, TensorSpan spacing, std::
                   std::to_string(each.size()));
   const Tensor x = is_inexact(input.dtype()) ? input : mul(input, number(1.0));
   std::vector<Tensor> found;
+  found.reserve(each.size());
   for (size_t i = 0; i < each.size(); ++i)
     found.push_back(slopes(x, static_cast<int>(each[i]), spacing.empty() ? nullptr : &spacing[i],
                            edge_order == 2));
