@@ -122,11 +122,11 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_tensor_become_view(libdl_tensor *te
 
 /** A stand-in for one slice of `batch` along dimension 0: a new tensor with a slice's sizes,
  *  strides, dtype and device, and without elements. The questions above about these answer for it.
- *  An operator that is composed of others (its comment says so) takes it, and shows each of these to
- *  interceptors, which may answer in their place; every other call fails with EMPTIED, whatever it
- *  would read or write. A host that computes with all slices at once shows its users such a tensor,
- *  and an interceptor or the host itself finds the batch that belongs to it. `batch` may be a
- *  stand-in.
+ *  An operator that is composed of others (its comment says so) takes it, and shows each of these
+ *  to interceptors, which may answer in their place; every other call fails with EMPTIED, whatever
+ *  it would read or write. A host that computes with all slices at once shows its users such a
+ *  tensor, and an interceptor or the host itself finds the batch that belongs to it. `batch` may be
+ *  a stand-in.
  *
  *  Errors: NULL, KIND, EMPTIED, SHAPE (batch has no dimension), OUT_OF_MEMORY.
  *  Threads: free. */
