@@ -148,7 +148,8 @@ def _composed(operator: Operator) -> list[str]:
     numbered = ", ".join(f'{{"{a.name}", {i}, "{a.name}"}}' for i, a in enumerate(arguments, 1))
 
     def made(given: list[str]) -> str:
-        return f'composed("{name}", {{{numbered}}}, [&] {{ return {name}_impl({", ".join(given)}); }})'
+        body = f"return {name}_impl({', '.join(given)});"
+        return f'composed("{name}", {{{numbered}}}, [&] {{ {body} }})'
 
     plain = made([a.name for a in arguments])
     if not operator.has_into:

@@ -77,7 +77,10 @@ KINDS = {
     ),
     "tensors": Kind(
         c=_twice("const libdl_tensor* const* {x}, int64_t {c}"),
-        checked=("in_tensors{admits}(op, {n}, {x}, {c}, false)", "in_tensors{admits}(op, {n}, {x}, {c}, true)"),
+        checked=(
+            "in_tensors{admits}(op, {n}, {x}, {c}, false)",
+            "in_tensors{admits}(op, {n}, {x}, {c}, true)",
+        ),
         held=("{v}.held.tensors.items", "{v}.held.tensors.count"),
         value="TENSORS",
         core=_twice("TensorSpan"),

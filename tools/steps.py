@@ -197,7 +197,9 @@ def _door(step: Step) -> str:
         if g.kind == "options":
             assert step.options is not None
             lines.append(f'    not_null({told}, "a {step.options.name}");')
-            lines.append(f"    const {step.options.name} o = read_options(name, {number}, {g.name});")
+            lines.append(
+                f"    const {step.options.name} o = read_options(name, {number}, {g.name});"
+            )
         call.append(_taken(number, g, step.options))
     work = f"{step.name}({', '.join(call)})"
     lines.append(f"    *out = hand_out({work});" if step.returns else f"    {work};")
@@ -285,7 +287,10 @@ def _python_function(step: Step) -> str:
         f"                                   {', '.join(places)}))",
         "    return NULL;",
         *(f"  o.{m} = {m};" for m in wide),
-        *(f'  if (!is_tensor({name})) return wanted_tensor("{step.name}", "{name}");' for name in alone),
+        *(
+            f'  if (!is_tensor({name})) return wanted_tensor("{step.name}", "{name}");'
+            for name in alone
+        ),
         "  Operands lists[kLists] = {0};",
         f"  const bool read = read_lists(objects, lists, {len(objects)}) == 0;",
         "  libdl_error* error = NULL;",
@@ -321,7 +326,8 @@ def _passed(step: Step, objects: list[Given]) -> list[str]:
 
 def python_text(steps: list[Step]) -> str:
     table = [
-        f'    {{"{s.name}", (PyCFunction)(void (*)(void)){s.name}, METH_VARARGS | METH_KEYWORDS, NULL}},'
+        f'    {{"{s.name}", (PyCFunction)(void (*)(void)){s.name}, '
+        "METH_VARARGS | METH_KEYWORDS, NULL},"
         for s in steps
     ]
     return "\n".join([
@@ -333,5 +339,7 @@ def python_text(steps: list[Step]) -> str:
         *table,
         "    {NULL, NULL, 0, NULL},",
         "};\n",
-        "int add_optimizer_steps(PyObject* module) { return PyModule_AddFunctions(module, functions); }\n",
+        "int add_optimizer_steps(PyObject* module) {",
+        "  return PyModule_AddFunctions(module, functions);",
+        "}\n",
     ])  # fmt: skip

@@ -37,7 +37,7 @@ ANYWHERE = {"copy", "fill", "nonzero"}  # elements from another device; only one
 ON_CPU = {"sparse_from_rows": NotImplementedError, "sparse_rows": NotImplementedError,
           "pin_memory": DeviceError}  # fmt: skip
 # Whose index may lie on the host: it goes where the elements are.
-INDEXED = {"gather", "index", "index_fill", "index_select", "take_along_dim",
+INDEXED = {"gather", "index", "index_fill", "index_select", "take", "take_along_dim",
            "max_unpool1d", "max_unpool2d", "max_unpool3d"}
 STRANGER = re.compile(
     r"(\w+: argument \d+ \(\w+\)|x\[\.\.\.\]( = value)?: \w+) is on (cpu|cuda:0), "
