@@ -56,10 +56,6 @@ Tensor adjoint_impl(const Tensor& input) {
 Tensor ravel_impl(const Tensor& input) { return reshape(contiguous(input), Shape{input.numel()}); }
 
 Tensor tile_impl(const Tensor& input, Dims dims) {
-  for (const int64_t count : dims)
-    if (count < 0)
-      fail_argument(LIBDL_ERROR_VALUE, "tile", 2, "dims", "is " + to_string(dims),
-                    "0 or more each");
   Shape counts(dims);
   while (static_cast<int>(counts.size()) < input.ndim()) counts.insert(0, 1);
   return rename_error("tile", {{"repeats", 2, "dims"}}, [&] { return repeat(input, counts); });

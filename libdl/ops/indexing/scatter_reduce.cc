@@ -43,17 +43,18 @@ Reduce reduce_of(const char* op, std::string_view word, bool sums) {
 
 void check_dtypes(const char* op, const char* name, const Tensor& input, const Tensor& src,
                   Reduce reduce) {
-  const auto refuse = [&](int argument, const char* which, Dtype found, const std::string& wanted) {
+  const auto bad = [&](int argument, const char* which, Dtype found,
+                       const std::string& wanted LIBDL_SOURCE_LOCATION) {
     fail_argument(LIBDL_ERROR_DTYPE, op, argument, which, std::string("is ") + name_of(found),
-                  wanted);
+                  wanted LIBDL_SAME_SOURCE_LOCATION);
   };
   const Dtype type = input.dtype();
   if (src.dtype() != type)
-    refuse(4, name, src.dtype(), std::string(name_of(type)) + ", as argument 1 (input)");
+    bad(4, name, src.dtype(), std::string(name_of(type)) + ", as argument 1 (input)");
   if (is_extremum(reduce) && (is_complex(type) || type == Dtype::kUint64))
-    refuse(1, "input", type, "another dtype for extrema");
+    bad(1, "input", type, "another dtype for extrema");
   if (reduce == Reduce::kMean && type == Dtype::kBool)
-    refuse(1, "input", type, "a dtype that has a mean");
+    bad(1, "input", type, "a dtype that has a mean");
 }
 
 // index is no larger than src; what has no dimensions counts as one of size 1.
