@@ -43,6 +43,8 @@ def default_value(argument: Argument, default: str) -> str:
         value = '"' + default.strip("'") + '"'
     elif argument.kind == "ints":
         value = f"&[{default.strip('()')}]"
+    elif argument.kind == "float" and default.lstrip("-").isdigit():
+        value = f"{default}.0"
     else:
         value = default
     return f"Some({value})" if argument.nullable else value
