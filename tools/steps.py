@@ -177,7 +177,7 @@ def _spelled(p: Parameter) -> str:
     return p.type + (p.name if p.type.endswith("*") else f" {p.name}")
 
 
-def _taken(number: int, g: Given, options: Options | None) -> str:
+def _taken(number: int, g: Given) -> str:
     """An argument as the C++ function takes it."""
     told = f'name, {number}, "{g.name}", {g.name}'
     if g.kind in _LIST_KINDS:
@@ -200,7 +200,7 @@ def _door(step: Step) -> str:
             lines.append(
                 f"    const {step.options.name} o = read_options(name, {number}, {g.name});"
             )
-        call.append(_taken(number, g, step.options))
+        call.append(_taken(number, g))
     work = f"{step.name}({', '.join(call)})"
     lines.append(f"    *out = hand_out({work});" if step.returns else f"    {work};")
     parameters = ", ".join(_spelled(p) for p in step.function.parameters)

@@ -356,7 +356,8 @@ enum {
  *          itself: results are then new, all of them, or dsts are written. The host's own calls
  *          may be answered with any tensors. Inside operators and backward passes the library goes
  *          on with the answer, which must have the dtype, shape, strides and device of its own
- *          result, else the error is TYPE; it computes its own result to compare them. NULL: none
+ *          result, else the error is TYPE; it computes its own result to compare them. The parts
+ *          of operators composed of others are answered as the host's own calls are. NULL: none
  *  after   called afterwards, unless `before` or an interceptor pushed later carried out the call.
  *          An error that it returns becomes the error of the call. NULL: none */
 typedef struct libdl_interceptor_options {

@@ -26,7 +26,7 @@ static dlpack::DType dtype_to_dlpack(Dtype t) {
   if (t == Dtype::kBfloat16) return {dlpack::kBfloat, bits, 1};
   if (is_complex(t)) return {dlpack::kComplex, bits, 1};
   if (is_floating(t)) return {dlpack::kFloat, bits, 1};
-  return {t < Dtype::kInt8 ? dlpack::kUint : dlpack::kInt, bits, 1};
+  return {is_signed(t) ? dlpack::kInt : dlpack::kUint, bits, 1};
 }
 
 // kNone for what libdl does not have.

@@ -7,6 +7,7 @@
 
 #include <complex>
 #include <cstdint>
+#include <limits>
 #include <string>
 
 namespace libdl {
@@ -45,6 +46,7 @@ constexpr bool is_floating(Dtype t) { return t >= Dtype::kFloat16 && t <= Dtype:
 constexpr bool is_complex(Dtype t) { return t >= Dtype::kComplex64; }
 constexpr bool is_inexact(Dtype t) { return t >= Dtype::kFloat16; }
 constexpr bool is_integral(Dtype t) { return t >= Dtype::kUint8 && t <= Dtype::kInt64; }
+constexpr bool is_signed(Dtype t) { return t >= Dtype::kInt8 && t <= Dtype::kInt64; }
 constexpr Category category(Dtype t) {
   return is_complex(t)       ? Category::kComplex
          : is_floating(t)    ? Category::kFloat
@@ -58,6 +60,15 @@ constexpr Dtype real_of(Dtype t) {
 // complex64 for float32 and the half types, complex128 for float64, itself for complex dtypes.
 constexpr Dtype complex_of(Dtype t) {
   return is_complex(t) ? t : t == Dtype::kFloat64 ? Dtype::kComplex128 : Dtype::kComplex64;
+}
+
+constexpr double largest_finite(Dtype floating) {
+  switch (floating) {
+    case Dtype::kFloat16: return 65504.0;
+    case Dtype::kBfloat16: return 0x1.FEp127;
+    case Dtype::kFloat32: return std::numeric_limits<float>::max();
+    default: return std::numeric_limits<double>::max();
+  }
 }
 
 const char* name_of(Dtype t);

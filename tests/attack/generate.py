@@ -24,7 +24,7 @@ import bad  # noqa: E402
 import valid_arguments  # noqa: E402
 import argument_specs  # noqa: E402
 from headers import Function, Parameter, read_headers  # noqa: E402
-from operators import OPERATOR_HEADERS, Argument, Operator, read_operators  # noqa: E402
+from operators import OPERATOR_HEADERS, Operator, read_operators  # noqa: E402
 
 
 def callbacks(folder: Path) -> set[str]:

@@ -10,6 +10,7 @@
 #include "entries/reduction.h"
 #include "entries/view.h"
 #include "ops/core/call.h"
+#include "ops/core/summed.h"
 #include "ops/linalg/linalg.h"
 
 namespace libdl {
@@ -75,7 +76,7 @@ Samples::Samples(const char* op, const Tensor& values, const Tensor* places, con
     check_steps(op, *places, x, y, dim);
   }
   // Of 16-bit floats the sums need not be finite where the integral is.
-  if (!is_floating(y.dtype()) || size_of(y.dtype()) != 2) return;
+  if (summed_as(y.dtype()) == y.dtype()) return;
   if (places && places->dtype() != y.dtype()) return;
   narrow = y.dtype();
   y = to(y, Dtype::kFloat32, {});

@@ -69,7 +69,8 @@ inline Tensor write_composed(const char* op, const Tensor& y, Into into,
   refuse_overlap(op, into, operands);
   if (!is_inexact(y.dtype()))
     std::erase_if(operands, [&](const Tensor* x) { return !x->is(into.tensor()); });
-  return write_result(op, y, into, operands);
+  const bool shifted = into && overlap(into.tensor(), y) == Overlap::kPartial;  // y: a view of dst
+  return write_result(op, shifted ? clone(y) : y, into, operands);
 }
 
 // An operand as the operator reads it: a copy, where x itself is written and backward may read it.

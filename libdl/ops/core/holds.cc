@@ -17,7 +17,7 @@ __int128 wide_integer(const Tensor& x) {
   return x.dtype() == Dtype::kUint64 ? static_cast<__int128>(static_cast<uint64_t>(bits)) : bits;
 }
 
-static bool is_unsigned(Dtype t) { return t >= Dtype::kUint8 && t <= Dtype::kUint64; }
+static bool is_unsigned(Dtype t) { return is_integral(t) && !is_signed(t); }
 
 // The bits of an integer's magnitude.
 static int digits(Dtype t) { return static_cast<int>(8 * size_of(t)) - (is_unsigned(t) ? 0 : 1); }

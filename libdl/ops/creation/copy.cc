@@ -240,10 +240,8 @@ Tensor copy_impl(const Tensor& src, bool non_blocking, Into into) {
 Tensor write_result(const char* op, const Tensor& y, Into into,
                     std::span<const Tensor* const> operands) {
   if (!into) return y;
-  const bool shifted = overlap(into.tensor(), y) == Overlap::kPartial;  // a view of dst
-  const Tensor apart = shifted ? clone(y) : y;
   Call call(op, into, operands);
-  return call.done(apart);
+  return call.done(y);
 }
 
 Tensor fill_impl(const Tensor& value, Into into) {

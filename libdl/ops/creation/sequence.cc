@@ -57,83 +57,102 @@ static int64_t whole_bits(const Tensor& x) {
   return is_inexact(x.dtype()) ? integer_bits(plain(x, Dtype::kInt64)) : integer_bits(x);
 }
 
-Tensor arange_impl(const Tensor* start, const Tensor& end, const Tensor* step, Dtype dtype,
-                   std::optional<Device> device, Into into) {
-  const char* const op = "arange";
-  const Tensor zero = number(int64_t{0}), one = number(int64_t{1});
-  const Tensor &from = start ? *start : zero, &by = step ? *step : one;
-  require_number(op, 1, "start", from);
-  require_number(op, 2, "end", end);
-  require_number(op, 3, "step", by);
-  const bool integers =
-      !is_inexact(from.dtype()) && !is_inexact(end.dtype()) && !is_inexact(by.dtype());
-  const Dtype type = dtype != Dtype::kNone ? dtype : integers ? Dtype::kInt64 : default_dtype();
-  if (is_complex(type))
-    fail_argument(LIBDL_ERROR_DTYPE, op, 4, "dtype", std::string("is ") + name_of(type),
-                  "a real dtype");
-  const DefaultFloatEnvironment environment;
-  const double a = item_f64(from), b = item_f64(end), s = item_f64(by);
-  if (!(s != 0) || !std::isfinite(s))
-    fail_argument(LIBDL_ERROR_VALUE, op, 3, "step", "is " + std::to_string(s), "finite and not 0");
-  if (!std::isfinite(a) || !std::isfinite(b))
-    fail_argument(LIBDL_ERROR_VALUE, op, 2, "end", "or start is not finite", "finite bounds");
-  double count = std::ceil((b - a) / s);
-  bool away = (b - a) * s < 0;
-  if (integers) {  // exact where doubles are not
-    const __int128 distance = wide_integer(end) - wide_integer(from), stride = wide_integer(by);
-    away = distance != 0 && (distance < 0) != (stride < 0);
-    const __int128 steps = distance / stride + (distance % stride != 0);
-    count = static_cast<double>(steps);
+namespace {
+// What arange and range take, whose checks are the same but for their order.
+struct Steps {
+  const char* op;
+  const Tensor &start, &end, &step;
+  double a = 0, b = 0, s = 0;  // the same numbers
+
+  void check_numbers() const {
+    require_number(op, 1, "start", start);
+    require_number(op, 2, "end", end);
+    require_number(op, 3, "step", step);
   }
-  if (away)
+  void read() { a = item_f64(start), b = item_f64(end), s = item_f64(step); }
+  void check_ends() const {
+    if (!std::isfinite(a) || !std::isfinite(b))
+      fail_argument(LIBDL_ERROR_VALUE, op, 2, "end", "or start is not finite", "finite bounds");
+  }
+  void check_step() const {
+    if (!(s != 0) || !std::isfinite(s))
+      fail_argument(LIBDL_ERROR_VALUE, op, 3, "step", "is " + std::to_string(s),
+                    "finite and not 0");
+  }
+  LIBDL_NORETURN void refuse_direction() const {
     fail_argument(LIBDL_ERROR_VALUE, op, 3, "step",
                   "is " + std::to_string(s) + " and leads away from end", "the other sign");
+  }
+};
+}  // namespace
+
+static Dtype checked_real(const char* op, Dtype dtype) {
+  if (is_complex(dtype))
+    fail_argument(LIBDL_ERROR_DTYPE, op, 4, "dtype", std::string("is ") + name_of(dtype),
+                  "a real dtype");
+  return dtype;
+}
+
+// y of `count` numbers, and one more where `more` is 1.
+static Tensor filled(const Steps& x, double count, int64_t more, Dtype type,
+                     std::optional<Device> device, Into into) {
   if (count >= 9.2e18)
-    fail_argument(LIBDL_ERROR_OVERFLOW, op, 2, "end", "makes too many elements", "fewer than 2^63");
-  const int64_t shape[] = {static_cast<int64_t>(count)};
-  checked_numel(shape, type, op, 2, "end");
-  const Tensor y = created_place(op, shape, type, device, 5, into);
+    fail_argument(LIBDL_ERROR_OVERFLOW, x.op, 2, "end", "makes too many elements",
+                  "fewer than 2^63");
+  const int64_t shape[] = {static_cast<int64_t>(count) + more};
+  checked_numel(shape, type, x.op, 2, "end");
+  const Tensor y = created_place(x.op, shape, type, device, 5, into);
   if (!is_inexact(type))  // from a whole start by a whole step, as in PyTorch; the count is not cut
-    fill_steps<int64_t>(y, whole_bits(from), whole_bits(by));
+    fill_steps<int64_t>(y, whole_bits(x.start), whole_bits(x.step));
   else
-    fill_steps<double>(y, a, s);
-  return created(op, y, into);
+    fill_steps<double>(y, x.a, x.s);
+  return created(x.op, y, into);
+}
+
+// How many steps lead from start to end, which does not belong to the numbers.
+static double count_before_end(const Steps& x, bool integers) {
+  double count = std::ceil((x.b - x.a) / x.s);
+  bool away = (x.b - x.a) * x.s < 0;
+  if (integers) {  // exact where doubles are not
+    const __int128 distance = wide_integer(x.end) - wide_integer(x.start);
+    const __int128 stride = wide_integer(x.step);
+    away = distance != 0 && (distance < 0) != (stride < 0);
+    count = static_cast<double>(distance / stride + (distance % stride != 0));
+  }
+  if (away) x.refuse_direction();
+  return count;
+}
+
+Tensor arange_impl(const Tensor* start, const Tensor& end, const Tensor* step, Dtype dtype,
+                   std::optional<Device> device, Into into) {
+  const Tensor zero = number(int64_t{0}), one = number(int64_t{1});
+  Steps x{"arange", start ? *start : zero, end, step ? *step : one};
+  x.check_numbers();
+  const bool integers =
+      !is_inexact(x.start.dtype()) && !is_inexact(end.dtype()) && !is_inexact(x.step.dtype());
+  const Dtype own = integers ? Dtype::kInt64 : default_dtype();
+  const Dtype type = checked_real(x.op, dtype != Dtype::kNone ? dtype : own);
+  const DefaultFloatEnvironment environment;
+  x.read();
+  x.check_step();
+  x.check_ends();
+  return filled(x, count_before_end(x, integers), 0, type, device, into);
 }
 
 // The end belongs to the numbers, and PyTorch's default dtype is not that of the arguments.
 Tensor range_impl(const Tensor* start, const Tensor& end, const Tensor* step, Dtype dtype,
                   std::optional<Device> device, Into into) {
-  const char* const op = "range";
   const Tensor zero = number(int64_t{0}), one = number(int64_t{1});
-  const Tensor &from = start ? *start : zero, &by = step ? *step : one;
-  require_number(op, 1, "start", from);
-  require_number(op, 2, "end", end);
-  require_number(op, 3, "step", by);
-  const Dtype type = dtype == Dtype::kNone ? default_dtype() : dtype;
-  if (is_complex(type))
-    fail_argument(LIBDL_ERROR_DTYPE, op, 4, "dtype", std::string("is ") + name_of(type),
-                  "a real dtype");
+  Steps x{"range", start ? *start : zero, end, step ? *step : one};
+  x.check_numbers();
+  const Dtype type = checked_real(x.op, dtype != Dtype::kNone ? dtype : default_dtype());
   const DefaultFloatEnvironment environment;
-  double a = item_f64(from), b = item_f64(end), s = item_f64(by);
-  if (!std::isfinite(a) || !std::isfinite(b))
-    fail_argument(LIBDL_ERROR_VALUE, op, 2, "end", "or start is not finite", "finite bounds");
-  if (!is_inexact(type)) a = std::trunc(a), b = std::trunc(b), s = std::trunc(s);
-  if (!(s != 0) || !std::isfinite(s))
-    fail_argument(LIBDL_ERROR_VALUE, op, 3, "step", "is " + std::to_string(s), "finite and not 0");
-  if ((b - a) * s < 0)
-    fail_argument(LIBDL_ERROR_VALUE, op, 3, "step",
-                  "is " + std::to_string(s) + " and leads away from end", "the other sign");
-  const double last = std::floor((b - a) / s);
-  if (last >= 9.2e18)
-    fail_argument(LIBDL_ERROR_OVERFLOW, op, 2, "end", "makes too many elements", "fewer than 2^63");
-  const int64_t shape[] = {static_cast<int64_t>(last) + 1};
-  checked_numel(shape, type, op, 2, "end");
-  const Tensor y = created_place(op, shape, type, device, 5, into);
-  if (!is_inexact(type))
-    fill_steps<int64_t>(y, whole_bits(from), whole_bits(by));
-  else
-    fill_steps<double>(y, a, s);
-  return created(op, y, into);
+  x.read();
+  x.check_ends();
+  if (!is_inexact(type)) x.a = std::trunc(x.a), x.b = std::trunc(x.b), x.s = std::trunc(x.s);
+  x.check_step();
+  if ((x.b - x.a) * x.s < 0) x.refuse_direction();
+  return filled(x, std::floor((x.b - x.a) / x.s), 1, type, device, into);
 }
 
 // -- by their number ------------------------------------------------------------------------------

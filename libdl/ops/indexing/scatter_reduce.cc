@@ -85,9 +85,9 @@ Tensor neutral(Reduce reduce, Dtype dtype) {
   if (is_inexact(dtype)) return number(largest ? -kInfinity : kInfinity);
   if (dtype == Dtype::kBool) return number(!largest);
   const int bits = static_cast<int>(8 * size_of(dtype));
-  const bool is_signed = dtype >= Dtype::kInt8;
-  const int64_t top = std::numeric_limits<int64_t>::max() >> (64 - bits - (is_signed ? 0 : 1));
-  return number(!largest ? top : is_signed ? -top - 1 : int64_t{0});
+  const bool has_negatives = is_signed(dtype);
+  const int64_t top = std::numeric_limits<int64_t>::max() >> (64 - bits - (has_negatives ? 0 : 1));
+  return number(!largest ? top : has_negatives ? -top - 1 : int64_t{0});
 }
 
 // input, with what changes no result where only src counts.

@@ -25,8 +25,6 @@ struct Pair {
 };
 }  // namespace
 
-static Tensor as(const Tensor& x, Dtype dtype) { return to(x, dtype, std::nullopt); }
-static bool is_signed(Dtype dtype) { return dtype >= Dtype::kInt8; }
 static Tensor size_of_each(const Tensor& x) { return is_signed(x.dtype()) ? abs(x) : x; }
 
 static Pair integers(const char* op, const Tensor& input, const Tensor& other) {
@@ -40,7 +38,7 @@ static Pair integers(const char* op, const Tensor& input, const Tensor& other) {
   const char* const names[] = {"input", "other"};
   const Dtype dtype = result_dtype(operands);
   const Shape shape = broadcast_shape(op, names, operands);
-  return {expand(as(input, dtype), shape), expand(as(other, dtype), shape)};
+  return {expand(to(input, dtype, {}), shape), expand(to(other, dtype, {}), shape)};
 }
 
 // Euclid's algorithm, of all elements together until the last is through: the smaller number is
@@ -67,11 +65,11 @@ Tensor lcm_impl(const Tensor& input, const Tensor& other, Into into) {
   Pair p = integers("lcm", input, other);
   const Dtype dtype = p.x.dtype();
   // The sign goes before the product is cut to 8 or 16 bits.
-  if (size_of(dtype) < 4) p = {as(p.x, Dtype::kInt32), as(p.y, Dtype::kInt32)};
+  if (size_of(dtype) < 4) p = {to(p.x, Dtype::kInt32, {}), to(p.y, Dtype::kInt32, {})};
   const Tensor common = divisor(p.x, p.y);
   const Tensor part =
       floor_divide(p.x, where(eq(common, number(int64_t{0})), number(int64_t{1}), common));
-  const Tensor multiple = as(size_of_each(part * p.y), dtype);
+  const Tensor multiple = to(size_of_each(part * p.y), dtype, {});
   return write_result("lcm", multiple, into, {&input, &other});
 }
 

@@ -22,6 +22,7 @@
 #include "entries/special.h"
 #include "entries/view.h"
 #include "ops/core/operand.h"
+#include "ops/core/summed.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/pointwise/pointwise.h"
 
@@ -35,16 +36,15 @@ struct Steps {
 
   explicit Steps(std::span<const Tensor* const> operands) : result(result_dtype(operands)) {
     if (!is_inexact(result)) result = default_dtype();
-    const bool narrow = is_floating(result) && size_of(result) == 2;
-    computed = narrow ? Dtype::kFloat32 : result;
+    computed = summed_as(result);
   }
   explicit Steps(const Tensor& x) : Steps(std::array{&x}) {}
 
   Tensor begin(const Tensor& x, Device device) const {
-    return x.is_number() ? full({}, x, computed, device) : to(x, computed, std::nullopt);
+    return x.is_number() ? full({}, x, computed, device) : to(x, computed, {});
   }
   Tensor begin(const Tensor& x) const { return begin(x, x.device()); }
-  Tensor end(const Tensor& y) const { return to(y, result, std::nullopt); }
+  Tensor end(const Tensor& y) const { return to(y, result, {}); }
 };
 }  // namespace
 

@@ -18,22 +18,13 @@ namespace libdl {
 
 Tensor frac_impl(const Tensor& input) { return input - trunc(input); }
 
-static double largest(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::kFloat16: return 65504.0;
-    case Dtype::kBfloat16: return 0x1.FEp127;
-    case Dtype::kFloat32: return std::numeric_limits<float>::max();
-    default: return std::numeric_limits<double>::max();
-  }
-}
-
 Tensor nan_to_num_impl(const Tensor& input, std::optional<double> nan, std::optional<double> posinf,
                        std::optional<double> neginf) {
   if (!is_inexact(input.dtype())) return clone(input);
   if (input.is_complex())
     return view_as_complex(nan_to_num(view_as_real(input), nan, posinf, neginf));
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  const double most = largest(input.dtype());
+  const double most = largest_finite(input.dtype());
   Tensor y = masked_fill(input, isnan(input), number(nan.value_or(0.0)));
   y = masked_fill(y, eq(input, number(infinity)), number(posinf.value_or(most)));
   return masked_fill(y, eq(input, number(-infinity)), number(neginf.value_or(-most)));

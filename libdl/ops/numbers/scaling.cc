@@ -20,7 +20,6 @@
 
 namespace libdl {
 
-static Tensor as(const Tensor& x, Dtype dtype) { return to(x, dtype, std::nullopt); }
 static Tensor power_of_two(const Tensor& exponent) { return pow(number(2.0), exponent); }
 
 // -- powers in double precision -------------------------------------------------------------------
@@ -33,8 +32,8 @@ Tensor float_power_impl(const Tensor& input, const Tensor& exponent) {
   if (exponent.is_number()) require_tensor("float_power", {input, 1, "input"});
   const Dtype whole = exponent.is_complex() ? Dtype::kComplex128 : doubled(input);
   const Tensor base =
-      input.is_number() ? full({}, input, whole, exponent.device()) : as(input, doubled(input));
-  return pow(base, exponent.is_number() ? exponent : as(exponent, doubled(exponent)));
+      input.is_number() ? full({}, input, whole, exponent.device()) : to(input, doubled(input), {});
+  return pow(base, exponent.is_number() ? exponent : to(exponent, doubled(exponent), {}));
 }
 
 // -- ldexp ----------------------------------------------------------------------------------------
@@ -58,9 +57,9 @@ Tensor ldexp_impl(const Tensor& input, const Tensor& other) {
   require_tensor("ldexp", {other, 2, "other"});
   const Tensor* const operands[] = {&input, &other};
   const Dtype common = result_dtype(operands);
-  if (other.is_complex()) return as(input * power_of_two(other), common);
+  if (other.is_complex()) return to(input * power_of_two(other), common, {});
   const Dtype dtype = is_inexact(common) ? common : default_dtype();
-  return as(scaled(as(input, doubled(input)), as(other, Dtype::kFloat64)), dtype);
+  return to(scaled(to(input, doubled(input), {}), to(other, Dtype::kFloat64, {})), dtype, {});
 }
 
 // -- bits -----------------------------------------------------------------------------------------
@@ -99,12 +98,12 @@ std::tuple<Tensor, Tensor> frexp_impl(const Tensor& input) {
       bitwise_and(bitwise_right_shift(bits, number(int64_t{format.digits})), number(all));
   const Tensor regular = logical_and(ne(field, zero), ne(field, number(all)));
   Tensor exponent = where(regular, sub(field, number(all / 2 - 1)), zero);
-  exponent = as(exponent, Dtype::kInt32);
+  exponent = to(exponent, Dtype::kInt32, {});
   exponent = where(tiny, sub(exponent, number(int64_t{format.digits})), exponent);
   // Two factors, for 2^-exponent itself may be infinite.
   const Tensor half = floor_divide(exponent, number(int64_t{2}));
   const auto factor = [&](const Tensor& n) {
-    return as(power_of_two(as(n, Dtype::kFloat64)), input.dtype());
+    return to(power_of_two(to(n, Dtype::kFloat64, {})), input.dtype(), {});
   };
   const Tensor mantissa = input * factor(neg(half)) * factor(half - exponent);
   return {mantissa, exponent};
@@ -117,7 +116,8 @@ Tensor nextafter_impl(const Tensor& input, const Tensor& other) {
   const Dtype dtype = result_dtype(operands);
   const Bits format = bits_of("nextafter", 1, "input", dtype);
   const Shape shape = broadcast_shape("nextafter", names, operands);
-  const Tensor given = expand(as(input, dtype), shape), towards = expand(as(other, dtype), shape);
+  const Tensor given = expand(to(input, dtype, {}), shape),
+               towards = expand(to(other, dtype, {}), shape);
   const Tensor x = detach(given), end = detach(towards), zero = number(0.0);
 
   // Neighbours have neighbouring bits; away from 0 these grow.

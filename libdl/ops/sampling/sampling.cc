@@ -159,15 +159,7 @@ static double least_of(Dtype dtype) {
     default: return std::numeric_limits<float>::min();
   }
 }
-// The lowest finite number; bfloat16's is above that of float32.
-static double lowest_of(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::kFloat16: return -65504;
-    case Dtype::kBfloat16: return -0x1.fep127;
-    case Dtype::kFloat64: return std::numeric_limits<double>::lowest();
-    default: return std::numeric_limits<float>::lowest();
-  }
-}
+static double lowest_of(Dtype dtype) { return -largest_finite(dtype); }
 
 namespace {
 struct GammaNumbers {

@@ -20,6 +20,7 @@
 #include "kernels/cpu/count.h"
 #include "ops/core/call.h"
 #include "ops/core/launch.h"
+#include "ops/core/summed.h"
 #include "ops/creation/copy.h"
 
 namespace libdl {
@@ -99,12 +100,6 @@ static Ends ends_of(const Tensor& x) { return {item_f64(amin(x)), item_f64(amax(
 // A number as a dtype holds it.
 static double held(double value, Dtype dtype) { return item_f64(to(number(value), dtype, {})); }
 
-// The largest finite number of a floating dtype.
-static double largest(Dtype dtype) {
-  return dtype == Dtype::kFloat64 ? std::numeric_limits<double>::max()
-                                  : std::numeric_limits<float>::max();
-}
-
 // The parts that x, a vector, is counted in; in float64 where its own dtype need not hold them.
 static Tensor counted_in_parts(const Call& call, const Tensor& x, int64_t bins, Ends ends) {
   bool exact = is_floating(x.dtype());
@@ -115,7 +110,7 @@ static Tensor counted_in_parts(const Call& call, const Tensor& x, int64_t bins, 
     call.bad(LIBDL_ERROR_VALUE, std::isfinite(ends.low) ? 4 : 3,
              std::isfinite(ends.low) ? "max" : "min", "gives the range " + text_of(ends),
              "finite ascending numbers");
-  const bool fits = exact && static_cast<double>(bins) * width <= largest(x.dtype());
+  const bool fits = exact && static_cast<double>(bins) * width <= largest_finite(x.dtype());
   const Tensor all = fits ? x : to(x, Dtype::kFloat64, {});
   const Tensor low = number(ends.low), high = number(ends.high), most = number(bins - 1);
   const Tensor inside = masked_select(all, logical_and(ge(all, low), le(all, high)));
@@ -139,8 +134,8 @@ Tensor histc_impl(const Tensor& input, int64_t bins, double min, double max, Int
   check_histc(call, input, bins);
   const Dtype dtype = input.dtype();
   if (is_meta(input.device())) return call.done(empty(Shape{bins}, dtype, input.device()));
-  const bool narrow = is_floating(dtype) && size_of(dtype) == 2;  // does not hold the bins' numbers
-  const Tensor x = narrow ? to(flatten(input), Dtype::kFloat32, {}) : flatten(input);
+  const bool narrow = summed_as(dtype) != dtype;  // does not hold the bins' numbers
+  const Tensor x = to(flatten(input), summed_as(dtype), {});
   const Ends ends = narrow ? Ends{held(min, dtype), held(max, dtype)} : Ends{min, max};
   return call.done(to(counted_in_parts(call, x, bins, ends), dtype, {}));
 }

@@ -11,12 +11,13 @@
 #include "entries/statistics.h"
 #include "entries/view.h"
 #include "ops/core/call.h"
+#include "ops/core/summed.h"
 #include "runtime/log.h"
 
 namespace libdl {
 
 // Sums of 16 bits need not be finite where a covariance is.
-static bool is_narrow(Dtype dtype) { return is_floating(dtype) && size_of(dtype) == 2; }
+static bool is_narrow(Dtype dtype) { return summed_as(dtype) != dtype; }
 
 static void check_weights(int argument, const char* name, const Tensor& weights, int64_t count,
                           bool whole) {

@@ -11,6 +11,7 @@
 #include "entries/statistics.h"
 #include "entries/view.h"
 #include "ops/core/call.h"
+#include "ops/core/summed.h"
 
 namespace libdl {
 
@@ -29,13 +30,10 @@ static Between between(const char* op, std::optional<std::string_view> interpola
                 "\"linear\", \"lower\", \"higher\", \"midpoint\" or \"nearest\"");
 }
 
-// The dtype of places: 16 bits do not hold them.
-static Dtype places_dtype(Dtype dtype) { return size_of(dtype) == 2 ? Dtype::kFloat32 : dtype; }
-
-// q in the dtype of places. Its elements are looked at on the CPU alone, as in PyTorch: nobody
-// waits for a device.
+// q in the dtype of places, which 16 bits do not hold. Its elements are looked at on the CPU alone,
+// as in PyTorch: nobody waits for a device.
 static Tensor checked_q(const char* op, const Tensor& q, const Tensor& input) {
-  const Dtype type = places_dtype(input.dtype());
+  const Dtype type = summed_as(input.dtype());
   if (!q.is_number() && q.dtype() != input.dtype() && q.dtype() != type)
     fail_argument(LIBDL_ERROR_DTYPE, op, 2, "q", std::string("is ") + name_of(q.dtype()),
                   name_of(input.dtype()));
@@ -69,7 +67,7 @@ static Tensor at_ranks(const Tensor& sorted, const Tensor& rank, Between how) {
   const Tensor low = floor(rank);
   Tensor below = at(low);
   if (how == Between::kLower) return below;
-  const Dtype wide = places_dtype(sorted.dtype());
+  const Dtype wide = summed_as(sorted.dtype());
   const Tensor way = how == Between::kLinear ? to(sub(rank, low), wide, {}) : number(0.5);
   return to(lerp(to(below, wide, {}), to(at(ceil(rank)), wide, {}), way), sorted.dtype(), {});
 }

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from . import _C
 from ._autocast import get_autocast_dtype
 from ._C import Tensor
-from ._types import float32, float64
+from ._types import float64
 
 _CPU = 1  # LIBDL_DEVICE_CPU
 
@@ -22,11 +22,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 def in_lower(function: F) -> F:
     """Most of its work are products: it computes in autocast's dtype."""
     return _with_casts(function, lambda: get_autocast_dtype("cpu"))
-
-
-def in_float32(function: F) -> F:
-    """It computes in float32."""
-    return _with_casts(function, lambda: float32)
 
 
 def left_alone(function: F) -> F:

@@ -17,11 +17,6 @@ from ._overrides import override
 __all__ = ["histogram", "histogramdd"]
 
 
-# -- sums ------------------------------------------------------------------------------------------
-
-
-
-
 # -- histograms ------------------------------------------------------------------------------------
 
 
@@ -107,5 +102,4 @@ def histogramdd(input: Tensor, bins: Any, range: Sequence[float] | None = None,
     return return_types.histogramdd(made, tuple(edges))
 
 
-for _method in (histogram,):
-    setattr(Tensor, _method.__name__, _method)
+setattr(Tensor, "histogram", histogram)

@@ -138,11 +138,11 @@ def ranked(value: Tensor, rank: int) -> Tensor:
 
 # What is elementwise and no operator of the headers: methods, and what Python composes.
 _COMPOSED = (
-    "frexp imag positive real clone detach zeros_like ones_like full_like empty_like relu6 "
-    "softsign tanhshrink threshold contiguous type float double half bfloat16 int long short char "
+    "frexp imag positive real clone detach zeros_like ones_like full_like empty_like "
+    "threshold contiguous type float double half bfloat16 int long short char "
     "byte bool cfloat cdouble cpu cuda requires_grad_ detach_ zero_ __abs__ __neg__ __invert__ "
     "__pos__ special_ndtr special_ndtri special_log_ndtr special_erfcx entr view_as_real "
-    "view_as_complex retain_grad resolve_conj resolve_neg gcd lcm rsub copy zeta __radd__ "
+    "view_as_complex retain_grad resolve_conj resolve_neg rsub copy zeta __radd__ "
     "__rsub__ __rmul__ __rtruediv__ __rfloordiv__ __rmod__ __pow__ __rpow__ __eq__ __ne__ __and__ "
     "__or__ __xor__ __rand__ __ror__ __rxor__ __lshift__ __rshift__ __rlshift__ __rrshift__ "
     "__floordiv__ __iand__ __ior__ __ixor__ __ipow__ __ilshift__ __irshift__ __rdiv__"
