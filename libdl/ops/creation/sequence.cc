@@ -117,7 +117,8 @@ static double count_before_end(const Steps& x, bool integers) {
     const __int128 distance = wide_integer(x.end) - wide_integer(x.start);
     const __int128 stride = wide_integer(x.step);
     away = distance != 0 && (distance < 0) != (stride < 0);
-    count = static_cast<double>(distance / stride + (distance % stride != 0));
+    const __int128 whole = distance / stride;
+    count = static_cast<double>(distance % stride == 0 ? whole : whole + 1);
   }
   if (away) x.refuse_direction();
   return count;
