@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-#include "kernels/cpu/conv/depthwise_rows.h"
+#include "kernels/cpu/conv/depthwise_row.h"
 #include "kernels/cpu/order-inl.h"
 #include "kernels/cpu/traverse/stored-inl.h"
 

@@ -8,7 +8,7 @@
 #include "hwy/foreach_target.h"
 // After foreach_target.h.
 #include "kernels/cpu/conv/patches-inl.h"
-#include "kernels/cpu/conv/tile_patches.h"
+#include "kernels/cpu/conv/tile_steps.h"
 
 #if HWY_TARGET == HWY_AVX3
 HWY_BEFORE_NAMESPACE();

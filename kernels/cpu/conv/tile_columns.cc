@@ -3,7 +3,7 @@
 // A matrix times patches on the matrix unit: k goes through the pixels.
 #include <algorithm>
 
-#include "kernels/cpu/conv/tile_patches.h"
+#include "kernels/cpu/conv/tile_steps.h"
 #include "kernels/cpu/gemm/matmul_parts.h"
 #include "kernels/cpu/gemm/tiles_amx.h"
 

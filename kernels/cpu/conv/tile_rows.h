@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/cpu/conv/tile_patches.h"
+#include "kernels/cpu/conv/tile_steps.h"
 #include "kernels/cpu/gemm/tiles_amx.h"
 
 namespace libdl::kernels::cpu {

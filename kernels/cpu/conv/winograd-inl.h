@@ -16,7 +16,8 @@
 
 #include <type_traits>
 
-#include "kernels/cpu/conv/winograd.h"
+#include "kernels/cpu/conv/patches.h"
+#include "kernels/cpu/conv/winograd_grid.h"
 #include "kernels/cpu/gemm/gemm_kernel-inl.h"
 #include "kernels/cpu/traverse/stored-inl.h"
 

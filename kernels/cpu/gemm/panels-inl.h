@@ -14,7 +14,7 @@
 #include <algorithm>
 
 #include "hwy/highway.h"
-#include "kernels/cpu/gemm/gemm.h"
+#include "kernels/cpu/gemm/gemm_tile.h"
 #include "kernels/cpu/traverse/load_store.h"
 #include "kernels/cpu/traverse/stored-inl.h"
 

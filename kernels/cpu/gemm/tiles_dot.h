@@ -6,7 +6,7 @@
 // (matrix_unit.h) is kDots.
 #pragma once
 
-#include "kernels/cpu/gemm/tiles_amx.h"
+#include "kernels/cpu/gemm/tile_block.h"
 
 namespace libdl::kernels::cpu::amx {
 
