@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The door functions, the C++ entries and the operator table are written from the public headers.
 set(libdl_generated ${PROJECT_BINARY_DIR}/generated)
-set(libdl_generated_sources ${libdl_generated}/op_table.cc ${libdl_generated}/door_optim.cc)
+set(libdl_generated_sources ${libdl_generated}/op_table.cc
+    ${libdl_generated}/function_parameters.cc ${libdl_generated}/door_optim.cc)
 set(libdl_entries ${libdl_generated}/entries/optim.h)
 file(STRINGS ${PROJECT_SOURCE_DIR}/tools/areas.txt areas)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/areas.txt)

@@ -4,10 +4,13 @@
 // checks are done beforehand; a kernel only computes.
 #pragma once
 
+#include "kernels/args/attention.h"
 #include "kernels/args/batch_norm.h"
+#include "kernels/args/bincount.h"
 #include "kernels/args/class_loss.h"
 #include "kernels/args/convolution.h"
 #include "kernels/args/copy.h"
+#include "kernels/args/distance.h"
 #include "kernels/args/gather.h"
 #include "kernels/args/image.h"
 #include "kernels/args/index.h"
@@ -22,7 +25,9 @@
 #include "kernels/args/random.h"
 #include "kernels/args/reduce.h"
 #include "kernels/args/rnn.h"
+#include "kernels/args/rows.h"
 #include "kernels/args/scan.h"
+#include "kernels/args/search.h"
 #include "kernels/args/softmax.h"
 #include "kernels/args/sort.h"
 #include "kernels/args/special.h"

@@ -90,10 +90,7 @@ def destinations(operator: Operator) -> list[str]:
 def into_door(operator: Operator) -> str:
     names = destinations(operator)
     parameters = _c_parameters(operator.arguments) + [f"libdl_tensor* {d}" for d in names]
-    behind = len(operator.arguments) + 1
-    intos = [
-        f'in_destination(op, {behind + i}, {d}, "{d}")' for i, d in enumerate(names)
-    ]
+    intos = [f'in_destination(op, {d}, "{d}")' for d in names]
     lines = [
         f"libdl_error* libdl_{operator.name}_into({', '.join(parameters)}) {{",
         f"  constexpr OpId op = {op_id(operator)};",

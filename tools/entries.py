@@ -78,8 +78,8 @@ def _call(operator: Operator) -> str:
     operands = [
         a.name
         if a.kind == "tensor"
-        else f'unit_number("{operator.name}", {i}, "{a.name}", {a.name}, input)'
-        for i, a in enumerate(operator.arguments, 1)
+        else f'unit_number("{operator.name}", "{a.name}", {a.name}, input)'
+        for a in operator.arguments
     ]
     return f"pointwise({', '.join([f'k_{operator.name}', *operands, 'into'])})"
 
@@ -145,11 +145,11 @@ def _again(operator: Operator) -> list[str]:
 def _composed(operator: Operator) -> list[str]:
     """The rest of an operator that is composed of others."""
     name, arguments = operator.name, operator.arguments
-    numbered = ", ".join(f'{{"{a.name}", {i}, "{a.name}"}}' for i, a in enumerate(arguments, 1))
+    named = ", ".join(f'{{"{a.name}", "{a.name}"}}' for a in arguments)
 
     def made(given: list[str]) -> str:
         body = f"return {name}_impl({', '.join(given)});"
-        return f'composed("{name}", {{{numbered}}}, [&] {{ {body} }})'
+        return f'composed("{name}", {{{named}}}, [&] {{ {body} }})'
 
     plain = made([a.name for a in arguments])
     if not operator.has_into:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from doors import door_source
 from entries import entry_header, entry_source
+from function_parameters import function_parameters_text
 from headers import HeaderError
 from op_table import op_ids, op_table_source
 from operators import OPERATOR_HEADERS, Operator, read_operators
@@ -37,6 +38,9 @@ def main() -> int:
         print(f"error: {error}", file=sys.stderr)
         return 1
     write_sources(options.out, operators)
+    names = (operator.name for operator in operators)
+    parameters = function_parameters_text(options.headers, names)
+    write(options.out / "function_parameters.cc", parameters)
     steps, defaults = read_steps(options.headers)
     write(options.out / "door_optim.cc", doors_text(steps, defaults))
     write(options.out / "entries" / "optim.h", entries_text(steps))

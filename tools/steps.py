@@ -177,9 +177,9 @@ def _spelled(p: Parameter) -> str:
     return p.type + (p.name if p.type.endswith("*") else f" {p.name}")
 
 
-def _taken(number: int, g: Given) -> str:
+def _taken(g: Given) -> str:
     """An argument as the C++ function takes it."""
-    told = f'name, {number}, "{g.name}", {g.name}'
+    told = f'name, "{g.name}", {g.name}'
     if g.kind in _LIST_KINDS:
         return f"live_tensors({told}, {g.count}{', kMostEntries, true' if g.gaps else ''})"
     if g.kind == "options":
@@ -189,18 +189,16 @@ def _taken(number: int, g: Given) -> str:
 
 def _door(step: Step) -> str:
     call, lines = [], []
-    for number, g in enumerate(step.given, 1):
-        told = f'name, {number}, "{g.name}", {g.name}'
+    for g in step.given:
+        told = f'name, "{g.name}", {g.name}'
         if g.kind == "out":
             lines.insert(0, f"    output({told});")
             continue
         if g.kind == "options":
             assert step.options is not None
             lines.append(f'    not_null({told}, "a {step.options.name}");')
-            lines.append(
-                f"    const {step.options.name} o = read_options(name, {number}, {g.name});"
-            )
-        call.append(_taken(number, g))
+            lines.append(f"    const {step.options.name} o = read_options(name, {g.name});")
+        call.append(_taken(g))
     work = f"{step.name}({', '.join(call)})"
     lines.append(f"    *out = hand_out({work});" if step.returns else f"    {work};")
     parameters = ", ".join(_spelled(p) for p in step.function.parameters)

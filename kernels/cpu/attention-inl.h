@@ -15,8 +15,8 @@
 #include <limits>
 #include <utility>
 
-#include "kernels/cpu/attention.h"
 #include "kernels/cpu/gemm/gemm_kernel-inl.h"
+#include "kernels/cpu/kernels.h"
 #include "kernels/cpu/math/exp_shifted-inl.h"
 #include "kernels/cpu/traverse/row_tiles-inl.h"
 

@@ -14,7 +14,7 @@
 
 #include <algorithm>
 
-#include "kernels/cpu/attention.h"
+#include "kernels/cpu/kernels.h"
 #include "kernels/cpu/simd/highway_targets.h"
 #include "kernels/cpu/simd/isa.h"
 

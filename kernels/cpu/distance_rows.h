@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
+#include "kernels/args.h"
 #include "kernels/context.h"
-#include "kernels/cpu/distance.h"
 #include "kernels/cpu/run_sum.h"
 #include "kernels/cpu/traverse/rooms.h"
 #include "kernels/cpu/traverse/walk.h"
@@ -16,6 +16,18 @@ namespace libdl::kernels::cpu {
 
 constexpr int64_t kDistanceDepth = 256;               // columns at once
 constexpr int64_t kDistanceGrain = int64_t{1} << 18;  // differences worth a chunk
+
+// The number of the distance of rows i < j of n among those of pairs.
+inline int64_t pair_number(int64_t n, int64_t i, int64_t j) {
+  return i * (2 * n - i - 1) / 2 + j - i - 1;
+}
+
+// The offset of the distance of rows i and j, which are not equal in pairs, in a view of them.
+inline int64_t distance_offset(const int64_t* strides, bool pairs, int64_t n, int64_t b, int64_t i,
+                               int64_t j) {
+  if (!pairs) return b * strides[0] + i * strides[1] + j * strides[2];
+  return b * strides[0] + strides[1] * (i < j ? pair_number(n, i, j) : pair_number(n, j, i));
+}
 
 template <class T>
 struct DistanceRows {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "kernels/cpu/sum_rows.h"
+#include "kernels/cpu/kernels.h"
 
 #include <libdl/dtype.h>
 

@@ -59,6 +59,7 @@ Complaint* complaint(Context& context);
 unsigned* turnstile(Context& context);
 
 #define KERNEL(name, Args) void name(Context& context, const Args& args);
+#define OPTIONAL_KERNEL(name, Args)
 #include "kernels/kernels.def"
 #undef KERNEL
 

@@ -55,16 +55,14 @@ static void split_message(libdl_error& error, const std::string& text) {
   }
 }
 
-void fail_argument(libdl_error_code code, const char* op, int argument, const char* name,
+void fail_argument(libdl_error_code code, const char* op, const char* name,
                    const std::string& found,
                    const std::string& wanted LIBDL_GIVEN_SOURCE_LOCATION) {
   LIBDL_LEAVE_OUT();
-  std::string message =
-      std::string(op) + ": argument " + std::to_string(argument) + " (" + name + ") " + found;
+  std::string message = std::string(op) + ": argument (" + name + ") " + found;
   if (!wanted.empty()) message += ", wanted " + wanted;
   Error error(code, std::move(message));
   error.object().op = op;
-  error.object().argument = argument;
   error.object().argument_name = name;
   error.object().found = found;
   error.object().wanted = wanted;
@@ -99,14 +97,12 @@ void rename_arguments(Error& error, const char* op, std::initializer_list<Rename
   const Renamed* found = nullptr;
   for (const Renamed& name : names)
     if (e.argument_name == name.inner) found = &name;
-  if (e.argument == 0 &&
-      !found) {  // none is blamed, or op's own destination, which the door numbers
-    message += e.message.substr(before.size());
+  if (!found && (e.argument_name.empty() || e.argument_name.ends_with("dst"))) {
+    message += e.message.substr(before.size());  // none is blamed, or op's own destination
   } else {
-    if (found) message += "argument " + std::to_string(found->argument) + " (" + found->name + ") ";
+    if (found) message += std::string("argument (") + found->name + ") ";
     message += e.found;
     if (!e.wanted.empty()) message += ", wanted " + e.wanted;
-    e.argument = found ? found->argument : 0;
     e.argument_name = found ? found->name : "";
   }
   e.message = std::move(message);

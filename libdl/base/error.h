@@ -18,7 +18,7 @@ struct libdl_error : libdl::Handle<libdl_error> {
   ~libdl_error();
 
   libdl_error_code code = LIBDL_ERROR_INTERNAL;
-  int32_t argument = 0;  // counted from 1
+  int32_t argument = 0;  // counted from 1; set by the door: below it there are names only
   bool asynchronous = false;
   bool unnamed = false;    // whoever made it did not know for which operator
   bool is_static = false;  // the out-of-memory error: never counted, never freed
@@ -50,8 +50,9 @@ class Error {
   Ref<libdl_error> object_;
 };
 
-// op: argument N (name) <found>, wanted <wanted>
-LIBDL_NORETURN [[gnu::cold]] void fail_argument(libdl_error_code code, const char* op, int argument,
+// op: argument (name) <found>, wanted <wanted>. The door puts the argument's number before its
+// name.
+LIBDL_NORETURN [[gnu::cold]] void fail_argument(libdl_error_code code, const char* op,
                                                 const char* name, const std::string& found,
                                                 const std::string& wanted LIBDL_SOURCE_LOCATION);
 // op: <message>
@@ -67,7 +68,6 @@ LIBDL_NORETURN [[gnu::cold]] void fail_unnamed(libdl_error_code code,
 // to.
 struct Renamed {
   const char* inner;
-  int argument;
   const char* name;
 };
 

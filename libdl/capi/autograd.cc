@@ -52,7 +52,7 @@ libdl_bool libdl_tensor_is_leaf(const libdl_tensor* tensor) {
 
 libdl_error* libdl_tensor_set_requires_grad(libdl_tensor* tensor, libdl_bool on) {
   return door("tensor_set_requires_grad", [&] {
-    check_tensor("tensor_set_requires_grad", 1, "tensor", tensor);
+    check_tensor("tensor_set_requires_grad", "tensor", tensor);
     current_history(borrow(tensor));  // of a view whose base was written to: it learns it here
     set_requires_grad(borrow(tensor), on);
   });
@@ -61,7 +61,7 @@ libdl_error* libdl_tensor_set_requires_grad(libdl_tensor* tensor, libdl_bool on)
 // Programs of version 0.1 compare what it says of a view: "detach_: argument 1 (input) is a view".
 libdl_error* libdl_tensor_detach_in_place(libdl_tensor* tensor) {
   return door("detach_", [&] {
-    check_tensor("detach_", 1, "tensor", tensor);
+    check_tensor("detach_", "tensor", tensor);
     detach_in_place(borrow(tensor));
   });
 }
@@ -72,15 +72,15 @@ libdl_tensor* libdl_tensor_grad(const libdl_tensor* tensor) {
 
 libdl_error* libdl_tensor_set_grad(libdl_tensor* tensor, libdl_tensor* grad) {
   return door("tensor_set_grad", [&] {
-    check_tensor("tensor_set_grad", 1, "tensor", tensor);
-    if (grad) check_tensor("tensor_set_grad", 2, "grad", grad);
+    check_tensor("tensor_set_grad", "tensor", tensor);
+    if (grad) check_tensor("tensor_set_grad", "grad", grad);
     set_grad(borrow(tensor), Tensor::share(grad));
   });
 }
 
 libdl_error* libdl_tensor_retain_grad(libdl_tensor* tensor) {
   return door("tensor_retain_grad", [&] {
-    check_tensor("tensor_retain_grad", 1, "tensor", tensor);
+    check_tensor("tensor_retain_grad", "tensor", tensor);
     current_history(borrow(tensor));
     retain_grad(borrow(tensor));
   });
@@ -92,9 +92,8 @@ libdl_bool libdl_tensor_retains_grad(const libdl_tensor* tensor) {
 
 // -- backward -------------------------------------------------------------------------------------
 
-static BackwardOptions options_of(const char* name, int argument,
-                                  const libdl_backward_options* given) {
-  const libdl_backward_options o = read_options(name, argument, given);
+static BackwardOptions options_of(const char* name, const libdl_backward_options* given) {
+  const libdl_backward_options o = read_options(name, given);
   return {o.retain_graph != 0, o.create_graph != 0, o.allow_unused != 0, o.materialize != 0,
           o.batched != 0};
 }
@@ -105,13 +104,13 @@ libdl_error* libdl_backward(const libdl_tensor* const* outputs, int64_t outputs_
                             const libdl_backward_options* options) {
   return door("backward", [&] {
     const char* const name = "backward";
-    const BackwardOptions how = options_of(name, 4, options);
+    const BackwardOptions how = options_of(name, options);
     if (how.batched)
-      fail_argument(LIBDL_ERROR_UNSUPPORTED, name, 4, "options", "asks for batches of gradients",
+      fail_argument(LIBDL_ERROR_UNSUPPORTED, name, "options", "asks for batches of gradients",
                     "batched = 0: libdl_grad computes batches");
-    backward(live_tensors(name, 1, "outputs", outputs, outputs_count),
-             live_tensors(name, 2, "gradients", gradients, gradients_count, kMostEntries, true),
-             live_tensors(name, 3, "inputs", inputs, inputs_count), how);
+    backward(live_tensors(name, "outputs", outputs, outputs_count),
+             live_tensors(name, "gradients", gradients, gradients_count, kMostEntries, true),
+             live_tensors(name, "inputs", inputs, inputs_count), how);
   });
 }
 
@@ -121,12 +120,12 @@ libdl_error* libdl_grad(const libdl_tensor* const* outputs, int64_t outputs_coun
                         const libdl_backward_options* options, libdl_tensor_list** out) {
   return door("grad", [&] {
     const char* const name = "grad";
-    if (!out) fail_argument(LIBDL_ERROR_NULL, name, 5, "out", "is NULL", "a place for the result");
+    if (!out) fail_argument(LIBDL_ERROR_NULL, name, "out", "is NULL", "a place for the result");
     *out = hand_out(
-        grad(live_tensors(name, 1, "outputs", outputs, outputs_count),
-             live_tensors(name, 2, "inputs", inputs, inputs_count),
-             live_tensors(name, 3, "gradients", gradients, gradients_count, kMostEntries, true),
-             options_of(name, 4, options)));
+        grad(live_tensors(name, "outputs", outputs, outputs_count),
+             live_tensors(name, "inputs", inputs, inputs_count),
+             live_tensors(name, "gradients", gradients, gradients_count, kMostEntries, true),
+             options_of(name, options)));
   });
 }
 
@@ -180,8 +179,8 @@ libdl_bool libdl_history_beyond(const libdl_tensor* const* outputs, int64_t outp
                                 const libdl_tensor* const* leaves, int64_t leaves_count) {
   try {
     const char* const name = "history_beyond";
-    return reaches_others(live_tensors(name, 1, "outputs", outputs, outputs_count),
-                          live_tensors(name, 3, "leaves", leaves, leaves_count));
+    return reaches_others(live_tensors(name, "outputs", outputs, outputs_count),
+                          live_tensors(name, "leaves", leaves, leaves_count));
   } catch (...) {
     return 1;
   }

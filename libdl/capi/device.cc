@@ -7,6 +7,7 @@
 #include <string>
 
 #include "capi/device_arguments.h"
+#include "device/transfer.h"
 
 using namespace libdl;
 using namespace libdl::capi;
@@ -26,8 +27,8 @@ const char* libdl_device_type_name(int32_t type) { return device_type_name(type)
 libdl_error* libdl_device_get_properties(const libdl_device* device, libdl_device_properties* out) {
   constexpr const char* function = "device_get_properties";
   return door(function, [&] {
-    output(function, 2, "out", out);
-    const DeviceProperties p = device_properties(in_device(function, 1, device));
+    output(function, "out", out);
+    const DeviceProperties p = device_properties(in_device(function, device));
     libdl_device_properties values = {};
     values.processors = p.processors;
     values.total_memory = p.total_memory;
@@ -36,7 +37,7 @@ libdl_error* libdl_device_get_properties(const libdl_device* device, libdl_devic
     values.capability_minor = p.capability_minor;
     static_assert(sizeof values.name == sizeof p.name);
     std::memcpy(values.name, p.name, sizeof p.name);
-    give_sized(function, 2, out, values, sizeof(libdl_device_properties));
+    give_sized(function, out, values, sizeof(libdl_device_properties));
   });
 }
 
@@ -48,7 +49,7 @@ libdl_error* libdl_set_sync_debug_mode(libdl_sync_debug_mode mode) {
   constexpr const char* function = "set_sync_debug_mode";
   return door(function, [&] {
     if (mode < LIBDL_SYNC_ALLOWED || mode > LIBDL_SYNC_FAILS)
-      fail_argument(LIBDL_ERROR_OPTION, function, 1, "mode", "is " + std::to_string(mode),
+      fail_argument(LIBDL_ERROR_OPTION, function, "mode", "is " + std::to_string(mode),
                     "a LIBDL_SYNC_ constant");
     sync_debug_mode.store(mode, std::memory_order_relaxed);
   });
@@ -56,5 +57,5 @@ libdl_error* libdl_set_sync_debug_mode(libdl_sync_debug_mode mode) {
 
 libdl_error* libdl_device_synchronize(const libdl_device* device) {
   constexpr const char* function = "device_synchronize";
-  return door(function, [&] { synchronize(in_device(function, 1, device)); });
+  return door(function, [&] { synchronize(in_device(function, device)); });
 }

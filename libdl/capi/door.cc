@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "capi/door.h"
+
 #include <exception>
 #include <new>
 #include <string>
 
-#include "capi/arguments.h"
+#include "capi/argument_number.h"
 #include "runtime/log.h"
 
 namespace libdl::capi {
@@ -51,7 +53,7 @@ const char* argument_name(const OpEntry& entry, int argument) {
 LIBDL_NORETURN void refuse(OpId op, int argument, libdl_error_code code, const std::string& found,
                            const std::string& wanted LIBDL_SOURCE_LOCATION) {
   const OpEntry& entry = entry_of(op);
-  fail_argument(code, told_name(entry), argument, argument_name(entry, argument), found,
+  fail_argument(code, told_name(entry), argument_name(entry, argument), found,
                 wanted LIBDL_SAME_SOURCE_LOCATION);
 }
 
@@ -109,6 +111,7 @@ libdl_error* caught(const char* op) noexcept {
     } catch (Error& error) {
       name_operator(error.object(), op);
       name_function(error.object(), op);
+      number_arguments(error.object());
       return error.release();
     } catch (const std::bad_alloc&) {
       return made(LIBDL_ERROR_OUT_OF_MEMORY, op, "out of memory");
@@ -122,32 +125,10 @@ libdl_error* caught(const char* op) noexcept {
   }
 }
 
-// Operators do not know a destination's argument number; the door does.
-static void number_destination(libdl_error& error, const OpEntry& entry) {
-  if (error.argument != 0 || error.argument_name.empty() || error.is_static) return;
-  int32_t number = 0;
-  for (int32_t i = 0; i < entry.result_count; ++i) {
-    const std::string prefix =
-        entry.result_count > 1 ? std::string(entry.results[i].name) + "_" : "";
-    if (error.argument_name == prefix + "dst") number = entry.argument_count + 1 + i;
-  }
-  const std::string named = " (" + error.argument_name + ")";
-  const size_t at = error.message.find("argument 0" + named);
-  if (number == 0 || at == std::string::npos) return;
-  std::string message = error.message;
-  message.replace(at, 10 + named.size(), "argument " + std::to_string(number) + named);
-  error.message = std::move(message);
-  error.argument = number;
-}
-
 libdl_error* caught(OpId op) noexcept {
   const OpEntry& entry = entry_of(op);
   libdl_error* const error = caught(told_name(entry));
-  try {
-    number_destination(*error, entry);
-  } catch (...) {
-    // No memory for the better text: the error says dst all the same.
-  }
+  if (error->op == told_name(entry)) number_arguments(*error, entry);
   return error;
 }
 
@@ -157,23 +138,18 @@ void count_interrupted_writes(libdl_error& error, std::span<libdl_tensor* const>
     if (is_live_tensor(dst) && dst->storage) written(*dst->storage, "an interrupted call");
 }
 
-namespace {
-
-// Why a handle is not a live tensor.
-LIBDL_NORETURN void refuse_handle(const char* op, int argument, const char* name,
-                                  const libdl_tensor* handle, const std::string& which = "") {
+void refuse_handle(const char* op, const char* name, const libdl_tensor* handle,
+                   const std::string& which) {
   const std::string verb = which.empty() ? "is " : "has at " + which + " ";
-  if (!handle) fail_argument(LIBDL_ERROR_NULL, op, argument, name, verb + "NULL", "a tensor");
+  if (!handle) fail_argument(LIBDL_ERROR_NULL, op, name, verb + "NULL", "a tensor");
   if (!has_tag(handle, Tag::kTensor))
-    fail_argument(LIBDL_ERROR_KIND, op, argument, name, verb + kind_of(handle), "a tensor");
+    fail_argument(LIBDL_ERROR_KIND, op, name, verb + kind_of(handle), "a tensor");
   if (handle->flags & kStandIn)
-    fail_argument(LIBDL_ERROR_EMPTIED, op, argument, name,
+    fail_argument(LIBDL_ERROR_EMPTIED, op, name,
                   verb + "a stand-in for the slices of a batch, which has no elements of its own",
                   "");
-  fail_argument(LIBDL_ERROR_EMPTIED, op, argument, name, verb + emptied_kind(handle), "");
+  fail_argument(LIBDL_ERROR_EMPTIED, op, name, verb + emptied_kind(handle), "");
 }
-
-}  // namespace
 
 void refuse_null(OpId op, int argument, const char* wanted) {
   refuse(op, argument, LIBDL_ERROR_NULL, "is NULL", wanted);
@@ -185,16 +161,16 @@ void refuse_output(OpId op, int argument) {
 
 void refuse_tensor(OpId op, int argument, const libdl_tensor* handle) {
   const OpEntry& entry = entry_of(op);
-  refuse_handle(told_name(entry), argument, argument_name(entry, argument), handle);
+  refuse_handle(told_name(entry), argument_name(entry, argument), handle);
 }
 
-void refuse_destination(OpId op, int argument, const char* name, const libdl_tensor* handle) {
-  refuse_handle(told_name(entry_of(op)), argument, name, handle);
+void refuse_destination(OpId op, const char* name, const libdl_tensor* handle) {
+  refuse_handle(told_name(entry_of(op)), name, handle);
 }
 
 void refuse_entry(OpId op, int argument, int64_t entry, const libdl_tensor* handle) {
   const OpEntry& e = entry_of(op);
-  refuse_handle(told_name(e), argument, argument_name(e, argument), handle, std::to_string(entry));
+  refuse_handle(told_name(e), argument_name(e, argument), handle, std::to_string(entry));
 }
 
 // Tensors that may be in host memory wherever the others are.
@@ -259,33 +235,17 @@ void refuse_dtype(OpId op, int argument, int32_t dtype) {
   refuse(op, argument, LIBDL_ERROR_DTYPE, "is " + std::to_string(dtype), "a LIBDL_DTYPE_ constant");
 }
 
-std::string_view in_text(const char* function, int argument, const char* name, const char* text,
-                         int64_t length) {
-  if (!text) fail_argument(LIBDL_ERROR_NULL, function, argument, name, "is NULL", "text");
+std::string_view in_text(const char* function, const char* name, const char* text, int64_t length) {
+  if (!text) fail_argument(LIBDL_ERROR_NULL, function, name, "is NULL", "text");
   if (length == -1) return text;
   if (!is_count(length))
-    fail_argument(LIBDL_ERROR_VALUE, function, argument, name,
-                  "has the length " + std::to_string(length),
+    fail_argument(LIBDL_ERROR_VALUE, function, name, "has the length " + std::to_string(length),
                   length < 0 ? "one that is not negative, or -1" : "0 to 2147483647, or -1");
   return {text, static_cast<size_t>(length)};
 }
 
-void check_tensor(const char* function, int argument, const char* name,
-                  const libdl_tensor* handle) {
-  if (!is_live_tensor(handle)) refuse_handle(function, argument, name, handle);
-}
-
-TensorSpan live_tensors(const char* function, int argument, const char* name,
-                        const libdl_tensor* const* items, int64_t count, int64_t most,
-                        bool entries_may_be_null) {
-  if (!is_count(count, most))
-    fail_argument(LIBDL_ERROR_VALUE, function, argument, name,
-                  "has the length " + std::to_string(count), "0 to " + std::to_string(most));
-  if (count) not_null(function, argument, name, items, "an array");
-  for (int64_t i = 0; i < count; ++i)
-    if (!is_live_tensor(items[i]) && (items[i] || !entries_may_be_null))
-      refuse_handle(function, argument, name, items[i], std::to_string(i));
-  return {reinterpret_cast<const Tensor*>(items), static_cast<size_t>(count)};
+void check_tensor(const char* function, const char* name, const libdl_tensor* handle) {
+  if (!is_live_tensor(handle)) refuse_handle(function, name, handle);
 }
 
 void tell_kind(const char* function, const char* name, const void* handle, Tag wanted) noexcept {
@@ -302,42 +262,10 @@ void tell_kind(const char* function, const char* name, const void* handle, Tag w
   }
 }
 
-void check_kind(const char* function, int argument, const char* name, const void* handle,
-                Tag wanted) {
-  if (!handle)
-    fail_argument(LIBDL_ERROR_NULL, function, argument, name, "is NULL", kind_name(wanted));
+void check_kind(const char* function, const char* name, const void* handle, Tag wanted) {
+  if (!handle) fail_argument(LIBDL_ERROR_NULL, function, name, "is NULL", kind_name(wanted));
   if (has_tag(handle, wanted)) return;
-  fail_argument(LIBDL_ERROR_KIND, function, argument, name, "is " + kind_of(handle),
-                kind_name(wanted));
-}
-
-void check_handles(const OpEntry& entry, const libdl_value* arguments) {
-  for (int i = 0; i < entry.argument_count; ++i) {
-    const libdl_value& value = arguments[i];
-    const OpArgument& argument = entry.arguments[i];
-    if (value.type == LIBDL_VALUE_TENSOR)
-      check_tensor(entry.name, i + 1, argument.name, value.held.tensor);
-    if (value.type == LIBDL_VALUE_GENERATOR && value.held.generator &&
-        !has_tag(value.held.generator, Tag::kGenerator))
-      fail_argument(LIBDL_ERROR_KIND, entry.name, i + 1, argument.name,
-                    "is " + kind_of(value.held.generator), "a generator");
-    if (value.type == LIBDL_VALUE_STRING)
-      in_text(entry.name, i + 1, argument.name, value.held.string.text, value.held.string.length);
-    const bool array = value.type == LIBDL_VALUE_TENSORS || value.type == LIBDL_VALUE_INTS;
-    if (!array) continue;
-    const bool of_tensors = value.type == LIBDL_VALUE_TENSORS;
-    const int64_t count = of_tensors ? value.held.tensors.count : value.held.integers.count;
-    const void* const items =
-        of_tensors ? static_cast<const void*>(value.held.tensors.items) : value.held.integers.items;
-    if (!is_count(count) || (count && !items))
-      fail_argument(is_count(count) ? LIBDL_ERROR_NULL : LIBDL_ERROR_VALUE, entry.name, i + 1,
-                    argument.name, "is no array of " + std::to_string(count), "");
-    for (int64_t k = 0; of_tensors && k < count; ++k) {
-      const libdl_tensor* const item = value.held.tensors.items[k];
-      if (!is_live_tensor(item) && (item || !argument.nullable))
-        refuse_handle(entry.name, i + 1, argument.name, item, std::to_string(k));
-    }
-  }
+  fail_argument(LIBDL_ERROR_KIND, function, name, "is " + kind_of(handle), kind_name(wanted));
 }
 
 }  // namespace libdl::capi

@@ -88,7 +88,7 @@ LIBDL_NORETURN [[gnu::cold]] void refuse_null(OpId op, int argument, const char*
 LIBDL_NORETURN [[gnu::cold]] void refuse_output(OpId op, int argument);
 // The error tells apart NULL, a handle of another kind and an emptied tensor.
 LIBDL_NORETURN [[gnu::cold]] void refuse_tensor(OpId op, int argument, const libdl_tensor* handle);
-LIBDL_NORETURN [[gnu::cold]] void refuse_destination(OpId op, int argument, const char* name,
+LIBDL_NORETURN [[gnu::cold]] void refuse_destination(OpId op, const char* name,
                                                      const libdl_tensor* handle);
 LIBDL_NORETURN [[gnu::cold]] void refuse_entry(OpId op, int argument, int64_t entry,
                                                const libdl_tensor* handle);
@@ -149,9 +149,9 @@ inline const Tensor* in_updated_tensor(OpId op, int argument, libdl_tensor* cons
   return &reinterpret_cast<const Tensor&>(handle);
 }
 
-inline Into in_destination(OpId op, int argument, libdl_tensor* const& handle, const char* name) {
+inline Into in_destination(OpId op, libdl_tensor* const& handle, const char* name) {
   if (!is_live_tensor(handle)) [[unlikely]]
-    refuse_destination(op, argument, name, handle);
+    refuse_destination(op, name, handle);
   return Into(borrow(handle), name);
 }
 
@@ -258,14 +258,16 @@ inline void require_output(OpId op, int argument, const void* output) {
 
 // -- arguments of functions that are not operators -----------------------------------------------
 
-std::string_view in_text(const char* function, int argument, const char* name, const char* text,
-                         int64_t length);
-void check_tensor(const char* function, int argument, const char* name, const libdl_tensor* handle);
+std::string_view in_text(const char* function, const char* name, const char* text, int64_t length);
+void check_tensor(const char* function, const char* name, const libdl_tensor* handle);
+// Why a handle, perhaps the entry `which` of a list, is not a live tensor.
+LIBDL_NORETURN [[gnu::cold]] void refuse_handle(const char* function, const char* name,
+                                                const libdl_tensor* handle,
+                                                const std::string& which = "");
 const char* kind_name(Tag tag);                        // "a stream"
 std::string kind_of(const void* handle);               // the same of a handle
 std::string emptied_kind(const libdl_tensor* handle);  // of a tensor whose memory is gone
-void check_kind(const char* function, int argument, const char* name, const void* handle,
-                Tag wanted);
+void check_kind(const char* function, const char* name, const void* handle, Tag wanted);
 
 // For functions that cannot return an error: false for NULL, and for a handle of another kind,
 // which is logged.
@@ -278,9 +280,6 @@ inline bool is_kind(const char* function, const char* name, const void* handle, 
   tell_kind(function, name, handle, wanted);
   return false;
 }
-// The handles of a generic call of a registered operator.
-void check_handles(const OpEntry& entry, const libdl_value* arguments);
-
 // -- results ----------------------------------------------------------------------------------
 
 // Under a scope results belong to it: those that were not kept are emptied when it ends.

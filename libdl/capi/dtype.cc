@@ -9,16 +9,15 @@ using namespace libdl::capi;
 
 namespace {
 
-Dtype checked(const char* function, int argument, const char* name, libdl_dtype dtype) {
+Dtype checked(const char* function, const char* name, libdl_dtype dtype) {
   if (!is_dtype(dtype))
-    fail_argument(LIBDL_ERROR_DTYPE, function, argument, name, "is " + std::to_string(dtype),
+    fail_argument(LIBDL_ERROR_DTYPE, function, name, "is " + std::to_string(dtype),
                   "a LIBDL_DTYPE_ constant other than NONE");
   return static_cast<Dtype>(dtype);
 }
 
 void checked_output(const char* function, const void* out) {
-  if (!out)
-    fail_argument(LIBDL_ERROR_NULL, function, 3, "out", "is NULL", "a place for the result");
+  if (!out) fail_argument(LIBDL_ERROR_NULL, function, "out", "is NULL", "a place for the result");
 }
 
 }  // namespace
@@ -35,7 +34,7 @@ libdl_error* libdl_dtype_promote(libdl_dtype a, libdl_dtype b, libdl_dtype* out)
   constexpr const char* name = "dtype_promote";
   return door(name, [&] {
     checked_output(name, out);
-    *out = static_cast<libdl_dtype>(promote(checked(name, 1, "a", a), checked(name, 2, "b", b)));
+    *out = static_cast<libdl_dtype>(promote(checked(name, "a", a), checked(name, "b", b)));
   });
 }
 
@@ -43,6 +42,6 @@ libdl_error* libdl_dtype_can_cast(libdl_dtype from, libdl_dtype to, libdl_bool* 
   constexpr const char* name = "dtype_can_cast";
   return door(name, [&] {
     checked_output(name, out);
-    *out = can_cast(checked(name, 1, "from", from), checked(name, 2, "to", to));
+    *out = can_cast(checked(name, "from", from), checked(name, "to", to));
   });
 }

@@ -22,26 +22,26 @@ namespace {
 
 bool for_writing(const char* function, libdl_access access) {
   if (access != LIBDL_ACCESS_READ && access != LIBDL_ACCESS_WRITE)
-    fail_argument(LIBDL_ERROR_VALUE, function, 2, "access", "is " + std::to_string(access),
+    fail_argument(LIBDL_ERROR_VALUE, function, "access", "is " + std::to_string(access),
                   "LIBDL_ACCESS_READ or LIBDL_ACCESS_WRITE");
   return access == LIBDL_ACCESS_WRITE;
 }
 
 CopyPolicy copy_policy(const char* function, const char* name, libdl_copy_policy copy) {
   if (copy < LIBDL_COPY_IF_NEEDED || copy > LIBDL_COPY_NEVER)
-    fail_argument(LIBDL_ERROR_VALUE, function, 2, name, "says copy " + std::to_string(copy),
+    fail_argument(LIBDL_ERROR_VALUE, function, name, "says copy " + std::to_string(copy),
                   "a LIBDL_COPY_ constant");
   return static_cast<CopyPolicy>(copy);
 }
 
 void refuse_history(const char* function, const Tensor& x, const char* wanted) {
   if (current_history(x))
-    fail_argument(LIBDL_ERROR_AUTOGRAD, function, 1, "tensor", "requires grad", wanted);
+    fail_argument(LIBDL_ERROR_AUTOGRAD, function, "tensor", "requires grad", wanted);
 }
 
 ExportOptions export_options(const char* function, const Tensor& x,
                              const libdl_dlpack_options* given) {
-  const libdl_dlpack_options options = read_options(function, 2, given);
+  const libdl_dlpack_options options = read_options(function, given);
   if (!options.detach) refuse_history(function, x, "a detached tensor, or the option detach");
   ExportOptions to;
   to.copy = copy_policy(function, "options", options.copy);
@@ -62,7 +62,7 @@ void refuse_handle(const char* function, const void* managed) {
   const uint64_t count = word >> 32;
   if (tag < static_cast<uint32_t>(Tag::kTensor) || tag > static_cast<uint32_t>(Tag::kText)) return;
   if (count < 1 || count > 0xffff) return;
-  fail_argument(LIBDL_ERROR_KIND, function, 1, "managed", "is " + kind_of(managed),
+  fail_argument(LIBDL_ERROR_KIND, function, "managed", "is " + kind_of(managed),
                 "a struct of DLPack's");
 }
 
@@ -70,10 +70,10 @@ void refuse_handle(const char* function, const void* managed) {
 template <class M>
 libdl_error* import(const char* function, M* managed, libdl_copy_policy copy, libdl_tensor** out) {
   return door(function, [&] {
-    not_null(function, 1, "managed", managed, "a struct");
+    not_null(function, "managed", managed, "a struct");
     refuse_handle(function, managed);
     try {
-      output(function, 3, "out", out);
+      output(function, "out", out);
       copy_policy(function, "copy", copy);
     } catch (...) {
       if (managed->deleter) contained([&] { managed->deleter(managed); });
@@ -91,10 +91,10 @@ libdl_error* libdl_tensor_map(const libdl_tensor* tensor, libdl_access access, v
                               libdl_mapping** out) {
   constexpr const char* name = "tensor_map";
   return door(name, [&] {
-    const Tensor& x = live_tensor(name, 1, "tensor", tensor);
+    const Tensor& x = live_tensor(name, "tensor", tensor);
     const bool writes = for_writing(name, access);
-    output(name, 3, "data", data);
-    output(name, 4, "out", out);
+    output(name, "data", data);
+    output(name, "out", out);
     libdl_mapping* const mapping = new libdl_mapping(x, writes);
     *data = mapping->data();
     *out = mapping;
@@ -108,8 +108,8 @@ void libdl_tensor_unmap(libdl_mapping* mapping) {
 libdl_error* libdl_tensor_data(const libdl_tensor* tensor, libdl_access access, void** out) {
   constexpr const char* name = "tensor_data";
   return door(name, [&] {
-    const Tensor& x = live_tensor(name, 1, "tensor", tensor);
-    output(name, 3, "out", out);
+    const Tensor& x = live_tensor(name, "tensor", tensor);
+    output(name, "out", out);
     check_has_values(name, x.device());
     if (for_writing(name, access)) {
       check_host_may_write(x, name);
@@ -129,14 +129,14 @@ libdl_error* libdl_tensor_from_memory(void* data, int64_t bytes, const int64_t* 
     std::optional<Dims> steps;
     try {
       if (ndim < 0 || strides_count < 0)
-        fail_argument(LIBDL_ERROR_VALUE, name, ndim < 0 ? 2 : 3, ndim < 0 ? "shape" : "strides",
+        fail_argument(LIBDL_ERROR_VALUE, name, ndim < 0 ? "shape" : "strides",
                       "has the length " + std::to_string(ndim < 0 ? ndim : strides_count),
                       "one that is not negative");
-      if (ndim > 0) not_null(name, 2, "shape", shape, "sizes");
+      if (ndim > 0) not_null(name, "shape", shape, "sizes");
       if (!is_dtype(dtype))
-        fail_argument(LIBDL_ERROR_DTYPE, name, 5, "dtype", "is " + std::to_string(dtype),
+        fail_argument(LIBDL_ERROR_DTYPE, name, "dtype", "is " + std::to_string(dtype),
                       "a LIBDL_DTYPE_ constant other than NONE");
-      output(name, 8, "out", out);
+      output(name, "out", out);
       if (strides) steps = Dims(strides, static_cast<size_t>(strides_count));
     } catch (...) {
       run_destroy(destroy, ctx);
@@ -149,14 +149,14 @@ libdl_error* libdl_tensor_from_memory(void* data, int64_t bytes, const int64_t* 
 
 libdl_error* libdl_tensor_copy_out(const libdl_tensor* tensor, void* data, int64_t bytes) {
   constexpr const char* name = "tensor_copy_out";
-  return door(name, [&] { copy_out(live_tensor(name, 1, "tensor", tensor), data, bytes); });
+  return door(name, [&] { copy_out(live_tensor(name, "tensor", tensor), data, bytes); });
 }
 
 libdl_error* libdl_tensor_copy_in(libdl_tensor* tensor, const void* data, int64_t bytes) {
   constexpr const char* name = "tensor_copy_in";
   return door(name, [&] {
     const libdl_tensor* const handle = tensor;
-    const Tensor& x = live_tensor(name, 1, "tensor", handle);
+    const Tensor& x = live_tensor(name, "tensor", handle);
     if (state().mode & kModeGrad) refuse_history(name, x, "recording to be off, or a detached one");
     copy_in(x, data, bytes);
   });
@@ -168,8 +168,8 @@ libdl_error* libdl_tensor_to_dlpack(const libdl_tensor* tensor, const libdl_dlpa
                                     struct DLManagedTensorVersioned** out) {
   constexpr const char* name = "tensor_to_dlpack";
   return door(name, [&] {
-    const Tensor& x = live_tensor(name, 1, "tensor", tensor);
-    output(name, 3, "out", out);
+    const Tensor& x = live_tensor(name, "tensor", tensor);
+    output(name, "out", out);
     *out =
         reinterpret_cast<DLManagedTensorVersioned*>(to_dlpack(x, export_options(name, x, options)));
   });
@@ -180,8 +180,8 @@ libdl_error* libdl_tensor_to_dlpack_unversioned(const libdl_tensor* tensor,
                                                 struct DLManagedTensor** out) {
   constexpr const char* name = "tensor_to_dlpack_unversioned";
   return door(name, [&] {
-    const Tensor& x = live_tensor(name, 1, "tensor", tensor);
-    output(name, 3, "out", out);
+    const Tensor& x = live_tensor(name, "tensor", tensor);
+    output(name, "out", out);
     *out = reinterpret_cast<DLManagedTensor*>(
         to_dlpack_unversioned(x, export_options(name, x, options)));
   });
@@ -203,9 +203,9 @@ libdl_error* libdl_tensor_borrow_dlpack(const libdl_tensor* tensor, libdl_access
                                         void* dl_tensor) {
   constexpr const char* name = "tensor_borrow_dlpack";
   return door(name, [&] {
-    const Tensor& x = live_tensor(name, 1, "tensor", tensor);
+    const Tensor& x = live_tensor(name, "tensor", tensor);
     const bool writes = for_writing(name, access);
-    output(name, 3, "dl_tensor", dl_tensor);
+    output(name, "dl_tensor", dl_tensor);
     refuse_history(name, x, "a detached tensor");
     *static_cast<dlpack::Tensor*>(dl_tensor) = borrow_dlpack(x, writes);
   });
@@ -214,8 +214,8 @@ libdl_error* libdl_tensor_borrow_dlpack(const libdl_tensor* tensor, libdl_access
 libdl_error* libdl_dlpack_allocate(const void* prototype, struct DLManagedTensorVersioned** out) {
   constexpr const char* name = "dlpack_allocate";
   return door(name, [&] {
-    not_null(name, 1, "prototype", prototype, "a DLTensor");
-    output(name, 2, "out", out);
+    not_null(name, "prototype", prototype, "a DLTensor");
+    output(name, "out", out);
     *out = reinterpret_cast<DLManagedTensorVersioned*>(
         allocate_dlpack(*static_cast<const dlpack::Tensor*>(prototype)));
   });
@@ -224,7 +224,7 @@ libdl_error* libdl_dlpack_allocate(const void* prototype, struct DLManagedTensor
 libdl_error* libdl_dlpack_current_stream(int32_t device_type, int32_t device_index, void** out) {
   constexpr const char* name = "dlpack_current_stream";
   return door(name, [&] {
-    output(name, 3, "out", out);
+    output(name, "out", out);
     const Device device{device_type, device_index};
     check_device(name, device);
     *out = device.is_cpu() ? nullptr : native_stream(device);

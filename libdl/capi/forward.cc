@@ -41,45 +41,43 @@ uint64_t libdl_forward_level(int32_t level) {
 }
 
 // NULL: the innermost.
-static DualLevel& chosen_level(const char* name, const uint64_t* level, int argument) {
-  return level ? level_of(*level, name, argument) : innermost_level(name);
+static DualLevel& chosen_level(const char* name, const uint64_t* level) {
+  return level ? level_of(*level, name) : innermost_level(name);
 }
 
 static void check_like(const char* name, const Tensor& x, const Tensor& t) {
   if (!same(x.shape(), t.shape()))
-    fail_argument(LIBDL_ERROR_SHAPE, name, 2, "tangent", "has shape " + to_string(t.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, name, "tangent", "has shape " + to_string(t.shape()),
                   to_string(x.shape()));
   if (x.dtype() != t.dtype())
-    fail_argument(LIBDL_ERROR_DTYPE, name, 2, "tangent", std::string("is ") + name_of(t.dtype()),
+    fail_argument(LIBDL_ERROR_DTYPE, name, "tangent", std::string("is ") + name_of(t.dtype()),
                   name_of(x.dtype()));
   if (t.device() != x.device())
-    fail_argument(LIBDL_ERROR_DEVICE, name, 2, "tangent", "is on " + device_name(t.device()),
+    fail_argument(LIBDL_ERROR_DEVICE, name, "tangent", "is on " + device_name(t.device()),
                   device_name(x.device()));
 }
 
 static Tensor dual_of(const char* name, const libdl_tensor* primal, const libdl_tensor* tangent,
                       const uint64_t* level, libdl_tensor** out) {
-  check_tensor(name, 1, "primal", primal);
-  check_tensor(name, 2, "tangent", tangent);
-  if (!out)
-    fail_argument(LIBDL_ERROR_NULL, name, level ? 4 : 3, "out", "is NULL",
-                  "a place for the result");
+  check_tensor(name, "primal", primal);
+  check_tensor(name, "tangent", tangent);
+  if (!out) fail_argument(LIBDL_ERROR_NULL, name, "out", "is NULL", "a place for the result");
   const Tensor &x = borrow(primal), &t = borrow(tangent);
-  DualLevel& where = chosen_level(name, level, 3);
+  DualLevel& where = chosen_level(name, level);
   check_like(name, x, t);
   return make_dual(x, t, where, name);
 }
 
 static void unpack(const char* name, const libdl_tensor* dual, const uint64_t* level,
                    libdl_tensor** primal, libdl_tensor** tangent) {
-  check_tensor(name, 1, "dual", dual);
+  check_tensor(name, "dual", dual);
   if (!primal || !tangent)
-    fail_argument(LIBDL_ERROR_NULL, name, (primal ? 3 : 2) + (level ? 1 : 0),
-                  primal ? "tangent" : "primal", "is NULL", "a place for the result");
+    fail_argument(LIBDL_ERROR_NULL, name, primal ? "tangent" : "primal", "is NULL",
+                  "a place for the result");
   const Tensor& x = borrow(dual);
   Unpacked found;
   if (level || state().dual_level)
-    found = unpack_dual(x, chosen_level(name, level, 2), name);
+    found = unpack_dual(x, chosen_level(name, level), name);
   else
     found.primal = view(x, x.shape());
   adopted_together(2);
@@ -103,10 +101,10 @@ libdl_error* libdl_forward_set_tangent(libdl_tensor* tensor, const libdl_tensor*
                                        uint64_t level) {
   const char* const name = "forward_set_tangent";
   return door(name, [&] {
-    check_tensor(name, 1, "tensor", tensor);
-    if (tangent) check_tensor(name, 2, "tangent", tangent);
+    check_tensor(name, "tensor", tensor);
+    if (tangent) check_tensor(name, "tangent", tangent);
     const Tensor &x = borrow(tensor), t = Tensor::share(const_cast<libdl_tensor*>(tangent));
-    DualLevel& where = level_of(level, name, 3);
+    DualLevel& where = level_of(level, name);
     if (tangent) check_like(name, x, t);
     set_tangent(x, t, where);
   });

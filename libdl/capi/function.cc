@@ -126,7 +126,7 @@ struct Recording {
 void Recording::run(std::unique_ptr<Custom> custom) const {
   for (size_t k = 0; k < outputs.size(); ++k) {
     if (written(k) && carries(k))
-      rename_error("function_record", {{"dst", 3, "outputs"}},
+      rename_error("function_record", {{"dst", "outputs"}},
                    [&] { check_recordable_write(outputs[k], name); });
     custom->outputs.push_back(meta_for(outputs[k]));
   }
@@ -216,13 +216,13 @@ libdl_error* libdl_function_record(const libdl_function* function,
   Callback owner = given_callback(function);
   return door("function_record", [&] {
     const char* const name = "function_record";
-    const libdl_function f = read_options(name, 1, function, "function");
+    const libdl_function f = read_options(name, function, "function");
     if (!function || !f.backward)
-      fail_argument(LIBDL_ERROR_NULL, name, 1, "function", "lacks backward", "a callback");
+      fail_argument(LIBDL_ERROR_NULL, name, "function", "lacks backward", "a callback");
     const Recording recording{f.name ? f.name : "custom",
-                              live_tensors(name, 2, "inputs", inputs, inputs_count),
-                              live_tensors(name, 3, "outputs", outputs, outputs_count),
-                              live_tensors(name, 5, "saved", saved, saved_count), differentiable};
+                              live_tensors(name, "inputs", inputs, inputs_count),
+                              live_tensors(name, "outputs", outputs, outputs_count),
+                              live_tensors(name, "saved", saved, saved_count), differentiable};
     const bool wanted = recording.wanted();
     if (wanted) {
       std::unique_ptr<Custom> custom(new Custom{recording.name,
@@ -246,10 +246,10 @@ static std::string saved_range(int64_t count) {
 
 static int checked_save(const char* name, libdl_backward_context* context, int64_t index,
                         libdl_tensor** out) {
-  check_kind(name, 1, "context", context, Tag::kContext);
-  if (!out) fail_argument(LIBDL_ERROR_NULL, name, 3, "out", "is NULL", "a place for the result");
+  check_kind(name, "context", context, Tag::kContext);
+  if (!out) fail_argument(LIBDL_ERROR_NULL, name, "out", "is NULL", "a place for the result");
   if (index < 0 || index >= context->saves)
-    fail_argument(LIBDL_ERROR_INDEX, name, 2, "index", "is " + std::to_string(index),
+    fail_argument(LIBDL_ERROR_INDEX, name, "index", "is " + std::to_string(index),
                   saved_range(context->saves));
   return static_cast<int>(index);
 }
@@ -279,11 +279,11 @@ libdl_error* libdl_backward_context_zeros(libdl_backward_context* context, int64
                                           libdl_tensor** out) {
   return door("backward_context_zeros", [&] {
     const char* const name = "backward_context_zeros";
-    check_kind(name, 1, "context", context, Tag::kContext);
-    if (!out) fail_argument(LIBDL_ERROR_NULL, name, 3, "out", "is NULL", "a place for the result");
+    check_kind(name, "context", context, Tag::kContext);
+    if (!out) fail_argument(LIBDL_ERROR_NULL, name, "out", "is NULL", "a place for the result");
     const auto& outputs = context->backward->attr<CustomAttr>().custom->outputs;
     if (index < 0 || index >= static_cast<int64_t>(outputs.size()))
-      fail_argument(LIBDL_ERROR_INDEX, name, 2, "index", "is " + std::to_string(index),
+      fail_argument(LIBDL_ERROR_INDEX, name, "index", "is " + std::to_string(index),
                     "0 to " + std::to_string(outputs.size() - 1));
     const OutputMeta& m = outputs[static_cast<size_t>(index)];
     *out = hand_out(zeros(m.shape, m.dtype, m.device));
@@ -304,10 +304,10 @@ libdl_error* libdl_node_saved(const libdl_node* node, int32_t index, libdl_tenso
   return door("node_saved", [&] {
     const char* const name = "node_saved";
     Node* const n = node_of(node);
-    check_kind(name, 1, "node", n, Tag::kNode);
-    if (!out) fail_argument(LIBDL_ERROR_NULL, name, 3, "out", "is NULL", "a place for the result");
+    check_kind(name, "node", n, Tag::kNode);
+    if (!out) fail_argument(LIBDL_ERROR_NULL, name, "out", "is NULL", "a place for the result");
     if (index < 0 || index >= n->saves)
-      fail_argument(LIBDL_ERROR_INDEX, name, 2, "index", "is " + std::to_string(index),
+      fail_argument(LIBDL_ERROR_INDEX, name, "index", "is " + std::to_string(index),
                     saved_range(n->saves));
     const SavedReader reader(*n, false);
     *out = hand_out(saved_with_history(Backward(*n, {}, {}, {}, reader, false), index));

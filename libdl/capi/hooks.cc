@@ -15,6 +15,7 @@
 #include "capi/scope.h"
 #include "ops/core/fit.h"
 #include "tape/meta.h"
+#include "tape/saved.h"
 
 using namespace libdl;
 using namespace libdl::capi;
@@ -72,7 +73,7 @@ struct CallbackHook final : GradHook {
       if (!other) other = found, place = static_cast<int>(i) + 1;
     }
     check_returned("hook", error);
-    if (other) check_tensor("hook", place, "gradients", other);
+    if (other) check_tensor("hook", "gradients", other);
   }
 };
 
@@ -110,8 +111,8 @@ static libdl_hook* attach(const Ref<Node>& node, int32_t slot, libdl_hook_kind k
 }
 
 static void require(const char* name, libdl_gradient_hook fn, libdl_hook** out) {
-  if (!fn) fail_argument(LIBDL_ERROR_NULL, name, 3, "fn", "is NULL", "a callback");
-  if (!out) fail_argument(LIBDL_ERROR_NULL, name, 6, "out", "is NULL", "a place for the result");
+  if (!fn) fail_argument(LIBDL_ERROR_NULL, name, "fn", "is NULL", "a callback");
+  if (!out) fail_argument(LIBDL_ERROR_NULL, name, "out", "is NULL", "a place for the result");
 }
 
 libdl_error* libdl_tensor_add_hook(const libdl_tensor* tensor, libdl_hook_kind kind,
@@ -120,18 +121,18 @@ libdl_error* libdl_tensor_add_hook(const libdl_tensor* tensor, libdl_hook_kind k
   Callback owner(ctx, destroy_ctx);
   return door("tensor_add_hook", [&] {
     const char* const name = "tensor_add_hook";
-    check_tensor(name, 1, "tensor", tensor);
+    check_tensor(name, "tensor", tensor);
     require(name, fn, out);
     if (kind != LIBDL_HOOK_TENSOR && kind != LIBDL_HOOK_ACCUMULATED)
-      fail_argument(LIBDL_ERROR_VALUE, name, 2, "kind", "is " + std::to_string(kind),
+      fail_argument(LIBDL_ERROR_VALUE, name, "kind", "is " + std::to_string(kind),
                     "LIBDL_HOOK_TENSOR or LIBDL_HOOK_ACCUMULATED");
     const Edge edge = maker_of(borrow(tensor));
     Ref<Node> node = Ref<Node>::take(edge.node);
     if (!node)
-      fail_argument(LIBDL_ERROR_AUTOGRAD, name, 1, "tensor", "does not require grad",
+      fail_argument(LIBDL_ERROR_AUTOGRAD, name, "tensor", "does not require grad",
                     "a tensor that does");
     if (kind == LIBDL_HOOK_ACCUMULATED && !node->accumulator)
-      fail_argument(LIBDL_ERROR_AUTOGRAD, name, 1, "tensor", "is not a leaf",
+      fail_argument(LIBDL_ERROR_AUTOGRAD, name, "tensor", "is not a leaf",
                     "a leaf that requires grad");
     *out = attach(node, edge.slot, kind, fn, std::move(owner));
   });
@@ -143,10 +144,10 @@ libdl_error* libdl_node_add_hook(libdl_node* node, libdl_hook_kind kind, libdl_g
   return door("node_add_hook", [&] {
     const char* const name = "node_add_hook";
     auto* const n = reinterpret_cast<Node*>(node);
-    check_kind(name, 1, "node", n, Tag::kNode);
+    check_kind(name, "node", n, Tag::kNode);
     require(name, fn, out);
     if (kind != LIBDL_HOOK_NODE_PRE && kind != LIBDL_HOOK_NODE_POST)
-      fail_argument(LIBDL_ERROR_VALUE, name, 2, "kind", "is " + std::to_string(kind),
+      fail_argument(LIBDL_ERROR_VALUE, name, "kind", "is " + std::to_string(kind),
                     "LIBDL_HOOK_NODE_PRE or LIBDL_HOOK_NODE_POST");
     *out = attach(Ref<Node>::share(n), 0, kind, fn, std::move(owner));
   });
@@ -255,9 +256,9 @@ libdl_error* libdl_saved_hooks_push(const libdl_saved_hooks* hooks) {
   Callback owner = given_callback(hooks);
   return door("saved_hooks_push", [&] {
     const char* const name = "saved_hooks_push";
-    const libdl_saved_hooks given = read_options(name, 1, hooks, "hooks");
+    const libdl_saved_hooks given = read_options(name, hooks, "hooks");
     if (!hooks || !given.pack || !given.unpack)
-      fail_argument(LIBDL_ERROR_NULL, name, 1, "hooks", "lacks pack or unpack", "both callbacks");
+      fail_argument(LIBDL_ERROR_NULL, name, "hooks", "lacks pack or unpack", "both callbacks");
     attach_to(state());
     push_saved_hooks(Ref<SavedHooks>::take(new CallbackSavedHooks(given, std::move(owner))));
   });

@@ -187,7 +187,7 @@ libdl_error* libdl_interceptor_push(libdl_interceptor interceptor, void* ctx,
   Callback owner(ctx, destroy);
   return door(function, [&] {
     if (!interceptor)
-      fail_argument(LIBDL_ERROR_NULL, function, 1, "interceptor", "is NULL", "a function");
+      fail_argument(LIBDL_ERROR_NULL, function, "interceptor", "is NULL", "a function");
     auto* const plain = new Plain{interceptor, std::move(owner)};
     Callback both(plain, [](void* made) { delete static_cast<Plain*>(made); });
     libdl_interceptor_options options{};
@@ -201,13 +201,13 @@ libdl_error* libdl_interceptor_push_options(const libdl_interceptor_options* opt
   constexpr const char* function = "interceptor_push_options";
   Callback owner = given_callback(options);
   return door(function, [&] {
-    const libdl_interceptor_options given = read_options(function, 1, options, "options");
+    const libdl_interceptor_options given = read_options(function, options, "options");
     if (!options || (!given.before && !given.after))
-      fail_argument(LIBDL_ERROR_NULL, function, 1, "options", "have neither before nor after",
+      fail_argument(LIBDL_ERROR_NULL, function, "options", "have neither before nor after",
                     "a callback");
     if (given.wanted & ~static_cast<uint32_t>(LIBDL_INTERCEPT_PARTS))
-      fail_argument(LIBDL_ERROR_VALUE, function, 1, "options",
-                    "want " + std::to_string(given.wanted), "LIBDL_INTERCEPT_ bits");
+      fail_argument(LIBDL_ERROR_VALUE, function, "options", "want " + std::to_string(given.wanted),
+                    "LIBDL_INTERCEPT_ bits");
     push(given, std::move(owner));
   });
 }

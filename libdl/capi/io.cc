@@ -32,58 +32,57 @@ const TextEntry* metadata_at(const libdl_file* file, int64_t index) {
 }
 
 std::string path_of(const char* function, const char* path, int64_t length) {
-  const std::string_view given = in_text(function, 1, "path", path, length);
+  const std::string_view given = in_text(function, "path", path, length);
   if (given.empty() || given.find('\0') != given.npos)
-    fail_argument(LIBDL_ERROR_VALUE, function, 1, "path",
+    fail_argument(LIBDL_ERROR_VALUE, function, "path",
                   given.empty() ? "is empty" : "contains a NUL", "a path");
   return std::string(given);
 }
 
 File checked(const char* function, const libdl_file* file) {
-  check_kind(function, 1, "file", file, Tag::kFile);
+  check_kind(function, "file", file, Tag::kFile);
   return File::share(const_cast<libdl_file*>(file));
 }
 
-void check_count(const char* function, int argument, const char* name, int64_t count,
+void check_count(const char* function, const char* name, int64_t count,
                  int64_t most = kMostEntries) {
   if (!is_count(count, most))
-    fail_argument(LIBDL_ERROR_VALUE, function, argument, name,
-                  "has the length " + std::to_string(count),
+    fail_argument(LIBDL_ERROR_VALUE, function, name, "has the length " + std::to_string(count),
                   most == kMostEntries ? "0 to 2147483647" : "one that is not negative");
 }
 
-void entry_not_null(const char* function, int argument, const char* name, const char* const* list,
-                    int64_t i, const char* wanted) {
+void entry_not_null(const char* function, const char* name, const char* const* list, int64_t i,
+                    const char* wanted) {
   if (!list[i])
-    fail_argument(LIBDL_ERROR_NULL, function, argument, name,
-                  "has at " + std::to_string(i) + " NULL", wanted);
+    fail_argument(LIBDL_ERROR_NULL, function, name, "has at " + std::to_string(i) + " NULL",
+                  wanted);
 }
 
 // What is saved; arguments are counted from that of the names.
-std::vector<NamedTensor> named_tensors(const char* function, int argument, const char* const* names,
+std::vector<NamedTensor> named_tensors(const char* function, const char* const* names,
                                        const libdl_tensor* const* tensors, int64_t count) {
-  check_count(function, argument + 1, "tensors", count);
-  if (count) not_null(function, argument, "names", names, "an array of names");
-  if (count) not_null(function, argument + 1, "tensors", tensors, "an array of tensors");
-  const TensorSpan listed = live_tensors(function, argument + 1, "tensors", tensors, count);
+  check_count(function, "tensors", count);
+  if (count) not_null(function, "names", names, "an array of names");
+  if (count) not_null(function, "tensors", tensors, "an array of tensors");
+  const TensorSpan listed = live_tensors(function, "tensors", tensors, count);
   std::vector<NamedTensor> named;
   named.reserve(static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i) {
-    entry_not_null(function, argument, "names", names, i, "a name for each tensor");
+    entry_not_null(function, "names", names, i, "a name for each tensor");
     named.push_back({names[i], &listed[static_cast<size_t>(i)]});
   }
   return named;
 }
 
-std::vector<NamedText> named_texts(const char* function, int argument, const char* const* keys,
+std::vector<NamedText> named_texts(const char* function, const char* const* keys,
                                    const char* const* texts, int64_t count) {
-  check_count(function, argument + 1, "metadata_texts", count);
-  if (count) not_null(function, argument, "metadata_keys", keys, "an array of keys");
-  if (count) not_null(function, argument + 1, "metadata_texts", texts, "an array of texts");
+  check_count(function, "metadata_texts", count);
+  if (count) not_null(function, "metadata_keys", keys, "an array of keys");
+  if (count) not_null(function, "metadata_texts", texts, "an array of texts");
   std::vector<NamedText> named;
   for (int64_t i = 0; i < count; ++i) {
-    entry_not_null(function, argument, "metadata_keys", keys, i, "a key for each text");
-    entry_not_null(function, argument + 1, "metadata_texts", texts, i, "a text for each key");
+    entry_not_null(function, "metadata_keys", keys, i, "a key for each text");
+    entry_not_null(function, "metadata_texts", texts, i, "a text for each key");
     named.push_back({keys[i], texts[i]});
   }
   return named;
@@ -98,8 +97,8 @@ libdl_error* libdl_file_open(const char* path, int64_t path_length,
   constexpr const char* name = "file_open";
   return door(name, [&] {
     const std::string at = path_of(name, path, path_length);
-    const bool share = read_options(name, 2, options).share;
-    output(name, 3, "out", out);
+    const bool share = read_options(name, options).share;
+    output(name, "out", out);
     *out = open_file(at, share).release();
   });
 }
@@ -108,8 +107,8 @@ libdl_error* libdl_file_open_descriptor(int32_t descriptor, const libdl_file_opt
                                         libdl_file** out) {
   constexpr const char* name = "file_open_descriptor";
   return door(name, [&] {
-    const bool share = read_options(name, 2, options).share;
-    output(name, 3, "out", out);
+    const bool share = read_options(name, options).share;
+    output(name, "out", out);
     *out = open_file(descriptor, share).release();
   });
 }
@@ -121,10 +120,10 @@ libdl_error* libdl_file_open_memory(const void* data, int64_t bytes,
   return door(name, [&] {
     bool share;
     try {
-      check_count(name, 1, "data", bytes, INT64_MAX);
-      if (bytes) not_null(name, 1, "data", data, "the file's bytes");
-      share = read_options(name, 2, options).share;
-      output(name, 4, "out", out);
+      check_count(name, "data", bytes, INT64_MAX);
+      if (bytes) not_null(name, "data", data, "the file's bytes");
+      share = read_options(name, options).share;
+      output(name, "out", out);
     } catch (...) {
       run_destroy(destroy, ctx);
       throw;
@@ -182,9 +181,9 @@ libdl_error* libdl_file_tensor(const libdl_file* file, int64_t index, libdl_tens
   constexpr const char* name = "file_tensor";
   return door(name, [&] {
     const File from = checked(name, file);
-    output(name, 3, "out", out);
+    output(name, "out", out);
     if (!has(file, index))
-      fail_argument(LIBDL_ERROR_INDEX, name, 2, "index", "is " + std::to_string(index),
+      fail_argument(LIBDL_ERROR_INDEX, name, "index", "is " + std::to_string(index),
                     "0 to " + std::to_string(libdl_file_count(file) - 1));
     *out = to_c(read_tensor(from, static_cast<size_t>(index)));
   });
@@ -195,11 +194,11 @@ libdl_error* libdl_file_tensor_by_name(const libdl_file* file, const char* name,
   constexpr const char* function = "file_tensor_by_name";
   return door(function, [&] {
     const File from = checked(function, file);
-    const std::string_view wanted = in_text(function, 2, "name", name, name_length);
-    output(function, 3, "out", out);
+    const std::string_view wanted = in_text(function, "name", name, name_length);
+    output(function, "out", out);
     const std::optional<size_t> index = from->header.find(wanted);
     if (!index)
-      fail_argument(LIBDL_ERROR_VALUE, function, 2, "name", "is \"" + std::string(wanted) + "\"",
+      fail_argument(LIBDL_ERROR_VALUE, function, "name", "is \"" + std::string(wanted) + "\"",
                     "the name of one of the file's tensors");
     *out = to_c(read_tensor(from, *index));
   });
@@ -228,8 +227,8 @@ libdl_error* libdl_file_save(const char* path, int64_t path_length, const char* 
   constexpr const char* name = "file_save";
   return door(name, [&] {
     const std::string at = path_of(name, path, path_length);
-    save_file(at, named_tensors(name, 2, names, tensors, count),
-              named_texts(name, 4, metadata_keys, metadata_texts, metadata_count));
+    save_file(at, named_tensors(name, names, tensors, count),
+              named_texts(name, metadata_keys, metadata_texts, metadata_count));
   });
 }
 
@@ -239,9 +238,9 @@ libdl_error* libdl_file_save_memory(const char* const* names, const libdl_tensor
                                     libdl_text** out) {
   constexpr const char* name = "file_save_memory";
   return door(name, [&] {
-    const auto named = named_tensors(name, 1, names, tensors, count);
-    const auto texts = named_texts(name, 3, metadata_keys, metadata_texts, metadata_count);
-    output(name, 5, "out", out);
+    const auto named = named_tensors(name, names, tensors, count);
+    const auto texts = named_texts(name, metadata_keys, metadata_texts, metadata_count);
+    output(name, "out", out);
     *out = new libdl_text(save_text(named, texts));
   });
 }

@@ -21,8 +21,8 @@ using namespace libdl::capi;
 libdl_error* libdl_memory_get_statistics(const libdl_device* device, libdl_memory_statistics* out) {
   constexpr const char* function = "memory_get_statistics";
   return door(function, [&] {
-    output(function, 2, "out", out);
-    const Device where = in_device(function, 1, device);
+    output(function, "out", out);
+    const Device where = in_device(function, device);
     const MemoryStatistics s = allocator_for(where).statistics();
     libdl_memory_statistics values = {};
     values.allocated = s.allocated;
@@ -39,20 +39,20 @@ libdl_error* libdl_memory_get_statistics(const libdl_device* device, libdl_memor
     values.out_of_memory = s.out_of_memory;
     values.limit = s.limit;
     values.packed = where.is_cpu() ? packed_bytes() : 0;
-    give_sized(function, 2, out, values, offsetof(libdl_memory_statistics, packed));
+    give_sized(function, out, values, offsetof(libdl_memory_statistics, packed));
   });
 }
 
 libdl_error* libdl_memory_reset_peaks(const libdl_device* device) {
   constexpr const char* function = "memory_reset_peaks";
-  return door(function, [&] { allocator_for(in_device(function, 1, device)).reset_peaks(); });
+  return door(function, [&] { allocator_for(in_device(function, device)).reset_peaks(); });
 }
 
 libdl_error* libdl_memory_trim(const libdl_device* device, int64_t* out) {
   constexpr const char* function = "memory_trim";
   return door(function, [&] {
-    output(function, 2, "out", out);
-    const Device where = in_device(function, 1, device);
+    output(function, "out", out);
+    const Device where = in_device(function, device);
     *out = static_cast<int64_t>(allocator_for(where).trim() + trim_staging(where) +
                                 trim_pinned(where));
     if (where.is_cpu()) *out += static_cast<int64_t>(slab::trim());
@@ -81,10 +81,9 @@ libdl_error* libdl_memory_visit(const libdl_device* device, libdl_memory_visitor
   constexpr const char* function = "memory_visit";
   libdl_error* const error = door(function, [&] {
     if (!visit) {
-      fail_argument(LIBDL_ERROR_NULL, function, 2, "visit", "is NULL", "a function");
+      fail_argument(LIBDL_ERROR_NULL, function, "visit", "is NULL", "a function");
     }
-    for (const SegmentSnapshot& segment :
-         allocator_for(in_device(function, 1, device)).snapshot()) {
+    for (const SegmentSnapshot& segment : allocator_for(in_device(function, device)).snapshot()) {
       visit_segment(segment, visit, ctx);
     }
   });
@@ -96,7 +95,7 @@ libdl_error* libdl_memory_set_limit(int64_t bytes) {
   constexpr const char* function = "memory_set_limit";
   return door(function, [&] {
     if (bytes < 0) {
-      fail_argument(LIBDL_ERROR_VALUE, function, 1, "bytes", "is " + std::to_string(bytes),
+      fail_argument(LIBDL_ERROR_VALUE, function, "bytes", "is " + std::to_string(bytes),
                     "0 or more");
     }
     host_budget().set_limit(static_cast<size_t>(bytes));
@@ -112,10 +111,9 @@ libdl_error* libdl_memory_set_allocator(const libdl_allocator* allocator) {
   Callback owner = given_callback(allocator);
   return door(function, [&] {
     if (!allocator) return set_host_allocator(nullptr);
-    const libdl_allocator a =
-        take_sized(function, 1, "allocator", allocator, sizeof(libdl_allocator));
+    const libdl_allocator a = take_sized(function, "allocator", allocator, sizeof(libdl_allocator));
     if (!a.allocate || !a.deallocate) {
-      fail_argument(LIBDL_ERROR_NULL, function, 1, "allocator",
+      fail_argument(LIBDL_ERROR_NULL, function, "allocator",
                     a.allocate ? "has no deallocate" : "has no allocate", "both functions");
     }
     const HostAllocator callbacks = {a.ctx, a.allocate, a.deallocate, a.destroy};
@@ -140,7 +138,7 @@ void libdl_memory_fail_after(int64_t n, libdl_bool persistent) {
 libdl_error* libdl_memory_describe_live(libdl_text** out) {
   constexpr const char* function = "memory_describe_live";
   return door(function, [&] {
-    output(function, 1, "out", out);
+    output(function, "out", out);
     if (!handles_are_watched)
       fail(LIBDL_ERROR_STATE, function, "the environment does not say LIBDL_DEBUG_HANDLES=1");
     *out = new libdl_text(watched::living());

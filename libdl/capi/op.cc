@@ -58,7 +58,7 @@ const OpResult* result_of(int32_t op, int32_t result) {
 const OpEntry& existing(const char* function, int32_t op) {
   const OpEntry* const entry = find_entry(op);
   if (!entry)
-    fail_argument(LIBDL_ERROR_VALUE, function, 1, "op", "is " + std::to_string(op),
+    fail_argument(LIBDL_ERROR_VALUE, function, "op", "is " + std::to_string(op),
                   "the number of an operator");
   return *entry;
 }
@@ -73,7 +73,7 @@ libdl_value default_of(const OpArgument& argument, Tensor& owner) {
 libdl_value converted(const OpEntry& entry, int number, const libdl_value& given) {
   const OpArgument& wanted = entry.arguments[number];
   if (given.type == LIBDL_VALUE_INTS && given.held.integers.count > INT32_MAX)
-    fail_argument(LIBDL_ERROR_VALUE, entry.name, number + 1, wanted.name,
+    fail_argument(LIBDL_ERROR_VALUE, entry.name, wanted.name,
                   "has " + std::to_string(given.held.integers.count) + " entries",
                   "at most 2147483647");
   if (given.type == wanted.type) return given;
@@ -82,10 +82,10 @@ libdl_value converted(const OpEntry& entry, int number, const libdl_value& given
     return value_of(static_cast<double>(given.held.integer));
   if (given.type == LIBDL_VALUE_TENSOR_LIST && wanted.type == LIBDL_VALUE_TENSORS) {
     const libdl_tensor_list* const list = given.held.list;
-    check_kind(entry.name, number + 1, wanted.name, list, Tag::kTensorList);
+    check_kind(entry.name, wanted.name, list, Tag::kTensorList);
     return value_of(TensorSpan(list->tensors));
   }
-  fail_argument(LIBDL_ERROR_TYPE, entry.name, number + 1, wanted.name,
+  fail_argument(LIBDL_ERROR_TYPE, entry.name, wanted.name,
                 std::string("is ") + type_name(given.type), type_name(wanted.type));
 }
 
@@ -195,12 +195,11 @@ const char* libdl_op_name(libdl_op op) {
 libdl_error* libdl_op_find(const char* name, int64_t name_length, libdl_op* out) {
   constexpr const char* function = "op_find";
   return door(function, [&] {
-    const std::string_view wanted = in_text(function, 1, "name", name, name_length);
-    if (!out)
-      fail_argument(LIBDL_ERROR_NULL, function, 2, "out", "is NULL", "a place for the result");
+    const std::string_view wanted = in_text(function, "name", name, name_length);
+    if (!out) fail_argument(LIBDL_ERROR_NULL, function, "out", "is NULL", "a place for the result");
     const int32_t op = find_op(wanted);
     if (op < 0)
-      fail_argument(LIBDL_ERROR_VALUE, function, 1, "name", "is '" + std::string(wanted) + "'",
+      fail_argument(LIBDL_ERROR_VALUE, function, "name", "is '" + std::string(wanted) + "'",
                     "an operator's name");
     *out = op;
   });
@@ -236,13 +235,13 @@ libdl_error* libdl_op_argument_get_default(libdl_op op, int32_t argument, libdl_
     const OpEntry& entry = existing(function, op);
     const OpArgument* const asked = argument_of(op, argument);
     if (!asked)
-      fail_argument(LIBDL_ERROR_VALUE, function, 2, "argument", "is " + std::to_string(argument),
+      fail_argument(LIBDL_ERROR_VALUE, function, "argument", "is " + std::to_string(argument),
                     "0 to " + std::to_string(entry.argument_count - 1));
-    output(function, 3, "out", out);
+    output(function, "out", out);
     Tensor number;
     const libdl_value value = default_of(*asked, number);
     if (value.type == LIBDL_VALUE_NONE && !asked->nullable)
-      fail_argument(LIBDL_ERROR_VALUE, function, 2, "argument",
+      fail_argument(LIBDL_ERROR_VALUE, function, "argument",
                     std::string("is ") + asked->name + ", which must be given",
                     "one with a default");
     hand_out(std::move(number));

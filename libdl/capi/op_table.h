@@ -47,6 +47,8 @@ extern const int32_t kOperatorCount;
 
 // NULL if there is none.
 const OpEntry* find_entry(int32_t op);
+// The number of the operator of that name, built-in or registered, or -1.
+int32_t find_op(std::string_view name);
 // What errors call the operator, which op_find knows as well: the name in PyTorch where ours tells
 // overloads and forms apart ("fill_" for fill, "max" for max_dim).
 const char* told_name(const OpEntry& entry);

@@ -16,7 +16,7 @@ using namespace libdl::capi;
 libdl_error* libdl_plugin_open(const char* library) {
   constexpr const char* function = "plugin_open";
   return door(function, [&] {
-    not_null(function, 1, "library", library, "a path or a name");
+    not_null(function, "library", library, "a path or a name");
     open_plugin(library);
   });
 }
@@ -24,9 +24,9 @@ libdl_error* libdl_plugin_open(const char* library) {
 libdl_error* libdl_provider_set_enabled(const char* name, libdl_bool enabled) {
   constexpr const char* function = "provider_set_enabled";
   return door(function, [&] {
-    not_null(function, 1, "name", name, "a provider's name");
+    not_null(function, "name", name, "a provider's name");
     if (!set_provider_enabled(name, enabled))
-      fail_argument(LIBDL_ERROR_VALUE, function, 1, "name", std::string("is \"") + name + "\"",
+      fail_argument(LIBDL_ERROR_VALUE, function, "name", std::string("is \"") + name + "\"",
                     "a provider: a plugin's, or \"winograd\"");
   });
 }

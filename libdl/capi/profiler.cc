@@ -11,7 +11,7 @@
 #include "capi/options.h"
 #include "capi/returned.h"
 #include "capi/scope.h"
-#include "device/state_made.h"
+#include "device/state.h"
 #include "ops/core/recording.h"
 
 using namespace libdl;
@@ -42,9 +42,9 @@ libdl_error* libdl_profiler_start(const libdl_profiler_options* options) {
   constexpr const char* function = "profiler_start";
   constexpr uint32_t known = LIBDL_PROFILER_SHAPES | LIBDL_PROFILER_ALL_THREADS;
   return door(function, [&] {
-    const libdl_profiler_options given = read_options(function, 1, options, "options");
+    const libdl_profiler_options given = read_options(function, options, "options");
     if (given.recorded & ~known)
-      fail_argument(LIBDL_ERROR_VALUE, function, 1, "options",
+      fail_argument(LIBDL_ERROR_VALUE, function, "options",
                     "record " + std::to_string(given.recorded), "LIBDL_PROFILER_ bits");
     State& current = state();
     check_idle(function, current);
@@ -151,7 +151,7 @@ int64_t libdl_profiler_count(void) {
 libdl_error* libdl_profiler_range_push(const char* name, int64_t name_length) {
   constexpr const char* function = "profiler_range_push";
   return door(function, [&] {
-    const std::string_view text = in_text(function, 1, "name", name, name_length);
+    const std::string_view text = in_text(function, "name", name, name_length);
     join(state());
     if (Recorder* const recorder = find_recorder(state())) recorder->begin_range(text);
   });

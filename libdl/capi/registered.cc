@@ -8,6 +8,7 @@
 
 #include "base/contained.h"
 #include "base/lock.h"
+#include "capi/arguments.h"
 #include "capi/depth.h"
 #include "capi/returned.h"
 #include "capi/schema.h"
@@ -404,7 +405,7 @@ void call_registered(const OpEntry& entry, const libdl_value* arguments, libdl_v
 }
 
 static Into destination(const OpEntry& entry, libdl_tensor* const* dsts, int k) {
-  check_tensor(entry.name, entry.argument_count + k + 1, entry.results[k].name, dsts[k]);
+  check_tensor(entry.name, entry.results[k].name, dsts[k]);
   return Into(borrow(dsts[k]), entry.results[k].name);
 }
 
@@ -432,11 +433,11 @@ static void all_into(Registered& op, const libdl_value* arguments, const Inputs&
   for (size_t k = 0; k < intos.size(); ++k) {
     const Call check(entry.name, intos[k], std::span<const Tensor* const>(inputs));
     if (check.in_place())
-      fail_argument(LIBDL_ERROR_OVERLAP, entry.name, 0, intos[k].name, "is an operand",
+      fail_argument(LIBDL_ERROR_OVERLAP, entry.name, intos[k].name, "is an operand",
                     "memory of its own: the operator has several results");
     for (size_t j = 0; j < k; ++j)
       if (overlap(intos[j].tensor(), intos[k].tensor()) != Overlap::kNone)
-        fail_argument(LIBDL_ERROR_OVERLAP, entry.name, 0, intos[k].name,
+        fail_argument(LIBDL_ERROR_OVERLAP, entry.name, intos[k].name,
                       std::string("shares memory with ") + intos[j].name, "memory of its own");
   }
   std::vector<Tensor> outputs;
@@ -493,7 +494,7 @@ static std::unique_ptr<Registered> made_from(std::string_view text) {
 static Registered& registered_for(const char* function, libdl_op op) {
   Registered* const found = registered_at(op < kOperatorCount ? -1 : op - kOperatorCount);
   if (!found)
-    fail_argument(LIBDL_ERROR_VALUE, function, 1, "op", "is " + std::to_string(op),
+    fail_argument(LIBDL_ERROR_VALUE, function, "op", "is " + std::to_string(op),
                   "the number of a registered operator");
   return *found;
 }
@@ -503,13 +504,12 @@ static Registered& registered_for(const char* function, libdl_op op) {
 libdl_error* libdl_op_register(const char* schema, int64_t schema_length, libdl_op* out) {
   constexpr const char* function = "op_register";
   return door(function, [&] {
-    const std::string_view text = in_text(function, 1, "schema", schema, schema_length);
-    if (!out)
-      fail_argument(LIBDL_ERROR_NULL, function, 2, "out", "is NULL", "a place for the result");
+    const std::string_view text = in_text(function, "schema", schema, schema_length);
+    if (!out) fail_argument(LIBDL_ERROR_NULL, function, "out", "is NULL", "a place for the result");
     auto op = made_from(text);
     const std::lock_guard lock(registry().mutex);
     if (find_locked(op->schema.name) >= 0)
-      fail_argument(LIBDL_ERROR_VALUE, function, 1, "schema", "names " + op->schema.name,
+      fail_argument(LIBDL_ERROR_VALUE, function, "schema", "names " + op->schema.name,
                     "a name that is not taken");
     auto& operators = registry().operators;
     operators.push_back(std::move(op));
@@ -533,9 +533,9 @@ libdl_error* libdl_op_set_kernel(libdl_op op, int32_t device_type, libdl_op_kern
     Registered& registered = registered_for(function, op);
     const bool known = device_type >= LIBDL_DEVICE_CPU && device_type <= LIBDL_DEVICE_CUDA_HOST;
     if (!known && device_type != LIBDL_DEVICE_META)
-      fail_argument(LIBDL_ERROR_VALUE, function, 2, "device_type",
-                    "is " + std::to_string(device_type), "a LIBDL_DEVICE_ constant");
-    if (!kernel) fail_argument(LIBDL_ERROR_NULL, function, 3, "kernel", "is NULL", "a function");
+      fail_argument(LIBDL_ERROR_VALUE, function, "device_type", "is " + std::to_string(device_type),
+                    "a LIBDL_DEVICE_ constant");
+    if (!kernel) fail_argument(LIBDL_ERROR_NULL, function, "kernel", "is NULL", "a function");
     const StripeLock lock(&registered);
     if (!registered.kernels.try_emplace(device_type, Callback<libdl_op_kernel>{kernel, ctx}).second)
       fail(LIBDL_ERROR_STATE, function,
@@ -550,7 +550,7 @@ static libdl_error* set_rule(const char* function, libdl_op op, const char* name
                              Callback<Function> Registered::* rule, const char* what) {
   return door_with_context(function, ctx, destroy, [&] {
     Registered& registered = registered_for(function, op);
-    if (!given) fail_argument(LIBDL_ERROR_NULL, function, 2, name, "is NULL", "a function");
+    if (!given) fail_argument(LIBDL_ERROR_NULL, function, name, "is NULL", "a function");
     const StripeLock lock(&registered);
     if ((registered.*rule).function)
       fail(LIBDL_ERROR_STATE, function,

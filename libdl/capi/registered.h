@@ -13,9 +13,6 @@ int32_t registered_count();
 const OpEntry* find_registered(int32_t number);  // from 0 among the registered; NULL: none
 int32_t find_registered(std::string_view name);  // -1: none
 
-// The number of the operator of that name, built-in or registered, or -1.
-int32_t find_op(std::string_view name);
-
 // Runs the kernel and records the call. Only the arguments' types are checked.
 void call_registered(const OpEntry& entry, const libdl_value* arguments, libdl_value* results);
 // The same into destinations, one per result; in place if the only one is an operand.

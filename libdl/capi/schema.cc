@@ -59,7 +59,7 @@ class Reader {
 
  private:
   LIBDL_NORETURN void bad(const std::string& what LIBDL_SOURCE_LOCATION) {
-    fail_argument(LIBDL_ERROR_VALUE, "op_register", 1, "schema",
+    fail_argument(LIBDL_ERROR_VALUE, "op_register", "schema",
                   "cannot be read at byte " + std::to_string(at_) + ": " + what,
                   "" LIBDL_SAME_SOURCE_LOCATION);
   }

@@ -10,6 +10,8 @@
 #include "capi/arguments.h"
 #include "capi/values.h"
 #include "tape/meta.h"
+#include "tape/saved.h"
+#include "tape/tangent.h"
 
 namespace libdl {
 
@@ -352,7 +354,7 @@ libdl_error* libdl_scope_pop(void) {
 libdl_error* libdl_scope_keep(libdl_tensor* tensor) {
   constexpr const char* function = "scope_keep";
   return door(function, [&] {
-    check_tensor(function, 1, "tensor", tensor);
+    check_tensor(function, "tensor", tensor);
     keep(innermost(function), tensor);
   });
 }
@@ -362,11 +364,11 @@ libdl_error* libdl_scope_return(libdl_error* error, libdl_tensor* result, libdl_
   libdl_error* const own = door(function, [&] {
     Scope& scope = innermost(function);
     if (error) {
-      check_kind(function, 1, "error", error, Tag::kError);
+      check_kind(function, "error", error, Tag::kError);
       return close_scope(scope);
     }
-    check_tensor(function, 2, "result", result);
-    output(function, 3, "out", out);
+    check_tensor(function, "result", result);
+    output(function, "out", out);
     const bool outer_owns = scope.owns_kept();
     // One more reference of what is somebody else's, an operand perhaps, or the caller's already.
     const bool kept = keep(scope, result);

@@ -26,7 +26,7 @@ void libdl::capi::release_generator(State& s) {
 
 libdl_error* libdl_state_new(libdl_state** out) {
   return door("state_new", [&] {
-    output("state_new", 1, "out", out);
+    output("state_new", "out", out);
     auto made = Ref<State>::take(new State);
     attach_to(*made);
     *out = made.release();
@@ -35,7 +35,7 @@ libdl_error* libdl_state_new(libdl_state** out) {
 
 libdl_error* libdl_state_copy_current(libdl_state** out) {
   return door("state_copy_current", [&] {
-    output("state_copy_current", 1, "out", out);
+    output("state_copy_current", "out", out);
     const State& s = state();
     auto made = Ref<State>::take(new State);
     attach_to(*made);
@@ -66,14 +66,14 @@ void libdl_state_release(libdl_state* handle) {
 
 libdl_error* libdl_state_swap(libdl_state* next, libdl_state** previous) {
   return door("state_swap", [&] {
-    if (next) check_kind("state_swap", 1, "next", next, Tag::kState);
+    if (next) check_kind("state_swap", "next", next, Tag::kState);
     State* const before = swap_state(next);
     if (previous) *previous = before;
   });
 }
 
 State& libdl::capi::state_or_current(const char* function, libdl_state* given) {
-  if (given) check_kind(function, 1, "state", given, Tag::kState);
+  if (given) check_kind(function, "state", given, Tag::kState);
   State& found = given ? *given : state();
   end_with_thread(found);
   return found;
@@ -84,7 +84,7 @@ libdl_error* libdl_state_set_memory_limit(libdl_state* handle, int64_t bytes) {
   return door(function, [&] {
     State& s = state_or_current(function, handle);
     if (bytes < 0)
-      fail_argument(LIBDL_ERROR_VALUE, function, 2, "bytes", "is " + std::to_string(bytes),
+      fail_argument(LIBDL_ERROR_VALUE, function, "bytes", "is " + std::to_string(bytes),
                     "0 or more");
     if (!s.account) s.account = new Account;
     s.account->set_limit(bytes ? bytes : INT64_MAX);
@@ -107,10 +107,9 @@ int64_t libdl_state_memory(const libdl_state* handle) {
 
 libdl_dtype libdl_default_dtype(void) { return state().default_dtype; }
 
-static void check_floating(const char* function, int argument,
-                           libdl_dtype dtype LIBDL_SOURCE_LOCATION) {
+static void check_floating(const char* function, libdl_dtype dtype LIBDL_SOURCE_LOCATION) {
   if (is_dtype(dtype) && is_floating(static_cast<Dtype>(dtype))) return;
-  fail_argument(LIBDL_ERROR_DTYPE, function, argument, "dtype",
+  fail_argument(LIBDL_ERROR_DTYPE, function, "dtype",
                 is_dtype(dtype) ? std::string("is ") + name_of(static_cast<Dtype>(dtype))
                                 : "is " + std::to_string(dtype),
                 "a floating dtype" LIBDL_SAME_SOURCE_LOCATION);
@@ -118,7 +117,7 @@ static void check_floating(const char* function, int argument,
 
 libdl_error* libdl_set_default_dtype(libdl_dtype dtype) {
   return door("set_default_dtype", [&] {
-    check_floating("set_default_dtype", 1, dtype);
+    check_floating("set_default_dtype", dtype);
     state().default_dtype = dtype;
   });
 }
@@ -131,8 +130,8 @@ libdl_device libdl_default_device(void) {
 libdl_error* libdl_set_default_device(const libdl_device* device) {
   return door("set_default_device", [&] {
     const char* const name = "set_default_device";
-    not_null(name, 1, "device", device, "a device");
-    state().default_device = device_or_default(name, 1, Device{device->type, device->index});
+    not_null(name, "device", device, "a device");
+    state().default_device = device_or_default(name, Device{device->type, device->index});
   });
 }
 
@@ -140,7 +139,7 @@ libdl_error* libdl_set_default_device(const libdl_device* device) {
 
 static void check_autocast_device(const char* function, int32_t type LIBDL_SOURCE_LOCATION) {
   if (type != LIBDL_DEVICE_CPU)
-    fail_argument(LIBDL_ERROR_DEVICE, function, 1, "device_type", "is " + std::to_string(type),
+    fail_argument(LIBDL_ERROR_DEVICE, function, "device_type", "is " + std::to_string(type),
                   "that of the CPU, the only one with autocast" LIBDL_SAME_SOURCE_LOCATION);
 }
 
@@ -163,7 +162,7 @@ libdl_dtype libdl_autocast_dtype(int32_t device_type) {
 libdl_error* libdl_set_autocast_dtype(int32_t device_type, libdl_dtype dtype) {
   return door("set_autocast_dtype", [&] {
     check_autocast_device("set_autocast_dtype", device_type);
-    check_floating("set_autocast_dtype", 2, dtype);
+    check_floating("set_autocast_dtype", dtype);
     state().autocast_dtype = dtype;
   });
 }
@@ -176,13 +175,13 @@ libdl_bool libdl_set_autocast_cache_enabled(libdl_bool enabled) {
 // -- generators -----------------------------------------------------------------------------------
 
 static Generator& generator_of(const char* function, const libdl_generator* handle) {
-  check_kind(function, 1, "generator", handle, Tag::kGenerator);
+  check_kind(function, "generator", handle, Tag::kGenerator);
   return *const_cast<libdl_generator*>(handle);
 }
 
 libdl_error* libdl_generator_new(uint64_t seed, libdl_generator** out) {
   return door("generator_new", [&] {
-    output("generator_new", 2, "out", out);
+    output("generator_new", "out", out);
     *out = new Generator(seed);
   });
 }
@@ -235,10 +234,10 @@ libdl_error* libdl_generator_get_state(const libdl_generator* generator, void* d
   return door("generator_get_state", [&] {
     const char* const name = "generator_get_state";
     const Generator& g = generator_of(name, generator);
-    not_null(name, 2, "data", data, "a buffer");
+    not_null(name, "data", data, "a buffer");
     constexpr int64_t kSize = sizeof(GeneratorState);
     if (count < kSize)
-      fail_argument(LIBDL_ERROR_VALUE, name, 2, "count", "is " + std::to_string(count),
+      fail_argument(LIBDL_ERROR_VALUE, name, "count", "is " + std::to_string(count),
                     "at least " + std::to_string(kSize));
     const GeneratorState bytes = get_state(g);
     std::memcpy(data, bytes.data(), bytes.size());
@@ -250,10 +249,10 @@ libdl_error* libdl_generator_set_state(libdl_generator* generator, const void* d
   return door("generator_set_state", [&] {
     const char* const name = "generator_set_state";
     Generator& g = generator_of(name, generator);
-    not_null(name, 2, "data", data, "a buffer");
+    not_null(name, "data", data, "a buffer");
     constexpr int64_t kSize = sizeof(GeneratorState);
     if (count != kSize)
-      fail_argument(LIBDL_ERROR_VALUE, name, 2, "count", "is " + std::to_string(count),
+      fail_argument(LIBDL_ERROR_VALUE, name, "count", "is " + std::to_string(count),
                     std::to_string(kSize));
     set_state(g, static_cast<const std::byte*>(data), static_cast<size_t>(count));
   });

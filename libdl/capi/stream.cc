@@ -9,51 +9,51 @@
 using namespace libdl;
 using namespace libdl::capi;
 
-static void check_stream(const char* function, int argument, const libdl_stream* stream) {
-  check_kind(function, argument, "stream", stream, Tag::kStream);
+static void check_stream(const char* function, const libdl_stream* stream) {
+  check_kind(function, "stream", stream, Tag::kStream);
 }
 
-static void check_event(const char* function, int argument, const libdl_event* event,
+static void check_event(const char* function, const libdl_event* event,
                         const char* name = "event") {
-  check_kind(function, argument, name, event, Tag::kEvent);
+  check_kind(function, name, event, Tag::kEvent);
 }
 
 libdl_error* libdl_stream_new(const libdl_device* device, int32_t priority, libdl_stream** out) {
   constexpr const char* function = "stream_new";
   return door(function, [&] {
-    output(function, 3, "out", out);
-    *out = make_stream(in_device(function, 1, device), priority).release();
+    output(function, "out", out);
+    *out = make_stream(in_device(function, device), priority).release();
   });
 }
 
 libdl_error* libdl_stream_default(const libdl_device* device, libdl_stream** out) {
   constexpr const char* function = "stream_default";
   return door(function, [&] {
-    output(function, 2, "out", out);
-    *out = default_stream(in_device(function, 1, device)).release();
+    output(function, "out", out);
+    *out = default_stream(in_device(function, device)).release();
   });
 }
 
 libdl_error* libdl_stream_wrap(const libdl_device* device, void* native, libdl_stream** out) {
   constexpr const char* function = "stream_wrap";
   return door(function, [&] {
-    output(function, 3, "out", out);
-    *out = wrap_stream(in_device(function, 1, device), native).release();
+    output(function, "out", out);
+    *out = wrap_stream(in_device(function, device), native).release();
   });
 }
 
 libdl_error* libdl_stream_current(const libdl_device* device, libdl_stream** out) {
   constexpr const char* function = "stream_current";
   return door(function, [&] {
-    output(function, 2, "out", out);
-    *out = current_stream(in_device(function, 1, device)).release();
+    output(function, "out", out);
+    *out = current_stream(in_device(function, device)).release();
   });
 }
 
 libdl_error* libdl_stream_set_current(libdl_stream* stream) {
   constexpr const char* function = "stream_set_current";
   return door(function, [&] {
-    check_stream(function, 1, stream);
+    check_stream(function, stream);
     set_current_stream(Stream::share(stream));
   });
 }
@@ -71,8 +71,8 @@ void libdl_stream_release(libdl_stream* stream) {
 libdl_error* libdl_stream_get_device(const libdl_stream* stream, libdl_device* out) {
   constexpr const char* function = "stream_get_device";
   return door(function, [&] {
-    check_stream(function, 1, stream);
-    output(function, 2, "out", out);
+    check_stream(function, stream);
+    output(function, "out", out);
     *out = {stream->device.type, stream->device.index};
   });
 }
@@ -80,8 +80,8 @@ libdl_error* libdl_stream_get_device(const libdl_stream* stream, libdl_device* o
 libdl_error* libdl_stream_get_native(const libdl_stream* stream, void** out) {
   constexpr const char* function = "stream_get_native";
   return door(function, [&] {
-    check_stream(function, 1, stream);
-    output(function, 2, "out", out);
+    check_stream(function, stream);
+    output(function, "out", out);
     *out = stream->native;
   });
 }
@@ -89,8 +89,8 @@ libdl_error* libdl_stream_get_native(const libdl_stream* stream, void** out) {
 libdl_error* libdl_stream_query(const libdl_stream* stream, libdl_bool* out) {
   constexpr const char* function = "stream_query";
   return door(function, [&] {
-    check_stream(function, 1, stream);
-    output(function, 2, "out", out);
+    check_stream(function, stream);
+    output(function, "out", out);
     *out = query(*stream);
   });
 }
@@ -98,7 +98,7 @@ libdl_error* libdl_stream_query(const libdl_stream* stream, libdl_bool* out) {
 libdl_error* libdl_stream_synchronize(const libdl_stream* stream) {
   constexpr const char* function = "stream_synchronize";
   return door(function, [&] {
-    check_stream(function, 1, stream);
+    check_stream(function, stream);
     synchronize(*stream);
   });
 }
@@ -106,8 +106,8 @@ libdl_error* libdl_stream_synchronize(const libdl_stream* stream) {
 libdl_error* libdl_stream_wait(const libdl_stream* stream, const libdl_event* event) {
   constexpr const char* function = "stream_wait";
   return door(function, [&] {
-    check_stream(function, 1, stream);
-    check_event(function, 2, event);
+    check_stream(function, stream);
+    check_event(function, event);
     wait(*stream, *event);
   });
 }
@@ -115,8 +115,8 @@ libdl_error* libdl_stream_wait(const libdl_stream* stream, const libdl_event* ev
 libdl_error* libdl_event_new(const libdl_device* device, libdl_bool timing, libdl_event** out) {
   constexpr const char* function = "event_new";
   return door(function, [&] {
-    output(function, 3, "out", out);
-    *out = make_event(in_device(function, 1, device), timing != 0).release();
+    output(function, "out", out);
+    *out = make_event(in_device(function, device), timing != 0).release();
   });
 }
 
@@ -133,8 +133,8 @@ void libdl_event_release(libdl_event* event) {
 libdl_error* libdl_event_record(libdl_event* event, const libdl_stream* stream) {
   constexpr const char* function = "event_record";
   return door(function, [&] {
-    check_event(function, 1, event);
-    check_stream(function, 2, stream);
+    check_event(function, event);
+    check_stream(function, stream);
     record(*event, *stream);
   });
 }
@@ -142,8 +142,8 @@ libdl_error* libdl_event_record(libdl_event* event, const libdl_stream* stream) 
 libdl_error* libdl_event_query(const libdl_event* event, libdl_bool* out) {
   constexpr const char* function = "event_query";
   return door(function, [&] {
-    check_event(function, 1, event);
-    output(function, 2, "out", out);
+    check_event(function, event);
+    output(function, "out", out);
     *out = query(*event);
   });
 }
@@ -151,7 +151,7 @@ libdl_error* libdl_event_query(const libdl_event* event, libdl_bool* out) {
 libdl_error* libdl_event_synchronize(const libdl_event* event) {
   constexpr const char* function = "event_synchronize";
   return door(function, [&] {
-    check_event(function, 1, event);
+    check_event(function, event);
     synchronize(*event);
   });
 }
@@ -159,9 +159,9 @@ libdl_error* libdl_event_synchronize(const libdl_event* event) {
 libdl_error* libdl_event_elapsed(const libdl_event* first, const libdl_event* second, double* out) {
   constexpr const char* function = "event_elapsed";
   return door(function, [&] {
-    check_event(function, 1, first, "first");
-    check_event(function, 2, second, "second");
-    output(function, 3, "out", out);
+    check_event(function, first, "first");
+    check_event(function, second, "second");
+    output(function, "out", out);
     *out = elapsed(*first, *second);
   });
 }

@@ -137,8 +137,8 @@ libdl_tensor* libdl_tensor_base(const libdl_tensor* tensor) {
 libdl_error* libdl_tensor_alias_data(const libdl_tensor* tensor, libdl_tensor** out) {
   return door("tensor_alias_data", [&] {
     const char* const name = "tensor_alias_data";
-    check_tensor(name, 1, "tensor", tensor);
-    if (!out) fail_argument(LIBDL_ERROR_NULL, name, 2, "out", "is NULL", "a place for the result");
+    check_tensor(name, "tensor", tensor);
+    if (!out) fail_argument(LIBDL_ERROR_NULL, name, "out", "is NULL", "a place for the result");
     Tensor made = alias(borrow(tensor));
     made.get()->flags |= kAside;
     *out = hand_out(std::move(made));
@@ -148,10 +148,10 @@ libdl_error* libdl_tensor_alias_data(const libdl_tensor* tensor, libdl_tensor** 
 libdl_error* libdl_tensor_stand_in(const libdl_tensor* batch, libdl_tensor** out) {
   return door("tensor_stand_in", [&] {
     const char* const name = "tensor_stand_in";
-    if (!has_geometry(batch)) check_tensor(name, 1, "batch", batch);
-    output(name, 2, "out", out);
+    if (!has_geometry(batch)) check_tensor(name, "batch", batch);
+    output(name, "out", out);
     if (batch->ndim == 0)
-      fail_argument(LIBDL_ERROR_SHAPE, name, 1, "batch", "has no dimension", "at least one");
+      fail_argument(LIBDL_ERROR_SHAPE, name, "batch", "has no dimension", "at least one");
     *out = hand_out(stand_in(*batch));
   });
 }
@@ -159,8 +159,8 @@ libdl_error* libdl_tensor_stand_in(const libdl_tensor* batch, libdl_tensor** out
 libdl_error* libdl_tensor_set_data(libdl_tensor* tensor, const libdl_tensor* source) {
   return door("tensor_set_data", [&] {
     const char* const name = "tensor_set_data";
-    check_tensor(name, 1, "tensor", tensor);
-    check_tensor(name, 2, "source", source);
+    check_tensor(name, "tensor", tensor);
+    check_tensor(name, "source", source);
     if (!borrow(source).is_number())
       fit_history(borrow(tensor), borrow(source).shape(), borrow(source).dtype());
     set_data(borrow(tensor), borrow(source));
@@ -170,8 +170,8 @@ libdl_error* libdl_tensor_set_data(libdl_tensor* tensor, const libdl_tensor* sou
 libdl_error* libdl_tensor_become_view(libdl_tensor* tensor, const libdl_tensor* view) {
   return door("tensor_become_view", [&] {
     const char* const name = "tensor_become_view";
-    check_tensor(name, 1, "tensor", tensor);
-    check_tensor(name, 2, "view", view);
+    check_tensor(name, "tensor", tensor);
+    check_tensor(name, "view", view);
     become_own_view(borrow(tensor), borrow(view));
   });
 }
@@ -187,14 +187,14 @@ libdl_error* libdl_tensor_become_view(libdl_tensor* tensor, const libdl_tensor* 
 
 // -- host numbers ---------------------------------------------------------------------------------
 
-LIBDL_NORETURN [[gnu::cold]] static void no_place(const char* name, int argument) {
-  fail_argument(LIBDL_ERROR_NULL, name, argument, "out", "is NULL", "a place for the result");
+LIBDL_NORETURN [[gnu::cold]] static void no_place(const char* name) {
+  fail_argument(LIBDL_ERROR_NULL, name, "out", "is NULL", "a place for the result");
 }
 
 template <class T>
 static libdl_error* make_number(const char* name, T value, libdl_tensor** out) {
   return quick_door(name, [&] {
-    if (!out) no_place(name, std::is_same_v<T, std::complex<double>> ? 3 : 2);
+    if (!out) no_place(name);
     libdl_tensor* const made = number(value).release();
     if (current_state->mode & kModeScope) [[unlikely]]  // the number has made the thread's state
       own_number(made);
@@ -251,7 +251,7 @@ bool is_host(int32_t host) { return host >= 0 && host < hosts.load(std::memory_o
 
 libdl_error* libdl_host_new(int32_t* out) {
   return door("host_new", [&] {
-    output("host_new", 1, "out", out);
+    output("host_new", "out", out);
     *out = hosts.fetch_add(1, std::memory_order_relaxed);
   });
 }
@@ -265,9 +265,9 @@ void* libdl_tensor_host_object(const libdl_tensor* tensor, int32_t host) {
 libdl_error* libdl_tensor_set_host_object(libdl_tensor* tensor, int32_t host, void* object) {
   return door("tensor_set_host_object", [&] {
     const char* const name = "tensor_set_host_object";
-    if (!tensor || !has_tag(tensor, Tag::kTensor)) check_tensor(name, 1, "tensor", tensor);
+    if (!tensor || !has_tag(tensor, Tag::kTensor)) check_tensor(name, "tensor", tensor);
     if (!is_host(host))
-      fail_argument(LIBDL_ERROR_VALUE, name, 2, "host", "is " + std::to_string(host),
+      fail_argument(LIBDL_ERROR_VALUE, name, "host", "is " + std::to_string(host),
                     "0 to 3, or a number of libdl_host_new");
     if (host == LIBDL_HOST_PYTHON)
       tensor->host = object;

@@ -6,6 +6,7 @@
 #include "capi/history.h"
 #include "capi/op_table.h"
 #include "capi/options.h"
+#include "tape/saved.h"
 #include "tensor/print.h"
 
 using namespace libdl;
@@ -16,7 +17,7 @@ namespace {
 // 0 is the default, -1 is none.
 int64_t setting(const char* what, int64_t given, int64_t usual) {
   if (given < -1)
-    fail_argument(LIBDL_ERROR_VALUE, "tensor_to_string", 2, "options",
+    fail_argument(LIBDL_ERROR_VALUE, "tensor_to_string", "options",
                   std::string("says ") + what + " " + std::to_string(given), "-1 or more");
   return given == 0 ? usual : std::max<int64_t>(given, 0);
 }
@@ -26,7 +27,7 @@ PrintOptions print_options(const libdl_print_options& given) {
   PrintOptions options;
   const int64_t precision = setting("precision", given.precision, options.precision);
   if (precision > kMostDigits || given.sci_mode < -1 || given.sci_mode > 1)
-    fail_argument(LIBDL_ERROR_VALUE, "tensor_to_string", 2, "options",
+    fail_argument(LIBDL_ERROR_VALUE, "tensor_to_string", "options",
                   precision > kMostDigits ? "says precision " + std::to_string(precision)
                                           : "says sci_mode " + std::to_string(given.sci_mode),
                   precision > kMostDigits ? "at most 1000" : "-1, 0 or 1");
@@ -73,10 +74,10 @@ libdl_error* libdl_tensor_to_string(const libdl_tensor* tensor, const libdl_prin
                                     libdl_text** out) {
   constexpr const char* name = "tensor_to_string";
   return door(name, [&] {
-    const Tensor& x = live_tensor(name, 1, "tensor", tensor);
-    const libdl_print_options given = read_options(name, 2, options);
+    const Tensor& x = live_tensor(name, "tensor", tensor);
+    const libdl_print_options given = read_options(name, options);
     PrintOptions how = print_options(given);
-    output(name, 3, "out", out);
+    output(name, "out", out);
     std::string made_by;
     if (const Ref<Node> node = current_history(x)) {
       how.requires_grad = true;

@@ -20,7 +20,7 @@ libdl_error* libdl_set_threads(int32_t threads) {
   constexpr const char* function = "set_threads";
   return door(function, [&] {
     if (threads < 1 || threads > kMaxThreads) {
-      fail_argument(LIBDL_ERROR_VALUE, function, 1, "threads", "is " + std::to_string(threads),
+      fail_argument(LIBDL_ERROR_VALUE, function, "threads", "is " + std::to_string(threads),
                     "1 to " + std::to_string(kMaxThreads));
     }
     set_threads(threads);
@@ -30,12 +30,12 @@ libdl_error* libdl_set_threads(int32_t threads) {
 int32_t libdl_get_threads(void) { return threads(); }
 
 static Executor checked(const char* function, const libdl_executor* executor) {
-  const libdl_executor e = take_sized(function, 1, "executor", executor, sizeof(libdl_executor));
+  const libdl_executor e = take_sized(function, "executor", executor, sizeof(libdl_executor));
   if (!e.run) {
-    fail_argument(LIBDL_ERROR_NULL, function, 1, "executor", "has no run", "a function");
+    fail_argument(LIBDL_ERROR_NULL, function, "executor", "has no run", "a function");
   }
   if (e.concurrency < 1) {
-    fail_argument(LIBDL_ERROR_VALUE, function, 1, "executor",
+    fail_argument(LIBDL_ERROR_VALUE, function, "executor",
                   "has concurrency " + std::to_string(e.concurrency), "1 or more");
   }
   return {e.ctx, e.run, e.concurrency, e.destroy};
@@ -119,8 +119,8 @@ libdl_error* libdl_interruption_add(libdl_interruption ask, void* ctx, void (*de
   constexpr const char* function = "interruption_add";
   Callback owner(ctx, destroy);
   return door(function, [&] {
-    if (!ask) fail_argument(LIBDL_ERROR_NULL, function, 1, "ask", "is NULL", "a function");
-    output(function, 4, "out", out);
+    if (!ask) fail_argument(LIBDL_ERROR_NULL, function, "ask", "is NULL", "a function");
+    output(function, "out", out);
     Interruptions& all = interruptions();
     std::unique_lock lock(all.mutex);
     const int64_t number = ++all.last;
@@ -181,7 +181,7 @@ libdl_error* libdl_interruption_remove(int64_t interruption) {
   constexpr const char* function = "interruption_remove";
   return door(function, [&] {
     if (interruption < 1 || !exchange(interruption, nullptr))
-      fail_argument(LIBDL_ERROR_VALUE, function, 1, "interruption",
+      fail_argument(LIBDL_ERROR_VALUE, function, "interruption",
                     "is " + std::to_string(interruption),
                     "a number that libdl_interruption_add gave and nobody has removed");
   });

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "device/device.h"
 #include "device/events.h"
+#include "device/tables.h"
 #include "runtime/mechanism.h"
 
 namespace libdl {

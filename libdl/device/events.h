@@ -6,7 +6,6 @@
 #pragma once
 
 #include "device/backend.h"
-#include "device/state.h"
 
 namespace libdl {
 

@@ -76,6 +76,11 @@ kernels::Context context_for(Device device) {
           .device = device.index};
 }
 
+bool has_kernel(Device device, KernelId id) {
+  return device.is_cpu() || backend(device.type).kernels[static_cast<int32_t>(id)] ||
+         has_providers(device, id);
+}
+
 static void missing_kernel(Device device, KernelId id) {
   static constexpr const char* kNames[] = {
 #define KERNEL(name, Args) #name,

@@ -37,6 +37,10 @@ kernels::Context context_for(Device device);
 // kernel.
 void launch(Device device, KernelId id, const void* args);
 
+// Whether the device, or a provider of it, has an optional kernel; without it the operator is
+// composed of others.
+bool has_kernel(Device device, KernelId id);
+
 template <KernelId id>
 struct KernelArguments;
 #define KERNEL(name, Args)                 \

@@ -8,7 +8,7 @@
 #include <cstddef>
 
 #include "base/source_location.h"
-#include "device/state.h"
+#include "device/device_id.h"
 
 namespace libdl {
 

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "device/device.h"
+#include "device/device_id.h"
 
 namespace libdl {
 

@@ -14,8 +14,8 @@
 #include "base/source_location.h"
 #include "base/uncancelled.h"
 #include "build_info.h"
-#include "device/device.h"
 #include "device/provider.h"
+#include "device/tables.h"
 #include "runtime/futex.h"
 #include "runtime/log.h"
 
@@ -146,23 +146,7 @@ class Opening {
   Uncancelled uncancelled_;
 };
 
-constexpr KnownPlugin kKnown[] = {
-    {LIBDL_DEVICE_CUDA, "cuda", "libdlcuda.so"},
-    {LIBDL_DEVICE_CUDA_HOST, "cuda_host", nullptr},
-};
-
 }  // namespace
-
-const KnownPlugin* known_plugin(int32_t device_type) {
-  for (const KnownPlugin& plugin : kKnown)
-    if (plugin.device_type == device_type) return &plugin;
-  return nullptr;
-}
-const KnownPlugin* known_plugin(const char* name) {
-  for (const KnownPlugin& plugin : kKnown)
-    if (std::strcmp(plugin.name, name) == 0) return &plugin;
-  return nullptr;
-}
 
 const Backend& open_known(const KnownPlugin& known) {
   try {

@@ -7,19 +7,11 @@
 #include <string>
 
 #include "device/backend.h"
+#include "device/known_plugins.h"
 
 namespace libdl {
 
-// A kind of device that ships with libdl; its plugin is opened on first use.
-struct KnownPlugin {
-  int32_t device_type;
-  const char* name;
-  const char* library;  // NULL: there is only a name, for memory that others made
-};
-const KnownPlugin* known_plugin(int32_t device_type);
-const KnownPlugin* known_plugin(const char* name);
-
-// Opens the plugin of such a device type, once, and registers it. Throws Error(BACKEND), whose
+// Opens the plugin of a known device type, once, and registers it. Throws Error(BACKEND), whose
 // message begins with the plugin's name and says what is missing, and Error(STATE) if a plugin is
 // already being opened on this thread.
 const Backend& open_known(const KnownPlugin& plugin);

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/lock.h"
-#include "device/own_providers.h"
+#include "device/cpu_providers.h"
 #include "runtime/log.h"
 #include "runtime/mechanism.h"
 
@@ -87,6 +87,11 @@ void register_provider(const Provider& provider) {
   }
   note_providers();
   if (!enabled) log(LogLevel::kInfo, "%s: left out, as LIBDL_DISABLE says", provider.name);
+}
+
+void register_own_providers() {
+  static const bool once = (register_provider(winograd_provider()), true);
+  static_cast<void>(once);
 }
 
 bool set_provider_enabled(const char* name, bool enabled) {

@@ -10,7 +10,8 @@
 #include <string_view>
 
 #include "device/backend.h"
-#include "device/device.h"
+#include "device/device_id.h"
+#include "device/special.h"
 
 namespace libdl {
 
@@ -18,6 +19,9 @@ namespace libdl {
 // with a notice; registering one again does nothing. Throws Error(BACKEND) for a table that is not
 // a provider's.
 void register_provider(const Provider& provider);
+// Registers the core's own: once, later calls do nothing. Whoever launches a kernel that one of
+// them may serve calls this first: so programs that launch no such kernel never look for providers.
+void register_own_providers();
 // Throws what register_provider would for a provider of others; the core's own come before it.
 void check_provider(const Provider& provider);
 

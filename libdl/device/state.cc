@@ -6,8 +6,7 @@
 
 #include "base/contained.h"
 #include "base/thread_end.h"
-#include "device/state_made.h"
-#include "device/stream.h"
+#include "device/stream_set.h"
 #include "memory/account.h"
 
 libdl_state::~libdl_state() {

@@ -4,23 +4,17 @@
 // threads can move it along with a single write.
 #pragma once
 
-#include <libdl/device.h>
 #include <libdl/dtype.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 
 #include "base/handle.h"
 #include "base/uncancelled.h"
+#include "device/device_id.h"
 
 namespace libdl {
-
-struct Device {
-  int32_t type = LIBDL_DEVICE_CPU;
-  int32_t index = 0;
-  bool operator==(const Device&) const = default;
-  bool is_cpu() const { return type == LIBDL_DEVICE_CPU; }
-};
 
 // Bits of the mode word that a call tests once.
 enum Mode : uint32_t {
@@ -45,7 +39,7 @@ struct SavedHooks;
 struct SavedHookStack;
 class OutsideScope;
 class Account;       // of the memory of tensors; see memory/account.h
-struct StreamSet;    // the current streams of devices; see stream.h
+struct StreamSet;    // the current streams of devices; see stream_set.h
 struct Attachment {  // an object that a higher layer attaches to the state
   virtual ~Attachment() = default;
 };
@@ -85,6 +79,9 @@ using State = libdl_state;
 
 extern constinit thread_local State* current_state;
 State& make_state();  // the thread's own first state
+// Who is told when a thread makes its own state, in that thread. NULL: nobody.
+using StateMade = void (*)(State&) noexcept;
+extern constinit std::atomic<StateMade> state_made;
 
 inline State& state() { return current_state ? *current_state : make_state(); }
 // Where memory that this thread asks for is counted; NULL: nowhere.

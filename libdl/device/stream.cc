@@ -2,54 +2,14 @@
 
 #include "device/stream.h"
 
-#include <algorithm>
 #include <utility>
-#include <vector>
 
 #include "base/error.h"
-#include "base/lock.h"
 #include "device/device.h"
 #include "device/events.h"
 
 namespace libdl {
 namespace {
-
-// Native streams whose objects are gone. They are never destroyed, because memory that is still in
-// use may wait for their work; a new stream reuses one, including the work still queued on it.
-struct IdleStream {
-  Device device;
-  int32_t priority;
-  void* native;
-};
-class IdleStreams {
- public:
-  // If there is no memory for the list the stream is leaked, which is harmless.
-  void give(const IdleStream& stream) noexcept {
-    try {
-      const std::lock_guard lock(mutex_);
-      streams_.push_back(stream);
-    } catch (...) {
-    }
-  }
-  void* take(Device device, int32_t priority) {
-    const std::lock_guard lock(mutex_);
-    const auto found = std::find_if(streams_.begin(), streams_.end(), [&](const IdleStream& s) {
-      return s.device == device && s.priority == priority;
-    });
-    if (found == streams_.end()) return nullptr;
-    void* const native = found->native;
-    streams_.erase(found);
-    return native;
-  }
-
- private:
-  Mutex mutex_;
-  std::vector<IdleStream> streams_;
-};
-IdleStreams& idle() {
-  static IdleStreams* const streams = new IdleStreams;  // static objects may still drop streams
-  return *streams;
-}
 
 void check_same_device(const char* op, Device event, Device stream) {
   if (event == stream) return;
@@ -67,11 +27,6 @@ Stream stream_object(Device device, void* native, bool owned) {
 
 }  // namespace
 
-void destroy(libdl_stream* stream) {
-  if (stream->owned) idle().give({stream->device, stream->priority, stream->native});
-  delete stream;
-}
-
 void destroy(libdl_event* event) {
   if (event->native) {
     const Backend& table = backend(event->device.type);
@@ -87,7 +42,7 @@ Stream make_stream(Device device, int32_t priority) {
   check_device("stream_new", device);
   Stream stream = stream_object(device, nullptr, false);
   stream->priority = priority;
-  stream->native = idle().take(device, priority);
+  stream->native = take_idle_stream(device, priority);
   if (!stream->native)
     check_backend(backend(device.type).stream_create(device.index, priority, &stream->native));
   stream->owned = true;
@@ -120,14 +75,6 @@ void set_current_stream(const Stream& stream) {
   }
   if (stream->native || stream->device.is_cpu()) next->streams.push_back(stream);
   exchange_current_streams(next->streams.empty() ? Streams() : next);
-}
-
-void destroy(StreamSet* set) { delete set; }
-
-libdl_stream* StreamSet::find(Device device) const {
-  for (const Stream& stream : streams)
-    if (stream->device == device) return stream.get();
-  return nullptr;
 }
 
 Streams exchange_current_streams(Streams next) {
@@ -198,7 +145,7 @@ void synchronize(const libdl_event& event) {
 
 double elapsed(const libdl_event& first, const libdl_event& second) {
   if (!(first.device == second.device))
-    fail_argument(LIBDL_ERROR_DEVICE, "event_elapsed", 2, "second",
+    fail_argument(LIBDL_ERROR_DEVICE, "event_elapsed", "second",
                   "is of " + device_name(second.device),
                   "an event of " + device_name(first.device) + ", as the first");
   if (!first.timing || !second.timing) {

@@ -5,18 +5,10 @@
 #pragma once
 
 #include <atomic>
-#include <vector>
 
 #include "base/handle.h"
 #include "device/state.h"
-
-struct libdl_stream : libdl::Handle<libdl_stream> {
-  libdl_stream() : Handle(libdl::Tag::kStream) {}
-  libdl::Device device;
-  void* native = nullptr;  // the driver's handle
-  int32_t priority = 0;
-  bool owned = false;  // reused after this object: neither the default stream nor a foreign one
-};
+#include "device/stream_set.h"
 
 struct libdl_event : libdl::Handle<libdl_event> {
   libdl_event() : Handle(libdl::Tag::kEvent) {}
@@ -29,10 +21,8 @@ struct libdl_event : libdl::Handle<libdl_event> {
 
 namespace libdl {
 
-using Stream = Ref<libdl_stream>;
 using Event = Ref<libdl_event>;
 
-void destroy(libdl_stream* stream);
 void destroy(libdl_event* event);
 
 // priority: lower numbers go first; the default is 0.
@@ -46,16 +36,6 @@ Stream wrap_stream(Device device, void* native);
 Stream current_stream(Device device);
 void set_current_stream(const Stream& stream);
 void* native_stream(Device device);  // current_stream's handle, without a reference
-
-// The streams of all devices that a state has set one for, at most one of each. A set never
-// changes: the operators that were queued while it was current share it.
-struct StreamSet : Counted {
-  StreamSet() : Counted(Tag::kOther) {}
-  std::vector<Stream> streams;
-  libdl_stream* find(Device device) const;  // NULL: its default stream
-};
-using Streams = Ref<StreamSet>;  // NULL: no device has one
-void destroy(StreamSet* set);
 
 inline StreamSet* current_streams() { return state().streams; }  // borrowed
 Streams exchange_current_streams(Streams next);                  // returns the previous ones

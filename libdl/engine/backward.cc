@@ -340,51 +340,50 @@ int64_t batch_of(const char* op, TensorSpan gradients) {
   for (const Tensor& gradient : gradients) {
     if (!gradient.defined()) continue;
     if (gradient.ndim() == 0 || gradient.size(0) == 0 || (batch && gradient.size(0) != batch))
-      fail_argument(LIBDL_ERROR_SHAPE, op, 3, "gradients",
+      fail_argument(LIBDL_ERROR_SHAPE, op, "gradients",
                     "has shape " + to_string(gradient.shape()) + ", and they are batches",
                     "a batch of " + (batch ? std::to_string(batch) : "at least 1") + " in front");
     batch = gradient.size(0);
   }
   if (batch == 0)
-    fail_argument(LIBDL_ERROR_VALUE, op, 3, "gradients", "is absent, and they are batches",
+    fail_argument(LIBDL_ERROR_VALUE, op, "gradients", "is absent, and they are batches",
                   "a batch of at least 1");
   return batch;
 }
 
 // A gradient of the tensor has one more dimension, for the batch.
-void check_room(const char* op, int argument, const char* name, const Tensor& x) {
+void check_room(const char* op, const char* name, const Tensor& x) {
   if (x.ndim() == kMaxDims)
-    fail_argument(LIBDL_ERROR_SHAPE, op, argument, name,
+    fail_argument(LIBDL_ERROR_SHAPE, op, name,
                   "holds a tensor of " + std::to_string(kMaxDims) + " dimensions",
                   "at most " + std::to_string(kMaxDims - 1) + " beside the batch of gradients");
 }
 
 // The gradient to start output i with: the caller's, checked, or 1 for one element.
-Tensor seed(const char* op, int argument, const Tensor& output, const Tensor& gradient,
-            int64_t batch) {
-  if (batch) check_room(op, 1, "outputs", output);
+Tensor seed(const char* op, const Tensor& output, const Tensor& gradient, int64_t batch) {
+  if (batch) check_room(op, "outputs", output);
   Shape shape(output.shape());
   if (batch) shape.insert(0, batch);
   if (!gradient.defined()) {
     if (output.numel() != 1)
       fail_argument(
-          LIBDL_ERROR_SHAPE, op, argument, "gradients",
+          LIBDL_ERROR_SHAPE, op, "gradients",
           "is absent for an output of shape " + to_string(output.shape()),
           "a gradient of that shape (only scalar outputs, of one element, have one implicitly)");
     if (output.is_complex())
-      fail_argument(LIBDL_ERROR_DTYPE, op, argument, "gradients", "is absent for a complex output",
+      fail_argument(LIBDL_ERROR_DTYPE, op, "gradients", "is absent for a complex output",
                     "a gradient");
     return full(shape, number(1.0), output.dtype(), output.device());
   }
   if (!same(gradient.shape(), shape))
-    fail_argument(LIBDL_ERROR_SHAPE, op, argument, "gradients",
-                  "has shape " + to_string(gradient.shape()), to_string(shape));
+    fail_argument(LIBDL_ERROR_SHAPE, op, "gradients", "has shape " + to_string(gradient.shape()),
+                  to_string(shape));
   if (gradient.is_complex() != output.is_complex())
-    fail_argument(LIBDL_ERROR_DTYPE, op, argument, "gradients",
+    fail_argument(LIBDL_ERROR_DTYPE, op, "gradients",
                   std::string("is ") + name_of(gradient.dtype()), name_of(output.dtype()));
   if (!gradient.is_number() && gradient.device() != output.device())
-    fail_argument(LIBDL_ERROR_DEVICE, op, argument, "gradients",
-                  "is on " + device_name(gradient.device()), device_name(output.device()));
+    fail_argument(LIBDL_ERROR_DEVICE, op, "gradients", "is on " + device_name(gradient.device()),
+                  device_name(output.device()));
   return gradient;
 }
 
@@ -402,10 +401,9 @@ void differentiate(const char* op, TensorSpan outputs, TensorSpan inputs, Tensor
   if (s.backward_depth >= kMaxDepth)
     fail(LIBDL_ERROR_DEPTH, op,
          "is nested " + std::to_string(kMaxDepth) + " deep inside hooks or rules");
-  if (outputs.empty()) fail_argument(LIBDL_ERROR_VALUE, op, 1, "outputs", "is empty", "a tensor");
-  const int of_gradients = accumulate ? 2 : 3;  // libdl_grad has the inputs before
+  if (outputs.empty()) fail_argument(LIBDL_ERROR_VALUE, op, "outputs", "is empty", "a tensor");
   if (!gradients.empty() && gradients.size() != outputs.size())
-    fail_argument(LIBDL_ERROR_VALUE, op, of_gradients, "gradients",
+    fail_argument(LIBDL_ERROR_VALUE, op, "gradients",
                   "has " + std::to_string(gradients.size()) + " tensors",
                   std::to_string(outputs.size()));
   const int64_t batch = options.batched && !accumulate ? batch_of(op, gradients) : 0;
@@ -414,12 +412,11 @@ void differentiate(const char* op, TensorSpan outputs, TensorSpan inputs, Tensor
   for (size_t i = 0; i < outputs.size(); ++i) {
     Edge edge = history_of(outputs[i]);
     if (!edge.node)
-      fail_argument(LIBDL_ERROR_AUTOGRAD, op, 1, "outputs",
+      fail_argument(LIBDL_ERROR_AUTOGRAD, op, "outputs",
                     of_one(outputs, i, "does not require grad and has no history (no grad_fn)"),
                     "a result of recorded operations on tensors that require grad");
     roots.list.push_back(edge);
-    seeds.push_back(
-        seed(op, of_gradients, outputs[i], gradients.empty() ? Tensor() : gradients[i], batch));
+    seeds.push_back(seed(op, outputs[i], gradients.empty() ? Tensor() : gradients[i], batch));
   }
   if (accumulate)  // the .grad of an input that is no leaf is asked for
     for (const Tensor& input : inputs) retain_grad(input);
@@ -444,7 +441,7 @@ void backward(TensorSpan outputs, TensorSpan gradients, TensorSpan inputs,
   for (const Tensor& input : inputs) {
     Edge edge = maker_of(input);
     if (!edge.node)
-      fail_argument(LIBDL_ERROR_AUTOGRAD, "backward", 3, "inputs",
+      fail_argument(LIBDL_ERROR_AUTOGRAD, "backward", "inputs",
                     "holds a tensor that does not require grad", "tensors that require grad");
     held.list.push_back(edge);
     targets.push_back({edge, {}});
@@ -466,13 +463,13 @@ std::vector<Tensor> grad(TensorSpan outputs, TensorSpan inputs, TensorSpan gradi
   for (size_t i = 0; i < inputs.size(); ++i) {
     Edge edge = maker_of(inputs[i]);
     if (!edge.node)
-      fail_argument(LIBDL_ERROR_AUTOGRAD, "grad", 2, "inputs",
+      fail_argument(LIBDL_ERROR_AUTOGRAD, "grad", "inputs",
                     of_one(inputs, i, "does not require grad"), "tensors that require grad");
-    if (options.batched) check_room("grad", 2, "inputs", inputs[i]);
+    if (options.batched) check_room("grad", "inputs", inputs[i]);
     held.list.push_back(edge);
     targets.push_back({edge, {}});
   }
-  if (inputs.empty()) fail_argument(LIBDL_ERROR_VALUE, "grad", 2, "inputs", "is empty", "a tensor");
+  if (inputs.empty()) fail_argument(LIBDL_ERROR_VALUE, "grad", "inputs", "is empty", "a tensor");
   differentiate("grad", outputs, inputs, gradients, targets, options, false);
   std::vector<Tensor> result;
   for (size_t i = 0; i < targets.size(); ++i) {
@@ -481,7 +478,7 @@ std::vector<Tensor> grad(TensorSpan outputs, TensorSpan inputs, TensorSpan gradi
       if (options.materialize)
         g = zeros(shape_of(inputs[i], gradients, options), inputs[i].dtype(), inputs[i].device());
       else if (!options.allow_unused)
-        fail_argument(LIBDL_ERROR_AUTOGRAD, "grad", 2, "inputs",
+        fail_argument(LIBDL_ERROR_AUTOGRAD, "grad", "inputs",
                       of_one(inputs, i, "was not used in the graph"),
                       "allow_unused=True where that is intended");
     }

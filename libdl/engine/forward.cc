@@ -12,11 +12,10 @@
 
 namespace libdl {
 
-DualLevel& level_of(uint64_t identity, const char* op, int argument) {
+DualLevel& level_of(uint64_t identity, const char* op) {
   for (DualLevel* level = state().dual_level; level; level = level->before)
     if (level->id == identity) return *level;
-  fail_argument(LIBDL_ERROR_STATE, op, argument, "level", "is " + std::to_string(identity),
-                "an open level");
+  fail_argument(LIBDL_ERROR_STATE, op, "level", "is " + std::to_string(identity), "an open level");
 }
 
 // A tangent of an inner level depends on what is asked for here.
@@ -24,8 +23,7 @@ static void refuse_inner(const Tensor& x, const DualLevel& level, const char* op
                          const char* name) {
   for (DualLevel* inner = visible_level(); inner && inner != &level; inner = inner->outer)
     if (tangent_of(x, *inner).defined())
-      fail_argument(LIBDL_ERROR_STATE, op, 1, name,
-                    "has a tangent in a level that was opened later",
+      fail_argument(LIBDL_ERROR_STATE, op, name, "has a tangent in a level that was opened later",
                     "that one to be unpacked first");
 }
 
@@ -43,7 +41,7 @@ static Tensor apart(const Tensor& x, DualLevel& level) {
 Tensor make_dual(const Tensor& primal, const Tensor& tangent, DualLevel& level, const char* op) {
   refuse_inner(primal, level, op, "primal");
   if (tangent_of(primal, level).defined())
-    fail_argument(LIBDL_ERROR_STATE, op, 1, "primal", "has a tangent in the level",
+    fail_argument(LIBDL_ERROR_STATE, op, "primal", "has a tangent in the level",
                   "one without, or a level of its own");
   Tensor dual = apart(primal, level);
   set_cell(cell_of(dual, level), tangent);

@@ -8,7 +8,7 @@
 namespace libdl {
 
 // The open level with this id; throws STATE if there is none.
-DualLevel& level_of(uint64_t identity, const char* op, int argument);
+DualLevel& level_of(uint64_t identity, const char* op);
 
 // primal + tangent eps in the level: an alias of primal that keeps its history and its tangents in
 // other levels. The tangent has primal's shape and dtype; primal must not yet have one there.

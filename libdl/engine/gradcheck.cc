@@ -219,7 +219,7 @@ void refuse_unfit(TensorSpan inputs) {
     const auto unfit = [&](libdl_error_code code, const std::string& found,
                            const char* wanted LIBDL_SOURCE_LOCATION) {
       const auto number = std::to_string(&x - inputs.data());
-      fail_argument(code, kName, 4, "inputs", "has at " + number + " " + found,
+      fail_argument(code, kName, "inputs", "has at " + number + " " + found,
                     wanted LIBDL_SAME_SOURCE_LOCATION);
     };
     if (x.dtype() != Dtype::kFloat64 && x.dtype() != Dtype::kComplex128)

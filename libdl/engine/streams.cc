@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "engine/streams.h"
+#include "device/stream.h"
 
 #include <utility>
 

@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 #include "base/error.h"
 #include "base/slab.h"
+#include "base/thread_end.h"
 #include "memory/poison.h"
 #include "memory/pressure.h"
 #include "memory/thread_bins.h"
@@ -299,6 +301,37 @@ void Allocator::record_use(void* data, void* stream) {
   }
   use->next = block->uses;
   block->uses = use.release();
+}
+
+// -- threads -----------------------------------------------------------------------------------
+
+namespace {
+
+constinit thread_local bool ended = false;
+
+// At the end of the thread its blocks go back. Whatever is freed later (by other libraries'
+// cleanup) takes the slow path.
+void leave() noexcept {
+  ended = true;
+  ThreadBins* const bins = std::exchange(thread_bins, nullptr);
+  host_allocator().leave(bins);
+  delete bins;
+}
+constinit thread_local ThreadEnd thread_end{EndOrder::kBlocks, leave};
+
+}  // namespace
+
+ThreadBins* ThreadBins::make() {
+  if (ended) return nullptr;
+  ThreadBins* bins = new (std::nothrow) ThreadBins;
+  if (!bins) return nullptr;
+  if (!at_thread_end(thread_end)) {
+    delete bins;
+    return nullptr;
+  }
+  host_allocator().join(bins);
+  thread_bins = bins;
+  return bins;
 }
 
 }  // namespace libdl

@@ -2,6 +2,7 @@
 
 #include "optim/addresses.h"
 
+#include "ops/core/launch.h"
 #include "ops/creation/copy.h"
 #include "tensor/forms.h"
 

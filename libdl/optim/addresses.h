@@ -5,7 +5,8 @@
 
 #include <vector>
 
-#include "optim/lists.h"
+#include "kernels/args/optimizer.h"
+#include "optim/step.h"
 #include "tensor/sparse_rows.h"
 
 namespace libdl {

@@ -24,7 +24,7 @@ namespace libdl {
 static void check_floating(const char* op, const char* name, TensorSpan list) {
   for (size_t i = 0; i < list.size(); ++i)
     if (list[i].defined() && (list[i].is_number() || !is_inexact(list[i].dtype())))
-      fail_argument(LIBDL_ERROR_DTYPE, op, 1, name,
+      fail_argument(LIBDL_ERROR_DTYPE, op, name,
                     std::string("holds ") + name_of(list[i].dtype()) + at_position(i),
                     "floating tensors");
 }
@@ -35,10 +35,10 @@ static void check_gradients(const char* op, TensorSpan grads) {
     const Tensor& g = grads[i];
     if (!g.defined()) continue;
     if (g.storage().read_only)
-      fail_argument(LIBDL_ERROR_READ_ONLY, op, 1, "grads",
-                    "holds read-only memory" + at_position(i), "memory to write to");
+      fail_argument(LIBDL_ERROR_READ_ONLY, op, "grads", "holds read-only memory" + at_position(i),
+                    "memory to write to");
     if (overlaps_itself(g))
-      fail_argument(LIBDL_ERROR_OVERLAP, op, 1, "grads",
+      fail_argument(LIBDL_ERROR_OVERLAP, op, "grads",
                     "holds an overlapping tensor" + at_position(i), "clones");
   }
 }
@@ -63,9 +63,9 @@ class Present {
 };
 }  // namespace
 
-static void check_order(const char* op, int argument, double norm_type) {
+static void check_order(const char* op, double norm_type) {
   if (!(norm_type > 0))
-    fail_argument(LIBDL_ERROR_VALUE, op, argument, "norm_type", "is " + std::to_string(norm_type),
+    fail_argument(LIBDL_ERROR_VALUE, op, "norm_type", "is " + std::to_string(norm_type),
                   "a positive number");
 }
 
@@ -91,7 +91,7 @@ static Tensor norm_of_norms(const char* op, const char* name, TensorSpan tensors
   const Tensor p = number(norm_type);
   const int64_t count[] = {static_cast<int64_t>(tensors.size())};
   const Tensor norms = empty(count, Dtype::kFloat64, tensors[0].device());
-  return rename_error(op, {{"input", 1, name}}, [&] {
+  return rename_error(op, {{"input", name}}, [&] {
     for (size_t i = 0; i < tensors.size(); ++i) {
       const Tensor place = select(norms, 0, static_cast<int64_t>(i));
       norm(tensors[i], &p, {}, false, Dtype::kNone, Into(place));
@@ -133,13 +133,13 @@ static double length_of(const char* op, const Tensor& total) {
 
 static void check_finite(const char* op, const char* name, double length) {
   if (!std::isfinite(length))
-    fail_argument(LIBDL_ERROR_VALUE, op, 1, name, "have norm " + std::to_string(length),
+    fail_argument(LIBDL_ERROR_VALUE, op, name, "have norm " + std::to_string(length),
                   "a finite norm");
 }
 
 Tensor total_norm(TensorSpan tensors, double norm_type, bool error_if_nonfinite) {
   const char* const op = "total_norm";
-  check_order(op, 2, norm_type);
+  check_order(op, norm_type);
   check_floating(op, "tensors", tensors);
   const ModeGuard off(kModeGrad | kModeForward);
   const Norm total = norm_of_all(op, "tensors", tensors, norm_type);
@@ -208,7 +208,7 @@ static void scale_to(const char* op, TensorSpan grads, double max_norm, const Te
   change_all("mul", grads, launch, [&](const Tensor& g, Into into) {
     if (!scale.defined())
       scale = minimum(div(number(max_norm), add(total, number(1e-6))), number(1.0));
-    return rename_error(op, {{"dst", 1, "grads"}}, [&] {
+    return rename_error(op, {{"dst", "grads"}}, [&] {
       return mul(g, g.device() == scale.device() ? scale : on_device(scale, g.device()), into);
     });
   });
@@ -217,8 +217,8 @@ static void scale_to(const char* op, TensorSpan grads, double max_norm, const Te
 Tensor clip_grad_norm(TensorSpan grads, double max_norm, double norm_type,
                       bool error_if_nonfinite) {
   const char* const op = "clip_grad_norm";
-  check_factor(op, "max_norm", max_norm, false, 2);
-  check_order(op, 3, norm_type);
+  check_factor(op, "max_norm", max_norm, false);
+  check_order(op, norm_type);
   check_gradients(op, grads);
   const ModeGuard off(kModeGrad | kModeForward);
   const Present present(grads);
@@ -230,25 +230,25 @@ Tensor clip_grad_norm(TensorSpan grads, double max_norm, double norm_type,
 
 void clip_grads_with_norm(TensorSpan grads, double max_norm, const Tensor& total_norm) {
   const char* const op = "clip_grads_with_norm";
-  check_factor(op, "max_norm", max_norm, false, 2);
+  check_factor(op, "max_norm", max_norm, false);
   check_gradients(op, grads);
   if (is_complex(total_norm.dtype()))
-    fail_argument(LIBDL_ERROR_DTYPE, op, 3, "total_norm",
+    fail_argument(LIBDL_ERROR_DTYPE, op, "total_norm",
                   std::string("is ") + name_of(total_norm.dtype()), "a real number");
   if (total_norm.numel() != 1)
-    fail_argument(LIBDL_ERROR_SHAPE, op, 3, "total_norm",
-                  "has shape " + to_string(total_norm.shape()), "one element");
+    fail_argument(LIBDL_ERROR_SHAPE, op, "total_norm", "has shape " + to_string(total_norm.shape()),
+                  "one element");
   const ModeGuard off(kModeGrad | kModeForward);
   scale_to(op, Present(grads), max_norm, total_norm);
 }
 
 void clip_grad_value(TensorSpan grads, double clip_value) {
   const char* const op = "clip_grad_value";
-  check_factor(op, "clip_value", clip_value, false, 2);
+  check_factor(op, "clip_value", clip_value, false);
   check_gradients(op, grads);
   for (size_t i = 0; i < grads.size(); ++i)
     if (grads[i].defined() && is_complex(grads[i].dtype()))
-      fail_argument(LIBDL_ERROR_DTYPE, op, 1, "grads", "holds a complex tensor" + at_position(i),
+      fail_argument(LIBDL_ERROR_DTYPE, op, "grads", "holds a complex tensor" + at_position(i),
                     "real ones: complex numbers have no order");
   const ModeGuard off(kModeGrad | kModeForward);
   std::vector<Tensor> bound;  // elsewhere it never binds

@@ -14,70 +14,66 @@ namespace libdl {
 
 // -- checks ---------------------------------------------------------------------------------------
 
-void check_factor(const char* op, const char* name, double value, bool below_one, int argument) {
+void check_factor(const char* op, const char* name, double value, bool below_one) {
   if (!(value >= 0) || (below_one && value >= 1) || std::isinf(value))
-    fail_argument(LIBDL_ERROR_VALUE, op, argument, name, "is " + std::to_string(value),
+    fail_argument(LIBDL_ERROR_VALUE, op, name, "is " + std::to_string(value),
                   below_one ? "0 or more and below 1" : "0 or more and finite");
 }
 
 void check_step(const char* op, int64_t step) {
   if (step < 1)
-    fail_argument(LIBDL_ERROR_VALUE, op, 1, "step", "is " + std::to_string(step), "1 or more");
+    fail_argument(LIBDL_ERROR_VALUE, op, "step", "is " + std::to_string(step), "1 or more");
 }
 
 std::string at_position(size_t i) { return " at position " + std::to_string(i); }
 
-static void check_written(const char* op, int argument, const char* name, TensorSpan list) {
+static void check_written(const char* op, const char* name, TensorSpan list) {
   for (size_t i = 0; i < list.size(); ++i) {
     const Tensor& x = list[i];
     if (x.is_number())
-      fail_argument(LIBDL_ERROR_VALUE, op, argument, name, "holds a host number" + at_position(i),
-                    "tensors");
+      fail_argument(LIBDL_ERROR_VALUE, op, name, "holds a host number" + at_position(i), "tensors");
     if (x.dtype() != Dtype::kFloat32 && x.dtype() != Dtype::kFloat64)
-      fail_argument(LIBDL_ERROR_DTYPE, op, argument, name,
+      fail_argument(LIBDL_ERROR_DTYPE, op, name,
                     std::string("holds ") + name_of(x.dtype()) + at_position(i),
                     "float32 or float64");
     if (x.device() != list[0].device())
-      fail_argument(LIBDL_ERROR_DEVICE, op, argument, name,
+      fail_argument(LIBDL_ERROR_DEVICE, op, name,
                     "holds a tensor on " + device_name(x.device()) + at_position(i),
                     device_name(list[0].device()) + ", as at position 0");
     if (!x.is_contiguous())
-      fail_argument(LIBDL_ERROR_SHAPE, op, argument, name,
+      fail_argument(LIBDL_ERROR_SHAPE, op, name,
                     "holds strides " + to_string(x.strides()) + at_position(i),
                     "contiguous tensors");
     if (x.storage().read_only)
-      fail_argument(LIBDL_ERROR_READ_ONLY, op, argument, name,
-                    "holds read-only memory" + at_position(i), "memory to write to");
+      fail_argument(LIBDL_ERROR_READ_ONLY, op, name, "holds read-only memory" + at_position(i),
+                    "memory to write to");
   }
 }
 
-static void check_like(const char* op, int argument, const char* name, TensorSpan list,
-                       TensorSpan params) {
+static void check_like(const char* op, const char* name, TensorSpan list, TensorSpan params) {
   if (list.size() != params.size())
-    fail_argument(LIBDL_ERROR_SHAPE, op, argument, name,
-                  "has " + std::to_string(list.size()) + " tensors",
+    fail_argument(LIBDL_ERROR_SHAPE, op, name, "has " + std::to_string(list.size()) + " tensors",
                   std::to_string(params.size()) + ", one a parameter");
   for (size_t i = 0; i < list.size(); ++i) {
     if (!list[i].defined()) continue;  // the gradient of an unused parameter
     if (!same(list[i].shape(), params[i].shape()))
-      fail_argument(LIBDL_ERROR_SHAPE, op, argument, name,
+      fail_argument(LIBDL_ERROR_SHAPE, op, name,
                     "holds shape " + to_string(list[i].shape()) + at_position(i),
                     to_string(params[i].shape()));
     if (list[i].dtype() != params[i].dtype())
-      fail_argument(LIBDL_ERROR_DTYPE, op, argument, name,
+      fail_argument(LIBDL_ERROR_DTYPE, op, name,
                     std::string("holds ") + name_of(list[i].dtype()) + at_position(i),
                     name_of(params[i].dtype()));
     if (list[i].device() != params[i].device())
-      fail_argument(LIBDL_ERROR_DEVICE, op, argument, name,
+      fail_argument(LIBDL_ERROR_DEVICE, op, name,
                     "holds a tensor on " + device_name(list[i].device()) + at_position(i),
                     device_name(params[i].device()));
   }
 }
 
-static void check_state(const char* op, int argument, const char* name, TensorSpan list,
-                        TensorSpan params) {
-  check_written(op, argument, name, list);
-  check_like(op, argument, name, list, params);
+static void check_state(const char* op, const char* name, TensorSpan list, TensorSpan params) {
+  check_written(op, name, list);
+  check_like(op, name, list, params);
 }
 
 namespace {
@@ -151,8 +147,8 @@ static void check_disjoint(const Step& s) {
   const char* end = nullptr;
   for (const Range& r : ranges) {
     if (r.begin < written_end || (r.written && r.begin < end))
-      fail_argument(LIBDL_ERROR_OVERLAP, s.op, 2, "params",
-                    "or state shares memory within the lists", "tensors with memory of their own");
+      fail_argument(LIBDL_ERROR_OVERLAP, s.op, "params", "or state shares memory within the lists",
+                    "tensors with memory of their own");
     end = std::max(end, r.end);
     if (r.written) written_end = std::max(written_end, r.end);
   }
@@ -165,15 +161,16 @@ static void wrote(const Step& s, TensorSpan list) {
     if (s.grads[i].defined()) written(list[i], s.op);
 }
 
-void Step::take(void (*launch)(Device, const kernels::OptimizerArgs&),
-                const kernels::OptimizerOptions& options) const {
-  check_written(op, 2, "params", params);
-  check_like(op, 3, "grads", grads, params);
-  Step used = *this;
+void take_step(const Step& step, void (*launch)(Device, const kernels::OptimizerArgs&),
+               const kernels::OptimizerOptions& options) {
+  const TensorSpan params = step.params;
+  check_written(step.op, "params", params);
+  check_like(step.op, "grads", step.grads, params);
+  Step used = step;
   for (int k = 0; k < 3; ++k) {
     States& s = used.states[static_cast<size_t>(k)];
     if (s.name) {
-      check_state(op, 4 + k, s.name, s.list, params);
+      check_state(step.op, s.name, s.list, params);
     } else {
       s.list = {};
     }

@@ -49,13 +49,13 @@ void adam_step_impl(const libdl_adam_options& o, TensorSpan params, TensorSpan g
   if (o.amsgrad) largest = {"max_exp_avg_sqs", max_exp_avg_sqs};
   const Step step{
       op, params, grads, {{{"exp_avgs", exp_avgs}, {"exp_avg_sqs", exp_avg_sqs}, largest}}};
-  step.take(launch_adam, k);
+  take_step(step, launch_adam, k);
 }
 
 static void check_gradients_sparse(const char* op, TensorSpan grads) {
   for (size_t i = 0; i < grads.size(); ++i)
     if (grads[i].defined() && !is_sparse(grads[i]))
-      fail_argument(LIBDL_ERROR_VALUE, op, 3, "grads", "holds a dense gradient" + at_position(i),
+      fail_argument(LIBDL_ERROR_VALUE, op, "grads", "holds a dense gradient" + at_position(i),
                     "sparse ones, as embedding(sparse=True) has; adam takes dense ones");
 }
 
@@ -71,7 +71,7 @@ void sparse_adam_step_impl(const libdl_sparse_adam_options& o, TensorSpan params
   k.eps = o.eps / std::sqrt(k.bias2);
   const Step step{
       op, params, grads, {{{"exp_avgs", exp_avgs}, {"exp_avg_sqs", exp_avg_sqs}}}, Still::kRows};
-  step.take(launch_adam, k);
+  take_step(step, launch_adam, k);
 }
 
 void adamax_step_impl(const libdl_adamax_options& o, TensorSpan params, TensorSpan grads,
@@ -80,7 +80,7 @@ void adamax_step_impl(const libdl_adamax_options& o, TensorSpan params, TensorSp
   check_moments(op, o);
   const DefaultFloatEnvironment environment;
   const Step step{op, params, grads, {{{"exp_avgs", exp_avgs}, {"exp_infs", exp_infs}}}};
-  step.take(launch_adamax, for_kernel(o));
+  take_step(step, launch_adamax, for_kernel(o));
 }
 
 static double nadam_mu(const libdl_nadam_options& o, double step) {
@@ -109,7 +109,7 @@ void nadam_step_impl(const libdl_nadam_options& o, TensorSpan params, TensorSpan
   k.grad_rate = o.lr * (1 - now) / (1 - product);
   k.mean_rate = o.lr * next / (1 - product * next);
   const Step step{op, params, grads, {{{"exp_avgs", exp_avgs}, {"exp_avg_sqs", exp_avg_sqs}}}};
-  step.take(launch_nadam, k);
+  take_step(step, launch_nadam, k);
 }
 
 // 0 while the mean of squares is of too few steps for its variance to be known.
@@ -129,7 +129,7 @@ void radam_step_impl(const libdl_radam_options& o, TensorSpan params, TensorSpan
   kernels::OptimizerOptions k = for_kernel(o);
   k.rectification = rectification(o, k.bias2);
   const Step step{op, params, grads, {{{"exp_avgs", exp_avgs}, {"exp_avg_sqs", exp_avg_sqs}}}};
-  step.take(launch_radam, k);
+  take_step(step, launch_radam, k);
 }
 
 }  // namespace libdl

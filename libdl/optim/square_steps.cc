@@ -23,10 +23,11 @@ void adagrad_step_impl(const libdl_adagrad_options& o, TensorSpan params, Tensor
   Still still = o.maximize != 0 || o.eps == 0 ? Still::kRowsOfSparse : Still::kRows;
   if (o.weight_decay != 0) still = Still::kNoRow;
   const Step step{op, params, grads, {{{"state_sums", state_sums}}}, still};
-  step.take(launch_adagrad, {.lr = o.lr / (1 + static_cast<double>(o.step - 1) * o.lr_decay),
-                             .eps = o.eps,
-                             .weight_decay = o.weight_decay,
-                             .maximize = o.maximize != 0});
+  take_step(step, launch_adagrad,
+            {.lr = o.lr / (1 + static_cast<double>(o.step - 1) * o.lr_decay),
+             .eps = o.eps,
+             .weight_decay = o.weight_decay,
+             .maximize = o.maximize != 0});
 }
 
 void adadelta_step_impl(const libdl_adadelta_options& o, TensorSpan params, TensorSpan grads,
@@ -34,15 +35,16 @@ void adadelta_step_impl(const libdl_adadelta_options& o, TensorSpan params, Tens
   const char* const op = "adadelta";
   check_factor(op, "lr", o.lr);
   if (!(o.rho >= 0 && o.rho <= 1))
-    fail_argument(LIBDL_ERROR_VALUE, op, 1, "rho", "is " + std::to_string(o.rho), "0 to 1");
+    fail_argument(LIBDL_ERROR_VALUE, op, "rho", "is " + std::to_string(o.rho), "0 to 1");
   check_factor(op, "eps", o.eps);
   check_factor(op, "weight_decay", o.weight_decay);
   const Step step{op, params, grads, {{{"square_avgs", square_avgs}, {"acc_deltas", acc_deltas}}}};
-  step.take(launch_adadelta, {.lr = o.lr,
-                              .eps = o.eps,
-                              .weight_decay = o.weight_decay,
-                              .rho = o.rho,
-                              .maximize = o.maximize != 0});
+  take_step(step, launch_adadelta,
+            {.lr = o.lr,
+             .eps = o.eps,
+             .weight_decay = o.weight_decay,
+             .rho = o.rho,
+             .maximize = o.maximize != 0});
 }
 
 void rmsprop_step_impl(const libdl_rmsprop_options& o, TensorSpan params, TensorSpan grads,
@@ -57,13 +59,14 @@ void rmsprop_step_impl(const libdl_rmsprop_options& o, TensorSpan params, Tensor
   if (o.momentum > 0) momenta = {"momentum_buffers", momentum_buffers};
   if (o.centered) means = {"grad_avgs", grad_avgs};
   const Step step{op, params, grads, {{{"square_avgs", square_avgs}, momenta, means}}};
-  step.take(launch_rmsprop, {.lr = o.lr,
-                             .momentum = o.momentum,
-                             .eps = o.eps,
-                             .weight_decay = o.weight_decay,
-                             .rho = o.alpha,
-                             .centered = o.centered != 0,
-                             .maximize = o.maximize != 0});
+  take_step(step, launch_rmsprop,
+            {.lr = o.lr,
+             .momentum = o.momentum,
+             .eps = o.eps,
+             .weight_decay = o.weight_decay,
+             .rho = o.alpha,
+             .centered = o.centered != 0,
+             .maximize = o.maximize != 0});
 }
 
 }  // namespace libdl

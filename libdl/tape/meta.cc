@@ -109,6 +109,45 @@ void set_host_object(Meta& meta, int32_t host, void* object) {
   }
 }
 
+// -- forward mode -----------------------------------------------------------------------------
+
+Duality& duality_of(const Tensor& x) {
+  Meta& meta = meta_of(x);
+  if (!meta.duality) meta.duality = std::make_unique<Duality>();
+  return *meta.duality;
+}
+
+TangentCell* find_cell(const Tensor& x, const DualLevel& level) {
+  const Meta* const meta = x.meta();
+  if (!meta || !meta->duality) return nullptr;
+  for (const auto& cell : meta->duality->cells)
+    if (cell->level->id == level.id) return cell.get();
+  return nullptr;
+}
+
+TangentCell& cell_of(const Tensor& x, DualLevel& level) {
+  if (TangentCell* const found = find_cell(x, level)) return *found;
+  auto& cells = duality_of(x).cells;
+  std::erase_if(cells, [](const auto& cell) { return cell->level->closed.load(); });
+  cells.push_back(std::make_unique<TangentCell>(level));
+  return *cells.back();
+}
+
+void share_cells(const Tensor& from, const Tensor& to) {
+  const Meta* const meta = from.meta();
+  if (!meta || !meta->duality) return;
+  for (const auto& cell : meta->duality->cells)
+    if (cell->value.defined()) set_cell(cell_of(to, *cell->level), cell->value);
+}
+
+void detach_tangents(const Tensor& x) {
+  const Meta* const meta = x.meta();
+  if (!meta || (!meta->duality && !(state().mode & kModeForward))) return;
+  Duality& d = duality_of(x);
+  d.apart = true;
+  for (const auto& cell : d.cells) set_cell(*cell, {});
+}
+
 // -- leaves ---------------------------------------------------------------------------------
 
 GradSlot& grad_slot(const Tensor& x) {
@@ -177,15 +216,15 @@ static Accumulator* make_accumulator(const Tensor& x) {
 void set_requires_grad(const Tensor& x, bool on) {
   const char* const op = "tensor_set_requires_grad";
   if (x.is_number())
-    fail_argument(LIBDL_ERROR_AUTOGRAD, op, 1, "tensor", "is a host number", "a tensor");
+    fail_argument(LIBDL_ERROR_AUTOGRAD, op, "tensor", "is a host number", "a tensor");
   if (on && !is_inexact(x.dtype()))
-    fail_argument(LIBDL_ERROR_DTYPE, op, 1, "tensor", std::string("is ") + name_of(x.dtype()),
+    fail_argument(LIBDL_ERROR_DTYPE, op, "tensor", std::string("is ") + name_of(x.dtype()),
                   "a floating or complex dtype");
   if (on && (x.get()->flags & kInferenceMade) && !(state().mode & kModeInference))
-    fail_argument(LIBDL_ERROR_AUTOGRAD, op, 1, "tensor", "was made in inference mode",
+    fail_argument(LIBDL_ERROR_AUTOGRAD, op, "tensor", "was made in inference mode",
                   "a tensor made outside of it");
   if (!on && !is_leaf(x))
-    fail_argument(LIBDL_ERROR_AUTOGRAD, op, 1, "tensor", "is not a leaf",
+    fail_argument(LIBDL_ERROR_AUTOGRAD, op, "tensor", "is not a leaf",
                   "a leaf, or detach() for a tensor without history");
   if (on == requires_grad(x)) return;
   Meta& meta = shared_meta_of(x);
@@ -201,12 +240,12 @@ void set_requires_grad(const Tensor& x, bool on) {
 void detach_in_place(const Tensor& x) {
   const char* const op = "detach_";
   if (x.is_number())
-    fail_argument(LIBDL_ERROR_AUTOGRAD, op, 1, "tensor", "is a host number", "a tensor");
+    fail_argument(LIBDL_ERROR_AUTOGRAD, op, "tensor", "is a host number", "a tensor");
   if (!x.meta()) return;
   Meta& meta = *x.meta();
   const bool collects = meta.node && meta.node->accumulator;
   if (meta.view != ViewKind::kNone && has_history(x) && !collects)
-    fail_argument(LIBDL_ERROR_AUTOGRAD, op, 1, "input", "is a view",
+    fail_argument(LIBDL_ERROR_AUTOGRAD, op, "input", "is a view",
                   "a tensor of its own, or detach() for an alias without history");
   detach_tangents(x);
   meta.retains_grad = false;
@@ -254,15 +293,15 @@ static Tensor bare(const Tensor& value) {
 void set_grad(const Tensor& x, const Tensor& grad) {
   const char* const op = "tensor_set_grad";
   if (grad.defined()) {
-    if (grad.is(x)) fail_argument(LIBDL_ERROR_VALUE, op, 2, "grad", "is the tensor itself", "");
+    if (grad.is(x)) fail_argument(LIBDL_ERROR_VALUE, op, "grad", "is the tensor itself", "");
     if (!same(grad.shape(), x.shape()))
-      fail_argument(LIBDL_ERROR_SHAPE, op, 2, "grad", "has shape " + to_string(grad.shape()),
+      fail_argument(LIBDL_ERROR_SHAPE, op, "grad", "has shape " + to_string(grad.shape()),
                     to_string(x.shape()));
     if (grad.dtype() != x.dtype())
-      fail_argument(LIBDL_ERROR_DTYPE, op, 2, "grad", std::string("is ") + name_of(grad.dtype()),
+      fail_argument(LIBDL_ERROR_DTYPE, op, "grad", std::string("is ") + name_of(grad.dtype()),
                     name_of(x.dtype()));
     if (!(grad.device() == x.device()))
-      fail_argument(LIBDL_ERROR_DEVICE, op, 2, "grad", "is on another device", "the tensor's own");
+      fail_argument(LIBDL_ERROR_DEVICE, op, "grad", "is on another device", "the tensor's own");
   } else if (!x.meta() || !x.meta()->grad) {
     return;
   }
@@ -286,7 +325,7 @@ static std::pair<Node*, int32_t> maker_behind(Node* node, int32_t slot) noexcept
 
 void retain_grad(const Tensor& x) {
   if (!requires_grad(x))
-    fail_argument(LIBDL_ERROR_AUTOGRAD, "tensor_retain_grad", 1, "tensor", "does not require grad",
+    fail_argument(LIBDL_ERROR_AUTOGRAD, "tensor_retain_grad", "tensor", "does not require grad",
                   "a tensor with history");
   Meta& meta = *x.meta();
   if (meta.is_leaf() || meta.retains_grad) return;
@@ -348,10 +387,10 @@ bool left_behind(const Tensor& view) {
 void set_data(const Tensor& x, const Tensor& y) {
   const char* const op = "tensor_set_data";
   if (x.is_number() || y.is_number())
-    fail_argument(LIBDL_ERROR_VALUE, op, x.is_number() ? 1 : 2, x.is_number() ? "tensor" : "source",
-                  "is a host number", "a tensor");
+    fail_argument(LIBDL_ERROR_VALUE, op, x.is_number() ? "tensor" : "source", "is a host number",
+                  "a tensor");
   if (requires_grad(x) && !is_inexact(y.dtype()))
-    fail_argument(LIBDL_ERROR_AUTOGRAD, op, 2, "source", std::string("is ") + name_of(y.dtype()),
+    fail_argument(LIBDL_ERROR_AUTOGRAD, op, "source", std::string("is ") + name_of(y.dtype()),
                   "a floating or complex dtype: the tensor requires grad");
   const bool view = x.meta() && x.meta()->view != ViewKind::kNone;
   const bool same_memory = x.dtype() == y.dtype() && x.get()->storage == y.get()->storage;

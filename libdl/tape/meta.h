@@ -3,8 +3,8 @@
 // A tensor's autograd state, created when it is first needed.
 #pragma once
 
+#include "tape/duality.h"
 #include "tape/node.h"
-#include "tape/tangent.h"
 
 namespace libdl {
 
@@ -83,6 +83,16 @@ inline bool shares_history(const Tensor& x) {
 }
 inline bool has_moved(const Tensor& x) { return x.meta() && x.meta()->moved; }
 inline bool is_leaf(const Tensor& x) { return !x.meta() || x.meta()->is_leaf(); }
+
+Duality& duality_of(const Tensor& x);  // created if absent
+// x's own cell in the level, or NULL; it may be empty.
+TangentCell* find_cell(const Tensor& x, const DualLevel& level);
+// Created if absent.
+TangentCell& cell_of(const Tensor& x, DualLevel& level);
+// An alias of a saved value carries what the value does.
+void share_cells(const Tensor& from, const Tensor& to);
+// Removes x's tangents and makes it share none with its source.
+void detach_tangents(const Tensor& x);
 
 // Makes a leaf collect gradients, or stop. Throws DTYPE and AUTOGRAD (a host number, a tensor made
 // in inference mode, or switching a non-leaf off).

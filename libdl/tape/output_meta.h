@@ -6,10 +6,15 @@
 #include <optional>
 #include <string>
 
-#include "tape/node.h"
+#include "tensor/tensor.h"
 
 namespace libdl {
 
+struct OutputMeta {  // for checking gradients that user code returns or passes in
+  Shape shape;
+  Dtype dtype;
+  Device device;
+};
 inline OutputMeta meta_for(const Tensor& x) { return {Shape(x.shape()), x.dtype(), x.device()}; }
 
 struct Mismatch {

@@ -7,22 +7,21 @@
 namespace libdl {
 
 static void check_own_view(const char* op, const Tensor& x, const Tensor& view) {
-  if (x.is_number())
-    fail_argument(LIBDL_ERROR_VALUE, op, 1, "tensor", "is a host number", "a tensor");
+  if (x.is_number()) fail_argument(LIBDL_ERROR_VALUE, op, "tensor", "is a host number", "a tensor");
   const Meta* const own = x.meta();
   const Meta* const meta = view.meta();
   if (own && own->view != ViewKind::kNone)
-    fail_argument(LIBDL_ERROR_VALUE, op, 1, "tensor", "is a view", "a tensor of its own");
+    fail_argument(LIBDL_ERROR_VALUE, op, "tensor", "is a view", "a tensor of its own");
   if (!meta || meta->view != ViewKind::kPlain || meta->base.get() != x.get())
-    fail_argument(LIBDL_ERROR_VALUE, op, 2, "view", "is no view of argument 1 (tensor)",
+    fail_argument(LIBDL_ERROR_VALUE, op, "view", "is no view of argument (tensor)",
                   "one of the same elements");
   if (!requires_grad(x)) return;
   if (is_leaf(x))
-    fail_argument(LIBDL_ERROR_AUTOGRAD, op, 1, "tensor", "is a leaf that requires grad",
+    fail_argument(LIBDL_ERROR_AUTOGRAD, op, "tensor", "is a leaf that requires grad",
                   "a result, or a leaf that does not");
   if (!requires_grad(view) || meta->seen.load() != own->generation)
-    fail_argument(LIBDL_ERROR_AUTOGRAD, op, 2, "view",
-                  "was made while nothing was recorded, or before argument 1 (tensor) was written",
+    fail_argument(LIBDL_ERROR_AUTOGRAD, op, "view",
+                  "was made while nothing was recorded, or before argument (tensor) was written",
                   "a view with the tensor's history");
 }
 

@@ -9,8 +9,6 @@
 
 namespace libdl {
 
-void destroy(DualLevel* level) { delete level; }
-
 // -- levels ---------------------------------------------------------------------------------
 
 DualLevel& open_level() {
@@ -51,67 +49,6 @@ void close_level(State& s) noexcept {
   }
 }
 
-// -- cells ----------------------------------------------------------------------------------
-
-TangentCell::TangentCell(DualLevel& l) : level(Ref<DualLevel>::share(&l)) {
-  const std::lock_guard lock(l.mutex);
-  next = l.first;
-  if (next) next->previous = this;
-  l.first = this;
-}
-
-TangentCell::~TangentCell() {
-  const std::lock_guard lock(level->mutex);
-  if (!listed) return;
-  (previous ? previous->next : level->first) = next;
-  if (next) next->previous = previous;
-}
-
-TangentCell* find_cell(const Tensor& x, const DualLevel& level) {
-  const Meta* const meta = x.meta();
-  if (!meta || !meta->duality) return nullptr;
-  for (const auto& cell : meta->duality->cells)
-    if (cell->level->id == level.id) return cell.get();
-  return nullptr;
-}
-
-Duality::~Duality() = default;
-
-static Duality& duality_of(const Tensor& x) {
-  Meta& meta = meta_of(x);
-  if (!meta.duality) meta.duality = std::make_unique<Duality>();
-  return *meta.duality;
-}
-
-TangentCell& cell_of(const Tensor& x, DualLevel& level) {
-  if (TangentCell* const found = find_cell(x, level)) return *found;
-  auto& cells = duality_of(x).cells;
-  std::erase_if(cells, [](const auto& cell) { return cell->level->closed.load(); });
-  cells.push_back(std::make_unique<TangentCell>(level));
-  return *cells.back();
-}
-
-void set_cell(TangentCell& cell, Tensor tangent) noexcept {
-  static std::atomic<uint64_t> generations{0};
-  cell.generation = generations.fetch_add(1, std::memory_order_relaxed) + 1;
-  std::swap(cell.value, tangent);
-}
-
-void share_cells(const Tensor& from, const Tensor& to) {
-  const Meta* const meta = from.meta();
-  if (!meta || !meta->duality) return;
-  for (const auto& cell : meta->duality->cells)
-    if (cell->value.defined()) set_cell(cell_of(to, *cell->level), cell->value);
-}
-
-void detach_tangents(const Tensor& x) {
-  const Meta* const meta = x.meta();
-  if (!meta || (!meta->duality && !(state().mode & kModeForward))) return;
-  Duality& d = duality_of(x);
-  d.apart = true;
-  for (const auto& cell : d.cells) set_cell(*cell, {});
-}
-
 // -- roots ----------------------------------------------------------------------------------
 
 const Tensor& tangent_root(const Tensor& x, const DualLevel& level) {
@@ -124,7 +61,7 @@ const Tensor& tangent_root(const Tensor& x, const DualLevel& level) {
     if (has_moved(source) && source.meta()->view == ViewKind::kNone && !holds(source, *at))
         [[unlikely]]
       fail_argument(
-          LIBDL_ERROR_AUTOGRAD, "view", 0, "input",
+          LIBDL_ERROR_AUTOGRAD, "view", "input",
           "is a view of a tensor that was given other data since: its tangent is not known",
           "a view made after the data were given");
     at = &source;

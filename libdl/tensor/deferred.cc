@@ -72,13 +72,6 @@ static PackedKey key_with(const PackedKey& key, Layout layout) {
   return other;
 }
 
-Tensor defer(Dims shape, Dtype dtype, Deferred&& what) {
-  void* form;
-  Tensor x = empty_packed(shape, dtype, Layout::kDeferred, sizeof(Deferred), form);
-  new (form) Deferred(std::move(what));
-  return x;
-}
-
 PackedReader deferred_of(const Tensor& x, Deferred::Kind kind) {
   if (x.is_number() || !x.storage().packed_only() || !may_be_packed(x)) return {};
   PackedReader form = only_form(x.storage());
@@ -116,7 +109,22 @@ static bool settle(Storage& storage, const PackedReader& form, bool relu) {
   return true;
 }
 
-void compute_deferred(Storage& storage, const PackedReader& form) { settle(storage, form, false); }
+static void compute_form(Storage& storage, const PackedReader& form) {
+  settle(storage, form, false);
+}
+static void end_form(void* form) { std::destroy_at(static_cast<Deferred*>(form)); }
+
+Tensor defer(Dims shape, Dtype dtype, Deferred&& what) {
+  static const bool known = [] {
+    set_form_rules(Layout::kDeferred, {.compute = compute_form, .end = end_form});
+    return true;
+  }();
+  static_cast<void>(known);
+  void* form;
+  Tensor x = empty_packed(shape, dtype, Layout::kDeferred, sizeof(Deferred), form);
+  new (form) Deferred(std::move(what));
+  return x;
+}
 
 // -- what comes behind a normalisation ------------------------------------------------------------
 

@@ -39,9 +39,6 @@ Tensor defer(Dims shape, Dtype dtype, Deferred&& what);
 PackedReader deferred_of(const Tensor& x, Deferred::Kind kind);
 const Deferred& deferred_in(const PackedReader& form);
 
-// Computes the only form of a storage, which is a deferred one. Throws OUT_OF_MEMORY, INTERRUPTED.
-void compute_deferred(Storage& storage, const PackedReader& form);
-
 // For what follows, x has the geometry of out, which is overwritten: x itself, or a new tensor that
 // nobody has seen. Nothing happens if false is returned.
 bool relu_of_deferred(const Tensor& out, const Tensor& x);

@@ -10,6 +10,7 @@
 #include "device/device.h"
 #include "device/meta.h"
 #include "device/stream.h"
+#include "device/transfer.h"
 #include "tensor/export.h"
 #include "tensor/row_major.h"
 
@@ -72,20 +73,20 @@ void end_of_export(M* managed) {
 // meta has no number in DLPack, and nothing to exchange.
 void refuse_meta(const char* op, Device device, const char* name) {
   if (is_meta(device))
-    fail_argument(LIBDL_ERROR_DEVICE, op, 1, name, "is on meta, and has no elements",
+    fail_argument(LIBDL_ERROR_DEVICE, op, name, "is on meta, and has no elements",
                   "a tensor that has memory");
 }
 
 void check(const ExportOptions& options, const Tensor& x) {
   refuse_meta("tensor_to_dlpack", x.device(), "tensor");
   if (options.device.type && !(options.device == x.device()))
-    fail_argument(LIBDL_ERROR_DEVICE, "tensor_to_dlpack", 2, "options",
+    fail_argument(LIBDL_ERROR_DEVICE, "tensor_to_dlpack", "options",
                   "asks for device " + std::to_string(options.device.type) + ":" +
                       std::to_string(options.device.index),
                   "the tensor's own");
   if (options.stream == 0 || options.stream == -1) return;
   if (x.device().is_cpu())
-    fail_argument(LIBDL_ERROR_VALUE, "tensor_to_dlpack", 2, "options",
+    fail_argument(LIBDL_ERROR_VALUE, "tensor_to_dlpack", "options",
                   "names stream " + std::to_string(options.stream), "none for a tensor on the CPU");
   // The consumer's stream waits for what is queued on ours. 1 is the default stream's number.
   const Event done = make_event(x.device(), false);
@@ -121,11 +122,11 @@ Tensor exported(const Tensor& x, const ExportOptions& options) {
   check(options, x);
   if (options.copy == CopyPolicy::kAlways && x.device().is_cpu()) return row_major_copy(x);
   if (options.copy == CopyPolicy::kAlways)
-    fail_argument(LIBDL_ERROR_UNSUPPORTED, "tensor_to_dlpack", 2, "options", "asks for a copy",
+    fail_argument(LIBDL_ERROR_UNSUPPORTED, "tensor_to_dlpack", "options", "asks for a copy",
                   "none for a tensor on " + device_name(x.device()) + ": clone it first");
   if (!x.is_number()) return x;
   if (options.copy == CopyPolicy::kNever)
-    fail_argument(LIBDL_ERROR_VALUE, "tensor_to_dlpack", 1, "tensor", "is a host number",
+    fail_argument(LIBDL_ERROR_VALUE, "tensor_to_dlpack", "tensor", "is a host number",
                   "a tensor, or leave to copy");
   return row_major_copy(x);
 }
@@ -135,7 +136,7 @@ Tensor exported(const Tensor& x, const ExportOptions& options) {
 ManagedVersioned* to_dlpack(const Tensor& x, const ExportOptions& options) {
   const bool any = options.max_major == 0 && options.max_minor == 0;
   if (!any && options.max_major < dlpack::kMajor)
-    fail_argument(LIBDL_ERROR_UNSUPPORTED, "tensor_to_dlpack", 2, "options",
+    fail_argument(LIBDL_ERROR_UNSUPPORTED, "tensor_to_dlpack", "options",
                   "allows version " + std::to_string(options.max_major) + "." +
                       std::to_string(options.max_minor),
                   "1.0 or later, or the unversioned form");
@@ -153,7 +154,7 @@ ManagedVersioned* to_dlpack(const Tensor& x, const ExportOptions& options) {
 Managed* to_dlpack_unversioned(const Tensor& x, const ExportOptions& options) {
   const Tensor source = exported(x, options);
   if (source.storage().read_only || options.read_only)
-    fail_argument(LIBDL_ERROR_READ_ONLY, "tensor_to_dlpack_unversioned", 1, "tensor",
+    fail_argument(LIBDL_ERROR_READ_ONLY, "tensor_to_dlpack_unversioned", "tensor",
                   "may not be written, which the unversioned struct cannot tell",
                   "a copy or the versioned struct");
   return &make_export<Managed>(source, true)->managed;
@@ -161,13 +162,13 @@ Managed* to_dlpack_unversioned(const Tensor& x, const ExportOptions& options) {
 
 dlpack::Tensor borrow_dlpack(const Tensor& x, bool for_writing) {
   if (x.is_number())
-    fail_argument(LIBDL_ERROR_VALUE, "tensor_borrow_dlpack", 1, "tensor", "is a host number",
+    fail_argument(LIBDL_ERROR_VALUE, "tensor_borrow_dlpack", "tensor", "is a host number",
                   "a tensor");
   refuse_meta("tensor_borrow_dlpack", x.device(), "tensor");
   if (for_writing) {
     if (x.storage().read_only)
-      fail_argument(LIBDL_ERROR_READ_ONLY, "tensor_borrow_dlpack", 1, "tensor",
-                    "may not be written", "a tensor that may");
+      fail_argument(LIBDL_ERROR_READ_ONLY, "tensor_borrow_dlpack", "tensor", "may not be written",
+                    "a tensor that may");
     written(x, "tensor_borrow_dlpack");
   }
   dlpack::Tensor t{};
@@ -205,7 +206,7 @@ const char* argument_of(const char* op) {
 LIBDL_NORETURN [[gnu::cold]] void refuse(libdl_error_code code, const char* op,
                                          const std::string& found,
                                          const std::string& wanted LIBDL_SOURCE_LOCATION) {
-  fail_argument(code, op, 1, argument_of(op), found, wanted LIBDL_SAME_SOURCE_LOCATION);
+  fail_argument(code, op, argument_of(op), found, wanted LIBDL_SAME_SOURCE_LOCATION);
 }
 
 void check_reachable(const dlpack::Tensor& t, const char* op) {
@@ -241,7 +242,7 @@ Geometry checked_geometry(const dlpack::Tensor& t, const char* op) {
   if (t.ndim > 0 && !t.shape) refuse(LIBDL_ERROR_NULL, op, "has no shape", "one");
   const auto ndim = static_cast<size_t>(t.ndim);
   g.shape.assign({t.shape, ndim});
-  const int64_t numel = checked_numel({g.shape.data(), ndim}, g.dtype, op, 1, argument_of(op));
+  const int64_t numel = checked_numel({g.shape.data(), ndim}, g.dtype, op, argument_of(op));
   g.strides = contiguous_strides({g.shape.data(), ndim});
   if (!t.strides) return g;
   // No step is longer than the address space. Strides of single elements, and of none, are not used

@@ -10,9 +10,7 @@
 #include "device/launch.h"
 #include "kernels/cpu/kernels.h"
 #include "runtime/mechanism.h"
-#include "tensor/deferred.h"
 #include "tensor/fresh_bytes.h"
-#include "tensor/sparse_rows.h"
 
 namespace libdl {
 
@@ -114,7 +112,8 @@ static void rearrange(const PackedKey& key, const void* from, void* to, bool int
   auto* const target = static_cast<std::byte*>(to);
   std::byte *const plain = into_form ? source : target, *const form = into_form ? target : source;
   const Dims shape{key.sizes, static_cast<size_t>(key.ndim)};
-  if (key.layout == Layout::kSparseRows) return spread_rows(shape, key.dtype, form, plain);
+  if (auto* const spread = form_rules(key.layout).spread)
+    return spread(shape, key.dtype, form, plain);
   if (key.layout == Layout::kChannelsInnermost) {
     const Shape strides(Dims{key.strides, shape.size()});
     return rearrange(key, {0, 0, Shape(shape), strides, channels_innermost(shape)}, plain, form,
@@ -193,11 +192,12 @@ static void compare(const PackedReader& form, const PackedSource& source) {
 static void compare(const PackedReader&, const PackedSource&) {}
 #endif
 
-// The only form, computed if it was deferred.
+// The only form, computed if it waits to be.
 static PackedReader computed_form(Storage& storage) {
   PackedReader form = only_form(storage);
-  if (!form.data() || form.form()->key.layout != Layout::kDeferred) return form;
-  compute_deferred(storage, form);
+  auto* const compute = form.data() ? form_rules(form.form()->key.layout).compute : nullptr;
+  if (!compute) return form;
+  compute(storage, form);
   return only_form(storage);
 }
 

@@ -107,7 +107,7 @@ GeneratorState get_state(const Generator& generator) {
 
 void set_state(Generator& generator, const std::byte* bytes, size_t count) {
   if (count != kGeneratorStateBytes || std::memcmp(bytes, kName, 8) != 0)
-    fail_argument(LIBDL_ERROR_VALUE, "generator_set_state", 2, "data", "is no state of a generator",
+    fail_argument(LIBDL_ERROR_VALUE, "generator_set_state", "data", "is no state of a generator",
                   "the bytes that get_state gave");
   uint64_t key, offset;
   std::memcpy(&key, bytes + 8, 8);

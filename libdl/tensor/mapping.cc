@@ -32,15 +32,15 @@ namespace libdl {
 
 void check_on_host(const Tensor& x, const char* op) {
   if (!x.device().is_cpu())
-    fail_argument(LIBDL_ERROR_DEVICE, op, 1, "tensor", "is on " + device_name(x.device()),
+    fail_argument(LIBDL_ERROR_DEVICE, op, "tensor", "is on " + device_name(x.device()),
                   "one on the CPU: copy it there first");
 }
 
 void check_host_may_write(const Tensor& x, const char* op) {
   if (x.is_number())
-    fail_argument(LIBDL_ERROR_VALUE, op, 1, "tensor", "is a host number", "a tensor to write to");
+    fail_argument(LIBDL_ERROR_VALUE, op, "tensor", "is a host number", "a tensor to write to");
   if (x.storage().read_only)
-    fail_argument(LIBDL_ERROR_READ_ONLY, op, 1, "tensor", "may not be written",
+    fail_argument(LIBDL_ERROR_READ_ONLY, op, "tensor", "may not be written",
                   "one that may, or access for reading");
 }
 
@@ -55,20 +55,20 @@ struct Release {
 void check_memory(const void* data, int64_t bytes, Dtype dtype) {
   const char* const op = "tensor_from_memory";
   if (bytes < 0)
-    fail_argument(LIBDL_ERROR_VALUE, op, 1, "data", "has " + std::to_string(bytes) + " bytes",
+    fail_argument(LIBDL_ERROR_VALUE, op, "data", "has " + std::to_string(bytes) + " bytes",
                   "0 or more");
   if (!data && bytes)
-    fail_argument(LIBDL_ERROR_NULL, op, 1, "data", "is NULL", "memory of `bytes` bytes");
+    fail_argument(LIBDL_ERROR_NULL, op, "data", "is NULL", "memory of `bytes` bytes");
   const auto alignment = static_cast<uintptr_t>(size_of(real_of(dtype)));
   if (reinterpret_cast<uintptr_t>(data) % alignment)
-    fail_argument(LIBDL_ERROR_VALUE, op, 1, "data", "is not aligned to its elements",
+    fail_argument(LIBDL_ERROR_VALUE, op, "data", "is not aligned to its elements",
                   "a multiple of " + std::to_string(alignment) + " for " + name_of(dtype));
 }
 
 void check_bytes(const char* op, const Tensor& x, const void* data, int64_t bytes) {
-  if (!data && bytes) fail_argument(LIBDL_ERROR_NULL, op, 2, "data", "is NULL", "a buffer");
+  if (!data && bytes) fail_argument(LIBDL_ERROR_NULL, op, "data", "is NULL", "a buffer");
   if (bytes != byte_count(x))
-    fail_argument(LIBDL_ERROR_VALUE, op, 2, "data", "has " + std::to_string(bytes) + " bytes",
+    fail_argument(LIBDL_ERROR_VALUE, op, "data", "has " + std::to_string(bytes) + " bytes",
                   std::to_string(byte_count(x)) + " for " + name_of(x.dtype()) + " of shape " +
                       to_string(x.shape()));
 }
@@ -81,14 +81,14 @@ Tensor from_memory(void* data, int64_t bytes, Dims shape, std::optional<Dims> st
   const char* const op = "tensor_from_memory";
   Release guard{release, context};
   check_memory(data, bytes, dtype);
-  const int64_t numel = checked_numel(shape, dtype, op, 2, "shape");
+  const int64_t numel = checked_numel(shape, dtype, op, "shape");
   if (strides && strides->size() != shape.size())
-    fail_argument(LIBDL_ERROR_SHAPE, op, 3, "strides",
+    fail_argument(LIBDL_ERROR_SHAPE, op, "strides",
                   "has " + std::to_string(strides->size()) + " entries",
                   std::to_string(shape.size()) + ", one a dimension");
   const Shape row_major = contiguous_strides(shape);
   if (offset < 0)
-    fail_argument(LIBDL_ERROR_VALUE, op, 4, "offset", "is " + std::to_string(offset), "0 or more");
+    fail_argument(LIBDL_ERROR_VALUE, op, "offset", "is " + std::to_string(offset), "0 or more");
   const int64_t capacity = bytes / static_cast<int64_t>(size_of(dtype));
   if (!strides && numel > 0 && (numel > capacity || offset > capacity - numel))
     fail(LIBDL_ERROR_VALUE, op,
@@ -100,7 +100,7 @@ Tensor from_memory(void* data, int64_t bytes, Dims shape, std::optional<Dims> st
   export_for_good(*storage);  // read-only is a promise of ours: its owner may write at any time
   return over_storage(std::move(storage), shape,
                       strides ? *strides : Dims(row_major.data(), row_major.size()), offset, dtype,
-                      op, strides ? 3 : 0, "strides");
+                      op, strides ? "strides" : nullptr);
 }
 
 void copy_out(const Tensor& x, void* data, int64_t bytes) {
@@ -114,7 +114,7 @@ void copy_in(const Tensor& x, const void* data, int64_t bytes) {
   check_host_may_write(x, op);
   check_bytes(op, x, data, bytes);
   if (overlaps_itself(x))
-    fail_argument(LIBDL_ERROR_OVERLAP, op, 1, "tensor", "overlaps itself",
+    fail_argument(LIBDL_ERROR_OVERLAP, op, "tensor", "overlaps itself",
                   "elements with addresses of their own");
   write_elements(x, data);
   written(x, op);

@@ -13,9 +13,16 @@
 #include "memory/allocator.h"
 #include "memory/pressure.h"
 #include "tensor/chance.h"
-#include "tensor/deferred.h"
 
 namespace libdl {
+
+// Written before the first form of a layout is made, which its readers see by that form.
+static FormRules rules[kLayouts];
+
+void set_form_rules(Layout layout, const FormRules& given) {
+  rules[static_cast<size_t>(layout)] = given;
+}
+const FormRules& form_rules(Layout layout) { return rules[static_cast<size_t>(layout)]; }
 
 PackedKey::PackedKey(Layout layout, Dtype dtype, int64_t offset, std::span<const int64_t> sizes,
                      std::span<const int64_t> strides)
@@ -101,7 +108,7 @@ void let_go(Packed* form) noexcept {
   if (form->data && is_conversion(form->key.layout)) {
     Ref<Storage>::take(static_cast<Storage*>(form->data));
   } else if (form->data) {
-    if (form->key.layout == Layout::kDeferred) std::destroy_at(static_cast<Deferred*>(form->data));
+    if (auto* const end = form_rules(form->key.layout).end) end(form->data);
     poison(form->data, form->bytes);
     host_allocator().deallocate(form->data, form->bytes);
   }

@@ -29,10 +29,26 @@ enum class Layout : int32_t {
   kBfloat16 = 6,           // converted, in a storage of its own, see tensor/conversion.h
   kFloat16 = 7,            // likewise
 };
+constexpr size_t kLayouts = 8;
 // The data of such a form is a Storage.
 constexpr bool is_conversion(Layout layout) {
   return layout == Layout::kBfloat16 || layout == Layout::kFloat16;
 }
+
+class PackedReader;
+
+// What a form does that is no copy of the plain bytes. Whoever makes such forms sets it before the
+// first one.
+struct FormRules {
+  // Computes the only form of a storage in another layout. Throws OUT_OF_MEMORY, INTERRUPTED.
+  void (*compute)(Storage& storage, const PackedReader& form) = nullptr;
+  // Writes all plain bytes.
+  void (*spread)(std::span<const int64_t> shape, Dtype dtype, void* form, void* plain) = nullptr;
+  // Ends what stands in the form's bytes.
+  void (*end)(void* form) = nullptr;
+};
+void set_form_rules(Layout layout, const FormRules& rules);
+const FormRules& form_rules(Layout layout);
 
 // Identifies the geometry and layout of a form.
 struct PackedKey {

@@ -6,6 +6,7 @@
 
 #include "device/pinned.h"
 #include "device/stream.h"
+#include "tensor/storage_life.h"
 
 namespace libdl {
 namespace {

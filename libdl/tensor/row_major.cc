@@ -7,6 +7,7 @@
 
 #include "device/device.h"
 #include "device/meta.h"
+#include "device/transfer.h"
 
 namespace libdl {
 

@@ -23,7 +23,33 @@ static SparseRows rows_at(void* form) {
   return {words[0], words + 1, static_cast<std::byte*>(form) + elements_at(words[0])};
 }
 
+static void spread_rows(Dims shape, Dtype dtype, void* form, void* plain) {
+  const SparseRows rows = rows_at(form);
+  const auto bytes = static_cast<size_t>(shape[1] * size_of(dtype));
+  if (bytes == 0) return;
+  auto* const to = static_cast<std::byte*>(plain);
+  const auto* const from = static_cast<const std::byte*>(rows.elements);
+  // From the end of one row that is held to the end of the next.
+  launch([&](kernels::Context& context) {
+    constexpr int64_t kRows = 256;
+    kernels::cpu::in_chunks(context, rows.count + 1, kRows, [&](int64_t first, int64_t last) {
+      for (int64_t i = first; i < last; ++i) {
+        const auto begin = static_cast<size_t>(i == 0 ? 0 : rows.numbers[i - 1] + 1);
+        const auto end = static_cast<size_t>(i < rows.count ? rows.numbers[i] : shape[0]);
+        std::memset(to + begin * bytes, 0, (end - begin) * bytes);
+        if (i < rows.count)
+          std::memcpy(to + end * bytes, from + static_cast<size_t>(i) * bytes, bytes);
+      }
+    });
+  });
+}
+
 Tensor empty_sparse_rows(Dims shape, Dtype dtype, int64_t count, SparseRows& rows) {
+  static const bool known = [] {
+    set_form_rules(Layout::kSparseRows, {.spread = spread_rows});
+    return true;
+  }();
+  static_cast<void>(known);
   const int64_t held[] = {count, shape[1]};
   const int64_t numel = checked_numel(held, dtype, nullptr);
   void* form;
@@ -46,27 +72,6 @@ PackedReader sparse_rows_of(const Tensor& x) {
 }
 
 SparseRows rows_in(const PackedReader& form) { return rows_at(const_cast<void*>(form.data())); }
-
-void spread_rows(Dims shape, Dtype dtype, void* form, void* plain) {
-  const SparseRows rows = rows_at(form);
-  const auto bytes = static_cast<size_t>(shape[1] * size_of(dtype));
-  if (bytes == 0) return;
-  auto* const to = static_cast<std::byte*>(plain);
-  const auto* const from = static_cast<const std::byte*>(rows.elements);
-  // From the end of one row that is held to the end of the next.
-  launch([&](kernels::Context& context) {
-    constexpr int64_t kRows = 256;
-    kernels::cpu::in_chunks(context, rows.count + 1, kRows, [&](int64_t first, int64_t last) {
-      for (int64_t i = first; i < last; ++i) {
-        const auto begin = static_cast<size_t>(i == 0 ? 0 : rows.numbers[i - 1] + 1);
-        const auto end = static_cast<size_t>(i < rows.count ? rows.numbers[i] : shape[0]);
-        std::memset(to + begin * bytes, 0, (end - begin) * bytes);
-        if (i < rows.count)
-          std::memcpy(to + end * bytes, from + static_cast<size_t>(i) * bytes, bytes);
-      }
-    });
-  });
-}
 
 // -- sparse matrices ------------------------------------------------------------------------------
 

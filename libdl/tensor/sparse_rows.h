@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tensor/forms.h"
+#include "tensor/held_rows.h"
 
 namespace libdl {
 
@@ -30,18 +31,7 @@ Tensor empty_sparse_rows(Dims shape, Dtype dtype, int64_t count, SparseRows& row
 PackedReader sparse_rows_of(const Tensor& x);
 SparseRows rows_in(const PackedReader& form);
 
-// Writes all plain bytes of a matrix in this form.
-void spread_rows(Dims shape, Dtype dtype, void* form, void* plain);
-
 // -- sparse matrices ------------------------------------------------------------------------------
-
-// The numbers of the rows that a storage's matrix holds.
-struct HeldRows {
-  uint64_t version;  // of the storage: a write ends it
-  int64_t sizes[2];
-  Dtype dtype;
-  std::vector<int64_t> numbers;  // ascending, each once
-};
 
 // The numbers of the rows that x holds; NULL unless x is sparse. Valid until x is written.
 const std::vector<int64_t>* held_rows(const Tensor& x);

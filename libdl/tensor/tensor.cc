@@ -147,16 +147,16 @@ void take_data(const Tensor& x, const Tensor& y) {
 }
 
 Tensor over_storage(Ref<Storage> storage, Dims shape, Dims strides, int64_t offset, Dtype dtype,
-                    const char* op, int argument, const char* name) {
+                    const char* op, const char* name) {
   const int64_t numel = checked_numel(shape, dtype, op);
   if (numel > 0) {
-    const Extent reach = extent(shape, strides, op, argument, name);
+    const Extent reach = extent(shape, strides, op, name);
     const int64_t capacity = static_cast<int64_t>(storage->bytes) / size_of(dtype);
     int64_t low, high;
     if (__builtin_add_overflow(offset, reach.low, &low) ||
         __builtin_add_overflow(offset, reach.high, &high) || low < 0 || high >= capacity) {
-      if (argument)
-        fail_argument(LIBDL_ERROR_VALUE, op, argument, name,
+      if (name)
+        fail_argument(LIBDL_ERROR_VALUE, op, name,
                       "is " + to_string(strides) + ", which with shape " + to_string(shape) +
                           " and offset " + std::to_string(offset) + " leaves the storage",
                       "steps within its " + std::to_string(capacity) + " elements");
@@ -208,23 +208,23 @@ Tensor number(std::complex<double> value) {
 
 // -- geometry -------------------------------------------------------------------------------
 
-int64_t checked_numel(Dims shape, Dtype dtype, const char* op, int argument, const char* name) {
+int64_t checked_numel(Dims shape, Dtype dtype, const char* op, const char* name) {
   const char* const teller = op ? op : "empty";
   if (shape.size() > static_cast<size_t>(kMaxDims))
-    fail_argument(LIBDL_ERROR_SHAPE, teller, argument, name,
+    fail_argument(LIBDL_ERROR_SHAPE, teller, name,
                   "has " + std::to_string(shape.size()) + " dimensions",
                   "at most " + std::to_string(kMaxDims));
   int64_t numel = 1, bytes = size_of(dtype);
   for (const int64_t n : shape) {
     if (n < 0)
-      fail_argument(LIBDL_ERROR_VALUE, teller, argument, name, "is " + to_string(shape),
+      fail_argument(LIBDL_ERROR_VALUE, teller, name, "is " + to_string(shape),
                     "sizes of 0 or more");
     if (__builtin_mul_overflow(bytes, std::max<int64_t>(n, 1), &bytes)) {
       if (!op)
         fail_unnamed(LIBDL_ERROR_OVERFLOW, std::string("a tensor of ") + name_of(dtype) +
                                                " and shape " + to_string(shape) +
                                                " would have 2^63 bytes or more");
-      fail_argument(LIBDL_ERROR_OVERFLOW, op, argument, name, "is " + to_string(shape),
+      fail_argument(LIBDL_ERROR_OVERFLOW, op, name, "is " + to_string(shape),
                     "fewer than 2^63 bytes");
     }
     numel *= n;
@@ -232,25 +232,7 @@ int64_t checked_numel(Dims shape, Dtype dtype, const char* op, int argument, con
   return numel;
 }
 
-Shape contiguous_strides(Dims shape) {
-  Shape strides(shape.size());
-  int64_t stride = 1;
-  for (size_t d = shape.size(); d-- > 0;) {
-    strides[d] = stride;
-    stride *= std::max<int64_t>(shape[d], 1);
-  }
-  return strides;
-}
-
-bool same(Dims a, Dims b) { return std::equal(a.begin(), a.end(), b.begin(), b.end()); }
-
-std::string to_string(Dims shape) {
-  std::string text = "[";
-  for (size_t i = 0; i < shape.size(); ++i) text += (i ? ", " : "") + std::to_string(shape[i]);
-  return text + "]";
-}
-
-Extent extent(Dims shape, Dims strides, const char* op, int argument, const char* name) {
+Extent extent(Dims shape, Dims strides, const char* op, const char* name) {
   Extent reach{0, 0};
   for (size_t d = 0; d < shape.size(); ++d) {
     if (shape[d] == 0) return {0, -1};
@@ -258,8 +240,8 @@ Extent extent(Dims shape, Dims strides, const char* op, int argument, const char
     int64_t& side = strides[d] < 0 ? reach.low : reach.high;
     if (__builtin_mul_overflow(shape[d] - 1, strides[d], &span) ||
         __builtin_add_overflow(side, span, &side)) {
-      if (argument)
-        fail_argument(LIBDL_ERROR_OVERFLOW, op, argument, name,
+      if (name)
+        fail_argument(LIBDL_ERROR_OVERFLOW, op, name,
                       "is " + to_string(strides) + ", which with shape " + to_string(shape) +
                           " reaches further than 64 bits",
                       "smaller steps");

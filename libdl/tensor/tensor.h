@@ -16,56 +16,8 @@
 #include "base/small_vector.h"
 #include "device/state.h"
 #include "tensor/dtype.h"
-#include "tensor/storage.h"
-
-namespace libdl {
-
-using Dims = std::span<const int64_t>;
-using Shape = SmallVector<int64_t, 8>;
-constexpr int kMaxDims = 64;
-constexpr int kInlineDims = 4;
-
-struct Meta;  // what the tape attaches to a tensor; libdl/tape/meta.h
-void destroy_meta(Meta* meta, const libdl_tensor* owner) noexcept;
-
-enum TensorFlag : uint8_t {
-  kContiguous = 1,     // row-major without gaps
-  kNumber = 2,         // a host number: no storage, the value is in the handle
-  kEmptied = 4,        // its scope has ended
-  kInferenceMade = 8,  // made in inference mode: can never be recorded
-  kAside = 16,         // Python's .data: values saved through other handles ignore its writes
-  kScopeOwned = 32,    // an owning scope has, or had, the handle
-  kStandIn = 64,  // without elements (stand_in.h); only the doors of the geometry and of operators
-                  // that are composed of others let it in
-};
-
-}  // namespace libdl
-
-// The object behind the handle: two cache lines.
-struct libdl_tensor : libdl::Counted {
-  libdl_tensor() : Counted(libdl::Tag::kTensor) {}
-
-  libdl::Storage* storage = nullptr;  // owned; NULL for numbers and emptied handles
-  int64_t offset = 0;                 // in elements
-  int64_t numel = 0;
-  int64_t* dims = nullptr;      // sizes, then strides (in elements); in inline_dims or a cell
-  libdl::Meta* meta = nullptr;  // owned
-  void* host = nullptr;         // the first runtime's object, weak; see tape/meta.h
-  libdl::Dtype dtype = libdl::Dtype::kNone;
-  uint8_t ndim = 0;
-  uint8_t flags = 0;
-  uint8_t room = 0;  // how many dimensions the cell at dims can hold; 0: dims is inline_dims
-  union {
-    int64_t inline_dims[2 * libdl::kInlineDims];
-    bool as_bool;
-    int64_t as_int;
-    double as_double;
-    double as_complex[2];
-  };
-
-  int64_t* sizes() { return dims; }
-  int64_t* strides() { return dims + ndim; }
-};
+#include "tensor/storage_life.h"
+#include "tensor/tensor_cell.h"
 
 namespace libdl {
 
@@ -196,9 +148,10 @@ void take_data(const Tensor& x, const Tensor& y);
 Tensor unsealed_alias(const Tensor& x, int ndim, Dtype dtype);
 void seal(libdl_tensor& t);  // computes numel and whether the tensor is contiguous
 
-// A tensor over a storage, whose geometry is checked against its size. Errors as for as_strided.
+// A tensor over a storage, whose geometry is checked against its size. Errors as for as_strided;
+// they name the argument `name`, or none.
 Tensor over_storage(Ref<Storage> storage, Dims shape, Dims strides, int64_t offset, Dtype dtype,
-                    const char* op, int argument = 0, const char* name = "strides");
+                    const char* op, const char* name = nullptr);
 
 // Host numbers: 0-d, no storage.
 Tensor number(double value);
@@ -211,20 +164,14 @@ Tensor number(std::complex<double> value);
 // Product of the sizes. Throws OVERFLOW if it, or the bytes, exceed 2^63 - 1, each size counted
 // as at least 1 (so that strides cannot overflow either), VALUE if a size is negative. op is NULL
 // for a result whose sizes follow from those of other tensors: the error then names no argument.
-int64_t checked_numel(Dims shape, Dtype dtype, const char* op, int argument = 0,
-                      const char* name = "shape");
-Shape contiguous_strides(Dims shape);
-bool same(Dims a, Dims b);
-std::string to_string(Dims shape);  // "[2, 3]"
-
+int64_t checked_numel(Dims shape, Dtype dtype, const char* op, const char* name = "shape");
 // The smallest and largest element offsets that a geometry reaches, relative to its start.
 // Throws OVERFLOW.
 struct Extent {
   int64_t low, high;  // inclusive; meaningless when numel is 0
 };
-// The error names the argument with the strides; 0: none.
-Extent extent(Dims shape, Dims strides, const char* op, int argument = 0,
-              const char* name = "strides");
+// name: of the argument with the strides; NULL: the error names none.
+Extent extent(Dims shape, Dims strides, const char* op, const char* name = nullptr);
 
 // Nobody else sees x or its bytes, now or later: they may be overwritten.
 inline bool sole_owner(const Tensor& x) {

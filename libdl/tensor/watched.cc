@@ -15,6 +15,8 @@
 #include "base/uncancelled.h"
 #include "runtime/log.h"
 #include "tensor/dtype.h"
+#include "tensor/shape.h"
+#include "tensor/tensor_cell.h"
 
 namespace libdl::watched {
 

@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "tensor/tensor.h"
+struct libdl_tensor;
 
 namespace libdl::watched {
 

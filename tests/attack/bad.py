@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 
+from function_parameters import is_count
 from headers import Function, Parameter
 from operators import Argument, Operator
 
@@ -347,31 +348,6 @@ def other_word(parameter: Parameter) -> str:
     if parameter.type == "const char *":
         return "s:a"
     return "null" if parameter.type.endswith("*") else "i:0"
-
-
-def is_count(function: Function, k: int) -> bool:
-    name = function.parameters[k].name
-    return name in ("count", "ndim", "bytes") or name.endswith(("_count", "_length"))
-
-
-# Programs of version 0.1 (tests/museum) hold other numbers: a destroy is one argument with its ctx,
-# and every parameter is counted.
-_DESTROY_WITH_CTX = {"libdl_tensor_from_memory", "libdl_file_open_memory"}
-_EVERY_PARAMETER = {"libdl_gradcheck"}
-
-
-def number_of(function: Function, k: int) -> int:
-    """The number of parameter k in errors: a pointer and what counts its elements are one argument."""
-    if function.name in _EVERY_PARAMETER:
-        return k + 1
-    number = 0
-    for i, parameter in enumerate(function.parameters[: k + 1]):
-        before = function.parameters[i - 1] if i else None
-        counts = before and is_count(function, i) and not is_handle(before) and (
-            "*" in before.type or is_count(function, i - 1))  # fmt: skip
-        together = parameter.name == "destroy" and function.name in _DESTROY_WITH_CTX
-        number += not counts and not together
-    return number
 
 
 def plain_faults(function: Function, k: int, meant: list[str]) -> list[tuple[str, str]]:

@@ -23,6 +23,7 @@ sys.path[:0] = [str(HERE.parents[1] / "tools"), str(HERE.parent / "fuzz")]
 import bad  # noqa: E402
 import valid_arguments  # noqa: E402
 import argument_specs  # noqa: E402
+from function_parameters import number_of  # noqa: E402
 from headers import Function, Parameter, read_headers  # noqa: E402
 from operators import OPERATOR_HEADERS, Operator, read_operators  # noqa: E402
 
@@ -239,7 +240,7 @@ def plain_lines(header: str, function: Function) -> list[str]:
         told = told_faults(function.name, k)
         for fault, word in bad.plain_faults(function, k, words) + told:
             name, *others = bad.blamed(function, k)
-            number = bad.number_of(function, k)
+            number = number_of(function, k)
             lines.append(f"A\t{name}\t{number}\t{fault}\t{','.join(others)}\t{k}={word}")
     return lines
 

@@ -15,6 +15,7 @@
 #include "device/launch.h"
 #include "device/plugin.h"
 #include "device/stream.h"
+#include "device/transfer.h"
 #include "runtime/thread_pool.h"
 
 namespace libdl {

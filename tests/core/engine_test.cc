@@ -22,6 +22,7 @@
 #include "ops/creation/copy.h"
 #include "ops/pointwise/arithmetic.h"
 #include "runtime/thread_pool.h"
+#include "tape/saved.h"
 #include "tests/core/planted.h"
 
 namespace libdl {
@@ -395,22 +396,22 @@ TEST(Engine, BadArgumentsAreNamed) {
   const Tensor x = leaf({1, 2}), y = mul(x, x), constant = of({1});
   const Tensor outputs[] = {y}, wrong[] = {of({1})}, constants[] = {constant};
   expect_error(LIBDL_ERROR_SHAPE,
-               "backward: argument 2 (gradients) is absent for an output of "
+               "backward: argument (gradients) is absent for an output of "
                "shape [2]",
                [&] { backward(outputs, {}, {}, {}); });
-  expect_error(LIBDL_ERROR_SHAPE, "backward: argument 2 (gradients) has shape [1], wanted [2]",
+  expect_error(LIBDL_ERROR_SHAPE, "backward: argument (gradients) has shape [1], wanted [2]",
                [&] { backward(outputs, wrong, {}, {}); });
   expect_error(LIBDL_ERROR_AUTOGRAD,
-               "backward: argument 1 (outputs) does not require "
+               "backward: argument (outputs) does not require "
                "grad and has no history",
                [&] { backward(constants, {}, {}, {}); });
   expect_error(LIBDL_ERROR_AUTOGRAD,
-               "backward: argument 3 (inputs) holds a tensor that does not "
+               "backward: argument (inputs) holds a tensor that does not "
                "require grad",
                [&] { backward(outputs, {}, constants, {}); });
-  expect_error(LIBDL_ERROR_VALUE, "backward: argument 1 (outputs) is empty",
+  expect_error(LIBDL_ERROR_VALUE, "backward: argument (outputs) is empty",
                [&] { backward({}, {}, {}, {}); });
-  expect_error(LIBDL_ERROR_VALUE, "grad: argument 2 (inputs) is empty",
+  expect_error(LIBDL_ERROR_VALUE, "grad: argument (inputs) is empty",
                [&] { grad(outputs, {}, {}, {}); });
   EXPECT_FALSE(get_grad(x).defined());
 }
@@ -486,7 +487,7 @@ TEST(Engine, ABatchHasToBeOne) {
   const Tensor weights[] = {reshape(of({1, 1, 1, 1}), two), reshape(of({1, 1, 1}), three)};
   expect_error(LIBDL_ERROR_SHAPE, "has shape [3], and they are batches, wanted a batch of 2",
                [&] { grad(outputs, inputs, weights, batched()); });
-  expect_error(LIBDL_ERROR_VALUE, "argument 3 (gradients) is absent, and they are batches",
+  expect_error(LIBDL_ERROR_VALUE, "argument (gradients) is absent, and they are batches",
                [&] { grad(outputs, inputs, {}, batched()); });
   const Tensor some[] = {weights[0], Tensor()};  // 1 for each of the batch
   EXPECT_EQ(values(grad(outputs, inputs, some, batched())[0]), (V{4, 8, 4, 8}));
@@ -498,11 +499,10 @@ TEST(Engine, ABatchNeedsADimension) {
   const Tensor outputs[] = {all}, wide_outputs[] = {wide}, inputs[] = {wide};
   const Tensor weights[] = {of({1, 2})};
   expect_error(LIBDL_ERROR_SHAPE,
-               "grad: argument 2 (inputs) holds a tensor of 64 dimensions, wanted at most 63",
+               "grad: argument (inputs) holds a tensor of 64 dimensions, wanted at most 63",
                [&] { grad(outputs, inputs, weights, batched()); });
   expect_error(LIBDL_ERROR_SHAPE,
-               "grad: argument 1 (outputs) holds a tensor of 64 dimensions, wanted at most 63",
-               [&] {
+               "grad: argument (outputs) holds a tensor of 64 dimensions, wanted at most 63", [&] {
                  const Tensor some[] = {x};
                  grad(wide_outputs, some, weights, batched());
                });
@@ -511,7 +511,7 @@ TEST(Engine, ABatchNeedsADimension) {
 TEST(Engine, AnInputThatIsNoLeafKeepsItsGradient) {
   const Tensor x = leaf({3}), y = mul(x, number(2.0)), z = mul(y, y);
   const Tensor outputs[] = {z}, inputs[] = {y}, wrong[] = {of({1, 1})};
-  expect_error(LIBDL_ERROR_SHAPE, "argument 2 (gradients)",
+  expect_error(LIBDL_ERROR_SHAPE, "argument (gradients)",
                [&] { backward(outputs, wrong, inputs, {}); });
   EXPECT_FALSE(y.meta()->retains_grad);  // a failed call changes nothing
   backward(outputs, {}, inputs, retain());

@@ -63,21 +63,21 @@ TEST(GatherOp, ValuesAndDerivatives) {
 TEST(GatherOp, NamesTheValueAndItsPosition) {
   const Tensor x = counting({3, 4});
   expect_error(LIBDL_ERROR_INDEX,
-               "gather: argument 3 (index) holds 5 at position [0, 2], wanted -3 to 2",
+               "gather: argument (index) holds 5 at position [0, 2], wanted -3 to 2",
                [&] { gather(x, 0, of({0, 1, 5, 0}, {1, 4})); });
   expect_error(LIBDL_ERROR_INDEX,
-               "gather: argument 3 (index) holds -4 at position [1, 1], wanted -3 to 2",
+               "gather: argument (index) holds -4 at position [1, 1], wanted -3 to 2",
                [&] { gather(x, 0, of({0, 1, 2, 0, -4, 9}, {2, 3})); });
-  expect_error(LIBDL_ERROR_INDEX, "gather: argument 2 (dim) is 2, wanted -2 to 1",
+  expect_error(LIBDL_ERROR_INDEX, "gather: argument (dim) is 2, wanted -2 to 1",
                [&] { gather(x, 2, of({0}, {1, 1})); });
   expect_error(LIBDL_ERROR_SHAPE,
-               "gather: argument 3 (index) has shape [4, 1], wanted no larger sizes than input's "
+               "gather: argument (index) has shape [4, 1], wanted no larger sizes than input's "
                "[3, 4] outside dimension 1",
                [&] { gather(x, 1, of({0, 0, 0, 0}, {4, 1})); });
-  expect_error(LIBDL_ERROR_DTYPE, "gather: argument 3 (index) is float64, wanted int64 or int32",
+  expect_error(LIBDL_ERROR_DTYPE, "gather: argument (index) is float64, wanted int64 or int32",
                [&] { gather(x, 1, counting({1, 1})); });
   expect_error(LIBDL_ERROR_INDEX,
-               "gather: argument 3 (index) holds 0 at position [0, 0], wanted no index into a "
+               "gather: argument (index) holds 0 at position [0, 0], wanted no index into a "
                "dimension of size 0",
                [&] { gather(counting({3, 0}), 1, of({0}, {1, 1})); });
 }
@@ -119,7 +119,7 @@ TEST(ScatterOp, InPlaceWritesAndRecords) {
 TEST(ScatterOp, BadIndexChangesNothing) {
   const Tensor x = counting({3});
   expect_error(LIBDL_ERROR_INDEX,
-               "scatter: argument 3 (index) holds -4 at position [1], wanted -3 to 2",
+               "scatter: argument (index) holds -4 at position [1], wanted -3 to 2",
                [&] { scatter(x, 0, list({0, -4}), number(9.0), {}, Into(x)); });
   EXPECT_EQ(values(x), (V{0, 1, 2}));
 }
@@ -215,17 +215,17 @@ TEST(MaskedScatter, WritesIntoTheBroadcastShape) {
 TEST(IndexOp, Errors) {
   const Tensor x = counting({2, 3});
   expect_error(LIBDL_ERROR_INDEX,
-               "index: argument 2 (indices) holds 3 at position [1], wanted -3 to 2",
+               "index: argument (indices) holds 3 at position [1], wanted -3 to 2",
                [&] { index(x, List{Tensor(), list({0, 3})}); });
   expect_error(LIBDL_ERROR_INDEX,
-               "index: argument 2 (indices) name more dimensions than input has, wanted at most 2",
+               "index: argument (indices) name more dimensions than input has, wanted at most 2",
                [&] { index(x, List{list({0}), list({0}), list({0})}); });
   expect_error(LIBDL_ERROR_SHAPE,
-               "index: argument 2 (indices) hold a mask of shape [3], wanted [2], the sizes it "
+               "index: argument (indices) hold a mask of shape [3], wanted [2], the sizes it "
                "stands for",
                [&] { index(x, List{mask({1, 1, 1}, {3})}); });
   expect_error(LIBDL_ERROR_SHAPE,
-               "index: argument 2 (indices) have shapes that do not broadcast: [2] and [3], wanted "
+               "index: argument (indices) have shapes that do not broadcast: [2] and [3], wanted "
                "one common shape",
                [&] { index(x, List{list({0, 1}), list({0, 1, 2})}); });
 }
@@ -241,7 +241,7 @@ TEST(IndexPut, ValuesAndDerivatives) {
   expect_derivatives([&](const List& a) { return index_put(a[0], once, a[1]); },
                      {in[0], doubles(Shape{2}, 2)});
   expect_error(LIBDL_ERROR_SHAPE,
-               "index_put: argument 3 (values) has shape [2, 2], wanted one that broadcasts to "
+               "index_put: argument (values) has shape [2, 2], wanted one that broadcasts to "
                "[3, 2]",
                [&] { index_put(x, rows, counting({2, 2})); });
 }
@@ -272,10 +272,10 @@ TEST(Masked, FillSelectScatter) {
                      {in[0], doubles(Shape{}, 2)});
   expect_derivatives([&](const List& a) { return masked_select(a[0], row); }, {in[0]});
   expect_derivatives([&](const List& a) { return masked_scatter(a[0], row, a[1]); }, in);
-  expect_error(LIBDL_ERROR_DTYPE, "masked_select: argument 2 (mask) is float64, wanted bool",
+  expect_error(LIBDL_ERROR_DTYPE, "masked_select: argument (mask) is float64, wanted bool",
                [&] { masked_select(x, x); });
   expect_error(LIBDL_ERROR_SHAPE,
-               "masked_scatter: argument 3 (source) has 3 elements, wanted at least 4, one for "
+               "masked_scatter: argument (source) has 3 elements, wanted at least 4, one for "
                "each true element of mask",
                [&] { masked_scatter(x, row, counting({3})); });
 }
@@ -316,7 +316,7 @@ TEST(SortOp, Kthvalue) {
   EXPECT_TRUE(same(std::get<0>(kthvalue(x, 1, 0, true)).shape(), Shape{1, 3}));
   expect_derivatives([&](const List& a) { return std::get<0>(kthvalue(a[0], 3, 1, false)); },
                      {doubles(Shape{4, 5}, 1)});
-  expect_error(LIBDL_ERROR_VALUE, "kthvalue: argument 2 (k) is 0, wanted 1 to 3",
+  expect_error(LIBDL_ERROR_VALUE, "kthvalue: argument (k) is 0, wanted 1 to 3",
                [&] { kthvalue(x, 0, 1, false); });
 }
 
@@ -327,10 +327,10 @@ TEST(SortOp, IntoBothOrNeither) {
   EXPECT_EQ(values(v), (V{1, 2, 3}));
   EXPECT_EQ(values(i), (V{1, 2, 0}));
   const Tensor wrong = zeros(Shape{2}, Dtype::kInt64), fresh = zeros(Shape{3}, Dtype::kFloat64);
-  expect_error(LIBDL_ERROR_SHAPE, "sort: argument 0 (dst) has shape [2], wanted [3]",
+  expect_error(LIBDL_ERROR_SHAPE, "sort: argument (dst) has shape [2], wanted [3]",
                [&] { sort(x, 0, false, false, Into(fresh), Into(wrong)); });
   EXPECT_EQ(values(fresh), (V{0, 0, 0}));
-  expect_error(LIBDL_ERROR_VALUE, "topk: argument 2 (k) is 4, wanted 0 to 3",
+  expect_error(LIBDL_ERROR_VALUE, "topk: argument (k) is 4, wanted 0 to 3",
                [&] { topk(x, 4, 0, true, true); });
 }
 
@@ -346,7 +346,7 @@ TEST(Embedding, GradientWithPaddingAndFrequency) {
   const Tensor ones[] = {full(Shape{2, 2, 2}, number(1.0), Dtype::kFloat64)}, inputs[] = {w};
   EXPECT_EQ(values(grad(outputs, inputs, ones, {})[0]), (V{1, 1, 1, 1, 0, 0, 0, 0}));
   expect_error(LIBDL_ERROR_INDEX,
-               "embedding: argument 1 (input) holds 4 at position [0], wanted -4 to 3",
+               "embedding: argument (input) holds 4 at position [0], wanted -4 to 3",
                [&] { embedding(list({4}), w); });
 }
 

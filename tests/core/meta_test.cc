@@ -10,6 +10,7 @@
 #include "base/slab.h"
 #include "device/device.h"
 #include "device/meta.h"
+#include "device/transfer.h"
 #include "entries/arithmetic.h"
 #include "entries/copy.h"
 #include "memory/account.h"

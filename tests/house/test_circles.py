@@ -4,6 +4,7 @@
 import ast
 import collections
 import os
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -66,6 +67,26 @@ def imports(folder: Path) -> Graph:
     return graph
 
 
+def included(root: Path) -> Graph:
+    """Which units of the core and of the kernels include which. A unit is a header with its source;
+    a part that a source includes (x-inl.h) is a unit of its own. What includes entries, which are
+    written from the public headers, includes no unit by that."""
+    files = {
+        str(path.relative_to(root)): path
+        for folder in ("libdl", "kernels")
+        for path in (root / folder).rglob("*")
+        if path.suffix in (".h", ".cc", ".cu", ".inc")
+    }
+    graph: Graph = collections.defaultdict(set)
+    for name, path in files.items():
+        unit = name.rpartition(".")[0]
+        for wanted in re.findall(r'^\s*#include "([^"]+)"', path.read_text(), flags=re.MULTILINE):
+            home = next((n for n in (f"libdl/{wanted}", wanted) if n in files), None)
+            if home and (other := home.rpartition(".")[0]) != unit:
+                graph[unit].add(other)
+    return graph
+
+
 def linked(objects: list[Path]) -> Graph:
     """Which objects need symbols of which."""
     home: dict[str, str] = {}
@@ -89,6 +110,38 @@ def test_scripts_import_one_way(folder):
     graph = imports(ROOT / folder)
     assert len(graph) > 2
     assert circles(graph) == []
+
+
+# What is left: a call of an operator copies and converts operands, and derives tangents of views, by
+# operators. This list only shrinks.
+KNOWN_CIRCLES = [
+    """ops: core/autocast core/call core/holds core/observe core/program core/recorder core/recording
+    core/tangent creation/copy creation/creation creation/transfer pointwise/arithmetic
+    pointwise/in_rows pointwise/pointwise view/view""",
+]
+
+
+def test_units_of_the_core_include_one_way():
+    known = []
+    for circle in KNOWN_CIRCLES:
+        room, *units = circle.split()
+        known.append([f"libdl/{room.removesuffix(':')}/{unit}" for unit in units])
+    graph = included(ROOT)
+    assert len(graph) > 400
+    assert circles(graph) == known
+
+
+def test_a_planted_circle_of_units_is_seen(tmp_path):
+    for name, text in {
+        "libdl/a/x.h": "",
+        "libdl/a/x.cc": '#include "a/x.h"\n#include "a/y.h"\n',
+        "libdl/a/y.h": '#include "kernels/z.h"\n#include "entries/x.h"\n',
+        "kernels/z.h": "",
+        "kernels/z.cc": '#include "a/x.h"\n',
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert circles(included(tmp_path)) == [["kernels/z", "libdl/a/x", "libdl/a/y"]]
 
 
 def test_the_python_module_is_linked_one_way():

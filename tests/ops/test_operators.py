@@ -39,3 +39,5 @@ def test_rejects(reject):
         reject.call()
     for word in reject.words:
         assert word in str(caught.value), f"{word!r} is not in: {caught.value}"
+    # The door numbers each argument that an error names: "argument 2 (dim)".
+    assert "argument (" not in str(caught.value)

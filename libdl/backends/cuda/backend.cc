@@ -41,6 +41,7 @@ void run(Context* context, const void* args) {
 
 constexpr Kernel kKernelTable[] = {
 #define KERNEL(name, Args) run<KernelId::name, kernels::Args, kernels::cuda::name>,
+#define OPTIONAL_KERNEL(name, Args) nullptr,
 #include "kernels/kernels.def"
 #undef KERNEL
 };

@@ -19,9 +19,9 @@ Tensor argwhere_impl(const Tensor& input) { return nonzero(input); }
 Tensor nonzero_static_impl(const Tensor& input, int64_t size, int64_t fill_value) {
   const char* const op = "nonzero_static";
   if (size < 0)
-    fail_argument(LIBDL_ERROR_VALUE, op, 2, "size", "is " + std::to_string(size), "0 or more");
+    fail_argument(LIBDL_ERROR_VALUE, op, "size", "is " + std::to_string(size), "0 or more");
   Shape shape{size, input.ndim()};
-  checked_numel(shape, Dtype::kInt64, op, 2, "size");
+  checked_numel(shape, Dtype::kInt64, op, "size");
   if (is_meta(input.device())) return empty(shape, Dtype::kInt64, input.device());
   const Tensor found = nonzero(input);
   const int64_t rows = std::min(size, found.size(0));

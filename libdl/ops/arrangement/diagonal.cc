@@ -31,22 +31,22 @@ static Shape embedded_shape(const Call& call, const Tensor& input, const Embeddi
   const bool fits =
       e.offset != INT64_MIN && !__builtin_add_overflow(input.size(last), std::abs(e.offset), &size);
   if (!fits)
-    call.bad(LIBDL_ERROR_OVERFLOW, 2, "offset", "is " + std::to_string(e.offset),
+    call.bad(LIBDL_ERROR_OVERFLOW, "offset", "is " + std::to_string(e.offset),
              "a result of fewer than 2^63 elements");
   Shape shape(input.shape().first(static_cast<size_t>(last)));
   for (const int32_t dim : {std::min(e.dim1, e.dim2), std::max(e.dim1, e.dim2)})
     shape.insert(static_cast<size_t>(dim), size);
-  checked_numel(shape, input.dtype(), call.op(), 2, "offset");
+  checked_numel(shape, input.dtype(), call.op(), "offset");
   return shape;
 }
 
 Tensor diag_embed_impl(const Tensor& input, int64_t offset, int32_t dim1, int32_t dim2) {
   Call call("diag_embed", {}, {&input});
   const int ndim = input.ndim() + 1;
-  if (ndim > kMaxDims) call.bad(LIBDL_ERROR_LIMIT, 1, "input", "has 64 dimensions", "at most 63");
-  const Embedding e{offset, call.axis(3, "dim1", dim1, ndim), call.axis(4, "dim2", dim2, ndim)};
+  if (ndim > kMaxDims) call.bad(LIBDL_ERROR_LIMIT, "input", "has 64 dimensions", "at most 63");
+  const Embedding e{offset, call.axis("dim1", dim1, ndim), call.axis("dim2", dim2, ndim)};
   if (e.dim1 == e.dim2)
-    call.bad(LIBDL_ERROR_VALUE, 4, "dim2", "is " + std::to_string(dim2) + ", the dimension of dim1",
+    call.bad(LIBDL_ERROR_VALUE, "dim2", "is " + std::to_string(dim2) + ", the dimension of dim1",
              "another dimension");
   Tensor y = zeros(embedded_shape(call, input, e), input.dtype(), input.device());
   copy_bytes(diagonal(y, offset, e.dim1, e.dim2), input);
@@ -60,7 +60,7 @@ Tensor diag_embed_impl(const Tensor& input, int64_t offset, int32_t dim1, int32_
 Tensor diag_impl(const Tensor& input, int64_t diagonal) {
   if (input.ndim() == 1) return diag_embed(input, diagonal);
   if (input.ndim() != 2)
-    fail_argument(LIBDL_ERROR_SHAPE, "diag", 1, "input", "has shape " + to_string(input.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, "diag", "input", "has shape " + to_string(input.shape()),
                   "1-d or 2-d");
   return clone(libdl::diagonal(input, diagonal));
 }
@@ -72,7 +72,7 @@ Tensor diagflat_impl(const Tensor& input, int64_t offset) {
 
 Tensor trace_impl(const Tensor& input) {
   if (input.ndim() != 2)
-    fail_argument(LIBDL_ERROR_SHAPE, "trace", 1, "input", "has shape " + to_string(input.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, "trace", "input", "has shape " + to_string(input.shape()),
                   "2-d");
   return sum(diagonal(input));
 }

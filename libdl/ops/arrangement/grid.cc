@@ -18,7 +18,7 @@ namespace libdl {
 
 LIBDL_NORETURN static void bad_list(const char* op, libdl_error_code code, const std::string& found,
                                     const std::string& wanted LIBDL_SOURCE_LOCATION) {
-  fail_argument(code, op, 1, "tensors", found, wanted LIBDL_SAME_SOURCE_LOCATION);
+  fail_argument(code, op, "tensors", found, wanted LIBDL_SAME_SOURCE_LOCATION);
 }
 
 static std::string at_position(TensorSpan tensors, const Tensor& x) {
@@ -41,8 +41,8 @@ static void check_grid(const char* op, TensorSpan tensors) {
 
 std::vector<Tensor> meshgrid_impl(TensorSpan tensors, std::optional<std::string_view> indexing) {
   if (indexing && *indexing != "ij" && *indexing != "xy")
-    fail_argument(LIBDL_ERROR_VALUE, "meshgrid", 2, "indexing",
-                  "is '" + std::string(*indexing) + "'", "'ij' or 'xy'");
+    fail_argument(LIBDL_ERROR_VALUE, "meshgrid", "indexing", "is '" + std::string(*indexing) + "'",
+                  "'ij' or 'xy'");
   check_grid("meshgrid", tensors);
   const size_t count = tensors.size();
   const bool swapped = indexing == "xy" && count > 1;
@@ -82,7 +82,7 @@ static int64_t count_choices(int64_t n, int64_t r, bool with_replacement) {
   for (int64_t i = 1; i <= steps; ++i) {
     count = count * (more + i) / i;  // exact: (more + i) over i
     if (count > INT64_MAX)
-      fail_argument(LIBDL_ERROR_OVERFLOW, "combinations", 2, "r", "is " + std::to_string(r),
+      fail_argument(LIBDL_ERROR_OVERFLOW, "combinations", "r", "is " + std::to_string(r),
                     "fewer than 2^63 choices");
   }
   return static_cast<int64_t>(count);
@@ -105,13 +105,12 @@ static void fill_choices(int64_t* row, int64_t count, int64_t n, int64_t r, bool
 Tensor combinations_impl(const Tensor& input, int64_t r, bool with_replacement) {
   const char* const op = "combinations";
   if (input.ndim() != 1)
-    fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", "has shape " + to_string(input.shape()),
-                  "1-d");
-  if (r < 0) fail_argument(LIBDL_ERROR_VALUE, op, 2, "r", "is " + std::to_string(r), "0 or more");
+    fail_argument(LIBDL_ERROR_SHAPE, op, "input", "has shape " + to_string(input.shape()), "1-d");
+  if (r < 0) fail_argument(LIBDL_ERROR_VALUE, op, "r", "is " + std::to_string(r), "0 or more");
   if (r == 0) return narrow(input, 0, 0, 0);  // PyTorch's answer, too, is a vector
   const int64_t n = input.size(0), count = count_choices(n, r, with_replacement);
   const Shape shape{count, r};
-  const Shape length{checked_numel(shape, Dtype::kInt64, op, 2, "r")};
+  const Shape length{checked_numel(shape, Dtype::kInt64, op, "r")};
   const bool unseen = is_meta(input.device());
   const Tensor places = empty(length, Dtype::kInt64, unseen ? input.device() : Device{});
   if (!unseen) fill_choices(places.overwrite_plain<int64_t>(), count, n, r, with_replacement);
@@ -141,7 +140,7 @@ std::vector<Tensor> broadcast_tensors_impl(TensorSpan tensors) {
 
 Tensor sum_to_size_impl(const Tensor& input, Dims shape) {
   if (!broadcasts_to(shape, input.shape()))
-    fail_argument(LIBDL_ERROR_SHAPE, "sum_to_size", 2, "shape", "is " + to_string(shape),
+    fail_argument(LIBDL_ERROR_SHAPE, "sum_to_size", "shape", "is " + to_string(shape),
                   "one that broadcasts to " + to_string(input.shape()));
   if (shape.empty()) return sum(input);  // also of a 0-d tensor: int64 of integers
   const size_t lead = static_cast<size_t>(input.ndim()) - shape.size();

@@ -23,11 +23,11 @@ static Tensor ascending_powers(const Tensor& x, int64_t count) {
 
 Tensor vander_impl(const Tensor& x, std::optional<int64_t> n, bool increasing) {
   if (x.ndim() != 1)
-    fail_argument(LIBDL_ERROR_SHAPE, "vander", 1, "x", "has shape " + to_string(x.shape()), "1-d");
+    fail_argument(LIBDL_ERROR_SHAPE, "vander", "x", "has shape " + to_string(x.shape()), "1-d");
   const int64_t count = n.value_or(x.size(0));
   if (count < 0)
-    fail_argument(LIBDL_ERROR_VALUE, "vander", 2, "n", "is " + std::to_string(count), "0 or more");
-  checked_numel(Shape{x.size(0), count}, x.dtype(), "vander", 2, "n");
+    fail_argument(LIBDL_ERROR_VALUE, "vander", "n", "is " + std::to_string(count), "0 or more");
+  checked_numel(Shape{x.size(0), count}, x.dtype(), "vander", "n");
   const Tensor powers = ascending_powers(x, std::max<int64_t>(count, 1));
   const Tensor wanted = count == 0 ? narrow(powers, 1, 0, 0) : powers;
   return increasing ? wanted : flip(wanted, Shape{1});
@@ -36,13 +36,13 @@ Tensor vander_impl(const Tensor& x, std::optional<int64_t> n, bool increasing) {
 Tensor linalg_vander_impl(const Tensor& x, std::optional<int64_t> n) {
   const char* const op = "linalg_vander";
   if (x.dtype() == Dtype::kBool)
-    fail_argument(LIBDL_ERROR_UNSUPPORTED, op, 1, "x", "is bool", "numbers");
+    fail_argument(LIBDL_ERROR_UNSUPPORTED, op, "x", "is bool", "numbers");
   const int64_t count = n.value_or(x.ndim() == 0 ? 1 : x.size(x.ndim() - 1));
   if (count < 2)
-    fail_argument(LIBDL_ERROR_VALUE, op, 2, "n", "is " + std::to_string(count), "2 or more");
+    fail_argument(LIBDL_ERROR_VALUE, op, "n", "is " + std::to_string(count), "2 or more");
   Shape shape(x.shape());
   shape.push_back(count);
-  checked_numel(shape, x.dtype(), op, 2, "n");
+  checked_numel(shape, x.dtype(), op, "n");
   return ascending_powers(atleast_1d(x), count);
 }
 

@@ -16,10 +16,10 @@ namespace libdl {
 static void check_src(const Call& call, const Tensor& src, const Tensor& input,
                       const Tensor& part) {
   if (!same(src.shape(), part.shape()))
-    call.bad(LIBDL_ERROR_SHAPE, 2, "src", "has shape " + to_string(src.shape()),
+    call.bad(LIBDL_ERROR_SHAPE, "src", "has shape " + to_string(src.shape()),
              "that of the part, " + to_string(part.shape()));
   if (src.is_complex() && !input.is_complex())
-    call.bad(LIBDL_ERROR_DTYPE, 2, "src", std::string("is ") + name_of(src.dtype()),
+    call.bad(LIBDL_ERROR_DTYPE, "src", std::string("is ") + name_of(src.dtype()),
              "a real dtype, as input's " + std::string(name_of(input.dtype())));
 }
 
@@ -99,7 +99,7 @@ static Tensor with_part(const Rule& rule, const Tensor& input, const Tensor& src
 
 Tensor select_scatter_impl(const Tensor& input, const Tensor& src, int32_t dim, int64_t index) {
   return with_part(kSelectScatter, input, src, {.kind = Part::kSelect, .dim = dim, .start = index},
-                   {{"input", 1, "input"}, {"dim", 3, "dim"}, {"index", 4, "index"}});
+                   {{"input", "input"}, {"dim", "dim"}, {"index", "index"}});
 }
 
 Tensor slice_scatter_impl(const Tensor& input, const Tensor& src, int32_t dim,
@@ -110,14 +110,14 @@ Tensor slice_scatter_impl(const Tensor& input, const Tensor& src, int32_t dim,
                .end = end.value_or(INT64_MAX),
                .step = step};
   return with_part(kSliceScatter, input, src, p,
-                   {{"input", 1, "input"}, {"dim", 3, "dim"}, {"step", 6, "step"}});
+                   {{"input", "input"}, {"dim", "dim"}, {"step", "step"}});
 }
 
 Tensor diagonal_scatter_impl(const Tensor& input, const Tensor& src, int64_t offset, int32_t dim1,
                              int32_t dim2) {
   const Part p{.kind = Part::kDiagonal, .dim = dim1, .dim2 = dim2, .start = offset};
   return with_part(kDiagonalScatter, input, src, p,
-                   {{"input", 1, "input"}, {"dim1", 4, "dim1"}, {"dim2", 5, "dim2"}});
+                   {{"input", "input"}, {"dim1", "dim1"}, {"dim2", "dim2"}});
 }
 
 // -- what as_strided shows ------------------------------------------------------------------------
@@ -150,14 +150,13 @@ static const Rule kStridedScatter{"as_strided_scatter", strided_part_vjp};
 Tensor as_strided_scatter_impl(const Tensor& input, const Tensor& src, Dims size, Dims stride,
                                std::optional<int64_t> storage_offset) {
   Call call("as_strided_scatter", {}, {&input, &src});
-  if (input.is_number()) call.bad(LIBDL_ERROR_VALUE, 1, "input", "is a host number", "a tensor");
+  if (input.is_number()) call.bad(LIBDL_ERROR_VALUE, "input", "is a host number", "a tensor");
   const bool nothing = input.numel() == 0;
   const Shape count{nothing ? 0 : extent(input.shape(), input.strides(), call.op()).high + 1};
   const int64_t offset = storage_offset ? *storage_offset - input.offset() : 0;
   const Tensor memory = empty(count, input.dtype(), input.device());
   const Tensor place = rename_error(
-      call.op(),
-      {{"shape", 3, "size"}, {"stride", 4, "stride"}, {"storage_offset", 5, "storage_offset"}},
+      call.op(), {{"shape", "size"}, {"stride", "stride"}, {"storage_offset", "storage_offset"}},
       [&] { return as_strided(memory, size, stride, offset); });
   check_src(call, src, input, place);
   copy_bytes(memory, alias(input, count, Shape{1}, input.offset(), input.dtype()));

@@ -14,13 +14,13 @@ namespace libdl {
 
 static int split_axis(const char* op, const Tensor& input, int32_t dim) {
   if (input.ndim() == 0)
-    fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", "is 0-d", "a tensor with dimensions");
-  return checked_axis(op, 3, "dim", dim, input.ndim());
+    fail_argument(LIBDL_ERROR_SHAPE, op, "input", "is 0-d", "a tensor with dimensions");
+  return checked_axis(op, "dim", dim, input.ndim());
 }
 
 static std::vector<Tensor> sections_of(const char* op, const Tensor& input, int64_t sections,
                                        int at) {
-  require_room(op, 2, "sections", sections);
+  require_room(op, "sections", sections);
   const int64_t size = input.size(at) / sections, larger = input.size(at) % sections;
   std::vector<Tensor> parts;
   parts.reserve(static_cast<size_t>(sections));
@@ -50,7 +50,7 @@ std::vector<Tensor> tensor_split_impl(const Tensor& input, int64_t sections, int
   const char* const op = "tensor_split";
   const int at = split_axis(op, input, dim);
   if (sections < 1)
-    fail_argument(LIBDL_ERROR_VALUE, op, 2, "sections", "is " + std::to_string(sections),
+    fail_argument(LIBDL_ERROR_VALUE, op, "sections", "is " + std::to_string(sections),
                   "1 or more parts");
   return sections_of(op, input, sections, at);
 }
@@ -63,14 +63,14 @@ std::vector<Tensor> tensor_split_indices_impl(const Tensor& input, Dims indices,
 
 static void require_dims(const char* op, const Tensor& input, int least LIBDL_SOURCE_LOCATION) {
   if (input.ndim() < least)
-    fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", "has shape " + to_string(input.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, op, "input", "has shape " + to_string(input.shape()),
                   std::to_string(least) + " dimensions or more" LIBDL_SAME_SOURCE_LOCATION);
 }
 
 static std::vector<Tensor> equal_parts(const char* op, const Tensor& input, int64_t sections,
                                        int at) {
   if (sections < 1 || input.size(at) % sections != 0)
-    fail_argument(LIBDL_ERROR_VALUE, op, 2, "sections", "is " + std::to_string(sections),
+    fail_argument(LIBDL_ERROR_VALUE, op, "sections", "is " + std::to_string(sections),
                   "a divisor of size " + std::to_string(input.size(at)));
   return sections_of(op, input, sections, at);
 }

@@ -62,12 +62,12 @@ Tensor block_diag_impl(TensorSpan tensors) {
   int64_t columns = 0;
   for (const Tensor& x : blocks) {
     if (x.ndim() > 2)
-      fail_argument(LIBDL_ERROR_SHAPE, "block_diag", 1, "tensors",
+      fail_argument(LIBDL_ERROR_SHAPE, "block_diag", "tensors",
                     "holds shape " + to_string(x.shape()) + " at position " +
                         std::to_string(&x - blocks.data()),
                     "matrices, vectors or 0-d tensors");
     if (__builtin_add_overflow(columns, x.size(1), &columns))
-      fail_argument(LIBDL_ERROR_OVERFLOW, "block_diag", 1, "tensors", "have too many columns",
+      fail_argument(LIBDL_ERROR_OVERFLOW, "block_diag", "tensors", "have too many columns",
                     "fewer than 2^63");
   }
   int64_t left = 0;

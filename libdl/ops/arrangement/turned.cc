@@ -13,15 +13,15 @@ namespace libdl {
 Tensor rot90_impl(const Tensor& input, int64_t k, std::optional<Dims> dims) {
   const char* const op = "rot90";
   if (input.ndim() < 2)
-    fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", "has shape " + to_string(input.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, op, "input", "has shape " + to_string(input.shape()),
                   "two dimensions or more");
   const Shape plane = dims ? Shape(*dims) : Shape{0, 1};
   if (plane.size() != 2)
-    fail_argument(LIBDL_ERROR_VALUE, op, 3, "dims", "is " + to_string(plane), "two dimensions");
-  const int from = checked_axis(op, 3, "dims", plane[0], input.ndim());
-  const int towards = checked_axis(op, 3, "dims", plane[1], input.ndim());
+    fail_argument(LIBDL_ERROR_VALUE, op, "dims", "is " + to_string(plane), "two dimensions");
+  const int from = checked_axis(op, "dims", plane[0], input.ndim());
+  const int towards = checked_axis(op, "dims", plane[1], input.ndim());
   if (from == towards)
-    fail_argument(LIBDL_ERROR_VALUE, op, 3, "dims", "is " + to_string(plane),
+    fail_argument(LIBDL_ERROR_VALUE, op, "dims", "is " + to_string(plane),
                   "two different dimensions");
   const int64_t quarters = ((k % 4) + 4) % 4;
   if (quarters == 0) return cat(std::vector{input}, 0);  // row-major, as PyTorch's copy
@@ -32,7 +32,7 @@ Tensor rot90_impl(const Tensor& input, int64_t k, std::optional<Dims> dims) {
 static void require_dims(const char* op, const Tensor& input, int least,
                          const std::string& wanted LIBDL_SOURCE_LOCATION) {
   if (input.ndim() < least)
-    fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", "has shape " + to_string(input.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, op, "input", "has shape " + to_string(input.shape()),
                   wanted LIBDL_SAME_SOURCE_LOCATION);
 }
 
@@ -48,7 +48,7 @@ Tensor flipud_impl(const Tensor& input) {
 
 Tensor adjoint_impl(const Tensor& input) {
   if (input.ndim() == 1)
-    fail_argument(LIBDL_ERROR_SHAPE, "adjoint", 1, "input", "has shape " + to_string(input.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, "adjoint", "input", "has shape " + to_string(input.shape()),
                   "two dimensions or more");
   return conj(input.ndim() == 0 ? input : transpose(input, -2, -1));
 }
@@ -58,7 +58,7 @@ Tensor ravel_impl(const Tensor& input) { return reshape(contiguous(input), Shape
 Tensor tile_impl(const Tensor& input, Dims dims) {
   Shape counts(dims);
   while (static_cast<int>(counts.size()) < input.ndim()) counts.insert(0, 1);
-  return rename_error("tile", {{"repeats", 2, "dims"}}, [&] { return repeat(input, counts); });
+  return rename_error("tile", {{"repeats", "dims"}}, [&] { return repeat(input, counts); });
 }
 
 }  // namespace libdl

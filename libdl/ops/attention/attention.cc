@@ -19,15 +19,15 @@ static constexpr const char* kOp = "scaled_dot_product_attention";
 
 // -- checks ---------------------------------------------------------------------------------------
 
-static void bad_shape(int argument, const char* name, const Tensor& x,
+static void bad_shape(const char* name, const Tensor& x,
                       const std::string& wanted LIBDL_SOURCE_LOCATION) {
-  fail_argument(LIBDL_ERROR_SHAPE, kOp, argument, name, "has shape " + to_string(x.shape()),
+  fail_argument(LIBDL_ERROR_SHAPE, kOp, name, "has shape " + to_string(x.shape()),
                 wanted LIBDL_SAME_SOURCE_LOCATION);
 }
 
-static void bad_dtype(int argument, const char* name, const Tensor& x,
+static void bad_dtype(const char* name, const Tensor& x,
                       const std::string& wanted LIBDL_SOURCE_LOCATION) {
-  fail_argument(LIBDL_ERROR_DTYPE, kOp, argument, name, std::string("is ") + name_of(x.dtype()),
+  fail_argument(LIBDL_ERROR_DTYPE, kOp, name, std::string("is ") + name_of(x.dtype()),
                 wanted LIBDL_SAME_SOURCE_LOCATION);
 }
 
@@ -40,24 +40,23 @@ struct Operands {
 
 static void check_dtypes(const Operands& x) {
   const Dtype dtype = x.query.dtype();
-  if (!is_floating(dtype)) bad_dtype(1, "query", x.query, "a floating dtype");
-  if (x.key.dtype() != dtype) bad_dtype(2, "key", x.key, name_of(dtype));
-  if (x.value.dtype() != dtype) bad_dtype(3, "value", x.value, name_of(dtype));
+  if (!is_floating(dtype)) bad_dtype("query", x.query, "a floating dtype");
+  if (x.key.dtype() != dtype) bad_dtype("key", x.key, name_of(dtype));
+  if (x.value.dtype() != dtype) bad_dtype("value", x.value, name_of(dtype));
   if (!x.mask) return;
   const Dtype mask = x.mask->dtype();
   if (mask != Dtype::kBool && mask != Dtype::kFloat32 && mask != dtype)
-    bad_dtype(4, "attn_mask", *x.mask, std::string("bool or ") + name_of(dtype));
+    bad_dtype("attn_mask", *x.mask, std::string("bool or ") + name_of(dtype));
 }
 
 static void check_heads(const Operands& x) {
   const auto heads = [](const Tensor& t) { return t.size(t.ndim() - 3); };
-  const auto fits = [&](int argument, const char* name, const Tensor& t) {
+  const auto fits = [&](const char* name, const Tensor& t) {
     if (heads(t) == 0 || heads(x.query) % heads(t) != 0)
-      bad_shape(argument, name, t,
-                "a divisor of query's " + std::to_string(heads(x.query)) + " heads");
+      bad_shape(name, t, "a divisor of query's " + std::to_string(heads(x.query)) + " heads");
   };
-  fits(2, "key", x.key);
-  fits(3, "value", x.value);
+  fits("key", x.key);
+  fits("value", x.value);
 }
 
 static void check_sizes(const Operands& x, bool grouped) {
@@ -67,35 +66,34 @@ static void check_sizes(const Operands& x, bool grouped) {
   const Tensor* const all[] = {&x.query, &x.key, &x.value};
   const char* const names[] = {"query", "key", "value"};
   for (int i = 0; i < 3; ++i)
-    if (all[i]->ndim() < least)
-      bad_shape(i + 1, names[i], *all[i], (grouped ? in_heads : wanted)[i]);
+    if (all[i]->ndim() < least) bad_shape(names[i], *all[i], (grouped ? in_heads : wanted)[i]);
   const auto last = [](const Tensor& t) { return t.size(t.ndim() - 1); };
   const auto rows = [](const Tensor& t) { return t.size(t.ndim() - 2); };
   if (last(x.key) != last(x.query))
-    bad_shape(2, "key", x.key, "[..., s, " + std::to_string(last(x.query)) + "], as query has");
+    bad_shape("key", x.key, "[..., s, " + std::to_string(last(x.query)) + "], as query has");
   if (rows(x.value) != rows(x.key))
-    bad_shape(3, "value", x.value, "[..., " + std::to_string(rows(x.key)) + ", v], as key has");
+    bad_shape("value", x.value, "[..., " + std::to_string(rows(x.key)) + ", v], as key has");
 }
 
 static void check_leading(const Operands& x, bool grouped) {
   const int inner = grouped ? 3 : 2;
   const auto leading = [&](const Tensor& t) { return t.shape().first(t.ndim() - inner); };
   Shape lead(leading(x.query));
-  const auto join = [&](int argument, const char* name, const Tensor& t LIBDL_SOURCE_LOCATION) {
+  const auto join = [&](const char* name, const Tensor& t LIBDL_SOURCE_LOCATION) {
     const std::optional<Shape> joint = broadcast_batch(lead, leading(t));
     if (!joint)
-      bad_shape(argument, name, t,
+      bad_shape(name, t,
                 "leading dimensions that broadcast with those before" LIBDL_SAME_SOURCE_LOCATION);
     lead = *joint;
   };
-  join(2, "key", x.key);
-  join(3, "value", x.value);
+  join("key", x.key);
+  join("value", x.value);
   if (!x.mask) return;
   if (grouped) lead.push_back(x.query.size(x.query.ndim() - 3));
   lead.push_back(x.query.size(x.query.ndim() - 2));
   lead.push_back(x.key.size(x.key.ndim() - 2));
   if (!broadcasts_to(x.mask->shape(), lead))
-    bad_shape(4, "attn_mask", *x.mask, "what broadcasts to " + to_string(lead));
+    bad_shape("attn_mask", *x.mask, "what broadcasts to " + to_string(lead));
 }
 
 static void check(const Operands& x, double dropout_p, bool is_causal, bool grouped) {
@@ -104,10 +102,9 @@ static void check(const Operands& x, double dropout_p, bool is_causal, bool grou
   if (grouped) check_heads(x);
   check_leading(x, grouped);
   if (!(dropout_p >= 0 && dropout_p <= 1))
-    fail_argument(LIBDL_ERROR_VALUE, kOp, 5, "dropout_p", "is " + std::to_string(dropout_p),
-                  "0 to 1");
+    fail_argument(LIBDL_ERROR_VALUE, kOp, "dropout_p", "is " + std::to_string(dropout_p), "0 to 1");
   if (is_causal && x.mask)
-    fail_argument(LIBDL_ERROR_VALUE, kOp, 6, "is_causal", "is true", "false with an attn_mask");
+    fail_argument(LIBDL_ERROR_VALUE, kOp, "is_causal", "is true", "false with an attn_mask");
 }
 
 // -- heads ----------------------------------------------------------------------------------------

@@ -10,7 +10,6 @@
 #include "entries/nn.h"
 #include "entries/reduction.h"
 #include "entries/view.h"
-#include "kernels/cpu/attention.h"
 #include "ops/core/call.h"
 #include "ops/core/launch.h"
 #include "ops/creation/copy.h"
@@ -20,8 +19,8 @@
 
 namespace libdl {
 
-using kernels::cpu::AttentionArgs;
-using kernels::cpu::AttentionBackwardArgs;
+using kernels::AttentionArgs;
+using kernels::AttentionBackwardArgs;
 
 // -- how the kernel sees tensors ------------------------------------------------------------------
 
@@ -212,8 +211,7 @@ static Gradients in_one_pass(const Attention& a, const Tensor& arrived, const Te
   const MatrixView dy_view = x.of_queries(dy, Access::kRead);
   const AttentionBackwardArgs args{dquery_view.view, dkey_view.view, dvalue_view.view, dy_view.view,
                                    forward.args};
-  check_launch_is_seen();
-  launch([&](kernels::Context& context) { kernels::cpu::attention_backward(context, args); });
+  launch_attention_backward(query.device(), args);
   return {dquery, dkey, dvalue};
 }
 
@@ -237,10 +235,12 @@ static const Rule kAttention{"scaled_dot_product_attention", attention_vjp};
 bool goes_in_one_pass(const Attention& a, const Tensor& query, const Tensor& key,
                       const Tensor& value, const Tensor* mask) {
   if (a.dropout != 0 || (state().mode & kModeForward)) return false;
-  if (mask && (!mask->device().is_cpu() || has_history(*mask))) return false;
+  const Device device = query.device();
+  if (mask && (mask->device() != device || has_history(*mask))) return false;
   for (const Tensor* x : {&query, &key, &value})
-    if (!x->device().is_cpu() || x->numel() == 0) return false;
-  return true;
+    if (x->device() != device || x->numel() == 0) return false;
+  return has_kernel(device, KernelId::attention) &&
+         has_kernel(device, KernelId::attention_backward);
 }
 
 Tensor attention_in_one_pass(const Attention& a, const Tensor& query, const Tensor& key,
@@ -255,8 +255,7 @@ Tensor attention_in_one_pass(const Attention& a, const Tensor& query, const Tens
   rows.push_back(2);
   const Tensor normalisers = call.recording() ? empty(rows, y.dtype(), y.device()) : Tensor();
   const Launch views(a, x, y, normalisers, Access::kOverwrite);
-  check_launch_is_seen();
-  launch([&](kernels::Context& context) { kernels::cpu::attention(context, views.args); });
+  launch_attention(query.device(), views.args);
   return call.done(y, kAttention, a,
                    {saves_input(query, 0), saves_input(key, 1), saves_input(value, 2),
                     saves_value(kept), saves_output(y, 0), saves_value(normalisers)});

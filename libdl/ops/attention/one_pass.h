@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Attention by the CPU's kernel, without the matrix of all weights (kernels/cpu/attention.h).
+// Attention by a kernel, without the matrix of all weights (kernels/args/attention.h).
 #pragma once
 
 #include "ops/attention/composed.h"

@@ -14,26 +14,23 @@
 namespace libdl {
 
 // Whether the shapes differ along dim alone.
-static void check_beside(int argument, const char* name, const Tensor& part, const Tensor& x,
-                         int dim) {
+static void check_beside(const char* name, const Tensor& part, const Tensor& x, int dim) {
   bool fits = part.ndim() == x.ndim();
   for (int d = 0; fits && d < x.ndim(); ++d) fits = d == dim || part.size(d) == x.size(d);
   if (!fits)
-    fail_argument(LIBDL_ERROR_SHAPE, "diff", argument, name, "has shape " + to_string(part.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, "diff", name, "has shape " + to_string(part.shape()),
                   "that of input, " + to_string(x.shape()) + ", except along dimension " +
                       std::to_string(dim));
 }
 
 Tensor diff_impl(const Tensor& input, int64_t n, int32_t dim, const Tensor* prepend,
                  const Tensor* append) {
-  if (input.ndim() == 0)
-    fail_argument(LIBDL_ERROR_VALUE, "diff", 1, "input", "is 0-d", "dimensions");
-  if (n < 0)
-    fail_argument(LIBDL_ERROR_VALUE, "diff", 2, "n", "is " + std::to_string(n), "0 or more");
+  if (input.ndim() == 0) fail_argument(LIBDL_ERROR_VALUE, "diff", "input", "is 0-d", "dimensions");
+  if (n < 0) fail_argument(LIBDL_ERROR_VALUE, "diff", "n", "is " + std::to_string(n), "0 or more");
   if (n == 0 && !prepend && !append) return clone(input);
-  const int at = checked_axis("diff", 3, "dim", dim, input.ndim());
-  if (prepend) check_beside(4, "prepend", *prepend, input, at);
-  if (append) check_beside(5, "append", *append, input, at);
+  const int at = checked_axis("diff", "dim", dim, input.ndim());
+  if (prepend) check_beside("prepend", *prepend, input, at);
+  if (append) check_beside("append", *append, input, at);
   if (n == 0) return clone(input);
   std::vector<Tensor> parts;
   for (const Tensor* part : {prepend, &input, append})

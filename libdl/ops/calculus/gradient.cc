@@ -20,19 +20,19 @@ Shape checked_dims(const Tensor& x, std::optional<Dims> dims, int64_t edge_order
   for (const int64_t d : dims.value_or(Dims())) {
     const int64_t n = x.ndim(), at = d < 0 ? d + n : d;
     if (at < 0 || at >= n)
-      fail_argument(LIBDL_ERROR_INDEX, "gradient", 3, "dims", "names " + std::to_string(d),
+      fail_argument(LIBDL_ERROR_INDEX, "gradient", "dims", "names " + std::to_string(d),
                     std::to_string(-n) + " to " + std::to_string(n - 1));
     for (const int64_t other : each)
       if (other == at)
         fail_argument(
-            LIBDL_ERROR_VALUE, "gradient", 3, "dims",
+            LIBDL_ERROR_VALUE, "gradient", "dims",
             "is " + to_string(*dims) + " and names dimension " + std::to_string(at) + " twice",
             "each once");
     each.push_back(at);
   }
   for (const int64_t d : each)
     if (x.size(static_cast<int>(d)) <= edge_order)
-      fail_argument(LIBDL_ERROR_SHAPE, "gradient", 1, "input",
+      fail_argument(LIBDL_ERROR_SHAPE, "gradient", "input",
                     "has size " + std::to_string(x.size(static_cast<int>(d))) + " in dimension " +
                         std::to_string(d),
                     std::to_string(edge_order + 1) + " or more");
@@ -43,11 +43,11 @@ Shape checked_dims(const Tensor& x, std::optional<Dims> dims, int64_t edge_order
 Tensor distances(const Tensor& x, int dim, const Tensor* spacing) {
   if (!spacing) return to(number(1.0), x.dtype(), {});
   if (category(spacing->dtype()) > category(x.dtype()))
-    fail_argument(LIBDL_ERROR_DTYPE, "gradient", 2, "spacing",
+    fail_argument(LIBDL_ERROR_DTYPE, "gradient", "spacing",
                   std::string("holds ") + name_of(spacing->dtype()), "numbers of input's kind");
   if (spacing->ndim() == 0) return to(*spacing, x.dtype(), {});
   if (spacing->ndim() != 1 || spacing->size(0) != x.size(dim))
-    fail_argument(LIBDL_ERROR_SHAPE, "gradient", 2, "spacing",
+    fail_argument(LIBDL_ERROR_SHAPE, "gradient", "spacing",
                   "holds shape " + to_string(spacing->shape()),
                   "[" + std::to_string(x.size(dim)) + "]");
   Shape shape(static_cast<size_t>(x.ndim()), 1);
@@ -83,11 +83,11 @@ Tensor slopes(const Tensor& x, int dim, const Tensor* spacing, bool parabola) {
 std::vector<Tensor> gradient_impl(const Tensor& input, TensorSpan spacing, std::optional<Dims> dims,
                                   int64_t edge_order) {
   if (edge_order != 1 && edge_order != 2)
-    fail_argument(LIBDL_ERROR_VALUE, "gradient", 4, "edge_order",
-                  "is " + std::to_string(edge_order), "1 or 2");
+    fail_argument(LIBDL_ERROR_VALUE, "gradient", "edge_order", "is " + std::to_string(edge_order),
+                  "1 or 2");
   const Shape each = checked_dims(input, dims, edge_order);
   if (!spacing.empty() && spacing.size() != each.size())
-    fail_argument(LIBDL_ERROR_VALUE, "gradient", 2, "spacing",
+    fail_argument(LIBDL_ERROR_VALUE, "gradient", "spacing",
                   "has " + std::to_string(spacing.size()) + " entries",
                   std::to_string(each.size()));
   const Tensor x = is_inexact(input.dtype()) ? input : mul(input, number(1.0));

@@ -103,9 +103,9 @@ static Tensor one_by_one(const Tensor& x, int at) {
 
 Tensor logcumsumexp_impl(const Tensor& input, int32_t dim, Into into) {
   if (!is_inexact(input.dtype()))
-    fail_argument(LIBDL_ERROR_UNSUPPORTED, "logcumsumexp", 1, "input",
+    fail_argument(LIBDL_ERROR_UNSUPPORTED, "logcumsumexp", "input",
                   std::string("is ") + name_of(input.dtype()), "a floating or complex dtype");
-  const int at = checked_axis("logcumsumexp", 2, "dim", dim, input.ndim());
+  const int at = checked_axis("logcumsumexp", "dim", dim, input.ndim());
   const Dtype wide = summed_as(input.dtype());  // for the derivatives: y is rounded
   if (wide == input.dtype() && !input.is_complex()) return running(input, at, into);
   const Named named("logcumsumexp");

@@ -36,7 +36,7 @@ struct Samples {
 // A vector of places lies along dim; other places have ones in front, where y has more dimensions.
 Tensor placed(const char* op, const Tensor& x, const Tensor& y, int dim) {
   if (x.ndim() == 1 && x.size(0) != y.size(dim))
-    fail_argument(LIBDL_ERROR_SHAPE, op, 2, "x", "has shape " + to_string(x.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, op, "x", "has shape " + to_string(x.shape()),
                   "[" + std::to_string(y.size(dim)) + "], a place for each value");
   if (x.ndim() >= y.ndim() && x.ndim() != 1) return x;
   Shape shape(static_cast<size_t>(y.ndim()), 1);
@@ -55,21 +55,20 @@ void check_steps(const char* op, const Tensor& given, const Tensor& x, const Ten
     n = std::max<int64_t>(n - 1, 0);
   }
   if (!broadcast_batch(steps, areas))
-    fail_argument(LIBDL_ERROR_SHAPE, op, 2, "x", "has shape " + to_string(given.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, op, "x", "has shape " + to_string(given.shape()),
                   "places for values of shape " + to_string(y.shape()));
 }
 
 Samples::Samples(const char* op, const Tensor& values, const Tensor* places, const Tensor* distance,
                  int32_t along)
     : y(values), dx(places ? nullptr : distance) {
-  if (y.ndim() == 0) fail_argument(LIBDL_ERROR_INDEX, op, 1, "y", "has no dimensions", "1 or more");
+  if (y.ndim() == 0) fail_argument(LIBDL_ERROR_INDEX, op, "y", "has no dimensions", "1 or more");
   for (const Tensor* each : {&values, places})
     if (each && each->dtype() == Dtype::kBool)
-      fail_argument(LIBDL_ERROR_UNSUPPORTED, op, each == places ? 2 : 1, each == places ? "x" : "y",
-                    "is bool", "numbers");
-  dim = checked_axis(op, 4, "dim", along, y.ndim());
+      fail_argument(LIBDL_ERROR_UNSUPPORTED, op, each == places ? "x" : "y", "is bool", "numbers");
+  dim = checked_axis(op, "dim", along, y.ndim());
   if (distance && distance->numel() != 1)
-    fail_argument(LIBDL_ERROR_SHAPE, op, 3, "dx", "has shape " + to_string(distance->shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, op, "dx", "has shape " + to_string(distance->shape()),
                   "a number");
   if (places) {
     x = placed(op, *places, y, dim);

@@ -193,61 +193,58 @@ struct Asked {
                                               "[n, c, d, h, w] or [c, d, h, w]"};
     return kImages[nd - 1];
   }
-  LIBDL_NORETURN void bad(libdl_error_code code, int argument, const char* name,
-                          const std::string& found,
+  LIBDL_NORETURN void bad(libdl_error_code code, const char* name, const std::string& found,
                           const std::string& wanted LIBDL_SOURCE_LOCATION) const {
-    fail_argument(code, op, argument, name, found, wanted LIBDL_SAME_SOURCE_LOCATION);
+    fail_argument(code, op, name, found, wanted LIBDL_SAME_SOURCE_LOCATION);
   }
 };
 }  // namespace
 
 // Those of the argument, or `otherwise` if there are none.
-static Three numbers(const Asked& a, int argument, const char* name, std::optional<Dims> given,
-                     int64_t otherwise, int64_t least) {
+static Three numbers(const Asked& a, const char* name, std::optional<Dims> given, int64_t otherwise,
+                     int64_t least) {
   if (!given || given->empty()) return {otherwise, otherwise, otherwise};
-  return each_dimension(a.op, argument, name, *given, a.nd, otherwise, least);
+  return each_dimension(a.op, name, *given, a.nd, otherwise, least);
 }
 
 static void check_dtypes(const Asked& a) {
   const Dtype dtype = a.input.dtype();
-  if (dtype == Dtype::kBool) a.bad(LIBDL_ERROR_DTYPE, 1, "input", "is bool", "a numeric dtype");
+  if (dtype == Dtype::kBool) a.bad(LIBDL_ERROR_DTYPE, "input", "is bool", "a numeric dtype");
   if (a.weight.dtype() != dtype)
-    a.bad(LIBDL_ERROR_DTYPE, 1, "input", std::string("is ") + name_of(dtype),
-          std::string(name_of(a.weight.dtype())) + ", as argument 2 (weight)");
+    a.bad(LIBDL_ERROR_DTYPE, "input", std::string("is ") + name_of(dtype),
+          std::string(name_of(a.weight.dtype())) + ", as argument (weight)");
   if (a.bias && a.bias->dtype() != dtype)
-    a.bad(LIBDL_ERROR_DTYPE, 3, "bias", std::string("is ") + name_of(a.bias->dtype()),
-          name_of(dtype));
+    a.bad(LIBDL_ERROR_DTYPE, "bias", std::string("is ") + name_of(a.bias->dtype()), name_of(dtype));
 }
 
 // groups: argument number `argument`.
-static void check_channels(const Asked& a, int64_t groups, int argument) {
-  if (groups < 1)
-    a.bad(LIBDL_ERROR_VALUE, argument, "groups", "is " + std::to_string(groups), "1 or more");
+static void check_channels(const Asked& a, int64_t groups) {
+  if (groups < 1) a.bad(LIBDL_ERROR_VALUE, "groups", "is " + std::to_string(groups), "1 or more");
   const int n = a.input.ndim();
   if (n != a.nd + 1 && n != a.nd + 2)
-    a.bad(LIBDL_ERROR_SHAPE, 1, "input", "has shape " + to_string(a.input.shape()), a.image());
+    a.bad(LIBDL_ERROR_SHAPE, "input", "has shape " + to_string(a.input.shape()), a.image());
   const int64_t channels = a.input.size(n - a.nd - 1);
   const Dims w = a.weight.shape();
   if (a.weight.ndim() != a.nd + 2)
-    a.bad(LIBDL_ERROR_SHAPE, 2, "weight", "has shape " + to_string(w),
+    a.bad(LIBDL_ERROR_SHAPE, "weight", "has shape " + to_string(w),
           std::to_string(a.nd + 2) + " dimensions");
   if (groups > w[0] && w[0] > 0)
-    a.bad(LIBDL_ERROR_VALUE, argument, "groups", "is " + std::to_string(groups),
+    a.bad(LIBDL_ERROR_VALUE, "groups", "is " + std::to_string(groups),
           "at most " + std::to_string(w[0]) + ", for weight has shape " + to_string(w));
   if (w[0] < 1 || w[0] % groups != 0)
-    a.bad(LIBDL_ERROR_SHAPE, 2, "weight", "has shape " + to_string(w),
+    a.bad(LIBDL_ERROR_SHAPE, "weight", "has shape " + to_string(w),
           "a multiple of groups, " + std::to_string(groups) + ", as its first size");
   const bool fits = a.transposed ? channels == w[0] : channels == w[1] * groups;
   if (!fits)
-    a.bad(LIBDL_ERROR_SHAPE, 1, "input", "has " + std::to_string(channels) + " channels",
+    a.bad(LIBDL_ERROR_SHAPE, "input", "has " + std::to_string(channels) + " channels",
           std::to_string(a.transposed ? w[0] : w[1] * groups) + ", for weight has shape " +
               to_string(w) + (groups > 1 ? " and groups is " + std::to_string(groups) : ""));
   for (int d = 2; d < a.nd + 2; ++d)
     if (w[static_cast<size_t>(d)] < 1)
-      a.bad(LIBDL_ERROR_SHAPE, 2, "weight", "has shape " + to_string(w), "a window of 1 or more");
+      a.bad(LIBDL_ERROR_SHAPE, "weight", "has shape " + to_string(w), "a window of 1 or more");
   const int64_t made = a.transposed ? w[1] * groups : w[0];
   if (a.bias && (a.bias->ndim() != 1 || a.bias->size(0) != made))
-    a.bad(LIBDL_ERROR_SHAPE, 3, "bias", "has shape " + to_string(a.bias->shape()),
+    a.bad(LIBDL_ERROR_SHAPE, "bias", "has shape " + to_string(a.bias->shape()),
           "[" + std::to_string(made) + "]");
 }
 
@@ -255,14 +252,13 @@ static void check_channels(const Asked& a, int64_t groups, int argument) {
 static std::array<Three, 2> padding_of(const Asked& a, std::optional<Dims> given) {
   const auto nd = static_cast<size_t>(a.nd);
   if (a.transposed || !given || given->size() != 2 * nd) {
-    const Three both = numbers(a, 5, "padding", given, 0, 0);
+    const Three both = numbers(a, "padding", given, 0, 0);
     return {both, both};
   }
   Shape before, after;
   for (size_t d = 0; d < nd; ++d)
     before.push_back((*given)[2 * d]), after.push_back((*given)[2 * d + 1]);
-  return {numbers(a, 5, "padding", Dims(before), 0, 0),
-          numbers(a, 5, "padding", Dims(after), 0, 0)};
+  return {numbers(a, "padding", Dims(before), 0, 0), numbers(a, "padding", Dims(after), 0, 0)};
 }
 
 // The sizes of the image behind its batch and channels, as the last of three; the others are 1.
@@ -271,7 +267,7 @@ static Three image_sizes(const Asked& a) {
   for (int d = 0; d < a.nd; ++d) {
     const int64_t size = a.input.size(a.input.ndim() - a.nd + d);
     if (size < 1)
-      a.bad(LIBDL_ERROR_SHAPE, 1, "input", "has shape " + to_string(a.input.shape()),
+      a.bad(LIBDL_ERROR_SHAPE, "input", "has shape " + to_string(a.input.shape()),
             a.image() + ", of which only n and c may be 0");
     sizes[static_cast<size_t>(d + 3 - a.nd)] = size;
   }
@@ -303,20 +299,20 @@ static Tensor run(const Asked& a, const Correlation& c) {
 // o = (i + before + after - dilation (t - 1) - 1) / stride + 1
 static Tensor conv(const Asked& a, std::optional<Dims> stride, std::optional<Dims> padding,
                    std::optional<Dims> dilation, int64_t groups) {
-  check_channels(a, groups, 7);
+  check_channels(a, groups);
   check_dtypes(a);
   Correlation c{.op = a.op, .groups = groups};
-  c.stride = numbers(a, 4, "stride", stride, 1, 1);
+  c.stride = numbers(a, "stride", stride, 1, 1);
   const auto [before, after] = padding_of(a, padding);
   c.before = before;
-  c.dilation = numbers(a, 6, "dilation", dilation, 1, 1);
+  c.dilation = numbers(a, "dilation", dilation, 1, 1);
   const Three image = image_sizes(a), window = window_sizes(a);
   Three out;
   for (size_t d = 0; d < 3; ++d) {
     const int64_t room = image[d] + before[d] + after[d],
                   reach = c.dilation[d] * (window[d] - 1) + 1;
     if (reach > room)
-      a.bad(LIBDL_ERROR_SHAPE, 1, "input", "has shape " + to_string(a.input.shape()),
+      a.bad(LIBDL_ERROR_SHAPE, "input", "has shape " + to_string(a.input.shape()),
             "room for a window that reaches over " + std::to_string(reach) + " in dimension " +
                 std::to_string(a.input.ndim() - 3 + static_cast<int>(d)));
     out[d] = (room - reach) / c.stride[d] + 1;
@@ -345,24 +341,24 @@ LIBDL_CONV(conv3d, 3)
 static Tensor conv_transpose(const Asked& a, std::optional<Dims> stride,
                              std::optional<Dims> padding, std::optional<Dims> output_padding,
                              int64_t groups, std::optional<Dims> dilation) {
-  check_channels(a, groups, 7);
+  check_channels(a, groups);
   check_dtypes(a);
   Correlation c{.op = a.op, .groups = groups};
-  c.stride = numbers(a, 4, "stride", stride, 1, 1);
+  c.stride = numbers(a, "stride", stride, 1, 1);
   c.before = padding_of(a, padding)[0];
-  const Three more = numbers(a, 6, "output_padding", output_padding, 0, 0);
-  c.dilation = numbers(a, 8, "dilation", dilation, 1, 1);
+  const Three more = numbers(a, "output_padding", output_padding, 0, 0);
+  c.dilation = numbers(a, "dilation", dilation, 1, 1);
   const Three image = image_sizes(a), window = window_sizes(a);
   Three out;
   for (size_t d = 0; d < 3; ++d) {
     const int64_t most = std::max(c.stride[d], c.dilation[d]);
     if (more[d] >= most)
-      a.bad(LIBDL_ERROR_VALUE, 6, "output_padding", "is " + std::to_string(more[d]),
+      a.bad(LIBDL_ERROR_VALUE, "output_padding", "is " + std::to_string(more[d]),
             "less than stride or dilation, of which the larger is " + std::to_string(most));
     const __int128 size = static_cast<__int128>(image[d] - 1) * c.stride[d] - 2 * c.before[d] +
                           static_cast<__int128>(c.dilation[d]) * (window[d] - 1) + more[d] + 1;
     if (size < 1 || size > INT64_MAX)
-      a.bad(LIBDL_ERROR_SHAPE, 1, "input", "has shape " + to_string(a.input.shape()),
+      a.bad(LIBDL_ERROR_SHAPE, "input", "has shape " + to_string(a.input.shape()),
             size < 1 ? "one that makes an output of at least 1 in each dimension"
                      : "one that makes an output of at most 2^63 - 1");
     out[d] = static_cast<int64_t>(size);

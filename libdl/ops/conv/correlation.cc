@@ -2,7 +2,7 @@
 
 #include "ops/conv/correlation.h"
 
-#include "device/own_providers.h"
+#include "device/provider.h"
 #include "entries/arithmetic.h"
 #include "entries/copy.h"
 #include "entries/linalg.h"

@@ -61,23 +61,23 @@ void Call::find_tangents() {
 
 // -- checks ---------------------------------------------------------------------------------
 
-int checked_axis(const char* op, int argument, const char* name, int64_t dim, int ndim) {
+int checked_axis(const char* op, const char* name, int64_t dim, int ndim) {
   const int64_t n = std::max(ndim, 1);
   if (dim < -n || dim >= n)
-    fail_argument(LIBDL_ERROR_INDEX, op, argument, name, "is " + std::to_string(dim),
+    fail_argument(LIBDL_ERROR_INDEX, op, name, "is " + std::to_string(dim),
                   std::to_string(-n) + " to " + std::to_string(n - 1));
   return static_cast<int>(dim < 0 ? dim + n : dim);
 }
 
-SmallVector<bool, 8> Call::axes(int argument, const char* name, std::optional<Dims> dims, int ndim,
+SmallVector<bool, 8> Call::axes(const char* name, std::optional<Dims> dims, int ndim,
                                 bool empty_means_all) const {
   const bool all = !dims || (dims->empty() && empty_means_all);
   SmallVector<bool, 8> mask(static_cast<size_t>(std::max(ndim, 1)), all);
   if (all) return mask;
   for (const int64_t dim : *dims) {
-    const int at = axis(argument, name, dim, ndim);
+    const int at = axis(name, dim, ndim);
     if (mask[at])
-      bad(LIBDL_ERROR_VALUE, argument, name,
+      bad(LIBDL_ERROR_VALUE, name,
           "is " + to_string(*dims) + " and names dimension " + std::to_string(at) + " twice",
           "distinct dimensions");
     mask[at] = true;
@@ -123,7 +123,7 @@ static bool same_history(const Tensor& a, const Tensor& b) {
 static void check_writable(const Tensor& dst, const char* op, const char* name) {
   const auto bad = [&](libdl_error_code code, const char* found,
                        const char* wanted LIBDL_SOURCE_LOCATION) {
-    fail_argument(code, op, 0, name, found, wanted LIBDL_SAME_SOURCE_LOCATION);
+    fail_argument(code, op, name, found, wanted LIBDL_SAME_SOURCE_LOCATION);
   };
   if (dst.is_number()) bad(LIBDL_ERROR_VALUE, "is a host number", "a tensor");
   if (dst.storage().read_only) bad(LIBDL_ERROR_READ_ONLY, "is read-only", "memory to write to");
@@ -133,7 +133,7 @@ static void check_writable(const Tensor& dst, const char* op, const char* name) 
 
 void check_recordable_write(const Tensor& x, const char* op, const char* name) {
   const auto bad = [&](const char* found, const char* hint LIBDL_SOURCE_LOCATION) {
-    fail_argument(LIBDL_ERROR_AUTOGRAD, op, 0, name, found, hint LIBDL_SAME_SOURCE_LOCATION);
+    fail_argument(LIBDL_ERROR_AUTOGRAD, op, name, found, hint LIBDL_SAME_SOURCE_LOCATION);
   };
   if (x.get()->flags & kInferenceMade)
     bad("was made in inference mode", "a clone of it, to be written while recording");
@@ -161,7 +161,7 @@ void check_recordable_write(const Tensor& x, const char* op, const char* name) {
 
 LIBDL_NORETURN [[gnu::cold]] static void overlaps_in_part(const char* op,
                                                           Into into LIBDL_SOURCE_LOCATION) {
-  fail_argument(LIBDL_ERROR_OVERLAP, op, 0, into.name, "shares some of its memory with an operand",
+  fail_argument(LIBDL_ERROR_OVERLAP, op, into.name, "shares some of its memory with an operand",
                 "the operand itself, or separate memory" LIBDL_SAME_SOURCE_LOCATION);
 }
 
@@ -191,7 +191,7 @@ void Call::check_destination(std::span<const Tensor* const> operands) {
   }
   if (!(mode_ & kModeGrad)) return;
   if (!in_place_ && wanted)
-    fail_argument(LIBDL_ERROR_AUTOGRAD, op_, 0, into_.name,
+    fail_argument(LIBDL_ERROR_AUTOGRAD, op_, into_.name,
                   "was given while dst or an operand requires grad",
                   "no_grad(), or the form that returns a new tensor");
   if (in_place_ && (recording_ || wanted)) {
@@ -209,19 +209,19 @@ Device Call::device() const {
 void Call::check_result(Dims shape, Dtype dtype, Device device) const {
   const Tensor& dst = into_.tensor();
   if (!same(shape, dst.shape()))
-    fail_argument(LIBDL_ERROR_SHAPE, op_, 0, into_.name, "has shape " + to_string(dst.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, op_, into_.name, "has shape " + to_string(dst.shape()),
                   to_string(shape));
   if (!can_cast(dtype, dst.dtype()))
-    fail_argument(LIBDL_ERROR_DTYPE, op_, 0, into_.name, std::string("is ") + name_of(dst.dtype()),
+    fail_argument(LIBDL_ERROR_DTYPE, op_, into_.name, std::string("is ") + name_of(dst.dtype()),
                   std::string("a dtype that holds ") + name_of(dtype));
   if (!(device == dst.device()))
-    fail_argument(LIBDL_ERROR_DEVICE, op_, 0, into_.name, "is on " + device_name(dst.device()),
+    fail_argument(LIBDL_ERROR_DEVICE, op_, into_.name, "is on " + device_name(dst.device()),
                   device_name(device) + ", as the result is");
 }
 
 void Call::check_places(Dims shape, Device device) const {
   if (const Dtype dtype = into_.tensor().dtype(); !is_integral(dtype))
-    fail_argument(LIBDL_ERROR_DTYPE, op_, 0, into_.name, std::string("is ") + name_of(dtype),
+    fail_argument(LIBDL_ERROR_DTYPE, op_, into_.name, std::string("is ") + name_of(dtype),
                   "an integer dtype: it gets places");
   check_result(shape, Dtype::kInt64, device);
 }

@@ -6,7 +6,7 @@
 //
 //   Tensor softmax(const Tensor& x, int32_t dim, Dtype dtype, Into into) {
 //     Call call("softmax", into, {&x});              // recording is off until `call` ends
-//     const int axis = call.axis(2, "dim", dim, x.ndim());
+//     const int axis = call.axis("dim", dim, x.ndim());
 //     Tensor y = empty(...); launch…;
 //     return call.done(y, kSoftmaxRule, Attr{axis}, {saves_output(y, 0)});
 //   }
@@ -21,12 +21,13 @@
 #include "ops/core/observe.h"
 #include "ops/core/tangent.h"
 #include "tape/meta.h"
+#include "tape/saved.h"
 #include "tensor/forms.h"
 
 namespace libdl {
 
 // dim in [-ndim, ndim) as [0, ndim); a 0-d tensor counts as one dimension.
-int checked_axis(const char* op, int argument, const char* name, int64_t dim, int ndim);
+int checked_axis(const char* op, const char* name, int64_t dim, int ndim);
 
 struct Save {
   const Tensor* value;
@@ -90,16 +91,16 @@ class Call {
   bool plain() const { return !recording_ && !forward_; }
 
   // -- checks: the value, or an error that names the argument --
-  int axis(int argument, const char* name, int64_t dim, int ndim) const {
-    return checked_axis(op_, argument, name, dim, ndim);
+  int axis(const char* name, int64_t dim, int ndim) const {
+    return checked_axis(op_, name, dim, ndim);
   }
   // Distinct axes, marked in a mask of ndim flags; absent or empty means all, if requested.
-  SmallVector<bool, 8> axes(int argument, const char* name, std::optional<Dims> dims, int ndim,
+  SmallVector<bool, 8> axes(const char* name, std::optional<Dims> dims, int ndim,
                             bool empty_means_all = true) const;
-  LIBDL_NORETURN [[gnu::cold]] void bad(libdl_error_code code, int argument, const char* name,
+  LIBDL_NORETURN [[gnu::cold]] void bad(libdl_error_code code, const char* name,
                                         const std::string& found,
                                         const std::string& wanted LIBDL_SOURCE_LOCATION) const {
-    fail_argument(code, op_, argument, name, found, wanted LIBDL_SAME_SOURCE_LOCATION);
+    fail_argument(code, op_, name, found, wanted LIBDL_SAME_SOURCE_LOCATION);
   }
 
   // -- ending: records, writes into dst where one was given, and returns the result --

@@ -50,14 +50,14 @@ static void refresh(const Tensor& x, Meta& meta) {
   const uint64_t generation = __atomic_load_n(&base->generation, __ATOMIC_ACQUIRE);
   if (generation == meta.seen.load(std::memory_order_acquire)) return;
   if (meta.origin == ViewOrigin::kNoGrad)
-    fail_argument(LIBDL_ERROR_AUTOGRAD, "view", 0, "input",
+    fail_argument(LIBDL_ERROR_AUTOGRAD, "view", "input",
                   "was made while nothing was recorded, and its base was written to since while "
                   "recording: its history is not defined",
                   "both under no_grad(), or both with recording on");
   if (base->moved && !holds(meta.base, x)) {
     if (left_behind(x)) return;
     fail_argument(
-        LIBDL_ERROR_AUTOGRAD, "view", 0, "input",
+        LIBDL_ERROR_AUTOGRAD, "view", "input",
         "is a view of a tensor that was written to and given other data since: which of the "
         "writes it sees is not known",
         "a view made after the data were given");
@@ -102,7 +102,7 @@ struct FitAttr {
 static void fit_vjp(Backward& b) {
   const FitAttr& a = b.attr<FitAttr>();
   if (!broadcasts_to(a.shape, b.dy().shape()))
-    fail_argument(LIBDL_ERROR_AUTOGRAD, "backward", 0, "gradient",
+    fail_argument(LIBDL_ERROR_AUTOGRAD, "backward", "gradient",
                   "has shape " + to_string(b.dy().shape()) + ", that of the data it was given",
                   to_string(a.shape) + ", that of the tensor's history");
   b.set_grad(0, cast(sum_to(b.dy(), a.shape), a.dtype));

@@ -54,20 +54,20 @@ bool in_range_of(Dtype integer, __int128 x) {
   return holds(integer, x) && !(is_unsigned(integer) && x < 0);
 }
 
-LIBDL_NORETURN [[gnu::cold]] static void reject(const char* op, int argument, const char* name,
+LIBDL_NORETURN [[gnu::cold]] static void reject(const char* op, const char* name,
                                                 const std::string& found, Dtype dtype) {
-  fail_argument(LIBDL_ERROR_OVERFLOW, op, argument, name, "is " + found,
+  fail_argument(LIBDL_ERROR_OVERFLOW, op, name, "is " + found,
                 std::string("a number that ") + name_of(dtype) + " holds without overflow");
 }
 
-void reject_number(const char* op, int argument, const char* name, __int128 found, Dtype dtype) {
-  reject(op, argument, name,
+void reject_number(const char* op, const char* name, __int128 found, Dtype dtype) {
+  reject(op, name,
          found < 0 ? std::to_string(static_cast<int64_t>(found))
                    : std::to_string(static_cast<uint64_t>(found)),
          dtype);
 }
 
-void check_holds(const char* op, int argument, const char* name, const Tensor& value, Dtype dtype) {
+void check_holds(const char* op, const char* name, const Tensor& value, Dtype dtype) {
   if (dtype == Dtype::kBool || dtype == value.dtype()) return;
   if (value.is_number()) {  // read where they lie: these calls are short
     const libdl_tensor& number = *value.get();
@@ -78,17 +78,16 @@ void check_holds(const char* op, int argument, const char* name, const Tensor& v
   if (value.is_complex()) {
     const auto [re, im] = item_c128(value);
     if (im != 0 && !is_complex(dtype))
-      fail_argument(LIBDL_ERROR_DTYPE, op, argument, name,
-                    std::string("is ") + name_of(value.dtype()),
+      fail_argument(LIBDL_ERROR_DTYPE, op, name, std::string("is ") + name_of(value.dtype()),
                     std::string("a real number for ") + name_of(dtype));
-    if (!holds(dtype, re)) reject(op, argument, name, shortest(re), dtype);
-    if (!holds(dtype, im)) reject(op, argument, name, shortest(im) + "j", dtype);
+    if (!holds(dtype, re)) reject(op, name, shortest(re), dtype);
+    if (!holds(dtype, im)) reject(op, name, shortest(im) + "j", dtype);
   } else if (is_inexact(value.dtype())) {
     const double x = item_f64(value);
-    if (!holds(dtype, x)) reject(op, argument, name, shortest(x), dtype);
+    if (!holds(dtype, x)) reject(op, name, shortest(x), dtype);
   } else {
     const __int128 x = wide_integer(value);
-    if (!holds(dtype, x)) reject_number(op, argument, name, x, dtype);
+    if (!holds(dtype, x)) reject_number(op, name, x, dtype);
   }
 }
 
@@ -100,8 +99,8 @@ std::optional<Tensor> whole_factor(const Tensor* factor, Dtype dtype) {
   return number(static_cast<int64_t>(value));
 }
 
-Tensor held(const char* op, int argument, const char* name, const Tensor& value, Dtype dtype) {
-  check_holds(op, argument, name, value, dtype);
+Tensor held(const char* op, const char* name, const Tensor& value, Dtype dtype) {
+  check_holds(op, name, value, dtype);
   return cast(value, dtype);
 }
 

@@ -13,23 +13,21 @@ namespace libdl {
 // integers, a finite number that would become infinite; DTYPE for an imaginary part if dtype is
 // real. Bool holds everything, fractions are truncated, and unsigned integers accept the negatives
 // of their values, which wrap. value: a host number or a 0-d tensor.
-void check_holds(const char* op, int argument, const char* name, const Tensor& value, Dtype dtype);
+void check_holds(const char* op, const char* name, const Tensor& value, Dtype dtype);
 // The same for host numbers alone: tensors are converted as `to` does.
-inline void check_number(const char* op, int argument, const char* name, const Tensor& value,
-                         Dtype dtype) {
-  if (value.is_number()) check_holds(op, argument, name, value, dtype);
+inline void check_number(const char* op, const char* name, const Tensor& value, Dtype dtype) {
+  if (value.is_number()) check_holds(op, name, value, dtype);
 }
 bool holds(Dtype dtype, double x);
 // value as a 0-d tensor of dtype, after check_holds.
-Tensor held(const char* op, int argument, const char* name, const Tensor& value, Dtype dtype);
+Tensor held(const char* op, const char* name, const Tensor& value, Dtype dtype);
 
 // A factor of integers that is given as a float without a fraction, as an integer; else nothing.
 std::optional<Tensor> whole_factor(const Tensor* factor, Dtype dtype);
 
 // Whether an integer dtype represents x exactly, without wrapping.
 bool in_range_of(Dtype integer, __int128 x);
-LIBDL_NORETURN void reject_number(const char* op, int argument, const char* name, __int128 found,
-                                  Dtype dtype);
+LIBDL_NORETURN void reject_number(const char* op, const char* name, __int128 found, Dtype dtype);
 
 // The value of an integer or bool of any dtype.
 __int128 wide_integer(const Tensor& x);

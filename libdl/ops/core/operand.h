@@ -7,10 +7,9 @@
 
 namespace libdl {
 
-// What is checked of argument number `place`, named `name`.
+// What is checked of the argument `name`.
 struct Operand {
   const Tensor& tensor;
-  int place;
   const char* name;
 };
 

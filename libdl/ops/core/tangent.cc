@@ -10,6 +10,7 @@
 #include "ops/creation/copy.h"
 #include "ops/pointwise/pointwise.h"
 #include "ops/view/view.h"
+#include "tape/tangent.h"
 
 namespace libdl {
 

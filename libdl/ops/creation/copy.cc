@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "device/meta.h"
+#include "device/transfer.h"
 #include "entries/copy.h"
 #include "entries/creation.h"
 #include "entries/view.h"
@@ -158,7 +159,7 @@ Tensor to_impl(const Tensor& input, Dtype dtype, std::optional<Device> device, b
                bool copy) {
   const Dtype type = dtype == Dtype::kNone ? input.dtype() : dtype;
   if (device) {
-    const Device where = device_or_default("to", 3, device);
+    const Device where = device_or_default("to", device);
     if (where != input.device()) return transferred(input, type, where, non_blocking);
   }
   if (copy || input.is_number()) return copied("to", kCast, input, type);
@@ -182,14 +183,14 @@ static const Rule kCopyInto{.name = "copy_", .vjp = copy_into_vjp, .takes_batch 
 
 // dst's dtype decides; complex numbers are not cut to their real part.
 static void check_part(const char* op, const char* name, const Tensor& src, Dtype dtype) {
-  if (src.is_number()) return check_holds(op, 1, name, src, dtype);
+  if (src.is_number()) return check_holds(op, name, src, dtype);
   if (src.is_complex() && !is_complex(dtype))
-    fail_argument(LIBDL_ERROR_DTYPE, op, 1, name, std::string("is ") + name_of(src.dtype()),
+    fail_argument(LIBDL_ERROR_DTYPE, op, name, std::string("is ") + name_of(src.dtype()),
                   std::string("a real dtype, as dst is ") + name_of(dtype));
 }
 
 static void require_destination(const char* op, Into into) {
-  if (!into) fail_argument(LIBDL_ERROR_NULL, op, 0, "dst", "is absent", "a tensor");
+  if (!into) fail_argument(LIBDL_ERROR_NULL, op, "dst", "is absent", "a tensor");
 }
 
 bool broadcasts_to(Dims shape, Dims wanted) {
@@ -213,7 +214,7 @@ static Tensor overwrite(const char* op, const char* name, const Tensor& src, Int
   const Tensor* const operands[] = {&dst, &src};
   Call call(op, into, std::span(operands));
   if (!broadcasts_to(src.shape(), dst.shape()))
-    call.bad(LIBDL_ERROR_SHAPE, 1, name, "has shape " + to_string(src.shape()),
+    call.bad(LIBDL_ERROR_SHAPE, name, "has shape " + to_string(src.shape()),
              "one that broadcasts to " + to_string(dst.shape()));
   check_part(op, name, src, dst.dtype());
   Tensor y = alias(dst);
@@ -247,7 +248,7 @@ Tensor write_result(const char* op, const Tensor& y, Into into,
 Tensor fill_impl(const Tensor& value, Into into) {
   require_destination("fill_", into);
   if (value.ndim() != 0)
-    fail_argument(LIBDL_ERROR_SHAPE, "fill_", 1, "value", "has shape " + to_string(value.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, "fill_", "value", "has shape " + to_string(value.shape()),
                   "a number or a 0-d tensor");
   return overwrite("fill_", "value", value, into);
 }
@@ -273,10 +274,10 @@ Tensor zero_impl(Into into) {
 template <class T>
 static T item_as(const Tensor& x, const char* op, Dtype dtype) {
   if (x.numel() != 1)
-    fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input",
-                  "has " + std::to_string(x.numel()) + " elements", "exactly one");
+    fail_argument(LIBDL_ERROR_SHAPE, op, "input", "has " + std::to_string(x.numel()) + " elements",
+                  "exactly one");
   if (!can_cast(x.dtype(), dtype) && is_complex(x.dtype()))
-    fail_argument(LIBDL_ERROR_DTYPE, op, 1, "input", std::string("is ") + name_of(x.dtype()),
+    fail_argument(LIBDL_ERROR_DTYPE, op, "input", std::string("is ") + name_of(x.dtype()),
                   "a real dtype");
   T value;
   const int64_t one = 1;
@@ -298,7 +299,7 @@ bool item_bool_impl(const Tensor& input) {
   // Complex numbers are true unless both parts are 0, which the conversion to bool knows.
   if (input.is_complex()) {
     const auto [re, im] =
-        rename_error("item_bool", {{"input", 1, "input"}}, [&] { return item_c128(input); });
+        rename_error("item_bool", {{"input", "input"}}, [&] { return item_c128(input); });
     return re != 0 || im != 0;
   }
   return item_as<uint8_t>(input, "item_bool", Dtype::kBool) != 0;
@@ -309,12 +310,12 @@ int64_t integer_bits(const Tensor& input) {
 // The bits as another sign reads them, if that is the same number.
 static int64_t whole_item(const Tensor& x, const char* op, bool is_unsigned) {
   if (is_inexact(x.dtype()))
-    fail_argument(LIBDL_ERROR_DTYPE, op, 1, "input", std::string("is ") + name_of(x.dtype()),
+    fail_argument(LIBDL_ERROR_DTYPE, op, "input", std::string("is ") + name_of(x.dtype()),
                   "integers or bool");
   const int64_t bits = item_as<int64_t>(x, op, Dtype::kInt64);
   if (bits < 0 && is_unsigned != (x.dtype() == Dtype::kUint64))
     fail_argument(
-        LIBDL_ERROR_OVERFLOW, op, 1, "input",
+        LIBDL_ERROR_OVERFLOW, op, "input",
         "is " + (is_unsigned ? std::to_string(bits) : std::to_string(static_cast<uint64_t>(bits))),
         is_unsigned ? "0 or more" : "at most 2^63 - 1");
   return bits;

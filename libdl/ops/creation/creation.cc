@@ -16,7 +16,7 @@ namespace libdl {
 
 // -- defaults ---------------------------------------------------------------------------------
 
-Device device_or_default(const char* op, int argument, std::optional<Device> device) {
+Device device_or_default(const char* op, std::optional<Device> device) {
   const Device wanted = device.value_or(state().default_device);
   if (wanted.is_cpu() && wanted.index == 0) return wanted;
   try {
@@ -24,22 +24,22 @@ Device device_or_default(const char* op, int argument, std::optional<Device> dev
   } catch (const Error& error) {
     const std::string& why = error.message();
     const std::string own = std::string(op) + ": ";
-    fail_argument(error.code(), op, argument, "device", "is " + device_name(wanted),
+    fail_argument(error.code(), op, "device", "is " + device_name(wanted),
                   "a device that exists: " + (why.starts_with(own) ? why.substr(own.size()) : why));
   }
   return wanted;
 }
 
-Device device_or_default(const char* op, int argument, std::optional<Device> device, Into into) {
-  return !device && into ? into.tensor().device() : device_or_default(op, argument, device);
+Device device_or_default(const char* op, std::optional<Device> device, Into into) {
+  return !device && into ? into.tensor().device() : device_or_default(op, device);
 }
 
 static Dtype or_default(Dtype dtype) { return dtype == Dtype::kNone ? default_dtype() : dtype; }
 
 Tensor created_place(const char* op, Dims shape, Dtype dtype, std::optional<Device> device,
-                     int device_argument, Into into) {
-  const Device where = device_or_default(op, device_argument, device, into);
-  checked_numel(shape, dtype, op, 1, "shape");  // errors in the operator's own name
+                     Into into) {
+  const Device where = device_or_default(op, device, into);
+  checked_numel(shape, dtype, op, "shape");  // errors in the operator's own name
   if (!into) return empty(shape, dtype, where);
   Call call(op, into, {});
   call.check_result(shape, dtype, where);
@@ -55,52 +55,52 @@ Tensor created(const char* op, Tensor y, Into into) {
 // -- one value --------------------------------------------------------------------------------
 
 Tensor empty_impl(Dims shape, Dtype dtype, std::optional<Device> device) {
-  checked_numel(shape, or_default(dtype), "empty", 1, "shape");
-  return empty(shape, or_default(dtype), device_or_default("empty", 3, device));
+  checked_numel(shape, or_default(dtype), "empty", "shape");
+  return empty(shape, or_default(dtype), device_or_default("empty", device));
 }
 
 Tensor empty_strided_impl(Dims shape, Dims strides, Dtype dtype, std::optional<Device> device) {
   const char* const op = "empty_strided";
   if (shape.size() != strides.size())
-    fail_argument(LIBDL_ERROR_SHAPE, op, 2, "strides",
+    fail_argument(LIBDL_ERROR_SHAPE, op, "strides",
                   "has " + std::to_string(strides.size()) + " entries",
                   std::to_string(shape.size()) + ", one a dimension");
   const Dtype type = or_default(dtype);
-  checked_numel(shape, type, op, 1, "shape");
+  checked_numel(shape, type, op, "shape");
   for (const int64_t s : strides)
     if (s < 0)
-      fail_argument(LIBDL_ERROR_VALUE, op, 2, "strides", "is " + to_string(strides),
+      fail_argument(LIBDL_ERROR_VALUE, op, "strides", "is " + to_string(strides),
                     "strides of 0 or more");
-  const Extent reach = extent(shape, strides, op, 2, "strides");
+  const Extent reach = extent(shape, strides, op, "strides");
   int64_t bytes;
   if (__builtin_add_overflow(reach.high, 1, &bytes) ||
       __builtin_mul_overflow(bytes, size_of(type), &bytes))
-    fail_argument(LIBDL_ERROR_OVERFLOW, op, 2, "strides", "is " + to_string(strides),
+    fail_argument(LIBDL_ERROR_OVERFLOW, op, "strides", "is " + to_string(strides),
                   "a reach of fewer than 2^63 bytes");
   const int64_t length[] = {reach.high + 1};
-  const Tensor buffer = empty(length, type, device_or_default(op, 4, device));
+  const Tensor buffer = empty(length, type, device_or_default(op, device));
   return alias(buffer, shape, strides, 0, type);
 }
 
 static Tensor filled(const char* op, Dims shape, const Tensor& value, Dtype dtype,
-                     std::optional<Device> device, int device_argument, Into into) {
-  const Tensor y = created_place(op, shape, dtype, device, device_argument, into);
+                     std::optional<Device> device, Into into) {
+  const Tensor y = created_place(op, shape, dtype, device, into);
   fill_bytes(y, value);
   return created(op, y, into);
 }
 
 Tensor zeros_impl(Dims shape, Dtype dtype, std::optional<Device> device, Into into) {
-  return filled("zeros", shape, number(int64_t{0}), or_default(dtype), device, 3, into);
+  return filled("zeros", shape, number(int64_t{0}), or_default(dtype), device, into);
 }
 Tensor ones_impl(Dims shape, Dtype dtype, std::optional<Device> device, Into into) {
-  return filled("ones", shape, number(int64_t{1}), or_default(dtype), device, 3, into);
+  return filled("ones", shape, number(int64_t{1}), or_default(dtype), device, into);
 }
 
 static void check_value(const char* op, const Tensor& fill_value, Dtype type) {
   if (fill_value.ndim() != 0)
-    fail_argument(LIBDL_ERROR_SHAPE, op, 2, "fill_value",
-                  "has shape " + to_string(fill_value.shape()), "a number");
-  check_holds(op, 2, "fill_value", fill_value, type);
+    fail_argument(LIBDL_ERROR_SHAPE, op, "fill_value", "has shape " + to_string(fill_value.shape()),
+                  "a number");
+  check_holds(op, "fill_value", fill_value, type);
 }
 
 Tensor full_impl(Dims shape, const Tensor& fill_value, Dtype dtype, std::optional<Device> device,
@@ -108,16 +108,15 @@ Tensor full_impl(Dims shape, const Tensor& fill_value, Dtype dtype, std::optiona
   const Tensor* const operand[] = {&fill_value};
   const Dtype type = dtype == Dtype::kNone ? result_dtype(operand) : dtype;
   check_value("full", fill_value, type);
-  return filled("full", shape, fill_value, type, device, 4, into);
+  return filled("full", shape, fill_value, type, device, into);
 }
 
 // -- likes ------------------------------------------------------------------------------------
 
 static Tensor like(const char* op, const Tensor& input, const Tensor* value, Dtype dtype,
-                   std::optional<Device> device, int device_argument = 3) {
+                   std::optional<Device> device) {
   const Dtype type = dtype == Dtype::kNone ? input.dtype() : dtype;
-  const Tensor y = empty_as(
-      input, type, device_or_default(op, device_argument, device ? device : input.device()));
+  const Tensor y = empty_as(input, type, device_or_default(op, device ? device : input.device()));
   if (value) fill_bytes(y, *value);
   return y;
 }
@@ -135,7 +134,7 @@ Tensor ones_like_impl(const Tensor& input, Dtype dtype, std::optional<Device> de
 Tensor full_like_impl(const Tensor& input, const Tensor& fill_value, Dtype dtype,
                       std::optional<Device> device) {
   check_value("full_like", fill_value, dtype == Dtype::kNone ? input.dtype() : dtype);
-  return like("full_like", input, &fill_value, dtype, device, 4);
+  return like("full_like", input, &fill_value, dtype, device);
 }
 
 // -- the identity ------------------------------------------------------------------------------
@@ -144,11 +143,11 @@ Tensor eye_impl(int64_t n, std::optional<int64_t> m, Dtype dtype, std::optional<
                 Into into) {
   const int64_t shape[] = {n, m.value_or(n)};
   if (n < 0 || shape[1] < 0)
-    fail_argument(LIBDL_ERROR_VALUE, "eye", n < 0 ? 1 : 2, n < 0 ? "n" : "m",
+    fail_argument(LIBDL_ERROR_VALUE, "eye", n < 0 ? "n" : "m",
                   "is " + std::to_string(n < 0 ? n : shape[1]), "0 or more");
   const Dtype type = or_default(dtype);
-  checked_numel(shape, type, "eye", n < shape[1] ? 2 : 1, n < shape[1] ? "m" : "n");
-  const Tensor y = created_place("eye", shape, type, device, 4, into);
+  checked_numel(shape, type, "eye", n < shape[1] ? "m" : "n");
+  const Tensor y = created_place("eye", shape, type, device, into);
   const int64_t size[] = {std::min(n, shape[1])};
   // Beside an empty dimension, one may be so large that the sum of strides overflows.
   const int64_t stride[] = {size[0] ? y.stride(0) + y.stride(1) : 1};

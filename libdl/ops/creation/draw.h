@@ -41,7 +41,7 @@ class Refund {
   uint64_t before_, after_;
 };
 
-void check_inexact(const char* op, int argument, const char* name, Dtype dtype);
-void check_probability(const char* op, int argument, double p);
+void check_inexact(const char* op, const char* name, Dtype dtype);
+void check_probability(const char* op, double p);
 
 }  // namespace libdl

@@ -58,11 +58,11 @@ static Shape joined_shape(const Call& call, TensorSpan tensors, int dim, const T
     bool fits = x.ndim() == first.ndim();
     for (int d = 0; fits && d < x.ndim(); ++d) fits = d == dim || x.size(d) == first.size(d);
     if (!fits)
-      call.bad(LIBDL_ERROR_SHAPE, 1, "tensors",
+      call.bad(LIBDL_ERROR_SHAPE, "tensors",
                "holds shape " + to_string(x.shape()) + " at position " + std::to_string(i),
                to_string(first.shape()) + " but for dimension " + std::to_string(dim));
     if (__builtin_add_overflow(shape[dim], x.size(dim), &shape[dim]))
-      call.bad(LIBDL_ERROR_OVERFLOW, 1, "tensors", "add up to more than 2^63 - 1", "less");
+      call.bad(LIBDL_ERROR_OVERFLOW, "tensors", "add up to more than 2^63 - 1", "less");
     attr.sizes.push_back(x.size(dim));
   }
   return shape;
@@ -95,18 +95,18 @@ static void make_plain(const Tensor& y, TensorSpan tensors) {
 
 Tensor cat_impl(TensorSpan tensors, int32_t dim, Into into) {
   Call call("cat", into, tensors);
-  if (tensors.empty()) call.bad(LIBDL_ERROR_VALUE, 1, "tensors", "is empty", "at least one tensor");
+  if (tensors.empty()) call.bad(LIBDL_ERROR_VALUE, "tensors", "is empty", "at least one tensor");
   const Tensor* first = &tensors[0];
   std::vector<const Tensor*> operands;
   for (const Tensor& x : tensors) {
     if (x.ndim() == 0)
-      call.bad(LIBDL_ERROR_SHAPE, 1, "tensors",
+      call.bad(LIBDL_ERROR_SHAPE, "tensors",
                "holds a 0-d tensor at position " + std::to_string(&x - tensors.data()),
                "tensors with dimensions (stack() joins 0-d ones)");
     if (skipped(*first)) first = &x;
     operands.push_back(&x);
   }
-  const int at = call.axis(2, "dim", dim, first->ndim());
+  const int at = call.axis("dim", dim, first->ndim());
   CatAttr attr{at, {}};
   const Shape shape = joined_shape(call, tensors, at, *first, attr);
   const Dtype dtype = result_dtype(operands);
@@ -170,7 +170,7 @@ static Tensor stacked_rows(TensorSpan tensors, Into into) {
 
 Tensor stack_impl(TensorSpan tensors, int32_t dim, Into into) {
   if (tensors.empty())
-    fail_argument(LIBDL_ERROR_VALUE, "stack", 1, "tensors", "is empty", "at least one tensor");
+    fail_argument(LIBDL_ERROR_VALUE, "stack", "tensors", "is empty", "at least one tensor");
   if ((dim == 0 || dim == -1 - tensors[0].ndim()) && are_dense_rows(tensors)) {
     const Tensor y = stacked_rows(tensors, into);
     if (y.defined()) return y;
@@ -179,14 +179,14 @@ Tensor stack_impl(TensorSpan tensors, int32_t dim, Into into) {
   std::vector<Tensor> rows;
   for (const Tensor& x : tensors) {
     if (!same(x.shape(), tensors[0].shape()))
-      fail_argument(LIBDL_ERROR_SHAPE, "stack", 1, "tensors",
+      fail_argument(LIBDL_ERROR_SHAPE, "stack", "tensors",
                     "holds shape " + to_string(x.shape()) + " at position " +
                         std::to_string(&x - tensors.data()),
                     to_string(tensors[0].shape()));
-    rows.push_back(rename_error("stack", {{"dim", 2, "dim"}, {"input", 1, "tensors"}},
+    rows.push_back(rename_error("stack", {{"dim", "dim"}, {"input", "tensors"}},
                                 [&] { return unsqueeze(x, dim); }));
   }
-  return named(rename_error("stack", {{"tensors", 1, "tensors"}},
+  return named(rename_error("stack", {{"tensors", "tensors"}},
                             [&] { return cat(rows, dim < 0 ? dim + rows[0].ndim() : dim, into); }));
 }
 
@@ -196,18 +196,18 @@ Tensor stack_impl(TensorSpan tensors, int32_t dim, Into into) {
 Tensor repeat_impl(const Tensor& input, Dims repeats) {
   const int lead = static_cast<int>(repeats.size()) - input.ndim();
   if (lead < 0)
-    fail_argument(LIBDL_ERROR_SHAPE, "repeat", 2, "repeats",
+    fail_argument(LIBDL_ERROR_SHAPE, "repeat", "repeats",
                   "has " + std::to_string(repeats.size()) + " entries",
                   "at least " + std::to_string(input.ndim()));
   Shape inner, spread, result;
   for (size_t d = 0; d < repeats.size(); ++d) {
     const int64_t n = static_cast<int>(d) < lead ? 1 : input.size(static_cast<int>(d) - lead);
     if (repeats[d] < 0)
-      fail_argument(LIBDL_ERROR_VALUE, "repeat", 2, "repeats", "is " + to_string(repeats),
+      fail_argument(LIBDL_ERROR_VALUE, "repeat", "repeats", "is " + to_string(repeats),
                     "0 or more each");
     int64_t size;
     if (__builtin_mul_overflow(n, repeats[d], &size))
-      fail_argument(LIBDL_ERROR_OVERFLOW, "repeat", 2, "repeats", "is " + to_string(repeats),
+      fail_argument(LIBDL_ERROR_OVERFLOW, "repeat", "repeats", "is " + to_string(repeats),
                     "a result of fewer than 2^63 elements");
     // A dimension that is not repeated needs no place of its own (64 dimensions stay possible).
     if (repeats[d] != 1) {
@@ -218,8 +218,8 @@ Tensor repeat_impl(const Tensor& input, Dims repeats) {
     spread.push_back(n);
     result.push_back(size);
   }
-  checked_numel(result, input.dtype(), "repeat", 2, "repeats");
-  checked_numel(spread, input.dtype(), "repeat", 2, "repeats");  // sizes of 0 count as 1 in both
+  checked_numel(result, input.dtype(), "repeat", "repeats");
+  checked_numel(spread, input.dtype(), "repeat", "repeats");  // sizes of 0 count as 1 in both
   const Named named("repeat");
   return named(own(reshape(row_major_clone(expand(reshape(input, inner), spread)), result)));
 }
@@ -227,19 +227,18 @@ Tensor repeat_impl(const Tensor& input, Dims repeats) {
 Tensor repeat_interleave_impl(const Tensor& input, int64_t repeats, std::optional<int64_t> dim) {
   const char* const op = "repeat_interleave";
   if (repeats < 0)
-    fail_argument(LIBDL_ERROR_VALUE, op, 2, "repeats", "is " + std::to_string(repeats),
-                  "0 or more");
+    fail_argument(LIBDL_ERROR_VALUE, op, "repeats", "is " + std::to_string(repeats), "0 or more");
   const Tensor x = dim ? input : flatten(input, 0, -1);
   const int n = x.ndim();
   const int64_t wanted = dim.value_or(0);
   if (n == 0)
-    fail_argument(LIBDL_ERROR_INDEX, op, 3, "dim", "is " + std::to_string(wanted),
+    fail_argument(LIBDL_ERROR_INDEX, op, "dim", "is " + std::to_string(wanted),
                   "none, for input is 0-d");
-  const int at = checked_axis(op, 3, "dim", wanted, n);
+  const int at = checked_axis(op, "dim", wanted, n);
   Shape spread(x.shape()), result(x.shape());
   spread.insert(static_cast<size_t>(at) + 1, repeats);
   // Sizes of 0 count as 1 there, so what joins two of them is no larger.
-  checked_numel(spread, input.dtype(), op, 2, "repeats");
+  checked_numel(spread, input.dtype(), op, "repeats");
   result[at] *= repeats;
   return reshape(row_major_clone(expand(unsqueeze(x, at + 1), spread)), result);
 }
@@ -256,7 +255,7 @@ static const Rule kFlip{.name = "flip", .vjp = flip_vjp, .takes_batch = true};
 
 Tensor flip_impl(const Tensor& input, Dims dims) {
   Call call("flip", {}, {&input});
-  const auto mask = call.axes(2, "dims", dims, input.ndim(), false);
+  const auto mask = call.axes("dims", dims, input.ndim(), false);
   // Read backwards: from the last element, with negative strides.
   Geometry from = geometry_of(input);
   for (int d = 0; d < input.ndim(); ++d) {
@@ -281,22 +280,22 @@ Tensor roll_impl(const Tensor& input, Dims shifts, std::optional<Dims> dims) {
   const Named named("roll");
   if (!dims || dims->empty()) {
     if (shifts.size() != 1)
-      fail_argument(LIBDL_ERROR_VALUE, "roll", 2, "shifts",
+      fail_argument(LIBDL_ERROR_VALUE, "roll", "shifts",
                     "has " + std::to_string(shifts.size()) + " entries", "one, without dims");
     if (input.ndim() == 0) return clone(input);
     const int64_t first[] = {0};
     return named(own(reshape(roll(flatten(input, 0, -1), shifts, Dims(first)), input.shape())));
   }
   if (dims->size() != shifts.size())
-    fail_argument(LIBDL_ERROR_VALUE, "roll", 3, "dims",
+    fail_argument(LIBDL_ERROR_VALUE, "roll", "dims",
                   "has " + std::to_string(dims->size()) + " entries",
                   std::to_string(shifts.size()) + ", as shifts has");
   Tensor y = input;
   for (size_t i = 0; i < shifts.size(); ++i) {
     if (y.ndim() == 0)
-      fail_argument(LIBDL_ERROR_INDEX, "roll", 3, "dims", "is " + to_string(*dims),
+      fail_argument(LIBDL_ERROR_INDEX, "roll", "dims", "is " + to_string(*dims),
                     "none, for input is 0-d");
-    const int at = checked_axis("roll", 3, "dims", (*dims)[i], y.ndim());
+    const int at = checked_axis("roll", "dims", (*dims)[i], y.ndim());
     const int64_t size = y.size(at);
     if (size == 0) continue;
     const int64_t by = ((shifts[i] % size) + size) % size;
@@ -325,7 +324,7 @@ static void mark_triangle(const Tensor& mask, int64_t diagonal, bool lower) {
 static Tensor triangle(const char* op, const Tensor& input, int64_t diagonal, bool lower,
                        Into into) {
   if (input.ndim() < 2)
-    fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input",
+    fail_argument(LIBDL_ERROR_SHAPE, op, "input",
                   "has " + std::to_string(input.ndim()) + " dimensions", "at least 2");
   const int64_t rows = input.size(input.ndim() - 2), cols = input.size(input.ndim() - 1);
   const int64_t shape[] = {rows, cols};
@@ -335,7 +334,7 @@ static Tensor triangle(const char* op, const Tensor& input, int64_t diagonal, bo
   const Tensor zero = is_inexact(input.dtype()) ? number(0.0) : number(int64_t{0});
   const Tensor nothing = input.dtype() == Dtype::kBool ? number(false) : zero;
   const Named named(op);
-  return named(rename_error(op, {{"input", 1, "input"}}, [&] {
+  return named(rename_error(op, {{"input", "input"}}, [&] {
     return pointwise(k_where_owned, on_device(mask, input.device()), input, nothing, into);
   }));
 }

@@ -61,23 +61,22 @@ Origin draw_into(const Tensor& y, const Draw& draw, Generator* given) {
 
 // -- checks ---------------------------------------------------------------------------------------
 
-static void check_shape(const char* op, int argument, Dims shape) {
+static void check_shape(const char* op, Dims shape) {
   bool good = shape.size() <= kMaxDims;
   for (const int64_t size : shape) good &= size >= 0;
   if (!good)
-    fail_argument(LIBDL_ERROR_SHAPE, op, argument, "shape", "is " + to_string(shape),
+    fail_argument(LIBDL_ERROR_SHAPE, op, "shape", "is " + to_string(shape),
                   "at most 64 sizes of 0 or more");
 }
 
-static Device checked_device(const char* op, int argument, std::optional<Device> device,
-                             Device fallback) {
+static Device checked_device(const char* op, std::optional<Device> device, Device fallback) {
   if (!device) return fallback;
-  return device_or_default(op, argument, device);
+  return device_or_default(op, device);
 }
 
-void check_inexact(const char* op, int argument, const char* name, Dtype dtype) {
+void check_inexact(const char* op, const char* name, Dtype dtype) {
   if (!is_inexact(dtype))
-    fail_argument(LIBDL_ERROR_DTYPE, op, argument, name, std::string("is ") + name_of(dtype),
+    fail_argument(LIBDL_ERROR_DTYPE, op, name, std::string("is ") + name_of(dtype),
                   "a floating or complex dtype");
 }
 
@@ -170,34 +169,33 @@ static Draw standard_normal(Dtype dtype) {
 
 Tensor rand_impl(Dims shape, Generator* generator, Dtype dtype, std::optional<Device> device,
                  Into into) {
-  check_shape("rand", 1, shape);
+  check_shape("rand", shape);
   const Dtype type = dtype == Dtype::kNone ? default_dtype() : dtype;
-  check_inexact("rand", 3, "dtype", type);
-  checked_numel(shape, type, "rand", 1, "shape");
+  check_inexact("rand", "dtype", type);
+  checked_numel(shape, type, "rand", "shape");
   return drawn("rand", {Distribution::kUniform}, shape, type,
-               device_or_default("rand", 4, device, into), generator, into);
+               device_or_default("rand", device, into), generator, into);
 }
 
 Tensor randn_impl(Dims shape, Generator* generator, Dtype dtype, std::optional<Device> device,
                   Into into) {
-  check_shape("randn", 1, shape);
+  check_shape("randn", shape);
   const Dtype type = dtype == Dtype::kNone ? default_dtype() : dtype;
-  check_inexact("randn", 3, "dtype", type);
-  checked_numel(shape, type, "randn", 1, "shape");
+  check_inexact("randn", "dtype", type);
+  checked_numel(shape, type, "randn", "shape");
   return drawn("randn", standard_normal(type), shape, type,
-               device_or_default("randn", 4, device, into), generator, into);
+               device_or_default("randn", device, into), generator, into);
 }
 
-static Draw integers(const char* op, int argument, int64_t low, int64_t high, Dtype dtype,
-                     int dtype_argument) {
+static Draw integers(const char* op, int64_t low, int64_t high, Dtype dtype) {
   if (is_complex(dtype))
-    fail_argument(LIBDL_ERROR_DTYPE, op, dtype_argument, "dtype",
-                  std::string("is ") + name_of(dtype), "an integer or floating dtype");
+    fail_argument(LIBDL_ERROR_DTYPE, op, "dtype", std::string("is ") + name_of(dtype),
+                  "an integer or floating dtype");
   if (low >= high)
-    fail_argument(LIBDL_ERROR_VALUE, op, argument, "high", "is " + std::to_string(high),
+    fail_argument(LIBDL_ERROR_VALUE, op, "high", "is " + std::to_string(high),
                   "more than low, which is " + std::to_string(low));
   if (!holds(dtype, low, high - 1) && !narrow_to_held(op, dtype, low, high))
-    fail_argument(LIBDL_ERROR_VALUE, op, dtype_argument, "dtype",
+    fail_argument(LIBDL_ERROR_VALUE, op, "dtype",
                   std::string("is ") + name_of(dtype) + ", which does not hold all integers from " +
                       std::to_string(low) + " to " + std::to_string(high - 1),
                   "a dtype that does");
@@ -207,12 +205,12 @@ static Draw integers(const char* op, int argument, int64_t low, int64_t high, Dt
 
 Tensor randint_impl(std::optional<int64_t> low, int64_t high, Dims shape, Generator* generator,
                     Dtype dtype, std::optional<Device> device, Into into) {
-  check_shape("randint", 3, shape);
+  check_shape("randint", shape);
   const Dtype type = dtype == Dtype::kNone ? Dtype::kInt64 : dtype;
-  checked_numel(shape, type, "randint", 3, "shape");
-  const Draw draw = integers("randint", 2, low.value_or(0), high, type, 5);
-  return drawn("randint", draw, shape, type, device_or_default("randint", 6, device, into),
-               generator, into);
+  checked_numel(shape, type, "randint", "shape");
+  const Draw draw = integers("randint", low.value_or(0), high, type);
+  return drawn("randint", draw, shape, type, device_or_default("randint", device, into), generator,
+               into);
 }
 
 // n words of the generator, shuffled where they lie: in the host's memory, for each step needs the
@@ -234,19 +232,19 @@ static Tensor shuffled(int64_t n, Dtype dtype, Generator* generator) {
 Tensor randperm_impl(int64_t n, Generator* generator, Dtype dtype, std::optional<Device> device,
                      Into into) {
   Call call("randperm", into, std::span<const Tensor* const>());
-  if (n < 0) call.bad(LIBDL_ERROR_VALUE, 1, "n", "is " + std::to_string(n), "0 or more");
+  if (n < 0) call.bad(LIBDL_ERROR_VALUE, "n", "is " + std::to_string(n), "0 or more");
   const Dtype type = dtype == Dtype::kNone ? Dtype::kInt64 : dtype;
   if (is_complex(type) || type == Dtype::kBool)
-    call.bad(LIBDL_ERROR_DTYPE, 3, "dtype", std::string("is ") + name_of(type),
+    call.bad(LIBDL_ERROR_DTYPE, "dtype", std::string("is ") + name_of(type),
              "an integer or floating dtype");
   if (!holds(type, 0, n - 1))
-    call.bad(LIBDL_ERROR_VALUE, 3, "dtype",
+    call.bad(LIBDL_ERROR_VALUE, "dtype",
              std::string("is ") + name_of(type) + ", which does not hold all integers to " +
                  std::to_string(n - 1),
              "a dtype that does");
   const int64_t shape[] = {n};
-  checked_numel(shape, Dtype::kInt64, "randperm", 1, "n");
-  const Device place = device_or_default("randperm", 4, device, into);
+  checked_numel(shape, Dtype::kInt64, "randperm", "n");
+  const Device place = device_or_default("randperm", device, into);
   if (is_meta(place)) return call.done(empty(shape, type, place));
   Refund refund(generator);
   const bool narrow = n <= std::numeric_limits<int32_t>::max();
@@ -261,27 +259,25 @@ Tensor randperm_impl(int64_t n, Generator* generator, Dtype dtype, std::optional
 Tensor rand_like_impl(const Tensor& input, Generator* generator, Dtype dtype,
                       std::optional<Device> device) {
   const Dtype type = dtype == Dtype::kNone ? input.dtype() : dtype;
-  check_inexact("rand_like", dtype == Dtype::kNone ? 1 : 3,
-                dtype == Dtype::kNone ? "input" : "dtype", type);
+  check_inexact("rand_like", dtype == Dtype::kNone ? "input" : "dtype", type);
   return drawn_as("rand_like", {Distribution::kUniform}, input, type,
-                  checked_device("rand_like", 4, device, input.device()), generator);
+                  checked_device("rand_like", device, input.device()), generator);
 }
 
 Tensor randn_like_impl(const Tensor& input, Generator* generator, Dtype dtype,
                        std::optional<Device> device) {
   const Dtype type = dtype == Dtype::kNone ? input.dtype() : dtype;
-  check_inexact("randn_like", dtype == Dtype::kNone ? 1 : 3,
-                dtype == Dtype::kNone ? "input" : "dtype", type);
+  check_inexact("randn_like", dtype == Dtype::kNone ? "input" : "dtype", type);
   return drawn_as("randn_like", standard_normal(type), input, type,
-                  checked_device("randn_like", 4, device, input.device()), generator);
+                  checked_device("randn_like", device, input.device()), generator);
 }
 
 Tensor randint_like_impl(const Tensor& input, std::optional<int64_t> low, int64_t high,
                          Generator* generator, Dtype dtype, std::optional<Device> device) {
   const Dtype type = dtype == Dtype::kNone ? input.dtype() : dtype;
-  const Draw draw = integers("randint_like", 3, low.value_or(0), high, type, 5);
+  const Draw draw = integers("randint_like", low.value_or(0), high, type);
   return drawn_as("randint_like", draw, input, type,
-                  checked_device("randint_like", 6, device, input.device()), generator);
+                  checked_device("randint_like", device, input.device()), generator);
 }
 
 // -- in place -------------------------------------------------------------------------------------
@@ -295,7 +291,7 @@ static const Rule kUniform{"uniform_", random_vjp}, kNormal{"normal_", random_vj
     kBernoulliFill{"bernoulli_", random_vjp}, kBernoulli{"bernoulli", random_vjp};
 
 static const Tensor& destination(const char* op, const Into& into) {
-  if (!into) fail_argument(LIBDL_ERROR_NULL, op, 0, "dst", "is absent", "a tensor");
+  if (!into) fail_argument(LIBDL_ERROR_NULL, op, "dst", "is absent", "a tensor");
   return into.tensor();
 }
 
@@ -320,11 +316,11 @@ static Tensor redrawn(const Rule& rule, const Draw& draw, Generator* generator, 
 
 Tensor uniform_impl(double low, double high, Generator* generator, Into into) {
   const char* const op = "uniform_";
-  check_inexact(op, 0, "dst", destination(op, into).dtype());
+  check_inexact(op, "dst", destination(op, into).dtype());
   if (!std::isfinite(low))
-    fail_argument(LIBDL_ERROR_VALUE, op, 1, "low", "is " + std::to_string(low), "a finite number");
+    fail_argument(LIBDL_ERROR_VALUE, op, "low", "is " + std::to_string(low), "a finite number");
   if (!std::isfinite(high) || high < low)
-    fail_argument(LIBDL_ERROR_VALUE, op, 2, "high", "is " + std::to_string(high),
+    fail_argument(LIBDL_ERROR_VALUE, op, "high", "is " + std::to_string(high),
                   "a finite number, not below low");
   return redrawn(kUniform, {Distribution::kUniform, low, high}, generator, into);
 }
@@ -332,9 +328,9 @@ Tensor uniform_impl(double low, double high, Generator* generator, Into into) {
 Tensor normal_impl(double mean, double std, Generator* generator, Into into) {
   const char* const op = "normal_";
   const Dtype dtype = destination(op, into).dtype();
-  check_inexact(op, 0, "dst", dtype);
+  check_inexact(op, "dst", dtype);
   if (!(std >= 0))
-    fail_argument(LIBDL_ERROR_VALUE, op, 2, "std", "is " + std::to_string(std), "0 or more");
+    fail_argument(LIBDL_ERROR_VALUE, op, "std", "is " + std::to_string(std), "0 or more");
   if (!is_complex(dtype))
     return redrawn(kNormal, {Distribution::kNormal, mean, std}, generator, into);
   const DefaultFloatEnvironment environment;
@@ -344,21 +340,21 @@ Tensor normal_impl(double mean, double std, Generator* generator, Into into) {
 
 // -- bernoulli ------------------------------------------------------------------------------------
 
-void check_probability(const char* op, int argument, double p) {
+void check_probability(const char* op, double p) {
   if (!(p >= 0 && p <= 1))
-    fail_argument(LIBDL_ERROR_VALUE, op, argument, "p", "is " + std::to_string(p), "0 to 1");
+    fail_argument(LIBDL_ERROR_VALUE, op, "p", "is " + std::to_string(p), "0 to 1");
 }
 
-static void check_probabilities(const char* op, int argument, const char* name, const Tensor& p) {
+static void check_probabilities(const char* op, const char* name, const Tensor& p) {
   if (!is_floating(p.dtype()))
-    fail_argument(LIBDL_ERROR_DTYPE, op, argument, name, std::string("is ") + name_of(p.dtype()),
+    fail_argument(LIBDL_ERROR_DTYPE, op, name, std::string("is ") + name_of(p.dtype()),
                   "a floating dtype");
   if (is_meta(p.device())) return;
   const Tensor all = plain(on_host(p), Dtype::kFloat64);
   const double* const value = all.read_plain<double>();
   for (int64_t i = 0; i < all.numel(); ++i)
     if (!(value[i] >= 0 && value[i] <= 1))
-      fail_argument(LIBDL_ERROR_VALUE, op, argument, name, "holds " + std::to_string(value[i]),
+      fail_argument(LIBDL_ERROR_VALUE, op, name, "holds " + std::to_string(value[i]),
                     "probabilities from 0 to 1");
 }
 
@@ -366,11 +362,11 @@ Tensor bernoulli_impl(const Tensor& input, std::optional<double> p, Generator* g
                       Into into) {
   const char* const op = "bernoulli";
   if (p)
-    check_probability(op, 2, *p);
+    check_probability(op, *p);
   else
-    check_probabilities(op, 1, "input", input);
+    check_probabilities(op, "input", input);
   if (input.is_complex())
-    fail_argument(LIBDL_ERROR_DTYPE, op, 1, "input", std::string("is ") + name_of(input.dtype()),
+    fail_argument(LIBDL_ERROR_DTYPE, op, "input", std::string("is ") + name_of(input.dtype()),
                   "a real dtype");
   Call call(op, into, {&input});
   const Tensor chances = input.is_number() ? plain(input) : input;
@@ -386,15 +382,15 @@ Tensor bernoulli_impl(const Tensor& input, std::optional<double> p, Generator* g
 Tensor bernoulli_fill_impl(const Tensor& p, Generator* generator, Into into) {
   const char* const op = "bernoulli_";
   const Tensor& dst = destination(op, into);
-  check_probabilities(op, 1, "p", p);
+  check_probabilities(op, "p", p);
   if (!p.is_number() && p.device() != dst.device())
-    fail_argument(LIBDL_ERROR_DEVICE, op, 1, "p", "is on " + device_name(p.device()),
+    fail_argument(LIBDL_ERROR_DEVICE, op, "p", "is on " + device_name(p.device()),
                   device_name(dst.device()));
   if (dst.is_complex())
-    fail_argument(LIBDL_ERROR_DTYPE, op, 0, "dst", std::string("is ") + name_of(dst.dtype()),
+    fail_argument(LIBDL_ERROR_DTYPE, op, "dst", std::string("is ") + name_of(dst.dtype()),
                   "a real dtype");
   if (!broadcasts_to(p.shape(), dst.shape()))
-    fail_argument(LIBDL_ERROR_SHAPE, op, 1, "p", "has shape " + to_string(p.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, op, "p", "has shape " + to_string(p.shape()),
                   "one that broadcasts to " + to_string(dst.shape()));
   // Apart from dst, which is written while p is read.
   const bool apart = !p.is_number() && overlap(dst, p) == Overlap::kNone;

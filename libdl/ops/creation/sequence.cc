@@ -21,9 +21,9 @@ namespace libdl {
 
 // -- by their distance ----------------------------------------------------------------------------
 
-static void require_number(const char* op, int argument, const char* name, const Tensor& x) {
+static void require_number(const char* op, const char* name, const Tensor& x) {
   if (x.ndim() != 0 || x.is_complex())
-    fail_argument(x.is_complex() ? LIBDL_ERROR_DTYPE : LIBDL_ERROR_SHAPE, op, argument, name,
+    fail_argument(x.is_complex() ? LIBDL_ERROR_DTYPE : LIBDL_ERROR_SHAPE, op, name,
                   x.is_complex() ? "is complex" : "has shape " + to_string(x.shape()),
                   "a real number");
 }
@@ -65,22 +65,21 @@ struct Steps {
   double a = 0, b = 0, s = 0;  // the same numbers
 
   void check_numbers() const {
-    require_number(op, 1, "start", start);
-    require_number(op, 2, "end", end);
-    require_number(op, 3, "step", step);
+    require_number(op, "start", start);
+    require_number(op, "end", end);
+    require_number(op, "step", step);
   }
   void read() { a = item_f64(start), b = item_f64(end), s = item_f64(step); }
   void check_ends() const {
     if (!std::isfinite(a) || !std::isfinite(b))
-      fail_argument(LIBDL_ERROR_VALUE, op, 2, "end", "or start is not finite", "finite bounds");
+      fail_argument(LIBDL_ERROR_VALUE, op, "end", "or start is not finite", "finite bounds");
   }
   void check_step() const {
     if (!(s != 0) || !std::isfinite(s))
-      fail_argument(LIBDL_ERROR_VALUE, op, 3, "step", "is " + std::to_string(s),
-                    "finite and not 0");
+      fail_argument(LIBDL_ERROR_VALUE, op, "step", "is " + std::to_string(s), "finite and not 0");
   }
   LIBDL_NORETURN void refuse_direction() const {
-    fail_argument(LIBDL_ERROR_VALUE, op, 3, "step",
+    fail_argument(LIBDL_ERROR_VALUE, op, "step",
                   "is " + std::to_string(s) + " and leads away from end", "the other sign");
   }
 };
@@ -88,7 +87,7 @@ struct Steps {
 
 static Dtype checked_real(const char* op, Dtype dtype) {
   if (is_complex(dtype))
-    fail_argument(LIBDL_ERROR_DTYPE, op, 4, "dtype", std::string("is ") + name_of(dtype),
+    fail_argument(LIBDL_ERROR_DTYPE, op, "dtype", std::string("is ") + name_of(dtype),
                   "a real dtype");
   return dtype;
 }
@@ -97,11 +96,10 @@ static Dtype checked_real(const char* op, Dtype dtype) {
 static Tensor filled(const Steps& x, double count, int64_t more, Dtype type,
                      std::optional<Device> device, Into into) {
   if (count >= 9.2e18)
-    fail_argument(LIBDL_ERROR_OVERFLOW, x.op, 2, "end", "makes too many elements",
-                  "fewer than 2^63");
+    fail_argument(LIBDL_ERROR_OVERFLOW, x.op, "end", "makes too many elements", "fewer than 2^63");
   const int64_t shape[] = {static_cast<int64_t>(count) + more};
-  checked_numel(shape, type, x.op, 2, "end");
-  const Tensor y = created_place(x.op, shape, type, device, 5, into);
+  checked_numel(shape, type, x.op, "end");
+  const Tensor y = created_place(x.op, shape, type, device, into);
   if (!is_inexact(type))  // from a whole start by a whole step, as in PyTorch; the count is not cut
     fill_steps<int64_t>(y, whole_bits(x.start), whole_bits(x.step));
   else
@@ -167,16 +165,15 @@ static void fill_between(double* out, int64_t stride, int64_t steps, double a, d
 }
 
 // Complex bounds want a complex dtype.
-static Dtype dtype_between(const char* op, int argument, const Tensor& start, const Tensor& end,
-                           Dtype dtype) {
+static Dtype dtype_between(const char* op, const Tensor& start, const Tensor& end, Dtype dtype) {
   const bool plane = start.is_complex() || end.is_complex();
   for (const Tensor* x : {&start, &end})
     if (x->ndim() != 0)
-      fail_argument(LIBDL_ERROR_SHAPE, op, x == &start ? 1 : 2, x == &start ? "start" : "end",
+      fail_argument(LIBDL_ERROR_SHAPE, op, x == &start ? "start" : "end",
                     "has shape " + to_string(x->shape()), "a number");
   if (dtype == Dtype::kNone) return plane ? complex_of(default_dtype()) : default_dtype();
   if (plane && !is_complex(dtype))
-    fail_argument(LIBDL_ERROR_DTYPE, op, argument, "dtype", std::string("is ") + name_of(dtype),
+    fail_argument(LIBDL_ERROR_DTYPE, op, "dtype", std::string("is ") + name_of(dtype),
                   "a complex dtype for complex bounds");
   return dtype;
 }
@@ -187,9 +184,9 @@ static Dtype exact_for(Dtype type) {
 
 static void check_steps(const char* op, int64_t steps, Dtype type) {
   if (steps < 0)
-    fail_argument(LIBDL_ERROR_VALUE, op, 3, "steps", "is " + std::to_string(steps), "0 or more");
+    fail_argument(LIBDL_ERROR_VALUE, op, "steps", "is " + std::to_string(steps), "0 or more");
   const int64_t shape[] = {steps};
-  checked_numel(shape, exact_for(type), op, 3, "steps");
+  checked_numel(shape, exact_for(type), op, "steps");
 }
 
 // For numbers of the type, with all digits.
@@ -217,12 +214,12 @@ static Tensor numbers_between(const Tensor& start, const Tensor& end, int64_t st
 Tensor linspace_impl(const Tensor& start, const Tensor& end, int64_t steps, Dtype dtype,
                      std::optional<Device> device, Into into) {
   const char* const op = "linspace";
-  const Dtype type = dtype_between(op, 4, start, end, dtype);
+  const Dtype type = dtype_between(op, start, end, dtype);
   check_steps(op, steps, type);
-  check_holds(op, 1, "start", start, type);
-  check_holds(op, 2, "end", end, type);
+  check_holds(op, "start", start, type);
+  check_holds(op, "end", end, type);
   const int64_t shape[] = {steps};
-  const Tensor y = created_place(op, shape, type, device, 5, into);
+  const Tensor y = created_place(op, shape, type, device, into);
   if (!is_meta(y.device())) copy_bytes(y, numbers_between(start, end, steps, type));
   return created(op, y, into);
 }
@@ -231,14 +228,14 @@ Tensor linspace_impl(const Tensor& start, const Tensor& end, int64_t steps, Dtyp
 Tensor logspace_impl(const Tensor& start, const Tensor& end, int64_t steps, double base,
                      Dtype dtype, std::optional<Device> device, Into into) {
   const char* const op = "logspace";
-  const Dtype type = dtype_between(op, 5, start, end, dtype);
+  const Dtype type = dtype_between(op, start, end, dtype);
   check_steps(op, steps, type);
   if (!is_inexact(type)) {
-    check_holds(op, 1, "start", start, type);
-    check_holds(op, 2, "end", end, type);
+    check_holds(op, "start", start, type);
+    check_holds(op, "end", end, type);
   }
   const int64_t shape[] = {steps};
-  const Tensor y = created_place(op, shape, type, device, 6, into);
+  const Tensor y = created_place(op, shape, type, device, into);
   if (!is_meta(y.device()))
     copy_bytes(y, pow(number(base), numbers_between(start, end, steps, type)));
   return created(op, y, into);

@@ -7,6 +7,7 @@
 #include "device/meta.h"
 #include "device/pinned.h"
 #include "device/stream.h"
+#include "device/transfer.h"
 #include "entries/copy.h"
 #include "entries/creation.h"
 #include "ops/core/call.h"
@@ -120,9 +121,9 @@ static const Rule kPin{"pin_memory", pin_vjp};
 Tensor pin_memory_impl(const Tensor& input, std::optional<Device> device) {
   const char* const op = "pin_memory";
   if (!input.device().is_cpu())
-    fail_argument(LIBDL_ERROR_DEVICE, op, 1, "input", "is on " + device_name(input.device()),
+    fail_argument(LIBDL_ERROR_DEVICE, op, "input", "is on " + device_name(input.device()),
                   "a tensor on the cpu");
-  const Device where = device ? device_or_default(op, 2, device) : Device{LIBDL_DEVICE_CUDA, 0};
+  const Device where = device ? device_or_default(op, device) : Device{LIBDL_DEVICE_CUDA, 0};
   if (where.is_cpu() || (!device && device_count(where.type) == 0)) return input;
   if (!input.is_number() && is_pinned_for(input.storage(), where)) return input;
   Call call(op, {}, {&input});

@@ -30,9 +30,9 @@ struct Lower {
 };
 }  // namespace
 
-static void check_size(const char* op, int argument, const char* name, int64_t size) {
+static void check_size(const char* op, const char* name, int64_t size) {
   if (size < 0)
-    fail_argument(LIBDL_ERROR_VALUE, op, argument, name, "is " + std::to_string(size), "0 or more");
+    fail_argument(LIBDL_ERROR_VALUE, op, name, "is " + std::to_string(size), "0 or more");
 }
 
 // The columns from..to of each row between first and last.
@@ -46,21 +46,20 @@ static void fill_rows(int64_t* rows, int64_t* columns, int64_t first, int64_t la
 // The upper triangle is what the lower one leaves.
 static Tensor triangle_indices(const char* op, bool lower, int64_t row, int64_t col, int64_t offset,
                                Dtype dtype, std::optional<Device> device) {
-  check_size(op, 1, "row", row);
-  check_size(op, 2, "col", col);
+  check_size(op, "row", row);
+  check_size(op, "col", col);
   const Lower below(row, col, lower || offset == INT64_MIN ? offset : offset - 1);
   const __int128 count = lower ? below.count() : __int128{row} * col - below.count();
   const bool by_rows = row >= col;  // the larger one is to blame for too many elements
-  const int argument = by_rows ? 1 : 2;
   const char* const name = by_rows ? "row" : "col";
   if (count > INT64_MAX / 2)
-    fail_argument(LIBDL_ERROR_OVERFLOW, op, argument, name,
-                  "is " + std::to_string(std::max(row, col)), "fewer than 2^62 elements");
+    fail_argument(LIBDL_ERROR_OVERFLOW, op, name, "is " + std::to_string(std::max(row, col)),
+                  "fewer than 2^62 elements");
   const auto n = static_cast<int64_t>(count);
   const Dtype type = dtype == Dtype::kNone ? Dtype::kInt64 : dtype;
   const int64_t shape[] = {2, n};
-  checked_numel(shape, Dtype::kInt64, op, argument, name);
-  const Tensor y = created_place(op, shape, type, device, 5, {});
+  checked_numel(shape, Dtype::kInt64, op, name);
+  const Tensor y = created_place(op, shape, type, device, {});
   if (is_meta(y.device()) || n == 0) return y;
   const bool direct = type == Dtype::kInt64 && y.device().is_cpu();
   const Tensor places = direct ? y : empty(shape, Dtype::kInt64);

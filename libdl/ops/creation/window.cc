@@ -22,7 +22,6 @@ struct Window {
   int64_t length;
   bool periodic;
   Dtype dtype;
-  int dtype_argument;
   std::optional<Device> device;
 };
 }  // namespace
@@ -32,12 +31,12 @@ static Tensor operator*(const Tensor& x, const Tensor& y) { return mul(x, y); }
 
 static Dtype checked_dtype(const Window& w) {
   if (w.length < 0)
-    fail_argument(LIBDL_ERROR_VALUE, w.op, 1, "window_length", "is " + std::to_string(w.length),
+    fail_argument(LIBDL_ERROR_VALUE, w.op, "window_length", "is " + std::to_string(w.length),
                   "0 or more");
   const Dtype dtype = w.dtype == Dtype::kNone ? default_dtype() : w.dtype;
   if (!is_floating(dtype))
-    fail_argument(LIBDL_ERROR_DTYPE, w.op, w.dtype_argument, "dtype",
-                  std::string("is ") + name_of(dtype), "a floating dtype");
+    fail_argument(LIBDL_ERROR_DTYPE, w.op, "dtype", std::string("is ") + name_of(dtype),
+                  "a floating dtype");
   return dtype;
 }
 
@@ -46,7 +45,7 @@ template <class F>
 static Tensor window(const Window& w, F&& shape) {
   const Dtype dtype = checked_dtype(w);
   const Shape size{w.length};
-  checked_numel(size, Dtype::kFloat64, w.op, 1, "window_length");
+  checked_numel(size, Dtype::kFloat64, w.op, "window_length");
   if (w.length == 1) return ones(size, dtype, w.device);
   const Tensor n = arange(nullptr, number(w.length), nullptr, Dtype::kFloat64, w.device);
   const int64_t last = w.periodic ? w.length : w.length - 1;
@@ -69,23 +68,22 @@ static Tensor cosines(const Window& w, double mean, std::initializer_list<double
 
 Tensor hann_window_impl(int64_t window_length, bool periodic, Dtype dtype,
                         std::optional<Device> device) {
-  return cosines({"hann_window", window_length, periodic, dtype, 3, device}, 0.5, {-0.5});
+  return cosines({"hann_window", window_length, periodic, dtype, device}, 0.5, {-0.5});
 }
 
 Tensor hamming_window_impl(int64_t window_length, bool periodic, double alpha, double beta,
                            Dtype dtype, std::optional<Device> device) {
-  return cosines({"hamming_window", window_length, periodic, dtype, 5, device}, alpha, {-beta});
+  return cosines({"hamming_window", window_length, periodic, dtype, device}, alpha, {-beta});
 }
 
 Tensor blackman_window_impl(int64_t window_length, bool periodic, Dtype dtype,
                             std::optional<Device> device) {
-  return cosines({"blackman_window", window_length, periodic, dtype, 3, device}, 0.42,
-                 {-0.5, 0.08});
+  return cosines({"blackman_window", window_length, periodic, dtype, device}, 0.42, {-0.5, 0.08});
 }
 
 Tensor bartlett_window_impl(int64_t window_length, bool periodic, Dtype dtype,
                             std::optional<Device> device) {
-  return window({"bartlett_window", window_length, periodic, dtype, 3, device},
+  return window({"bartlett_window", window_length, periodic, dtype, device},
                 [](const Tensor& place) {
                   return sub(number(1.0), abs(place * number(2.0) + number(-1.0)));
                 });
@@ -93,7 +91,7 @@ Tensor bartlett_window_impl(int64_t window_length, bool periodic, Dtype dtype,
 
 Tensor kaiser_window_impl(int64_t window_length, bool periodic, double beta, Dtype dtype,
                           std::optional<Device> device) {
-  return window({"kaiser_window", window_length, periodic, dtype, 4, device},
+  return window({"kaiser_window", window_length, periodic, dtype, device},
                 [&](const Tensor& place) {
                   const Tensor across = square(place * number(2.0) + number(-1.0));
                   const Tensor zero = number(0.0);

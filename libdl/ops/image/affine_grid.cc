@@ -43,24 +43,24 @@ static Tensor places_of_all(Dims sizes, bool align_corners, Dtype dtype, Device 
 
 Tensor affine_grid_impl(const Tensor& theta, Dims size, bool align_corners) {
   if (!is_floating(theta.dtype()))
-    fail_argument(LIBDL_ERROR_DTYPE, kOp, 1, "theta", std::string("is ") + name_of(theta.dtype()),
+    fail_argument(LIBDL_ERROR_DTYPE, kOp, "theta", std::string("is ") + name_of(theta.dtype()),
                   "a floating dtype");
   if (size.size() != 4 && size.size() != 5)
-    fail_argument(LIBDL_ERROR_VALUE, kOp, 2, "size",
-                  "has " + std::to_string(size.size()) + " entries", "4 or 5");
+    fail_argument(LIBDL_ERROR_VALUE, kOp, "size", "has " + std::to_string(size.size()) + " entries",
+                  "4 or 5");
   for (const int64_t n : size)
     if (n < 1)
-      fail_argument(LIBDL_ERROR_VALUE, kOp, 2, "size", "is " + to_string(size), "1 or more each");
+      fail_argument(LIBDL_ERROR_VALUE, kOp, "size", "is " + to_string(size), "1 or more each");
   const auto dims = static_cast<int64_t>(size.size()) - 2;
   const Dims sizes = size.subspan(2);
   Shape result{size[0]};
   for (const int64_t n : sizes) result.push_back(n);
   result.push_back(dims + 1);
-  checked_numel(result, theta.dtype(), kOp, 2, "size");
+  checked_numel(result, theta.dtype(), kOp, "size");
   result.back() = dims;
   const Shape wanted{size[0], dims, dims + 1};
   if (!same(theta.shape(), wanted))
-    fail_argument(LIBDL_ERROR_SHAPE, kOp, 1, "theta", "has shape " + to_string(theta.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, kOp, "theta", "has shape " + to_string(theta.shape()),
                   to_string(wanted));
   const ModeGuard as_they_are(kModeAutocast);
   const Named named(kOp);

@@ -88,7 +88,7 @@ Sampling::Mode mode_of(std::string_view mode) {
   if (mode == "bilinear") return Sampling::kBilinear;
   if (mode == "nearest") return Sampling::kNearest;
   if (mode == "bicubic") return Sampling::kBicubic;
-  fail_argument(LIBDL_ERROR_VALUE, kOp, 3, "mode", "is '" + std::string(mode) + "'",
+  fail_argument(LIBDL_ERROR_VALUE, kOp, "mode", "is '" + std::string(mode) + "'",
                 "'bilinear', 'nearest' or 'bicubic'");
 }
 
@@ -96,7 +96,7 @@ Sampling::Padding padding_of(std::string_view mode) {
   if (mode == "zeros") return Sampling::kZeros;
   if (mode == "border") return Sampling::kBorder;
   if (mode == "reflection") return Sampling::kReflection;
-  fail_argument(LIBDL_ERROR_VALUE, kOp, 4, "padding_mode", "is '" + std::string(mode) + "'",
+  fail_argument(LIBDL_ERROR_VALUE, kOp, "padding_mode", "is '" + std::string(mode) + "'",
                 "'zeros', 'border' or 'reflection'");
 }
 
@@ -105,10 +105,10 @@ void check_shapes(const Tensor& input, const Tensor& grid) {
   bool good = n == 4 || n == 5;
   for (int d = 2; good && d < n; ++d) good = input.size(d) > 0;
   if (!good)
-    fail_argument(LIBDL_ERROR_SHAPE, kOp, 1, "input", "has shape " + to_string(input.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, kOp, "input", "has shape " + to_string(input.shape()),
                   "[n, c, h, w] or [n, c, d, h, w], of which only n and c may be 0");
   if (grid.ndim() != n || grid.size(0) != input.size(0) || grid.size(n - 1) != n - 2)
-    fail_argument(LIBDL_ERROR_SHAPE, kOp, 2, "grid", "has shape " + to_string(grid.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, kOp, "grid", "has shape " + to_string(grid.shape()),
                   "[" + std::to_string(input.size(0)) + (n == 4 ? ", h, w, 2]" : ", d, h, w, 3]"));
 }
 
@@ -120,10 +120,10 @@ Tensor grid_sample_impl(const Tensor& input, const Tensor& grid, std::string_vie
   const Sampling::Mode kind = mode_of(mode);
   const Sampling::Padding padding = padding_of(padding_mode);
   if (!is_floating(input.dtype()))
-    call.bad(LIBDL_ERROR_DTYPE, 1, "input", std::string("is ") + name_of(input.dtype()),
+    call.bad(LIBDL_ERROR_DTYPE, "input", std::string("is ") + name_of(input.dtype()),
              "a floating dtype");
   if (grid.dtype() != input.dtype())
-    call.bad(LIBDL_ERROR_DTYPE, 2, "grid", std::string("is ") + name_of(grid.dtype()),
+    call.bad(LIBDL_ERROR_DTYPE, "grid", std::string("is ") + name_of(grid.dtype()),
              name_of(input.dtype()));
   check_shapes(input, grid);
   const Sampling how{kind, padding, input.ndim() - 2, align_corners ? 1 : 0};

@@ -126,7 +126,7 @@ Method mode_of(std::string_view mode) {
   if (mode == "trilinear") return {Filter::kLinear, 3, true};
   if (mode == "bicubic") return {Filter::kCubic, 2, true};
   fail_argument(
-      LIBDL_ERROR_VALUE, kOp, 6, "mode", "is '" + std::string(mode) + "'",
+      LIBDL_ERROR_VALUE, kOp, "mode", "is '" + std::string(mode) + "'",
       "'nearest', 'nearest-exact', 'linear', 'bilinear', 'bicubic', 'trilinear' or 'area'");
 }
 
@@ -135,30 +135,29 @@ void check_input(const Tensor& input, const Method& mode, std::string_view name)
   bool good = n >= 3 && n <= 5;
   for (int d = 1; good && d < n; ++d) good = input.size(d) > 0;
   if (!good)
-    fail_argument(LIBDL_ERROR_SHAPE, kOp, 1, "input", "has shape " + to_string(input.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, kOp, "input", "has shape " + to_string(input.shape()),
                   "[n, c, w], [n, c, h, w] or [n, c, d, h, w], of which only n may be 0");
   if (mode.dims != 0 && n != mode.dims + 2)
     fail_argument(
-        LIBDL_ERROR_SHAPE, kOp, 1, "input", "has shape " + to_string(input.shape()),
+        LIBDL_ERROR_SHAPE, kOp, "input", "has shape " + to_string(input.shape()),
         std::to_string(mode.dims + 2) + " dimensions in mode '" + std::string(name) + "'");
   const bool bytes =
       input.dtype() == Dtype::kUint8 && mode.filter != Filter::kArea && (!mode.flags || n == 4);
   if (!is_floating(input.dtype()) && !bytes)
-    fail_argument(LIBDL_ERROR_DTYPE, kOp, 1, "input", std::string("is ") + name_of(input.dtype()),
+    fail_argument(LIBDL_ERROR_DTYPE, kOp, "input", std::string("is ") + name_of(input.dtype()),
                   mode.filter == Filter::kArea || (mode.flags && n != 4)
                       ? "a floating dtype"
                       : "a floating dtype or uint8");
 }
 
 void check_flags(const Method& mode, std::string_view name, bool align_corners, bool antialias) {
-  const auto bad = [&](int argument, const char* flag, const char* modes LIBDL_SOURCE_LOCATION) {
-    fail_argument(LIBDL_ERROR_VALUE, kOp, argument, flag,
-                  "is true in mode '" + std::string(name) + "'",
+  const auto bad = [&](const char* flag, const char* modes LIBDL_SOURCE_LOCATION) {
+    fail_argument(LIBDL_ERROR_VALUE, kOp, flag, "is true in mode '" + std::string(name) + "'",
                   std::string("false, but for ") + modes LIBDL_SAME_SOURCE_LOCATION);
   };
   if (align_corners && !mode.flags)
-    bad(7, "align_corners", "'linear', 'bilinear', 'bicubic' and 'trilinear'");
-  if (antialias && !(mode.flags && mode.dims == 2)) bad(9, "antialias", "'bilinear' and 'bicubic'");
+    bad("align_corners", "'linear', 'bilinear', 'bicubic' and 'trilinear'");
+  if (antialias && !(mode.flags && mode.dims == 2)) bad("antialias", "'bilinear' and 'bicubic'");
 }
 
 using Factors = std::array<std::optional<double>, 3>;  // depth, height, width
@@ -173,20 +172,19 @@ Shape wanted_sizes(const Tensor& input, std::optional<Dims> size, const Factors&
     const auto& factor = factors[static_cast<size_t>(k)];
     if (!factor) continue;
     if (size || k < 3 - dims)
-      fail_argument(LIBDL_ERROR_VALUE, kOp, 3 + k, kFactors[k], "is " + std::to_string(*factor),
+      fail_argument(LIBDL_ERROR_VALUE, kOp, kFactors[k], "is " + std::to_string(*factor),
                     size ? "none, for size is given"
                          : "none, for input has shape " + to_string(input.shape()));
   }
   if (size) {
     if (size->size() != 1 && size->size() != static_cast<size_t>(dims))
-      fail_argument(LIBDL_ERROR_VALUE, kOp, 2, "size",
+      fail_argument(LIBDL_ERROR_VALUE, kOp, "size",
                     "has " + std::to_string(size->size()) + " entries",
                     dims == 1 ? "one" : "one or " + std::to_string(dims));
     for (int d = 0; d < dims; ++d) {
       sizes.push_back(size->size() == 1 ? size->front() : (*size)[static_cast<size_t>(d)]);
       if (sizes.back() < 1)
-        fail_argument(LIBDL_ERROR_VALUE, kOp, 2, "size", "is " + to_string(*size),
-                      "1 or more each");
+        fail_argument(LIBDL_ERROR_VALUE, kOp, "size", "is " + to_string(*size), "1 or more each");
     }
     return sizes;
   }
@@ -194,11 +192,11 @@ Shape wanted_sizes(const Tensor& input, std::optional<Dims> size, const Factors&
     const int k = 3 - dims + d;
     const auto& factor = factors[static_cast<size_t>(k)];
     if (!factor)
-      fail_argument(LIBDL_ERROR_VALUE, kOp, 3 + k, kFactors[k], "is absent",
+      fail_argument(LIBDL_ERROR_VALUE, kOp, kFactors[k], "is absent",
                     "a factor, for size is absent, too");
     const double made = std::floor(static_cast<double>(input.size(2 + d)) * *factor);
     if (!(made >= 1 && made < 0x1p62))
-      fail_argument(LIBDL_ERROR_VALUE, kOp, 3 + k, kFactors[k], "is " + std::to_string(*factor),
+      fail_argument(LIBDL_ERROR_VALUE, kOp, kFactors[k], "is " + std::to_string(*factor),
                     "one that makes a size of 1 or more of " + std::to_string(input.size(2 + d)));
     sizes.push_back(static_cast<int64_t>(made));
   }
@@ -217,11 +215,11 @@ Tensor interpolate_impl(const Tensor& input, std::optional<Dims> size,
   const Factors factors{scale_factor_d, scale_factor_h, scale_factor_w};
   const Shape sizes = wanted_sizes(input, size, factors);
   if (recompute_scale_factor && size)
-    fail_argument(LIBDL_ERROR_VALUE, kOp, 8, "recompute_scale_factor", "is true",
+    fail_argument(LIBDL_ERROR_VALUE, kOp, "recompute_scale_factor", "is true",
                   "false, for size is given");
   Shape made{input.size(0), input.size(1)};
   for (const int64_t n : sizes) made.push_back(n);
-  checked_numel(made, input.dtype(), kOp, size ? 2 : 5, size ? "size" : "scale_factor_w");
+  checked_numel(made, input.dtype(), kOp, size ? "size" : "scale_factor_w");
 
   Resampling map{.dims = input.ndim() - 2};
   for (int d = 0; d < map.dims; ++d) {

@@ -78,34 +78,34 @@ Tensor Windows::sum(const Tensor& columns) const {
 // -- what is asked for ----------------------------------------------------------------------------
 
 // One number stands for both.
-Pair pair_of(const char* op, int argument, const char* name, Dims given, int64_t least) {
+Pair pair_of(const char* op, const char* name, Dims given, int64_t least) {
   if (given.size() != 1 && given.size() != 2)
-    fail_argument(LIBDL_ERROR_VALUE, op, argument, name,
-                  "has " + std::to_string(given.size()) + " entries", "one or two");
+    fail_argument(LIBDL_ERROR_VALUE, op, name, "has " + std::to_string(given.size()) + " entries",
+                  "one or two");
   for (const int64_t x : given)
     if (x < least || x > INT32_MAX)
-      fail_argument(LIBDL_ERROR_VALUE, op, argument, name, "is " + to_string(given),
+      fail_argument(LIBDL_ERROR_VALUE, op, name, "is " + to_string(given),
                     std::to_string(least) + " to 2147483647");
   return {given.front(), given.back()};
 }
 
 // The window and its steps; `argument` is kernel_size's number.
-void set_window(Windows& w, int argument, Dims kernel_size, std::optional<Dims> dilation,
+void set_window(Windows& w, Dims kernel_size, std::optional<Dims> dilation,
                 std::optional<Dims> padding, std::optional<Dims> stride) {
   static constexpr int64_t kNone[] = {0}, kOne[] = {1};
-  w.window = pair_of(w.op, argument, "kernel_size", kernel_size, 1);
-  w.dilation = pair_of(w.op, argument + 1, "dilation", dilation.value_or(Dims(kOne)), 1);
-  w.padding = pair_of(w.op, argument + 2, "padding", padding.value_or(Dims(kNone)), 0);
-  w.stride = pair_of(w.op, argument + 3, "stride", stride.value_or(Dims(kOne)), 1);
+  w.window = pair_of(w.op, "kernel_size", kernel_size, 1);
+  w.dilation = pair_of(w.op, "dilation", dilation.value_or(Dims(kOne)), 1);
+  w.padding = pair_of(w.op, "padding", padding.value_or(Dims(kNone)), 0);
+  w.stride = pair_of(w.op, "stride", stride.value_or(Dims(kOne)), 1);
 }
 
 // How many windows there are; `argument` names what has the image's sizes.
-void count_windows(Windows& w, int argument, const char* name, const std::string& found) {
+void count_windows(Windows& w, const char* name, const std::string& found) {
   for (size_t d = 0; d < 2; ++d) {
     const int64_t reach = w.dilation[d] * (w.window[d] - 1) + 1;
     const int64_t room = w.size[d] + 2 * w.padding[d];
     if (reach > room)
-      fail_argument(LIBDL_ERROR_SHAPE, w.op, argument, name, found,
+      fail_argument(LIBDL_ERROR_SHAPE, w.op, name, found,
                     "room for a window that reaches over " + std::to_string(reach) +
                         (d == 0 ? " rows" : " columns"));
     w.count[d] = (room - reach) / w.stride[d] + 1;
@@ -129,14 +129,14 @@ Tensor im2col_impl(const Tensor& input, Dims kernel_size, std::optional<Dims> di
   for (int d = n - 3; good && d < n; ++d) good = input.size(d) > 0;
   const std::string found = "has shape " + to_string(input.shape());
   if (!good)
-    fail_argument(LIBDL_ERROR_SHAPE, w.op, 1, "input", found,
+    fail_argument(LIBDL_ERROR_SHAPE, w.op, "input", found,
                   "[n, c, h, w] or [c, h, w], of which only n may be 0");
-  set_window(w, 2, kernel_size, dilation, padding, stride);
+  set_window(w, kernel_size, dilation, padding, stride);
   w.n = n == 4 ? input.size(0) : 1, w.c = input.size(n - 3);
   w.size = {input.size(n - 2), input.size(n - 1)};
-  count_windows(w, 1, "input", found);
+  count_windows(w, "input", found);
   checked_numel(Shape{w.n, w.c, w.window[0], w.window[1], w.count[0], w.count[1]}, input.dtype(),
-                w.op, 2, "kernel_size");
+                w.op, "kernel_size");
   return run_batched(w, input, n == 4, false);
 }
 
@@ -146,16 +146,16 @@ Tensor col2im_impl(const Tensor& input, Dims output_size, Dims kernel_size,
   Windows w{.op = "col2im", .backward = "col2im_backward"};
   const int n = input.ndim();
   const auto bad = [&](const std::string& wanted LIBDL_SOURCE_LOCATION) {
-    fail_argument(LIBDL_ERROR_SHAPE, w.op, 1, "input", "has shape " + to_string(input.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, w.op, "input", "has shape " + to_string(input.shape()),
                   wanted LIBDL_SAME_SOURCE_LOCATION);
   };
   if ((n != 2 && n != 3) || input.size(n - 2) == 0 || input.size(n - 1) == 0)
     bad("[n, c t u, windows] or [c t u, windows], of which only n may be 0");
   if (input.dtype() == Dtype::kBool)
-    fail_argument(LIBDL_ERROR_DTYPE, w.op, 1, "input", "is bool", "a numeric dtype");
-  w.size = pair_of(w.op, 2, "output_size", output_size, 1);
-  set_window(w, 3, kernel_size, dilation, padding, stride);
-  count_windows(w, 2, "output_size", "is " + to_string(output_size));
+    fail_argument(LIBDL_ERROR_DTYPE, w.op, "input", "is bool", "a numeric dtype");
+  w.size = pair_of(w.op, "output_size", output_size, 1);
+  set_window(w, kernel_size, dilation, padding, stride);
+  count_windows(w, "output_size", "is " + to_string(output_size));
   const int64_t taps = w.window[0] * w.window[1], rows = input.size(n - 2);
   if (rows % taps != 0)
     bad("a multiple of " + std::to_string(taps) + ", the window's size, in dimension " +
@@ -164,7 +164,7 @@ Tensor col2im_impl(const Tensor& input, Dims output_size, Dims kernel_size,
     bad(to_string(Dims(w.count)) + " windows in dimension " + std::to_string(n - 1));
   w.n = n == 3 ? input.size(0) : 1, w.c = rows / taps;
   checked_numel(Shape{w.n, w.c, w.size[0] + 2 * w.padding[0], w.size[1] + 2 * w.padding[1]},
-                input.dtype(), w.op, 2, "output_size");
+                input.dtype(), w.op, "output_size");
   return run_batched(w, input, n == 3, true);
 }
 

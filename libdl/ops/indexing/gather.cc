@@ -30,8 +30,8 @@ struct GatherAttr {
 
 // index has as many dimensions as `other`, and no larger ones but in dimension `except`; what has
 // no dimensions counts as one of size 1. An empty index fits everything, as in PyTorch.
-static void check_fits(const Call& call, int argument, const Tensor& index, const Tensor& other,
-                       const char* name, int except) {
+static void check_fits(const Call& call, const Tensor& index, const Tensor& other, const char* name,
+                       int except) {
   const auto dims = [](const Tensor& x) { return std::max(x.ndim(), 1); };
   const auto size = [](const Tensor& x, int d) { return x.ndim() == 0 ? 1 : x.size(d); };
   const bool ranks = dims(index) == dims(other);
@@ -39,7 +39,7 @@ static void check_fits(const Call& call, int argument, const Tensor& index, cons
   for (int d = 0; ranks && d < dims(index); ++d)
     fits &= d == except || size(index, d) <= size(other, d);
   if (!fits && index.numel() > 0)
-    call.bad(LIBDL_ERROR_SHAPE, argument, "index", "has shape " + to_string(index.shape()),
+    call.bad(LIBDL_ERROR_SHAPE, "index", "has shape " + to_string(index.shape()),
              "no larger sizes than " + std::string(name) + "'s " + to_string(other.shape()) +
                  (except >= 0 ? " outside dimension " + std::to_string(except) : ""));
 }
@@ -66,12 +66,12 @@ Tensor gather_impl(const Tensor& input, int32_t dim, const Tensor& index, bool s
                    Into into) {
   Call call("gather", into, {&input});
   if (sparse_grad)
-    call.bad(LIBDL_ERROR_UNSUPPORTED, 4, "sparse_grad", "is true",
+    call.bad(LIBDL_ERROR_UNSUPPORTED, "sparse_grad", "is true",
              "false: sparse gradients are not offered");
-  const int axis = call.axis(2, "dim", dim, input.ndim());
-  check_fits(call, 3, index, input, "input", axis);
+  const int axis = call.axis("dim", dim, input.ndim());
+  check_fits(call, index, input, "input", axis);
   const Tensor x = at_least_1d(input);
-  const Tensor where = checked_index(call, into, 3, "index", index, x.size(axis));
+  const Tensor where = checked_index(call, into, "index", index, x.size(axis));
   Tensor y = result_place(call, into, index.shape(), input.dtype(), input.device(), {&input});
   if (y.numel() > 0) {
     const Tensor out = at_least_1d(y), at = at_least_1d(where);
@@ -91,16 +91,16 @@ static Tensor taken(const Tensor& input, const Tensor& indices, std::optional<in
   }
   const int ndim = input.ndim();
   if (indices.ndim() != ndim)
-    fail_argument(LIBDL_ERROR_SHAPE, "take_along_dim", 2, "indices",
+    fail_argument(LIBDL_ERROR_SHAPE, "take_along_dim", "indices",
                   "has " + std::to_string(indices.ndim()) + " dimensions", std::to_string(ndim));
   const int axis =
-      Call("take_along_dim", {}, std::span<const Tensor* const>()).axis(3, "dim", *dim, ndim);
+      Call("take_along_dim", {}, std::span<const Tensor* const>()).axis("dim", *dim, ndim);
   // Both are broadcast outside dim.
   Shape input_shape(input.shape()), index_shape(indices.shape());
   for (int d = 0; d < ndim; ++d) {
     if (d == axis) continue;
     if (input.size(d) != indices.size(d) && input.size(d) != 1 && indices.size(d) != 1)
-      fail_argument(LIBDL_ERROR_SHAPE, "take_along_dim", 2, "indices",
+      fail_argument(LIBDL_ERROR_SHAPE, "take_along_dim", "indices",
                     "has shape " + to_string(indices.shape()) + ", which does not broadcast with " +
                         to_string(input.shape()) + " outside dimension " + std::to_string(axis),
                     "sizes that do");
@@ -111,8 +111,7 @@ static Tensor taken(const Tensor& input, const Tensor& indices, std::optional<in
 
 Tensor take_along_dim_impl(const Tensor& input, const Tensor& indices, std::optional<int64_t> dim,
                            Into into) {
-  return rename_error("take_along_dim",
-                      {{"input", 1, "input"}, {"index", 2, "indices"}, {"dim", 3, "dim"}},
+  return rename_error("take_along_dim", {{"input", "input"}, {"index", "indices"}, {"dim", "dim"}},
                       [&] { return taken(input, indices, dim, into); });
 }
 
@@ -240,15 +239,15 @@ static Tensor scatter_by(const ScatterCall& s, const Tensor& input, int32_t dim,
   if (const auto part = cut(src, index)) return scatter_by(s, input, dim, index, *part, into);
 
   Call call(s.op, into, {&input, &src});
-  const int axis = call.axis(2, "dim", dim, input.ndim());
-  check_fits(call, 3, index, input, "input", axis);
+  const int axis = call.axis("dim", dim, input.ndim());
+  check_fits(call, index, input, "input", axis);
   const bool single = src.is_number() || (src.ndim() == 0 && index.ndim() > 0);
-  if (!single) check_fits(call, 3, index, src, "src", -1);
+  if (!single) check_fits(call, index, src, "src", -1);
   if (call.recording() && !s.rule)
-    call.bad(LIBDL_ERROR_AUTOGRAD, 5, "reduce", "has no gradient, and one is needed",
+    call.bad(LIBDL_ERROR_AUTOGRAD, "reduce", "has no gradient, and one is needed",
              "\"add\" or none, or no_grad()");
-  const Tensor values = value_like(call, 4, "src", src, input.dtype());
-  const Tensor where = checked_index(call, into, 3, "index", index, at_least_1d(input).size(axis));
+  const Tensor values = value_like(call, "src", src, input.dtype());
+  const Tensor where = checked_index(call, into, "index", index, at_least_1d(input).size(axis));
 
   Tensor y = changed_place(call, into, input, {&src});
   const Tensor out = at_least_1d(y), before = at_least_1d(input), at = at_least_1d(where);
@@ -257,7 +256,7 @@ static Tensor scatter_by(const ScatterCall& s, const Tensor& input, int32_t dim,
   const bool widely = combines_widely(y.dtype(), s.combine, index.numel() ? at.size(axis) : 0);
   if (call.forward()) {
     if (!s.rule)
-      call.bad(LIBDL_ERROR_AUTOGRAD, 5, "reduce", "has no forward derivative", "\"add\" or none");
+      call.bad(LIBDL_ERROR_AUTOGRAD, "reduce", "has no forward derivative", "\"add\" or none");
     call.ready_jvp(y, [&] {
       const Tensor tangents[] = {call.tangent(0), call.tangent(1)};
       Tensor t =
@@ -289,7 +288,7 @@ Tensor scatter_impl(const Tensor& input, int32_t dim, const Tensor& index, const
   static constexpr ScatterCall kSum{"scatter", ScatterOp::kAdd, &kScatterAdd};
   static constexpr ScatterCall kProduct{"scatter", ScatterOp::kMul, nullptr};
   if (reduce && *reduce != "add" && *reduce != "multiply")
-    fail_argument(LIBDL_ERROR_VALUE, "scatter", 5, "reduce", "is \"" + std::string(*reduce) + "\"",
+    fail_argument(LIBDL_ERROR_VALUE, "scatter", "reduce", "is \"" + std::string(*reduce) + "\"",
                   "\"add\", \"multiply\" or none");
   const ScatterCall& s = !reduce ? kSet : *reduce == "add" ? kSum : kProduct;
   return scatter_by(s, input, dim, index, src, into);

@@ -30,7 +30,7 @@ struct IndexAttr {
 
 LIBDL_NORETURN [[gnu::cold]] static void too_many(const Call& call,
                                                   int ndim LIBDL_SOURCE_LOCATION) {
-  call.bad(LIBDL_ERROR_INDEX, 2, "indices", "name more dimensions than input has",
+  call.bad(LIBDL_ERROR_INDEX, "indices", "name more dimensions than input has",
            "at most " + std::to_string(ndim) LIBDL_SAME_SOURCE_LOCATION);
 }
 
@@ -48,11 +48,11 @@ static void add_mask(const Call& call, const Tensor& input, const Tensor& mask,
                      const Tensor* values, int* dim, Places* out) {
   if (*dim + mask.ndim() > input.ndim()) too_many(call, input.ndim());
   if (mask.ndim() == 0)
-    call.bad(LIBDL_ERROR_SHAPE, 2, "indices", "hold a mask without dimensions",
+    call.bad(LIBDL_ERROR_SHAPE, "indices", "hold a mask without dimensions",
              "masks of one dimension or more: unsqueeze input and mask");
   const Dims covered = input.shape().subspan(*dim, mask.ndim());
   if (!same(mask.shape(), covered))
-    call.bad(LIBDL_ERROR_SHAPE, 2, "indices", "hold a mask of shape " + to_string(mask.shape()),
+    call.bad(LIBDL_ERROR_SHAPE, "indices", "hold a mask of shape " + to_string(mask.shape()),
              to_string(covered) + ", the sizes it stands for");
   const Tensor coordinates =
       values && is_meta(mask.device())
@@ -73,7 +73,7 @@ static void broadcast(const Call& call, Places* out) {
       int64_t& size = out->shape[lead + d];
       if (index.size(d) == size || index.size(d) == 1) continue;
       if (size != 1)
-        call.bad(LIBDL_ERROR_SHAPE, 2, "indices",
+        call.bad(LIBDL_ERROR_SHAPE, "indices",
                  "have shapes that do not broadcast: " + to_string(out->indices[0].shape()) +
                      " and " + to_string(index.shape()),
                  "one common shape");
@@ -95,13 +95,13 @@ static Places resolve(const Call& call, Into into, const Tensor& input, TensorSp
       add_mask(call, input, index, values, &dim, &out);
     } else {
       if (dim >= input.ndim()) too_many(call, input.ndim());
-      out.indices.push_back(checked_index(call, into, 2, "indices", index, input.size(dim)));
+      out.indices.push_back(checked_index(call, into, "indices", index, input.size(dim)));
       out.dims.push_back(dim++);
     }
   }
   if (dim > input.ndim()) too_many(call, input.ndim());
   if (out.dims.size() > kernels::kMaxIndices)
-    call.bad(LIBDL_ERROR_LIMIT, 2, "indices",
+    call.bad(LIBDL_ERROR_LIMIT, "indices",
              "index " + std::to_string(out.dims.size()) + " dimensions",
              "at most " + std::to_string(kernels::kMaxIndices));
   broadcast(call, &out);
@@ -120,7 +120,7 @@ static Places resolve(const Call& call, Into into, const Tensor& input, TensorSp
   }
   for (size_t k = 0; k < out.shape.size(); ++k) out.result.insert(out.at + k, out.shape[k]);
   if (out.result.size() > kMaxDims)
-    call.bad(LIBDL_ERROR_SHAPE, 2, "indices",
+    call.bad(LIBDL_ERROR_SHAPE, "indices",
              "make a result of " + std::to_string(out.result.size()) + " dimensions", "at most 64");
   return out;
 }
@@ -208,7 +208,7 @@ static bool is_choice(const Call& call, const Tensor& input, TensorSpan indices,
 }
 static Tensor put_where(Call& call, const Tensor& input, const Tensor& mask, const Tensor& values,
                         Into into) {
-  const Tensor one = plain(value_like(call, 3, "values", values, input.dtype()));
+  const Tensor one = plain(value_like(call, "values", values, input.dtype()));
   Tensor y = changed_place(call, into, input, {&values, &mask});
   call.ready(y, kIndexPut, IndexAttr{});
   begin_change(y, input);
@@ -235,9 +235,9 @@ Tensor index_put_impl(const Tensor& input, TensorSpan indices, const Tensor& val
     return put_where(call, input, indices[0], values, into);
   const Places x = resolve(call, into, input, indices, &values);
   if (!broadcasts(values.shape(), x.result))
-    call.bad(LIBDL_ERROR_SHAPE, 3, "values", "has shape " + to_string(values.shape()),
+    call.bad(LIBDL_ERROR_SHAPE, "values", "has shape " + to_string(values.shape()),
              "one that broadcasts to " + to_string(x.result));
-  Tensor from = value_like(call, 3, "values", values, input.dtype());
+  Tensor from = value_like(call, "values", values, input.dtype());
   if (from.is_number()) from = plain(from);
 
   Tensor y = changed_place(call, into, input, {&values});

@@ -94,16 +94,15 @@ static void write_slices(const Tensor& y, const Tensor& input, const Tensor& ind
 static Tensor checked_list(const Call& call, Into into, const Tensor& index, const Tensor& input,
                            int axis) {
   if (index.ndim() > 1)
-    call.bad(LIBDL_ERROR_SHAPE, 3, "index", "has shape " + to_string(index.shape()),
-             "one dimension");
+    call.bad(LIBDL_ERROR_SHAPE, "index", "has shape " + to_string(index.shape()), "one dimension");
   return at_least_1d(
-      checked_index(call, into, 3, "index", index, input.ndim() ? input.size(axis) : 1));
+      checked_index(call, into, "index", index, input.ndim() ? input.size(axis) : 1));
 }
 
 // What has no dimensions has one place, and one value for it.
 static void check_count(const Call& call, const Tensor& input, int64_t count) {
   if (input.ndim() == 0 && count != 1)
-    call.bad(LIBDL_ERROR_SHAPE, 3, "index", "has " + std::to_string(count) + " elements",
+    call.bad(LIBDL_ERROR_SHAPE, "index", "has " + std::to_string(count) + " elements",
              "one, for input has no dimensions");
 }
 
@@ -114,10 +113,10 @@ static void check_source(const Call& call, const Tensor& source, const Tensor& i
   if (input.ndim() > 0) wanted[axis] = count;
   const bool one = input.ndim() == 0 && source.numel() == 1;
   if (!same(source.shape(), wanted) && !one)
-    call.bad(LIBDL_ERROR_SHAPE, 4, "source", "has shape " + to_string(source.shape()),
+    call.bad(LIBDL_ERROR_SHAPE, "source", "has shape " + to_string(source.shape()),
              to_string(wanted));
   if (source.dtype() != input.dtype())
-    call.bad(LIBDL_ERROR_DTYPE, 4, "source", std::string("is ") + name_of(source.dtype()),
+    call.bad(LIBDL_ERROR_DTYPE, "source", std::string("is ") + name_of(source.dtype()),
              name_of(input.dtype()));
 }
 
@@ -147,7 +146,7 @@ static Tensor selected(Call& call, const Tensor& input, int axis, const Tensor& 
 
 Tensor index_select_impl(const Tensor& input, int32_t dim, const Tensor& index, Into into) {
   Call call("index_select", into, {&input});
-  const int axis = call.axis(2, "dim", dim, input.ndim());
+  const int axis = call.axis("dim", dim, input.ndim());
   return selected(call, input, axis, checked_list(call, into, index, input, axis), into);
 }
 
@@ -173,7 +172,7 @@ static const Rule kIndexAdd{"index_add", index_add_vjp}, kIndexCopy{"index_copy"
 static Tensor put_slices(const Rule& rule, bool accumulate, const Tensor& input, int32_t dim,
                          const Tensor& index, const Tensor& source, Into into) {
   Call call(rule.name, into, {&input, &source});
-  const int axis = call.axis(2, "dim", dim, input.ndim());
+  const int axis = call.axis("dim", dim, input.ndim());
   const Tensor at = checked_list(call, into, index, input, axis);
   check_source(call, source, input, axis, at.numel());
 
@@ -198,7 +197,7 @@ Tensor index_add_impl(const Tensor& input, int32_t dim, const Tensor& index, con
   if (!alpha) return put_slices(kIndexAdd, true, input, dim, index, source, into);
   const auto bad = [&](libdl_error_code code, const std::string& found,
                        const std::string& wanted LIBDL_SOURCE_LOCATION) {
-    fail_argument(code, "index_add", 5, "alpha", found, wanted LIBDL_SAME_SOURCE_LOCATION);
+    fail_argument(code, "index_add", "alpha", found, wanted LIBDL_SAME_SOURCE_LOCATION);
   };
   const std::optional<Tensor> whole = whole_factor(alpha, source.dtype());
   if (whole) alpha = &*whole;
@@ -206,7 +205,7 @@ Tensor index_add_impl(const Tensor& input, int32_t dim, const Tensor& index, con
     bad(LIBDL_ERROR_SHAPE, "has shape " + to_string(alpha->shape()), "a number or a 0-d tensor");
   if (!can_cast(alpha->dtype(), source.dtype()))
     bad(LIBDL_ERROR_DTYPE, std::string("is ") + name_of(alpha->dtype()), name_of(source.dtype()));
-  check_number("index_add", 5, "alpha", *alpha, source.dtype());
+  check_number("index_add", "alpha", *alpha, source.dtype());
   const Tensor scaled = mul(source, cast(*alpha, source.dtype()));
   return put_slices(kIndexAdd, true, input, dim, index, scaled, into);
 }
@@ -232,13 +231,13 @@ static const Rule kIndexFill{"index_fill", index_fill_vjp};
 Tensor index_fill_impl(const Tensor& input, int32_t dim, const Tensor& index, const Tensor& value,
                        Into into) {
   Call call("index_fill", into, {&input, &value});
-  const int axis = call.axis(2, "dim", dim, input.ndim());
+  const int axis = call.axis("dim", dim, input.ndim());
   const Tensor at = checked_list(call, into, index, input, axis);
   if (value.ndim() > 0)
-    call.bad(LIBDL_ERROR_SHAPE, 4, "value", "has shape " + to_string(value.shape()),
+    call.bad(LIBDL_ERROR_SHAPE, "value", "has shape " + to_string(value.shape()),
              "a number or a 0-d tensor");
   const Tensor one =
-      plain(on_device(held(call.op(), 4, "value", value, input.dtype()), call.device()));
+      plain(on_device(held(call.op(), "value", value, input.dtype()), call.device()));
 
   Tensor y = changed_place(call, into, input, {&value});
   const Tensor out = at_least_1d(y), before = at_least_1d(input);

@@ -10,11 +10,10 @@
 
 namespace libdl {
 
-Tensor as_index(const Call& call, int argument, const char* name, const Tensor& index) {
+Tensor as_index(const Call& call, const char* name, const Tensor& index) {
   const Dtype type = index.dtype();
   if (!is_integral(type))
-    call.bad(LIBDL_ERROR_DTYPE, argument, name, std::string("is ") + name_of(type),
-             "int64 or int32");
+    call.bad(LIBDL_ERROR_DTYPE, name, std::string("is ") + name_of(type), "int64 or int32");
   if (index.is_number() || (type != Dtype::kInt64 && type != Dtype::kInt32))
     return plain(index, Dtype::kInt64);
   return index;
@@ -27,9 +26,9 @@ static int64_t value_at(const Tensor& index, Dims position) {
                                         : index.read_plain<int64_t>()[offset];
 }
 
-LIBDL_NORETURN [[gnu::cold]] static void reject_value(const Call& call, int argument,
-                                                      const char* name, const Tensor& index,
-                                                      int64_t size, int64_t bad) {
+LIBDL_NORETURN [[gnu::cold]] static void reject_value(const Call& call, const char* name,
+                                                      const Tensor& index, int64_t size,
+                                                      int64_t bad) {
   Shape position(static_cast<size_t>(index.ndim()), 0);
   for (int d = index.ndim() - 1; d >= 0; --d) {
     position[d] = bad % index.size(d);
@@ -37,14 +36,14 @@ LIBDL_NORETURN [[gnu::cold]] static void reject_value(const Call& call, int argu
   }
   std::string found = "holds " + std::to_string(value_at(index, position));
   if (index.ndim() > 0) found += " at position " + to_string(position);
-  call.bad(LIBDL_ERROR_INDEX, argument, name, found,
+  call.bad(LIBDL_ERROR_INDEX, name, found,
            size == 0 ? "no index into a dimension of size 0"
                      : std::to_string(-size) + " to " + std::to_string(size - 1));
 }
 
-Tensor checked_index(const Call& call, Into into, int argument, const char* name,
-                     const Tensor& index, int64_t size) {
-  Tensor checked = as_index(call, argument, name, index);
+Tensor checked_index(const Call& call, Into into, const char* name, const Tensor& index,
+                     int64_t size) {
+  Tensor checked = as_index(call, name, index);
   if (into && overlap(into.tensor(), checked) != Overlap::kNone) {
     const Tensor own = empty(checked.shape(), checked.dtype(), checked.device());
     copy_bytes(own, checked);
@@ -53,7 +52,7 @@ Tensor checked_index(const Call& call, Into into, int argument, const char* name
   int64_t bad = -1;
   if (checked.numel() > 0)
     launch_check_index(checked.device(), {reads(checked), size, &bad, call.op()});
-  if (bad >= 0) reject_value(call, argument, name, checked, size, bad);
+  if (bad >= 0) reject_value(call, name, checked, size, bad);
   return on_device(checked, call.device());
 }
 
@@ -116,12 +115,11 @@ Tensor expanded(const Tensor& x, Dims shape) {
   return alias(x, shape, strides, x.offset(), x.dtype());
 }
 
-Tensor value_like(const Call& call, int argument, const char* name, const Tensor& x, Dtype dtype) {
+Tensor value_like(const Call& call, const char* name, const Tensor& x, Dtype dtype) {
   if (x.is_number()) {
-    check_holds(call.op(), argument, name, x, dtype);
+    check_holds(call.op(), name, x, dtype);
   } else if (x.ndim() == 0 ? !can_cast(x.dtype(), dtype) : x.dtype() != dtype)
-    call.bad(LIBDL_ERROR_DTYPE, argument, name, std::string("is ") + name_of(x.dtype()),
-             name_of(dtype));
+    call.bad(LIBDL_ERROR_DTYPE, name, std::string("is ") + name_of(x.dtype()), name_of(dtype));
   return to(x, dtype, call.device(), false, false);
 }
 

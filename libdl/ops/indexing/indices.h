@@ -11,11 +11,11 @@ namespace libdl {
 // The index as int64 or int32, on the call's device, with every value in [-size, size), or an error
 // that names the value and its position (see CheckIndexArgs for indices on a device). It is copied
 // if it shares memory with the destination, which is written while the index is still being read.
-Tensor checked_index(const Call& call, Into into, int argument, const char* name,
-                     const Tensor& index, int64_t size);
+Tensor checked_index(const Call& call, Into into, const char* name, const Tensor& index,
+                     int64_t size);
 
 // Indices of another integer type as int64; DTYPE if they are not integers.
-Tensor as_index(const Call& call, int argument, const char* name, const Tensor& index);
+Tensor as_index(const Call& call, const char* name, const Tensor& index);
 
 // Where a result is computed: dst itself if it has the result's dtype and shares no memory with
 // what the kernel reads, else a new tensor, for Call::done to copy. Throws what check_result
@@ -46,6 +46,6 @@ Tensor expanded(const Tensor& x, Dims shape);
 
 // x for an operator that reads it as `dtype`: host numbers and 0-d tensors are converted if the
 // category allows; other tensors must have that dtype. Recorded.
-Tensor value_like(const Call& call, int argument, const char* name, const Tensor& x, Dtype dtype);
+Tensor value_like(const Call& call, const char* name, const Tensor& x, Dtype dtype);
 
 }  // namespace libdl

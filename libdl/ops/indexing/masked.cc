@@ -19,7 +19,7 @@ namespace libdl {
 
 static void check_mask(const char* op, const Tensor& mask) {
   if (mask.dtype() != Dtype::kBool)
-    fail_argument(LIBDL_ERROR_DTYPE, op, 2, "mask", std::string("is ") + name_of(mask.dtype()),
+    fail_argument(LIBDL_ERROR_DTYPE, op, "mask", std::string("is ") + name_of(mask.dtype()),
                   "bool");
 }
 
@@ -48,13 +48,12 @@ Tensor masked_fill_impl(const Tensor& input, const Tensor& mask, const Tensor& v
   check_mask(op, mask);
   common_shape(op, input, mask);  // or an error that names the mask
   if (value.ndim() > 0)
-    fail_argument(LIBDL_ERROR_SHAPE, op, 3, "value", "has shape " + to_string(value.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, op, "value", "has shape " + to_string(value.shape()),
                   "a number or a 0-d tensor");
-  const Tensor one = held(op, 3, "value", value, input.dtype());
+  const Tensor one = held(op, "value", value, input.dtype());
   const Named named(op);
-  return named(
-      rename_error(op, {{"condition", 2, "mask"}, {"input", 3, "value"}, {"other", 1, "input"}},
-                   [&] { return pointwise(k_where_row_major, mask, one, input, into); }));
+  return named(rename_error(op, {{"condition", "mask"}, {"input", "value"}, {"other", "input"}},
+                            [&] { return pointwise(k_where_row_major, mask, one, input, into); }));
 }
 
 // -- masked_select --------------------------------------------------------------------------------
@@ -63,7 +62,7 @@ Tensor masked_select_impl(const Tensor& input, const Tensor& mask, Into into) {
   check_mask("masked_select", mask);
   const Shape shape = common_shape("masked_select", input, mask);
   const Tensor at = positions(mask, shape);
-  return rename_error("masked_select", {{"input", 1, "input"}}, [&] {
+  return rename_error("masked_select", {{"input", "input"}}, [&] {
     return select_found(reshape(expand(input, shape), kWhole), at, into);
   });
 }
@@ -84,11 +83,11 @@ Tensor masked_scatter_impl(const Tensor& input, const Tensor& mask, const Tensor
   if (!same(shape, input.shape())) {
     if (!into || same(shape, into.tensor().shape()))
       return masked_scatter(expand(input, shape), mask, source, into);
-    fail_argument(LIBDL_ERROR_SHAPE, op, 2, "mask", "has shape " + to_string(mask.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, op, "mask", "has shape " + to_string(mask.shape()),
                   "one that broadcasts to " + to_string(input.shape()));
   }
   if (source.dtype() != input.dtype())
-    fail_argument(LIBDL_ERROR_DTYPE, op, 3, "source", std::string("is ") + name_of(source.dtype()),
+    fail_argument(LIBDL_ERROR_DTYPE, op, "source", std::string("is ") + name_of(source.dtype()),
                   name_of(input.dtype()));
   const Tensor seen = expanded(mask.is_number() ? plain(mask) : mask, shape);
   // Of a new tensor that nobody differentiates positions do, in the place of coordinates.
@@ -100,16 +99,15 @@ Tensor masked_scatter_impl(const Tensor& input, const Tensor& mask, const Tensor
                                                     : nonzero_coordinates(seen);
   const int64_t count = coordinates.size(0);
   if (source.numel() < count)
-    fail_argument(LIBDL_ERROR_SHAPE, op, 3, "source",
+    fail_argument(LIBDL_ERROR_SHAPE, op, "source",
                   "has " + std::to_string(source.numel()) + " elements",
                   "at least " + std::to_string(count) + ", one for each true element of mask");
   const Tensor values = narrow(reshape(source, kWhole), 0, 0, count);
   if (input.ndim() == 0)
-    return rename_error(
-        op, {{"input", 1, "input"}, {"mask", 2, "mask"}, {"value", 3, "source"}}, [&] {
-          // The sum of nothing is 0, and the source's history goes on through it.
-          return masked_fill(input, mask, count ? reshape(values, {}) : sum(values), into);
-        });
+    return rename_error(op, {{"input", "input"}, {"mask", "mask"}, {"value", "source"}}, [&] {
+      // The sum of nothing is 0, and the source's history goes on through it.
+      return masked_fill(input, mask, count ? reshape(values, {}) : sum(values), into);
+    });
   if (flat) {
     const int64_t size[] = {input.numel()}, step[] = {1};
     const Tensor dense = plain(input);
@@ -124,7 +122,7 @@ Tensor masked_scatter_impl(const Tensor& input, const Tensor& mask, const Tensor
     const int64_t size[] = {count}, step[] = {input.ndim()};
     list.push_back(alias(coordinates, size, step, d, Dtype::kInt64));
   }
-  return rename_error(op, {{"input", 1, "input"}, {"values", 3, "source"}},
+  return rename_error(op, {{"input", "input"}, {"values", "source"}},
                       [&] { return index_put(input, list, values, false, into); });
 }
 

@@ -4,6 +4,7 @@
 
 #include "device/device.h"
 #include "device/meta.h"
+#include "device/transfer.h"
 #include "entries/indexing.h"
 #include "ops/core/call.h"
 #include "ops/core/launch.h"
@@ -29,7 +30,7 @@ Tensor nonzero_impl(const Tensor& input, Into into) {
   const ModeGuard off(kModeGrad);  // coordinates have no derivative, in a destination as elsewhere
   Call call("nonzero", into, {&input});
   if (into && into.tensor().dtype() != Dtype::kInt64)
-    fail_argument(LIBDL_ERROR_DTYPE, "nonzero", 0, into.name,
+    fail_argument(LIBDL_ERROR_DTYPE, "nonzero", into.name,
                   std::string("is ") + name_of(into.tensor().dtype()), "int64");
   return call.done(nonzero_coordinates(input));
 }

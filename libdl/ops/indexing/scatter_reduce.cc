@@ -37,24 +37,24 @@ Reduce reduce_of(const char* op, std::string_view word, bool sums) {
   if (word == "mean") return Reduce::kMean;
   if (word == "amax") return Reduce::kMax;
   if (word == "amin") return Reduce::kMin;
-  fail_argument(LIBDL_ERROR_VALUE, op, 5, "reduce", "is '" + std::string(word) + "'",
+  fail_argument(LIBDL_ERROR_VALUE, op, "reduce", "is '" + std::string(word) + "'",
                 std::string(sums ? "'sum', " : "") + "'prod', 'mean', 'amax' or 'amin'");
 }
 
 void check_dtypes(const char* op, const char* name, const Tensor& input, const Tensor& src,
                   Reduce reduce) {
-  const auto bad = [&](int argument, const char* which, Dtype found,
+  const auto bad = [&](const char* which, Dtype found,
                        const std::string& wanted LIBDL_SOURCE_LOCATION) {
-    fail_argument(LIBDL_ERROR_DTYPE, op, argument, which, std::string("is ") + name_of(found),
+    fail_argument(LIBDL_ERROR_DTYPE, op, which, std::string("is ") + name_of(found),
                   wanted LIBDL_SAME_SOURCE_LOCATION);
   };
   const Dtype type = input.dtype();
   if (src.dtype() != type)
-    bad(4, name, src.dtype(), std::string(name_of(type)) + ", as argument 1 (input)");
+    bad(name, src.dtype(), std::string(name_of(type)) + ", as argument (input)");
   if (is_extremum(reduce) && (is_complex(type) || type == Dtype::kUint64))
-    bad(1, "input", type, "another dtype for extrema");
+    bad("input", type, "another dtype for extrema");
   if (reduce == Reduce::kMean && type == Dtype::kBool)
-    bad(1, "input", type, "a dtype that has a mean");
+    bad("input", type, "a dtype that has a mean");
 }
 
 // index is no larger than src; what has no dimensions counts as one of size 1.
@@ -63,7 +63,7 @@ void check_source(const Tensor& index, const Tensor& src) {
   bool fits = std::max(index.ndim(), 1) == std::max(src.ndim(), 1);
   for (int d = 0; fits && d < std::max(index.ndim(), 1); ++d) fits = size(index, d) <= size(src, d);
   if (!fits && index.numel() > 0)
-    fail_argument(LIBDL_ERROR_SHAPE, kOp, 3, "index", "has shape " + to_string(index.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, kOp, "index", "has shape " + to_string(index.shape()),
                   "no larger sizes than src's " + to_string(src.shape()));
 }
 
@@ -218,10 +218,10 @@ Tensor scatter_reduce_impl(const Tensor& input, int32_t dim, const Tensor& index
   const Reduce how = reduce_of(kOp, reduce, true);
   check_dtypes(kOp, "src", input, src, how);
   check_source(index, src);
-  const int at = checked_axis(kOp, 2, "dim", dim, input.ndim());
+  const int at = checked_axis(kOp, "dim", dim, input.ndim());
   const std::optional<Tensor> part = cut(src, index);
   return rename_error(
-      kOp, {{"input", 1, "input"}, {"index", 3, "index"}, {"src", 4, "src"}, {"dst", 7, "dst"}},
+      kOp, {{"input", "input"}, {"index", "index"}, {"src", "src"}, {"dst", "dst"}},
       [&] { return reduced({input, at, index, part ? *part : src, how, include_self}, into); });
 }
 
@@ -232,23 +232,22 @@ Tensor index_reduce_impl(const Tensor& input, int32_t dim, const Tensor& index,
                          const Tensor& source, std::string_view reduce, bool include_self) {
   const char* const op = "index_reduce";
   check_dtypes(op, "source", input, source, reduce_of(op, reduce, false));
-  const int at = checked_axis(op, 2, "dim", dim, input.ndim());
+  const int at = checked_axis(op, "dim", dim, input.ndim());
   if (index.ndim() > 1)
-    fail_argument(LIBDL_ERROR_SHAPE, op, 3, "index", "has shape " + to_string(index.shape()),
-                  "1-d");
+    fail_argument(LIBDL_ERROR_SHAPE, op, "index", "has shape " + to_string(index.shape()), "1-d");
   bool fits = source.ndim() == input.ndim();
   for (int d = 0; fits && d < input.ndim(); ++d)
     fits = source.size(d) == (d == at ? index.numel() : input.size(d));
   if (!fits)
-    fail_argument(LIBDL_ERROR_SHAPE, op, 4, "source", "has shape " + to_string(source.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, op, "source", "has shape " + to_string(source.shape()),
                   "input's, " + to_string(input.shape()) + ", but " +
                       std::to_string(index.numel()) + " in dimension " + std::to_string(at));
   Shape along(static_cast<size_t>(input.ndim()), 1);
   if (input.ndim()) along[static_cast<size_t>(at)] = index.numel();
   const Tensor places = expand(reshape(index, along), source.shape());
-  return rename_error(
-      op, {{"input", 1, "input"}, {"index", 3, "index"}, {"src", 4, "source"}},
-      [&] { return scatter_reduce(input, at, places, source, reduce, include_self); });
+  return rename_error(op, {{"input", "input"}, {"index", "index"}, {"src", "source"}}, [&] {
+    return scatter_reduce(input, at, places, source, reduce, include_self);
+  });
 }
 
 }  // namespace libdl

@@ -7,7 +7,6 @@
 #include "entries/comparison.h"
 #include "entries/indexing.h"
 #include "entries/view.h"
-#include "kernels/cpu/search.h"
 #include "ops/core/call.h"
 #include "ops/core/launch.h"
 #include "ops/creation/copy.h"
@@ -31,9 +30,9 @@ static Dtype searched_as(Dtype dtype) {
   return dtype == Dtype::kUint32 ? Dtype::kInt64 : Dtype::kInt32;
 }
 
-static void check_order(const Call& call, int argument, const char* name, const Tensor& x) {
+static void check_order(const Call& call, const char* name, const Tensor& x) {
   if (x.is_complex())
-    call.bad(LIBDL_ERROR_UNSUPPORTED, argument, name, std::string("is ") + name_of(x.dtype()),
+    call.bad(LIBDL_ERROR_UNSUPPORTED, name, std::string("is ") + name_of(x.dtype()),
              "a real dtype: complex numbers have no order");
 }
 
@@ -41,7 +40,7 @@ static void check_order(const Call& call, int argument, const char* name, const 
 static bool to_the_right(const Call& call, bool right, std::optional<std::string_view> side) {
   if (!side) return right;
   if (*side != "right" && (*side != "left" || right))
-    call.bad(LIBDL_ERROR_VALUE, 5, "side", "is \"" + std::string(*side) + "\"",
+    call.bad(LIBDL_ERROR_VALUE, "side", "is \"" + std::string(*side) + "\"",
              right ? "\"right\", as right says" : "\"left\" or \"right\"");
   return *side == "right";
 }
@@ -51,16 +50,16 @@ static void check_rows(const Call& call, const Tensor& sequence, const Tensor& i
   for (int d = 0; fits && sequence.ndim() > 1 && d + 1 < sequence.ndim(); ++d)
     fits = sequence.size(d) == input.size(d);
   if (!fits)
-    call.bad(LIBDL_ERROR_SHAPE, 1, "sorted_sequence", "has shape " + to_string(sequence.shape()),
+    call.bad(LIBDL_ERROR_SHAPE, "sorted_sequence", "has shape " + to_string(sequence.shape()),
              "one dimension, or input's " + to_string(input.shape()) + " but for the last");
 }
 
 static Tensor in_order(const Call& call, const Tensor& sequence, const Tensor* sorter) {
   if (sorter == nullptr) return sequence;
   if (!std::ranges::equal(sorter->shape(), sequence.shape()))
-    call.bad(LIBDL_ERROR_SHAPE, 6, "sorter", "has shape " + to_string(sorter->shape()),
+    call.bad(LIBDL_ERROR_SHAPE, "sorter", "has shape " + to_string(sorter->shape()),
              "sorted_sequence's " + to_string(sequence.shape()));
-  return rename_error("searchsorted", {{"index", 6, "sorter"}, {"input", 1, "sorted_sequence"}},
+  return rename_error("searchsorted", {{"index", "sorter"}, {"input", "sorted_sequence"}},
                       [&] { return gather(sequence, sequence.ndim() - 1, *sorter); });
 }
 
@@ -90,13 +89,13 @@ Tensor searchsorted_impl(const Tensor& sorted_sequence, const Tensor& input, boo
                          bool right, std::optional<std::string_view> side, const Tensor* sorter,
                          Into into) {
   Call call("searchsorted", into, std::span<const Tensor* const>());
-  check_order(call, 1, "sorted_sequence", sorted_sequence);
-  check_order(call, 2, "input", input);
+  check_order(call, "sorted_sequence", sorted_sequence);
+  check_order(call, "input", input);
   const bool behind = to_the_right(call, right, side);
   check_rows(call, sorted_sequence, input);
   const Device device = sorted_sequence.device();
   if (!input.is_number() && input.device() != device)
-    call.bad(LIBDL_ERROR_DEVICE, 2, "input", "is on " + device_name(input.device()),
+    call.bad(LIBDL_ERROR_DEVICE, "input", "is on " + device_name(input.device()),
              "sorted_sequence's " + device_name(device));
 
   const Tensor sequence = in_order(call, sorted_sequence, sorter);
@@ -107,13 +106,12 @@ Tensor searchsorted_impl(const Tensor& sorted_sequence, const Tensor& input, boo
   if (into) call.check_places(x.shape(), device);
   const Dtype placed = out_int32 ? Dtype::kInt32 : Dtype::kInt64;
   if (length == 0) return call.done(zeros(x.shape(), placed, device));
-  if (!device.is_cpu()) return call.done(cast(halved(rows, x, length, behind), placed));
+  if (!has_kernel(device, KernelId::search))
+    return call.done(cast(halved(rows, x, length, behind), placed));
   Tensor y = empty(x.shape(), placed, device);
   if (y.numel() > 0) {
     const int64_t each = rows.ndim() == 1 ? x.numel() : x.size(x.ndim() - 1);
-    const kernels::cpu::SearchArgs args{overwrites(y), reads(rows), reads(x), length, each, behind};
-    check_launch_is_seen();
-    launch([&](kernels::Context& context) { kernels::cpu::search(context, args); });
+    launch_search(device, {overwrites(y), reads(rows), reads(x), length, each, behind});
   }
   return call.done(std::move(y));
 }
@@ -121,11 +119,11 @@ Tensor searchsorted_impl(const Tensor& sorted_sequence, const Tensor& input, boo
 Tensor bucketize_impl(const Tensor& input, const Tensor& boundaries, bool out_int32, bool right,
                       Into into) {
   if (boundaries.ndim() != 1)
-    fail_argument(LIBDL_ERROR_SHAPE, "bucketize", 2, "boundaries",
+    fail_argument(LIBDL_ERROR_SHAPE, "bucketize", "boundaries",
                   "has shape " + to_string(boundaries.shape()), "one dimension");
-  return rename_error(
-      "bucketize", {{"sorted_sequence", 2, "boundaries"}, {"input", 1, "input"}},
-      [&] { return searchsorted(boundaries, input, out_int32, right, {}, nullptr, into); });
+  return rename_error("bucketize", {{"sorted_sequence", "boundaries"}, {"input", "input"}}, [&] {
+    return searchsorted(boundaries, input, out_int32, right, {}, nullptr, into);
+  });
 }
 
 }  // namespace libdl

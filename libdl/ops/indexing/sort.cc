@@ -30,7 +30,7 @@ static const Rule kSort{"sort", sort_vjp}, kTopk{"topk", sort_vjp};
 
 static void check_real(const Call& call, const Tensor& input) {
   if (input.is_complex())
-    call.bad(LIBDL_ERROR_DTYPE, 1, "input", std::string("is ") + name_of(input.dtype()),
+    call.bad(LIBDL_ERROR_DTYPE, "input", std::string("is ") + name_of(input.dtype()),
              "a real dtype: complex numbers have no order");
 }
 
@@ -58,7 +58,7 @@ static std::tuple<Tensor, Tensor> finish(Call& call, const Rule& rule, const Ten
   if (indices_into) second.check_places(y.indices.shape(), y.indices.device());
   if (values_into && indices_into &&
       overlap(values_into.tensor(), indices_into.tensor()) != Overlap::kNone)
-    fail_argument(LIBDL_ERROR_OVERLAP, call.op(), 0, "indices_dst", "shares memory with values_dst",
+    fail_argument(LIBDL_ERROR_OVERLAP, call.op(), "indices_dst", "shares memory with values_dst",
                   "separate memory");
   const Tensor where = y.indices;
   Tensor values = call.done(std::move(y.values), rule, SortAttr{Shape(input.shape()), axis},
@@ -71,7 +71,7 @@ std::tuple<Tensor, Tensor> sort_impl(const Tensor& input, int32_t dim, bool desc
                                      bool /*stable*/, Into values_into, Into indices_into) {
   Call call("sort", values_into, {&input});
   check_real(call, input);
-  const int axis = call.axis(2, "dim", dim, input.ndim());
+  const int axis = call.axis("dim", dim, input.ndim());
   return finish(call, kSort, input, axis, order(input, axis, -1, descending), values_into,
                 indices_into);
 }
@@ -79,7 +79,7 @@ std::tuple<Tensor, Tensor> sort_impl(const Tensor& input, int32_t dim, bool desc
 Tensor argsort_impl(const Tensor& input, int32_t dim, bool descending, bool /*stable*/) {
   Call call("argsort", {}, {&input});
   check_real(call, input);
-  const int axis = call.axis(2, "dim", dim, input.ndim());
+  const int axis = call.axis("dim", dim, input.ndim());
   return order(input, axis, -1, descending).indices;
 }
 
@@ -87,10 +87,10 @@ std::tuple<Tensor, Tensor> topk_impl(const Tensor& input, int64_t k, int32_t dim
                                      bool /*sorted*/, Into values_into, Into indices_into) {
   Call call("topk", values_into, {&input});
   check_real(call, input);
-  const int axis = call.axis(3, "dim", dim, input.ndim());
+  const int axis = call.axis("dim", dim, input.ndim());
   const int64_t size = input.ndim() ? input.size(axis) : 1;
   if (k < 0 || k > size || (input.ndim() == 0 && k != 1))
-    call.bad(LIBDL_ERROR_VALUE, 2, "k", "is " + std::to_string(k),
+    call.bad(LIBDL_ERROR_VALUE, "k", "is " + std::to_string(k),
              input.ndim() == 0 ? "1, for input is 0-d" : "0 to " + std::to_string(size));
   return finish(call, kTopk, input, axis, order(input, axis, k, largest), values_into,
                 indices_into);
@@ -103,11 +103,10 @@ std::tuple<Tensor, Tensor> kthvalue_impl(const Tensor& input, int64_t k, int32_t
   {
     const Call call("kthvalue", {}, {&input});
     check_real(call, input);
-    axis = call.axis(3, "dim", dim, input.ndim());
+    axis = call.axis("dim", dim, input.ndim());
     const int64_t size = input.ndim() ? input.size(axis) : 1;
     if (k < 1 || k > size)
-      call.bad(LIBDL_ERROR_VALUE, 2, "k", "is " + std::to_string(k),
-               "1 to " + std::to_string(size));
+      call.bad(LIBDL_ERROR_VALUE, "k", "is " + std::to_string(k), "1 to " + std::to_string(size));
   }
   auto [values, indices] = topk(input, k, axis, false, true);
   if (input.ndim() == 0) return {values, indices};

@@ -20,7 +20,7 @@ namespace {
 // -- checks ---------------------------------------------------------------------------------------
 
 // -1: any size.
-void require_shape(const char* op, int argument, const char* name, const Tensor& x,
+void require_shape(const char* op, const char* name, const Tensor& x,
                    std::initializer_list<int64_t> wanted) {
   bool fits = x.ndim() == static_cast<int>(wanted.size());
   std::string told;
@@ -30,20 +30,19 @@ void require_shape(const char* op, int argument, const char* name, const Tensor&
     told += (d++ ? ", " : "") + (n < 0 ? std::string("any") : std::to_string(n));
   }
   if (!fits)
-    fail_argument(LIBDL_ERROR_SHAPE, op, argument, name, "has shape " + to_string(x.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, op, name, "has shape " + to_string(x.shape()),
                   "[" + told + "]");
 }
 
-void require_same_dtype(const char* op, int argument, const char* name, const Tensor& x,
-                        const Tensor& like) {
+void require_same_dtype(const char* op, const char* name, const Tensor& x, const Tensor& like) {
   if (x.dtype() != like.dtype())
-    fail_argument(LIBDL_ERROR_DTYPE, op, argument, name, std::string("is ") + name_of(x.dtype()),
+    fail_argument(LIBDL_ERROR_DTYPE, op, name, std::string("is ") + name_of(x.dtype()),
                   name_of(like.dtype()));
 }
 
 Tensor broadcast(const char* op, const Tensor& input, Dims shape) {
   if (!broadcasts_to(input.shape(), shape))
-    fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", "has shape " + to_string(input.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, op, "input", "has shape " + to_string(input.shape()),
                   "one that broadcasts to " + to_string(shape));
   return expand(input, shape);
 }
@@ -57,15 +56,13 @@ bool is(const Tensor& x, double value) {
   return x.is_number() && item_c128(x) == std::tuple(value, 0.0);
 }
 
-Factor factor(const char* op, int argument, const char* name, const Tensor* given, Dtype dtype) {
+Factor factor(const char* op, const char* name, const Tensor* given, Dtype dtype) {
   if (!given) return {};
   const Tensor value = whole_factor(given, dtype).value_or(*given);
   if (value.numel() != 1)
-    fail_argument(LIBDL_ERROR_SHAPE, op, argument, name, "has shape " + to_string(value.shape()),
-                  "a number");
+    fail_argument(LIBDL_ERROR_SHAPE, op, name, "has shape " + to_string(value.shape()), "a number");
   if (category(value.dtype()) > category(dtype))
-    fail_argument(LIBDL_ERROR_DTYPE, op, argument, name,
-                  std::string("is ") + name_of(value.dtype()),
+    fail_argument(LIBDL_ERROR_DTYPE, op, name, std::string("is ") + name_of(value.dtype()),
                   std::string("a number that ") + name_of(dtype) + " holds");
   if (is(value, 1)) return {};
   return value.ndim() ? reshape(value, {}) : value;
@@ -91,14 +88,14 @@ Tensor added(const Factor& beta, const Tensor& input, const Tensor& product) {
 
 Tensor addmv_impl(const Tensor& input, const Tensor& mat, const Tensor& vec, const Tensor* beta,
                   const Tensor* alpha) {
-  require_shape("addmv", 2, "mat", mat, {-1, -1});
-  require_shape("addmv", 3, "vec", vec, {mat.size(1)});
-  require_same_dtype("addmv", 3, "vec", vec, mat);
+  require_shape("addmv", "mat", mat, {-1, -1});
+  require_shape("addmv", "vec", vec, {mat.size(1)});
+  require_same_dtype("addmv", "vec", vec, mat);
   const std::array<int64_t, 1> shape{mat.size(0)};
   const Tensor start = unsqueeze(broadcast("addmv", input, shape), 1);
-  const Factor of_input = factor("addmv", 4, "beta", beta, mat.dtype());
-  const Factor of_product = factor("addmv", 5, "alpha", alpha, mat.dtype());
-  return rename_error("addmv", {{"input", 1, "input"}, {"mat1", 2, "mat"}}, [&] {
+  const Factor of_input = factor("addmv", "beta", beta, mat.dtype());
+  const Factor of_product = factor("addmv", "alpha", alpha, mat.dtype());
+  return rename_error("addmv", {{"input", "input"}, {"mat1", "mat"}}, [&] {
     const Tensor column = unsqueeze(vec, 1);
     return own(select(addmm(start, mat, column, given(of_input), given(of_product)), 1, 0));
   });
@@ -106,15 +103,15 @@ Tensor addmv_impl(const Tensor& input, const Tensor& mat, const Tensor& vec, con
 
 Tensor baddbmm_impl(const Tensor& input, const Tensor& batch1, const Tensor& batch2,
                     const Tensor* beta, const Tensor* alpha) {
-  require_shape("baddbmm", 2, "batch1", batch1, {-1, -1, -1});
-  require_shape("baddbmm", 3, "batch2", batch2, {batch1.size(0), batch1.size(2), -1});
-  require_same_dtype("baddbmm", 3, "batch2", batch2, batch1);
-  require_same_dtype("baddbmm", 1, "input", input, batch1);
+  require_shape("baddbmm", "batch1", batch1, {-1, -1, -1});
+  require_shape("baddbmm", "batch2", batch2, {batch1.size(0), batch1.size(2), -1});
+  require_same_dtype("baddbmm", "batch2", batch2, batch1);
+  require_same_dtype("baddbmm", "input", input, batch1);
   const std::array<int64_t, 3> shape{batch1.size(0), batch1.size(1), batch2.size(2)};
   const Tensor start = broadcast("baddbmm", input, shape);
-  const Factor of_input = factor("baddbmm", 4, "beta", beta, input.dtype());
-  const Factor of_product = factor("baddbmm", 5, "alpha", alpha, input.dtype());
-  return rename_error("baddbmm", {{"input", 2, "batch1"}, {"mat2", 3, "batch2"}}, [&] {
+  const Factor of_input = factor("baddbmm", "beta", beta, input.dtype());
+  const Factor of_product = factor("baddbmm", "alpha", alpha, input.dtype());
+  return rename_error("baddbmm", {{"input", "batch1"}, {"mat2", "batch2"}}, [&] {
     return added(of_input, start, scaled(bmm(batch1, batch2), of_product));
   });
 }
@@ -122,15 +119,15 @@ Tensor baddbmm_impl(const Tensor& input, const Tensor& batch1, const Tensor& bat
 // The sum over the batch is part of one product, of [n, b k] and [b k, m].
 Tensor addbmm_impl(const Tensor& input, const Tensor& batch1, const Tensor& batch2,
                    const Tensor* beta, const Tensor* alpha) {
-  require_shape("addbmm", 2, "batch1", batch1, {-1, -1, -1});
-  require_shape("addbmm", 3, "batch2", batch2, {batch1.size(0), batch1.size(2), -1});
-  require_same_dtype("addbmm", 3, "batch2", batch2, batch1);
+  require_shape("addbmm", "batch1", batch1, {-1, -1, -1});
+  require_shape("addbmm", "batch2", batch2, {batch1.size(0), batch1.size(2), -1});
+  require_same_dtype("addbmm", "batch2", batch2, batch1);
   const int64_t n = batch1.size(1), m = batch2.size(2), inner = batch1.size(0) * batch1.size(2);
   const std::array<int64_t, 2> shape{n, m}, left{n, inner}, right{inner, m};
   const Tensor start = broadcast("addbmm", input, shape);
-  const Factor of_input = factor("addbmm", 4, "beta", beta, batch1.dtype());
-  const Factor of_product = factor("addbmm", 5, "alpha", alpha, batch1.dtype());
-  return rename_error("addbmm", {{"input", 1, "input"}, {"mat1", 2, "batch1"}}, [&] {
+  const Factor of_input = factor("addbmm", "beta", beta, batch1.dtype());
+  const Factor of_product = factor("addbmm", "alpha", alpha, batch1.dtype());
+  return rename_error("addbmm", {{"input", "input"}, {"mat1", "batch1"}}, [&] {
     const Tensor beside = reshape(transpose(batch1, 0, 1), left), below = reshape(batch2, right);
     return addmm(start, beside, below, given(of_input), given(of_product));
   });
@@ -139,28 +136,27 @@ Tensor addbmm_impl(const Tensor& input, const Tensor& batch1, const Tensor& batc
 // -- addr -----------------------------------------------------------------------------------------
 
 // Of bools a number that is not 0 is true; fractions are no factors of integers.
-static Factor factor_of_pairs(int argument, const char* name, const Tensor* given, Dtype dtype) {
+static Factor factor_of_pairs(const char* name, const Tensor* given, Dtype dtype) {
   if (given && given->is_number() && dtype == Dtype::kBool && !given->is_complex() &&
       category(given->dtype()) < Category::kFloat) {
     const Tensor value = number(!is(*given, 0));
     return is(value, 1) ? Factor() : Factor(value);
   }
   if (given && given->is_number() && category(given->dtype()) > category(dtype))
-    fail_argument(LIBDL_ERROR_DTYPE, "addr", argument, name,
-                  std::string("is ") + name_of(given->dtype()),
+    fail_argument(LIBDL_ERROR_DTYPE, "addr", name, std::string("is ") + name_of(given->dtype()),
                   std::string("a number that ") + name_of(dtype) + " holds");
-  return factor("addr", argument, name, given, dtype);
+  return factor("addr", name, given, dtype);
 }
 
 Tensor addr_impl(const Tensor& input, const Tensor& vec1, const Tensor& vec2, const Tensor* beta,
                  const Tensor* alpha) {
-  require_shape("addr", 2, "vec1", vec1, {-1});
-  require_shape("addr", 3, "vec2", vec2, {-1});
+  require_shape("addr", "vec1", vec1, {-1});
+  require_shape("addr", "vec2", vec2, {-1});
   const std::array<int64_t, 2> shape{vec1.size(0), vec2.size(0)};
   const Tensor start = broadcast("addr", input, shape), pairs = mul(unsqueeze(vec1, 1), vec2);
   const Dtype whole = promote(start.dtype(), pairs.dtype());
-  const Factor of_input = factor_of_pairs(4, "beta", beta, whole);
-  const Factor of_pairs = factor_of_pairs(5, "alpha", alpha, whole);
+  const Factor of_input = factor_of_pairs("beta", beta, whole);
+  const Factor of_pairs = factor_of_pairs("alpha", alpha, whole);
   const Tensor product = scaled(pairs, of_pairs);
   return added(of_input, start, product.dtype() == whole ? product : to(product, whole, {}));
 }

@@ -57,13 +57,13 @@ class Order {
 void check_chain(TensorSpan tensors) {
   const char* const op = "linalg_multi_dot";
   if (tensors.size() < 2)
-    fail_argument(LIBDL_ERROR_VALUE, op, 1, "tensors", "holds " + std::to_string(tensors.size()),
+    fail_argument(LIBDL_ERROR_VALUE, op, "tensors", "holds " + std::to_string(tensors.size()),
                   "two or more");
   for (size_t i = 0; i < tensors.size(); ++i) {
     const bool end = i == 0 || i + 1 == tensors.size();
     if (tensors[i].ndim() != 2 && !(end && tensors[i].ndim() == 1))
       fail_argument(
-          LIBDL_ERROR_SHAPE, op, 1, "tensors",
+          LIBDL_ERROR_SHAPE, op, "tensors",
           "holds shape " + to_string(tensors[i].shape()) + " as number " + std::to_string(i),
           "a matrix");
   }
@@ -78,7 +78,7 @@ Tensor linalg_multi_dot_impl(TensorSpan tensors) {
   if (row) each.front() = unsqueeze(each.front(), 0);
   if (column) each.back() = unsqueeze(each.back(), 1);
   const Order order(each);
-  return rename_error("linalg_multi_dot", {{"input", 1, "tensors"}, {"mat2", 1, "tensors"}}, [&] {
+  return rename_error("linalg_multi_dot", {{"input", "tensors"}, {"mat2", "tensors"}}, [&] {
     Tensor y = order.multiplied(each, 0, each.size() - 1);
     if (!row && !column) return y;
     return own(reshape(y, y.shape().subspan(row, 2 - row - column)));
@@ -90,10 +90,10 @@ Tensor linalg_matrix_power_impl(const Tensor& input, int64_t n) {
   const char* const op = "linalg_matrix_power";
   const int ndim = input.ndim();
   if (ndim < 2 || input.size(ndim - 1) != input.size(ndim - 2))
-    fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", "has shape " + to_string(input.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, op, "input", "has shape " + to_string(input.shape()),
                   "square matrices");
   if (n < 0)
-    fail_argument(LIBDL_ERROR_UNSUPPORTED, op, 2, "n", "is " + std::to_string(n),
+    fail_argument(LIBDL_ERROR_UNSUPPORTED, op, "n", "is " + std::to_string(n),
                   "0 or more: there is no inverse");
   if (n == 0) {  // its gradient is zeros
     const Tensor one = eye(input.size(ndim - 1), {}, input.dtype(), input.device());

@@ -15,7 +15,7 @@ namespace libdl {
 static Tensor vector_product(const char* op, const Tensor& input, const Tensor& other, int dim) {
   const std::optional<Shape> shape = broadcast_batch(input.shape(), other.shape());
   if (!shape)
-    fail_argument(LIBDL_ERROR_SHAPE, op, 2, "other", "has shape " + to_string(other.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, op, "other", "has shape " + to_string(other.shape()),
                   "one that broadcasts with " + to_string(input.shape()));
   const Tensor a = expand(input, *shape), b = expand(other, *shape);
   const std::array<int64_t, 1> along{dim}, once{-1}, twice{-2};
@@ -27,24 +27,24 @@ static Tensor vector_product(const char* op, const Tensor& input, const Tensor& 
 
 static void check_vectors(const char* op, const Tensor& input, const Tensor& other, int dim) {
   if (input.ndim() == 0 || input.size(dim) != 3)
-    fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", "has shape " + to_string(input.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, op, "input", "has shape " + to_string(input.shape()),
                   "size 3 in dimension " + std::to_string(dim));
   if (other.size(dim) != 3)
-    fail_argument(LIBDL_ERROR_SHAPE, op, 2, "other", "has shape " + to_string(other.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, op, "other", "has shape " + to_string(other.shape()),
                   "size 3 in dimension " + std::to_string(dim));
 }
 
 static void check_ranks(const char* op, const Tensor& input, const Tensor& other) {
   if (input.ndim() != other.ndim())
-    fail_argument(LIBDL_ERROR_SHAPE, op, 2, "other", "has shape " + to_string(other.shape()),
-                  std::to_string(input.ndim()) + " dimensions, as argument 1 (input)");
+    fail_argument(LIBDL_ERROR_SHAPE, op, "other", "has shape " + to_string(other.shape()),
+                  std::to_string(input.ndim()) + " dimensions, as argument (input)");
 }
 
 static int checked_dim(const char* op, const Tensor& input, int64_t dim) {
   if (input.ndim() == 0)
-    fail_argument(LIBDL_ERROR_INDEX, op, 3, "dim", "is " + std::to_string(dim),
-                  "none: argument 1 (input) has no dimensions");
-  return checked_axis(op, 3, "dim", dim, input.ndim());
+    fail_argument(LIBDL_ERROR_INDEX, op, "dim", "is " + std::to_string(dim),
+                  "none: argument (input) has no dimensions");
+  return checked_axis(op, "dim", dim, input.ndim());
 }
 
 Tensor cross_impl(const Tensor& input, const Tensor& other, std::optional<int64_t> dim) {

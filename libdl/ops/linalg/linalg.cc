@@ -24,18 +24,19 @@ namespace libdl {
 
 // -- checks -----------------------------------------------------------------------------------
 
-static void require_ndim(const char* op, int argument, const char* name, const Tensor& x, int n) {
+static void require_ndim(const char* op, const char* name, const Tensor& x, int n) {
   if (x.ndim() != n)
-    fail_argument(LIBDL_ERROR_SHAPE, op, argument, name,
-                  "has " + std::to_string(x.ndim()) + " dimensions", std::to_string(n));
+    fail_argument(LIBDL_ERROR_SHAPE, op, name, "has " + std::to_string(x.ndim()) + " dimensions",
+                  std::to_string(n));
 }
 
-static void require_same_dtype(const char* op, int argument, const char* name, const Tensor& x,
+static void require_same_dtype(const char* op, const char* name, const Tensor& x,
                                const Tensor& like, const char* why = "") {
-  if ((argument == 1 ? x : like).dtype() == Dtype::kBool)
-    fail_argument(LIBDL_ERROR_DTYPE, op, 1, "input", "is bool", "a numeric dtype");
+  const Tensor& input = std::string_view(name) == "input" ? x : like;
+  if (input.dtype() == Dtype::kBool)
+    fail_argument(LIBDL_ERROR_DTYPE, op, "input", "is bool", "a numeric dtype");
   if (x.dtype() != like.dtype())
-    fail_argument(LIBDL_ERROR_DTYPE, op, argument, name, std::string("is ") + name_of(x.dtype()),
+    fail_argument(LIBDL_ERROR_DTYPE, op, name, std::string("is ") + name_of(x.dtype()),
                   std::string(name_of(like.dtype())) + why);
 }
 
@@ -47,7 +48,7 @@ static std::string that_fit(int64_t wanted, const char* what, const Tensor& a, c
 static void require_inner(const char* op, const char* name, const Tensor& a, const Tensor& b,
                           int64_t cols, int64_t rows) {
   if (cols != rows)
-    fail_argument(LIBDL_ERROR_SHAPE, op, 2, name, "has shape " + to_string(b.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, op, name, "has shape " + to_string(b.shape()),
                   that_fit(cols, " rows", a, b));
 }
 
@@ -126,19 +127,19 @@ static Tensor multiply(const char* op, const Rule& rule, const Tensor& a, const 
 }
 
 Tensor mm_impl(const Tensor& input, const Tensor& mat2, Into into) {
-  require_ndim("mm", 1, "input", input, 2);
-  require_ndim("mm", 2, "mat2", mat2, 2);
-  require_same_dtype("mm", 2, "mat2", mat2, input);
+  require_ndim("mm", "input", input, 2);
+  require_ndim("mm", "mat2", mat2, 2);
+  require_same_dtype("mm", "mat2", mat2, input);
   require_inner("mm", "mat2", input, mat2, input.size(1), mat2.size(0));
   return multiply("mm", kMm, input, mat2, into);
 }
 
 Tensor bmm_impl(const Tensor& input, const Tensor& mat2, Into into) {
-  require_ndim("bmm", 1, "input", input, 3);
-  require_ndim("bmm", 2, "mat2", mat2, 3);
-  require_same_dtype("bmm", 2, "mat2", mat2, input);
+  require_ndim("bmm", "input", input, 3);
+  require_ndim("bmm", "mat2", mat2, 3);
+  require_same_dtype("bmm", "mat2", mat2, input);
   if (input.size(0) != mat2.size(0))
-    fail_argument(LIBDL_ERROR_SHAPE, "bmm", 2, "mat2", "has shape " + to_string(mat2.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, "bmm", "mat2", "has shape " + to_string(mat2.shape()),
                   "a batch of " + std::to_string(input.size(0)));
   require_inner("bmm", "mat2", input, mat2, input.size(2), mat2.size(1));
   return multiply("bmm", kBmm, input, mat2, into);
@@ -147,9 +148,9 @@ Tensor bmm_impl(const Tensor& input, const Tensor& mat2, Into into) {
 // -- vectors --------------------------------------------------------------------------------------
 
 Tensor mv_impl(const Tensor& input, const Tensor& vec, Into into) {
-  require_ndim("mv", 1, "input", input, 2);
-  require_ndim("mv", 2, "vec", vec, 1);
-  require_same_dtype("mv", 2, "vec", vec, input);
+  require_ndim("mv", "input", input, 2);
+  require_ndim("mv", "vec", vec, 1);
+  require_same_dtype("mv", "vec", vec, input);
   require_inner("mv", "vec", input, vec, input.size(1), vec.size(0));
   const Named named("mv");
   const Tensor y = multiply("mv", kMm, input, unsqueeze(vec, 1), {});
@@ -157,9 +158,9 @@ Tensor mv_impl(const Tensor& input, const Tensor& vec, Into into) {
 }
 
 Tensor dot_impl(const Tensor& input, const Tensor& tensor, Into into) {
-  require_ndim("dot", 1, "input", input, 1);
-  require_ndim("dot", 2, "tensor", tensor, 1);
-  require_same_dtype("dot", 2, "tensor", tensor, input);
+  require_ndim("dot", "input", input, 1);
+  require_ndim("dot", "tensor", tensor, 1);
+  require_same_dtype("dot", "tensor", tensor, input);
   require_inner("dot", "tensor", input, tensor, input.size(0), tensor.size(0));
   const Named named("dot");
   const Tensor y = multiply("dot", kMm, unsqueeze(input, 0), unsqueeze(tensor, 1), {});
@@ -184,7 +185,7 @@ static Shape batch_of(const Tensor& a, const Tensor& b) {
   const std::optional<Shape> batch =
       broadcast_batch(a.shape().first(a.ndim() - 2), b.shape().first(b.ndim() - 2));
   if (!batch)
-    fail_argument(LIBDL_ERROR_SHAPE, "matmul", 2, "other", "has shape " + to_string(b.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, "matmul", "other", "has shape " + to_string(b.shape()),
                   "batch dimensions that broadcast with those of " + to_string(a.shape()));
   return *batch;
 }
@@ -226,9 +227,9 @@ static Tensor by_ranks(const Tensor& input, const Tensor& other, Into into) {
     return mm(input, other, into);
   }
   if (na == 0 || nb == 0)
-    fail_argument(LIBDL_ERROR_SHAPE, "matmul", na == 0 ? 1 : 2, na == 0 ? "input" : "other",
-                  "is 0-d", "a vector or matrices (mul() scales)");
-  require_same_dtype("matmul", 2, "other", other, input);
+    fail_argument(LIBDL_ERROR_SHAPE, "matmul", na == 0 ? "input" : "other", "is 0-d",
+                  "a vector or matrices (mul() scales)");
+  require_same_dtype("matmul", "other", other, input);
   require_inner("matmul", "other", input, other, input.size(na - 1),
                 other.size(std::max(nb - 2, 0)));
   Tensor y;
@@ -249,8 +250,7 @@ static Tensor by_ranks(const Tensor& input, const Tensor& other, Into into) {
 
 Tensor matmul_impl(const Tensor& input, const Tensor& other, Into into) {
   return rename_error(
-      "matmul",
-      {{"input", 1, "input"}, {"mat2", 2, "other"}, {"vec", 2, "other"}, {"tensor", 2, "other"}},
+      "matmul", {{"input", "input"}, {"mat2", "other"}, {"vec", "other"}, {"tensor", "other"}},
       [&] { return by_ranks(input, other, into); });
 }
 
@@ -309,12 +309,12 @@ static std::optional<Tensor> scaled_addmm(const Tensor& input, const Tensor& mat
 
 Tensor addmm_impl(const Tensor& input, const Tensor& mat1, const Tensor& mat2, const Tensor* beta,
                   const Tensor* alpha, Into into) {
-  require_ndim("addmm", 2, "mat1", mat1, 2);
-  require_ndim("addmm", 3, "mat2", mat2, 2);
-  require_same_dtype("addmm", 3, "mat2", mat2, mat1);
-  require_same_dtype("addmm", 1, "input", input, mat1);
+  require_ndim("addmm", "mat1", mat1, 2);
+  require_ndim("addmm", "mat2", mat2, 2);
+  require_same_dtype("addmm", "mat2", mat2, mat1);
+  require_same_dtype("addmm", "input", input, mat1);
   if (mat1.size(1) != mat2.size(0))
-    fail_argument(LIBDL_ERROR_SHAPE, "addmm", 3, "mat2", "has shape " + to_string(mat2.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, "addmm", "mat2", "has shape " + to_string(mat2.shape()),
                   that_fit(mat1.size(1), " rows", mat1, mat2));
   const std::optional<Tensor> whole_beta = whole_factor(beta, mat1.dtype());
   const std::optional<Tensor> whole_alpha = whole_factor(alpha, mat1.dtype());
@@ -322,14 +322,14 @@ Tensor addmm_impl(const Tensor& input, const Tensor& mat1, const Tensor& mat2, c
   if (whole_alpha) alpha = &*whole_alpha;
   for (const Tensor* x : {beta, alpha})
     if (x && x->numel() != 1)
-      fail_argument(LIBDL_ERROR_SHAPE, "addmm", x == beta ? 4 : 5, x == beta ? "beta" : "alpha",
+      fail_argument(LIBDL_ERROR_SHAPE, "addmm", x == beta ? "beta" : "alpha",
                     "has shape " + to_string(x->shape()), "a number");
   for (const Tensor* x : {beta, alpha})
     if (x && category(x->dtype()) > category(mat1.dtype()))
-      fail_argument(LIBDL_ERROR_DTYPE, "addmm", x == beta ? 4 : 5, x == beta ? "beta" : "alpha",
+      fail_argument(LIBDL_ERROR_DTYPE, "addmm", x == beta ? "beta" : "alpha",
                     std::string("is ") + name_of(x->dtype()),
                     std::string("a number that ") + name_of(mat1.dtype()) + " holds");
-  if (beta && beta->is_number()) check_number("addmm", 4, "beta", *beta, mat1.dtype());
+  if (beta && beta->is_number()) check_number("addmm", "beta", *beta, mat1.dtype());
   const int64_t shape[] = {mat1.size(0), mat2.size(1)};
   if (is_floating(mat1.dtype()) && size_of(mat1.dtype()) == 2) {  // rounded once, at the end
     const bool whole = mat1.numel() > 0 && mat2.numel() > 0 && input.device() == mat1.device();
@@ -343,7 +343,7 @@ Tensor addmm_impl(const Tensor& input, const Tensor& mat1, const Tensor& mat2, c
   }
   const Named named("addmm");
   const auto told = [](auto&& body) {
-    return rename_error("addmm", {{"input", 1, "input"}, {"shape", 1, "input"}}, body);
+    return rename_error("addmm", {{"input", "input"}, {"shape", "input"}}, body);
   };
   const Tensor base = told([&] { return expand(input, shape); });
   const auto factor = [](const Tensor* x) { return x ? item_c128(*x) : std::tuple(1.0, 0.0); };
@@ -365,7 +365,7 @@ Tensor addmm_impl(const Tensor& input, const Tensor& mat1, const Tensor& mat2, c
   }
   const bool scales = beta && factor(beta) != std::tuple(1.0, 0.0);
   const Tensor scaled = scales ? mul(base, flat(*beta)) : base;
-  const Tensor sum = rename_error("addmm", {{"alpha", 5, "alpha"}}, [&] {
+  const Tensor sum = rename_error("addmm", {{"alpha", "alpha"}}, [&] {
     if (!alpha) return add(scaled, y);
     const Tensor times = flat(*alpha);
     return add(scaled, y, &times);
@@ -411,21 +411,21 @@ static const Rule kLinear{.name = "linear", .vjp = linear_vjp, .takes_batch = tr
 static void check_linear(const Tensor& x, const Tensor& w, const Tensor* bias) {
   const char* const op = "linear";
   if (x.ndim() == 0)
-    fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", "is 0-d", "1 or more dimensions");
+    fail_argument(LIBDL_ERROR_SHAPE, op, "input", "is 0-d", "1 or more dimensions");
   if (w.ndim() != 1 && w.ndim() != 2)
-    fail_argument(LIBDL_ERROR_SHAPE, op, 2, "weight",
+    fail_argument(LIBDL_ERROR_SHAPE, op, "weight",
                   "has " + std::to_string(w.ndim()) + " dimensions", "1 or 2");
-  require_same_dtype(op, 1, "input", x, w, ", as argument 2 (weight)");
+  require_same_dtype(op, "input", x, w, ", as argument (weight)");
   if (x.size(x.ndim() - 1) != w.size(w.ndim() - 1))
-    fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", "has shape " + to_string(x.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, op, "input", "has shape " + to_string(x.shape()),
                   that_fit(w.size(w.ndim() - 1), " columns", x, w));
   if (!bias) return;
-  require_same_dtype(op, 3, "bias", *bias, x);
+  require_same_dtype(op, "bias", *bias, x);
   Shape result(x.shape());
   result.pop_back();
   if (w.ndim() == 2) result.push_back(w.size(0));
   if (!broadcasts_to(bias->shape(), result))
-    fail_argument(LIBDL_ERROR_SHAPE, op, 3, "bias", "has shape " + to_string(bias->shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, op, "bias", "has shape " + to_string(bias->shape()),
                   "one that broadcasts to " + to_string(result));
 }
 

@@ -23,7 +23,7 @@ static std::string text(double x) {
 
 static void require_inexact(const char* op, const char* name, const Tensor& x) {
   if (!is_inexact(x.dtype()))
-    fail_argument(LIBDL_ERROR_UNSUPPORTED, op, 1, name, std::string("is ") + name_of(x.dtype()),
+    fail_argument(LIBDL_ERROR_UNSUPPORTED, op, name, std::string("is ") + name_of(x.dtype()),
                   "a floating or complex dtype");
 }
 
@@ -31,8 +31,7 @@ Tensor linalg_vector_norm_impl(const Tensor& x, double ord, std::optional<Dims> 
                                Dtype dtype) {
   require_inexact("linalg_vector_norm", "x", x);
   const Tensor p = number(ord);
-  return rename_error("linalg_vector_norm",
-                      {{"input", 1, "x"}, {"p", 2, "ord"}, {"dims", 3, "dims"}},
+  return rename_error("linalg_vector_norm", {{"input", "x"}, {"p", "ord"}, {"dims", "dims"}},
                       [&] { return norm(x, &p, dims, keepdim, dtype); });
 }
 
@@ -47,10 +46,10 @@ struct Sides {
 
   Sides(const Tensor& x, std::optional<Dims> dims) : rows(x.ndim() - 2), columns(x.ndim() - 1) {
     if (!dims) return;
-    const auto at = [&](int64_t d) { return checked_axis(kMatrixNorm, 3, "dims", d, x.ndim()); };
+    const auto at = [&](int64_t d) { return checked_axis(kMatrixNorm, "dims", d, x.ndim()); };
     if (dims->size() == 2) rows = at((*dims)[0]), columns = at((*dims)[1]);
     if (dims->size() != 2 || rows == columns)
-      fail_argument(LIBDL_ERROR_VALUE, kMatrixNorm, 3, "dims", "is " + to_string(*dims),
+      fail_argument(LIBDL_ERROR_VALUE, kMatrixNorm, "dims", "is " + to_string(*dims),
                     "two dimensions");
   }
 };
@@ -69,8 +68,8 @@ Tensor chosen_sum(const Tensor& x, int summed, int chosen, bool largest, Dtype d
 Tensor linalg_matrix_norm_impl(const Tensor& input, std::optional<double> ord,
                                std::optional<Dims> dims, bool keepdim, Dtype dtype) {
   if (input.ndim() < 2)
-    fail_argument(LIBDL_ERROR_SHAPE, kMatrixNorm, 1, "input",
-                  "has shape " + to_string(input.shape()), "2 dimensions or more");
+    fail_argument(LIBDL_ERROR_SHAPE, kMatrixNorm, "input", "has shape " + to_string(input.shape()),
+                  "2 dimensions or more");
   require_inexact(kMatrixNorm, "input", input);
   const Sides at(input, dims);
   const std::array<int64_t, 2> both{at.rows, at.columns};
@@ -78,10 +77,10 @@ Tensor linalg_matrix_norm_impl(const Tensor& input, std::optional<double> ord,
   if (!ord) return norm(input, nullptr, Dims(both), keepdim, dtype);
   if (*ord == 2 && empty) return sum(abs(input), Dims(both), keepdim, dtype);
   if (std::abs(*ord) == 2)
-    fail_argument(LIBDL_ERROR_UNSUPPORTED, kMatrixNorm, 2, "ord", "is " + text(*ord),
+    fail_argument(LIBDL_ERROR_UNSUPPORTED, kMatrixNorm, "ord", "is " + text(*ord),
                   "Frobenius's norm, 1, -1, inf or -inf: single singular values are not offered");
   if (std::abs(*ord) != 1 && !std::isinf(*ord))
-    fail_argument(LIBDL_ERROR_VALUE, kMatrixNorm, 2, "ord", "is " + text(*ord),
+    fail_argument(LIBDL_ERROR_VALUE, kMatrixNorm, "ord", "is " + text(*ord),
                   "Frobenius's norm, 1, -1, inf or -inf");
   const bool columns = std::abs(*ord) == 1;
   const Tensor y = chosen_sum(input, columns ? at.rows : at.columns, columns ? at.columns : at.rows,
@@ -93,12 +92,12 @@ Tensor linalg_matrix_norm_impl(const Tensor& input, std::optional<double> ord,
 
 Tensor renorm_impl(const Tensor& input, double p, int32_t dim, double maxnorm) {
   if (input.ndim() < 2)
-    fail_argument(LIBDL_ERROR_SHAPE, "renorm", 1, "input", "has shape " + to_string(input.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, "renorm", "input", "has shape " + to_string(input.shape()),
                   "two dimensions or more");
-  if (!(p > 0)) fail_argument(LIBDL_ERROR_VALUE, "renorm", 2, "p", "is " + text(p), "above 0");
+  if (!(p > 0)) fail_argument(LIBDL_ERROR_VALUE, "renorm", "p", "is " + text(p), "above 0");
   if (!(maxnorm >= 0))
-    fail_argument(LIBDL_ERROR_VALUE, "renorm", 4, "maxnorm", "is " + text(maxnorm), "0 or more");
-  const int at = checked_axis("renorm", 3, "dim", dim, input.ndim());
+    fail_argument(LIBDL_ERROR_VALUE, "renorm", "maxnorm", "is " + text(maxnorm), "0 or more");
+  const int at = checked_axis("renorm", "dim", dim, input.ndim());
   Shape others;
   for (int d = 0; d < input.ndim(); ++d)
     if (d != at) others.push_back(d);

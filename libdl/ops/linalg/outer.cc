@@ -13,20 +13,19 @@
 
 namespace libdl {
 
-static void require_vector(const char* op, int argument, const char* name, const Tensor& x) {
+static void require_vector(const char* op, const char* name, const Tensor& x) {
   if (x.ndim() != 1)
-    fail_argument(LIBDL_ERROR_SHAPE, op, argument, name, "has shape " + to_string(x.shape()),
-                  "1-d");
+    fail_argument(LIBDL_ERROR_SHAPE, op, name, "has shape " + to_string(x.shape()), "1-d");
 }
 
 Tensor outer_impl(const Tensor& input, const Tensor& vec2) {
-  require_vector("outer", 1, "input", input);
-  require_vector("outer", 2, "vec2", vec2);
+  require_vector("outer", "input", input);
+  require_vector("outer", "vec2", vec2);
   return mul(unsqueeze(input, 1), vec2);
 }
 
 Tensor vdot_impl(const Tensor& input, const Tensor& other) {
-  return rename_error("vdot", {{"input", 1, "input"}, {"tensor", 2, "other"}},
+  return rename_error("vdot", {{"input", "input"}, {"tensor", "other"}},
                       [&] { return dot(input.is_complex() ? conj(input) : input, other); });
 }
 
@@ -34,10 +33,10 @@ Tensor inner_impl(const Tensor& input, const Tensor& other) {
   if (input.ndim() == 0 || other.ndim() == 0) return mul(input, other);
   const int64_t n = input.size(input.ndim() - 1);
   if (n != other.size(other.ndim() - 1))
-    fail_argument(LIBDL_ERROR_SHAPE, "inner", 2, "other", "has shape " + to_string(other.shape()),
-                  "a last dimension of size " + std::to_string(n) + ", as argument 1 (input)");
+    fail_argument(LIBDL_ERROR_SHAPE, "inner", "other", "has shape " + to_string(other.shape()),
+                  "a last dimension of size " + std::to_string(n) + ", as argument (input)");
   const std::array<int64_t, 1> last{-1};
-  return rename_error("inner", {{"a", 1, "input"}, {"tensor", 2, "other"}, {"b", 2, "other"}}, [&] {
+  return rename_error("inner", {{"a", "input"}, {"tensor", "other"}, {"b", "other"}}, [&] {
     if (input.ndim() == 1 && other.ndim() == 1) return dot(input, other);
     return tensordot(input, other, last, last);
   });
@@ -46,10 +45,10 @@ Tensor inner_impl(const Tensor& input, const Tensor& other) {
 Tensor linalg_vecdot_impl(const Tensor& x, const Tensor& y, int32_t dim) {
   // Two vectors alone do not broadcast.
   if (x.ndim() == 1 && y.ndim() == 1 && x.size(0) != y.size(0))
-    fail_argument(LIBDL_ERROR_SHAPE, "linalg_vecdot", 2, "y", "has shape " + to_string(y.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, "linalg_vecdot", "y", "has shape " + to_string(y.shape()),
                   to_string(x.shape()));
   const std::array<int64_t, 1> along{dim};
-  return rename_error("linalg_vecdot", {{"input", 1, "x"}, {"other", 2, "y"}, {"dims", 3, "dim"}},
+  return rename_error("linalg_vecdot", {{"input", "x"}, {"other", "y"}, {"dims", "dim"}},
                       [&] { return sum(mul(x.is_complex() ? conj(x) : x, y), Dims(along)); });
 }
 
@@ -61,15 +60,15 @@ namespace {
 struct Split {
   Shape kept, summed;
 
-  Split(int argument, const char* name, const Tensor& x, Dims dims) {
+  Split(const char* name, const Tensor& x, Dims dims) {
     Shape seen(static_cast<size_t>(x.ndim()), 0);
     for (const int64_t d : dims) {
       if (d < -x.ndim() || d >= x.ndim())
-        fail_argument(LIBDL_ERROR_INDEX, "tensordot", argument, name, "names " + std::to_string(d),
+        fail_argument(LIBDL_ERROR_INDEX, "tensordot", name, "names " + std::to_string(d),
                       std::to_string(-x.ndim()) + " to " + std::to_string(x.ndim() - 1));
       const int64_t at = d < 0 ? d + x.ndim() : d;
       if (seen[static_cast<size_t>(at)]++)
-        fail_argument(LIBDL_ERROR_VALUE, "tensordot", argument, name,
+        fail_argument(LIBDL_ERROR_VALUE, "tensordot", name,
                       "names dimension " + std::to_string(at) + " twice", "each once");
       summed.push_back(at);
     }
@@ -108,17 +107,17 @@ Tensor summed_alone(const Tensor& x, const Shape& own, const Tensor& other, cons
 
 Tensor tensordot_impl(const Tensor& a, const Tensor& b, Dims dims_a, Dims dims_b) {
   if (dims_a.size() != dims_b.size())
-    fail_argument(LIBDL_ERROR_VALUE, "tensordot", 4, "dims_b",
+    fail_argument(LIBDL_ERROR_VALUE, "tensordot", "dims_b",
                   "names " + std::to_string(dims_b.size()) + " dimensions",
-                  std::to_string(dims_a.size()) + ", as argument 3 (dims_a)");
-  const Split of_a(3, "dims_a", a, dims_a), of_b(4, "dims_b", b, dims_b);
+                  std::to_string(dims_a.size()) + ", as argument (dims_a)");
+  const Split of_a("dims_a", a, dims_a), of_b("dims_b", b, dims_b);
   for (size_t i = 0; i < of_a.summed.size(); ++i) {
     const int64_t n = a.size(static_cast<int>(of_a.summed[i]));
     const int64_t m = b.size(static_cast<int>(of_b.summed[i]));
     if (n != m && n != 1 && m != 1)
-      fail_argument(LIBDL_ERROR_SHAPE, "tensordot", 2, "b", "has shape " + to_string(b.shape()),
+      fail_argument(LIBDL_ERROR_SHAPE, "tensordot", "b", "has shape " + to_string(b.shape()),
                     "size " + std::to_string(n) + " in dimension " +
-                        std::to_string(of_b.summed[i]) + ", as its partner in argument 1 (a)");
+                        std::to_string(of_b.summed[i]) + ", as its partner in argument (a)");
   }
   const Tensor x = summed_alone(a, of_a.summed, b, of_b.summed);
   const Tensor y = summed_alone(b, of_b.summed, a, of_a.summed);
@@ -126,7 +125,7 @@ Tensor tensordot_impl(const Tensor& a, const Tensor& b, Dims dims_a, Dims dims_b
   const int64_t rows = sizes_of(x, of_a.kept, &result), inner = sizes_of(x, of_a.summed);
   const int64_t columns = sizes_of(y, of_b.kept, &result);
   const std::array<int64_t, 2> left{rows, inner}, right{inner, columns};
-  return rename_error("tensordot", {{"input", 1, "a"}, {"mat2", 2, "b"}}, [&] {
+  return rename_error("tensordot", {{"input", "a"}, {"mat2", "b"}}, [&] {
     const Tensor product = mm(reshape(permute(x, joined(of_a.kept, of_a.summed)), left),
                               reshape(permute(y, joined(of_b.summed, of_b.kept)), right));
     return own(reshape(product, result));

@@ -94,12 +94,12 @@ const PointwiseOp k_binary_cross_entropy{
                  [](const Symbols& s) { return s.dy * (log1p(-s.x[0]) - log(s.x[0])); }},
     .differentiable = slope_of_losses};
 
-static void refuse_out_of_range(int place, const char* name, const Tensor& x) {
+static void refuse_out_of_range(const char* name, const Tensor& x) {
   const Tensor all = plain(x, Dtype::kFloat64);
   const double* const value = all.read_plain<double>();
   for (int64_t i = 0; i < all.numel(); ++i)
     if (!(value[i] >= 0 && value[i] <= 1))
-      fail_argument(LIBDL_ERROR_VALUE, "binary_cross_entropy", place, name,
+      fail_argument(LIBDL_ERROR_VALUE, "binary_cross_entropy", name,
                     "holds " + std::to_string(value[i]), "0 to 1");
 }
 
@@ -108,26 +108,26 @@ static void check_range(const Tensor& input, const Tensor& target, const Tensor&
   if (!input.device().is_cpu()) return;
   const ModeGuard off(kModeGrad | kModeForward);
   if (!std::isnan(item_f64(sum(losses)))) return;
-  refuse_out_of_range(1, "input", input);
-  refuse_out_of_range(2, "target", target);
+  refuse_out_of_range("input", input);
+  refuse_out_of_range("target", target);
 }
 
 Tensor binary_cross_entropy_impl(const Tensor& input, const Tensor& target, const Tensor* weight,
                                  Word reduction) {
   const char* const op = "binary_cross_entropy";
-  const Reduce how = reduction_of(op, 4, reduction);
-  check_floating(op, {input, 1, "input"});
-  const auto same_dtype = [&](int place, const char* name, const Tensor& x) {
+  const Reduce how = reduction_of(op, reduction);
+  check_floating(op, {input, "input"});
+  const auto same_dtype = [&](const char* name, const Tensor& x) {
     if (x.dtype() != input.dtype())
-      fail_argument(LIBDL_ERROR_DTYPE, op, place, name, std::string("is ") + name_of(x.dtype()),
+      fail_argument(LIBDL_ERROR_DTYPE, op, name, std::string("is ") + name_of(x.dtype()),
                     name_of(input.dtype()));
   };
-  same_dtype(2, "target", target);
-  if (weight) same_dtype(3, "weight", *weight);
+  same_dtype("target", target);
+  if (weight) same_dtype("weight", *weight);
   if (!same(target.shape(), input.shape()))
-    fail_argument(LIBDL_ERROR_SHAPE, op, 2, "target", "has shape " + to_string(target.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, op, "target", "has shape " + to_string(target.shape()),
                   to_string(input.shape()));
-  check_factor(op, 3, "weight", weight, input.shape());
+  check_factor(op, "weight", weight, input.shape());
   const Named named(op);
   const Tensor losses = pointwise(k_binary_cross_entropy, input, target);
   check_range(input, target, losses);
@@ -153,20 +153,20 @@ Tensor binary_cross_entropy_with_logits_impl(const Tensor& input, const Tensor& 
                                              const Tensor* weight, Word reduction,
                                              const Tensor* pos_weight) {
   const char* const op = "binary_cross_entropy_with_logits";
-  const Reduce how = reduction_of(op, 4, reduction);
-  check_floating(op, {input, 1, "input"});
-  check_floating(op, {target, 2, "target"});
+  const Reduce how = reduction_of(op, reduction);
+  check_floating(op, {input, "input"});
+  check_floating(op, {target, "target"});
   if (!same(target.shape(), input.shape()))
-    fail_argument(LIBDL_ERROR_SHAPE, op, 2, "target", "has shape " + to_string(target.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, op, "target", "has shape " + to_string(target.shape()),
                   to_string(input.shape()));
   if (weight && weight->is_complex())
-    fail_argument(LIBDL_ERROR_DTYPE, op, 3, "weight", std::string("is ") + name_of(weight->dtype()),
+    fail_argument(LIBDL_ERROR_DTYPE, op, "weight", std::string("is ") + name_of(weight->dtype()),
                   "a real dtype");
   if (pos_weight && pos_weight->is_complex())
-    fail_argument(LIBDL_ERROR_DTYPE, op, 5, "pos_weight",
+    fail_argument(LIBDL_ERROR_DTYPE, op, "pos_weight",
                   std::string("is ") + name_of(pos_weight->dtype()), "a real dtype");
-  check_factor(op, 3, "weight", weight, input.shape());
-  check_factor(op, 5, "pos_weight", pos_weight, input.shape());
+  check_factor(op, "weight", weight, input.shape());
+  check_factor(op, "pos_weight", pos_weight, input.shape());
   const Named named(op);
   const Tensor positive =
       pos_weight ? cast(*pos_weight, promote(input.dtype(), target.dtype())) : number(1.0);
@@ -177,14 +177,14 @@ Tensor binary_cross_entropy_with_logits_impl(const Tensor& input, const Tensor& 
 Tensor multilabel_soft_margin_loss_impl(const Tensor& input, const Tensor& target,
                                         const Tensor* weight, Word reduction) {
   const char* const op = "multilabel_soft_margin_loss";
-  const Reduce how = reduction_of(op, 4, reduction);
-  check_floating(op, {input, 1, "input"});
-  check_pair(op, {input, 1, "input"}, {target, 2, "target"});
+  const Reduce how = reduction_of(op, reduction);
+  check_floating(op, {input, "input"});
+  check_pair(op, {input, "input"}, {target, "target"});
   if (input.ndim() == 0)
-    fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", "is 0-d", "a dimension of classes");
+    fail_argument(LIBDL_ERROR_SHAPE, op, "input", "is 0-d", "a dimension of classes");
   const Named named(op);
   const Tensor losses = pointwise(k_cross_entropy_of_logits, input, target, number(1.0));
-  const Tensor each = rename_error(op, {{"other", 3, "weight"}, {"input", 3, "weight"}},
+  const Tensor each = rename_error(op, {{"other", "weight"}, {"input", "weight"}},
                                    [&] { return weight ? mul(losses, *weight) : losses; });
   const int64_t classes[] = {input.ndim() - 1};
   const Tensor rows = divided_sum(each, Dims(classes), number(input.size(input.ndim() - 1)));
@@ -201,8 +201,8 @@ const PointwiseOp k_soft_margin{
                  [](const Symbols& s) { return -(s.dy * s.x[0] * sigmoid(-(s.x[0] * s.x[1]))); }}};
 Tensor soft_margin_loss_impl(const Tensor& input, const Tensor& target, Word reduction) {
   const char* const op = "soft_margin_loss";
-  const Reduce how = reduction_of(op, 3, reduction);
-  check_pair(op, {input, 1, "input"}, {target, 2, "target"});
+  const Reduce how = reduction_of(op, reduction);
+  check_pair(op, {input, "input"}, {target, "target"});
   const Named named(op);
   return named(reduced(pointwise(k_soft_margin, input, target), how));
 }

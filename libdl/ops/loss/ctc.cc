@@ -59,32 +59,32 @@ struct Lattice {
 
 // -- reading the arguments ------------------------------------------------------------------------
 
-static std::vector<int64_t> integers(int place, const char* name, const Tensor& x) {
+static std::vector<int64_t> integers(const char* name, const Tensor& x) {
   if (x.dtype() != Dtype::kInt64 && x.dtype() != Dtype::kInt32)
-    fail_argument(LIBDL_ERROR_DTYPE, kName, place, name, std::string("is ") + name_of(x.dtype()),
+    fail_argument(LIBDL_ERROR_DTYPE, kName, name, std::string("is ") + name_of(x.dtype()),
                   "int64 or int32");
   const Tensor all = plain(on_host(x), Dtype::kInt64);
   const int64_t* const value = all.numel() ? all.read_plain<int64_t>() : nullptr;
   return {value, value + all.numel()};
 }
 
-static std::vector<int64_t> lengths(int place, const char* name, const Tensor& x, int64_t batch,
-                                    bool batched, int64_t most) {
+static std::vector<int64_t> lengths(const char* name, const Tensor& x, int64_t batch, bool batched,
+                                    int64_t most) {
   const bool fits = batched ? x.ndim() == 1 && x.size(0) == batch : x.ndim() <= 1 && x.numel() == 1;
   if (!fits)
-    fail_argument(LIBDL_ERROR_SHAPE, kName, place, name, "has shape " + to_string(x.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, kName, name, "has shape " + to_string(x.shape()),
                   batched ? "[" + std::to_string(batch) + "], one a sequence" : "0-d");
-  const std::vector<int64_t> all = integers(place, name, x);
+  const std::vector<int64_t> all = integers(name, x);
   for (const int64_t length : all)
     if (length < 0 || length > most)
-      fail_argument(LIBDL_ERROR_VALUE, kName, place, name, "holds " + std::to_string(length),
+      fail_argument(LIBDL_ERROR_VALUE, kName, name, "holds " + std::to_string(length),
                     "0 to " + std::to_string(most));
   return all;
 }
 
 // Rows of one length, from rows that are padded or joined.
 static std::vector<int64_t> padded(const Tensor& targets, const Task& task, bool batched) {
-  const std::vector<int64_t> given = integers(2, "targets", targets);
+  const std::vector<int64_t> given = integers("targets", targets);
   const bool joined = targets.ndim() == 1 && batched;
   const int64_t row = joined ? 0 : targets.size(targets.ndim() - 1);
   std::vector<int64_t> rows(static_cast<size_t>(task.batch * task.longest), task.blank);
@@ -93,7 +93,7 @@ static std::vector<int64_t> padded(const Tensor& targets, const Task& task, bool
     for (int64_t i = 0; i < task.target_lengths[n]; ++i) {
       const int64_t c = given[from + i];
       if (c < 0 || c >= task.classes)
-        fail_argument(LIBDL_ERROR_INDEX, kName, 2, "targets", "holds " + std::to_string(c),
+        fail_argument(LIBDL_ERROR_INDEX, kName, "targets", "holds " + std::to_string(c),
                       "0 to " + std::to_string(task.classes - 1));
       rows[n * task.longest + i] = c;
     }
@@ -105,17 +105,17 @@ static std::vector<int64_t> padded(const Tensor& targets, const Task& task, bool
 static void check_targets_shape(const Tensor& targets, int64_t batch, bool batched) {
   const bool fits = targets.ndim() == 1 || (targets.ndim() == 2 && targets.size(0) == batch);
   if (!fits)
-    fail_argument(LIBDL_ERROR_SHAPE, kName, 2, "targets", "has shape " + to_string(targets.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, kName, "targets", "has shape " + to_string(targets.shape()),
                   batched ? "[" + std::to_string(batch) + ", s], or all targets joined" : "[s]");
 }
 
 static Task task_of(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
                     const Tensor& target_lengths, int64_t blank, bool zero_infinity) {
   if (log_probs.dtype() != Dtype::kFloat32 && log_probs.dtype() != Dtype::kFloat64)
-    fail_argument(LIBDL_ERROR_DTYPE, kName, 1, "log_probs",
+    fail_argument(LIBDL_ERROR_DTYPE, kName, "log_probs",
                   std::string("is ") + name_of(log_probs.dtype()), "float32 or float64");
   if (log_probs.ndim() != 2 && log_probs.ndim() != 3)
-    fail_argument(LIBDL_ERROR_SHAPE, kName, 1, "log_probs",
+    fail_argument(LIBDL_ERROR_SHAPE, kName, "log_probs",
                   "has shape " + to_string(log_probs.shape()), "[t, n, classes] or [t, classes]");
   const bool batched = log_probs.ndim() == 3;
   Task task{log_probs.size(0),
@@ -128,18 +128,17 @@ static Task task_of(const Tensor& log_probs, const Tensor& targets, const Tensor
             {},
             {}};
   if (blank < 0 || blank >= task.classes)
-    fail_argument(LIBDL_ERROR_VALUE, kName, 5, "blank", "is " + std::to_string(blank),
+    fail_argument(LIBDL_ERROR_VALUE, kName, "blank", "is " + std::to_string(blank),
                   "0 to " + std::to_string(task.classes - 1));
   check_targets_shape(targets, task.batch, batched);
-  task.input_lengths = lengths(3, "input_lengths", input_lengths, task.batch, batched, task.steps);
-  task.target_lengths = lengths(4, "target_lengths", target_lengths, task.batch, batched,
+  task.input_lengths = lengths("input_lengths", input_lengths, task.batch, batched, task.steps);
+  task.target_lengths = lengths("target_lengths", target_lengths, task.batch, batched,
                                 targets.size(targets.ndim() - 1));
   if (targets.ndim() == 1 && batched) {
     int64_t all = 0;
     for (const int64_t length : task.target_lengths) all += length;
     if (all != targets.size(0))
-      fail_argument(LIBDL_ERROR_SHAPE, kName, 2, "targets",
-                    "has shape " + to_string(targets.shape()),
+      fail_argument(LIBDL_ERROR_SHAPE, kName, "targets", "has shape " + to_string(targets.shape()),
                     "[" + std::to_string(all) + "], the sum of target_lengths");
   }
   for (const int64_t length : task.target_lengths) task.longest = std::max(task.longest, length);
@@ -308,7 +307,7 @@ static Tensor recorded(const Tensor& log_probs, const Task& task) {
 Tensor ctc_loss_impl(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
                      const Tensor& target_lengths, int64_t blank, Word reduction,
                      bool zero_infinity) {
-  const Reduce how = reduction_of(kName, 6, reduction);
+  const Reduce how = reduction_of(kName, reduction);
   const Task task =
       task_of(log_probs, targets, input_lengths, target_lengths, blank, zero_infinity);
   const bool batched = log_probs.ndim() == 3;

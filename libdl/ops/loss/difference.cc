@@ -26,25 +26,23 @@ const PointwiseOp k_l1_loss{
 
 // Integers keep their dtype and complex numbers become real: no one expression does either.
 static Tensor absolute_difference(const char* op, const Tensor& input, const Tensor& target) {
-  return rename_error(op, {{"input", 1, "input"}, {"target", 2, "target"}, {"other", 2, "target"}},
-                      [&] {
-                        return is_floating(promote(input.dtype(), target.dtype()))
-                                   ? pointwise(k_l1_loss, input, target)
-                                   : abs(sub(input, target));
-                      });
+  return rename_error(op, {{"input", "input"}, {"target", "target"}, {"other", "target"}}, [&] {
+    return is_floating(promote(input.dtype(), target.dtype())) ? pointwise(k_l1_loss, input, target)
+                                                               : abs(sub(input, target));
+  });
 }
 
 Tensor l1_loss_impl(const Tensor& input, const Tensor& target, Word reduction,
                     const Tensor* weight) {
   const char* const op = "l1_loss";
-  const Reduce how = reduction_of(op, 3, reduction);
+  const Reduce how = reduction_of(op, reduction);
   const Named named(op);
   const Tensor losses = absolute_difference(op, input, target);
-  check_weights(op, 4, weight, losses.shape());
+  check_weights(op, weight, losses.shape());
   const Tensor each = weight ? mul(losses, *weight) : losses;
   if (weight && how == Reduce::kMean)
     return named(divided_sum(each, {}, sum(cast(*weight, summed_as(weight->dtype())))));
-  return named(rename_error(op, {{"input", 1, "input"}}, [&] { return reduced(each, how); }));
+  return named(rename_error(op, {{"input", "input"}}, [&] { return reduced(each, how); }));
 }
 
 // -- squared near 0 -------------------------------------------------------------------------------
@@ -74,21 +72,21 @@ static Tensor width(const char* op, const char* name, double value, const Tensor
                     const Tensor& target) {
   const Tensor held = number(value);
   const bool wide = promote(input.dtype(), target.dtype()) == Dtype::kFloat64;
-  check_number(op, 4, name, held, wide ? Dtype::kFloat64 : Dtype::kFloat32);
+  check_number(op, name, held, wide ? Dtype::kFloat64 : Dtype::kFloat32);
   return held;
 }
 
 Tensor smooth_l1_loss_impl(const Tensor& input, const Tensor& target, Word reduction, double beta) {
   const char* const op = "smooth_l1_loss";
-  const Reduce how = reduction_of(op, 3, reduction);
+  const Reduce how = reduction_of(op, reduction);
   if (!(beta >= 0))
-    fail_argument(LIBDL_ERROR_VALUE, op, 4, "beta", "is " + std::to_string(beta), "0 or more");
+    fail_argument(LIBDL_ERROR_VALUE, op, "beta", "is " + std::to_string(beta), "0 or more");
   const Named named(op);
   if (beta == 0)
-    return named(rename_error(op, {{"input", 1, "input"}}, [&] {
+    return named(rename_error(op, {{"input", "input"}}, [&] {
       return reduced(absolute_difference(op, input, target), how);
     }));
-  check_pair(op, {input, 1, "input"}, {target, 2, "target"});
+  check_pair(op, {input, "input"}, {target, "target"});
   const Tensor bend = width(op, "beta", beta, input, target);
   return named(reduced(pointwise(k_smooth_l1_loss, input, target, bend), how));
 }
@@ -96,14 +94,14 @@ Tensor smooth_l1_loss_impl(const Tensor& input, const Tensor& target, Word reduc
 Tensor huber_loss_impl(const Tensor& input, const Tensor& target, Word reduction, double delta,
                        const Tensor* weight) {
   const char* const op = "huber_loss";
-  const Reduce how = reduction_of(op, 3, reduction);
+  const Reduce how = reduction_of(op, reduction);
   if (!(delta > 0))
-    fail_argument(LIBDL_ERROR_VALUE, op, 4, "delta", "is " + std::to_string(delta), "above 0");
-  check_pair(op, {input, 1, "input"}, {target, 2, "target"});
+    fail_argument(LIBDL_ERROR_VALUE, op, "delta", "is " + std::to_string(delta), "above 0");
+  check_pair(op, {input, "input"}, {target, "target"});
   const Tensor bend = width(op, "delta", delta, input, target);
   const Named named(op);
   const Tensor losses = pointwise(k_huber_loss, input, target, bend);
-  check_weights(op, 5, weight, losses.shape());
+  check_weights(op, weight, losses.shape());
   return named(reduced(weight ? mul(losses, *weight) : losses, how));
 }
 

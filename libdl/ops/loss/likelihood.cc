@@ -40,10 +40,10 @@ Tensor kl_div_impl(const Tensor& input, const Tensor& target, Word reduction, bo
   const char* const op = "kl_div";
   const bool by_batch = reduction && *reduction == "batchmean";
   if (!by_batch && reduction && *reduction != "mean" && *reduction != "sum" && *reduction != "none")
-    fail_argument(LIBDL_ERROR_VALUE, op, 3, "reduction", "is \"" + std::string(*reduction) + "\"",
+    fail_argument(LIBDL_ERROR_VALUE, op, "reduction", "is \"" + std::string(*reduction) + "\"",
                   "\"mean\", \"batchmean\", \"sum\" or \"none\"");
-  const Reduce how = by_batch ? Reduce::kSum : reduction_of(op, 3, reduction);
-  check_pair(op, {input, 1, "input"}, {target, 2, "target"});
+  const Reduce how = by_batch ? Reduce::kSum : reduction_of(op, reduction);
+  check_pair(op, {input, "input"}, {target, "target"});
   const Named named(op);
   const Tensor losses = pointwise(log_target ? k_kl_div_of_logs : k_kl_div, input, target);
   if (!by_batch || input.ndim() == 0) return named(reduced(losses, how));
@@ -68,17 +68,17 @@ static Tensor log_factorial(const Tensor& t) {
 Tensor poisson_nll_loss_impl(const Tensor& input, const Tensor& target, bool log_input, bool full,
                              double eps, Word reduction) {
   const char* const op = "poisson_nll_loss";
-  const Reduce how = reduction_of(op, 6, reduction);
-  check_real_pair(op, {input, 1, "input"}, {target, 2, "target"});
+  const Reduce how = reduction_of(op, reduction);
+  check_real_pair(op, {input, "input"}, {target, "target"});
   const bool whole = !is_floating(promote(input.dtype(), target.dtype()));
   const Named named(op);
-  Tensor losses = rename_error(op, {{"input", 1, "input"}, {"other", 2, "target"}}, [&] {
+  Tensor losses = rename_error(op, {{"input", "input"}, {"other", "target"}}, [&] {
     if (!log_input) return input - target * log(input + eps);
     return whole ? exp(input) - target * input : pointwise(k_poisson_nll, input, target);
   });
   if (full)
     losses =
-        rename_error(op, {{"other", 2, "target"}}, [&] { return losses + log_factorial(target); });
+        rename_error(op, {{"other", "target"}}, [&] { return losses + log_factorial(target); });
   return named(reduced(losses, how));
 }
 
@@ -93,7 +93,7 @@ static Tensor fitted(const char* op, const Tensor& var, Dims shape) {
   for (size_t d = 0; fits && d < shape.size(); ++d)
     if (var.shape()[d] != shape[d]) own += var.shape()[d];
   if (!fits || own != 1)
-    fail_argument(LIBDL_ERROR_SHAPE, op, 3, "var", "has shape " + to_string(var.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, op, "var", "has shape " + to_string(var.shape()),
                   to_string(shape) + ", without its last dimension or with one size 1");
   return var;
 }
@@ -102,12 +102,12 @@ static Tensor fitted(const char* op, const Tensor& var, Dims shape) {
 static Tensor limited(const char* op, const Tensor& var, double eps) {
   const Tensor own = clone(var), least = number(eps);
   const ModeGuard off(kModeGrad | kModeForward);
-  rename_error(op, {{"min", 5, "eps"}}, [&] { clamp(own, &least, nullptr, Into(own)); });
+  rename_error(op, {{"min", "eps"}}, [&] { clamp(own, &least, nullptr, Into(own)); });
   return own;
 }
 
 static void refuse_variance(const std::string& found) {
-  fail_argument(LIBDL_ERROR_VALUE, "gaussian_nll_loss", 3, "var", found, "0 or more");
+  fail_argument(LIBDL_ERROR_VALUE, "gaussian_nll_loss", "var", found, "0 or more");
 }
 
 // log(var) and var for the loss.
@@ -129,17 +129,17 @@ static std::pair<Tensor, Tensor> variance(const Tensor& var, double eps, Dims sh
 Tensor gaussian_nll_loss_impl(const Tensor& input, const Tensor& target, const Tensor& var,
                               bool full, double eps, Word reduction) {
   const char* const op = "gaussian_nll_loss";
-  const Reduce how = reduction_of(op, 6, reduction);
+  const Reduce how = reduction_of(op, reduction);
   const DefaultFloatEnvironment environment;
   if (var.is_complex())
-    fail_argument(LIBDL_ERROR_DTYPE, op, 3, "var", std::string("is ") + name_of(var.dtype()),
+    fail_argument(LIBDL_ERROR_DTYPE, op, "var", std::string("is ") + name_of(var.dtype()),
                   "a real dtype");
-  if (!var.is_number()) check_floating(op, {var, 3, "var"});  // it is limited by eps in place
-  check_real_pair(op, {input, 1, "input"}, {target, 2, "target"});
+  if (!var.is_number()) check_floating(op, {var, "var"});  // it is limited by eps in place
+  check_real_pair(op, {input, "input"}, {target, "target"});
   const Named named(op);
   const auto of_var = variance(var, eps, input.shape());
   const auto& [logs, variances] = of_var;
-  const Tensor squares = rename_error(op, {{"input", 1, "input"}, {"other", 2, "target"}},
+  const Tensor squares = rename_error(op, {{"input", "input"}, {"other", "target"}},
                                       [&] { return square(input - target); });
   Tensor losses = (logs + squares / variances) * 0.5;
   if (full) losses = losses + 0.5 * std::log(2 * std::numbers::pi);

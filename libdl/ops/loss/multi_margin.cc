@@ -21,7 +21,7 @@ namespace libdl {
 // Scores as [n, classes]; without a batch n is 1.
 static Tensor as_rows(const char* op, const Tensor& input) {
   if (input.ndim() > 2 || (input.ndim() > 0 && input.size(input.ndim() - 1) == 0))
-    fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", "has shape " + to_string(input.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, op, "input", "has shape " + to_string(input.shape()),
                   "[n, classes] or [classes], with at least one class");
   const int64_t classes = input.ndim() ? input.size(input.ndim() - 1) : 1;
   const int64_t rows[] = {input.ndim() == 2 ? input.size(0) : 1, classes};
@@ -30,12 +30,12 @@ static Tensor as_rows(const char* op, const Tensor& input) {
 
 static void check_classes(const char* op, const Tensor& target) {
   if (target.dtype() != Dtype::kInt64)
-    fail_argument(LIBDL_ERROR_DTYPE, op, 2, "target", std::string("is ") + name_of(target.dtype()),
+    fail_argument(LIBDL_ERROR_DTYPE, op, "target", std::string("is ") + name_of(target.dtype()),
                   "int64 classes");
 }
 
 LIBDL_NORETURN static void refuse_class(const char* op, int64_t found, int64_t classes) {
-  fail_argument(LIBDL_ERROR_INDEX, op, 2, "target", "holds " + std::to_string(found),
+  fail_argument(LIBDL_ERROR_INDEX, op, "target", "holds " + std::to_string(found),
                 "0 to " + std::to_string(classes - 1));
 }
 
@@ -50,26 +50,26 @@ static void check_labels(const char* op, const Tensor& target, int64_t classes) 
 Tensor multi_margin_loss_impl(const Tensor& input, const Tensor& target, int64_t p, double margin,
                               const Tensor* weight, Word reduction) {
   const char* const op = "multi_margin_loss";
-  const Reduce how = reduction_of(op, 6, reduction);
+  const Reduce how = reduction_of(op, reduction);
   if (p != 1 && p != 2)
-    fail_argument(LIBDL_ERROR_VALUE, op, 3, "p", "is " + std::to_string(p), "1 or 2");
-  check_floating(op, {input, 1, "input"});
+    fail_argument(LIBDL_ERROR_VALUE, op, "p", "is " + std::to_string(p), "1 or 2");
+  check_floating(op, {input, "input"});
   check_classes(op, target);
   const Tensor x = as_rows(op, input);
   const int64_t n = x.size(0), classes = x.size(1), one_each[] = {n, 1};
   const bool fits = input.ndim() == 2 ? target.ndim() == 1 && target.size(0) == n
                                       : target.ndim() <= 1 && target.numel() == 1;
   if (!fits)
-    fail_argument(LIBDL_ERROR_SHAPE, op, 2, "target", "has shape " + to_string(target.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, op, "target", "has shape " + to_string(target.shape()),
                   "one class for each row of input, [" + std::to_string(n) + "]");
   if (weight && (weight->ndim() != 1 || weight->size(0) != classes))
-    fail_argument(LIBDL_ERROR_SHAPE, op, 5, "weight", "has shape " + to_string(weight->shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, op, "weight", "has shape " + to_string(weight->shape()),
                   "[" + std::to_string(classes) + "], one a class");
   if (weight && weight->dtype() != input.dtype())
-    fail_argument(LIBDL_ERROR_DTYPE, op, 5, "weight", std::string("is ") + name_of(weight->dtype()),
+    fail_argument(LIBDL_ERROR_DTYPE, op, "weight", std::string("is ") + name_of(weight->dtype()),
                   name_of(input.dtype()));
   if (weight && has_history(*weight) && (state().mode & kModeGrad))
-    fail_argument(LIBDL_ERROR_AUTOGRAD, op, 5, "weight", "requires grad, which it cannot get",
+    fail_argument(LIBDL_ERROR_AUTOGRAD, op, "weight", "requires grad, which it cannot get",
                   "detach() of it");
   check_labels(op, target, classes);
 
@@ -136,12 +136,12 @@ static Labels labels_of(const char* op, const Tensor& target, int64_t n, int64_t
 
 Tensor multilabel_margin_loss_impl(const Tensor& input, const Tensor& target, Word reduction) {
   const char* const op = "multilabel_margin_loss";
-  const Reduce how = reduction_of(op, 3, reduction);
-  check_floating(op, {input, 1, "input"});
+  const Reduce how = reduction_of(op, reduction);
+  check_floating(op, {input, "input"});
   check_classes(op, target);
   const Tensor x = as_rows(op, input);
   if (!same(target.shape(), input.shape()))
-    fail_argument(LIBDL_ERROR_SHAPE, op, 2, "target", "has shape " + to_string(target.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, op, "target", "has shape " + to_string(target.shape()),
                   to_string(input.shape()));
   const int64_t n = x.size(0), classes = x.size(1);
   const Labels right = labels_of(op, target, n, classes, x.device());

@@ -13,11 +13,11 @@
 
 namespace libdl {
 
-Reduce reduction_of(const char* op, int argument, std::optional<std::string_view> word) {
+Reduce reduction_of(const char* op, std::optional<std::string_view> word) {
   if (!word || *word == "mean") return Reduce::kMean;
   if (*word == "sum") return Reduce::kSum;
   if (*word == "none") return Reduce::kNone;
-  fail_argument(LIBDL_ERROR_VALUE, op, argument, "reduction", "is \"" + std::string(*word) + "\"",
+  fail_argument(LIBDL_ERROR_VALUE, op, "reduction", "is \"" + std::string(*word) + "\"",
                 "\"mean\", \"sum\" or \"none\"");
 }
 
@@ -46,20 +46,20 @@ void check_pair(const char* op, const Operand& a, const Operand& b) {
   check_shapes(op, a, b);
   if (!is_floating(promote(a.tensor.dtype(), b.tensor.dtype()))) {
     const Operand& odd = b.tensor.is_complex() && !a.tensor.is_complex() ? b : a;
-    fail_argument(LIBDL_ERROR_DTYPE, op, odd.place, odd.name,
-                  std::string("is ") + name_of(odd.tensor.dtype()), "floating");
+    fail_argument(LIBDL_ERROR_DTYPE, op, odd.name, std::string("is ") + name_of(odd.tensor.dtype()),
+                  "floating");
   }
 }
 
-void check_factor(const char* op, int place, const char* name, const Tensor* factor, Dims shape) {
+void check_factor(const char* op, const char* name, const Tensor* factor, Dims shape) {
   if (factor && !broadcasts_to(factor->shape(), shape))
-    fail_argument(LIBDL_ERROR_SHAPE, op, place, name, "has shape " + to_string(factor->shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, op, name, "has shape " + to_string(factor->shape()),
                   "one that broadcasts to " + to_string(shape));
 }
 
-void check_weights(const char* op, int place, const Tensor* weight, Dims shape) {
+void check_weights(const char* op, const Tensor* weight, Dims shape) {
   if (weight && !same(weight->shape(), shape))
-    fail_argument(LIBDL_ERROR_SHAPE, op, place, "weight", "has shape " + to_string(weight->shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, op, "weight", "has shape " + to_string(weight->shape()),
                   to_string(shape));
 }
 

@@ -15,7 +15,7 @@ using Word = std::optional<std::string_view>;
 enum class Reduce { kMean, kSum, kNone };
 
 // The word's meaning, "mean" if there is none; VALUE names argument `reduction`.
-Reduce reduction_of(const char* op, int argument, Word word);
+Reduce reduction_of(const char* op, Word word);
 Tensor reduced(const Tensor& losses, Reduce how);
 // sum(x) / divisor, of x's dtype. The sum of 16-bit elements need not be finite before it is
 // divided.
@@ -26,9 +26,9 @@ void check_pair(const char* op, const Operand& a, const Operand& b);
 // The same where integers are taken, too.
 void check_real_pair(const char* op, const Operand& a, const Operand& b);
 // SHAPE if a factor does not broadcast to the losses' shape. NULL: nothing to check.
-void check_factor(const char* op, int place, const char* name, const Tensor* factor, Dims shape);
+void check_factor(const char* op, const char* name, const Tensor* factor, Dims shape);
 // SHAPE if the weights are not one for each loss. NULL: nothing to check.
-void check_weights(const char* op, int place, const Tensor* weight, Dims shape);
+void check_weights(const char* op, const Tensor* weight, Dims shape);
 // Losses times a factor that broadcasts to them, in the losses' dtype. NULL: the losses.
 Tensor weighted(const Tensor& losses, const Tensor* factor);
 

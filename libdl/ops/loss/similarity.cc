@@ -36,16 +36,16 @@ static void check_broadcast(const char* op, std::initializer_list<Operand> opera
 Tensor hinge_embedding_loss_impl(const Tensor& input, const Tensor& target, double margin,
                                  Word reduction) {
   const char* const op = "hinge_embedding_loss";
-  const Reduce how = reduction_of(op, 4, reduction);
-  refuse_complex(op, {input, 1, "input"});
-  refuse_complex(op, {target, 2, "target"});
-  check_broadcast(op, {{input, 1, "input"}, {target, 2, "target"}});
+  const Reduce how = reduction_of(op, reduction);
+  refuse_complex(op, {input, "input"});
+  refuse_complex(op, {target, "target"});
+  check_broadcast(op, {{input, "input"}, {target, "target"}});
   const Named named(op);
   const Tensor zero = number(int64_t{0});
   // Of the input's dtype, as in PyTorch: beside integers it has no fraction.
   const bool whole = !is_floating(input.dtype()) && std::abs(margin) < 0x1p63;
   const Tensor limit = whole ? number(static_cast<int64_t>(margin)) : number(margin);
-  return named(rename_error(op, {{"input", 1, "input"}, {"other", 1, "input"}}, [&] {
+  return named(rename_error(op, {{"input", "input"}, {"other", "input"}}, [&] {
     const Tensor apart = where(ne(target, number(int64_t{1})), hinge(limit - input), zero);
     const Tensor close = where(ne(target, number(int64_t{-1})), input, zero);
     return reduced(apart + close, how);
@@ -61,15 +61,15 @@ struct Measured {
 Tensor cosine_embedding_loss_impl(const Tensor& input1, const Tensor& input2, const Tensor& target,
                                   double margin, Word reduction) {
   const char* const op = "cosine_embedding_loss";
-  const Reduce how = reduction_of(op, 5, reduction);
-  const Operand operands[] = {{input1, 1, "input1"}, {input2, 2, "input2"}, {target, 3, "target"}};
+  const Reduce how = reduction_of(op, reduction);
+  const Operand operands[] = {{input1, "input1"}, {input2, "input2"}, {target, "target"}};
   for (const Operand& x : operands) refuse_complex(op, x);
   if (target.ndim() > 1)
-    fail_argument(LIBDL_ERROR_SHAPE, op, 3, "target", "has shape " + to_string(target.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, op, "target", "has shape " + to_string(target.shape()),
                   "[n], or 0-d beside vectors");
   for (int i = 0; i < 2; ++i)
     if (operands[i].tensor.ndim() != target.ndim() + 1)
-      fail_argument(LIBDL_ERROR_SHAPE, op, i + 1, operands[i].name,
+      fail_argument(LIBDL_ERROR_SHAPE, op, operands[i].name,
                     "has shape " + to_string(operands[i].tensor.shape()),
                     target.ndim() ? "[n, d] beside a target [n]" : "[d] beside a target 0-d");
   check_broadcast(op, {operands[0], operands[1]});
@@ -93,10 +93,10 @@ Tensor cosine_embedding_loss_impl(const Tensor& input1, const Tensor& input2, co
   };
   const Measured a = squared(wide(input1)), b = squared(wide(input2));
   const Tensor cosine = cast(total(a.x, b.x) / (sqrt(a.size) * sqrt(b.size)), made);
-  check_broadcast(op, {{cosine, 1, "input1"}, {cosine, 2, "input2"}, {target, 3, "target"}});
+  check_broadcast(op, {{cosine, "input1"}, {cosine, "input2"}, {target, "target"}});
   const Tensor zero = number(int64_t{0});
-  return named(rename_error(
-      op, {{"condition", 3, "target"}, {"other", 3, "target"}, {"input", 3, "target"}}, [&] {
+  return named(
+      rename_error(op, {{"condition", "target"}, {"other", "target"}, {"input", "target"}}, [&] {
         const Tensor close =
             where(eq(target, number(int64_t{1})), number(int64_t{1}) - cosine, zero);
         const Tensor apart = where(eq(target, number(int64_t{-1})), hinge(cosine + -margin), zero);
@@ -107,20 +107,19 @@ Tensor cosine_embedding_loss_impl(const Tensor& input1, const Tensor& input2, co
 Tensor margin_ranking_loss_impl(const Tensor& input1, const Tensor& input2, const Tensor& target,
                                 double margin, Word reduction) {
   const char* const op = "margin_ranking_loss";
-  const Reduce how = reduction_of(op, 5, reduction);
-  const Operand operands[] = {{input1, 1, "input1"}, {input2, 2, "input2"}, {target, 3, "target"}};
+  const Reduce how = reduction_of(op, reduction);
+  const Operand operands[] = {{input1, "input1"}, {input2, "input2"}, {target, "target"}};
   for (const Operand& x : operands) {
     if (x.tensor.ndim() != input1.ndim())
-      fail_argument(LIBDL_ERROR_SHAPE, op, x.place, x.name,
-                    "has shape " + to_string(x.tensor.shape()),
+      fail_argument(LIBDL_ERROR_SHAPE, op, x.name, "has shape " + to_string(x.tensor.shape()),
                     std::to_string(input1.ndim()) + " dimensions, as input1 has");
     if (x.tensor.is_complex() || x.tensor.dtype() == Dtype::kBool)
-      fail_argument(LIBDL_ERROR_DTYPE, op, x.place, x.name,
-                    std::string("is ") + name_of(x.tensor.dtype()), "a real dtype, not bool");
+      fail_argument(LIBDL_ERROR_DTYPE, op, x.name, std::string("is ") + name_of(x.tensor.dtype()),
+                    "a real dtype, not bool");
   }
   check_broadcast(op, {operands[0], operands[1], operands[2]});
   const Named named(op);
-  return named(rename_error(op, {{"input", 1, "input1"}}, [&] {
+  return named(rename_error(op, {{"input", "input1"}}, [&] {
     return reduced(hinge(neg(target) * (input1 - input2) + margin), how);
   }));
 }
@@ -129,23 +128,21 @@ Tensor triplet_margin_loss_impl(const Tensor& anchor, const Tensor& positive,
                                 const Tensor& negative, double margin, double p, double eps,
                                 bool swap, Word reduction) {
   const char* const op = "triplet_margin_loss";
-  const Reduce how = reduction_of(op, 8, reduction);
+  const Reduce how = reduction_of(op, reduction);
   if (!(margin > 0))
-    fail_argument(LIBDL_ERROR_VALUE, op, 4, "margin", "is " + std::to_string(margin), "above 0");
-  const Operand operands[] = {
-      {anchor, 1, "anchor"}, {positive, 2, "positive"}, {negative, 3, "negative"}};
+    fail_argument(LIBDL_ERROR_VALUE, op, "margin", "is " + std::to_string(margin), "above 0");
+  const Operand operands[] = {{anchor, "anchor"}, {positive, "positive"}, {negative, "negative"}};
   for (const Operand& x : operands) {
     if (x.tensor.dtype() == Dtype::kBool)
-      fail_argument(LIBDL_ERROR_DTYPE, op, x.place, x.name, "is bool", "numbers");
+      fail_argument(LIBDL_ERROR_DTYPE, op, x.name, "is bool", "numbers");
     if (x.tensor.ndim() != anchor.ndim())
-      fail_argument(LIBDL_ERROR_SHAPE, op, x.place, x.name,
-                    "has shape " + to_string(x.tensor.shape()),
+      fail_argument(LIBDL_ERROR_SHAPE, op, x.name, "has shape " + to_string(x.tensor.shape()),
                     std::to_string(anchor.ndim()) + " dimensions, as anchor has");
   }
   check_broadcast(op, {operands[0], operands[1], operands[2]});
   const Named named(op);
   const auto distance = [&](const Operand& a, const Operand& b) {
-    return rename_error(op, {{"x1", a.place, a.name}, {"x2", b.place, b.name}, {"p", 5, "p"}},
+    return rename_error(op, {{"x1", a.name}, {"x2", b.name}, {"p", "p"}},
                         [&] { return pairwise_distance(a.tensor, b.tensor, p, eps, false); });
   };
   const Tensor near = distance(operands[0], operands[1]);

@@ -13,7 +13,6 @@
 #include "entries/indexing.h"
 #include "entries/reduction.h"
 #include "entries/view.h"
-#include "kernels/cpu/sum_rows.h"
 #include "ops/core/call.h"
 #include "ops/core/launch.h"
 #include "ops/creation/copy.h"
@@ -35,7 +34,7 @@ static std::vector<int64_t> rows_of_matrix(const Tensor& input) {
 }
 
 LIBDL_NORETURN [[gnu::cold]] static void refuse_no_end(const Call& call LIBDL_SOURCE_LOCATION) {
-  call.bad(LIBDL_ERROR_SHAPE, 3, "offsets", "is empty",
+  call.bad(LIBDL_ERROR_SHAPE, "offsets", "is empty",
            "the end of the last bag at least, with include_last_offset" LIBDL_SAME_SOURCE_LOCATION);
 }
 
@@ -56,7 +55,7 @@ static void check_ascending(const Call& call, const std::vector<int64_t>& starts
   for (size_t b = 0; b < starts.size(); ++b) {
     const int64_t least = b == 0 ? 0 : starts[b - 1];
     if (starts[b] < least || starts[b] > (b == 0 ? 0 : most))
-      call.bad(LIBDL_ERROR_VALUE, 3, "offsets",
+      call.bad(LIBDL_ERROR_VALUE, "offsets",
                "holds " + std::to_string(starts[b]) + " at position [" + std::to_string(b) + "]",
                b == 0 ? "0, where the first bag begins"
                       : "ascending ones, " + std::to_string(least) + " to " + std::to_string(most));
@@ -66,9 +65,9 @@ static void check_ascending(const Call& call, const std::vector<int64_t>& starts
 static std::vector<int64_t> checked_offsets(const Call& call, const BagArguments& a) {
   const Tensor& offsets = *a.offsets;
   if (offsets.ndim() != 1)
-    call.bad(LIBDL_ERROR_SHAPE, 3, "offsets", "has shape " + to_string(offsets.shape()),
+    call.bad(LIBDL_ERROR_SHAPE, "offsets", "has shape " + to_string(offsets.shape()),
              "one dimension");
-  const Tensor index = as_index(call, 3, "offsets", offsets);
+  const Tensor index = as_index(call, "offsets", offsets);
   if (is_meta(index.device())) return unseen_offsets(call, a);
   const Tensor host = plain(on_host(index), Dtype::kInt64);
   const int64_t* const first = integers(host);
@@ -84,12 +83,12 @@ static std::vector<int64_t> checked_offsets(const Call& call, const BagArguments
 
 static std::vector<int64_t> bag_starts(const Call& call, const BagArguments& a) {
   if (a.input.ndim() != 1 && a.input.ndim() != 2)
-    call.bad(LIBDL_ERROR_SHAPE, 1, "input", "has shape " + to_string(a.input.shape()),
+    call.bad(LIBDL_ERROR_SHAPE, "input", "has shape " + to_string(a.input.shape()),
              "[n] with offsets, or [bags, n]");
   if (a.input.ndim() == 2 && a.offsets)
-    call.bad(LIBDL_ERROR_VALUE, 3, "offsets", "is given, and each row of input is a bag", "NULL");
+    call.bad(LIBDL_ERROR_VALUE, "offsets", "is given, and each row of input is a bag", "NULL");
   if (a.input.ndim() == 1 && !a.offsets)
-    call.bad(LIBDL_ERROR_VALUE, 3, "offsets", "is absent, and input has one dimension",
+    call.bad(LIBDL_ERROR_VALUE, "offsets", "is absent, and input has one dimension",
              "where each bag begins");
   return a.input.ndim() == 2 ? rows_of_matrix(a.input) : checked_offsets(call, a);
 }
@@ -139,7 +138,7 @@ static void list_unpadded(Bags& bags, const Tensor& index, const std::vector<int
 Bags bags_of(const Call& call, const BagArguments& a) {
   const int64_t rows = a.weight.size(0);
   const std::vector<int64_t> ends = bag_starts(call, a);
-  const Tensor given = checked_index(call, {}, 1, "input", a.input, rows);
+  const Tensor given = checked_index(call, {}, "input", a.input, rows);
   const int64_t most[] = {ends.back()}, bounds[] = {std::ssize(ends)};
   const Device there = is_meta(given.device()) ? given.device() : Device();
   Bags bags{std::ssize(ends) - 1, empty(most, Dtype::kInt64, there),
@@ -163,7 +162,8 @@ Tensor bag_of_each(const Bags& bags) {
   return made;
 }
 
-// -- in one pass on the CPU -----------------------------------------------------------------------
+// -- in one pass
+// ------------------------------------------------------------------------------------
 
 // Whether each bag has one reading, so that its sum and its mean are a row of the table.
 static bool are_single(const Bags& bags) {
@@ -174,39 +174,44 @@ static bool are_single(const Bags& bags) {
   return others == 0;
 }
 
+static void* overwritten(const Tensor& y) { return kernel_data(y, Access::kOverwrite); }
+static const void* read(const Tensor& x) { return kernel_data(x, Access::kRead); }
+static int64_t* integers_of(const Tensor& x, Access access = Access::kRead) {
+  return static_cast<int64_t*>(kernel_data(x, access));
+}
+
 static Tensor reduce_at_once(const Bags& bags, BagMode mode, const Tensor& table,
                              const Tensor& factors, Tensor& from) {
   if (mode != BagMode::kMax && !factors.defined() && are_single(bags))
     return index_select(table, 0, bags.row);
+  const Device device = table.device();
   const int64_t shape[] = {bags.count, table.size(1)};
-  const Tensor y = empty(shape, table.dtype()), in = plain(table);
+  const Tensor y = empty(shape, table.dtype(), device), in = plain(table);
   const Tensor each = factors.defined() ? plain(factors) : Tensor();
-  const int64_t *const row = integers(bags.row), *const starts = integers(bags.starts);
-  if (mode == BagMode::kMax) from = empty(shape, Dtype::kInt64);
+  const Tensor row = on_device(bags.row, device), starts = on_device(bags.starts, device);
+  if (mode == BagMode::kMax) from = empty(shape, Dtype::kInt64, device);
   if (y.numel() == 0) return y;
   const auto dtype = static_cast<int32_t>(table.dtype());
-  launch([&](kernels::Context& context) {
-    if (mode == BagMode::kMax)
-      return kernels::cpu::max_rows(
-          context, {y.overwrite_plain(), from.overwrite_plain<int64_t>(), in.read_plain(),
-                    bags.count, shape[1], row, starts, dtype});
-    kernels::cpu::sum_rows(
-        context, {y.overwrite_plain(), in.read_plain(), bags.count, shape[1], row, starts, dtype,
-                  each.defined() ? each.read_plain() : nullptr, mode == BagMode::kMean});
-  });
+  if (mode == BagMode::kMax) {
+    launch_max_rows(device, {overwritten(y), integers_of(from, Access::kOverwrite), read(in),
+                             bags.count, shape[1], integers_of(row), integers_of(starts), dtype});
+  } else {
+    launch_sum_rows(device, {overwritten(y), read(in), bags.count, shape[1], integers_of(row),
+                             integers_of(starts), dtype, each.defined() ? read(each) : nullptr,
+                             mode == BagMode::kMean});
+  }
   return y;
 }
 
 static Tensor dot_at_once(const Bags& bags, const Tensor& table, const Tensor& dy) {
   LIBDL_OBSERVED_PART("embedding_bag_backward", dot_at_once(bags, table, dy), table, dy);
-  const Tensor y = empty(bags.row.shape(), table.dtype()), a = plain(table), b = plain(dy);
+  const Device device = table.device();
+  const Tensor y = empty(bags.row.shape(), table.dtype(), device), a = plain(table), b = plain(dy);
   if (y.numel() == 0) return y;
-  const Tensor bag = bag_of_each(bags);
-  launch([&](kernels::Context& context) {
-    kernels::cpu::dot_rows(
-        context, {y.overwrite_plain(), a.read_plain(), b.read_plain(), y.numel(), table.size(1),
-                  integers(bags.row), integers(bag), static_cast<int32_t>(table.dtype())});
-  });
+  const Tensor row = on_device(bags.row, device), bag = on_device(bag_of_each(bags), device);
+  launch_dot_rows(device,
+                  {overwritten(y), read(a), read(b), y.numel(), table.size(1), integers_of(row),
+                   integers_of(bag), static_cast<int32_t>(table.dtype())});
   return y;
 }
 
@@ -267,13 +272,15 @@ static Tensor compose_max(const Bags& bags, const Tensor& table, Tensor& from) {
 
 Tensor reduce_bags(const Bags& bags, BagMode mode, const Tensor& table, const Tensor& factors,
                    Tensor& from) {
-  if (table.device().is_cpu()) return reduce_at_once(bags, mode, table, factors, from);
+  const auto kernel = mode == BagMode::kMax ? KernelId::max_rows : KernelId::sum_rows;
+  if (has_kernel(table.device(), kernel)) return reduce_at_once(bags, mode, table, factors, from);
   return mode == BagMode::kMax ? compose_max(bags, table, from)
                                : compose_sum(bags, mode, table, factors);
 }
 
 Tensor dot_bags(const Bags& bags, const Tensor& table, const Tensor& dy, bool differentiated) {
-  if (table.device().is_cpu() && !differentiated) return dot_at_once(bags, table, dy);
+  if (has_kernel(table.device(), KernelId::dot_rows) && !differentiated)
+    return dot_at_once(bags, table, dy);
   const int64_t columns[] = {1};
   const Tensor row = on_device(bags.row, table.device());
   const Tensor bag = on_device(bag_of_each(bags), table.device());

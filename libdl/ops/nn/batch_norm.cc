@@ -284,20 +284,20 @@ static void check(const Given& g, bool training, double eps) {
   int64_t values = input.ndim() ? 1 : 0;  // of each channel
   for (int d = 0; d < input.ndim(); ++d) values *= d == 1 ? 1 : input.size(d);
   if (training && values == 1)
-    fail_argument(LIBDL_ERROR_SHAPE, kOp, 1, "input", "has shape " + to_string(input.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, kOp, "input", "has shape " + to_string(input.shape()),
                   "more than one value per channel when training");
   if (!is_floating(input.dtype()))
-    fail_argument(LIBDL_ERROR_DTYPE, kOp, 1, "input", std::string("is ") + name_of(input.dtype()),
+    fail_argument(LIBDL_ERROR_DTYPE, kOp, "input", std::string("is ") + name_of(input.dtype()),
                   "a floating dtype");
   if (input.ndim() < 2)
-    fail_argument(LIBDL_ERROR_SHAPE, kOp, 1, "input", "has shape " + to_string(input.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, kOp, "input", "has shape " + to_string(input.shape()),
                   "[n, c, ...]");
   check_input_of(kOp, input, {g.running.mean, g.running.var, g.weight, g.bias});
   check_running(kOp, input, g.running, training);
-  check_channels(kOp, input, 4, "weight", g.weight);
-  check_channels(kOp, input, 5, "bias", g.bias);
+  check_channels(kOp, input, "weight", g.weight);
+  check_channels(kOp, input, "bias", g.bias);
   if (!(eps >= 0))
-    fail_argument(LIBDL_ERROR_VALUE, kOp, 8, "eps", "is " + std::to_string(eps), "0 or more");
+    fail_argument(LIBDL_ERROR_VALUE, kOp, "eps", "is " + std::to_string(eps), "0 or more");
 }
 
 static bool is_differentiated(const Tensor& x) {

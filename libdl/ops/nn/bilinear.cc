@@ -12,36 +12,36 @@ static void check_dtypes(const Tensor& input1, const Tensor& input2, const Tenso
                          const Tensor* bias) {
   const char* const op = "bilinear";
   if (input1.dtype() == Dtype::kBool)
-    fail_argument(LIBDL_ERROR_DTYPE, op, 1, "input1", "is bool", "numbers");
+    fail_argument(LIBDL_ERROR_DTYPE, op, "input1", "is bool", "numbers");
   if (input1.dtype() == input2.dtype() && weight.dtype() != input1.dtype())
-    fail_argument(LIBDL_ERROR_DTYPE, op, 1, "input1", std::string("is ") + name_of(input1.dtype()),
-                  std::string(name_of(weight.dtype())) + ", as argument 3 (weight)");
+    fail_argument(LIBDL_ERROR_DTYPE, op, "input1", std::string("is ") + name_of(input1.dtype()),
+                  std::string(name_of(weight.dtype())) + ", as argument (weight)");
   static constexpr const char* kNames[] = {"input2", "weight", "bias"};
   const Tensor* const others[] = {&input2, &weight, bias};
   for (int i = 0; i < 3; ++i)
     if (others[i] && others[i]->dtype() != input1.dtype())
-      fail_argument(LIBDL_ERROR_DTYPE, op, i + 2, kNames[i],
+      fail_argument(LIBDL_ERROR_DTYPE, op, kNames[i],
                     std::string("is ") + name_of(others[i]->dtype()), name_of(input1.dtype()));
 }
 
 static void check_shapes(const Tensor& input1, const Tensor& input2, const Tensor& weight,
                          const Tensor* bias) {
   const char* const op = "bilinear";
-  const auto bad = [&](int place, const char* name, const Tensor& x,
+  const auto bad = [&](const char* name, const Tensor& x,
                        const std::string& wanted LIBDL_SOURCE_LOCATION) {
-    fail_argument(LIBDL_ERROR_SHAPE, op, place, name, "has shape " + to_string(x.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, op, name, "has shape " + to_string(x.shape()),
                   wanted LIBDL_SAME_SOURCE_LOCATION);
   };
-  if (weight.ndim() != 3) bad(3, "weight", weight, "[out, in1, in2]");
-  if (input1.ndim() == 0) bad(1, "input1", input1, "[..., in1]");
+  if (weight.ndim() != 3) bad("weight", weight, "[out, in1, in2]");
+  if (input1.ndim() == 0) bad("input1", input1, "[..., in1]");
   const int last = input1.ndim() - 1;
   if (input1.size(last) != weight.size(1))
-    bad(1, "input1", input1, "[..., " + std::to_string(weight.size(1)) + "], as weight has");
+    bad("input1", input1, "[..., " + std::to_string(weight.size(1)) + "], as weight has");
   Shape wanted(input1.shape());
   wanted[last] = weight.size(2);
-  if (!same(input2.shape(), wanted)) bad(2, "input2", input2, to_string(wanted));
+  if (!same(input2.shape(), wanted)) bad("input2", input2, to_string(wanted));
   if (bias && (bias->ndim() != 1 || bias->size(0) != weight.size(0)))
-    bad(4, "bias", *bias, "[" + std::to_string(weight.size(0)) + "]");
+    bad("bias", *bias, "[" + std::to_string(weight.size(0)) + "]");
 }
 
 // First input1 with every row of every weight[k], then with input2.

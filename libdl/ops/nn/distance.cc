@@ -10,7 +10,6 @@
 #include "entries/indexing.h"
 #include "entries/reduction.h"
 #include "entries/view.h"
-#include "kernels/cpu/distance.h"
 #include "ops/core/call.h"
 #include "ops/core/launch.h"
 #include "ops/creation/copy.h"
@@ -42,9 +41,9 @@ Tensor pairwise_distance_impl(const Tensor& x1, const Tensor& x2, double p, doub
   static constexpr const char* kNames[] = {"x1", "x2"};
   const Tensor* const operands[] = {&x1, &x2};
   if (broadcast_shape(op, kNames, operands).empty())
-    fail_argument(LIBDL_ERROR_SHAPE, op, 1, "x1", "is 0-d", "at least one dimension");
+    fail_argument(LIBDL_ERROR_SHAPE, op, "x1", "is 0-d", "at least one dimension");
   const Named named(op);
-  return named(rename_error(op, {{"input", 1, "x1"}, {"other", 2, "x2"}, {"p", 3, "p"}},
+  return named(rename_error(op, {{"input", "x1"}, {"other", "x2"}, {"p", "p"}},
                             [&] { return norm_of_rows((x1 - x2) + eps, p, keepdim); }));
 }
 
@@ -57,10 +56,11 @@ struct DistanceAttr {
   bool pairs;
 };
 
-// Whether the kernel serves: on the CPU, for these norms.
+// Whether the kernel serves.
 bool is_direct(const Tensor& x, const Tensor& y, double p) {
-  return (p == 1 || p == 2) && x.size(x.ndim() - 1) > 0 && x.device().is_cpu() &&
-         y.device().is_cpu();
+  const Device device = x.device();
+  return (p == 1 || p == 2) && x.size(x.ndim() - 1) > 0 && y.device() == device &&
+         has_kernel(device, KernelId::distance) && has_kernel(device, KernelId::distance_backward);
 }
 
 Dtype computed_in(Dtype dtype) { return size_of(dtype) < 4 ? Dtype::kFloat32 : dtype; }
@@ -72,10 +72,7 @@ Tensor measured(const Tensor& x, const Tensor& y, const DistanceAttr& a) {
   const int64_t all[] = {b, n, m}, pairs[] = {b, n > 1 ? n * (n - 1) / 2 : 0};
   const Tensor z = empty(a.pairs ? Dims(pairs) : Dims(all), type, x.device());
   const Tensor from = cast(x, type), to = cast(y, type);
-  if (z.numel()) {
-    const kernels::cpu::DistanceArgs args{overwrites(z), reads(from), reads(to), a.p, a.pairs};
-    launch([&](kernels::Context& context) { kernels::cpu::distance(context, args); });
-  }
+  if (z.numel()) launch_distance(x.device(), {overwrites(z), reads(from), reads(to), a.p, a.pairs});
   return cast(z, x.dtype());
 }
 
@@ -90,9 +87,8 @@ Tensor at_once(const DistanceAttr& a, const Tensor& dz, const Tensor& z, const T
   const Tensor dx = empty(x.shape(), type, x.device());
   const Tensor given = cast(dz, type), roots = cast(z, type), from = cast(x, type);
   const Tensor to = cast(y, type);
-  const kernels::cpu::DistanceBackwardArgs args{
-      overwrites(dx), reads(given), reads(roots), reads(from), reads(to), a.p, a.pairs};
-  launch([&](kernels::Context& context) { kernels::cpu::distance_backward(context, args); });
+  launch_distance_backward(x.device(), {overwrites(dx), reads(given), reads(roots), reads(from),
+                                        reads(to), a.p, a.pairs});
   return cast(dx, x.dtype());
 }
 
@@ -162,27 +158,26 @@ static Tensor front_of(const Tensor& x) {
   return alias(x, x.shape().first(n), x.strides().first(n), x.offset(), x.dtype());
 }
 
-static void check_rows(const char* op, int argument, const char* name, const Tensor& x) {
+static void check_rows(const char* op, const char* name, const Tensor& x) {
   if (!is_floating(x.dtype()))
-    fail_argument(LIBDL_ERROR_DTYPE, op, argument, name, std::string("is ") + name_of(x.dtype()),
+    fail_argument(LIBDL_ERROR_DTYPE, op, name, std::string("is ") + name_of(x.dtype()),
                   "a floating dtype");
   if (x.ndim() < 2)
-    fail_argument(LIBDL_ERROR_SHAPE, op, argument, name, "has shape " + to_string(x.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, op, name, "has shape " + to_string(x.shape()),
                   "[..., rows, columns]");
 }
 
 Tensor cdist_impl(const Tensor& x1, const Tensor& x2, double p) {
   const char* const op = "cdist";
-  check_rows(op, 1, "x1", x1);
-  check_rows(op, 2, "x2", x2);
+  check_rows(op, "x1", x1);
+  check_rows(op, "x2", x2);
   const int64_t columns = x1.size(x1.ndim() - 1);
   if (x2.size(x2.ndim() - 1) != columns)
-    fail_argument(LIBDL_ERROR_SHAPE, op, 2, "x2", "has shape " + to_string(x2.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, op, "x2", "has shape " + to_string(x2.shape()),
                   std::to_string(columns) + " columns, as x1 has");
-  if (!(p >= 0))
-    fail_argument(LIBDL_ERROR_VALUE, op, 3, "p", "is " + std::to_string(p), "0 or more");
+  if (!(p >= 0)) fail_argument(LIBDL_ERROR_VALUE, op, "p", "is " + std::to_string(p), "0 or more");
   const Named named(op);
-  return named(rename_error(op, {{"input", 1, "x1"}, {"other", 2, "x2"}, {"p", 3, "p"}}, [&] {
+  return named(rename_error(op, {{"input", "x1"}, {"other", "x2"}, {"p", "p"}}, [&] {
     const Dtype type = promote(x1.dtype(), x2.dtype());
     const Tensor x = cast(x1, type), y = cast(x2, type);
     if (!is_direct(x, y, p)) return of_differences(sub(unsqueeze(x, -2), unsqueeze(y, -3)), p);
@@ -260,16 +255,15 @@ Tensor distances_in_pairs(const Tensor& x, double p) {
 Tensor pdist_impl(const Tensor& input, double p) {
   const char* const op = "pdist";
   if (!is_floating(input.dtype()))
-    fail_argument(LIBDL_ERROR_DTYPE, op, 1, "input", std::string("is ") + name_of(input.dtype()),
+    fail_argument(LIBDL_ERROR_DTYPE, op, "input", std::string("is ") + name_of(input.dtype()),
                   "a floating dtype");
   if (input.ndim() != 2)
-    fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", "has shape " + to_string(input.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, op, "input", "has shape " + to_string(input.shape()),
                   "[n, d]");
-  if (!(p >= 0))
-    fail_argument(LIBDL_ERROR_VALUE, op, 2, "p", "is " + std::to_string(p), "0 or more");
+  if (!(p >= 0)) fail_argument(LIBDL_ERROR_VALUE, op, "p", "is " + std::to_string(p), "0 or more");
   if (is_direct(input, input, p)) return distances_in_pairs(input, p);
   const Named named(op);
-  return named(rename_error(op, {{"input", 1, "input"}, {"p", 2, "p"}}, [&] {
+  return named(rename_error(op, {{"input", "input"}, {"p", "p"}}, [&] {
     const Pairs pairs(input.size(0), input.device());
     return of_differences(pairs.differences(input), p);
   }));

@@ -17,10 +17,10 @@ namespace libdl {
 
 // drawn: whether there is something to draw, so that channels must be told from samples.
 static void check(const char* op, const Tensor& input, double p, bool by_channel, bool drawn) {
-  check_inexact(op, 1, "input", input.dtype());
-  check_probability(op, 2, p);
+  check_inexact(op, "input", input.dtype());
+  check_probability(op, p);
   if (by_channel && drawn && input.ndim() < 2)
-    fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", "has shape " + to_string(input.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, op, "input", "has shape " + to_string(input.shape()),
                   "[n, c, ...]");
 }
 
@@ -34,7 +34,7 @@ static Tensor place_of_noise(const Tensor& input, bool by_channel) {
 }
 
 static Tensor times(const char* op, const Tensor& input, const Tensor& factor, Into into) {
-  return rename_error(op, {{"input", 1, "input"}}, [&] { return mul(input, factor, into); });
+  return rename_error(op, {{"input", "input"}}, [&] { return mul(input, factor, into); });
 }
 
 // -- to zero --------------------------------------------------------------------------------------
@@ -85,7 +85,7 @@ static Tensor dropped_to_limit(const char* op, const Tensor& input, double p, bo
     shift = add(mul(noise, number(alpha)), number(a * alpha * (p - 1)));
   }
   const Named named(op);
-  Tensor y = named(rename_error(op, {{"input", 1, "input"}}, [&] {
+  Tensor y = named(rename_error(op, {{"input", "input"}}, [&] {
     return into ? write_result(op, add(mul(input, noise), shift), into, {&input})
                 : add(mul(input, noise), shift);
   }));

@@ -31,15 +31,15 @@ static const Rule kEmbedding{"embedding", embedding_vjp};
 Tensor embedding_impl(const Tensor& input, const Tensor& weight, std::optional<int64_t> padding_idx,
                       bool scale_grad_by_freq, bool sparse) {
   Call call("embedding", {}, {&weight});
-  check_sparse("embedding", 5, sparse, weight);
+  check_sparse("embedding", sparse, weight);
   if (weight.ndim() != 2)
-    call.bad(LIBDL_ERROR_SHAPE, 2, "weight", "has shape " + to_string(weight.shape()),
+    call.bad(LIBDL_ERROR_SHAPE, "weight", "has shape " + to_string(weight.shape()),
              "two dimensions");
   const int64_t rows = weight.size(0);
   if (padding_idx && (*padding_idx < -rows || *padding_idx >= rows))
-    call.bad(LIBDL_ERROR_INDEX, 3, "padding_idx", "is " + std::to_string(*padding_idx),
+    call.bad(LIBDL_ERROR_INDEX, "padding_idx", "is " + std::to_string(*padding_idx),
              std::to_string(-rows) + " to " + std::to_string(rows - 1));
-  const Tensor where = checked_index(call, {}, 1, "input", input, rows);
+  const Tensor where = checked_index(call, {}, "input", input, rows);
   Shape shape(input.shape());
   shape.push_back(weight.size(1));
 

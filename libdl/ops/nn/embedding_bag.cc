@@ -23,31 +23,31 @@ static BagMode mode_of(std::optional<std::string_view> mode) {
   if (!mode || *mode == "mean") return BagMode::kMean;
   if (*mode == "sum") return BagMode::kSum;
   if (*mode == "max") return BagMode::kMax;
-  fail_argument(LIBDL_ERROR_VALUE, kOp, 5, "mode", "is \"" + std::string(*mode) + "\"",
+  fail_argument(LIBDL_ERROR_VALUE, kOp, "mode", "is \"" + std::string(*mode) + "\"",
                 "\"sum\", \"mean\" or \"max\"");
 }
 
 static void check_weight(const Call& call, const Tensor& weight) {
   if (weight.ndim() != 2)
-    call.bad(LIBDL_ERROR_SHAPE, 2, "weight", "has shape " + to_string(weight.shape()),
+    call.bad(LIBDL_ERROR_SHAPE, "weight", "has shape " + to_string(weight.shape()),
              "two dimensions");
   if (!is_floating(weight.dtype()))
-    call.bad(LIBDL_ERROR_DTYPE, 2, "weight", std::string("is ") + name_of(weight.dtype()),
+    call.bad(LIBDL_ERROR_DTYPE, "weight", std::string("is ") + name_of(weight.dtype()),
              "a floating dtype");
 }
 
 static void check_mode(const Call& call, BagMode mode, bool scale_grad_by_freq, bool sparse) {
   if (mode != BagMode::kMax) return;
   if (scale_grad_by_freq)
-    call.bad(LIBDL_ERROR_VALUE, 4, "scale_grad_by_freq", "is true", "false with mode \"max\"");
-  if (sparse) call.bad(LIBDL_ERROR_VALUE, 6, "sparse", "is true", "false with mode \"max\"");
+    call.bad(LIBDL_ERROR_VALUE, "scale_grad_by_freq", "is true", "false with mode \"max\"");
+  if (sparse) call.bad(LIBDL_ERROR_VALUE, "sparse", "is true", "false with mode \"max\"");
 }
 
 static void check_sample_weights(const Call& call, BagMode mode, const Tensor& x,
                                  const Tensor& input, const Tensor& weight) {
   const auto bad = [&](libdl_error_code code, const std::string& found,
                        const std::string& wanted LIBDL_SOURCE_LOCATION) {
-    call.bad(code, 7, "per_sample_weights", found, wanted LIBDL_SAME_SOURCE_LOCATION);
+    call.bad(code, "per_sample_weights", found, wanted LIBDL_SAME_SOURCE_LOCATION);
   };
   if (mode != BagMode::kSum)
     bad(LIBDL_ERROR_UNSUPPORTED, "is given", "NULL unless mode is \"sum\"");
@@ -63,7 +63,7 @@ static void check_sample_weights(const Call& call, BagMode mode, const Tensor& x
 static int64_t checked_padding(const Call& call, std::optional<int64_t> padding_idx, int64_t rows) {
   if (!padding_idx) return -1;
   if (*padding_idx < -rows || *padding_idx >= rows)
-    call.bad(LIBDL_ERROR_INDEX, 9, "padding_idx", "is " + std::to_string(*padding_idx),
+    call.bad(LIBDL_ERROR_INDEX, "padding_idx", "is " + std::to_string(*padding_idx),
              std::to_string(-rows) + " to " + std::to_string(rows - 1));
   return *padding_idx < 0 ? *padding_idx + rows : *padding_idx;
 }
@@ -153,7 +153,7 @@ Tensor embedding_bag_impl(const Tensor& input, const Tensor& weight, const Tenso
                           std::optional<int64_t> padding_idx) {
   const BagMode how = mode_of(mode);
   Call call(kOp, {}, {&weight, per_sample_weights});
-  check_sparse(kOp, 6, sparse, weight);
+  check_sparse(kOp, sparse, weight);
   check_weight(call, weight);
   check_mode(call, how, scale_grad_by_freq, sparse);
   const int64_t padding = checked_padding(call, padding_idx, weight.size(0));

@@ -57,18 +57,18 @@ Tensor group_norm_impl(const Tensor& input, int64_t num_groups, const Tensor* we
                        const Tensor* bias, double eps) {
   const char* const op = "group_norm";
   if (input.ndim() < 2)
-    fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", "has shape " + to_string(input.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, op, "input", "has shape " + to_string(input.shape()),
                   "[n, c, ...]");
   if (num_groups > 0 && input.size(0) * input.size(1) / num_groups * pixels_of(input) == 1)
-    fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", "has shape " + to_string(input.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, op, "input", "has shape " + to_string(input.shape()),
                   "more than one value per group");
-  check_floating(op, {input, 1, "input"});
+  check_floating(op, {input, "input"});
   check_input_of(op, input, {weight, bias});
   if (num_groups < 1 || input.size(1) % num_groups)
-    fail_argument(LIBDL_ERROR_VALUE, op, 2, "num_groups", "is " + std::to_string(num_groups),
+    fail_argument(LIBDL_ERROR_VALUE, op, "num_groups", "is " + std::to_string(num_groups),
                   "a divisor of the channels, " + std::to_string(input.size(1)));
-  check_channels(op, input, 3, "weight", weight);
-  check_channels(op, input, 4, "bias", bias);
+  check_channels(op, input, "weight", weight);
+  check_channels(op, input, "bias", bias);
   const Named named(op);
   return named(of_groups(input, num_groups, {weight, bias}, eps));
 }
@@ -95,20 +95,20 @@ Tensor instance_norm_impl(const Tensor& input, const Tensor* running_mean,
                           bool use_input_stats, double momentum, double eps) {
   const char* const op = "instance_norm";
   if (use_input_stats && pixels_of(input) == 1)
-    fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", "has shape " + to_string(input.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, op, "input", "has shape " + to_string(input.shape()),
                   "more than one pixel if its statistics are used");
-  check_floating(op, {input, 1, "input"});
+  check_floating(op, {input, "input"});
   if (input.ndim() < 2)
-    fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", "has shape " + to_string(input.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, op, "input", "has shape " + to_string(input.shape()),
                   "[n, c, ...]");
   const Running running{running_mean, running_var};
   check_input_of(op, input, {running_mean, running_var, weight, bias});
   check_running(op, input, running, use_input_stats);
-  check_channels(op, input, 4, "weight", weight);
-  check_channels(op, input, 5, "bias", bias);
+  check_channels(op, input, "weight", weight);
+  check_channels(op, input, "bias", bias);
   const Named named(op);
   if (!use_input_stats)
-    return named(rename_error(op, {{"eps", 8, "eps"}}, [&] {
+    return named(rename_error(op, {{"eps", "eps"}}, [&] {
       return batch_norm(input, running_mean, running_var, weight, bias, false, momentum, eps);
     }));
   const Tensor y = named(of_groups(input, input.size(1), {weight, bias}, eps));
@@ -121,13 +121,13 @@ Tensor instance_norm_impl(const Tensor& input, const Tensor* running_mean,
 Tensor rms_norm_impl(const Tensor& input, Dims normalized_shape, const Tensor* weight,
                      std::optional<double> eps) {
   const char* const op = "rms_norm";
-  if (!input.is_complex()) check_floating(op, {input, 1, "input"});
+  if (!input.is_complex()) check_floating(op, {input, "input"});
   check_normalized(op, input, normalized_shape, weight);
   if (weight && !same(weight->shape(), normalized_shape))
-    fail_argument(LIBDL_ERROR_SHAPE, op, 3, "weight", "has shape " + to_string(weight->shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, op, "weight", "has shape " + to_string(weight->shape()),
                   to_string(normalized_shape));
   if (weight && !is_floating(weight->dtype()) && !(weight->is_complex() && input.is_complex()))
-    fail_argument(LIBDL_ERROR_DTYPE, op, 3, "weight", std::string("is ") + name_of(weight->dtype()),
+    fail_argument(LIBDL_ERROR_DTYPE, op, "weight", std::string("is ") + name_of(weight->dtype()),
                   "a floating dtype");
   const Named named(op);
   Shape dims;

@@ -125,33 +125,33 @@ void check_normalized(const char* op, const Tensor& input, Dims normalized_shape
       some && *std::min_element(normalized_shape.begin(), normalized_shape.end()) >= 0;
   if (sizes && (!weight || same(weight->shape(), normalized_shape)))
     fail_argument(
-        LIBDL_ERROR_SHAPE, op, 1, "input", "has shape " + to_string(input.shape()),
+        LIBDL_ERROR_SHAPE, op, "input", "has shape " + to_string(input.shape()),
         to_string(normalized_shape) + ", which is normalized_shape, as its last dimensions");
-  fail_argument(LIBDL_ERROR_SHAPE, op, 2, "normalized_shape", "is " + to_string(normalized_shape),
+  fail_argument(LIBDL_ERROR_SHAPE, op, "normalized_shape", "is " + to_string(normalized_shape),
                 "the last dimensions of " + to_string(input.shape()));
 }
 
 static Norm check(const Tensor& x, Dims shape, const Tensor* weight, const Tensor* bias) {
   const char* const op = "layer_norm";
   if (!is_floating(x.dtype()))
-    fail_argument(LIBDL_ERROR_DTYPE, op, 1, "input", std::string("is ") + name_of(x.dtype()),
+    fail_argument(LIBDL_ERROR_DTYPE, op, "input", std::string("is ") + name_of(x.dtype()),
                   "a floating dtype");
   check_normalized(op, x, shape, weight);
-  const auto fits = [&](int argument, const char* name, const Tensor* p) {
+  const auto fits = [&](const char* name, const Tensor* p) {
     if (!p) return;
     if (!same(p->shape(), shape))
-      fail_argument(LIBDL_ERROR_SHAPE, op, argument, name, "has shape " + to_string(p->shape()),
+      fail_argument(LIBDL_ERROR_SHAPE, op, name, "has shape " + to_string(p->shape()),
                     to_string(shape));
     if (p->dtype() != x.dtype() && !is_wider(p->dtype(), x))
-      fail_argument(LIBDL_ERROR_DTYPE, op, argument, name, std::string("is ") + name_of(p->dtype()),
+      fail_argument(LIBDL_ERROR_DTYPE, op, name, std::string("is ") + name_of(p->dtype()),
                     name_of(x.dtype()));
   };
   if (weight && bias && weight->dtype() == bias->dtype() && weight->dtype() != x.dtype() &&
       !is_wider(weight->dtype(), x))
-    fail_argument(LIBDL_ERROR_DTYPE, op, 1, "input", std::string("is ") + name_of(x.dtype()),
+    fail_argument(LIBDL_ERROR_DTYPE, op, "input", std::string("is ") + name_of(x.dtype()),
                   std::string(name_of(weight->dtype())) + ", as arguments 3 and 4");
-  fits(3, "weight", weight);
-  fits(4, "bias", bias);
+  fits("weight", weight);
+  fits("bias", bias);
   const int lead = x.ndim() - static_cast<int>(shape.size());
   Norm a{{}, {}, 1, 1};
   for (int d = 0; d < x.ndim(); ++d) {

@@ -27,31 +27,31 @@ static void check_weight(const char* op, const Tensor& input, const Tensor* weig
                          int64_t classes) {
   if (!weight) return;
   if (weight->ndim() != 1 || weight->size(0) != classes)
-    fail_argument(LIBDL_ERROR_SHAPE, op, 3, "weight", "has shape " + to_string(weight->shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, op, "weight", "has shape " + to_string(weight->shape()),
                   "[" + std::to_string(classes) + "], one a class");
   if (weight->dtype() != input.dtype())
-    fail_argument(LIBDL_ERROR_DTYPE, op, 3, "weight", std::string("is ") + name_of(weight->dtype()),
+    fail_argument(LIBDL_ERROR_DTYPE, op, "weight", std::string("is ") + name_of(weight->dtype()),
                   name_of(input.dtype()));
   if (has_history(*weight) && (state().mode & kModeGrad))
-    fail_argument(LIBDL_ERROR_AUTOGRAD, op, 3, "weight", "requires grad, which it cannot get",
+    fail_argument(LIBDL_ERROR_AUTOGRAD, op, "weight", "requires grad, which it cannot get",
                   "detach() of it");
 }
 
 // Where the classes are: dimension 1, or 0 of one sample without a batch.
 static int class_dim(const char* op, const Tensor& input) {
   if (input.ndim() == 0)
-    fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", "is 0-d", "[classes], or [n, classes, ...]");
+    fail_argument(LIBDL_ERROR_SHAPE, op, "input", "is 0-d", "[classes], or [n, classes, ...]");
   return input.ndim() == 1 ? 0 : 1;
 }
 
 static void check_target(const char* op, const Tensor& input, const Tensor& target, int at) {
   if (!is_integral(target.dtype()))
-    fail_argument(LIBDL_ERROR_DTYPE, op, 2, "target", std::string("is ") + name_of(target.dtype()),
+    fail_argument(LIBDL_ERROR_DTYPE, op, "target", std::string("is ") + name_of(target.dtype()),
                   "integer classes");
   Shape wanted(input.shape());
   wanted.erase(static_cast<size_t>(at));
   if (!same(target.shape(), wanted))
-    fail_argument(LIBDL_ERROR_SHAPE, op, 2, "target", "has shape " + to_string(target.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, op, "target", "has shape " + to_string(target.shape()),
                   to_string(wanted));
 }
 
@@ -87,7 +87,7 @@ static bool check_labels(const char* op, const Tensor& index, int64_t classes,
     if (label[i] == ignore_index) {
       any_ignored = true;
     } else if (label[i] < 0 || label[i] >= classes) {
-      fail_argument(LIBDL_ERROR_INDEX, op, 2, "target", "holds " + std::to_string(label[i]),
+      fail_argument(LIBDL_ERROR_INDEX, op, "target", "holds " + std::to_string(label[i]),
                     "0 to " + std::to_string(classes - 1) + ", or ignore_index");
     }
   }
@@ -101,8 +101,7 @@ static Classes classes_of(const char* op, const Tensor& target, int64_t classes,
   Classes c{cast(target, Dtype::kInt64), {}};
   const bool any_ignored = check_labels(op, c.index, classes, ignore_index);
   if (!any_ignored) return c;
-  if (classes == 0)
-    fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", "has no classes", "at least one");
+  if (classes == 0) fail_argument(LIBDL_ERROR_SHAPE, op, "input", "has no classes", "at least one");
   c.ignored = eq(c.index, number(ignore_index));
   c.index = where(c.ignored, number(int64_t{0}), c.index);
   return c;
@@ -148,9 +147,9 @@ static Tensor of_classes(const Tensor& input, const Tensor& target, const ClassL
 Tensor nll_loss_impl(const Tensor& input, const Tensor& target, const Tensor* weight,
                      int64_t ignore_index, std::optional<std::string_view> reduction) {
   const char* const op = "nll_loss";
-  const Reduce how = reduction_of(op, 5, reduction);
+  const Reduce how = reduction_of(op, reduction);
   if (!is_floating(input.dtype()))
-    fail_argument(LIBDL_ERROR_DTYPE, op, 1, "input", std::string("is ") + name_of(input.dtype()),
+    fail_argument(LIBDL_ERROR_DTYPE, op, "input", std::string("is ") + name_of(input.dtype()),
                   "a floating dtype");
   const int at = class_dim(op, input);
   check_target(op, input, target, at);
@@ -213,22 +212,22 @@ Tensor cross_entropy_impl(const Tensor& input, const Tensor& target, const Tenso
                           double label_smoothing) {
   const char* const op = "cross_entropy";
   const DefaultFloatEnvironment environment;  // for the factors of label_smoothing
-  const Reduce how = reduction_of(op, 5, reduction);
+  const Reduce how = reduction_of(op, reduction);
   if (!(label_smoothing >= 0 && label_smoothing <= 1))
-    fail_argument(LIBDL_ERROR_VALUE, op, 6, "label_smoothing",
-                  "is " + std::to_string(label_smoothing), "0 to 1");
+    fail_argument(LIBDL_ERROR_VALUE, op, "label_smoothing", "is " + std::to_string(label_smoothing),
+                  "0 to 1");
   if (!is_floating(input.dtype()))
-    fail_argument(LIBDL_ERROR_DTYPE, op, 1, "input", std::string("is ") + name_of(input.dtype()),
+    fail_argument(LIBDL_ERROR_DTYPE, op, "input", std::string("is ") + name_of(input.dtype()),
                   "a floating dtype");
   const int at = class_dim(op, input);
   check_weight(op, input, weight, input.size(at));
   if (is_floating(target.dtype())) {
     if (!same(target.shape(), input.shape()))
-      fail_argument(LIBDL_ERROR_SHAPE, op, 2, "target", "has shape " + to_string(target.shape()),
+      fail_argument(LIBDL_ERROR_SHAPE, op, "target", "has shape " + to_string(target.shape()),
                     to_string(input.shape()) + ", or integer classes");
     if (target.dtype() != input.dtype())
-      fail_argument(LIBDL_ERROR_DTYPE, op, 2, "target",
-                    std::string("is ") + name_of(target.dtype()), name_of(input.dtype()));
+      fail_argument(LIBDL_ERROR_DTYPE, op, "target", std::string("is ") + name_of(target.dtype()),
+                    name_of(input.dtype()));
     const Tensor losses = against_probabilities(log_softmax(input, at), target, weight, at,
                                                 Reduce::kNone, label_smoothing);
     return reduced(losses, how);
@@ -247,13 +246,13 @@ Tensor cross_entropy_impl(const Tensor& input, const Tensor& target, const Tenso
 
 Tensor mse_loss_impl(const Tensor& input, const Tensor& target,
                      std::optional<std::string_view> reduction, const Tensor* weight) {
-  const Reduce how = reduction_of("mse_loss", 3, reduction);
-  check_pair("mse_loss", {input, 1, "input"}, {target, 2, "target"});
+  const Reduce how = reduction_of("mse_loss", reduction);
+  check_pair("mse_loss", {input, "input"}, {target, "target"});
   const Named named("mse_loss");
-  const Tensor losses = rename_error("mse_loss", {{"input", 1, "input"}, {"other", 2, "target"}},
+  const Tensor losses = rename_error("mse_loss", {{"input", "input"}, {"other", "target"}},
                                      [&] { return square(sub(input, target)); });
   if (!weight) return named(reduced(losses, how));
-  check_weights("mse_loss", 4, weight, losses.shape());
+  check_weights("mse_loss", weight, losses.shape());
   const Tensor each = mul(losses, *weight);
   return how == Reduce::kMean ? named(divided_sum(each, {}, total_of(*weight)))
                               : named(reduced(each, how));

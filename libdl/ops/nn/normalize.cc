@@ -25,16 +25,16 @@ Tensor normalize_impl(const Tensor& input, double p, std::optional<Dims> dims, d
 
 Tensor cosine_similarity_impl(const Tensor& x1, const Tensor& x2, int32_t dim, double eps) {
   const char* const op = "cosine_similarity";
-  require_tensor(op, {x1, 1, "x1"});
-  require_tensor(op, {x2, 2, "x2"});
+  require_tensor(op, {x1, "x1"});
+  require_tensor(op, {x2, "x2"});
   const Tensor* const operands[] = {&x1, &x2};
   const char* const names[] = {"x1", "x2"};
   const Dtype dtype = result_dtype(operands);
   if (!is_floating(dtype))
-    fail_argument(LIBDL_ERROR_DTYPE, op, 1, "x1", std::string("is ") + name_of(dtype),
-                  "a floating dtype in common with argument 2 (x2)");
+    fail_argument(LIBDL_ERROR_DTYPE, op, "x1", std::string("is ") + name_of(dtype),
+                  "a floating dtype in common with argument (x2)");
   const Shape shape = broadcast_shape(op, names, operands);
-  const int64_t dims[] = {checked_axis(op, 3, "dim", dim, static_cast<int>(shape.size()))};
+  const int64_t dims[] = {checked_axis(op, "dim", dim, static_cast<int>(shape.size()))};
   const auto unit = [&](const Tensor& x) {
     return normalize(expand(to(x, dtype, std::nullopt), shape), 2, Dims(dims), eps);
   };

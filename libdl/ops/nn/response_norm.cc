@@ -26,13 +26,13 @@ Tensor local_response_norm_impl(const Tensor& input, int64_t size, double alpha,
                                 double k) {
   const char* const op = "local_response_norm";
   if (input.ndim() < 3)
-    fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", "has shape " + to_string(input.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, op, "input", "has shape " + to_string(input.shape()),
                   "[n, c, ...], at least three dimensions");
   if (!is_floating(input.dtype()))
-    fail_argument(LIBDL_ERROR_DTYPE, op, 1, "input", std::string("is ") + name_of(input.dtype()),
+    fail_argument(LIBDL_ERROR_DTYPE, op, "input", std::string("is ") + name_of(input.dtype()),
                   "a floating dtype");
   if (size < 1)
-    fail_argument(LIBDL_ERROR_VALUE, op, 2, "size", "is " + std::to_string(size), "1 or more");
+    fail_argument(LIBDL_ERROR_VALUE, op, "size", "is " + std::to_string(size), "1 or more");
   const Named named(op);
   if (input.numel() == 0) return named(mul(input, number(int64_t{1})));
   const int64_t n = input.size(0), c = input.size(1), flat[] = {n, c, input.numel() / (n * c)};

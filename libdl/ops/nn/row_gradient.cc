@@ -9,7 +9,6 @@
 #include "entries/copy.h"
 #include "entries/indexing.h"
 #include "entries/view.h"
-#include "kernels/cpu/sum_rows.h"
 #include "ops/core/call.h"
 #include "ops/core/launch.h"
 #include "ops/core/summed.h"
@@ -21,9 +20,9 @@
 
 namespace libdl {
 
-void check_sparse(const char* op, int argument, bool sparse, const Tensor& weight) {
+void check_sparse(const char* op, bool sparse, const Tensor& weight) {
   if (sparse && !weight.device().is_cpu())
-    fail_argument(LIBDL_ERROR_UNSUPPORTED, op, argument, "sparse", "is true",
+    fail_argument(LIBDL_ERROR_UNSUPPORTED, op, "sparse", "is true",
                   "false on " + device_name(weight.device()));
 }
 
@@ -111,11 +110,9 @@ static void sum_groups(const Readings& r, const Groups& g, const Tensor& dy, voi
     for (int64_t& place : order) place = from.read_plain<int64_t>()[place];
   }
   const void* const each = factors.defined() ? factors.read_plain<void>() : nullptr;
-  launch([&](kernels::Context& context) {
-    kernels::cpu::sum_rows(
-        context, {out, in.read_plain<void>(), std::ssize(g.starts) - 1, r.table[1], order.data(),
-                  g.starts.data(), static_cast<int32_t>(dy.dtype()), each});
-  });
+  launch_sum_rows(Device(),
+                  {out, in.read_plain<void>(), std::ssize(g.starts) - 1, r.table[1], order.data(),
+                   g.starts.data(), static_cast<int32_t>(dy.dtype()), each});
 }
 
 static Tensor of_rows_read(const Readings& r, const Tensor& dy) {

@@ -27,6 +27,6 @@ Tensor row_gradient(const Readings& readings, const Tensor& dy, bool differentia
 Tensor inverse_frequencies(const Tensor& row, int64_t rows, Dtype dtype);
 
 // Throws UNSUPPORTED where sparse gradients are not made: elsewhere than on the CPU.
-void check_sparse(const char* op, int argument, bool sparse, const Tensor& weight);
+void check_sparse(const char* op, bool sparse, const Tensor& weight);
 
 }  // namespace libdl

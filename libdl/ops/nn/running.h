@@ -15,8 +15,7 @@ Dtype normalised_as(Dtype dtype);
 
 // Throws DTYPE or SHAPE unless x, argument `argument`, is absent or has a number for each of
 // input's channels, in input's dtype or in that of the computation.
-void check_channels(const char* op, const Tensor& input, int argument, const char* name,
-                    const Tensor* x);
+void check_channels(const char* op, const Tensor& input, const char* name, const Tensor* x);
 
 // Throws DTYPE or SHAPE, and blames the input, if the vectors agree with each other and not with
 // it. NULL: there is no such vector.

@@ -56,11 +56,11 @@ static Tensor normalised(const char* op, const Rule& rule, bool log, const Tenso
                          int32_t dim, Dtype dtype, Into into) {
   const Dtype type = dtype == Dtype::kNone ? input.dtype() : dtype;
   if (!is_floating(type))
-    fail_argument(LIBDL_ERROR_DTYPE, op, 1, "input", std::string("is ") + name_of(type),
+    fail_argument(LIBDL_ERROR_DTYPE, op, "input", std::string("is ") + name_of(type),
                   "a floating dtype or dtype=");
   const Tensor x = cast(input, type);
   Call call(op, into, {&x});
-  const int at = call.axis(2, "dim", dim, x.ndim());
+  const int at = call.axis("dim", dim, x.ndim());
   Tensor y = empty(x.shape(), type, x.device());
   if (y.numel()) {
     const Tensor read = along_lines(x);

@@ -28,11 +28,11 @@ struct Pair {
 static Tensor size_of_each(const Tensor& x) { return is_signed(x.dtype()) ? abs(x) : x; }
 
 static Pair integers(const char* op, const Tensor& input, const Tensor& other) {
-  for (const Operand& x : {Operand{input, 1, "input"}, Operand{other, 2, "other"}}) {
+  for (const Operand& x : {Operand{input, "input"}, Operand{other, "other"}}) {
     require_tensor(op, x);
     if (const Dtype dtype = x.tensor.dtype(); is_inexact(dtype) || dtype == Dtype::kBool)
-      fail_argument(LIBDL_ERROR_UNSUPPORTED, op, x.place, x.name,
-                    std::string("is ") + name_of(dtype), "integers");
+      fail_argument(LIBDL_ERROR_UNSUPPORTED, op, x.name, std::string("is ") + name_of(dtype),
+                    "integers");
   }
   const Tensor* const operands[] = {&input, &other};
   const char* const names[] = {"input", "other"};

@@ -74,7 +74,7 @@ Tensor logit_impl(const Tensor& input, std::optional<double> eps) {
 template <class Log>
 static Tensor x_times(const char* op, const Tensor& input, const Tensor& other, Log log,
                       double pole, double root) {
-  if (other.is_number()) require_tensor(op, {input, 1, "input"});
+  if (other.is_number()) require_tensor(op, {input, "input"});
   const Tensor* const operands[] = {&input, &other};
   const Steps steps(operands);
   const Device device = input.is_number() ? other.device() : input.device();
@@ -112,9 +112,9 @@ Tensor sinc_impl(const Tensor& input) {
 
 // log Gamma_p(x) = p (p - 1) / 4 log(pi) + sum_i lgamma(x - i / 2), i from 0 to p - 1.
 Tensor mvlgamma_impl(const Tensor& input, int64_t p) {
-  refuse_complex("mvlgamma", {input, 1, "input"});
+  refuse_complex("mvlgamma", {input, "input"});
   if (p < 1)
-    fail_argument(LIBDL_ERROR_VALUE, "mvlgamma", 2, "p", "is " + std::to_string(p), "1 or more");
+    fail_argument(LIBDL_ERROR_VALUE, "mvlgamma", "p", "is " + std::to_string(p), "1 or more");
   const Steps steps(input);
   const Tensor i = arange(nullptr, number(p), nullptr, steps.computed, input.device());
   const Tensor terms = lgamma(unsqueeze(steps.begin(input), -1) - i * 0.5);

@@ -43,15 +43,15 @@ Tensor angle_impl(const Tensor& input) {
 // The parts of a complex number are of one dtype, float32 or float64.
 static void check_parts(const char* op, const char* first, const char* second, const Tensor& a,
                         const Tensor& b) {
-  require_tensor(op, {a, 1, first});
-  require_tensor(op, {b, 2, second});
+  require_tensor(op, {a, first});
+  require_tensor(op, {b, second});
   const Dtype dtype = a.dtype();
   if (dtype != Dtype::kFloat32 && dtype != Dtype::kFloat64)
-    fail_argument(LIBDL_ERROR_DTYPE, op, 1, first, std::string("is ") + name_of(dtype),
+    fail_argument(LIBDL_ERROR_DTYPE, op, first, std::string("is ") + name_of(dtype),
                   "float32 or float64");
   if (b.dtype() != dtype)
-    fail_argument(LIBDL_ERROR_DTYPE, op, 2, second, std::string("is ") + name_of(b.dtype()),
-                  std::string(name_of(dtype)) + ", as argument 1 (" + first + ")");
+    fail_argument(LIBDL_ERROR_DTYPE, op, second, std::string("is ") + name_of(b.dtype()),
+                  std::string(name_of(dtype)) + ", as argument (" + first + ")");
 }
 
 Tensor complex_impl(const Tensor& real, const Tensor& imag) {
@@ -75,7 +75,7 @@ Tensor polar_impl(const Tensor& abs, const Tensor& angle) {
 
 static Tensor is_infinity(const char* op, const Tensor& input, double infinity) {
   if (input.is_complex())
-    fail_argument(LIBDL_ERROR_DTYPE, op, 1, "input", std::string("is ") + name_of(input.dtype()),
+    fail_argument(LIBDL_ERROR_DTYPE, op, "input", std::string("is ") + name_of(input.dtype()),
                   "a real dtype");
   return eq(input, number(infinity));
 }

@@ -29,7 +29,7 @@ static Dtype doubled(const Tensor& x) {
 }
 
 Tensor float_power_impl(const Tensor& input, const Tensor& exponent) {
-  if (exponent.is_number()) require_tensor("float_power", {input, 1, "input"});
+  if (exponent.is_number()) require_tensor("float_power", {input, "input"});
   const Dtype whole = exponent.is_complex() ? Dtype::kComplex128 : doubled(input);
   const Tensor base =
       input.is_number() ? full({}, input, whole, exponent.device()) : to(input, doubled(input), {});
@@ -54,7 +54,7 @@ static Tensor scaled(const Tensor& x, const Tensor& n) {
 }
 
 Tensor ldexp_impl(const Tensor& input, const Tensor& other) {
-  require_tensor("ldexp", {other, 2, "other"});
+  require_tensor("ldexp", {other, "other"});
   const Tensor* const operands[] = {&input, &other};
   const Dtype common = result_dtype(operands);
   if (other.is_complex()) return to(input * power_of_two(other), common, {});
@@ -74,21 +74,21 @@ struct Bits {
 };
 }  // namespace
 
-static Bits bits_of(const char* op, int argument, const char* name, Dtype dtype) {
+static Bits bits_of(const char* op, const char* name, Dtype dtype) {
   switch (dtype) {
     case Dtype::kFloat16: return {Dtype::kInt16, 10, 5, 0x1p-14};
     case Dtype::kBfloat16: return {Dtype::kInt16, 7, 8, 0x1p-126};
     case Dtype::kFloat32: return {Dtype::kInt32, 23, 8, 0x1p-126};
     case Dtype::kFloat64: return {Dtype::kInt64, 52, 11, 0x1p-1022};
     default:
-      fail_argument(LIBDL_ERROR_UNSUPPORTED, op, argument, name,
-                    std::string("is ") + name_of(dtype), "a floating dtype");
+      fail_argument(LIBDL_ERROR_UNSUPPORTED, op, name, std::string("is ") + name_of(dtype),
+                    "a floating dtype");
   }
 }
 
 // mantissa 2^exponent, with 1/2 <= |mantissa| < 1.
 std::tuple<Tensor, Tensor> frexp_impl(const Tensor& input) {
-  const Bits format = bits_of("frexp", 1, "input", input.dtype());
+  const Bits format = bits_of("frexp", "input", input.dtype());
   const Tensor given = detach(input), zero = number(int64_t{0});
   const Tensor tiny = logical_and(ne(given, zero), lt(abs(given), number(format.smallest)));
   const Tensor normal = where(tiny, given * std::ldexp(1.0, format.digits), given);
@@ -110,11 +110,11 @@ std::tuple<Tensor, Tensor> frexp_impl(const Tensor& input) {
 }
 
 Tensor nextafter_impl(const Tensor& input, const Tensor& other) {
-  require_tensor("nextafter", {other, 2, "other"});
+  require_tensor("nextafter", {other, "other"});
   const Tensor* const operands[] = {&input, &other};
   const char* const names[] = {"input", "other"};
   const Dtype dtype = result_dtype(operands);
-  const Bits format = bits_of("nextafter", 1, "input", dtype);
+  const Bits format = bits_of("nextafter", "input", dtype);
   const Shape shape = broadcast_shape("nextafter", names, operands);
   const Tensor given = expand(to(input, dtype, {}), shape),
                towards = expand(to(other, dtype, {}), shape);

@@ -153,7 +153,7 @@ const PointwiseOp k_gelu_tanh_derivative{
 Tensor gelu_impl(const Tensor& input, std::optional<std::string_view> approximate, Into into) {
   if (!approximate || *approximate == "none") return pointwise(k_gelu, input, into);
   if (*approximate == "tanh") return pointwise(k_gelu_tanh, input, into);
-  fail_argument(LIBDL_ERROR_VALUE, "gelu", 2, "approximate",
+  fail_argument(LIBDL_ERROR_VALUE, "gelu", "approximate",
                 "is \"" + std::string(*approximate) + "\"", "\"none\" or \"tanh\"");
 }
 

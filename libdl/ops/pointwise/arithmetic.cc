@@ -64,13 +64,13 @@ static void check_alpha(const char* op, const Tensor& input, const Tensor& other
   const Tensor* const operands[] = {&input, &other};
   const Dtype type = result_dtype(operands);
   if (alpha.ndim() != 0)
-    fail_argument(LIBDL_ERROR_SHAPE, op, 3, "alpha", "has shape " + to_string(alpha.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, op, "alpha", "has shape " + to_string(alpha.shape()),
                   "a number");
   const bool lost = alpha.dtype() == Dtype::kBool && type != Dtype::kBool;
   if (category(alpha.dtype()) > category(type) || lost)
-    fail_argument(LIBDL_ERROR_DTYPE, op, 3, "alpha", std::string("is ") + name_of(alpha.dtype()),
+    fail_argument(LIBDL_ERROR_DTYPE, op, "alpha", std::string("is ") + name_of(alpha.dtype()),
                   std::string("a number that ") + name_of(type) + " holds");
-  check_number(op, 3, "alpha", alpha, type);
+  check_number(op, "alpha", alpha, type);
 }
 
 Tensor add_impl(const Tensor& input, const Tensor& other, const Tensor* alpha, Into into) {
@@ -97,12 +97,11 @@ static Tensor negated(const Tensor& alpha) {
 Tensor sub_impl(const Tensor& input, const Tensor& other, const Tensor* alpha, Into into) {
   for (const Tensor* x : {&input, &other})
     if (x->dtype() == Dtype::kBool && !x->is_number())
-      fail_argument(LIBDL_ERROR_DTYPE, "sub", x == &input ? 1 : 2, x == &input ? "input" : "other",
-                    "is bool", "numbers (logical_xor() tells where truths differ)");
+      fail_argument(LIBDL_ERROR_DTYPE, "sub", x == &input ? "input" : "other", "is bool",
+                    "numbers (logical_xor() tells where truths differ)");
   if (!alpha || is_one(*alpha, input, other)) return pointwise(k_sub, input, other, into);
   check_alpha("sub", input, other, *alpha);
-  const Tensor factor =
-      rename_error("sub", {{"input", 3, "alpha"}}, [&] { return negated(*alpha); });
+  const Tensor factor = rename_error("sub", {{"input", "alpha"}}, [&] { return negated(*alpha); });
   return pointwise(k_sub_scaled, input, other, factor, into);
 }
 
@@ -166,11 +165,11 @@ static void check_divisor(const char* op, const Tensor& input, const Tensor& oth
                                .size = 1,
                                .bad = &bad,
                                .op = op,
-                               .finding = "argument 2 (other) holds 0, and the operands are "
+                               .finding = "argument (other) holds 0, and the operands are "
                                           "integers, wanted divisors that are not 0"});
   }
   if (!item_bool(all(other)))
-    fail_argument(LIBDL_ERROR_VALUE, op, 2, "other", "holds 0, and the operands are integers",
+    fail_argument(LIBDL_ERROR_VALUE, op, "other", "holds 0, and the operands are integers",
                   "divisors that are not 0");
 }
 
@@ -178,7 +177,7 @@ Tensor div_impl(const Tensor& input, const Tensor& other,
                 std::optional<std::string_view> rounding_mode, Into into) {
   if (!rounding_mode) return pointwise(k_div, input, other, into);
   if (*rounding_mode != "trunc" && *rounding_mode != "floor")
-    fail_argument(LIBDL_ERROR_VALUE, "div", 3, "rounding_mode",
+    fail_argument(LIBDL_ERROR_VALUE, "div", "rounding_mode",
                   "is \"" + std::string(*rounding_mode) + "\"", "\"trunc\" or \"floor\"");
   check_divisor("div", input, other);
   return pointwise(*rounding_mode == "trunc" ? k_div_trunc : k_div_floor, input, other, into);
@@ -265,10 +264,10 @@ Tensor pow_impl(const Tensor& input, const Tensor& exponent, Into into) {
                           {&input});
     }
     if (integers && exponent.get()->as_int < 0)
-      fail_argument(LIBDL_ERROR_VALUE, "pow", 2, "exponent",
+      fail_argument(LIBDL_ERROR_VALUE, "pow", "exponent",
                     "is " + std::to_string(exponent.get()->as_int) + " and the base is integer",
                     "0 or more");
-    if (integers) check_number("pow", 2, "exponent", exponent, input.dtype());
+    if (integers) check_number("pow", "exponent", exponent, input.dtype());
     const bool two = exponent.dtype() == Dtype::kInt64     ? exponent.get()->as_int == 2
                      : exponent.dtype() == Dtype::kFloat64 ? exponent.get()->as_double == 2.0
                                                            : false;
@@ -350,9 +349,9 @@ const PointwiseOp k_lerp{
 
 Tensor lerp_impl(const Tensor& input, const Tensor& end, const Tensor& weight, Into into) {
   if (end.dtype() != input.dtype())
-    fail_argument(LIBDL_ERROR_DTYPE, "lerp", 2, "end", std::string("is ") + name_of(end.dtype()),
+    fail_argument(LIBDL_ERROR_DTYPE, "lerp", "end", std::string("is ") + name_of(end.dtype()),
                   name_of(input.dtype()));
-  check_number("lerp", 3, "weight", weight, input.dtype());
+  check_number("lerp", "weight", weight, input.dtype());
   return pointwise(k_lerp, input, end, weight, into);
 }
 
@@ -394,7 +393,7 @@ static Tensor combined_at_once(const char* op, const Tensor& input, const Tensor
   const Call call(op, into, std::span(in));
   if (!call.plain()) return {};
   if (value)  // against the dtype of the steps
-    check_number(op, 4, "value", *value,
+    check_number(op, "value", *value,
                  size_of(input.dtype()) == 2 ? Dtype::kFloat32 : input.dtype());
   const Tensor y = into ? into.tensor() : empty(input.shape(), input.dtype(), input.device());
   if (!into) lie_as(y, in, input.dtype());
@@ -447,7 +446,7 @@ static Tensor combined(const char* op, const Tensor& input, const Tensor& tensor
   const Dtype computed = lift ? Dtype::kFloat32 : quotient ? default_dtype() : type;
   const auto wide = [=](const Tensor& x) { return x.is_number() ? x : cast(x, computed); };
   const Named named(op);
-  return named(rename_error(op, {{"input", 1, "input"}, {"alpha", 4, "value"}}, [&] {
+  return named(rename_error(op, {{"input", "input"}, {"alpha", "value"}}, [&] {
     // As a factor a truth is 0 or 1.
     const Tensor factor = !value                           ? number(int64_t{1})
                           : value->dtype() == Dtype::kBool ? number(item_i64(*value))

@@ -84,18 +84,17 @@ const PointwiseOp k_copysign{
 // |a - b| <= atol + rtol |b| where both are finite; equal values are close anyway.
 Tensor isclose_impl(const Tensor& input, const Tensor& other, double rtol, double atol,
                     bool equal_nan) {
-  const auto tolerance = [&](int argument, const char* name, double value) {
+  const auto tolerance = [&](const char* name, double value) {
     if (!(value >= 0))
-      fail_argument(LIBDL_ERROR_VALUE, "isclose", argument, name, "is " + std::to_string(value),
-                    "0 or more");
+      fail_argument(LIBDL_ERROR_VALUE, "isclose", name, "is " + std::to_string(value), "0 or more");
   };
-  tolerance(3, "rtol", rtol);
-  tolerance(4, "atol", atol);
+  tolerance("rtol", rtol);
+  tolerance("atol", atol);
   if (!input.is_number() && !other.is_number() && input.dtype() != other.dtype())
-    fail_argument(LIBDL_ERROR_DTYPE, "isclose", 2, "other",
+    fail_argument(LIBDL_ERROR_DTYPE, "isclose", "other",
                   std::string("is ") + name_of(other.dtype()), name_of(input.dtype()));
   const ModeGuard off(kModeGrad | kModeForward);
-  Tensor close = rename_error("isclose", {{"input", 1, "input"}, {"other", 2, "other"}},
+  Tensor close = rename_error("isclose", {{"input", "input"}, {"other", "other"}},
                               [&] { return eq(input, other); });
   if (equal_nan && is_inexact(input.dtype()))
     close = logical_or(close, logical_and(isnan(input), isnan(other)));
@@ -124,10 +123,9 @@ bool equal_impl(const Tensor& input, const Tensor& other) {
 
 bool allclose_impl(const Tensor& input, const Tensor& other, double rtol, double atol,
                    bool equal_nan) {
-  return rename_error(
-      "allclose",
-      {{"input", 1, "input"}, {"other", 2, "other"}, {"rtol", 3, "rtol"}, {"atol", 4, "atol"}},
-      [&] { return item_bool(all(isclose(input, other, rtol, atol, equal_nan))); });
+  return rename_error("allclose",
+                      {{"input", "input"}, {"other", "other"}, {"rtol", "rtol"}, {"atol", "atol"}},
+                      [&] { return item_bool(all(isclose(input, other, rtol, atol, equal_nan))); });
 }
 
 // -- choices ----------------------------------------------------------------------------------
@@ -313,11 +311,11 @@ static Tensor bound_of(const Tensor* given, bool lower, Dtype type) {
     const __int128 value = wide_integer(*given);
     if (!in_range_of(type, value)) {
       const bool binds = lower ? value > 0 : value < 0;
-      if (binds) reject_number("clamp", lower ? 2 : 3, name, value, type);
+      if (binds) reject_number("clamp", name, value, type);
       return open_bound(type, lower);
     }
   } else {
-    check_number("clamp", lower ? 2 : 3, name, *given, type);
+    check_number("clamp", name, *given, type);
   }
   return *given;
 }
@@ -336,7 +334,7 @@ static const PointwiseOp& clamp_rule(const Tensor* min, const Tensor* max) {
 
 Tensor clamp_impl(const Tensor& input, const Tensor* min, const Tensor* max, Into into) {
   if (!min && !max)
-    fail_argument(LIBDL_ERROR_VALUE, "clamp", 2, "min", "is absent and so is max",
+    fail_argument(LIBDL_ERROR_VALUE, "clamp", "min", "is absent and so is max",
                   "at least one bound");
   const Tensor* operands[] = {&input, min ? min : max, max ? max : min};
   const Dtype type = result_dtype(operands);
@@ -371,15 +369,15 @@ const PointwiseOp k_where_owned{.name = "where",
 
 Tensor where_impl(const Tensor& condition, const Tensor& input, const Tensor& other, Into into) {
   if (condition.dtype() != Dtype::kBool && condition.dtype() != Dtype::kUint8)
-    fail_argument(LIBDL_ERROR_DTYPE, "where", 1, "condition",
+    fail_argument(LIBDL_ERROR_DTYPE, "where", "condition",
                   std::string("is ") + name_of(condition.dtype()), "bool");
   if (input.is_number() || other.is_number()) {
     const Tensor* const operands[] = {&input, &other};
     const Dtype type = result_dtype(operands);
     // Numbers beside the 16-bit types are float32 first, which PyTorch lets become infinite.
     const Dtype wide = is_floating(type) && size_of(type) == 2 ? Dtype::kFloat32 : type;
-    check_number("where", 2, "input", input, wide);
-    check_number("where", 3, "other", other, wide);
+    check_number("where", "input", input, wide);
+    check_number("where", "other", other, wide);
   }
   return pointwise(k_where, condition, input, other, into);
 }

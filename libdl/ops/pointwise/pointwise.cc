@@ -106,7 +106,7 @@ LIBDL_NORETURN [[gnu::cold]] static void reject_dtype(const PointwiseOp& op,
     wanted += std::string(separator) + word;
     separator = " or ";
   }
-  fail_argument(LIBDL_ERROR_DTYPE, op.name, blame + 1, op.arguments[blame],
+  fail_argument(LIBDL_ERROR_DTYPE, op.name, op.arguments[blame],
                 std::string("is ") + name_of(in[blame]->dtype()), wanted);
 }
 
@@ -128,14 +128,13 @@ static Dtype compute_dtype(const PointwiseOp& op, const Tensor* const* in) {
   return compute;
 }
 
-Tensor unit_number(const char* op, int argument, const char* name, double value,
-                   const Tensor& input) {
+Tensor unit_number(const char* op, const char* name, double value, const Tensor& input) {
   if (!is_floating(input.dtype()))  // beside an integer the number would make a floating one of it
-    fail_argument(LIBDL_ERROR_DTYPE, op, 1, "input", std::string("is ") + name_of(input.dtype()),
+    fail_argument(LIBDL_ERROR_DTYPE, op, "input", std::string("is ") + name_of(input.dtype()),
                   "a dtype that is floating");
   const bool wide = input.dtype() == Dtype::kFloat64;
   Tensor held = number(value);
-  check_number(op, argument, name, held, wide ? Dtype::kFloat64 : Dtype::kFloat32);
+  check_number(op, name, held, wide ? Dtype::kFloat64 : Dtype::kFloat32);
   return held;
 }
 
@@ -152,7 +151,7 @@ Shape broadcast_shape(const char* op, const char* const* names,
       int64_t& size = shape[lead + d];
       if (size == other[d] || other[d] == 1) continue;
       if (size != 1)
-        fail_argument(LIBDL_ERROR_SHAPE, op, static_cast<int>(i) + 1, names[i],
+        fail_argument(LIBDL_ERROR_SHAPE, op, names[i],
                       "has shape " + to_string(other) + ", which does not broadcast with " +
                           to_string(operands[0]->shape()),
                       "");
@@ -304,7 +303,7 @@ static const Rule* rule_of(const PointwiseOp& op) {
 }
 
 static void no_gradient(const PointwiseOp& op, int i) {
-  fail_argument(LIBDL_ERROR_AUTOGRAD, op.name, i + 1, op.arguments[i],
+  fail_argument(LIBDL_ERROR_AUTOGRAD, op.name, op.arguments[i],
                 "requires grad, but no gradient flows there", "detach() of it");
 }
 

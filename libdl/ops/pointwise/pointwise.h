@@ -144,8 +144,7 @@ extern const PointwiseOp k_where_row_major, k_where_owned;
 
 // A number in the type that the elements of a floating input are computed in, which must reach it;
 // DTYPE if input is not floating.
-Tensor unit_number(const char* op, int argument, const char* name, double value,
-                   const Tensor& input);
+Tensor unit_number(const char* op, const char* name, double value, const Tensor& input);
 
 // -- shapes and dtypes --------------------------------------------------------------------------
 

@@ -35,7 +35,7 @@ Tensor trunc_impl(const Tensor& input, Into into) { return step(k_trunc, input, 
 Tensor round_impl(const Tensor& input, int64_t decimals, Into into) {
   if (decimals == 0 || is_integral(input.dtype())) return step(k_round, input, into);
   if (decimals < -300 || decimals > 300)
-    fail_argument(LIBDL_ERROR_VALUE, "round", 2, "decimals", "is " + std::to_string(decimals),
+    fail_argument(LIBDL_ERROR_VALUE, "round", "decimals", "is " + std::to_string(decimals),
                   "-300 to 300");
   if (is_floating(input.dtype()) && size_of(input.dtype()) == 2) {  // 10^5 is beyond float16
     const Tensor y = round(cast(input, Dtype::kFloat32), decimals);
@@ -43,7 +43,7 @@ Tensor round_impl(const Tensor& input, int64_t decimals, Into into) {
   }
   const DefaultFloatEnvironment environment;
   const Tensor scale = number(std::pow(10.0, static_cast<double>(std::abs(decimals))));
-  return rename_error("round", {{"input", 1, "input"}}, [&] {
+  return rename_error("round", {{"input", "input"}}, [&] {
     const Tensor y = decimals > 0 ? div(pointwise(k_round, mul(input, scale)), scale)
                                   : mul(pointwise(k_round, div(input, scale)), scale);
     return write_result("round", y, into, {&input});

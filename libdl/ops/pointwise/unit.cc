@@ -36,26 +36,24 @@ const PointwiseOp k_hardtanh_derivative{.name = "hardtanh_backward",
                                         .arguments = {"input", "min_val", "max_val"},
                                         .zero_gradient = true};
 
-// A limit of integers in their dtype, rounded towards 0; the lower one of unsigned ones is not
-// below 0.
-static Tensor whole_limit(int argument, const char* name, double value, Dtype dtype) {
-  const bool from_zero = argument == 2 && dtype <= Dtype::kUint64 && value < 0;
-  return held("hardtanh", argument, name, number(from_zero ? 0 : value), dtype);
+// A limit of integers in their dtype, rounded towards 0.
+static Tensor whole_limit(const char* name, double value, Dtype dtype) {
+  return held("hardtanh", name, number(value), dtype);
 }
 
 Tensor hardtanh_impl(const Tensor& input, double min_val, double max_val, Into into) {
   const char* const op = "hardtanh";
   if (min_val > max_val)
-    fail_argument(LIBDL_ERROR_VALUE, op, 2, "min_val", "is " + std::to_string(min_val),
+    fail_argument(LIBDL_ERROR_VALUE, op, "min_val", "is " + std::to_string(min_val),
                   "at most max_val, which is " + std::to_string(max_val));
   if (is_integral(input.dtype())) {
-    const Tensor low = whole_limit(2, "min_val", min_val, input.dtype());
-    const Tensor high = whole_limit(3, "max_val", max_val, input.dtype());
-    return rename_error(op, {{"input", 1, "input"}},
-                        [&] { return clamp(input, &low, &high, into); });
+    const bool from_zero = input.dtype() <= Dtype::kUint64 && min_val < 0;  // of unsigned ones
+    const Tensor low = whole_limit("min_val", from_zero ? 0 : min_val, input.dtype());
+    const Tensor high = whole_limit("max_val", max_val, input.dtype());
+    return rename_error(op, {{"input", "input"}}, [&] { return clamp(input, &low, &high, into); });
   }
-  const Tensor low = unit_number(op, 2, "min_val", min_val, input);
-  const Tensor high = unit_number(op, 3, "max_val", max_val, input);
+  const Tensor low = unit_number(op, "min_val", min_val, input);
+  const Tensor high = unit_number(op, "max_val", max_val, input);
   return pointwise(k_hardtanh, input, low, high, into);
 }
 
@@ -87,9 +85,9 @@ const PointwiseOp k_softshrink{.name = "softshrink",
                                               constant(0));
                                }}};
 Tensor softshrink_impl(const Tensor& input, double lambd, Into into) {
-  const Tensor width = unit_number("softshrink", 2, "lambd", lambd, input);
+  const Tensor width = unit_number("softshrink", "lambd", lambd, input);
   if (!(lambd >= 0))
-    fail_argument(LIBDL_ERROR_VALUE, "softshrink", 2, "lambd", "is " + std::to_string(lambd),
+    fail_argument(LIBDL_ERROR_VALUE, "softshrink", "lambd", "is " + std::to_string(lambd),
                   "0 or more");
   return pointwise(k_softshrink, input, width, into);
 }
@@ -126,8 +124,8 @@ const PointwiseOp k_celu{.name = "celu",
                                                constant(1), slope);
                          }}};
 Tensor celu_impl(const Tensor& input, double alpha, Into into) {
-  const Tensor limit = unit_number("celu", 2, "alpha", alpha, input);
-  if (alpha == 0) fail_argument(LIBDL_ERROR_VALUE, "celu", 2, "alpha", "is 0", "another number");
+  const Tensor limit = unit_number("celu", "alpha", alpha, input);
+  if (alpha == 0) fail_argument(LIBDL_ERROR_VALUE, "celu", "alpha", "is 0", "another number");
   return pointwise(k_celu, input, limit, into);
 }
 
@@ -156,11 +154,11 @@ const PointwiseOp k_glu{.name = "glu",
 Tensor glu_impl(const Tensor& input, int32_t dim) {
   const char* const op = "glu";
   if (input.ndim() == 0)
-    fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", "is 0-d", "at least one dimension");
-  const int axis = checked_axis(op, 2, "dim", dim, input.ndim());
+    fail_argument(LIBDL_ERROR_SHAPE, op, "input", "is 0-d", "at least one dimension");
+  const int axis = checked_axis(op, "dim", dim, input.ndim());
   const int64_t size = input.size(axis);
   if (size % 2 != 0)
-    fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", "has shape " + to_string(input.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, op, "input", "has shape " + to_string(input.shape()),
                   "an even size of dimension " + std::to_string(axis));
   const Named named(op);
   return named(
@@ -178,20 +176,20 @@ const PointwiseOp k_prelu{
 Tensor prelu_impl(const Tensor& input, const Tensor& weight) {
   const char* const op = "prelu";
   if (!is_floating(input.dtype()))
-    fail_argument(LIBDL_ERROR_DTYPE, op, 1, "input", std::string("is ") + name_of(input.dtype()),
+    fail_argument(LIBDL_ERROR_DTYPE, op, "input", std::string("is ") + name_of(input.dtype()),
                   "a floating dtype");
   if (!is_floating(weight.dtype()))
-    fail_argument(LIBDL_ERROR_DTYPE, op, 2, "weight", std::string("is ") + name_of(weight.dtype()),
+    fail_argument(LIBDL_ERROR_DTYPE, op, "weight", std::string("is ") + name_of(weight.dtype()),
                   "a floating dtype");
   if (weight.dtype() != input.dtype())
-    fail_argument(LIBDL_ERROR_DTYPE, op, 1, "input", std::string("is ") + name_of(input.dtype()),
-                  std::string(name_of(weight.dtype())) + ", as argument 2 (weight)");
+    fail_argument(LIBDL_ERROR_DTYPE, op, "input", std::string("is ") + name_of(input.dtype()),
+                  std::string(name_of(weight.dtype())) + ", as argument (weight)");
   const int64_t channels = input.ndim() > 1 ? input.size(1) : 1;
   if (weight.ndim() > 1)
-    fail_argument(LIBDL_ERROR_SHAPE, op, 2, "weight", "has shape " + to_string(weight.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, op, "weight", "has shape " + to_string(weight.shape()),
                   "[" + std::to_string(channels) + "], one a channel, or one element");
   if (weight.numel() != 1 && weight.numel() != channels)
-    fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", "has shape " + to_string(input.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, op, "input", "has shape " + to_string(input.shape()),
                   std::to_string(weight.numel()) + " channels, as weight has");
   const Named named(op);
   if (weight.numel() == 1) {
@@ -205,19 +203,18 @@ Tensor rrelu_impl(const Tensor& input, double lower, double upper, bool training
                   Generator* generator, Into into) {
   const char* const op = "rrelu";
   if (!is_floating(input.dtype()))
-    fail_argument(LIBDL_ERROR_DTYPE, op, 1, "input", std::string("is ") + name_of(input.dtype()),
+    fail_argument(LIBDL_ERROR_DTYPE, op, "input", std::string("is ") + name_of(input.dtype()),
                   "a floating dtype");
   if (!std::isfinite(lower))
-    fail_argument(LIBDL_ERROR_VALUE, op, 2, "lower", "is " + std::to_string(lower),
-                  "a finite number");
+    fail_argument(LIBDL_ERROR_VALUE, op, "lower", "is " + std::to_string(lower), "a finite number");
   if (!std::isfinite(upper) || lower > upper)
-    fail_argument(LIBDL_ERROR_VALUE, op, 3, "upper", "is " + std::to_string(upper),
+    fail_argument(LIBDL_ERROR_VALUE, op, "upper", "is " + std::to_string(upper),
                   "a finite number, not below lower, which is " + std::to_string(lower));
   const Named named(op);
   if (!training) {
     const DefaultFloatEnvironment environment;
     const double mean = lower / 2 + upper / 2;
-    return named(rename_error(op, {{"negative_slope", 2, "lower"}},
+    return named(rename_error(op, {{"negative_slope", "lower"}},
                               [&] { return leaky_relu(input, mean, into); }));
   }
   const Tensor slopes = empty_as(input, input.dtype(), input.device());

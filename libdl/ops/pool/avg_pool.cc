@@ -26,23 +26,23 @@ static Tensor avg_pool(const Pooled& a, const GivenWindows& given, bool count_in
   check_real(a);
   check_image(a);
   if (divisor && *divisor == 0)
-    a.bad(LIBDL_ERROR_VALUE, 7, "divisor_override", "is 0", "any other number");
+    a.bad(LIBDL_ERROR_VALUE, "divisor_override", "is 0", "any other number");
   return averaged(a.input,
                   {a.op, a.dims, windows_of(a, given), divisor.value_or(0), count_include_pad});
 }
 
 Tensor avg_pool1d_impl(const Tensor& input, Dims kernel_size, std::optional<Dims> stride,
                        std::optional<Dims> padding, bool ceil_mode, bool count_include_pad) {
-  return avg_pool({"avg_pool1d", 1, input}, {2, kernel_size, stride, padding, {}, ceil_mode},
+  return avg_pool({"avg_pool1d", 1, input}, {kernel_size, stride, padding, {}, ceil_mode},
                   count_include_pad, {});
 }
 
-#define LIBDL_AVG_POOL(name, dims)                                                          \
-  Tensor name##_impl(const Tensor& input, Dims kernel_size, std::optional<Dims> stride,     \
-                     std::optional<Dims> padding, bool ceil_mode, bool count_include_pad,   \
-                     std::optional<int64_t> divisor_override) {                             \
-    return avg_pool({#name, dims, input}, {2, kernel_size, stride, padding, {}, ceil_mode}, \
-                    count_include_pad, divisor_override);                                   \
+#define LIBDL_AVG_POOL(name, dims)                                                        \
+  Tensor name##_impl(const Tensor& input, Dims kernel_size, std::optional<Dims> stride,   \
+                     std::optional<Dims> padding, bool ceil_mode, bool count_include_pad, \
+                     std::optional<int64_t> divisor_override) {                           \
+    return avg_pool({#name, dims, input}, {kernel_size, stride, padding, {}, ceil_mode},  \
+                    count_include_pad, divisor_override);                                 \
   }
 LIBDL_AVG_POOL(avg_pool2d, 2)
 LIBDL_AVG_POOL(avg_pool3d, 3)
@@ -64,7 +64,7 @@ static Tensor averaged_parts(const Tensor& x, const Averaged& how) {
 
 static Tensor adaptive_avg_pool(const Pooled& a, Dims output_size) {
   if (!is_inexact(a.input.dtype()))
-    a.bad(LIBDL_ERROR_DTYPE, 1, "input", std::string("is ") + name_of(a.input.dtype()),
+    a.bad(LIBDL_ERROR_DTYPE, "input", std::string("is ") + name_of(a.input.dtype()),
           "a floating or complex dtype");
   check_image(a, MayBeEmpty::kBatchAndChannels);
   const Averaged how{a.op, a.dims, adaptive_windows(a, output_size)};
@@ -107,7 +107,7 @@ static bool leaves_range_of_floats(const Tensor& sums, const Tensor& powers, con
 static Tensor lp_pool(const Pooled& a, double norm_type, const GivenWindows& given,
                       decltype(&max_pool2d) max_pool) {
   check_real(a);
-  if (norm_type == 0) a.bad(LIBDL_ERROR_VALUE, 2, "norm_type", "is 0", "any other number");
+  if (norm_type == 0) a.bad(LIBDL_ERROR_VALUE, "norm_type", "is 0", "any other number");
   check_image(a);
   const Averaged how{a.op, a.dims, windows_of(a, given)};
   const Named named(a.op);
@@ -133,11 +133,11 @@ static Tensor lp_pool(const Pooled& a, double norm_type, const GivenWindows& giv
   return named(is_floating(own) ? cast(y, own) : y);
 }
 
-#define LIBDL_LP_POOL(name, dims)                                                                \
-  Tensor name##_impl(const Tensor& input, double norm_type, Dims kernel_size,                    \
-                     std::optional<Dims> stride, bool ceil_mode) {                               \
-    return lp_pool({#name, dims, input}, norm_type, {3, kernel_size, stride, {}, {}, ceil_mode}, \
-                   max_pool##dims##d);                                                           \
+#define LIBDL_LP_POOL(name, dims)                                                             \
+  Tensor name##_impl(const Tensor& input, double norm_type, Dims kernel_size,                 \
+                     std::optional<Dims> stride, bool ceil_mode) {                            \
+    return lp_pool({#name, dims, input}, norm_type, {kernel_size, stride, {}, {}, ceil_mode}, \
+                   max_pool##dims##d);                                                        \
   }
 LIBDL_LP_POOL(lp_pool1d, 1)
 LIBDL_LP_POOL(lp_pool2d, 2)

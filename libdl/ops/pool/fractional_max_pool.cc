@@ -27,16 +27,16 @@ struct Fractional {
 
 static Fractional sizes_of(const Pooled& a, Dims kernel_size, Dims output_size) {
   Fractional f{{1, 1, 1}, {}, {}};
-  f.window = each_dimension(a.op, 2, "kernel_size", kernel_size, a.dims, 1, 1);
-  f.out = each_dimension(a.op, 3, "output_size", output_size, a.dims, 1, 0);
+  f.window = each_dimension(a.op, "kernel_size", kernel_size, a.dims, 1, 1);
+  f.out = each_dimension(a.op, "output_size", output_size, a.dims, 1, 0);
   for (int k = 0; k < a.dims; ++k) {
     const auto d = static_cast<size_t>(k + 3 - a.dims);
     f.in[d] = a.input.size(a.input.ndim() - a.dims + k);
     if (f.window[d] > f.in[d])
-      a.bad(LIBDL_ERROR_VALUE, 2, "kernel_size", "is " + to_string(kernel_size),
+      a.bad(LIBDL_ERROR_VALUE, "kernel_size", "is " + to_string(kernel_size),
             "at most the input's size, " + std::to_string(f.in[d]));
     if (f.out[d] > f.in[d] - f.window[d] + 1)
-      a.bad(LIBDL_ERROR_VALUE, 3, "output_size", "is " + to_string(output_size),
+      a.bad(LIBDL_ERROR_VALUE, "output_size", "is " + to_string(output_size),
             "at most size - kernel_size + 1, which is " +
                 std::to_string(f.in[d] - f.window[d] + 1) + " in dimension " +
                 std::to_string(a.input.ndim() - a.dims + k));
@@ -46,12 +46,12 @@ static Fractional sizes_of(const Pooled& a, Dims kernel_size, Dims output_size) 
 
 static void check_samples(const Pooled& a, const Tensor& samples) {
   if (samples.dtype() != a.input.dtype())
-    a.bad(LIBDL_ERROR_DTYPE, 4, "random_samples", std::string("is ") + name_of(samples.dtype()),
+    a.bad(LIBDL_ERROR_DTYPE, "random_samples", std::string("is ") + name_of(samples.dtype()),
           name_of(a.input.dtype()));
   const int channels = a.input.ndim() - a.dims - 1;
   const int64_t wanted[] = {a.batched() ? a.input.size(0) : 1, a.input.size(channels), a.dims};
   if (!std::ranges::equal(samples.shape(), wanted))
-    a.bad(LIBDL_ERROR_SHAPE, 4, "random_samples", "has shape " + to_string(samples.shape()),
+    a.bad(LIBDL_ERROR_SHAPE, "random_samples", "has shape " + to_string(samples.shape()),
           to_string(wanted));
 }
 

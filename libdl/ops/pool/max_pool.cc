@@ -51,8 +51,8 @@ static PoolWindows checked(const Pooled& a, Dims kernel_size, std::optional<Dims
                            bool ceil_mode) {
   check_real(a);
   check_image(a);
-  const PoolWindows w = windows_of(a, {2, kernel_size, stride, padding, dilation, ceil_mode});
-  check_dilation(a, w, 5);
+  const PoolWindows w = windows_of(a, {kernel_size, stride, padding, dilation, ceil_mode});
+  check_dilation(a, w);
   return w;
 }
 

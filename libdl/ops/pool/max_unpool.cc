@@ -19,9 +19,9 @@ struct Unpooled {
 
 static void check_indices(const Pooled& a, const Tensor& indices) {
   if (indices.dtype() != Dtype::kInt64)
-    a.bad(LIBDL_ERROR_DTYPE, 2, "indices", std::string("is ") + name_of(indices.dtype()), "int64");
+    a.bad(LIBDL_ERROR_DTYPE, "indices", std::string("is ") + name_of(indices.dtype()), "int64");
   if (!std::ranges::equal(indices.shape(), a.input.shape()))
-    a.bad(LIBDL_ERROR_SHAPE, 2, "indices", "has shape " + to_string(indices.shape()),
+    a.bad(LIBDL_ERROR_SHAPE, "indices", "has shape " + to_string(indices.shape()),
           to_string(a.input.shape()) + ", as input");
 }
 
@@ -29,7 +29,7 @@ static void check_indices(const Pooled& a, const Tensor& indices) {
 static Dims last_of(const Pooled& a, Dims output_size) {
   const auto dims = static_cast<size_t>(a.dims);
   if (output_size.size() != dims && output_size.size() != dims + 2)
-    a.bad(LIBDL_ERROR_VALUE, 6, "output_size",
+    a.bad(LIBDL_ERROR_VALUE, "output_size",
           "has " + std::to_string(output_size.size()) + " entries",
           std::to_string(dims) + " or " + std::to_string(dims + 2));
   return output_size.last(dims);
@@ -37,11 +37,11 @@ static Dims last_of(const Pooled& a, Dims output_size) {
 
 // The result's sizes behind its channels: those that pooling may have come from.
 static Shape sizes_of(const Pooled& a, const Unpooled& g) {
-  const Three window = each_dimension(a.op, 3, "kernel_size", g.kernel_size, a.dims, 1, 1);
+  const Three window = each_dimension(a.op, "kernel_size", g.kernel_size, a.dims, 1, 1);
   const bool steps = g.stride && !g.stride->empty();
-  const Three stride = steps ? each_dimension(a.op, 4, "stride", *g.stride, a.dims, 1, 1) : window;
+  const Three stride = steps ? each_dimension(a.op, "stride", *g.stride, a.dims, 1, 1) : window;
   const Three padding =
-      g.padding ? each_dimension(a.op, 5, "padding", *g.padding, a.dims, 0, 0) : Three{0, 0, 0};
+      g.padding ? each_dimension(a.op, "padding", *g.padding, a.dims, 0, 0) : Three{0, 0, 0};
   Shape sizes;
   for (int k = 0; k < a.dims; ++k) {
     const auto d = static_cast<size_t>(k + 3 - a.dims);
@@ -49,7 +49,7 @@ static Shape sizes_of(const Pooled& a, const Unpooled& g) {
     const __int128 wide =
         static_cast<__int128>(pooled - 1) * stride[d] + window[d] - 2 * padding[d];
     if (wide > INT64_MAX / 2 || (!g.output_size && wide < 1))
-      a.bad(LIBDL_ERROR_SHAPE, 1, "input", "has shape " + to_string(a.input.shape()),
+      a.bad(LIBDL_ERROR_SHAPE, "input", "has shape " + to_string(a.input.shape()),
             wide < 1 ? "one whose result has at least 1 element in each dimension"
                      : "one whose result has at most 2^62 in each dimension");
     const auto size = static_cast<int64_t>(wide);
@@ -57,7 +57,7 @@ static Shape sizes_of(const Pooled& a, const Unpooled& g) {
     if (!g.output_size) continue;
     const int64_t asked = last_of(a, *g.output_size)[static_cast<size_t>(k)];
     if (asked < 1 || asked <= size - stride[d] || asked >= size + stride[d])
-      a.bad(LIBDL_ERROR_VALUE, 6, "output_size", "is " + to_string(*g.output_size),
+      a.bad(LIBDL_ERROR_VALUE, "output_size", "is " + to_string(*g.output_size),
             std::to_string(std::max<int64_t>(1, size - stride[d] + 1)) + " to " +
                 std::to_string(size + stride[d] - 1) + " in dimension " +
                 std::to_string(a.input.ndim() - a.dims + k));
@@ -73,17 +73,16 @@ static Tensor unpool(const Pooled& a, const Tensor& indices, const Unpooled& g) 
   const auto plane = static_cast<size_t>(a.input.ndim() - a.dims);
   Shape flat(a.input.shape().first(plane)), shape(flat);
   for (const int64_t size : sizes) shape.push_back(size);
-  (void)checked_numel(shape, a.input.dtype(), a.op, 6, "output_size");
+  (void)checked_numel(shape, a.input.dtype(), a.op, "output_size");
   flat.push_back(1);
   for (const int64_t size : sizes) flat[plane] *= size;
   const Named named(a.op);
-  return rename_error(
-      a.op, {{"input", 1, "input"}, {"index", 2, "indices"}, {"src", 1, "input"}}, [&] {
-        const Tensor zero = zeros(flat, a.input.dtype(), a.input.device());
-        const Tensor y = scatter(zero, static_cast<int32_t>(plane), in_planes(indices, a.dims),
-                                 in_planes(a.input, a.dims), {}, Into(zero));
-        return named(a.dims == 1 ? y : reshape(y, shape));
-      });
+  return rename_error(a.op, {{"input", "input"}, {"index", "indices"}, {"src", "input"}}, [&] {
+    const Tensor zero = zeros(flat, a.input.dtype(), a.input.device());
+    const Tensor y = scatter(zero, static_cast<int32_t>(plane), in_planes(indices, a.dims),
+                             in_planes(a.input, a.dims), {}, Into(zero));
+    return named(a.dims == 1 ? y : reshape(y, shape));
+  });
 }
 
 #define LIBDL_MAX_UNPOOL(name, dims)                                                           \

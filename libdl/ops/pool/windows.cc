@@ -20,20 +20,20 @@ void check_image(const Pooled& a, MayBeEmpty what) {
       what == MayBeEmpty::kBatchAndChannels || (what == MayBeEmpty::kFirst && n == a.dims + 1);
   for (int d = n - a.dims - (channels ? 0 : 1); good && d < n; ++d) good = a.input.size(d) > 0;
   if (!good)
-    a.bad(LIBDL_ERROR_SHAPE, 1, "input", "has shape " + to_string(a.input.shape()),
+    a.bad(LIBDL_ERROR_SHAPE, "input", "has shape " + to_string(a.input.shape()),
           std::string(kShapes[a.dims - 1]) + ", of which " + kWhich[static_cast<int>(what)] +
               " may be 0");
 }
 
 void check_real(const Pooled& a) {
   if (a.input.is_complex() || a.input.dtype() == Dtype::kBool)
-    a.bad(LIBDL_ERROR_DTYPE, 1, "input", std::string("is ") + name_of(a.input.dtype()),
+    a.bad(LIBDL_ERROR_DTYPE, "input", std::string("is ") + name_of(a.input.dtype()),
           "a real dtype that is not bool");
 }
 
 void check_floating(const Pooled& a) {
   if (!is_floating(a.input.dtype()))
-    a.bad(LIBDL_ERROR_DTYPE, 1, "input", std::string("is ") + name_of(a.input.dtype()),
+    a.bad(LIBDL_ERROR_DTYPE, "input", std::string("is ") + name_of(a.input.dtype()),
           "a floating dtype");
 }
 
@@ -61,29 +61,28 @@ static int64_t count_of(int64_t size, int64_t reach, int64_t stride, int64_t pad
 }
 
 PoolWindows windows_of(const Pooled& a, const GivenWindows& g) {
-  const int first = g.argument;
-  const auto numbers = [&](int argument, const char* name, std::optional<Dims> given,
-                           int64_t otherwise, int64_t least) {
+  const auto numbers = [&](const char* name, std::optional<Dims> given, int64_t otherwise,
+                           int64_t least) {
     if (!given) return Three{otherwise, otherwise, otherwise};
-    return each_dimension(a.op, argument, name, *given, a.dims, otherwise, least);
+    return each_dimension(a.op, name, *given, a.dims, otherwise, least);
   };
-  const Three window = numbers(first, "kernel_size", g.kernel_size, 1, 1);
+  const Three window = numbers("kernel_size", g.kernel_size, 1, 1);
   const bool steps = g.stride && !g.stride->empty();
-  const Three stride = steps ? numbers(first + 1, "stride", g.stride, 1, 1) : window;
-  const Three padding = numbers(first + 2, "padding", g.padding, 0, 0);
-  const Three dilation = numbers(first + 3, "dilation", g.dilation, 1, 1);
+  const Three stride = steps ? numbers("stride", g.stride, 1, 1) : window;
+  const Three padding = numbers("padding", g.padding, 0, 0);
+  const Three dilation = numbers("dilation", g.dilation, 1, 1);
   const Three image = image_sizes(a);
   PoolWindows w{};
   for (size_t d = 0; d < 3; ++d) {
     const int64_t reach = dilation[d] * (window[d] - 1) + 1;
     if (padding[d] > window[d] / 2)
-      a.bad(LIBDL_ERROR_VALUE, first + 2, "padding", "is " + std::to_string(padding[d]),
+      a.bad(LIBDL_ERROR_VALUE, "padding", "is " + std::to_string(padding[d]),
             "at most half of kernel_size, which is " + std::to_string(window[d]));
     w.in[d] = image[d], w.window[d] = window[d], w.stride[d] = stride[d];
     w.padding[d] = padding[d], w.dilation[d] = dilation[d];
     w.out[d] = count_of(image[d], reach, stride[d], padding[d], g.ceil_mode);
     if (w.out[d] < 1)
-      a.bad(LIBDL_ERROR_SHAPE, 1, "input", "has shape " + to_string(a.input.shape()),
+      a.bad(LIBDL_ERROR_SHAPE, "input", "has shape " + to_string(a.input.shape()),
             "room for a window that reaches over " + std::to_string(reach) + " in dimension " +
                 dimension(a, d));
   }
@@ -102,24 +101,24 @@ static bool steps_over(const PoolWindows& w, size_t d) {
   return false;
 }
 
-void check_dilation(const Pooled& a, const PoolWindows& w, int argument) {
+void check_dilation(const Pooled& a, const PoolWindows& w) {
   if (a.input.numel() == 0) return;
   for (size_t d = 0; d < 3; ++d)
     if (steps_over(w, d))
-      a.bad(LIBDL_ERROR_VALUE, argument, "dilation", "is " + std::to_string(w.dilation[d]),
+      a.bad(LIBDL_ERROR_VALUE, "dilation", "is " + std::to_string(w.dilation[d]),
             "one with which every window has an element of dimension " + dimension(a, d) +
                 ", of size " + std::to_string(w.in[d]));
 }
 
 PoolWindows adaptive_windows(const Pooled& a, Dims output_size) {
-  const Three out = each_dimension(a.op, 2, "output_size", output_size, a.dims, 1, 0);
+  const Three out = each_dimension(a.op, "output_size", output_size, a.dims, 1, 0);
   const Three in = image_sizes(a);
   PoolWindows w{};
   w.adaptive = true;
   for (size_t d = 0; d < 3; ++d) {
     w.in[d] = in[d], w.out[d] = out[d];
     if (in[d] > (int64_t{1} << 30) && out[d] > INT64_MAX / 2 / in[d])  // windows are their products
-      a.bad(LIBDL_ERROR_VALUE, 2, "output_size", "is " + to_string(output_size),
+      a.bad(LIBDL_ERROR_VALUE, "output_size", "is " + to_string(output_size),
             "less than 2^62 divided by the input's size, " + std::to_string(in[d]));
   }
   return w;

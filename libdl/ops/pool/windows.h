@@ -17,10 +17,9 @@ struct Pooled {
   const Tensor& input;
 
   bool batched() const { return input.ndim() == dims + 2; }
-  LIBDL_NORETURN void bad(libdl_error_code code, int argument, const char* name,
-                          const std::string& found,
+  LIBDL_NORETURN void bad(libdl_error_code code, const char* name, const std::string& found,
                           const std::string& wanted LIBDL_SOURCE_LOCATION) const {
-    fail_argument(code, op, argument, name, found, wanted LIBDL_SAME_SOURCE_LOCATION);
+    fail_argument(code, op, name, found, wanted LIBDL_SAME_SOURCE_LOCATION);
   }
 };
 
@@ -31,14 +30,13 @@ void check_real(const Pooled& a);  // nor bool
 void check_floating(const Pooled& a);
 
 struct GivenWindows {
-  int argument;  // the number of kernel_size; stride, padding and dilation follow
   Dims kernel_size;
   std::optional<Dims> stride, padding, dilation;
   bool ceil_mode;
 };
 kernels::PoolWindows windows_of(const Pooled& a, const GivenWindows& given);
 // One more check: that a dilation leaves every window an element.
-void check_dilation(const Pooled& a, const kernels::PoolWindows& w, int argument);
+void check_dilation(const Pooled& a, const kernels::PoolWindows& w);
 // As many as output_size, argument 2, says.
 kernels::PoolWindows adaptive_windows(const Pooled& a, Dims output_size);
 

@@ -17,13 +17,13 @@ namespace libdl {
 
 static void refuse_empty(const Call& call, const ReducedDims& r, const Tensor& input) {
   if (r.count() == 0 && (input.numel() == 0))
-    call.bad(LIBDL_ERROR_SHAPE, 1, "input",
+    call.bad(LIBDL_ERROR_SHAPE, "input",
              "has shape " + to_string(input.shape()) + " and no element to choose from",
              "at least one element along what is reduced");
 }
 static void refuse_complex(const Call& call, const Tensor& input) {
   if (input.is_complex())
-    call.bad(LIBDL_ERROR_DTYPE, 1, "input", std::string("is ") + name_of(input.dtype()),
+    call.bad(LIBDL_ERROR_DTYPE, "input", std::string("is ") + name_of(input.dtype()),
              "a real dtype: complex numbers have no order");
 }
 
@@ -60,7 +60,7 @@ static Tensor extremum(const char* op, const Rule& rule, kernels::Reduction kind
                        const Tensor& input, std::optional<Dims> dims, bool keepdim, Into into) {
   Call call(op, into, {&input});
   refuse_complex(call, input);
-  const ReducedDims r(input.shape(), call.axes(2, "dims", dims, input.ndim()));
+  const ReducedDims r(input.shape(), call.axes("dims", dims, input.ndim()));
   refuse_empty(call, r, input);
   Tensor y = reduce(kind, input, r, keepdim, input.dtype());
   return call.done(y, rule, r, {saves_input(input, 0), saves_output(y, 0)}, [&](const Tensor& z) {
@@ -118,15 +118,15 @@ static std::tuple<Tensor, Tensor> extremum_dim(const char* op, const Rule& rule,
                                                int32_t dim, bool keepdim, Into values_into,
                                                Into indices_into) {
   if (static_cast<bool>(values_into) != static_cast<bool>(indices_into))
-    fail_argument(LIBDL_ERROR_NULL, op, 0, values_into ? "indices_dst" : "values_dst", "is absent",
+    fail_argument(LIBDL_ERROR_NULL, op, values_into ? "indices_dst" : "values_dst", "is absent",
                   "both destinations or none");
   Tensor values, indices;
   {
     Call call(op, {}, {&input});
     refuse_complex(call, input);
-    const int at = call.axis(2, "dim", dim, input.ndim());
+    const int at = call.axis("dim", dim, input.ndim());
     const int64_t dims[] = {dim};
-    const ReducedDims r(input.shape(), call.axes(2, "dim", Dims(dims), input.ndim()));
+    const ReducedDims r(input.shape(), call.axes("dim", Dims(dims), input.ndim()));
     refuse_empty(call, r, input);
     std::tie(values, indices) = reduce_with_index(kind, input, r, keepdim);
     const ChosenAttr attr{r, at};
@@ -143,7 +143,7 @@ static std::tuple<Tensor, Tensor> extremum_dim(const char* op, const Rule& rule,
     Call second(op, indices_into, {});
     second.check_places(indices.shape(), indices.device());
     if (overlap(values_into.tensor(), indices_into.tensor()) != Overlap::kNone)
-      fail_argument(LIBDL_ERROR_OVERLAP, op, 0, indices_into.name, "shares memory with values_dst",
+      fail_argument(LIBDL_ERROR_OVERLAP, op, indices_into.name, "shares memory with values_dst",
                     "separate memory");
     values = first.done(values);
     indices = second.done(indices);
@@ -170,7 +170,7 @@ static Tensor position(const char* op, kernels::Reduction kind, const Tensor& in
   refuse_complex(call, input);
   const int64_t one[] = {dim.value_or(0)};
   const auto dims = dim ? std::optional<Dims>(one) : std::nullopt;
-  const ReducedDims r(input.shape(), call.axes(2, "dim", dims, input.ndim()));
+  const ReducedDims r(input.shape(), call.axes("dim", dims, input.ndim()));
   refuse_empty(call, r, input);
   Tensor y = reduce(kind, input, r, keepdim, Dtype::kInt64);
   if (into) call.check_places(y.shape(), y.device());

@@ -100,11 +100,11 @@ static Tensor spread(const char* op, const Tensor& input, std::optional<Dims> di
   const DefaultFloatEnvironment environment;
   Call call(op, into, {&input});
   if (!is_inexact(input.dtype()))
-    call.bad(LIBDL_ERROR_DTYPE, 1, "input", std::string("is ") + name_of(input.dtype()),
+    call.bad(LIBDL_ERROR_DTYPE, "input", std::string("is ") + name_of(input.dtype()),
              "a floating or complex dtype");
-  const ReducedDims r(input.shape(), call.axes(2, "dims", dims, input.ndim()));
+  const ReducedDims r(input.shape(), call.axes("dims", dims, input.ndim()));
   if (correction && (correction->ndim() != 0 || correction->is_complex()))
-    call.bad(LIBDL_ERROR_VALUE, 3, "correction", "is no real number", "a number");
+    call.bad(LIBDL_ERROR_VALUE, "correction", "is no real number", "a number");
   const double c = correction ? item_f64(*correction) : 1.0;
   const double divisor = static_cast<double>(r.count()) - c;
   const bool whole = !dims || input.ndim() == 0;
@@ -191,10 +191,10 @@ Tensor norm_impl(const Tensor& input, const Tensor* p, std::optional<Dims> dims,
                  Dtype dtype, Into into) {
   const char* const op = "norm";
   if (p && (p->ndim() != 0 || p->is_complex()))
-    fail_argument(LIBDL_ERROR_VALUE, op, 2, "p", "is no real number", "a number");
+    fail_argument(LIBDL_ERROR_VALUE, op, "p", "is no real number", "a number");
   const Dtype type = dtype == Dtype::kNone ? input.dtype() : dtype;
   if (!is_inexact(type))
-    fail_argument(LIBDL_ERROR_DTYPE, op, 1, "input", std::string("is ") + name_of(type),
+    fail_argument(LIBDL_ERROR_DTYPE, op, "input", std::string("is ") + name_of(type),
                   "a floating or complex dtype, or dtype=");
   const double order = p ? item_f64(*p) : 2.0;
   // |x| has no second derivative at 0; of the sum of squares the derivative is x's own.
@@ -203,11 +203,11 @@ Tensor norm_impl(const Tensor& input, const Tensor* p, std::optional<Dims> dims,
   const bool squares = given.is_complex() && order == 2;
   const Tensor x = given.is_complex() && !squares ? abs(given) : given;
   Call call(op, into, {&x});
-  const ReducedDims r(x.shape(), call.axes(3, "dims", dims, x.ndim()));
+  const ReducedDims r(x.shape(), call.axes("dims", dims, x.ndim()));
   const NormAttr attr{r, order};
-  if (std::isnan(attr.p)) call.bad(LIBDL_ERROR_VALUE, 2, "p", "is NaN", "a number");
+  if (std::isnan(attr.p)) call.bad(LIBDL_ERROR_VALUE, "p", "is NaN", "a number");
   if (r.count() == 0 && (attr.p < 0 || std::isinf(attr.p)))
-    call.bad(LIBDL_ERROR_SHAPE, 1, "input", "has nothing to take that norm of", "an element");
+    call.bad(LIBDL_ERROR_SHAPE, "input", "has nothing to take that norm of", "an element");
   // One element's norm is its magnitude: its power might overflow.
   const double power = r.count() == 1 && attr.p != 0 ? 1.0 : attr.p;
   const Tensor size = squares ? abs(x) : x;
@@ -253,7 +253,7 @@ Tensor logsumexp_impl(const Tensor& input, std::optional<Dims> dims, bool keepdi
   const Tensor x =
       cast(input, term_dtype(is_inexact(input.dtype()) ? input.dtype() : default_dtype(), into));
   Call call("logsumexp", into, {&x});
-  const ReducedDims r(x.shape(), call.axes(2, "dims", dims, x.ndim()));
+  const ReducedDims r(x.shape(), call.axes("dims", dims, x.ndim()));
   Tensor y = x.is_complex() ? logsumexp_complex(x, r, keepdim)
                             : reduce(kernels::Reduction::kLogsumexp, x, r, keepdim, x.dtype());
   return call.done(y, kLogsumexp, r, {saves_input(x, 0), saves_output(y, 0)}, [&](const Tensor& z) {

@@ -5,6 +5,7 @@
 
 #include "kernels/args.h"
 #include "tape/node.h"
+#include "tape/saved.h"
 
 namespace libdl {
 

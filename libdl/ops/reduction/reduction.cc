@@ -45,7 +45,7 @@ static Dtype sum_dtype(const Tensor& x, Dtype dtype, Into into) {
 Tensor sum_impl(const Tensor& input, std::optional<Dims> dims, bool keepdim, Dtype dtype,
                 Into into) {
   Call call("sum", into, {&input});
-  const ReducedDims r(input.shape(), call.axes(2, "dims", dims, input.ndim()));
+  const ReducedDims r(input.shape(), call.axes("dims", dims, input.ndim()));
   const Dtype type = sum_dtype(input, dtype, into);
   const Tensor y = reduce(kernels::Reduction::kSum, input, r, keepdim, type);
   Tensor result = call.done(y, kSum, r);
@@ -109,13 +109,13 @@ Tensor mean_impl(const Tensor& input, std::optional<Dims> dims, bool keepdim, Dt
                  Into into) {
   const Dtype own = dtype == Dtype::kNone ? input.dtype() : dtype;
   if (!is_inexact(own))
-    fail_argument(LIBDL_ERROR_DTYPE, "mean", 1, "input", std::string("is ") + name_of(own),
+    fail_argument(LIBDL_ERROR_DTYPE, "mean", "input", std::string("is ") + name_of(own),
                   "a floating or complex dtype, or dtype=");
-  if (dims) Call("mean", {}, {}).axes(2, "dims", dims, input.ndim());  // errors in its own name
+  if (dims) Call("mean", {}, {}).axes("dims", dims, input.ndim());  // errors in its own name
   const Named named("mean");
   const Dtype type = dtype == Dtype::kNone ? term_dtype(own, into) : own;
   const Dtype wide = size_of(type) == 2 ? Dtype::kFloat32 : type;
-  const Tensor total = rename_error("mean", {{"input", 1, "input"}, {"dims", 2, "dims"}},
+  const Tensor total = rename_error("mean", {{"input", "input"}, {"dims", "dims"}},
                                     [&] { return sum(input, dims, keepdim, wide); });
   const double n =
       static_cast<double>(input.numel()) / static_cast<double>(std::max<int64_t>(total.numel(), 1));
@@ -197,8 +197,8 @@ Tensor prod_impl(const Tensor& input, std::optional<int64_t> dim, bool keepdim, 
   Call call("prod", into, {&x});
   const int64_t one_dim[] = {dim.value_or(0)};
   const auto dims = dim ? std::optional<Dims>(one_dim) : std::nullopt;
-  const ProdAttr attr{ReducedDims(x.shape(), call.axes(2, "dim", dims, x.ndim())),
-                      dim && x.ndim() ? call.axis(2, "dim", *dim, x.ndim()) : -1};
+  const ProdAttr attr{ReducedDims(x.shape(), call.axes("dim", dims, x.ndim())),
+                      dim && x.ndim() ? call.axis("dim", *dim, x.ndim()) : -1};
   Tensor y = reduce(kernels::Reduction::kProd, x, attr.dims, keepdim, type);
   return call.done(y, kProd, attr, {saves_input(x, 0), saves_output(y, 0)}, [&](const Tensor& z) {
     const Tensor derivative =
@@ -212,7 +212,7 @@ Tensor prod_impl(const Tensor& input, std::optional<int64_t> dim, bool keepdim, 
 static Tensor truth(const char* op, kernels::Reduction kind, const Tensor& input,
                     std::optional<Dims> dims, bool keepdim, Into into) {
   Call call(op, into, {});
-  const ReducedDims r(input.shape(), call.axes(2, "dims", dims, input.ndim()));
+  const ReducedDims r(input.shape(), call.axes("dims", dims, input.ndim()));
   return call.done(reduce(kind, input, r, keepdim, Dtype::kBool));
 }
 Tensor all_impl(const Tensor& input, std::optional<Dims> dims, bool keepdim, Into into) {
@@ -224,7 +224,7 @@ Tensor any_impl(const Tensor& input, std::optional<Dims> dims, bool keepdim, Int
 
 Tensor count_nonzero_impl(const Tensor& input, std::optional<Dims> dims) {
   Call call("count_nonzero", {}, {});
-  const ReducedDims r(input.shape(), call.axes(2, "dims", dims, input.ndim()));
+  const ReducedDims r(input.shape(), call.axes("dims", dims, input.ndim()));
   return call.done(reduce(kernels::Reduction::kCount, input, r, false, Dtype::kInt64));
 }
 

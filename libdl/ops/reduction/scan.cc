@@ -56,7 +56,7 @@ static const Rule kCumsum{.name = "cumsum", .vjp = cumsum_vjp, .takes_batch = tr
 Tensor cumsum_impl(const Tensor& input, int32_t dim, Dtype dtype, Into into) {
   const Tensor x = cast(input, scan_dtype(input, dtype, into));
   Call call("cumsum", into, {&x});
-  const int32_t at = call.axis(2, "dim", dim, x.ndim());
+  const int32_t at = call.axis("dim", dim, x.ndim());
   Tensor y = call.done(scanned(kernels::Scan::kSum, x, at, x.dtype()), kCumsum, at);
   if (call.forward()) call.jvp(y, [&] { return cumsum(call.tangent(0), at); });
   return y;
@@ -94,7 +94,7 @@ static const Rule kCumprod{"cumprod", cumprod_vjp};
 Tensor cumprod_impl(const Tensor& input, int32_t dim, Dtype dtype, Into into) {
   const Tensor x = cast(input, scan_dtype(input, dtype, into));
   Call call("cumprod", into, {&x});
-  const int32_t at = call.axis(2, "dim", dim, x.ndim());
+  const int32_t at = call.axis("dim", dim, x.ndim());
   Tensor y = scanned(kernels::Scan::kProd, x, at, x.dtype());
   // u_k = u_(k-1) x_k + y_(k-1) t_k
   return call.done(std::move(y), kCumprod, at, {saves_input(x, 0)}, [&](const Tensor& z) {
@@ -131,9 +131,9 @@ static std::tuple<Tensor, Tensor> running_extremum(const Rule& rule, kernels::Sc
                                                    Into values_into, Into indices_into) {
   Call call(rule.name, values_into, {&input});
   if (input.is_complex())
-    call.bad(LIBDL_ERROR_UNSUPPORTED, 1, "input", std::string("is ") + name_of(input.dtype()),
+    call.bad(LIBDL_ERROR_UNSUPPORTED, "input", std::string("is ") + name_of(input.dtype()),
              "a real dtype: complex numbers have no order");
-  const int32_t at = call.axis(2, "dim", dim, input.ndim());
+  const int32_t at = call.axis("dim", dim, input.ndim());
   Tensor y = empty(input.shape(), input.dtype(), input.device());
   Tensor places = input.ndim() == 0 ? zeros(input.shape(), Dtype::kInt64, input.device())
                                     : empty(input.shape(), Dtype::kInt64, input.device());
@@ -150,7 +150,7 @@ static std::tuple<Tensor, Tensor> running_extremum(const Rule& rule, kernels::Sc
   if (indices_into) second.check_places(places.shape(), places.device());
   if (values_into && indices_into &&
       overlap(values_into.tensor(), indices_into.tensor()) != Overlap::kNone)
-    fail_argument(LIBDL_ERROR_OVERLAP, rule.name, 0, "indices_dst", "shares memory with values_dst",
+    fail_argument(LIBDL_ERROR_OVERLAP, rule.name, "indices_dst", "shares memory with values_dst",
                   "separate memory");
   const Tensor chosen = places;
   Tensor values =

@@ -17,51 +17,49 @@ struct CellCall {
   const Tensor &w_ih, &w_hh;
   const Tensor *b_ih, *b_hh;
 
-  LIBDL_NORETURN [[gnu::cold]] void bad(libdl_error_code code, int argument, const char* name,
+  LIBDL_NORETURN [[gnu::cold]] void bad(libdl_error_code code, const char* name,
                                         const std::string& found,
                                         const std::string& wanted LIBDL_SOURCE_LOCATION) const {
-    fail_argument(code, rule.name, argument, name, found, wanted LIBDL_SAME_SOURCE_LOCATION);
+    fail_argument(code, rule.name, name, found, wanted LIBDL_SAME_SOURCE_LOCATION);
   }
 };
 }  // namespace
 
-static void check_one(const CellCall& c, int argument, const char* name, const Tensor& x,
-                      Dims wanted, const char* where = "") {
+static void check_one(const CellCall& c, const char* name, const Tensor& x, Dims wanted,
+                      const char* where = "") {
   if (!same(x.shape(), wanted))
-    c.bad(LIBDL_ERROR_SHAPE, argument, name, "has shape " + to_string(x.shape()) + where,
-          to_string(wanted));
+    c.bad(LIBDL_ERROR_SHAPE, name, "has shape " + to_string(x.shape()) + where, to_string(wanted));
   if (x.dtype() != c.input.dtype())
-    c.bad(LIBDL_ERROR_DTYPE, argument, name, std::string("is ") + name_of(x.dtype()) + where,
-          std::string(name_of(c.input.dtype())) + ", as argument 1");
+    c.bad(LIBDL_ERROR_DTYPE, name, std::string("is ") + name_of(x.dtype()) + where,
+          std::string(name_of(c.input.dtype())) + ", as argument (input)");
 }
 
 static void check(const CellCall& c) {
   const Tensor& x = c.input;
   if (!is_floating(x.dtype()))
-    c.bad(LIBDL_ERROR_DTYPE, 1, "input", std::string("is ") + name_of(x.dtype()),
-          "a floating dtype");
+    c.bad(LIBDL_ERROR_DTYPE, "input", std::string("is ") + name_of(x.dtype()), "a floating dtype");
   if (x.ndim() != 1 && x.ndim() != 2)
-    c.bad(LIBDL_ERROR_SHAPE, 1, "input", "has shape " + to_string(x.shape()),
+    c.bad(LIBDL_ERROR_SHAPE, "input", "has shape " + to_string(x.shape()),
           "[batch, features] or [features]");
   const int64_t gates = gates_of(c.cell), features = x.size(x.ndim() - 1);
   if (c.w_ih.ndim() != 2 || c.w_ih.size(0) < gates || c.w_ih.size(0) % gates)
-    c.bad(LIBDL_ERROR_SHAPE, 3, "w_ih", "has shape " + to_string(c.w_ih.shape()),
+    c.bad(LIBDL_ERROR_SHAPE, "w_ih", "has shape " + to_string(c.w_ih.shape()),
           "[" + std::to_string(gates) + " hidden, " + std::to_string(features) + "]");
   if (c.w_ih.dtype() == c.w_hh.dtype() && c.w_ih.dtype() != x.dtype())
-    c.bad(LIBDL_ERROR_DTYPE, 1, "input", std::string("is ") + name_of(x.dtype()),
-          std::string(name_of(c.w_ih.dtype())) + ", as argument 3 (w_ih)");
+    c.bad(LIBDL_ERROR_DTYPE, "input", std::string("is ") + name_of(x.dtype()),
+          std::string(name_of(c.w_ih.dtype())) + ", as argument (w_ih)");
   if (c.w_ih.size(1) != features)
-    c.bad(LIBDL_ERROR_SHAPE, 1, "input", "has " + std::to_string(features) + " features",
+    c.bad(LIBDL_ERROR_SHAPE, "input", "has " + std::to_string(features) + " features",
           std::to_string(c.w_ih.size(1)) + ", for w_ih has shape " + to_string(c.w_ih.shape()));
   const int64_t sums = c.w_ih.size(0), hidden = sums / gates;
   const Shape state = x.ndim() == 2 ? Shape{x.size(0), hidden} : Shape{hidden};
   const bool two = c.hx.size() == 2;
-  check_one(c, 2, "hx", c.hx[0], state, two ? " at position 0" : "");
-  if (two) check_one(c, 2, "hx", c.hx[1], state, " at position 1");
-  check_one(c, 3, "w_ih", c.w_ih, Shape{sums, features});
-  check_one(c, 4, "w_hh", c.w_hh, Shape{sums, hidden});
-  if (c.b_ih) check_one(c, 5, "b_ih", *c.b_ih, Shape{sums});
-  if (c.b_hh) check_one(c, 6, "b_hh", *c.b_hh, Shape{sums});
+  check_one(c, "hx", c.hx[0], state, two ? " at position 0" : "");
+  if (two) check_one(c, "hx", c.hx[1], state, " at position 1");
+  check_one(c, "w_ih", c.w_ih, Shape{sums, features});
+  check_one(c, "w_hh", c.w_hh, Shape{sums, hidden});
+  if (c.b_ih) check_one(c, "b_ih", *c.b_ih, Shape{sums});
+  if (c.b_hh) check_one(c, "b_hh", *c.b_hh, Shape{sums});
 }
 
 static RnnStates step(const CellCall& c) {
@@ -79,7 +77,7 @@ std::tuple<Tensor, Tensor> lstm_cell_impl(const Tensor& input, TensorSpan hx, co
   static const Rule kRule{"lstm_cell", rnn_layer_vjp};
   const CellCall c{kRule, RnnCell::kLstm, input, hx, w_ih, w_hh, b_ih, b_hh};
   if (hx.size() != 2)
-    c.bad(LIBDL_ERROR_VALUE, 2, "hx", "has " + std::to_string(hx.size()) + " tensors",
+    c.bad(LIBDL_ERROR_VALUE, "hx", "has " + std::to_string(hx.size()) + " tensors",
           "two: the hidden and the cell state");
   RnnStates out = step(c);
   return {std::move(out.y), std::move(out.c)};

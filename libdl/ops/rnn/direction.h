@@ -4,7 +4,9 @@
 // same by operators, which can be differentiated.
 #pragma once
 
-#include "ops/rnn/layer.h"
+#include "ops/core/call.h"
+#include "ops/rnn/sequence.h"
+#include "ops/rnn/weights.h"
 
 namespace libdl {
 

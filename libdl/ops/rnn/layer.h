@@ -4,36 +4,16 @@
 // cells, recorded as one node.
 #pragma once
 
-#include "kernels/args/rnn.h"
 #include "ops/core/call.h"
 #include "ops/rnn/sequence.h"
+#include "ops/rnn/weights.h"
 
 namespace libdl {
-
-using kernels::RnnCell;
-
-inline int64_t gates_of(RnnCell cell) {
-  return cell == RnnCell::kLstm ? 4 : cell == RnnCell::kGru ? 3 : 1;
-}
-// float32 for the 16-bit types.
-inline Dtype computed_in(Dtype dtype) { return size_of(dtype) < 4 ? Dtype::kFloat32 : dtype; }
-
-// Of one direction; undefined where absent.
-struct RnnWeights {
-  Tensor w_ih, w_hh, b_ih, b_hh;
-  Tensor w_hr;  // the projection
-};
 
 struct RnnLayer {
   const Rule* rule;  // of the operator that was called
   RnnCell cell;
   Sequence sequence;
-};
-
-struct RnnStates {
-  Tensor y;  // hidden states of all steps, or a layer's input
-  Tensor h;
-  Tensor c;  // LSTM
 };
 
 // in.y [..., features], whose leading dimensions are the sequence's rows; in.h and in.c

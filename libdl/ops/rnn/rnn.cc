@@ -30,14 +30,14 @@ struct Network {
   int64_t num_layers;
   double dropout;
   bool train, bidirectional;
-  int first;  // hx's number
+  const char* input;  // the name of the argument
 
   const char* op() const { return rule.name; }
   int64_t directions() const { return bidirectional ? 2 : 1; }
-  LIBDL_NORETURN [[gnu::cold]] void bad(libdl_error_code code, int argument, const char* name,
+  LIBDL_NORETURN [[gnu::cold]] void bad(libdl_error_code code, const char* name,
                                         const std::string& found,
                                         const std::string& wanted LIBDL_SOURCE_LOCATION) const {
-    fail_argument(code, op(), argument, name, found, wanted LIBDL_SAME_SOURCE_LOCATION);
+    fail_argument(code, op(), name, found, wanted LIBDL_SAME_SOURCE_LOCATION);
   }
 };
 
@@ -53,14 +53,13 @@ struct Sizes {
 
 static void check_options(const Network& n) {
   if (n.num_layers < 1)
-    n.bad(LIBDL_ERROR_VALUE, n.first + 3, "num_layers", "is " + std::to_string(n.num_layers),
-          "1 or more");
+    n.bad(LIBDL_ERROR_VALUE, "num_layers", "is " + std::to_string(n.num_layers), "1 or more");
   const auto most = std::max<int64_t>(1, static_cast<int64_t>(n.params.size()));
   if (n.num_layers > most)
-    n.bad(LIBDL_ERROR_VALUE, n.first + 3, "num_layers", "is " + std::to_string(n.num_layers),
+    n.bad(LIBDL_ERROR_VALUE, "num_layers", "is " + std::to_string(n.num_layers),
           "no more than the tensors in params, " + std::to_string(n.params.size()));
   if (!(n.dropout >= 0 && n.dropout <= 1))
-    n.bad(LIBDL_ERROR_VALUE, n.first + 4, "dropout", "is " + std::to_string(n.dropout), "0 to 1");
+    n.bad(LIBDL_ERROR_VALUE, "dropout", "is " + std::to_string(n.dropout), "0 to 1");
 }
 
 static bool has_projections(const Network& n, int64_t plain, int64_t directions) {
@@ -69,7 +68,7 @@ static bool has_projections(const Network& n, int64_t plain, int64_t directions)
   if (n.cell == RnnCell::kLstm && given == n.num_layers * directions * (plain + 1)) return true;
   const std::string each =
       std::to_string(plain) + (n.cell == RnnCell::kLstm ? ", or with projections one more," : "");
-  n.bad(LIBDL_ERROR_VALUE, n.first + 1, "params", "has " + std::to_string(given) + " tensors",
+  n.bad(LIBDL_ERROR_VALUE, "params", "has " + std::to_string(given) + " tensors",
         each + " for each layer and direction");
 }
 
@@ -77,11 +76,10 @@ static void check_param(const Network& n, size_t place, Dims wanted, Dtype dtype
   const Tensor& p = n.params[place];
   const std::string at = " at position " + std::to_string(place);
   if (!same(p.shape(), wanted))
-    n.bad(LIBDL_ERROR_SHAPE, n.first + 1, "params", "has shape " + to_string(p.shape()) + at,
-          to_string(wanted));
+    n.bad(LIBDL_ERROR_SHAPE, "params", "has shape " + to_string(p.shape()) + at, to_string(wanted));
   if (p.dtype() != dtype)
-    n.bad(LIBDL_ERROR_DTYPE, n.first + 1, "params", std::string("has ") + name_of(p.dtype()) + at,
-          std::string(name_of(dtype)) + ", as of argument 1");
+    n.bad(LIBDL_ERROR_DTYPE, "params", std::string("has ") + name_of(p.dtype()) + at,
+          std::string(name_of(dtype)) + ", as of argument (" + n.input + ")");
 }
 
 // The sizes as the first layer's weights have them, with which all others must agree.
@@ -93,14 +91,13 @@ static Sizes check_params(const Network& n, const Tensor& x) {
   s.features = x.size(x.ndim() - 1);
   const Tensor& first = n.params[0];
   if (first.ndim() != 2 || first.size(0) < gates || first.size(0) % gates)
-    n.bad(LIBDL_ERROR_SHAPE, n.first + 1, "params",
-          "has shape " + to_string(first.shape()) + " at position 0",
+    n.bad(LIBDL_ERROR_SHAPE, "params", "has shape " + to_string(first.shape()) + " at position 0",
           "[" + std::to_string(gates) + " hidden, " + std::to_string(s.features) + "]");
   s.output = s.hidden = first.size(0) / gates;
   if (s.projected) {
     const Tensor& w = n.params[static_cast<size_t>(plain)];
     if (w.ndim() != 2 || w.size(0) < 1)
-      n.bad(LIBDL_ERROR_SHAPE, n.first + 1, "params",
+      n.bad(LIBDL_ERROR_SHAPE, "params",
             "has shape " + to_string(w.shape()) + " at position " + std::to_string(plain),
             "[projected, " + std::to_string(s.hidden) + "]");
     s.output = w.size(0);
@@ -119,19 +116,19 @@ static Sizes check_params(const Network& n, const Tensor& x) {
   return s;
 }
 
-static void check_input(const Network& n, const char* name, const Tensor& x) {
+static void check_input(const Network& n, const Tensor& x) {
   if (!is_floating(x.dtype()))
-    n.bad(LIBDL_ERROR_DTYPE, 1, name, std::string("is ") + name_of(x.dtype()), "a floating dtype");
+    n.bad(LIBDL_ERROR_DTYPE, n.input, std::string("is ") + name_of(x.dtype()), "a floating dtype");
 }
 
 static void check_state(const Network& n, const Tensor& state, Dims wanted, Dtype dtype,
                         const std::string& which) {
   if (!same(state.shape(), wanted))
-    n.bad(LIBDL_ERROR_SHAPE, n.first, "hx", "has shape " + to_string(state.shape()) + which,
+    n.bad(LIBDL_ERROR_SHAPE, "hx", "has shape " + to_string(state.shape()) + which,
           to_string(wanted));
   if (state.dtype() != dtype)
-    n.bad(LIBDL_ERROR_DTYPE, n.first, "hx", std::string("is ") + name_of(state.dtype()) + which,
-          std::string(name_of(dtype)) + ", as argument 1");
+    n.bad(LIBDL_ERROR_DTYPE, "hx", std::string("is ") + name_of(state.dtype()) + which,
+          std::string(name_of(dtype)) + ", as argument (" + n.input + ")");
 }
 
 // hx: h, or h and c. batch: absent without one.
@@ -191,17 +188,16 @@ static RnnStates run_layers(const Network& n, const Sizes& s, const Sequence& se
 
 static RnnStates over_sequences(const Network& n, const Tensor& input, TensorSpan hx,
                                 bool batch_first) {
-  check_input(n, "input", input);
+  check_input(n, input);
   if (input.ndim() != 2 && input.ndim() != 3)
-    n.bad(LIBDL_ERROR_SHAPE, 1, "input", "has shape " + to_string(input.shape()),
+    n.bad(LIBDL_ERROR_SHAPE, "input", "has shape " + to_string(input.shape()),
           batch_first ? "[batch, steps, features] or [steps, features]"
                       : "[steps, batch, features] or [steps, features]");
   const bool batched = input.ndim() == 3;
   const int along = batched && batch_first ? 1 : 0;
   const int64_t steps = input.size(along), batch = batched ? input.size(1 - along) : 1;
   if (steps == 0)
-    n.bad(LIBDL_ERROR_SHAPE, 1, "input", "has shape " + to_string(input.shape()),
-          "at least one step");
+    n.bad(LIBDL_ERROR_SHAPE, "input", "has shape " + to_string(input.shape()), "at least one step");
   check_options(n);
   const Sizes s = check_params(n, input);
   check_states(n, hx, s, batched ? std::optional(batch) : std::nullopt, input.dtype());
@@ -212,25 +208,25 @@ static RnnStates over_sequences(const Network& n, const Tensor& input, TensorSpa
 
 static RnnStates over_packed(const Network& n, const Tensor& data, Dims batch_sizes,
                              TensorSpan hx) {
-  check_input(n, "data", data);
+  check_input(n, data);
   if (data.ndim() != 2)
-    n.bad(LIBDL_ERROR_SHAPE, 1, "data", "has shape " + to_string(data.shape()), "[rows, features]");
+    n.bad(LIBDL_ERROR_SHAPE, "data", "has shape " + to_string(data.shape()), "[rows, features]");
   if (batch_sizes.empty())
-    n.bad(LIBDL_ERROR_VALUE, 2, "batch_sizes", "is empty", "a number for each step");
+    n.bad(LIBDL_ERROR_VALUE, "batch_sizes", "is empty", "a number for each step");
   int64_t rest = data.size(0), before = rest;
   if (static_cast<int64_t>(batch_sizes.size()) > rest)  // before they are read
-    n.bad(LIBDL_ERROR_VALUE, 2, "batch_sizes",
+    n.bad(LIBDL_ERROR_VALUE, "batch_sizes",
           "has " + std::to_string(batch_sizes.size()) + " entries",
           "at most " + std::to_string(rest) + ", the rows of data");
   for (const int64_t size : batch_sizes) {
     if (size < 1 || size > before)
-      n.bad(LIBDL_ERROR_VALUE, 2, "batch_sizes", "is " + to_string(batch_sizes),
+      n.bad(LIBDL_ERROR_VALUE, "batch_sizes", "is " + to_string(batch_sizes),
             "numbers above 0, none larger than the one before or than the rows of data");
     rest -= size, before = size;
     if (rest < 0) break;
   }
   if (rest != 0)
-    n.bad(LIBDL_ERROR_VALUE, 2, "batch_sizes", "is " + to_string(batch_sizes),
+    n.bad(LIBDL_ERROR_VALUE, "batch_sizes", "is " + to_string(batch_sizes),
           "numbers whose sum is " + std::to_string(data.size(0)) + ", the rows of data");
   check_options(n);
   const Sizes s = check_params(n, data);
@@ -243,7 +239,7 @@ static RnnStates over_packed(const Network& n, const Tensor& data, Dims batch_si
 
 static void check_two_states(const Network& n, TensorSpan hx) {
   if (hx.size() != 2)
-    n.bad(LIBDL_ERROR_VALUE, n.first, "hx", "has " + std::to_string(hx.size()) + " tensors",
+    n.bad(LIBDL_ERROR_VALUE, "hx", "has " + std::to_string(hx.size()) + " tensors",
           "two: the hidden and the cell state");
 }
 
@@ -252,7 +248,7 @@ LstmResult lstm_impl(const Tensor& input, TensorSpan hx, TensorSpan params, bool
                      bool batch_first) {
   static const Rule kRule{"lstm", rnn_layer_vjp};
   const Network n{kRule,   RnnCell::kLstm, params,        has_biases, num_layers,
-                  dropout, train,          bidirectional, 2};
+                  dropout, train,          bidirectional, "input"};
   check_two_states(n, hx);
   const RnnStates out = over_sequences(n, input, hx, batch_first);
   return {out.y, out.h, out.c};
@@ -263,7 +259,7 @@ LstmResult lstm_packed_impl(const Tensor& data, Dims batch_sizes, TensorSpan hx,
                             bool bidirectional) {
   static const Rule kRule{"lstm_packed", rnn_layer_vjp};
   const Network n{kRule,   RnnCell::kLstm, params,        has_biases, num_layers,
-                  dropout, train,          bidirectional, 3};
+                  dropout, train,          bidirectional, "data"};
   check_two_states(n, hx);
   const RnnStates out = over_packed(n, data, batch_sizes, hx);
   return {out.y, out.h, out.c};
@@ -275,8 +271,8 @@ LstmResult lstm_packed_impl(const Tensor& data, Dims batch_sizes, TensorSpan hx,
                         int64_t num_layers, double dropout, bool train, bool bidirectional,        \
                         bool batch_first) {                                                        \
     static const Rule kRule{#name, rnn_layer_vjp};                                                 \
-    const Network n{                                                                               \
-        kRule, cell, params, has_biases, num_layers, dropout, train, bidirectional, 2};            \
+    const Network n{kRule,   cell,  params,        has_biases, num_layers,                         \
+                    dropout, train, bidirectional, "input"};                                       \
     const RnnStates out = over_sequences(n, input, {&hx, 1}, batch_first);                         \
     return {out.y, out.h};                                                                         \
   }                                                                                                \
@@ -284,8 +280,8 @@ LstmResult lstm_packed_impl(const Tensor& data, Dims batch_sizes, TensorSpan hx,
                                TensorSpan params, bool has_biases, int64_t num_layers,             \
                                double dropout, bool train, bool bidirectional) {                   \
     static const Rule kRule{#name "_packed", rnn_layer_vjp};                                       \
-    const Network n{                                                                               \
-        kRule, cell, params, has_biases, num_layers, dropout, train, bidirectional, 3};            \
+    const Network n{kRule,   cell,  params,        has_biases, num_layers,                         \
+                    dropout, train, bidirectional, "data"};                                        \
     const RnnStates out = over_packed(n, data, batch_sizes, {&hx, 1});                             \
     return {out.y, out.h};                                                                         \
   }

@@ -22,12 +22,12 @@ using kernels::ElementDraws;
 // -- checks ---------------------------------------------------------------------------------------
 
 template <class Good>
-static void check_elements(const char* op, int argument, const char* name, const double* x,
-                           int64_t count, const char* wanted, const Good& good) {
+static void check_elements(const char* op, const char* name, const double* x, int64_t count,
+                           const char* wanted, const Good& good) {
   if (!x) return;
   for (int64_t i = 0; i < count; ++i)
     if (!good(x[i]))
-      fail_argument(LIBDL_ERROR_VALUE, op, argument, name, "holds " + std::to_string(x[i]), wanted);
+      fail_argument(LIBDL_ERROR_VALUE, op, name, "holds " + std::to_string(x[i]), wanted);
 }
 
 // draw(draws, i) for each element of a new tensor of doubles, on the host; each takes a block. What
@@ -65,10 +65,10 @@ static const Rule kPoisson{"poisson", no_slope}, kBinomial{"binomial", no_slope}
 
 Tensor poisson_impl(const Tensor& input, Generator* generator) {
   Call call("poisson", {}, {&input});
-  check_floating("poisson", {input, 1, "input"});
+  check_floating("poisson", {input, "input"});
   Tensor held;
   const double* const mean = elements_of(held, detach(input));
-  check_elements("poisson", 1, "input", mean, input.numel(), "means of 0 or more",
+  check_elements("poisson", "input", mean, input.numel(), "means of 0 or more",
                  [](double x) { return x >= 0 && x < 1e300; });
   Refund refund(generator);
   const Tensor values =
@@ -86,10 +86,10 @@ Tensor binomial_impl(const Tensor& count, const Tensor& prob, Generator* generat
   const char* const op = "binomial";
   static constexpr const char* kNames[] = {"count", "prob"};
   const Tensor* const operands[] = {&count, &prob};
-  check_floating(op, {count, 1, "count"});
-  check_floating(op, {prob, 2, "prob"});
+  check_floating(op, {count, "count"});
+  check_floating(op, {prob, "prob"});
   if (prob.dtype() != count.dtype())
-    fail_argument(LIBDL_ERROR_DTYPE, op, 2, "prob", std::string("is ") + name_of(prob.dtype()),
+    fail_argument(LIBDL_ERROR_DTYPE, op, "prob", std::string("is ") + name_of(prob.dtype()),
                   name_of(count.dtype()));
   const Shape shape = broadcast_shape(op, kNames, operands);
   Call call(op, {}, {&count, &prob});
@@ -97,9 +97,9 @@ Tensor binomial_impl(const Tensor& count, const Tensor& prob, Generator* generat
   const double* const n = elements_of(held[0], expand(detach(count), shape));
   const double* const p = elements_of(held[1], expand(detach(prob), shape));
   const int64_t total = held[0].defined() ? held[0].numel() : 0;
-  check_elements(op, 1, "count", n, total, "finite numbers of 0 or more",
+  check_elements(op, "count", n, total, "finite numbers of 0 or more",
                  [](double x) { return x >= 0 && std::isfinite(x); });
-  check_elements(op, 2, "prob", p, total, "probabilities from 0 to 1",
+  check_elements(op, "prob", p, total, "probabilities from 0 to 1",
                  [](double x) { return x >= 0 && x <= 1; });
   Refund refund(generator);
   const Device device = result_device(operands);
@@ -173,10 +173,10 @@ struct GammaNumbers {
 static Tensor gamma_numbers(const GammaNumbers& how, const Rule& rule, const Tensor& input,
                             Generator* generator) {
   Call call(how.op, {}, {&input});
-  check_floating(how.op, {input, 1, "input"});
+  check_floating(how.op, {input, "input"});
   Tensor held;
   const double* const alpha = elements_of(held, detach(input));
-  check_elements(how.op, 1, "input", alpha, input.numel(), "finite numbers of 0 or more",
+  check_elements(how.op, "input", alpha, input.numel(), "finite numbers of 0 or more",
                  [](double x) { return x >= 0 && std::isfinite(x); });
   Refund refund(generator);
   const double least = how.least(input.dtype());
@@ -233,14 +233,14 @@ static void without_replacement(const double* weight, int64_t n, int64_t samples
 }
 
 static void check_weights(const char* op, const double* row, int64_t n, int64_t needed) {
-  check_elements(op, 1, "input", row, n, "finite weights of 0 or more",
+  check_elements(op, "input", row, n, "finite weights of 0 or more",
                  [](double x) { return x >= 0 && std::isfinite(x); });
   const int64_t positive = std::count_if(row, row + n, [](double x) { return x > 0; });
   if (positive == 0)
-    fail_argument(LIBDL_ERROR_VALUE, op, 1, "input", "has a row of zeros", "a positive sum");
+    fail_argument(LIBDL_ERROR_VALUE, op, "input", "has a row of zeros", "a positive sum");
   if (positive < needed)
     fail_argument(
-        LIBDL_ERROR_VALUE, op, 2, "num_samples", "is " + std::to_string(needed),
+        LIBDL_ERROR_VALUE, op, "num_samples", "is " + std::to_string(needed),
         "at most the number of positive weights, " + std::to_string(positive) + ", or replacement");
 }
 
@@ -248,15 +248,15 @@ Tensor multinomial_impl(const Tensor& input, int64_t num_samples, bool replaceme
                         Generator* generator) {
   const char* const op = "multinomial";
   Call call(op, {}, std::span<const Tensor* const>());
-  check_floating(op, {input, 1, "input"});
+  check_floating(op, {input, "input"});
   if (input.ndim() < 1 || input.ndim() > 2 || input.size(input.ndim() - 1) == 0)
-    call.bad(LIBDL_ERROR_SHAPE, 1, "input", "has shape " + to_string(input.shape()),
+    call.bad(LIBDL_ERROR_SHAPE, "input", "has shape " + to_string(input.shape()),
              "[n] or [m, n] with n above 0");
   if (num_samples < 1)
-    call.bad(LIBDL_ERROR_VALUE, 2, "num_samples", "is " + std::to_string(num_samples), "1 or more");
+    call.bad(LIBDL_ERROR_VALUE, "num_samples", "is " + std::to_string(num_samples), "1 or more");
   const int64_t n = input.size(input.ndim() - 1), rows = input.numel() / n;
   if (!replacement && num_samples > n)
-    call.bad(LIBDL_ERROR_VALUE, 2, "num_samples", "is " + std::to_string(num_samples),
+    call.bad(LIBDL_ERROR_VALUE, "num_samples", "is " + std::to_string(num_samples),
              "at most " + std::to_string(n) + ", or replacement");
   Tensor held;
   const double* const weight = elements_of(held, detach(input));
@@ -264,7 +264,7 @@ Tensor multinomial_impl(const Tensor& input, int64_t num_samples, bool replaceme
     check_weights(op, weight + r * n, n, replacement ? 1 : num_samples);
   Shape shape(input.shape());
   shape.back() = num_samples;
-  checked_numel(shape, Dtype::kInt64, op, 2, "num_samples");
+  checked_numel(shape, Dtype::kInt64, op, "num_samples");
   if (!weight) return call.done(empty(shape, Dtype::kInt64, input.device()));
   const Tensor y = empty(shape, Dtype::kInt64);
   if (y.numel() == 0) return call.done(on_device(y, input.device()));
@@ -294,12 +294,12 @@ static const Rule kExponential{"exponential_", forgets}, kGeometric{"geometric_"
 
 template <class Draw>
 static Tensor redrawn(const Rule& rule, Generator* generator, Into into, const Draw& draw) {
-  if (!into) fail_argument(LIBDL_ERROR_NULL, rule.name, 0, "dst", "is absent", "a tensor");
+  if (!into) fail_argument(LIBDL_ERROR_NULL, rule.name, "dst", "is absent", "a tensor");
   const Tensor& dst = into.tensor();
   const bool whole = &rule == &kGeometric;
   const Dtype dtype = dst.dtype();
   if (whole ? is_complex(dtype) || dtype == Dtype::kBool : !is_floating(dtype))
-    fail_argument(LIBDL_ERROR_DTYPE, rule.name, 0, "dst", std::string("is ") + name_of(dtype),
+    fail_argument(LIBDL_ERROR_DTYPE, rule.name, "dst", std::string("is ") + name_of(dtype),
                   whole ? "an integer or floating dtype" : "a floating dtype");
   Call call(rule.name, into, {&dst});
   Refund refund(generator);
@@ -312,34 +312,33 @@ static Tensor redrawn(const Rule& rule, Generator* generator, Into into, const D
   return made;
 }
 
-static void check_positive(const char* op, int argument, const char* name, double x) {
-  if (!(x > 0))
-    fail_argument(LIBDL_ERROR_VALUE, op, argument, name, "is " + std::to_string(x), "above 0");
+static void check_positive(const char* op, const char* name, double x) {
+  if (!(x > 0)) fail_argument(LIBDL_ERROR_VALUE, op, name, "is " + std::to_string(x), "above 0");
 }
 
 Tensor exponential_impl(double lambd, Generator* generator, Into into) {
-  check_positive("exponential_", 1, "lambd", lambd);
+  check_positive("exponential_", "lambd", lambd);
   return redrawn(kExponential, generator, into,
                  [=](ElementDraws& d) { return kernels::draw_exponential(d, lambd); });
 }
 
 Tensor geometric_impl(double p, Generator* generator, Into into) {
   if (!(p > 0 && p < 1))
-    fail_argument(LIBDL_ERROR_VALUE, "geometric_", 1, "p", "is " + std::to_string(p),
+    fail_argument(LIBDL_ERROR_VALUE, "geometric_", "p", "is " + std::to_string(p),
                   "above 0 and below 1");
   return redrawn(kGeometric, generator, into,
                  [=](ElementDraws& d) { return kernels::draw_geometric(d, p); });
 }
 
 Tensor cauchy_impl(double median, double sigma, Generator* generator, Into into) {
-  check_positive("cauchy_", 2, "sigma", sigma);
+  check_positive("cauchy_", "sigma", sigma);
   return redrawn(kCauchy, generator, into, [=](ElementDraws& d) {
     return median + sigma * std::tan(std::numbers::pi * (d.unit() - 0.5));
   });
 }
 
 Tensor log_normal_impl(double mean, double std, Generator* generator, Into into) {
-  check_positive("log_normal_", 2, "std", std);
+  check_positive("log_normal_", "std", std);
   return redrawn(kLogNormal, generator, into,
                  [=](ElementDraws& d) { return ::exp(mean + std * d.normal()); });
 }

@@ -70,7 +70,7 @@ static void special_vjp(Backward& b) {
 }
 
 static Tensor special(const SpecialOp& op, const Rule& rule, const Tensor& input, Into into) {
-  if (!op.in_plane) refuse_complex(op.name, {input, 1, "input"});
+  if (!op.in_plane) refuse_complex(op.name, {input, "input"});
   const Dtype dtype = lifted(input.dtype());
   if (dtype != input.dtype()) {
     const Tensor x = cast(input, dtype);
@@ -161,8 +161,8 @@ static const Rule kPolygamma{"polygamma", polygamma_vjp};
 
 Tensor polygamma_impl(int64_t n, const Tensor& input, Into into) {
   const char* const op = "polygamma";
-  if (n < 0) fail_argument(LIBDL_ERROR_VALUE, op, 1, "n", "is " + std::to_string(n), "0 or more");
-  refuse_complex(op, {input, 2, "input"});
+  if (n < 0) fail_argument(LIBDL_ERROR_VALUE, op, "n", "is " + std::to_string(n), "0 or more");
+  refuse_complex(op, {input, "input"});
   const Dtype dtype = lifted(input.dtype());
   if (dtype != input.dtype())
     return write_result(op, polygamma(n, cast(input, dtype)), into, {&input});
@@ -197,8 +197,8 @@ static Tensor pair(const PairOp& op, const Rule& rule, const Tensor& input, cons
                    Into into) {
   static constexpr const char* kNames[] = {"input", "other"};
   const Tensor* const operands[] = {&input, &other};
-  refuse_complex(op.name, {input, 1, "input"});
-  refuse_complex(op.name, {other, 2, "other"});
+  refuse_complex(op.name, {input, "input"});
+  refuse_complex(op.name, {other, "other"});
   const Shape shape = broadcast_shape(op.name, kNames, operands);
   const Dtype dtype = lifted(result_dtype(operands));
   if (input.dtype() != dtype || other.dtype() != dtype)
@@ -253,7 +253,7 @@ static Tensor gamma_density(const Tensor& a, const Tensor& x) {
   return where(large, about * (1 / kSqrt2Pi), exp((small + -1.0) * log(x) - x - lgamma(small)));
 }
 [[noreturn]] static Tensor no_slope(const char* op, const Tensor&, const Tensor&) {
-  fail_argument(LIBDL_ERROR_UNSUPPORTED, op, 1, "input", "requires grad", "an order that does not");
+  fail_argument(LIBDL_ERROR_UNSUPPORTED, op, "input", "requires grad", "an order that does not");
 }
 LIBDL_PAIR(igamma, no_slope("igamma", x, y), gamma_density(x, y))
 LIBDL_PAIR(igammac, no_slope("igammac", x, y), -gamma_density(x, y))

@@ -17,7 +17,6 @@
 #include "entries/rounding.h"
 #include "entries/statistics.h"
 #include "entries/view.h"
-#include "kernels/cpu/count.h"
 #include "ops/core/call.h"
 #include "ops/core/launch.h"
 #include "ops/core/summed.h"
@@ -30,13 +29,13 @@ namespace libdl {
 static void check_bincount(const Call& call, const Tensor& input, const Tensor* weights,
                            int64_t minlength) {
   if (input.ndim() != 1 || is_inexact(input.dtype()))
-    call.bad(LIBDL_ERROR_VALUE, 1, "input",
+    call.bad(LIBDL_ERROR_VALUE, "input",
              std::string("is ") + name_of(input.dtype()) + " " + to_string(input.shape()),
              "integers [n]");
   if (minlength < 0)
-    call.bad(LIBDL_ERROR_VALUE, 3, "minlength", "is " + std::to_string(minlength), "0 or more");
+    call.bad(LIBDL_ERROR_VALUE, "minlength", "is " + std::to_string(minlength), "0 or more");
   if (weights && !same(weights->shape(), input.shape()))
-    call.bad(LIBDL_ERROR_SHAPE, 2, "weights", "has shape " + to_string(weights->shape()),
+    call.bad(LIBDL_ERROR_SHAPE, "weights", "has shape " + to_string(weights->shape()),
              to_string(input.shape()));
 }
 
@@ -53,13 +52,11 @@ static Tensor sums_at(const Tensor& index, int64_t size, const Tensor& weights) 
 
 static Tensor counts_at(const Tensor& index, int64_t size) {
   const Device device = index.device();
-  if (!device.is_cpu())
+  if (!has_kernel(device, KernelId::bincount))
     return summed_at(index, size, full(index.shape(), number(int64_t{1}), Dtype::kInt64, device));
   const Tensor x = plain(index);
-  Tensor counts = empty(Shape{size}, Dtype::kInt64);
-  const kernels::cpu::CountArgs args{overwrites(counts), reads(x)};
-  check_launch_is_seen();
-  launch([&](kernels::Context& context) { kernels::cpu::count(context, args); });
+  Tensor counts = empty(Shape{size}, Dtype::kInt64, device);
+  launch_bincount(device, {overwrites(counts), reads(x)});
   return counts;
 }
 
@@ -73,10 +70,10 @@ Tensor bincount_impl(const Tensor& input, const Tensor* weights, int64_t minleng
   if (input.numel() == 0) return zeros(Shape{minlength}, Dtype::kInt64, device);  // as in PyTorch
   const Tensor index = to(input, Dtype::kInt64, {});
   if (item_i64(amin(index)) < 0)
-    call.bad(LIBDL_ERROR_VALUE, 1, "input", "holds a negative number", "none");
+    call.bad(LIBDL_ERROR_VALUE, "input", "holds a negative number", "none");
   const int64_t greatest = item_i64(amax(index));
   if (greatest == std::numeric_limits<int64_t>::max())
-    call.bad(LIBDL_ERROR_OVERFLOW, 1, "input", "holds 2^63 - 1", "less");
+    call.bad(LIBDL_ERROR_OVERFLOW, "input", "holds 2^63 - 1", "less");
   const int64_t size = std::max(minlength, greatest + 1);
   return call.done(weights ? sums_at(index, size, *weights) : counts_at(index, size));
 }
@@ -107,9 +104,8 @@ static Tensor counted_in_parts(const Call& call, const Tensor& x, int64_t bins, 
   if (ends.low == ends.high) ends = {ends.low - 1, ends.high + 1}, exact = false;
   const double width = ends.high - ends.low;
   if (!(width > 0) || !std::isfinite(ends.low) || !std::isfinite(ends.high))
-    call.bad(LIBDL_ERROR_VALUE, std::isfinite(ends.low) ? 4 : 3,
-             std::isfinite(ends.low) ? "max" : "min", "gives the range " + text_of(ends),
-             "finite ascending numbers");
+    call.bad(LIBDL_ERROR_VALUE, std::isfinite(ends.low) ? "max" : "min",
+             "gives the range " + text_of(ends), "finite ascending numbers");
   const bool fits = exact && static_cast<double>(bins) * width <= largest_finite(x.dtype());
   const Tensor all = fits ? x : to(x, Dtype::kFloat64, {});
   const Tensor low = number(ends.low), high = number(ends.high), most = number(bins - 1);
@@ -122,10 +118,10 @@ static Tensor counted_in_parts(const Call& call, const Tensor& x, int64_t bins, 
 
 static void check_histc(const Call& call, const Tensor& input, int64_t bins) {
   if (input.is_complex())
-    call.bad(LIBDL_ERROR_UNSUPPORTED, 1, "input", std::string("is ") + name_of(input.dtype()),
+    call.bad(LIBDL_ERROR_UNSUPPORTED, "input", std::string("is ") + name_of(input.dtype()),
              "a real dtype");
-  if (bins <= 0) call.bad(LIBDL_ERROR_VALUE, 2, "bins", "is " + std::to_string(bins), "above 0");
-  checked_numel(Shape{bins}, Dtype::kInt64, call.op(), 2, "bins");
+  if (bins <= 0) call.bad(LIBDL_ERROR_VALUE, "bins", "is " + std::to_string(bins), "above 0");
+  checked_numel(Shape{bins}, Dtype::kInt64, call.op(), "bins");
 }
 
 Tensor histc_impl(const Tensor& input, int64_t bins, double min, double max, Into into) {
@@ -144,21 +140,21 @@ Tensor histc_impl(const Tensor& input, int64_t bins, double min, double max, Int
 
 static void check_points(const Call& call, const Tensor& input) {
   if (input.dtype() != Dtype::kFloat32 && input.dtype() != Dtype::kFloat64)
-    call.bad(LIBDL_ERROR_UNSUPPORTED, 1, "input", std::string("is ") + name_of(input.dtype()),
+    call.bad(LIBDL_ERROR_UNSUPPORTED, "input", std::string("is ") + name_of(input.dtype()),
              "float32 or float64");
 }
 
 static void check_edges(const Call& call, const Tensor& bins, Dtype dtype) {
   if (bins.ndim() != 1 || bins.numel() < 2 || bins.dtype() != dtype)
-    call.bad(LIBDL_ERROR_SHAPE, 2, "bins",
+    call.bad(LIBDL_ERROR_SHAPE, "bins",
              std::string("is ") + name_of(bins.dtype()) + " of shape " + to_string(bins.shape()),
              std::string("two or more edges of dtype ") + name_of(dtype));
 }
 
-static void check_weight(const Call& call, int argument, const Tensor* weight, int64_t count) {
+static void check_weight(const Call& call, const Tensor* weight, int64_t count) {
   if (weight && weight->numel() != count)
-    call.bad(LIBDL_ERROR_SHAPE, argument, "weight",
-             "has " + std::to_string(weight->numel()) + " elements", std::to_string(count));
+    call.bad(LIBDL_ERROR_SHAPE, "weight", "has " + std::to_string(weight->numel()) + " elements",
+             std::to_string(count));
 }
 
 // In which of the bins between edges each of x [n] lies; -1 or their number where in none, as a
@@ -203,18 +199,14 @@ static Ends checked_ends(const Call& call, Ends ends, bool low, bool high) {
   if (ends.low < ends.high && std::isfinite(ends.low) && std::isfinite(ends.high)) return ends;
   const bool by_low = low && (!high || !std::isfinite(ends.low));
   const char* const name = by_low ? "low" : high ? "high" : "input";
-  call.bad(LIBDL_ERROR_VALUE,
-           by_low ? 3
-           : high ? 4
-                  : 1,
-           name, "gives the range " + text_of(ends), "finite ascending numbers");
+  call.bad(LIBDL_ERROR_VALUE, name, "gives the range " + text_of(ends), "finite ascending numbers");
 }
 
 // Edges of bins of equal width.
 static Tensor even_edges(const Call& call, const Tensor& x, int64_t bins, std::optional<double> low,
                          std::optional<double> high) {
-  if (bins < 1) call.bad(LIBDL_ERROR_VALUE, 2, "bins", "is " + std::to_string(bins), "1 or more");
-  checked_numel(Shape{bins}, x.dtype(), call.op(), 2, "bins");
+  if (bins < 1) call.bad(LIBDL_ERROR_VALUE, "bins", "is " + std::to_string(bins), "1 or more");
+  checked_numel(Shape{bins}, x.dtype(), call.op(), "bins");
   Ends ends{0, 1};
   if (!(low && high) && x.numel() > 0) ends = ends_of(x);
   ends = {low.value_or(ends.low), high.value_or(ends.high)};
@@ -230,7 +222,7 @@ std::tuple<Tensor, Tensor> histogram_impl(const Tensor& input, int64_t bins,
                                           const Tensor* weight, bool density) {
   const Call call("histogram", {}, {});
   check_points(call, input);
-  check_weight(call, 5, weight, input.numel());
+  check_weight(call, weight, input.numel());
   const Tensor edges[] = {even_edges(call, input, bins, low, high)};
   return {counted(as_points(input), edges, weight, density), edges[0]};
 }
@@ -240,7 +232,7 @@ std::tuple<Tensor, Tensor> histogram_with_edges_impl(const Tensor& input, const 
   const Call call("histogram_with_edges", {}, {});
   check_points(call, input);
   check_edges(call, bins, input.dtype());
-  check_weight(call, 3, weight, input.numel());
+  check_weight(call, weight, input.numel());
   const Tensor edges[] = {clone(bins)};
   return {counted(as_points(input), edges, weight, density), edges[0]};
 }
@@ -249,14 +241,14 @@ Tensor histogramdd_impl(const Tensor& input, TensorSpan bins, const Tensor* weig
   const Call call("histogramdd", {}, {});
   check_points(call, input);
   if (input.ndim() < 2 || input.size(input.ndim() - 1) == 0)
-    call.bad(LIBDL_ERROR_SHAPE, 1, "input", "has shape " + to_string(input.shape()),
+    call.bad(LIBDL_ERROR_SHAPE, "input", "has shape " + to_string(input.shape()),
              "[.., dimensions]");
   const Tensor points = flatten(input, 0, -2);
   if (static_cast<int64_t>(bins.size()) != points.size(1))
-    call.bad(LIBDL_ERROR_VALUE, 2, "bins", "are " + std::to_string(bins.size()) + " vectors",
+    call.bad(LIBDL_ERROR_VALUE, "bins", "are " + std::to_string(bins.size()) + " vectors",
              "one for each of " + std::to_string(points.size(1)) + " dimensions");
   for (const Tensor& edges : bins) check_edges(call, edges, input.dtype());
-  check_weight(call, 3, weight, points.size(0));
+  check_weight(call, weight, points.size(0));
   return counted(points, bins, weight, density);
 }
 

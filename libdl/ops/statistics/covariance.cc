@@ -19,17 +19,15 @@ namespace libdl {
 // Sums of 16 bits need not be finite where a covariance is.
 static bool is_narrow(Dtype dtype) { return summed_as(dtype) != dtype; }
 
-static void check_weights(int argument, const char* name, const Tensor& weights, int64_t count,
-                          bool whole) {
+static void check_weights(const char* name, const Tensor& weights, int64_t count, bool whole) {
   if (weights.ndim() != 1 || weights.size(0) != count)
-    fail_argument(LIBDL_ERROR_SHAPE, "cov", argument, name,
-                  "has shape " + to_string(weights.shape()), "[" + std::to_string(count) + "]");
+    fail_argument(LIBDL_ERROR_SHAPE, "cov", name, "has shape " + to_string(weights.shape()),
+                  "[" + std::to_string(count) + "]");
   if (weights.is_complex() || is_floating(weights.dtype()) == whole)
-    fail_argument(LIBDL_ERROR_DTYPE, "cov", argument, name,
-                  std::string("is ") + name_of(weights.dtype()),
+    fail_argument(LIBDL_ERROR_DTYPE, "cov", name, std::string("is ") + name_of(weights.dtype()),
                   whole ? "integers" : "floating numbers");
   if (!is_meta(weights.device()) && item_bool(any(lt(weights, number(int64_t{0})))))
-    fail_argument(LIBDL_ERROR_VALUE, "cov", argument, name, "holds a negative number", "none");
+    fail_argument(LIBDL_ERROR_VALUE, "cov", name, "holds a negative number", "none");
 }
 
 static void warn_of_too_few() {
@@ -69,9 +67,9 @@ static Tensor cov_weighted(const Tensor& x, int64_t correction, const Tensor& we
 Tensor cov_impl(const Tensor& input, int64_t correction, const Tensor* fweights,
                 const Tensor* aweights) {
   if (input.dtype() == Dtype::kBool)
-    fail_argument(LIBDL_ERROR_UNSUPPORTED, "cov", 1, "input", "is bool", "numbers");
+    fail_argument(LIBDL_ERROR_UNSUPPORTED, "cov", "input", "is bool", "numbers");
   if (input.ndim() > 2)
-    fail_argument(LIBDL_ERROR_SHAPE, "cov", 1, "input", "has shape " + to_string(input.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, "cov", "input", "has shape " + to_string(input.shape()),
                   "two dimensions or fewer");
   if (is_narrow(input.dtype()) && (!aweights || aweights->dtype() == input.dtype())) {
     const Tensor wide = aweights ? to(*aweights, Dtype::kFloat32, {}) : Tensor();
@@ -81,8 +79,8 @@ Tensor cov_impl(const Tensor& input, int64_t correction, const Tensor* fweights,
   }
   const int64_t row[] = {1, -1};
   const Tensor x = input.ndim() == 2 ? input : reshape(input, Dims(row));
-  if (fweights) check_weights(3, "fweights", *fweights, x.size(1), true);
-  if (aweights) check_weights(4, "aweights", *aweights, x.size(1), false);
+  if (fweights) check_weights("fweights", *fweights, x.size(1), true);
+  if (aweights) check_weights("aweights", *aweights, x.size(1), false);
   if (!fweights && !aweights) return cov_plain(x, correction);
   if (!fweights || !aweights)
     return cov_weighted(x, correction, fweights ? *fweights : *aweights, aweights);

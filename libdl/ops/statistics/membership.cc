@@ -44,7 +44,7 @@ static Tensor among(const Tensor& x, const Tensor& tests) {
 Tensor isin_impl(const Tensor& elements, const Tensor& test_elements, bool /*assume_unique*/,
                  bool invert) {
   if (elements.is_number() && test_elements.is_number())
-    fail_argument(LIBDL_ERROR_TYPE, "isin", 2, "test_elements", "is a number, as elements is",
+    fail_argument(LIBDL_ERROR_TYPE, "isin", "test_elements", "is a number, as elements is",
                   "a tensor in one of them");
   const Tensor x = beside(elements, test_elements), tests = beside(test_elements, elements);
   const Tensor found = among(x, flatten(tests));

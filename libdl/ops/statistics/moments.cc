@@ -19,10 +19,10 @@ Tensor nansum_impl(const Tensor& input, std::optional<Dims> dims, bool keepdim, 
                    Into into) {
   const char* const op = "nansum";
   if (input.is_complex())
-    fail_argument(LIBDL_ERROR_UNSUPPORTED, op, 1, "input",
-                  std::string("is ") + name_of(input.dtype()), "a real dtype");
+    fail_argument(LIBDL_ERROR_UNSUPPORTED, op, "input", std::string("is ") + name_of(input.dtype()),
+                  "a real dtype");
   const Named named(op);
-  return rename_error(op, {{"input", 1, "input"}, {"dims", 2, "dims"}}, [&] {
+  return rename_error(op, {{"input", "input"}, {"dims", "dims"}}, [&] {
     const bool inexact = is_floating(input.dtype());
     const Tensor x = inexact ? masked_fill(input, isnan(input), number(int64_t{0})) : input;
     const Dtype own = inexact ? input.dtype() : Dtype::kInt64;
@@ -38,10 +38,10 @@ Tensor nanmean_impl(const Tensor& input, std::optional<Dims> dims, bool keepdim,
                     Into into) {
   const char* const op = "nanmean";
   if (!is_floating(input.dtype()))
-    fail_argument(LIBDL_ERROR_UNSUPPORTED, op, 1, "input",
-                  std::string("is ") + name_of(input.dtype()), "a floating dtype");
+    fail_argument(LIBDL_ERROR_UNSUPPORTED, op, "input", std::string("is ") + name_of(input.dtype()),
+                  "a floating dtype");
   const Named named(op);
-  return rename_error(op, {{"input", 1, "input"}, {"dims", 2, "dims"}}, [&] {
+  return rename_error(op, {{"input", "input"}, {"dims", "dims"}}, [&] {
     const Tensor count = sum(logical_not(isnan(input)), dims, keepdim);
     const bool own = dtype == Dtype::kNone || dtype == input.dtype();
     const Tensor total = nansum(input, dims, keepdim, own ? wider(input.dtype()) : dtype);

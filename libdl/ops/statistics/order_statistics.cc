@@ -21,10 +21,10 @@ namespace libdl {
 
 // The dimension, which has elements.
 static int chosen_axis(const char* op, const Tensor& input, int64_t dim) {
-  const int axis = checked_axis(op, 2, "dim", dim, input.ndim());
+  const int axis = checked_axis(op, "dim", dim, input.ndim());
   if (input.ndim() > 0 && input.size(axis) == 0)
     fail_argument(
-        LIBDL_ERROR_SHAPE, op, 2, "dim",
+        LIBDL_ERROR_SHAPE, op, "dim",
         "is " + std::to_string(dim) + ", of size 0, and there is no element to choose from",
         "a dimension of size 1 or more");
   return axis;

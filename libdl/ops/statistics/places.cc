@@ -17,11 +17,11 @@ Tensor take_impl(const Tensor& input, const Tensor& index) {
 
 std::vector<Tensor> unravel_index_impl(const Tensor& indices, Dims shape) {
   if (is_inexact(indices.dtype()) || indices.dtype() == Dtype::kBool)
-    fail_argument(LIBDL_ERROR_DTYPE, "unravel_index", 1, "indices",
+    fail_argument(LIBDL_ERROR_DTYPE, "unravel_index", "indices",
                   std::string("is ") + name_of(indices.dtype()), "integers");
   for (const int64_t size : shape)
     if (size < 0 || (size == 0 && indices.numel() > 0))
-      fail_argument(LIBDL_ERROR_VALUE, "unravel_index", 2, "shape", "is " + to_string(shape),
+      fail_argument(LIBDL_ERROR_VALUE, "unravel_index", "shape", "is " + to_string(shape),
                     "sizes above 0");
   std::vector<Tensor> coordinates(shape.size());
   Tensor rest = to(indices, Dtype::kInt64, {});

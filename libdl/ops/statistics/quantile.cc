@@ -26,7 +26,7 @@ static Between between(const char* op, std::optional<std::string_view> interpola
   if (word == "higher") return Between::kHigher;
   if (word == "midpoint") return Between::kMidpoint;
   if (word == "nearest") return Between::kNearest;
-  fail_argument(LIBDL_ERROR_VALUE, op, 5, "interpolation", "is \"" + std::string(word) + "\"",
+  fail_argument(LIBDL_ERROR_VALUE, op, "interpolation", "is \"" + std::string(word) + "\"",
                 "\"linear\", \"lower\", \"higher\", \"midpoint\" or \"nearest\"");
 }
 
@@ -35,13 +35,13 @@ static Between between(const char* op, std::optional<std::string_view> interpola
 static Tensor checked_q(const char* op, const Tensor& q, const Tensor& input) {
   const Dtype type = summed_as(input.dtype());
   if (!q.is_number() && q.dtype() != input.dtype() && q.dtype() != type)
-    fail_argument(LIBDL_ERROR_DTYPE, op, 2, "q", std::string("is ") + name_of(q.dtype()),
+    fail_argument(LIBDL_ERROR_DTYPE, op, "q", std::string("is ") + name_of(q.dtype()),
                   name_of(input.dtype()));
   const auto inside = [&] {
     return item_bool(all(logical_and(ge(q, number(0.0)), le(q, number(1.0)))));
   };
   if (q.ndim() > 1 || q.is_complex() || (q.device().is_cpu() && !inside()))
-    fail_argument(LIBDL_ERROR_VALUE, op, 2, "q",
+    fail_argument(LIBDL_ERROR_VALUE, op, "q",
                   "has shape " + to_string(q.shape()) + ", or numbers beside 0 to 1",
                   "0-d or 1-d, from 0 to 1");
   return q.is_number() ? full({}, q, type, input.device()) : to(q, type, {});
@@ -76,14 +76,13 @@ static Tensor quantiles(const char* op, const Tensor& input, const Tensor& q,
                         std::optional<int64_t> dim, bool keepdim,
                         std::optional<std::string_view> interpolation, bool skips) {
   if (!is_floating(input.dtype()))
-    fail_argument(LIBDL_ERROR_DTYPE, op, 1, "input", std::string("is ") + name_of(input.dtype()),
+    fail_argument(LIBDL_ERROR_DTYPE, op, "input", std::string("is ") + name_of(input.dtype()),
                   "a floating dtype");
   const int ndim = input.ndim();
-  const int axis = checked_axis(op, 3, "dim", dim.value_or(0), ndim);
+  const int axis = checked_axis(op, "dim", dim.value_or(0), ndim);
   const Between how = between(op, interpolation);
   const Tensor points = checked_q(op, q, input);
-  if (input.numel() == 0)
-    fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", "has no elements", "some");
+  if (input.numel() == 0) fail_argument(LIBDL_ERROR_SHAPE, op, "input", "has no elements", "some");
 
   const int64_t first[] = {0}, last[] = {-1}, along[] = {axis};
   const bool whole = !dim || ndim == 0;

@@ -192,16 +192,15 @@ static void refuse_meta(const char* op, const Tensor& x) {
 }
 
 // Slices without elements are no rows to compare.
-static std::optional<int> checked_dim(const Call& call, int argument, std::optional<int64_t> dim,
+static std::optional<int> checked_dim(const Call& call, std::optional<int64_t> dim,
                                       const Tensor& x) {
   if (!dim) return {};
-  const int axis = call.axis(argument, "dim", *dim, x.ndim());
+  const int axis = call.axis("dim", *dim, x.ndim());
   if (x.ndim() == 0)
-    call.bad(LIBDL_ERROR_INDEX, argument, "dim", "is " + std::to_string(*dim),
-             "none, for input is 0-d");
+    call.bad(LIBDL_ERROR_INDEX, "dim", "is " + std::to_string(*dim), "none, for input is 0-d");
   for (int d = 0; d < x.ndim(); ++d)
     if (d != axis && x.size(d) == 0)
-      call.bad(LIBDL_ERROR_SHAPE, 1, "input", "has shape " + to_string(x.shape()),
+      call.bad(LIBDL_ERROR_SHAPE, "input", "has shape " + to_string(x.shape()),
                "slices that have elements");
   return axis;
 }
@@ -211,7 +210,7 @@ std::tuple<Tensor, Tensor, Tensor> unique_consecutive_impl(const Tensor& input, 
                                                            std::optional<int64_t> dim) {
   const Call call("unique_consecutive", {}, {});
   refuse_meta(call.op(), input);
-  const std::optional<int> axis = checked_dim(call, 4, dim, input);
+  const std::optional<int> axis = checked_dim(call, dim, input);
   const Wanted wanted{return_inverse, return_counts};
   return finished(input, axis, wanted, runs(rows_of(input, axis), wanted));
 }
@@ -221,9 +220,9 @@ std::tuple<Tensor, Tensor, Tensor> unique_impl(const Tensor& input, bool /*sorte
                                                std::optional<int64_t> dim) {
   const Call call("unique", {}, {});
   refuse_meta(call.op(), input);
-  const std::optional<int> axis = checked_dim(call, 5, dim, input);
+  const std::optional<int> axis = checked_dim(call, dim, input);
   const Wanted wanted{return_inverse, return_counts};
-  return rename_error("unique", {{"input", 1, "input"}}, [&] {
+  return rename_error("unique", {{"input", "input"}}, [&] {
     const Tensor rows = rows_of(input, axis);
     if (rows.size(0) == 0) return finished(input, axis, wanted, runs(rows, wanted));
     if (!axis) return finished(input, axis, wanted, of_elements(rows, wanted));

@@ -14,10 +14,10 @@ namespace libdl {
 
 Tensor select_impl(const Tensor& input, int32_t dim, int64_t index) {
   require_dim("select", input);
-  const int at = checked_axis("select", 2, "dim", dim, input.ndim());
+  const int at = checked_axis("select", "dim", dim, input.ndim());
   const int64_t n = input.size(at);
   if (index < -n || index >= n)
-    fail_argument(LIBDL_ERROR_INDEX, "select", 3, "index", "is " + std::to_string(index),
+    fail_argument(LIBDL_ERROR_INDEX, "select", "index", "is " + std::to_string(index),
                   n ? std::to_string(-n) + " to " + std::to_string(n - 1)
                     : "an index into a dimension that is not empty");
   if (index < 0) index += n;
@@ -54,14 +54,14 @@ static Tensor sliced(const char* op, const Tensor& input, int at, int64_t start,
 
 Tensor narrow_impl(const Tensor& input, int32_t dim, int64_t start, int64_t length) {
   require_dim("narrow", input);
-  const int at = checked_axis("narrow", 2, "dim", dim, input.ndim());
+  const int at = checked_axis("narrow", "dim", dim, input.ndim());
   const int64_t n = input.size(at);
   if (start < -n || start > n)
-    fail_argument(LIBDL_ERROR_INDEX, "narrow", 3, "start", "is " + std::to_string(start),
+    fail_argument(LIBDL_ERROR_INDEX, "narrow", "start", "is " + std::to_string(start),
                   std::to_string(-n) + " to " + std::to_string(n));
   if (start < 0) start += n;
   if (length < 0 || length > n - start)
-    fail_argument(LIBDL_ERROR_INDEX, "narrow", 4, "length", "is " + std::to_string(length),
+    fail_argument(LIBDL_ERROR_INDEX, "narrow", "length", "is " + std::to_string(length),
                   "0 to " + std::to_string(n - start));
   return sliced("narrow", input, at, start, length, 1);
 }
@@ -69,9 +69,9 @@ Tensor narrow_impl(const Tensor& input, int32_t dim, int64_t start, int64_t leng
 Tensor slice_impl(const Tensor& input, int32_t dim, std::optional<int64_t> start,
                   std::optional<int64_t> end, int64_t step) {
   require_dim("slice", input);
-  const int at = checked_axis("slice", 2, "dim", dim, input.ndim());
+  const int at = checked_axis("slice", "dim", dim, input.ndim());
   if (step <= 0)
-    fail_argument(LIBDL_ERROR_VALUE, "slice", 5, "step", "is " + std::to_string(step),
+    fail_argument(LIBDL_ERROR_VALUE, "slice", "step", "is " + std::to_string(step),
                   "1 or more (flip() turns a dimension around)");
   const int64_t n = input.size(at);
   const auto clip = [n](int64_t i) { return std::clamp<int64_t>(i < 0 ? i + n : i, 0, n); };
@@ -81,10 +81,10 @@ Tensor slice_impl(const Tensor& input, int32_t dim, std::optional<int64_t> start
 }
 
 Tensor diagonal_impl(const Tensor& input, int64_t offset, int32_t dim1, int32_t dim2) {
-  const int a = checked_axis("diagonal", 3, "dim1", dim1, input.ndim());
-  const int b = checked_axis("diagonal", 4, "dim2", dim2, input.ndim());
+  const int a = checked_axis("diagonal", "dim1", dim1, input.ndim());
+  const int b = checked_axis("diagonal", "dim2", dim2, input.ndim());
   if (a == b || input.ndim() < 2)
-    fail_argument(LIBDL_ERROR_VALUE, "diagonal", 4, "dim2", "is the same dimension as dim1",
+    fail_argument(LIBDL_ERROR_VALUE, "diagonal", "dim2", "is the same dimension as dim1",
                   "two different dimensions");
   const int64_t rows = input.size(a), cols = input.size(b);
   // -rows < offset < cols, or the diagonal is empty; tested without overflow.
@@ -123,14 +123,13 @@ Geometry unfolded(const Geometry& from, int at, int64_t size, int64_t step) {
 }
 
 Tensor unfold_impl(const Tensor& input, int32_t dimension, int64_t size, int64_t step) {
-  const int at = checked_axis("unfold", 2, "dimension", dimension, input.ndim());
+  const int at = checked_axis("unfold", "dimension", dimension, input.ndim());
   const int64_t n = input.ndim() ? input.size(at) : 1;
   if (size < 0 || size > n)
-    fail_argument(LIBDL_ERROR_VALUE, "unfold", 3, "size", "is " + std::to_string(size),
+    fail_argument(LIBDL_ERROR_VALUE, "unfold", "size", "is " + std::to_string(size),
                   "0 to " + std::to_string(n));
   if (step <= 0)
-    fail_argument(LIBDL_ERROR_VALUE, "unfold", 4, "step", "is " + std::to_string(step),
-                  "1 or more");
+    fail_argument(LIBDL_ERROR_VALUE, "unfold", "step", "is " + std::to_string(step), "1 or more");
   if (input.is_number()) return unfold(clone(input), dimension, size, step);
   const Geometry to = unfolded(geometry_of(input), at, size, step);
   checked_numel(to.shape, input.dtype(), "unfold");
@@ -144,25 +143,24 @@ Tensor unfold_impl(const Tensor& input, int32_t dimension, int64_t size, int64_t
 Tensor as_strided_impl(const Tensor& input, Dims shape, Dims stride,
                        std::optional<int64_t> storage_offset) {
   if (shape.size() != stride.size())
-    fail_argument(LIBDL_ERROR_SHAPE, "as_strided", 3, "stride",
+    fail_argument(LIBDL_ERROR_SHAPE, "as_strided", "stride",
                   "has " + std::to_string(stride.size()) + " entries",
                   std::to_string(shape.size()) + ", one a dimension");
   if (input.is_number())
-    fail_argument(LIBDL_ERROR_VALUE, "as_strided", 1, "input", "is a host number", "a tensor");
+    fail_argument(LIBDL_ERROR_VALUE, "as_strided", "input", "is a host number", "a tensor");
   for (const int64_t s : stride)
     if (s < 0)
-      fail_argument(LIBDL_ERROR_VALUE, "as_strided", 3, "stride", "is " + to_string(stride),
+      fail_argument(LIBDL_ERROR_VALUE, "as_strided", "stride", "is " + to_string(stride),
                     "strides of 0 or more");
   const int64_t offset = storage_offset.value_or(input.offset());
-  const int64_t elements = checked_numel(shape, input.dtype(), "as_strided", 2, "shape");
+  const int64_t elements = checked_numel(shape, input.dtype(), "as_strided", "shape");
   const int64_t capacity = static_cast<int64_t>(input.storage().bytes) / size_of(input.dtype());
   if (storage_offset && (offset < 0 || (elements > 0 && offset >= capacity)))
-    fail_argument(LIBDL_ERROR_VALUE, "as_strided", 4, "storage_offset",
-                  "is " + std::to_string(offset),
+    fail_argument(LIBDL_ERROR_VALUE, "as_strided", "storage_offset", "is " + std::to_string(offset),
                   "a place in the storage of " + std::to_string(capacity) + " elements");
   // Made once to be checked against the storage.
   over_storage(Ref<Storage>::share(&input.storage()), shape, stride, offset, input.dtype(),
-               "as_strided", 3, "stride");
+               "as_strided", "stride");
   return make_view("as_strided", input, {Shape(shape), Shape(stride), offset},
                    ViewCall{ViewCall::kStrided});
 }

@@ -46,12 +46,11 @@ static const Rule kUnbind{.name = "unbind", .vjp = unbind_vjp, .takes_batch = tr
 
 // -- the views ------------------------------------------------------------------------------------
 
-void require_room(const char* op, int argument, const char* name, int64_t parts) {
+void require_room(const char* op, const char* name, int64_t parts) {
   constexpr size_t kPart = 512;  // bytes, at least
   const size_t most = std::min(host_budget().limit() / kPart, size_t{INT32_MAX});
   if (static_cast<size_t>(parts) > most)
-    fail_argument(LIBDL_ERROR_LIMIT, op, argument, name,
-                  "asks for " + std::to_string(parts) + " tensors",
+    fail_argument(LIBDL_ERROR_LIMIT, op, name, "asks for " + std::to_string(parts) + " tensors",
                   "at most " + std::to_string(most) + ", which memory holds");
 }
 
@@ -109,7 +108,7 @@ std::vector<Tensor> Parts::recorded() {
 
 std::vector<Tensor> split_with_sizes_impl(const Tensor& input, Dims split_sizes, int32_t dim) {
   require_dim("split_with_sizes", input);
-  const int at = checked_axis("split_with_sizes", 3, "dim", dim, input.ndim());
+  const int at = checked_axis("split_with_sizes", "dim", dim, input.ndim());
   int64_t rest = input.size(at);
   bool fits = true;
   for (const int64_t n : split_sizes) {
@@ -117,7 +116,7 @@ std::vector<Tensor> split_with_sizes_impl(const Tensor& input, Dims split_sizes,
     if (fits) rest -= n;
   }
   if (!fits || rest != 0)
-    fail_argument(LIBDL_ERROR_SHAPE, "split_with_sizes", 2, "split_sizes",
+    fail_argument(LIBDL_ERROR_SHAPE, "split_with_sizes", "split_sizes",
                   "is " + to_string(split_sizes),
                   "sizes of 0 or more that add up to " + std::to_string(input.size(at)));
   Parts parts("split", input, at);
@@ -127,12 +126,12 @@ std::vector<Tensor> split_with_sizes_impl(const Tensor& input, Dims split_sizes,
 
 std::vector<Tensor> split_impl(const Tensor& input, int64_t split_size, int32_t dim) {
   require_dim("split", input);
-  const int at = checked_axis("split", 3, "dim", dim, input.ndim());
+  const int at = checked_axis("split", "dim", dim, input.ndim());
   const int64_t n = input.size(at);
   if (split_size < 0 || (split_size == 0 && n > 0))
-    fail_argument(LIBDL_ERROR_VALUE, "split", 2, "split_size", "is " + std::to_string(split_size),
+    fail_argument(LIBDL_ERROR_VALUE, "split", "split_size", "is " + std::to_string(split_size),
                   "1 or more");
-  if (n > 0) require_room("split", 2, "split_size", (n - 1) / split_size + 1);
+  if (n > 0) require_room("split", "split_size", (n - 1) / split_size + 1);
   Parts parts("split", input, at);
   int64_t rest = n;
   do {
@@ -145,19 +144,19 @@ std::vector<Tensor> split_impl(const Tensor& input, int64_t split_size, int32_t 
 std::vector<Tensor> chunk_impl(const Tensor& input, int64_t chunks, int32_t dim) {
   require_dim("chunk", input);
   if (chunks <= 0)
-    fail_argument(LIBDL_ERROR_VALUE, "chunk", 2, "chunks", "is " + std::to_string(chunks),
+    fail_argument(LIBDL_ERROR_VALUE, "chunk", "chunks", "is " + std::to_string(chunks),
                   "1 or more");
-  const int at = checked_axis("chunk", 3, "dim", dim, input.ndim());
+  const int at = checked_axis("chunk", "dim", dim, input.ndim());
   const int64_t n = input.size(at);
-  require_room("chunk", 2, "chunks", n == 0 ? chunks : std::min(n, chunks));
+  require_room("chunk", "chunks", n == 0 ? chunks : std::min(n, chunks));
   if (n == 0) return split_with_sizes(input, Shape(static_cast<size_t>(chunks), 0), dim);
   return split(input, (n - 1) / chunks + 1, dim);
 }
 
 std::vector<Tensor> unbind_impl(const Tensor& input, int32_t dim) {
   require_dim("unbind", input);
-  const int at = checked_axis("unbind", 2, "dim", dim, input.ndim());
-  require_room("unbind", 2, "dim", input.size(at));
+  const int at = checked_axis("unbind", "dim", dim, input.ndim());
+  require_room("unbind", "dim", input.size(at));
   Parts parts("unbind", input, at);
   for (int64_t i = 0; i < input.size(at); ++i) parts.add_slice();
   return parts.recorded();

@@ -23,15 +23,15 @@ static Tensor permuted(const char* op, const Tensor& input, Dims order) {
 
 Tensor permute_impl(const Tensor& input, Dims dims) {
   if (static_cast<int>(dims.size()) != input.ndim())
-    fail_argument(LIBDL_ERROR_SHAPE, "permute", 2, "dims",
+    fail_argument(LIBDL_ERROR_SHAPE, "permute", "dims",
                   "names " + std::to_string(dims.size()) + " dimensions",
                   std::to_string(input.ndim()));
   Shape order;
   SmallVector<bool, 8> seen(dims.size());
   for (const int64_t dim : dims) {
-    const int d = checked_axis("permute", 2, "dims", dim, input.ndim());
+    const int d = checked_axis("permute", "dims", dim, input.ndim());
     if (seen[d])
-      fail_argument(LIBDL_ERROR_VALUE, "permute", 2, "dims",
+      fail_argument(LIBDL_ERROR_VALUE, "permute", "dims",
                     "is " + to_string(dims) + " and repeats a dimension", "each one once");
     seen[d] = true;
     order.push_back(d);
@@ -47,14 +47,14 @@ static Tensor swapped(const char* op, const Tensor& input, int a, int b) {
 }
 
 Tensor transpose_impl(const Tensor& input, int32_t dim0, int32_t dim1) {
-  const int a = checked_axis("transpose", 2, "dim0", dim0, input.ndim());
-  const int b = checked_axis("transpose", 3, "dim1", dim1, input.ndim());
+  const int a = checked_axis("transpose", "dim0", dim0, input.ndim());
+  const int b = checked_axis("transpose", "dim1", dim1, input.ndim());
   return swapped("transpose", input, a, b);
 }
 
 Tensor t_impl(const Tensor& input) {
   if (input.ndim() > 2)
-    fail_argument(LIBDL_ERROR_SHAPE, "t", 1, "input",
+    fail_argument(LIBDL_ERROR_SHAPE, "t", "input",
                   "has " + std::to_string(input.ndim()) + " dimensions", "at most 2");
   return input.ndim() < 2 ? swapped("t", input, 0, 0) : swapped("t", input, 0, 1);
 }
@@ -62,18 +62,18 @@ Tensor t_impl(const Tensor& input) {
 Tensor movedim_impl(const Tensor& input, Dims source, Dims destination) {
   const size_t n = static_cast<size_t>(input.ndim());
   if (source.size() != destination.size())
-    fail_argument(LIBDL_ERROR_VALUE, "movedim", 3, "destination",
+    fail_argument(LIBDL_ERROR_VALUE, "movedim", "destination",
                   "names " + std::to_string(destination.size()) + " dimensions",
                   std::to_string(source.size()) + ", as source does");
   Shape order(n, -1);
   SmallVector<bool, 8> used(n);
   for (size_t i = 0; i < source.size(); ++i) {
-    const int from = checked_axis("movedim", 2, "source", source[i], input.ndim());
-    const int to = checked_axis("movedim", 3, "destination", destination[i], input.ndim());
+    const int from = checked_axis("movedim", "source", source[i], input.ndim());
+    const int to = checked_axis("movedim", "destination", destination[i], input.ndim());
     if (n == 0) continue;
     if (used[from] || order[to] != -1)
-      fail_argument(LIBDL_ERROR_VALUE, "movedim", used[from] ? 2 : 3,
-                    used[from] ? "source" : "destination", "repeats a dimension", "each one once");
+      fail_argument(LIBDL_ERROR_VALUE, "movedim", used[from] ? "source" : "destination",
+                    "repeats a dimension", "each one once");
     used[from] = true;
     order[to] = from;
   }

@@ -38,8 +38,7 @@ static bool strides_for(const Tensor& x, Dims shape, Shape& strides) {
 }
 
 // One size may be -1: whatever the others leave.
-static Shape infer(const char* op, Dims shape, int64_t numel, int argument = 2,
-                   const char* name = "shape") {
+static Shape infer(const char* op, Dims shape, int64_t numel, const char* name = "shape") {
   Shape result(shape);
   int unknown = -1;
   int64_t known = 1;
@@ -47,11 +46,10 @@ static Shape infer(const char* op, Dims shape, int64_t numel, int argument = 2,
   for (size_t d = 0; d < shape.size(); ++d) {
     if (shape[d] == -1) {
       if (unknown >= 0)
-        fail_argument(LIBDL_ERROR_VALUE, op, argument, name, "is " + to_string(shape),
-                      "-1 at most once");
+        fail_argument(LIBDL_ERROR_VALUE, op, name, "is " + to_string(shape), "-1 at most once");
       unknown = static_cast<int>(d);
     } else if (shape[d] < 0) {
-      fail_argument(LIBDL_ERROR_VALUE, op, argument, name, "is " + to_string(shape),
+      fail_argument(LIBDL_ERROR_VALUE, op, name, "is " + to_string(shape),
                     "sizes of 0 or more, or one -1");
     } else {
       overflow |= __builtin_mul_overflow(known, shape[d], &known);
@@ -59,16 +57,16 @@ static Shape infer(const char* op, Dims shape, int64_t numel, int argument = 2,
   }
   const bool ambiguous = unknown >= 0 && known == 0;
   if (ambiguous)
-    fail_argument(LIBDL_ERROR_SHAPE, op, argument, name,
+    fail_argument(LIBDL_ERROR_SHAPE, op, name,
                   "is " + to_string(shape) + ", where -1 beside a 0 can be any size", "");
   if (unknown >= 0 && !overflow && numel % known == 0) {
     result[unknown] = numel / known;
     known = numel;
   }
   if (overflow || known != numel)
-    fail_argument(LIBDL_ERROR_SHAPE, op, argument, name, "is " + to_string(shape),
+    fail_argument(LIBDL_ERROR_SHAPE, op, name, "is " + to_string(shape),
                   "a shape of " + std::to_string(numel) + " elements");
-  checked_numel(result, Dtype::kBool, op, argument, name);
+  checked_numel(result, Dtype::kBool, op, name);
   return result;
 }
 
@@ -105,7 +103,7 @@ Tensor view_impl(const Tensor& input, Dims shape) {
   if (Tensor y = simple_view("view", input, shape); y.defined()) return y;
   Geometry to{infer("view", shape, input.numel()), {}, 0};
   if (Tensor y = try_view("view", input, to); y.defined()) return y;
-  fail_argument(LIBDL_ERROR_SHAPE, "view", 2, "shape",
+  fail_argument(LIBDL_ERROR_SHAPE, "view", "shape",
                 "is " + to_string(shape) + ", which the strides " + to_string(input.strides()) +
                     " of shape " + to_string(input.shape()) + " cannot show without a copy",
                 "reshape()");
@@ -120,10 +118,10 @@ Tensor reshape_impl(const Tensor& input, Dims shape) {
 }
 
 Tensor flatten_impl(const Tensor& input, int32_t start_dim, int32_t end_dim) {
-  const int first = checked_axis("flatten", 2, "start_dim", start_dim, input.ndim());
-  const int last = checked_axis("flatten", 3, "end_dim", end_dim, input.ndim());
+  const int first = checked_axis("flatten", "start_dim", start_dim, input.ndim());
+  const int last = checked_axis("flatten", "end_dim", end_dim, input.ndim());
   if (first > last)
-    fail_argument(LIBDL_ERROR_VALUE, "flatten", 2, "start_dim",
+    fail_argument(LIBDL_ERROR_VALUE, "flatten", "start_dim",
                   "is " + std::to_string(start_dim) + ", behind end_dim", "a dimension before it");
   if (input.ndim() == 0) return reshape(input, Shape{1});
   if (first == last) return input;
@@ -138,11 +136,11 @@ Tensor flatten_impl(const Tensor& input, int32_t start_dim, int32_t end_dim) {
 }
 
 Tensor unflatten_impl(const Tensor& input, int32_t dim, Dims sizes) {
-  const int at = checked_axis("unflatten", 2, "dim", dim, input.ndim());
+  const int at = checked_axis("unflatten", "dim", dim, input.ndim());
   if (sizes.empty() || input.ndim() == 0)
-    fail_argument(LIBDL_ERROR_SHAPE, "unflatten", 3, "sizes", "is " + to_string(sizes),
+    fail_argument(LIBDL_ERROR_SHAPE, "unflatten", "sizes", "is " + to_string(sizes),
                   "sizes whose product is the dimension's");
-  const Shape inner = infer("unflatten", sizes, input.size(at), 3, "sizes");
+  const Shape inner = infer("unflatten", sizes, input.size(at), "sizes");
   Shape shape;
   for (int d = 0; d < input.ndim(); ++d) {
     if (d != at) {
@@ -158,9 +156,9 @@ Tensor squeeze_impl(const Tensor& input, std::optional<Dims> dims) {
   SmallVector<bool, 8> drop(static_cast<size_t>(std::max(input.ndim(), 1)), !dims);
   if (dims)
     for (const int64_t dim : *dims) {
-      bool& named = drop[checked_axis("squeeze", 2, "dims", dim, input.ndim())];
+      bool& named = drop[checked_axis("squeeze", "dims", dim, input.ndim())];
       if (named)
-        fail_argument(LIBDL_ERROR_INDEX, "squeeze", 2, "dims",
+        fail_argument(LIBDL_ERROR_INDEX, "squeeze", "dims",
                       "is " + to_string(*dims) + " and names a dimension twice",
                       "distinct dimensions");
       named = true;
@@ -176,9 +174,9 @@ Tensor squeeze_impl(const Tensor& input, std::optional<Dims> dims) {
 }
 
 Tensor unsqueeze_impl(const Tensor& input, int32_t dim) {
-  const int at = checked_axis("unsqueeze", 2, "dim", dim, input.ndim() + 1);
+  const int at = checked_axis("unsqueeze", "dim", dim, input.ndim() + 1);
   if (input.ndim() == kMaxDims)
-    fail_argument(LIBDL_ERROR_SHAPE, "unsqueeze", 1, "input", "has 64 dimensions", "at most 63");
+    fail_argument(LIBDL_ERROR_SHAPE, "unsqueeze", "input", "has 64 dimensions", "at most 63");
   if (input.is_number()) return unsqueeze(clone(input), dim);
   Geometry to = geometry_of(input);
   const int64_t stride = at < input.ndim() ? input.size(at) * input.stride(at) : 1;
@@ -191,7 +189,7 @@ Tensor expand_impl(const Tensor& input, Dims shape) {
   if (input.is_number()) return expand(clone(input), shape);
   const int lead = static_cast<int>(shape.size()) - input.ndim();
   if (lead < 0)
-    fail_argument(LIBDL_ERROR_SHAPE, "expand", 2, "shape", "is " + to_string(shape),
+    fail_argument(LIBDL_ERROR_SHAPE, "expand", "shape", "is " + to_string(shape),
                   "at least the " + std::to_string(input.ndim()) + " dimensions of input");
   Geometry to;
   to.offset = input.offset();
@@ -200,12 +198,12 @@ Tensor expand_impl(const Tensor& input, Dims shape) {
     int64_t size = shape[d];
     if (size == -1 && d >= lead) size = own;
     if (size < 0 || (own != size && own != 1))
-      fail_argument(LIBDL_ERROR_SHAPE, "expand", 2, "shape", "is " + to_string(shape),
+      fail_argument(LIBDL_ERROR_SHAPE, "expand", "shape", "is " + to_string(shape),
                     "one to which " + to_string(input.shape()) + " broadcasts");
     to.shape.push_back(size);
     to.strides.push_back(own == size && d >= lead ? input.stride(d - lead) : 0);
   }
-  checked_numel(to.shape, input.dtype(), "expand", 2, "shape");
+  checked_numel(to.shape, input.dtype(), "expand", "shape");
   return make_view("expand", input, to, ViewCall{ViewCall::kExpand});
 }
 

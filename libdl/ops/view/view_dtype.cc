@@ -14,11 +14,11 @@ namespace libdl {
 
 Tensor view_as_real_impl(const Tensor& input) {
   if (!input.is_complex())
-    fail_argument(LIBDL_ERROR_DTYPE, "view_as_real", 1, "input",
+    fail_argument(LIBDL_ERROR_DTYPE, "view_as_real", "input",
                   std::string("is ") + name_of(input.dtype()), "a complex dtype");
   if (input.is_number()) return view_as_real(clone(input));
   if (input.ndim() == kMaxDims)
-    fail_argument(LIBDL_ERROR_SHAPE, "view_as_real", 1, "input", "has 64 dimensions", "at most 63");
+    fail_argument(LIBDL_ERROR_SHAPE, "view_as_real", "input", "has 64 dimensions", "at most 63");
   Geometry to = geometry_of(input);
   to.offset *= 2;
   for (int64_t& s : to.strides) s *= 2;
@@ -31,7 +31,7 @@ Tensor view_as_real_impl(const Tensor& input) {
 Tensor view_as_complex_impl(const Tensor& input) {
   const auto bad = [&](libdl_error_code code, const std::string& found,
                        const char* wanted LIBDL_SOURCE_LOCATION) {
-    fail_argument(code, "view_as_complex", 1, "input", found, wanted LIBDL_SAME_SOURCE_LOCATION);
+    fail_argument(code, "view_as_complex", "input", found, wanted LIBDL_SAME_SOURCE_LOCATION);
   };
   if (input.dtype() != Dtype::kFloat32 && input.dtype() != Dtype::kFloat64)
     bad(LIBDL_ERROR_DTYPE, std::string("is ") + name_of(input.dtype()), "float32 or float64");
@@ -57,27 +57,26 @@ Tensor real_impl(const Tensor& input) {
 }
 Tensor imag_impl(const Tensor& input) {
   if (!input.is_complex())
-    fail_argument(LIBDL_ERROR_DTYPE, "imag", 1, "input",
-                  std::string("is ") + name_of(input.dtype()), "a complex dtype");
+    fail_argument(LIBDL_ERROR_DTYPE, "imag", "input", std::string("is ") + name_of(input.dtype()),
+                  "a complex dtype");
   return select(view_as_real(input), -1, 1);
 }
 
 Tensor view_dtype_impl(const Tensor& input, Dtype dtype) {
   const char* const op = "view_dtype";
-  if (dtype == Dtype::kNone)
-    fail_argument(LIBDL_ERROR_DTYPE, op, 2, "dtype", "is absent", "a dtype");
+  if (dtype == Dtype::kNone) fail_argument(LIBDL_ERROR_DTYPE, op, "dtype", "is absent", "a dtype");
   if (input.is_number()) return view_dtype(clone(input), dtype);
   if (dtype == input.dtype())
     return make_view(op, input, geometry_of(input), ViewCall{ViewCall::kReshape});
   if ((state().mode & kModeGrad) && has_history(input))
     fail_argument(
-        LIBDL_ERROR_AUTOGRAD, op, 1, "input",
+        LIBDL_ERROR_AUTOGRAD, op, "input",
         "requires grad, which bytes seen as " + std::string(name_of(dtype)) + " cannot have",
         "detach() of it");
   Geometry to = geometry_of(input);
   const int64_t from = size_of(input.dtype()), into = size_of(dtype);
   const auto bad = [&](const std::string& found, const std::string& wanted LIBDL_SOURCE_LOCATION) {
-    fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", found, wanted LIBDL_SAME_SOURCE_LOCATION);
+    fail_argument(LIBDL_ERROR_SHAPE, op, "input", found, wanted LIBDL_SAME_SOURCE_LOCATION);
   };
   if (from != into) {
     const int last = input.ndim() - 1;

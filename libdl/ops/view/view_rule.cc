@@ -136,7 +136,7 @@ static void record_view(const char* op, const Tensor& input, const Tensor& y, Vi
 
 void require_dim(const char* op, const Tensor& input) {
   if (input.ndim() == 0)
-    fail_argument(LIBDL_ERROR_INDEX, op, 1, "input", "is 0-d", "a tensor with dimensions");
+    fail_argument(LIBDL_ERROR_INDEX, op, "input", "is 0-d", "a tensor with dimensions");
 }
 
 [[gnu::always_inline]] static inline bool followed(const Tensor& input, const Tensor& y,

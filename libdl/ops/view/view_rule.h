@@ -42,7 +42,7 @@ void require_dim(const char* op, const Tensor& input);
 // Throws if input cannot have views.
 inline void check_viewed(const char* op, const Tensor& input) {
   if (input.is_number()) [[unlikely]]
-    fail_argument(LIBDL_ERROR_VALUE, op, 1, "input", "is a host number", "a tensor");
+    fail_argument(LIBDL_ERROR_VALUE, op, "input", "is a host number", "a tensor");
 }
 
 // The view of input with this geometry.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "kernels/context.h"
+#include <cstdint>
+
 #include "kernels/view.h"
 
-namespace libdl::kernels::cpu {
+namespace libdl::kernels {
 
 // Distances of all rows: out[b, i, j] = the p-norm of x[b, i, :] - y[b, j, :], for p = 1 or 2, of
 // float32 or float64. In `pairs` x and y are the same rows, and out[b, :] has those of i < j, row
@@ -26,19 +27,4 @@ struct DistanceBackwardArgs {
   bool pairs;
 };
 
-// The number of the distance of rows i < j of n among those of pairs.
-inline int64_t pair_number(int64_t n, int64_t i, int64_t j) {
-  return i * (2 * n - i - 1) / 2 + j - i - 1;
-}
-
-// The offset of the distance of rows i and j, which are not equal in pairs, in a view of them.
-inline int64_t distance_offset(const int64_t* strides, bool pairs, int64_t n, int64_t b, int64_t i,
-                               int64_t j) {
-  if (!pairs) return b * strides[0] + i * strides[1] + j * strides[2];
-  return b * strides[0] + strides[1] * (i < j ? pair_number(n, i, j) : pair_number(n, j, i));
-}
-
-void distance(Context& context, const DistanceArgs& a);
-void distance_backward(Context& context, const DistanceBackwardArgs& a);
-
-}  // namespace libdl::kernels::cpu
+}  // namespace libdl::kernels

@@ -4,10 +4,10 @@
 // so that they can be left out as plugins' providers can: LIBDL_DISABLE=winograd.
 #pragma once
 
+#include "device/backend.h"
+
 namespace libdl {
 
-// Once; later calls do nothing. Whoever launches a kernel that one of them may serve calls this
-// first: so programs that launch no such kernel never look for providers.
-void register_own_providers();
+const Provider& winograd_provider();
 
 }  // namespace libdl

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "device/own_providers.h"
+#include "device/cpu_providers.h"
 
-#include "device/provider.h"
 #include "kernels/cpu/conv/winograd_convolution.h"
 
 namespace libdl {
@@ -27,10 +26,9 @@ struct Winograd {
 
 }  // namespace
 
-void register_own_providers() {
+const Provider& winograd_provider() {
   static const Winograd winograd;
-  static const bool once = (register_provider(winograd.provider), true);
-  static_cast<void>(once);
+  return winograd.provider;
 }
 
 }  // namespace libdl

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tensor/storage.h"
+#include "tensor/storage_life.h"
 
 #include <cstdlib>
 #include <new>
@@ -12,8 +12,8 @@
 #include "device/stream.h"
 #include "memory/account.h"
 #include "tensor/chance.h"
+#include "tensor/held_rows.h"
 #include "tensor/packed.h"
-#include "tensor/sparse_rows.h"
 
 namespace libdl {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "kernels/cpu/count.h"
+#include "kernels/cpu/kernels.h"
 
 #include <algorithm>
 
@@ -29,7 +29,7 @@ void count_in_tables(int64_t* a, int64_t* others, int64_t k, const int64_t* x, i
 
 }  // namespace
 
-void count(Context& context, const CountArgs& args) {
+void bincount(Context& context, const BincountArgs& args) {
   auto* const table = static_cast<int64_t*>(args.counts.data);
   const auto* const x = static_cast<const int64_t*>(args.in.data);
   const int64_t k = numel(args.counts), n = numel(args.in);

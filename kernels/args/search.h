@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Binary searches, as many at once as a vector has lanes: a step of all of them is one gather. On
-// other devices they are composed of other operators (libdl/ops/indexing/search.cc).
+// Binary searches.
 #pragma once
 
-#include "kernels/args.h"
+#include <cstdint>
 
-namespace libdl::kernels::cpu {
+#include "kernels/view.h"
+
+namespace libdl::kernels {
 
 // Places of elements in sorted rows: the number of elements of a row that are below x, or with
 // `right` not above it. A NaN is above all. All views are contiguous; rows and in have the same
@@ -17,6 +18,5 @@ struct SearchArgs {
   int64_t length, each;
   bool right;
 };
-void search(Context& context, const SearchArgs& args);
 
-}  // namespace libdl::kernels::cpu
+}  // namespace libdl::kernels

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Groups of a matrix's rows, read in place: sums, largest elements, and products with other rows.
-// All matrices are contiguous and of one dtype, which is floating.
+// All matrices are contiguous and of one dtype, which is floating. What points to them and to
+// their numbers is memory of the device.
 #pragma once
 
-#include "kernels/args.h"
+#include <cstdint>
 
-namespace libdl::kernels::cpu {
+#include "kernels/view.h"
+
+namespace libdl::kernels {
 
 // out[r, :] = the sum of factors[p] * in[order[p], :] over p from starts[r] to starts[r + 1] - 1,
 // in this order; 0 where there is none. 16-bit rows are summed in float32. dtype may be complex.
@@ -19,7 +22,6 @@ struct SumRowsArgs {
   const void* factors = nullptr;  // of dtype; NULL: ones
   bool mean = false;              // divided by the number of terms
 };
-void sum_rows(Context& context, const SumRowsArgs& args);
 
 // out[r, c] = the first of the largest in[order[p], c] over the same p, and from[r, c] = its
 // order[p]; 0 and -1 where there is none. A NaN is chosen only if it comes first.
@@ -31,7 +33,6 @@ struct MaxRowsArgs {
   const int64_t *order, *starts;
   int32_t dtype;
 };
-void max_rows(Context& context, const MaxRowsArgs& args);
 
 // out[p] = the sum over c of a[a_order[p], c] * b[b_order[p], c].
 struct DotRowsArgs {
@@ -41,6 +42,5 @@ struct DotRowsArgs {
   const int64_t *a_order, *b_order;
   int32_t dtype;
 };
-void dot_rows(Context& context, const DotRowsArgs& args);
 
-}  // namespace libdl::kernels::cpu
+}  // namespace libdl::kernels

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Attention without the matrix of all weights: blocks of keys, one after another, with the maximum
-// and the sum of the weights so far (Dao et al. 2022). On other devices it is composed of other
-// operators (libdl/ops/nn/attention.cc).
+// and the sum of the weights so far (Dao et al. 2022).
 #pragma once
 
-#include "kernels/args.h"
+#include <cstdint>
 
-namespace libdl::kernels::cpu {
+#include "kernels/view.h"
+
+namespace libdl::kernels {
 
 // out = P value; the rows of P are the softmax of scale * query key^T + mask. Views are float32 or
 // float64, the last dimensions but the mask's have unit stride. The leading dimensions agree; a
@@ -22,13 +23,11 @@ struct AttentionArgs {
   double scale;
   bool causal;  // row i ends at key i
 };
-void attention(Context& context, const AttentionArgs& args);
 
 struct AttentionBackwardArgs {
   View dquery, dkey, dvalue;  // as query, key and value
   View dout;                  // as out
   AttentionArgs forward;      // as it was, with out and normalisers
 };
-void attention_backward(Context& context, const AttentionBackwardArgs& args);
 
-}  // namespace libdl::kernels::cpu
+}  // namespace libdl::kernels
