@@ -53,7 +53,7 @@ help:
 	@echo "make ci           wheel, installed prefix, ABI, museum, CUDA and instruction gates"
 	@echo "make nightly      hours: sanitizers, each check left out, fuzzers, the oracle; goes on where"
 	@echo "                  it was stopped, and tells when each part last passed (PART=TEXT: some only)"
-	@echo "make abi-refresh  accept the present symbols and layouts as the promise"
+	@echo "make abi-refresh  add new functions, constants and types to the promised ABI"
 	@echo "make clean        remove build/ (.venv/ and data/ stay)"
 
 setup:
@@ -217,7 +217,7 @@ nightly: build
 	@$(python) -B tests/gates/nightly.py $(BUILD) --only "$(PART)"
 
 abi-refresh: build
-	@$(step) "Refresh the ABI's committed lists" tests/abi/refresh $(BUILD)
+	@$(step) "Refresh the ABI's committed list" $(python) -B tests/abi/promise.py refresh $(BUILD)
 
 clean:
 	rm -rf build dist

@@ -8,7 +8,7 @@ if(CCACHE AND PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
 endif()
 
 if(PROJECT_IS_TOP_LEVEL)
-  # Debug information is always made: abidiff reads it, `cmake --install --strip` drops it. Reports
+  # Debug information is always made: abidw reads it, `cmake --install --strip` drops it. Reports
   # of sanitizers name lines.
   foreach(language C CXX)
     set(CMAKE_${language}_FLAGS_RELEASE "-O2 -g -DNDEBUG")

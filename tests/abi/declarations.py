@@ -18,13 +18,36 @@ class Function:
     name: str
     type: str  # as C spells it: "libdl_error *(const libdl_tensor *, libdl_tensor **)"
     parameters: list[str]
+    parameter_types: list[str]
+
+    def signature(self) -> str:
+        """'(size: int32_t) -> int32_t'."""
+        pairs = zip(self.parameters, self.parameter_types, strict=True)
+        listed = ", ".join(f"{name}: {spelled}" for name, spelled in pairs)
+        start = self.type.rindex("(" + (", ".join(self.parameter_types) or "void") + ")")
+        return f"({listed or 'void'}) -> {self.type[:start].rstrip()}"
+
+
+@dataclasses.dataclass
+class Field:
+    name: str  # "held.as_int" for a member of a union inside
+    type: str  # "union" if that has no name
 
 
 @dataclasses.dataclass
 class Record:
     name: str
     tag: str  # "struct" or "union"
-    fields: list[tuple[str, str]]  # name, type
+    fields: list[Field]
+
+    @property
+    def c_name(self) -> str:
+        return f"{self.tag} {self.name}"
+
+    @property
+    def grows(self) -> bool:
+        """Whether it tells its own size, so that new members may come at its end."""
+        return bool(self.fields) and self.fields[0].name == "struct_size"
 
 
 @dataclasses.dataclass
@@ -64,6 +87,24 @@ def _macros() -> list[str]:
     return sorted(found)
 
 
+def fields(inner: list[dict], prefix: str = "") -> list[Field]:
+    """The members of a struct, and behind a member without a type's name what is in it."""
+    result: list[Field] = []
+    last: dict = {}
+    for item in inner:
+        if item["kind"] == "RecordDecl":
+            last = item
+        if item["kind"] != "FieldDecl":
+            continue
+        name, spelled = prefix + item["name"], item["type"]["qualType"]
+        if "unnamed" in spelled or "anonymous" in spelled:
+            result.append(Field(name, last["tagUsed"]))
+            result += fields(last["inner"], f"{name}.")
+        else:
+            result.append(Field(name, spelled))
+    return result
+
+
 def read() -> Declarations:
     tree = json.loads(_clang("-Xclang", "-ast-dump=json", "-fsyntax-only"))
     result = Declarations(_macros(), [], [], [])
@@ -81,13 +122,10 @@ def read() -> Declarations:
             if not spelled.startswith(("struct ", "union ", "enum ")):
                 result.typedefs.append((name, spelled))
         elif kind == "RecordDecl" and node.get("completeDefinition"):
-            fields = [
-                (item["name"], item["type"]["qualType"])
-                for item in inner
-                if item["kind"] == "FieldDecl"
-            ]
-            result.records.append(Record(name, node["tagUsed"], fields))
+            result.records.append(Record(name, node["tagUsed"], fields(inner)))
         elif kind == "FunctionDecl":
-            names = [item.get("name", "") for item in inner if item["kind"] == "ParmVarDecl"]
-            result.functions.append(Function(name, node["type"]["qualType"], names))
+            parameters = [item for item in inner if item["kind"] == "ParmVarDecl"]
+            names = [item.get("name", "") for item in parameters]
+            types = [item["type"]["qualType"] for item in parameters]
+            result.functions.append(Function(name, node["type"]["qualType"], names, types))
     return result

@@ -93,8 +93,7 @@ def early(build: pathlib.Path) -> list[tuple[str, list[str]]]:
         step("Format", "tests/gates/format"),
         step("House, as far as it needs no build", *PYTEST, "tests/house",
              *(f"--deselect={test}" for test in BUILT), f"--ignore={BUILT[0]}"),
-        step("Layout of the ABI", *python("tests/abi/layout.py", "check")),
-        step("Symbols of the headers", *python("tests/abi/symbols.py", "headers")),
+        step("ABI of the headers", *python("tests/abi/promise.py", "headers")),
         step("Stubs: mypy", *python("tests/gates/stubs.py", str(build))),
         step("Stubs: pyright", *python("tests/gates/pyright.py", str(build))),
         step("Changed files by Clang and clang-tidy", *python("tests/gates/check.py", "read", str(build))),
@@ -106,8 +105,7 @@ def late(build: pathlib.Path) -> list[tuple[str, list[str]]]:
     found = sorted({str(path) for glob in paths for path in ROOT.glob(glob)})
     steps = [
         step("Warnings in changed files", *python("tests/gates/check.py", "warnings", str(build))),
-        step("Symbols of the library", *python("tests/abi/symbols.py", "check", str(build))),
-        step("Types of the library", *python("tests/abi/baseline.py", "check", str(build))),
+        step("ABI of the library", *python("tests/abi/promise.py", "library", str(build))),
         step("House, what needs the build", *PYTEST, *BUILT),
     ]
     if pattern:

@@ -19,7 +19,7 @@ import rooms  # noqa: E402
 DAY = re.compile(r"86400|date \+%[Yjd]|strftime|\btime\.time\(\)|\btime\((nullptr|NULL)\)|datetime\.now")
 # Where the day is written down, and decides nothing.
 WRITTEN = {"tests/cuda/parts/machine.py", "tests/gates/nightly.py", "tests/house/test_gates.py"}
-DATA = (".json", ".txt", ".md", ".abi", ".safetensors", ".pyc")
+DATA = (".json", ".txt", ".md", ".safetensors", ".pyc")
 
 
 def days_in(text: str) -> list[str]:

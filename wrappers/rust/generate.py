@@ -55,7 +55,7 @@ def main() -> int:
     files = by_hand()
     files["libdl-sys/src/generated.rs"] = crate.source()
     files["libdl-sys/tests/layout.rs"] = crate.layout_test(
-        (ROOT / "tests/abi/layout.c").read_text(encoding="utf-8")
+        (ROOT / "tests/abi/promise.txt").read_text(encoding="utf-8")
     )
     files["libdl/src/ops.rs"] = operators_source(operators)
     files["libdl/src/constants.rs"] = constants_source(crate)

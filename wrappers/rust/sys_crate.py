@@ -127,10 +127,10 @@ class SysCrate:
         head = f"    pub fn {function.name}({_parameters(function.parameters)})"
         return "\n".join([*self._comment(function.name, "    "), f"{head}{_result(function)};"])
 
-    def layout_test(self, layout: str) -> str:
-        """The assertions of tests/abi/layout.c about constants, sizes and offsets, in Rust."""
+    def layout_test(self, promise: str) -> str:
+        """The lines of tests/abi/promise.txt about constants, sizes and offsets, in Rust."""
         lines: list[str] = []
-        for match in _ASSERTION.finditer(layout):
+        for match in _PROMISED.finditer(promise):
             if match["constant"]:
                 lines.append(f"    assert_eq!(i64::from({match['constant']}), {match['value']});")
             elif match["record"]:
@@ -141,14 +141,14 @@ class SysCrate:
                     f"{match['offset']});"
                 )
         if len(lines) < len(self.tree.constants):
-            raise TreeError(f"only {len(lines)} assertions are read out of tests/abi/layout.c")
+            raise TreeError(f"only {len(lines)} lines are read out of tests/abi/promise.txt")
         return _TEST.replace("@LINES@", "\n".join(lines))
 
 
-_ASSERTION = re.compile(
-    r"^_Static_assert\((?:(?P<constant>LIBDL_\w+) == (?P<value>-?\d+)"
-    r"|sizeof\(struct (?P<record>\w+)\) == (?P<size>\d+)"
-    r"|offsetof\(struct (?P<owner>\w+), (?P<member>[\w.]+)\) == (?P<offset>\d+)),",
+_PROMISED = re.compile(
+    r"^(?:(?P<constant>LIBDL_\w+) = (?P<value>-?\d+)"
+    r"|(?P<record>libdl_\w+) struct, (?P<size>\d+) bytes, .*"
+    r"|(?P<owner>libdl_\w+)\.(?P<member>[\w.]+) .*, \d+ bytes at (?P<offset>\d+))$",
     re.MULTILINE,
 )
 
@@ -158,7 +158,7 @@ def _path(member: str) -> str:
 
 
 _TEST = """\
-// Written by wrappers/rust/generate.py from tests/abi/layout.c.
+// Written by wrappers/rust/generate.py from tests/abi/promise.txt.
 use libdl_sys::*;
 use std::mem::{size_of, MaybeUninit};
 use std::ptr::addr_of;
