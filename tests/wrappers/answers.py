@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """For programs whose answers by PyTorch are stored beside them: numbers that are the same
-everywhere, digests of results, and the comparison."""
+everywhere, and digests of results."""
 
-import json
 import math
-import sys
-import warnings
 
 KINDS = (KeyError, IndexError, AttributeError, NotImplementedError, TypeError, ValueError,
          AssertionError,
@@ -70,47 +67,3 @@ def modes(m, module, call, wanted):
         third = call()
     module.train()
     return m.allclose(wanted, other, equal_nan=True) and m.allclose(wanted, third, equal_nan=True)
-
-
-def write(programs):
-    """Prints the answers of PyTorch, a line for each program."""
-    import torch
-
-    warnings.simplefilter("ignore")
-    torch.manual_seed(0)
-    lines = (f'"{program.__name__}": {json.dumps(program(torch))}' for program in programs)
-    sys.stdout.write("{\n" + ",\n".join(lines) + "\n}\n")
-
-
-def same(found, wanted):
-    """Equal, floats nearly; an error is of PyTorch's kinds, among others."""
-    if isinstance(wanted, dict) and "error" in wanted:
-        return isinstance(found, dict) and set(wanted["error"]) <= set(found.get("error", ()))
-    if isinstance(wanted, dict):
-        return list(found) == list(wanted) and all(same(found[key], wanted[key]) for key in wanted)
-    if isinstance(wanted, list):
-        return len(found) == len(wanted) and all(map(same, found, wanted))
-    if isinstance(wanted, float) or isinstance(found, float):
-        return abs(found - wanted) <= 2e-8 * max(1, abs(wanted))
-    return found == wanted
-
-
-def first_difference(found, wanted, place=""):
-    """Where two answers are not the same, as text, or nothing."""
-    if same(found, wanted):
-        return ""
-    if isinstance(wanted,
-                  (dict, list)) and type(found) is type(wanted) and len(found) == len(wanted):
-        for key in wanted if isinstance(wanted, dict) else range(len(wanted)):
-            if key not in (found if isinstance(found, dict) else range(len(found))):
-                break
-            if text := first_difference(found[key], wanted[key], f"{place}[{key!r}]"):
-                return text
-    return f"{place}: {found}, wanted {wanted}"
-
-
-def answer_of(program, module):
-    """What a stored answer is compared with; a warning is an error."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        return json.loads(json.dumps(program(module)))

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs with the adaptive softmax, for test_adaptive.py. `m` is libdl; the answers in
-seen_adaptive.json are those of PyTorch 2.15, for which the same functions run with m = torch:
+"""Programs with the adaptive softmax, for test_adaptive.py. `m` is libdl, or PyTorch, whose answers
+tests/answered.py stores."""
 
-    PYTHONPATH=tests python -m wrappers.seen_adaptive > tests/wrappers/seen_adaptive.json"""
-
-from wrappers.answers import digest, filled, gradients, leaf, numbers, told, write
+from wrappers.answers import digest, filled, gradients, leaf, numbers, told
 
 OPTIONS = {"plain": ([3, 6], {}), "bias": ([3, 6], {"head_bias": True}),
            "one": ([4], {"div_value": 1.0}),
@@ -64,6 +62,3 @@ def errors(m):
 
 
 PROGRAMS = [targets_of_all_clusters, all_classes, printed, errors]
-
-if __name__ == "__main__":
-    write(PROGRAMS)

@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs with attention, for test_transformers.py. `m` is libdl; the answers in
-seen_attention.json are those of PyTorch 2.15, for which the same functions run with m = torch:
-
-    PYTHONPATH=tests python -m wrappers.seen_attention > tests/wrappers/seen_attention.json"""
+"""Programs with attention, for test_transformers.py. `m` is libdl, or PyTorch, whose answers
+tests/answered.py stores."""
 
 import itertools
 import math
 
-from wrappers.answers import bits, digest, filled, gradients, leaf, modes, numbers, told, write
+from wrappers.answers import bits, digest, filled, gradients, leaf, modes, numbers, told
 
 # -- attention -------------------------------------------------------------------------------------
 
@@ -262,6 +260,3 @@ PROGRAMS = [masked_attention, options_of_attention, attention_to_itself, causal_
             attention_without_keys,
             attention_as_a_function, errors_of_attention, masks_merged, scaled_dot_products,
             errors_of_scaled_dot_products]  # fmt: skip
-
-if __name__ == "__main__":
-    write(PROGRAMS)

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs with autocast, for test_autocast.py. `m` is libdl; the answers in seen_autocast.json are
-those of PyTorch 2.15, for which the same functions run with m = torch:
+"""Programs with autocast, for test_autocast.py. `m` is libdl, or PyTorch, whose answers
+tests/answered.py stores."""
 
-    PYTHONPATH=tests python -m wrappers.seen_autocast > tests/wrappers/seen_autocast.json"""
-
-from wrappers.answers import numbers, told, write
+from wrappers.answers import numbers, told
 
 
 def x(m, *shape, dtype="float32", shift=0.0):
@@ -381,6 +379,3 @@ def scaler(m):
 PROGRAMS = (
     dtypes, left_out, nested, refused, gradients_arrive, custom_functions, checkpointed, scaler,
 )  # fmt: skip
-
-if __name__ == "__main__":
-    write(PROGRAMS)

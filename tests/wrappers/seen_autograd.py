@@ -1,13 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs around autograd's graph, hooks, modes and custom functions, for test_autograd_pytorch.py:
-python tests/wrappers/seen_autograd.py prints what PyTorch answers, which seen_autograd.json holds."""
+"""Programs around autograd's graph, hooks, modes and custom functions, for
+test_autograd_pytorch.py; tests/answered.py stores PyTorch's answers."""
 
-import sys
-
-if __name__ == "__main__":
-    sys.path.insert(0, str(__import__("pathlib").Path(__file__).resolve().parents[1]))
-
-from wrappers.answers import told, write
+from wrappers.answers import told
 
 
 def leaf(m, *values):
@@ -518,6 +513,3 @@ PROGRAMS = (
     leaves_made_in_inference_mode, arguments_of_passes, checks,
     jacobians_by_columns,
 )  # fmt: skip
-
-if __name__ == "__main__":
-    write(PROGRAMS)

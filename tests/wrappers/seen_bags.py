@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs with bags of rows, sparse gradients and their optimizers, for test_bags.py. `m` is
-libdl; the answers in seen_bags.json are those of PyTorch 2.15, for which the same functions run
-with m = torch:
+libdl, or PyTorch, whose answers tests/answered.py stores."""
 
-    PYTHONPATH=tests python -m wrappers.seen_bags > tests/wrappers/seen_bags.json"""
-
-from wrappers.answers import digest, gradients, leaf, numbers, told, write
+from wrappers.answers import digest, gradients, leaf, numbers, told
 
 BAGS = {
     "uneven": ([3, 1, 1, 4, 0, 5, 3, 2], [0, 2, 2, 5]),
@@ -244,6 +241,3 @@ def refused_by_sparse_adam(m):
 
 PROGRAMS = [every_mode, options, lower_precision, not_numbers, layers, errors, sparse_gradients,
             mixed_gradients, operations, trajectories, states, refused_by_sparse_adam]  # fmt: skip
-
-if __name__ == "__main__":
-    write(PROGRAMS)

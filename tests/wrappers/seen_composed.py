@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs with the functions that are composed in Python, for test_composed.py. `m` is libdl; the
-answers in seen_composed.json are those of PyTorch 2.15, for which the same functions run with
-m = torch:
-
-    PYTHONPATH=tests python -m wrappers.seen_composed > tests/wrappers/seen_composed.json"""
+"""Programs with the functions that are composed in Python, for test_composed.py. `m` is libdl, or
+PyTorch, whose answers tests/answered.py stores."""
 
 import math
 
-from wrappers.answers import digest, gradients, leaf, numbers, told, write
+from wrappers.answers import digest, gradients, leaf, numbers, told
 
 
 def digests(m, x):
@@ -260,6 +257,3 @@ def rounded(x):
 
 PROGRAMS = [arranged, selected, elementwise, differentiated, scattered, at_their_ends,
             extremes]
-
-if __name__ == "__main__":
-    write(PROGRAMS)

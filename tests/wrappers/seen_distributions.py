@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs with distributions, for test_distributions.py. `m` is libdl; the answers in
-seen_distributions.json are those of PyTorch 2.15, for which the same functions run with m = torch:
-
-    PYTHONPATH=tests python -m wrappers.seen_distributions > tests/wrappers/seen_distributions.json"""
+"""Programs with distributions, for test_distributions.py. `m` is libdl, or PyTorch, whose answers
+tests/answered.py stores."""
 
 import itertools
 import math
 
-from wrappers.answers import digest, numbers, told, write
+from wrappers.answers import digest, numbers, told
 
 INF, NAN = math.inf, math.nan
 
@@ -287,6 +285,3 @@ def edges(m):
 
 
 PROGRAMS = [moments, shapes, densities, slopes, divergences, divergences_at_edges, edges]
-
-if __name__ == "__main__":
-    write(PROGRAMS)

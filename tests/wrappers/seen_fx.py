@@ -1,15 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that are traced, for test_fx.py: python tests/wrappers/seen_fx.py prints what PyTorch
-answers, which seen_fx.json holds."""
+"""Programs that are traced, for test_fx.py; tests/answered.py stores PyTorch's answers."""
 
 import importlib
 import math
-import sys
 
-if __name__ == "__main__":
-    sys.path.insert(0, str(__import__("pathlib").Path(__file__).resolve().parents[1]))
-
-from wrappers.answers import told, write
+from wrappers.answers import told
 
 
 def fx_of(m):
@@ -223,6 +218,3 @@ PROGRAMS = (
     a_network, operators, methods_and_attributes, functions, tensors_of_the_program, unpacking,
     annotations, concrete_arguments, what_cannot_be_traced, subclasses_of_tracer, traced_again,
 )  # fmt: skip
-
-if __name__ == "__main__":
-    write(PROGRAMS)

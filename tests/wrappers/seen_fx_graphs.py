@@ -1,17 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that change and run graphs, for test_fx_graphs.py: python
-tests/wrappers/seen_fx_graphs.py prints what PyTorch answers, which seen_fx_graphs.json holds."""
+"""Programs that change and run graphs, for test_fx_graphs.py; tests/answered.py stores PyTorch's
+answers."""
 
 import copy
 import importlib
 import operator
 import pickle
-import sys
 
-if __name__ == "__main__":
-    sys.path.insert(0, str(__import__("pathlib").Path(__file__).resolve().parents[1]))
-
-from wrappers.answers import filled, numbers, told, write
+from wrappers.answers import filled, numbers, told
 from wrappers.seen_fx import fx_of, text
 
 
@@ -315,6 +311,3 @@ PROGRAMS = (
     submodules, copies, interpreters, transformers, shapes, patterns, filters, modules_as_patterns,
     splitting,
 )  # fmt: skip
-
-if __name__ == "__main__":
-    write(PROGRAMS)

@@ -1,13 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Modules of nn traced through, for test_fx_modules.py: python tests/wrappers/seen_fx_modules.py
-prints PyTorch's graphs, which seen_fx_modules.json holds."""
+"""Modules of nn traced through, for test_fx_modules.py; tests/answered.py stores PyTorch's
+graphs."""
 
-import sys
-
-if __name__ == "__main__":
-    sys.path.insert(0, str(__import__("pathlib").Path(__file__).resolve().parents[1]))
-
-from wrappers.answers import write
 from wrappers.seen_fx import fx_of, text
 
 # What is made, and the shapes of inputs that it takes; n * m: integers below m.
@@ -69,6 +63,3 @@ def refused(m):
 
 
 PROGRAMS = (through, refused)
-
-if __name__ == "__main__":
-    write(PROGRAMS)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that define operators, and call them and PyTorch's own by name, for test_strangers.py; see
-seen_strangers.py for how they are used. Those with annotations import PyTorch's words from m."""
+"""Programs that define operators, and call them and PyTorch's own by name, for test_strangers.py;
+tests/answered.py stores PyTorch's answers. Those with annotations import PyTorch's words from m."""
 
 import importlib
 from collections.abc import Sequence
 
-from wrappers.answers import leaf, numbers, told, write
+from wrappers.answers import leaf, numbers, told
 
 
 def library_of(m):
@@ -199,6 +199,3 @@ def own(m):
 
 
 PROGRAMS = [called, of_lists, written, defined, own]
-
-if __name__ == "__main__":
-    write(PROGRAMS)

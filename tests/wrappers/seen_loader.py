@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs with DataLoader, for test_data_workers.py. `m` is libdl; the answers in seen_loader.json
-are those of PyTorch 2.15, for which the same functions run with m = torch:
-
-    PYTHONPATH=tests python -m wrappers.seen_loader > tests/wrappers/seen_loader.json"""
+"""Programs with DataLoader, for test_data_workers.py. `m` is libdl, or PyTorch, whose answers
+tests/answered.py stores."""
 
 import os
 import random
@@ -11,7 +9,7 @@ import warnings
 
 import numpy
 
-from wrappers.answers import told, write
+from wrappers.answers import told
 
 CONTEXT = {"multiprocessing_context": "fork"}
 
@@ -244,6 +242,3 @@ def pipes(m):
 
 
 PROGRAMS = [orders, streams, warned, workers, refused, draws, pipes]
-
-if __name__ == "__main__":
-    write(PROGRAMS)

@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs with functions and methods that PyTorch composes of others, for test_methods.py. `m` is
-libdl; the answers in seen_methods.json are those of PyTorch 2.15, for which the same functions run
-with m = torch:
-
-    PYTHONPATH=tests python -m wrappers.seen_methods > tests/wrappers/seen_methods.json"""
+libdl, or PyTorch, whose answers tests/answered.py stores."""
 
 import math
 import warnings
 
-from wrappers.answers import digest, gradients, leaf, numbers, told, write
+from wrappers.answers import digest, gradients, leaf, numbers, told
 
 
 def shown(m, x):
@@ -322,6 +319,3 @@ def memory(m):
 
 
 PROGRAMS = [products, parts, statistics, calculus, arithmetic, made, memory]
-
-if __name__ == "__main__":
-    write(PROGRAMS)

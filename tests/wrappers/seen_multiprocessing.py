@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs with multiprocessing, for test_multiprocessing.py. `m` is libdl; the answers in
-seen_multiprocessing.json are those of PyTorch 2.15, for which the same functions run with m = torch:
-
-    PYTHONPATH=tests python -m wrappers.seen_multiprocessing > tests/wrappers/seen_multiprocessing.json"""
+"""Programs with multiprocessing, for test_multiprocessing.py. `m` is libdl, or PyTorch, whose
+answers tests/answered.py stores."""
 
 import importlib
 import os
@@ -11,7 +9,7 @@ import signal
 import sys
 import time
 
-from wrappers.answers import told, write
+from wrappers.answers import told
 
 
 def processes(m):
@@ -118,6 +116,3 @@ def names(m):
 
 
 PROGRAMS = [arrived, identities, modules, moved, refused, ended, names]
-
-if __name__ == "__main__":
-    write(PROGRAMS)

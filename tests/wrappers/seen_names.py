@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names that packages reach for, for test_names.py: their meaning where there is one. The answers in
-seen_names.json are those of PyTorch 2.15, for which the same functions run with m = torch:
-
-    PYTHONPATH=tests python -m wrappers.seen_names > tests/wrappers/seen_names.json"""
+"""Names that packages reach for, for test_names.py: their meaning where there is one. `m` is
+libdl, or PyTorch, whose answers tests/answered.py stores."""
 
 import importlib
 import os
 from collections import OrderedDict, defaultdict, deque, namedtuple
 
-from wrappers.answers import digest, leaf, numbers, told, write
+from wrappers.answers import digest, leaf, numbers, told
 
 Pair = namedtuple("Pair", "first second")
 
@@ -227,6 +225,3 @@ def words_of_compilers(m):
 PROGRAMS = [named_dtypes, named_devices, trees_of_kinds, weak_keys, contexts, grouped, later_results,
             checks, einsum_traced, sampled_out, foreign_divergence, flops, wrapped, attention_of_scores,
             aten_forms, words_of_compilers]  # fmt: skip
-
-if __name__ == "__main__":
-    write(PROGRAMS)

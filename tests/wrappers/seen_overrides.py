@@ -1,15 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs with modes and overriding classes, for test_overrides.py: python
-tests/wrappers/seen_overrides.py prints what PyTorch answers, which seen_overrides.json holds."""
+"""Programs with modes and overriding classes, for test_overrides.py; tests/answered.py stores
+PyTorch's answers."""
 
 import copy
 import importlib
-import sys
 
-if __name__ == "__main__":
-    sys.path.insert(0, str(__import__("pathlib").Path(__file__).resolve().parents[1]))
-
-from wrappers.answers import told, write
+from wrappers.answers import told
 
 
 def overrides_of(m):
@@ -233,6 +229,3 @@ PROGRAMS = (
     what_modes_see, nested_modes, modes_replace_results, errors_end_modes, disabled, classes,
     own_functions, about_functions,
 )  # fmt: skip
-
-if __name__ == "__main__":
-    write(PROGRAMS)

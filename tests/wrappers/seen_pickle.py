@@ -1,16 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs that copy and pickle tensors, modules, optimizers and schedules, for test_pickle.py. `m`
-is libdl; the answers in seen_pickle.json are those of PyTorch 2.15, for which the same functions
-run with m = torch:
-
-    PYTHONPATH=tests python -m wrappers.seen_pickle > tests/wrappers/seen_pickle.json"""
+is libdl, or PyTorch, whose answers tests/answered.py stores."""
 
 import copy
 import io
 import pickle
 import warnings
 
-from wrappers.answers import digest, filled, numbers, told, write
+from wrappers.answers import digest, filled, numbers, told
 
 
 def pickled(value):
@@ -231,6 +228,3 @@ def schedules(m):
 
 
 PROGRAMS = [geometry, sharing, flags, modules, optimizers, states, schedules]
-
-if __name__ == "__main__":
-    write(PROGRAMS)

@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs with PyTorch's pipes, for test_pipes.py. `m` is libdl; the answers in seen_pipes.json are
-those of PyTorch 2.15, for which the same functions run with m = torch:
-
-    PYTHONPATH=tests python -m wrappers.seen_pipes > tests/wrappers/seen_pipes.json"""
+"""Programs with PyTorch's pipes, for test_pipes.py. `m` is libdl, or PyTorch, whose answers
+tests/answered.py stores."""
 
 import os
 import pathlib
 import tempfile
 import warnings
 
-from wrappers.answers import told, write
+from wrappers.answers import told
 
 
 def run(calls):
@@ -212,6 +210,3 @@ def loaded(m):
 
 
 PROGRAMS = [samples, batches, order, several, indexed, files, loaded]
-
-if __name__ == "__main__":
-    write(PROGRAMS)

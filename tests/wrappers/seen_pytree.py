@@ -1,15 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs with trees, for test_pytree.py: python tests/wrappers/seen_pytree.py prints what
-PyTorch answers, which seen_pytree.json holds."""
+"""Programs with trees, for test_pytree.py; tests/answered.py stores PyTorch's answers."""
 
 import importlib
-import sys
 from collections import OrderedDict, defaultdict, deque, namedtuple
 
-if __name__ == "__main__":
-    sys.path.insert(0, str(__import__("pathlib").Path(__file__).resolve().parents[1]))
-
-from wrappers.answers import told, write
+from wrappers.answers import told
 
 Pair = namedtuple("Pair", "a b", module="trees")
 
@@ -126,6 +121,3 @@ def errors(m):
 
 
 PROGRAMS = (structures, maps, paths, registered, broadcasts, errors)
-
-if __name__ == "__main__":
-    write(PROGRAMS)

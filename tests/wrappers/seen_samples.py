@@ -1,15 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs with datasets and samplers of their own, for test_data_samples.py. `m` is libdl; the
-answers in seen_samples.json are those of PyTorch 2.15, for which the same functions run with
-m = torch:
-
-    PYTHONPATH=tests python -m wrappers.seen_samples > tests/wrappers/seen_samples.json"""
+"""Programs with datasets and samplers of their own, for test_data_samples.py. `m` is libdl, or
+PyTorch, whose answers tests/answered.py stores."""
 
 import random
 from collections import namedtuple
 
 import numpy as np
-from wrappers.answers import told, write
+from wrappers.answers import told
 
 Point = namedtuple("Point", "x name")
 
@@ -290,6 +287,3 @@ def iterators(m):
 
 
 PROGRAMS = [samplers, replaced, together, collated, asked_once, drawn_by_random, iterators]
-
-if __name__ == "__main__":
-    write(PROGRAMS)

@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs with running extrema, parts of numbers, reductions by index and methods in place, for
-test_methods.py. `m` is libdl; the answers in seen_scans.json are those of PyTorch 2.15, for which the
-same functions run with m = torch:
-
-    PYTHONPATH=tests python -m wrappers.seen_scans > tests/wrappers/seen_scans.json"""
+test_methods.py. `m` is libdl, or PyTorch, whose answers tests/answered.py stores."""
 
 import math
 
-from wrappers.answers import leaf, numbers, write
+from wrappers.answers import leaf, numbers
 from wrappers.seen_methods import complexes, run, slopes
 
 
@@ -126,6 +123,3 @@ def written(m):
 
 
 PROGRAMS = [scans, bits, reduced, written]
-
-if __name__ == "__main__":
-    write(PROGRAMS)

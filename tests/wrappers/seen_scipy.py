@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What SciPy 1.17 says of distributions, for test_distributions_scipy.py: at each row of parameters,
-mean and variance, entropy, and log density, cdf and quantiles at a few places. It needs SciPy:
+"""What SciPy 1.17 says of distributions, for test_distributions_scipy.py: at each row of
+parameters, mean and variance, entropy, and log density, cdf and quantiles at a few places.
+tests/answered.py stores it."""
 
-    PYTHONPATH=tests python -m wrappers.seen_scipy > tests/wrappers/seen_scipy.json"""
+NEAR = 0  # the values are arguments of the test, too
 
-import json
-import sys
-
+ORACLE = "SciPy 1.17"
 QUANTILES = [0.03, 0.4, 0.9]
 
 # libdl's name: rows of libdl's parameters, and SciPy's name and parameters for them
@@ -52,7 +51,10 @@ def row(name, given):
             "cdf": [float(d.cdf(v)) for v in x]}  # fmt: skip
 
 
-if __name__ == "__main__":
-    lines = (f'"{name}": {json.dumps([row(name, given) for given in rows])}'
-             for name, (rows, *_) in FAMILIES.items())  # fmt: skip
-    sys.stdout.write("{\n" + ",\n".join(lines) + "\n}\n")
+def line(name, given):
+    return f"{name}{given!r}"
+
+
+def answers(_):
+    return {line(name, given): row(name, given)
+            for name, (rows, *_) in FAMILIES.items() for given in rows}  # fmt: skip

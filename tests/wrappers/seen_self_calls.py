@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which of their own methods modules, optimizers, schedules and the scaler call, for
 test_self_calls.py: a subclass may override any of them. Each case makes a subclass of which every
-method notes that it was called; see seen_modules.py for how the program is used."""
+method notes that it was called; tests/answered.py stores PyTorch's answers."""
 
 import functools
 import inspect
-import json
-import sys
 import warnings
 
 # A class with its arguments, and what it is called with: r is random, i has indices.
@@ -247,14 +245,12 @@ def answer(m, of, case, names=None):
         return seen(kind, names, use)
 
 
-if __name__ == "__main__":
-    import torch
-
-    kinds = {torch.nn.Module, *(of(torch, case)[0] for of, case in CASES)}
+def sections(m):
+    """The methods of each class, and the methods that each case calls."""
+    kinds = {m.nn.Module, *(of(m, case)[0] for of, case in CASES)}
     of_all = {kind.__name__: methods(kind) for kind in sorted(kinds, key=lambda k: k.__name__)}
     for name, found in of_all.items():  # a module's own ones, without those of all modules
         if name != "Module" and "named_modules" in found:
             of_all[name] = ["Module", *sorted({*found} - {*of_all["Module"]})]
-    answers = {"methods": {name: " ".join(found) for name, found in of_all.items()},
-               "calls": {case: answer(torch, of, case) for of, case in CASES}}  # fmt: skip
-    sys.stdout.write(json.dumps(answers, indent=0) + "\n")
+    return {"methods": {name: " ".join(found) for name, found in of_all.items()},
+            "calls": {case: answer(m, of, case) for of, case in CASES}}  # fmt: skip

@@ -1,15 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What programs of others use of PyTorch at its edges, for test_strangers.py. `m` is libdl; the
-answers in seen_strangers.json are those of PyTorch 2.15, for which the same functions run with
-m = torch:
-
-    PYTHONPATH=tests python -m wrappers.seen_strangers > tests/wrappers/seen_strangers.json"""
+"""What programs of others use of PyTorch at its edges, for test_strangers.py. `m` is libdl, or
+PyTorch, whose answers tests/answered.py stores."""
 
 import contextlib
 import importlib
 import sys
 
-from wrappers.answers import bits, digest, leaf, numbers, told, write
+from wrappers.answers import bits, digest, leaf, numbers, told
 
 
 def shown(x):
@@ -389,6 +386,3 @@ def lists_as_keys(m):
 
 
 PROGRAMS = [lists_as_keys, masked, constructed, names, printed, loaded, checkpointed, devices, settings, older, unwritten, resumed, searched]
-
-if __name__ == "__main__":
-    write(PROGRAMS)

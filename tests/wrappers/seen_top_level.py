@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs with functions of networks from torch's top namespace, where numbers stand for words, and
-with in-place methods as functions, for test_methods.py. `m` is libdl; the answers in
-seen_top_level.json are those of PyTorch 2.15, for which the same functions run with m = torch:
+"""Programs with functions of networks from torch's top namespace, where numbers stand for words,
+and with in-place methods as functions, for test_methods.py. `m` is libdl, or PyTorch, whose answers
+tests/answered.py stores."""
 
-    PYTHONPATH=tests python -m wrappers.seen_top_level > tests/wrappers/seen_top_level.json"""
-
-from wrappers.answers import leaf, numbers, write
+from wrappers.answers import leaf, numbers
 from wrappers.seen_methods import run, slopes
 
 
@@ -133,6 +131,3 @@ def units(m):
 
 
 PROGRAMS = [normalised, losses, tables, images, units]
-
-if __name__ == "__main__":
-    write(PROGRAMS)

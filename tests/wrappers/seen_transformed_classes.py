@@ -1,13 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Transforms of functions of Tensor subclasses, for test_transformed_classes.py: python
-tests/wrappers/seen_transformed_classes.py prints what PyTorch answers, which
-seen_transformed_classes.json holds."""
+"""Transforms of functions of Tensor subclasses, for test_transformed_classes.py; tests/answered.py
+stores PyTorch's answers."""
 
 import importlib
-import sys
-
-if __name__ == "__main__":
-    sys.path.insert(0, str(__import__("pathlib").Path(__file__).resolve().parents[1]))
 
 from wrappers.answers import told
 
@@ -147,21 +142,19 @@ def answer(m, cls, program, recorded):
     return [told(lambda: shown(m, eval(program, names))), f.inside]
 
 
-def answers(m):
-    return {
-        f"{cls.__name__}, {'recorded' if recorded else 'constant'}: {program}":
-            answer(m, cls, program, recorded)
-        for cls in classes_of(m) for recorded in (False, True) for program in PROGRAMS
-    }  # fmt: skip
+def line(name, recorded):
+    return f"{name}, {'recorded' if recorded else 'constant'}"
 
 
-if __name__ == "__main__":
-    import json
-    import warnings
-
-    import torch
-
-    warnings.simplefilter("ignore")
-    found = answers(torch)
-    lines = (f"{json.dumps(name)}: {json.dumps(value)}" for name, value in found.items())
-    sys.stdout.write("{\n" + ",\n".join(lines) + "\n}\n")
+def sections(m):
+    """For each program the answers for each class, of a leaf and of a constant; those that are the
+    same for all classes stand once."""
+    found = {}
+    for program in PROGRAMS:
+        found[program] = {}
+        for recorded in (False, True):
+            of_each = {cls.__name__: answer(m, cls, program, recorded) for cls in classes_of(m)}
+            if all(value == of_each["Plain"] for value in of_each.values()):
+                of_each = {"Each": of_each["Plain"]}
+            found[program] |= {line(name, recorded): value for name, value in of_each.items()}
+    return found

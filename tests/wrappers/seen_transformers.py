@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs with transformers, for test_transformers.py. `m` is libdl; the answers in
-seen_transformers.json are those of PyTorch 2.15, for which the same functions run with m = torch:
-
-    PYTHONPATH=tests python -m wrappers.seen_transformers > tests/wrappers/seen_transformers.json"""
+"""Programs with transformers, for test_transformers.py. `m` is libdl, or PyTorch, whose answers
+tests/answered.py stores."""
 
 import itertools
 import math
 
-from wrappers.answers import bits, digest, filled, gradients, leaf, modes, numbers, told, write
+from wrappers.answers import bits, digest, filled, gradients, leaf, modes, numbers, told
 
 # -- layers ----------------------------------------------------------------------------------------
 
@@ -260,6 +258,3 @@ def copies(m):
 PROGRAMS = [encoder_layers, decoder_layers, stacks, whole_transformers, custom_parts, causal_masks,
             errors_of_transformers, printed_and_stored, attributes, first_numbers,
             copies]  # fmt: skip
-
-if __name__ == "__main__":
-    write(PROGRAMS)

@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs with the transforms and constraints of distributions, for
-test_distributions_transforms.py. `m` is libdl; the answers in seen_transforms.json are those of
-PyTorch 2.15, for which the same functions run with m = torch:
-
-    PYTHONPATH=tests python -m wrappers.seen_transforms > tests/wrappers/seen_transforms.json"""
+test_distributions_transforms.py. `m` is libdl, or PyTorch, whose answers tests/answered.py stores."""
 
 import math
 
-from wrappers.answers import numbers, told, write
+from wrappers.answers import numbers, told
 from wrappers.seen_distributions import covariance, parts, simplex, spread, tensor
 
 
@@ -193,6 +190,3 @@ def errors(m):
 
 
 PROGRAMS = [values, natures, caches, slopes, constraints, registries, errors]
-
-if __name__ == "__main__":
-    write(PROGRAMS)

@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How versions compare; run with PyTorch it writes seen_versions.json.
+"""How versions compare; tests/answered.py stores PyTorch's answers."""
 
-Usage: python tests/wrappers/seen_versions.py"""
-
-import json
+import importlib
 import operator
-from pathlib import Path
 
 VERSIONS = ["2.15.0+libdl.0.1.0", "2.15.0", "2.0", "2.15.0a0+git1234", "1.13.1+cu117"]
 OTHERS = [
@@ -17,19 +14,13 @@ OTHERS = [
 RELATIONS = ["lt", "le", "gt", "ge", "eq", "ne"]
 
 
-def compared(kind):
-    """[version, other, the six answers], of a class of versions; lists are given as tuples."""
-    answers = []
+def answers(m):
+    """The six answers for each version of a class and each other one; lists are given as tuples."""
+    kind = importlib.import_module(f"{m.__name__}.torch_version").TorchVersion
+    found = {}
     for version in VERSIONS:
         for other in OTHERS:
             given = tuple(other) if isinstance(other, list) else other
-            answered = [getattr(operator, name)(kind(version), given) for name in RELATIONS]
-            answers.append([version, other, answered])
-    return answers
-
-
-if __name__ == "__main__":
-    from torch.torch_version import TorchVersion
-
-    lines = ",\n".join(map(json.dumps, compared(TorchVersion)))
-    Path(__file__).with_suffix(".json").write_text(f"[\n{lines}\n]\n")
+            relations = [getattr(operator, name)(kind(version), given) for name in RELATIONS]
+            found[f"{version!r} to {given!r}"] = relations
+    return found

@@ -1,23 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """The adaptive softmax does what PyTorch's does: the same programs, and its answers."""
 
-import json
-import pathlib
-
 import pytest
+from answered import Stored
 from wrappers import seen_adaptive
-from wrappers.answers import answer_of, first_difference, numbers
+from wrappers.answers import numbers
 from wrappers.seen_adaptive import adaptive
 
 import libdl
 from libdl import nn
 
-ANSWERS = json.loads((pathlib.Path(__file__).parent / "seen_adaptive.json").read_text())
+SEEN = Stored(seen_adaptive)
 
 
 @pytest.mark.parametrize("program", seen_adaptive.PROGRAMS, ids=lambda p: p.__name__)
 def test_as_in_pytorch(program):
-    assert first_difference(answer_of(program, libdl), ANSWERS[program.__name__]) == ""
+    SEEN.check(program, libdl)
 
 
 def test_the_probabilities_of_all_classes_add_up_to_one():

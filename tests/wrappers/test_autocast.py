@@ -3,28 +3,27 @@
 those of float32, rounded."""
 
 import inspect
-import json
 import pathlib
 import pickle
 import threading
 import warnings
 
 import pytest
+from answered import Stored
 from wrappers import seen_autocast
-from wrappers.answers import answer_of, first_difference
 
 import libdl
 from libdl import nn
 from libdl.nn import functional as F
 
 HERE = pathlib.Path(__file__).parent
-ANSWERS = json.loads((HERE / "seen_autocast.json").read_text())
+SEEN = Stored(seen_autocast)
 DIGITS = HERE.parents[1] / "data/digits.safetensors"
 
 
 @pytest.mark.parametrize("program", seen_autocast.PROGRAMS, ids=lambda p: p.__name__)
 def test_as_in_pytorch(program):
-    assert first_difference(answer_of(program, libdl), ANSWERS[program.__name__]) == ""
+    SEEN.check(program, libdl)
 
 
 # -- states ----------------------------------------------------------------------------------------

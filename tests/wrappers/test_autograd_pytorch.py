@@ -3,23 +3,21 @@
 
 import copy
 import gc
-import json
 import weakref
-from pathlib import Path
 
 import pytest
+from answered import Stored
 from wrappers import seen_autograd
-from wrappers.answers import answer_of, first_difference
 
 import libdl
 from libdl.autograd import Function, graph
 
-SEEN = json.loads(Path(__file__).with_name("seen_autograd.json").read_text())
+SEEN = Stored(seen_autograd)
 
 
 @pytest.mark.parametrize("program", seen_autograd.PROGRAMS, ids=lambda p: p.__name__)
 def test_answers_are_those_of_pytorch(program):
-    assert not first_difference(answer_of(program, libdl), SEEN[program.__name__])
+    SEEN.check(program, libdl)
 
 
 def test_a_hook_of_several_tensors_is_called_at_the_end_if_a_gradient_does_not_come():

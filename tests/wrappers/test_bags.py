@@ -3,25 +3,24 @@
 its answers; and what libdl adds."""
 
 import copy
-import json
-import pathlib
 import pickle
 
 import pytest
+from answered import Stored
 from wrappers import seen_bags
-from wrappers.answers import answer_of, first_difference, numbers
+from wrappers.answers import numbers
 from wrappers.test_sparse_rows import COLUMNS, ROWS, copies_of, places, table
 
 import libdl
 from libdl import nn, optim
 from libdl.nn import functional as F
 
-ANSWERS = json.loads((pathlib.Path(__file__).parent / "seen_bags.json").read_text())
+SEEN = Stored(seen_bags)
 
 
 @pytest.mark.parametrize("program", seen_bags.PROGRAMS, ids=lambda p: p.__name__)
 def test_as_in_pytorch(program):
-    assert first_difference(answer_of(program, libdl), ANSWERS[program.__name__]) == ""
+    SEEN.check(program, libdl)
 
 
 # -- bags ------------------------------------------------------------------------------------------

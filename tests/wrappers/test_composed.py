@@ -1,21 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """The functions composed in Python do what PyTorch's do: the same programs, and its answers."""
 
-import json
-import pathlib
-
 import pytest
+from answered import Stored
 from wrappers import seen_composed
-from wrappers.answers import answer_of, first_difference
 
 import libdl
 
-ANSWERS = json.loads((pathlib.Path(__file__).parent / "seen_composed.json").read_text())
+SEEN = Stored(seen_composed)
 
 
 @pytest.mark.parametrize("program", seen_composed.PROGRAMS, ids=lambda p: p.__name__)
 def test_as_in_pytorch(program):
-    assert first_difference(answer_of(program, libdl), ANSWERS[program.__name__]) == ""
+    SEEN.check(program, libdl)
 
 
 @pytest.mark.parametrize("bounds, low, high", [((10,), 0, 9), ((2, 5), 2, 4)])

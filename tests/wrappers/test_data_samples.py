@@ -2,23 +2,20 @@
 """Which samples a DataLoader loads: by every kind of index, by datasets that replace __getitem__ or
 have a __getitems__, by samplers of the program's; beside PyTorch."""
 
-import json
-from pathlib import Path
-
 import numpy
 import pytest
+from answered import Stored
 from wrappers import seen_samples
-from wrappers.answers import answer_of, first_difference
 
 import libdl
 from libdl.utils import data
 
-ANSWERS = json.loads(Path(__file__).with_name("seen_samples.json").read_text())
+SEEN = Stored(seen_samples)
 
 
 @pytest.mark.parametrize("case", seen_samples.PROGRAMS, ids=lambda p: p.__name__)
 def test_programs_do_what_they_do_with_pytorch(case):
-    assert not first_difference(answer_of(case, libdl), ANSWERS[case.__name__])
+    SEEN.check(case, libdl)
 
 
 # -- where PyTorch reads samples past the __getitem__ that a class has ------------------------------

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy
 import pytest
+from answered import Stored
 from wrappers import seen_loader
-from wrappers.answers import answer_of, first_difference
 from wrappers.processes import program
 
 import libdl
@@ -18,12 +18,12 @@ from libdl.utils.data.ring import Ring, packed, slots_freed, unpacked
 
 WORKERS = [(0, "process"), (2, "process"), (2, "thread")]
 by_every_worker = pytest.mark.parametrize(("num_workers", "worker_method"), WORKERS)
-ANSWERS = json.loads(Path(__file__).with_name("seen_loader.json").read_text())
+SEEN = Stored(seen_loader)
 
 
 @pytest.mark.parametrize("case", seen_loader.PROGRAMS, ids=lambda p: p.__name__)
 def test_programs_do_what_they_do_with_pytorch(case):
-    assert not first_difference(answer_of(case, libdl), ANSWERS[case.__name__])
+    SEEN.check(case, libdl)
 
 
 class Stream(data.IterableDataset):

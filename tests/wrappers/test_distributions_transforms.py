@@ -2,26 +2,24 @@
 """Transforms and constraints of distributions answer as PyTorch's."""
 
 import copy
-import json
-import pathlib
 import pickle
 
 import pytest
+from answered import Stored
 from wrappers import seen_transforms
-from wrappers.answers import answer_of, first_difference, numbers
+from wrappers.answers import numbers
 
 import libdl as torch
 from libdl import distributions as D
 from libdl.distributions import transforms as T
 from libdl.distributions.utils import tril_matrix_to_vec, vec_to_tril_matrix
 
-HERE = pathlib.Path(__file__).parent
-SEEN = json.loads((HERE / "seen_transforms.json").read_text())
+SEEN = Stored(seen_transforms)
 
 
 @pytest.mark.parametrize("program", seen_transforms.PROGRAMS, ids=lambda p: p.__name__)
 def test_it_answers_as_pytorch(program):
-    assert not first_difference(answer_of(program, torch), SEEN[program.__name__])
+    SEEN.check(program, torch)
 
 
 @pytest.mark.parametrize("name", [

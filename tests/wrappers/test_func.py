@@ -1,18 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """libdl.func in every nesting, and forward mode through views, against PyTorch's stored answers."""
 
-import json
-from pathlib import Path
-
 import pytest
-from wrappers import transformed
+from answered import Stored
+from wrappers import seen_transformed
 
 import libdl
 from libdl import func
 from libdl.autograd import forward_ad
 
 float64 = libdl.float64
-ANSWERS = json.loads(Path(__file__).with_name("transformed.json").read_text())
+SEEN = Stored(seen_transformed)
 
 
 def double(values):
@@ -30,11 +28,11 @@ V, W = double([0.3, -1.0, 2.0]), double([1.5, 0.25, -0.75])
 
 class Case:
     def __init__(self, function):
-        answer = ANSWERS[function.__name__]
+        answer = SEEN[function.__name__]
         self.f = lambda x: function(libdl, x)
-        self.g, self.h = double(answer["gradient"]), double(answer["hessian"])
-        self.third = double(answer["third"])
-        self.x = double(transformed.AT)
+        self.g, self.h = double(answer["grad(f)(x)"]), double(answer["hessian(f)(x)"])
+        self.third = double(answer["grad(hessian(f).sum())(x)"])
+        self.x = double(seen_transformed.AT)
 
 
 def push(f, x, v):
@@ -102,7 +100,7 @@ NESTINGS = {
 
 
 @pytest.mark.parametrize("nesting", NESTINGS)
-@pytest.mark.parametrize("function", transformed.NUMBERS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("function", seen_transformed.NUMBERS, ids=lambda f: f.__name__)
 def test_nested(function, nesting):
     case = Case(function)
     found, wanted = NESTINGS[nesting]
@@ -110,12 +108,12 @@ def test_nested(function, nesting):
 
 
 @pytest.mark.parametrize("way", [func.jacfwd, func.jacrev])
-@pytest.mark.parametrize("function", transformed.SEVERAL, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("function", seen_transformed.SEVERAL, ids=lambda f: f.__name__)
 def test_views_and_writes(function, way):
-    answer = ANSWERS[function.__name__]
-    x = double(transformed.AT)
-    close(function(libdl, x), answer["value"])
-    close(way(lambda x: function(libdl, x))(x), answer["jacobian"])
+    answer = SEEN[function.__name__]
+    x = double(seen_transformed.AT)
+    close(function(libdl, x), answer["f(x)"])
+    close(way(lambda x: function(libdl, x))(x), answer["jacrev(f)(x)"])
 
 
 # -- levels ----------------------------------------------------------------------------------------
@@ -227,7 +225,7 @@ def test_memory_of_tangents_goes_with_the_level():
 
 
 @pytest.mark.parametrize("create_graph", [False, True])
-@pytest.mark.parametrize("function", transformed.NUMBERS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("function", seen_transformed.NUMBERS, ids=lambda f: f.__name__)
 def test_a_dual_through_autograd_grad(function, create_graph):
     case = Case(function)
     with forward_ad.dual_level():
@@ -240,7 +238,7 @@ def test_a_dual_through_autograd_grad(function, create_graph):
 
 
 def test_saved_tensor_hooks_keep_tangents():
-    case = Case(transformed.network)
+    case = Case(seen_transformed.network)
     hooks = libdl.autograd.graph.saved_tensors_hooks(lambda x: x.clone(), lambda x: x * 1)
     with hooks:
         close(func.hessian(case.f)(case.x), case.h)
@@ -266,7 +264,7 @@ class Cube(libdl.autograd.Function):
 
 @pytest.mark.parametrize("nesting", NESTINGS)
 def test_custom_functions_nest(nesting):
-    case = Case(transformed.cube)
+    case = Case(seen_transformed.cube)
     case.f = lambda x: Cube.apply(x).sum()
     found, wanted = NESTINGS[nesting]
     close(found(case), wanted(case))

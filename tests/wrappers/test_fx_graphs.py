@@ -4,24 +4,22 @@ what is libdl's own."""
 
 import copy
 import enum
-import json
 import pickle
-from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from answered import Stored
 from wrappers import seen_fx_graphs
-from wrappers.answers import answer_of, first_difference
 
 import libdl
 from libdl import fx
 
-SEEN = json.loads(Path(__file__).with_name("seen_fx_graphs.json").read_text())
+SEEN = Stored(seen_fx_graphs)
 
 
 @pytest.mark.parametrize("program", seen_fx_graphs.PROGRAMS, ids=lambda p: p.__name__)
 def test_graphs_behave_as_in_pytorch(program):
-    assert not first_difference(answer_of(program, libdl), SEEN[program.__name__])
+    SEEN.check(program, libdl)
 
 
 def test_nodes_must_be_of_a_known_kind_with_a_fitting_target():

@@ -1,23 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Modules of nn as graphs: the calls are PyTorch's, and the graph computes what the module does."""
 
-import json
 import math
-from pathlib import Path
 
 import pytest
+from answered import Stored
 from wrappers import seen_fx_modules
-from wrappers.answers import answer_of, first_difference
 
 import libdl
 from libdl import fx
 
-SEEN = json.loads(Path(__file__).with_name("seen_fx_modules.json").read_text())
+SEEN = Stored(seen_fx_modules)
 
 
 @pytest.mark.parametrize("program", seen_fx_modules.PROGRAMS, ids=lambda p: p.__name__)
 def test_calls_are_those_of_pytorch(program):
-    assert not first_difference(answer_of(program, libdl), SEEN[program.__name__])
+    SEEN.check(program, libdl)
 
 
 def inputs_of(text):

@@ -3,27 +3,22 @@
 what PyTorch's do: the same programs, and its answers."""
 
 import importlib
-import json
-import pathlib
 
 import pytest
+from answered import Stored
 from wrappers import seen_methods, seen_scans, seen_top_level
-from wrappers.answers import answer_of, first_difference
 
 import libdl
 from libdl import _in_place
 
-HERE = pathlib.Path(__file__).parent
-CASES = [(program, json.loads((HERE / f"{name}.json").read_text())[program.__name__])
-         for name, programs in (("seen_methods", seen_methods.PROGRAMS),
-                                ("seen_scans", seen_scans.PROGRAMS),
-                                ("seen_top_level", seen_top_level.PROGRAMS))
-         for program in programs]  # fmt: skip
+CASES = [pytest.param(stored, program, id=program.__name__)
+         for stored in map(Stored, (seen_methods, seen_scans, seen_top_level))
+         for program in stored.module.PROGRAMS]  # fmt: skip
 
 
-@pytest.mark.parametrize(("program", "answer"), CASES, ids=lambda x: getattr(x, "__name__", ""))
-def test_as_in_pytorch(program, answer):
-    assert first_difference(answer_of(program, libdl), answer) == ""
+@pytest.mark.parametrize("stored, program", CASES)
+def test_as_in_pytorch(stored, program):
+    stored.check(program, libdl)
 
 
 @pytest.mark.parametrize("module", ["_in_place", "_indices", "_sizes", "nn._top_level", "storage"])

@@ -1,30 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """libdl.multiprocessing: what processes share, and how it looks when it arrives."""
 
-import json
 import multiprocessing
 import os
 import pickle
-from pathlib import Path
 
 import pytest
+from answered import Stored
 from wrappers import seen_multiprocessing
-from wrappers.answers import answer_of, first_difference
-from wrappers.processes import (
-    by_every_method, ended, nothing_left, there_and_back,  # noqa: F401
-)
+from wrappers.processes import by_every_method, ended, there_and_back
 
 import libdl
 import libdl.multiprocessing as mp
 from libdl.multiprocessing.memory import memory_of
 from libdl.multiprocessing.moving import share
 
-ANSWERS = json.loads(Path(__file__).with_name("seen_multiprocessing.json").read_text())
+SEEN = Stored(seen_multiprocessing)
 
 
 @pytest.mark.parametrize("program", seen_multiprocessing.PROGRAMS, ids=lambda p: p.__name__)
 def test_programs_do_what_they_do_with_pytorch(program):
-    assert not first_difference(answer_of(program, libdl), ANSWERS[program.__name__])
+    SEEN.check(program, libdl)
 
 
 def _writes(q, pipe, x, model):

@@ -2,69 +2,25 @@
 """optim: trajectories, states, hooks, options and errors of every optimizer."""
 
 import copy
-import json
+import functools
 import math
 import pickle
 import warnings
-from pathlib import Path
 
 import pytest
+from answered import Stored
+from wrappers import seen_optimizers
+from wrappers.seen_optimizers import CALLS, options_of
 
 import libdl
 from libdl import nn, optim
 
 pytestmark = pytest.mark.usefixtures("no_leak")
 
-# What PyTorch 2.15 computes from START by follow() with torch in place of libdl.
-STORED = json.loads((Path(__file__).parent / "optimizers.json").read_text())
-START = {"vector": [1.0, -2.0, 0.5], "matrix": [[0.5, -1.0], [2.0, 0.25], [-0.75, 1.5]]}
-ALL = {case["optimizer"]: {} for case in STORED["cases"]}
+SEEN = Stored(seen_optimizers)
+ALL = {options_of(call)[0]: {} for call in CALLS}
 SIMPLE = [name for name in ALL if name not in ("LBFGS", "Muon")]  # steps of any parameter
-
-
-def curve(a, b, sign=1):
-    return sign * ((a * a).sum() / 2 + ((b - 0.3) ** 2).sum() + (a.sum() + b.sum()).sin())
-
-
-def options_of(case):
-    return {k: tuple(v) if isinstance(v, list) else v for k, v in case["options"].items()}
-
-
-class Run:
-    """The parameters and their optimizer, which skips one parameter at each fifth step."""
-
-    def __init__(self, name, options, dtype):
-        self.params = [libdl.tensor(v, dtype=dtype, requires_grad=True) for v in START.values()]
-        self.kept = self.params[1:] if name == "Muon" else self.params
-        self.optimizer = getattr(optim, name)(self.kept, **options)
-        self.sign = -1 if options.get("maximize") else 1
-        self.count = 0
-
-    def closure(self):
-        self.optimizer.zero_grad()
-        loss = curve(*self.params, self.sign)
-        loss.backward()
-        return loss
-
-    def step(self):
-        if isinstance(self.optimizer, optim.LBFGS):
-            self.optimizer.step(self.closure)
-        else:
-            self.closure()
-            if self.count % 5 == 4 and len(self.kept) > 1:
-                self.kept[0].grad = None
-            self.optimizer.step()
-        self.count += 1
-
-    def values(self):
-        return [x for p in self.params for x in p.detach().reshape(-1).tolist()]
-
-    def follow(self, steps):
-        path = []
-        while self.count < steps:
-            self.step()
-            path.append(self.values())
-        return path
+Run = functools.partial(seen_optimizers.Run, libdl)
 
 
 # Roundings of 20 steps. Muon's iteration is in bfloat16. L-BFGS stops where the loss no longer
@@ -75,21 +31,20 @@ LOOSE = {("Muon", "float32"): 2e-3, ("Muon", "float64"): 2e-3, ("LBFGS", "float3
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize(
-    "case", STORED["cases"], ids=lambda c: c["optimizer"] + "-" + "-".join(c["options"])
-)
-def test_trajectories_are_those_of_pytorch(case, dtype):
-    name = case["optimizer"]
-    path = Run(name, options_of(case), getattr(libdl, dtype)).follow(20)
+@pytest.mark.parametrize("call", CALLS)
+def test_trajectories_are_those_of_pytorch(call, dtype):
+    name, options = options_of(call)
+    path = Run(name, options, getattr(libdl, dtype)).follow(20)
     bound = LOOSE.get((name, dtype), ROUNDINGS[dtype])
-    for step, wanted in zip(STORED["steps"], case[dtype], strict=True):
-        assert path[step - 1] == pytest.approx(wanted, rel=bound, abs=bound)
+    for step in seen_optimizers.STEPS:
+        line = seen_optimizers.line(dtype, step)
+        SEEN.compare(line, path[step - 1], call, near=(bound, bound))
 
 
 @pytest.mark.parametrize("way", ["state_dict", "pickle", "deepcopy"])
-@pytest.mark.parametrize("case", STORED["cases"], ids=lambda c: c["optimizer"])
-def test_goes_on_as_if_never_stopped(case, way):
-    name, options = case["optimizer"], options_of(case)
+@pytest.mark.parametrize("call", CALLS)
+def test_goes_on_as_if_never_stopped(call, way):
+    name, options = options_of(call)
     whole, part = Run(name, options, libdl.float32), Run(name, options, libdl.float32)
     whole.follow(12)
     part.follow(7)

@@ -2,28 +2,26 @@
 """Modes and classes that override operators: PyTorch's answers to the same programs, and what is
 libdl's own."""
 
-import json
 import pickle
 import subprocess
 import sys
 import textwrap
 import threading
 from inspect import getsource, signature
-from pathlib import Path
 
 import pytest
+from answered import Stored
 from wrappers import seen_overrides
-from wrappers.answers import answer_of, first_difference
 
 import libdl
 from libdl import overrides
 
-SEEN = json.loads(Path(__file__).with_name("seen_overrides.json").read_text())
+SEEN = Stored(seen_overrides)
 
 
 @pytest.mark.parametrize("program", seen_overrides.PROGRAMS, ids=lambda p: p.__name__)
 def test_overriding_is_that_of_pytorch(program):
-    assert not first_difference(answer_of(program, libdl), SEEN[program.__name__])
+    SEEN.check(program, libdl)
 
 
 class Log(overrides.TorchFunctionMode):

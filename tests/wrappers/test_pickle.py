@@ -4,25 +4,23 @@ programs, and its answers; and what libdl's own files keep."""
 
 import copy
 import io
-import json
-import pathlib
 import pickle
 from collections import Counter, OrderedDict
 
 import pytest
+from answered import Stored
 import safetensors
 from wrappers import seen_pickle
-from wrappers.answers import answer_of, first_difference
 
 import libdl
 from libdl import nn
 
-ANSWERS = json.loads((pathlib.Path(__file__).parent / "seen_pickle.json").read_text())
+SEEN = Stored(seen_pickle)
 
 
 @pytest.mark.parametrize("program", seen_pickle.PROGRAMS, ids=lambda p: p.__name__)
 def test_as_in_pytorch(program):
-    assert first_difference(answer_of(program, libdl), ANSWERS[program.__name__]) == ""
+    SEEN.check(program, libdl)
 
 
 def through_a_file(value):

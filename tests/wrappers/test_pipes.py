@@ -1,22 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pipes of samples give what PyTorch's give: the same programs, and its answers."""
 
-import json
-import pathlib
-
 import pytest
+from answered import Stored
 from wrappers import seen_pipes
-from wrappers.answers import answer_of, first_difference
 
 import libdl
 from libdl.utils.data.datapipes import iter as pipes, map as maps
 
-ANSWERS = json.loads((pathlib.Path(__file__).parent / "seen_pipes.json").read_text())
+SEEN = Stored(seen_pipes)
 
 
 @pytest.mark.parametrize("program", seen_pipes.PROGRAMS, ids=lambda p: p.__name__)
 def test_as_in_pytorch(program):
-    assert first_difference(answer_of(program, libdl), ANSWERS[program.__name__]) == ""
+    SEEN.check(program, libdl)
 
 
 def test_each_pass_goes_over_a_copy():

@@ -2,20 +2,18 @@
 """Trees of utils._pytree: PyTorch's answers to the same programs, and libdl's own classes."""
 
 import ast
-import json
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from answered import Stored
 
 import libdl
 from libdl.utils import _pytree as pytree
 from wrappers import seen_pytree
-from wrappers.answers import answer_of, first_difference
 
-SEEN = json.loads(Path(__file__).with_suffix("").with_name("seen_pytree.json").read_text())
+SEEN = Stored(seen_pytree)
 
 
 def as_in_311(answer):
@@ -28,8 +26,7 @@ def as_in_311(answer):
 
 @pytest.mark.parametrize("program", seen_pytree.PROGRAMS, ids=lambda p: p.__name__)
 def test_trees_are_those_of_pytorch(program):
-    found = as_in_311(answer_of(program, libdl))
-    assert not first_difference(found, SEEN[program.__name__])
+    SEEN.check(program, libdl, shown=as_in_311)
 
 
 def test_trees_are_there_without_an_import_of_their_own():

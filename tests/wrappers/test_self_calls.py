@@ -2,16 +2,14 @@
 """Modules, optimizers, schedules and the scaler call those of their own methods that PyTorch's
 call, so that a subclass that overrides one is heard."""
 
-import json
-import pathlib
-
 import pytest
+from answered import Stored
 from wrappers import seen_self_calls
 
 import libdl
 from libdl import nn
 
-SEEN = json.loads((pathlib.Path(__file__).parent / "seen_self_calls.json").read_text())
+SEEN = Stored(seen_self_calls)
 
 # Methods that have no meaning here: devices, and words of PyTorch's tools.
 ABSENT = {"ipu", "mtia", "xpu", "_maybe_warn_non_full_backward_hook"}

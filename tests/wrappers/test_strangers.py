@@ -3,25 +3,21 @@
 is refused, when it is used and not when it is imported."""
 
 import importlib
-import json
-import pathlib
 
 import pytest
+from answered import Stored
 from wrappers import seen_library, seen_strangers
-from wrappers.answers import answer_of, first_difference
 
 import libdl
 
-HERE = pathlib.Path(__file__).parent
-ANSWERS = {
-    **json.loads((HERE / "seen_strangers.json").read_text()),
-    **json.loads((HERE / "seen_library.json").read_text()),
-}
+CASES = [pytest.param(stored, program, id=program.__name__)
+         for stored in map(Stored, (seen_strangers, seen_library))
+         for program in stored.module.PROGRAMS]  # fmt: skip
 
 
-@pytest.mark.parametrize("program", [*seen_strangers.PROGRAMS, *seen_library.PROGRAMS], ids=lambda p: p.__name__)
-def test_as_in_pytorch(program):
-    assert first_difference(answer_of(program, libdl), ANSWERS[program.__name__]) == ""
+@pytest.mark.parametrize("stored, program", CASES)
+def test_as_in_pytorch(stored, program):
+    stored.check(program, libdl)
 
 
 def module(path):

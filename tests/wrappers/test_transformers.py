@@ -2,36 +2,32 @@
 """Attention and transformers do what PyTorch's do: the same programs, and its answers."""
 
 import copy
-import json
 import math
-import pathlib
 import pickle
 
 import pytest
+from answered import Stored
 from wrappers import seen_attention, seen_transformers
-from wrappers.answers import answer_of, bits, filled, first_difference, numbers
+from wrappers.answers import bits, filled, numbers
 
 import libdl
 from libdl import nn
 from libdl.nn import functional as F
 
-HERE = pathlib.Path(__file__).parent
-ANSWERS = {
-    **json.loads((HERE / "seen_attention.json").read_text()),
-    **json.loads((HERE / "seen_transformers.json").read_text())
-}  # fmt: skip
-PROGRAMS = [*seen_attention.PROGRAMS, *seen_transformers.PROGRAMS]
-BY_CHANCE = "first_numbers"
+BY_CHANCE = Stored(seen_transformers)
+CASES = [pytest.param(stored, program, id=program.__name__)
+         for stored in (Stored(seen_attention), BY_CHANCE)
+         for program in stored.module.PROGRAMS
+         if program is not seen_transformers.first_numbers]  # fmt: skip
 
 
-@pytest.mark.parametrize("program", [p for p in PROGRAMS if p.__name__ != BY_CHANCE],
-                         ids=lambda p: p.__name__)
-def test_as_in_pytorch(program):
-    assert first_difference(answer_of(program, libdl), ANSWERS[program.__name__]) == ""
+@pytest.mark.parametrize("stored, program", CASES)
+def test_as_in_pytorch(stored, program):
+    stored.check(program, libdl)
 
 
 def test_parameters_are_drawn_from_pytorch_s_laws():
-    found, wanted = answer_of(seen_transformers.first_numbers, libdl), ANSWERS[BY_CHANCE]
+    found, wanted = seen_transformers.first_numbers(libdl), BY_CHANCE["first_numbers"]
     assert list(found) == list(wanted)
     for name, (deviation, largest, normal) in wanted.items():
         assert found[name][0] == pytest.approx(deviation, rel=0.35 if normal else 0.15), name

@@ -1,0 +1,498 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs with PyTorch's answers behind their lines, as text:
+
+    weights
+        net.weight_orig is w  # -> True
+        numbers(net.weight)  # -> [3., 0., 4., 1.5, -5., 9., -2., 6.]
+        told(change, s)
+            # -> 1
+            # -> raises('IndexError', 'RuntimeError')
+
+A program is a function of the library in a module such as tests/wrappers/seen_prune.py; its text
+file lies beside it. What it returns are the answers, and the line of an answer is the expression in
+its source that made it: an element of a list that it returns, or that is appended to one. Entries
+of a dict have their keys as lines. Where a line is passed several times, its answers stand one
+below the other. A module whose calls are made by rules has a function `answers` instead, which
+returns a dict of the calls' texts; their lines stand at the left. If it has `sections`, that
+returns such a dict for each section.
+
+    python tests/answered.py seen_prune        # stores PyTorch's answers anew
+
+A module's NEAR tells how near numbers must come to PyTorch's: relative to the larger of 1 and the
+number, or, of two, the first relative to the number and the second absolute; 0 is to the last bit.
+A file has the digits that this takes and one or two more.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import itertools
+import json
+import math
+import re
+import sys
+import textwrap
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any
+
+WIDTH = 100
+NEAR = 2e-8  # float64 computed in another order
+Near = float | tuple[float, float]
+
+
+# -- values as text ----------------------------------------------------------------------------------
+
+
+def raises(*kinds: str) -> dict[str, list[str]]:
+    """The answer of a call that fails, as wrappers.answers.told gives it."""
+    return {"error": list(kinds)}
+
+
+def tensor(*seen: Any) -> dict[str, list[Any]]:
+    """What tests/oracle sees of a tensor."""
+    return {"tensor": list(seen)}
+
+
+NAMES = {
+    "nan": math.nan, "inf": math.inf, "raises": raises, "tensor": tensor, "__builtins__": {}
+}  # fmt: skip
+
+
+def digits_of(near: Near) -> int:
+    """Significant digits whose rounding is less than a tenth of what is compared."""
+    relative = near[0] if isinstance(near, tuple) else near
+    return 17 if relative == 0 else math.ceil(1.7 - math.log10(relative))
+
+
+def atoms(value: Any, digits: int) -> Iterator[str]:
+    """The value as Python, in pieces between which a line may end. A space begins a piece."""
+    if isinstance(value, (list, dict)):
+        opening, closing = "[]" if isinstance(value, list) else "{}"
+        if isinstance(value, dict) and list(value) in (["error"], ["tensor"]) \
+                and isinstance(*value.values(), list):  # fmt: skip
+            opening, closing = ("raises(" if "error" in value else "tensor("), ")"
+            (value,) = value.values()
+        parts: list[str] = []
+        for i, item in enumerate(value):
+            pieces = list(atoms(value[item] if isinstance(value, dict) else item, digits))
+            if isinstance(value, dict):
+                pieces[0] = f"{item!r}: {pieces[0]}"
+            if i:
+                parts[-1] += ","
+                pieces[0] = " " + pieces[0]
+            parts += pieces
+        if not parts:
+            parts = [""]
+        parts[0] = parts[0][: parts[0].startswith(" ")] + opening + parts[0].lstrip(" ")
+        parts[-1] += closing
+        yield from parts
+    elif isinstance(value, float):
+        text = repr(value) if digits > 16 else f"{value:.{digits}g}"
+        if text.endswith(".0"):
+            text = text[:-1]
+        yield text if re.search(r"[.en]", text) else text + "."
+    elif isinstance(value, str):
+        lines = value.splitlines(keepends=True) if len(value) > 80 else [value]
+        pieces = [piece for line in lines for piece in cut(line)]
+        yield from ((" " if i else "") + repr(piece) for i, piece in enumerate(pieces))
+    else:
+        yield repr(value)
+
+
+def cut(line: str) -> Iterator[str]:
+    """Pieces of at most 74 characters, if possible behind a space."""
+    while len(line) > 74:
+        end = line.rfind(" ", 40, 74) + 1 or 74
+        yield line[:end]
+        line = line[end:]
+    yield line
+
+
+def wrapped(value: Any, digits: int, first: int, indent: int, mark: str = "# -> ") -> str:
+    """The answer as a comment that begins in column `first` and goes on below at `indent`."""
+    lines, room = [mark], WIDTH - first - len(mark)
+    for piece in atoms(value, digits):
+        if len(piece) > room and lines[-1] not in (mark, " " * indent + "#    "):
+            lines.append(" " * indent + "#    ")
+            room, piece = WIDTH - indent - len("#    "), piece.lstrip(" ")
+        lines[-1] += piece
+        room -= len(piece)
+    return "\n".join(line.rstrip() for line in lines)
+
+
+# -- files -------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Answer:
+    """What a line of a program gave."""
+
+    line: str
+    value: Any
+
+
+# Before a list of the answers that a line gave one after the other.
+EACH = "# each time -> "
+NONE_STORED = object()  # the value of a program's line that has no answer
+Sections = dict[str, list[Answer]]  # of a program; "" has the calls that are in none
+
+
+def written(sections: Sections, title: str, digits: int) -> str:
+    """The text of a file."""
+    out = [f"# {line}" for line in title.splitlines()]
+    for name, answers in sections.items():
+        indent = 4 if name else 0
+        out += ["", name] if name else [""]
+        of_lines = itertools.groupby(answers, lambda a: (a.line, a.value is NONE_STORED))
+        for (line, _), passes in of_lines:
+            values = [answer.value for answer in passes]
+            if values[0] is NONE_STORED:
+                out += [" " * indent + line] * len(values)
+                continue
+            mark = "# -> "
+            if len(values) > 1 and all(len("".join(atoms(v, digits))) < 40 for v in values):
+                values, mark = [values], EACH
+            alone = wrapped(values[0], digits, indent + len(line) + 2, indent + 4, mark)
+            beside = f"{' ' * indent}{line}  {alone}"
+            if len(values) == 1 and len(beside.partition("\n")[0]) <= WIDTH \
+                    and ("\n" not in alone or len(line) <= 60):  # fmt: skip
+                out.append(beside)
+                continue
+            out.append(" " * indent + line)
+            below = (wrapped(value, digits, indent + 4, indent + 4, mark) for value in values)
+            out += [" " * (indent + 4) + text for text in below]
+    return "\n".join(out) + "\n"
+
+
+MARK = re.compile(r"(?:^|  )# (each time )?-> ")
+
+
+def parsed(text: str) -> Sections:
+    """What `written` wrote; comments at the beginning are left out."""
+    sections: Sections = {}
+    name, line, each, pieces = "", "", False, list[str]()
+
+    def finish() -> None:
+        if pieces:
+            value = eval(" ".join(pieces), dict(NAMES))
+            found = [Answer(line, v) for v in value] if each else [Answer(line, value)]
+            sections.setdefault(name, []).extend(found)
+            pieces.clear()
+
+    lines = text.split("\n")
+    for i, raw in enumerate(lines):
+        bare = raw.strip()
+        if not bare or raw.startswith("#"):
+            continue
+        program, mark, answer = MARK.split(bare, 1) if MARK.search(bare) else (bare, "", None)
+        if answer is None and bare.startswith("#"):
+            pieces.append(bare[1:].strip())
+            continue
+        finish()
+        if answer is not None:
+            line, each = program or line, mark is not None
+            pieces.append(answer)
+        elif MARK.match(lines[i + 1].strip()):
+            line = program
+        elif raw.startswith(" "):
+            sections.setdefault(name, []).append(Answer(program, NONE_STORED))
+        else:
+            name = program
+            sections.setdefault(name, [])
+    finish()
+    return sections
+
+
+# -- lines of programs -------------------------------------------------------------------------------
+
+
+class Lines(ast.NodeTransformer):
+    """Wraps the elements of returned lists, and what is added to them, in `Answer`."""
+
+    def __init__(self, source: str, returned: set[str]) -> None:
+        self.source, self.returned, self.depth = source, returned, 0
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        self.depth += 1
+        if self.depth == 1:
+            self.generic_visit(node)
+        self.depth -= 1
+        return node
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        return node
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
+        return node
+
+    def noted(self, node: ast.expr) -> ast.expr:
+        text = " ".join((ast.get_source_segment(self.source, node) or "").split())
+        text = text if len(text) <= 88 else text[:84].rstrip() + " ..."
+        made = ast.Call(ast.Name("Answer", ast.Load()), [ast.Constant(text), node], [])
+        return ast.copy_location(made, node)
+
+    def marked(self, node: ast.expr) -> ast.expr:
+        """A list's elements; both sides of a sum of lists."""
+        if isinstance(node, (ast.List, ast.Tuple)):
+            node.elts = [e if isinstance(e, ast.Starred) or self.is_returned(e) else self.noted(e)
+                         for e in node.elts]  # fmt: skip
+        elif isinstance(node, ast.ListComp):
+            node.elt = self.noted(node.elt)
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+            node.left, node.right = self.marked(node.left), self.marked(node.right)
+        return node
+
+    def is_returned(self, node: ast.expr) -> bool:
+        return isinstance(node, ast.Name) and node.id in self.returned
+
+    def visit_Return(self, node: ast.Return) -> ast.AST:
+        if isinstance(node.value, (ast.List, ast.Tuple, ast.ListComp, ast.BinOp)):
+            node.value = self.marked(node.value)
+        elif node.value and not self.is_returned(node.value):
+            node.value = self.noted(node.value)
+        return node
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
+        if self.is_returned(node.target) and isinstance(node.op, ast.Add):
+            node.value = self.marked(node.value)
+        return node
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:
+        if self.is_returned(node.targets[0]):
+            node.value = self.marked(node.value)
+        return node
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST:
+        call = node.value
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) \
+                and self.is_returned(call.func.value) and len(call.args) == 1:  # fmt: skip
+            if call.func.attr == "append":
+                call.args = [self.noted(call.args[0])]
+            elif call.func.attr == "extend":
+                call.args = [self.marked(call.args[0])]
+        return node
+
+
+def with_lines(program: FunctionType) -> Callable[[Any], Any]:
+    """The program, whose answers know their lines."""
+    source = textwrap.dedent(inspect.getsource(program))
+    tree = ast.parse(source)
+    function = tree.body[0]
+    assert isinstance(function, ast.FunctionDef)
+    lists = {
+        target.id
+        for node in ast.walk(function) if isinstance(node, ast.Assign)
+        for names, value in [(node.targets[0], node.value)]
+        for target, made in (zip(names.elts, value.elts) if isinstance(names, ast.Tuple)
+                             and isinstance(value, ast.Tuple) else [(names, value)])
+        if isinstance(target, ast.Name) and isinstance(made, (ast.List, ast.ListComp))
+    }  # fmt: skip
+    read = [node.id for node in ast.walk(function)
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]  # fmt: skip
+    # A list that is read only to be added to and returned.
+    grown = [node.func.value.id for node in ast.walk(function)
+             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+             and isinstance(node.func.value, ast.Name)
+             and node.func.attr in ("append", "extend")]  # fmt: skip
+    returned = {node.id for statement in ast.walk(function) if isinstance(statement, ast.Return)
+                for node in parts_of(statement.value) if isinstance(node, ast.Name)}  # fmt: skip
+    returned = {name for name in lists & returned
+                if read.count(name) == grown.count(name) + 1}  # fmt: skip
+    Lines(source, returned).visit(tree)
+    ast.increment_lineno(tree, program.__code__.co_firstlineno - 1)
+    function.args.kwonlyargs.append(ast.arg("Answer"))
+    function.args.kw_defaults.append(ast.Name("Answer", ast.Load()))
+    ast.fix_missing_locations(tree)
+    names: dict[str, Any] = {"Answer": Answer}
+    exec(compile(tree, program.__code__.co_filename, "exec"), program.__globals__, names)
+    return names[program.__name__]
+
+
+def parts_of(node: ast.expr | None) -> Iterator[ast.expr]:
+    """Of `[*a, b] + c`: a, b and c."""
+    if isinstance(node, (ast.List, ast.Tuple)):
+        for element in node.elts:
+            yield from parts_of(element)
+    elif isinstance(node, ast.Starred):
+        yield from parts_of(node.value)
+    elif isinstance(node, ast.BinOp):
+        yield from parts_of(node.left)
+        yield from parts_of(node.right)
+    elif node is not None:
+        yield node
+
+
+def stripped(value: Any) -> Any:
+    """Without lines, as JSON has it: tuples are lists."""
+    if isinstance(value, Answer):
+        return stripped(value.value)
+    if isinstance(value, (list, tuple)):
+        return [stripped(item) for item in value]
+    if isinstance(value, dict):
+        return json.loads(json.dumps({key: stripped(item) for key, item in value.items()}))
+    return value
+
+
+def listed(value: Any, line: str = "the result") -> Iterator[Answer]:
+    """The answers in what a program returned."""
+    if isinstance(value, Answer):
+        yield from listed(value.value, value.line)
+    elif isinstance(value, dict) and value and list(value) != ["error"]:
+        yield from (Answer(clean(str(key)), stripped(item)) for key, item in value.items())
+    elif isinstance(value, (list, tuple)) and any(isinstance(item, Answer) for item in value):
+        for item in value:
+            yield from listed(item, line)
+    else:
+        yield Answer(line, stripped(value))
+
+
+def clean(key: str) -> str:
+    """A dict's key as a line."""
+    return key if key and key == " ".join(key.split()) else repr(key)
+
+
+# -- comparison --------------------------------------------------------------------------------------
+
+
+def same(found: Any, wanted: Any, near: Near = NEAR) -> bool:
+    """Equal, floats nearly; an error is of PyTorch's kinds, among others."""
+    if isinstance(wanted, dict) and "error" in wanted:
+        return isinstance(found, dict) and set(wanted["error"]) <= set(found.get("error", ()))
+    if isinstance(wanted, dict):
+        return (isinstance(found, dict) and list(found) == list(wanted)
+                and all(same(found[key], wanted[key], near) for key in wanted))  # fmt: skip
+    if isinstance(wanted, list):
+        return (isinstance(found, list) and len(found) == len(wanted)
+                and all(same(f, w, near) for f, w in zip(found, wanted)))  # fmt: skip
+    if isinstance(wanted, float) or isinstance(found, float):
+        if not all(isinstance(x, (int, float)) for x in (found, wanted)):
+            return False
+        if found == wanted or (found != found and wanted != wanted):
+            return True
+        if isinstance(near, tuple):
+            return math.isclose(found, wanted, rel_tol=near[0], abs_tol=near[1])
+        return abs(found - wanted) <= near * max(1, abs(wanted))
+    return type(found) is type(wanted) and found == wanted
+
+
+def first_difference(found: Any, wanted: Any, near: Near = NEAR, place: str = "") -> str:
+    """Where two answers are not the same, as text, or nothing."""
+    if same(found, wanted, near):
+        return ""
+    if type(found) is type(wanted) and isinstance(wanted, (dict, list)) \
+            and len(found) == len(wanted):  # fmt: skip
+        for key in wanted if isinstance(wanted, dict) else range(len(wanted)):
+            if isinstance(found, dict) and key not in found:
+                break
+            if text := first_difference(found[key], wanted[key], near, f"{place}[{key!r}]"):
+                return text
+    return f"{place} is {brief(found)}, PyTorch's is {brief(wanted)}"
+
+
+def brief(value: Any) -> str:
+    text = "".join(atoms(stripped(value), 12))
+    return text if len(text) < 400 else text[:400] + " ..."
+
+
+# -- modules with programs ---------------------------------------------------------------------------
+
+
+class Stored:
+    """The stored answers to a module's programs."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self.module = module
+        self.near: Near | dict[str, Near] = getattr(module, "NEAR", NEAR)
+        self.file = Path(str(module.__file__)).with_suffix(".txt")
+        self.sections = parsed(self.file.read_text(encoding="utf-8"))
+
+    def __getitem__(self, section: str) -> dict[str, Any]:
+        """A section's answers by their lines; that of "" has the calls that are in none."""
+        return {answer.line: answer.value for answer in self.sections[section]}
+
+    def check(
+        self,
+        program: FunctionType,
+        library: Any,
+        ignored: bool = False,
+        shown: Callable[[Any], Any] = lambda value: value,
+    ) -> None:
+        """The program's answers, as `shown` has them, are the stored ones; warnings are errors
+        unless they are ignored."""
+        found = [Answer(answer.line, shown(answer.value))
+                 for answer in answers_of(program, library, ignored)]  # fmt: skip
+        wanted = self.sections[program.__name__]
+        told = [self.sentence(program.__name__, f, w) for f, w in zip(found, wanted)]
+        if len(found) != len(wanted):
+            told.append(f"{program.__name__}: {len(found)} answers, {len(wanted)} are stored")
+        assert not any(told), "\n".join(filter(None, told[:20]))
+
+    def compare(
+        self, line: str, value: Any, section: str = "", near: Near | None = None
+    ) -> None:
+        """What one call gave is the stored answer."""
+        found, wanted = Answer(line, stripped(value)), Answer(line, self[section][line])
+        told = self.sentence(section or self.module.__name__, found, wanted, near)
+        assert not told, told
+
+    def sentence(
+        self, program: str, found: Answer, wanted: Answer, near: Near | None = None
+    ) -> str:
+        """How the two differ, or nothing."""
+        if found.line != wanted.line:
+            return (f"{program}: the line is `{found.line}`, stored is `{wanted.line}`: "
+                    "python tests/answered.py stores PyTorch's answers anew")  # fmt: skip
+        if near is None:
+            near = self.near.get(program, self.near[""]) if isinstance(self.near, dict) \
+                else self.near  # fmt: skip
+        text = first_difference(found.value, wanted.value, near)
+        return text and f"{program}: of `{wanted.line}` the answer{text}"
+
+
+def answers_of(program: FunctionType, library: Any, ignored: bool = False) -> list[Answer]:
+    """What the program answers, line by line."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore" if ignored else "error")
+        return list(listed(with_lines(program)(library)))
+
+
+def store(name: str) -> None:
+    """PyTorch's answers, or those of what the module names as its ORACLE."""
+    module = importlib.import_module(f"wrappers.{name}")
+    torch: Any = None
+    by = getattr(module, "ORACLE", "")
+    if not by:
+        import torch
+        import torch.nn.utils.prune
+
+        torch.manual_seed(0)
+        by = f"PyTorch {torch.__version__.partition('+')[0]}"
+    warnings.simplefilter("ignore")
+    if hasattr(module, "sections") or hasattr(module, "answers"):
+        of_all = module.sections(torch) if hasattr(module, "sections") \
+            else {"": module.answers(torch)}  # fmt: skip
+        sections = {name: [Answer(clean(line), stripped(value)) for line, value in found.items()]
+                    for name, found in of_all.items()}  # fmt: skip
+    else:
+        sections = {p.__name__: answers_of(p, torch, True) for p in module.PROGRAMS}
+    near = getattr(module, "NEAR", NEAR)
+    digits = max(map(digits_of, near.values() if isinstance(near, dict) else [near]))
+    if isinstance(near, dict):
+        told = ", ".join(f"{v:g}{f' in {k}' * bool(k)}" for k, v in near.items())
+    else:
+        told = "{:g} or {:g}".format(*near) if isinstance(near, tuple) else f"{near:g}"
+    title = (f"{by}'s answers to {name}.py, stored by tests/answered.py.\n"
+             f"Numbers have {digits} digits, and are compared to {told}.")  # fmt: skip
+    Path(str(module.__file__)).with_suffix(".txt").write_text(written(sections, title, digits))
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parent))
+    for given in sys.argv[1:]:
+        store(given)
