@@ -277,7 +277,7 @@ def told(bench: Bench, failures: list[Any], out: Path, seed: int, jobs: int, mos
         number, name, lines, forward, text, times = min(group, key=lambda g: len("".join(g[2])))
         plain = [stored.plain_line(line) for line in lines]
         what = name or "program"
-        path = out / f"failure-{re.sub(r'[^a-z_A-Z]', '-', what)}-{seed}-{number}.json"
+        path = out / f"failure-{re.sub(r'[^a-z_A-Z]', '-', what)}-{seed}-{number}.txt"
         first = text.splitlines()[0]
         in_child(lambda: stored.write(path, first, plain, forward, bench.theirs.run(plain, forward)))()
         listing.append(f"{what}{' in forward mode' if forward else ''}, {times} times, {path.name}\n    " +
@@ -289,7 +289,7 @@ def told(bench: Bench, failures: list[Any], out: Path, seed: int, jobs: int, mos
 def store(bench: Bench, name: str, text: str, forward: bool) -> int:
     lines = [stored.plain_line(line.strip()) for line in text.strip().splitlines()]
     wanted = bench.theirs.run(lines, forward)
-    stored.write(stored.FOUND / f"{name}.json", name.replace("_", " "), lines, forward, wanted)
+    stored.write(stored.FOUND / f"{name}.txt", name.replace("_", " "), lines, forward, wanted)
     difference, _, _ = bench.judge("", lines, forward)
     print(f"{name}: {difference or 'no difference'}")
     return 0
@@ -337,7 +337,7 @@ def main() -> int:
     parser.add_argument("--most", type=int, default=60, help="failures that are cut down")
     parser.add_argument("--no-planted", action="store_true")
     parser.add_argument("--store", nargs=2, metavar=("NAME", "TEXT"),
-                        help="writes the lines, with PyTorch's answers, to found/NAME.json")
+                        help="writes the lines, with PyTorch's answers, to found/NAME.txt")
     parser.add_argument("--forward", action="store_true", help="these run in forward mode")
     given = parser.parse_args()
     bench = Bench()

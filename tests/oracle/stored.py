@@ -4,13 +4,17 @@ without PyTorch."""
 
 from __future__ import annotations
 
-import json
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+
+import answered
+from answered import Answer
 from case import Run, Seen
 from words import numbers, numpy_type, spread, strides_of
 
@@ -36,58 +40,81 @@ def plain_line(line: str) -> str:
     return re.sub(r"indices\((\([^)]*\)), (\d+), (\d+)(?:, ('\w+'))?\)", indices, line)
 
 
-def to_json(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """What is seen, as lists and dicts: [dtype, shape, numbers, what else is so]."""
     if isinstance(value, Seen):
         flat = value.numbers.reshape(-1)
         if flat.dtype.kind == "c":
             flat = np.stack((flat.real, flat.imag), -1)
-        made = {"dtype": value.dtype, "shape": list(value.shape), "numbers": flat.tolist()}
+        numbers = flat.tolist()
+        if value.dtype not in ("float64", "complex128") and flat.dtype.kind in "cf":
+            numbers = [float(f"{x:.9g}") for x in flat.reshape(-1).tolist()]  # all of a float32
+        elif flat.ndim == 2:
+            numbers = flat.reshape(-1).tolist()
+        more: dict[str, Any] = {}
         if value.strides is not None:
-            made["strides"] = list(value.strides)
+            more["strides"] = list(value.strides)
         for name in ("requires_grad", "is_leaf"):
-            made[name] = getattr(value, name)
+            if getattr(value, name):
+                more[name] = True
         for name in ("grad", "tangent"):
             if getattr(value, name) is not None:
-                made[name] = to_json(getattr(value, name))
-        return made
+                more[name] = plain(getattr(value, name))
+        return {"tensor": [value.dtype, list(value.shape), numbers, *([more] if more else [])]}
     if isinstance(value, list):
-        return [to_json(v) for v in value]
+        return [plain(v) for v in value]
     return {"complex": [value.real, value.imag]} if isinstance(value, complex) else value
 
 
-def from_json(value: Any) -> Any:
+def seen(value: Any) -> Any:
+    """The value that `plain` made plain."""
     if isinstance(value, list):
-        return [from_json(v) for v in value]
+        return [seen(v) for v in value]
     if not isinstance(value, dict):
         return value
     if "complex" in value:
         return complex(*value["complex"])
-    flat = np.array(value["numbers"], np.float64 if value["dtype"] == "bfloat16" else None)
-    wanted = np.dtype(numpy_type(value["dtype"]))
+    dtype, shape, listed, more = [*value["tensor"], {}][:4]
+    flat = np.array(listed, np.float64 if dtype == "bfloat16" else None)
+    wanted = np.dtype(numpy_type(dtype))
     if wanted.kind == "c":
         flat = flat.reshape(-1, 2).astype(np.float64)
         flat = flat[:, 0] + 1j * flat[:, 1]
-    strides = value.get("strides")
-    return Seen(value["dtype"], tuple(value["shape"]),
-                flat.astype(wanted).reshape(value["shape"]),
-                None if strides is None else tuple(strides), value["requires_grad"],
-                value["is_leaf"], from_json(value.get("grad")), from_json(value.get("tangent")))
+    strides = more.get("strides")
+    return Seen(dtype, tuple(shape), flat.astype(wanted).reshape(shape),
+                None if strides is None else tuple(strides), more.get("requires_grad", False),
+                more.get("is_leaf", False), seen(more.get("grad")), seen(more.get("tangent")))
+
+
+FORWARD = "In forward mode."
+WARNS = "warns"
+AT_THE_END = "at the end"
 
 
 def write(path: Path, told: str, lines: list[str], forward: bool, wanted: Run) -> None:
-    made = {"told": told, "forward": forward, "lines": lines, "outcomes": wanted.outcomes,
-            "warned": wanted.warned,
-            "values": {k: to_json(v) for k, v in wanted.values.items()}}
-    text = json.dumps(made, indent=1)
-    # A list of numbers on one line.
-    text = re.sub(r"\[\s+([^\[\]{}\"]*?)\s+\]",
-                  lambda m: "[" + re.sub(r"\s+", " ", m[1]) + "]", text)
-    path.write_text(text + "\n", encoding="utf-8")
+    """The lines with how they end, if not as lines should; then every variable."""
+    ends: list[Answer] = []
+    for n, (line, outcome) in enumerate(zip(lines, wanted.outcomes, strict=True)):
+        end: Any = answered.raises(outcome) if outcome else WARNS if n in wanted.warned else None
+        if outcome and n in wanted.warned:
+            end = [end, WARNS]
+        ends.append(Answer(line, answered.NONE_STORED if end is None else end))
+    values = [Answer(name, plain(value)) for name, value in wanted.values.items()]
+    title = "What PyTorch answers, stored by tests/oracle/run.py." + f"\n{FORWARD}" * forward
+    text = answered.written({told.strip(): ends, AT_THE_END: values}, title, 17)
+    path.write_text(text, encoding="utf-8")
 
 
 def read(path: Path) -> tuple[dict[str, Any], Run]:
-    case = json.loads(path.read_text(encoding="utf-8"))
-    run = Run(outcomes=case["outcomes"], errors=[None] * len(case["outcomes"]),
-              warned=case["warned"])
-    run.values = {k: from_json(v) for k, v in case["values"].items()}
-    return case, run
+    text = path.read_text(encoding="utf-8")
+    sections = answered.parsed(text)
+    told = next(name for name in sections if name != AT_THE_END)
+    run = Run(values={answer.line: seen(answer.value) for answer in sections[AT_THE_END]})
+    for n, answer in enumerate(sections[told]):
+        ends = answer.value if isinstance(answer.value, list) else [answer.value]
+        if WARNS in ends:
+            run.warned.append(n)
+        run.outcomes.append(next((end["error"][0] for end in ends if isinstance(end, dict)), ""))
+        run.errors.append(None)
+    lines = [answer.line for answer in sections[told]]
+    return {"told": told, "lines": lines, "forward": f"# {FORWARD}" in text.splitlines()}, run

@@ -18,7 +18,7 @@ import stored  # noqa: E402
 from case import Stage  # noqa: E402
 from compare import coarsest, differences  # noqa: E402
 
-CASES = sorted((ORACLE / "found").glob("*.json"))
+CASES = sorted((ORACLE / "found").glob("*.txt"))
 
 
 @pytest.mark.parametrize("path", CASES, ids=[path.stem for path in CASES])
