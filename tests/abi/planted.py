@@ -50,7 +50,9 @@ SOURCE = """\
 int32_t libdl_sum(const libdl_pair *pair) { return pair->first; }
 int32_t libdl_hold(const libdl_any *, const libdl_options *o) { return o->struct_size; }
 int32_t libdl_paint(libdl_colour colour, int32_t count) { return colour * count; }
-libdl_hidden *libdl_make(void (*destroy)(void *ctx), void *ctx) { return destroy && ctx ? nullptr : new libdl_hidden(); }
+libdl_hidden *libdl_make(void (*destroy)(void *ctx), void *ctx) {
+  return destroy && ctx ? nullptr : new libdl_hidden();
+}
 """
 # What is done, the text and its replacement in all three, the gates that must find it.
 PLANTS = [

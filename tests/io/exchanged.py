@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whole objects of every kind that both libraries have. exchanged.json has what makes them, as
-expressions (m is torch or libdl), and what PyTorch 2.15 says of each: the attributes that its state
-has, the names in libdl's file that it knows, and for some the file that it writes.
+"""Whole objects of every kind that both libraries have. exchanged.txt has what makes them, as
+expressions (m is torch or libdl), and behind each the attributes that its state has in PyTorch 2.15
+(those of every module are "..."); then the files that PyTorch writes of some, and the names in
+libdl's files, all of which PyTorch knows. tests/answered.py describes the format.
 
     python tests/io/exchanged.py
 
@@ -9,13 +10,24 @@ writes the answers, with both libraries, and loads each object in both direction
 
 import base64
 import io
-import json
 import pickletools
+import sys
 import zipfile
 import zlib
 from pathlib import Path
 
-FILE = Path(__file__).with_name("exchanged.json")
+sys.path.append(str(Path(__file__).parents[1]))
+
+from answered import Answer, parsed as lines_of, written as text_of  # noqa: E402
+
+FILE = Path(__file__).with_name("exchanged.txt")
+OF_MODULES = [
+    "_backward_hooks", "_backward_pre_hooks", "_buffers", "_forward_hooks",
+    "_forward_hooks_always_called", "_forward_hooks_with_kwargs", "_forward_pre_hooks",
+    "_forward_pre_hooks_with_kwargs", "_is_full_backward_hook", "_load_state_dict_post_hooks",
+    "_load_state_dict_pre_hooks", "_modules", "_non_persistent_buffers_set", "_parameters",
+    "_state_dict_hooks", "_state_dict_pre_hooks", "training",
+]  # fmt: skip
 STORED = ("tel gelu", "tel tanh", "spectral", "pruned twice", "nn.LazyLinear", "nn.GRU",
           "amp.GradScaler", "sched.CyclicLR exp_range", "dist.Beta", "dist.Categorical",
           "dist.MixtureSameFamily", "transform.AffineTransform", "data.DataLoader")  # fmt: skip
@@ -61,6 +73,39 @@ def whole(value):
     return {"value": value, "kind": type(value)}
 
 
+def read():
+    """name: {"make": an expression, "keys": attributes, "file": PyTorch's for some}; the names."""
+    sections = lines_of(FILE.read_text())
+    objects = {}
+    for answer in sections["objects"]:
+        name, _, make = answer.line.partition(": ")
+        own = answer.value
+        keys = sorted({*OF_MODULES, *own} - {"..."}) if "..." in own else own
+        objects[name] = {"make": make, "keys": keys}
+    for answer in sections["files"]:
+        objects[answer.line]["file"] = answer.value
+    known = {f"{answer.line} {name}" for answer in sections["names"] for name in answer.value}
+    return objects, known
+
+
+def write(objects, known):
+    def own(keys):
+        rest = [key for key in keys if key not in OF_MODULES]
+        return ["...", *rest] if {*OF_MODULES} <= {*keys} else keys
+
+    modules = {}
+    for module, _, name in (path.partition(" ") for path in sorted(known)):
+        modules.setdefault(module, []).append(name)
+    sections = {
+        "objects": [Answer(f"{name}: {entry['make']}", own(entry["keys"]))
+                    for name, entry in objects.items()],
+        "files": [Answer(name, entry["file"]) for name, entry in objects.items() if "file" in entry],
+        "names": [Answer(module, names) for module, names in modules.items()],
+    }  # fmt: skip
+    title = "What PyTorch 2.15 says of whole objects, stored by tests/io/exchanged.py."
+    FILE.write_text(text_of(sections, title, 17))
+
+
 def main():
     import importlib
 
@@ -73,8 +118,8 @@ def main():
     import torch.optim.swa_utils
     import torch.utils.data
 
-    table, known, failed = json.loads(FILE.read_text()), set(), []
-    for name, entry in table["objects"].items():
+    (objects, _), known, failed = read(), set(), []
+    for name, entry in objects.items():
         value = made(torch, entry["make"])
         entry["keys"] = keys(value)
         if name in STORED:
@@ -92,8 +137,7 @@ def main():
             found = importlib.import_module(module)
             for part in attribute.split("."):
                 found = getattr(found, part)
-    table["names"] = sorted(known)
-    FILE.write_text(json.dumps(table, indent=0, sort_keys=True) + "\n")
+    write(objects, known)
     print("\n".join(failed) or "all load both ways")
 
 

@@ -3,7 +3,6 @@
 
 import copy
 import io
-import json
 import sys
 from pathlib import Path
 
@@ -18,8 +17,7 @@ sys.path.append(str(Path(__file__).parent))
 import exchanged  # noqa: E402
 from made import pickled, refused  # noqa: E402
 
-TABLE = json.loads(exchanged.FILE.read_text())
-OBJECTS, NAMES = TABLE["objects"], set(TABLE["names"])
+OBJECTS, NAMES = exchanged.read()
 
 
 @pytest.mark.parametrize("name", OBJECTS)

@@ -3,14 +3,13 @@
 
     python tests/oracle/objects.py
 
-Each object of tests/io/exchanged.json is saved by one library and loaded by the other, in both
+Each object of tests/io/exchanged.txt is saved by one library and loaded by the other, in both
 directions; it then does there what an object does that was made there: it samples, steps, computes.
 The run ends with an object that lost an attribute on its way, which must be found."""
 
 from __future__ import annotations
 
 import io
-import json
 import sys
 import warnings
 from pathlib import Path
@@ -115,7 +114,7 @@ def check(name: str, recipe: str, source: Any, target: Any, lost: str = "") -> s
 
 def main() -> int:
     warnings.simplefilter("ignore")
-    objects = json.loads(exchanged.FILE.read_text())["objects"]
+    objects = exchanged.read()[0]
     bad = []
     for name, entry in objects.items():
         for source, target in ((libdl, torch), (torch, libdl)):
