@@ -392,7 +392,13 @@ def first_difference(found: Any, wanted: Any, near: Near = NEAR, place: str = ""
                 break
             if text := first_difference(found[key], wanted[key], near, f"{place}[{key!r}]"):
                 return text
-    return f"{place} is {brief(found)}, PyTorch's is {brief(wanted)}"
+    where = f"at {place} " if place else ""
+    if isinstance(found, str) and isinstance(wanted, str):
+        for n, lines in enumerate(zip(found.splitlines(), wanted.splitlines())):
+            if lines[0] != lines[1]:
+                where, (found, wanted) = f"{where}in line {n + 1} ", lines
+                break
+    return f"{where}it gives {brief(found)}, PyTorch {brief(wanted)}"
 
 
 def brief(value: Any) -> str:
@@ -452,7 +458,7 @@ class Stored:
             near = self.near.get(program, self.near[""]) if isinstance(self.near, dict) \
                 else self.near  # fmt: skip
         text = first_difference(found.value, wanted.value, near)
-        return text and f"{program}: of `{wanted.line}` the answer{text}"
+        return text and f"{program}: `{wanted.line}`: {text}"
 
 
 def answers_of(program: FunctionType, library: Any, ignored: bool = False) -> list[Answer]:

@@ -126,11 +126,18 @@ def is_tame(values):
 
 
 def answers(m):
+    """For each seed what its function gives; modes that give the same stand in one line."""
     found = {}
     for seed in SEEDS:
-        name = nested(m, seed)[0]
+        name, ways = nested(m, seed)[0], {}
         for mode in MODES:
             values = answer(m, seed, mode)
             if is_tame(values):  # the others amplify roundings
-                found[f"{name}, {mode}"] = values
+                rounded = tuple(float(f"{v:.9g}") for v in values)
+                ways.setdefault(rounded, []).append(mode)
+        found |= {f"{name}, {' and '.join(modes)}": list(v) for v, modes in ways.items()}
     return found
+
+
+def modes_of(line):
+    return line.rpartition(", ")[2].split(" and ")
