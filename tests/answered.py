@@ -46,7 +46,7 @@ NEAR = 2e-8  # float64 computed in another order
 Near = float | tuple[float, float]
 
 
-# -- values as text ----------------------------------------------------------------------------------
+# -- values as text --------------------------------------------------------------------------------
 
 
 def raises(*kinds: str) -> dict[str, list[str]]:
@@ -126,7 +126,7 @@ def wrapped(value: Any, digits: int, first: int, indent: int, mark: str = "# -> 
     return "\n".join(line.rstrip() for line in lines)
 
 
-# -- files -------------------------------------------------------------------------------------------
+# -- files -----------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -209,7 +209,7 @@ def parsed(text: str) -> Sections:
     return sections
 
 
-# -- lines of programs -------------------------------------------------------------------------------
+# -- lines of programs -----------------------------------------------------------------------------
 
 
 class Lines(ast.NodeTransformer):
@@ -357,7 +357,7 @@ def clean(key: str) -> str:
     return key if key and key == " ".join(key.split()) else repr(key)
 
 
-# -- comparison --------------------------------------------------------------------------------------
+# -- comparison ------------------------------------------------------------------------------------
 
 
 def same(found: Any, wanted: Any, near: Near = NEAR) -> bool:
@@ -406,7 +406,7 @@ def brief(value: Any) -> str:
     return text if len(text) < 400 else text[:400] + " ..."
 
 
-# -- modules with programs ---------------------------------------------------------------------------
+# -- modules with programs -------------------------------------------------------------------------
 
 
 class Stored:

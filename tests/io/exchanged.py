@@ -99,7 +99,8 @@ def write(objects, known):
     sections = {
         "objects": [Answer(f"{name}: {entry['make']}", own(entry["keys"]))
                     for name, entry in objects.items()],
-        "files": [Answer(name, entry["file"]) for name, entry in objects.items() if "file" in entry],
+        "files": [Answer(name, entry["file"])
+                  for name, entry in objects.items() if "file" in entry],
         "names": [Answer(module, names) for module, names in modules.items()],
     }  # fmt: skip
     title = "What PyTorch 2.15 says of whole objects, stored by tests/io/exchanged.py."

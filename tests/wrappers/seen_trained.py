@@ -168,7 +168,8 @@ def converted(m, name, how, before, after):
             net.to(getattr(m, after))
         given_gradient(m, p, step)
         optimizer.step()
-    states = {key: str(x.dtype).split(".")[-1] for key, x in sorted(optimizer.state[p].items()) if isinstance(x, m.Tensor)}
+    states = {key: str(x.dtype).split(".")[-1] for key, x in sorted(optimizer.state[p].items())
+              if isinstance(x, m.Tensor)}  # fmt: skip
     return [rounded(p), states]
 
 

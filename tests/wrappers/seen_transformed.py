@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions that test_func.py differentiates; tests/answered.py stores PyTorch's derivatives. `m` is
-either library. For `normed` PyTorch differentiates the composed form (its layer_norm has wrong third
-derivatives), for `view_before_tangent` what it computes (it refuses the second write)."""
+"""Functions that test_func.py differentiates; tests/answered.py stores PyTorch's derivatives. `m`
+is either library. For `normed` PyTorch differentiates the composed form (its layer_norm has wrong
+third derivatives), for `view_before_tangent` what it computes (it refuses the second write)."""
 
 NEAR = 1e-9  # float64, a few derivatives deep
 
@@ -294,8 +294,8 @@ def computed(m, x):
 
 
 def sections(m):
-    """The value of each function, and its derivatives: of numbers three, the last the gradient of the
-    sum of the second; of several numbers one."""
+    """The value of each function, and its derivatives: of numbers three, the last the gradient of
+    the sum of the second; of several numbers one."""
     found, instead = {}, {normed: composed, view_before_tangent: computed}
     for function in (*NUMBERS, *SEVERAL):
         f, x = (lambda x, g=instead.get(function, function): g(m, x)), double(m, AT)
@@ -306,5 +306,6 @@ def sections(m):
         hessian = m.func.jacrev(m.func.grad(f))
         lines["grad(f)(x)"] = m.func.grad(f)(x).tolist()
         lines["hessian(f)(x)"] = hessian(x).tolist()
-        lines["grad(hessian(f).sum())(x)"] = m.func.grad(lambda x, h=hessian: h(x).sum())(x).tolist()
+        third = m.func.grad(lambda x, h=hessian: h(x).sum())
+        lines["grad(hessian(f).sum())(x)"] = third(x).tolist()
     return found

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs with the transforms and constraints of distributions, for
-test_distributions_transforms.py. `m` is libdl, or PyTorch, whose answers tests/answered.py stores."""
+test_distributions_transforms.py. `m` is libdl, or PyTorch, whose answers tests/answered.py
+stores."""
 
 import math
 
