@@ -8,7 +8,7 @@
             # -> 1
             # -> raises('IndexError', 'RuntimeError')
 
-A program is a function of the library in a module such as tests/wrappers/seen_prune.py; its text
+A program is a function of the library in a module such as tests/wrappers/nn/seen_prune.py; its text
 file lies beside it. What it returns are the answers, and the line of an answer is the expression in
 its source that made it: an element of a list that it returns, or that is appended to one. Entries
 of a dict have their keys as lines. Where a line is passed several times, its answers stand one
@@ -375,6 +375,8 @@ def same(found: Any, wanted: Any, near: Near = NEAR) -> bool:
             return False
         if found == wanted or (found != found and wanted != wanted):
             return True
+        if not (math.isfinite(found) and math.isfinite(wanted)):
+            return False
         if isinstance(near, tuple):
             return math.isclose(found, wanted, rel_tol=near[0], abs_tol=near[1])
         return abs(found - wanted) <= near * max(1, abs(wanted))
@@ -386,14 +388,14 @@ def first_difference(found: Any, wanted: Any, near: Near = NEAR, place: str = ""
     if same(found, wanted, near):
         return ""
     if type(found) is type(wanted) and isinstance(wanted, (dict, list)) \
-            and len(found) == len(wanted):  # fmt: skip
+            and len(found) == len(wanted) and "error" not in wanted:  # fmt: skip
         for key in wanted if isinstance(wanted, dict) else range(len(wanted)):
             if isinstance(found, dict) and key not in found:
                 break
             if text := first_difference(found[key], wanted[key], near, f"{place}[{key!r}]"):
                 return text
     where = f"at {place} " if place else ""
-    if isinstance(found, str) and isinstance(wanted, str):
+    if isinstance(found, str) and isinstance(wanted, str) and "\n" in wanted:
         for n, lines in enumerate(zip(found.splitlines(), wanted.splitlines())):
             if lines[0] != lines[1]:
                 where, (found, wanted) = f"{where}in line {n + 1} ", lines
@@ -470,7 +472,9 @@ def answers_of(program: FunctionType, library: Any, ignored: bool = False) -> li
 
 def store(name: str) -> None:
     """PyTorch's answers, or those of what the module names as its ORACLE."""
-    module = importlib.import_module(f"wrappers.{name}")
+    (found,) = (Path(__file__).parent / "wrappers").rglob(f"{name}.py")
+    path = found.relative_to(Path(__file__).parent).with_suffix("")
+    module = importlib.import_module(".".join(path.parts))
     torch: Any = None
     by = getattr(module, "ORACLE", "")
     if not by:
