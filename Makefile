@@ -85,7 +85,7 @@ test-c: build
 # A fork copies the tables of all memory, which in a process that has collected every test are large.
 # Compiled before: the tests start hundreds of programs, and where PYTHONDONTWRITEBYTECODE is set each
 # of them would compile the package anew.
-forking := $(wildcard tests/wrappers/test_data*.py tests/wrappers/test_multiprocessing*.py)
+forking := $(wildcard tests/wrappers/utils/data/test_data*.py tests/wrappers/multiprocessing/test_*.py)
 test-python: build
 	@$(python) -m compileall -q --invalidation-mode checked-hash $(BUILD)/python/libdl \
 	  $(BUILD)/python/libdl/*/

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+"""nn.utils and lazy modules do what PyTorch's do: the same programs, and its answers."""
+
+import pytest
+from answered import Stored
+from wrappers.nn import seen_prune, seen_utils
+
+import libdl
+
+CASES = [pytest.param(stored, program, id=program.__name__)
+         for stored in map(Stored, (seen_utils, seen_prune))
+         for program in stored.module.PROGRAMS]  # fmt: skip
+
+
+@pytest.mark.parametrize("stored, program", CASES)
+def test_as_in_pytorch(stored, program):
+    stored.check(program, libdl, ignored=True)
