@@ -46,7 +46,7 @@ def test_links_resolve(page):
 
 def test_every_example_in_python_is_run():
     """By a test or by `make demo`, so that what the documents quote of it has been executed."""
-    runs = [*(ROOT / "tests/wrappers").glob("test_*.py"), ROOT / "tools/demo.py"]
+    runs = [*(ROOT / "tests/wrappers").rglob("test_*.py"), ROOT / "tools/demo.py"]
     text = "".join(path.read_text() for path in runs)
     text += "".join(path.read_text() for path in (ROOT / "examples").glob("*.py"))
     names = {path.stem for path in (ROOT / "examples").glob("*.py")}
