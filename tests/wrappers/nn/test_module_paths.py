@@ -58,6 +58,7 @@ def test_classes_are_found_in_the_module(path):
     module = importlib.import_module(f"libdl.nn.modules.{path}")
     for name in CLASSES[path].split():
         assert inspect.isclass(vars(module)[name])
+        assert vars(module)[name].__module__ == module.__name__
         if not name.startswith("_"):
             assert vars(module)[name] is getattr(nn, name, vars(module)[name])
             if path not in ("lazy", "linear"):

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from ..nn.module import Module
-from ..nn.normalisation import _BatchNorm
+from ..nn.modules.module import Module
+from ..nn.modules.batchnorm import _BatchNorm
 
 M = TypeVar("M", bound=Module)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import _functions as F
 from .._C import Tensor
-from ..nn.module import Module
+from ..nn.modules.module import Module
 
 
 def functional_call(

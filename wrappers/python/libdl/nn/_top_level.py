@@ -17,8 +17,7 @@ from .._errors import ArgumentValueError, DtypeError, ShapeError
 from .._modes import no_grad
 from .._overrides import own_function
 from . import functional as F
-from ._dropouts import alpha_dropout, feature_alpha_dropout
-from .functional import _shorten
+from .functional import _shorten, alpha_dropout, feature_alpha_dropout
 
 __all__ = [
     "_grouped_mm", "affine_grid_generator", "alpha_dropout_", "batch_norm",

@@ -1,17 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operators of neural networks as functions."""
+"""The operators of neural networks as functions: pooling and losses are in files of their own."""
 
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
-import builtins
-from typing import Any
+import enum
+import math
+import warnings
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, NoReturn
 
 from .. import _C, _functional as _generated, _functions
 from .._C import Tensor
+from .._cast_operands import in_lower
 from .._convolution import conv1d, conv2d, conv3d
 from .._dropping import drops_nothing
-from .._errors import ArgumentValueError, DtypeError, ShapeError
+from .._errors import (
+    ArgumentTypeError, ArgumentValueError, DtypeError, IndexRangeError, ShapeError,
+    UnsupportedError,
+)  # fmt: skip
 from .._functional import (
     batch_norm, bilinear, channel_shuffle, conv_transpose1d, conv_transpose2d, conv_transpose3d,
     cosine_similarity, fold, glu, group_norm, hardshrink, instance_norm, layer_norm, linear,
@@ -20,38 +28,31 @@ from .._functional import (
     softplus, softshrink, softsign, tanh, tanhshrink, unfold,
 )  # fmt: skip
 from .._modes import no_grad
-from . import (
-    _attention, _dropouts, _grouped_products, _linear_cross_entropy, _losses, _margin_losses,
-    _pooling, _units,
-)  # fmt: skip
-from ._attention import *
-from ._attention_masks import canonical_mask as _canonical_mask, none_or_dtype as _none_or_dtype
-from ._dropouts import *
-from ._grouped_products import *
-from ._image import affine_grid, grid_sample, interpolate
-from ._image import upsample, upsample_bilinear, upsample_nearest
+from .._types import bfloat16, bool_, dtype as Dtype, float16, float32, int32
+from . import _linear_cross_entropy, _losses, _pooling
 from ._linear_cross_entropy import *
 from ._losses import *
-from ._losses import cross_entropy, l1_loss, mse_loss, nll_loss
-from ._margin_losses import *
 from ._pooling import *
-from ._units import *
 
 __all__ = [
-    "affine_grid", "batch_norm", "bilinear", "channel_shuffle", "conv1d", "conv2d", "conv3d",
-    "conv_tbc", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "cosine_similarity",
-    "cross_entropy", "dropout", "elu", "embedding", "embedding_bag", "fold", "gelu", "glu",
-    "grid_sample", "group_norm", "hardshrink", "instance_norm", "interpolate", "l1_loss",
-    "layer_norm", "leaky_relu", "linear", "local_response_norm", "log_softmax", "logsigmoid",
-    "mse_loss", "nll_loss", "normalize", "one_hot", "pad", "pairwise_distance", "pdist",
-    "pixel_shuffle", "pixel_unshuffle", "prelu", "relu", "rms_norm",
-    "scaled_dot_product_attention", "sigmoid", "silu", "softmax", "softmin", "softplus",
-    "softshrink", "softsign", "tanh", "tanhshrink", "threshold", "unfold", "upsample",
-    "upsample_bilinear", "upsample_nearest",
+    "ScalingType", "SwizzleType", "affine_grid", "alpha_dropout", "batch_norm", "bilinear", "celu",
+    "celu_", "channel_shuffle", "conv1d", "conv2d", "conv3d", "conv_tbc", "conv_transpose1d",
+    "conv_transpose2d", "conv_transpose3d", "cosine_similarity", "dropout", "dropout1d",
+    "dropout2d", "dropout3d", "elu", "elu_", "embedding", "embedding_bag", "feature_alpha_dropout",
+    "fold", "gelu", "glu", "grid_sample", "group_norm", "grouped_mm", "gumbel_softmax",
+    "hardshrink", "hardsigmoid", "hardswish", "hardtanh", "hardtanh_", "instance_norm",
+    "interpolate", "layer_norm", "leaky_relu", "leaky_relu_", "linear", "local_response_norm",
+    "log_softmax", "logsigmoid", "mish", "multi_head_attention_forward", "normalize", "one_hot",
+    "pad", "pairwise_distance", "pdist", "pixel_shuffle", "pixel_unshuffle", "prelu", "relu",
+    "relu6", "relu_", "rms_norm", "rrelu", "rrelu_", "scaled_dot_product_attention",
+    "scaled_grouped_mm", "scaled_mm", "selu", "selu_", "sigmoid", "silu", "softmax", "softmin",
+    "softplus", "softshrink", "softsign", "tanh", "tanhshrink", "threshold", "threshold_", "unfold",
+    "upsample", "upsample_bilinear", "upsample_nearest",
 ]  # fmt: skip
-__all__ += _attention.__all__ + _dropouts.__all__ + _losses.__all__ + _margin_losses.__all__
-__all__ += _pooling.__all__ + _units.__all__ + _grouped_products.__all__
-__all__ += _linear_cross_entropy.__all__
+__all__ += _linear_cross_entropy.__all__ + _losses.__all__ + _pooling.__all__
+
+
+# -- activations -----------------------------------------------------------------------------------
 
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
@@ -79,6 +80,155 @@ def silu(input: Tensor, inplace: bool = False) -> Tensor:
     if inplace:
         return _C.silu_into(input, input)
     return _generated.silu(input)
+
+
+def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """The element where positive, alpha (exp(element) - 1) elsewhere."""
+    if inplace:
+        return _C.elu_into(input, alpha, input)
+    return _generated.elu(input, alpha)
+
+
+def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
+    """The element where positive, negative_slope times it elsewhere."""
+    if inplace:
+        return _C.leaky_relu_into(input, negative_slope, input)
+    return _generated.leaky_relu(input, negative_slope)
+
+
+def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0,
+             inplace: bool = False) -> Tensor:  # fmt: skip
+    """The element, limited to min_val to max_val."""
+    if inplace:
+        return _C.hardtanh_into(input, min_val, max_val, input)
+    return _generated.hardtanh(input, min_val, max_val)
+
+
+def relu6(input: Tensor, inplace: bool = False) -> Tensor:
+    """The element, limited to 0 to 6."""
+    if inplace:
+        return _C.relu6_into(input, input)
+    return _generated.relu6(input)
+
+
+def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
+    """(x + 3) / 6, limited to 0 to 1."""
+    if inplace:
+        return _C.hardsigmoid_into(input, input)
+    return _generated.hardsigmoid(input)
+
+
+def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
+    """Each element times its hardsigmoid."""
+    if inplace:
+        return _C.hardswish_into(input, input)
+    return _generated.hardswish(input)
+
+
+def selu(input: Tensor, inplace: bool = False) -> Tensor:
+    """1.0507 times elu with alpha=1.6733."""
+    if inplace:
+        return _C.selu_into(input, input)
+    return _generated.selu(input)
+
+
+def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """The element where positive, alpha (exp(element / alpha) - 1) elsewhere."""
+    if inplace:
+        return _C.celu_into(input, alpha, input)
+    return _generated.celu(input, alpha)
+
+
+def mish(input: Tensor, inplace: bool = False) -> Tensor:
+    """Each element times tanh(softplus(element))."""
+    if inplace:
+        return _C.mish_into(input, input)
+    return _generated.mish(input)
+
+
+def rrelu(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False,
+          inplace: bool = False, *, generator: Any = None) -> Tensor:  # fmt: skip
+    """The element where positive; elsewhere times a number drawn from lower to upper or, without
+    training, their mean."""
+    if inplace:
+        return _C.rrelu_into(input, lower, upper, training, generator, input)
+    return _generated.rrelu(input, lower, upper, training, generator=generator)
+
+
+def _kept(input: Tensor) -> Tensor:
+    """The tensor to read for a function that overwrites its input: backward needs old elements."""
+    return _functions.clone(input) if input.requires_grad else input
+
+
+def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
+    """The element where above the threshold, value elsewhere."""
+    if inplace:
+        return input.copy_(_THRESHOLD(_kept(input), threshold, value))
+    low: Any = value
+    if not input.dtype.is_floating_point or isinstance(threshold, complex) or isinstance(
+        value, complex
+    ):  # as the dtype holds them, or refused
+        threshold, low = (
+            _functions.full((), n, dtype=input.dtype, device="cpu").item()
+            for n in (threshold, value)
+        )
+    kept = input
+    if input.requires_grad:  # itself, recorded: the second derivative is 0 rather than absent
+        kept = _generated.leaky_relu(input, 1.0)
+    return _functions.where(input <= threshold, low, kept)
+
+
+_THRESHOLD = threshold  # an argument has its name
+
+
+# -- activations in place, under PyTorch's names with an underscore --------------------------------
+
+
+def relu_(input: Tensor) -> Tensor:
+    """relu in place."""
+    return relu(input, inplace=True)
+
+
+def elu_(input: Tensor, alpha: float = 1.0) -> Tensor:
+    """elu in place."""
+    return elu(input, alpha, inplace=True)
+
+
+def leaky_relu_(input: Tensor, negative_slope: float = 0.01) -> Tensor:
+    """leaky_relu in place."""
+    return leaky_relu(input, negative_slope, inplace=True)
+
+
+def celu_(input: Tensor, alpha: float = 1.0) -> Tensor:
+    """celu in place."""
+    return celu(input, alpha, inplace=True)
+
+
+def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
+    """hardtanh in place. Where min_val is above max_val it is max_val, as in PyTorch, which
+    hardtanh refuses."""
+    if min_val > max_val:
+        return input.clamp_(min_val, max_val)
+    return hardtanh(input, min_val, max_val, inplace=True)
+
+
+def selu_(input: Tensor) -> Tensor:
+    """selu in place."""
+    return selu(input, inplace=True)
+
+
+def rrelu_(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3,
+           training: bool = False) -> Tensor:  # fmt: skip
+    """rrelu in place."""
+    return rrelu(input, lower, upper, training, inplace=True)
+
+
+def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
+    """threshold in place."""
+    return _THRESHOLD(input, threshold, value, inplace=True)
+
+
+# -- softmax ---------------------------------------------------------------------------------------
 
 
 def _implicit(name: str, ndim: int) -> int:
@@ -118,13 +268,30 @@ def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3,
     return softmax(-input, dim, dtype=dtype)
 
 
-def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tensor:
-    """conv1d of steps: input [t, n, in], weight [width, in, out] and bias [out] give [t', n, out]."""
-    if input.ndim != 3 or weight.ndim != 3:
-        raise ShapeError(f"conv_tbc: shapes are {list(input.shape)} and {list(weight.shape)}, wanted "
-                         "three dimensions each")  # fmt: skip
-    made = conv1d(input.permute(1, 2, 0), weight.permute(2, 1, 0), bias, padding=pad)
-    return made.permute(2, 0, 1)
+def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10,
+                   dim: int = -1) -> Tensor:  # fmt: skip
+    """A sample of the Gumbel-softmax distribution.
+
+    Arguments:
+        logits: logarithms of unnormalised probabilities
+        tau: the temperature
+        hard: whether the sample is one-hot, with the gradient of the soft one
+        eps: has no effect
+        dim: the dimension of the classes
+    """
+    if eps != 1e-10:
+        warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)
+    uniform = _functions.rand_like(logits.detach())
+    gumbels = -(-uniform.neg().log1p()).log()  # of 1 - uniform, which is never 0
+    soft = _functions.softmax((logits + gumbels) / tau, dim)
+    if not hard:
+        return soft
+    index = soft.detach().max(dim, keepdim=True)[1]
+    one_hot = _functions.zeros_like(soft.detach()).scatter_(dim, index, 1.0)
+    return one_hot - soft.detach() + soft
+
+
+# -- dropout ---------------------------------------------------------------------------------------
 
 
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False,
@@ -145,44 +312,95 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
     return _generated.dropout(input, p, training, generator=generator)
 
 
-def _kept(input: Tensor) -> Tensor:
-    """The tensor to read for a function that overwrites its input: backward needs old elements."""
-    return _functions.clone(input) if input.requires_grad else input
-
-
-def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
-    """The element where positive, alpha (exp(element) - 1) elsewhere."""
+def _dropout_by_channel(input: Tensor, p: float, training: bool, inplace: bool) -> Tensor:
+    if drops_nothing(input, p, training):
+        return input
     if inplace:
-        return _C.elu_into(input, alpha, input)
-    return _generated.elu(input, alpha)
+        return _C.feature_dropout_into(input, p, training, None, input)
+    return _functions.feature_dropout(input, p, training)
 
 
-def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
-    """The element where positive, negative_slope times it elsewhere."""
+def _dropout_without_batch(input: Tensor, p: float, training: bool, inplace: bool) -> Tensor:
+    """The same of a sample without a batch."""
     if inplace:
-        return _C.leaky_relu_into(input, negative_slope, input)
-    return _generated.leaky_relu(input, negative_slope)
+        _dropout_by_channel(input.unsqueeze(0), p, training, True)
+        return input
+    return _dropout_by_channel(input.unsqueeze(0), p, training, False).squeeze(0)
 
 
-def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
-    """The element where above the threshold, value elsewhere."""
+def dropout1d(input: Tensor, p: float = 0.5, training: bool = True,
+              inplace: bool = False) -> Tensor:  # fmt: skip
+    """Whole channels of [n, c, l] or [c, l] set to zero with probability p, the others divided by
+    1 - p."""
+    if input.ndim not in (2, 3):
+        raise ShapeError(
+            f"dropout1d: argument 1 (input) has shape {list(input.shape)}, wanted [n, c, l] or "
+            "[c, l]")
+    drop = _dropout_by_channel if input.ndim == 3 else _dropout_without_batch
+    return drop(input, p, training, inplace)
+
+
+def dropout2d(input: Tensor, p: float = 0.5, training: bool = True,
+              inplace: bool = False) -> Tensor:  # fmt: skip
+    """Whole channels of [n, c, h, w] set to zero with probability p, the others divided by 1 - p.
+    Three dimensions are read as [n, c, l], as in PyTorch."""
+    if input.ndim not in (3, 4):
+        warnings.warn(
+            f"dropout2d: Received a {input.ndim}-D input to dropout2d, which is deprecated; "
+            "please use dropout instead", stacklevel=2)
+    if input.ndim == 3:
+        warnings.warn(
+            "dropout2d: Received a 3D input, which is interpreted as (N, C, L); please use "
+            "dropout1d instead", stacklevel=2)
+    return _dropout_by_channel(input, p, training, inplace)
+
+
+def dropout3d(input: Tensor, p: float = 0.5, training: bool = True,
+              inplace: bool = False) -> Tensor:  # fmt: skip
+    """Whole channels of [n, c, d, h, w] or [c, d, h, w] set to zero with probability p, the others
+    divided by 1 - p."""
+    if input.ndim not in (4, 5):
+        warnings.warn(
+            f"dropout3d: Received a {input.ndim}-D input to dropout3d, which is deprecated; "
+            "please use dropout instead", stacklevel=2)
+    drop = _dropout_by_channel if input.ndim == 5 else _dropout_without_batch
+    return drop(input, p, training, inplace)
+
+
+def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False,
+                  inplace: bool = False) -> Tensor:  # fmt: skip
+    """Elements set to selu's limit with probability p; mean 0 and variance 1 stay what they are."""
+    if drops_nothing(input, p, training):
+        return input
     if inplace:
-        return input.copy_(_THRESHOLD(_kept(input), threshold, value))
-    low: Any = value
-    if not input.dtype.is_floating_point or isinstance(threshold, complex) or isinstance(
-        value, complex
-    ):  # as the dtype holds them, or refused
-        threshold, low = (
-            _functions.full((), n, dtype=input.dtype, device="cpu").item()
-            for n in (threshold, value)
-        )
-    kept = input
-    if input.requires_grad:  # itself, recorded: the second derivative is 0 rather than absent
-        kept = _generated.leaky_relu(input, 1.0)
-    return _functions.where(input <= threshold, low, kept)
+        return _C.alpha_dropout_into(input, p, training, None, input)
+    return _functions.alpha_dropout(input, p, training)
 
 
-_THRESHOLD = threshold  # an argument has its name
+def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False,
+                          inplace: bool = False) -> Tensor:  # fmt: skip
+    """alpha_dropout of whole channels."""
+    if drops_nothing(input, p, training):
+        return input
+    if inplace:
+        return _C.feature_alpha_dropout_into(input, p, training, None, input)
+    return _functions.feature_alpha_dropout(input, p, training)
+
+
+# -- convolutions over steps -----------------------------------------------------------------------
+
+
+def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tensor:
+    """conv1d of steps: input [t, n, in], weight [width, in, out] and bias [out] give [t', n, out].
+    """
+    if input.ndim != 3 or weight.ndim != 3:
+        raise ShapeError(f"conv_tbc: shapes are {list(input.shape)} and {list(weight.shape)}, "
+                         "wanted three dimensions each")  # fmt: skip
+    made = conv1d(input.permute(1, 2, 0), weight.permute(2, 1, 0), bias, padding=pad)
+    return made.permute(2, 0, 1)
+
+
+# -- tables ----------------------------------------------------------------------------------------
 
 
 def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None,
@@ -246,14 +464,499 @@ def _shorten(input: Tensor, weight: Tensor, max_norm: float, norm_type: float) -
             weight.index_put_((input.detach().reshape(-1)[long],), shorter)
 
 
-assert all((_canonical_mask, _none_or_dtype, cross_entropy, hardshrink, l1_loss, layer_norm, linear,
-            logsigmoid, mse_loss, nll_loss, sigmoid, softplus, tanh))  # fmt: skip
+# -- images of another size, or seen elsewhere -----------------------------------------------------
 
 
-from . import _in_place  # noqa: E402
-from ._in_place import *  # noqa: E402
+def interpolate(input: Tensor, size: int | Sequence[int] | None = None,
+                scale_factor: float | Sequence[float] | None = None, mode: str = "nearest",
+                align_corners: bool | None = None, recompute_scale_factor: bool | None = None,
+                antialias: bool = False) -> Tensor:  # fmt: skip
+    """input [n, c, ...], with one to three further dimensions, in another size, or scaled.
 
-__all__ += _in_place.__all__
+    Arguments:
+        size, scale_factor: one of them: the new sizes, or what the old ones are multiplied by; one
+            number, or one for each dimension
+        mode: "nearest", "nearest-exact", "linear", "bilinear", "bicubic", "trilinear" or "area"
+        align_corners: whether the centres of the corners' pixels coincide, or else their edges
+        recompute_scale_factor: whether places follow from the sizes, or else from scale_factor
+        antialias: whether what becomes smaller is smoothed ("bilinear" and "bicubic")
+
+    Example:
+        >>> F.interpolate(torch.tensor([[[1., 2.]]]), scale_factor=2)
+        tensor([[[1., 1., 2., 2.]]])
+        >>> F.interpolate(torch.zeros(1, 3, 8, 8), size=(16, 16), mode="bilinear").shape
+        libdl.Size([1, 3, 16, 16])
+    """
+    if align_corners is not None and mode in ("nearest", "nearest-exact", "area"):
+        raise ArgumentValueError(f"interpolate: argument 5 (align_corners) is {align_corners}, "
+                                 f"wanted None in mode {mode!r}")  # fmt: skip
+    if scale_factor is None:
+        if size is None:
+            raise ArgumentValueError("interpolate: argument 2 (size) is None, wanted size or "
+                                     "scale_factor")  # fmt: skip
+        return _generated.interpolate(
+            input, size, mode=mode, align_corners=bool(align_corners),
+            recompute_scale_factor=bool(recompute_scale_factor), antialias=antialias)  # fmt: skip
+    if size is not None:
+        raise ArgumentValueError(f"interpolate: argument 3 (scale_factor) is {scale_factor}, "
+                                 "wanted None, for size is given")  # fmt: skip
+    dims = input.ndim - 2
+    if isinstance(scale_factor, (list, tuple)):
+        factors = [float(factor) for factor in scale_factor]
+        if len(factors) != dims:
+            raise ArgumentValueError(f"interpolate: argument 3 (scale_factor) has {len(factors)} "
+                                     f"entries, wanted {dims}")  # fmt: skip
+    else:
+        factors = [_scale_of(scale_factor)] * dims
+    each: list[Any] = [None] * max(0, 3 - dims) + factors
+    return _generated.interpolate(
+        input, None, each[0], each[1], each[2], mode=mode, align_corners=bool(align_corners),
+        recompute_scale_factor=bool(recompute_scale_factor), antialias=antialias)  # fmt: skip
+
+
+def _scale_of(given: Any) -> float:
+    try:
+        return float(given)
+    except (TypeError, ValueError):
+        raise ArgumentTypeError(f"interpolate: argument 3 (scale_factor) is {given!r}, wanted a "
+                                "number, or one for each dimension") from None  # fmt: skip
+
+
+def upsample(input: Tensor, size: int | Sequence[int] | None = None,
+             scale_factor: float | Sequence[float] | None = None, mode: str = "nearest",
+             align_corners: bool | None = None) -> Tensor:  # fmt: skip
+    """As interpolate."""
+    return interpolate(input, size, scale_factor, mode, align_corners)
+
+
+def upsample_nearest(input: Tensor, size: int | Sequence[int] | None = None,
+                     scale_factor: float | Sequence[float] | None = None) -> Tensor:  # fmt: skip
+    """As interpolate with mode "nearest"."""
+    return interpolate(input, size, scale_factor)
+
+
+def upsample_bilinear(input: Tensor, size: int | Sequence[int] | None = None,
+                      scale_factor: float | Sequence[float] | None = None) -> Tensor:  # fmt: skip
+    """As interpolate with mode "bilinear" and align_corners=True."""
+    return interpolate(input, size, scale_factor, "bilinear", True)
+
+
+@in_lower
+def affine_grid(theta: Tensor, size: Sequence[int],
+                align_corners: bool | None = None) -> Tensor:  # fmt: skip
+    """The grid for grid_sample that applies the maps theta, [n, 2, 3] or [n, 3, 4], to the places
+    of a result of this size, [n, c, h, w] or [n, c, d, h, w]."""
+    return _generated.affine_grid(theta, size, bool(align_corners))
+
+
+def grid_sample(input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mode: str = "zeros",
+                align_corners: bool | None = None) -> Tensor:  # fmt: skip
+    """Images [n, c, h, w] at the places grid [n, h', w', 2], or volumes with a grid of three
+    coordinates.
+
+    Arguments:
+        mode: "bilinear", "nearest" or, for images, "bicubic"
+        padding_mode: what lies outside: "zeros", "border" (the edge) or "reflection"
+        align_corners: whether -1 and 1 are the centres of the outermost pixels, or else their edges
+    """
+    return _generated.grid_sample(input, grid, mode, padding_mode, bool(align_corners))
+
+
+# -- attention of several heads --------------------------------------------------------------------
+
+_POSITIONS = {"key": 2, "value": 3, "attn_mask": 17, "key_padding_mask": 15, "bias_k": 8,
+              "bias_v": 9, "q_proj_weight": 19, "k_proj_weight": 20, "v_proj_weight": 21,
+              "static_k": 22, "static_v": 23, "in_proj_weight": 6, "query": 1,
+              "num_heads": 5}  # fmt: skip
+
+
+def multi_head_attention_forward(
+        query: Tensor, key: Tensor, value: Tensor, embed_dim_to_check: int, num_heads: int,
+        in_proj_weight: Tensor | None, in_proj_bias: Tensor | None, bias_k: Tensor | None,
+        bias_v: Tensor | None, add_zero_attn: bool, dropout_p: float, out_proj_weight: Tensor,
+        out_proj_bias: Tensor | None, training: bool = True,
+        key_padding_mask: Tensor | None = None, need_weights: bool = True,
+        attn_mask: Tensor | None = None, use_separate_proj_weight: bool = False,
+        q_proj_weight: Tensor | None = None, k_proj_weight: Tensor | None = None,
+        v_proj_weight: Tensor | None = None, static_k: Tensor | None = None,
+        static_v: Tensor | None = None, average_attn_weights: bool = True,
+        is_causal: bool = False) -> tuple[Tensor, Tensor | None]:  # fmt: skip
+    """Attention of h heads, each of d = e / h features, between projections (Vaswani et al. 2017,
+    section 3.2.2): concat(softmax(q_i k_i^T / sqrt(d) + mask) v_i) W^T + b, with q, k and v
+    projected from query, key and value.
+
+    Arguments:
+        query: [l, n, e], or [l, e] without a batch; floating
+        key, value: [s, n, ek] and [s, n, ev], or [s, ek] and [s, ev]
+        embed_dim_to_check: e
+        num_heads: h
+        in_proj_weight, in_proj_bias: [3 e, e] and [3 e] (or None): projections of q, k and v
+        bias_k, bias_v: [1, 1, e] or None: one more key and value, appended to all sequences
+        add_zero_attn: whether a key and a value of zeros are appended
+        dropout_p: a weight becomes 0 with this probability if training is True
+        out_proj_weight, out_proj_bias: W [e, e] and b [e] (or None)
+        key_padding_mask: [n, s], or [s] without a batch; bool: True where a key is left out;
+            floating: added to the scores
+        need_weights: whether the weights are returned, which costs time and memory; without them,
+            scaled_dot_product_attention computes, which gives 0 where all keys are left out (with
+            them it is NaN)
+        attn_mask: [l, s] or [n h, l, s], like key_padding_mask
+        use_separate_proj_weight: whether q_proj_weight [e, e], k_proj_weight [e, ek] and
+            v_proj_weight [e, ev] are read instead of in_proj_weight
+        static_k, static_v: [n h, s, d]: read instead of the projected key and value
+        average_attn_weights: whether the weights are the mean over the heads
+        is_causal: promises that attn_mask is the causal one, which is then not read if there is no
+            key_padding_mask and no weights are needed
+
+    Result: [l, n, e] or [l, e], and the weights after dropout: [n, l, s], or [n, h, l, s] without
+    the mean, without n if there is no batch; or None.
+
+    Errors: as in PyTorch, AssertionError (dimensions, embed_dim_to_check, num_heads, weights or
+    masks that do not fit) and RuntimeError (attn_mask of a wrong shape, is_causal without it).
+    """
+    batched = _batched(query, key, value, key_padding_mask, attn_mask, num_heads)
+    if not batched:
+        query, key, value = query.unsqueeze(1), key.unsqueeze(1), value.unsqueeze(1)
+        if key_padding_mask is not None:
+            key_padding_mask = key_padding_mask.unsqueeze(0)
+    if is_causal and attn_mask is None:
+        raise RuntimeError("multi_head_attention_forward: argument 17 (attn_mask) is None, wanted "
+                           "the causal mask that is_causal promises: "
+                           "Transformer.generate_square_subsequent_mask makes it")  # fmt: skip
+    # Where the promise is believed, the mask is not read: scaled_dot_product_attention has its own.
+    is_causal = is_causal and key_padding_mask is None and not need_weights
+    if is_causal:
+        attn_mask = None
+    _check_sizes(query, key, value, embed_dim_to_check, num_heads, use_separate_proj_weight)
+
+    separate = (q_proj_weight, k_proj_weight, v_proj_weight) if use_separate_proj_weight else None
+    q, k, v = _projected(query, key, value, in_proj_weight, in_proj_bias, separate)
+    mask = _by_head(attn_mask, query, key, num_heads)
+    padding = _canonical_mask(key_padding_mask, "key_padding_mask", target_type=query.dtype)
+    _check_biases(bias_k, bias_v, static_k, static_v)
+    appended = int(bias_k is not None) + int(add_zero_attn)
+    if bias_k is not None and bias_v is not None:
+        k = _functions.cat([k, bias_k.expand(1, k.shape[1], -1)])
+        v = _functions.cat([v, bias_v.expand(1, v.shape[1], -1)])
+
+    if static_k is None and key.shape[1] != query.shape[1]:
+        _refuse(ShapeError, "key", f"has a batch of {key.shape[1]}, wanted {query.shape[1]}")
+    q = _in_heads(q, num_heads)
+    k = _in_heads(k, num_heads) if static_k is None else _static_in_heads(static_k, "static_k", q)
+    v = _in_heads(v, num_heads) if static_v is None else _static_in_heads(static_v, "static_v", q)
+    if add_zero_attn:
+        k, v = (_with_zeros(x) for x in (k, v))
+    mask = _merged_masks(mask, padding, appended, k)
+
+    weights = None
+    p = dropout_p if training else 0.0
+    if need_weights:
+        y, weights = _attention_with_weights(q, k, v, mask, p, average_attn_weights)
+    else:
+        y = scaled_dot_product_attention(q, k, v, mask, p, is_causal)
+    y = linear(y.permute(2, 0, 1, 3).flatten(2), out_proj_weight, out_proj_bias)
+    if not batched:
+        y, weights = y.squeeze(1), None if weights is None else weights.squeeze(0)
+    return y, weights
+
+
+def _refuse(kind: type[Exception], name: str, text: str) -> NoReturn:
+    raise kind(f"multi_head_attention_forward: argument {_POSITIONS[name]} ({name}) {text}")
+
+
+def _batched(query: Tensor, key: Tensor, value: Tensor, key_padding_mask: Tensor | None,
+             attn_mask: Tensor | None, num_heads: int) -> bool:  # fmt: skip
+    """Whether there is a batch, if all numbers of dimensions fit."""
+    if query.ndim not in (2, 3):
+        _refuse(AssertionError, "query", f"is {query.ndim}D, wanted 2D (without a batch) or 3D")
+    dims = query.ndim
+    for name, x, wanted in (
+        ("key", key, (dims,)), ("value", value, (dims,)), ("attn_mask", attn_mask, (2, 3)),
+        ("key_padding_mask", key_padding_mask, (dims - 1,)),
+    ):  # fmt: skip
+        if x is not None and x.ndim not in wanted:
+            shown = " or ".join(f"{n}D" for n in wanted)
+            _refuse(AssertionError, name, f"is {x.ndim}D, wanted {shown} for a {dims}D query")
+    if dims == 2 and attn_mask is not None and attn_mask.ndim == 3:
+        shape = (num_heads, query.shape[0], key.shape[0])
+        if tuple(attn_mask.shape) != shape:
+            _refuse(AssertionError, "attn_mask", f"has shape {list(attn_mask.shape)}, wanted "
+                    f"{list(shape)}")  # fmt: skip
+    return dims == 3
+
+
+def _check_sizes(query: Tensor, key: Tensor, value: Tensor, embed_dim: int, num_heads: int,
+                 separate: bool) -> None:  # fmt: skip
+    if query.shape[2] != embed_dim:
+        _refuse(AssertionError, "query", f"has {query.shape[2]} features, wanted {embed_dim}")
+    if embed_dim % num_heads:
+        _refuse(AssertionError, "num_heads", f"is {num_heads}, wanted a divisor of {embed_dim}")
+    same = 2 if separate else 3
+    if key.shape[:same] != value.shape[:same]:
+        _refuse(AssertionError, "value", f"has shape {list(value.shape)}, wanted "
+                f"{'the first two sizes' if separate else 'the shape'} of key, "
+                f"{list(key.shape)}")  # fmt: skip
+
+
+def _projected(query: Tensor, key: Tensor, value: Tensor, weight: Tensor | None,
+               bias: Tensor | None, separate: Any) -> Any:  # fmt: skip
+    """q, k and v, each [steps, n, e]."""
+    if separate is not None:
+        biases = (None,) * 3 if bias is None else bias.chunk(3)
+        for name, x, w in zip(("q", "k", "v"), (query, key, value), separate):
+            shape = (query.shape[2], x.shape[2])
+            if w is None or tuple(w.shape) != shape:
+                found = "is None" if w is None else f"has shape {list(w.shape)}"
+                _refuse(AssertionError, f"{name}_proj_weight", f"{found}, wanted {list(shape)}")
+        return tuple(map(linear, (query, key, value), separate, biases))
+    if weight is None:
+        _refuse(AssertionError, "in_proj_weight", "is None, wanted the projections' weights")
+    e = query.shape[2]
+    if key is value and query is key:  # one product instead of three
+        return linear(query, weight, bias).unflatten(-1, (3, e)).unbind(-2)
+    if key is value:
+        w, ws = weight.split([e, 2 * e])
+        b, bs = (None, None) if bias is None else bias.split([e, 2 * e])
+        k, v = linear(key, ws, bs).unflatten(-1, (2, e)).unbind(-2)
+        return linear(query, w, b), k, v
+    biases = (None,) * 3 if bias is None else bias.chunk(3)
+    return tuple(map(linear, (query, key, value), weight.chunk(3), biases))
+
+
+def _by_head(mask: Tensor | None, query: Tensor, key: Tensor, num_heads: int) -> Tensor | None:
+    """attn_mask as numbers, [1, 1, l, s] or [n, h, l, s]."""
+    mask = _canonical_mask(mask, "attn_mask", target_type=query.dtype)
+    if mask is None:
+        return None
+    shape = [query.shape[0], key.shape[0]]
+    if mask.ndim == 3:
+        shape = [query.shape[1] * num_heads, *shape]
+    if list(mask.shape) != shape:
+        _refuse(RuntimeError, "attn_mask", f"has shape {list(mask.shape)}, wanted {shape}")
+    if mask.ndim == 2:
+        return mask.view(1, 1, *shape)
+    return mask.unflatten(0, (query.shape[1], num_heads))
+
+
+def _check_biases(bias_k: Tensor | None, bias_v: Tensor | None, static_k: Tensor | None,
+                  static_v: Tensor | None) -> None:  # fmt: skip
+    if (bias_k is None) != (bias_v is None):
+        absent, given = ("bias_k", "bias_v") if bias_k is None else ("bias_v", "bias_k")
+        _refuse(AssertionError, absent, f"is None, wanted a tensor, for {given} is given")
+    for name, static in (("static_k", static_k), ("static_v", static_v)):
+        if bias_k is not None and static is not None:
+            _refuse(AssertionError, name, "is a tensor, wanted None, for bias_k is given")
+
+
+def _in_heads(x: Tensor, num_heads: int) -> Tensor:
+    """[steps, n, e] as [n, h, steps, d]."""
+    return x.unflatten(2, (num_heads, -1)).permute(1, 2, 0, 3)
+
+
+def _with_zeros(x: Tensor) -> Tensor:
+    """[n, h, s, d] and one more step of zeros."""
+    step = _functions.zeros(*x.shape[:2], 1, x.shape[3], dtype=x.dtype, device=x.device)
+    return _functions.cat([x, step], 2)
+
+
+def _static_in_heads(given: Tensor, name: str, q: Tensor) -> Tensor:
+    """[n h, s, d] as [n, h, s, d]."""
+    n, h, _, d = q.shape
+    if given.shape[0] != n * h or given.shape[2] != d:
+        _refuse(AssertionError, name, f"has shape {list(given.shape)}, wanted [{n * h}, s, {d}]")
+    return given.unflatten(0, (n, h))
+
+
+def _merged_masks(mask: Tensor | None, padding: Tensor | None, appended: int,
+                  k: Tensor) -> Tensor | None:  # fmt: skip
+    """The sum of both masks, in the dtype of k, with a column of zeros for each appended key."""
+    if mask is not None and appended:
+        mask = pad(mask, (0, appended))
+    if padding is not None:
+        if appended:
+            padding = pad(padding, (0, appended))
+        n, s = k.shape[0], k.shape[2]
+        if tuple(padding.shape) != (n, s):
+            _refuse(AssertionError, "key_padding_mask", f"has shape "
+                    f"{[padding.shape[0], padding.shape[1] - appended]}, wanted "
+                    f"{[n, s - appended]}")  # fmt: skip
+        padding = padding.view(n, 1, 1, s)
+        mask = padding if mask is None else mask + padding
+    return None if mask is None else mask.to(k.dtype)
+
+
+def _attention_with_weights(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, p: float,
+                            average: bool) -> tuple[Tensor, Tensor]:  # fmt: skip
+    scores = _functions.matmul(q * math.sqrt(1 / q.shape[3]), k.transpose(2, 3))
+    weights = (scores if mask is None else scores + mask).softmax(-1)
+    if p > 0:
+        weights = dropout(weights, p, True)
+    return _functions.matmul(weights, v), weights.mean(1) if average else weights
+
+
+def _canonical_mask(mask: Tensor | None, mask_name: str, other_type: Any = None,
+                    other_name: str = "", target_type: Any = None,
+                    check_other: bool = True) -> Tensor | None:  # fmt: skip
+    """The mask as numbers to be added to the scores: a bool one is -inf where True, else 0.
+
+    Arguments:
+        mask: bool, floating or None
+        mask_name: for the error
+        target_type: the result's dtype for a bool mask
+        other_type, other_name, check_other: accepted and not read: masks of two dtypes are added
+
+    Errors: AssertionError (a mask of integers).
+    """
+    if mask is None or mask.dtype.is_floating_point:
+        return mask
+    if mask.dtype != bool_:
+        raise AssertionError(f"{mask_name} is {mask.dtype}, wanted bool or a floating dtype")
+    made = _functions.zeros(mask.shape, dtype=target_type, device=mask.device)
+    return made.masked_fill_(mask, -math.inf)
+
+
+def _none_or_dtype(input: Any) -> Any:
+    """The dtype of a tensor, None of None."""
+    if input is None or isinstance(input, Tensor):
+        return None if input is None else input.dtype
+    raise RuntimeError(f"none_or_dtype: argument 1 (input) is a {type(input).__name__}, wanted a "
+                       "tensor or None")  # fmt: skip
+
+
+# -- products of groups of rows, and of scaled float8 ----------------------------------------------
+
+
+def grouped_mm(mat_a: Tensor, mat_b: Tensor, *, offs: Tensor | None = None,
+               bias: Tensor | None = None, out_dtype: Dtype | None = None) -> Tensor:  # fmt: skip
+    """One product for each group. A matrix is cut into groups, a 3-d operand has them in its first
+    dimension.
+
+    Arguments:
+        mat_a: [n, k] whose rows are cut, [groups, n, k], or [n, k] whose columns are cut if mat_b
+            is a matrix too
+        mat_b: [groups, k, m], [k, m] whose columns are cut, or [k, m] whose rows are cut if mat_a
+            is a matrix too
+        offs: int32, where each group ends, ascending; what lies behind the last one is in no group,
+            and 0 in the result; None if both operands are 3-d
+        bias: None
+        out_dtype: None, or that of mat_a
+
+    Returns:
+        [n, m] of 2-d and 3-d or 3-d and 2-d operands, else [groups, n, m]
+
+    Example:
+        >>> tokens = torch.tensor([[1., 0.], [0., 1.], [1., 1.]])
+        >>> experts = torch.tensor([[[1., 2.], [3., 4.]], [[10., 20.], [30., 40.]]])
+        >>> F.grouped_mm(tokens, experts, offs=torch.tensor([2, 3], dtype=torch.int32))
+        tensor([[ 1.,  2.],
+                [ 3.,  4.],
+                [40., 60.]])
+    """
+    _check_groups(mat_a, mat_b, offs, bias, out_dtype)
+    if offs is None:
+        return _functions.bmm(mat_a, mat_b)
+    whole = mat_b.shape[1] if mat_a.ndim == 3 else mat_a.shape[0 if mat_b.ndim == 3 else 1]
+    parts = _bounds_of_groups(offs, whole, _groups(mat_a, mat_b))
+    if mat_a.ndim == mat_b.ndim:
+        return _functions.stack([_functions.mm(mat_a[:, i:j], mat_b[i:j]) for i, j in parts])
+    if mat_a.ndim == 2:
+        pairs = zip(parts, mat_b.unbind(), strict=True)
+        made = [_functions.mm(mat_a[i:j], b) for (i, j), b in pairs]
+        return _filled(made, 0, whole, (0, mat_b.shape[2]), mat_a)
+    pairs = zip(parts, mat_a.unbind(), strict=True)
+    made = [_functions.mm(a, mat_b[:, i:j]) for (i, j), a in pairs]
+    return _filled(made, 1, whole, (mat_a.shape[1], 0), mat_a)
+
+
+def _groups(mat_a: Tensor, mat_b: Tensor) -> int | None:
+    """The number of groups that a 3-d operand has."""
+    return next((x.shape[0] for x in (mat_a, mat_b) if x.ndim == 3), None)
+
+
+def _filled(made: list[Tensor], dim: int, whole: int, shape: tuple[int, int],
+            like: Tensor) -> Tensor:  # fmt: skip
+    """The groups' products beside each other, and zeros for what is in no group."""
+    rest = list(shape)
+    rest[dim] = whole - sum(x.shape[dim] for x in made)
+    zeros = _functions.zeros(rest, dtype=like.dtype, device=like.device)
+    return _functions.cat([*made, zeros], dim)
+
+
+def _check_groups(mat_a: Tensor, mat_b: Tensor, offs: Tensor | None, bias: Tensor | None,
+                  out_dtype: Dtype | None) -> None:  # fmt: skip
+    name = "grouped_mm: argument"
+    for place, x in (("1 (mat_a)", mat_a), ("2 (mat_b)", mat_b)):
+        if x.ndim not in (2, 3):
+            raise ShapeError(f"{name} {place} has shape {list(x.shape)}, wanted 2 or 3 dimensions")
+        if x.dtype not in (float32, float16, bfloat16):
+            raise DtypeError(f"{name} {place} is {x.dtype}, wanted float32, float16 or bfloat16")
+    if mat_a.dtype is not mat_b.dtype:
+        raise DtypeError(f"{name} 2 (mat_b) is {mat_b.dtype}, wanted {mat_a.dtype} as mat_a is")
+    if mat_a.shape[-1] != mat_b.shape[-2]:
+        raise ShapeError(f"{name} 2 (mat_b) has shape {list(mat_b.shape)}, wanted "
+                         f"{mat_a.shape[-1]} rows, the columns of mat_a")  # fmt: skip
+    if mat_a.ndim == mat_b.ndim == 3 and len(mat_a) != len(mat_b):
+        raise ShapeError(f"{name} 2 (mat_b) has {len(mat_b)} groups, wanted {len(mat_a)} as mat_a")
+    if (offs is None) != (mat_a.ndim == mat_b.ndim == 3):
+        told = ("None, wanted a tensor, for an operand is a matrix" if offs is None
+                else "a tensor, wanted None for 3-d operands")  # fmt: skip
+        raise ArgumentValueError(f"{name} (offs) is {told}")
+    if offs is not None and (offs.dtype is not int32 or offs.ndim != 1):
+        raise DtypeError(f"{name} (offs) is {offs.dtype} of shape {list(offs.shape)}, wanted "
+                         "int32, 1-d")  # fmt: skip
+    if bias is not None:
+        raise UnsupportedError(f"{name} (bias) is a tensor; PyTorch takes none yet, nor does libdl")
+    if out_dtype not in (None, mat_a.dtype):
+        raise DtypeError(f"{name} (out_dtype) is {out_dtype}, wanted {mat_a.dtype} as mat_a is")
+
+
+def _bounds_of_groups(offs: Tensor, whole: int, groups: int | None) -> list[tuple[int, int]]:
+    """Where each group begins and ends. On meta the last one has all."""
+    unseen = offs.is_meta
+    last = [0] * (len(offs) - 1) + [whole] * min(len(offs), 1)
+    ends: list[int] = last if unseen else offs.tolist()
+    if groups is not None and len(ends) != groups:
+        raise ShapeError(f"grouped_mm: argument (offs) has {len(ends)} elements, wanted {groups}, "
+                         "one a group")  # fmt: skip
+    bounds = list(pairwise([0, *ends]))
+    if any(not 0 <= begin <= end <= whole for begin, end in bounds):
+        raise IndexRangeError(f"grouped_mm: argument (offs) is {ends}, wanted ends that ascend, "
+                              f"{whole} at most")  # fmt: skip
+    return bounds
+
+
+class ScalingType(enum.Enum):
+    """What one scale belongs to: the tensor, a row, or a block."""
+
+    TensorWise = 0
+    RowWise = 1
+    BlockWise1x16 = 2
+    BlockWise1x32 = 3
+    BlockWise1x128 = 4
+    BlockWise128x128 = 5
+
+
+class SwizzleType(enum.Enum):
+    """The order of scales in memory."""
+
+    NO_SWIZZLE = 0
+    SWIZZLE_32_4_4 = 1
+    SWIZZLE_32_8 = 2
+
+
+def _no_float8(name: str) -> NoReturn:
+    raise UnsupportedError(f"{name}: its operands are float8, and no tensor has this dtype yet")
+
+
+def scaled_mm(mat_a: Tensor, mat_b: Tensor, *args: Any, **options: Any) -> Tensor:
+    """Raises: the operands of a scaled product are float8, which no tensor has."""
+    _no_float8("scaled_mm")
+
+
+def scaled_grouped_mm(mat_a: Tensor, mat_b: Tensor, *args: Any, **options: Any) -> Tensor:
+    """Raises: the operands of a scaled product are float8, which no tensor has."""
+    _no_float8("scaled_grouped_mm")
+
 
 import typing as _typing  # noqa: E402
 

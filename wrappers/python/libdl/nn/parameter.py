@@ -91,7 +91,7 @@ _C.register("parameter", Parameter)
 def _keeps_class(data: Tensor) -> bool:
     """Not a class of the package's own that stands for a plain tensor."""
     kind = type(data)
-    own = (Parameter, Buffer, Batched, _Uninitialized)
+    own = (Parameter, Buffer, Batched, UninitializedTensorMixin)
     return issubclass(kind, Tensor) and not issubclass(kind, own)
 
 
@@ -120,7 +120,7 @@ class Buffer(Tensor, metaclass=_Kind):
     persistent: bool
 
 
-class _Uninitialized:
+class UninitializedTensorMixin:
     """A parameter or buffer whose shape is not known yet. materialize() makes it one that is."""
 
     cls_to_become: type[Tensor]
@@ -174,7 +174,7 @@ _OF_UNINITIALIZED = ("to", "type", "float", "double", "half", "bfloat16", "cpu",
                      "is_floating_point", "empty_like")  # fmt: skip
 
 
-class UninitializedParameter(_Uninitialized, Parameter):
+class UninitializedParameter(UninitializedTensorMixin, Parameter):
     """A parameter whose shape is not known yet."""
 
     cls_to_become = Parameter
@@ -192,7 +192,7 @@ class UninitializedParameter(_Uninitialized, Parameter):
         return type(self), (self.requires_grad, self.data.device, self.data.dtype)
 
 
-class UninitializedBuffer(_Uninitialized, Buffer):
+class UninitializedBuffer(UninitializedTensorMixin, Buffer):
     """A buffer whose shape is not known yet."""
 
     cls_to_become = Buffer
@@ -215,8 +215,4 @@ class UninitializedBuffer(_Uninitialized, Buffer):
 
 def is_lazy(param: Any) -> bool:
     """Whether it is a parameter or buffer without a shape."""
-    return isinstance(param, _Uninitialized)
-
-
-# PyTorch's name for the base of both.
-UninitializedTensorMixin = _Uninitialized
+    return isinstance(param, UninitializedTensorMixin)

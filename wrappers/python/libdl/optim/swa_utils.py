@@ -14,7 +14,7 @@ from .. import _functions as F
 from .._C import Tensor
 from .._modes import no_grad
 from .._types import int64
-from ..nn.module import Module
+from ..nn.modules.module import Module
 from .lr_scheduler.base import LRScheduler, for_groups
 from .optimizer import Optimizer
 

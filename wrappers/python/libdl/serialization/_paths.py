@@ -71,66 +71,7 @@ _PATHS: dict[str, str] = {
     "torch.fx.graph": "CodeGen PythonCode",
     "torch.fx.proxy": "GraphAppendingTracer TraceError TracerBase",
     "torch.linalg": "LinAlgError",
-    "torch.nn.modules.activation":
-        "CELU ELU GELU GLU Hardshrink Hardsigmoid Hardswish Hardtanh LeakyReLU LogSigmoid "
-        "LogSoftmax Mish MultiheadAttention PReLU RReLU ReLU ReLU6 SELU SiLU Sigmoid "
-        "Softmax Softmax2d Softmin Softplus Softshrink Softsign Tanh Tanhshrink Threshold",
-    "torch.nn.modules.adaptive": "AdaptiveLogSoftmaxWithLoss _ASMoutput",
-    "torch.nn.modules.batchnorm":
-        "BatchNorm1d BatchNorm2d BatchNorm3d LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d "
-        "SyncBatchNorm _BatchNorm _LazyNormBase _NormBase",
-    "torch.nn.modules.channelshuffle": "ChannelShuffle",
-    "torch.nn.modules.container":
-        "ModuleDict ModuleList ParameterDict ParameterList Sequential Container",
-    "torch.nn.modules.conv":
-        "Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d LazyConv1d "
-        "LazyConv2d LazyConv3d LazyConvTranspose1d LazyConvTranspose2d LazyConvTranspose3d "
-        "_ConvNd _ConvTransposeNd _LazyConvXdMixin",
-    "torch.nn.modules.distance": "CosineSimilarity PairwiseDistance",
-    "torch.nn.modules.dropout":
-        "AlphaDropout Dropout Dropout1d Dropout2d Dropout3d FeatureAlphaDropout _DropoutNd",
-    "torch.nn.modules.flatten": "Flatten Unflatten",
-    "torch.nn.modules.fold": "Fold Unfold",
-    "torch.nn.modules.instancenorm":
-        "InstanceNorm1d InstanceNorm2d InstanceNorm3d LazyInstanceNorm1d LazyInstanceNorm2d "
-        "LazyInstanceNorm3d _InstanceNorm",
-    "torch.nn.modules.lazy": "LazyModuleMixin",
-    "torch.nn.modules.linear":
-        "Bilinear Identity LazyLinear Linear NonDynamicallyQuantizableLinear",
-    "torch.nn.modules.linear_cross_entropy_options": "LinearCrossEntropyOptions",
-    "torch.nn.modules.loss":
-        "BCELoss BCEWithLogitsLoss CTCLoss CosineEmbeddingLoss CrossEntropyLoss GaussianNLLLoss "
-        "HingeEmbeddingLoss HuberLoss KLDivLoss L1Loss MSELoss MarginRankingLoss "
-        "MultiLabelMarginLoss MultiLabelSoftMarginLoss MultiMarginLoss NLLLoss PoissonNLLLoss "
-        "SmoothL1Loss SoftMarginLoss TripletMarginLoss TripletMarginWithDistanceLoss _Loss "
-        "_WeightedLoss LinearCrossEntropyLoss NLLLoss2d",
-    "torch.nn.modules.module":
-        "Module _IncompatibleKeys _WrappedHook register_module_backward_hook "
-        "register_module_buffer_registration_hook register_module_forward_hook "
-        "register_module_forward_pre_hook register_module_full_backward_hook "
-        "register_module_full_backward_pre_hook register_module_module_registration_hook "
-        "register_module_parameter_registration_hook",
-    "torch.nn.modules.normalization": "GroupNorm LayerNorm LocalResponseNorm RMSNorm CrossMapLRN2d",
-    "torch.nn.modules.padding":
-        "CircularPad1d CircularPad2d CircularPad3d ConstantPad1d ConstantPad2d ConstantPad3d "
-        "ReflectionPad1d ReflectionPad2d ReflectionPad3d ReplicationPad1d ReplicationPad2d "
-        "ReplicationPad3d ZeroPad1d ZeroPad2d ZeroPad3d _CircularPadNd _ConstantPadNd "
-        "_ReflectionPadNd _ReplicationPadNd",
-    "torch.nn.modules.pixelshuffle": "PixelShuffle PixelUnshuffle",
-    "torch.nn.modules.pooling":
-        "AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d AdaptiveMaxPool1d "
-        "AdaptiveMaxPool2d AdaptiveMaxPool3d AvgPool1d AvgPool2d AvgPool3d FractionalMaxPool2d "
-        "FractionalMaxPool3d LPPool1d LPPool2d LPPool3d MaxPool1d MaxPool2d MaxPool3d "
-        "MaxUnpool1d MaxUnpool2d MaxUnpool3d _AdaptiveAvgPoolNd _AdaptiveMaxPoolNd _AvgPoolNd "
-        "_LPPoolNd _MaxPoolNd _MaxUnpoolNd",
-    "torch.nn.modules.rnn": "GRU GRUCell LSTM LSTMCell RNN RNNBase RNNCell RNNCellBase",
-    "torch.nn.modules.sparse": "Embedding EmbeddingBag",
-    "torch.nn.modules.transformer":
-        "Transformer TransformerDecoder TransformerDecoderLayer TransformerEncoder "
-        "TransformerEncoderLayer",
-    "torch.nn.modules.upsampling": "Upsample UpsamplingBilinear2d UpsamplingNearest2d",
-    "torch.nn.parallel.data_parallel": "DataParallel",
-    "torch.nn.parameter": "is_lazy UninitializedTensorMixin",
+    "torch.nn.parameter": "is_lazy",
     "torch.nn.utils": "clip_grads_with_norm_ get_total_norm",
     "torch.nn.utils.parametrizations": "orthogonal",
     "torch.nn.utils.prune":
@@ -153,11 +94,10 @@ _PATHS: dict[str, str] = {
         "collate_str_fn collate_tensor_fn default_collate default_convert",
     "torch.utils.data._utils.worker": "get_worker_info WorkerInfo",
     "torch.utils.data.dataloader": "_DatasetKind",
-    "torch.utils.hooks": "RemovableHandle",
 }
 _OTHERWISE = {  # of what PyTorch names otherwise
-    "DatasetKind": "_DatasetKind", "_Uninitialized": "UninitializedTensorMixin",
-    "grad_enabled": "is_grad_enabled", "inference_mode": "is_inference_mode_enabled",
+    "DatasetKind": "_DatasetKind", "grad_enabled": "is_grad_enabled",
+    "inference_mode": "is_inference_mode_enabled",
     "standard_gamma": "_standard_gamma",
 }  # fmt: skip
 _BY_NAME: dict[str, list[str]] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..module import Module
+from ..modules.module import Module
 
 __all__ = ["DistributedDataParallel"]
 

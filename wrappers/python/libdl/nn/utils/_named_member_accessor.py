@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..._C import Tensor
-from ..module import Module
+from ..modules.module import Module
 
 
 def set_tensor(module: Module, name: str, tensor: Tensor) -> None:

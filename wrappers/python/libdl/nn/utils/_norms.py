@@ -63,6 +63,6 @@ def drawn_vectors(matrix: Tensor, eps: float) -> tuple[Tensor, Tensor]:
 
 def dim_of_outputs(module: Any) -> int:
     """The dimension of a layer's weight that stands for its outputs."""
-    from ..convolution import _ConvTransposeNd
+    from ..modules.conv import _ConvTransposeNd
 
     return 1 if isinstance(module, _ConvTransposeNd) else 0

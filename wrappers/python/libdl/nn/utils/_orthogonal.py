@@ -13,7 +13,7 @@ from ..._modes import no_grad
 from ..._types import complex128, float64
 from ...autograd.function import Function
 from ..init import orthonormal_rows
-from ..module import Module
+from ..modules.module import Module
 from . import parametrize
 
 T = TypeVar("T", bound=Module)

@@ -12,7 +12,7 @@ from typing import Any
 from ..._C import Tensor
 from ...func import functional_call, vmap
 from ...utils import _pytree
-from ..module import Module
+from ..modules.module import Module
 
 __all__ = ["call_for_per_sample_grads"]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from ... import _functions as F
 from ..._C import Tensor
-from ..module import Module
+from ..modules.module import Module
 from ._amounts import (
     check_amount, check_dim, check_slices, count_to_prune, least, norms, structured_mask,
 )  # fmt: skip

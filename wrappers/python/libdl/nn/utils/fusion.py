@@ -7,7 +7,7 @@ import copy
 from typing import Any, TypeVar
 
 from ..._C import Tensor
-from ..module import Module
+from ..modules.module import Module
 from ..parameter import Parameter
 
 L = TypeVar("L", bound=Module)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from ..module import Module
+from ..modules.module import Module
 
 M = TypeVar("M", bound=Module)
 

@@ -9,7 +9,7 @@ from ... import _functions as F
 from ..._C import Tensor
 from ..._modes import no_grad
 from ..functional import normalize
-from ..module import Module
+from ..modules.module import Module
 from . import parametrize
 from ._norms import as_matrix, dim_of_outputs, directed, drawn_vectors, lengths
 from ._orthogonal import orthogonal as orthogonal

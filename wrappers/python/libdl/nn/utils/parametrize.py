@@ -14,8 +14,8 @@ from typing import Any
 
 from ..._C import Tensor
 from ..._modes import no_grad
-from ..container import ModuleDict, ModuleList
-from ..module import Module
+from ..modules.container import ModuleDict, ModuleList
+from ..modules.module import Module
 from ..parameter import Parameter
 
 __all__ = [

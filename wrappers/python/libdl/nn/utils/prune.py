@@ -11,7 +11,7 @@ from typing import Any
 
 from ... import _functions as F
 from ..._C import Tensor
-from ..module import Module
+from ..modules.module import Module
 from ._pruning import (
     BasePruningMethod as BasePruningMethod, CustomFromMask as CustomFromMask, Identity as Identity,
     L1Unstructured as L1Unstructured, LnStructured as LnStructured,

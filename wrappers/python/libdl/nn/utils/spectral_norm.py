@@ -10,7 +10,7 @@ from ... import _functions as F
 from ..._C import Tensor
 from ..._modes import no_grad
 from ..functional import normalize
-from ..module import Module
+from ..modules.module import Module
 from ..parameter import Parameter, is_lazy
 from ._norms import as_matrix, copied_with_module, dim_of_outputs, drawn_vectors
 

@@ -9,7 +9,7 @@ import warnings
 from typing import Any, TypeVar
 
 from ..._C import Tensor
-from ..module import Module
+from ..modules.module import Module
 from ..parameter import Parameter
 from ._norms import copied_with_module, directed, lengths
 
