@@ -82,9 +82,9 @@ CALLS = {
 
 
 def nn_inverse(a):
-    from libdl.nn.utils import _orthogonal
+    from libdl.nn.utils import parametrizations
 
-    return _orthogonal._Inverse.apply(a)
+    return parametrizations._Inverse.apply(a)
 
 
 def combinations():

@@ -73,10 +73,6 @@ _PATHS: dict[str, str] = {
     "torch.linalg": "LinAlgError",
     "torch.nn.parameter": "is_lazy",
     "torch.nn.utils": "clip_grads_with_norm_ get_total_norm",
-    "torch.nn.utils.parametrizations": "orthogonal",
-    "torch.nn.utils.prune":
-        "BasePruningMethod CustomFromMask Identity L1Unstructured LnStructured PruningContainer "
-        "RandomStructured RandomUnstructured",
     "torch.optim": "Adafactor Muon",
     "torch.optim.adamw": "AdamW adamw",
     "torch.optim.lr_scheduler":
