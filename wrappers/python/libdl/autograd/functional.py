@@ -234,7 +234,7 @@ def _rows(
 
 
 def _by_columns(name: str, func: Callable[..., Any], pack: _Pack, create_graph: bool) -> Any:
-    from ..func import jacfwd
+    from ..func._forward import jacfwd
 
     def checked(*xs: Tensor) -> Any:
         outputs = func(*xs)

@@ -8,9 +8,11 @@ import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ... import (
-    Tensor, arange, float32, int32, int64, logsumexp, vmap, where, zeros,
-)  # fmt: skip
+from ..._C import Tensor
+from ..._functions import logsumexp, zeros
+from ..._overloads import arange, where
+from ..._types import float32, int32, int64
+from ...func import vmap
 
 __all__ = [
     "AuxOutput", "AuxRequest", "BlockMask", "FlexKernelOptions", "and_masks", "create_block_mask",

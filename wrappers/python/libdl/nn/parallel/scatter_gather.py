@@ -6,7 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ... import Tensor, cat, device
+from ..._C import Tensor
+from ..._functions import cat
+from ..._types import device
 from ...utils._pytree import is_namedtuple_instance
 
 __all__ = ["gather", "scatter", "scatter_kwargs"]
