@@ -63,8 +63,8 @@ class _Alias(Loader):
 
 
 def _show_as_torch() -> None:
-    """Gives modules and classes the names that programs compare with: torch.nn.layer, not libdl.nn.
-    layer. Both names lead to the one module."""
+    """Gives modules and classes the names that programs compare with: torch.nn, not libdl.nn.
+    Both names lead to the one module."""
     for name in [name for name in sys.modules if name == "libdl" or name.startswith("libdl.")]:
         module, shown = sys.modules[name], "torch" + name[5:]
         if name in _shown or name.startswith("libdl.as_torch"):

@@ -69,41 +69,45 @@ _global_module_registration_hooks: Hooks = OrderedDict()
 # Whether the global backward hooks are full ones; None: there were none yet.
 _global_is_full_backward_hook: bool | None = None
 
-_OF_CALLS = (_global_forward_pre_hooks, _global_forward_hooks, _global_backward_pre_hooks,
-             _global_backward_hooks)  # fmt: skip
+_global_hooks_of_calls = (
+    _global_forward_pre_hooks,
+    _global_forward_hooks,
+    _global_backward_pre_hooks,
+    _global_backward_hooks,
+)
 
 
-class _HandleOfAll(RemovableHandle):
+class _GlobalHandle(RemovableHandle):
     """The handle of a hook of calls, of which the extension must know that there are some."""
 
     def remove(self) -> None:
         super().remove()
-        _tell()
+        _tell_extension()
 
 
-def _tell() -> None:
-    _C.hook_all_calls(any(_OF_CALLS))
+def _tell_extension() -> None:
+    _C.hook_all_calls(any(_global_hooks_of_calls))
 
 
-def _added_to_all(hooks: Any, hook: Any, *marked: Any) -> RemovableHandle:
-    handle = _HandleOfAll(hooks, extra_dict=list(marked))
+def _add_global_hook(hooks: Any, hook: Any, *marked: Any) -> RemovableHandle:
+    handle = _GlobalHandle(hooks, extra_dict=list(marked))
     hooks[handle.id] = hook
-    _tell()
+    _tell_extension()
     return handle
 
 
 def register_module_forward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """Calls hook(module, args) before forward of every module; its result replaces the arguments.
     """
-    return _added_to_all(_global_forward_pre_hooks, hook)
+    return _add_global_hook(_global_forward_pre_hooks, hook)
 
 
 def register_module_forward_hook(hook: Callable[..., Any], *, with_kwargs: bool = False,
                                  always_call: bool = False) -> RemovableHandle:  # fmt: skip
     """Calls hook(module, args, output) after forward of every module, before the module's own
     hooks; see Module.register_forward_hook."""
-    handle = _added_to_all(_global_forward_hooks, hook, _global_forward_hooks_with_kwargs,
-                           _global_forward_hooks_always_called)  # fmt: skip
+    marked = (_global_forward_hooks_with_kwargs, _global_forward_hooks_always_called)
+    handle = _add_global_hook(_global_forward_hooks, hook, *marked)
     if with_kwargs:
         _global_forward_hooks_with_kwargs[handle.id] = True
     if always_call:
@@ -123,18 +127,18 @@ def register_module_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """Calls hook(module, grad_input, grad_output) for the last operator of every module; a full
     backward hook has the module's gradients."""
     _global_backward_hooks_are(False)
-    return _added_to_all(_global_backward_hooks, hook)
+    return _add_global_hook(_global_backward_hooks, hook)
 
 
 def register_module_full_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """Calls hook(module, grad_input, grad_output) in backward of every module."""
     _global_backward_hooks_are(True)
-    return _added_to_all(_global_backward_hooks, hook)
+    return _add_global_hook(_global_backward_hooks, hook)
 
 
 def register_module_full_backward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """Calls hook(module, grad_output) before backward of every module; its result replaces them."""
-    return _added_to_all(_global_backward_pre_hooks, hook)
+    return _add_global_hook(_global_backward_pre_hooks, hook)
 
 
 def register_module_parameter_registration_hook(hook: Callable[..., Any]) -> RemovableHandle:
@@ -152,7 +156,7 @@ def register_module_module_registration_hook(hook: Callable[..., Any]) -> Remova
     return _add_hook(_global_module_registration_hooks, hook)
 
 
-def _registered(hooks: Hooks, module: Any, name: str, value: Any) -> Any:
+def _through_hooks(hooks: Hooks, module: Any, name: str, value: Any) -> Any:
     """The value, or what hooks of registration replace it by."""
     for hook in hooks.values():
         answer = hook(module, name, value)
@@ -305,22 +309,22 @@ class Module(_C.ModuleBase):
         self._check_name(name, "parameter", "_parameters")
         if param is not None:
             if not isinstance(param, Parameter):
-                raise TypeError(f"parameter {name!r} is a {_kind(param)}, wanted "
+                raise TypeError(f"parameter {name!r} is a {_type_name(param)}, wanted "
                                 "libdl.nn.Parameter or None")  # fmt: skip
             if param.grad_fn is not None:
                 raise ValueError(f"parameter {name!r} has a history: a module's parameters are "
                                  "leaves")  # fmt: skip
             hooks = _global_parameter_registration_hooks
-            param = _registered(hooks, self, name, param) if hooks else param
+            param = _through_hooks(hooks, self, name, param) if hooks else param
         self._parameters[name] = param
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Adds a tensor that moves with the module but is not trained; saved if persistent."""
         self._check_name(name, "buffer", "_buffers")
         if tensor is not None and not isinstance(tensor, Tensor):
-            raise TypeError(f"buffer {name!r} is a {_kind(tensor)}, wanted a tensor or None")
+            raise TypeError(f"buffer {name!r} is a {_type_name(tensor)}, wanted a tensor or None")
         hooks = _global_buffer_registration_hooks
-        self._buffers[name] = _registered(hooks, self, name, tensor) if hooks else tensor
+        self._buffers[name] = _through_hooks(hooks, self, name, tensor) if hooks else tensor
         if persistent:
             self._non_persistent_buffers_set.discard(name)
         else:
@@ -333,20 +337,20 @@ class Module(_C.ModuleBase):
     def add_module(self, name: str, module: Any) -> None:
         """Adds a submodule under a name."""
         if module is not None and not isinstance(module, _C.ModuleBase):
-            raise TypeError(f"module {name!r} is a {_kind(module)}, wanted a Module or None")
+            raise TypeError(f"module {name!r} is a {_type_name(module)}, wanted a Module or None")
         self._check_name(name, "module", "_modules")
         self._set_module(name, module)
 
     def _set_module(self, name: str, module: Any) -> None:
         hooks = _global_module_registration_hooks
-        self._modules[name] = _registered(hooks, self, name, module) if hooks else module
+        self._modules[name] = _through_hooks(hooks, self, name, module) if hooks else module
 
     def _check_name(self, name: str, what: str, place: str) -> None:
         fields = self.__dict__
         if place not in fields:
             raise _not_ready(self, f"a {what}")
         if not isinstance(name, str):
-            raise TypeError(f"the name of a {what} is a {_kind(name)}, wanted a str")
+            raise TypeError(f"the name of a {what} is a {_type_name(name)}, wanted a str")
         if not name or "." in name:
             raise KeyError(f"{name!r} cannot name a {what}")
         if name not in fields[place] and hasattr(self, name):
@@ -493,7 +497,7 @@ class Module(_C.ModuleBase):
         try:
             return self._call_hooked(call)
         except Exception:
-            for number, hook in self._all(_global_forward_hooks, self._forward_hooks):
+            for number, hook in self._global_and_own(_global_forward_hooks, self._forward_hooks):
                 if number in always and number not in call.hooks_called:
                     self._call_after_failure(number, hook, call)
             raise
@@ -513,7 +517,7 @@ class Module(_C.ModuleBase):
             backward_hook = BackwardHook(self, hooks, pre_hooks)
             args = backward_hook.setup_input_hook(args)
         result = call.result = forward(*args, **kwargs)
-        for number, hook in self._all(_global_forward_hooks, self._forward_hooks):
+        for number, hook in self._global_and_own(_global_forward_hooks, self._forward_hooks):
             call.hooks_called.add(number)
             answer = self._call_forward_hook(number, hook, args, kwargs, result)
             if answer is not None:
@@ -525,11 +529,11 @@ class Module(_C.ModuleBase):
         return result
 
     @staticmethod
-    def _all(of_all_modules: Any, own: Any) -> list[tuple[int, Any]]:
+    def _global_and_own(of_all_modules: Any, own: Any) -> list[tuple[int, Any]]:
         return [*of_all_modules.items(), *own.items()]
 
     def _through_pre_hooks(self, args: Any, kwargs: Any) -> tuple[Any, Any]:
-        hooks = self._all(_global_forward_pre_hooks, self._forward_pre_hooks)
+        hooks = self._global_and_own(_global_forward_pre_hooks, self._forward_pre_hooks)
         for number, hook in hooks:
             if number in self._forward_pre_hooks_with_kwargs:
                 answer = hook(self, args, kwargs)
@@ -933,7 +937,7 @@ class Module(_C.ModuleBase):
         to(device), to(dtype), to(device, dtype), to(tensor), each followed by non_blocking.
         memory_format is accepted and changes nothing.
         """
-        device, dtype, non_blocking = _wanted(args, kwargs)
+        device, dtype, non_blocking = _arguments_of_to(args, kwargs)
         if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
             raise TypeError(f"to: a module's dtype is floating or complex, found {dtype}")
 
@@ -1001,7 +1005,7 @@ class Module(_C.ModuleBase):
             return x.share_memory_() if is_lazy(x) else x  # which raises
 
         self._apply(refuse_lazy)
-        tensors = list(_held(self).values())
+        tensors = list(_tensors_below(self).values())
         share([*tensors, *(x.grad for x in tensors if x.grad is not None)])
         return self
 
@@ -1027,7 +1031,7 @@ class Module(_C.ModuleBase):
         return f"{self._get_name()}(\n  " + "\n  ".join(lines) + "\n)"
 
 
-# -- of one module ---------------------------------------------------------------------------------
+# -- behind the methods ----------------------------------------------------------------------------
 
 
 def _new_fields() -> dict[str, Any]:
@@ -1052,17 +1056,17 @@ def _new_fields() -> dict[str, Any]:
     }
 
 
-def _kind(value: object) -> str:
+def _type_name(value: object) -> str:
     return type(value).__name__
 
 
 def _not_ready(module: object, part: str) -> AttributeError:
     return AttributeError(f"cannot assign {part} before Module.__init__() call: "
-                          f"{_kind(module)} must call super().__init__() first")  # fmt: skip
+                          f"{_type_name(module)} must call super().__init__() first")  # fmt: skip
 
 
 def _of_another_kind(name: str, value: object, what: str, wanted: str) -> TypeError:
-    return TypeError(f"{name!r} is a {what} of the module: it cannot become a {_kind(value)}, "
+    return TypeError(f"{name!r} is a {what} of the module: it cannot become a {_type_name(value)}, "
                      f"wanted {wanted} or None")  # fmt: skip
 
 
@@ -1149,12 +1153,12 @@ def _attribute(module: Any, name: str) -> Any:
     return getattr(module, name)
 
 
-def _held(module: Any) -> dict[int, Tensor]:
+def _tensors_below(module: Any) -> dict[int, Tensor]:
     """The parameters and buffers of a module and of those in it, each once."""
     found: dict[int, Tensor] = {}
     for inner in module._modules.values():
         if inner is not None:
-            found |= _held(inner)
+            found |= _tensors_below(inner)
     own = [*module._parameters.values(), *module._buffers.values()]
     return found | {id(x): x for x in own if x is not None}
 
@@ -1170,7 +1174,7 @@ def _convert_parameter(parameter: Any, fn: Callable[[Tensor], Tensor]) -> None:
         parameter.grad = gradient
 
 
-def _wanted(args: Any, kwargs: dict[str, Any]) -> tuple[Any, Any, bool]:
+def _arguments_of_to(args: Any, kwargs: dict[str, Any]) -> tuple[Any, Any, bool]:
     """Device, dtype and non_blocking of the forms of to()."""
     given = dict(kwargs)
     rest = list(args)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch's path of some of libdl.nn's names, and of private ones that programs use."""
+"""Sizes repeated for each dimension, and states with a prefix in their names."""
 
 from __future__ import annotations
 
