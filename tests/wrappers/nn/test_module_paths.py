@@ -65,6 +65,59 @@ def test_classes_are_found_in_the_module(path):
                 assert vars(nn.modules)[name] is vars(module)[name]
 
 
+# What else programs import from there, although some of it stands in another module.
+BESIDE = {
+    "activation": "F Module NonDynamicallyQuantizableLinear Parameter Tensor",
+    "adaptive": "F Linear Module ModuleList Sequential Tensor",
+    "batchnorm":
+        "F LazyModuleMixin Module Parameter Tensor UninitializedBuffer UninitializedParameter init",
+    "channelshuffle": "F Module Tensor",
+    "container": "Module Parameter _addindent",
+    "conv":
+        "F LazyModuleMixin Module Parameter Tensor UninitializedParameter _pair "
+        "_reverse_repeat_tuple _single _triple init",
+    "distance": "F Module Tensor",
+    "dropout": "F Module Tensor",
+    "flatten": "Module Tensor",
+    "fold": "F Module Tensor",
+    "instancenorm": "F Tensor _LazyNormBase _NormBase",
+    "lazy": "is_lazy",
+    "linear": "F LazyModuleMixin Module Parameter Tensor UninitializedParameter init",
+    "linear_cross_entropy_options": "LinearCrossEntropyOptions",
+    "loss": "F Linear LinearCrossEntropyLoss Module PairwiseDistance Tensor",
+    "module":
+        "Buffer Parameter RemovableHandle _EXTRA_STATE_KEY_SUFFIX _WrappedHook _addindent "
+        "_global_backward_hooks _global_backward_pre_hooks _global_buffer_registration_hooks "
+        "_global_forward_hooks _global_forward_hooks_always_called "
+        "_global_forward_hooks_with_kwargs _global_forward_pre_hooks "
+        "_global_module_registration_hooks _global_parameter_registration_hooks "
+        "register_module_backward_hook register_module_buffer_registration_hook "
+        "register_module_forward_hook register_module_forward_pre_hook "
+        "register_module_full_backward_hook register_module_full_backward_pre_hook "
+        "register_module_module_registration_hook register_module_parameter_registration_hook",
+    "normalization": "F Module Parameter Tensor init",
+    "padding": "F Module Tensor _ntuple _pair _quadruple",
+    "pixelshuffle": "F Module Tensor",
+    "pooling": "F Module Tensor _pair _single _triple",
+    "rnn": "Module PackedSequence Parameter Tensor init",
+    "sparse": "F Module Parameter Tensor init",
+    "transformer":
+        "Dropout F LayerNorm Linear Module ModuleList MultiheadAttention Tensor "
+        "_detect_is_causal_mask _generate_square_subsequent_mask _get_activation_fn _get_clones "
+        "_get_seq_len",
+    "upsampling": "F Module Tensor",
+    "utils":
+        "_list_with_default _ntuple _pair _quadruple _reverse_repeat_tuple _single _triple "
+        "consume_prefix_in_state_dict_if_present",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("path", BESIDE)
+def test_what_programs_import_beside_the_classes(path):
+    names = vars(importlib.import_module(f"libdl.nn.modules.{path}"))
+    assert set(BESIDE[path].split()) <= set(names)
+
+
 # Each class with those of the public and private ones that it is a subclass of.
 FAMILIES = {
     "Dropout2d": ["_DropoutNd"], "AlphaDropout": ["_DropoutNd"], "Dropout": ["_DropoutNd"], "ZeroPad2d": ["ConstantPad2d", "_ConstantPadNd"],
