@@ -4,8 +4,10 @@
 from typing import Any, assert_type
 
 import libdl as torch
+import libdl.distributed as dist
 import libdl.nn.functional as F
 from libdl import Tensor, nn
+from libdl.jit import is_scripting
 from libdl.utils.data import DataLoader, Dataset, TensorDataset
 
 
@@ -119,8 +121,15 @@ def modules() -> None:
     assert Squares()[3][1] == 9
 
 
+def words() -> None:
+    assert_type(is_scripting(), bool)
+    assert_type(torch.compiler.is_compiling(), bool)
+    assert not dist.is_available()
+
+
 if __name__ == "__main__":
     assert len(train()) == 4
     tensors()
     gradients()
     modules()
+    words()

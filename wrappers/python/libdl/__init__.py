@@ -13,10 +13,12 @@ import typing as _typing
 import warnings as _warnings_of_python
 from typing import Any as _Any
 
-from . import _C
+from . import _C, _missing
 
 if not getattr(_sys, "_is_gil_enabled", lambda: True)():  # _C needs it, see its gil.c
     raise ImportError("libdl needs the GIL, which PYTHON_GIL=0 or -X gil=0 keeps switched off")
+
+_missing.install(_sys.modules[__name__])
 
 from ._C import Tensor as Tensor
 from ._errors import (
@@ -112,10 +114,9 @@ from .autograd.anomaly_mode import (
     is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled,
     is_anomaly_enabled as is_anomaly_enabled,
 )  # fmt: skip
-from . import _einops, _missing
+from . import _einops
 
 _overrides.own_methods(globals())
-_missing.install()
 _einops.contribute()
 
 _Device = device
@@ -404,9 +405,7 @@ if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
             return _sys.modules["libdl"]
         if name in _LINALG:
             return getattr(importlib.import_module("._linalg_names", __name__), name)
-        from ._missing import NoName
-
-        raise NoName("libdl", name)
+        raise _missing.NoName("libdl", name)
 
 
 # What is named and refuses when it is called.

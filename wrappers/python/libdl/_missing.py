@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names that do not exist: the error messages, and the hook of those that can be imported alone."""
+"""Names that do not exist: the error messages, and the import hook, by which every module has them and
+the words in compat/ are modules of libdl."""
 
 from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import Callable
+from importlib.machinery import ModuleSpec, PathFinder
+from types import ModuleType
 from typing import Any
 
 from ._info import shown_name
@@ -74,43 +78,79 @@ for _kind in (NoAttribute, NoName):
     _kind.__module__ = "builtins"
 
 
-def missing(module: str, *submodules: str) -> Any:
+def missing(module: str, *submodules: str, **elsewhere: str) -> Callable[[str], Any]:
     """A module's __getattr__. submodules: those that PyTorch has imported by then, and libdl imports
-    when they are asked for."""
+    when they are asked for; elsewhere: in which submodule a name is."""
 
     def __getattr__(name: str) -> Any:
-        if name in submodules:
-            return importlib.import_module(f"{module}.{name}")
-        raise NoName(module, name)
+        if name not in submodules and name not in elsewhere:
+            raise NoName(module, name)
+        shown = sys.modules[module].__name__  # of torch, under libdl.as_torch
+        found = importlib.import_module(f"{shown}.{elsewhere.get(name, name)}")
+        return getattr(found, name) if name in elsewhere else found
 
     return __getattr__
 
 
-def public(module: str) -> Any:
-    """A module's __dir__: the names in __all__, or else those that the module itself defines."""
+def public(module: str) -> Callable[[], list[str]]:
+    """A module's __dir__: the names in __all__, or else its own functions, classes, numbers and
+    submodules, or else all that it has."""
+    names = vars(sys.modules[module])
 
     def __dir__() -> list[str]:
-        names = vars(sys.modules[module])
-        places = (module, module.replace("libdl", shown_name(), 1))
-        own = [name for name in names if getattr(names[name], "__module__", None) in places]
-        return sorted(names.get("__all__") or (n for n in own if not n.startswith("_")))
+        if "__all__" in names:
+            return sorted(names["__all__"])
+        places = module, module.replace("libdl", shown_name(), 1)
+        own = (n for n, x in names.items() if _place(x, module) in places)
+        return sorted(n for n in own if not n.startswith("_")) or sorted(names)
 
     return __dir__
 
 
-# -- what can be imported, and refuses when it is used ----------------------------------------------
+def _place(value: object, otherwise: str) -> Any:
+    """The module in which a function, a class or a submodule is; of numbers and lists: otherwise."""
+    if isinstance(value, ModuleType):
+        return value.__name__.rpartition(".")[0]
+    return getattr(value, "__module__", otherwise)
 
 
-class _NamedOnly:
-    """Asked last by the import system, for modules of libdl that have no file."""
+# -- the import hook -------------------------------------------------------------------------------
+
+_FOLDER = "compat"  # of the words for what does not exist here, see its README
+
+
+def complete(module: ModuleType, name: str) -> None:
+    """Gives a module that has just run, unless it has its own: a dir() of its public names; the error
+    of a name that it does not have; the submodules _LAZY_MODULES, and of others the names in
+    _LAZY_NAMES, as soon as they are asked for."""
+    names = vars(module)
+    submodules, elsewhere = names.get("_LAZY_MODULES", ()), names.get("_LAZY_NAMES", {})
+    names.setdefault("__getattr__", missing(name, *submodules, **elsewhere))
+    names.setdefault("__dir__", public(name))
+
+
+class _Finder:
+    """Finds the package's modules: those with a file, and those that a table of names describes."""
 
     @staticmethod
-    def find_spec(fullname: str, path: Any = None, target: Any = None) -> Any:
+    def find_spec(fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         if not fullname.startswith("libdl."):
             return None
-        from ._named_only._making import spec_of
+        found = PathFinder.find_spec(fullname, path, target)
+        if found is None:
+            from ._named_only._making import spec_of
 
-        return spec_of(fullname)
+            return spec_of(fullname)
+        loader: Any = found.loader
+        if loader is not None:  # a folder without __init__.py has none
+            execute = loader.exec_module
+
+            def exec_module(module: ModuleType) -> None:
+                execute(module)
+                complete(module, fullname)
+
+            loader.exec_module = exec_module
+        return found
 
 
 def _of_extension(name: str) -> Any:
@@ -121,9 +161,11 @@ def _of_extension(name: str) -> Any:
     return getattr(_extension, name)
 
 
-def install() -> None:
-    """From here on, the listed modules can be imported, and the extension has PyTorch's names."""
+def install(package: ModuleType) -> None:
+    """From here on, files in compat/ are modules of the package itself, the listed modules can be
+    imported, every module tells what it does not have, and the extension has PyTorch's names."""
     from . import _C
 
-    sys.meta_path.append(_NamedOnly)
+    package.__path__.append(f"{package.__path__[0]}/{_FOLDER}")
+    sys.meta_path.insert(0, _Finder)
     vars(_C).update(__getattr__=_of_extension, __path__=[])

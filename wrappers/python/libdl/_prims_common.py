@@ -73,12 +73,3 @@ def make_contiguous_strides_for(shape: Sequence[int], row_major: bool = True) ->
 
 def alert_not_deterministic(caller: str) -> None:
     """Changes nothing: results are deterministic."""
-
-
-import typing as _typing  # noqa: E402
-
-from ._missing import missing as _missing_names, public as _public_names  # noqa: E402
-
-if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
-    __getattr__ = _missing_names(__name__)
-__dir__ = _public_names(__name__)

@@ -70,12 +70,3 @@ def _add_suffixes(tensor_str: str, suffixes: list[str], indent: int, force_newli
             lines.append(", " + suffix)
             length += len(suffix) + 2
     return "".join([*lines, ")"])
-
-
-import typing as _typing  # noqa: E402
-
-from ._missing import missing as _missing_names, public as _public_names  # noqa: E402
-
-if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
-    __getattr__ = _missing_names(__name__)
-__dir__ = _public_names(__name__)

@@ -74,12 +74,3 @@ def get_memory_info(device_index: Any = None, /) -> tuple[int, int]:
 def empty_cache() -> None:
     """Gives the accelerators' idle memory back."""
     cuda.empty_cache()
-
-
-import typing as _typing  # noqa: E402
-
-from ._missing import missing as _missing_names, public as _public_names  # noqa: E402
-
-if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
-    __getattr__ = _missing_names(__name__)
-__dir__ = _public_names(__name__)

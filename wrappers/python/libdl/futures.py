@@ -122,12 +122,3 @@ def collect_all(futures: Sequence[Future[Any]]) -> Future[list[Future[Any]]]:
 def wait_all(futures: Sequence[Future[Any]]) -> list[Any]:
     """Waits for all, and returns their values or raises the first exception among them."""
     return [future.wait() for future in collect_all(futures).wait()]
-
-
-import typing as _typing  # noqa: E402
-
-from ._missing import missing as _missing_names, public as _public_names  # noqa: E402
-
-if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
-    __getattr__ = _missing_names(__name__)
-__dir__ = _public_names(__name__)

@@ -137,12 +137,3 @@ def download_url_to_file(url: str, dst: str, *args: Any, **kwargs: Any) -> NoRet
     """Raises: nothing is fetched."""
     raise NotImplementedError(f"hub.download_url_to_file: nothing is fetched from {url}: fetch the "
                               f"file yourself, to {dst}")  # fmt: skip
-
-
-import typing as _typing  # noqa: E402
-
-from ._missing import missing as _missing_names, public as _public_names  # noqa: E402
-
-if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
-    __getattr__ = _missing_names(__name__)
-__dir__ = _public_names(__name__)

@@ -128,7 +128,7 @@ own_functions(globals(), ["matmul"])
 
 import typing as _typing  # noqa: E402
 
-from ._missing import missing as _missing_names, public as _public_names  # noqa: E402
+from ._missing import NoName as _NoName  # noqa: E402
 
 if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
 
@@ -139,6 +139,4 @@ if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
             refusing = importlib.import_module("._linalg_names", __package__)
             if hasattr(refusing, name):
                 return getattr(refusing, name)
-        return _missing_names(__name__)(name)
-
-__dir__ = _public_names(__name__)
+        raise _NoName(__name__, name)

@@ -380,12 +380,3 @@ as_masked_tensor = masked_tensor
 def is_masked_tensor(obj: object) -> bool:
     """False: a tensor does not carry a mask."""
     return False
-
-
-import typing as _typing  # noqa: E402
-
-from ._missing import missing as _missing_names, public as _public_names  # noqa: E402
-
-if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
-    __getattr__ = _missing_names(__name__)
-__dir__ = _public_names(__name__)

@@ -11,8 +11,3 @@ __all__ = [
     "default_generator", "fork_rng", "get_rng_state", "initial_seed", "manual_seed", "seed",
     "set_rng_state",
 ]  # fmt: skip
-
-
-from ._missing import public as _public_names  # noqa: E402
-
-__dir__ = _public_names(__name__)

@@ -91,8 +91,3 @@ class max_pool1d_with_indices(ValuesIndices):
 
 class max_pool3d_with_indices(ValuesIndices):
     __slots__ = ()
-
-
-from ._missing import public as _public_names  # noqa: E402
-
-__dir__ = _public_names(__name__)

@@ -289,12 +289,3 @@ def _limits(kind: dtype, low: float | None, high: float | None) -> tuple[float, 
     elif high < first or low >= last:
         raise ValueError(f"make_tensor: found [{low}, {high}), but {kind} has [{first}, {last})")
     return min(max(low, first), last), min(max(high, first), last)
-
-
-import typing as _typing  # noqa: E402
-
-from ._missing import missing as _missing_names, public as _public_names  # noqa: E402
-
-if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
-    __getattr__ = _missing_names(__name__)
-__dir__ = _public_names(__name__)

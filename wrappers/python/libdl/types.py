@@ -23,12 +23,3 @@ _dtype, _device, _layout = dtype, device, layout
 _TensorOrTensors: TypeAlias = Any | Sequence[Any]
 
 __all__ = ["BoolLikeType", "Device", "FileLike", "FloatLikeType", "IntLikeType", "Number", "Size"]
-
-
-import typing as _typing  # noqa: E402
-
-from ._missing import missing as _missing_names, public as _public_names  # noqa: E402
-
-if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
-    __getattr__ = _missing_names(__name__)
-__dir__ = _public_names(__name__)

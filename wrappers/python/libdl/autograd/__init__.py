@@ -190,21 +190,6 @@ class Variable(metaclass=_VariableKind):
 
 
 from . import variable  # noqa: E402
-
-import typing as _typing  # noqa: E402
-
-from .._missing import missing as _missing_names, public as _public_names  # noqa: E402
-
-if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
-    _explain = _missing_names(__name__)
-
-    def __getattr__(name: str) -> Any:
-        # What most programs do not use is not imported before.
-        if name not in ("profiler", "profiler_util", "DeviceType"):
-            return _explain(name)
-        import importlib
-
-        if name == "DeviceType":
-            return importlib.import_module(".profiler", __name__).DeviceType
-        return importlib.import_module(f".{name}", __name__)
-__dir__ = _public_names(__name__)
+# What most programs do not use is not imported before.
+_LAZY_MODULES = ("profiler", "profiler_util")
+_LAZY_NAMES = {"DeviceType": "profiler"}

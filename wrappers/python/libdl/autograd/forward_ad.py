@@ -165,8 +165,3 @@ def split_duals(values: tuple[Any, ...]) -> list[Split]:
 def _as(x: Tensor, primal: Tensor) -> Tensor:
     """The primal as an object of the class of x, if that is one of a program."""
     return _C.as_subclass(primal, type(x)) if by_class(x) else primal
-
-
-from .._missing import public as _public_names  # noqa: E402
-
-__dir__ = _public_names(__name__)

@@ -330,11 +330,6 @@ def _sloped(
     return given, weights, outputs, slopes
 
 
-from .._missing import public as _public_names  # noqa: E402
-
-__dir__ = _public_names(__name__)
-
-
 def _construct_standard_basis_for(tensors: Sequence[Tensor], tensor_numels: Sequence[int]) -> Any:
     """For each tensor its columns of the identity matrix of all elements, [all, its elements]."""
     if len(tensors) != len(tensor_numels) or not tensors:

@@ -207,8 +207,3 @@ def register_multi_grad_hook(
         return lambda gradient: watch.saw(i, gradient)
 
     return Removable(*(_C.add_hook(x, 0, hook_of(i)) for i, x in enumerate(given)))
-
-
-from .._missing import public as _public_names  # noqa: E402
-
-__dir__ = _public_names(__name__)

@@ -8,7 +8,6 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from .._missing import missing, public
 from ..profiler import DeviceType, EventList, FunctionEvent, kineto_available, record_function
 from ..profiler import profile as _profile
 
@@ -16,9 +15,6 @@ __all__ = [
     "DeviceType", "EventList", "FunctionEvent", "emit_itt", "emit_nvtx", "kineto_available",
     "profile", "record_function",
 ]  # fmt: skip
-
-__getattr__ = missing(__name__)
-__dir__ = public(__name__)
 
 
 class profile:  # noqa: N801  (PyTorch's name)

@@ -3,12 +3,8 @@
 
 from __future__ import annotations
 
-from .._missing import missing, public
 from ..profiler import DeviceType, EventList, FunctionEvent, FunctionEventAvg
 from ..profiler.events import Interval
 from ..profiler.table import format_memory as _format_memory, format_time as _format_time
 
 __all__ = ["DeviceType", "EventList", "FunctionEvent", "FunctionEventAvg", "Interval"]
-
-__getattr__ = missing(__name__)
-__dir__ = public(__name__)

@@ -7,12 +7,3 @@ from __future__ import annotations
 def is_available() -> bool:
     """False: there is no MKL."""
     return False
-
-
-import typing as _typing  # noqa: E402
-
-from .._missing import missing as _missing_names, public as _public_names  # noqa: E402
-
-if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
-    __getattr__ = _missing_names(__name__)
-__dir__ = _public_names(__name__)

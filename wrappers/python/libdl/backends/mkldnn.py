@@ -21,12 +21,3 @@ def flags(enabled: bool = False, deterministic: bool = False,
           allow_tf32: bool = True) -> AbstractContextManager[None]:  # fmt: skip
     """Sets the switches for the time of a with statement."""
     return switched(__name__, enabled=enabled, deterministic=deterministic, allow_tf32=allow_tf32)
-
-
-import typing as _typing  # noqa: E402
-
-from .._missing import missing as _missing_names, public as _public_names  # noqa: E402
-
-if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
-    __getattr__ = _missing_names(__name__)
-__dir__ = _public_names(__name__)

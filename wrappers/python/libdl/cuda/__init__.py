@@ -195,11 +195,3 @@ _initialized = False
 
 globals().update(_cuda_types())
 default_generators: tuple[Any, ...] = ()  # devices have none of their own: see libdl.Generator
-
-import typing as _typing  # noqa: E402
-
-from .._missing import missing as _missing_names, public as _public_names  # noqa: E402
-
-if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
-    __getattr__ = _missing_names(__name__)
-__dir__ = _public_names(__name__)

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from .. import amp as _amp
 from .._types import dtype as Dtype, float16
 
@@ -26,9 +24,3 @@ class GradScaler(_amp.GradScaler):
                  backoff_factor: float = 0.5, growth_interval: int = 2000,
                  enabled: bool = True) -> None:  # fmt: skip
         super().__init__("cuda", init_scale, growth_factor, backoff_factor, growth_interval, enabled)
-
-
-def __getattr__(name: str) -> Any:
-    from .._missing import NoName
-
-    raise NoName(__name__, name)

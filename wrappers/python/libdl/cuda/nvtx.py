@@ -35,12 +35,3 @@ def mark(msg: str) -> None:
 def range(msg: str, *args: Any, **kwargs: Any) -> Iterator[None]:
     """A range around a with statement."""
     yield
-
-
-import typing as _typing  # noqa: E402
-
-from .._missing import missing as _missing_names, public as _public_names  # noqa: E402
-
-if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
-    __getattr__ = _missing_names(__name__)
-__dir__ = _public_names(__name__)

@@ -24,10 +24,4 @@ __all__ = [
     "node", "passes", "proxy", "replace_pattern", "subgraph_rewriter", "symbolic_trace", "wrap",
 ]  # fmt: skip
 
-
-import typing as _typing  # noqa: E402
-
-from .._missing import missing as _missing_names  # noqa: E402
-
-if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
-    __getattr__ = _missing_names(__name__, "_pytree", "experimental")
+_LAZY_MODULES = ("_pytree", "experimental")

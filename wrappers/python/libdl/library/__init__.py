@@ -384,12 +384,3 @@ def triton_op(
 def wrap_triton(triton_kernel: Any, /) -> NoReturn:
     """Raises: kernels of Triton take PyTorch's own tensors."""
     raise NotImplementedError("library.wrap_triton: kernels of Triton take PyTorch's own tensors")
-
-
-import typing as _typing  # noqa: E402
-
-from .._missing import missing as _missing_names, public as _public_names  # noqa: E402
-
-if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
-    __getattr__ = _missing_names(__name__)
-__dir__ = _public_names(__name__)

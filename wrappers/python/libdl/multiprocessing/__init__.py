@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import multiprocessing as _standard
 from multiprocessing import *  # noqa: F403
-from typing import Any
 
 from .context import DefaultContext as _DefaultContext, Process as Process, default as _default
 from .reductions import init_reductions as init_reductions
@@ -55,9 +54,3 @@ __all__ = [
     "ProcessRaisedException", "get_all_sharing_strategies", "get_sharing_strategy",
     "set_sharing_strategy", "spawn", "start_processes",
 ]  # fmt: skip
-
-
-def __getattr__(name: str) -> Any:
-    from .._missing import NoName
-
-    raise NoName(__name__, name)

@@ -24,11 +24,4 @@ __all__ = [
     "swa_utils",
 ]  # fmt: skip
 
-
-import typing as _typing  # noqa: E402
-
-from .._missing import missing as _missing_names, public as _public_names  # noqa: E402
-
-if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
-    __getattr__ = _missing_names(__name__, "_adafactor", "_muon")
-__dir__ = _public_names(__name__)
+_LAZY_MODULES = ("_adafactor", "_muon")

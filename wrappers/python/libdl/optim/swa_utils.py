@@ -267,8 +267,3 @@ class SWALR(LRScheduler):
             return last * part + begin * (1 - part)
 
         return [rate(group) for group in self.optimizer.param_groups]
-
-
-from .._missing import public as _public_names  # noqa: E402
-
-__dir__ = _public_names(__name__)

@@ -13,9 +13,6 @@ thread that profiles, and of others if asked for. While no profiler runs, calls 
 
 from __future__ import annotations
 
-import typing as _typing
-
-from .._missing import missing, public
 from .events import DeviceType, EventList, FunctionEvent, FunctionEventAvg
 from .schedules import ProfilerAction, ProfilerActivity, schedule
 from .session import (
@@ -28,12 +25,4 @@ __all__ = [
     "ProfilerActivity", "kineto_available", "profile", "record_function", "schedule", "supported_activities", "tensorboard_trace_handler",
 ]  # fmt: skip
 
-if not _typing.TYPE_CHECKING:
-
-    def __getattr__(name: str) -> _typing.Any:
-        if name == "profiler":
-            import importlib
-
-            return importlib.import_module("libdl.profiler.profiler")
-        return missing(__name__)(name)
-__dir__ = public(__name__)
+_LAZY_MODULES = ("profiler",)

@@ -10,7 +10,7 @@ import importlib as _importlib
 import typing as _typing
 from collections.abc import Callable as _Callable
 
-from .._missing import missing as _missing_names, public as _public_names
+from .._missing import NoName as _NoName
 from .._types import device as _Device
 from ._archive import get_crc32_options, set_crc32_options
 from ._endianness import LoadEndianness, get_default_load_endianness, set_default_load_endianness
@@ -108,7 +108,4 @@ def __getattr__(name: str) -> _typing.Any:
     if name in _LAZY:
         module = _importlib.import_module(f".{_LAZY[name]}", __name__)
         return getattr(module, _NAMED.get(name, name))
-    return _missing_names(__name__)(name)
-
-
-__dir__ = _public_names(__name__)
+    raise _NoName(__name__, name)

@@ -4,7 +4,7 @@ draw_graph, intercept, load_plugin."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from . import (
@@ -19,36 +19,20 @@ if TYPE_CHECKING:
     from ._plugins import set_provider_enabled as set_provider_enabled
     from ._swapping import swap_tensors as swap_tensors
 
-_MODULES = (
+_LAZY_MODULES = (
     "_python_dispatch", "_pytree", "benchmark", "checkpoint", "collect_env", "cpp_extension", "data",
-    "deterministic", "dlpack", "hooks",
-    "model_zoo", "tensorboard",
+    "deterministic", "dlpack", "hooks", "model_zoo", "tensorboard", "_contextlib", "_foreach_utils",
+    "weak",
 )  # fmt: skip
 __all__ = [
-    "Call", *_MODULES[2:], "draw_graph", "intercept", "load_plugin", "set_provider_enabled",
+    "Call", *_LAZY_MODULES[2:-3], "draw_graph", "intercept", "load_plugin", "set_provider_enabled",
     "swap_tensors",
 ]  # fmt: skip
-_FROM = {
-    "Call": "._intercept",
-    "draw_graph": "._graph_drawing",
-    "intercept": "._intercept",
-    "load_plugin": "._plugins",
-    "set_provider_enabled": "._plugins",
-    "swap_tensors": "._swapping",
+_LAZY_NAMES = {
+    "Call": "_intercept",
+    "draw_graph": "_graph_drawing",
+    "intercept": "_intercept",
+    "load_plugin": "_plugins",
+    "set_provider_enabled": "_plugins",
+    "swap_tensors": "_swapping",
 }
-
-
-def __getattr__(name: str) -> Any:
-    import importlib
-
-    if name in _MODULES or name in ("_contextlib", "_foreach_utils", "weak"):
-        return importlib.import_module(f".{name}", __name__)
-    if name in _FROM:
-        return getattr(importlib.import_module(_FROM[name], __name__), name)
-    from .._missing import NoName
-
-    raise NoName(__name__, name)
-
-
-def __dir__() -> list[str]:
-    return list(__all__)

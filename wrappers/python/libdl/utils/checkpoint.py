@@ -327,8 +327,3 @@ def set_device_states(
             "set_device_states: devices have no generators of their own here; give what "
             "get_device_states returned"
         )
-
-
-from .._missing import public as _public_names  # noqa: E402
-
-__dir__ = _public_names(__name__)

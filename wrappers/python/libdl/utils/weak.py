@@ -106,12 +106,3 @@ class TensorWeakRef:
 
     def __call__(self) -> Tensor | None:
         return self.ref()
-
-
-import typing as _typing  # noqa: E402
-
-from .._missing import missing as _missing_names, public as _public_names  # noqa: E402
-
-if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
-    __getattr__ = _missing_names(__name__)
-__dir__ = _public_names(__name__)

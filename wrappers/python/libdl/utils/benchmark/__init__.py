@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from ..._missing import missing, public
 from .compare import Compare
 from .measurement import Measurement, TaskSpec, select_unit, trim_sigfig
 from .timer import Timer, timer
@@ -11,6 +10,3 @@ from .timer import Timer, timer
 __all__ = [
     "Compare", "Measurement", "TaskSpec", "Timer", "select_unit", "timer", "trim_sigfig",
 ]  # fmt: skip
-
-__getattr__ = missing(__name__)
-__dir__ = public(__name__)

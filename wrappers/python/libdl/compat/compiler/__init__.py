@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 from typing import Any
 
-from . import compile as compile
+from .. import compile as compile
 
 __all__ = ["allow_in_graph", "assume_constant_result", "compile", "cudagraph_mark_step_begin",
            "disable", "is_compiling", "is_dynamo_compiling", "is_exporting", "reset", "set_stance"]  # fmt: skip
@@ -61,12 +61,3 @@ class set_stance(contextlib.ContextDecorator):
 
 def reset() -> None:
     """Changes nothing: there is no cache of compiled code."""
-
-
-import typing as _typing  # noqa: E402
-
-from ._missing import missing as _missing_names, public as _public_names  # noqa: E402
-
-if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
-    __getattr__ = _missing_names(__name__)
-__dir__ = _public_names(__name__)

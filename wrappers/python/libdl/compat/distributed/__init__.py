@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from .._C import Tensor
 from .._named_only import NamedOnly
@@ -159,15 +159,15 @@ def new_group(*args: Any, **kwargs: Any) -> NoReturn:
     _no_group("new_group")
 
 
-import typing as _typing  # noqa: E402
+if TYPE_CHECKING:
+    from . import nn as nn, rpc as rpc
 
-from .._missing import missing as _missing_names, public as _public_names  # noqa: E402
-
-_MODULES = (
+_LAZY__MODULES = (
     "_composable", "_functional_collectives", "_shard", "_tensor", "algorithms", "checkpoint",
     "constants", "device_mesh", "distributed_c10d", "elastic", "fsdp", "launcher", "nn", "optim",
     "pipelining", "rpc", "run", "tensor", "utils",
 )  # fmt: skip
+_LAZY_NAMES = {"DeviceMesh": "device_mesh", "init_device_mesh": "device_mesh"}
 _ALONE = (
     "all_gather_coalesced", "all_gather_into_tensor", "all_gather_object", "all_reduce_coalesced",
     "all_to_all", "all_to_all_single", "batch_isend_irecv", "broadcast_object_list", "gather",
@@ -187,21 +187,4 @@ def _without_group(name: str) -> Any:
     return refuse
 
 
-if _typing.TYPE_CHECKING:
-    from . import nn as nn, rpc as rpc
-else:  # so that type checkers report unknown names
-
-    def __getattr__(name: str) -> Any:
-        if name in _MODULES:
-            import importlib
-
-            return importlib.import_module(f"libdl.distributed.{name}")
-        if name in _ALONE:
-            return _without_group(name)
-        if name in ("DeviceMesh", "init_device_mesh"):
-            from . import device_mesh
-
-            return getattr(device_mesh, name)
-        return _missing_names(__name__)(name)
-
-__dir__ = _public_names(__name__)
+globals().update((name, _without_group(name)) for name in _ALONE)

@@ -43,12 +43,3 @@ def explain(f: Any, *args: Any, **kwargs: Any) -> NoReturn:
     """Raises: there are no graphs to explain."""
     raise NotImplementedError("_dynamo.explain: functions run eagerly, so there are no graphs and no "
                               "breaks between them")  # fmt: skip
-
-
-import typing as _typing  # noqa: E402
-
-from .._missing import missing as _missing_names, public as _public_names  # noqa: E402
-
-if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
-    __getattr__ = _missing_names(__name__)
-__dir__ = _public_names(__name__)

@@ -56,22 +56,6 @@ def is_in_onnx_export() -> bool:
     """False: nothing is exported."""
     return False
 
-
-import typing as _typing  # noqa: E402
-
-from .._missing import missing as _missing_names, public as _public_names  # noqa: E402
-
-if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
-
-    def __getattr__(name: str) -> Any:
-        if name.startswith("symbolic_") or name in ("errors", "operators", "utils"):
-            import importlib
-
-            try:
-                return importlib.import_module(f"libdl.onnx.{name}")
-            except ModuleNotFoundError:
-                pass
-        return _missing_names(__name__)(name)
-
-
-__dir__ = _public_names(__name__)
+_LAZY_MODULES = (
+    "errors", "operators", "symbolic_helper", "utils", *(f"symbolic_opset{n}" for n in range(7, 21)),
+)  # fmt: skip

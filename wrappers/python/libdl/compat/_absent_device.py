@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._missing import missing
 from ._named_only import refusing
 
 __all__ = [
@@ -61,14 +60,7 @@ _REFUSED = (
 )  # fmt: skip
 
 
-def refused(module: str) -> Any:
-    """A module's __getattr__: what would be asked of such a device."""
-    missing_name = missing(module)
-    short = module.rpartition(".")[2]
-
-    def __getattr__(name: str) -> Any:
-        if name in _REFUSED:
-            return refusing(f"{short}.{name}", "libdl has no such device; ask is_available() first")
-        return missing_name(name)
-
-    return __getattr__
+def refused(device: str) -> dict[str, Any]:
+    """Functions by name: what would be asked of such a device."""
+    reason = "libdl has no such device; ask is_available() first"
+    return {name: refusing(f"{device}.{name}", reason) for name in _REFUSED}

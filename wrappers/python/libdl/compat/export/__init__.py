@@ -72,19 +72,4 @@ def load(f: Any, **options: Any) -> NoReturn:
 def register_dataclass(cls: type, *, serialized_type_name: str | None = None) -> None:
     """Changes nothing: nothing is exported here."""
 
-
-import typing as _typing  # noqa: E402
-
-from .._missing import missing as _missing_names, public as _public_names  # noqa: E402
-
-if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
-
-    def __getattr__(name: str) -> Any:
-        if name in ("_trace", "decomp_utils"):
-            import importlib
-
-            return importlib.import_module(f"libdl.export.{name}")
-        return _missing_names(__name__)(name)
-
-
-__dir__ = _public_names(__name__)
+_LAZY_MODULES = ("_trace", "decomp_utils")

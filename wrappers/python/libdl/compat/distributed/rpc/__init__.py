@@ -86,12 +86,3 @@ class functions:  # noqa: N801  (PyTorch's module of this name)
     def async_execution(fn: Any) -> Any:
         """Returns the function itself."""
         return fn
-
-
-import typing as _typing  # noqa: E402
-
-from ..._missing import missing as _missing_names, public as _public_names  # noqa: E402
-
-if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
-    __getattr__ = _missing_names(__name__)
-__dir__ = _public_names(__name__)

@@ -6,7 +6,6 @@ from __future__ import annotations
 from typing import Any
 
 from . import config as config
-from .._missing import missing
 
 __all__ = ["config"]
 
@@ -22,6 +21,3 @@ def list_mode_options(mode: str | None = None, dynamic: bool | None = None) -> d
 def list_options() -> list[str]:
     """[]: there is no compiler to be set."""
     return []
-
-
-__getattr__ = missing(__name__)

@@ -10,7 +10,7 @@ loaded_libraries: set[str] = set()
 
 def load_library(path: str) -> NoReturn:
     """Raises OSError: such a library is compiled against PyTorch."""
-    from .ops import refuse_library
+    from ..ops import refuse_library
 
     refuse_library("classes", path)
 

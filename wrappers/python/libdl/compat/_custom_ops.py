@@ -28,12 +28,3 @@ def custom_op(qualname: str, func_or_schema: Any = None) -> Any:
 def impl(qualname: str, *, device_types: Any = ("cpu", "cuda"), func: Any = None) -> Any:
     """The function of an operator for types of devices; a decorator without func."""
     return _register_kernel(qualname, device_types, func)
-
-
-import typing as _typing  # noqa: E402
-
-from ._missing import missing as _missing_names, public as _public_names  # noqa: E402
-
-if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
-    __getattr__ = _missing_names(__name__)
-__dir__ = _public_names(__name__)

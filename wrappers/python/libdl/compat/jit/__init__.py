@@ -135,19 +135,4 @@ class ScriptFunction:
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         raise NotImplementedError("jit.ScriptFunction: nothing is compiled here; use the function")
 
-
-import typing as _typing  # noqa: E402
-
-from .._missing import missing as _missing_names, public as _public_names  # noqa: E402
-
-if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
-
-    def __getattr__(name: str) -> Any:
-        if name == "_recursive":
-            import importlib
-
-            return importlib.import_module("libdl.jit._recursive")
-        return _missing_names(__name__)(name)
-
-
-__dir__ = _public_names(__name__)
+_LAZY_MODULES = ("_recursive",)

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Words for what does not exist here: compat/ holds them, and they are modules of libdl itself."""
+
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import libdl
+
+FOLDER = Path(libdl.__file__).resolve().parent / "compat"
+WORDS = sorted({path.relative_to(FOLDER).parts[0].removesuffix(".py") for path in FOLDER.glob("**/*.py")})
+MODULES = sorted(
+    ".".join(("libdl", *path.relative_to(FOLDER).with_suffix("").parts)).removesuffix(".__init__")
+    for path in FOLDER.glob("**/*.py") if path.stem != "__main__"
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_file_in_compat_is_a_module_of_the_package(name):
+    module = importlib.import_module(name)
+    assert module.__name__ == name
+    assert Path(module.__file__).resolve().is_relative_to(FOLDER)
+    if not name.endswith((".symbolic_helper", ".classes", ".distributed_c10d")):  # any name refuses
+        with pytest.raises(AttributeError, match="has no attribute 'no_such_word'"):
+            _ = module.no_such_word
+        with pytest.raises(ImportError, match="cannot import name 'no_such_word'"):
+            exec(f"from {name} import no_such_word")
+
+
+def test_no_word_is_imported_before_it_is_needed():
+    code = "import sys, libdl; print(*(n for n in sys.modules if n.startswith('libdl.')))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = {name.split(".")[1] for name in done.stdout.split()}
+    assert loaded & set(WORDS) == {"_legacy"}
+
+
+def test_type_checkers_find_the_words_beside_the_package():
+    package = Path(libdl.__file__).parent
+    for path in FOLDER.glob("**/*.py"):
+        stub = package / path.relative_to(FOLDER).with_suffix(".pyi")
+        assert stub.read_bytes() == path.read_bytes()
