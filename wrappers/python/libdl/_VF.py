@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 
 def __getattr__(name: str) -> Any:
-    import libdl
-
     if name.startswith("__"):
         raise AttributeError(name)
-    return getattr(libdl, name)
+    return getattr(sys.modules["libdl"], name)

@@ -31,12 +31,12 @@ from ._overrides import (
     DisableTorchFunctionSubclass as DisableTorchFunctionSubclass,
 )  # fmt: skip
 from ._types import (
-    Generator as Generator, Size as Size, bfloat16 as bfloat16, bool_ as bool_,
+    Generator as Generator, Size as Size, bfloat16 as bfloat16, bool_ as bool_, can_cast as can_cast,
     complex64 as complex64, complex128 as complex128, contiguous_format as contiguous_format,
     device as device, dtype as dtype, finfo as finfo, float16 as float16, float32 as float32,
     float64 as float64, iinfo as iinfo, int8 as int8, int16 as int16, int32 as int32,
     int64 as int64, layout as layout, memory_format as memory_format,
-    preserve_format as preserve_format, sparse_coo as sparse_coo, strided as strided,
+    preserve_format as preserve_format, promote_types as promote_types, sparse_coo as sparse_coo, strided as strided,
     uint8 as uint8, uint16 as uint16, uint32 as uint32, uint64 as uint64,
     NAMED_ONLY as _NAMED_ONLY, jagged as jagged, mkldnn as _mkldnn, sparse_bsc as sparse_bsc,
     sparse_bsr as sparse_bsr, sparse_csc as sparse_csc, sparse_csr as sparse_csr,
@@ -197,16 +197,6 @@ def is_complex(input: Tensor) -> _Any:
 def numel(input: Tensor) -> _Any:
     """The number of elements."""
     return input.numel()
-
-
-def promote_types(type1: dtype, type2: dtype) -> dtype:
-    """The dtype in which an operator computes with elements of both dtypes."""
-    return _C.dtype_of_code(_C.dtype_promote(type1, type2))
-
-
-def can_cast(from_: dtype, to: dtype) -> _Any:
-    """Whether values of one dtype may be stored into a tensor of another."""
-    return _C.dtype_can_cast(from_, to)
 
 
 def result_type(tensor1: _Any, tensor2: _Any) -> dtype:

@@ -5,13 +5,14 @@ here they are, composed of what there is."""
 from __future__ import annotations
 
 import builtins
+import sys
 from collections.abc import Sequence
 from typing import Any
 
-import libdl
-from libdl import Tensor
-
+from . import _functions
+from ._C import Tensor
 from ._checks import _assert_async as _assert_async
+from .nn import functional as F
 
 # With the overloads behind a colon, as in _aten.
 NAMES = """
@@ -48,7 +49,7 @@ def alias(self: Tensor) -> Tensor:
 
 def _grouped_mm(self: Tensor, mat2: Tensor, offs: Tensor | None = None, bias: Tensor | None = None,
                 out_dtype: Any = None) -> Tensor:  # fmt: skip
-    return libdl.nn.functional.grouped_mm(self, mat2, offs=offs, bias=bias, out_dtype=out_dtype)
+    return F.grouped_mm(self, mat2, offs=offs, bias=bias, out_dtype=out_dtype)
 
 
 def _unsafe_view(self: Tensor, size: Sequence[int]) -> Tensor:
@@ -199,12 +200,12 @@ def _copying(name: str) -> Any:
 
 
 squeeze_copy, unsqueeze_copy, view_copy = _copying("squeeze"), _copying("unsqueeze"), _copying("view")
-scaled_dot_product_attention = libdl.nn.functional.scaled_dot_product_attention
+scaled_dot_product_attention = F.scaled_dot_product_attention
 
 
 def view_as_real_copy(self: Tensor) -> Tensor:
     """Real and imaginary parts along a new last dimension."""
-    return libdl.view_as_real(self).clone()
+    return _functions.view_as_real(self).clone()
 
 
 def _conj(self: Tensor) -> Tensor:
@@ -219,7 +220,7 @@ def _pin_memory(self: Tensor, device: Any = None) -> Tensor:
 
 def _factory(name: str) -> Any:
     def make(*args: Any, layout: Any = None, pin_memory: Any = None, **kwargs: Any) -> Any:
-        return getattr(libdl, name)(*args, **kwargs)
+        return getattr(sys.modules["libdl"], name)(*args, **kwargs)
 
     make.__name__ = make.__qualname__ = name
     return make

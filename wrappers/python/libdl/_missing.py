@@ -129,6 +129,11 @@ def complete(module: ModuleType, name: str) -> None:
     names.setdefault("__dir__", public(name))
 
 
+def _of_words(module: str) -> Any:
+    """A module beside the tables of words, which stand on everything else: not imported before."""
+    return importlib.import_module(f"libdl._named_only.{module}")
+
+
 class _Finder:
     """Finds the package's modules: those with a file, and those that a table of names describes."""
 
@@ -136,13 +141,9 @@ class _Finder:
     def find_spec(fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         if not fullname.startswith("libdl."):
             return None
-        found = PathFinder.find_spec(fullname, path, target)
-        if found is None:
-            from ._named_only._making import spec_of
-
-            return spec_of(fullname)
-        loader: Any = found.loader
-        if loader is not None:  # a folder without __init__.py has none
+        found = PathFinder.find_spec(fullname, path, target) or _of_words("_making").spec_of(fullname)
+        loader: Any = found and found.loader
+        if loader:  # a folder without __init__.py has none
             execute = loader.exec_module
 
             def exec_module(module: ModuleType) -> None:
@@ -156,9 +157,7 @@ class _Finder:
 def _of_extension(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
-    from ._named_only import _extension
-
-    return getattr(_extension, name)
+    return getattr(_of_words("_extension"), name)
 
 
 def install(package: ModuleType) -> None:

@@ -93,6 +93,19 @@ complex64: dtype = _make("complex64")
 complex128: dtype = _make("complex128")
 
 
+def promote_types(type1: dtype, type2: dtype) -> dtype:
+    """The dtype in which an operator computes with elements of both dtypes."""
+    return _C.dtype_of_code(_C.dtype_promote(type1, type2))
+
+
+def can_cast(from_: dtype, to: dtype) -> Any:
+    """Whether values of one dtype may be stored into a tensor of another."""
+    return _C.dtype_can_cast(from_, to)
+
+
+can_cast.__module__ = promote_types.__module__ = "libdl"
+
+
 class _Unserved:
     """In place of a number that the core would know a dtype or a device by: it refuses to be one."""
 

@@ -10,7 +10,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Generic, NoReturn, TypeVar
 
-from . import Tensor, cat, device as _Device
+from ._C import Tensor
+from ._functions import cat
+from ._types import device as _Device
 
 T = TypeVar("T")
 
@@ -70,9 +72,7 @@ def _get_available_device_type() -> str | None:
 
 def _get_device_module(device_type: str) -> Any:
     """The module of functions for a type of device, as libdl.cuda."""
-    import libdl
-
-    module = getattr(libdl, device_type, None)
+    module = getattr(sys.modules["libdl"], device_type, None)
     if module is None:
         raise RuntimeError(f"_get_device_module: there is no module libdl.{device_type}")
     return module

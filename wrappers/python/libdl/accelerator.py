@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import cuda, device
+from . import cuda
+from ._types import device
 
 
 def is_available() -> bool:

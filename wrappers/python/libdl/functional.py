@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 # PyTorch's list; each name is answered as soon as libdl has it.
@@ -15,8 +16,7 @@ _NAMES = (
 
 
 def __getattr__(name: str) -> Any:
-    import libdl
-
+    libdl = sys.modules["libdl"]
     if name in _NAMES and hasattr(libdl, name):
         return getattr(libdl, name)
     from ._missing import NoName
@@ -25,6 +25,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    import libdl
-
+    libdl = sys.modules["libdl"]
     return [name for name in _NAMES if hasattr(libdl, name)]

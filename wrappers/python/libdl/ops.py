@@ -10,10 +10,12 @@ Example:
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any, NoReturn
 
+from ._C import Tensor
 from ._named_only import refusing
 
 _OWN = ("aten", "prims", "prim")
@@ -123,16 +125,15 @@ def _of_libdl(name: str) -> OpOverloadPacket | None:
 
 @functools.cache
 def _own(name: str) -> Any:
-    import libdl
-
     from . import _aten, _aten_forms
+    from .nn import functional
 
     if name in _aten.overloads(_aten_forms.NAMES):
         return getattr(_aten_forms, name)
-    method = getattr(libdl.Tensor, name, None)
+    method = getattr(Tensor, name, None)
     if name.endswith("_") and method is not None:
         return method
-    for place in (libdl, libdl.nn.functional):
+    for place in (sys.modules["libdl"], functional):
         if hasattr(place, name):
             return getattr(place, name)
     return method

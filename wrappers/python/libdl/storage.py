@@ -7,12 +7,15 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from . import (
-    Tensor, bfloat16, bool_, complex64, complex128, device, dtype, empty, float16, float32, float64,
-    int8, int16, int32, int64, tensor, uint8,
-)  # fmt: skip
+from ._C import Tensor
+from ._creation import tensor
 from ._errors import DtypeError
+from ._functions import empty
 from ._mapping import mapped
+from ._types import (
+    bfloat16, bool_, complex64, complex128, device, dtype, float16, float32, float64, int8, int16,
+    int32, int64, uint8,
+)  # fmt: skip
 
 __all__ = [
     "BFloat16Storage", "BoolStorage", "ByteStorage", "CharStorage", "ComplexDoubleStorage",

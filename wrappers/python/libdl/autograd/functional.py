@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 from .. import _functions as F
 from .._C import Tensor
 from .._modes import enable_grad, is_grad_enabled, set_grad_enabled
+from ._gradients import grad
 
 Found = tuple[Tensor | None, ...]
 
@@ -96,8 +97,6 @@ def _gradients(
     is_grads_batched: bool = False,
 ) -> Found:  # fmt: skip
     """The gradients of the inputs; None for inputs that no output depends on."""
-    from . import grad
-
     used = [
         (y, w) for y, w in zip(outputs, weights, strict=True) if y is not None and y.requires_grad
     ]

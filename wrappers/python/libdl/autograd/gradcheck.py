@@ -10,6 +10,7 @@ from typing import Any
 from .. import _functions as F
 from .._C import Tensor
 from .._types import float64
+from ._gradients import grad
 
 
 class GradcheckError(RuntimeError):
@@ -48,8 +49,6 @@ def _numerical(func: Callable[..., Any], inputs: Sequence[Any], x: Tensor, at: i
 
 def _analytical(output: Tensor, inputs: list[Tensor], at: int, weight: complex,
                 create_graph: bool = False) -> tuple[Tensor | None, ...]:  # fmt: skip
-    from . import grad
-
     seed = F.zeros_like(output).reshape(-1)
     seed[at] = weight
     return grad(
@@ -174,7 +173,7 @@ def _check_constant(func: Callable[..., Any], inputs: Sequence[Any], x: Tensor, 
 def _check_forward(func: Callable[..., Any], inputs: Sequence[Any], checked: list[Tensor],
                    outputs: list[Tensor], atol: float, rtol: float) -> None:  # fmt: skip
     """<w, J t> by forward mode equals <J^H w, t> by reverse mode, for one random t and w."""
-    from . import forward_ad, grad
+    from . import forward_ad
 
     tangents = [F.randn_like(x) for x in checked]
     weights = [F.randn_like(out) for out in outputs]
@@ -222,8 +221,6 @@ def gradgradcheck(
 ) -> bool:
     """Whether the gradients of func's gradients equal central differences. check_fwd_over_rev: and
     forward mode through the gradient agrees. Other arguments as in gradcheck."""
-    from . import grad
-
     if not (check_fwd_over_rev or check_rev_over_rev):
         raise ValueError(
             "gradgradcheck: neither check_fwd_over_rev nor check_rev_over_rev is True"

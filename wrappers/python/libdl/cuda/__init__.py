@@ -5,7 +5,7 @@ that need them raise an error that says what is missing."""
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import _C
 from .._errors import OutOfMemoryError as OutOfMemoryError
@@ -21,10 +21,11 @@ from .._streams import (
     set_stream as set_stream,
     stream as stream,
 )
-from . import amp as amp, graphs as graphs, nvtx as nvtx, profiler as profiler, random as random
+from . import graphs as graphs, nvtx as nvtx, profiler as profiler, random as random
 from .devices import (
-    device as device, device_of as device_of, get_device_properties as get_device_properties,
-    set_device as set_device,
+    current_device as current_device, device as device, device_count as device_count,
+    device_of as device_of, get_device_properties as get_device_properties,
+    is_available as is_available, set_device as set_device,
 )  # fmt: skip
 from .graphs import (
     CUDAGraph as CUDAGraph, graph as graph, graph_pool_handle as graph_pool_handle,
@@ -36,34 +37,15 @@ from .random import (
     set_rng_state as set_rng_state, set_rng_state_all as set_rng_state_all,
 )  # fmt: skip
 
-_CUDA = 2  # LIBDL_DEVICE_CUDA
+if TYPE_CHECKING:
+    from . import amp as amp
 
-
-def is_available() -> bool:
-    """Whether a CUDA device can be used.
-
-    Example:
-        >>> device = "cuda" if torch.cuda.is_available() else "cpu"
-        >>> torch.ones(2, device=device).sum().item()
-        2.0
-    """
-    return device_count() > 0
-
-
-def device_count() -> int:
-    """How many CUDA devices there are."""
-    return _C.device_count(_CUDA)
+_LAZY_MODULES = ("amp",)
 
 
 def is_initialized() -> bool:
     """Whether a device has been initialised, which happens when it is first used."""
     return is_available()
-
-
-def current_device() -> int:
-    """The index of the device that "cuda" means."""
-    _C.device_properties(_device(None))
-    return 0
 
 
 def get_device_name(device: Any = None) -> str:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which CUDA device is meant, and what the driver says of it. There is at most one."""
+"""Which CUDA devices there are, which is meant, and what the driver says of it. There is at most one."""
 
+# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 from types import SimpleNamespace
@@ -8,6 +9,31 @@ from typing import Any
 
 from .. import _C
 from .._streams import cuda_device
+
+
+_CUDA = 2  # LIBDL_DEVICE_CUDA
+
+
+def is_available() -> bool:
+    """Whether a CUDA device can be used.
+
+    Example:
+        >>> device = "cuda" if torch.cuda.is_available() else "cpu"
+        >>> torch.ones(2, device=device).sum().item()
+        2.0
+    """
+    return device_count() > 0
+
+
+def device_count() -> int:
+    """How many CUDA devices there are."""
+    return _C.device_count(_CUDA)
+
+
+def current_device() -> int:
+    """The index of the device that "cuda" means."""
+    _C.device_properties(cuda_device(None))
+    return 0
 
 
 def set_device(device: Any) -> None:
@@ -41,3 +67,7 @@ def get_device_properties(device: Any = None) -> SimpleNamespace:
     """name, total_memory (bytes), major and minor of the compute capability."""
     name, total, _, _, (major, minor) = _C.device_properties(cuda_device(device))
     return SimpleNamespace(name=name, total_memory=total, major=major, minor=minor)
+
+
+for _function in (current_device, device_count, is_available):
+    _function.__module__ = "libdl.cuda"

@@ -8,29 +8,24 @@ from typing import Any
 
 from .. import _random
 from .._C import Tensor
+from .devices import current_device, device_count, is_available
 
 __all__ = ["get_rng_state", "get_rng_state_all", "set_rng_state", "set_rng_state_all"]
 
 
 def get_rng_state(device: Any = "cuda") -> Tensor:
     """The default generator's state, which all devices draw from; raises without a device."""
-    from . import current_device
-
     current_device()
     return _random.get_rng_state()
 
 
 def get_rng_state_all() -> list[Tensor]:
     """The state once for each device; an empty list without one."""
-    from . import device_count
-
     return [_random.get_rng_state() for _ in range(device_count())]
 
 
 def set_rng_state(new_state: Tensor, device: Any = "cuda") -> None:
     """Sets the default generator's state; without a device nothing, as in PyTorch."""
-    from . import is_available
-
     if is_available():
         _random.set_rng_state(new_state)
 

@@ -4,7 +4,10 @@
 Parameters are tensors, so that log probabilities, moments and, where has_rsample is true, samples
 have gradients with respect to them."""
 
-from . import constraints as constraints, transforms as transforms
+from . import (
+    _kl_alike as _kl_alike, _kl_mixed as _kl_mixed,  # they register rules for kl_divergence
+    constraints as constraints, transforms as transforms,
+)  # fmt: skip
 from .bernoulli import Bernoulli
 from .beta import Beta
 from .binomial import Binomial

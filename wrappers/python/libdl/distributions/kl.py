@@ -65,6 +65,3 @@ def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
         raise NotImplementedError(f"kl_divergence: no rule for p of type {types[0].__name__} and "
                                   f"q of type {types[1].__name__}; see register_kl")  # fmt: skip
     return rule(p, q)
-
-
-from . import _kl_alike as _kl_alike, _kl_mixed as _kl_mixed  # noqa: E402  # they register rules

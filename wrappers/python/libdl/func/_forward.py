@@ -11,8 +11,8 @@ from .._C import Tensor
 from .._levels import OPEN, RANDOMNESS, Level, Open, batched, spread, value_at
 from .._modes import is_grad_enabled
 from ..autograd import forward_ad
-from ._batching import Again
 from ._history import recorded
+from ._one_by_one import Again
 from ._reverse import check_real, jacrev
 from ._trees import (
     Argnums, chosen, leaves_of, mapped, outputs_of, plain, rebuilt, replaced, shape_of, tensors_of,

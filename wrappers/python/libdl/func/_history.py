@@ -13,11 +13,10 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-import libdl
-
 from .. import _C, _functions as F, _passes
 from .._C import Tensor
 from .._levels import OPEN, Batched, Level, batched, core, on_core, on_values, spread, value_at
+from .._types import bool_
 from ..autograd import forward_ad
 from ._trees import mapped, plain
 
@@ -220,7 +219,7 @@ def _of_each_sample(
         ys.append(y if own is None else own)
         if own is not None:  # [samples, rows..., samples, a sample's shape...]
             place = 1 + rows
-            here = F.eye(level.size, dtype=libdl.bool, device=each.device)
+            here = F.eye(level.size, dtype=bool_, device=each.device)
             shape = [level.size, *[1] * rows, level.size, *[1] * y.ndim]
             none = F.zeros_like(each).unsqueeze(place)
             each = F.where(here.view(shape), each.unsqueeze(place), none)

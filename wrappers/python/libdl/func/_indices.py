@@ -12,10 +12,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import libdl
-
+from .. import _functions as F
 from .._C import Tensor
+from .._creation import as_tensor, tensor
 from .._levels import Batched, needs_loop, value_at
+from .._overloads import arange
 from ._rules import Call, ranked
 
 
@@ -142,7 +143,7 @@ class Key:
             own = value_at(part, self.call.level)
             indices.append(part if own is None else ranked(own, self.rank))
         if batch:
-            each = libdl.arange(view.shape[0], device=view.device)
+            each = arange(view.shape[0], device=view.device)
             indices.insert(0, each.view(-1, *[1] * self.rank))
         return view, indices
 
@@ -156,7 +157,7 @@ class Key:
     def _source(self, view: Tensor, new: Any, kind: tuple[Any, Any]) -> Tensor:
         """What is written, with the dimensions that _moved gives the view."""
         if not isinstance(new, Tensor):
-            new = libdl.tensor(new, dtype=kind[0], device=kind[1])
+            new = tensor(new, dtype=kind[0], device=kind[1])
         own = value_at(new, self.call.level)
         joined = len(self.numbers) + len(self.tensors)
         ndim = view.ndim - 1 - joined + self.rank  # of a sample's result
@@ -188,14 +189,14 @@ def _part(part: Any) -> Any:
     if part is None or part is Ellipsis or isinstance(part, (slice, Tensor)):
         return part
     if isinstance(part, bool):
-        return libdl.tensor(part)
+        return tensor(part)
     if hasattr(part, "__index__") and not hasattr(part, "__len__"):
         return int(part)
     if getattr(part, "ndim", None) == 0:  # an array
-        return libdl.as_tensor(part)
+        return as_tensor(part)
     if any(isinstance(x, Tensor) for x in part):
-        return libdl.stack([libdl.as_tensor(x) for x in part])
-    return libdl.as_tensor(part if hasattr(part, "dtype") else list(part))
+        return F.stack([as_tensor(x) for x in part])
+    return as_tensor(part if hasattr(part, "dtype") else list(part))
 
 
 def _consumed(part: Any) -> int:

@@ -9,13 +9,12 @@ import inspect
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import libdl
-
 from .. import _functions as F
 from .._C import Tensor
 from .._kinds import ELEMENTWISE
 from .._levels import Level, Open, batched, needs_loop, spread, value_at
 from .._overrides import disabled
+from .._types import bfloat16, float16, float32, promote_types
 
 Rule = Callable[["Call"], Any]
 RULES: dict[str, Rule] = {}
@@ -75,7 +74,7 @@ def named(name: str, func: Callable[..., Any], args: Any, kwargs: Any) -> dict[s
     """The arguments by name, without the defaults; sizes that may stand alone as a tuple."""
     signature = _signature(func)
     if signature is not None and "arguments" in signature.parameters and name[-1] == "_":
-        signature = _signature(getattr(libdl, name[:-1]))  # made by _out.in_place
+        signature = _signature(getattr(F, name[:-1]))  # made by _out.in_place
     if signature is None:  # a method of C's: sizes
         return {"input": args[0], "sizes": args[1:], **kwargs}
     arguments = dict(signature.bind(*args, **kwargs).arguments)
@@ -181,12 +180,12 @@ def elementwise(call: Call) -> Any:
     answer = call.func(*args, **kwargs)
     if call.writes:
         return call.args[0]
-    if common in _HALVES and isinstance(answer, Tensor) and answer.dtype is libdl.float32:
+    if common in _HALVES and isinstance(answer, Tensor) and answer.dtype is float32:
         answer = answer.to(common)
     return call.wrapped(answer)
 
 
-_HALVES = (libdl.float16, libdl.bfloat16)
+_HALVES = (float16, bfloat16)
 
 
 def _common(call: Call, tensors: list[Tensor]) -> tuple[bool, Any]:
@@ -197,7 +196,7 @@ def _common(call: Call, tensors: list[Tensor]) -> tuple[bool, Any]:
     wide = [x.dtype for x in operands if x.ndim > 0]
     if not wide or len(wide) == len(operands):
         return bool(wide), None
-    return True, functools.reduce(libdl.promote_types, wide)
+    return True, functools.reduce(promote_types, wide)
 
 
 def _category(dtype: Any) -> int:
@@ -208,7 +207,7 @@ def _weakened(own: Any, common: Any) -> Any:
     """What a 0-d tensor of the dtype is among tensors with dimensions that have the common one."""
     if _category(own) == _category(common):
         # In 16 bits operators compute with all digits of the number, and round the result.
-        return libdl.float32 if common in _HALVES and own not in _HALVES else common
+        return float32 if common in _HALVES and own not in _HALVES else common
     if own.is_floating_point and common.is_complex:
         return common.to_real()
     return own
@@ -338,8 +337,3 @@ def shifted(dim: Any, rank: int) -> Any:
     if not -max(rank, 1) <= dim < max(rank, 1):
         raise IndexError(f"dimension {dim} is out of range for a tensor of {rank} dimensions")
     return dim % max(rank, 1) + 1
-
-
-from . import (  # noqa: E402
-    _rules_calls as _rules_calls, _rules_layers as _rules_layers, _rules_shapes as _rules_shapes,
-)  # fmt: skip

@@ -7,12 +7,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import libdl
-
 from .. import _C, _functions as F
 from .._C import Tensor
 from .._errors import DtypeError
 from .._levels import core, needs_loop, spread, value_at
+from .._shapes import einsum as einsum_of
+from .._types import bool_
+from ._one_by_one import may_draw, one_by_one
 from ._rules import Call, drawing, named, ranked, rule
 
 # -- products --------------------------------------------------------------------------------------
@@ -87,7 +88,7 @@ def _beside(product: Tensor, input: Tensor) -> Tensor:
     """The product, where the factor of input is 0: gradients of zeros flow to input."""
     if not (input.requires_grad or _C.forward_level(0)):
         return product
-    return F.where(F.ones((), dtype=libdl.bool, device=product.device), product, input)
+    return F.where(F.ones((), dtype=bool_, device=product.device), product, input)
 
 
 @rule("einsum")
@@ -112,7 +113,7 @@ def einsum(call: Call) -> Any:
         for term, x in zip(terms.split(","), operands, strict=True)
     ]
     values = [x if (v := value_at(x, call.level)) is None else v for x in operands]
-    return call.wrapped(libdl.einsum(f"{','.join(parts)}->{own}{result}", *values))
+    return call.wrapped(einsum_of(f"{','.join(parts)}->{own}{result}", *values))
 
 
 # -- random numbers --------------------------------------------------------------------------------
@@ -160,15 +161,11 @@ def draws(name: str, func: Callable[..., Any], args: Any, kwargs: Any) -> bool:
 
 
 def _check_random(call: Call) -> None:
-    from ._batching import may_draw
-
     may_draw(call.level, call.name, repeatable=True)
 
 
 def _for_each(call: Call) -> Any:
     """One sample after another: their numbers follow one another, or are the same."""
-    from ._batching import one_by_one
-
     with call.seen():
         return one_by_one(call, warn=False)
 
@@ -327,7 +324,7 @@ def repeated(call: Call) -> Any:
 def places(call: Call) -> Any:
     """As many in each sample, or there is no result."""
     x = call.named()["input"]
-    rows = [libdl.argwhere(sample) for sample in spread(x, call.level)]
+    rows = [F.argwhere(sample) for sample in spread(x, call.level)]
     if len({len(found) for found in rows}) > 1:
         return unknown_shape(call)
     return call.wrapped(F.stack(rows))

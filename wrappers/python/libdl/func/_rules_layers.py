@@ -5,11 +5,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import libdl
-
 from .. import _functions as F
 from .._C import Tensor
 from .._levels import needs_loop, spread, value_at
+from .._overloads import arange
 from ._rules import Call, drawing, ranked, rule
 from ._rules_calls import drawn
 
@@ -101,7 +100,7 @@ def embedding(call: Call) -> Any:
     with call.seen():
         padding = given.get("padding_idx")
         if padding is not None:  # that row is a constant
-            row = libdl.arange(weight.shape[0]) == padding % weight.shape[0]
+            row = arange(weight.shape[0]) == padding % weight.shape[0]
             weight = F.where(row.unsqueeze(1), weight.detach(), weight)
         return weight[index]
 

@@ -6,13 +6,15 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-import libdl
-
 from .. import _functions as F
 from .._C import Tensor
+from .._creation import tensor
 from .._levels import Batched, needs_loop, own_copy, spread, take_value, value_at
+from .._shapes import broadcast_shapes
+from .._types import promote_types
 from ._indices import Key
 from ._rules import Call, elementwise, ranked, rule, shifted
+from ._rules_layers import folded
 
 
 def _sizes(given: dict[str, Any]) -> list[int]:
@@ -96,8 +98,6 @@ def along(call: Call) -> Any:
     given = call.named()
     x = given.pop("input")
     if "kernel_size" in given:  # nn.functional.unfold
-        from ._rules_layers import folded
-
         return folded(call, 4)
     if value_at(x, call.level) is None:
         return NotImplemented
@@ -196,7 +196,7 @@ def _without_nothing(tensors: list[Any]) -> list[Any]:
     kept = [x for x in tensors if x.ndim != 1 or x.numel()]
     if not kept or all(x.ndim == 1 for x in kept):
         return tensors
-    dtype = functools.reduce(libdl.promote_types, [x.dtype for x in tensors])
+    dtype = functools.reduce(promote_types, [x.dtype for x in tensors])
     return [x.to(dtype) for x in kept]
 
 
@@ -314,7 +314,7 @@ def masked_select(call: Call) -> Any:
             "vmap: masked_select with a mask that differs between samples has results of "
             "different shapes; where(mask, x, 0) has one shape"
         )
-    shape = libdl.broadcast_shapes(x.shape, mask.shape)
+    shape = broadcast_shapes(x.shape, mask.shape)
     with call.seen():
         return x.expand(shape)[mask.expand(shape)]
 
@@ -356,14 +356,14 @@ def searched(call: Call) -> Any:
     name = "boundaries" if call.name == "bucketize" else "sorted_sequence"
     rows, x, sorter = given.pop(name), given.pop("input"), given.pop("sorter", None)
     if not isinstance(x, Tensor):
-        x = libdl.tensor(x, device=rows.device)
+        x = tensor(x, device=rows.device)
     value = spread(x, call.level)
     if call.value(rows) is None and call.value(sorter) is None and rows.ndim == 1:
-        return call.wrapped(libdl.searchsorted(rows, value, sorter=sorter, **given))
+        return call.wrapped(F.searchsorted(rows, value, sorter=sorter, **given))
     sorter = spread(sorter, call.level) if sorter is not None else None
     flat = value.flatten(1) if rows.ndim == 1 and x.ndim else value
     flat = flat if x.ndim else value.unsqueeze(1)
-    found = libdl.searchsorted(spread(rows, call.level), flat, sorter=sorter, **given)
+    found = F.searchsorted(spread(rows, call.level), flat, sorter=sorter, **given)
     return call.wrapped(found.reshape(value.shape))
 
 

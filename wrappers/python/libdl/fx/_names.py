@@ -7,17 +7,18 @@ import builtins
 import keyword
 import math
 import re
+import sys
 from typing import Any
 
-import libdl
+from .._types import device
 
 _ILLEGAL = re.compile("[^0-9a-zA-Z_]+")
 _NUMBERED = re.compile(r"(.*)_(\d+)$")
 
 # What generated code may use without an import.
 KNOWN: dict[str, Any] = {
-    "inf": math.inf, "nan": math.nan, "NoneType": type(None), "libdl": libdl, "torch": libdl,
-    "device": libdl.device,
+    "inf": math.inf, "nan": math.nan, "NoneType": type(None), "libdl": sys.modules["libdl"],
+    "torch": sys.modules["libdl"], "device": device,
 }  # fmt: skip
 
 

@@ -10,8 +10,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-import libdl
-
+from .. import _assert
 from .._info import is_own
 from ..utils import _pytree as pytree
 from ._code import CodeGen
@@ -139,7 +138,7 @@ class Placeholders:
         if value is None:
             self.tracer.create_proxy("call_function", _assert_is_none, (proxy, text), {})
         elif isinstance(value, _CHECKED):
-            libdl._assert(operator.eq(proxy, value), text)
+            _assert(operator.eq(proxy, value), text)
         else:
             warnings.warn(f"the graph does not check that {name} is {value!r}, for which it was "
                           "traced", stacklevel=6)  # fmt: skip

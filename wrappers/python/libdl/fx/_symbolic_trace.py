@@ -14,11 +14,10 @@ from ..nn import Module, Sequential
 from ..nn.parameter import Parameter
 from ._patches import Patches, wrap as wrap
 from ._placeholders import PH as PH, Placeholders, annotation_of
-from ._tracing import TracerBase
 from .graph import Graph
 from .graph_module import GraphModule
 from .node import Argument, Node
-from .proxy import ParameterProxy, Proxy
+from .proxy import ParameterProxy, Proxy, TracerBase
 
 __all__ = ["PH", "Tracer", "symbolic_trace", "wrap"]
 

@@ -77,20 +77,6 @@ def type_text(kind: Any) -> str:
     return "..." if kind is ... else repr(kind)
 
 
-def argument_text(argument: Any) -> str:
-    """An argument in a printed graph: nodes as %name."""
-    from .node import Node
-
-    if isinstance(argument, list):
-        return f"[{', '.join(map(argument_text, argument))}]"
-    if isinstance(argument, tuple):
-        inside = ", ".join(map(argument_text, argument))
-        return f"({inside},)" if len(argument) == 1 else f"({inside})"
-    if isinstance(argument, dict):
-        return f"{{{', '.join(f'{k}: {argument_text(v)}' for k, v in argument.items())}}}"
-    return f"%{argument}" if isinstance(argument, Node) else str(argument)
-
-
 def table(graph: Any) -> str:
     """The nodes as a table, spaced as the package tabulate does for PyTorch."""
     head = ["opcode", "name", "target", "args", "kwargs"]

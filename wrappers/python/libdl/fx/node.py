@@ -8,8 +8,7 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import libdl
-
+from .. import _assert
 from . import _texts
 from .immutable_collections import immutable_dict, immutable_list
 
@@ -24,7 +23,7 @@ OPS = ("placeholder", "get_attr", "call_function", "call_method", "call_module",
 
 
 # Functions that eliminate_dead_code keeps although nothing reads their result.
-_effective: set[Any] = {builtins.setattr, builtins.print, operator.setitem, libdl._assert}
+_effective: set[Any] = {builtins.setattr, builtins.print, operator.setitem, _assert}
 
 
 def has_side_effect(fn: Callable[..., Any]) -> Callable[..., Any]:
@@ -252,5 +251,17 @@ class Node:
             return line + (f"(default={self.args[0]})" if self.args else "")
         if self.op == "get_attr":
             return line
-        args, kwargs = map(_texts.argument_text, (self.args, self.kwargs))
+        args, kwargs = map(_argument_text, (self.args, self.kwargs))
         return f"{line}(args = {args}, kwargs = {kwargs})"
+
+
+def _argument_text(argument: Any) -> str:
+    """An argument in a printed graph: nodes as %name."""
+    if isinstance(argument, list):
+        return f"[{', '.join(map(_argument_text, argument))}]"
+    if isinstance(argument, tuple):
+        inside = ", ".join(map(_argument_text, argument))
+        return f"({inside},)" if len(argument) == 1 else f"({inside})"
+    if isinstance(argument, dict):
+        return f"{{{', '.join(f'{k}: {_argument_text(v)}' for k, v in argument.items())}}}"
+    return f"%{argument}" if isinstance(argument, Node) else str(argument)

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import libdl
-from libdl import Tensor
-from libdl.nn import functional as F
-
-from . import Library
+from .. import _creation, _functions as f, _overloads
+from .._C import Tensor
+from .._modes import enable_grad
+from .._types import int64
+from ..autograd import grad as grad_of
+from ..nn import functional as F
+from ._library import Library
 
 _BOXES = "Tensor input, Tensor rois, float spatial_scale, int pooled_height, int pooled_width"
 _SIZES = "int batch_size, int channels, int height, int width"
@@ -76,16 +78,16 @@ def nms(dets: Tensor, scores: Tensor, iou_threshold: float) -> Tensor:
     order = scores.detach().argsort(stable=True, descending=True)
     boxes = dets.detach()[order]
     kept: list[int] = []
-    left = libdl.arange(len(order), device=boxes.device)
+    left = _overloads.arange(len(order), device=boxes.device)
     areas = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
     while left.numel():
         first, rest = int(left[0]), left[1:]
         kept.append(first)
         one, others = boxes[first], boxes[rest]
-        sides = (libdl.minimum(one[2:], others[:, 2:]) - libdl.maximum(one[:2], others[:, :2])).clamp(min=0)
+        sides = (f.minimum(one[2:], others[:, 2:]) - f.maximum(one[:2], others[:, :2])).clamp(min=0)
         inside = sides[:, 0] * sides[:, 1]
         left = rest[~(inside / (areas[first] + areas[rest] - inside) > iou_threshold)]
-    return order[libdl.tensor(kept, dtype=libdl.int64, device=order.device)]
+    return order[_creation.tensor(kept, dtype=int64, device=order.device)]
 
 
 def _refuse(name: str, reason: str) -> Any:
@@ -122,7 +124,7 @@ def _weights(at: Tensor, size: int) -> tuple[Tensor, Tensor, Tensor, Tensor, Ten
     inside = (at >= -1) & (at <= size)
     at = at.clamp(min=0)
     low = at.floor().long().clamp(max=size - 1)
-    at = libdl.where(low >= size - 1, low.to(at.dtype), at)
+    at = _overloads.where(low >= size - 1, low.to(at.dtype), at)
     high = (low + 1).clamp(max=size - 1)
     share = at - low.to(at.dtype)
     return low, high, 1 - share, share, inside
@@ -146,8 +148,8 @@ def _interpolated(input: Tensor, image: Tensor, y: Tensor, x: Tensor) -> Tensor:
 
 def _grid(low: Tensor, bin: Tensor, bins: int, count: int) -> Tensor:
     """count places in each of so many bins: [k, bins * count]."""
-    steps = (libdl.arange(count, dtype=low.dtype, device=low.device) + 0.5) / count
-    places = (libdl.arange(bins, dtype=low.dtype, device=low.device)[:, None] + steps).reshape(-1)
+    steps = (_overloads.arange(count, dtype=low.dtype, device=low.device) + 0.5) / count
+    places = (_overloads.arange(bins, dtype=low.dtype, device=low.device)[:, None] + steps).reshape(-1)
     return low[:, None] + bin[:, None] * places
 
 
@@ -165,7 +167,7 @@ def _aligned(input: Tensor, image: Tensor, low: Tensor, size: Tensor, shape: tup
              sampling_ratio: int, of_nothing: float) -> Tensor:  # fmt: skip
     """Means of as many places in each bin as the ratio says, or as it has elements: of a bin without
     any, it is of_nothing."""
-    bins = size / libdl.tensor(shape, dtype=size.dtype, device=size.device)
+    bins = size / _creation.tensor(shape, dtype=size.dtype, device=size.device)
     if not len(image):
         return input.new_zeros(0, *shape, input.shape[1])
     if sampling_ratio > 0:
@@ -179,7 +181,7 @@ def _aligned(input: Tensor, image: Tensor, low: Tensor, size: Tensor, shape: tup
         else:
             parts.append(_averages(input, image[chosen], low[chosen], bins[chosen], shape, count))
         places.append(chosen)
-    return libdl.cat(parts)[libdl.cat(places).argsort()]
+    return f.cat(parts)[f.cat(places).argsort()]
 
 
 def _corners(boxes: Tensor, scale: float, shift: float) -> tuple[Tensor, Tensor]:
@@ -212,7 +214,7 @@ def _own_channels(input: Tensor, height: int, width: int) -> tuple[int, Tensor]:
             f"ps_roi: input has {channels} channels, wanted a multiple of {height * width}"
         )
     count = channels // (height * width)
-    return count, libdl.arange(channels, device=input.device).reshape(count, height, width)
+    return count, _overloads.arange(channels, device=input.device).reshape(count, height, width)
 
 
 def ps_roi_align(input: Tensor, rois: Tensor, spatial_scale: float, pooled_height: int,
@@ -262,7 +264,7 @@ def roi_pool(input: Tensor, rois: Tensor, spatial_scale: float, pooled_height: i
                 part = input[number, :, y0:y1, x0:x1].reshape(channels, -1)
                 if not part.shape[1]:
                     values.append(input.new_zeros(channels))
-                    indices.append(libdl.full((channels,), -1, device=input.device))
+                    indices.append(f.full((channels,), -1, device=input.device))
                     continue
                 best, at = part.max(1)
                 values.append(best)
@@ -271,8 +273,8 @@ def roi_pool(input: Tensor, rois: Tensor, spatial_scale: float, pooled_height: i
     if not len(image):
         empty = input.new_zeros(0, channels, pooled_height, pooled_width)
         return empty, empty.int()
-    pooled = libdl.stack(values).reshape(shape).permute(0, 3, 1, 2).contiguous()
-    return pooled, libdl.stack(indices).reshape(shape).permute(0, 3, 1, 2).int().contiguous()
+    pooled = f.stack(values).reshape(shape).permute(0, 3, 1, 2).contiguous()
+    return pooled, f.stack(indices).reshape(shape).permute(0, 3, 1, 2).int().contiguous()
 
 
 def ps_roi_pool(input: Tensor, rois: Tensor, spatial_scale: float, pooled_height: int,
@@ -295,7 +297,7 @@ def ps_roi_pool(input: Tensor, rois: Tensor, spatial_scale: float, pooled_height
     mapping = channel.int().expand(len(image), -1, -1, -1).contiguous()
     if not len(image):
         return input.new_zeros(0, count, pooled_height, pooled_width), mapping
-    pooled = libdl.stack(values).reshape(len(image), pooled_height, pooled_width, count)
+    pooled = f.stack(values).reshape(len(image), pooled_height, pooled_width, count)
     return pooled.permute(0, 3, 1, 2).contiguous(), mapping
 
 
@@ -323,8 +325,8 @@ def deform_conv2d(input: Tensor, weight: Tensor, offset: Tensor, mask: Tensor, b
 
 def _places(count: int, stride: int, pad: int, kernel: int, dilation: int, like: Tensor) -> Tensor:
     """Where the kernel's elements lie along one side: [kernel, count]."""
-    steps = libdl.arange(count, dtype=like.dtype, device=like.device) * stride - pad
-    return steps + libdl.arange(kernel, dtype=like.dtype, device=like.device)[:, None] * dilation
+    steps = _overloads.arange(count, dtype=like.dtype, device=like.device) * stride - pad
+    return steps + _overloads.arange(kernel, dtype=like.dtype, device=like.device)[:, None] * dilation
 
 
 def _displaced(input: Tensor, y: Tensor, x: Tensor) -> Tensor:
@@ -333,7 +335,7 @@ def _displaced(input: Tensor, y: Tensor, x: Tensor) -> Tensor:
     n, channels, height, width = input.shape
     groups = y.shape[1]
     rows, columns = y.reshape(n * groups, -1, 1), x.reshape(n * groups, -1, 1)
-    grid = libdl.stack([(2 * columns + 1) / width - 1, (2 * rows + 1) / height - 1], -1)
+    grid = f.stack([(2 * columns + 1) / width - 1, (2 * rows + 1) / height - 1], -1)
     found = F.grid_sample(input.reshape(n * groups, channels // groups, height, width), grid,
                           align_corners=False)  # fmt: skip
     return found.reshape(n, groups, channels // groups, *y.shape[2:])
@@ -343,13 +345,13 @@ def _displaced(input: Tensor, y: Tensor, x: Tensor) -> Tensor:
 
 
 def _pulled(function: Any, grad: Tensor, shape: tuple[int, ...], *args: Any) -> Tensor:
-    with libdl.enable_grad():
+    with enable_grad():
         x = grad.new_zeros(shape).requires_grad_()
         y = function(x, *args)
         pooled = y[0] if isinstance(y, tuple) else y
         if not pooled.requires_grad:  # of no region
             return x.detach()
-        return libdl.autograd.grad(pooled, x, grad)[0]
+        return grad_of(pooled, x, grad)[0]
 
 
 def _roi_align_backward(grad: Tensor, rois: Tensor, spatial_scale: float, pooled_height: int,
@@ -390,8 +392,8 @@ def _ps_roi_pool_backward(grad: Tensor, rois: Tensor, channel_mapping: Tensor, s
 def _deform_conv2d_backward(grad: Tensor, input: Tensor, weight: Tensor, offset: Tensor, mask: Tensor,
                             bias: Tensor, *numbers: Any) -> tuple[Tensor, ...]:  # fmt: skip
     forward: Any = deform_conv2d
-    with libdl.enable_grad():
+    with enable_grad():
         given = [x.detach().requires_grad_() for x in (input, weight, offset, mask, bias)]
         y = forward(*given, *numbers)
-        found = libdl.autograd.grad(y, given, grad, allow_unused=True)
-    return tuple(libdl.zeros_like(x) if g is None else g for x, g in zip(given, found, strict=True))
+        found = grad_of(y, given, grad, allow_unused=True)
+    return tuple(f.zeros_like(x) if g is None else g for x, g in zip(given, found, strict=True))

@@ -9,6 +9,7 @@ from multiprocessing import context
 from typing import Any
 
 from . import connection, queues
+from .pool import Pool
 from .reductions import Starting
 
 
@@ -72,8 +73,6 @@ class _Shares(context.BaseContext):
         maxtasksperchild: Any = None,
     ) -> Any:  # fmt: skip
         """Processes that work on many tasks."""
-        from .pool import Pool
-
         return Pool(processes, initializer, initargs, maxtasksperchild, self.get_context())
 
     def get_context(self, method: str | None = None) -> Any:
@@ -123,3 +122,4 @@ class DefaultContext(_Shares):
 
 
 default = DefaultContext()
+Pool._default = default

@@ -14,8 +14,10 @@ import threading
 import weakref
 from typing import Any
 
-import libdl
-from libdl import _C
+from .. import _C
+from .._C import Tensor
+from .._creation import frombuffer
+from .._types import uint8
 
 ALIGNMENT = 64  # bytes: a cache line, and enough for every vector
 # Tensors up to _SMALL bytes share memory with others: each memory costs a descriptor and a page.
@@ -110,16 +112,16 @@ class Memory(Mapping):
         super().__del__(munmap)
         close(self.fd)
 
-    def bytes(self) -> libdl.Tensor:
+    def bytes(self) -> Tensor:
         """All of them as a tensor of uint8, a storage of its own."""
-        made = libdl.frombuffer(self.part(0, self.size), dtype=libdl.uint8)
+        made = frombuffer(self.part(0, self.size), dtype=uint8)
         _of_storage[_C.tensor_storage_id(made)] = self
         return made
 
-    def write(self, position: int, x: libdl.Tensor) -> None:
+    def write(self, position: int, x: Tensor) -> None:
         """Copies a row of elements there. The kernel does so in half the time: at first, each page
         of a mapping that is written to is a fault."""
-        rest = memoryview(x.view(libdl.uint8))
+        rest = memoryview(x.view(uint8))
         while rest:
             written = os.pwrite(self.fd, rest, position)
             rest, position = rest[written:], position + written
@@ -156,7 +158,7 @@ def mapped(fd: int) -> Memory:
     return memory
 
 
-def memory_of(x: libdl.Tensor) -> tuple[Memory, int] | None:
+def memory_of(x: Tensor) -> tuple[Memory, int] | None:
     """The memory in which the tensor lies and the byte at which it begins, or None."""
     memory = _of_storage.get(_C.tensor_storage_id(x))
     if memory is None:

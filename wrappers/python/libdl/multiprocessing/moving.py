@@ -7,22 +7,22 @@ import sys
 from collections import Counter
 from collections.abc import Iterable
 
-import libdl
-from libdl import _C
-from libdl._overrides import disabled
-
+from .. import _C
+from .._C import Tensor
+from .._overrides import disabled
+from .._types import dtype as Dtype
 from .memory import ALIGNMENT, Memory, aligned, memory_of, reserve
 
 
 def place(
-    base: libdl.Tensor, position: int, shape: Iterable[int], strides: Iterable[int],
-    dtype: libdl.dtype,
-) -> libdl.Tensor:  # fmt: skip
+    base: Tensor, position: int, shape: Iterable[int], strides: Iterable[int],
+    dtype: Dtype,
+) -> Tensor:  # fmt: skip
     """A tensor over the bytes of a memory, from position on, in the storage of base."""
     usable = (base.numel() - position) // dtype.itemsize * dtype.itemsize
     elements = base[position : position + usable].view(dtype)
     offset = position // dtype.itemsize
-    made: libdl.Tensor = elements.as_strided(tuple(shape), tuple(strides), offset).detach()
+    made: Tensor = elements.as_strided(tuple(shape), tuple(strides), offset).detach()
     return made
 
 
@@ -30,10 +30,10 @@ class Group:
     """Tensors of one storage, which keep what they share when they move."""
 
     def __init__(self) -> None:
-        self.tensors: list[libdl.Tensor] = []
+        self.tensors: list[Tensor] = []
         self.low, self.high = 0, 0  # the bytes of the storage that they reach
 
-    def add(self, x: libdl.Tensor) -> int:
+    def add(self, x: Tensor) -> int:
         """Returns the byte of the storage at which it begins."""
         first = x.storage_offset() * x.element_size()
         last = first + span(x) * x.element_size()
@@ -81,25 +81,25 @@ class Group:
                 x.data = place(base, begin, x.shape, x.stride(), x.dtype)
 
 
-def span(x: libdl.Tensor) -> int:
+def span(x: Tensor) -> int:
     """Elements from the first to the last in memory."""
     steps = zip(x.shape, x.stride(), strict=True)
     return 1 + sum((size - 1) * step for size, step in steps) if x.numel() > 0 else 0
 
 
-def is_reversed(x: libdl.Tensor) -> bool:
+def is_reversed(x: Tensor) -> bool:
     """Whether its elements lie before the first, as those of an array that was turned round."""
     return min(x.stride(), default=0) < 0
 
 
 @disabled()
-def is_shared(x: libdl.Tensor) -> bool:
+def is_shared(x: Tensor) -> bool:
     """Whether other processes may have the memory; true of tensors on a device, as in PyTorch."""
     return not (x.is_cpu or x.is_meta) or memory_of(x) is not None
 
 
 @disabled()
-def share(tensors: Iterable[libdl.Tensor]) -> None:
+def share(tensors: Iterable[Tensor]) -> None:
     """Moves the tensors, those of one storage together, into one memory that processes share."""
     groups: dict[int, Group] = {}
     for x in {id(x): x for x in tensors}.values():
@@ -122,7 +122,7 @@ def share(tensors: Iterable[libdl.Tensor]) -> None:
 
 
 @disabled()
-def share_memory_(x: libdl.Tensor) -> libdl.Tensor:
+def share_memory_(x: Tensor) -> Tensor:
     """Tensor.share_memory_."""
     if x.is_cpu and x.numel() > 0 and memory_of(x) is None:
         group = Group()

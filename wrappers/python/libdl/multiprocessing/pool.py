@@ -9,13 +9,14 @@ from multiprocessing.pool import ThreadPool as ThreadPool
 from typing import Any
 
 from .connection import DO_NOT_WAIT
-from .context import default
 
 __all__ = ["Pool", "ThreadPool"]
 
 
 class Pool(pool.Pool):
     """Processes that work on many tasks."""
+
+    _default: Any  # the context where none is given: context.py sets it, which makes Pools itself
 
     def __init__(
         self,
@@ -25,7 +26,7 @@ class Pool(pool.Pool):
         maxtasksperchild: int | None = None,
         context: Any = None,
     ) -> None:
-        chosen = default.get_context() if context is None else context
+        chosen = self._default.get_context() if context is None else context
         super().__init__(processes, initializer, initargs, maxtasksperchild, chosen)
 
     @staticmethod

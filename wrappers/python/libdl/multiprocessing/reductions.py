@@ -15,11 +15,13 @@ from multiprocessing.context import get_spawning_popen
 from multiprocessing.reduction import DupFd, ForkingPickler
 from typing import Any
 
-import libdl
-from libdl import _C
-from libdl._overrides import disabled
-from libdl._tensor import reduced_meta
-
+from .. import _C
+from .._C import Tensor
+from .._functions import empty_strided
+from .._overrides import disabled
+from .._sparse import sparse_coo_tensor
+from .._tensor import reduced_meta
+from .._types import dtype as Dtype
 from .memory import Memory, mapped, memory_of, out_of_descriptors, rooms
 from .moving import Group, is_reversed, place
 
@@ -40,7 +42,7 @@ class Message:
 
     def load(self) -> Any:
         before = getattr(_here, "message", None)
-        self.bases: dict[int, libdl.Tensor] = {}  # one storage for what was one
+        self.bases: dict[int, Tensor] = {}  # one storage for what was one
         try:
             _here.message = self
             return pickle.loads(self.pickled)
@@ -48,8 +50,8 @@ class Message:
             _here.message = before
 
     def tensor(
-        self, group: int, first: int, shape: Any, strides: Any, dtype: libdl.dtype
-    ) -> libdl.Tensor:
+        self, group: int, first: int, shape: Any, strides: Any, dtype: Dtype
+    ) -> Tensor:
         number, begin = self.begins[group]
         base = self.bases.get(group)
         if base is None:
@@ -61,23 +63,23 @@ _here = threading.local()  # the message that this thread loads, and whether it 
 
 
 def _arrived(
-    kind: type[libdl.Tensor], requires_grad: bool, dtype: libdl.dtype, shape: Any, strides: Any,
+    kind: type[Tensor], requires_grad: bool, dtype: Dtype, shape: Any, strides: Any,
     group: int, first: int,
-) -> libdl.Tensor:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """Called when the pickle of a message is loaded. group -1: a tensor without elements."""
     if group < 0:
-        made = libdl.empty_strided(shape, strides, dtype=dtype)
+        made = empty_strided(shape, strides, dtype=dtype)
     else:
         made = _here.message.tensor(group, first, shape, strides, dtype)
-    if kind is not libdl.Tensor:
+    if kind is not Tensor:
         made = _C.make_subclass(kind, made)
     if requires_grad:
         made.requires_grad = True
     return made
 
 
-def _sparse(shape: Any, indices: libdl.Tensor, values: libdl.Tensor) -> libdl.Tensor:
-    made: libdl.Tensor = libdl.sparse_coo_tensor(indices, values, shape)
+def _sparse(shape: Any, indices: Tensor, values: Tensor) -> Tensor:
+    made: Tensor = sparse_coo_tensor(indices, values, shape)
     return made
 
 
@@ -91,9 +93,9 @@ class _Pickler(ForkingPickler):
 
     @disabled()
     def reducer_override(self, obj: Any) -> Any:
-        if not isinstance(obj, libdl.Tensor):
+        if not isinstance(obj, Tensor):
             return NotImplemented
-        if type(obj).__reduce_ex__ is not libdl.Tensor.__reduce_ex__:
+        if type(obj).__reduce_ex__ is not Tensor.__reduce_ex__:
             return NotImplemented  # such as a parameter without a shape
         _check(obj)
         if obj.is_meta:
@@ -107,7 +109,7 @@ class _Pickler(ForkingPickler):
         how = kind, requires_grad, dtype, tuple(obj.shape), obj.stride()
         return _arrived, (*how, *self._put(obj)), attributes
 
-    def _put(self, x: libdl.Tensor) -> tuple[int, int]:
+    def _put(self, x: Tensor) -> tuple[int, int]:
         """The number of the tensor's group, and the byte at which it begins there."""
         if x.numel() == 0:
             return -1, 0
@@ -147,7 +149,7 @@ class _Pickler(ForkingPickler):
         return [memory for _, memory in memories.values()], begins
 
 
-def refuse_history(x: libdl.Tensor) -> None:
+def refuse_history(x: Tensor) -> None:
     if not x.is_leaf:
         raise RuntimeError(
             "a tensor with history cannot go to another process, since backward ends at the border "
@@ -155,7 +157,7 @@ def refuse_history(x: libdl.Tensor) -> None:
         )
 
 
-def _check(x: libdl.Tensor) -> None:
+def _check(x: Tensor) -> None:
     refuse_history(x)
     if not (x.is_cpu or x.is_meta):
         raise NotImplementedError(

@@ -58,10 +58,11 @@ def _get_capturable_supported_devices(supports_xla: bool = True) -> list[str]:
 
 def _get_scalar_dtype(is_fused: bool | None = None) -> Any:
     """The dtype of counts of steps."""
-    import libdl
+    from .._modes import get_default_dtype
+    from .._types import float32, float64
 
-    wide = libdl.get_default_dtype() == libdl.float64 and not is_fused
-    return libdl.float64 if wide else libdl.float32
+    wide = get_default_dtype() == float64 and not is_fused
+    return float64 if wide else float32
 
 
 def group_by_device_and_dtype(

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from .table import format_time, write_table
+from .trace import write_chrome_trace, write_stacks
 
 __all__ = ["DeviceType", "EventList", "FunctionEvent", "FunctionEventAvg", "Interval"]
 
@@ -254,8 +255,6 @@ class EventList(list[Any]):
         return self.table()
 
     def export_chrome_trace(self, path: str) -> None:
-        from .trace import write_chrome_trace
-
         write_chrome_trace(path, self, memory=self.profile_memory)
 
     def supported_export_stacks_metrics(self) -> list[str]:
@@ -263,8 +262,6 @@ class EventList(list[Any]):
         return ["self_cpu_time_total", "self_cuda_time_total"]
 
     def export_stacks(self, path: str, metric: str = "self_cpu_time_total") -> None:
-        from .trace import write_stacks
-
         if metric not in self.supported_export_stacks_metrics():
             raise ValueError(
                 f"export_stacks: metric must be one of {self.supported_export_stacks_metrics()}, "

@@ -13,15 +13,13 @@ import uuid
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import _C
 from .events import EventList
 from .record import Recording, Wanted
 from .schedules import ProfilerAction, ProfilerActivity
-
-if TYPE_CHECKING:
-    from ..autograd import profiler as older
+from .trace import write_chrome_trace
 
 __all__ = [
     "kineto_available", "profile", "record_function", "supported_activities",
@@ -293,11 +291,9 @@ class profile:  # noqa: N801  (PyTorch's name)
         return self._events
 
     @property
-    def profiler(self) -> older.profile:
+    def profiler(self) -> AutogradProfile:
         """The same under the names of autograd.profiler.profile."""
-        from ..autograd import profiler as older
-
-        return older.profile.of(self)
+        return AutogradProfile.of(self)
 
     def key_averages(
         self,
@@ -315,8 +311,6 @@ class profile:  # noqa: N801  (PyTorch's name)
 
     def export_chrome_trace(self, path: str) -> None:
         """Writes the events for Perfetto and chrome://tracing, as JSON; path may end in .gz."""
-        from .trace import write_chrome_trace
-
         write_chrome_trace(
             path, self.events(), memory=self.profile_memory, metadata=self._metadata
         )
@@ -328,7 +322,7 @@ class profile:  # noqa: N801  (PyTorch's name)
     def export_memory_timeline(self, path: str, device: str | None = None) -> None:
         """Writes the bytes in tensors over time as JSON, [times in us, bytes], compressed if path
         ends in .gz; or as a picture if it ends in .png, .svg, .pdf or .html. Wants profile_memory."""
-        from .trace import write_memory_timeline
+        from .memory_timeline import write_memory_timeline
 
         write_memory_timeline(path, self.events())
 
@@ -339,3 +333,95 @@ class profile:  # noqa: N801  (PyTorch's name)
         from .drawing import draw
 
         return draw(self.events(), path)
+
+
+# -- under the older name --------------------------------------------------------------------------
+
+
+class AutogradProfile:
+    """As libdl.profiler.profile, without schedules; enabled=False records nothing."""
+
+    def __init__(
+        self,
+        enabled: bool = True,
+        *,
+        use_device: str | None = None,
+        record_shapes: bool = False,
+        with_flops: bool = False,
+        profile_memory: bool = False,
+        with_stack: bool = False,
+        with_modules: bool = False,
+        use_kineto: bool = False,
+        use_cpu: bool = True,
+        experimental_config: Any = None,
+        acc_events: bool = False,
+        custom_trace_id_callback: Callable[[], str] | None = None,
+    ) -> None:
+        if use_device not in (None, "cpu"):
+            warnings.warn(f"profile: of {use_device} nothing is recorded", stacklevel=2)
+        self.enabled = enabled and use_cpu
+        self._profile = profile(
+            record_shapes=record_shapes, with_flops=with_flops, profile_memory=profile_memory,
+            with_stack=with_stack, with_modules=with_modules, acc_events=acc_events,
+            experimental_config=experimental_config,
+            custom_trace_id_callback=custom_trace_id_callback,
+        )  # fmt: skip
+
+    @classmethod
+    def of(cls, newer: profile) -> AutogradProfile:
+        """What a libdl.profiler.profile recorded, under these names."""
+        made = cls()
+        made._profile = newer
+        return made
+
+    def __getattr__(self, name: str) -> Any:
+        """The options, and what else the newer one has."""
+        if name.startswith("_"):
+            raise AttributeError(f"'profile' object has no attribute {name!r}")
+        return getattr(self._profile, name)
+
+    def __enter__(self) -> AutogradProfile:
+        if self.enabled:
+            self._profile.__enter__()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self.enabled:
+            self._profile.__exit__(*exception)
+
+    def _finished(self) -> bool:
+        return self.enabled and self._profile._events is not None
+
+    def __str__(self) -> str:
+        return str(self.function_events) if self._finished() else "<unfinished autograd.profile>"
+
+    def __repr__(self) -> str:
+        return repr(self.function_events) if self._finished() else "<unfinished autograd.profile>"
+
+    @property
+    def function_events(self) -> EventList:
+        return self._profile.events() if self.enabled else EventList()
+
+    @property
+    def self_cpu_time_total(self) -> float:
+        return self.function_events.self_cpu_time_total
+
+    def key_averages(self, *args: Any, **options: Any) -> EventList:
+        """As EventList.key_averages."""
+        return self.function_events.key_averages(*args, **options)
+
+    def total_average(self) -> Any:
+        return self.function_events.total_average()
+
+    def table(self, *args: Any, **options: Any) -> str:
+        return self.function_events.table(*args, **options)
+
+    def export_chrome_trace(self, path: str) -> None:
+        self.function_events.export_chrome_trace(path)
+
+    def export_stacks(self, path: str, metric: str = "self_cpu_time_total") -> None:
+        self.function_events.export_stacks(path, metric)
+
+
+AutogradProfile.__name__ = AutogradProfile.__qualname__ = "profile"
+AutogradProfile.__module__ = "libdl.autograd.profiler"

@@ -1,21 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A profile as files: a trace for Perfetto, stacks for flame graphs, the memory over time."""
+"""A profile as files: a trace for Perfetto, and stacks for flame graphs."""
 
 from __future__ import annotations
 
-import base64
 import gzip
-import io
 import json
 import os
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .events import EventList, FunctionEvent
+if TYPE_CHECKING:
+    from .events import EventList, FunctionEvent
 
-__all__ = ["memory_over_time", "write_chrome_trace", "write_memory_timeline", "write_stacks"]
-
-PICTURES = (".png", ".svg", ".pdf")
+__all__ = ["memory_over_time", "write_chrome_trace", "write_stacks"]
 
 
 def _args(event: FunctionEvent) -> dict[str, Any]:
@@ -81,35 +78,3 @@ def write_stacks(path: str, events: EventList, metric: str) -> None:
             times[";".join(reversed(frames))] += getattr(event, metric)
     with open(path, "w", encoding="utf-8") as file:
         file.writelines(f"{stack} {int(us)}\n" for stack, us in times.items() if int(us) > 0)
-
-
-def write_memory_timeline(path: str, events: EventList) -> None:
-    if not events.profile_memory:
-        raise ValueError("export_memory_timeline: wants a profile with profile_memory=True")
-    if path.endswith("raw.json.gz"):
-        raise NotImplementedError("export_memory_timeline: single allocations are not recorded, "
-                                  "wanted a path that does not end in raw.json.gz")  # fmt: skip
-    if path.endswith(PICTURES):
-        from .drawing import draw
-
-        draw(events, path, timeline=False)
-        return
-    if path.endswith(".html"):
-        _write_page(path, events)
-        return
-    points = memory_over_time(events)
-    opened: Any = gzip.open if path.endswith(".gz") else open
-    with opened(path, "wt", encoding="utf-8") as file:
-        file.write(json.dumps([[at for at, _ in points], [size for _, size in points]]))
-
-
-def _write_page(path: str, events: EventList) -> None:
-    """The picture as a page that needs no other file."""
-    from .drawing import draw
-
-    picture = io.BytesIO()
-    draw(events, timeline=False).savefig(picture, format="png")
-    data = base64.b64encode(picture.getvalue()).decode("ascii")
-    with open(path, "w", encoding="utf-8") as file:
-        file.write('<!doctype html><html><head><meta charset="utf-8"><title>Memory</title></head>'
-                   f'<body><img src="data:image/png;base64,{data}"></body></html>\n')  # fmt: skip

@@ -7,10 +7,12 @@ from __future__ import annotations
 import contextlib
 import enum
 import functools
+import importlib
 from typing import Any
 
 from .. import _C, _overrides
 from .._C import Tensor
+from .._types import device as Device, dtype as Dtype
 from . import NamedOnly
 
 _TensorMeta = type(Tensor)
@@ -196,9 +198,7 @@ def _modules() -> dict[str, Any]:
 
 def _of_nn(name: str) -> Any:
     """A name in torch._C._nn: functions of nn.functional, or of libdl itself."""
-    import libdl
-
-    for place in (libdl.nn.functional, libdl):
+    for place in map(importlib.import_module, ("libdl.nn.functional", "libdl")):
         if not name.startswith("__") and hasattr(place, name):
             return getattr(place, name)
     if name == "_parse_to":
@@ -209,18 +209,16 @@ def _of_nn(name: str) -> Any:
 def _parse_to(*args: Any, non_blocking: bool = False, copy: bool = False,
               memory_format: Any = None, **named: Any) -> tuple[Any, Any, bool, Any]:  # fmt: skip
     """(device, dtype, non_blocking, memory_format) of the arguments of Tensor.to."""
-    import libdl
-
     device, dtype = named.get("device"), named.get("dtype")
     tensor = named.get("tensor")
     rest = list(args)
     if rest and isinstance(rest[0], Tensor):
         tensor = rest.pop(0)
-    elif rest and isinstance(rest[0], libdl.dtype):
+    elif rest and isinstance(rest[0], Dtype):
         dtype = rest.pop(0)
-    elif rest and (rest[0] is None or isinstance(rest[0], (str, int, libdl.device))):
+    elif rest and (rest[0] is None or isinstance(rest[0], (str, int, Device))):
         device = rest.pop(0)
-        if rest and (rest[0] is None or isinstance(rest[0], libdl.dtype)):
+        if rest and (rest[0] is None or isinstance(rest[0], Dtype)):
             dtype = rest.pop(0)
     if tensor is not None:
         device, dtype = tensor.device, tensor.dtype
@@ -230,20 +228,25 @@ def _parse_to(*args: Any, non_blocking: bool = False, copy: bool = False,
         copy = rest.pop(0)
     if rest:
         raise TypeError(f"_parse_to: found {rest[0]!r}, wanted a device, a dtype or a tensor")
-    return None if device is None else libdl.device(device), dtype, non_blocking, memory_format
+    return None if device is None else Device(device), dtype, non_blocking, memory_format
+
+
+_ELSEWHERE = {
+    **{name: ("libdl", name) for name in (
+        "Event", "Generator", "OutOfMemoryError", "Size", "Stream", "device", "dtype", "layout",
+        "memory_format",
+    )},
+    "ScriptFunction": ("libdl.jit", "ScriptFunction"), "ScriptModule": ("libdl.jit", "ScriptModule"),
+    "StorageBase": ("libdl.storage", "UntypedStorage"),
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
     if name in ("_functorch", "_distributed_c10d", "_distributed_rpc"):
-        import importlib
-
         return importlib.import_module(f"libdl._C.{name}")
-    if name in ("StorageBase", "ScriptModule", "ScriptFunction", "Generator", "Size", "device", "dtype",
-                "layout", "memory_format", "OutOfMemoryError", "Stream", "Event"):  # fmt: skip
-        import libdl
-
-        place: Any = libdl.jit if name.startswith("Script") else libdl
-        return libdl.storage.UntypedStorage if name == "StorageBase" else getattr(place, name)
+    if name in _ELSEWHERE:
+        place, own = _ELSEWHERE[name]
+        return getattr(importlib.import_module(place), own)
     if name == "_nn":
         return _modules()["_nn"]
     if name in ("PyTorchFileReader", "PyTorchFileWriter"):

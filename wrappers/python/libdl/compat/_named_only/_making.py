@@ -10,7 +10,6 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-from .._missing import missing
 from . import NamedOnly, refusing
 from .tables import MODULES, SHOWN
 
@@ -56,7 +55,7 @@ class _Maker(Loader):
         short = module.__name__.partition(".")[2]
         module.__doc__ = f"Names of PyTorch's torch.{short}: {MODULES[short][0]}."
         _fill(module, short)
-        module.__getattr__ = missing(module.__name__)  # type: ignore[method-assign]
+        module.__all__ = [n for n in vars(module) if not n.startswith("_")]  # type: ignore[attr-defined]
 
 
 def spec_of(fullname: str) -> ModuleSpec | None:

@@ -20,7 +20,9 @@ from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import Any
 
-from libdl._info import show_as
+from .. import version
+from .._info import show_as
+from ..torch_version import FOLLOWED
 
 __all__ = ["install"]
 
@@ -41,6 +43,10 @@ def _own_name(name: str) -> str | None:
     if name == "functorch":  # which PyTorch brings with it
         return "libdl._functorch._package"
     return "libdl" + name[5:] if name == "torch" or name.startswith("torch.") else None
+
+
+def _package() -> ModuleType:
+    return sys.modules["libdl"]
 
 
 class _Alias(Loader):
@@ -117,15 +123,13 @@ class _Finder(MetaPathFinder):
             return []
         from importlib.metadata import Distribution
 
-        import libdl
-
         class Package(Distribution):
             def read_text(self, filename: str) -> str | None:
-                told = f"Metadata-Version: 2.1\nName: torch\nVersion: {libdl.__version__}\n"
+                told = f"Metadata-Version: 2.1\nName: torch\nVersion: {_package().__version__}\n"
                 return told if filename == "METADATA" else None
 
             def locate_file(self, path: Any) -> Any:
-                return Path(str(libdl.__file__)).parent / path
+                return Path(str(_package().__file__)).parent / path
 
         return [Package()]
 
@@ -214,10 +218,7 @@ def _followed(spec: ModuleSpec | None) -> ModuleSpec | None:
 
 def _follow_version() -> None:
     """Programs that want PyTorch 2 ask __version__, which cannot be 0.1.0 then."""
-    import libdl
-    from libdl.torch_version import FOLLOWED
-
-    libdl.__version__ = libdl.version.__version__ = FOLLOWED
+    _package().__version__ = version.__version__ = FOLLOWED  # type: ignore[attr-defined]
 
 
 def install() -> None:

@@ -16,7 +16,7 @@ from importlib.machinery import BuiltinImporter, SourceFileLoader
 from types import ModuleType, TracebackType
 from typing import Any, NoReturn
 
-from libdl.as_torch import install
+from . import install
 
 _USAGE = (
     "usage: python -m libdl.as_torch (script.py | -c command | -m module | -) [argument ...]"

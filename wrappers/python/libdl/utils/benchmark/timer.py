@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import statistics
+import sys
 import timeit
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -63,9 +64,7 @@ class Timer:
             raise ValueError("Timer: global_setup is for C++ statements")
         names = dict(globals or {})
         if "torch" not in names:
-            import libdl
-
-            names["torch"] = names["libdl"] = libdl
+            names["torch"] = names["libdl"] = sys.modules["libdl"]
         self._timer = timeit.Timer(stmt, setup, timer, names)
         self._task_spec = TaskSpec(
             stmt, setup, global_setup, label, sub_label, description, env, num_threads

@@ -11,7 +11,7 @@ import struct
 import weakref
 from collections.abc import Sequence
 
-from libdl.multiprocessing.memory import out_of_descriptors
+from ...multiprocessing.memory import out_of_descriptors
 
 _HEADER = struct.Struct("<Q")
 _MOST_DESCRIPTORS = 2  # of a message

@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterable, Mapping, MutableMapping, Mutable
 from operator import attrgetter
 from typing import Any
 
-import libdl
+from ... import _creation, _functions as F
+from ..._C import Tensor
+from ..._types import dtype as Dtype, float64
 
 __all__ = ["collate", "default_collate", "default_collate_fn_map", "default_convert"]
 
@@ -33,10 +35,10 @@ def _is_named(x: Any) -> bool:
 
 def default_convert(data: Any) -> Any:
     """NumPy's arrays in the data become tensors; containers are kept, and all else, too."""
-    if isinstance(data, libdl.Tensor):
+    if isinstance(data, Tensor):
         return data
     if _is_numpy(data):
-        return data if _is_text(data) else libdl.as_tensor(data)
+        return data if _is_text(data) else _creation.as_tensor(data)
     if isinstance(data, Mapping):
         return _as_mapping(data, {key: default_convert(data[key]) for key in data})
     if _is_named(data):
@@ -117,7 +119,7 @@ def _function_for(first: Any, functions: Any) -> Callable[..., Any] | None:
     return next((f for kind, f in functions.items() if isinstance(first, kind)), None)
 
 
-_Empty = Callable[[tuple[int, ...], libdl.dtype], "libdl.Tensor | None"]
+_Empty = Callable[[tuple[int, ...], Dtype], Tensor | None]
 
 
 class _Place(threading.local):
@@ -131,7 +133,7 @@ _place = _Place()
 _LEAST = 16 * 1024  # bytes: smaller ones are copied there later, which costs less than a tensor
 
 
-_PLAIN = {libdl.Tensor}
+_PLAIN = {Tensor}
 _dtype_of, _shape_of = attrgetter("dtype"), attrgetter("shape")
 _requires_grad = attrgetter("requires_grad")
 
@@ -151,7 +153,7 @@ def collated(collate_fn: Callable[[Any], Any], samples: Any) -> Any:
         _place.opened = False
 
 
-def _place_for(tensors: list[Any]) -> libdl.Tensor | None:
+def _place_for(tensors: list[Any]) -> Tensor | None:
     """Where they are to be stacked, if the result is a plain tensor of their dtype."""
     if _place.empty is None or not _place.opened:
         return None
@@ -166,19 +168,19 @@ def _place_for(tensors: list[Any]) -> libdl.Tensor | None:
     return _place.empty((count, *first.shape), dtype)
 
 
-def stacks_rows(collate_fn: Callable[[Any], Any], tensors: Iterable[libdl.Tensor]) -> bool:
+def stacks_rows(collate_fn: Callable[[Any], Any], tensors: Iterable[Tensor]) -> bool:
     """Whether tuples of rows of these tensors become what indexing the tensors gives."""
     functions = default_collate_fn_map
     return (
         collate_fn is default_collate
         and _function_for((), functions) is None
-        and functions.get(libdl.Tensor) is collate_tensor_fn
-        and all(type(x) is libdl.Tensor and not x.is_sparse for x in tensors)
+        and functions.get(Tensor) is collate_tensor_fn
+        and all(type(x) is Tensor and not x.is_sparse for x in tensors)
     )
 
 
-def _stacked(tensors: list[Any]) -> libdl.Tensor:
-    return libdl.stack(tensors, out=_place_for(tensors))
+def _stacked(tensors: list[Any]) -> Tensor:
+    return F.stack(tensors, out=_place_for(tensors))
 
 
 class _OfNumpy(type):
@@ -200,20 +202,20 @@ class _Scalar(metaclass=_OfNumpy):
     names = ("bool_", "number", "object_")
 
 
-def _stacked_arrays(arrays: Sequence[Any]) -> libdl.Tensor | None:
+def _stacked_arrays(arrays: Sequence[Any]) -> Tensor | None:
     """All at once, if they are alike; else None."""
     numpy = sys.modules["numpy"]
     shapes, dtypes = set(map(_shape_of, arrays)), set(map(_dtype_of, arrays))
     plain = set(map(type, arrays)) <= {numpy.ndarray, numpy.memmap}
     if not plain or len(shapes) > 1 or len(dtypes) > 1 or not arrays[0].dtype.isnative:
         return None
-    (shape,), dtype = shapes, libdl.from_numpy(numpy.empty(0, *dtypes)).dtype
+    (shape,), dtype = shapes, _creation.from_numpy(numpy.empty(0, *dtypes)).dtype
     count = len(arrays)
     made = None
     if _place.empty and _place.opened and count * arrays[0].nbytes >= _LEAST:
         made = _place.empty((count, *shape), dtype)
     if made is None:
-        made = libdl.empty((count, *shape), dtype=dtype)
+        made = F.empty((count, *shape), dtype=dtype)
     there = made.numpy()
     if shape:
         numpy.concatenate(arrays, out=there.reshape((count * shape[0], *shape[1:])))
@@ -225,7 +227,7 @@ def _stacked_arrays(arrays: Sequence[Any]) -> libdl.Tensor | None:
 _Map = dict[type | tuple[type, ...], Callable[..., Any]]
 
 
-def collate_tensor_fn(batch: Any, *, collate_fn_map: _Map | None = None) -> libdl.Tensor:
+def collate_tensor_fn(batch: Any, *, collate_fn_map: _Map | None = None) -> Tensor:
     """Tensors, stacked."""
     return _stacked(list(batch))
 
@@ -237,29 +239,29 @@ def collate_numpy_array_fn(batch: Any, *, collate_fn_map: _Map | None = None) ->
             "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; "
             f"found an array of {batch[0].dtype}"
         )
-    if collate_fn_map is not None and collate_fn_map.get(libdl.Tensor) is collate_tensor_fn:
+    if collate_fn_map is not None and collate_fn_map.get(Tensor) is collate_tensor_fn:
         stacked = _stacked_arrays(batch)
         if stacked is not None:
             return stacked
-    return collate([libdl.as_tensor(x) for x in batch], collate_fn_map=collate_fn_map)
+    return collate([_creation.as_tensor(x) for x in batch], collate_fn_map=collate_fn_map)
 
 
-def collate_numpy_scalar_fn(batch: Any, *, collate_fn_map: _Map | None = None) -> libdl.Tensor:
+def collate_numpy_scalar_fn(batch: Any, *, collate_fn_map: _Map | None = None) -> Tensor:
     """NumPy's numbers: a vector."""
     if len(set(map(type, batch))) == 1 and not _is_text(batch[0]):
-        made: libdl.Tensor = libdl.from_numpy(sys.modules["numpy"].array(batch))
+        made: Tensor = _creation.from_numpy(sys.modules["numpy"].array(batch))
         return made
-    return libdl.stack([libdl.as_tensor(x) for x in batch])
+    return F.stack([_creation.as_tensor(x) for x in batch])
 
 
-def collate_float_fn(batch: Any, *, collate_fn_map: _Map | None = None) -> libdl.Tensor:
+def collate_float_fn(batch: Any, *, collate_fn_map: _Map | None = None) -> Tensor:
     """Numbers: a vector of float64."""
-    return libdl.tensor(list(batch), dtype=libdl.float64)
+    return _creation.tensor(list(batch), dtype=float64)
 
 
-def collate_int_fn(batch: Any, *, collate_fn_map: _Map | None = None) -> libdl.Tensor:
+def collate_int_fn(batch: Any, *, collate_fn_map: _Map | None = None) -> Tensor:
     """Integers or bools: a vector."""
-    return libdl.tensor(list(batch))
+    return _creation.tensor(list(batch))
 
 
 def collate_str_fn(batch: Any, *, collate_fn_map: _Map | None = None) -> Any:
@@ -269,7 +271,7 @@ def collate_str_fn(batch: Any, *, collate_fn_map: _Map | None = None) -> Any:
 
 # Which function collates samples of which type; collate() asks in this order.
 default_collate_fn_map: _Map = {
-    libdl.Tensor: collate_tensor_fn,
+    Tensor: collate_tensor_fn,
     _Array: collate_numpy_array_fn,
     _Scalar: collate_numpy_scalar_fn,
     float: collate_float_fn,

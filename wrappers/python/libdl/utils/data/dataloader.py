@@ -7,8 +7,8 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, TypeVar
 
-import libdl
-
+from ... import cuda
+from ..._types import Generator
 from .collate import default_collate, default_convert
 from .datapipes.datapipe import IterDataPipe
 from .dataset import Dataset, IterableDataset
@@ -84,7 +84,7 @@ class DataLoader(Generic[_Sample]):
         timeout: float = 0,
         worker_init_fn: Callable[[int], None] | None = None,
         multiprocessing_context: Any = None,
-        generator: libdl.Generator | None = None,
+        generator: Generator | None = None,
         *,
         prefetch_factor: int | None = None,
         persistent_workers: bool = False,
@@ -112,7 +112,7 @@ class DataLoader(Generic[_Sample]):
         if collate_fn is None:
             collate_fn = default_collate if self._auto_collation else default_convert
         self.collate_fn = collate_fn
-        if pin_memory and not libdl.cuda.is_available():
+        if pin_memory and not cuda.is_available():
             warnings.warn(
                 "'pin_memory' argument is set as true but no accelerator is found, then device "
                 "pinned memory won't be used.",
@@ -133,7 +133,7 @@ class DataLoader(Generic[_Sample]):
                 "DataLoader: multiprocessing_context is for workers, but num_workers is 0"
             )
         if isinstance(context, str):
-            from libdl.multiprocessing import get_all_start_methods, get_context
+            from ...multiprocessing import get_all_start_methods, get_context
 
             if context not in get_all_start_methods():
                 raise ValueError(
@@ -286,7 +286,7 @@ def _get_distributed_settings() -> tuple[int, int]:
     return 1, 0
 
 
-def _share_dist_seed(generator: libdl.Generator | None, pg: Any) -> int:
+def _share_dist_seed(generator: Generator | None, pg: Any) -> int:
     """A seed for the pipes of all processes. pg is PyTorch's group of them."""
     return drawn_seed(generator)
 

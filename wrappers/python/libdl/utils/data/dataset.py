@@ -11,7 +11,9 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
-import libdl
+from ... import _functions as F, _random
+from ..._C import Tensor
+from ..._types import Generator, bool_
 
 __all__ = [
     "ChainDataset", "ConcatDataset", "Dataset", "IterableDataset", "StackDataset", "Subset",
@@ -55,26 +57,26 @@ class IterableDataset(Dataset[_Sample], Iterable[_Sample]):
         return ChainDataset([self, other])
 
 
-class TensorDataset(Dataset[tuple["libdl.Tensor", ...]]):
+class TensorDataset(Dataset[tuple[Tensor, ...]]):
     """Rows of tensors: sample i has element i along the first dimension of each tensor."""
 
-    tensors: tuple[libdl.Tensor, ...]
+    tensors: tuple[Tensor, ...]
 
-    def __init__(self, *tensors: libdl.Tensor) -> None:
+    def __init__(self, *tensors: Tensor) -> None:
         sizes = [x.size(0) for x in tensors]
         if any(size != sizes[0] for size in sizes):
             raise ValueError(f"TensorDataset: the tensors have {sizes} rows, wanted equally many")
         self.tensors = tensors
 
-    def __getitem__(self, index: Any) -> tuple[libdl.Tensor, ...]:
+    def __getitem__(self, index: Any) -> tuple[Tensor, ...]:
         return tuple(x[index] for x in self.tensors)
 
-    def _columns(self, indices: Sequence[Any]) -> list[libdl.Tensor] | None:
+    def _columns(self, indices: Sequence[Any]) -> list[Tensor] | None:
         """The rows at these indices out of each tensor at once; None if an index is not a number."""
         numbers = _as_numbers(indices)
         return None if numbers is None else [x[numbers] for x in self.tensors]
 
-    def _rows(self, indices: Sequence[Any]) -> list[tuple[libdl.Tensor, ...]]:
+    def _rows(self, indices: Sequence[Any]) -> list[tuple[Tensor, ...]]:
         columns = self._columns(indices)
         if columns is None:
             return [self[index] for index in indices]
@@ -101,7 +103,7 @@ def _as_numbers(indices: Iterable[Any]) -> list[int] | None:
 
 def _as_number(index: Any) -> int | None:
     # A bool is a mask, and what has a dimension keeps it.
-    if isinstance(index, bool) or getattr(index, "dtype", None) is libdl.bool_:
+    if isinstance(index, bool) or getattr(index, "dtype", None) is bool_:
         return None
     if getattr(index, "ndim", 0) > 0:
         return None
@@ -285,7 +287,7 @@ _subset_samples, _stacked_samples = Subset.__getitems__, StackDataset.__getitems
 def random_split(
     dataset: Dataset[_Sample],
     lengths: Sequence[int | float],
-    generator: libdl.Generator | None = None,
+    generator: Generator | None = None,
 ) -> list[Subset[_Sample]]:
     """Divides a dataset at random into parts of these lengths, which do not overlap.
 
@@ -311,7 +313,7 @@ def random_split(
         raise ValueError(
             f"random_split: lengths sum to {sum(counts)}, wanted {size}, the number of samples"
         )
-    order = libdl.randperm(size, generator=generator or libdl.default_generator).tolist()
+    order = F.randperm(size, generator=generator or _random.default_generator).tolist()
     ends = itertools.accumulate(counts)
     return [
         Subset(dataset, order[end - n : end]) for end, n in zip(ends, counts, strict=True)

@@ -7,8 +7,8 @@ import itertools
 import math
 from collections.abc import Iterator, Sized
 
-import libdl
-
+from ... import _functions as F
+from ..._types import Generator
 from .sampler import Sampler
 
 __all__ = ["DistributedSampler"]
@@ -51,8 +51,8 @@ class DistributedSampler(Sampler[int]):
     def __iter__(self) -> Iterator[int]:
         size = len(self.dataset)
         if self.shuffle:
-            generator = libdl.Generator().manual_seed(self.seed + self.epoch)
-            order = libdl.randperm(size, generator=generator).tolist()
+            generator = Generator().manual_seed(self.seed + self.epoch)
+            order = F.randperm(size, generator=generator).tolist()
         else:
             order = list(range(size))
         if order:

@@ -8,7 +8,9 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
-import libdl
+from ... import _creation, _functions as F, _random
+from ..._C import Tensor
+from ..._types import Generator, uint8
 
 _Result = TypeVar("_Result")
 _States = dict[str, Any]
@@ -18,12 +20,12 @@ class Generators:
     """The generators that steps may draw from: libdl's default one, some that belong to the
     iteration, and, if code of the user's takes the steps, those of random and of NumPy."""
 
-    def __init__(self, own: Iterable[libdl.Generator], users: bool) -> None:
+    def __init__(self, own: Iterable[Generator], users: bool) -> None:
         self.own, self.users = list(own), users
 
     def read(self) -> _States:
         """Their states, by name, as they are compared fastest."""
-        found: _States = {"default": libdl.get_rng_state()}
+        found: _States = {"default": _random.get_rng_state()}
         for i, generator in enumerate(self.own):
             found[f"own {i}"] = generator.get_state()
         if self.users:
@@ -41,7 +43,7 @@ class Generators:
     def write(self, states: _States) -> None:
         for name, state in states.items():
             if name == "default":
-                libdl.set_rng_state(state)
+                _random.set_rng_state(state)
             elif name == "random":
                 version, internal, gauss = state
                 random.setstate((version, tuple(internal), gauss))
@@ -63,7 +65,7 @@ def _without_bytes(state: Any) -> Any:
     if isinstance(state, tuple):
         return tuple(map(_without_bytes, state))
     if isinstance(state, bytes):
-        return libdl.frombuffer(bytearray(state), dtype=libdl.uint8)
+        return _creation.frombuffer(bytearray(state), dtype=uint8)
     return state
 
 
@@ -75,7 +77,7 @@ def from_written(states: _States) -> _States:
 
 
 def _equal(a: Any, b: Any) -> bool:
-    return libdl.equal(a, b) if isinstance(a, libdl.Tensor) else bool(a == b)
+    return F.equal(a, b) if isinstance(a, Tensor) else bool(a == b)
 
 
 def _same(a: _States, b: _States) -> bool:

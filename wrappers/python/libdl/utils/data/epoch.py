@@ -9,8 +9,9 @@ from collections import deque
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-import libdl
-
+from ... import _random, cuda
+from ..._C import Tensor
+from ..._types import Generator
 from .draws import Draws, Generators
 from .graph_settings import shard_pipes
 from .progress import Progress
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 _END = object()
 # Samplers that draw nothing, and those that draw from libdl's generators alone.
 _QUIET = {BatchSampler, SequentialSampler, list, tuple, range}
-_KNOWN = _QUIET | {RandomSampler, SubsetRandomSampler, WeightedRandomSampler, libdl.Tensor}
+_KNOWN = _QUIET | {RandomSampler, SubsetRandomSampler, WeightedRandomSampler, Tensor}
 
 
 def _draws_of(loader: DataLoader[Any]) -> Draws:
@@ -40,7 +41,7 @@ def _draws_of(loader: DataLoader[Any]) -> Draws:
     found = {id(x.generator): x.generator for x in drawn_from if hasattr(x, "generator")}
     own = [
         x for x in found.values()
-        if isinstance(x, libdl.Generator) and x is not libdl.default_generator
+        if isinstance(x, Generator) and x is not _random.default_generator
     ]  # fmt: skip
     quiet = kinds <= _QUIET or loader._dataset_kind == DatasetKind.Iterable
     drawn = Generators(own, users=not kinds <= _KNOWN and not quiet)
@@ -61,7 +62,7 @@ class Epoch(Iterator[Any]):
         self._batch_size, self._drop_last = loader.batch_size, loader.drop_last
         self._index_sampler = loader._index_sampler
         self._num_workers = loader.num_workers
-        self._pin_memory = loader.pin_memory and libdl.cuda.is_available()
+        self._pin_memory = loader.pin_memory and cuda.is_available()
         self._pin_memory_device = loader.pin_memory_device or None
         self._timeout = loader.timeout
         self._collate_fn = loader.collate_fn

@@ -7,7 +7,8 @@ import inspect
 import warnings
 from typing import Any
 
-import libdl
+from ... import _overloads
+from ..._types import Generator
 
 __all__ = ["apply_random_seed", "apply_sharding", "apply_shuffle_seed", "apply_shuffle_settings"]
 
@@ -88,11 +89,11 @@ def apply_shuffle_settings(datapipe: Any, shuffle: bool | None = None) -> Any:
     return datapipe
 
 
-def apply_random_seed(datapipe: Any, rng: libdl.Generator) -> Any:
+def apply_random_seed(datapipe: Any, rng: Generator) -> Any:
     """Gives each pipe that has a set_seed() a seed drawn from the generator."""
     for pipe in _pipes(datapipe, {}).values():
         if _methods(pipe, "set_seed"):
-            pipe.set_seed(int(libdl.randint(0, 2**63 - 1, (), generator=rng).item()))
+            pipe.set_seed(int(_overloads.randint(0, 2**63 - 1, (), generator=rng).item()))
     return datapipe
 
 
@@ -101,7 +102,7 @@ def seed_pipes(dataset: Any, seed: int) -> None:
     from .datapipes.datapipe import IterDataPipe
 
     if isinstance(dataset, IterDataPipe):
-        apply_random_seed(dataset, libdl.Generator().manual_seed(seed))
+        apply_random_seed(dataset, Generator().manual_seed(seed))
 
 
 def shard_pipes(dataset: Any, workers: int, number: int) -> None:

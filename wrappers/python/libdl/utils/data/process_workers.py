@@ -14,9 +14,7 @@ import weakref
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import libdl
-from libdl import multiprocessing
-
+from ... import _C, multiprocessing
 from .channel import Channel
 from .collate import collate_into
 from .ring import MOST_SLOTS, Ring, unpacked
@@ -230,7 +228,7 @@ def _read(channel: Channel, requests: queue.SimpleQueue[Any]) -> None:
 def _serve(job: Job, end: socket.socket) -> None:
     # Ctrl-C is the parent's, which then closes the channel.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    libdl.set_num_threads(1)
+    _C.set_threads(1)
     channel = Channel(end)
     requests: queue.SimpleQueue[Any] = queue.SimpleQueue()
     threading.Thread(target=_read, args=(channel, requests), daemon=True).start()

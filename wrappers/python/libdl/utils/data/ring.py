@@ -17,11 +17,12 @@ import weakref
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-import libdl
-from libdl import _C
-from libdl._overrides import disabled
-from libdl.multiprocessing.memory import Mapping, create
-from libdl.multiprocessing.reductions import refuse_history
+from ... import _C, _creation, _functions as F
+from ..._C import Tensor
+from ..._overrides import disabled
+from ..._types import dtype as Dtype
+from ...multiprocessing.memory import Mapping, create
+from ...multiprocessing.reductions import refuse_history
 
 _ALIGNMENT = 64  # bytes: a cache line, and enough for every vector
 _SMALL = 4096  # bytes of an array that stays in the pickle: a place for each of many costs more
@@ -33,7 +34,7 @@ class Piece(NamedTuple):
 
     offset: int
     shape: tuple[int, ...]
-    dtype: libdl.dtype
+    dtype: Dtype
 
     @property
     def numel(self) -> int:
@@ -43,12 +44,12 @@ class Piece(NamedTuple):
     def end(self) -> int:
         return self.offset + self.numel * self.dtype.itemsize
 
-    def place(self, memory: Any) -> libdl.Tensor:
+    def place(self, memory: Any) -> Tensor:
         """The tensor in this memory, sharing its bytes."""
         numel = self.numel
         if numel == 0:
-            return libdl.empty(self.shape, dtype=self.dtype)
-        flat = libdl.frombuffer(memory, dtype=self.dtype, count=numel, offset=self.offset)
+            return F.empty(self.shape, dtype=self.dtype)
+        flat = _creation.frombuffer(memory, dtype=self.dtype, count=numel, offset=self.offset)
         return flat.view(self.shape)
 
 
@@ -78,7 +79,7 @@ class Room:
         self.storages: set[int] = set()  # ids of those that lie there
         self.claimed: list[tuple[int, int]] = []
 
-    def empty(self, shape: tuple[int, ...], dtype: libdl.dtype) -> libdl.Tensor | None:
+    def empty(self, shape: tuple[int, ...], dtype: Dtype) -> Tensor | None:
         """A new tensor there, if it fits."""
         piece = Piece(self.used, shape, dtype)
         if piece.numel == 0 or not self.has(piece.end):
@@ -95,7 +96,7 @@ class Room:
     def claim(self, x: Any) -> int:
         """The offset of x, which is to be read from where it lies; -1 if it has to be copied: it
         does not lie here as a piece does, or what was claimed before has some of its bytes."""
-        if type(x) is not libdl.Tensor or _C.tensor_storage_id(x) not in self.storages:
+        if type(x) is not Tensor or _C.tensor_storage_id(x) not in self.storages:
             return -1
         # An id may be another storage's by now, so the address must be here, too.
         begin = x.data_ptr() - ctypes.addressof(self.memory)
@@ -117,7 +118,7 @@ class Layout:
         self.there: list[bool] = []  # those that lie in their places already
         self.size = 0
 
-    def add(self, x: libdl.Tensor) -> int:
+    def add(self, x: Tensor) -> int:
         self.contents.append(x)
         return len(self.contents) - 1
 
@@ -160,13 +161,13 @@ class _Pickler(pickle.Pickler):
 
     # Not persistent_id: that is asked for every number and text as well.
     def reducer_override(self, obj: Any) -> Any:
-        if not isinstance(obj, libdl.Tensor):
+        if not isinstance(obj, Tensor):
             small = type(obj) is self.array and obj.nbytes < _SMALL
             return obj.__reduce__() if small else NotImplemented
         with disabled():
             refuse_history(obj)
             # Others, such as a Parameter or a sparse gradient, pickle themselves.
-            plain = type(obj) is libdl.Tensor and obj.is_cpu and not obj.is_sparse
+            plain = type(obj) is Tensor and obj.is_cpu and not obj.is_sparse
             if plain and not obj.requires_grad:
                 return _arrived, (self.layout.add(obj),)
         return NotImplemented
@@ -181,7 +182,7 @@ class _Here(threading.local):
 _here = _Here()
 
 
-def _arrived(number: int) -> libdl.Tensor:
+def _arrived(number: int) -> Tensor:
     pieces, memory, copied = _here.batch
     piece = pieces[number]
     assert isinstance(piece, Piece)

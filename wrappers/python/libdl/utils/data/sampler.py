@@ -8,7 +8,9 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence, Sized
 from typing import Any, Generic, TypeVar
 
-import libdl
+from ... import _creation, _functions as F, _overloads, _random
+from ..._C import Tensor
+from ..._types import Generator, float64
 
 __all__ = [
     "BatchSampler", "RandomSampler", "Sampler", "SequentialSampler", "SubsetRandomSampler",
@@ -45,17 +47,17 @@ class SequentialSampler(Sampler[int]):
         return len(self.data_source)
 
 
-def drawn_seed(generator: libdl.Generator | None) -> int:
+def drawn_seed(generator: Generator | None) -> int:
     """63 bits, drawn from this generator or from the default one."""
-    from_it = libdl.default_generator if generator is None else generator
-    return int(libdl.randint(0, 2**63 - 1, (), generator=from_it).item())
+    from_it = _random.default_generator if generator is None else generator
+    return int(_overloads.randint(0, 2**63 - 1, (), generator=from_it).item())
 
 
-def drawn_generator(generator: libdl.Generator | None) -> libdl.Generator:
+def drawn_generator(generator: Generator | None) -> Generator:
     """The generator itself, or a new one whose seed is drawn from the default generator."""
     if generator is not None:
         return generator
-    return libdl.Generator().manual_seed(drawn_seed(None))
+    return Generator().manual_seed(drawn_seed(None))
 
 
 def _is_count(value: Any) -> bool:
@@ -76,7 +78,7 @@ class RandomSampler(Sampler[int]):
         data_source: Sized,
         replacement: bool = False,
         num_samples: int | None = None,
-        generator: libdl.Generator | None = None,
+        generator: Generator | None = None,
     ) -> None:
         self.data_source = data_source
         self.replacement = replacement
@@ -98,9 +100,9 @@ class RandomSampler(Sampler[int]):
         left = self.num_samples
         while left > 0:
             if self.replacement:
-                drawn = libdl.randint(0, size, (min(left, self._AT_ONCE),), generator=generator)
+                drawn = _overloads.randint(0, size, (min(left, self._AT_ONCE),), generator=generator)
             else:
-                drawn = libdl.randperm(size, generator=generator)[:left]
+                drawn = F.randperm(size, generator=generator)[:left]
             yield from drawn.tolist()
             left -= drawn.numel()
 
@@ -113,13 +115,13 @@ class SubsetRandomSampler(Sampler[int]):
 
     indices: Sequence[int]
 
-    def __init__(self, indices: Sequence[int], generator: libdl.Generator | None = None) -> None:
+    def __init__(self, indices: Sequence[int], generator: Generator | None = None) -> None:
         self.indices = indices
         self.generator = generator
 
     def __iter__(self) -> Iterator[int]:
-        generator = self.generator or libdl.default_generator
-        for i in libdl.randperm(len(self.indices), generator=generator).tolist():
+        generator = self.generator or _random.default_generator
+        for i in F.randperm(len(self.indices), generator=generator).tolist():
             yield self.indices[i]
 
     def __len__(self) -> int:
@@ -130,7 +132,7 @@ class WeightedRandomSampler(Sampler[int]):
     """num_samples indices of 0 to len(weights) - 1, index i with a probability proportional to
     weights[i]; without replacement no index twice."""
 
-    weights: libdl.Tensor
+    weights: Tensor
     num_samples: int
     replacement: bool
 
@@ -139,7 +141,7 @@ class WeightedRandomSampler(Sampler[int]):
         weights: Sequence[float],
         num_samples: int,
         replacement: bool = True,
-        generator: libdl.Generator | None = None,
+        generator: Generator | None = None,
     ) -> None:
         if not _is_count(num_samples):
             raise ValueError(
@@ -149,7 +151,7 @@ class WeightedRandomSampler(Sampler[int]):
             raise ValueError(
                 f"WeightedRandomSampler: replacement is {replacement!r}, wanted a bool"
             )
-        self.weights = libdl.as_tensor(weights, dtype=libdl.double)
+        self.weights = _creation.as_tensor(weights, dtype=float64)
         if self.weights.ndim != 1:
             raise ValueError(
                 f"WeightedRandomSampler: weights has shape {list(self.weights.shape)}, wanted one "
@@ -168,22 +170,22 @@ class WeightedRandomSampler(Sampler[int]):
         self.generator = generator
 
     def __iter__(self) -> Iterator[int]:
-        generator = self.generator or libdl.default_generator
+        generator = self.generator or _random.default_generator
         return iter(self._with(generator) if self.replacement else self._without(generator))
 
-    def _with(self, generator: libdl.Generator) -> list[int]:
+    def _with(self, generator: Generator) -> list[int]:
         """Each where a uniform number falls among the summed weights."""
         ends = self.weights.cumsum(0).tolist()
-        points = libdl.rand(self.num_samples, dtype=libdl.double, generator=generator) * ends[-1]
+        points = F.rand(self.num_samples, dtype=float64, generator=generator) * ends[-1]
         # No index whose weight is 0, though a product be rounded up to the end.
         last = max(i for i, w in enumerate(self.weights.tolist()) if w > 0)
         return [min(bisect.bisect_right(ends, x), last) for x in points.tolist()]
 
-    def _without(self, generator: libdl.Generator) -> list[int]:
+    def _without(self, generator: Generator) -> list[int]:
         """The first arrivals, where index i comes after an exponential time of rate weights[i]:
         Efraimidis and Spirakis 2006."""
-        uniform = libdl.rand(len(self.weights), dtype=libdl.double, generator=generator)
-        times = -libdl.log1p(-uniform) / self.weights
+        uniform = F.rand(len(self.weights), dtype=float64, generator=generator)
+        times = -F.log1p(-uniform) / self.weights
         first: list[int] = times.topk(self.num_samples, largest=False).indices.tolist()
         return first
 

@@ -12,9 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import libdl
-from libdl import _C
-
+from ... import _C, _random
+from ..._types import Generator
 from .collate import collated, stacks_rows
 from .dataset import batch_reader, is_rows
 from .graph_settings import seed_pipes
@@ -75,14 +74,14 @@ def set_worker(info: WorkerInfo) -> None:
     _place.worker = info
 
 
-def sample_generator() -> libdl.Generator:
+def sample_generator() -> Generator:
     """A generator for the sample that is being loaded: its numbers depend on the seed of the epoch
     and on the sample's index alone, not on which worker loads it, nor when.
 
     Where __getitems__ loads a batch at once, the batch's first index counts."""
     if _place.loading is None:
         raise RuntimeError("sample_generator: no DataLoader is loading a sample in this thread")
-    return libdl.Generator().manual_seed(_place.loading.seed())
+    return Generator().manual_seed(_place.loading.seed())
 
 
 def _number_of(index: Any) -> int:
@@ -110,7 +109,7 @@ class Seeds:
 
     def load(self, dataset: Any, indices: Sequence[Any], found: list[Any]) -> None:
         """Appends the dataset's samples, each loaded with the default generator seeded for it."""
-        generator = libdl.default_generator
+        generator = _random.default_generator
         _C.generator_seeded_items(generator, dataset, indices, found, _number_of, self.begin, _STEP)
 
 
@@ -121,11 +120,11 @@ def own_numbers(shared: bool) -> Iterator[None]:
     if shared:
         yield
         return
-    state = libdl.get_rng_state()
+    state = _random.get_rng_state()
     try:
         yield
     finally:
-        libdl.set_rng_state(state)
+        _random.set_rng_state(state)
 
 
 class DatasetKind:
@@ -179,7 +178,7 @@ class MapBatches:
             listed = indices if isinstance(indices, Sequence) else list(indices)
             _place.loading = loading = _Loading(self.seeds, listed, [])
             if len(listed) > 0 and not self.shared:
-                _C.generator_set_seed(libdl.default_generator, loading.seed())
+                _C.generator_set_seed(_random.default_generator, loading.seed())
         assert self.together is not None
         return self.together(indices)
 

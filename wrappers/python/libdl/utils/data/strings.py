@@ -7,7 +7,8 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, overload
 
-import libdl
+from ... import _creation
+from ..._types import int64, uint8
 
 __all__ = ["StringList"]
 
@@ -23,9 +24,9 @@ class StringList(Sequence[str]):
     def __init__(self, strings: Iterable[str] = ()) -> None:
         encoded = [_encoded(text, i) for i, text in enumerate(strings)]
         sizes = itertools.accumulate(map(len, encoded), initial=0)
-        self._ends = libdl.tensor(list(sizes), dtype=libdl.int64)
+        self._ends = _creation.tensor(list(sizes), dtype=int64)
         joined = bytearray(b"".join(encoded))
-        self._text = libdl.frombuffer(joined, dtype=libdl.uint8) if joined else None
+        self._text = _creation.frombuffer(joined, dtype=uint8) if joined else None
         self._view()
 
     def _view(self) -> None:

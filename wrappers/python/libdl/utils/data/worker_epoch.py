@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .epoch import Epoch, pinned
 from .progress import Progress
 from .samples import DatasetKind
-from .workers import Answer, Workers, workers_of
+from .workers import Answer, Workers
 
 if TYPE_CHECKING:
     from .dataloader import DataLoader
@@ -69,7 +69,7 @@ class WorkerEpoch(Epoch):
             self._shutdown_workers()
             started = self._base_seed if resumed is None else resumed.get("started")
             self._workers_seed = self._base_seed if started is None else started
-            workers = self._workers_of_epoch = workers_of(loader)
+            workers = self._workers_of_epoch = _workers_of(loader)
             progress.started = self._workers_seed
             with workers.step:
                 workers.begin(self._base_seed, progress.started, told.standing())
@@ -197,3 +197,14 @@ class WorkerEpoch(Epoch):
 
     def __del__(self) -> None:
         self._shutdown_workers()
+
+
+def _workers_of(loader: DataLoader[Any]) -> Workers:
+    """The loader's workers, started."""
+    if loader.worker_method == "thread":
+        from .thread_workers import ThreadWorkers
+
+        return ThreadWorkers(loader)
+    from .process_workers import ProcessWorkers
+
+    return ProcessWorkers(loader)

@@ -13,8 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-import libdl
-
+from ... import _random
 from .datapipes.datapipe import IterDataPipe
 from .draws import Generators, from_written
 from .graph_settings import shard_pipes
@@ -185,13 +184,13 @@ class Work:
         set_worker(WorkerInfo(job.id, job.num_workers, own, job._dataset, worker_method=method))
         if not job.shared:
             random.seed(own)
-            libdl.manual_seed(own)
+            _random.manual_seed(own)
             _seed_numpy(own % 2**32)
         shard_pipes(job._dataset, job.num_workers, job.id)
         if job.init is not None:
-            before = libdl.initial_seed()
+            before = _random.initial_seed()
             job.init(job.id)
-            self.left_alone |= libdl.initial_seed() != before
+            self.left_alone |= _random.initial_seed() != before
 
     def begin(self, seed: int, started: int, state: Any = None) -> None:
         """A new epoch. Errors are raised by the next batch()."""
@@ -248,14 +247,3 @@ class Work:
     def name(self) -> str:
         kind = "thread" if self.job.shared else "process"
         return f"DataLoader worker {kind} {self.job.id}"
-
-
-def workers_of(loader: DataLoader[Any]) -> Workers:
-    """The loader's workers, started."""
-    if loader.worker_method == "thread":
-        from .thread_workers import ThreadWorkers
-
-        return ThreadWorkers(loader)
-    from .process_workers import ProcessWorkers
-
-    return ProcessWorkers(loader)

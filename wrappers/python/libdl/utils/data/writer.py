@@ -9,8 +9,8 @@ import weakref
 from collections.abc import Iterable
 from typing import Any
 
-import libdl
-
+from ..._C import Tensor
+from ..._types import dtype as Dtype
 from .channel import Channel
 from .ring import Room, Slots, packed, slots_freed
 from .workers import Answer
@@ -103,7 +103,7 @@ class Writer:
                 self.in_use[slot] = weakref.ref(self.room.memory)
         return self.room
 
-    def empty(self, shape: tuple[int, ...], dtype: libdl.dtype) -> libdl.Tensor | None:
+    def empty(self, shape: tuple[int, ...], dtype: Dtype) -> Tensor | None:
         """A tensor in the slot of the batch at hand, or None: there is no room for it."""
         room = self._open()
         return None if room is None else room.empty(shape, dtype)

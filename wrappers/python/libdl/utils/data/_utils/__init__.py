@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import importlib.util
 
-from libdl._utils import ExceptionWrapper as ExceptionWrapper
+from ...._utils import ExceptionWrapper as ExceptionWrapper
 
 from . import collate, fetch, pin_memory, signal_handling, worker
 

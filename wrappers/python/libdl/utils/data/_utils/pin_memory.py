@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import libdl
-
+from .... import cuda
 from ..epoch import pinned
 
 __all__ = ["pin_memory"]
@@ -14,4 +13,4 @@ __all__ = ["pin_memory"]
 
 def pin_memory(data: Any, device: Any = None) -> Any:
     """The batch in memory that a device reads from; without a device, the batch itself."""
-    return pinned(data) if libdl.cuda.is_available() else data
+    return pinned(data) if cuda.is_available() else data

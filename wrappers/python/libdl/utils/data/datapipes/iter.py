@@ -20,8 +20,8 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-import libdl
-
+from .... import _functions as F
+from ...._types import int64
 from ..collate import default_collate
 from ..sampler import Sampler as _Sampler, SequentialSampler
 from ._decorator import functional_datapipe
@@ -307,7 +307,7 @@ class Shuffling(Pipe):
     def _draws(self) -> random.Random:
         seed, self._seed = self._seed, None
         if seed is None:
-            seed = int(libdl.empty((), dtype=libdl.int64).random_().item())
+            seed = int(F.empty((), dtype=int64).random_().item())
         return random.Random(seed)
 
 
