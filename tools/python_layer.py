@@ -354,7 +354,7 @@ def function_text(
         number = LEADING[form.line.name]
         body += [
             "if _last is not None:",
-            "    from ._older import leading_number",
+            "    from ._legacy_arguments import leading_number",
             "",
             f"    {number}, {tensors} = leading_number({name!r}, {number}, {tensors}, _last)",
             "    _last = None",

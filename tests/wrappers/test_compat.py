@@ -34,7 +34,7 @@ def test_no_word_is_imported_before_it_is_needed():
     code = "import sys, libdl; print(*(n for n in sys.modules if n.startswith('libdl.')))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = {name.split(".")[1] for name in done.stdout.split()}
-    assert loaded & set(WORDS) == {"_legacy"}
+    assert loaded & set(WORDS) == {"_tensor_types"}
 
 
 def test_type_checkers_find_the_words_beside_the_package():

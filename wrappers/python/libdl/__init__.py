@@ -67,31 +67,30 @@ from ._autocast import (
 )  # fmt: skip
 from ._creation import (
     as_tensor as as_tensor, asarray as asarray, from_dlpack as from_dlpack,
-    from_numpy as from_numpy, frombuffer as frombuffer, tensor as tensor,
+    from_numpy as from_numpy, frombuffer as frombuffer, scalar_tensor as scalar_tensor,
+    tensor as tensor,
 )  # fmt: skip
 from ._overloads import *  # type: ignore[assignment]
-from ._dropping import *
+from ._dropout import *
 from ._convolution import *  # type: ignore[assignment]
 from ._recurrent import *
-from . import _elementwise as _elementwise
-from ._normal import normal as normal
-from ._shapes import *  # type: ignore[assignment]
-from ._selection import *  # type: ignore[assignment]
+from .functional import *  # type: ignore[assignment]
 from ._calculus import *
-from ._statistics import *
-from ._arithmetic import *
-from ._floats import *
-from ._products import *
-from ._parts import *
-from ._facts import *
+from ._statistics import *  # type: ignore[assignment]
+from ._pointwise import *
+from ._matrix_products import *
+from ._splitting import *
+from ._view_copies import *
+from ._tensor_properties import *
 from ._random import (
     _sample_dirichlet as _sample_dirichlet, default_generator as default_generator,
     get_rng_state as get_rng_state, initial_seed as initial_seed, manual_seed as manual_seed,
-    seed as seed, set_rng_state as set_rng_state,
+    normal as normal, seed as seed, set_rng_state as set_rng_state,
 )  # fmt: skip
 from ._sparse import sparse_coo_tensor as sparse_coo_tensor
-from ._printing import set_printoptions as set_printoptions
-from ._info import VERSION as __version__, show_config as show_config
+from ._tensor_str import set_printoptions as set_printoptions
+from .__config__ import show_config as show_config
+from .version import libdl as __version__
 from ._determinism import (
     are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled,
     get_deterministic_debug_mode as get_deterministic_debug_mode,
@@ -101,14 +100,15 @@ from ._determinism import (
     set_float32_matmul_precision as set_float32_matmul_precision,
     use_deterministic_algorithms as use_deterministic_algorithms,
 )  # fmt: skip
-from ._legacy import (
+from ._tensor_types import (
     BFloat16Tensor as BFloat16Tensor, BoolTensor as BoolTensor, ByteTensor as ByteTensor,
     CharTensor as CharTensor, DoubleTensor as DoubleTensor, FloatTensor as FloatTensor,
     HalfTensor as HalfTensor, IntTensor as IntTensor, LongTensor as LongTensor,
-    ShortTensor as ShortTensor, SymBool as SymBool, SymFloat as SymFloat, SymInt as SymInt,
-    TensorType as _TensorType, scalar_tensor as scalar_tensor,
+    ShortTensor as ShortTensor, TensorType as _TensorType,
     set_default_tensor_type as set_default_tensor_type,
 )  # fmt: skip
+from ._symbolic_numbers import SymBool as SymBool, SymFloat as SymFloat, SymInt as SymInt
+from . import _tensor_memory as _tensor_memory
 from . import autograd as autograd, return_types as return_types
 from .autograd.anomaly_mode import (
     is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled,
@@ -279,11 +279,11 @@ if _typing.TYPE_CHECKING:
     float4_e2m1fn_x2, complex32 = float32, complex64
     from ._control_flow import *
     from ._in_place import *
-    from ._indices import *
-    from ._older_norms import *
-    from ._sizes import *
+    from ._ranges import *
+    from ._matrix_norms import *
+    from ._symbolic_numbers import *
     from .nn._top_level import *
-    from ._mapping import from_file as from_file
+    from ._mapped_files import from_file as from_file
     from ._warnings import (
         is_warn_always_enabled as is_warn_always_enabled, set_warn_always as set_warn_always,
     )  # fmt: skip
@@ -332,10 +332,10 @@ _ELSEWHERE = {
     ), "libdl._in_place"),
     **dict.fromkeys((
         "empty_permuted", "range",
-    ), "libdl._indices"),
+    ), "libdl._ranges"),
     **dict.fromkeys((
         "sym_float", "sym_int", "sym_ite", "sym_max", "sym_min", "sym_not", "sym_sqrt", "sym_sum",
-    ), "libdl._sizes"),
+    ), "libdl._symbolic_numbers"),
     **dict.fromkeys((
         "BFloat16Storage", "BoolStorage", "ByteStorage", "CharStorage", "ComplexDoubleStorage",
         "ComplexFloatStorage", "DoubleStorage", "FloatStorage", "HalfStorage", "IntStorage",
@@ -356,7 +356,7 @@ _ELSEWHERE = {
         "_assert_async", "_check", "_check_index", "_check_is_size", "_check_not_implemented",
         "_check_tensor_all", "_check_tensor_all_with", "_check_type", "_check_value", "_check_with",
         "_shape_as_tensor",
-    ), "libdl._checks"),
+    ), "libdl._conditions"),
     **dict.fromkeys((
         "_convert_indices_from_coo_to_csr", "_convert_indices_from_csr_to_coo", "_int_mm",
         "_make_per_tensor_quantized_tensor", "_nested_view_from_buffer",
@@ -364,13 +364,13 @@ _ELSEWHERE = {
         "quantize_per_tensor", "smm", "sparse_bsc_tensor", "sparse_bsr_tensor",
         "sparse_compressed_tensor", "sparse_csc_tensor", "sparse_csr_tensor", "spmm", "while_loop",
     ), "libdl._top_level_names"),
-    **dict.fromkeys(("frobenius_norm", "nuclear_norm"), "libdl._older_norms"),
+    **dict.fromkeys(("frobenius_norm", "nuclear_norm"), "libdl._matrix_norms"),
     **dict.fromkeys(("is_warn_always_enabled", "set_warn_always"), "libdl._warnings"),
     "_grouped_mm": "libdl.nn._top_level", "cond": "libdl._control_flow", "to_dlpack": "libdl.utils.dlpack",
     "StorageBase": "libdl.storage", "set_vital": "libdl._utils",
     "Future": "libdl.futures", "ScriptFunction": "libdl.jit", "ScriptModule": "libdl.jit",
     "PyTorchFileReader": "libdl.serialization", "PyTorchFileWriter": "libdl.serialization",
-    "from_file": "libdl._mapping", "load": "libdl.serialization", "matrix_power": "libdl.linalg",
+    "from_file": "libdl._mapped_files", "load": "libdl.serialization", "matrix_power": "libdl.linalg",
     "pairwise_distance": "libdl.nn.functional", "save": "libdl.serialization", "vmap": "libdl.func",
 }  # fmt: skip
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """python -m libdl tells versions, processor, threads and devices."""
 
-from ._info import config
+from .__config__ import config
 
 print(config())

@@ -11,7 +11,7 @@ from typing import Any
 
 from . import _functions
 from ._C import Tensor
-from ._checks import _assert_async as _assert_async
+from ._conditions import _assert_async as _assert_async
 from .nn import functional as F
 
 # With the overloads behind a colon, as in _aten.

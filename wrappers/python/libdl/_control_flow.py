@@ -8,7 +8,7 @@ from typing import Any
 
 from . import _functions as f
 from ._C import Tensor
-from ._levels import levels_of
+from ._vmap_levels import levels_of
 from .utils._pytree import tree_flatten, tree_leaves, tree_unflatten
 
 __all__ = ["cond"]

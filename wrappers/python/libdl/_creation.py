@@ -439,3 +439,9 @@ for _method in (new_tensor, new_empty, new_empty_strided, new_zeros, new_ones, n
     setattr(Tensor, _method.__name__, _method)
 _C.register("to_tensor", as_tensor)
 assert complex64.is_complex
+
+
+def scalar_tensor(s: Any, *, dtype: Dtype | None = None, device: DeviceLike | None = None,
+                  requires_grad: bool = False) -> Tensor:  # fmt: skip
+    """A 0-d tensor of a number, of the default dtype unless another is given."""
+    return full((), s, dtype=dtype or get_default_dtype(), device=device, requires_grad=requires_grad)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from operator import index
 from typing import Any
 
+from ._C import Tensor
 from ._errors import ArgumentTypeError, IndexRangeError
 
 
@@ -23,3 +24,7 @@ def one_dimension(function: str, argument: int, dim: Any, ndim: int) -> int:
         raise IndexRangeError(f"{function}: argument {argument} (dim) is {dim}, wanted {-size} to "
                               f"{size - 1}")  # fmt: skip
     return number
+
+
+def one_or_none(function: str, argument: int, dim: Any, input: Tensor) -> int | None:
+    return None if dim is None else one_dimension(function, argument, dim, input.ndim)

@@ -17,7 +17,7 @@ from ._C import Tensor
 from ._creation import from_numpy
 from ._functions import cat, stack
 from ._overloads import arange
-from ._shapes import einsum
+from .functional import einsum
 
 # The module of einops with the class AbstractBackend.
 _REGISTRY = "einops._backends"

@@ -201,7 +201,7 @@ def norm(
 ) -> Tensor:
     if isinstance(p, str):
         if p == "nuc":
-            from ._nuclear import nuclear_norm
+            from ._nuclear_norm import nuclear_norm
 
             norms = nuclear_norm(
                 input, dim if axis is None else axis, keepdim if keepdims is None else keepdims,

@@ -17,7 +17,7 @@ from typing import Any
 
 from . import _C, _slots
 from ._C import Tensor
-from ._levels import Batched
+from ._vmap_levels import Batched
 from ._overrides import disabled, modes, override, through_mode
 
 # Not seen by modes in PyTorch either: settings, files, questions about objects.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Histograms of several forms."""
+"""Statistics that have several signatures, or name their results."""
 
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
@@ -10,11 +10,108 @@ from typing import Any
 
 from . import _C, _functions as f, return_types
 from ._C import Overridden, Tensor
+from ._dimensions import one_dimension, one_or_none
+from ._documents import FUNCTIONS
 from ._errors import ArgumentValueError, Error, ShapeError, rename_error
-from ._out import copied
+from ._out import both_copied, copied, write
 from ._overrides import override
+from ._types import ValuesIndices
 
-__all__ = ["histogram", "histogramdd"]
+__all__ = [
+    "aminmax", "histogram", "histogramdd", "median", "mode", "nanmedian", "nanquantile", "quantile",
+    "std_mean", "var_mean",
+]  # fmt: skip
+
+
+# -- what the order tells --------------------------------------------------------------------------
+
+
+def _median_like(name: str) -> Any:
+    whole, along = getattr(_C, name), getattr(_C, f"{name}_dim")
+    whole_into, pair = getattr(_C, f"{name}_into"), getattr(return_types, name)
+
+    def median(
+        input: Tensor, dim: int | None = None, keepdim: bool = False, *, out: Any = None
+    ) -> Any:
+        try:
+            if dim is None:
+                return whole(input) if out is None else write(whole_into, (input,), out)
+            found = pair(*along(input, one_dimension(name, 2, dim, input.ndim), keepdim))
+        except Overridden:
+            given = [input] if dim is None else [input, dim, keepdim]
+            return override(median, *given, **({} if out is None else {"out": out}))
+        except Error as error:
+            rename_error(error, name, "", {"dst": (4, "out")})
+            raise
+        return found if out is None else both_copied(name, 4, found, out)
+
+    median.__name__ = median.__qualname__ = name
+    median.__doc__ = FUNCTIONS[name]
+    return median
+
+
+median = _median_like("median")
+nanmedian = _median_like("nanmedian")
+
+
+def mode(
+    input: Tensor,
+    dim: int = -1,
+    keepdim: bool = False,
+    *,
+    out: tuple[Tensor, Tensor] | None = None,
+) -> ValuesIndices:
+    found = f.mode(input, one_dimension("mode", 2, dim, input.ndim), keepdim)
+    return found if out is None else both_copied("mode", 4, found, out)
+
+
+def quantile(input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *,
+             interpolation: str = "linear", out: Tensor | None = None) -> Tensor:  # fmt: skip
+    dim = one_or_none("quantile", 3, dim, input)
+    return f.quantile(input, q, dim, keepdim, interpolation=interpolation, out=out)
+
+
+def nanquantile(input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *,
+                interpolation: str = "linear", out: Tensor | None = None) -> Tensor:  # fmt: skip
+    dim = one_or_none("nanquantile", 3, dim, input)
+    return f.nanquantile(input, q, dim, keepdim, interpolation=interpolation, out=out)
+
+
+# -- pairs ---------------------------------------------------------------------------------------
+
+
+def _with_mean(name: str) -> Any:
+    generated = getattr(f, name)
+
+    def spread_and_mean(
+        input: Tensor, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *,
+        correction: Any = 1,
+    ) -> tuple[Tensor, Tensor]:  # fmt: skip
+        if isinstance(dim, bool):  # std_mean(unbiased)
+            dim, unbiased = None, dim
+        if unbiased is not None:
+            correction = int(unbiased)
+        return generated(input, dim, correction=correction, keepdim=keepdim)
+
+    spread_and_mean.__name__ = spread_and_mean.__qualname__ = name
+    spread_and_mean.__doc__ = generated.__doc__
+    return spread_and_mean
+
+
+var_mean = _with_mean("var_mean")
+std_mean = _with_mean("std_mean")
+
+
+def aminmax(
+    input: Tensor,
+    *,
+    dim: int | None = None,
+    keepdim: bool = False,
+    out: tuple[Tensor, Tensor] | None = None,
+) -> Any:
+    dim = one_or_none("aminmax", 2, dim, input)
+    found = return_types.aminmax(*f.aminmax(input, dim=dim, keepdim=keepdim))
+    return found if out is None else both_copied("aminmax", 4, found, out)
 
 
 # -- histograms ------------------------------------------------------------------------------------
@@ -102,4 +199,7 @@ def histogramdd(input: Tensor, bins: Any, range: Sequence[float] | None = None,
     return return_types.histogramdd(made, tuple(edges))
 
 
-setattr(Tensor, "histogram", histogram)
+for _method in (median, nanmedian, mode, quantile, nanquantile, aminmax, histogram):
+    setattr(Tensor, _method.__name__, _method)
+for _function in (mode, quantile, nanquantile, aminmax):
+    _function.__doc__ = getattr(f, _function.__name__).__doc__

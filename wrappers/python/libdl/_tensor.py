@@ -9,11 +9,11 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from . import _C, _functions, _passes
+from . import _C, _functions, _backward_passes
 from ._C import Overridden, Tensor
 from ._errors import AutogradError, Error, rename_error
 from ._overrides import disabled, of_values, override
-from ._passes import tensors_of
+from ._backward_passes import tensors_of
 from ._types import (
     DeviceLike, bfloat16, bool_, complex64, complex128, device as Device, in_format,
     dtype as Dtype, float16, float32, float64, int8, int16, int32, int64, uint8,
@@ -128,12 +128,12 @@ def backward(
         raise RuntimeError("backward: inputs is an empty sequence")
     retain = create_graph if retain_graph is None else retain_graph
     gradients = () if gradient is None else (gradient,)
-    run = _passes.backward if _passes.watches else _C.backward
+    run = _backward_passes.backward if _backward_passes.watches else _C.backward
     try:
         if inputs is None:
             run((self,), gradients, wanted, retain, create_graph, False, False)
         else:
-            _passes.to_inputs(run, (self,), gradients, wanted, retain, create_graph, False, False)
+            _backward_passes.to_inputs(run, (self,), gradients, wanted, retain, create_graph, False, False)
     except Error as error:
         rename_error(error, "backward", "backward", _BACKWARD)
         raise
@@ -310,7 +310,7 @@ def m_to(
 @method
 def m_type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
     """The type's name, or the tensor with another dtype."""
-    from ._legacy import type_name, type_named
+    from ._tensor_types import type_name, type_named
 
     return type_name(self) if dtype is None else _to(self, *type_named(dtype), non_blocking, False)
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, SupportsFloat, SupportsIndex, TypeAlias
 
 from . import _C
 from ._C import Tensor
-from ._info import shown_name
+from ._package_name import shown_name
 
 Number: TypeAlias = bool | int | float | complex
 

@@ -15,7 +15,7 @@ from ._errors import (
     ArgumentValueError, Error, LinAlgError as LinAlgError, ShapeError, rename_error,
 )  # fmt: skip
 from ._functions import matmul as matmul
-from ._nuclear import nuclear_norm
+from ._nuclear_norm import nuclear_norm
 from ._out import copied
 from ._overrides import own_functions
 from ._types import DtypeLike

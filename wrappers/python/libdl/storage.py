@@ -11,7 +11,7 @@ from ._C import Tensor
 from ._creation import tensor
 from ._errors import DtypeError
 from ._functions import empty
-from ._mapping import mapped
+from ._mapped_files import mapped
 from ._types import (
     bfloat16, bool_, complex64, complex128, device, dtype, float16, float32, float64, int8, int16,
     int32, int64, uint8,

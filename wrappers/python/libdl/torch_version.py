@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from ._info import VERSION
+from .version import libdl as VERSION
 
 _FORM = re.compile(
     r"v?(\d+(?:\.\d+)*)[-_.]?(?:(a|alpha|b|beta|c|rc|dev|post)[-_.]?(\d*)[^+]*)?(?:\+([a-z\d._-]+))?",

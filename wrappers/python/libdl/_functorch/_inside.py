@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from .._levels import Batched
+from .._vmap_levels import Batched
 
 
 def is_batchedtensor(tensor: Any) -> bool:

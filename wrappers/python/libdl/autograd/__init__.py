@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Differentiation: backward, grad, custom functions, checks, forward mode."""
 
-from .. import _passes
+from .. import _backward_passes
 from .._modes import (
     enable_grad, inference_mode, no_grad, set_grad_enabled, set_multithreading_enabled,
 )  # fmt: skip
@@ -21,7 +21,7 @@ __all__ = [
 
 def _is_checkpoint_valid() -> bool:
     """Whether a checkpoint may run a pass of its own: not in one that goes to chosen inputs only."""
-    return _passes.goes_to_all_leaves()
+    return _backward_passes.goes_to_all_leaves()
 
 
 # What most programs do not use is not imported before.

@@ -8,11 +8,11 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from .. import _C, _functions as F, _passes
+from .. import _C, _functions as F, _backward_passes
 from .._C import Overridden, Tensor
 from .._errors import Error, rename_error
 from .._overrides import override
-from .._passes import GradientEdge, tensors_of
+from .._backward_passes import GradientEdge, tensors_of
 
 Tensors = Tensor | GradientEdge | Sequence[Tensor | GradientEdge]
 
@@ -36,13 +36,13 @@ def backward(
     retain = create_graph if retain_graph is None else retain_graph
     if inputs is not None and not tensors_of(inputs):
         raise RuntimeError("backward: inputs is an empty sequence")
-    run = _passes.backward if _passes.watches else _C.backward
+    run = _backward_passes.backward if _backward_passes.watches else _C.backward
     try:
         given = tensors_of(tensors), tensors_of(grad_tensors), tensors_of(inputs)
         if inputs is None:
             run(*given, retain, create_graph, False, False)
         else:
-            _passes.to_inputs(run, *given, retain, create_graph, False, False)
+            _backward_passes.to_inputs(run, *given, retain, create_graph, False, False)
     except Overridden:
         override(
             backward, tensors, grad_tensors=grad_tensors, retain_graph=retain_graph,
@@ -86,18 +86,18 @@ def grad(
         raise ValueError("grad: allow_unused is False, wanted True or None with materialize_grads")
     retain = create_graph if retain_graph is None else retain_graph
     unused = materialize_grads if allow_unused is None else allow_unused
-    run = _passes.grad if _passes.watches else _C.grad
+    run = _backward_passes.grad if _backward_passes.watches else _C.grad
     options: tuple[bool, ...] = (retain, create_graph, unused, materialize_grads)
     if is_grads_batched:
         _check_batches(tensors_of(grad_outputs))
         options = (*options, True)
     try:
-        if is_grads_batched and _passes.watches:  # each gradient in a pass of its own
+        if is_grads_batched and _backward_passes.watches:  # each gradient in a pass of its own
             return _one_by_one(outputs, inputs, grad_outputs, *options[:4])
         given = tensors_of(outputs), tensors_of(inputs), tensors_of(grad_outputs)
-        return _passes.to_inputs(run, *given, *options)
+        return _backward_passes.to_inputs(run, *given, *options)
     except Overridden:
-        from .._levels import Batched  # not when libdl is imported: few programs need it
+        from .._vmap_levels import Batched  # not when libdl is imported: few programs need it
 
         if not any(type(x) is Batched for tensors in (outputs, inputs, grad_outputs)
                    for x in tensors_of(tensors)):  # fmt: skip

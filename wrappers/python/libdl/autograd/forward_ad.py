@@ -18,7 +18,7 @@ from .._overrides import by_class, disabled, override
 
 def on_values(function: Callable[..., Any], *tensors: Any) -> Any:
     """function of the tensors; under vmap of the values that they hold."""
-    from .._levels import on_values  # not when libdl is imported: few programs need it
+    from .._vmap_levels import on_values  # not when libdl is imported: few programs need it
 
     return on_values(function, *tensors)
 

@@ -128,7 +128,7 @@ def _all_tensors(method: str, values: tuple[Any, ...]) -> None:
             )
 
 
-_LEVELS = f"{__package__.rpartition('.')[0]}._levels"  # loaded by the first vmap
+_LEVELS = f"{__package__.rpartition('.')[0]}._vmap_levels"  # loaded by the first vmap
 
 
 class Function:

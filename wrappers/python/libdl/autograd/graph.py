@@ -14,7 +14,7 @@ from .. import _C
 from .._C import Tensor
 from .._modes import no_grad
 from .._overrides import of_values
-from .._passes import GradientEdge as GradientEdge, Watch
+from .._backward_passes import GradientEdge as GradientEdge, Watch
 from .._tensor import Removable
 from ._saved import (
     allow_mutation_on_saved_tensors as allow_mutation_on_saved_tensors,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _C
 from .._errors import OutOfMemoryError as OutOfMemoryError
-from .._legacy import cuda_types as _cuda_types
+from .._tensor_types import cuda_types as _cuda_types
 from .._streams import (
     Event as Event,
     ExternalStream as ExternalStream,

@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import cat, stack
 from .._C import Tensor
-from .._levels import core
+from .._vmap_levels import core
 
 
 def holds(found: Tensor) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 from .. import _functions as F, _methods, _relays, _slots
 from .._C import Tensor
 from .._kinds import COMPOSED
-from .._levels import HANDLER, OPEN, Batched, Level, Open
+from .._vmap_levels import HANDLER, OPEN, Batched, Level, Open
 from .._overrides import DRAWN, disabled
 from ..utils import _pytree as pytree
 from . import _rules_layers as _rules_layers  # the rules of layers

@@ -9,7 +9,7 @@ from typing import Any
 from .. import _C, _functional, _functions
 from .._C import Tensor
 from .._kinds import CALLS, COMPOSED_IN_C
-from .._levels import Batched
+from .._vmap_levels import Batched
 from .._overrides import disabled
 
 _SPACES: dict[str, Any] = {

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from .. import _functions as F
 from .._C import Tensor
-from .._levels import Level, batched, needs_loop, outside, value_at
+from .._vmap_levels import Level, batched, needs_loop, outside, value_at
 from ..utils import _pytree as pytree
 from ._rules import any_batched
 

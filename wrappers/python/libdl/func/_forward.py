@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import _functions as F
 from .._C import Tensor
-from .._levels import OPEN, RANDOMNESS, Level, Open, batched, spread, value_at
+from .._vmap_levels import OPEN, RANDOMNESS, Level, Open, batched, spread, value_at
 from .._modes import is_grad_enabled
 from ..autograd import forward_ad
 from ._history import recorded

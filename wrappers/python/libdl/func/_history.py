@@ -13,9 +13,9 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from .. import _C, _functions as F, _passes
+from .. import _C, _functions as F, _backward_passes
 from .._C import Tensor
-from .._levels import OPEN, Batched, Level, batched, core, on_core, on_values, spread, value_at
+from .._vmap_levels import OPEN, Batched, Level, batched, core, on_core, on_values, spread, value_at
 from .._types import bool_
 from ..autograd import forward_ad
 from ._trees import mapped, plain
@@ -168,7 +168,7 @@ def grad_under_vmap(
         def once(ws: tuple[Tensor, ...], *batched: bool) -> Any:
             return grad(tuple(ys), tuple(xs), ws, True, *options, *batched)
 
-        at_once = 1 if _passes.watches else rows_at_once(math.prod(many.rows), ys, xs)
+        at_once = 1 if _backward_passes.watches else rows_at_once(math.prod(many.rows), ys, xs)
         return in_passes(once, ws, many, at_once)
 
     found = at_levels(
@@ -268,8 +268,8 @@ def rows_of(
         return [x.new_zeros((*x.shape[:lead], *many.rows, *x.shape[lead:])) for x in inputs]
     run = _C.grad
     at_once = at_once or rows_at_once(math.prod(many.rows), outputs, inputs)
-    if _passes.watches:  # each row in a pass of its own
-        run, at_once = _passes.grad, 1
+    if _backward_passes.watches:  # each row in a pass of its own
+        run, at_once = _backward_passes.grad, 1
     ys, xs = tuple(outputs), tuple(inputs)
 
     def once(ws: tuple[Tensor, ...], *batched: bool) -> Any:

@@ -15,7 +15,7 @@ from typing import Any
 from .. import _functions as F
 from .._C import Tensor
 from .._creation import as_tensor, tensor
-from .._levels import Batched, needs_loop, value_at
+from .._vmap_levels import Batched, needs_loop, value_at
 from .._overloads import arange
 from ._rules import Call, ranked
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import _functions as F
 from .._C import Tensor
-from .._levels import OPEN, Level, Open, batched, value_at
+from .._vmap_levels import OPEN, Level, Open, batched, value_at
 from .._random import get_rng_state, set_rng_state
 from .._types import Generator
 from ..utils import _pytree as pytree

@@ -10,8 +10,8 @@ from typing import Any
 from .. import _C, _functions as F
 from .._C import Tensor
 from .._errors import DtypeError
-from .._levels import core, needs_loop, spread, value_at
-from .._shapes import einsum as einsum_of
+from .._vmap_levels import core, needs_loop, spread, value_at
+from ..functional import einsum as einsum_of
 from .._types import bool_
 from ._one_by_one import may_draw, one_by_one
 from ._rules import Call, drawing, named, ranked, rule

@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import _functions as F
 from .._C import Tensor
-from .._levels import needs_loop, spread, value_at
+from .._vmap_levels import needs_loop, spread, value_at
 from .._overloads import arange
 from ._rules import Call, drawing, ranked, rule
 from ._rules_calls import drawn

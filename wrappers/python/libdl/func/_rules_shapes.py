@@ -9,8 +9,8 @@ from typing import Any
 from .. import _functions as F
 from .._C import Tensor
 from .._creation import tensor
-from .._levels import Batched, needs_loop, own_copy, spread, take_value, value_at
-from .._shapes import broadcast_shapes
+from .._vmap_levels import Batched, needs_loop, own_copy, spread, take_value, value_at
+from ..functional import broadcast_shapes
 from .._types import promote_types
 from ._indices import Key
 from ._rules import Call, elementwise, ranked, rule, shifted

@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import _C
 from .._C import Tensor
-from .._levels import Batched
+from .._vmap_levels import Batched
 from ..nn.parameter import Parameter
 from ..utils import _pytree as pytree
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import _functions as F
 from .._C import Overridden, Tensor
-from .._levels import OPEN, RANDOMNESS, Batched, Level, Open, batched, core, value_at
+from .._vmap_levels import OPEN, RANDOMNESS, Batched, Level, Open, batched, core, value_at
 from .._random import get_rng_state, set_rng_state
 from ..utils import _pytree as pytree
 from . import _batching as _batching  # how operators treat batched tensors

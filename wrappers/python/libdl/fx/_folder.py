@@ -8,7 +8,7 @@ import types
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .._info import is_own
+from .._package_name import is_own
 from ._placeholders import StructureCodeGen
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from .. import _assert
-from .._info import is_own
+from .._package_name import is_own
 from ..utils import _pytree as pytree
 from ._code import CodeGen
 from .node import has_side_effect

@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from .._C import Tensor
-from .._info import shown_name
+from .._package_name import shown_name
 from ..nn import Module, Sequential
 from ..nn.parameter import Parameter
 from ._patches import Patches, wrap as wrap

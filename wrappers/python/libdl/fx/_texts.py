@@ -8,7 +8,7 @@ import operator
 from typing import Any
 
 from .. import overrides
-from .._info import is_own
+from .._package_name import is_own
 
 # x + y and so on, by the name of operator's function.
 BINARY = {

@@ -12,7 +12,7 @@ from typing import Any
 from .. import _functions as f, _functional as _generated
 from .._C import Tensor
 from .._cast_operands import in_lower, left_alone
-from .._dropping import drops_nothing
+from .._dropout import drops_nothing
 from .._errors import ArgumentValueError, DtypeError, ShapeError
 from .._modes import no_grad
 from .._overrides import own_function

@@ -15,7 +15,7 @@ from .. import _C, _functional as _generated, _functions
 from .._C import Tensor
 from .._cast_operands import in_lower
 from .._convolution import conv1d, conv2d, conv3d
-from .._dropping import drops_nothing
+from .._dropout import drops_nothing
 from .._errors import (
     ArgumentTypeError, ArgumentValueError, DtypeError, IndexRangeError, ShapeError,
     UnsupportedError,

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from .. import _C
 from .._C import Tensor
 from .._functions import empty
-from .._levels import Batched
+from .._vmap_levels import Batched
 from .._modes import inference_mode, no_grad
 from .._overrides import _disabled_torch_function_impl
-from .._printing import format_tensor
+from .._tensor_str import format_tensor
 from .._tensor import twin
 
 

@@ -15,7 +15,7 @@ from .. import _C, _autocast, _random
 from .._C import Tensor
 from .._errors import VersionError
 from .._modes import enable_grad
-from .._passes import goes_to_all_leaves
+from .._backward_passes import goes_to_all_leaves
 from ..autograd import backward as run_backward, graph
 from ..autograd.function import Function
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from .._info import config
+from ..__config__ import config
 
 
 def get_pretty_env_info() -> str:

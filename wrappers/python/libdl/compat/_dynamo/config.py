@@ -3,7 +3,7 @@
 
 import sys
 
-from .._settings import patcher
+from .._config_patch import patcher
 
 assume_static_by_default = True
 automatic_dynamic_shapes = True

@@ -4,7 +4,7 @@
 import sys
 from types import SimpleNamespace
 
-from .._settings import patcher
+from .._config_patch import patcher
 
 aggressive_fusion = False
 allow_buffer_reuse = True

@@ -44,7 +44,7 @@ def _get_default_device() -> str:
 
 def _are_functorch_transforms_active() -> bool:
     """Whether a vmap is open."""
-    from .._levels import OPEN
+    from .._vmap_levels import OPEN
 
     return bool(OPEN.levels)
 

@@ -21,7 +21,7 @@ from types import ModuleType, TracebackType
 from typing import Any
 
 from .. import version
-from .._info import show_as
+from .._package_name import show_as
 from ..torch_version import FOLLOWED
 
 __all__ = ["install"]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions of sizes, which are Python's own numbers."""
+"""Sizes, which are Python's own numbers: functions of them, and PyTorch's names of what would stand for
+one that is not known yet."""
 
 from __future__ import annotations
 
@@ -53,3 +54,22 @@ def sym_sqrt(a: Any) -> float:
 def sym_sum(args: Iterable[Any]) -> Any:
     """The sum."""
     return builtins.sum(args)
+
+
+class _Symbolic:
+    """A name for annotations and isinstance: sizes are Python's numbers, and no object is one."""
+
+    def __init__(self, *args: Any) -> None:
+        raise NotImplementedError(f"{type(self).__name__}: sizes are Python's own numbers")
+
+
+class SymInt(_Symbolic):
+    __doc__ = _Symbolic.__doc__
+
+
+class SymFloat(_Symbolic):
+    __doc__ = _Symbolic.__doc__
+
+
+class SymBool(_Symbolic):
+    __doc__ = _Symbolic.__doc__

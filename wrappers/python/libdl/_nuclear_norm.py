@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from . import _C, _functions
 from ._C import Tensor
 from ._creation import tensor
-from ._levels import needs_loop
+from ._vmap_levels import needs_loop
 from ._modes import no_grad
 from ._types import complex128, float64
 from .autograd.function import Function, once_differentiable

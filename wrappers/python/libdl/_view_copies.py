@@ -1,25 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parts of a tensor: cut out in PyTorch's special ways, or copied instead of viewed."""
+"""Copies of what views show."""
 
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
-from . import _functions as f, _overloads as o
+from . import _functions as f
 from ._C import Tensor
 from ._errors import IndexRangeError
 from ._out import copied
-from ._shapes import splitter
 from ._types import contiguous_format
 
 __all__ = [
-    "alias_copy", "as_strided_copy", "detach_copy", "diagonal_copy", "dsplit", "expand_copy",
-    "hsplit", "narrow_copy", "permute_copy", "select_copy", "slice_copy", "split_copy",
-    "split_with_sizes_copy", "squeeze_copy", "t_copy", "transpose_copy", "unbind_copy",
-    "unfold_copy", "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes", "unsqueeze_copy",
-    "view_as_complex_copy", "view_as_real_copy", "view_copy", "vsplit",
+    "alias_copy", "as_strided_copy", "detach_copy", "diagonal_copy", "expand_copy", "narrow_copy",
+    "permute_copy", "select_copy", "slice_copy", "split_copy", "split_with_sizes_copy",
+    "squeeze_copy", "t_copy", "transpose_copy", "unbind_copy", "unfold_copy", "unsqueeze_copy",
+    "view_as_complex_copy", "view_as_real_copy", "view_copy",
 ]  # fmt: skip
 
 
@@ -27,32 +25,6 @@ def _slice(x: Tensor, dim: int, start: int | None, end: int | None, step: int) -
     if not -x.ndim <= dim < x.ndim:
         raise IndexRangeError(f"slice: argument dim is {dim}, wanted {-x.ndim} to {x.ndim - 1}")
     return x[(slice(None),) * (dim % x.ndim) + (slice(start, end, step),)]
-
-
-# -- cut out ---------------------------------------------------------------------------------------
-
-
-hsplit = splitter("hsplit", "dimension 1, or 0 of a vector")
-vsplit = splitter("vsplit", "dimension 0")
-dsplit = splitter("dsplit", "dimension 2")
-
-
-def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
-    """See chunk: libdl's views may always be written."""
-    return f.chunk(input, chunks, dim)
-
-
-def unsafe_split(tensor: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
-    """See split: libdl's views may always be written."""
-    return o.split(tensor, split_size, dim)
-
-
-def unsafe_split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
-    """See split: libdl's views may always be written."""
-    return o.split(input, list(split_sizes), dim)
-
-
-# -- copies of views -------------------------------------------------------------------------------
 
 
 def _copy_of(view: str, of: Callable[..., Any] | None = None) -> Any:
@@ -87,8 +59,4 @@ unsqueeze_copy, view_copy = map(_copy_of, ("unsqueeze", "view"))
 view_as_complex_copy = _copy_of("view_as_complex", f.view_as_complex)
 view_as_real_copy = _copy_of("view_as_real", f.view_as_real)
 
-
-for _method in (
-    dsplit, hsplit, narrow_copy, unsafe_chunk, unsafe_split, unsafe_split_with_sizes, vsplit,
-):  # fmt: skip
-    setattr(Tensor, _method.__name__, _method)
+setattr(Tensor, "narrow_copy", narrow_copy)

@@ -1,20 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch's first words for tensors: a type for each dtype, FloatTensor(2, 3), x.new(), x.type()."""
+"""PyTorch's types of tensors, one for each dtype: FloatTensor(2, 3), x.new(), x.type()."""
 
 from __future__ import annotations
 
-import math
-import warnings
-from collections.abc import Callable
 from typing import Any
 
 from . import _C
 from ._C import Tensor
 from ._creation import tensor
-from ._errors import DeviceError, DtypeError
-from ._functions import empty, full
+from ._functions import empty
 from ._modes import get_default_dtype, set_default_dtype
-from ._info import shown_name
+from ._package_name import shown_name
 from ._types import (
     DeviceLike, Size, bfloat16, bool_, device as Device, dtype as Dtype, float16, float32, float64, int8, int16,
     int32, int64, uint8,
@@ -199,153 +195,13 @@ def _refuse_names(self: Tensor, *names: Any, **renamed: Any) -> Tensor:
     raise NotImplementedError("dimensions have no names: use their numbers")
 
 
-def resize_(self: Tensor, *sizes: Any, memory_format: object = None) -> Tensor:
-    """Gives the tensor another shape, row-major, over the same memory if that is large enough.
-
-    Otherwise it gets new memory with its elements and undefined ones behind them; unlike in PyTorch,
-    other tensors over the old memory stay there."""
-    if self.requires_grad:
-        raise RuntimeError("resize_: self requires grad, and such a tensor cannot be resized")
-    shape = sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes
-    whole, offset, count = _whole(self), self.storage_offset(), math.prod(shape)
-    if offset + count > whole.numel():
-        kept, whole, offset = whole[offset:], empty(count, dtype=self.dtype, device=self.device), 0
-        whole[: kept.numel()] = kept
-    self.data = whole[offset : offset + count].view(shape)
-    return self
-
-
-def resize_as_(self: Tensor, the_template: Tensor, *, memory_format: object = None) -> Tensor:
-    """Gives the tensor the other's shape; see resize_."""
-    return resize_(self, the_template.shape)
-
-
-def _whole(x: Tensor) -> Tensor:
-    """A vector of all elements of the memory that the tensor lies in."""
-    count = _C.tensor_storage_nbytes(x) // x.element_size()
-    return x.detach().as_strided((count,), (1,), 0)
-
-
-def storage(self: Tensor) -> Any:
-    """The memory that the tensor lies in, as elements of its dtype."""
-    from .storage import TypedStorage
-
-    return TypedStorage(_whole(self))
-
-
-def untyped_storage(self: Tensor) -> Any:
-    """The memory that the tensor lies in, as bytes."""
-    from .storage import UntypedStorage
-
-    return UntypedStorage(_whole(self))
-
-
-def record_stream(self: Tensor, stream: Any) -> None:
-    """Changes nothing: memory is reused only after every stream that used it has passed that point."""
-
-
-def resize(self: Tensor, *sizes: Any) -> Tensor:
-    """The elements in another shape of as many; deprecated, as in PyTorch: use reshape.
-
-    Example:
-        >>> import warnings
-        >>> with warnings.catch_warnings(action="ignore"):
-        ...     torch.tensor([1, 2, 3, 4]).resize(2, 2)
-        tensor([[1, 2],
-                [3, 4]])
-    """
-    warnings.warn("resize is deprecated: use reshape, or resize_ in place", stacklevel=2)
-    return self.reshape(sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes)
-
-
-def resize_as(self: Tensor, tensor: Tensor) -> Tensor:
-    """The elements in the other's shape; deprecated, as in PyTorch: use reshape_as."""
-    return resize(self, tensor.shape)
-
-
-def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = None,
-         stride: Any = None) -> Tensor:  # fmt: skip
-    """Lets the tensor refer to the memory of another tensor or storage: all of it, or the part that
-    offset, size and strides describe. None: to no elements."""
-    if source is None:
-        whole = empty(0, dtype=self.dtype, device=self.device)
-    elif isinstance(source, Tensor):
-        whole = source.detach() if size is None else _whole(source)
-    else:
-        whole = source.elements(self.dtype)
-    if whole.device != self.device:
-        raise DeviceError(f"set_: argument 2 (source) is on {whole.device}, wanted {self.device}")
-    if whole.dtype is not self.dtype:
-        raise DtypeError(f"set_: argument 2 (source) is {whole.dtype}, wanted {self.dtype}")
-    if size is not None:
-        shape = (size,) if isinstance(size, int) else tuple(size)
-        steps = _C.strides(empty(shape)) if stride is None else stride
-        whole = whole.as_strided(shape, steps, storage_offset)
-    self.data = whole
-    return self
-
-
-def storage_type(self: Tensor) -> Any:
-    """FloatStorage and its kin: the type of the tensor's storage()."""
-    from .storage import of_dtype
-
-    return of_dtype(self.dtype)
-
-
 def reinforce(self: Tensor, reward: Any) -> None:
     """Raises, as in PyTorch."""
     raise RuntimeError("reinforce: it is gone from PyTorch, too; use libdl.distributions and log_prob")
 
 
-def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
-    """Replaces each element by callable(element, the other's); slow, for experiments."""
-    return _mapped(self, callable, tensor)
-
-
-def map2_(self: Tensor, x: Tensor, y: Tensor, callable: Callable[[Any, Any, Any], Any]) -> Tensor:
-    """Replaces each element by callable(element, x's, y's); slow, for experiments."""
-    return _mapped(self, callable, x, y)
-
-
-def _mapped(self: Tensor, function: Callable[..., Any], *others: Tensor) -> Tensor:
-    if self.requires_grad or any(x.requires_grad for x in others):
-        raise RuntimeError("map_: a tensor requires grad, and functions of the host have none")
-    rows = [self, *(x.expand(self.shape) for x in others)]
-    values = map(function, *(x.reshape(-1).tolist() for x in rows))
-    self.copy_(tensor(list(values), dtype=self.dtype).view(self.shape))
-    return self
-
-
-def scalar_tensor(s: Any, *, dtype: Dtype | None = None, device: DeviceLike | None = None,
-                  requires_grad: bool = False) -> Tensor:  # fmt: skip
-    """A 0-d tensor of a number, of the default dtype unless another is given."""
-    return full((), s, dtype=dtype or get_default_dtype(), device=device, requires_grad=requires_grad)
-
-
-for _method in (
-    map2_, map_, new, record_stream, reinforce, resize, resize_, resize_as, resize_as_, set_, storage,
-    storage_type, untyped_storage,
-):  # fmt: skip
+for _method in (new, reinforce):
     setattr(Tensor, _method.__name__, _method)
 setattr(Tensor, "__new__", _constructed)
 for _name in ("rename", "refine_names", "align_to"):
     setattr(Tensor, _name, _refuse_names)
-
-
-class _Symbolic:
-    """A name for annotations and isinstance: sizes are Python's numbers, and no object is one."""
-
-    def __init__(self, *args: Any) -> None:
-        raise NotImplementedError(f"{type(self).__name__}: sizes are Python's own numbers")
-
-
-class SymInt(_Symbolic):
-    __doc__ = _Symbolic.__doc__
-
-
-class SymFloat(_Symbolic):
-    __doc__ = _Symbolic.__doc__
-
-
-class SymBool(_Symbolic):
-    __doc__ = _Symbolic.__doc__

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Elementwise functions and fills in the ways that Python alone has: other orders of arguments, named
+results, in-place methods."""
+
+# mypy: disable-error-code="no-any-return"
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from . import _C, _functions as f, return_types
+from ._C import Overridden, Tensor
+from ._creation import tensor
+from ._errors import ArgumentValueError, DtypeError, Error, ShapeError, rename_error
+from ._modes import no_grad
+from ._out import copied, in_place
+from ._overrides import override
+from ._types import complex128, float64
+
+__all__ = ["fill", "frexp", "positive", "put", "rsub"]
+
+
+def positive(input: Tensor) -> Tensor:
+    """The tensor itself, as +x in Python; bool is refused."""
+    if input.dtype.name == "bool":
+        raise NotImplementedError("positive: argument 1 (input) is bool, wanted numbers")
+    return +input
+
+
+def rsub(input: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
+    """other - alpha * input."""
+    return _C.sub(other, input, alpha)
+
+
+def _float_power_(self: Tensor, exponent: Any) -> Tensor:
+    """In place: see float_power. Tensors of other dtypes than its result's raise."""
+    wanted = complex128 if self.is_complex() or _is_complex(exponent) else float64
+    if self.dtype is not wanted:
+        raise DtypeError(f"float_power_: argument 1 (input) is {self.dtype}, wanted {wanted}")
+    return _C.float_power_into(self, exponent, self)
+
+
+def _is_complex(x: Any) -> bool:
+    return x.is_complex() if isinstance(x, Tensor) else isinstance(x, complex)
+
+
+def fill(input: Tensor, value: Any) -> Tensor:
+    """A tensor of input's shape and dtype that holds value, a number or 0-d tensor, everywhere."""
+    if isinstance(value, Tensor) and value.ndim:
+        raise ShapeError(f"fill: argument 2 (value) has shape {list(value.shape)}, wanted 0-d")
+    return f.clone(input).fill_(value)
+
+
+def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
+    """A copy with source's elements written (or added) to places counted in row-major order."""
+    return f.clone(input).put_(index, source, accumulate)
+
+
+def _conj_physical_(self: Tensor) -> Tensor:
+    """In place: see libdl.conj_physical."""
+    return self.copy_(self.conj() if self.is_complex() else self)  # which counts as a write
+
+
+def _polygamma(self: Tensor, n: int) -> Tensor:
+    """The n-th derivative of digamma; see libdl.polygamma."""
+    return f.polygamma(n, self)
+
+
+def frexp(input: Tensor, *, out: Any = None) -> Any:
+    """mantissa, of size 1/2 to 1, and exponent, int32, with input = mantissa * 2^exponent; of 0,
+    infinity and NaN they are input and 0. The gradient is that of a division by 2^exponent."""
+    try:
+        mantissa, exponent = _C.frexp(input)
+    except Overridden:
+        return override(frexp, input, out=out)
+    if out is not None:
+        mantissa, exponent = copied(mantissa, out[0]), copied(exponent, out[1])
+    return return_types.frexp(mantissa, exponent)
+
+
+def _nextafter_(self: Tensor, other: Tensor) -> Tensor:
+    """In place: see nextafter."""
+    made = f.nextafter(self, other)
+    if made.dtype is not self.dtype:
+        raise DtypeError(f"nextafter_: argument 2 (other) is {other.dtype}, wanted {self.dtype}")
+    return self.copy_(made)
+
+
+# -- fills, and single elements ---------------------------------------------------------------------
+
+
+def _random_(self: Tensor, *bounds: int, generator: Any = None, **named: Any) -> Tensor:
+    """Overwrites the tensor with uniform integers: random_(), random_(to), random_(from, to). Without
+    bounds they go up to what the dtype holds exactly."""
+    given = bounds
+    low, high = named.get("from", 0), named.get("to")
+    if len(bounds) == 1 and high is None:
+        high = bounds[0]
+    elif bounds:
+        low, high = bounds[0], bounds[1] if len(bounds) > 1 else high
+    if high is None:
+        digits = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}
+        kind = self.dtype.name
+        bits = digits.get(kind, 1 if kind == "bool" else 8 * self.element_size())
+        high = 2 ** (bits - (1 if kind.startswith("int") else 0)) if kind not in digits else (
+            2**bits + 1)  # fmt: skip
+        high = min(high, 2**63 - 1)
+    try:
+        with no_grad():
+            return _C.randint_into(low, high, list(self.shape), generator, self.dtype, self.device,
+                                   self)  # fmt: skip
+    except Overridden:
+        return override(_random_, self, *given, generator=generator, **named)
+
+
+def _fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
+    """Writes a number to the elements whose indices are all equal; wrap: of a tall matrix, begins
+    anew below each square."""
+    if self.ndim < 2 or (self.ndim > 2 and len(set(self.shape)) > 1):
+        raise ArgumentValueError(
+            f"fill_diagonal_: the tensor has shape {list(self.shape)}, wanted 2-d, or equal sizes"
+        )
+    count = min(self.shape)
+    if self.ndim == 2:
+        rows, columns = self.shape
+        f.diagonal(self).fill_(fill_value)
+        if wrap and rows > columns + 1:
+            for top in range(columns + 1, rows, columns + 1):
+                f.diagonal(self[top:]).fill_(fill_value)
+        return self
+    stride = sum(self.stride())
+    f.as_strided(self, (count,), (stride,), self.storage_offset()).fill_(fill_value)
+    return self
+
+
+def _put_(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
+    """Writes (or adds) source's elements to places counted in row-major order."""
+    flat = self.flatten() if not self.is_contiguous() else self.view(-1)
+    write = flat.index_add_ if accumulate else flat.index_copy_
+    try:
+        write(0, index.flatten(), source.flatten())
+    except Error as error:
+        rename_error(error, "put_", arguments={"index": (2, "index"), "source": (3, "source")})
+        raise
+    return self if self.is_contiguous() else self.copy_(flat.reshape(self.shape))
+
+
+# -- functions of Python ----------------------------------------------------------------------------
+
+
+def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
+    """Replaces each element by callable(element, the other's); slow, for experiments."""
+    return _mapped(self, callable, tensor)
+
+
+def map2_(self: Tensor, x: Tensor, y: Tensor, callable: Callable[[Any, Any, Any], Any]) -> Tensor:
+    """Replaces each element by callable(element, x's, y's); slow, for experiments."""
+    return _mapped(self, callable, x, y)
+
+
+def _mapped(self: Tensor, function: Callable[..., Any], *others: Tensor) -> Tensor:
+    if self.requires_grad or any(x.requires_grad for x in others):
+        raise RuntimeError("map_: a tensor requires grad, and functions of the host have none")
+    rows = [self, *(x.expand(self.shape) for x in others)]
+    values = map(function, *(x.reshape(-1).tolist() for x in rows))
+    self.copy_(tensor(list(values), dtype=self.dtype).view(self.shape))
+    return self
+
+
+_method: Any
+for _method in (frexp, map2_, map_, positive, put):
+    setattr(Tensor, _method.__name__, _method)
+_polygamma.__name__ = _polygamma.__qualname__ = "polygamma"
+setattr(Tensor, "polygamma", _polygamma)
+setattr(Tensor, "polygamma_", in_place(_polygamma))
+for _method in (_conj_physical_, _fill_diagonal_, _float_power_, _nextafter_, _put_, _random_):
+    _method.__name__ = _method.__qualname__ = _method.__name__[1:]
+    setattr(Tensor, _method.__name__, _method)
