@@ -100,18 +100,26 @@ def public(module: str) -> Callable[[], list[str]]:
     def __dir__() -> list[str]:
         if "__all__" in names:
             return sorted(names["__all__"])
-        places = module, module.replace("libdl", shown_name(), 1)
-        own = (n for n, x in names.items() if _place(x, module) in places)
-        return sorted(n for n in own if not n.startswith("_")) or sorted(names)
+        own = (n for n, x in names.items() if not n.startswith("_") and _is_of(x, module))
+        return sorted(own) or sorted(names)
 
     return __dir__
 
 
-def _place(value: object, otherwise: str) -> Any:
-    """The module in which a function, a class or a submodule is; of numbers and lists: otherwise."""
+def _is_of(value: object, module: str) -> bool:
+    """Whether it is the module's own: not imported, unless from a private file beside it."""
     if isinstance(value, ModuleType):
-        return value.__name__.rpartition(".")[0]
-    return getattr(value, "__module__", otherwise)
+        return value.__name__.rpartition(".")[0] in (module, _shown(module))
+    place = getattr(value, "__module__", module)
+    if place in (module, _shown(module)):
+        return True
+    folder, _, name = str(place).rpartition(".")
+    beside = module.rpartition(".")[0]
+    return name.startswith("_") and "." in beside and folder in (beside, _shown(beside))
+
+
+def _shown(module: str) -> str:
+    return module.replace("libdl", shown_name(), 1)
 
 
 # -- the import hook -------------------------------------------------------------------------------

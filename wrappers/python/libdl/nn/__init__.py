@@ -22,12 +22,3 @@ __all__ = [
     "utils",
 ]
 __all__ += modules.__all__
-
-
-import typing as _typing  # noqa: E402
-
-from .._missing import missing as _missing_names, public as _public_names  # noqa: E402
-
-if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
-    __getattr__ = _missing_names(__name__)
-__dir__ = _public_names(__name__)

@@ -956,12 +956,3 @@ def scaled_mm(mat_a: Tensor, mat_b: Tensor, *args: Any, **options: Any) -> Tenso
 def scaled_grouped_mm(mat_a: Tensor, mat_b: Tensor, *args: Any, **options: Any) -> Tensor:
     """Raises: the operands of a scaled product are float8, which no tensor has."""
     _no_float8("scaled_grouped_mm")
-
-
-import typing as _typing  # noqa: E402
-
-from .._missing import missing as _missing_names, public as _public_names  # noqa: E402
-
-if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
-    __getattr__ = _missing_names(__name__)
-__dir__ = _public_names(__name__)

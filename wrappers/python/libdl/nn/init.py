@@ -284,12 +284,3 @@ uniform, normal, constant = _older(uniform_), _older(normal_), _older(constant_)
 dirac, sparse, orthogonal = _older(dirac_), _older(sparse_), _older(orthogonal_)
 xavier_uniform, xavier_normal = _older(xavier_uniform_), _older(xavier_normal_)
 kaiming_uniform, kaiming_normal = _older(kaiming_uniform_), _older(kaiming_normal_)
-
-
-import typing as _typing  # noqa: E402
-
-from .._missing import missing as _missing_names, public as _public_names  # noqa: E402
-
-if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
-    __getattr__ = _missing_names(__name__)
-__dir__ = _public_names(__name__)

@@ -33,18 +33,4 @@ def sdpa_kernel(
     yield
 
 
-import typing as _typing  # noqa: E402
-
-from ..._missing import missing as _missing_names, public as _public_names  # noqa: E402
-
-if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
-
-    def __getattr__(name: str) -> Any:
-        if name == "flex_attention":
-            import importlib
-
-            return importlib.import_module("libdl.nn.attention.flex_attention")
-        return _missing_names(__name__)(name)
-
-
-__dir__ = _public_names(__name__)
+_LAZY_MODULES = ("flex_attention",)

@@ -316,10 +316,4 @@ __all__ = [
     "ZeroPad3d",
 ]
 
-
-import typing as _typing  # noqa: E402
-
-from ..._missing import missing as _missing_names  # noqa: E402
-
-if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
-    __getattr__ = _missing_names(__name__)
+_LAZY_MODULES = ("linear_cross_entropy_options",)

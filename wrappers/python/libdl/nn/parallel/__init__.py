@@ -13,10 +13,3 @@ __all__ = [
     "DataParallel", "DistributedDataParallel", "data_parallel", "gather", "parallel_apply",
     "replicate", "scatter",
 ]  # fmt: skip
-
-import typing as _typing  # noqa: E402
-
-from ..._missing import missing as _missing_names  # noqa: E402
-
-if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
-    __getattr__ = _missing_names(__name__)

@@ -23,11 +23,4 @@ __all__ = [
     "spectral_norm", "stateless", "vector_to_parameters", "weight_norm",
 ]  # fmt: skip
 
-
-import typing as _typing  # noqa: E402
-
-from ..._missing import missing as _missing_names, public as _public_names  # noqa: E402
-
-if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
-    __getattr__ = _missing_names(__name__, "_named_member_accessor")
-__dir__ = _public_names(__name__)
+_LAZY_MODULES = ("_named_member_accessor",)

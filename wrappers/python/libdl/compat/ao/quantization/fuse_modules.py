@@ -10,6 +10,8 @@ from ... import nn
 from ..._named_only import refusing
 from ...nn.utils.fusion import fuse_conv_bn_eval
 
+__all__ = ["fuse_known_modules", "fuse_modules", "fuse_modules_qat"]
+
 fuse_modules_qat = refusing(
     "ao.quantization.fuse_modules_qat", "training with fused modules is not offered"
 )
