@@ -11,11 +11,13 @@ import pytest
 import libdl
 
 FOLDER = Path(libdl.__file__).resolve().parent / "compat"
-WORDS = sorted({path.relative_to(FOLDER).parts[0].removesuffix(".py") for path in FOLDER.glob("**/*.py")})
+FILES = [path.relative_to(FOLDER) for path in FOLDER.glob("**/*.py")]
+WORDS = {path.parts[0].removesuffix(".py") for path in FILES}
 MODULES = sorted(
-    ".".join(("libdl", *path.relative_to(FOLDER).with_suffix("").parts)).removesuffix(".__init__")
-    for path in FOLDER.glob("**/*.py") if path.stem != "__main__"
-)  # fmt: skip
+    ".".join(("libdl", *path.with_suffix("").parts)).removesuffix(".__init__")
+    for path in FILES
+    if path.stem != "__main__"
+)
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -34,11 +36,11 @@ def test_no_word_is_imported_before_it_is_needed():
     code = "import sys, libdl; print(*(n for n in sys.modules if n.startswith('libdl.')))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = {name.split(".")[1] for name in done.stdout.split()}
-    assert loaded & set(WORDS) == {"_tensor_types"}
+    assert loaded & WORDS == {"_tensor_types"}
 
 
 def test_type_checkers_find_the_words_beside_the_package():
     package = Path(libdl.__file__).parent
-    for path in FOLDER.glob("**/*.py"):
-        stub = package / path.relative_to(FOLDER).with_suffix(".pyi")
-        assert stub.read_bytes() == path.read_bytes()
+    for path in FILES:
+        stub = package / path.with_suffix(".pyi")
+        assert stub.read_bytes() == (FOLDER / path).read_bytes()

@@ -21,7 +21,9 @@ def test_as_in_pytorch(stored, program):
     stored.check(program, libdl)
 
 
-@pytest.mark.parametrize("module", ["_in_place", "_ranges", "_symbolic_numbers", "nn._top_level", "storage"])
+@pytest.mark.parametrize(
+    "module", ["_in_place", "_ranges", "_symbolic_numbers", "nn._top_level", "storage"]
+)
 def test_what_is_imported_later_is_listed(module):
     found = importlib.import_module(f"libdl.{module}")
     listed = {name for name, place in libdl._ELSEWHERE.items() if place == f"libdl.{module}"}

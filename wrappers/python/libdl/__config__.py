@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How this libdl was built and runs, as texts for people: the information for a bug report. Programs
+"""How this libdl was built and runs, as texts for people, as a bug report wants them. Programs
 that search them for a library's name find none of another's."""
 
 # mypy: disable-error-code="no-any-return"

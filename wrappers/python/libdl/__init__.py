@@ -31,12 +31,14 @@ from ._overrides import (
     DisableTorchFunctionSubclass as DisableTorchFunctionSubclass,
 )  # fmt: skip
 from ._types import (
-    Generator as Generator, Size as Size, bfloat16 as bfloat16, bool_ as bool_, can_cast as can_cast,
-    complex64 as complex64, complex128 as complex128, contiguous_format as contiguous_format,
+    Generator as Generator, Size as Size, bfloat16 as bfloat16, bool_ as bool_,
+    can_cast as can_cast, complex64 as complex64, complex128 as complex128,
+    contiguous_format as contiguous_format,
     device as device, dtype as dtype, finfo as finfo, float16 as float16, float32 as float32,
     float64 as float64, iinfo as iinfo, int8 as int8, int16 as int16, int32 as int32,
     int64 as int64, layout as layout, memory_format as memory_format,
-    preserve_format as preserve_format, promote_types as promote_types, sparse_coo as sparse_coo, strided as strided,
+    preserve_format as preserve_format, promote_types as promote_types, sparse_coo as sparse_coo,
+    strided as strided,
     uint8 as uint8, uint16 as uint16, uint32 as uint32, uint64 as uint64,
     NAMED_ONLY as _NAMED_ONLY, jagged as jagged, mkldnn as _mkldnn, sparse_bsc as sparse_bsc,
     sparse_bsr as sparse_bsr, sparse_csc as sparse_csc, sparse_csr as sparse_csr,
@@ -370,7 +372,8 @@ _ELSEWHERE = {
     "StorageBase": "libdl.storage", "set_vital": "libdl._utils",
     "Future": "libdl.futures", "ScriptFunction": "libdl.jit", "ScriptModule": "libdl.jit",
     "PyTorchFileReader": "libdl.serialization", "PyTorchFileWriter": "libdl.serialization",
-    "from_file": "libdl._mapped_files", "load": "libdl.serialization", "matrix_power": "libdl.linalg",
+    "from_file": "libdl._mapped_files", "load": "libdl.serialization",
+    "matrix_power": "libdl.linalg",
     "pairwise_distance": "libdl.nn.functional", "save": "libdl.serialization", "vmap": "libdl.func",
 }  # fmt: skip
 

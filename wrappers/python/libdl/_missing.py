@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names that do not exist: the error messages, and the import hook, by which every module has them and
-the words in compat/ are modules of libdl."""
+"""Names that do not exist: the error messages, and the import hook, by which every module has them
+and the words in compat/ are modules of libdl."""
 
 from __future__ import annotations
 
@@ -128,9 +128,9 @@ _FOLDER = "compat"  # of the words for what does not exist here, see its README
 
 
 def complete(module: ModuleType, name: str) -> None:
-    """Gives a module that has just run, unless it has its own: a dir() of its public names; the error
-    of a name that it does not have; the submodules _LAZY_MODULES, and of others the names in
-    _LAZY_NAMES, as soon as they are asked for."""
+    """Gives a module that has just run, unless it has its own: a dir() of its public names; the
+    error of a name that it does not have; and as soon as they are asked for the submodules
+    _LAZY_MODULES, and of others the names in _LAZY_NAMES."""
     names = vars(module)
     submodules, elsewhere = names.get("_LAZY_MODULES", ()), names.get("_LAZY_NAMES", {})
     names.setdefault("__getattr__", missing(name, *submodules, **elsewhere))
@@ -149,7 +149,9 @@ class _Finder:
     def find_spec(fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         if not fullname.startswith("libdl."):
             return None
-        found = PathFinder.find_spec(fullname, path, target) or _of_words("_making").spec_of(fullname)
+        found = PathFinder.find_spec(fullname, path, target)
+        if found is None:
+            found = _of_words("_making").spec_of(fullname)
         loader: Any = found and found.loader
         if loader:  # a folder without __init__.py has none
             execute = loader.exec_module

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Elementwise functions and fills in the ways that Python alone has: other orders of arguments, named
-results, in-place methods."""
+"""Elementwise functions and fills in the ways that Python alone has: other orders of arguments,
+named results, in-place methods."""
 
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
@@ -86,7 +86,7 @@ def _nextafter_(self: Tensor, other: Tensor) -> Tensor:
     return self.copy_(made)
 
 
-# -- fills, and single elements ---------------------------------------------------------------------
+# -- fills, and single elements --------------------------------------------------------------------
 
 
 def _random_(self: Tensor, *bounds: int, generator: Any = None, **named: Any) -> Tensor:
@@ -145,7 +145,7 @@ def _put_(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False)
     return self if self.is_contiguous() else self.copy_(flat.reshape(self.shape))
 
 
-# -- functions of Python ----------------------------------------------------------------------------
+# -- functions of Python ---------------------------------------------------------------------------
 
 
 def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:

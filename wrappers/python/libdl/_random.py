@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The default generator, and libdl.normal: samples of normal distributions, of numbers and of tensors."""
+"""The default generator, and libdl.normal: samples of normal distributions."""
 
 # mypy: disable-error-code="no-any-return, no-untyped-call"
 from __future__ import annotations
@@ -75,7 +75,7 @@ def fork_rng(devices: Any = None, enabled: bool = True, **ignored: Any) -> Itera
         set_rng_state(state)
 
 
-# -- normal distributions ---------------------------------------------------------------------------
+# -- normal distributions --------------------------------------------------------------------------
 
 
 def normal(

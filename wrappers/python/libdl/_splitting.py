@@ -36,7 +36,8 @@ def _split_by(function: Any, input: Tensor, parts: Any, *dim: int) -> tuple[Tens
 def tensor_split(input: Tensor, indices_or_sections: Any = None, dim: int = 0, *,
                  sections: Any = None, indices: Any = None) -> tuple[Tensor, ...]:  # fmt: skip
     """Views of equal parts, the first ones larger by one where needed; or parts between indices."""
-    return _split_by(tensor_split, input, _given("tensor_split", indices_or_sections, sections, indices), dim)
+    parts = _given("tensor_split", indices_or_sections, sections, indices)
+    return _split_by(tensor_split, input, parts, dim)
 
 
 def _given(function: str, *parts: Any) -> Any:

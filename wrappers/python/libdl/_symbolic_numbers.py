@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sizes, which are Python's own numbers: functions of them, and PyTorch's names of what would stand for
-one that is not known yet."""
+"""Sizes, which are Python's own numbers: functions of them, and PyTorch's names of what would stand
+for one that is not known yet."""
 
 from __future__ import annotations
 

@@ -133,7 +133,8 @@ def backward(
         if inputs is None:
             run((self,), gradients, wanted, retain, create_graph, False, False)
         else:
-            _backward_passes.to_inputs(run, (self,), gradients, wanted, retain, create_graph, False, False)
+            options = retain, create_graph, False, False
+            _backward_passes.to_inputs(run, (self,), gradients, wanted, *options)
     except Error as error:
         rename_error(error, "backward", "backward", _BACKWARD)
         raise

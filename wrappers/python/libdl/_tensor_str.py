@@ -79,10 +79,12 @@ def _format(x: Tensor, name: str) -> str:
     # The lines after the first are indented by the length of the name.
     shift = len(name) - len("tensor")
     linewidth = max(PRINT_OPTS.linewidth - shift, 1)
-    numbers = [PRINT_OPTS.precision, min(PRINT_OPTS.threshold, 2**62), PRINT_OPTS.edgeitems, linewidth]
+    threshold = min(PRINT_OPTS.threshold, 2**62)
+    numbers = [PRINT_OPTS.precision, threshold, PRINT_OPTS.edgeitems, linewidth]
     # To the library, 0 means the default and -1 means 0.
     settings = [int(number) or -1 for number in numbers]
-    text: str = _C.tensor_to_string(x, *settings, {None: 0, True: 1, False: -1}[PRINT_OPTS.sci_mode])
+    sci_mode = {None: 0, True: 1, False: -1}[PRINT_OPTS.sci_mode]
+    text: str = _C.tensor_to_string(x, *settings, sci_mode)
     if shift == 0:
         return text
     first, *lines = text.removeprefix("tensor").split("\n")
@@ -93,7 +95,7 @@ def _format(x: Tensor, name: str) -> str:
 _C.register("format", format_tensor)
 
 
-# -- as programs ask PyTorch's module of this name --------------------------------------------------
+# -- as programs ask PyTorch's module of this name -------------------------------------------------
 
 
 def get_printoptions() -> dict[str, Any]:

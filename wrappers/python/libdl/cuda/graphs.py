@@ -8,7 +8,8 @@ from typing import Any
 from .._named_only import NamedOnly, refusing
 
 __all__ = [
-    "CUDAGraph", "graph", "graph_pool_handle", "is_current_stream_capturing", "make_graphed_callables",
+    "CUDAGraph", "graph", "graph_pool_handle", "is_current_stream_capturing",
+    "make_graphed_callables",
 ]  # fmt: skip
 
 _REASON = "a program's CUDA calls are not captured in Python; they run one by one"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An operator without a rule for batches: one sample after another. And what random numbers ask of a
-level, for whose sake other operators go the same way."""
+"""An operator without a rule for batches: one sample after another. And what random numbers ask of
+a level, for whose sake other operators go the same way."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Proxies: they stand for values that do not exist yet, and record what is done with them. And what all
-tracers have in common: they make nodes, and turn values into arguments of nodes."""
+"""Proxies: they stand for values that do not exist yet, and record what is done with them. And what
+all tracers have in common: they make nodes, and turn values into arguments of nodes."""
 
 from __future__ import annotations
 

@@ -149,7 +149,8 @@ def _interpolated(input: Tensor, image: Tensor, y: Tensor, x: Tensor) -> Tensor:
 def _grid(low: Tensor, bin: Tensor, bins: int, count: int) -> Tensor:
     """count places in each of so many bins: [k, bins * count]."""
     steps = (_overloads.arange(count, dtype=low.dtype, device=low.device) + 0.5) / count
-    places = (_overloads.arange(bins, dtype=low.dtype, device=low.device)[:, None] + steps).reshape(-1)
+    first = _overloads.arange(bins, dtype=low.dtype, device=low.device)[:, None]
+    places = (first + steps).reshape(-1)
     return low[:, None] + bin[:, None] * places
 
 
@@ -326,7 +327,8 @@ def deform_conv2d(input: Tensor, weight: Tensor, offset: Tensor, mask: Tensor, b
 def _places(count: int, stride: int, pad: int, kernel: int, dilation: int, like: Tensor) -> Tensor:
     """Where the kernel's elements lie along one side: [kernel, count]."""
     steps = _overloads.arange(count, dtype=like.dtype, device=like.device) * stride - pad
-    return steps + _overloads.arange(kernel, dtype=like.dtype, device=like.device)[:, None] * dilation
+    taps = _overloads.arange(kernel, dtype=like.dtype, device=like.device)
+    return steps + taps[:, None] * dilation
 
 
 def _displaced(input: Tensor, y: Tensor, x: Tensor) -> Tensor:

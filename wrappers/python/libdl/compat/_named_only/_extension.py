@@ -236,7 +236,8 @@ _ELSEWHERE = {
         "Event", "Generator", "OutOfMemoryError", "Size", "Stream", "device", "dtype", "layout",
         "memory_format",
     )},
-    "ScriptFunction": ("libdl.jit", "ScriptFunction"), "ScriptModule": ("libdl.jit", "ScriptModule"),
+    "ScriptFunction": ("libdl.jit", "ScriptFunction"),
+    "ScriptModule": ("libdl.jit", "ScriptModule"),
     "StorageBase": ("libdl.storage", "UntypedStorage"),
 }  # fmt: skip
 

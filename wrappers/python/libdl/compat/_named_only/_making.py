@@ -55,7 +55,8 @@ class _Maker(Loader):
         short = module.__name__.partition(".")[2]
         module.__doc__ = f"Names of PyTorch's torch.{short}: {MODULES[short][0]}."
         _fill(module, short)
-        module.__all__ = [n for n in vars(module) if not n.startswith("_")]  # type: ignore[attr-defined]
+        names = [name for name in vars(module) if not name.startswith("_")]
+        module.__all__ = names  # type: ignore[attr-defined]
 
 
 def spec_of(fullname: str) -> ModuleSpec | None:

@@ -57,5 +57,6 @@ def is_in_onnx_export() -> bool:
     return False
 
 _LAZY_MODULES = (
-    "errors", "operators", "symbolic_helper", "utils", *(f"symbolic_opset{n}" for n in range(7, 21)),
+    "errors", "operators", "symbolic_helper", "utils",
+    *(f"symbolic_opset{n}" for n in range(7, 21)),
 )  # fmt: skip

@@ -100,7 +100,8 @@ class RandomSampler(Sampler[int]):
         left = self.num_samples
         while left > 0:
             if self.replacement:
-                drawn = _overloads.randint(0, size, (min(left, self._AT_ONCE),), generator=generator)
+                count = min(left, self._AT_ONCE)
+                drawn = _overloads.randint(0, size, (count,), generator=generator)
             else:
                 drawn = F.randperm(size, generator=generator)[:left]
             yield from drawn.tolist()
