@@ -209,7 +209,7 @@ def test_the_package_imports_one_way():
     assert len(graph) > 300
     assert graph["libdl.onnx"] and graph["libdl._functions"]
     for name, others in UP.items():
-        assert set(others) <= graph[name], f"{name}: mended, and can leave the list"
+        assert set(others) <= graph.get(name, set()), f"{name}: mended, and can leave the list"
         graph[name] -= set(others)
     assert circles(graph) == []
 

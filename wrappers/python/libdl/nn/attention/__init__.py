@@ -6,7 +6,6 @@ from __future__ import annotations
 import contextlib
 import enum
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 __all__ = ["SDPBackend", "sdpa_kernel"]
 
