@@ -10,8 +10,8 @@ import importlib
 from collections import Counter
 from typing import Any, NamedTuple
 
+from .chrome_trace import memory_over_time
 from .events import EventList, FunctionEvent
-from .trace import memory_over_time
 
 __all__ = ["draw"]
 

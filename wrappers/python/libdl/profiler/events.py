@@ -7,8 +7,8 @@ import enum
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
+from .chrome_trace import write_chrome_trace, write_stacks
 from .table import format_time, write_table
-from .trace import write_chrome_trace, write_stacks
 
 __all__ = ["DeviceType", "EventList", "FunctionEvent", "FunctionEventAvg", "Interval"]
 

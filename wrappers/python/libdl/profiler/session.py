@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import _C
+from .chrome_trace import write_chrome_trace
 from .events import EventList
 from .record import Recording, Wanted
 from .schedules import ProfilerAction, ProfilerActivity
-from .trace import write_chrome_trace
 
 __all__ = [
     "kineto_available", "profile", "record_function", "supported_activities",
@@ -322,7 +322,7 @@ class profile:  # noqa: N801  (PyTorch's name)
     def export_memory_timeline(self, path: str, device: str | None = None) -> None:
         """Writes the bytes in tensors over time as JSON, [times in us, bytes], compressed if path
         ends in .gz; or as a picture if it ends in .png, .svg, .pdf or .html. Wants profile_memory."""
-        from .memory_timeline import write_memory_timeline
+        from .trace import write_memory_timeline
 
         write_memory_timeline(path, self.events())
 

@@ -1,80 +1,46 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A profile as files: a trace for Perfetto, and stacks for flame graphs."""
+"""A profile as files; of the memory over time numbers, a picture, or a page that shows it."""
 
 from __future__ import annotations
 
+import base64
 import gzip
+import io
 import json
-import os
-from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from .events import EventList, FunctionEvent
+from .chrome_trace import memory_over_time, write_chrome_trace, write_stacks
+from .drawing import draw
+from .events import EventList
 
-__all__ = ["memory_over_time", "write_chrome_trace", "write_stacks"]
+__all__ = ["memory_over_time", "write_chrome_trace", "write_memory_timeline", "write_stacks"]
 
-
-def _args(event: FunctionEvent) -> dict[str, Any]:
-    told = {
-        "For": event.source, "Input Dims": event.input_shapes, "FLOPs": event.flops,
-        "Bytes": event.cpu_memory_usage, "Conversions": event.conversions,
-        "Call stack": ";".join(reversed(event.stack)), "Failed": event.failed,
-    }  # fmt: skip
-    return {name: value for name, value in told.items() if value}
+_PICTURES = (".png", ".svg", ".pdf")
 
 
-def _slice(event: FunctionEvent, pid: int) -> dict[str, Any]:
-    return {
-        "ph": "X",
-        "cat": "user_annotation" if event.is_user_annotation else f"cpu_op,{event.phase}",
-        "name": event.name,
-        "pid": pid,
-        "tid": event.thread,
-        "ts": event.time_range.start,
-        "dur": event.cpu_time_total,
-        "args": {"Phase": event.phase, **_args(event)},
-    }
-
-
-def write_chrome_trace(
-    path: str, events: EventList, *, memory: bool, metadata: dict[str, Any] | None = None
-) -> None:
-    """In the Trace Event Format: a complete event for each call and range, a counter of bytes."""
-    pid = os.getpid()
-    made: list[dict[str, Any]] = [
-        {"ph": "M", "name": "process_name", "pid": pid, "tid": 0, "args": {"name": "libdl"}}
-    ]
-    made += (_slice(event, pid) for event in events)
-    if memory:
-        made += (
-            {"ph": "C", "name": "memory", "pid": pid, "ts": at, "args": {"bytes": size}}
-            for at, size in memory_over_time(events)
-        )
-    head = {"schemaVersion": 1, "displayTimeUnit": "ms", **(metadata or {})}
-    text = json.dumps({**head, "traceEvents": made})
+def write_memory_timeline(path: str, events: EventList) -> None:
+    if not events.profile_memory:
+        raise ValueError("export_memory_timeline: wants a profile with profile_memory=True")
+    if path.endswith("raw.json.gz"):
+        raise NotImplementedError("export_memory_timeline: single allocations are not recorded, "
+                                  "wanted a path that does not end in raw.json.gz")  # fmt: skip
+    if path.endswith(_PICTURES):
+        draw(events, path, timeline=False)
+        return
+    if path.endswith(".html"):
+        _write_page(path, events)
+        return
+    points = memory_over_time(events)
     opened: Any = gzip.open if path.endswith(".gz") else open
     with opened(path, "wt", encoding="utf-8") as file:
-        file.write(text)
+        file.write(json.dumps([[at for at, _ in points], [size for _, size in points]]))
 
 
-def memory_over_time(events: EventList) -> list[tuple[float, int]]:
-    """(microseconds, bytes in tensors of all threads) at the end of each event, in the order of
-    time."""
-    live: dict[int, int] = {}  # of each thread
-    points = []
-    for event in sorted(events, key=lambda event: event.time_range.end):
-        live[event.thread] = event.live
-        points.append((event.time_range.end, sum(live.values())))
-    return points
-
-
-def write_stacks(path: str, events: EventList, metric: str) -> None:
-    """Lines "outermost;...;innermost microseconds", the form that FlameGraph reads."""
-    times: Counter[str] = Counter()
-    for event in events:
-        if event.stack:
-            frames = [frame.replace(" ", "_").replace(";", ",") for frame in event.stack]
-            times[";".join(reversed(frames))] += getattr(event, metric)
+def _write_page(path: str, events: EventList) -> None:
+    """The picture as a page that needs no other file."""
+    picture = io.BytesIO()
+    draw(events, timeline=False).savefig(picture, format="png")
+    data = base64.b64encode(picture.getvalue()).decode("ascii")
     with open(path, "w", encoding="utf-8") as file:
-        file.writelines(f"{stack} {int(us)}\n" for stack, us in times.items() if int(us) > 0)
+        file.write('<!doctype html><html><head><meta charset="utf-8"><title>Memory</title></head>'
+                   f'<body><img src="data:image/png;base64,{data}"></body></html>\n')  # fmt: skip
