@@ -2,7 +2,6 @@
 
 #include "optim/addresses.h"
 
-#include "ops/core/launch.h"
 #include "ops/creation/copy.h"
 #include "tensor/forms.h"
 

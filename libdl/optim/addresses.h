@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "kernels/args/optimizer.h"
+#include "ops/core/launch.h"
 #include "optim/step.h"
 #include "tensor/sparse_rows.h"
 

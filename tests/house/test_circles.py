@@ -195,8 +195,6 @@ UP = {
     "libdl._overrides": ["libdl", "libdl._relays", "libdl._slots"],
     "libdl._relays": ["libdl"],
     "libdl._slots": ["libdl"],
-    "libdl.nn._attention": ["libdl.nn.functional"],
-    "libdl.nn._in_place": ["libdl.nn.functional"],
 }  # fmt: skip
 
 # Files that write `import libdl`, and are still to be mended.

@@ -315,5 +315,3 @@ __all__ = [
     "ZeroPad2d",
     "ZeroPad3d",
 ]
-
-_LAZY_MODULES = ("linear_cross_entropy_options",)
