@@ -355,8 +355,21 @@ elsewhere:
   return call_with(registered.view, self, args, count, names);
 }
 
+LIBDL_PYTHON_SEEN_CALL(view)
+LIBDL_PYTHON_SEEN_CALL(contiguous)
+LIBDL_PYTHON_SEEN_CALL(is_contiguous)
+LIBDL_PYTHON_SEEN_CALL(is_pinned)
+LIBDL_PYTHON_SEEN(dim, "dim", dim)
+LIBDL_PYTHON_SEEN(ndimension, "ndimension", dim)
+LIBDL_PYTHON_SEEN(numel, "numel", numel)
+LIBDL_PYTHON_SEEN(nelement, "nelement", numel)
+LIBDL_PYTHON_SEEN(element_size, "element_size", element_size)
+LIBDL_PYTHON_SEEN(storage_offset, "storage_offset", storage_offset)
+LIBDL_PYTHON_SEEN(data_ptr, "data_ptr", data_ptr)
+LIBDL_PYTHON_SEEN(is_inference, "is_inference", is_inference)
+
 PyMethodDef metadata_methods[] = {
-    {"view", (PyCFunction)(void (*)(void))view, METH_FASTCALL | METH_KEYWORDS,
+    {"view", (PyCFunction)(void (*)(void))view_seen, METH_FASTCALL | METH_KEYWORDS,
      "view(*shape) or view(dtype)\n\n"
      "The same elements in another shape, or the same bytes read as another dtype, without a\n"
      "copy. Raises ShapeError where strides would need one: see reshape.\n\n"
@@ -366,35 +379,35 @@ PyMethodDef metadata_methods[] = {
      "    >>> y[0, 0] = 9\n"
      "    >>> x\n"
      "    tensor([9, 2, 3, 4])\n"},
-    {"contiguous", (PyCFunction)(void (*)(void))contiguous, METH_FASTCALL | METH_KEYWORDS,
+    {"contiguous", (PyCFunction)(void (*)(void))contiguous_seen, METH_FASTCALL | METH_KEYWORDS,
      "contiguous(memory_format=None)\n\n"
      "The tensor itself if its elements lie in row-major order, else a copy that does.\n\n"
      "Example:\n"
      "    >>> x = torch.zeros(2, 3).t()\n"
      "    >>> x.stride(), x.contiguous().stride()\n"
      "    ((1, 3), (2, 1))\n"},
-    {"dim", dim, METH_NOARGS,
+    {"dim", dim_seen, METH_NOARGS,
      "The number of dimensions.\n\n"
      "Example:\n"
      "    >>> torch.zeros(2, 3).dim()\n"
      "    2\n"},
-    {"ndimension", dim, METH_NOARGS, "The number of dimensions."},
-    {"numel", numel, METH_NOARGS,
+    {"ndimension", ndimension_seen, METH_NOARGS, "The number of dimensions."},
+    {"numel", numel_seen, METH_NOARGS,
      "The number of elements.\n\n"
      "Example:\n"
      "    >>> torch.zeros(2, 3).numel()\n"
      "    6\n"},
-    {"nelement", numel, METH_NOARGS, "The number of elements."},
-    {"element_size", element_size, METH_NOARGS, "Bytes of an element."},
-    {"storage_offset", storage_offset, METH_NOARGS, "Elements before the first one in memory."},
-    {"data_ptr", data_ptr, METH_NOARGS, "The first element's address."},
-    {"is_contiguous", (PyCFunction)(void (*)(void))is_contiguous, METH_FASTCALL | METH_KEYWORDS,
+    {"nelement", nelement_seen, METH_NOARGS, "The number of elements."},
+    {"element_size", element_size_seen, METH_NOARGS, "Bytes of an element."},
+    {"storage_offset", storage_offset_seen, METH_NOARGS, "Elements before the first one in memory."},
+    {"data_ptr", data_ptr_seen, METH_NOARGS, "The first element's address."},
+    {"is_contiguous", (PyCFunction)(void (*)(void))is_contiguous_seen, METH_FASTCALL | METH_KEYWORDS,
      "is_contiguous(memory_format=None)\n\n"
      "Whether the elements lie in row-major order without gaps."},
-    {"is_pinned", (PyCFunction)(void (*)(void))is_pinned, METH_FASTCALL | METH_KEYWORDS,
+    {"is_pinned", (PyCFunction)(void (*)(void))is_pinned_seen, METH_FASTCALL | METH_KEYWORDS,
      "is_pinned(device=None)\n\n"
      "Whether the elements are in memory of the host that a device copies from by itself."},
-    {"is_inference", is_inference, METH_NOARGS, "Whether it was made in inference mode."},
+    {"is_inference", is_inference_seen, METH_NOARGS, "Whether it was made in inference mode."},
     {NULL, NULL, 0, NULL},
 };
 

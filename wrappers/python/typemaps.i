@@ -220,7 +220,7 @@ WAITS(libdl_memory_trim)
   }
 }
 %typemap(in) libdl_generator * {
-  if (draws_watched) {
+  if (watching & kWatchDraws) {
     PyErr_SetNone(overridden_exception);
     SWIG_fail;
   }
@@ -289,13 +289,13 @@ WAITS(libdl_memory_trim)
   }
 }
 
-// The other pairs of the operators, written by tools/python_layer.py.
-%include "pairs.i"
+// tools/python_layer.py writes the operators themselves.
+%include "operators.i"
 
 %init %{
   if (add_objects(m) || add_errors(m) || add_tensor_type(m) || add_exchange(m) ||
-      add_gradients(m) || add_functions(m) || add_sequences(m) || add_frequent(m) || add_attributes(m) ||
-      add_runtime(m) || add_generators(m) || add_steps(m) || add_optimizer_steps(m) ||
+      add_gradients(m) || add_functions(m) || add_sequences(m) || add_frequent(m) || add_overridable(m) || add_attributes(m) ||
+      add_runtime(m) || add_generators(m) || add_operators(m) || add_steps(m) || add_optimizer_steps(m) ||
       add_streams(m) || add_files(m) || add_interceptors(m) || add_profiler(m) || add_gil())
     return -1;
 %}

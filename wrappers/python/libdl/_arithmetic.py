@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import _C, _functions as f
-from ._C import Tensor
+from ._C import Tensor, overridable
 from ._errors import DtypeError, ShapeError
 from ._out import in_place
 from ._types import complex128, float64
@@ -15,6 +15,7 @@ from ._types import complex128, float64
 __all__ = ["fill", "positive", "put", "rsub"]
 
 
+@overridable
 def positive(input: Tensor) -> Tensor:
     """The tensor itself, as +x in Python; bool is refused."""
     if input.dtype.name == "bool":
@@ -22,11 +23,13 @@ def positive(input: Tensor) -> Tensor:
     return +input
 
 
+@overridable
 def rsub(input: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
     """other - alpha * input."""
     return _C.sub(other, input, alpha)
 
 
+@overridable
 def _float_power_(self: Tensor, exponent: Any) -> Tensor:
     """In place: see float_power. Tensors of other dtypes than its result's raise."""
     wanted = complex128 if self.is_complex() or _is_complex(exponent) else float64
@@ -39,6 +42,7 @@ def _is_complex(x: Any) -> bool:
     return x.is_complex() if isinstance(x, Tensor) else isinstance(x, complex)
 
 
+@overridable
 def fill(input: Tensor, value: Any) -> Tensor:
     """A tensor of input's shape and dtype that holds value, a number or 0-d tensor, everywhere."""
     if isinstance(value, Tensor) and value.ndim:
@@ -46,16 +50,19 @@ def fill(input: Tensor, value: Any) -> Tensor:
     return f.clone(input).fill_(value)
 
 
+@overridable
 def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
     """A copy with source's elements written (or added) to places counted in row-major order."""
     return f.clone(input).put_(index, source, accumulate)
 
 
+@overridable
 def _conj_physical_(self: Tensor) -> Tensor:
     """In place: see libdl.conj_physical."""
     return self.copy_(self.conj() if self.is_complex() else self)  # which counts as a write
 
 
+@overridable
 def _polygamma(self: Tensor, n: int) -> Tensor:
     """The n-th derivative of digamma; see libdl.polygamma."""
     return f.polygamma(n, self)

@@ -7,12 +7,13 @@ from __future__ import annotations
 from typing import Any
 
 from . import _C, _functions as f
-from ._C import Overridden, Tensor
+from ._C import Overridden, Tensor, overridable
 from ._errors import ArgumentValueError, Error, rename_error
 from ._modes import no_grad
 from ._overrides import override
 
 
+@overridable
 def _random_(self: Tensor, *bounds: int, generator: Any = None, **named: Any) -> Tensor:
     """Overwrites the tensor with uniform integers: random_(), random_(to), random_(from, to). Without
     bounds they go up to what the dtype holds exactly."""
@@ -37,6 +38,7 @@ def _random_(self: Tensor, *bounds: int, generator: Any = None, **named: Any) ->
         return override(_random_, self, *given, generator=generator, **named)
 
 
+@overridable
 def _fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
     """Writes a number to the elements whose indices are all equal; wrap: of a tall matrix, begins
     anew below each square."""
@@ -57,6 +59,7 @@ def _fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor
     return self
 
 
+@overridable
 def _put_(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
     """Writes (or adds) source's elements to places counted in row-major order."""
     flat = self.flatten() if not self.is_contiguous() else self.view(-1)

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import _C, _functions as f, return_types
-from ._C import Overridden, Tensor
+from ._C import Overridden, Tensor, overridable
 from ._errors import DtypeError
 from ._out import copied
 from ._overrides import override
@@ -15,6 +15,7 @@ from ._overrides import override
 __all__ = ["frexp"]
 
 
+@overridable
 def frexp(input: Tensor, *, out: Any = None) -> Any:
     """mantissa, of size 1/2 to 1, and exponent, int32, with input = mantissa * 2^exponent; of 0,
     infinity and NaN they are input and 0. The gradient is that of a division by 2^exponent."""
@@ -27,6 +28,7 @@ def frexp(input: Tensor, *, out: Any = None) -> Any:
     return return_types.frexp(mantissa, exponent)
 
 
+@overridable
 def _nextafter_(self: Tensor, other: Tensor) -> Tensor:
     """In place: see nextafter."""
     made = f.nextafter(self, other)

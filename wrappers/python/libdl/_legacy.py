@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import _C
-from ._C import Tensor
+from ._C import Tensor, overridable
 from ._creation import tensor
 from ._errors import DeviceError, DtypeError
 from ._functions import empty, full
@@ -182,6 +182,7 @@ def set_default_tensor_type(t: Any) -> None:
     _C.set_default_device(kind)
 
 
+@overridable
 def new(self: Tensor, *args: Any, device: DeviceLike | None = None, **named: Any) -> Tensor:
     """A tensor of this one's dtype and device: of sizes, without values, or of a sequence's values.
 
@@ -194,11 +195,13 @@ def new(self: Tensor, *args: Any, device: DeviceLike | None = None, **named: Any
     return made("new", self.dtype, device or self.device, args, named)
 
 
+@overridable
 def _refuse_names(self: Tensor, *names: Any, **renamed: Any) -> Tensor:
     """Raises: dimensions have no names."""
     raise NotImplementedError("dimensions have no names: use their numbers")
 
 
+@overridable
 def resize_(self: Tensor, *sizes: Any, memory_format: object = None) -> Tensor:
     """Gives the tensor another shape, row-major, over the same memory if that is large enough.
 
@@ -215,6 +218,7 @@ def resize_(self: Tensor, *sizes: Any, memory_format: object = None) -> Tensor:
     return self
 
 
+@overridable
 def resize_as_(self: Tensor, the_template: Tensor, *, memory_format: object = None) -> Tensor:
     """Gives the tensor the other's shape; see resize_."""
     return resize_(self, the_template.shape)
@@ -226,6 +230,7 @@ def _whole(x: Tensor) -> Tensor:
     return x.detach().as_strided((count,), (1,), 0)
 
 
+@overridable
 def storage(self: Tensor) -> Any:
     """The memory that the tensor lies in, as elements of its dtype."""
     from .storage import TypedStorage
@@ -233,6 +238,7 @@ def storage(self: Tensor) -> Any:
     return TypedStorage(_whole(self))
 
 
+@overridable
 def untyped_storage(self: Tensor) -> Any:
     """The memory that the tensor lies in, as bytes."""
     from .storage import UntypedStorage
@@ -240,10 +246,12 @@ def untyped_storage(self: Tensor) -> Any:
     return UntypedStorage(_whole(self))
 
 
+@overridable
 def record_stream(self: Tensor, stream: Any) -> None:
     """Changes nothing: memory is reused only after every stream that used it has passed that point."""
 
 
+@overridable
 def resize(self: Tensor, *sizes: Any) -> Tensor:
     """The elements in another shape of as many; deprecated, as in PyTorch: use reshape.
 
@@ -258,11 +266,13 @@ def resize(self: Tensor, *sizes: Any) -> Tensor:
     return self.reshape(sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes)
 
 
+@overridable
 def resize_as(self: Tensor, tensor: Tensor) -> Tensor:
     """The elements in the other's shape; deprecated, as in PyTorch: use reshape_as."""
     return resize(self, tensor.shape)
 
 
+@overridable
 def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = None,
          stride: Any = None) -> Tensor:  # fmt: skip
     """Lets the tensor refer to the memory of another tensor or storage: all of it, or the part that
@@ -285,6 +295,7 @@ def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = 
     return self
 
 
+@overridable
 def storage_type(self: Tensor) -> Any:
     """FloatStorage and its kin: the type of the tensor's storage()."""
     from .storage import of_dtype
@@ -292,16 +303,19 @@ def storage_type(self: Tensor) -> Any:
     return of_dtype(self.dtype)
 
 
+@overridable
 def reinforce(self: Tensor, reward: Any) -> None:
     """Raises, as in PyTorch."""
     raise RuntimeError("reinforce: it is gone from PyTorch, too; use libdl.distributions and log_prob")
 
 
+@overridable
 def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
     """Replaces each element by callable(element, the other's); slow, for experiments."""
     return _mapped(self, callable, tensor)
 
 
+@overridable
 def map2_(self: Tensor, x: Tensor, y: Tensor, callable: Callable[[Any, Any, Any], Any]) -> Tensor:
     """Replaces each element by callable(element, x's, y's); slow, for experiments."""
     return _mapped(self, callable, x, y)
@@ -316,6 +330,7 @@ def _mapped(self: Tensor, function: Callable[..., Any], *others: Tensor) -> Tens
     return self
 
 
+@overridable
 def scalar_tensor(s: Any, *, dtype: Dtype | None = None, device: DeviceLike | None = None,
                   requires_grad: bool = False) -> Tensor:  # fmt: skip
     """A 0-d tensor of a number, of the default dtype unless another is given."""

@@ -8,12 +8,13 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
-from ._C import Tensor
+from ._C import Tensor, overridable
 from ._errors import ArgumentValueError
 from ._functions import empty, zeros, zeros_like
 from ._types import DeviceLike, DtypeLike, Generator
 
 
+@overridable
 def normal(
     mean: Tensor | float = 0.0, std: Tensor | float = 1.0, size: Sequence[int] | None = None,
     *, generator: Generator | None = None, out: Tensor | None = None,

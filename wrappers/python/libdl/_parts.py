@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import _functions as f, _overloads as o
-from ._C import Tensor
+from ._C import Tensor, overridable
 from ._errors import IndexRangeError
 from ._out import copied
 from ._shapes import splitter
@@ -37,16 +37,19 @@ vsplit = splitter("vsplit", "dimension 0")
 dsplit = splitter("dsplit", "dimension 2")
 
 
+@overridable
 def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """See chunk: libdl's views may always be written."""
     return f.chunk(input, chunks, dim)
 
 
+@overridable
 def unsafe_split(tensor: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
     """See split: libdl's views may always be written."""
     return o.split(tensor, split_size, dim)
 
 
+@overridable
 def unsafe_split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
     """See split: libdl's views may always be written."""
     return o.split(input, list(split_sizes), dim)
@@ -56,6 +59,7 @@ def unsafe_split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int 
 
 
 def _copy_of(view: str, of: Callable[..., Any] | None = None) -> Any:
+    @overridable
     def copy(input: Tensor, *args: Any, out: Any = None, **named: Any) -> Any:
         made = (of or getattr(Tensor, view))(input, *args, **named)
         if not isinstance(made, tuple):

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import _functions as f
-from ._C import Tensor
+from ._C import Tensor, overridable
 from ._errors import ShapeError
 from ._out import copied
 
@@ -19,11 +19,13 @@ def _wants(function: str, argument: str, x: Tensor, ndim: int) -> None:
         raise ShapeError(f"{function}: argument {argument} has shape {list(x.shape)}, wanted {ndim}-d")
 
 
+@overridable
 def spmm(input: Tensor, mat2: Tensor) -> Tensor:
     """The product of two matrices; mm under the name for a sparse first one."""
     return f.mm(input, mat2)
 
 
+@overridable
 def chain_matmul(*matrices: Any, out: Tensor | None = None) -> Tensor:
     """The product of matrices, in the order of least multiplications; see linalg.multi_dot."""
     from .linalg import multi_dot
@@ -34,6 +36,7 @@ def chain_matmul(*matrices: Any, out: Tensor | None = None) -> Tensor:
     return copied(each[0].clone(), out) if len(each) == 1 else multi_dot(each, out=out)
 
 
+@overridable
 def _matrix_power(self: Tensor, n: int) -> Tensor:
     """The matrix times itself, n times; see linalg.matrix_power."""
     from .linalg import matrix_power

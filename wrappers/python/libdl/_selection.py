@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import _C, _functions as f, return_types
-from ._C import Overridden, Tensor
+from ._C import Overridden, Tensor, overridable
 from ._dimensions import one_dimension
 from ._documents import FUNCTIONS
 from ._errors import Error, rename_error
@@ -34,6 +34,7 @@ def _asked(made: Any, *asked: bool) -> Any:
     return told[0] if len(told) == 1 else told
 
 
+@overridable
 def unique(
     input: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False,
     dim: int | None = None,
@@ -45,6 +46,7 @@ def unique(
     return _asked(made, return_inverse, return_counts)
 
 
+@overridable
 def unique_consecutive(
     input: Tensor, return_inverse: bool = False, return_counts: bool = False,
     dim: int | None = None,
@@ -62,6 +64,7 @@ def _median_like(name: str) -> Any:
     whole, along = getattr(_C, name), getattr(_C, f"{name}_dim")
     whole_into, pair = getattr(_C, f"{name}_into"), getattr(return_types, name)
 
+    @overridable
     def median(
         input: Tensor, dim: int | None = None, keepdim: bool = False, *, out: Any = None
     ) -> Any:
@@ -86,6 +89,7 @@ median = _median_like("median")
 nanmedian = _median_like("nanmedian")
 
 
+@overridable
 def mode(
     input: Tensor,
     dim: int = -1,
@@ -97,12 +101,14 @@ def mode(
     return found if out is None else both_copied("mode", 4, found, out)
 
 
+@overridable
 def quantile(input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *,
              interpolation: str = "linear", out: Tensor | None = None) -> Tensor:  # fmt: skip
     dim = _or_none("quantile", 3, dim, input)
     return f.quantile(input, q, dim, keepdim, interpolation=interpolation, out=out)
 
 
+@overridable
 def nanquantile(input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *,
                 interpolation: str = "linear", out: Tensor | None = None) -> Tensor:  # fmt: skip
     dim = _or_none("nanquantile", 3, dim, input)
@@ -115,6 +121,7 @@ def nanquantile(input: Tensor, q: Any, dim: int | None = None, keepdim: bool = F
 def _with_mean(name: str) -> Any:
     generated = getattr(f, name)
 
+    @overridable
     def spread_and_mean(
         input: Tensor, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *,
         correction: Any = 1,
@@ -134,6 +141,7 @@ var_mean = _with_mean("var_mean")
 std_mean = _with_mean("std_mean")
 
 
+@overridable
 def aminmax(
     input: Tensor,
     *,

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import _C, _functions as f
-from ._C import Overridden, Tensor
+from ._C import Overridden, Tensor, overridable
 from ._errors import ArgumentValueError, Error, ShapeError, rename_error
 from ._overrides import override
 
@@ -23,6 +23,7 @@ def _each(tensors: Any) -> list[Tensor]:
     return list(tensors[0] if len(tensors) == 1 and not isinstance(tensors[0], Tensor) else tensors)
 
 
+@overridable
 def einsum(*args: Any) -> Tensor:
     """Einstein's summation: einsum("bij,bjk->bik", a, b), or einsum(a, [0, 1], b, [1, 2], [0, 2]).
 
@@ -55,6 +56,7 @@ def _term(subscripts: Sequence[Any]) -> str:
     return "".join("..." if entry is Ellipsis else letters[entry] for entry in subscripts)
 
 
+@overridable
 def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     """Coordinates of a grid: tensor i, [n_i] or 0-d, along dimension i of [n_0, n_1, ...].
 
@@ -72,6 +74,7 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     return f.meshgrid(_each(tensors), indexing)
 
 
+@overridable
 def ger(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """See outer."""
     return f.outer(input, vec2, out=out)
@@ -80,6 +83,7 @@ def ger(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
 def _atleast(ndim: int) -> Any:
     raised = getattr(f, f"atleast_{ndim}d")
 
+    @overridable
     def atleast(*tensors: Any) -> Any:
         if len(tensors) == 1 and isinstance(tensors[0], Tensor):
             return raised(tensors[0])
@@ -93,11 +97,13 @@ def _atleast(ndim: int) -> Any:
 atleast_1d, atleast_2d, atleast_3d = _atleast(1), _atleast(2), _atleast(3)
 
 
+@overridable
 def block_diag(*tensors: Tensor) -> Tensor:
     """A matrix of zeros with the matrices along its diagonal; vectors are rows. Without tensors [1, 0]."""
     return f.block_diag(tensors)
 
 
+@overridable
 def cartesian_prod(*tensors: Tensor) -> Tensor:
     """All combinations of one element of each vector, as rows."""
     return f.cartesian_prod(tensors)
@@ -118,6 +124,7 @@ def split_by(function: Any, input: Tensor, parts: Any, *dim: int) -> tuple[Tenso
         raise
 
 
+@overridable
 def tensor_split(input: Tensor, indices_or_sections: Any = None, dim: int = 0, *,
                  sections: Any = None, indices: Any = None) -> tuple[Tensor, ...]:  # fmt: skip
     """Views of equal parts, the first ones larger by one where needed; or parts between indices."""
@@ -135,6 +142,7 @@ def _given(function: str, *parts: Any) -> Any:
 def splitter(name: str, along: str) -> Any:
     """hsplit and its like."""
 
+    @overridable
     def split(input: Tensor, indices_or_sections: Any = None, *, sections: Any = None,
               indices: Any = None) -> tuple[Tensor, ...]:  # fmt: skip
         return split_by(split, input, _given(name, indices_or_sections, sections, indices))
@@ -144,6 +152,7 @@ def splitter(name: str, along: str) -> Any:
     return split
 
 
+@overridable
 def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) -> Tensor:
     """Products summed over dims: the last n of a and the first n of b, or two lists."""
     if isinstance(dims, Tensor):
@@ -168,6 +177,7 @@ _COMPUTE_MODES = (
 )  # fmt: skip
 
 
+@overridable
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str | None = None) -> Tensor:
     """Distances of all pairs of rows, in p-norms: [.., n, d] and [.., m, d] give [.., n, m].
 
@@ -179,6 +189,7 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str | None = Non
     return f.cdist(x1, x2, p)
 
 
+@overridable
 def broadcast_shapes(*shapes: Any) -> Any:
     """The shape to which shapes broadcast."""
     from ._types import Size
@@ -193,6 +204,7 @@ def broadcast_shapes(*shapes: Any) -> Any:
     return Size(made)
 
 
+@overridable
 def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
     """The tensors themselves where they have the common shape, and else views expanded to it."""
     return f.broadcast_tensors(_each(tensors))

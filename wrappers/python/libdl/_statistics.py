@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import _C, _functions as f, return_types
-from ._C import Overridden, Tensor
+from ._C import Overridden, Tensor, overridable
 from ._errors import ArgumentValueError, Error, ShapeError, rename_error
 from ._out import copied
 from ._overrides import override
@@ -50,6 +50,7 @@ def _points(function: str, input: Tensor) -> Tensor:
     return input.detach()
 
 
+@overridable
 def histogram(input: Tensor, bins: Any, *, range: Any = None, weight: Tensor | None = None,
               density: bool = False, out: Any = None) -> Any:  # fmt: skip
     """How many elements lie in each bin, and the bins' edges. A bin has its left edge, and the last
@@ -78,6 +79,7 @@ def histogram(input: Tensor, bins: Any, *, range: Any = None, weight: Tensor | N
     return return_types.histogram(made, edges)
 
 
+@overridable
 def histogramdd(input: Tensor, bins: Any, range: Sequence[float] | None = None,
                 weight: Tensor | None = None, density: bool = False) -> Any:  # fmt: skip
     """histogram of points, [.., dimensions]: counts with a dimension for each coordinate, and a tuple

@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from typing import Any, NoReturn
 
-from .._C import Tensor
+from .._C import Tensor, overridable
 from .._errors import ShapeError
 from .._functions import cat, matmul, zeros
 from ._attention_masks import canonical_mask
@@ -19,6 +19,7 @@ _PLACES = {"key": 2, "value": 3, "attn_mask": 17, "key_padding_mask": 15, "bias_
            "static_v": 23, "in_proj_weight": 6, "query": 1, "num_heads": 5}  # fmt: skip
 
 
+@overridable
 def multi_head_attention_forward(
         query: Tensor, key: Tensor, value: Tensor, embed_dim_to_check: int, num_heads: int,
         in_proj_weight: Tensor | None, in_proj_bias: Tensor | None, bias_k: Tensor | None,

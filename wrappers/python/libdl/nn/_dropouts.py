@@ -8,7 +8,7 @@ import warnings
 from typing import Any
 
 from .. import _C, _functions
-from .._C import Tensor
+from .._C import Tensor, overridable
 from .._dropping import drops_nothing
 from .._errors import ShapeError
 
@@ -31,6 +31,7 @@ def _with_batch(input: Tensor, p: float, training: bool, inplace: bool) -> Tenso
     return _by_channel(input.unsqueeze(0), p, training, False).squeeze(0)
 
 
+@overridable
 def dropout1d(input: Tensor, p: float = 0.5, training: bool = True,
               inplace: bool = False) -> Tensor:  # fmt: skip
     """Whole channels of [n, c, l] or [c, l] set to zero with probability p, the others divided by
@@ -42,6 +43,7 @@ def dropout1d(input: Tensor, p: float = 0.5, training: bool = True,
     return (_by_channel if input.ndim == 3 else _with_batch)(input, p, training, inplace)
 
 
+@overridable
 def dropout2d(input: Tensor, p: float = 0.5, training: bool = True,
               inplace: bool = False) -> Tensor:  # fmt: skip
     """Whole channels of [n, c, h, w] set to zero with probability p, the others divided by 1 - p.
@@ -57,6 +59,7 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True,
     return _by_channel(input, p, training, inplace)
 
 
+@overridable
 def dropout3d(input: Tensor, p: float = 0.5, training: bool = True,
               inplace: bool = False) -> Tensor:  # fmt: skip
     """Whole channels of [n, c, d, h, w] or [c, d, h, w] set to zero with probability p, the others
@@ -68,6 +71,7 @@ def dropout3d(input: Tensor, p: float = 0.5, training: bool = True,
     return (_by_channel if input.ndim == 5 else _with_batch)(input, p, training, inplace)
 
 
+@overridable
 def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False,
                   inplace: bool = False) -> Tensor:  # fmt: skip
     """Elements set to selu's limit with probability p; mean 0 and variance 1 stay what they are."""
@@ -78,6 +82,7 @@ def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False,
     return _functions.alpha_dropout(input, p, training)
 
 
+@overridable
 def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False,
                           inplace: bool = False) -> Tensor:  # fmt: skip
     """alpha_dropout of whole channels."""

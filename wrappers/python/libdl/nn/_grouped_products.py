@@ -9,13 +9,14 @@ from itertools import pairwise
 from typing import Any, NoReturn
 
 from .. import _functions as f
-from .._C import Tensor
+from .._C import Tensor, overridable
 from .._errors import ArgumentValueError, DtypeError, IndexRangeError, ShapeError, UnsupportedError
 from .._types import bfloat16, dtype as Dtype, float16, float32, int32
 
 __all__ = ["ScalingType", "SwizzleType", "grouped_mm", "scaled_grouped_mm", "scaled_mm"]
 
 
+@overridable
 def grouped_mm(mat_a: Tensor, mat_b: Tensor, *, offs: Tensor | None = None,
                bias: Tensor | None = None, out_dtype: Dtype | None = None) -> Tensor:  # fmt: skip
     """One product for each group. A matrix is cut into groups, a 3-d operand has them in its first
@@ -134,11 +135,13 @@ def _no_float8(name: str) -> NoReturn:
     raise UnsupportedError(f"{name}: its operands are float8, and no tensor has this dtype yet")
 
 
+@overridable
 def scaled_mm(mat_a: Tensor, mat_b: Tensor, *args: Any, **options: Any) -> Tensor:
     """Raises: the operands of a scaled product are float8, which no tensor has."""
     _no_float8("scaled_mm")
 
 
+@overridable
 def scaled_grouped_mm(mat_a: Tensor, mat_b: Tensor, *args: Any, **options: Any) -> Tensor:
     """Raises: the operands of a scaled product are float8, which no tensor has."""
     _no_float8("scaled_grouped_mm")

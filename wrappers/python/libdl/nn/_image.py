@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import _functional as _generated
-from .._C import Tensor
+from .._C import Tensor, overridable
 from .._cast_operands import in_lower
 from .._errors import ArgumentTypeError, ArgumentValueError
 
@@ -18,6 +18,7 @@ __all__ = [
 ]  # fmt: skip
 
 
+@overridable
 def interpolate(input: Tensor, size: int | Sequence[int] | None = None,
                 scale_factor: float | Sequence[float] | None = None, mode: str = "nearest",
                 align_corners: bool | None = None, recompute_scale_factor: bool | None = None,
@@ -73,6 +74,7 @@ def _number(given: Any) -> float:
                                 "number, or one for each dimension") from None  # fmt: skip
 
 
+@overridable
 def upsample(input: Tensor, size: int | Sequence[int] | None = None,
              scale_factor: float | Sequence[float] | None = None, mode: str = "nearest",
              align_corners: bool | None = None) -> Tensor:  # fmt: skip
@@ -92,6 +94,7 @@ def upsample_bilinear(input: Tensor, size: int | Sequence[int] | None = None,
     return interpolate(input, size, scale_factor, "bilinear", True)
 
 
+@overridable
 @in_lower
 def affine_grid(theta: Tensor, size: Sequence[int],
                 align_corners: bool | None = None) -> Tensor:  # fmt: skip
@@ -100,6 +103,7 @@ def affine_grid(theta: Tensor, size: Sequence[int],
     return _generated.affine_grid(theta, size, bool(align_corners))
 
 
+@overridable
 def grid_sample(input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mode: str = "zeros",
                 align_corners: bool | None = None) -> Tensor:  # fmt: skip
     """Images [n, c, h, w] at the places grid [n, h', w', 2], or volumes with a grid of three

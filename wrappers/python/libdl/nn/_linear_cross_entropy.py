@@ -9,7 +9,7 @@ import dataclasses
 from typing import Any
 
 from .. import _C, _functional as _generated, _functions as f
-from .._C import Tensor
+from .._C import Tensor, overridable
 from .._errors import ArgumentValueError, ShapeError
 from .._types import bfloat16, dtype as Dtype, float16, float32, float64
 from ._losses import cross_entropy
@@ -73,6 +73,7 @@ class LinearCrossEntropyOptions:
         return chosen
 
 
+@overridable
 def linear_cross_entropy(
     input: Tensor, linear_weight: Tensor, target: Tensor, *, linear_bias: Tensor | None = None,
     weight: Tensor | None = None, reduction: str = "mean", ignore_index: int | None = None,

@@ -9,7 +9,7 @@ import warnings
 from typing import Any
 
 from .. import _functional as _generated
-from .._C import Tensor
+from .._C import Tensor, overridable
 from .._creation import tensor
 from .._types import int64
 
@@ -40,6 +40,7 @@ def _same_size(input: Tensor, target: Tensor) -> None:
         )
 
 
+@overridable
 def l1_loss(input: Tensor, target: Tensor, size_average: bool | None = None,
             reduce: bool | None = None, reduction: str = "mean",
             weight: Tensor | None = None) -> Tensor:  # fmt: skip
@@ -49,6 +50,7 @@ def l1_loss(input: Tensor, target: Tensor, size_average: bool | None = None,
     return _generated.l1_loss(input, target, reduction, weight)
 
 
+@overridable
 def mse_loss(input: Tensor, target: Tensor, size_average: bool | None = None,
              reduce: bool | None = None, reduction: str = "mean",
              weight: Tensor | None = None) -> Tensor:  # fmt: skip
@@ -58,6 +60,7 @@ def mse_loss(input: Tensor, target: Tensor, size_average: bool | None = None,
     return _generated.mse_loss(input, target, reduction, weight)
 
 
+@overridable
 def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None,
              size_average: bool | None = None, ignore_index: int = -100,
              reduce: bool | None = None, reduction: str = "mean") -> Tensor:  # fmt: skip
@@ -66,6 +69,7 @@ def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None,
     return _generated.nll_loss(input, target, weight, ignore_index, reduction)
 
 
+@overridable
 def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None,
                   size_average: bool | None = None, ignore_index: int = -100,
                   reduce: bool | None = None, reduction: str = "mean",
@@ -77,6 +81,7 @@ def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None,
     )
 
 
+@overridable
 def smooth_l1_loss(input: Tensor, target: Tensor, size_average: bool | None = None,
                    reduce: bool | None = None, reduction: str = "mean",
                    beta: float = 1.0) -> Tensor:  # fmt: skip
@@ -86,12 +91,14 @@ def smooth_l1_loss(input: Tensor, target: Tensor, size_average: bool | None = No
     return _generated.smooth_l1_loss(input, target, reduction, beta)
 
 
+@overridable
 def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0,
                weight: Tensor | None = None) -> Tensor:  # fmt: skip
     _same_size(input, target)
     return _generated.huber_loss(input, target, reduction, delta, weight)
 
 
+@overridable
 def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None,
                          size_average: bool | None = None, reduce: bool | None = None,
                          reduction: str = "mean") -> Tensor:  # fmt: skip
@@ -100,6 +107,7 @@ def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = 
     return _generated.binary_cross_entropy(input, target, weight, reduction)
 
 
+@overridable
 def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tensor | None = None,
                                      size_average: bool | None = None, reduce: bool | None = None,
                                      reduction: str = "mean",
@@ -111,6 +119,7 @@ def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tens
     )
 
 
+@overridable
 def kl_div(input: Tensor, target: Tensor, size_average: bool | None = None,
            reduce: bool | None = None, reduction: str = "mean",
            log_target: bool = False) -> Tensor:  # fmt: skip
@@ -126,6 +135,7 @@ def kl_div(input: Tensor, target: Tensor, size_average: bool | None = None,
     return _generated.kl_div(input, target, reduction, log_target)
 
 
+@overridable
 def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool = True, full: bool = False,
                      size_average: bool | None = None, eps: float = 1e-8,
                      reduce: bool | None = None, reduction: str = "mean") -> Tensor:  # fmt: skip
@@ -134,11 +144,13 @@ def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool = True, full
     return _generated.poisson_nll_loss(input, target, log_input, full, eps, reduction)
 
 
+@overridable
 def gaussian_nll_loss(input: Tensor, target: Tensor, var: Tensor | float, full: bool = False,
                       eps: float = 1e-6, reduction: str = "mean") -> Tensor:  # fmt: skip
     return _generated.gaussian_nll_loss(input, target, var, full, eps, reduction)
 
 
+@overridable
 def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any,
              blank: int = 0, reduction: str = "mean",
              zero_infinity: bool = False) -> Tensor:  # fmt: skip

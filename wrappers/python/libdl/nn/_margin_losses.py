@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .. import _functional as _generated, _functions
-from .._C import Tensor
+from .._C import Tensor, overridable
 from .._errors import ArgumentValueError, ShapeError
 from ._losses import reduction_of
 
@@ -18,6 +18,7 @@ __all__ = [
 ]  # fmt: skip
 
 
+@overridable
 def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0,
                          size_average: bool | None = None, reduce: bool | None = None,
                          reduction: str = "mean") -> Tensor:  # fmt: skip
@@ -26,6 +27,7 @@ def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0,
     return _generated.hinge_embedding_loss(input, target, margin, reduction)
 
 
+@overridable
 def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0,
                           size_average: bool | None = None, reduce: bool | None = None,
                           reduction: str = "mean") -> Tensor:  # fmt: skip
@@ -34,6 +36,7 @@ def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin
     return _generated.cosine_embedding_loss(input1, input2, target, margin, reduction)
 
 
+@overridable
 def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0,
                         size_average: bool | None = None, reduce: bool | None = None,
                         reduction: str = "mean") -> Tensor:  # fmt: skip
@@ -42,6 +45,7 @@ def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: 
     return _generated.margin_ranking_loss(input1, input2, target, margin, reduction)
 
 
+@overridable
 def multi_margin_loss(input: Tensor, target: Tensor, p: int = 1, margin: float = 1.0,
                       weight: Tensor | None = None, size_average: bool | None = None,
                       reduce: bool | None = None, reduction: str = "mean") -> Tensor:  # fmt: skip
@@ -50,6 +54,7 @@ def multi_margin_loss(input: Tensor, target: Tensor, p: int = 1, margin: float =
     return _generated.multi_margin_loss(input, target, p, margin, weight, reduction)
 
 
+@overridable
 def multilabel_margin_loss(input: Tensor, target: Tensor, size_average: bool | None = None,
                            reduce: bool | None = None,
                            reduction: str = "mean") -> Tensor:  # fmt: skip
@@ -58,6 +63,7 @@ def multilabel_margin_loss(input: Tensor, target: Tensor, size_average: bool | N
     return _generated.multilabel_margin_loss(input, target, reduction)
 
 
+@overridable
 def multilabel_soft_margin_loss(input: Tensor, target: Tensor, weight: Tensor | None = None,
                                 size_average: bool | None = None, reduce: bool | None = None,
                                 reduction: str = "mean") -> Tensor:  # fmt: skip
@@ -66,6 +72,7 @@ def multilabel_soft_margin_loss(input: Tensor, target: Tensor, weight: Tensor | 
     return _generated.multilabel_soft_margin_loss(input, target, weight, reduction)
 
 
+@overridable
 def soft_margin_loss(input: Tensor, target: Tensor, size_average: bool | None = None,
                      reduce: bool | None = None, reduction: str = "mean") -> Tensor:  # fmt: skip
     if size_average is not None or reduce is not None:
@@ -73,6 +80,7 @@ def soft_margin_loss(input: Tensor, target: Tensor, size_average: bool | None = 
     return _generated.soft_margin_loss(input, target, reduction)
 
 
+@overridable
 def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0,
                         p: float = 2, eps: float = 1e-6, swap: bool = False,
                         size_average: bool | None = None, reduce: bool | None = None,
@@ -89,6 +97,7 @@ for _function in (hinge_embedding_loss, cosine_embedding_loss, margin_ranking_lo
     _function.__doc__ = getattr(_generated, _function.__name__).__doc__
 
 
+@overridable
 def triplet_margin_with_distance_loss(
         anchor: Tensor, positive: Tensor, negative: Tensor, *,
         distance_function: Callable[[Tensor, Tensor], Tensor] | None = None, margin: float = 1.0,

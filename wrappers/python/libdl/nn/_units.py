@@ -8,7 +8,7 @@ import warnings
 from typing import Any
 
 from .. import _C, _functional as _generated, _functions
-from .._C import Tensor
+from .._C import Tensor, overridable
 
 __all__ = [
     "celu", "gumbel_softmax", "hardsigmoid", "hardswish", "hardtanh", "mish", "relu6", "rrelu",
@@ -16,6 +16,7 @@ __all__ = [
 ]  # fmt: skip
 
 
+@overridable
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0,
              inplace: bool = False) -> Tensor:  # fmt: skip
     """The element, limited to min_val to max_val."""
@@ -24,6 +25,7 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0,
     return _generated.hardtanh(input, min_val, max_val)
 
 
+@overridable
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     """The element, limited to 0 to 6."""
     if inplace:
@@ -31,6 +33,7 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     return _generated.relu6(input)
 
 
+@overridable
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     """(x + 3) / 6, limited to 0 to 1."""
     if inplace:
@@ -38,6 +41,7 @@ def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     return _generated.hardsigmoid(input)
 
 
+@overridable
 def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     """Each element times its hardsigmoid."""
     if inplace:
@@ -45,6 +49,7 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     return _generated.hardswish(input)
 
 
+@overridable
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
     """1.0507 times elu with alpha=1.6733."""
     if inplace:
@@ -52,6 +57,7 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
     return _generated.selu(input)
 
 
+@overridable
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """The element where positive, alpha (exp(element / alpha) - 1) elsewhere."""
     if inplace:
@@ -59,6 +65,7 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     return _generated.celu(input, alpha)
 
 
+@overridable
 def mish(input: Tensor, inplace: bool = False) -> Tensor:
     """Each element times tanh(softplus(element))."""
     if inplace:
@@ -66,6 +73,7 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
     return _generated.mish(input)
 
 
+@overridable
 def rrelu(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False,
           inplace: bool = False, *, generator: Any = None) -> Tensor:  # fmt: skip
     """The element where positive; elsewhere times a number drawn from lower to upper or, without
@@ -75,6 +83,7 @@ def rrelu(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, trainin
     return _generated.rrelu(input, lower, upper, training, generator=generator)
 
 
+@overridable
 def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10,
                    dim: int = -1) -> Tensor:  # fmt: skip
     """A sample of the Gumbel-softmax distribution.

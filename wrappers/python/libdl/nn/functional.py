@@ -8,7 +8,7 @@ import builtins
 from typing import Any
 
 from .. import _C, _functional as _generated, _functions
-from .._C import Tensor
+from .._C import Tensor, overridable
 from .._convolution import conv1d, conv2d, conv3d
 from .._dropping import drops_nothing
 from .._errors import ArgumentValueError, DtypeError, ShapeError
@@ -54,6 +54,7 @@ __all__ += _pooling.__all__ + _units.__all__ + _grouped_products.__all__
 __all__ += _linear_cross_entropy.__all__
 
 
+@overridable
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
     """The larger of each element and 0.
 
@@ -64,11 +65,13 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
     return input.relu_() if inplace else _functions.relu(input)
 
 
+@overridable
 def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     """Each element times the normal distribution function at it; "tanh" approximates."""
     return _generated.gelu(input, approximate=approximate)
 
 
+@overridable
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
     """Each element times its sigmoid.
 
@@ -86,6 +89,7 @@ def _implicit(name: str, ndim: int) -> int:
     return 0 if ndim in (0, 1, 3) else 1
 
 
+@overridable
 def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3,
             dtype: Any = None) -> Tensor:  # fmt: skip
     """exp(input) scaled so that its sum along dim is 1.
@@ -99,6 +103,7 @@ def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3,
     )
 
 
+@overridable
 def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3,
                 dtype: Any = None) -> Tensor:  # fmt: skip
     """The logarithm of softmax.
@@ -112,12 +117,14 @@ def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3,
     )
 
 
+@overridable
 def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3,
             dtype: Any = None) -> Tensor:  # fmt: skip
     """softmax of the negated input."""
     return softmax(-input, dim, dtype=dtype)
 
 
+@overridable
 def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tensor:
     """conv1d of steps: input [t, n, in], weight [width, in, out] and bias [out] give [t', n, out]."""
     if input.ndim != 3 or weight.ndim != 3:
@@ -127,6 +134,7 @@ def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tenso
     return made.permute(2, 0, 1)
 
 
+@overridable
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False,
             *, generator: Any = None) -> Tensor:  # fmt: skip
     """Elements set to zero with probability p, the others divided by 1 - p.
@@ -150,6 +158,7 @@ def _kept(input: Tensor) -> Tensor:
     return _functions.clone(input) if input.requires_grad else input
 
 
+@overridable
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """The element where positive, alpha (exp(element) - 1) elsewhere."""
     if inplace:
@@ -157,6 +166,7 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     return _generated.elu(input, alpha)
 
 
+@overridable
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
     """The element where positive, negative_slope times it elsewhere."""
     if inplace:
@@ -164,6 +174,7 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
     return _generated.leaky_relu(input, negative_slope)
 
 
+@overridable
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
     """The element where above the threshold, value elsewhere."""
     if inplace:
@@ -185,6 +196,7 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
 _THRESHOLD = threshold  # an argument has its name
 
 
+@overridable
 def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None,
               max_norm: float | None = None, norm_type: float = 2.0,
               scale_grad_by_freq: bool = False, sparse: bool = False) -> Tensor:  # fmt: skip
@@ -205,6 +217,7 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None,
     return _generated.embedding(input, weight, padding_idx, scale_grad_by_freq, sparse)
 
 
+@overridable
 def embedding_bag(input: Tensor, weight: Tensor, offsets: Tensor | None = None,
                   max_norm: float | None = None, norm_type: float = 2,
                   scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False,
