@@ -63,8 +63,7 @@ int take_optional_integer(const char* function, int number, const char* name, Py
   return 0;
 }
 
-int take_dim(const char* function, int number, const char* name, PyObject* object,
-             int32_t* taken) {
+int take_dim(const char* function, int number, const char* name, PyObject* object, int32_t* taken) {
   int64_t wide;
   if (PyBool_Check(object) || integer(object, &wide)) return WRONG("an integer");
   *taken = (int32_t)wide;

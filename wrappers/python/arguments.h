@@ -30,15 +30,15 @@ typedef struct String {
   int64_t length;
 } String;
 
-// Each returns 0, or another number with an exception that names the function, the argument's number
-// and its name.
+// Each returns 0, or another number with an exception that names the function, the argument's
+// number and its name.
 int wrong_count(const char* function, Py_ssize_t wanted, Py_ssize_t count);
 int wrong_argument(const char* function, int number, const char* name, PyObject* found,
                    const char* wanted);
 
 // Inline are those that most calls take.
-static inline int take_operand(const char* function, int number, const char* name,
-                               PyObject* object, Operand* taken) {
+static inline int take_operand(const char* function, int number, const char* name, PyObject* object,
+                               Operand* taken) {
   if (object == Py_None) return 0;  // where it must not be absent the library says so
   if (!operand(object, &taken->handle, &taken->own)) return 0;
   return wrong_argument(function, number, name, object, "a tensor or a number");

@@ -224,7 +224,7 @@ static int set_data(PyObject* self, PyObject* value, void* closure) {
   return checked(libdl_tensor_set_data(HANDLE, handle_of(value)));
 }
 
-PyGetSetDef tensor_attributes[] = {
+static PyGetSetDef attributes[] = {
     {"shape", get_shape, NULL, "The sizes.", NULL},
     {"ndim", get_ndim, NULL, "The number of dimensions.", NULL},
     {"dtype", get_dtype, NULL, "The element type.", NULL},
@@ -253,6 +253,46 @@ PyGetSetDef tensor_attributes[] = {
     {"__dict__", tensor_get_dict, PyObject_GenericSetDict, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
+
+// A batch's stand-in has the geometry of a sample.
+static bool is_geometry(const PyGetSetDef* own) {
+  return own->name[0] == 'd' ? strcmp(own->name, "dtype") == 0 || strcmp(own->name, "device") == 0
+                             : strcmp(own->name, "shape") == 0 || strcmp(own->name, "ndim") == 0;
+}
+
+static PyObject* get_seen(PyObject* self, void* closure) {
+  const PyGetSetDef* const own = closure;
+  if (!is_seen(self) ||
+      (Py_TYPE(self) == stand_in_type && !(watching & kWatchCalls) && is_geometry(own)))
+    return own->get(self, own->closure);
+  PyObject* const attribute = PyObject_GetAttrString((PyObject*)tensor_type, own->name);
+  PyObject* const answer = seen_attribute(attribute, "__get__", self, NULL);
+  Py_XDECREF(attribute);
+  return answer;
+}
+
+static int set_seen(PyObject* self, PyObject* value, void* closure) {
+  const PyGetSetDef* const own = closure;
+  if (!value || !is_seen(self)) return own->set(self, value, own->closure);
+  PyObject* const attribute = PyObject_GetAttrString((PyObject*)tensor_type, own->name);
+  PyObject* const done = seen_attribute(attribute, "__set__", self, value);
+  Py_XDECREF(attribute);
+  Py_XDECREF(done);
+  return done ? 0 : -1;
+}
+
+PyGetSetDef* seen_attributes(void) {
+  static PyGetSetDef made[32];
+  PyGetSetDef* next = made;
+  for (PyGetSetDef* own = attributes; own->name; ++own, ++next) {
+    *next = *own;
+    if (strcmp(own->name, "__dict__") == 0) continue;
+    next->get = get_seen;
+    next->set = own->set ? set_seen : NULL;
+    next->closure = own;
+  }
+  return made;
+}
 
 PyObject* call_with(PyObject* function, PyObject* self, PyObject* const* args, Py_ssize_t count,
                     PyObject* names) {
@@ -399,9 +439,11 @@ PyMethodDef metadata_methods[] = {
      "    6\n"},
     {"nelement", nelement_seen, METH_NOARGS, "The number of elements."},
     {"element_size", element_size_seen, METH_NOARGS, "Bytes of an element."},
-    {"storage_offset", storage_offset_seen, METH_NOARGS, "Elements before the first one in memory."},
+    {"storage_offset", storage_offset_seen, METH_NOARGS,
+     "Elements before the first one in memory."},
     {"data_ptr", data_ptr_seen, METH_NOARGS, "The first element's address."},
-    {"is_contiguous", (PyCFunction)(void (*)(void))is_contiguous_seen, METH_FASTCALL | METH_KEYWORDS,
+    {"is_contiguous", (PyCFunction)(void (*)(void))is_contiguous_seen,
+     METH_FASTCALL | METH_KEYWORDS,
      "is_contiguous(memory_format=None)\n\n"
      "Whether the elements lie in row-major order without gaps."},
     {"is_pinned", (PyCFunction)(void (*)(void))is_pinned_seen, METH_FASTCALL | METH_KEYWORDS,

@@ -118,7 +118,8 @@ static PyObject* create(int which, PyObject* const* args, Py_ssize_t count, PyOb
                         Create from_sizes) {
   if (watching & kWatchCalls) return dispatched(shown[which], NULL, args, count, names);
   int64_t sizes[kMostSizes];
-  const bool general_only = names || ((watching & kWatchDraws) && (which == kRand || which == kRandn));
+  const bool general_only =
+      names || ((watching & kWatchDraws) && (which == kRand || which == kRandn));
   const int32_t ndim = general_only ? -1 : small_sizes(args, count, sizes);
   if (ndim < 0) return call_with(general[which], NULL, args, count, names);
   libdl_tensor* out;

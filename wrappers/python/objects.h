@@ -193,8 +193,8 @@ PyObject* seen_method(const char* name, PyObject* self, PyObject* const* args, P
                       PyObject* names);
 PyObject* seen_call(const char* name, PyObject* self, PyObject* args, PyObject* keywords);
 PyObject* seen_operator(const char* name, PyObject* a, PyObject* b, PyObject* c);
-// Tensor's attributes, each with the question in front.
-PyGetSetDef* seen_attributes(void);
+// The same of __get__ or __set__ of an attribute, which is borrowed; value NULL: of __get__.
+PyObject* seen_attribute(PyObject* attribute, const char* access, PyObject* self, PyObject* value);
 int add_overridable(PyObject* module);
 
 // Whether a mode or its class is to see what is done with the tensor.
@@ -205,17 +205,17 @@ static inline bool is_seen(PyObject* tensor) {
 }
 
 // A method without arguments, with the question in front: NAME_seen, called `written` in Python.
-#define LIBDL_PYTHON_SEEN(name, written, function)                         \
-  static PyObject* name##_seen(PyObject* self, PyObject* unused) {         \
-    if (is_seen(self)) return seen_method(written, self, NULL, 0, NULL);   \
-    return function(self, unused);                                         \
+#define LIBDL_PYTHON_SEEN(name, written, function)                       \
+  static PyObject* name##_seen(PyObject* self, PyObject* unused) {       \
+    if (is_seen(self)) return seen_method(written, self, NULL, 0, NULL); \
+    return function(self, unused);                                       \
   }
 // The same of a method with arguments.
-#define LIBDL_PYTHON_SEEN_CALL(name)                                                      \
-  static PyObject* name##_seen(PyObject* self, PyObject* const* args, Py_ssize_t count,   \
-                               PyObject* names) {                                         \
-    if (is_seen(self)) return seen_method(#name, self, args, count, names);               \
-    return name(self, args, count, names);                                                \
+#define LIBDL_PYTHON_SEEN_CALL(name)                                                    \
+  static PyObject* name##_seen(PyObject* self, PyObject* const* args, Py_ssize_t count, \
+                               PyObject* names) {                                       \
+    if (is_seen(self)) return seen_method(#name, self, args, count, names);             \
+    return name(self, args, count, names);                                              \
   }
 
 // -- the slots ----------------------------------------------------------------------------------
@@ -229,7 +229,7 @@ Py_ssize_t tensor_length(PyObject* self);
 // function(self, *args, **keywords) of a fast call; self NULL: none.
 PyObject* call_with(PyObject* function, PyObject* self, PyObject* const* args, Py_ssize_t count,
                     PyObject* names);
-extern PyGetSetDef tensor_attributes[];
+PyGetSetDef* seen_attributes(void);  // Tensor's, each with the question in front
 extern PyMethodDef metadata_methods[];
 int add_attributes(PyObject* module);
 PyObject* tensor_item(PyObject* self, PyObject* unused);

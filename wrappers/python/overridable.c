@@ -33,7 +33,7 @@ typedef struct Direct {
   PyObject* kept;  // the tuple that holds what is borrowed here
   int parameters, positional;
   bool variadic;  // the last positional parameter takes all that follow, or one sequence of them
-  PyObject* names[kMostParameters];  // interned
+  PyObject* names[kMostParameters];    // interned
   signed char place[kMostParameters];  // of each parameter among C's arguments
   int arguments;
   PyObject* defaults[kMostParameters];  // of C's arguments; NULL: the call must give it
@@ -59,8 +59,7 @@ static PyTypeObject* overridable_type;
 static bool any_overrides(PyObject* object) {
   PyTypeObject* const type = Py_TYPE(object);
   if (type == tensor_type || type == &PyLong_Type || type == &PyFloat_Type ||
-      type == &PyBool_Type || object == Py_None || (PyObject*)type == registered.parameter ||
-      type == &PyUnicode_Type)
+      type == &PyBool_Type || (PyObject*)type == registered.parameter || type == &PyUnicode_Type)
     return false;
   if (type == &PyList_Type) {
     const Py_ssize_t count = PyList_Size(object);
@@ -83,8 +82,11 @@ static bool any_overrides(PyObject* object) {
 
 static bool is_call_seen(const Overridable* function, PyObject* const* args, Py_ssize_t count) {
   if (watching && (watching & kWatchCalls || function->draws)) return true;
-  for (Py_ssize_t i = 0; i < count; ++i)
-    if (any_overrides(args[i])) return true;
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    const PyTypeObject* const type = Py_TYPE(args[i]);
+    const bool frequent = type == tensor_type || type == &PyLong_Type || args[i] == Py_None;
+    if (!frequent && any_overrides(args[i])) return true;
+  }
   return false;
 }
 
@@ -136,67 +138,21 @@ PyObject* seen_call(const char* name, PyObject* self, PyObject* args, PyObject* 
 
 PyObject* seen_operator(const char* name, PyObject* a, PyObject* b, PyObject* c) {
   PyErr_Clear();
-  PyObject* const operator= PyObject_GetAttrString((PyObject*)tensor_type, name);
+  PyObject* const operator = PyObject_GetAttrString((PyObject*)tensor_type, name);
   PyObject* const answer =
-      operator? PyObject_CallFunctionObjArgs(registered.override, operator, a, b, c, NULL) : NULL;
+      operator ? PyObject_CallFunctionObjArgs(registered.override, operator, a, b, c, NULL) : NULL;
   Py_XDECREF(operator);
   return answer;
 }
 
 // -- attributes -----------------------------------------------------------------------------------
 
-// __get__ or __set__ of an attribute, called with the tensor and the value, if there is one.
-static PyObject* attribute_seen(PyObject* attribute, const char* access, PyObject* self,
-                                PyObject* value) {
+PyObject* seen_attribute(PyObject* attribute, const char* access, PyObject* self, PyObject* value) {
   PyObject* const accessor = attribute ? PyObject_GetAttrString(attribute, access) : NULL;
-  PyObject* const answer = accessor ? dispatched(accessor, self, &value, value != NULL, NULL) : NULL;
+  PyObject* const answer =
+      accessor ? dispatched(accessor, self, &value, value != NULL, NULL) : NULL;
   Py_XDECREF(accessor);
   return answer;
-}
-
-static int set_attribute_seen(PyObject* attribute, PyObject* self, PyObject* value) {
-  PyObject* const done = attribute_seen(attribute, "__set__", self, value);
-  Py_XDECREF(done);
-  return done ? 0 : -1;
-}
-
-// A batch's stand-in has the geometry of a sample.
-static bool is_geometry(const PyGetSetDef* own) {
-  return own->name[0] == 'd' ? strcmp(own->name, "dtype") == 0 || strcmp(own->name, "device") == 0
-                             : strcmp(own->name, "shape") == 0 || strcmp(own->name, "ndim") == 0;
-}
-
-static PyObject* get_seen(PyObject* self, void* closure) {
-  const PyGetSetDef* const own = closure;
-  if (!is_seen(self) || (Py_TYPE(self) == stand_in_type && !(watching & kWatchCalls) &&
-                         is_geometry(own)))
-    return own->get(self, own->closure);
-  PyObject* const attribute = PyObject_GetAttrString((PyObject*)tensor_type, own->name);
-  PyObject* const answer = attribute_seen(attribute, "__get__", self, NULL);
-  Py_XDECREF(attribute);
-  return answer;
-}
-
-static int set_seen(PyObject* self, PyObject* value, void* closure) {
-  const PyGetSetDef* const own = closure;
-  if (!value || !is_seen(self)) return own->set(self, value, own->closure);
-  PyObject* const attribute = PyObject_GetAttrString((PyObject*)tensor_type, own->name);
-  const int done = set_attribute_seen(attribute, self, value);
-  Py_XDECREF(attribute);
-  return done;
-}
-
-PyGetSetDef* seen_attributes(void) {
-  static PyGetSetDef made[32];
-  PyGetSetDef* next = made;
-  for (PyGetSetDef* own = tensor_attributes; own->name; ++own, ++next) {
-    *next = *own;
-    if (strcmp(own->name, "__dict__") == 0) continue;
-    next->get = get_seen;
-    next->set = own->set ? set_seen : NULL;
-    next->closure = own;
-  }
-  return made;
 }
 
 // attribute(get, set): a property of Tensor's with the question in front.
@@ -206,12 +162,14 @@ static descrsetfunc set_property;
 static PyObject* get_of_attribute(PyObject* attribute, PyObject* self, PyObject* type) {
   if (!self || self == Py_None || !is_tensor(self) || !is_seen(self))
     return get_property(attribute, self, type);
-  return attribute_seen(attribute, "__get__", self, NULL);
+  return seen_attribute(attribute, "__get__", self, NULL);
 }
 
 static int set_of_attribute(PyObject* attribute, PyObject* self, PyObject* value) {
   if (!value || !is_tensor(self) || !is_seen(self)) return set_property(attribute, self, value);
-  return set_attribute_seen(attribute, self, value);
+  PyObject* const done = seen_attribute(attribute, "__set__", self, value);
+  Py_XDECREF(done);
+  return done ? 0 : -1;
 }
 
 static int add_attribute_type(PyObject* module) {
@@ -244,9 +202,9 @@ static void rename_error(PyObject* renamed) {
   PyObject *type, *error, *traceback;
   PyErr_Fetch(&type, &error, &traceback);
   PyErr_NormalizeException(&type, &error, &traceback);
-  PyObject* const done = PyObject_CallFunctionObjArgs(
-      registered.rename_error, error, PyTuple_GetItem(renamed, 0), PyTuple_GetItem(renamed, 1),
-      PyTuple_GetItem(renamed, 2), NULL);
+  PyObject* const done =
+      PyObject_CallFunctionObjArgs(registered.rename_error, error, PyTuple_GetItem(renamed, 0),
+                                   PyTuple_GetItem(renamed, 1), PyTuple_GetItem(renamed, 2), NULL);
   if (!done) PyErr_Clear();
   Py_XDECREF(done);
   PyErr_Restore(type, error, traceback);
@@ -512,10 +470,19 @@ static PyGetSetDef attributes[] = {
 
 int add_overridable(PyObject* module) {
   PyType_Slot slots[] = {
-      {Py_tp_new, new_overridable}, {Py_tp_call, PyVectorcall_Call}, {Py_tp_descr_get, bind},
-      {Py_tp_dealloc, dealloc}, {Py_tp_traverse, traverse}, {Py_tp_clear, clear},
-      {Py_tp_members, members}, {Py_tp_getset, attributes}, {Py_tp_methods, methods},
-      {Py_tp_getattro, get_attribute}, {Py_tp_setattro, set_attribute}, {Py_tp_repr, representation}, {0, NULL},
+      {Py_tp_new, new_overridable},
+      {Py_tp_call, PyVectorcall_Call},
+      {Py_tp_descr_get, bind},
+      {Py_tp_dealloc, dealloc},
+      {Py_tp_traverse, traverse},
+      {Py_tp_clear, clear},
+      {Py_tp_members, members},
+      {Py_tp_getset, attributes},
+      {Py_tp_methods, methods},
+      {Py_tp_getattro, get_attribute},
+      {Py_tp_setattro, set_attribute},
+      {Py_tp_repr, representation},
+      {0, NULL},
   };
   PyType_Spec spec = {
       .name = "libdl._C.Overridable",
