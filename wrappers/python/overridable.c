@@ -485,7 +485,7 @@ int add_overridable(PyObject* module) {
       {0, NULL},
   };
   PyType_Spec spec = {
-      .name = "libdl._C.Overridable",
+      .name = "libdl._C.function",
       .basicsize = sizeof(Overridable),
       .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL |
                Py_TPFLAGS_METHOD_DESCRIPTOR,
