@@ -321,6 +321,19 @@ static PyObject* dim(PyObject* self, PyObject* unused) {
   return PyLong_FromLong(libdl_tensor_ndim(HANDLE));
 }
 
+static PyObject* size(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
+  if (!names && count == 0)
+    return shape_object(libdl_tensor_shape(HANDLE), libdl_tensor_ndim(HANDLE));
+  if (!names && count == 1 && PyLong_CheckExact(args[0])) {
+    int beyond;
+    const int32_t ndim = libdl_tensor_ndim(HANDLE);
+    const long dim = PyLong_AsLongAndOverflow(args[0], &beyond);
+    if (!beyond && dim >= -ndim && dim < ndim)
+      return PyLong_FromLongLong(libdl_tensor_shape(HANDLE)[dim < 0 ? dim + ndim : dim]);
+  }
+  return call_with(registered.size_of, self, args, count, names);
+}
+
 static PyObject* numel(PyObject* self, PyObject* unused) {
   (void)unused;
   return PyLong_FromLongLong(libdl_tensor_numel(HANDLE));
@@ -395,6 +408,7 @@ elsewhere:
   return call_with(registered.view, self, args, count, names);
 }
 
+LIBDL_PYTHON_SEEN_CALL(size)
 LIBDL_PYTHON_SEEN_CALL(view)
 LIBDL_PYTHON_SEEN_CALL(contiguous)
 LIBDL_PYTHON_SEEN_CALL(is_contiguous)
@@ -426,6 +440,13 @@ PyMethodDef metadata_methods[] = {
      "    >>> x = torch.zeros(2, 3).t()\n"
      "    >>> x.stride(), x.contiguous().stride()\n"
      "    ((1, 3), (2, 1))\n"},
+    {"size", (PyCFunction)(void (*)(void))size_seen, METH_FASTCALL | METH_KEYWORDS,
+     "size($self, dim=None)\n--\n\n"
+     "The sizes, or the size of one dimension.\n\n"
+     "Example:\n"
+     "    >>> x = torch.zeros(2, 3)\n"
+     "    >>> x.size(), x.size(1)\n"
+     "    (libdl.Size([2, 3]), 3)\n"},
     {"dim", dim_seen, METH_NOARGS,
      "The number of dimensions.\n\n"
      "Example:\n"

@@ -35,6 +35,7 @@ typedef struct TensorObject {
   X(format)            /* repr of a tensor */                                          \
   X(view)              /* Tensor.view with a dtype or keywords */                      \
   X(contiguous)        /* Tensor.contiguous of what is not */                          \
+  X(size_of)           /* Tensor.size of other than one dimension */                   \
   X(error)             /* the exception for codes without one of their own */          \
   X(disabled_override) /* the __torch_function__ that means none */                    \
   X(warn)              /* warn(code, message) */                                       \

@@ -80,7 +80,8 @@ static bool any_overrides(PyObject* object) {
   return overrides(object);
 }
 
-static bool is_call_seen(const Overridable* function, PyObject* const* args, Py_ssize_t count) {
+static inline bool is_call_seen(const Overridable* function, PyObject* const* args,
+                                Py_ssize_t count) {
   if (watching && (watching & kWatchCalls || function->draws)) return true;
   for (Py_ssize_t i = 0; i < count; ++i) {
     const PyTypeObject* const type = Py_TYPE(args[i]);
@@ -235,7 +236,10 @@ static bool bound(const Direct* direct, PyObject* const* args, Py_ssize_t count,
       places[direct->place[last]] = args[last];
     } else {
       PyObject* const listed = *made = PyTuple_New(several);
-      if (!listed) return false;
+      if (!listed) {  // the Python function will say so, if it cannot make one either
+        PyErr_Clear();
+        return false;
+      }
       for (Py_ssize_t i = 0; i < several; ++i)
         PyTuple_SetItem(listed, i, Py_NewRef(args[last + i]));
       places[direct->place[last]] = listed;
@@ -263,16 +267,26 @@ static bool bound(const Direct* direct, PyObject* const* args, Py_ssize_t count,
   return true;
 }
 
+// A function without a direct way.
 static PyObject* call(PyObject* self, PyObject* const* args, size_t flags, PyObject* names) {
   Overridable* const function = (Overridable*)self;
   const Py_ssize_t count = (Py_ssize_t)(flags & ~PY_VECTORCALL_ARGUMENTS_OFFSET);
   const Py_ssize_t all = names ? count + PyTuple_Size(names) : count;
   if (is_call_seen(function, args, all)) return dispatched(self, NULL, args, count, names);
-  PyObject* answer;
-  PyObject* places[kMostParameters];
-  PyObject* made = NULL;
+  PyObject* const answer = PyObject_Vectorcall(function->function, args, flags, names);
+  return answer ? answer : failed(function, args, count, names);
+}
+
+static PyObject* call_operator(PyObject* self, PyObject* const* args, size_t flags,
+                               PyObject* names) {
+  Overridable* const function = (Overridable*)self;
+  const Py_ssize_t count = (Py_ssize_t)(flags & ~PY_VECTORCALL_ARGUMENTS_OFFSET);
+  const Py_ssize_t all = names ? count + PyTuple_Size(names) : count;
+  if (is_call_seen(function, args, all)) return dispatched(self, NULL, args, count, names);
   const Direct* const direct = function->direct;
-  if (direct && bound(direct, args, count, names, places, &made))
+  PyObject *answer, *made = NULL;
+  PyObject* places[kMostParameters];
+  if (bound(direct, args, count, names, places, &made))
     answer = direct->call(NULL, places, direct->arguments);
   else
     answer = PyObject_Vectorcall(function->function, args, flags, names);
@@ -356,8 +370,9 @@ static PyObject* new_overridable(PyTypeObject* type, PyObject* args, PyObject* k
     made->renamed = Py_NewRef(renamed);
   }
   if (!wrong && direct != Py_None) {
+    made->call = call_operator;
     made->direct = PyMem_Calloc(1, sizeof *made->direct);
-    wrong = !made->direct || read_direct(made->direct, direct) < 0;
+    wrong = made->direct ? read_direct(made->direct, direct) < 0 : !PyErr_NoMemory();
   }
   if (wrong) {
     Py_DECREF(made);

@@ -31,15 +31,7 @@ def method(function: Any) -> Any:
 # -- metadata --------------------------------------------------------------------------------------
 
 
-@method
-def size(self: Tensor, dim: int | None = None) -> Any:
-    """The sizes, or the size of one dimension.
-
-    Example:
-        >>> x = torch.zeros(2, 3)
-        >>> x.size(), x.size(1)
-        (libdl.Size([2, 3]), 3)
-    """
+def _size(self: Tensor, dim: int | None = None) -> Any:
     if dim is None:
         return self.shape
     try:
@@ -47,6 +39,10 @@ def size(self: Tensor, dim: int | None = None) -> Any:
     except IndexError:
         _dim(self, dim)  # raises the error
         raise
+
+
+_size.__name__ = _size.__qualname__ = "size"
+_C.register("size_of", _size)
 
 
 @method
