@@ -255,6 +255,10 @@ static PyGetSetDef attributes[] = {
 };
 
 // A batch's stand-in has the geometry of a sample.
+static bool is_stand_in(PyObject* self) {
+  return Py_TYPE(self) == stand_in_type && !(watching & kWatchCalls);
+}
+
 static bool is_geometry(const PyGetSetDef* own) {
   return own->name[0] == 'd' ? strcmp(own->name, "dtype") == 0 || strcmp(own->name, "device") == 0
                              : strcmp(own->name, "shape") == 0 || strcmp(own->name, "ndim") == 0;
@@ -262,8 +266,7 @@ static bool is_geometry(const PyGetSetDef* own) {
 
 static PyObject* get_seen(PyObject* self, void* closure) {
   const PyGetSetDef* const own = closure;
-  if (!is_seen(self) ||
-      (Py_TYPE(self) == stand_in_type && !(watching & kWatchCalls) && is_geometry(own)))
+  if (!is_seen(self) || (is_stand_in(self) && is_geometry(own)))
     return own->get(self, own->closure);
   PyObject* const attribute = PyObject_GetAttrString((PyObject*)tensor_type, own->name);
   PyObject* const answer = seen_attribute(attribute, "__get__", self, NULL);
@@ -408,7 +411,12 @@ elsewhere:
   return call_with(registered.view, self, args, count, names);
 }
 
-LIBDL_PYTHON_SEEN_CALL(size)
+static PyObject* size_seen(PyObject* self, PyObject* const* args, Py_ssize_t count,
+                           PyObject* names) {
+  if (is_seen(self) && !is_stand_in(self)) return seen_method("size", self, args, count, names);
+  return size(self, args, count, names);
+}
+
 LIBDL_PYTHON_SEEN_CALL(view)
 LIBDL_PYTHON_SEEN_CALL(contiguous)
 LIBDL_PYTHON_SEEN_CALL(is_contiguous)

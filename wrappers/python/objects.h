@@ -31,6 +31,7 @@ typedef struct TensorObject {
   X(to_tensor)         /* as_tensor(data, dtype, device), for sequences as operands */ \
   X(override)          /* override(function, arguments): __torch_function__ */         \
   X(dispatch)          /* dispatch(function, args, kwargs) of a call that is seen */   \
+  X(batch)             /* the same of a call that an open vmap alone sees */           \
   X(rename_error)      /* rename_error(error, name, operator, arguments) */            \
   X(format)            /* repr of a tensor */                                          \
   X(view)              /* Tensor.view with a dtype or keywords */                      \

@@ -49,51 +49,57 @@ typedef struct Overridable {
   PyObject* renamed;  // what rename_error takes behind the error, or NULL
   Direct* direct;     // or NULL
   char draws;         // an open vmap sees it, whatever the arguments
+  char inside;        // of its parts alone vmap sees what they do with a batch
 } Overridable;
 
 static PyTypeObject* overridable_type;
 
 // -- is anybody to see the call? ------------------------------------------------------------------
 
-// Whether it, or an item of a list or tuple, is an object of a class that overrides.
-static bool any_overrides(PyObject* object) {
+// Who sees a call because of its arguments.
+enum { kByNobody = 0, kByProgram = 1, kByVmap = 2 };
+
+static int seen_by(PyObject* object);
+
+static int seen_by_items(PyObject* items, bool list) {
+  int found = kByNobody;
+  const Py_ssize_t count = list ? PyList_Size(items) : PyTuple_Size(items);
+  for (Py_ssize_t i = 0; i < count; ++i)
+    found |= seen_by(list ? PyList_GetItem(items, i) : PyTuple_GetItem(items, i));
+  return found;
+}
+
+// The class of the object overrides, or that of an item of a list or tuple.
+static int seen_by(PyObject* object) {
   PyTypeObject* const type = Py_TYPE(object);
   if (type == tensor_type || type == &PyLong_Type || type == &PyFloat_Type ||
       type == &PyBool_Type || (PyObject*)type == registered.parameter || type == &PyUnicode_Type)
-    return false;
-  if (type == &PyList_Type) {
-    const Py_ssize_t count = PyList_Size(object);
-    for (Py_ssize_t i = 0; i < count; ++i)
-      if (any_overrides(PyList_GetItem(object, i))) return true;
-    return false;
-  }
-  if (type == &PyTuple_Type) {
-    const Py_ssize_t count = PyTuple_Size(object);
-    for (Py_ssize_t i = 0; i < count; ++i)
-      if (any_overrides(PyTuple_GetItem(object, i))) return true;
-    return false;
-  }
+    return kByNobody;
+  if (type == &PyList_Type || type == &PyTuple_Type)
+    return seen_by_items(object, type == &PyList_Type);
   if (!(PyType_GetFlags(type) & Py_TPFLAGS_HEAPTYPE) || (PyObject*)type == registered.dtype ||
       (PyObject*)type == registered.device || (PyObject*)type == registered.size ||
       (PyObject*)type == registered.generator)
-    return false;
-  return overrides(object);
+    return kByNobody;
+  if (!overrides(object)) return kByNobody;
+  return type == stand_in_type ? kByVmap : kByProgram;
 }
 
-static inline bool is_call_seen(const Overridable* function, PyObject* const* args,
-                                Py_ssize_t count) {
-  if (watching && (watching & kWatchCalls || function->draws)) return true;
+static inline int call_seen_by(const Overridable* function, PyObject* const* args,
+                               Py_ssize_t count) {
+  if (watching && (watching & kWatchCalls || function->draws)) return kByProgram;
+  int found = kByNobody;
   for (Py_ssize_t i = 0; i < count; ++i) {
     const PyTypeObject* const type = Py_TYPE(args[i]);
     const bool frequent = type == tensor_type || type == &PyLong_Type || args[i] == Py_None;
-    if (!frequent && any_overrides(args[i])) return true;
+    if (!frequent) found |= seen_by(args[i]);
   }
-  return false;
+  return found == kByVmap && function->inside ? kByNobody : found;
 }
 
-// dispatch(function, args, kwargs)
-PyObject* dispatched(PyObject* function, PyObject* self, PyObject* const* args, Py_ssize_t count,
-                     PyObject* names) {
+// dispatch(function, args, kwargs), or vmap's part of it.
+static PyObject* passed_on(PyObject* to, PyObject* function, PyObject* self, PyObject* const* args,
+                           Py_ssize_t count, PyObject* names) {
   const Py_ssize_t own = self != NULL;
   PyObject* const positional = PyTuple_New(count + own);
   PyObject* const keywords = PyDict_New();
@@ -103,12 +109,46 @@ PyObject* dispatched(PyObject* function, PyObject* self, PyObject* const* args, 
   const Py_ssize_t named = names ? PyTuple_Size(names) : 0;
   for (Py_ssize_t i = 0; !failed && i < named; ++i)
     failed = PyDict_SetItem(keywords, PyTuple_GetItem(names, i), args[count + i]);
-  PyObject* const answer = failed ? NULL
-                                  : PyObject_CallFunctionObjArgs(registered.dispatch, function,
-                                                                 positional, keywords, NULL);
+  PyObject* const answer =
+      failed ? NULL : PyObject_CallFunctionObjArgs(to, function, positional, keywords, NULL);
   Py_XDECREF(positional);
   Py_XDECREF(keywords);
   return answer;
+}
+
+PyObject* dispatched(PyObject* function, PyObject* self, PyObject* const* args, Py_ssize_t count,
+                     PyObject* names) {
+  const bool by_vmap = self && Py_TYPE(self) == stand_in_type && !(watching & kWatchCalls);
+  PyObject* const to = by_vmap && registered.batch ? registered.batch : registered.dispatch;
+  return passed_on(to, function, self, args, count, names);
+}
+
+static int collect(PyObject* found, PyObject* object) {
+  if (PyTuple_Check(object) || PyList_Check(object)) {
+    const bool list = PyList_Check(object);
+    const Py_ssize_t count = list ? PyList_Size(object) : PyTuple_Size(object);
+    for (Py_ssize_t i = 0; i < count; ++i)
+      if (collect(found, list ? PyList_GetItem(object, i) : PyTuple_GetItem(object, i))) return -1;
+    return 0;
+  }
+  return seen_by(object) ? PyList_Append(found, object) : 0;
+}
+
+// overriding(args, kwargs): the objects of classes that override, from left to right
+static PyObject* overriding(PyObject* module, PyObject* args) {
+  (void)module;
+  PyObject *positional, *keywords;
+  if (!PyArg_ParseTuple(args, "O!O!:overriding", &PyTuple_Type, &positional, &PyDict_Type,
+                        &keywords))
+    return NULL;
+  PyObject* const found = PyList_New(0);
+  PyObject* value;
+  Py_ssize_t place = 0;
+  bool failed = !found || collect(found, positional);
+  while (!failed && PyDict_Next(keywords, &place, NULL, &value)) failed = collect(found, value);
+  if (!failed) return found;
+  Py_XDECREF(found);
+  return NULL;
 }
 
 PyObject* seen_method(const char* name, PyObject* self, PyObject* const* args, Py_ssize_t count,
@@ -267,12 +307,17 @@ static bool bound(const Direct* direct, PyObject* const* args, Py_ssize_t count,
   return true;
 }
 
+static PyObject* seen_to(int seen) {
+  return seen == kByVmap && registered.batch ? registered.batch : registered.dispatch;
+}
+
 // A function without a direct way.
 static PyObject* call(PyObject* self, PyObject* const* args, size_t flags, PyObject* names) {
   Overridable* const function = (Overridable*)self;
   const Py_ssize_t count = (Py_ssize_t)(flags & ~PY_VECTORCALL_ARGUMENTS_OFFSET);
   const Py_ssize_t all = names ? count + PyTuple_Size(names) : count;
-  if (is_call_seen(function, args, all)) return dispatched(self, NULL, args, count, names);
+  const int seen = call_seen_by(function, args, all);
+  if (seen) return passed_on(seen_to(seen), self, NULL, args, count, names);
   PyObject* const answer = PyObject_Vectorcall(function->function, args, flags, names);
   return answer ? answer : failed(function, args, count, names);
 }
@@ -282,7 +327,8 @@ static PyObject* call_operator(PyObject* self, PyObject* const* args, size_t fla
   Overridable* const function = (Overridable*)self;
   const Py_ssize_t count = (Py_ssize_t)(flags & ~PY_VECTORCALL_ARGUMENTS_OFFSET);
   const Py_ssize_t all = names ? count + PyTuple_Size(names) : count;
-  if (is_call_seen(function, args, all)) return dispatched(self, NULL, args, count, names);
+  const int seen = call_seen_by(function, args, all);
+  if (seen) return passed_on(seen_to(seen), self, NULL, args, count, names);
   const Direct* const direct = function->direct;
   PyObject *answer, *made = NULL;
   PyObject* places[kMostParameters];
@@ -475,12 +521,19 @@ static PyMemberDef members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(Overridable, weak_references), READONLY, NULL},
     {"draws", T_BOOL, offsetof(Overridable, draws), 0,
      "Whether an open vmap sees each call, because it may draw random numbers."},
+    {"inside", T_BOOL, offsetof(Overridable, inside), 0,
+     "Whether vmap sees what the function's parts do with a batch, and not the call."},
     {NULL, 0, 0, 0, NULL},
 };
 
 static PyGetSetDef attributes[] = {
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyMethodDef functions[] = {
+    {"overriding", overriding, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
 };
 
 int add_overridable(PyObject* module) {
@@ -511,5 +564,5 @@ int add_overridable(PyObject* module) {
       PyModule_AddObjectRef(module, "Overridable", (PyObject*)overridable_type) ||
       PyModule_AddObjectRef(module, "overridable", (PyObject*)overridable_type))
     return -1;
-  return add_attribute_type(module);
+  return add_attribute_type(module) ? -1 : PyModule_AddFunctions(module, functions);
 }

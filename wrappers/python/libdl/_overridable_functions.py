@@ -61,6 +61,13 @@ class Shown(NamedTuple):
     indexed: Callable[..., Any] | None  # what PyTorch calls for return_indices
 
 
+def is_seen_method(name: str) -> bool:
+    """Whether classes and modes see calls of Tensor's method, if it is written in Python."""
+    if name.startswith("__"):
+        return name in _METHODS_WITH_DUNDERS
+    return name not in UNSEEN_METHODS
+
+
 def _public(space: Any, names: Any) -> Iterator[tuple[str, Any]]:
     for name in sorted(names):
         if not name.startswith(_UNSEEN_PREFIXES) and name not in UNSEEN:
@@ -87,8 +94,7 @@ def public_functions() -> Iterator[tuple[str, Any, bool]]:
     for name in _INIT:
         yield f"libdl.nn.init.{name}", getattr(init, name), True
     for name, function in vars(Tensor).items():
-        hidden = name.startswith("__") and name not in _METHODS_WITH_DUNDERS
-        if not hidden and name not in UNSEEN_METHODS:
+        if is_seen_method(name):
             yield f"libdl.Tensor.{name}", function, name in ("norm", "split")
 
 

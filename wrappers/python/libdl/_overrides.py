@@ -105,7 +105,7 @@ def through_mode(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[s
         answer = mode.__torch_function__(func, types, args, kwargs)
         if answer is not NotImplemented or (is_operator and not overriding):
             return answer
-        return override(func, *args, **kwargs)
+        return _by_classes(func, overriding, args, kwargs)
     finally:
         modes.push(mode)
 
@@ -154,21 +154,16 @@ def _torch_function(
 Tensor.__torch_function__ = classmethod(_torch_function)  # type: ignore[assignment]
 
 
-def _flat(values: Any) -> Iterator[Any]:
-    for value in values:
-        if isinstance(value, (tuple, list)):
-            yield from _flat(value)
-        else:
-            yield value
-
-
 def _overriding(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
     """An argument of each overriding class: subclasses before their bases, otherwise from left to
     right. A tensor that is mapped over is the last: to classes it is an ordinary one."""
+    values: list[Any] = _C.overriding(args, kwargs)
+    if len(values) < 2:
+        return values
     found: list[Any] = []
-    for value in _flat([*args, *kwargs.values()]):
+    for value in values:
         kind = type(value)
-        if _C.has_override(value) and all(kind is not type(other) for other in found):
+        if all(kind is not type(other) for other in found):
             place = next(
                 (i for i, other in enumerate(found) if issubclass(kind, type(other))), len(found)
             )
@@ -191,6 +186,14 @@ def by_class(*values: Any) -> bool:
     return any(_C.has_override(value) and type(value) not in SAMPLES for value in values)
 
 
+def listed_operands(func: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The arguments; einsum's operands are told one by one."""
+    listed = len(args) == 2 and isinstance(args[1], (list, tuple))
+    if listed and getattr(func, "__name__", "") == "einsum":
+        return (args[0], *args[1])
+    return args
+
+
 # -- calls of public functions ---------------------------------------------------------------------
 
 
@@ -207,23 +210,26 @@ RUNNING = _Running()
 def dispatch(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A call that somebody is to see: the innermost mode, the classes of arguments, or an open
     vmap."""
-    kinds = {type(value) for value in _overriding(args, kwargs)}
+    overriding = _overriding(args, kwargs)
+    kinds = {type(value) for value in overriding}
     if not modes.stack and kinds <= SAMPLES:
         if not kinds and func in RUNNING.parts:
             return func.__wrapped__(*args, **kwargs)  # type: ignore[attr-defined]
-        return override(func, *args, **kwargs)
-    from . import _overridable_functions
+        return _by_classes(func, overriding, args, kwargs)
+    if isinstance(func, Overridable):
+        from . import _overridable_functions as shown
 
-    if not modes.stack and not kinds & SAMPLES and _overridable_functions.takes_values(func):
-        with disabled():
-            return func(*args, **kwargs)
-    if not kinds & SAMPLES and (other := _overridable_functions.instead(func, args, kwargs)):
-        indexed, named = other
-        return indexed(**named)
-    args, kwargs = _overridable_functions.as_seen(func, args, kwargs)
+        if not kinds & SAMPLES:
+            if not modes.stack and shown.takes_values(func):
+                with disabled():
+                    return func(*args, **kwargs)
+            if other := shown.instead(func, args, kwargs):
+                indexed, named = other
+                return indexed(**named)
+        args, kwargs = shown.as_seen(func, args, kwargs)
     if modes.stack:
         return through_mode(func, args, kwargs)
-    return override(func, *args, **kwargs)
+    return _by_classes(func, overriding, args, kwargs)
 
 
 _C.register("dispatch", dispatch)
@@ -237,18 +243,24 @@ def signature_of(func: Any) -> Any:
     return inspect.signature(func)
 
 
-def by_position(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The same arguments, by position as far as that goes."""
-    left = dict(kwargs)
-    positional = list(args)
-    for place, parameter in enumerate(signature_of(func).parameters.values()):
+@functools.lru_cache(maxsize=2048)
+def _positions(func: Any) -> tuple[str, ...]:
+    """The names of the parameters that may be given by position."""
+    names = []
+    for parameter in signature_of(func).parameters.values():
         if parameter.kind is not parameter.POSITIONAL_OR_KEYWORD:
             break
-        if place < len(args):
-            continue
-        if parameter.name not in left:
+        names.append(parameter.name)
+    return tuple(names)
+
+
+def by_position(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The same arguments, by position as far as that goes."""
+    left, positional = dict(kwargs), list(args)
+    for name in _positions(func)[len(args) :]:
+        if name not in left:
             break
-        positional.append(left.pop(parameter.name))
+        positional.append(left.pop(name))
     return tuple(positional), left
 
 
@@ -259,9 +271,13 @@ DRAWN: list[Callable[..., Any]] = []
 
 def override(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Asks the arguments' classes."""
-    if len(args) == 2 and getattr(func, "__name__", "") == "einsum" and isinstance(args[1], (list, tuple)):
-        args = (args[0], *args[1])  # the operands are told one by one
-    overriding = _overriding(args, kwargs)
+    return _by_classes(func, _overriding(args, kwargs), args, kwargs)
+
+
+def _by_classes(func: Callable[..., Any], overriding: list[Any], args: tuple[Any, ...],
+                kwargs: dict[str, Any]) -> Any:  # fmt: skip
+    """The same, with what _overriding found."""
+    args = listed_operands(func, args)
     if not overriding and DRAWN:
         answer = DRAWN[0](func, args, kwargs)
         if answer is not NotImplemented:

@@ -13,6 +13,7 @@ from typing import Any
 from . import _C, _functions, _passes
 from ._C import Overridden, Tensor, attribute, overridable
 from ._errors import AutogradError, Error, rename_error
+from ._overridable_functions import is_seen_method
 from ._overrides import disabled, of_values, override
 from ._passes import tensors_of
 from ._types import (
@@ -661,7 +662,7 @@ def install() -> None:
     for name, function in METHODS.items():
         if isinstance(function, FunctionType):
             function.__name__ = name
-            function = overridable(function)
+            function = overridable(function) if is_seen_method(name) else function
         setattr(Tensor, name, function)
     Tensor._make_subclass = staticmethod(_make_subclass)
     for kind in ("ipu", "maia", "mkldnn", "mps", "mtia", "nested", "quantized", "sparse_csr",

@@ -8,11 +8,11 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from .. import _functional, _functions as F, _methods, _overridable_functions
+from .. import _C, _functional, _functions as F, _methods, _overridable_functions
 from .._C import Overridable, Tensor
 from .._kinds import COMPOSED
 from .._levels import HANDLER, OPEN, Batched, Level, Open, batched, value_at
-from .._overrides import DRAWN, RUNNING, by_position, disabled
+from .._overrides import DRAWN, RUNNING, by_position, disabled, listed_operands
 from .._random import get_rng_state, set_rng_state
 from .._types import Generator
 from ..utils import _pytree as pytree
@@ -69,7 +69,13 @@ def _through_class(func: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     return apply(level, func, name, args, kwargs)
 
 
+def _of_batch(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A call that nobody but a level sees, as C tells it."""
+    return _through_class(func, listed_operands(func, args), kwargs)
+
+
 HANDLER.append(_through_class)
+_C.register("batch", _of_batch)
 
 
 def _through_generator(func: Callable[..., Any], args: Any, kwargs: Any) -> Any:
@@ -260,8 +266,8 @@ def _common(column: list[Any]) -> Any:
 
 
 def prepare() -> None:
-    """Names that functions do not tell, and which of them an open level sees, because they may
-    draw."""
+    """Names that functions do not tell, and which functions a level sees: of those composed in Python
+    the ones that have a rule, and they whatever the arguments, if they may draw."""
     for name, own in _overridable_functions.of_c().items():
         if isinstance(own, property):
             _ATTRIBUTES[own] = name
@@ -272,8 +278,10 @@ def prepare() -> None:
         elif shown.name.startswith("libdl.special."):
             name = _NAMES[function] = code.co_name
         own_file = code.co_filename.rpartition("/")[2]
-        composed = code.co_filename not in _GENERATED and own_file not in _DIRECT
-        function.draws = composed and name in RULES and name in DRAWING
+        composed = code.co_filename not in _GENERATED
+        ruled = composed and own_file not in _DIRECT and name in RULES
+        function.draws = ruled and name in DRAWING
+        function.inside = composed and not ruled and name not in RESHAPING
 
 
 _WITH_NAMES = ("linalg.py", "_top_level.py")
