@@ -5,7 +5,6 @@ PyTorch shows a call of theirs."""
 from __future__ import annotations
 
 import functools
-import inspect
 import types
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -165,7 +164,7 @@ def _filled(func: Any, args: Any, kwargs: Any) -> tuple[tuple[Any, ...], dict[st
     for name, parameter in signature_of(func).parameters.items():
         if parameter.kind is not parameter.POSITIONAL_OR_KEYWORD:
             names.update({name: given[name]} if name in given else {})
-        elif parameter.default is inspect.Parameter.empty:
+        elif parameter.default is parameter.empty:
             positions.append(given[name])
         else:
             names[name] = given.get(name, parameter.default)
