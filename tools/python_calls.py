@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operators as C functions for Python (METH_FASTCALL): arguments by position, in C's order. What
-an argument needs is its kind's row below; python_layer.py writes the file."""
+"""The operators as C functions for Python (METH_FASTCALL): arguments by position, in C's order.
+What an argument needs is its kind's row below; python_layer.py writes the file."""
 
 from __future__ import annotations
 
@@ -40,7 +40,9 @@ TAKEN: dict[tuple[str, bool], Taken] = {
         "Integer {x} = {{0}};", "take_optional_integer({from_}, &{x})", "{x}.given"
     ),
     ("float", False): Taken("double {x};", "take_number({from_}, &{x})", "{x}"),
-    ("float", True): Taken("Number {x} = {{0}};", "take_optional_number({from_}, &{x})", "{x}.given"),
+    ("float", True): Taken(
+        "Number {x} = {{0}};", "take_optional_number({from_}, &{x})", "{x}.given"
+    ),
     ("dim", False): Taken("int32_t {x};", "take_dim({from_}, &{x})", "{x}"),
     ("bool", False): Taken("libdl_bool {x};", "take_bool(args[{i}], &{x})", "{x}"),
     ("dtype", False): Taken("libdl_dtype {x};", "take_dtype({from_}, &{x})", "{x}"),

@@ -379,7 +379,9 @@ def function_text(
     out = "" if method or into else out_parameter(form)
     arguments = call_arguments(form, method)
     told = told_arguments(form, into)
-    renamed = f"({name!r}, {operator.name!r}, {told or None})" if told or name != operator.name else ""
+    renamed = ""
+    if told or name != operator.name:
+        renamed = f"({name!r}, {operator.name!r}, {told or None})"
     direct = direct_call(form, method, into)
     lines = [f"@operator({direct or None}, {renamed or None})"]
     lines.append(f"def {name}({parameters_text(form, method, into, out)}) -> {form.returns}:")

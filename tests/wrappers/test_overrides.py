@@ -168,8 +168,8 @@ def test_an_error_of_the_call_itself_passes_through_a_mode():
 
 
 def test_a_mode_changes_no_function():
-    """The functions' code, the operators and the creations are what they were, while a mode is on and
-    after it."""
+    """The functions' code, the operators and the creations are what they were, while a mode is on
+    and after it."""
     def state():
         spaces = map(vars, (libdl, libdl.nn.functional, libdl.nn.init, libdl.linalg,
                             libdl.special, libdl.Tensor))

@@ -189,9 +189,10 @@ WAITS(libdl_memory_trim)
 
 %init %{
   if (add_objects(m) || add_errors(m) || add_tensor_type(m) || add_exchange(m) ||
-      add_gradients(m) || add_functions(m) || add_sequences(m) || add_frequent(m) || add_overridable(m) || add_attributes(m) ||
-      add_runtime(m) || add_generators(m) || add_operators(m) || add_steps(m) || add_optimizer_steps(m) ||
-      add_streams(m) || add_files(m) || add_interceptors(m) || add_profiler(m) || add_gil())
+      add_gradients(m) || add_functions(m) || add_sequences(m) || add_frequent(m) ||
+      add_overridable(m) || add_attributes(m) || add_runtime(m) || add_generators(m) ||
+      add_operators(m) || add_steps(m) || add_optimizer_steps(m) || add_streams(m) ||
+      add_files(m) || add_interceptors(m) || add_profiler(m) || add_gil())
     return -1;
 %}
 

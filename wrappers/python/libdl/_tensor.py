@@ -673,7 +673,9 @@ def install() -> None:
     Tensor.names = attribute(lambda self: (None,) * self.ndim)
     for name in ("grad_dtype", "_backward_hooks"):
         setattr(Tensor, name, _when_used(name))
-    Tensor.output_nr = attribute(lambda self: 0 if self.is_leaf else of_values(_C.gradient_edge, self)[1])
+    Tensor.output_nr = attribute(
+        lambda self: 0 if self.is_leaf else of_values(_C.gradient_edge, self)[1]
+    )
     Tensor.__module__ = "libdl"
 
 

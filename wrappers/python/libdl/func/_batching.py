@@ -266,8 +266,8 @@ def _common(column: list[Any]) -> Any:
 
 
 def prepare() -> None:
-    """Names that functions do not tell, and which functions a level sees: of those composed in Python
-    the ones that have a rule, and they whatever the arguments, if they may draw."""
+    """Names that functions do not tell, and which functions a level sees: of those composed in
+    Python the ones that have a rule, and they whatever the arguments, if they may draw."""
     for name, own in _overridable_functions.of_c().items():
         if isinstance(own, property):
             _ATTRIBUTES[own] = name

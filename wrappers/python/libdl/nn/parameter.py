@@ -170,8 +170,8 @@ class _Uninitialized:
 
 
 # Attributes, and conversions, which keep a parameter without a shape what it is.
-_OF_UNINITIALIZED = ("__get__", "__set__", "to", "type", "float", "double", "half", "bfloat16", "cpu", "cuda",
-                     "is_complex", "is_floating_point", "empty_like")  # fmt: skip
+_OF_UNINITIALIZED = ("__get__", "__set__", "to", "type", "float", "double", "half", "bfloat16",
+                     "cpu", "cuda", "is_complex", "is_floating_point", "empty_like")  # fmt: skip
 
 
 class UninitializedParameter(_Uninitialized, Parameter):
