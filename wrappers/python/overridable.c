@@ -50,6 +50,7 @@ typedef struct Overridable {
   Direct* direct;     // or NULL
   char draws;         // an open vmap sees it, whatever the arguments
   char inside;        // of its parts alone vmap sees what they do with a batch
+  char of_values;     // no class of an argument is asked: the call takes it as a plain tensor
 } Overridable;
 
 static PyTypeObject* overridable_type;
@@ -59,24 +60,38 @@ static PyTypeObject* overridable_type;
 // Who sees a call because of its arguments.
 enum { kByNobody = 0, kByProgram = 1, kByVmap = 2 };
 
-static int seen_by(PyObject* object);
+enum { kDeepest = 32 };  // a list may hold itself
 
-static int seen_by_items(PyObject* items, bool list) {
+static int seen_by(PyObject* object, bool values, int depth);
+
+// The item of a list or tuple, borrowed; NULL where the list has become shorter meanwhile.
+static PyObject* item_of(PyObject* items, Py_ssize_t place) {
+  if (PyTuple_Check(items)) return PyTuple_GetItem(items, place);
+  return place < PyList_Size(items) ? PyList_GetItem(items, place) : NULL;
+}
+
+static int seen_by_items(PyObject* items, bool values, int depth) {
   int found = kByNobody;
-  const Py_ssize_t count = list ? PyList_Size(items) : PyTuple_Size(items);
-  for (Py_ssize_t i = 0; i < count; ++i)
-    found |= seen_by(list ? PyList_GetItem(items, i) : PyTuple_GetItem(items, i));
+  const Py_ssize_t count = PyTuple_Check(items) ? PyTuple_Size(items) : PyList_Size(items);
+  PyObject* const first = count ? item_of(items, 0) : NULL;
+  if (values && first && (PyFloat_CheckExact(first) || PyLong_Check(first))) return kByNobody;
+  for (Py_ssize_t i = 0; depth < kDeepest && i < count; ++i) {
+    PyObject* const item = item_of(items, i);
+    const PyTypeObject* const type = item ? Py_TYPE(item) : &PyFloat_Type;
+    const bool frequent = type == &PyFloat_Type || type == &PyLong_Type || type == tensor_type;
+    if (!frequent) found |= seen_by(item, values, depth + 1);
+  }
   return found;
 }
 
-// The class of the object overrides, or that of an item of a list or tuple.
-static int seen_by(PyObject* object) {
+// The class of the object overrides, or that of an item of a list or tuple. values: a row that
+// begins with a number is not looked into; it may be long.
+static int seen_by(PyObject* object, bool values, int depth) {
   PyTypeObject* const type = Py_TYPE(object);
   if (type == tensor_type || type == &PyLong_Type || type == &PyFloat_Type ||
       type == &PyBool_Type || (PyObject*)type == registered.parameter || type == &PyUnicode_Type)
     return kByNobody;
-  if (type == &PyList_Type || type == &PyTuple_Type)
-    return seen_by_items(object, type == &PyList_Type);
+  if (type == &PyList_Type || type == &PyTuple_Type) return seen_by_items(object, values, depth);
   if (!(PyType_GetFlags(type) & Py_TPFLAGS_HEAPTYPE) || (PyObject*)type == registered.dtype ||
       (PyObject*)type == registered.device || (PyObject*)type == registered.size ||
       (PyObject*)type == registered.generator)
@@ -92,7 +107,7 @@ static inline int call_seen_by(const Overridable* function, PyObject* const* arg
   for (Py_ssize_t i = 0; i < count; ++i) {
     const PyTypeObject* const type = Py_TYPE(args[i]);
     const bool frequent = type == tensor_type || type == &PyLong_Type || args[i] == Py_None;
-    if (!frequent) found |= seen_by(args[i]);
+    if (!frequent) found |= seen_by(args[i], function->of_values, 0);
   }
   return found == kByVmap && function->inside ? kByNobody : found;
 }
@@ -123,15 +138,15 @@ PyObject* dispatched(PyObject* function, PyObject* self, PyObject* const* args, 
   return passed_on(to, function, self, args, count, names);
 }
 
-static int collect(PyObject* found, PyObject* object) {
-  if (PyTuple_Check(object) || PyList_Check(object)) {
-    const bool list = PyList_Check(object);
-    const Py_ssize_t count = list ? PyList_Size(object) : PyTuple_Size(object);
-    for (Py_ssize_t i = 0; i < count; ++i)
-      if (collect(found, list ? PyList_GetItem(object, i) : PyTuple_GetItem(object, i))) return -1;
-    return 0;
+static int collect(PyObject* found, PyObject* object, int depth) {
+  if (!PyTuple_Check(object) && !PyList_Check(object))
+    return seen_by(object, false, 0) ? PyList_Append(found, object) : 0;
+  const Py_ssize_t count = PyTuple_Check(object) ? PyTuple_Size(object) : PyList_Size(object);
+  for (Py_ssize_t i = 0; depth < kDeepest && i < count; ++i) {
+    PyObject* const item = item_of(object, i);
+    if (item && collect(found, item, depth + 1)) return -1;
   }
-  return seen_by(object) ? PyList_Append(found, object) : 0;
+  return 0;
 }
 
 // overriding(args, kwargs): the objects of classes that override, from left to right
@@ -144,8 +159,8 @@ static PyObject* overriding(PyObject* module, PyObject* args) {
   PyObject* const found = PyList_New(0);
   PyObject* value;
   Py_ssize_t place = 0;
-  bool failed = !found || collect(found, positional);
-  while (!failed && PyDict_Next(keywords, &place, NULL, &value)) failed = collect(found, value);
+  bool failed = !found || collect(found, positional, 0);
+  while (!failed && PyDict_Next(keywords, &place, NULL, &value)) failed = collect(found, value, 0);
   if (!failed) return found;
   Py_XDECREF(found);
   return NULL;
@@ -523,6 +538,8 @@ static PyMemberDef members[] = {
      "Whether an open vmap sees each call, because it may draw random numbers."},
     {"inside", T_BOOL, offsetof(Overridable, inside), 0,
      "Whether vmap sees what the function's parts do with a batch, and not the call."},
+    {"of_values", T_BOOL, offsetof(Overridable, of_values), 0,
+     "Whether the function takes the values of what it is given, whatever its class."},
     {NULL, 0, 0, 0, NULL},
 };
 

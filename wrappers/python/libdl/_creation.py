@@ -448,3 +448,7 @@ for _method in (new_tensor, new_empty, new_empty_strided, new_zeros, new_ones, n
     setattr(Tensor, _method.__name__, _method)
 _C.register("to_tensor", as_tensor)
 assert complex64.is_complex
+
+# Modes see these, and classes do not: they take the values of what they are given.
+for _function in (as_tensor, asarray, tensor):
+    _function.of_values = True  # type: ignore[attr-defined]

@@ -31,9 +31,6 @@ _AS_WRITTEN = {
     "pairwise_distance", "pdist", "pixel_shuffle", "pixel_unshuffle", "prelu",
     "scaled_dot_product_attention", "sigmoid", "softplus", "softshrink", "tanh",
 }  # fmt: skip
-# Functions that take the values of what they are given, whatever its class: modes see them, classes
-# do not.
-_OF_VALUES = {"libdl.as_tensor", "libdl.asarray", "libdl.tensor"}
 # They are no more than another function, which is seen in their place.
 _PASSING_ON = {"upsample_bilinear", "upsample_nearest"}
 _INIT = ("constant_", "kaiming_uniform_", "normal_", "uniform_")
@@ -120,12 +117,6 @@ def of_c() -> dict[str, Any]:
         if (isinstance(own, types.WrapperDescriptorType) and name in _OPERATORS)
         or (isinstance(own, kinds) and not name.startswith("__"))
     }  # fmt: skip
-
-
-def takes_values(func: Any) -> bool:
-    """Whether no class is asked about a call."""
-    shown = functions().get(func)
-    return shown is not None and shown.name in _OF_VALUES
 
 
 def as_seen(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

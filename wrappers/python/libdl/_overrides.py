@@ -220,7 +220,7 @@ def dispatch(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
         from . import _overridable_functions as shown
 
         if not kinds & SAMPLES:
-            if not modes.stack and shown.takes_values(func):
+            if not modes.stack and func.of_values:
                 with disabled():
                     return func(*args, **kwargs)
             if other := shown.instead(func, args, kwargs):
