@@ -194,10 +194,10 @@ PyObject* seen_call(const char* name, PyObject* self, PyObject* args, PyObject* 
 
 PyObject* seen_operator(const char* name, PyObject* a, PyObject* b, PyObject* c) {
   PyErr_Clear();
-  PyObject* const operator = PyObject_GetAttrString((PyObject*)tensor_type, name);
+  PyObject* const method = PyObject_GetAttrString((PyObject*)tensor_type, name);
   PyObject* const answer =
-      operator ? PyObject_CallFunctionObjArgs(registered.override, operator, a, b, c, NULL) : NULL;
-  Py_XDECREF(operator);
+      method ? PyObject_CallFunctionObjArgs(registered.override, method, a, b, c, NULL) : NULL;
+  Py_XDECREF(method);
   return answer;
 }
 
