@@ -10,7 +10,8 @@
     libdl/_documents.py   help for the functions with several signatures, which are written by hand
     libdl/_kinds.py       names of operators by kind
     libdl/_C.pyi          the types of the C half
-    pairs.i               which C parameters are a pointer and its count, for SWIG
+    operators.c           the C functions that these call (python_calls.py)
+    operators.i           that SWIG leaves them to that file
     optimizer_steps.c     what Python calls of optimizers and clipping
 """
 
@@ -20,11 +21,13 @@ import argparse
 import ast
 import re
 import textwrap
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from kinds import KINDS
 from operators import Argument, Operator, PythonLine, PythonParameter, read_operators
+from python_calls import ignored_text, operators_text
 from steps import python_text, read_steps
 
 # NumPy's names for parameters, which PyTorch takes as well.
@@ -322,15 +325,66 @@ def told_arguments(form: Form, into: bool) -> str:
     return repr(told) if told else ""
 
 
+def direct_call(form: Form, method: bool, into: bool) -> str:
+    """What overridable.c needs to call the C function without the Python one: the function, the
+    names of parameters that are passed on as they are, how many of them may stand in positions,
+    the places they have among C's arguments, C's arguments where the call gives none (...: it
+    must), the places where the number 1 is what C calls absent, whether the last position takes all
+    that follow, and the place that takes the first parameter once more. "" where a call needs the
+    Python function."""
+    operator, line = form.operator, form.line
+    writes = into or not operator.has_new
+    plain = form.returns == "ValuesIndices" and not writes or line.name in OF_NO_DIMENSIONS
+    if plain:
+        return ""
+    order = [argument.name for argument in operator.arguments] + ["dst"] * writes
+    defaults = ["None"] * len(order)
+    ones: list[int] = []
+    needed = {parameter.name for parameter, must in aliased(form) if must}
+    for i, parameter in enumerate(line.parameters):
+        place = order.index(parameter.argument)
+        absent = parameter.default if parameter.name not in needed else None
+        if value_text(form, parameter, False, False).startswith("None if"):
+            ones.append(place)
+            absent = "None"
+        defaults[place] = "..." if absent is None else absent
+    written = -1
+    if writes and line.parameters[0].argument != "dst":
+        written = len(order) - 1
+        defaults[written] = "..."
+    names = ["self" if method and i == 0 else p.name for i, p in enumerate(line.parameters)]
+    positional = sum(not p.keyword_only for p in line.parameters)
+    places = [order.index(p.argument) for p in line.parameters]
+    texts = (
+        f"_{operator.name}{'_into' if writes else ''}", sequence(map(repr, names)),
+        str(positional), sequence(map(str, places)), sequence(defaults),
+        sequence(map(str, ones)), str(any(p.variadic for p in line.parameters)), str(written),
+    )  # fmt: skip
+    return f"({', '.join(texts)})"
+
+
+def sequence(texts: Iterable[str]) -> str:
+    """A tuple's text."""
+    listed = list(texts)
+    return f"({', '.join(listed)}{',' if len(listed) == 1 else ''})"
+
+
 def function_text(
     form: Form, name: str, examples: dict[str, str], method: bool = False, into: bool = False
 ) -> str:
-    """One def. It does its work in one call of the C half; classes that override it are served
-    when the C half meets one of them."""
+    """One def, for calls that are more than one call of the C half. C, which stands in front of it,
+    makes the others itself, asks modes and classes, and puts the function's own names into
+    errors."""
     operator = form.operator
     out = "" if method or into else out_parameter(form)
     arguments = call_arguments(form, method)
-    lines = [f"def {name}({parameters_text(form, method, into, out)}) -> {form.returns}:"]
+    told = told_arguments(form, into)
+    renamed = ""
+    if told or name != operator.name:
+        renamed = f"({name!r}, {operator.name!r}, {told or None})"
+    direct = direct_call(form, method, into)
+    lines = [f"@operator({direct or None}, {renamed or None})"]
+    lines.append(f"def {name}({parameters_text(form, method, into, out)}) -> {form.returns}:")
     lines.append(indented(f'"""{documentation([form], into, examples.get(name, ""))}\n"""', 4))
     body: list[str] = []
     for parameter in form.line.parameters:
@@ -361,46 +415,33 @@ def function_text(
         ]
     first = "self" if method else form.line.parameters[0].name if form.line.parameters else ""
     c_name = operator.name
-    body.append("try:")
     if form.line.name in OF_NO_DIMENSIONS:
         body += [
-            "    if isinstance(dim, (tuple, list)) and not dim:",
-            f"        return _ne({first}, 0) if out is None else write(_ne_into, ({first}, 0), out)",
+            "if isinstance(dim, (tuple, list)) and not dim:",
+            f"    return _ne({first}, 0) if out is None else write(_ne_into, ({first}, 0), out)",
         ]
     if into or not operator.has_new:
         destination = "self" if method else first
-        body.append(f"    return _{c_name}_into({', '.join([*arguments, destination])})")
+        body.append(f"return _{c_name}_into({', '.join([*arguments, destination])})")
     else:
         if out:
             many = len(operator.results) > 1
             destination = "*out" if many else "out"
-            body += [
-                "    if out is not None:",
-                f"        {wrapped_return(form, arguments, destination)}",
-            ]
+            body += ["if out is not None:", f"    {wrapped_return(form, arguments, destination)}"]
         call = wrapped(f"_{c_name}({', '.join(arguments)})", form)
         if formatted(form):
             call = f"in_format({call}, memory_format)"
         if "leaf" in form.line.flags:
             body += [
-                f"    made = {call}",
-                "    if pin_memory:",
-                "        made = _C.pin_memory(made, None)",
-                "    if requires_grad:",
-                "        made.requires_grad = True",
-                "    return made",
+                f"made = {call}",
+                "if pin_memory:",
+                "    made = _C.pin_memory(made, None)",
+                "if requires_grad:",
+                "    made.requires_grad = True",
+                "return made",
             ]
         else:
-            body.append(f"    return {call}")
-    body += ["except Overridden:", f"    return override_named({name!r}, {method}, locals())"]
-    told = told_arguments(form, into)
-    if told or name != c_name:
-        arguments_told = f", {told}" if told else ""
-        body += [
-            "except Error as error:",
-            f"    rename_error(error, {name!r}, {c_name!r}{arguments_told})",
-            "    raise",
-        ]
+            body.append(f"return {call}")
     lines.append(indented("\n".join(body), 4))
     return "\n".join(lines)
 
@@ -432,22 +473,21 @@ def forms_by_name(operators: list[Operator], flag: str) -> dict[str, list[Form]]
     return groups
 
 
-def imports_text(names: set[str], extra: str = "", override: str = "override_named") -> str:
+def imports_text(names: set[str]) -> str:
     lines = [
         "from collections.abc import Sequence",
         "from typing import Any",
         "",
         "from . import _C, return_types",
-        "from ._C import Overridden, Tensor",
-        "from ._errors import Error, rename_error",
+        "from ._C import Tensor",
         "from ._out import write, write_leaf",
-        f"from ._overrides import {override}",
+        "from ._overrides import operator",
         "from ._types import DeviceLike, DtypeLike, Generator, Number, ValuesIndices, in_format",
         "",
         "_ONE = 1",
         *(f"_{name} = _C.{name}" for name in sorted(names)),
     ]
-    return "\n".join(lines) + "\n" + extra
+    return "\n".join(lines) + "\n"
 
 
 def c_names(forms: list[Form], into: bool = False) -> set[str]:
@@ -462,13 +502,10 @@ def c_names(forms: list[Form], into: bool = False) -> set[str]:
     return names
 
 
-def module_text(
-    title: str, groups: dict[str, list[Form]], examples: dict[str, str],
-    override: str = "override_named",
-) -> str:  # fmt: skip
+def module_text(title: str, groups: dict[str, list[Form]], examples: dict[str, str]) -> str:
     single = {name: forms[0] for name, forms in groups.items() if len(forms) == 1}
     names = c_names(list(single.values()))
-    parts = [HEAD.format(title=title), imports_text(names, override=override)]
+    parts = [HEAD.format(title=title), imports_text(names)]
     parts.append(f"__all__ = {sorted(single)!r}\n")
     parts += [f"\n\n{function_text(form, name, examples)}\n" for name, form in single.items()]
     return "".join(parts)
@@ -509,7 +546,7 @@ def methods_text(operators: list[Operator], examples: dict[str, str]) -> str:
     parts.append(f"for _method in ({', '.join(names)}):\n")
     parts.append("    setattr(Tensor, _method.__name__, _method)\n")
     for name, forms in properties.items():
-        parts.append(f"setattr(Tensor, {name!r}, property(_functions.{forms[0].line.name}))\n")
+        parts.append(f"setattr(Tensor, {name!r}, _C.attribute(_functions.{forms[0].line.name}))\n")
     return "".join(parts)
 
 
@@ -572,33 +609,6 @@ def check_names(stub: str) -> None:
             if name:
                 seen[name] = overloaded
             before = name
-
-
-def pairs_text(operators: list[Operator]) -> str:
-    ints: set[str] = set()
-    strings: set[str] = set()
-    for operator in operators:
-        for argument in operator.arguments:
-            if argument.kind == "ints" and argument.name not in ("shape", "dims"):
-                ints.add(f"(const int64_t *{argument.name}, int32_t {argument.count})")
-            if argument.kind == "string":
-                strings.add(f"(const char *{argument.name}, int64_t {argument.count})")
-            if argument.kind == "tensors" and argument.name != "tensors":
-                ints.add("")  # written out below
-    lists = {
-        f"(const libdl_tensor *const *{a.name}, int64_t {a.count})"
-        for o in operators for a in o.arguments if a.kind == "tensors" and a.name != "tensors"
-    }  # fmt: skip
-    ints.discard("")
-    text = "// Written by tools/python_layer.py from include/libdl.\n"
-    for pattern, pairs in (
-        ("(const int64_t *dims, int32_t ndims)", ints),
-        ("(const char *name, int64_t name_length)", strings),
-        ("(const libdl_tensor *const *tensors, int64_t count)", lists),
-    ):
-        if pairs:
-            text += f"%apply {pattern} {{\n  " + ",\n  ".join(sorted(pairs)) + "\n};\n"
-    return text
 
 
 def write(path: Path, text: str) -> None:
@@ -669,10 +679,7 @@ def main() -> None:
     functional = forms_by_name(operators, "functional")
     texts = {
         "_functions.py": module_text("The operators as functions.", functions, examples),
-        "_functional.py": module_text(
-            "The operators of networks.", functional, examples,
-            "override_functional as override_named",
-        ),
+        "_functional.py": module_text("The operators of networks.", functional, examples),
         "_methods.py": methods_text(operators, examples),
         "_documents.py": documents_text(operators, examples),
         "_kinds.py": kinds_text(operators),
@@ -682,7 +689,8 @@ def main() -> None:
     stub = stub_text(operators, options.stub.read_text(encoding="utf-8"))
     check_names(stub)
     write(package / "_C.pyi", stub)
-    write(options.out / "pairs.i", pairs_text(operators))
+    write(options.out / "operators.c", operators_text(operators))
+    write(options.out / "operators.i", ignored_text(operators))
     write(options.out / "optimizer_steps.c", python_text(read_steps(options.headers)[0]))
 
 

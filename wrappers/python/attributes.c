@@ -224,7 +224,7 @@ static int set_data(PyObject* self, PyObject* value, void* closure) {
   return checked(libdl_tensor_set_data(HANDLE, handle_of(value)));
 }
 
-PyGetSetDef tensor_attributes[] = {
+static PyGetSetDef attributes[] = {
     {"shape", get_shape, NULL, "The sizes.", NULL},
     {"ndim", get_ndim, NULL, "The number of dimensions.", NULL},
     {"dtype", get_dtype, NULL, "The element type.", NULL},
@@ -254,6 +254,49 @@ PyGetSetDef tensor_attributes[] = {
     {NULL, NULL, NULL, NULL, NULL},
 };
 
+// A batch's stand-in has the geometry of a sample.
+static bool is_stand_in(PyObject* self) {
+  return Py_TYPE(self) == stand_in_type && !(watching & kWatchCalls);
+}
+
+static bool is_geometry(const PyGetSetDef* own) {
+  return own->name[0] == 'd' ? strcmp(own->name, "dtype") == 0 || strcmp(own->name, "device") == 0
+                             : strcmp(own->name, "shape") == 0 || strcmp(own->name, "ndim") == 0;
+}
+
+static PyObject* get_seen(PyObject* self, void* closure) {
+  const PyGetSetDef* const own = closure;
+  if (!is_seen(self) || (is_stand_in(self) && is_geometry(own)))
+    return own->get(self, own->closure);
+  PyObject* const attribute = PyObject_GetAttrString((PyObject*)tensor_type, own->name);
+  PyObject* const answer = seen_attribute(attribute, "__get__", self, NULL);
+  Py_XDECREF(attribute);
+  return answer;
+}
+
+static int set_seen(PyObject* self, PyObject* value, void* closure) {
+  const PyGetSetDef* const own = closure;
+  if (!value || !is_seen(self)) return own->set(self, value, own->closure);
+  PyObject* const attribute = PyObject_GetAttrString((PyObject*)tensor_type, own->name);
+  PyObject* const done = seen_attribute(attribute, "__set__", self, value);
+  Py_XDECREF(attribute);
+  Py_XDECREF(done);
+  return done ? 0 : -1;
+}
+
+PyGetSetDef* seen_attributes(void) {
+  static PyGetSetDef made[32];
+  PyGetSetDef* next = made;
+  for (PyGetSetDef* own = attributes; own->name; ++own, ++next) {
+    *next = *own;
+    if (strcmp(own->name, "__dict__") == 0) continue;
+    next->get = get_seen;
+    next->set = own->set ? set_seen : NULL;
+    next->closure = own;
+  }
+  return made;
+}
+
 PyObject* call_with(PyObject* function, PyObject* self, PyObject* const* args, Py_ssize_t count,
                     PyObject* names) {
   const Py_ssize_t own = self != NULL;
@@ -279,6 +322,19 @@ PyObject* call_with(PyObject* function, PyObject* self, PyObject* const* args, P
 static PyObject* dim(PyObject* self, PyObject* unused) {
   (void)unused;
   return PyLong_FromLong(libdl_tensor_ndim(HANDLE));
+}
+
+static PyObject* size(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
+  if (!names && count == 0)
+    return shape_object(libdl_tensor_shape(HANDLE), libdl_tensor_ndim(HANDLE));
+  if (!names && count == 1 && PyLong_CheckExact(args[0])) {
+    int beyond;
+    const int32_t ndim = libdl_tensor_ndim(HANDLE);
+    const long dim = PyLong_AsLongAndOverflow(args[0], &beyond);
+    if (!beyond && dim >= -ndim && dim < ndim)
+      return PyLong_FromLongLong(libdl_tensor_shape(HANDLE)[dim < 0 ? dim + ndim : dim]);
+  }
+  return call_with(registered.size_of, self, args, count, names);
 }
 
 static PyObject* numel(PyObject* self, PyObject* unused) {
@@ -355,8 +411,27 @@ elsewhere:
   return call_with(registered.view, self, args, count, names);
 }
 
+static PyObject* size_seen(PyObject* self, PyObject* const* args, Py_ssize_t count,
+                           PyObject* names) {
+  if (is_seen(self) && !is_stand_in(self)) return seen_method("size", self, args, count, names);
+  return size(self, args, count, names);
+}
+
+LIBDL_PYTHON_SEEN_CALL(view)
+LIBDL_PYTHON_SEEN_CALL(contiguous)
+LIBDL_PYTHON_SEEN_CALL(is_contiguous)
+LIBDL_PYTHON_SEEN_CALL(is_pinned)
+LIBDL_PYTHON_SEEN(dim, "dim", dim)
+LIBDL_PYTHON_SEEN(ndimension, "ndimension", dim)
+LIBDL_PYTHON_SEEN(numel, "numel", numel)
+LIBDL_PYTHON_SEEN(nelement, "nelement", numel)
+LIBDL_PYTHON_SEEN(element_size, "element_size", element_size)
+LIBDL_PYTHON_SEEN(storage_offset, "storage_offset", storage_offset)
+LIBDL_PYTHON_SEEN(data_ptr, "data_ptr", data_ptr)
+LIBDL_PYTHON_SEEN(is_inference, "is_inference", is_inference)
+
 PyMethodDef metadata_methods[] = {
-    {"view", (PyCFunction)(void (*)(void))view, METH_FASTCALL | METH_KEYWORDS,
+    {"view", (PyCFunction)(void (*)(void))view_seen, METH_FASTCALL | METH_KEYWORDS,
      "view(*shape) or view(dtype)\n\n"
      "The same elements in another shape, or the same bytes read as another dtype, without a\n"
      "copy. Raises ShapeError where strides would need one: see reshape.\n\n"
@@ -366,35 +441,44 @@ PyMethodDef metadata_methods[] = {
      "    >>> y[0, 0] = 9\n"
      "    >>> x\n"
      "    tensor([9, 2, 3, 4])\n"},
-    {"contiguous", (PyCFunction)(void (*)(void))contiguous, METH_FASTCALL | METH_KEYWORDS,
+    {"contiguous", (PyCFunction)(void (*)(void))contiguous_seen, METH_FASTCALL | METH_KEYWORDS,
      "contiguous(memory_format=None)\n\n"
      "The tensor itself if its elements lie in row-major order, else a copy that does.\n\n"
      "Example:\n"
      "    >>> x = torch.zeros(2, 3).t()\n"
      "    >>> x.stride(), x.contiguous().stride()\n"
      "    ((1, 3), (2, 1))\n"},
-    {"dim", dim, METH_NOARGS,
+    {"size", (PyCFunction)(void (*)(void))size_seen, METH_FASTCALL | METH_KEYWORDS,
+     "size($self, dim=None)\n--\n\n"
+     "The sizes, or the size of one dimension.\n\n"
+     "Example:\n"
+     "    >>> x = torch.zeros(2, 3)\n"
+     "    >>> x.size(), x.size(1)\n"
+     "    (libdl.Size([2, 3]), 3)\n"},
+    {"dim", dim_seen, METH_NOARGS,
      "The number of dimensions.\n\n"
      "Example:\n"
      "    >>> torch.zeros(2, 3).dim()\n"
      "    2\n"},
-    {"ndimension", dim, METH_NOARGS, "The number of dimensions."},
-    {"numel", numel, METH_NOARGS,
+    {"ndimension", ndimension_seen, METH_NOARGS, "The number of dimensions."},
+    {"numel", numel_seen, METH_NOARGS,
      "The number of elements.\n\n"
      "Example:\n"
      "    >>> torch.zeros(2, 3).numel()\n"
      "    6\n"},
-    {"nelement", numel, METH_NOARGS, "The number of elements."},
-    {"element_size", element_size, METH_NOARGS, "Bytes of an element."},
-    {"storage_offset", storage_offset, METH_NOARGS, "Elements before the first one in memory."},
-    {"data_ptr", data_ptr, METH_NOARGS, "The first element's address."},
-    {"is_contiguous", (PyCFunction)(void (*)(void))is_contiguous, METH_FASTCALL | METH_KEYWORDS,
+    {"nelement", nelement_seen, METH_NOARGS, "The number of elements."},
+    {"element_size", element_size_seen, METH_NOARGS, "Bytes of an element."},
+    {"storage_offset", storage_offset_seen, METH_NOARGS,
+     "Elements before the first one in memory."},
+    {"data_ptr", data_ptr_seen, METH_NOARGS, "The first element's address."},
+    {"is_contiguous", (PyCFunction)(void (*)(void))is_contiguous_seen,
+     METH_FASTCALL | METH_KEYWORDS,
      "is_contiguous(memory_format=None)\n\n"
      "Whether the elements lie in row-major order without gaps."},
-    {"is_pinned", (PyCFunction)(void (*)(void))is_pinned, METH_FASTCALL | METH_KEYWORDS,
+    {"is_pinned", (PyCFunction)(void (*)(void))is_pinned_seen, METH_FASTCALL | METH_KEYWORDS,
      "is_pinned(device=None)\n\n"
      "Whether the elements are in memory of the host that a device copies from by itself."},
-    {"is_inference", is_inference, METH_NOARGS, "Whether it was made in inference mode."},
+    {"is_inference", is_inference_seen, METH_NOARGS, "Whether it was made in inference mode."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -365,22 +365,41 @@ static ExchangeTable table = {
     table_current_stream,
 };
 
+LIBDL_PYTHON_SEEN(item, "item", tensor_item)
+LIBDL_PYTHON_SEEN(tolist, "tolist", tensor_to_list)
+
+static PyObject* numpy_seen(PyObject* self, PyObject* args, PyObject* keywords) {
+  return is_seen(self) ? seen_call("numpy", self, args, keywords)
+                       : tensor_numpy(self, args, keywords);
+}
+
+// Modes do not see these two.
+static PyObject* to_dlpack_seen(PyObject* self, PyObject* args, PyObject* keywords) {
+  return overrides(self) ? seen_call("__dlpack__", self, args, keywords)
+                         : to_dlpack(self, args, keywords);
+}
+
+static PyObject* dlpack_device_seen(PyObject* self, PyObject* unused) {
+  return overrides(self) ? seen_method("__dlpack_device__", self, NULL, 0, NULL)
+                         : dlpack_device(self, unused);
+}
+
 PyMethodDef exchange_methods[] = {
-    {"__dlpack__", (PyCFunction)(void (*)(void))to_dlpack, METH_VARARGS | METH_KEYWORDS,
+    {"__dlpack__", (PyCFunction)(void (*)(void))to_dlpack_seen, METH_VARARGS | METH_KEYWORDS,
      "__dlpack__(*, stream=None, max_version=None, dl_device=None, copy=None)\n\n"
      "A capsule with the tensor, as DLPack defines it."},
-    {"__dlpack_device__", dlpack_device, METH_NOARGS, "The device as DLPack numbers it."},
-    {"item", tensor_item, METH_NOARGS,
+    {"__dlpack_device__", dlpack_device_seen, METH_NOARGS, "The device as DLPack numbers it."},
+    {"item", item_seen, METH_NOARGS,
      "The only element as a Python number.\n\n"
      "Example:\n"
      "    >>> torch.tensor([2.5]).item()\n"
      "    2.5\n"},
-    {"tolist", tensor_to_list, METH_NOARGS,
+    {"tolist", tolist_seen, METH_NOARGS,
      "The elements as nested lists of Python numbers; a number for 0-d.\n\n"
      "Example:\n"
      "    >>> torch.tensor([[1, 2], [3, 4]]).tolist()\n"
      "    [[1, 2], [3, 4]]\n"},
-    {"numpy", (PyCFunction)(void (*)(void))tensor_numpy, METH_VARARGS | METH_KEYWORDS,
+    {"numpy", (PyCFunction)(void (*)(void))numpy_seen, METH_VARARGS | METH_KEYWORDS,
      "numpy(*, force=False)\n\n"
      "A NumPy array over the same memory.\n\n"
      "Example:\n"

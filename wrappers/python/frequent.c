@@ -112,11 +112,14 @@ static int32_t small_sizes(PyObject* const* args, Py_ssize_t count, int64_t* siz
 // take that for what the function is a method of.
 enum { kEmpty, kZeros, kOnes, kRand, kRandn, kCreations };
 static PyObject* general[kCreations];
+static PyObject* shown[kCreations];  // to modes: the objects themselves
 
 static PyObject* create(int which, PyObject* const* args, Py_ssize_t count, PyObject* names,
                         Create from_sizes) {
+  if (watching & kWatchCalls) return dispatched(shown[which], NULL, args, count, names);
   int64_t sizes[kMostSizes];
-  const bool general_only = names || (draws_watched && (which == kRand || which == kRandn));
+  const bool general_only =
+      names || ((watching & kWatchDraws) && (which == kRand || which == kRandn));
   const int32_t ndim = general_only ? -1 : small_sizes(args, count, sizes);
   if (ndim < 0) return call_with(general[which], NULL, args, count, names);
   libdl_tensor* out;
@@ -156,6 +159,8 @@ static PyObject* creation(PyObject* module, PyObject* args) {
     PyObject* const package = PyUnicode_FromString("libdl");
     PyObject* const made = package ? PyCFunction_NewEx(&creations[i], NULL, package) : NULL;
     Py_XDECREF(package);
+    Py_XDECREF(shown[i]);
+    shown[i] = Py_XNewRef(made);
     return made;
   }
   return PyErr_Format(PyExc_ValueError, "creation: %s is none of them", name);

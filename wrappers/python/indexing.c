@@ -308,17 +308,8 @@ static PyObject* raise_key_error(libdl_error* error, bool by_tensors, const char
   return NULL;
 }
 
-static PyObject* overridden(const char* name, PyObject* self, PyObject* key, PyObject* value) {
-  PyObject* const function = PyObject_GetAttrString((PyObject*)tensor_type, name);
-  if (!function) return NULL;
-  PyObject* const answer =
-      PyObject_CallFunctionObjArgs(registered.override, function, self, key, value, NULL);
-  Py_DECREF(function);
-  return answer;
-}
-
 PyObject* tensor_subscript(PyObject* self, PyObject* key) {
-  if (items_watched || overrides(self)) return overridden("__getitem__", self, key, NULL);
+  if (is_seen(self)) return seen_operator("__getitem__", self, key, NULL);
   if (PyLong_CheckExact(key)) {  // x[0], the most frequent
     const long long index = PyLong_AsLongLong(key);
     if (index == -1 && PyErr_Occurred()) return NULL;
@@ -333,8 +324,7 @@ PyObject* tensor_subscript(PyObject* self, PyObject* key) {
   Walk walk;
   if (begin(&walk, self, key)) {
     if (!PyErr_ExceptionMatches(overridden_exception)) return NULL;
-    PyErr_Clear();
-    return overridden("__getitem__", self, key, NULL);
+    return seen_operator("__getitem__", self, key, NULL);
   }
   libdl_tensor* out = NULL;
   libdl_error* error = NULL;
@@ -429,7 +419,7 @@ static bool on_cpu(const libdl_tensor* x) {
 }
 
 static int assign_overridden(PyObject* self, PyObject* key, PyObject* value) {
-  PyObject* const answer = overridden("__setitem__", self, key, value);
+  PyObject* const answer = seen_operator("__setitem__", self, key, value);
   Py_XDECREF(answer);
   return answer ? 0 : -1;
 }
@@ -439,7 +429,7 @@ int tensor_assign_subscript(PyObject* self, PyObject* key, PyObject* value) {
     PyErr_SetString(PyExc_TypeError, "a tensor's elements cannot be deleted");
     return -1;
   }
-  if (overrides(self) || overrides(value)) return assign_overridden(self, key, value);
+  if (is_seen(self) || overrides(value)) return assign_overridden(self, key, value);
   if (key == Py_False) return 0;  // nothing is written, and no version raised
   libdl_tensor *handle, *own = NULL;
   if (value_of(self, value, &handle, &own)) return -1;
@@ -471,7 +461,15 @@ int tensor_assign_subscript(PyObject* self, PyObject* key, PyObject* value) {
   return -1;
 }
 
+static Py_ssize_t length_seen(PyObject* self) {
+  PyObject* const answer = seen_operator("__len__", self, NULL, NULL);
+  const Py_ssize_t length = answer ? PyNumber_AsSsize_t(answer, PyExc_OverflowError) : -1;
+  Py_XDECREF(answer);
+  return length;
+}
+
 Py_ssize_t tensor_length(PyObject* self) {
+  if (is_seen(self)) return length_seen(self);
   const libdl_tensor* const x = handle_of(self);
   if (libdl_tensor_ndim(x) == 0) {
     PyErr_SetString(PyExc_TypeError, "len() of a 0-d tensor");

@@ -9,9 +9,8 @@ typedef libdl_error* (*Binary)(const libdl_tensor*, const libdl_tensor*, libdl_t
 typedef libdl_error* (*BinaryInto)(const libdl_tensor*, const libdl_tensor*, libdl_tensor*);
 typedef libdl_error* (*Unary)(const libdl_tensor*, libdl_tensor**);
 
-// A class took the call over: Tensor.__add__ goes to its __torch_function__ as a function.
+// A mode or class sees the call: Tensor.__add__ goes to its __torch_function__ as a function.
 static PyObject* overridden(const char* name, PyObject* a, PyObject* b) {
-  PyErr_Clear();
   char reflected[32];
   if (b && !is_tensor(a) && is_tensor(b)) {  // 1 + x is x.__radd__(1)
     PyOS_snprintf(reflected, sizeof reflected, "__r%s", name + 2);
@@ -20,11 +19,7 @@ static PyObject* overridden(const char* name, PyObject* a, PyObject* b) {
     a = b;
     b = number;
   }
-  PyObject* const function = PyObject_GetAttrString((PyObject*)tensor_type, name);
-  if (!function) return NULL;
-  PyObject* const answer = PyObject_CallFunctionObjArgs(registered.override, function, a, b, NULL);
-  Py_DECREF(function);
-  return answer;
+  return seen_operator(name, a, b, NULL);
 }
 
 static PyObject* no_operand(PyObject* a, PyObject* b, int result, const char* name,
@@ -45,6 +40,7 @@ static inline bool is_long(const libdl_tensor* x, const libdl_tensor* y) {
 // commutes: a number on the left is the second operand, as in PyTorch's graphs.
 static inline PyObject* binary(PyObject* a, PyObject* b, Binary function, const char* name,
                                bool commutes) {
+  if (watching & kWatchCalls) return overridden(name, a, b);
   libdl_tensor *x, *y, *own_x = NULL, *own_y = NULL, *out;
   int result = operand(a, &x, &own_x);
   if (result == 0) result = operand(b, &y, &own_y);
@@ -70,6 +66,7 @@ static inline PyObject* binary(PyObject* a, PyObject* b, Binary function, const 
 
 static inline PyObject* in_place(PyObject* a, PyObject* b, BinaryInto function, const char* name,
                                  const char* operator) {
+  if (watching & kWatchCalls) return overridden(name, a, b);
   libdl_tensor *x, *y, *own_x = NULL, *own_y = NULL;
   int result = operand(a, &x, &own_x);
   if (result == 0) result = operand(b, &y, &own_y);
@@ -91,6 +88,7 @@ static inline PyObject* in_place(PyObject* a, PyObject* b, BinaryInto function, 
 }
 
 static PyObject* unary(PyObject* a, Unary function, const char* name) {
+  if (watching & kWatchCalls) return overridden(name, a, NULL);
   libdl_tensor *x, *own = NULL, *out;
   const int result = operand(a, &x, &own);
   if (result) return no_operand(a, NULL, result, name, own);
@@ -153,6 +151,7 @@ static PyObject* power_in_place(PyObject* a, PyObject* b, PyObject* modulus) {
 }
 
 static PyObject* matrix_multiply(PyObject* a, PyObject* b) {
+  if (watching & kWatchCalls) return overridden("__matmul__", a, b);
   if (!is_tensor(a) || !is_tensor(b)) {
     if (!overrides(a) && !overrides(b)) return no_operand(a, b, 1, "__matmul__", NULL);
     return overridden("__matmul__", a, b);
@@ -165,6 +164,7 @@ static PyObject* absolute(PyObject* a) { return unary(a, libdl_abs, "__abs__"); 
 static PyObject* invert(PyObject* a) { return unary(a, libdl_bitwise_not, "__invert__"); }
 
 static PyObject* positive(PyObject* a) {
+  if (is_seen(a)) return seen_operator("__pos__", a, NULL, NULL);
   Py_INCREF(a);
   return a;
 }
@@ -238,7 +238,19 @@ PyObject* tensor_item(PyObject* self, PyObject* unused) {
   }
 }
 
+static int truth_seen(PyObject* self) {
+  PyObject* const answer = seen_operator("__bool__", self, NULL, NULL);
+  if (!answer) return -1;
+  const int truth = PyBool_Check(answer) ? answer == Py_True : -1;
+  if (truth < 0)
+    PyErr_Format(PyExc_TypeError, "__bool__ should return bool, returned %R",
+                 (PyObject*)Py_TYPE(answer));
+  Py_DECREF(answer);
+  return truth;
+}
+
 static int truth(PyObject* self) {
+  if (is_seen(self)) return truth_seen(self);
   const libdl_tensor* const x = handle_of(self);
   if (libdl_tensor_numel(x) != 1) {
     PyErr_Format(PyExc_RuntimeError,
@@ -276,10 +288,18 @@ static PyObject* converted(PyObject* self, PyObject* (*convert)(PyObject*)) {
   return answer;
 }
 
-static PyObject* to_integer(PyObject* self) { return converted(self, PyNumber_Long); }
-static PyObject* to_float(PyObject* self) { return converted(self, PyNumber_Float); }
+static PyObject* to_integer(PyObject* self) {
+  if (is_seen(self)) return seen_operator("__int__", self, NULL, NULL);
+  return converted(self, PyNumber_Long);
+}
+
+static PyObject* to_float(PyObject* self) {
+  if (is_seen(self)) return seen_operator("__float__", self, NULL, NULL);
+  return converted(self, PyNumber_Float);
+}
 
 static PyObject* to_index(PyObject* self) {
+  if (is_seen(self)) return seen_operator("__index__", self, NULL, NULL);
   const libdl_tensor* const x = handle_of(self);
   const libdl_dtype dtype = libdl_tensor_dtype(x);
   if (dtype >= LIBDL_DTYPE_FLOAT16 || libdl_tensor_numel(x) != 1)

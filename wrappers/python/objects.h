@@ -30,9 +30,13 @@ typedef struct TensorObject {
   X(node)              /* the class of graph nodes */                                  \
   X(to_tensor)         /* as_tensor(data, dtype, device), for sequences as operands */ \
   X(override)          /* override(function, arguments): __torch_function__ */         \
+  X(dispatch)          /* dispatch(function, args, kwargs) of a call that is seen */   \
+  X(batch)             /* the same of a call that an open vmap alone sees */           \
+  X(rename_error)      /* rename_error(error, name, operator, arguments) */            \
   X(format)            /* repr of a tensor */                                          \
   X(view)              /* Tensor.view with a dtype or keywords */                      \
   X(contiguous)        /* Tensor.contiguous of what is not */                          \
+  X(size_of)           /* Tensor.size of other than one dimension */                   \
   X(error)             /* the exception for codes without one of their own */          \
   X(disabled_override) /* the __torch_function__ that means none */                    \
   X(warn)              /* warn(code, message) */                                       \
@@ -106,11 +110,9 @@ int add_gil(void);
 int overrides(PyObject* object);          // whether its class takes over operators
 extern PyTypeObject* stand_in_type;       // the class of stand-ins, once there is one
 bool refused_stand_in(PyObject* object);  // raises Overridden for one of that class
-extern _Thread_local int draws_watched;  // whether operators that take a generator raise Overridden
 // 1: classes of programs do not override on this thread; 2: nor do stand-ins, which have no
 // elements
 extern _Thread_local int overriding_disabled;
-extern _Thread_local int items_watched;  // whether a mode of this thread sees x[key]
 
 // A tensor (borrowed), or a number, of which *own is the new handle that the caller releases.
 int operand(PyObject* object, libdl_tensor** handle, libdl_tensor** own);
@@ -177,6 +179,47 @@ bool restore_interruption(void);
 extern PyObject* pending_warning;
 bool raise_warning(void);
 
+// -- overridable.c: who sees a call --------------------------------------------------------------
+
+// What of this thread's calls is seen, whatever their arguments: all of them by a mode, those that
+// may draw random numbers by an open vmap.
+extern _Thread_local int watching;
+enum { kWatchCalls = 1, kWatchDraws = 2 };
+
+// What modes and classes make of function(self, *args, **keywords); self NULL: none.
+PyObject* dispatched(PyObject* function, PyObject* self, PyObject* const* args, Py_ssize_t count,
+                     PyObject* names);
+// The same of Tensor's own method, and of its operator, which stands for a method. b and c may be
+// NULL.
+PyObject* seen_method(const char* name, PyObject* self, PyObject* const* args, Py_ssize_t count,
+                      PyObject* names);
+PyObject* seen_call(const char* name, PyObject* self, PyObject* args, PyObject* keywords);
+PyObject* seen_operator(const char* name, PyObject* a, PyObject* b, PyObject* c);
+// The same of __get__ or __set__ of an attribute, which is borrowed; value NULL: of __get__.
+PyObject* seen_attribute(PyObject* attribute, const char* access, PyObject* self, PyObject* value);
+int add_overridable(PyObject* module);
+
+// Whether a mode or its class is to see what is done with the tensor.
+static inline bool is_seen(PyObject* tensor) {
+  PyTypeObject* const type = Py_TYPE(tensor);
+  if (watching & kWatchCalls) return true;
+  return type != tensor_type && (PyObject*)type != registered.parameter && overrides(tensor);
+}
+
+// A method without arguments, with the question in front: NAME_seen, called `written` in Python.
+#define LIBDL_PYTHON_SEEN(name, written, function)                       \
+  static PyObject* name##_seen(PyObject* self, PyObject* unused) {       \
+    if (is_seen(self)) return seen_method(written, self, NULL, 0, NULL); \
+    return function(self, unused);                                       \
+  }
+// The same of a method with arguments.
+#define LIBDL_PYTHON_SEEN_CALL(name)                                                    \
+  static PyObject* name##_seen(PyObject* self, PyObject* const* args, Py_ssize_t count, \
+                               PyObject* names) {                                       \
+    if (is_seen(self)) return seen_method(#name, self, args, count, names);             \
+    return name(self, args, count, names);                                              \
+  }
+
 // -- the slots ----------------------------------------------------------------------------------
 
 extern PyType_Slot number_slots[];
@@ -188,7 +231,7 @@ Py_ssize_t tensor_length(PyObject* self);
 // function(self, *args, **keywords) of a fast call; self NULL: none.
 PyObject* call_with(PyObject* function, PyObject* self, PyObject* const* args, Py_ssize_t count,
                     PyObject* names);
-extern PyGetSetDef tensor_attributes[];
+PyGetSetDef* seen_attributes(void);  // Tensor's, each with the question in front
 extern PyMethodDef metadata_methods[];
 int add_attributes(PyObject* module);
 PyObject* tensor_item(PyObject* self, PyObject* unused);
@@ -211,6 +254,7 @@ int add_sequences(PyObject* module);
 int add_frequent(PyObject* module);
 int add_generators(PyObject* module);
 int add_steps(PyObject* module);
+int add_operators(PyObject* module);        // tools/python_calls.py writes it
 int add_optimizer_steps(PyObject* module);  // tools/steps.py writes it
 int add_streams(PyObject* module);
 int add_files(PyObject* module);

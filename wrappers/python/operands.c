@@ -5,7 +5,6 @@
 
 int64_t pending_work;
 _Thread_local int overriding_disabled;
-_Thread_local int draws_watched;
 PyTypeObject* stand_in_type;
 
 bool refused_stand_in(PyObject* object) {
@@ -13,7 +12,6 @@ bool refused_stand_in(PyObject* object) {
   PyErr_SetNone(overridden_exception);
   return true;
 }
-_Thread_local int items_watched;
 
 static PyObject* override_name(void) {
   static PyObject* name;

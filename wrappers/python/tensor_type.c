@@ -200,21 +200,22 @@ static PyObject* set_overriding(PyObject* module, PyObject* flag) {
   return PyLong_FromLong(before);
 }
 
-static PyObject* watch_items(PyObject* module, PyObject* flag) {
-  (void)module;
+static PyObject* watch(PyObject* flag, int what) {
+  const bool before = watching & what;
   const int wanted = PyObject_IsTrue(flag);
   if (wanted < 0) return NULL;
-  items_watched = wanted;
-  Py_RETURN_NONE;
+  watching = wanted ? watching | what : watching & ~what;
+  return PyBool_FromLong(before);
+}
+
+static PyObject* watch_modes(PyObject* module, PyObject* flag) {
+  (void)module;
+  return watch(flag, kWatchCalls);
 }
 
 static PyObject* watch_draws(PyObject* module, PyObject* flag) {
   (void)module;
-  const int before = draws_watched;
-  const int wanted = PyObject_IsTrue(flag);
-  if (wanted < 0) return NULL;
-  draws_watched = wanted;
-  return PyBool_FromLong(before);
+  return watch(flag, kWatchDraws);
 }
 
 static PyObject* has_override(PyObject* module, PyObject* object) {
@@ -233,8 +234,8 @@ static PyMethodDef functions[] = {
     {"disable_overriding", set_overriding, METH_O,
      "disable_overriding(level): which classes' __torch_function__ is left alone on this thread: 1 "
      "those of programs, 2 also that of a batch's stand-ins; returns what was"},
-    {"watch_items", watch_items, METH_O,
-     "watch_items(flag): whether x[key] goes to this thread's modes"},
+    {"watch_modes", watch_modes, METH_O,
+     "watch_modes(flag): whether this thread's calls go to its modes; returns what was"},
     {"watch_draws", watch_draws, METH_O,
      "watch_draws(flag): whether this thread's calls of operators that may draw random numbers "
      "raise "
@@ -244,6 +245,7 @@ static PyMethodDef functions[] = {
 };
 
 static PyObject* representation(PyObject* self) {
+  if (is_seen(self)) return seen_operator("__repr__", self, NULL, NULL);
   return registered.format ? PyObject_CallFunctionObjArgs(registered.format, self, NULL)
                            : PyUnicode_FromString("<Tensor>");
 }
@@ -286,7 +288,7 @@ static int all_slots(PyType_Slot* slots) {
       {Py_tp_traverse, traverse},
       {Py_tp_clear, clear},
       {Py_tp_members, members},
-      {Py_tp_getset, tensor_attributes},
+      {Py_tp_getset, seen_attributes()},
       {Py_tp_methods, methods},
       {Py_tp_setattro, set_attribute},
       {Py_tp_repr, representation},

@@ -34,13 +34,6 @@ static PyObject* appended(PyObject* result, PyObject* object) {
   Py_DECREF(result);
   return longer;
 }
-
-static int64_t product(const Integers* sizes) {
-  int64_t numel = 1;
-  for (int32_t i = 0; i < sizes->count; ++i)
-    if (sizes->items[i] > 0 && numel < LIBDL_PYTHON_LONG_WORK) numel *= sizes->items[i];
-  return numel;
-}
 %}
 
 // Long work releases the GIL, short work does not: giving it up and back costs 40 ns.
@@ -99,24 +92,15 @@ WAITS(libdl_memory_trim)
 
 %typemap(in, numinputs=0) libdl_tensor ** (libdl_tensor *made = NULL) "$1 = &made;"
 %typemap(argout) libdl_tensor ** "$result = appended($result, wrap_optional(*$1));"
-%typemap(in, numinputs=0) libdl_tensor_list ** (libdl_tensor_list *made = NULL) "$1 = &made;"
-%typemap(argout) libdl_tensor_list ** "$result = appended($result, wrap_list(*$1));"
 %typemap(in, numinputs=0) libdl_bool *out (libdl_bool value = 0) "$1 = &value;"
 %typemap(argout) libdl_bool *out "$result = appended($result, PyBool_FromLong(*$1));"
 %typemap(in, numinputs=0) int64_t *out (int64_t value = 0) "$1 = &value;"
 %typemap(argout) int64_t *out "$result = appended($result, PyLong_FromLongLong(*$1));"
-%typemap(in, numinputs=0) uint64_t *out (uint64_t value = 0) "$1 = &value;"
-%typemap(argout) uint64_t *out "$result = appended($result, PyLong_FromUnsignedLongLong(*$1));"
 %typemap(in, numinputs=0) int32_t *out (int32_t value = 0) "$1 = &value;"
 %typemap(in, numinputs=0) libdl_dtype *out (libdl_dtype value = 0) "$1 = &value;"
 %typemap(in, numinputs=0) libdl_op *out (libdl_op value = 0) "$1 = &value;"
 %typemap(argout) int32_t *out, libdl_dtype *out, libdl_op *out
   "$result = appended($result, PyLong_FromLong(*$1));"
-%typemap(in, numinputs=0) double *out (double value = 0) "$1 = &value;"
-%typemap(in, numinputs=0) double *real (double value = 0) "$1 = &value;"
-%typemap(in, numinputs=0) double *imag (double value = 0) "$1 = &value;"
-%typemap(argout) double *out, double *real, double *imag
-  "$result = appended($result, PyFloat_FromDouble(*$1));"
 
 // -- tensors --------------------------------------------------------------------------------------
 
@@ -139,34 +123,7 @@ WAITS(libdl_memory_trim)
   if (refused_stand_in($input)) SWIG_fail;
   $1 = handle_of($input);
 }
-// Tensors that an operator updates may be absent.
-%typemap(in) libdl_tensor *running_mean, libdl_tensor *running_var {
-  if ($input != Py_None && !is_tensor($input)) {
-    WRONG("a tensor or None");
-    SWIG_fail;
-  }
-  if (refused_stand_in($input)) SWIG_fail;
-  $1 = $input == Py_None ? NULL : handle_of($input);
-}
-%typemap(argout) libdl_tensor *dst, libdl_tensor *values_dst, libdl_tensor *indices_dst {
-  Py_INCREF($input);
-  $result = appended($result, $input);
-}
-
-%typemap(in) (const libdl_tensor *const *tensors, int64_t count) (Operands list = {0}) {
-  if (operands($input, true, &list)) {
-    WRONG("a sequence of tensors");
-    SWIG_fail;
-  }
-  $1 = ($1_ltype)list.items;
-  $2 = list.count;
-}
-// SWIG takes constness off: without this the list would be an output, too.
-%typemap(argout) (const libdl_tensor *const *tensors, int64_t count) ""
-%typemap(freearg) (const libdl_tensor *const *tensors, int64_t count)
-  "free_operands(&list$argnum);"
-
-// -- numbers, lists of them, strings --------------------------------------------------------------
+// -- numbers, strings -----------------------------------------------------------------------------
 
 %typemap(in) int64_t {
   if (integer($input, &$1)) {
@@ -192,12 +149,6 @@ WAITS(libdl_memory_trim)
   Py_XDECREF(exact);
   if (PyErr_Occurred()) SWIG_fail;
 }
-%typemap(in) double {
-  if (number($input, &$1)) {
-    WRONG("a number");
-    SWIG_fail;
-  }
-}
 %typemap(in) libdl_bool {
   $1 = PyObject_IsTrue($input);
   if (PyErr_Occurred()) SWIG_fail;
@@ -219,62 +170,6 @@ WAITS(libdl_memory_trim)
     $1 = &chosen;
   }
 }
-%typemap(in) libdl_generator * {
-  if (draws_watched) {
-    PyErr_SetNone(overridden_exception);
-    SWIG_fail;
-  }
-  if (generator_of($input, &$1)) {
-    WRONG("a generator");
-    SWIG_fail;
-  }
-}
-%typemap(in) const int64_t * (int64_t value) {
-  if ($input == Py_None) {
-    $1 = NULL;
-  } else {
-    if (integer($input, &value)) {
-      WRONG("an integer or None");
-      SWIG_fail;
-    }
-    $1 = &value;
-  }
-}
-%typemap(in) const double * (double given) {
-  if ($input == Py_None) {
-    $1 = NULL;
-  } else {
-    if (number($input, &given)) {
-      WRONG("a number or None");
-      SWIG_fail;
-    }
-    $1 = &given;
-  }
-}
-%typemap(in) (const int64_t *shape, int32_t ndim) (Integers list = {0}) {
-  if (integers($input, &list)) {
-    WRONG("a sequence of integers");
-    SWIG_fail;
-  }
-  pending_work += product(&list);
-  $1 = list.items;
-  $2 = list.count;
-}
-%typemap(freearg) (const int64_t *shape, int32_t ndim) "free_integers(&list$argnum);"
-%typemap(in) (const int64_t *dims, int32_t ndims) (Integers list = {0}) {
-  if ($input == Py_None) {
-    $1 = NULL;
-    $2 = 0;
-  } else {
-    if (integers($input, &list)) {
-      WRONG("an integer or a sequence of integers");
-      SWIG_fail;
-    }
-    $1 = list.items;
-    $2 = list.count;
-  }
-}
-%typemap(freearg) (const int64_t *dims, int32_t ndims) "free_integers(&list$argnum);"
 %typemap(in) (const char *name, int64_t name_length) (Py_ssize_t length) {
   if ($input == Py_None) {
     $1 = NULL;
@@ -289,14 +184,15 @@ WAITS(libdl_memory_trim)
   }
 }
 
-// The other pairs of the operators, written by tools/python_layer.py.
-%include "pairs.i"
+// tools/python_layer.py writes the operators themselves.
+%include "operators.i"
 
 %init %{
   if (add_objects(m) || add_errors(m) || add_tensor_type(m) || add_exchange(m) ||
-      add_gradients(m) || add_functions(m) || add_sequences(m) || add_frequent(m) || add_attributes(m) ||
-      add_runtime(m) || add_generators(m) || add_steps(m) || add_optimizer_steps(m) ||
-      add_streams(m) || add_files(m) || add_interceptors(m) || add_profiler(m) || add_gil())
+      add_gradients(m) || add_functions(m) || add_sequences(m) || add_frequent(m) ||
+      add_overridable(m) || add_attributes(m) || add_runtime(m) || add_generators(m) ||
+      add_operators(m) || add_steps(m) || add_optimizer_steps(m) || add_streams(m) ||
+      add_files(m) || add_interceptors(m) || add_profiler(m) || add_gil())
     return -1;
 %}
 

@@ -98,24 +98,22 @@ def test_proxies_outside_of_a_trace_reach_composed_functions():
     assert names == ["stack", "getitem", "softmax", "normalize", "add"]
 
 
-def test_functions_are_plain_again_once_no_proxy_lives():
-    """In a process of its own, for another test may keep a proxy, or have made a subclass."""
+def test_functions_are_the_same_while_a_proxy_lives():
+    """In a process of its own, which has seen no proxy yet."""
     program = """
 import libdl, libdl.fx as fx
 relu = libdl.nn.functional.relu
 code = relu.__code__
 def check(x):
-    assert relu.__code__ is not code
+    assert relu.__code__ is code
     return relu(x)
 fx.symbolic_trace(check)
-assert relu.__code__ is code
 class Own(fx.proxy.Attribute):
     def __init__(self, root):  # without the class's own
         self.root = root
 Own(None)
-assert relu.__code__ is code and not any(libdl._relays._watchers.values())
 kept = fx.Proxy(fx.Graph().placeholder("x"))  # lives until the interpreter ends
-assert relu.__code__ is not code
+assert relu.__code__ is code and relu(libdl.ones(1)).item() == 1
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.returncode == 0 and not done.stderr, done.stderr

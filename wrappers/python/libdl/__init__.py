@@ -186,21 +186,25 @@ def is_tensor(obj: object) -> _Any:
     return isinstance(obj, Tensor)
 
 
+@_C.overridable
 def is_floating_point(input: Tensor) -> _Any:
     """Whether the tensor's dtype is floating."""
     return input.dtype.is_floating_point
 
 
+@_C.overridable
 def is_complex(input: Tensor) -> _Any:
     """Whether the tensor's dtype is complex."""
     return input.dtype.is_complex
 
 
+@_C.overridable
 def numel(input: Tensor) -> _Any:
     """The number of elements."""
     return input.numel()
 
 
+@_C.overridable
 def result_type(tensor1: _Any, tensor2: _Any) -> dtype:
     """The dtype in which an operator computes with both operands."""
     operands = tensor1, tensor2
@@ -221,6 +225,7 @@ def _one_of(value: _Any) -> _Any:
 _told: set[str] = set()
 
 
+@_C.overridable
 def is_storage(obj: object) -> _Any:
     """Whether the object is the memory of a tensor, as Tensor.storage() returns it."""
     from .storage import TypedStorage, UntypedStorage

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import _C
-from ._C import Tensor
+from ._C import Tensor, overridable
 
 _UFUNCS = {
     "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "true_divide",
@@ -32,6 +32,7 @@ def beside_array(operator: str, a: Any, b: Any) -> Any:
 _C.register("beside_array", beside_array)
 
 
+@overridable
 def as_array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Any:
     """The tensor as an array, for numpy.asarray: shares its memory unless dtype or copy forbids."""
     array = self.numpy()

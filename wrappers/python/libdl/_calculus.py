@@ -8,18 +8,20 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import _functions as f
-from ._C import Tensor
+from ._C import Tensor, overridable
 from ._creation import tensor
 from ._types import complex128, float64
 
 __all__ = ["gradient", "trapz"]
 
 
+@overridable
 def trapz(y: Tensor, x: Tensor | None = None, *, dx: Any = 1, dim: int = -1) -> Tensor:
     """See trapezoid."""
     return f.trapezoid(y, x, dx=dx, dim=dim)
 
 
+@overridable
 def gradient(input: Tensor, *, spacing: Any = None, dim: int | Sequence[int] | None = None,
              edge_order: int = 1) -> tuple[Tensor, ...]:  # fmt: skip
     """Slopes of a sampled function along each of dim, by the parabola through a place and its two

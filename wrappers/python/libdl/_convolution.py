@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import _functions
-from ._C import Tensor
+from ._C import Tensor, overridable
 from ._errors import ArgumentValueError
 
 __all__ = ["conv1d", "conv2d", "conv3d"]
@@ -37,6 +37,7 @@ def _padding(op: str, dims: int, weight: Tensor, stride: Any, padding: str, dila
     return each
 
 
+@overridable
 def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Sizes = 1,
            padding: str | Sizes = 0, dilation: Sizes = 1, groups: int = 1) -> Tensor:  # fmt: skip
     """Convolution over [n, c, l] or [c, l] with windows weight [k, c / groups, t]. padding: numbers,
@@ -47,6 +48,7 @@ def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Si
     return _functions.conv1d(input, weight, bias, stride, padding, dilation, groups)
 
 
+@overridable
 def conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Sizes = 1,
            padding: str | Sizes = 0, dilation: Sizes = 1, groups: int = 1) -> Tensor:  # fmt: skip
     """Convolution over [n, c, h, w] or [c, h, w] with windows weight [k, c / groups, t, u]. padding:
@@ -57,6 +59,7 @@ def conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Si
     return _functions.conv2d(input, weight, bias, stride, padding, dilation, groups)
 
 
+@overridable
 def conv3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Sizes = 1,
            padding: str | Sizes = 0, dilation: Sizes = 1, groups: int = 1) -> Tensor:  # fmt: skip
     """Convolution over [n, c, d, h, w] or [c, d, h, w] with windows weight [k, c / groups, t, u, v].

@@ -10,7 +10,7 @@ from functools import reduce
 from typing import Any
 
 from . import _C
-from ._C import Tensor, from_sequence as _from_sequence
+from ._C import Tensor, from_sequence as _from_sequence, overridable
 from ._functions import empty, empty_strided, full, view_as_complex, zeros
 from ._modes import get_default_dtype
 from ._types import (
@@ -159,6 +159,7 @@ def _place(device: DeviceLike | None) -> DeviceLike | None:
     return None if default.type == "cpu" else default
 
 
+@overridable
 def tensor(
     data: Any,
     *,
@@ -222,6 +223,7 @@ def _share(data: Any) -> Tensor:
     return from_dlpack(data)
 
 
+@overridable
 def as_tensor(
     data: Any, dtype: DtypeLike | None = None, device: DeviceLike | None = None
 ) -> Tensor:
@@ -242,6 +244,7 @@ def as_tensor(
     return tensor(data, dtype=dtype, device=device)
 
 
+@overridable
 def asarray(
     obj: Any,
     *,
@@ -361,6 +364,7 @@ def complex_(real: Tensor, imag: Tensor) -> Tensor:
     return view_as_complex(stack([real, imag], dim=-1))
 
 
+@overridable
 def new_tensor(
     self: Tensor,
     data: Any,
@@ -384,6 +388,7 @@ def _sizes(given: tuple[Any, ...], size: Any) -> Any:
     return given[0] if len(given) == 1 and not isinstance(given[0], int) else given
 
 
+@overridable
 def new_empty(self: Tensor, *sizes: Any, size: Any = None, dtype: DtypeLike | None = None,
               device: DeviceLike | None = None, requires_grad: bool = False,
               layout: object = None, pin_memory: bool = False) -> Tensor:  # fmt: skip
@@ -392,6 +397,7 @@ def new_empty(self: Tensor, *sizes: Any, size: Any = None, dtype: DtypeLike | No
                  requires_grad=requires_grad, pin_memory=pin_memory)  # fmt: skip
 
 
+@overridable
 def new_zeros(self: Tensor, *sizes: Any, size: Any = None, dtype: DtypeLike | None = None,
               device: DeviceLike | None = None, requires_grad: bool = False,
               layout: object = None, pin_memory: bool = False) -> Tensor:  # fmt: skip
@@ -405,6 +411,7 @@ def new_zeros(self: Tensor, *sizes: Any, size: Any = None, dtype: DtypeLike | No
                  requires_grad=requires_grad, pin_memory=pin_memory)  # fmt: skip
 
 
+@overridable
 def new_ones(self: Tensor, *sizes: Any, size: Any = None, dtype: DtypeLike | None = None,
              device: DeviceLike | None = None, requires_grad: bool = False,
              layout: object = None, pin_memory: bool = False) -> Tensor:  # fmt: skip
@@ -419,6 +426,7 @@ def new_ones(self: Tensor, *sizes: Any, size: Any = None, dtype: DtypeLike | Non
                     requires_grad=requires_grad, pin_memory=pin_memory)  # fmt: skip
 
 
+@overridable
 def new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: DtypeLike | None = None,
              device: DeviceLike | None = None, requires_grad: bool = False,
              layout: object = None, pin_memory: bool = False) -> Tensor:  # fmt: skip
@@ -427,6 +435,7 @@ def new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: DtypeLike | Non
                 requires_grad=requires_grad, pin_memory=pin_memory)  # fmt: skip
 
 
+@overridable
 def new_empty_strided(self: Tensor, size: Any, stride: Any, *, dtype: DtypeLike | None = None,
                       device: DeviceLike | None = None, requires_grad: bool = False,
                       layout: object = None, pin_memory: bool = False) -> Tensor:  # fmt: skip
@@ -441,6 +450,7 @@ _C.register("to_tensor", as_tensor)
 assert complex64.is_complex
 
 
+@overridable
 def scalar_tensor(s: Any, *, dtype: Dtype | None = None, device: DeviceLike | None = None,
                   requires_grad: bool = False) -> Tensor:  # fmt: skip
     """A 0-d tensor of a number, of the default dtype unless another is given."""

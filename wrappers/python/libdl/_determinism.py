@@ -4,20 +4,25 @@ float32 products are computed in float32: the switches are stored and read back.
 
 from __future__ import annotations
 
+from ._C import overridable
+
 _STATE = {"deterministic": False, "warn_only": False}
 _PRECISION = ["highest"]
 
 
+@overridable
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
     """Stored; every result is deterministic in either mode."""
     _STATE.update(deterministic=bool(mode), warn_only=bool(warn_only))
 
 
+@overridable
 def are_deterministic_algorithms_enabled() -> bool:
     """What use_deterministic_algorithms stored."""
     return _STATE["deterministic"]
 
 
+@overridable
 def is_deterministic_algorithms_warn_only_enabled() -> bool:
     """What use_deterministic_algorithms stored as warn_only."""
     return _STATE["warn_only"]

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import _C, _functions
-from ._C import Tensor
+from ._C import Tensor, overridable
 
 __all__ = ["alpha_dropout", "dropout", "feature_alpha_dropout", "feature_dropout"]
 
@@ -20,6 +20,7 @@ def drops_nothing(input: Tensor, p: float, training: bool) -> bool:
     return 0 <= p <= 1 and (p == 0 or not training or input.numel() == 0)
 
 
+@overridable
 def dropout(input: Tensor, p: float, train: bool, *, out: Any = None) -> Tensor:
     """Elements set to zero with probability p, the others divided by 1 - p."""
     if out is None and drops_nothing(input, p, train):
@@ -27,6 +28,7 @@ def dropout(input: Tensor, p: float, train: bool, *, out: Any = None) -> Tensor:
     return _functions.dropout(input, p, train, out=out)
 
 
+@overridable
 def feature_dropout(input: Tensor, p: float, train: bool, *, out: Any = None) -> Tensor:
     """Whole channels of [n, c, ...] set to zero with probability p, the others divided by 1 - p."""
     if out is None and drops_nothing(input, p, train):
@@ -34,6 +36,7 @@ def feature_dropout(input: Tensor, p: float, train: bool, *, out: Any = None) ->
     return _functions.feature_dropout(input, p, train, out=out)
 
 
+@overridable
 def alpha_dropout(input: Tensor, p: float, train: bool, *, out: Any = None) -> Tensor:
     """Elements set to selu's limit with probability p; mean 0 and variance 1 stay what they are."""
     if out is None and drops_nothing(input, p, train):
@@ -41,6 +44,7 @@ def alpha_dropout(input: Tensor, p: float, train: bool, *, out: Any = None) -> T
     return _functions.alpha_dropout(input, p, train, out=out)
 
 
+@overridable
 def feature_alpha_dropout(input: Tensor, p: float, train: bool, *, out: Any = None) -> Tensor:
     """alpha_dropout of whole channels of [n, c, ...]: mean 0 and variance 1 stay what they are."""
     if out is None and drops_nothing(input, p, train):

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ._C import Tensor
+from ._C import Tensor, overridable
 
 __all__ = [
     "abs_", "acos_", "acosh_", "addmv_", "arccos_", "arccosh_", "arcsin_", "arcsinh_", "arctan_",
@@ -20,6 +20,7 @@ __all__ = [
 
 
 def _of_method(name: str) -> Callable[..., Tensor]:
+    @overridable
     def function(input: Tensor, *args: Any, **named: Any) -> Tensor:
         made: Tensor = getattr(input, name)(*args, **named)
         return made

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import _C
-from ._C import Tensor
+from ._C import Tensor, overridable
 from ._errors import AutogradError, DtypeError, ShapeError
 
 
@@ -84,6 +84,7 @@ def in_place(function: Any) -> Any:
     """The method that writes what the function returns. While it is recorded the function reads a
     copy, because backward needs the old elements."""
 
+    @overridable
     def method(self: Tensor, *arguments: Any, **named: Any) -> Tensor:
         operands = (self, *arguments, *named.values())
         recorded = any(isinstance(x, Tensor) and x.requires_grad for x in operands)

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, overload
 
 from . import _C, _functions, return_types
-from ._C import Overridden, Tensor
+from ._C import Overridden, Tensor, overridable
 from ._documents import FUNCTIONS, METHODS
 from ._errors import (
     ArgumentValueError, AutogradError, DtypeError, EmptyError, Error, ShapeError, rename_error,
@@ -38,6 +38,7 @@ def _extremum(name: str) -> Any:
     pairwise_into = getattr(_C, f"{name}imum_into")
     pair = getattr(return_types, name)
 
+    @overridable
     def extremum(
         input: Tensor,
         dim: Any = None,
@@ -110,6 +111,7 @@ else:
     min = _extremum("min")
 
 
+@overridable
 def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
     try:
         if isinstance(split_size_or_sections, int):
@@ -122,10 +124,12 @@ def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Te
         raise
 
 
+@overridable
 def _split_method(self: Tensor, split_size: Any, dim: int = 0) -> tuple[Tensor, ...]:
     return split(self, split_size, dim)
 
 
+@overridable
 def repeat_interleave(
     input: Tensor | None = None, repeats: Any = None, dim: int | None = None, *,
     axis: int | None = None, output_size: int | None = None,
@@ -188,6 +192,7 @@ def _repeated(rows: Tensor, counts: list[int], dim: int) -> Tensor:
     return tensor([i for i, count in enumerate(counts) for _ in range(count)], dtype=int)
 
 
+@overridable
 def norm(
     input: Tensor,
     p: Any = 2,
@@ -248,6 +253,7 @@ def _bounds(name: str, given: list[Any], low: Any, high: Any, size: Any) -> tupl
     return low, high, size
 
 
+@overridable
 def arange(
     start: Any = 0,
     end: Any = None,
@@ -275,6 +281,7 @@ def arange(
     return made
 
 
+@overridable
 def randint(
     *bounds: Any,
     low: int | None = None,
@@ -307,6 +314,7 @@ def randint(
     return made
 
 
+@overridable
 def randint_like(
     input: Tensor,
     *bounds: Any,
@@ -334,6 +342,7 @@ def randint_like(
     return made
 
 
+@overridable
 def scatter(
     input: Tensor,
     dim: int,
@@ -356,6 +365,7 @@ def scatter(
         raise
 
 
+@overridable
 def _scatter_(self: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None,
               reduce: str | None = None) -> Tensor:  # fmt: skip
     """In place: see libdl.scatter."""
@@ -374,12 +384,14 @@ def where(condition: Tensor) -> tuple[Tensor, ...]: ...
 @overload
 def where(condition: Tensor, input: Tensor | Number, other: Tensor | Number, *,
           out: Tensor | None = None) -> Tensor: ...  # fmt: skip
+@overridable
 def where(condition: Tensor, input: Any = None, other: Any = None, *, out: Any = None) -> Any:
     if input is None and other is None:
         return _nonzero(condition, as_tuple=True)
     return _functions.where(condition, input, other, out=out)
 
 
+@overridable
 def _nonzero(input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None) -> Any:
     if as_tuple:
         if input.ndim == 0:
@@ -388,6 +400,7 @@ def _nonzero(input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None
     return _functions.nonzero(input, out=out)
 
 
+@overridable
 def kthvalue(
     input: Tensor,
     k: int,
@@ -413,6 +426,7 @@ def kthvalue(
     return found if out is None else both_copied("kthvalue", 5, found, out)
 
 
+@overridable
 def _where_method(self: Tensor, condition: Tensor, other: Any) -> Any:
     """The elements of the tensor where the condition holds, else those of other."""
     return _functions.where(condition, self, other)
@@ -422,6 +436,7 @@ def _var_like(name: str) -> Any:
     generated = getattr(_functions, name)
     low, low_into = getattr(_C, name), getattr(_C, f"{name}_into")
 
+    @overridable
     def spread(
         input: Tensor,
         dim: Any = None,
@@ -482,6 +497,7 @@ nonzero = _nonzero
 kthvalue.__doc__ = _functions.kthvalue.__doc__
 
 
+@overridable
 def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, generator: Any = None,
                 out: Tensor | None = None) -> Tensor:  # fmt: skip
     return copied(_functions.multinomial(input, num_samples, replacement, generator=generator), out)

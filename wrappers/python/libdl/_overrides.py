@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""__torch_function__: classes that override operators.
+"""__torch_function__: classes and modes that override operators.
 
-The C extension raises Overridden when it finds an argument of such a class; the function that was
-called then passes itself and its arguments to the class.
+Public functions of tensors are objects of overridable, a class of C's: before the function runs it
+asks whether this thread has modes, or an argument a class that overrides. Then, and only then, the
+call comes to dispatch() with the arguments as the program wrote them.
 """
 
 # mypy: disable-error-code="no-any-return"
@@ -13,10 +14,22 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeVar
 
 from . import _C
-from ._C import Tensor
+from ._C import Overridable, Tensor, overridable
+from ._errors import rename_error
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def operator(direct: tuple[Any, ...] | None, renamed: tuple[Any, ...] | None) -> Callable[[F], F]:
+    """overridable for a generated function. direct: how C makes the usual calls by itself; renamed:
+    what rename_error takes behind the error."""
+    return functools.partial(overridable, direct=direct, renamed=renamed)
+
+
+_C.register("rename_error", rename_error)
 
 # The class of tensors that are mapped over, once there are any: no class of a program.
 SAMPLES: set[type] = set()
@@ -64,17 +77,17 @@ class _Modes(threading.local):
 
     def push(self, mode: Any) -> None:
         self.stack.append(mode)
-        _C.watch_items(True)
+        _C.watch_modes(True)
 
     def pop(self) -> Any:
         mode = self.stack.pop()
-        _C.watch_items(bool(self.stack))
+        _C.watch_modes(bool(self.stack))
         return mode
 
     def swap(self, stack: list[Any]) -> list[Any]:
         """Takes another stack, and returns what was."""
         before, self.stack = self.stack, stack
-        _C.watch_items(bool(stack))
+        _C.watch_modes(bool(stack))
         return before
 
 
@@ -92,7 +105,7 @@ def through_mode(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[s
         answer = mode.__torch_function__(func, types, args, kwargs)
         if answer is not NotImplemented or (is_operator and not overriding):
             return answer
-        return override(func, *args, **kwargs)
+        return _by_classes(func, overriding, args, kwargs)
     finally:
         modes.push(mode)
 
@@ -141,37 +154,16 @@ def _torch_function(
 Tensor.__torch_function__ = classmethod(_torch_function)  # type: ignore[assignment]
 
 
-def _watch_for(cls: type[Tensor], /, **options: Any) -> None:
-    """A subclass that overrides is to see attributes, and composed functions as long as the process
-    lives."""
-    super(Tensor, cls).__init_subclass__(**options)
-    if vars(cls).get("__torch_function__", _disabled_torch_function_impl) not in (
-        _disabled_torch_function_impl, None
-    ):  # fmt: skip
-        from . import _relays, _slots
-
-        _relays.watch()
-        _slots.stand_in_for(cls)
-
-
-Tensor.__init_subclass__ = classmethod(_watch_for)  # type: ignore[assignment]
-
-
-def _flat(values: Any) -> Iterator[Any]:
-    for value in values:
-        if isinstance(value, (tuple, list)):
-            yield from _flat(value)
-        else:
-            yield value
-
-
 def _overriding(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
     """An argument of each overriding class: subclasses before their bases, otherwise from left to
     right. A tensor that is mapped over is the last: to classes it is an ordinary one."""
+    values: list[Any] = _C.overriding(args, kwargs)
+    if len(values) < 2:
+        return values
     found: list[Any] = []
-    for value in _flat([*args, *kwargs.values()]):
+    for value in values:
         kind = type(value)
-        if _C.has_override(value) and all(kind is not type(other) for other in found):
+        if all(kind is not type(other) for other in found):
             place = next(
                 (i for i, other in enumerate(found) if issubclass(kind, type(other))), len(found)
             )
@@ -194,6 +186,79 @@ def by_class(*values: Any) -> bool:
     return any(_C.has_override(value) and type(value) not in SAMPLES for value in values)
 
 
+def listed_operands(func: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The arguments; einsum's operands are told one by one."""
+    listed = len(args) == 2 and isinstance(args[1], (list, tuple))
+    if listed and getattr(func, "__name__", "") == "einsum":
+        return (args[0], *args[1])
+    return args
+
+
+# -- calls of public functions ---------------------------------------------------------------------
+
+
+class _Running(threading.local):
+    """The composed functions whose body this thread is running for a batch."""
+
+    def __init__(self) -> None:
+        self.parts: tuple[Callable[..., Any], ...] = ()
+
+
+RUNNING = _Running()
+
+
+def dispatch(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A call that somebody is to see: the innermost mode, the classes of arguments, or an open
+    vmap."""
+    overriding = _overriding(args, kwargs)
+    kinds = {type(value) for value in overriding}
+    if not modes.stack and kinds <= SAMPLES:
+        if not kinds and func in RUNNING.parts:
+            return func.__wrapped__(*args, **kwargs)  # type: ignore[attr-defined]
+        return _by_classes(func, overriding, args, kwargs)
+    if isinstance(func, Overridable):
+        from . import _overridable_functions as shown
+
+        if not kinds & SAMPLES:
+            if not modes.stack and func.of_values:
+                with disabled():
+                    return func(*args, **kwargs)
+            if other := shown.instead(func, args, kwargs):
+                indexed, named = other
+                return indexed(**named)
+        args, kwargs = shown.as_seen(func, args, kwargs)
+    if modes.stack:
+        return through_mode(func, args, kwargs)
+    return _by_classes(func, overriding, args, kwargs)
+
+
+_C.register("dispatch", dispatch)
+
+
+@functools.lru_cache(maxsize=2048)
+@functools.lru_cache(maxsize=2048)
+def _positions(func: Any) -> tuple[str, ...]:
+    """The names of the parameters that may be given by position."""
+    from ._overridable_functions import signature_of
+
+    names = []
+    for parameter in signature_of(func).parameters.values():
+        if parameter.kind is not parameter.POSITIONAL_OR_KEYWORD:
+            break
+        names.append(parameter.name)
+    return tuple(names)
+
+
+def by_position(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The same arguments, by position as far as that goes."""
+    left, positional = dict(kwargs), list(args)
+    for name in _positions(func)[len(args) :]:
+        if name not in left:
+            break
+        positional.append(left.pop(name))
+    return tuple(positional), left
+
+
 # Called with (function, arguments, keyword arguments) of an operator that may draw; NotImplemented
 # where no vmap watches it.
 DRAWN: list[Callable[..., Any]] = []
@@ -201,9 +266,13 @@ DRAWN: list[Callable[..., Any]] = []
 
 def override(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Asks the arguments' classes."""
-    if len(args) == 2 and getattr(func, "__name__", "") == "einsum" and isinstance(args[1], (list, tuple)):
-        args = (args[0], *args[1])  # the operands are told one by one
-    overriding = _overriding(args, kwargs)
+    return _by_classes(func, _overriding(args, kwargs), args, kwargs)
+
+
+def _by_classes(func: Callable[..., Any], overriding: list[Any], args: tuple[Any, ...],
+                kwargs: dict[str, Any]) -> Any:  # fmt: skip
+    """The same, with what _overriding found."""
+    args = listed_operands(func, args)
     if not overriding and DRAWN:
         answer = DRAWN[0](func, args, kwargs)
         if answer is not NotImplemented:
@@ -242,80 +311,37 @@ def own_methods(functions: dict[str, Any]) -> None:
     """Gives Tensor functions of its own where it has the package's, so that a class or mode can tell
     x.add(y) from libdl.add(x, y)."""
     for name, shared in list(vars(Tensor).items()):
-        if isinstance(shared, FunctionType) and shared is functions.get(name, shared.__name__):
+        if isinstance(shared, Overridable) and shared is functions.get(name, shared.__name__):
             setattr(Tensor, name, own_function(shared, name, "libdl", f"Tensor.{name}"))
 
 
 def own_function(shared: Any, name: str, module: str, qualified: str = "") -> Any:
     """The same function as an object of its own, for a class or mode to tell the names apart."""
-    made = FunctionType(shared.__code__, shared.__globals__, name, shared.__defaults__,
-                        shared.__closure__)  # fmt: skip
-    made.__kwdefaults__, made.__doc__ = shared.__kwdefaults__, shared.__doc__
-    made.__annotations__ = shared.__annotations__
-    made.__dict__.update(shared.__dict__)  # where inspect finds the signature
+    inner = shared.__wrapped__
+    made = FunctionType(inner.__code__, inner.__globals__, name, inner.__defaults__,
+                        inner.__closure__)  # fmt: skip
+    made.__kwdefaults__, made.__doc__ = inner.__kwdefaults__, shared.__doc__
+    made.__annotations__ = inner.__annotations__
+    made.__dict__.update(inner.__dict__)  # where inspect finds the signature
     made.__module__, made.__qualname__ = module, qualified or name
-    return made
+    return shared.around(made)
 
 
 def own_functions(space: dict[str, Any], names: Iterable[str]) -> None:
     """Gives a module functions of its own for these names, which are those of others."""
     for name in names:
-        if isinstance(space[name], FunctionType):
+        if isinstance(space[name], Overridable):
             space[name] = own_function(space[name], name, space["__name__"])
 
 
 def _override_operator(operator: Callable[..., Any], *args: Any) -> Any:
-    if modes.stack:
-        return through_mode(method_of(operator), args, {})
-    return override(method_of(operator), *args)
+    """A call of an operator, which modes are shown as a method if that takes the operands: no
+    arrays."""
+    if not modes.stack:
+        return override(method_of(operator), *args)
+    fitting = (Tensor,) if "matmul" in operator.__name__ else (Tensor, int, float, complex)
+    shown = method_of(operator) if all(isinstance(x, fitting) for x in args[1:]) else operator
+    return through_mode(shown, args, {}, is_operator=operator.__name__ != "__getitem__")
 
 
 _C.register("override", _override_operator)
-
-
-def override_named(name: str, method: bool, arguments: dict[str, Any]) -> Any:
-    """override() for a generated function, which passes its local variables as arguments."""
-    import libdl
-
-    if method:
-        return _override_with(getattr(Tensor, name), method, arguments)
-    # Not getattr: the top namespace has others of these names, with numbers for words.
-    func = vars(libdl).get(name) or getattr(libdl.nn.functional, name)
-    if not arguments.keys() <= {parameter.name for parameter in _parameters(func)}:
-        func = getattr(libdl._functions, name, func)  # of several signatures
-    return _override_with(func, method, arguments)
-
-
-def override_functional(name: str, method: bool, arguments: dict[str, Any]) -> Any:
-    """The same for a function of nn.functional; the top namespace may have another one of the name."""
-    import libdl
-
-    return _override_with(getattr(libdl.nn.functional, name), method, arguments)
-
-
-@functools.lru_cache(maxsize=2048)
-def _parameters(func: Callable[..., Any]) -> tuple[Any, ...]:
-    import inspect
-
-    return tuple(inspect.signature(func).parameters.values())
-
-
-def _override_with(func: Callable[..., Any], method: bool, arguments: dict[str, Any]) -> Any:
-    args: list[Any] = []
-    kwargs: dict[str, Any] = {}
-    by_name = False  # after an argument that is left out
-    for parameter in _parameters(func):
-        if parameter.name not in arguments:
-            by_name = by_name or bool(args)
-            continue
-        value = arguments[parameter.name]
-        if parameter.kind is parameter.VAR_POSITIONAL:
-            args.extend(value if isinstance(value, (tuple, list)) else [value])
-        elif value is parameter.default:
-            by_name = True
-        elif parameter.kind is parameter.KEYWORD_ONLY or by_name or (args and method is None):
-            kwargs[parameter.name] = value
-            by_name = True
-        else:
-            args.append(value)
-    return override(func, *args, **kwargs)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import _C, _functions as f, return_types
-from ._C import Overridden, Tensor
+from ._C import Overridden, Tensor, overridable
 from ._creation import tensor
 from ._errors import ArgumentValueError, DtypeError, Error, ShapeError, rename_error
 from ._modes import no_grad
@@ -20,6 +20,7 @@ from ._types import complex128, float64
 __all__ = ["fill", "frexp", "positive", "put", "rsub"]
 
 
+@overridable
 def positive(input: Tensor) -> Tensor:
     """The tensor itself, as +x in Python; bool is refused."""
     if input.dtype.name == "bool":
@@ -27,11 +28,13 @@ def positive(input: Tensor) -> Tensor:
     return +input
 
 
+@overridable
 def rsub(input: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
     """other - alpha * input."""
     return _C.sub(other, input, alpha)
 
 
+@overridable
 def _float_power_(self: Tensor, exponent: Any) -> Tensor:
     """In place: see float_power. Tensors of other dtypes than its result's raise."""
     wanted = complex128 if self.is_complex() or _is_complex(exponent) else float64
@@ -44,6 +47,7 @@ def _is_complex(x: Any) -> bool:
     return x.is_complex() if isinstance(x, Tensor) else isinstance(x, complex)
 
 
+@overridable
 def fill(input: Tensor, value: Any) -> Tensor:
     """A tensor of input's shape and dtype that holds value, a number or 0-d tensor, everywhere."""
     if isinstance(value, Tensor) and value.ndim:
@@ -51,21 +55,25 @@ def fill(input: Tensor, value: Any) -> Tensor:
     return f.clone(input).fill_(value)
 
 
+@overridable
 def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
     """A copy with source's elements written (or added) to places counted in row-major order."""
     return f.clone(input).put_(index, source, accumulate)
 
 
+@overridable
 def _conj_physical_(self: Tensor) -> Tensor:
     """In place: see libdl.conj_physical."""
     return self.copy_(self.conj() if self.is_complex() else self)  # which counts as a write
 
 
+@overridable
 def _polygamma(self: Tensor, n: int) -> Tensor:
     """The n-th derivative of digamma; see libdl.polygamma."""
     return f.polygamma(n, self)
 
 
+@overridable
 def frexp(input: Tensor, *, out: Any = None) -> Any:
     """mantissa, of size 1/2 to 1, and exponent, int32, with input = mantissa * 2^exponent; of 0,
     infinity and NaN they are input and 0. The gradient is that of a division by 2^exponent."""
@@ -78,6 +86,7 @@ def frexp(input: Tensor, *, out: Any = None) -> Any:
     return return_types.frexp(mantissa, exponent)
 
 
+@overridable
 def _nextafter_(self: Tensor, other: Tensor) -> Tensor:
     """In place: see nextafter."""
     made = f.nextafter(self, other)
@@ -89,6 +98,7 @@ def _nextafter_(self: Tensor, other: Tensor) -> Tensor:
 # -- fills, and single elements --------------------------------------------------------------------
 
 
+@overridable
 def _random_(self: Tensor, *bounds: int, generator: Any = None, **named: Any) -> Tensor:
     """Overwrites the tensor with uniform integers: random_(), random_(to), random_(from, to). Without
     bounds they go up to what the dtype holds exactly."""
@@ -113,6 +123,7 @@ def _random_(self: Tensor, *bounds: int, generator: Any = None, **named: Any) ->
         return override(_random_, self, *given, generator=generator, **named)
 
 
+@overridable
 def _fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
     """Writes a number to the elements whose indices are all equal; wrap: of a tall matrix, begins
     anew below each square."""
@@ -133,6 +144,7 @@ def _fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor
     return self
 
 
+@overridable
 def _put_(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
     """Writes (or adds) source's elements to places counted in row-major order."""
     flat = self.flatten() if not self.is_contiguous() else self.view(-1)
@@ -148,11 +160,13 @@ def _put_(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False)
 # -- functions of Python ---------------------------------------------------------------------------
 
 
+@overridable
 def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
     """Replaces each element by callable(element, the other's); slow, for experiments."""
     return _mapped(self, callable, tensor)
 
 
+@overridable
 def map2_(self: Tensor, x: Tensor, y: Tensor, callable: Callable[[Any, Any, Any], Any]) -> Tensor:
     """Replaces each element by callable(element, x's, y's); slow, for experiments."""
     return _mapped(self, callable, x, y)

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from . import _functions as f
-from ._C import Tensor
+from ._C import Tensor, overridable
 from ._errors import ArgumentValueError
 from ._functions import empty, zeros, zeros_like
 from ._types import DeviceLike, DtypeLike, Generator, float64
@@ -78,6 +78,7 @@ def fork_rng(devices: Any = None, enabled: bool = True, **ignored: Any) -> Itera
 # -- normal distributions --------------------------------------------------------------------------
 
 
+@overridable
 def normal(
     mean: Tensor | float = 0.0, std: Tensor | float = 1.0, size: Sequence[int] | None = None,
     *, generator: Generator | None = None, out: Tensor | None = None,

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import _functions
-from ._C import Tensor
+from ._C import Tensor, overridable
 from ._errors import ArgumentValueError
 
 __all__ = ["gru", "lstm", "rnn_relu", "rnn_tanh"]
@@ -27,6 +27,7 @@ def _numbers(op: str, batch_sizes: Any) -> Any:
 def _network(name: str, states: int) -> Callable[..., Any]:
     plain, packed = getattr(_functions, name), getattr(_functions, f"{name}_packed")
 
+    @overridable
     def network(*args: Any, **kwargs: Any) -> Any:
         # Packed sequences have batch_sizes before hx.
         if "data" in kwargs or "batch_sizes" in kwargs or _is_packed(args):

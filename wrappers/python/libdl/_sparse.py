@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import _C, _functions
-from ._C import Tensor
+from ._C import Tensor, attribute, overridable
 from ._creation import as_tensor
 from ._errors import ArgumentValueError, Error, rename_error
 from ._types import DeviceLike, dtype as Dtype, int64, layout, sparse_coo, strided
@@ -26,23 +26,27 @@ def _rows(x: Tensor, name: str) -> tuple[Tensor, Tensor]:
         raise
 
 
+@overridable
 def coalesce(self: Tensor) -> Tensor:
     """The tensor itself: a sparse tensor always holds each row once, in order."""
     _rows(self, "coalesce")
     return self
 
 
+@overridable
 def is_coalesced(self: Tensor) -> bool:
     """True, of a sparse tensor."""
     _rows(self, "is_coalesced")
     return True
 
 
+@overridable
 def indices(self: Tensor) -> Tensor:
     """The numbers of the rows that a sparse tensor holds, [1, n]."""
     return _rows(self, "indices")[0].unsqueeze(0)
 
 
+@overridable
 def values(self: Tensor) -> Tensor:
     """A copy of the rows that a sparse tensor holds, [n, columns].
 
@@ -54,11 +58,13 @@ def values(self: Tensor) -> Tensor:
     return _rows(self, "values")[1]
 
 
+@overridable
 def _nnz(self: Tensor) -> int:
     """How many rows a sparse tensor holds."""
     return _rows(self, "_nnz")[0].numel()
 
 
+@overridable
 def to_dense(self: Tensor, dtype: Dtype | None = None, *,
              masked_grad: bool | None = None) -> Tensor:  # fmt: skip
     """A dense tensor with a sparse one's elements; a dense one is returned itself."""
@@ -69,16 +75,19 @@ def to_dense(self: Tensor, dtype: Dtype | None = None, *,
     return made if dtype is None else made.to(dtype)
 
 
+@overridable
 def sparse_dim(self: Tensor) -> int:
     """How many dimensions the indices have: 1 of a sparse tensor, 0 of a dense one."""
     return int(self.is_sparse)
 
 
+@overridable
 def dense_dim(self: Tensor) -> int:
     """How many dimensions the values have beside the indices': all of a dense tensor's."""
     return self.ndim - int(self.is_sparse)
 
 
+@overridable
 def sparse_coo_tensor(indices: Any, values: Any, size: Any = None, *, dtype: Dtype | None = None,
                       device: DeviceLike | None = None, pin_memory: bool = False,
                       requires_grad: bool = False, check_invariants: bool | None = None,
@@ -126,4 +135,4 @@ def _layout(self: Tensor) -> layout:
 for _method in (coalesce, is_coalesced, indices, values, _nnz, to_dense, sparse_dim, dense_dim):
     setattr(Tensor, _method.__name__, _method)
 Tensor._indices, Tensor._values = indices, values  # type: ignore[method-assign]
-Tensor.layout = property(_layout)
+Tensor.layout = attribute(_layout)

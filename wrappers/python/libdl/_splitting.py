@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import _C, _functions as f, _overloads as o
-from ._C import Overridden, Tensor
+from ._C import Overridden, Tensor, overridable
 from ._errors import Error, rename_error
 from ._overrides import override
 
@@ -33,6 +33,7 @@ def _split_by(function: Any, input: Tensor, parts: Any, *dim: int) -> tuple[Tens
         raise
 
 
+@overridable
 def tensor_split(input: Tensor, indices_or_sections: Any = None, dim: int = 0, *,
                  sections: Any = None, indices: Any = None) -> tuple[Tensor, ...]:  # fmt: skip
     """Views of equal parts, the first ones larger by one where needed; or parts between indices."""
@@ -51,6 +52,7 @@ def _given(function: str, *parts: Any) -> Any:
 def _splitter(name: str, along: str) -> Any:
     """hsplit and its like."""
 
+    @overridable
     def split(input: Tensor, indices_or_sections: Any = None, *, sections: Any = None,
               indices: Any = None) -> tuple[Tensor, ...]:  # fmt: skip
         return _split_by(split, input, _given(name, indices_or_sections, sections, indices))
@@ -65,16 +67,19 @@ vsplit = _splitter("vsplit", "dimension 0")
 dsplit = _splitter("dsplit", "dimension 2")
 
 
+@overridable
 def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """See chunk: libdl's views may always be written."""
     return f.chunk(input, chunks, dim)
 
 
+@overridable
 def unsafe_split(tensor: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
     """See split: libdl's views may always be written."""
     return o.split(tensor, split_size, dim)
 
 
+@overridable
 def unsafe_split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
     """See split: libdl's views may always be written."""
     return o.split(input, list(split_sizes), dim)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import _C, _functions as f, return_types
-from ._C import Overridden, Tensor
+from ._C import Overridden, Tensor, overridable
 from ._dimensions import one_dimension, one_or_none
 from ._documents import FUNCTIONS
 from ._errors import ArgumentValueError, Error, ShapeError, rename_error
@@ -30,6 +30,7 @@ def _median_like(name: str) -> Any:
     whole, along = getattr(_C, name), getattr(_C, f"{name}_dim")
     whole_into, pair = getattr(_C, f"{name}_into"), getattr(return_types, name)
 
+    @overridable
     def median(
         input: Tensor, dim: int | None = None, keepdim: bool = False, *, out: Any = None
     ) -> Any:
@@ -54,6 +55,7 @@ median = _median_like("median")
 nanmedian = _median_like("nanmedian")
 
 
+@overridable
 def mode(
     input: Tensor,
     dim: int = -1,
@@ -65,12 +67,14 @@ def mode(
     return found if out is None else both_copied("mode", 4, found, out)
 
 
+@overridable
 def quantile(input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *,
              interpolation: str = "linear", out: Tensor | None = None) -> Tensor:  # fmt: skip
     dim = one_or_none("quantile", 3, dim, input)
     return f.quantile(input, q, dim, keepdim, interpolation=interpolation, out=out)
 
 
+@overridable
 def nanquantile(input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *,
                 interpolation: str = "linear", out: Tensor | None = None) -> Tensor:  # fmt: skip
     dim = one_or_none("nanquantile", 3, dim, input)
@@ -83,6 +87,7 @@ def nanquantile(input: Tensor, q: Any, dim: int | None = None, keepdim: bool = F
 def _with_mean(name: str) -> Any:
     generated = getattr(f, name)
 
+    @overridable
     def spread_and_mean(
         input: Tensor, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *,
         correction: Any = 1,
@@ -102,6 +107,7 @@ var_mean = _with_mean("var_mean")
 std_mean = _with_mean("std_mean")
 
 
+@overridable
 def aminmax(
     input: Tensor,
     *,
@@ -147,6 +153,7 @@ def _points(function: str, input: Tensor) -> Tensor:
     return input.detach()
 
 
+@overridable
 def histogram(input: Tensor, bins: Any, *, range: Any = None, weight: Tensor | None = None,
               density: bool = False, out: Any = None) -> Any:  # fmt: skip
     """How many elements lie in each bin, and the bins' edges. A bin has its left edge, and the last
@@ -175,6 +182,7 @@ def histogram(input: Tensor, bins: Any, *, range: Any = None, weight: Tensor | N
     return return_types.histogram(made, edges)
 
 
+@overridable
 def histogramdd(input: Tensor, bins: Any, range: Sequence[float] | None = None,
                 weight: Tensor | None = None, density: bool = False) -> Any:  # fmt: skip
     """histogram of points, [.., dimensions]: counts with a dimension for each coordinate, and a tuple

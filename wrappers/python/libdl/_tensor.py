@@ -7,11 +7,13 @@ from __future__ import annotations
 import sys
 import weakref
 from collections.abc import Callable, Iterator, Sequence
+from types import FunctionType
 from typing import Any
 
 from . import _C, _functions, _backward_passes
-from ._C import Overridden, Tensor
+from ._C import Overridden, Tensor, attribute, overridable
 from ._errors import AutogradError, Error, rename_error
+from ._overridable_functions import is_seen_method
 from ._overrides import disabled, of_values, override
 from ._backward_passes import tensors_of
 from ._types import (
@@ -30,15 +32,7 @@ def method(function: Any) -> Any:
 # -- metadata --------------------------------------------------------------------------------------
 
 
-@method
-def size(self: Tensor, dim: int | None = None) -> Any:
-    """The sizes, or the size of one dimension.
-
-    Example:
-        >>> x = torch.zeros(2, 3)
-        >>> x.size(), x.size(1)
-        (libdl.Size([2, 3]), 3)
-    """
+def _size(self: Tensor, dim: int | None = None) -> Any:
     if dim is None:
         return self.shape
     try:
@@ -46,6 +40,10 @@ def size(self: Tensor, dim: int | None = None) -> Any:
     except IndexError:
         _dim(self, dim)  # raises the error
         raise
+
+
+_size.__name__ = _size.__qualname__ = "size"
+_C.register("size_of", _size)
 
 
 @method
@@ -651,7 +649,7 @@ def _when_used(name: str) -> property:
 
         PROPERTIES[name][1](self, value)
 
-    return property(get, set_, doc=_USED[name])
+    return attribute(get, set_, doc=_USED[name])
 
 
 _USED = {
@@ -663,19 +661,22 @@ _USED = {
 
 def install() -> None:
     for name, function in METHODS.items():
-        if isinstance(function, type(install)):
+        if isinstance(function, FunctionType):
             function.__name__ = name
+            function = overridable(function) if is_seen_method(name) else function
         setattr(Tensor, name, function)
     Tensor._make_subclass = staticmethod(_make_subclass)
     for kind in ("ipu", "maia", "mkldnn", "mps", "mtia", "nested", "quantized", "sparse_csr",
                  "vulkan", "xla", "xpu"):  # fmt: skip
         setattr(Tensor, f"is_{kind}", False)
-    Tensor._is_view = lambda self: self._base is not None
+    Tensor._is_view = overridable(lambda self: self._base is not None)
     setattr(Tensor, "name", None)  # of PyTorch's first releases; a class may have names of its own
-    Tensor.names = property(lambda self: (None,) * self.ndim)
+    Tensor.names = attribute(lambda self: (None,) * self.ndim)
     for name in ("grad_dtype", "_backward_hooks"):
         setattr(Tensor, name, _when_used(name))
-    Tensor.output_nr = property(lambda self: 0 if self.is_leaf else of_values(_C.gradient_edge, self)[1])
+    Tensor.output_nr = attribute(
+        lambda self: 0 if self.is_leaf else of_values(_C.gradient_edge, self)[1]
+    )
     Tensor.__module__ = "libdl"
 
 

@@ -8,11 +8,12 @@ import warnings
 from typing import Any
 
 from . import _C
-from ._C import Tensor
+from ._C import Tensor, overridable
 from ._errors import DeviceError, DtypeError
 from ._functions import empty
 
 
+@overridable
 def resize_(self: Tensor, *sizes: Any, memory_format: object = None) -> Tensor:
     """Gives the tensor another shape, row-major, over the same memory if that is large enough.
 
@@ -29,6 +30,7 @@ def resize_(self: Tensor, *sizes: Any, memory_format: object = None) -> Tensor:
     return self
 
 
+@overridable
 def resize_as_(self: Tensor, the_template: Tensor, *, memory_format: object = None) -> Tensor:
     """Gives the tensor the other's shape; see resize_."""
     return resize_(self, the_template.shape)
@@ -40,6 +42,7 @@ def _whole(x: Tensor) -> Tensor:
     return x.detach().as_strided((count,), (1,), 0)
 
 
+@overridable
 def storage(self: Tensor) -> Any:
     """The memory that the tensor lies in, as elements of its dtype."""
     from .storage import TypedStorage
@@ -47,6 +50,7 @@ def storage(self: Tensor) -> Any:
     return TypedStorage(_whole(self))
 
 
+@overridable
 def untyped_storage(self: Tensor) -> Any:
     """The memory that the tensor lies in, as bytes."""
     from .storage import UntypedStorage
@@ -54,10 +58,12 @@ def untyped_storage(self: Tensor) -> Any:
     return UntypedStorage(_whole(self))
 
 
+@overridable
 def record_stream(self: Tensor, stream: Any) -> None:
     """Changes nothing: memory is reused only after every stream that used it has passed that point."""
 
 
+@overridable
 def resize(self: Tensor, *sizes: Any) -> Tensor:
     """The elements in another shape of as many; deprecated, as in PyTorch: use reshape.
 
@@ -72,11 +78,13 @@ def resize(self: Tensor, *sizes: Any) -> Tensor:
     return self.reshape(sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes)
 
 
+@overridable
 def resize_as(self: Tensor, tensor: Tensor) -> Tensor:
     """The elements in the other's shape; deprecated, as in PyTorch: use reshape_as."""
     return resize(self, tensor.shape)
 
 
+@overridable
 def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = None,
          stride: Any = None) -> Tensor:  # fmt: skip
     """Lets the tensor refer to the memory of another tensor or storage: all of it, or the part that
@@ -99,6 +107,7 @@ def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = 
     return self
 
 
+@overridable
 def storage_type(self: Tensor) -> Any:
     """FloatStorage and its kin: the type of the tensor's storage()."""
     from .storage import of_dtype

@@ -5,7 +5,7 @@ that nothing is ever left to resolve."""
 from __future__ import annotations
 
 from . import _C
-from ._C import Tensor
+from ._C import Tensor, overridable
 from ._errors import ArgumentValueError
 from ._types import memory_format
 
@@ -15,43 +15,51 @@ __all__ = [
 ]  # fmt: skip
 
 
+@overridable
 def get_device(input: Tensor) -> int:
     """The number of the tensor's CUDA device; -1 on the CPU."""
     number: int | None = input.device.index
     return -1 if number is None or input.device.type == "cpu" else number
 
 
+@overridable
 def is_conj(input: Tensor) -> bool:
     """False: a conjugate is computed at once."""
     return False
 
 
+@overridable
 def is_neg(input: Tensor) -> bool:
     """False: a negative is computed at once."""
     return False
 
 
+@overridable
 def resolve_conj(input: Tensor) -> Tensor:
     """The tensor itself: a conjugate is computed at once."""
     return input
 
 
+@overridable
 def resolve_neg(input: Tensor) -> Tensor:
     """The tensor itself: a negative is computed at once."""
     return input
 
 
+@overridable
 def is_distributed(input: Tensor) -> bool:
     """False: a tensor lies in one process."""
     return False
 
 
+@overridable
 def is_inference(input: Tensor) -> bool:
     """Whether the tensor was made in inference mode."""
     made: bool = _C.tensor_is_inference(input)
     return made
 
 
+@overridable
 def is_nonzero(input: Tensor) -> bool:
     """Whether the one element is not 0."""
     if input.numel() != 1:
@@ -59,16 +67,19 @@ def is_nonzero(input: Tensor) -> bool:
     return bool(input.item())
 
 
+@overridable
 def is_same_size(input: Tensor, other: Tensor) -> bool:
     """Whether the shapes are equal."""
     return input.shape == other.shape
 
 
+@overridable
 def is_signed(input: Tensor) -> bool:
     """Whether the dtype holds negative numbers."""
     return input.dtype.is_signed
 
 
+@overridable
 def _dim_order(
     self: Tensor, *, ambiguity_check: bool | list[memory_format | None] = False
 ) -> tuple[int, ...]:

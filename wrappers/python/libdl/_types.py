@@ -93,11 +93,13 @@ complex64: dtype = _make("complex64")
 complex128: dtype = _make("complex128")
 
 
+@_C.overridable
 def promote_types(type1: dtype, type2: dtype) -> dtype:
     """The dtype in which an operator computes with elements of both dtypes."""
     return _C.dtype_of_code(_C.dtype_promote(type1, type2))
 
 
+@_C.overridable
 def can_cast(from_: dtype, to: dtype) -> Any:
     """Whether values of one dtype may be stored into a tensor of another."""
     return _C.dtype_can_cast(from_, to)

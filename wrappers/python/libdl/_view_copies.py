@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import _functions as f
-from ._C import Tensor
+from ._C import Tensor, overridable
 from ._errors import IndexRangeError
 from ._out import copied
 from ._types import contiguous_format
@@ -28,6 +28,7 @@ def _slice(x: Tensor, dim: int, start: int | None, end: int | None, step: int) -
 
 
 def _copy_of(view: str, of: Callable[..., Any] | None = None) -> Any:
+    @overridable
     def copy(input: Tensor, *args: Any, out: Any = None, **named: Any) -> Any:
         made = (of or getattr(Tensor, view))(input, *args, **named)
         if not isinstance(made, tuple):

@@ -48,7 +48,6 @@ class _Open(threading.local):
         # The levels in which an operator is being carried out, outermost last, and how: "rule", all
         # samples at once, or "loop", one sample after another.
         self.inside: tuple[tuple[Level, str], ...] = ()
-        self.parts: tuple[Callable[..., Any], ...] = ()  # composed functions that run their body
 
 
 OPEN = _Open()

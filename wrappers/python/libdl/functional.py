@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import _functions as f
-from ._C import Tensor
+from ._C import Tensor, overridable
 from ._dimensions import one_or_none
 from ._errors import ArgumentValueError, Error, ShapeError, rename_error
 from ._functions import unravel_index as unravel_index
@@ -29,6 +29,7 @@ def _each(tensors: Any) -> list[Tensor]:
     return list(tensors[0] if len(tensors) == 1 and not isinstance(tensors[0], Tensor) else tensors)
 
 
+@overridable
 def einsum(*args: Any) -> Tensor:
     """Einstein's summation: einsum("bij,bjk->bik", a, b), or einsum(a, [0, 1], b, [1, 2], [0, 2]).
 
@@ -61,6 +62,7 @@ def _term(subscripts: Sequence[Any]) -> str:
     return "".join("..." if entry is Ellipsis else letters[entry] for entry in subscripts)
 
 
+@overridable
 def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     """Coordinates of a grid: tensor i, [n_i] or 0-d, along dimension i of [n_0, n_1, ...].
 
@@ -81,6 +83,7 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
 def _atleast(ndim: int) -> Any:
     raised = getattr(f, f"atleast_{ndim}d")
 
+    @overridable
     def atleast(*tensors: Any) -> Any:
         if len(tensors) == 1 and isinstance(tensors[0], Tensor):
             return raised(tensors[0])
@@ -94,16 +97,19 @@ def _atleast(ndim: int) -> Any:
 atleast_1d, atleast_2d, atleast_3d = _atleast(1), _atleast(2), _atleast(3)
 
 
+@overridable
 def block_diag(*tensors: Tensor) -> Tensor:
     """A matrix of zeros with the matrices along its diagonal; vectors are rows. Without tensors [1, 0]."""
     return f.block_diag(tensors)
 
 
+@overridable
 def cartesian_prod(*tensors: Tensor) -> Tensor:
     """All combinations of one element of each vector, as rows."""
     return f.cartesian_prod(tensors)
 
 
+@overridable
 def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) -> Tensor:
     """Products summed over dims: the last n of a and the first n of b, or two lists."""
     if isinstance(dims, Tensor):
@@ -128,6 +134,7 @@ _COMPUTE_MODES = (
 )  # fmt: skip
 
 
+@overridable
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str | None = None) -> Tensor:
     """Distances of all pairs of rows, in p-norms: [.., n, d] and [.., m, d] give [.., n, m].
 
@@ -139,6 +146,7 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str | None = Non
     return f.cdist(x1, x2, p)
 
 
+@overridable
 def broadcast_shapes(*shapes: Any) -> Any:
     """The shape to which shapes broadcast."""
     each = [(s,) if isinstance(s, int) else tuple(s) for s in shapes]
@@ -151,6 +159,7 @@ def broadcast_shapes(*shapes: Any) -> Any:
     return Size(made)
 
 
+@overridable
 def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
     """The tensors themselves where they have the common shape, and else views expanded to it."""
     return f.broadcast_tensors(_each(tensors))
@@ -161,6 +170,7 @@ def _wants(function: str, argument: str, x: Tensor, ndim: int) -> None:
         raise ShapeError(f"{function}: argument {argument} has shape {list(x.shape)}, wanted {ndim}-d")
 
 
+@overridable
 def chain_matmul(*matrices: Any, out: Tensor | None = None) -> Tensor:
     """The product of matrices, in the order of least multiplications; see linalg.multi_dot."""
     from .linalg import multi_dot
@@ -180,6 +190,7 @@ def _asked(made: Any, *asked: bool) -> Any:
     return told[0] if len(told) == 1 else told
 
 
+@overridable
 def unique(
     input: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False,
     dim: int | None = None,
@@ -191,6 +202,7 @@ def unique(
     return _asked(made, return_inverse, return_counts)
 
 
+@overridable
 def unique_consecutive(
     input: Tensor, return_inverse: bool = False, return_counts: bool = False,
     dim: int | None = None,

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import _functions as f
-from ._C import Tensor
+from ._C import Tensor, overridable
 from ._dimensions import one_dimension
 from ._errors import (
     ArgumentValueError, Error, LinAlgError as LinAlgError, ShapeError, rename_error,
@@ -33,6 +33,7 @@ def _told(name: str, made: Any, arguments: dict[str, tuple[int, str]], *args: An
         raise
 
 
+@overridable
 def vector_norm(
     x: Tensor, ord: float = 2, dim: int | Sequence[int] | None = None, keepdim: bool = False,
     *, dtype: DtypeLike | None = None, out: Tensor | None = None,
@@ -45,6 +46,7 @@ def vector_norm(
                  dtype=dtype, out=out)  # fmt: skip
 
 
+@overridable
 def matrix_norm(
     A: Tensor, ord: float | str = "fro", dim: Sequence[int] = (-2, -1), keepdim: bool = False,
     *, dtype: DtypeLike | None = None, out: Tensor | None = None,
@@ -75,6 +77,7 @@ def _nuclear(A: Tensor, dim: Sequence[int], keepdim: bool, dtype: DtypeLike | No
     return nuclear_norm(A, dims, keepdim, dtype)
 
 
+@overridable
 def norm(
     A: Tensor, ord: float | str | None = None, dim: int | Sequence[int] | None = None,
     keepdim: bool = False, *, dtype: DtypeLike | None = None, out: Tensor | None = None,
@@ -92,32 +95,38 @@ def norm(
     return vector_norm(A, ord, dims, keepdim, dtype=dtype, out=out)
 
 
+@overridable
 def cross(input: Tensor, other: Tensor, *, dim: int = -1, out: Tensor | None = None) -> Tensor:
     """The vector product along dim, of size 3; the other dimensions broadcast."""
     return _told("cross", f.linalg_cross, {}, input, other, dim=dim, out=out)
 
 
+@overridable
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = None) -> Tensor:
     """The sum of conj(x) * y over dim; the shapes broadcast, but those of two vectors."""
     return _told("vecdot", f.linalg_vecdot, {}, x, y, dim=dim, out=out)
 
 
+@overridable
 def multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """The product of matrices, in the order of least multiplications; the first and the last may be
     vectors."""
     return _told("multi_dot", f.linalg_multi_dot, {}, tensors, out=out)
 
 
+@overridable
 def matrix_power(A: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
     """A @ A @ ... of square matrices, n times; n is 0 or more."""
     return _told("matrix_power", f.linalg_matrix_power, {"input": (1, "A")}, A, n, out=out)
 
 
+@overridable
 def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
     """The diagonals of the matrices, as a view."""
     return f.diagonal(A, offset, dim1, dim2)
 
 
+@overridable
 def vander(x: Tensor, *, N: int | None = None) -> Tensor:
     """x^0, x^1, ..., x^(N - 1) as a new last dimension; N, at least 2, is the length of x unless
     given."""

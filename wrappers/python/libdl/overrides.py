@@ -9,8 +9,9 @@ import types
 from collections.abc import Callable, Iterable
 from typing import Any, Self, TypeVar
 
-from . import _C, _relays, _slots
+from . import _C
 from ._C import Tensor
+from ._overridable_functions import UNSEEN, UNSEEN_METHODS, functions, of_c
 from ._overrides import (
     DisableTorchFunction as DisableTorchFunction,
     DisableTorchFunctionSubclass as DisableTorchFunctionSubclass,
@@ -43,13 +44,11 @@ class TorchFunctionMode:
         raise NotImplementedError(f"{type(self).__name__} has no method __torch_function__")
 
     def __enter__(self) -> Self:
-        _relays.watch(modes_too=True)
         modes.push(self)
         return self
 
     def __exit__(self, *exception: object) -> None:
         modes.pop()
-        _relays.unwatch(modes_too=True)
 
     @classmethod
     def push(cls, *args: Any, **kwargs: Any) -> TorchFunctionMode:
@@ -121,9 +120,9 @@ def is_tensor_like(inp: object) -> bool:
 @functools.cache
 def _names() -> dict[Any, str]:
     """The qualified name of each function that can be overridden."""
-    found: dict[Any, str] = {relay.function: relay.name for relay in _relays.relays()}
+    found: dict[Any, str] = {function: shown.name for function, shown in functions().items()}
     found[Tensor.__getitem__] = "libdl.Tensor.__getitem__"
-    for name, own in _slots.originals().items():
+    for name, own in of_c().items():
         if isinstance(own, (types.GetSetDescriptorType, property)):
             found[own.__get__] = f"libdl.Tensor.{name}.__get__"
             found[own.__set__] = f"libdl.Tensor.{name}.__set__"
@@ -145,7 +144,7 @@ def resolve_name(f: Any) -> str | None:
 
 @functools.cache
 def _created() -> dict[Any, str]:
-    methods = {getattr(Tensor, name): f"libdl.Tensor.{name}" for name in _relays.UNSEEN_METHODS}
+    methods = {getattr(Tensor, name): f"libdl.Tensor.{name}" for name in UNSEEN_METHODS}
     return {f: f"libdl.{f.__name__}" for f in get_ignored_functions()} | methods
 
 
@@ -159,9 +158,9 @@ def get_ignored_functions() -> set[Callable[..., Any]]:
         "arange as_tensor asarray empty empty_strided eye from_dlpack full linspace normal ones "
         "rand randint randn randperm sparse_coo_tensor tensor zeros"
     ).split()
-    names = [*creations, *_relays.UNSEEN, *(n for n in vars(libdl) if n[:4] in ("get_", "set_"))]
+    names = [*creations, *UNSEEN, *(n for n in vars(libdl) if n[:4] in ("get_", "set_"))]
     found = {f for f in (getattr(libdl, name) for name in names) if not isinstance(f, type)}
-    return found | {getattr(Tensor, name) for name in _relays.UNSEEN_METHODS}
+    return found | {getattr(Tensor, name) for name in UNSEEN_METHODS}
 
 
 @functools.cache

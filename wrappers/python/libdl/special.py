@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from ._C import overridable
 from . import _C
 from ._functions import (
     digamma as digamma, erf as erf, erfc as erfc, erfcx as erfcx, erfinv as erfinv, exp2 as exp2,
@@ -21,11 +22,13 @@ __all__ = [
 ]  # fmt: skip
 
 
+@overridable
 def softmax(input: _C.Tensor, dim: int, *, dtype: object = None) -> _C.Tensor:
     """See libdl.softmax."""
     return input.softmax(dim, dtype=dtype)  # type: ignore[arg-type]
 
 
+@overridable
 def log_softmax(input: _C.Tensor, dim: int, *, dtype: object = None) -> _C.Tensor:
     """See libdl.log_softmax."""
     return input.log_softmax(dim, dtype=dtype)  # type: ignore[arg-type]

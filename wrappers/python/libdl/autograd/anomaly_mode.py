@@ -4,14 +4,17 @@
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
+from .._C import overridable
 from .. import _C
 
 
+@overridable
 def is_anomaly_enabled() -> bool:
     """Whether anomaly mode is on."""
     return _C.anomaly_mode()
 
 
+@overridable
 def is_anomaly_check_nan_enabled() -> bool:
     """Whether anomaly mode looks for NaN."""
     return _C.anomaly_check_nan()

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import _C
-from ._C import Tensor
+from ._C import Tensor, overridable
 from ._creation import tensor
 from ._functions import empty
 from ._modes import get_default_dtype, set_default_dtype
@@ -178,6 +178,7 @@ def set_default_tensor_type(t: Any) -> None:
     _C.set_default_device(kind)
 
 
+@overridable
 def new(self: Tensor, *args: Any, device: DeviceLike | None = None, **named: Any) -> Tensor:
     """A tensor of this one's dtype and device: of sizes, without values, or of a sequence's values.
 
@@ -190,11 +191,13 @@ def new(self: Tensor, *args: Any, device: DeviceLike | None = None, **named: Any
     return made("new", self.dtype, device or self.device, args, named)
 
 
+@overridable
 def _refuse_names(self: Tensor, *names: Any, **renamed: Any) -> Tensor:
     """Raises: dimensions have no names."""
     raise NotImplementedError("dimensions have no names: use their numbers")
 
 
+@overridable
 def reinforce(self: Tensor, reward: Any) -> None:
     """Raises, as in PyTorch."""
     raise RuntimeError("reinforce: it is gone from PyTorch, too; use libdl.distributions and log_prob")

@@ -3,16 +3,15 @@
 
 from __future__ import annotations
 
-import functools
 import types
 from collections.abc import Callable
 from typing import Any
 
-from .. import _functions as F, _methods, _relays, _slots
-from .._C import Tensor
+from .. import _C, _functional, _functions as F, _methods, _overridable_functions
+from .._C import Overridable, Tensor
 from .._kinds import COMPOSED
+from .._overrides import DRAWN, RUNNING, by_position, disabled, listed_operands
 from .._vmap_levels import HANDLER, OPEN, Batched, Level, Open
-from .._overrides import DRAWN, disabled
 from ..utils import _pytree as pytree
 from . import _rules_layers as _rules_layers  # the rules of layers
 from ._composed import run_composed
@@ -21,7 +20,7 @@ from ._rules import DRAWING, RULES, Call
 from ._rules_calls import draws
 from ._rules_shapes import RESHAPING
 
-_GENERATED = {F.__file__, _methods.__file__}
+_GENERATED = {F.__file__, _functional.__file__, _methods.__file__}
 # Composed, but of operators that do not know all arguments of their parts' classes.
 _WHOLE = {"lstm", "gru", "rnn_tanh", "rnn_relu", "batch_norm", "instance_norm",
           "fractional_max_pool2d", "fractional_max_pool2d_with_indices", "fractional_max_pool3d",
@@ -32,7 +31,6 @@ _METADATA = {
     "is_floating_point", "is_inference", "is_neg", "is_pinned", "is_same_size", "is_shared",
     "is_signed", "ndimension", "nelement", "numel", "result_type", "size", "stride",
 }  # fmt: skip
-_GEOMETRY = {"shape", "dtype", "device", "ndim"}
 
 
 def _innermost(found: Level | None, values: Any) -> Level | None:
@@ -57,6 +55,8 @@ def _through_class(func: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         leaves = pytree.tree_leaves((args, kwargs))
         level = _innermost(None, leaves)
     assert level is not None
+    if kwargs and isinstance(func, Overridable):
+        args, kwargs = by_position(func, args, kwargs)
     name = name_of(func)
     if not level.is_open:
         raise RuntimeError(
@@ -68,7 +68,13 @@ def _through_class(func: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     return apply(level, func, name, args, kwargs)
 
 
+def _of_batch(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A call that nobody but a level sees, as C tells it."""
+    return _through_class(func, listed_operands(func, args), kwargs)
+
+
 HANDLER.append(_through_class)
+_C.register("batch", _of_batch)
 
 
 def _through_generator(func: Callable[..., Any], args: Any, kwargs: Any) -> Any:
@@ -165,72 +171,43 @@ def _answers_not(rule: Any, call: Call) -> bool:
 def _parts_of(func: Callable[..., Any]) -> Callable[..., Any] | None:
     """The body of a function that is composed of other operators in Python; None inside of it, where
     an operator of the same name calls for it."""
-    relay = (getattr(func, "__kwdefaults__", None) or {}).get("_relay")
-    if relay is None or relay.code.co_filename in _GENERATED or func in OPEN.parts:
+    if not isinstance(func, Overridable) or func.__code__.co_filename in _GENERATED or (
+        func in RUNNING.parts
+    ):  # fmt: skip
         return None
-    own: types.FunctionType = relay.own
+    own: types.FunctionType = func.__wrapped__
     return own
 
 
 def _run_parts(func: Callable[..., Any], parts: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    before = OPEN.parts
-    OPEN.parts = (*before, func)
+    before = RUNNING.parts
+    RUNNING.parts = (*before, func)
     try:
         return parts(*args, **kwargs)
     finally:
-        OPEN.parts = before
+        RUNNING.parts = before
 
 
 def prepare() -> None:
-    """What C and composed functions do by themselves goes to the class where it has a batched
-    tensor. Once: functions with a rule then relay for ever."""
-    for name, own in _slots.originals().items():
-        stand_in = _slots._stand_ins[name]
-        if name in _GEOMETRY or isinstance(stand_in, _slots._Operator):
-            continue
+    """Names that functions do not tell, and which functions a level sees: of those composed in
+    Python the ones that have a rule, and they whatever the arguments, if they may draw."""
+    for name, own in _overridable_functions.of_c().items():
         if isinstance(own, property):
             _ATTRIBUTES[own] = name
-        attribute = isinstance(stand_in, _slots._Attribute)
-        setattr(Batched, name, _attribute(own) if attribute else _reader(stand_in.shown))
-    for relay in _relays.relays():
-        name = relay.name.rpartition(".")[2]
-        if relay.code.co_filename.endswith(_WITH_NAMES):
-            name = _NAMES[relay.function] = relay.name
-        elif relay.name.startswith("libdl.special."):
-            name = _NAMES[relay.function] = relay.code.co_name
-        own_file = relay.code.co_filename.rpartition("/")[2]
-        composed = relay.code.co_filename not in _GENERATED and own_file not in _DIRECT
-        if (composed and name in RULES) or name in RESHAPING:
-            relay.keep(_may_draw if name in DRAWING else None)
-    for name in _READING:
-        setattr(Batched, name, _reader(getattr(Tensor, name)))
+    for function, shown in _overridable_functions.functions().items():
+        name, code = shown.name.rpartition(".")[2], function.__code__
+        if code.co_filename.endswith(_WITH_NAMES):
+            name = _NAMES[function] = shown.name
+        elif shown.name.startswith("libdl.special."):
+            name = _NAMES[function] = code.co_name
+        own_file = code.co_filename.rpartition("/")[2]
+        composed = code.co_filename not in _GENERATED
+        ruled = composed and own_file not in _DIRECT and name in RULES
+        function.draws = ruled and name in DRAWING
+        function.inside = composed and not ruled and name not in RESHAPING
 
 
 _WITH_NAMES = ("linalg.py", "_top_level.py")
-# Slots for which C does not ask the class.
-_READING = ("__bool__", "__float__", "__int__", "__index__", "__complex__", "__contains__")
-
-
-def _reader(own: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(own)
-    def read(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return _through_class(own, (self, *args), kwargs)
-
-    return read
-
-
-def _attribute(own: Any) -> property:
-    return property(
-        lambda self: _through_class(own.__get__, (self,), {}),
-        lambda self, value: _through_class(own.__set__, (self, value), {}),
-    )
-
-
-def _may_draw(func: Callable[..., Any]) -> bool:
-    """Whether a level is to see a composed function that may draw, whatever its arguments."""
-    return bool(OPEN.levels or OPEN.inside) and func not in OPEN.parts
-
-
 # Files whose functions hand calls to classes with the arguments in order.
 _DIRECT = {"_overloads.py", "_tensor.py"}
 prepare()

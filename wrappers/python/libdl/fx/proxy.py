@@ -10,9 +10,9 @@ import inspect
 import operator
 import traceback
 from collections.abc import Callable, Iterator
-from typing import Any, Self
+from typing import Any
 
-from .. import _relays, _types
+from .. import _types
 from .._C import Tensor
 from ..utils import _pytree as pytree
 from . import _texts
@@ -133,18 +133,9 @@ class Proxy:
     node: Node
     tracer: TracerBase
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
-        """While a proxy lives, composed functions ask for __torch_function__ before all else."""
-        made = super().__new__(cls)
-        _relays.watch()
-        return made
-
     def __init__(self, node: Node, tracer: TracerBase | None = None) -> None:
         self.tracer = GraphAppendingTracer(node.graph) if tracer is None else tracer
         self.node = node
-
-    def __del__(self) -> None:
-        _relays.unwatch()
 
     def __repr__(self) -> str:
         return f"Proxy({self.node.name})"

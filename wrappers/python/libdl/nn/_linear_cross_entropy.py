@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _C, _functional as _generated, _functions as f
-from .._C import Tensor
+from .._C import Tensor, overridable
 from .._errors import ArgumentValueError, ShapeError
 from .._types import bfloat16, dtype as Dtype, float16, float32
 from ._losses import cross_entropy
@@ -17,6 +17,7 @@ from .modules.linear_cross_entropy_options import LinearCrossEntropyOptions
 __all__ = ["linear_cross_entropy"]
 
 
+@overridable
 def linear_cross_entropy(
     input: Tensor, linear_weight: Tensor, target: Tensor, *, linear_bias: Tensor | None = None,
     weight: Tensor | None = None, reduction: str = "mean", ignore_index: int | None = None,

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import _functional as _generated, _functions
-from .._C import Tensor
+from .._C import Tensor, overridable
 from .._creation import tensor
 from .._errors import ArgumentValueError, ShapeError
 from .._types import int64
@@ -66,6 +66,7 @@ def _same_size(input: Tensor, target: Tensor) -> None:
         )
 
 
+@overridable
 def l1_loss(input: Tensor, target: Tensor, size_average: bool | None = None,
             reduce: bool | None = None, reduction: str = "mean",
             weight: Tensor | None = None) -> Tensor:  # fmt: skip
@@ -75,6 +76,7 @@ def l1_loss(input: Tensor, target: Tensor, size_average: bool | None = None,
     return _generated.l1_loss(input, target, reduction, weight)
 
 
+@overridable
 def mse_loss(input: Tensor, target: Tensor, size_average: bool | None = None,
              reduce: bool | None = None, reduction: str = "mean",
              weight: Tensor | None = None) -> Tensor:  # fmt: skip
@@ -84,6 +86,7 @@ def mse_loss(input: Tensor, target: Tensor, size_average: bool | None = None,
     return _generated.mse_loss(input, target, reduction, weight)
 
 
+@overridable
 def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None,
              size_average: bool | None = None, ignore_index: int = -100,
              reduce: bool | None = None, reduction: str = "mean") -> Tensor:  # fmt: skip
@@ -92,6 +95,7 @@ def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None,
     return _generated.nll_loss(input, target, weight, ignore_index, reduction)
 
 
+@overridable
 def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None,
                   size_average: bool | None = None, ignore_index: int = -100,
                   reduce: bool | None = None, reduction: str = "mean",
@@ -103,6 +107,7 @@ def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None,
     )
 
 
+@overridable
 def smooth_l1_loss(input: Tensor, target: Tensor, size_average: bool | None = None,
                    reduce: bool | None = None, reduction: str = "mean",
                    beta: float = 1.0) -> Tensor:  # fmt: skip
@@ -112,12 +117,14 @@ def smooth_l1_loss(input: Tensor, target: Tensor, size_average: bool | None = No
     return _generated.smooth_l1_loss(input, target, reduction, beta)
 
 
+@overridable
 def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0,
                weight: Tensor | None = None) -> Tensor:  # fmt: skip
     _same_size(input, target)
     return _generated.huber_loss(input, target, reduction, delta, weight)
 
 
+@overridable
 def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None,
                          size_average: bool | None = None, reduce: bool | None = None,
                          reduction: str = "mean") -> Tensor:  # fmt: skip
@@ -126,6 +133,7 @@ def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = 
     return _generated.binary_cross_entropy(input, target, weight, reduction)
 
 
+@overridable
 def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tensor | None = None,
                                      size_average: bool | None = None, reduce: bool | None = None,
                                      reduction: str = "mean",
@@ -137,6 +145,7 @@ def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tens
     )
 
 
+@overridable
 def kl_div(input: Tensor, target: Tensor, size_average: bool | None = None,
            reduce: bool | None = None, reduction: str = "mean",
            log_target: bool = False) -> Tensor:  # fmt: skip
@@ -152,6 +161,7 @@ def kl_div(input: Tensor, target: Tensor, size_average: bool | None = None,
     return _generated.kl_div(input, target, reduction, log_target)
 
 
+@overridable
 def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool = True, full: bool = False,
                      size_average: bool | None = None, eps: float = 1e-8,
                      reduce: bool | None = None, reduction: str = "mean") -> Tensor:  # fmt: skip
@@ -160,11 +170,13 @@ def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool = True, full
     return _generated.poisson_nll_loss(input, target, log_input, full, eps, reduction)
 
 
+@overridable
 def gaussian_nll_loss(input: Tensor, target: Tensor, var: Tensor | float, full: bool = False,
                       eps: float = 1e-6, reduction: str = "mean") -> Tensor:  # fmt: skip
     return _generated.gaussian_nll_loss(input, target, var, full, eps, reduction)
 
 
+@overridable
 def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any,
              blank: int = 0, reduction: str = "mean",
              zero_infinity: bool = False) -> Tensor:  # fmt: skip
@@ -191,6 +203,7 @@ def _lengths(given: Any) -> Tensor:
 # -- with a margin ---------------------------------------------------------------------------------
 
 
+@overridable
 def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0,
                          size_average: bool | None = None, reduce: bool | None = None,
                          reduction: str = "mean") -> Tensor:  # fmt: skip
@@ -199,6 +212,7 @@ def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0,
     return _generated.hinge_embedding_loss(input, target, margin, reduction)
 
 
+@overridable
 def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0,
                           size_average: bool | None = None, reduce: bool | None = None,
                           reduction: str = "mean") -> Tensor:  # fmt: skip
@@ -207,6 +221,7 @@ def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin
     return _generated.cosine_embedding_loss(input1, input2, target, margin, reduction)
 
 
+@overridable
 def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0,
                         size_average: bool | None = None, reduce: bool | None = None,
                         reduction: str = "mean") -> Tensor:  # fmt: skip
@@ -215,6 +230,7 @@ def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: 
     return _generated.margin_ranking_loss(input1, input2, target, margin, reduction)
 
 
+@overridable
 def multi_margin_loss(input: Tensor, target: Tensor, p: int = 1, margin: float = 1.0,
                       weight: Tensor | None = None, size_average: bool | None = None,
                       reduce: bool | None = None, reduction: str = "mean") -> Tensor:  # fmt: skip
@@ -223,6 +239,7 @@ def multi_margin_loss(input: Tensor, target: Tensor, p: int = 1, margin: float =
     return _generated.multi_margin_loss(input, target, p, margin, weight, reduction)
 
 
+@overridable
 def multilabel_margin_loss(input: Tensor, target: Tensor, size_average: bool | None = None,
                            reduce: bool | None = None,
                            reduction: str = "mean") -> Tensor:  # fmt: skip
@@ -231,6 +248,7 @@ def multilabel_margin_loss(input: Tensor, target: Tensor, size_average: bool | N
     return _generated.multilabel_margin_loss(input, target, reduction)
 
 
+@overridable
 def multilabel_soft_margin_loss(input: Tensor, target: Tensor, weight: Tensor | None = None,
                                 size_average: bool | None = None, reduce: bool | None = None,
                                 reduction: str = "mean") -> Tensor:  # fmt: skip
@@ -239,6 +257,7 @@ def multilabel_soft_margin_loss(input: Tensor, target: Tensor, weight: Tensor | 
     return _generated.multilabel_soft_margin_loss(input, target, weight, reduction)
 
 
+@overridable
 def soft_margin_loss(input: Tensor, target: Tensor, size_average: bool | None = None,
                      reduce: bool | None = None, reduction: str = "mean") -> Tensor:  # fmt: skip
     if size_average is not None or reduce is not None:
@@ -246,6 +265,7 @@ def soft_margin_loss(input: Tensor, target: Tensor, size_average: bool | None = 
     return _generated.soft_margin_loss(input, target, reduction)
 
 
+@overridable
 def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0,
                         p: float = 2, eps: float = 1e-6, swap: bool = False,
                         size_average: bool | None = None, reduce: bool | None = None,
@@ -256,6 +276,7 @@ def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, marg
                                           reduction)  # fmt: skip
 
 
+@overridable
 def triplet_margin_with_distance_loss(
         anchor: Tensor, positive: Tensor, negative: Tensor, *,
         distance_function: Callable[[Tensor, Tensor], Tensor] | None = None, margin: float = 1.0,

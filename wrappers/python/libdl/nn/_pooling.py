@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import _functional as _generated, _functions
-from .._C import Tensor
+from .._C import Tensor, overridable
 from .._errors import ArgumentValueError
 from .._functional import (
     adaptive_avg_pool1d, avg_pool1d, avg_pool2d, avg_pool3d, lp_pool1d, lp_pool2d, lp_pool3d,
@@ -29,6 +29,7 @@ Sizes = int | Sequence[int]
 PartialSizes = int | Sequence[int | None]  # None: the input's size
 
 
+@overridable
 def max_pool1d(input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
                dilation: Sizes = 1, ceil_mode: bool = False,
                return_indices: bool = False) -> Any:  # fmt: skip
@@ -38,6 +39,7 @@ def max_pool1d(input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, p
     return pool(input, kernel_size, stride, padding, dilation, ceil_mode)
 
 
+@overridable
 def max_pool2d(input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
                dilation: Sizes = 1, ceil_mode: bool = False,
                return_indices: bool = False) -> Any:  # fmt: skip
@@ -47,6 +49,7 @@ def max_pool2d(input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, p
     return pool(input, kernel_size, stride, padding, dilation, ceil_mode)
 
 
+@overridable
 def max_pool3d(input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
                dilation: Sizes = 1, ceil_mode: bool = False,
                return_indices: bool = False) -> Any:  # fmt: skip
@@ -69,12 +72,14 @@ def _completed(op: str, output_size: Any, input: Tensor, dims: int) -> Any:
             for size, own in zip(output_size, input.shape[-dims:], strict=True)]  # fmt: skip
 
 
+@overridable
 def adaptive_avg_pool2d(input: Tensor, output_size: PartialSizes) -> Tensor:
     """Means of windows that divide the last two dimensions into output_size parts."""
     sizes = _completed("adaptive_avg_pool2d", output_size, input, 2)
     return _generated.adaptive_avg_pool2d(input, sizes)
 
 
+@overridable
 def adaptive_avg_pool3d(input: Tensor, output_size: PartialSizes) -> Tensor:
     """Means of windows that divide the last three dimensions into output_size parts."""
     sizes = _completed("adaptive_avg_pool3d", output_size, input, 3)
@@ -88,12 +93,14 @@ def _adaptive_max(dims: int, input: Tensor, output_size: Any, return_indices: bo
     return (values, indices) if return_indices else values
 
 
+@overridable
 def adaptive_max_pool1d(input: Tensor, output_size: Sizes, return_indices: bool = False) -> Any:
     """The largest elements of windows that divide the last dimension into output_size parts, and
     with return_indices their positions."""
     return _adaptive_max(1, input, output_size, return_indices)
 
 
+@overridable
 def adaptive_max_pool2d(input: Tensor, output_size: PartialSizes,
                         return_indices: bool = False) -> Any:  # fmt: skip
     """The largest elements of windows that divide the last two dimensions into output_size parts,
@@ -101,6 +108,7 @@ def adaptive_max_pool2d(input: Tensor, output_size: PartialSizes,
     return _adaptive_max(2, input, output_size, return_indices)
 
 
+@overridable
 def adaptive_max_pool3d(input: Tensor, output_size: PartialSizes,
                         return_indices: bool = False) -> Any:  # fmt: skip
     """The largest elements of windows that divide the last three dimensions into output_size parts,
@@ -108,18 +116,21 @@ def adaptive_max_pool3d(input: Tensor, output_size: PartialSizes,
     return _adaptive_max(3, input, output_size, return_indices)
 
 
+@overridable
 def adaptive_max_pool1d_with_indices(input: Tensor, output_size: Sizes,
                                      return_indices: bool = False) -> Any:  # fmt: skip
     """adaptive_max_pool1d with the elements' positions."""
     return _adaptive_max(1, input, output_size, True)
 
 
+@overridable
 def adaptive_max_pool2d_with_indices(input: Tensor, output_size: PartialSizes,
                                      return_indices: bool = False) -> Any:  # fmt: skip
     """adaptive_max_pool2d with the elements' positions."""
     return _adaptive_max(2, input, output_size, True)
 
 
+@overridable
 def adaptive_max_pool3d_with_indices(input: Tensor, output_size: PartialSizes,
                                      return_indices: bool = False) -> Any:  # fmt: skip
     """adaptive_max_pool3d with the elements' positions."""
@@ -148,6 +159,7 @@ def _fractional(dims: int, input: Tensor, kernel_size: Sizes, output_size: Sizes
     return values, indices
 
 
+@overridable
 def fractional_max_pool2d(input: Tensor, kernel_size: Sizes, output_size: Sizes | None = None,
                           output_ratio: Any = None, return_indices: bool = False,
                           _random_samples: Tensor | None = None) -> Any:  # fmt: skip
@@ -157,6 +169,7 @@ def fractional_max_pool2d(input: Tensor, kernel_size: Sizes, output_size: Sizes 
     return pair if return_indices else pair[0]
 
 
+@overridable
 def fractional_max_pool3d(input: Tensor, kernel_size: Sizes, output_size: Sizes | None = None,
                           output_ratio: Any = None, return_indices: bool = False,
                           _random_samples: Tensor | None = None) -> Any:  # fmt: skip
@@ -166,6 +179,7 @@ def fractional_max_pool3d(input: Tensor, kernel_size: Sizes, output_size: Sizes 
     return pair if return_indices else pair[0]
 
 
+@overridable
 def fractional_max_pool2d_with_indices(
     input: Tensor, kernel_size: Sizes, output_size: Sizes | None = None, output_ratio: Any = None,
     return_indices: bool = False, _random_samples: Tensor | None = None,
@@ -174,6 +188,7 @@ def fractional_max_pool2d_with_indices(
     return _fractional(2, input, kernel_size, output_size, output_ratio, _random_samples)
 
 
+@overridable
 def fractional_max_pool3d_with_indices(
     input: Tensor, kernel_size: Sizes, output_size: Sizes | None = None, output_ratio: Any = None,
     return_indices: bool = False, _random_samples: Tensor | None = None,

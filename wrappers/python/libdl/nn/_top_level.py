@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import _functions as f, _functional as _generated
-from .._C import Tensor
+from .._C import Tensor, overridable
 from .._cast_operands import in_lower, left_alone
 from .._dropout import drops_nothing
 from .._errors import ArgumentValueError, DtypeError, ShapeError
@@ -55,6 +55,7 @@ def _grouped_mm(self: Tensor, mat2: Tensor, offs: Tensor | None = None, bias: Te
 # -- normalisation ---------------------------------------------------------------------------------
 
 
+@overridable
 def layer_norm(input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None,
                bias: Tensor | None = None, eps: float = 1e-5,
                cudnn_enable: bool = True) -> Tensor:  # fmt: skip
@@ -62,6 +63,7 @@ def layer_norm(input: Tensor, normalized_shape: Sequence[int], weight: Tensor | 
     return _generated.layer_norm(input, normalized_shape, weight, bias, eps)
 
 
+@overridable
 def group_norm(input: Tensor, num_groups: int, weight: Tensor | None = None,
                bias: Tensor | None = None, eps: float = 1e-5,
                cudnn_enabled: bool = True) -> Tensor:  # fmt: skip
@@ -72,6 +74,7 @@ def group_norm(input: Tensor, num_groups: int, weight: Tensor | None = None,
     return _generated.group_norm(input, num_groups, weight, bias, eps)
 
 
+@overridable
 def batch_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None,
                running_mean: Tensor | None, running_var: Tensor | None, training: bool,
                momentum: float, eps: float, cudnn_enabled: bool) -> Tensor:  # fmt: skip
@@ -80,6 +83,7 @@ def batch_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None,
                                  eps)  # fmt: skip
 
 
+@overridable
 def instance_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None,
                   running_mean: Tensor | None, running_var: Tensor | None, use_input_stats: bool,
                   momentum: float, eps: float, cudnn_enabled: bool) -> Tensor:  # fmt: skip
@@ -96,6 +100,7 @@ def _moments(x: Tensor, dims: list[int], eps: float) -> tuple[Tensor, Tensor]:
                 (f.var(x, dims, correction=0, keepdim=True) + eps).rsqrt())  # fmt: skip
 
 
+@overridable
 def native_layer_norm(input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None,
                       bias: Tensor | None, eps: float) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
     """layer_norm, the means and the reciprocal deviations, [.., 1, ..]; these two without gradients."""
@@ -104,6 +109,7 @@ def native_layer_norm(input: Tensor, normalized_shape: Sequence[int], weight: Te
     return made, *_moments(input, dims, eps)
 
 
+@overridable
 def native_group_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, N: int, C: int,
                       HxW: int, group: int, eps: float) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
     """group_norm of N samples with C channels of HxW elements, the means and the reciprocal
@@ -116,6 +122,7 @@ def native_group_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None,
     return made, mean.squeeze(2), rstd.squeeze(2)
 
 
+@overridable
 def native_batch_norm(
     input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None,
     running_var: Tensor | None, training: bool, momentum: float, eps: float,
@@ -129,6 +136,7 @@ def native_batch_norm(
     return made, mean.flatten(), rstd.flatten()
 
 
+@overridable
 def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
     """The norms over all dimensions but dim, which stay with size 1; dim -1: over all."""
     if dim == -1:
@@ -142,39 +150,46 @@ def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
 # -- activations and dropout -----------------------------------------------------------------------
 
 
+@overridable
 def threshold(input: Tensor, threshold: float, value: float, *, out: Tensor | None = None) -> Tensor:
     """The element where above the threshold, value elsewhere."""
     made = F.threshold(input, threshold, value)
     return made if out is None else f.mul(made, 1, out=out)
 
 
+@overridable
 def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
     """In place: see threshold."""
     return F.threshold(input, threshold, value, inplace=True)
 
 
+@overridable
 def rrelu(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False,
           generator: Any = None) -> Tensor:  # fmt: skip
     """See nn.functional.rrelu."""
     return _generated.rrelu(input, lower, upper, training, generator=generator)
 
 
+@overridable
 def rrelu_(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False,
            generator: Any = None) -> Tensor:  # fmt: skip
     """In place: see nn.functional.rrelu."""
     return F.rrelu(input, lower, upper, training, inplace=True, generator=generator)
 
 
+@overridable
 def dropout_(input: Tensor, p: float, train: bool) -> Tensor:
     """In place: see nn.functional.dropout."""
     return F.dropout(input, p, train, inplace=True)
 
 
+@overridable
 def alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
     """In place: see nn.functional.alpha_dropout."""
     return alpha_dropout(input, p, train, inplace=True)
 
 
+@overridable
 def feature_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
     """In place: whole channels of [n, channels, ...] set to zero; see nn.functional.dropout."""
     if input.ndim < 2:
@@ -186,11 +201,13 @@ def feature_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
     return input.mul_(kept)
 
 
+@overridable
 def feature_alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
     """In place: see nn.functional.feature_alpha_dropout."""
     return feature_alpha_dropout(input, p, train, inplace=True)
 
 
+@overridable
 def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor, Tensor]:
     """dropout, and which elements stayed, as truths. train None: True."""
     kept = f.ones_like(input, dtype=bool)
@@ -203,6 +220,7 @@ def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor,
 # -- tables ----------------------------------------------------------------------------------------
 
 
+@overridable
 def embedding(weight: Tensor, indices: Tensor, padding_idx: int = -1,
               scale_grad_by_freq: bool = False, sparse: bool = False) -> Tensor:  # fmt: skip
     """See nn.functional.embedding; the table comes first, and padding_idx -1 means none."""
@@ -210,12 +228,14 @@ def embedding(weight: Tensor, indices: Tensor, padding_idx: int = -1,
                                 scale_grad_by_freq, sparse)  # fmt: skip
 
 
+@overridable
 def embedding_renorm_(input: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> Tensor:
     """Scales the rows that indices name down to max_norm, in the table itself."""
     _shorten(indices, input, max_norm, norm_type)
     return input
 
 
+@overridable
 def embedding_bag(
     weight: Tensor, indices: Tensor, offsets: Tensor, scale_grad_by_freq: bool = False,
     mode: int = 0, sparse: bool = False, per_sample_weights: Tensor | None = None,
@@ -233,6 +253,7 @@ def embedding_bag(
 # -- losses ----------------------------------------------------------------------------------------
 
 
+@overridable
 def binary_cross_entropy_with_logits(
     input: Tensor, target: Tensor, weight: Tensor | None = None, pos_weight: Tensor | None = None,
     reduction: int = 0,
@@ -242,6 +263,7 @@ def binary_cross_entropy_with_logits(
     return _generated.binary_cross_entropy_with_logits(input, target, weight, word, pos_weight)
 
 
+@overridable
 def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0,
                           reduction: int = 0) -> Tensor:  # fmt: skip
     """See nn.functional.cosine_embedding_loss."""
@@ -249,6 +271,7 @@ def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin
     return _generated.cosine_embedding_loss(input1, input2, target, margin, word)
 
 
+@overridable
 def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any,
              blank: int = 0, reduction: int = 0, zero_infinity: bool = False) -> Tensor:  # fmt: skip
     """See nn.functional.ctc_loss."""
@@ -256,6 +279,7 @@ def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Any, target_leng
                       _reduction("ctc_loss", reduction), zero_infinity)  # fmt: skip
 
 
+@overridable
 def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0,
                          reduction: int = 0) -> Tensor:  # fmt: skip
     """See nn.functional.hinge_embedding_loss."""
@@ -263,11 +287,13 @@ def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0,
     return _generated.hinge_embedding_loss(input, target, margin, word)
 
 
+@overridable
 def kl_div(input: Tensor, target: Tensor, reduction: int = 0, *, log_target: bool = False) -> Tensor:
     """See nn.functional.kl_div."""
     return _generated.kl_div(input, target, _reduction("kl_div", reduction), log_target)
 
 
+@overridable
 def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0,
                         reduction: int = 0) -> Tensor:  # fmt: skip
     """See nn.functional.margin_ranking_loss."""
@@ -275,6 +301,7 @@ def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: 
     return _generated.margin_ranking_loss(input1, input2, target, margin, word)
 
 
+@overridable
 def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool, full: bool, eps: float,
                      reduction: int) -> Tensor:  # fmt: skip
     """See nn.functional.poisson_nll_loss."""
@@ -282,6 +309,7 @@ def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool, full: bool,
     return _generated.poisson_nll_loss(input, target, log_input, full, eps, word)
 
 
+@overridable
 def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0,
                         p: float = 2, eps: float = 1e-6, swap: bool = False,
                         reduction: int = 0) -> Tensor:  # fmt: skip
@@ -293,12 +321,14 @@ def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, marg
 # -- images and convolutions -----------------------------------------------------------------------
 
 
+@overridable
 @in_lower
 def affine_grid_generator(theta: Tensor, size: Sequence[int], align_corners: bool) -> Tensor:
     """See nn.functional.affine_grid."""
     return _generated.affine_grid(theta, size, align_corners)
 
 
+@overridable
 def grid_sampler(input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int,
                  align_corners: bool) -> Tensor:  # fmt: skip
     """See nn.functional.grid_sample; the modes are 0 ("bilinear", "zeros"), 1 ("nearest", "border")
@@ -313,6 +343,7 @@ grid_sampler_2d = own_function(grid_sampler, "grid_sampler_2d", "libdl")
 grid_sampler_3d = own_function(grid_sampler, "grid_sampler_3d", "libdl")
 
 
+@overridable
 def constant_pad_nd(input: Tensor, pad: Sequence[int], value: complex = 0) -> Tensor:
     """See nn.functional.pad in mode "constant"; of complex tensors the value may be complex."""
     if isinstance(value, complex):
@@ -324,11 +355,13 @@ def constant_pad_nd(input: Tensor, pad: Sequence[int], value: complex = 0) -> Te
     return _generated.pad(input, pad, "constant", value)
 
 
+@overridable
 def native_channel_shuffle(input: Tensor, groups: int) -> Tensor:
     """See nn.functional.channel_shuffle."""
     return _generated.channel_shuffle(input, groups)
 
 
+@overridable
 @left_alone
 def convolution(input: Tensor, weight: Tensor, bias: Tensor | None, stride: Sequence[int],
                 padding: Sequence[int], dilation: Sequence[int], transposed: bool,

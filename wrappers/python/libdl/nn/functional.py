@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any, NoReturn
 
 from .. import _C, _functional as _generated, _functions
-from .._C import Tensor
+from .._C import Tensor, overridable
 from .._cast_operands import in_lower
 from .._convolution import conv1d, conv2d, conv3d
 from .._dropout import drops_nothing
@@ -55,6 +55,7 @@ __all__ += _linear_cross_entropy.__all__ + _losses.__all__ + _pooling.__all__
 # -- activations -----------------------------------------------------------------------------------
 
 
+@overridable
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
     """The larger of each element and 0.
 
@@ -65,11 +66,13 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
     return input.relu_() if inplace else _functions.relu(input)
 
 
+@overridable
 def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     """Each element times the normal distribution function at it; "tanh" approximates."""
     return _generated.gelu(input, approximate=approximate)
 
 
+@overridable
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
     """Each element times its sigmoid.
 
@@ -82,6 +85,7 @@ def silu(input: Tensor, inplace: bool = False) -> Tensor:
     return _generated.silu(input)
 
 
+@overridable
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """The element where positive, alpha (exp(element) - 1) elsewhere."""
     if inplace:
@@ -89,6 +93,7 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     return _generated.elu(input, alpha)
 
 
+@overridable
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
     """The element where positive, negative_slope times it elsewhere."""
     if inplace:
@@ -96,6 +101,7 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
     return _generated.leaky_relu(input, negative_slope)
 
 
+@overridable
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0,
              inplace: bool = False) -> Tensor:  # fmt: skip
     """The element, limited to min_val to max_val."""
@@ -104,6 +110,7 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0,
     return _generated.hardtanh(input, min_val, max_val)
 
 
+@overridable
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     """The element, limited to 0 to 6."""
     if inplace:
@@ -111,6 +118,7 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     return _generated.relu6(input)
 
 
+@overridable
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     """(x + 3) / 6, limited to 0 to 1."""
     if inplace:
@@ -118,6 +126,7 @@ def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     return _generated.hardsigmoid(input)
 
 
+@overridable
 def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     """Each element times its hardsigmoid."""
     if inplace:
@@ -125,6 +134,7 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     return _generated.hardswish(input)
 
 
+@overridable
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
     """1.0507 times elu with alpha=1.6733."""
     if inplace:
@@ -132,6 +142,7 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
     return _generated.selu(input)
 
 
+@overridable
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """The element where positive, alpha (exp(element / alpha) - 1) elsewhere."""
     if inplace:
@@ -139,6 +150,7 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     return _generated.celu(input, alpha)
 
 
+@overridable
 def mish(input: Tensor, inplace: bool = False) -> Tensor:
     """Each element times tanh(softplus(element))."""
     if inplace:
@@ -146,6 +158,7 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
     return _generated.mish(input)
 
 
+@overridable
 def rrelu(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False,
           inplace: bool = False, *, generator: Any = None) -> Tensor:  # fmt: skip
     """The element where positive; elsewhere times a number drawn from lower to upper or, without
@@ -160,6 +173,7 @@ def _kept(input: Tensor) -> Tensor:
     return _functions.clone(input) if input.requires_grad else input
 
 
+@overridable
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
     """The element where above the threshold, value elsewhere."""
     if inplace:
@@ -184,26 +198,31 @@ _THRESHOLD = threshold  # an argument has its name
 # -- activations in place, under PyTorch's names with an underscore --------------------------------
 
 
+@overridable
 def relu_(input: Tensor) -> Tensor:
     """relu in place."""
     return relu(input, inplace=True)
 
 
+@overridable
 def elu_(input: Tensor, alpha: float = 1.0) -> Tensor:
     """elu in place."""
     return elu(input, alpha, inplace=True)
 
 
+@overridable
 def leaky_relu_(input: Tensor, negative_slope: float = 0.01) -> Tensor:
     """leaky_relu in place."""
     return leaky_relu(input, negative_slope, inplace=True)
 
 
+@overridable
 def celu_(input: Tensor, alpha: float = 1.0) -> Tensor:
     """celu in place."""
     return celu(input, alpha, inplace=True)
 
 
+@overridable
 def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
     """hardtanh in place. Where min_val is above max_val it is max_val, as in PyTorch, which
     hardtanh refuses."""
@@ -212,17 +231,20 @@ def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Ten
     return hardtanh(input, min_val, max_val, inplace=True)
 
 
+@overridable
 def selu_(input: Tensor) -> Tensor:
     """selu in place."""
     return selu(input, inplace=True)
 
 
+@overridable
 def rrelu_(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3,
            training: bool = False) -> Tensor:  # fmt: skip
     """rrelu in place."""
     return rrelu(input, lower, upper, training, inplace=True)
 
 
+@overridable
 def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
     """threshold in place."""
     return _THRESHOLD(input, threshold, value, inplace=True)
@@ -236,6 +258,7 @@ def _implicit(name: str, ndim: int) -> int:
     return 0 if ndim in (0, 1, 3) else 1
 
 
+@overridable
 def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3,
             dtype: Any = None) -> Tensor:  # fmt: skip
     """exp(input) scaled so that its sum along dim is 1.
@@ -249,6 +272,7 @@ def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3,
     )
 
 
+@overridable
 def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3,
                 dtype: Any = None) -> Tensor:  # fmt: skip
     """The logarithm of softmax.
@@ -262,12 +286,14 @@ def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3,
     )
 
 
+@overridable
 def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3,
             dtype: Any = None) -> Tensor:  # fmt: skip
     """softmax of the negated input."""
     return softmax(-input, dim, dtype=dtype)
 
 
+@overridable
 def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10,
                    dim: int = -1) -> Tensor:  # fmt: skip
     """A sample of the Gumbel-softmax distribution.
@@ -294,6 +320,7 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: floa
 # -- dropout ---------------------------------------------------------------------------------------
 
 
+@overridable
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False,
             *, generator: Any = None) -> Tensor:  # fmt: skip
     """Elements set to zero with probability p, the others divided by 1 - p.
@@ -328,6 +355,7 @@ def _dropout_without_batch(input: Tensor, p: float, training: bool, inplace: boo
     return _dropout_by_channel(input.unsqueeze(0), p, training, False).squeeze(0)
 
 
+@overridable
 def dropout1d(input: Tensor, p: float = 0.5, training: bool = True,
               inplace: bool = False) -> Tensor:  # fmt: skip
     """Whole channels of [n, c, l] or [c, l] set to zero with probability p, the others divided by
@@ -340,6 +368,7 @@ def dropout1d(input: Tensor, p: float = 0.5, training: bool = True,
     return drop(input, p, training, inplace)
 
 
+@overridable
 def dropout2d(input: Tensor, p: float = 0.5, training: bool = True,
               inplace: bool = False) -> Tensor:  # fmt: skip
     """Whole channels of [n, c, h, w] set to zero with probability p, the others divided by 1 - p.
@@ -355,6 +384,7 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True,
     return _dropout_by_channel(input, p, training, inplace)
 
 
+@overridable
 def dropout3d(input: Tensor, p: float = 0.5, training: bool = True,
               inplace: bool = False) -> Tensor:  # fmt: skip
     """Whole channels of [n, c, d, h, w] or [c, d, h, w] set to zero with probability p, the others
@@ -367,6 +397,7 @@ def dropout3d(input: Tensor, p: float = 0.5, training: bool = True,
     return drop(input, p, training, inplace)
 
 
+@overridable
 def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False,
                   inplace: bool = False) -> Tensor:  # fmt: skip
     """Elements set to selu's limit with probability p; mean 0 and variance 1 stay what they are."""
@@ -377,6 +408,7 @@ def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False,
     return _functions.alpha_dropout(input, p, training)
 
 
+@overridable
 def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False,
                           inplace: bool = False) -> Tensor:  # fmt: skip
     """alpha_dropout of whole channels."""
@@ -390,6 +422,7 @@ def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False,
 # -- convolutions over steps -----------------------------------------------------------------------
 
 
+@overridable
 def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tensor:
     """conv1d of steps: input [t, n, in], weight [width, in, out] and bias [out] give [t', n, out].
     """
@@ -403,6 +436,7 @@ def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tenso
 # -- tables ----------------------------------------------------------------------------------------
 
 
+@overridable
 def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None,
               max_norm: float | None = None, norm_type: float = 2.0,
               scale_grad_by_freq: bool = False, sparse: bool = False) -> Tensor:  # fmt: skip
@@ -423,6 +457,7 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None,
     return _generated.embedding(input, weight, padding_idx, scale_grad_by_freq, sparse)
 
 
+@overridable
 def embedding_bag(input: Tensor, weight: Tensor, offsets: Tensor | None = None,
                   max_norm: float | None = None, norm_type: float = 2,
                   scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False,
@@ -467,6 +502,7 @@ def _shorten(input: Tensor, weight: Tensor, max_norm: float, norm_type: float) -
 # -- images of another size, or seen elsewhere -----------------------------------------------------
 
 
+@overridable
 def interpolate(input: Tensor, size: int | Sequence[int] | None = None,
                 scale_factor: float | Sequence[float] | None = None, mode: str = "nearest",
                 align_corners: bool | None = None, recompute_scale_factor: bool | None = None,
@@ -522,6 +558,7 @@ def _scale_of(given: Any) -> float:
                                 "number, or one for each dimension") from None  # fmt: skip
 
 
+@overridable
 def upsample(input: Tensor, size: int | Sequence[int] | None = None,
              scale_factor: float | Sequence[float] | None = None, mode: str = "nearest",
              align_corners: bool | None = None) -> Tensor:  # fmt: skip
@@ -541,6 +578,7 @@ def upsample_bilinear(input: Tensor, size: int | Sequence[int] | None = None,
     return interpolate(input, size, scale_factor, "bilinear", True)
 
 
+@overridable
 @in_lower
 def affine_grid(theta: Tensor, size: Sequence[int],
                 align_corners: bool | None = None) -> Tensor:  # fmt: skip
@@ -549,6 +587,7 @@ def affine_grid(theta: Tensor, size: Sequence[int],
     return _generated.affine_grid(theta, size, bool(align_corners))
 
 
+@overridable
 def grid_sample(input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mode: str = "zeros",
                 align_corners: bool | None = None) -> Tensor:  # fmt: skip
     """Images [n, c, h, w] at the places grid [n, h', w', 2], or volumes with a grid of three
@@ -570,6 +609,7 @@ _POSITIONS = {"key": 2, "value": 3, "attn_mask": 17, "key_padding_mask": 15, "bi
               "num_heads": 5}  # fmt: skip
 
 
+@overridable
 def multi_head_attention_forward(
         query: Tensor, key: Tensor, value: Tensor, embed_dim_to_check: int, num_heads: int,
         in_proj_weight: Tensor | None, in_proj_bias: Tensor | None, bias_k: Tensor | None,
@@ -826,6 +866,7 @@ def _none_or_dtype(input: Any) -> Any:
 # -- products of groups of rows, and of scaled float8 ----------------------------------------------
 
 
+@overridable
 def grouped_mm(mat_a: Tensor, mat_b: Tensor, *, offs: Tensor | None = None,
                bias: Tensor | None = None, out_dtype: Dtype | None = None) -> Tensor:  # fmt: skip
     """One product for each group. A matrix is cut into groups, a 3-d operand has them in its first
@@ -948,11 +989,13 @@ def _no_float8(name: str) -> NoReturn:
     raise UnsupportedError(f"{name}: its operands are float8, and no tensor has this dtype yet")
 
 
+@overridable
 def scaled_mm(mat_a: Tensor, mat_b: Tensor, *args: Any, **options: Any) -> Tensor:
     """Raises: the operands of a scaled product are float8, which no tensor has."""
     _no_float8("scaled_mm")
 
 
+@overridable
 def scaled_grouped_mm(mat_a: Tensor, mat_b: Tensor, *args: Any, **options: Any) -> Tensor:
     """Raises: the operands of a scaled product are float8, which no tensor has."""
     _no_float8("scaled_grouped_mm")

@@ -8,19 +8,21 @@ import math
 import warnings
 from typing import Any
 
-from .._C import Tensor
+from .._C import Tensor, overridable
 from .._functions import cat, empty, eye, ones, randperm
 from .._modes import no_grad
 from .._types import bool_, float64
 from .parameter import is_lazy
 
 
+@overridable
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Tensor:
     """Uniform numbers from a to b."""
     with no_grad():
         return tensor.uniform_(a, b, generator=generator)
 
 
+@overridable
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Tensor:
     """Normal numbers.
 
@@ -80,6 +82,7 @@ def _tail_between(count: int, low: float, high: float, generator: Any,
     return drawn, level <= ((nearest * nearest - drawn * drawn) / 2).exp()
 
 
+@overridable
 def constant_(tensor: Tensor, val: float) -> Tensor:
     """One number everywhere.
 
@@ -252,6 +255,7 @@ def _kaiming_std(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> floa
     return gain / math.sqrt(fan) if fan else 0.0
 
 
+@overridable
 def kaiming_uniform_(tensor: Tensor, a: float = 0, mode: str = "fan_in",
                      nonlinearity: str = "leaky_relu",
                      generator: Any = None) -> Tensor:  # fmt: skip

@@ -169,9 +169,9 @@ class UninitializedTensorMixin:
         return memo[id(self)]
 
 
-# Conversions, which keep a parameter without a shape what it is.
-_OF_UNINITIALIZED = ("to", "type", "float", "double", "half", "bfloat16", "cpu", "cuda", "is_complex",
-                     "is_floating_point", "empty_like")  # fmt: skip
+# Attributes, and conversions, which keep a parameter without a shape what it is.
+_OF_UNINITIALIZED = ("__get__", "__set__", "to", "type", "float", "double", "half", "bfloat16",
+                     "cpu", "cuda", "is_complex", "is_floating_point", "empty_like")  # fmt: skip
 
 
 class UninitializedParameter(UninitializedTensorMixin, Parameter):

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The operators as C functions for Python (METH_FASTCALL): arguments by position, in C's order.
+What an argument needs is its kind's row below; python_layer.py writes the file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from operators import Argument, Operator
+
+HEAD = """// Written by tools/python_layer.py from include/libdl.
+// The operators: arguments from Python's values, results to them.
+#include "arguments.h"
+
+"""
+
+
+@dataclass(frozen=True)
+class Taken:
+    """{x}: the variable; {i}: the argument's place; {from_}: what errors tell of it, and its value.
+    `take` is an expression: 0, or an exception is set."""
+
+    held: str  # the declaration, which is valid when nothing was taken
+    take: str
+    passed: str
+    freed: str = ""
+
+
+_INTEGERS = Taken("Integers {x} = {{0}};", "take_integers({from_}, &{x})", "{x}.items, {x}.count",
+                  "free_integers(&{x});")  # fmt: skip
+# By kind, and whether it may be absent.
+TAKEN: dict[tuple[str, bool], Taken] = {
+    ("updated", True): Taken(
+        "libdl_tensor* {x} = NULL;", "take_updated({from_}, &{x})", "{x}"
+    ),
+    ("ints", False): _INTEGERS,
+    ("ints", True): _INTEGERS,
+    ("int", False): Taken("int64_t {x};", "take_integer({from_}, &{x})", "{x}"),
+    ("int", True): Taken(
+        "Integer {x} = {{0}};", "take_optional_integer({from_}, &{x})", "{x}.given"
+    ),
+    ("float", False): Taken("double {x};", "take_number({from_}, &{x})", "{x}"),
+    ("float", True): Taken(
+        "Number {x} = {{0}};", "take_optional_number({from_}, &{x})", "{x}.given"
+    ),
+    ("dim", False): Taken("int32_t {x};", "take_dim({from_}, &{x})", "{x}"),
+    ("bool", False): Taken("libdl_bool {x};", "take_bool(args[{i}], &{x})", "{x}"),
+    ("dtype", False): Taken("libdl_dtype {x};", "take_dtype({from_}, &{x})", "{x}"),
+    ("device", True): Taken("Device {x} = {{0}};", "take_device({from_}, &{x})", "{x}.given"),
+    ("generator", True): Taken(
+        "libdl_generator* {x};", "take_generator({from_}, &{x})", "{x}"
+    ),
+}  # fmt: skip
+for _absent in (False, True):
+    TAKEN["tensor", _absent] = Taken(
+        "Operand {x} = {{0}};", "take_operand({from_}, &{x})", "{x}.handle",
+        "libdl_tensor_release({x}.own);",
+    )  # fmt: skip
+    TAKEN["tensors", _absent] = Taken(
+        "Operands {x} = {{0}};", "take_operands({from_}, &{x})",
+        "(const libdl_tensor* const*){x}.items, {x}.count", "free_operands(&{x});",
+    )  # fmt: skip
+    TAKEN["string", _absent] = Taken(
+        "String {x} = {{0}};", "take_string({from_}, &{x})", "{x}.text, {x}.length"
+    )
+_SHAPE = Taken("Integers {x} = {{0}};", "take_shape({from_}, &{x})", "{x}.items, {x}.count",
+               "free_integers(&{x});")  # fmt: skip
+_DESTINATION = Taken("libdl_tensor* {x} = NULL;", "take_destination({from_}, &{x})", "{x}")
+
+# By kind of the result: the declaration, and the Python object.
+MADE = {
+    "tensor": ("libdl_tensor* {x} = NULL;", "wrap_optional({x})"),
+    "tensor_list": ("libdl_tensor_list* {x} = NULL;", "wrap_list({x})"),
+    "bool": ("libdl_bool {x} = 0;", "PyBool_FromLong({x})"),
+    "int": ("int64_t {x} = 0;", "PyLong_FromLongLong({x})"),
+    "uint": ("uint64_t {x} = 0;", "PyLong_FromUnsignedLongLong({x})"),
+    "float": ("double {x} = 0;", "PyFloat_FromDouble({x})"),
+}
+
+
+def destinations(operator: Operator) -> list[str]:
+    """The names of an into form's."""
+    if len(operator.results) == 1:
+        return ["dst"]
+    return [f"{result.name}_dst" for result in operator.results]
+
+
+def taken(argument: Argument) -> Taken:
+    if argument.kind == "ints" and argument.name == "shape" and not argument.nullable:
+        return _SHAPE
+    return TAKEN[argument.kind, argument.nullable]
+
+
+def function_text(operator: Operator, into: bool) -> str:
+    name = operator.name + ("_into" if into else "")
+    listed = [(a.name, taken(a)) for a in operator.arguments]
+    if into:
+        listed += [(place, _DESTINATION) for place in destinations(operator)]
+    held, taking, passed, freed = [], [], [], []
+    for i, (argument, row) in enumerate(listed):
+        from_ = f'"{name}", {i + 1}, "{argument}", args[{i}]'
+        x = f"{argument}_"
+        held.append(row.held.format(x=x))
+        taking.append(row.take.format(x=x, i=i, from_=from_))
+        passed.append(row.passed.format(x=x))
+        freed += [row.freed.format(x=x)] if row.freed else []
+    if into:
+        objects = [f"Py_NewRef(args[{i}])" for i in range(len(operator.arguments), len(listed))]
+    else:
+        made = [(result.name, *MADE[result.kind]) for result in operator.results]
+        held += [declaration.format(x=f"{x}_made") for x, declaration, _ in made]
+        passed += [f"&{x}_made" for x, *_ in made]
+        objects = [wrapped.format(x=f"{x}_made") for x, _, wrapped in made]
+    result = objects[0] if len(objects) == 1 else f"several({len(objects)}, {', '.join(objects)})"
+    tests = " ||\n      ".join([f'wrong_count("{name}", {len(listed)}, count)', *taking])
+    lines = [
+        f"static PyObject* call_{name}(PyObject* self, PyObject* const* args, Py_ssize_t count) {{",
+        "  (void)self;" if listed else "  (void)self, (void)args;",
+        *(f"  {text}" for text in held),
+        "  PyObject* result = NULL;",
+        f"  if (!({tests})) {{",
+        "    PyThreadState* const released = begin_call();",
+        f"    libdl_error* const error = libdl_{name}({', '.join(passed)});",
+        "    end_call(released);",
+        f"    result = error ? raise_error(error) : {result};",
+        "  }",
+        *(f"  {text}" for text in freed),
+        "  return ended(result);",
+        "}",
+    ]
+    return "\n".join(lines) + "\n\n"
+
+
+def operators_text(operators: list[Operator]) -> str:
+    forms = [(o, into) for o in operators for into in (False, True)
+             if (o.has_into if into else o.has_new)]  # fmt: skip
+    headers = sorted({o.header for o, _ in forms})
+    text = "".join(function_text(operator, into) for operator, into in forms)
+    rows = "".join(
+        f'    LIBDL_PYTHON_CALL({o.name}{"_into" if into else ""}),\n' for o, into in forms
+    )
+    includes = "".join(f"#include <libdl/{header}.h>\n" for header in headers)
+    return (
+        HEAD + includes + "\n" + text
+        + f"static PyMethodDef calls[] = {{\n{rows}    {{NULL, NULL, 0, NULL}},\n}};\n\n"
+        + "int add_operators(PyObject* module) { return PyModule_AddFunctions(module, calls); }\n"
+    )  # fmt: skip
+
+
+def ignored_text(operators: list[Operator]) -> str:
+    """What SWIG leaves to that file."""
+    names = [o.name for o in operators if o.has_new]
+    names += [f"{o.name}_into" for o in operators if o.has_into]
+    lines = "".join(f"%ignore libdl_{name};\n" for name in names)
+    return "// Written by tools/python_layer.py from include/libdl.\n" + lines

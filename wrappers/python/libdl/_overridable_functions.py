@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which functions modes and classes can override, under which names, and with which arguments
+PyTorch shows a call of theirs."""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from ._C import Overridable, Tensor, attribute
+
+# Not seen by modes in PyTorch either: settings, files, questions about objects.
+UNSEEN = {
+    "clear_autocast_cache", "compile", "from_file", "from_numpy", "frombuffer", "initial_seed",
+    "is_autocast_cache_enabled", "is_autocast_cpu_enabled", "is_autocast_enabled",
+    "is_grad_enabled", "is_inference_mode_enabled", "is_tensor", "load", "manual_seed", "save",
+    "seed", "show_config", "typename",
+}  # fmt: skip
+UNSEEN_METHODS = {"as_subclass"}
+_UNSEEN_PREFIXES = ("_", "get_", "set_")
+
+# Functions of nn.functional that are no Python in PyTorch: a call is seen as it was written. Of the
+# others arguments with a default are seen by name, all of them.
+_AS_WRITTEN = {
+    "adaptive_avg_pool1d", "avg_pool1d", "avg_pool2d", "avg_pool3d", "bilinear", "channel_shuffle",
+    "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
+    "cosine_similarity", "gelu", "hardshrink", "linear", "logsigmoid", "one_hot",
+    "pairwise_distance", "pdist", "pixel_shuffle", "pixel_unshuffle", "prelu",
+    "scaled_dot_product_attention", "sigmoid", "softplus", "softshrink", "tanh",
+}  # fmt: skip
+# They are no more than another function, which is seen in their place.
+_PASSING_ON = {"upsample_bilinear", "upsample_nearest"}
+_INIT = ("constant_", "kaiming_uniform_", "normal_", "uniform_")
+_METHODS_WITH_DUNDERS = {
+    "__array__", "__complex__", "__contains__", "__deepcopy__", "__format__", "__reduce_ex__",
+    "__reversed__",
+}  # fmt: skip
+
+_OPERATORS = {
+    f"__{name}__" for name in (
+        "abs add and bool contains delitem eq float floordiv ge gt iadd iand ifloordiv "
+        "ilshift imod imul index int invert ior ipow irshift isub itruediv ixor le len lshift lt "
+        "matmul mod mul ne neg or pos pow radd rand repr rfloordiv rlshift rmatmul rmod rmul ror "
+        "rpow rrshift rshift rsub rtruediv rxor setitem sub truediv xor"
+    ).split()
+}  # fmt: skip
+
+
+class Shown(NamedTuple):
+    """What modes and classes are told of a function."""
+
+    name: str
+    filled: bool  # arguments with a default by name, all of them
+    indexed: Callable[..., Any] | None  # what PyTorch calls for return_indices
+
+
+def signature_of(func: Any) -> Any:
+    """That of an overridable function."""
+    import inspect
+
+    return inspect.signature(func)
+
+
+def is_seen_method(name: str) -> bool:
+    """Whether classes and modes see calls of Tensor's method, if it is written in Python."""
+    if name.startswith("__"):
+        return name in _METHODS_WITH_DUNDERS
+    return name not in UNSEEN_METHODS
+
+
+def _public(space: Any, names: Any) -> Iterator[tuple[str, Any]]:
+    for name in sorted(names):
+        if not name.startswith(_UNSEEN_PREFIXES) and name not in UNSEEN:
+            yield name, getattr(space, name)
+
+
+def public_functions() -> Iterator[tuple[str, Any, bool]]:
+    """(qualified name, function, whether calls are filled) for all functions and methods."""
+    import libdl
+    from libdl import _in_place, linalg, special
+    from libdl.nn import _top_level, functional, init
+
+    for name, function in _public(libdl, vars(libdl)):
+        yield f"libdl.{name}", function, name in ("norm", "split")
+    for name, function in _public(functional, dir(functional)):
+        if name not in _PASSING_ON:
+            yield f"libdl.nn.functional.{name}", function, name not in _AS_WRITTEN
+    for space, names in (("linalg", linalg), ("special", special)):
+        for name, function in _public(names, names.__all__):
+            yield f"libdl.{space}.{name}", function, False
+    for place in (_in_place, _top_level):  # where libdl's names are, until somebody asks for them
+        for name, function in _public(place, place.__all__):
+            yield f"libdl.{name}", function, False
+    for name in _INIT:
+        yield f"libdl.nn.init.{name}", getattr(init, name), True
+    for name, function in vars(Tensor).items():
+        if is_seen_method(name):
+            yield f"libdl.Tensor.{name}", function, name in ("norm", "split")
+
+
+@functools.cache
+def functions() -> dict[Any, Shown]:
+    """All that can be overridden; one under several names has the first."""
+    found: dict[Any, tuple[str, bool]] = {}
+    for name, function, filled in public_functions():
+        if isinstance(function, Overridable):
+            found.setdefault(function, (name, filled))
+    named = {name: function for function, (name, _) in found.items()}
+    return {
+        function: Shown(name, filled, named.get(f"{name}_with_indices"))
+        for function, (name, filled) in found.items()
+    }
+
+
+@functools.cache
+def of_c() -> dict[str, Any]:
+    """What Tensor has of C's and modes see: operators, methods and attributes, by name."""
+    kinds = (types.MethodDescriptorType, types.GetSetDescriptorType, attribute)
+    return {
+        name: own for name, own in vars(Tensor).items()
+        if (isinstance(own, types.WrapperDescriptorType) and name in _OPERATORS)
+        or (isinstance(own, kinds) and not name.startswith("__"))
+    }  # fmt: skip
+
+
+def as_seen(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The arguments with which PyTorch shows the call."""
+    shown = functions().get(func)
+    return _filled(func, args, kwargs) if shown is not None and shown.filled else (args, kwargs)
+
+
+def instead(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What PyTorch calls where the call asks for indices, and its arguments by name; or None."""
+    shown = functions().get(func)
+    if shown is None or shown.indexed is None:
+        return None
+    given = _given(func, args, kwargs)
+    if given is None or given.get("return_indices") is not True:
+        return None
+    if "return_indices" not in signature_of(shown.indexed).parameters:
+        del given["return_indices"]
+    return shown.indexed, given
+
+
+def _given(func: Any, args: Any, kwargs: Any) -> dict[str, Any] | None:
+    try:
+        return dict(signature_of(func).bind(*args, **kwargs).arguments)
+    except TypeError:
+        return None  # the function itself will say what is wrong
+
+
+def _filled(func: Any, args: Any, kwargs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Required arguments by position, the others by name with their defaults; what PyTorch does not
+    have (keyword-only here) only if it was given."""
+    given = _given(func, args, kwargs)
+    if given is None:
+        return args, kwargs
+    positions, names = [], {}
+    for name, parameter in signature_of(func).parameters.items():
+        if parameter.kind is not parameter.POSITIONAL_OR_KEYWORD:
+            names.update({name: given[name]} if name in given else {})
+        elif parameter.default is parameter.empty:
+            positions.append(given[name])
+        else:
+            names[name] = given.get(name, parameter.default)
+    return tuple(positions), names
