@@ -451,4 +451,4 @@ assert complex64.is_complex
 
 # Modes see these, and classes do not: they take the values of what they are given.
 for _function in (as_tensor, asarray, tensor):
-    _function.of_values = True  # type: ignore[attr-defined]
+    setattr(_function, "of_values", True)
