@@ -455,3 +455,8 @@ def scalar_tensor(s: Any, *, dtype: Dtype | None = None, device: DeviceLike | No
                   requires_grad: bool = False) -> Tensor:  # fmt: skip
     """A 0-d tensor of a number, of the default dtype unless another is given."""
     return full((), s, dtype=dtype or get_default_dtype(), device=device, requires_grad=requires_grad)
+
+
+# Modes see these, and classes do not: they take the values of what they are given.
+for _function in (as_tensor, asarray, tensor):
+    setattr(_function, "of_values", True)

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from types import FunctionType
 from typing import Any
 
-from . import _C, _functions, _backward_passes
-from ._C import Overridden, Tensor, attribute, overridable
+from . import _C, _backward_passes, _functions
+from ._C import Overridable, Overridden, Tensor, attribute, overridable
 from ._errors import AutogradError, Error, rename_error
 from ._overridable_functions import is_seen_method
 from ._overrides import disabled, of_values, override
@@ -25,8 +25,10 @@ METHODS: dict[str, Any] = {}
 
 
 def method(function: Any) -> Any:
-    METHODS[function.__name__.removeprefix("m_")] = function
-    return function
+    """A method of Tensor, which classes and modes see unless it is Python's own business."""
+    name = function.__name__.removeprefix("m_")
+    METHODS[name] = overridable(function) if is_seen_method(name) else function
+    return METHODS[name]
 
 
 # -- metadata --------------------------------------------------------------------------------------
@@ -661,9 +663,10 @@ _USED = {
 
 def install() -> None:
     for name, function in METHODS.items():
-        if isinstance(function, FunctionType):
+        if isinstance(function, FunctionType) and is_seen_method(name):  # made in a loop
+            function = overridable(function)
+        if isinstance(function, (FunctionType, Overridable)):
             function.__name__ = name
-            function = overridable(function) if is_seen_method(name) else function
         setattr(Tensor, name, function)
     Tensor._make_subclass = staticmethod(_make_subclass)
     for kind in ("ipu", "maia", "mkldnn", "mps", "mtia", "nested", "quantized", "sparse_csr",
@@ -681,3 +684,4 @@ def install() -> None:
 
 
 install()
+size = Tensor.size  # where pickles look for it
