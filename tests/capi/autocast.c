@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* Autocast through the C ABI: dtypes of results and gradients, what it leaves alone, and whose
- * state it is. The operators' lists are compared with PyTorch's in tests/wrappers/amp/test_autocast.py.
+ * state it is. The operators' lists are compared with PyTorch's in
+ * tests/wrappers/amp/test_autocast.py.
  */
 #include "check.h"
 
