@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from doors import destinations
 from operators import Argument, Operator
 
 HEAD = """// Written by tools/python_layer.py from include/libdl.
@@ -76,13 +77,6 @@ MADE = {
     "uint": ("uint64_t {x} = 0;", "PyLong_FromUnsignedLongLong({x})"),
     "float": ("double {x} = 0;", "PyFloat_FromDouble({x})"),
 }
-
-
-def destinations(operator: Operator) -> list[str]:
-    """The names of an into form's."""
-    if len(operator.results) == 1:
-        return ["dst"]
-    return [f"{result.name}_dst" for result in operator.results]
 
 
 def taken(argument: Argument) -> Taken:
