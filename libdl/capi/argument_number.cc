@@ -76,9 +76,12 @@ void number_arguments(libdl_error& error, const OpEntry& entry) noexcept {
 }
 
 void number_arguments(libdl_error& error) noexcept {
-  if (error.argument != 0 || error.is_static || error.op.empty()) return;
-  if (const OpEntry* const entry = find_entry(find_op(error.op)))
-    return number_arguments(error, *entry);
+  if (error.argument != 0 || error.is_static) return;
+  // A device's complaint names the operator in its message alone.
+  const std::string_view message = error.message;
+  for (const std::string_view op : {message.substr(0, message.find(": ")), {error.op}})
+    if (const OpEntry* const entry = find_entry(find_op(op)))
+      return number_arguments(error, *entry);
   number_all(error, [&](std::string_view name) { return argument_number(error.op, name); });
 }
 

@@ -51,6 +51,12 @@ TEST(ArgumentNumber, StandsBeforeEachNameInTheMessage) {
   EXPECT_EQ(error.object().wanted, "one, as argument 1 (input) has");
 }
 
+TEST(ArgumentNumber, OfADevicesComplaintFollowsFromItsMessage) {
+  Error error(LIBDL_ERROR_VALUE, "floor_divide: argument (other) holds 0");
+  number_arguments(error.object());
+  EXPECT_EQ(error.message(), "floor_divide: argument 2 (other) holds 0");
+}
+
 TEST(ArgumentNumber, IsLeftOutWhereThereIsNone) {
   Error error = error_of("gather", "other", "none");
   EXPECT_EQ(error.object().argument, 0);
