@@ -43,7 +43,13 @@ from ._types import (
     NAMED_ONLY as _NAMED_ONLY, jagged as jagged, mkldnn as _mkldnn, sparse_bsc as sparse_bsc,
     sparse_bsr as sparse_bsr, sparse_csc as sparse_csc, sparse_csr as sparse_csr,
 )  # fmt: skip
-from ._functions import *
+if _typing.TYPE_CHECKING:  # which keeps the first of two functions of one name, and here it is the later
+    from ._overloads import *
+    from ._convolution import *
+    from .functional import *
+    from ._calculus import *
+    from ._statistics import *
+from ._functions import *  # type: ignore[assignment, no-redef]
 from ._functions import standard_gamma as _standard_gamma, standard_log_gamma as _standard_log_gamma
 from . import _methods as _methods
 from . import _tensor as _tensor
@@ -72,13 +78,13 @@ from ._creation import (
     from_numpy as from_numpy, frombuffer as frombuffer, scalar_tensor as scalar_tensor,
     tensor as tensor,
 )  # fmt: skip
-from ._overloads import *  # type: ignore[assignment]
+from ._overloads import *
 from ._dropout import *
-from ._convolution import *  # type: ignore[assignment]
+from ._convolution import *
 from ._recurrent import *
-from .functional import *  # type: ignore[assignment]
+from .functional import *
 from ._calculus import *
-from ._statistics import *  # type: ignore[assignment]
+from ._statistics import *
 from ._pointwise import *
 from ._matrix_products import *
 from ._splitting import *
