@@ -144,7 +144,7 @@ def _core_parameters(step: Step) -> str:
 
 
 def _entry(step: Step) -> str:
-    """A step is shown to interceptors with its lists; clipping is made of operators."""
+    """A step is shown to interceptors with its lists; clipping shows itself (optim/clip.cc)."""
     result = "Tensor" if step.returns else "void"
     declared = f"{result} {step.name}{{}}({_core_parameters(step)})"
     if not step.options:

@@ -138,6 +138,8 @@ static void check_finite(const char* op, const char* name, double length) {
 }
 
 Tensor total_norm(TensorSpan tensors, double norm_type, bool error_if_nonfinite) {
+  LIBDL_OBSERVED_STEP("total_norm", total_norm(tensors, norm_type, error_if_nonfinite), tensors,
+                      norm_type, error_if_nonfinite);
   const char* const op = "total_norm";
   check_order(op, norm_type);
   check_floating(op, "tensors", tensors);
@@ -216,6 +218,9 @@ static void scale_to(const char* op, TensorSpan grads, double max_norm, const Te
 
 Tensor clip_grad_norm(TensorSpan grads, double max_norm, double norm_type,
                       bool error_if_nonfinite) {
+  LIBDL_OBSERVED_STEP("clip_grad_norm",
+                      clip_grad_norm(grads, max_norm, norm_type, error_if_nonfinite), grads,
+                      max_norm, norm_type, error_if_nonfinite);
   const char* const op = "clip_grad_norm";
   check_factor(op, "max_norm", max_norm, false);
   check_order(op, norm_type);
@@ -229,6 +234,8 @@ Tensor clip_grad_norm(TensorSpan grads, double max_norm, double norm_type,
 }
 
 void clip_grads_with_norm(TensorSpan grads, double max_norm, const Tensor& total_norm) {
+  LIBDL_OBSERVED_STEP("clip_grads_with_norm", clip_grads_with_norm(grads, max_norm, total_norm),
+                      grads, max_norm, total_norm);
   const char* const op = "clip_grads_with_norm";
   check_factor(op, "max_norm", max_norm, false);
   check_gradients(op, grads);
@@ -243,6 +250,7 @@ void clip_grads_with_norm(TensorSpan grads, double max_norm, const Tensor& total
 }
 
 void clip_grad_value(TensorSpan grads, double clip_value) {
+  LIBDL_OBSERVED_STEP("clip_grad_value", clip_grad_value(grads, clip_value), grads, clip_value);
   const char* const op = "clip_grad_value";
   check_factor(op, "clip_value", clip_value, false);
   check_gradients(op, grads);

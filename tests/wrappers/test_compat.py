@@ -2,6 +2,7 @@
 """Words for what does not exist here: compat/ holds them, and they are modules of libdl itself."""
 
 import importlib
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -44,3 +45,19 @@ def test_type_checkers_find_the_words_beside_the_package():
     for path in FILES:
         stub = package / path.with_suffix(".pyi")
         assert stub.read_bytes() == (FOLDER / path).read_bytes()
+
+
+def test_submodules_that_are_imported_when_they_are_asked_for():
+    own = FOLDER.parent
+    found = set()
+    for path in sorted(own.glob("**/*.py")):
+        lists = re.findall(r"^(_LAZY_\w+) = ", path.read_text(encoding="utf-8"), re.MULTILINE)
+        assert set(lists) <= {"_LAZY_MODULES", "_LAZY_NAMES"}, path
+        words = path.relative_to(own).with_suffix("").parts
+        words = words[1:] if words[0] == FOLDER.name else words
+        if "_LAZY_MODULES" in lists:
+            module = importlib.import_module(".".join(("libdl", *words)).removesuffix(".__init__"))
+            for name in module._LAZY_MODULES:
+                assert getattr(module, name).__name__.startswith("libdl.")
+                found.add(f"{module.__name__}.{name}")
+    assert {"libdl.distributed.device_mesh", "libdl.optim._muon"} <= found

@@ -49,6 +49,15 @@ def test_a_step_is_recorded_whole():
     assert [e.name for e in events if e.phase == "optimizer" and e.cpu_parent is None] == ["sgd"]
 
 
+def test_clipping_is_recorded_as_the_calls_that_it_is():
+    p = libdl.ones(3, requires_grad=True)
+    p.grad = libdl.ones(3)
+    with profile() as prof:
+        libdl.nn.utils.clip_grad_norm_([p], 1.0)
+        libdl.nn.utils.clip_grad_value_([p], 0.1)
+    assert {"clip_grad_norm", "clip_grad_value"} <= {event.name for event in prof.events()}
+
+
 def test_calls_lie_inside_the_call_that_makes_them():
     with profile() as prof:
         training()()

@@ -162,7 +162,7 @@ def new_group(*args: Any, **kwargs: Any) -> NoReturn:
 if TYPE_CHECKING:
     from . import nn as nn, rpc as rpc
 
-_LAZY__MODULES = (
+_LAZY_MODULES = (
     "_composable", "_functional_collectives", "_shard", "_tensor", "algorithms", "checkpoint",
     "constants", "device_mesh", "distributed_c10d", "elastic", "fsdp", "launcher", "nn", "optim",
     "pipelining", "rpc", "run", "tensor", "utils",
