@@ -70,13 +70,18 @@ static void number_all(libdl_error& error, const NumberOf& number_of) noexcept {
   }
 }
 
+// Errors of the host's callbacks keep their own words.
+static bool is_numbered(const libdl_error& error) {
+  return error.argument != 0 || error.is_static || error.payload;
+}
+
 void number_arguments(libdl_error& error, const OpEntry& entry) noexcept {
-  if (error.argument != 0 || error.is_static) return;
+  if (is_numbered(error)) return;
   number_all(error, [&](std::string_view name) { return argument_number(entry, name); });
 }
 
 void number_arguments(libdl_error& error) noexcept {
-  if (error.argument != 0 || error.is_static) return;
+  if (is_numbered(error)) return;
   // A device's complaint names the operator in its message alone.
   const std::string_view message = error.message;
   for (const std::string_view op : {message.substr(0, message.find(": ")), {error.op}})

@@ -104,13 +104,15 @@ static void name_function(libdl_error& error, const char* function) noexcept {
   }
 }
 
-libdl_error* caught(const char* op) noexcept {
+// entry: of the operator whose door it is, which tells max_dim from max; NULL of another function.
+static libdl_error* caught_by(const char* op, const OpEntry* entry) noexcept {
   try {
     try {
       throw;
     } catch (Error& error) {
       name_operator(error.object(), op);
       name_function(error.object(), op);
+      if (entry && error.object().op == op) number_arguments(error.object(), *entry);
       number_arguments(error.object());
       return error.release();
     } catch (const std::bad_alloc&) {
@@ -125,12 +127,8 @@ libdl_error* caught(const char* op) noexcept {
   }
 }
 
-libdl_error* caught(OpId op) noexcept {
-  const OpEntry& entry = entry_of(op);
-  libdl_error* const error = caught(told_name(entry));
-  if (error->op == told_name(entry)) number_arguments(*error, entry);
-  return error;
-}
+libdl_error* caught(const char* op) noexcept { return caught_by(op, nullptr); }
+libdl_error* caught(OpId op) noexcept { return caught_by(told_name(entry_of(op)), &entry_of(op)); }
 
 void count_interrupted_writes(libdl_error& error, std::span<libdl_tensor* const> dsts) noexcept {
   if (error.code != LIBDL_ERROR_INTERRUPTED || error.is_static) return;

@@ -222,7 +222,7 @@ Tensor clip_grad_norm(TensorSpan grads, double max_norm, double norm_type,
                       clip_grad_norm(grads, max_norm, norm_type, error_if_nonfinite), grads,
                       max_norm, norm_type, error_if_nonfinite);
   const char* const op = "clip_grad_norm";
-  check_factor(op, "max_norm", max_norm, false);
+  check_factor(op, "max_norm", max_norm);
   check_order(op, norm_type);
   check_gradients(op, grads);
   const ModeGuard off(kModeGrad | kModeForward);
@@ -237,7 +237,7 @@ void clip_grads_with_norm(TensorSpan grads, double max_norm, const Tensor& total
   LIBDL_OBSERVED_STEP("clip_grads_with_norm", clip_grads_with_norm(grads, max_norm, total_norm),
                       grads, max_norm, total_norm);
   const char* const op = "clip_grads_with_norm";
-  check_factor(op, "max_norm", max_norm, false);
+  check_factor(op, "max_norm", max_norm);
   check_gradients(op, grads);
   if (is_complex(total_norm.dtype()))
     fail_argument(LIBDL_ERROR_DTYPE, op, "total_norm",
@@ -252,7 +252,7 @@ void clip_grads_with_norm(TensorSpan grads, double max_norm, const Tensor& total
 void clip_grad_value(TensorSpan grads, double clip_value) {
   LIBDL_OBSERVED_STEP("clip_grad_value", clip_grad_value(grads, clip_value), grads, clip_value);
   const char* const op = "clip_grad_value";
-  check_factor(op, "clip_value", clip_value, false);
+  check_factor(op, "clip_value", clip_value);
   check_gradients(op, grads);
   for (size_t i = 0; i < grads.size(); ++i)
     if (grads[i].defined() && is_complex(grads[i].dtype()))

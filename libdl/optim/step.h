@@ -18,7 +18,7 @@ struct States {
 // Which rows without a gradient a step leaves out, because they stay as they are.
 enum class Still : uint8_t { kNoRow, kRowsOfSparse, kRows };
 
-// The states are the arguments from 4 on, whether they are part of the step or not.
+// What a step reads and writes.
 struct Step {
   const char* op;
   TensorSpan params, grads;

@@ -29,7 +29,7 @@ enum class Layout : int32_t {
   kBfloat16 = 6,           // converted, in a storage of its own, see tensor/conversion.h
   kFloat16 = 7,            // likewise
 };
-constexpr size_t kLayouts = 8;
+constexpr size_t kLayouts = static_cast<size_t>(Layout::kFloat16) + 1;
 // The data of such a form is a Storage.
 constexpr bool is_conversion(Layout layout) {
   return layout == Layout::kBfloat16 || layout == Layout::kFloat16;

@@ -63,6 +63,7 @@ const Backend& fake_backend() {
   static Kernel table[kKernels] = {};
   table[static_cast<int>(KernelId::fill)] = count_launch;
   table[static_cast<int>(KernelId::copy)] = long_launch;
+  table[static_cast<int>(KernelId::search)] = long_launch;
   static Backend backend = [] {
     Backend b = {};
     b.struct_size = sizeof b;
@@ -332,6 +333,17 @@ TEST_F(FakeDevice, RunsItsKernelsAndLacksOthers) {
   const std::string message =
       message_of([] { launch<KernelId::matmul>(kDevice, {}); }, LIBDL_ERROR_UNSUPPORTED);
   EXPECT_NE(message.find("has no kernel matmul"), std::string::npos);
+}
+
+TEST_F(FakeDevice, TellsWhichOptionalKernelsItHas) {
+  EXPECT_TRUE(has_kernel(kDevice, KernelId::search));
+  EXPECT_FALSE(has_kernel(kDevice, KernelId::attention));
+  EXPECT_TRUE(has_kernel({}, KernelId::attention));
+  static ProvidedKernel brought[kKernels] = {};
+  brought[static_cast<int>(KernelId::attention)] = {nullptr, long_launch};
+  static const Provider provider = {sizeof(Provider), kFake, "attentive", "", kKernels, brought};
+  register_provider(provider);
+  EXPECT_TRUE(has_kernel(kDevice, KernelId::attention));
 }
 
 TEST_F(FakeDevice, AnInterruptedKernelIsAnError) {

@@ -30,8 +30,7 @@ TileGrid grid_of(const View& out, int64_t taps) {
   return {out.sizes[0], ceil_div(out.sizes[3], side), ceil_div(out.sizes[4], side)};
 }
 
-// -- forward, and the input's gradient
-// -------------------------------------------------------------
+// -- forward, and the input's gradient -----------------------------------------------------------
 
 // Tiles a chunk: what they need stays in the L2 cache, yet the weights are read seldom.
 int64_t tiles_at_once(int64_t channels, int64_t tiles) {

@@ -16,8 +16,7 @@ int64_t panels_of(int64_t columns) {
   return (columns + kPanel<T> - 1) / kPanel<T>;
 }
 
-// -- by parts of k
-// ---------------------------------------------------------------------------------
+// -- by parts of k -------------------------------------------------------------------------------
 
 // Where b's columns or the 16 bits of its elements want a copy, a part of k is read in sequence and
 // packed, both operands of it, and all tiles take it from the cache before the next part is read.

@@ -187,7 +187,7 @@ struct Asked {
   const Tensor* bias;
   bool transposed;
 
-  // Argument numbers and wanted shapes, in errors.
+  // The wanted shapes, in errors.
   std::string image() const {
     static constexpr const char* kImages[] = {"[n, c, l] or [c, l]", "[n, c, h, w] or [c, h, w]",
                                               "[n, c, d, h, w] or [c, d, h, w]"};
@@ -217,7 +217,6 @@ static void check_dtypes(const Asked& a) {
     a.bad(LIBDL_ERROR_DTYPE, "bias", std::string("is ") + name_of(a.bias->dtype()), name_of(dtype));
 }
 
-// groups: argument number `argument`.
 static void check_channels(const Asked& a, int64_t groups) {
   if (groups < 1) a.bad(LIBDL_ERROR_VALUE, "groups", "is " + std::to_string(groups), "1 or more");
   const int n = a.input.ndim();

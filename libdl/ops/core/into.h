@@ -9,7 +9,7 @@ namespace libdl {
 // The destination of an into form; empty if the operator makes a new tensor.
 struct Into {
   libdl_tensor* dst = nullptr;
-  const char* name = "dst";  // for errors; the C function knows its argument number
+  const char* name = "dst";  // for errors
   Into() = default;
   explicit Into(const Tensor& t, const char* parameter = "dst") : dst(t.get()), name(parameter) {}
   explicit operator bool() const { return dst; }

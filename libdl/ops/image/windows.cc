@@ -89,7 +89,7 @@ Pair pair_of(const char* op, const char* name, Dims given, int64_t least) {
   return {given.front(), given.back()};
 }
 
-// The window and its steps; `argument` is kernel_size's number.
+// The window and its steps.
 void set_window(Windows& w, Dims kernel_size, std::optional<Dims> dilation,
                 std::optional<Dims> padding, std::optional<Dims> stride) {
   static constexpr int64_t kNone[] = {0}, kOne[] = {1};
@@ -99,7 +99,7 @@ void set_window(Windows& w, Dims kernel_size, std::optional<Dims> dilation,
   w.stride = pair_of(w.op, "stride", stride.value_or(Dims(kOne)), 1);
 }
 
-// How many windows there are; `argument` names what has the image's sizes.
+// How many windows there are; `name` is the argument that has the image's sizes.
 void count_windows(Windows& w, const char* name, const std::string& found) {
   for (size_t d = 0; d < 2; ++d) {
     const int64_t reach = w.dilation[d] * (w.window[d] - 1) + 1;

@@ -162,8 +162,7 @@ Tensor bag_of_each(const Bags& bags) {
   return made;
 }
 
-// -- in one pass
-// ------------------------------------------------------------------------------------
+// -- in one pass ---------------------------------------------------------------------------------
 
 // Whether each bag has one reading, so that its sum and its mean are a row of the table.
 static bool are_single(const Bags& bags) {
@@ -174,8 +173,6 @@ static bool are_single(const Bags& bags) {
   return others == 0;
 }
 
-static void* overwritten(const Tensor& y) { return kernel_data(y, Access::kOverwrite); }
-static const void* read(const Tensor& x) { return kernel_data(x, Access::kRead); }
 static int64_t* integers_of(const Tensor& x, Access access = Access::kRead) {
   return static_cast<int64_t*>(kernel_data(x, access));
 }
@@ -192,13 +189,16 @@ static Tensor reduce_at_once(const Bags& bags, BagMode mode, const Tensor& table
   if (mode == BagMode::kMax) from = empty(shape, Dtype::kInt64, device);
   if (y.numel() == 0) return y;
   const auto dtype = static_cast<int32_t>(table.dtype());
+  using enum Access;
   if (mode == BagMode::kMax) {
-    launch_max_rows(device, {overwritten(y), integers_of(from, Access::kOverwrite), read(in),
-                             bags.count, shape[1], integers_of(row), integers_of(starts), dtype});
+    launch_max_rows(
+        device, {kernel_data(y, kOverwrite), integers_of(from, kOverwrite), kernel_data(in, kRead),
+                 bags.count, shape[1], integers_of(row), integers_of(starts), dtype});
   } else {
-    launch_sum_rows(device, {overwritten(y), read(in), bags.count, shape[1], integers_of(row),
-                             integers_of(starts), dtype, each.defined() ? read(each) : nullptr,
-                             mode == BagMode::kMean});
+    launch_sum_rows(device,
+                    {kernel_data(y, kOverwrite), kernel_data(in, kRead), bags.count, shape[1],
+                     integers_of(row), integers_of(starts), dtype,
+                     each.defined() ? kernel_data(each, kRead) : nullptr, mode == BagMode::kMean});
   }
   return y;
 }
@@ -209,9 +209,10 @@ static Tensor dot_at_once(const Bags& bags, const Tensor& table, const Tensor& d
   const Tensor y = empty(bags.row.shape(), table.dtype(), device), a = plain(table), b = plain(dy);
   if (y.numel() == 0) return y;
   const Tensor row = on_device(bags.row, device), bag = on_device(bag_of_each(bags), device);
-  launch_dot_rows(device,
-                  {overwritten(y), read(a), read(b), y.numel(), table.size(1), integers_of(row),
-                   integers_of(bag), static_cast<int32_t>(table.dtype())});
+  using enum Access;
+  launch_dot_rows(device, {kernel_data(y, kOverwrite), kernel_data(a, kRead), kernel_data(b, kRead),
+                           y.numel(), table.size(1), integers_of(row), integers_of(bag),
+                           static_cast<int32_t>(table.dtype())});
   return y;
 }
 

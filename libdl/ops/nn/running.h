@@ -13,7 +13,7 @@ namespace libdl {
 // In which normalisations compute: float32 for the 16-bit types.
 Dtype normalised_as(Dtype dtype);
 
-// Throws DTYPE or SHAPE unless x, argument `argument`, is absent or has a number for each of
+// Throws DTYPE or SHAPE unless x, the argument `name`, is absent or has a number for each of
 // input's channels, in input's dtype or in that of the computation.
 void check_channels(const char* op, const Tensor& input, const char* name, const Tensor* x);
 

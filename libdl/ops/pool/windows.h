@@ -10,7 +10,7 @@
 
 namespace libdl {
 
-// An operator's call: its input is argument 1.
+// An operator's call.
 struct Pooled {
   const char* op;
   int dims;  // of the windows
@@ -37,7 +37,7 @@ struct GivenWindows {
 kernels::PoolWindows windows_of(const Pooled& a, const GivenWindows& given);
 // One more check: that a dilation leaves every window an element.
 void check_dilation(const Pooled& a, const kernels::PoolWindows& w);
-// As many as output_size, argument 2, says.
+// As many as output_size says.
 kernels::PoolWindows adaptive_windows(const Pooled& a, Dims output_size);
 
 // -- images ---------------------------------------------------------------------------------------
