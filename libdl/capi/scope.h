@@ -52,7 +52,7 @@ class ScopePause {
 // Makes the state free its attachments when it ends.
 void attach_to(State& state);
 
-// The state of the argument `state`, NULL being the thread's, to which something will be attached. Throws
+// The argument `state`, NULL being the thread's, to which something will be attached. Throws
 // Error(KIND) and std::bad_alloc.
 State& state_or_current(const char* function, State* given);
 void release_scopes(State& state);

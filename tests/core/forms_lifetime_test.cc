@@ -13,6 +13,7 @@
 #include "ops/creation/copy.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/pointwise/pointwise.h"
+#include "tensor/deferred.h"
 #include "tensor/mapping.h"
 #include "tests/core/counting.h"
 #include "tests/core/in_child.h"
@@ -23,6 +24,24 @@ namespace {
 constexpr Layout kLayouts[] = {Layout::kChannelsInnermost, Layout::kChannelBlocks};
 
 int64_t live() { return live_counts().bytes; }
+
+// -- results that wait ----------------------------------------------------------------------------
+
+TEST(Forms, ADeferredResultThatNobodyReadsLetsGoOfWhatItIsMadeFrom) {
+  const int64_t before = live();
+  {
+    const Tensor x = counting();
+    const int64_t vectors[] = {3, kC};
+    const Tensor y = defer(kShape, Dtype::kFloat32,
+                           {Deferred::Kind::kNormalised,
+                            new_serial(),
+                            LentForm(only_form_of(x, Layout::kChannelsInnermost)),
+                            {},
+                            empty(vectors, Dtype::kFloat32)});
+    EXPECT_GT(live(), before);
+  }
+  EXPECT_EQ(live(), before);
+}
 
 // -- padding --------------------------------------------------------------------------------------
 
