@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import reduce
 from typing import Any
 
@@ -14,7 +14,7 @@ from ._C import Tensor, from_sequence as _from_sequence, overridable
 from ._functions import empty, empty_strided, full, view_as_complex, zeros
 from ._modes import get_default_dtype
 from ._types import (
-    DeviceLike, DtypeLike, Generator, bool_, complex64, complex128, device as Device,
+    DeviceLike, DtypeLike, bool_, complex64, complex128, device as Device,
     dtype as Dtype, float32, float64, int64,
 )  # fmt: skip
 

@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any, overload
 from . import _C, _functions, return_types
 from ._C import Overridden, Tensor, overridable
 from ._documents import FUNCTIONS, METHODS
-from ._errors import (
-    ArgumentValueError, AutogradError, DtypeError, EmptyError, Error, ShapeError, rename_error,
-)  # fmt: skip
-from ._out import both_copied, copied, resizable, resize, write, write_leaf
+from ._errors import ArgumentValueError, EmptyError, Error, rename_error
+from ._out import both_copied, copied, write, write_leaf
 from ._overrides import override
 from ._types import Number, ValuesIndices, dtype as Dtype, in_format
 

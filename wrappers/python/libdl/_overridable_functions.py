@@ -56,6 +56,7 @@ class Shown(NamedTuple):
     indexed: Callable[..., Any] | None  # what PyTorch calls for return_indices
 
 
+@functools.lru_cache(maxsize=2048)
 def signature_of(func: Any) -> Any:
     """That of an overridable function."""
     import inspect

@@ -236,7 +236,6 @@ _C.register("dispatch", dispatch)
 
 
 @functools.lru_cache(maxsize=2048)
-@functools.lru_cache(maxsize=2048)
 def _positions(func: Any) -> tuple[str, ...]:
     """The names of the parameters that may be given by position."""
     from ._overridable_functions import signature_of

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import Size, empty, zeros_like
+from .. import Size, zeros_like
 from .._C import Tensor
 from . import constraints
 from .exp_family import ExponentialFamily

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 from .. import _functions as F
 from .._C import Tensor
 from .._kinds import ELEMENTWISE
-from .._vmap_levels import Level, Open, batched, needs_loop, spread, value_at
-from .._overrides import disabled
+from .._vmap_levels import Level, Open, batched, needs_loop, value_at
 from .._types import bfloat16, float16, float32, promote_types
 
 Rule = Callable[["Call"], Any]

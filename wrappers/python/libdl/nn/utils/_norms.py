@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ... import _functions as F
 from ..._C import Tensor
 from ..._modes import no_grad
 from ..._tensor import copy_by
