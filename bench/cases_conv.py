@@ -32,15 +32,20 @@ def operands(
     """c: the channels of a group."""
     x = ramp(m, 8, c * groups, size, size, dtype=dtype)
     w = ramp(m, k, c, window, window, dtype=dtype)
-    return tuple(t.contiguous(memory_format=m.channels_last) if m.channels_last else t
-                 for t in (x, w))  # fmt: skip
+    return tuple(
+        t.contiguous(memory_format=m.channels_last) if m.channels_last else t for t in (x, w)
+    )
 
 
-CASES = [(name, "float32", (c, size, k, window), (stride, padding, 1, 1))
-         for name, c, size, k, window, stride, padding in SHAPES]
+CASES = [
+    (name, "float32", (c, size, k, window), (stride, padding, 1, 1))
+    for name, c, size, k, window, stride, padding in SHAPES
+]
 # One filter a group.
-CASES += [(f"depthwise {name}", "float32", (1, size, c, window), (stride, window // 2, 1, c))
-          for name, c, size, window, stride in DEPTHWISE]
+CASES += [
+    (f"depthwise {name}", "float32", (1, size, c, window), (stride, window // 2, 1, c))
+    for name, c, size, window, stride in DEPTHWISE
+]
 # Groups of a few channels.
 CASES += [("3x3, 128 at 56 in 32 groups", "float32", (4, 56, 128, 3), (1, 1, 1, 32))]
 CASES += [(f"bfloat16 {name}", "bfloat16", *rest) for name, _, *rest in CASES[: len(SHAPES)]]

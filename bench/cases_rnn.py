@@ -26,8 +26,14 @@ def layer(m: Any, kind: str, features: int, hidden: int) -> Any:
 for name, kind, batch, steps, features, hidden in SHAPES:
 
     @case(name)
-    def _(m: Any, kind: str = kind, batch: int = batch, steps: int = steps,
-          features: int = features, hidden: int = hidden) -> Call:  # fmt: skip
+    def _(
+        m: Any,
+        kind: str = kind,
+        batch: int = batch,
+        steps: int = steps,
+        features: int = features,
+        hidden: int = hidden,
+    ) -> Call:
         made, x = layer(m, kind, features, hidden), ramp(m, steps, batch, features)
 
         def run() -> Any:
@@ -37,8 +43,14 @@ for name, kind, batch, steps, features, hidden in SHAPES:
         return run
 
     @case(f"{name}, and backward")
-    def _(m: Any, kind: str = kind, batch: int = batch, steps: int = steps,
-          features: int = features, hidden: int = hidden) -> Call:  # fmt: skip
+    def _(
+        m: Any,
+        kind: str = kind,
+        batch: int = batch,
+        steps: int = steps,
+        features: int = features,
+        hidden: int = hidden,
+    ) -> Call:
         made = layer(m, kind, features, hidden)
         x = ramp(m, steps, batch, features).requires_grad_()
 

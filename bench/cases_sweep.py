@@ -159,7 +159,10 @@ def make_recipes() -> None:
         *"neg reciprocal relu round rsqrt sgn sigmoid sign sin sqrt square tan tanh trunc".split(),
         *"bitwise_not logical_not clone conj_physical real imag nonzero tril triu".split(),
         *"zeros_like ones_like Tensor.contiguous Tensor.tolist".split(),
-        *(f"nn.functional.{f}" for f in "elu gelu leaky_relu logsigmoid relu6 silu softplus".split()),
+        *(
+            f"nn.functional.{f}"
+            for f in "elu gelu leaky_relu logsigmoid relu6 silu softplus".split()
+        ),
     )
     RECIPES.pop("Tensor.tolist")
     binary(
@@ -191,12 +194,8 @@ def make_recipes() -> None:
         recipe(
             f"norm along {dim}", lambda m, o, dim=dim: (lambda a: lambda: m.norm(a, dim=dim))(o.a)
         )
-        recipe(
-            f"flip {dim}", lambda m, o, dim=dim: (lambda a: lambda: m.flip(a, (dim,)))(o.a)
-        )
-        recipe(
-            f"roll {dim}", lambda m, o, dim=dim: (lambda a: lambda: m.roll(a, 3, dim))(o.a)
-        )
+        recipe(f"flip {dim}", lambda m, o, dim=dim: (lambda a: lambda: m.flip(a, (dim,)))(o.a))
+        recipe(f"roll {dim}", lambda m, o, dim=dim: (lambda a: lambda: m.roll(a, 3, dim))(o.a))
         recipe(
             f"cat {dim}", lambda m, o, dim=dim: (lambda a, b: lambda: m.cat([a, b], dim))(o.a, o.b)
         )
@@ -267,7 +266,9 @@ def make_indexing() -> None:
     recipe("gather", of(lambda m, a, i: m.gather(a, 1, i), "a", "columns_index"))
     recipe("take_along_dim", of(lambda m, a, i: m.take_along_dim(a, i, 1), "a", "columns_index"))
     recipe("scatter", of(lambda m, a, i, b: m.scatter(a, 1, i, b), "a", "columns_index", "b"))
-    recipe("scatter_add", of(lambda m, a, i, b: m.scatter_add(a, 1, i, b), "a", "columns_index", "b"))
+    recipe(
+        "scatter_add", of(lambda m, a, i, b: m.scatter_add(a, 1, i, b), "a", "columns_index", "b")
+    )
     recipe("masked_fill", of(lambda m, a, k: m.masked_fill(a, k, 1), "a", "mask"))
     recipe("masked_select", of(lambda m, a, k: m.masked_select(a, k), "a", "mask"))
     recipe("masked_scatter", of(lambda m, a, k, b: m.masked_scatter(a, k, b), "a", "mask", "new"))
@@ -408,9 +409,7 @@ def make_new() -> None:
     new("eye", lambda m, o, t: m.eye(o.rows, o.columns, dtype=t))
     new("randint", lambda m, o, t: m.randint(0, 100, (o.row.size,), dtype=t))
     new("randperm", lambda m, o, t: m.randperm(o.row.size, dtype=t))
-    recipe(
-        "Tensor.uniform_", lambda m, o: (lambda x: lambda: x.uniform_())(o.new), laid=False
-    )
+    recipe("Tensor.uniform_", lambda m, o: (lambda x: lambda: x.uniform_())(o.new), laid=False)
     recipe("Tensor.normal_", lambda m, o: (lambda x: lambda: x.normal_())(o.new), laid=False)
     recipe(
         "Tensor.bernoulli_", lambda m, o: (lambda x: lambda: x.bernoulli_(0.3))(o.new), laid=False

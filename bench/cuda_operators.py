@@ -59,8 +59,9 @@ def device_time(call: Call, wait: Call, count: int) -> float:
     return (time.perf_counter() - start) / count
 
 
-def beside(measure: Callable[..., float], sides: Sequence[tuple[Call, Call]], count: int,
-           repeats: int) -> dict[str, float]:
+def beside(
+    measure: Callable[..., float], sides: Sequence[tuple[Call, Call]], count: int, repeats: int
+) -> dict[str, float]:
     """Seconds of each side, medians of interleaved turns, and how many times faster we are."""
     for call, _ in sides:  # kernels are loaded, memory is cached
         call()
@@ -71,8 +72,12 @@ def beside(measure: Callable[..., float], sides: Sequence[tuple[Call, Call]], co
     found = {"libdl": statistics.median(times[0])}
     if len(sides) > 1:
         ratios = sorted(b / a for a, b in zip(*times, strict=True))
-        found |= {"PyTorch": statistics.median(times[1]), "ratio": statistics.median(ratios),
-                  "least": ratios[0], "most": ratios[-1]}
+        found |= {
+            "PyTorch": statistics.median(times[1]),
+            "ratio": statistics.median(ratios),
+            "least": ratios[0],
+            "most": ratios[-1],
+        }
     return found
 
 
@@ -98,7 +103,8 @@ def some(result: Any) -> list[float]:
 def agree(ours: list[float], theirs: list[float], near: float) -> bool:
     top = max((abs(x) for x in theirs), default=0.0)
     return len(ours) == len(theirs) and all(
-        abs(a - b) <= near * top for a, b in zip(ours, theirs, strict=True))
+        abs(a - b) <= near * top for a, b in zip(ours, theirs, strict=True)
+    )
 
 
 def pointwise(s: Sizes) -> Iterator[Operator]:
@@ -109,6 +115,7 @@ def pointwise(s: Sizes) -> Iterator[Operator]:
             x = values(m, n).to(getattr(m, dtype))
             y = x.clone()
             return lambda: call(m, x, y)
+
         return Operator("pointwise", name, "GB/s", each * n / 1e9, make)
 
     yield of("x + y", 12, lambda m, x, y: x + y)
@@ -124,8 +131,9 @@ def rows(s: Sizes) -> Iterator[Operator]:
     n, row = s.elements, s.row
     side = int(n**0.5)
 
-    def of(kind: str, name: str, each: float, shape: tuple[int, ...],
-           make: Callable[[Any, Any], Call]) -> Operator:
+    def of(
+        kind: str, name: str, each: float, shape: tuple[int, ...], make: Callable[[Any, Any], Call]
+    ) -> Operator:
         return Operator(kind, name, "GB/s", each * n / 1e9, lambda m: make(m, values(m, *shape)))
 
     def with_row(m: Any, x: Any) -> Call:
@@ -151,10 +159,14 @@ def rows(s: Sizes) -> Iterator[Operator]:
     yield of("layer_norm", f"layer_norm of rows of {row}", 8, lines, normalised)
     yield of("copy", "clone", 8, square, lambda m, x: lambda: x.clone())
     yield of("copy", "to bfloat16", 6, square, lambda m, x: lambda: x.to(m.bfloat16))
-    yield of("copy", "transposed to contiguous", 8, square,
-             lambda m, x: lambda: x.t().contiguous())
-    yield of("copy", "channels to the end", 8, (n // row, 4, row // 4),
-             lambda m, x: lambda: x.permute(0, 2, 1).contiguous())
+    yield of("copy", "transposed to contiguous", 8, square, lambda m, x: lambda: x.t().contiguous())
+    yield of(
+        "copy",
+        "channels to the end",
+        8,
+        (n // row, 4, row // 4),
+        lambda m, x: lambda: x.permute(0, 2, 1).contiguous(),
+    )
 
 
 def indexed(s: Sizes) -> Iterator[Operator]:
@@ -181,8 +193,9 @@ def indexed(s: Sizes) -> Iterator[Operator]:
         x = values(m, count, row)
         return lambda: m.topk(x, 8, 1)
 
-    yield Operator("gather", f"embedding of rows of {row}", "GB/s", (8 * n + 8 * count) / 1e9,
-                   embedding)
+    yield Operator(
+        "gather", f"embedding of rows of {row}", "GB/s", (8 * n + 8 * count) / 1e9, embedding
+    )
     yield Operator("gather", "gather of elements", "GB/s", 16 * few / 1e9, gather)
     # Besides the index and the values, what is added to is read once and written once.
     yield Operator("scatter", "scatter_add of elements", "GB/s", 20 * few / 1e9, scatter)
@@ -193,8 +206,10 @@ def indexed(s: Sizes) -> Iterator[Operator]:
 def random(s: Sizes) -> Iterator[Operator]:
     n = s.elements
     for name in ("rand", "randn"):
+
         def fresh(m: Any, name: str = name) -> Call:
             return lambda: getattr(m, name)(n, device="cuda")
+
         yield Operator("random", name, "GB/s", 4 * n / 1e9, fresh, same=False)
 
     def dropout(m: Any) -> Call:
@@ -207,24 +222,34 @@ def random(s: Sizes) -> Iterator[Operator]:
 def products(s: Sizes) -> Iterator[Operator]:
     for dtype in ("float32", "bfloat16"):
         for size in s.products:
+
             def square(m: Any, size: int = size, dtype: str = dtype) -> Call:
                 a, b = (values(m, size, size).to(getattr(m, dtype)) for _ in range(2))
                 return lambda: a @ b
-            yield Operator("product", f"matmul {size}, {dtype}", "TFLOP/s", 2 * size**3 / 1e12,
-                           square)
+
+            yield Operator(
+                "product", f"matmul {size}, {dtype}", "TFLOP/s", 2 * size**3 / 1e12, square
+            )
 
         def linear(m: Any, dtype: str = dtype) -> Call:
             size = s.products[-1]
             x, w = (values(m, size, size).to(getattr(m, dtype)) for _ in range(2))
             bias = values(m, size).to(getattr(m, dtype))
             return lambda: m.nn.functional.linear(x, w, bias)
-        yield Operator("product", f"linear with a bias {s.products[-1]}, {dtype}", "TFLOP/s",
-                       2 * s.products[-1] ** 3 / 1e12, linear)
+
+        yield Operator(
+            "product",
+            f"linear with a bias {s.products[-1]}, {dtype}",
+            "TFLOP/s",
+            2 * s.products[-1] ** 3 / 1e12,
+            linear,
+        )
 
 
 def convolutions(s: Sizes) -> Iterator[Operator]:
     number, channels, side = s.images
     for window in (1, 3):
+
         def of(m: Any, window: int = window) -> tuple[Any, Any, Call]:
             x = values(m, number, channels, side, side).requires_grad_()
             w = values(m, channels, channels, window, window).requires_grad_()
@@ -252,14 +277,22 @@ def optimizers(s: Sizes) -> Iterator[Operator]:
     count, size = s.parameters
     # Values read and written for each parameter.
     for name, moved, options in (("SGD", 5, {"momentum": 0.9}), ("Adam", 7, {})):
+
         def make(m: Any, name: str = name, options: dict[str, float] = options) -> Call:
             parameters = [values(m, size).requires_grad_() for _ in range(count)]
             for p in parameters:
                 p.grad = m.ones_like(p)
             step: Call = getattr(m.optim, name)(parameters, lr=1e-3, **options).step
             return step
-        yield Operator("optimizer", f"{name} of {count} tensors of {size}", "GB/s",
-                       4 * moved * count * size / 1e9, make, same=False)
+
+        yield Operator(
+            "optimizer",
+            f"{name} of {count} tensors of {size}",
+            "GB/s",
+            4 * moved * count * size / 1e9,
+            make,
+            same=False,
+        )
 
 
 def operators(s: Sizes) -> Iterator[Operator]:

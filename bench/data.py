@@ -96,8 +96,14 @@ class Arrays(Records):
         return (self.row, numpy.float32(i)), i
 
 
-DATASETS = {"rows in memory": rows, "decoded JPEGs": Images, "batches of 4 MB": Large,
-            "slow samples": Slow, "dictionaries": Records, "arrays in tuples": Arrays}  # fmt: skip
+DATASETS = {
+    "rows in memory": rows,
+    "decoded JPEGs": Images,
+    "batches of 4 MB": Large,
+    "slow samples": Slow,
+    "dictionaries": Records,
+    "arrays in tuples": Arrays,
+}
 
 
 def epoch(loader: Any) -> tuple[float, float]:
@@ -118,9 +124,12 @@ def compare(name: str, workers: int, rounds: int) -> None:
         data = importlib.import_module(f"{library}.utils.data")
         dataset = DATASETS[name](m)
         loaders[library] = data.DataLoader(
-            dataset, batch_size=getattr(dataset, "size", 64), num_workers=workers,
-            persistent_workers=workers > 0, drop_last=True,
-        )  # fmt: skip
+            dataset,
+            batch_size=getattr(dataset, "size", 64),
+            num_workers=workers,
+            persistent_workers=workers > 0,
+            drop_last=True,
+        )
     rates: dict[str, list[float]] = {library: [] for library in LIBRARIES}
     firsts = {}
     for n in range(rounds + 1):

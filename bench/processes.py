@@ -51,8 +51,10 @@ def compare(name: str, others: dict[str, Other], made: Callable[[Any], Any], rou
         for library, other in others.items():
             times[library].append(other.ask(made(other.m)))
     ours, theirs = (statistics.median(times[library]) for library in LIBRARIES)
-    print(f"{name:16} libdl {ours:7.3f}  PyTorch {theirs:7.3f} ms  ratio {theirs / ours:5.2f}",
-          flush=True)  # fmt: skip
+    print(
+        f"{name:16} libdl {ours:7.3f}  PyTorch {theirs:7.3f} ms  ratio {theirs / ours:5.2f}",
+        flush=True,
+    )
 
 
 def main() -> None:

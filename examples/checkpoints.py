@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A training that stops, and goes on from a checkpoint that PyTorch can load, too.
 
-    python examples/checkpoints.py [FOLDER]
+python examples/checkpoints.py [FOLDER]
 """
 
 import io
@@ -34,7 +34,9 @@ def train(net: nn.Module, optimizer: optim.Optimizer, steps: int) -> float:
 
 def save(path: Path, net: nn.Module, optimizer: optim.Optimizer, epoch: int) -> None:
     state = {"net": net.state_dict(), "optimizer": optimizer.state_dict(), "epoch": epoch}
-    libdl.save(state, path, format="torch")  # torch.load(path) reads it; without format: safetensors
+    libdl.save(
+        state, path, format="torch"
+    )  # torch.load(path) reads it; without format: safetensors
 
 
 def resume(path: Path) -> tuple[nn.Module, optim.Optimizer]:

@@ -24,14 +24,24 @@ EPOCHS, BATCH = 20, 32
 
 def make_network() -> nn.Sequential:
     def block(channels: int, made: int) -> list[nn.Module]:
-        return [nn.Conv2d(channels, made, 3, padding=1, bias=False), nn.BatchNorm2d(made),
-                nn.ReLU()]  # fmt: skip
+        return [
+            nn.Conv2d(channels, made, 3, padding=1, bias=False),
+            nn.BatchNorm2d(made),
+            nn.ReLU(),
+        ]
 
     return nn.Sequential(
-        *block(1, 32), *block(32, 32), nn.MaxPool2d(2), nn.Dropout(0.1),
-        *block(32, 64), *block(64, 64), nn.AdaptiveAvgPool2d(2), nn.Flatten(), nn.Dropout(0.3),
+        *block(1, 32),
+        *block(32, 32),
+        nn.MaxPool2d(2),
+        nn.Dropout(0.1),
+        *block(32, 64),
+        *block(64, 64),
+        nn.AdaptiveAvgPool2d(2),
+        nn.Flatten(),
+        nn.Dropout(0.3),
         nn.Linear(256, 10),
-    )  # fmt: skip
+    )
 
 
 def shifted(images: Tensor) -> Tensor:

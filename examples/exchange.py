@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tensors and NumPy arrays that share memory, without a copy.
 
-    python examples/exchange.py
+python examples/exchange.py
 """
 
 import numpy as np

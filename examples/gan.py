@@ -33,16 +33,26 @@ loss = nn.BCELoss()
 
 def create_discriminator():
     return nn.Sequential(
-        nn.Linear(PIXELS, 128), nn.LeakyReLU(0.2), nn.Linear(128, 128), nn.LeakyReLU(0.2),
-        nn.Linear(128, 1), nn.Sigmoid(),
-    )  # fmt: skip
+        nn.Linear(PIXELS, 128),
+        nn.LeakyReLU(0.2),
+        nn.Linear(128, 128),
+        nn.LeakyReLU(0.2),
+        nn.Linear(128, 1),
+        nn.Sigmoid(),
+    )
 
 
 def create_generator():
     return nn.Sequential(
-        nn.Linear(NOISE, 128), nn.BatchNorm1d(128), nn.ReLU(), nn.Linear(128, 128),
-        nn.BatchNorm1d(128), nn.ReLU(), nn.Linear(128, PIXELS), nn.Sigmoid(),
-    )  # fmt: skip
+        nn.Linear(NOISE, 128),
+        nn.BatchNorm1d(128),
+        nn.ReLU(),
+        nn.Linear(128, 128),
+        nn.BatchNorm1d(128),
+        nn.ReLU(),
+        nn.Linear(128, PIXELS),
+        nn.Sigmoid(),
+    )
 
 
 def get_noise():
@@ -88,8 +98,9 @@ def main() -> None:
         if number % 500 == 0:
             with torch.no_grad():
                 images = torch.cat([generator(get_noise()) for _ in range(16)])
-            tell("step {:5}  mean {:.3f}  deviation {:.3f}".format(
-                number, *distance(images, digits)))
+            tell(
+                "step {:5}  mean {:.3f}  deviation {:.3f}".format(number, *distance(images, digits))
+            )
         step(digits[torch.randint(0, len(digits), (BATCH,))])
         optimD.zero_grad()  # which the listing leaves out
         optimG.zero_grad()

@@ -51,7 +51,8 @@ class Block(nn.Module):
         super().__init__()
         self.attention = Attention()
         self.feed = nn.Sequential(
-            nn.Linear(WIDTH, 4 * WIDTH), nn.GELU(), nn.Linear(4 * WIDTH, WIDTH))  # fmt: skip
+            nn.Linear(WIDTH, 4 * WIDTH), nn.GELU(), nn.Linear(4 * WIDTH, WIDTH)
+        )
         self.norms = nn.ModuleList([nn.LayerNorm(WIDTH), nn.LayerNorm(WIDTH)])
 
     def forward(self, x: Tensor, before: Kept | None = None) -> tuple[Tensor, Kept]:
@@ -109,9 +110,12 @@ def main() -> None:
     optimizer = libdl.optim.AdamW(model.parameters(), lr=4e-3, betas=(0.9, 0.98), weight_decay=0.05)
     schedule = libdl.optim.lr_scheduler.SequentialLR(
         optimizer,
-        [libdl.optim.lr_scheduler.LinearLR(optimizer, 0.05, total_iters=30),
-         libdl.optim.lr_scheduler.CosineAnnealingLR(optimizer, max(1, steps - 30), eta_min=2e-4)],
-        [30])  # fmt: skip
+        [
+            libdl.optim.lr_scheduler.LinearLR(optimizer, 0.05, total_iters=30),
+            libdl.optim.lr_scheduler.CosineAnnealingLR(optimizer, max(1, steps - 30), eta_min=2e-4),
+        ],
+        [30],
+    )
     for step in trange(steps):
         x, y = text.batch(text.train, BATCH, CONTEXT)
         scores, _ = model(x)

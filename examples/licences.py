@@ -12,7 +12,9 @@ FOLDER = Path("/usr/share/common-licenses")
 class Text:
     """Characters as numbers; the last tenth is held out."""
 
-    def __init__(self, names: tuple[str, ...] = ("GPL-2", "GPL-3", "LGPL-2.1", "Apache-2.0")) -> None:
+    def __init__(
+        self, names: tuple[str, ...] = ("GPL-2", "GPL-3", "LGPL-2.1", "Apache-2.0")
+    ) -> None:
         found = [FOLDER / name for name in names if (FOLDER / name).exists()]
         if not found:
             raise SystemExit(f"{FOLDER} has none of {', '.join(names)}")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Batches loaded by two processes, augmented at random, and an epoch that goes on in its middle.
 
-    python examples/loading.py
+python examples/loading.py
 """
 
 import libdl

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Profiles the training of a small network: a table, a trace for Perfetto, and pictures.
 
-    python examples/profiling.py [FOLDER]      FOLDER gets the files"""
+python examples/profiling.py [FOLDER]      FOLDER gets the files"""
 
 import importlib.util
 import sys
@@ -29,8 +29,10 @@ def step() -> libdl.Tensor:
 
 with profile(
     schedule=schedule(wait=1, warmup=1, active=3),
-    record_shapes=True, profile_memory=True, with_flops=True,
-) as prof:  # fmt: skip
+    record_shapes=True,
+    profile_memory=True,
+    with_flops=True,
+) as prof:
     for _ in range(5):
         step()
         prof.step()

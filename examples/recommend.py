@@ -47,7 +47,8 @@ class NeuMF(nn.Module):
         self.deep_users = nn.Embedding(USERS, 2 * factors)
         self.deep_films = nn.Embedding(FILMS, 2 * factors)
         self.deep = nn.Sequential(
-            nn.Linear(4 * factors, 64), nn.ReLU(), nn.Linear(64, 32), nn.ReLU())  # fmt: skip
+            nn.Linear(4 * factors, 64), nn.ReLU(), nn.Linear(64, 32), nn.ReLU()
+        )
         self.score = nn.Linear(factors + 32, 1)
         for table in (self.users, self.films, self.deep_users, self.deep_films):
             nn.init.normal_(table.weight, std=0.1)

@@ -33,7 +33,9 @@ def fused(network: nn.Module) -> fx.GraphModule:
             continue
         convolution = modules[before.target]
         if isinstance(convolution, nn.Conv2d):
-            traced.set_submodule(before.target, fuse_conv_bn_eval(convolution, modules[node.target]))
+            traced.set_submodule(
+                before.target, fuse_conv_bn_eval(convolution, modules[node.target])
+            )
             node.replace_all_uses_with(before)
             traced.graph.erase_node(node)
     traced.delete_all_unused_submodules()

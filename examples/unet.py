@@ -41,9 +41,13 @@ def shapes(count: int) -> tuple[Tensor, Tensor]:
 
 def twice(channels: int, made: int) -> nn.Sequential:
     return nn.Sequential(
-        nn.Conv2d(channels, made, 3, padding=1), nn.GroupNorm(4, made), nn.ReLU(),
-        nn.Conv2d(made, made, 3, padding=1), nn.GroupNorm(4, made), nn.ReLU(),
-    )  # fmt: skip
+        nn.Conv2d(channels, made, 3, padding=1),
+        nn.GroupNorm(4, made),
+        nn.ReLU(),
+        nn.Conv2d(made, made, 3, padding=1),
+        nn.GroupNorm(4, made),
+        nn.ReLU(),
+    )
 
 
 class UNet(nn.Module):
@@ -51,10 +55,12 @@ class UNet(nn.Module):
         super().__init__()
         self.down = nn.ModuleList([twice(1, width), twice(width, 2 * width)])
         self.bottom = twice(2 * width, 4 * width)
-        self.up = nn.ModuleList([
-            nn.ConvTranspose2d(4 * width, 2 * width, 2, stride=2),
-            nn.ConvTranspose2d(2 * width, width, 2, stride=2),
-        ])  # fmt: skip
+        self.up = nn.ModuleList(
+            [
+                nn.ConvTranspose2d(4 * width, 2 * width, 2, stride=2),
+                nn.ConvTranspose2d(2 * width, width, 2, stride=2),
+            ]
+        )
         self.join = nn.ModuleList([twice(4 * width, 2 * width), twice(2 * width, width)])
         self.last = nn.Conv2d(width, 1, 1)
 

@@ -59,9 +59,7 @@ def tensor(*seen: Any) -> dict[str, list[Any]]:
     return {"tensor": list(seen)}
 
 
-NAMES = {
-    "nan": math.nan, "inf": math.inf, "raises": raises, "tensor": tensor, "__builtins__": {}
-}  # fmt: skip
+NAMES = {"nan": math.nan, "inf": math.inf, "raises": raises, "tensor": tensor, "__builtins__": {}}
 
 
 def digits_of(near: Near) -> int:
@@ -74,8 +72,11 @@ def atoms(value: Any, digits: int) -> Iterator[str]:
     """The value as Python, in pieces between which a line may end. A space begins a piece."""
     if isinstance(value, (list, dict)):
         opening, closing = "[]" if isinstance(value, list) else "{}"
-        if isinstance(value, dict) and list(value) in (["error"], ["tensor"]) \
-                and isinstance(*value.values(), list):  # fmt: skip
+        if (
+            isinstance(value, dict)
+            and list(value) in (["error"], ["tensor"])
+            and isinstance(*value.values(), list)
+        ):
             opening, closing = ("raises(" if "error" in value else "tensor("), ")"
             (value,) = value.values()
         parts: list[str] = []
@@ -160,8 +161,11 @@ def written(sections: Sections, title: str, digits: int) -> str:
                 values, mark = [values], EACH
             alone = wrapped(values[0], digits, indent + len(line) + 2, indent + 4, mark)
             beside = f"{' ' * indent}{line}  {alone}"
-            if len(values) == 1 and len(beside.partition("\n")[0]) <= WIDTH \
-                    and ("\n" not in alone or len(line) <= 60):  # fmt: skip
+            if (
+                len(values) == 1
+                and len(beside.partition("\n")[0]) <= WIDTH
+                and ("\n" not in alone or len(line) <= 60)
+            ):
                 out.append(beside)
                 continue
             out.append(" " * indent + line)
@@ -240,8 +244,10 @@ class Lines(ast.NodeTransformer):
     def marked(self, node: ast.expr) -> ast.expr:
         """A list's elements; both sides of a sum of lists."""
         if isinstance(node, (ast.List, ast.Tuple)):
-            node.elts = [e if isinstance(e, ast.Starred) or self.is_returned(e) else self.noted(e)
-                         for e in node.elts]  # fmt: skip
+            node.elts = [
+                e if isinstance(e, ast.Starred) or self.is_returned(e) else self.noted(e)
+                for e in node.elts
+            ]
         elif isinstance(node, ast.ListComp):
             node.elt = self.noted(node.elt)
         elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
@@ -270,8 +276,12 @@ class Lines(ast.NodeTransformer):
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST:
         call = node.value
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) \
-                and self.is_returned(call.func.value) and len(call.args) == 1:  # fmt: skip
+        if (
+            isinstance(call, ast.Call)
+            and isinstance(call.func, ast.Attribute)
+            and self.is_returned(call.func.value)
+            and len(call.args) == 1
+        ):
             if call.func.attr == "append":
                 call.args = [self.noted(call.args[0])]
             elif call.func.attr == "extend":
@@ -287,23 +297,38 @@ def with_lines(program: FunctionType) -> Callable[[Any], Any]:
     assert isinstance(function, ast.FunctionDef)
     lists = {
         target.id
-        for node in ast.walk(function) if isinstance(node, ast.Assign)
+        for node in ast.walk(function)
+        if isinstance(node, ast.Assign)
         for names, value in [(node.targets[0], node.value)]
-        for target, made in (zip(names.elts, value.elts) if isinstance(names, ast.Tuple)
-                             and isinstance(value, ast.Tuple) else [(names, value)])
+        for target, made in (
+            zip(names.elts, value.elts)
+            if isinstance(names, ast.Tuple) and isinstance(value, ast.Tuple)
+            else [(names, value)]
+        )
         if isinstance(target, ast.Name) and isinstance(made, (ast.List, ast.ListComp))
-    }  # fmt: skip
-    read = [node.id for node in ast.walk(function)
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]  # fmt: skip
+    }
+    read = [
+        node.id
+        for node in ast.walk(function)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+    ]
     # A list that is read only to be added to and returned.
-    grown = [node.func.value.id for node in ast.walk(function)
-             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
-             and isinstance(node.func.value, ast.Name)
-             and node.func.attr in ("append", "extend")]  # fmt: skip
-    returned = {node.id for statement in ast.walk(function) if isinstance(statement, ast.Return)
-                for node in parts_of(statement.value) if isinstance(node, ast.Name)}  # fmt: skip
-    returned = {name for name in lists & returned
-                if read.count(name) == grown.count(name) + 1}  # fmt: skip
+    grown = [
+        node.func.value.id
+        for node in ast.walk(function)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and isinstance(node.func.value, ast.Name)
+        and node.func.attr in ("append", "extend")
+    ]
+    returned = {
+        node.id
+        for statement in ast.walk(function)
+        if isinstance(statement, ast.Return)
+        for node in parts_of(statement.value)
+        if isinstance(node, ast.Name)
+    }
+    returned = {name for name in lists & returned if read.count(name) == grown.count(name) + 1}
     Lines(source, returned).visit(tree)
     ast.increment_lineno(tree, program.__code__.co_firstlineno - 1)
     function.args.kwonlyargs.append(ast.arg("Answer"))
@@ -365,11 +390,17 @@ def same(found: Any, wanted: Any, near: Near = NEAR) -> bool:
     if isinstance(wanted, dict) and "error" in wanted:
         return isinstance(found, dict) and set(wanted["error"]) <= set(found.get("error", ()))
     if isinstance(wanted, dict):
-        return (isinstance(found, dict) and list(found) == list(wanted)
-                and all(same(found[key], wanted[key], near) for key in wanted))  # fmt: skip
+        return (
+            isinstance(found, dict)
+            and list(found) == list(wanted)
+            and all(same(found[key], wanted[key], near) for key in wanted)
+        )
     if isinstance(wanted, list):
-        return (isinstance(found, list) and len(found) == len(wanted)
-                and all(same(f, w, near) for f, w in zip(found, wanted)))  # fmt: skip
+        return (
+            isinstance(found, list)
+            and len(found) == len(wanted)
+            and all(same(f, w, near) for f, w in zip(found, wanted))
+        )
     if isinstance(wanted, float) or isinstance(found, float):
         if not all(isinstance(x, (int, float)) for x in (found, wanted)):
             return False
@@ -387,8 +418,12 @@ def first_difference(found: Any, wanted: Any, near: Near = NEAR, place: str = ""
     """Where two answers are not the same, as text, or nothing."""
     if same(found, wanted, near):
         return ""
-    if type(found) is type(wanted) and isinstance(wanted, (dict, list)) \
-            and len(found) == len(wanted) and "error" not in wanted:  # fmt: skip
+    if (
+        type(found) is type(wanted)
+        and isinstance(wanted, (dict, list))
+        and len(found) == len(wanted)
+        and "error" not in wanted
+    ):
         for key in wanted if isinstance(wanted, dict) else range(len(wanted)):
             if isinstance(found, dict) and key not in found:
                 break
@@ -433,17 +468,17 @@ class Stored:
     ) -> None:
         """The program's answers, as `shown` has them, are the stored ones; warnings are errors
         unless they are ignored."""
-        found = [Answer(answer.line, shown(answer.value))
-                 for answer in answers_of(program, library, ignored)]  # fmt: skip
+        found = [
+            Answer(answer.line, shown(answer.value))
+            for answer in answers_of(program, library, ignored)
+        ]
         wanted = self.sections[program.__name__]
         told = [self.sentence(program.__name__, f, w) for f, w in zip(found, wanted)]
         if len(found) != len(wanted):
             told.append(f"{program.__name__}: {len(found)} answers, {len(wanted)} are stored")
         assert not any(told), "\n".join(filter(None, told[:20]))
 
-    def compare(
-        self, line: str, value: Any, section: str = "", near: Near | None = None
-    ) -> None:
+    def compare(self, line: str, value: Any, section: str = "", near: Near | None = None) -> None:
         """What one call gave is the stored answer."""
         found, wanted = Answer(line, stripped(value)), Answer(line, self[section][line])
         told = self.sentence(section or self.module.__name__, found, wanted, near)
@@ -454,11 +489,14 @@ class Stored:
     ) -> str:
         """How the two differ, or nothing."""
         if found.line != wanted.line:
-            return (f"{program}: the line is `{found.line}`, stored is `{wanted.line}`: "
-                    "python tests/answered.py stores PyTorch's answers anew")  # fmt: skip
+            return (
+                f"{program}: the line is `{found.line}`, stored is `{wanted.line}`: "
+                "python tests/answered.py stores PyTorch's answers anew"
+            )
         if near is None:
-            near = self.near.get(program, self.near[""]) if isinstance(self.near, dict) \
-                else self.near  # fmt: skip
+            near = (
+                self.near.get(program, self.near[""]) if isinstance(self.near, dict) else self.near
+            )
         text = first_difference(found.value, wanted.value, near)
         return text and f"{program}: `{wanted.line}`: {text}"
 
@@ -485,10 +523,13 @@ def store(name: str) -> None:
         by = f"PyTorch {torch.__version__.partition('+')[0]}"
     warnings.simplefilter("ignore")
     if hasattr(module, "sections") or hasattr(module, "answers"):
-        of_all = module.sections(torch) if hasattr(module, "sections") \
-            else {"": module.answers(torch)}  # fmt: skip
-        sections = {name: [Answer(clean(line), stripped(value)) for line, value in found.items()]
-                    for name, found in of_all.items()}  # fmt: skip
+        of_all = (
+            module.sections(torch) if hasattr(module, "sections") else {"": module.answers(torch)}
+        )
+        sections = {
+            name: [Answer(clean(line), stripped(value)) for line, value in found.items()]
+            for name, found in of_all.items()
+        }
     else:
         sections = {p.__name__: answers_of(p, torch, True) for p in module.PROGRAMS}
     near = getattr(module, "NEAR", NEAR)
@@ -497,8 +538,10 @@ def store(name: str) -> None:
         told = ", ".join(f"{v:g}{f' in {k}' * bool(k)}" for k, v in near.items())
     else:
         told = "{:g} or {:g}".format(*near) if isinstance(near, tuple) else f"{near:g}"
-    title = (f"{by}'s answers to {name}.py, stored by tests/answered.py.\n"
-             f"Numbers have {digits} digits, and are compared to {told}.")  # fmt: skip
+    title = (
+        f"{by}'s answers to {name}.py, stored by tests/answered.py.\n"
+        f"Numbers have {digits} digits, and are compared to {told}."
+    )
     Path(str(module.__file__)).with_suffix(".txt").write_text(written(sections, title, digits))
 
 

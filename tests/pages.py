@@ -20,4 +20,5 @@ def check_output(shown: str, printed: str, rel: float, abs: float) -> None:
     for of_page, of_program in zip(mine, theirs, strict=True):
         numbers = [float(x) for x in NUMBER.findall(of_program)]
         assert numbers == pytest.approx(
-            [float(x) for x in NUMBER.findall(of_page)], rel=rel, abs=abs)  # fmt: skip
+            [float(x) for x in NUMBER.findall(of_page)], rel=rel, abs=abs
+        )

@@ -49,9 +49,7 @@ def main() -> None:
     if len(names) < 2 or set(names) - set(programs):
         raise SystemExit(f"demo: wanted at least two of {', '.join(programs)}")
     losses = {
-        (name, threads): run(name, programs[name], threads)
-        for name in names
-        for threads in (1, 2)
+        (name, threads): run(name, programs[name], threads) for name in names for threads in (1, 2)
     }
     first, *others = losses.items()
     for key, values in others:

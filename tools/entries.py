@@ -112,17 +112,19 @@ def _declared(operator: Operator) -> str:
 
 def entry_header(header: str, operators: list[Operator]) -> str:
     """The C++ functions of one header's operators, and what authors define for them."""
-    return "\n".join([
-        f"// Written by tools/generate.py from include/libdl/{header}.h, which has their meaning.",
-        "// Of an operator, NAME is what others call, NAME_impl the work, NAME_seen the call while",
-        "// interceptors watch or autocast is on.",
-        "#pragma once\n",
-        "#include <optional>\n#include <string_view>\n#include <tuple>\n#include <vector>\n",
-        '#include "ops/core/into.h"\n#include "ops/core/seen.h"\n#include "tensor/generator.h"\n',
-        "namespace libdl {\n",
-        *(_declared(operator) + "\n" for operator in operators),
-        "}  // namespace libdl\n",
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            f"// Written by tools/generate.py from include/libdl/{header}.h, which has their meaning.",
+            "// Of an operator, NAME is what others call, NAME_impl the work, NAME_seen the call while",
+            "// interceptors watch or autocast is on.",
+            "#pragma once\n",
+            "#include <optional>\n#include <string_view>\n#include <tuple>\n#include <vector>\n",
+            '#include "ops/core/into.h"\n#include "ops/core/seen.h"\n#include "tensor/generator.h"\n',
+            "namespace libdl {\n",
+            *(_declared(operator) + "\n" for operator in operators),
+            "}  // namespace libdl\n",
+        ]
+    )
 
 
 def _again(operator: Operator) -> list[str]:
@@ -183,12 +185,14 @@ def _defined(operator: Operator) -> str:
 
 def entry_source(header: str, operators: list[Operator]) -> str:
     """What the entries of one header's operators seldom do, and those that are expressions."""
-    return "\n".join([
-        f"// Written by tools/generate.py from include/libdl/{header}.h.",
-        f'#include "entries/{header}.h"\n',
-        '#include "ops/core/composed.h"\n#include "ops/core/observe.h"',
-        '#include "ops/creation/copy.h"\n#include "ops/pointwise/pointwise.h"\n',
-        "namespace libdl {\n",
-        *filter(None, map(_defined, operators)),
-        "}  // namespace libdl\n",
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            f"// Written by tools/generate.py from include/libdl/{header}.h.",
+            f'#include "entries/{header}.h"\n',
+            '#include "ops/core/composed.h"\n#include "ops/core/observe.h"',
+            '#include "ops/creation/copy.h"\n#include "ops/pointwise/pointwise.h"\n',
+            "namespace libdl {\n",
+            *filter(None, map(_defined, operators)),
+            "}  // namespace libdl\n",
+        ]
+    )

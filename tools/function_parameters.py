@@ -74,7 +74,10 @@ def function_parameters_text(folder: Path, operators: Iterable[str]) -> str:
     }
     doors = {f"libdl_{name}{form}" for name in operators for form in ("", "_into")}
     functions = sorted(
-        (_TOLD.get(function.name, function.name.removeprefix("libdl_")), _numbered(function, members))
+        (
+            _TOLD.get(function.name, function.name.removeprefix("libdl_")),
+            _numbered(function, members),
+        )
         for path in paths
         for function in read_header(path).functions
         if function.name not in doors and function.result == "libdl_error *"

@@ -208,7 +208,7 @@ KINDS = {
         rust=("", "Option<&Generator>"),
         rust_passed=("", "Generator::option_ptr({x})"),
     ),
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)

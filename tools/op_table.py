@@ -6,6 +6,7 @@ from __future__ import annotations
 from doors import destinations, op_id
 from operators import Argument, Operator
 
+
 def _quoted(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
@@ -120,9 +121,7 @@ def _data(operator: Operator) -> str:
         f"LIBDL_VALUE_{a.row.value}, {'true' if _nullable(a) else 'false'}}},"
         for a in operator.arguments
     ]
-    results = [
-        f"    {{{_quoted(r.name)}, LIBDL_VALUE_{r.row.value}}}," for r in operator.results
-    ]
+    results = [f"    {{{_quoted(r.name)}, LIBDL_VALUE_{r.row.value}}}," for r in operator.results]
     lines = []
     if arguments:
         lines += [f"static const OpArgument arguments_{operator.name}[] = {{", *arguments, "};"]

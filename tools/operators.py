@@ -284,9 +284,15 @@ def read_documentation(function: Function) -> Documentation:
             raise function.error(f"the comment has '{name}:' twice")
     facts = {name: _fact(function, name, sections[name]) for name in _FACTS}
     return Documentation(
-        " ".join(summary), parameters, sections["Gradient"][0], sections["Errors"][0],
-        sections["Threads"][0], sections["Python"], facts["Kind"], facts["Autocast"],
-    )  # fmt: skip
+        " ".join(summary),
+        parameters,
+        sections["Gradient"][0],
+        sections["Errors"][0],
+        sections["Threads"][0],
+        sections["Python"],
+        facts["Kind"],
+        facts["Autocast"],
+    )
 
 
 def _fact(function: Function, name: str, said: list[str]) -> str:
@@ -417,9 +423,15 @@ def _operator(header: Header, name: str, plain: Function | None, into: Function 
     if not documentation.threads.startswith(threads):
         raise main.error(f"'Threads:' says '{documentation.threads}', wanted '{threads}.'")
     operator = Operator(
-        name, header.path.stem, arguments, results, plain is not None, into is not None,
-        documentation, function=main,
-    )  # fmt: skip
+        name,
+        header.path.stem,
+        arguments,
+        results,
+        plain is not None,
+        into is not None,
+        documentation,
+        function=main,
+    )
     documentation.kind = documentation.kind or _kind_of(operator)
     operator.python = _python_lines(main, operator, plain is None)
     return operator

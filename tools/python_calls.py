@@ -27,13 +27,15 @@ class Taken:
     freed: str = ""
 
 
-_INTEGERS = Taken("Integers {x} = {{0}};", "take_integers({from_}, &{x})", "{x}.items, {x}.count",
-                  "free_integers(&{x});")  # fmt: skip
+_INTEGERS = Taken(
+    "Integers {x} = {{0}};",
+    "take_integers({from_}, &{x})",
+    "{x}.items, {x}.count",
+    "free_integers(&{x});",
+)
 # By kind, and whether it may be absent.
 TAKEN: dict[tuple[str, bool], Taken] = {
-    ("updated", True): Taken(
-        "libdl_tensor* {x} = NULL;", "take_updated({from_}, &{x})", "{x}"
-    ),
+    ("updated", True): Taken("libdl_tensor* {x} = NULL;", "take_updated({from_}, &{x})", "{x}"),
     ("ints", False): _INTEGERS,
     ("ints", True): _INTEGERS,
     ("int", False): Taken("int64_t {x};", "take_integer({from_}, &{x})", "{x}"),
@@ -48,24 +50,30 @@ TAKEN: dict[tuple[str, bool], Taken] = {
     ("bool", False): Taken("libdl_bool {x};", "take_bool(args[{i}], &{x})", "{x}"),
     ("dtype", False): Taken("libdl_dtype {x};", "take_dtype({from_}, &{x})", "{x}"),
     ("device", True): Taken("Device {x} = {{0}};", "take_device({from_}, &{x})", "{x}.given"),
-    ("generator", True): Taken(
-        "libdl_generator* {x};", "take_generator({from_}, &{x})", "{x}"
-    ),
-}  # fmt: skip
+    ("generator", True): Taken("libdl_generator* {x};", "take_generator({from_}, &{x})", "{x}"),
+}
 for _absent in (False, True):
     TAKEN["tensor", _absent] = Taken(
-        "Operand {x} = {{0}};", "take_operand({from_}, &{x})", "{x}.handle",
+        "Operand {x} = {{0}};",
+        "take_operand({from_}, &{x})",
+        "{x}.handle",
         "libdl_tensor_release({x}.own);",
-    )  # fmt: skip
+    )
     TAKEN["tensors", _absent] = Taken(
-        "Operands {x} = {{0}};", "take_operands({from_}, &{x})",
-        "(const libdl_tensor* const*){x}.items, {x}.count", "free_operands(&{x});",
-    )  # fmt: skip
+        "Operands {x} = {{0}};",
+        "take_operands({from_}, &{x})",
+        "(const libdl_tensor* const*){x}.items, {x}.count",
+        "free_operands(&{x});",
+    )
     TAKEN["string", _absent] = Taken(
         "String {x} = {{0}};", "take_string({from_}, &{x})", "{x}.text, {x}.length"
     )
-_SHAPE = Taken("Integers {x} = {{0}};", "take_shape({from_}, &{x})", "{x}.items, {x}.count",
-               "free_integers(&{x});")  # fmt: skip
+_SHAPE = Taken(
+    "Integers {x} = {{0}};",
+    "take_shape({from_}, &{x})",
+    "{x}.items, {x}.count",
+    "free_integers(&{x});",
+)
 _DESTINATION = Taken("libdl_tensor* {x} = NULL;", "take_destination({from_}, &{x})", "{x}")
 
 # By kind of the result: the declaration, and the Python object.
@@ -126,19 +134,26 @@ def function_text(operator: Operator, into: bool) -> str:
 
 
 def operators_text(operators: list[Operator]) -> str:
-    forms = [(o, into) for o in operators for into in (False, True)
-             if (o.has_into if into else o.has_new)]  # fmt: skip
+    forms = [
+        (o, into)
+        for o in operators
+        for into in (False, True)
+        if (o.has_into if into else o.has_new)
+    ]
     headers = sorted({o.header for o, _ in forms})
     text = "".join(function_text(operator, into) for operator, into in forms)
     rows = "".join(
-        f'    LIBDL_PYTHON_CALL({o.name}{"_into" if into else ""}),\n' for o, into in forms
+        f"    LIBDL_PYTHON_CALL({o.name}{'_into' if into else ''}),\n" for o, into in forms
     )
     includes = "".join(f"#include <libdl/{header}.h>\n" for header in headers)
     return (
-        HEAD + includes + "\n" + text
+        HEAD
+        + includes
+        + "\n"
+        + text
         + f"static PyMethodDef calls[] = {{\n{rows}    {{NULL, NULL, 0, NULL}},\n}};\n\n"
         + "int add_operators(PyObject* module) { return PyModule_AddFunctions(module, calls); }\n"
-    )  # fmt: skip
+    )
 
 
 def ignored_text(operators: list[Operator]) -> str:

@@ -206,16 +206,21 @@ def documentation(forms: list[Form], into: bool = False, example: str = "") -> s
             for parameter in form.line.parameters
             if parameter.argument in document.parameters
         ]
-        results = [(r.name, document.parameters[r.name]) for r in form.operator.results
-                   if r.name in document.parameters and not into]  # fmt: skip
+        results = [
+            (r.name, document.parameters[r.name])
+            for r in form.operator.results
+            if r.name in document.parameters and not into
+        ]
         for title, entries in (("Arguments", described), ("Returns", results)):
             if entries:
                 lines += ["", f"{title}:"]
                 for name, text in entries:
                     lines += textwrap.wrap(
-                        f"{name}: {plain(text)}", 88, initial_indent="    ",
+                        f"{name}: {plain(text)}",
+                        88,
+                        initial_indent="    ",
                         subsequent_indent="        ",
-                    )  # fmt: skip
+                    )
         for title, text in (("Gradient", document.gradient), ("Raises", raised(document.errors))):
             lines += ["", *textwrap.wrap(f"{title}: {plain(text)}", 88)]
     if example:
@@ -226,12 +231,22 @@ def documentation(forms: list[Form], into: bool = False, example: str = "") -> s
 
 # What Python's own libraries would raise; libdl's classes, below RuntimeError too, are in _errors.py.
 _EXCEPTIONS = {
-    "AUTOGRAD": "RuntimeError", "BACKEND": "RuntimeError", "DEVICE": "ValueError",
-    "DTYPE": "TypeError", "INDEX": "IndexError", "LIMIT": "RuntimeError",
-    "MEMORY": "MemoryError", "OVERFLOW": "OverflowError", "OVERLAP": "ValueError",
-    "READ_ONLY": "ValueError", "SHAPE": "ValueError", "STATE": "RuntimeError",
-    "UNSUPPORTED": "NotImplementedError", "VALUE": "ValueError", "VERSION": "RuntimeError",
-}  # fmt: skip
+    "AUTOGRAD": "RuntimeError",
+    "BACKEND": "RuntimeError",
+    "DEVICE": "ValueError",
+    "DTYPE": "TypeError",
+    "INDEX": "IndexError",
+    "LIMIT": "RuntimeError",
+    "MEMORY": "MemoryError",
+    "OVERFLOW": "OverflowError",
+    "OVERLAP": "ValueError",
+    "READ_ONLY": "ValueError",
+    "SHAPE": "ValueError",
+    "STATE": "RuntimeError",
+    "UNSUPPORTED": "NotImplementedError",
+    "VALUE": "ValueError",
+    "VERSION": "RuntimeError",
+}
 
 
 def raised(text: str) -> str:
@@ -246,8 +261,10 @@ def plain(text: str) -> str:
 
 # What Python calls otherwise than by an operator's name.
 _OTHERWISE = {
-    "index": "input[indices]", "memory_trim": "cuda.empty_cache", "tensor_is_sparse": "is_sparse",
-}  # fmt: skip
+    "index": "input[indices]",
+    "memory_trim": "cuda.empty_cache",
+    "tensor_is_sparse": "is_sparse",
+}
 
 
 def in_python(text: str, operators: list[Operator]) -> str:
@@ -356,10 +373,15 @@ def direct_call(form: Form, method: bool, into: bool) -> str:
     positional = sum(not p.keyword_only for p in line.parameters)
     places = [order.index(p.argument) for p in line.parameters]
     texts = (
-        f"_{operator.name}{'_into' if writes else ''}", sequence(map(repr, names)),
-        str(positional), sequence(map(str, places)), sequence(defaults),
-        sequence(map(str, ones)), str(any(p.variadic for p in line.parameters)), str(written),
-    )  # fmt: skip
+        f"_{operator.name}{'_into' if writes else ''}",
+        sequence(map(repr, names)),
+        str(positional),
+        sequence(map(str, places)),
+        sequence(defaults),
+        sequence(map(str, ones)),
+        str(any(p.variadic for p in line.parameters)),
+        str(written),
+    )
     return f"({', '.join(texts)})"
 
 
@@ -619,15 +641,12 @@ def write(path: Path, text: str) -> None:
 
 def kinds_text(operators: list[Operator]) -> str:
     """Names by kind; a rule for vmap takes them from here."""
-    names = sorted({
-        line.name
-        for operator in operators
-        if operator.is_elementwise
-        for line in operator.python
-    })  # fmt: skip
-    composed = sorted({
-        line.name for o in operators if o.documentation.kind == "composed" for line in o.python
-    })  # fmt: skip
+    names = sorted(
+        {line.name for operator in operators if operator.is_elementwise for line in operator.python}
+    )
+    composed = sorted(
+        {line.name for o in operators if o.documentation.kind == "composed" for line in o.python}
+    )
     calls = {o.name: how_called(o) for o in operators if o.has_new and o.python}
     return f'''# Written by tools/python_layer.py from the headers.
 """Operators by kind, as their cards say it, and what they are called with."""
@@ -683,7 +702,7 @@ def main() -> None:
         "_methods.py": methods_text(operators, examples),
         "_documents.py": documents_text(operators, examples),
         "_kinds.py": kinds_text(operators),
-    }  # fmt: skip
+    }
     for name, text in texts.items():
         write(package / name, in_python(text, operators))
     stub = stub_text(operators, options.stub.read_text(encoding="utf-8"))

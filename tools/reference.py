@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the reference: a page a header, the comments as they stand above each declaration.
 
-    python3 tools/reference.py --headers include/libdl --out docs/reference
+python3 tools/reference.py --headers include/libdl --out docs/reference
 """
 
 from __future__ import annotations

@@ -151,26 +151,30 @@ def _entry(step: Step) -> str:
         return declared.format("") + ";"
     lists = ", ".join(g.name for g in step.given if g.kind in _LIST_KINDS)
     shown = step.name.removesuffix("_step")
-    return "\n".join([
-        declared.format("_impl") + ";",
-        f"inline {declared.format('')} {{",
-        f'  LIBDL_OBSERVED_STEP("{shown}", {step.name}(options, {lists}), {lists});',
-        f"  {step.name}_impl(options, {lists});",
-        "}",
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            declared.format("_impl") + ";",
+            f"inline {declared.format('')} {{",
+            f'  LIBDL_OBSERVED_STEP("{shown}", {step.name}(options, {lists}), {lists});',
+            f"  {step.name}_impl(options, {lists});",
+            "}",
+        ]
+    )
 
 
 def entries_text(steps: list[Step]) -> str:
-    return "\n".join([
-        "// Written by tools/generate.py from include/libdl/optim.h, which has their meaning.",
-        "// Of a step, NAME is what others call and NAME_impl the work.",
-        "#pragma once\n",
-        "#include <libdl/optim.h>\n",
-        '#include "ops/core/observe.h"\n#include "tensor/tensor.h"\n',
-        "namespace libdl {\n",
-        *(_entry(step) + "\n" for step in steps),
-        "}  // namespace libdl\n",
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            "// Written by tools/generate.py from include/libdl/optim.h, which has their meaning.",
+            "// Of a step, NAME is what others call and NAME_impl the work.",
+            "#pragma once\n",
+            "#include <libdl/optim.h>\n",
+            '#include "ops/core/observe.h"\n#include "tensor/tensor.h"\n',
+            "namespace libdl {\n",
+            *(_entry(step) + "\n" for step in steps),
+            "}  // namespace libdl\n",
+        ]
+    )
 
 
 def _spelled(p: Parameter) -> str:
@@ -202,39 +206,45 @@ def _door(step: Step) -> str:
     work = f"{step.name}({', '.join(call)})"
     lines.append(f"    *out = hand_out({work});" if step.returns else f"    {work};")
     parameters = ", ".join(_spelled(p) for p in step.function.parameters)
-    return "\n".join([
-        f"libdl_error* {step.function.name}({parameters}) {{",
-        f'  return door("{step.name}", [&] {{',
-        f'    [[maybe_unused]] const char* const name = "{step.name}";',
-        *lines,
-        "  });",
-        "}\n",
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            f"libdl_error* {step.function.name}({parameters}) {{",
+            f'  return door("{step.name}", [&] {{',
+            f'    [[maybe_unused]] const char* const name = "{step.name}";',
+            *lines,
+            "  });",
+            "}\n",
+        ]
+    )
 
 
 def _defaults(options: Options) -> str:
     """Writes the members of the version that brought the struct, and no more: a caller's may be of
     that version."""
-    return "\n".join([
-        f"void {options.name}_init({options.name}* options) {{",
-        "  if (!options) return;",
-        f"  std::memset(options, 0, {options.size});",
-        f"  options->struct_size = {options.size};",
-        *(f"  options->{m.name} = {m.default};" for m in options.members if m.default),
-        "}\n",
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            f"void {options.name}_init({options.name}* options) {{",
+            "  if (!options) return;",
+            f"  std::memset(options, 0, {options.size});",
+            f"  options->struct_size = {options.size};",
+            *(f"  options->{m.name} = {m.default};" for m in options.members if m.default),
+            "}\n",
+        ]
+    )
 
 
 def doors_text(steps: list[Step], options: list[Options]) -> str:
-    return "\n".join([
-        "// Written by tools/generate.py from include/libdl/optim.h.",
-        "#include <cstring>\n",
-        '#include "capi/arguments.h"\n#include "capi/options.h"\n#include "capi/scope.h"',
-        '#include "entries/optim.h"\n',
-        "using namespace libdl;\nusing namespace libdl::capi;\n",
-        *map(_door, steps),
-        *map(_defaults, options),
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            "// Written by tools/generate.py from include/libdl/optim.h.",
+            "#include <cstring>\n",
+            '#include "capi/arguments.h"\n#include "capi/options.h"\n#include "capi/scope.h"',
+            '#include "entries/optim.h"\n',
+            "using namespace libdl;\nusing namespace libdl::capi;\n",
+            *map(_door, steps),
+            *map(_defaults, options),
+        ]
+    )
 
 
 # -- Python ----------------------------------------------------------------------------------------
@@ -317,8 +327,14 @@ def _passed(step: Step, objects: list[Given]) -> list[str]:
         if g.kind == "written":
             passed.append(f"WRITES_IF_ANY({place})" if g.optional else f"WRITES({place})")
         else:
-            passed.append({"read": f"READS({place})", "tensor": f"handle_of({g.name})",
-                           "options": "&o", "out": "&out"}.get(g.kind, g.name))  # fmt: skip
+            passed.append(
+                {
+                    "read": f"READS({place})",
+                    "tensor": f"handle_of({g.name})",
+                    "options": "&o",
+                    "out": "&out",
+                }.get(g.kind, g.name)
+            )
     return passed
 
 
@@ -328,16 +344,18 @@ def python_text(steps: list[Step]) -> str:
         "METH_VARARGS | METH_KEYWORDS, NULL},"
         for s in steps
     ]
-    return "\n".join([
-        "// Written by tools/python_layer.py from include/libdl/optim.h.",
-        "#include <libdl/optim.h>\n",
-        '#include "steps.h"\n',
-        *map(_python_function, steps),
-        "static PyMethodDef functions[] = {",
-        *table,
-        "    {NULL, NULL, 0, NULL},",
-        "};\n",
-        "int add_optimizer_steps(PyObject* module) {",
-        "  return PyModule_AddFunctions(module, functions);",
-        "}\n",
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            "// Written by tools/python_layer.py from include/libdl/optim.h.",
+            "#include <libdl/optim.h>\n",
+            '#include "steps.h"\n',
+            *map(_python_function, steps),
+            "static PyMethodDef functions[] = {",
+            *table,
+            "    {NULL, NULL, 0, NULL},",
+            "};\n",
+            "int add_optimizer_steps(PyObject* module) {",
+            "  return PyModule_AddFunctions(module, functions);",
+            "}\n",
+        ]
+    )

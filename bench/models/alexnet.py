@@ -18,21 +18,28 @@ def network(m: Any) -> Any:
         def __init__(self) -> None:
             super().__init__()
             self.features = nn.Sequential(
-                nn.Conv2d(3, 64, 11, stride=4, padding=2), nn.ReLU(inplace=True),
+                nn.Conv2d(3, 64, 11, stride=4, padding=2),
+                nn.ReLU(inplace=True),
                 nn.MaxPool2d(3, 2),
-                nn.Conv2d(64, 192, 5, padding=2), nn.ReLU(inplace=True),
+                nn.Conv2d(64, 192, 5, padding=2),
+                nn.ReLU(inplace=True),
                 nn.MaxPool2d(3, 2),
-                nn.Conv2d(192, 384, 3, padding=1), nn.ReLU(inplace=True),
-                nn.Conv2d(384, 256, 3, padding=1), nn.ReLU(inplace=True),
-                nn.Conv2d(256, 256, 3, padding=1), nn.ReLU(inplace=True),
+                nn.Conv2d(192, 384, 3, padding=1),
+                nn.ReLU(inplace=True),
+                nn.Conv2d(384, 256, 3, padding=1),
+                nn.ReLU(inplace=True),
+                nn.Conv2d(256, 256, 3, padding=1),
+                nn.ReLU(inplace=True),
                 nn.MaxPool2d(3, 2),
-            )  # fmt: skip
+            )
             self.pool = nn.AdaptiveAvgPool2d((6, 6))
             self.classifier = nn.Sequential(
-                nn.Linear(256 * 6 * 6, 4096), nn.ReLU(inplace=True),
-                nn.Linear(4096, 4096), nn.ReLU(inplace=True),
+                nn.Linear(256 * 6 * 6, 4096),
+                nn.ReLU(inplace=True),
+                nn.Linear(4096, 4096),
+                nn.ReLU(inplace=True),
                 nn.Linear(4096, CLASSES),
-            )  # fmt: skip
+            )
 
         def forward(self, x: Any) -> Any:
             x = self.pool(self.features(x))

@@ -66,9 +66,14 @@ class Runner:
 
 
 def measure(
-    peers: list[Peer], network: str, size: int, threads: int, blocks: int, weights: str | None,
+    peers: list[Peer],
+    network: str,
+    size: int,
+    threads: int,
+    blocks: int,
+    weights: str | None,
     canary: Canary,
-) -> list[Measured]:  # fmt: skip
+) -> list[Measured]:
     with contextlib.ExitStack() as stack:
         runners = [
             Runner(stack.enter_context(Process(peer, network, size, threads)), weights, canary)

@@ -63,8 +63,9 @@ def distance(arrays: dict[str, Any], folder: str, step: int) -> dict[str, tuple[
         # A tensor that began at 0 is judged by its movement only.
         "weights": worst({name: apart[name] / b for name, b in began.items() if b > 0}),
         "movement": worst({name: apart[name] / max(m, least) for name, m in moved.items()})
-        if least > 0 else (float("inf"), "nothing moved"),
-    }  # fmt: skip
+        if least > 0
+        else (float("inf"), "nothing moved"),
+    }
 
 
 def spread(x: Any) -> float:

@@ -12,9 +12,7 @@ SAMPLES = 2000
 def interval(values: Sequence[float]) -> tuple[float, float]:
     """95 % of the medians of samples that are drawn from the values with replacement."""
     draw = random.Random(1)
-    medians = sorted(
-        statistics.median(draw.choices(values, k=len(values))) for _ in range(SAMPLES)
-    )
+    medians = sorted(statistics.median(draw.choices(values, k=len(values))) for _ in range(SAMPLES))
     return medians[SAMPLES * 25 // 1000], medians[SAMPLES * 975 // 1000 - 1]
 
 

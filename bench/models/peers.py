@@ -55,8 +55,12 @@ class Process:
 
     def __init__(self, peer: Peer, network: str, size: int, threads: int) -> None:
         self.peer = peer
-        job = {"peer": dataclasses.asdict(peer), "network": network, "size": size,
-               "threads": threads}  # fmt: skip
+        job = {
+            "peer": dataclasses.asdict(peer),
+            "network": network,
+            "size": size,
+            "threads": threads,
+        }
         self.process = subprocess.Popen(
             [sys.executable, "-B", Path(__file__).with_name("worker.py"), json.dumps(job)],
             env=peer.environment(threads),

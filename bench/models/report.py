@@ -61,8 +61,11 @@ class Result:
             low, high = interval(ratios)
             text += f"{statistics.median(ratios):6.2f}  {low:5.2f} to {high:5.2f}"
         text += f"{x.first:9.2f}{x.peak:9,.0f}{x.median('faults'):9,.0f}"
-        notes = [f"{n} blocks {what}" for n, what in
-                 ((x.repeated, "repeated"), (x.disturbed, "disturbed")) if n]  # fmt: skip
+        notes = [
+            f"{n} blocks {what}"
+            for n, what in ((x.repeated, "repeated"), (x.disturbed, "disturbed"))
+            if n
+        ]
         return text + (f"  ({', '.join(notes)})" if notes else "")
 
     def table(self) -> str:
@@ -72,14 +75,20 @@ class Result:
         peers = []
         for x in self.measured:
             ratios = self.ratios(x)
-            peers.append({
-                **dataclasses.asdict(x),
-                "rate": self.rate(x.median()),
-                "ratio": statistics.median(ratios),
-                "interval": interval(ratios),
-            })  # fmt: skip
-        return {"network": self.network, "size": self.size, "equality": self.equality,
-                "peers": peers}  # fmt: skip
+            peers.append(
+                {
+                    **dataclasses.asdict(x),
+                    "rate": self.rate(x.median()),
+                    "ratio": statistics.median(ratios),
+                    "interval": interval(ratios),
+                }
+            )
+        return {
+            "network": self.network,
+            "size": self.size,
+            "equality": self.equality,
+            "peers": peers,
+        }
 
 
 def means(results: list[Result]) -> str:
@@ -87,8 +96,12 @@ def means(results: list[Result]) -> str:
     names = list(dict.fromkeys(x.peer.name for r in results for x in r.measured[1:]))
     lines = []
     for name in names:
-        ratios = [statistics.median(r.ratios(x)) for r in results for x in r.measured
-                  if x.peer.name == name]  # fmt: skip
+        ratios = [
+            statistics.median(r.ratios(x))
+            for r in results
+            for x in r.measured
+            if x.peer.name == name
+        ]
         lines.append(f"{name:26}{geometric_mean(ratios):6.2f}  ({len(ratios)} networks)")
     if any(x.peer.library == "torch" for r in results for x in r.measured):
         fastest = [statistics.median(r.ratios(r.best())) for r in results]

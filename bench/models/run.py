@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """libdl beside PyTorch in training the six networks of the PyTorch paper: see docs/benchmarks.md.
 
-    python bench/models/run.py [--only NAME,...] [--blocks N] [--threads N] [--size N]
-                               [--without NAME,...] [--compile] [--autocast] [--patience S]
-                               [--json FILE]
-                               [--check | --planted | --profile | --ablation]
+python bench/models/run.py [--only NAME,...] [--blocks N] [--threads N] [--size N]
+                           [--without NAME,...] [--compile] [--autocast] [--patience S]
+                           [--json FILE]
+                           [--check | --planted | --profile | --ablation]
 """
 
 import argparse
@@ -22,8 +22,17 @@ from canary import Canary
 from equality import LIMITS, Verdict, autocast_limits, judge
 from networks import NETWORKS
 from peers import (
-    BEST, COMPILED, DEFAULT, IN_FLOAT32, LIBDL, TCMALLOC, Failure, Peer, Process, libdl_without,
-)  # fmt: skip
+    BEST,
+    COMPILED,
+    DEFAULT,
+    IN_FLOAT32,
+    LIBDL,
+    TCMALLOC,
+    Failure,
+    Peer,
+    Process,
+    libdl_without,
+)
 from planted import ERRORS
 from report import Result
 
@@ -59,9 +68,15 @@ class Bench:
         return Process(peer, network, size, self.options.threads)
 
     def follow(
-        self, peer: Peer, network: str, size: int, losses: list[float], folder: str,
-        limits: dict[str, float], error: str | None = None,
-    ) -> Verdict | None:  # fmt: skip
+        self,
+        peer: Peer,
+        network: str,
+        size: int,
+        losses: list[float],
+        folder: str,
+        limits: dict[str, float],
+        error: str | None = None,
+    ) -> Verdict | None:
         """How a peer's training compares with the leader's; None if the error does not apply."""
         with self.process(peer, network, size) as process:
             if error is not None and not process.ask("plant", error):
@@ -106,7 +121,9 @@ class Bench:
             losses = self.lead(network, size, folder)
             limits = self.limits(network, size, losses, folder)
             for error in [None, *ERRORS]:
-                verdict = self.follow(self.cast(LIBDL), network, size, losses, folder, limits, error)
+                verdict = self.follow(
+                    self.cast(LIBDL), network, size, losses, folder, limits, error
+                )
                 if verdict is not None:
                     noticed = bool(verdict.faults)
                     self.failed |= noticed != (error is not None)
@@ -137,9 +154,14 @@ class Bench:
         self.measure(peers, network, size, canary, None, {})
 
     def measure(
-        self, peers: list[Peer], network: str, size: int, canary: Canary, weights: str | None,
+        self,
+        peers: list[Peer],
+        network: str,
+        size: int,
+        canary: Canary,
+        weights: str | None,
         equality: dict[str, str],
-    ) -> None:  # fmt: skip
+    ) -> None:
         options = self.options
         measured = measure(peers, network, size, options.threads, options.blocks, weights, canary)
         result = Result(network, size, measured, equality)
@@ -188,18 +210,34 @@ class Bench:
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--only", type=lambda text: text.split(","), default=[],
-                        metavar="NAME,...", help=", ".join(NETWORKS))  # fmt: skip
+    parser.add_argument(
+        "--only",
+        type=lambda text: text.split(","),
+        default=[],
+        metavar="NAME,...",
+        help=", ".join(NETWORKS),
+    )
     parser.add_argument("--blocks", type=int, default=8, help="of each peer (8)")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--size", type=int, help="of the batch; default: each network's own")
-    parser.add_argument("--without", type=lambda text: text.split(","), default=[],
-                        metavar="NAME,...", help="also libdl without a mechanism")  # fmt: skip
+    parser.add_argument(
+        "--without",
+        type=lambda text: text.split(","),
+        default=[],
+        metavar="NAME,...",
+        help="also libdl without a mechanism",
+    )
     parser.add_argument("--compile", action="store_true", help="also torch.compile; slow at first")
-    parser.add_argument("--autocast", action="store_true",
-                        help="every peer in bfloat16, and libdl also in float32")  # fmt: skip
-    parser.add_argument("--patience", type=float, default=3.0, metavar="SECONDS",
-                        help="for the machine to come to rest; 0: no block is repeated (3)")  # fmt: skip
+    parser.add_argument(
+        "--autocast", action="store_true", help="every peer in bfloat16, and libdl also in float32"
+    )
+    parser.add_argument(
+        "--patience",
+        type=float,
+        default=3.0,
+        metavar="SECONDS",
+        help="for the machine to come to rest; 0: no block is repeated (3)",
+    )
     parser.add_argument("--json", metavar="FILE", help="where to write all figures")
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument("--check", action="store_true", help="only whether the results are equal")

@@ -33,10 +33,12 @@ def network(m: Any) -> Any:
             self.features = features()
             self.pool = nn.AdaptiveAvgPool2d((7, 7))
             self.classifier = nn.Sequential(
-                nn.Linear(512 * 7 * 7, 4096), nn.ReLU(inplace=True),
-                nn.Linear(4096, 4096), nn.ReLU(inplace=True),
+                nn.Linear(512 * 7 * 7, 4096),
+                nn.ReLU(inplace=True),
+                nn.Linear(4096, 4096),
+                nn.ReLU(inplace=True),
                 nn.Linear(4096, CLASSES),
-            )  # fmt: skip
+            )
             # Without normalisation, signals would fade in sixteen layers of the default weights.
             for layer in self.modules():
                 if isinstance(layer, nn.Conv2d):

@@ -89,8 +89,11 @@ class Types:
             at = base + int(member.get("layout-offset-in-bits", 0))
             held = self.by_id[id]
             inside = held.get("is-anonymous") == "yes"
-            spelled = held.tag.replace("class-decl", "struct").replace("union-decl", "union") \
-                if inside else self.spelled(id)  # fmt: skip
+            spelled = (
+                held.tag.replace("class-decl", "struct").replace("union-decl", "union")
+                if inside
+                else self.spelled(id)
+            )
             result[name] = member_line(spelled, self.bits(id) // 8, at // 8)
             if inside:
                 result |= self.members(name, held, at)

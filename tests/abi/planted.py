@@ -61,8 +61,12 @@ PLANTS = [
     ("a struct that tells its size grows", "float rate;", "float rate, more;", "headers library"),
     ("a field is inserted", "int32_t first;", "int32_t first; int64_t extra;", "headers library"),
     ("a field changes its name", "int64_t second;", "int64_t other;", "headers library"),
-    ("fields change their places", "int32_t first; int64_t second;",
-     "int64_t second; int32_t first;", "headers library"),
+    (
+        "fields change their places",
+        "int32_t first; int64_t second;",
+        "int64_t second; int32_t first;",
+        "headers library",
+    ),
     ("a member of a union changes its type", "double real;", "int64_t real;", "headers library"),
     ("enumerators swap", "RED = 1, LIBDL_BLUE = 2", "RED = 2, LIBDL_BLUE = 1", "headers"),
     ("a macro is renumbered", "BOUND 7", "BOUND 8", "headers"),
@@ -72,8 +76,12 @@ PLANTS = [
     ("a parameter changes its name", " count);", " times);", "headers"),
     ("a parameter is written to", "const libdl_pair *pair", "libdl_pair *pair", "headers library"),
     ("a result widens", "int32_t libdl_hold", "int64_t libdl_hold", "headers library"),
-    ("a callback returns", "void (*destroy)(void *ctx), void *ctx",
-     "int (*destroy)(void *ctx), void *ctx", "headers library"),
+    (
+        "a callback returns",
+        "void (*destroy)(void *ctx), void *ctx",
+        "int (*destroy)(void *ctx), void *ctx",
+        "headers library",
+    ),
     ("a function goes", "int32_t libdl_sum", "static int32_t sum", "headers library hygiene"),
     ("a function comes unaccepted", "/* more */", "int libdl_new(void);", "headers"),
     ("a type is not in C++98", "/* more */", "typedef long long libdl_x;", "headers hygiene"),
@@ -140,8 +148,12 @@ def main() -> int:
             build(root, *planted(a, b), "-g")
             seen = found(root)
             # The list accepts additions only.
-            accepts = {"a struct that tells its size grows", "a function comes unaccepted",
-                       "a type is not in C++98", "a prototype is missing"}  # fmt: skip
+            accepts = {
+                "a struct that tells its size grows",
+                "a function comes unaccepted",
+                "a type is not in C++98",
+                "a prototype is missing",
+            }
             if seen != set(expected.split()):
                 print(f"planted: {what}: found by {sorted(seen)}, not by {expected!r}")
                 wrong += 1

@@ -43,9 +43,11 @@ def described(text: str) -> str:
 
 def measure(compiler: str, expressions: list[str]) -> list[int]:
     """The values that a C compiler gives to these constant expressions."""
-    program = declarations.all_headers() + "#include <stddef.h>\n" + "".join(
-        f"long long value_{i} = (long long)({e});\n" for i, e in enumerate(expressions)
-    )  # fmt: skip
+    program = (
+        declarations.all_headers()
+        + "#include <stddef.h>\n"
+        + "".join(f"long long value_{i} = (long long)({e});\n" for i, e in enumerate(expressions))
+    )
     command = [compiler, "-x", "c", "-std=c11", f"-I{declarations.INCLUDE}", "-S", "-o", "-", "-"]
     assembly = subprocess.run(command, input=program, capture_output=True, text=True, check=True)
     found = dict(re.findall(r"^value_(\d+):\n\s+\.(quad\s+-?\d+|zero\s+8)", assembly.stdout, re.M))
@@ -128,8 +130,11 @@ def check_headers() -> int:
 def check_library(library: pathlib.Path) -> int:
     old = committed()
     functions = {name: described(text) for name, text in old.items() if " -> " in text}
-    types = {name: described(text) for name, text in old.items()
-             if name.startswith("libdl_") and name not in functions}  # fmt: skip
+    types = {
+        name: described(text)
+        for name, text in old.items()
+        if name.startswith("libdl_") and name not in functions
+    }
     found = compiled.read(library, set(types))
     # The library has the types that it uses; a program may use others, as headers declare them.
     used = {name: text for name, text in types.items() if name.partition(".")[0] in found.types}
@@ -142,8 +147,10 @@ def check_library(library: pathlib.Path) -> int:
         print(f"promise: {library} is not as committed", file=sys.stderr)
         return 1
     unused = sorted(name for name in types.keys() - used.keys() if "." not in name)
-    print(f"promise: {len(functions)} functions and {len(used)} lines of types hold for the "
-          f"library; not used in it: {', '.join(unused) or 'none'}")  # fmt: skip
+    print(
+        f"promise: {len(functions)} functions and {len(used)} lines of types hold for the "
+        f"library; not used in it: {', '.join(unused) or 'none'}"
+    )
     return 0
 
 

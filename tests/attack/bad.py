@@ -17,8 +17,17 @@ LEAST, MOST = -(2**63), 2**63 - 1
 
 RESULT_HANDLES = {"tensor": "libdl_tensor", "tensor_list": "libdl_tensor_list"}
 ALL_DESTINATION_FAULTS = (
-    "null", "kind", "emptied", "n:1", "shape", "dtype", "overlap", "alias", "grad", "read-only",
-)  # fmt: skip
+    "null",
+    "kind",
+    "emptied",
+    "n:1",
+    "shape",
+    "dtype",
+    "overlap",
+    "alias",
+    "grad",
+    "read-only",
+)
 
 
 def destination_faults(operator: Operator) -> list[str]:
@@ -58,11 +67,19 @@ _HANDLES = ("kind", "emptied")
 
 # A live handle of each kind, and what errors call it. Attacks write "live-KIND".
 KINDS = {
-    "tensor": "a tensor", "list": "a list of tensors", "error": "an error",
-    "generator": "a generator", "state": "a state", "stream": "a stream", "event": "an event",
-    "file": "a file", "node": "a node", "hook": "a hook", "text": "a text",
+    "tensor": "a tensor",
+    "list": "a list of tensors",
+    "error": "an error",
+    "generator": "a generator",
+    "state": "a state",
+    "stream": "a stream",
+    "event": "an event",
+    "file": "a file",
+    "node": "a node",
+    "hook": "a hook",
+    "text": "a text",
     "mapping": "a mapping",
-}  # fmt: skip
+}
 
 
 def live(kind: str) -> list[tuple[str, str]]:
@@ -74,13 +91,21 @@ def _tensor(operator: Operator, argument: Argument, told: str, meant: str) -> li
     found = [] if argument.nullable else [one("null", "null")]
     found += [one(name, name) for name in _HANDLES]
     found += [one(name, word) for name, word in live("tensor")]
-    found += [one(f"dtype-{d}", _with_dtype(meant, d), relation=relation)
-              for d, relation in bad_dtypes(told)]  # fmt: skip
+    found += [
+        one(f"dtype-{d}", _with_dtype(meant, d), relation=relation)
+        for d, relation in bad_dtypes(told)
+    ]
     if "SHAPE" in operator.documentation.errors:
         shown = [a.name for a in operator.arguments if a.kind in ("ints", "dim")]
-        found += [one(f"shape-{shape.replace(',', 'x') or '0-d'}",
-                      f"t:{_dtype(meant)}:{shape}#bad", relation=True, partners=shown)
-                  for shape in bad_shapes(operator, argument, told)]  # fmt: skip
+        found += [
+            one(
+                f"shape-{shape.replace(',', 'x') or '0-d'}",
+                f"t:{_dtype(meant)}:{shape}#bad",
+                relation=True,
+                partners=shown,
+            )
+            for shape in bad_shapes(operator, argument, told)
+        ]
     return found
 
 
@@ -133,14 +158,24 @@ def bad_dtypes(told: str) -> list[tuple[str, bool]]:
 # Where the words do not tell which shapes are bad: an index larger than the tensor, too few values,
 # an empty dimension; and inputs of which every shape is good beside what is meant.
 _SHAPES = {
-    ("gather", "input"): ["1,1"], ("scatter", "input"): ["1,1"], ("scatter", "src"): ["1,1"],
-    ("scatter_add", "input"): ["1,1"], ("scatter_add", "src"): ["1,1"],
-    ("masked_scatter", "source"): ["1"], ("embedding", "weight"): ["5"],
+    ("gather", "input"): ["1,1"],
+    ("scatter", "input"): ["1,1"],
+    ("scatter", "src"): ["1,1"],
+    ("scatter_add", "input"): ["1,1"],
+    ("scatter_add", "src"): ["1,1"],
+    ("masked_scatter", "source"): ["1"],
+    ("embedding", "weight"): ["5"],
     ("embedding_bag", "weight"): ["5"],
-    ("argmax", "input"): ["2,0"], ("argmin", "input"): ["2,0"],
-    ("embedding", "input"): [], ("index_select", "input"): [], ("index_fill", "input"): [],
-    ("full_like", "input"): [], ("norm", "input"): [], ("var", "input"): [], ("std", "input"): [],
-}  # fmt: skip
+    ("argmax", "input"): ["2,0"],
+    ("argmin", "input"): ["2,0"],
+    ("embedding", "input"): [],
+    ("index_select", "input"): [],
+    ("index_fill", "input"): [],
+    ("full_like", "input"): [],
+    ("norm", "input"): [],
+    ("var", "input"): [],
+    ("std", "input"): [],
+}
 
 
 def bad_shapes(operator: Operator, argument: Argument, told: str) -> list[str]:
@@ -199,10 +234,8 @@ def _ints(operator: Operator, argument: Argument, told: str, meant: str) -> list
     return [replace(fault, partners=lists) if len(fault.words) == 2 else fault for fault in found]
 
 
-def _values_of_ints(
-    operator: Operator, argument: Argument, told: str, meant: str
-) -> list[Fault]:
-    found = [Fault("count-negative", ((1, "i:-1"),)), Fault("count-least", ((1, f"i:{-2**31}"),))]
+def _values_of_ints(operator: Operator, argument: Argument, told: str, meant: str) -> list[Fault]:
+    found = [Fault("count-negative", ((1, "i:-1"),)), Fault("count-least", ((1, f"i:{-(2**31)}"),))]
     if not argument.nullable:
         found.append(one("null-list", "null"))
     size = len(meant.split(","))
@@ -285,15 +318,19 @@ def _dtype_number(operator: Operator, argument: Argument, told: str, meant: str)
 
 
 def _device(*_) -> list[Fault]:
-    return [one(f"device{t}.{i}", f"dev:{t},{i}")
-            for t, i in ((0, 0), (7, 0), (-1, 0), (2, 99), (1, 5), (1, -1))]  # fmt: skip
+    return [
+        one(f"device{t}.{i}", f"dev:{t},{i}")
+        for t, i in ((0, 0), (7, 0), (-1, 0), (2, 99), (1, 5), (1, -1))
+    ]
 
 
 def _string(operator: Operator, argument: Argument, told: str, meant: str) -> list[Fault]:
     return [
-        one("another", "s:no such"), one("empty", "s:"),
-        Fault("length-negative", ((1, "i:-2"),)), Fault("length-least", ((1, f"i:{LEAST}"),)),
-    ]  # fmt: skip
+        one("another", "s:no such"),
+        one("empty", "s:"),
+        Fault("length-negative", ((1, "i:-2"),)),
+        Fault("length-least", ((1, f"i:{LEAST}"),)),
+    ]
 
 
 def _generator(*_) -> list[Fault]:
@@ -301,20 +338,31 @@ def _generator(*_) -> list[Fault]:
 
 
 _BY_KIND = {
-    "tensor": _tensor, "updated": _tensor, "tensors": _tensors, "ints": _ints, "int": _int, "float": _float,
-    "dim": _dim, "bool": _bool, "dtype": _dtype_number, "device": _device, "string": _string,
+    "tensor": _tensor,
+    "updated": _tensor,
+    "tensors": _tensors,
+    "ints": _ints,
+    "int": _int,
+    "float": _float,
+    "dim": _dim,
+    "bool": _bool,
+    "dtype": _dtype_number,
+    "device": _device,
+    "string": _string,
     "generator": _generator,
-}  # fmt: skip
+}
 
 
 # -- functions that are no operators ---------------------------------------------------------------
 
 # The field that a struct of zeros lacks.
 _WANTED_FIELD = {
-    **{f"const libdl_{name}_options *": "step"
-       for name in ("adam", "sparse_adam", "adamax", "nadam", "radam", "adagrad", "asgd")},
+    **{
+        f"const libdl_{name}_options *": "step"
+        for name in ("adam", "sparse_adam", "adamax", "nadam", "radam", "adagrad", "asgd")
+    },
     "const libdl_rprop_options *": "etaminus",
-}  # fmt: skip
+}
 
 
 def blamed(function: Function, k: int) -> list[str]:
@@ -334,8 +382,11 @@ def blamed(function: Function, k: int) -> list[str]:
 def kind_of(parameter: Parameter) -> str:
     """Of a handle: its kind, as in KINDS, or "context"; "" of what is no handle."""
     match = re.fullmatch(r"(?:const )?libdl_(\w+) \*", parameter.type)
-    kind = {"tensor_list": "list", "backward_context": "context"}.get(
-        match[1], match[1]) if match else ""  # fmt: skip
+    kind = (
+        {"tensor_list": "list", "backward_context": "context"}.get(match[1], match[1])
+        if match
+        else ""
+    )
     return kind if kind in (*KINDS, "context") else ""
 
 
@@ -355,8 +406,11 @@ def plain_faults(function: Function, k: int, meant: list[str]) -> list[tuple[str
     word, kind = meant[k], parameter.type.removeprefix("const ")
     found: list[tuple[str, str]] = []
     pointer = kind.endswith("*") and kind != "libdl_device *" or word.startswith("list:")
-    if (pointer or word.startswith("fn:")) and not parameter.nullable and parameter.name not in (
-            "ctx", "destroy", "object"):  # fmt: skip
+    if (
+        (pointer or word.startswith("fn:"))
+        and not parameter.nullable
+        and parameter.name not in ("ctx", "destroy", "object")
+    ):
         found.append(("null", "null"))
     if re.fullmatch(r"libdl_(tensor|generator|state|stream|event|file|node) \*", kind):
         found.append(("kind", "t:f64:2,3#kind" if kind == "libdl_generator *" else "kind"))
@@ -368,18 +422,22 @@ def plain_faults(function: Function, k: int, meant: list[str]) -> list[tuple[str
         found += [(f.name, f.words[0][1]) for f in _device()]
     if word.startswith("list:") and "tensor" in kind:
         entries = word.removeprefix("list:").split("|")[1:]
-        found += [(f"entry-{bad}", "list:" + "|".join([bad, *entries]))
-                  for bad in ("null", "kind", "emptied")]  # fmt: skip
-        found += [(f"entry-{name}", "list:" + "|".join([word, *entries]))
-                  for name, word in live("tensor")]  # fmt: skip
+        found += [
+            (f"entry-{bad}", "list:" + "|".join([bad, *entries]))
+            for bad in ("null", "kind", "emptied")
+        ]
+        found += [
+            (f"entry-{name}", "list:" + "|".join([word, *entries])) for name, word in live("tensor")
+        ]
     if word == "null" and kind == "libdl_tensor *const *":  # a list that may be absent
-        found += [(f"entry-{name}", f"list:{other}\t{k + 1}=i:1")
-                  for name, other in live("tensor")]  # fmt: skip
+        found += [(f"entry-{name}", f"list:{other}\t{k + 1}=i:1") for name, other in live("tensor")]
     if re.fullmatch(r"struct DLManagedTensor\w* \*", kind):
         found += live("")
     if word.startswith("values:"):
-        found += [(name, word.replace("values:", "values-live:", 1) + "|" + other)
-                  for name, other in live("tensor")]  # fmt: skip
+        found += [
+            (name, word.replace("values:", "values-live:", 1) + "|" + other)
+            for name, other in live("tensor")
+        ]
     if re.fullmatch(r"libdl_(\w+_options|saved_hooks|function|executor|allocator) \*", kind):
         found.append(("size0", "options:0"))
     if is_count(function, k) and word != "i:-1":

@@ -83,9 +83,10 @@ def fixture_lists(prefix: str) -> list[str]:
 
 # "tensor" of "const libdl_tensor *" and of "libdl_tensor **"; "" of what is no handle.
 _KINDS = {
-    "libdl_tensor_list": "list", "DLManagedTensorVersioned": "dlpack",
+    "libdl_tensor_list": "list",
+    "DLManagedTensorVersioned": "dlpack",
     "DLManagedTensor": "dlpack_old",
-}  # fmt: skip
+}
 
 
 def handle(kind: str) -> str:
@@ -141,8 +142,9 @@ def operator_lines(operator: Operator, into: bool) -> list[str]:
     name = f"libdl_{operator.name}" + ("_into" if into else "")
     lines: list[str] = []
 
-    def attack(argument: str, number: int, fault: str, others: list[str],
-               changes: dict[int, str]) -> None:  # fmt: skip
+    def attack(
+        argument: str, number: int, fault: str, others: list[str], changes: dict[int, str]
+    ) -> None:
         told = "\t".join(f"{k}={word}" for k, word in changes.items())
         lines.append(f"A\t{argument}\t{number}\t{fault}\t{','.join(others)}\t{told}")
 
@@ -183,16 +185,24 @@ def destinations(operator: Operator) -> list[str]:
 
 # The fuzzer's words for what follows from the operator that it chooses.
 _GENERIC = {
-    "op:call": "op:neg", "op:into": "op:neg", "op:?": "op:neg", "values": "values:t:f64:2,3",
-    "count": "i:1", "results": "out:value", "result": "out:value", "dsts": "list:!t:f64:2,3",
-}  # fmt: skip
+    "op:call": "op:neg",
+    "op:into": "op:neg",
+    "op:?": "op:neg",
+    "values": "values:t:f64:2,3",
+    "count": "i:1",
+    "results": "out:value",
+    "result": "out:value",
+    "dsts": "list:!t:f64:2,3",
+}
 
 
 def words_of(function: Function) -> list[str]:
     """Those of valid_arguments.py, or of the alternatives that the fuzzer has the first."""
     words = valid_arguments.CALLS.get(function.name, argument_specs.CALLS.get(function.name))
     if words is None and function.result == "libdl_error *":
-        raise function.error("stands neither in valid_arguments.CALLS nor in tests/fuzz/argument_specs.py")
+        raise function.error(
+            "stands neither in valid_arguments.CALLS nor in tests/fuzz/argument_specs.py"
+        )
     if words is None:
         words = [asked_word(function, parameter) for parameter in function.parameters]
     if len(words) != len(function.parameters):
@@ -200,8 +210,10 @@ def words_of(function: Function) -> list[str]:
     first = [word[0] if isinstance(word, list) else word for word in words]
     first = [_GENERIC.get(word, word) for word in first]
     first = [_place(word) if word.startswith("out:") else word for word in first]
-    return [word.replace("h:", "up:", 1) if "LIBDL_STEALS" in parameter.words else word
-            for word, parameter in zip(first, function.parameters)]  # fmt: skip
+    return [
+        word.replace("h:", "up:", 1) if "LIBDL_STEALS" in parameter.words else word
+        for word, parameter in zip(first, function.parameters)
+    ]
 
 
 def _place(word: str) -> str:
@@ -270,11 +282,15 @@ def getter_lines(header: str, function: Function) -> list[str]:
     lines = [meant_line, "\t".join(["G", header, function.name, name, "null", *words])]
     handle_type = function.parameters[0].type
     # What returns nothing, or the handle again, tells on the log channel that it did nothing.
-    told = "told-" if function.result == "void" or "LIBDL_NEW" in function.result_words and (
-        function.name.endswith("_retain")) else ""  # fmt: skip
+    told = (
+        "told-"
+        if function.result == "void"
+        or "LIBDL_NEW" in function.result_words
+        and (function.name.endswith("_retain"))
+        else ""
+    )
     for fault, word in bad.live(bad.kind_of(function.parameters[0])):
-        lines.append("\t".join(
-            ["G", header, function.name, name, told + fault, word, *words[1:]]))  # fmt: skip
+        lines.append("\t".join(["G", header, function.name, name, told + fault, word, *words[1:]]))
     if handle_type == "const libdl_tensor *":
         words[0] = "emptied"
         lines.append("\t".join(["G", header, function.name, name, "emptied", *words]))

@@ -67,8 +67,10 @@ _MEANT = {
     "diagflat": {"offset": "i:1"},
     "tile": {"dims": "ints:2,1"},
     "rot90": {"k": "i:1", "dims": "ints:0,1"},
-    **dict.fromkeys(("hstack", "vstack", "dstack", "column_stack", "block_diag",
-                     "broadcast_tensors"), {"tensors": "list:t:f64:2,3#a|t:f64:2,3#b"}),
+    **dict.fromkeys(
+        ("hstack", "vstack", "dstack", "column_stack", "block_diag", "broadcast_tensors"),
+        {"tensors": "list:t:f64:2,3#a|t:f64:2,3#b"},
+    ),
     "meshgrid": {"tensors": "list:t:f64:2#a|t:f64:3#b", "indexing": "s:xy"},
     "cartesian_prod": {"tensors": "list:t:f64:2#a|t:f64:3#b"},
     "combinations": {"input": "t:f64:3", "r": "i:2"},
@@ -82,19 +84,30 @@ _MEANT = {
     "dsplit": {"input": "t:f64:2,3,2", "sections": "i:2"},
     "dsplit_indices": {"input": "t:f64:2,3,2", "indices": "ints:1"},
     "select_scatter": {"src": "t:f64:3", "dim": "i:0", "index": "i:1"},
-    "slice_scatter": {"src": "t:f64:2,2#src", "dim": "i:1", "start": "ip:0", "end": "ip:2",
-                      "step": "i:1"},
+    "slice_scatter": {
+        "src": "t:f64:2,2#src",
+        "dim": "i:1",
+        "start": "ip:0",
+        "end": "ip:2",
+        "step": "i:1",
+    },
     "diagonal_scatter": {"src": "t:f64:2", "offset": "i:1", "dim1": "i:0", "dim2": "i:1"},
-    "as_strided_scatter": {"src": "t:f64:2", "size": "ints:2", "stride": "ints:1",
-                           "storage_offset": "ip:0"},
+    "as_strided_scatter": {
+        "src": "t:f64:2",
+        "size": "ints:2",
+        "stride": "ints:1",
+        "storage_offset": "ip:0",
+    },
     "nonzero_static": {"size": "i:2"},
     "vander": {"x": "t:f64:3", "n": "ip:2", "increasing": "i:1"},
     "linalg_vander": {"n": "ip:3"},
     "range": {"start": "n:0", "end": "n:5", "step": "n:1"},
     "logspace": {"start": "n:0", "end": "n:1", "steps": "i:6", "base": "f:10"},
     **dict.fromkeys(("tril_indices", "triu_indices"), {"row": "i:2", "col": "i:3"}),
-    **dict.fromkeys(("hann_window", "hamming_window", "blackman_window", "bartlett_window",
-                     "kaiser_window"), {"window_length": "i:6", "periodic": "i:1", "dtype": "i:12"}),
+    **dict.fromkeys(
+        ("hann_window", "hamming_window", "blackman_window", "bartlett_window", "kaiser_window"),
+        {"window_length": "i:6", "periodic": "i:1", "dtype": "i:12"},
+    ),
     "stack": {"tensors": "list:t:f64:2,3#a|t:f64:2,3#b"},
     "repeat": {"repeats": "ints:2,1"},
     "repeat_interleave": {"repeats": "i:2", "dim": "ip:0"},
@@ -140,36 +153,78 @@ _MEANT = {
     "index_fill": {"index": "t:i64:2"},
     "topk": {"k": "i:1", "dim": "i:1"},
     "kthvalue": {"k": "i:1", "dim": "i:1"},
-    "searchsorted": {"sorted_sequence": "t:f64:3", "right": "i:1", "side": "s:right",
-                     "sorter": "t:i64:3"},
+    "searchsorted": {
+        "sorted_sequence": "t:f64:3",
+        "right": "i:1",
+        "side": "s:right",
+        "sorter": "t:i64:3",
+    },
     "bucketize": {"boundaries": "t:f64:3", "right": "i:1"},
     "linear": {"weight": "t:f64:4,3", "bias": "t:f64:4"},
-    "nll_loss": {"target": "t:i64:2", "weight": "t:f64:3", "ignore_index": "i:-100",
-                 "reduction": "s:mean"},
-    "cross_entropy": {"target": "t:i64:2", "weight": "t:f64:3", "ignore_index": "i:-100",
-                      "reduction": "s:mean", "label_smoothing": "f:0.1"},
+    "nll_loss": {
+        "target": "t:i64:2",
+        "weight": "t:f64:3",
+        "ignore_index": "i:-100",
+        "reduction": "s:mean",
+    },
+    "cross_entropy": {
+        "target": "t:i64:2",
+        "weight": "t:f64:3",
+        "ignore_index": "i:-100",
+        "reduction": "s:mean",
+        "label_smoothing": "f:0.1",
+    },
     "mse_loss": {"reduction": "s:mean"},
-    **dict.fromkeys(("l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy",
-                     "binary_cross_entropy_with_logits", "kl_div", "poisson_nll_loss",
-                     "gaussian_nll_loss", "hinge_embedding_loss", "margin_ranking_loss",
-                     "soft_margin_loss", "multilabel_soft_margin_loss", "triplet_margin_loss"),
-                    {"reduction": "s:mean"}),
+    **dict.fromkeys(
+        (
+            "l1_loss",
+            "smooth_l1_loss",
+            "huber_loss",
+            "binary_cross_entropy",
+            "binary_cross_entropy_with_logits",
+            "kl_div",
+            "poisson_nll_loss",
+            "gaussian_nll_loss",
+            "hinge_embedding_loss",
+            "margin_ranking_loss",
+            "soft_margin_loss",
+            "multilabel_soft_margin_loss",
+            "triplet_margin_loss",
+        ),
+        {"reduction": "s:mean"},
+    ),
     # Those whose numbers are probabilities or positive have names with which they are.
-    "binary_cross_entropy": {"input": "t:f64:2#e", "target": "t:f64:2#h",
-                             "weight": "t:f64:2#w", "reduction": "s:mean"},
+    "binary_cross_entropy": {
+        "input": "t:f64:2#e",
+        "target": "t:f64:2#h",
+        "weight": "t:f64:2#w",
+        "reduction": "s:mean",
+    },
     "gaussian_nll_loss": {"reduction": "s:mean", "var": "t:f64:2#e"},
     "cosine_embedding_loss": {"target": "t:f64:2", "reduction": "s:mean"},
-    "multi_margin_loss": {"target": "t:i64:2", "p": "i:1", "weight": "t:f64:3",
-                          "reduction": "s:mean"},
+    "multi_margin_loss": {
+        "target": "t:i64:2",
+        "p": "i:1",
+        "weight": "t:f64:3",
+        "reduction": "s:mean",
+    },
     "multilabel_margin_loss": {"target": "t:i64:2,3", "reduction": "s:mean"},
-    "ctc_loss": {"log_probs": "t:f64:3,2,4", "targets": "t:i64:2,2", "input_lengths": "t:i64:2#in",
-                 "target_lengths": "t:i64:2#target", "blank": "i:2", "reduction": "s:mean"},
+    "ctc_loss": {
+        "log_probs": "t:f64:3,2,4",
+        "targets": "t:i64:2,2",
+        "input_lengths": "t:i64:2#in",
+        "target_lengths": "t:i64:2#target",
+        "blank": "i:2",
+        "reduction": "s:mean",
+    },
     "glu": {"input": "t:f64:2,4", "dim": "i:1"},
     "prelu": {"weight": "t:f64:3"},
     "rrelu": {"lower": "f:0.1", "upper": "f:0.5", "training": "i:1"},
     "hardtanh": {"min_val": "f:0", "max_val": "f:1"},
-    **dict.fromkeys(("feature_dropout", "alpha_dropout", "feature_alpha_dropout"),
-                    {"p": "f:0.5", "training": "i:1"}),
+    **dict.fromkeys(
+        ("feature_dropout", "alpha_dropout", "feature_alpha_dropout"),
+        {"p": "f:0.5", "training": "i:1"},
+    ),
     **dict.fromkeys(("pdist", "cdist"), {"p": "f:2"}),
     # The names of the numbers as above: they are from 0 to 1.
     "multinomial": {"input": "t:f64:2#e", "num_samples": "i:2", "replacement": "i:1"},
@@ -181,72 +236,196 @@ _MEANT = {
     "polygamma": {"n": "i:1"},
     "einsum": {"equation": "s:ij,kj->ik", "tensors": "list:t:f64:2,3#a|t:f64:2,3#b"},
     "pairwise_distance": {"p": "f:2"},
-    "bilinear": {"input1": "t:f64:2,3", "input2": "t:f64:2,4", "weight": "t:f64:5,3,4",
-                 "bias": "t:f64:5"},
+    "bilinear": {
+        "input1": "t:f64:2,3",
+        "input2": "t:f64:2,4",
+        "weight": "t:f64:5,3,4",
+        "bias": "t:f64:5",
+    },
     "local_response_norm": {"input": "t:f64:2,3,4", "size": "i:2"},
     "scaled_dot_product_attention": {
-        "query": "t:f64:2,3", "key": "t:f64:4,3", "value": "t:f64:4,2", "attn_mask": "t:f64:2,4",
-        "dropout_p": "f:0.5", "is_causal": "i:0", "scale": "fp:0.5", "enable_gqa": "i:0"},
-    "layer_norm": {"normalized_shape": "ints:3", "weight": "t:f64:3#w", "bias": "t:f64:3#b",
-                   "eps": "f:0.1"},
-    **dict.fromkeys(("batch_norm", "instance_norm"), {
-        "input": "t:f64:2,3,4", "running_mean": "!t:f64:3#mean", "running_var": "!t:f64:3#var",
-        "weight": "t:f64:3#w", "bias": "t:f64:3#b", "training": "i:1", "use_input_stats": "i:1"}),
-    "group_norm": {"input": "t:f64:2,4,3", "num_groups": "i:1", "weight": "t:f64:4#w",
-                   "bias": "t:f64:4#b"},
+        "query": "t:f64:2,3",
+        "key": "t:f64:4,3",
+        "value": "t:f64:4,2",
+        "attn_mask": "t:f64:2,4",
+        "dropout_p": "f:0.5",
+        "is_causal": "i:0",
+        "scale": "fp:0.5",
+        "enable_gqa": "i:0",
+    },
+    "layer_norm": {
+        "normalized_shape": "ints:3",
+        "weight": "t:f64:3#w",
+        "bias": "t:f64:3#b",
+        "eps": "f:0.1",
+    },
+    **dict.fromkeys(
+        ("batch_norm", "instance_norm"),
+        {
+            "input": "t:f64:2,3,4",
+            "running_mean": "!t:f64:3#mean",
+            "running_var": "!t:f64:3#var",
+            "weight": "t:f64:3#w",
+            "bias": "t:f64:3#b",
+            "training": "i:1",
+            "use_input_stats": "i:1",
+        },
+    ),
+    "group_norm": {
+        "input": "t:f64:2,4,3",
+        "num_groups": "i:1",
+        "weight": "t:f64:4#w",
+        "bias": "t:f64:4#b",
+    },
     "rms_norm": {"normalized_shape": "ints:3", "weight": "t:f64:3#w", "eps": "fp:0.1"},
-    **dict.fromkeys(("max_pool2d", "max_pool2d_with_indices"), {
-        "input": "t:f64:2,3,4", "kernel_size": "ints:2", "stride": "ints:1", "padding": "ints:1",
-        "dilation": "ints:1"}),
-    **{name: {
-        "input": "t:f64:1,2," + ",".join("4" * n), "kernel_size": "ints:2", "stride": "ints:1",
-        "padding": "ints:1", "dilation": "ints:1", "output_size": "ints:2", "norm_type": "f:2"}
-        for n in (1, 2, 3) for name in (
-            f"max_pool{n}d", f"max_pool{n}d_with_indices", f"avg_pool{n}d", f"lp_pool{n}d",
-            f"adaptive_avg_pool{n}d", f"adaptive_max_pool{n}d") if name[:10] != "max_pool2d"},
-    **{f"max_unpool{n}d": {
-        "input": "t:f64:1,2," + ",".join("1" * n), "indices": "t:i64:1,2," + ",".join("1" * n),
-        "kernel_size": "ints:4", "stride": "ints:1", "padding": "ints:0",
-        "output_size": "ints:" + ",".join("4" * n)} for n in (1, 2, 3)},
-    **{f"fractional_max_pool{n}d": {
-        "input": "t:f64:1,2," + ",".join("4" * n), "kernel_size": "ints:2", "output_size": "ints:2",
-        "random_samples": f"t:f64:1,2,{n}"} for n in (2, 3)},
-    **{f"conv{n}d": {
-        "input": "t:f64:1,2," + ",".join("4" * n), "weight": "t:f64:4,2," + ",".join("2" * n),
-        "bias": "t:f64:4#b", "stride": "ints:1", "padding": "ints:1", "dilation": "ints:1",
-        "groups": "i:1"} for n in (1, 2, 3)},
-    **{f"conv_transpose{n}d": {
-        "input": "t:f64:1,2," + ",".join("3" * n), "weight": "t:f64:2,4," + ",".join("2" * n),
-        "bias": "t:f64:4#b", "stride": "ints:2", "padding": "ints:1", "output_padding": "ints:1",
-        "dilation": "ints:1", "groups": "i:1"} for n in (1, 2, 3)},
-    **{f"{name}{form}": {
-        "input": "t:f64:2,1,3", "data": "t:f64:2,3", "batch_sizes": "ints:1,1",
-        "hx": "list:t:f64:1,1,2#h|t:f64:1,1,2#c" if name == "lstm" else "t:f64:1,1,2#h",
-        "params": f"list:t:f64:{sums},3#w|t:f64:{sums},2#v|t:f64:{sums}#a|t:f64:{sums}#b",
-        "has_biases": "i:1", "num_layers": "i:1", "dropout": "f:0", "train": "i:0",
-        "bidirectional": "i:0", "batch_first": "i:0"}
-       for name, sums in _SUMS.items() for form in ("", "_packed")},
-    **{f"{name}_cell": {
-        "input": "t:f64:2,3", "w_ih": f"t:f64:{sums},3#w", "w_hh": f"t:f64:{sums},2#v",
-        "hx": "list:t:f64:2,2#h|t:f64:2,2#c" if name == "lstm" else "t:f64:2,2#h",
-        "b_ih": f"t:f64:{sums}#a", "b_hh": f"t:f64:{sums}#b"} for name, sums in _SUMS.items()},
+    **dict.fromkeys(
+        ("max_pool2d", "max_pool2d_with_indices"),
+        {
+            "input": "t:f64:2,3,4",
+            "kernel_size": "ints:2",
+            "stride": "ints:1",
+            "padding": "ints:1",
+            "dilation": "ints:1",
+        },
+    ),
+    **{
+        name: {
+            "input": "t:f64:1,2," + ",".join("4" * n),
+            "kernel_size": "ints:2",
+            "stride": "ints:1",
+            "padding": "ints:1",
+            "dilation": "ints:1",
+            "output_size": "ints:2",
+            "norm_type": "f:2",
+        }
+        for n in (1, 2, 3)
+        for name in (
+            f"max_pool{n}d",
+            f"max_pool{n}d_with_indices",
+            f"avg_pool{n}d",
+            f"lp_pool{n}d",
+            f"adaptive_avg_pool{n}d",
+            f"adaptive_max_pool{n}d",
+        )
+        if name[:10] != "max_pool2d"
+    },
+    **{
+        f"max_unpool{n}d": {
+            "input": "t:f64:1,2," + ",".join("1" * n),
+            "indices": "t:i64:1,2," + ",".join("1" * n),
+            "kernel_size": "ints:4",
+            "stride": "ints:1",
+            "padding": "ints:0",
+            "output_size": "ints:" + ",".join("4" * n),
+        }
+        for n in (1, 2, 3)
+    },
+    **{
+        f"fractional_max_pool{n}d": {
+            "input": "t:f64:1,2," + ",".join("4" * n),
+            "kernel_size": "ints:2",
+            "output_size": "ints:2",
+            "random_samples": f"t:f64:1,2,{n}",
+        }
+        for n in (2, 3)
+    },
+    **{
+        f"conv{n}d": {
+            "input": "t:f64:1,2," + ",".join("4" * n),
+            "weight": "t:f64:4,2," + ",".join("2" * n),
+            "bias": "t:f64:4#b",
+            "stride": "ints:1",
+            "padding": "ints:1",
+            "dilation": "ints:1",
+            "groups": "i:1",
+        }
+        for n in (1, 2, 3)
+    },
+    **{
+        f"conv_transpose{n}d": {
+            "input": "t:f64:1,2," + ",".join("3" * n),
+            "weight": "t:f64:2,4," + ",".join("2" * n),
+            "bias": "t:f64:4#b",
+            "stride": "ints:2",
+            "padding": "ints:1",
+            "output_padding": "ints:1",
+            "dilation": "ints:1",
+            "groups": "i:1",
+        }
+        for n in (1, 2, 3)
+    },
+    **{
+        f"{name}{form}": {
+            "input": "t:f64:2,1,3",
+            "data": "t:f64:2,3",
+            "batch_sizes": "ints:1,1",
+            "hx": "list:t:f64:1,1,2#h|t:f64:1,1,2#c" if name == "lstm" else "t:f64:1,1,2#h",
+            "params": f"list:t:f64:{sums},3#w|t:f64:{sums},2#v|t:f64:{sums}#a|t:f64:{sums}#b",
+            "has_biases": "i:1",
+            "num_layers": "i:1",
+            "dropout": "f:0",
+            "train": "i:0",
+            "bidirectional": "i:0",
+            "batch_first": "i:0",
+        }
+        for name, sums in _SUMS.items()
+        for form in ("", "_packed")
+    },
+    **{
+        f"{name}_cell": {
+            "input": "t:f64:2,3",
+            "w_ih": f"t:f64:{sums},3#w",
+            "w_hh": f"t:f64:{sums},2#v",
+            "hx": "list:t:f64:2,2#h|t:f64:2,2#c" if name == "lstm" else "t:f64:2,2#h",
+            "b_ih": f"t:f64:{sums}#a",
+            "b_hh": f"t:f64:{sums}#b",
+        }
+        for name, sums in _SUMS.items()
+    },
     "pad": {"pad": "ints:1,1", "mode": "s:constant", "value": "fp:0.5"},
     "pixel_shuffle": {"input": "t:f64:4,2,3", "upscale_factor": "i:2"},
     "pixel_unshuffle": {"input": "t:f64:1,2,4", "downscale_factor": "i:2"},
     "channel_shuffle": {"input": "t:f64:1,4,2", "groups": "i:2"},
-    "im2col": {"input": "t:f64:1,2,4,4", "kernel_size": "ints:2", "dilation": "ints:1",
-               "padding": "ints:1", "stride": "ints:1"},
-    "col2im": {"input": "t:f64:1,8,1", "output_size": "ints:2", "kernel_size": "ints:2",
-               "dilation": "ints:1", "padding": "ints:0", "stride": "ints:1"},
-    "interpolate": {"input": "t:f64:1,2,4,4", "size": "ints:3", "scale_factor_d": "null",
-                    "scale_factor_h": "null", "scale_factor_w": "null", "mode": "s:bilinear"},
+    "im2col": {
+        "input": "t:f64:1,2,4,4",
+        "kernel_size": "ints:2",
+        "dilation": "ints:1",
+        "padding": "ints:1",
+        "stride": "ints:1",
+    },
+    "col2im": {
+        "input": "t:f64:1,8,1",
+        "output_size": "ints:2",
+        "kernel_size": "ints:2",
+        "dilation": "ints:1",
+        "padding": "ints:0",
+        "stride": "ints:1",
+    },
+    "interpolate": {
+        "input": "t:f64:1,2,4,4",
+        "size": "ints:3",
+        "scale_factor_d": "null",
+        "scale_factor_h": "null",
+        "scale_factor_w": "null",
+        "mode": "s:bilinear",
+    },
     "affine_grid": {"theta": "t:f64:1,2,3", "size": "ints:1,1,2,2"},
-    "grid_sample": {"input": "t:f64:1,2,4,4", "grid": "t:f64:1,2,2,2#grid", "mode": "s:bilinear",
-                    "padding_mode": "s:zeros"},
+    "grid_sample": {
+        "input": "t:f64:1,2,4,4",
+        "grid": "t:f64:1,2,2,2#grid",
+        "mode": "s:bilinear",
+        "padding_mode": "s:zeros",
+    },
     "dropout": {"p": "f:0.5", "training": "i:1"},
     "embedding": {"input": "t:i64:2", "weight": "t:f64:2,3", "padding_idx": "ip:0"},
-    "embedding_bag": {"input": "t:i64:3", "weight": "t:f64:2,3", "offsets": "t:i64:2#offsets",
-                      "mode": "s:sum", "per_sample_weights": "t:f64:3#w", "padding_idx": "ip:0"},
+    "embedding_bag": {
+        "input": "t:i64:3",
+        "weight": "t:f64:2,3",
+        "offsets": "t:i64:2#offsets",
+        "mode": "s:sum",
+        "per_sample_weights": "t:f64:3#w",
+        "padding_idx": "ip:0",
+    },
     "sparse_rows": {"input": "sparse:f64:2,3"},
     **dict.fromkeys(("var_mean", "std_mean"), {"correction": "n:1"}),
     **dict.fromkeys(("quantile", "nanquantile"), {"interpolation": "s:linear"}),
@@ -261,12 +440,17 @@ _MEANT = {
     "cov": {"correction": "i:0", "fweights": "t:i64:3", "aweights": "t:f64:3"},
     "dist": {"p": "f:2"},
     "sparse_from_rows": {"indices": "t:i64:3", "values": "t:f64:3,2", "rows": "i:4"},
-}  # fmt: skip
+}
 
 _BY_KIND = {
-    "int": "i:0", "float": "f:0.5", "dim": "i:0", "bool": "i:0", "dtype": "i:0",
-    "device": "dev:1,0", "generator": "gen",
-}  # fmt: skip
+    "int": "i:0",
+    "float": "f:0.5",
+    "dim": "i:0",
+    "bool": "i:0",
+    "dtype": "i:0",
+    "device": "dev:1,0",
+    "generator": "gen",
+}
 _BY_NAME = {"shape": "ints:2,3", "dims": "ints:0"}
 
 
@@ -313,8 +497,16 @@ CALLS = {
     "libdl_tensor_detach_in_place": ["!t:f64:2,3"],
     "libdl_tensor_set_grad": ["!t:f64:2,3", "!t:f64:2,3#grad"],
     "libdl_tensor_retain_grad": ["!leaf:f64:2,3"],
-    "libdl_grad": ["list:loss:x", "i:1", "list:leaf:f64:2,3", "i:1", "null", "i:0", "null",
-                   "out:libdl_tensor_list"],
+    "libdl_grad": [
+        "list:loss:x",
+        "i:1",
+        "list:leaf:f64:2,3",
+        "i:1",
+        "null",
+        "i:0",
+        "null",
+        "out:libdl_tensor_list",
+    ],
     "libdl_backward": ["list:!loss:x", "i:1", "null", "i:0", "null", "i:0", "null"],
     "libdl_forward_unpack_dual": ["t:f64:2,3", "out:libdl_tensor", "out:libdl_tensor"],
     "libdl_history_beyond": ["list:loss:x", "i:1", "list:leaf:f64:2,3", "i:1"],
@@ -330,8 +522,15 @@ CALLS = {
     "libdl_dlpack_current_stream": ["i:1", "i:0", "out:plain"],
     "libdl_file_tensor": ["file", "i:0", "out:libdl_tensor"],
     "libdl_file_tensor_by_name": ["file", "s:a", "i:1", "out:libdl_tensor"],
-    "libdl_file_save_memory": ["list:s:a|s:b", _LIST, "i:2", "null", "null", "i:0",
-                               "out:libdl_text"],
+    "libdl_file_save_memory": [
+        "list:s:a|s:b",
+        _LIST,
+        "i:2",
+        "null",
+        "null",
+        "i:0",
+        "out:libdl_text",
+    ],
     "libdl_memory_get_statistics": ["dev:1,0", "options:120"],
     "libdl_memory_reset_peaks": ["dev:1,0"],
     "libdl_memory_trim": ["dev:1,0", "out:plain"],
@@ -389,7 +588,7 @@ CALLS = {
     "libdl_state_set_interruption": ["null", "null", "null", "null"],
     "libdl_event_elapsed": ["recorded", "recorded", "out:plain"],
     "libdl_tensor_set_host_object": ["!t:f64:2,3", "i:1", "null"],
-}  # fmt: skip
+}
 
 # Not called here, each with its reason; every other function is.
 NOT_CALLED = {

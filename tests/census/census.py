@@ -11,9 +11,13 @@ import sys
 from typing import NamedTuple
 
 _PLACES = {
-    "torch": "libdl", "method": "libdl.Tensor", "functional": "libdl.nn.functional",
-    "data": "libdl.utils.data", "init": "libdl.nn.init", "scheduler": "libdl.optim.lr_scheduler",
-}  # fmt: skip
+    "torch": "libdl",
+    "method": "libdl.Tensor",
+    "functional": "libdl.nn.functional",
+    "data": "libdl.utils.data",
+    "init": "libdl.nn.init",
+    "scheduler": "libdl.optim.lr_scheduler",
+}
 
 
 class Name(NamedTuple):
@@ -25,7 +29,10 @@ def read(path: str) -> list[Name]:
     """The names by descending use, with their place in libdl."""
     with open(path, newline="") as file:
         rows = [
-            Name(f"{_PLACES.get(row['kind'], 'libdl.' + row['kind'])}.{row['name']}", int(row["files"]))
+            Name(
+                f"{_PLACES.get(row['kind'], 'libdl.' + row['kind'])}.{row['name']}",
+                int(row["files"]),
+            )
             for row in csv.DictReader(file)
         ]
     return sorted(rows, key=lambda name: -name.files)

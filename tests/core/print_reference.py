@@ -106,7 +106,9 @@ def main() -> None:
     text = json.dumps({"__metadata__": texts} | header).encode()
     path = pathlib.Path(__file__).with_suffix(".safetensors")
     path.write_bytes(struct.pack("<Q", len(text)) + text + data)
-    print(f"{path.name}: {len(texts)} tensors, {path.stat().st_size} bytes, torch {torch.__version__}")
+    print(
+        f"{path.name}: {len(texts)} tensors, {path.stat().st_size} bytes, torch {torch.__version__}"
+    )
 
 
 if __name__ == "__main__":

@@ -20,13 +20,18 @@ class Ended(Exception):
 
 
 class Device:
-    def __init__(self, environment: dict[str, str], prefix: Sequence[str] = (),
-                 patience: float | None = None) -> None:
+    def __init__(
+        self, environment: dict[str, str], prefix: Sequence[str] = (), patience: float | None = None
+    ) -> None:
         """prefix: a program that runs it; patience: seconds for one answer."""
         self.patience = patience
         self.process = subprocess.Popen(
-            [*prefix, sys.executable, "-B", str(HERE / "on_device.py")], text=True,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, **environment})
+            [*prefix, sys.executable, "-B", str(HERE / "on_device.py")],
+            text=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, **environment},
+        )
         self.state = self.answer()
 
     def answer(self) -> object:

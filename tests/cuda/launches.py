@@ -32,7 +32,8 @@ def counted(driver: ctypes.CDLL, call: Callable[[], Any]) -> tuple[list[int], An
 
     def now() -> list[int]:
         return [driver.libdl_simulated_calls_of(c.encode()) for c in CALLS] + [
-            driver.libdl_simulated_waits()]  # fmt: skip
+            driver.libdl_simulated_waits()
+        ]
 
     result: Any = None
     for _ in range(2):

@@ -34,14 +34,27 @@ MOST = 12  # failures that are told of a case
 ON_HOST = {"allclose", "equal"}  # whose results are Python's
 ANYWHERE = {"copy", "fill", "nonzero"}  # elements from another device; only one tensor is read
 # Alone; elsewhere they are refused with this.
-ON_CPU = {"sparse_from_rows": NotImplementedError, "sparse_rows": NotImplementedError,
-          "pin_memory": DeviceError}  # fmt: skip
+ON_CPU = {
+    "sparse_from_rows": NotImplementedError,
+    "sparse_rows": NotImplementedError,
+    "pin_memory": DeviceError,
+}
 # Whose index may lie on the host: it goes where the elements are.
-INDEXED = {"gather", "index", "index_fill", "index_select", "take", "take_along_dim",
-           "max_unpool1d", "max_unpool2d", "max_unpool3d"}
+INDEXED = {
+    "gather",
+    "index",
+    "index_fill",
+    "index_select",
+    "take",
+    "take_along_dim",
+    "max_unpool1d",
+    "max_unpool2d",
+    "max_unpool3d",
+}
 STRANGER = re.compile(
     r"(\w+: argument \d+ \(\w+\)|x\[\.\.\.\]( = value)?: \w+) is on (cpu|cuda:0), "
-    r"wanted (cpu|cuda:0), as argument")
+    r"wanted (cpu|cuda:0), as argument"
+)
 
 
 def moved(x: Any) -> Any:
@@ -124,9 +137,12 @@ def gradients(case: Case, sample: Sample) -> None:
 
 def one_moved(args: list[Any]) -> Iterator[tuple[list[Any], libdl.Tensor, list[libdl.Tensor]]]:
     """The arguments with one of their tensors on the device, that one, and the others."""
-    places = [(i, j) for i, a in enumerate(args)
-              for j, e in enumerate(a if isinstance(a, (list, tuple)) else [a])
-              if isinstance(e, libdl.Tensor)]  # fmt: skip
+    places = [
+        (i, j)
+        for i, a in enumerate(args)
+        for j, e in enumerate(a if isinstance(a, (list, tuple)) else [a])
+        if isinstance(e, libdl.Tensor)
+    ]
     for at in places:
         new, others = [], []
         for i, a in enumerate(args):
@@ -159,8 +175,10 @@ def strangers(case: Case, sample: Sample) -> None:
 def failures(case: Case, samples: list[Sample]) -> list[str]:
     failed = []
     for sample in samples:
-        tries = [lambda s=sample, d=d: values(case, s, d)
-                 for d in (libdl.float64, libdl.float32, libdl.bfloat16)]
+        tries = [
+            lambda s=sample, d=d: values(case, s, d)
+            for d in (libdl.float64, libdl.float32, libdl.bfloat16)
+        ]
         if "i" in case.dtypes and case.result != "float":
             tries.append(lambda s=sample: values(case, s, libdl.int32))
         tries += [lambda s=sample: gradients(case, s), lambda s=sample: strangers(case, s)]
@@ -196,7 +214,7 @@ def answer(line: str) -> dict[str, Any]:
         return {"failures": failed + reports(), "compared": 1}
     name, _, share = line.partition(" ")
     first, _, every = (share or "0/1").partition("/")
-    samples = list(CASES[name].samples())[int(first)::int(every)]
+    samples = list(CASES[name].samples())[int(first) :: int(every)]
     return {"failures": failures(CASES[name], samples) + reports(), "compared": len(samples)}
 
 

@@ -18,7 +18,11 @@ def run(program: str, **environment: str) -> str:
     variables = {"LIBDL_CUDA_DRIVER": str(SIMULATION), "LIBDL_SIMULATED_LOUD": "1", **environment}
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(program)],
-        env={**os.environ, **variables}, capture_output=True, text=True, timeout=60, check=False,
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     assert "simulated driver:" not in done.stderr, done.stderr

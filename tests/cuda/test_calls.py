@@ -29,8 +29,19 @@ def launches(n: int, others: int = 0) -> dict[str, int]:
     return {"cuCtxGetCurrent": n + others, "cuLaunchKernel": n}
 
 
-STEPS = ["SGD", "Adam", "AdamW", "Adagrad", "RMSprop", "Rprop", "ASGD", "Adamax", "NAdam", "RAdam",
-         "Adadelta"]  # fmt: skip
+STEPS = [
+    "SGD",
+    "Adam",
+    "AdamW",
+    "Adagrad",
+    "RMSprop",
+    "Rprop",
+    "ASGD",
+    "Adamax",
+    "NAdam",
+    "RAdam",
+    "Adadelta",
+]
 READ_BACK = {"cuCtxGetCurrent": 2, "cuMemcpyAsync": 1, "cuStreamSynchronize": 1}
 CALLS: dict[str, dict[str, int]] = {
     "add": LAUNCH,
@@ -53,10 +64,17 @@ CALLS: dict[str, dict[str, int]] = {
     "cross_entropy_of_probabilities": launches(6),
     "nll_loss_and_backward": launches(4, 1),
     # A list of any length and of several dtypes.
-    **{f"{name}_of_{count}": launches(n)
-       for count in (20, 160, 400)
-       for name, n in {"total_norm": 1, "clip_norm": 2, "clip_with_norm": 1, "clip_value": 1,
-                       **dict.fromkeys(STEPS, 1)}.items()},
+    **{
+        f"{name}_of_{count}": launches(n)
+        for count in (20, 160, 400)
+        for name, n in {
+            "total_norm": 1,
+            "clip_norm": 2,
+            "clip_with_norm": 1,
+            "clip_value": 1,
+            **dict.fromkeys(STEPS, 1),
+        }.items()
+    },
 }
 
 COUNT = """
@@ -142,8 +160,13 @@ NAMES = re.findall(r"DRIVER\((\w+)\)", (ROOT / "libdl/backends/cuda/driver.h").r
 def found() -> dict[str, dict[str, int]]:
     environment = {"LIBDL_CUDA_DRIVER": str(SIMULATION), "LIBDL_SIMULATED_NOOP": "1"}
     done = subprocess.run(
-        [sys.executable, "-c", COUNT.format(names=NAMES, steps=STEPS)], env={**os.environ, **environment},
-        capture_output=True, text=True, timeout=300, check=False)
+        [sys.executable, "-c", COUNT.format(names=NAMES, steps=STEPS)],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 

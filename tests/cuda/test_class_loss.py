@@ -16,7 +16,17 @@ pytestmark = pytest.mark.skipif(not dl.cuda.is_available(), reason="no device, n
 # Exponentials and logarithms of the two differ by 2 units of the last place, before one rounding to
 # the dtype; sums of a row have different orders.
 STEP = {dl.float64: 1e-14, dl.float32: 4e-6, dl.float16: 2e-3, dl.bfloat16: 1.6e-2}
-SHAPES = [(1, 1), (7,), (9, 5), (40, 33), (3, 1100), (5000, 3), (4, 5, 6), (2, 3, 4, 5), (3, 40, 2, 2)]
+SHAPES = [
+    (1, 1),
+    (7,),
+    (9, 5),
+    (40, 33),
+    (3, 1100),
+    (5000, 3),
+    (4, 5, 6),
+    (2, 3, 4, 5),
+    (3, 40, 2, 2),
+]
 IGNORED = -100
 
 
@@ -26,7 +36,9 @@ def logits(shape: tuple[int, ...], dtype: Any) -> dl.Tensor:
 
 def labels(shape: tuple[int, ...], ignored: bool = True) -> dl.Tensor:
     classes = shape[1] if len(shape) > 1 else shape[0]
-    made = np.random.default_rng(4).integers(0, classes, shape[:1] + shape[2:] if len(shape) > 1 else ())
+    made = np.random.default_rng(4).integers(
+        0, classes, shape[:1] + shape[2:] if len(shape) > 1 else ()
+    )
     if ignored and made.ndim:
         made[::3] = IGNORED
     return dl.tensor(made)
@@ -62,8 +74,11 @@ def test_cross_entropy_and_its_gradient_are_the_cpus(shape, reduction, smoothing
         x, t = logits(shape, dtype), labels(shape)
         for weight in (None, weights(shape, dtype)):
             options = {"weight": weight, "reduction": reduction, "label_smoothing": smoothing}
-            for g, w in zip(found(F.cross_entropy, x, t, "cuda", **options),
-                            found(F.cross_entropy, x, t, "cpu", **options), strict=True):  # fmt: skip
+            for g, w in zip(
+                found(F.cross_entropy, x, t, "cuda", **options),
+                found(F.cross_entropy, x, t, "cpu", **options),
+                strict=True,
+            ):
                 near(g, w, step)
 
 
@@ -74,8 +89,11 @@ def test_nll_loss_and_its_gradient_are_the_cpus(shape, reduction):
         x, t = logits(shape, dtype), labels(shape)
         for weight in (None, weights(shape, dtype)):
             options = {"weight": weight, "reduction": reduction}
-            for g, w in zip(found(F.nll_loss, x, t, "cuda", **options),
-                            found(F.nll_loss, x, t, "cpu", **options), strict=True):  # fmt: skip
+            for g, w in zip(
+                found(F.nll_loss, x, t, "cuda", **options),
+                found(F.nll_loss, x, t, "cpu", **options),
+                strict=True,
+            ):
                 near(g, w, step)
 
 
@@ -108,8 +126,9 @@ def test_gradients_of_losses_by_row_may_be_one_number_for_all():
 @pytest.mark.parametrize("dtype", [dl.uint8, dl.int8, dl.int16, dl.int32, dl.int64], ids=str)
 def test_targets_have_any_integer_dtype(dtype):
     x, t = logits((9, 5), dl.float32), labels((9, 5), ignored=False).to(dtype)
-    for g, w in zip(found(F.cross_entropy, x, t, "cuda"), found(F.cross_entropy, x, t, "cpu"),
-                    strict=True):  # fmt: skip
+    for g, w in zip(
+        found(F.cross_entropy, x, t, "cuda"), found(F.cross_entropy, x, t, "cpu"), strict=True
+    ):
         near(g, w, STEP[dl.float32])
 
 
@@ -128,8 +147,11 @@ def test_infinite_and_undefined_logits_give_what_they_give_on_the_cpu():
     x[3, 0] = -math.inf
     for smoothing in (0.0, 0.1):
         options = {"reduction": "none", "label_smoothing": smoothing}
-        for g, w in zip(found(F.cross_entropy, x, t, "cuda", **options),
-                        found(F.cross_entropy, x, t, "cpu", **options), strict=True):  # fmt: skip
+        for g, w in zip(
+            found(F.cross_entropy, x, t, "cuda", **options),
+            found(F.cross_entropy, x, t, "cpu", **options),
+            strict=True,
+        ):
             near(g, w, STEP[dl.float32])
 
 
@@ -147,9 +169,18 @@ def test_a_class_that_there_is_not_is_told_at_the_next_wait(f, bad):
 
 
 @pytest.mark.parametrize("f", [F.cross_entropy, F.nll_loss], ids=["cross_entropy", "nll_loss"])
-@pytest.mark.parametrize("options", [
-    {}, {"reduction": "sum"}, {"reduction": "none"}, {"weight": True}, {"label_smoothing": 0.3},
-    {"weight": True, "label_smoothing": 0.3}], ids=str)  # fmt: skip
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"reduction": "sum"},
+        {"reduction": "none"},
+        {"weight": True},
+        {"label_smoothing": 0.3},
+        {"weight": True, "label_smoothing": 0.3},
+    ],
+    ids=str,
+)
 def test_second_derivatives_are_the_cpus(f, options):
     if f is F.nll_loss and "label_smoothing" in options:
         options = {"reduction": "mean"}

@@ -10,8 +10,21 @@ import pytest
 pytestmark = pytest.mark.skipif(not dl.cuda.is_available(), reason="no device, nor a simulated one")
 
 DTYPES = [
-    dl.bool, dl.uint8, dl.uint16, dl.uint32, dl.uint64, dl.int8, dl.int16, dl.int32, dl.int64,
-    dl.float16, dl.bfloat16, dl.float32, dl.float64, dl.complex64, dl.complex128,
+    dl.bool,
+    dl.uint8,
+    dl.uint16,
+    dl.uint32,
+    dl.uint64,
+    dl.int8,
+    dl.int16,
+    dl.int32,
+    dl.int64,
+    dl.float16,
+    dl.bfloat16,
+    dl.float32,
+    dl.float64,
+    dl.complex64,
+    dl.complex128,
 ]
 
 
@@ -58,7 +71,11 @@ def indices(shape, size, dtype=np.int64, seed=1) -> dl.Tensor:
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("dim", [0, 1, 2])
 def test_gather_follows_any_dtype_and_dimension(dtype, dim):
-    both(lambda x, i: dl.gather(x, dim, i), numbers((5, 4, 6), dtype), indices((5, 4, 6), (5, 4, 6)[dim]))
+    both(
+        lambda x, i: dl.gather(x, dim, i),
+        numbers((5, 4, 6), dtype),
+        indices((5, 4, 6), (5, 4, 6)[dim]),
+    )
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
@@ -68,15 +85,26 @@ def test_scatter_follows_the_order_of_the_index(dtype, reduce, shape):
     index = indices(shape, shape[0])
     both(
         lambda x, i, y: dl.scatter(x, 0, i, y, reduce=reduce),
-        numbers(shape, dtype), index, numbers(shape, dtype, 2),
+        numbers(shape, dtype),
+        index,
+        numbers(shape, dtype, 2),
     )
 
 
 @pytest.mark.parametrize("dim", [0, 1])
 def test_scatter_sums_floats_in_the_same_order_as_the_cpu(dim):
     generator = np.random.default_rng(3)
-    values = dl.tensor((generator.standard_normal((60, 50)) * 10.0 ** generator.integers(-6, 6, (60, 50))).astype("f4"))
-    both(lambda x, i, y: dl.scatter_add(x, dim, i, y), dl.zeros(60, 50), indices((60, 50), 50), values)
+    values = dl.tensor(
+        (generator.standard_normal((60, 50)) * 10.0 ** generator.integers(-6, 6, (60, 50))).astype(
+            "f4"
+        )
+    )
+    both(
+        lambda x, i, y: dl.scatter_add(x, dim, i, y),
+        dl.zeros(60, 50),
+        indices((60, 50), 50),
+        values,
+    )
 
 
 def test_scatter_into_a_thread_a_slice_and_into_sorted_runs_agree():
@@ -161,8 +189,9 @@ def test_bags_take_and_give_back(mode):
     offsets, results = dl.tensor([0, 7, 7, 30]), []
     for device in ("cpu", "cuda"):
         weight = table.to(device).clone().detach().requires_grad_()
-        y = dl.nn.functional.embedding_bag(index.to(device), weight, offsets.to(device), mode=mode,
-                                           padding_idx=3)  # fmt: skip
+        y = dl.nn.functional.embedding_bag(
+            index.to(device), weight, offsets.to(device), mode=mode, padding_idx=3
+        )
         y.backward(numbers((4, 8), dl.float32, 4).to(device))
         results.append((y.detach().cpu(), weight.grad.cpu()))
     for got, wanted in zip(results[1], results[0], strict=True):
@@ -204,7 +233,12 @@ def test_no_dimensions_and_no_elements():
     both(lambda x, i: x[i], numbers((4, 3), dl.float32), empty)
     both(lambda x, i: dl.gather(x, 0, i), numbers((4,), dl.float32), empty)
     both(lambda x, i: x[:, i], dl.zeros(0, 3), dl.tensor(np.array([1, -1])))
-    both(lambda x, i, y: dl.index_put(x, [i], y), dl.zeros(4, 0), dl.tensor(np.array([1, -1])), dl.zeros(2, 0))
+    both(
+        lambda x, i, y: dl.index_put(x, [i], y),
+        dl.zeros(4, 0),
+        dl.tensor(np.array([1, -1])),
+        dl.zeros(2, 0),
+    )
     both(lambda x, i, y: dl.index_put(x, [i], y, True), dl.zeros(4, 2), empty, dl.zeros(0, 2))
 
 
@@ -218,14 +252,18 @@ def test_an_index_of_the_cpu_is_checked_there_and_serves_a_tensor_of_the_device(
 # -- bad indices ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name, call", {
-    "gather": lambda x, i: dl.gather(x, 0, i),
-    "scatter": lambda x, i: dl.scatter(x, 0, i, x),
-    "scatter_add": lambda x, i: dl.scatter_add(x, 0, i, x),
-    "index": lambda x, i: x[i],
-    "index_put": lambda x, i: dl.index_put(x, [i], x),
-    "index_select": lambda x, i: dl.index_select(x, 0, i),
-}.items(), ids=lambda value: value if isinstance(value, str) else "")
+@pytest.mark.parametrize(
+    "name, call",
+    {
+        "gather": lambda x, i: dl.gather(x, 0, i),
+        "scatter": lambda x, i: dl.scatter(x, 0, i, x),
+        "scatter_add": lambda x, i: dl.scatter_add(x, 0, i, x),
+        "index": lambda x, i: x[i],
+        "index_put": lambda x, i: dl.index_put(x, [i], x),
+        "index_select": lambda x, i: dl.index_select(x, 0, i),
+    }.items(),
+    ids=lambda value: value if isinstance(value, str) else "",
+)
 @pytest.mark.parametrize("bad", [50, -51, 2**62, -(2**63)])
 def test_a_bad_index_is_told_at_the_next_wait_and_the_device_lives_on(name, call, bad):
     dl.cuda.synchronize()
@@ -233,7 +271,9 @@ def test_a_bad_index_is_told_at_the_next_wait_and_the_device_lives_on(name, call
     index = np.arange(50)
     index[37] = bad
     call(x.to("cuda"), dl.tensor(index).to("cuda"))
-    with pytest.raises(IndexError, match=rf"^{name}: .*cuda:0 is {bad} at element 37, wanted -50 to 49"):
+    with pytest.raises(
+        IndexError, match=rf"^{name}: .*cuda:0 is {bad} at element 37, wanted -50 to 49"
+    ):
         dl.cuda.synchronize()
     dl.cuda.synchronize()
     both(call, x, dl.tensor(np.arange(50)))

@@ -26,17 +26,27 @@ pytestmark = pytest.mark.skipif(not SIMULATION.exists(), reason="the CUDA plugin
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LEASE = ROOT / "tests/cuda/lease"
 PARTS = ["correctness", "memcheck", "streams", "exchange", "host", "roofline", "allocator"]
-DRIVER = {"LIBDL_CUDA_DRIVER": str(SIMULATION), "LIBDL_SIMULATED_BLAS": "1",
-          "LIBDL_SIMULATED_LOUD": "1"}
+DRIVER = {
+    "LIBDL_CUDA_DRIVER": str(SIMULATION),
+    "LIBDL_SIMULATED_BLAS": "1",
+    "LIBDL_SIMULATED_LOUD": "1",
+}
 
 
-def lease(script: pathlib.Path, *arguments: object, **environment: str
-          ) -> subprocess.CompletedProcess[str]:
+def lease(
+    script: pathlib.Path, *arguments: object, **environment: str
+) -> subprocess.CompletedProcess[str]:
     """Without what leads back to the source tree."""
     kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
     return subprocess.run(
-        [sys.executable, "-B", str(script), *map(str, arguments)], cwd="/", env=kept | environment,
-        capture_output=True, text=True, timeout=300, check=False)
+        [sys.executable, "-B", str(script), *map(str, arguments)],
+        cwd="/",
+        env=kept | environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -59,12 +69,14 @@ def replaced(path: pathlib.Path, change: Callable[[str], str]) -> None:
     path.write_text(change(text))
 
 
-def run(place: pathlib.Path, *arguments: object, **environment: str
-        ) -> tuple[subprocess.CompletedProcess[str], dict[str, Any]]:
+def run(
+    place: pathlib.Path, *arguments: object, **environment: str
+) -> tuple[subprocess.CompletedProcess[str], dict[str, Any]]:
     """What it says, and what it has written."""
     out = place / "out"
-    done = lease(place / "tests/cuda/lease", "run", *arguments, "--out", out, "--rehearsal",
-                 **environment)
+    done = lease(
+        place / "tests/cuda/lease", "run", *arguments, "--out", out, "--rehearsal", **environment
+    )
     return done, {path.stem: json.loads(path.read_text()) for path in out.iterdir()}
 
 
@@ -78,8 +90,21 @@ def test_every_part_runs_outside_of_the_source_tree(place):
     assert not [name for name in found if "simulated driver:" in found[name]["output"]]
     assert found["correctness"]["reached"] == found["correctness"]["operators"] > 250
     kinds = {row["kind"] for row in found["roofline"]["rows"]}
-    assert kinds == {"pointwise", "broadcast", "reduction", "softmax", "layer_norm", "copy",
-                     "gather", "scatter", "sort", "random", "product", "convolution", "optimizer"}
+    assert kinds == {
+        "pointwise",
+        "broadcast",
+        "reduction",
+        "softmax",
+        "layer_norm",
+        "copy",
+        "gather",
+        "scatter",
+        "sort",
+        "random",
+        "product",
+        "convolution",
+        "optimizer",
+    }
     assert str(ROOT) not in found["machine"]["output"]
     table = lease(LEASE, "table", place / "out").stdout
     assert "A rehearsal on the simulated driver" in table and done.stdout.endswith(table)
@@ -134,9 +159,11 @@ NO_CUBLASLT = {**DRIVER, "LIBDL_SIMULATED_CUBLASLT": "/nowhere/libcublasLt.so.13
 NO_DRIVER = {"LIBDL_CUDA_DRIVER": "libno_such_driver.so"}
 
 
-@pytest.mark.parametrize("environment, words", [
-    (NO_CUBLASLT, "cuBLASLt was not found"), (NO_DRIVER, "no NVIDIA driver")],
-    ids=["cuBLASLt", "driver"])
+@pytest.mark.parametrize(
+    "environment, words",
+    [(NO_CUBLASLT, "cuBLASLt was not found"), (NO_DRIVER, "no NVIDIA driver")],
+    ids=["cuBLASLt", "driver"],
+)
 def test_what_is_missing_ends_it_at_once(place, environment, words):
     done, found = run(place, **environment)
     assert done.returncode == 2 and found.keys() == {"machine"}
@@ -152,7 +179,10 @@ def test_without_numpy_the_parts_that_need_it_say_so(place):
         program = place / f"tests/cuda/parts/{name}.py"
         subprocess.run(
             [sys.executable, "-B", "-S", str(program), "--out", str(out), "--seconds", "10"],
-            env={"PATH": os.environ["PATH"]}, timeout=60, check=True)
+            env={"PATH": os.environ["PATH"]},
+            timeout=60,
+            check=True,
+        )
         assert "need NumPy" in json.loads(out.read_text())["not run"]
 
 
@@ -181,15 +211,31 @@ def test_without_a_plugin_it_says_how_to_build_one(tmp_path):
 # What each part must see: another result on the device, a stream that does not wait (of which the
 # simulated driver makes use), values that differ between the libraries.
 PLANTED = {
-    "correctness": ("tests/cuda/on_device.py", 'there = x.detach().to("cuda")',
-                    'there = x.detach().to("cuda").zero_()', "Not equal to tolerance"),
+    "correctness": (
+        "tests/cuda/on_device.py",
+        'there = x.detach().to("cuda")',
+        'there = x.detach().to("cuda").zero_()',
+        "Not equal to tolerance",
+    ),
     "streams": ("tests/cuda/parts/streams.py", "own.wait_event(there)", "pass", "takes another's"),
-    "exchange": ("tests/cuda/parts/exchange.py", "stream=taking.cuda_stream", "stream=-1",
-                 "capsule"),
-    "roofline": ("bench/cuda_operators.py", "65536 - 0.5", "65536 - m.rand(1, device='cuda')",
-                 "values differ"),
-    "allocator": ("tests/cuda/parts/allocator.py", "stream.wait_event(made)", "pass",
-                  "elements lie between"),
+    "exchange": (
+        "tests/cuda/parts/exchange.py",
+        "stream=taking.cuda_stream",
+        "stream=-1",
+        "capsule",
+    ),
+    "roofline": (
+        "bench/cuda_operators.py",
+        "65536 - 0.5",
+        "65536 - m.rand(1, device='cuda')",
+        "values differ",
+    ),
+    "allocator": (
+        "tests/cuda/parts/allocator.py",
+        "stream.wait_event(made)",
+        "pass",
+        "elements lie between",
+    ),
 }
 
 
@@ -217,9 +263,11 @@ CLEAN = 'echo "========= ERROR SUMMARY: 0 errors" >> "$log"\n'
 FAULT = 'echo "========= RACECHECK SUMMARY: 3 hazards displayed (3 errors)" >> "$log"\n'
 
 
-@pytest.mark.parametrize("last, outcome, words", [
-    (CLEAN, "passed", ""), (FAULT, "failed", "3 hazards"), ("", "failed", "not come to its end")],
-    ids=["clean", "fault", "unfinished"])
+@pytest.mark.parametrize(
+    "last, outcome, words",
+    [(CLEAN, "passed", ""), (FAULT, "failed", "3 hazards"), ("", "failed", "not come to its end")],
+    ids=["clean", "fault", "unfinished"],
+)
 def test_memcheck_tells_what_the_sanitizer_found(place, tmp_path, last, outcome, words):
     program = tmp_path / "bin/compute-sanitizer"
     program.parent.mkdir()
@@ -237,11 +285,18 @@ def test_memcheck_asks_first_whether_a_planted_fault_is_found(place, tmp_path, l
     program = tmp_path / "compute-sanitizer"
     program.write_text(SANITIZER + last)
     program.chmod(0o755)
-    ask = (f"import memcheck, pathlib; print(memcheck.finds_planted('racecheck', {str(program)!r}, "
-           f"pathlib.Path({str(tmp_path)!r})))")
+    ask = (
+        f"import memcheck, pathlib; print(memcheck.finds_planted('racecheck', {str(program)!r}, "
+        f"pathlib.Path({str(tmp_path)!r})))"
+    )
     done = subprocess.run(
-        [sys.executable, "-B", "-c", ask], cwd=place / "tests/cuda/parts", capture_output=True,
-        text=True, timeout=60, check=True)
+        [sys.executable, "-B", "-c", ask],
+        cwd=place / "tests/cuda/parts",
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
     assert done.stdout == seen + "\n"
 
 
@@ -252,8 +307,12 @@ def test_the_planted_kernels_are_ones_that_a_driver_would_take(place, tmp_path):
     write = "import planted_fault, sys; print(planted_fault.KERNELS[sys.argv[1]])"
     for tool in ("memcheck", "racecheck"):
         source = subprocess.run(
-            [sys.executable, "-B", "-c", write, tool], cwd=place / "tests/cuda/parts",
-            capture_output=True, text=True, check=True).stdout
+            [sys.executable, "-B", "-c", write, tool],
+            cwd=place / "tests/cuda/parts",
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
         (tmp_path / "planted.ptx").write_text(source)
         subprocess.run([ptxas, "-arch=sm_90", "planted.ptx"], cwd=tmp_path, check=True)
 

@@ -21,8 +21,12 @@ def gradients(count: int, dtypes: list[Any] = DTYPES, seed: int = 1) -> list[dl.
     random = np.random.default_rng(seed)
     made = []
     for i in range(count):
-        shape = [(3, 5), (0, 4), (), (17,), (20_000,), (2, 3, 4)][i % 6 if i < 6 or i % 6 != 4 else 0]
-        made.append(dl.tensor(np.asarray(random.normal(size=shape) * 3)).to(dtypes[i % len(dtypes)]))
+        shape = [(3, 5), (0, 4), (), (17,), (20_000,), (2, 3, 4)][
+            i % 6 if i < 6 or i % 6 != 4 else 0
+        ]
+        made.append(
+            dl.tensor(np.asarray(random.normal(size=shape) * 3)).to(dtypes[i % len(dtypes)])
+        )
     return made
 
 
@@ -140,7 +144,9 @@ def test_norms_that_are_not_finite_clip_as_on_the_cpu(value):
         for g, w in zip(on_device, on_cpu, strict=True):
             equal(g.grad, w.grad)
         with pytest.raises((RuntimeError, ValueError)):
-            nn.utils.clip_grad_norm_(parameters(moved(xs, "cuda")), 1.0, order, error_if_nonfinite=True)
+            nn.utils.clip_grad_norm_(
+                parameters(moved(xs, "cuda")), 1.0, order, error_if_nonfinite=True
+            )
     on_cpu, on_device = parameters(moved(xs, "cpu")), parameters(moved(xs, "cuda"))
     nn.utils.clip_grad_value_(on_cpu, 0.5)
     nn.utils.clip_grad_value_(on_device, 0.5)
@@ -152,12 +158,21 @@ def laid_out(device: str) -> list[dl.Tensor]:
     """Transposed, with gaps, complex, and twice in the list."""
     x = (dl.arange(24.0) - 9).reshape(4, 6).to(device)
     twice = dl.ones(5, device=device) * 2
-    return [x.t().clone().t(), x.clone()[:, ::2], x.clone()[:, 0], (x + 2j * x).clone(), twice, twice]
+    return [
+        x.t().clone().t(),
+        x.clone()[:, ::2],
+        x.clone()[:, 0],
+        (x + 2j * x).clone(),
+        twice,
+        twice,
+    ]
 
 
 def test_gradients_may_be_laid_out_in_any_way():
-    for change in (lambda ps: nn.utils.clip_grad_norm_(ps, 2.0),
-                   lambda ps: nn.utils.clip_grads_with_norm_(ps, 2.0, dl.tensor(9.0))):
+    for change in (
+        lambda ps: nn.utils.clip_grad_norm_(ps, 2.0),
+        lambda ps: nn.utils.clip_grads_with_norm_(ps, 2.0, dl.tensor(9.0)),
+    ):
         found = []
         for device in ("cpu", "cuda"):
             grads = laid_out(device)
@@ -188,15 +203,31 @@ def test_a_total_norm_may_be_a_number_or_lie_on_the_cpu():
 
 
 STEPS = {
-    "SGD": {"lr": 0.1, "momentum": 0.9}, "Adam": {"amsgrad": True}, "AdamW": {}, "Adagrad": {},
-    "RMSprop": {"centered": True, "momentum": 0.5}, "Rprop": {}, "ASGD": {}, "Adamax": {},
-    "NAdam": {}, "RAdam": {}, "Adadelta": {}}  # fmt: skip
+    "SGD": {"lr": 0.1, "momentum": 0.9},
+    "Adam": {"amsgrad": True},
+    "AdamW": {},
+    "Adagrad": {},
+    "RMSprop": {"centered": True, "momentum": 0.5},
+    "Rprop": {},
+    "ASGD": {},
+    "Adamax": {},
+    "NAdam": {},
+    "RAdam": {},
+    "Adadelta": {},
+}
 
 
 @pytest.mark.parametrize("name", STEPS)
-@pytest.mark.parametrize("count, dtypes", [(180, [dl.float32]), (180, [dl.float64]),
-                                           (12, [dl.float32, dl.float64]), (700, [dl.float32, dl.float64])],
-                         ids=str)  # fmt: skip
+@pytest.mark.parametrize(
+    "count, dtypes",
+    [
+        (180, [dl.float32]),
+        (180, [dl.float64]),
+        (12, [dl.float32, dl.float64]),
+        (700, [dl.float32, dl.float64]),
+    ],
+    ids=str,
+)
 def test_long_and_mixed_lists_take_the_cpus_step(name, count, dtypes):
     found = []
     for device in ("cpu", "cuda"):

@@ -115,7 +115,9 @@ def test_the_library_is_given_layouts_that_mean_the_same():
         return
     run = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", __file__],
-        env={**os.environ, "LIBDL_SIMULATED_BLAS": "1"}, capture_output=True, text=True,
+        env={**os.environ, "LIBDL_SIMULATED_BLAS": "1"},
+        capture_output=True,
+        text=True,
     )
     assert run.returncode == 0, run.stdout + run.stderr
 

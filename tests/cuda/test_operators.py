@@ -43,8 +43,20 @@ def test_device_computes_what_the_cpu_does(case: str, devices: Devices) -> None:
     assert not failed, f"{len(failed)} failures of {case}:\n" + "\n".join(failed[:3])
 
 
-@pytest.mark.parametrize("check", ["sums", "orders", "moments", "softmax", "layer_norm", "random",
-                                   "optimizers", "scans", "special"])
+@pytest.mark.parametrize(
+    "check",
+    [
+        "sums",
+        "orders",
+        "moments",
+        "softmax",
+        "layer_norm",
+        "random",
+        "optimizers",
+        "scans",
+        "special",
+    ],
+)
 def test_sizes_that_fill_many_blocks_give_what_the_cpu_does(check: str, devices: Devices) -> None:
     failed, _ = devices.compared(f"large {check}")
     assert not failed, f"{len(failed)} failures of {check}:\n" + "\n".join(failed[:3])

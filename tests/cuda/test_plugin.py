@@ -56,13 +56,16 @@ def test_elements_go_there_and_come_back():
 
 
 def test_the_gradient_goes_the_way_back():
-    assert run("""
+    assert (
+        run("""
         import libdl
         x = libdl.tensor([1.0, 2.0], requires_grad=True)
         y = x.to("cuda")
         (y * y * 3).backward(libdl.ones(2, device="cuda"))
         print(x.grad)
-    """) == "tensor([ 6., 12.])\n"
+    """)
+        == "tensor([ 6., 12.])\n"
+    )
 
 
 def test_operands_on_two_devices_are_refused_by_name():
@@ -79,11 +82,16 @@ def test_operands_on_two_devices_are_refused_by_name():
     """).splitlines()
     assert text[0].startswith("add: argument 2 (other) is on cpu, wanted cuda:0")
     assert text[1].startswith("matmul: argument 2") and text[2].startswith("cat: argument 1")
-    assert text[3].startswith("add: argument 4 (out)") and len(text) == 6 and text[5] == "[4.0, 4.0, 4.0]"
+    assert (
+        text[3].startswith("add: argument 4 (out)")
+        and len(text) == 6
+        and text[5] == "[4.0, 4.0, 4.0]"
+    )
 
 
 def test_the_memory_statistics_are_the_devices_own():
-    assert run("""
+    assert (
+        run("""
         import libdl
         assert libdl.cuda.memory_allocated() == 0
         x = libdl.zeros(1000, device="cuda")
@@ -92,7 +100,9 @@ def test_the_memory_statistics_are_the_devices_own():
         assert libdl.cuda.memory_allocated() == 0 and libdl.cuda.memory_reserved() > 0
         libdl.cuda.empty_cache()
         print(libdl.cuda.memory_reserved(), libdl.cuda.get_device_name())
-    """) == "0 simulated device\n"
+    """)
+        == "0 simulated device\n"
+    )
 
 
 def test_streams_order_the_work_of_a_thread():
@@ -158,7 +168,8 @@ def test_what_streams_and_events_refuse():
 
 
 def test_without_a_driver_a_stream_says_what_is_missing():
-    text = run("""
+    text = run(
+        """
         from libdl import cuda
         try:
             cuda.Stream()
@@ -166,7 +177,9 @@ def test_without_a_driver_a_stream_says_what_is_missing():
             print(error)
         on_cpu = cuda.Stream("cpu")  # its work is always done
         assert on_cpu.query() and on_cpu.device.type == "cpu"
-    """, LIBDL_CUDA_DRIVER="libno_such_driver.so")
+    """,
+        LIBDL_CUDA_DRIVER="libno_such_driver.so",
+    )
     assert "stream_new" in text and "no NVIDIA driver" in text
 
 
@@ -176,7 +189,9 @@ def two(program: str, seed: int) -> str:
 
 @pytest.mark.parametrize("seed", range(1, 6))
 def test_each_device_computes_and_hands_over(seed):
-    assert two("""
+    assert (
+        two(
+            """
         import libdl
         from libdl import cuda
         assert cuda.device_count() == 2
@@ -197,12 +212,18 @@ def test_each_device_computes_and_hands_over(seed):
             c = libdl.ones(1000, device="cuda:1") * 2
         cuda.default_stream("cuda:1").wait_event(side.record_event())
         print(c.to("cuda:0").sum().item())
-    """, seed) == "2000.0\n"
+    """,
+            seed,
+        )
+        == "2000.0\n"
+    )
 
 
 @pytest.mark.parametrize("seed", range(1, 4))
 def test_threads_work_on_both_devices(seed):
-    assert two("""
+    assert (
+        two(
+            """
         import threading, libdl
         done = []
         def work():
@@ -216,11 +237,17 @@ def test_threads_work_on_both_devices(seed):
         for t in threads:
             t.join()
         print(len(done))
-    """, seed) == "3\n"
+    """,
+            seed,
+        )
+        == "3\n"
+    )
 
 
 def test_an_error_is_its_devices_alone():
-    assert two("""
+    assert (
+        two(
+            """
         import ctypes, os, libdl
         from libdl import cuda
         x, y = (libdl.arange(5.0).to(f"cuda:{i}") for i in (0, 1))
@@ -239,4 +266,8 @@ def test_an_error_is_its_devices_alone():
             else:
                 raise AssertionError
         assert (x + x).sum().item() == 20 and (libdl.ones(2) + 1).sum().item() == 4
-    """, 1) == "gather: an index on cuda:1 is 7 at element 0, wanted -5 to 4\n"
+    """,
+            1,
+        )
+        == "gather: an index on cuda:1 is 7 at element 0, wanted -5 to 4\n"
+    )

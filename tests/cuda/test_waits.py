@@ -31,30 +31,38 @@ BAD = """
 
 
 def test_emptying_the_cache_does_not_swallow_an_index_error():
-    text = run(BAD + """
+    text = run(
+        BAD
+        + """
     y = bad(77)
     cuda.empty_cache()
     print(told(cuda.synchronize))
     print(told(cuda.synchronize), x.sum().item())
-    """).splitlines()
+    """
+    ).splitlines()
     assert "index_select" in text[0] and "is 77 at element 1" in text[0]
     assert text[1] == "None 45.0", "it is told once, and the device works on"
 
 
 def test_memory_that_runs_out_does_not_swallow_an_index_error():
-    text = run(BAD + """
+    text = run(
+        BAD
+        + """
     y = bad(-11)
     try:
         libdl.zeros(10 ** 9, device="cuda")
     except MemoryError:
         print("memory")
     print(told(cuda.synchronize))
-    """).splitlines()
+    """
+    ).splitlines()
     assert text[0] == "memory" and "is -11 at element 1" in text[1]
 
 
 def test_each_streams_complaint_is_told_once():
-    text = run(BAD + """
+    text = run(
+        BAD
+        + """
     streams = [cuda.Stream() for _ in range(3)]
     for i, s in enumerate(streams):
         s.wait_stream(cuda.default_stream())
@@ -62,7 +70,8 @@ def test_each_streams_complaint_is_told_once():
     for s in reversed(streams):
         print(told(s.synchronize))
     print(told(cuda.synchronize), [told(s.synchronize) for s in streams])
-    """).splitlines()
+    """
+    ).splitlines()
     for line, value in zip(text, (102, 101, 100), strict=False):
         assert f"is {value} at element 1" in line
     assert text[3] == "None [None, None, None]"
@@ -70,19 +79,25 @@ def test_each_streams_complaint_is_told_once():
 
 def test_what_another_stream_read_is_complained_of_there():
     """Its reader may be the only one that waits."""
-    text = run(BAD + """
+    text = run(
+        BAD
+        + """
     side = cuda.Stream()
     side.wait_stream(cuda.default_stream())
     y = bad(50, side)
     cuda.current_stream().wait_stream(side)
     print(told(lambda: y.sum().item()))
     print(told(side.synchronize))
-    """).splitlines()
+    """
+    ).splitlines()
     assert "is 50 at element 1" in text[0] and text[1] == "None"
 
 
 def test_threads_that_wait_at_once_lose_none_and_tell_none_twice():
-    assert run(BAD + """
+    assert (
+        run(
+            BAD
+            + """
     import collections
     heard = collections.Counter()
     lock = threading.Lock()
@@ -103,7 +118,10 @@ def test_threads_that_wait_at_once_lose_none_and_tell_none_twice():
     for t in threads: t.join()
     assert told(cuda.synchronize) is None
     print(len(heard), set(heard.values()), None in heard)
-    """) == "80 {1} False\n"
+    """
+        )
+        == "80 {1} False\n"
+    )
 
 
 FAULT = """
@@ -124,7 +142,9 @@ FAULT = """
 
 
 def test_a_fault_is_told_by_every_call_with_the_kernels_before_it():
-    text = run(FAULT + """
+    text = run(
+        FAULT
+        + """
     y = libdl.softmax(x, 0)
     m = x.reshape(20, 50)
     m @ m.t()  # by the library
@@ -141,20 +161,32 @@ def test_a_fault_is_told_by_every_call_with_the_kernels_before_it():
         print(name, told(call))
     print((libdl.ones(3) + 1).tolist())
     os._exit(0)
-    """, LIBDL_SIMULATED_BLAS="1").splitlines()
+    """,
+        LIBDL_SIMULATED_BLAS="1",
+    ).splitlines()
     for line in text[:5]:
         assert "MemoryError" not in line, "a fault is no lack of memory"
         assert "CUDA_ERROR" in line and "softmax" in line and "cublasLtMatmul" in line, line
     assert text[5] == "[2.0, 2.0, 2.0]", "the CPU works on"
 
 
-@pytest.mark.parametrize("wait", ["y.sum().item()", "y.tolist()", "cuda.synchronize()",
-                                  "y.cpu()", "y[y > 0]", "float(y.sum())",
-                                  "cuda.current_stream().synchronize()"])
+@pytest.mark.parametrize(
+    "wait",
+    [
+        "y.sum().item()",
+        "y.tolist()",
+        "cuda.synchronize()",
+        "y.cpu()",
+        "y[y > 0]",
+        "float(y.sum())",
+        "cuda.current_stream().synchronize()",
+    ],
+)
 def test_other_threads_run_while_one_waits(wait):
     """The simulated device works only while somebody waits for it. A thread that cannot run meanwhile
     sees one long gap."""
-    assert run(f"""
+    assert (
+        run(f"""
     import threading, time
     import libdl
     from libdl import cuda
@@ -179,11 +211,14 @@ def test_other_threads_run_while_one_waits(wait):
     inside = [begin, *(t for t in times if begin < t < end), end]
     longest = max(b - a for a, b in zip(inside, inside[1:]))
     print(end - begin > 0.02, longest < (end - begin) / 2)
-    """) == "True True\n"
+    """)
+        == "True True\n"
+    )
 
 
 def test_a_missing_library_is_warned_of_once_with_the_places():
-    text = run("""
+    text = run(
+        """
     import warnings
     import libdl
     x = libdl.ones(3, 3, device="cuda")
@@ -191,14 +226,17 @@ def test_a_missing_library_is_warned_of_once_with_the_places():
         warnings.simplefilter("always")
         print((x @ x)[0, 0].item(), (x @ x)[0, 0].item())
     print(len(seen), seen[0].message)
-    """, LIBDL_SIMULATED_CUBLASLT="/nowhere/libcublasLt.so.13").splitlines()
+    """,
+        LIBDL_SIMULATED_CUBLASLT="/nowhere/libcublasLt.so.13",
+    ).splitlines()
     assert text[0] == "3.0 3.0"
     assert text[1].startswith("1 cuda: cuBLASLt was not found") and "/nowhere/" in text[1]
 
 
 def test_a_consumer_without_a_stream_works_on_the_default_one():
     """The simulated driver reports what no event orders."""
-    assert run("""
+    assert (
+        run("""
     import libdl
     from libdl import cuda
     side = cuda.Stream()
@@ -207,11 +245,14 @@ def test_a_consumer_without_a_stream_works_on_the_default_one():
         capsule = x.__dlpack__()
     y = libdl.from_dlpack(capsule) + 1  # on the default stream
     print(y[0].item())
-    """) == "4.0\n"
+    """)
+        == "4.0\n"
+    )
 
 
 def test_an_import_waits_for_the_producers_stream():
-    assert run("""
+    assert (
+        run("""
     import libdl
     from libdl import cuda
 
@@ -235,7 +276,9 @@ def test_an_import_waits_for_the_producers_stream():
         second.wait_stream(first)
         libdl.from_dlpack(producer)
     print(producer.asked == second.cuda_stream)
-    """) == "4.0\nTrue\n"
+    """)
+        == "4.0\nTrue\n"
+    )
 
 
 def test_memory_that_is_not_aligned_is_copied():
@@ -283,7 +326,8 @@ def test_memory_that_is_not_aligned_is_copied():
 
 def test_what_need_not_wait_does_not():
     """Queued work of the simulated driver is left queued: a call that waits would finish it."""
-    assert run("""
+    assert (
+        run("""
     import ctypes, os
     import libdl
     from libdl import cuda
@@ -313,7 +357,9 @@ def test_what_need_not_wait_does_not():
         call()
         if driver.libdl_simulated_waits() != before:
             print(name, "waits")
-    """) == ""
+    """)
+        == ""
+    )
 
 
 def test_a_division_by_zero_is_told_by_the_next_wait():
@@ -334,7 +380,8 @@ def test_a_division_by_zero_is_told_by_the_next_wait():
 
 
 def test_gradients_of_prod_are_right_beside_zeros():
-    assert run("""
+    assert (
+        run("""
     import libdl
     for values in ([2.0, 3.0, 4.0], [2.0, 0.0, 4.0], [0.0, 0.0, 4.0]):
         grads = []
@@ -347,12 +394,16 @@ def test_gradients_of_prod_are_right_beside_zeros():
             grads.append(z.grad.cpu().tolist())
         assert grads[0] == grads[2] and grads[1] == grads[3], grads
     print("equal")
-    """) == "equal\n"
+    """)
+        == "equal\n"
+    )
 
 
 def test_pinned_blocks_are_not_reused_before_they_are_read():
     """More than all blocks hold, with copies that nobody waits for in between."""
-    assert run("""
+    assert (
+        run(
+            """
     import libdl
     many = [libdl.full((3_000_000,), float(i)) for i in range(12)]  # 12 MB each
     there = [x.to("cuda") for x in many]
@@ -361,13 +412,18 @@ def test_pinned_blocks_are_not_reused_before_they_are_read():
     print(all((x == i).all().item() for i, x in enumerate(there)))
     libdl.cuda.empty_cache()
     print(libdl.arange(5_000_000, device="cuda")[-1].item())
-    """, LIBDL_SIMULATED_MEMORY=str(1 << 30)) == "True\nTrue\n4999999\n"
+    """,
+            LIBDL_SIMULATED_MEMORY=str(1 << 30),
+        )
+        == "True\nTrue\n4999999\n"
+    )
 
 
 def test_clipping_gives_what_it_gives_on_the_cpu():
     """Within the norm and beyond it, of tensors whose own norms are exact in float32, to which the CPU
     rounds them."""
-    assert run("""
+    assert (
+        run("""
     import libdl
     for length in (2.0 ** -12, 4.0):
         found = []
@@ -380,4 +436,6 @@ def test_clipping_gives_what_it_gives_on_the_cpu():
             norm = libdl.nn.utils.clip_grad_norm_(w, 1.0)
             found.append([norm.item(), [p.grad.tolist() for p in w]])
         print(found[0] == found[1])
-    """) == "True\nTrue\n"
+    """)
+        == "True\nTrue\n"
+    )

@@ -16,8 +16,9 @@ def there_and_back(value):
     return cloudpickle.loads(cloudpickle.dumps(value))
 
 
-@pytest.mark.parametrize("dtype", [libdl.float32, libdl.bfloat16, libdl.int64, libdl.bool,
-                                   libdl.complex64], ids=str)  # fmt: skip
+@pytest.mark.parametrize(
+    "dtype", [libdl.float32, libdl.bfloat16, libdl.int64, libdl.bool, libdl.complex64], ids=str
+)
 def test_tensors(dtype):
     tensor = libdl.tensor([[0, 1], [1, 0]], dtype=dtype).T
     again = there_and_back(tensor)
@@ -83,7 +84,12 @@ with open(sys.argv[1], "rb") as file:
     print(pickle.load(file)(libdl.ones(1, 2)))
 """
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    done = subprocess.run([sys.executable, "-c", code, path], env=environment, text=True,
-                          capture_output=True, timeout=60)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", code, path],
+        env=environment,
+        text=True,
+        capture_output=True,
+        timeout=60,
+    )
     assert done.returncode == 0, done.stderr
     assert float(done.stdout) == net(libdl.ones(1, 2)).item()

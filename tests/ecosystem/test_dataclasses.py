@@ -48,11 +48,15 @@ def test_asdict_copies_and_keeps_what_shares_memory():
     assert dataclasses.replace(batch, y=batch.x).y is batch.x
 
 
-@pytest.mark.parametrize(("again", "original", "view"), [
-    (copy.copy, 5, 5),  # the same tensors
-    (copy.deepcopy, 1, 5),  # new ones that share as before
-    (lambda batch: pickle.loads(pickle.dumps(batch)), 1, 1),  # new ones, each with its memory
-], ids=["copy", "deepcopy", "pickle"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("again", "original", "view"),
+    [
+        (copy.copy, 5, 5),  # the same tensors
+        (copy.deepcopy, 1, 5),  # new ones that share as before
+        (lambda batch: pickle.loads(pickle.dumps(batch)), 1, 1),  # new ones, each with its memory
+    ],
+    ids=["copy", "deepcopy", "pickle"],
+)
 def test_copies(again, original, view):
     batch = Batch(libdl.ones(2))
     batch.y = batch.x[:1]

@@ -22,8 +22,13 @@ def x():
 
 def run(code: str, *options: str) -> str:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    done = subprocess.run([sys.executable, *options, "-c", code], env=environment, text=True,
-                          capture_output=True, timeout=60)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, *options, "-c", code],
+        env=environment,
+        text=True,
+        capture_output=True,
+        timeout=60,
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -37,8 +42,16 @@ def agree(call):
     return found
 
 
-@pytest.mark.parametrize("pattern", ["a b c -> c a b", "a b c -> (a c) b", "a b (c d) -> a c b d",
-                                     "a b c -> a 1 (b c)", "a ... -> ... a"])  # fmt: skip
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "a b c -> c a b",
+        "a b c -> (a c) b",
+        "a b (c d) -> a c b d",
+        "a b c -> a 1 (b c)",
+        "a ... -> ... a",
+    ],
+)
 def test_rearrange(pattern):
     lengths = {"d": 2} if " d" in pattern else {}
     agree(lambda t: einops.rearrange(t, pattern, **lengths))

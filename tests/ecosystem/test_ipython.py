@@ -75,15 +75,18 @@ def test_looking_for_other_representations_finds_none():
 
 
 @pytest.mark.parametrize("jedi", [False, True], ids=["by dir", "by jedi"])
-@pytest.mark.parametrize(("text", "wanted"), [
-    ("x.requires_g", {"requires_grad", "requires_grad_"}),
-    ("x.softm", {"softmax"}),
-    ("torch.softm", {"softmax"}),
-    ("torch.opti", {"optim"}),
-    ("torch.utils.da", {"data"}),
-    ("torch.nn.functional.relu", {"relu", "relu6", "relu_"}),
-    ("nn.Conv", {"Conv1d", "Conv2d", "Conv3d"}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("x.requires_g", {"requires_grad", "requires_grad_"}),
+        ("x.softm", {"softmax"}),
+        ("torch.softm", {"softmax"}),
+        ("torch.opti", {"optim"}),
+        ("torch.utils.da", {"data"}),
+        ("torch.nn.functional.relu", {"relu", "relu6", "relu_"}),
+        ("nn.Conv", {"Conv1d", "Conv2d", "Conv3d"}),
+    ],
+)
 def test_completion(shell, text, wanted, jedi):
     assert wanted <= completions(shell, text, jedi)
 
@@ -150,6 +153,7 @@ def test_a_script_is_run_by_ipython(tmp_path):
     script = tmp_path / "script.py"
     script.write_text("import libdl\nprint(libdl.ones(2))\n")
     command = [sys.executable, "-m", "IPython", "--quick", "--no-banner", str(script)]
-    done = subprocess.run(command, text=True, capture_output=True, timeout=60,
-                          env=environment(tmp_path))  # fmt: skip
+    done = subprocess.run(
+        command, text=True, capture_output=True, timeout=60, env=environment(tmp_path)
+    )
     assert done.returncode == 0 and "tensor([1., 1.])" in done.stdout, done.stderr

@@ -10,14 +10,16 @@ import nbformat
 import pytest
 from nbconvert.preprocessors import CellExecutionError, ExecutePreprocessor
 
-CELLS = ["""
+CELLS = [
+    """
 %matplotlib inline
 import libdl as torch
 from matplotlib import pyplot
 from torch_free import answer
 x = torch.linspace(0, 1, 20)
 x[:3]
-""", """
+""",
+    """
 net = torch.nn.Linear(1, 1)
 optimizer = torch.optim.SGD(net.parameters(), lr=0.5)
 losses = []
@@ -28,12 +30,15 @@ for step in range(50):
     optimizer.step()
     losses.append(loss.item())
 net
-""", """
+""",
+    """
 pyplot.plot(x, net(x[:, None]).detach())
 pyplot.show()
-""", """
+""",
+    """
 print("fell:", losses[-1] < losses[0])
-"""]  # fmt: skip
+""",
+]
 
 
 def executed(cells, folder):
@@ -75,12 +80,14 @@ def test_an_error_in_a_cell_shows_the_users_line(folder):
 
 
 def test_loader_workers_run_below_a_kernel(folder):
-    cells = ["""
+    cells = [
+        """
 import libdl as torch
 from tqdm import tqdm
 data = torch.utils.data.TensorDataset(torch.arange(8))
 loader = torch.utils.data.DataLoader(data, batch_size=4, num_workers=2)
 print([batch.tolist() for (batch,) in tqdm(loader, disable=True)])
-"""]  # fmt: skip
+"""
+    ]
     (cell,) = executed(cells, folder).cells
     assert cell.outputs[0].text == "[[0, 1, 2, 3], [4, 5, 6, 7]]\n"

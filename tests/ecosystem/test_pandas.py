@@ -14,15 +14,21 @@ def test_a_frame_from_a_matrix():
 
 
 def test_a_frame_from_columns():
-    frame = pd.DataFrame({"loss": libdl.tensor([0.5, 0.25]), "epoch": libdl.arange(2),
-                          "best": libdl.tensor([False, True])})  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "loss": libdl.tensor([0.5, 0.25]),
+            "epoch": libdl.arange(2),
+            "best": libdl.tensor([False, True]),
+        }
+    )
     assert frame.dtypes.map(str).tolist() == ["float32", "int64", "bool"]
     frame["square"] = libdl.tensor([1.0, 4.0])
     assert frame["square"].mean() == 2.5
 
 
-@pytest.mark.parametrize("dtype", [libdl.float64, libdl.float32, libdl.int64, libdl.int8,
-                                   libdl.bool], ids=str)  # fmt: skip
+@pytest.mark.parametrize(
+    "dtype", [libdl.float64, libdl.float32, libdl.int64, libdl.int8, libdl.bool], ids=str
+)
 def test_a_series_keeps_the_dtype(dtype):
     series = pd.Series(libdl.tensor([0, 1, 1], dtype=dtype))
     assert str(series.dtype) == str(dtype).removeprefix("libdl.")

@@ -19,12 +19,19 @@ def test_ufuncs_return_tensors(function):
     assert found.tolist() == function(x().numpy()).tolist()
 
 
-@pytest.mark.parametrize("function", [
-    stats.norm.cdf, stats.zscore,
-    lambda t: ndimage.gaussian_filter1d(t, 1), lambda t: signal.convolve(t, t),
-    lambda t: stats.ttest_ind(t, t + 1).statistic, linalg.toeplitz, linalg.norm,
-    lambda t: spatial.distance.cdist(t[:, None], t[:2, None]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "function",
+    [
+        stats.norm.cdf,
+        stats.zscore,
+        lambda t: ndimage.gaussian_filter1d(t, 1),
+        lambda t: signal.convolve(t, t),
+        lambda t: stats.ttest_ind(t, t + 1).statistic,
+        linalg.toeplitz,
+        linalg.norm,
+        lambda t: spatial.distance.cdist(t[:, None], t[:2, None]),
+    ],
+)
 def test_other_functions_return_what_they_do_for_arrays(function):
     found, wanted = function(x()), function(x().numpy())
     assert type(found) is type(wanted)
@@ -60,8 +67,13 @@ def test_minimize_with_our_hessian():
         return lambda point: function(libdl.tensor(point)).numpy()
 
     gradient, hessian = libdl.func.grad(rosenbrock), libdl.func.hessian(rosenbrock)
-    found = optimize.minimize(on_tensors(rosenbrock), np.array([-1.2, 1.0]), method="trust-exact",
-                              jac=on_tensors(gradient), hess=on_tensors(hessian))  # fmt: skip
+    found = optimize.minimize(
+        on_tensors(rosenbrock),
+        np.array([-1.2, 1.0]),
+        method="trust-exact",
+        jac=on_tensors(gradient),
+        hess=on_tensors(hessian),
+    )
     np.testing.assert_allclose(found.x, 1, atol=1e-6)  # Newton's steps converge to rounding
 
 

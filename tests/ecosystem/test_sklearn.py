@@ -12,17 +12,29 @@ SCORES = libdl.tensor([0.2, 0.8, 0.4, 0.6, 0.9])
 GUESSES = (SCORES > 0.5).long()
 
 
-@pytest.mark.parametrize(("metric", "found"), [
-    (metrics.accuracy_score, GUESSES), (metrics.balanced_accuracy_score, GUESSES),
-    (metrics.precision_score, GUESSES), (metrics.recall_score, GUESSES),
-    (metrics.f1_score, GUESSES), (metrics.confusion_matrix, GUESSES),
-    (metrics.matthews_corrcoef, GUESSES), (metrics.classification_report, GUESSES),
-    (metrics.roc_auc_score, SCORES), (metrics.average_precision_score, SCORES),
-    (metrics.roc_curve, SCORES), (metrics.precision_recall_curve, SCORES),
-    (metrics.log_loss, SCORES), (metrics.brier_score_loss, SCORES),
-    (metrics.mean_squared_error, SCORES), (metrics.mean_absolute_error, SCORES),
-    (metrics.r2_score, SCORES),
-], ids=lambda part: getattr(part, "__name__", ""))  # fmt: skip
+@pytest.mark.parametrize(
+    ("metric", "found"),
+    [
+        (metrics.accuracy_score, GUESSES),
+        (metrics.balanced_accuracy_score, GUESSES),
+        (metrics.precision_score, GUESSES),
+        (metrics.recall_score, GUESSES),
+        (metrics.f1_score, GUESSES),
+        (metrics.confusion_matrix, GUESSES),
+        (metrics.matthews_corrcoef, GUESSES),
+        (metrics.classification_report, GUESSES),
+        (metrics.roc_auc_score, SCORES),
+        (metrics.average_precision_score, SCORES),
+        (metrics.roc_curve, SCORES),
+        (metrics.precision_recall_curve, SCORES),
+        (metrics.log_loss, SCORES),
+        (metrics.brier_score_loss, SCORES),
+        (metrics.mean_squared_error, SCORES),
+        (metrics.mean_absolute_error, SCORES),
+        (metrics.r2_score, SCORES),
+    ],
+    ids=lambda part: getattr(part, "__name__", ""),
+)
 def test_metrics_are_those_of_the_arrays(metric, found):
     value, wanted = metric(LABELS, found), metric(LABELS.numpy(), found.numpy())
     assert type(value) is type(wanted)

@@ -24,8 +24,13 @@ x: int = torch.ones(2).sum()  # a tensor
 def mypy(path: Path, cache: Path) -> str:
     where = str(Path(libdl.__file__).parent.parent)
     command = [sys.executable, "-m", "mypy", "--strict", "--config-file=", "--no-error-summary"]
-    done = subprocess.run([*command, f"--cache-dir={cache}", path], text=True, timeout=300,
-                          capture_output=True, env={**os.environ, "MYPYPATH": where})  # fmt: skip
+    done = subprocess.run(
+        [*command, f"--cache-dir={cache}", path],
+        text=True,
+        timeout=300,
+        capture_output=True,
+        env={**os.environ, "MYPYPATH": where},
+    )
     assert not done.stderr, done.stderr
     return done.stdout
 

@@ -37,8 +37,9 @@ def environment(planted: str) -> dict[str, str]:
 
 def ends_well(program: Path, planted: str, folder: Path) -> bool:
     try:
-        return not subprocess.run([program], env=environment(planted), capture_output=True,
-                                  timeout=5, cwd=folder).returncode  # fmt: skip
+        return not subprocess.run(
+            [program], env=environment(planted), capture_output=True, timeout=5, cwd=folder
+        ).returncode
     except subprocess.TimeoutExpired:
         return False
 
@@ -49,8 +50,18 @@ def fault(options: argparse.Namespace, planted: str, wanted: str, most: int) -> 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         # The rarest, "death", is met by one in some 5,000 sequences.
-        command = [own / "fuzz_planted", own / "fuzz.txt", HERE, HERE / "rare.txt",
-                   "--sequences", "60000", "--failures", "1", "--out", folder]  # fmt: skip
+        command = [
+            own / "fuzz_planted",
+            own / "fuzz.txt",
+            HERE,
+            HERE / "rare.txt",
+            "--sequences",
+            "60000",
+            "--failures",
+            "1",
+            "--out",
+            folder,
+        ]
         command += ["--seconds", "1"] if planted == "hang" else []
         run = subprocess.run(command, env=environment(planted), capture_output=True, text=True)
         if run.returncode != 1 or wanted not in run.stdout:
@@ -61,9 +72,22 @@ def fault(options: argparse.Namespace, planted: str, wanted: str, most: int) -> 
         source = sorted(folder.glob("failure-*.c"))[0]
         program = folder / "failure"
         library = options.build.resolve()
-        command = [options.compiler, "-std=gnu11", *options.flags.split(),
-                   "-I", HERE.parents[1] / "include", source, HERE / "planted.c", "-o", program,
-                   f"-L{library}", "-ldlcore", f"-Wl,-rpath,{library}", "-ldl", "-lm"]  # fmt: skip
+        command = [
+            options.compiler,
+            "-std=gnu11",
+            *options.flags.split(),
+            "-I",
+            HERE.parents[1] / "include",
+            source,
+            HERE / "planted.c",
+            "-o",
+            program,
+            f"-L{library}",
+            "-ldlcore",
+            f"-Wl,-rpath,{library}",
+            "-ldl",
+            "-lm",
+        ]
         subprocess.run(command, check=True)
         if ends_well(program, planted, folder):
             return f"{source.name} does not show it:\n{source.read_text().split('int main')[1]}"

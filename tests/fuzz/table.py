@@ -40,8 +40,17 @@ def helpers(text: str) -> list[Function]:
         for part in filter(lambda part: part != "void", match[3].split(",")):
             kind, name = re.fullmatch(r"\s*(.*[ *])(\w+)", part).groups()
             parameters.append(Parameter(name, " ".join(kind.split()), frozenset()))
-        found.append(Function(match[2], match[1].strip(), frozenset(), tuple(parameters), (),
-                              HERE / "host_fixtures.h", 0))  # fmt: skip
+        found.append(
+            Function(
+                match[2],
+                match[1].strip(),
+                frozenset(),
+                tuple(parameters),
+                (),
+                HERE / "host_fixtures.h",
+                0,
+            )
+        )
     return found
 
 
@@ -79,8 +88,13 @@ def converted(word: str) -> str:
     if word.startswith("out:"):
         kind = word.removeprefix("out:")
         return "out:" + (handle(kind + " **") or "plain")
-    same = {"gen": "h:generator", "stream": "h:stream", "event": "h:event", "file": "h:file",
-            "buffer": "at:buffer"}  # fmt: skip
+    same = {
+        "gen": "h:generator",
+        "stream": "h:stream",
+        "event": "h:event",
+        "file": "h:file",
+        "buffer": "at:buffer",
+    }
     return same.get(word, word)
 
 
@@ -136,9 +150,7 @@ def handle_faults(f: Function) -> list[str]:
     """NULL and another kind of handle for the handle of a function without an error."""
     kinds = [(k, handle(p.type)) for k, p in enumerate(f.parameters) if handle(p.type)]
     found = [f"B\t{k}=null" for k, _ in kinds]
-    return found + [
-        f"B\t{k}=kind" for k, _ in kinds if f.parameters[k].type.startswith("const ")
-    ]
+    return found + [f"B\t{k}=kind" for k, _ in kinds if f.parameters[k].type.startswith("const ")]
 
 
 def spelled_lines(operator) -> list[str]:
@@ -174,11 +186,14 @@ def plain_table(header: str, f: Function) -> tuple[list, list[str], list[str]]:
         raise f.error("stands neither in valid_arguments.CALLS nor in tests/fuzz/argument_specs.py")
     else:
         flat = [w[0] if isinstance(w, list) else w for w in words]
-        faults += [f"B\t{k}={word}" for k in range(len(flat))
-                   for name, word in bad.plain_faults(f, k, flat)
-                   # Structs that are given up: of a live handle of another kind nothing is.
-                   if "LIBDL_STEALS" not in f.parameters[k].words or not name.startswith("live-")
-                   if "\t" not in word]  # fmt: skip
+        faults += [
+            f"B\t{k}={word}"
+            for k in range(len(flat))
+            for name, word in bad.plain_faults(f, k, flat)
+            # Structs that are given up: of a live handle of another kind nothing is.
+            if "LIBDL_STEALS" not in f.parameters[k].words or not name.startswith("live-")
+            if "\t" not in word
+        ]
     return words, faults, []
 
 

@@ -28,11 +28,15 @@ ROOT = change.ROOT
 PYTEST = [sys.executable, "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider"]
 JOBS = str(os.cpu_count() or 1)
 # What the house asks of the built library.
-BUILT = ("tests/house/test_bench_models.py", "tests/house/test_overridable.py",
-         "tests/house/test_circles.py::test_the_python_module_is_linked_one_way")  # fmt: skip
+BUILT = (
+    "tests/house/test_bench_models.py",
+    "tests/house/test_overridable.py",
+    "tests/house/test_circles.py::test_the_python_module_is_linked_one_way",
+)
 # What decides how many kernels, copies and waits an operator asks a device for.
 LAUNCHED = ("kernels/", "libdl/backends/", "libdl/device/", "libdl/ops/", "tests/cuda/")
 CCACHE = [path] if (path := shutil.which("ccache")) else []
+
 
 def python(script: str, *words: str) -> list[str]:
     return [sys.executable, "-B", str(ROOT / script), *words]
@@ -52,7 +56,9 @@ def compiled(build: pathlib.Path) -> list[str]:
 
 def read_changed(build: pathlib.Path) -> int:
     """Clang's warnings and clang-tidy's complaints about the changed sources of the library."""
-    names = {str(ROOT / name) for name in compiled(build) if name.startswith(("libdl/", "kernels/"))}
+    names = {
+        str(ROOT / name) for name in compiled(build) if name.startswith(("libdl/", "kernels/"))
+    }
     entries = [entry for entry in clang.entries() if entry["file"] in names]
     tidied = [entry["file"] for entry in entries if "/libdl/" in entry["file"]]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -74,9 +80,10 @@ def warned(entry: dict[str, str]) -> str:
 def warnings(build: pathlib.Path) -> int:
     """What the compiler says of the changed sources, each compiled as in its first target."""
     names = set(compiled(build))
-    entries = {os.path.relpath(entry["file"], ROOT): entry
-               for entry in reversed(json.loads((build / "compile_commands.json").read_text()))
-               }  # fmt: skip
+    entries = {
+        os.path.relpath(entry["file"], ROOT): entry
+        for entry in reversed(json.loads((build / "compile_commands.json").read_text()))
+    }
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         found = list(filter(None, pool.map(warned, (entries[name] for name in sorted(names)))))
     print("\n".join(found), f"compiler: {len(found)} changed files with warnings", sep="\n")
@@ -91,13 +98,20 @@ def early(build: pathlib.Path) -> list[tuple[str, list[str]]]:
     """What nothing needs to be compiled for; the build is configured and its generators have run."""
     return [
         step("Format", "tests/gates/format"),
-        step("House, as far as it needs no build", *PYTEST, "tests/house",
-             *(f"--deselect={test}" for test in BUILT if "::" in test),
-             *(f"--ignore={test}" for test in BUILT if "::" not in test)),
+        step(
+            "House, as far as it needs no build",
+            *PYTEST,
+            "tests/house",
+            *(f"--deselect={test}" for test in BUILT if "::" in test),
+            *(f"--ignore={test}" for test in BUILT if "::" not in test),
+        ),
         step("ABI of the headers", *python("tests/abi/promise.py", "headers")),
         step("Stubs: mypy", *python("tests/gates/stubs.py", str(build))),
         step("Stubs: pyright", *python("tests/gates/pyright.py", str(build))),
-        step("Changed files by Clang and clang-tidy", *python("tests/gates/check.py", "read", str(build))),
+        step(
+            "Changed files by Clang and clang-tidy",
+            *python("tests/gates/check.py", "read", str(build)),
+        ),
     ]
 
 
@@ -115,7 +129,12 @@ def late(build: pathlib.Path) -> list[tuple[str, list[str]]]:
     if found:
         steps.append(step("Python tests of the rooms", *PYTEST, "-n", JOBS, *found))
     if any(name.startswith(LAUNCHED) for name in change.files()):
-        cuda = ["make", "--no-print-directory", "test-cuda", "CMAKE_ARGS=-DLIBDL_CUDA_ARCHITECTURES=90"]
+        cuda = [
+            "make",
+            "--no-print-directory",
+            "test-cuda",
+            "CMAKE_ARGS=-DLIBDL_CUDA_ARCHITECTURES=90",
+        ]
         steps.append(("CUDA tests", cuda))
     if any(name.startswith("libdl/") for name in change.files()):
         left_out = ["tests/mutation/run.py", str(build), "--changed", "--suite", *found]
@@ -128,8 +147,11 @@ def late(build: pathlib.Path) -> list[tuple[str, list[str]]]:
 
 def run(steps: list[tuple[str, list[str]]], build: pathlib.Path) -> int:
     environment = {**os.environ, "PYTHONPATH": str(build / "python")}
-    failed = [name for name, command in steps
-              if subprocess.run(command, cwd=ROOT, env=environment).returncode]  # fmt: skip
+    failed = [
+        name
+        for name, command in steps
+        if subprocess.run(command, cwd=ROOT, env=environment).returncode
+    ]
     for name in failed:
         print(f"make check: {name}: does not hold", file=sys.stderr)
     return int(bool(failed))

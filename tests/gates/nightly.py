@@ -48,45 +48,91 @@ def sanitize(*words: str) -> tuple[str, ...]:
 
 
 PARTS = (
-    Part("clang", CORE, (f"{PYTHON} tests/gates/clang.py",),
-         (f"{PYTHON} tests/gates/clang.py --tenth",)),
-    Part("clang-tidy", CORE, (f"{PYTHON} tests/gates/tidy.py",),
-         (f"{PYTHON} tests/gates/tidy.py --tenth",)),
-    Part("address and undefined", (*CORE, "tests/"),
-         sanitize("build", "planted", "test-c", "fuzz", "test-python")),
-    Part("threads", (*CORE, "tests/core/", "tests/capi/"),
-         sanitize("threads-build", "threads-planted", "threads-test")),
-    Part("checks left out", ("libdl/", "tests/"),
-         (f"ninja -C $B -j {JOBS} mutation", f"{PYTHON} tests/mutation/run.py $B")),
+    Part(
+        "clang",
+        CORE,
+        (f"{PYTHON} tests/gates/clang.py",),
+        (f"{PYTHON} tests/gates/clang.py --tenth",),
+    ),
+    Part(
+        "clang-tidy",
+        CORE,
+        (f"{PYTHON} tests/gates/tidy.py",),
+        (f"{PYTHON} tests/gates/tidy.py --tenth",),
+    ),
+    Part(
+        "address and undefined",
+        (*CORE, "tests/"),
+        sanitize("build", "planted", "test-c", "fuzz", "test-python"),
+    ),
+    Part(
+        "threads",
+        (*CORE, "tests/core/", "tests/capi/"),
+        sanitize("threads-build", "threads-planted", "threads-test"),
+    ),
+    Part(
+        "checks left out",
+        ("libdl/", "tests/"),
+        (f"ninja -C $B -j {JOBS} mutation", f"{PYTHON} tests/mutation/run.py $B"),
+    ),
     Part("libFuzzer", CORE, (f"{PYTHON} tests/libfuzzer/run.py",)),
-    Part("forms born packed", CORE, ("tests/gates/packed $B packed",),
-         ("tests/gates/packed $B packed --tenth",)),
-    Part("forms at random", CORE, ("tests/gates/packed $B shifting",),
-         ("tests/gates/packed $B shifting --tenth",)),
-    Part("cuda kernels under sanitizers", ("kernels/", "libdl/backends/cuda/", "tests/cuda/"),
-         ("make --no-print-directory cuda CMAKE_ARGS=-DLIBDL_CUDA_ARCHITECTURES=90",
-          "tests/cuda/sanitized $B")),
-    Part("other CPythons", (*PACKAGE, "include/"), ("tests/gates/pythons $B",),
-         ("tests/gates/pythons $B --sample",)),
-    Part("damaged files", ("libdl/io/", *PACKAGE),
-         (f"PYTHONPATH=$B/python {PYTHON} tests/io/mutations.py --seed $TURN --jobs {JOBS}",)),
-    Part("packages", PACKAGE,
-         (f"PYTHONPATH=$PWD/$B/python {PYTHON} tests/ecosystem/packages/run.py $B/packages",)),
+    Part(
+        "forms born packed",
+        CORE,
+        ("tests/gates/packed $B packed",),
+        ("tests/gates/packed $B packed --tenth",),
+    ),
+    Part(
+        "forms at random",
+        CORE,
+        ("tests/gates/packed $B shifting",),
+        ("tests/gates/packed $B shifting --tenth",),
+    ),
+    Part(
+        "cuda kernels under sanitizers",
+        ("kernels/", "libdl/backends/cuda/", "tests/cuda/"),
+        (
+            "make --no-print-directory cuda CMAKE_ARGS=-DLIBDL_CUDA_ARCHITECTURES=90",
+            "tests/cuda/sanitized $B",
+        ),
+    ),
+    Part(
+        "other CPythons",
+        (*PACKAGE, "include/"),
+        ("tests/gates/pythons $B",),
+        ("tests/gates/pythons $B --sample",),
+    ),
+    Part(
+        "damaged files",
+        ("libdl/io/", *PACKAGE),
+        (f"PYTHONPATH=$B/python {PYTHON} tests/io/mutations.py --seed $TURN --jobs {JOBS}",),
+    ),
+    Part(
+        "packages",
+        PACKAGE,
+        (f"PYTHONPATH=$PWD/$B/python {PYTHON} tests/ecosystem/packages/run.py $B/packages",),
+    ),
     Part("aarch64", CORE, ("tests/gates/aarch64 $B",)),
-    Part("oracle", (*CORE, *PACKAGE),
-         ("tools/setup/run bench",
-          "PYTHONPATH=$B/python .venv-bench/bin/python -B tests/oracle/exchange.py",
-          "PYTHONPATH=$B/python .venv-bench/bin/python -B tests/oracle/objects.py",
-          "PYTHONPATH=$B/python .venv-bench/bin/python -B tests/oracle/run.py --seed $TURN "
-          f"--programs 20000 --jobs {JOBS} --out $B/oracle")),
-)  # fmt: skip
+    Part(
+        "oracle",
+        (*CORE, *PACKAGE),
+        (
+            "tools/setup/run bench",
+            "PYTHONPATH=$B/python .venv-bench/bin/python -B tests/oracle/exchange.py",
+            "PYTHONPATH=$B/python .venv-bench/bin/python -B tests/oracle/objects.py",
+            "PYTHONPATH=$B/python .venv-bench/bin/python -B tests/oracle/run.py --seed $TURN "
+            f"--programs 20000 --jobs {JOBS} --out $B/oracle",
+        ),
+    ),
+)
 
 
 def run(command: str, build: str) -> int:
     """One step, with its name and its seconds as tools/step tells them."""
     environment = {**os.environ, "B": build, "TURN": os.environ.get("LIBDL_TURN", "0")}
-    return subprocess.run(["tools/step", command, "bash", "-c", command], cwd=ROOT,
-                          env=environment).returncode  # fmt: skip
+    return subprocess.run(
+        ["tools/step", command, "bash", "-c", command], cwd=ROOT, env=environment
+    ).returncode
 
 
 def records() -> dict[str, list[str]]:
@@ -159,8 +205,11 @@ def run_turn(build: str) -> int:
     print(f"nightly: {part.name} does not hold; it last passed at {commit} {day}", file=sys.stderr)
     if change.touched(part.rooms):
         return 1
-    print("nightly: this change touches none of " + " ".join(part.rooms) + ", so it is not refused "
-          "for that", file=sys.stderr)  # fmt: skip
+    print(
+        "nightly: this change touches none of " + " ".join(part.rooms) + ", so it is not refused "
+        "for that",
+        file=sys.stderr,
+    )
     return 0
 
 

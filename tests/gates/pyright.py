@@ -23,8 +23,11 @@ torch.nn.Linear(2)  # an argument too few
 
 def complaints(build: Path, files: list[Path]) -> list[tuple[str, int, str]]:
     """File, line and text of each error in the basic mode, the one of a new editor."""
-    settings = {"extraPaths": [str(build / "python"), str(ROOT / "examples")],
-                "pythonVersion": "3.11", "typeCheckingMode": "basic"}  # fmt: skip
+    settings = {
+        "extraPaths": [str(build / "python"), str(ROOT / "examples")],
+        "pythonVersion": "3.11",
+        "typeCheckingMode": "basic",
+    }
     with tempfile.TemporaryDirectory() as folder:
         for path in files:
             (Path(folder) / path.name).write_bytes(path.read_bytes())

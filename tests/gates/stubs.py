@@ -12,9 +12,20 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def main() -> int:
     build = Path(sys.argv[1]).resolve()
-    programs = [*sorted((ROOT / "examples").glob("*.py")), ROOT / "tests/ecosystem/typed_program.py"]
-    command = [sys.executable, "-m", "mypy", "--strict", "--config-file=", "--ignore-missing-imports",
-               f"--cache-dir={build / 'mypy'}", *programs]  # fmt: skip
+    programs = [
+        *sorted((ROOT / "examples").glob("*.py")),
+        ROOT / "tests/ecosystem/typed_program.py",
+    ]
+    command = [
+        sys.executable,
+        "-m",
+        "mypy",
+        "--strict",
+        "--config-file=",
+        "--ignore-missing-imports",
+        f"--cache-dir={build / 'mypy'}",
+        *programs,
+    ]
     return subprocess.run(command, env={**os.environ, "MYPYPATH": str(build / "python")}).returncode
 
 

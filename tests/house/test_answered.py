@@ -7,10 +7,28 @@ import pytest
 from answered import Answer, answers_of, digits_of, first_difference, parsed, raises, same, written
 
 VALUES = [
-    None, True, 3, -0.0, 0.5, 1e300, 1e-300, math.inf, -math.inf, "", "it's", "two\nlines " * 20, [],
-    {}, [[]], [[1.0, [2, None]], "x"], {"a": [1.0], "b": {"c": "d"}}, raises("ValueError"), [0.1] * 99,
-    "a word" * 60, {"error": "a text"},
-]  # fmt: skip
+    None,
+    True,
+    3,
+    -0.0,
+    0.5,
+    1e300,
+    1e-300,
+    math.inf,
+    -math.inf,
+    "",
+    "it's",
+    "two\nlines " * 20,
+    [],
+    {},
+    [[]],
+    [[1.0, [2, None]], "x"],
+    {"a": [1.0], "b": {"c": "d"}},
+    raises("ValueError"),
+    [0.1] * 99,
+    "a word" * 60,
+    {"error": "a text"},
+]
 
 
 @pytest.mark.parametrize("value", VALUES, ids=lambda value: repr(value)[:30])
@@ -36,26 +54,40 @@ def test_digits_are_those_of_the_comparison():
         assert abs(answer.value - wanted) < 0.1 * relative * wanted
 
 
-@pytest.mark.parametrize(("found", "wanted", "told"), [
-    ([1.0, 2.0 + 1e-6], [1.0, 2.0], "at [1] it gives 2.000001, PyTorch 2."),
-    ([1.0], [1.0, 2.0], "it gives [1.], PyTorch [1., 2.]"),
-    ({"a": 1, "b": 2}, {"b": 2, "a": 1}, "it gives {'a': 1, 'b': 2}, PyTorch {'b': 2, 'a': 1}"),
-    ({"a": [1, 2]}, {"a": [1, 3]}, "at ['a'][1] it gives 2, PyTorch 3"),
-    ("one\ntwo\nthree", "one\n2\nthree", "in line 2 it gives 'two', PyTorch '2'"),
-    (math.nan, 1.0, "it gives nan, PyTorch 1."), (1.0, math.inf, "it gives 1., PyTorch inf"),
-    (None, 0.0, "it gives None, PyTorch 0."),
-    (True, 1, "it gives True, PyTorch 1"), ("1", 1, "it gives '1', PyTorch 1"),
-    (1.0, raises("ValueError"), "it gives 1., PyTorch raises('ValueError')"),
-    (raises("TypeError"), raises("ValueError"),
-     "it gives raises('TypeError'), PyTorch raises('ValueError')"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("found", "wanted", "told"),
+    [
+        ([1.0, 2.0 + 1e-6], [1.0, 2.0], "at [1] it gives 2.000001, PyTorch 2."),
+        ([1.0], [1.0, 2.0], "it gives [1.], PyTorch [1., 2.]"),
+        ({"a": 1, "b": 2}, {"b": 2, "a": 1}, "it gives {'a': 1, 'b': 2}, PyTorch {'b': 2, 'a': 1}"),
+        ({"a": [1, 2]}, {"a": [1, 3]}, "at ['a'][1] it gives 2, PyTorch 3"),
+        ("one\ntwo\nthree", "one\n2\nthree", "in line 2 it gives 'two', PyTorch '2'"),
+        (math.nan, 1.0, "it gives nan, PyTorch 1."),
+        (1.0, math.inf, "it gives 1., PyTorch inf"),
+        (None, 0.0, "it gives None, PyTorch 0."),
+        (True, 1, "it gives True, PyTorch 1"),
+        ("1", 1, "it gives '1', PyTorch 1"),
+        (1.0, raises("ValueError"), "it gives 1., PyTorch raises('ValueError')"),
+        (
+            raises("TypeError"),
+            raises("ValueError"),
+            "it gives raises('TypeError'), PyTorch raises('ValueError')",
+        ),
+    ],
+)
 def test_differences_are_told(found, wanted, told):
     assert first_difference(found, wanted) == told
 
 
-@pytest.mark.parametrize(("found", "wanted"), [
-    (1.0 + 1e-8, 1.0), (1e-9, 0.0), (3, 3.0), (raises("ValueError", "RuntimeError"), raises("ValueError")),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("found", "wanted"),
+    [
+        (1.0 + 1e-8, 1.0),
+        (1e-9, 0.0),
+        (3, 3.0),
+        (raises("ValueError", "RuntimeError"), raises("ValueError")),
+    ],
+)
 def test_what_is_near_enough_is_the_same(found, wanted):
     assert first_difference(found, wanted) == ""
 
@@ -73,7 +105,14 @@ def program(m):
 
 def test_answers_know_their_lines():
     assert answers_of(program, 5) == [
-        Answer("m + i", 5), Answer("m + i", 6), Answer("m * 2", 10), Answer("key", 5),
-        Answer("i", 7), Answer("i", 8), Answer("len(kept)", 2), Answer("[m, m]", [5, 5]),
-        Answer("the result", 4), Answer("m**2", 25),
-    ]  # fmt: skip
+        Answer("m + i", 5),
+        Answer("m + i", 6),
+        Answer("m * 2", 10),
+        Answer("key", 5),
+        Answer("i", 7),
+        Answer("i", 8),
+        Answer("len(kept)", 2),
+        Answer("[m, m]", [5, 5]),
+        Answer("the result", 4),
+        Answer("m**2", 25),
+    ]

@@ -23,8 +23,14 @@ def bench():
     sys.path.insert(0, str(FOLDER))
     try:
         wanted = (
-            "by_operator", "equality", "intervals", "networks", "peers", "planted", "training",
-        )  # fmt: skip
+            "by_operator",
+            "equality",
+            "intervals",
+            "networks",
+            "peers",
+            "planted",
+            "training",
+        )
         yield SimpleNamespace(**{name: importlib.import_module(name) for name in wanted})
     finally:
         sys.path.remove(str(FOLDER))
@@ -42,10 +48,16 @@ COUNTS = {
     "vgg19": 143_667_240,
     "resnet50": 25_557_032,
     "mobilenet": 4_231_976,
-    "gnmt": 32_000 * 1024 + 16 * LSTM + LSTM + 8 * 4 * 1024**2  # 17 cells, 8 with wide inputs
-    + 2 * 1024**2 + 2 * 1024 + 1 + 32_000 * 1025,
+    "gnmt": 32_000 * 1024
+    + 16 * LSTM
+    + LSTM
+    + 8 * 4 * 1024**2  # 17 cells, 8 with wide inputs
+    + 2 * 1024**2
+    + 2 * 1024
+    + 1
+    + 32_000 * 1025,
     "ncf": (138_493 + 26_744) * 192 + 65_792 + 32_896 + 8_256 + 129,
-}  # fmt: skip
+}
 NEEDS = {"gnmt": "LSTM", "ncf": "Embedding"}
 
 
@@ -97,10 +109,14 @@ def test_what_exceeds_a_limit_is_told(bench):
     assert verdict(bench, None, weights=9e-5, movement=4e-2).faults == []
     assert "weights: 2.0e-04 apart (w)" in verdict(bench, None, weights=2e-4).faults[0]
     assert len(verdict(bench, None, movement=6e-2).faults) == 2
-    assert "losses: inf apart (9)" in verdict(bench, [1 - i / 100 for i in range(9)]
-                                              + [float("nan")]).faults[0]  # fmt: skip
-    still = {"losses": [1.0] * 10, "distances": {n: {"weights": (0, ""), "movement": (0, "")}
-                                                 for n in ("3", "10")}}  # fmt: skip
+    assert (
+        "losses: inf apart (9)"
+        in verdict(bench, [1 - i / 100 for i in range(9)] + [float("nan")]).faults[0]
+    )
+    still = {
+        "losses": [1.0] * 10,
+        "distances": {n: {"weights": (0, ""), "movement": (0, "")} for n in ("3", "10")},
+    }
     assert "hardly change" in bench.equality.judge([1.0] * 10, still).faults[0]
 
 

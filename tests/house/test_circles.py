@@ -194,10 +194,15 @@ def test_a_planted_circle_of_units_is_seen(tmp_path):
 # of the whole package, when somebody first asks for it.
 UP = {
     "libdl._overridable_functions": [
-        "libdl", "libdl._in_place", "libdl.linalg", "libdl.nn._top_level", "libdl.nn.functional",
-        "libdl.nn.init", "libdl.special",
+        "libdl",
+        "libdl._in_place",
+        "libdl.linalg",
+        "libdl.nn._top_level",
+        "libdl.nn.functional",
+        "libdl.nn.init",
+        "libdl.special",
     ],
-}  # fmt: skip
+}
 
 # Files that write `import libdl`, and are still to be mended.
 AS_A_USER = {"_overridable_functions.py", "overrides.py"}

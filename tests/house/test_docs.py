@@ -25,8 +25,11 @@ def stray_quotes(text: str) -> list[str]:
         language: [p.read_text() for p in (ROOT / "examples").glob(f"*.{suffix}")]
         for language, suffix in LANGUAGES.items()
     }
-    return [code for language, code in quotes(text)
-            if not any(code in source for source in sources[language])]  # fmt: skip
+    return [
+        code
+        for language, code in quotes(text)
+        if not any(code in source for source in sources[language])
+    ]
 
 
 def dead_links(text: str, folder: Path) -> list[str]:
@@ -50,7 +53,7 @@ def test_every_example_in_python_is_run():
     text = "".join(path.read_text() for path in runs)
     text += "".join(path.read_text() for path in (ROOT / "examples").glob("*.py"))
     names = {path.stem for path in (ROOT / "examples").glob("*.py")}
-    assert {n for n in names if f"{n}.py\"" not in text and f"from {n} import" not in text} == set()
+    assert {n for n in names if f'{n}.py"' not in text and f"from {n} import" not in text} == set()
 
 
 def test_the_checks_see_what_they_are_for():

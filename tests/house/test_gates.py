@@ -16,7 +16,9 @@ import rooms  # noqa: E402
 
 # The day, in the words of a shell, of Python, and of C and C++; a duration is told by a clock
 # that knows no day, or by the seconds of `date +%s`.
-DAY = re.compile(r"86400|date \+%[Yjd]|strftime|\btime\.time\(\)|\btime\((nullptr|NULL)\)|datetime\.now")
+DAY = re.compile(
+    r"86400|date \+%[Yjd]|strftime|\btime\.time\(\)|\btime\((nullptr|NULL)\)|datetime\.now"
+)
 # Where the day is written down, and decides nothing.
 WRITTEN = {"tests/cuda/parts/machine.py", "tests/gates/nightly.py", "tests/house/test_gates.py"}
 DATA = (".json", ".txt", ".md", ".safetensors", ".pyc")
@@ -28,11 +30,17 @@ def days_in(text: str) -> list[str]:
 
 def test_no_verdict_depends_on_the_day():
     folders = ("tests", "tools", "cmake", ".ci")
-    paths = [ROOT / "Makefile", *(path for folder in folders for path in (ROOT / folder).rglob("*"))]
+    paths = [
+        ROOT / "Makefile",
+        *(path for folder in folders for path in (ROOT / folder).rglob("*")),
+    ]
     sources = [path for path in paths if path.is_file() and path.suffix not in DATA]
     assert len(sources) > 300
-    found = {str(path.relative_to(ROOT)): days_in(path.read_text(errors="replace"))
-             for path in sources if str(path.relative_to(ROOT)) not in WRITTEN}  # fmt: skip
+    found = {
+        str(path.relative_to(ROOT)): days_in(path.read_text(errors="replace"))
+        for path in sources
+        if str(path.relative_to(ROOT)) not in WRITTEN
+    }
     assert {name: days for name, days in found.items() if days} == {}
 
 
@@ -88,7 +96,9 @@ def test_the_base_can_be_named(clone, monkeypatch):
 
 
 @pytest.mark.parametrize(("room", "status"), [("libdl/", 1), ("docs/", 0)])
-def test_a_sample_that_fails_refuses_only_a_change_of_its_rooms(clone, monkeypatch, capsys, room, status):
+def test_a_sample_that_fails_refuses_only_a_change_of_its_rooms(
+    clone, monkeypatch, capsys, room, status
+):
     part = nightly.Part("weekly", (room,), ("false",), ("false",))
     passed = change.ROOT / "passed.tsv"
     passed.write_text("weekly\tabcdef\t2020-01-01\t7\n")

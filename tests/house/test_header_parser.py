@@ -54,14 +54,18 @@ def write(folder, text):
 def test_reads_what_is_there(tmp_path):
     (operator,) = read_operators(write(tmp_path, GOOD))
     assert [(a.name, a.kind, a.nullable) for a in operator.arguments] == [
-        ("input", "tensor", False), ("dims", "ints", True), ("keepdim", "bool", False),
-    ]  # fmt: skip
+        ("input", "tensor", False),
+        ("dims", "ints", True),
+        ("keepdim", "bool", False),
+    ]
     assert operator.has_new and operator.has_into and operator.differentiable
     assert operator.documentation.summary == "Sum along dims."
     (line,) = operator.python
     assert [(p.name, p.argument, p.default) for p in line.parameters] == [
-        ("input", "input", None), ("dim", "dims", "None"), ("keepdim", "keepdim", "False"),
-    ]  # fmt: skip
+        ("input", "input", None),
+        ("dim", "dims", "None"),
+        ("keepdim", "keepdim", "False"),
+    ]
     assert (
         "inline Tensor sum(const Tensor& input, std::optional<Dims> dims = {}, bool keepdim = false, "
         "Into into = {}) {"
@@ -73,11 +77,19 @@ def test_an_entry_does_what_the_card_says(tmp_path):
         text = GOOD.replace(" *  Python:", lines + " *  Python:")
         (operator,) = read_operators(write(tmp_path, text))
         header, source = (of("reduction", [operator]) for of in (entry_header, entry_source))
-        inline, seldom = header[header.index("inline") :], source[source.index("namespace libdl {") :]
-        return [re.findall(r"(?:intercepted|autocasting|observed|sum_seen|sum_impl)(?=\()", part)
-                for part in (inline, seldom)]  # fmt: skip
+        inline, seldom = (
+            header[header.index("inline") :],
+            source[source.index("namespace libdl {") :],
+        )
+        return [
+            re.findall(r"(?:intercepted|autocasting|observed|sum_seen|sum_impl)(?=\()", part)
+            for part in (inline, seldom)
+        ]
 
-    assert asked("") == [["intercepted", "sum_seen", "sum_impl"], ["sum_seen", "observed", "sum_impl"]]
+    assert asked("") == [
+        ["intercepted", "sum_seen", "sum_impl"],
+        ["sum_seen", "observed", "sum_impl"],
+    ]
     assert asked(" *  Autocast: float32.\n") == [
         ["intercepted", "autocasting", "sum_seen", "sum_impl"],
         ["sum_seen", "observed", "autocasting", "sum_impl"],
@@ -93,8 +105,16 @@ PLANTED = [
     (" *  Gradient: any order, forward mode.\n", "", "has no 'Gradient:'"),
     (" *  Errors: INDEX (a dimension out of range).\n", "", "has no 'Errors:'"),
     (" *  Threads: concurrent-read.\n", "", "has no 'Threads:'"),
-    (" *  Python:", " *  Kind: narrow.\n *  Python:", "wanted one of pointwise, elementwise, composed, opaque"),
-    (" *  Python:", " *  Autocast: lower\n *  Python:", "wanted one of lower, float32, promote, state"),
+    (
+        " *  Python:",
+        " *  Kind: narrow.\n *  Python:",
+        "wanted one of pointwise, elementwise, composed, opaque",
+    ),
+    (
+        " *  Python:",
+        " *  Autocast: lower\n *  Python:",
+        "wanted one of lower, float32, promote, state",
+    ),
     ("Threads: concurrent-read.", "Threads: free.", "wanted 'concurrent-read.'"),
     ("/** Sum along dims.", "/** Sum along dims", "does not end"),
     ("sum(input, dim=None", "sum(input, axis=None", "axis is no parameter"),
@@ -103,20 +123,28 @@ PLANTED = [
     ("(input, dim=None, keepdim=False)", "(input, dim=None)", "keepdim must be given"),
     ("[function, method]", "[function, methods]", "unknown flag methods"),
     ("[function, method]", "function", "cannot read 'Python:"),
-    ("LIBDL_NULLABLE const int64_t *dims, int32_t ndims,\n", "const int64_t *dims, int32_t n,\n",
-     "wants the parameter ndims"),
+    (
+        "LIBDL_NULLABLE const int64_t *dims, int32_t ndims,\n",
+        "const int64_t *dims, int32_t n,\n",
+        "wants the parameter ndims",
+    ),
     ("*dims, int32_t ndims,\n", "*dims, int64_t ndims,\n", "ndims is int64_t, wanted int32_t"),
     ("LIBDL_NEW libdl_tensor **out", "libdl_tensor **out", "out: wants LIBDL_NEW"),
-    ("const libdl_tensor *input,\n                                                 L",
-     "LIBDL_STEALS const libdl_tensor *input,\n                                                 L",
-     "LIBDL_STEALS does not fit"),
+    (
+        "const libdl_tensor *input,\n                                                 L",
+        "LIBDL_STEALS const libdl_tensor *input,\n                                                 L",
+        "LIBDL_STEALS does not fit",
+    ),
     ("libdl_bool keepdim, LIBDL_NEW", "bool keepdim, LIBDL_NEW", "of no known kind"),
     ("libdl_bool keepdim,\n", "int64_t keepdim,\n", "has other arguments than its new form"),
     ("libdl_tensor *dst)", "libdl_tensor *target)", "wanted ['dst']"),
     (" into dst. Threads: exclusive.", " into dst.", "'Threads: exclusive'"),
-    ("libdl_sum(const libdl_tensor *input,", "libdl_sum(const libdl_tensor input[],",
-     "cannot read the parameter"),
-]  # fmt: skip
+    (
+        "libdl_sum(const libdl_tensor *input,",
+        "libdl_sum(const libdl_tensor input[],",
+        "cannot read the parameter",
+    ),
+]
 
 
 @pytest.mark.parametrize("there, planted, message", PLANTED, ids=[p[2] for p in PLANTED])

@@ -15,8 +15,13 @@ from headers import read_header, read_headers  # noqa: E402
 from op_table import default_text, schema  # noqa: E402
 from operators import OPERATOR_HEADERS, read_operators  # noqa: E402
 from python_layer import (  # noqa: E402
-    check_examples, check_names, forms_by_name, methods_text, module_text, read_examples,
-)  # fmt: skip
+    check_examples,
+    check_names,
+    forms_by_name,
+    methods_text,
+    module_text,
+    read_examples,
+)
 
 INCLUDE = ROOT / "include/libdl"
 HEADERS = read_headers(INCLUDE)
@@ -129,10 +134,17 @@ def test_every_operator_has_a_door():
 def test_names_of_arguments(operator):
     """The same thing has the same name everywhere: names are the wrappers' keys."""
     kinds = {
-        "input": "tensor", "other": "tensor", "keepdim": "bool", "dtype": "dtype",
-        "device": "device", "generator": "generator", "shape": "ints", "dims": "ints",
-        "tensors": "tensors", "reduction": "string",
-    }  # fmt: skip
+        "input": "tensor",
+        "other": "tensor",
+        "keepdim": "bool",
+        "dtype": "dtype",
+        "device": "device",
+        "generator": "generator",
+        "shape": "ints",
+        "dims": "ints",
+        "tensors": "tensors",
+        "reduction": "string",
+    }
     for argument in operator.arguments:
         if argument.name in kinds:
             assert argument.kind == kinds[argument.name], argument.name
@@ -189,8 +201,12 @@ def test_a_name_declared_twice_in_the_stub_is_refused():
     overloads = "\n    @overload\n    def f(self): ...\n    @overload\n    def f(self, x): ..."
     setter = "\n    @property\n    def p(self): ...\n    @p.setter\n    def p(self, x): ..."
     check_names(f"class A:{overloads}{setter}\nx: int\ndef f(): ...\n")
-    for twice in (f"class A:\n    def f(self): ...{overloads}", f"class A:{overloads}\n    f: int",
-                  f"class A:{overloads}{setter}{overloads}", "x: int\ndef x(): ...",
-                  f"class A:{setter}\n    @property\n    def p(self): ..."):  # fmt: skip
+    for twice in (
+        f"class A:\n    def f(self): ...{overloads}",
+        f"class A:{overloads}\n    f: int",
+        f"class A:{overloads}{setter}{overloads}",
+        "x: int\ndef x(): ...",
+        f"class A:{setter}\n    @property\n    def p(self): ...",
+    ):
         with pytest.raises(SystemExit, match=r"line \d+: (A|the module) declares [fpx] twice"):
             check_names(twice)

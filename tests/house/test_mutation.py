@@ -19,7 +19,9 @@ def test_each_error_has_a_number():
 def test_lambdas_of_a_known_name_tell_the_place_of_their_call():
     texts = places.sources()
     names = places.declared(texts)
-    assert [f for name, text in texts.items() for f in places.without_location(name, text, names)] == []
+    assert [
+        f for name, text in texts.items() for f in places.without_location(name, text, names)
+    ] == []
     planted = "const auto bad = [&](int x) { fail(x); };\nif (y) bad(1);"
     assert places.without_location("x.cc", planted, names) == ["x.cc: bad"]
 

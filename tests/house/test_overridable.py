@@ -14,10 +14,11 @@ PACKAGE = Path(libdl.__file__).resolve().parent
 def without(functions) -> list[str]:
     """The names of the package's own functions that do not ask."""
     return [
-        name for name, function, *_ in functions
+        name
+        for name, function, *_ in functions
         if isinstance(function, FunctionType)
         and Path(function.__code__.co_filename).resolve().is_relative_to(PACKAGE)
-    ]  # fmt: skip
+    ]
 
 
 def test_functions_written_by_hand_ask_who_sees_them():

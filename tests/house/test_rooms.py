@@ -48,7 +48,9 @@ def upward(room: str, text: str) -> list[str]:
 
 
 def sources(folder: str) -> list[pathlib.Path]:
-    return [p for p in sorted((ROOT / folder).rglob("*")) if p.suffix in (".h", ".cc", ".cu", ".inc")]
+    return [
+        p for p in sorted((ROOT / folder).rglob("*")) if p.suffix in (".h", ".cc", ".cu", ".inc")
+    ]
 
 
 @pytest.mark.parametrize("room", BELOW)
@@ -80,7 +82,9 @@ def test_the_core_knows_no_cuda_header():
 
 
 def test_a_planted_upward_include_is_seen():
-    assert upward("tape", '#include "ops/creation/copy.h"\n#include "tensor/tensor.h"\n') == ["ops/creation/copy.h"]
+    assert upward("tape", '#include "ops/creation/copy.h"\n#include "tensor/tensor.h"\n') == [
+        "ops/creation/copy.h"
+    ]
     assert upward("base", '#include "kernels/args.h"\n') == ["kernels/args.h"]
     assert upward("tape", '#include "entries/copy.h"\n') == ["entries/copy.h"]
     assert upward("engine", '#include "entries/copy.h"\n') == []

@@ -22,21 +22,52 @@ from answered import Answer, parsed as lines_of, written as text_of  # noqa: E40
 
 FILE = Path(__file__).with_name("exchanged.txt")
 OF_MODULES = [
-    "_backward_hooks", "_backward_pre_hooks", "_buffers", "_forward_hooks",
-    "_forward_hooks_always_called", "_forward_hooks_with_kwargs", "_forward_pre_hooks",
-    "_forward_pre_hooks_with_kwargs", "_is_full_backward_hook", "_load_state_dict_post_hooks",
-    "_load_state_dict_pre_hooks", "_modules", "_non_persistent_buffers_set", "_parameters",
-    "_state_dict_hooks", "_state_dict_pre_hooks", "training",
-]  # fmt: skip
-STORED = ("tel gelu", "tel tanh", "spectral", "pruned twice", "nn.LazyLinear", "nn.GRU",
-          "amp.GradScaler", "sched.CyclicLR exp_range", "dist.Beta", "dist.Categorical",
-          "dist.MixtureSameFamily", "transform.AffineTransform", "data.DataLoader")  # fmt: skip
+    "_backward_hooks",
+    "_backward_pre_hooks",
+    "_buffers",
+    "_forward_hooks",
+    "_forward_hooks_always_called",
+    "_forward_hooks_with_kwargs",
+    "_forward_pre_hooks",
+    "_forward_pre_hooks_with_kwargs",
+    "_is_full_backward_hook",
+    "_load_state_dict_post_hooks",
+    "_load_state_dict_pre_hooks",
+    "_modules",
+    "_non_persistent_buffers_set",
+    "_parameters",
+    "_state_dict_hooks",
+    "_state_dict_pre_hooks",
+    "training",
+]
+STORED = (
+    "tel gelu",
+    "tel tanh",
+    "spectral",
+    "pruned twice",
+    "nn.LazyLinear",
+    "nn.GRU",
+    "amp.GradScaler",
+    "sched.CyclicLR exp_range",
+    "dist.Beta",
+    "dist.Categorical",
+    "dist.MixtureSameFamily",
+    "transform.AffineTransform",
+    "data.DataLoader",
+)
 
 
 def made(m, recipe):
     m.manual_seed(0)
-    given = {"m": m, "n": m.nn, "d": m.distributions, "o": m.optim, "u": m.utils.data,
-             "s": m.optim.lr_scheduler, "p": m.nn.Parameter(m.ones(2, 2))}  # fmt: skip
+    given = {
+        "m": m,
+        "n": m.nn,
+        "d": m.distributions,
+        "o": m.optim,
+        "u": m.utils.data,
+        "s": m.optim.lr_scheduler,
+        "p": m.nn.Parameter(m.ones(2, 2)),
+    }
     return eval(recipe, given)
 
 
@@ -97,12 +128,15 @@ def write(objects, known):
     for module, _, name in (path.partition(" ") for path in sorted(known)):
         modules.setdefault(module, []).append(name)
     sections = {
-        "objects": [Answer(f"{name}: {entry['make']}", own(entry["keys"]))
-                    for name, entry in objects.items()],
-        "files": [Answer(name, entry["file"])
-                  for name, entry in objects.items() if "file" in entry],
+        "objects": [
+            Answer(f"{name}: {entry['make']}", own(entry["keys"]))
+            for name, entry in objects.items()
+        ],
+        "files": [
+            Answer(name, entry["file"]) for name, entry in objects.items() if "file" in entry
+        ],
         "names": [Answer(module, names) for module, names in modules.items()],
-    }  # fmt: skip
+    }
     title = "What PyTorch 2.15 says of whole objects, stored by tests/io/exchanged.py."
     FILE.write_text(text_of(sections, title, 17))
 

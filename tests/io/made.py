@@ -75,11 +75,31 @@ def storage(kind=b"torch\nFloatStorage", key=b"0", place=b"cpu", count=4):
     return b"(X\7\0\0\0storagec" + kind + b"\n" + text + b"K" + bytes([count]) + b"tQ"
 
 
-def tensor(*, offset=b"K\0", size=b"K\4\x85", stride=b"K\1\x85", grad=b"\x89", hooks=b"N",
-           of=None, more=b"", function=b"_rebuild_tensor_v2"):  # fmt: skip
+def tensor(
+    *,
+    offset=b"K\0",
+    size=b"K\4\x85",
+    stride=b"K\1\x85",
+    grad=b"\x89",
+    hooks=b"N",
+    of=None,
+    more=b"",
+    function=b"_rebuild_tensor_v2",
+):
     of = storage() if of is None else of
-    return (b"ctorch._utils\n" + function + b"\n(" + of + offset + size + stride + grad + hooks
-            + more + b"tR")  # fmt: skip
+    return (
+        b"ctorch._utils\n"
+        + function
+        + b"\n("
+        + of
+        + offset
+        + size
+        + stride
+        + grad
+        + hooks
+        + more
+        + b"tR"
+    )
 
 
 DATA = {"data/0": struct.pack("<4f", 1, 2, 3, 4)}

@@ -58,8 +58,9 @@ def test_pytorchs_files_work(name):
     refused(io.BytesIO(file), "weights_only=False")
     found = libdl.load(io.BytesIO(file), weights_only=False)
     assert type(found) is type(exchanged.made(libdl, OBJECTS[name]["make"]))
-    again = libdl.load(io.BytesIO(exchanged.written(libdl, exchanged.whole(found))),
-                       weights_only=False)["value"]  # fmt: skip
+    again = libdl.load(
+        io.BytesIO(exchanged.written(libdl, exchanged.whole(found))), weights_only=False
+    )["value"]
     libdl.manual_seed(1)
     number = used(found)
     libdl.manual_seed(1)
@@ -68,14 +69,19 @@ def test_pytorchs_files_work(name):
 
 F = nn.functional
 FUNCTIONS = {
-    "torch._C._nn gelu": F.gelu, "torch._C._nn log_sigmoid": F.logsigmoid,
-    "torch._C._nn linear": F.linear, "torch._C._nn softplus": F.softplus,
-    "torch._C._nn softshrink": F.softshrink, "torch._C._nn one_hot": F.one_hot,
+    "torch._C._nn gelu": F.gelu,
+    "torch._C._nn log_sigmoid": F.logsigmoid,
+    "torch._C._nn linear": F.linear,
+    "torch._C._nn softplus": F.softplus,
+    "torch._C._nn softshrink": F.softshrink,
+    "torch._C._nn one_hot": F.one_hot,
     "torch._C._nn scaled_dot_product_attention": F.scaled_dot_product_attention,
-    "torch._C._nn avg_pool2d": F.avg_pool2d, "torch._C._fft fft_rfft": libdl.fft.rfft,
-    "torch._C._linalg linalg_svd": libdl.linalg.svd, "torch._C._sparse _sparse_mm": libdl.sparse.mm,
+    "torch._C._nn avg_pool2d": F.avg_pool2d,
+    "torch._C._fft fft_rfft": libdl.fft.rfft,
+    "torch._C._linalg linalg_svd": libdl.linalg.svd,
+    "torch._C._sparse _sparse_mm": libdl.sparse.mm,
     "torch._C._special special_ndtr": libdl.special.ndtr,
-}  # fmt: skip
+}
 
 
 def loaded(body):
@@ -94,32 +100,66 @@ def attribute(name):
     return f"cbuiltins\ngetattr\n(ctorch._C\n_VariableFunctionsClass\nV{name}\ntR".encode()
 
 
-@pytest.mark.parametrize("name", [
-    "tanh", "sigmoid", "relu", "exp", "cat", "sum", "matmul", "softmax", "conv1d", "prelu", "where",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "name",
+    [
+        "tanh",
+        "sigmoid",
+        "relu",
+        "exp",
+        "cat",
+        "sum",
+        "matmul",
+        "softmax",
+        "conv1d",
+        "prelu",
+        "where",
+    ],
+)
 def test_functions_of_pytorchs_class(name):
     assert loaded(attribute(name)) is getattr(libdl, name)
     with pytest.raises(libdl.Error):
         libdl.load(pickled(attribute(name)))
 
 
-@pytest.mark.parametrize("body", [
-    attribute("strange"), attribute("_strange"), attribute("__class__x"),
-    b"ctorch._C._nn\nstrange\n", b"ctorch._C._special\nspecial_strange\n",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "body",
+    [
+        attribute("strange"),
+        attribute("_strange"),
+        attribute("__class__x"),
+        b"ctorch._C._nn\nstrange\n",
+        b"ctorch._C._special\nspecial_strange\n",
+    ],
+)
 def test_functions_that_libdl_lacks_are_named(body):
     with pytest.raises(libdl.Error, match="libdl has not"):
         loaded(body)
 
 
-@pytest.mark.parametrize("function", [
-    libdl.cat, libdl.empty, libdl.is_grad_enabled, F.relu, libdl.relu, nn.init.xavier_uniform_,
-    libdl.linalg.svd, libdl.func.grad, libdl.utils.data.default_collate, libdl.no_grad,
-], ids=lambda f: f.__name__)  # fmt: skip
+@pytest.mark.parametrize(
+    "function",
+    [
+        libdl.cat,
+        libdl.empty,
+        libdl.is_grad_enabled,
+        F.relu,
+        libdl.relu,
+        nn.init.xavier_uniform_,
+        libdl.linalg.svd,
+        libdl.func.grad,
+        libdl.utils.data.default_collate,
+        libdl.no_grad,
+    ],
+    ids=lambda f: f.__name__,
+)
 def test_functions_are_written_under_public_names(function):
     (path,) = exchanged.names(exchanged.written(libdl, function))
     module, name = path.split()
-    assert "._" not in module.replace("data._utils.", "") and name in (function.__name__, f"is_{function.__name__}")
+    assert "._" not in module.replace("data._utils.", "") and name in (
+        function.__name__,
+        f"is_{function.__name__}",
+    )
     assert module != "torch.nn.init" or function is nn.init.xavier_uniform_
 
 
@@ -133,9 +173,10 @@ def test_methods_of_classes_are_attributes_of_classes_in_files(protocol):
 
 
 KINDS = [
-    lambda: nn.utils.spectral_norm(nn.Linear(2, 2)), lambda: nn.utils.weight_norm(nn.Linear(2, 2)),
+    lambda: nn.utils.spectral_norm(nn.Linear(2, 2)),
+    lambda: nn.utils.weight_norm(nn.Linear(2, 2)),
     lambda: nn.utils.prune.l1_unstructured(nn.Linear(2, 2), "weight", 1),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -85,7 +85,9 @@ def test_a_module_comes_back_whole(options):
     assert found.first.weight is found.again.weight and isinstance(found.first.weight, nn.Parameter)
     assert libdl.equal(found(libdl.ones(1, 2)), net(libdl.ones(1, 2)))
     found(libdl.ones(1, 2)).sum().backward()
-    assert found.first.weight.grad is not None and list(found.state_dict()) == list(net.state_dict())
+    assert found.first.weight.grad is not None and list(found.state_dict()) == list(
+        net.state_dict()
+    )
 
 
 def test_a_training_comes_back_whole():
@@ -131,16 +133,30 @@ def test_objects_have_pytorchs_names_in_files(name):
 _loop = Settings()
 _loop.self = [_loop]
 ANY = {
-    "a namedtuple": Pair(1, libdl.ones(2)), "an enum": Colour.RED, "settings": Settings(a=[1]),
-    "slots": Slotted(3), "a class": Settings, "a function": stored, "a module's function": os.getcwd,
-    "a defaultdict": {"a": defaultdict(Settings)}, "a range": range(3), "a slice": slice(1, 2),
-    "an ellipsis": ..., "a path": Path("a"), "a type": int, "an exception": ValueError("a", 1),
-    "a dtype": Settings(a=libdl.float16, b=libdl.bool), "a size": Settings(a=libdl.Size([1])),
-    "a device": Settings(a=libdl.device("cpu")), "a layout": Settings(a=libdl.strided),
-    "bytes": Settings(a=b"\0\xff", b=bytearray(b"a")), "a loop": _loop,
-    "activations": [nn.functional.relu, libdl.relu], "a bound method": Settings(a="x".join),
+    "a namedtuple": Pair(1, libdl.ones(2)),
+    "an enum": Colour.RED,
+    "settings": Settings(a=[1]),
+    "slots": Slotted(3),
+    "a class": Settings,
+    "a function": stored,
+    "a module's function": os.getcwd,
+    "a defaultdict": {"a": defaultdict(Settings)},
+    "a range": range(3),
+    "a slice": slice(1, 2),
+    "an ellipsis": ...,
+    "a path": Path("a"),
+    "a type": int,
+    "an exception": ValueError("a", 1),
+    "a dtype": Settings(a=libdl.float16, b=libdl.bool),
+    "a size": Settings(a=libdl.Size([1])),
+    "a device": Settings(a=libdl.device("cpu")),
+    "a layout": Settings(a=libdl.strided),
+    "bytes": Settings(a=b"\0\xff", b=bytearray(b"a")),
+    "a loop": _loop,
+    "activations": [nn.functional.relu, libdl.relu],
+    "a bound method": Settings(a="x".join),
     "an ordered dict": Settings(a=OrderedDict(b=1)),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("protocol", [2, 3, 4, 5])
@@ -173,13 +189,20 @@ def test_without_a_format_what_safetensors_hold_needs_no_code():
 
 
 TENSORS = {
-    "a subclass": lambda x: x.as_subclass(Marked), "a parameter": nn.Parameter,
-    "a frozen parameter": lambda x: nn.Parameter(x, False), "a buffer": nn.Buffer,
-    "a leaf": lambda x: x.requires_grad_(), "half": lambda x: x.half(), "uint16": lambda x: x.to(libdl.uint16),
-    "a view": lambda x: x[1:, :1], "turned": lambda x: x.t(), "of no elements": lambda x: x[:0],
-    "a result": lambda x: x.requires_grad_() * 2, "a subclass's view": lambda x: x[1:].as_subclass(Marked),
+    "a subclass": lambda x: x.as_subclass(Marked),
+    "a parameter": nn.Parameter,
+    "a frozen parameter": lambda x: nn.Parameter(x, False),
+    "a buffer": nn.Buffer,
+    "a leaf": lambda x: x.requires_grad_(),
+    "half": lambda x: x.half(),
+    "uint16": lambda x: x.to(libdl.uint16),
+    "a view": lambda x: x[1:, :1],
+    "turned": lambda x: x.t(),
+    "of no elements": lambda x: x[:0],
+    "a result": lambda x: x.requires_grad_() * 2,
+    "a subclass's view": lambda x: x[1:].as_subclass(Marked),
     "sparse": lambda x: libdl.sparse_coo_tensor(libdl.tensor([[0, 2]]), x[:2], (3, 2)),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", TENSORS)
@@ -232,7 +255,9 @@ def test_nothing_runs_unless_the_call_says_so(monkeypatch):
     file = stored([value])
     for options in ({}, {"weights_only": None}, {"weights_only": True}):
         file.seek(0)
-        with pytest.raises(pickle.UnpicklingError, match=r"weights_only=False.*may be anything") as told:
+        with pytest.raises(
+            pickle.UnpicklingError, match=r"weights_only=False.*may be anything"
+        ) as told:
             libdl.load(file, **options)
         assert isinstance(told.value, libdl.Error) and "Told" in str(told.value)
     monkeypatch.setenv("TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD", "1")
@@ -261,9 +286,14 @@ def test_no_mutation_of_a_whole_module_runs_code_or_imports(monkeypatch):
     before, ran = set(sys.modules), []
     for name in ("eval", "exec", "getattr", "setattr", "open"):
         own = getattr(builtins, name)
-        monkeypatch.setattr(builtins, name, lambda *a, _own=own, _n=name, **k: (
-            ran.append(_n) if sys._getframe(1).f_globals.get("__name__") == "pickle" else None,
-            _own(*a, **k))[1])  # fmt: skip
+        monkeypatch.setattr(
+            builtins,
+            name,
+            lambda *a, _own=own, _n=name, **k: (
+                ran.append(_n) if sys._getframe(1).f_globals.get("__name__") == "pickle" else None,
+                _own(*a, **k),
+            )[1],
+        )
     monkeypatch.setattr(os, "system", ran.append)
     monkeypatch.setattr(pickle, "Unpickler", None)
     monkeypatch.setattr(copyreg, "_reconstructor", None)
@@ -302,7 +332,11 @@ def test_damaged_pickles_are_refused_with_weights_only_false_too(body):
 
 
 def test_tensors_that_do_not_fit_are_refused_with_weights_only_false_too():
-    for body in (tensor(size=b"K\5\x85"), tensor(offset=b"K\1"), tensor(stride=b"J\xff\xff\xff\xff\x85")):
+    for body in (
+        tensor(size=b"K\5\x85"),
+        tensor(offset=b"K\1"),
+        tensor(stride=b"J\xff\xff\xff\xff\x85"),
+    ):
         with pytest.raises(libdl.Error):
             libdl.load(pickled(body, **DATA), weights_only=False)
     with pytest.raises(libdl.Error, match="storage of no kind"):

@@ -52,7 +52,9 @@ def own(value):
 
 
 @pytest.mark.parametrize("mmap", [False, True])
-@pytest.mark.parametrize("name", ["dtypes", "views", "parameters", "state_dict", "training", "plain"])
+@pytest.mark.parametrize(
+    "name", ["dtypes", "views", "parameters", "state_dict", "training", "plain"]
+)
 def test_files_of_earlier_versions_load(name, mmap):
     wanted = PROGRAMS[name](libdl)
     if name == "parameters":  # whose attributes they did not hold
@@ -65,7 +67,11 @@ def test_numpys_values_in_files_of_earlier_versions_load():
     found = libdl.load(OLD / "numpy.safetensors")
     array = numpy.arange(6, dtype=numpy.int16).reshape(2, 3)
     assert found["best"] == 0.1 and type(found["best"]) is numpy.float64
-    for x, y in ((found["array"], array), (found["transposed"], array.T), (found["again"][1], array)):
+    for x, y in (
+        (found["array"], array),
+        (found["transposed"], array.T),
+        (found["again"][1], array),
+    ):
         assert (x == y).all() and x.dtype == y.dtype
     assert found["empty"].shape == (0, 2) and found["sets"] == frozenset({1, 2})
 
@@ -135,11 +141,26 @@ def test_other_programs_read_files_with_checksums():
 # -- types -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("value", [
-    defaultdict(list, a=[1]), defaultdict(None, {1: 2}), defaultdict(int), Counter("aab"),
-    OrderedDict(b=1), {True: 1}, {1.5: 2, b"x": 3, None: 4}, (1, [2]), frozenset((1,)), 2.0, True,
-    bytearray(b"ab"), libdl.Size([1, 2]), {"s": {1, (2, "x")}},
-], ids=lambda value: type(value).__name__)  # fmt: skip
+@pytest.mark.parametrize(
+    "value",
+    [
+        defaultdict(list, a=[1]),
+        defaultdict(None, {1: 2}),
+        defaultdict(int),
+        Counter("aab"),
+        OrderedDict(b=1),
+        {True: 1},
+        {1.5: 2, b"x": 3, None: 4},
+        (1, [2]),
+        frozenset((1,)),
+        2.0,
+        True,
+        bytearray(b"ab"),
+        libdl.Size([1, 2]),
+        {"s": {1, (2, "x")}},
+    ],
+    ids=lambda value: type(value).__name__,
+)
 def test_values_come_back_with_their_types(value):
     found = own([value])[0]
     assert found == value and type(found) is type(value)
@@ -149,7 +170,14 @@ def test_values_come_back_with_their_types(value):
 
 def test_keys_that_no_entry_may_have_as_its_name_come_back():
     x = libdl.arange(2.0)
-    value = {"a\0b": x, "\ud800": x + 1, "__metadata__": x + 2, "": x + 3, "tensor": x + 4, "é": x + 5}
+    value = {
+        "a\0b": x,
+        "\ud800": x + 1,
+        "__metadata__": x + 2,
+        "": x + 3,
+        "tensor": x + 4,
+        "é": x + 5,
+    }
     found = own(value)
     assert list(found) == list(value)
     for key in value:
@@ -173,14 +201,25 @@ def test_a_packed_sequence_comes_back():
 
 
 STRANGE = {
-    "a namedtuple": Pair(1, 2), "an IntEnum": Colour.RED, "a dict's subclass": Names(a=1),
-    "a string's subclass": Strings("a"), "an OrderedDict's subclass": Cache(a=1),
-    "a deque": collections.deque([1]), "a tensor's subclass": libdl.ones(2).as_subclass(Marked),
-    "a result": libdl.ones(2, 2).max(0), "a factory of code": defaultdict(lambda: 1),
-    "a key of its own kind": {Colour.RED: 1}, "a string as key": {Strings("a"): 1},
-    "an enum in a set": {Colour.RED}, "a range": range(3), "a slice": slice(2), "a class": Names,
-    "a function": json.dumps, "a tuple inside itself": None, "a NumPy string": None,
-}  # fmt: skip
+    "a namedtuple": Pair(1, 2),
+    "an IntEnum": Colour.RED,
+    "a dict's subclass": Names(a=1),
+    "a string's subclass": Strings("a"),
+    "an OrderedDict's subclass": Cache(a=1),
+    "a deque": collections.deque([1]),
+    "a tensor's subclass": libdl.ones(2).as_subclass(Marked),
+    "a result": libdl.ones(2, 2).max(0),
+    "a factory of code": defaultdict(lambda: 1),
+    "a key of its own kind": {Colour.RED: 1},
+    "a string as key": {Strings("a"): 1},
+    "an enum in a set": {Colour.RED},
+    "a range": range(3),
+    "a slice": slice(2),
+    "a class": Names,
+    "a function": json.dumps,
+    "a tuple inside itself": None,
+    "a NumPy string": None,
+}
 _loop = []
 STRANGE["a tuple inside itself"] = (_loop,)
 _loop.append(STRANGE["a tuple inside itself"])
@@ -224,16 +263,20 @@ def test_a_list_and_a_dict_may_hold_themselves():
 
 
 BASE = {
-    "rows": lambda x: [x, x[0], x[1:]], "columns": lambda x: [x, x[:, 1], x.t()],
-    "a step": lambda x: [x[:, ::2], x], "parts": lambda x: [x[:2], x[1:]],
-    "columns alone": lambda x: [x[:, :2], x[:, 1:]], "bytes": lambda x: [x, x.view(libdl.int32)],
+    "rows": lambda x: [x, x[0], x[1:]],
+    "columns": lambda x: [x, x[:, 1], x.t()],
+    "a step": lambda x: [x[:, ::2], x],
+    "parts": lambda x: [x[:2], x[1:]],
+    "columns alone": lambda x: [x[:, :2], x[:, 1:]],
+    "bytes": lambda x: [x, x.view(libdl.int32)],
     "wider": lambda x: [x.view(-1)[:3], x.view(-1)[:2].view(libdl.float64)],
-    "expanded": lambda x: [x, x[0, 0].expand(5)], "parameters": lambda x: [
-        libdl.nn.Parameter(x), libdl.nn.Parameter(x[0])],
-    "detached": lambda x: [x, x.detach()], "truth": lambda x: [x > 1, (y := x > 2), y[0]],
+    "expanded": lambda x: [x, x[0, 0].expand(5)],
+    "parameters": lambda x: [libdl.nn.Parameter(x), libdl.nn.Parameter(x[0])],
+    "detached": lambda x: [x, x.detach()],
+    "truth": lambda x: [x > 1, (y := x > 2), y[0]],
     "complex": lambda x: [z := libdl.complex(x, x).to(libdl.complex128), z[1], z.t()],
     "mixed": lambda x: [x.view(-1)[1:3], x.view(-1)[2:].view(libdl.uint8)],
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("mmap", [False, True])
@@ -285,7 +328,9 @@ GREEDY = {
     "dicts": "[" + ",".join(['{"dict":[]}'] * 20000) + "]",
     "tensors": "[" + ",".join(['{"tensor":"x"}'] * 5000) + "]",
     "parameters": "[" + ",".join(['{"tensor":"x","parameter":true}'] * 5000) + "]",
-    "views": "[" + ",".join(['{"tensor":"x","memory":["x",0,[9,1000],[0,1],"float32"]}'] * 5000) + "]",
+    "views": "["
+    + ",".join(['{"tensor":"x","memory":["x",0,[9,1000],[0,1],"float32"]}'] * 5000)
+    + "]",
     "sets": "[" + ",".join(['{"set":[]}'] * 20000) + "]",
     "sizes": "[" + ",".join(['{"size":[]}'] * 20000) + "]",
     "again": '[{"list":[],"id":1},' + ",".join(['{"again":1}'] * 20000) + "]",

@@ -26,8 +26,11 @@ def test_the_records_of_a_checkpoint_are_read_one_by_one():
         octets = reader.get_storage_from_record("data/0", 96, libdl.UntypedStorage)
         assert octets.dtype is libdl.uint8 and octets.view(libdl.float32)[23] == 23
         assert len(reader.serialization_id()) == 40
-        for wrong in (lambda: reader.get_record("x"), lambda: reader.get_record_size("x"),
-                      lambda: reader.get_storage_from_record("x", 1, libdl.float32)):  # fmt: skip
+        for wrong in (
+            lambda: reader.get_record("x"),
+            lambda: reader.get_record_size("x"),
+            lambda: reader.get_storage_from_record("x", 1, libdl.float32),
+        ):
             with pytest.raises(RuntimeError, match="no record 'x'"):
                 wrong()
         with pytest.raises(RuntimeError, match="has 96 bytes, wanted 100"):
@@ -41,7 +44,9 @@ def test_a_damaged_record_is_not_given(tmp_path):
     reader = libdl.PyTorchFileReader(io.BytesIO(data))
     data[reader.get_record_offset("data/0")] ^= 1
     with pytest.raises(libdl.Error, match="CRC-32"):
-        libdl.PyTorchFileReader(io.BytesIO(data)).get_storage_from_record("data/0", 24, libdl.float32)
+        libdl.PyTorchFileReader(io.BytesIO(data)).get_storage_from_record(
+            "data/0", 24, libdl.float32
+        )
     with pytest.raises(libdl.Error):
         libdl.PyTorchFileReader(stored([1], format="safetensors"))
 
@@ -51,7 +56,9 @@ def test_an_archive_is_written_record_by_record(tmp_path, to_path):
     path, buffer = tmp_path / "model.pt", io.BytesIO()
     writer = libdl.PyTorchFileWriter(str(path) if to_path else buffer)
     pickle = libdl.PyTorchFileReader(stored({"a": libdl.arange(3.0)}, format="torch"))
-    writer.write_record("data.pkl", pickle.get_record("data.pkl"), pickle.get_record_size("data.pkl"))
+    writer.write_record(
+        "data.pkl", pickle.get_record("data.pkl"), pickle.get_record_size("data.pkl")
+    )
     writer.write_record("data/0", libdl.arange(3.0).untyped_storage(), 12)
     writer.write_record("note", "text and more", 4)
     assert not path.exists()
@@ -62,13 +69,21 @@ def test_an_archive_is_written_record_by_record(tmp_path, to_path):
     writer.write_end_of_file()
     file = path if to_path else io.BytesIO(buffer.getvalue())
     assert libdl.load(file)["a"].tolist() == [0, 1, 2]
-    assert libdl.PyTorchFileReader(path if to_path else io.BytesIO(buffer.getvalue())).get_record("note") == b"text"
+    assert (
+        libdl.PyTorchFileReader(path if to_path else io.BytesIO(buffer.getvalue())).get_record(
+            "note"
+        )
+        == b"text"
+    )
     with pytest.raises(NotImplementedError, match="storage_alignment is 8"):
         libdl.PyTorchFileWriter(io.BytesIO(), True, 8)
 
 
 def test_a_writer_whose_block_fails_leaves_nothing(tmp_path):
-    with pytest.raises(ZeroDivisionError), serialization._open_zipfile_writer(tmp_path / "x") as writer:
+    with (
+        pytest.raises(ZeroDivisionError),
+        serialization._open_zipfile_writer(tmp_path / "x") as writer,
+    ):
         writer.write_record("a", b"", 0)
         raise ZeroDivisionError
     assert list(tmp_path.iterdir()) == []
@@ -102,7 +117,9 @@ def test_the_other_settings_are_pytorchs():
         serialization.set_default_load_endianness(serialization.LoadEndianness.BIG)
     with pytest.raises(TypeError, match="is a str, wanted a LoadEndianness"):
         serialization.set_default_load_endianness("little")
-    assert serialization.DEFAULT_PROTOCOL == 2 and issubclass(serialization.SourceChangeWarning, Warning)
+    assert serialization.DEFAULT_PROTOCOL == 2 and issubclass(
+        serialization.SourceChangeWarning, Warning
+    )
     places = typing.get_args(serialization.MAP_LOCATION)
     assert str in places and libdl.device in places and type(None) in places
     assert isinstance(libdl.ones(1).untyped_storage(), libdl.storage.StorageBase)

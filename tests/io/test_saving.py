@@ -64,8 +64,9 @@ def as_nobody(code, *arguments):
         "libdl.save({}, io.BytesIO(), format=sys.argv[2])\n"
         "if os.geteuid() == 0:\n    os.setgid(65534)\n    os.setuid(65534)\n" + code
     )
-    done = subprocess.run([sys.executable, "-B", "-c", program, *map(str, arguments)],
-                          capture_output=True, text=True)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", program, *map(str, arguments)], capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -82,8 +83,9 @@ def test_a_file_that_may_not_be_written_is_not_replaced(format):
             said = as_nobody(
                 "try:\n    libdl.save({'a': 2}, sys.argv[1], format=sys.argv[2])\n"
                 "except PermissionError as error:\n    print(error.errno == errno.EACCES)\n",
-                path, format,
-            )  # fmt: skip
+                path,
+                format,
+            )
             assert said == "True\n"
         assert held(folder / "kept") == 1 and sorted(os.listdir(folder)) == ["kept", "link"]
 
@@ -189,8 +191,11 @@ def test_a_limit_of_the_system_is_an_error(tmp_path, format):
         "    try:\n        libdl.save(value, f, format=sys.argv[2])\n"
         "    except OSError as error:\n        print('refused')\n"
     )
-    done = subprocess.run([sys.executable, "-B", "-c", program, tmp_path / "x", format],
-                          capture_output=True, text=True)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", program, tmp_path / "x", format],
+        capture_output=True,
+        text=True,
+    )
     assert done.stdout == "refused\nrefused\n", done.stderr
     assert resource.RLIMIT_FSIZE and os.listdir(tmp_path) == ["x"]
 
@@ -224,8 +229,9 @@ while True:
 @pytest.mark.parametrize("format", FORMATS)
 def test_a_killed_save_leaves_nothing_beside_the_file(tmp_path, format):
     for delay in (0.003, 0.01, 0.02, 0.05):
-        process = subprocess.Popen([sys.executable, "-B", "-c", PATIENT, tmp_path / "x", format],
-                                   stdout=subprocess.PIPE)  # fmt: skip
+        process = subprocess.Popen(
+            [sys.executable, "-B", "-c", PATIENT, tmp_path / "x", format], stdout=subprocess.PIPE
+        )
         process.stdout.readline()
         time.sleep(delay)
         process.send_signal(signal.SIGKILL)

@@ -142,10 +142,18 @@ def test_checksums_are_compared_where_pytorch_computed_them():
 @pytest.mark.parametrize("protocol", [2, 3, 4])
 def test_python_pickles_of_plain_values_load(protocol):
     wanted = {
-        "a": [1, -1, 300, 1 << 40, -(1 << 90)], "b": (b"x" * 300, b"", "é" * 300), "c": 1.5,
-        "d": {1, 2}, "e": frozenset({"x"}), "f": OrderedDict(a=1), "g": [None, True, (), {}, []],
-        "h": Counter("aa"), "i": 1 + 2j, "j": bytearray(b"ab"), "k": list(range(2000)),
-    }  # fmt: skip
+        "a": [1, -1, 300, 1 << 40, -(1 << 90)],
+        "b": (b"x" * 300, b"", "é" * 300),
+        "c": 1.5,
+        "d": {1, 2},
+        "e": frozenset({"x"}),
+        "f": OrderedDict(a=1),
+        "g": [None, True, (), {}, []],
+        "h": Counter("aa"),
+        "i": 1 + 2j,
+        "j": bytearray(b"ab"),
+        "k": list(range(2000)),
+    }
     records = {"data.pkl": pickle.dumps(wanted, protocol), "version": b"3\n"}
     same(libdl.load(io.BytesIO(mutations.packed(records))), wanted)
 
@@ -168,10 +176,18 @@ def numpys():
     array = numpy.arange(6, dtype=numpy.int16).reshape(2, 3)
     letters = "b1 u1 u2 u4 u8 i1 i2 i4 i8 f2 f4 f8 c8 c16".split()
     return [numpy.array([0, 1, 2.5]).astype(dtype) for dtype in letters] + [
-        numpy.float64(0.1), numpy.float32(0.1), numpy.int64(-3), numpy.bool_(True),
-        numpy.complex64(1 + 2j), array, array.T, array[:, ::2], numpy.array(3.0),
-        numpy.zeros((0, 2)), numpy.arange(3, dtype=">i4"),
-    ]  # fmt: skip
+        numpy.float64(0.1),
+        numpy.float32(0.1),
+        numpy.int64(-3),
+        numpy.bool_(True),
+        numpy.complex64(1 + 2j),
+        array,
+        array.T,
+        array[:, ::2],
+        numpy.array(3.0),
+        numpy.zeros((0, 2)),
+        numpy.arange(3, dtype=">i4"),
+    ]
 
 
 @pytest.mark.parametrize("format", ["safetensors", "torch"])
@@ -261,7 +277,9 @@ def test_names_of_dtypes_cover_all():
 
 
 def test_other_formats_than_both_are_refused():
-    with pytest.raises(ValueError, match="format is 'pickle', wanted 'safetensors', 'torch' or None"):
+    with pytest.raises(
+        ValueError, match="format is 'pickle', wanted 'safetensors', 'torch' or None"
+    ):
         stored(1, format="pickle")
     with pytest.raises(NotImplementedError, match="_use_new_zipfile_serialization is False"):
         stored(1, format="torch", _use_new_zipfile_serialization=False)

@@ -74,14 +74,29 @@ def test_other_names_are_refused_and_nothing_runs(name, monkeypatch):
 
 
 MALFORMED = {
-    "nothing": b"", "two values": b"NN", "no mark": b"t", "an open mark": b"(N",
-    "an empty stack": b"\x85", "below the mark": b"N(\x85", "no such memo": b"h\7",
-    "an opcode of code": b"ios\nsystem\n", "an instance": b"(o", "a persistent id in text": b"P0\n",
-    "a long name": b"ccollections", "text beyond the end": b"X\xff\xff\xff\xff",
-    "bad UTF-8": b"X\1\0\0\0\xff", "a call of a value": b"NNR", "a call without a tuple": b"h\0R",
-    "a call of a list": b"]N\x85R", "items for a number": b"K\1NNs", "a key alone": b"}(Nu",
-    "a list as a key": b"}]Ns", "a tensor's odd key": b"}}\x85Ns", "elements for a dict": b"}Na",
-    "a state for a list": b"]Nb", "a bare name": b"ccollections\nOrderedDict\n",
+    "nothing": b"",
+    "two values": b"NN",
+    "no mark": b"t",
+    "an open mark": b"(N",
+    "an empty stack": b"\x85",
+    "below the mark": b"N(\x85",
+    "no such memo": b"h\7",
+    "an opcode of code": b"ios\nsystem\n",
+    "an instance": b"(o",
+    "a persistent id in text": b"P0\n",
+    "a long name": b"ccollections",
+    "text beyond the end": b"X\xff\xff\xff\xff",
+    "bad UTF-8": b"X\1\0\0\0\xff",
+    "a call of a value": b"NNR",
+    "a call without a tuple": b"h\0R",
+    "a call of a list": b"]N\x85R",
+    "items for a number": b"K\1NNs",
+    "a key alone": b"}(Nu",
+    "a list as a key": b"}]Ns",
+    "a tensor's odd key": b"}}\x85Ns",
+    "elements for a dict": b"}Na",
+    "a state for a list": b"]Nb",
+    "a bare name": b"ccollections\nOrderedDict\n",
     "a name in a list": b"]ccollections\nOrderedDict\na",
     "an attribute that hides a method": b"ccollections\nOrderedDict\n)R}X\5\0\0\0itemsNsb",
     "an attribute that is no string": b"ccollections\nOrderedDict\n)R}K\1Nsb",
@@ -89,12 +104,17 @@ MALFORMED = {
     "bytes in zip": b"c_codecs\nencode\nX\1\0\0\0aX\3\0\0\0zip\x86R",
     "a negative size": b"ctorch\nSize\nJ\xff\xff\xff\xff\x85\x85R",
     "a device of no kind": b"ctorch\ndevice\nX\1\0\0\0x\x85R",
-    "a persistent id": b"NQ", "a short persistent id": b"X\7\0\0\0storage\x85Q",
-    "protocol 5": b"\x80\5N", "a buffer": b"\x97", "an extension": b"\x82\1",
-    "deep marks": b"(" * 1001, "a tensor over a list": b"ctorch._utils\n_rebuild_tensor\n(]K\0))tR",
-    "deep lists": b"]" * 1500 + b"a" * 1499, "a set of lists": b"c__builtin__\nset\n]]a\x85R",
+    "a persistent id": b"NQ",
+    "a short persistent id": b"X\7\0\0\0storage\x85Q",
+    "protocol 5": b"\x80\5N",
+    "a buffer": b"\x97",
+    "an extension": b"\x82\1",
+    "deep marks": b"(" * 1001,
+    "a tensor over a list": b"ctorch._utils\n_rebuild_tensor\n(]K\0))tR",
+    "deep lists": b"]" * 1500 + b"a" * 1499,
+    "a set of lists": b"c__builtin__\nset\n]]a\x85R",
     "a big key": b"}\x8a\x09" + b"\1" * 9 + b"Ns",
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", MALFORMED)
@@ -116,7 +136,8 @@ TENSORS = {
     "a huge stride": tensor(stride=b"\x8a\x08" + b"\xff" * 7 + b"\x7f\x85"),
     "a stride beyond 64 bits": tensor(stride=b"\x8a\x09" + b"\1" * 9 + b"\x85"),
     "sizes that overflow": tensor(
-        size=2 * (b"\x8a\x05" + b"\1" * 5) + b"\x86", stride=b"K\0K\0\x86"),
+        size=2 * (b"\x8a\x05" + b"\1" * 5) + b"\x86", stride=b"K\0K\0\x86"
+    ),
     "as many sizes as strides": tensor(stride=b")"),
     "65 dimensions": tensor(size=b"(" + b"K\1" * 65 + b"t", stride=b"(" + b"K\1" * 65 + b"t"),
     "a truth value as size": tensor(size=b"\x88\x85"),
@@ -124,13 +145,16 @@ TENSORS = {
     "an unknown mark": tensor(more=b"}X\5\0\0\0ghost\x88s"),
     "a gradient of integers": tensor(of=storage(kind=b"torch\nIntStorage"), grad=b"\x88"),
     "a conjugate larger than the file": tensor(
-        size=b"J\0\0\0\x7f\x85", stride=b"K\0\x85", more=b"}X\4\0\0\0conj\x88s"),
+        size=b"J\0\0\0\x7f\x85", stride=b"K\0\x85", more=b"}X\4\0\0\0conj\x88s"
+    ),
     "truth values over bytes": tensor(
-        of=storage(kind=b"torch.storage\nUntypedStorage", count=16), more=b"ctorch\nbool\n",
-        function=b"_rebuild_tensor_v3"),
+        of=storage(kind=b"torch.storage\nUntypedStorage", count=16),
+        more=b"ctorch\nbool\n",
+        function=b"_rebuild_tensor_v3",
+    ),
     "a dtype that is none": tensor(more=b"N", function=b"_rebuild_tensor_v3"),
     "a Parameter of a list": b"ctorch._utils\n_rebuild_parameter\n]\x88N\x87R",
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", TENSORS)
@@ -148,8 +172,10 @@ def test_what_libdl_lacks_is_named(dtype):
 
 
 def test_kinds_of_tensors_that_libdl_lacks_are_named():
-    for function, word in {"_rebuild_qtensor": "quantized",
-                           "_rebuild_nested_tensor": "nested"}.items():  # fmt: skip
+    for function, word in {
+        "_rebuild_qtensor": "quantized",
+        "_rebuild_nested_tensor": "nested",
+    }.items():
         refused(pickled(f"ctorch._utils\n{function}\n".encode()), word)
 
 

@@ -24,8 +24,17 @@ def linear(m):
 
 def convolution(m):
     n = m.nn
-    return filled(m, n.Sequential(n.Conv2d(1, 2, 3, padding=1), n.BatchNorm2d(2), n.MaxPool2d(2),
-                                  n.Flatten(), n.Linear(8, 2), n.GELU()))  # fmt: skip
+    return filled(
+        m,
+        n.Sequential(
+            n.Conv2d(1, 2, 3, padding=1),
+            n.BatchNorm2d(2),
+            n.MaxPool2d(2),
+            n.Flatten(),
+            n.Linear(8, 2),
+            n.GELU(),
+        ),
+    )
 
 
 def encoder(m):

@@ -9,9 +9,22 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parent / "torch_files"
 DTYPES = (
-    "bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64", "float16",
-    "bfloat16", "float32", "float64", "complex64", "complex128",
-)  # fmt: skip
+    "bool",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "float16",
+    "bfloat16",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+)
 
 
 def dtypes(m):
@@ -21,11 +34,19 @@ def dtypes(m):
 def views(m):
     x = m.arange(24.0).reshape(2, 3, 4)
     return {
-        "whole": x, "transposed": x.transpose(0, 2), "row": x[1, 2], "steps": x[:, ::2, 1::2],
-        "element": x[1, 1, 1], "empty": x[:, :0], "expanded": x[0, 0, :1].expand(5, 1),
-        "again": [x, x], "scalar": m.tensor(2.5), "none": m.zeros(0),
-        "conjugate": m.tensor([1 + 2j, -1j]).conj(), "overlapping": x.as_strided((4, 3), (1, 1), 2),
-    }  # fmt: skip
+        "whole": x,
+        "transposed": x.transpose(0, 2),
+        "row": x[1, 2],
+        "steps": x[:, ::2, 1::2],
+        "element": x[1, 1, 1],
+        "empty": x[:, :0],
+        "expanded": x[0, 0, :1].expand(5, 1),
+        "again": [x, x],
+        "scalar": m.tensor(2.5),
+        "none": m.zeros(0),
+        "conjugate": m.tensor([1 + 2j, -1j]).conj(),
+        "overlapping": x.as_strided((4, 3), (1, 1), 2),
+    }
 
 
 def parameters(m):
@@ -52,8 +73,9 @@ def training(m):
     net = module(m)
     optimizer = m.optim.SGD(
         [{"params": net[0].parameters(), "lr": 0.5}, {"params": net[2].parameters()}],
-        lr=0.25, momentum=0.5,
-    )  # fmt: skip
+        lr=0.25,
+        momentum=0.5,
+    )
     schedule = m.optim.lr_scheduler.MultiStepLR(optimizer, [1, 3])
     net[2](net[0](m.ones(1, 3))).sum().backward()
     optimizer.step()
@@ -65,14 +87,26 @@ def plain(m):
     shared = [1, 2]
     return {
         "numbers": [0, -1, 255, 256, 65536, -(1 << 31), 1 << 40, 1 << 70, -(1 << 63)],
-        "floats": [0.0, -0.0, 1.5, float("inf"), -float("inf"), 1e-310], "complex": 1 - 2j,
-        "truth": (True, False, None), "tuples": ((), (1,), (1, 2), (1, 2, 3), (1, 2, 3, 4)),
-        "text": ["", "é", "a\0b"], "bytes": [b"", b"\0\xff", bytearray(b"ab")],
-        "sets": {1, "a", (2, 3)}, "counter": Counter("aab"), "ordered": OrderedDict(b=1, a=2),
-        "size": m.Size([2, 3]), "device": m.device("cpu"), "dtypes": [m.float32, m.bfloat16],
-        "same": [shared, shared], 0: "an integer", "0": "a string", (1, "a"): "a tuple",
-        None: "none", 2.5: "a fraction", "layout": m.strided,
-    }  # fmt: skip
+        "floats": [0.0, -0.0, 1.5, float("inf"), -float("inf"), 1e-310],
+        "complex": 1 - 2j,
+        "truth": (True, False, None),
+        "tuples": ((), (1,), (1, 2), (1, 2, 3), (1, 2, 3, 4)),
+        "text": ["", "é", "a\0b"],
+        "bytes": [b"", b"\0\xff", bytearray(b"ab")],
+        "sets": {1, "a", (2, 3)},
+        "counter": Counter("aab"),
+        "ordered": OrderedDict(b=1, a=2),
+        "size": m.Size([2, 3]),
+        "device": m.device("cpu"),
+        "dtypes": [m.float32, m.bfloat16],
+        "same": [shared, shared],
+        0: "an integer",
+        "0": "a string",
+        (1, "a"): "a tuple",
+        None: "none",
+        2.5: "a fraction",
+        "layout": m.strided,
+    }
 
 
 def sparse(m):
@@ -91,12 +125,22 @@ def anything(m, random, depth=4):
     pool = [m.arange(24.0), m.arange(12).to(m.bfloat16), m.arange(9, dtype=m.int64) > 3]
 
     def atom():
-        return random.choice((
-            None, True, False, random.randint(-300, 300), random.getrandbits(90) - (1 << 89),
-            random.random() * 1e10, complex(random.random(), -1), "é" * random.randint(0, 300),
-            random.randbytes(random.choice((1, 2, 300))), m.float16, m.device("cpu"),
-            m.Size([random.randint(0, 9)] * random.randint(0, 3)),
-        ))  # fmt: skip
+        return random.choice(
+            (
+                None,
+                True,
+                False,
+                random.randint(-300, 300),
+                random.getrandbits(90) - (1 << 89),
+                random.random() * 1e10,
+                complex(random.random(), -1),
+                "é" * random.randint(0, 300),
+                random.randbytes(random.choice((1, 2, 300))),
+                m.float16,
+                m.device("cpu"),
+                m.Size([random.randint(0, 9)] * random.randint(0, 3)),
+            )
+        )
 
     def tensor():
         x = random.choice(pool)

@@ -42,45 +42,69 @@ class Target:
 
 
 TARGETS = {
-    "safetensors": Target("safetensors", 1_000_000, 1024, 2400, {
-        "bytes": "a window has lost its file",
-        "destroy": "a destroy did not run once",
-        "leak": "left behind by a file: 1 tensors",
-        "verdict": "a good file is refused",
-        "overrun": "heap-buffer-overflow",
-    }),
-    "dlpack": Target("DLPack import", 2_000_000, 256, 1700, {
-        "bytes": "it shows other elements",
-        "deleter": "the deleter has not run once",
-        "leak": "left behind by an import: 1 tensors",
-        "verdict": "it is accepted",
-    }),
-    "operators": Target("calls of operators", 500_000, 256, 6000, {
-        "silence": "an error that tells nothing",
-        "output": "a result was written, and yet it failed",
-        "changed": "a destination was written, and yet it failed",
-        "into": "writes into a tensor what its new form does not return",
-        "leak": "left behind by calls",
-        "node": "left behind by calls",
-        "overrun": "heap-buffer-overflow",
-    }),
-}  # fmt: skip
+    "safetensors": Target(
+        "safetensors",
+        1_000_000,
+        1024,
+        2400,
+        {
+            "bytes": "a window has lost its file",
+            "destroy": "a destroy did not run once",
+            "leak": "left behind by a file: 1 tensors",
+            "verdict": "a good file is refused",
+            "overrun": "heap-buffer-overflow",
+        },
+    ),
+    "dlpack": Target(
+        "DLPack import",
+        2_000_000,
+        256,
+        1700,
+        {
+            "bytes": "it shows other elements",
+            "deleter": "the deleter has not run once",
+            "leak": "left behind by an import: 1 tensors",
+            "verdict": "it is accepted",
+        },
+    ),
+    "operators": Target(
+        "calls of operators",
+        500_000,
+        256,
+        6000,
+        {
+            "silence": "an error that tells nothing",
+            "output": "a result was written, and yet it failed",
+            "changed": "a destination was written, and yet it failed",
+            "into": "writes into a tensor what its new form does not return",
+            "leak": "left behind by calls",
+            "node": "left behind by calls",
+            "overrun": "heap-buffer-overflow",
+        },
+    ),
+}
 
 # A planted error is found long before.
 PLANTED_RUNS = 200_000
 # Edges that the core has; without them nothing is told how far an input came.
 LEAST_COUNTERS = 20_000
 # Without entropic=0 libFuzzer itself takes two thirds of the time, and covers no more.
-OPTIONS = ("-timeout=25", "-rss_limit_mb=2048", "-malloc_limit_mb=256", "-len_control=20",
-           "-entropic=0", "-print_final_stats=1")  # fmt: skip
+OPTIONS = (
+    "-timeout=25",
+    "-rss_limit_mb=2048",
+    "-malloc_limit_mb=256",
+    "-len_control=20",
+    "-entropic=0",
+    "-print_final_stats=1",
+)
 # A size that no machine has must come back as NULL. The quarantine is small: what was freed is
 # looked at in the same input, if at all.
 ENVIRONMENT = {
     **os.environ,
     "ASAN_OPTIONS": "allocator_may_return_null=1:quarantine_size_mb=4:malloc_context_size=8:"
-                    "detect_stack_use_after_return=0",
+    "detect_stack_use_after_return=0",
     "UBSAN_OPTIONS": "print_stacktrace=1",
-}  # fmt: skip
+}
 
 
 def clang_has_libfuzzer() -> bool:
@@ -95,11 +119,21 @@ def clang_has_libfuzzer() -> bool:
 
 def build(jobs: int) -> None:
     start = time.monotonic()
-    subprocess.run(["cmake", "--preset", "libfuzzer", "--log-level=WARNING",
-                    f"-DPython3_EXECUTABLE={sys.executable}"],
-                   cwd=ROOT, check=True, stdout=subprocess.DEVNULL)  # fmt: skip
-    subprocess.run(["ninja", "-C", BUILD, "-j", str(jobs), "libfuzzer"], check=True,
-                   stdout=subprocess.DEVNULL)  # fmt: skip
+    subprocess.run(
+        [
+            "cmake",
+            "--preset",
+            "libfuzzer",
+            "--log-level=WARNING",
+            f"-DPython3_EXECUTABLE={sys.executable}",
+        ],
+        cwd=ROOT,
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
+    subprocess.run(
+        ["ninja", "-C", BUILD, "-j", str(jobs), "libfuzzer"], check=True, stdout=subprocess.DEVNULL
+    )
     print(f"libFuzzer: built in {time.monotonic() - start:.0f} s", flush=True)
 
 
@@ -107,10 +141,21 @@ def fuzz(name: str, runs: int, seed: int, folder: Path, planted: str = "") -> tu
     """Runs a target on a corpus of its own; its exit status and what it said."""
     corpus = folder / "corpus"
     corpus.mkdir(parents=True, exist_ok=True)
-    command = [PROGRAMS / name, *OPTIONS, f"-runs={runs}", f"-seed={seed}",
-               f"-max_len={TARGETS[name].longest}", f"-artifact_prefix={folder}/", corpus]
-    run = subprocess.run(command, env={**ENVIRONMENT, "LIBDL_PLANTED": planted},
-                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT)  # fmt: skip
+    command = [
+        PROGRAMS / name,
+        *OPTIONS,
+        f"-runs={runs}",
+        f"-seed={seed}",
+        f"-max_len={TARGETS[name].longest}",
+        f"-artifact_prefix={folder}/",
+        corpus,
+    ]
+    run = subprocess.run(
+        command,
+        env={**ENVIRONMENT, "LIBDL_PLANTED": planted},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
     return run.returncode, run.stdout.decode(errors="replace")
 
 
@@ -129,9 +174,15 @@ def planted_fault(name: str, planted: str, wanted: str, seed: int) -> str:
         left = artifacts(folder)
         if status == 0 or wanted not in said or not left:
             return f"status {status}, no '{wanted}' in\n{said[-4000:]}"
-        again = [subprocess.run([PROGRAMS / name, left[0]], capture_output=True,
-                                env={**ENVIRONMENT, "LIBDL_PLANTED": what}).returncode != 0
-                 for what in (planted, "")]  # fmt: skip
+        again = [
+            subprocess.run(
+                [PROGRAMS / name, left[0]],
+                capture_output=True,
+                env={**ENVIRONMENT, "LIBDL_PLANTED": what},
+            ).returncode
+            != 0
+            for what in (planted, "")
+        ]
         if again != [True, False]:
             return f"its input fails again, with the error and without: {again}"
     return ""
@@ -144,8 +195,10 @@ def all_planted(names: list[str], seed: int, jobs: int) -> bool:
     for (name, planted, _), fault in zip(cases, faults, strict=True):
         if fault:
             print(f"{name}: planted {planted} is not found: {fault}")
-    print(f"libFuzzer: {len(cases) - sum(map(bool, faults))} of {len(cases)} planted errors found",
-          flush=True)  # fmt: skip
+    print(
+        f"libFuzzer: {len(cases) - sum(map(bool, faults))} of {len(cases)} planted errors found",
+        flush=True,
+    )
     return not any(faults)
 
 
@@ -170,11 +223,15 @@ def tell(name: str, runs: int, seconds: float, status: int, said: str) -> bool:
         for path in left:
             print(f"again: {(PROGRAMS / name).relative_to(ROOT)} {path.relative_to(ROOT)}")
     elif executions < runs or edges < target.edges or counters < LEAST_COUNTERS:
-        print(f"  it was to run {runs:,} inputs over {target.edges:,} edges of a core of "
-              f"{LEAST_COUNTERS:,} (it has {counters:,})")  # fmt: skip
+        print(
+            f"  it was to run {runs:,} inputs over {target.edges:,} edges of a core of "
+            f"{LEAST_COUNTERS:,} (it has {counters:,})"
+        )
         good = False
-    figure(f"libFuzzer, {target.title}",
-           f"{executions:,} inputs, {edges:,} edges, {0 if good else max(1, len(left))} findings")
+    figure(
+        f"libFuzzer, {target.title}",
+        f"{executions:,} inputs, {edges:,} edges, {0 if good else max(1, len(left))} findings",
+    )
     return good
 
 
@@ -192,8 +249,10 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
     if not clang_has_libfuzzer():
-        print("libFuzzer: left out, for there is no clang++ with libFuzzer here "
-              "(Debian's clang and libclang-rt-dev)")  # fmt: skip
+        print(
+            "libFuzzer: left out, for there is no clang++ with libFuzzer here "
+            "(Debian's clang and libclang-rt-dev)"
+        )
         return 0
     build(options.jobs)
     names = [options.only] if options.only else list(TARGETS)

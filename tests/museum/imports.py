@@ -31,7 +31,7 @@ def main() -> int:
     missing = sorted(symbols - found - LEFT_OUT.keys())
     for name in missing:
         print(f"imports: no program of the museum calls {name}: tests/capi/defaults.c is the place "
-              "for what it answers", file=sys.stderr)  # fmt: skip
+              "for what it answers", file=sys.stderr)
     print(f"imports: {len(symbols & found)} of {len(symbols)} functions, by {len(programs)} programs")
     return 1 if missing else 0
 

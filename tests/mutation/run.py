@@ -64,8 +64,11 @@ class Suite:
         for source in sorted((ROOT / "tests/capi").glob("*.c")):
             name = f"capi_{source.stem}"
             self.programs[name] = [self.build / "tests/capi" / name]
-        self.programs["attack"] = [attack / "attack", attack / "attacks.txt",
-                                   ROOT / "tests/attack/legal.txt"]  # fmt: skip
+        self.programs["attack"] = [
+            attack / "attack",
+            attack / "attacks.txt",
+            ROOT / "tests/attack/legal.txt",
+        ]
 
     def command(self, test: str) -> list[object]:
         """A test of a program; pytest's are run by forked.py."""
@@ -73,11 +76,19 @@ class Suite:
             return self.programs[test]
         return [self.build / "mutation/core_tests", f"--gtest_filter={test}"]
 
-    def run(self, command: list[object], seconds: float,
-            **more: str) -> subprocess.CompletedProcess:  # fmt: skip
-        return subprocess.run([str(word) for word in command], cwd=ROOT, timeout=seconds,
-                              env={**self.environment, **more}, capture_output=True,
-                              preexec_fn=limit_memory, text=True, errors="replace")  # fmt: skip
+    def run(
+        self, command: list[object], seconds: float, **more: str
+    ) -> subprocess.CompletedProcess:
+        return subprocess.run(
+            [str(word) for word in command],
+            cwd=ROOT,
+            timeout=seconds,
+            env={**self.environment, **more},
+            capture_output=True,
+            preexec_fn=limit_memory,
+            text=True,
+            errors="replace",
+        )
 
     def reached(self, log: pathlib.Path) -> dict[str, list[str]]:
         """The tests that are refused at each place, when all run; they have to pass."""
@@ -90,8 +101,11 @@ class Suite:
             command, test = commands.pop(name)
             done = self.run(command, SUITE_SECONDS, LIBDL_REACHED=str(log), LIBDL_TEST=test)
             if done.returncode:
-                raise SystemExit(f"checks: {name} fails though no check is left out\n"
-                                 + done.stdout[-6000:] + done.stderr[-2000:])  # fmt: skip
+                raise SystemExit(
+                    f"checks: {name} fails though no check is left out\n"
+                    + done.stdout[-6000:]
+                    + done.stderr[-2000:]
+                )
 
         if self.paths:  # first and alone: it has processes of its own
             run("pytest")
@@ -99,8 +113,9 @@ class Suite:
             list(pool.map(run, list(commands)))
         return tests_of(log)
 
-    def asked(self, jobs: dict[str, list[str]],
-              folder: pathlib.Path) -> dict[str, list[str] | None]:  # fmt: skip
+    def asked(
+        self, jobs: dict[str, list[str]], folder: pathlib.Path
+    ) -> dict[str, list[str] | None]:
         """Which of its tests in Python notices that the place is left out, and how."""
         if not any(jobs.values()):
             return {}
@@ -123,13 +138,16 @@ class Suite:
         return None
 
     def noticed(self, reached: dict[str, list[str]], folder: pathlib.Path) -> dict[str, list[str]]:
-        in_python = {place: [test for test in tests if "::" in test][:TESTS]
-                     for place, tests in reached.items()}  # fmt: skip
+        in_python = {
+            place: [test for test in tests if "::" in test][:TESTS]
+            for place, tests in reached.items()
+        }
         asked = self.asked(in_python, folder)
         found = {place: verdict for place, verdict in asked.items() if verdict}
         rest = [place for place in reached if place not in found]
-        others = [[test for test in reached[place] if test and "::" not in test][:TESTS]
-                  for place in rest]  # fmt: skip
+        others = [
+            [test for test in reached[place] if test and "::" not in test][:TESTS] for place in rest
+        ]
         with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
             for place, verdict in zip(rest, pool.map(self.asked_program, rest, others)):
                 if verdict:
@@ -147,12 +165,18 @@ def tests_of(log: pathlib.Path) -> dict[str, list[str]]:
         # "tests/ops/test_x.py::test_y[z] (call)"
         found[place].add(test.rpartition(" ")[0] if "::" in test else test)
     visits = collections.Counter(test for tests in found.values() for test in tests)
-    return {place: sorted(tests, key=lambda test: (visits[test], test))
-            for place, tests in found.items()}  # fmt: skip
+    return {
+        place: sorted(tests, key=lambda test: (visits[test], test))
+        for place, tests in found.items()
+    }
 
 
-def complaints(chosen: list[Place], every: list[Place], reached: dict[str, list[str]],
-               noticed: dict[str, list[str]]) -> list[str]:  # fmt: skip
+def complaints(
+    chosen: list[Place],
+    every: list[Place],
+    reached: dict[str, list[str]],
+    noticed: dict[str, list[str]],
+) -> list[str]:
     known = accepted()
     keys = {place.key for place in every}
     wrong = [f"unnoticed.txt: there is no {key}" for key in known if key not in keys]
@@ -167,8 +191,10 @@ def complaints(chosen: list[Place], every: list[Place], reached: dict[str, list[
             wrong.append(f"{place.number}: {how}: {place.text}")
     for key in known:
         there = [place for place in chosen if place.key == key]
-        if there and all(place.number in noticed for place in there) and len(there) == sum(
-            place.key == key for place in every
+        if (
+            there
+            and all(place.number in noticed for place in there)
+            and len(there) == sum(place.key == key for place in every)
         ):
             wrong.append(f"unnoticed.txt: a test notices {key}")
     return wrong
@@ -205,8 +231,10 @@ def main() -> int:
         if unknown := sorted(reached.keys() - {place.number for place in every}):
             raise SystemExit("checks: errors without a number: " + ", ".join(unknown))
         print(f"checks: the suite took {time.monotonic() - began:.0f} s", flush=True)
-        noticed = suite.noticed({place.number: reached[place.number] for place in chosen
-                                 if place.number in reached}, folder)  # fmt: skip
+        noticed = suite.noticed(
+            {place.number: reached[place.number] for place in chosen if place.number in reached},
+            folder,
+        )
     if given.verbose:
         for place in chosen:
             print(f"{place.number}: {' '.join(noticed.get(place.number, ['-']))}")
@@ -214,12 +242,16 @@ def main() -> int:
     for sentence in sorted(wrong):
         print(f"checks: {sentence}", file=sys.stderr)
     came = sum(place.number in reached for place in chosen)
-    figure("checks left out, one at a time",
-           f"{len(chosen)} places, {len(noticed)} noticed ({len(noticed) / len(chosen):.1%}), "
-           f"{len(accepted())} listed, {len(wrong)} findings")  # fmt: skip
-    print(f"checks: {len(chosen)} left out, one at a time; tests come to {came}, "
-          f"notice {len(noticed)} ({len(noticed) / len(chosen):.1%}); "
-          f"{time.monotonic() - began:.0f} s")  # fmt: skip
+    figure(
+        "checks left out, one at a time",
+        f"{len(chosen)} places, {len(noticed)} noticed ({len(noticed) / len(chosen):.1%}), "
+        f"{len(accepted())} listed, {len(wrong)} findings",
+    )
+    print(
+        f"checks: {len(chosen)} left out, one at a time; tests come to {came}, "
+        f"notice {len(noticed)} ({len(noticed) / len(chosen):.1%}); "
+        f"{time.monotonic() - began:.0f} s"
+    )
     return 1 if wrong else 0
 
 

@@ -16,8 +16,15 @@ REFUSED = (ValueError, RuntimeError, TypeError)
 ones = libdl.ones
 
 
-def attention(query: Any, key: Any, value: Any, attn_mask: Any = None, is_causal: bool = False,
-              scale: float | None = None, enable_gqa: bool = False) -> Any:
+def attention(
+    query: Any,
+    key: Any,
+    value: Any,
+    attn_mask: Any = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Any:
     if enable_gqa:
         heads = query.shape[-3]
         key = np.repeat(key, heads // key.shape[-3], -3)
@@ -26,13 +33,19 @@ def attention(query: Any, key: Any, value: Any, attn_mask: Any = None, is_causal
     factor = 1 / math.sqrt(max(width, 1)) if scale is None else scale
     scores = query @ np.swapaxes(key, -1, -2) * factor
     if attn_mask is not None:
-        scores = scores + (np.where(attn_mask, 0.0, -np.inf) if attn_mask.dtype == bool
-                           else attn_mask)
+        scores = scores + (
+            np.where(attn_mask, 0.0, -np.inf) if attn_mask.dtype == bool else attn_mask
+        )
     if is_causal:
         scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)
     if scores.size == 0:
-        return np.zeros((*np.broadcast_shapes(scores.shape[:-2], value.shape[:-2]),
-                         scores.shape[-2], value.shape[-1]))
+        return np.zeros(
+            (
+                *np.broadcast_shapes(scores.shape[:-2], value.shape[:-2]),
+                scores.shape[-2],
+                value.shape[-1],
+            )
+        )
     top = scores.max(-1, keepdims=True)
     weights = np.exp(scores - np.where(top == -np.inf, 0.0, top))
     total = weights.sum(-1, keepdims=True)
@@ -57,8 +70,12 @@ SAME = [((), (), ()), ((2,), (2,), (2,)), ((1, 2), (1, 2), (1, 2))]
 BROADCAST = [((2,), (), ()), ((), (2,), (1,)), ((2, 1), (1, 2), ()), ((2, 2), (2, 1), (2, 1))]
 SMALL_SIZES = [(2, 3, 2, 1), (3, 2, 1, 2), (1, 1, 1, 1)]
 # More than a tile of queries and a block of keys; a row of more than is transposed at once.
-LARGE = [(((), (), ()), (50, 100, 3, 5)), (((2,), (2,), (1,)), (97, 193, 5, 3)),
-         (((1, 2), (1, 1), (1, 1)), (9, 7, 131, 2)), (((2,), (), ()), (96, 96, 8, 8))]
+LARGE = [
+    (((), (), ()), (50, 100, 3, 5)),
+    (((2,), (2,), (1,)), (97, 193, 5, 3)),
+    (((1, 2), (1, 1), (1, 1)), (9, 7, 131, 2)),
+    (((2,), (), ()), (96, 96, 8, 8)),
+]
 
 
 def samples() -> list[Sample]:
@@ -68,13 +85,24 @@ def samples() -> list[Sample]:
         for k, sizes in enumerate(SMALL_SIZES):
             rows, keys = sizes[:2]
             x = three(lead, sizes, 10 * i + k)
-            made += [Sample(x), Sample(x, {"is_causal": True}), Sample(x, {"scale": -0.7}),
-                     Sample((*x, chosen((rows, keys), i))),
-                     Sample((*x, chosen((*full, rows, keys), k))),
-                     Sample((*x, numbers((rows, keys), i + k))),
-                     Sample((*x, numbers((keys,), i + k).view(Fixed)))]
-    return made + large() + groups() + [Sample(three(SAME[1], sizes, 7)) for sizes in
-                                        [(0, 3, 2, 1), (2, 0, 2, 3), (2, 3, 0, 2), (2, 3, 2, 0)]]
+            made += [
+                Sample(x),
+                Sample(x, {"is_causal": True}),
+                Sample(x, {"scale": -0.7}),
+                Sample((*x, chosen((rows, keys), i))),
+                Sample((*x, chosen((*full, rows, keys), k))),
+                Sample((*x, numbers((rows, keys), i + k))),
+                Sample((*x, numbers((keys,), i + k).view(Fixed))),
+            ]
+    return (
+        made
+        + large()
+        + groups()
+        + [
+            Sample(three(SAME[1], sizes, 7))
+            for sizes in [(0, 3, 2, 1), (2, 0, 2, 3), (2, 3, 0, 2), (2, 3, 2, 0)]
+        ]
+    )
 
 
 def large() -> list[Sample]:
@@ -83,8 +111,13 @@ def large() -> list[Sample]:
         rows, keys = sizes[:2]
         x = three(lead, sizes, i)
         hidden = np.where(chosen((rows, keys), i), 0.5, -np.inf).view(Fixed)
-        made += [Sample(x), Sample(x, {"is_causal": True}), Sample((*x, chosen((rows, keys), i))),
-                 Sample((*x, chosen((rows, keys), i)[-1:])), Sample((*x, hidden), smooth=False)]
+        made += [
+            Sample(x),
+            Sample(x, {"is_causal": True}),
+            Sample((*x, chosen((rows, keys), i))),
+            Sample((*x, chosen((rows, keys), i)[-1:])),
+            Sample((*x, hidden), smooth=False),
+        ]
     return made
 
 
@@ -93,14 +126,19 @@ def groups() -> list[Sample]:
     for i, (heads, keys, values) in enumerate([(4, 2, 2), (2, 1, 1), (4, 2, 1), (2, 2, 2)]):
         x = three(((heads,), (keys,), (values,)), (2, 2, 1, 1), i)
         made += [Sample(x, {"enable_gqa": True, "is_causal": causal}) for causal in (False, True)]
-        made += [Sample((*x, chosen(shape, i)), {"enable_gqa": True})
-                 for shape in [(2, 2), (1, 2, 2), (heads, 2, 2)]]
+        made += [
+            Sample((*x, chosen(shape, i)), {"enable_gqa": True})
+            for shape in [(2, 2), (1, 2, 2), (heads, 2, 2)]
+        ]
     return made
 
 
 def refused(words: tuple[str, ...], *args: Any, **options: Any) -> Reject:
-    return Reject(REFUSED, ("scaled_dot_product_attention: argument", *words),
-                  lambda: F.scaled_dot_product_attention(*args, **options))
+    return Reject(
+        REFUSED,
+        ("scaled_dot_product_attention: argument", *words),
+        lambda: F.scaled_dot_product_attention(*args, **options),
+    )
 
 
 X = ones(2, 4, 3)
@@ -117,18 +155,37 @@ REJECTS = [
     refused(("3 (value) has shape [2, 3, 3], wanted [..., 4, v], as key has",), X, X, X[:, :3]),
     refused(("2 (key) has shape [3, 4, 3]", "broadcast"), X, ones(3, 4, 3), X),
     refused(("3 (value) has shape [3, 4, 3]", "broadcast"), X, X, ones(3, 4, 3)),
-    refused(("4 (attn_mask) has shape [3, 4, 4]", "broadcasts to [2, 4, 4]"), X, X, X,
-            ones(3, 4, 4)),
+    refused(
+        ("4 (attn_mask) has shape [3, 4, 4]", "broadcasts to [2, 4, 4]"), X, X, X, ones(3, 4, 4)
+    ),
     refused(("4 (attn_mask) has shape [1, 2, 4, 4]",), X, X, X, ones(1, 2, 4, 4)),
     refused(("5 (dropout_p) is 1.5", "0 to 1"), X, X, X, dropout_p=1.5),
     refused(("6 (is_causal) is true", "attn_mask"), X, X, X, ones(4, 4), is_causal=True),
-    refused(("2 (key) has shape [3, 4, 3]", "a divisor of query's 2 heads"), X, ones(3, 4, 3), X,
-            enable_gqa=True),
-    refused(("3 (value) has shape [0, 4, 3]", "a divisor of query's 2 heads"), X, X,
-            ones(0, 4, 3), enable_gqa=True),
+    refused(
+        ("2 (key) has shape [3, 4, 3]", "a divisor of query's 2 heads"),
+        X,
+        ones(3, 4, 3),
+        X,
+        enable_gqa=True,
+    ),
+    refused(
+        ("3 (value) has shape [0, 4, 3]", "a divisor of query's 2 heads"),
+        X,
+        X,
+        ones(0, 4, 3),
+        enable_gqa=True,
+    ),
 ]
 
 CASES = [
-    Case("scaled_dot_product_attention", F.scaled_dot_product_attention, attention, samples,
-         dtypes="f", scale=64, terms=4.0, rejects=REJECTS),
+    Case(
+        "scaled_dot_product_attention",
+        F.scaled_dot_product_attention,
+        attention,
+        samples,
+        dtypes="f",
+        scale=64,
+        terms=4.0,
+        rejects=REJECTS,
+    ),
 ]

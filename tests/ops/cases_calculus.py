@@ -14,14 +14,26 @@ SHAPES = [(5,), (2, 3), (3, 1, 2), (2, 3, 4), (1,), (2, 0, 3), (65,)]
 
 
 def differences() -> list[Sample]:
-    return [Sample((numbers(s, i + n),), {"n": n, "dim": d})
-            for i, s in enumerate(SHAPES) for d in (-1, 0) for n in (0, 1, 2)]
+    return [
+        Sample((numbers(s, i + n),), {"n": n, "dim": d})
+        for i, s in enumerate(SHAPES)
+        for d in (-1, 0)
+        for n in (0, 1, 2)
+    ]
 
 
 def joined() -> list[Sample]:
-    return [Sample((numbers((2, 3), i + 9 * k), numbers(a, i + 9 * k + 1), numbers(b, i + 9 * k + 2)), {"n": n, "dim": d})
-            for i, (a, b, d) in enumerate([((2, 1), (2, 2), 1), ((1, 3), (2, 3), 0), ((2, 2), (2, 0), -1)])
-            for n in (1, 2) for k in range(4)]  # fmt: skip
+    return [
+        Sample(
+            (numbers((2, 3), i + 9 * k), numbers(a, i + 9 * k + 1), numbers(b, i + 9 * k + 2)),
+            {"n": n, "dim": d},
+        )
+        for i, (a, b, d) in enumerate(
+            [((2, 1), (2, 2), 1), ((1, 3), (2, 3), 0), ((2, 2), (2, 0), -1)]
+        )
+        for n in (1, 2)
+        for k in range(4)
+    ]
 
 
 def diff_between(x: Any, a: Any, b: Any, n: int, dim: int, out: Any = None) -> Any:
@@ -37,8 +49,11 @@ def integrals() -> list[Sample]:
     for i, s in enumerate(SHAPES[:5] + SHAPES[6:]):
         for d in dict.fromkeys((-1, 0)):
             x = np.sort(numbers((s[d],), i))
-            made += [Sample((numbers(s, i),), {"dim": d}), Sample((numbers(s, i),), {"dx": 0.5, "dim": d}),
-                     Sample((numbers(s, i), x), {"dim": d})]
+            made += [
+                Sample((numbers(s, i),), {"dim": d}),
+                Sample((numbers(s, i),), {"dx": 0.5, "dim": d}),
+                Sample((numbers(s, i), x), {"dim": d}),
+            ]
     return made
 
 
@@ -67,8 +82,16 @@ def gradient(x: Any, edge_order: int = 1, spacing: Any = 1, dim: Any = None) -> 
 
 
 def uneven() -> list[Sample]:
-    return [Sample((numbers((n, 3), n + k), np.arange(n) + numbers((n,), k + 4, 0.0, 0.5)), {"edge_order": order})
-            for n in (2, 3, 5, 8) for k in range(4) for order in (1, 2) if n > order]  # fmt: skip
+    return [
+        Sample(
+            (numbers((n, 3), n + k), np.arange(n) + numbers((n,), k + 4, 0.0, 0.5)),
+            {"edge_order": order},
+        )
+        for n in (2, 3, 5, 8)
+        for k in range(4)
+        for order in (1, 2)
+        if n > order
+    ]
 
 
 def uneven_gradient(x: Any, places: Any, edge_order: int) -> Any:
@@ -80,11 +103,22 @@ def uneven_reference(x: Any, places: Any, edge_order: int) -> Any:
 
 
 def rows() -> list[Sample]:
-    made = [Sample((numbers(s, 7 * i + n),), {"dim": d}) for i, s in enumerate(SHAPES)
-            for d in {-1, len(s) - 2, 0} if -len(s) <= d for n in (1, 2)]
-    wide = np.array([[-np.inf, -np.inf, 1.0, 700.0, -np.inf, 2.0], [800.0, 800.0, -1e3, 0.0, 0.0, 1e3]])
-    return [*made, Sample((numbers((), 3),), {"dim": 0}), Sample((wide,), {"dim": 1}, smooth=False),
-            Sample((wide.T.copy(),), {"dim": 0}, smooth=False)]
+    made = [
+        Sample((numbers(s, 7 * i + n),), {"dim": d})
+        for i, s in enumerate(SHAPES)
+        for d in {-1, len(s) - 2, 0}
+        if -len(s) <= d
+        for n in (1, 2)
+    ]
+    wide = np.array(
+        [[-np.inf, -np.inf, 1.0, 700.0, -np.inf, 2.0], [800.0, 800.0, -1e3, 0.0, 0.0, 1e3]]
+    )
+    return [
+        *made,
+        Sample((numbers((), 3),), {"dim": 0}),
+        Sample((wide,), {"dim": 1}, smooth=False),
+        Sample((wide.T.copy(),), {"dim": 0}, smooth=False),
+    ]
 
 
 def running_log(x: Any, dim: int) -> Any:
@@ -92,51 +126,183 @@ def running_log(x: Any, dim: int) -> Any:
 
 
 CASES = [
-    Case("diff", libdl.diff, lambda x, n, dim: np.diff(x, n, dim), differences, dtypes="fiuc", out=True, scale=8, roundings=3, terms=4.0,
-         rejects=[Reject(ValueError, ("diff: argument 1 (input) is 0-d",), lambda: libdl.diff(libdl.ones(()))),
-                  Reject(ValueError, ("diff: argument 2 (n) is -1", "0 or more"),
-                         lambda: libdl.diff(libdl.ones(3), -1)),
-                  Reject(IndexError, ("diff: argument 3 (dim) is 1", "-1 to 0"),
-                         lambda: libdl.diff(libdl.ones(3), 1, 1)),
-                  Reject(ValueError, ("diff: argument 4 (prepend) has shape [2]", "[2, 2]"),
-                         lambda: libdl.diff(libdl.ones(2, 2), prepend=libdl.ones(2)))]),
-    Case("diff_between", diff_between, diff_joined, joined, operators=("diff",), dtypes="fic", scale=8,
-         out=True, roundings=3, terms=4.0,
-         rejects=[Reject(ValueError, ("diff: argument 5 (append) has shape [3, 1]",),
-                         lambda: libdl.diff(libdl.ones(2, 2), append=libdl.ones(3, 1)))]),
-    Case("trapezoid", libdl.trapezoid, trapezoid, integrals, dtypes="fc", scale=16, terms=8.0,
-         rejects=[Reject(IndexError, ("trapezoid: argument 1 (y) has no dimensions",),
-                         lambda: libdl.trapezoid(libdl.ones(()))),
-                  Reject(IndexError, ("trapezoid: argument 4 (dim) is 1", "-1 to 0"),
-                         lambda: libdl.trapezoid(libdl.ones(3), dim=1)),
-                  Reject(NotImplementedError, ("trapezoid: argument 1 (y) is bool",),
-                         lambda: libdl.trapezoid(libdl.ones(3) > 0)),
-                  Reject(ValueError, ("trapezoid: argument 2 (x) has shape [2]", "[3]"),
-                         lambda: libdl.trapezoid(libdl.ones(3), libdl.ones(2)))]),
-    Case("cumulative_trapezoid", libdl.cumulative_trapezoid, running_trapezoid, integrals, dtypes="fc",
-         scale=16, terms=8.0, rejects=[
-             Reject(ValueError, ("cumulative_trapezoid: argument 2 (x) has shape [2]", "[3]"),
-                    lambda: libdl.cumulative_trapezoid(libdl.ones(3), libdl.ones(2)))]),
-    Case("gradient", libdl.gradient, gradient, slopes, dtypes="f", scale=16, roundings=6, terms=16.0,
-         rejects=[Reject(ValueError, ("gradient: argument 4 (edge_order) is 3", "1 or 2"),
-                         lambda: libdl.gradient(libdl.ones(4), edge_order=3)),
-                  Reject(IndexError, ("gradient: argument 3 (dim) names 1", "-1 to 0"),
-                         lambda: libdl.gradient(libdl.ones(4), dim=1)),
-                  Reject(ValueError, ("gradient: argument 3 (dim)", "dimension 0 twice"),
-                         lambda: libdl.gradient(libdl.ones(4, 4), dim=(0, -2))),
-                  Reject(ValueError, ("gradient: argument 1 (input) has size 1 in dimension 0", "2 or more"),
-                         lambda: libdl.gradient(libdl.ones(1))),
-                  Reject(ValueError, ("gradient: argument 2 (spacing) has 1 entries", "2"),
-                         lambda: libdl.gradient(libdl.ones(4, 4), spacing=[1.0])),
-                  Reject(ValueError, ("gradient: argument 2 (spacing) holds shape [3]", "[4]"),
-                         lambda: libdl.gradient(libdl.ones(4), spacing=[libdl.ones(3)]))]),
-    Case("gradient_uneven", uneven_gradient, uneven_reference, uneven, operators=("gradient",), dtypes="f",
-         scale=256, roundings=40, terms=64.0, rejects=[
-             Reject(TypeError, ("gradient: argument 2 (spacing) holds complex128",),
-                    lambda: libdl.gradient(libdl.ones(4), spacing=1j))]),
-    Case("logcumsumexp", libdl.logcumsumexp, running_log, rows, dtypes="f", out=True, scale=4, terms=4.0,
-         rejects=[Reject(NotImplementedError, ("logcumsumexp: argument 1 (input) is int64", "floating"),
-                         lambda: libdl.logcumsumexp(libdl.arange(3), 0)),
-                  Reject(IndexError, ("logcumsumexp: argument 2 (dim) is 1", "-1 to 0"),
-                         lambda: libdl.logcumsumexp(libdl.ones(3), 1))]),
+    Case(
+        "diff",
+        libdl.diff,
+        lambda x, n, dim: np.diff(x, n, dim),
+        differences,
+        dtypes="fiuc",
+        out=True,
+        scale=8,
+        roundings=3,
+        terms=4.0,
+        rejects=[
+            Reject(
+                ValueError, ("diff: argument 1 (input) is 0-d",), lambda: libdl.diff(libdl.ones(()))
+            ),
+            Reject(
+                ValueError,
+                ("diff: argument 2 (n) is -1", "0 or more"),
+                lambda: libdl.diff(libdl.ones(3), -1),
+            ),
+            Reject(
+                IndexError,
+                ("diff: argument 3 (dim) is 1", "-1 to 0"),
+                lambda: libdl.diff(libdl.ones(3), 1, 1),
+            ),
+            Reject(
+                ValueError,
+                ("diff: argument 4 (prepend) has shape [2]", "[2, 2]"),
+                lambda: libdl.diff(libdl.ones(2, 2), prepend=libdl.ones(2)),
+            ),
+        ],
+    ),
+    Case(
+        "diff_between",
+        diff_between,
+        diff_joined,
+        joined,
+        operators=("diff",),
+        dtypes="fic",
+        scale=8,
+        out=True,
+        roundings=3,
+        terms=4.0,
+        rejects=[
+            Reject(
+                ValueError,
+                ("diff: argument 5 (append) has shape [3, 1]",),
+                lambda: libdl.diff(libdl.ones(2, 2), append=libdl.ones(3, 1)),
+            )
+        ],
+    ),
+    Case(
+        "trapezoid",
+        libdl.trapezoid,
+        trapezoid,
+        integrals,
+        dtypes="fc",
+        scale=16,
+        terms=8.0,
+        rejects=[
+            Reject(
+                IndexError,
+                ("trapezoid: argument 1 (y) has no dimensions",),
+                lambda: libdl.trapezoid(libdl.ones(())),
+            ),
+            Reject(
+                IndexError,
+                ("trapezoid: argument 4 (dim) is 1", "-1 to 0"),
+                lambda: libdl.trapezoid(libdl.ones(3), dim=1),
+            ),
+            Reject(
+                NotImplementedError,
+                ("trapezoid: argument 1 (y) is bool",),
+                lambda: libdl.trapezoid(libdl.ones(3) > 0),
+            ),
+            Reject(
+                ValueError,
+                ("trapezoid: argument 2 (x) has shape [2]", "[3]"),
+                lambda: libdl.trapezoid(libdl.ones(3), libdl.ones(2)),
+            ),
+        ],
+    ),
+    Case(
+        "cumulative_trapezoid",
+        libdl.cumulative_trapezoid,
+        running_trapezoid,
+        integrals,
+        dtypes="fc",
+        scale=16,
+        terms=8.0,
+        rejects=[
+            Reject(
+                ValueError,
+                ("cumulative_trapezoid: argument 2 (x) has shape [2]", "[3]"),
+                lambda: libdl.cumulative_trapezoid(libdl.ones(3), libdl.ones(2)),
+            )
+        ],
+    ),
+    Case(
+        "gradient",
+        libdl.gradient,
+        gradient,
+        slopes,
+        dtypes="f",
+        scale=16,
+        roundings=6,
+        terms=16.0,
+        rejects=[
+            Reject(
+                ValueError,
+                ("gradient: argument 4 (edge_order) is 3", "1 or 2"),
+                lambda: libdl.gradient(libdl.ones(4), edge_order=3),
+            ),
+            Reject(
+                IndexError,
+                ("gradient: argument 3 (dim) names 1", "-1 to 0"),
+                lambda: libdl.gradient(libdl.ones(4), dim=1),
+            ),
+            Reject(
+                ValueError,
+                ("gradient: argument 3 (dim)", "dimension 0 twice"),
+                lambda: libdl.gradient(libdl.ones(4, 4), dim=(0, -2)),
+            ),
+            Reject(
+                ValueError,
+                ("gradient: argument 1 (input) has size 1 in dimension 0", "2 or more"),
+                lambda: libdl.gradient(libdl.ones(1)),
+            ),
+            Reject(
+                ValueError,
+                ("gradient: argument 2 (spacing) has 1 entries", "2"),
+                lambda: libdl.gradient(libdl.ones(4, 4), spacing=[1.0]),
+            ),
+            Reject(
+                ValueError,
+                ("gradient: argument 2 (spacing) holds shape [3]", "[4]"),
+                lambda: libdl.gradient(libdl.ones(4), spacing=[libdl.ones(3)]),
+            ),
+        ],
+    ),
+    Case(
+        "gradient_uneven",
+        uneven_gradient,
+        uneven_reference,
+        uneven,
+        operators=("gradient",),
+        dtypes="f",
+        scale=256,
+        roundings=40,
+        terms=64.0,
+        rejects=[
+            Reject(
+                TypeError,
+                ("gradient: argument 2 (spacing) holds complex128",),
+                lambda: libdl.gradient(libdl.ones(4), spacing=1j),
+            )
+        ],
+    ),
+    Case(
+        "logcumsumexp",
+        libdl.logcumsumexp,
+        running_log,
+        rows,
+        dtypes="f",
+        out=True,
+        scale=4,
+        terms=4.0,
+        rejects=[
+            Reject(
+                NotImplementedError,
+                ("logcumsumexp: argument 1 (input) is int64", "floating"),
+                lambda: libdl.logcumsumexp(libdl.arange(3), 0),
+            ),
+            Reject(
+                IndexError,
+                ("logcumsumexp: argument 2 (dim) is 1", "-1 to 0"),
+                lambda: libdl.logcumsumexp(libdl.ones(3), 1),
+            ),
+        ],
+    ),
 ]

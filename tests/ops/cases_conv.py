@@ -22,8 +22,15 @@ def _taps(window: tuple[int, ...]) -> Any:
     return itertools.product(*map(range, window))
 
 
-def convolved(x: Any, w: Any, bias: Any = None, stride: Any = 1, padding: Any = 0,
-              dilation: Any = 1, groups: int = 1) -> Any:
+def convolved(
+    x: Any,
+    w: Any,
+    bias: Any = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+) -> Any:
     """Tap by tap: each adds a product of the weights under it with a shifted image."""
     dims = w.ndim - 2
     if x.ndim == w.ndim - 1:
@@ -32,13 +39,22 @@ def convolved(x: Any, w: Any, bias: Any = None, stride: Any = 1, padding: Any = 
     sides = _each(padding, dims)
     sides = [(p, p) for p in sides] if len(sides) == dims else list(zip(sides[::2], sides[1::2]))
     x = np.pad(x, [(0, 0), (0, 0), *sides])
-    sizes = [(n - d * (k - 1) - 1) // s + 1
-             for n, k, s, d in zip(x.shape[2:], w.shape[2:], stride, dilation)]
+    sizes = [
+        (n - d * (k - 1) - 1) // s + 1
+        for n, k, s, d in zip(x.shape[2:], w.shape[2:], stride, dilation)
+    ]
     n, k = len(x), len(w)
     y = np.zeros((n, groups, k // groups, *sizes), np.result_type(x, w))
     for tap in _taps(w.shape[2:]):
-        part = x[(..., *(slice(t * d, t * d + (m - 1) * s + 1, s)
-                         for t, d, m, s in zip(tap, dilation, sizes, stride)))]
+        part = x[
+            (
+                ...,
+                *(
+                    slice(t * d, t * d + (m - 1) * s + 1, s)
+                    for t, d, m, s in zip(tap, dilation, sizes, stride)
+                ),
+            )
+        ]
         part = part.reshape(n, groups, x.shape[1] // groups, *sizes)
         under = w[(..., *tap)].reshape(groups, k // groups, w.shape[1])
         y = y + np.einsum("gkc,ngc...->ngk...", under, part)
@@ -46,22 +62,34 @@ def convolved(x: Any, w: Any, bias: Any = None, stride: Any = 1, padding: Any = 
     return y if bias is None else y + bias.reshape(-1, *[1] * dims)
 
 
-def spread(x: Any, w: Any, bias: Any = None, stride: Any = 1, padding: Any = 0,
-           output_padding: Any = 0, groups: int = 1, dilation: Any = 1) -> Any:
+def spread(
+    x: Any,
+    w: Any,
+    bias: Any = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    output_padding: Any = 0,
+    groups: int = 1,
+    dilation: Any = 1,
+) -> Any:
     """Each element of x adds the weights, times itself, to a window of the result."""
     dims = w.ndim - 2
     if x.ndim == w.ndim - 1:
         return spread(x[None], w, bias, stride, padding, output_padding, groups, dilation)[0]
     stride, dilation, padding = (_each(v, dims) for v in (stride, dilation, padding))
     more, n = _each(output_padding, dims), len(x)
-    sizes = [(m - 1) * s + d * (k - 1) + 1 + o
-             for m, s, d, k, o in zip(x.shape[2:], stride, dilation, w.shape[2:], more)]
+    sizes = [
+        (m - 1) * s + d * (k - 1) + 1 + o
+        for m, s, d, k, o in zip(x.shape[2:], stride, dilation, w.shape[2:], more)
+    ]
     y = np.zeros((n, groups, w.shape[1], *sizes), np.result_type(x, w))
     parts = x.reshape(n, groups, x.shape[1] // groups, *x.shape[2:])
     for tap in _taps(w.shape[2:]):
         under = w[(..., *tap)].reshape(groups, x.shape[1] // groups, w.shape[1])
-        places = tuple(slice(t * d, t * d + (m - 1) * s + 1, s)
-                       for t, d, m, s in zip(tap, dilation, x.shape[2:], stride))
+        places = tuple(
+            slice(t * d, t * d + (m - 1) * s + 1, s)
+            for t, d, m, s in zip(tap, dilation, x.shape[2:], stride)
+        )
         y[(..., *places)] += np.einsum("gck,ngc...->ngk...", under, parts)
     y = y.reshape(n, groups * w.shape[1], *sizes)
     y = y[(..., *(slice(p, m - p) for p, m in zip(padding, sizes)))]
@@ -71,30 +99,45 @@ def spread(x: Any, w: Any, bias: Any = None, stride: Any = 1, padding: Any = 0,
 # x, w, whether there is a bias, how: one channel and several, groups, depthwise, windows that reach
 # over the whole image, strides that leave rows out, no batch, empty batches.
 CONV = {
-    1: [((2, 3, 7), (4, 3, 3), True, {}),
+    1: [
+        ((2, 3, 7), (4, 3, 3), True, {}),
         ((2, 4, 9), (6, 2, 2), False, {"stride": 2, "padding": 1, "groups": 2}),
         ((3, 5), (2, 3, 5), True, {"padding": (2, 1), "dilation": 1}),
         ((1, 9, 12), (9, 1, 3), True, {"groups": 9, "padding": 1}),
-        ((0, 2, 4), (3, 2, 2), True, {})],
-    2: [((2, 3, 5, 4), (4, 3, 3, 2), True, {}),
+        ((0, 2, 4), (3, 2, 2), True, {}),
+    ],
+    2: [
+        ((2, 3, 5, 4), (4, 3, 3, 2), True, {}),
         ((1, 2, 6, 7), (3, 2, 3, 3), True, {"stride": (2, 1), "padding": 1}),
         ((1, 3, 5, 5), (6, 1, 3, 3), False, {"groups": 3, "padding": (1, 0), "dilation": (1, 2)}),
         ((2, 1, 1, 1), (1, 1, 1, 1), True, {"padding": 2, "stride": 3}),
         ((1, 9, 4, 3), (9, 1, 3, 3), True, {"groups": 9, "padding": 1, "stride": 2}),
         ((1, 2, 2, 3), (4, 1, 5, 5), True, {"groups": 2, "padding": 2}),
         ((17, 4, 3), (33, 17, 1, 1), False, {"stride": 2}),
-        ((1, 2, 3, 3), (2, 2, 2, 3), False, {"padding": (0, 1, 1, 1)})],
-    3: [((1, 2, 3, 4, 3), (3, 2, 2, 1, 3), True, {"padding": (0, 0, 1)}),
-        ((2, 2, 3, 3, 3), (2, 1, 2, 2, 2), False, {"groups": 2, "stride": (1, 2, 1), "dilation": (2, 1, 1)})],
+        ((1, 2, 3, 3), (2, 2, 2, 3), False, {"padding": (0, 1, 1, 1)}),
+    ],
+    3: [
+        ((1, 2, 3, 4, 3), (3, 2, 2, 1, 3), True, {"padding": (0, 0, 1)}),
+        (
+            (2, 2, 3, 3, 3),
+            (2, 1, 2, 2, 2),
+            False,
+            {"groups": 2, "stride": (1, 2, 1), "dilation": (2, 1, 1)},
+        ),
+    ],
 }
 TRANSPOSED = {
-    1: [((2, 4, 5), (4, 3, 3), True, {"stride": 2, "padding": 1, "output_padding": 1}),
-        ((2, 3), (2, 2, 2), False, {"groups": 2, "dilation": 2, "output_padding": 1})],
-    2: [((2, 3, 3, 4), (3, 2, 3, 2), True, {"stride": (2, 1), "padding": (1, 0)}),
+    1: [
+        ((2, 4, 5), (4, 3, 3), True, {"stride": 2, "padding": 1, "output_padding": 1}),
+        ((2, 3), (2, 2, 2), False, {"groups": 2, "dilation": 2, "output_padding": 1}),
+    ],
+    2: [
+        ((2, 3, 3, 4), (3, 2, 3, 2), True, {"stride": (2, 1), "padding": (1, 0)}),
         ((1, 4, 3, 2), (4, 1, 2, 2), True, {"stride": 3, "groups": 4, "output_padding": (2, 1)}),
         ((1, 9, 2, 3), (9, 1, 3, 3), True, {"stride": 2, "groups": 9, "padding": 1}),
         ((3, 2, 2), (3, 17, 1, 1), False, {}),
-        ((0, 2, 3, 3), (2, 3, 2, 2), True, {})],
+        ((0, 2, 3, 3), (2, 3, 2, 2), True, {}),
+    ],
     3: [((1, 2, 2, 3, 2), (2, 2, 2, 1, 2), True, {"stride": (1, 2, 2), "padding": (0, 0, 1)})],
 }
 
@@ -105,12 +148,22 @@ def _drawn(dims: int, transposed: bool, seed: int) -> Any:
 
     def each(low: int, high: int) -> tuple[int, ...]:
         return tuple(int(n) for n in some.integers(low, high + 1, dims))
+
     groups, c, k = (int(n) for n in some.integers(1, 3 if dims < 3 else 2, 3))
     window, dilation, stride, padding = each(1, 2), each(1, 2), each(1, 3), each(0, 2)
     if transposed:
-        how = {"stride": stride, "dilation": dilation, "groups": groups,
-               "output_padding": tuple(max(s, d) - 1 for s, d in zip(stride, dilation))}
-        return (1 + seed % 2, groups * c, *each(1, 2)), (groups * c, k, *window), bool(seed % 2), how
+        how = {
+            "stride": stride,
+            "dilation": dilation,
+            "groups": groups,
+            "output_padding": tuple(max(s, d) - 1 for s, d in zip(stride, dilation)),
+        }
+        return (
+            (1 + seed % 2, groups * c, *each(1, 2)),
+            (groups * c, k, *window),
+            bool(seed % 2),
+            how,
+        )
     room = tuple(max(1, d * (t - 1) + 1 - 2 * p) for t, d, p in zip(window, dilation, padding))
     sizes = tuple(n + m for n, m in zip(room, each(0, 1)))
     how = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
@@ -127,6 +180,7 @@ def _samples(some: list[Any], transposed: bool) -> Any:
             args = (numbers(x, 40 + i), numbers(w, 60 + i))
             made.append(Sample((*args, numbers((channels,), 80 + i)) if bias else args, how))
         return made
+
     return make
 
 
@@ -138,42 +192,104 @@ def wrong(name: str, function: Any, dims: int, transposed: bool) -> list[Reject]
     x, w = ones(*image), ones(*window)
     errors = (ValueError, RuntimeError)
     return [
-        Reject(errors, (f"{name}: argument 1 (input) has shape [5]",), lambda: function(ones(5), w)),
-        Reject(errors, (f"{name}: argument 2 (weight) has shape", f"{dims + 2} dimensions"),
-               lambda: function(x, ones(4, 4))),
-        Reject(errors, (f"{name}: argument 1 (input) has 3 channels, wanted 4",),
-               lambda: function(ones(2, 3, *[5] * dims), w)),
-        Reject(errors, (f"{name}: argument 2 (weight) has shape", "a multiple of groups, 3"),
-               lambda: function(x, w, groups=3)),
-        Reject(errors, (f"{name}: argument 2 (weight)", "a window of 1 or more"),
-               lambda: function(x, ones(*window[:2], *[0] * dims))),
-        Reject(errors, (f"{name}: argument 3 (bias) has shape [7], wanted",),
-               lambda: function(x, w, ones(7))),
-        Reject(errors, (f"{name}: argument 1 (input) has shape", "only n and c may be 0"),
-               lambda: function(ones(2, 4, *[0] * dims), w)),
-        Reject(ValueError, (f"{name}: argument 4 (stride) is [0], wanted 1 to",),
-               lambda: function(x, w, stride=0)),
-        Reject(ValueError, (f"{name}: argument 5 (padding) is [-1], wanted 0 to",),
-               lambda: function(x, w, padding=-1)),
-        Reject(ValueError, (f"{name}: argument 5 (padding) has 7 entries",),
-               lambda: function(x, w, padding=(1,) * 7)),
-        Reject(ValueError, (f"{name}: argument 7 (groups) is 0, wanted 1 or more",),
-               lambda: function(x, w, groups=0)),
-        Reject(ValueError, (f"{name}: argument {8 if transposed else 6} (dilation) is [0]",),
-               lambda: function(x, w, dilation=0)),
-        Reject((TypeError, RuntimeError), (f"{name}: argument 1 (input) is bool",),
-               lambda: function(x.bool(), w.bool())),
-        Reject((TypeError, RuntimeError), (f"{name}: argument 1 (input) is float32, wanted float64, as argument 2 (weight)",),
-               lambda: function(x, w.double())),
-        Reject((TypeError, RuntimeError), (f"{name}: argument 3 (bias) is float64, wanted float32",),
-               lambda: function(x, w, ones(4, dtype=libdl.float64)[: 2 if transposed else 4])),
-        *([Reject(ValueError, (f"{name}: argument 6 (output_padding) is 1", "which the larger is 1"),
-                  lambda: function(x, w, output_padding=1)),
-           Reject(errors, (f"{name}: argument 1 (input)", "at least 1 in each dimension"),
-                  lambda: function(x, w, padding=3))] if transposed else
-          [Reject(errors, (f"{name}: argument 1 (input) has shape",
-                           "room for a window that reaches over 6 in dimension 2"),
-                  lambda: function(x, ones(*window[:2], *[6] * dims)))]),
+        Reject(
+            errors, (f"{name}: argument 1 (input) has shape [5]",), lambda: function(ones(5), w)
+        ),
+        Reject(
+            errors,
+            (f"{name}: argument 2 (weight) has shape", f"{dims + 2} dimensions"),
+            lambda: function(x, ones(4, 4)),
+        ),
+        Reject(
+            errors,
+            (f"{name}: argument 1 (input) has 3 channels, wanted 4",),
+            lambda: function(ones(2, 3, *[5] * dims), w),
+        ),
+        Reject(
+            errors,
+            (f"{name}: argument 2 (weight) has shape", "a multiple of groups, 3"),
+            lambda: function(x, w, groups=3),
+        ),
+        Reject(
+            errors,
+            (f"{name}: argument 2 (weight)", "a window of 1 or more"),
+            lambda: function(x, ones(*window[:2], *[0] * dims)),
+        ),
+        Reject(
+            errors,
+            (f"{name}: argument 3 (bias) has shape [7], wanted",),
+            lambda: function(x, w, ones(7)),
+        ),
+        Reject(
+            errors,
+            (f"{name}: argument 1 (input) has shape", "only n and c may be 0"),
+            lambda: function(ones(2, 4, *[0] * dims), w),
+        ),
+        Reject(
+            ValueError,
+            (f"{name}: argument 4 (stride) is [0], wanted 1 to",),
+            lambda: function(x, w, stride=0),
+        ),
+        Reject(
+            ValueError,
+            (f"{name}: argument 5 (padding) is [-1], wanted 0 to",),
+            lambda: function(x, w, padding=-1),
+        ),
+        Reject(
+            ValueError,
+            (f"{name}: argument 5 (padding) has 7 entries",),
+            lambda: function(x, w, padding=(1,) * 7),
+        ),
+        Reject(
+            ValueError,
+            (f"{name}: argument 7 (groups) is 0, wanted 1 or more",),
+            lambda: function(x, w, groups=0),
+        ),
+        Reject(
+            ValueError,
+            (f"{name}: argument {8 if transposed else 6} (dilation) is [0]",),
+            lambda: function(x, w, dilation=0),
+        ),
+        Reject(
+            (TypeError, RuntimeError),
+            (f"{name}: argument 1 (input) is bool",),
+            lambda: function(x.bool(), w.bool()),
+        ),
+        Reject(
+            (TypeError, RuntimeError),
+            (f"{name}: argument 1 (input) is float32, wanted float64, as argument 2 (weight)",),
+            lambda: function(x, w.double()),
+        ),
+        Reject(
+            (TypeError, RuntimeError),
+            (f"{name}: argument 3 (bias) is float64, wanted float32",),
+            lambda: function(x, w, ones(4, dtype=libdl.float64)[: 2 if transposed else 4]),
+        ),
+        *(
+            [
+                Reject(
+                    ValueError,
+                    (f"{name}: argument 6 (output_padding) is 1", "which the larger is 1"),
+                    lambda: function(x, w, output_padding=1),
+                ),
+                Reject(
+                    errors,
+                    (f"{name}: argument 1 (input)", "at least 1 in each dimension"),
+                    lambda: function(x, w, padding=3),
+                ),
+            ]
+            if transposed
+            else [
+                Reject(
+                    errors,
+                    (
+                        f"{name}: argument 1 (input) has shape",
+                        "room for a window that reaches over 6 in dimension 2",
+                    ),
+                    lambda: function(x, ones(*window[:2], *[6] * dims)),
+                )
+            ]
+        ),
     ]
 
 
@@ -181,12 +297,26 @@ def wrong(name: str, function: Any, dims: int, transposed: bool) -> list[Reject]
 common: dict[str, Any] = {"dtypes": "fiuc", "scale": 8.0, "terms": 64.0}
 
 CASES = [
-    case for dims in (1, 2, 3) for case in (
-        Case(f"conv{dims}d", getattr(libdl, f"conv{dims}d"), convolved,
-             _samples(CONV[dims], False),
-             rejects=wrong(f"conv{dims}d", getattr(libdl, f"conv{dims}d"), dims, False), **common),
-        Case(f"conv_transpose{dims}d", getattr(F, f"conv_transpose{dims}d"), spread,
-             _samples(TRANSPOSED[dims], True),
-             rejects=wrong(f"conv_transpose{dims}d", getattr(F, f"conv_transpose{dims}d"), dims,
-                           True), **common))
+    case
+    for dims in (1, 2, 3)
+    for case in (
+        Case(
+            f"conv{dims}d",
+            getattr(libdl, f"conv{dims}d"),
+            convolved,
+            _samples(CONV[dims], False),
+            rejects=wrong(f"conv{dims}d", getattr(libdl, f"conv{dims}d"), dims, False),
+            **common,
+        ),
+        Case(
+            f"conv_transpose{dims}d",
+            getattr(F, f"conv_transpose{dims}d"),
+            spread,
+            _samples(TRANSPOSED[dims], True),
+            rejects=wrong(
+                f"conv_transpose{dims}d", getattr(F, f"conv_transpose{dims}d"), dims, True
+            ),
+            **common,
+        ),
+    )
 ]

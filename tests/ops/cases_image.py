@@ -41,14 +41,33 @@ def padded(x: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
     return np.pad(x, more, mode=MODES[mode])[less]  # type: ignore[call-overload]
 
 
-CONSTANT = [((), ()), ((3,), (1, 2)), ((3,), (-1, 2)), ((2, 3), (1, 0, 0, 2)), ((2, 3), (-1, -1)),
-            ((2, 3), ()), ((0, 2), (1, 1, 2, 0)), ((2, 0), (3, 0)), ((2, 1, 2, 1), (0, 1) * 4),
-            ((1, 2, 2, 2, 2, 1), (1, 0, 0, -1, 2, 1)), ((4, 5), (-2, -3, 1, 1))]
-AROUND = [((2, 4), (1, 2)), ((1, 2, 4), (3, 0)), ((2, 3, 4), (1, 2, 2, 0)), ((2, 5), (-1, 3)),
-          ((2, 1, 3, 3), (0, 1, 2, 2)), ((1, 3, 2, 4), (2, 1, 0, 1, 1, 2)),
-          ((1, 2, 2, 3, 3), (1, 1, 1, 1, 1, 1)),
-          ((2, 5), (2, -2)), ((1, 4, 4), (-1, -1, 2, 1)), ((0, 2, 3), (1, 1)), ((2, 4), (0, 0)),
-          ((1, 1, 4, 5), (-2, 3, 1, -1))]
+CONSTANT = [
+    ((), ()),
+    ((3,), (1, 2)),
+    ((3,), (-1, 2)),
+    ((2, 3), (1, 0, 0, 2)),
+    ((2, 3), (-1, -1)),
+    ((2, 3), ()),
+    ((0, 2), (1, 1, 2, 0)),
+    ((2, 0), (3, 0)),
+    ((2, 1, 2, 1), (0, 1) * 4),
+    ((1, 2, 2, 2, 2, 1), (1, 0, 0, -1, 2, 1)),
+    ((4, 5), (-2, -3, 1, 1)),
+]
+AROUND = [
+    ((2, 4), (1, 2)),
+    ((1, 2, 4), (3, 0)),
+    ((2, 3, 4), (1, 2, 2, 0)),
+    ((2, 5), (-1, 3)),
+    ((2, 1, 3, 3), (0, 1, 2, 2)),
+    ((1, 3, 2, 4), (2, 1, 0, 1, 1, 2)),
+    ((1, 2, 2, 3, 3), (1, 1, 1, 1, 1, 1)),
+    ((2, 5), (2, -2)),
+    ((1, 4, 4), (-1, -1, 2, 1)),
+    ((0, 2, 3), (1, 1)),
+    ((2, 4), (0, 0)),
+    ((1, 1, 4, 5), (-2, 3, 1, -1)),
+]
 
 
 def pad_samples(mode: str) -> Any:
@@ -56,56 +75,107 @@ def pad_samples(mode: str) -> Any:
         made = []
         for i, (shape, pad) in enumerate(CONSTANT if mode == "constant" else AROUND):
             x = numbers(shape, 20 + i)
-            made += [Sample((x, pad, mode)), Sample((numbers(shape, 50 + i), pad, mode),
-                                                    {"value": 1.0 if mode == "constant" else None})]
+            made += [
+                Sample((x, pad, mode)),
+                Sample(
+                    (numbers(shape, 50 + i), pad, mode),
+                    {"value": 1.0 if mode == "constant" else None},
+                ),
+            ]
         return made
+
     return make
 
 
 PAD_REJECTS = [
-    Reject(ValueError, ("pad: argument 3 (mode) is 'mirror', wanted 'constant', 'reflect'",),
-           lambda: F.pad(ones(2, 3), (1, 1), "mirror")),
-    Reject(ValueError, ("pad: argument 2 (pad) has 3 entries, wanted two for each dimension",),
-           lambda: F.pad(ones(2, 3), (1, 1, 1))),
-    Reject(ValueError, ("pad: argument 2 (pad) has 6 entries, wanted at most 4",),
-           lambda: F.pad(ones(2, 3), (1,) * 6)),
-    Reject(ValueError, ("pad: argument 2 (pad) has 8 entries, wanted 2, 4 or 6 in this mode",),
-           lambda: F.pad(ones(1, 1, 1, 1, 1), (1,) * 8, "reflect")),
-    Reject(ValueError, ("pad: argument 1 (input) has shape [3], wanted 2 or 3 dimensions",),
-           lambda: F.pad(ones(3), (1, 1), "reflect")),
-    Reject(ValueError,
-           ("pad: argument 2 (pad) is [-2, -2], wanted no more left out than there is",),
-           lambda: F.pad(ones(2, 3), (-2, -2))),
-    Reject(ValueError, ("pad: argument 2 (pad) is [-4, 9], wanted no more left out than there is",),
-           lambda: F.pad(ones(2, 3), (-4, 9))),
-    Reject(ValueError, ("pad: argument 2 (pad) is [9, -4], wanted no more left out than there is",),
-           lambda: F.pad(ones(2, 3), (9, -4))),
-    Reject(ValueError,
-           ("pad: argument 2 (pad) is [3, 0], wanted less than the size for dimension 1",),
-           lambda: F.pad(ones(2, 3), (3, 0), "reflect")),
-    Reject(ValueError,
-           ("pad: argument 2 (pad) is [4, 0], wanted at most the size for dimension 1",),
-           lambda: F.pad(ones(2, 3), (4, 0), "circular")),
-    Reject(ValueError, ("pad: argument 2 (pad) is [1, 0], wanted an edge to repeat",),
-           lambda: F.pad(ones(2, 0), (1, 0), "replicate")),
-    Reject(ValueError,
-           ("pad: argument 2 (pad) is [-1, -2], wanted at least one element that is left",),
-           lambda: F.pad(ones(2, 3), (-1, -2), "replicate")),
-    Reject(ValueError, ("pad: argument 4 (value) is", "wanted none in mode 'reflect'"),
-           lambda: F.pad(ones(2, 3), (1, 1), "reflect", 2.0)),
-    Reject(OverflowError, ("pad: argument 4 (value) is 300, wanted a number that uint8 holds",),
-           lambda: F.pad(ones(2, dtype=libdl.uint8), (1, 1), value=300)),
-    Reject(OverflowError, ("pad: argument 2 (pad)", "fewer than 2^63 elements"),
-           lambda: F.pad(ones(2, 3), (2**62, 2**62))),
+    Reject(
+        ValueError,
+        ("pad: argument 3 (mode) is 'mirror', wanted 'constant', 'reflect'",),
+        lambda: F.pad(ones(2, 3), (1, 1), "mirror"),
+    ),
+    Reject(
+        ValueError,
+        ("pad: argument 2 (pad) has 3 entries, wanted two for each dimension",),
+        lambda: F.pad(ones(2, 3), (1, 1, 1)),
+    ),
+    Reject(
+        ValueError,
+        ("pad: argument 2 (pad) has 6 entries, wanted at most 4",),
+        lambda: F.pad(ones(2, 3), (1,) * 6),
+    ),
+    Reject(
+        ValueError,
+        ("pad: argument 2 (pad) has 8 entries, wanted 2, 4 or 6 in this mode",),
+        lambda: F.pad(ones(1, 1, 1, 1, 1), (1,) * 8, "reflect"),
+    ),
+    Reject(
+        ValueError,
+        ("pad: argument 1 (input) has shape [3], wanted 2 or 3 dimensions",),
+        lambda: F.pad(ones(3), (1, 1), "reflect"),
+    ),
+    Reject(
+        ValueError,
+        ("pad: argument 2 (pad) is [-2, -2], wanted no more left out than there is",),
+        lambda: F.pad(ones(2, 3), (-2, -2)),
+    ),
+    Reject(
+        ValueError,
+        ("pad: argument 2 (pad) is [-4, 9], wanted no more left out than there is",),
+        lambda: F.pad(ones(2, 3), (-4, 9)),
+    ),
+    Reject(
+        ValueError,
+        ("pad: argument 2 (pad) is [9, -4], wanted no more left out than there is",),
+        lambda: F.pad(ones(2, 3), (9, -4)),
+    ),
+    Reject(
+        ValueError,
+        ("pad: argument 2 (pad) is [3, 0], wanted less than the size for dimension 1",),
+        lambda: F.pad(ones(2, 3), (3, 0), "reflect"),
+    ),
+    Reject(
+        ValueError,
+        ("pad: argument 2 (pad) is [4, 0], wanted at most the size for dimension 1",),
+        lambda: F.pad(ones(2, 3), (4, 0), "circular"),
+    ),
+    Reject(
+        ValueError,
+        ("pad: argument 2 (pad) is [1, 0], wanted an edge to repeat",),
+        lambda: F.pad(ones(2, 0), (1, 0), "replicate"),
+    ),
+    Reject(
+        ValueError,
+        ("pad: argument 2 (pad) is [-1, -2], wanted at least one element that is left",),
+        lambda: F.pad(ones(2, 3), (-1, -2), "replicate"),
+    ),
+    Reject(
+        ValueError,
+        ("pad: argument 4 (value) is", "wanted none in mode 'reflect'"),
+        lambda: F.pad(ones(2, 3), (1, 1), "reflect", 2.0),
+    ),
+    Reject(
+        OverflowError,
+        ("pad: argument 4 (value) is 300, wanted a number that uint8 holds",),
+        lambda: F.pad(ones(2, dtype=libdl.uint8), (1, 1), value=300),
+    ),
+    Reject(
+        OverflowError,
+        ("pad: argument 2 (pad)", "fewer than 2^63 elements"),
+        lambda: F.pad(ones(2, 3), (2**62, 2**62)),
+    ),
 ]
-
 
 
 def pad_rejects(mode: str) -> list[Reject]:
     if mode == "constant":
         return PAD_REJECTS
-    return [Reject(ValueError, ("pad: argument 1 (input) has shape [1, 2, 3, 4], wanted 2 or 3",),
-                   lambda: F.pad(ones(1, 2, 3, 4), (1, 1), mode))]
+    return [
+        Reject(
+            ValueError,
+            ("pad: argument 1 (input) has shape [1, 2, 3, 4], wanted 2 or 3",),
+            lambda: F.pad(ones(1, 2, 3, 4), (1, 1), mode),
+        )
+    ]
 
 
 # -- channels for space ----------------------------------------------------------------------------
@@ -134,45 +204,75 @@ def channels_shuffled(x: Any, groups: int) -> Any:
 
 def several(shapes: list[tuple[int, ...]], *args: Any) -> Any:
     """Each shape with several numbers, until there are enough."""
-    return [Sample((numbers(shape, 10 * i + n), *args))
-            for i, shape in enumerate(shapes) for n in range(5)]
+    return [
+        Sample((numbers(shape, 10 * i + n), *args))
+        for i, shape in enumerate(shapes)
+        for n in range(5)
+    ]
 
 
 def factor_rejects(name: str, function: Any, argument: str) -> list[Reject]:
     return [
-        Reject(ValueError, (f"{name}: argument 1 (input) has shape [4, 4]", "[..., c, h, w]"),
-               lambda: function(ones(4, 4), 2)),
-        Reject(ValueError, (f"{name}: argument 2 ({argument}) is 0, wanted 1 to",),
-               lambda: function(ones(4, 4, 4), 0)),
+        Reject(
+            ValueError,
+            (f"{name}: argument 1 (input) has shape [4, 4]", "[..., c, h, w]"),
+            lambda: function(ones(4, 4), 2),
+        ),
+        Reject(
+            ValueError,
+            (f"{name}: argument 2 ({argument}) is 0, wanted 1 to",),
+            lambda: function(ones(4, 4, 4), 0),
+        ),
     ]
 
 
 SHUFFLE_REJECTS = [
     *factor_rejects("pixel_shuffle", libdl.pixel_shuffle, "upscale_factor"),
-    Reject(ValueError, ("pixel_shuffle: argument 1 (input) has 6 channels, wanted a multiple of",),
-           lambda: libdl.pixel_shuffle(ones(6, 1, 1), 2)),
-    Reject(OverflowError, ("pixel_shuffle: argument 2 (upscale_factor) is 2, wanted a result of",),
-           lambda: libdl.pixel_shuffle(ones(0, 1, 1, dtype=libdl.bool).expand(0, 1, 2**62), 2)),
+    Reject(
+        ValueError,
+        ("pixel_shuffle: argument 1 (input) has 6 channels, wanted a multiple of",),
+        lambda: libdl.pixel_shuffle(ones(6, 1, 1), 2),
+    ),
+    Reject(
+        OverflowError,
+        ("pixel_shuffle: argument 2 (upscale_factor) is 2, wanted a result of",),
+        lambda: libdl.pixel_shuffle(ones(0, 1, 1, dtype=libdl.bool).expand(0, 1, 2**62), 2),
+    ),
 ]
 UNSHUFFLE_REJECTS = [
     *factor_rejects("pixel_unshuffle", libdl.pixel_unshuffle, "downscale_factor"),
-    Reject(ValueError,
-           ("pixel_unshuffle: argument 1 (input) has shape [2, 3, 4], wanted multiples",),
-           lambda: libdl.pixel_unshuffle(ones(2, 3, 4), 2)),
-    Reject(ValueError,
-           ("pixel_unshuffle: argument 1 (input) has shape [2, 4, 3], wanted multiples",),
-           lambda: libdl.pixel_unshuffle(ones(2, 4, 3), 2)),
-    Reject(OverflowError, ("pixel_unshuffle: argument 2 (downscale_factor) is 2, wanted a result",),
-           lambda: libdl.pixel_unshuffle(ones(1, 0, 0, dtype=libdl.bool).expand(2**61, 0, 0), 2)),
+    Reject(
+        ValueError,
+        ("pixel_unshuffle: argument 1 (input) has shape [2, 3, 4], wanted multiples",),
+        lambda: libdl.pixel_unshuffle(ones(2, 3, 4), 2),
+    ),
+    Reject(
+        ValueError,
+        ("pixel_unshuffle: argument 1 (input) has shape [2, 4, 3], wanted multiples",),
+        lambda: libdl.pixel_unshuffle(ones(2, 4, 3), 2),
+    ),
+    Reject(
+        OverflowError,
+        ("pixel_unshuffle: argument 2 (downscale_factor) is 2, wanted a result",),
+        lambda: libdl.pixel_unshuffle(ones(1, 0, 0, dtype=libdl.bool).expand(2**61, 0, 0), 2),
+    ),
 ]
 CHANNEL_REJECTS = [
-    Reject(ValueError,
-           ("channel_shuffle: argument 1 (input) has shape [2, 4], wanted [n, c, ...]",),
-           lambda: libdl.channel_shuffle(ones(2, 4), 2)),
-    Reject(ValueError, ("channel_shuffle: argument 2 (groups) is 0, wanted 1 or more",),
-           lambda: libdl.channel_shuffle(ones(2, 4, 1), 0)),
-    Reject(ValueError, ("channel_shuffle: argument 1 (input) has 4 channels, wanted a multiple",),
-           lambda: libdl.channel_shuffle(ones(2, 4, 1), 3)),
+    Reject(
+        ValueError,
+        ("channel_shuffle: argument 1 (input) has shape [2, 4], wanted [n, c, ...]",),
+        lambda: libdl.channel_shuffle(ones(2, 4), 2),
+    ),
+    Reject(
+        ValueError,
+        ("channel_shuffle: argument 2 (groups) is 0, wanted 1 or more",),
+        lambda: libdl.channel_shuffle(ones(2, 4, 1), 0),
+    ),
+    Reject(
+        ValueError,
+        ("channel_shuffle: argument 1 (input) has 4 channels, wanted a multiple",),
+        lambda: libdl.channel_shuffle(ones(2, 4, 1), 3),
+    ),
 ]
 
 # -- windows as columns ----------------------------------------------------------------------------
@@ -188,24 +288,36 @@ def _taps(shape: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any
     (ph, pw), (sh, sw) = _two(padding), _two(stride)
     rows = (shape[0] + 2 * ph - dh * (kh - 1) - 1) // sh + 1
     columns = (shape[1] + 2 * pw - dw * (kw - 1) - 1) // sw + 1
-    return [(slice(i * dh, i * dh + (rows - 1) * sh + 1, sh),
-             slice(j * dw, j * dw + (columns - 1) * sw + 1, sw))
-            for i, j in itertools.product(range(kh), range(kw))]
+    return [
+        (
+            slice(i * dh, i * dh + (rows - 1) * sh + 1, sh),
+            slice(j * dw, j * dw + (columns - 1) * sw + 1, sw),
+        )
+        for i, j in itertools.product(range(kh), range(kw))
+    ]
 
 
-def columns_of(x: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
-               stride: Any = 1) -> Any:
+def columns_of(
+    x: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
+) -> Any:
     ph, pw = _two(padding)
     around = np.pad(x, [(0, 0)] * (x.ndim - 2) + [(ph, ph), (pw, pw)])
-    taps = [around[(..., *tap)]
-            for tap in _taps(x.shape[-2:], kernel_size, dilation, padding, stride)]
+    taps = [
+        around[(..., *tap)] for tap in _taps(x.shape[-2:], kernel_size, dilation, padding, stride)
+    ]
     y = np.stack(taps, x.ndim - 2)
-    return y.reshape(*x.shape[:-3], x.shape[-3] * len(taps), -1) if y.size else np.zeros(
-        (*x.shape[:-3], x.shape[-3] * len(taps), math.prod(taps[0].shape[-2:])), x.dtype)
+    return (
+        y.reshape(*x.shape[:-3], x.shape[-3] * len(taps), -1)
+        if y.size
+        else np.zeros(
+            (*x.shape[:-3], x.shape[-3] * len(taps), math.prod(taps[0].shape[-2:])), x.dtype
+        )
+    )
 
 
-def image_of(x: Any, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
-             stride: Any = 1) -> Any:
+def image_of(
+    x: Any, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
+) -> Any:
     (h, w), (ph, pw) = _two(output_size), _two(padding)
     taps = _taps((h, w), kernel_size, dilation, padding, stride)
     c = x.shape[-2] // len(taps)
@@ -217,14 +329,21 @@ def image_of(x: Any, output_size: Any, kernel_size: Any, dilation: Any = 1, padd
 
 
 WINDOWS: list[tuple[Any, Any, dict[str, Any]]] = [
-    ((2, 2, 3, 4), (2, 3), {}), ((1, 3, 3), 2, {"padding": 1}), ((0, 1, 2, 2), 1, {}),
+    ((2, 2, 3, 4), (2, 3), {}),
+    ((1, 3, 3), 2, {"padding": 1}),
+    ((0, 1, 2, 2), 1, {}),
     ((1, 2, 5, 4), (2, 1), {"stride": (2, 3), "dilation": (2, 1)}),
-    ((2, 1, 4, 4), 3, {"padding": (1, 2), "stride": 2, "dilation": (1, 2)}), ((1, 1, 1), 1, {})]
+    ((2, 1, 4, 4), 3, {"padding": (1, 2), "stride": 2, "dilation": (1, 2)}),
+    ((1, 1, 1), 1, {}),
+]
 
 
 def column_samples() -> list[Sample]:
-    return [Sample((numbers(shape, 10 * i + n), kernel), how)
-            for i, (shape, kernel, how) in enumerate(WINDOWS) for n in range(4)]
+    return [
+        Sample((numbers(shape, 10 * i + n), kernel), how)
+        for i, (shape, kernel, how) in enumerate(WINDOWS)
+        for n in range(4)
+    ]
 
 
 def image_samples() -> list[Sample]:
@@ -238,16 +357,31 @@ def image_samples() -> list[Sample]:
 def window_rejects(name: str, call: Any, first: int) -> list[Reject]:
     """kernel_size's number is `first`."""
     return [
-        Reject(ValueError, (f"{name}: argument {first} (kernel_size) has 3 entries",),
-               lambda: call(kernel_size=(1, 2, 3))),
-        Reject(ValueError, (f"{name}: argument {first} (kernel_size) is [0], wanted 1 to",),
-               lambda: call(kernel_size=0)),
-        Reject(ValueError, (f"{name}: argument {first + 1} (dilation) is [0], wanted 1 to",),
-               lambda: call(dilation=0)),
-        Reject(ValueError, (f"{name}: argument {first + 2} (padding) is [-1], wanted 0 to",),
-               lambda: call(padding=-1)),
-        Reject(ValueError, (f"{name}: argument {first + 3} (stride) is [0], wanted 1 to",),
-               lambda: call(stride=0)),
+        Reject(
+            ValueError,
+            (f"{name}: argument {first} (kernel_size) has 3 entries",),
+            lambda: call(kernel_size=(1, 2, 3)),
+        ),
+        Reject(
+            ValueError,
+            (f"{name}: argument {first} (kernel_size) is [0], wanted 1 to",),
+            lambda: call(kernel_size=0),
+        ),
+        Reject(
+            ValueError,
+            (f"{name}: argument {first + 1} (dilation) is [0], wanted 1 to",),
+            lambda: call(dilation=0),
+        ),
+        Reject(
+            ValueError,
+            (f"{name}: argument {first + 2} (padding) is [-1], wanted 0 to",),
+            lambda: call(padding=-1),
+        ),
+        Reject(
+            ValueError,
+            (f"{name}: argument {first + 3} (stride) is [0], wanted 1 to",),
+            lambda: call(stride=0),
+        ),
     ]
 
 
@@ -261,31 +395,64 @@ def _image(**how: Any) -> Any:
 
 COLUMN_REJECTS = [
     *window_rejects("unfold", _columns, 2),
-    Reject(ValueError, ("unfold: argument 1 (input) has shape [4, 4], wanted [n, c, h, w]",),
-           lambda: F.unfold(ones(4, 4), 2)),
-    Reject(ValueError, ("unfold: argument 1 (input) has shape [1, 0, 4, 4]", "only n may be 0"),
-           lambda: F.unfold(ones(1, 0, 4, 4), 2)),
-    Reject(ValueError, ("unfold: argument 1 (input)", "a window that reaches over 5 rows"),
-           lambda: F.unfold(ones(1, 2, 4, 4), (5, 1))),
-    Reject(ValueError, ("unfold: argument 1 (input)", "a window that reaches over 5 columns"),
-           lambda: F.unfold(ones(1, 2, 4, 4), (1, 3), dilation=2)),
+    Reject(
+        ValueError,
+        ("unfold: argument 1 (input) has shape [4, 4], wanted [n, c, h, w]",),
+        lambda: F.unfold(ones(4, 4), 2),
+    ),
+    Reject(
+        ValueError,
+        ("unfold: argument 1 (input) has shape [1, 0, 4, 4]", "only n may be 0"),
+        lambda: F.unfold(ones(1, 0, 4, 4), 2),
+    ),
+    Reject(
+        ValueError,
+        ("unfold: argument 1 (input)", "a window that reaches over 5 rows"),
+        lambda: F.unfold(ones(1, 2, 4, 4), (5, 1)),
+    ),
+    Reject(
+        ValueError,
+        ("unfold: argument 1 (input)", "a window that reaches over 5 columns"),
+        lambda: F.unfold(ones(1, 2, 4, 4), (1, 3), dilation=2),
+    ),
 ]
 IMAGE_REJECTS = [
     *window_rejects("fold", _image, 3),
-    Reject(ValueError, ("fold: argument 1 (input) has shape [9], wanted [n, c t u, windows]",),
-           lambda: F.fold(ones(9), 4, 2)),
-    Reject(ValueError, ("fold: argument 1 (input) has shape [1, 8, 0]", "only n may be 0"),
-           lambda: F.fold(ones(1, 8, 0), 4, 2)),
-    Reject(ValueError, ("fold: argument 1 (input) has shape [1, 7, 9], wanted a multiple of 4",),
-           lambda: F.fold(ones(1, 7, 9), 4, 2)),
-    Reject(ValueError, ("fold: argument 1 (input) has shape [1, 8, 8], wanted [3, 3] windows",),
-           lambda: F.fold(ones(1, 8, 8), 4, 2)),
-    Reject(ValueError, ("fold: argument 2 (output_size) is [0], wanted 1 to",),
-           lambda: F.fold(ones(1, 8, 9), 0, 2)),
-    Reject(ValueError, ("fold: argument 2 (output_size) is [1]", "reaches over 2 rows"),
-           lambda: F.fold(ones(1, 8, 9), 1, 2)),
-    Reject(TypeError, ("fold: argument 1 (input) is bool, wanted a numeric dtype",),
-           lambda: F.fold(ones(1, 8, 9, dtype=libdl.bool), 4, 2)),
+    Reject(
+        ValueError,
+        ("fold: argument 1 (input) has shape [9], wanted [n, c t u, windows]",),
+        lambda: F.fold(ones(9), 4, 2),
+    ),
+    Reject(
+        ValueError,
+        ("fold: argument 1 (input) has shape [1, 8, 0]", "only n may be 0"),
+        lambda: F.fold(ones(1, 8, 0), 4, 2),
+    ),
+    Reject(
+        ValueError,
+        ("fold: argument 1 (input) has shape [1, 7, 9], wanted a multiple of 4",),
+        lambda: F.fold(ones(1, 7, 9), 4, 2),
+    ),
+    Reject(
+        ValueError,
+        ("fold: argument 1 (input) has shape [1, 8, 8], wanted [3, 3] windows",),
+        lambda: F.fold(ones(1, 8, 8), 4, 2),
+    ),
+    Reject(
+        ValueError,
+        ("fold: argument 2 (output_size) is [0], wanted 1 to",),
+        lambda: F.fold(ones(1, 8, 9), 0, 2),
+    ),
+    Reject(
+        ValueError,
+        ("fold: argument 2 (output_size) is [1]", "reaches over 2 rows"),
+        lambda: F.fold(ones(1, 8, 9), 1, 2),
+    ),
+    Reject(
+        TypeError,
+        ("fold: argument 1 (input) is bool, wanted a numeric dtype",),
+        lambda: F.fold(ones(1, 8, 9, dtype=libdl.bool), 4, 2),
+    ),
 ]
 
 # -- other sizes -----------------------------------------------------------------------------------
@@ -325,14 +492,23 @@ def _row(o: int, n: int, m: int, mode: str, align: bool, step: float, smooth: bo
     return row
 
 
-def resized(x: Any, size: Any = None, scale_factor: Any = None, mode: str = "nearest",
-            align_corners: Any = None, recompute_scale_factor: Any = None,
-            antialias: bool = False) -> Any:
+def resized(
+    x: Any,
+    size: Any = None,
+    scale_factor: Any = None,
+    mode: str = "nearest",
+    align_corners: Any = None,
+    recompute_scale_factor: Any = None,
+    antialias: bool = False,
+) -> Any:
     """A matrix for each dimension."""
     dims = x.ndim - 2
     factors = [scale_factor] * dims if isinstance(scale_factor, float) else scale_factor
-    sizes = [size] * dims if isinstance(size, int) else size or [
-        math.floor(n * f) for n, f in zip(x.shape[2:], factors)]
+    sizes = (
+        [size] * dims
+        if isinstance(size, int)
+        else size or [math.floor(n * f) for n, f in zip(x.shape[2:], factors)]
+    )
     for d in range(dims - 1, -1, -1):
         n, m = x.shape[2 + d], sizes[d]
         step = n / m if scale_factor is None or recompute_scale_factor else 1 / factors[d]
@@ -344,8 +520,11 @@ def resized(x: Any, size: Any = None, scale_factor: Any = None, mode: str = "nea
     return x
 
 
-IMAGES = {1: [(2, 1, 5), (1, 2, 1), (0, 2, 3)], 2: [(1, 2, 3, 4), (2, 1, 5, 2), (0, 1, 2, 2)],
-          3: [(1, 1, 2, 3, 4), (2, 1, 3, 1, 2)]}
+IMAGES = {
+    1: [(2, 1, 5), (1, 2, 1), (0, 2, 3)],
+    2: [(1, 2, 3, 4), (2, 1, 5, 2), (0, 1, 2, 2)],
+    3: [(1, 1, 2, 3, 4), (2, 1, 3, 1, 2)],
+}
 SIZES = {1: [3, 8], 2: [(5, 3), (2, 7), 3], 3: [(3, 2, 5), 2]}
 FACTORS = [2.0, 0.75, 1.5]
 
@@ -360,9 +539,12 @@ def resize_samples(modes: dict[str, tuple[int, ...]], flags: list[dict[str, Any]
                     ways += [{"scale_factor": f} for f in FACTORS if min(shape[2:]) * f >= 1]
                     ways += [{"scale_factor": (1.5,) * dims, "recompute_scale_factor": True}]
                     way = ways[(len(made) + i) % len(ways)]
-                    made += [Sample((numbers(shape, len(made)),), {"mode": mode} | flag | w)
-                             for w in (way, ways[(len(made) + 2 * i + 1) % len(ways)])]
+                    made += [
+                        Sample((numbers(shape, len(made)),), {"mode": mode} | flag | w)
+                        for w in (way, ways[(len(made) + 2 * i + 1) % len(ways)])
+                    ]
         return made
+
     return make
 
 
@@ -372,87 +554,165 @@ LINEAR = {"linear": (1,), "bilinear": (2,), "trilinear": (3,)}
 x4 = ones(1, 2, 3, 4)
 
 RESIZE_REJECTS = [
-    Reject(ValueError, ("interpolate: argument 6 (mode) is 'sharp', wanted 'nearest'",),
-           lambda: F.interpolate(x4, 2, mode="sharp")),
-    Reject(ValueError, ("interpolate: argument 1 (input) has shape [3, 4], wanted [n, c, w]",),
-           lambda: F.interpolate(ones(3, 4), 2)),
-    Reject(ValueError, ("interpolate: argument 1 (input) has shape [1, 0, 4]", "only n may be 0"),
-           lambda: F.interpolate(ones(1, 0, 4), 2)),
-    Reject(ValueError,
-           ("interpolate: argument 1 (input) has shape", "3 dimensions in mode 'linear'"),
-           lambda: F.interpolate(x4, 2, mode="linear")),
-    Reject(TypeError,
-           ("interpolate: argument 1 (input) is int64, wanted a floating dtype or uint8",),
-           lambda: F.interpolate(ones(1, 1, 2, dtype=libdl.int64), 2)),
-    Reject(TypeError, ("interpolate: argument 1 (input) is uint8, wanted a floating dtype",),
-           lambda: F.interpolate(ones(1, 1, 2, dtype=libdl.uint8), 2, mode="linear")),
-    Reject(TypeError, ("interpolate: argument 1 (input) is uint8, wanted a floating dtype",),
-           lambda: F.interpolate(ones(1, 1, 2, dtype=libdl.uint8), 2, mode="area")),
-    Reject(ValueError, ("interpolate: argument 5 (align_corners) is True, wanted None in mode",),
-           lambda: F.interpolate(x4, 2, align_corners=True)),
-    Reject(ValueError, ("interpolate: argument 7 (align_corners) is true in mode 'area'",),
-           lambda: _functional.interpolate(x4, 2, mode="area", align_corners=True)),
-    Reject(ValueError, ("interpolate: argument 9 (antialias) is true in mode 'nearest'",),
-           lambda: F.interpolate(x4, 2, antialias=True)),
-    Reject(ValueError, ("interpolate: argument 2 (size) is None, wanted size or scale_factor",),
-           lambda: F.interpolate(x4)),
-    Reject(ValueError,
-           ("interpolate: argument 3 (scale_factor) is 2, wanted None, for size is given",),
-           lambda: F.interpolate(x4, 2, 2)),
-    Reject(ValueError, ("interpolate: argument 3 (scale_factor_d) is 2.000000, wanted none",),
-           lambda: _functional.interpolate(x4, None, 2.0, 2.0, 2.0)),
-    Reject(ValueError,
-           ("interpolate: argument 5 (scale_factor_w) is 2.000000, wanted none, for size",),
-           lambda: _functional.interpolate(x4, 2, None, None, 2.0)),
-    Reject(ValueError, ("interpolate: argument 4 (scale_factor_h) is absent, wanted a factor",),
-           lambda: _functional.interpolate(x4, None, None, None, 2.0)),
-    Reject(ValueError, ("interpolate: argument 3 (scale_factor) has 3 entries, wanted 2",),
-           lambda: F.interpolate(x4, scale_factor=(1, 2, 3))),
-    Reject(TypeError, ("interpolate: argument 3 (scale_factor) is 'large', wanted a number",),
-           lambda: F.interpolate(x4, scale_factor="large")),
-    Reject(ValueError,
-           ("interpolate: argument 4 (scale_factor_h) is 0.1", "a size of 1 or more of 3"),
-           lambda: F.interpolate(x4, scale_factor=0.1)),
-    Reject(ValueError, ("interpolate: argument 2 (size) has 3 entries, wanted one or 2",),
-           lambda: F.interpolate(x4, (1, 2, 3))),
-    Reject(ValueError, ("interpolate: argument 2 (size) is [0], wanted 1 or more each",),
-           lambda: F.interpolate(x4, 0)),
-    Reject(ValueError, ("interpolate: argument 8 (recompute_scale_factor) is true, wanted false",),
-           lambda: F.interpolate(x4, 2, recompute_scale_factor=True)),
+    Reject(
+        ValueError,
+        ("interpolate: argument 6 (mode) is 'sharp', wanted 'nearest'",),
+        lambda: F.interpolate(x4, 2, mode="sharp"),
+    ),
+    Reject(
+        ValueError,
+        ("interpolate: argument 1 (input) has shape [3, 4], wanted [n, c, w]",),
+        lambda: F.interpolate(ones(3, 4), 2),
+    ),
+    Reject(
+        ValueError,
+        ("interpolate: argument 1 (input) has shape [1, 0, 4]", "only n may be 0"),
+        lambda: F.interpolate(ones(1, 0, 4), 2),
+    ),
+    Reject(
+        ValueError,
+        ("interpolate: argument 1 (input) has shape", "3 dimensions in mode 'linear'"),
+        lambda: F.interpolate(x4, 2, mode="linear"),
+    ),
+    Reject(
+        TypeError,
+        ("interpolate: argument 1 (input) is int64, wanted a floating dtype or uint8",),
+        lambda: F.interpolate(ones(1, 1, 2, dtype=libdl.int64), 2),
+    ),
+    Reject(
+        TypeError,
+        ("interpolate: argument 1 (input) is uint8, wanted a floating dtype",),
+        lambda: F.interpolate(ones(1, 1, 2, dtype=libdl.uint8), 2, mode="linear"),
+    ),
+    Reject(
+        TypeError,
+        ("interpolate: argument 1 (input) is uint8, wanted a floating dtype",),
+        lambda: F.interpolate(ones(1, 1, 2, dtype=libdl.uint8), 2, mode="area"),
+    ),
+    Reject(
+        ValueError,
+        ("interpolate: argument 5 (align_corners) is True, wanted None in mode",),
+        lambda: F.interpolate(x4, 2, align_corners=True),
+    ),
+    Reject(
+        ValueError,
+        ("interpolate: argument 7 (align_corners) is true in mode 'area'",),
+        lambda: _functional.interpolate(x4, 2, mode="area", align_corners=True),
+    ),
+    Reject(
+        ValueError,
+        ("interpolate: argument 9 (antialias) is true in mode 'nearest'",),
+        lambda: F.interpolate(x4, 2, antialias=True),
+    ),
+    Reject(
+        ValueError,
+        ("interpolate: argument 2 (size) is None, wanted size or scale_factor",),
+        lambda: F.interpolate(x4),
+    ),
+    Reject(
+        ValueError,
+        ("interpolate: argument 3 (scale_factor) is 2, wanted None, for size is given",),
+        lambda: F.interpolate(x4, 2, 2),
+    ),
+    Reject(
+        ValueError,
+        ("interpolate: argument 3 (scale_factor_d) is 2.000000, wanted none",),
+        lambda: _functional.interpolate(x4, None, 2.0, 2.0, 2.0),
+    ),
+    Reject(
+        ValueError,
+        ("interpolate: argument 5 (scale_factor_w) is 2.000000, wanted none, for size",),
+        lambda: _functional.interpolate(x4, 2, None, None, 2.0),
+    ),
+    Reject(
+        ValueError,
+        ("interpolate: argument 4 (scale_factor_h) is absent, wanted a factor",),
+        lambda: _functional.interpolate(x4, None, None, None, 2.0),
+    ),
+    Reject(
+        ValueError,
+        ("interpolate: argument 3 (scale_factor) has 3 entries, wanted 2",),
+        lambda: F.interpolate(x4, scale_factor=(1, 2, 3)),
+    ),
+    Reject(
+        TypeError,
+        ("interpolate: argument 3 (scale_factor) is 'large', wanted a number",),
+        lambda: F.interpolate(x4, scale_factor="large"),
+    ),
+    Reject(
+        ValueError,
+        ("interpolate: argument 4 (scale_factor_h) is 0.1", "a size of 1 or more of 3"),
+        lambda: F.interpolate(x4, scale_factor=0.1),
+    ),
+    Reject(
+        ValueError,
+        ("interpolate: argument 2 (size) has 3 entries, wanted one or 2",),
+        lambda: F.interpolate(x4, (1, 2, 3)),
+    ),
+    Reject(
+        ValueError,
+        ("interpolate: argument 2 (size) is [0], wanted 1 or more each",),
+        lambda: F.interpolate(x4, 0),
+    ),
+    Reject(
+        ValueError,
+        ("interpolate: argument 8 (recompute_scale_factor) is true, wanted false",),
+        lambda: F.interpolate(x4, 2, recompute_scale_factor=True),
+    ),
 ]
 
 
-
 def shape_reject(mode: str) -> list[Reject]:
-    return [Reject(ValueError, ("interpolate: argument 1 (input) has shape [2, 3], wanted [n, c",),
-                   lambda: F.interpolate(ones(2, 3), 2, mode=mode))]
+    return [
+        Reject(
+            ValueError,
+            ("interpolate: argument 1 (input) has shape [2, 3], wanted [n, c",),
+            lambda: F.interpolate(ones(2, 3), 2, mode=mode),
+        )
+    ]
 
 
 # -- grids -----------------------------------------------------------------------------------------
 
 
 def affine(theta: Any, size: Any, align_corners: Any = False) -> Any:
-    lines = [np.linspace(-1, 1, n) * (1 if align_corners else (n - 1) / n) if n > 1 else np.zeros(1)
-             for n in size[2:]]
+    lines = [
+        np.linspace(-1, 1, n) * (1 if align_corners else (n - 1) / n) if n > 1 else np.zeros(1)
+        for n in size[2:]
+    ]
     places = np.stack([*np.meshgrid(*lines, indexing="ij")[::-1], np.ones(size[2:])], -1)
     return np.einsum("nij,...j->n...i", theta, places.astype(theta.dtype))
 
 
 def affine_samples() -> list[Sample]:
-    return [Sample((numbers((size[0], len(size) - 2, len(size) - 1), 10 * i + n), size), flag)
-            for i, size in enumerate([(1, 1, 2, 3), (2, 3, 1, 4), (1, 2, 2, 1, 3), (2, 1, 3, 2, 2)])
-            for n, flag in enumerate([{}, {"align_corners": False}, {"align_corners": True}] * 2)]
+    return [
+        Sample((numbers((size[0], len(size) - 2, len(size) - 1), 10 * i + n), size), flag)
+        for i, size in enumerate([(1, 1, 2, 3), (2, 3, 1, 4), (1, 2, 2, 1, 3), (2, 1, 3, 2, 2)])
+        for n, flag in enumerate([{}, {"align_corners": False}, {"align_corners": True}] * 2)
+    ]
 
 
 AFFINE_REJECTS = [
-    Reject(TypeError, ("affine_grid: argument 1 (theta) is int64, wanted a floating dtype",),
-           lambda: F.affine_grid(ones(1, 2, 3, dtype=libdl.int64), (1, 1, 2, 2))),
-    Reject(ValueError, ("affine_grid: argument 2 (size) has 3 entries, wanted 4 or 5",),
-           lambda: F.affine_grid(ones(1, 2, 3), (1, 1, 2))),
-    Reject(ValueError, ("affine_grid: argument 2 (size) is [1, 1, 0, 2], wanted 1 or more each",),
-           lambda: F.affine_grid(ones(1, 2, 3), (1, 1, 0, 2))),
-    Reject(ValueError, ("affine_grid: argument 1 (theta) has shape [1, 2, 3], wanted [2, 2, 3]",),
-           lambda: F.affine_grid(ones(1, 2, 3), (2, 1, 2, 2))),
+    Reject(
+        TypeError,
+        ("affine_grid: argument 1 (theta) is int64, wanted a floating dtype",),
+        lambda: F.affine_grid(ones(1, 2, 3, dtype=libdl.int64), (1, 1, 2, 2)),
+    ),
+    Reject(
+        ValueError,
+        ("affine_grid: argument 2 (size) has 3 entries, wanted 4 or 5",),
+        lambda: F.affine_grid(ones(1, 2, 3), (1, 1, 2)),
+    ),
+    Reject(
+        ValueError,
+        ("affine_grid: argument 2 (size) is [1, 1, 0, 2], wanted 1 or more each",),
+        lambda: F.affine_grid(ones(1, 2, 3), (1, 1, 0, 2)),
+    ),
+    Reject(
+        ValueError,
+        ("affine_grid: argument 1 (theta) has shape [1, 2, 3], wanted [2, 2, 3]",),
+        lambda: F.affine_grid(ones(1, 2, 3), (2, 1, 2, 2)),
+    ),
 ]
 
 
@@ -473,6 +733,7 @@ def _line(x: float, n: int, mode: str, padding: str, align: bool) -> list[tuple[
 
     def pixel(p: float) -> int:
         return int(p) if 0 <= p < n else -1
+
     if mode == "bicubic":
         first = math.floor(at) - 1
         return [(pixel(inside(float(p))), _cubic(p - at, -0.75)) for p in range(first, first + 4)]
@@ -483,12 +744,19 @@ def _line(x: float, n: int, mode: str, padding: str, align: bool) -> list[tuple[
     return [(pixel(float(low)), low + 1 - at), (pixel(float(low + 1)), at - low)]
 
 
-def sampled(x: Any, grid: Any, mode: str = "bilinear", padding_mode: str = "zeros",
-            align_corners: Any = False) -> Any:
+def sampled(
+    x: Any,
+    grid: Any,
+    mode: str = "bilinear",
+    padding_mode: str = "zeros",
+    align_corners: Any = False,
+) -> Any:
     y = np.zeros((*x.shape[:2], *grid.shape[1:-1]), x.dtype)
     for at in np.ndindex(grid.shape[:-1]):
-        lines = [_line(float(grid[at][d]), x.shape[-1 - d], mode, padding_mode, bool(align_corners))
-                 for d in range(x.ndim - 2)]
+        lines = [
+            _line(float(grid[at][d]), x.shape[-1 - d], mode, padding_mode, bool(align_corners))
+            for d in range(x.ndim - 2)
+        ]
         for taps in itertools.product(*lines):
             if all(pixel >= 0 for pixel, _ in taps):
                 place = tuple(pixel for pixel, _ in reversed(taps))
@@ -499,90 +767,221 @@ def sampled(x: Any, grid: Any, mode: str = "bilinear", padding_mode: str = "zero
 
 def sample_samples(mode: str) -> Any:
     """No coordinate lies near a kink."""
+
     def make() -> list[Sample]:
         made: list[Sample] = []
         shapes = [((1, 2, 3, 4), (1, 2, 2, 2)), ((2, 1, 2, 5), (2, 1, 3, 2))]
         shapes += [((0, 2, 2, 2), (0, 1, 1, 2)), ((1, 2, 2, 3, 2), (1, 1, 2, 1, 3))]
         for (shape, there), padding, align in itertools.product(
-                shapes, ("zeros", "border", "reflection"), (False, True)):
+            shapes, ("zeros", "border", "reflection"), (False, True)
+        ):
             n = len(made)
             sizes = np.array(shape[:1:-1])
             at = numbers(there, 80 + n, -2.0, 8.0, away=0.1)  # in pixels
             at = np.where(np.abs(at * 2 - np.round(at * 2)) < 0.1, at + 0.2, at)
             grid = 2 * at / np.maximum(sizes - 1, 1) - 1 if align else (2 * at + 1) / sizes - 1
-            made += [Sample((numbers(shape, n), grid, mode, padding, align)),
-                     Sample((numbers(shape, 40 + n), grid), {"mode": mode, "padding_mode": padding,
-                                                             "align_corners": align})]
+            made += [
+                Sample((numbers(shape, n), grid, mode, padding, align)),
+                Sample(
+                    (numbers(shape, 40 + n), grid),
+                    {"mode": mode, "padding_mode": padding, "align_corners": align},
+                ),
+            ]
         return made
+
     return make
 
 
 g4 = ones(1, 2, 2, 2)
 GRID_REJECTS = [
-    Reject(TypeError, ("grid_sample: argument 1 (input) is int64, wanted a floating dtype",),
-           lambda: F.grid_sample(ones(1, 1, 2, 2, dtype=libdl.int64), g4)),
-    Reject(TypeError, ("grid_sample: argument 2 (grid) is float64, wanted float32",),
-           lambda: F.grid_sample(x4, g4.double())),
-    Reject(ValueError,
-           ("grid_sample: argument 1 (input) has shape [1, 2, 2], wanted [n, c, h, w]",),
-           lambda: F.grid_sample(ones(1, 2, 2), g4)),
-    Reject(ValueError,
-           ("grid_sample: argument 1 (input) has shape [1, 1, 0, 2]", "n and c may be 0"),
-           lambda: F.grid_sample(ones(1, 1, 0, 2), g4)),
-    Reject(ValueError,
-           ("grid_sample: argument 2 (grid) has shape [1, 2, 2, 2], wanted [2, h, w, 2]",),
-           lambda: F.grid_sample(ones(2, 1, 2, 2), g4)),
-    Reject(ValueError,
-           ("grid_sample: argument 2 (grid) has shape [1, 2, 2, 2], wanted [1, d, h, w",),
-           lambda: F.grid_sample(ones(1, 1, 2, 2, 2), g4)),
-    Reject(ValueError,
-           ("grid_sample: argument 2 (grid) has shape [1, 2, 2, 3], wanted [1, h, w, 2]",),
-           lambda: F.grid_sample(x4, ones(1, 2, 2, 3))),
-    Reject(ValueError,
-           ("grid_sample: argument 3 (mode) is 'area', wanted 'bilinear', 'nearest' or",),
-           lambda: F.grid_sample(x4, g4, "area")),
-    Reject(ValueError,
-           ("grid_sample: argument 3 (mode) is 'area', wanted 'bilinear', 'nearest' or",),
-           lambda: F.grid_sample(ones(1, 1, 2, 2, 2), g4, "area")),  # whatever the shapes
-    Reject(ValueError,
-           ("grid_sample: argument 4 (padding_mode) is 'wrap', wanted 'zeros', 'border'",),
-           lambda: F.grid_sample(x4, g4, padding_mode="wrap")),
+    Reject(
+        TypeError,
+        ("grid_sample: argument 1 (input) is int64, wanted a floating dtype",),
+        lambda: F.grid_sample(ones(1, 1, 2, 2, dtype=libdl.int64), g4),
+    ),
+    Reject(
+        TypeError,
+        ("grid_sample: argument 2 (grid) is float64, wanted float32",),
+        lambda: F.grid_sample(x4, g4.double()),
+    ),
+    Reject(
+        ValueError,
+        ("grid_sample: argument 1 (input) has shape [1, 2, 2], wanted [n, c, h, w]",),
+        lambda: F.grid_sample(ones(1, 2, 2), g4),
+    ),
+    Reject(
+        ValueError,
+        ("grid_sample: argument 1 (input) has shape [1, 1, 0, 2]", "n and c may be 0"),
+        lambda: F.grid_sample(ones(1, 1, 0, 2), g4),
+    ),
+    Reject(
+        ValueError,
+        ("grid_sample: argument 2 (grid) has shape [1, 2, 2, 2], wanted [2, h, w, 2]",),
+        lambda: F.grid_sample(ones(2, 1, 2, 2), g4),
+    ),
+    Reject(
+        ValueError,
+        ("grid_sample: argument 2 (grid) has shape [1, 2, 2, 2], wanted [1, d, h, w",),
+        lambda: F.grid_sample(ones(1, 1, 2, 2, 2), g4),
+    ),
+    Reject(
+        ValueError,
+        ("grid_sample: argument 2 (grid) has shape [1, 2, 2, 3], wanted [1, h, w, 2]",),
+        lambda: F.grid_sample(x4, ones(1, 2, 2, 3)),
+    ),
+    Reject(
+        ValueError,
+        ("grid_sample: argument 3 (mode) is 'area', wanted 'bilinear', 'nearest' or",),
+        lambda: F.grid_sample(x4, g4, "area"),
+    ),
+    Reject(
+        ValueError,
+        ("grid_sample: argument 3 (mode) is 'area', wanted 'bilinear', 'nearest' or",),
+        lambda: F.grid_sample(ones(1, 1, 2, 2, 2), g4, "area"),
+    ),  # whatever the shapes
+    Reject(
+        ValueError,
+        ("grid_sample: argument 4 (padding_mode) is 'wrap', wanted 'zeros', 'border'",),
+        lambda: F.grid_sample(x4, g4, padding_mode="wrap"),
+    ),
 ]
 
 CASES = [
-    *(Case(f"pad_{mode}", F.pad, padded, pad_samples(mode), dtypes="fiubc", exact=True,
-           operators=("pad",), rejects=pad_rejects(mode))
-      for mode in MODES),
-    Case("pixel_shuffle", libdl.pixel_shuffle, shuffled,
-         lambda: several([(4, 1, 2), (1, 8, 2, 1), (0, 4, 1, 1), (2, 1, 4, 1, 1), (4, 2, 2)], 2),
-         dtypes="fiubc", exact=True, rejects=SHUFFLE_REJECTS),
-    Case("pixel_unshuffle", libdl.pixel_unshuffle, unshuffled,
-         lambda: several([(1, 2, 4), (1, 2, 4, 2), (0, 1, 2, 2), (2, 1, 1, 2, 2), (2, 2, 2)], 2),
-         dtypes="fiubc", exact=True, rejects=UNSHUFFLE_REJECTS),
-    Case("channel_shuffle", libdl.channel_shuffle, channels_shuffled,
-         lambda: several([(1, 4, 2), (2, 6, 1, 2), (0, 2, 1), (2, 2, 1, 2, 1), (1, 8, 2)], 2),
-         dtypes="fiubc", exact=True, rejects=CHANNEL_REJECTS),
-    Case("im2col", F.unfold, columns_of, column_samples, dtypes="fiubc", exact=True,
-         rejects=COLUMN_REJECTS),
-    Case("col2im", F.fold, image_of, image_samples, dtypes="fiuc", terms=16.0, scale=4.0,
-         rejects=IMAGE_REJECTS),
-    Case("interpolate_nearest", F.interpolate, resized, resize_samples(ANY, [{}]), dtypes="f",
-         exact=True, operators=("interpolate",), rejects=RESIZE_REJECTS),
-    Case("interpolate_area", F.interpolate, resized, resize_samples({"area": (1, 2, 3)}, [{}, {}]),
-         dtypes="f", terms=4.0, scale=8.0, operators=("interpolate",),
-         rejects=shape_reject("area")),
-    Case("interpolate_linear", F.interpolate, resized, resize_samples(LINEAR, ALIGNED), dtypes="f",
-         terms=4.0, scale=8.0, operators=("interpolate",), rejects=shape_reject("trilinear")),
-    Case("interpolate_cubic", F.interpolate, resized,
-         resize_samples({"bicubic": (2,)}, [*ALIGNED, {}]), dtypes="f", terms=8.0, scale=16.0,
-         operators=("interpolate",), rejects=shape_reject("bicubic")),
-    Case("interpolate_antialias", F.interpolate, resized,
-         resize_samples({"bilinear": (2,), "bicubic": (2,)}, [{"antialias": True}] * 2), dtypes="f",
-         terms=8.0, scale=16.0, operators=("interpolate",), rejects=shape_reject("bilinear")),
-    Case("affine_grid", F.affine_grid, affine, affine_samples, dtypes="f", terms=8.0, scale=8.0,
-         rejects=AFFINE_REJECTS),
-    *(Case(f"grid_sample_{mode}", F.grid_sample, sampled, sample_samples(mode), dtypes="f",
-           terms=8.0, scale=64.0, operators=("grid_sample",),
-           rejects=GRID_REJECTS if mode == "bilinear" else GRID_REJECTS[-1:])
-      for mode in ("bilinear", "nearest", "bicubic")),
+    *(
+        Case(
+            f"pad_{mode}",
+            F.pad,
+            padded,
+            pad_samples(mode),
+            dtypes="fiubc",
+            exact=True,
+            operators=("pad",),
+            rejects=pad_rejects(mode),
+        )
+        for mode in MODES
+    ),
+    Case(
+        "pixel_shuffle",
+        libdl.pixel_shuffle,
+        shuffled,
+        lambda: several([(4, 1, 2), (1, 8, 2, 1), (0, 4, 1, 1), (2, 1, 4, 1, 1), (4, 2, 2)], 2),
+        dtypes="fiubc",
+        exact=True,
+        rejects=SHUFFLE_REJECTS,
+    ),
+    Case(
+        "pixel_unshuffle",
+        libdl.pixel_unshuffle,
+        unshuffled,
+        lambda: several([(1, 2, 4), (1, 2, 4, 2), (0, 1, 2, 2), (2, 1, 1, 2, 2), (2, 2, 2)], 2),
+        dtypes="fiubc",
+        exact=True,
+        rejects=UNSHUFFLE_REJECTS,
+    ),
+    Case(
+        "channel_shuffle",
+        libdl.channel_shuffle,
+        channels_shuffled,
+        lambda: several([(1, 4, 2), (2, 6, 1, 2), (0, 2, 1), (2, 2, 1, 2, 1), (1, 8, 2)], 2),
+        dtypes="fiubc",
+        exact=True,
+        rejects=CHANNEL_REJECTS,
+    ),
+    Case(
+        "im2col",
+        F.unfold,
+        columns_of,
+        column_samples,
+        dtypes="fiubc",
+        exact=True,
+        rejects=COLUMN_REJECTS,
+    ),
+    Case(
+        "col2im",
+        F.fold,
+        image_of,
+        image_samples,
+        dtypes="fiuc",
+        terms=16.0,
+        scale=4.0,
+        rejects=IMAGE_REJECTS,
+    ),
+    Case(
+        "interpolate_nearest",
+        F.interpolate,
+        resized,
+        resize_samples(ANY, [{}]),
+        dtypes="f",
+        exact=True,
+        operators=("interpolate",),
+        rejects=RESIZE_REJECTS,
+    ),
+    Case(
+        "interpolate_area",
+        F.interpolate,
+        resized,
+        resize_samples({"area": (1, 2, 3)}, [{}, {}]),
+        dtypes="f",
+        terms=4.0,
+        scale=8.0,
+        operators=("interpolate",),
+        rejects=shape_reject("area"),
+    ),
+    Case(
+        "interpolate_linear",
+        F.interpolate,
+        resized,
+        resize_samples(LINEAR, ALIGNED),
+        dtypes="f",
+        terms=4.0,
+        scale=8.0,
+        operators=("interpolate",),
+        rejects=shape_reject("trilinear"),
+    ),
+    Case(
+        "interpolate_cubic",
+        F.interpolate,
+        resized,
+        resize_samples({"bicubic": (2,)}, [*ALIGNED, {}]),
+        dtypes="f",
+        terms=8.0,
+        scale=16.0,
+        operators=("interpolate",),
+        rejects=shape_reject("bicubic"),
+    ),
+    Case(
+        "interpolate_antialias",
+        F.interpolate,
+        resized,
+        resize_samples({"bilinear": (2,), "bicubic": (2,)}, [{"antialias": True}] * 2),
+        dtypes="f",
+        terms=8.0,
+        scale=16.0,
+        operators=("interpolate",),
+        rejects=shape_reject("bilinear"),
+    ),
+    Case(
+        "affine_grid",
+        F.affine_grid,
+        affine,
+        affine_samples,
+        dtypes="f",
+        terms=8.0,
+        scale=8.0,
+        rejects=AFFINE_REJECTS,
+    ),
+    *(
+        Case(
+            f"grid_sample_{mode}",
+            F.grid_sample,
+            sampled,
+            sample_samples(mode),
+            dtypes="f",
+            terms=8.0,
+            scale=64.0,
+            operators=("grid_sample",),
+            rejects=GRID_REJECTS if mode == "bilinear" else GRID_REJECTS[-1:],
+        )
+        for mode in ("bilinear", "nearest", "bicubic")
+    ),
 ]

@@ -15,6 +15,7 @@ SHAPES = [(1,), (5,), (2, 3), (3, 1, 2), (2, 3, 4), (7, 9)]
 
 def along(size: Any = None, source: bool = False) -> Any:
     """input, dim, index of input's shape (index_*: one dimension long), and a source of values."""
+
     def make() -> list[Sample]:
         made = []
         for i, s in enumerate(SHAPES):
@@ -29,6 +30,7 @@ def along(size: Any = None, source: bool = False) -> Any:
                     more = (numbers(tuple(values), 31 * i + n),) if source else ()
                     made.append(Sample(args + more))
         return made
+
     return make
 
 
@@ -68,24 +70,37 @@ def masked(more: str = "") -> Any:
         for i, s in enumerate(SHAPES + [(0,), (2, 0, 3), ()]):
             for n in (1, 2, 3):
                 mask = np.asarray(numbers(s, 13 * i + n) > 0)
-                made.append(Sample((numbers(s, 30 * i + n), mask,
-                                    *((float(n),) if more == "value" else ()),
-                                    *((numbers(s, 3 * i + n),) if more == "source" else ()))))
+                made.append(
+                    Sample(
+                        (
+                            numbers(s, 30 * i + n),
+                            mask,
+                            *((float(n),) if more == "value" else ()),
+                            *((numbers(s, 3 * i + n),) if more == "source" else ()),
+                        )
+                    )
+                )
         return made
+
     return make
 
 
 def masked_scatter(x: Any, mask: Any, source: Any) -> Any:
     y = x.copy()
-    y[mask] = source.reshape(-1)[:mask.sum()]
+    y[mask] = source.reshape(-1)[: mask.sum()]
     return y
 
 
 def sorting(*more: Any) -> Any:
     def make() -> list[Sample]:
         shapes = SHAPES + [(65,), (3, 70)]
-        return [Sample((numbers(s, 30 * i + n), *more, d)) for i, s in enumerate(shapes)
-                for n in (1, 2) for d in sorted({0, -1})]
+        return [
+            Sample((numbers(s, 30 * i + n), *more, d))
+            for i, s in enumerate(shapes)
+            for n in (1, 2)
+            for d in sorted({0, -1})
+        ]
+
     return make
 
 
@@ -107,11 +122,25 @@ SOURCES = ("scatter", "scatter_add", "index_add", "index_copy")
 def indexed(name: str, reference: Any, made: Any, **how: Any) -> Case:
     function = getattr(libdl, name)
     takes = name in SOURCES  # a source of values follows the index
-    return Case(name, function, reference, made, **{"exact": True, "dtypes": "fiuc", **how},
-                rejects=[Reject(IndexError, (name, "index"), lambda: function(
-                             libdl.ones(2), 0, libdl.tensor([2]), *[libdl.ones(1)] * takes)),
-                         Reject(IndexError, (name, "dim"), lambda: function(
-                             libdl.ones(2), 1, libdl.tensor([0]), *[libdl.ones(1)] * takes))])
+    return Case(
+        name,
+        function,
+        reference,
+        made,
+        **{"exact": True, "dtypes": "fiuc", **how},
+        rejects=[
+            Reject(
+                IndexError,
+                (name, "index"),
+                lambda: function(libdl.ones(2), 0, libdl.tensor([2]), *[libdl.ones(1)] * takes),
+            ),
+            Reject(
+                IndexError,
+                (name, "dim"),
+                lambda: function(libdl.ones(2), 1, libdl.tensor([0]), *[libdl.ones(1)] * takes),
+            ),
+        ],
+    )
 
 
 def place(x: Any, index: Any, values: Any) -> Any:
@@ -121,9 +150,12 @@ def place(x: Any, index: Any, values: Any) -> Any:
 
 
 def places() -> list[Sample]:
-    return [Sample((numbers(s, 20 * i + n), np.arange(k)[::-1].copy(), numbers((k, *s[1:]), n + i)))
-            for i, s in enumerate([(3,), (4, 2), (5, 1, 2), (6, 3)]) for n in (1, 2)
-            for k in (0, 1, 3)]
+    return [
+        Sample((numbers(s, 20 * i + n), np.arange(k)[::-1].copy(), numbers((k, *s[1:]), n + i)))
+        for i, s in enumerate([(3,), (4, 2), (5, 1, 2), (6, 3)])
+        for n in (1, 2)
+        for k in (0, 1, 3)
+    ]
 
 
 def slots() -> list[Sample]:
@@ -135,8 +167,9 @@ def slots() -> list[Sample]:
                 index = np.random.default_rng(9 * i + n).permutation(s[d])[:2]
                 values = list(s)
                 values[d] = len(index)
-                made.append(Sample((numbers(s, 30 * i + n), d, index,
-                                    numbers(tuple(values), 31 * i + n))))
+                made.append(
+                    Sample((numbers(s, 30 * i + n), d, index, numbers(tuple(values), 31 * i + n)))
+                )
     return made
 
 
@@ -148,8 +181,12 @@ def index_copy(x: Any, dim: int, index: Any, source: Any) -> Any:
 
 def filled() -> list[Sample]:
     """index_fill: a place may be named twice."""
-    return [Sample((numbers(s, 30 * i + n), d, np.array([0, s[d] - 1, 0]), numbers((), n)))
-            for i, s in enumerate(SHAPES) for n in (1, 2) for d in {0, -1}]
+    return [
+        Sample((numbers(s, 30 * i + n), d, np.array([0, s[d] - 1, 0]), numbers((), n)))
+        for i, s in enumerate(SHAPES)
+        for n in (1, 2)
+        for d in {0, -1}
+    ]
 
 
 def index_fill(x: Any, dim: int, index: Any, value: Any) -> Any:
@@ -166,11 +203,25 @@ def kthvalue(x: Any, k: int, dim: int) -> Any:
 def searched() -> list[Sample]:
     """Rows with equal elements, to be sorted, and what is searched: some of them, and others."""
     made = []
-    for i, (row, shape) in enumerate([((1,), (5,)), ((7,), (2, 3)), ((9,), ()), ((3, 4), (3, 70)),
-                                      ((2, 1, 40), (2, 1, 5)), ((33,), (3, 41)), ((3,), (0,)),
-                                      ((100,), (70,)), ((5,), (4,)),
-                                      ((16,), (2, 2)), ((17,), (1, 9)), ((6, 2), (6, 3)),
-                                      ((2,), (3, 1, 2)), ((64,), (1,)), ((12,), (12,))]):
+    for i, (row, shape) in enumerate(
+        [
+            ((1,), (5,)),
+            ((7,), (2, 3)),
+            ((9,), ()),
+            ((3, 4), (3, 70)),
+            ((2, 1, 40), (2, 1, 5)),
+            ((33,), (3, 41)),
+            ((3,), (0,)),
+            ((100,), (70,)),
+            ((5,), (4,)),
+            ((16,), (2, 2)),
+            ((17,), (1, 9)),
+            ((6, 2), (6, 3)),
+            ((2,), (3, 1, 2)),
+            ((64,), (1,)),
+            ((12,), (12,)),
+        ]
+    ):
         for right in (False, True):
             rows = np.round(numbers(row, 13 * i, -6, 6)) / 2
             x = np.round(numbers(shape, 17 * i + right, -8, 8)) / 2
@@ -193,83 +244,268 @@ def refused(error: Any, word: str, *args: Any, **more: Any) -> Reject:
 ONE, TWO = libdl.ones(3), libdl.ones(2, 3)
 
 CASES = [
-    Case("searchsorted", lambda rows, x, right: libdl.searchsorted(rows.sort(-1).values, x,
-                                                                   right=right),
-         search, searched, exact=True, differentiable=False, result="own", dtypes="fiu", rejects=[
-             refused(ValueError, "side", ONE, ONE, side="middle"),
-             refused(ValueError, "side", ONE, ONE, side="left", right=True),
-             refused(ValueError, "sorted_sequence", libdl.ones(()), ONE),
-             refused(ValueError, "sorted_sequence", TWO, ONE),
-             refused(ValueError, "sorted_sequence", TWO, libdl.ones(3, 3)),
-             refused(ValueError, "sorter", ONE, ONE, sorter=libdl.tensor([0])),
-             refused(IndexError, "sorter", ONE, ONE, sorter=libdl.tensor([0, 1, 3])),
-             refused(NotImplementedError, "sorted_sequence", ONE + 1j, ONE),
-             refused(NotImplementedError, "input", ONE, ONE + 1j)]),
-    Case("bucketize", lambda rows, x, right: libdl.bucketize(x, rows.sort().values, right=right),
-         search,
-         lambda: [s for s in searched() if s.args[0].ndim == 1], exact=True, differentiable=False,
-         result="own", dtypes="fiu", rejects=[
-             Reject(ValueError, ("bucketize: argument 2 (boundaries)",),
-                    lambda: libdl.bucketize(ONE, TWO)),
-             Reject(NotImplementedError, ("bucketize: argument 1 (input)",),
-                    lambda: libdl.bucketize(ONE + 1j, ONE))]),
-    Case("index_put", lambda x, i, v: libdl.index_put(x, (i,), v), place, places, exact=True,
-         dtypes="fiuc", rejects=[Reject(IndexError, ("index_put", "ind"), lambda: libdl.index_put(
-             libdl.ones(2), (libdl.tensor([2]),), libdl.ones(1)))]),
+    Case(
+        "searchsorted",
+        lambda rows, x, right: libdl.searchsorted(rows.sort(-1).values, x, right=right),
+        search,
+        searched,
+        exact=True,
+        differentiable=False,
+        result="own",
+        dtypes="fiu",
+        rejects=[
+            refused(ValueError, "side", ONE, ONE, side="middle"),
+            refused(ValueError, "side", ONE, ONE, side="left", right=True),
+            refused(ValueError, "sorted_sequence", libdl.ones(()), ONE),
+            refused(ValueError, "sorted_sequence", TWO, ONE),
+            refused(ValueError, "sorted_sequence", TWO, libdl.ones(3, 3)),
+            refused(ValueError, "sorter", ONE, ONE, sorter=libdl.tensor([0])),
+            refused(IndexError, "sorter", ONE, ONE, sorter=libdl.tensor([0, 1, 3])),
+            refused(NotImplementedError, "sorted_sequence", ONE + 1j, ONE),
+            refused(NotImplementedError, "input", ONE, ONE + 1j),
+        ],
+    ),
+    Case(
+        "bucketize",
+        lambda rows, x, right: libdl.bucketize(x, rows.sort().values, right=right),
+        search,
+        lambda: [s for s in searched() if s.args[0].ndim == 1],
+        exact=True,
+        differentiable=False,
+        result="own",
+        dtypes="fiu",
+        rejects=[
+            Reject(
+                ValueError,
+                ("bucketize: argument 2 (boundaries)",),
+                lambda: libdl.bucketize(ONE, TWO),
+            ),
+            Reject(
+                NotImplementedError,
+                ("bucketize: argument 1 (input)",),
+                lambda: libdl.bucketize(ONE + 1j, ONE),
+            ),
+        ],
+    ),
+    Case(
+        "index_put",
+        lambda x, i, v: libdl.index_put(x, (i,), v),
+        place,
+        places,
+        exact=True,
+        dtypes="fiuc",
+        rejects=[
+            Reject(
+                IndexError,
+                ("index_put", "ind"),
+                lambda: libdl.index_put(libdl.ones(2), (libdl.tensor([2]),), libdl.ones(1)),
+            )
+        ],
+    ),
     indexed("gather", lambda x, d, i: np.take_along_axis(x, i, d), along(), out=True),
     indexed("index_select", lambda x, d, i: np.take(x, i, d), along(4), out=True),
     indexed("scatter", put, permuted, inplace=True),
     # Up to nine additions, each rounded to the dtype.
-    indexed("scatter_add", added, along(source=True), exact=False, scale=8, inplace=True,
-            roundings=9, terms=4.0),
-    indexed("index_add", index_add, along(4, source=True), exact=False, scale=8, inplace=True,
-            roundings=5, terms=4.0),
+    indexed(
+        "scatter_add",
+        added,
+        along(source=True),
+        exact=False,
+        scale=8,
+        inplace=True,
+        roundings=9,
+        terms=4.0,
+    ),
+    indexed(
+        "index_add",
+        index_add,
+        along(4, source=True),
+        exact=False,
+        scale=8,
+        inplace=True,
+        roundings=5,
+        terms=4.0,
+    ),
     indexed("index_copy", index_copy, slots, inplace=True),
-    Case("index_fill", libdl.index_fill, index_fill, filled, exact=True, inplace=True,
-         dtypes="fiuc", rejects=[
-             Reject(IndexError, ("index_fill", "index"), lambda: libdl.index_fill(
-                 libdl.ones(2), 0, libdl.tensor([2]), 1.0)),
-             Reject(ValueError, ("index_fill: argument 4 (value)",), lambda: libdl.index_fill(
-                 libdl.ones(2), 0, libdl.tensor([0]), libdl.ones(2)))]),
-    Case("take_along_dim", lambda x, d, i: libdl.take_along_dim(x, i, d),
-         lambda x, d, i: np.take_along_axis(x, i, d), along(), exact=True, dtypes="fiuc", rejects=[
-             Reject(IndexError, ("take_along_dim: argument 2 (indices)",),
-                    lambda: libdl.take_along_dim(libdl.ones(2), libdl.tensor([2]), 0)),
-             Reject(IndexError, ("take_along_dim: argument 3 (dim)",),
-                    lambda: libdl.take_along_dim(libdl.ones(2), libdl.tensor([0]), 1))]),
-    Case("index", lambda x, i: x[i], lambda x, i: x[i], lambda: [
-        Sample(s.args[:2]) for s in places()], exact=True, dtypes="fiuc", rejects=[
-            Reject(IndexError, ("index", "holds 2"), lambda: libdl.ones(2)[libdl.tensor([2])])]),
-    Case("masked_fill", libdl.masked_fill, lambda x, m, v: np.where(m, v, x), masked("value"),
-         exact=True, inplace=True, dtypes="fc", rejects=[
-             Reject((TypeError, RuntimeError, ValueError), ("masked_fill", "mask"),
-                    lambda: libdl.masked_fill(libdl.ones(2), libdl.ones(2), 1.0))]),
-    Case("masked_select", libdl.masked_select, lambda x, m: x[m], masked(), exact=True,
-         dtypes="fiuc", rejects=[
-             Reject((TypeError, RuntimeError, ValueError), ("masked_select", "mask"),
-                    lambda: libdl.masked_select(libdl.ones(2), libdl.ones(2)))]),
-    Case("masked_scatter", libdl.masked_scatter, masked_scatter, masked("source"), exact=True,
-         inplace=True, dtypes="fiuc", rejects=[
-             Reject((TypeError, RuntimeError, ValueError), ("masked_scatter", "mask"),
-                    lambda: libdl.masked_scatter(libdl.ones(2), libdl.ones(2), libdl.ones(2)))]),
-    Case("nonzero", lambda x, m: libdl.nonzero(m), lambda x, m: np.argwhere(m), masked(),
-         differentiable=False, exact=True, result="own", dtypes="fiuc", rejects=[
-             Reject(TypeError, ("nonzero", "input"), lambda: libdl.nonzero("a"))]),
-    Case("sort", libdl.sort, sort, sorting(), exact=True, dtypes="fiu", rejects=[
-        Reject(IndexError, ("sort", "dim"), lambda: libdl.sort(libdl.ones(2), 1))]),
-    Case("sort_descending", lambda x, d: libdl.sort(x, d, True, stable=True),
-         lambda x, d: sort(x, d, True), sorting(), exact=True, dtypes="fiu", operators=("sort",),
-         rejects=[Reject(TypeError, ("sort", "input", "complex64"), lambda: libdl.sort(
-             libdl.ones(2, dtype=libdl.complex64), 0, True))]),
-    Case("argsort", libdl.argsort, lambda x, d: sort(x, d)[1], sorting(), exact=True,
-         differentiable=False, result="own", dtypes="fiu", rejects=[
-             Reject(IndexError, ("argsort", "dim"), lambda: libdl.argsort(libdl.ones(2), 1))]),
-    Case("kthvalue", libdl.kthvalue, kthvalue, sorting(1), exact=True, dtypes="fiu", rejects=[
-        Reject(ValueError, ("kthvalue: argument 2 (k) is 3, wanted 1 to 2",),
-               lambda: libdl.kthvalue(libdl.ones(2), 3)),
-        Reject(IndexError, ("kthvalue: argument 3 (dim)",),
-               lambda: libdl.kthvalue(libdl.ones(2), 1, 1))]),
-    Case("topk", libdl.topk, topk, sorting(1), exact=True, dtypes="fiu", rejects=[
-        Reject((IndexError, ValueError, RuntimeError), ("topk", "k"),
-               lambda: libdl.topk(libdl.ones(2), 3))]),
+    Case(
+        "index_fill",
+        libdl.index_fill,
+        index_fill,
+        filled,
+        exact=True,
+        inplace=True,
+        dtypes="fiuc",
+        rejects=[
+            Reject(
+                IndexError,
+                ("index_fill", "index"),
+                lambda: libdl.index_fill(libdl.ones(2), 0, libdl.tensor([2]), 1.0),
+            ),
+            Reject(
+                ValueError,
+                ("index_fill: argument 4 (value)",),
+                lambda: libdl.index_fill(libdl.ones(2), 0, libdl.tensor([0]), libdl.ones(2)),
+            ),
+        ],
+    ),
+    Case(
+        "take_along_dim",
+        lambda x, d, i: libdl.take_along_dim(x, i, d),
+        lambda x, d, i: np.take_along_axis(x, i, d),
+        along(),
+        exact=True,
+        dtypes="fiuc",
+        rejects=[
+            Reject(
+                IndexError,
+                ("take_along_dim: argument 2 (indices)",),
+                lambda: libdl.take_along_dim(libdl.ones(2), libdl.tensor([2]), 0),
+            ),
+            Reject(
+                IndexError,
+                ("take_along_dim: argument 3 (dim)",),
+                lambda: libdl.take_along_dim(libdl.ones(2), libdl.tensor([0]), 1),
+            ),
+        ],
+    ),
+    Case(
+        "index",
+        lambda x, i: x[i],
+        lambda x, i: x[i],
+        lambda: [Sample(s.args[:2]) for s in places()],
+        exact=True,
+        dtypes="fiuc",
+        rejects=[
+            Reject(IndexError, ("index", "holds 2"), lambda: libdl.ones(2)[libdl.tensor([2])])
+        ],
+    ),
+    Case(
+        "masked_fill",
+        libdl.masked_fill,
+        lambda x, m, v: np.where(m, v, x),
+        masked("value"),
+        exact=True,
+        inplace=True,
+        dtypes="fc",
+        rejects=[
+            Reject(
+                (TypeError, RuntimeError, ValueError),
+                ("masked_fill", "mask"),
+                lambda: libdl.masked_fill(libdl.ones(2), libdl.ones(2), 1.0),
+            )
+        ],
+    ),
+    Case(
+        "masked_select",
+        libdl.masked_select,
+        lambda x, m: x[m],
+        masked(),
+        exact=True,
+        dtypes="fiuc",
+        rejects=[
+            Reject(
+                (TypeError, RuntimeError, ValueError),
+                ("masked_select", "mask"),
+                lambda: libdl.masked_select(libdl.ones(2), libdl.ones(2)),
+            )
+        ],
+    ),
+    Case(
+        "masked_scatter",
+        libdl.masked_scatter,
+        masked_scatter,
+        masked("source"),
+        exact=True,
+        inplace=True,
+        dtypes="fiuc",
+        rejects=[
+            Reject(
+                (TypeError, RuntimeError, ValueError),
+                ("masked_scatter", "mask"),
+                lambda: libdl.masked_scatter(libdl.ones(2), libdl.ones(2), libdl.ones(2)),
+            )
+        ],
+    ),
+    Case(
+        "nonzero",
+        lambda x, m: libdl.nonzero(m),
+        lambda x, m: np.argwhere(m),
+        masked(),
+        differentiable=False,
+        exact=True,
+        result="own",
+        dtypes="fiuc",
+        rejects=[Reject(TypeError, ("nonzero", "input"), lambda: libdl.nonzero("a"))],
+    ),
+    Case(
+        "sort",
+        libdl.sort,
+        sort,
+        sorting(),
+        exact=True,
+        dtypes="fiu",
+        rejects=[Reject(IndexError, ("sort", "dim"), lambda: libdl.sort(libdl.ones(2), 1))],
+    ),
+    Case(
+        "sort_descending",
+        lambda x, d: libdl.sort(x, d, True, stable=True),
+        lambda x, d: sort(x, d, True),
+        sorting(),
+        exact=True,
+        dtypes="fiu",
+        operators=("sort",),
+        rejects=[
+            Reject(
+                TypeError,
+                ("sort", "input", "complex64"),
+                lambda: libdl.sort(libdl.ones(2, dtype=libdl.complex64), 0, True),
+            )
+        ],
+    ),
+    Case(
+        "argsort",
+        libdl.argsort,
+        lambda x, d: sort(x, d)[1],
+        sorting(),
+        exact=True,
+        differentiable=False,
+        result="own",
+        dtypes="fiu",
+        rejects=[Reject(IndexError, ("argsort", "dim"), lambda: libdl.argsort(libdl.ones(2), 1))],
+    ),
+    Case(
+        "kthvalue",
+        libdl.kthvalue,
+        kthvalue,
+        sorting(1),
+        exact=True,
+        dtypes="fiu",
+        rejects=[
+            Reject(
+                ValueError,
+                ("kthvalue: argument 2 (k) is 3, wanted 1 to 2",),
+                lambda: libdl.kthvalue(libdl.ones(2), 3),
+            ),
+            Reject(
+                IndexError,
+                ("kthvalue: argument 3 (dim)",),
+                lambda: libdl.kthvalue(libdl.ones(2), 1, 1),
+            ),
+        ],
+    ),
+    Case(
+        "topk",
+        libdl.topk,
+        topk,
+        sorting(1),
+        exact=True,
+        dtypes="fiu",
+        rejects=[
+            Reject(
+                (IndexError, ValueError, RuntimeError),
+                ("topk", "k"),
+                lambda: libdl.topk(libdl.ones(2), 3),
+            )
+        ],
+    ),
 ]

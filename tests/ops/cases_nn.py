@@ -16,8 +16,12 @@ SHAPES = [(1,), (5,), (2, 3), (3, 1, 2), (2, 3, 4), (2, 0, 3), (7, 65)]
 
 
 def along() -> list[Sample]:
-    made = [Sample((numbers(s, 20 * i + n, -3, 3), d)) for i, s in enumerate(SHAPES)
-            for n in (1, 2) for d in range(-1, len(s))]
+    made = [
+        Sample((numbers(s, 20 * i + n, -3, 3), d))
+        for i, s in enumerate(SHAPES)
+        for n in (1, 2)
+        for d in range(-1, len(s))
+    ]
     made.append(Sample((np.array([1e4, 0.0, -1e4]), 0), smooth=False))
     made.append(Sample((np.full(3, -np.inf), 0), smooth=False))  # NaN, as the definition says
     made.append(Sample((np.array([[1.0, -np.inf], [np.nan, 1.0], [0.0, 800.0]]), 1), smooth=False))
@@ -39,12 +43,18 @@ def log_softmax(x: Any, dim: int) -> Any:
 
 
 def reduced(loss: Any, how: str, total: Any = None) -> Any:
-    return np.asarray({"none": loss, "sum": loss.sum(),
-                       "mean": loss.sum() / (loss.size if total is None else total)}[how])
+    return np.asarray(
+        {
+            "none": loss,
+            "sum": loss.sum(),
+            "mean": loss.sum() / (loss.size if total is None else total),
+        }[how]
+    )
 
 
-def nll(x: Any, t: Any, weight: Any = None, ignore_index: int = -100,
-        reduction: str = "mean") -> Any:
+def nll(
+    x: Any, t: Any, weight: Any = None, ignore_index: int = -100, reduction: str = "mean"
+) -> Any:
     w = np.ones(x.shape[1]) if weight is None else weight
     keep = t != ignore_index
     at = np.where(keep, t, 0)
@@ -59,26 +69,40 @@ def class_samples(low: float) -> Any:
             for r in ("mean", "sum", "none"):
                 x, t = numbers((n, c), i, low, 0.0), integers((n,), i, 0, c)
                 weight = numbers((c,), i + 9, 0.5, 2.0).view(Fixed)
-                made += [Sample((x, t), {"reduction": r}),
-                         Sample((x, t, weight), {"reduction": r})]
+                made += [Sample((x, t), {"reduction": r}), Sample((x, t, weight), {"reduction": r})]
         x, t = numbers((4, 3), 8, low, 0.0), np.array([0, -100, 2, 1])
         return made + [Sample((x, t)), Sample((x, np.array([1, 1, 2, 0])), {"ignore_index": 1})]
+
     return make
 
 
 def mse_samples() -> list[Sample]:
-    return [Sample((numbers(s, i), numbers(s, i + 50)), {"reduction": r})
-            for i, s in enumerate([(), (1,), (5,), (2, 3), (3, 1, 2), (4, 33), (2, 2)])
-            for r in ("mean", "sum", "none")]
+    return [
+        Sample((numbers(s, i), numbers(s, i + 50)), {"reduction": r})
+        for i, s in enumerate([(), (1,), (5,), (2, 3), (3, 1, 2), (4, 33), (2, 2)])
+        for r in ("mean", "sum", "none")
+    ]
 
 
 def norm_samples() -> list[Sample]:
     made = []
-    for i, (s, k) in enumerate([((5,), 1), ((2, 3), 1), ((2, 3), 2), ((3, 1, 4), 1), ((4, 65), 1),
-                                ((2, 2, 3), 2), ((0, 3), 1)]):
+    for i, (s, k) in enumerate(
+        [
+            ((5,), 1),
+            ((2, 3), 1),
+            ((2, 3), 2),
+            ((3, 1, 4), 1),
+            ((4, 65), 1),
+            ((2, 2, 3), 2),
+            ((0, 3), 1),
+        ]
+    ):
         x, n = numbers(s, i), s[-k:]
-        made += [Sample((x, n)), Sample((x, n, numbers(n, i + 5), numbers(n, i + 6))),
-                 Sample((x, n, numbers(n, i + 7)), {"eps": 1e-3})]
+        made += [
+            Sample((x, n)),
+            Sample((x, n, numbers(n, i + 5), numbers(n, i + 6))),
+            Sample((x, n, numbers(n, i + 7)), {"eps": 1e-3}),
+        ]
     return made
 
 
@@ -89,25 +113,46 @@ def layer_norm(x: Any, shape: Any, weight: Any = 1.0, bias: Any = 0.0, eps: floa
 
 
 def embedding_samples() -> list[Sample]:
-    return [Sample((integers(s, 3 * i + n, 0, 4), numbers((4, d), i + n)))
-            for i, s in enumerate([(), (1,), (5,), (2, 3), (0,)]) for n in (1, 2) for d in (2, 3)]
+    return [
+        Sample((integers(s, 3 * i + n, 0, 4), numbers((4, d), i + n)))
+        for i, s in enumerate([(), (1,), (5,), (2, 3), (0,)])
+        for n in (1, 2)
+        for d in (2, 3)
+    ]
 
 
 def pool_samples() -> list[Sample]:
     """Distinct elements, so that the largest of a window is one also where it is moved a little."""
-    some = [((2, 4, 4), (2,), {}), ((1, 2, 5, 6), (3, 2), {"stride": (1, 2), "padding": 1}),
-            ((2, 1, 7, 3), (2,), {"stride": 2, "ceil_mode": True}),
-            ((1, 5, 6, 5), (3,), {"stride": 1, "padding": 1, "dilation": 2}),
-            ((0, 2, 3, 3), (3,), {}), ((1, 1, 1, 1), (1,), {})]
-    made = [Sample((np.random.default_rng(n).permutation(math.prod(shape)).reshape(shape) / 7 - 3,
-                    size[0] if len(size) == 1 else size), how)
-            for n, (shape, size, how) in enumerate(5 * some)]
+    some = [
+        ((2, 4, 4), (2,), {}),
+        ((1, 2, 5, 6), (3, 2), {"stride": (1, 2), "padding": 1}),
+        ((2, 1, 7, 3), (2,), {"stride": 2, "ceil_mode": True}),
+        ((1, 5, 6, 5), (3,), {"stride": 1, "padding": 1, "dilation": 2}),
+        ((0, 2, 3, 3), (3,), {}),
+        ((1, 1, 1, 1), (1,), {}),
+    ]
+    made = [
+        Sample(
+            (
+                np.random.default_rng(n).permutation(math.prod(shape)).reshape(shape) / 7 - 3,
+                size[0] if len(size) == 1 else size,
+            ),
+            how,
+        )
+        for n, (shape, size, how) in enumerate(5 * some)
+    ]
     special = np.array([[[1.0, np.nan, -np.inf], [-np.inf, 0.0, 0.0], [np.inf, 5.0, 5.0]]])
     return [*made, Sample((special, 2), {"stride": 1}, smooth=False)]
 
 
-def pooled(x: Any, size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
-           ceil_mode: bool = False) -> Any:
+def pooled(
+    x: Any,
+    size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+) -> Any:
     def pair(n: Any) -> tuple[int, int]:
         return (n, n) if isinstance(n, int) else n
 
@@ -117,55 +162,183 @@ def pooled(x: Any, size: Any, stride: Any = None, padding: Any = 0, dilation: An
     for n, k, s, p, d in zip(x.shape[-2:], size, stride, padding, dilation, strict=True):
         first = range(-p, n + (0 if ceil_mode else p - d * (k - 1)), s)
         places.append([[i for i in range(f, f + k * d, d) if 0 <= i < n] for f in first])
-    return np.stack([np.stack([x[..., rows, :][..., columns].max((-1, -2)) for columns in places[1]],
-                              -1) for rows in places[0]], -2)
+    return np.stack(
+        [
+            np.stack([x[..., rows, :][..., columns].max((-1, -2)) for columns in places[1]], -1)
+            for rows in places[0]
+        ],
+        -2,
+    )
 
 
 rows = {"dtypes": "f", "scale": 32}
 CASES = [
-    Case("softmax", libdl.softmax, softmax, along, rejects=[
-        Reject(IndexError, ("softmax: argument 2 (dim) is 2, wanted -2 to 1",),
-               lambda: libdl.softmax(libdl.ones(2, 2), 2)),
-        Reject((TypeError, ValueError, RuntimeError), ("softmax", "input", "int64"),
-               lambda: libdl.softmax(libdl.arange(3), 0))], **rows),
-    Case("log_softmax", libdl.log_softmax, log_softmax, along, rejects=[
-        Reject(IndexError, ("log_softmax", "dim"),
-               lambda: libdl.log_softmax(libdl.ones(2, 2), -3))], **rows),
-    Case("nll_loss", F.nll_loss, nll, class_samples(-3.0), roundings=3, rejects=[
-        Reject((IndexError, ValueError), ("nll_loss", "target"),
-               lambda: F.nll_loss(libdl.ones(1, 2), libdl.tensor([2])))], **rows),
-    Case("cross_entropy", F.cross_entropy, lambda x, *a, **k: nll(log_softmax(x, 1), *a, **k),
-         class_samples(-3.0), roundings=4, terms=6.0, rejects=[
-        Reject((IndexError, ValueError), ("cross_entropy", "target"),
-               lambda: F.cross_entropy(libdl.ones(1, 2), libdl.tensor([-1])))], **rows),
-    Case("mse_loss", F.mse_loss, lambda x, t, reduction: reduced((x - t)**2, reduction),
-         mse_samples, roundings=3, rejects=[
-        Reject((ValueError, RuntimeError), ("mse_loss", "target"),
-               lambda: F.mse_loss(libdl.ones(2), libdl.ones(3)))], **rows),
-    Case("layer_norm", F.layer_norm, layer_norm, norm_samples, rejects=[
-        Reject((ValueError, RuntimeError), ("layer_norm: argument 2 (normalized_shape) is []",),
-               lambda: F.layer_norm(libdl.ones(2, 3), ())),
-        Reject((ValueError, RuntimeError), ("layer_norm: argument 1 (input) has shape [2, 3]",
-                                            "wanted [2], which is normalized_shape"),
-               lambda: F.layer_norm(libdl.ones(2, 3), (2,)))], dtypes="f", scale=200),
-    Case("max_pool2d", libdl.max_pool2d, pooled, pool_samples, exact=True, rejects=[
-        Reject(ValueError, ("max_pool2d: argument 4 (padding) is 2, wanted at most half",),
-               lambda: F.max_pool2d(libdl.ones(1, 4, 4), 2, padding=2)),
-        Reject(ValueError, ("max_pool2d: argument 2 (kernel_size) has 3 entries",),
-               lambda: F.max_pool2d(libdl.ones(1, 4, 4), (1, 2, 3))),
-        Reject((ValueError, RuntimeError), ("max_pool2d: argument 1 (input) has shape [1, 4, 4]",
-                                            "room for a window that reaches over 5"),
-               lambda: F.max_pool2d(libdl.ones(1, 4, 4), 5)),
-        Reject((TypeError, RuntimeError), ("max_pool2d", "input", "bool"),
-               lambda: F.max_pool2d(libdl.ones(1, 4, 4, dtype=libdl.bool), 2))], dtypes="fiu"),
-    Case("max_pool2d_with_indices",
-         lambda *args, **how: F.max_pool2d_with_indices(*args, **how)[0], pooled, pool_samples,
-         exact=True, dtypes="fiu", rejects=[
-        Reject(ValueError, ("max_pool2d_with_indices: argument 3 (stride) is [0], wanted 1 to",),
-               lambda: F.max_pool2d_with_indices(libdl.ones(1, 4, 4), 2, 0))]),
-    Case("embedding", F.embedding, lambda i, w: w[i], embedding_samples, exact=True, rejects=[
-        Reject(IndexError, ("embedding", "input"),
-               lambda: F.embedding(libdl.tensor([4]), libdl.ones(4, 2))),
-        Reject(ValueError, ("embedding", "weight", "two dimensions"),
-               lambda: F.embedding(libdl.tensor([0]), libdl.ones(4)))], dtypes="fiuc"),
+    Case(
+        "softmax",
+        libdl.softmax,
+        softmax,
+        along,
+        rejects=[
+            Reject(
+                IndexError,
+                ("softmax: argument 2 (dim) is 2, wanted -2 to 1",),
+                lambda: libdl.softmax(libdl.ones(2, 2), 2),
+            ),
+            Reject(
+                (TypeError, ValueError, RuntimeError),
+                ("softmax", "input", "int64"),
+                lambda: libdl.softmax(libdl.arange(3), 0),
+            ),
+        ],
+        **rows,
+    ),
+    Case(
+        "log_softmax",
+        libdl.log_softmax,
+        log_softmax,
+        along,
+        rejects=[
+            Reject(
+                IndexError, ("log_softmax", "dim"), lambda: libdl.log_softmax(libdl.ones(2, 2), -3)
+            )
+        ],
+        **rows,
+    ),
+    Case(
+        "nll_loss",
+        F.nll_loss,
+        nll,
+        class_samples(-3.0),
+        roundings=3,
+        rejects=[
+            Reject(
+                (IndexError, ValueError),
+                ("nll_loss", "target"),
+                lambda: F.nll_loss(libdl.ones(1, 2), libdl.tensor([2])),
+            )
+        ],
+        **rows,
+    ),
+    Case(
+        "cross_entropy",
+        F.cross_entropy,
+        lambda x, *a, **k: nll(log_softmax(x, 1), *a, **k),
+        class_samples(-3.0),
+        roundings=4,
+        terms=6.0,
+        rejects=[
+            Reject(
+                (IndexError, ValueError),
+                ("cross_entropy", "target"),
+                lambda: F.cross_entropy(libdl.ones(1, 2), libdl.tensor([-1])),
+            )
+        ],
+        **rows,
+    ),
+    Case(
+        "mse_loss",
+        F.mse_loss,
+        lambda x, t, reduction: reduced((x - t) ** 2, reduction),
+        mse_samples,
+        roundings=3,
+        rejects=[
+            Reject(
+                (ValueError, RuntimeError),
+                ("mse_loss", "target"),
+                lambda: F.mse_loss(libdl.ones(2), libdl.ones(3)),
+            )
+        ],
+        **rows,
+    ),
+    Case(
+        "layer_norm",
+        F.layer_norm,
+        layer_norm,
+        norm_samples,
+        rejects=[
+            Reject(
+                (ValueError, RuntimeError),
+                ("layer_norm: argument 2 (normalized_shape) is []",),
+                lambda: F.layer_norm(libdl.ones(2, 3), ()),
+            ),
+            Reject(
+                (ValueError, RuntimeError),
+                (
+                    "layer_norm: argument 1 (input) has shape [2, 3]",
+                    "wanted [2], which is normalized_shape",
+                ),
+                lambda: F.layer_norm(libdl.ones(2, 3), (2,)),
+            ),
+        ],
+        dtypes="f",
+        scale=200,
+    ),
+    Case(
+        "max_pool2d",
+        libdl.max_pool2d,
+        pooled,
+        pool_samples,
+        exact=True,
+        rejects=[
+            Reject(
+                ValueError,
+                ("max_pool2d: argument 4 (padding) is 2, wanted at most half",),
+                lambda: F.max_pool2d(libdl.ones(1, 4, 4), 2, padding=2),
+            ),
+            Reject(
+                ValueError,
+                ("max_pool2d: argument 2 (kernel_size) has 3 entries",),
+                lambda: F.max_pool2d(libdl.ones(1, 4, 4), (1, 2, 3)),
+            ),
+            Reject(
+                (ValueError, RuntimeError),
+                (
+                    "max_pool2d: argument 1 (input) has shape [1, 4, 4]",
+                    "room for a window that reaches over 5",
+                ),
+                lambda: F.max_pool2d(libdl.ones(1, 4, 4), 5),
+            ),
+            Reject(
+                (TypeError, RuntimeError),
+                ("max_pool2d", "input", "bool"),
+                lambda: F.max_pool2d(libdl.ones(1, 4, 4, dtype=libdl.bool), 2),
+            ),
+        ],
+        dtypes="fiu",
+    ),
+    Case(
+        "max_pool2d_with_indices",
+        lambda *args, **how: F.max_pool2d_with_indices(*args, **how)[0],
+        pooled,
+        pool_samples,
+        exact=True,
+        dtypes="fiu",
+        rejects=[
+            Reject(
+                ValueError,
+                ("max_pool2d_with_indices: argument 3 (stride) is [0], wanted 1 to",),
+                lambda: F.max_pool2d_with_indices(libdl.ones(1, 4, 4), 2, 0),
+            )
+        ],
+    ),
+    Case(
+        "embedding",
+        F.embedding,
+        lambda i, w: w[i],
+        embedding_samples,
+        exact=True,
+        rejects=[
+            Reject(
+                IndexError,
+                ("embedding", "input"),
+                lambda: F.embedding(libdl.tensor([4]), libdl.ones(4, 2)),
+            ),
+            Reject(
+                ValueError,
+                ("embedding", "weight", "two dimensions"),
+                lambda: F.embedding(libdl.tensor([0]), libdl.ones(4)),
+            ),
+        ],
+        dtypes="fiuc",
+    ),
 ]

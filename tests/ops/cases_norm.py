@@ -26,8 +26,9 @@ def statistics(channels: int, seed: int) -> list[Any]:
 
 def affine(x: Any, weight: Any, bias: Any) -> Any:
     along = (-1,) + (1,) * (x.ndim - 2)
-    return (x * (1.0 if weight is None else weight.reshape(along))
-            + (0.0 if bias is None else bias.reshape(along)))
+    return x * (1.0 if weight is None else weight.reshape(along)) + (
+        0.0 if bias is None else bias.reshape(along)
+    )
 
 
 def normalised(x: Any, axes: Any, eps: float) -> Any:
@@ -43,20 +44,34 @@ def batch_samples() -> list[Sample]:
     made = []
     for i, shape in enumerate(SHAPES):
         x, (w, b), kept = numbers(shape, i), vectors(shape[1], i + 9), statistics(shape[1], i + 5)
-        made += [Sample((x, None, None, w, b, True)), Sample((x, *kept, w, b, False)),
-                 Sample((x, None, None), {"training": True, "eps": 0.1}),
-                 Sample((x, *kept, None, b), {"eps": 0.1}),
-                 Sample((x, None, None, w), {"training": True})]
+        made += [
+            Sample((x, None, None, w, b, True)),
+            Sample((x, *kept, w, b, False)),
+            Sample((x, None, None), {"training": True, "eps": 0.1}),
+            Sample((x, *kept, None, b), {"eps": 0.1}),
+            Sample((x, None, None, w), {"training": True}),
+        ]
     empty = np.zeros((0, 3, 2))
-    made += [Sample((empty, None, None), {"training": True}),
-             Sample((empty, *statistics(3, 1), *vectors(3, 2)))]
+    made += [
+        Sample((empty, None, None), {"training": True}),
+        Sample((empty, *statistics(3, 1), *vectors(3, 2))),
+    ]
     # Several runs of 64 pixels, and more channels than are summed at once.
-    return [*made, Sample((numbers((3, 70, 7, 9), 4), None, None, *vectors(70, 5), True),
-                          smooth=False)]
+    return [
+        *made,
+        Sample((numbers((3, 70, 7, 9), 4), None, None, *vectors(70, 5), True), smooth=False),
+    ]
 
 
-def batch_norm(x: Any, mean: Any, var: Any, weight: Any = None, bias: Any = None,
-               training: bool = False, eps: float = 1e-5) -> Any:
+def batch_norm(
+    x: Any,
+    mean: Any,
+    var: Any,
+    weight: Any = None,
+    bias: Any = None,
+    training: bool = False,
+    eps: float = 1e-5,
+) -> Any:
     axes = tuple(d for d in range(x.ndim) if d != 1)
     if training:
         return affine(normalised(x, axes, eps), weight, bias)
@@ -70,11 +85,23 @@ def batch_norm(x: Any, mean: Any, var: Any, weight: Any = None, bias: Any = None
 
 def group_samples() -> list[Sample]:
     made = []
-    for i, (shape, groups) in enumerate([((3, 4), 2), ((2, 4, 3), 2), ((2, 3, 2, 2), 1),
-                                         ((2, 4, 3, 1), 4), ((1, 6, 2, 1, 2), 3), ((0, 4, 2), 2)]):
+    for i, (shape, groups) in enumerate(
+        [
+            ((3, 4), 2),
+            ((2, 4, 3), 2),
+            ((2, 3, 2, 2), 1),
+            ((2, 4, 3, 1), 4),
+            ((1, 6, 2, 1, 2), 3),
+            ((0, 4, 2), 2),
+        ]
+    ):
         x, (w, b) = numbers(shape, i), vectors(shape[1], i + 7)
-        made += [Sample((x, groups)), Sample((x, groups, w, b)), Sample((x, groups, w)),
-                 Sample((x, groups, None, b), {"eps": 0.1})]
+        made += [
+            Sample((x, groups)),
+            Sample((x, groups, w, b)),
+            Sample((x, groups, w)),
+            Sample((x, groups, None, b), {"eps": 0.1}),
+        ]
     return made
 
 
@@ -89,14 +116,24 @@ def instance_samples() -> list[Sample]:
     made = []
     for i, shape in enumerate([(2, 3, 4), (3, 2, 2), (2, 2, 3, 2), (1, 2, 2, 1, 3), (2, 1, 5)]):
         x, (w, b), kept = numbers(shape, i), vectors(shape[1], i + 9), statistics(shape[1], i + 5)
-        made += [Sample((x,)), Sample((x, None, None, w, b)),
-                 Sample((x, None, None, w), {"eps": 0.1}),
-                 Sample((x, *kept, w, b), {"use_input_stats": False})]
+        made += [
+            Sample((x,)),
+            Sample((x, None, None, w, b)),
+            Sample((x, None, None, w), {"eps": 0.1}),
+            Sample((x, *kept, w, b), {"use_input_stats": False}),
+        ]
     return [*made, Sample((np.zeros((0, 3, 2)),))]
 
 
-def instance_norm(x: Any, mean: Any = None, var: Any = None, weight: Any = None, bias: Any = None,
-                  use_input_stats: bool = True, eps: float = 1e-5) -> Any:
+def instance_norm(
+    x: Any,
+    mean: Any = None,
+    var: Any = None,
+    weight: Any = None,
+    bias: Any = None,
+    use_input_stats: bool = True,
+    eps: float = 1e-5,
+) -> Any:
     if not use_input_stats:
         return batch_norm(x, mean, var, weight, bias, eps=eps)
     return affine(normalised(x, tuple(range(2, x.ndim)), eps), weight, bias)
@@ -107,11 +144,23 @@ def instance_norm(x: Any, mean: Any = None, var: Any = None, weight: Any = None,
 
 def square_samples() -> list[Sample]:
     made = []
-    for i, (shape, k) in enumerate([((5,), 1), ((2, 3), 1), ((2, 3), 2), ((3, 1, 4), 1),
-                                    ((4, 65), 1), ((0, 3), 1), ((2, 2, 3), 2)]):
+    for i, (shape, k) in enumerate(
+        [
+            ((5,), 1),
+            ((2, 3), 1),
+            ((2, 3), 2),
+            ((3, 1, 4), 1),
+            ((4, 65), 1),
+            ((0, 3), 1),
+            ((2, 2, 3), 2),
+        ]
+    ):
         x, last = numbers(shape, i), shape[-k:]
-        made += [Sample((x, last), {"eps": 0.1}), Sample((x, last, numbers(last, i + 7), 1e-3)),
-                 Sample((x, last, numbers(last, i + 5)), {"eps": 0.01})]
+        made += [
+            Sample((x, last), {"eps": 0.1}),
+            Sample((x, last, numbers(last, i + 7), 1e-3)),
+            Sample((x, last, numbers(last, i + 5)), {"eps": 0.01}),
+        ]
     return made
 
 
@@ -124,64 +173,172 @@ ones = libdl.ones
 # A mean of few elements may cancel: the scale is that of the quotient by a small deviation.
 rows = {"dtypes": "f", "scale": 400}
 CASES = [
-    Case("batch_norm", F.batch_norm, batch_norm, batch_samples, rejects=[
-        Reject((ValueError, RuntimeError), ("batch_norm: argument 1 (input) has shape [3]",),
-               lambda: F.batch_norm(ones(3), None, None, training=True)),
-        Reject((ValueError, RuntimeError), ("batch_norm: argument 1 (input) has shape [1, 3, 1]",
-                                            "more than one value per channel when training"),
-               lambda: F.batch_norm(ones(1, 3, 1), None, None, training=True)),
-        Reject((TypeError, ValueError, RuntimeError), ("batch_norm", "input", "int64"),
-               lambda: F.batch_norm(libdl.arange(4).reshape(2, 2), None, None, training=True)),
-        Reject((ValueError, RuntimeError, TypeError), ("batch_norm: argument 3 (running_var)",),
-               lambda: F.batch_norm(ones(2, 3), ones(3), None)),
-        Reject((ValueError, RuntimeError), ("batch_norm: argument 1 (input) has 3 channels, wanted 2, "
-                                            "as the vectors of the channels",),
-               lambda: F.batch_norm(ones(4, 3), ones(2), ones(2))),
-        Reject((ValueError, RuntimeError), ("batch_norm: argument 4 (weight) has shape [2]",
-                                            "wanted [3], one a channel"),
-               lambda: F.batch_norm(ones(2, 3), ones(3), ones(3), ones(2))),
-        Reject((TypeError, ValueError, RuntimeError),
-               ("batch_norm: argument 5 (bias) is float64, wanted float32",),
-               lambda: F.batch_norm(ones(2, 3), ones(3), ones(3), None,
-                                    ones(3, dtype=libdl.float64))),
-        Reject((TypeError, ValueError, RuntimeError),
-               ("batch_norm: argument 2 (running_mean) has read-only memory",),
-               lambda: F.batch_norm(ones(2, 3), libdl.from_numpy(np.broadcast_to(np.float32(1), 3)),
-                                    ones(3), training=True)),
-        Reject((ValueError, RuntimeError), ("batch_norm: argument 8 (eps) is -1",),
-               lambda: F.batch_norm(ones(2, 3), ones(3), ones(3), eps=-1.0))], **rows),
-    Case("group_norm", F.group_norm, group_norm, group_samples, rejects=[
-        Reject((ValueError, RuntimeError), ("group_norm: argument 2 (num_groups) is 2",
-                                            "wanted a divisor of the channels, 3"),
-               lambda: F.group_norm(ones(2, 3), 2)),
-        Reject((ValueError, RuntimeError), ("group_norm: argument 1 (input) has 3 channels, wanted 4",),
-               lambda: F.group_norm(ones(2, 3), 2, ones(4), ones(4))),
-        Reject((ValueError, RuntimeError), ("group_norm: argument 1 (input) has shape [3]",),
-               lambda: F.group_norm(ones(3), 1)),
-        Reject((ValueError, RuntimeError), ("group_norm: argument 1 (input) has shape [1, 2], wanted more",),
-               lambda: F.group_norm(ones(1, 2), 2)),
-        Reject((ValueError, RuntimeError), ("group_norm: argument 4 (bias) has shape [1]",),
-               lambda: F.group_norm(ones(2, 3), 1, bias=ones(1)))], **rows),
-    Case("instance_norm", F.instance_norm, instance_norm, instance_samples, rejects=[
-        Reject((ValueError, RuntimeError), ("instance_norm: argument 1 (input) has shape [2, 3], wanted more",),
-               lambda: F.instance_norm(ones(2, 3))),
-        Reject((ValueError, RuntimeError), ("instance_norm: argument 1 (input) has shape [3], wanted [n, c",),
-               lambda: F.instance_norm(ones(3), ones(3), ones(3), use_input_stats=False)),
-        Reject((ValueError, RuntimeError), ("instance_norm", "[2, 3, 1], wanted more than one"),
-               lambda: F.instance_norm(ones(2, 3, 1))),
-        Reject((ValueError, RuntimeError, TypeError),
-               ("instance_norm: argument 2 (running_mean) is absent",),
-               lambda: F.instance_norm(ones(2, 3, 4), use_input_stats=False)),
-        Reject((ValueError, RuntimeError), ("instance_norm: argument 8 (eps) is -1",),
-               lambda: F.instance_norm(ones(2, 3, 4), ones(3), ones(3), use_input_stats=False,
-                                       eps=-1.0))], **rows),
-    Case("rms_norm", F.rms_norm, rms_norm, square_samples, rejects=[
-        Reject((ValueError, RuntimeError), ("rms_norm: argument 1 (input) has shape [2, 3], wanted [2], which is normalized_shape",),
-               lambda: F.rms_norm(ones(2, 3), (2,))),
-        Reject((ValueError, RuntimeError), ("rms_norm: argument 2 (normalized_shape) is []",),
-               lambda: F.rms_norm(ones(2, 3), ())),
-        Reject((ValueError, RuntimeError), ("rms_norm: argument 2 (normalized_shape) is [2]",),
-               lambda: F.rms_norm(ones(2, 3), (2,), ones(3))),
-        Reject((ValueError, RuntimeError), ("rms_norm: argument 3 (weight) has shape [2]",),
-               lambda: F.rms_norm(ones(2, 3), (3,), ones(2)))], **rows),
+    Case(
+        "batch_norm",
+        F.batch_norm,
+        batch_norm,
+        batch_samples,
+        rejects=[
+            Reject(
+                (ValueError, RuntimeError),
+                ("batch_norm: argument 1 (input) has shape [3]",),
+                lambda: F.batch_norm(ones(3), None, None, training=True),
+            ),
+            Reject(
+                (ValueError, RuntimeError),
+                (
+                    "batch_norm: argument 1 (input) has shape [1, 3, 1]",
+                    "more than one value per channel when training",
+                ),
+                lambda: F.batch_norm(ones(1, 3, 1), None, None, training=True),
+            ),
+            Reject(
+                (TypeError, ValueError, RuntimeError),
+                ("batch_norm", "input", "int64"),
+                lambda: F.batch_norm(libdl.arange(4).reshape(2, 2), None, None, training=True),
+            ),
+            Reject(
+                (ValueError, RuntimeError, TypeError),
+                ("batch_norm: argument 3 (running_var)",),
+                lambda: F.batch_norm(ones(2, 3), ones(3), None),
+            ),
+            Reject(
+                (ValueError, RuntimeError),
+                (
+                    "batch_norm: argument 1 (input) has 3 channels, wanted 2, "
+                    "as the vectors of the channels",
+                ),
+                lambda: F.batch_norm(ones(4, 3), ones(2), ones(2)),
+            ),
+            Reject(
+                (ValueError, RuntimeError),
+                ("batch_norm: argument 4 (weight) has shape [2]", "wanted [3], one a channel"),
+                lambda: F.batch_norm(ones(2, 3), ones(3), ones(3), ones(2)),
+            ),
+            Reject(
+                (TypeError, ValueError, RuntimeError),
+                ("batch_norm: argument 5 (bias) is float64, wanted float32",),
+                lambda: F.batch_norm(
+                    ones(2, 3), ones(3), ones(3), None, ones(3, dtype=libdl.float64)
+                ),
+            ),
+            Reject(
+                (TypeError, ValueError, RuntimeError),
+                ("batch_norm: argument 2 (running_mean) has read-only memory",),
+                lambda: F.batch_norm(
+                    ones(2, 3),
+                    libdl.from_numpy(np.broadcast_to(np.float32(1), 3)),
+                    ones(3),
+                    training=True,
+                ),
+            ),
+            Reject(
+                (ValueError, RuntimeError),
+                ("batch_norm: argument 8 (eps) is -1",),
+                lambda: F.batch_norm(ones(2, 3), ones(3), ones(3), eps=-1.0),
+            ),
+        ],
+        **rows,
+    ),
+    Case(
+        "group_norm",
+        F.group_norm,
+        group_norm,
+        group_samples,
+        rejects=[
+            Reject(
+                (ValueError, RuntimeError),
+                ("group_norm: argument 2 (num_groups) is 2", "wanted a divisor of the channels, 3"),
+                lambda: F.group_norm(ones(2, 3), 2),
+            ),
+            Reject(
+                (ValueError, RuntimeError),
+                ("group_norm: argument 1 (input) has 3 channels, wanted 4",),
+                lambda: F.group_norm(ones(2, 3), 2, ones(4), ones(4)),
+            ),
+            Reject(
+                (ValueError, RuntimeError),
+                ("group_norm: argument 1 (input) has shape [3]",),
+                lambda: F.group_norm(ones(3), 1),
+            ),
+            Reject(
+                (ValueError, RuntimeError),
+                ("group_norm: argument 1 (input) has shape [1, 2], wanted more",),
+                lambda: F.group_norm(ones(1, 2), 2),
+            ),
+            Reject(
+                (ValueError, RuntimeError),
+                ("group_norm: argument 4 (bias) has shape [1]",),
+                lambda: F.group_norm(ones(2, 3), 1, bias=ones(1)),
+            ),
+        ],
+        **rows,
+    ),
+    Case(
+        "instance_norm",
+        F.instance_norm,
+        instance_norm,
+        instance_samples,
+        rejects=[
+            Reject(
+                (ValueError, RuntimeError),
+                ("instance_norm: argument 1 (input) has shape [2, 3], wanted more",),
+                lambda: F.instance_norm(ones(2, 3)),
+            ),
+            Reject(
+                (ValueError, RuntimeError),
+                ("instance_norm: argument 1 (input) has shape [3], wanted [n, c",),
+                lambda: F.instance_norm(ones(3), ones(3), ones(3), use_input_stats=False),
+            ),
+            Reject(
+                (ValueError, RuntimeError),
+                ("instance_norm", "[2, 3, 1], wanted more than one"),
+                lambda: F.instance_norm(ones(2, 3, 1)),
+            ),
+            Reject(
+                (ValueError, RuntimeError, TypeError),
+                ("instance_norm: argument 2 (running_mean) is absent",),
+                lambda: F.instance_norm(ones(2, 3, 4), use_input_stats=False),
+            ),
+            Reject(
+                (ValueError, RuntimeError),
+                ("instance_norm: argument 8 (eps) is -1",),
+                lambda: F.instance_norm(
+                    ones(2, 3, 4), ones(3), ones(3), use_input_stats=False, eps=-1.0
+                ),
+            ),
+        ],
+        **rows,
+    ),
+    Case(
+        "rms_norm",
+        F.rms_norm,
+        rms_norm,
+        square_samples,
+        rejects=[
+            Reject(
+                (ValueError, RuntimeError),
+                (
+                    "rms_norm: argument 1 (input) has shape [2, 3], wanted [2], which is normalized_shape",
+                ),
+                lambda: F.rms_norm(ones(2, 3), (2,)),
+            ),
+            Reject(
+                (ValueError, RuntimeError),
+                ("rms_norm: argument 2 (normalized_shape) is []",),
+                lambda: F.rms_norm(ones(2, 3), ()),
+            ),
+            Reject(
+                (ValueError, RuntimeError),
+                ("rms_norm: argument 2 (normalized_shape) is [2]",),
+                lambda: F.rms_norm(ones(2, 3), (2,), ones(3)),
+            ),
+            Reject(
+                (ValueError, RuntimeError),
+                ("rms_norm: argument 3 (weight) has shape [2]",),
+                lambda: F.rms_norm(ones(2, 3), (3,), ones(2)),
+            ),
+        ],
+        **rows,
+    ),
 ]

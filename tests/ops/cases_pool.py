@@ -23,8 +23,9 @@ def _each(given: Any, dims: int) -> tuple[int, ...]:
     return some * dims if len(some) == 1 else some
 
 
-def _windows(x: Any, dims: int, size: Any, stride: Any, padding: Any, dilation: Any,
-             ceil_mode: bool) -> list[Places]:
+def _windows(
+    x: Any, dims: int, size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
+) -> list[Places]:
     """With their positions in the padding, which lie outside of the image."""
     size = _each(size, dims)
     stride = size if stride is None else _each(stride, dims)
@@ -49,43 +50,64 @@ def _over(x: Any, places: list[Places], value: Callable[[Any, list[list[int]]], 
     for window in itertools.product(*places):
         inside = [[i for i in at if 0 <= i < n] for at, n in zip(window, x.shape[-dims:])]
         some = x[(..., *np.ix_(*inside))]
-        made.append(value(some.reshape(*x.shape[:-dims], math.prod(map(len, inside))), list(window)))
+        made.append(
+            value(some.reshape(*x.shape[:-dims], math.prod(map(len, inside))), list(window))
+        )
     shape = (*x.shape[:-dims], *map(len, places))
     return np.stack(made, -1).reshape(shape) if made else np.zeros(shape, x.dtype)
 
 
 def max_pooled(dims: int) -> Callable[..., Any]:
-    def pooled(x: Any, size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
-               ceil_mode: bool = False) -> Any:
+    def pooled(
+        x: Any,
+        size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        dilation: Any = 1,
+        ceil_mode: bool = False,
+    ) -> Any:
         places = _windows(x, dims, size, stride, padding, dilation, ceil_mode)
         return _over(x, places, lambda some, _: some.max(-1))
+
     return pooled
 
 
 def _quotient(total: Any, divisor: int) -> Any:
     if np.issubdtype(total.dtype, np.floating):
         return total / divisor
-    exact = [abs(int(n)) // abs(divisor) * (1 if (n < 0) == (divisor < 0) else -1)
-             for n in total.reshape(-1)]
+    exact = [
+        abs(int(n)) // abs(divisor) * (1 if (n < 0) == (divisor < 0) else -1)
+        for n in total.reshape(-1)
+    ]
     wrapped = [(n + 2**63) % 2**64 - 2**63 for n in exact]
     return np.array(wrapped, dtype=np.int64).reshape(total.shape)
 
 
 def avg_pooled(dims: int) -> Callable[..., Any]:
     """Sums of integers are int64's, and their quotients are rounded towards 0."""
-    def pooled(x: Any, size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
-               count_include_pad: bool = True, divisor_override: int | None = None) -> Any:
+
+    def pooled(
+        x: Any,
+        size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
+    ) -> Any:
         edges = _each(padding, dims)
 
         def mean(some: Any, window: list[list[int]]) -> Any:
             total = some.sum(-1, dtype=None if some.dtype.kind == "f" else np.int64)
             if divisor_override:
                 return _quotient(total, divisor_override)
-            counted = math.prod(sum(-p <= i < n + p for i in at)
-                                for at, n, p in zip(window, x.shape[-dims:], edges))
+            counted = math.prod(
+                sum(-p <= i < n + p for i in at) for at, n, p in zip(window, x.shape[-dims:], edges)
+            )
             return _quotient(total, counted if count_include_pad else some.shape[-1])
 
         return _over(x, _windows(x, dims, size, stride, padding, 1, ceil_mode), mean)
+
     return pooled
 
 
@@ -93,33 +115,48 @@ def adaptive(dims: int, value: Callable[[Any], Any]) -> Callable[..., Any]:
     def pooled(x: Any, output_size: Any) -> Any:
         places = [_parts(n, p) for n, p in zip(x.shape[-dims:], _each(output_size, dims))]
         return _over(x, places, lambda some, _: value(some))
+
     return pooled
 
 
 def lp_pooled(dims: int) -> Callable[..., Any]:
-    def pooled(x: Any, norm_type: float, size: Any, stride: Any = None,
-               ceil_mode: bool = False) -> Any:
+    def pooled(
+        x: Any, norm_type: float, size: Any, stride: Any = None, ceil_mode: bool = False
+    ) -> Any:
         full = math.prod(_each(size, dims))
         if math.isinf(norm_type):
             return max_pooled(dims)(np.abs(x), size, stride, ceil_mode=ceil_mode)
-        means = _over(x**norm_type, _windows(x, dims, size, stride, 0, 1, ceil_mode),
-                      lambda some, _: some.mean(-1))
-        return (means * full)**(1 / norm_type)
+        means = _over(
+            x**norm_type,
+            _windows(x, dims, size, stride, 0, 1, ceil_mode),
+            lambda some, _: some.mean(-1),
+        )
+        return (means * full) ** (1 / norm_type)
+
     return pooled
 
 
 def unpooled(dims: int) -> Callable[..., Any]:
-    def spread(x: Any, indices: Any, size: Any, stride: Any = None, padding: Any = 0,
-               output_size: Any = None) -> Any:
+    def spread(
+        x: Any,
+        indices: Any,
+        size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        output_size: Any = None,
+    ) -> Any:
         size = _each(size, dims)
         stride = size if stride is None else _each(stride, dims)
-        sizes = output_size or [(n - 1) * s + k - 2 * p for n, s, k, p in zip(
-            x.shape[-dims:], stride, size, _each(padding, dims))]
+        sizes = output_size or [
+            (n - 1) * s + k - 2 * p
+            for n, s, k, p in zip(x.shape[-dims:], stride, size, _each(padding, dims))
+        ]
         lead = x.shape[:-dims]
         y = np.zeros((*lead, math.prod(sizes)), x.dtype)
         flat = (*lead, math.prod(x.shape[-dims:]))
         np.put_along_axis(y, indices.reshape(flat), x.reshape(flat), -1)
         return y.reshape(*lead, *sizes)
+
     return spread
 
 
@@ -138,14 +175,16 @@ def fractional(dims: int) -> Callable[..., Any]:
         y = np.empty((*batch.shape[:2], *_each(output_size, dims)), x.dtype)
         for n, c in np.ndindex(*batch.shape[:2]):
             places = []
-            for k, (m, o, w) in enumerate(zip(x.shape[-dims:], _each(output_size, dims),
-                                              _each(size, dims))):
+            for k, (m, o, w) in enumerate(
+                zip(x.shape[-dims:], _each(output_size, dims), _each(size, dims))
+            ):
                 shift = shifts[n, c, 1 - k if dims == 2 else k]
                 step = (m - w) / (o - 1) if o > 1 else 0.0
                 first = [int((i + shift) * step) - int(shift * step) for i in range(o - 1)]
                 places.append([list(range(f, f + w)) for f in [*first, m - w]])
             y[n, c] = _over(batch[n, c], places, lambda some, _: some.max(-1))
         return y if x.ndim == dims + 2 else y[0]
+
     return pooled
 
 
@@ -154,7 +193,9 @@ def _fractional(dims: int) -> Callable[..., Any]:
         n = x.shape[0] if x.ndim == dims + 2 else 1
         shifts = libdl.tensor(_shifts(n, x.shape[-dims - 1], dims)).to(x.device, x.dtype)
         return getattr(F, f"fractional_max_pool{dims}d")(
-            x, size, output_size, return_indices=True, _random_samples=shifts)[0]
+            x, size, output_size, return_indices=True, _random_samples=shifts
+        )[0]
+
     return pool
 
 
@@ -162,9 +203,11 @@ def _fractional(dims: int) -> Callable[..., Any]:
 
 # An image of each number of dimensions, without a batch, of one channel, of more than a vector
 # holds, without elements.
-IMAGES = {1: [(2, 3, 7), (3, 5), (1, 1, 6), (1, 18, 4), (0, 2, 5)],
-          2: [(2, 3, 5, 6), (2, 4, 4), (2, 1, 5, 4), (1, 18, 3, 4), (0, 2, 4, 4)],
-          3: [(1, 2, 3, 4, 5), (2, 3, 3, 4), (1, 1, 4, 3, 3), (1, 9, 3, 3, 3), (0, 2, 3, 3, 3)]}
+IMAGES = {
+    1: [(2, 3, 7), (3, 5), (1, 1, 6), (1, 18, 4), (0, 2, 5)],
+    2: [(2, 3, 5, 6), (2, 4, 4), (2, 1, 5, 4), (1, 18, 3, 4), (0, 2, 4, 4)],
+    3: [(1, 2, 3, 4, 5), (2, 3, 3, 4), (1, 1, 4, 3, 3), (1, 9, 3, 3, 3), (0, 2, 3, 3, 3)],
+}
 
 
 def _distinct(shape: tuple[int, ...], seed: int) -> Any:
@@ -173,12 +216,17 @@ def _distinct(shape: tuple[int, ...], seed: int) -> Any:
     return some.reshape(shape) / 7 - 3
 
 
-def _over_images(dims: int, args: list[tuple[tuple[Any, ...], dict[str, Any]]],
-                 made: Callable[[tuple[int, ...], int], Any]) -> Callable[[], list[Sample]]:
+def _over_images(
+    dims: int,
+    args: list[tuple[tuple[Any, ...], dict[str, Any]]],
+    made: Callable[[tuple[int, ...], int], Any],
+) -> Callable[[], list[Sample]]:
     def make() -> list[Sample]:
         pairs = list(itertools.product(enumerate(IMAGES[dims]), enumerate(args)))
-        return [Sample((made(shape, 10 * i + n), *some), how)
-                for (i, shape), (n, (some, how)) in pairs]
+        return [
+            Sample((made(shape, 10 * i + n), *some), how) for (i, shape), (n, (some, how)) in pairs
+        ]
+
     return make
 
 
@@ -187,9 +235,12 @@ def _some(dims: int, *given: int) -> tuple[int, ...]:
 
 
 def _windowed(dims: int) -> list[tuple[tuple[Any, ...], dict[str, Any]]]:
-    return [((2,), {}), ((_some(dims, 3, 2),), {"stride": _some(dims, 1, 2), "padding": 1}),
-            ((2,), {"stride": 3, "ceil_mode": True}),
-            ((3,), {"stride": 2, "padding": _some(dims, 1, 0), "ceil_mode": True})]
+    return [
+        ((2,), {}),
+        ((_some(dims, 3, 2),), {"stride": _some(dims, 1, 2), "padding": 1}),
+        ((2,), {"stride": 3, "ceil_mode": True}),
+        ((3,), {"stride": 2, "padding": _some(dims, 1, 0), "ceil_mode": True}),
+    ]
 
 
 def _max_samples(dims: int) -> Callable[[], list[Sample]]:
@@ -199,8 +250,11 @@ def _max_samples(dims: int) -> Callable[[], list[Sample]]:
     def make() -> list[Sample]:
         special = np.array([1.0, np.nan, -np.inf, -np.inf, 0.0, 0.0, np.inf, 5.0])
         some = special.reshape(1, *[1] * (dims - 1), 8)
-        return [*plain(), Sample((some, _some(dims, *[1] * (dims - 1), 2)), {"stride": 1},
-                                 smooth=False)]
+        return [
+            *plain(),
+            Sample((some, _some(dims, *[1] * (dims - 1), 2)), {"stride": 1}, smooth=False),
+        ]
+
     return make
 
 
@@ -214,30 +268,46 @@ def _avg_samples(dims: int) -> Callable[[], list[Sample]]:
 def _adaptive_samples(dims: int, made: Any) -> Callable[[], list[Sample]]:
     sizes = [((1,), {}), ((_some(dims, 2, 3),), {}), ((_some(dims, 4, 1, 7),), {}), ((0,), {})]
     large = _over_images(dims, sizes, made)
-    small = [Sample((made((1, 1, *[size] * dims), size), parts)) for size, parts in
-             ((2, 1), (2, 2), (1, 2))]  # for complex numbers, too
+    small = [
+        Sample((made((1, 1, *[size] * dims), size), parts))
+        for size, parts in ((2, 1), (2, 2), (1, 2))
+    ]  # for complex numbers, too
     return lambda: [*large(), *small]
 
 
 def _lp_samples(dims: int) -> Callable[[], list[Sample]]:
-    how: list[Any] = [((2.0, 2), {}), ((3, _some(dims, 3, 2)), {"stride": 1}),
-                      ((1.5, 2), {"stride": 2, "ceil_mode": True}),
-                      ((math.inf, 2), {"stride": 1})]
+    how: list[Any] = [
+        ((2.0, 2), {}),
+        ((3, _some(dims, 3, 2)), {"stride": 1}),
+        ((1.5, 2), {"stride": 2, "ceil_mode": True}),
+        ((math.inf, 2), {"stride": 1}),
+    ]
     return _over_images(dims, how, lambda shape, seed: _distinct(shape, seed) / 64 + 4)
 
 
 def _unpool_samples(dims: int) -> Callable[[], list[Sample]]:
     def make() -> list[Sample]:
         made = []
-        for seed, (shape, (size, how)) in enumerate(itertools.product(IMAGES[dims], [
-                (2, {}), (_some(dims, 3, 2), {"stride": 2, "padding": _some(dims, 1, 0)}), (1, {}),
-                (2, {"stride": 2, "output_size": [2 * n + 1 for n in IMAGES[dims][0][2:]]})])):
+        for seed, (shape, (size, how)) in enumerate(
+            itertools.product(
+                IMAGES[dims],
+                [
+                    (2, {}),
+                    (_some(dims, 3, 2), {"stride": 2, "padding": _some(dims, 1, 0)}),
+                    (1, {}),
+                    (2, {"stride": 2, "output_size": [2 * n + 1 for n in IMAGES[dims][0][2:]]}),
+                ],
+            )
+        ):
             if "output_size" in how:
                 how = {**how, "output_size": [2 * n + 1 for n in shape[-dims:]]}
             stride = _each(how.get("stride", size), dims)
             sizes = how.get("output_size") or [
-                (n - 1) * s + k - 2 * p for n, s, k, p in zip(
-                    shape[-dims:], stride, _each(size, dims), _each(how.get("padding", 0), dims))]
+                (n - 1) * s + k - 2 * p
+                for n, s, k, p in zip(
+                    shape[-dims:], stride, _each(size, dims), _each(how.get("padding", 0), dims)
+                )
+            ]
             room, count = math.prod(sizes), math.prod(shape[-dims:])
             if room < count or min(sizes) < 1:
                 continue
@@ -249,13 +319,22 @@ def _unpool_samples(dims: int) -> Callable[[], list[Sample]]:
             shape = (1, 1, *[1] * dims)
             made.append(Sample((numbers(shape, seed), np.full(shape, seed % 2), 2), {}))
         return made
+
     return make
 
 
 def _fractional_samples(dims: int) -> Callable[[], list[Sample]]:
-    return _over_images(dims, [((2, 2), {}), ((1, _some(dims, 3, 2)), {}),
-                               ((_some(dims, 2, 1), 1), {}), ((2, _some(dims, 1, 2)), {}),
-                               ((1, 1), {})], _distinct)
+    return _over_images(
+        dims,
+        [
+            ((2, 2), {}),
+            ((1, _some(dims, 3, 2)), {}),
+            ((_some(dims, 2, 1), 1), {}),
+            ((2, _some(dims, 1, 2)), {}),
+            ((1, 1), {}),
+        ],
+        _distinct,
+    )
 
 
 # -- errors ---------------------------------------------------------------------------------------
@@ -270,86 +349,184 @@ def _ones(dims: int, size: int = 5, dtype: Any = libdl.float32) -> Any:
 
 def wrong_image(name: str, call: Any, dims: int, only: str, empty: tuple[int, ...]) -> list[Reject]:
     return [
-        Reject(SHAPES, (f"{name}: argument 1 (input) has shape [5]", f"of which {only} may be 0"),
-               lambda: call(libdl.ones(5))),
-        Reject(SHAPES, (f"{name}: argument 1 (input) has shape", f"of which {only} may be 0"),
-               lambda: call(libdl.ones(*empty))),
-        Reject(DTYPES, (f"{name}: argument 1 (input) is bool",),
-               lambda: call(_ones(dims).bool())),
-        *([] if "adaptive_avg" in name else [
-            Reject(DTYPES, (f"{name}: argument 1 (input) is complex64",),
-                   lambda: call(_ones(dims, dtype=libdl.complex64)))])]
+        Reject(
+            SHAPES,
+            (f"{name}: argument 1 (input) has shape [5]", f"of which {only} may be 0"),
+            lambda: call(libdl.ones(5)),
+        ),
+        Reject(
+            SHAPES,
+            (f"{name}: argument 1 (input) has shape", f"of which {only} may be 0"),
+            lambda: call(libdl.ones(*empty)),
+        ),
+        Reject(DTYPES, (f"{name}: argument 1 (input) is bool",), lambda: call(_ones(dims).bool())),
+        *(
+            []
+            if "adaptive_avg" in name
+            else [
+                Reject(
+                    DTYPES,
+                    (f"{name}: argument 1 (input) is complex64",),
+                    lambda: call(_ones(dims, dtype=libdl.complex64)),
+                )
+            ]
+        ),
+    ]
 
 
-def wrong_windows(name: str, pool: Any, dims: int, first: int = 2, only: str = "only n",
-                  padded: bool = True, dilated: bool = False) -> list[Reject]:
+def wrong_windows(
+    name: str,
+    pool: Any,
+    dims: int,
+    first: int = 2,
+    only: str = "only n",
+    padded: bool = True,
+    dilated: bool = False,
+) -> list[Reject]:
     """pool(input, kernel_size, **others)"""
     x = _ones(dims)
     most = ("one", "one or two", "one or three")[dims - 1]
     made = [
         *wrong_image(name, lambda x: pool(x, 2), dims, only, (2, 0, *[5] * dims)),
-        Reject(ValueError, (f"{name}: argument {first} (kernel_size) has 4 entries, wanted {most}",),
-               lambda: pool(x, (1, 2, 3, 1))),
-        Reject(ValueError, (f"{name}: argument {first} (kernel_size) has 0 entries",),
-               lambda: pool(x, ())),
-        Reject(ValueError, (f"{name}: argument {first} (kernel_size) is [0], wanted 1 to",),
-               lambda: pool(x, 0)),
-        Reject(ValueError, (f"{name}: argument {first + 1} (stride) is [0], wanted 1 to",),
-               lambda: pool(x, 2, stride=0)),
-        Reject(SHAPES, (f"{name}: argument 1 (input) has shape", "a window that reaches over 6"),
-               lambda: pool(x, 6))]
+        Reject(
+            ValueError,
+            (f"{name}: argument {first} (kernel_size) has 4 entries, wanted {most}",),
+            lambda: pool(x, (1, 2, 3, 1)),
+        ),
+        Reject(
+            ValueError,
+            (f"{name}: argument {first} (kernel_size) has 0 entries",),
+            lambda: pool(x, ()),
+        ),
+        Reject(
+            ValueError,
+            (f"{name}: argument {first} (kernel_size) is [0], wanted 1 to",),
+            lambda: pool(x, 0),
+        ),
+        Reject(
+            ValueError,
+            (f"{name}: argument {first + 1} (stride) is [0], wanted 1 to",),
+            lambda: pool(x, 2, stride=0),
+        ),
+        Reject(
+            SHAPES,
+            (f"{name}: argument 1 (input) has shape", "a window that reaches over 6"),
+            lambda: pool(x, 6),
+        ),
+    ]
     if padded:
         made += [
-            Reject(ValueError, (f"{name}: argument {first + 2} (padding) is [-1], wanted 0 to",),
-                   lambda: pool(x, 2, padding=-1)),
-            Reject(ValueError, (f"{name}: argument {first + 2} (padding) is 2, wanted at most half",),
-                   lambda: pool(x, 2, padding=2))]
+            Reject(
+                ValueError,
+                (f"{name}: argument {first + 2} (padding) is [-1], wanted 0 to",),
+                lambda: pool(x, 2, padding=-1),
+            ),
+            Reject(
+                ValueError,
+                (f"{name}: argument {first + 2} (padding) is 2, wanted at most half",),
+                lambda: pool(x, 2, padding=2),
+            ),
+        ]
     if dilated:
         made += [
-            Reject(ValueError, (f"{name}: argument {first + 3} (dilation) is [0], wanted 1 to",),
-                   lambda: pool(x, 2, dilation=0)),
-            Reject(ValueError, (f"{name}: argument {first + 3} (dilation) is 2", "every window has"),
-                   lambda: pool(_ones(dims, 1), 2, stride=1, padding=1, dilation=2))]
+            Reject(
+                ValueError,
+                (f"{name}: argument {first + 3} (dilation) is [0], wanted 1 to",),
+                lambda: pool(x, 2, dilation=0),
+            ),
+            Reject(
+                ValueError,
+                (f"{name}: argument {first + 3} (dilation) is 2", "every window has"),
+                lambda: pool(_ones(dims, 1), 2, stride=1, padding=1, dilation=2),
+            ),
+        ]
     return made
 
 
 def wrong_parts(name: str, pool: Any, dims: int, only: str, empty: tuple[int, ...]) -> list[Reject]:
     return [
         *wrong_image(name, lambda x: pool(x, 2), dims, only, empty),
-        Reject(ValueError, (f"{name}: argument 2 (output_size) is [-1], wanted 0 to",),
-               lambda: pool(_ones(dims), -1)),
-        Reject(ValueError, (f"{name}: argument 2 (output_size) has 4 entries",),
-               lambda: pool(_ones(dims), (1, 1, 1, 1))),
-        Reject(ValueError, (f"{name}: argument 2 (output_size) is [16]", "less than 2^62"),
-               lambda: pool(libdl.ones(1, 1, *[1] * dims).expand(1, 1, 2**59, *[1] * (dims - 1)), 16))]
+        Reject(
+            ValueError,
+            (f"{name}: argument 2 (output_size) is [-1], wanted 0 to",),
+            lambda: pool(_ones(dims), -1),
+        ),
+        Reject(
+            ValueError,
+            (f"{name}: argument 2 (output_size) has 4 entries",),
+            lambda: pool(_ones(dims), (1, 1, 1, 1)),
+        ),
+        Reject(
+            ValueError,
+            (f"{name}: argument 2 (output_size) is [16]", "less than 2^62"),
+            lambda: pool(libdl.ones(1, 1, *[1] * dims).expand(1, 1, 2**59, *[1] * (dims - 1)), 16),
+        ),
+    ]
 
 
 def wrong_unpool(name: str, pool: Any, dims: int) -> list[Reject]:
     x, at = _ones(dims), libdl.zeros(2, 3, *[5] * dims, dtype=libdl.int64)
     return [
-        Reject(SHAPES, (f"{name}: argument 1 (input) has shape [5]", "only n and c may be 0"),
-               lambda: pool(libdl.ones(5), at, 2)),
-        Reject(DTYPES, (f"{name}: argument 2 (indices) is int32, wanted int64",),
-               lambda: pool(x, at.int(), 2)),
-        Reject(SHAPES, (f"{name}: argument 2 (indices) has shape", "as input"),
-               lambda: pool(x, at[:1], 2)),
+        Reject(
+            SHAPES,
+            (f"{name}: argument 1 (input) has shape [5]", "only n and c may be 0"),
+            lambda: pool(libdl.ones(5), at, 2),
+        ),
+        Reject(
+            DTYPES,
+            (f"{name}: argument 2 (indices) is int32, wanted int64",),
+            lambda: pool(x, at.int(), 2),
+        ),
+        Reject(
+            SHAPES,
+            (f"{name}: argument 2 (indices) has shape", "as input"),
+            lambda: pool(x, at[:1], 2),
+        ),
         Reject(IndexError, (f"{name}: argument 2 (indices)",), lambda: pool(x, at + 10**dims, 2)),
-        Reject(ValueError, (f"{name}: argument 3 (kernel_size) is [0], wanted 1 to",),
-               lambda: pool(x, at, 0)),
-        Reject(ValueError, (f"{name}: argument 4 (stride) is [0], wanted 1 to",),
-               lambda: pool(x, at, 2, stride=0)),
-        Reject(ValueError, (f"{name}: argument 5 (padding) is [-1], wanted 0 to",),
-               lambda: pool(x, at, 2, padding=-1)),
-        Reject(SHAPES, (f"{name}: argument 1 (input)", "whose result has at least 1 element"),
-               lambda: pool(x, at, 2, padding=9)),
-        Reject(SHAPES, (f"{name}: argument 1 (input)", "whose result has at most 2^62"),
-               lambda: pool(libdl.ones(1, 1, *[1] * dims).expand(1, 1, 2**40, *[1] * (dims - 1)),
-                            at[:1, :1].flatten()[:1].view(1, 1, *[1] * dims)
-                            .expand(1, 1, 2**40, *[1] * (dims - 1)), 1, stride=2**30)),
-        Reject(ValueError, (f"{name}: argument 6 (output_size) has 6 entries",),
-               lambda: pool(x, at, 2, output_size=[10] * 6)),
-        Reject(ValueError, (f"{name}: argument 6 (output_size) is", "wanted 9 to 11 in dimension 2"),
-               lambda: pool(x, at, 2, output_size=[12] * dims))]
+        Reject(
+            ValueError,
+            (f"{name}: argument 3 (kernel_size) is [0], wanted 1 to",),
+            lambda: pool(x, at, 0),
+        ),
+        Reject(
+            ValueError,
+            (f"{name}: argument 4 (stride) is [0], wanted 1 to",),
+            lambda: pool(x, at, 2, stride=0),
+        ),
+        Reject(
+            ValueError,
+            (f"{name}: argument 5 (padding) is [-1], wanted 0 to",),
+            lambda: pool(x, at, 2, padding=-1),
+        ),
+        Reject(
+            SHAPES,
+            (f"{name}: argument 1 (input)", "whose result has at least 1 element"),
+            lambda: pool(x, at, 2, padding=9),
+        ),
+        Reject(
+            SHAPES,
+            (f"{name}: argument 1 (input)", "whose result has at most 2^62"),
+            lambda: pool(
+                libdl.ones(1, 1, *[1] * dims).expand(1, 1, 2**40, *[1] * (dims - 1)),
+                at[:1, :1]
+                .flatten()[:1]
+                .view(1, 1, *[1] * dims)
+                .expand(1, 1, 2**40, *[1] * (dims - 1)),
+                1,
+                stride=2**30,
+            ),
+        ),
+        Reject(
+            ValueError,
+            (f"{name}: argument 6 (output_size) has 6 entries",),
+            lambda: pool(x, at, 2, output_size=[10] * 6),
+        ),
+        Reject(
+            ValueError,
+            (f"{name}: argument 6 (output_size) is", "wanted 9 to 11 in dimension 2"),
+            lambda: pool(x, at, 2, output_size=[12] * dims),
+        ),
+    ]
 
 
 def wrong_fractional(name: str, pool: Any, dims: int) -> list[Reject]:
@@ -361,20 +538,42 @@ def wrong_fractional(name: str, pool: Any, dims: int) -> list[Reject]:
 
     return [
         *wrong_image(name, call, dims, "only the first", (2, 0, *[5] * dims)),
-        Reject(DTYPES, (f"{name}: argument 1 (input) is int64, wanted a floating dtype",),
-               lambda: call(x.long())),
-        Reject(ValueError, (f"{name}: argument 2 (kernel_size) is [6], wanted at most the input's",),
-               lambda: call(x, 6)),
-        Reject(ValueError, (f"{name}: argument 3 (output_size) is [5], wanted at most size",),
-               lambda: call(x, 2, 5)),
-        Reject(ValueError, (f"{name}: argument 3 (output_size) is [-1], wanted 0 to",),
-               lambda: call(x, 2, -1)),
-        Reject(ValueError, (f"{name}: argument 2 (kernel_size) is [0], wanted 1 to",),
-               lambda: call(x, 0)),
-        Reject(SHAPES, (f"{name}: argument 4 (random_samples) has shape [2, 3, 1], wanted",),
-               lambda: call(x, shifts=libdl.zeros(2, 3, 1))),
-        Reject(DTYPES, (f"{name}: argument 4 (random_samples) is float64, wanted float32",),
-               lambda: call(x, shifts=libdl.zeros(2, 3, dims).double()))]
+        Reject(
+            DTYPES,
+            (f"{name}: argument 1 (input) is int64, wanted a floating dtype",),
+            lambda: call(x.long()),
+        ),
+        Reject(
+            ValueError,
+            (f"{name}: argument 2 (kernel_size) is [6], wanted at most the input's",),
+            lambda: call(x, 6),
+        ),
+        Reject(
+            ValueError,
+            (f"{name}: argument 3 (output_size) is [5], wanted at most size",),
+            lambda: call(x, 2, 5),
+        ),
+        Reject(
+            ValueError,
+            (f"{name}: argument 3 (output_size) is [-1], wanted 0 to",),
+            lambda: call(x, 2, -1),
+        ),
+        Reject(
+            ValueError,
+            (f"{name}: argument 2 (kernel_size) is [0], wanted 1 to",),
+            lambda: call(x, 0),
+        ),
+        Reject(
+            SHAPES,
+            (f"{name}: argument 4 (random_samples) has shape [2, 3, 1], wanted",),
+            lambda: call(x, shifts=libdl.zeros(2, 3, 1)),
+        ),
+        Reject(
+            DTYPES,
+            (f"{name}: argument 4 (random_samples) is float64, wanted float32",),
+            lambda: call(x, shifts=libdl.zeros(2, 3, dims).double()),
+        ),
+    ]
 
 
 # -- the cases ------------------------------------------------------------------------------------
@@ -389,43 +588,129 @@ def _of(dims: int) -> list[Case]:
         name, pool = named("max_pool")
         both = getattr(F, f"{name}_with_indices")
         cases += [
-            Case(name, pool, max_pooled(dims), _max_samples(dims), exact=True, dtypes="fiu",
-                 rejects=wrong_windows(name, pool, dims, dilated=True)),
-            Case(f"{name}_with_indices", lambda *args, **how: both(*args, **how)[0],
-                 max_pooled(dims), _max_samples(dims), exact=True, dtypes="fiu",
-                 rejects=wrong_windows(f"{name}_with_indices", both, dims, dilated=True))]
+            Case(
+                name,
+                pool,
+                max_pooled(dims),
+                _max_samples(dims),
+                exact=True,
+                dtypes="fiu",
+                rejects=wrong_windows(name, pool, dims, dilated=True),
+            ),
+            Case(
+                f"{name}_with_indices",
+                lambda *args, **how: both(*args, **how)[0],
+                max_pooled(dims),
+                _max_samples(dims),
+                exact=True,
+                dtypes="fiu",
+                rejects=wrong_windows(f"{name}_with_indices", both, dims, dilated=True),
+            ),
+        ]
     name, pool = named("avg_pool")
-    zero = Reject(ValueError, (f"{name}: argument 7 (divisor_override) is 0",),
-                  lambda: pool(_ones(dims), 2, divisor_override=0))
-    cases.append(Case(name, pool, avg_pooled(dims), _avg_samples(dims), dtypes="fiu", scale=16,
-                      terms=8.0, rejects=[*wrong_windows(name, pool, dims),
-                                          *([zero] if dims > 1 else [])]))
+    zero = Reject(
+        ValueError,
+        (f"{name}: argument 7 (divisor_override) is 0",),
+        lambda: pool(_ones(dims), 2, divisor_override=0),
+    )
+    cases.append(
+        Case(
+            name,
+            pool,
+            avg_pooled(dims),
+            _avg_samples(dims),
+            dtypes="fiu",
+            scale=16,
+            terms=8.0,
+            rejects=[*wrong_windows(name, pool, dims), *([zero] if dims > 1 else [])],
+        )
+    )
     adaptive_name, adaptive_pool = named("adaptive_avg_pool")
-    wide = Reject(DTYPES, (f"{adaptive_name}: argument 1 (input) is int64, wanted a floating or complex",),
-                  lambda: adaptive_pool(_ones(dims).long(), 2))
-    cases.append(Case(adaptive_name, adaptive_pool, adaptive(dims, lambda some: some.mean(-1)),
-                      _adaptive_samples(dims, numbers), dtypes="fc", scale=16, terms=8.0,
-                      rejects=[*wrong_parts(adaptive_name, adaptive_pool, dims, "only n and c",
-                                            (2, 3, *[0] * dims)), wide]))
+    wide = Reject(
+        DTYPES,
+        (f"{adaptive_name}: argument 1 (input) is int64, wanted a floating or complex",),
+        lambda: adaptive_pool(_ones(dims).long(), 2),
+    )
+    cases.append(
+        Case(
+            adaptive_name,
+            adaptive_pool,
+            adaptive(dims, lambda some: some.mean(-1)),
+            _adaptive_samples(dims, numbers),
+            dtypes="fc",
+            scale=16,
+            terms=8.0,
+            rejects=[
+                *wrong_parts(
+                    adaptive_name, adaptive_pool, dims, "only n and c", (2, 3, *[0] * dims)
+                ),
+                wide,
+            ],
+        )
+    )
     max_name, max_pool = named("adaptive_max_pool")
-    cases.append(Case(max_name, max_pool, adaptive(dims, lambda some: some.max(-1)),
-                      _adaptive_samples(dims, _distinct), dtypes="fiu", exact=True,
-                      rejects=wrong_parts(max_name, max_pool, dims, "only the first",
-                                          (2, 0, *[5] * dims))))
+    cases.append(
+        Case(
+            max_name,
+            max_pool,
+            adaptive(dims, lambda some: some.max(-1)),
+            _adaptive_samples(dims, _distinct),
+            dtypes="fiu",
+            exact=True,
+            rejects=wrong_parts(max_name, max_pool, dims, "only the first", (2, 0, *[5] * dims)),
+        )
+    )
     lp_name, lp_pool = named("lp_pool")
-    no_power = Reject(ValueError, (f"{lp_name}: argument 2 (norm_type) is 0",),
-                      lambda: lp_pool(_ones(dims), 0.0, 2))
-    cases.append(Case(lp_name, lp_pool, lp_pooled(dims), _lp_samples(dims), dtypes="f", scale=64,
-                      rejects=[*wrong_windows(lp_name, lambda x, size, **how: lp_pool(
-                          x, 2.0, size, **how), dims, first=3, padded=False), no_power]))
+    no_power = Reject(
+        ValueError,
+        (f"{lp_name}: argument 2 (norm_type) is 0",),
+        lambda: lp_pool(_ones(dims), 0.0, 2),
+    )
+    cases.append(
+        Case(
+            lp_name,
+            lp_pool,
+            lp_pooled(dims),
+            _lp_samples(dims),
+            dtypes="f",
+            scale=64,
+            rejects=[
+                *wrong_windows(
+                    lp_name,
+                    lambda x, size, **how: lp_pool(x, 2.0, size, **how),
+                    dims,
+                    first=3,
+                    padded=False,
+                ),
+                no_power,
+            ],
+        )
+    )
     un_name, unpool = named("max_unpool")
-    cases.append(Case(un_name, unpool, unpooled(dims), _unpool_samples(dims), dtypes="fiuc",
-                      exact=True, rejects=wrong_unpool(un_name, unpool, dims)))
+    cases.append(
+        Case(
+            un_name,
+            unpool,
+            unpooled(dims),
+            _unpool_samples(dims),
+            dtypes="fiuc",
+            exact=True,
+            rejects=wrong_unpool(un_name, unpool, dims),
+        )
+    )
     if dims > 1:
         part_name, part_pool = named("fractional_max_pool")
-        cases.append(Case(part_name, _fractional(dims), fractional(dims),
-                          _fractional_samples(dims), dtypes="f", exact=True,
-                          rejects=wrong_fractional(part_name, part_pool, dims)))
+        cases.append(
+            Case(
+                part_name,
+                _fractional(dims),
+                fractional(dims),
+                _fractional_samples(dims),
+                dtypes="f",
+                exact=True,
+                rejects=wrong_fractional(part_name, part_pool, dims),
+            )
+        )
     return cases
 
 

@@ -43,14 +43,20 @@ def step(kind: str, x: Any, states: list[Any], w: list[Any], biased: bool) -> li
     return [h if projection is None else projection @ h, c]
 
 
-def layer(kind: str, sequences: list[Any], states: list[Any], params: list[Any], biased: bool,
-          directions: int) -> tuple[list[Any], list[Any]]:
+def layer(
+    kind: str,
+    sequences: list[Any],
+    states: list[Any],
+    params: list[Any],
+    biased: bool,
+    directions: int,
+) -> tuple[list[Any], list[Any]]:
     """Of each sequence its outputs; and [states][direction][sequence]."""
     outputs: list[list[Any]] = [[] for _ in sequences]
     last = [[[] for _ in range(directions)] for _ in states]
     each = len(params) // directions
     for d in range(directions):
-        w = params[d * each:(d + 1) * each]
+        w = params[d * each : (d + 1) * each]
         for s, sequence in enumerate(sequences):
             now = [state[d][s] for state in states]
             made = []
@@ -63,22 +69,40 @@ def layer(kind: str, sequences: list[Any], states: list[Any], params: list[Any],
     return [np.concatenate(made, 1) for made in outputs], last
 
 
-def network(kind: str, sequences: list[Any], hx: Any, params: list[Any], biased: bool, layers: int,
-            bidirectional: bool) -> tuple[list[Any], list[Any]]:
+def network(
+    kind: str,
+    sequences: list[Any],
+    hx: Any,
+    params: list[Any],
+    biased: bool,
+    layers: int,
+    bidirectional: bool,
+) -> tuple[list[Any], list[Any]]:
     directions = 2 if bidirectional else 1
     given, each = hx if STATES[kind] == 2 else [hx], len(params) // layers
     ends: list[list[Any]] = [[] for _ in given]
     for i in range(layers):
-        states = [state[i * directions:(i + 1) * directions] for state in given]
-        sequences, last = layer(kind, sequences, states, params[i * each:(i + 1) * each], biased,
-                                directions)  # fmt: skip
+        states = [state[i * directions : (i + 1) * directions] for state in given]
+        sequences, last = layer(
+            kind, sequences, states, params[i * each : (i + 1) * each], biased, directions
+        )
         for k, state in enumerate(last):
             ends[k] += state
     return sequences, [np.array(state).reshape(given[k].shape) for k, state in enumerate(ends)]
 
 
-def over(kind: str, x: Any, hx: Any, params: list[Any], biased: bool, layers: int, dropout: float,
-         train: bool, bidirectional: bool, batch_first: bool = False) -> list[Any]:
+def over(
+    kind: str,
+    x: Any,
+    hx: Any,
+    params: list[Any],
+    biased: bool,
+    layers: int,
+    dropout: float,
+    train: bool,
+    bidirectional: bool,
+    batch_first: bool = False,
+) -> list[Any]:
     if x.ndim == 2:
         whole = [s[:, None] for s in hx] if STATES[kind] == 2 else hx[:, None]
         y, ends = network(kind, [x], whole, params, biased, layers, bidirectional)
@@ -90,8 +114,18 @@ def over(kind: str, x: Any, hx: Any, params: list[Any], biased: bool, layers: in
     return [np.array(y) if batch_first else np.array(y).swapaxes(0, 1), *ends]
 
 
-def packed(kind: str, data: Any, sizes: Any, hx: Any, params: list[Any], biased: bool, layers: int,
-           dropout: float, train: bool, bidirectional: bool) -> list[Any]:
+def packed(
+    kind: str,
+    data: Any,
+    sizes: Any,
+    hx: Any,
+    params: list[Any],
+    biased: bool,
+    layers: int,
+    dropout: float,
+    train: bool,
+    bidirectional: bool,
+) -> list[Any]:
     firsts = np.cumsum([0, *sizes])
     rows = [[first + s for first, size in zip(firsts, sizes) if size > s] for s in range(sizes[0])]
     y, ends = network(kind, [data[r] for r in rows], hx, params, biased, layers, bidirectional)
@@ -101,8 +135,9 @@ def packed(kind: str, data: Any, sizes: Any, hx: Any, params: list[Any], biased:
     return [out, *ends]
 
 
-def cell(kind: str, x: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None,
-         b_hh: Any = None) -> Any:
+def cell(
+    kind: str, x: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None
+) -> Any:
     states = list(hx) if STATES[kind] == 2 else [hx]
     size = w_hh.shape[0]
     w = [w_ih, w_hh, *(np.zeros(size) if b is None else b for b in (b_ih, b_hh))]
@@ -117,8 +152,16 @@ def cell(kind: str, x: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None,
 # -- samples ---------------------------------------------------------------------------------------
 
 
-def weights(kind: str, features: int, hidden: int, layers: int, directions: int, biased: bool,
-            projected: int, seed: int) -> list[Any]:
+def weights(
+    kind: str,
+    features: int,
+    hidden: int,
+    layers: int,
+    directions: int,
+    biased: bool,
+    projected: int,
+    seed: int,
+) -> list[Any]:
     made, sums, size = [], GATES[kind] * hidden, projected or hidden
     for i in range(layers * directions):
         inputs = features if i < directions else size * directions
@@ -135,9 +178,16 @@ def states(kind: str, shape: tuple[int, ...], hidden: int, projected: int, seed:
 
 # features, hidden, layers, directions, biased, projected: small enough for a full Jacobian where
 # there are at most 40 numbers
-SIZES = [(1, 1, 1, 1, True, 0), (1, 2, 1, 1, False, 0), (2, 1, 1, 1, True, 0),
-         (1, 1, 1, 2, False, 0), (1, 1, 2, 1, False, 0), (3, 5, 2, 2, True, 0),
-         (4, 9, 1, 1, False, 0), (5, 33, 3, 1, True, 0)]
+SIZES = [
+    (1, 1, 1, 1, True, 0),
+    (1, 2, 1, 1, False, 0),
+    (2, 1, 1, 1, True, 0),
+    (1, 1, 1, 2, False, 0),
+    (1, 1, 2, 1, False, 0),
+    (3, 5, 2, 2, True, 0),
+    (4, 9, 1, 1, False, 0),
+    (5, 33, 3, 1, True, 0),
+]
 PROJECTED = [(1, 2, 1, 1, False, 1), (3, 5, 2, 2, True, 2), (2, 4, 1, 2, True, 3)]
 
 
@@ -154,10 +204,16 @@ def sequences(kind: str) -> list[Sample]:
             if len(shape) == 1:
                 batch = ()
             hx = states(kind, (layers * directions, *batch), hidden, projected, 100 * n + k + 60)
-            made.append(Sample((x, hx, params, biased, layers, 0.5, False, directions == 2,
-                                batch_first), smooth=kind != "rnn_relu" or small))  # fmt: skip
+            made.append(
+                Sample(
+                    (x, hx, params, biased, layers, 0.5, False, directions == 2, batch_first),
+                    smooth=kind != "rnn_relu" or small,
+                )
+            )
     x, params = np.zeros((2, 0, 3)), weights(kind, 3, 2, 1, 1, True, 0, 7)
-    made.append(Sample((x, states(kind, (1, 0), 2, 0, 1), params, True, 1, 0.0, True, False, False)))
+    made.append(
+        Sample((x, states(kind, (1, 0), 2, 0, 1), params, True, 1, 0.0, True, False, False))
+    )
     return made
 
 
@@ -166,7 +222,9 @@ def packed_sequences(kind: str) -> list[Sample]:
     sizes = SIZES + (PROJECTED if kind == "lstm" else [])
     for n, (features, hidden, layers, directions, biased, projected) in enumerate(sizes):
         params = weights(kind, features, hidden, layers, directions, biased, projected, 100 * n)
-        for k, steps in enumerate([(2, 1), (1, 1), (3, 3, 1)] if hidden < 3 else [(5, 3, 3, 1), (2,)]):
+        for k, steps in enumerate(
+            [(2, 1), (1, 1), (3, 3, 1)] if hidden < 3 else [(5, 3, 3, 1), (2,)]
+        ):
             x = numbers((sum(steps), features), 100 * n + k + 50, -1.0, 1.0)
             hx = states(kind, (layers * directions, steps[0]), hidden, projected, 100 * n + k + 60)
             made.append(Sample((x, steps, hx, params, biased, layers, 0.5, False, directions == 2)))
@@ -180,8 +238,11 @@ def single_steps(kind: str) -> list[Sample]:
         for k, batch in enumerate([(1,), (), (3,)]):
             x = numbers((*batch, features), 100 * n + k + 50, -1.0, 1.0)
             hx = states(kind, batch, hidden, 0, 100 * n + k + 60)
-            made += [Sample((x, hx, *w[:2])), Sample((x, hx, *w)),
-                     Sample((x, hx, *w[:2], None, w[3]))]
+            made += [
+                Sample((x, hx, *w[:2])),
+                Sample((x, hx, *w)),
+                Sample((x, hx, *w[:2], None, w[3])),
+            ]
     return made
 
 
@@ -204,35 +265,78 @@ def refusals(kind: str) -> list[Reject]:
     rest = (False, 1, 0.0, False, False, False)
     wrong = (ValueError, RuntimeError, TypeError)
     made = [
-        Reject(wrong, (f"{kind}: argument 1 (input) is int64, wanted a floating dtype",),
-               lambda: call(libdl.zeros(2, 1, 3, dtype=libdl.int64), h(1, 1), w, *rest)),
-        Reject(wrong, (f"{kind}: argument 1 (input) has shape [3], wanted [steps, batch, features]",),
-               lambda: call(ones(3), h(1, 1), w, *rest)),
-        Reject(wrong, (f"{kind}: argument 1 (input) has shape [0, 1, 3], wanted at least one step",),
-               lambda: call(ones(0, 1, 3), h(1, 1), w, *rest)),
-        Reject(wrong, (f"{kind}: argument 2 (hx) has shape [1, 4, 2]", "wanted [1, 1, 2]"),
-               lambda: call(ones(2, 1, 3), h(1, 4), w, *rest)),
-        Reject(wrong, (f"{kind}: argument 3 (params) has 3 tensors", "wanted 4"),
-               lambda: call(ones(2, 1, 3), h(1, 1), [*w, w[0]], True, *rest[1:])),
-        Reject(wrong, (f"{kind}: argument 3 (params) has shape [{2 * GATES[kind]}, 3] at position 1",
-                       f"wanted [{2 * GATES[kind]}, 2]"),
-               lambda: call(ones(2, 1, 3), h(1, 1), [w[0], w[0]], *rest)),
-        Reject(wrong, (f"{kind}: argument 3 (params) has float64 at position 1", "wanted float32"),
-               lambda: call(ones(2, 1, 3), h(1, 1), [w[0], w[1].double()], *rest)),
-        Reject(wrong, (f"{kind}: argument 3 (params) has shape [6] at position 0",
-                       f"wanted [{GATES[kind]} hidden, 3]"),
-               lambda: call(ones(2, 1, 3), h(1, 1), [ones(6), w[1]], *rest)),
-        Reject(wrong, (f"{kind}: argument 5 (num_layers) is 0, wanted 1 or more",),
-               lambda: call(ones(2, 1, 3), h(1, 1), w, False, 0, 0.0, False, False, False)),
-        Reject(wrong, (f"{kind}: argument 6 (dropout) is 1.5", "wanted 0 to 1"),
-               lambda: call(ones(2, 1, 3), h(1, 1), w, False, 1, 1.5, False, False, False)),
-    ]  # fmt: skip
+        Reject(
+            wrong,
+            (f"{kind}: argument 1 (input) is int64, wanted a floating dtype",),
+            lambda: call(libdl.zeros(2, 1, 3, dtype=libdl.int64), h(1, 1), w, *rest),
+        ),
+        Reject(
+            wrong,
+            (f"{kind}: argument 1 (input) has shape [3], wanted [steps, batch, features]",),
+            lambda: call(ones(3), h(1, 1), w, *rest),
+        ),
+        Reject(
+            wrong,
+            (f"{kind}: argument 1 (input) has shape [0, 1, 3], wanted at least one step",),
+            lambda: call(ones(0, 1, 3), h(1, 1), w, *rest),
+        ),
+        Reject(
+            wrong,
+            (f"{kind}: argument 2 (hx) has shape [1, 4, 2]", "wanted [1, 1, 2]"),
+            lambda: call(ones(2, 1, 3), h(1, 4), w, *rest),
+        ),
+        Reject(
+            wrong,
+            (f"{kind}: argument 3 (params) has 3 tensors", "wanted 4"),
+            lambda: call(ones(2, 1, 3), h(1, 1), [*w, w[0]], True, *rest[1:]),
+        ),
+        Reject(
+            wrong,
+            (
+                f"{kind}: argument 3 (params) has shape [{2 * GATES[kind]}, 3] at position 1",
+                f"wanted [{2 * GATES[kind]}, 2]",
+            ),
+            lambda: call(ones(2, 1, 3), h(1, 1), [w[0], w[0]], *rest),
+        ),
+        Reject(
+            wrong,
+            (f"{kind}: argument 3 (params) has float64 at position 1", "wanted float32"),
+            lambda: call(ones(2, 1, 3), h(1, 1), [w[0], w[1].double()], *rest),
+        ),
+        Reject(
+            wrong,
+            (
+                f"{kind}: argument 3 (params) has shape [6] at position 0",
+                f"wanted [{GATES[kind]} hidden, 3]",
+            ),
+            lambda: call(ones(2, 1, 3), h(1, 1), [ones(6), w[1]], *rest),
+        ),
+        Reject(
+            wrong,
+            (f"{kind}: argument 5 (num_layers) is 0, wanted 1 or more",),
+            lambda: call(ones(2, 1, 3), h(1, 1), w, False, 0, 0.0, False, False, False),
+        ),
+        Reject(
+            wrong,
+            (f"{kind}: argument 6 (dropout) is 1.5", "wanted 0 to 1"),
+            lambda: call(ones(2, 1, 3), h(1, 1), w, False, 1, 1.5, False, False, False),
+        ),
+    ]
     if kind == "lstm":
-        made.append(Reject(wrong, ("lstm: argument 2 (hx) has 1 tensors, wanted two",),
-                           lambda: call(ones(2, 1, 3), h(1, 1)[:1], w, *rest)))
-        made.append(Reject(wrong, ("lstm: argument 3 (params) has shape [2] at position 2",
-                                   "wanted [projected, 2]"),
-                           lambda: call(ones(2, 1, 3), h(1, 1), [*w, ones(2)], *rest)))
+        made.append(
+            Reject(
+                wrong,
+                ("lstm: argument 2 (hx) has 1 tensors, wanted two",),
+                lambda: call(ones(2, 1, 3), h(1, 1)[:1], w, *rest),
+            )
+        )
+        made.append(
+            Reject(
+                wrong,
+                ("lstm: argument 3 (params) has shape [2] at position 2", "wanted [projected, 2]"),
+                lambda: call(ones(2, 1, 3), h(1, 1), [*w, ones(2)], *rest),
+            )
+        )
     return made
 
 
@@ -243,23 +347,48 @@ def packed_refusals(kind: str) -> list[Reject]:
     rest = (False, 1, 0.0, False, False)
     wrong = (ValueError, RuntimeError, TypeError)
     return [
-        Reject(wrong, (f"{name}: argument 1 (data) has shape [3], wanted [rows, features]",),
-               lambda: call(ones(3), (1,), h(1, 1), w, *rest)),
-        Reject(wrong, (f"{name}: argument 2 (batch_sizes) is empty",),
-               lambda: call(ones(3, 3), (), h(1, 1), w, *rest)),
-        Reject(wrong, (f"{name}: argument 2 (batch_sizes) is [1, 2], wanted numbers above 0",),
-               lambda: call(ones(3, 3), (1, 2), h(1, 1), w, *rest)),
-        Reject(wrong, (f"{name}: argument 2 (batch_sizes) is [2, 0], wanted numbers above 0",),
-               lambda: call(ones(2, 3), (2, 0), h(1, 2), w, *rest)),
-        Reject(wrong, (f"{name}: argument 2 (batch_sizes) is [2, 2], wanted numbers whose sum is 3",),
-               lambda: call(ones(3, 3), (2, 2), h(1, 2), w, *rest)),
-        Reject(wrong, (f"{name}: argument 3 (hx) has shape [1, 1, 2]", "wanted [1, 2, 2]"),
-               lambda: call(ones(3, 3), (2, 1), h(1, 1), w, *rest)),
-        Reject(wrong, (f"{name}: argument 3 (hx) is float64", "wanted float32, as argument 1"),
-               lambda: call(ones(3, 3), (2, 1),
-                            [s.double() for s in h(1, 2)] if kind == "lstm" else h(1, 2).double(),
-                            w, *rest)),
-    ]  # fmt: skip
+        Reject(
+            wrong,
+            (f"{name}: argument 1 (data) has shape [3], wanted [rows, features]",),
+            lambda: call(ones(3), (1,), h(1, 1), w, *rest),
+        ),
+        Reject(
+            wrong,
+            (f"{name}: argument 2 (batch_sizes) is empty",),
+            lambda: call(ones(3, 3), (), h(1, 1), w, *rest),
+        ),
+        Reject(
+            wrong,
+            (f"{name}: argument 2 (batch_sizes) is [1, 2], wanted numbers above 0",),
+            lambda: call(ones(3, 3), (1, 2), h(1, 1), w, *rest),
+        ),
+        Reject(
+            wrong,
+            (f"{name}: argument 2 (batch_sizes) is [2, 0], wanted numbers above 0",),
+            lambda: call(ones(2, 3), (2, 0), h(1, 2), w, *rest),
+        ),
+        Reject(
+            wrong,
+            (f"{name}: argument 2 (batch_sizes) is [2, 2], wanted numbers whose sum is 3",),
+            lambda: call(ones(3, 3), (2, 2), h(1, 2), w, *rest),
+        ),
+        Reject(
+            wrong,
+            (f"{name}: argument 3 (hx) has shape [1, 1, 2]", "wanted [1, 2, 2]"),
+            lambda: call(ones(3, 3), (2, 1), h(1, 1), w, *rest),
+        ),
+        Reject(
+            wrong,
+            (f"{name}: argument 3 (hx) is float64", "wanted float32, as argument 1"),
+            lambda: call(
+                ones(3, 3),
+                (2, 1),
+                [s.double() for s in h(1, 2)] if kind == "lstm" else h(1, 2).double(),
+                w,
+                *rest,
+            ),
+        ),
+    ]
 
 
 def cell_refusals(kind: str) -> list[Reject]:
@@ -269,26 +398,57 @@ def cell_refusals(kind: str) -> list[Reject]:
     sums = 2 * GATES[kind]
     wrong = (ValueError, RuntimeError, TypeError)
     made = [
-        Reject(wrong, (f"{name}: argument 1 (input) has shape [1, 1, 3], wanted [batch, features]",),
-               lambda: call(ones(1, 1, 3), h(1), *w)),
-        Reject(wrong, (f"{name}: argument 1 (input) is int64",),
-               lambda: call(libdl.zeros(1, 3, dtype=libdl.int64), h(1), *w)),
-        Reject(wrong, (f"{name}: argument 2 (hx) has shape [4, 2]", "wanted [1, 2]"),
-               lambda: call(ones(1, 3), h(4), *w)),
-        Reject(wrong, (f"{name}: argument 1 (input) has 3 features, wanted 2, for w_ih has shape [{sums}, 2]",),
-               lambda: call(ones(1, 3), h(1), w[1], w[1])),
-        Reject(wrong, (f"{name}: argument 3 (w_ih) has shape [6]",),
-               lambda: call(ones(1, 3), h(1), ones(6), w[1])),
-        Reject(wrong, (f"{name}: argument 4 (w_hh) is float64, wanted float32, as argument 1",),
-               lambda: call(ones(1, 3), h(1), w[0], w[1].double())),
-        Reject(wrong, (f"{name}: argument 5 (b_ih) has shape [1], wanted [{sums}]",),
-               lambda: call(ones(1, 3), h(1), *w, ones(1))),
-        Reject(wrong, (f"{name}: argument 6 (b_hh) has shape [1], wanted [{sums}]",),
-               lambda: call(ones(1, 3), h(1), *w, None, ones(1))),
-    ]  # fmt: skip
+        Reject(
+            wrong,
+            (f"{name}: argument 1 (input) has shape [1, 1, 3], wanted [batch, features]",),
+            lambda: call(ones(1, 1, 3), h(1), *w),
+        ),
+        Reject(
+            wrong,
+            (f"{name}: argument 1 (input) is int64",),
+            lambda: call(libdl.zeros(1, 3, dtype=libdl.int64), h(1), *w),
+        ),
+        Reject(
+            wrong,
+            (f"{name}: argument 2 (hx) has shape [4, 2]", "wanted [1, 2]"),
+            lambda: call(ones(1, 3), h(4), *w),
+        ),
+        Reject(
+            wrong,
+            (
+                f"{name}: argument 1 (input) has 3 features, wanted 2, for w_ih has shape [{sums}, 2]",
+            ),
+            lambda: call(ones(1, 3), h(1), w[1], w[1]),
+        ),
+        Reject(
+            wrong,
+            (f"{name}: argument 3 (w_ih) has shape [6]",),
+            lambda: call(ones(1, 3), h(1), ones(6), w[1]),
+        ),
+        Reject(
+            wrong,
+            (f"{name}: argument 4 (w_hh) is float64, wanted float32, as argument 1",),
+            lambda: call(ones(1, 3), h(1), w[0], w[1].double()),
+        ),
+        Reject(
+            wrong,
+            (f"{name}: argument 5 (b_ih) has shape [1], wanted [{sums}]",),
+            lambda: call(ones(1, 3), h(1), *w, ones(1)),
+        ),
+        Reject(
+            wrong,
+            (f"{name}: argument 6 (b_hh) has shape [1], wanted [{sums}]",),
+            lambda: call(ones(1, 3), h(1), *w, None, ones(1)),
+        ),
+    ]
     if kind == "lstm":
-        made.append(Reject(wrong, ("lstm_cell: argument 2 (hx) has 1 tensors, wanted two",),
-                           lambda: call(ones(1, 3), h(1)[:1], *w)))
+        made.append(
+            Reject(
+                wrong,
+                ("lstm_cell: argument 2 (hx) has 1 tensors, wanted two",),
+                lambda: call(ones(1, 3), h(1)[:1], *w),
+            )
+        )
     return made
 
 
@@ -297,10 +457,28 @@ sums = {"dtypes": "f", "scale": 60}
 CASES = []
 for kind in GATES:
     CASES += [
-        Case(kind, getattr(libdl, kind), functools.partial(over, kind),
-             functools.partial(sequences, kind), rejects=refusals(kind), **sums),
-        Case(f"{kind}_packed", getattr(libdl, f"{kind}_packed"), functools.partial(packed, kind),
-             functools.partial(packed_sequences, kind), rejects=packed_refusals(kind), **sums),
-        Case(f"{kind}_cell", getattr(libdl, f"{kind}_cell"), functools.partial(cell, kind),
-             functools.partial(single_steps, kind), rejects=cell_refusals(kind), **sums),
-    ]  # fmt: skip
+        Case(
+            kind,
+            getattr(libdl, kind),
+            functools.partial(over, kind),
+            functools.partial(sequences, kind),
+            rejects=refusals(kind),
+            **sums,
+        ),
+        Case(
+            f"{kind}_packed",
+            getattr(libdl, f"{kind}_packed"),
+            functools.partial(packed, kind),
+            functools.partial(packed_sequences, kind),
+            rejects=packed_refusals(kind),
+            **sums,
+        ),
+        Case(
+            f"{kind}_cell",
+            getattr(libdl, f"{kind}_cell"),
+            functools.partial(cell, kind),
+            functools.partial(single_steps, kind),
+            rejects=cell_refusals(kind),
+            **sums,
+        ),
+    ]

@@ -17,11 +17,13 @@ from samples import Case, Reject, unary
 
 def each(function: Any) -> Any:
     """A function of a number for arrays, NaN where it is refused."""
+
     def tolerant(*x: float) -> float:
         try:
             return float(function(*x))
         except (ValueError, OverflowError, ZeroDivisionError):
             return math.nan
+
     return np.vectorize(tolerant, otypes=[float])
 
 
@@ -52,8 +54,10 @@ def polygamma(n: int, x: float) -> float:
 
 
 def bessel(order: int, x: float) -> float:
-    return math.fsum((x / 2) ** (2 * k + order) / (math.factorial(k) * math.factorial(k + order))
-                     for k in range(40))
+    return math.fsum(
+        (x / 2) ** (2 * k + order) / (math.factorial(k) * math.factorial(k + order))
+        for k in range(40)
+    )
 
 
 def ndtri(p: float) -> float:
@@ -76,8 +80,14 @@ def igamma(a: float, x: float) -> float:
 def real(name: str, reference: Any, low: float, high: float) -> Case:
     case = one(name, each(reference), low, high, dtypes="f")
     case.samples = unary(low, high, special=False)
-    case.rejects = [*case.rejects, Reject((RuntimeError, TypeError), (f"{name}: argument 1", "complex64"),
-                    lambda: getattr(libdl, name)(libdl.ones(2, dtype=libdl.complex64)))]
+    case.rejects = [
+        *case.rejects,
+        Reject(
+            (RuntimeError, TypeError),
+            (f"{name}: argument 1", "complex64"),
+            lambda: getattr(libdl, name)(libdl.ones(2, dtype=libdl.complex64)),
+        ),
+    ]
     case.scale = 8
     return case
 
@@ -95,18 +105,32 @@ REAL = [
     real("ndtr", lambda x: 0.5 * math.erfc(-x / math.sqrt(2)), -2, 2),
     real("ndtri", ndtri, 0.1, 0.9),
     real("log_ndtr", lambda x: math.log(0.5 * math.erfc(-x / math.sqrt(2))), -3, 2),
-    Case("polygamma", lambda x, n=1: libdl.polygamma(n, x),
-         lambda x, n=1: each(lambda v: polygamma(n, v))(x),
-         lambda: [s for n in (0, 1, 2) for s in unary(0.5, 3, special=False, n=n)()],
-         dtypes="f", result="float", scale=16, rejects=[
-             Reject(ValueError, ("polygamma: argument 1 (n) is -1", "0 or more"),
-                    lambda: libdl.polygamma(-1, libdl.ones(2)))]),
+    Case(
+        "polygamma",
+        lambda x, n=1: libdl.polygamma(n, x),
+        lambda x, n=1: each(lambda v: polygamma(n, v))(x),
+        lambda: [s for n in (0, 1, 2) for s in unary(0.5, 3, special=False, n=n)()],
+        dtypes="f",
+        result="float",
+        scale=16,
+        rejects=[
+            Reject(
+                ValueError,
+                ("polygamma: argument 1 (n) is -1", "0 or more"),
+                lambda: libdl.polygamma(-1, libdl.ones(2)),
+            )
+        ],
+    ),
 ]
 
 PLANE = [
-    one("sinh", np.sinh, scale=4), one("cosh", np.cosh, scale=4),
-    one("asin", np.arcsin, -0.9, 0.9), one("acos", np.arccos, -0.9, 0.9),
-    one("atan", np.arctan), one("asinh", np.arcsinh), one("acosh", np.arccosh, 1.2, 3),
+    one("sinh", np.sinh, scale=4),
+    one("cosh", np.cosh, scale=4),
+    one("asin", np.arcsin, -0.9, 0.9),
+    one("acos", np.arccos, -0.9, 0.9),
+    one("atan", np.arctan),
+    one("asinh", np.arcsinh),
+    one("acosh", np.arccosh, 1.2, 3),
     one("atanh", np.arctanh, -0.9, 0.9),
 ]
 
@@ -121,9 +145,15 @@ for name, reference in (("logaddexp", np.logaddexp), ("logaddexp2", np.logaddexp
 ORDERS = (0.5, 1.0, 3.5, 12.0)
 for name, reference in (("igamma", igamma), ("igammac", lambda a, x: 1 - igamma(a, x))):
     function = getattr(libdl, name)
-    PAIRED.append(Case(
-        name, lambda x, a=1.0, function=function: function(x.new_tensor(a), x),
-        lambda x, a=1.0, reference=reference: each(lambda v: reference(a, v))(x),
-        lambda: [s for a in ORDERS for s in unary(0.3, 5, special=False, a=a)()],
-        dtypes="f", scale=16, rejects=no_shapes(name, function)))
+    PAIRED.append(
+        Case(
+            name,
+            lambda x, a=1.0, function=function: function(x.new_tensor(a), x),
+            lambda x, a=1.0, reference=reference: each(lambda v: reference(a, v))(x),
+            lambda: [s for a in ORDERS for s in unary(0.3, 5, special=False, a=a)()],
+            dtypes="f",
+            scale=16,
+            rejects=no_shapes(name, function),
+        )
+    )
 CASES = REAL + PLANE + PAIRED

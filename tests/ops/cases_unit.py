@@ -21,15 +21,24 @@ def sigmoid(x: Any) -> Any:
 
 
 def no_integers(name: str, *args: Any) -> Reject:
-    return Reject(REFUSED, (f"{name}: argument 1 (input) is int64",),
-                  lambda: getattr(F, name)(libdl.arange(4), *args))
+    return Reject(
+        REFUSED,
+        (f"{name}: argument 1 (input) is int64",),
+        lambda: getattr(F, name)(libdl.arange(4), *args),
+    )
 
 
 def unit(name: str, reference: Any, *made: Any, **how: Any) -> Case:
     rejects = how.pop("rejects", [])
-    return Case(name, getattr(F, name), reference,
-                lambda: [sample for make in made for sample in make()], dtypes="f",
-                rejects=[no_integers(name), *rejects], **how)
+    return Case(
+        name,
+        getattr(F, name),
+        reference,
+        lambda: [sample for make in made for sample in make()],
+        dtypes="f",
+        rejects=[no_integers(name), *rejects],
+        **how,
+    )
 
 
 def selu(x: Any) -> Any:
@@ -53,47 +62,116 @@ def wide(**options: Any) -> Any:
 
 
 UNITS = [
-    Case("relu6", F.relu6, lambda x: np.clip(x, 0, 6),
-         lambda: [*unary(-9.0, 9.0, away=0.01)()], dtypes="fi", rejects=[
-             Reject(REFUSED, ("relu6: argument 1 (input) is complex64",),
-                    lambda: F.relu6(ones(2, dtype=libdl.complex64)))]),
-    Case("softsign", F.softsign, lambda x: x / (1 + np.abs(x)), unary(special=False, away=0.01),
-         result="float", dtypes="fc", roundings=3, scale=4, rejects=[
-             Reject(TypeError, ("softsign", "input"), lambda: F.softsign("a"))]),
-    Case("tanhshrink", F.tanhshrink, lambda x: x - np.tanh(x), unary(0.5, 2.0, special=False),
-         dtypes="fc", roundings=3, scale=8, terms=2.0, rejects=[
-             Reject(REFUSED, ("tanhshrink", "bool"), lambda: F.tanhshrink(ones(2) > 0))]),
-    Case("hardtanh", F.hardtanh, lambda x, min_val=-1.0, max_val=1.0: np.clip(x, min_val, max_val),
-         lambda: unary(away=0.01)() + unary(away=0.01, min_val=-0.995, max_val=2.0)(),
-         dtypes="f", rejects=[
-             Reject(ValueError, ("hardtanh: argument 2 (min_val) is 2", "at most max_val"),
-                    lambda: F.hardtanh(ones(2), 2.0, 1.0)),
-             Reject(OverflowError, ("hardtanh", "max_val"), lambda: F.hardtanh(ones(2), 0.0, 1e300)),
-             Reject(REFUSED, ("hardtanh: argument 1 (input) is bool",),
-                    lambda: F.hardtanh(ones(2) > 0))]),
+    Case(
+        "relu6",
+        F.relu6,
+        lambda x: np.clip(x, 0, 6),
+        lambda: [*unary(-9.0, 9.0, away=0.01)()],
+        dtypes="fi",
+        rejects=[
+            Reject(
+                REFUSED,
+                ("relu6: argument 1 (input) is complex64",),
+                lambda: F.relu6(ones(2, dtype=libdl.complex64)),
+            )
+        ],
+    ),
+    Case(
+        "softsign",
+        F.softsign,
+        lambda x: x / (1 + np.abs(x)),
+        unary(special=False, away=0.01),
+        result="float",
+        dtypes="fc",
+        roundings=3,
+        scale=4,
+        rejects=[Reject(TypeError, ("softsign", "input"), lambda: F.softsign("a"))],
+    ),
+    Case(
+        "tanhshrink",
+        F.tanhshrink,
+        lambda x: x - np.tanh(x),
+        unary(0.5, 2.0, special=False),
+        dtypes="fc",
+        roundings=3,
+        scale=8,
+        terms=2.0,
+        rejects=[Reject(REFUSED, ("tanhshrink", "bool"), lambda: F.tanhshrink(ones(2) > 0))],
+    ),
+    Case(
+        "hardtanh",
+        F.hardtanh,
+        lambda x, min_val=-1.0, max_val=1.0: np.clip(x, min_val, max_val),
+        lambda: unary(away=0.01)() + unary(away=0.01, min_val=-0.995, max_val=2.0)(),
+        dtypes="f",
+        rejects=[
+            Reject(
+                ValueError,
+                ("hardtanh: argument 2 (min_val) is 2", "at most max_val"),
+                lambda: F.hardtanh(ones(2), 2.0, 1.0),
+            ),
+            Reject(OverflowError, ("hardtanh", "max_val"), lambda: F.hardtanh(ones(2), 0.0, 1e300)),
+            Reject(
+                REFUSED, ("hardtanh: argument 1 (input) is bool",), lambda: F.hardtanh(ones(2) > 0)
+            ),
+        ],
+    ),
     unit("hardsigmoid", lambda x: np.clip(x + 3, 0, 6) / 6, wide()),
     unit("hardswish", hardswish, wide(), scale=2),
     unit("selu", selu, unary(away=0.01), scale=2),
-    unit("celu", lambda x, alpha=1.0: np.where(x < 0, alpha * np.expm1(x / alpha), x),
-         unary(away=0.01), unary(away=0.01, alpha=0.5, special=False), scale=4, rejects=[
-             Reject(ValueError, ("celu: argument 2 (alpha) is 0",), lambda: F.celu(ones(2), 0.0))]),
+    unit(
+        "celu",
+        lambda x, alpha=1.0: np.where(x < 0, alpha * np.expm1(x / alpha), x),
+        unary(away=0.01),
+        unary(away=0.01, alpha=0.5, special=False),
+        scale=4,
+        rejects=[
+            Reject(ValueError, ("celu: argument 2 (alpha) is 0",), lambda: F.celu(ones(2), 0.0))
+        ],
+    ),
     unit("mish", mish, unary(special=False), scale=8),
-    unit("softshrink", softshrink, unary(), unary(away=0.01, lambd=0.0), rejects=[
-        Reject(ValueError, ("softshrink: argument 2 (lambd) is -1", "0 or more"),
-               lambda: F.softshrink(ones(2), -1.0))]),
-    unit("rrelu", lambda x, lower=1 / 8, upper=1 / 3: np.where(x > 0, x, (lower + upper) / 2 * x),
-         unary(away=0.01), unary(away=0.01, lower=0.0, upper=0.5), rejects=[
-             Reject(ValueError, ("rrelu: argument 2 (lower) is nan", "finite"),
-                    lambda: F.rrelu(ones(2), math.nan)),
-             Reject(ValueError, ("rrelu: argument 3 (upper) is 1", "not below lower"),
-                    lambda: F.rrelu(ones(2), 2.0, 1.0))]),
+    unit(
+        "softshrink",
+        softshrink,
+        unary(),
+        unary(away=0.01, lambd=0.0),
+        rejects=[
+            Reject(
+                ValueError,
+                ("softshrink: argument 2 (lambd) is -1", "0 or more"),
+                lambda: F.softshrink(ones(2), -1.0),
+            )
+        ],
+    ),
+    unit(
+        "rrelu",
+        lambda x, lower=1 / 8, upper=1 / 3: np.where(x > 0, x, (lower + upper) / 2 * x),
+        unary(away=0.01),
+        unary(away=0.01, lower=0.0, upper=0.5),
+        rejects=[
+            Reject(
+                ValueError,
+                ("rrelu: argument 2 (lower) is nan", "finite"),
+                lambda: F.rrelu(ones(2), math.nan),
+            ),
+            Reject(
+                ValueError,
+                ("rrelu: argument 3 (upper) is 1", "not below lower"),
+                lambda: F.rrelu(ones(2), 2.0, 1.0),
+            ),
+        ],
+    ),
 ]
 
 
 def halves() -> list[Sample]:
-    made = [Sample((numbers(s, 20 * i + n, -3, 3), d))
-            for i, s in enumerate([(2,), (4,), (6,), (2, 4), (4, 2), (2, 2, 6), (0, 4), (4, 66)])
-            for n in (1, 2) for d in (0, -1) if s[d] % 2 == 0]
+    made = [
+        Sample((numbers(s, 20 * i + n, -3, 3), d))
+        for i, s in enumerate([(2,), (4,), (6,), (2, 4), (4, 2), (2, 2, 6), (0, 4), (4, 66)])
+        for n in (1, 2)
+        for d in (0, -1)
+        if s[d] % 2 == 0
+    ]
     return made
 
 
@@ -103,11 +181,24 @@ def glu(x: Any, dim: int) -> Any:
 
 
 def slopes() -> list[Sample]:
-    return [Sample((numbers(s, 10 * i + n, away=0.01), numbers(w, i + n + 90)))
-            for i, (s, w) in enumerate([((5,), (1,)), ((2, 3), (3,)), ((2, 3, 2), (3,)), ((3, 2), ()),
-                                        ((), (1,)), ((2, 3), (1,)), ((0, 3), (3,)), ((2, 65), (65,)),
-                                        ((1, 2, 2, 2), (2,)), ((7,), ())])
-            for n in (1, 2)]
+    return [
+        Sample((numbers(s, 10 * i + n, away=0.01), numbers(w, i + n + 90)))
+        for i, (s, w) in enumerate(
+            [
+                ((5,), (1,)),
+                ((2, 3), (3,)),
+                ((2, 3, 2), (3,)),
+                ((3, 2), ()),
+                ((), (1,)),
+                ((2, 3), (1,)),
+                ((0, 3), (3,)),
+                ((2, 65), (65,)),
+                ((1, 2, 2, 2), (2,)),
+                ((7,), ()),
+            ]
+        )
+        for n in (1, 2)
+    ]
 
 
 def prelu(x: Any, weight: Any) -> Any:
@@ -116,59 +207,105 @@ def prelu(x: Any, weight: Any) -> Any:
 
 
 GATED = [
-    Case("glu", F.glu, glu, halves, dtypes="f", scale=2, rejects=[
-        no_integers("glu"),
-        Reject(REFUSED, ("glu: argument 1 (input) has shape [3]", "even size"),
-               lambda: F.glu(ones(3))),
-        Reject(REFUSED, ("glu: argument 1 (input) is 0-d",), lambda: F.glu(ones(()))),
-        Reject(IndexError, ("glu: argument 2 (dim) is 2",), lambda: F.glu(ones(2, 2), 2))]),
-    Case("prelu", F.prelu, prelu, slopes, dtypes="f", rejects=[
-        no_integers("prelu", ones(1)),
-        Reject(REFUSED, ("prelu: argument 1 (input) is float32, wanted float64, as argument 2 (weight)",),
-               lambda: F.prelu(ones(2), ones(1).double())),
-        Reject(REFUSED, ("prelu: argument 1 (input) has shape [2, 3], wanted 2 channels, as weight has",),
-               lambda: F.prelu(ones(2, 3), ones(2))),
-        Reject(REFUSED, ("prelu: argument 2 (weight) has shape [1, 1]",),
-               lambda: F.prelu(ones(2, 3), ones(1, 1)))]),
+    Case(
+        "glu",
+        F.glu,
+        glu,
+        halves,
+        dtypes="f",
+        scale=2,
+        rejects=[
+            no_integers("glu"),
+            Reject(
+                REFUSED,
+                ("glu: argument 1 (input) has shape [3]", "even size"),
+                lambda: F.glu(ones(3)),
+            ),
+            Reject(REFUSED, ("glu: argument 1 (input) is 0-d",), lambda: F.glu(ones(()))),
+            Reject(IndexError, ("glu: argument 2 (dim) is 2",), lambda: F.glu(ones(2, 2), 2)),
+        ],
+    ),
+    Case(
+        "prelu",
+        F.prelu,
+        prelu,
+        slopes,
+        dtypes="f",
+        rejects=[
+            no_integers("prelu", ones(1)),
+            Reject(
+                REFUSED,
+                ("prelu: argument 1 (input) is float32, wanted float64, as argument 2 (weight)",),
+                lambda: F.prelu(ones(2), ones(1).double()),
+            ),
+            Reject(
+                REFUSED,
+                ("prelu: argument 1 (input) has shape [2, 3], wanted 2 channels, as weight has",),
+                lambda: F.prelu(ones(2, 3), ones(2)),
+            ),
+            Reject(
+                REFUSED,
+                ("prelu: argument 2 (weight) has shape [1, 1]",),
+                lambda: F.prelu(ones(2, 3), ones(1, 1)),
+            ),
+        ],
+    ),
 ]
 
 # -- of two inputs ---------------------------------------------------------------------------------
 
 
 def vectors() -> list[Sample]:
-    return [Sample((numbers(a, i), numbers(b, i + 40), p), {"keepdim": keep})
-            for i, (a, b) in enumerate([((3,), (3,)), ((2, 3), (2, 3)), ((2, 3), (3,)),
-                                        ((2, 2, 2), (2, 2)), ((0, 3), (3,))])
-            for p in (2.0, 1.0, 3.0) for keep in (False, True)]
+    return [
+        Sample((numbers(a, i), numbers(b, i + 40), p), {"keepdim": keep})
+        for i, (a, b) in enumerate(
+            [((3,), (3,)), ((2, 3), (2, 3)), ((2, 3), (3,)), ((2, 2, 2), (2, 2)), ((0, 3), (3,))]
+        )
+        for p in (2.0, 1.0, 3.0)
+        for keep in (False, True)
+    ]
 
 
 def pairwise_distance(a: Any, b: Any, p: float, keepdim: bool) -> Any:
-    return (np.abs(a - b + 1e-6)**p).sum(-1, keepdims=keepdim)**(1 / p)
+    return (np.abs(a - b + 1e-6) ** p).sum(-1, keepdims=keepdim) ** (1 / p)
 
 
 def rows() -> list[Sample]:
-    return [Sample((numbers(s, 10 * i + n), p))
-            for i, s in enumerate([(3, 2), (4, 3), (2, 5), (1, 3), (0, 2)]) for n in (1, 2)
-            for p in (2.0, 1.0, 3.0)]
+    return [
+        Sample((numbers(s, 10 * i + n), p))
+        for i, s in enumerate([(3, 2), (4, 3), (2, 5), (1, 3), (0, 2)])
+        for n in (1, 2)
+        for p in (2.0, 1.0, 3.0)
+    ]
 
 
 def pdist(x: Any, p: float) -> Any:
     first, second = np.triu_indices(len(x), 1)
-    return (np.abs(x[first] - x[second])**p).sum(-1)**(1 / p)
+    return (np.abs(x[first] - x[second]) ** p).sum(-1) ** (1 / p)
 
 
 def two_lists_of_rows() -> list[Sample]:
     made = []
-    for i, (a, b) in enumerate([((3, 2), (4, 2)), ((1, 5), (3, 5)), ((2, 3, 2), (2, 2, 2)),
-                                ((2, 1, 3), (2, 3)), ((0, 2), (3, 2)), ((2, 0, 3), (2, 2, 3))]):
+    for i, (a, b) in enumerate(
+        [
+            ((3, 2), (4, 2)),
+            ((1, 5), (3, 5)),
+            ((2, 3, 2), (2, 2, 2)),
+            ((2, 1, 3), (2, 3)),
+            ((0, 2), (3, 2)),
+            ((2, 0, 3), (2, 2, 3)),
+        ]
+    ):
         for n in (1, 2):
-            made += [Sample((numbers(a, 10 * i + n), numbers(b, 10 * i + n + 60), p))
-                     for p in (2.0, 1.0, 3.0)]
+            made += [
+                Sample((numbers(a, 10 * i + n), numbers(b, 10 * i + n + 60), p))
+                for p in (2.0, 1.0, 3.0)
+            ]
     return made
 
 
 def cdist(a: Any, b: Any, p: float) -> Any:
-    return (np.abs(a[..., :, None, :] - b[..., None, :, :])**p).sum(-1)**(1 / p)
+    return (np.abs(a[..., :, None, :] - b[..., None, :, :]) ** p).sum(-1) ** (1 / p)
 
 
 def products() -> list[Sample]:
@@ -191,9 +328,12 @@ def normalized(x: Any, p: float = 2.0, dim: Any = 1) -> Any:
 
 
 def to_normalize() -> list[Sample]:
-    return [Sample((numbers(s, 10 * i + n, 0.1, 2.0),), kw)
-            for i, s in enumerate([(2, 3), (3, 2, 2), (4, 1), (2, 0)]) for n in (1, 2)
-            for kw in ({}, {"p": 3.0}, {"dim": -1}, {"dim": (0, 1), "p": 2.0})]
+    return [
+        Sample((numbers(s, 10 * i + n, 0.1, 2.0),), kw)
+        for i, s in enumerate([(2, 3), (3, 2, 2), (4, 1), (2, 0)])
+        for n in (1, 2)
+        for kw in ({}, {"p": 3.0}, {"dim": -1}, {"dim": (0, 1), "p": 2.0})
+    ]
 
 
 def cosine(a: Any, b: Any, dim: int = 1) -> Any:
@@ -203,97 +343,246 @@ def cosine(a: Any, b: Any, dim: int = 1) -> Any:
 
 
 def two_batches() -> list[Sample]:
-    return [Sample((numbers(a, 10 * i + n), numbers(b, 10 * i + n + 5)), kw)
-            for i, (a, b) in enumerate([((3, 2), (3, 2)), ((2, 4), (1, 4)), ((2, 3, 2), (3, 2)),
-                                        ((1, 5), (4, 5))])
-            for n in (1, 2, 3) for kw in ({}, {"dim": -1})]
+    return [
+        Sample((numbers(a, 10 * i + n), numbers(b, 10 * i + n + 5)), kw)
+        for i, (a, b) in enumerate(
+            [((3, 2), (3, 2)), ((2, 4), (1, 4)), ((2, 3, 2), (3, 2)), ((1, 5), (4, 5))]
+        )
+        for n in (1, 2, 3)
+        for kw in ({}, {"dim": -1})
+    ]
 
 
 TWO = [
-    Case("normalize", F.normalize, normalized, to_normalize, dtypes="fc", scale=32, roundings=3,
-         out=True, rejects=[
-             Reject(IndexError, ("normalize: argument 3 (dim) is 2", "-2 to 1"),
-                    lambda: F.normalize(ones(2, 2), dim=2)),
-             Reject(REFUSED, ("normalize: argument 1 (input) is int64",),
-                    lambda: F.normalize(ones(2, 2).long()))]),
-    Case("cosine_similarity", F.cosine_similarity, cosine, two_batches, dtypes="f", scale=64,
-         roundings=6, terms=1.0, rejects=[
-             Reject(REFUSED, ("cosine_similarity: argument 2 (x2)", "broadcast"),
-                    lambda: F.cosine_similarity(ones(2, 2), ones(2, 3))),
-             Reject(TypeError, ("cosine_similarity: argument 1 (x1) is int64", "floating"),
-                    lambda: F.cosine_similarity(ones(2, 2).long(), ones(2, 2).long())),
-             Reject(TypeError, ("cosine_similarity: argument 2 (x2) is a number",),
-                    lambda: F.cosine_similarity(ones(2, 2), 1.0))]),
-    Case("pairwise_distance", F.pairwise_distance, pairwise_distance, vectors, dtypes="f", scale=32,
-         roundings=4, terms=8.0, rejects=[
-             Reject(REFUSED, ("pairwise_distance: argument 2 (x2)", "broadcast"),
-                    lambda: F.pairwise_distance(ones(2), ones(3))),
-             Reject(REFUSED, ("pairwise_distance: argument 1 (x1) is 0-d",),
-                    lambda: F.pairwise_distance(ones(()), ones(()))),
-             Reject(REFUSED, ("pairwise_distance", "bool"),
-                    lambda: F.pairwise_distance(ones(2) > 0, ones(2) > 0))]),
-    Case("cdist", libdl.cdist, cdist, two_lists_of_rows, dtypes="f", scale=32, roundings=4,
-         terms=8.0, rejects=[
-             Reject(REFUSED, ("cdist: argument 1 (x1) has shape [2]", "[..., rows, columns]"),
-                    lambda: libdl.cdist(ones(2), ones(2, 2))),
-             Reject(REFUSED, ("cdist: argument 2 (x2) has shape [4, 3]", "2 columns, as x1 has"),
-                    lambda: libdl.cdist(ones(3, 2), ones(4, 3))),
-             Reject(REFUSED, ("cdist: argument 2 (x2) has shape [3]", "broadcast with [2]"),
-                    lambda: libdl.cdist(ones(2, 4, 2), ones(3, 4, 2))),
-             Reject(ValueError, ("cdist: argument 3 (p) is -1",),
-                    lambda: libdl.cdist(ones(2, 2), ones(2, 2), -1.0)),
-             Reject(REFUSED, ("cdist: argument 2 (x2) is int64",),
-                    lambda: libdl.cdist(ones(2, 2), ones(2, 2).long()))]),
-    Case("pdist", F.pdist, pdist, rows, dtypes="f", scale=32, roundings=4, terms=8.0, rejects=[
-        Reject(REFUSED, ("pdist: argument 1 (input) has shape [2]", "[n, d]"),
-               lambda: F.pdist(ones(2))),
-        Reject(ValueError, ("pdist: argument 2 (p) is -1",), lambda: F.pdist(ones(2, 2), -1.0)),
-        Reject(REFUSED, ("pdist: argument 1 (input) is int64",),
-               lambda: F.pdist(ones(2, 2).long()))]),
-    Case("bilinear", F.bilinear, bilinear, products, dtypes="f", scale=64, roundings=6, terms=40.0,
-         rejects=[
-             Reject(REFUSED, ("bilinear: argument 1 (input1) is bool",),
-                    lambda: F.bilinear(ones(3) > 0, ones(2) > 0, ones(4, 3, 2) > 0)),
-             Reject(REFUSED, ("bilinear: argument 2 (input2) is float64, wanted float32",),
-                    lambda: F.bilinear(ones(3), ones(2).double(), ones(4, 3, 2))),
-             Reject(REFUSED, ("bilinear: argument 3 (weight) has shape [3, 2]",),
-                    lambda: F.bilinear(ones(3), ones(2), ones(3, 2))),
-             Reject(REFUSED, ("bilinear: argument 1 (input1) has shape [], wanted [..., in1]",),
-                    lambda: F.bilinear(ones(()), ones(2), ones(4, 3, 2))),
-             Reject(REFUSED, ("bilinear: argument 1 (input1) has shape [2]",),
-                    lambda: F.bilinear(ones(2), ones(2), ones(4, 3, 2))),
-             Reject(REFUSED, ("bilinear: argument 2 (input2) has shape [3], wanted [2]",),
-                    lambda: F.bilinear(ones(3), ones(3), ones(4, 3, 2))),
-             Reject(REFUSED, ("bilinear: argument 4 (bias) has shape [3], wanted [4]",),
-                    lambda: F.bilinear(ones(3), ones(2), ones(4, 3, 2), ones(3)))]),
+    Case(
+        "normalize",
+        F.normalize,
+        normalized,
+        to_normalize,
+        dtypes="fc",
+        scale=32,
+        roundings=3,
+        out=True,
+        rejects=[
+            Reject(
+                IndexError,
+                ("normalize: argument 3 (dim) is 2", "-2 to 1"),
+                lambda: F.normalize(ones(2, 2), dim=2),
+            ),
+            Reject(
+                REFUSED,
+                ("normalize: argument 1 (input) is int64",),
+                lambda: F.normalize(ones(2, 2).long()),
+            ),
+        ],
+    ),
+    Case(
+        "cosine_similarity",
+        F.cosine_similarity,
+        cosine,
+        two_batches,
+        dtypes="f",
+        scale=64,
+        roundings=6,
+        terms=1.0,
+        rejects=[
+            Reject(
+                REFUSED,
+                ("cosine_similarity: argument 2 (x2)", "broadcast"),
+                lambda: F.cosine_similarity(ones(2, 2), ones(2, 3)),
+            ),
+            Reject(
+                TypeError,
+                ("cosine_similarity: argument 1 (x1) is int64", "floating"),
+                lambda: F.cosine_similarity(ones(2, 2).long(), ones(2, 2).long()),
+            ),
+            Reject(
+                TypeError,
+                ("cosine_similarity: argument 2 (x2) is a number",),
+                lambda: F.cosine_similarity(ones(2, 2), 1.0),
+            ),
+        ],
+    ),
+    Case(
+        "pairwise_distance",
+        F.pairwise_distance,
+        pairwise_distance,
+        vectors,
+        dtypes="f",
+        scale=32,
+        roundings=4,
+        terms=8.0,
+        rejects=[
+            Reject(
+                REFUSED,
+                ("pairwise_distance: argument 2 (x2)", "broadcast"),
+                lambda: F.pairwise_distance(ones(2), ones(3)),
+            ),
+            Reject(
+                REFUSED,
+                ("pairwise_distance: argument 1 (x1) is 0-d",),
+                lambda: F.pairwise_distance(ones(()), ones(())),
+            ),
+            Reject(
+                REFUSED,
+                ("pairwise_distance", "bool"),
+                lambda: F.pairwise_distance(ones(2) > 0, ones(2) > 0),
+            ),
+        ],
+    ),
+    Case(
+        "cdist",
+        libdl.cdist,
+        cdist,
+        two_lists_of_rows,
+        dtypes="f",
+        scale=32,
+        roundings=4,
+        terms=8.0,
+        rejects=[
+            Reject(
+                REFUSED,
+                ("cdist: argument 1 (x1) has shape [2]", "[..., rows, columns]"),
+                lambda: libdl.cdist(ones(2), ones(2, 2)),
+            ),
+            Reject(
+                REFUSED,
+                ("cdist: argument 2 (x2) has shape [4, 3]", "2 columns, as x1 has"),
+                lambda: libdl.cdist(ones(3, 2), ones(4, 3)),
+            ),
+            Reject(
+                REFUSED,
+                ("cdist: argument 2 (x2) has shape [3]", "broadcast with [2]"),
+                lambda: libdl.cdist(ones(2, 4, 2), ones(3, 4, 2)),
+            ),
+            Reject(
+                ValueError,
+                ("cdist: argument 3 (p) is -1",),
+                lambda: libdl.cdist(ones(2, 2), ones(2, 2), -1.0),
+            ),
+            Reject(
+                REFUSED,
+                ("cdist: argument 2 (x2) is int64",),
+                lambda: libdl.cdist(ones(2, 2), ones(2, 2).long()),
+            ),
+        ],
+    ),
+    Case(
+        "pdist",
+        F.pdist,
+        pdist,
+        rows,
+        dtypes="f",
+        scale=32,
+        roundings=4,
+        terms=8.0,
+        rejects=[
+            Reject(
+                REFUSED,
+                ("pdist: argument 1 (input) has shape [2]", "[n, d]"),
+                lambda: F.pdist(ones(2)),
+            ),
+            Reject(ValueError, ("pdist: argument 2 (p) is -1",), lambda: F.pdist(ones(2, 2), -1.0)),
+            Reject(
+                REFUSED, ("pdist: argument 1 (input) is int64",), lambda: F.pdist(ones(2, 2).long())
+            ),
+        ],
+    ),
+    Case(
+        "bilinear",
+        F.bilinear,
+        bilinear,
+        products,
+        dtypes="f",
+        scale=64,
+        roundings=6,
+        terms=40.0,
+        rejects=[
+            Reject(
+                REFUSED,
+                ("bilinear: argument 1 (input1) is bool",),
+                lambda: F.bilinear(ones(3) > 0, ones(2) > 0, ones(4, 3, 2) > 0),
+            ),
+            Reject(
+                REFUSED,
+                ("bilinear: argument 2 (input2) is float64, wanted float32",),
+                lambda: F.bilinear(ones(3), ones(2).double(), ones(4, 3, 2)),
+            ),
+            Reject(
+                REFUSED,
+                ("bilinear: argument 3 (weight) has shape [3, 2]",),
+                lambda: F.bilinear(ones(3), ones(2), ones(3, 2)),
+            ),
+            Reject(
+                REFUSED,
+                ("bilinear: argument 1 (input1) has shape [], wanted [..., in1]",),
+                lambda: F.bilinear(ones(()), ones(2), ones(4, 3, 2)),
+            ),
+            Reject(
+                REFUSED,
+                ("bilinear: argument 1 (input1) has shape [2]",),
+                lambda: F.bilinear(ones(2), ones(2), ones(4, 3, 2)),
+            ),
+            Reject(
+                REFUSED,
+                ("bilinear: argument 2 (input2) has shape [3], wanted [2]",),
+                lambda: F.bilinear(ones(3), ones(3), ones(4, 3, 2)),
+            ),
+            Reject(
+                REFUSED,
+                ("bilinear: argument 4 (bias) has shape [3], wanted [4]",),
+                lambda: F.bilinear(ones(3), ones(2), ones(4, 3, 2), ones(3)),
+            ),
+        ],
+    ),
 ]
 
 # -- of neighbours ---------------------------------------------------------------------------------
 
 
 def images() -> list[Sample]:
-    return [Sample((numbers(s, 10 * i + z), z), {"alpha": 0.5, "beta": 0.75, "k": 1.5})
-            for i, s in enumerate([(2, 3, 1), (1, 5, 2), (1, 4, 2, 1), (2, 2, 1, 1, 2), (0, 3, 2)])
-            for z in (1, 2, 3, 5)]
+    return [
+        Sample((numbers(s, 10 * i + z), z), {"alpha": 0.5, "beta": 0.75, "k": 1.5})
+        for i, s in enumerate([(2, 3, 1), (1, 5, 2), (1, 4, 2, 1), (2, 2, 1, 1, 2), (0, 3, 2)])
+        for z in (1, 2, 3, 5)
+    ]
 
 
 def local_response_norm(x: Any, size: int, alpha: float, beta: float, k: float) -> Any:
     squares = np.zeros_like(x)
     for c in range(x.shape[1]):
         near = slice(max(0, c - size // 2), c + (size - 1) // 2 + 1)
-        squares[:, c] = (x[:, near]**2).sum(1) / size
-    return x / (k + alpha * squares)**beta
+        squares[:, c] = (x[:, near] ** 2).sum(1) / size
+    return x / (k + alpha * squares) ** beta
 
 
 NEIGHBOURS = [
-    Case("local_response_norm", F.local_response_norm, local_response_norm, images, dtypes="f",
-         scale=8, roundings=6, rejects=[
-             Reject(REFUSED, ("local_response_norm: argument 1 (input) has shape [2, 3]",),
-                    lambda: F.local_response_norm(ones(2, 3), 2)),
-             Reject(REFUSED, ("local_response_norm: argument 1 (input) is int64",),
-                    lambda: F.local_response_norm(ones(2, 3, 1).long(), 2)),
-             Reject(ValueError, ("local_response_norm: argument 2 (size) is 0", "1 or more"),
-                    lambda: F.local_response_norm(ones(2, 3, 1), 0))]),
+    Case(
+        "local_response_norm",
+        F.local_response_norm,
+        local_response_norm,
+        images,
+        dtypes="f",
+        scale=8,
+        roundings=6,
+        rejects=[
+            Reject(
+                REFUSED,
+                ("local_response_norm: argument 1 (input) has shape [2, 3]",),
+                lambda: F.local_response_norm(ones(2, 3), 2),
+            ),
+            Reject(
+                REFUSED,
+                ("local_response_norm: argument 1 (input) is int64",),
+                lambda: F.local_response_norm(ones(2, 3, 1).long(), 2),
+            ),
+            Reject(
+                ValueError,
+                ("local_response_norm: argument 2 (size) is 0", "1 or more"),
+                lambda: F.local_response_norm(ones(2, 3, 1), 0),
+            ),
+        ],
+    ),
 ]
 
 CASES = UNITS + GATED + TWO + NEIGHBOURS

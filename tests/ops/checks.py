@@ -86,25 +86,38 @@ def value(case: Case, sample: Sample) -> None:
 def promotion(case: Case, sample: Sample) -> None:
     """Each dtype: the result's dtype, and its value against the reference on the rounded input."""
     if not all(not isinstance(a, (list, tuple)) for a in sample.args) or not any(
-            is_float(a) for a in sample.args):
+        is_float(a) for a in sample.args
+    ):
         return
     if any(is_float(a) and not np.all(np.isfinite(a) & (np.abs(a) < 1e4)) for a in sample.args):
         return
-    for dtype in FLOATS + (INTEGERS if "i" in case.dtypes else ()) + (
-            (libdl.bool,) if "b" in case.dtypes else ()) + (
-            (libdl.uint8,) if "u" in case.dtypes else ()):
-        args = [tensor(np.asarray(np.abs(a) if dtype in (libdl.uint8, libdl.bool) else a)).to(dtype)
-                if is_float(a) else tensor(a) for a in sample.args]
+    for dtype in (
+        FLOATS
+        + (INTEGERS if "i" in case.dtypes else ())
+        + ((libdl.bool,) if "b" in case.dtypes else ())
+        + ((libdl.uint8,) if "u" in case.dtypes else ())
+    ):
+        args = [
+            tensor(np.asarray(np.abs(a) if dtype in (libdl.uint8, libdl.bool) else a)).to(dtype)
+            if is_float(a)
+            else tensor(a)
+            for a in sample.args
+        ]
         floating = dtype in TOLERANCE
-        wanted_type = {"same": dtype, "bool": libdl.bool,
-                       "float": dtype if floating else libdl.float32,
-                       "sum": dtype if floating else libdl.int64}.get(case.result)
+        wanted_type = {
+            "same": dtype,
+            "bool": libdl.bool,
+            "float": dtype if floating else libdl.float32,
+            "sum": dtype if floating else libdl.int64,
+        }.get(case.result)
         found = run(case, sample, args)
         if wanted_type is not None:
             assert found[0].dtype == wanted_type, (
-                f"{case.name}({dtype}): gives {found[0].dtype}, wanted {wanted_type}")
-        rounded = [array(t).astype(np.float64) if is_float(a) else a
-                   for t, a in zip(args, sample.args)]
+                f"{case.name}({dtype}): gives {found[0].dtype}, wanted {wanted_type}"
+            )
+        rounded = [
+            array(t).astype(np.float64) if is_float(a) else a for t, a in zip(args, sample.args)
+        ]
         if not floating and case.result not in ("float", "bool"):
             continue  # integer arithmetic wraps and truncates: the cases' own samples show it
         with np.errstate(all="ignore"):
@@ -114,8 +127,13 @@ def promotion(case: Case, sample: Sample) -> None:
                 rtol, atol = TOLERANCE[f.dtype]
                 if case.scale > 1.0 and np.size(w):  # terms may cancel: relative to the largest
                     atol = max(atol, rtol * float(np.max(np.abs(w))))
-                near(array(f).astype(np.float64), w, rtol * case.scale, atol * case.scale,
-                     f"{case.name}({sample}) in {dtype}")
+                near(
+                    array(f).astype(np.float64),
+                    w,
+                    rtol * case.scale,
+                    atol * case.scale,
+                    f"{case.name}({sample}) in {dtype}",
+                )
 
 
 def is_input(x: Any) -> bool:
@@ -130,9 +148,15 @@ def flat_inputs(sample: Sample) -> tuple[list[np.ndarray], Callable[[list[Any]],
 
     def rebuild(new: list[Any]) -> list[Any]:
         given = iter(new)
-        return [[next(given) if is_input(e) else tensor(e) for e in a]
-                if isinstance(a, list) else next(given) if is_input(a) else tensor(a)
-                for a in sample.args]
+        return [
+            [next(given) if is_input(e) else tensor(e) for e in a]
+            if isinstance(a, list)
+            else next(given)
+            if is_input(a)
+            else tensor(a)
+            for a in sample.args
+        ]
+
     return found, rebuild
 
 
@@ -155,8 +179,9 @@ def outputs(case: Case, sample: Sample, args: Any) -> list[Any]:
     return [o for o in run(case, sample, args) if o.dtype == libdl.float64]
 
 
-def differences(f: Callable[[list[np.ndarray]], np.ndarray], xs: list[np.ndarray],
-                size: int) -> list[np.ndarray]:
+def differences(
+    f: Callable[[list[np.ndarray]], np.ndarray], xs: list[np.ndarray], size: int
+) -> list[np.ndarray]:
     """For each input the matrix [size, input's size] of central differences."""
     found = []
     for i, x in enumerate(xs):
@@ -166,7 +191,7 @@ def differences(f: Callable[[list[np.ndarray]], np.ndarray], xs: list[np.ndarray
             for step in (STEP, -STEP):
                 moved = x.copy()
                 moved.reshape(-1)[k] += step
-                ends.append(f([*xs[:i], moved, *xs[i + 1:]]))
+                ends.append(f([*xs[:i], moved, *xs[i + 1 :]]))
             columns[:, k] = (ends[0] - ends[1]) / (2 * STEP)
         found.append(columns)
     return found
@@ -227,12 +252,17 @@ def second_order(case: Case, sample: Sample) -> None:
         found = autograd.grad(total, leaves + seeds, allow_unused=True)
 
     def f(at: list[np.ndarray]) -> np.ndarray:
-        moved = [tensor(x, grad=True) for x in at[:len(xs)]]
-        return array(product(moved, list(map(tensor, at[len(xs):])), False)).reshape(1)
+        moved = [tensor(x, grad=True) for x in at[: len(xs)]]
+        return array(product(moved, list(map(tensor, at[len(xs) :])), False)).reshape(1)
 
     for g, w, x in zip(found, differences(f, xs + vs, 1), xs + vs):
-        near(np.zeros(x.size) if g is None else array(g).reshape(-1), w[0], 1e-6, 2e-7,
-             f"{case.name}({sample}): second order")
+        near(
+            np.zeros(x.size) if g is None else array(g).reshape(-1),
+            w[0],
+            1e-6,
+            2e-7,
+            f"{case.name}({sample}): second order",
+        )
 
 
 def forward_mode(case: Case, sample: Sample) -> None:
@@ -241,16 +271,19 @@ def forward_mode(case: Case, sample: Sample) -> None:
     xs, rebuild = flat_inputs(sample)
     primals = tuple(tensor(x) for x in xs)
     tangents = tuple(weights(list(primals), 7))
-    outs, pushed = func.jvp(lambda *a: tuple(outputs(case, sample, rebuild(list(a)))),
-                            primals, tangents)
+    outs, pushed = func.jvp(
+        lambda *a: tuple(outputs(case, sample, rebuild(list(a)))), primals, tangents
+    )
     vs = weights(list(outs), 8)
     leaves = [tensor(x, grad=True) for x in xs]
     pulled = autograd.grad(outputs(case, sample, rebuild(leaves)), leaves, vs, allow_unused=True)
     left = sum(float((array(v) * array(t)).sum()) for v, t in zip(vs, pushed))
-    right = sum(float((array(g) * array(u)).sum()) for g, u in zip(pulled, tangents)
-                if g is not None)
+    right = sum(
+        float((array(g) * array(u)).sum()) for g, u in zip(pulled, tangents) if g is not None
+    )
     assert abs(left - right) <= 1e-10 * max(1.0, abs(left)), (
-        f"{case.name}({sample}): <v, J u> is {left!r}, <J^T v, u> is {right!r}")
+        f"{case.name}({sample}): <v, J u> is {left!r}, <J^T v, u> is {right!r}"
+    )
 
 
 def strided(case: Case, sample: Sample) -> None:
@@ -268,17 +301,27 @@ def strided(case: Case, sample: Sample) -> None:
         return libdl.stack([x, x, x], dim=x.ndim).select(x.ndim, 1)
 
     for layout in (transposed, stepped):
-        laid = [layout(a) if isinstance(a, libdl.Tensor) else
-                [layout(e) for e in a] if isinstance(a, list) and isinstance(
-                    a[0], libdl.Tensor) else a for a in args]
+        laid = [
+            layout(a)
+            if isinstance(a, libdl.Tensor)
+            else [layout(e) for e in a]
+            if isinstance(a, list) and isinstance(a[0], libdl.Tensor)
+            else a
+            for a in args
+        ]
         found = run(case, sample, laid)
         for f, w in zip(found, wanted, strict=True):
             if case.exact or case.scale == 1.0:
                 same(f, w, f"{case.name}({sample}) {layout.__name__}")
             else:  # a sum's order may follow the layout
                 rtol, atol = TOLERANCE[libdl.float64]
-                near(array(f), array(w), rtol * case.scale, atol * case.scale,
-                     f"{case.name}({sample}) {layout.__name__}")
+                near(
+                    array(f),
+                    array(w),
+                    rtol * case.scale,
+                    atol * case.scale,
+                    f"{case.name}({sample}) {layout.__name__}",
+                )
 
 
 def inplace(case: Case, sample: Sample) -> None:
@@ -339,5 +382,15 @@ def aliases(case: Case, sample: Sample) -> None:
         assert np.all(array(v) == 7.0), f"{case.name}({sample}): not a view"
 
 
-CHECKS = [value, promotion, gradient, second_order, forward_mode, strided, inplace,
-          inplace_gradient, into, aliases]
+CHECKS = [
+    value,
+    promotion,
+    gradient,
+    second_order,
+    forward_mode,
+    strided,
+    inplace,
+    inplace_gradient,
+    into,
+    aliases,
+]

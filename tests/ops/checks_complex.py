@@ -56,8 +56,13 @@ def value(case: Case, sample: Sample) -> None:
                 kind = dtype if np.iscomplexobj(w) else real
                 assert f.dtype == kind, f"{case.name}({dtype}): gives {f.dtype}, wanted {kind}"
             largest = float(np.max(np.abs(w))) if w.size else 0.0
-            near(checks.array(f), w, rtol * case.scale, rtol * case.scale * largest,
-                 f"{case.name}({z}) in {dtype}")
+            near(
+                checks.array(f),
+                w,
+                rtol * case.scale,
+                rtol * case.scale * largest,
+                f"{case.name}({z}) in {dtype}",
+            )
 
 
 def cast(x: Any, dtype: Any) -> Any:
@@ -79,9 +84,15 @@ def planes(sample: Sample) -> tuple[list[np.ndarray], Callable[[list[Any]], list
 
     def rebuild(new: list[Any]) -> list[Any]:
         given = iter(new)
-        return [[next(given) if np.iscomplexobj(e) else tensor(e) for e in a]
-                if isinstance(a, list) else next(given) if np.iscomplexobj(a) else tensor(a)
-                for a in sample.args]
+        return [
+            [next(given) if np.iscomplexobj(e) else tensor(e) for e in a]
+            if isinstance(a, list)
+            else next(given)
+            if np.iscomplexobj(a)
+            else tensor(a)
+            for a in sample.args
+        ]
+
     return found, rebuild
 
 
@@ -95,8 +106,9 @@ def outputs(case: Case, sample: Sample, args: Any) -> list[Any]:
     return [o for o in run(case, sample, args) if o.dtype in (libdl.float64, libdl.complex128)]
 
 
-def slopes(f: Callable[[list[np.ndarray]], np.ndarray], xs: list[np.ndarray],
-           size: int) -> list[tuple[np.ndarray, np.ndarray]]:
+def slopes(
+    f: Callable[[list[np.ndarray]], np.ndarray], xs: list[np.ndarray], size: int
+) -> list[tuple[np.ndarray, np.ndarray]]:
     """For each input the matrices [size, input's size] of differences along Re and along Im."""
     found = []
     for i, x in enumerate(xs):
@@ -108,7 +120,7 @@ def slopes(f: Callable[[list[np.ndarray]], np.ndarray], xs: list[np.ndarray],
                 for way in (step, -step):
                     moved = x.copy()
                     moved.reshape(-1)[k] += way
-                    ends.append(f([*xs[:i], moved, *xs[i + 1:]]))
+                    ends.append(f([*xs[:i], moved, *xs[i + 1 :]]))
                 columns[:, k] = (ends[0] - ends[1]) / (2 * STEP)
             pair.append(columns)
         found.append((pair[0], pair[1]))
@@ -127,8 +139,11 @@ def gradient(case: Case, sample: Sample) -> None:
     xs, rebuild = planes(z)
     leaves = [tensor(x, grad=True) for x in xs]
     outs = outputs(case, z, rebuild(leaves))
-    wanted = slopes(lambda at: flat(outputs(case, z, rebuild([tensor(x) for x in at]))), xs,
-                    sum(o.numel() for o in outs))
+    wanted = slopes(
+        lambda at: flat(outputs(case, z, rebuild([tensor(x) for x in at]))),
+        xs,
+        sum(o.numel() for o in outs),
+    )
     row = 0
     for o in outs:
         for k in range(o.numel()):
@@ -139,8 +154,13 @@ def gradient(case: Case, sample: Sample) -> None:
                 for i, (g, (along, across)) in enumerate(zip(found, wanted)):
                     g = np.zeros(xs[i].size) if g is None else checks.array(g).reshape(-1)
                     right = (np.conj(v) * along[row]).real + 1j * (np.conj(v) * across[row]).real
-                    near(g, right, 1e-6, 1e-6,
-                         f"{case.name}({z}): row {row} for the seed {v}, input {i}")
+                    near(
+                        g,
+                        right,
+                        1e-6,
+                        1e-6,
+                        f"{case.name}({z}): row {row} for the seed {v}, input {i}",
+                    )
             row += 1
 
 
@@ -150,8 +170,11 @@ def forward_mode(case: Case, sample: Sample) -> None:
     z = complexed(sample)
     xs, rebuild = planes(z)
     tangents = [in_plane(numbers(x.shape, 40 + i), 50 + i) for i, x in enumerate(xs)]
-    _, pushed = func.jvp(lambda *a: tuple(outputs(case, z, rebuild(list(a)))),
-                         tuple(tensor(x) for x in xs), tuple(tensor(t) for t in tangents))
+    _, pushed = func.jvp(
+        lambda *a: tuple(outputs(case, z, rebuild(list(a)))),
+        tuple(tensor(x) for x in xs),
+        tuple(tensor(t) for t in tangents),
+    )
 
     def f(at: list[np.ndarray]) -> np.ndarray:
         return flat(outputs(case, z, rebuild([tensor(x) for x in at])))
@@ -170,9 +193,14 @@ def second_order(case: Case, sample: Sample) -> None:
 
     def product(leaves: list[Any]) -> Any:
         outs = outputs(case, z, rebuild(leaves))
-        seeds = [tensor(in_plane(numbers(tuple(o.shape), 60 + i), 70 + i)
-                        if o.dtype.is_complex else numbers(tuple(o.shape), 60 + i))
-                 for i, o in enumerate(outs)]
+        seeds = [
+            tensor(
+                in_plane(numbers(tuple(o.shape), 60 + i), 70 + i)
+                if o.dtype.is_complex
+                else numbers(tuple(o.shape), 60 + i)
+            )
+            for i, o in enumerate(outs)
+        ]
         grads = autograd.grad(outs, leaves, seeds, create_graph=True, allow_unused=True)
         total = libdl.zeros((), dtype=libdl.float64)
         for i, g in enumerate(grads):
@@ -193,10 +221,13 @@ def second_order(case: Case, sample: Sample) -> None:
 
     for i, (g, (along, across)) in enumerate(zip(found, slopes(f, xs, 1))):
         g = np.zeros(xs[i].size) if g is None else checks.array(g).reshape(-1)
-        near(g, along[0].real + 1j * across[0].real, 2e-6, 2e-6,
-             f"{case.name}({z}): second order, input {i}")
-
-
+        near(
+            g,
+            along[0].real + 1j * across[0].real,
+            2e-6,
+            2e-6,
+            f"{case.name}({z}): second order, input {i}",
+        )
 
 
 CHECKS: list[Callable[[Case, Sample], None]] = []

@@ -13,21 +13,42 @@ import libdl
 from checks import is_float, parts, run, tensor
 from samples import Case, Sample
 
-INTEGERS = {libdl.uint8: np.uint8, libdl.int8: np.int8, libdl.int16: np.int16,
-            libdl.int32: np.int32, libdl.int64: np.int64}
+INTEGERS = {
+    libdl.uint8: np.uint8,
+    libdl.int8: np.int8,
+    libdl.int16: np.int16,
+    libdl.int32: np.int32,
+    libdl.int64: np.int64,
+}
 
 
 def wild(shape: tuple[int, ...], dtype: Any, seed: int) -> np.ndarray:
     """The ends of the range, what overflows when added, squared or negated, and small numbers."""
     ends = np.iinfo(dtype)
-    pool = np.array([ends.min, ends.max, ends.min + 1, ends.max - 1, ends.max // 2, 0, 1, 2, 3, 7,
-                     100, *([-1, -2, -3, -100] if ends.min else [200, 254])], dtype=dtype)
+    pool = np.array(
+        [
+            ends.min,
+            ends.max,
+            ends.min + 1,
+            ends.max - 1,
+            ends.max // 2,
+            0,
+            1,
+            2,
+            3,
+            7,
+            100,
+            *([-1, -2, -3, -100] if ends.min else [200, 254]),
+        ],
+        dtype=dtype,
+    )
     return np.asarray(np.random.default_rng(seed).choice(pool, shape))
 
 
 def wholes(case: Case, sample: Sample, dtype: Any) -> tuple[Any, ...]:
     """The sample's arrays as integers; `case.ranges` bounds those that are divisors, exponents or
     distances."""
+
     def of(x: Any, place: int, seed: int) -> Any:
         if isinstance(x, (list, tuple)) and any(isinstance(e, np.ndarray) for e in x):
             return type(x)(of(e, place, seed + i) for i, e in enumerate(x))
@@ -41,12 +62,14 @@ def wholes(case: Case, sample: Sample, dtype: Any) -> tuple[Any, ...]:
             return np.where(made == 0, 1, made).astype(dtype)
         low = max(low, 0) if dtype == np.uint8 else low
         return np.random.default_rng(seed).integers(low, high, x.shape).astype(dtype)
+
     return tuple(of(a, i, 100 * i + 17) for i, a in enumerate(sample.args))
 
 
 def integers(case: Case, sample: Sample) -> None:
-    has_array = any(is_float(e) for a in sample.args
-                    for e in (a if isinstance(a, (list, tuple)) else [a])) or bool(case.ranges)
+    has_array = any(
+        is_float(e) for a in sample.args for e in (a if isinstance(a, (list, tuple)) else [a])
+    ) or bool(case.ranges)
     if case.result == "float" or "i" not in case.dtypes or not has_array:
         return
     for dtype, kind in INTEGERS.items():
@@ -61,8 +84,9 @@ def integers(case: Case, sample: Sample) -> None:
             assert found[0].dtype == dtype, f"{case.name}({dtype}): gives {found[0].dtype}"
         for f, w in zip(found, wanted):
             right = np.asarray(w).astype(checks.array(f).dtype)
-            np.testing.assert_array_equal(checks.array(f), right,
-                                          err_msg=f"{case.name}({sample}) in {dtype}: {args}")
+            np.testing.assert_array_equal(
+                checks.array(f), right, err_msg=f"{case.name}({sample}) in {dtype}: {args}"
+            )
 
 
 # Digits of the significand, and the exponent of the smallest step.
@@ -94,8 +118,10 @@ def one_rounding(case: Case, sample: Sample) -> None:
             off = np.abs(checks.array(f).astype(np.float64) - w) - ulp / 2 - slack
             top = 65504 if dtype == libdl.float16 else 3.3e38
             worst = np.where(np.abs(w) < top, off, 0).max()
-            assert worst <= 0, (f"{case.name}({sample}) in {dtype}: "
-                                f"{worst / ulp.reshape(-1)[off.argmax()]:.2f} units too far")
+            assert worst <= 0, (
+                f"{case.name}({sample}) in {dtype}: "
+                f"{worst / ulp.reshape(-1)[off.argmax()]:.2f} units too far"
+            )
 
 
 def halved(x: Any, dtype: Any) -> Any:

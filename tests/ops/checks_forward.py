@@ -24,8 +24,9 @@ def weighted(case: Case, sample: Sample, rebuild: Any, at: list[Any]) -> Any:
 def slopes(y: Any, at: list[Any], create: bool) -> list[Any]:
     if not y.requires_grad:
         return [libdl.zeros_like(x.detach()) for x in at]
-    return list(autograd.grad(y, at, create_graph=create, allow_unused=True,
-                              materialize_grads=True))
+    return list(
+        autograd.grad(y, at, create_graph=create, allow_unused=True, materialize_grads=True)
+    )
 
 
 def product(lists: tuple[list[Any], list[Any]]) -> Any:
@@ -58,11 +59,15 @@ def nested(case: Case, sample: Sample) -> None:
         return weighted(case, sample, rebuild, list(given))
 
     with forward_ad.dual_level():
-        duals = [forward_ad.make_dual(x.clone().requires_grad_(), u)
-                 for x, u in zip(at, us, strict=True)]
+        duals = [
+            forward_ad.make_dual(x.clone().requires_grad_(), u) for x, u in zip(at, us, strict=True)
+        ]
         pairs = [forward_ad.unpack_dual(g) for g in slopes(f(*duals), duals, False)]
-    agree([libdl.zeros_like(g) if t is None else t for g, t in pairs], wanted,
-          name + "forward over reverse")
+    agree(
+        [libdl.zeros_like(g) if t is None else t for g, t in pairs],
+        wanted,
+        name + "forward over reverse",
+    )
 
     leaves = [x.clone().requires_grad_() for x in at]
     pushed = func.jvp(f, tuple(leaves), tuple(us))[1]
@@ -89,8 +94,13 @@ def constants(case: Case, sample: Sample) -> None:
         _, moved = func.jvp(lambda at: tuple(f(at)), (tensor(x),), (tensor(u),))
         ends = [[array(o) for o in f(tensor(x + step * u))] for step in (STEP, -STEP)]
         for t, high, low in zip(moved, *ends, strict=True):
-            near(array(t), (high - low) / (2 * STEP), 1e-6, 1e-7,
-                 f"{case.name}({sample}): forward mode of argument {place + 1}")
+            near(
+                array(t),
+                (high - low) / (2 * STEP),
+                1e-6,
+                1e-7,
+                f"{case.name}({sample}): forward mode of argument {place + 1}",
+            )
 
 
 def written(case: Case, sample: Sample) -> None:
@@ -130,8 +140,11 @@ def written(case: Case, sample: Sample) -> None:
     view, early, base = func.jvp(through_a_view, primals, tangents)[1]
     around = base.select(base.ndim - 1, 2)
     middle = base.select(base.ndim - 1, 1)
-    agree([view, early, middle, around], [wanted, wanted, wanted, 3 * tangents[0]],
-          name + "through a view")
+    agree(
+        [view, early, middle, around],
+        [wanted, wanted, wanted, 3 * tangents[0]],
+        name + "through a view",
+    )
 
 
 CHECKS = [nested, constants, written]

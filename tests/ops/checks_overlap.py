@@ -15,8 +15,9 @@ from samples import Case, Sample
 
 
 def first_operand(case: Case, sample: Sample) -> int | None:
-    return next((i for i, a in enumerate(sample.args)
-                 if isinstance(a, np.ndarray) and a.size > 1), None)
+    return next(
+        (i for i, a in enumerate(sample.args) if isinstance(a, np.ndarray) and a.size > 1), None
+    )
 
 
 def refused(case: Case, call: Any, watched: list[Any], what: str) -> None:
@@ -46,10 +47,14 @@ def partly(case: Case, sample: Sample) -> None:
     if wanted.dtype != x.dtype or wanted.numel() == 0:
         return
     room = libdl.zeros(max(x.numel(), wanted.numel()) + 1, dtype=x.dtype)
-    args[place] = room[:x.numel()].view(x.shape).copy_(x)
-    dst = room[1:wanted.numel() + 1].view(wanted.shape)
-    refused(case, lambda: case.function(*args, **sample.kwargs, out=dst), [room],
-            f"({sample}) into memory that overlaps an operand's")
+    args[place] = room[: x.numel()].view(x.shape).copy_(x)
+    dst = room[1 : wanted.numel() + 1].view(wanted.shape)
+    refused(
+        case,
+        lambda: case.function(*args, **sample.kwargs, out=dst),
+        [room],
+        f"({sample}) into memory that overlaps an operand's",
+    )
 
 
 def itself(case: Case, sample: Sample) -> None:
@@ -61,8 +66,12 @@ def itself(case: Case, sample: Sample) -> None:
     if wanted.numel() < 2:
         return
     cell = libdl.ones(1, dtype=wanted.dtype)
-    refused(case, lambda: case.function(*args, **sample.kwargs, out=cell.expand(wanted.shape)),
-            [cell], f"({sample}) into an expanded tensor")
+    refused(
+        case,
+        lambda: case.function(*args, **sample.kwargs, out=cell.expand(wanted.shape)),
+        [cell],
+        f"({sample}) into an expanded tensor",
+    )
 
 
 def whole(case: Case, sample: Sample) -> None:
@@ -84,5 +93,8 @@ def whole(case: Case, sample: Sample) -> None:
 
 
 partly.__name__, itself.__name__, whole.__name__ = (
-    "overlap_in_part", "overlap_of_itself", "overlap_in_whole")  # fmt: skip
+    "overlap_in_part",
+    "overlap_of_itself",
+    "overlap_in_whole",
+)
 CHECKS = [partly, itself, whole]

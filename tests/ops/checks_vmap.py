@@ -18,29 +18,43 @@ BATCH = 3
 # A batch may be summed in another order than a sample: a few roundings of float64.
 TOLERANCE = 1e-11
 # Their results differ in shape from sample to sample, or their samples decide what they do.
-REFUSED = ("differ between samples", "differs between samples", "depends on the values",
-           "reads the values", "in place is not possible", "sparse tensors", "as_strided reads")
+REFUSED = (
+    "differ between samples",
+    "differs between samples",
+    "depends on the values",
+    "reads the values",
+    "in place is not possible",
+    "sparse tensors",
+    "as_strided reads",
+)
 
 
 def arrays_of(args: Any) -> list[np.ndarray]:
     found = []
     for a in args:
-        found += [e for e in (a if isinstance(a, (list, tuple)) else [a])
-                  if isinstance(e, np.ndarray)]
+        found += [
+            e for e in (a if isinstance(a, (list, tuple)) else [a]) if isinstance(e, np.ndarray)
+        ]
     return found
 
 
 def rebuilt(args: Any, tensors: Any) -> list[Any]:
     queue = iter(tensors)
-    return [type(a)(next(queue) if isinstance(e, np.ndarray) else e for e in a)
-            if isinstance(a, (list, tuple)) else next(queue) if isinstance(a, np.ndarray) else a
-            for a in args]
+    return [
+        type(a)(next(queue) if isinstance(e, np.ndarray) else e for e in a)
+        if isinstance(a, (list, tuple))
+        else next(queue)
+        if isinstance(a, np.ndarray)
+        else a
+        for a in args
+    ]
 
 
 def batch_of(x: np.ndarray, dim: int) -> Any:
     """Samples of the same numbers in other places."""
-    return libdl.from_numpy(np.stack([np.roll(x.reshape(-1), b).reshape(x.shape)
-                                      for b in range(BATCH)], axis=dim))
+    return libdl.from_numpy(
+        np.stack([np.roll(x.reshape(-1), b).reshape(x.shape) for b in range(BATCH)], axis=dim)
+    )
 
 
 def choices(count: int) -> list[tuple[bool, ...]]:
@@ -63,10 +77,14 @@ def compare(case: Case, sample: Sample, xs: Any, chosen: tuple[bool, ...]) -> No
         return case.function(*rebuilt(sample.args, tensors), **sample.kwargs)
 
     def given(dims: Any) -> list[Any]:
-        made = [batch_of(x, d) if d is not None else libdl.from_numpy(x.copy())
-                for x, d in zip(xs, dims, strict=True)]
-        return [g.requires_grad_() if differentiable and is_input(x) else g
-                for g, x in zip(made, xs, strict=True)]
+        made = [
+            batch_of(x, d) if d is not None else libdl.from_numpy(x.copy())
+            for x, d in zip(xs, dims, strict=True)
+        ]
+        return [
+            g.requires_grad_() if differentiable and is_input(x) else g
+            for g, x in zip(made, xs, strict=True)
+        ]
 
     dims = [0 if c else None for c in chosen]
     first = given(dims)
@@ -100,8 +118,10 @@ def agree(f: Any, given: Any, dims: Any, wanted: Any, gradients: Any, what: str)
 
 
 def looped(f: Any, given: Any, dims: Any) -> list[Any]:
-    rows = [parts(f(*(x if d is None else x.select(d, b) for x, d in zip(given, dims, strict=True))))
-            for b in range(BATCH)]
+    rows = [
+        parts(f(*(x if d is None else x.select(d, b) for x, d in zip(given, dims, strict=True))))
+        for b in range(BATCH)
+    ]
     return [libdl.stack(list(column)) for column in zip(*rows, strict=True)]
 
 

@@ -24,8 +24,15 @@ from samples import Case, Sample
 if TYPE_CHECKING:
     import pytest
 
-CHECKS = [*checks.CHECKS, *checks_forward.CHECKS, *checks_complex.CHECKS, *checks_dtypes.CHECKS,
-          *checks_overlap.CHECKS, checks_vmap.mapped, *checks_meta.CHECKS]
+CHECKS = [
+    *checks.CHECKS,
+    *checks_forward.CHECKS,
+    *checks_complex.CHECKS,
+    *checks_dtypes.CHECKS,
+    *checks_overlap.CHECKS,
+    checks_vmap.mapped,
+    *checks_meta.CHECKS,
+]
 SEEN = 20  # different samples that a case must have
 
 
@@ -69,14 +76,18 @@ def marks(name: str, what: str) -> list[pytest.MarkDecorator]:
 
 
 def applies(case: Case, checker: Callable[[Case, Sample], None]) -> bool:
-    needs = {checks.inplace: case.inplace,
-             checks.inplace_gradient: case.inplace and case.differentiable,
-             checks.into: case.out, checks.aliases: case.view,
-             checks.gradient: case.differentiable, checks.second_order: case.differentiable,
-             checks.forward_mode: case.differentiable,
-             checks_forward.nested: case.differentiable,
-             checks_forward.written: case.inplace and case.differentiable,
-             checks_dtypes.integers: "i" in case.dtypes and case.result != "float"}
+    needs = {
+        checks.inplace: case.inplace,
+        checks.inplace_gradient: case.inplace and case.differentiable,
+        checks.into: case.out,
+        checks.aliases: case.view,
+        checks.gradient: case.differentiable,
+        checks.second_order: case.differentiable,
+        checks.forward_mode: case.differentiable,
+        checks_forward.nested: case.differentiable,
+        checks_forward.written: case.inplace and case.differentiable,
+        checks_dtypes.integers: "i" in case.dtypes and case.result != "float",
+    }
     needs[checks_vmap.mapped] = not case.name.startswith("sparse_")  # no tensor to map over
     plane = "c" in case.dtypes
     needs |= {checker: plane and case.differentiable for checker in checks_complex.CHECKS}

@@ -13,15 +13,79 @@ from libdl.nn import functional as F
 
 ROWS, COLUMNS = 301, 403  # 121,303 elements; no multiple of a vector or a tile
 
-UNARY = ["abs", "neg", "exp", "expm1", "log", "log1p", "sqrt", "rsqrt", "reciprocal", "sin", "cos",
-         "tanh", "sigmoid", "erf", "square", "floor", "round", "sign", "relu"]
-REDUCED = ["sum", "mean", "prod", "amax", "amin", "var", "std", "logsumexp", "softmax",
-           "log_softmax", "cumsum", "norm", "sort", "argmax"]
+UNARY = [
+    "abs",
+    "neg",
+    "exp",
+    "expm1",
+    "log",
+    "log1p",
+    "sqrt",
+    "rsqrt",
+    "reciprocal",
+    "sin",
+    "cos",
+    "tanh",
+    "sigmoid",
+    "erf",
+    "square",
+    "floor",
+    "round",
+    "sign",
+    "relu",
+]
+REDUCED = [
+    "sum",
+    "mean",
+    "prod",
+    "amax",
+    "amin",
+    "var",
+    "std",
+    "logsumexp",
+    "softmax",
+    "log_softmax",
+    "cumsum",
+    "norm",
+    "sort",
+    "argmax",
+]
 # What the baseline, which has no fused multiply-add, rounds as the others do.
-EXACT = {"add", "sub", "mul", "div", "number", "row", "column", "transposed", "abs", "neg", "sqrt",
-         "floor", "round", "sign", "relu", "cat", "gather", "index_select", "flip", "masked_select",
-         "nonzero", "where", "sort 0", "sort 1", "amax 0", "amin 1", "argmax 0", "randperm",
-         "integers", "to half", "bernoulli", "addcmul", "index_add narrow"}
+EXACT = {
+    "add",
+    "sub",
+    "mul",
+    "div",
+    "number",
+    "row",
+    "column",
+    "transposed",
+    "abs",
+    "neg",
+    "sqrt",
+    "floor",
+    "round",
+    "sign",
+    "relu",
+    "cat",
+    "gather",
+    "index_select",
+    "flip",
+    "masked_select",
+    "nonzero",
+    "where",
+    "sort 0",
+    "sort 1",
+    "amax 0",
+    "amin 1",
+    "argmax 0",
+    "randperm",
+    "integers",
+    "to half",
+    "bernoulli",
+    "addcmul",
+    "index_add narrow",
+}
 
 Call = Callable[[], list[libdl.Tensor]]
 
@@ -83,48 +147,83 @@ def calls() -> dict[str, Call]:
         call(name + " of all", lambda a, f=getattr(libdl, name), o=axes: f(a, **o), x)
     for name in ("sum", "norm", "var"):
         for dtype in (libdl.float32, libdl.float64, libdl.bfloat16):
-            call(f"{name} of all columns {dtype}", lambda a, f=getattr(libdl, name): f(a.t()),
-                 numbers(403, 301).to(dtype))  # fmt: skip
+            call(
+                f"{name} of all columns {dtype}",
+                lambda a, f=getattr(libdl, name): f(a.t()),
+                numbers(403, 301).to(dtype),
+            )
     call("long sum", libdl.sum, numbers(1_000_003))
     call("long cumsum", lambda a: libdl.cumsum(a, 0), numbers(100_003))
     call("topk", lambda a: libdl.topk(a, 20, 1), x)
     for dtype in (libdl.float32, libdl.float64, libdl.float16):
-        for m, k, n in ((1, 3000, 700), (1, 300, 4500), (700, 3000, 1), (8, 500, 900),
-                        (130, 170, 190)):  # fmt: skip
-            call(f"matmul {m} {k} {n} {dtype}", libdl.matmul, numbers(m, k).to(dtype),
-                 numbers(k, n, seed=2).to(dtype))  # fmt: skip
+        for m, k, n in (
+            (1, 3000, 700),
+            (1, 300, 4500),
+            (700, 3000, 1),
+            (8, 500, 900),
+            (130, 170, 190),
+        ):
+            call(
+                f"matmul {m} {k} {n} {dtype}",
+                libdl.matmul,
+                numbers(m, k).to(dtype),
+                numbers(k, n, seed=2).to(dtype),
+            )
     call("bmm", libdl.bmm, numbers(40, 30, 50), numbers(40, 50, 20))
     call("dot", libdl.dot, numbers(100_003), numbers(100_003, seed=2))
     call("linear", F.linear, x, numbers(200, COLUMNS), numbers(200))
     for window, stride in ((3, 1), (3, 2), (5, 1), (4, 1)):
-        call(f"depthwise {window} {stride}",
-             lambda a, w, b, n=window, s=stride: F.conv2d(a, w, b, s, n // 2, 1, 37),
-             numbers(2, 37, 55, 54), numbers(37, 1, window, window), numbers(37))  # fmt: skip
+        call(
+            f"depthwise {window} {stride}",
+            lambda a, w, b, n=window, s=stride: F.conv2d(a, w, b, s, n // 2, 1, 37),
+            numbers(2, 37, 55, 54),
+            numbers(37, 1, window, window),
+            numbers(37),
+        )
     for padding in ("zeros", "border", "reflection"):
-        call(f"grid_sample {padding}",
-             lambda a, g, p=padding: F.grid_sample(a, g, padding_mode=p, align_corners=False),
-             numbers(3, 11, 30, 29), numbers(3, 70, 71, 2, seed=6))  # fmt: skip
+        call(
+            f"grid_sample {padding}",
+            lambda a, g, p=padding: F.grid_sample(a, g, padding_mode=p, align_corners=False),
+            numbers(3, 11, 30, 29),
+            numbers(3, 70, 71, 2, seed=6),
+        )
     call("layer_norm", lambda a, w, b: F.layer_norm(a, (COLUMNS,), w, b), x, row, row * 2)
     call("cross_entropy", lambda a: F.cross_entropy(a, indices(COLUMNS, ROWS)), x)
     call("mse_loss", F.mse_loss, x, y)
     call("embedding", lambda w: F.embedding(indices(500, 3000), w), numbers(500, 64))
     for mode in ("sum", "mean", "max"):
-        call(f"embedding_bag {mode}",
-             lambda w, m=mode: F.embedding_bag(indices(500, 600, 7), w, mode=m),
-             numbers(500, 64))  # fmt: skip
-    call("embedding_bag weights",
-         lambda w, s: F.embedding_bag(indices(500, 600, 7), w, mode="sum", per_sample_weights=s),
-         numbers(500, 64), numbers(600, 7))  # fmt: skip
-    call("embedding sparse", lambda w: F.embedding(indices(500, 3000), w, sparse=True),
-         numbers(500, 64))  # fmt: skip
+        call(
+            f"embedding_bag {mode}",
+            lambda w, m=mode: F.embedding_bag(indices(500, 600, 7), w, mode=m),
+            numbers(500, 64),
+        )
+    call(
+        "embedding_bag weights",
+        lambda w, s: F.embedding_bag(indices(500, 600, 7), w, mode="sum", per_sample_weights=s),
+        numbers(500, 64),
+        numbers(600, 7),
+    )
+    call(
+        "embedding sparse",
+        lambda w: F.embedding(indices(500, 3000), w, sparse=True),
+        numbers(500, 64),
+    )
     call("gather", lambda a: libdl.gather(a, 0, indices(ROWS, 400, COLUMNS)), x)
     call("index_select", lambda a: libdl.index_select(a, 0, indices(ROWS, 500)), x)
-    call("index_add narrow", lambda a, b: libdl.index_add(a, 0, indices(ROWS, ROWS), b),
-         x.to(libdl.bfloat16), y.to(libdl.bfloat16))
+    call(
+        "index_add narrow",
+        lambda a, b: libdl.index_add(a, 0, indices(ROWS, ROWS), b),
+        x.to(libdl.bfloat16),
+        y.to(libdl.bfloat16),
+    )
     call("addcmul", libdl.addcmul, x, y, x)
     call("index_add", lambda a, b: libdl.index_add(a, 0, indices(ROWS, ROWS), b), x, y)
-    call("scatter_add", lambda a, b: libdl.scatter_add(a, 1, indices(COLUMNS, ROWS, COLUMNS), b),
-         x, y)  # fmt: skip
+    call(
+        "scatter_add",
+        lambda a, b: libdl.scatter_add(a, 1, indices(COLUMNS, ROWS, COLUMNS), b),
+        x,
+        y,
+    )
     call("masked_select", lambda a: libdl.masked_select(a, a > 0), x)
     call("nonzero", lambda a: libdl.nonzero(a > 0), x)
     call("cat", lambda a, b: libdl.cat([a, b, a], 1), x, y)
@@ -132,8 +231,9 @@ def calls() -> dict[str, Call]:
     generator = lambda: libdl.Generator().manual_seed(3)  # noqa: E731
     found["randn"] = lambda: [numbers(ROWS, COLUMNS)]
     found["randperm"] = lambda: [libdl.randperm(100_003, generator=generator())]
-    found["bernoulli"] = lambda: [libdl.bernoulli(libdl.full((ROWS, COLUMNS), 0.3),
-                                                  generator=generator())]  # fmt: skip
+    found["bernoulli"] = lambda: [
+        libdl.bernoulli(libdl.full((ROWS, COLUMNS), 0.3), generator=generator())
+    ]
     for name in ("SGD", "Adam", "AdamW"):
         found[name] = lambda kind=getattr(libdl.optim, name): step(kind)
     return found

@@ -101,7 +101,12 @@ def check_guarded(layer: Layer, tensors: list[Any], at_end: bool) -> None:
 
 # How far a sum in float may be from the exact one is told by its dtype's last place, and by how
 # its terms, of both signs, add up: by 1,000 of them at most sqrt(1000) of these places are met.
-PLACES = {libdl.float64: 2**-52, libdl.float32: 2**-23, libdl.bfloat16: 2**-8, libdl.float16: 2**-11}
+PLACES = {
+    libdl.float64: 2**-52,
+    libdl.float32: 2**-23,
+    libdl.bfloat16: 2**-8,
+    libdl.float16: 2**-11,
+}
 
 
 def exact(layer, tensors, dy):
@@ -110,9 +115,18 @@ def exact(layer, tensors, dy):
     how = (layer.stride, layer.padding, layer.dilation, layer.groups)
     y = convolved(x, w, b, *how)
     dy = dy.double().numpy()
-    rest = [size + 2 * p - d * (t - 1) - 1 - s * (out - 1) for size, p, d, t, s, out in
-            zip(layer.image, layer.padding, layer.dilation, layer.window, layer.stride, y.shape[2:],
-                strict=True)]  # fmt: skip
+    rest = [
+        size + 2 * p - d * (t - 1) - 1 - s * (out - 1)
+        for size, p, d, t, s, out in zip(
+            layer.image,
+            layer.padding,
+            layer.dilation,
+            layer.window,
+            layer.stride,
+            y.shape[2:],
+            strict=True,
+        )
+    ]
     dx = spread(dy, w, None, layer.stride, layer.padding, rest, layer.groups, layer.dilation)
     return y, dx, weights_gradient(layer, x, dy)
 
@@ -122,8 +136,10 @@ def weights_gradient(layer, x, dy):
     n, g = layer.n, layer.groups
     x = x.reshape(n, g, -1, *layer.image).swapaxes(0, 2)  # [c, g, n]
     dy = dy.reshape(n, g, -1, *dy.shape[2:]).swapaxes(0, 1)  # [g, n, k]
-    parts = [convolved(x[:, i], dy[i].swapaxes(0, 1), None, layer.dilation, layer.padding, layer.stride)
-             for i in range(g)]  # fmt: skip
+    parts = [
+        convolved(x[:, i], dy[i].swapaxes(0, 1), None, layer.dilation, layer.padding, layer.stride)
+        for i in range(g)
+    ]
     dw = np.stack(parts, 1).transpose(1, 2, 0, *range(3, x.ndim))  # [c, g, k] to [g, k, c]
     dw = dw.reshape(layer.k, layer.c // g, *dw.shape[3:])
     return dw[(..., *(slice(size) for size in layer.window))]

@@ -189,6 +189,12 @@ _SAVED = {
 # PyTorch's l1_loss saves the difference, of another pass over the data, and its ndtr a quotient;
 # its erfinv computes the result again, its polar takes the result for what it is composed of. It has
 # no derivative of heaviside. Its kron goes back with what was overwritten.
-_OWN = {"erfinv": ("result", 0), "heaviside": (0,), "kron": (0, 1), "l1_loss": (0, 1), "ndtr": (0,),
-        "polar": (0, 1)}  # fmt: skip
+_OWN = {
+    "erfinv": ("result", 0),
+    "heaviside": (0,),
+    "kron": (0, 1),
+    "l1_loss": (0, 1),
+    "ndtr": (0,),
+    "polar": (0, 1),
+}
 REFUSED = {(name, target) for name, targets in (_SAVED | _OWN).items() for target in targets}

@@ -13,8 +13,19 @@ import numpy as np
 
 SPECIAL = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0, 1e300, -1e-300, 5e-324])
 SHAPES = [(), (1,), (5,), (7,), (65,), (2, 3), (3, 1, 2), (0,), (2, 0, 3), (4, 33), (2, 2, 2)]
-PAIRS = [((), ()), ((5,), ()), ((), (4,)), ((2, 3), (3,)), ((2, 1), (1, 3)), ((0,), (1,)),
-         ((2, 0, 3), (3,)), ((4,), (4,)), ((65,), (65,)), ((3, 1, 2), (2, 2)), ((1,), (7,))]
+PAIRS = [
+    ((), ()),
+    ((5,), ()),
+    ((), (4,)),
+    ((2, 3), (3,)),
+    ((2, 1), (1, 3)),
+    ((0,), (1,)),
+    ((2, 0, 3), (3,)),
+    ((4,), (4,)),
+    ((65,), (65,)),
+    ((3, 1, 2), (2, 2)),
+    ((1,), (7,)),
+]
 
 
 class Fixed(np.ndarray):
@@ -34,8 +45,9 @@ class Sample:
 
     @functools.cached_property
     def _text(self) -> str:
-        shown = [f"array{a.shape}{a.dtype}" if isinstance(a, np.ndarray) else repr(a)
-                 for a in self.args]
+        shown = [
+            f"array{a.shape}{a.dtype}" if isinstance(a, np.ndarray) else repr(a) for a in self.args
+        ]
         return ", ".join(shown + [f"{k}={v!r}" for k, v in self.kwargs.items()])
 
 
@@ -71,8 +83,9 @@ class Case:
     rejects: list[Reject] = field(default_factory=list)
 
 
-def numbers(shape: tuple[int, ...], seed: int, low: float = -2.0, high: float = 2.0,
-            away: float = 0.0) -> np.ndarray:
+def numbers(
+    shape: tuple[int, ...], seed: int, low: float = -2.0, high: float = 2.0, away: float = 0.0
+) -> np.ndarray:
     """Distinct numbers in [low, high], none nearer to an integer than `away` (kinks lie there)."""
     x = np.random.default_rng(seed).uniform(low, high, shape)
     if away:
@@ -81,30 +94,50 @@ def numbers(shape: tuple[int, ...], seed: int, low: float = -2.0, high: float = 
     return np.asarray(x)
 
 
-def unary(low: float = -2.0, high: float = 2.0, away: float = 0.0, special: bool = True,
-          **kwargs: Any) -> Callable[[], list[Sample]]:
+def unary(
+    low: float = -2.0, high: float = 2.0, away: float = 0.0, special: bool = True, **kwargs: Any
+) -> Callable[[], list[Sample]]:
     def make() -> list[Sample]:
-        made = [Sample((numbers(s, 10 * i + n, low, high, away),), kwargs)
-                for i, s in enumerate(SHAPES) for n in (1, 2)]
+        made = [
+            Sample((numbers(s, 10 * i + n, low, high, away),), kwargs)
+            for i, s in enumerate(SHAPES)
+            for n in (1, 2)
+        ]
         if special:
             made.append(Sample((SPECIAL,), kwargs, smooth=False))
             made.append(Sample((np.tile(SPECIAL, 13)[1:].reshape(3, 43),), kwargs, smooth=False))
         return made
+
     return make
 
 
-def binary(low: float = -2.0, high: float = 2.0, low2: float | None = None,
-           high2: float | None = None, away: float = 0.0, special: bool = True,
-           **kwargs: Any) -> Callable[[], list[Sample]]:
+def binary(
+    low: float = -2.0,
+    high: float = 2.0,
+    low2: float | None = None,
+    high2: float | None = None,
+    away: float = 0.0,
+    special: bool = True,
+    **kwargs: Any,
+) -> Callable[[], list[Sample]]:
     low2, high2 = low if low2 is None else low2, high if high2 is None else high2
 
     def make() -> list[Sample]:
-        made = [Sample((numbers(a, 10 * i + n, low, high, away),
-                        numbers(b, 500 + 10 * i + n, low2, high2, away)), kwargs)
-                for i, (a, b) in enumerate(PAIRS) for n in (1, 2)]
+        made = [
+            Sample(
+                (
+                    numbers(a, 10 * i + n, low, high, away),
+                    numbers(b, 500 + 10 * i + n, low2, high2, away),
+                ),
+                kwargs,
+            )
+            for i, (a, b) in enumerate(PAIRS)
+            for n in (1, 2)
+        ]
         if special:
             made.append(Sample((SPECIAL[:, None], SPECIAL[None, :]), kwargs, smooth=False))
         return made
+
     return make
 
 
@@ -112,10 +145,17 @@ def integers(shape: tuple[int, ...], seed: int, low: int, high: int) -> np.ndarr
     return np.asarray(np.random.default_rng(seed).integers(low, high, shape), dtype=np.int64)
 
 
-def reduction(low: float = -2.0, high: float = 2.0, dims: bool = True, whole: bool = True,
-              empty: bool = True, keep: bool = True, special: bool = True,
-              ) -> Callable[[], list[Sample]]:
+def reduction(
+    low: float = -2.0,
+    high: float = 2.0,
+    dims: bool = True,
+    whole: bool = True,
+    empty: bool = True,
+    keep: bool = True,
+    special: bool = True,
+) -> Callable[[], list[Sample]]:
     """input and dim=, keepdim= by name: None, each dimension from both ends, several at once."""
+
     def make() -> list[Sample]:
         shapes = [(1,), (5,), (2, 3), (3, 1, 2), (2, 3, 4), (65,), (3, 70)]
         shapes += [(2, 0, 3)] if empty else []
@@ -134,4 +174,5 @@ def reduction(low: float = -2.0, high: float = 2.0, dims: bool = True, whole: bo
             grid = np.array(list(itertools.product([np.nan, np.inf, -np.inf, 1.0], repeat=3)))
             made.append(Sample((grid,), {"dim": -1}, smooth=False))
         return made
+
     return make

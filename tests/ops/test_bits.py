@@ -30,9 +30,24 @@ def test_every_number_of_threads_gives_the_same_bits(name, threads):
     assert len(set(digests.values())) == 1, digests
 
 
-UNARY = ("exp exp2 expm1 log log2 log10 log1p sin cos tan tanh sigmoid silu gelu erf sqrt rsqrt "
-         "reciprocal").split()  # fmt: skip
-RARE = (0.0, -0.0, 1e-42, 1e-30, 88.5, 9e3, 3e6, -3e6, 1e30, float("inf"), float("-inf"), float("nan"))
+UNARY = (
+    "exp exp2 expm1 log log2 log10 log1p sin cos tan tanh sigmoid silu gelu erf sqrt rsqrt "
+    "reciprocal"
+).split()
+RARE = (
+    0.0,
+    -0.0,
+    1e-42,
+    1e-30,
+    88.5,
+    9e3,
+    3e6,
+    -3e6,
+    1e30,
+    float("inf"),
+    float("-inf"),
+    float("nan"),
+)
 
 
 @pytest.mark.parametrize("dtype", [libdl.float32, libdl.float64], ids=str)
@@ -52,15 +67,20 @@ def test_rare_values_leave_the_bits_of_their_neighbours(name, dtype):
 
 def digests_on(instruction_set):
     """Of all calls, or None where the processor lacks the set."""
-    environment = {**os.environ, "LIBDL_CPU": instruction_set,
-                   "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}  # fmt: skip
+    environment = {
+        **os.environ,
+        "LIBDL_CPU": instruction_set,
+        "PYTHONPATH": os.pathsep.join(p for p in sys.path if p),
+    }
     which = "import libdl; print(libdl.show_config())"
-    shown = subprocess.run([sys.executable, "-c", which], env=environment, text=True,
-                           capture_output=True, check=True).stdout  # fmt: skip
+    shown = subprocess.run(
+        [sys.executable, "-c", which], env=environment, text=True, capture_output=True, check=True
+    ).stdout
     if f"cpu kernels: {instruction_set}" not in shown:
         return None
-    run = subprocess.run([sys.executable, large_calls.__file__], env=environment, text=True,
-                         capture_output=True)  # fmt: skip
+    run = subprocess.run(
+        [sys.executable, large_calls.__file__], env=environment, text=True, capture_output=True
+    )
     assert run.returncode == 0, run.stderr
     return json.loads(run.stdout)
 
@@ -80,8 +100,10 @@ def test_avx512_gives_the_bits_of_avx2(avx2):
     assert [name for name in CALLS if avx512[name] != avx2[name]] == []
 
 
-@pytest.mark.skipif("LIBDL_SANITIZED" in os.environ,
-                    reason="a sanitizer's build has kernels for one instruction set alone")
+@pytest.mark.skipif(
+    "LIBDL_SANITIZED" in os.environ,
+    reason="a sanitizer's build has kernels for one instruction set alone",
+)
 def test_the_baseline_gives_the_bits_of_avx2_where_nothing_is_fused(avx2):
     baseline = digests_on("baseline")
     assert baseline is not None and CALLS.keys() >= large_calls.EXACT
@@ -189,12 +211,15 @@ def test_addmm_of_narrow_elements_scales_before_it_rounds(dtype, recorded):
         assert libdl.isfinite(libdl.addmm(lost, a, b, beta=0, alpha=0.5)).all()
         assert libdl.equal(libdl.addmm(c, a * float("nan"), b, beta=0.5, alpha=0), c * 0.5)
         twice = c.clone()
-        assert libdl.equal(twice.addmm_(a.detach(), b, beta=2, alpha=3),
-                           libdl.addmm(c, a.detach(), b, beta=2, alpha=3))  # fmt: skip
+        assert libdl.equal(
+            twice.addmm_(a.detach(), b, beta=2, alpha=3),
+            libdl.addmm(c, a.detach(), b, beta=2, alpha=3),
+        )
 
 
-@pytest.mark.parametrize("dtype", [libdl.float32, libdl.float64, libdl.bfloat16, libdl.float16],
-                         ids=str)  # fmt: skip
+@pytest.mark.parametrize(
+    "dtype", [libdl.float32, libdl.float64, libdl.bfloat16, libdl.float16], ids=str
+)
 def test_addcmul_has_the_bits_of_its_steps(dtype):
     """Of a product and a sum; the 16-bit floats round once."""
     drawn = libdl.Generator().manual_seed(5)

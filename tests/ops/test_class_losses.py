@@ -11,15 +11,31 @@ import numpy as np
 import pytest
 from libdl.nn import functional as F
 
-SHAPES = [(7,), (9, 5), (200, 3), (3, 1100), (70, 1000), (4, 5, 6), (3, 21, 13, 11), (2, 40, 2, 2),
-          (6, 600, 3)]
+SHAPES = [
+    (7,),
+    (9, 5),
+    (200, 3),
+    (3, 1100),
+    (70, 1000),
+    (4, 5, 6),
+    (3, 21, 13, 11),
+    (2, 40, 2, 2),
+    (6, 600, 3),
+]
 # Roundings to the dtype: of the logarithms, of the gradient, and for float32 and float64 of sums.
 STEP = {libdl.float32: 2e-6, libdl.float64: 1e-13, libdl.float16: 2e-3, libdl.bfloat16: 1.6e-2}
 IGNORED = -100
 
 
-def wanted(x: np.ndarray, t: np.ndarray, w: np.ndarray, smoothing: float, reduction: str,
-           seed: np.ndarray, of_logits: bool) -> tuple[Any, Any]:
+def wanted(
+    x: np.ndarray,
+    t: np.ndarray,
+    w: np.ndarray,
+    smoothing: float,
+    reduction: str,
+    seed: np.ndarray,
+    of_logits: bool,
+) -> tuple[Any, Any]:
     """The loss and the gradient, by the definition in include/libdl/nn.h."""
     at = 1 if x.ndim > 1 else 0
     classes = x.shape[at]
@@ -31,8 +47,9 @@ def wanted(x: np.ndarray, t: np.ndarray, w: np.ndarray, smoothing: float, reduct
     label = np.where(counted, t, 0)
     factor = np.where(counted, w[label], 0)
     slope = np.zeros(x.shape)
-    np.put_along_axis(slope, np.expand_dims(label, at),
-                      np.expand_dims((smoothing - 1) * factor, at), at)
+    np.put_along_axis(
+        slope, np.expand_dims(label, at), np.expand_dims((smoothing - 1) * factor, at), at
+    )
     spread = w.reshape([classes if d == at else 1 for d in range(x.ndim)])
     slope -= smoothing / classes * spread * np.expand_dims(counted, at)
     losses = (y * slope).sum(at)
@@ -82,8 +99,15 @@ def test_losses_and_gradients_are_those_of_the_definition(shape, dtype, layout):
                     seed = libdl.tensor(random.uniform(1, 2, tuple(y.shape))).to(dtype)
                     y.backward(seed)
                     numbers = np.ones(classes) if weight is None else w.double().numpy()
-                    loss, gradient = wanted(x.double().numpy(), t, numbers, smoothing, reduction,
-                                            seed.double().numpy(), f is F.cross_entropy)
+                    loss, gradient = wanted(
+                        x.double().numpy(),
+                        t,
+                        numbers,
+                        smoothing,
+                        reduction,
+                        seed.double().numpy(),
+                        f is F.cross_entropy,
+                    )
                     near(y, loss, STEP[dtype])
                     near(leaf.grad, gradient, STEP[dtype])
 

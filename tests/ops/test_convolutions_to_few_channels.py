@@ -34,7 +34,9 @@ LAYERS = {
     "a volume": Layer(2, 18, (5, 6, 7), 2, (3, 2, 3), (1, 1, 1), (1, 0, 1), (1, 1, 1)),
     "one tap to one channel": Layer(2, 400, (17, 19), 1, (1, 1), (1, 1), (0, 0), (1, 1)),
     "one tap to as many as are few": Layer(1, 19, (16, 33), 8, (1, 1), (1, 1), (0, 0), (1, 1)),
-    "one tap for each voxel": Layer(2, 21, (3, 4, 5), 2, (1, 1, 1), (1, 1, 1), (0, 0, 0), (1, 1, 1)),
+    "one tap for each voxel": Layer(
+        2, 21, (3, 4, 5), 2, (1, 1, 1), (1, 1, 1), (0, 0, 0), (1, 1, 1)
+    ),
     "one tap along a line": Layer(2, 16, (300,), 3, (1,), (1,), (0,), (1,)),
     "one tap for every other pixel": Layer(2, 20, (7, 9), 2, (1, 1), (2, 2), (0, 0), (1, 1)),
     "one tap and a border": Layer(2, 20, (7, 9), 2, (1, 1), (1, 1), (1, 1), (1, 1)),
@@ -73,7 +75,10 @@ def test_a_part_of_an_image_is_convolved_like_a_copy_of_it():
     x, w, b = layer.operands(libdl.float32)
     whole = libdl.randn(2, 24, 15, 17)
     whole[:, :, 3:12, 4:15] = x
-    for view in (whole[:, :, 3:12, 4:15], whole.movedim(1, -1).contiguous().movedim(-1, 1)[:, :, 3:12, 4:15]):
+    for view in (
+        whole[:, :, 3:12, 4:15],
+        whole.movedim(1, -1).contiguous().movedim(-1, 1)[:, :, 3:12, 4:15],
+    ):
         assert libdl.equal(layer.convolve(view, w, b), layer.convolve(x, w, b))
 
 

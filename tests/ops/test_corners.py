@@ -14,97 +14,154 @@ INF, NAN = math.inf, math.nan
 
 # For each: the call, and (x, slope, second derivative).
 CORNERS = {
-    "relu": (lambda m, F, x: F.relu(x),
-        [(0.0, 0.0, 0.0), (-0.0, 0.0, 0.0), (1.0, 1.0, 0.0)]),
-    "leaky_relu": (lambda m, F, x: F.leaky_relu(x),
-        [(0.0, 0.01, 0.0), (-0.0, 0.01, 0.0), (-1.0, 0.01, 0.0)]),
-    "leaky_relu_below": (lambda m, F, x: F.leaky_relu(x, -0.5),
-        [(0.0, -0.5, 0.0), (-0.0, -0.5, 0.0)]),
-    "elu": (lambda m, F, x: F.elu(x, 2.0),
-        [(0.0, 2.0, 0.0), (-0.0, 2.0, 0.0), (-1.0, 0.7357588823428847, 0.7357588823428847)]),
-    "celu": (lambda m, F, x: F.celu(x, 2.0),
-        [(0.0, 1.0, 0.0), (-0.0, 1.0, 0.0), (-1.0, 0.6065306597126334, 0.3032653298563167), (1.0, 1.0, 0.0)]),
-    "selu": (lambda m, F, x: F.selu(x),
-        [(0.0, 1.7580993408473766, 0.0), (-0.0, 1.7580993408473766, 0.0)]),
-    "hardtanh": (lambda m, F, x: F.hardtanh(x),
-        [(-1.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)]),
-    "relu6": (lambda m, F, x: F.relu6(x),
-        [(0.0, 0.0, 0.0), (6.0, 0.0, 0.0), (1.0, 1.0, 0.0)]),
-    "hardsigmoid": (lambda m, F, x: F.hardsigmoid(x),
-        [(-3.0, 0.0, 0.0), (3.0, 0.0, 0.0), (0.0, 1 / 6, 0.0)]),
-    "hardswish": (lambda m, F, x: F.hardswish(x),
-        [(-3.0, 0.0, 0.0), (3.0, 1.0, 0.0), (0.0, 0.5, 0.3333333333333333)]),
-    "threshold": (lambda m, F, x: F.threshold(x, 1.0, 9.0),
-        [(1.0, 0.0, 0.0), (2.0, 1.0, 0.0)]),
-    "hardshrink": (lambda m, F, x: F.hardshrink(x),
-        [(-0.5, 0.0, 0.0), (0.5, 0.0, 0.0), (0.0, 0.0, 0.0)]),
-    "softshrink": (lambda m, F, x: F.softshrink(x),
-        [(-0.5, 0.0, 0.0), (0.5, 0.0, 0.0), (0.0, 0.0, 0.0)]),
-    "softshrink_of_nothing": (lambda m, F, x: F.softshrink(x, 0.0),
-        [(0.0, 0.0, 0.0), (1.0, 1.0, 0.0)]),
-    "prelu": (lambda m, F, x: F.prelu(x, m.tensor([0.25], dtype=x.dtype)),
-        [(0.0, 0.25, 0.0), (-0.0, 0.25, 0.0), (1.0, 1.0, 0.0), (-1.0, 0.25, 0.0)]),
-    "clamp": (lambda m, F, x: m.clamp(x, -1.0, 1.0),
-        [(-1.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (2.0, 0.0, 0.0)]),
-    "clamp_of_one": (lambda m, F, x: m.clamp(x, 1.0, 1.0),
-        [(1.0, 0.0, 0.0), (0.0, 0.0, 0.0)]),
-    "clamp_crossed": (lambda m, F, x: m.clamp(x, 2.0, -2.0),
-        [(2.0, 0.0, 0.0), (-2.0, 0.0, 0.0), (0.0, 0.0, 0.0)]),
-    "clamp_by_tensors": (lambda m, F, x: m.clamp(x, m.full_like(x, -1.0), m.full_like(x, 1.0)),
-        [(-1.0, 0.5, 0.0), (1.0, 0.5, 0.0), (0.0, 1.0, 0.0), (2.0, 0.0, 0.0)]),
-    "clamp_min": (lambda m, F, x: m.clamp_min(x, 0.0),
-        [(0.0, 0.0, 0.0), (-0.0, 0.0, 0.0)]),
-    "abs": (lambda m, F, x: m.abs(x),
-        [(0.0, 0.0, 0.0), (-0.0, 0.0, 0.0)]),
-    "maximum": (lambda m, F, x: m.maximum(x, 2 * x - x.detach()),
-        [(1.0, 1.5, 0.0), (-1.0, 1.5, 0.0)]),
-    "minimum": (lambda m, F, x: m.minimum(x, 2 * x - x.detach()),
-        [(1.0, 1.5, 0.0), (-1.0, 1.5, 0.0)]),
-    "fmax": (lambda m, F, x: m.fmax(x, 2 * x - x.detach()),
-        [(1.0, 1.5, 0.0), (-1.0, 1.5, 0.0)]),
-    "fmin": (lambda m, F, x: m.fmin(x, 2 * x - x.detach()),
-        [(1.0, 1.5, 0.0), (-1.0, 1.5, 0.0)]),
-    "max_of_two": (lambda m, F, x: m.max(x, m.ones_like(x)),
-        [(1.0, 0.5, 0.0), (0.0, 0.0, 0.0)]),
-    "min_of_two": (lambda m, F, x: m.min(x, m.ones_like(x)),
-        [(1.0, 0.5, 0.0), (0.0, 1.0, 0.0)]),
-    "amax": (lambda m, F, x: m.stack([x, x * 3 - 2 * x.detach()]).amax(0),
-        [(1.0, 2.0, 0.0), (-1.0, 2.0, 0.0)]),
-    "amin": (lambda m, F, x: m.stack([x, x * 3 - 2 * x.detach()]).amin(0),
-        [(1.0, 2.0, 0.0), (-1.0, 2.0, 0.0)]),
-    "max_along": (lambda m, F, x: m.stack([x, x * 3 - 2 * x.detach()]).max(0)[0],
-        [(1.0, 1.0, 0.0), (-1.0, 1.0, 0.0)]),
-    "median": (lambda m, F, x: m.median(m.cat([x, x * 3 - 2 * x.detach(), x - 1])).expand(1),
-        [(1.0, 2.0, 0.0)]),
-    "logit": (lambda m, F, x: m.logit(x, 0.25),
-        [(0.25, 5.333333333333333, -14.222222222222221), (0.75, 5.333333333333333, 14.222222222222221), (0.5, 4.0, 0.0), (0.1, 0.0, 0.0)]),
-    "huber": (lambda m, F, x: F.huber_loss(x, m.zeros_like(x), "none", 1.0),
-        [(-1.0, -1.0, 0.0), (1.0, 1.0, 0.0), (0.0, 0.0, 1.0)]),
-    "smooth_l1": (lambda m, F, x: F.smooth_l1_loss(x, m.zeros_like(x), reduction="none"),
-        [(-1.0, -1.0, 0.0), (1.0, 1.0, 0.0), (0.0, 0.0, 1.0)]),
-    "smooth_l1_of_none": (lambda m, F, x: F.smooth_l1_loss(x, m.zeros_like(x), reduction="none", beta=0.0),
-        [(0.0, 0.0, 0.0), (1.0, 1.0, 0.0)]),
-    "l1": (lambda m, F, x: F.l1_loss(x, m.zeros_like(x), reduction="none"),
-        [(0.0, 0.0, 0.0), (1.0, 1.0, 0.0)]),
-    "hinge": (lambda m, F, x: F.hinge_embedding_loss(x, -m.ones_like(x), 1.0, reduction="none"),
-        [(1.0, 0.0, 0.0), (0.0, -1.0, 0.0)]),
-    "margin_ranking": (lambda m, F, x: F.margin_ranking_loss(x, m.zeros_like(x), m.ones_like(x), 1.0, reduction="none"),
-        [(1.0, -0.0, 0.0), (0.0, -1.0, 0.0)]),
-    "fmod": (lambda m, F, x: m.fmod(x, 2.0),
-        [(2.0, 1.0, 0.0), (-2.0, 1.0, 0.0), (0.0, 1.0, 0.0)]),
-    "remainder": (lambda m, F, x: m.remainder(x, 2.0),
-        [(2.0, 1.0, 0.0), (-2.0, 1.0, 0.0), (0.0, 1.0, 0.0)]),
-    "frac": (lambda m, F, x: m.frac(x),
-        [(1.0, 1.0, 0.0), (-1.0, 1.0, 0.0), (0.0, 1.0, 0.0)]),
-    "sign": (lambda m, F, x: m.sign(x) + x,
-        [(0.0, 1.0, 0.0), (1.0, 1.0, 0.0)]),
-    "copysign": (lambda m, F, x: m.copysign(x, -1.0),
-        [(0.0, 0.0, 0.0), (-0.0, 0.0, 0.0), (1.0, -1.0, 0.0)]),
-    "hypot": (lambda m, F, x: m.hypot(x, m.zeros_like(x)),
-        [(1.0, 1.0, 0.0)]),
-    "logsigmoid": (lambda m, F, x: F.logsigmoid(x),
-        [(0.0, 0.5, -0.25)]),
-}  # fmt: skip
+    "relu": (lambda m, F, x: F.relu(x), [(0.0, 0.0, 0.0), (-0.0, 0.0, 0.0), (1.0, 1.0, 0.0)]),
+    "leaky_relu": (
+        lambda m, F, x: F.leaky_relu(x),
+        [(0.0, 0.01, 0.0), (-0.0, 0.01, 0.0), (-1.0, 0.01, 0.0)],
+    ),
+    "leaky_relu_below": (
+        lambda m, F, x: F.leaky_relu(x, -0.5),
+        [(0.0, -0.5, 0.0), (-0.0, -0.5, 0.0)],
+    ),
+    "elu": (
+        lambda m, F, x: F.elu(x, 2.0),
+        [(0.0, 2.0, 0.0), (-0.0, 2.0, 0.0), (-1.0, 0.7357588823428847, 0.7357588823428847)],
+    ),
+    "celu": (
+        lambda m, F, x: F.celu(x, 2.0),
+        [
+            (0.0, 1.0, 0.0),
+            (-0.0, 1.0, 0.0),
+            (-1.0, 0.6065306597126334, 0.3032653298563167),
+            (1.0, 1.0, 0.0),
+        ],
+    ),
+    "selu": (
+        lambda m, F, x: F.selu(x),
+        [(0.0, 1.7580993408473766, 0.0), (-0.0, 1.7580993408473766, 0.0)],
+    ),
+    "hardtanh": (
+        lambda m, F, x: F.hardtanh(x),
+        [(-1.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)],
+    ),
+    "relu6": (lambda m, F, x: F.relu6(x), [(0.0, 0.0, 0.0), (6.0, 0.0, 0.0), (1.0, 1.0, 0.0)]),
+    "hardsigmoid": (
+        lambda m, F, x: F.hardsigmoid(x),
+        [(-3.0, 0.0, 0.0), (3.0, 0.0, 0.0), (0.0, 1 / 6, 0.0)],
+    ),
+    "hardswish": (
+        lambda m, F, x: F.hardswish(x),
+        [(-3.0, 0.0, 0.0), (3.0, 1.0, 0.0), (0.0, 0.5, 0.3333333333333333)],
+    ),
+    "threshold": (lambda m, F, x: F.threshold(x, 1.0, 9.0), [(1.0, 0.0, 0.0), (2.0, 1.0, 0.0)]),
+    "hardshrink": (
+        lambda m, F, x: F.hardshrink(x),
+        [(-0.5, 0.0, 0.0), (0.5, 0.0, 0.0), (0.0, 0.0, 0.0)],
+    ),
+    "softshrink": (
+        lambda m, F, x: F.softshrink(x),
+        [(-0.5, 0.0, 0.0), (0.5, 0.0, 0.0), (0.0, 0.0, 0.0)],
+    ),
+    "softshrink_of_nothing": (
+        lambda m, F, x: F.softshrink(x, 0.0),
+        [(0.0, 0.0, 0.0), (1.0, 1.0, 0.0)],
+    ),
+    "prelu": (
+        lambda m, F, x: F.prelu(x, m.tensor([0.25], dtype=x.dtype)),
+        [(0.0, 0.25, 0.0), (-0.0, 0.25, 0.0), (1.0, 1.0, 0.0), (-1.0, 0.25, 0.0)],
+    ),
+    "clamp": (
+        lambda m, F, x: m.clamp(x, -1.0, 1.0),
+        [(-1.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (2.0, 0.0, 0.0)],
+    ),
+    "clamp_of_one": (lambda m, F, x: m.clamp(x, 1.0, 1.0), [(1.0, 0.0, 0.0), (0.0, 0.0, 0.0)]),
+    "clamp_crossed": (
+        lambda m, F, x: m.clamp(x, 2.0, -2.0),
+        [(2.0, 0.0, 0.0), (-2.0, 0.0, 0.0), (0.0, 0.0, 0.0)],
+    ),
+    "clamp_by_tensors": (
+        lambda m, F, x: m.clamp(x, m.full_like(x, -1.0), m.full_like(x, 1.0)),
+        [(-1.0, 0.5, 0.0), (1.0, 0.5, 0.0), (0.0, 1.0, 0.0), (2.0, 0.0, 0.0)],
+    ),
+    "clamp_min": (lambda m, F, x: m.clamp_min(x, 0.0), [(0.0, 0.0, 0.0), (-0.0, 0.0, 0.0)]),
+    "abs": (lambda m, F, x: m.abs(x), [(0.0, 0.0, 0.0), (-0.0, 0.0, 0.0)]),
+    "maximum": (
+        lambda m, F, x: m.maximum(x, 2 * x - x.detach()),
+        [(1.0, 1.5, 0.0), (-1.0, 1.5, 0.0)],
+    ),
+    "minimum": (
+        lambda m, F, x: m.minimum(x, 2 * x - x.detach()),
+        [(1.0, 1.5, 0.0), (-1.0, 1.5, 0.0)],
+    ),
+    "fmax": (lambda m, F, x: m.fmax(x, 2 * x - x.detach()), [(1.0, 1.5, 0.0), (-1.0, 1.5, 0.0)]),
+    "fmin": (lambda m, F, x: m.fmin(x, 2 * x - x.detach()), [(1.0, 1.5, 0.0), (-1.0, 1.5, 0.0)]),
+    "max_of_two": (lambda m, F, x: m.max(x, m.ones_like(x)), [(1.0, 0.5, 0.0), (0.0, 0.0, 0.0)]),
+    "min_of_two": (lambda m, F, x: m.min(x, m.ones_like(x)), [(1.0, 0.5, 0.0), (0.0, 1.0, 0.0)]),
+    "amax": (
+        lambda m, F, x: m.stack([x, x * 3 - 2 * x.detach()]).amax(0),
+        [(1.0, 2.0, 0.0), (-1.0, 2.0, 0.0)],
+    ),
+    "amin": (
+        lambda m, F, x: m.stack([x, x * 3 - 2 * x.detach()]).amin(0),
+        [(1.0, 2.0, 0.0), (-1.0, 2.0, 0.0)],
+    ),
+    "max_along": (
+        lambda m, F, x: m.stack([x, x * 3 - 2 * x.detach()]).max(0)[0],
+        [(1.0, 1.0, 0.0), (-1.0, 1.0, 0.0)],
+    ),
+    "median": (
+        lambda m, F, x: m.median(m.cat([x, x * 3 - 2 * x.detach(), x - 1])).expand(1),
+        [(1.0, 2.0, 0.0)],
+    ),
+    "logit": (
+        lambda m, F, x: m.logit(x, 0.25),
+        [
+            (0.25, 5.333333333333333, -14.222222222222221),
+            (0.75, 5.333333333333333, 14.222222222222221),
+            (0.5, 4.0, 0.0),
+            (0.1, 0.0, 0.0),
+        ],
+    ),
+    "huber": (
+        lambda m, F, x: F.huber_loss(x, m.zeros_like(x), "none", 1.0),
+        [(-1.0, -1.0, 0.0), (1.0, 1.0, 0.0), (0.0, 0.0, 1.0)],
+    ),
+    "smooth_l1": (
+        lambda m, F, x: F.smooth_l1_loss(x, m.zeros_like(x), reduction="none"),
+        [(-1.0, -1.0, 0.0), (1.0, 1.0, 0.0), (0.0, 0.0, 1.0)],
+    ),
+    "smooth_l1_of_none": (
+        lambda m, F, x: F.smooth_l1_loss(x, m.zeros_like(x), reduction="none", beta=0.0),
+        [(0.0, 0.0, 0.0), (1.0, 1.0, 0.0)],
+    ),
+    "l1": (
+        lambda m, F, x: F.l1_loss(x, m.zeros_like(x), reduction="none"),
+        [(0.0, 0.0, 0.0), (1.0, 1.0, 0.0)],
+    ),
+    "hinge": (
+        lambda m, F, x: F.hinge_embedding_loss(x, -m.ones_like(x), 1.0, reduction="none"),
+        [(1.0, 0.0, 0.0), (0.0, -1.0, 0.0)],
+    ),
+    "margin_ranking": (
+        lambda m, F, x: F.margin_ranking_loss(
+            x, m.zeros_like(x), m.ones_like(x), 1.0, reduction="none"
+        ),
+        [(1.0, -0.0, 0.0), (0.0, -1.0, 0.0)],
+    ),
+    "fmod": (lambda m, F, x: m.fmod(x, 2.0), [(2.0, 1.0, 0.0), (-2.0, 1.0, 0.0), (0.0, 1.0, 0.0)]),
+    "remainder": (
+        lambda m, F, x: m.remainder(x, 2.0),
+        [(2.0, 1.0, 0.0), (-2.0, 1.0, 0.0), (0.0, 1.0, 0.0)],
+    ),
+    "frac": (lambda m, F, x: m.frac(x), [(1.0, 1.0, 0.0), (-1.0, 1.0, 0.0), (0.0, 1.0, 0.0)]),
+    "sign": (lambda m, F, x: m.sign(x) + x, [(0.0, 1.0, 0.0), (1.0, 1.0, 0.0)]),
+    "copysign": (
+        lambda m, F, x: m.copysign(x, -1.0),
+        [(0.0, 0.0, 0.0), (-0.0, 0.0, 0.0), (1.0, -1.0, 0.0)],
+    ),
+    "hypot": (lambda m, F, x: m.hypot(x, m.zeros_like(x)), [(1.0, 1.0, 0.0)]),
+    "logsigmoid": (lambda m, F, x: F.logsigmoid(x), [(0.0, 0.5, -0.25)]),
+}
 
 
 @pytest.mark.parametrize("name", CORNERS)
@@ -112,7 +169,7 @@ def test_slopes_at_corners(name):
     call, rows = CORNERS[name]
     for at, slope, bend in rows:
         x = libdl.tensor([at], dtype=libdl.float64, requires_grad=True)
-        g, = libdl.autograd.grad(call(libdl, F, x).sum(), x, create_graph=True)
+        (g,) = libdl.autograd.grad(call(libdl, F, x).sum(), x, create_graph=True)
         assert g.item() == pytest.approx(slope, rel=1e-12), at
         h = libdl.autograd.grad(g.sum(), x, allow_unused=True)[0] if g.requires_grad else None
         assert (0 if h is None else h.item()) == pytest.approx(bend, rel=1e-12), at
@@ -124,14 +181,23 @@ def test_slopes_at_corners(name):
 
 @pytest.mark.parametrize("dtype", [libdl.float64, libdl.float16, libdl.bfloat16], ids=str)
 @pytest.mark.parametrize("name", ["median", "nanmedian"])
-@pytest.mark.parametrize(("x", "wanted"), [
-    ([1, 2, 2, 2, 9], [0, 1 / 3, 1 / 3, 1 / 3, 0]), ([0, 0], [0.5, 0.5]), ([3, 1], [0, 1]),
-    ([-INF, -INF, 5], [0.5, 0.5, 0]), ([INF, INF, INF], [1 / 3] * 3), ([4], [1]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("x", "wanted"),
+    [
+        ([1, 2, 2, 2, 9], [0, 1 / 3, 1 / 3, 1 / 3, 0]),
+        ([0, 0], [0.5, 0.5]),
+        ([3, 1], [0, 1]),
+        ([-INF, -INF, 5], [0.5, 0.5, 0]),
+        ([INF, INF, INF], [1 / 3] * 3),
+        ([4], [1]),
+    ],
+)
 def test_equal_elements_share_the_slope_of_a_median(name, x, wanted, dtype):
     leaf = libdl.tensor(x, dtype=dtype, requires_grad=True)
     getattr(libdl, name)(leaf).backward()
-    assert leaf.grad.tolist() == pytest.approx(wanted, rel=1e-2 if dtype != libdl.float64 else 1e-12)
+    assert leaf.grad.tolist() == pytest.approx(
+        wanted, rel=1e-2 if dtype != libdl.float64 else 1e-12
+    )
 
 
 def test_the_median_of_nothing_has_a_history():
@@ -170,9 +236,11 @@ def test_products_are_scaled_from_left_to_right():
     big = libdl.tensor([1e30, -2e30])
     for x in (big, big.expand(3, 2)):  # at once, and by steps
         assert libdl.addcmul(libdl.zeros(2), x, x, value=1e-35).flatten().tolist()[:2] == (
-            pytest.approx([1e25, 4e25]))
-        assert libdl.addcdiv(libdl.zeros(2), x, 1e-10 * x / x, value=1e-35).flatten().tolist()[:2] == (
-            pytest.approx([1e5, -2e5]))
+            pytest.approx([1e25, 4e25])
+        )
+        assert libdl.addcdiv(libdl.zeros(2), x, 1e-10 * x / x, value=1e-35).flatten().tolist()[
+            :2
+        ] == (pytest.approx([1e5, -2e5]))
     y = libdl.zeros(2).addcmul_(big, big, value=1e-35)
     assert y.tolist() == pytest.approx([1e25, 4e25])
     leaf = big.clone().requires_grad_()

@@ -24,7 +24,7 @@ ELSEWHERE = {
     "test_sequences.py": """range logspace tril_indices triu_indices hann_window hamming_window
         blackman_window bartlett_window kaiser_window""",
     "test_values.py": "empty_strided bernoulli_fill item_bool item_i64 item_u64 item_f64 item_c128 "
-                      "view_dtype",
+    "view_dtype",
 }
 NAMED = {name: file for file, names in ELSEWHERE.items() for name in names.split()}
 
@@ -57,9 +57,17 @@ def test_no_case_names_what_is_no_operator():
 @pytest.mark.parametrize("name", NAMED)
 def test_the_other_place_exists(name):
     """The file has the operator's name, or that of the Python function that calls it."""
-    spelled = {"bernoulli_fill": "bernoulli_", "item_bool": "item()", "item_i64": "item()",
-               "item_u64": "item()", "item_f64": "item()", "item_c128": "item()",
-               "view_dtype": "view(", "uniform": "uniform_", "normal": "normal_"}
+    spelled = {
+        "bernoulli_fill": "bernoulli_",
+        "item_bool": "item()",
+        "item_i64": "item()",
+        "item_u64": "item()",
+        "item_f64": "item()",
+        "item_c128": "item()",
+        "view_dtype": "view(",
+        "uniform": "uniform_",
+        "normal": "normal_",
+    }
     assert spelled.get(name, name) in (HERE / NAMED[name]).read_text()
 
 

@@ -13,15 +13,23 @@ import harness
 import libdl
 
 SHAPES = [(), (1,), (5,), (2, 3), (3, 1, 2), (0,), (2, 0, 3)]
-DTYPES = {libdl.float64: np.float64, libdl.float32: np.float32, libdl.int64: np.int64,
-          libdl.int32: np.int32, libdl.uint8: np.uint8, libdl.bool: np.bool_}
+DTYPES = {
+    libdl.float64: np.float64,
+    libdl.float32: np.float32,
+    libdl.int64: np.int64,
+    libdl.int32: np.int32,
+    libdl.uint8: np.uint8,
+    libdl.bool: np.bool_,
+}
 
 
 @pytest.mark.parametrize(("shape", "dtype"), list(itertools.product(SHAPES, DTYPES)))
 def test_filled(shape, dtype):
-    for made, wanted in [(libdl.zeros(shape, dtype=dtype), np.zeros(shape)),
-                         (libdl.ones(shape, dtype=dtype), np.ones(shape)),
-                         (libdl.full(shape, 1, dtype=dtype), np.ones(shape))]:
+    for made, wanted in [
+        (libdl.zeros(shape, dtype=dtype), np.zeros(shape)),
+        (libdl.ones(shape, dtype=dtype), np.ones(shape)),
+        (libdl.full(shape, 1, dtype=dtype), np.ones(shape)),
+    ]:
         found = made.numpy()
         assert found.dtype == DTYPES[dtype]
         np.testing.assert_array_equal(found, wanted.astype(DTYPES[dtype]), strict=True)
@@ -30,25 +38,47 @@ def test_filled(shape, dtype):
     assert libdl.empty(shape, dtype=dtype).shape == libdl.Size(shape)
 
 
-@pytest.mark.parametrize("make", [
-    pytest.param(f, marks=harness.marks(f.__name__, "zero_dim_array"))
-    for f in (libdl.tensor,)])
+@pytest.mark.parametrize(
+    "make",
+    [pytest.param(f, marks=harness.marks(f.__name__, "zero_dim_array")) for f in (libdl.tensor,)],
+)
 def test_zero_dim_array_keeps_its_dtype(make):
     for dtype, wanted in DTYPES.items():
         assert make(np.array(1, dtype=wanted)).dtype == dtype
 
 
-@pytest.mark.parametrize("span", [(5,), (0,), (2, 7), (-3, 3, 2), (9, 1, -3), (0, 1, 0.1), (1.5,),
-                                  (-1, 1, 0.25), (3, 3), (0, 100, 7)])
+@pytest.mark.parametrize(
+    "span",
+    [
+        (5,),
+        (0,),
+        (2, 7),
+        (-3, 3, 2),
+        (9, 1, -3),
+        (0, 1, 0.1),
+        (1.5,),
+        (-1, 1, 0.25),
+        (3, 3),
+        (0, 100, 7),
+    ],
+)
 def test_arange(span):
-    np.testing.assert_allclose(libdl.arange(*span, dtype=libdl.float64).numpy(),
-                               np.arange(*span, dtype=np.float64), rtol=1e-15, atol=1e-15)
+    np.testing.assert_allclose(
+        libdl.arange(*span, dtype=libdl.float64).numpy(),
+        np.arange(*span, dtype=np.float64),
+        rtol=1e-15,
+        atol=1e-15,
+    )
 
 
 @pytest.mark.parametrize("steps", [0, 1, 2, 3, 10, 101])
 def test_linspace_and_eye(steps):
-    np.testing.assert_allclose(libdl.linspace(-1.0, 3.0, steps, dtype=libdl.float64).numpy(),
-                               np.linspace(-1.0, 3.0, steps), rtol=1e-15, atol=1e-15)
+    np.testing.assert_allclose(
+        libdl.linspace(-1.0, 3.0, steps, dtype=libdl.float64).numpy(),
+        np.linspace(-1.0, 3.0, steps),
+        rtol=1e-15,
+        atol=1e-15,
+    )
     for columns in (0, 1, steps):
         np.testing.assert_array_equal(libdl.eye(steps, columns).numpy(), np.eye(steps, columns))
 
@@ -65,9 +95,13 @@ REJECTED = [
 ]
 
 
-@pytest.mark.parametrize(("call", "error", "words"), [
-    pytest.param(*r, id=r[2][0] + str(i), marks=harness.marks(r[2][0], "rejects"))
-    for i, r in enumerate(REJECTED)])
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        pytest.param(*r, id=r[2][0] + str(i), marks=harness.marks(r[2][0], "rejects"))
+        for i, r in enumerate(REJECTED)
+    ],
+)
 def test_rejects(call, error, words):
     with pytest.raises(error) as caught:
         call()
@@ -87,24 +121,54 @@ DRAWS = {
     "dropout": (lambda n: libdl.nn.functional.dropout(libdl.ones(n), 0.25), 1, 1 / 3, (0, 1.3334)),
     "poisson": (lambda n: libdl.poisson(libdl.full((n,), 3.0)), 3, 3, (0, 40)),
     "poisson of 50": (lambda n: libdl.poisson(libdl.full((n,), 50.0)), 50, 50, (0, 150)),
-    "binomial": (lambda n: libdl.binomial(libdl.full((n,), 9.0), libdl.full((n,), 0.7)), 6.3, 1.89,
-                 (0, 9)),
-    "binomial of 99": (lambda n: libdl.binomial(libdl.full((n,), 99.0), libdl.full((n,), 0.4)),
-                       39.6, 23.76, (0, 99)),
+    "binomial": (
+        lambda n: libdl.binomial(libdl.full((n,), 9.0), libdl.full((n,), 0.7)),
+        6.3,
+        1.89,
+        (0, 9),
+    ),
+    "binomial of 99": (
+        lambda n: libdl.binomial(libdl.full((n,), 99.0), libdl.full((n,), 0.4)),
+        39.6,
+        23.76,
+        (0, 99),
+    ),
     "standard_gamma": (lambda n: libdl.standard_gamma(libdl.full((n,), 4.0)), 4, 4, (0, 60)),
-    "standard_gamma of 0.5": (lambda n: libdl.standard_gamma(libdl.full((n,), 0.5)) ** 0.5,
-                              0.56419, 0.18169, (0, 9)),  # half of |z|, z normal, times sqrt 2
-    "standard_log_gamma": (lambda n: libdl.standard_log_gamma(libdl.full((n,), 0.01)),
-                           -100.5608854578687, 10001.621213528313, (-3000, 4)),
-    "standard_log_gamma of 4": (lambda n: libdl.standard_log_gamma(libdl.full((n,), 4.0)).exp(), 4,
-                                4, (0, 60)),
+    "standard_gamma of 0.5": (
+        lambda n: libdl.standard_gamma(libdl.full((n,), 0.5)) ** 0.5,
+        0.56419,
+        0.18169,
+        (0, 9),
+    ),  # half of |z|, z normal, times sqrt 2
+    "standard_log_gamma": (
+        lambda n: libdl.standard_log_gamma(libdl.full((n,), 0.01)),
+        -100.5608854578687,
+        10001.621213528313,
+        (-3000, 4),
+    ),
+    "standard_log_gamma of 4": (
+        lambda n: libdl.standard_log_gamma(libdl.full((n,), 4.0)).exp(),
+        4,
+        4,
+        (0, 60),
+    ),
     "exponential_": (lambda n: libdl.exp(-libdl.empty(n).exponential_(2.0)), 2 / 3, 1 / 18, (0, 1)),
     "geometric_": (lambda n: libdl.exp(-libdl.empty(n).geometric_(0.5)), 0.2254, 0.02165, (0, 1)),
-    "cauchy_": (lambda n: libdl.empty(n).cauchy_(1.0, 2.0).sub(1).div(2).atan(), 0,
-                math.pi**2 / 12, (-1.571, 1.571)),
+    "cauchy_": (
+        lambda n: libdl.empty(n).cauchy_(1.0, 2.0).sub(1).div(2).atan(),
+        0,
+        math.pi**2 / 12,
+        (-1.571, 1.571),
+    ),
     "log_normal_": (lambda n: libdl.empty(n).log_normal_(2.0, 3.0).log(), 2, 9, (-30, 30)),
-    "multinomial": (lambda n: libdl.multinomial(libdl.tensor([1.0, 0.0, 3.0]), n, True) if n else
-                    libdl.empty(0), 1.5, 0.75, (0, 2)),
+    "multinomial": (
+        lambda n: (
+            libdl.multinomial(libdl.tensor([1.0, 0.0, 3.0]), n, True) if n else libdl.empty(0)
+        ),
+        1.5,
+        0.75,
+        (0, 2),
+    ),
 }
 
 
@@ -134,28 +198,37 @@ def test_multinomial_without_replacement():
     assert abs((drawn[:, 0] == 3).mean() - 0.6) < 5 * math.sqrt(0.24 / 9000)
 
 
-@pytest.mark.parametrize("words, call", [
-    (("argument 1 (input)", "-1.0"), lambda: libdl.multinomial(libdl.tensor([-1.0, 2.0]), 1)),
-    (("argument 1 (input)", "zeros"), lambda: libdl.multinomial(libdl.zeros(2), 1)),
-    (("argument 1 (input)", "int64"), lambda: libdl.multinomial(libdl.arange(3), 1)),
-    (("argument 1 (input)", "shape"), lambda: libdl.multinomial(libdl.ones(1, 2, 3), 1)),
-    (("argument 2 (num_samples)", "0"), lambda: libdl.multinomial(libdl.ones(2), 0)),
-    (("argument 2 (num_samples)", "at most 2"), lambda: libdl.multinomial(libdl.ones(2), 3)),
-    (("argument 2 (num_samples)", "positive weights"),
-     lambda: libdl.multinomial(libdl.tensor([1.0, 0.0]), 2)),
-    (("poisson: argument 1", "-1.0"), lambda: libdl.poisson(libdl.tensor([-1.0]))),
-    (("binomial: argument 1", "-1.0"), lambda: libdl.binomial(-libdl.ones(1), libdl.ones(1))),
-    (("binomial: argument 2", "2.0"), lambda: libdl.binomial(libdl.ones(1), 2 * libdl.ones(1))),
-    (("binomial: argument 2 (prob) is float64, wanted float32",),
-     lambda: libdl.binomial(libdl.ones(1), libdl.ones(1, dtype=libdl.float64))),
-    (("standard_gamma: argument 1", "-1.0"), lambda: libdl.standard_gamma(-libdl.ones(1))),
-    (("standard_log_gamma: argument 1", "-1.0"),
-     lambda: libdl.standard_log_gamma(-libdl.ones(1))),
-    (("exponential_", "lambd"), lambda: libdl.ones(1).exponential_(0.0)),
-    (("geometric_", "(p)"), lambda: libdl.ones(1).geometric_(1.0)),
-    (("cauchy_", "sigma"), lambda: libdl.ones(1).cauchy_(0.0, 0.0)),
-    (("log_normal_", "std"), lambda: libdl.ones(1).log_normal_(0.0, -1.0)),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "words, call",
+    [
+        (("argument 1 (input)", "-1.0"), lambda: libdl.multinomial(libdl.tensor([-1.0, 2.0]), 1)),
+        (("argument 1 (input)", "zeros"), lambda: libdl.multinomial(libdl.zeros(2), 1)),
+        (("argument 1 (input)", "int64"), lambda: libdl.multinomial(libdl.arange(3), 1)),
+        (("argument 1 (input)", "shape"), lambda: libdl.multinomial(libdl.ones(1, 2, 3), 1)),
+        (("argument 2 (num_samples)", "0"), lambda: libdl.multinomial(libdl.ones(2), 0)),
+        (("argument 2 (num_samples)", "at most 2"), lambda: libdl.multinomial(libdl.ones(2), 3)),
+        (
+            ("argument 2 (num_samples)", "positive weights"),
+            lambda: libdl.multinomial(libdl.tensor([1.0, 0.0]), 2),
+        ),
+        (("poisson: argument 1", "-1.0"), lambda: libdl.poisson(libdl.tensor([-1.0]))),
+        (("binomial: argument 1", "-1.0"), lambda: libdl.binomial(-libdl.ones(1), libdl.ones(1))),
+        (("binomial: argument 2", "2.0"), lambda: libdl.binomial(libdl.ones(1), 2 * libdl.ones(1))),
+        (
+            ("binomial: argument 2 (prob) is float64, wanted float32",),
+            lambda: libdl.binomial(libdl.ones(1), libdl.ones(1, dtype=libdl.float64)),
+        ),
+        (("standard_gamma: argument 1", "-1.0"), lambda: libdl.standard_gamma(-libdl.ones(1))),
+        (
+            ("standard_log_gamma: argument 1", "-1.0"),
+            lambda: libdl.standard_log_gamma(-libdl.ones(1)),
+        ),
+        (("exponential_", "lambd"), lambda: libdl.ones(1).exponential_(0.0)),
+        (("geometric_", "(p)"), lambda: libdl.ones(1).geometric_(1.0)),
+        (("cauchy_", "sigma"), lambda: libdl.ones(1).cauchy_(0.0, 0.0)),
+        (("log_normal_", "std"), lambda: libdl.ones(1).log_normal_(0.0, -1.0)),
+    ],
+)
 def test_distributions_refuse(words, call):
     with pytest.raises((ValueError, RuntimeError)) as caught:
         call()
@@ -170,7 +243,7 @@ def test_the_gradient_of_standard_gamma_is_that_of_its_quantile():
     drawn.sum().backward()
 
     def below(a: float, x: float) -> float:
-        u = np.linspace(0, x ** 0.25, 4001)  # t = u^4: smooth at 0
+        u = np.linspace(0, x**0.25, 4001)  # t = u^4: smooth at 0
         y = 4 * u ** (4 * a - 1) * np.exp(-(u**4)) / math.gamma(a)
         return (u[1] / 3) * (y[0] + y[-1] + 4 * y[1:-1:2].sum() + 2 * y[2:-1:2].sum())
 
@@ -179,7 +252,7 @@ def test_the_gradient_of_standard_gamma_is_that_of_its_quantile():
         wanted = -(below(1 + h, x) - below(1 - h, x)) / (2 * h) / math.exp(-x)
         assert slope == pytest.approx(wanted, rel=1e-5)
     with pytest.raises(RuntimeError, match="standard_gamma"):
-        first, = libdl.autograd.grad(libdl.standard_gamma(alpha).sum(), alpha, create_graph=True)
+        (first,) = libdl.autograd.grad(libdl.standard_gamma(alpha).sum(), alpha, create_graph=True)
         first.sum().backward()
 
 
@@ -193,8 +266,9 @@ def test_logarithms_of_gamma_numbers(shape):
     y = libdl.standard_log_gamma(alpha)
     np.testing.assert_allclose(y.detach().exp().numpy(), x.detach().numpy(), rtol=1e-12)
     wanted = libdl.autograd.grad(x.log().sum(), alpha)[0]
-    np.testing.assert_allclose(libdl.autograd.grad(y.sum(), alpha)[0].numpy(), wanted.numpy(),
-                               rtol=1e-12)
+    np.testing.assert_allclose(
+        libdl.autograd.grad(y.sum(), alpha)[0].numpy(), wanted.numpy(), rtol=1e-12
+    )
     libdl.manual_seed(3)
     direction = libdl.ones(50, dtype=libdl.float64)
     tangent = libdl.func.jvp(libdl.standard_log_gamma, (alpha.detach(),), (direction,))[1]
@@ -236,8 +310,12 @@ def test_threads_do_not_change_the_bits():
 def test_likes(shape, dtype):
     """empty_like and the random likes take shape and dtype from their input, or a dtype of theirs."""
     x = libdl.zeros(shape, dtype=dtype)
-    made = [libdl.empty_like(x), libdl.empty_like(x, dtype=libdl.float16),
-            libdl.rand_like(x, dtype=libdl.float64), libdl.randn_like(x, dtype=libdl.float32)]
+    made = [
+        libdl.empty_like(x),
+        libdl.empty_like(x, dtype=libdl.float16),
+        libdl.rand_like(x, dtype=libdl.float64),
+        libdl.randn_like(x, dtype=libdl.float32),
+    ]
     wanted = [dtype, libdl.float16, libdl.float64, libdl.float32]
     if dtype != libdl.bool:
         made.append(libdl.randint_like(x, 2, 5))

@@ -30,8 +30,9 @@ def ctc(scores: Any, *args: Any, **options: Any) -> Any:
     return F.ctc_loss(libdl.log_softmax(scores, -1), *args, **options)
 
 
-def ctc_reference(scores: Any, targets: Any, steps: Any, lengths: Any, blank: int = 0,
-                  reduction: str = "mean") -> Any:
+def ctc_reference(
+    scores: Any, targets: Any, steps: Any, lengths: Any, blank: int = 0, reduction: str = "mean"
+) -> Any:
     """By all paths: every sequence of classes is reduced and compared."""
     p = np.exp(scores) / np.exp(scores).sum(-1, keepdims=True)
     p = p if scores.ndim == 3 else p[:, None]
@@ -56,19 +57,33 @@ def sequences() -> list[Sample]:
     for i, r in enumerate(WORDS * 2):
         x = numbers((4, 2, 3), i)
         made += [
-            Sample((x, np.array([[1, 2], [1, 1]]), np.array([4, 4]), np.array([2, 2])), {"reduction": r}),
-            Sample((x, np.array([[1, 2], [2, 1]]), np.array([3, 4]), np.array([1, 0])), {"reduction": r}),
-            Sample((x, np.array([0, 1, 0]), np.array([4, 2]), np.array([2, 1])),
-                   {"reduction": r, "blank": 2}),
-            Sample((numbers((4, 3), i + 9), np.array([1, 2]), np.array(4), np.array(2)),
-                   {"reduction": r})]
+            Sample(
+                (x, np.array([[1, 2], [1, 1]]), np.array([4, 4]), np.array([2, 2])),
+                {"reduction": r},
+            ),
+            Sample(
+                (x, np.array([[1, 2], [2, 1]]), np.array([3, 4]), np.array([1, 0])),
+                {"reduction": r},
+            ),
+            Sample(
+                (x, np.array([0, 1, 0]), np.array([4, 2]), np.array([2, 1])),
+                {"reduction": r, "blank": 2},
+            ),
+            Sample(
+                (numbers((4, 3), i + 9), np.array([1, 2]), np.array(4), np.array(2)),
+                {"reduction": r},
+            ),
+        ]
     return made
 
 
 def no_ctc(words: str, *args: Any, x: Any = None, **options: Any) -> Reject:
     made = ones(4, 2, 3) if x is None else x
-    return Reject((IndexError, *REFUSED), ("ctc_loss: argument " + words,),
-                  lambda: F.ctc_loss(made, *args, **options))
+    return Reject(
+        (IndexError, *REFUSED),
+        ("ctc_loss: argument " + words,),
+        lambda: F.ctc_loss(made, *args, **options),
+    )
 
 
 pair, four = whole([[1, 2], [1, 1]]), whole([4, 4])
@@ -85,7 +100,8 @@ REJECTS = [
     no_ctc("3 (input_lengths) is float32", pair, ones(2), [2, 2]),
     no_ctc("4 (target_lengths) holds 3, wanted 0 to 2", pair, four, [3, 2]),
     no_ctc("4 (target_lengths) holds -1", pair, four, [-1, 2]),
-    no_ctc("5 (blank) is 3, wanted 0 to 2", pair, four, [2, 2], 3)]
+    no_ctc("5 (blank) is 3, wanted 0 to 2", pair, four, [2, 2], 3),
+]
 
 
 @pytest.mark.parametrize("sample", sequences(), ids=str)
@@ -116,8 +132,9 @@ def test_derivatives(sample: Sample) -> None:
     ends = [scores.detach() + s * direction for s in (step, -step)]
     first = (slope(scores) * direction).sum()
     assert first.item() == pytest.approx((value(ends[0]) - value(ends[1])) / (2 * step), abs=1e-8)
-    tangent = libdl.func.jvp(lambda x: ctc(x, *rest, **sample.kwargs).sum(), (scores.detach(),),
-                             (direction,))[1]
+    tangent = libdl.func.jvp(
+        lambda x: ctc(x, *rest, **sample.kwargs).sum(), (scores.detach(),), (direction,)
+    )[1]
     assert tangent.item() == pytest.approx(first.item(), abs=1e-10)
     (second,) = libdl.autograd.grad(first, scores)
     beyond = [slope(x.requires_grad_()) for x in ends]

@@ -39,8 +39,9 @@ def test_nothing_is_drawn_without_need(function):
     assert function(x, 1.0, True).abs().sum().item() == 0
 
 
-@pytest.mark.parametrize("function", [*DROPOUTS, libdl.nn.functional.dropout2d,
-                                      libdl.nn.functional.dropout3d])  # fmt: skip
+@pytest.mark.parametrize(
+    "function", [*DROPOUTS, libdl.nn.functional.dropout2d, libdl.nn.functional.dropout3d]
+)
 @pytest.mark.parametrize("shape", [(), (3,)])
 @pytest.mark.filterwarnings("ignore:dropout.d")
 def test_channels_are_asked_for_where_some_are_drawn(function, shape):

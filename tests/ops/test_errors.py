@@ -17,107 +17,173 @@ def ones(*shape, dtype=libdl.float32):
 TOLD = [
     ("addcmul: argument 3 (tensor2) has shape [3]", lambda: ones(2).addcmul(ones(2), ones(3))),
     ("addcdiv: argument 2 (tensor1) has shape [3]", lambda: ones(2).addcdiv(ones(3), ones(2))),
-    ("addcdiv: argument 5 (out) has shape [3], wanted [2]",
-     lambda: libdl.addcdiv(ones(2), ones(2), ones(2), out=ones(3))),
-    ("addmm: argument 4 (beta) is float64",
-     lambda: libdl.addmm(*[ones(2, 2, dtype=I64)] * 3, beta=0.5)),
-    ("addmm: argument 1 (input) is [2, 2]",
-     lambda: libdl.addmm(ones(3), ones(2, 2), ones(2, 2))),
+    (
+        "addcdiv: argument 5 (out) has shape [3], wanted [2]",
+        lambda: libdl.addcdiv(ones(2), ones(2), ones(2), out=ones(3)),
+    ),
+    (
+        "addmm: argument 4 (beta) is float64",
+        lambda: libdl.addmm(*[ones(2, 2, dtype=I64)] * 3, beta=0.5),
+    ),
+    ("addmm: argument 1 (input) is [2, 2]", lambda: libdl.addmm(ones(3), ones(2, 2), ones(2, 2))),
     ("allclose: argument 2 (other) has shape [3]", lambda: libdl.allclose(ones(2), ones(3))),
     ("fill_: argument 2 (value) has shape [2]", lambda: ones(2).fill_(ones(2))),
     ("lerp: argument 3 (weight) has shape [3]", lambda: libdl.lerp(ones(2), ones(2), ones(3))),
-    ("masked_fill: argument 4 (dst) has shape [2], wanted [2, 2]",
-     lambda: _C.masked_fill_into(ones(2, 2), ones(2, 2) > 0, 1.0, ones(2))),
-    ("masked_select: argument 3 (out) has shape [3], wanted [2]",
-     lambda: libdl.masked_select(ones(2), ones(2) > 0, out=ones(3))),
-    ("matmul: argument 1 (input) is bool",
-     lambda: ones(2, 2, dtype=libdl.bool) @ ones(2, 2, dtype=libdl.bool)),
-    ("matmul: argument 3 (out) has shape [2]",
-     lambda: libdl.matmul(ones(2, 2), ones(2, 2), out=ones(2))),
+    (
+        "masked_fill: argument 4 (dst) has shape [2], wanted [2, 2]",
+        lambda: _C.masked_fill_into(ones(2, 2), ones(2, 2) > 0, 1.0, ones(2)),
+    ),
+    (
+        "masked_select: argument 3 (out) has shape [3], wanted [2]",
+        lambda: libdl.masked_select(ones(2), ones(2) > 0, out=ones(3)),
+    ),
+    (
+        "matmul: argument 1 (input) is bool",
+        lambda: ones(2, 2, dtype=libdl.bool) @ ones(2, 2, dtype=libdl.bool),
+    ),
+    (
+        "matmul: argument 3 (out) has shape [2]",
+        lambda: libdl.matmul(ones(2, 2), ones(2, 2), out=ones(2)),
+    ),
     ("mean: argument 2 (dim) is 3", lambda: libdl.mean(ones(2), 3)),
     ("mean: argument 5 (out) has shape [2], wanted []", lambda: libdl.mean(ones(2), out=ones(2))),
-    ("pow: argument 3 (out) has shape [3], wanted [2]",
-     lambda: libdl.pow(ones(2), 2, out=ones(3))),
-    ("round: argument 3 (out) has shape [3], wanted [2]",
-     lambda: libdl.round(ones(2), decimals=1, out=ones(3))),
+    ("pow: argument 3 (out) has shape [3], wanted [2]", lambda: libdl.pow(ones(2), 2, out=ones(3))),
+    (
+        "round: argument 3 (out) has shape [3], wanted [2]",
+        lambda: libdl.round(ones(2), decimals=1, out=ones(3)),
+    ),
     ("sgn: argument 2 (out) has shape [3], wanted [2]", lambda: libdl.sgn(ones(2), out=ones(3))),
     ("stack: argument 2 (dim) is 3", lambda: libdl.stack([ones(2)], 3)),
-    ("stack: argument 3 (out) has shape [2], wanted [1, 2]",
-     lambda: libdl.stack([ones(2)], out=ones(2))),
+    (
+        "stack: argument 3 (out) has shape [2], wanted [1, 2]",
+        lambda: libdl.stack([ones(2)], out=ones(2)),
+    ),
     ("sub: argument 3 (alpha) is complex128", lambda: libdl.sub(ones(2), ones(2), alpha=1j)),
     ("sub: argument 2 (other) has shape [3]", lambda: libdl.sub(ones(2), ones(3), alpha=2)),
-    ("add: argument 2 (other) has shape [3]",
-     lambda: libdl.add(ones(2, dtype=libdl.bool), ones(3, dtype=libdl.bool))),
-    ("take_along_dim: argument 2 (indices) holds 2",
-     lambda: libdl.take_along_dim(ones(2), libdl.tensor([2]), 0)),
-    ("tril: argument 3 (out) has shape [2], wanted [2, 2]",
-     lambda: libdl.tril(ones(2, 2), out=ones(2))),
+    (
+        "add: argument 2 (other) has shape [3]",
+        lambda: libdl.add(ones(2, dtype=libdl.bool), ones(3, dtype=libdl.bool)),
+    ),
+    (
+        "take_along_dim: argument 2 (indices) holds 2",
+        lambda: libdl.take_along_dim(ones(2), libdl.tensor([2]), 0),
+    ),
+    (
+        "tril: argument 3 (out) has shape [2], wanted [2, 2]",
+        lambda: libdl.tril(ones(2, 2), out=ones(2)),
+    ),
     # What operators inside, or helpers, found.
-    ("addmm: argument 5 (alpha) has shape [2, 2], wanted a number",
-     lambda: libdl.addmm(*[ones(2, 2)] * 3, alpha=ones(2, 2))),
-    ("as_strided: argument 2 (size) is [-1], wanted sizes of 0 or more",
-     lambda: libdl.as_strided(ones(6), (-1,), (1,))),
-    ("as_strided: argument 3 (stride) is [6], which with shape [2]",
-     lambda: libdl.as_strided(ones(6), (2,), (6,))),
-    ("as_strided: argument 4 (storage_offset) is 6",
-     lambda: libdl.as_strided(ones(6), (1,), (1,), 6)),
+    (
+        "addmm: argument 5 (alpha) has shape [2, 2], wanted a number",
+        lambda: libdl.addmm(*[ones(2, 2)] * 3, alpha=ones(2, 2)),
+    ),
+    (
+        "as_strided: argument 2 (size) is [-1], wanted sizes of 0 or more",
+        lambda: libdl.as_strided(ones(6), (-1,), (1,)),
+    ),
+    (
+        "as_strided: argument 3 (stride) is [6], which with shape [2]",
+        lambda: libdl.as_strided(ones(6), (2,), (6,)),
+    ),
+    (
+        "as_strided: argument 4 (storage_offset) is 6",
+        lambda: libdl.as_strided(ones(6), (1,), (1,), 6),
+    ),
     ("empty: argument 1 (size) is [-1]", lambda: libdl.empty(-1)),
-    ("empty_strided: argument 2 (strides) is [4611686018427387904]",
-     lambda: libdl.empty_strided((2,), (1 << 62,))),
-    ("addmm: argument 5 (alpha) is bool",
-     lambda: libdl.addmm(*[ones(2, 2)] * 3, alpha=libdl.tensor(True))),
+    (
+        "empty_strided: argument 2 (strides) is [4611686018427387904]",
+        lambda: libdl.empty_strided((2,), (1 << 62,)),
+    ),
+    (
+        "addmm: argument 5 (alpha) is bool",
+        lambda: libdl.addmm(*[ones(2, 2)] * 3, alpha=libdl.tensor(True)),
+    ),
     ("sub: argument 3 (alpha) is bool", lambda: _C.sub(True, False, libdl.tensor(True))),
-    ("item_bool: argument 1 (input) has 2 elements",
-     lambda: _C.item_bool(ones(2, dtype=libdl.complex64))),
-    ("masked_scatter: argument 4 (dst) has shape [3], wanted []",
-     lambda: _C.masked_scatter_into(
-         libdl.tensor(1.0), libdl.tensor(True), ones(1), ones(3))),
-    ("repeat: argument 2 (repeats) is [4611686018427387904, 0]",
-     lambda: ones(0).repeat(1 << 62)),
-    ("repeat_interleave: argument 2 (repeats) is -1, wanted 0 or more",
-     lambda: libdl.repeat_interleave(ones(2), -1)),
-    ("repeat_interleave: argument 2 (repeats) is [2, 2305843009213693952]",
-     lambda: libdl.repeat_interleave(ones(2), 1 << 61)),
-    ("repeat_interleave: argument 2 (repeats) is [0, 4611686018427387904]",
-     lambda: libdl.repeat_interleave(ones(0), 1 << 62)),
+    (
+        "item_bool: argument 1 (input) has 2 elements",
+        lambda: _C.item_bool(ones(2, dtype=libdl.complex64)),
+    ),
+    (
+        "masked_scatter: argument 4 (dst) has shape [3], wanted []",
+        lambda: _C.masked_scatter_into(libdl.tensor(1.0), libdl.tensor(True), ones(1), ones(3)),
+    ),
+    ("repeat: argument 2 (repeats) is [4611686018427387904, 0]", lambda: ones(0).repeat(1 << 62)),
+    (
+        "repeat_interleave: argument 2 (repeats) is -1, wanted 0 or more",
+        lambda: libdl.repeat_interleave(ones(2), -1),
+    ),
+    (
+        "repeat_interleave: argument 2 (repeats) is [2, 2305843009213693952]",
+        lambda: libdl.repeat_interleave(ones(2), 1 << 61),
+    ),
+    (
+        "repeat_interleave: argument 2 (repeats) is [0, 4611686018427387904]",
+        lambda: libdl.repeat_interleave(ones(0), 1 << 62),
+    ),
     ("arange: argument 2 (end) is [4611686018427387904]", lambda: libdl.arange(1 << 62)),
-    ("arange: argument 3 (step) is 1.000000 and leads away from end",
-     lambda: libdl.arange((1 << 53) + 1, 1 << 53)),
+    (
+        "arange: argument 3 (step) is 1.000000 and leads away from end",
+        lambda: libdl.arange((1 << 53) + 1, 1 << 53),
+    ),
     # More tensors than there is memory for.
-    ("chunk: argument 2 (chunks) asks for 1099511627776 tensors",
-     lambda: ones(0).chunk(1 << 40)),
-    ("split: argument 2 (split_size) asks for 1099511627776 tensors",
-     lambda: ones(1).expand(1 << 40).split(1)),
-    ("unbind: argument 2 (dim) asks for 1099511627776 tensors",
-     lambda: ones(1).expand(1 << 40).unbind()),
+    ("chunk: argument 2 (chunks) asks for 1099511627776 tensors", lambda: ones(0).chunk(1 << 40)),
+    (
+        "split: argument 2 (split_size) asks for 1099511627776 tensors",
+        lambda: ones(1).expand(1 << 40).split(1),
+    ),
+    (
+        "unbind: argument 2 (dim) asks for 1099511627776 tensors",
+        lambda: ones(1).expand(1 << 40).unbind(),
+    ),
     ("eye: argument 2 (m) is [2, 4611686018427387904]", lambda: libdl.eye(2, 1 << 62)),
-    ("dropout: argument 5 (dst) has shape [3], wanted [2]",
-     lambda: _C.dropout_into(ones(2), 0.5, True, None, ones(3))),
-    ("mse_loss: argument 2 (target) is bool",
-     lambda: libdl.nn.functional.mse_loss(ones(2), ones(2) > 0)),
+    (
+        "dropout: argument 5 (dst) has shape [3], wanted [2]",
+        lambda: _C.dropout_into(ones(2), 0.5, True, None, ones(3)),
+    ),
+    (
+        "mse_loss: argument 2 (target) is bool",
+        lambda: libdl.nn.functional.mse_loss(ones(2), ones(2) > 0),
+    ),
     ("rand: argument 1 (size) is [4611686018427387904, 8]", lambda: libdl.rand(1 << 62, 8)),
     ("randperm: argument 1 (n) is [4611686018427387904]", lambda: libdl.randperm(1 << 62)),
-    ("squeeze: argument 2 (dim) is [0, 0] and names a dimension twice",
-     lambda: libdl.squeeze(ones(1, 2), (0, 0))),
-    ("zeros_like: argument 3 (device) is cpu",
-     lambda: libdl.zeros_like(ones(2), device="cpu:7")),
-    ("round: argument 3 (out) shares some of its memory with an operand",
-     lambda: (lambda x: libdl.round(x, decimals=1, out=x.t()))(ones(2, 2))),
+    (
+        "squeeze: argument 2 (dim) is [0, 0] and names a dimension twice",
+        lambda: libdl.squeeze(ones(1, 2), (0, 0)),
+    ),
+    ("zeros_like: argument 3 (device) is cpu", lambda: libdl.zeros_like(ones(2), device="cpu:7")),
+    (
+        "round: argument 3 (out) shares some of its memory with an operand",
+        lambda: (lambda x: libdl.round(x, decimals=1, out=x.t()))(ones(2, 2)),
+    ),
     # Two destinations.
-    ("sort: argument 5 (out[0]) has shape [3], wanted [2]",
-     lambda: libdl.sort(ones(2), out=(ones(3), ones(2, dtype=I64)))),
-    ("sort: argument 5 (out[1]) has shape [3], wanted [2]",
-     lambda: libdl.sort(ones(2), out=(ones(2), ones(3, dtype=I64)))),
-    ("topk: argument 6 (out[1]) has shape [2], wanted [1]",
-     lambda: libdl.topk(ones(2), 1, out=(ones(1), ones(2, dtype=I64)))),
-    ("max: argument 4 (out[0]) has shape [2], wanted []",
-     lambda: libdl.max(ones(2), 0, out=(ones(2), ones(dtype=I64)))),
-    ("max: argument 4 (out[1]) shares memory with out[0]",
-     lambda: (lambda x: libdl.max(ones(2, 2, dtype=I64), 0, out=(x, x)))(ones(2, dtype=I64))),
-    ("max: argument 4 (out[0]) was given while out or an operand requires grad",
-     lambda: libdl.max(ones(2, 2).requires_grad_(), 0, out=(ones(2), ones(2, dtype=I64)))),
-    ("sort: argument 5 (out[1]) shares memory with out[0]",
-     lambda: (lambda x: libdl.sort(ones(2, dtype=I64), out=(x, x)))(ones(2, dtype=I64))),
+    (
+        "sort: argument 5 (out[0]) has shape [3], wanted [2]",
+        lambda: libdl.sort(ones(2), out=(ones(3), ones(2, dtype=I64))),
+    ),
+    (
+        "sort: argument 5 (out[1]) has shape [3], wanted [2]",
+        lambda: libdl.sort(ones(2), out=(ones(2), ones(3, dtype=I64))),
+    ),
+    (
+        "topk: argument 6 (out[1]) has shape [2], wanted [1]",
+        lambda: libdl.topk(ones(2), 1, out=(ones(1), ones(2, dtype=I64))),
+    ),
+    (
+        "max: argument 4 (out[0]) has shape [2], wanted []",
+        lambda: libdl.max(ones(2), 0, out=(ones(2), ones(dtype=I64))),
+    ),
+    (
+        "max: argument 4 (out[1]) shares memory with out[0]",
+        lambda: (lambda x: libdl.max(ones(2, 2, dtype=I64), 0, out=(x, x)))(ones(2, dtype=I64)),
+    ),
+    (
+        "max: argument 4 (out[0]) was given while out or an operand requires grad",
+        lambda: libdl.max(ones(2, 2).requires_grad_(), 0, out=(ones(2), ones(2, dtype=I64))),
+    ),
+    (
+        "sort: argument 5 (out[1]) shares memory with out[0]",
+        lambda: (lambda x: libdl.sort(ones(2, dtype=I64), out=(x, x)))(ones(2, dtype=I64)),
+    ),
     # Python's other names.
     ("broadcast_to: argument 2 (size) is [2, 4]", lambda: libdl.broadcast_to(ones(2, 3), (2, 4))),
     ("clip: argument 2 (min) has shape [3]", lambda: libdl.clip(ones(2), ones(3))),
@@ -145,7 +211,8 @@ def test_a_result_of_too_many_bytes_is_told_by_its_shape():
     with pytest.raises(OverflowError) as caught:
         libdl.zeros((0, 1 << 62), dtype=libdl.bool).exp()
     assert str(caught.value).startswith(
-        "a tensor of float32 and shape [0, 4611686018427387904] would have 2^63 bytes")
+        "a tensor of float32 and shape [0, 4611686018427387904] would have 2^63 bytes"
+    )
     assert caught.value.argument == 0
 
 
@@ -159,9 +226,11 @@ def test_tables_of_interpolate_are_counted_as_memory_is():
 
 def test_both_destinations_are_checked_before_either_is_written():
     values, indices = libdl.zeros(2), libdl.zeros(3, dtype=I64)
-    for call in (lambda: libdl.sort(ones(2), out=(values, indices)),
-                 lambda: libdl.topk(ones(2), 2, out=(values, indices)),
-                 lambda: libdl.max(ones(2, 2), 0, out=(values, indices))):
+    for call in (
+        lambda: libdl.sort(ones(2), out=(values, indices)),
+        lambda: libdl.topk(ones(2), 2, out=(values, indices)),
+        lambda: libdl.max(ones(2, 2), 0, out=(values, indices)),
+    ):
         with pytest.raises(ValueError, match=r"out\[1\]"):
             call()
     assert values.tolist() == [0, 0]
@@ -169,6 +238,7 @@ def test_both_destinations_are_checked_before_either_is_written():
 
 def test_an_error_of_a_callback_keeps_its_words():
     """What a function of the caller's own raises is not told as the operator's."""
+
     class Cut(libdl.Tensor):
         @classmethod
         def __torch_function__(cls, func, types, args=(), kwargs=None):

@@ -34,10 +34,16 @@ OF_ONE: dict[str, tuple[Function, int]] = {
     "std of columns": (lambda x: x.std(0), 1),
     "std_mean": (lambda x: libdl.cat([y.reshape(1) for y in libdl.std_mean(x)]), 1),
     "layer_norm": (lambda x: F.layer_norm(x, (6,), eps=0), 0),
-    "layer_norm of 4 x 6": (lambda x: F.layer_norm(x, (4, 6), x[0].detach() * 0 + libdl.ones_like(x), eps=0), 0),
+    "layer_norm of 4 x 6": (
+        lambda x: F.layer_norm(x, (4, 6), x[0].detach() * 0 + libdl.ones_like(x), eps=0),
+        0,
+    ),
     "rms_norm": (lambda x: F.rms_norm(x, (6,), eps=0), 0),
     "batch_norm": (lambda x: F.batch_norm(x, None, None, training=True, eps=0), 0),
-    "batch_norm of images": (lambda x: F.batch_norm(x.reshape(2, 3, 2, 2), None, None, training=True, eps=0), 0),
+    "batch_norm of images": (
+        lambda x: F.batch_norm(x.reshape(2, 3, 2, 2), None, None, training=True, eps=0),
+        0,
+    ),
     "group_norm": (lambda x: F.group_norm(x.reshape(2, 4, 3), 2, eps=0), 0),
     "instance_norm": (lambda x: F.instance_norm(x.reshape(1, 4, 6), eps=0), 0),
     "pdist": (F.pdist, 1),
@@ -56,7 +62,7 @@ OF_ONE: dict[str, tuple[Function, int]] = {
     "norm 3 of complex": (lambda x: libdl.complex(x[:2], x[2:]).norm(3), 1),
     "weight_norm": (lambda x: directed(x, libdl.ones(4, 1, dtype=x.dtype), 0), 0),
     "cosine of itself": (lambda x: F.cosine_similarity(x, x.flip(0), eps=0), 0),
-}  # fmt: skip
+}
 
 
 def rows(dtype: Any) -> Any:

@@ -8,8 +8,23 @@ import libdl
 import pytest
 from libdl.nn import functional as F
 
-EDGES = [-1.0, 1.0, -1.5, 1.5, 0.0, -0.0, 1e30, -1e30, math.inf, -math.inf, math.nan, 0.999999,
-         2.0**31, -2.0**31, 0.3]  # fmt: skip
+EDGES = [
+    -1.0,
+    1.0,
+    -1.5,
+    1.5,
+    0.0,
+    -0.0,
+    1e30,
+    -1e30,
+    math.inf,
+    -math.inf,
+    math.nan,
+    0.999999,
+    2.0**31,
+    -(2.0**31),
+    0.3,
+]
 
 
 def single(x, dtype):
@@ -46,8 +61,16 @@ def test_values_at_the_edges(size, align, border, dtype):
     image = libdl.arange(size[0] * size[1], dtype=dtype).reshape(size) + 1
     pairs = [(x, y) for x in EDGES for y in EDGES]
     grid = libdl.tensor(pairs, dtype=dtype).reshape(1, len(EDGES), len(EDGES), 2)
-    found = F.grid_sample(image[None, None], grid, padding_mode="border" if border else "zeros",
-                          align_corners=align).flatten().tolist()  # fmt: skip
+    found = (
+        F.grid_sample(
+            image[None, None],
+            grid,
+            padding_mode="border" if border else "zeros",
+            align_corners=align,
+        )
+        .flatten()
+        .tolist()
+    )
     for (x, y), value in zip(pairs, found):
         expected = sampled(image.tolist(), single(x, dtype), single(y, dtype), align, border)
         if expected is not None:
@@ -89,14 +112,21 @@ def test_memory_layouts(padding, mode):
         return [y, *libdl.autograd.grad(y, (x, g), d)]
 
     expected = answers(image, grid, dy)
+
     def turned(x, a, b):
         return x.transpose(a, b).contiguous().transpose(a, b)
 
     last = libdl.channels_last
-    images = [image.contiguous(memory_format=last), turned(image, 2, 3),
-              libdl.cat((image, image), 3)[..., :8]]  # fmt: skip
-    grids = [grid.permute(3, 0, 1, 2).contiguous().permute(1, 2, 3, 0), turned(grid, 1, 2),
-             libdl.cat((grid, grid), 2)[:, :, :11]]  # fmt: skip
+    images = [
+        image.contiguous(memory_format=last),
+        turned(image, 2, 3),
+        libdl.cat((image, image), 3)[..., :8],
+    ]
+    grids = [
+        grid.permute(3, 0, 1, 2).contiguous().permute(1, 2, 3, 0),
+        turned(grid, 1, 2),
+        libdl.cat((grid, grid), 2)[:, :, :11],
+    ]
     dys = [dy.contiguous(memory_format=last), dy, turned(dy, 2, 3)]
     for others in zip(images, grids, dys):
         for one, other in zip(expected, answers(*others)):

@@ -18,7 +18,9 @@ LAYERS = {
     "eights": Layer(1, 48, (9, 40), 48, (3, 3), (1, 1), (1, 1), (1, 1), 6),
     "fewer channels than a vector": Layer(2, 8, (6, 7), 8, (3, 3), (1, 1), (1, 1), (1, 1), 2),
     "strided": Layer(2, 32, (13, 14), 32, (3, 3), (2, 2), (1, 1), (1, 1), 8),
-    "strided by more than the window": Layer(1, 16, (11, 10), 16, (2, 1), (3, 2), (0, 0), (1, 1), 2),
+    "strided by more than the window": Layer(
+        1, 16, (11, 10), 16, (2, 1), (3, 2), (0, 0), (1, 1), 2
+    ),
     "dilated and strided": Layer(2, 24, (15, 16), 24, (3, 4), (2, 3), (2, 1), (2, 1), 6),
     "one pixel a window": Layer(3, 64, (5, 6), 64, (1, 1), (1, 1), (0, 0), (1, 1), 16),
     "padded beyond the image": Layer(1, 16, (2, 3), 16, (3, 3), (1, 1), (5, 4), (1, 1), 4),

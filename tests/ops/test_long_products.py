@@ -21,7 +21,10 @@ def matrix(random, shape, dtype, transposed):
 @pytest.mark.parametrize(("m", "n"), [(32, 32), (50, 100), (129, 33)])
 def test_a_long_sum_has_the_bits_of_the_usual_way(dtype, lie, m, n):
     random = np.random.default_rng(m)
-    a, b = matrix(random, (m, K), dtype, lie[0] == "t"), matrix(random, (K, n), dtype, lie[1] == "t")
+    a, b = (
+        matrix(random, (m, K), dtype, lie[0] == "t"),
+        matrix(random, (K, n), dtype, lie[1] == "t"),
+    )
     y = a.mm(b)
     for i in (0, m - 16):  # 16 rows are too few for the way of long sums
         assert libdl.equal(y[i : i + 16], a[i : i + 16].mm(b))

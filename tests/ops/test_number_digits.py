@@ -31,11 +31,16 @@ def same(function: Callable[[Any, Any], Any], number: float = 0.1) -> tuple[Any,
 
 
 CASES: dict[str, tuple[Any, Any]] = {
-    "add": same(lambda x, n: x + n), "rsub": same(lambda x, n: n - x * x),
-    "mul": same(lambda x, n: x * x * n), "div": same(lambda x, n: x * x / n),
-    "rdiv": same(lambda x, n: n / x), "pow": same(lambda x, n: x**n),
-    "rpow": same(lambda x, n: n**x), "two to the": same(lambda x, n: n**x, 2),
-    "cube": same(lambda x, n: x**n, 3), "square": same(lambda x, n: x**n, 2),
+    "add": same(lambda x, n: x + n),
+    "rsub": same(lambda x, n: n - x * x),
+    "mul": same(lambda x, n: x * x * n),
+    "div": same(lambda x, n: x * x / n),
+    "rdiv": same(lambda x, n: n / x),
+    "pow": same(lambda x, n: x**n),
+    "rpow": same(lambda x, n: n**x),
+    "two to the": same(lambda x, n: n**x, 2),
+    "cube": same(lambda x, n: x**n, 3),
+    "square": same(lambda x, n: x**n, 2),
     "pow of pow": same(lambda x, n: (x**n) ** n, 0.7),
     "remainder": same(lambda x, n: libdl.remainder(x * x, n)),
     "fmod": same(lambda x, n: libdl.fmod(x * x, n)),
@@ -51,42 +56,70 @@ CASES: dict[str, tuple[Any, Any]] = {
     "index_fill": same(lambda x, n: (x * x).index_fill(0, AT, n) * n),
     "add alpha": (lambda x: libdl.add(x, x * x, alpha=0.1), lambda x: x + x * x * wide(0.1)),
     "sub alpha": (lambda x: libdl.sub(x, x * x, alpha=0.1), lambda x: x - x * x * wide(0.1)),
-    "scatter": (lambda x: (x * x).scatter(0, AT, 0.1) * x,
-                lambda x: (x * x).index_fill(0, AT, wide(0.1)) * x),
-    "index_add": (lambda x: (x * x).index_add(0, AT, (x * x)[:2], alpha=0.1),
-                  lambda x: (x * x).index_add(0, AT, (x * x)[:2] * wide(0.1))),
-    "addcmul": (lambda x: libdl.addcmul(x, x, x * x, value=0.1),
-                lambda x: x + wide(0.1) * x * (x * x)),
-    "addcdiv": (lambda x: libdl.addcdiv(x, x * x, Y * x * x, value=0.1),
-                lambda x: x + wide(0.1) * (x * x) / (Y * x * x)),
-    "addmm": (lambda x: libdl.addmm(M, x[:4].view(2, 2), x[1:].view(2, 2), beta=0.3, alpha=0.1),
-              lambda x: M * wide(0.3) + x[:4].view(2, 2) @ x[1:].view(2, 2) * wide(0.1)),
+    "scatter": (
+        lambda x: (x * x).scatter(0, AT, 0.1) * x,
+        lambda x: (x * x).index_fill(0, AT, wide(0.1)) * x,
+    ),
+    "index_add": (
+        lambda x: (x * x).index_add(0, AT, (x * x)[:2], alpha=0.1),
+        lambda x: (x * x).index_add(0, AT, (x * x)[:2] * wide(0.1)),
+    ),
+    "addcmul": (
+        lambda x: libdl.addcmul(x, x, x * x, value=0.1),
+        lambda x: x + wide(0.1) * x * (x * x),
+    ),
+    "addcdiv": (
+        lambda x: libdl.addcdiv(x, x * x, Y * x * x, value=0.1),
+        lambda x: x + wide(0.1) * (x * x) / (Y * x * x),
+    ),
+    "addmm": (
+        lambda x: libdl.addmm(M, x[:4].view(2, 2), x[1:].view(2, 2), beta=0.3, alpha=0.1),
+        lambda x: M * wide(0.3) + x[:4].view(2, 2) @ x[1:].view(2, 2) * wide(0.1),
+    ),
     "norm 3": (lambda x: x.norm(3), lambda x: (x ** wide(3.0)).sum() ** (1 / wide(3.0))),
     "norm 0.7": (lambda x: x.norm(0.7), lambda x: (x ** wide(0.7)).sum() ** (1 / wide(0.7))),
-    "var": (lambda x: x.var(correction=0.3),
-            lambda x: ((x - x.sum() / wide(5.0)) ** 2).sum() / (5 - wide(0.3))),
-    "std": (lambda x: x.std(correction=0.3),
-            lambda x: (((x - x.sum() / wide(5.0)) ** 2).sum() / (5 - wide(0.3))).sqrt()),
+    "var": (
+        lambda x: x.var(correction=0.3),
+        lambda x: ((x - x.sum() / wide(5.0)) ** 2).sum() / (5 - wide(0.3)),
+    ),
+    "std": (
+        lambda x: x.std(correction=0.3),
+        lambda x: (((x - x.sum() / wide(5.0)) ** 2).sum() / (5 - wide(0.3))).sqrt(),
+    ),
     "mean": (lambda x: (x * x)[:3].mean(), lambda x: (x * x)[:3].sum() / wide(3.0)),
-    "leaky_relu": same(lambda x, n: F.leaky_relu((x - 1) ** 3, n)
-                       if isinstance(n, float)
-                       else libdl.where(x > 1, (x - 1) ** 3, (x - 1) ** 3 * n)),
-    "elu": same(lambda x, n: F.elu((x - 1) ** 3, n) if isinstance(n, float) else
-                libdl.where(x > 1, (x - 1) ** 3, ((x - 1) ** 3).expm1() * n)),
-    "softplus": (lambda x: F.softplus(x, beta=0.1),
-                 lambda x: libdl.log1p(libdl.exp(x * wide(0.1))) / wide(0.1)),
-    "layer_norm": (lambda x: F.layer_norm(x, (5,), eps=0.1),
-                   lambda x: (x - x.mean()) / (((x - x.mean()) ** 2).mean() + wide(0.1)).sqrt()),
+    "leaky_relu": same(
+        lambda x, n: (
+            F.leaky_relu((x - 1) ** 3, n)
+            if isinstance(n, float)
+            else libdl.where(x > 1, (x - 1) ** 3, (x - 1) ** 3 * n)
+        )
+    ),
+    "elu": same(
+        lambda x, n: (
+            F.elu((x - 1) ** 3, n)
+            if isinstance(n, float)
+            else libdl.where(x > 1, (x - 1) ** 3, ((x - 1) ** 3).expm1() * n)
+        )
+    ),
+    "softplus": (
+        lambda x: F.softplus(x, beta=0.1),
+        lambda x: libdl.log1p(libdl.exp(x * wide(0.1))) / wide(0.1),
+    ),
+    "layer_norm": (
+        lambda x: F.layer_norm(x, (5,), eps=0.1),
+        lambda x: (x - x.mean()) / (((x - x.mean()) ** 2).mean() + wide(0.1)).sqrt(),
+    ),
     "label_smoothing": (
         lambda x: F.cross_entropy(x, libdl.tensor(2), label_smoothing=0.1),
-        lambda x: -F.log_softmax(x, 0)[2] * (1 - wide(0.1))
-        - F.log_softmax(x, 0).sum() * (wide(0.1) / 5)),
+        lambda x: (
+            -F.log_softmax(x, 0)[2] * (1 - wide(0.1)) - F.log_softmax(x, 0).sum() * (wide(0.1) / 5)
+        ),
+    ),
     "exp2": (lambda x: libdl.exp2(x), lambda x: wide(2.0) ** x),
     "log2": (lambda x: libdl.log2(x), lambda x: libdl.log(x) / libdl.log(wide(2.0))),
     "log10": (lambda x: libdl.log10(x), lambda x: libdl.log(x) / libdl.log(wide(10.0))),
-    "gelu": (lambda x: F.gelu(x),
-             lambda x: x * wide(0.5) * (1 + libdl.erf(x * wide(0.5).sqrt()))),
-}  # fmt: skip
+    "gelu": (lambda x: F.gelu(x), lambda x: x * wide(0.5) * (1 + libdl.erf(x * wide(0.5).sqrt()))),
+}
 
 
 def derivatives(function: Any) -> dict[str, Any]:
@@ -129,7 +162,8 @@ def test_powers_of_two() -> None:
     assert first.item() == pytest.approx(1.3862943611198906, rel=1e-15)
     assert second.item() == pytest.approx(0.9609060278364028, rel=1e-15)
     assert func.jvp(lambda t: 2**t, (x,), (libdl.ones_like(x),))[1].item() == pytest.approx(
-        1.3862943611198906, rel=1e-15)  # fmt: skip
+        1.3862943611198906, rel=1e-15
+    )
 
 
 @pytest.mark.parametrize("base", ["integers", "float32"])
@@ -139,7 +173,8 @@ def test_a_narrower_tensor_counts_with_the_digits_of_the_wider_one(base: str) ->
     p = libdl.tensor([1.5, 0.5], dtype=libdl.float64, requires_grad=True)
     (slope,) = libdl.autograd.grad((x**p).sum(), p, create_graph=True)
     assert slope.detach().tolist() == pytest.approx(
-        [2**1.5 * 0.6931471805599453, 3**0.5 * 1.0986122886681098], rel=1e-15)  # fmt: skip
+        [2**1.5 * 0.6931471805599453, 3**0.5 * 1.0986122886681098], rel=1e-15
+    )
 
 
 def test_complex_numbers_too() -> None:

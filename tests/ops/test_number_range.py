@@ -15,8 +15,12 @@ from libdl.nn import functional as F
 BOOL, I8, U8, I16 = libdl.bool, libdl.int8, libdl.uint8, libdl.int16
 I32, I64, U64 = libdl.int32, libdl.int64, libdl.uint64
 F16, BF16, F32, F64, C64 = (
-    libdl.float16, libdl.bfloat16, libdl.float32, libdl.float64, libdl.complex64,
-)  # fmt: skip
+    libdl.float16,
+    libdl.bfloat16,
+    libdl.float32,
+    libdl.float64,
+    libdl.complex64,
+)
 INF, NAN = math.inf, math.nan
 
 # Every way for a number to become an element.
@@ -26,16 +30,16 @@ WAYS: dict[str, Callable[[Any, Any], Any]] = {
     "new_full": lambda n, dtype: libdl.zeros(1, dtype=dtype).new_full((1,), n),
     "fill_": lambda n, dtype: libdl.zeros(1, dtype=dtype).fill_(n),
     "masked_fill": lambda n, dtype: libdl.zeros(1, dtype=dtype).masked_fill(
-        libdl.tensor([True]), n),
-    "index_fill": lambda n, dtype: libdl.zeros(1, dtype=dtype).index_fill(
-        0, libdl.tensor([0]), n),
+        libdl.tensor([True]), n
+    ),
+    "index_fill": lambda n, dtype: libdl.zeros(1, dtype=dtype).index_fill(0, libdl.tensor([0]), n),
     "scatter": lambda n, dtype: libdl.zeros(1, dtype=dtype).scatter(0, libdl.tensor([0]), n),
     "scatter_": lambda n, dtype: libdl.zeros(1, dtype=dtype).scatter_(0, libdl.tensor([0]), n),
     "x[0] =": lambda n, dtype: assigned(0, n, dtype),
     "x[:] =": lambda n, dtype: assigned(slice(None), n, dtype),
     "x[mask] =": lambda n, dtype: assigned(libdl.tensor([True]), n, dtype),
     "x[index] =": lambda n, dtype: assigned(libdl.tensor([0]), n, dtype),
-}  # fmt: skip
+}
 
 
 def assigned(key: Any, number: Any, dtype: Any) -> Any:
@@ -45,20 +49,65 @@ def assigned(key: Any, number: Any, dtype: Any) -> Any:
 
 
 HELD: list[tuple[Any, Any, Any]] = [
-    (127, I8, 127), (-128, I8, -128), (127.5, I8, 127), (-1.5, I8, -1), (True, I8, 1),
-    (255, U8, 255), (-1, U8, 255), (-255, U8, 1), (255.9, U8, 255), (-1, U64, 2**64 - 1),
-    (32767.9, I16, 32767), (-(2.0**63), I64, -(2**63)), (2**63 - 1, I64, 2**63 - 1),
-    (1, BOOL, True), (2, BOOL, True), (0.5, BOOL, True), (NAN, BOOL, True), (0, BOOL, False),
-    (1j, BOOL, True), (INF, F16, INF), (-INF, F32, -INF), (65504, F16, 65504.0),
-    (65519.0, F16, 65504.0), (1e-60, F32, 0.0), (1 + 0j, F32, 1.0), (2 + 0j, I8, 2),
-    (1e300, F64, 1e300), (2, C64, 2 + 0j), (complex(0, INF), C64, complex(0, INF)),
-]  # fmt: skip
+    (127, I8, 127),
+    (-128, I8, -128),
+    (127.5, I8, 127),
+    (-1.5, I8, -1),
+    (True, I8, 1),
+    (255, U8, 255),
+    (-1, U8, 255),
+    (-255, U8, 1),
+    (255.9, U8, 255),
+    (-1, U64, 2**64 - 1),
+    (32767.9, I16, 32767),
+    (-(2.0**63), I64, -(2**63)),
+    (2**63 - 1, I64, 2**63 - 1),
+    (1, BOOL, True),
+    (2, BOOL, True),
+    (0.5, BOOL, True),
+    (NAN, BOOL, True),
+    (0, BOOL, False),
+    (1j, BOOL, True),
+    (INF, F16, INF),
+    (-INF, F32, -INF),
+    (65504, F16, 65504.0),
+    (65519.0, F16, 65504.0),
+    (1e-60, F32, 0.0),
+    (1 + 0j, F32, 1.0),
+    (2 + 0j, I8, 2),
+    (1e300, F64, 1e300),
+    (2, C64, 2 + 0j),
+    (complex(0, INF), C64, complex(0, INF)),
+]
 REFUSED: list[tuple[Any, Any]] = [
-    (128, I8), (-129, I8), (300, I8), (128.0, I8), (-128.5, I8), (NAN, I8), (INF, I8), (256, U8),
-    (-256, U8), (-0.5, U8), (256.0, U8), (32768, I16), (2**31, I32), (2.0**63, I64), (9.3e18, I64),
-    (NAN, I64), (-INF, I64), (70000, F16), (70000.0, F16), (-1e6, F16), (3.4e38, BF16),
-    (3.4028235e38, F32), (1e60, F32), (1e60, C64), (1e60j, C64), (1j, F32), (1j, I8),
-]  # fmt: skip
+    (128, I8),
+    (-129, I8),
+    (300, I8),
+    (128.0, I8),
+    (-128.5, I8),
+    (NAN, I8),
+    (INF, I8),
+    (256, U8),
+    (-256, U8),
+    (-0.5, U8),
+    (256.0, U8),
+    (32768, I16),
+    (2**31, I32),
+    (2.0**63, I64),
+    (9.3e18, I64),
+    (NAN, I64),
+    (-INF, I64),
+    (70000, F16),
+    (70000.0, F16),
+    (-1e6, F16),
+    (3.4e38, BF16),
+    (3.4028235e38, F32),
+    (1e60, F32),
+    (1e60, C64),
+    (1e60j, C64),
+    (1j, F32),
+    (1j, I8),
+]
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -78,15 +127,38 @@ def test_what_is_refused(way: str) -> None:
 
 # tensor() rounds floats that are too large to infinity, and takes uint64's upper half.
 TENSORS: list[tuple[Any, Any, Any]] = [
-    (1e300, F32, INF), (70000.0, F16, INF), (70000, F16, INF), (1e39 + 0j, C64, complex(INF, 0)),
-    (2**70, F32, float(2**70)), (2**70, F64, float(2**70)), (2**63, U64, 2**63),
-    (2**64 - 1, U64, 2**64 - 1), (-1, U8, 255), (3.9, I8, 3), (2, BOOL, True), (NAN, BOOL, True),
-    (2**53 + 1, I64, 2**53 + 1), (2.5, None, 2.5), (7, None, 7),
-]  # fmt: skip
+    (1e300, F32, INF),
+    (70000.0, F16, INF),
+    (70000, F16, INF),
+    (1e39 + 0j, C64, complex(INF, 0)),
+    (2**70, F32, float(2**70)),
+    (2**70, F64, float(2**70)),
+    (2**63, U64, 2**63),
+    (2**64 - 1, U64, 2**64 - 1),
+    (-1, U8, 255),
+    (3.9, I8, 3),
+    (2, BOOL, True),
+    (NAN, BOOL, True),
+    (2**53 + 1, I64, 2**53 + 1),
+    (2.5, None, 2.5),
+    (7, None, 7),
+]
 NO_TENSORS: list[tuple[Any, Any]] = [
-    (300, I8), (-129, I8), (-300, U8), (256, U8), (300.5, I8), (-1.5, U8), (NAN, I32), (INF, I32),
-    (2**31, I32), (9.3e18, I64), (2**64, U64), (-1, U64), (2**63, None), (2**70, None),
-]  # fmt: skip
+    (300, I8),
+    (-129, I8),
+    (-300, U8),
+    (256, U8),
+    (300.5, I8),
+    (-1.5, U8),
+    (NAN, I32),
+    (INF, I32),
+    (2**31, I32),
+    (9.3e18, I64),
+    (2**64, U64),
+    (-1, U64),
+    (2**63, None),
+    (2**70, None),
+]
 
 
 @pytest.mark.parametrize("nested", [False, True])
@@ -109,35 +181,57 @@ CALLS: dict[str, tuple[Callable[[], Any], Any]] = {  # None: refused
     "add alpha, negative": (lambda: libdl.ones(1, dtype=U8).add(1, alpha=-1), [0]),
     "add alpha of floats": (lambda: libdl.ones(1).add(libdl.ones(1), alpha=1e60), None),
     "addcmul": (lambda: libdl.ones(1).addcmul(libdl.ones(1), libdl.ones(1), value=1e60), None),
-    "addcmul of integers": (lambda: libdl.ones(1, dtype=I8).addcmul(
-        libdl.ones(1, dtype=I8), libdl.ones(1, dtype=I8), value=300), None),
-    "index_add": (lambda: libdl.zeros(1, dtype=I8).index_add(
-        0, libdl.tensor([0]), libdl.ones(1, dtype=I8), alpha=300), None),
+    "addcmul of integers": (
+        lambda: libdl.ones(1, dtype=I8).addcmul(
+            libdl.ones(1, dtype=I8), libdl.ones(1, dtype=I8), value=300
+        ),
+        None,
+    ),
+    "index_add": (
+        lambda: libdl.zeros(1, dtype=I8).index_add(
+            0, libdl.tensor([0]), libdl.ones(1, dtype=I8), alpha=300
+        ),
+        None,
+    ),
     "lerp": (lambda: libdl.ones(1).lerp(libdl.ones(1), 1e60), None),
     "pow": (lambda: libdl.full((1,), 100, dtype=I8) ** 300, None),
     "where": (lambda: libdl.where(libdl.tensor([False]), libdl.ones(1, dtype=I8), 300), None),
     "where of floats": (lambda: libdl.where(libdl.tensor([True]), 1e60, libdl.ones(1)), None),
-    "where of halves": (lambda: libdl.where(libdl.tensor([False]), libdl.ones(1, dtype=F16), 1e6),
-                        [INF]),
-    "where, negative": (lambda: libdl.where(libdl.tensor([False]), libdl.ones(1, dtype=U8), -1),
-                        [255]),
+    "where of halves": (
+        lambda: libdl.where(libdl.tensor([False]), libdl.ones(1, dtype=F16), 1e6),
+        [INF],
+    ),
+    "where, negative": (
+        lambda: libdl.where(libdl.tensor([False]), libdl.ones(1, dtype=U8), -1),
+        [255],
+    ),
     "linspace": (lambda: libdl.linspace(0, 300, 4, dtype=I8), None),
     "linspace of floats": (lambda: libdl.linspace(0, 1e60, 3), None),
     "linspace, wrapping": (lambda: libdl.linspace(-1, 3, 3, dtype=U8), [255, 129, 3]),
     "arange wraps": (lambda: libdl.arange(0, 300, 100, dtype=I8), [0, 100, -56]),
     "fill_ by a tensor wraps": (lambda: libdl.zeros(1, dtype=I8).fill_(libdl.tensor(300)), [44]),
     "to wraps": (lambda: libdl.tensor(libdl.tensor([300]), dtype=I8), [44]),
-    "masked_fill by a tensor": (lambda: libdl.zeros(1, dtype=I8).masked_fill(
-        libdl.tensor([True]), libdl.tensor(300)), None),
-    "index_fill by a tensor": (lambda: libdl.zeros(1, dtype=I8).index_fill(
-        0, libdl.tensor([0]), libdl.tensor(300)), None),
-    "masked_fill by a fraction": (lambda: libdl.zeros(1, dtype=I64).masked_fill(
-        libdl.tensor([True]), libdl.tensor(2.7)), [2]),
+    "masked_fill by a tensor": (
+        lambda: libdl.zeros(1, dtype=I8).masked_fill(libdl.tensor([True]), libdl.tensor(300)),
+        None,
+    ),
+    "index_fill by a tensor": (
+        lambda: libdl.zeros(1, dtype=I8).index_fill(0, libdl.tensor([0]), libdl.tensor(300)),
+        None,
+    ),
+    "masked_fill by a fraction": (
+        lambda: libdl.zeros(1, dtype=I64).masked_fill(libdl.tensor([True]), libdl.tensor(2.7)),
+        [2],
+    ),
     "full of a tensor": (lambda: libdl.full((1,), libdl.tensor(300), dtype=I8), None),
-    "x[mask] = complex tensor": (lambda: assigned(libdl.tensor([True]), libdl.tensor([1j]), F32),
-                                 None),
-    "scatter, added": (lambda: libdl.zeros(1, dtype=I8).scatter(
-        0, libdl.tensor([0]), 300, reduce="add"), None),
+    "x[mask] = complex tensor": (
+        lambda: assigned(libdl.tensor([True]), libdl.tensor([1j]), F32),
+        None,
+    ),
+    "scatter, added": (
+        lambda: libdl.zeros(1, dtype=I8).scatter(0, libdl.tensor([0]), 300, reduce="add"),
+        None,
+    ),
     "threshold": (lambda: F.threshold(libdl.tensor([1, 200], dtype=U8), 5, 300), None),
     # Bounds that never bind may lie outside; those that always do are refused.
     "clamp max below": (lambda: libdl.tensor([1, 200], dtype=U8).clamp(max=-1), None),
@@ -152,13 +246,17 @@ CALLS: dict[str, tuple[Callable[[], Any], Any]] = {  # None: refused
     "clamp of halves": (lambda: libdl.ones(1, dtype=F16).clamp(max=1e6), None),
     "clamp of floats": (lambda: libdl.ones(1).clamp(min=1e60), None),
     "clamp by infinity": (lambda: libdl.ones(1).clamp(max=INF), [1.0]),
-    "clamp by a 0-d tensor": (lambda: libdl.tensor([1, 100], dtype=I8).clamp(libdl.tensor(300)),
-                              [44, 100]),
+    "clamp by a 0-d tensor": (
+        lambda: libdl.tensor([1, 100], dtype=I8).clamp(libdl.tensor(300)),
+        [44, 100],
+    ),
     "maximum": (lambda: libdl.tensor([1, 100], dtype=I8).maximum(libdl.tensor(300)), [44, 100]),
     "minimum": (lambda: libdl.tensor([1, 100], dtype=I8).minimum(libdl.tensor(300)), [1, 44]),
-    "maximum of uint8": (lambda: libdl.tensor([1, 100], dtype=U8).maximum(libdl.tensor(-1)),
-                         [255, 255]),
-}  # fmt: skip
+    "maximum of uint8": (
+        lambda: libdl.tensor([1, 100], dtype=U8).maximum(libdl.tensor(-1)),
+        [255, 255],
+    ),
+}
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -173,8 +271,12 @@ def test_numbers_beside_tensors(name: str) -> None:
 
 def test_a_refused_number_writes_nothing() -> None:
     x = libdl.ones(3, dtype=I8)
-    for write in (lambda: x.fill_(300), lambda: x.masked_fill_(x > 0, 300),
-                  lambda: x.__setitem__(x > 0, 300), lambda: x.clamp_(max=-300)):  # fmt: skip
+    for write in (
+        lambda: x.fill_(300),
+        lambda: x.masked_fill_(x > 0, 300),
+        lambda: x.__setitem__(x > 0, 300),
+        lambda: x.clamp_(max=-300),
+    ):
         version = x._version
         with pytest.raises(RuntimeError, match="holds without overflow"):
             write()

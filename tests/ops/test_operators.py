@@ -12,8 +12,12 @@ def pairs():
     for case in CASES:
         for checker in harness.CHECKS:
             if harness.applies(case, checker):
-                yield pytest.param(case, checker, id=f"{case.name}-{checker.__name__}",
-                                   marks=harness.marks(case.name, checker.__name__))
+                yield pytest.param(
+                    case,
+                    checker,
+                    id=f"{case.name}-{checker.__name__}",
+                    marks=harness.marks(case.name, checker.__name__),
+                )
 
 
 @pytest.mark.parametrize(("case", "checker"), list(pairs()))
@@ -28,9 +32,11 @@ def test_samples_differ(case):
     assert len(shown) >= harness.SEEN, f"{case.name}: {len(shown)} different samples"
 
 
-ERRORS = [pytest.param(r, id=f"{c.name}-{i}",
-                       marks=harness.marks(c.name, "rejects"))
-          for c in CASES for i, r in enumerate(c.rejects)]
+ERRORS = [
+    pytest.param(r, id=f"{c.name}-{i}", marks=harness.marks(c.name, "rejects"))
+    for c in CASES
+    for i, r in enumerate(c.rejects)
+]
 
 
 @pytest.mark.parametrize("reject", ERRORS)

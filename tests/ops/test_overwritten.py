@@ -17,9 +17,10 @@ CASES = [case for case in harness.cases() if case.differentiable and not case.vi
 
 def is_value(argument):
     return (
-        isinstance(argument, np.ndarray) and argument.dtype.kind in "fc"
+        isinstance(argument, np.ndarray)
+        and argument.dtype.kind in "fc"
         and not isinstance(argument, Fixed)
-    )  # fmt: skip
+    )
 
 
 def plain_sample(case):

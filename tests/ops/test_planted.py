@@ -18,8 +18,9 @@ import libdl
 from libdl.autograd import Function
 from samples import Case, Fixed, Sample, numbers, unary
 
-GOOD = Case("sin", libdl.sin, np.sin, unary(), result="float", out=True, inplace=True,
-            dtypes="fiubc")
+GOOD = Case(
+    "sin", libdl.sin, np.sin, unary(), result="float", out=True, inplace=True, dtypes="fiubc"
+)
 FIXED = numbers((3,), 1).view(Fixed)
 WHOLE = Case("add", lambda x: libdl.add(x, x), lambda x: x + x, unary(), differentiable=False)
 
@@ -114,16 +115,23 @@ PLANTED = [
     (checks_complex.gradient, bad(function=NoConjugate.apply)),
     (checks_complex.forward_mode, bad(function=lambda x: libdl.sin(x.detach()))),
     (checks_complex.second_order, bad(function=WrongSecond.apply)),
-    (checks_dtypes.integers, dataclasses.replace(
-        WHOLE, function=lambda x: (x.double() * 2).to(x.dtype))),  # saturates
+    (
+        checks_dtypes.integers,
+        dataclasses.replace(WHOLE, function=lambda x: (x.double() * 2).to(x.dtype)),
+    ),  # saturates
     (checks_dtypes.integers, dataclasses.replace(WHOLE, function=lambda x: x.long() + x.long())),
     (checks_dtypes.one_rounding, bad(function=twice_rounded)),
-    (checks_overlap.partly, bad(function=lambda x, out=None: libdl.sin(
-        x.clone(), out=out))),
+    (checks_overlap.partly, bad(function=lambda x, out=None: libdl.sin(x.clone(), out=out))),
     (checks_overlap.partly, bad(function=writes_first)),
     (checks_overlap.itself, bad(function=writes_first)),
-    (checks_overlap.whole, bad(function=lambda x, out=None: libdl.sin(x, out=out) if out is None
-                               else libdl.cos(x, out=out))),
+    (
+        checks_overlap.whole,
+        bad(
+            function=lambda x, out=None: (
+                libdl.sin(x, out=out) if out is None else libdl.cos(x, out=out)
+            )
+        ),
+    ),
     (checks.value, bad(function=lambda x: libdl.sin(x) * (1 + 1e-12))),
     (checks.value, bad(function=lambda x: libdl.sin(x).reshape(-1))),
     (checks.promotion, bad(function=lambda x: libdl.sin(x).to(libdl.float64))),
@@ -132,8 +140,10 @@ PLANTED = [
     (checks.forward_mode, bad(function=WrongGradient.apply)),
     (checks.second_order, bad(function=WrongSecond.apply)),
     (checks_forward.nested, bad(function=WrongSecondForward.apply)),
-    (checks_forward.constants, bad(
-        function=lambda x: libdl.sin(x.detach()), samples=lambda: [Sample((FIXED,))])),
+    (
+        checks_forward.constants,
+        bad(function=lambda x: libdl.sin(x.detach()), samples=lambda: [Sample((FIXED,))]),
+    ),
     (checks.strided, bad(function=by_stride)),
     (checks.into, bad(function=forgets_out)),
     (checks.into, bad(function=lambda x, out=None: libdl.sin(x))),
@@ -162,6 +172,7 @@ def test_wrong_in_place_is_found(monkeypatch):
 
 def test_a_gradient_of_the_overwritten_value_is_found(monkeypatch):
     """As if the rule had read the operand after the write, and nothing had noticed."""
+
     def reads_late(x):
         before = x.clone()
         x.copy_(before.sin().detach() + (before - before.detach()) * x.detach().sin().cos())

@@ -33,8 +33,9 @@ def test_nonzero(dtype: libdl.dtype) -> None:
     assert libdl.tensor(c).to(dtype).nonzero().tolist() == np.argwhere(c).tolist()
     large = some((70_001,), 0.5, 2)
     large[-30_000:-1] = False
-    assert libdl.tensor(large).to(dtype).nonzero().flatten().tolist() == np.flatnonzero(
-        large).tolist()  # fmt: skip
+    assert (
+        libdl.tensor(large).to(dtype).nonzero().flatten().tolist() == np.flatnonzero(large).tolist()
+    )
 
 
 def test_minus_zero_is_zero_and_nan_is_not() -> None:
@@ -48,12 +49,14 @@ def test_flip(dtype: libdl.dtype) -> None:
         a = (np.arange(2 * n) % 2 if dtype is libdl.bool else np.arange(2 * n) % 97).reshape(2, n)
         x = libdl.tensor(a).to(dtype)
         assert libdl.equal(x.flip(1), libdl.tensor(a[:, ::-1].copy()).to(dtype))
-        assert libdl.equal(x[:, : n - 1].flip(0, 1),
-                           libdl.tensor(a[::-1, : n - 1][:, ::-1].copy()).to(dtype))  # fmt: skip
+        assert libdl.equal(
+            x[:, : n - 1].flip(0, 1), libdl.tensor(a[::-1, : n - 1][:, ::-1].copy()).to(dtype)
+        )
 
 
-@pytest.mark.parametrize("laid", [lambda x: x, lambda x: x.t().contiguous().t(),
-                                  lambda x: x[:1].expand(x.shape)])  # fmt: skip
+@pytest.mark.parametrize(
+    "laid", [lambda x: x, lambda x: x.t().contiguous().t(), lambda x: x[:1].expand(x.shape)]
+)
 def test_masked_scatter(laid: Any) -> None:
     base = laid(libdl.arange(600.0).reshape(20, 30))
     mask = some((20, 30), 0.4, 3)
@@ -94,7 +97,8 @@ def test_scatter_add(dim: int, length: int) -> None:
     other = np.indices(shape)[1 - dim]
     np.add.at(wanted, (index, other) if dim == 0 else (other, index), values)
     found = libdl.zeros(shape, dtype=libdl.int64).scatter_add(
-        dim, libdl.tensor(index), libdl.tensor(values))  # fmt: skip
+        dim, libdl.tensor(index), libdl.tensor(values)
+    )
     assert (found.numpy() == wanted).all()
 
 

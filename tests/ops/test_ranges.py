@@ -23,13 +23,18 @@ NUMBERS: dict[str, tuple[Callable[[], Any], Any]] = {
     "std, uncorrected": (lambda: t([1e30, 0.0]).std(unbiased=False), 5.000000075237331e29),
     "std of many": (lambda: t([1e30, 0.0] * 20).std(), 5.0636968655155514e29),
     "std of very many": (lambda: t([1e30, 0.0] * 200_000).std(), 5.00000625e29),
-    "std of rows": (lambda: t([[1e30, 0.0], [1, 2]]).std(1),
-                    [7.071067565216947e29, 0.7071067690849304]),
-    "std of columns": (lambda: t([[1e30, 1.0], [0, 2]]).std(0),
-                       [7.071067565216947e29, 0.7071067690849304]),
-    "std of many columns": (lambda: t([[1e30, 1.0, 1e-30, 3.0, 4.0], [0, 2, 0, 3, NAN]]).std(0),
-                            [7.071067565216947e29, 0.7071067690849304, 7.071067777540908e-31, 0,
-                             NAN]),
+    "std of rows": (
+        lambda: t([[1e30, 0.0], [1, 2]]).std(1),
+        [7.071067565216947e29, 0.7071067690849304],
+    ),
+    "std of columns": (
+        lambda: t([[1e30, 1.0], [0, 2]]).std(0),
+        [7.071067565216947e29, 0.7071067690849304],
+    ),
+    "std of many columns": (
+        lambda: t([[1e30, 1.0, 1e-30, 3.0, 4.0], [0, 2, 0, 3, NAN]]).std(0),
+        [7.071067565216947e29, 0.7071067690849304, 7.071067777540908e-31, 0, NAN],
+    ),
     "std, small": (lambda: t([1e-30, 0.0]).std(), 7.071067777540908e-31),
     "std, small, of many": (lambda: t([1e-30, 0.0] * 20).std(), 5.063696763342262e-31),
     "std, mean too large": (lambda: t([3e38, 3e38, 2.9e38]).std(), 5.773502e36),
@@ -62,35 +67,56 @@ NUMBERS: dict[str, tuple[Callable[[], Any], Any]] = {
     "norm 0.5 with infinity": (lambda: t([INF, 1e30]).norm(0.5), INF),
     "norm of many": (lambda: libdl.full((300_000,), 1e30).norm(), 5.4772256e32),
     "norm, bfloat16": (lambda: t([1e30, 1e30], dtype=BF16).norm(), 1.416203404942475e30),
-    "total norm, float16": (lambda: libdl.nn.utils.get_total_norm(
-        [libdl.full((300,), 6e4, dtype=F16)] * 2, foreach=False), INF),
+    "total norm, float16": (
+        lambda: libdl.nn.utils.get_total_norm(
+            [libdl.full((300,), 6e4, dtype=F16)] * 2, foreach=False
+        ),
+        INF,
+    ),
     "mean": (lambda: t([3e38, 3e38, 2e38]).mean(), 2.6666667e38),
     "mean, float64": (lambda: t([1.5e308, 1.5e308], dtype=F64).mean(), 1.5e308),
-    "mean of rows": (lambda: t([[3e38, 3e38], [INF, 1], [INF, -INF], [1, 2]]).mean(1),
-                     [3e38, INF, NAN, 1.5]),
+    "mean of rows": (
+        lambda: t([[3e38, 3e38], [INF, 1], [INF, -INF], [1, 2]]).mean(1),
+        [3e38, INF, NAN, 1.5],
+    ),
     "mean, complex": (lambda: libdl.view_as_real(t([3e38 + 1j, 3e38]).mean()), [3e38, 0.5]),
     "mean with dtype": (lambda: t([2**62, 2**62]).mean(dtype=F32), 2.0**62),
     "l1_loss": (lambda: F.l1_loss(t([3e38, 3e38]), libdl.zeros(2)), 3e38),
-    "layer_norm": (lambda: F.layer_norm(t([1.0, 2, 3]) * 2.0**83, (3,)), [-1.2247449, 0, 1.2247449]),
+    "layer_norm": (
+        lambda: F.layer_norm(t([1.0, 2, 3]) * 2.0**83, (3,)),
+        [-1.2247449, 0, 1.2247449],
+    ),
     "layer_norm of equals": (lambda: F.layer_norm(t([1e30, 1e30]), (2,)), [0, 0]),
-    "layer_norm with NaN": (lambda: F.layer_norm(t([[1e30, NAN], [1e30, 2e30]]), (2,)),
-                            [[NAN, NAN], [-1, 1]]),
+    "layer_norm with NaN": (
+        lambda: F.layer_norm(t([[1e30, NAN], [1e30, 2e30]]), (2,)),
+        [[NAN, NAN], [-1, 1]],
+    ),
     "layer_norm with infinity": (lambda: F.layer_norm(t([1e30, INF]), (2,)), [NAN, NAN]),
-    "cosine_embedding_loss": (lambda: F.cosine_embedding_loss(
-        t([[1e30, 0.0]]), t([[1e30, 1e30]]), t([1])), 0.29289323),
+    "cosine_embedding_loss": (
+        lambda: F.cosine_embedding_loss(t([[1e30, 0.0]]), t([[1e30, 1e30]]), t([1])),
+        0.29289323,
+    ),
     "normalize one": (lambda: F.normalize(t([[1e30, -1e-30]]), dim=0, eps=0), [[1.0, -1.0]]),
-    "cosine, broadcast": (lambda: F.cosine_similarity(
-        t([[1.0], [1], [1]]), t([[1.0, 2], [3, 4], [5, 6]])),
-        [0.9486832618713379, 0.9899495244026184, 0.995893120765686]),
-    "cosine, more dimensions": (lambda: F.cosine_similarity(
-        t([[[1.0, 1, 1]]]), t([[0.0, 1, 2], [3, 4, 5]]), dim=-1),
-        [[0.7745966911315918, 0.9797959327697754]]),
-    "cosine, one vector": (lambda: F.cosine_similarity(
-        t([1.0, 1]), t([[0.0, 1], [3, 4]]), dim=0), [0.7071067690849304, 0.857492983341217]),
-    "cosine, tiny": (lambda: F.cosine_similarity(t([[1e-20, 0.0]]), t([[1e-20, 0.0]])),
-                     [1.0000000195414814e-24]),
-    "cosine of both dtypes": (lambda: F.cosine_similarity(
-        t([[1.0, 2]]), t([[1.0, 2]], dtype=F64)), [1.0]),
+    "cosine, broadcast": (
+        lambda: F.cosine_similarity(t([[1.0], [1], [1]]), t([[1.0, 2], [3, 4], [5, 6]])),
+        [0.9486832618713379, 0.9899495244026184, 0.995893120765686],
+    ),
+    "cosine, more dimensions": (
+        lambda: F.cosine_similarity(t([[[1.0, 1, 1]]]), t([[0.0, 1, 2], [3, 4, 5]]), dim=-1),
+        [[0.7745966911315918, 0.9797959327697754]],
+    ),
+    "cosine, one vector": (
+        lambda: F.cosine_similarity(t([1.0, 1]), t([[0.0, 1], [3, 4]]), dim=0),
+        [0.7071067690849304, 0.857492983341217],
+    ),
+    "cosine, tiny": (
+        lambda: F.cosine_similarity(t([[1e-20, 0.0]]), t([[1e-20, 0.0]])),
+        [1.0000000195414814e-24],
+    ),
+    "cosine of both dtypes": (
+        lambda: F.cosine_similarity(t([[1.0, 2]]), t([[1.0, 2]], dtype=F64)),
+        [1.0],
+    ),
     # Integers are counted by whole numbers; the count itself is not cut.
     "arange": (lambda: libdl.arange(0, 5, 1.5, dtype=I64), [0, 1, 2, 3]),
     "arange by halves": (lambda: libdl.arange(0, 2, 0.5, dtype=I64), [0, 0, 0, 0]),
@@ -100,30 +126,50 @@ NUMBERS: dict[str, tuple[Callable[[], Any], Any]] = {
     "linspace of integers": (lambda: libdl.linspace(0.5, 9.9, 5, dtype=I64), [0, 2, 4, 6, 9]),
     "linspace, cut": (lambda: libdl.linspace(-5.7, 6.9, 6, dtype=I64), [-5, -2, 0, 1, 3, 6]),
     "linspace down": (lambda: libdl.linspace(7, -3, 4, dtype=I32), [7, 3, 0, -3]),
-    "masked_scatter, mask larger": (lambda: libdl.zeros(1).masked_scatter(
-        t([True, False, True]), t([1.0, 2, 3])), [1.0, 0, 2]),
-    "masked_scatter, more dimensions": (lambda: libdl.zeros(2).masked_scatter(
-        libdl.ones(3, 2) > 0, libdl.arange(6.0)), [[0.0, 1], [2, 3], [4, 5]]),
-    "gather, empty index": (lambda: libdl.gather(
-        libdl.zeros(3, 3), 1, libdl.zeros(0, 2, 2, dtype=I64)).shape, (0, 2, 2)),
-    "gather, flat empty index": (lambda: libdl.gather(
-        libdl.zeros(3, 3), 0, libdl.zeros(0, dtype=I64)).shape, (0,)),
-    "scatter, empty index": (lambda: libdl.scatter(
-        libdl.ones(3), 0, libdl.zeros(0, 2, dtype=I64), 7.0), [1.0, 1, 1]),
-    "scatter_add, empty index": (lambda: libdl.scatter_add(
-        libdl.ones(3), 0, libdl.zeros(0, 2, dtype=I64), libdl.zeros(0, 2)), [1.0, 1, 1]),
+    "masked_scatter, mask larger": (
+        lambda: libdl.zeros(1).masked_scatter(t([True, False, True]), t([1.0, 2, 3])),
+        [1.0, 0, 2],
+    ),
+    "masked_scatter, more dimensions": (
+        lambda: libdl.zeros(2).masked_scatter(libdl.ones(3, 2) > 0, libdl.arange(6.0)),
+        [[0.0, 1], [2, 3], [4, 5]],
+    ),
+    "gather, empty index": (
+        lambda: libdl.gather(libdl.zeros(3, 3), 1, libdl.zeros(0, 2, 2, dtype=I64)).shape,
+        (0, 2, 2),
+    ),
+    "gather, flat empty index": (
+        lambda: libdl.gather(libdl.zeros(3, 3), 0, libdl.zeros(0, dtype=I64)).shape,
+        (0,),
+    ),
+    "scatter, empty index": (
+        lambda: libdl.scatter(libdl.ones(3), 0, libdl.zeros(0, 2, dtype=I64), 7.0),
+        [1.0, 1, 1],
+    ),
+    "scatter_add, empty index": (
+        lambda: libdl.scatter_add(
+            libdl.ones(3), 0, libdl.zeros(0, 2, dtype=I64), libdl.zeros(0, 2)
+        ),
+        [1.0, 1, 1],
+    ),
     "linear, vector": (lambda: F.linear(t([[1.0, 2], [3, 4]]), t([5.0, 6])), [17.0, 39.0]),
     "linear, two vectors": (lambda: F.linear(t([1.0, 2]), t([5.0, 6]), t(1.0)), 18.0),
-    "linear, batch and vector": (lambda: F.linear(libdl.ones(2, 4, 3), libdl.ones(3)),
-                                 [[3.0] * 4] * 2),
-    "linear, one bias": (lambda: F.linear(libdl.ones(2, 3), libdl.ones(2, 3), t([1.0])),
-                         [[4.0, 4], [4, 4]]),
-    "linear, 0-d bias": (lambda: F.linear(libdl.ones(2, 3), libdl.ones(2, 3), t(1.0)),
-                         [[4.0, 4], [4, 4]]),
+    "linear, batch and vector": (
+        lambda: F.linear(libdl.ones(2, 4, 3), libdl.ones(3)),
+        [[3.0] * 4] * 2,
+    ),
+    "linear, one bias": (
+        lambda: F.linear(libdl.ones(2, 3), libdl.ones(2, 3), t([1.0])),
+        [[4.0, 4], [4, 4]],
+    ),
+    "linear, 0-d bias": (
+        lambda: F.linear(libdl.ones(2, 3), libdl.ones(2, 3), t(1.0)),
+        [[4.0, 4], [4, 4]],
+    ),
     "where of a truth": (lambda: libdl.where(t(True))[0], [0]),
     "where of no truth": (lambda: libdl.where(t(False))[0], []),
     "where of a number": (lambda: libdl.where(t(5.0))[0], [0]),
-}  # fmt: skip
+}
 
 
 def close(found: Any, wanted: Any) -> bool:
@@ -145,7 +191,9 @@ def test_values(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["sum", "prod", "cumsum", "cumprod"])
-@pytest.mark.parametrize("dtype", [libdl.bool, U8, libdl.uint16, libdl.uint32, U64, libdl.int8, I64])
+@pytest.mark.parametrize(
+    "dtype", [libdl.bool, U8, libdl.uint16, libdl.uint32, U64, libdl.int8, I64]
+)
 def test_integers_are_added_as_int64(name: str, dtype: Any) -> None:
     arguments = (0,) if name.startswith("cum") else ()
     made = getattr(libdl, name)(libdl.ones(3, dtype=dtype), *arguments)
@@ -185,23 +233,33 @@ def test_masked_scatter_of_a_broadcast_input_has_gradients() -> None:
 
 # PyTorch's older keywords.
 @pytest.mark.filterwarnings("ignore:size_average")
-@pytest.mark.parametrize(("given", "wanted"), [
-    ({}, "mean"), ({"size_average": False}, "sum"), ({"size_average": True}, "mean"),
-    ({"reduce": False}, "none"), ({"reduce": True}, "mean"),
-    ({"size_average": False, "reduce": False}, "none"), ({"reduction": "sum"}, "sum"),
-    ({"size_average": True, "reduction": "sum"}, "mean"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ({}, "mean"),
+        ({"size_average": False}, "sum"),
+        ({"size_average": True}, "mean"),
+        ({"reduce": False}, "none"),
+        ({"reduce": True}, "mean"),
+        ({"size_average": False, "reduce": False}, "none"),
+        ({"reduction": "sum"}, "sum"),
+        ({"size_average": True, "reduction": "sum"}, "mean"),
+    ],
+)
 def test_older_keywords_of_losses(given: dict[str, Any], wanted: str) -> None:
     x, y, labels = libdl.arange(6.0).view(3, 2), libdl.ones(3, 2), libdl.tensor([0, 1, 1])
     for function, module, target in (
-        (F.mse_loss, libdl.nn.MSELoss, y), (F.l1_loss, libdl.nn.L1Loss, y),
+        (F.mse_loss, libdl.nn.MSELoss, y),
+        (F.l1_loss, libdl.nn.L1Loss, y),
         (F.nll_loss, libdl.nn.NLLLoss, labels),
         (F.cross_entropy, libdl.nn.CrossEntropyLoss, labels),
-    ):  # fmt: skip
+    ):
         right = function(x, target, reduction=wanted).tolist()
         assert function(x, target, **given).tolist() == right
         assert module(**given)(x, target).tolist() == right
-    assert F.nll_loss(x, labels, None, False).item() == F.nll_loss(x, labels, reduction="sum").item()
+    assert (
+        F.nll_loss(x, labels, None, False).item() == F.nll_loss(x, labels, reduction="sum").item()
+    )
     assert F.mse_loss(x, y, None, None, "sum").item() == F.mse_loss(x, y, False).item()
     with pytest.raises(ValueError, match="reduction"):
         F.l1_loss(x, y, reduction="bad")
@@ -217,7 +275,9 @@ def test_addmm_looks_at_no_term_whose_factor_is_0() -> None:
 
 @pytest.mark.parametrize(("dtype", "size"), [(F16, 6e4), (BF16, 1e30), (F32, 1e30), (F64, 1e200)])
 @pytest.mark.parametrize("order", [2.0, 3.0])
-def test_clipping_of_gradients_whose_squares_overflow(dtype: Any, size: float, order: float) -> None:
+def test_clipping_of_gradients_whose_squares_overflow(
+    dtype: Any, size: float, order: float
+) -> None:
     parameters = [libdl.zeros(100, dtype=dtype, requires_grad=True) for _ in range(3)]
     for p in parameters:
         p.grad = libdl.full((100,), size, dtype=dtype)

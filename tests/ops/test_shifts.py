@@ -39,8 +39,9 @@ def test_of_views_and_in_place(dtype):
     rows = [[wrapped(i * 101 + j, dtype) for j in range(70)] for i in range(40)]
     x = libdl.tensor(rows, dtype=kind)
     by = (libdl.arange(40 * 70).reshape(70, 40) % 9).to(kind)
-    expected = [[shifted(int(x[i, j]), int(by[j, i]), True, dtype) for i in range(40)]
-                for j in range(70)]  # fmt: skip
+    expected = [
+        [shifted(int(x[i, j]), int(by[j, i]), True, dtype) for i in range(40)] for j in range(70)
+    ]
     assert (x.t() << by).tolist() == expected
     y = x.t().contiguous()
     y <<= by

@@ -38,25 +38,77 @@ CORNERS: dict[str, tuple[Callable[[Any], Any], list[float], list[float]]] = {
     "clamp max": (lambda x: x.clamp(max=1), [1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 1], [0] * 11),
     "clamp, crossed": (lambda x: x.clamp(1, -1), [0] * 11, [0] * 11),
     "threshold": (lambda x: F.threshold(x, 0.5, 20), [0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 0], [0] * 11),
-    "leaky_relu": (lambda x: F.leaky_relu(x, 0.25),
-                   [0.25, 0.25, 0.25, 0.25, 0.25, 1, 1, 1, 0.25, 1, 0.25], [0] * 11),
+    "leaky_relu": (
+        lambda x: F.leaky_relu(x, 0.25),
+        [0.25, 0.25, 0.25, 0.25, 0.25, 1, 1, 1, 0.25, 1, 0.25],
+        [0] * 11,
+    ),
     "hardshrink": (F.hardshrink, [1, 1, 0, 0, 0, 0, 1, 1, 0, 1, 1], [0] * 11),
     "abs": (libdl.abs, [-1, -1, -1, 0, 0, 1, 1, 1, NAN, 1, -1], [0] * 11),
-    "elu": (lambda x: F.elu(x, 2.0),
-            [0.09957413673572789, 0.7357588823428847, 1.2130613194252668, 2, 2, 1, 1, 1, 1, 1, 0],
-            [0.09957413673572789, 0.7357588823428847, 1.2130613194252668, 0, 0,
-             0, 0, 0, 0, 0, 0]),
-    "softplus": (F.softplus,
-                 [0.04742587317756678, 0.2689414213699951, 0.37754066879814546, 0.5, 0.5,
-                  0.6224593312018546, 0.7310585786300049, 0.9975273768433653, NAN, 1, 0],
-                 [0.045176659730912144, 0.19661193324148188, 0.2350037122015945, 0.25, 0.25,
-                  0.2350037122015945, 0.19661193324148188, 0.002466509291360048, NAN, 0, 0]),
-    "logsigmoid": (F.logsigmoid,
-                   [0.9525741268224333, 0.7310585786300049, 0.6224593312018546, 0.5, 0.5,
-                    0.37754066879814546, 0.2689414213699951, 0.0024726231566347748, NAN, 0, 1],
-                   [-0.045176659730912144, -0.19661193324148188, -0.2350037122015945, -0.25, -0.25,
-                    -0.2350037122015945, -0.19661193324148188, -0.0024665092913599995, NAN, 0, 0]),
-}  # fmt: skip
+    "elu": (
+        lambda x: F.elu(x, 2.0),
+        [0.09957413673572789, 0.7357588823428847, 1.2130613194252668, 2, 2, 1, 1, 1, 1, 1, 0],
+        [0.09957413673572789, 0.7357588823428847, 1.2130613194252668, 0, 0, 0, 0, 0, 0, 0, 0],
+    ),
+    "softplus": (
+        F.softplus,
+        [
+            0.04742587317756678,
+            0.2689414213699951,
+            0.37754066879814546,
+            0.5,
+            0.5,
+            0.6224593312018546,
+            0.7310585786300049,
+            0.9975273768433653,
+            NAN,
+            1,
+            0,
+        ],
+        [
+            0.045176659730912144,
+            0.19661193324148188,
+            0.2350037122015945,
+            0.25,
+            0.25,
+            0.2350037122015945,
+            0.19661193324148188,
+            0.002466509291360048,
+            NAN,
+            0,
+            0,
+        ],
+    ),
+    "logsigmoid": (
+        F.logsigmoid,
+        [
+            0.9525741268224333,
+            0.7310585786300049,
+            0.6224593312018546,
+            0.5,
+            0.5,
+            0.37754066879814546,
+            0.2689414213699951,
+            0.0024726231566347748,
+            NAN,
+            0,
+            1,
+        ],
+        [
+            -0.045176659730912144,
+            -0.19661193324148188,
+            -0.2350037122015945,
+            -0.25,
+            -0.25,
+            -0.2350037122015945,
+            -0.19661193324148188,
+            -0.0024665092913599995,
+            NAN,
+            0,
+            0,
+        ],
+    ),
+}
 
 
 @pytest.mark.parametrize("name", CORNERS)
@@ -73,12 +125,18 @@ def test_both_derivatives_at_corners(name: str) -> None:
     same(tangent, first, 1e-15)
 
 
-@pytest.mark.parametrize(("name", "wanted"), [
-    ("elu", [math.expm1(-3.0), -0.0, 6.0, NAN, INF, -1.0]),
-    ("leaky_relu", [-0.03, -0.0, 6.0, NAN, INF, -INF]),
-    ("softplus", [0.04858735157374196, 0.6931471805599453, 6.00247568513773, NAN, INF, 0.0]),
-    ("logsigmoid", [-3.048587351573742, -0.6931471805599453, -0.00247568513773044, NAN, 0.0, -INF]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        ("elu", [math.expm1(-3.0), -0.0, 6.0, NAN, INF, -1.0]),
+        ("leaky_relu", [-0.03, -0.0, 6.0, NAN, INF, -INF]),
+        ("softplus", [0.04858735157374196, 0.6931471805599453, 6.00247568513773, NAN, INF, 0.0]),
+        (
+            "logsigmoid",
+            [-3.048587351573742, -0.6931471805599453, -0.00247568513773044, NAN, 0.0, -INF],
+        ),
+    ],
+)
 def test_values_at_the_ends(name: str, wanted: list[float]) -> None:
     x = libdl.tensor([-3.0, -0.0, 6.0, NAN, INF, -INF], dtype=libdl.float64)
     same(getattr(F, name)(x), wanted, 1e-15)
@@ -93,14 +151,19 @@ def test_threshold_keeps_nan_and_the_dtype() -> None:
 # Ties share where the bounds are tensors; a NaN of input passes the gradient on.
 V = [0.0, 1.0, 2.0, NAN]
 BETWEEN = {  # (x, min, max): gradients; the others are [0, 0, 0]
-    **{(x, a, b): (1.0, 0.0, 0.0) for x in V for a in V for b in V
-       if not x < a and not x > b and not (a < b and x in (a, b))},
+    **{
+        (x, a, b): (1.0, 0.0, 0.0)
+        for x in V
+        for a in V
+        for b in V
+        if not x < a and not x > b and not (a < b and x in (a, b))
+    },
     **{(x, a, b): (0.5, 0.5, 0.0) for x in V for a in V for b in V if a < b and x == a},
     **{(x, a, b): (0.5, 0.0, 0.5) for x in V for a in V for b in V if a < b and x == b},
     **{(x, a, b): (0.0, 1.0, 0.0) for x in V for a in V for b in V if x < a <= b},
     **{(x, a, b): (0.0, 0.0, 1.0) for x in V for a in V for b in V if a <= b < x},
     **{(x, a, b): (1.0 if x != x else 0.0, 0.0, 1.0) for x in V for a in V for b in V if a > b},
-}  # fmt: skip
+}
 
 
 def test_clamp_between_tensors() -> None:
@@ -150,9 +213,16 @@ def test_copysign_and_heaviside() -> None:
     same(by_values, [0, 1, 1, 0, 0, 0])
 
 
-@pytest.mark.parametrize("function", [F.relu, F.relu6, lambda x: x.clamp(min=0),
-                                      lambda x: libdl.maximum(x, libdl.zeros_like(x)),
-                                      lambda x: x.clamp(libdl.zeros_like(x), None)])  # fmt: skip
+@pytest.mark.parametrize(
+    "function",
+    [
+        F.relu,
+        F.relu6,
+        lambda x: x.clamp(min=0),
+        lambda x: libdl.maximum(x, libdl.zeros_like(x)),
+        lambda x: x.clamp(libdl.zeros_like(x), None),
+    ],
+)
 def test_an_infinite_gradient_stops_where_the_slope_is_0(function: Any) -> None:
     x = libdl.tensor([-1.0, 2.0], requires_grad=True)
     function(x).backward(libdl.tensor([INF, 1.0]))
@@ -160,9 +230,13 @@ def test_an_infinite_gradient_stops_where_the_slope_is_0(function: Any) -> None:
 
 
 LOGSUMEXP = [
-    ([1.0, INF, 2.0], [0, NAN, 0]), ([-INF, -INF], [NAN, NAN]), ([-INF, 1.0], [0, 1]),
-    ([NAN, 1.0], [NAN, NAN]), ([INF, INF], [NAN, NAN]), ([INF, -INF], [NAN, 0]),
-]  # fmt: skip
+    ([1.0, INF, 2.0], [0, NAN, 0]),
+    ([-INF, -INF], [NAN, NAN]),
+    ([-INF, 1.0], [0, 1]),
+    ([NAN, 1.0], [NAN, NAN]),
+    ([INF, INF], [NAN, NAN]),
+    ([INF, -INF], [NAN, 0]),
+]
 
 
 @pytest.mark.parametrize(("x", "wanted"), LOGSUMEXP)
@@ -179,16 +253,20 @@ def test_masked_scatter_of_nothing_gives_its_source_zeros() -> None:
 
 # Below p = 1 a zero among the elements must not disturb the others' slopes.
 NORMS = [
-    (-1, [0.0, 1.0], [0, 0], [0, 0]), (-1, [-0.5, -0.0], [0, 0], [0, 0]),
+    (-1, [0.0, 1.0], [0, 0], [0, 0]),
+    (-1, [-0.5, -0.0], [0, 0], [0, 0]),
     (-1, [1.0, 2.0], [4 / 9, 1 / 9], [-4 / 27, 2 / 27]),
-    (0.5, [0.0, 1.0], [0, 1], [0, 0]), (0.5, [0.0, -4.0], [0, -1], [0, 0]),
-    (0.5, [1.0, 4.0], [3, 1.5], [-0.75, 0.1875]), (0.5, [0.0, 0.0], [0, 0], [0, 0]),
-]  # fmt: skip
+    (0.5, [0.0, 1.0], [0, 1], [0, 0]),
+    (0.5, [0.0, -4.0], [0, -1], [0, 0]),
+    (0.5, [1.0, 4.0], [3, 1.5], [-0.75, 0.1875]),
+    (0.5, [0.0, 0.0], [0, 0], [0, 0]),
+]
 
 
 @pytest.mark.parametrize(("p", "x", "first", "second"), NORMS)
-def test_norms_of_small_powers_with_zeros(p: float, x: list[float], first: Any,
-                                          second: Any) -> None:  # fmt: skip
+def test_norms_of_small_powers_with_zeros(
+    p: float, x: list[float], first: Any, second: Any
+) -> None:
     leaf = libdl.tensor(x, dtype=libdl.float64, requires_grad=True)
     (slope,) = libdl.autograd.grad(leaf.norm(p), leaf, create_graph=True)
     same(slope, first, 1e-15)
@@ -240,8 +318,10 @@ def test_slopes_of_sinc_near_0_and_far_from_it() -> None:
 
 
 def test_infinite_slopes_of_ldexp_and_logit() -> None:
-    (slope,) = slopes(lambda e: libdl.ldexp(libdl.tensor([1.0, -1, 0, 2]).double(), e),
-                      [5000.0, 1e30, 5000.0, -5000.0])  # fmt: skip
+    (slope,) = slopes(
+        lambda e: libdl.ldexp(libdl.tensor([1.0, -1, 0, 2]).double(), e),
+        [5000.0, 1e30, 5000.0, -5000.0],
+    )
     same(slope, [INF, -INF, 0.0, 0.0])
     (slope,) = slopes(libdl.logit, [0.0, -0.0, 1.0, 0.5])
     same(slope, [INF, INF, INF, 4.0])

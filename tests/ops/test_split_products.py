@@ -35,7 +35,11 @@ def expect_exact(found, x, weight, bias, dy, compute):
 
 @pytest.mark.parametrize(("images", "c", "k", "side"), [(8, 128, 256, 14), (3, 320, 288, 19)])
 def test_a_convolution_with_one_tap_and_its_gradients(images, c, k, side):
-    x, weight, bias = normal(images, c, side, side, seed=1), normal(k, c, 1, 1, seed=2), normal(k, seed=3)
+    x, weight, bias = (
+        normal(images, c, side, side, seed=1),
+        normal(k, c, 1, 1, seed=2),
+        normal(k, seed=3),
+    )
     dy = normal(images, k, side, side, seed=4)
     found = gradients(x, weight, bias, dy, F.conv2d)
     expect_exact(found, x, weight, bias, dy, F.conv2d)
@@ -75,6 +79,7 @@ def test_it_can_be_left_out():
         "print(libdl.equal((a @ b)[:32], a[:32] @ b))"
     )
     environment = os.environ | {"LIBDL_DISABLE": "split_products"}
-    run = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True,
-                         text=True, check=True)  # fmt: skip
+    run = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
+    )
     assert run.stdout == "True\n"

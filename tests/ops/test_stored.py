@@ -47,10 +47,13 @@ def test_truths_of_bytes(shape, dtype):
 
 @pytest.mark.parametrize(
     ("dtype", "wide"),
-    [(libdl.float16, libdl.float32), (libdl.bfloat16, libdl.float32),
-     (libdl.complex64, libdl.complex128)],
+    [
+        (libdl.float16, libdl.float32),
+        (libdl.bfloat16, libdl.float32),
+        (libdl.complex64, libdl.complex128),
+    ],
     ids=str,
-)  # fmt: skip
+)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_sums_round_once(shape, dtype, wide):
     x = sample(shape, dtype)
@@ -87,8 +90,16 @@ def test_transposed_operands(size, dtype):
 
 @pytest.mark.parametrize("name", ["lt", "le", "gt", "ge", "eq", "ne"])
 def test_comparisons_in_place_write_numbers(name):
-    for dtype in (libdl.float16, libdl.bfloat16, libdl.float32, libdl.float64, libdl.int64,
-                  libdl.int32, libdl.uint8, libdl.complex64):  # fmt: skip
+    for dtype in (
+        libdl.float16,
+        libdl.bfloat16,
+        libdl.float32,
+        libdl.float64,
+        libdl.int64,
+        libdl.int32,
+        libdl.uint8,
+        libdl.complex64,
+    ):
         if dtype == libdl.complex64 and name not in ("eq", "ne"):
             continue
         x = sample((37, 29), dtype, 1)

@@ -31,7 +31,8 @@ def bits(x):
 def assert_like_rows(x):
     rows = x.contiguous()
     assert {k: bits(f(x)) for k, f in REDUCED.items()} == {
-        k: bits(f(rows)) for k, f in REDUCED.items()}  # fmt: skip
+        k: bits(f(rows)) for k, f in REDUCED.items()
+    }
 
 
 # Numbers of rows about those that are read at once, of columns about groups, blocks and the limits.
@@ -43,20 +44,40 @@ def test_transposed(rows, columns, dtype):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("rows, columns", [
-    (600, 500), (1000, 1000), (70, 2049), (40, 8000), (1030, 300), (530, 2000), (200, 9000),
-    (34, 32767), (70, 32768), (34, 32769),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "rows, columns",
+    [
+        (600, 500),
+        (1000, 1000),
+        (70, 2049),
+        (40, 8000),
+        (1030, 300),
+        (530, 2000),
+        (200, 9000),
+        (34, 32767),
+        (70, 32768),
+        (34, 32769),
+    ],
+)
 def test_in_several_parts(rows, columns, dtype):
     assert_like_rows(numbers(columns, rows, dtype=dtype).t())
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("shape, order", [
-    ((3, 16, 24, 40), (0, 3, 1, 2)), ((5, 17, 19, 35), (0, 3, 1, 2)), ((20, 30, 50), (2, 1, 0)),
-    ((20, 30, 50), (2, 0, 1)), ((4, 300, 40), (0, 2, 1)), ((5, 7, 300, 40), (1, 0, 3, 2)),
-    ((7, 40, 9, 35), (3, 2, 1, 0)), ((2, 3, 300, 35), (0, 1, 3, 2)), ((300, 1, 40), (2, 1, 0)),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "shape, order",
+    [
+        ((3, 16, 24, 40), (0, 3, 1, 2)),
+        ((5, 17, 19, 35), (0, 3, 1, 2)),
+        ((20, 30, 50), (2, 1, 0)),
+        ((20, 30, 50), (2, 0, 1)),
+        ((4, 300, 40), (0, 2, 1)),
+        ((5, 7, 300, 40), (1, 0, 3, 2)),
+        ((7, 40, 9, 35), (3, 2, 1, 0)),
+        ((2, 3, 300, 35), (0, 1, 3, 2)),
+        ((300, 1, 40), (2, 1, 0)),
+    ],
+)
 def test_permuted(shape, order, dtype):
     x = numbers(*shape, dtype=dtype).permute(order)
     assert_like_rows(x)

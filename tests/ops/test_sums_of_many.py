@@ -28,6 +28,7 @@ def largest(x):
 def bag(mode, **named):
     def f(w):
         return F.embedding_bag(libdl.zeros(1, N, dtype=libdl.int64), w, mode=mode, **named)
+
     return f
 
 
@@ -52,32 +53,59 @@ CASES = {
     "scatter_add": (lambda b, x: b.scatter_add(0, AT, x), [ones(3), ones(K)], None),
     "scatter_add to few": (lambda b, x: b.scatter_add(0, FEW, x), [ones(90_000), ones(900)], None),
     "scatter_add of rows": (
-        lambda b, x: b.scatter_add(1, AT.expand(2, K), x), [ones(2, 5), ones(2, K)], None),
+        lambda b, x: b.scatter_add(1, AT.expand(2, K), x),
+        [ones(2, 5), ones(2, K)],
+        None,
+    ),
     "scatter_add to few in rows": (
         lambda b, x: b.scatter_add(1, FEW.expand(2, 900) - 3, x),
-        [ones(3, 20_000), ones(2, 900)], None),
+        [ones(3, 20_000), ones(2, 900)],
+        None,
+    ),
     "index_add": (lambda b, x: b.index_add(0, AT, x), [ones(3), ones(K)], None),
     "index_add of rows": (lambda b, x: b.index_add(0, AT, x), [ones(3, 9), ones(K, 9)], None),
     "index_add to few rows": (
-        lambda b, x: b.index_add(0, FEW, x), [ones(9_000, 9), ones(900, 9)], None),
-    "index_add inside": (lambda b, x: b.index_add(1, FEW - 3, x), [ones(2, 9, 8), ones(2, 900, 8)], None),
+        lambda b, x: b.index_add(0, FEW, x),
+        [ones(9_000, 9), ones(900, 9)],
+        None,
+    ),
+    "index_add inside": (
+        lambda b, x: b.index_add(1, FEW - 3, x),
+        [ones(2, 9, 8), ones(2, 900, 8)],
+        None,
+    ),
     "index_add by alpha": (lambda b, x: b.index_add(0, AT, x, alpha=2), [ones(3), ones(K)], None),
     "index_put": (lambda b, x: b.index_put((AT,), x, accumulate=True), [ones(3), ones(K)], None),
-    "index_put of one": (lambda b, x: b.index_put((AT,), x, accumulate=True), [ones(3), ones()], None),
+    "index_put of one": (
+        lambda b, x: b.index_put((AT,), x, accumulate=True),
+        [ones(3), ones()],
+        None,
+    ),
     "index_put to few": (
         lambda b, x: b.index_put((FEW, FEW - 3), x, accumulate=True),
-        [ones(300, 300), ones(900)], None),
+        [ones(300, 300), ones(900)],
+        None,
+    ),
     "index_put apart": (
         lambda b, x: b.index_put((FEW, None, FEW - 3), x, accumulate=True),
-        [ones(3, 4, 3), ones(900, 4)], None),
+        [ones(3, 4, 3), ones(900, 4)],
+        None,
+    ),
     "index_put apart to few": (
         lambda b, x: b.index_put((FEW, None, FEW - 3), x, accumulate=True),
-        [ones(90, 4, 300), ones(900, 4)], None),
+        [ones(90, 4, 300), ones(900, 4)],
+        None,
+    ),
     "index_put apart of many": (
         lambda b, x: b.index_put((AT, None, AT - 3), x, accumulate=True),
-        [ones(3, 4, 3), ones(K, 4)], None),
+        [ones(3, 4, 3), ones(K, 4)],
+        None,
+    ),
     "index_put inside of many": (
-        lambda b, x: b.index_put((None, AT), x, accumulate=True), [ones(2, 3), ones(2, K)], None),
+        lambda b, x: b.index_put((None, AT), x, accumulate=True),
+        [ones(2, 3), ones(2, K)],
+        None,
+    ),
     "put": (lambda b, x: b.clone().put_(AT, x, accumulate=True), [ones(3), ones(K)], None),
     "gather": (lambda x: x.gather(0, AT), [ones(3)], ones(K)),
     "x[i]": (lambda x: x[AT], [ones(3)], ones(K)),
@@ -90,38 +118,69 @@ CASES = {
     "embedding of few": (lambda w: F.embedding(FEW, w), [ones(9_000, 4)], ones(900, 4)),
     "embedding by frequency": (
         lambda w: F.embedding(libdl.zeros(N, dtype=libdl.int64), w, scale_grad_by_freq=True),
-        [ones(3, 4)], None),
+        [ones(3, 4)],
+        None,
+    ),
     "as_strided": (lambda x: x.as_strided((K,), (0,)), [ones(3)], ones(K)),
     "unfold": (lambda x: x.unfold(0, 1000, 1), [ones(1999)], ones(1000, 1000)),
     "expand": (lambda x: x.expand(K), [ones(1)], ones(K)),
     "scatter_reduce mean": (
-        lambda b, x: b.scatter_reduce(0, AT, x, "mean"), [ones(3), ones(K)], None),
-    "scatter_reduce sum": (lambda b, x: b.scatter_reduce(0, AT, x, "sum"), [ones(3), ones(K)], None),
+        lambda b, x: b.scatter_reduce(0, AT, x, "mean"),
+        [ones(3), ones(K)],
+        None,
+    ),
+    "scatter_reduce sum": (
+        lambda b, x: b.scatter_reduce(0, AT, x, "sum"),
+        [ones(3), ones(K)],
+        None,
+    ),
     "scatter_reduce prod": (
         lambda b, x: b.scatter_reduce(0, FEW[:300], x, "prod", include_self=False),
-        [ones(3), ones(300, of=1.0078125)], None),
+        [ones(3), ones(300, of=1.0078125)],
+        None,
+    ),
     "index_reduce mean": (
-        lambda b, x: b.index_reduce(0, AT, x, "mean", include_self=False), [ones(3), ones(K)], None),
+        lambda b, x: b.index_reduce(0, AT, x, "mean", include_self=False),
+        [ones(3), ones(K)],
+        None,
+    ),
     "fold": (lambda x: F.fold(x, (1, 1999), (1, 1000)), [ones(1, 1000, 1000)], None),
     "average of windows": (lambda x: F.avg_pool1d(x, 1000, 1), [ones(1, 1, 1999)], None),
-    "average of all": (lambda x: F.adaptive_avg_pool1d(x, 1), [ones(1, 1, N)], ones(1, 1, 1, of=3.0)),
+    "average of all": (
+        lambda x: F.adaptive_avg_pool1d(x, 1),
+        [ones(1, 1, N)],
+        ones(1, 1, 1, of=3.0),
+    ),
     "largest of windows": (
         lambda x: F.max_pool1d(x, 1000, 1),
-        [libdl.cat([ones(999) * 0, ones(1), ones(999) * 0])[None, None]], None),
+        [libdl.cat([ones(999) * 0, ones(1), ones(999) * 0])[None, None]],
+        None,
+    ),
     "kl_div by batch": (
         lambda x: F.kl_div(x, ones(N, 1).to(x.dtype), reduction="batchmean"),
-        [ones(N, 1, of=-2.0)], None),
+        [ones(N, 1, of=-2.0)],
+        None,
+    ),
     "multilabel_soft_margin_loss": (
         lambda x: F.multilabel_soft_margin_loss(x, ones(1, N).to(x.dtype)),
-        [ones(1, N, of=-3.0)], ones(of=4096.0)),
+        [ones(1, N, of=-3.0)],
+        ones(of=4096.0),
+    ),
     "multi_margin_loss": (
-        lambda x: F.multi_margin_loss(x, libdl.tensor([0]), margin=2.0), [ones(1, N)],
-        ones(of=4096.0)),
+        lambda x: F.multi_margin_loss(x, libdl.tensor([0]), margin=2.0),
+        [ones(1, N)],
+        ones(of=4096.0),
+    ),
     "l1_loss with weights": (
-        lambda x: F.l1_loss(x, libdl.zeros_like(x), weight=libdl.ones_like(x) * 2), [ones(N)],
-        ones(of=4096.0)),
+        lambda x: F.l1_loss(x, libdl.zeros_like(x), weight=libdl.ones_like(x) * 2),
+        [ones(N)],
+        ones(of=4096.0),
+    ),
     "interpolate": (
-        lambda x: F.interpolate(x, size=(100, 90), mode="bilinear"), [ones(1, 1, 1, 1)], None),
+        lambda x: F.interpolate(x, size=(100, 90), mode="bilinear"),
+        [ones(1, 1, 1, 1)],
+        None,
+    ),
 }
 
 
@@ -209,28 +268,37 @@ def grad_of(f, x, dy):
 
 LONG = {
     "adaptive_avg_pool2d": lambda: F.adaptive_avg_pool2d(TENTH.reshape(1, 1, 1000, 1000), 1) * MANY,
-    "adaptive_avg_pool2d in 2": lambda: F.adaptive_avg_pool2d(TENTH.reshape(1, 1, 1000, 1000), 2) * MANY,
+    "adaptive_avg_pool2d in 2": lambda: (
+        F.adaptive_avg_pool2d(TENTH.reshape(1, 1, 1000, 1000), 2) * MANY
+    ),
     "avg_pool1d": lambda: F.avg_pool1d(TENTH[None, None], MANY - 1) * MANY,
     "avg_pool3d": lambda: F.avg_pool3d(TENTH.reshape(1, 1, 100, 100, 100), 100) * MANY,
-    "of channels that are adjacent": lambda: F.avg_pool2d(
-        TENTH.reshape(1, 500, 1000, 2).permute(0, 3, 1, 2), (500, 999)) * MANY,
+    "of channels that are adjacent": lambda: (
+        F.avg_pool2d(TENTH.reshape(1, 500, 1000, 2).permute(0, 3, 1, 2), (500, 999)) * MANY
+    ),
     "lp_pool": lambda: F.lp_pool1d(TENTH[None, None], 1.0, MANY),
     "index_add": lambda: libdl.zeros(1).index_add(0, TO_ONE, TENTH),
-    "index_add of rows": lambda: libdl.zeros(1, 2).index_add(0, TO_ONE, TENTH[:, None].expand(-1, 2)),
+    "index_add of rows": lambda: libdl.zeros(1, 2).index_add(
+        0, TO_ONE, TENTH[:, None].expand(-1, 2)
+    ),
     "scatter_add": lambda: libdl.zeros(1).scatter_add(0, TO_ONE, TENTH),
     "scatter_add of columns": lambda: libdl.zeros(1, 2).scatter_add(
-        0, TO_ONE[:, None].expand(-1, 2), TENTH[:, None].expand(-1, 2)),
+        0, TO_ONE[:, None].expand(-1, 2), TENTH[:, None].expand(-1, 2)
+    ),
     "index_put": lambda: libdl.zeros(1).index_put((TO_ONE,), TENTH, accumulate=True),
     "index_put apart": lambda: libdl.zeros(2, 3, 2).index_put(
-        (TO_ONE, None, TO_ONE + 1), libdl.tensor(0.1), accumulate=True)[0, :, 1],
+        (TO_ONE, None, TO_ONE + 1), libdl.tensor(0.1), accumulate=True
+    )[0, :, 1],
     "gather": lambda: grad_of(lambda x: x.gather(0, TO_ONE), libdl.zeros(1), TENTH),
     "embedding": lambda: grad_of(
-        lambda w: F.embedding(TO_ONE, w), libdl.zeros(1, 2), TENTH[:, None].expand(-1, 2)),
+        lambda w: F.embedding(TO_ONE, w), libdl.zeros(1, 2), TENTH[:, None].expand(-1, 2)
+    ),
     "embedding_bag": lambda: F.embedding_bag(TO_ONE[None], libdl.full((1, 2), 0.1), mode="sum"),
-    "embedding_bag mean": lambda: MANY * F.embedding_bag(
-        TO_ONE[None], libdl.full((1, 2), 0.1), mode="mean"),
+    "embedding_bag mean": lambda: (
+        MANY * F.embedding_bag(TO_ONE[None], libdl.full((1, 2), 0.1), mode="mean")
+    ),
     "bincount": lambda: libdl.bincount(TO_ONE, TENTH),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", LONG)

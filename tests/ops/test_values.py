@@ -12,16 +12,29 @@ import pytest
 import libdl
 
 NUMPY = {
-    libdl.bool: np.bool_, libdl.uint8: np.uint8, libdl.uint16: np.uint16, libdl.uint32: np.uint32,
-    libdl.uint64: np.uint64, libdl.int8: np.int8, libdl.int16: np.int16, libdl.int32: np.int32,
-    libdl.int64: np.int64, libdl.float16: np.float16, libdl.float32: np.float32,
-    libdl.float64: np.float64, libdl.complex64: np.complex64, libdl.complex128: np.complex128,
+    libdl.bool: np.bool_,
+    libdl.uint8: np.uint8,
+    libdl.uint16: np.uint16,
+    libdl.uint32: np.uint32,
+    libdl.uint64: np.uint64,
+    libdl.int8: np.int8,
+    libdl.int16: np.int16,
+    libdl.int32: np.int32,
+    libdl.int64: np.int64,
+    libdl.float16: np.float16,
+    libdl.float32: np.float32,
+    libdl.float64: np.float64,
+    libdl.complex64: np.complex64,
+    libdl.complex128: np.complex128,
 }
 REAL = [d for d in NUMPY if not d.is_complex]
 
 
-ALLOWED = [(a, b) for a, b in itertools.product(NUMPY, NUMPY)
-           if not a.is_complex or b.is_complex or b == libdl.bool]
+ALLOWED = [
+    (a, b)
+    for a, b in itertools.product(NUMPY, NUMPY)
+    if not a.is_complex or b.is_complex or b == libdl.bool
+]
 
 
 @pytest.mark.parametrize(("source", "target"), ALLOWED)
@@ -36,8 +49,12 @@ def test_conversions(source, target):
 
 def test_complex_numbers_are_not_cut():
     z, x = libdl.tensor([1 + 2j]), libdl.zeros(1)
-    for call in (lambda: x.copy_(z), lambda: x.fill_(1j), lambda: libdl.full((2,), 1j, dtype=float),
-                 lambda: libdl.full_like(x, 1j)):
+    for call in (
+        lambda: x.copy_(z),
+        lambda: x.fill_(1j),
+        lambda: libdl.full((2,), 1j, dtype=float),
+        lambda: libdl.full_like(x, 1j),
+    ):
         with pytest.raises(TypeError, match="complex"):
             call()
     assert x.tolist() == [0]
@@ -60,23 +77,31 @@ def test_item(dtype):
     """item() is exact, also beyond 2^53."""
     top = 2**64 - 1 if dtype == libdl.uint64 else 2**63 - 1 if dtype == libdl.int64 else 1
     value = 1.5 - 0.25j if dtype.is_complex else 1.5 if dtype.is_floating_point else top
-    found = libdl.tensor([value]).to(dtype).item() if dtype != libdl.uint64 else libdl.from_numpy(
-        np.array([value], dtype=np.uint64)).item()
+    found = (
+        libdl.tensor([value]).to(dtype).item()
+        if dtype != libdl.uint64
+        else libdl.from_numpy(np.array([value], dtype=np.uint64)).item()
+    )
     assert found == value and type(found) is type(True if dtype == libdl.bool else value)
 
 
 @pytest.mark.parametrize("shape", [(0,), (2,), (1, 2)])
 def test_item_wants_one_element(shape):
     for number in (libdl.Tensor.item, float, int, complex):
-        with pytest.raises(ValueError, match=r"only one element tensors can .*, found \d elements") as e:
+        with pytest.raises(
+            ValueError, match=r"only one element tensors can .*, found \d elements"
+        ) as e:
             number(libdl.zeros(shape))
         assert isinstance(e.value, RuntimeError)
 
 
 @pytest.mark.parametrize(("source", "target"), list(itertools.product(NUMPY, NUMPY)))
 def test_view_of_bytes(source, target):
-    x = np.arange(64, dtype=np.uint8).reshape(2, 32).view(NUMPY[source] if source != libdl.bool
-                                                         else np.uint8)
+    x = (
+        np.arange(64, dtype=np.uint8)
+        .reshape(2, 32)
+        .view(NUMPY[source] if source != libdl.bool else np.uint8)
+    )
     x = (x % 2).astype(np.bool_) if source == libdl.bool else x
     given = libdl.from_numpy(x.copy())
     if target == libdl.bool and source not in (libdl.bool, libdl.uint8, libdl.int8):
@@ -90,8 +115,9 @@ def test_view_of_bytes(source, target):
     np.testing.assert_array_equal(found.numpy(), right, strict=True)
 
 
-@pytest.mark.parametrize(("source", "target"), [(libdl.float16, libdl.bfloat16),
-                                                (libdl.bfloat16, libdl.float16)])
+@pytest.mark.parametrize(
+    ("source", "target"), [(libdl.float16, libdl.bfloat16), (libdl.bfloat16, libdl.float16)]
+)
 def test_products_by_bytes_of_two_dtypes(source, target):
     """The panels that are kept from the second product on are those of one dtype's values."""
     weight, x = libdl.full((40, 40), 3.0, dtype=source), libdl.ones(30, 40)
@@ -104,10 +130,12 @@ def test_products_by_bytes_of_two_dtypes(source, target):
 
 def test_view_of_bytes_refuses():
     x = libdl.zeros(2, 3)
-    for call, words in ((lambda: x.view(libdl.float64), "divisible"),
-                        (lambda: x.t().view(libdl.int8), "last stride"),
-                        (lambda: libdl.zeros(()).view(libdl.int8), "0-d"),
-                        (lambda: x.requires_grad_().view(libdl.int32), "requires grad")):
+    for call, words in (
+        (lambda: x.view(libdl.float64), "divisible"),
+        (lambda: x.t().view(libdl.int8), "last stride"),
+        (lambda: libdl.zeros(()).view(libdl.int8), "0-d"),
+        (lambda: x.requires_grad_().view(libdl.int32), "requires grad"),
+    ):
         with pytest.raises(RuntimeError, match=words):
             call()
 
@@ -138,7 +166,9 @@ def test_bernoulli_fill():
 
 INTEGERS = [libdl.uint8, libdl.int8, libdl.int16, libdl.int32, libdl.int64]
 DIVISIONS = {
-    "floor_divide": libdl.floor_divide, "remainder": libdl.remainder, "fmod": libdl.fmod,
+    "floor_divide": libdl.floor_divide,
+    "remainder": libdl.remainder,
+    "fmod": libdl.fmod,
     "div": lambda a, b: libdl.div(a, b, rounding_mode="trunc"),
 }
 
@@ -184,8 +214,13 @@ def test_mixed_widths(one, other):
     wanted = libdl.promote_types(one, other)
     x, y = (t.numpy().astype(NUMPY[wanted]) for t in (a, b))
     with np.errstate(over="ignore"):
-        for found, right in ((a + b, x + y), (a * b, x * y), (a - b, x - y),
-                             (libdl.maximum(a, b), np.maximum(x, y)), (a < b, x < y)):
+        for found, right in (
+            (a + b, x + y),
+            (a * b, x * y),
+            (a - b, x - y),
+            (libdl.maximum(a, b), np.maximum(x, y)),
+            (a < b, x < y),
+        ):
             np.testing.assert_array_equal(found.numpy(), right, strict=True)
 
 
@@ -197,14 +232,17 @@ def test_alpha_that_does_not_fit(alpha):
             function(x, x, alpha=alpha)
 
 
-@pytest.mark.parametrize("number, elements, wanted", [
-    (1, [1 + 5j, 1], [False, True]),
-    (True, [1j, 1], [False, True]),
-    (0.5, [True, False], [False, False]),
-    (1.0, [True, False], [True, False]),
-    (1 + 1j, [1, 0], [False, False]),
-    (2.0**53, [2**53, 2**53 + 2], [True, True]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "number, elements, wanted",
+    [
+        (1, [1 + 5j, 1], [False, True]),
+        (True, [1j, 1], [False, True]),
+        (0.5, [True, False], [False, False]),
+        (1.0, [True, False], [True, False]),
+        (1 + 1j, [1, 0], [False, False]),
+        (2.0**53, [2**53, 2**53 + 2], [True, True]),
+    ],
+)
 def test_isclose_to_a_number_of_another_kind(number, elements, wanted):
     """Neither an imaginary part nor the digits of an integer are lost on the way."""
     assert libdl.isclose(number, libdl.tensor(elements)).tolist() == wanted
@@ -236,9 +274,17 @@ def test_an_integer_copy_has_no_history():
     assert not x.requires_grad and x.tolist() == [1, 2]
 
 
-@pytest.mark.parametrize(("x", "wanted"), [
-    ([2.0, 0.0, 3.0], [0, 6, 0]), ([0.0, 0.0], [0, 0]), ([np.inf, 2.0], [2, np.inf]),
-    ([np.nan, 4.0], [4, np.nan]), ([1e200, 1e200, 2.0], [2e200, 2e200, np.inf]), ([np.nan], [1])])
+@pytest.mark.parametrize(
+    ("x", "wanted"),
+    [
+        ([2.0, 0.0, 3.0], [0, 6, 0]),
+        ([0.0, 0.0], [0, 0]),
+        ([np.inf, 2.0], [2, np.inf]),
+        ([np.nan, 4.0], [4, np.nan]),
+        ([1e200, 1e200, 2.0], [2e200, 2e200, np.inf]),
+        ([np.nan], [1]),
+    ],
+)
 def test_gradient_of_a_product_that_no_division_gives(x, wanted):
     """A factor's slope is the product of the others, also where the whole is 0 or not finite."""
     for keep in ({}, {"dim": 0}):
@@ -268,18 +314,27 @@ def test_numbers_at_their_limits_overflow_nowhere():
     assert libdl.eye(0, 2**63 - 1, dtype=libdl.bool).shape == (0, 2**63 - 1)
 
 
-@pytest.mark.parametrize(("order", "x", "lower", "upper"), [  # SciPy 1.17's
-    (0.01, 0.5, 0.9943732438060326, 0.005626756193967183),
-    (0.5, 2.0, 0.9544997361036415, 0.04550026389635857),
-    (1.0, 1e-5, 9.999950000166668e-06, 0.9999900000499998),
-    (9.9, 9.9, 0.5422823565567775, 0.4577176434432234),
-    (21.3178, 14.9248, 0.06949527222987194, 0.930504727770128),
-    (1000.0, 900.0, 0.0005499022657117818, 0.9994500977342882),
-    (100000.0, 101000.0, 0.9991915784870744, 0.0008084215129255896),
-    (3.0, 40.0, 0.9999999999999964, 3.572865928700233e-15),
-    (1e12, 1e12 + 1e6, 0.8413447460685429, 0.15865525393145707),  # the normal distribution's
-    (0.0, 1.0, 1.0, 0.0), (3.0, 0.0, 0.0, 1.0), (np.inf, 2.0, 0.0, 1.0), (2.0, np.inf, 1.0, 0.0),
-    (0.0, 0.0, np.nan, np.nan), (-1.0, 2.0, np.nan, np.nan), (np.inf, np.inf, np.nan, np.nan)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("order", "x", "lower", "upper"),
+    [  # SciPy 1.17's
+        (0.01, 0.5, 0.9943732438060326, 0.005626756193967183),
+        (0.5, 2.0, 0.9544997361036415, 0.04550026389635857),
+        (1.0, 1e-5, 9.999950000166668e-06, 0.9999900000499998),
+        (9.9, 9.9, 0.5422823565567775, 0.4577176434432234),
+        (21.3178, 14.9248, 0.06949527222987194, 0.930504727770128),
+        (1000.0, 900.0, 0.0005499022657117818, 0.9994500977342882),
+        (100000.0, 101000.0, 0.9991915784870744, 0.0008084215129255896),
+        (3.0, 40.0, 0.9999999999999964, 3.572865928700233e-15),
+        (1e12, 1e12 + 1e6, 0.8413447460685429, 0.15865525393145707),  # the normal distribution's
+        (0.0, 1.0, 1.0, 0.0),
+        (3.0, 0.0, 0.0, 1.0),
+        (np.inf, 2.0, 0.0, 1.0),
+        (2.0, np.inf, 1.0, 0.0),
+        (0.0, 0.0, np.nan, np.nan),
+        (-1.0, 2.0, np.nan, np.nan),
+        (np.inf, np.inf, np.nan, np.nan),
+    ],
+)
 def test_incomplete_gamma_functions(order, x, lower, upper):
     """The exponent of the weight has some hundred units, of which each loses two digits of 16; the
     normal distribution stands for an order of 1e12 to 1e-7."""
@@ -292,5 +347,7 @@ def test_incomplete_gamma_functions(order, x, lower, upper):
 def test_incomplete_gamma_functions_have_no_derivative_by_their_order():
     order = libdl.ones(2, requires_grad=True)
     for function in (libdl.igamma, libdl.igammac):
-        with pytest.raises(NotImplementedError, match=r"igammac?: argument 1 \(input\) requires grad"):
+        with pytest.raises(
+            NotImplementedError, match=r"igammac?: argument 1 \(input\) requires grad"
+        ):
             function(order, libdl.ones(2)).sum().backward()

@@ -12,8 +12,26 @@ FLOATS = ("float64", "float32", "float16", "bfloat16")
 COMPLEX = ("complex64", "complex128")
 INTEGERS = ("int64", "int32", "int16", "int8", "uint8")
 WIDE = ("uint16", "uint32", "uint64")  # PyTorch has few operators for them
-SHAPES = [(), (1,), (3,), (5,), (2, 3), (3, 2), (1, 3), (2, 1), (0,), (2, 0), (2, 3, 2), (2, 1, 3),
-          (0, 3), (1, 1), (4, 4), (2, 2, 2, 2), (17,), (3, 33)]  # fmt: skip
+SHAPES = [
+    (),
+    (1,),
+    (3,),
+    (5,),
+    (2, 3),
+    (3, 2),
+    (1, 3),
+    (2, 1),
+    (0,),
+    (2, 0),
+    (2, 3, 2),
+    (2, 1, 3),
+    (0, 3),
+    (1, 1),
+    (4, 4),
+    (2, 2, 2, 2),
+    (17,),
+    (3, 33),
+]
 LAYOUTS = ("plain", "plain", "plain", "transposed", "step", "expanded", "overlap")
 KINDS = ("plain", "plain", "positive", "few", "special", "unit", "count", "far")
 
@@ -52,8 +70,14 @@ class Draw:
             return self.r.choice(INTEGERS)
         return self.r.choice(COMPLEX) if p < 0.87 else "bool" if p < 0.97 else self.r.choice(WIDE)
 
-    def tensor(self, shape: tuple[int, ...] | None = None, dtype: str | None = None,
-               kind: str | None = None, layout: str | None = None, grad: bool = True) -> str:
+    def tensor(
+        self,
+        shape: tuple[int, ...] | None = None,
+        dtype: str | None = None,
+        kind: str | None = None,
+        layout: str | None = None,
+        grad: bool = True,
+    ) -> str:
         shape = self.some_shape() if shape is None else tuple(shape)
         dtype = dtype or self.dtype
         name = "abcdeghijk"[len(self.tensors)]
@@ -68,8 +92,9 @@ class Draw:
         if leaf:
             self.leaves.append(name)
         tail = ", grad=true" if leaf else ""
-        self.lines.append(f"{name} = make({dtype!r}, {shape}, {layout!r}, {kind!r}, "
-                          f"{self.r.randrange(40)}{tail})")  # fmt: skip
+        self.lines.append(
+            f"{name} = make({dtype!r}, {shape}, {layout!r}, {kind!r}, {self.r.randrange(40)}{tail})"
+        )
         self.tensors.append(name)
         return name
 
@@ -79,8 +104,9 @@ class Draw:
             below += 1  # out of range
         tail = f", {dtype!r}" if dtype != "int64" else ""
         below_zero = " - 1" if self.chance(0.03) else ""
-        self.lines.append(f"{name} = indices({tuple(shape)}, {below}, {self.r.randrange(40)}{tail})"
-                          f"{below_zero}")  # fmt: skip
+        self.lines.append(
+            f"{name} = indices({tuple(shape)}, {below}, {self.r.randrange(40)}{tail}){below_zero}"
+        )
         self.tensors.append(name)
         return name
 
@@ -103,7 +129,7 @@ class Draw:
         if p < 0.5:
             return ()
         if p < 0.7 and shape:
-            return tuple(shape[self.r.randrange(len(shape)):])
+            return tuple(shape[self.r.randrange(len(shape)) :])
         if p < 0.85 and shape:
             shape[self.r.randrange(len(shape))] = 1
             return tuple(shape)
@@ -172,45 +198,81 @@ def _flag(d: Draw) -> str:
 # By a parameter's name, where no recipe is there. None: the argument is left out.
 PARAMETERS: dict[str, Callable[[Draw], str | None]] = {
     "input": Draw.input,
-    "self": Draw.input, "logits": Draw.input,
-    "other": Draw.partner, "end": Draw.partner, "exponent": Draw.partner,
-    "tensor1": Draw.partner, "tensor2": Draw.partner,
+    "self": Draw.input,
+    "logits": Draw.input,
+    "other": Draw.partner,
+    "end": Draw.partner,
+    "exponent": Draw.partner,
+    "tensor1": Draw.partner,
+    "tensor2": Draw.partner,
     "min": lambda d: d.partner() if d.chance(0.8) else "None",
     "max": lambda d: d.partner() if d.chance(0.8) else None,
-    "dim": Draw.dim, "dim0": Draw.dim, "dim1": Draw.dim, "dim2": Draw.dim,
-    "start_dim": Draw.dim, "end_dim": Draw.dim, "dimension": Draw.dim,
-    "source": Draw.dim, "destination": Draw.dim,
-    "keepdim": _flag, "descending": _flag, "stable": _flag, "largest": _flag,
+    "dim": Draw.dim,
+    "dim0": Draw.dim,
+    "dim1": Draw.dim,
+    "dim2": Draw.dim,
+    "start_dim": Draw.dim,
+    "end_dim": Draw.dim,
+    "dimension": Draw.dim,
+    "source": Draw.dim,
+    "destination": Draw.dim,
+    "keepdim": _flag,
+    "descending": _flag,
+    "stable": _flag,
+    "largest": _flag,
     "ambiguity_check": _flag,
-    "sorted": lambda d: "True", "equal_nan": _flag,
-    "alpha": Draw.number, "value": Draw.number,
+    "sorted": lambda d: "True",
+    "equal_nan": _flag,
+    "alpha": Draw.number,
+    "value": Draw.number,
     "beta": lambda d: d.some("1", "2.0", "0.5", "5", "0", "-1.5"),
     "dtype": _maybe(0.5, Draw.dtype_word),
     "decimals": lambda d: d.some("0", "1", "2", "-1", "5"),
     "diagonal": lambda d: d.some("0", "1", "-1", "2", "-3"),
     "offset": lambda d: d.some("0", "1", "-1", "2"),
     "rounding_mode": lambda d: d.some("None", "'trunc'", "'floor'", "'floor'", "'round'"),
-    "rtol": lambda d: d.some("0.1", "1e-3"), "atol": lambda d: d.some("0.5", "0.0"),
+    "rtol": lambda d: d.some("0.1", "1e-3"),
+    "atol": lambda d: d.some("0.5", "0.0"),
     "threshold": lambda d: d.some("0", "1.0", "0.5", "-1", "20.0"),
     "lambd": lambda d: d.some("0.5", "0.0", "1.0", "-0.3"),
     "negative_slope": lambda d: d.some("0.1", "0.0", "1.0"),
-    "lower": lambda d: d.some("0.1", "0.0", "-0.5"), "upper": lambda d: d.some("0.5", "0.1", "1"),
+    "lower": lambda d: d.some("0.1", "0.0", "-0.5"),
+    "upper": lambda d: d.some("0.5", "0.1", "1"),
     "min_val": lambda d: d.some("-1.0", "-2", "0", "0.5"),
     "max_val": lambda d: d.some("1.0", "2", "0.5", "-0.5"),
-    "tau": lambda d: d.some("1", "0.5", "2.0"), "hard": _flag,
+    "tau": lambda d: d.some("1", "0.5", "2.0"),
+    "hard": _flag,
     "approximate": lambda d: d.some("'none'", "'tanh'", "'other'"),
     "eps": lambda d: d.some("1e-5", "1e-3", "0.1"),
     "correction": lambda d: d.some("0", "1", "2", "0.5"),
     "repeats": lambda d: d.some("2", "0", "1", "3"),
     "inplace": lambda d: "False",
-    "training": lambda d: "False", "train": lambda d: "False",
+    "training": lambda d: "False",
+    "train": lambda d: "False",
     "p": lambda d: d.some("0.5", "2", "1", "0", "3", "float('inf')", "-float('inf')"),
-    "_stacklevel": lambda d: None, "_last": lambda d: None,
+    "_stacklevel": lambda d: None,
+    "_last": lambda d: None,
 }
 # Never given: they choose where and how, and change no number, or have cases of their own.
-QUIET = {"out", "axis", "keepdims", "layout", "pin_memory", "device", "generator", "memory_format",
-         "non_blocking", "requires_grad", "sparse_grad", "unbiased", "kwargs", "size_average",
-         "reduce", "as_tuple", "output_size"}  # fmt: skip
+QUIET = {
+    "out",
+    "axis",
+    "keepdims",
+    "layout",
+    "pin_memory",
+    "device",
+    "generator",
+    "memory_format",
+    "non_blocking",
+    "requires_grad",
+    "sparse_grad",
+    "unbiased",
+    "kwargs",
+    "size_average",
+    "reduce",
+    "as_tuple",
+    "output_size",
+}
 
 
 def generic(d: Draw, parameters: list[Any]) -> tuple[list[str], dict[str, str]]:

@@ -11,9 +11,19 @@ from typing import Any
 
 from words import Words
 
-FAMILIES = ("IndexError", "ValueError", "TypeError", "AttributeError", "NameError",
-            "ZeroDivisionError", "OverflowError", "AssertionError", "KeyError", "StopIteration",
-            "RuntimeError")  # fmt: skip
+FAMILIES = (
+    "IndexError",
+    "ValueError",
+    "TypeError",
+    "AttributeError",
+    "NameError",
+    "ZeroDivisionError",
+    "OverflowError",
+    "AssertionError",
+    "KeyError",
+    "StopIteration",
+    "RuntimeError",
+)
 
 
 @dataclass
@@ -147,13 +157,17 @@ class Stage:
         numbers = plain.numpy(force=True).copy()
         # PyTorch's composites hand out views of what only they have seen.
         base = x._base
-        inner = base is not None and self.module.__name__ == "torch" and not any(
-            base is one for one in self.seen)
+        inner = (
+            base is not None
+            and self.module.__name__ == "torch"
+            and not any(base is one for one in self.seen)
+        )
         strides = tuple(x.stride()) if base is not None and not inner else None
         grad = None
         if deep and x.is_leaf or (deep and x.retains_grad):
             grad = x.grad
             grad = None if grad is None else self.see(grad, False, False)
         laid = tuple(x.stride()) if base is None else None
-        return Seen(dtype, tuple(x.shape), numbers, strides, x.requires_grad, x.is_leaf, grad,
-                    tangent, laid)
+        return Seen(
+            dtype, tuple(x.shape), numbers, strides, x.requires_grad, x.is_leaf, grad, tangent, laid
+        )

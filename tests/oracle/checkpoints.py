@@ -44,8 +44,15 @@ def told(x: Any, m: Any) -> Any:
             steps = [step for step, size in zip(x.stride(), x.shape, strict=True) if size > 1]
             geometry = [steps, x.storage_offset()] if x.numel() else []
         attributes = {k: told(v, m) for k, v in vars(x).items()}
-        return [type(x).__name__, str(x.dtype).split(".")[1], list(x.shape), geometry,
-                x.requires_grad, octets, attributes]  # fmt: skip
+        return [
+            type(x).__name__,
+            str(x.dtype).split(".")[1],
+            list(x.shape),
+            geometry,
+            x.requires_grad,
+            octets,
+            attributes,
+        ]
     if isinstance(x, dict):
         items = [[repr(k), type(k).__name__, told(v, m)] for k, v in x.items()]
         own = getattr(x, "__dict__", {}).get("_metadata")
@@ -72,23 +79,33 @@ def module(m: Any, name: str) -> Any:
 
 MODULES: dict[str, Callable[[Any], Any]] = {
     "convolutions": lambda m: m.nn.Sequential(
-        m.nn.Conv2d(3, 4, 3, bias=False), m.nn.BatchNorm2d(4), m.nn.ConvTranspose1d(2, 3, 2)),
-    "words": lambda m: m.nn.ModuleDict({
-        "table": m.nn.Embedding(7, 3), "norm": m.nn.LayerNorm(3), "rnn": m.nn.LSTM(3, 4, 2),
-        "gru": m.nn.GRU(3, 2, bidirectional=True)}),
+        m.nn.Conv2d(3, 4, 3, bias=False), m.nn.BatchNorm2d(4), m.nn.ConvTranspose1d(2, 3, 2)
+    ),
+    "words": lambda m: m.nn.ModuleDict(
+        {
+            "table": m.nn.Embedding(7, 3),
+            "norm": m.nn.LayerNorm(3),
+            "rnn": m.nn.LSTM(3, 4, 2),
+            "gru": m.nn.GRU(3, 2, bidirectional=True),
+        }
+    ),
     "attention": lambda m: m.nn.TransformerEncoder(
-        m.nn.TransformerEncoderLayer(8, 2, 16), 2, enable_nested_tensor=False),
-    "half": lambda m: m.nn.Linear(3, 3).half(), "bfloat16": lambda m: m.nn.Linear(3, 3).bfloat16(),
+        m.nn.TransformerEncoderLayer(8, 2, 16), 2, enable_nested_tensor=False
+    ),
+    "half": lambda m: m.nn.Linear(3, 3).half(),
+    "bfloat16": lambda m: m.nn.Linear(3, 3).bfloat16(),
     "weight norm": lambda m: m.nn.utils.parametrizations.weight_norm(m.nn.Linear(3, 2)),
-}  # fmt: skip
+}
 
 
 def state(m: Any, name: str) -> Any:
     net = module(m, name)
     optimizer = m.optim.AdamW(net.parameters(), lr=0.5, betas=(0.5, 0.75))
     schedule = m.optim.lr_scheduler.SequentialLR(
-        optimizer, [m.optim.lr_scheduler.ConstantLR(optimizer), m.optim.lr_scheduler.StepLR(
-            optimizer, 2)], [1])  # fmt: skip
+        optimizer,
+        [m.optim.lr_scheduler.ConstantLR(optimizer), m.optim.lr_scheduler.StepLR(optimizer, 2)],
+        [1],
+    )
     in_order = dict(sorted(schedule.state_dict().items()))  # which no library promises
     states = {"net": net.state_dict(), "optimizer": optimizer.state_dict(), "schedule": in_order}
     return states | {"epoch": (3, None, 0.5)}

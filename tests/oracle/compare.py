@@ -15,9 +15,13 @@ from case import FAMILIES, Run, Seen
 # own, and take their elementary functions from different sources; inner steps of 16 bits are
 # rounded in one and not in the other.
 EPS = {
-    "float64": 256 * 2.0**-52, "complex128": 256 * 2.0**-52, "float32": 64 * 2.0**-23,
-    "complex64": 64 * 2.0**-23, "float16": 16 * 2.0**-10, "bfloat16": 16 * 2.0**-7,
-}  # fmt: skip
+    "float64": 256 * 2.0**-52,
+    "complex128": 256 * 2.0**-52,
+    "float32": 64 * 2.0**-23,
+    "complex64": 64 * 2.0**-23,
+    "float16": 16 * 2.0**-10,
+    "bfloat16": 16 * 2.0**-7,
+}
 
 
 @dataclass
@@ -114,10 +118,16 @@ def differ(where: str, wanted: Any, found: Any, coarse: float = 0.0) -> Iterator
         if len(wanted) != len(found):
             yield Difference("kind", where, len(wanted), len(found))
             return
-        some = [d for i, (w, f) in enumerate(zip(wanted, found, strict=True))
-                for d in differ(f"{where}[{i}]", w, f, coarse)]
-        if some and where == "seen" and (
-                sorted(map(_few_digits, wanted)) == sorted(map(_few_digits, found))):
+        some = [
+            d
+            for i, (w, f) in enumerate(zip(wanted, found, strict=True))
+            for d in differ(f"{where}[{i}]", w, f, coarse)
+        ]
+        if (
+            some
+            and where == "seen"
+            and (sorted(map(_few_digits, wanted)) == sorted(map(_few_digits, found)))
+        ):
             return  # hooks of several tensors, in an order of its own
         yield from some
     elif isinstance(wanted, float) and isinstance(found, float):
@@ -131,7 +141,11 @@ def differ(where: str, wanted: Any, found: Any, coarse: float = 0.0) -> Iterator
 
 def _strides(aspect: str, where: str, shape: Any, wanted: Any, found: Any) -> Iterator[Difference]:
     """Of dimensions that somebody walks along."""
-    if wanted and found and any(w != f for n, w, f in zip(shape, wanted, found, strict=True) if n > 1):
+    if (
+        wanted
+        and found
+        and any(w != f for n, w, f in zip(shape, wanted, found, strict=True) if n > 1)
+    ):
         yield Difference(aspect, where, wanted, found)
 
 

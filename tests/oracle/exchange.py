@@ -86,8 +86,11 @@ def by_dlpack(state: State, to: Any) -> State:
 Way = Callable[[State, Any], State]
 WAYS_OF_STATES: tuple[Way, ...] = (by_dlpack, by_checkpoint)  # of optimizers
 WAYS: dict[str, Way] = {
-    "file": by_file, "checkpoint": by_checkpoint, "NumPy": by_numpy, "DLPack": by_dlpack,
-}  # fmt: skip
+    "file": by_file,
+    "checkpoint": by_checkpoint,
+    "NumPy": by_numpy,
+    "DLPack": by_dlpack,
+}
 
 
 # -- the networks ---------------------------------------------------------------------------------
@@ -227,9 +230,7 @@ class Run:
         self.optimizer.load_state_dict(state)
 
 
-def optimizer(
-    name: str, options: dict[str, Any], spoil: Callable[[State], None] = nothing
-) -> str:
+def optimizer(name: str, options: dict[str, Any], spoil: Callable[[State], None] = nothing) -> str:
     found = []
     for first, second, way in (
         (m, other, way) for m, other in ((libdl, torch), (torch, libdl)) for way in WAYS_OF_STATES
@@ -242,8 +243,9 @@ def optimizer(
             raise Difference(f"options: {sorted(groups[0] ^ groups[1])}")
         for run in (source, target):
             run.step(5)
-        found.append(within("parameters", apart(target.values(), source.values()),
-                            LOOSE.get(name, ROUNDING)))  # fmt: skip
+        found.append(
+            within("parameters", apart(target.values(), source.values()), LOOSE.get(name, ROUNDING))
+        )
     return " -> PyTorch {:.1e} {:.1e}; <- PyTorch {:.1e} {:.1e}".format(*found)
 
 

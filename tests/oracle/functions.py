@@ -27,72 +27,216 @@ from recipes_corners import CORNERS, SHARE
 
 # Not called here, each with its reason.
 LEFT_OUT = {
-    **dict.fromkeys(("set_default_device", "get_default_device", "set_default_dtype",
-                     "get_default_dtype", "set_num_threads", "get_num_threads", "get_rng_state",
-                     "set_rng_state", "manual_seed", "seed", "initial_seed", "set_printoptions",
-                     "is_grad_enabled", "is_inference_mode_enabled"), "state of the process"),
-    **dict.fromkeys(("clear_autocast_cache", "get_autocast_cpu_dtype", "get_autocast_dtype",
-                     "is_autocast_cache_enabled", "is_autocast_cpu_enabled", "is_autocast_enabled",
-                     "set_autocast_cache_enabled", "set_autocast_cpu_dtype",
-                     "set_autocast_cpu_enabled", "set_autocast_dtype", "set_autocast_enabled"),
-                    "state of the thread: tests/wrappers/amp/test_autocast.py"),
+    **dict.fromkeys(
+        (
+            "set_default_device",
+            "get_default_device",
+            "set_default_dtype",
+            "get_default_dtype",
+            "set_num_threads",
+            "get_num_threads",
+            "get_rng_state",
+            "set_rng_state",
+            "manual_seed",
+            "seed",
+            "initial_seed",
+            "set_printoptions",
+            "is_grad_enabled",
+            "is_inference_mode_enabled",
+        ),
+        "state of the process",
+    ),
+    **dict.fromkeys(
+        (
+            "clear_autocast_cache",
+            "get_autocast_cpu_dtype",
+            "get_autocast_dtype",
+            "is_autocast_cache_enabled",
+            "is_autocast_cpu_enabled",
+            "is_autocast_enabled",
+            "set_autocast_cache_enabled",
+            "set_autocast_cpu_dtype",
+            "set_autocast_cpu_enabled",
+            "set_autocast_dtype",
+            "set_autocast_enabled",
+        ),
+        "state of the thread: tests/wrappers/amp/test_autocast.py",
+    ),
     **dict.fromkeys(("save", "load"), "files, in a format of their own: tests/io"),
     **dict.fromkeys(("compile",), "hands its argument back"),
     **dict.fromkeys(("spmm",), "another name of mm"),
     **dict.fromkeys(("from_file",), "reads a file: tests/wrappers/test_mapping.py"),
     **dict.fromkeys(("set_vital",), "keeps nothing, in PyTorch as well"),
-    **dict.fromkeys(("set_warn_always", "is_warn_always_enabled", "to_dlpack"),
-                    "settings and capsules: tests/wrappers/test_tensor_words.py"),
+    **dict.fromkeys(
+        ("set_warn_always", "is_warn_always_enabled", "to_dlpack"),
+        "settings and capsules: tests/wrappers/test_tensor_words.py",
+    ),
     **dict.fromkeys(("cond",), "takes functions: tests/wrappers/test_control_flow.py"),
-    **dict.fromkeys(("grouped_mm",),
-                    "by their definition: tests/wrappers/test_grouped_products.py"),
+    **dict.fromkeys(
+        ("grouped_mm",), "by their definition: tests/wrappers/test_grouped_products.py"
+    ),
     **dict.fromkeys(("cuda", "pin_memory", "is_pinned"), "needs a device"),
-    **dict.fromkeys(("share_memory_", "is_shared"),
-                    "between processes: tests/wrappers/multiprocessing/test_multiprocessing.py"),
+    **dict.fromkeys(
+        ("share_memory_", "is_shared"),
+        "between processes: tests/wrappers/multiprocessing/test_multiprocessing.py",
+    ),
     **dict.fromkeys(("data_ptr",), "an address"),
-    **dict.fromkeys(("backward", "register_hook", "register_post_accumulate_grad_hook",
-                     "retain_grad", "requires_grad_", "detach_"), "programs.py has them"),
+    **dict.fromkeys(
+        (
+            "backward",
+            "register_hook",
+            "register_post_accumulate_grad_hook",
+            "retain_grad",
+            "requires_grad_",
+            "detach_",
+        ),
+        "programs.py has them",
+    ),
     **dict.fromkeys(("apply_", "as_subclass"), "takes a host's function or class"),
-    **dict.fromkeys(("sparse_coo_tensor",), "matrices of rows alone: tests/wrappers/nn/test_bags.py"),
+    **dict.fromkeys(
+        ("sparse_coo_tensor",), "matrices of rows alone: tests/wrappers/nn/test_bags.py"
+    ),
     **dict.fromkeys(("numpy",), "gives no tensor; every value goes through it"),
-    **dict.fromkeys(("as_strided_scatter", "chain_matmul", "histogram", "histogramdd", "map_", "map2_",
-                     "matrix_power", "mvlgamma", "mvlgamma_", "empty_permuted", "new_empty_strided",
-                     "nonzero_static", "range", "reinforce", "resize", "resize_as", "set_",
-                     "storage_type", "sum_to_size", "resize_as_", "unsafe_split_with_sizes", "as_strided_",
-                     "row_stack", "copysign", "copysign_", "adjoint",
-                     "msort", "logcumsumexp"), "answers are stored: tests/wrappers/test_methods.py"),
-    **dict.fromkeys(("is_storage", "new", "record_stream", "set_default_tensor_type",
-                     "set_num_interop_threads", "get_num_interop_threads", "set_flush_denormal",
-                     "set_deterministic_debug_mode", "set_float32_matmul_precision",
-                     "use_deterministic_algorithms", "vmap"),
-                    "settings, older words, and what tests/wrappers compare"),
-    **dict.fromkeys(("sym_float", "sym_int", "sym_ite", "sym_max", "sym_min", "sym_not", "sym_sqrt",
-                     "sym_sum"), "of Python's numbers"),
+    **dict.fromkeys(
+        (
+            "as_strided_scatter",
+            "chain_matmul",
+            "histogram",
+            "histogramdd",
+            "map_",
+            "map2_",
+            "matrix_power",
+            "mvlgamma",
+            "mvlgamma_",
+            "empty_permuted",
+            "new_empty_strided",
+            "nonzero_static",
+            "range",
+            "reinforce",
+            "resize",
+            "resize_as",
+            "set_",
+            "storage_type",
+            "sum_to_size",
+            "resize_as_",
+            "unsafe_split_with_sizes",
+            "as_strided_",
+            "row_stack",
+            "copysign",
+            "copysign_",
+            "adjoint",
+            "msort",
+            "logcumsumexp",
+        ),
+        "answers are stored: tests/wrappers/test_methods.py",
+    ),
+    **dict.fromkeys(
+        (
+            "is_storage",
+            "new",
+            "record_stream",
+            "set_default_tensor_type",
+            "set_num_interop_threads",
+            "get_num_interop_threads",
+            "set_flush_denormal",
+            "set_deterministic_debug_mode",
+            "set_float32_matmul_precision",
+            "use_deterministic_algorithms",
+            "vmap",
+        ),
+        "settings, older words, and what tests/wrappers compare",
+    ),
+    **dict.fromkeys(
+        ("sym_float", "sym_int", "sym_ite", "sym_max", "sym_min", "sym_not", "sym_sqrt", "sym_sum"),
+        "of Python's numbers",
+    ),
     **dict.fromkeys(("typename", "type"), "a name with the module's own in it"),
-    **dict.fromkeys(("multi_head_attention_forward",),
-                    "made of functions that are called: tests/wrappers/nn/test_transformers.py"),
-    **dict.fromkeys(("__array__", "__array_wrap__", "__array_ufunc__", "__format__",
-                     "__deepcopy__", "__dlpack__", "__dlpack_device__", "__dict__",
-                     "__dlpack_c_exchange_api__", "__torch_function__", "__delitem__",
-                     "__module__", "__contains__", "__rdiv__"), "no arithmetic: tests/wrappers"),
-    **dict.fromkeys(("__radd__", "__rand__", "__rfloordiv__", "__rlshift__", "__rmatmul__",
-                     "__rmod__", "__rmul__", "__ror__", "__rpow__", "__rrshift__", "__rsub__",
-                     "__rtruediv__", "__rxor__"), "the operators call them, numbers at the left"),
-}  # fmt: skip
+    **dict.fromkeys(
+        ("multi_head_attention_forward",),
+        "made of functions that are called: tests/wrappers/nn/test_transformers.py",
+    ),
+    **dict.fromkeys(
+        (
+            "__array__",
+            "__array_wrap__",
+            "__array_ufunc__",
+            "__format__",
+            "__deepcopy__",
+            "__dlpack__",
+            "__dlpack_device__",
+            "__dict__",
+            "__dlpack_c_exchange_api__",
+            "__torch_function__",
+            "__delitem__",
+            "__module__",
+            "__contains__",
+            "__rdiv__",
+        ),
+        "no arithmetic: tests/wrappers",
+    ),
+    **dict.fromkeys(
+        (
+            "__radd__",
+            "__rand__",
+            "__rfloordiv__",
+            "__rlshift__",
+            "__rmatmul__",
+            "__rmod__",
+            "__rmul__",
+            "__ror__",
+            "__rpow__",
+            "__rrshift__",
+            "__rsub__",
+            "__rtruediv__",
+            "__rxor__",
+        ),
+        "the operators call them, numbers at the left",
+    ),
+}
 # Functions of networks whose arguments have another order in the top namespace, which calls those of
 # nn.functional: tests/wrappers/test_methods.py.
-OTHERWISE = set("""affine_grid_generator alpha_dropout_ batch_norm binary_cross_entropy_with_logits
+OTHERWISE = set(
+    """affine_grid_generator alpha_dropout_ batch_norm binary_cross_entropy_with_logits
     celu_ constant_pad_nd conv_tbc convolution cosine_embedding_loss ctc_loss dropout_ embedding
     embedding_bag embedding_renorm_ feature_alpha_dropout_ feature_dropout_ grid_sampler
     grid_sampler_2d grid_sampler_3d hinge_embedding_loss instance_norm kl_div margin_ranking_loss
     native_batch_norm native_channel_shuffle native_dropout native_group_norm native_layer_norm
     norm_except_dim poisson_nll_loss rrelu rrelu_ selu_ threshold_ triplet_margin_loss
-    addmv_""".split())
-RANDOM = {"rand", "randn", "rand_like", "randn_like", "randint", "randint_like", "randperm",
-          "normal", "bernoulli", "empty", "empty_like", "empty_strided", "new_empty", "uniform_",
-          "normal_", "bernoulli_", "dropout", "dropout1d", "dropout2d", "dropout3d", "gumbel_softmax", "multinomial", "poisson", "binomial",
-          "exponential_", "geometric_", "cauchy_", "log_normal_", "random_", "resize_",
-          "resize_as_"}  # fmt: skip
+    addmv_""".split()
+)
+RANDOM = {
+    "rand",
+    "randn",
+    "rand_like",
+    "randn_like",
+    "randint",
+    "randint_like",
+    "randperm",
+    "normal",
+    "bernoulli",
+    "empty",
+    "empty_like",
+    "empty_strided",
+    "new_empty",
+    "uniform_",
+    "normal_",
+    "bernoulli_",
+    "dropout",
+    "dropout1d",
+    "dropout2d",
+    "dropout3d",
+    "gumbel_softmax",
+    "multinomial",
+    "poisson",
+    "binomial",
+    "exponential_",
+    "geometric_",
+    "cauchy_",
+    "log_normal_",
+    "random_",
+    "resize_",
+    "resize_as_",
+}
 
 
 @dataclass(frozen=True)
@@ -115,18 +259,45 @@ class Entry:
         return self.name if self.where in ("T", "operator") else f"{self.where}.{self.name}"
 
 
-_FILLING = (recipes_attention, recipes_composed, recipes_extremes, recipes_image, recipes_loss, recipes_make, recipes_pool,
-            recipes_reduce, recipes_rnn, recipes_select, recipes_shape)  # fmt: skip
+_FILLING = (
+    recipes_attention,
+    recipes_composed,
+    recipes_extremes,
+    recipes_image,
+    recipes_loss,
+    recipes_make,
+    recipes_pool,
+    recipes_reduce,
+    recipes_rnn,
+    recipes_select,
+    recipes_shape,
+)
 assert all(_FILLING)  # they fill RECIPES
 INPLACE = {"__i" + name[2:]: sign for name, sign in BINARY.items()}
-PROPERTIES = ("T", "mT", "H", "real", "imag", "shape", "ndim", "dtype", "itemsize", "nbytes",
-              "is_leaf", "requires_grad", "data")  # fmt: skip
+PROPERTIES = (
+    "T",
+    "mT",
+    "H",
+    "real",
+    "imag",
+    "shape",
+    "ndim",
+    "dtype",
+    "itemsize",
+    "nbytes",
+    "is_leaf",
+    "requires_grad",
+    "data",
+)
 
 
 def entries(libdl: Any, torch: Any) -> list[Entry]:
     found = []
-    places = (("T", libdl, torch), ("F", libdl.nn.functional, torch.nn.functional),
-              ("method", libdl.Tensor, torch.Tensor))
+    places = (
+        ("T", libdl, torch),
+        ("F", libdl.nn.functional, torch.nn.functional),
+        ("method", libdl.Tensor, torch.Tensor),
+    )
     for where, ours, theirs in places:
         for name in dir(ours):
             value = getattr(ours, name)
@@ -190,8 +361,11 @@ def operator(entry: Entry, d: Draw) -> str:
         if name == "__getitem__":
             return f"{x}[{key}]"
         value = d.number() if d.chance(0.5) else d.tensor(d.some((), (1,), d.shape, d.shape[1:]))
-        return f"{x}.__setitem__(({key},), {value})" if "," in key else (
-            f"{x}.__setitem__({_item(key)}, {value})")
+        return (
+            f"{x}.__setitem__(({key},), {value})"
+            if "," in key
+            else (f"{x}.__setitem__({_item(key)}, {value})")
+        )
     if name in BINARY or name in INPLACE:
         made = recipes_index.matmul(d) if "matmul" in name else recipes.binary(d)
         if name in INPLACE:
@@ -249,8 +423,9 @@ def make(entry: Entry, seed: int, stage: Any) -> Made:
         arguments = ", ".join(d.tensors)
         changed = text
         if inplace and target in d.tensors:
-            lines.append(f"f = lambda {arguments}: ({target} := {target}.clone(), {text}, "
-                         f"{target})[-1]")  # fmt: skip
+            lines.append(
+                f"f = lambda {arguments}: ({target} := {target}.clone(), {text}, {target})[-1]"
+            )
         else:
             lines.append(f"f = lambda {arguments}: {changed}")
         leaves = ", ".join(d.leaves)

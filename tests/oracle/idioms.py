@@ -48,8 +48,16 @@ def other_data(w: Writer) -> None:
     if w.chance(0.3):
         w.add(f"{w.some(base, view)}.mul_({factor})")
     x = w.some(base, view, view)
-    w.add(f"{x}.data = " + w.some(f"{x}.data * 2", f"{x}.data.clone()", f"{base}.data[1:]",
-                                  "T.ones((3,), dtype=T.float64)", f"{x}.data.float()"))
+    w.add(
+        f"{x}.data = "
+        + w.some(
+            f"{x}.data * 2",
+            f"{x}.data.clone()",
+            f"{base}.data[1:]",
+            "T.ones((3,), dtype=T.float64)",
+            f"{x}.data.float()",
+        )
+    )
     if w.chance(0.7):
         w.add(f"{w.some(base, view)}.{w.some('mul_', 'add_')}({factor})")
 
@@ -87,7 +95,9 @@ def leaf_inside(w: Writer) -> None:
 
 def step(w: Writer) -> None:
     x = _leaf(w)
-    _made(w, f"T.autograd.grad({x}.clamp(min=0).sum(), {x}, create_graph=True, allow_unused=True)[0]")
+    _made(
+        w, f"T.autograd.grad({x}.clamp(min=0).sum(), {x}, create_graph=True, allow_unused=True)[0]"
+    )
 
 
 def product_of_zeros(w: Writer) -> None:
@@ -115,9 +125,19 @@ def hook_that_waits(w: Writer) -> None:
 
 
 IDIOMS: list[Callable[[Writer], None]] = [
-    data_saved, out_of_a_view, other_data, other_data, detached_base, unread, late_history, leaf_inside, step,
-    product_of_zeros, grad_of_what_a_function_writes,
-    hook_that_waits]  # fmt: skip
+    data_saved,
+    out_of_a_view,
+    other_data,
+    other_data,
+    detached_base,
+    unread,
+    late_history,
+    leaf_inside,
+    step,
+    product_of_zeros,
+    grad_of_what_a_function_writes,
+    hook_that_waits,
+]
 
 
 def idiom(w: Writer) -> None:

@@ -65,8 +65,10 @@ class Context:
         fails = [n for n in range(last) if self.wanted.outcomes[n] and self.found.outcomes[n]]
         if not fails or len(lines) != len(self.lines):
             return False
-        rest, own = ([("pass" if n in fails else line) for n, line in enumerate(some)]
-                     for some in (lines, self.lines if ours is None else ours))
+        rest, own = (
+            [("pass" if n in fails else line) for n, line in enumerate(some)]
+            for some in (lines, self.lines if ours is None else ours)
+        )
         return self._gone(rest, self.ours.run(own, self.forward))
 
     def _gone(self, lines: list[str], found: Run) -> bool:
@@ -82,9 +84,14 @@ class Context:
         of_line = ("outcome", "error")
         for x in differences(wanted, self.found, coarsest(lines)):
             raises = x.aspect == "outcome" and x.found == "no error"  # in PyTorch alone
-            if raises or x.where == d.where and (x.aspect == d.aspect or {x.aspect, d.aspect} <= set(of_line)):
-                return Context(self.name, lines, x, wanted, self.found, self.forward, self.theirs,
-                               self.ours)
+            if (
+                raises
+                or x.where == d.where
+                and (x.aspect == d.aspect or {x.aspect, d.aspect} <= set(of_line))
+            ):
+                return Context(
+                    self.name, lines, x, wanted, self.found, self.forward, self.theirs, self.ours
+                )
         return None
 
     @property
@@ -118,8 +125,11 @@ class Context:
     def forbidden(self) -> bool:
         """PyTorch: a view whose base was written must not be used any more."""
         d = self.difference
-        return d.aspect == "kind" and d.wanted == "raises RuntimeError" or self.refused(
-            "is a view and", "A view was created in")
+        return (
+            d.aspect == "kind"
+            and d.wanted == "raises RuntimeError"
+            or self.refused("is a view and", "A view was created in")
+        )
 
     def dtype(self) -> str:
         """The result's."""
@@ -134,13 +144,19 @@ class Context:
         return str(self.difference.wanted)
 
     def inputs(self) -> list[Seen]:
-        return [v for k, v in self.wanted.values.items() if isinstance(v, Seen) and len(k) == 1
-                and k != "r"]
+        return [
+            v
+            for k, v in self.wanted.values.items()
+            if isinstance(v, Seen) and len(k) == 1 and k != "r"
+        ]
 
     def derivative(self) -> bool:
         d = self.difference
-        return d.aspect in ("grad", "tangent") or d.where.startswith(("g[", "h[", "t[", "seen[")) or (
-            d.aspect == "value" and self.asked())
+        return (
+            d.aspect in ("grad", "tangent")
+            or d.where.startswith(("g[", "h[", "t[", "seen["))
+            or (d.aspect == "value" and self.asked())
+        )
 
     def asked(self) -> bool:
         """Of a program: what differs is what autograd.grad has given, or is made of it."""
@@ -168,7 +184,8 @@ class Context:
         """An operand or a result holds a NaN or an infinity."""
         some = (v for v in self.wanted.values.values() if isinstance(v, Seen))
         return re.search("nan|inf", self.call) is not None or any(
-            not np.isfinite(v.numbers).all() for v in some if v.numbers.dtype.kind in "fc")
+            not np.isfinite(v.numbers).all() for v in some if v.numbers.dtype.kind in "fc"
+        )
 
     def base(self) -> str:
         return self.name.split(".")[-1].rstrip("_")

@@ -15,22 +15,46 @@ from known import Context, lines_with, predicate
 @predicate
 def more_dtypes(c: Context) -> bool:
     """PyTorch's kernels lack a dtype that libdl's have."""
-    words = ("not implemented for", "not supported", "does not support", "expected scalar type",
-             "not currently supported", "not yet supported", "could not be promoted",
-             "Promotion for uint", "unsupported dtype", "only supports", "only floating",
-             "must be floating", "can only be applied to", "common dtype to be floating",
-             "expected dtype", "to have the same dtype", "Integer division with addcdiv",
-             "should be of", "input dtype should be", "same dtype", "is not supported for",
-             "only be", "Autograd not support", "Expected floating point type",
-             "Expected a floating point or complex", "Bad in-place call",
-             "convertible without narrowing", "dtype should be real for real",
-             "dtype should be complex for complex",
-             "converted to type int64_t without overflow",
-             "convert negative int to unsigned",
-             "Unsupported input type encountered for isin",
-             "could not infer output dtype")  # fmt: skip
-    return c.raises() and any(w in c.wanted_text() for w in words) and (
-        "derivative" not in c.wanted_text())
+    words = (
+        "not implemented for",
+        "not supported",
+        "does not support",
+        "expected scalar type",
+        "not currently supported",
+        "not yet supported",
+        "could not be promoted",
+        "Promotion for uint",
+        "unsupported dtype",
+        "only supports",
+        "only floating",
+        "must be floating",
+        "can only be applied to",
+        "common dtype to be floating",
+        "expected dtype",
+        "to have the same dtype",
+        "Integer division with addcdiv",
+        "should be of",
+        "input dtype should be",
+        "same dtype",
+        "is not supported for",
+        "only be",
+        "Autograd not support",
+        "Expected floating point type",
+        "Expected a floating point or complex",
+        "Bad in-place call",
+        "convertible without narrowing",
+        "dtype should be real for real",
+        "dtype should be complex for complex",
+        "converted to type int64_t without overflow",
+        "convert negative int to unsigned",
+        "Unsupported input type encountered for isin",
+        "could not infer output dtype",
+    )
+    return (
+        c.raises()
+        and any(w in c.wanted_text() for w in words)
+        and ("derivative" not in c.wanted_text())
+    )
 
 
 @predicate
@@ -41,22 +65,36 @@ def numbers_for_tensors(c: Context) -> bool:
         return len(c.inputs()) == 2 and bool(bound)
     if c.base() in ("clamp", "clip") and c.refuses():
         return "complex" in c.found_text() and any(
-            not v.shape and v.dtype.startswith("complex") for v in c.inputs()[1:])
+            not v.shape and v.dtype.startswith("complex") for v in c.inputs()[1:]
+        )
     beyond = re.search(r"value (-?\d+) is outside the representable range", c.wanted_text())
     if c.base() in ("clamp", "clip") and beyond and c.raises():
         return any(not v.shape and v.numbers == int(beyond[1]) for v in c.inputs()[1:])
     if c.base() in ("clamp", "clip") and c.derivative():  # ties share it, as between tensors
-        return c.gone(lines_with(c.lines, lambda n, line: _numbers_as_tensors(line) if (
-            line == c.call) else None))
-    if not c.refused("must be Tensor, not", "invalid combination of arguments", "but got int",
-                     "but got float", "expected Tensor", "expected np.ndarray",
-                     "object cannot be interpreted as an integer", "an integer is required"):
+        return c.gone(
+            lines_with(
+                c.lines, lambda n, line: _numbers_as_tensors(line) if (line == c.call) else None
+            )
+        )
+    if not c.refused(
+        "must be Tensor, not",
+        "invalid combination of arguments",
+        "but got int",
+        "but got float",
+        "expected Tensor",
+        "expected np.ndarray",
+        "object cannot be interpreted as an integer",
+        "an integer is required",
+    ):
         return False
-    if not re.search(r"addc(mul|div)|logical|m(ax|in)imum|isclose|allclose|equal|lerp|cl[ai]mp", c.line):
+    if not re.search(
+        r"addc(mul|div)|logical|m(ax|in)imum|isclose|allclose|equal|lerp|cl[ai]mp", c.line
+    ):
         return True  # the numbers of others are no operands
 
     def tensors(n: int, line: str) -> str | None:
         return _numbers_as_tensors(line) if line in (c.call, c.line) else None
+
     return c.gone(lines_with(c.lines, tensors))
 
 
@@ -72,9 +110,16 @@ def _numbers_as_tensors(line: str) -> str:
 
 @predicate
 def more_signatures(c: Context) -> bool:
-    words = ("positional argument", "unexpected keyword argument", "takes from",
-             "invalid combination of arguments", "missing 1 required", "must be Tensor, not",
-             "must be int, not NoneType", "must be a 2-tuple")
+    words = (
+        "positional argument",
+        "unexpected keyword argument",
+        "takes from",
+        "invalid combination of arguments",
+        "missing 1 required",
+        "must be Tensor, not",
+        "must be int, not NoneType",
+        "must be a 2-tuple",
+    )
     other = c.difference.aspect == "error" and any(w in c.wanted_text() for w in words)
     return other or c.refused(*words)
 
@@ -87,11 +132,16 @@ def bias_of_a_vector(c: Context) -> bool:
 
 @predicate
 def negative_indices(c: Context) -> bool:
-    words = (r"(gather|scatter|scatter_add|index_select|index_add|index_copy|index_fill|index_put|"
-             r"take_along_dim|embedding|embedding_bag|index_reduce|scatter_reduce)_?$")
+    words = (
+        r"(gather|scatter|scatter_add|index_select|index_add|index_copy|index_fill|index_put|"
+        r"take_along_dim|embedding|embedding_bag|index_reduce|scatter_reduce)_?$"
+    )
     below_zero = "-" in c.wanted_text() or ") - 1" in c.text
-    return bool(re.search(words, c.name)) and below_zero and (
-        c.refused("out of bounds", "out of range", "out of DATA bounds", "Expected idx >= 0"))
+    return (
+        bool(re.search(words, c.name))
+        and below_zero
+        and (c.refused("out of bounds", "out of range", "out of DATA bounds", "Expected idx >= 0"))
+    )
 
 
 @predicate
@@ -103,7 +153,8 @@ def products_of_views(c: Context) -> bool:
 @predicate
 def overlapping_tangent(c: Context) -> bool:
     return c.refused("more than one element of the written-to") and bool(
-        re.search("tangents|gradients|second|dual", c.line))
+        re.search("tangents|gradients|second|dual", c.line)
+    )
 
 
 @predicate
@@ -117,10 +168,12 @@ def more_derivatives(c: Context) -> bool:
     if c.base() == "soft_margin_loss" and c.refused(words + "'target'"):
         return True
     if c.base() == "binary_cross_entropy_with_logits" and c.refused(
-            words + "'weight'", words + "'pos_weight'"):
+        words + "'weight'", words + "'pos_weight'"
+    ):
         return True
     return c.refused("derivative for aten::", "Index to scalar can have only 1 value") or (
-        bool(factor) and c.refused("cannot be converted to type", "Expected isFloatingType"))
+        bool(factor) and c.refused("cannot be converted to type", "Expected isFloatingType")
+    )
 
 
 @predicate
@@ -130,8 +183,14 @@ def out_dtype(c: Context) -> bool:
     out = [v for k, v in c.wanted.values.items() if k.startswith("o") and isinstance(v, Seen)]
     if c.refuses() and "wanted a dtype that holds" in c.found_text():
         return c.base() in ("sum", "prod", "mean", "cumsum", "cumprod", "nansum", "logsumexp")
-    words = ("dtype", "out type", "result type", "can't be cast", "same scalar type",
-             "to have scalar type")
+    words = (
+        "dtype",
+        "out type",
+        "result type",
+        "can't be cast",
+        "same scalar type",
+        "to have scalar type",
+    )
     if c.refused(*words):
         return True
     # Rounded in another place: as many digits as the narrower dtype has.
@@ -147,10 +206,13 @@ def out_dtype(c: Context) -> bool:
             if isinstance(v, Seen) and v.numbers.dtype.kind in "iuf" and name[0] != "o":
                 rest = re.sub(rf"(?<![\w.']){name}(?![\w(='])", f"{name}.double()", rest)
         return f"r = {call[3]}.copy_({call[1]}{rest}))"
+
     return c.only_where(
         lambda w, f: np.isclose(w, f, rtol=1e-2 if "float16" in c.text else 1e-5, atol=1e-5),
-        lambda w, f: np.mod((w.astype(complex) - f).real, 256) == 0) or (  # wrapped in the narrow one
-        c.gone(lines_with(c.lines, rounded_once)))
+        lambda w, f: np.mod((w.astype(complex) - f).real, 256) == 0,
+    ) or (  # wrapped in the narrow one
+        c.gone(lines_with(c.lines, rounded_once))
+    )
 
 
 # -- refused by libdl alone ------------------------------------------------------------------------
@@ -170,16 +232,20 @@ def empty_dtype(c: Context) -> bool:
 
 @predicate
 def unheld_numbers(c: Context) -> bool:
-    return c.refuses() and bool(re.search(
-        r"wanted (a number that|a value that fits|u?int\d+$)", c.found_text()))
+    return c.refuses() and bool(
+        re.search(r"wanted (a number that|a value that fits|u?int\d+$)", c.found_text())
+    )
 
 
 @predicate
 def inplace_views(c: Context) -> bool:
     if not re.search(r"\.(squeeze|unsqueeze|t|transpose|swapaxes|swapdims)_\(", c.text):
         return False
-    return "its history has the old shape" in c.found_text() or c.difference.where == "grew" or (
-        c.refused("modified by an inplace operation"))
+    return (
+        "its history has the old shape" in c.found_text()
+        or c.difference.where == "grew"
+        or (c.refused("modified by an inplace operation"))
+    )
 
 
 @predicate
@@ -190,33 +256,53 @@ def scatter_products(c: Context) -> bool:
 @predicate
 def logical_in_place(c: Context) -> bool:
     return bool(re.search(r"logical_\w+_\(", c.call)) and c.difference.aspect in (
-        "value", "grad", "kind", "requires_grad")
+        "value",
+        "grad",
+        "kind",
+        "requires_grad",
+    )
 
 
 @predicate
 def out_shape(c: Context) -> bool:
-    return c.refuses() and "out=" in c.text and bool(
-        re.search(r"\((dst|out)(\[\d\])?\) has shape", c.found_text()))
+    return (
+        c.refuses()
+        and "out=" in c.text
+        and bool(re.search(r"\((dst|out)(\[\d\])?\) has shape", c.found_text()))
+    )
 
 
 @predicate
 def empty_reduction(c: Context) -> bool:
-    return c.difference.aspect == "error" and "have non-zero size" in c.wanted_text() or (
-        "no element to choose from" in c.found_text())
+    return (
+        c.difference.aspect == "error"
+        and "have non-zero size" in c.wanted_text()
+        or ("no element to choose from" in c.found_text())
+    )
 
 
 @predicate
 def complex_to_real(c: Context) -> bool:
-    return c.refuses() and "complex" in c.found_text() and "wanted" in c.found_text() and bool(
-        re.search(r"copy_|fill|full|setitem|tensor\(|asarray\(", c.text))
+    return (
+        c.refuses()
+        and "complex" in c.found_text()
+        and "wanted" in c.found_text()
+        and bool(re.search(r"copy_|fill|full|setitem|tensor\(|asarray\(", c.text))
+    )
 
 
 @predicate
 def wrong_in_two_ways(c: Context) -> bool:
     """Both raise; which of two wrong arguments is told first is nobody's promise."""
-    other = ("Dimension out of range", "is not a valid value for reduction", "probability has to be between")
+    other = (
+        "Dimension out of range",
+        "is not a valid value for reduction",
+        "probability has to be between",
+    )
     told = c.found_text().startswith(("DtypeError", "AutogradError"))
-    if c.name == "__setitem__" and re.search("without overflow|negative int to unsigned", c.wanted_text()):
+    if c.name == "__setitem__" and re.search(
+        "without overflow|negative int to unsigned", c.wanted_text()
+    ):
         return c.found_text().startswith("Index")
     if c.base() == "threshold" and "not implemented for" in c.wanted_text():
         return "OverflowError" in c.found_text()  # a number that the dtype does not hold, either
@@ -226,15 +312,23 @@ def wrong_in_two_ways(c: Context) -> bool:
 @predicate
 def recurrent_dtypes(c: Context) -> bool:
     """Recurrent networks and cells of integers or complex numbers."""
-    return bool(re.fullmatch(r"(rnn_tanh|rnn_relu|lstm|gru)(_cell)?", c.base())) and c.refuses() and (
-        "argument 1 (input)" in c.found_text() and "wanted a floating dtype" in c.found_text())
+    return (
+        bool(re.fullmatch(r"(rnn_tanh|rnn_relu|lstm|gru)(_cell)?", c.base()))
+        and c.refuses()
+        and ("argument 1 (input)" in c.found_text() and "wanted a floating dtype" in c.found_text())
+    )
 
 
 @predicate
 def cropped_circles(c: Context) -> bool:
     """Circular padding of a dimension that a negative pad crops: PyTorch reads what it has cut off."""
-    return c.base() == "pad" and "'circular'" in c.call and "-" in c.call and c.refuses() and (
-        "wanted at most the size" in c.found_text())
+    return (
+        c.base() == "pad"
+        and "'circular'" in c.call
+        and "-" in c.call
+        and c.refuses()
+        and ("wanted at most the size" in c.found_text())
+    )
 
 
 @predicate
@@ -246,6 +340,11 @@ def last_windows(c: Context) -> bool:
 @predicate
 def floating_alone(c: Context) -> bool:
     """Losses, bilinear forms and lp_pool of dtypes that they hardly have a meaning for."""
-    words = r"dropout\dd|bilinear|cosine_embedding_loss|triplet_margin_loss|poisson_nll_loss|lp_pool\dd"
-    return bool(re.fullmatch(words, c.base())) and c.refuses() and bool(re.search(
-        "wanted (a )?floating|wanted a real dtype", c.found_text()))
+    words = (
+        r"dropout\dd|bilinear|cosine_embedding_loss|triplet_margin_loss|poisson_nll_loss|lp_pool\dd"
+    )
+    return (
+        bool(re.fullmatch(words, c.base()))
+        and c.refuses()
+        and bool(re.search("wanted (a )?floating|wanted a real dtype", c.found_text()))
+    )

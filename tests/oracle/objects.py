@@ -30,14 +30,20 @@ import torch.utils.data  # noqa: E402
 
 # What PyTorch's own files of these lack, so that PyTorch cannot use them either.
 LOST_BY_PYTORCH = {
-    "optim.LBFGS": "_params", "dist.Gumbel": "_inv of a transform", "transform.inverse": "_inv",
-}  # fmt: skip
+    "optim.LBFGS": "_params",
+    "dist.Gumbel": "_inv of a transform",
+    "transform.inverse": "_inv",
+}
 
 
 def distribution(m: Any, name: str, value: Any) -> None:
     value.log_prob(value.sample((2,)))
-    for ask in (lambda: value.expand((2, *value.batch_shape)).sample(), lambda: value.mean,
-                lambda: value.variance, lambda: value.entropy()):  # fmt: skip
+    for ask in (
+        lambda: value.expand((2, *value.batch_shape)).sample(),
+        lambda: value.mean,
+        lambda: value.variance,
+        lambda: value.entropy(),
+    ):
         try:
             ask()
         except NotImplementedError:
@@ -73,8 +79,20 @@ def module(m: Any, name: str, value: Any) -> None:
     value.eval().state_dict()
     a, b, numbers = m.ones(2, 2), m.ones(3, 1, 4), m.tensor([0, 1])
     images = [(m.ones(1, 2, *[4] * n),) for n in (1, 2, 3)]
-    for inputs in (*images, (m.ones(3, 2),), (m.ones(3, 3),), (m.ones(1, 1),), (b,), (b, b), (b, b, b),
-                   (a, a), (a, a, a), (numbers,), (m.ones(2, 3), numbers), (a, numbers)):  # fmt: skip
+    for inputs in (
+        *images,
+        (m.ones(3, 2),),
+        (m.ones(3, 3),),
+        (m.ones(1, 1),),
+        (b,),
+        (b, b),
+        (b, b, b),
+        (a, a),
+        (a, a, a),
+        (numbers,),
+        (m.ones(2, 3), numbers),
+        (a, numbers),
+    ):
         try:
             value(*inputs)
             return
@@ -83,8 +101,13 @@ def module(m: Any, name: str, value: Any) -> None:
     raise last
 
 
-USES = {"dist": distribution, "sched": schedule, "optim": optimizer, "transform": transform,
-        "data": sampled}  # fmt: skip
+USES = {
+    "dist": distribution,
+    "sched": schedule,
+    "optim": optimizer,
+    "transform": transform,
+    "data": sampled,
+}
 
 
 def said(m: Any, name: str, get: Any) -> str:

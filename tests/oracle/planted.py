@@ -29,6 +29,7 @@ def _lost_tangent(T: Any) -> Callable[..., Any]:
         if not _dual(T, x):
             return right(x, **named)
         return right(T.autograd.forward_ad.unpack_dual(x).primal, **named)
+
     return wrong
 
 
@@ -87,8 +88,10 @@ def _second(T: Any) -> Callable[..., Any]:
         @staticmethod
         def backward(ctx: Any, g: Any) -> Any:
             return g * ctx.saved_tensors[0].cos()
+
     return lambda right, x, **named: (
-        Sine.apply(x) if x.requires_grad and not named else right(x, **named))
+        Sine.apply(x) if x.requires_grad and not named else right(x, **named)
+    )
 
 
 def _hook(right: Any, x: Any, hook: Any) -> Any:

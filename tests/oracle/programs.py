@@ -31,7 +31,9 @@ class Writer:
         self.lines: list[str] = []
         self.names = dict(stage.words.names)
         self.made: list[str] = []  # tensors
-        self.apart: set[str] = set()  # what the two libraries see differently, and what was made of it
+        self.apart: set[str] = (
+            set()
+        )  # what the two libraries see differently, and what was made of it
         self.wild: set[str] = set()  # so large that rounding errors are what is seen later
         self.hooks: list[str] = []
         self.count = 0
@@ -44,7 +46,9 @@ class Writer:
         return self.r.random() < p
 
     def new(self) -> str:
-        name = LETTERS[self.count % len(LETTERS)] + (str(self.count // 23) if self.count > 22 else "")
+        name = LETTERS[self.count % len(LETTERS)] + (
+            str(self.count // 23) if self.count > 22 else ""
+        )
         self.count += 1
         return name
 
@@ -86,8 +90,11 @@ class Writer:
             raise AssertionError(f"{line}: {run.errors[0]}")
         if run.outcomes[0] and self.chance(0.7):
             return  # most of what fails is left out
-        if result is not None and self.is_apart(self.names.get(result)) and (
-                not written_by(line) and self.chance(0.8)):
+        if (
+            result is not None
+            and self.is_apart(self.names.get(result))
+            and (not written_by(line) and self.chance(0.8))
+        ):
             del self.names[result]
             return
         self.lines.append(line)
@@ -113,8 +120,11 @@ class Writer:
         if not found or self.now(found[1]).requires_grad:
             return False
         memory = self.now(found[1]).untyped_storage()._cdata
-        return any(self.now(m)._is_view() and not self.now(m).requires_grad
-                   for m in self.made if self.now(m).untyped_storage()._cdata == memory)
+        return any(
+            self.now(m)._is_view() and not self.now(m).requires_grad
+            for m in self.made
+            if self.now(m).untyped_storage()._cdata == memory
+        )
 
     def is_apart(self, x: Any) -> bool:
         """A view made while nothing was recorded, or of inference mode."""
@@ -155,16 +165,47 @@ def view(w: Writer) -> None:
     x, name = w.tensor(), w.new()
     v = w.now(x)
     n = v.dim()
-    choices = ["{}.view(-1)", "{}.unsqueeze(0)", "{}.detach()", "{}[...]", "{}.data",
-               "{}.reshape(-1)", "{}.view_as({})", "{}.expand_as({})", "{}.flatten()", "{}.squeeze()",
-               "{}.transpose(0, -1)", "{}.real"]  # fmt: skip
+    choices = [
+        "{}.view(-1)",
+        "{}.unsqueeze(0)",
+        "{}.detach()",
+        "{}[...]",
+        "{}.data",
+        "{}.reshape(-1)",
+        "{}.view_as({})",
+        "{}.expand_as({})",
+        "{}.flatten()",
+        "{}.squeeze()",
+        "{}.transpose(0, -1)",
+        "{}.real",
+    ]
     if n:
-        choices += ["{}[0]", "{}[1:]", "{}[:1]", "{}[::2]", "{}[-1]", "{}.unbind()[0]",
-                    "{}.chunk(2)[0]", "{}.narrow(0, 0, 1)", "{}.select(-1, 0)", "{}.split(1)[0]",
-                    "{}.unfold(0, 1, 1)", "{}.movedim(0, -1)", "{}.chunk(2)[-1]"]  # fmt: skip
+        choices += [
+            "{}[0]",
+            "{}[1:]",
+            "{}[:1]",
+            "{}[::2]",
+            "{}[-1]",
+            "{}.unbind()[0]",
+            "{}.chunk(2)[0]",
+            "{}.narrow(0, 0, 1)",
+            "{}.select(-1, 0)",
+            "{}.split(1)[0]",
+            "{}.unfold(0, 1, 1)",
+            "{}.movedim(0, -1)",
+            "{}.chunk(2)[-1]",
+        ]
         choices += ["{}[1:]", "{}[0]"] * 2
     if n > 1:
-        choices += ["{}.t()", "{}.T", "{}[:, 0]", "{}[:, 1:]", "{}.diagonal()", "{}.permute(1, 0)", "{}[0, 0]"]
+        choices += [
+            "{}.t()",
+            "{}.T",
+            "{}[:, 0]",
+            "{}[:, 1:]",
+            "{}.diagonal()",
+            "{}.permute(1, 0)",
+            "{}[0, 0]",
+        ]
     if n == 0 or (n == 1 and v.shape[0] == 1):
         choices += ["{}.expand(2)", "{}.expand(3, 1)"]
     w.add(f"{name} = {w.some(*choices).format(x, x)}", name)
@@ -183,13 +224,27 @@ def compute(w: Writer) -> None:
         text = f"{x}.{w.some('sum()', 'mean()', 'sum(0)', 'prod()', 'amax()', 'sum(-1, keepdim=True)', 'norm()', 'logsumexp(0)', 'max()', 'var()')}"  # noqa: E501
     elif p < 0.94:
         y = w.tensor()
-        text = w.some(f"T.cat([{x}, {y}])", f"T.stack([{x}, {x}])", f"T.where({x} > 0, {x}, {w.same(x)})")
+        text = w.some(
+            f"T.cat([{x}, {y}])", f"T.stack([{x}, {x}])", f"T.where({x} > 0, {x}, {w.same(x)})"
+        )
     elif p < 0.97 and v.dim():
-        text = w.some(f"{x}[{x} > 0]", f"{x}[[0, 0]]", f"{x}[[-1]]",
-                      f"{x}.index_select(0, T.tensor([0]))", f"{x}.sort()[0]")
+        text = w.some(
+            f"{x}[{x} > 0]",
+            f"{x}[[0, 0]]",
+            f"{x}[[-1]]",
+            f"{x}.index_select(0, T.tensor([0]))",
+            f"{x}.sort()[0]",
+        )
     else:
-        text = w.some(f"{x} ** 2", f"{x}.pow(3)", f"{x} ** {w.same(x)}", f"{x} @ {w.tensor()}",
-                      f"{x}.float()", f"{x}.double()", f"T.lerp({x}, {w.same(x)}, 0.3)")
+        text = w.some(
+            f"{x} ** 2",
+            f"{x}.pow(3)",
+            f"{x} ** {w.same(x)}",
+            f"{x} @ {w.tensor()}",
+            f"{x}.float()",
+            f"{x}.double()",
+            f"T.lerp({x}, {w.same(x)}, 0.3)",
+        )
     w.add(f"{name} = {text}", name)
 
 
@@ -197,20 +252,51 @@ def write(w: Writer) -> None:
     x = w.tensor()
     v = w.now(x)
     y = w.same(x)
-    choices = [f"{x}.mul_({y})", f"{x}.add_({y})", f"{x}.copy_({y})" if y in w.made else f"{x}.fill_({y})",
-               f"{x}.zero_()", f"{x}.relu_()", f"{x}.sub_({y})", f"{x}.div_(2)", f"{x}.sin_()",
-               f"{x} *= {y}", f"{x} += {y}", f"{x}.neg_()", f"{x}.exp_()", f"{x}.tanh_()",
-               f"{x}.fill_(1.5)", f"{x}.clamp_(min=0)", f"{x}.sigmoid_()", f"{x}.mul_(2)",
-               f"{x}[...] = {y}", f"T.add({x}, {y}, out={w.tensor()})", f"{x}.square_()",
-               f"{x}.masked_fill_({x} > 0, 0.5)", f"{x}.pow_(2)", f"{x}.addcmul_({y}, {x})",
-               f"{x}.lerp_({y}, 0.5)", f"{x}.gt_(0)", f"T.mul({x}, {y}, out={x})"]  # fmt: skip
+    choices = [
+        f"{x}.mul_({y})",
+        f"{x}.add_({y})",
+        f"{x}.copy_({y})" if y in w.made else f"{x}.fill_({y})",
+        f"{x}.zero_()",
+        f"{x}.relu_()",
+        f"{x}.sub_({y})",
+        f"{x}.div_(2)",
+        f"{x}.sin_()",
+        f"{x} *= {y}",
+        f"{x} += {y}",
+        f"{x}.neg_()",
+        f"{x}.exp_()",
+        f"{x}.tanh_()",
+        f"{x}.fill_(1.5)",
+        f"{x}.clamp_(min=0)",
+        f"{x}.sigmoid_()",
+        f"{x}.mul_(2)",
+        f"{x}[...] = {y}",
+        f"T.add({x}, {y}, out={w.tensor()})",
+        f"{x}.square_()",
+        f"{x}.masked_fill_({x} > 0, 0.5)",
+        f"{x}.pow_(2)",
+        f"{x}.addcmul_({y}, {x})",
+        f"{x}.lerp_({y}, 0.5)",
+        f"{x}.gt_(0)",
+        f"T.mul({x}, {y}, out={x})",
+    ]
     if v.dim():
         z = w.tensor()
-        choices += [f"{x}[0] = {w.number()}", f"{x}[1:] = {w.number()}", f"{x}[0] = {z}",
-                    f"{x}[1:] *= 2", f"{x}[{x} > 0] = {w.number()}", f"{x}[0] += 1",
-                    f"{x}[[0]] = {w.number()}", f"{x}[:1].copy_({z})", f"{x}[-1].mul_({z})",
-                    f"{x}.index_fill_(0, T.tensor([0]), 2)", f"{x}[0].zero_()",
-                    f"{x}.t_()", f"{x}.unsqueeze_(0)"]  # fmt: skip
+        choices += [
+            f"{x}[0] = {w.number()}",
+            f"{x}[1:] = {w.number()}",
+            f"{x}[0] = {z}",
+            f"{x}[1:] *= 2",
+            f"{x}[{x} > 0] = {w.number()}",
+            f"{x}[0] += 1",
+            f"{x}[[0]] = {w.number()}",
+            f"{x}[:1].copy_({z})",
+            f"{x}[-1].mul_({z})",
+            f"{x}.index_fill_(0, T.tensor([0]), 2)",
+            f"{x}[0].zero_()",
+            f"{x}.t_()",
+            f"{x}.unsqueeze_(0)",
+        ]
     line = w.some(*choices)
     if w.chance(0.25) and "=" not in line.split("(")[0]:
         name = w.new()
@@ -228,19 +314,40 @@ def write(w: Writer) -> None:
 def without(w: Writer) -> None:
     """Made with recording off, or on again."""
     x, name = w.tensor(), w.new()
-    text = w.some(f"{x} * 2", f"{x}[:1]", f"{x}.view(-1)", f"{x}.detach()", f"{x}.clone()", f"{x}[0]",
-                  f"{x}.unbind()[0]")
-    w.add(f"with T.{w.some('no_grad', 'no_grad', 'no_grad', 'enable_grad', 'inference_mode')}(): "
-          f"{name} = {text}", name)  # fmt: skip
+    text = w.some(
+        f"{x} * 2",
+        f"{x}[:1]",
+        f"{x}.view(-1)",
+        f"{x}.detach()",
+        f"{x}.clone()",
+        f"{x}[0]",
+        f"{x}.unbind()[0]",
+    )
+    w.add(
+        f"with T.{w.some('no_grad', 'no_grad', 'no_grad', 'enable_grad', 'inference_mode')}(): "
+        f"{name} = {text}",
+        name,
+    )
 
 
 def flags(w: Writer) -> None:
     x = w.tensor()
-    w.add(w.some(f"{x}.requires_grad_()", f"{x}.requires_grad = True", f"{x}.requires_grad_(False)",
-                 f"{x}.detach_()", f"{x}.retain_grad()", f"{x}.retain_grad()",
-                 f"{x}.grad = None", f"{x}.grad = T.ones_like({x})",
-                 f"{x}.grad.zero_()", f"{x}.grad.mul_(2)", f"{x}.data = {x}.data * 2",
-                 f"T.set_grad_enabled({w.some('True', 'True', 'False')})"))  # fmt: skip
+    w.add(
+        w.some(
+            f"{x}.requires_grad_()",
+            f"{x}.requires_grad = True",
+            f"{x}.requires_grad_(False)",
+            f"{x}.detach_()",
+            f"{x}.retain_grad()",
+            f"{x}.retain_grad()",
+            f"{x}.grad = None",
+            f"{x}.grad = T.ones_like({x})",
+            f"{x}.grad.zero_()",
+            f"{x}.grad.mul_(2)",
+            f"{x}.data = {x}.data * 2",
+            f"T.set_grad_enabled({w.some('True', 'True', 'False')})",
+        )
+    )
 
 
 def hook(w: Writer) -> None:
@@ -248,12 +355,16 @@ def hook(w: Writer) -> None:
     if w.hooks and w.chance(0.15):
         w.add(f"{w.r.choice(w.hooks)}.remove()")
         return
-    kinds = [f"{x}.register_hook(lambda g: g * 2)", f"{x}.register_hook(lambda g: None)",
-             f"{x}.register_hook(lambda g: g + 1)", f"{x}.register_hook(lambda g: seen.append(g.sum().item()))",
-             f"{x}.register_post_accumulate_grad_hook(lambda p: (p.grad.mul_(3), None)[1])",
-             f"{x}.register_post_accumulate_grad_hook(lambda p: seen.append(1.0))",
-             f"{x}.grad_fn.register_hook(lambda gi, go: seen.append(2.0))",
-             f"{x}.grad_fn.register_prehook(lambda go: seen.append(3.0))"]  # fmt: skip
+    kinds = [
+        f"{x}.register_hook(lambda g: g * 2)",
+        f"{x}.register_hook(lambda g: None)",
+        f"{x}.register_hook(lambda g: g + 1)",
+        f"{x}.register_hook(lambda g: seen.append(g.sum().item()))",
+        f"{x}.register_post_accumulate_grad_hook(lambda p: (p.grad.mul_(3), None)[1])",
+        f"{x}.register_post_accumulate_grad_hook(lambda p: seen.append(1.0))",
+        f"{x}.grad_fn.register_hook(lambda gi, go: seen.append(2.0))",
+        f"{x}.grad_fn.register_prehook(lambda go: seen.append(3.0))",
+    ]
     if "seen = []" not in w.lines:
         w.add("seen = []")
     w.add(f"_{name} = {w.some(*kinds)}")
@@ -264,16 +375,29 @@ def hook(w: Writer) -> None:
 def custom(w: Writer) -> None:
     x, name = w.tensor(), w.new()
     y = w.same(x)
-    text = w.some(f"Cube.apply({x})", f"ExpOf.apply({x})", f"Double_.apply({x})", f"Same.apply({x})",
-                  f"Pair.apply({x}, {y})[0]", f"Pair.apply({x}, {y})[2]")
+    text = w.some(
+        f"Cube.apply({x})",
+        f"ExpOf.apply({x})",
+        f"Double_.apply({x})",
+        f"Same.apply({x})",
+        f"Pair.apply({x}, {y})[0]",
+        f"Pair.apply({x}, {y})[2]",
+    )
     w.add(f"{name} = {text}", name)
 
 
 def checkpointed(w: Writer) -> None:
     x, name = w.tensor(), w.new()
     y = w.same(x)
-    body = w.some("(u * v).sin()", "u.exp() * v", "(u * u).sum()", "u.clone().mul_(v)", "u * 2",
-                  "(u + v).tanh() * u", "u.relu()")
+    body = w.some(
+        "(u * v).sin()",
+        "u.exp() * v",
+        "(u * u).sum()",
+        "u.clone().mul_(v)",
+        "u * 2",
+        "(u + v).tanh() * u",
+        "u.relu()",
+    )
     reentrant = w.some("False", "False", "True")
     w.add(f"{name} = checkpoint(lambda u, v: {body}, {x}, {y}, use_reentrant={reentrant})", name)
 
@@ -300,8 +424,10 @@ def backward(w: Writer) -> None:
     elif p < 0.82:
         line = f"in_thread(lambda: total({whole(w)}).backward())"
     elif p < 0.87 and not w.hooks:  # which would run in one order or the other
-        line = (f"in_threads(lambda: total({whole(w)}).backward(retain_graph=True), "
-                f"lambda: total({whole(w)}).backward(retain_graph=True))")  # fmt: skip
+        line = (
+            f"in_threads(lambda: total({whole(w)}).backward(retain_graph=True), "
+            f"lambda: total({whole(w)}).backward(retain_graph=True))"
+        )
     else:
         name = w.new()
         options = w.some("", ", create_graph=True", ", retain_graph=True", ", create_graph=True")
@@ -313,9 +439,14 @@ def backward(w: Writer) -> None:
 
 def graph(w: Writer) -> None:
     x = w.tensor()
-    w.add(w.some(f"assert {x}._base is None", f"del {x}" if len(w.made) > 3 else "pass",
-                 f"assert {x}.grad_fn is None",
-                 f"flag = {x}.is_contiguous()"))
+    w.add(
+        w.some(
+            f"assert {x}._base is None",
+            f"del {x}" if len(w.made) > 3 else "pass",
+            f"assert {x}.grad_fn is None",
+            f"flag = {x}.is_contiguous()",
+        )
+    )
     if w.lines and w.lines[-1] == f"del {x}":
         w.made = [m for m in w.made if m != x]
 
@@ -325,10 +456,27 @@ def dual(w: Writer) -> None:
     w.add(f"{name} = dual({w.some(x, x + '.detach()')}, {w.r.randrange(9)})", name)
 
 
-STATEMENTS: Any = ([leaf, view, compute, write, without, flags, hook, custom, checkpointed, backward,
-                    graph, idiom], [6, 22, 20, 24, 5, 7, 5, 4, 3, 9, 1, 1])  # fmt: skip
-STATEMENTS_FORWARD: Any = ([leaf, view, compute, write, without, custom, checkpointed, dual],
-                           [6, 24, 20, 26, 4, 3, 1, 12])  # fmt: skip
+STATEMENTS: Any = (
+    [
+        leaf,
+        view,
+        compute,
+        write,
+        without,
+        flags,
+        hook,
+        custom,
+        checkpointed,
+        backward,
+        graph,
+        idiom,
+    ],
+    [6, 22, 20, 24, 5, 7, 5, 4, 3, 9, 1, 1],
+)
+STATEMENTS_FORWARD: Any = (
+    [leaf, view, compute, write, without, custom, checkpointed, dual],
+    [6, 24, 20, 26, 4, 3, 1, 12],
+)
 
 
 def make(seed: int, stage: Any) -> Program:

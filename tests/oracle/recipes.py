@@ -18,6 +18,7 @@ def recipe(*names: str) -> Callable[[Recipe], Recipe]:
     def put(made: Recipe) -> Recipe:
         RECIPES.update(dict.fromkeys(names, made))
         return made
+
     return put
 
 
@@ -66,14 +67,41 @@ def indexed(d: Draw) -> str:
     return ", ".join(parts) or d.some("...", "None", ":", "()", "True")
 
 
-BINARY = {"__add__": "+", "__sub__": "-", "__mul__": "*", "__truediv__": "/", "__floordiv__": "//",
-          "__mod__": "%", "__pow__": "**", "__and__": "&", "__or__": "|", "__xor__": "^",
-          "__lshift__": "<<", "__rshift__": ">>", "__matmul__": "@", "__lt__": "<", "__le__": "<=",
-          "__gt__": ">", "__ge__": ">=", "__eq__": "==", "__ne__": "!="}  # fmt: skip
-UNARY = {"__neg__": "-{}", "__pos__": "+{}", "__abs__": "abs({})", "__invert__": "~{}",
-         "__bool__": "bool({})", "__int__": "int({})", "__float__": "float({})",
-         "__len__": "len({})", "__complex__": "complex({})", "__index__": "[1, 2, 3][{}]",
-         "__iter__": "list({})", "__reversed__": "reversed({})"}  # fmt: skip
+BINARY = {
+    "__add__": "+",
+    "__sub__": "-",
+    "__mul__": "*",
+    "__truediv__": "/",
+    "__floordiv__": "//",
+    "__mod__": "%",
+    "__pow__": "**",
+    "__and__": "&",
+    "__or__": "|",
+    "__xor__": "^",
+    "__lshift__": "<<",
+    "__rshift__": ">>",
+    "__matmul__": "@",
+    "__lt__": "<",
+    "__le__": "<=",
+    "__gt__": ">",
+    "__ge__": ">=",
+    "__eq__": "==",
+    "__ne__": "!=",
+}
+UNARY = {
+    "__neg__": "-{}",
+    "__pos__": "+{}",
+    "__abs__": "abs({})",
+    "__invert__": "~{}",
+    "__bool__": "bool({})",
+    "__int__": "int({})",
+    "__float__": "float({})",
+    "__len__": "len({})",
+    "__complex__": "complex({})",
+    "__index__": "[1, 2, 3][{}]",
+    "__iter__": "list({})",
+    "__reversed__": "reversed({})",
+}
 
 
 def binary(d: Draw) -> Made:

@@ -21,13 +21,17 @@ def attention(d: Draw) -> Made:
     if len(lead) > 0 and d.chance(0.3):
         heads = (*lead[:-1], lead[-1] * d.some(1, 2, 3))
         named["enable_gqa"] = "True"
-    args = [d.tensor((*heads, rows, width)), d.tensor((*lead, keys, width)),
-            d.tensor((*lead, keys, out))]
+    args = [
+        d.tensor((*heads, rows, width)),
+        d.tensor((*lead, keys, width)),
+        d.tensor((*lead, keys, out)),
+    ]
     p = d.r.random()
     if p < 0.25:
         shape = d.some((rows, keys), (*heads, rows, keys), (1, keys))
-        named["attn_mask"] = d.tensor(shape, dtype="bool" if d.chance(0.5) else d.dtype,
-                                      kind="plain", grad=False)
+        named["attn_mask"] = d.tensor(
+            shape, dtype="bool" if d.chance(0.5) else d.dtype, kind="plain", grad=False
+        )
     elif p < 0.5:
         named["is_causal"] = "True"
     if d.chance(0.3):

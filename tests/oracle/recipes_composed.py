@@ -7,10 +7,12 @@ from __future__ import annotations
 from arguments import Draw
 from recipes import RECIPES, Made, near, recipe, sizes
 
-ALONE = ("acos acosh arccos arccosh arcsin arcsinh arctan arctanh asin asinh atan atanh ceil cos cosh "
-         "erf erfc exp exp2 expm1 fix floor i0 log log10 log1p log2 neg negative reciprocal relu round "
-         "rsqrt sigmoid sin sinh sqrt square tan tanh trunc detach_copy alias_copy squeeze_copy t_copy "
-         "conj_physical").split()  # fmt: skip
+ALONE = (
+    "acos acosh arccos arccosh arcsin arcsinh arctan arctanh asin asinh atan atanh ceil cos cosh "
+    "erf erfc exp exp2 expm1 fix floor i0 log log10 log1p log2 neg negative reciprocal relu round "
+    "rsqrt sigmoid sin sinh sqrt square tan tanh trunc detach_copy alias_copy squeeze_copy t_copy "
+    "conj_physical"
+).split()
 
 
 for _name in ALONE:
@@ -31,7 +33,11 @@ def _factors(d: Draw) -> dict[str, str]:
 def addmv(d: Draw) -> Made:
     n, m = sizes(d, 2)
     d.dtype = d.some("float32", "float64", "complex64")
-    return [d.tensor((n,), kind="unit"), d.tensor((n, m), kind="unit"), d.tensor((m,), kind="unit")], _factors(d)
+    return [
+        d.tensor((n,), kind="unit"),
+        d.tensor((n, m), kind="unit"),
+        d.tensor((m,), kind="unit"),
+    ], _factors(d)
 
 
 @recipe("addr")
@@ -134,7 +140,8 @@ def index_reduce(d: Draw) -> Made:
     n, k, m = d.some(1, 2, 3), d.some(1, 2, 3), d.some(1, 2, 3)
     x, source = d.tensor((n, m), kind="unit"), d.tensor((k, m), kind="unit")
     return [x, "0", d.indices((k,), n), source, d.some("'amax'", "'amin'", "'mean'", "'prod'")], {
-        "include_self": d.some("True", "False")}  # fmt: skip
+        "include_self": d.some("True", "False")
+    }
 
 
 @recipe("gcd", "lcm")
@@ -187,5 +194,8 @@ def tril_indices(d: Draw) -> Made:
 def conv_tbc(d: Draw) -> Made:
     n, c, out = (d.some(1, 2, 3) for _ in range(3))
     d.dtype = d.some("float32", "float64")
-    x, w = d.tensor((4, n, c), kind="unit", layout="plain"), d.tensor((d.some(1, 2, 3), c, out), kind="unit")
+    x, w = (
+        d.tensor((4, n, c), kind="unit", layout="plain"),
+        d.tensor((d.some(1, 2, 3), c, out), kind="unit"),
+    )
     return [x, w, d.tensor((out,), kind="unit"), d.some("0", "1")], {}

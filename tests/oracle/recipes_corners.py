@@ -16,6 +16,7 @@ def corner(*names: str):  # type: ignore[no-untyped-def]
         for name in names:
             CORNERS.setdefault(name, []).append(made)
         return made
+
     return put
 
 
@@ -36,8 +37,10 @@ def roots(d: Draw) -> Made:
 def real_to_complex(d: Draw) -> Made:
     d.mode = "forward"
     wide = d.chance(0.5)
-    return [d.tensor((3,), "float64" if wide else "float32"),
-            d.tensor((3,), "complex128" if wide else "complex64")], {}
+    return [
+        d.tensor((3,), "float64" if wide else "float32"),
+        d.tensor((3,), "complex128" if wide else "complex64"),
+    ], {}
 
 
 @corner("cumprod")
@@ -92,10 +95,18 @@ def _half(d: Draw, mode: str) -> str:
 def into_few_places(d: Draw) -> Made:
     dtype, places = _half(d, d.some("value", "grad", "forward")), d.some(1, 3, 40)
     if d.chance(0.5):
-        return [d.tensor((places,), dtype), "0", d.indices((MANY,), places),
-                d.tensor((MANY,), dtype, d.some("ones", "positive"))], {}
-    return [d.tensor((places, 2), dtype), "0", d.indices((MANY, 2), places),
-            d.tensor((MANY, 2), dtype, d.some("ones", "positive"))], {}
+        return [
+            d.tensor((places,), dtype),
+            "0",
+            d.indices((MANY,), places),
+            d.tensor((MANY,), dtype, d.some("ones", "positive")),
+        ], {}
+    return [
+        d.tensor((places, 2), dtype),
+        "0",
+        d.indices((MANY, 2), places),
+        d.tensor((MANY, 2), dtype, d.some("ones", "positive")),
+    ], {}
 
 
 @corner("gather")

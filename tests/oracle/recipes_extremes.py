@@ -22,8 +22,23 @@ def of_kind(d: Draw, *shapes: tuple[int, ...], dtype: str = "") -> list[str]:
     return [d.tensor(shape, dtype, d.kind, d.some("plain", "step")) for shape in shapes]
 
 
-@corner("atan2", "arctan2", "hypot", "logaddexp", "logaddexp2", "dist", "maximum", "minimum", "fmax", "fmin",
-        "copysign", "xlogy", "div", "divide", "true_divide")  # fmt: skip
+@corner(
+    "atan2",
+    "arctan2",
+    "hypot",
+    "logaddexp",
+    "logaddexp2",
+    "dist",
+    "maximum",
+    "minimum",
+    "fmax",
+    "fmin",
+    "copysign",
+    "xlogy",
+    "div",
+    "divide",
+    "true_divide",
+)
 def pairs(d: Draw) -> Made:
     shape = d.some(*FEW)
     return of_kind(d, shape, shape), {}
@@ -33,7 +48,10 @@ def pairs(d: Draw) -> Made:
 def polar(d: Draw) -> Made:
     shape = d.some(*FEW)
     d.mode, d.kind = "value", "extreme"
-    return [d.tensor(shape, "float32", "extreme", "plain"), d.tensor(shape, "float32", "nothing", "plain")], {}
+    return [
+        d.tensor(shape, "float32", "extreme", "plain"),
+        d.tensor(shape, "float32", "nothing", "plain"),
+    ], {}
 
 
 @corner("angle", "abs", "absolute", "sgn", "sqrt")
@@ -41,8 +59,26 @@ def of_complex(d: Draw) -> Made:
     return of_kind(d, d.some(*FEW), dtype=d.some("complex64", "float32")), {}
 
 
-@corner("acosh", "arccosh", "asinh", "arcsinh", "atan", "arctan", "reciprocal", "rsqrt", "log", "log1p",
-        "log2", "log10", "logit", "tanh", "sigmoid", "softplus", "logsigmoid", "softsign")  # fmt: skip
+@corner(
+    "acosh",
+    "arccosh",
+    "asinh",
+    "arcsinh",
+    "atan",
+    "arctan",
+    "reciprocal",
+    "rsqrt",
+    "log",
+    "log1p",
+    "log2",
+    "log10",
+    "logit",
+    "tanh",
+    "sigmoid",
+    "softplus",
+    "logsigmoid",
+    "softsign",
+)
 def of_one(d: Draw) -> Made:
     return of_kind(d, d.some(*FEW)), {}
 

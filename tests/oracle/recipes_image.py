@@ -41,8 +41,11 @@ def shuffle(d: Draw) -> Made:
 
 
 def window(d: Draw, named: dict[str, str]) -> None:
-    for name, some in {"dilation": ("1", "2", "(1, 2)"), "padding": ("0", "1", "(1, 0)"),
-                       "stride": ("1", "2", "(2, 1)")}.items():
+    for name, some in {
+        "dilation": ("1", "2", "(1, 2)"),
+        "padding": ("0", "1", "(1, 0)"),
+        "stride": ("1", "2", "(2, 1)"),
+    }.items():
         if d.chance(0.4):
             named[name] = d.some(*some)
 
@@ -64,20 +67,27 @@ def fold(d: Draw) -> Made:
     named: dict[str, str] = {}
     if d.chance(0.5):
         window(d, named)
-    return [d.tensor(d.shape), d.some("4", "(4, 3)", "3", "(4, 5)"), d.some("2", "(2, 2)", "(4, 1)")], named
+    return [
+        d.tensor(d.shape),
+        d.some("4", "(4, 3)", "3", "(4, 5)"),
+        d.some("2", "(2, 2)", "(4, 1)"),
+    ], named
 
 
 @recipe("F.interpolate", "F.upsample")
 def interpolate(d: Draw) -> Made:
     dims = d.some(1, 2, 2, 3)
-    mode = d.some("nearest", "area", {1: "linear", 2: d.some("bilinear", "bicubic"), 3: "trilinear"}[dims])
+    mode = d.some(
+        "nearest", "area", {1: "linear", 2: d.some("bilinear", "bicubic"), 3: "trilinear"}[dims]
+    )
     if d.dtype not in FLOATS:
         d.dtype = "float64"
     x = image(d, dims)
     sizes = tuple(d.some(1, 2, 3, 5, 7) for _ in range(dims))
     # Factors whose sizes are exact: the kernels of one mode disagree about others.
-    named = {"mode": repr(mode)} | d.some({"size": str(sizes)}, {"size": d.some("3", "6")},
-                                          {"scale_factor": d.some("2", "3.0")})
+    named = {"mode": repr(mode)} | d.some(
+        {"size": str(sizes)}, {"size": d.some("3", "6")}, {"scale_factor": d.some("2", "3.0")}
+    )
     if mode not in ("nearest", "area") and d.chance(0.5):
         named["align_corners"] = d.some("True", "False")
     return [x], named
@@ -107,7 +117,9 @@ def grid_sample(d: Draw) -> Made:
     dims = d.some(2, 2, 3)
     x = image(d, dims)
     there = (d.shape[0], *(d.some(1, 2, 3) for _ in range(dims)), dims)
-    named = {"mode": d.some("'bilinear'", "'nearest'", "'bicubic'"),
-             "padding_mode": d.some("'zeros'", "'border'", "'reflection'"),
-             "align_corners": d.some("True", "False")}
+    named = {
+        "mode": d.some("'bilinear'", "'nearest'", "'bicubic'"),
+        "padding_mode": d.some("'zeros'", "'border'", "'reflection'"),
+        "align_corners": d.some("True", "False"),
+    }
     return [x, d.tensor(there)], named

@@ -6,6 +6,7 @@ from __future__ import annotations
 from arguments import Draw
 from recipes import Made, near, recipe, size_of, sizes
 
+
 @recipe("mm")
 def mm(d: Draw) -> Made:
     n, k, m = sizes(d, 3)
@@ -68,8 +69,6 @@ def linear(d: Draw) -> Made:
 @recipe("t")
 def transposed(d: Draw) -> Made:
     return [d.input(0, 3)], {}
-
-
 
 
 def _elements(d: Draw, dim: str, within: tuple[int, ...]) -> tuple[int, ...]:
@@ -142,7 +141,7 @@ def index_put(d: Draw) -> Made:
     x = d.input(1)
     count = d.some(1, 2, 3)
     index = [d.indices((count,), d.shape[i]) for i in range(d.some(1, len(d.shape)))]
-    rest = d.shape[len(index):]
+    rest = d.shape[len(index) :]
     values = d.tensor(d.some((count, *rest), rest, (1, *rest)))
     named = {"accumulate": "True"} if d.chance(0.4) else {}
     return [x, f"({', '.join(index)},)", values], named

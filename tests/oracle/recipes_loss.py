@@ -64,7 +64,8 @@ def kl_div(d: Draw) -> Made:
     real(d)
     d.shape = d.some_shape()
     named = {"reduction": d.some(*WORDS[:3], "'batchmean'")} | (
-        {"log_target": "True"} if d.chance(0.4) else {})
+        {"log_target": "True"} if d.chance(0.4) else {}
+    )
     return [d.tensor(d.shape), d.tensor(d.shape, kind="positive")], named
 
 

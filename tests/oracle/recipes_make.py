@@ -6,6 +6,7 @@ from __future__ import annotations
 from arguments import Draw
 from recipes import Made, recipe
 
+
 def _with_dtype(d: Draw, p: float = 0.5) -> dict[str, str]:
     named = {"dtype": d.dtype_word()} if d.chance(p) else {}
     if d.chance(0.2):
@@ -51,28 +52,61 @@ def full_like(d: Draw) -> Made:
 @recipe("eye")
 def eye(d: Draw) -> Made:
     return [d.some("0", "2", "3"), *((d.some("0", "1", "4"),) if d.chance(0.5) else ())], (
-        _with_dtype(d))
+        _with_dtype(d)
+    )
 
 
 @recipe("arange")
 def arange(d: Draw) -> Made:
-    return d.some(["5"], ["0"], ["2.5"], ["1", "4"], ["0", "1", "0.25"], ["5", "0", "-2"],
-                  ["0", "5", "2"], ["0", "5", "-1"], ["1.0", "2", "0.3"], ["0", "3", "0"]), (
-        _with_dtype(d, 0.4))
+    return d.some(
+        ["5"],
+        ["0"],
+        ["2.5"],
+        ["1", "4"],
+        ["0", "1", "0.25"],
+        ["5", "0", "-2"],
+        ["0", "5", "2"],
+        ["0", "5", "-1"],
+        ["1.0", "2", "0.3"],
+        ["0", "3", "0"],
+    ), (_with_dtype(d, 0.4))
 
 
 @recipe("linspace")
 def linspace(d: Draw) -> Made:
     return [d.some("0", "-1.5", "2"), d.some("1", "3.5", "-7"), d.some("0", "1", "2", "5", "-1")], (
-        _with_dtype(d, 0.4))
+        _with_dtype(d, 0.4)
+    )
 
 
 @recipe("tensor", "as_tensor", "asarray")
 def tensor(d: Draw) -> Made:
-    return [d.some("[1, 2]", "[[1.5], [2]]", "3", "[]", "[True, False]", "[1, 2.5, True]", "1j",
-                   "[[], []]", "[[1, 2], [3]]", "np.arange(3)", "np.float32(2)", "'x'", "[None]",
-                   "(1, (2, 3))", "np.ones((2, 2), np.float16)", "[1, 2j]", "2**40", "[[[1]]]",
-                   "-1", "300", "[2.0**70]", d.input(grad=False))], _with_dtype(d, 0.4)
+    return [
+        d.some(
+            "[1, 2]",
+            "[[1.5], [2]]",
+            "3",
+            "[]",
+            "[True, False]",
+            "[1, 2.5, True]",
+            "1j",
+            "[[], []]",
+            "[[1, 2], [3]]",
+            "np.arange(3)",
+            "np.float32(2)",
+            "'x'",
+            "[None]",
+            "(1, (2, 3))",
+            "np.ones((2, 2), np.float16)",
+            "[1, 2j]",
+            "2**40",
+            "[[[1]]]",
+            "-1",
+            "300",
+            "[2.0**70]",
+            d.input(grad=False),
+        )
+    ], _with_dtype(d, 0.4)
 
 
 @recipe("empty_strided")
@@ -123,8 +157,16 @@ def result_type(d: Draw) -> Made:
 
 @recipe("from_numpy")
 def from_numpy(d: Draw) -> Made:
-    return [d.some("np.arange(3)", "np.ones((2, 3))[:, ::2]", "np.zeros(0)", "np.float32(1)",
-                   "np.array(2.0)", "[1]")], {}  # fmt: skip
+    return [
+        d.some(
+            "np.arange(3)",
+            "np.ones((2, 3))[:, ::2]",
+            "np.zeros(0)",
+            "np.float32(1)",
+            "np.array(2.0)",
+            "[1]",
+        )
+    ], {}
 
 
 @recipe("from_dlpack")

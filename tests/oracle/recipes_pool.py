@@ -11,9 +11,11 @@ from arguments import Draw
 from recipes import Made, recipe
 
 # Behind the batch and the channels. Seldom: too few dimensions, or one of no elements.
-SIZES = {1: ((4,), (5,), (7,), (3,), (1,), (8,)),
-         2: ((4, 4), (5, 4), (3, 3), (6, 3), (1, 5), (2, 7)),
-         3: ((3, 3, 3), (4, 3, 2), (2, 5, 3), (1, 2, 4))}
+SIZES = {
+    1: ((4,), (5,), (7,), (3,), (1,), (8,)),
+    2: ((4, 4), (5, 4), (3, 3), (6, 3), (1, 5), (2, 7)),
+    3: ((3, 3, 3), (4, 3, 2), (2, 5, 3), (1, 2, 4)),
+}
 
 
 def image(d: Draw, dims: int, least: int = 0) -> str:
@@ -38,8 +40,11 @@ def windows(d: Draw, dims: int, *more: str) -> dict[str, str]:
     choices = {"stride": (1, 2, 3), "padding": (0, 1, 1, 2), "dilation": (1, 2)}
     for name in ("stride", *more):
         if d.chance(0.4):
-            named[name] = d.some("None", "0") if name == "stride" and d.chance(0.1) else each(
-                d, dims, *choices[name])
+            named[name] = (
+                d.some("None", "0")
+                if name == "stride" and d.chance(0.1)
+                else each(d, dims, *choices[name])
+            )
     if d.chance(0.3):
         named["ceil_mode"] = d.some("True", "False")
     return named
@@ -98,11 +103,22 @@ def fractional_max_pool(d: Draw, dims: int) -> Made:
 
 
 for _n in (1, 2, 3):
-    for _names, _made in (((f"max_pool{_n}d", f"max_pool{_n}d_with_indices"), max_pool),
-                          ((f"avg_pool{_n}d",), avg_pool), ((f"lp_pool{_n}d",), lp_pool),
-                          ((f"adaptive_avg_pool{_n}d", f"adaptive_max_pool{_n}d",
-                            f"adaptive_max_pool{_n}d_with_indices"), adaptive_pool),
-                          ((f"max_unpool{_n}d",), max_unpool),
-                          ((f"fractional_max_pool{_n}d", f"fractional_max_pool{_n}d_with_indices"),
-                           fractional_max_pool)):  # fmt: skip
+    for _names, _made in (
+        ((f"max_pool{_n}d", f"max_pool{_n}d_with_indices"), max_pool),
+        ((f"avg_pool{_n}d",), avg_pool),
+        ((f"lp_pool{_n}d",), lp_pool),
+        (
+            (
+                f"adaptive_avg_pool{_n}d",
+                f"adaptive_max_pool{_n}d",
+                f"adaptive_max_pool{_n}d_with_indices",
+            ),
+            adaptive_pool,
+        ),
+        ((f"max_unpool{_n}d",), max_unpool),
+        (
+            (f"fractional_max_pool{_n}d", f"fractional_max_pool{_n}d_with_indices"),
+            fractional_max_pool,
+        ),
+    ):
         recipe(*_names)(functools.partial(_made, dims=_n))

@@ -25,7 +25,9 @@ def norm(d: Draw) -> Made:
     x = d.input()
     args = [x]
     if d.chance(0.7):
-        args.append(d.some("2", "1", "0", "3", "float('inf')", "-float('inf')", "0.5", "'fro'", "-1"))
+        args.append(
+            d.some("2", "1", "0", "3", "float('inf')", "-float('inf')", "0.5", "'fro'", "-1")
+        )
         if d.chance(0.7):
             args.append(d.dims())
             if d.chance(0.3):
@@ -114,7 +116,7 @@ def mse_loss(d: Draw) -> Made:
 @recipe("layer_norm")
 def layer_norm(d: Draw) -> Made:
     d.shape = d.some_shape(1)
-    last = d.shape[-d.some(1, min(2, len(d.shape))):]
+    last = d.shape[-d.some(1, min(2, len(d.shape))) :]
     args = [d.tensor(d.shape), str(last)]
     kind = "plain" if d.kind == "far" else None
     if d.chance(0.6):
@@ -126,8 +128,10 @@ def layer_norm(d: Draw) -> Made:
 
 def _vectors(d: Draw, channels: int, *names: str) -> dict[str, str]:
     kind = "plain" if d.kind == "far" else None
-    return {name: d.tensor((channels,), kind="positive" if name == "running_var" else kind)
-            for name in names}
+    return {
+        name: d.tensor((channels,), kind="positive" if name == "running_var" else kind)
+        for name in names
+    }
 
 
 def _of_channels(d: Draw, word: str) -> Made:
@@ -159,17 +163,22 @@ def group_norm(d: Draw) -> Made:
 @recipe("rms_norm")
 def rms_norm(d: Draw) -> Made:
     d.shape = d.some_shape(1)
-    last = d.shape[-d.some(1, min(2, len(d.shape))):]
+    last = d.shape[-d.some(1, min(2, len(d.shape))) :]
     named = {"weight": d.tensor(last)} if d.chance(0.6) else {}
     return [d.tensor(d.shape), str(last)], named | ({"eps": "0.1"} if d.chance(0.4) else {})
 
 
 def convolution(d: Draw, dims: int, transposed: bool) -> Made:
-    if d.kind in ("special", "far"):  # a zero of the padding times infinity is the algorithm's choice
+    if d.kind in (
+        "special",
+        "far",
+    ):  # a zero of the padding times infinity is the algorithm's choice
         d.kind = "plain"
     groups, c, k = d.some(1, 1, 1, 2, 3), d.some(1, 2, 3), d.some(1, 2, 3)
+
     def each(*some: int) -> tuple[int, ...]:
         return tuple(d.some(*some) for _ in range(dims))
+
     batch = d.some((2,), (1,), (), (0,))
     d.shape = (*batch, groups * c, *each(3, 4, 5, 2, 1))
     weight = (*((groups * c, k) if transposed else (groups * k, c)), *each(1, 2, 3))
@@ -177,8 +186,11 @@ def convolution(d: Draw, dims: int, transposed: bool) -> Made:
     if d.chance(0.5):
         args.append(d.tensor((groups * k if d.chance(0.95) else 7,)))
     named = {"groups": str(groups)} if groups > 1 else {}
-    choices = {"stride": ("1", "2", each(1, 2, 3), "0"), "padding": ("0", "1", each(0, 1, 2), "-1"),
-               "dilation": ("1", "2", each(1, 2))}
+    choices = {
+        "stride": ("1", "2", each(1, 2, 3), "0"),
+        "padding": ("0", "1", each(0, 1, 2), "-1"),
+        "dilation": ("1", "2", each(1, 2)),
+    }
     if transposed:
         choices["output_padding"] = ("0", "1", each(0, 1))
     else:
@@ -225,8 +237,14 @@ def lerp(d: Draw) -> Made:
     return [x, d.tensor(d.partner_shape()), d.partner()], {}
 
 
-@recipe("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift",
-        "bitwise_not")  # fmt: skip
+@recipe(
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
+    "bitwise_left_shift",
+    "bitwise_right_shift",
+    "bitwise_not",
+)
 def bits(d: Draw) -> Made:
     if d.chance(0.9):
         d.dtype = d.some("int64", "int32", "int16", "int8", "uint8", "bool")

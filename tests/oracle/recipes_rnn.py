@@ -39,16 +39,29 @@ def network(d: Draw, name: str) -> Made:
         shapes = [(sums, inputs), (sums, projected or hidden)] + [(sums,)] * (2 if biased else 0)
         shapes += [(projected, hidden)] if projected else []
         params += [d.tensor(s) for s in shapes]
-    return [x, hx, f"[{', '.join(params)}]", str(biased), str(layers), "0.0", "False",
-            str(directions == 2), str(batch_first)], {}  # fmt: skip
+    return [
+        x,
+        hx,
+        f"[{', '.join(params)}]",
+        str(biased),
+        str(layers),
+        "0.0",
+        "False",
+        str(directions == 2),
+        str(batch_first),
+    ], {}
 
 
 def cell(d: Draw, name: str) -> Made:
     _tame(d)
     features, hidden, batch = d.some(1, 2, 3), d.some(1, 2, 3), d.some(1, 2, 3)
     sums = GATES[name] * hidden
-    args = [d.tensor((batch, features)), _states(d, name, (batch,), hidden, 0),
-            d.tensor((sums, features)), d.tensor((sums, hidden))]  # fmt: skip
+    args = [
+        d.tensor((batch, features)),
+        _states(d, name, (batch,), hidden, 0),
+        d.tensor((sums, features)),
+        d.tensor((sums, hidden)),
+    ]
     if d.chance(0.6):
         args += [d.tensor((sums,)), d.tensor((sums,))]
     return args, {}

@@ -68,8 +68,11 @@ def complex_of(d: Draw) -> Made:
 def einsum(d: Draw) -> Made:
     n, k, m = sizes(d, 3)
     d.dtype = d.some("float32", "float64")
-    return [d.some("'ij,jk->ik'", "'ij,jk'", "'ij,jk->'", "'ij,jk->kj'", "'...j,j...'"),
-            d.tensor((n, k)), d.tensor((k, m))], {}  # fmt: skip
+    return [
+        d.some("'ij,jk->ik'", "'ij,jk'", "'ij,jk->'", "'ij,jk->kj'", "'...j,j...'"),
+        d.tensor((n, k)),
+        d.tensor((k, m)),
+    ], {}
 
 
 @recipe("tensordot")
@@ -98,8 +101,10 @@ def tensor_split(d: Draw) -> Made:
 @recipe("unique", "unique_consecutive")
 def unique(d: Draw) -> Made:
     d.dtype = d.some("int64", "int32", "uint8")
-    return [d.input(1, 2)], {"return_inverse": d.some("True", "False"),
-                             "return_counts": d.some("True", "False")}  # fmt: skip
+    return [d.input(1, 2)], {
+        "return_inverse": d.some("True", "False"),
+        "return_counts": d.some("True", "False"),
+    }
 
 
 @recipe("quantile", "nanquantile")
@@ -169,9 +174,13 @@ def trapezoid(d: Draw) -> Made:
 def scatter_reduce(d: Draw) -> Made:
     x = d.input(1)
     dim = near(d)
-    return [x, dim, d.indices(d.shape, size_of(d, dim)), d.tensor(d.shape, d.dtype),
-            d.some("'sum'", "'mean'", "'prod'", "'amax'", "'amin'")], {
-                "include_self": d.some("True", "False")}  # fmt: skip
+    return [
+        x,
+        dim,
+        d.indices(d.shape, size_of(d, dim)),
+        d.tensor(d.shape, d.dtype),
+        d.some("'sum'", "'mean'", "'prod'", "'amax'", "'amin'"),
+    ], {"include_self": d.some("True", "False")}
 
 
 @recipe("hann_window", "hamming_window", "blackman_window", "bartlett_window", "kaiser_window")

@@ -6,6 +6,7 @@ from __future__ import annotations
 from arguments import Draw
 from recipes import Made, near, recipe, size_of
 
+
 def _numel(shape: tuple[int, ...]) -> int:
     n = 1
     for s in shape:
@@ -135,8 +136,10 @@ def cat(d: Draw) -> Made:
 @recipe("stack")
 def stack(d: Draw) -> Made:
     d.shape = d.some_shape(0, 3)
-    parts = [d.tensor(d.shape, d.some_dtype() if d.chance(0.15) else None)
-             for _ in range(d.some(1, 2, 3))]
+    parts = [
+        d.tensor(d.shape, d.some_dtype() if d.chance(0.15) else None)
+        for _ in range(d.some(1, 2, 3))
+    ]
     return [f"[{', '.join(parts)}]", str(d.r.randrange(-len(d.shape) - 1, len(d.shape) + 1))], {}
 
 
@@ -144,8 +147,14 @@ def stack(d: Draw) -> Made:
 def as_strided(d: Draw) -> Made:
     d.shape = (d.some(6, 8),)
     x = d.tensor(d.shape, layout="plain")
-    size, stride = d.some(((2, 3), (3, 1)), ((2, 2), (1, 1)), ((3,), (2,)), ((2, 2), (1, 2)),
-                          ((2, 2), (0, 1)), ((), ()))
+    size, stride = d.some(
+        ((2, 3), (3, 1)),
+        ((2, 2), (1, 1)),
+        ((3,), (2,)),
+        ((2, 2), (1, 2)),
+        ((2, 2), (0, 1)),
+        ((), ()),
+    )
     return [x, str(size), str(stride), *((d.some("0", "1"),) if d.chance(0.5) else ())], {}
 
 
@@ -166,13 +175,54 @@ def view_as_complex(d: Draw) -> Made:
     return [d.tensor(d.shape, d.some("float32", "float64"), layout="plain")], {}
 
 
-@recipe("contiguous", "numpy", "tolist", "item", "dim", "ndimension", "numel", "nelement",
-        "element_size", "is_contiguous", "is_complex", "is_floating_point", "is_signed",
-        "is_inference", "storage_offset", "detach", "is_pinned", "bool", "byte", "char", "short",
-        "int", "long", "half", "bfloat16", "float", "double", "cfloat", "cdouble", "cpu",
-        "clone", "isnan", "nonzero", "__bool__", "__int__", "__float__", "__len__", "zero",
-        "is_tensor", "typename", "detach", "requires_grad", "conj", "conj_physical",
-        "__complex__", "__index__")  # fmt: skip
+@recipe(
+    "contiguous",
+    "numpy",
+    "tolist",
+    "item",
+    "dim",
+    "ndimension",
+    "numel",
+    "nelement",
+    "element_size",
+    "is_contiguous",
+    "is_complex",
+    "is_floating_point",
+    "is_signed",
+    "is_inference",
+    "storage_offset",
+    "detach",
+    "is_pinned",
+    "bool",
+    "byte",
+    "char",
+    "short",
+    "int",
+    "long",
+    "half",
+    "bfloat16",
+    "float",
+    "double",
+    "cfloat",
+    "cdouble",
+    "cpu",
+    "clone",
+    "isnan",
+    "nonzero",
+    "__bool__",
+    "__int__",
+    "__float__",
+    "__len__",
+    "zero",
+    "is_tensor",
+    "typename",
+    "detach",
+    "requires_grad",
+    "conj",
+    "conj_physical",
+    "__complex__",
+    "__index__",
+)
 def only(d: Draw) -> Made:
     return [d.input()], {}
 

@@ -19,11 +19,13 @@ def rewrite(name: str) -> Callable[[Rewrite], Rewrite]:
     def keep(made: Rewrite) -> Rewrite:
         REWRITES[name] = made
         return made
+
     return keep
 
 
 def unshared(c: Context, lines: list[str] | None = None) -> list[str]:
     """Operands over the memory that is written are copied first."""
+
     def change(n: int, line: str) -> str | None:
         written = written_by(line)
         if not written or n > c.until:
@@ -38,11 +40,12 @@ def unshared(c: Context, lines: list[str] | None = None) -> list[str]:
         mark = re.search(r"_\(| [-+*/]= |\] = ", line)
         if not mark:
             return None
-        begin, rest = line[: mark.end()], line[mark.end():]
+        begin, rest = line[: mark.end()], line[mark.end() :]
         for name in names_in(rest):
             if name == written or c.trace.share(name, written, n):
                 rest = re.sub(rf"\b{name}\b", f"{name}.clone()", rest)
         return begin + rest
+
     return lines_with(lines or c.lines, change)
 
 
@@ -83,36 +86,58 @@ def moved(c: Context, n: int, line: str) -> str | None:
         return None
     x = found[1]
     stays = c.trace.after[n][x].storage == before.storage
-    if before.view and stays or not before.view and (before.requires_grad and not before.history or not any(
-            f.view and f.storage == before.storage for f in facts.values())):
+    if (
+        before.view
+        and stays
+        or not before.view
+        and (
+            before.requires_grad
+            and not before.history
+            or not any(f.view and f.storage == before.storage for f in facts.values())
+        )
+    ):
         return None
-    own = f"{x}.clone()" if before.history or not before.requires_grad else (
-        f"{x}.detach().clone().requires_grad_()")
-    return (f"{x}.grad_fn; _r = {x}.retains_grad; {_names_of(c, x, n)} = {own}; "
-            f"_r and not {x}.is_leaf and {x}.retain_grad(); {line}")
+    own = (
+        f"{x}.clone()"
+        if before.history or not before.requires_grad
+        else (f"{x}.detach().clone().requires_grad_()")
+    )
+    return (
+        f"{x}.grad_fn; _r = {x}.retains_grad; {_names_of(c, x, n)} = {own}; "
+        f"_r and not {x}.is_leaf and {x}.retain_grad(); {line}"
+    )
 
 
 @rewrite("replaced_data")
 def data_replaced(c: Context) -> Iterator[list[str]]:
     """What PyTorch saved of a tensor that is no result is the tensor. Copies, or other tensors over its
     memory, are saved; and where a result's own rule saved it, that has one of its own."""
-    replaced = {name: n for n, line in enumerate(c.lines)
-                for said in re.findall(r"^(\w+)\.data = ", line) for name in c.trace.objects({said}, n)}
+    replaced = {
+        name: n
+        for n, line in enumerate(c.lines)
+        for said in re.findall(r"^(\w+)\.data = ", line)
+        for name in c.trace.objects({said}, n)
+    }
     if not replaced:
         return
-    for saved, results, apart in itertools.product(("{}.clone()", "{0}.view_as({0})"), (True, False),
-                                                   (True, False)):
-        def change(n: int, line: str, saved: str = saved, results: bool = results,
-                   apart: bool = apart) -> str | None:
+    for saved, results, apart in itertools.product(
+        ("{}.clone()", "{0}.view_as({0})"), (True, False), (True, False)
+    ):
+
+        def change(
+            n: int, line: str, saved: str = saved, results: bool = results, apart: bool = apart
+        ) -> str | None:
             if re.match(r"\w+\.data = ", line):
                 return apart and moved(c, n, line) or f"{line.partition('.')[0]}.grad_fn; {line}"
             return _of_replaced(c, replaced, n, line, saved, results)
+
         yield lines_with(c.lines, change)
         yield lines_with(unshared(c), change)
 
 
-def _of_replaced(c: Context, replaced: dict[str, int], n: int, line: str, saved: str,
-                 results: bool) -> str | None:
+def _of_replaced(
+    c: Context, replaced: dict[str, int], n: int, line: str, saved: str, results: bool
+) -> str | None:
     wrote = re.match(r"(?:\w+ = )?(\w+)\.(?!requires|detach)(\w+)_(\(.*\))$", line)
     if c.wanted.outcomes[n]:
         return None
@@ -123,10 +148,13 @@ def _of_replaced(c: Context, replaced: dict[str, int], n: int, line: str, saved:
     made = re.match(r"((?:with [^:]*: )?[a-z]\d* = )(.*)", line)
     mark = re.search(r"_\(| [-+*/]= |\] = ", line) if written_by(line) else None
     if mark:
-        rest = line[mark.end():]
+        rest = line[mark.end() :]
         return line[: mark.end()] + _replaced(rest, names_in(rest) & later, saved)
-    if not made or written_by(line) or any(
-            c.trace.share(str(bound_by(line)), name, n + 1) for name in names_in(made[2])):
+    if (
+        not made
+        or written_by(line)
+        or any(c.trace.share(str(bound_by(line)), name, n + 1) for name in names_in(made[2]))
+    ):
         return None
     asked = re.search(r", \w+, (?:create_graph|allow_unused).*$", made[2])  # whose gradient
     whole = made[2][: asked.start()] if asked else made[2]
@@ -139,6 +167,7 @@ def _of_replaced(c: Context, replaced: dict[str, int], n: int, line: str, saved:
 @rewrite("detached_bases")
 def detached(c: Context) -> Iterator[list[str]]:
     """Views of what is detached in place, or stops requiring grad, keep the base that they had."""
+
     def change(n: int, line: str) -> str | None:
         found = re.match(r"(\w+)\.(?:detach_\(|requires_grad_\(F)", line)
         if not found or c.wanted.outcomes[n]:
@@ -152,11 +181,14 @@ def detached(c: Context) -> Iterator[list[str]]:
         before = c.trace.after[n - 1] if n else {}
         views = [k for k, f in before.items() if f.view]
         return changed and "".join(f"{k}.grad_fn; " for k in views) + changed
+
     yield lines_with(c.lines, change)
     yield lines_with(c.lines, looked_at)
     # Later writes that are not recorded take no history from a view.
-    yield lines_with(c.lines, lambda n, line: None if c.wanted.outcomes[n] else (
-        uncounted(line, c.trace.after[n])))
+    yield lines_with(
+        c.lines,
+        lambda n, line: None if c.wanted.outcomes[n] else (uncounted(line, c.trace.after[n])),
+    )
 
 
 @rewrite("views_without_grad")
@@ -171,6 +203,7 @@ def apart_detached(c: Context) -> Iterator[list[str]]:
         if not made or made[2] not in apart or c.wanted.outcomes[n]:
             return None
         return f"{made[1]}({made[3]}).detach()"
+
     if apart:
         yield lines_with(c.lines, change)
 
@@ -178,20 +211,26 @@ def apart_detached(c: Context) -> Iterator[list[str]]:
 @rewrite("out_views")
 def own_out(c: Context) -> Iterator[list[str]]:
     """An empty view as out= gets memory of its own."""
+
     def change(n: int, line: str) -> str | None:
         out = re.match(r"((?:with [^:]*: )?(?:[a-z]\d* = )?)(T\.\w+\(.*), out=([a-z]\d*)\)$", line)
         before = c.trace.after[n - 1].get(out[3]) if out and n else None
         if not out or not before or not before.view or 0 not in before.elements[1]:
             return None
         return f"{out[1]}{_names_of(c, out[3], n)} = {out[2]}).to({out[3]}.dtype)"
+
     yield lines_with(c.lines, change)
 
 
 @rewrite("written_by_functions")
 def by_operators(c: Context) -> Iterator[list[str]]:
     """What a custom function writes keeps its .grad and hooks, as what an operator does."""
-    yield lines_with(c.lines, lambda n, line: re.sub(
-        r"^(with [^:]*: )?(\w+) = Double_\.apply\((\w+)\)$", r"\1\2 = \3.add_(\3)", line))
+    yield lines_with(
+        c.lines,
+        lambda n, line: re.sub(
+            r"^(with [^:]*: )?(\w+) = Double_\.apply\((\w+)\)$", r"\1\2 = \3.add_(\3)", line
+        ),
+    )
 
 
 @rewrite("retained_views")
@@ -199,9 +238,21 @@ def all_nodes(c: Context) -> Iterator[list[str]]:
     """A view that is asked for is found at each node that it has had: since it was made, or since the
     last write that was recorded."""
     if c.trace.old_views(c.until):
-        yield lines_with(c.lines, lambda n, line: None if c.wanted.outcomes[n] else (
-            _beside(c, n, line) or uncounted(line, c.trace.after[n])))
-    asked = {name for line in c.lines for found in ASKED.finditer(line) for name in found.groups() if name}
+        yield lines_with(
+            c.lines,
+            lambda n, line: (
+                None
+                if c.wanted.outcomes[n]
+                else (_beside(c, n, line) or uncounted(line, c.trace.after[n]))
+            ),
+        )
+    asked = {
+        name
+        for line in c.lines
+        for found in ASKED.finditer(line)
+        for name in found.groups()
+        if name
+    }
     asked = c.trace.objects(asked & c.trace.objects(c.trace.old_views(c.until), c.until), c.until)
     if not asked:
         return
@@ -213,8 +264,14 @@ def _beside(c: Context, n: int, line: str) -> str | None:
     """A write that gives what was detached a history: computed beside, and copied so that no view notices."""
     found = re.match(r"([a-z]\d*)(?:\.(\w+)_(\(.*\))| ([-+*/])= (.*))$", line)
     before, now = (c.trace.after[m].get(found[1]) if found and m >= 0 else None for m in (n - 1, n))
-    if not found or not before or not now or before.requires_grad or not now.requires_grad or (
-            found[2] in ("requires_grad", "detach")):
+    if (
+        not found
+        or not before
+        or not now
+        or before.requires_grad
+        or not now.requires_grad
+        or (found[2] in ("requires_grad", "detach"))
+    ):
         return None
     x = found[1]
     made = f"{x}.{found[2]}{found[3]}" if found[2] else f"{x} {found[4]} {found[5]}"
@@ -224,7 +281,9 @@ def _beside(c: Context, n: int, line: str) -> str | None:
 def uncounted(line: str, now: dict[str, Fact]) -> str:
     """A write that is not recorded, so that no view notices it."""
     line = re.sub(r"^(\w+)\.detach\(\)\.", r"\1.data.", line)
-    out = re.match(r"(with T\.no_grad\(\): )?(?:([a-z]\d*) = )?(T\.\w+\(.*), out=([a-z]\d*)\)$", line)
+    out = re.match(
+        r"(with T\.no_grad\(\): )?(?:([a-z]\d*) = )?(T\.\w+\(.*), out=([a-z]\d*)\)$", line
+    )
     if out and (out[1] or out[4] in now and not now[out[4]].requires_grad):
         bound = f"; {out[2]} = {out[4]}" if out[2] else ""
         return f"with T.no_grad(): _t = {out[4]}.data; {out[3]}, out=_t){bound}"
@@ -232,15 +291,23 @@ def uncounted(line: str, now: dict[str, Fact]) -> str:
     if bound:
         written = uncounted(bound[2], now)
         return line if written == bound[2] else f"{written}; {bound[1]} = {bound[3]}"
-    plain = re.match(r"(with T\.no_grad\(\): )?([a-z]\d*)((?:\.\w+_\(|\[.*\] [-+*/]?= | [-+*/]= ).*)$", line)
-    if not plain or re.search(r"\.(requires_grad|detach)_\(", line) or not plain[1] and (
-            plain[2] not in now or now[plain[2]].requires_grad):
+    plain = re.match(
+        r"(with T\.no_grad\(\): )?([a-z]\d*)((?:\.\w+_\(|\[.*\] [-+*/]?= | [-+*/]= ).*)$", line
+    )
+    if (
+        not plain
+        or re.search(r"\.(requires_grad|detach)_\(", line)
+        or not plain[1]
+        and (plain[2] not in now or now[plain[2]].requires_grad)
+    ):
         return line
     return f"_t = {plain[2]}.data; _t{plain[3]}"
 
 
-ASKED = re.compile(r"autograd\.grad\(.*, (\w+), allow_unused=True|backward\(inputs=\[(\w+)\]|"
-                   r"(\w+)\.retain_grad\(")
+ASKED = re.compile(
+    r"autograd\.grad\(.*, (\w+), allow_unused=True|backward\(inputs=\[(\w+)\]|"
+    r"(\w+)\.retain_grad\("
+)
 
 
 def _noted(c: Context, asked: set[str], n: int, line: str, ends: bool) -> str | None:
@@ -249,13 +316,16 @@ def _noted(c: Context, asked: set[str], n: int, line: str, ends: bool) -> str | 
     def nodes(name: str) -> str:
         facts = now.get(name) or before.get(name)
         return f"_n_{facts.number if facts else name}"
+
     got = re.match(r"(\w+) = T\.autograd\.grad\((.*), (\w+), allow_unused=True(.*)\)\[0\]$", line)
     if got and got[3] in asked:
         return f"{got[1]} = at_nodes({got[2]}, {nodes(got[3])}{got[4]})"
     got = re.match(r"(total\(.*\))\.backward\(inputs=\[(\w+)\](.*)\)$", line)
     if got and got[2] in asked:
-        return (f"collect({got[2]}, at_nodes({got[1]}, {nodes(got[2])}{got[3]})); "
-                f"retain({got[2]}, {nodes(got[2])})")
+        return (
+            f"collect({got[2]}, at_nodes({got[1]}, {nodes(got[2])}{got[3]})); "
+            f"retain({got[2]}, {nodes(got[2])})"
+        )
     got = re.match(r"(\w+)\.retain_grad\(\)$", line)
     if got and got[1] in asked:
         return f"retain({got[1]}, {nodes(got[1])})"
@@ -269,8 +339,10 @@ def _noted(c: Context, asked: set[str], n: int, line: str, ends: bool) -> str | 
             ended = ends and not re.search(r"no_grad|\.data\.|\.detach\(\)\.", line)
             again.append(f"{nodes(name)} = note({name}, {'[]' if ended else nodes(name)})")
     if n == len(c.lines) - 1:  # it is seen there
-        again += [f"if id({name}) in retained and {name}.requires_grad: {name}.retain_grad()"
-                  for name in sorted(asked & set(now))]
+        again += [
+            f"if id({name}) in retained and {name}.requires_grad: {name}.retain_grad()"
+            for name in sorted(asked & set(now))
+        ]
     return "\n".join([line, *again]) if again else None
 
 
@@ -278,5 +350,6 @@ def _noted(c: Context, asked: set[str], n: int, line: str, ends: bool) -> str | 
 def gone_through_again(c: Context) -> Iterator[list[str]]:
     """Checkpoints that another pass may follow."""
     if "use_reentrant=True" in c.text:
-        yield lines_with(c.lines, lambda n, line: kept(line).replace("use_reentrant=True",
-                                                                     "use_reentrant=False"))
+        yield lines_with(
+            c.lines, lambda n, line: kept(line).replace("use_reentrant=True", "use_reentrant=False")
+        )

@@ -57,7 +57,9 @@ class Bench:
         self.entries = functions.entries(libdl, torch)
         self.known = known.declared()
         self.unsteady = 0  # differences that no digit is left to judge by
-        self.outside: collections.Counter[str] = collections.Counter()  # PyTorch's writes beside a tensor
+        self.outside: collections.Counter[str] = (
+            collections.Counter()
+        )  # PyTorch's writes beside a tensor
 
     def case(self, kind: str, number: int, seed: int, entries: Any = None) -> Any:
         """name, lines, forward"""
@@ -79,8 +81,9 @@ class Bench:
         for difference in some:
             if not name and self.rounding(lines, forward, difference):
                 continue
-            context = known.Context(name, lines, difference, wanted, found, forward,
-                                    self.theirs, self.ours)
+            context = known.Context(
+                name, lines, difference, wanted, found, forward, self.theirs, self.ours
+            )
             line = known.covering(context, self.known)
             if line is None and steady.unsteady(context):
                 self.unsteady += 1
@@ -90,21 +93,27 @@ class Bench:
                 covered = difference, line
         return *covered, answers
 
-
     def rounding(self, lines: list[str], forward: bool, d: Difference) -> bool:
         """A digit more than usual is lost where large terms cancel; with 64 bits instead of 32 nothing
         differs."""
         coarse = coarsest(lines)
         more = 256 if coarse <= EPS["float64"] else 16  # nothing in between has float32's accuracy
-        if not isinstance(d.wanted, np.ndarray) or not isinstance(d.found, np.ndarray) or (
-                apart(d.wanted.dtype.name, d.wanted, d.found, more * coarse).any()):
+        if (
+            not isinstance(d.wanted, np.ndarray)
+            or not isinstance(d.found, np.ndarray)
+            or (apart(d.wanted.dtype.name, d.wanted, d.found, more * coarse).any())
+        ):
             return False
         if coarse <= EPS["float64"]:
             return True
-        wide = [line.replace("float32", "float64").replace(".float()", ".double()") for line in lines]
+        wide = [
+            line.replace("float32", "float64").replace(".float()", ".double()") for line in lines
+        ]
         some = differences(self.theirs.run(wide, forward), self.ours.run(wide, forward))
-        return all((x.aspect, x.where) != (d.aspect, d.where) and x.aspect not in ("outcome", "error")
-                   for x in some)
+        return all(
+            (x.aspect, x.where) != (d.aspect, d.where) and x.aspect not in ("outcome", "error")
+            for x in some
+        )
 
 
 def _answers(value: Any) -> int:
@@ -113,17 +122,28 @@ def _answers(value: Any) -> int:
 
 def key_of(name: str, difference: Difference) -> str:
     """Differences with one key are taken for one."""
+
     def first(value: Any) -> str:
         text = value if isinstance(value, str) else ""
         return re.sub(r"[\d\[\](),.' -]+", " ", text)[:60]
+
     return f"{name} {difference.aspect} {first(difference.wanted)} {first(difference.found)}"
 
 
 # -- workers ---------------------------------------------------------------------------------------
 
 
-def work(kind: str, first: int, until: int, step: int, seed: int, place: Any, whose: Any,
-         send: Any, only: Any) -> None:
+def work(
+    kind: str,
+    first: int,
+    until: int,
+    step: int,
+    seed: int,
+    place: Any,
+    whose: Any,
+    send: Any,
+    only: Any,
+) -> None:
     def busy(module: str) -> None:
         whose.value = module == "libdl"
 
@@ -147,8 +167,9 @@ def work(kind: str, first: int, until: int, step: int, seed: int, place: Any, wh
             tally["known " + line] += 1
         elif difference:
             tally["differ"] += 1
-            failures.append((key_of(name, difference), number, name, lines, forward,
-                             str(difference)[:600]))
+            failures.append(
+                (key_of(name, difference), number, name, lines, forward, str(difference)[:600])
+            )
     tally["unsteady"] += bench.unsteady
     tally.update({f"outside {name or 'a program'}": n for name, n in bench.outside.items() if n})
     send.send((dict(tally), failures, until))
@@ -165,8 +186,9 @@ def crowd(kind: str, count: int, seed: int, jobs: int, only: Any = None) -> Any:
     def start(first: int) -> None:
         place, whose = context.RawValue("q", first), context.RawValue("b", 0)
         receive, send = context.Pipe(False)
-        process = context.Process(target=work,
-                                  args=(kind, first, count, jobs, seed, place, whose, send, only))
+        process = context.Process(
+            target=work, args=(kind, first, count, jobs, seed, place, whose, send, only)
+        )
         process.start()
         send.close()
         running.append((process, receive, place, whose))
@@ -186,7 +208,9 @@ def crowd(kind: str, count: int, seed: int, jobs: int, only: Any = None) -> Any:
                 process.join()
                 running.remove((process, receive, place, whose))
                 if process.exitcode and process.exitcode > 0:
-                    raise RuntimeError(f"case {place.value} of seed {seed}: an error of the oracle's own")
+                    raise RuntimeError(
+                        f"case {place.value} of seed {seed}: an error of the oracle's own"
+                    )
                 if process.exitcode:
                     name, lines, forward = drawn_again(kind, place.value, seed, only)
                     ends = f"the process ends with {process.exitcode}"
@@ -203,6 +227,7 @@ def crowd(kind: str, count: int, seed: int, jobs: int, only: Any = None) -> Any:
 
 def drawn_again(kind: str, number: int, seed: int, only: Any) -> tuple[str, list[str], bool]:
     """The case of which a process died. Programs are drawn line by line, as PyTorch runs them."""
+
     def case() -> tuple[str, list[str], bool]:
         bench = Bench()
         chosen = [e for e in bench.entries if str(e) in only] if only else None
@@ -231,6 +256,7 @@ def in_child(body: Any) -> Any:
             return None
         finally:
             process.join()
+
     return answer
 
 
@@ -265,8 +291,11 @@ def told(bench: Bench, failures: list[Any], out: Path, seed: int, jobs: int, mos
     for failure in failures:
         groups[failure[0]].append(failure)
     shown: dict[str, list[Any]] = collections.defaultdict(list)
-    chosen = [failure for some in sorted(groups.values(), key=len, reverse=True)
-              for failure in some[: 1 if some[0][2] else 6]][:most]
+    chosen = [
+        failure
+        for some in sorted(groups.values(), key=len, reverse=True)
+        for failure in some[: 1 if some[0][2] else 6]
+    ][:most]
     for failure, cut in zip(chosen, in_children(bench, chosen, jobs), strict=True):
         key, number, name, lines, forward, text = failure
         lines, text = (lines, text) if cut in (None, "known") else cut  # or the case as it was
@@ -279,9 +308,14 @@ def told(bench: Bench, failures: list[Any], out: Path, seed: int, jobs: int, mos
         what = name or "program"
         path = out / f"failure-{re.sub(r'[^a-z_A-Z]', '-', what)}-{seed}-{number}.txt"
         first = text.splitlines()[0]
-        in_child(lambda: stored.write(path, first, plain, forward, bench.theirs.run(plain, forward)))()
-        listing.append(f"{what}{' in forward mode' if forward else ''}, {times} times, {path.name}\n    " +
-                       "\n    ".join(lines) + f"\n    -> {text}\n")
+        in_child(
+            lambda: stored.write(path, first, plain, forward, bench.theirs.run(plain, forward))
+        )()
+        listing.append(
+            f"{what}{' in forward mode' if forward else ''}, {times} times, {path.name}\n    "
+            + "\n    ".join(lines)
+            + f"\n    -> {text}\n"
+        )
     (out / "listing.txt").write_text("\n".join(listing), encoding="utf-8")
     return len(listing)
 
@@ -336,8 +370,12 @@ def main() -> int:
     parser.add_argument("--only", default="", help="functions, by comma")
     parser.add_argument("--most", type=int, default=60, help="failures that are cut down")
     parser.add_argument("--no-planted", action="store_true")
-    parser.add_argument("--store", nargs=2, metavar=("NAME", "TEXT"),
-                        help="writes the lines, with PyTorch's answers, to found/NAME.txt")
+    parser.add_argument(
+        "--store",
+        nargs=2,
+        metavar=("NAME", "TEXT"),
+        help="writes the lines, with PyTorch's answers, to found/NAME.txt",
+    )
     parser.add_argument("--forward", action="store_true", help="these run in forward mode")
     given = parser.parse_args()
     bench = Bench()
@@ -345,7 +383,9 @@ def main() -> int:
         return store(bench, *given.store, given.forward)
     lost = unknown(bench, given.seed)
     for line in lost:
-        print(f"oracle: nothing can be drawn for {line}; tell tests/oracle/arguments.py or recipes.py")
+        print(
+            f"oracle: nothing can be drawn for {line}; tell tests/oracle/arguments.py or recipes.py"
+        )
     if lost:
         return 1
     missed = [] if given.no_planted else show(bench, given.seed)
@@ -373,11 +413,13 @@ def main() -> int:
     for name in idle:
         print(f"oracle: line {bench.known[name]} of {known.PAGE.name} covers nothing: {name}")
     rate = calls["answers"] / max(middle - begin, 1e-3)
-    print(f"{calls['answers']:,} comparisons in {calls['cases']:,} calls of {len(bench.entries)} "
-          f"functions, {rate:,.0f} a second; {ran['cases']:,} programs, {ran['forward']:,} of them "
-          f"in forward mode, {ran['cases'] / max(end - middle, 1e-3):,.0f} a second; "
-          f"{calls['unsteady']:,} that PyTorch's rounding decides; "
-          f"{calls['differ'] + ran['differ']:,} differ, of {count} kinds: {given.out}/listing.txt")
+    print(
+        f"{calls['answers']:,} comparisons in {calls['cases']:,} calls of {len(bench.entries)} "
+        f"functions, {rate:,.0f} a second; {ran['cases']:,} programs, {ran['forward']:,} of them "
+        f"in forward mode, {ran['cases'] / max(end - middle, 1e-3):,.0f} a second; "
+        f"{calls['unsteady']:,} that PyTorch's rounding decides; "
+        f"{calls['differ'] + ran['differ']:,} differ, of {count} kinds: {given.out}/listing.txt"
+    )
     figure("comparisons with PyTorch", f"{calls['answers']:,}, {count} kinds of difference")
     figure("programs beside PyTorch", f"{ran['cases']:,}")
     bad = bool(missed or failures or (whole and idle))

@@ -16,8 +16,9 @@ def difference(lines: list[str], forward: bool, theirs: Any, ours: Any) -> Diffe
     return found[0] if found else None
 
 
-def shrunk(lines: list[str], forward: bool, theirs: Any, ours: Any,
-           seconds: float = 8.0) -> list[str]:
+def shrunk(
+    lines: list[str], forward: bool, theirs: Any, ours: Any, seconds: float = 8.0
+) -> list[str]:
     """The shortest that differs in the same aspect and is found in time."""
     end = time.monotonic() + seconds
     first = difference(lines, forward, theirs, ours)
@@ -71,7 +72,7 @@ def _simpler(lines: list[str], differs: Callable[[list[str]], bool]) -> list[str
         while smaller:
             smaller = False
             for text in _ways(lines[n]):
-                less = [*lines[:n], text, *lines[n + 1:]]
+                less = [*lines[:n], text, *lines[n + 1 :]]
                 if differs(less):
                     lines, smaller = less, True
                     break
@@ -99,12 +100,18 @@ def _ways(line: str) -> Iterator[str]:
             if kind == kind2:
                 break
             yield changed(kind=kind2)
-    for old, new in ((r"float32|float16|bfloat16", "float64"), (r"total\((\w+)[^()]*\)", r"\1.sum()"),
-                     (r", retain_graph=True", ""),
-                     (r"\w+\.data\.", ""), (r"^\w+ = (\w+\.\w+_\()", r"\1"),
-                     (r"\(\w+\.\w+ \* [\w.]+\)", "(2)"), (r"(retain|create)_graph=True", ""),
-                     (r"_\(\w+\)$", "_(2)"), (r"\.(sin|cos|tanh|sigmoid|sqrt)\(\)", ".exp()"),
-                     (r"with T\.\w+\(\): ", "")):  # fmt: skip
+    for old, new in (
+        (r"float32|float16|bfloat16", "float64"),
+        (r"total\((\w+)[^()]*\)", r"\1.sum()"),
+        (r", retain_graph=True", ""),
+        (r"\w+\.data\.", ""),
+        (r"^\w+ = (\w+\.\w+_\()", r"\1"),
+        (r"\(\w+\.\w+ \* [\w.]+\)", "(2)"),
+        (r"(retain|create)_graph=True", ""),
+        (r"_\(\w+\)$", "_(2)"),
+        (r"\.(sin|cos|tanh|sigmoid|sqrt)\(\)", ".exp()"),
+        (r"with T\.\w+\(\): ", ""),
+    ):
         text = re.sub(old, new, line)
         if text != line:
             yield text
@@ -112,7 +119,7 @@ def _ways(line: str) -> Iterator[str]:
         names = listed.split(", ")
         if len(names) > 1:
             for n in range(len(names)):
-                yield line.replace(listed, ", ".join(names[:n] + names[n + 1:]), 1)
+                yield line.replace(listed, ", ".join(names[:n] + names[n + 1 :]), 1)
     for size in re.findall(r"T\.(?:ones|zeros)\((\([^)]*\))", line):
         for smaller in ("()", "(2,)"):
             if len(smaller) < len(size):

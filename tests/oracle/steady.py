@@ -16,8 +16,10 @@ from words import UNITS
 
 # Smooth but at 0, which stays where it is: what moves there has lost its digits by cancellation.
 # At a kink (ties of amax) a small step moves the derivative too, and these are always judged.
-SMOOTH = re.compile(r"(normalize|layer_norm|cosine_similarity|(cum)?prod|std|var|norm|sgn|abs|"
-                    r"absolute|__abs__|logsumexp)_?$")
+SMOOTH = re.compile(
+    r"(normalize|layer_norm|cosine_similarity|(cum)?prod|std|var|norm|sgn|abs|"
+    r"absolute|__abs__|logsumexp)_?$"
+)
 STEPS = 8  # times that the operands are moved
 TIMES = 16  # as far as the answer moves: the steps within round, too
 
@@ -32,8 +34,18 @@ def numbers_at(run: Run, where: str) -> Any:
 
 def unsteady(c: Context) -> bool:
     """Each element that differs does so by no more than a step of the operands makes."""
-    if ".var()" in c.text and not c.name and c.gone(lines_with(c.lines, lambda n, line: re.sub(
-            r"\b(\w+)\.var\(\)", r"(\1.var() * (\1.var().detach() > 1e-28))", line))):
+    if (
+        ".var()" in c.text
+        and not c.name
+        and c.gone(
+            lines_with(
+                c.lines,
+                lambda n, line: re.sub(
+                    r"\b(\w+)\.var\(\)", r"(\1.var() * (\1.var().detach() > 1e-28))", line
+                ),
+            )
+        )
+    ):
         return True  # of equal elements: 0, or rounding, which is above 0
     if not c.name and c.concerns(r"\.var\("):  # of equal elements: 0, or rounding, which divides
         return c.only_where(lambda w, f: ~(np.abs(w) < 1e12) & ~(np.abs(f) < 1e12))
@@ -42,13 +54,17 @@ def unsteady(c: Context) -> bool:
     branch |= c.base() in ("std", "var", "prod")
     if c.difference.aspect != "value" or not (c.derivative() or branch):
         return False
-    if c.base() in ("std", "var") and "correction=" in c.call:  # of equal elements: 0, or rounding, by 0
+    if (
+        c.base() in ("std", "var") and "correction=" in c.call
+    ):  # of equal elements: 0, or rounding, by 0
         r = numbers_at(c.wanted, "r")
         with np.errstate(all="ignore"):
             alike = r is not None and bool((~np.isfinite(r) | (np.abs(r) < 1e-6)).any())
         if alike and c.only_where(lambda w, f: ~np.isfinite(w) & ~np.isfinite(f)):
             return True
-    if c.base() == "prod" and not c.derivative():  # where an infinity meets a 0 is the order's choice
+    if (
+        c.base() == "prod" and not c.derivative()
+    ):  # where an infinity meets a 0 is the order's choice
         return c.only_where(lambda w, f: np.isnan(w) & (f == 0) | np.isnan(f) & (w == 0))
     if not SMOOTH.search(c.name):
         return False
@@ -58,9 +74,11 @@ def unsteady(c: Context) -> bool:
     if moved is None:
         return False
     zero = c.difference.where.startswith("h[") and any((v.numbers == 0).any() for v in c.inputs())
+
     def near(w: Any, f: Any) -> Any:
         divided = zero & np.isnan(w) & np.isfinite(f)  # 0 by 0, as zero_by_zero covers it
         return np.isfinite(moved) & (np.abs(w - f) <= TIMES * moved) | divided
+
     some = near, *cancelled(c)
     return c.only_where(*some) or c.base() == "layer_norm" and _of_the_mean(c) or _tiny(c)
 
@@ -95,7 +113,8 @@ def _tiny(c: Context) -> bool:
     """Terms cancel to nothing in PyTorch, by its order, and to their rounding in libdl."""
     moved, most = _moved(c, c.ours, c.difference.found), 1024 * coarsest(c.lines)
     return moved is not None and c.only_where(
-        lambda w, f: (np.abs(w - f) <= TIMES * moved) & (np.abs(w - f) <= most))
+        lambda w, f: (np.abs(w - f) <= TIMES * moved) & (np.abs(w - f) <= most)
+    )
 
 
 def _of_the_mean(c: Context) -> bool:
@@ -103,8 +122,15 @@ def _of_the_mean(c: Context) -> bool:
     derivative by its third power."""
     first = c.inputs()[0]
     second = c.difference.where.startswith("h[") and not np.ptp(first.numbers)
-    most = (1e6 if second else 1) * 400 * UNITS.get(first.dtype, 0) * np.abs(first.numbers.astype(float)).max(initial=0)
-    return c.only_where(lambda w, f: np.abs(w - f) <= most, lambda w, f: ~np.isfinite(w) & ~np.isfinite(f))
+    most = (
+        (1e6 if second else 1)
+        * 400
+        * UNITS.get(first.dtype, 0)
+        * np.abs(first.numbers.astype(float)).max(initial=0)
+    )
+    return c.only_where(
+        lambda w, f: np.abs(w - f) <= most, lambda w, f: ~np.isfinite(w) & ~np.isfinite(f)
+    )
 
 
 def cancelled(c: Context) -> tuple[Any, ...]:
@@ -112,8 +138,11 @@ def cancelled(c: Context) -> tuple[Any, ...]:
     found = c.difference.found
     narrow = re.search("bfloat16|float16|float32|complex64", c.text)
     wide = [_wide(c, stage) for stage in (c.theirs, c.ours)] if narrow else []
-    if not wide or any(w is None or w.shape != np.shape(found) for w in wide) or (
-            apart("float64", *wide, 2.0**-36).any()):  # terms cancel there, too
+    if (
+        not wide
+        or any(w is None or w.shape != np.shape(found) for w in wide)
+        or (apart("float64", *wide, 2.0**-36).any())
+    ):  # terms cancel there, too
         return ()
     eps = coarsest(c.lines)
     return (lambda w, f: np.abs(w - f) <= eps * np.fmax(1, np.abs(w)),)

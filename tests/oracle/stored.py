@@ -23,6 +23,7 @@ FOUND = Path(__file__).parent / "found"
 
 def plain_line(line: str) -> str:
     """Without what is drawn: numbers stand in the line."""
+
     def made(match: re.Match[str]) -> str:
         dtype, shape_text, layout, kind, seed = match.groups()
         shape = tuple(int(n) for n in re.findall(r"\d+", shape_text))
@@ -81,9 +82,16 @@ def seen(value: Any) -> Any:
         flat = flat.reshape(-1, 2).astype(np.float64)
         flat = flat[:, 0] + 1j * flat[:, 1]
     strides = more.get("strides")
-    return Seen(dtype, tuple(shape), flat.astype(wanted).reshape(shape),
-                None if strides is None else tuple(strides), more.get("requires_grad", False),
-                more.get("is_leaf", False), seen(more.get("grad")), seen(more.get("tangent")))
+    return Seen(
+        dtype,
+        tuple(shape),
+        flat.astype(wanted).reshape(shape),
+        None if strides is None else tuple(strides),
+        more.get("requires_grad", False),
+        more.get("is_leaf", False),
+        seen(more.get("grad")),
+        seen(more.get("tangent")),
+    )
 
 
 FORWARD = "In forward mode."

@@ -37,8 +37,14 @@ def _pools() -> dict[str, Any]:
 
 
 POOLS = _pools()
-UNITS = {"float64": 2.0**-52, "complex128": 2.0**-52, "float32": 2.0**-23, "complex64": 2.0**-23,
-          "float16": 2.0**-10, "bfloat16": 2.0**-7}  # fmt: skip
+UNITS = {
+    "float64": 2.0**-52,
+    "complex128": 2.0**-52,
+    "float32": 2.0**-23,
+    "complex64": 2.0**-23,
+    "float16": 2.0**-10,
+    "bfloat16": 2.0**-7,
+}
 # The decimal exponents of the kind "extreme": their squares are beyond the dtype.
 _REACH = {"float64": 200, "complex128": 200, "float16": 4}
 _NUMPY = {"bool": np.bool_, "bfloat16": np.float32, "float16": np.float16}
@@ -114,24 +120,54 @@ class Words:
         self.retained: dict[int, Any] = {}  # see retain()
         self.fenced: list[Any] = []  # memory with a fence on both sides
         self.names: dict[str, Any] = {
-            "T": module, "F": module.nn.functional, "np": np, "true": True, "false": False,
-            "nan": np.nan, "inf": np.inf,
-            "checkpoint": __import__(module.__name__ + ".utils.checkpoint",
-                                     fromlist=["checkpoint"]).checkpoint,
-        }  # fmt: skip
-        for name in ("make", "laid", "gradients", "second", "tangents", "blank", "dual",
-                     "tangent", "in_thread", "in_threads", "grown", "total", "indices",
-                     "saturated", "note", "at_nodes", "collect",
-                     "retain"):
+            "T": module,
+            "F": module.nn.functional,
+            "np": np,
+            "true": True,
+            "false": False,
+            "nan": np.nan,
+            "inf": np.inf,
+            "checkpoint": __import__(
+                module.__name__ + ".utils.checkpoint", fromlist=["checkpoint"]
+            ).checkpoint,
+        }
+        for name in (
+            "make",
+            "laid",
+            "gradients",
+            "second",
+            "tangents",
+            "blank",
+            "dual",
+            "tangent",
+            "in_thread",
+            "in_threads",
+            "grown",
+            "total",
+            "indices",
+            "saturated",
+            "note",
+            "at_nodes",
+            "collect",
+            "retain",
+        ):
             self.names[name] = getattr(self, name)
         self.names["retained"] = self.retained
         from functions_of_hosts import functions
+
         self.names.update(functions(module))
 
     # -- tensors -----------------------------------------------------------------------------------
 
-    def make(self, dtype: str, shape: tuple[int, ...], layout: str = "plain",
-             kind: str = "plain", seed: int = 0, grad: bool = False) -> Any:
+    def make(
+        self,
+        dtype: str,
+        shape: tuple[int, ...],
+        layout: str = "plain",
+        kind: str = "plain",
+        seed: int = 0,
+        grad: bool = False,
+    ) -> Any:
         strides = strides_of(shape, layout)
         storage = numbers(dtype, kind, spread(shape, strides), seed)
         return self._over(dtype, shape, strides, storage, grad)
@@ -141,8 +177,14 @@ class Words:
         storage = numbers("int64", "index", spread(shape, strides), seed, below)
         return self._over(dtype, shape, strides, storage.astype(numpy_type(dtype)), False)
 
-    def laid(self, dtype: str, shape: tuple[int, ...], strides: tuple[int, ...],
-             storage: list[Any], grad: bool = False) -> Any:
+    def laid(
+        self,
+        dtype: str,
+        shape: tuple[int, ...],
+        strides: tuple[int, ...],
+        storage: list[Any],
+        grad: bool = False,
+    ) -> Any:
         return self._over(dtype, shape, strides, np.array(storage, numpy_type(dtype)), grad)
 
     def saturated(self, tensor: Any, dtype: str) -> Any:
@@ -172,7 +214,7 @@ class Words:
         if not own:
             whole = np.frombuffer(bytearray(_FENCE + storage.tobytes() + _FENCE), storage.dtype)
             self.fenced.append(whole.view(np.uint8))
-            storage = whole[len(_FENCE) // size: len(whole) - len(_FENCE) // size]
+            storage = whole[len(_FENCE) // size : len(whole) - len(_FENCE) // size]
         array = np.ndarray(shape, storage.dtype, storage, 0, tuple(s * size for s in strides))
         made = self.T.tensor(array) if own else self.T.from_numpy(array)
         if dtype == "bfloat16":
@@ -207,28 +249,35 @@ class Words:
         if not outputs:
             return None
         weights = [self._weight(y, 3 + i) for i, y in enumerate(outputs)]
-        return self.T.autograd.grad(outputs, inputs, weights, create_graph=create,
-                                    allow_unused=True)
+        return self.T.autograd.grad(
+            outputs, inputs, weights, create_graph=create, allow_unused=True
+        )
 
     def second(self, result: Any, *inputs: Any) -> Any:
         first = self.gradients(result, *inputs, create=True)
         if first is None:
             return None
         # A constant gradient has a weight, too: of two libraries one may know that it is constant.
-        used = [(g, self._weight(g, 11 + i)) for i, g in enumerate(first)
-                if g is not None and g.requires_grad]
+        used = [
+            (g, self._weight(g, 11 + i))
+            for i, g in enumerate(first)
+            if g is not None and g.requires_grad
+        ]
         if not used:
             return [self.T.zeros_like(x) for x in inputs]
-        again = self.T.autograd.grad([g for g, _ in used], inputs, [w for _, w in used],
-                                     allow_unused=True)
+        again = self.T.autograd.grad(
+            [g for g, _ in used], inputs, [w for _, w in used], allow_unused=True
+        )
         # Not used and zero are the same to a reader.
         return [self.T.zeros_like(x) if g is None else g for x, g in zip(inputs, again)]
 
     def tangents(self, function: Callable[..., Any], *inputs: Any) -> Any:
         ad = self.T.autograd.forward_ad
         with ad.dual_level():
-            duals = [ad.make_dual(x.detach(), self._weight(x, 7 + i))
-                     if x.requires_grad else x for i, x in enumerate(inputs)]
+            duals = [
+                ad.make_dual(x.detach(), self._weight(x, 7 + i)) if x.requires_grad else x
+                for i, x in enumerate(inputs)
+            ]
             result = function(*duals)
             parts = result if isinstance(result, (tuple, list)) else (result,)
             found = []
@@ -276,7 +325,9 @@ class Words:
             return
         self.retained[id(tensor)] = tensor
         for one in nodes:
-            one.node.register_prehook(lambda found, at=one.output_nr: self.collect(tensor, found[at]))
+            one.node.register_prehook(
+                lambda found, at=one.output_nr: self.collect(tensor, found[at])
+            )
 
     def at_nodes(self, whole: Any, nodes: list[Any], **options: Any) -> Any:
         found = self.T.autograd.grad(whole, nodes, allow_unused=True, **options)

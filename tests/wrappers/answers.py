@@ -4,9 +4,16 @@ everywhere, and digests of results."""
 
 import math
 
-KINDS = (KeyError, IndexError, AttributeError, NotImplementedError, TypeError, ValueError,
-         AssertionError,
-         RuntimeError)  # fmt: skip
+KINDS = (
+    KeyError,
+    IndexError,
+    AttributeError,
+    NotImplementedError,
+    TypeError,
+    ValueError,
+    AssertionError,
+    RuntimeError,
+)
 
 
 def told(call, *args, **kwargs):

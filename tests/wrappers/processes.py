@@ -45,8 +45,14 @@ def there_and_back(obj):
 def program(text, **options):
     lines = "\n".join(line[4:] for line in text.splitlines())
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run([sys.executable, "-c", lines], env=environment, text=True, timeout=120,
-                          capture_output=True, **options)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", lines],
+        env=environment,
+        text=True,
+        timeout=120,
+        capture_output=True,
+        **options,
+    )
     assert done.returncode == 0, done.stderr
     return done
 

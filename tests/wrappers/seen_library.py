@@ -40,15 +40,39 @@ def called(m):
         seen.append([m.is_grad_enabled(), x.requires_grad])
         return sine(x, scale)
 
-    op = lib.custom_op("seen::sine", annotated(body, x=T, scale=float, **{"return": T}), mutates_args=())
+    op = lib.custom_op(
+        "seen::sine", annotated(body, x=T, scale=float, **{"return": T}), mutates_args=()
+    )
     x = leaf(m, 3)
-    answers = [repr(op), op._name, op._qualname, op(x).tolist(), op(x, 2.0).tolist(), op(x, scale=2).tolist(),
-               op(x).requires_grad, op(x.detach()).requires_grad, told(lambda: op(x).sum().backward())]  # fmt: skip
-    answers += [told(call) for call in (
-        lambda: op(1.0), lambda: op(x, "a"), lambda: op(x, 1.0, 2), lambda: op(), lambda: op(x, foo=1),
-    )]  # fmt: skip
+    answers = [
+        repr(op),
+        op._name,
+        op._qualname,
+        op(x).tolist(),
+        op(x, 2.0).tolist(),
+        op(x, scale=2).tolist(),
+        op(x).requires_grad,
+        op(x.detach()).requires_grad,
+        told(lambda: op(x).sum().backward()),
+    ]
+    answers += [
+        told(call)
+        for call in (
+            lambda: op(1.0),
+            lambda: op(x, "a"),
+            lambda: op(x, 1.0, 2),
+            lambda: op(),
+            lambda: op(x, foo=1),
+        )
+    ]
     answers.append(op.register_autograd(back_of_sine, setup_context=keep_of_sine))
-    for y in (op(x), op(x, 2.0), op(x, scale=3.0), m.ops.seen.sine(x, 2), m.ops.seen.sine.default(x)):
+    for y in (
+        op(x),
+        op(x, 2.0),
+        op(x, scale=3.0),
+        m.ops.seen.sine(x, 2),
+        m.ops.seen.sine.default(x),
+    ):
         answers.append([y.tolist(), m.autograd.grad(y.sum(), x)[0].tolist()])
     (g,) = m.autograd.grad(op(x, 2.0).sum(), x, create_graph=True)
     answers.append(m.autograd.grad(g.sum(), x)[0].tolist())
@@ -62,10 +86,20 @@ def called(m):
     answers.append(m.func.vmap(op)(numbers(m, 3, 2)).tolist())
     answers.append(m.autograd.gradcheck(lambda x: op(x, 1.5), (x,)))
     ops = m.ops.seen
-    answers += [str(ops.sine), str(ops.sine.default), ops.sine.default is ops.sine.default, ops.sine.__name__,
-                ops.sine.default.name(), ops.sine.default.namespace, ops.sine.default.overloadpacket is ops.sine,
-                ops.sine.overloads(), told(lambda: ops.nothing), told(lambda: ops.sine.other),
-                told(lambda: m.ops.nobody.x), str(op._opoverload)]  # fmt: skip
+    answers += [
+        str(ops.sine),
+        str(ops.sine.default),
+        ops.sine.default is ops.sine.default,
+        ops.sine.__name__,
+        ops.sine.default.name(),
+        ops.sine.default.namespace,
+        ops.sine.default.overloadpacket is ops.sine,
+        ops.sine.overloads(),
+        told(lambda: ops.nothing),
+        told(lambda: ops.sine.other),
+        told(lambda: m.ops.nobody.x),
+        str(op._opoverload),
+    ]
     return [answers, seen[:2]]
 
 
@@ -92,10 +126,16 @@ def of_lists(m):
     answers = []
     for options in ({}, {"flag": False}):
         a, b = op([x, y], **options)
-        answers.append([[t.tolist() for t in m.autograd.grad((a * b).sum(), (x, y))], a.requires_grad])
+        answers.append(
+            [[t.tolist() for t in m.autograd.grad((a * b).sum(), (x, y))], a.requires_grad]
+        )
     a, b = op([x.detach(), y])
     answers.append(m.autograd.grad(b.sum(), y)[0].tolist())
-    answers += [told(lambda: op([x, y], 1, False)), told(lambda: op(x)), str(op._opoverload._schema)]
+    answers += [
+        told(lambda: op([x, y], 1, False)),
+        told(lambda: op(x)),
+        str(op._opoverload._schema),
+    ]
     return [answers, kept]
 
 
@@ -105,7 +145,9 @@ def written(m):
     def body(x, by):
         x.add_(by)
 
-    op = lib.custom_op("seen::increase", annotated(body, x=T, by=float, **{"return": None}), mutates_args={"x"})
+    op = lib.custom_op(
+        "seen::increase", annotated(body, x=T, by=float, **{"return": None}), mutates_args={"x"}
+    )
     x = m.zeros(2)
     before = x._version
     result = op(x, 2.0)
@@ -117,31 +159,50 @@ def written(m):
 
         return told(made)
 
-    same = lib.custom_op("seen::same", annotated(lambda x: x, x=T, **{"return": T}), mutates_args=())
-    view = lib.custom_op("seen::view", annotated(lambda x: x.view(-1), x=T, **{"return": T}), mutates_args=())
-    kind = lib.custom_op("seen::kind", annotated(lambda x: x + 1, x=T, **{"return": T}), mutates_args=(),
-                         device_types="cuda")  # fmt: skip
+    same = lib.custom_op(
+        "seen::same", annotated(lambda x: x, x=T, **{"return": T}), mutates_args=()
+    )
+    view = lib.custom_op(
+        "seen::view", annotated(lambda x: x.view(-1), x=T, **{"return": T}), mutates_args=()
+    )
+    kind = lib.custom_op(
+        "seen::kind",
+        annotated(lambda x: x + 1, x=T, **{"return": T}),
+        mutates_args=(),
+        device_types="cuda",
+    )
     absent = told(lambda: kind(x).tolist())
     kind.register_kernel("cpu", lambda x: x + 2)
     return [
-        result, x.tolist(), x._version > before, str(op._opoverload._schema),
-        told(lambda: op.register_autograd(back_of_sine)), told(lambda: same(x)), told(lambda: view(x)),
-        absent, kind(x).tolist(), told(lambda: one("seen::a", lambda x: x)),
-        one("seen::a", lambda x: x, mutates_args=()), one("seen::a", annotated(lambda x: x, x=T), mutates_args=()),
+        result,
+        x.tolist(),
+        x._version > before,
+        str(op._opoverload._schema),
+        told(lambda: op.register_autograd(back_of_sine)),
+        told(lambda: same(x)),
+        told(lambda: view(x)),
+        absent,
+        kind(x).tolist(),
+        told(lambda: one("seen::a", lambda x: x)),
+        one("seen::a", lambda x: x, mutates_args=()),
+        one("seen::a", annotated(lambda x: x, x=T), mutates_args=()),
         one("a", annotated(lambda x: x, x=T, **{"return": T}), mutates_args=()),
         one("seen::a", annotated(lambda x: x, x=object, **{"return": T}), mutates_args=()),
         one("seen::a", annotated(lambda x: x, x=T, **{"return": T}), mutates_args={"q"}),
         one("seen::a", annotated(lambda x, *y: x, x=T, y=T, **{"return": T}), mutates_args=()),
         one("seen::a", annotated(lambda x: x, x=T, **{"return": T}), mutates_args="unknown"),
         lib.infer_schema(annotated(sine, x=T, scale=float, **{"return": T}), mutates_args=()),
-    ]  # fmt: skip
+    ]
 
 
 def defined(m):
     lib = library_of(m)
     library = lib.Library("seen2", "DEF")
     x = leaf(m, 2)
-    answers = [library.define("foo(Tensor x, int n=3, *, float eps=0.5) -> Tensor"), told(lambda: m.ops.seen2.foo(x))]
+    answers = [
+        library.define("foo(Tensor x, int n=3, *, float eps=0.5) -> Tensor"),
+        told(lambda: m.ops.seen2.foo(x)),
+    ]
     library.impl("foo", lambda x, n=3, *, eps=0.5: x * n + eps, "CPU")
     plain = x.detach()
     answers += [m.ops.seen2.foo(plain).tolist(), m.ops.seen2.foo(plain, 2, eps=1.0).tolist()]
@@ -155,11 +216,17 @@ def defined(m):
     y = m.ops.seen3.a(x)
     answers += [y.tolist(), m.autograd.grad(y.sum(), x)[0].tolist()]
     lib.register_fake("seen3::a", lambda x: x)
-    answers += [told(call) for call in (
-        lambda: lib.Library("seen2", "DEF"), lambda: lib.Library("aten", "DEF"), lambda: lib.Library("x", "BAD"),
-        lambda: library.define("foo(Tensor x) -> Tensor"), lambda: lib.register_fake("seen3::none", sine),
-        lambda: m.ops.seen3.a(1.0),
-    )]  # fmt: skip
+    answers += [
+        told(call)
+        for call in (
+            lambda: lib.Library("seen2", "DEF"),
+            lambda: lib.Library("aten", "DEF"),
+            lambda: lib.Library("x", "BAD"),
+            lambda: library.define("foo(Tensor x) -> Tensor"),
+            lambda: lib.register_fake("seen3::none", sine),
+            lambda: m.ops.seen3.a(1.0),
+        )
+    ]
     return answers
 
 
@@ -169,33 +236,79 @@ def own(m):
     x, y, w = numbers(m, 3, 3), numbers(m, 3, 3, shift=1), numbers(m, 2, 3)
     calls = {
         "add": lambda: [aten.add(x, y), aten.add.Tensor(x, y, alpha=2), aten.add.Scalar(x, 2)],
-        "mm": lambda: [aten.mm.default(x, y), aten.mm(x, y), aten.addmm.default(x, x, y, beta=2, alpha=3)],
-        "views": lambda: [aten.view.default(x, [9]), aten.t.default(w), aten.transpose.int(x, 0, 1),
-                          aten.permute.default(w, [1, 0]), aten.expand.default(x[:1], [2, 3]),
-                          aten.unsqueeze.default(x, 0), aten.select.int(x, 0, 1)],
-        "sums": lambda: [aten.sum.default(x), aten.sum.dim_IntList(x, [0], True), aten.mean.dim(x, [1]),
-                         aten.amax.default(x, [0]), aten.cumsum.default(x, 1)],
-        "units": lambda: [getattr(aten, name).default(x) for name in
-                          "abs neg exp sin tanh sigmoid relu silu gelu erf floor sign clone detach".split()],
-        "layers": lambda: [aten.linear.default(x, w), aten.native_layer_norm.default(x, [3], None, None, 1e-5)[0],
-                           aten.leaky_relu.default(x, 0.2), aten.softmax.int(x, 1),
-                           aten.conv1d.default(x[None], w[:, :, None].expand(2, 3, 1))],
-        "in place": lambda: [aten.add_.Tensor(x.clone(), y), aten.mul_.Tensor(x.clone(), y), aten.fill_.Scalar(x.clone(), 2),
-                             aten.relu_.default(x.clone()), aten.copy_.default(x.clone(), y)],
-        "others": lambda: [aten.cat.default([x, y], 1), aten.where.self(x > 0, x, y), aten.index_select.default(x, 0, m.tensor([1])),
-                           aten.pow.Tensor_Scalar(x, 2), aten.sub.Tensor(x, y), aten.div.Tensor(x, y),
-                           aten.zeros.default([2]), aten.ones_like.default(w), aten.full.default([2], 3.0)],
-    }  # fmt: skip
+        "mm": lambda: [
+            aten.mm.default(x, y),
+            aten.mm(x, y),
+            aten.addmm.default(x, x, y, beta=2, alpha=3),
+        ],
+        "views": lambda: [
+            aten.view.default(x, [9]),
+            aten.t.default(w),
+            aten.transpose.int(x, 0, 1),
+            aten.permute.default(w, [1, 0]),
+            aten.expand.default(x[:1], [2, 3]),
+            aten.unsqueeze.default(x, 0),
+            aten.select.int(x, 0, 1),
+        ],
+        "sums": lambda: [
+            aten.sum.default(x),
+            aten.sum.dim_IntList(x, [0], True),
+            aten.mean.dim(x, [1]),
+            aten.amax.default(x, [0]),
+            aten.cumsum.default(x, 1),
+        ],
+        "units": lambda: [
+            getattr(aten, name).default(x)
+            for name in "abs neg exp sin tanh sigmoid relu silu gelu erf floor sign clone detach".split()
+        ],
+        "layers": lambda: [
+            aten.linear.default(x, w),
+            aten.native_layer_norm.default(x, [3], None, None, 1e-5)[0],
+            aten.leaky_relu.default(x, 0.2),
+            aten.softmax.int(x, 1),
+            aten.conv1d.default(x[None], w[:, :, None].expand(2, 3, 1)),
+        ],
+        "in place": lambda: [
+            aten.add_.Tensor(x.clone(), y),
+            aten.mul_.Tensor(x.clone(), y),
+            aten.fill_.Scalar(x.clone(), 2),
+            aten.relu_.default(x.clone()),
+            aten.copy_.default(x.clone(), y),
+        ],
+        "others": lambda: [
+            aten.cat.default([x, y], 1),
+            aten.where.self(x > 0, x, y),
+            aten.index_select.default(x, 0, m.tensor([1])),
+            aten.pow.Tensor_Scalar(x, 2),
+            aten.sub.Tensor(x, y),
+            aten.div.Tensor(x, y),
+            aten.zeros.default([2]),
+            aten.ones_like.default(w),
+            aten.full.default([2], 3.0),
+        ],
+    }
     z = leaf(m, 3, 3)
     return {
         **{name: told(lambda c=call: [r.tolist() for r in c()]) for name, call in calls.items()},
         "slopes": m.autograd.grad(aten.mm.default(z, y).sum(), z)[0].tolist(),
-        "words": [str(aten.add), str(aten.add.Tensor), aten.add.Tensor.name(), aten.mm.default.name(),
-                  aten.add.Tensor == aten.add.Tensor, aten.add.Tensor == aten.add.Scalar,
-                  aten.add.Tensor in {aten.add.Tensor}, aten.mm.default.overloadpacket is aten.mm,
-                  aten.add.__name__, aten.add.Tensor.__name__],
-        "absent": [told(lambda: aten.nothing), told(lambda: aten.add.nothing), told(lambda: aten.manual_seeds)],
-    }  # fmt: skip
+        "words": [
+            str(aten.add),
+            str(aten.add.Tensor),
+            aten.add.Tensor.name(),
+            aten.mm.default.name(),
+            aten.add.Tensor == aten.add.Tensor,
+            aten.add.Tensor == aten.add.Scalar,
+            aten.add.Tensor in {aten.add.Tensor},
+            aten.mm.default.overloadpacket is aten.mm,
+            aten.add.__name__,
+            aten.add.Tensor.__name__,
+        ],
+        "absent": [
+            told(lambda: aten.nothing),
+            told(lambda: aten.add.nothing),
+            told(lambda: aten.manual_seeds),
+        ],
+    }
 
 
 PROGRAMS = [called, of_lists, written, defined, own]

@@ -60,9 +60,16 @@ x.masked_fill(x>0,1.0) x.any() x.clone() m.manual_seed(0) x.unbind(0) x.is_signe
 def what_modes_see(m):
     x = m.rand(3, 4)
     names = {
-        "m": m, "F": m.nn.functional, "x": x, "y": x.clone(), "p": m.nn.Parameter(m.rand(4)),
-        "q": m.tensor([True, False]), "i": m.tensor([3, 4]), "lin": m.nn.Linear(4, 4), "copy": copy,
-    }  # fmt: skip
+        "m": m,
+        "F": m.nn.functional,
+        "x": x,
+        "y": x.clone(),
+        "p": m.nn.Parameter(m.rand(4)),
+        "q": m.tensor([True, False]),
+        "i": m.tensor([3, 4]),
+        "lin": m.nn.Linear(4, 4),
+        "copy": copy,
+    }
     answers = {}
     for line in LINES:
         with log_of(m) as log:
@@ -160,17 +167,43 @@ def classes(m):
 
     x, z = m.rand(2, 3).as_subclass(Loud), m.rand(2, 3).as_subclass(Louder)
     for call in (
-        lambda: F.softmax(x, dim=1), lambda: F.dropout(x, 0.5), lambda: m.cat([m.ones(2, 3), x]),
-        lambda: F.mse_loss(x, x), lambda: x + z, lambda: m.add(x, z), lambda: 1 - x,
-        lambda: F.cosine_similarity(x, x), lambda: x[0], lambda: x.sum(dim=0), lambda: x @ m.ones(3, 2),
-        lambda: m.split(x, 1), lambda: F.max_pool1d(x, 2), lambda: x.shape, lambda: x.T, lambda: x.dim(),
-        lambda: x.numel(), lambda: x.view(-1), lambda: x.requires_grad_().grad, lambda: x.data,
-        lambda: z.dtype, lambda: setattr(z, "requires_grad", True), lambda: x.size(0),
-        lambda: x.is_contiguous(), lambda: x.tolist(), lambda: x.mean().item(),
-    ):  # fmt: skip
+        lambda: F.softmax(x, dim=1),
+        lambda: F.dropout(x, 0.5),
+        lambda: m.cat([m.ones(2, 3), x]),
+        lambda: F.mse_loss(x, x),
+        lambda: x + z,
+        lambda: m.add(x, z),
+        lambda: 1 - x,
+        lambda: F.cosine_similarity(x, x),
+        lambda: x[0],
+        lambda: x.sum(dim=0),
+        lambda: x @ m.ones(3, 2),
+        lambda: m.split(x, 1),
+        lambda: F.max_pool1d(x, 2),
+        lambda: x.shape,
+        lambda: x.T,
+        lambda: x.dim(),
+        lambda: x.numel(),
+        lambda: x.view(-1),
+        lambda: x.requires_grad_().grad,
+        lambda: x.data,
+        lambda: z.dtype,
+        lambda: setattr(z, "requires_grad", True),
+        lambda: x.size(0),
+        lambda: x.is_contiguous(),
+        lambda: x.tolist(),
+        lambda: x.mean().item(),
+    ):
         call()
-    ducks = [m.add(Duck(), 1), m.ones(2) + Duck(), F.softmax(Duck(), 1), F.normalize(Duck()),
-             m.stack([m.ones(2), Duck()]), F.linear(m.ones(2), Duck()), m.ones(2).mul(Duck())]  # fmt: skip
+    ducks = [
+        m.add(Duck(), 1),
+        m.ones(2) + Duck(),
+        F.softmax(Duck(), 1),
+        F.normalize(Duck()),
+        m.stack([m.ones(2), Duck()]),
+        F.linear(m.ones(2), Duck()),
+        m.ones(2).mul(Duck()),
+    ]
     return [seen, ducks]
 
 
@@ -201,11 +234,19 @@ def own_functions(m):
     with log_of(m) as log:
         inside = [wrapped(x), handled(x), o.has_torch_function((x,))]
     return [
-        wrapped(x), wrapped(x, Duck()), handled(x), handled(x, Duck()), handled(1, b=Duck()),
-        told(handled, Refusing()), told(m.add, Refusing(), 1), inside, len(log.seen),
-        o.has_torch_function((x, 1)), o.has_torch_function((Duck(),)),
+        wrapped(x),
+        wrapped(x, Duck()),
+        handled(x),
+        handled(x, Duck()),
+        handled(1, b=Duck()),
+        told(handled, Refusing()),
+        told(m.add, Refusing(), 1),
+        inside,
+        len(log.seen),
+        o.has_torch_function((x, 1)),
+        o.has_torch_function((Duck(),)),
         [o.is_tensor_like(v) for v in (x, Duck(), 1, [x], m.nn.Parameter(x))],
-    ]  # fmt: skip
+    ]
 
 
 def about_functions(m):
@@ -213,19 +254,47 @@ def about_functions(m):
     T = m.Tensor
     functions = o.get_overridable_functions()
     return [
-        [o.is_tensor_method_or_property(f) for f in (
-            T.add, T.shape.__get__, T.grad.__get__, T.__add__, m.add, m.nn.functional.relu, m.zeros,
-            T.view, T.__getitem__)],
-        [name_of(m, f) for f in (m.add, T.add, m.nn.functional.relu, T.shape.__get__, m.zeros,
-                                 T.grad.__set__, m.nn.init.uniform_)],
-        o.resolve_name(len), [f in functions[m] for f in (m.add, m.relu, m.zeros, m.save)],
+        [
+            o.is_tensor_method_or_property(f)
+            for f in (
+                T.add,
+                T.shape.__get__,
+                T.grad.__get__,
+                T.__add__,
+                m.add,
+                m.nn.functional.relu,
+                m.zeros,
+                T.view,
+                T.__getitem__,
+            )
+        ],
+        [
+            name_of(m, f)
+            for f in (
+                m.add,
+                T.add,
+                m.nn.functional.relu,
+                T.shape.__get__,
+                m.zeros,
+                T.grad.__set__,
+                m.nn.init.uniform_,
+            )
+        ],
+        o.resolve_name(len),
+        [f in functions[m] for f in (m.add, m.relu, m.zeros, m.save)],
         [f in functions[m.nn.functional] for f in (m.nn.functional.relu, m.nn.functional.softmax)],
         [f in functions[T] for f in (T.add, T.view)],
         [f in o.get_ignored_functions() for f in (m.zeros, m.tensor, m.save, m.add)],
-    ]  # fmt: skip
+    ]
 
 
 PROGRAMS = (
-    what_modes_see, nested_modes, modes_replace_results, errors_end_modes, disabled, classes,
-    own_functions, about_functions,
-)  # fmt: skip
+    what_modes_see,
+    nested_modes,
+    modes_replace_results,
+    errors_end_modes,
+    disabled,
+    classes,
+    own_functions,
+    about_functions,
+)

@@ -32,19 +32,36 @@ def geometry(m):
     """Strides, and which elements are one."""
     x = m.arange(12.0).reshape(3, 4)
     cases = {
-        "whole": x, "transposed": x.t(), "columns": x[:, 1:3], "steps": x[:, ::2],
-        "expanded": x[0, :1].expand(2, 3), "element": x[1, 1], "empty": x[:, :0],
-        "half": x.t().half(), "bfloat16": x.bfloat16()[1], "integers": x.long()[::2],
+        "whole": x,
+        "transposed": x.t(),
+        "columns": x[:, 1:3],
+        "steps": x[:, ::2],
+        "expanded": x[0, :1].expand(2, 3),
+        "element": x[1, 1],
+        "empty": x[:, :0],
+        "half": x.t().half(),
+        "bfloat16": x.bfloat16()[1],
+        "integers": x.long()[::2],
         "complex": (x * (1 - 1j))[0],
-    }  # fmt: skip
+    }
     return {
-        name: [[list(made.shape), list(made.stride()), str(made.dtype).split(".")[1],
-                made.abs().double().sum().item()] for made in map(copied, (y,))]
-        for name, y in cases.items() for copied in (pickled,)
+        name: [
+            [
+                list(made.shape),
+                list(made.stride()),
+                str(made.dtype).split(".")[1],
+                made.abs().double().sum().item(),
+            ]
+            for made in map(copied, (y,))
+        ]
+        for name, y in cases.items()
+        for copied in (pickled,)
     } | {
         f"deep {name}": [list(made.shape), list(made.stride()), made.storage_offset()]
-        for name, y in cases.items() if name != "empty" for made in (copy.deepcopy(y),)
-    }  # fmt: skip
+        for name, y in cases.items()
+        if name != "empty"
+        for made in (copy.deepcopy(y),)
+    }
 
 
 def sharing(m):
@@ -54,8 +71,12 @@ def sharing(m):
         x = m.arange(6.0)
         views, again = way([x, x[2:], x.view(2, 3).t()]), way((x, x))
         views[0][2] = 50
-        answers[name] = [views[1][0].item(), views[2][2, 0].item(), x[2].item(),
-                         again[0] is again[1]]  # fmt: skip
+        answers[name] = [
+            views[1][0].item(),
+            views[2][2, 0].item(),
+            x[2].item(),
+            again[0] is again[1],
+        ]
     x = m.zeros(4)
     one = copy.copy(x)
     one[0] = 1
@@ -69,8 +90,15 @@ def sharing(m):
     p = m.nn.Parameter(m.zeros(3))
     q, data = copy.deepcopy((p, p.data))
     q.data.fill_(1)
-    return [answers, x[0].item(), twin.part.sum().item(), twin.part.stride(), bits[1][0].item(),
-            holder.part.sum().item(), data.sum().item()]  # fmt: skip
+    return [
+        answers,
+        x[0].item(),
+        twin.part.sum().item(),
+        twin.part.stride(),
+        bits[1][0].item(),
+        holder.part.sum().item(),
+        data.sum().item(),
+    ]
 
 
 def flags(m):
@@ -86,12 +114,20 @@ def flags(m):
             made = way(x)
             note = None if name == "deep" and "Param" in type(x).__name__ else made.note
             answers[f"{name} {kind}"] = [
-                type(made).__name__, made.requires_grad, made.is_leaf,
-                None if name == "shallow" else digest(m, made.grad), note, note is x.note,
-            ]  # fmt: skip
+                type(made).__name__,
+                made.requires_grad,
+                made.is_leaf,
+                None if name == "shallow" else digest(m, made.grad),
+                note,
+                note is x.note,
+            ]
     result = leaf * 2
-    answers["results"] = [told(copy.deepcopy, result), pickled(result).requires_grad,
-                          pickled(result).is_leaf, copy.copy(result).requires_grad]  # fmt: skip
+    answers["results"] = [
+        told(copy.deepcopy, result),
+        pickled(result).requires_grad,
+        pickled(result).is_leaf,
+        copy.copy(result).requires_grad,
+    ]
     return answers
 
 
@@ -107,10 +143,20 @@ class Net:
 
 
 OPTIMIZERS = {
-    "SGD": {"lr": 0.1, "momentum": 0.9}, "Adam": {"amsgrad": True}, "AdamW": {}, "RMSprop": {},
-    "Adagrad": {}, "Adadelta": {}, "Adamax": {}, "NAdam": {}, "RAdam": {}, "ASGD": {}, "Rprop": {},
-    "Adafactor": {}, "LBFGS": {},
-}  # fmt: skip
+    "SGD": {"lr": 0.1, "momentum": 0.9},
+    "Adam": {"amsgrad": True},
+    "AdamW": {},
+    "RMSprop": {},
+    "Adagrad": {},
+    "Adadelta": {},
+    "Adamax": {},
+    "NAdam": {},
+    "RAdam": {},
+    "ASGD": {},
+    "Rprop": {},
+    "Adafactor": {},
+    "LBFGS": {},
+}
 
 
 def train(m, net, optimizer, count):
@@ -130,9 +176,13 @@ def modules(m):
     for name, way in (("deep", copy.deepcopy), ("pickle", pickled), ("shallow", copy.copy)):
         made = way(net)
         answers[name] = [
-            digest(m, made(numbers(m, 5, 3))), list(made.state_dict()), made.training,
-            made.tied is made[0], made[0].weight is net[0].weight, len(made[0]._forward_hooks),
-        ]  # fmt: skip
+            digest(m, made(numbers(m, 5, 3))),
+            list(made.state_dict()),
+            made.training,
+            made.tied is made[0],
+            made[0].weight is net[0].weight,
+            len(made[0]._forward_hooks),
+        ]
     hook.remove()
     return answers
 
@@ -155,13 +205,17 @@ def optimizers(m):
             params = list(twin.parameters())
             first = train(m, twin, its, 2)
             answers[f"{title} {name}"] = [
-                first, train(m, net, optimizer, 2) == first,
+                first,
+                train(m, net, optimizer, 2) == first,
                 [x is y for x, y in zip(its.param_groups[0]["params"], params, strict=True)],
                 all(any(x is y for y in params) for x in its.state if hasattr(x, "grad")),
-            ]  # fmt: skip
+            ]
     shallow = copy.copy(optimizer)
-    return [answers, shallow.state is optimizer.state,
-            shallow.param_groups is optimizer.param_groups]  # fmt: skip
+    return [
+        answers,
+        shallow.state is optimizer.state,
+        shallow.param_groups is optimizer.param_groups,
+    ]
 
 
 def states(m):
@@ -177,8 +231,12 @@ def states(m):
             other.load_state_dict(state["net"])
             new.load_state_dict(state["optimizer"])
             wanted = train(m, net, optimizer, 2)
-            answers[f"{title} {name}"] = [wanted, train(m, other, new, 2) == wanted, state["epoch"],
-                                          type(state["net"]).__name__]  # fmt: skip
+            answers[f"{title} {name}"] = [
+                wanted,
+                train(m, other, new, 2) == wanted,
+                state["epoch"],
+                type(state["net"]).__name__,
+            ]
     return answers
 
 
@@ -187,7 +245,8 @@ def _half(epoch):
 
 
 SCHEDULES = {
-    "StepLR": lambda s, o: s.StepLR(o, 2), "MultiStepLR": lambda s, o: s.MultiStepLR(o, [1, 3, 3]),
+    "StepLR": lambda s, o: s.StepLR(o, 2),
+    "MultiStepLR": lambda s, o: s.MultiStepLR(o, [1, 3, 3]),
     "LambdaLR": lambda s, o: s.LambdaLR(o, _half),
     "OneCycleLR": lambda s, o: s.OneCycleLR(o, 1.0, 9),
     "CosineAnnealingLR": lambda s, o: s.CosineAnnealingLR(o, 5),
@@ -195,7 +254,7 @@ SCHEDULES = {
     "SequentialLR": lambda s, o: s.SequentialLR(o, [s.ConstantLR(o), s.ExponentialLR(o, 0.5)], [2]),
     "ChainedScheduler": lambda s, o: s.ChainedScheduler([s.StepLR(o, 2), s.ConstantLR(o)]),
     "ReduceLROnPlateau": lambda s, o: s.ReduceLROnPlateau(o, patience=0),
-}  # fmt: skip
+}
 
 
 def schedules(m):
@@ -222,8 +281,11 @@ def schedules(m):
         for way, into, part in zip((saved(m), pickled), last, pair, strict=True):
             into.load_state_dict(way(part.state_dict()))
         wanted = rates(pair, 4)
-        answers[name] = [wanted, [c[1].optimizer is c[0] for c in copies],
-                         [rates(c, 4) == wanted for c in [*copies, last]]]  # fmt: skip
+        answers[name] = [
+            wanted,
+            [c[1].optimizer is c[0] for c in copies],
+            [rates(c, 4) == wanted for c in [*copies, last]],
+        ]
     return answers
 
 

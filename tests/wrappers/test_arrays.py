@@ -10,9 +10,22 @@ import pytest
 import libdl
 
 A = np.array([3.0, 4.0])
-OPERATORS = [operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv,
-             operator.mod, operator.pow, operator.matmul, operator.lt, operator.le, operator.gt,
-             operator.ge, operator.eq, operator.ne]  # fmt: skip
+OPERATORS = [
+    operator.add,
+    operator.sub,
+    operator.mul,
+    operator.truediv,
+    operator.floordiv,
+    operator.mod,
+    operator.pow,
+    operator.matmul,
+    operator.lt,
+    operator.le,
+    operator.gt,
+    operator.ge,
+    operator.eq,
+    operator.ne,
+]
 
 
 def t():
@@ -22,8 +35,10 @@ def t():
 @pytest.mark.parametrize("function", OPERATORS)
 @pytest.mark.parametrize("array", [A, A.astype("f"), np.array([3, 4]), np.ones((2, 2))])
 def test_operators_with_arrays_are_numpys(function, array):
-    for found, wanted in ((function(t(), array), function(t().numpy(), array)),
-                          (function(array, t()), function(array, t().numpy()))):  # fmt: skip
+    for found, wanted in (
+        (function(t(), array), function(t().numpy(), array)),
+        (function(array, t()), function(array, t().numpy())),
+    ):
         assert type(found) is libdl.Tensor
         np.testing.assert_array_equal(found.numpy(), wanted, strict=True)
 
@@ -45,27 +60,30 @@ def test_a_sum_with_an_array_replaces_the_name():
     assert type(array) is libdl.Tensor
 
 
-@pytest.mark.parametrize(("call", "dtype", "values"), [
-    (lambda: np.sqrt(libdl.tensor([1, 4])), libdl.float64, [1, 2]),
-    (lambda: np.add(t(), A), libdl.float64, [4, 6]),
-    (lambda: np.add(1, t()), libdl.float32, [2, 3]),
-    (lambda: np.maximum(t(), A), libdl.float64, [3, 4]),
-    (lambda: np.sin(libdl.tensor(0.0)), libdl.float32, 0),
-    (lambda: np.add.reduce(t()), libdl.float32, 3),
-    (lambda: np.modf(libdl.tensor([1.5]))[1], libdl.float32, [1]),
-    (lambda: np.isnan(t()), libdl.bool, [False, False]),
-    (lambda: np.bitwise_and(libdl.tensor([3, 4]), 1), libdl.int64, [1, 0]),
-    (lambda: np.clip(t().numpy(), t() - 1, t() + 1), libdl.float32, [1, 2]),
-    (lambda: np.linspace(libdl.tensor(1.0), libdl.tensor(2.0), 3), libdl.float32, [1, 1.5, 2]),
-    (lambda: np.reshape(libdl.ones(2, 2), 4), libdl.float32, [1] * 4),
-    (lambda: np.mean(t()), libdl.float32, 1.5),
-    (lambda: np.sum(t(), axis=0), libdl.float32, 3),
-    (lambda: np.float64(2) * t(), libdl.float32, [2, 4]),
-    (lambda: np.float64(2) - libdl.tensor([1, 2]), libdl.float32, [1, 0]),
-    (lambda: np.int64(2) ** libdl.tensor([1, 2]), libdl.int64, [2, 4]),
-    (lambda: np.float64(1) >= t(), libdl.bool, [True, False]),
-    (lambda: np.array(2.0) * t(), libdl.float32, [2, 4]),
-])
+@pytest.mark.parametrize(
+    ("call", "dtype", "values"),
+    [
+        (lambda: np.sqrt(libdl.tensor([1, 4])), libdl.float64, [1, 2]),
+        (lambda: np.add(t(), A), libdl.float64, [4, 6]),
+        (lambda: np.add(1, t()), libdl.float32, [2, 3]),
+        (lambda: np.maximum(t(), A), libdl.float64, [3, 4]),
+        (lambda: np.sin(libdl.tensor(0.0)), libdl.float32, 0),
+        (lambda: np.add.reduce(t()), libdl.float32, 3),
+        (lambda: np.modf(libdl.tensor([1.5]))[1], libdl.float32, [1]),
+        (lambda: np.isnan(t()), libdl.bool, [False, False]),
+        (lambda: np.bitwise_and(libdl.tensor([3, 4]), 1), libdl.int64, [1, 0]),
+        (lambda: np.clip(t().numpy(), t() - 1, t() + 1), libdl.float32, [1, 2]),
+        (lambda: np.linspace(libdl.tensor(1.0), libdl.tensor(2.0), 3), libdl.float32, [1, 1.5, 2]),
+        (lambda: np.reshape(libdl.ones(2, 2), 4), libdl.float32, [1] * 4),
+        (lambda: np.mean(t()), libdl.float32, 1.5),
+        (lambda: np.sum(t(), axis=0), libdl.float32, 3),
+        (lambda: np.float64(2) * t(), libdl.float32, [2, 4]),
+        (lambda: np.float64(2) - libdl.tensor([1, 2]), libdl.float32, [1, 0]),
+        (lambda: np.int64(2) ** libdl.tensor([1, 2]), libdl.int64, [2, 4]),
+        (lambda: np.float64(1) >= t(), libdl.bool, [True, False]),
+        (lambda: np.array(2.0) * t(), libdl.float32, [2, 4]),
+    ],
+)
 def test_results_are_tensors(call, dtype, values):
     found = call()
     assert type(found) is libdl.Tensor and found.dtype is dtype and found.tolist() == values
@@ -73,12 +91,16 @@ def test_results_are_tensors(call, dtype, values):
 
 def test_results_are_arrays():
     for found, wanted in (
-        (np.asarray(t()), [1, 2]), (np.array([t(), t()]), [[1, 2], [1, 2]]),
-        (np.concatenate([t(), t()]), [1, 2, 1, 2]), (np.where(t() > 1, t(), A), [3, 2]),
-        (np.array([t()[0], t()[1]]), [1, 2]), (A[libdl.tensor([1, 0])], [4, 3]),
-        (A[libdl.tensor([True, False])], [3]), (np.multiply(t(), A, out=np.empty(2)), [3, 8]),
+        (np.asarray(t()), [1, 2]),
+        (np.array([t(), t()]), [[1, 2], [1, 2]]),
+        (np.concatenate([t(), t()]), [1, 2, 1, 2]),
+        (np.where(t() > 1, t(), A), [3, 2]),
+        (np.array([t()[0], t()[1]]), [1, 2]),
+        (A[libdl.tensor([1, 0])], [4, 3]),
+        (A[libdl.tensor([True, False])], [3]),
+        (np.multiply(t(), A, out=np.empty(2)), [3, 8]),
         (np.dot(t(), A), 11),
-    ):  # fmt: skip
+    ):
         assert isinstance(found, (np.ndarray, np.generic)) and found.tolist() == wanted
     assert np.allclose(t(), t()) and np.array_equal(t(), t())
     x = t()
@@ -104,9 +126,16 @@ def test_while_nothing_is_recorded_a_parameter_is_an_array_too():
 
 def test_no_history_is_lost_in_silence():
     x = t().requires_grad_()
-    for call in (lambda: np.exp(x), lambda: x + A, lambda: A * x, lambda: np.asarray(x),
-                 lambda: np.concatenate([x, x]), lambda: np.mean(np.asarray(x)), lambda: x == A,
-                 lambda: np.exp(x * 2)):  # fmt: skip
+    for call in (
+        lambda: np.exp(x),
+        lambda: x + A,
+        lambda: A * x,
+        lambda: np.asarray(x),
+        lambda: np.concatenate([x, x]),
+        lambda: np.mean(np.asarray(x)),
+        lambda: x == A,
+        lambda: np.exp(x * 2),
+    ):
         with pytest.raises(RuntimeError, match=r"requires grad; use tensor.detach\(\).numpy\(\)"):
             call()
     with pytest.raises(BufferError, match="detach"):
@@ -145,8 +174,11 @@ def series(values):
 
 @pytest.mark.parametrize("make", [Column, series], ids=["column", "pandas"])
 def test_columns(make):
-    for values, dtype in (([3.0, 4.0], libdl.float64), ([1, 2], libdl.int64),
-                          ([True, False], libdl.bool)):  # fmt: skip
+    for values, dtype in (
+        ([3.0, 4.0], libdl.float64),
+        ([1, 2], libdl.int64),
+        ([True, False], libdl.bool),
+    ):
         for function in (libdl.tensor, libdl.as_tensor, libdl.asarray):
             found = function(make(values))
             assert found.dtype is dtype and found.tolist() == values
@@ -177,8 +209,16 @@ def test_buffers_that_tell_too_little():
             libdl.tensor(value)
 
 
-@pytest.mark.parametrize("named", [{}, {"copy": True}, {"copy": False}, {"dtype": libdl.float64},
-                                   {"copy": True, "dtype": libdl.float64}])  # fmt: skip
+@pytest.mark.parametrize(
+    "named",
+    [
+        {},
+        {"copy": True},
+        {"copy": False},
+        {"dtype": libdl.float64},
+        {"copy": True, "dtype": libdl.float64},
+    ],
+)
 @pytest.mark.parametrize("requires_grad", [None, True])
 def test_asarray_of_a_tensor_with_history_keeps_it(named, requires_grad):
     w = libdl.ones(2, requires_grad=True)
@@ -207,7 +247,9 @@ def test_asarray_says_whether_it_requires_grad():
 @pytest.mark.parametrize("options", [{"dtype": libdl.float64}, {"device": "meta"}])
 @pytest.mark.parametrize("data", [libdl.ones(2), np.ones(2, np.float32)], ids=["tensor", "array"])
 def test_asarray_without_a_copy_refuses_another_form(data, options):
-    with pytest.raises(ValueError, match="asarray: copy=False, but the data is libdl.float32 on cpu"):
+    with pytest.raises(
+        ValueError, match="asarray: copy=False, but the data is libdl.float32 on cpu"
+    ):
         libdl.asarray(data, copy=False, **options)
     assert libdl.asarray(data, copy=False).shape == (2,)
 

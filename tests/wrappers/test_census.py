@@ -11,15 +11,26 @@ import census  # noqa: E402
 
 
 def test_names_are_found_where_pytorch_has_them():
-    assert all(map(census.exists, ("libdl.Tensor.view", "libdl.nn.utils.rnn", "libdl.backends.cudnn.benchmark")))
-    assert not any(map(census.exists, ("libdl.no_such", "libdl.Tensor.no_such", "libdl.no_such.name")))
+    assert all(
+        map(
+            census.exists,
+            ("libdl.Tensor.view", "libdl.nn.utils.rnn", "libdl.backends.cudnn.benchmark"),
+        )
+    )
+    assert not any(
+        map(census.exists, ("libdl.no_such", "libdl.Tensor.no_such", "libdl.no_such.name"))
+    )
 
 
 def test_kinds_lead_to_modules_and_uses_are_counted(tmp_path):
     path = tmp_path / "names.csv"
     path.write_text("kind,name,files\nscheduler,StepLR,3\ntorch,no_such,7\nmethod,view,5\n")
     names = census.read(str(path))
-    assert names == [("libdl.no_such", 7), ("libdl.Tensor.view", 5), ("libdl.optim.lr_scheduler.StepLR", 3)]
+    assert names == [
+        ("libdl.no_such", 7),
+        ("libdl.Tensor.view", 5),
+        ("libdl.optim.lr_scheduler.StepLR", 3),
+    ]
     text = census.report(names)
     assert text.startswith("2 of the 3 most used names exist (66.7%), 8 of their 15 uses (53.3%)")
     assert text.endswith("     7 libdl.no_such")

@@ -35,13 +35,19 @@ def test_special_has_pytorchs_names():
     assert libdl.equal(libdl.special.gammaln(x), libdl.lgamma(x))
 
 
-@pytest.mark.parametrize(("call", "told"), [
-    (lambda x: libdl.take(x, libdl.tensor([6])), r"take: argument 2 \(index\) holds 6"),
-    (lambda x: x.take(libdl.tensor([0, -7])), "wanted -6 to 5"),
-    (lambda x: x.put_(libdl.tensor([6]), libdl.ones(1)), r"put_: argument 2 \(index\) holds 6"),
-    (lambda x: libdl.tensordot(x, x, ([2], [0])), r"tensordot: argument 3 \(dims\) names 2, wanted -2 to 1"),
-    (lambda x: libdl.tensordot(x, x, ([0], [-3])), r"tensordot: argument 3 \(dims\) names -3"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda x: libdl.take(x, libdl.tensor([6])), r"take: argument 2 \(index\) holds 6"),
+        (lambda x: x.take(libdl.tensor([0, -7])), "wanted -6 to 5"),
+        (lambda x: x.put_(libdl.tensor([6]), libdl.ones(1)), r"put_: argument 2 \(index\) holds 6"),
+        (
+            lambda x: libdl.tensordot(x, x, ([2], [0])),
+            r"tensordot: argument 3 \(dims\) names 2, wanted -2 to 1",
+        ),
+        (lambda x: libdl.tensordot(x, x, ([0], [-3])), r"tensordot: argument 3 \(dims\) names -3"),
+    ],
+)
 def test_places_and_dimensions_out_of_range_are_refused(call, told):
     x = libdl.zeros(2, 3)
     with pytest.raises(IndexError, match=told):

@@ -16,10 +16,17 @@ def less(x):
     return x - 1
 
 
-@pytest.mark.parametrize(("pred", "wanted"), [
-    (torch.tensor(True), [2, 3]), (torch.tensor(False), [0, 1]), (torch.tensor([True]), [2, 3]),
-    (torch.tensor(0.0), [0, 1]), (True, [2, 3]), (0, [0, 1]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("pred", "wanted"),
+    [
+        (torch.tensor(True), [2, 3]),
+        (torch.tensor(False), [0, 1]),
+        (torch.tensor([True]), [2, 3]),
+        (torch.tensor(0.0), [0, 1]),
+        (True, [2, 3]),
+        (0, [0, 1]),
+    ],
+)
 @pytest.mark.parametrize("operands", [(X,), [X]])
 def test_the_branch_that_pred_chooses_runs_alone(pred, wanted, operands):
     called = []
@@ -34,28 +41,43 @@ def test_the_branch_that_pred_chooses_runs_alone(pred, wanted, operands):
 def test_operands_may_be_absent_or_nested_and_have_gradients():
     assert torch.cond(torch.tensor(True), lambda: X * 3, lambda: X).tolist() == [3, 6]
     w = X.clone().requires_grad_()
-    found = torch.cond(w.sum() > 2, lambda d: {"y": d["x"][0] * 3}, lambda d: {"y": d["x"][0]}, ({"x": [w]},))
+    found = torch.cond(
+        w.sum() > 2, lambda d: {"y": d["x"][0] * 3}, lambda d: {"y": d["x"][0]}, ({"x": [w]},)
+    )
     assert torch.autograd.grad(found["y"].sum(), w)[0].tolist() == [3, 3]
 
 
 def test_under_vmap_each_sample_has_its_branch():
     pred, x = torch.tensor([True, False]), torch.tensor([[1.0, 2.0], [3.0, 4.0]])
-    assert torch.vmap(lambda p, x: torch.cond(p, more, less, (x,)))(pred, x).tolist() == [[2, 3], [2, 3]]
-    assert torch.vmap(lambda x: torch.cond(x.sum() > 4, more, less, (x,)))(x).tolist() == [[0, 1], [4, 5]]
+    assert torch.vmap(lambda p, x: torch.cond(p, more, less, (x,)))(pred, x).tolist() == [
+        [2, 3],
+        [2, 3],
+    ]
+    assert torch.vmap(lambda x: torch.cond(x.sum() > 4, more, less, (x,)))(x).tolist() == [
+        [0, 1],
+        [4, 5],
+    ]
     w = x.clone().requires_grad_()
-    torch.vmap(lambda p, x: torch.cond(p, lambda x: x * 2, lambda x: x * 5, (x,)))(pred, w).sum().backward()
+    torch.vmap(lambda p, x: torch.cond(p, lambda x: x * 2, lambda x: x * 5, (x,)))(
+        pred, w
+    ).sum().backward()
     assert w.grad.tolist() == [[2, 2], [5, 5]]
     with pytest.raises(RuntimeError, match="same structure"):
         torch.vmap(lambda p, x: torch.cond(p, lambda x: (x, x), more, (x,)))(pred, x)
 
 
-@pytest.mark.parametrize(("arguments", "told"), [
-    ((torch.tensor([True, False]), more, less, (X,)), r"\(pred\) has shape \[2\]"),
-    (("yes", more, less, (X,)), r"\(pred\) is 'yes'"),
-    ((True, 1, less, (X,)), r"\(true_fn\) is 1"), ((True, more, None, (X,)), r"\(false_fn\) is None"),
-    ((True, more, less, X), r"\(operands\)"), ((True, more, less, (1,)), r"\(operands\) is \(1,\)"),
-    ((True, more, less, ({"a": ["b"]},)), r"\(operands\)"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ((torch.tensor([True, False]), more, less, (X,)), r"\(pred\) has shape \[2\]"),
+        (("yes", more, less, (X,)), r"\(pred\) is 'yes'"),
+        ((True, 1, less, (X,)), r"\(true_fn\) is 1"),
+        ((True, more, None, (X,)), r"\(false_fn\) is None"),
+        ((True, more, less, X), r"\(operands\)"),
+        ((True, more, less, (1,)), r"\(operands\) is \(1,\)"),
+        ((True, more, less, ({"a": ["b"]},)), r"\(operands\)"),
+    ],
+)
 def test_what_is_no_condition_no_branch_or_no_operand(arguments, told):
     with pytest.raises(RuntimeError, match=f"^cond: argument . {told}"):
         torch.cond(*arguments)

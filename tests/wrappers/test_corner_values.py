@@ -33,7 +33,9 @@ def test_powers_of_integers_are_cut(arguments, base, wanted):
     for dtype in (I64, libdl.int32, libdl.int16):
         assert libdl.logspace(*arguments, base=base, dtype=dtype).tolist() == wanted
         place = libdl.empty(0, dtype=dtype)
-        assert libdl.logspace(*arguments, base=base, out=place) is place and place.tolist() == wanted
+        assert (
+            libdl.logspace(*arguments, base=base, out=place) is place and place.tolist() == wanted
+        )
     given = (libdl.tensor(float(x)) for x in arguments[:2])
     assert libdl.logspace(*given, arguments[2], base=base, dtype=I64).tolist() == wanted
 
@@ -79,7 +81,12 @@ def test_sums_of_complex_exponentials():
     inf = math.inf
     few = libdl.tensor([complex(-inf, 1), complex(inf, 1), complex(-inf, 1), 1 + 2j])
     more = libdl.tensor([complex(-inf, 2), 1 + 2j, 3 + 1j, complex(-inf, 0)])
-    assert libdl.logaddexp(few, more).tolist() == [complex(-inf, 2), complex(inf, 1), 3 + 1j, 1 + 2j]
+    assert libdl.logaddexp(few, more).tolist() == [
+        complex(-inf, 2),
+        complex(inf, 1),
+        3 + 1j,
+        1 + 2j,
+    ]
     for pair in ((math.nan, 1.0), (1.0, math.nan)):
         made = libdl.logaddexp(*(libdl.tensor([complex(v, 1)]) for v in pair))
         assert bool(made.real.isnan()) and bool(made.imag.isnan())
@@ -99,7 +106,9 @@ def test_slopes_of_sums_of_complex_exponentials():
     assert libdl.autograd.gradcheck(libdl.logaddexp, (x, y), check_forward_ad=True)
     assert libdl.autograd.gradgradcheck(libdl.logaddexp, (x, y))
     low = libdl.tensor([complex(-math.inf, 0), 2 - 1j], requires_grad=True)
-    (slope,) = libdl.autograd.grad(libdl.logaddexp(low, libdl.tensor([1j, -math.inf])).real.sum(), low)
+    (slope,) = libdl.autograd.grad(
+        libdl.logaddexp(low, libdl.tensor([1j, -math.inf])).real.sum(), low
+    )
     assert slope.tolist() == [0, 1]
 
 
@@ -112,7 +121,9 @@ def test_running_sums_of_complex_exponentials():
     wanted = [0.495758 - 0.040565j, 2.087119 + 0.323374j, 0.044263 - 0.1313j]
     assert libdl.allclose(slope, libdl.tensor(wanted, dtype=C128), atol=1e-5)
     made = libdl.logcumsumexp(libdl.tensor([1 + 3j, 1 - 3j, 700 + 0.5j]), 0)
-    assert libdl.allclose(made, libdl.tensor([1 + 3j, 1.683089 - 3.1415927j, 700 + 0.5j]), rtol=1e-5)
+    assert libdl.allclose(
+        made, libdl.tensor([1 + 3j, 1.683089 - 3.1415927j, 700 + 0.5j]), rtol=1e-5
+    )
     made = libdl.logcumsumexp(libdl.tensor([complex(-math.inf, 0), 2 - 1j]), 0)
     assert made.tolist() == [complex(-math.inf, 0), 2 - 1j]
     rows = libdl.stack([x.detach(), x.detach() * 2])
@@ -134,7 +145,9 @@ def test_complex_borders_and_exponents():
     made = libdl.ldexp(libdl.tensor([1.0, 2]), libdl.tensor([2j, 3.5]))
     wanted = libdl.tensor([0.183457 + 0.983028j, 22.627417])
     assert made.dtype is libdl.complex64 and libdl.allclose(made, wanted, rtol=1e-5)
-    with pytest.raises(TypeError, match=r"ldexp: argument 2 \(other\) is a number, wanted a tensor"):
+    with pytest.raises(
+        TypeError, match=r"ldexp: argument 2 \(other\) is a number, wanted a tensor"
+    ):
         libdl.ldexp(libdl.ones(1), 2)
 
 
@@ -157,7 +170,10 @@ def test_norms_of_no_elements():
             assert libdl.linalg.norm(libdl.zeros(shape), ord).tolist() == 0
     assert libdl.linalg.matrix_norm(libdl.zeros(2, 0, 3), math.inf).tolist() == [0, 0]
     assert libdl.linalg.matrix_norm(libdl.zeros(2, 3, 0), 1, keepdim=True).shape == (2, 1, 1)
-    assert libdl.linalg.matrix_norm(libdl.zeros(2, 3, 0), 2, dtype=libdl.float64).dtype is libdl.float64
+    assert (
+        libdl.linalg.matrix_norm(libdl.zeros(2, 3, 0), 2, dtype=libdl.float64).dtype
+        is libdl.float64
+    )
     with pytest.raises((RuntimeError, IndexError)):
         libdl.linalg.norm(libdl.zeros(0, 0), -1)
 
@@ -176,7 +192,9 @@ def test_batch_norm_of_an_empty_vector():
 
 def test_slopes_of_one_dimension_twice():
     for dim in ([1, 1], [1, -1], (0, -2)):
-        with pytest.raises((RuntimeError, ValueError), match=r"gradient: argument 3 \(dim\) is .* twice"):
+        with pytest.raises(
+            (RuntimeError, ValueError), match=r"gradient: argument 3 \(dim\) is .* twice"
+        ):
             libdl.gradient(libdl.ones(3, 4), dim=dim)
     assert len(libdl.gradient(libdl.ones(3, 4), dim=[1, 0])) == 2
 
@@ -244,13 +262,21 @@ def test_seeds():
 
 def test_result_types_of_numbers():
     for pair, wanted in (
-        ((1, 1.5), libdl.float32), ((1, 2), I64), ((True, 2), I64), ((1, 1j), libdl.complex64),
-        ((True, True), libdl.bool), ((1.5, True), libdl.float32), ((2.0, 1j), libdl.complex64),
-        ((1, libdl.ones(1).half()), libdl.float16), ((1.5, libdl.ones(1).int()), libdl.float32),
-    ):  # fmt: skip
+        ((1, 1.5), libdl.float32),
+        ((1, 2), I64),
+        ((True, 2), I64),
+        ((1, 1j), libdl.complex64),
+        ((True, True), libdl.bool),
+        ((1.5, True), libdl.float32),
+        ((2.0, 1j), libdl.complex64),
+        ((1, libdl.ones(1).half()), libdl.float16),
+        ((1.5, libdl.ones(1).int()), libdl.float32),
+    ):
         assert libdl.result_type(*pair) is libdl.result_type(*reversed(pair)) is wanted
     for pair, place in ((("a", 1), 1), ((1, [2]), 2)):
-        with pytest.raises(TypeError, match=rf"result_type: argument {place} .* wanted a tensor or a number"):
+        with pytest.raises(
+            TypeError, match=rf"result_type: argument {place} .* wanted a tensor or a number"
+        ):
             libdl.result_type(*pair)
 
 
@@ -260,8 +286,14 @@ def test_arrays_of_bytes():
         assert made.dtype is libdl.uint8 and made.tolist() == [97, 98, 99, 100]
         assert libdl.asarray(data, dtype=libdl.int32).tolist() == [1684234849]
         assert libdl.asarray(data, dtype=libdl.int16, copy=True).tolist() == [25185, 25699]
-    for letter, dtype in (("b", libdl.int8), ("h", libdl.int16), ("i", libdl.int32), ("q", I64),
-                          ("f", libdl.float32), ("d", libdl.float64)):  # fmt: skip
+    for letter, dtype in (
+        ("b", libdl.int8),
+        ("h", libdl.int16),
+        ("i", libdl.int32),
+        ("q", I64),
+        ("f", libdl.float32),
+        ("d", libdl.float64),
+    ):
         data = array.array(letter, [1, 2])
         made = libdl.asarray(data)
         assert made.dtype is dtype and made.tolist() == [1, 2]
@@ -281,15 +313,28 @@ def test_arrays_of_bytes():
 def test_sums_of_sizes():
     shape = libdl.ones(2, 3).shape
     for made, wanted in (
-        ((1,) + shape, (1, 2, 3)), (shape + (1,), (2, 3, 1)), (() + shape, (2, 3)),
-        (2 * shape, (2, 3, 2, 3)), (shape * 2, (2, 3, 2, 3)), (sum([shape, shape], ()), (2, 3, 2, 3)),
-        (libdl.Size([True, libdl.tensor(3)]), (1, 3)), (libdl.Size(), ()), (shape[1:], (3,)),
-    ):  # fmt: skip
+        ((1,) + shape, (1, 2, 3)),
+        (shape + (1,), (2, 3, 1)),
+        (() + shape, (2, 3)),
+        (2 * shape, (2, 3, 2, 3)),
+        (shape * 2, (2, 3, 2, 3)),
+        (sum([shape, shape], ()), (2, 3, 2, 3)),
+        (libdl.Size([True, libdl.tensor(3)]), (1, 3)),
+        (libdl.Size(), ()),
+        (shape[1:], (3,)),
+    ):
         assert type(made) is libdl.Size and made == wanted and all(type(n) is int for n in made)
     sizes = (1,)
     sizes += shape
     assert type(sizes) is libdl.Size and sizes == (1, 2, 3)
-    for wrong in (lambda: shape + [1], lambda: [1] + shape, lambda: shape + ("a",), lambda: (1.5,) + shape,
-                  lambda: shape + None, lambda: libdl.Size([1.5]), lambda: libdl.Size("a")):  # fmt: skip
+    for wrong in (
+        lambda: shape + [1],
+        lambda: [1] + shape,
+        lambda: shape + ("a",),
+        lambda: (1.5,) + shape,
+        lambda: shape + None,
+        lambda: libdl.Size([1.5]),
+        lambda: libdl.Size("a"),
+    ):
         with pytest.raises(TypeError):
             wrong()

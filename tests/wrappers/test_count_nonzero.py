@@ -7,8 +7,21 @@ import pytest
 
 import libdl
 
-REAL = ["bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64", "float16",
-        "bfloat16", "float32", "float64"]  # fmt: skip
+REAL = [
+    "bool",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "float16",
+    "bfloat16",
+    "float32",
+    "float64",
+]
 
 
 @pytest.mark.parametrize("dtype", [*REAL, "complex64"])
@@ -29,7 +42,13 @@ def test_of_floating_numbers():
 @pytest.mark.parametrize("dtype", [d for d in REAL if d[0] in "iub"])
 def test_of_views(dtype):
     x = (libdl.arange(6000).reshape(60, 100) % 7).to(getattr(libdl, dtype))
-    for y in (x.t(), x[:, ::2], x.t()[3:], x.reshape(3, 20, 100).permute(2, 0, 1), x[:1].expand(5, 100)):
+    for y in (
+        x.t(),
+        x[:, ::2],
+        x.t()[3:],
+        x.reshape(3, 20, 100).permute(2, 0, 1),
+        x[:1].expand(5, 100),
+    ):
         z = y.contiguous()
         assert int(libdl.count_nonzero(y)) == int(libdl.count_nonzero(z)) == int((z != 0).sum())
         assert (bool(y.all()), bool(y.any())) == (bool(z.all()), bool(z.any()))

@@ -21,10 +21,18 @@ from libdl.nn import functional as F
 
 ROOT = Path(__file__).resolve().parents[2]
 PLACES = {
-    "torch": torch, "method": torch.Tensor, "nn": nn, "functional": F, "data": torch.utils.data,
-    "init": nn.init, "scheduler": torch.optim.lr_scheduler, "optim": torch.optim,
-    "utils": torch.utils, "autograd": torch.autograd, "cuda": torch.cuda,
-}  # fmt: skip
+    "torch": torch,
+    "method": torch.Tensor,
+    "nn": nn,
+    "functional": F,
+    "data": torch.utils.data,
+    "init": nn.init,
+    "scheduler": torch.optim.lr_scheduler,
+    "optim": torch.optim,
+    "utils": torch.utils,
+    "autograd": torch.autograd,
+    "cuda": torch.cuda,
+}
 
 
 def names() -> list[tuple[str, str]]:
@@ -40,8 +48,11 @@ def found(kind: str, name: str) -> Any:
 
 
 def without_example(named: list[tuple[str, str]]) -> list[str]:
-    return [f"{kind} {name}" for kind, name in named
-            if ">>> " not in (inspect.getdoc(found(kind, name)) or "")]  # fmt: skip
+    return [
+        f"{kind} {name}"
+        for kind, name in named
+        if ">>> " not in (inspect.getdoc(found(kind, name)) or "")
+    ]
 
 
 def documented() -> dict[str, str]:
@@ -62,9 +73,9 @@ def documented() -> dict[str, str]:
                 of_module = getattr(member, "__module__", None) or getattr(member, "__name__", "")
                 own = isinstance(of_module, str) and of_module.split(".")[0] == "libdl"
                 method = isinstance(item, type) and callable(member)
-                if (own or method) and (inspect.isroutine(member) or isinstance(
-                    member, (type, ModuleType)
-                )):
+                if (own or method) and (
+                    inspect.isroutine(member) or isinstance(member, (type, ModuleType))
+                ):
                     waiting.append((f"{place}.{name}", member))
     return seen
 
@@ -113,15 +124,20 @@ def test_help_speaks_of_python_not_of_c():
 # They have neither an input nor a result of their own.
 _HOLDERS = {"Container", "Module", "ModuleDict", "ModuleList", "ParameterDict", "ParameterList"}
 LAYERS = {
-    name: item for name, item in vars(nn).items()
+    name: item
+    for name, item in vars(nn).items()
     if isinstance(item, type) and issubclass(item, nn.Module) and name not in _HOLDERS
-}  # fmt: skip
+}
 OPTIMIZERS = {
-    name: item for name, item in vars(torch.optim).items()
+    name: item
+    for name, item in vars(torch.optim).items()
     if isinstance(item, type) and issubclass(item, torch.optim.Optimizer) and name != "Optimizer"
-}  # fmt: skip
-CELLS = {name: item for name, item in LAYERS.items()
-         if issubclass(item, (nn.RNNBase, nn.RNNCellBase)) and "Base" not in name}  # fmt: skip
+}
+CELLS = {
+    name: item
+    for name, item in LAYERS.items()
+    if issubclass(item, (nn.RNNBase, nn.RNNCellBase)) and "Base" not in name
+}
 _SOURCE = r"\n\s*Source: [A-Z]\w[^:]*, (19|20)\d\d, [A-Z]"
 
 
@@ -171,9 +187,13 @@ UNIFORM: dict[str, nn.Module] = {
     "ConvTranspose1d": nn.ConvTranspose1d(12, 24, 5, groups=3),
     "ConvTranspose2d": nn.ConvTranspose2d(12, 24, (3, 5), groups=2),
     "ConvTranspose3d": nn.ConvTranspose3d(4, 8, (2, 3, 5)),
-    "RNN": nn.RNN(7, 30), "GRU": nn.GRU(7, 30), "LSTM": nn.LSTM(7, 30),
-    "RNNCell": nn.RNNCell(7, 30), "GRUCell": nn.GRUCell(7, 30), "LSTMCell": nn.LSTMCell(7, 30),
-}  # fmt: skip
+    "RNN": nn.RNN(7, 30),
+    "GRU": nn.GRU(7, 30),
+    "LSTM": nn.LSTM(7, 30),
+    "RNNCell": nn.RNNCell(7, 30),
+    "GRUCell": nn.GRUCell(7, 30),
+    "LSTMCell": nn.LSTMCell(7, 30),
+}
 
 
 def bound(layer: nn.Module) -> float:

@@ -24,8 +24,13 @@ def test_pairs_print_under_their_function() -> None:
     assert repr(x.max(1)) == (
         "libdl.return_types.max(\nvalues=tensor([2., 4.]),\nindices=tensor([1, 0]))"
     )
-    found = {"max": x.max(1), "min": libdl.min(x, 1), "sort": x.sort(), "topk": libdl.topk(x, 1),
-             "kthvalue": x.kthvalue(1)}  # fmt: skip
+    found = {
+        "max": x.max(1),
+        "min": libdl.min(x, 1),
+        "sort": x.sort(),
+        "topk": libdl.topk(x, 1),
+        "kthvalue": x.kthvalue(1),
+    }
     for name, pair in found.items():
         assert type(pair) is getattr(libdl.return_types, name)
         assert str(pair).startswith(f"libdl.return_types.{name}(\nvalues=")
@@ -177,11 +182,15 @@ def test_softplus_in_bfloat16_is_rounded_once() -> None:
 
 @pytest.mark.parametrize("recorded", [False, True])
 def test_activations_in_place(recorded: bool) -> None:
-    for function in (lambda x, i: F.elu(x, 2.0, inplace=i), lambda x, i: F.elu(x, inplace=i),
-                     lambda x, i: F.leaky_relu(x, inplace=i), lambda x, i: F.relu6(x, inplace=i),
-                     lambda x, i: F.threshold(x, 0.5, 3.0, inplace=i),
-                     lambda x, i: nn.ELU(inplace=i)(x),
-                     lambda x, i: nn.LeakyReLU(inplace=i)(x)):  # fmt: skip
+    for function in (
+        lambda x, i: F.elu(x, 2.0, inplace=i),
+        lambda x, i: F.elu(x, inplace=i),
+        lambda x, i: F.leaky_relu(x, inplace=i),
+        lambda x, i: F.relu6(x, inplace=i),
+        lambda x, i: F.threshold(x, 0.5, 3.0, inplace=i),
+        lambda x, i: nn.ELU(inplace=i)(x),
+        lambda x, i: nn.LeakyReLU(inplace=i)(x),
+    ):
         gradients = []
         for inplace in (False, True):
             leaf = libdl.tensor([-1.0, 0.25, 7.0], requires_grad=recorded)

@@ -104,7 +104,8 @@ def test_a_function_in_c_has_the_gradient_of_differences():
 # -- training -------------------------------------------------------------------------------------
 
 needs_digits = pytest.mark.skipif(
-    not (ROOT / "data/digits.safetensors").exists(), reason="tools/setup/run fetches the digits")
+    not (ROOT / "data/digits.safetensors").exists(), reason="tools/setup/run fetches the digits"
+)
 # Under a sanitizer they would take the time of all other tests together.
 trains = pytest.mark.skipif("LIBDL_SANITIZED" in os.environ, reason="too slow under a sanitizer")
 
@@ -251,16 +252,22 @@ def test_ncf_in_c_beats_popularity_and_python_agrees(network_of_the_benchmark, t
     assert ratios["popularity"] > 0.2, "a tenth is chance"
     assert ratios["the model"] > ratios["popularity"] + 0.2
     net = network_of_the_benchmark(
-        "ncf", USERS=USERS, ITEMS=ITEMS, FACTORS=16, LAYERS=[64, 64, 32, 16])  # fmt: skip
+        "ncf", USERS=USERS, ITEMS=ITEMS, FACTORS=16, LAYERS=[64, 64, 32, 16]
+    )
     net.load_state_dict(libdl.load(tmp_path / "weights"))
     assert hit_ratio(net) == pytest.approx(ratios["the model"], abs=1e-4)  # four digits
 
 
-@pytest.mark.parametrize("arguments, message", [
-    (["--steps"], "--steps wants a value"), (["--steps", ""], " is not a number from 0 on"),
-    (["--batch", "0"], "0 is not a number from 1 on"), (["--colour", "red"], "--colour is not an option"),
-    (["--load", "/none"], "/none"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["--steps"], "--steps wants a value"),
+        (["--steps", ""], " is not a number from 0 on"),
+        (["--batch", "0"], "0 is not a number from 1 on"),
+        (["--colour", "red"], "--colour is not an option"),
+        (["--load", "/none"], "/none"),
+    ],
+)
 def test_resnet_50_says_what_is_wrong(arguments, message):
     done = subprocess.run([PROGRAMS / "resnet50_cpp", *arguments], capture_output=True, text=True)
     assert done.returncode == 1 and not done.stdout

@@ -10,8 +10,22 @@ import pytest
 import libdl
 
 pytestmark = pytest.mark.usefixtures("no_leak")
-DTYPES = ["bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64",
-          "float16", "float32", "float64", "complex64", "complex128"]  # fmt: skip
+DTYPES = [
+    "bool",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "float16",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+]
 
 
 @pytest.mark.parametrize("name", DTYPES)
@@ -26,14 +40,23 @@ def test_numpy_both_ways(name):
     assert array[0, 0] == 1 and x[0, 0].item() == 1
 
 
-@pytest.mark.parametrize("key", [(slice(None, None, 2),), (slice(None), slice(None, None, -1)),
-                                 (slice(1, 1),), (None, slice(None), 1)])  # fmt: skip
+@pytest.mark.parametrize(
+    "key",
+    [
+        (slice(None, None, 2),),
+        (slice(None), slice(None, None, -1)),
+        (slice(1, 1),),
+        (None, slice(None), 1),
+    ],
+)
 def test_strides(key):
     array = numpy.arange(12.0).reshape(4, 3)[key]
     x = libdl.from_numpy(array)
     assert numpy.array_equal(x.numpy(), array)
-    assert numpy.array_equal(numpy.from_dlpack(libdl.arange(12.0).view(4, 3).t()),
-                             numpy.arange(12, dtype="f4").reshape(4, 3).T)  # fmt: skip
+    assert numpy.array_equal(
+        numpy.from_dlpack(libdl.arange(12.0).view(4, 3).t()),
+        numpy.arange(12, dtype="f4").reshape(4, 3).T,
+    )
 
 
 def test_read_only_memory():
@@ -93,9 +116,14 @@ def test_dlpack_capsules():
 def test_dlpack_strides_of_dimensions_without_a_step():
     """Those of size 1, or of what is empty, are kept if they may be; PyTorch's answers."""
     base = numpy.zeros(9)
-    for shape, steps, wanted in (((1, 3), (800, 8), (100, 1)), ((1, 3), (0, 8), (0, 1)),
-                                 ((1, 3), (-8, 8), (3, 1)), ((3, 1), (8, -72), (1, 1)),
-                                 ((1, 1), (-8, -8), (1, 1)), ((1, 2), (-16, 16), (4, 2))):  # fmt: skip
+    for shape, steps, wanted in (
+        ((1, 3), (800, 8), (100, 1)),
+        ((1, 3), (0, 8), (0, 1)),
+        ((1, 3), (-8, 8), (3, 1)),
+        ((3, 1), (8, -72), (1, 1)),
+        ((1, 1), (-8, -8), (1, 1)),
+        ((1, 2), (-16, 16), (4, 2)),
+    ):
         array = numpy.lib.stride_tricks.as_strided(base, shape, steps)
         assert libdl.from_dlpack(array).stride() == wanted
     for shape, strides in (((1, 3), (7, 1)), ((0, 1, 3), (6, 100, 2)), ((1, 0), (3, 1))):
@@ -158,8 +186,14 @@ def test_tensor_of_anything():
     assert libdl.tensor([libdl.tensor(1.0), libdl.tensor(2.0)]).tolist() == [1, 2]
     assert libdl.tensor([[1 + 1j]]).tolist() == [[1 + 1j]]
     assert libdl.tensor(3, dtype=libdl.float64).dtype is libdl.float64
-    for scalar in (numpy.array(1.5), numpy.float64(1.5), numpy.int32(2), numpy.bool_(True),
-                   numpy.float16(0.5), numpy.array(3, dtype="u1")):  # fmt: skip
+    for scalar in (
+        numpy.array(1.5),
+        numpy.float64(1.5),
+        numpy.int32(2),
+        numpy.bool_(True),
+        numpy.float16(0.5),
+        numpy.array(3, dtype="u1"),
+    ):
         assert libdl.tensor(scalar).dtype.name == scalar.dtype.name
         assert libdl.as_tensor(scalar).item() == scalar.item()
     x = libdl.ones(2)

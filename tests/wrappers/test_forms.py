@@ -89,7 +89,10 @@ CHANGES: dict[str, tuple[int, Callable[[libdl.Tensor], libdl.Tensor]]] = {
     "index_put of a choice": (2, lambda x: x.index_put((x > 0,), NONE)),
     "index_fill": (2, lambda x: x.index_fill(1, SECOND, 0.0)),
     "index_copy": (2, lambda x: x.index_copy(1, SECOND, ROWS)),
-    "index_copy of the first": (2, lambda x: x.index_copy(0, FIRST[:1], ROWS[:1, :1].expand(1, 16, 12, 12))),
+    "index_copy of the first": (
+        2,
+        lambda x: x.index_copy(0, FIRST[:1], ROWS[:1, :1].expand(1, 16, 12, 12)),
+    ),
     "index_add": (2, lambda x: x.index_add(1, SECOND, ROWS)),
     "scatter": (2, lambda x: x.scatter(1, SECOND.view(2, 1, 1, 1), 0.0)),
     "scatter_add": (2, lambda x: x.scatter_add(1, SECOND.view(2, 1, 1, 1), ROWS)),
@@ -101,7 +104,7 @@ CHANGES: dict[str, tuple[int, Callable[[libdl.Tensor], libdl.Tensor]]] = {
     "addmm": (1, lambda x: libdl.addmm(x[1], libdl.ones(16, 3), libdl.ones(3, 12))),
     "cumsum": (1, lambda x: x.cumsum(-1)),
     "roll": (2, lambda x: x.roll(1, 1)),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", CHANGES)

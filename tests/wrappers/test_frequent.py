@@ -127,8 +127,13 @@ def test_a_layer_whose_weight_is_computed():
     assert bare(libdl.ones(1, 2)).tolist() == [[2.0]]
 
 
-OPTIONS = [{}, {"amsgrad": True}, {"maximize": True}, {"weight_decay": 0.1},
-           {"weight_decay": 0.1, "decoupled_weight_decay": True}]  # fmt: skip
+OPTIONS = [
+    {},
+    {"amsgrad": True},
+    {"maximize": True},
+    {"weight_decay": 0.1},
+    {"weight_decay": 0.1, "decoupled_weight_decay": True},
+]
 
 
 @pytest.mark.parametrize("options", OPTIONS)
@@ -143,7 +148,8 @@ def test_adam_in_c_is_adam_in_python(options, dtype, monkeypatch):
                 p.grad = None if i == 1 and step < 2 else libdl.randn_like(p.detach())
             optimizer.step()
         return [p.tolist() for p in params], [
-            [value.tolist() for value in optimizer.state[p].values()] for p in params]  # fmt: skip
+            [value.tolist() for value in optimizer.state[p].values()] for p in params
+        ]
 
     in_c = trained()
     monkeypatch.setattr(libdl.optim.Adam, "_at_once", lambda self, group: False)

@@ -43,10 +43,15 @@ def test_what_is_in_no_group_is_zero():
     assert columns.shape == (5, 6) and columns[:, 3:].count_nonzero() == 0
 
 
-@pytest.mark.parametrize("shapes, offs", [
-    (((6, 4), (3, 4, 2)), ends(2, 2, 5)), (((3, 4, 2), (2, 6)), ends(2, 3, 5)),
-    (((3, 4), (4, 5)), ends(1, 4)), (((2, 3, 4), (2, 4, 5)), None),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "shapes, offs",
+    [
+        (((6, 4), (3, 4, 2)), ends(2, 2, 5)),
+        (((3, 4, 2), (2, 6)), ends(2, 3, 5)),
+        (((3, 4), (4, 5)), ends(1, 4)),
+        (((2, 3, 4), (2, 4, 5)), None),
+    ],
+)
 def test_gradients(shapes, offs):
     a, b = (drawn(*shape).requires_grad_() for shape in shapes)
     F.grouped_mm(a, b, offs=offs).square().sum().backward()
@@ -61,24 +66,61 @@ def test_gradients(shapes, offs):
             assert (step(*pair[0]) - step(*pair[1])) / 2e-2 == pytest.approx(slope.item(), rel=2e-3)
 
 
-@pytest.mark.parametrize("call, told", [
-    (lambda: F.grouped_mm(drawn(4), drawn(2, 4, 3), offs=ends(1, 2)), "wanted 2 or 3 dimensions"),
-    (lambda: F.grouped_mm(drawn(5, 4).double(), drawn(2, 4, 3), offs=ends(1, 2)), "is libdl.float64"),
-    (lambda: F.grouped_mm(drawn(5, 4).half(), drawn(2, 4, 3), offs=ends(1, 2)), "wanted libdl.float16"),
-    (lambda: F.grouped_mm(drawn(5, 3), drawn(2, 4, 3), offs=ends(1, 2)), "wanted 3 rows"),
-    (lambda: F.grouped_mm(drawn(3, 5, 4), drawn(2, 4, 3)), "has 2 groups, wanted 3"),
-    (lambda: F.grouped_mm(drawn(5, 4), drawn(2, 4, 3)), "is None, wanted a tensor"),
-    (lambda: F.grouped_mm(drawn(2, 5, 4), drawn(2, 4, 3), offs=ends(1, 2)), "is a tensor, wanted None"),
-    (lambda: F.grouped_mm(drawn(5, 4), drawn(2, 4, 3), offs=torch.tensor([1, 2])), "wanted int32, 1-d"),
-    (lambda: F.grouped_mm(drawn(5, 4), drawn(2, 4, 3), offs=ends(1, 2, 3)), "has 3 elements, wanted 2"),
-    (lambda: F.grouped_mm(drawn(5, 4), drawn(2, 4, 3), offs=ends(2, 1)), "wanted ends that ascend, 5"),
-    (lambda: F.grouped_mm(drawn(5, 4), drawn(2, 4, 3), offs=ends(2, 6)), "wanted ends that ascend, 5"),
-    (lambda: F.grouped_mm(drawn(2, 5, 4), drawn(2, 4, 3), bias=drawn(3)), "bias"),
-    (lambda: F.grouped_mm(drawn(2, 5, 4), drawn(2, 4, 3), out_dtype=torch.float16), "out_dtype"),
-    (lambda: F.scaled_mm(drawn(2, 4), drawn(4, 3), 1, F.ScalingType.TensorWise, 1,
-                         F.ScalingType.TensorWise), "scaled_mm: its operands are float8"),
-    (lambda: F.scaled_grouped_mm(drawn(2, 4), drawn(4, 3)), "scaled_grouped_mm: its operands are float8"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "call, told",
+    [
+        (
+            lambda: F.grouped_mm(drawn(4), drawn(2, 4, 3), offs=ends(1, 2)),
+            "wanted 2 or 3 dimensions",
+        ),
+        (
+            lambda: F.grouped_mm(drawn(5, 4).double(), drawn(2, 4, 3), offs=ends(1, 2)),
+            "is libdl.float64",
+        ),
+        (
+            lambda: F.grouped_mm(drawn(5, 4).half(), drawn(2, 4, 3), offs=ends(1, 2)),
+            "wanted libdl.float16",
+        ),
+        (lambda: F.grouped_mm(drawn(5, 3), drawn(2, 4, 3), offs=ends(1, 2)), "wanted 3 rows"),
+        (lambda: F.grouped_mm(drawn(3, 5, 4), drawn(2, 4, 3)), "has 2 groups, wanted 3"),
+        (lambda: F.grouped_mm(drawn(5, 4), drawn(2, 4, 3)), "is None, wanted a tensor"),
+        (
+            lambda: F.grouped_mm(drawn(2, 5, 4), drawn(2, 4, 3), offs=ends(1, 2)),
+            "is a tensor, wanted None",
+        ),
+        (
+            lambda: F.grouped_mm(drawn(5, 4), drawn(2, 4, 3), offs=torch.tensor([1, 2])),
+            "wanted int32, 1-d",
+        ),
+        (
+            lambda: F.grouped_mm(drawn(5, 4), drawn(2, 4, 3), offs=ends(1, 2, 3)),
+            "has 3 elements, wanted 2",
+        ),
+        (
+            lambda: F.grouped_mm(drawn(5, 4), drawn(2, 4, 3), offs=ends(2, 1)),
+            "wanted ends that ascend, 5",
+        ),
+        (
+            lambda: F.grouped_mm(drawn(5, 4), drawn(2, 4, 3), offs=ends(2, 6)),
+            "wanted ends that ascend, 5",
+        ),
+        (lambda: F.grouped_mm(drawn(2, 5, 4), drawn(2, 4, 3), bias=drawn(3)), "bias"),
+        (
+            lambda: F.grouped_mm(drawn(2, 5, 4), drawn(2, 4, 3), out_dtype=torch.float16),
+            "out_dtype",
+        ),
+        (
+            lambda: F.scaled_mm(
+                drawn(2, 4), drawn(4, 3), 1, F.ScalingType.TensorWise, 1, F.ScalingType.TensorWise
+            ),
+            "scaled_mm: its operands are float8",
+        ),
+        (
+            lambda: F.scaled_grouped_mm(drawn(2, 4), drawn(4, 3)),
+            "scaled_grouped_mm: its operands are float8",
+        ),
+    ],
+)
 def test_wrong_arguments_are_refused(call, told):
     with pytest.raises(RuntimeError, match=told):
         call()

@@ -60,9 +60,12 @@ def test_dependencies_are_needed_to_load_and_not_to_list(tmp_path):
 
 
 def test_nothing_is_fetched(tmp_path):
-    for call in (lambda: hub.list("pytorch/vision"), lambda: hub.help("pytorch/vision", "resnet18"),
-                 lambda: hub.load("pytorch/vision", "resnet18"),
-                 lambda: hub.load(str(tmp_path), "f", source="local")):  # fmt: skip
+    for call in (
+        lambda: hub.list("pytorch/vision"),
+        lambda: hub.help("pytorch/vision", "resnet18"),
+        lambda: hub.load("pytorch/vision", "resnet18"),
+        lambda: hub.load(str(tmp_path), "f", source="local"),
+    ):
         with pytest.raises(NotImplementedError, match=r"^hub\.\w+: .*fetch"):
             call()
     with pytest.raises(ValueError, match="source is 'gitlab'"):

@@ -49,10 +49,14 @@ def test_a_leaf_is_not_written_in_place_however_it_was_made():
 
 def test_what_is_made_of_lists_and_buffers_is_no_view():
     made = [
-        libdl.tensor([1.0]), libdl.tensor([[1.0, 2.0]]), libdl.tensor([[1, 2], [3, 4]]),
-        libdl.tensor([[True]]), libdl.tensor([[1j]]), libdl.as_tensor([[1.0]]),
+        libdl.tensor([1.0]),
+        libdl.tensor([[1.0, 2.0]]),
+        libdl.tensor([[1, 2], [3, 4]]),
+        libdl.tensor([[True]]),
+        libdl.tensor([[1j]]),
+        libdl.as_tensor([[1.0]]),
         libdl.frombuffer(bytearray(8), dtype=libdl.int32),
-    ]  # fmt: skip
+    ]
     assert all(x._base is None for x in made)
     assert made[1].shape == (1, 2) and made[4].tolist() == [[1j]]
 
@@ -149,16 +153,27 @@ def test_a_view_retains_its_gradient_when_its_base_is_written():
 # -- results without a gradient --------------------------------------------------------------------
 
 CUTS = {
-    "lt": lambda y, w: y.lt_(1), "lt of a tensor": lambda y, w: y.lt_(w),
-    "eq": lambda y, w: y.eq_(w), "ge": lambda y, w: y.ge_(w), "ne": lambda y, w: y.ne_(0),
-    "not": lambda y, w: y.logical_not_(), "and": lambda y, w: y.logical_and_(w),
-    "sign": lambda y, w: y.sign_(), "floor": lambda y, w: y.floor_(), "ceil": lambda y, w: y.ceil_(),
-    "round": lambda y, w: y.round_(), "trunc": lambda y, w: y.trunc_(),
-    "normal": lambda y, w: y.normal_(), "uniform": lambda y, w: y.uniform_(),
-    "bernoulli": lambda y, w: y.bernoulli_(0.5), "fill": lambda y, w: y.fill_(2.0),
-    "zero": lambda y, w: y.zero_(), "out": lambda y, w: libdl.lt(y, w, out=y),
-    "view": lambda y, w: y[:].gt_(w), "floor_divide": lambda y, w: y.div_(2, rounding_mode="floor"),
-}  # fmt: skip
+    "lt": lambda y, w: y.lt_(1),
+    "lt of a tensor": lambda y, w: y.lt_(w),
+    "eq": lambda y, w: y.eq_(w),
+    "ge": lambda y, w: y.ge_(w),
+    "ne": lambda y, w: y.ne_(0),
+    "not": lambda y, w: y.logical_not_(),
+    "and": lambda y, w: y.logical_and_(w),
+    "sign": lambda y, w: y.sign_(),
+    "floor": lambda y, w: y.floor_(),
+    "ceil": lambda y, w: y.ceil_(),
+    "round": lambda y, w: y.round_(),
+    "trunc": lambda y, w: y.trunc_(),
+    "normal": lambda y, w: y.normal_(),
+    "uniform": lambda y, w: y.uniform_(),
+    "bernoulli": lambda y, w: y.bernoulli_(0.5),
+    "fill": lambda y, w: y.fill_(2.0),
+    "zero": lambda y, w: y.zero_(),
+    "out": lambda y, w: libdl.lt(y, w, out=y),
+    "view": lambda y, w: y[:].gt_(w),
+    "floor_divide": lambda y, w: y.div_(2, rounding_mode="floor"),
+}
 
 
 @pytest.mark.parametrize("name", CUTS)
@@ -184,11 +199,18 @@ def test_a_comparison_in_place_of_one_view_cuts_that_part():
 @pytest.mark.parametrize(
     "write",
     [
-        lambda y: y.cos_(), lambda y: y.sin_(), lambda y: y.log2_(), lambda y: y.clamp_(0, 1),
-        lambda y: y.pow_(3), lambda y: y.mul_(y), lambda y: y.exp_(), lambda y: y.sigmoid_(),
-        lambda y: y.div_(2), lambda y: y.lt_(1),
+        lambda y: y.cos_(),
+        lambda y: y.sin_(),
+        lambda y: y.log2_(),
+        lambda y: y.clamp_(0, 1),
+        lambda y: y.pow_(3),
+        lambda y: y.mul_(y),
+        lambda y: y.exp_(),
+        lambda y: y.sigmoid_(),
+        lambda y: y.div_(2),
+        lambda y: y.lt_(1),
     ],
-)  # fmt: skip
+)
 @pytest.mark.parametrize("shape", [(0,), (2, 0), (0, 3)])
 def test_nothing_is_overwritten_in_an_empty_tensor(write, shape):
     x = libdl.ones(shape).requires_grad_()
@@ -364,14 +386,26 @@ def test_shape_of_what_has_a_history_stays(change: str) -> None:
     assert a.grad is not None and a.grad.shape == a.shape
 
 
-@pytest.mark.parametrize("change, shape", [
-    ("t_()", (3, 1)), ("unsqueeze_(0)", (1, 1, 3)), ("unsqueeze_(-1)", (1, 3, 1)),
-    ("transpose_(0, 1)", (3, 1)), ("swapaxes_(0, 1)", (3, 1)), ("squeeze_(0)", (3,)), ("squeeze_()", (3,)),
-])  # fmt: skip
-@pytest.mark.parametrize("then, gradient", [
-    (lambda c: c, [8.0, 16.0, 24.0]), (lambda c: c.mul_(3), [72.0, 144.0, 216.0]),
-    (lambda c: c.relu_() + c, [32.0, 64.0, 96.0]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "change, shape",
+    [
+        ("t_()", (3, 1)),
+        ("unsqueeze_(0)", (1, 1, 3)),
+        ("unsqueeze_(-1)", (1, 3, 1)),
+        ("transpose_(0, 1)", (3, 1)),
+        ("swapaxes_(0, 1)", (3, 1)),
+        ("squeeze_(0)", (3,)),
+        ("squeeze_()", (3,)),
+    ],
+)
+@pytest.mark.parametrize(
+    "then, gradient",
+    [
+        (lambda c: c, [8.0, 16.0, 24.0]),
+        (lambda c: c.mul_(3), [72.0, 144.0, 216.0]),
+        (lambda c: c.relu_() + c, [32.0, 64.0, 96.0]),
+    ],
+)
 def test_a_change_of_shape_is_recorded(change, shape, then, gradient):
     a = libdl.tensor([[1.0, 2.0, 3.0]], requires_grad=True)
     c = alias = a * 2
@@ -430,8 +464,11 @@ def test_shapes_change_back_and_forth_with_second_derivatives():
 
 def test_a_detached_alias_copied_onto_its_tensor_ends_the_history():
     leaf = libdl.tensor([1.0, 2.0], requires_grad=True)
-    for write in (lambda y: y.copy_(y.detach()), lambda y: y.copy_(y.data),
-                  lambda y: y.__setitem__(slice(None), y.detach())):  # fmt: skip
+    for write in (
+        lambda y: y.copy_(y.detach()),
+        lambda y: y.copy_(y.data),
+        lambda y: y.__setitem__(slice(None), y.detach()),
+    ):
         y = leaf * 1
         write(y)
         (gradient,) = libdl.autograd.grad(y.sum(), leaf)
@@ -468,9 +505,13 @@ def test_a_view_that_was_written_keeps_its_history_when_its_base_is_detached() -
 
 
 CHANGES = [
-    ("t_()", (3, 2)), ("unsqueeze_(0)", (1, 2, 3)), ("transpose_(0, 1)", (3, 2)), ("swapdims_(0, 1)", (3, 2)),
-    ("squeeze_()", (2, 3)), ("as_strided_((3, 2), (2, 1))", (3, 2)),
-]  # fmt: skip
+    ("t_()", (3, 2)),
+    ("unsqueeze_(0)", (1, 2, 3)),
+    ("transpose_(0, 1)", (3, 2)),
+    ("swapdims_(0, 1)", (3, 2)),
+    ("squeeze_()", (2, 3)),
+    ("as_strided_((3, 2), (2, 1))", (3, 2)),
+]
 
 
 @pytest.mark.parametrize("change, shape", CHANGES)

@@ -65,9 +65,14 @@ def index_arrays(draw):
     for size in SHAPE[: draw(st.integers(1, 3))]:
         kind = draw(st.sampled_from(["array", "slice", "list", "all"]))
         values = numpy.array(
-            draw(st.lists(st.integers(-size, size - 1), min_size=int(numpy.prod(shape)),
-                          max_size=int(numpy.prod(shape))))
-        ).reshape(shape)  # fmt: skip
+            draw(
+                st.lists(
+                    st.integers(-size, size - 1),
+                    min_size=int(numpy.prod(shape)),
+                    max_size=int(numpy.prod(shape)),
+                )
+            )
+        ).reshape(shape)
         if kind == "array":
             key.append(values)
         elif kind == "list":
@@ -187,11 +192,16 @@ def test_gradient_through_index():
 @pytest.mark.parametrize(
     ("key", "kind"),
     [
-        (4, IndexError), ((0, 0, 0, 0), IndexError), ("a", TypeError), (1.0, IndexError),
-        (slice(None, None, -1), ValueError), (slice(None, None, 0), ValueError),
-        ([9], IndexError), (numpy.zeros((5,), bool), IndexError),
+        (4, IndexError),
+        ((0, 0, 0, 0), IndexError),
+        ("a", TypeError),
+        (1.0, IndexError),
+        (slice(None, None, -1), ValueError),
+        (slice(None, None, 0), ValueError),
+        ([9], IndexError),
+        (numpy.zeros((5,), bool), IndexError),
     ],
-)  # fmt: skip
+)
 def test_errors(key, kind):
     x = libdl.tensor(PLAIN)
     with pytest.raises(kind):
@@ -241,13 +251,27 @@ GRID = libdl.arange(6.0).view(2, 3)
 PAIR = libdl.tensor([0, 1])
 
 
-@pytest.mark.parametrize(("key", "shape"), [
-    (True, (1, 4)), (False, (0, 4)), ((True, False), (0, 4)), ((False, True), (0, 4)),
-    ((True, True), (1, 4)), ((True, True, True), (1, 4)), ((libdl.tensor(True), False), (0, 4)),
-    ((True, 0), (1,)), ((False, 0), (0,)), ((None, True), (1, 1, 4)), ((True, None), (1, 1, 4)),
-    ((Ellipsis, True), (4, 1)), ((slice(None), False), (4, 0)), ((True, PAIR), (2,)),
-    ((PAIR, True), (2,)), ((True, slice(None), False), (0, 4)),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("key", "shape"),
+    [
+        (True, (1, 4)),
+        (False, (0, 4)),
+        ((True, False), (0, 4)),
+        ((False, True), (0, 4)),
+        ((True, True), (1, 4)),
+        ((True, True, True), (1, 4)),
+        ((libdl.tensor(True), False), (0, 4)),
+        ((True, 0), (1,)),
+        ((False, 0), (0,)),
+        ((None, True), (1, 1, 4)),
+        ((True, None), (1, 1, 4)),
+        ((Ellipsis, True), (4, 1)),
+        ((slice(None), False), (4, 0)),
+        ((True, PAIR), (2,)),
+        ((PAIR, True), (2,)),
+        ((True, slice(None), False), (0, 4)),
+    ],
+)
 def test_truths_broadcast(key, shape):
     assert ROW[key].shape == shape
 

@@ -7,10 +7,17 @@ import pytest
 import libdl
 
 TYPES = {
-    "Float": libdl.float32, "Double": libdl.float64, "Half": libdl.float16,
-    "BFloat16": libdl.bfloat16, "Long": libdl.int64, "Int": libdl.int32, "Short": libdl.int16,
-    "Char": libdl.int8, "Byte": libdl.uint8, "Bool": libdl.bool,
-}  # fmt: skip
+    "Float": libdl.float32,
+    "Double": libdl.float64,
+    "Half": libdl.float16,
+    "BFloat16": libdl.bfloat16,
+    "Long": libdl.int64,
+    "Int": libdl.int32,
+    "Short": libdl.int16,
+    "Char": libdl.int8,
+    "Byte": libdl.uint8,
+    "Bool": libdl.bool,
+}
 
 
 @pytest.mark.parametrize("word", TYPES)
@@ -54,13 +61,19 @@ def test_a_tensor_is_seen_through_another_over_the_same_memory():
     assert x.grad.tolist() == [6.0, 6.0]
 
 
-@pytest.mark.parametrize("call, told", [
-    (lambda: libdl.FloatTensor(libdl.tensor([1])), "FloatTensor: data has dtype libdl.int64, wanted libdl.float32"),
-    (lambda: libdl.FloatTensor(2.5), "FloatTensor: data is a float"),
-    (lambda: libdl.FloatTensor("a"), "FloatTensor: data is a str"),
-    (lambda: libdl.FloatTensor(2, data=[1]), "FloatTensor: found the arguments"),
-    (lambda: libdl.ones(1).new(2.5), "new: data is a float"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "call, told",
+    [
+        (
+            lambda: libdl.FloatTensor(libdl.tensor([1])),
+            "FloatTensor: data has dtype libdl.int64, wanted libdl.float32",
+        ),
+        (lambda: libdl.FloatTensor(2.5), "FloatTensor: data is a float"),
+        (lambda: libdl.FloatTensor("a"), "FloatTensor: data is a str"),
+        (lambda: libdl.FloatTensor(2, data=[1]), "FloatTensor: found the arguments"),
+        (lambda: libdl.ones(1).new(2.5), "new: data is a float"),
+    ],
+)
 def test_other_arguments_are_refused(call, told):
     with pytest.raises(TypeError, match=told):
         call()
@@ -76,10 +89,14 @@ def test_parameters_are_of_their_type_and_nothing_else_is():
 def test_new_keeps_dtype():
     x = libdl.ones(1, dtype=libdl.float64)
     assert x.new(2, 3).shape == (2, 3) and x.new().shape == (0,) and x.new([1]).tolist() == [1.0]
-    assert {made.dtype for made in (x.new(2), x.new([1]), x.new(x), x.new(size=(1,)))} == {libdl.float64}
+    assert {made.dtype for made in (x.new(2), x.new([1]), x.new(x), x.new(size=(1,)))} == {
+        libdl.float64
+    }
 
 
-@pytest.mark.parametrize("wrong", ["LongTensor", "numpy.LongTensor", "torch.Long", "torch.XTensor", int])
+@pytest.mark.parametrize(
+    "wrong", ["LongTensor", "numpy.LongTensor", "torch.Long", "torch.XTensor", int]
+)
 def test_types_that_do_not_exist_are_named(wrong):
     with pytest.raises(ValueError, match="type: found"):
         libdl.ones(1).type(wrong)
@@ -110,7 +127,9 @@ def test_storage_is_the_whole_memory():
     row = x[1].storage()
     assert len(row) == row.size() == 6 and row.tolist() == [0, 1, 2, 3, 4, 5] and row[2] == 2
     assert row.nbytes() == len(x.untyped_storage()) == 24 and row.element_size() == 4
-    assert row.data_ptr() == x.storage().data_ptr() == x.data_ptr() == x.untyped_storage().data_ptr()
+    assert (
+        row.data_ptr() == x.storage().data_ptr() == x.data_ptr() == x.untyped_storage().data_ptr()
+    )
     assert row.dtype is libdl.float32 and row.device == libdl.device("cpu") and not row.is_shared()
     row[0] = 9
     assert x[0, 0] == 9 and libdl.is_storage(row) and not libdl.is_storage(x)
@@ -133,11 +152,16 @@ def test_resize_keeps_memory_that_is_large_enough():
 def test_second_paths_lead_to_the_same_functions():
     assert libdl.functional.norm is libdl.norm
     assert libdl.special.expit(libdl.zeros(1)).item() == 0.5  # a function of its own, as in PyTorch
-    assert libdl.get_device_module("cpu") is libdl.cpu and libdl.get_device_module("cuda:0") is libdl.cuda
+    assert (
+        libdl.get_device_module("cpu") is libdl.cpu
+        and libdl.get_device_module("cuda:0") is libdl.cuda
+    )
     for module in (libdl.special, libdl.functional):
         assert dir(module) and not hasattr(module, "no_such")
     x = libdl.ones(2)
-    assert libdl.utils.dlpack.from_dlpack(libdl.utils.dlpack.to_dlpack(x)).data_ptr() == x.data_ptr()
+    assert (
+        libdl.utils.dlpack.from_dlpack(libdl.utils.dlpack.to_dlpack(x)).data_ptr() == x.data_ptr()
+    )
     with pytest.raises(NotImplementedError, match="nothing is fetched"):
         libdl.utils.model_zoo.load_url("u")
 

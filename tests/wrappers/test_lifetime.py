@@ -115,8 +115,9 @@ def test_subclass_and_its_attributes():
     assert type(z) is Named and z.name == "x" and z is not x
 
 
-@pytest.mark.parametrize("dtype", ["bool", "uint8", "int64", "float16", "bfloat16", "float32",
-                                   "float64", "complex64"])  # fmt: skip
+@pytest.mark.parametrize(
+    "dtype", ["bool", "uint8", "int64", "float16", "bfloat16", "float32", "float64", "complex64"]
+)
 def test_pickle(dtype):
     x = libdl.tensor([[1, 0], [3, 1]]).to(getattr(libdl, dtype) if dtype != "bool" else libdl.bool)
     if x.dtype.is_floating_point:

@@ -19,13 +19,30 @@ def t(array):
     return libdl.from_numpy(array.copy())
 
 
-@pytest.mark.parametrize("array, ord, axis", [
-    (VECTOR, None, None), (VECTOR, 0, None), (VECTOR, 1, None), (VECTOR, 3, None), (VECTOR, math.inf, None),
-    (VECTOR, -math.inf, None), (MATRIX, None, None), (MATRIX, "fro", None), (MATRIX, 1, None),
-    (MATRIX, -1, None), (MATRIX, math.inf, None), (MATRIX, -math.inf, None), (MATRIX, None, 0),
-    (MATRIX, 3, 1), (BATCH, 1, (0, 2)), (BATCH, 1, (2, 0)), (BATCH, math.inf, (-3, 1)),
-    (BATCH, None, (0, 1)), (BATCH, "fro", (1, 2)),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "array, ord, axis",
+    [
+        (VECTOR, None, None),
+        (VECTOR, 0, None),
+        (VECTOR, 1, None),
+        (VECTOR, 3, None),
+        (VECTOR, math.inf, None),
+        (VECTOR, -math.inf, None),
+        (MATRIX, None, None),
+        (MATRIX, "fro", None),
+        (MATRIX, 1, None),
+        (MATRIX, -1, None),
+        (MATRIX, math.inf, None),
+        (MATRIX, -math.inf, None),
+        (MATRIX, None, 0),
+        (MATRIX, 3, 1),
+        (BATCH, 1, (0, 2)),
+        (BATCH, 1, (2, 0)),
+        (BATCH, math.inf, (-3, 1)),
+        (BATCH, None, (0, 1)),
+        (BATCH, "fro", (1, 2)),
+    ],
+)
 @pytest.mark.parametrize("keepdim", [False, True])
 def test_norms_are_numpys(array, ord, axis, keepdim):
     wanted = np.linalg.norm(array, ord, axis, keepdims=keepdim)
@@ -62,27 +79,42 @@ def test_norms_have_gradients():
     assert libdl.autograd.gradcheck(lambda x: linalg.norm(x, 1) + linalg.vector_norm(x, 3), x)
 
 
-@pytest.mark.parametrize("call, kind, told", [
-    (lambda: linalg.norm(t(BATCH), 1), RuntimeError, "one or two dimensions"),
-    (lambda: linalg.norm(t(BATCH), dim=(0, 1, 2)), RuntimeError, "one or two dimensions"),
-    (lambda: linalg.norm(libdl.arange(3)), NotImplementedError, "floating"),
-    (lambda: linalg.matrix_norm(libdl.ones(1, 3, dtype=libdl.int64), 1), NotImplementedError, "floating"),
-    (lambda: linalg.norm(t(VECTOR), "fro"), RuntimeError, "2 dimensions or more"),
-    (lambda: linalg.vector_norm(t(VECTOR), "fro"), TypeError, "wanted a number"),
-    (lambda: linalg.vector_norm(libdl.ones(0), math.inf), RuntimeError, "nothing"),
-    (lambda: linalg.matrix_norm(t(BATCH), 3), RuntimeError, r"\(ord\) is 3"),
-    (lambda: linalg.matrix_norm(t(BATCH), 2), NotImplementedError, "singular values"),
-    (lambda: linalg.matrix_norm(t(BATCH), dim=(1, 1)), RuntimeError, "two dimensions"),
-    (lambda: linalg.cross(t(BATCH), t(VECTOR)), RuntimeError, "wanted 3 dimensions"),
-    (lambda: linalg.cross(libdl.ones(3, 4), libdl.ones(3, 4)), RuntimeError, "size 3"),
-    (lambda: linalg.multi_dot([t(MATRIX)]), RuntimeError, "two or more"),
-    (lambda: linalg.multi_dot([t(MATRIX), t(VECTOR), t(MATRIX)]), RuntimeError, "as number 1"),
-    (lambda: linalg.matrix_power(t(MATRIX), 2), RuntimeError, "square"),
-    (lambda: linalg.matrix_power(t(MATRIX)[:, :2], -1), NotImplementedError, "no inverse"),
-    (lambda: linalg.svd(t(MATRIX)), NotImplementedError, "linalg.svd: this part of linear algebra is not"),
-    (lambda: libdl.rot90(t(MATRIX), 1, [0, -2]), RuntimeError, "wanted two different dimensions"),
-    (lambda: libdl.rot90(t(VECTOR)), RuntimeError, "wanted two dimensions or more"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "call, kind, told",
+    [
+        (lambda: linalg.norm(t(BATCH), 1), RuntimeError, "one or two dimensions"),
+        (lambda: linalg.norm(t(BATCH), dim=(0, 1, 2)), RuntimeError, "one or two dimensions"),
+        (lambda: linalg.norm(libdl.arange(3)), NotImplementedError, "floating"),
+        (
+            lambda: linalg.matrix_norm(libdl.ones(1, 3, dtype=libdl.int64), 1),
+            NotImplementedError,
+            "floating",
+        ),
+        (lambda: linalg.norm(t(VECTOR), "fro"), RuntimeError, "2 dimensions or more"),
+        (lambda: linalg.vector_norm(t(VECTOR), "fro"), TypeError, "wanted a number"),
+        (lambda: linalg.vector_norm(libdl.ones(0), math.inf), RuntimeError, "nothing"),
+        (lambda: linalg.matrix_norm(t(BATCH), 3), RuntimeError, r"\(ord\) is 3"),
+        (lambda: linalg.matrix_norm(t(BATCH), 2), NotImplementedError, "singular values"),
+        (lambda: linalg.matrix_norm(t(BATCH), dim=(1, 1)), RuntimeError, "two dimensions"),
+        (lambda: linalg.cross(t(BATCH), t(VECTOR)), RuntimeError, "wanted 3 dimensions"),
+        (lambda: linalg.cross(libdl.ones(3, 4), libdl.ones(3, 4)), RuntimeError, "size 3"),
+        (lambda: linalg.multi_dot([t(MATRIX)]), RuntimeError, "two or more"),
+        (lambda: linalg.multi_dot([t(MATRIX), t(VECTOR), t(MATRIX)]), RuntimeError, "as number 1"),
+        (lambda: linalg.matrix_power(t(MATRIX), 2), RuntimeError, "square"),
+        (lambda: linalg.matrix_power(t(MATRIX)[:, :2], -1), NotImplementedError, "no inverse"),
+        (
+            lambda: linalg.svd(t(MATRIX)),
+            NotImplementedError,
+            "linalg.svd: this part of linear algebra is not",
+        ),
+        (
+            lambda: libdl.rot90(t(MATRIX), 1, [0, -2]),
+            RuntimeError,
+            "wanted two different dimensions",
+        ),
+        (lambda: libdl.rot90(t(VECTOR)), RuntimeError, "wanted two dimensions or more"),
+    ],
+)
 def test_what_is_refused(call, kind, told):
     with pytest.raises(kind, match=told):
         call()
@@ -101,8 +133,9 @@ def test_products_of_vectors():
 def test_a_product_of_many_is_that_of_its_pairs():
     a, b, c, v = (np.random.default_rng(0).normal(size=s) for s in ((4, 9), (9, 2), (2, 7), (7,)))
     for each in ([a, b], [a, b, c], [a, b, c, v], [b[:, 0], b, c, v], [v, v]):
-        np.testing.assert_allclose(linalg.multi_dot([t(x) for x in each]).numpy(),
-                                   np.linalg.multi_dot(each), rtol=1e-12)  # fmt: skip
+        np.testing.assert_allclose(
+            linalg.multi_dot([t(x) for x in each]).numpy(), np.linalg.multi_dot(each), rtol=1e-12
+        )
 
 
 def test_powers_of_matrices():
@@ -119,7 +152,9 @@ def test_powers_of_matrices():
 def test_diagonals_and_powers_of_numbers():
     assert linalg.diagonal(t(BATCH), offset=1).tolist() == np.diagonal(BATCH, 1, 1, 2).tolist()
     for n in (None, 2, 5):
-        assert linalg.vander(t(VECTOR), N=n).tolist() == np.vander(VECTOR, n, increasing=True).tolist()
+        assert (
+            linalg.vander(t(VECTOR), N=n).tolist() == np.vander(VECTOR, n, increasing=True).tolist()
+        )
     with pytest.raises(RuntimeError, match=r"\(N\) is 1, wanted 2 or more"):  # as in PyTorch
         linalg.vander(t(VECTOR), N=1)
 

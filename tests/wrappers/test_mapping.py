@@ -45,7 +45,9 @@ def test_a_shared_file_is_made_or_made_longer(path, tmp_path):
     assert (tmp_path / "new").read_bytes() == struct.pack("<3h", 5, 5, 5)
 
 
-@pytest.mark.parametrize("dtype", [libdl.uint8, libdl.int64, libdl.bfloat16, libdl.complex64, libdl.bool])
+@pytest.mark.parametrize(
+    "dtype", [libdl.uint8, libdl.int64, libdl.bfloat16, libdl.complex64, libdl.bool]
+)
 def test_elements_are_of_the_dtype(tmp_path, dtype):
     made = tmp_path / "x"
     made.write_bytes(bytes(64))
@@ -97,7 +99,11 @@ def test_a_storage_is_the_beginning_of_the_file(path):
 
 def test_typed_storages_count_elements(path):
     made = libdl.FloatStorage.from_file(path, shared=True, size=2)
-    assert isinstance(made, libdl.FloatStorage) and made.tolist() == [0, 1] and made.filename == str(path)
+    assert (
+        isinstance(made, libdl.FloatStorage)
+        and made.tolist() == [0, 1]
+        and made.filename == str(path)
+    )
     made[0] = 3
     assert numbers(path)[0] == 3
     assert libdl.DoubleStorage.from_file(path, False, 3).size() == 3

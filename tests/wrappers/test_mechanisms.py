@@ -34,8 +34,13 @@ print(float(table.double().sum()).hex(), float(layer.double().sum()).hex())
 
 
 def run(disabled):
-    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True,
-                          env=os.environ | {"LIBDL_DISABLE": disabled}, check=True)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"LIBDL_DISABLE": disabled},
+        check=True,
+    )
     return done.stdout.splitlines()
 
 
@@ -71,8 +76,13 @@ print([float(t.double().sum()).hex() for t in (y.detach(), x.grad, w.grad, v.gra
 
 def test_images_go_from_layer_to_layer_as_they_are_and_without_that_with_the_same_bits():
     def layers(disabled):
-        done = subprocess.run([sys.executable, "-c", LAYERS], capture_output=True, text=True,
-                              env=os.environ | {"LIBDL_DISABLE": disabled}, check=True)  # fmt: skip
+        done = subprocess.run(
+            [sys.executable, "-c", LAYERS],
+            capture_output=True,
+            text=True,
+            env=os.environ | {"LIBDL_DISABLE": disabled},
+            check=True,
+        )
         conversions, bits = done.stdout.splitlines()
         return int(conversions), bits
 

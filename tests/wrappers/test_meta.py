@@ -40,34 +40,60 @@ def test_a_tensor_as_large_as_no_memory_costs_nothing():
     assert on_meta(2**62, dtype=libdl.int8).numel() == 2**62
 
 
-@pytest.mark.parametrize("make, text", [
-    (lambda: on_meta(3), "tensor(..., device='meta', size=(3,))"),
-    (lambda: on_meta(()), "tensor(..., device='meta', size=())"),
-    (lambda: on_meta(2, 0), "tensor(..., device='meta', size=(2, 0))"),
-    (lambda: on_meta(2, dtype=libdl.int64), "tensor(..., device='meta', size=(2,), dtype=libdl.int64)"),
-    (lambda: on_meta(2, dtype=libdl.bool), "tensor(..., device='meta', size=(2,), dtype=libdl.bool)"),
-    (lambda: on_meta(2, requires_grad=True) * 2,
-     "tensor(..., device='meta', size=(2,), grad_fn=<MulBackward0>)"),
-    (lambda: nn.Parameter(on_meta(1)),
-     "Parameter containing:\ntensor(..., device='meta', size=(1,), requires_grad=True)"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "make, text",
+    [
+        (lambda: on_meta(3), "tensor(..., device='meta', size=(3,))"),
+        (lambda: on_meta(()), "tensor(..., device='meta', size=())"),
+        (lambda: on_meta(2, 0), "tensor(..., device='meta', size=(2, 0))"),
+        (
+            lambda: on_meta(2, dtype=libdl.int64),
+            "tensor(..., device='meta', size=(2,), dtype=libdl.int64)",
+        ),
+        (
+            lambda: on_meta(2, dtype=libdl.bool),
+            "tensor(..., device='meta', size=(2,), dtype=libdl.bool)",
+        ),
+        (
+            lambda: on_meta(2, requires_grad=True) * 2,
+            "tensor(..., device='meta', size=(2,), grad_fn=<MulBackward0>)",
+        ),
+        (
+            lambda: nn.Parameter(on_meta(1)),
+            "Parameter containing:\ntensor(..., device='meta', size=(1,), requires_grad=True)",
+        ),
+    ],
+)
 def test_what_is_printed(make, text):
     assert repr(make()) == text
     assert on_meta(1).type() == "libdl.meta.FloatTensor"
 
 
-@pytest.mark.parametrize("make", [
-    lambda: libdl.zeros(2, 3, device="meta"), lambda: libdl.rand(2, 3, device="meta"),
-    lambda: libdl.full((2, 3), 1.0, device="meta"), lambda: libdl.tensor([[1.0] * 3] * 2, device="meta"),
-    lambda: libdl.ones(2, 3).to("meta"), lambda: libdl.ones(2, 3).type_as(on_meta(1)),
-    lambda: libdl.ones_like(libdl.empty(2, 3), device="meta"), lambda: libdl.empty(2, 3).to(on_meta(1)),
-    lambda: libdl.as_tensor(libdl.ones(2, 3), device="meta"), lambda: on_meta(6).view(2, 3),
-    lambda: libdl.empty(2, 3).new_zeros(2, 3, device="meta"), lambda: on_meta(9).new_ones(2, 3),
-    lambda: libdl.normal(on_meta(2, 3), on_meta(3)), lambda: libdl.bernoulli(on_meta(2, 3)),
-    lambda: libdl.poisson(on_meta(2, 3)), lambda: on_meta(2, 3).exponential_(),
-    lambda: nn.init.orthogonal_(on_meta(2, 3)), lambda: nn.init.trunc_normal_(on_meta(2, 3)),
-    lambda: nn.functional.dropout(on_meta(2, 3)), lambda: libdl.from_numpy(np.ones((2, 3), "f")).to("meta"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: libdl.zeros(2, 3, device="meta"),
+        lambda: libdl.rand(2, 3, device="meta"),
+        lambda: libdl.full((2, 3), 1.0, device="meta"),
+        lambda: libdl.tensor([[1.0] * 3] * 2, device="meta"),
+        lambda: libdl.ones(2, 3).to("meta"),
+        lambda: libdl.ones(2, 3).type_as(on_meta(1)),
+        lambda: libdl.ones_like(libdl.empty(2, 3), device="meta"),
+        lambda: libdl.empty(2, 3).to(on_meta(1)),
+        lambda: libdl.as_tensor(libdl.ones(2, 3), device="meta"),
+        lambda: on_meta(6).view(2, 3),
+        lambda: libdl.empty(2, 3).new_zeros(2, 3, device="meta"),
+        lambda: on_meta(9).new_ones(2, 3),
+        lambda: libdl.normal(on_meta(2, 3), on_meta(3)),
+        lambda: libdl.bernoulli(on_meta(2, 3)),
+        lambda: libdl.poisson(on_meta(2, 3)),
+        lambda: on_meta(2, 3).exponential_(),
+        lambda: nn.init.orthogonal_(on_meta(2, 3)),
+        lambda: nn.init.trunc_normal_(on_meta(2, 3)),
+        lambda: nn.functional.dropout(on_meta(2, 3)),
+        lambda: libdl.from_numpy(np.ones((2, 3), "f")).to("meta"),
+    ],
+)
 def test_ways_to_make_one(make):
     made = make()
     assert made.is_meta and made.shape == (2, 3) and made.dtype is libdl.float32
@@ -98,29 +124,52 @@ def test_the_default_device():
     assert libdl.ones(1).is_cpu and libdl.get_default_device() == libdl.device("cpu")
 
 
-@pytest.mark.parametrize("make", [
-    lambda c: libdl.tensor(c), lambda c: libdl.as_tensor(c), lambda c: libdl.asarray(c),
-    lambda c: libdl.as_tensor(np.ones(2)), lambda c: libdl.tensor(np.float32(2)), lambda c: libdl.tensor([np.ones(2)]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda c: libdl.tensor(c),
+        lambda c: libdl.as_tensor(c),
+        lambda c: libdl.asarray(c),
+        lambda c: libdl.as_tensor(np.ones(2)),
+        lambda c: libdl.tensor(np.float32(2)),
+        lambda c: libdl.tensor([np.ones(2)]),
+    ],
+)
 def test_copies_of_data_go_to_the_default_device(make):
     c = libdl.ones(2)
     with libdl.device("meta"):
         assert make(c).is_meta
-        assert libdl.from_numpy(np.ones(2)).is_cpu and libdl.frombuffer(bytearray(4), dtype=libdl.int32).is_cpu
+        assert (
+            libdl.from_numpy(np.ones(2)).is_cpu
+            and libdl.frombuffer(bytearray(4), dtype=libdl.int32).is_cpu
+        )
     assert make(c).is_cpu
 
 
-@pytest.mark.parametrize("work", [
-    lambda layer, c: libdl.tensor(2.0, device="cpu").item() == 2, lambda layer, c: repr(c + 1)[:6] == "tensor",
-    lambda layer, c: libdl.tensor([[1, 2]], device="cpu", dtype=libdl.float32).tolist() == [[1, 2]],
-    lambda layer, c: c.quantile(0.5).item() == 1, lambda layer, c: copy.deepcopy(layer).weight.is_cpu,
-    lambda layer, c: pickle.loads(pickle.dumps(c)).tolist() == [1, 1], lambda layer, c: c.unique().tolist() == [1],
-    lambda layer, c: libdl.quasirandom.SobolEngine(2, True).draw(2).is_cpu,
-    lambda layer, c: nn.functional.threshold(c.int(), 1, 7).tolist() == [7, 7],
-    lambda layer, c: libdl.tril_indices(2, 2).is_meta, lambda layer, c: nn.LSTM(2, 3)(on_meta(1, 2))[0].is_meta,
-    lambda layer, c: layer(c).sum().backward() or libdl.optim.Adam(layer.parameters()).step() or c.is_cpu,
-    lambda layer, c: layer(c).sum().backward() or libdl.optim.NAdam(layer.parameters()).step() or c.is_cpu,
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda layer, c: libdl.tensor(2.0, device="cpu").item() == 2,
+        lambda layer, c: repr(c + 1)[:6] == "tensor",
+        lambda layer, c: (
+            libdl.tensor([[1, 2]], device="cpu", dtype=libdl.float32).tolist() == [[1, 2]]
+        ),
+        lambda layer, c: c.quantile(0.5).item() == 1,
+        lambda layer, c: copy.deepcopy(layer).weight.is_cpu,
+        lambda layer, c: pickle.loads(pickle.dumps(c)).tolist() == [1, 1],
+        lambda layer, c: c.unique().tolist() == [1],
+        lambda layer, c: libdl.quasirandom.SobolEngine(2, True).draw(2).is_cpu,
+        lambda layer, c: nn.functional.threshold(c.int(), 1, 7).tolist() == [7, 7],
+        lambda layer, c: libdl.tril_indices(2, 2).is_meta,
+        lambda layer, c: nn.LSTM(2, 3)(on_meta(1, 2))[0].is_meta,
+        lambda layer, c: (
+            layer(c).sum().backward() or libdl.optim.Adam(layer.parameters()).step() or c.is_cpu
+        ),
+        lambda layer, c: (
+            layer(c).sum().backward() or libdl.optim.NAdam(layer.parameters()).step() or c.is_cpu
+        ),
+    ],
+)
 def test_work_on_the_cpu_goes_on_inside(work):
     layer, c = nn.Linear(2, 2), libdl.ones(2)
     with libdl.device("meta"):
@@ -130,78 +179,138 @@ def test_work_on_the_cpu_goes_on_inside(work):
 # -- no elements -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("read", [
-    lambda x: x.cpu(), lambda x: x.to("cpu"), lambda x: x.tolist(), lambda x: libdl.ones(3).copy_(x),
-    lambda x: on_meta(0).cpu(), lambda x: libdl.ones(4).__setitem__(slice(0, 3), x),
-    lambda x: libdl.ones(3).__setitem__(0, x[0]), lambda x: on_meta(10**6, 10**6).cpu(),
-    lambda x: libdl.tensor(x, device="cpu"), lambda x: list(x.untyped_storage()),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda x: x.cpu(),
+        lambda x: x.to("cpu"),
+        lambda x: x.tolist(),
+        lambda x: libdl.ones(3).copy_(x),
+        lambda x: on_meta(0).cpu(),
+        lambda x: libdl.ones(4).__setitem__(slice(0, 3), x),
+        lambda x: libdl.ones(3).__setitem__(0, x[0]),
+        lambda x: on_meta(10**6, 10**6).cpu(),
+        lambda x: libdl.tensor(x, device="cpu"),
+        lambda x: list(x.untyped_storage()),
+    ],
+)
 def test_nothing_is_copied_out(read):
     with pytest.raises(NotImplementedError, match="Cannot copy out of meta tensor; no data!"):
         read(on_meta(3))
 
 
-@pytest.mark.parametrize("read", [
-    lambda x: x.item(), bool, float, int, complex, lambda x: x if x else 0, lambda x: 3 in x,
-    libdl.is_nonzero, lambda x: libdl.allclose(x, x), lambda x: libdl.equal(x, x),
-    lambda x: nn.functional.one_hot(x.long()),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda x: x.item(),
+        bool,
+        float,
+        int,
+        complex,
+        lambda x: x if x else 0,
+        lambda x: 3 in x,
+        libdl.is_nonzero,
+        lambda x: libdl.allclose(x, x),
+        lambda x: libdl.equal(x, x),
+        lambda x: nn.functional.one_hot(x.long()),
+    ],
+)
 def test_no_item_is_read(read):
     with pytest.raises(RuntimeError, match=r"Tensor.item\(\) cannot be called on meta tensors"):
         read(on_meta(1))
 
 
-@pytest.mark.parametrize("call", [
-    lambda x: x.nonzero(), lambda x: x[x > 0], lambda x: x.masked_select(x > 0), lambda x: x.unique(),
-    lambda x: libdl.where(x > 0), lambda x: libdl.argwhere(x), lambda x: libdl.unique_consecutive(x),
-    lambda x: libdl.bincount(x.long()), lambda x: libdl.repeat_interleave(x, x.long()),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: x.nonzero(),
+        lambda x: x[x > 0],
+        lambda x: x.masked_select(x > 0),
+        lambda x: x.unique(),
+        lambda x: libdl.where(x > 0),
+        lambda x: libdl.argwhere(x),
+        lambda x: libdl.unique_consecutive(x),
+        lambda x: libdl.bincount(x.long()),
+        lambda x: libdl.repeat_interleave(x, x.long()),
+    ],
+)
 def test_shapes_that_depend_on_elements_are_refused(call):
     with pytest.raises(RuntimeError):
         call(on_meta(3))
 
 
-@pytest.mark.parametrize("call, error", [
-    (lambda x: x.numpy(), TypeError), (np.asarray, TypeError), (lambda x: x.__dlpack__(), BufferError),
-    (lambda x: x.__dlpack_device__(), ValueError), (np.from_dlpack, (ValueError, BufferError)),
-    (memoryview, RuntimeError), (lambda x: x.pin_memory(), RuntimeError),
-    (lambda x: x.share_memory_(), RuntimeError), (lambda x: x.set_(libdl.ones(3)), RuntimeError),
-    (lambda x: libdl.ones(3).set_(x), RuntimeError),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "call, error",
+    [
+        (lambda x: x.numpy(), TypeError),
+        (np.asarray, TypeError),
+        (lambda x: x.__dlpack__(), BufferError),
+        (lambda x: x.__dlpack_device__(), ValueError),
+        (np.from_dlpack, (ValueError, BufferError)),
+        (memoryview, RuntimeError),
+        (lambda x: x.pin_memory(), RuntimeError),
+        (lambda x: x.share_memory_(), RuntimeError),
+        (lambda x: x.set_(libdl.ones(3)), RuntimeError),
+        (lambda x: libdl.ones(3).set_(x), RuntimeError),
+    ],
+)
 def test_no_memory_is_shared(call, error):
     with pytest.raises(error):
         call(on_meta(3))
     assert not on_meta(3).is_shared() and not on_meta(3).is_pinned()
 
 
-@pytest.mark.parametrize("call", [
-    lambda x, c: x + c, lambda x, c: c * x, lambda x, c: libdl.cat([x, c]), lambda x, c: c @ x,
-    lambda x, c: libdl.stack([c, x]), lambda x, c: libdl.add(c, c, out=x), lambda x, c: c.add_(x),
-    lambda x, c: nn.functional.linear(c, x.view(1, 3)), lambda x, c: libdl.where(c > 0, c, x),
-    lambda x, c: c + on_meta(()),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x, c: x + c,
+        lambda x, c: c * x,
+        lambda x, c: libdl.cat([x, c]),
+        lambda x, c: c @ x,
+        lambda x, c: libdl.stack([c, x]),
+        lambda x, c: libdl.add(c, c, out=x),
+        lambda x, c: c.add_(x),
+        lambda x, c: nn.functional.linear(c, x.view(1, 3)),
+        lambda x, c: libdl.where(c > 0, c, x),
+        lambda x, c: c + on_meta(()),
+    ],
+)
 def test_devices_do_not_mix(call):
     with pytest.raises(RuntimeError, match="is on (meta|cpu), wanted (cpu|meta)"):
         call(on_meta(3), libdl.ones(3))
 
 
-@pytest.mark.parametrize("call, shape, dtype", [
-    (lambda x, i: libdl.quantile(x, 0.5, 1), (2,), "float32"), (lambda x, i: libdl.isin(x, 1), (2, 3), "bool"),
-    (lambda x, i: libdl.gcd(i, i), (2, 3), "int64"), (lambda x, i: libdl.lcm(i, 4 * i), (2, 3), "int64"),
-    (lambda x, i: libdl.histc(x, 5), (5,), "float32"), (lambda x, i: libdl.nonzero_static(x, size=4), (4, 2), "int64"),
-    (lambda x, i: nn.functional.one_hot(i, 7), (2, 3, 7), "int64"), (lambda x, i: x[0, 0].mode().indices, (), "int64"),
-    (lambda x, i: nn.Embedding(5, 4, max_norm=1.0, device="meta")(i), (2, 3, 4), "float32"),
-    (lambda x, i: libdl.full((2, 2), 1.0, out=on_meta(2, 2)), (2, 2), "float32"),
-    (lambda x, i: libdl.linspace(0, 1, 4, out=on_meta(4)), (4,), "float32"),
-    (lambda x, i: libdl.rand(4, out=on_meta(4)), (4,), "float32"), (lambda x, i: libdl.diag_embed(x), (2, 3, 3), "float32"),
-    (lambda x, i: libdl.tril_indices(3, 3, device="meta"), (2, 6), "int64"),
-    (lambda x, i: x.triu(1), (2, 3), "float32"), (lambda x, i: libdl.combinations(x[0]), (3, 2), "float32"),
-    (lambda x, i: x.masked_scatter(x > 0, x), (2, 3), "float32"), (lambda x, i: libdl.multinomial(x, 2), (2, 2), "int64"),
-    (lambda x, i: nn.functional.embedding_bag(i.view(-1), on_meta(9, 4), i[0]), (3, 4), "float32"),
-    (lambda x, i: nn.functional.multi_margin_loss(x, i[:, 0]), (), "float32"),
-    (lambda x, i: libdl.func.jacrev(libdl.sin)(x), (2, 3, 2, 3), "float32"),
-    (lambda x, i: libdl.vmap(libdl.sum)(x), (2,), "float32"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "call, shape, dtype",
+    [
+        (lambda x, i: libdl.quantile(x, 0.5, 1), (2,), "float32"),
+        (lambda x, i: libdl.isin(x, 1), (2, 3), "bool"),
+        (lambda x, i: libdl.gcd(i, i), (2, 3), "int64"),
+        (lambda x, i: libdl.lcm(i, 4 * i), (2, 3), "int64"),
+        (lambda x, i: libdl.histc(x, 5), (5,), "float32"),
+        (lambda x, i: libdl.nonzero_static(x, size=4), (4, 2), "int64"),
+        (lambda x, i: nn.functional.one_hot(i, 7), (2, 3, 7), "int64"),
+        (lambda x, i: x[0, 0].mode().indices, (), "int64"),
+        (lambda x, i: nn.Embedding(5, 4, max_norm=1.0, device="meta")(i), (2, 3, 4), "float32"),
+        (lambda x, i: libdl.full((2, 2), 1.0, out=on_meta(2, 2)), (2, 2), "float32"),
+        (lambda x, i: libdl.linspace(0, 1, 4, out=on_meta(4)), (4,), "float32"),
+        (lambda x, i: libdl.rand(4, out=on_meta(4)), (4,), "float32"),
+        (lambda x, i: libdl.diag_embed(x), (2, 3, 3), "float32"),
+        (lambda x, i: libdl.tril_indices(3, 3, device="meta"), (2, 6), "int64"),
+        (lambda x, i: x.triu(1), (2, 3), "float32"),
+        (lambda x, i: libdl.combinations(x[0]), (3, 2), "float32"),
+        (lambda x, i: x.masked_scatter(x > 0, x), (2, 3), "float32"),
+        (lambda x, i: libdl.multinomial(x, 2), (2, 2), "int64"),
+        (
+            lambda x, i: nn.functional.embedding_bag(i.view(-1), on_meta(9, 4), i[0]),
+            (3, 4),
+            "float32",
+        ),
+        (lambda x, i: nn.functional.multi_margin_loss(x, i[:, 0]), (), "float32"),
+        (lambda x, i: libdl.func.jacrev(libdl.sin)(x), (2, 3, 2, 3), "float32"),
+        (lambda x, i: libdl.vmap(libdl.sum)(x), (2,), "float32"),
+    ],
+)
 def test_shapes_that_no_element_changes(call, shape, dtype):
     made = call(on_meta(2, 3), on_meta(2, 3, dtype=libdl.int64))
     assert made.is_meta and made.shape == shape and made.dtype is getattr(libdl, dtype)
@@ -226,7 +335,13 @@ def test_nothing_to_compare():
 
 def test_numbers_and_what_goes_in():
     x = on_meta(3)
-    for y in (x + libdl.tensor(1.0), x + 1, 2 - x, x.copy_(libdl.ones(3)), x[libdl.tensor([0, 1, 2])]):
+    for y in (
+        x + libdl.tensor(1.0),
+        x + 1,
+        2 - x,
+        x.copy_(libdl.ones(3)),
+        x[libdl.tensor([0, 1, 2])],
+    ):
         assert y.is_meta and y.shape == (3,)
     assert x[libdl.tensor([True, False, True])].shape == (2,)
     x[0] = 1.0
@@ -367,8 +482,12 @@ def test_optimizers_step_there(name, foreach):
         nn.utils.clip_grad_norm_(layer.parameters(), 1.0)
         optimizer.step()
     assert layer.weight.is_meta and layer.weight.shape == (3, 2)
-    held = [x for s in optimizer.state_dict()["state"].values() for k, x in s.items()
-            if isinstance(x, libdl.Tensor) and k not in ("step", "mu_product")]  # fmt: skip
+    held = [
+        x
+        for s in optimizer.state_dict()["state"].values()
+        for k, x in s.items()
+        if isinstance(x, libdl.Tensor) and k not in ("step", "mu_product")
+    ]
     assert all(x.is_meta for x in held)
 
 
@@ -378,8 +497,12 @@ def test_optimizers_step_there(name, foreach):
 @pytest.mark.parametrize("format", [None, "torch"])
 def test_a_file_has_their_shapes(format):
     x = libdl.empty_strided((3, 2), (1, 3), device="meta", dtype=libdl.bfloat16)
-    held = {"x": x, "layer": nn.Linear(2, 3, device="meta").state_dict(), "full": libdl.ones(2),
-            "p": nn.Parameter(on_meta(4))}  # fmt: skip
+    held = {
+        "x": x,
+        "layer": nn.Linear(2, 3, device="meta").state_dict(),
+        "full": libdl.ones(2),
+        "p": nn.Parameter(on_meta(4)),
+    }
     file = io.BytesIO()
     libdl.save(held, file, format=format)
     for where in (None, "cpu", "meta"):

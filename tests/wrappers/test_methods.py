@@ -11,9 +11,11 @@ from wrappers import seen_methods, seen_scans, seen_top_level
 import libdl
 from libdl import _in_place
 
-CASES = [pytest.param(stored, program, id=program.__name__)
-         for stored in map(Stored, (seen_methods, seen_scans, seen_top_level))
-         for program in stored.module.PROGRAMS]  # fmt: skip
+CASES = [
+    pytest.param(stored, program, id=program.__name__)
+    for stored in map(Stored, (seen_methods, seen_scans, seen_top_level))
+    for program in stored.module.PROGRAMS
+]
 
 
 @pytest.mark.parametrize("stored, program", CASES)
@@ -36,17 +38,35 @@ def test_each_in_place_function_has_its_own_name(name):
     assert getattr(libdl, name).__name__ == name and hasattr(libdl.Tensor, name)
 
 
-@pytest.mark.parametrize(("call", "told"), [
-    (lambda x: libdl.addmv(x, x, x), r"addmv: argument 3 \(vec\) has shape \[2, 3\], wanted \[3\]"),
-    (lambda x: libdl.addmv(x[0], x, x[0]), r"addmv: argument 1 \(input\) has shape \[3\]"),
-    (lambda x: libdl.select_scatter(x, x, 0, 0), r"argument 2 \(src\) has shape \[2, 3\], wanted"),
-    (lambda x: libdl.hsplit(x, 2), r"hsplit: argument 2 \(sections\) is 2, wanted a divisor of size 3"),
-    (lambda x: libdl.gradient(x, dim=2), r"gradient: argument 3 \(dim\) names 2, wanted -2 to 1"),
-    (lambda x: x.sum_to_size(2), r"sum_to_size: argument 2 \(size\) is \[2\]"),
-    (lambda x: libdl.kl_div(x, x, 3), "kl_div: argument reduction is 3, wanted 0 to 2"),
-    (lambda x: libdl.histogram(x, 2, range=(1, 0)), r"histogram: argument 3 \(range\) gives the range 1 to 0"),
-    (lambda x: x.reinforce(1), "libdl.distributions"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (
+            lambda x: libdl.addmv(x, x, x),
+            r"addmv: argument 3 \(vec\) has shape \[2, 3\], wanted \[3\]",
+        ),
+        (lambda x: libdl.addmv(x[0], x, x[0]), r"addmv: argument 1 \(input\) has shape \[3\]"),
+        (
+            lambda x: libdl.select_scatter(x, x, 0, 0),
+            r"argument 2 \(src\) has shape \[2, 3\], wanted",
+        ),
+        (
+            lambda x: libdl.hsplit(x, 2),
+            r"hsplit: argument 2 \(sections\) is 2, wanted a divisor of size 3",
+        ),
+        (
+            lambda x: libdl.gradient(x, dim=2),
+            r"gradient: argument 3 \(dim\) names 2, wanted -2 to 1",
+        ),
+        (lambda x: x.sum_to_size(2), r"sum_to_size: argument 2 \(size\) is \[2\]"),
+        (lambda x: libdl.kl_div(x, x, 3), "kl_div: argument reduction is 3, wanted 0 to 2"),
+        (
+            lambda x: libdl.histogram(x, 2, range=(1, 0)),
+            r"histogram: argument 3 \(range\) gives the range 1 to 0",
+        ),
+        (lambda x: x.reinforce(1), "libdl.distributions"),
+    ],
+)
 def test_errors_tell_the_argument(call, told):
     with pytest.raises(RuntimeError, match=told):
         call(libdl.zeros(2, 3))
@@ -106,16 +126,24 @@ def test_classes_see_the_function_of_a_network_that_was_called(name):
 
     x = libdl.rand(2, 3).as_subclass(Watching)
     function = getattr(libdl.nn.functional, name)
-    rest = {"hinge_embedding_loss": (x,), "layer_norm": ((3,),), "batch_norm": (libdl.zeros(3), libdl.ones(3)),
-            "embedding": (libdl.eye(4),)}[name]  # fmt: skip
-    function(*((x, *rest) if name != "embedding" else (libdl.tensor([1]), rest[0].as_subclass(Watching))))
+    rest = {
+        "hinge_embedding_loss": (x,),
+        "layer_norm": ((3,),),
+        "batch_norm": (libdl.zeros(3), libdl.ones(3)),
+        "embedding": (libdl.eye(4),),
+    }[name]
+    function(
+        *((x, *rest) if name != "embedding" else (libdl.tensor([1]), rest[0].as_subclass(Watching)))
+    )
     assert seen[0] is function
 
 
 def test_samples_in_a_batch_have_losses_of_their_own():
     x, y = libdl.rand(4, 3), libdl.rand(4, 3)
     each = [libdl.kl_div(a, b, 1) for a, b in zip(x, y)]
-    assert libdl.allclose(libdl.func.vmap(lambda a, b: libdl.kl_div(a, b, 1))(x, y), libdl.stack(each))
+    assert libdl.allclose(
+        libdl.func.vmap(lambda a, b: libdl.kl_div(a, b, 1))(x, y), libdl.stack(each)
+    )
 
 
 def test_settings_that_change_nothing():

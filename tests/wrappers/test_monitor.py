@@ -7,9 +7,15 @@ from datetime import datetime, timedelta
 import pytest
 
 from libdl.monitor import (
-    STAT_EVENT, Aggregation, Event, Stat, TensorboardEventHandler, log_event,
-    register_event_handler, unregister_event_handler,
-)  # fmt: skip
+    STAT_EVENT,
+    Aggregation,
+    Event,
+    Stat,
+    TensorboardEventHandler,
+    log_event,
+    register_event_handler,
+    unregister_event_handler,
+)
 
 KINDS = list(Aggregation)
 WHEN = datetime(2020, 1, 2)
@@ -25,7 +31,13 @@ def seen():
 
 def test_aggregations_have_pytorchs_numbers():
     assert [(k.name, k.value) for k in KINDS] == [
-        ("VALUE", 1), ("MEAN", 2), ("COUNT", 3), ("SUM", 4), ("MAX", 5), ("MIN", 6)]  # fmt: skip
+        ("VALUE", 1),
+        ("MEAN", 2),
+        ("COUNT", 3),
+        ("SUM", 4),
+        ("MAX", 5),
+        ("MIN", 6),
+    ]
 
 
 def test_a_window_ends_with_its_last_sample(seen):
@@ -37,9 +49,19 @@ def test_a_window_ends_with_its_last_sample(seen):
     stat.add(3)
     assert stat.count == 0
     assert stat.get() == dict(zip(KINDS, [3.0, 3.0, 3.0, 9.0, 5.0, 1.0], strict=True))
-    assert [(e.name, e.data) for e in seen] == [(STAT_EVENT, {
-        "loss.value": 3.0, "loss.mean": 3.0, "loss.count": 3.0, "loss.sum": 9.0, "loss.max": 5.0,
-        "loss.min": 1.0})]  # fmt: skip
+    assert [(e.name, e.data) for e in seen] == [
+        (
+            STAT_EVENT,
+            {
+                "loss.value": 3.0,
+                "loss.mean": 3.0,
+                "loss.count": 3.0,
+                "loss.sum": 9.0,
+                "loss.max": 5.0,
+                "loss.min": 1.0,
+            },
+        )
+    ]
     assert isinstance(seen[0].timestamp, datetime)
 
 

@@ -55,7 +55,9 @@ def test_a_view_with_new_data_has_the_writes_of_its_base_until_then(before):
     view.data = libdl.ones(2)
     if not before:
         base.mul_(2)
-    assert grad(view.sum(), w, retain_graph=True)[0].tolist() == ([0, 2, 2, 0] if before else [0, 1, 1, 0])
+    assert grad(view.sum(), w, retain_graph=True)[0].tolist() == (
+        [0, 2, 2, 0] if before else [0, 1, 1, 0]
+    )
     assert grad(base.sum(), w)[0].tolist() == [2, 2, 2, 2]
 
 
@@ -79,8 +81,16 @@ def test_other_elements_of_the_same_memory_stay_a_view():
     assert grad((base * libdl.tensor([1.0, 10, 100, 1000])).sum(), w)[0].tolist() == [100, 1000]
 
 
-@pytest.mark.parametrize("data", [lambda x: libdl.zeros(4), lambda x: libdl.zeros(1), lambda x: x[1:],
-                                  lambda x: x[::2], lambda x: x.view(libdl.float16)[:3]])
+@pytest.mark.parametrize(
+    "data",
+    [
+        lambda x: libdl.zeros(4),
+        lambda x: libdl.zeros(1),
+        lambda x: x[1:],
+        lambda x: x[::2],
+        lambda x: x.view(libdl.float16)[:3],
+    ],
+)
 def test_old_views_of_a_base_with_other_data_are_not_written_while_recording(data):
     w, base = tensor(2, 3), libdl.zeros(4)
     view = base[:2]
@@ -199,17 +209,22 @@ def given(was: tuple[int, ...], now: tuple[int, ...], function) -> libdl.Tensor:
     return grad((y * 2).sum(), x)[0]
 
 
-@pytest.mark.parametrize(("was", "now"), [
-    ((2,), (3,)), ((2, 2), (2, 3)), ((3, 2), (2,)), ((2, 3), (6,)), ((3,), ()), ((3,), (1,))])
-@pytest.mark.parametrize("function", [
-    lambda x: x * 1, libdl.exp, lambda x: (x * 1).view_as(x), lambda x: (x * 1).T.T])
+@pytest.mark.parametrize(
+    ("was", "now"),
+    [((2,), (3,)), ((2, 2), (2, 3)), ((3, 2), (2,)), ((2, 3), (6,)), ((3,), ()), ((3,), (1,))],
+)
+@pytest.mark.parametrize(
+    "function", [lambda x: x * 1, libdl.exp, lambda x: (x * 1).view_as(x), lambda x: (x * 1).T.T]
+)
 def test_a_history_refuses_gradients_of_another_shape(was, now, function):
     with pytest.raises(libdl.AutogradError, match="that of the tensor's history"):
         given(was, now, function)
 
 
-@pytest.mark.parametrize(("was", "now", "wanted"), [
-    ((1,), (3,), [6]), ((), (2,), 4), ((2,), (3, 2), [6, 6]), ((2, 1), (2, 3), [[6], [6]])])
+@pytest.mark.parametrize(
+    ("was", "now", "wanted"),
+    [((1,), (3,), [6]), ((), (2,), 4), ((2,), (3, 2), [6, 6]), ((2, 1), (2, 3), [[6], [6]])],
+)
 def test_gradients_of_data_that_the_old_shape_broadcasts_to_are_summed(was, now, wanted):
     assert given(was, now, lambda x: x * 1).tolist() == wanted
     assert given(was, now, lambda x: (x * 1).view_as(x)).tolist() == wanted

@@ -36,31 +36,43 @@ def test_what_is_named_alone_refuses_with_its_reason(path):
         assert reason in str(caught.value)
 
 
-@pytest.mark.parametrize("used, told", [
-    (lambda: libdl.ones(2, dtype=libdl.float8_e4m3fn), "float8_e4m3fn: it can be named"),
-    (lambda: libdl.ones(2).to(libdl.float8_e5m2), "float8_e5m2"),
-    (lambda: libdl.zeros(1, dtype=libdl.complex32), "complex32"),
-    (lambda: libdl.promote_types(libdl.uint4, libdl.int8), "uint4"),
-    (lambda: libdl.empty(1, device="mps"), "'mps'"), (lambda: libdl.ones(1).to("xpu"), "'xpu'"),
-    (lambda: libdl.nn.Linear(1, 1).to(libdl.device("hpu")), "'hpu'"),
-    (lambda: libdl.Generator("mtia"), "'mtia'"), (lambda: libdl.set_default_device("mps"), "'mps'"),
-    (lambda: libdl.device("hpu").__enter__(), "'hpu'"), (lambda: libdl.xpu.synchronize(), "xpu.synchronize"),
-    (lambda: libdl.linalg.svd(libdl.ones(2, 2)), "linalg.svd"), (lambda: libdl.fft.rfft(libdl.ones(2)), "fft.rfft"),
-    (lambda: libdl.cuda.CUDAGraph(), "cuda.CUDAGraph"), (lambda: libdl._int_mm(), "_int_mm"),
-    (lambda: libdl.ao.quantization.prepare(), "ao.quantization.prepare"),
-    (lambda: libdl.ops.aten._fft_c2c(libdl.ones(1)), "_fft_c2c"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "used, told",
+    [
+        (lambda: libdl.ones(2, dtype=libdl.float8_e4m3fn), "float8_e4m3fn: it can be named"),
+        (lambda: libdl.ones(2).to(libdl.float8_e5m2), "float8_e5m2"),
+        (lambda: libdl.zeros(1, dtype=libdl.complex32), "complex32"),
+        (lambda: libdl.promote_types(libdl.uint4, libdl.int8), "uint4"),
+        (lambda: libdl.empty(1, device="mps"), "'mps'"),
+        (lambda: libdl.ones(1).to("xpu"), "'xpu'"),
+        (lambda: libdl.nn.Linear(1, 1).to(libdl.device("hpu")), "'hpu'"),
+        (lambda: libdl.Generator("mtia"), "'mtia'"),
+        (lambda: libdl.set_default_device("mps"), "'mps'"),
+        (lambda: libdl.device("hpu").__enter__(), "'hpu'"),
+        (lambda: libdl.xpu.synchronize(), "xpu.synchronize"),
+        (lambda: libdl.linalg.svd(libdl.ones(2, 2)), "linalg.svd"),
+        (lambda: libdl.fft.rfft(libdl.ones(2)), "fft.rfft"),
+        (lambda: libdl.cuda.CUDAGraph(), "cuda.CUDAGraph"),
+        (lambda: libdl._int_mm(), "_int_mm"),
+        (lambda: libdl.ao.quantization.prepare(), "ao.quantization.prepare"),
+        (lambda: libdl.ops.aten._fft_c2c(libdl.ones(1)), "_fft_c2c"),
+    ],
+)
 def test_refused_when_used(used, told):
     with pytest.raises(NotImplementedError, match=told):
         used()
 
 
 def test_the_census_does_not_count_what_refuses():
-    assert libdl.fft.rfft._named_only and libdl.distributed.fsdp.FullyShardedDataParallel._named_only
+    assert (
+        libdl.fft.rfft._named_only and libdl.distributed.fsdp.FullyShardedDataParallel._named_only
+    )
 
 
 def test_fused_modules_compute_the_same():
-    model = libdl.nn.Sequential(libdl.nn.Conv2d(2, 3, 3), libdl.nn.BatchNorm2d(3), libdl.nn.ReLU()).eval()
+    model = libdl.nn.Sequential(
+        libdl.nn.Conv2d(2, 3, 3), libdl.nn.BatchNorm2d(3), libdl.nn.ReLU()
+    ).eval()
     with libdl.no_grad():
         model[1].running_mean.fill_(0.3)
         model[1].running_var.fill_(2.0)

@@ -31,7 +31,11 @@ def test_quantiles(dtype, name):
 
 def test_quantiles_of_other_dtypes():
     x = libdl.linspace(0, 1, 7)
-    for y, q in ((x, libdl.tensor(0.5).half()), (x.double(), libdl.tensor(0.5)), (x, libdl.tensor(0.5).double())):
+    for y, q in (
+        (x, libdl.tensor(0.5).half()),
+        (x.double(), libdl.tensor(0.5)),
+        (x, libdl.tensor(0.5).double()),
+    ):
         with pytest.raises(RuntimeError, match=r"quantile: argument 2 \(q\) is .*, wanted"):
             libdl.quantile(y, q)
 
@@ -113,7 +117,9 @@ def test_weighted_means(dtype):
         wide = loss(x.detach().double(), libdl.zeros(n).double(), weight=weight.double())
         assert found.dtype is dtype and found.item() == pytest.approx(wide.item(), rel=1e-2)
         (slope,) = libdl.autograd.grad(found * 1000, x)
-        assert float(slope[0]) == pytest.approx(-1000 / n * (2 if loss is F.mse_loss else 1), rel=2e-2)
+        assert float(slope[0]) == pytest.approx(
+            -1000 / n * (2 if loss is F.mse_loss else 1), rel=2e-2
+        )
     scores = libdl.zeros(n, 2).to(dtype).requires_grad_()
     classes, each = libdl.zeros(n, dtype=libdl.int64), libdl.ones(2).to(dtype)
     for smoothing in (0.0, 0.1):

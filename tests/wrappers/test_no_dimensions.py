@@ -10,12 +10,20 @@ TRUE = [[True, False], [True, True]]
 
 @pytest.mark.parametrize("name", ["all", "any"])
 @pytest.mark.parametrize("none", [(), [], torch.Size([])], ids=["tuple", "list", "size"])
-@pytest.mark.parametrize("dtype", [torch.bool, torch.float32, torch.int64, torch.complex64, torch.float16])
+@pytest.mark.parametrize(
+    "dtype", [torch.bool, torch.float32, torch.int64, torch.complex64, torch.float16]
+)
 def test_an_empty_list_reduces_nothing(name, none, dtype):
     x = torch.tensor([[1, 0], [2, 3]]).to(dtype)
     function, method = getattr(torch, name), getattr(x, name)
-    for made in (function(x, none), function(x, dim=none), function(x, axis=none), method(none),
-                 method(dim=none, keepdim=True), function(x, none, keepdims=True)):  # fmt: skip
+    for made in (
+        function(x, none),
+        function(x, dim=none),
+        function(x, axis=none),
+        method(none),
+        method(dim=none, keepdim=True),
+        function(x, none, keepdims=True),
+    ):
         assert made.dtype is torch.bool and made.tolist() == TRUE
     for into in (torch.empty(2, 2, dtype=torch.bool), torch.empty(2, 2, dtype=torch.uint8)):
         assert function(x, none, out=into) is into and into.bool().tolist() == TRUE
@@ -26,7 +34,11 @@ def test_an_empty_list_reduces_nothing(name, none, dtype):
 def test_other_dimensions_are_reduced(name):
     x = torch.tensor([[1.0, 0.0], [2.0, 3.0]])
     python = {"all": all, "any": any}[name]
-    assert getattr(x, name)().item() is getattr(x, name)(dim=None).item() is python(x.flatten().tolist())
+    assert (
+        getattr(x, name)().item()
+        is getattr(x, name)(dim=None).item()
+        is python(x.flatten().tolist())
+    )
     assert getattr(x, name)((0, 1)).item() is python(x.flatten().tolist())
     assert getattr(x, name)(0).tolist() == [python(column) for column in zip(*x.tolist())]
     assert getattr(x, name)((1,), keepdim=True).tolist() == [[python(row)] for row in x.tolist()]

@@ -9,16 +9,21 @@ import pytest
 import libdl as torch
 
 ALONG = {
-    "amax": lambda x, d, **k: torch.amax(x, d, **k), "amin": lambda x, d, **k: torch.amin(x, d, **k),
-    "max": lambda x, d, **k: torch.max(x, d, **k), "min": lambda x, d, **k: torch.min(x, d, **k),
-    "argmax": lambda x, d: torch.argmax(x, d), "argmin": lambda x, d: torch.argmin(x, d),
+    "amax": lambda x, d, **k: torch.amax(x, d, **k),
+    "amin": lambda x, d, **k: torch.amin(x, d, **k),
+    "max": lambda x, d, **k: torch.max(x, d, **k),
+    "min": lambda x, d, **k: torch.min(x, d, **k),
+    "argmax": lambda x, d: torch.argmax(x, d),
+    "argmin": lambda x, d: torch.argmin(x, d),
     "aminmax": lambda x, d, **k: torch.aminmax(x, dim=d, **k),
-    "median": lambda x, d, **k: torch.median(x, d, **k), "mode": lambda x, d, **k: torch.mode(x, d, **k),
+    "median": lambda x, d, **k: torch.median(x, d, **k),
+    "mode": lambda x, d, **k: torch.mode(x, d, **k),
     "nanmedian": lambda x, d, **k: torch.nanmedian(x, d, **k),
     "kthvalue": lambda x, d, **k: torch.kthvalue(x, 1, d, **k),
-    "max of a method": lambda x, d: x.max(d), "median of a method": lambda x, d: x.median(d),
+    "max of a method": lambda x, d: x.max(d),
+    "median of a method": lambda x, d: x.median(d),
     "kthvalue of a method": lambda x, d: x.kthvalue(1, d),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.int64])
@@ -54,7 +59,10 @@ def test_other_shapes_are_no_index_errors():
 
 
 X = torch.tensor([[3.0, 1.0, 2.0], [5.0, 5.0, 4.0]])
-PAIRS = {name: ALONG[name] for name in ("aminmax", "median", "nanmedian", "mode", "kthvalue", "max", "min")}
+PAIRS = {
+    name: ALONG[name]
+    for name in ("aminmax", "median", "nanmedian", "mode", "kthvalue", "max", "min")
+}
 
 
 @pytest.mark.parametrize("name", PAIRS)
@@ -80,21 +88,25 @@ def test_the_median_of_all_has_out():
 
 
 PLACES = {
-    "max": lambda p: torch.max(X, 1, out=(torch.empty(2), p)), "sort": lambda p: torch.sort(X, out=(torch.empty(2, 3), p)),
+    "max": lambda p: torch.max(X, 1, out=(torch.empty(2), p)),
+    "sort": lambda p: torch.sort(X, out=(torch.empty(2, 3), p)),
     "topk": lambda p: torch.topk(X, 1, out=(torch.empty(2, 1), p)),
     "cummax": lambda p: torch.cummax(X, 1, out=(torch.empty(2, 3), p)),
     "cummin": lambda p: torch.cummin(X, 0, out=(torch.empty(2, 3), p)),
-    "argmax": lambda p: torch.argmax(X, 1, out=p), "argmin": lambda p: torch.argmin(X, out=p),
+    "argmax": lambda p: torch.argmax(X, 1, out=p),
+    "argmin": lambda p: torch.argmin(X, out=p),
     "searchsorted": lambda p: torch.searchsorted(X[0].sort()[0], X, out=p),
     "bucketize": lambda p: torch.bucketize(X, X[0].sort()[0], out=p),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.complex64, torch.bool])
 @pytest.mark.parametrize("name", PLACES)
 def test_places_are_integers(name, dtype):
     place = torch.empty(0, dtype=dtype)
-    with pytest.raises(TypeError, match=rf"^{name}: .* is {dtype}, wanted an integer dtype".replace("libdl.", "")):
+    with pytest.raises(
+        TypeError, match=rf"^{name}: .* is {dtype}, wanted an integer dtype".replace("libdl.", "")
+    ):
         PLACES[name](place)
     assert place.shape == (0,)
     PLACES[name](torch.empty(0, dtype=torch.int64))

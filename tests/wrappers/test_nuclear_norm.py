@@ -8,7 +8,18 @@ import pytest
 
 import libdl
 
-SHAPES = [(5, 3), (3, 5), (4, 4), (2, 7, 4), (3, 2, 6, 6), (1, 1), (1, 4), (0, 3), (0, 2, 3), (30, 31)]
+SHAPES = [
+    (5, 3),
+    (3, 5),
+    (4, 4),
+    (2, 7, 4),
+    (3, 2, 6, 6),
+    (1, 1),
+    (1, 4),
+    (0, 3),
+    (0, 2, 3),
+    (30, 31),
+]
 DTYPES = ["float32", "float64", "complex64", "complex128"]
 
 
@@ -87,13 +98,16 @@ def test_out_and_dtype() -> None:
     assert x.norm("nuc", dtype=libdl.float64).dtype == libdl.float64
 
 
-@pytest.mark.parametrize(("shape", "dim", "kind", "text"), [
-    ((2, 3, 4), None, ValueError, r"dim\) is \[0, 1, 2\], wanted two dimensions"),
-    ((2, 3, 4), (1, -2), ValueError, r"dim\) is \[1, -2\], wanted two dimensions"),
-    ((2, 3), 0, ValueError, r"dim\) is \[0\], wanted two dimensions"),
-    ((2, 3), (0, 2), IndexError, r"dim\) names 2, wanted -2 to 1"),
-    ((3,), None, ValueError, r"dim\) is \[0\], wanted two dimensions"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("shape", "dim", "kind", "text"),
+    [
+        ((2, 3, 4), None, ValueError, r"dim\) is \[0, 1, 2\], wanted two dimensions"),
+        ((2, 3, 4), (1, -2), ValueError, r"dim\) is \[1, -2\], wanted two dimensions"),
+        ((2, 3), 0, ValueError, r"dim\) is \[0\], wanted two dimensions"),
+        ((2, 3), (0, 2), IndexError, r"dim\) names 2, wanted -2 to 1"),
+        ((3,), None, ValueError, r"dim\) is \[0\], wanted two dimensions"),
+    ],
+)
 def test_other_dimensions(shape: Any, dim: Any, kind: type[Exception], text: str) -> None:
     with pytest.raises(kind, match=r"norm: argument 3 \(" + text):
         libdl.ones(shape).norm("nuc", dim)

@@ -9,9 +9,20 @@ import pytest
 import libdl
 
 BINARY = [
-    operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod,
-    operator.pow, operator.lt, operator.le, operator.eq, operator.ne, operator.gt, operator.ge,
-]  # fmt: skip
+    operator.add,
+    operator.sub,
+    operator.mul,
+    operator.truediv,
+    operator.floordiv,
+    operator.mod,
+    operator.pow,
+    operator.lt,
+    operator.le,
+    operator.eq,
+    operator.ne,
+    operator.gt,
+    operator.ge,
+]
 INTEGER = [operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift]
 VALUES = [1.5, 2.0, 3.25, 0.5]
 
@@ -24,8 +35,10 @@ def test_tensor_with_tensor(op):
 
 
 @pytest.mark.parametrize("op", BINARY)
-@pytest.mark.parametrize("number", [2, 0.5, True, numpy.float64(1.5), numpy.int64(3),
-                                    numpy.float32(0.25), numpy.bool_(True)])  # fmt: skip
+@pytest.mark.parametrize(
+    "number",
+    [2, 0.5, True, numpy.float64(1.5), numpy.int64(3), numpy.float32(0.25), numpy.bool_(True)],
+)
 def test_number_on_either_side(op, number):
     a = libdl.tensor(VALUES)
     plain = numpy.array(VALUES, dtype="f4")

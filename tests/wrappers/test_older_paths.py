@@ -26,7 +26,10 @@ def numbers(*shape, shift=0.0):
 def test_gradients_of_convolutions(dims, options):
     convolve = getattr(F, f"conv{dims}d")
     size = (6 if dims < 3 else 4,) * dims
-    x, w = numbers(2, 2, *size).requires_grad_(), numbers(4, 2 // options[3], *(3,) * dims).requires_grad_()
+    x, w = (
+        numbers(2, 2, *size).requires_grad_(),
+        numbers(4, 2 // options[3], *(3,) * dims).requires_grad_(),
+    )
     y = convolve(x, w, None, *options)
     g = numbers(*y.shape, shift=0.3)
     y.backward(g)
@@ -35,7 +38,9 @@ def test_gradients_of_convolutions(dims, options):
         assert libdl.allclose(by_input(x.shape, w, g, *options), x.grad)
         assert libdl.allclose(by_weight(x, w.shape, g, *options), w.grad)
     assert not by_input(x.shape, w.detach(), g, *options).requires_grad
-    assert libdl.autograd.gradcheck(lambda w, g: by_input(x.shape, w, g, *options), (w, g.requires_grad_()), fast_mode=True)
+    assert libdl.autograd.gradcheck(
+        lambda w, g: by_input(x.shape, w, g, *options), (w, g.requires_grad_()), fast_mode=True
+    )
 
 
 # -- nn.attention.bias -----------------------------------------------------------------------------
@@ -43,13 +48,24 @@ def test_gradients_of_convolutions(dims, options):
 
 @pytest.mark.parametrize("rows", [2, 3])
 def test_causal_biases(rows):
-    from libdl.nn.attention.bias import CausalBias, CausalVariant, causal_lower_right, causal_upper_left
+    from libdl.nn.attention.bias import (
+        CausalBias,
+        CausalVariant,
+        causal_lower_right,
+        causal_upper_left,
+    )
 
     q, k = numbers(1, 2, rows, 4), numbers(1, 2, 3, 4, shift=1.0)
-    for make, offset, variant in ((causal_upper_left, 0, CausalVariant.UPPER_LEFT),
-                                  (causal_lower_right, 3 - rows, CausalVariant.LOWER_RIGHT)):  # fmt: skip
+    for make, offset, variant in (
+        (causal_upper_left, 0, CausalVariant.UPPER_LEFT),
+        (causal_lower_right, 3 - rows, CausalVariant.LOWER_RIGHT),
+    ):
         bias, mask = make(rows, 3), libdl.ones(rows, 3, dtype=libdl.bool).tril(offset)
-        assert isinstance(bias, CausalBias) and (bias.variant, bias.seq_len_q, bias.seq_len_kv) == (variant, rows, 3)
+        assert isinstance(bias, CausalBias) and (bias.variant, bias.seq_len_q, bias.seq_len_kv) == (
+            variant,
+            rows,
+            3,
+        )
         assert libdl.equal(bias._materialize(), mask) and type(bias._materialize()) is libdl.Tensor
         found = F.scaled_dot_product_attention(q, k, k, attn_mask=bias)
         assert type(found) is libdl.Tensor
@@ -98,7 +114,11 @@ def test_a_convolution_over_steps():
 
 
 def test_batch_normalisations_without_statistics():
-    net = nn.Sequential(nn.BatchNorm1d(2), nn.Sequential(nn.BatchNorm1d(2, track_running_stats=False)), nn.InstanceNorm1d(2))
+    net = nn.Sequential(
+        nn.BatchNorm1d(2),
+        nn.Sequential(nn.BatchNorm1d(2, track_running_stats=False)),
+        nn.InstanceNorm1d(2),
+    )
     assert libdl.func.replace_all_batch_norm_modules_(net) is net
     assert net[0].running_mean is net[0].running_var is net[0].num_batches_tracked is None
     assert not net[0].track_running_stats
@@ -151,18 +171,33 @@ def test_a_batch_is_divided_and_joined_under_both_paths():
     parts = nn.parallel.scatter(x, ["cpu", "cpu"])
     assert [part.tolist() for part in parts] == [[[0, 1], [2, 3]], [[4, 5]]]
     assert libdl.equal(nn.parallel.gather(parts, "cpu"), x)
-    assert nn.parallel.scatter is importlib.import_module("libdl.nn.parallel.scatter_gather").scatter
+    assert (
+        nn.parallel.scatter is importlib.import_module("libdl.nn.parallel.scatter_gather").scatter
+    )
 
 
-@pytest.mark.parametrize("path, names", [
-    ("nn.parallel.distributed", "DistributedDataParallel"),
-    ("nn.parallel.data_parallel", "DataParallel data_parallel"),
-    ("nn.parallel.parallel_apply", "parallel_apply"), ("nn.parallel.replicate", "replicate"),
-    ("distributed._tensor.experimental", "implicit_replication"),
-    ("distributed.optim.zero_redundancy_optimizer", "ZeroRedundancyOptimizer"), ("nn.attention.bias", "CausalBias CausalVariant"), ("nn.grad", "conv2d_weight"),
-    ("optim._functional", "sgd adam adamw adagrad adadelta adamax asgd nadam radam rmsprop rprop sparse_adam"), ("optim.adamw", "AdamW adamw"),
-    ("optim._adafactor", "Adafactor"), ("optim._muon", "Muon"), ("optim.sgd", "SGD sgd"), ("optim.rprop", "Rprop rprop"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "path, names",
+    [
+        ("nn.parallel.distributed", "DistributedDataParallel"),
+        ("nn.parallel.data_parallel", "DataParallel data_parallel"),
+        ("nn.parallel.parallel_apply", "parallel_apply"),
+        ("nn.parallel.replicate", "replicate"),
+        ("distributed._tensor.experimental", "implicit_replication"),
+        ("distributed.optim.zero_redundancy_optimizer", "ZeroRedundancyOptimizer"),
+        ("nn.attention.bias", "CausalBias CausalVariant"),
+        ("nn.grad", "conv2d_weight"),
+        (
+            "optim._functional",
+            "sgd adam adamw adagrad adadelta adamax asgd nadam radam rmsprop rprop sparse_adam",
+        ),
+        ("optim.adamw", "AdamW adamw"),
+        ("optim._adafactor", "Adafactor"),
+        ("optim._muon", "Muon"),
+        ("optim.sgd", "SGD sgd"),
+        ("optim.rprop", "Rprop rprop"),
+    ],
+)
 def test_paths(path, names):
     module = importlib.import_module(f"libdl.{path}")
     assert [name for name in names.split() if not hasattr(module, name)] == []
@@ -170,15 +205,52 @@ def test_paths(path, names):
 
 # Of every fifth element, by the size of the window.
 RESPONSES = {
-    2: [0.0, 0.218055015, 0.510761036, 0.640180576, 0.880078768, 0.737179378, 0.99073477, 0.932144391, 0.787840078, 0.974606134],
-    3: [0.0, 0.214034661, 0.398576534, 0.555612301, 0.768621697, 0.757369603, 1.085501037, 1.016887299, 0.848697977, 0.942321539],
-    4: [0.0, 0.232055925, 0.435453019, 0.610121896, 0.831546448, 0.83994194, 1.15143454, 1.098246599, 0.94071998, 1.018288904],
+    2: [
+        0.0,
+        0.218055015,
+        0.510761036,
+        0.640180576,
+        0.880078768,
+        0.737179378,
+        0.99073477,
+        0.932144391,
+        0.787840078,
+        0.974606134,
+    ],
+    3: [
+        0.0,
+        0.214034661,
+        0.398576534,
+        0.555612301,
+        0.768621697,
+        0.757369603,
+        1.085501037,
+        1.016887299,
+        0.848697977,
+        0.942321539,
+    ],
+    4: [
+        0.0,
+        0.232055925,
+        0.435453019,
+        0.610121896,
+        0.831546448,
+        0.83994194,
+        1.15143454,
+        1.098246599,
+        0.94071998,
+        1.018288904,
+    ],
 }
 
 
 @pytest.mark.parametrize("size", RESPONSES)
 def test_responses_across_maps(size):
-    x = ((libdl.arange(56.0, dtype=libdl.float64) * 1.3).sin() * 2).reshape(2, 7, 2, 2).requires_grad_()
+    x = (
+        ((libdl.arange(56.0, dtype=libdl.float64) * 1.3).sin() * 2)
+        .reshape(2, 7, 2, 2)
+        .requires_grad_()
+    )
     layer = nn.CrossMapLRN2d(size, 0.5, 0.75, 1.5)
     found = layer(x).flatten()[::5][:10].tolist()
     assert found == pytest.approx(RESPONSES[size], abs=1e-8)

@@ -38,17 +38,23 @@ def test_size_average_and_reduce():
     a, b = libdl.tensor([1.0, 2.0]), libdl.tensor([2.0, 3.0])
     x, y = libdl.arange(6.0).view(2, 3), libdl.tensor([0, 1])
     for found, wanted in (
-        (F.mse_loss(a, b, size_average=False), 2), (F.mse_loss(a, b, size_average=True), 1),
-        (F.mse_loss(a, b, reduce=False), [1, 1]), (F.mse_loss(a, b, None, None, "sum"), 2),
+        (F.mse_loss(a, b, size_average=False), 2),
+        (F.mse_loss(a, b, size_average=True), 1),
+        (F.mse_loss(a, b, reduce=False), [1, 1]),
+        (F.mse_loss(a, b, None, None, "sum"), 2),
         (F.mse_loss(a, b, reduce=False, size_average=False), [1, 1]),
         (F.mse_loss(a, b, size_average=False, reduce=True), 2),
-        (F.l1_loss(a, b, size_average=False), 2), (F.nll_loss(x, y, size_average=False), -4),
-        (F.nll_loss(x, y, reduce=False), [0, -4]), (F.nll_loss(x, y, None, False), -4),
+        (F.l1_loss(a, b, size_average=False), 2),
+        (F.nll_loss(x, y, size_average=False), -4),
+        (F.nll_loss(x, y, reduce=False), [0, -4]),
+        (F.nll_loss(x, y, None, False), -4),
         (F.nll_loss(x, y, None, None, 0), -4),
-        (nn.MSELoss(size_average=False)(a, b), 2), (nn.L1Loss(reduce=False)(a, b), [1, 1]),
-        (nn.NLLLoss(size_average=False)(x, y), -4), (nn.MSELoss(None, None, "sum")(a, b), 2),
+        (nn.MSELoss(size_average=False)(a, b), 2),
+        (nn.L1Loss(reduce=False)(a, b), [1, 1]),
+        (nn.NLLLoss(size_average=False)(x, y), -4),
+        (nn.MSELoss(None, None, "sum")(a, b), 2),
         (nn.MSELoss(False)(a, b), 2),
-    ):  # fmt: skip
+    ):
         assert found.tolist() == wanted
     wanted = 3.8152120113372803
     assert F.cross_entropy(x, y, size_average=False).item() == pytest.approx(wanted, rel=1e-6)
@@ -75,9 +81,19 @@ def test_frombuffer():
     assert buffer[:1] == b"A" and x._base is None
 
 
-@pytest.mark.parametrize("options", [
-    {"count": 3}, {"count": 0}, {"offset": 8}, {"offset": 9}, {"offset": -1}, {"offset": 3},
-    {"offset": 4, "count": 2}, {"count": 2**62}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"count": 3},
+        {"count": 0},
+        {"offset": 8},
+        {"offset": 9},
+        {"offset": -1},
+        {"offset": 3},
+        {"offset": 4, "count": 2},
+        {"count": 2**62},
+    ],
+)
 def test_frombuffer_refuses(options):
     with pytest.raises(ValueError, match="frombuffer"):
         libdl.frombuffer(bytearray(b"12345678"), dtype=libdl.float32, **options)
@@ -99,12 +115,22 @@ def test_from_dlpack_of_no_tensor():
             libdl.from_dlpack(value)
 
 
-@pytest.mark.parametrize("copied", [lambda x: pickle.loads(pickle.dumps(x)), copy.deepcopy],
-                         ids=["pickle", "deepcopy"])  # fmt: skip
+@pytest.mark.parametrize(
+    "copied", [lambda x: pickle.loads(pickle.dumps(x)), copy.deepcopy], ids=["pickle", "deepcopy"]
+)
 def test_copies_keep_strides(copied):
     x = libdl.arange(6.0).view(2, 3)
-    for view in (x, x.t(), x[:, 1:], x[:, ::2], x[0].expand(2, 3), x[1, 1], libdl.ones(0, 3),
-                 libdl.ones(3, 0).t(), x.t().to(libdl.bfloat16)):  # fmt: skip
+    for view in (
+        x,
+        x.t(),
+        x[:, 1:],
+        x[:, ::2],
+        x[0].expand(2, 3),
+        x[1, 1],
+        libdl.ones(0, 3),
+        libdl.ones(3, 0).t(),
+        x.t().to(libdl.bfloat16),
+    ):
         found = copied(view)
         assert found.stride() == view.stride() and found.tolist() == view.tolist()
         assert found.dtype is view.dtype and found.is_leaf and found._base is None

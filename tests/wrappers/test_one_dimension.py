@@ -7,19 +7,25 @@ import pytest
 import libdl
 
 ALONG = {
-    "mode": lambda x, d: libdl.mode(x, dim=d), "aminmax": lambda x, d: libdl.aminmax(x, dim=d),
+    "mode": lambda x, d: libdl.mode(x, dim=d),
+    "aminmax": lambda x, d: libdl.aminmax(x, dim=d),
     "unique": lambda x, d: libdl.unique(x, dim=d),
     "unique_consecutive": lambda x, d: libdl.unique_consecutive(x, dim=d),
     "quantile": lambda x, d: libdl.quantile(x, 0.5, dim=d),
     "nanquantile": lambda x, d: libdl.nanquantile(x, 0.5, dim=d),
     "logcumsumexp": lambda x, d: libdl.logcumsumexp(x, dim=d),
     "renorm": lambda x, d: libdl.renorm(x, 2, d, 1.0),
-    "cumsum": lambda x, d: libdl.cumsum(x, dim=d), "cummax": lambda x, d: libdl.cummax(x, dim=d),
-    "median": lambda x, d: libdl.median(x, dim=d), "argmax": lambda x, d: libdl.argmax(x, dim=d),
-    "sort": lambda x, d: libdl.sort(x, dim=d), "softmax": lambda x, d: libdl.softmax(x, dim=d),
-    "kthvalue": lambda x, d: libdl.kthvalue(x, 1, dim=d), "max": lambda x, d: libdl.max(x, dim=d),
-    "topk": lambda x, d: libdl.topk(x, 1, dim=d), "diff": lambda x, d: libdl.diff(x, dim=d),
-}  # fmt: skip
+    "cumsum": lambda x, d: libdl.cumsum(x, dim=d),
+    "cummax": lambda x, d: libdl.cummax(x, dim=d),
+    "median": lambda x, d: libdl.median(x, dim=d),
+    "argmax": lambda x, d: libdl.argmax(x, dim=d),
+    "sort": lambda x, d: libdl.sort(x, dim=d),
+    "softmax": lambda x, d: libdl.softmax(x, dim=d),
+    "kthvalue": lambda x, d: libdl.kthvalue(x, 1, dim=d),
+    "max": lambda x, d: libdl.max(x, dim=d),
+    "topk": lambda x, d: libdl.topk(x, 1, dim=d),
+    "diff": lambda x, d: libdl.diff(x, dim=d),
+}
 
 
 @pytest.mark.parametrize("dim", [(), [], (0,), [0], (0, 1), "a", 0.0, 1.5], ids=repr)
@@ -31,10 +37,23 @@ def test_lists_and_fractions_are_no_dimension(name, dim):
                 ALONG[name](x, dim)
 
 
-@pytest.mark.parametrize("name", ["mode", "aminmax", "unique", "unique_consecutive", "quantile",
-                                  "nanquantile", "logcumsumexp", "renorm"])  # fmt: skip
+@pytest.mark.parametrize(
+    "name",
+    [
+        "mode",
+        "aminmax",
+        "unique",
+        "unique_consecutive",
+        "quantile",
+        "nanquantile",
+        "logcumsumexp",
+        "renorm",
+    ],
+)
 def test_errors_tell_of_the_dimension(name):
-    with pytest.raises(TypeError, match=rf"^{name}: argument \d \(dim\) is (True|a bool), wanted an integer"):
+    with pytest.raises(
+        TypeError, match=rf"^{name}: argument \d \(dim\) is (True|a bool), wanted an integer"
+    ):
         ALONG[name](libdl.ones(2, 3), True)
     with pytest.raises(IndexError, match=rf"^{name}: argument \d \(dim\) is 2, wanted -2 to 1"):
         ALONG[name](libdl.ones(2, 3), 2)
@@ -44,8 +63,19 @@ def test_errors_tell_of_the_dimension(name):
     ALONG[name](libdl.ones(2, 3), libdl.tensor(1))  # what can be an index
 
 
-OVER_ALL = ["sum", "mean", "nansum", "nanmean", "amax", "amin", "std", "var", "norm", "count_nonzero",
-            "logsumexp"]  # fmt: skip
+OVER_ALL = [
+    "sum",
+    "mean",
+    "nansum",
+    "nanmean",
+    "amax",
+    "amin",
+    "std",
+    "var",
+    "norm",
+    "count_nonzero",
+    "logsumexp",
+]
 
 
 @pytest.mark.parametrize("dim", [(), []], ids=repr)
@@ -62,7 +92,9 @@ def test_no_dimensions_are_all(name, dim):
 @pytest.mark.parametrize("name", ["std_mean", "var_mean"])
 def test_of_pairs_too(name):
     x = libdl.tensor([[0.0, 1, 2], [3, 4, 6]])
-    for a, b in zip(getattr(libdl, name)(x, dim=()), getattr(libdl, name)(x, dim=(0, 1)), strict=True):
+    for a, b in zip(
+        getattr(libdl, name)(x, dim=()), getattr(libdl, name)(x, dim=(0, 1)), strict=True
+    ):
         assert libdl.equal(a, b)
 
 

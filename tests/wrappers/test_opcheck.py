@@ -48,16 +48,44 @@ def wrong_gradient(ctx, gradient):
 CASES = {
     "good": (made("good", double, torch.empty_like, lambda ctx, g: g * 2), (), ()),
     "written": (made("written", written, torch.empty_like), ("test_schema",), None),
-    "part": (made("part", part, lambda x: x.new_empty(2)), ("test_schema", "test_aot_dispatch_dynamic", "test_faketensor"), None),
-    "no fake": (made("no_fake", double), ("test_faketensor",), ("test_faketensor", "test_aot_dispatch_dynamic")),
-    "other shape": (made("other_shape", double, lambda x: x.new_empty(3)), ("test_faketensor",), None),
+    "part": (
+        made("part", part, lambda x: x.new_empty(2)),
+        ("test_schema", "test_aot_dispatch_dynamic", "test_faketensor"),
+        None,
+    ),
+    "no fake": (
+        made("no_fake", double),
+        ("test_faketensor",),
+        ("test_faketensor", "test_aot_dispatch_dynamic"),
+    ),
+    "other shape": (
+        made("other_shape", double, lambda x: x.new_empty(3)),
+        ("test_faketensor",),
+        None,
+    ),
     "other dtype": (made("other_dtype", double, lambda x: x.double()), ("test_faketensor",), None),
-    "other strides": (made("other_strides", turned, lambda x: x.new_empty(2, 2)), ("test_faketensor",), None),
-    "more results": (made("more", double, lambda x: (x.clone(), x.clone())), ("test_faketensor",), None),
-    "no gradient": (made("no_gradient", double, torch.empty_like), (), ("test_aot_dispatch_dynamic",)),
-    "wrong gradient": (made("wrong", double, torch.empty_like, wrong_gradient), (), ("test_aot_dispatch_dynamic",)),
+    "other strides": (
+        made("other_strides", turned, lambda x: x.new_empty(2, 2)),
+        ("test_faketensor",),
+        None,
+    ),
+    "more results": (
+        made("more", double, lambda x: (x.clone(), x.clone())),
+        ("test_faketensor",),
+        None,
+    ),
+    "no gradient": (
+        made("no_gradient", double, torch.empty_like),
+        (),
+        ("test_aot_dispatch_dynamic",),
+    ),
+    "wrong gradient": (
+        made("wrong", double, torch.empty_like, wrong_gradient),
+        (),
+        ("test_aot_dispatch_dynamic",),
+    ),
     "writes": (made("writes", add_one, mutates={"x"}), (), ()),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("grad", [False, True])
@@ -82,9 +110,14 @@ def test_gradients_of_a_devices_kernel_need_a_registration():
         library.define(f"{name}(Tensor x) -> Tensor")
         library.impl(name, lambda x: x * 2, key)
     x = torch.ones(3, requires_grad=True)
-    found = opcheck(torch.ops.opcheck_keys.of_device, (x,), test_utils=ALL[1], raise_exception=False)
+    found = opcheck(
+        torch.ops.opcheck_keys.of_device, (x,), test_utils=ALL[1], raise_exception=False
+    )
     assert isinstance(found[ALL[1]], AssertionError)
-    assert opcheck(torch.ops.opcheck_keys.of_device, (x.detach(),), test_utils=ALL[1])[ALL[1]] == "SUCCESS"
+    assert (
+        opcheck(torch.ops.opcheck_keys.of_device, (x.detach(),), test_utils=ALL[1])[ALL[1]]
+        == "SUCCESS"
+    )
     assert set(opcheck(torch.ops.opcheck_keys.composed.default, (x,)).values()) == {"SUCCESS"}
 
 

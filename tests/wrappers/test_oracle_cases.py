@@ -26,8 +26,11 @@ def test_answers_as_pytorch(path: pathlib.Path) -> None:
     case, wanted = stored.read(path)
     found = Stage(libdl).run(case["lines"], case["forward"])
     # docs/coming-from-pytorch.md: fewer warnings; a case that tells of them wants them.
-    some = [difference for difference in differences(wanted, found, coarsest(case["lines"]))
-            if difference.aspect != "warning" or "warn" in case["told"]]
+    some = [
+        difference
+        for difference in differences(wanted, found, coarsest(case["lines"]))
+        if difference.aspect != "warning" or "warn" in case["told"]
+    ]
     assert not some, "\n".join([*case["lines"], *map(str, some)])
 
 

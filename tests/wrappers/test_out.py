@@ -13,29 +13,39 @@ import libdl
 X = libdl.arange(6.0).view(2, 3)
 I64 = libdl.int64
 ONE: dict[str, Callable[[Any], Any]] = {
-    "add": lambda out: libdl.add(X, 1, out=out), "exp": lambda out: libdl.exp(X, out=out),
-    "sum": lambda out: libdl.sum(X, dim=0, out=out), "std": lambda out: libdl.std(X, 1, out=out),
+    "add": lambda out: libdl.add(X, 1, out=out),
+    "exp": lambda out: libdl.exp(X, out=out),
+    "sum": lambda out: libdl.sum(X, dim=0, out=out),
+    "std": lambda out: libdl.std(X, 1, out=out),
     "matmul": lambda out: libdl.matmul(X, X.mT, out=out),
-    "cat": lambda out: libdl.cat([X, X], out=out), "stack": lambda out: libdl.stack([X], out=out),
+    "cat": lambda out: libdl.cat([X, X], out=out),
+    "stack": lambda out: libdl.stack([X], out=out),
     "linspace": lambda out: libdl.linspace(0, 1, 5, out=out),
-    "arange": lambda out: libdl.arange(5.0, out=out), "eye": lambda out: libdl.eye(2, out=out),
-    "ones": lambda out: libdl.ones(2, 2, out=out), "full": lambda out: libdl.full((2,), 3.0, out=out),
+    "arange": lambda out: libdl.arange(5.0, out=out),
+    "eye": lambda out: libdl.eye(2, out=out),
+    "ones": lambda out: libdl.ones(2, 2, out=out),
+    "full": lambda out: libdl.full((2,), 3.0, out=out),
     "where": lambda out: libdl.where(X > 1, X, X, out=out),
-    "norm": lambda out: libdl.norm(X, dim=1, out=out), "max": lambda out: libdl.max(X, out=out),
+    "norm": lambda out: libdl.norm(X, dim=1, out=out),
+    "max": lambda out: libdl.max(X, out=out),
     "maximum": lambda out: libdl.max(X, X, out=out),
     "masked_select": lambda out: libdl.masked_select(X, X > 1, out=out),
     "index_select": lambda out: libdl.index_select(X, 0, libdl.tensor([0]), out=out),
     "gather": lambda out: libdl.gather(X, 1, libdl.tensor([[0], [1]]), out=out),
     "scatter": lambda out: libdl.scatter(X, 1, libdl.tensor([[0], [1]]), 9.0, out=out),
     "softmax": lambda out: libdl.softmax(X, 0, out=out),
-    "cumsum": lambda out: libdl.cumsum(X, 1, out=out), "clamp": lambda out: libdl.clamp(X, 1, out=out),
-    "var": lambda out: libdl.var(X, out=out), "sub": lambda out: libdl.sub(X, 1, alpha=2, out=out),
-}  # fmt: skip
+    "cumsum": lambda out: libdl.cumsum(X, 1, out=out),
+    "clamp": lambda out: libdl.clamp(X, 1, out=out),
+    "var": lambda out: libdl.var(X, out=out),
+    "sub": lambda out: libdl.sub(X, 1, alpha=2, out=out),
+}
 TWO: dict[str, Callable[[Any], Any]] = {
-    "max": lambda out: libdl.max(X, 1, out=out), "min": lambda out: libdl.min(X, 0, out=out),
-    "sort": lambda out: libdl.sort(X, out=out), "topk": lambda out: libdl.topk(X, 2, out=out),
+    "max": lambda out: libdl.max(X, 1, out=out),
+    "min": lambda out: libdl.min(X, 0, out=out),
+    "sort": lambda out: libdl.sort(X, out=out),
+    "topk": lambda out: libdl.topk(X, 2, out=out),
     "kthvalue": lambda out: libdl.kthvalue(X, 2, out=out),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", ONE)
@@ -100,8 +110,10 @@ def test_wrong_operands_are_their_own_error() -> None:
 
 def test_out_is_not_recorded() -> None:
     leaf = X.clone().requires_grad_()
-    for call in (lambda out: libdl.add(leaf, 1, out=out),
-                 lambda out: libdl.kthvalue(leaf, 1, out=(out, libdl.empty(0, dtype=I64)))):  # fmt: skip
+    for call in (
+        lambda out: libdl.add(leaf, 1, out=out),
+        lambda out: libdl.kthvalue(leaf, 1, out=(out, libdl.empty(0, dtype=I64))),
+    ):
         with pytest.raises(RuntimeError, match="requires grad"):
             call(libdl.empty(0))
     with pytest.raises(RuntimeError):
@@ -114,17 +126,21 @@ def test_sums_are_computed_for_their_place() -> None:
     small = libdl.tensor([1, 2**-30])
     half = libdl.tensor([300, 300], dtype=libdl.float16)
     for op, x, dtype, wanted in [
-        (libdl.sum, large, libdl.float64, 3 * 2.0**62), (libdl.prod, large, libdl.float64, 2.0**186),
+        (libdl.sum, large, libdl.float64, 3 * 2.0**62),
+        (libdl.prod, large, libdl.float64, 2.0**186),
         (libdl.cumsum, large, libdl.float32, [2.0**62, 2.0**63, 3 * 2.0**62]),
         (libdl.cumprod, large, libdl.float64, [2.0**62, 2.0**124, 2.0**186]),
         (libdl.prod, large.to(libdl.uint64), libdl.float16, float("inf")),
         (libdl.sum, large.to(libdl.uint64), libdl.complex64, 3 * 2.0**62),
-        (libdl.sum, large, libdl.int32, 0), (libdl.sum, libdl.tensor([True, True]), libdl.float16, 2.0),
-        (libdl.sum, small, libdl.float64, 1 + 2.0**-30), (libdl.mean, small, libdl.float64, 0.5 + 2.0**-31),
+        (libdl.sum, large, libdl.int32, 0),
+        (libdl.sum, libdl.tensor([True, True]), libdl.float16, 2.0),
+        (libdl.sum, small, libdl.float64, 1 + 2.0**-30),
+        (libdl.mean, small, libdl.float64, 0.5 + 2.0**-31),
         (libdl.cumsum, small, libdl.float64, [1, 1 + 2.0**-30]),
-        (libdl.prod, half, libdl.float32, 9e4), (libdl.cumprod, half, libdl.float32, [300, 9e4]),
+        (libdl.prod, half, libdl.float32, 9e4),
+        (libdl.cumprod, half, libdl.float32, [300, 9e4]),
         (libdl.mean, half, libdl.float32, 300.0),
-    ]:  # fmt: skip
+    ]:
         out = libdl.empty(len(wanted) if isinstance(wanted, list) else (), dtype=dtype)
         assert op(x, 0, out=out) is out and out.tolist() == wanted, (op, x.dtype, dtype)
     out = libdl.empty((), dtype=libdl.float64)
@@ -138,9 +154,11 @@ def test_joined_straight_into_a_destination_of_any_layout(dim: int) -> None:
     wanted = libdl.cat(parts, dim)
     rows, cols = wanted.shape
     for out in (
-        libdl.zeros(rows, cols), libdl.zeros(cols, rows).mT, libdl.zeros(2 * rows, 3 * cols)[::2, 1::3],
+        libdl.zeros(rows, cols),
+        libdl.zeros(cols, rows).mT,
+        libdl.zeros(2 * rows, 3 * cols)[::2, 1::3],
         libdl.zeros(rows, cols, dtype=libdl.float64),
-    ):  # fmt: skip
+    ):
         assert libdl.cat(parts, dim, out=out) is out and out.tolist() == wanted.tolist()
     # 1/3 is rounded to float32, the promoted dtype, before it becomes float64.
     thirds = [libdl.tensor([1.0]) / 3, libdl.tensor([2])]
@@ -170,11 +188,15 @@ def test_a_version_counts_one_write_however_many_parts_there_are() -> None:
 # -- what has no derivative ------------------------------------------------------------------------
 
 TRUTH: dict[str, Callable[[Any, Any], Any]] = {
-    **{name: lambda x, out, name=name: getattr(libdl, name)(x, x, out=out)
-       for name in ("eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_xor")},
-    **{name: lambda x, out, name=name: getattr(libdl, name)(x, out=out)
-       for name in ("logical_not", "signbit", "isposinf", "isneginf")},
-}  # fmt: skip
+    **{
+        name: lambda x, out, name=name: getattr(libdl, name)(x, x, out=out)
+        for name in ("eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_xor")
+    },
+    **{
+        name: lambda x, out, name=name: getattr(libdl, name)(x, out=out)
+        for name in ("logical_not", "signbit", "isposinf", "isneginf")
+    },
+}
 
 
 @pytest.mark.parametrize("name", TRUTH)

@@ -175,13 +175,21 @@ def test_calls_by_position_and_by_name_are_the_same():
     """C makes those with usual arguments, and the Python function the others."""
     x, y = libdl.tensor([[3.0, 1.0], [2.0, 5.0]]), libdl.ones(2, 2)
     add = libdl.add.__wrapped__
-    for args, kwargs in (((x, y), {}), ((x, y), {"alpha": 2}), ((x,), {"other": y}),
-                         ((), {"input": x, "other": 1, "alpha": 1})):  # fmt: skip
+    for args, kwargs in (
+        ((x, y), {}),
+        ((x, y), {"alpha": 2}),
+        ((x,), {"other": y}),
+        ((), {"input": x, "other": 1, "alpha": 1}),
+    ):
         assert libdl.add(*args, **kwargs).tolist() == add(*args, **kwargs).tolist()
     assert x.permute(1, 0).shape == x.permute((1, 0)).shape == x.permute(dims=[1, 0]).shape
     assert libdl.sum(x, dim=1).tolist() == libdl.sum(x, axis=1).tolist() == x.sum(1).tolist()
-    for wrong in (lambda: libdl.add(x), lambda: libdl.add(x, y, 1, 2), lambda: libdl.add(x, input=x),
-                  lambda: libdl.add(x, y, beta=1)):  # fmt: skip
+    for wrong in (
+        lambda: libdl.add(x),
+        lambda: libdl.add(x, y, 1, 2),
+        lambda: libdl.add(x, input=x),
+        lambda: libdl.add(x, y, beta=1),
+    ):
         with pytest.raises(TypeError, match=r"add\(\)"):
             wrong()
 
@@ -202,7 +210,10 @@ def test_gradients_of_what_a_mode_passes_on_are_the_same():
 
 
 def test_a_mode_without_a_method_says_so():
-    with overrides.TorchFunctionMode(), pytest.raises(NotImplementedError, match="TorchFunctionMode"):
+    with (
+        overrides.TorchFunctionMode(),
+        pytest.raises(NotImplementedError, match="TorchFunctionMode"),
+    ):
         libdl.ones(2)
     assert libdl.ones(2).tolist() == [1, 1]
 
@@ -217,11 +228,17 @@ def test_an_error_of_the_call_itself_passes_through_a_mode():
 def test_a_mode_changes_no_function():
     """The functions' code, the operators and the creations are what they were, while a mode is on
     and after it."""
+
     def state():
-        spaces = map(vars, (libdl, libdl.nn.functional, libdl.nn.init, libdl.linalg,
-                            libdl.special, libdl.Tensor))
-        return [(id(v), *(getattr(v, n, None) for n in ("__code__", "__kwdefaults__", "__wrapped__")))
-                for space in spaces for v in space.values()]  # fmt: skip
+        spaces = map(
+            vars,
+            (libdl, libdl.nn.functional, libdl.nn.init, libdl.linalg, libdl.special, libdl.Tensor),
+        )
+        return [
+            (id(v), *(getattr(v, n, None) for n in ("__code__", "__kwdefaults__", "__wrapped__")))
+            for space in spaces
+            for v in space.values()
+        ]
 
     code = "import libdl, libdl.overrides as o\n"  # another process, where nothing is imported yet
     code += getsource(state).replace("    def state", "def state").replace("\n    ", "\n")

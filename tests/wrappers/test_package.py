@@ -22,8 +22,13 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 def run(code: str, timeout: float = 60) -> str:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], env=environment, text=True,
-                          capture_output=True, timeout=timeout)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        env=environment,
+        text=True,
+        capture_output=True,
+        timeout=timeout,
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -46,10 +51,13 @@ def test_missing_names_say_what_is_near():
         with pytest.raises(AttributeError, match=near):
             getattr(libdl, wrong)
     assert not hasattr(libdl, "no_such_thing")
-    for module, wrong, near in ((libdl.nn, "Linea", "Linear"), (libdl.nn, "zeros", "in libdl"),
-                                (libdl.nn.functional, "reluu", "relu"),
-                                (libdl.utils, "checkpointing", "checkpoint"),
-                                (libdl.optim, "Adams", "Adam")):  # fmt: skip
+    for module, wrong, near in (
+        (libdl.nn, "Linea", "Linear"),
+        (libdl.nn, "zeros", "in libdl"),
+        (libdl.nn.functional, "reluu", "relu"),
+        (libdl.utils, "checkpointing", "checkpoint"),
+        (libdl.optim, "Adams", "Adam"),
+    ):
         with pytest.raises(AttributeError, match=near):
             getattr(module, wrong)
     assert run("import libdl; print(libdl.utils.checkpoint.checkpoint.__name__)") == "checkpoint\n"
@@ -203,11 +211,18 @@ def test_out():
 def test_wrong_arguments_are_type_errors():
     x = libdl.ones(2)
     for call in (
-        lambda: libdl.softmax(x, "a"), lambda: libdl.softmax(x), lambda: libdl.exp("x"),
-        lambda: libdl.exp(x, 1), lambda: libdl.cat(x), lambda: libdl.zeros("a"),
-        lambda: x.view("a"), lambda: libdl.sum(x, dim=1.5), lambda: libdl.add(x, None),
-        lambda: libdl.zeros(1, dtype="float32"), lambda: x.sum(nonsense=1),
-    ):  # fmt: skip
+        lambda: libdl.softmax(x, "a"),
+        lambda: libdl.softmax(x),
+        lambda: libdl.exp("x"),
+        lambda: libdl.exp(x, 1),
+        lambda: libdl.cat(x),
+        lambda: libdl.zeros("a"),
+        lambda: x.view("a"),
+        lambda: libdl.sum(x, dim=1.5),
+        lambda: libdl.add(x, None),
+        lambda: libdl.zeros(1, dtype="float32"),
+        lambda: x.sum(nonsense=1),
+    ):
         with pytest.raises(TypeError):
             call()
     with pytest.raises(IndexError):
@@ -261,14 +276,19 @@ def test_a_subclass_prints_under_its_name():
 
 def test_numbers_of_numpy_keep_their_dtype_in_lists():
     for data, dtype in (
-        ([numpy.float64(1), 2], libdl.float64), ([numpy.float16(1)], libdl.float16),
-        ([numpy.float32(1), 2.5], libdl.float32), ([numpy.int8(1), 2], libdl.int64),
-        ([[numpy.int32(1)], [numpy.int16(2)]], libdl.int32), ([numpy.bool_(True)], libdl.bool),
-        ([numpy.zeros(2), numpy.arange(2)], libdl.float64), ([numpy.complex64(1), 2], libdl.complex64),
-        ([libdl.tensor(1), 2.5], libdl.float32), ([libdl.ones((), dtype=libdl.float64)],
-                                                  libdl.float64),
-        ([True, 1.5], libdl.float32), ([numpy.zeros(0, dtype=numpy.int32)], libdl.int32),
-    ):  # fmt: skip
+        ([numpy.float64(1), 2], libdl.float64),
+        ([numpy.float16(1)], libdl.float16),
+        ([numpy.float32(1), 2.5], libdl.float32),
+        ([numpy.int8(1), 2], libdl.int64),
+        ([[numpy.int32(1)], [numpy.int16(2)]], libdl.int32),
+        ([numpy.bool_(True)], libdl.bool),
+        ([numpy.zeros(2), numpy.arange(2)], libdl.float64),
+        ([numpy.complex64(1), 2], libdl.complex64),
+        ([libdl.tensor(1), 2.5], libdl.float32),
+        ([libdl.ones((), dtype=libdl.float64)], libdl.float64),
+        ([True, 1.5], libdl.float32),
+        ([numpy.zeros(0, dtype=numpy.int32)], libdl.int32),
+    ):
         made = libdl.tensor(data)
         assert made.dtype is dtype, (data, made.dtype)
         assert made.tolist() == numpy.asarray(data).tolist()
@@ -372,10 +392,21 @@ def strictly(tmp_path_factory):
 
     def check(folder, *files):
         return subprocess.run(
-            [sys.executable, "-m", "mypy", "--strict", "--ignore-missing-imports",
-             "--cache-dir", str(cache), *map(str, files)],
-            env={**os.environ, "MYPYPATH": found}, capture_output=True, text=True, cwd=folder,
-        )  # fmt: skip
+            [
+                sys.executable,
+                "-m",
+                "mypy",
+                "--strict",
+                "--ignore-missing-imports",
+                "--cache-dir",
+                str(cache),
+                *map(str, files),
+            ],
+            env={**os.environ, "MYPYPATH": found},
+            capture_output=True,
+            text=True,
+            cwd=folder,
+        )
 
     return check
 
@@ -383,7 +414,8 @@ def strictly(tmp_path_factory):
 def test_types_are_accepted_by_a_strict_checker(tmp_path, strictly):
     pytest.importorskip("mypy")
     program = tmp_path / "program.py"
-    program.write_text(textwrap.dedent("""
+    program.write_text(
+        textwrap.dedent("""
         import libdl
         from libdl import Tensor, nn
 
@@ -400,7 +432,8 @@ def test_types_are_accepted_by_a_strict_checker(tmp_path, strictly):
         g = x.grad
         if g is not None:
             print(g.tolist(), n, shape, y[0, ...])
-    """))
+    """)
+    )
     done = strictly(tmp_path, program, *sorted((ROOT / "examples").glob("*.py")))
     assert done.returncode == 0, done.stdout
 
@@ -409,18 +442,30 @@ def test_types_are_known_and_typos_are_not(tmp_path, strictly):
     """Each line and what a strict checker makes of it: the revealed type, or an error."""
     pytest.importorskip("mypy")
     lines = {
-        "x.max(0).values": "libdl._C.Tensor", "x.max()": "libdl._C.Tensor",
-        "x.max(x)": "libdl._C.Tensor", "x.max(dim=0, keepdim=True).indices": "libdl._C.Tensor",
-        "libdl.max(x)": "libdl._C.Tensor", "libdl.min(x, 0).indices": "libdl._C.Tensor",
-        "libdl.max(x, x)": "libdl._C.Tensor", "libdl.min(x, axis=1).values": "libdl._C.Tensor",
-        "libdl.float": "libdl._types.dtype", "libdl.bool": "libdl._types.dtype",
-        "libdl.softmx(x)": "error", "x.sofmax(0)": "error", "nn.Lineer(1, 1)": "error",
-        "nn.functional.softmx(x)": "error", "libdl.optim.Adamm([x])": "error",
-        "libdl.max()": "error", "x.max(0).value": "error", "libdl.cudaa": "error",
-    }  # fmt: skip
+        "x.max(0).values": "libdl._C.Tensor",
+        "x.max()": "libdl._C.Tensor",
+        "x.max(x)": "libdl._C.Tensor",
+        "x.max(dim=0, keepdim=True).indices": "libdl._C.Tensor",
+        "libdl.max(x)": "libdl._C.Tensor",
+        "libdl.min(x, 0).indices": "libdl._C.Tensor",
+        "libdl.max(x, x)": "libdl._C.Tensor",
+        "libdl.min(x, axis=1).values": "libdl._C.Tensor",
+        "libdl.float": "libdl._types.dtype",
+        "libdl.bool": "libdl._types.dtype",
+        "libdl.softmx(x)": "error",
+        "x.sofmax(0)": "error",
+        "nn.Lineer(1, 1)": "error",
+        "nn.functional.softmx(x)": "error",
+        "libdl.optim.Adamm([x])": "error",
+        "libdl.max()": "error",
+        "x.max(0).value": "error",
+        "libdl.cudaa": "error",
+    }
     program = tmp_path / "program.py"
-    program.write_text("import libdl\nfrom libdl import nn\nx = libdl.ones(2, 2)\n" + "".join(
-        f"reveal_type({line})\n" for line in lines))  # fmt: skip
+    program.write_text(
+        "import libdl\nfrom libdl import nn\nx = libdl.ones(2, 2)\n"
+        + "".join(f"reveal_type({line})\n" for line in lines)
+    )
     done = strictly(tmp_path, program)
     for number, (line, wanted) in enumerate(lines.items(), 4):
         told = [t for t in done.stdout.splitlines() if t.startswith(f"program.py:{number}:")]
@@ -432,12 +477,33 @@ def test_types_are_known_and_typos_are_not(tmp_path, strictly):
 
 def test_debugger():
     done = subprocess.run(
-        [sys.executable, "-m", "pdb", "-c", "n", "-c", "n", "-c", "p x", "-c", "pp x.shape",
-         "-c", "q", "-"] if False else
-        [sys.executable, "-c", "import pdb, io, libdl\nx = libdl.ones(2)\n"
-         "d = pdb.Pdb(stdin=io.StringIO('p x\\npp x.shape\\nwhatis x\\nc\\n'))\n"
-         "d.use_rawinput = False\nd.set_trace()\nprint('end')"],
+        [
+            sys.executable,
+            "-m",
+            "pdb",
+            "-c",
+            "n",
+            "-c",
+            "n",
+            "-c",
+            "p x",
+            "-c",
+            "pp x.shape",
+            "-c",
+            "q",
+            "-",
+        ]
+        if False
+        else [
+            sys.executable,
+            "-c",
+            "import pdb, io, libdl\nx = libdl.ones(2)\n"
+            "d = pdb.Pdb(stdin=io.StringIO('p x\\npp x.shape\\nwhatis x\\nc\\n'))\n"
+            "d.use_rawinput = False\nd.set_trace()\nprint('end')",
+        ],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-        capture_output=True, text=True, timeout=60,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
     assert "tensor([1., 1.])" in done.stdout and "Size([2])" in done.stdout, done.stderr

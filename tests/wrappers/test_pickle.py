@@ -66,12 +66,33 @@ def test_a_tensor_that_holds_itself_is_copied():
 # -- libdl's own files -----------------------------------------------------------------------------
 
 VALUES = [
-    None, True, 0, -1, 1 << 70, 1.5, float("inf"), -0.0, 1 - 2j, "é\ud800\0", b"\0\xff",
-    bytearray(b"a"), (), [], {}, set(), frozenset({1}), {1, "1", (2, 3)}, [(1, [2, (3,)])],
+    None,
+    True,
+    0,
+    -1,
+    1 << 70,
+    1.5,
+    float("inf"),
+    -0.0,
+    1 - 2j,
+    "é\ud800\0",
+    b"\0\xff",
+    bytearray(b"a"),
+    (),
+    [],
+    {},
+    set(),
+    frozenset({1}),
+    {1, "1", (2, 3)},
+    [(1, [2, (3,)])],
     {1: "a", "1": "b", True: "c", None: "d", 2.5: "e", (1, "x"): "f", "": {}},
-    OrderedDict(b=1, a=2), Counter("aab"), libdl.Size([1, 2]), libdl.device("cpu"), libdl.bfloat16,
+    OrderedDict(b=1, a=2),
+    Counter("aab"),
+    libdl.Size([1, 2]),
+    libdl.device("cpu"),
+    libdl.bfloat16,
     libdl.strided,
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)

@@ -7,10 +7,22 @@ import libdl
 from libdl import nn
 
 
-@pytest.mark.parametrize(("value", "spec", "text"), [
-    (1.0, "", "1.0"), (3.14159, ".3f", "3.142"), (3, ">10", "         3"), (3, "", "3"),
-    (3.14159, "", "3.141590118408203"), (True, "", "True"), (1 + 2j, "", "(1+2j)"),
-    (7, "d", "7"), (7, "x", "7"), (1e10, "", "10000000000.0"), (float("nan"), "", "nan")])
+@pytest.mark.parametrize(
+    ("value", "spec", "text"),
+    [
+        (1.0, "", "1.0"),
+        (3.14159, ".3f", "3.142"),
+        (3, ">10", "         3"),
+        (3, "", "3"),
+        (3.14159, "", "3.141590118408203"),
+        (True, "", "True"),
+        (1 + 2j, "", "(1+2j)"),
+        (7, "d", "7"),
+        (7, "x", "7"),
+        (1e10, "", "10000000000.0"),
+        (float("nan"), "", "nan"),
+    ],
+)
 def test_format_of_numbers(value, spec, text):
     assert format(libdl.tensor(value), spec) == text
 

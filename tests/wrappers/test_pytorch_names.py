@@ -18,9 +18,31 @@ def x():
     return libdl.from_numpy(X.copy())
 
 
-@pytest.mark.parametrize("name", [
-    "sum", "mean", "prod", "max", "min", "amax", "amin", "argmax", "argmin", "var", "std", "norm",
-    "all", "any", "logsumexp", "softmax", "log_softmax", "cumsum", "cumprod", "unbind"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "sum",
+        "mean",
+        "prod",
+        "max",
+        "min",
+        "amax",
+        "amin",
+        "argmax",
+        "argmin",
+        "var",
+        "std",
+        "norm",
+        "all",
+        "any",
+        "logsumexp",
+        "softmax",
+        "log_softmax",
+        "cumsum",
+        "cumprod",
+        "unbind",
+    ],
+)
 def test_axis_is_dim(name):
     function, method = getattr(libdl, name), getattr(libdl.Tensor, name)
     wanted = function(x(), dim=1)
@@ -30,8 +52,9 @@ def test_axis_is_dim(name):
         assert libdl.equal(first, right)
 
 
-@pytest.mark.parametrize("name", ["sum", "mean", "max", "amin", "argmax", "var", "std", "norm",
-                                  "all", "logsumexp"])
+@pytest.mark.parametrize(
+    "name", ["sum", "mean", "max", "amin", "argmax", "var", "std", "norm", "all", "logsumexp"]
+)
 def test_keepdims_is_keepdim(name):
     found = getattr(libdl, name)(x(), axis=1, keepdims=True)
     assert (found[0] if isinstance(found, tuple) else found).shape == (2, 1)
@@ -62,16 +85,22 @@ def test_norm_by_name():
         libdl.norm(x(), "other")
 
 
-@pytest.mark.parametrize(("dim", "counts"), [(0, [2, 0]), (1, [1, 0, 3]), (-1, [0, 0, 0]),
-                                             (None, [1, 2, 0, 0, 1, 1]), (0, [2])])
+@pytest.mark.parametrize(
+    ("dim", "counts"),
+    [(0, [2, 0]), (1, [1, 0, 3]), (-1, [0, 0, 0]), (None, [1, 2, 0, 0, 1, 1]), (0, [2])],
+)
 def test_repeat_interleave_by_counts(dim, counts):
     found = libdl.repeat_interleave(x(), libdl.tensor(counts), dim)
     np.testing.assert_array_equal(found.numpy(), np.repeat(X, counts, dim), strict=True)
 
 
 def test_repeat_interleave_refuses():
-    for counts, error in (([1, 2, 3], ValueError), ([1, -1], ValueError), ([[1, 1]], TypeError),
-                          ([0.5, 1.0], TypeError)):
+    for counts, error in (
+        ([1, 2, 3], ValueError),
+        ([1, -1], ValueError),
+        ([[1, 1]], TypeError),
+        ([0.5, 1.0], TypeError),
+    ):
         with pytest.raises(error, match=r"repeat_interleave: argument 2 \(repeats\)"):
             libdl.repeat_interleave(x(), libdl.tensor(counts), 0)
     with pytest.raises(IndexError, match="repeat_interleave"):
@@ -128,8 +157,9 @@ def test_embedding_shortens_the_rows_that_it_reads(p):
     np.testing.assert_allclose(y.detach().numpy(), wanted[index], rtol=1e-14)
     assert weight._version > version and weight.is_leaf
     y.sum().backward()
-    np.testing.assert_array_equal(weight.grad.numpy(), np.bincount(
-        index.ravel(), minlength=5)[:, None] * np.ones((5, 3)))
+    np.testing.assert_array_equal(
+        weight.grad.numpy(), np.bincount(index.ravel(), minlength=5)[:, None] * np.ones((5, 3))
+    )
 
 
 def test_embedding_leaves_short_rows_alone():
@@ -155,9 +185,21 @@ def test_gradient_scaled_by_frequency():
     assert weight.grad.tolist() == [[0, 0], [1, 1], [1, 1], [0, 0]]
 
 
-@pytest.mark.parametrize("name", [
-    "serialization", "cuda.nvtx", "autograd.grad_mode", "autograd.variable", "nn.attention",
-    "nn.common_types", "nn.utils.rnn", "optim.lr_scheduler", "utils.checkpoint", "utils.data"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "serialization",
+        "cuda.nvtx",
+        "autograd.grad_mode",
+        "autograd.variable",
+        "nn.attention",
+        "nn.common_types",
+        "nn.utils.rnn",
+        "optim.lr_scheduler",
+        "utils.checkpoint",
+        "utils.data",
+    ],
+)
 def test_a_submodule_is_reached_without_an_import_of_its_own(name):
     """Each in a new process: an import anywhere before would hide that the name is missing."""
     program = f"import libdl, operator; operator.attrgetter({name!r})(libdl)"
@@ -167,9 +209,23 @@ def test_a_submodule_is_reached_without_an_import_of_its_own(name):
 
 # -- what dir() shows ------------------------------------------------------------------------------
 
-MODULES = ["nn.init", "nn.utils", "optim.lr_scheduler", "optim.swa_utils", "cuda", "random",
-           "autograd.forward_ad", "autograd.functional", "autograd.graph", "utils.checkpoint", "nn",
-           "nn.functional", "optim", "func", "autograd"]
+MODULES = [
+    "nn.init",
+    "nn.utils",
+    "optim.lr_scheduler",
+    "optim.swa_utils",
+    "cuda",
+    "random",
+    "autograd.forward_ad",
+    "autograd.functional",
+    "autograd.graph",
+    "utils.checkpoint",
+    "nn",
+    "nn.functional",
+    "optim",
+    "func",
+    "autograd",
+]
 
 
 @pytest.mark.parametrize("module", MODULES)

@@ -25,15 +25,19 @@ def test_the_points_are_pytorchs():
     assert engine.draw(4).tolist() == [[0, 0, 0], [0.5] * 3, [0.75, 0.25, 0.25], [0.25, 0.75, 0.75]]
     assert engine.quasi.tolist() == [268435456, 805306368, 805306368] and engine.num_generated == 4
     four = SobolEngine(4).fast_forward(100).draw(2, dtype=torch.float64)
-    assert four.tolist() == [[0.4140625, 0.2578125, 0.7734375, 0.7265625],
-                             [0.9140625, 0.7578125, 0.2734375, 0.2265625]]  # fmt: skip
+    assert four.tolist() == [
+        [0.4140625, 0.2578125, 0.7734375, 0.7265625],
+        [0.9140625, 0.7578125, 0.2734375, 0.2265625],
+    ]
     engine = SobolEngine(300)
     point = engine.fast_forward(37).draw()[0]
     assert point[[0, 99, 199, 299]].tolist() == [0.921875, 0.171875, 0.921875, 0.671875]
     assert engine.quasi[[0, 299]].tolist() == [989855744, 721420288]
     late = SobolEngine(2).fast_forward(2**30 - 5).draw(2, dtype=torch.float64)
-    assert late.tolist() == [[0.3750000009313226, 0.6749999998137355],
-                             [0.2500000009313226, 0.049999999813735485]]  # fmt: skip
+    assert late.tolist() == [
+        [0.3750000009313226, 0.6749999998137355],
+        [0.2500000009313226, 0.049999999813735485],
+    ]
 
 
 @pytest.mark.parametrize("scramble", [False, True])
@@ -48,7 +52,9 @@ def test_the_sequence_goes_on(scramble):
     for n in (0, 1, 2, 41):
         assert torch.equal(made().fast_forward(n).draw(7), whole[n : n + 7])
     engine.reset()
-    assert torch.equal(engine.draw_base2(4), whole[:16]) and torch.equal(engine.draw_base2(4), whole[16:32])
+    assert torch.equal(engine.draw_base2(4), whole[:16]) and torch.equal(
+        engine.draw_base2(4), whole[16:32]
+    )
     engine.reset()
     assert torch.equal(engine.fast_forward(3).fast_forward(9).draw(), whole[12:13])
     into = torch.empty(0)
@@ -70,7 +76,9 @@ def test_scrambling_is_a_product_of_bits_and_a_shift():
     matrix = torch.randint(0, 2, (2, 30, 30), generator=generator)
     engine = SobolEngine(2, scramble=True, seed=5)
     plain = SobolEngine(2).sobolstate
-    assert engine.shift.tolist() == [sum(b << i for i, b in enumerate(row)) for row in shift.tolist()]
+    assert engine.shift.tolist() == [
+        sum(b << i for i, b in enumerate(row)) for row in shift.tolist()
+    ]
     for d in range(2):
         for j in range(30):
             bits = [int(plain[d, j]) >> 29 - i & 1 for i in range(30)]
@@ -92,7 +100,9 @@ def test_wrong_arguments_are_refused():
             SobolEngine(dimension)
     engine = SobolEngine(2)
     engine.draw(3)
-    with pytest.raises(ValueError, match=r"3 points drawn before, 2\^3 make 11, wanted a power of 2"):
+    with pytest.raises(
+        ValueError, match=r"3 points drawn before, 2\^3 make 11, wanted a power of 2"
+    ):
         engine.draw_base2(3)
     for call in (engine.draw, engine.fast_forward):
         for n in (-1, 2**30):

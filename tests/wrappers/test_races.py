@@ -192,7 +192,8 @@ def test_a_child_forked_during_work_replaces_data() -> None:
 
 
 def test_children_of_a_training_process_work() -> None:
-    runs("""
+    runs(
+        """
         w = libdl.ones(128, 128, requires_grad=True)
         x = libdl.ones(64, 128)
         stop = []
@@ -217,4 +218,6 @@ def test_children_of_a_training_process_work() -> None:
         stop.append(1)
         for t in threads: t.join()
         assert not lost, lost
-    """, 300)
+    """,
+        300,
+    )

@@ -58,15 +58,22 @@ def test_a_recipe_says_which_packages_it_wants(page):
 
 @pytest.mark.skipif("LIBDL_SANITIZED" in os.environ, reason="too slow under a sanitizer")
 @pytest.mark.parametrize(
-    "recipe", [r for page in PAGES for r in recipes(page)], ids=lambda recipe: recipe.name)  # fmt: skip
+    "recipe", [r for page in PAGES for r in recipes(page)], ids=lambda recipe: recipe.name
+)
 def test_the_recipe_prints_what_the_page_shows(recipe, tmp_path):
     for name in sorted(imports(recipe.program) & OTHERS):
         if importlib.util.find_spec(name) is None:
             pytest.skip(f"the recipe is about {name}, which is not installed")
     (tmp_path / "recipe.py").write_text(recipe.program)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    done = subprocess.run([sys.executable, "-B", "recipe.py"], cwd=tmp_path, env=environment,
-                          capture_output=True, text=True, timeout=120)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-B", "recipe.py"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     assert done.returncode == 0 and not done.stderr, done.stdout + done.stderr
     # Processors round otherwise in the last places, which some steps of training magnify.
     check_output(recipe.shown, done.stdout, rel=0.02, abs=0.002)
@@ -80,7 +87,9 @@ def test_the_page_can_be_read_in_one_sitting(path):
 
 def test_every_recipe_is_in_the_table_of_contents():
     index = (ROOT / "docs/recipes/README.md").read_text()
-    missing = [r.name for page in PAGES for r in recipes(page) if r.name.split(": ", 1)[1] not in index]
+    missing = [
+        r.name for page in PAGES for r in recipes(page) if r.name.split(": ", 1)[1] not in index
+    ]
     assert not missing
 
 

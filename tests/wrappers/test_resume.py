@@ -19,10 +19,17 @@ WORDS = 3000
 
 def images():
     return nn.Sequential(
-        nn.Conv2d(1, 8, 3, padding=1), nn.BatchNorm2d(8), nn.ReLU(), nn.Dropout2d(0.2),
-        nn.Conv2d(8, 8, 3, stride=2), nn.BatchNorm2d(8, momentum=None), nn.ReLU(), nn.Flatten(),
-        nn.Dropout(0.5), nn.Linear(32, 10),
-    )  # fmt: skip
+        nn.Conv2d(1, 8, 3, padding=1),
+        nn.BatchNorm2d(8),
+        nn.ReLU(),
+        nn.Dropout2d(0.2),
+        nn.Conv2d(8, 8, 3, stride=2),
+        nn.BatchNorm2d(8, momentum=None),
+        nn.ReLU(),
+        nn.Flatten(),
+        nn.Dropout(0.5),
+        nn.Linear(32, 10),
+    )
 
 
 class Words(nn.Module):
@@ -134,8 +141,13 @@ import safetensors.numpy  # noqa: E402
 
 def in_another_process(*arguments):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    done = subprocess.run([sys.executable, "-B", __file__, *arguments], env=environment,
-                          capture_output=True, text=True, timeout=120)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-B", __file__, *arguments],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout.split()
 

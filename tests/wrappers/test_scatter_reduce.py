@@ -19,13 +19,16 @@ def operands(dtype):
 
 def forms(name):
     """The function, the method, out= and the method in place."""
+
     def call(*given, **named):
         return getattr(libdl, name)(*given, **named)
+
     return {
-        "function": call, "method": lambda x, *given, **named: getattr(x, name)(*given, **named),
+        "function": call,
+        "method": lambda x, *given, **named: getattr(x, name)(*given, **named),
         "out": lambda x, *given, **named: call(x, *given, **named, out=libdl.empty_like(x)),
         "in place": lambda x, *given, **named: getattr(x.clone(), name + "_")(*given, **named),
-    }  # fmt: skip
+    }
 
 
 @pytest.mark.parametrize("form", ["function", "method", "out", "in place"])
@@ -59,13 +62,18 @@ def test_neither_total_nor_count_of_a_mean_is_kept_in_a_narrow_dtype(dtype):
 @pytest.mark.parametrize("dtype", [*INTEGERS, libdl.bool], ids=str)
 def test_of_the_others_too(dtype, reduce):
     x, src = operands(dtype)
-    made = [x.scatter_reduce(0, libdl.tensor(AT), src, reduce, include_self=kept)
-            for kept in (True, False)]  # fmt: skip
+    made = [
+        x.scatter_reduce(0, libdl.tensor(AT), src, reduce, include_self=kept)
+        for kept in (True, False)
+    ]
     assert [y.dtype for y in made] == [dtype] * 2
     third = x.tolist()[2]
-    wanted = {"amax": ([6, 4, third, 7], [6, 4, third, 1]), "amin": ([1, 0, third, 1], [5, 2, third, 1]),
-              "prod": ([30, 0, third, 7], [30, 8, third, 1]),
-              "sum": ([12, 6, third, 8], [11, 6, third, 1])}[reduce]  # fmt: skip
+    wanted = {
+        "amax": ([6, 4, third, 7], [6, 4, third, 1]),
+        "amin": ([1, 0, third, 1], [5, 2, third, 1]),
+        "prod": ([30, 0, third, 7], [30, 8, third, 1]),
+        "sum": ([12, 6, third, 8], [11, 6, third, 1]),
+    }[reduce]
     assert [y.tolist() for y in made] == [[type(third)(v) for v in some] for some in wanted]
 
 
@@ -89,9 +97,16 @@ def slopes(call, x, src):
 @pytest.mark.parametrize("name", ["scatter_reduce", "index_reduce"])
 def test_equal_extrema_share_the_gradient_evenly(name, reduce):
     at = libdl.tensor([0, 0, 0, 1, 1])
-    found = {kept: slopes(lambda x, src, kept=kept: getattr(libdl, name)(
-        x, 0, at, src, reduce, include_self=kept), [5, 1, 2], [5, 5, 5, 1, 1])
-        for kept in (True, False)}  # fmt: skip
+    found = {
+        kept: slopes(
+            lambda x, src, kept=kept: getattr(libdl, name)(
+                x, 0, at, src, reduce, include_self=kept
+            ),
+            [5, 1, 2],
+            [5, 5, 5, 1, 1],
+        )
+        for kept in (True, False)
+    }
     assert found[True] == [[1 / 4, 1 / 3, 1], [1 / 4] * 3 + [1 / 3] * 2]
     # What does not take part has no share.
     assert found[False] == [[0, 0, 1], [1 / 3] * 3 + [1 / 2] * 2]
@@ -99,8 +114,11 @@ def test_equal_extrema_share_the_gradient_evenly(name, reduce):
 
 def test_those_that_are_no_extrema_have_none_of_it():
     at = libdl.tensor([[0, 1], [0, 1], [0, 1]])
-    found = slopes(lambda x, src: (x.scatter_reduce(0, at, src, "amax") * libdl.tensor([1.0, 10.0])),
-                   [[0.0, 3.0], [9.0, 3.0]], [[2, 3], [1, 3], [2, 4]])  # fmt: skip
+    found = slopes(
+        lambda x, src: x.scatter_reduce(0, at, src, "amax") * libdl.tensor([1.0, 10.0]),
+        [[0.0, 3.0], [9.0, 3.0]],
+        [[2, 3], [1, 3], [2, 4]],
+    )
     assert found == [[[0, 10], [1, 0]], [[0.5, 0], [0, 0], [0.5, 10]]]
 
 
@@ -144,8 +162,9 @@ def test_tangents_of_equal_extrema_are_those_of_backward():
 
 def test_beside_a_nan_the_nans_share():
     nan = float("nan")
-    assert slopes(lambda x, src: x.scatter_reduce(0, libdl.tensor([0, 0, 0]), src, "amax"),
-                  [1], [nan, 7, nan]) == [[0], [0.5, 0, 0.5]]  # fmt: skip
+    assert slopes(
+        lambda x, src: x.scatter_reduce(0, libdl.tensor([0, 0, 0]), src, "amax"), [1], [nan, 7, nan]
+    ) == [[0], [0.5, 0, 0.5]]
 
 
 def test_below_transforms():
@@ -172,27 +191,80 @@ def test_in_place_with_a_history():
 
 X, INDEX = libdl.zeros(3), libdl.tensor([0, 1])
 REFUSED = [
-    (lambda: X.scatter_reduce(0, INDEX, libdl.ones(2), "most"), ValueError, r"5 \(reduce\) is 'most'"),
-    (lambda: X.scatter_reduce(1, INDEX, libdl.ones(2), "amax"), IndexError, r"2 \(dim\) is 1, wanted -1"),
-    (lambda: X.scatter_reduce(0, INDEX.float(), libdl.ones(2), "prod"), TypeError, r"3 \(index\) is float32"),
-    (lambda: X.scatter_reduce(0, INDEX + 2, libdl.ones(2), "amin"), IndexError, r"3 \(index\) holds 3"),
-    (lambda: X.scatter_reduce(0, INDEX, libdl.ones(2).double(), "amax"), TypeError, r"4 \(src\) is float64"),
-    (lambda: X.scatter_reduce(0, INDEX, libdl.ones(1), "prod"), ValueError, "no larger sizes than src's"),
-    (lambda: X.scatter_reduce(0, INDEX, libdl.ones(1, 2), "amax"), ValueError, "no larger sizes than src's"),
-    (lambda: X.bool().scatter_reduce(0, INDEX, libdl.ones(2).bool(), "mean"), TypeError, "is bool, wanted"),
-    (lambda: (X + 0j).scatter_reduce(0, INDEX, libdl.ones(2) + 0j, "amax"), TypeError, "complex64, wanted another"),
-]  # fmt: skip
+    (
+        lambda: X.scatter_reduce(0, INDEX, libdl.ones(2), "most"),
+        ValueError,
+        r"5 \(reduce\) is 'most'",
+    ),
+    (
+        lambda: X.scatter_reduce(1, INDEX, libdl.ones(2), "amax"),
+        IndexError,
+        r"2 \(dim\) is 1, wanted -1",
+    ),
+    (
+        lambda: X.scatter_reduce(0, INDEX.float(), libdl.ones(2), "prod"),
+        TypeError,
+        r"3 \(index\) is float32",
+    ),
+    (
+        lambda: X.scatter_reduce(0, INDEX + 2, libdl.ones(2), "amin"),
+        IndexError,
+        r"3 \(index\) holds 3",
+    ),
+    (
+        lambda: X.scatter_reduce(0, INDEX, libdl.ones(2).double(), "amax"),
+        TypeError,
+        r"4 \(src\) is float64",
+    ),
+    (
+        lambda: X.scatter_reduce(0, INDEX, libdl.ones(1), "prod"),
+        ValueError,
+        "no larger sizes than src's",
+    ),
+    (
+        lambda: X.scatter_reduce(0, INDEX, libdl.ones(1, 2), "amax"),
+        ValueError,
+        "no larger sizes than src's",
+    ),
+    (
+        lambda: X.bool().scatter_reduce(0, INDEX, libdl.ones(2).bool(), "mean"),
+        TypeError,
+        "is bool, wanted",
+    ),
+    (
+        lambda: (X + 0j).scatter_reduce(0, INDEX, libdl.ones(2) + 0j, "amax"),
+        TypeError,
+        "complex64, wanted another",
+    ),
+]
 OF_SLICES = [
     (lambda: X.index_reduce(0, INDEX, libdl.ones(2), "sum"), ValueError, r"5 \(reduce\) is 'sum'"),
-    (lambda: X.index_reduce(0, INDEX, libdl.ones(2).long(), "mean"), TypeError, r"4 \(source\) is int64"),
-    (lambda: X.index_reduce(0, INDEX + 2, libdl.ones(2), "amin"), IndexError, r"3 \(index\) holds 3"),
-    (lambda: X.bool().index_reduce(0, INDEX, libdl.ones(2).bool(), "mean"), TypeError, "is bool, wanted"),
-]  # fmt: skip
+    (
+        lambda: X.index_reduce(0, INDEX, libdl.ones(2).long(), "mean"),
+        TypeError,
+        r"4 \(source\) is int64",
+    ),
+    (
+        lambda: X.index_reduce(0, INDEX + 2, libdl.ones(2), "amin"),
+        IndexError,
+        r"3 \(index\) holds 3",
+    ),
+    (
+        lambda: X.bool().index_reduce(0, INDEX, libdl.ones(2).bool(), "mean"),
+        TypeError,
+        "is bool, wanted",
+    ),
+]
 
 
-@pytest.mark.parametrize(("name", "call", "kind", "told"), [
-    (name, *case) for name, cases in (("scatter_reduce", REFUSED), ("index_reduce", OF_SLICES))
-    for case in cases])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "call", "kind", "told"),
+    [
+        (name, *case)
+        for name, cases in (("scatter_reduce", REFUSED), ("index_reduce", OF_SLICES))
+        for case in cases
+    ],
+)
 def test_errors_name_function_and_argument(name, call, kind, told):
     with pytest.raises(kind, match=f"^{name}: argument .*{told}"):
         call()

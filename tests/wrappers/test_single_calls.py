@@ -42,13 +42,17 @@ CALLS = [
     ("linalg.vander", lambda a: linalg.vander(a, N=2), x, 1, ["N"]),
     ("linalg.diagonal", lambda a: linalg.diagonal(a, offset=1), x, 1, ["offset"]),
     ("linalg.matmul", lambda a: linalg.matmul(a, x), x, 2, []),
-    *((f"special.{name}", of(getattr(special, name)), x, 1, []) for name in (
-        "digamma psi erf erfc erfcx erfinv exp2 expit expm1 gammaln i0 i0e i1 i1e log1p log_ndtr "
-        "logit ndtr ndtri round sinc"
-    ).split()),
-    *((f"special.{name}", of(getattr(special, name), x), x, 2, []) for name in (
-        "gammainc", "gammaincc", "xlog1py", "xlogy"
-    )),
+    *(
+        (f"special.{name}", of(getattr(special, name)), x, 1, [])
+        for name in (
+            "digamma psi erf erfc erfcx erfinv exp2 expit expm1 gammaln i0 i0e i1 i1e log1p log_ndtr "
+            "logit ndtr ndtri round sinc"
+        ).split()
+    ),
+    *(
+        (f"special.{name}", of(getattr(special, name), x), x, 2, [])
+        for name in ("gammainc", "gammaincc", "xlog1py", "xlogy")
+    ),
     ("special.logsumexp", lambda a: special.logsumexp(a, 0), x, 2, []),
     ("special.softmax", lambda a: special.softmax(a, dim=0), x, 1, ["dim"]),
     ("special.log_softmax", lambda a: special.log_softmax(a, 0), x, 2, []),
@@ -57,10 +61,27 @@ CALLS = [
     ("grid_sampler", lambda a: libdl.grid_sampler(a, grid, 0, 0, False), image, 5, []),
     ("grid_sampler_2d", lambda a: libdl.grid_sampler_2d(a, grid, 0, 0, False), image, 5, []),
     ("native_layer_norm", lambda a: libdl.native_layer_norm(a, [3], w, b, 1e-5)[0], x, 5, []),
-    ("native_group_norm", lambda a: libdl.native_group_norm(a, w, b, 3, 3, 1, 1, 1e-5)[0], x, 8, []),
-    ("native_batch_norm",
-     lambda a: libdl.native_batch_norm(a, w, b, None, None, True, 0.1, 1e-5)[0], x, 8, []),
-    ("batch_norm", lambda a: libdl.batch_norm(a, w, b, None, None, True, 0.1, 1e-5, False), x, 9, []),
+    (
+        "native_group_norm",
+        lambda a: libdl.native_group_norm(a, w, b, 3, 3, 1, 1, 1e-5)[0],
+        x,
+        8,
+        [],
+    ),
+    (
+        "native_batch_norm",
+        lambda a: libdl.native_batch_norm(a, w, b, None, None, True, 0.1, 1e-5)[0],
+        x,
+        8,
+        [],
+    ),
+    (
+        "batch_norm",
+        lambda a: libdl.batch_norm(a, w, b, None, None, True, 0.1, 1e-5, False),
+        x,
+        9,
+        [],
+    ),
     ("layer_norm", lambda a: libdl.layer_norm(a, [3]), x, 2, []),
     ("kl_div", lambda a: libdl.kl_div(a, x), x, 2, []),
     ("embedding", lambda a: libdl.embedding(a, libdl.tensor([0, 2])), x, 2, []),
@@ -69,21 +90,47 @@ CALLS = [
     ("clamp_", lambda a: libdl.clamp_(a, min=0.3), x, 1, ["min"]),
     ("row_stack", lambda a: libdl.row_stack([a, x]), x, 1, []),
     ("vstack", lambda a: libdl.vstack([a, x]), x, 1, []),
-    ("nn.functional.interpolate", lambda a: F.upsample_nearest(a, 6), image, 1,
-     ["align_corners", "antialias", "mode", "recompute_scale_factor", "scale_factor", "size"]),
-    ("nn.functional.max_pool2d_with_indices",
-     lambda a: F.max_pool2d(a, 2, return_indices=True)[1], image, None, None),
-    ("nn.functional.max_pool1d_with_indices",
-     lambda a: F.max_pool1d(a, 2, return_indices=True)[1], x[None], None, None),
-    ("nn.functional.adaptive_max_pool2d_with_indices",
-     lambda a: F.adaptive_max_pool2d(a, 2, return_indices=True)[1], image, None, None),
-    ("nn.functional.max_pool2d", lambda a: F.max_pool2d(a, 2), image, 2,
-     ["ceil_mode", "dilation", "padding", "return_indices", "stride"]),
-]  # fmt: skip
+    (
+        "nn.functional.interpolate",
+        lambda a: F.upsample_nearest(a, 6),
+        image,
+        1,
+        ["align_corners", "antialias", "mode", "recompute_scale_factor", "scale_factor", "size"],
+    ),
+    (
+        "nn.functional.max_pool2d_with_indices",
+        lambda a: F.max_pool2d(a, 2, return_indices=True)[1],
+        image,
+        None,
+        None,
+    ),
+    (
+        "nn.functional.max_pool1d_with_indices",
+        lambda a: F.max_pool1d(a, 2, return_indices=True)[1],
+        x[None],
+        None,
+        None,
+    ),
+    (
+        "nn.functional.adaptive_max_pool2d_with_indices",
+        lambda a: F.adaptive_max_pool2d(a, 2, return_indices=True)[1],
+        image,
+        None,
+        None,
+    ),
+    (
+        "nn.functional.max_pool2d",
+        lambda a: F.max_pool2d(a, 2),
+        image,
+        2,
+        ["ceil_mode", "dilation", "padding", "return_indices", "stride"],
+    ),
+]
 TABLE = pytest.mark.parametrize(
-    ("name", "call", "of", "given", "named"), CALLS,
+    ("name", "call", "of", "given", "named"),
+    CALLS,
     ids=[f"{i} {call[0]}" for i, call in enumerate(CALLS)],
-)  # fmt: skip
+)
 
 
 @TABLE
@@ -120,8 +167,9 @@ def test_methods_tell_by_name_what_has_a_default():
     x.as_subclass(Watching).split(2, 1)
     x.as_subclass(Watching).norm(1)
     assert SEEN == [
-        ("libdl.Tensor.split", 2, ["dim"]), ("libdl.Tensor.norm", 1, ["dim", "dtype", "keepdim", "p"])
-    ]  # fmt: skip
+        ("libdl.Tensor.split", 2, ["dim"]),
+        ("libdl.Tensor.norm", 1, ["dim", "dtype", "keepdim", "p"]),
+    ]
 
 
 def test_overridable_functions_are_told_by_place():

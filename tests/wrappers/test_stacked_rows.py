@@ -26,9 +26,14 @@ def test_rows_of_every_dtype_along_every_dimension(row, dtype):
 def test_rows_that_are_not_copied_at_once():
     x = libdl.arange(24.0).view(4, 6)
     for rows in (
-        [x.t(), x.t()], [x[:, ::2], x[:, 1::2]], [x, x.double()], [x[0], x[1]], [x.expand(2, 4, 6)] * 2,
-        [libdl.ones(200, 200)] * 2, [x[1:], x[:3]],
-    ):  # fmt: skip
+        [x.t(), x.t()],
+        [x[:, ::2], x[:, 1::2]],
+        [x, x.double()],
+        [x[0], x[1]],
+        [x.expand(2, 4, 6)] * 2,
+        [libdl.ones(200, 200)] * 2,
+        [x[1:], x[:3]],
+    ):
         assert libdl.equal(libdl.stack(rows), joined(rows, 0))
     spread = libdl.zeros(8, 6)[::2]
     libdl.stack([x[i] for i in range(4)], out=spread)
@@ -52,7 +57,9 @@ def test_history_tangents_and_rows_of_a_map():
     assert [x.grad.tolist() for x in leaves] == [[0, 1], [2, 3], [4, 5]]
     with libdl.no_grad():
         assert not libdl.stack(leaves).requires_grad
-    _, tangent = libdl.func.jvp(lambda a, b: libdl.stack([a, b]), (libdl.ones(2),) * 2, (libdl.ones(2), libdl.zeros(2)))
+    _, tangent = libdl.func.jvp(
+        lambda a, b: libdl.stack([a, b]), (libdl.ones(2),) * 2, (libdl.ones(2), libdl.zeros(2))
+    )
     assert tangent.tolist() == [[1, 1], [0, 0]]
     mapped = libdl.vmap(lambda a: libdl.stack([a, a * 2]))(libdl.arange(3.0))
     assert mapped.tolist() == [[0, 0], [1, 2], [2, 4]]

@@ -10,9 +10,11 @@ from wrappers import seen_library, seen_strangers
 
 import libdl
 
-CASES = [pytest.param(stored, program, id=program.__name__)
-         for stored in map(Stored, (seen_strangers, seen_library))
-         for program in stored.module.PROGRAMS]  # fmt: skip
+CASES = [
+    pytest.param(stored, program, id=program.__name__)
+    for stored in map(Stored, (seen_strangers, seen_library))
+    for program in stored.module.PROGRAMS
+]
 
 
 @pytest.mark.parametrize("stored, program", CASES)
@@ -24,21 +26,39 @@ def module(path):
     return importlib.import_module(f"libdl.{path}")
 
 
-@pytest.mark.parametrize("used, told", [
-    (lambda: libdl.export.export(libdl.nn.Linear(1, 1), ()), "no graph to export"),
-    (lambda: libdl.export.load("file"), "graph of PyTorch's own operators"),
-    (lambda: libdl.export.ExportedProgram(), "nothing is exported"),
-    (lambda: module("distributed.rpc").init_rpc("a"), "rpc.init_rpc: calls in other processes"),
-    (lambda: module("distributed.rpc").rpc_sync("a", len), "rpc.rpc_sync: calls in other processes"),
-    (lambda: module("distributed.rpc").RRef(1), "calls in other processes"),
-    (lambda: module("utils._python_dispatch").TorchDispatchMode().__enter__(), "overrides.TorchFunctionMode"),
-    (lambda: module("utils.checkpoint").create_selective_checkpoint_contexts([]), "wrap only the parts"),
-    (lambda: libdl._dynamo.explain(len), "run eagerly"),
-    (lambda: module("_dynamo.eval_frame").OptimizedModule(), "nothing is compiled"),
-    (lambda: libdl.masked.masked_tensor(libdl.ones(1), libdl.ones(1).bool()), "give it to the functions"),
-    (lambda: libdl.library.triton_op("a::b", mutates_args=()), "Triton"),
-    (lambda: libdl.library.Library("aten", "IMPL").impl("add", len, "CPU"), "cannot be replaced"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "used, told",
+    [
+        (lambda: libdl.export.export(libdl.nn.Linear(1, 1), ()), "no graph to export"),
+        (lambda: libdl.export.load("file"), "graph of PyTorch's own operators"),
+        (lambda: libdl.export.ExportedProgram(), "nothing is exported"),
+        (lambda: module("distributed.rpc").init_rpc("a"), "rpc.init_rpc: calls in other processes"),
+        (
+            lambda: module("distributed.rpc").rpc_sync("a", len),
+            "rpc.rpc_sync: calls in other processes",
+        ),
+        (lambda: module("distributed.rpc").RRef(1), "calls in other processes"),
+        (
+            lambda: module("utils._python_dispatch").TorchDispatchMode().__enter__(),
+            "overrides.TorchFunctionMode",
+        ),
+        (
+            lambda: module("utils.checkpoint").create_selective_checkpoint_contexts([]),
+            "wrap only the parts",
+        ),
+        (lambda: libdl._dynamo.explain(len), "run eagerly"),
+        (lambda: module("_dynamo.eval_frame").OptimizedModule(), "nothing is compiled"),
+        (
+            lambda: libdl.masked.masked_tensor(libdl.ones(1), libdl.ones(1).bool()),
+            "give it to the functions",
+        ),
+        (lambda: libdl.library.triton_op("a::b", mutates_args=()), "Triton"),
+        (
+            lambda: libdl.library.Library("aten", "IMPL").impl("add", len, "CPU"),
+            "cannot be replaced",
+        ),
+    ],
+)
 def test_refused_when_used(used, told):
     with pytest.raises(NotImplementedError, match=told):
         used()
@@ -80,7 +100,10 @@ def test_a_failed_gradient_is_told_by_name():
     pair.__annotations__ = {"xs": list[libdl.Tensor], "y": libdl.Tensor, "return": libdl.Tensor}
     op = libdl.library.custom_op("strangers::pair", pair, mutates_args=())
     x = libdl.ones(2, requires_grad=True)
-    for wrong, told in (((None,), "returned 1 gradients, wanted 2"), ((x, None), "a list of 1 tensors")):
+    for wrong, told in (
+        ((None,), "returned 1 gradients, wanted 2"),
+        ((x, None), "a list of 1 tensors"),
+    ):
         op.register_autograd(lambda ctx, g, wrong=wrong: wrong)
         with pytest.raises(RuntimeError, match=told):
             op([x], x).sum().backward()
@@ -89,6 +112,9 @@ def test_a_failed_gradient_is_told_by_name():
 def test_without_a_group_of_processes():
     from libdl.distributed import nn as group
 
-    for call in (lambda: group.all_reduce(libdl.ones(1)), lambda: group.broadcast(libdl.ones(1), 0)):
+    for call in (
+        lambda: group.all_reduce(libdl.ones(1)),
+        lambda: group.broadcast(libdl.ones(1), 0),
+    ):
         with pytest.raises(ValueError, match="there is no group of processes"):
             call()

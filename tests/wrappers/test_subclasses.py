@@ -156,10 +156,16 @@ def test_own_parameter_classes():
 # -- hooks of saved values, ties, libraries -------------------------------------------------------
 
 
-@pytest.mark.parametrize("pack", [
-    lambda t: t.detach().numpy().copy(), lambda t: t.numpy().copy(), lambda t: t.numpy(),
-    lambda t: np.array(t.detach()), lambda t: np.frombuffer(memoryview(t.numpy()).tobytes(), "f4"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "pack",
+    [
+        lambda t: t.detach().numpy().copy(),
+        lambda t: t.numpy().copy(),
+        lambda t: t.numpy(),
+        lambda t: np.array(t.detach()),
+        lambda t: np.frombuffer(memoryview(t.numpy()).tobytes(), "f4"),
+    ],
+)
 def test_a_saved_value_may_go_to_numpy(pack):
     x = libdl.rand(3, requires_grad=True)
     with libdl.autograd.graph.saved_tensors_hooks(pack, lambda a: libdl.from_numpy(np.array(a))):
@@ -177,8 +183,14 @@ def test_a_pack_hook_that_writes_is_found(write):
             x.exp()
 
 
-@pytest.mark.parametrize("view", [lambda w: w.detach().numpy(), lambda w: w.data.numpy(),
-                                  lambda w: libdl.from_dlpack(w.detach())])  # fmt: skip
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda w: w.detach().numpy(),
+        lambda w: w.data.numpy(),
+        lambda w: libdl.from_dlpack(w.detach()),
+    ],
+)
 def test_a_kept_view_may_be_written_between_passes(view):
     w = libdl.ones(4, requires_grad=True)
     v = view(w)
@@ -301,13 +313,16 @@ ASKED = {
     "plain[x]": (lambda x: libdl.arange(5)[x.long()], ["long", "__getitem__"]),
     "plain[x, :]": (lambda x: libdl.ones(5, 2)[x.long(), :], ["long", "__getitem__"]),
     "plain[x] = 1": (
-        lambda x: operator.setitem(libdl.ones(5), x.long(), 1), ["long", "__setitem__"]),
+        lambda x: operator.setitem(libdl.ones(5), x.long(), 1),
+        ["long", "__setitem__"],
+    ),
     "autograd.grad": (
         lambda x: libdl.autograd.grad(x.requires_grad_().sum(), x),
-        ["requires_grad_", "sum", "grad"]),
+        ["requires_grad_", "sum", "grad"],
+    ),
     "as_tensor": (libdl.as_tensor, []),
     "tensor": (libdl.tensor, []),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", ASKED)
@@ -325,7 +340,7 @@ def test_results_of_what_a_class_is_asked_for():
     assert (len(x), bool(x), float(x), int(x)) == (1, True, 3.0, 3)
     assert type(libdl.tensor(x)) is libdl.Tensor and libdl.as_tensor(x) is x
     y = libdl.tensor([1.0, 2.0]).as_subclass(Seen).requires_grad_()
-    gradient, = libdl.autograd.grad((y * y).sum(), y)
+    (gradient,) = libdl.autograd.grad((y * y).sum(), y)
     assert type(gradient) is Seen and gradient.tolist() == [2, 4]
 
     class Own(Seen):

@@ -36,10 +36,21 @@ def test_integers_stay_integers(name, dtype):
         beta, alpha = factors.get("beta", 1), factors.get("alpha", 1)
         assert made.dtype is dtype
         assert made.unique().tolist() == [beta * 1 + alpha * product(name)]
-    for factors in ({"beta": 0.2}, {"alpha": 1.5}, {"alpha": math.inf}, {"beta": math.nan}, {"beta": 1j}, {"alpha": 2j}):
-        for call in (lambda: function(*operands, **factors),
-                     lambda: getattr(operands[0].clone(), name + "_")(*operands[1:], **factors)):  # fmt: skip
-            with pytest.raises(RuntimeError, match=rf"{name}_?: argument [45] \({next(iter(factors))}\) is"):
+    for factors in (
+        {"beta": 0.2},
+        {"alpha": 1.5},
+        {"alpha": math.inf},
+        {"beta": math.nan},
+        {"beta": 1j},
+        {"alpha": 2j},
+    ):
+        for call in (
+            lambda: function(*operands, **factors),
+            lambda: getattr(operands[0].clone(), name + "_")(*operands[1:], **factors),
+        ):
+            with pytest.raises(
+                RuntimeError, match=rf"{name}_?: argument [45] \({next(iter(factors))}\) is"
+            ):
                 call()
 
 
@@ -49,7 +60,9 @@ def test_floats_without_a_fraction_are_integers(name):
     made = function(*operands, beta=2.0, alpha=3.0)
     assert made.dtype is libdl.int32 and made.unique().tolist() == [2 + 3 * product(name)]
     made = operands[0].clone()
-    assert getattr(made, name + "_")(*operands[1:], beta=2.0).unique().tolist() == [2 + product(name)]
+    assert getattr(made, name + "_")(*operands[1:], beta=2.0).unique().tolist() == [
+        2 + product(name)
+    ]
 
 
 @pytest.mark.parametrize("dtype", [libdl.uint8, libdl.int64])
@@ -64,16 +77,22 @@ def test_other_factors_without_a_fraction(dtype):
             made = calls[name](factor)
             assert made.dtype is dtype and made.tolist() == wanted
         for factor in (0.5, math.inf, 1j):
-            with pytest.raises(RuntimeError, match=f"{name}: argument [45] .* is (float64|complex128), wanted"):
+            with pytest.raises(
+                RuntimeError, match=f"{name}: argument [45] .* is (float64|complex128), wanted"
+            ):
                 calls[name](factor)
 
 
 def test_outer_products_want_integers_of_integers():
     for dtype in (libdl.bool, libdl.int64):
         for factors in ({"beta": 2.0}, {"alpha": 1.0}):
-            with pytest.raises(RuntimeError, match=r"addr: argument [45] .* is float64, wanted a number that"):
+            with pytest.raises(
+                RuntimeError, match=r"addr: argument [45] .* is float64, wanted a number that"
+            ):
                 libdl.addr(*ones("addr", dtype), **factors)
-    with pytest.raises(RuntimeError, match=r"addr: argument 5 \(alpha\) is complex128, wanted a number that"):
+    with pytest.raises(
+        RuntimeError, match=r"addr: argument 5 \(alpha\) is complex128, wanted a number that"
+    ):
         libdl.addr(*ones("addr"), alpha=1j)
     made = libdl.addr(libdl.ones(2, 3, dtype=libdl.int32), libdl.ones(2), libdl.ones(3), beta=0.5)
     assert made.dtype is libdl.float32 and made.unique().tolist() == [1.5]

@@ -10,9 +10,16 @@ import libdl
 from libdl import backends
 
 ABSENT = (
-    libdl.mps, libdl.xpu, libdl.distributed, backends.cudnn, backends.mkl, backends.mkldnn,
-    backends.mps, backends.openmp, backends.opt_einsum,
-)  # fmt: skip
+    libdl.mps,
+    libdl.xpu,
+    libdl.distributed,
+    backends.cudnn,
+    backends.mkl,
+    backends.mkldnn,
+    backends.mps,
+    backends.openmp,
+    backends.opt_einsum,
+)
 
 
 @pytest.mark.parametrize("module", ABSENT, ids=lambda m: m.__name__)
@@ -20,11 +27,16 @@ def test_what_is_not_there_says_so(module):
     assert module.is_available() is False
 
 
-@pytest.mark.parametrize("module, name, value", [
-    (backends.cudnn, "enabled", False), (backends.cudnn, "benchmark", True),
-    (backends.cudnn, "deterministic", True), (backends.mkldnn, "enabled", False),
-    (backends.cuda.matmul, "allow_tf32", True),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "module, name, value",
+    [
+        (backends.cudnn, "enabled", False),
+        (backends.cudnn, "benchmark", True),
+        (backends.cudnn, "deterministic", True),
+        (backends.mkldnn, "enabled", False),
+        (backends.cuda.matmul, "allow_tf32", True),
+    ],
+)
 def test_a_flag_is_read_back(module, name, value):
     before = getattr(module, name)
     try:
@@ -128,33 +140,64 @@ def test_words_for_the_compiler_change_nothing():
     assert libdl.compiler.set_stance("default")(len)("ab") == 2
 
 
-@pytest.mark.parametrize("refused", [
-    lambda: libdl._dynamo.explain(len), lambda: libdl.jit.save(None, "f"), lambda: libdl.jit.load("f"), lambda: libdl.jit._get_trace_graph(None), libdl.jit.ScriptModule,
-    lambda: libdl.onnx.export(None, None, "f"), lambda: libdl.hub.load("a/b", "c"),
-    lambda: libdl.hub.load_state_dict_from_url("u"), lambda: libdl.hub.download_url_to_file("u", "d"),
-    libdl.distributed.init_process_group, libdl.distributed.ProcessGroup, libdl.SymInt,
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "refused",
+    [
+        lambda: libdl._dynamo.explain(len),
+        lambda: libdl.jit.save(None, "f"),
+        lambda: libdl.jit.load("f"),
+        lambda: libdl.jit._get_trace_graph(None),
+        libdl.jit.ScriptModule,
+        lambda: libdl.onnx.export(None, None, "f"),
+        lambda: libdl.hub.load("a/b", "c"),
+        lambda: libdl.hub.load_state_dict_from_url("u"),
+        lambda: libdl.hub.download_url_to_file("u", "d"),
+        libdl.distributed.init_process_group,
+        libdl.distributed.ProcessGroup,
+        libdl.SymInt,
+    ],
+)
 def test_what_cannot_work_raises_with_a_sentence(refused):
     with pytest.raises(NotImplementedError, match=r"^[\w.]+: .{20,}"):
         refused()
 
 
-@pytest.mark.parametrize("function, arguments, error", [
-    ("destroy_process_group", (), AssertionError), ("get_rank", (), ValueError),
-    ("get_world_size", (), ValueError), ("get_backend", (), ValueError),
-    ("barrier", (), ValueError), ("all_reduce", (libdl.ones(2),), ValueError),
-    ("all_gather", ([libdl.ones(2)], libdl.ones(2)), ValueError), ("new_group", ([0],), ValueError),
-    ("broadcast", (libdl.ones(2), 0), ValueError),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "function, arguments, error",
+    [
+        ("destroy_process_group", (), AssertionError),
+        ("get_rank", (), ValueError),
+        ("get_world_size", (), ValueError),
+        ("get_backend", (), ValueError),
+        ("barrier", (), ValueError),
+        ("all_reduce", (libdl.ones(2),), ValueError),
+        ("all_gather", ([libdl.ones(2)], libdl.ones(2)), ValueError),
+        ("new_group", ([0],), ValueError),
+        ("broadcast", (libdl.ones(2), 0), ValueError),
+    ],
+)
 def test_processes_without_a_group_raise_what_they_raise_in_pytorch(function, arguments, error):
     with pytest.raises(error, match=rf"^distributed\.{function}: there is no group of processes"):
         getattr(libdl.distributed, function)(*arguments)
 
 
-@pytest.mark.parametrize("kind", [
-    "ipu", "maia", "meta", "mkldnn", "mps", "mtia", "nested", "quantized", "sparse_csr", "vulkan", "xla",
-    "xpu",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "ipu",
+        "maia",
+        "meta",
+        "mkldnn",
+        "mps",
+        "mtia",
+        "nested",
+        "quantized",
+        "sparse_csr",
+        "vulkan",
+        "xla",
+        "xpu",
+    ],
+)
 def test_a_tensor_on_the_cpu_is_of_no_other_kind(kind):
     assert getattr(libdl.ones(2), f"is_{kind}") is False
     assert getattr(libdl.nn.Parameter(libdl.ones(2)), f"is_{kind}") is False
@@ -193,7 +236,9 @@ def test_dense_tensors_as_one_vector_and_back():
     parts = [libdl.arange(6.0).reshape(2, 3), libdl.ones(2)]
     flat = _flatten_dense_tensors(parts)
     assert flat.tolist() == [0, 1, 2, 3, 4, 5, 1, 1]
-    assert [x.tolist() for x in _unflatten_dense_tensors(flat, parts)] == [x.tolist() for x in parts]
+    assert [x.tolist() for x in _unflatten_dense_tensors(flat, parts)] == [
+        x.tolist() for x in parts
+    ]
 
 
 def test_an_accelerator_is_a_cuda_device_or_none():

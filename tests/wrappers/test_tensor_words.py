@@ -106,14 +106,21 @@ def test_older_norms():
     assert torch.frobenius_norm(M, (0, 1), True).tolist() == [[5]]
     out = torch.empty(0)
     assert torch.frobenius_norm(M, (0, 1), out=out) is out and out.item() == 5
-    for found in (torch.nuclear_norm(M), torch.nuclear_norm(M, (0, 1)), torch.nuclear_norm(M, dim=(1, 0))):
+    for found in (
+        torch.nuclear_norm(M),
+        torch.nuclear_norm(M, (0, 1)),
+        torch.nuclear_norm(M, dim=(1, 0)),
+    ):
         assert found.item() == pytest.approx(7)
     assert torch.nuclear_norm(M, True).shape == torch.nuclear_norm(M, keepdim=True).shape == (1, 1)
     assert torch.nuclear_norm(M[None]).shape == (1,)
     torch.nuclear_norm(M, out=out)
     assert out.item() == pytest.approx(7)
-    for call in (lambda: torch.frobenius_norm(M), lambda: torch.frobenius_norm(M, True),
-                 lambda: torch.frobenius_norm(M, None)):  # fmt: skip
+    for call in (
+        lambda: torch.frobenius_norm(M),
+        lambda: torch.frobenius_norm(M, True),
+        lambda: torch.frobenius_norm(M, None),
+    ):
         with pytest.raises(TypeError):
             call()
     for dim in (0, (), (0, 0), (0, 1, 0)):
@@ -121,7 +128,9 @@ def test_older_norms():
             torch.nuclear_norm(M, dim)
 
 
-@pytest.mark.parametrize("call", [lambda: torch.frobenius_norm(M, ()), lambda: torch.nuclear_norm(M)])
+@pytest.mark.parametrize(
+    "call", [lambda: torch.frobenius_norm(M, ()), lambda: torch.nuclear_norm(M)]
+)
 def test_older_norms_are_deprecated(call):
     with pytest.warns(UserWarning, match="is deprecated: use linalg"):
         call()
@@ -144,25 +153,48 @@ def test_warnings_come_each_time_if_wanted():
         torch.set_warn_always(1)
 
 
-@pytest.mark.parametrize("call", [
-    lambda: torch.gcd(4, 6), lambda: torch.gcd(torch.tensor(4), 6), lambda: torch.lcm(4, torch.tensor(6)),
-    lambda: torch.complex(1.0, torch.ones(1)), lambda: torch.polar(torch.ones(1), 1.0),
-    lambda: torch.xlogy(1.0, 2.0), lambda: torch.special.xlog1py(1.0, 2.0), lambda: torch.float_power(2, 3),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: torch.gcd(4, 6),
+        lambda: torch.gcd(torch.tensor(4), 6),
+        lambda: torch.lcm(4, torch.tensor(6)),
+        lambda: torch.complex(1.0, torch.ones(1)),
+        lambda: torch.polar(torch.ones(1), 1.0),
+        lambda: torch.xlogy(1.0, 2.0),
+        lambda: torch.special.xlog1py(1.0, 2.0),
+        lambda: torch.float_power(2, 3),
+    ],
+)
 def test_numbers_where_tensors_are_wanted(call):
-    with pytest.raises(TypeError, match=r"^\w+: argument . \(\w+\) is a (int|float|number), wanted a tensor"):
+    with pytest.raises(
+        TypeError, match=r"^\w+: argument . \(\w+\) is a (int|float|number), wanted a tensor"
+    ):
         call()
 
 
 def test_one_tensor_is_enough_for_some():
-    assert torch.xlogy(torch.tensor(2.0), 1.0).item() == torch.xlogy(0.0, torch.tensor(3.0)).item() == 0
-    assert torch.float_power(2, torch.tensor(3)).item() == torch.float_power(torch.tensor(2), 3).item() == 8
+    assert (
+        torch.xlogy(torch.tensor(2.0), 1.0).item()
+        == torch.xlogy(0.0, torch.tensor(3.0)).item()
+        == 0
+    )
+    assert (
+        torch.float_power(2, torch.tensor(3)).item()
+        == torch.float_power(torch.tensor(2), 3).item()
+        == 8
+    )
 
 
 def test_complex_numbers_have_out():
     out = torch.empty(0, dtype=torch.complex64)
     assert torch.complex(torch.ones(2), torch.zeros(2), out=out) is out and out.tolist() == [1, 1]
-    assert torch.polar(torch.ones(1) * 2, torch.zeros(1), out=torch.empty(1, dtype=torch.complex64)).item() == 2
+    assert (
+        torch.polar(
+            torch.ones(1) * 2, torch.zeros(1), out=torch.empty(1, dtype=torch.complex64)
+        ).item()
+        == 2
+    )
     with pytest.raises(RuntimeError):
         torch.complex(torch.ones(2), torch.zeros(2), out=torch.empty(2))
 

@@ -34,10 +34,19 @@ print(json.dumps(printed))
 
 
 def run(folder: Path, *words: object) -> str:
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
-                   "MPLBACKEND": "Agg"}  # fmt: skip
-    done = subprocess.run([sys.executable, "-B", *map(str, words)], cwd=folder, env=environment,
-                          capture_output=True, text=True, timeout=300)  # fmt: skip
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+        "MPLBACKEND": "Agg",
+    }
+    done = subprocess.run(
+        [sys.executable, "-B", *map(str, words)],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -74,7 +83,11 @@ def test_the_pages_pictures_are_those_that_its_blocks_draw(pasted):
 
 
 def test_a_block_that_does_not_stand_alone_is_seen(tmp_path):
-    for block in ("print(y)\n", "for i in [1]:\n    pass\nprint(i)\n", "def f():\n    x = 1\n\n    return x\n"):
+    for block in (
+        "print(y)\n",
+        "for i in [1]:\n    pass\nprint(i)\n",
+        "def f():\n    x = 1\n\n    return x\n",
+    ):
         with pytest.raises(AssertionError, match="Error"):
             run(tmp_path, "-c", PASTED, json.dumps([block]))
 

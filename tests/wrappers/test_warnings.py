@@ -28,7 +28,8 @@ def test_a_conversion_is_told_at_its_line():
     with warnings.catch_warnings(record=True) as told, libdl.check_copies():
         warnings.simplefilter("always")
         for _ in range(3):
-            x @ w; line = here()  # noqa: E702  the same line
+            x @ w
+            line = here()  # noqa: E702  the same line
     (one,) = told
     assert one.category is libdl.ConversionWarning and issubclass(one.category, UserWarning)
     assert (one.filename, one.lineno) == (__file__, line)
@@ -41,7 +42,8 @@ def test_the_line_is_the_programs_also_behind_modules():
     with warnings.catch_warnings(record=True) as told, libdl.check_copies(), libdl.no_grad():
         warnings.simplefilter("always")
         for _ in range(3):
-            layer(x); line = here()  # noqa: E702
+            layer(x)
+            line = here()  # noqa: E702
     assert [(t.filename, t.lineno) for t in told] == [(__file__, line)]
 
 
@@ -59,7 +61,9 @@ def into(x, w):
     return libdl.mm(x, w, out=libdl.empty(64, SIZE))
 
 
-@pytest.mark.parametrize("product", [libdl.mm, into, lambda x, w: x @ w, libdl.nn.functional.linear])
+@pytest.mark.parametrize(
+    "product", [libdl.mm, into, lambda x, w: x @ w, libdl.nn.functional.linear]
+)
 def test_a_filter_makes_an_error_of_it(product):
     with warnings.catch_warnings(), libdl.check_copies():
         warnings.simplefilter("error", libdl.ConversionWarning)

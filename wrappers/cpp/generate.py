@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes libdl.hpp: libdl.hpp.in and its parts, with the operators as the headers say them.
 
-    python3 wrappers/cpp/generate.py --headers include/libdl --out build/generated/cpp
+python3 wrappers/cpp/generate.py --headers include/libdl --out build/generated/cpp
 """
 
 from __future__ import annotations
@@ -53,8 +53,13 @@ def comment(typed: Typed, into: str = "") -> list[str]:
         return [f"/// {into}"]
     lines = textwrap.wrap(parts[0][1], 90)
     for name, text in parts[1:-2]:
-        lines += textwrap.wrap(f"@param {name} {text}" if name in {
-            a.name for a in typed.arguments} else f"{name}: {text}", 90, subsequent_indent="  ")
+        lines += textwrap.wrap(
+            f"@param {name} {text}"
+            if name in {a.name for a in typed.arguments}
+            else f"{name}: {text}",
+            90,
+            subsequent_indent="  ",
+        )
     for name, text in parts[-2:]:
         lines += textwrap.wrap(f"{name}: {text}", 90, subsequent_indent="  ")
     return [f"/// {line}" for line in lines]
@@ -143,6 +148,7 @@ def spelled(name: str) -> str:
 
 def whole_template() -> str:
     """libdl.hpp.in with its parts, each for a line "@FILE@" and without its licence's line."""
+
     def text(part: re.Match[str]) -> str:
         return (HERE / part[1]).read_text(encoding="utf-8").partition("\n\n")[2]
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the operators of the crate libdl: methods of Tensor and functions, in up to five forms.
 
-    add(other)                 what must be given; the rest is absent or Python's default
-    add_with(other, alpha)     every argument, Option where it may be absent
-    add_(other), add_with_     in place, where Python has the form
-    add_into(other, alpha, dst)
+add(other)                 what must be given; the rest is absent or Python's default
+add_with(other, alpha)     every argument, Option where it may be absent
+add_(other), add_with_     in place, where Python has the form
+add_into(other, alpha, dst)
 """
 
 from __future__ import annotations
@@ -232,6 +232,7 @@ def constants_source(crate: SysCrate) -> str:
             f"impl {owner} {{\n" + "\n".join(lines) + "\n\n"
             "    pub(crate) fn constant(self) -> Option<&'static str> {\n"
             "        Some(match self.0 {\n"
-            + "\n".join(names) + "\n            _ => return None,\n        })\n    }\n}\n"
+            + "\n".join(names)
+            + "\n            _ => return None,\n        })\n    }\n}\n"
         )
     return "\n".join(parts)

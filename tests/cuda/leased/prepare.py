@@ -14,11 +14,21 @@ from collections.abc import Iterable
 
 from plan import ROOT
 
-SOURCES = ("tests/cuda/lease", "tests/cuda/leased/*.py", "tests/cuda/parts/*.py",
-           "tests/cuda/device_process.py", "tests/cuda/on_device.py", "tests/cuda/large.py",
-           "tests/ops/cases_*.py", "tests/ops/checks*.py", "tests/ops/harness.py",
-           "tests/ops/known.py", "tests/ops/samples.py", "bench/cuda_operators.py",
-           "bench/cuda_calls.py")
+SOURCES = (
+    "tests/cuda/lease",
+    "tests/cuda/leased/*.py",
+    "tests/cuda/parts/*.py",
+    "tests/cuda/device_process.py",
+    "tests/cuda/on_device.py",
+    "tests/cuda/large.py",
+    "tests/ops/cases_*.py",
+    "tests/ops/checks*.py",
+    "tests/ops/harness.py",
+    "tests/ops/known.py",
+    "tests/ops/samples.py",
+    "bench/cuda_operators.py",
+    "bench/cuda_calls.py",
+)
 LIBRARIES = ("libdlcore.so.0", "libdlcuda.so")
 MIB = 2**20
 
@@ -36,8 +46,9 @@ def copied(source: str | pathlib.Path, target: str | pathlib.Path) -> None:
 
 
 def copied_package(source: pathlib.Path, target: pathlib.Path) -> None:
-    shutil.copytree(source, target, copy_function=copied,
-                    ignore=shutil.ignore_patterns("__pycache__", "*.pyi"))
+    shutil.copytree(
+        source, target, copy_function=copied, ignore=shutil.ignore_patterns("__pycache__", "*.pyi")
+    )
 
 
 def architectures(build: pathlib.Path) -> str:
@@ -45,8 +56,9 @@ def architectures(build: pathlib.Path) -> str:
     text = cache.read_text() if cache.exists() else ""
     found = re.search(r"^LIBDL_CUDA_ARCHITECTURES:\w+=(.*)$", text, flags=re.M)
     if not found or not (build / "libdlcuda.so").exists():
-        raise Refused(f"there is no plugin in {build}: "
-                      "make cuda CMAKE_ARGS=-DLIBDL_CUDA_ARCHITECTURES=90")
+        raise Refused(
+            f"there is no plugin in {build}: make cuda CMAKE_ARGS=-DLIBDL_CUDA_ARCHITECTURES=90"
+        )
     return found[1]
 
 
@@ -82,8 +94,9 @@ def commit() -> str:
     return done.stdout.strip() or "an unknown commit"
 
 
-def gather(build: pathlib.Path, folder: pathlib.Path, limit: float,
-           wheels: Iterable[pathlib.Path]) -> str:
+def gather(
+    build: pathlib.Path, folder: pathlib.Path, limit: float, wheels: Iterable[pathlib.Path]
+) -> str:
     """Fills the folder, and tells what the largest things in it are."""
     compiled_for = architectures(build)
     shutil.rmtree(folder, ignore_errors=True)
@@ -95,8 +108,11 @@ def gather(build: pathlib.Path, folder: pathlib.Path, limit: float,
     copied_package(build / "python/libdl", folder / "build/python/libdl")
     for wheel in wheels:
         copied(wheel, folder / "wheels" / wheel.name)
-    told = {"commit": commit(), "architectures": compiled_for,
-            "compute-sanitizer": carried_sanitizer(folder, limit)}
+    told = {
+        "commit": commit(),
+        "architectures": compiled_for,
+        "compute-sanitizer": carried_sanitizer(folder, limit),
+    }
     (folder / "carried.json").write_text(json.dumps(told, indent=1) + "\n")
     files = [(p.stat().st_size, p) for p in folder.rglob("*") if p.is_file()]
     largest = sorted(files, reverse=True)
@@ -106,13 +122,13 @@ def gather(build: pathlib.Path, folder: pathlib.Path, limit: float,
     return f"{size(folder) / MIB:.1f} MiB for compute capability {compiled_for} ({text})"
 
 
-def prepare(build: pathlib.Path, folder: pathlib.Path, limit: float,
-            wheels: list[pathlib.Path]) -> int:
+def prepare(
+    build: pathlib.Path, folder: pathlib.Path, limit: float, wheels: list[pathlib.Path]
+) -> int:
     try:
         told = gather(build.absolute(), folder.absolute(), limit, wheels)
     except Refused as e:
         print(f"lease: {e}", file=sys.stderr)
         return 1
-    print(f"lease: {folder} holds {told}\n"
-          f"lease: there, {folder}/tests/cuda/lease run --out FOLDER")
+    print(f"lease: {folder} holds {told}\nlease: there, {folder}/tests/cuda/lease run --out FOLDER")
     return 0

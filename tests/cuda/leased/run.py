@@ -36,8 +36,11 @@ def cublaslt_folder() -> str | None:
         for place in (spec.submodule_search_locations or []) if spec else []:
             folders += [pathlib.Path(place) / "lib", *sorted(pathlib.Path(place).glob("*/lib"))]
     folders += sorted(pathlib.Path("/usr/local").glob("cuda*/lib64"))
-    versions = [(int(library.name.split(".")[2]), str(folder)) for folder in folders
-                for library in folder.glob("libcublasLt.so.[0-9]*")]
+    versions = [
+        (int(library.name.split(".")[2]), str(folder))
+        for folder in folders
+        for library in folder.glob("libcublasLt.so.[0-9]*")
+    ]
     return max(versions)[1] if versions else None
 
 
@@ -70,8 +73,15 @@ def process(command: list[str], limit: float, variables: dict[str, str]) -> Ende
     start = time.monotonic()
     with tempfile.TemporaryFile() as output:
         child = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
-            env=variables, cwd=ROOT, start_new_session=True, preexec_fn=without_core)
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            env=variables,
+            cwd=ROOT,
+            start_new_session=True,
+            preexec_fn=without_core,
+        )
         try:
             status = child.wait(limit)
             how = f"ended with status {status}" if status > 0 else ""
@@ -100,18 +110,33 @@ def outcome(found: dict[str, Any], ended: Ended) -> str:
     return "failed" if found["failed"] else "passed"
 
 
-def one(name: str, limit: float, out: pathlib.Path, variables: dict[str, str],
-        rehearsal: bool) -> dict[str, Any]:
+def one(
+    name: str, limit: float, out: pathlib.Path, variables: dict[str, str], rehearsal: bool
+) -> dict[str, Any]:
     """Runs the part and completes its file."""
     path = out / f"{name}.json"
     path.unlink(missing_ok=True)
-    command = [sys.executable, "-B", str(PROGRAMS / f"{name}.py"), "--out", str(path),
-               "--seconds", f"{limit * 0.9:.1f}", *(["--rehearsal"] if rehearsal else [])]
+    command = [
+        sys.executable,
+        "-B",
+        str(PROGRAMS / f"{name}.py"),
+        "--out",
+        str(path),
+        "--seconds",
+        f"{limit * 0.9:.1f}",
+        *(["--rehearsal"] if rehearsal else []),
+    ]
     ended = process(command, limit, variables)
     path.with_suffix(".unfinished").unlink(missing_ok=True)
     found = json.loads(path.read_text()) if path.exists() else {}
-    found = {"part": name, "outcome": outcome(found, ended), "limit": round(limit, 1),
-             "seconds": round(ended.seconds, 1), **found, "output": ended.output}
+    found = {
+        "part": name,
+        "outcome": outcome(found, ended),
+        "limit": round(limit, 1),
+        "seconds": round(ended.seconds, 1),
+        **found,
+        "output": ended.output,
+    }
     path.write_text(json.dumps(found, indent=1) + "\n")
     return found
 
@@ -149,7 +174,10 @@ def run(parts: list[str], out: pathlib.Path, budget: float, rehearsal: bool) -> 
         for name, limit in shares([name for name in PARTS if name in parts], budget):
             found = one(name, limit, out, variables, rehearsal)
             outcomes.append(found["outcome"])
-            print(f"{name:12} {found['outcome']}, {found['seconds']} s: "
-                  f"{found.get('not run') or found.get('summary', '')}", flush=True)
+            print(
+                f"{name:12} {found['outcome']}, {found['seconds']} s: "
+                f"{found.get('not run') or found.get('summary', '')}",
+                flush=True,
+            )
     print(table(out), end="")
     return 0 if set(outcomes) <= {"passed", "not run"} else 1

@@ -27,7 +27,8 @@ def machine(found: dict[str, Any]) -> str:
         f"{found['memory'] / 2**30:.0f} GiB), driver {found['driver']} (CUDA {found['CUDA']}), "
         f"cuBLASLt {cublaslt['version']}, PyTorch {versions['torch']}, NumPy {versions['numpy']}; libdl {found['libdl']}"
         f"{' at ' + found['carried']['commit'] if found.get('carried') else ''}, {found['date']}: "
-        f"`{found['command']}`.\n")
+        f"`{found['command']}`.\n"
+    )
     if found["device"] == "simulated device":
         told += "\nA rehearsal on the simulated driver: its figures say nothing about any device.\n"
     return told
@@ -47,19 +48,28 @@ def figures(folder: pathlib.Path) -> str:
     for name in PARTS:
         for row in read(folder, name).get("rows", []):
             theirs = f"{row['PyTorch']:.4g}" if "PyTorch" in row else "not run"
-            ratio = (f"{row['ratio']:.2f} ({row['least']:.2f} to {row['most']:.2f})"
-                     if "ratio" in row else "not run")
-            lines.append(f"| {row['kind']} | {row['name']} | {row['unit']} | {row['libdl']:.4g} | "
-                         f"{theirs} | {ratio} |\n")
+            ratio = (
+                f"{row['ratio']:.2f} ({row['least']:.2f} to {row['most']:.2f})"
+                if "ratio" in row
+                else "not run"
+            )
+            lines.append(
+                f"| {row['kind']} | {row['name']} | {row['unit']} | {row['libdl']:.4g} | "
+                f"{theirs} | {ratio} |\n"
+            )
     if not lines:
         return ""
-    return ("\nA ratio above 1 means that libdl is faster.\n\n"
-            "| Kind | Operator | Unit | libdl | PyTorch | Ratio |\n|---|---|---|---|---|---|\n"
-            + "".join(lines))
+    return (
+        "\nA ratio above 1 means that libdl is faster.\n\n"
+        "| Kind | Operator | Unit | libdl | PyTorch | Ratio |\n|---|---|---|---|---|---|\n"
+        + "".join(lines)
+    )
 
 
 def table(folder: pathlib.Path) -> str:
-    lines = [f"| `{name}` | {planned.tries} | {state(read(folder, name)).replace('|', ' ')} |\n"
-             for name, planned in PARTS.items()]
+    lines = [
+        f"| `{name}` | {planned.tries} | {state(read(folder, name)).replace('|', ' ')} |\n"
+        for name, planned in PARTS.items()
+    ]
     head = "\n| Part | What it tries | On a device |\n|---|---|---|\n"
     return machine(read(folder, "machine")) + head + "".join(lines) + figures(folder)

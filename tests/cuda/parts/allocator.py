@@ -24,15 +24,21 @@ def churn(part: Part, libdl: Any, rounds: int, most: int, seconds: float) -> int
         stream = draw.choice(streams)
         with libdl.cuda.stream(stream):
             size = int(most ** draw.random())
-            held.append((count % 1000, libdl.full((size,), float(count % 1000), device="cuda"),
-                         stream.record_event()))
+            held.append(
+                (
+                    count % 1000,
+                    libdl.full((size,), float(count % 1000), device="cuda"),
+                    stream.record_event(),
+                )
+            )
             if len(held) > 40:
                 wanted, x, made = held.pop(draw.randrange(len(held)))
                 stream.wait_event(made)  # of another stream, mostly
                 least, most_found = x.min().item(), x.max().item()
-                part.expect(least == most_found == wanted,
-                            f"{x.numel()} elements lie between {least} and {most_found}, "
-                            f"wanted {wanted}")
+                part.expect(
+                    least == most_found == wanted,
+                    f"{x.numel()} elements lie between {least} and {most_found}, wanted {wanted}",
+                )
                 del x
     held.clear()
     return count
@@ -68,8 +74,9 @@ def times(libdl: Any, torch: Any, count: int) -> list[dict[str, Any]]:
     modules = [libdl, torch] if torch else [libdl]
     rows = []
     for size in (100, 100_000, 10_000_000):
-        sides = [(functools.partial(m.empty, size, device="cuda"), m.cuda.synchronize)
-                 for m in modules]
+        sides = [
+            (functools.partial(m.empty, size, device="cuda"), m.cuda.synchronize) for m in modules
+        ]
         found = beside(host_time, sides, count, 9)
         row: dict[str, Any] = {"kind": "allocation", "name": f"empty({size:,})", "unit": "us"}
         row |= {side: found.pop(side) * 1e6 for side in ("libdl", "PyTorch") if side in found}
@@ -96,9 +103,11 @@ def main() -> None:
     part.expect(kept == 0, f"{kept} bytes are reserved after the cache was emptied")
     part.write(churned=count)
     got = runs_out(part, libdl)
-    part.write(f"{count:,} allocations of random sizes on 4 streams; memory ran out after "
-               f"{got / 2**30:.1f} GiB: {part.found['failed']} failures",
-               statistics=libdl.cuda.memory_stats())
+    part.write(
+        f"{count:,} allocations of random sizes on 4 streams; memory ran out after "
+        f"{got / 2**30:.1f} GiB: {part.found['failed']} failures",
+        statistics=libdl.cuda.memory_stats(),
+    )
 
 
 if __name__ == "__main__":

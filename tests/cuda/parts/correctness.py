@@ -40,8 +40,11 @@ def checks_of_many_blocks() -> list[str]:
     return [f"large {name}" for name in large.CHECKS]
 
 
-def started(prefix: tuple[str, ...] = (), environment: dict[str, str] | None = None,
-            patience: float = PATIENCE) -> Device:
+def started(
+    prefix: tuple[str, ...] = (),
+    environment: dict[str, str] | None = None,
+    patience: float = PATIENCE,
+) -> Device:
     device = Device(environment or {}, prefix, patience)
     if device.state != "ready":
         raise Ended(str(device.state))
@@ -89,7 +92,10 @@ class Comparison:
         self.part.write(
             f"{self.compared:,} samples of {reached} of {len(self.names)} operators and {large} "
             f"checks of many blocks: {self.part.found['failed']} failures",
-            operators=len(self.names), reached=reached, compared=self.compared)
+            operators=len(self.names),
+            reached=reached,
+            compared=self.compared,
+        )
 
 
 def main() -> None:
@@ -98,11 +104,15 @@ def main() -> None:
         part.not_run(refused())
     names, large = operators(), [] if part.rehearsal else checks_of_many_blocks()
     shares = 40 if part.rehearsal else 8
-    rounds = [[f"{name} {share}/{shares}" for name in names]
-              for share in range(1 if part.rehearsal else shares)]
+    rounds = [
+        [f"{name} {share}/{shares}" for name in names]
+        for share in range(1 if part.rehearsal else shares)
+    ]
     comparison = Comparison(part, names, rounds[0] + large + sum(rounds[1:], []))
-    jobs = [threading.Thread(target=comparison.take)
-            for _ in range(max(1, min(4, (os.cpu_count() or 1) // 2)))]
+    jobs = [
+        threading.Thread(target=comparison.take)
+        for _ in range(max(1, min(4, (os.cpu_count() or 1) // 2)))
+    ]
     for job in jobs:
         job.start()
     for job in jobs:

@@ -10,8 +10,20 @@ from typing import Any
 
 from part import Part
 
-DTYPES = ("float32", "float64", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8",
-          "bool", "complex64", "complex128")
+DTYPES = (
+    "float32",
+    "float64",
+    "float16",
+    "bfloat16",
+    "int64",
+    "int32",
+    "int16",
+    "int8",
+    "uint8",
+    "bool",
+    "complex64",
+    "complex128",
+)
 LAYOUTS: dict[str, Callable[[Any], Any]] = {
     "as it is": lambda x: x,
     "transposed": lambda x: x.t(),
@@ -52,8 +64,9 @@ class Way:
         y = self.taker.from_dlpack(x)
         y.mul_(2)
         self.taker.cuda.synchronize()
-        self.expect(x.cpu().tolist() == (self.grid("float32") * 2).cpu().tolist(),
-                    "a write is not seen")
+        self.expect(
+            x.cpu().tolist() == (self.grid("float32") * 2).cpu().tolist(), "a write is not seen"
+        )
 
     def lives_on(self) -> None:
         """The maker's tensor goes first, and others take what memory is free."""
@@ -81,15 +94,18 @@ class Way:
                 with self.taker.cuda.stream(taking):
                     y = self.taker.from_dlpack(given) * 2
                     least, most = y.min().item(), y.max().item()
-            self.expect(least == most == 2 * depth,
-                        f"{way}: between {least} and {most}, wanted {2 * depth}")
+            self.expect(
+                least == most == 2 * depth, f"{way}: between {least} and {most}, wanted {2 * depth}"
+            )
 
     def gradient(self) -> None:
         """Through a tensor of the other library, as a leaf of this one."""
         x = self.taker.from_dlpack(self.grid("float32")).detach().requires_grad_()
         (x * x).sum().backward()
-        self.expect(x.grad.cpu().tolist() == (self.grid("float32") * 2).cpu().tolist(),
-                    "a gradient is wrong")
+        self.expect(
+            x.grad.cpu().tolist() == (self.grid("float32") * 2).cpu().tolist(),
+            "a gradient is wrong",
+        )
 
 
 def main() -> None:
@@ -103,15 +119,22 @@ def main() -> None:
     side, depth = (8, 5) if part.rehearsal else (4096, 200)
     for maker, taker, name in ways:
         way = Way(part, maker, taker, name)
-        for check in (way.layouts, way.writes, way.lives_on, lambda: way.ordered(side, depth),
-                      way.gradient):
+        for check in (
+            way.layouts,
+            way.writes,
+            way.lives_on,
+            lambda: way.ordered(side, depth),
+            way.gradient,
+        ):
             try:
                 check()
             except Exception as e:
                 way.expect(False, f"{type(e).__name__}: {e}")
             part.write(beside=told)
-    part.write(f"{len(DTYPES)} dtypes in {len(LAYOUTS)} layouts, both ways, order of streams and "
-               f"lifetime: {part.found['failed']} failures")
+    part.write(
+        f"{len(DTYPES)} dtypes in {len(LAYOUTS)} layouts, both ways, order of streams and "
+        f"lifetime: {part.found['failed']} failures"
+    )
 
 
 if __name__ == "__main__":

@@ -49,8 +49,7 @@ def cublaslt() -> dict[str, str]:
     library = ctypes.CDLL(place[0])
     library.cublasLtGetVersion.restype = ctypes.c_size_t
     number = library.cublasLtGetVersion()
-    return {"path": place[0],
-            "version": f"{number // 10000}.{number // 100 % 100}.{number % 100}"}
+    return {"path": place[0], "version": f"{number // 10000}.{number // 100 % 100}.{number % 100}"}
 
 
 def versions() -> dict[str, Any]:
@@ -80,10 +79,18 @@ def main() -> None:
     part.expect(product == 64**3, f"the sum of a product of ones is {product}, wanted {64**3}")
     free, total = libdl.cuda.mem_get_info()
     part.write(
-        device=libdl.cuda.get_device_name(), capability=libdl.cuda.get_device_capability(),
-        memory=total, free=free, driver=driver(), CUDA=cuda_version(), cuBLASLt=cublaslt(),
-        libdl=libdl.__version__, versions=versions(), processors=os.cpu_count(),
-        date=datetime.datetime.now(datetime.UTC).date().isoformat())
+        device=libdl.cuda.get_device_name(),
+        capability=libdl.cuda.get_device_capability(),
+        memory=total,
+        free=free,
+        driver=driver(),
+        CUDA=cuda_version(),
+        cuBLASLt=cublaslt(),
+        libdl=libdl.__version__,
+        versions=versions(),
+        processors=os.cpu_count(),
+        date=datetime.datetime.now(datetime.UTC).date().isoformat(),
+    )
     sys.exit(1 if part.found["failures"] else 0)
 
 

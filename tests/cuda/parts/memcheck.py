@@ -52,8 +52,11 @@ def checked(part: Part, tool: str, program: str, folder: pathlib.Path, seconds: 
     random.Random(1).shuffle(names)
     reached = compared = 0
     try:
-        device = started((program, "--tool", tool, "--log-file", str(log)),
-                         {"LIBDL_DISABLE": "allocator"}, PATIENCE)
+        device = started(
+            (program, "--tool", tool, "--log-file", str(log)),
+            {"LIBDL_DISABLE": "allocator"},
+            PATIENCE,
+        )
         for k, name in enumerate(names[:3] if part.rehearsal else names):
             if time.monotonic() > end:
                 break

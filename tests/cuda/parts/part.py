@@ -67,6 +67,7 @@ class Part:
         if self.rehearsal:
             import libdl
             from libdl import nn, optim  # noqa: F401
+
             return libdl, "libdl itself, in a rehearsal"
         if not importlib.util.find_spec("torch"):
             return None, "PyTorch is missing"

@@ -7,7 +7,9 @@ import sys
 
 HEAD = ".version 8.0\n.target sm_80\n.address_size 64\n"
 # Each of 64 threads writes 4 bytes, the first of them 4 KB behind a block of 256.
-MEMCHECK = HEAD + """
+MEMCHECK = (
+    HEAD
+    + """
 .visible .entry planted(.param .u64 out) {
   .reg .b32 %thread;
   .reg .b64 %place, %step;
@@ -19,8 +21,11 @@ MEMCHECK = HEAD + """
   ret;
 }
 """
+)
 # Each thread reads what another warp's has written, without a barrier between.
-RACECHECK = HEAD + """
+RACECHECK = (
+    HEAD
+    + """
 .visible .entry planted(.param .u64 out) {
   .reg .b32 %thread, %other, %at, %read;
   .reg .b64 %place, %step;
@@ -40,6 +45,7 @@ RACECHECK = HEAD + """
   ret;
 }
 """
+)
 KERNELS = {"memcheck": MEMCHECK, "racecheck": RACECHECK}
 
 

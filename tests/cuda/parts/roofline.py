@@ -32,8 +32,14 @@ def main() -> None:
     modules = [libdl, torch] if torch else [libdl]
     sizes = SMALL if part.rehearsal else WHOLE
     rows: list[dict[str, Any]] = []
-    roof = Operator("copy", "copy by the driver", "GB/s", 8 * sizes.elements / 1e9,
-                    lambda m: copy_by_driver(m, sizes.elements), same=False)
+    roof = Operator(
+        "copy",
+        "copy by the driver",
+        "GB/s",
+        8 * sizes.elements / 1e9,
+        lambda m: copy_by_driver(m, sizes.elements),
+        same=False,
+    )
     late = 0
     for operator in [roof, *operators(sizes)]:
         if part.left() < 0:

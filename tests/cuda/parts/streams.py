@@ -121,8 +121,10 @@ def main() -> None:
     stress.offers.made.clear()
     kept = libdl.cuda.memory_allocated()
     part.expect(kept == 0, f"{kept} bytes are allocated after all tensors were released")
-    part.write(f"{stress.rounds:,} rounds of {threads} threads and streams, {stress.taken:,} "
-               f"results taken by another stream: {part.found['failed']} failures")
+    part.write(
+        f"{stress.rounds:,} rounds of {threads} threads and streams, {stress.taken:,} "
+        f"results taken by another stream: {part.found['failed']} failures"
+    )
 
 
 if __name__ == "__main__":

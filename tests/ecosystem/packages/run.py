@@ -30,13 +30,17 @@ def difference(python: Path, program: Path) -> str:
     options = {**os.environ, "HF_HUB_OFFLINE": "1"}
     command = [str(python), "-B", "-W", "ignore", "-m", "libdl.as_torch", program.name]
     try:
-        done = subprocess.run(command, cwd=HERE, env=options, text=True, capture_output=True, timeout=600)
+        done = subprocess.run(
+            command, cwd=HERE, env=options, text=True, capture_output=True, timeout=600
+        )
     except subprocess.TimeoutExpired:
         return "no end within 600 seconds"
     if done.returncode:
         return done.stderr[-2000:]
     wanted = program.with_suffix(".answer").read_text()
-    lines = difflib.unified_diff(wanted.splitlines(), done.stdout.splitlines(), "PyTorch", "libdl", lineterm="")
+    lines = difflib.unified_diff(
+        wanted.splitlines(), done.stdout.splitlines(), "PyTorch", "libdl", lineterm=""
+    )
     return "\n".join(lines)
 
 

@@ -34,12 +34,12 @@ _ABSENT = {
     "tensor": ["null"], "updated": ["null"], "int": ["null"], "float": ["null"],
     "generator": ["null"], "device": ["null"], "dtype": ["i:0"], "ints": ["null", "i:0"],
     "string": ["null", "i:-1"],
-}  # fmt: skip
+}
 
 
 def may_be_absent(argument: Argument) -> bool:
     return argument.kind == "dtype" or argument.kind == "device" or argument.kind == "generator" or (
-        argument.nullable and argument.kind in _ABSENT)  # fmt: skip
+        argument.nullable and argument.kind in _ABSENT)
 
 
 def quoted(text: str) -> str:
@@ -130,7 +130,7 @@ def into_case(operator: Operator, arguments: list[str]) -> str:
     lines += "".join(f" libdl_tensor *const d{k} = like(m{k});" for k in range(count))
     call = ", ".join([*arguments, *(f"d{k}" for k in range(count))])
     told = " ".join(f"{'tell_shape' if operator.name in _SHAPE_ALONE else 'tell_kept'}(d{k});"
-                    for k in range(count))  # fmt: skip
+                    for k in range(count))
     lines += f" if (done(libdl_{operator.name}_into({call}))) {{ {told} }} }}"
     lines += "".join(f" libdl_tensor_release(m{k});" for k in range(count))
     return "{" + lines + " }"
@@ -153,7 +153,7 @@ def source(operators: list[Operator]) -> str:
     parts += [f"  {quoted(line)}," for line in answers]
     parts.append("  NULL};\n")
     return (HERE / "meaning.c.in").read_text(encoding="utf-8").replace(
-        "@calls@", "\n".join(parts))  # fmt: skip
+        "@calls@", "\n".join(parts))
 
 
 def main() -> int:

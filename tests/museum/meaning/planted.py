@@ -61,7 +61,7 @@ libdl_error *libdl_sgd_step(const libdl_sgd_options *options, libdl_tensor *cons
   return NEXT(libdl_sgd_step)(&changed, params, count, grads, grads_count, momentum_buffers,
                               momentum_count);
 }"""),
-}  # fmt: skip
+}
 
 
 def fails(build: Path, program: str, preloaded: str) -> bool:
@@ -73,7 +73,7 @@ def fails(build: Path, program: str, preloaded: str) -> bool:
 def main() -> int:
     build = Path(sys.argv[1]).resolve()
     missed = [program for program in sorted({p for p, _ in PLANTS.values()})
-              if fails(build, program, "")]  # fmt: skip
+              if fails(build, program, "")]
     if missed:
         print(f"planted: without a change fail already: {missed}", file=sys.stderr)
         return 1
@@ -82,7 +82,7 @@ def main() -> int:
             source, library = Path(folder, "plant.c"), Path(folder, "plant.so")
             source.write_text(HEAD + changed + "\n")
             subprocess.run(["cc", "-shared", "-fPIC", "-w", f"-I{ROOT}/include", source, "-o",
-                            library, "-ldl"], check=True)  # fmt: skip
+                            library, "-ldl"], check=True)
             if not fails(build, program, str(library)):
                 missed.append(name)
     for name in missed:

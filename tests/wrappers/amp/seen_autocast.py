@@ -17,7 +17,7 @@ def names(result):
 
 
 def positive(m, *shape, dtype="float32"):
-    return (x(m, *shape, dtype=dtype) * 0.4 + 0.5)
+    return x(m, *shape, dtype=dtype) * 0.4 + 0.5
 
 
 def products(m, d):
@@ -25,28 +25,38 @@ def products(m, d):
     a, b, v = x(m, 4, 3, dtype=d), x(m, 3, 5, dtype=d), x(m, 3, dtype=d)
     batch = x(m, 2, 4, 3, dtype=d)
     return {
-        "mm": lambda: m.mm(a, b), "matmul": lambda: a @ b, "method": lambda: a.matmul(b),
-        "matmul of vectors": lambda: v @ v, "matmul with a vector": lambda: a @ v,
-        "batches": lambda: m.matmul(batch, b), "bmm": lambda: m.bmm(batch, batch.transpose(1, 2)),
-        "mv": lambda: m.mv(a, v), "dot": lambda: m.dot(v, v),
+        "mm": lambda: m.mm(a, b),
+        "matmul": lambda: a @ b,
+        "method": lambda: a.matmul(b),
+        "matmul of vectors": lambda: v @ v,
+        "matmul with a vector": lambda: a @ v,
+        "batches": lambda: m.matmul(batch, b),
+        "bmm": lambda: m.bmm(batch, batch.transpose(1, 2)),
+        "mv": lambda: m.mv(a, v),
+        "dot": lambda: m.dot(v, v),
         "addmm": lambda: m.addmm(x(m, 5, dtype=d), a, b),
         "linear": lambda: f.linear(a, x(m, 6, 3, dtype=d), x(m, 6, dtype=d)),
         "bilinear": lambda: f.bilinear(a, a, x(m, 2, 3, 3, dtype=d)),
         "prelu": lambda: f.prelu(a, x(m, 1, dtype=d)),
         "attention": lambda: f.scaled_dot_product_attention(batch, batch, batch),
         "conv1d": lambda: f.conv1d(x(m, 1, 2, 7, dtype=d), x(m, 4, 2, 3, dtype=d)),
-        "conv2d": lambda: f.conv2d(x(m, 1, 2, 7, 7, dtype=d), x(m, 4, 2, 3, 3, dtype=d),
-                                   x(m, 4, dtype=d)),
-        "same": lambda: f.conv2d(x(m, 1, 2, 7, 7, dtype=d), x(m, 4, 2, 3, 3, dtype=d),
-                                 padding="same"),
+        "conv2d": lambda: f.conv2d(
+            x(m, 1, 2, 7, 7, dtype=d), x(m, 4, 2, 3, 3, dtype=d), x(m, 4, dtype=d)
+        ),
+        "same": lambda: f.conv2d(
+            x(m, 1, 2, 7, 7, dtype=d), x(m, 4, 2, 3, 3, dtype=d), padding="same"
+        ),
         "conv3d": lambda: f.conv3d(x(m, 1, 2, 4, 4, 4, dtype=d), x(m, 4, 2, 3, 3, 3, dtype=d)),
-        "conv_transpose1d": lambda: f.conv_transpose1d(x(m, 1, 2, 7, dtype=d),
-                                                       x(m, 2, 4, 3, dtype=d)),
-        "conv_transpose2d": lambda: f.conv_transpose2d(x(m, 1, 2, 5, 5, dtype=d),
-                                                       x(m, 2, 4, 3, 3, dtype=d)),
-        "conv_transpose3d": lambda: f.conv_transpose3d(x(m, 1, 2, 3, 3, 3, dtype=d),
-                                                       x(m, 2, 4, 2, 2, 2, dtype=d)),
-    }  # fmt: skip
+        "conv_transpose1d": lambda: f.conv_transpose1d(
+            x(m, 1, 2, 7, dtype=d), x(m, 2, 4, 3, dtype=d)
+        ),
+        "conv_transpose2d": lambda: f.conv_transpose2d(
+            x(m, 1, 2, 5, 5, dtype=d), x(m, 2, 4, 3, 3, dtype=d)
+        ),
+        "conv_transpose3d": lambda: f.conv_transpose3d(
+            x(m, 1, 2, 3, 3, 3, dtype=d), x(m, 2, 4, 2, 2, 2, dtype=d)
+        ),
+    }
 
 
 def in_float32(m, d):
@@ -55,8 +65,10 @@ def in_float32(m, d):
     p, q, target = positive(m, 4, 3, dtype=d), positive(m, 4, 3), m.tensor([0, 2, 1, 1])
     signs = m.tensor([1.0, -1.0, 1.0, -1.0]).to(getattr(m, d))
     return {
-        "prod": lambda: m.prod(a), "prod along": lambda: a.prod(1),
-        "mse_loss": lambda: f.mse_loss(a, a), "l1_loss": lambda: f.l1_loss(a, a),
+        "prod": lambda: m.prod(a),
+        "prod along": lambda: a.prod(1),
+        "mse_loss": lambda: f.mse_loss(a, a),
+        "l1_loss": lambda: f.l1_loss(a, a),
         "smooth_l1_loss": lambda: f.smooth_l1_loss(a, a),
         "huber_loss": lambda: f.huber_loss(a, a),
         "nll_loss": lambda: f.nll_loss(a, target),
@@ -72,12 +84,13 @@ def in_float32(m, d):
         "soft_margin_loss": lambda: f.soft_margin_loss(a[:, 0], signs),
         "multi_margin_loss": lambda: f.multi_margin_loss(a, target),
         "multilabel_margin_loss": lambda: f.multilabel_margin_loss(
-            a[:3], m.tensor([[0, -1, 1], [2, 1, -1], [1, 0, -1]])),
+            a[:3], m.tensor([[0, -1, 1], [2, 1, -1], [1, 0, -1]])
+        ),
         "multilabel_soft_margin_loss": lambda: f.multilabel_soft_margin_loss(a, p),
         "triplet_margin_loss": lambda: f.triplet_margin_loss(a, a + 1, a - 1),
         "ctc_loss": lambda: f.ctc_loss(
-            x(m, 5, 1, 4, dtype=d).log_softmax(2), m.tensor([[1, 2]]), m.tensor([5]),
-            m.tensor([2])),
+            x(m, 5, 1, 4, dtype=d).log_softmax(2), m.tensor([[1, 2]]), m.tensor([5]), m.tensor([2])
+        ),
         "avg_pool2d": lambda: f.avg_pool2d(image, 2),
         "avg_pool3d": lambda: f.avg_pool3d(volume, 2),
         "max_pool2d": lambda: f.max_pool2d(image, 2),
@@ -92,10 +105,8 @@ def in_float32(m, d):
         "fractional_max_pool2d": lambda: f.fractional_max_pool2d(image, 2, output_size=2),
         "fractional_max_pool3d": lambda: f.fractional_max_pool3d(volume, 2, output_size=2),
         "max_unpool2d": lambda: f.max_unpool2d(*f.max_pool2d(image, 2, return_indices=True), 2),
-        "max_unpool1d": lambda: f.max_unpool1d(
-            *f.max_pool1d(image[0], 2, return_indices=True), 2),
-        "grid_sample": lambda: f.grid_sample(image, x(m, 1, 3, 3, 2, dtype=d),
-                                             align_corners=False),
+        "max_unpool1d": lambda: f.max_unpool1d(*f.max_pool1d(image[0], 2, return_indices=True), 2),
+        "grid_sample": lambda: f.grid_sample(image, x(m, 1, 3, 3, 2, dtype=d), align_corners=False),
         "reflect 1d": lambda: f.pad(image[0], (1, 1), mode="reflect"),
         "reflect 2d": lambda: f.pad(image, (1, 1, 1, 1), mode="reflect"),
         "reflect 3d": lambda: f.pad(volume, (1, 1, 1, 1, 1, 1), mode="reflect"),
@@ -103,29 +114,38 @@ def in_float32(m, d):
         "replicate 3d": lambda: f.pad(volume, (1, 1, 1, 1, 1, 1), mode="replicate"),
         "constant": lambda: f.pad(image, (1, 1)),
         "circular": lambda: f.pad(image, (1, 1, 1, 1), mode="circular"),
-    }  # fmt: skip
+    }
 
 
 def promoted(m, d):
     a, b = x(m, 4, 3, dtype=d), x(m, 4, 3)
     index = m.tensor([1, 0])
     return {
-        "cat": lambda: m.cat([a, b]), "stack": lambda: m.stack([b, a]),
+        "cat": lambda: m.cat([a, b]),
+        "stack": lambda: m.stack([b, a]),
         "cat of one dtype": lambda: m.cat([a, a]),
         "index_copy": lambda: a.index_copy(0, index, b[:2]),
         "add": lambda: a + b,
-    }  # fmt: skip
+    }
 
 
 def left_alone(m, d):
     f = m.nn.functional
     a, image = x(m, 4, 3, dtype=d), x(m, 2, 2, 6, 6, dtype=d)
     return {
-        "exp": lambda: a.exp(), "sum": lambda: a.sum(), "mean": lambda: a.mean(),
-        "norm": lambda: a.norm(), "var": lambda: a.var(), "cumsum": lambda: a.cumsum(0),
-        "pow": lambda: a.pow(2), "softmax": lambda: a.softmax(1),
-        "log_softmax": lambda: a.log_softmax(1), "logsumexp": lambda: a.logsumexp(1),
-        "gelu": lambda: f.gelu(a), "relu": lambda: f.relu(a), "softplus": lambda: f.softplus(a),
+        "exp": lambda: a.exp(),
+        "sum": lambda: a.sum(),
+        "mean": lambda: a.mean(),
+        "norm": lambda: a.norm(),
+        "var": lambda: a.var(),
+        "cumsum": lambda: a.cumsum(0),
+        "pow": lambda: a.pow(2),
+        "softmax": lambda: a.softmax(1),
+        "log_softmax": lambda: a.log_softmax(1),
+        "logsumexp": lambda: a.logsumexp(1),
+        "gelu": lambda: f.gelu(a),
+        "relu": lambda: f.relu(a),
+        "softplus": lambda: f.softplus(a),
         "layer_norm": lambda: f.layer_norm(a, (3,), x(m, 3), x(m, 3)),
         "layer_norm alone": lambda: f.layer_norm(a, (3,)),
         "batch_norm": lambda: f.batch_norm(image, None, None, x(m, 2), x(m, 2), training=True),
@@ -138,20 +158,26 @@ def left_alone(m, d):
         "instance_norm": lambda: f.instance_norm(image),
         "pdist": lambda: f.pdist(a.float()),
         "pairwise_distance": lambda: f.pairwise_distance(a, a),
-    }  # fmt: skip
+    }
 
 
 def recurrent(m, d):
     """Of modules in float32."""
     answers = {}
-    for name, batch in (("LSTM", (5, 2, 3)), ("GRU", (5, 2, 3)), ("RNN", (5, 2, 3)),
-                        ("LSTMCell", (2, 3)), ("GRUCell", (2, 3)), ("RNNCell", (2, 3))):
+    for name, batch in (
+        ("LSTM", (5, 2, 3)),
+        ("GRU", (5, 2, 3)),
+        ("RNN", (5, 2, 3)),
+        ("LSTMCell", (2, 3)),
+        ("GRUCell", (2, 3)),
+        ("RNNCell", (2, 3)),
+    ):
         module = getattr(m.nn, name)(3, 4)
         states = [x(m, *([] if "Cell" in name else [1]), 2, 4) for _ in range(2)]
         given = tuple(states) if "LSTM" in name else states[0]
         answers[name] = lambda module=module, batch=batch: module(x(m, *batch, dtype=d))
-        answers[f"{name} of a state"] = (
-            lambda module=module, batch=batch, given=given: module(x(m, *batch, dtype=d), given)
+        answers[f"{name} of a state"] = lambda module=module, batch=batch, given=given: module(
+            x(m, *batch, dtype=d), given
         )
     return answers
 
@@ -178,31 +204,47 @@ def composed(m, d):
         "baddbmm": lambda: m.baddbmm(x(m, 2, 4, 4, dtype=d), *pair),
         "baddbmm scaled": lambda: m.baddbmm(square, *pair, beta=0.5, alpha=2.0),
         "method baddbmm": lambda: x(m, 2, 4, 4, dtype=d).baddbmm(*pair),
-        "addbmm": lambda: m.addbmm(square, *pair), "addmv": lambda: m.addmv(w, a, v),
-        "method addmv": lambda: w.addmv(a, v), "addr": lambda: m.addr(a, w, v),
-        "inner of vectors": lambda: m.inner(v, v), "inner": lambda: m.inner(a, a),
-        "inner with a vector": lambda: m.inner(a, v), "outer": lambda: m.outer(v, w),
-        "vdot": lambda: m.vdot(v, v), "vecdot": lambda: m.linalg.vecdot(a, a),
+        "addbmm": lambda: m.addbmm(square, *pair),
+        "addmv": lambda: m.addmv(w, a, v),
+        "method addmv": lambda: w.addmv(a, v),
+        "addr": lambda: m.addr(a, w, v),
+        "inner of vectors": lambda: m.inner(v, v),
+        "inner": lambda: m.inner(a, a),
+        "inner with a vector": lambda: m.inner(a, v),
+        "outer": lambda: m.outer(v, w),
+        "vdot": lambda: m.vdot(v, v),
+        "vecdot": lambda: m.linalg.vecdot(a, a),
         "vecdot along": lambda: m.linalg.vecdot(a, a, dim=0),
-        "tensordot": lambda: m.tensordot(a, b, 1), "kron": lambda: m.kron(a, b),
+        "tensordot": lambda: m.tensordot(a, b, 1),
+        "kron": lambda: m.kron(a, b),
         "multi_dot": lambda: m.linalg.multi_dot([a, b, a]),
         "chain_matmul": lambda: m.chain_matmul(a, b, a),
         "matrix_power": lambda: m.linalg.matrix_power(square, 3),
-        "cross": lambda: m.linalg.cross(a, a), "cov": lambda: m.cov(a),
+        "cross": lambda: m.linalg.cross(a, a),
+        "cov": lambda: m.cov(a),
         "affine_grid": lambda: f.affine_grid(x(m, 1, 2, 3, dtype=d), (1, 1, 2, 2), False),
         "affine_grid_generator": lambda: m.affine_grid_generator(
-            x(m, 1, 2, 3, dtype=d), (1, 1, 2, 2), False),
+            x(m, 1, 2, 3, dtype=d), (1, 1, 2, 2), False
+        ),
         "convolution": lambda: m.convolution(
-            x(m, 1, 2, 7, dtype=d), x(m, 4, 2, 3, dtype=d), None, [1], [0], [1], False, [0], 1),
+            x(m, 1, 2, 7, dtype=d), x(m, 4, 2, 3, dtype=d), None, [1], [0], [1], False, [0], 1
+        ),
         "conv_tbc": lambda: m.conv_tbc(
-            x(m, 5, 2, 3, dtype=d), x(m, 3, 3, 4, dtype=d), x(m, 4, dtype=d)),
-        "cdist": lambda: m.cdist(a, a), "cdist 1": lambda: m.cdist(a, a, p=1.0),
-        "quantile": lambda: m.quantile(a, 0.5), "nanquantile": lambda: m.nanquantile(a, 0.5),
-        "polar": lambda: m.polar(p, a), "trace": lambda: m.trace(square),
-        "method trace": lambda: square.trace(), "dist": lambda: m.dist(a, a),
-        "std_mean": lambda: m.std_mean(a), "median": lambda: m.median(v),
-        "lerp": lambda: m.lerp(a, a, 0.5), "addcmul": lambda: m.addcmul(a, a, a),
-    }  # fmt: skip
+            x(m, 5, 2, 3, dtype=d), x(m, 3, 3, 4, dtype=d), x(m, 4, dtype=d)
+        ),
+        "cdist": lambda: m.cdist(a, a),
+        "cdist 1": lambda: m.cdist(a, a, p=1.0),
+        "quantile": lambda: m.quantile(a, 0.5),
+        "nanquantile": lambda: m.nanquantile(a, 0.5),
+        "polar": lambda: m.polar(p, a),
+        "trace": lambda: m.trace(square),
+        "method trace": lambda: square.trace(),
+        "dist": lambda: m.dist(a, a),
+        "std_mean": lambda: m.std_mean(a),
+        "median": lambda: m.median(v),
+        "lerp": lambda: m.lerp(a, a, 0.5),
+        "addcmul": lambda: m.addcmul(a, a, a),
+    }
 
 
 GROUPS = (products, in_float32, promoted, left_alone, recurrent, attention, composed)
@@ -238,9 +280,15 @@ def nested(m):
     a, seen = x(m, 4, 4), []
 
     def look():
-        seen.append([names(a @ a), m.is_autocast_enabled("cpu"), m.is_autocast_cpu_enabled(),
-                     str(m.get_autocast_dtype("cpu")).split(".")[-1],
-                     m.is_autocast_cache_enabled()])  # fmt: skip
+        seen.append(
+            [
+                names(a @ a),
+                m.is_autocast_enabled("cpu"),
+                m.is_autocast_cpu_enabled(),
+                str(m.get_autocast_dtype("cpu")).split(".")[-1],
+                m.is_autocast_cache_enabled(),
+            ]
+        )
 
     look()
     with m.autocast("cpu"):
@@ -343,8 +391,9 @@ def checkpointed(m):
 
     for reentrant in (False, True):
         with m.autocast("cpu"):
-            y = m.utils.checkpoint.checkpoint(run, x(m, 2, 3).requires_grad_(),
-                                              use_reentrant=reentrant)  # fmt: skip
+            y = m.utils.checkpoint.checkpoint(
+                run, x(m, 2, 3).requires_grad_(), use_reentrant=reentrant
+            )
         y.float().sum().backward()
         seen.append([names(y), names(w.grad)])
     return seen
@@ -377,5 +426,12 @@ def scaler(m):
 
 
 PROGRAMS = (
-    dtypes, left_out, nested, refused, gradients_arrive, custom_functions, checkpointed, scaler,
-)  # fmt: skip
+    dtypes,
+    left_out,
+    nested,
+    refused,
+    gradients_arrive,
+    custom_functions,
+    checkpointed,
+    scaler,
+)

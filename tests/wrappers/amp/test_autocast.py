@@ -169,7 +169,7 @@ CONVOLUTIONS = {
     "3d": ((1, 4, 5, 6, 7), (6, 4, 2, 3, 2), {}),
     "transposed": ((2, 6, 5, 7), (6, 4, 3, 3), {"stride": 2, "output_padding": 1}),
     "transposed, in groups": ((1, 16, 9), (16, 3, 4), {"groups": 4}),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", CONVOLUTIONS)
@@ -222,10 +222,16 @@ def test_a_product_is_that_of_float32_rounded(sizes):
 
 def network():
     return nn.Sequential(
-        nn.Conv2d(1, 16, 3, padding=1), nn.BatchNorm2d(16), nn.ReLU(),
-        nn.Conv2d(16, 32, 3, padding=1), nn.BatchNorm2d(32), nn.ReLU(),
-        nn.MaxPool2d(2), nn.Flatten(), nn.Linear(512, 10),
-    )  # fmt: skip
+        nn.Conv2d(1, 16, 3, padding=1),
+        nn.BatchNorm2d(16),
+        nn.ReLU(),
+        nn.Conv2d(16, 32, 3, padding=1),
+        nn.BatchNorm2d(32),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Flatten(),
+        nn.Linear(512, 10),
+    )
 
 
 def accuracy(enabled, dtype=libdl.bfloat16, scaled=False):
@@ -276,7 +282,18 @@ def test_no_warning_in_everyday_use():
             libdl.amp.GradScaler("cpu")
 
 
-@pytest.mark.parametrize("function", [libdl.baddbmm, libdl.addmv, libdl.cdist, libdl.quantile, libdl.linalg.vecdot,
-                                      libdl.Tensor.addmv, libdl.Tensor.trace, libdl.Tensor.baddbmm])  # fmt: skip
+@pytest.mark.parametrize(
+    "function",
+    [
+        libdl.baddbmm,
+        libdl.addmv,
+        libdl.cdist,
+        libdl.quantile,
+        libdl.linalg.vecdot,
+        libdl.Tensor.addmv,
+        libdl.Tensor.trace,
+        libdl.Tensor.baddbmm,
+    ],
+)
 def test_functions_that_cast_keep_their_signature(function):
     assert next(iter(inspect.signature(function).parameters)) in ("input", "x1", "x")

@@ -36,8 +36,11 @@ def multi_grad_hooks(m):
         sum((x * x).sum() for x in xs).backward()
         return log
 
-    return [told(calls, mode, used) for mode in ("all", "any", "some")
-            for used in ((0, 1, 2), (0,), (0, 2))]  # fmt: skip
+    return [
+        told(calls, mode, used)
+        for mode in ("all", "any", "some")
+        for used in ((0, 1, 2), (0,), (0, 2))
+    ]
 
 
 def multi_grad_hooks_see_results_and_order(m):
@@ -83,12 +86,15 @@ def gradient_edges(m):
         lists(grad(w, [edge(part) for part in parts[:2]])),
         [edge(part).output_nr for part in parts],
         lists(grad((view * view).sum(), edge(view))),
-        backward(None), backward([edge(x)]), backward(edge(x)),
-        told(edge, ones(m, 2)), told(grad, z, [edge(leaf(m))], retain_graph=True),
+        backward(None),
+        backward([edge(x)]),
+        backward(edge(x)),
+        told(edge, ones(m, 2)),
+        told(grad, z, [edge(leaf(m))], retain_graph=True),
         told(grad, edge(y), x, retain_graph=True),
         lists(grad(z, [edge(leaf(m))], retain_graph=True, allow_unused=True)),
         list(m.autograd.graph.GradientEdge._fields),
-    ]  # fmt: skip
+    ]
 
 
 # -- saved values ----------------------------------------------------------------------------------
@@ -109,8 +115,13 @@ def saved_values_hooks(m):
         y.sum().backward()
         return lists(x.grad)
 
-    return [told(gradient, note, note), recording, told(gradient, lambda x: x.mul_(2)),
-            told(gradient, lambda x: 3), told(gradient, lambda x: x * 2)]  # fmt: skip
+    return [
+        told(gradient, note, note),
+        recording,
+        told(gradient, lambda x: x.mul_(2)),
+        told(gradient, lambda x: 3),
+        told(gradient, lambda x: x * 2),
+    ]
 
 
 def disabled_hooks(m):
@@ -127,8 +138,10 @@ def disabled_hooks(m):
             return str(error)
 
     def inside():
-        with (graph.saved_tensors_hooks(lambda x: x, lambda x: x),
-              graph.disable_saved_tensors_hooks("now")):  # fmt: skip
+        with (
+            graph.saved_tensors_hooks(lambda x: x, lambda x: x),
+            graph.disable_saved_tensors_hooks("now"),
+        ):
             pass
 
     texts = [reason()]
@@ -137,8 +150,13 @@ def disabled_hooks(m):
         with graph.disable_saved_tensors_hooks("second"):
             texts.append(reason())
         texts.append(reason())
-    return [*texts, reason(), told(inside), reason(),
-            graph.disable_saved_tensors_hooks("decorated")(reason)()]  # fmt: skip
+    return [
+        *texts,
+        reason(),
+        told(inside),
+        reason(),
+        graph.disable_saved_tensors_hooks("decorated")(reason)(),
+    ]
 
 
 def mutation_of_saved_values(m):
@@ -178,16 +196,23 @@ def incremented_versions(m):
 def nodes(m):
     y = leaf(m) * 2
     y.grad_fn.metadata["note"] = 1
-    return [y.grad_fn is y.grad_fn, y.grad_fn.metadata, (y * 2).grad_fn.metadata,
-            y.grad_fn.requires_grad]  # fmt: skip
+    return [
+        y.grad_fn is y.grad_fn,
+        y.grad_fn.metadata,
+        (y * 2).grad_fn.metadata,
+        y.grad_fn.requires_grad,
+    ]
 
 
 # -- custom functions ------------------------------------------------------------------------------
 
 
 def _custom(m, forward, backward, **more):
-    return type("Mine", (m.autograd.Function,),
-                {"forward": staticmethod(forward), "backward": staticmethod(backward), **more})  # fmt: skip
+    return type(
+        "Mine",
+        (m.autograd.Function,),
+        {"forward": staticmethod(forward), "backward": staticmethod(backward), **more},
+    )
 
 
 def outputs_of_functions(m):
@@ -210,9 +235,12 @@ def what_functions_refuse(m):
     def marked(mark):
         return lambda ctx, x: (mark(ctx, x), x * 2)[1]
 
-    forwards = (marked(lambda ctx, x: ctx.mark_dirty(x)), marked(lambda ctx, x: ctx.mark_dirty(3)),
-                marked(lambda ctx, x: ctx.mark_non_differentiable(3)),
-                marked(lambda ctx, x: ctx.save_for_backward(3)))  # fmt: skip
+    forwards = (
+        marked(lambda ctx, x: ctx.mark_dirty(x)),
+        marked(lambda ctx, x: ctx.mark_dirty(3)),
+        marked(lambda ctx, x: ctx.mark_non_differentiable(3)),
+        marked(lambda ctx, x: ctx.save_for_backward(3)),
+    )
     found = [told(_custom(m, forward, twice).apply, leaf(m) * 1) for forward in forwards]
     both = _custom(m, lambda ctx, x: x * 2, twice, vjp=staticmethod(twice))
     return [*found, told(lambda: both.apply(leaf(m)).sum().backward())]
@@ -252,8 +280,11 @@ def once_differentiable_functions_beside_others(m):
     x, y = leaf(m), leaf(m)
     first = m.autograd.grad((Once.apply(x) + y**3).sum(), (x, y), create_graph=True)
     alone = m.autograd.grad(Once.apply(x).sum(), x, create_graph=True)[0]
-    return [lists(first), lists(m.autograd.grad(first[1].sum(), y)),
-            told(m.autograd.grad, alone.sum(), x)]  # fmt: skip
+    return [
+        lists(first),
+        lists(m.autograd.grad(first[1].sum(), y)),
+        told(m.autograd.grad, alone.sum(), x),
+    ]
 
 
 def saved_values_have_their_history(m):
@@ -358,10 +389,20 @@ def nodes_of_functions_have_what_their_contexts_have(m):
     node = y.grad_fn
     first, absent, second = node.saved_tensors
     found = [
-        type(node).__name__, node.k, node.needs_input_grad, absent, first is x, lists(first),
-        first.requires_grad, lists(second), second.requires_grad, told(lambda: node.unknown),
-        told(lambda: (x * 2).grad_fn.k), hasattr(node, "k"), hasattr(x.exp().grad_fn, "k"),
-    ]  # fmt: skip
+        type(node).__name__,
+        node.k,
+        node.needs_input_grad,
+        absent,
+        first is x,
+        lists(first),
+        first.requires_grad,
+        lists(second),
+        second.requires_grad,
+        told(lambda: node.unknown),
+        told(lambda: (x * 2).grad_fn.k),
+        hasattr(node, "k"),
+        hasattr(x.exp().grad_fn, "k"),
+    ]
     y.sum().backward()
     return [*found, node.k, told(lambda: node.saved_tensors)]
 
@@ -370,17 +411,24 @@ def saved_values_between_passes(m):
     def written(of_input):
         x = leaf(m)
         value = x * 1
-        y = _custom(m, lambda ctx, x: ctx.save_for_backward(x) or x * 2,
-                    lambda ctx, dy: dy * ctx.saved_tensors[0]).apply(value)  # fmt: skip
+        y = _custom(
+            m,
+            lambda ctx, x: ctx.save_for_backward(x) or x * 2,
+            lambda ctx, dy: dy * ctx.saved_tensors[0],
+        ).apply(value)
         if of_input:
             value.add_(1)
         return told(lambda: lists(y.grad_fn.saved_tensors))
 
     def packed(log):
-        with m.autograd.graph.saved_tensors_hooks(lambda x: log.append("pack") or x * 2,
-                                                  lambda x: log.append("unpack") or x / 2):  # fmt: skip
-            y = _custom(m, lambda ctx, x: ctx.save_for_backward(x) or x * 2,
-                        lambda ctx, dy: dy * ctx.saved_tensors[0]).apply(leaf(m))  # fmt: skip
+        with m.autograd.graph.saved_tensors_hooks(
+            lambda x: log.append("pack") or x * 2, lambda x: log.append("unpack") or x / 2
+        ):
+            y = _custom(
+                m,
+                lambda ctx, x: ctx.save_for_backward(x) or x * 2,
+                lambda ctx, dy: dy * ctx.saved_tensors[0],
+            ).apply(leaf(m))
         return [lists(y.grad_fn.saved_tensors), lists(y.grad_fn.saved_tensors), log]
 
     return [written(False), written(True), packed([])]
@@ -435,7 +483,9 @@ def hooks_of_accumulators(m):
     node.register_prehook(lambda arriving: log.append(["before", lists(arriving), x.grad is None]))
     x.register_post_accumulate_grad_hook(lambda p: log.append(["accumulated", lists(p.grad)]))
     handle = node.register_hook(
-        lambda leaving, arriving: log.append(["after", lists(leaving), lists(arriving), lists(x.grad)])
+        lambda leaving, arriving: log.append(
+            ["after", lists(leaving), lists(arriving), lists(x.grad)]
+        )
     )
     (x * 2).sum().backward()
     (x * 3).sum().backward()
@@ -450,8 +500,14 @@ def leaves_made_in_inference_mode(m):
     with m.inference_mode():
         x = m.ones(2).requires_grad_()
         y, view = x * 2, x.view(1, 2)
-        found = [x.requires_grad, x.is_leaf, x.is_inference(), y.requires_grad, view.requires_grad,
-                 x.detach().requires_grad]  # fmt: skip
+        found = [
+            x.requires_grad,
+            x.is_leaf,
+            x.is_inference(),
+            y.requires_grad,
+            view.requires_grad,
+            x.detach().requires_grad,
+        ]
     z = (x + 1).sum()
     z.backward()
     x.requires_grad_(False)
@@ -473,9 +529,11 @@ def arguments_of_passes(m):
     return [
         told(grad, (x * x).sum(), [x, y], allow_unused=False, materialize_grads=True),
         told(batched, [(x * x).sum(), x * x], [ones(m, 3), ones(m, 4, 3)]),
-        told(batched, x * x, m.tensor(1.0)), told(hooked, x), told(hooked, None),
+        told(batched, x * x, m.tensor(1.0)),
+        told(hooked, x),
+        told(hooked, None),
         told(m.autograd.forward_ad.make_dual, x, x, level=-1),
-    ]  # fmt: skip
+    ]
 
 
 def checks(m):
@@ -497,19 +555,37 @@ def jacobians_by_columns(m):
         return m.autograd.functional.jacobian(f, xs, vectorize=True, strategy="forward-mode")
 
     x = leaf(m).detach()
-    return [told(by_columns, lambda x: [x, x], x), told(by_columns, lambda x: 3.0, x),
-            lists(by_columns(lambda x, y: (x * y, y.sum()), x, x + 1))]  # fmt: skip
+    return [
+        told(by_columns, lambda x: [x, x], x),
+        told(by_columns, lambda x: 3.0, x),
+        lists(by_columns(lambda x, y: (x * y, y.sum()), x, x + 1)),
+    ]
 
 
 PROGRAMS = (
-    multi_grad_hooks, multi_grad_hooks_see_results_and_order, multi_grad_hooks_change_nothing,
-    gradient_edges, saved_values_hooks, disabled_hooks, mutation_of_saved_values,
-    incremented_versions, nodes, outputs_of_functions, what_functions_refuse,
-    functions_with_vjp_named_tensors_and_none_saved, once_differentiable_functions_beside_others,
+    multi_grad_hooks,
+    multi_grad_hooks_see_results_and_order,
+    multi_grad_hooks_change_nothing,
+    gradient_edges,
+    saved_values_hooks,
+    disabled_hooks,
+    mutation_of_saved_values,
+    incremented_versions,
+    nodes,
+    outputs_of_functions,
+    what_functions_refuse,
+    functions_with_vjp_named_tensors_and_none_saved,
+    once_differentiable_functions_beside_others,
     saved_values_have_their_history,
-    saved_values_that_were_written_have_the_history_of_the_result, an_adjoint_method_of_parameters,
-    nodes_of_functions_have_what_their_contexts_have, saved_values_between_passes,
-    anomaly_mode_and_nan, modes, hooks_of_accumulators,
-    leaves_made_in_inference_mode, arguments_of_passes, checks,
+    saved_values_that_were_written_have_the_history_of_the_result,
+    an_adjoint_method_of_parameters,
+    nodes_of_functions_have_what_their_contexts_have,
+    saved_values_between_passes,
+    anomaly_mode_and_nan,
+    modes,
+    hooks_of_accumulators,
+    leaves_made_in_inference_mode,
+    arguments_of_passes,
+    checks,
     jacobians_by_columns,
-)  # fmt: skip
+)

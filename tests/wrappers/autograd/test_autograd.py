@@ -340,7 +340,9 @@ def test_an_unpack_hook_gives_back_what_was_saved(back, found):
     x = libdl.ones(2, 3, dtype=float64, requires_grad=True)
     with libdl.autograd.graph.saved_tensors_hooks(lambda value: value, back):
         y = x.exp()
-    with pytest.raises(libdl.Error, match="exp: the unpack hook of a saved value returned " + found):
+    with pytest.raises(
+        libdl.Error, match="exp: the unpack hook of a saved value returned " + found
+    ):
         y.sum().backward()
 
 
@@ -631,8 +633,11 @@ def test_a_gradient_of_another_shape_tells_of_backward_and_both_shapes():
     x.sum().backward()
     with libdl.no_grad():
         x.t_()
-    with pytest.raises(RuntimeError, match=r"backward: a leaf's \.grad has shape \[2, 3\], "
-                                           r"wanted \[3, 2\]"):
+    with pytest.raises(
+        RuntimeError,
+        match=r"backward: a leaf's \.grad has shape \[2, 3\], "
+        r"wanted \[3, 2\]",
+    ):
         x.sum().backward()
     x.grad = None
     x.sum().backward()
@@ -727,8 +732,11 @@ def test_a_reentrant_checkpoint_wants_a_pass_to_all_leaves():
 
     run().backward()
     before = layer.weight.grad.clone()
-    for refused in (lambda: libdl.autograd.grad(run(), x), lambda: run().backward(inputs=[x]),
-                    lambda: libdl.autograd.backward(run(), inputs=[x])):  # fmt: skip
+    for refused in (
+        lambda: libdl.autograd.grad(run(), x),
+        lambda: run().backward(inputs=[x]),
+        lambda: libdl.autograd.backward(run(), inputs=[x]),
+    ):
         with pytest.raises(RuntimeError, match="wanted use_reentrant=False"):
             refused()
     assert libdl.autograd._is_checkpoint_valid() and layer.weight.grad.tolist() == before.tolist()

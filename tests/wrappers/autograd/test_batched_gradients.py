@@ -34,7 +34,10 @@ CASES = {
     "relu": (libdl.relu, (3, 4)),
     "gelu": (F.gelu, (3, 4)),
     "gather of nothing": (lambda a: libdl.gather(a, 0, libdl.empty(0, dtype=int)), (3, 4)),
-    "gather of nothing, wide": (lambda a: libdl.gather(a, 1, libdl.empty(2, 0, 3, dtype=int)), (3, 4)),
+    "gather of nothing, wide": (
+        lambda a: libdl.gather(a, 1, libdl.empty(2, 0, 3, dtype=int)),
+        (3, 4),
+    ),
     "gather of nothing, 0-d": (lambda a: libdl.gather(a, 0, libdl.empty(0, dtype=int)), ()),
     "where": (lambda a, b: libdl.where(MASK, a, b), (3, 4), (4,)),
     "lerp": (libdl.lerp, (3, 4), (3, 1), (4,)),
@@ -137,13 +140,22 @@ CASES = {
     "conv1d, strides": (lambda a, w: F.conv1d(a, w, stride=2, dilation=2), (2, 3, 9), (4, 3, 2)),
     "conv2d, groups": (
         lambda a, w, b: F.conv2d(a, w, b, groups=2, padding=1),
-        (2, 4, 3, 4), (6, 2, 3, 3), (6,)),
+        (2, 4, 3, 4),
+        (6, 2, 3, 3),
+        (6,),
+    ),
     "conv3d": (F.conv3d, (1, 2, 3, 3, 3), (2, 2, 2, 2, 2), (2,)),
     "conv_transpose2d": (
         lambda a, w, b: F.conv_transpose2d(a, w, b, stride=2, padding=1),
-        (2, 3, 3, 4), (3, 4, 3, 3), (4,)),
+        (2, 3, 3, 4),
+        (3, 4, 3, 3),
+        (4,),
+    ),
     "conv_transpose1d, groups": (
-        lambda a, w: F.conv_transpose1d(a, w, groups=2), (2, 4, 5), (4, 3, 2)),
+        lambda a, w: F.conv_transpose1d(a, w, groups=2),
+        (2, 4, 5),
+        (4, 3, 2),
+    ),
     "max_pool2d": (lambda a: F.max_pool2d(a, 2), (2, 3, 4, 4)),
     "attention": (F.scaled_dot_product_attention, (2, 3, 4), (2, 3, 4), (2, 3, 4)),
     "cdist": (libdl.cdist, (3, 4), (2, 4)),
@@ -183,12 +195,15 @@ def compare(function, shapes, dtype, create_graph, close):
     if create_graph:
         sums = [
             sum((g.abs() ** 2).sum() for g in gradients if g is not None and g.requires_grad)
-            for gradients in (together, [libdl.stack(list(c)) for c in zip(*apart, strict=True)
-                                         if c[0] is not None])
-        ]  # fmt: skip
+            for gradients in (
+                together,
+                [libdl.stack(list(c)) for c in zip(*apart, strict=True) if c[0] is not None],
+            )
+        ]
         if isinstance(sums[0], libdl.Tensor):
-            second = [libdl.autograd.grad(s, xs, retain_graph=True, materialize_grads=True)
-                      for s in sums]  # fmt: skip
+            second = [
+                libdl.autograd.grad(s, xs, retain_graph=True, materialize_grads=True) for s in sums
+            ]
             for a, b in zip(*second, strict=True):
                 close(a, b)
 
@@ -213,9 +228,24 @@ def test_a_batch_of_complex_gradients(name, create_graph):
 
 @pytest.mark.parametrize("dtype", [libdl.float16, libdl.bfloat16], ids=["half", "bfloat16"])
 @pytest.mark.parametrize(
-    "name", ["mul", "mul, 0-d", "sum", "mean", "var", "std", "norm 2", "logsumexp", "amax",
-             "softmax", "linear", "mm", "addmm", "layer_norm"],
-)  # fmt: skip
+    "name",
+    [
+        "mul",
+        "mul, 0-d",
+        "sum",
+        "mean",
+        "var",
+        "std",
+        "norm 2",
+        "logsumexp",
+        "amax",
+        "softmax",
+        "linear",
+        "mm",
+        "addmm",
+        "layer_norm",
+    ],
+)
 def test_a_batch_in_16_bits(name, dtype):
     function, *shapes = CASES[name]
 
@@ -342,7 +372,7 @@ def test_hooks_and_custom_functions_see_one_row_after_another():
     x = libdl.ones(3, dtype=float64, requires_grad=True)
     y = Double.apply(x)
     y.register_hook(lambda g: seen.append("hook") or g * 5)
-    rows, = libdl.autograd.grad(y.square(), x, libdl.eye(3, dtype=float64), is_grads_batched=True)
+    (rows,) = libdl.autograd.grad(y.square(), x, libdl.eye(3, dtype=float64), is_grads_batched=True)
     close64(rows, 40 * libdl.eye(3, dtype=float64))
     assert sorted(map(str, seen)) == ["(3,)"] * 3 + ["hook"] * 3
 
@@ -370,7 +400,7 @@ def test_hooks_of_several_tensors_see_a_pass_for_each_row():
     a, b = x * 2, x * 3
     seen = []
     handle = libdl.autograd.graph.register_multi_grad_hook((a, b), lambda g: seen.append(len(g)))
-    rows, = libdl.autograd.grad(a * b, x, libdl.eye(2), is_grads_batched=True, retain_graph=True)
+    (rows,) = libdl.autograd.grad(a * b, x, libdl.eye(2), is_grads_batched=True, retain_graph=True)
     assert rows.tolist() == [[12, 0], [0, 12]] and seen == [2, 2]
     functional.jacobian(lambda x: x * 2, x)
     handle.remove()
@@ -381,7 +411,7 @@ def test_what_a_batch_is_refused_for():
     y = x * x
     with pytest.raises(RuntimeError, match=r"has shape \[2, 2\], wanted \[2, 3\]"):
         libdl.autograd.grad(y, x, libdl.ones(2, 2), is_grads_batched=True)
-    rows, = libdl.autograd.grad(y, x, libdl.ones(2, 3), is_grads_batched=True)
+    (rows,) = libdl.autograd.grad(y, x, libdl.ones(2, 3), is_grads_batched=True)
     assert rows.shape == (2, 3)
     with pytest.raises(RuntimeError, match="freed"):
         libdl.autograd.grad(y, x, libdl.ones(2, 3), is_grads_batched=True)

@@ -37,13 +37,19 @@ def test_what_is_made_of_other_operators_has_its_own_name():
     x = libdl.rand(2, 2).requires_grad_()
     target = libdl.tensor([0, 1])
     made = {
-        "MseLossBackward0": F.mse_loss(x, x * 2), "NllLossBackward0": F.cross_entropy(x, target),
-        "MeanBackward0": x.mean(), "StackBackward0": libdl.stack([x, x]),
-        "RollBackward0": x.roll(1), "RepeatBackward0": x.repeat(2, 2), "TrilBackward0": x.tril(),
-        "MaskedFillBackward0": x.masked_fill(x > 0.5, 0), "DotBackward0": x[0].dot(x[1]),
-        "AddcmulBackward0": libdl.addcmul(x, x, x), "AddmmBackward0": libdl.addmm(x, x, x),
+        "MseLossBackward0": F.mse_loss(x, x * 2),
+        "NllLossBackward0": F.cross_entropy(x, target),
+        "MeanBackward0": x.mean(),
+        "StackBackward0": libdl.stack([x, x]),
+        "RollBackward0": x.roll(1),
+        "RepeatBackward0": x.repeat(2, 2),
+        "TrilBackward0": x.tril(),
+        "MaskedFillBackward0": x.masked_fill(x > 0.5, 0),
+        "DotBackward0": x[0].dot(x[1]),
+        "AddcmulBackward0": libdl.addcmul(x, x, x),
+        "AddmmBackward0": libdl.addmm(x, x, x),
         "MvBackward0": x.mv(x[0]),
-    }  # fmt: skip
+    }
     assert {name: y.grad_fn.name() for name, y in made.items()} == {name: name for name in made}
     assert made["NllLossBackward0"].grad_fn.next_functions[0][0] is not None
     assert (x * 1).mean().grad_fn.name() == "MeanBackward0"  # and nothing older is renamed
@@ -116,11 +122,13 @@ def test_windows_of_windows_have_gradients():
     (z.expand(3, 4).unfold(0, 2, 1).unfold(1, 3, 1) * 2.0).sum().backward()
     assert z.grad.tolist() == [8, 16, 16, 8]
     assert libdl.autograd.gradcheck(
-        lambda x: x.unfold(0, 2, 1).unfold(0, 2, 1).sin(), (libdl.rand(5, dtype=libdl.float64).requires_grad_(),)
-    )  # fmt: skip
+        lambda x: x.unfold(0, 2, 1).unfold(0, 2, 1).sin(),
+        (libdl.rand(5, dtype=libdl.float64).requires_grad_(),),
+    )
     assert libdl.autograd.gradgradcheck(
-        lambda x: x.unfold(0, 2, 1).unfold(1, 2, 2).sin(), (libdl.rand(3, 4, dtype=libdl.float64).requires_grad_(),)
-    )  # fmt: skip
+        lambda x: x.unfold(0, 2, 1).unfold(1, 2, 2).sin(),
+        (libdl.rand(3, 4, dtype=libdl.float64).requires_grad_(),),
+    )
 
 
 def test_backward_hooks_see_the_output_that_forward_hooks_made():

@@ -16,8 +16,11 @@ FAMILIES = {
     "Exponential": ([(0.4,), (3.0,)], "expon", lambda r: (0, 1 / r)),
     "FisherSnedecor": ([(3.0, 9.0), (1.5, 12.0)], "f", lambda a, b: (a, b)),
     "Gamma": ([(0.3, 2.0), (5.0, 0.5)], "gamma", lambda a, r: (a, 0, 1 / r)),
-    "GeneralizedPareto": ([(0.5, 2.0, 0.3), (0.0, 1.0, -0.4), (0.0, 1.0, 0.0), (0.0, 2.0, 1.2)],
-                          "genpareto", lambda m, s, k: (k, m, s)),
+    "GeneralizedPareto": (
+        [(0.5, 2.0, 0.3), (0.0, 1.0, -0.4), (0.0, 1.0, 0.0), (0.0, 2.0, 1.2)],
+        "genpareto",
+        lambda m, s, k: (k, m, s),
+    ),
     "Gumbel": ([(0.3, 2.0)], "gumbel_r", lambda m, s: (m, s)),
     "HalfCauchy": ([(2.0,)], "halfcauchy", lambda s: (0, s)),
     "HalfNormal": ([(2.0,)], "halfnorm", lambda s: (0, s)),
@@ -35,7 +38,7 @@ FAMILIES = {
     "Geometric": ([(0.3,)], "geom", lambda p: (p, -1)),
     "NegativeBinomial": ([(2.5, 0.3), (7.0, 0.6)], "nbinom", lambda n, p: (n, 1 - p)),
     "Poisson": ([(0.4,), (9.5,)], "poisson", lambda r: (r,)),
-}  # fmt: skip
+}
 
 
 def row(name, given):
@@ -46,9 +49,14 @@ def row(name, given):
     mean, variance = d.stats("mv")
     x = [float(d.ppf(q)) for q in QUANTILES]
     log = d.logpdf if hasattr(d.dist, "logpdf") else d.logpmf
-    return {"mean": float(mean), "variance": float(variance), "entropy": float(d.entropy()),
-            "values": x, "log_prob": [float(log(v)) for v in x],
-            "cdf": [float(d.cdf(v)) for v in x]}  # fmt: skip
+    return {
+        "mean": float(mean),
+        "variance": float(variance),
+        "entropy": float(d.entropy()),
+        "values": x,
+        "log_prob": [float(log(v)) for v in x],
+        "cdf": [float(d.cdf(v)) for v in x],
+    }
 
 
 def line(name, given):
@@ -56,5 +64,8 @@ def line(name, given):
 
 
 def answers(_):
-    return {line(name, given): row(name, given)
-            for name, (rows, *_) in FAMILIES.items() for given in rows}  # fmt: skip
+    return {
+        line(name, given): row(name, given)
+        for name, (rows, *_) in FAMILIES.items()
+        for given in rows
+    }

@@ -20,9 +20,12 @@ KNOWN = {
     ("moments", "Kumaraswamy"): "PyTorch's mode is NaN for concentration0 > 1",
     ("moments", "VonMises"): "PyTorch's Bessel functions have float32's precision",
     ("slopes", "VonMises"): "the same",
-    ("divergences_at_edges", 8): "PyTorch says inf where Uniform ends with ContinuousBernoulli at 1",
+    (
+        "divergences_at_edges",
+        8,
+    ): "PyTorch says inf where Uniform ends with ContinuousBernoulli at 1",
     ("divergences_at_edges", 10): "the same, from ContinuousBernoulli",
-}  # fmt: skip
+}
 
 
 @pytest.fixture(scope="module")
@@ -95,6 +98,8 @@ def test_an_exponential_family_entropy_has_the_gradient_of_the_closed_form():
         closed, general = d.entropy(), D.ExponentialFamily.entropy(d)
         # Numbers near 1, after a few roundings of float64.
         assert abs(closed - general) < 1e-12
-        for one, other in zip(torch.autograd.grad(closed, leaves, allow_unused=True),
-                              torch.autograd.grad(general, leaves)):  # fmt: skip
+        for one, other in zip(
+            torch.autograd.grad(closed, leaves, allow_unused=True),
+            torch.autograd.grad(general, leaves),
+        ):
             assert abs((0 if one is None else one) - other) < 1e-12

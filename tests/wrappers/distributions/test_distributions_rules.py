@@ -37,25 +37,37 @@ WRONG_PARAMETERS = [
     (lambda: D.MultivariateNormal(torch.zeros(2), -torch.eye(2)), "covariance_matrix"),
     (lambda: D.MultivariateNormal(torch.tensor(0.0), torch.eye(2)), "loc has no dimension"),
     (lambda: D.MultivariateNormal(torch.zeros(2), scale_tril=torch.ones(2, 2)), "scale_tril"),
-    (lambda: D.LowRankMultivariateNormal(torch.zeros(2), torch.ones(3, 1), torch.ones(2)),
-     "cov_factor has shape [3, 1], wanted [..., 2, rank]"),
-    (lambda: D.LowRankMultivariateNormal(torch.zeros(2), torch.ones(2, 1), torch.ones(3)),
-     "cov_diag has shape [3], wanted [..., 2]"),
+    (
+        lambda: D.LowRankMultivariateNormal(torch.zeros(2), torch.ones(3, 1), torch.ones(2)),
+        "cov_factor has shape [3, 1], wanted [..., 2, rank]",
+    ),
+    (
+        lambda: D.LowRankMultivariateNormal(torch.zeros(2), torch.ones(2, 1), torch.ones(3)),
+        "cov_diag has shape [3], wanted [..., 2]",
+    ),
     (lambda: D.Wishart(1.0, torch.eye(3)), "Wishart: df is 1.0, wanted more than 2"),
     (lambda: D.LKJCholesky(1), "LKJCholesky: dim is 1, wanted 2 or more"),
     (lambda: D.Independent(D.Normal(0.0, 1.0), 1), "reinterpreted_batch_ndims is 1"),
     (lambda: D.TransformedDistribution(D.Normal(0.0, 1.0), 3), "transforms is 3"),
-    (lambda: D.TransformedDistribution(D.Normal(0.0, 1.0), D.StickBreakingTransform()),
-     "base_distribution has shape [], wanted 1 or more"),
+    (
+        lambda: D.TransformedDistribution(D.Normal(0.0, 1.0), D.StickBreakingTransform()),
+        "base_distribution has shape [], wanted 1 or more",
+    ),
     (lambda: D.MixtureSameFamily(D.Normal(0.0, 1.0), D.Normal(0.0, 1.0)), "mixture_distribution"),
-    (lambda: D.MixtureSameFamily(D.Categorical(t(0.5, 0.5)), D.Normal(torch.zeros(3), 1.0)),
-     "component_distribution has batch shape [3], wanted [..., 2]"),
-    (lambda: D.MixtureSameFamily(D.Categorical(torch.ones(3, 2)), D.Normal(torch.ones(4, 2), 1.0)),
-     "mixture_distribution has batch shape [3], wanted [4]"),
+    (
+        lambda: D.MixtureSameFamily(D.Categorical(t(0.5, 0.5)), D.Normal(torch.zeros(3), 1.0)),
+        "component_distribution has batch shape [3], wanted [..., 2]",
+    ),
+    (
+        lambda: D.MixtureSameFamily(
+            D.Categorical(torch.ones(3, 2)), D.Normal(torch.ones(4, 2), 1.0)
+        ),
+        "mixture_distribution has batch shape [3], wanted [4]",
+    ),
     (lambda: D.MixtureSameFamily(D.Categorical(t(0.5, 0.5)), 3), "component_distribution is 3"),
     (lambda: utils.broadcast_all("one", 2.0), "broadcast_all: found 'one'"),
     (lambda: D.Distribution.set_default_validate_args(3), "value is 3"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("make, text", WRONG_PARAMETERS, ids=[text for _, text in WRONG_PARAMETERS])
@@ -75,7 +87,7 @@ WRONG_VALUES = [
     (D.Dirichlet(torch.ones(3)), torch.ones(3), "wanted Simplex()"),
     (D.Uniform(0.0, 1.0), t(1.5), "wanted Interval"),
     (D.Multinomial(2, torch.ones(2)), t(2.0, 1.0), "wanted Multinomial(upper_bound=2)"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("d, value, text", WRONG_VALUES, ids=[text for *_, text in WRONG_VALUES])
@@ -123,8 +135,10 @@ def test_a_distribution_pickles_and_copies(name):
 
 def test_reprs_tell_the_parameters():
     assert repr(D.Normal(0.0, 1.0)) == "Normal(loc: 0.0, scale: 1.0)"
-    assert repr(D.Normal(torch.zeros(2), 1.0)) == \
-        "Normal(loc: libdl.Size([2]), scale: libdl.Size([2]))"
+    assert (
+        repr(D.Normal(torch.zeros(2), 1.0))
+        == "Normal(loc: libdl.Size([2]), scale: libdl.Size([2]))"
+    )
     assert repr(D.Bernoulli(logits=torch.zeros(2))) == "Bernoulli(logits: libdl.Size([2]))"
     inside = D.Independent(D.Poisson(torch.ones(3)), 1)
     assert repr(inside) == "Independent(Poisson(rate: libdl.Size([3])), 1)"
@@ -231,8 +245,9 @@ def test_a_factor_of_a_covariance_is_right_and_refuses_what_has_none():
     with pytest.raises(RuntimeError, match="not positive definite"):
         _triangles.cholesky(-a)
     symmetric = a.clone().requires_grad_()
-    assert torch.autograd.gradcheck(
-        lambda a: _triangles.cholesky(a + a.mT), (symmetric,)), "by differences"
+    assert torch.autograd.gradcheck(lambda a: _triangles.cholesky(a + a.mT), (symmetric,)), (
+        "by differences"
+    )
 
 
 def test_a_normal_sample_is_not_the_rsample_of_a_derived_class():

@@ -35,11 +35,23 @@ def has(d, name):
 
 
 # A standard error can be estimated only if the fourth moment is finite.
-HEAVY = {"Cauchy", "HalfCauchy", "FisherSnedecor", "GeneralizedPareto", "InverseGamma", "LogNormal",
-         "Pareto", "StudentT", "MixtureSameFamily vectors", "VonMises"}  # fmt: skip
-WITH_MOMENTS = [name for name, (d, _) in DISTRIBUTIONS.items()
-                if name not in HEAVY and has(d, "mean") is not None
-                and not has(d, "mean").isnan().any()]  # fmt: skip
+HEAVY = {
+    "Cauchy",
+    "HalfCauchy",
+    "FisherSnedecor",
+    "GeneralizedPareto",
+    "InverseGamma",
+    "LogNormal",
+    "Pareto",
+    "StudentT",
+    "MixtureSameFamily vectors",
+    "VonMises",
+}
+WITH_MOMENTS = [
+    name
+    for name, (d, _) in DISTRIBUTIONS.items()
+    if name not in HEAVY and has(d, "mean") is not None and not has(d, "mean").isnan().any()
+]
 
 
 @pytest.mark.parametrize("name", WITH_MOMENTS)
@@ -74,25 +86,33 @@ def pairs():
         "LKJCholesky": (D.LKJCholesky(3, b), D.LKJCholesky(3, b + 0.3)),
         "LKJCholesky of five": (D.LKJCholesky(5, b), D.LKJCholesky(5, b + 0.3)),
         "RelaxedBernoulli": (D.RelaxedBernoulli(t, p), D.RelaxedBernoulli(t, p * 0.9)),
-        "RelaxedOneHotCategorical": (D.RelaxedOneHotCategorical(t, probs),
-                                     D.RelaxedOneHotCategorical(t, others)),
+        "RelaxedOneHotCategorical": (
+            D.RelaxedOneHotCategorical(t, probs),
+            D.RelaxedOneHotCategorical(t, others),
+        ),
         "NegativeBinomial": (D.NegativeBinomial(a, p), D.NegativeBinomial(a, p * 0.9)),
         "VonMises": (D.VonMises(a, b), D.VonMises(a + 0.3, b * 0.8)),
         "VonMises flat": (D.VonMises(a, b * 1e-6), D.VonMises(a, b * 0.1)),
         "FisherSnedecor": (D.FisherSnedecor(a, b), D.FisherSnedecor(a * 1.1, b * 1.1)),
         "InverseGamma": (D.InverseGamma(a, b), D.InverseGamma(a * 1.1, b)),
-        "LogisticNormal": (D.LogisticNormal(*(N01.loc, N01.scale)),
-                           D.LogisticNormal(*(N02.loc, N02.scale))),
+        "LogisticNormal": (
+            D.LogisticNormal(*(N01.loc, N01.scale)),
+            D.LogisticNormal(*(N02.loc, N02.scale)),
+        ),
         "MixtureSameFamily": (
             D.MixtureSameFamily(D.Categorical(probs[:2]), N01),
-            D.MixtureSameFamily(D.Categorical(others[:2]), N02)),
+            D.MixtureSameFamily(D.Categorical(others[:2]), N02),
+        ),
         "TransformedDistribution": (
             D.TransformedDistribution(N01, [D.TanhTransform(), D.AffineTransform(1.0, -3.0)]),
-            D.TransformedDistribution(N02, [D.TanhTransform(), D.AffineTransform(1.0, -3.0)])),
+            D.TransformedDistribution(N02, [D.TanhTransform(), D.AffineTransform(1.0, -3.0)]),
+        ),
         "Multinomial": (D.Multinomial(5, probs), D.Multinomial(5, others)),
-        "Wishart": (D.Wishart(tensor(torch, 4.0), torch.eye(2).double()),
-                    D.Wishart(tensor(torch, 4.2), torch.eye(2).double() * 0.9)),
-    }  # fmt: skip
+        "Wishart": (
+            D.Wishart(tensor(torch, 4.0), torch.eye(2).double()),
+            D.Wishart(tensor(torch, 4.2), torch.eye(2).double() * 0.9),
+        ),
+    }
 
 
 @pytest.mark.parametrize("name", pairs())
@@ -102,10 +122,14 @@ def test_the_mean_ratio_of_two_densities_is_one(name):
     assert near((q.log_prob(x) - p.log_prob(x)).exp(), 1.0)
 
 
-WITH_CDF = [name for name, (d, value) in DISTRIBUTIONS.items()
-            if not d.support.is_discrete and not d.event_shape
-            and name.split()[0] not in ("Beta", "StudentT", "FisherSnedecor",
-                                        "VonMises", "RelaxedBernoulli")]  # fmt: skip
+WITH_CDF = [
+    name
+    for name, (d, value) in DISTRIBUTIONS.items()
+    if not d.support.is_discrete
+    and not d.event_shape
+    and name.split()[0]
+    not in ("Beta", "StudentT", "FisherSnedecor", "VonMises", "RelaxedBernoulli")
+]
 
 
 @pytest.mark.parametrize("name", WITH_CDF)
@@ -121,8 +145,21 @@ def test_cdf_makes_samples_uniform_and_icdf_is_its_inverse(name):
         assert (back - u[:100].clamp(min=0.01, max=0.99)).abs().max() < bound
 
 
-PATHWISE = ["Beta", "Chi2", "ContinuousBernoulli", "Exponential", "Gamma", "Gumbel", "HalfNormal",
-            "Kumaraswamy", "Laplace", "LogNormal", "Normal", "Uniform", "Weibull"]  # fmt: skip
+PATHWISE = [
+    "Beta",
+    "Chi2",
+    "ContinuousBernoulli",
+    "Exponential",
+    "Gamma",
+    "Gumbel",
+    "HalfNormal",
+    "Kumaraswamy",
+    "Laplace",
+    "LogNormal",
+    "Normal",
+    "Uniform",
+    "Weibull",
+]
 
 
 @pytest.mark.parametrize("name", PATHWISE)

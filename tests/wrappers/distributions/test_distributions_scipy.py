@@ -48,15 +48,18 @@ def test_entropy(name, i):
 @pytest.mark.parametrize("name, i", CASES)
 def test_log_prob(name, i):
     d, wanted = made(name, i)
-    assert close(d.log_prob(torch.tensor(wanted["values"], dtype=torch.float64)), wanted["log_prob"])
+    assert close(
+        d.log_prob(torch.tensor(wanted["values"], dtype=torch.float64)), wanted["log_prob"]
+    )
 
 
 LACK_CDF = {"Beta", "StudentT", "FisherSnedecor", "VonMises"}
 LACK_ICDF = {"Gamma", "Chi2", "InverseGamma"}
 
 
-@pytest.mark.parametrize("name, i", [c for c in CASES if c[0] not in LACK_CDF
-                                     and not made(*c)[0].support.is_discrete])  # fmt: skip
+@pytest.mark.parametrize(
+    "name, i", [c for c in CASES if c[0] not in LACK_CDF and not made(*c)[0].support.is_discrete]
+)
 def test_cdf_and_its_inverse(name, i):
     d, wanted = made(name, i)
     values = torch.tensor(wanted["values"], dtype=torch.float64)

@@ -22,9 +22,20 @@ def test_it_answers_as_pytorch(program):
     SEEN.check(program, torch)
 
 
-@pytest.mark.parametrize("name", [
-    "Exp", "Power", "Sigmoid", "Softplus", "Tanh", "Affine", "StickBreaking", "CorrCholesky",
-    "Compose events"])  # fmt: skip
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Exp",
+        "Power",
+        "Sigmoid",
+        "Softplus",
+        "Tanh",
+        "Affine",
+        "StickBreaking",
+        "CorrCholesky",
+        "Compose events",
+    ],
+)
 def test_log_abs_det_jacobian_is_that_of_the_jacobian(name):
     t, x = seen_transforms.every(torch)[name]
     x = x[0]

@@ -13,9 +13,12 @@ import numpy
 
 SIZE = 3
 SHAPES = {
-    **dict.fromkeys("abcpimz", (3, 3)), **dict.fromkeys("uvjln", (3,)),
-    **dict.fromkeys("srkoy", ()), "t": (3, 3, 3), "g": (3, 3, 3, 3),
-}  # fmt: skip
+    **dict.fromkeys("abcpimz", (3, 3)),
+    **dict.fromkeys("uvjln", (3,)),
+    **dict.fromkeys("srkoy", ()),
+    "t": (3, 3, 3),
+    "g": (3, 3, 3, 3),
+}
 
 ELEMENTWISE = """
 T.where(n, s.double(), u); u + s.double(); T.where(n, s.double(), r); j.int() + k; a.half() * s
@@ -357,9 +360,14 @@ rnn(T.nn.LSTM)(t, (t[:1], t[:1]))[0]; rnn(T.nn.RNN)(a, b[:1])[1]
 """
 
 FAMILIES = {
-    "elementwise": ELEMENTWISE, "reductions": REDUCTIONS, "products": PRODUCTS, "shape": SHAPE,
-    "indexing": INDEXING, "in_place": IN_PLACE, "layers": LAYERS,
-}  # fmt: skip
+    "elementwise": ELEMENTWISE,
+    "reductions": REDUCTIONS,
+    "products": PRODUCTS,
+    "shape": SHAPE,
+    "indexing": INDEXING,
+    "in_place": IN_PLACE,
+    "layers": LAYERS,
+}
 
 
 def programs(family):

@@ -124,9 +124,23 @@ def spread(m, x):
 
 
 NUMBERS = [
-    cube, product, network, soft, normed, filled, shared, nested_views, split_up, complex_parts,
-    indexed, scanned, weighted, overwritten, cut_off, spread,
-]  # fmt: skip
+    cube,
+    product,
+    network,
+    soft,
+    normed,
+    filled,
+    shared,
+    nested_views,
+    split_up,
+    complex_parts,
+    indexed,
+    scanned,
+    weighted,
+    overwritten,
+    cut_off,
+    spread,
+]
 
 
 # -- of three numbers, several: views and what is written through them -----------------------------
@@ -274,10 +288,26 @@ def unbound(m, x):
 
 
 SEVERAL = [
-    one_element, write_view_read_base, write_base_read_view, view_before_tangent, view_of_view,
-    overwrite_part, overwrite_all, zero_part, siblings, masked, put, reals, complexes, chunks,
-    detached, diagonals, other_dtype, whole_slice, unbound,
-]  # fmt: skip
+    one_element,
+    write_view_read_base,
+    write_base_read_view,
+    view_before_tangent,
+    view_of_view,
+    overwrite_part,
+    overwrite_all,
+    zero_part,
+    siblings,
+    masked,
+    put,
+    reals,
+    complexes,
+    chunks,
+    detached,
+    diagonals,
+    other_dtype,
+    whole_slice,
+    unbound,
+]
 
 
 # -- what PyTorch cannot differentiate itself ------------------------------------------------------

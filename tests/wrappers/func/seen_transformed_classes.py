@@ -128,8 +128,10 @@ def answer(m, cls, program, recorded):
     func = importlib.import_module(f"{m.__name__}.func")
     forward_ad = importlib.import_module(f"{m.__name__}.autograd.forward_ad")
     f = Functions()
-    x, t, u = (m.tensor(values, dtype=m.float64)
-               for values in ([1.0, 2.0, 3.0], [0.5, 0.25, 2.0], [1.0, 1.0, 3.0]))  # fmt: skip
+    x, t, u = (
+        m.tensor(values, dtype=m.float64)
+        for values in ([1.0, 2.0, 3.0], [0.5, 0.25, 2.0], [1.0, 1.0, 3.0])
+    )
     if recorded:
         x.requires_grad_()
 
@@ -137,8 +139,17 @@ def answer(m, cls, program, recorded):
         with forward_ad.dual_level():
             return shown(m, function(*args))
 
-    names = {"func": func, "fa": forward_ad, "m": m, "f": f, "both": both, "dual": dual,
-             "x": x.as_subclass(cls), "t": t, "u": u}  # fmt: skip
+    names = {
+        "func": func,
+        "fa": forward_ad,
+        "m": m,
+        "f": f,
+        "both": both,
+        "dual": dual,
+        "x": x.as_subclass(cls),
+        "t": t,
+        "u": u,
+    }
     return [told(lambda: shown(m, eval(program, names))), f.inside]
 
 

@@ -42,7 +42,9 @@ def new_and_add(a):
     return z
 
 
-PROGRAMS = [p(text) for text in """
+PROGRAMS = [
+    p(text)
+    for text in """
 vmap(lambda a: a * 2)(x)
 vmap(lambda a: a * 2, 1)(x)
 vmap(lambda a: a * 2, -1, -1)(x)
@@ -166,7 +168,8 @@ vmap(lambda a: a.backward())(x)
 vmap(lambda a: a)(x[:0])
 vmap(lambda a: a.sum())(x[:0])
 m.func.vmap(lambda a: a.t())(x)
-""".strip().splitlines()]  # fmt: skip
+""".strip().splitlines()
+]
 
 
 def answers(m):

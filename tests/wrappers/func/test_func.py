@@ -59,31 +59,36 @@ NESTINGS = {
     "jacrev of jacrev": (lambda c: func.jacrev(func.jacrev(c.f))(c.x), lambda c: c.h),
     "hessian": (lambda c: func.hessian(c.f)(c.x), lambda c: c.h),
     "jvp of jvp": (
-        lambda c: push(lambda x: push(c.f, x, V), c.x, W), lambda c: W @ (c.h @ V),
+        lambda c: push(lambda x: push(c.f, x, V), c.x, W),
+        lambda c: W @ (c.h @ V),
     ),
     "grad of jvp": (
-        lambda c: func.grad(lambda x: push(c.f, x, V))(c.x), lambda c: c.h @ V,
+        lambda c: func.grad(lambda x: push(c.f, x, V))(c.x),
+        lambda c: c.h @ V,
     ),
     "jvp of vjp": (
-        lambda c: push(lambda x: pull(c.f, x, double(2.0)), c.x, W), lambda c: 2 * (c.h @ W),
+        lambda c: push(lambda x: pull(c.f, x, double(2.0)), c.x, W),
+        lambda c: 2 * (c.h @ W),
     ),
     "vjp of vjp": (
-        lambda c: pull(lambda x: pull(c.f, x, double(2.0)), c.x, W), lambda c: 2 * (c.h @ W),
+        lambda c: pull(lambda x: pull(c.f, x, double(2.0)), c.x, W),
+        lambda c: 2 * (c.h @ W),
     ),
     "vjp of jvp": (
-        lambda c: pull(lambda x: push(c.f, x, V), c.x, double(3.0)), lambda c: 3 * (c.h @ V),
+        lambda c: pull(lambda x: push(c.f, x, V), c.x, double(3.0)),
+        lambda c: 3 * (c.h @ V),
     ),
     "grad of hessian": (
-        lambda c: func.grad(lambda x: func.hessian(c.f)(x).sum())(c.x), lambda c: c.third,
+        lambda c: func.grad(lambda x: func.hessian(c.f)(x).sum())(c.x),
+        lambda c: c.third,
     ),
     "grad of grad of grad": (
-        lambda c: func.grad(
-            lambda x: func.grad(lambda y: func.grad(c.f)(y).sum())(x).sum()
-        )(c.x),
+        lambda c: func.grad(lambda x: func.grad(lambda y: func.grad(c.f)(y).sum())(x).sum())(c.x),
         lambda c: c.third,
     ),
     "jvp of hessian": (
-        lambda c: push(lambda x: func.hessian(c.f)(x).sum(), c.x, V), lambda c: c.third @ V,
+        lambda c: push(lambda x: func.hessian(c.f)(x).sum(), c.x, V),
+        lambda c: c.third @ V,
     ),
     "jvp of jvp of jvp": (
         lambda c: push(
@@ -92,11 +97,12 @@ NESTINGS = {
                 for d in libdl.eye(3, dtype=float64)
                 for e in libdl.eye(3, dtype=float64)
             ),
-            c.x, V,
+            c.x,
+            V,
         ),
         lambda c: c.third @ V,
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("nesting", NESTINGS)

@@ -46,8 +46,9 @@ def test_argnums():
         assert lists(g(X, Y)) == (diagonal(3.0, 5.0), diagonal(1.0, 2.0))
         assert lists(way(lambda a, b: a * b, argnums=1)(X, Y)) == diagonal(1.0, 2.0)
     assert lists(func.hessian(f, argnums=(0, 1))(X, Y)) == (
-        (diagonal(6.0, 10.0), diagonal(2.0, 4.0)), (diagonal(2.0, 4.0), ZERO)
-    )  # fmt: skip
+        (diagonal(6.0, 10.0), diagonal(2.0, 4.0)),
+        (diagonal(2.0, 4.0), ZERO),
+    )
 
 
 def test_keywords_go_through():
@@ -58,16 +59,16 @@ def test_keywords_go_through():
 
 @pytest.mark.parametrize("way", [func.jacrev, func.jacfwd])
 def test_structures_in_and_out(way):
-    assert lists(way(lambda at: at[0] * at[1])([X, Y])) == [
-        diagonal(3.0, 5.0), diagonal(1.0, 2.0)
-    ]  # fmt: skip
+    assert lists(way(lambda at: at[0] * at[1])([X, Y])) == [diagonal(3.0, 5.0), diagonal(1.0, 2.0)]
     assert lists(way(lambda at: at["a"] * at["b"])({"a": X, "b": Y})) == {
-        "a": diagonal(3.0, 5.0), "b": diagonal(1.0, 2.0)
-    }  # fmt: skip
+        "a": diagonal(3.0, 5.0),
+        "b": diagonal(1.0, 2.0),
+    }
     found = way(lambda a, b: {"o": a * b, "p": (a, b)}, argnums=(0, 1))(X, Y)
     assert lists(found) == {
-        "o": (diagonal(3.0, 5.0), diagonal(1.0, 2.0)), "p": ((EYE, ZERO), (ZERO, EYE))
-    }  # fmt: skip
+        "o": (diagonal(3.0, 5.0), diagonal(1.0, 2.0)),
+        "p": ((EYE, ZERO), (ZERO, EYE)),
+    }
     found, aux = way(lambda a, b: (a * b, (a, "note")), argnums=(1,), has_aux=True)(X, Y)
     assert lists(found) == (diagonal(1.0, 2.0),) and aux[1] == "note" and lists(aux[0]) == [1, 2]
     assert way(lambda a: a.sum())(libdl.ones(2, 3)).shape == (2, 3)
@@ -80,11 +81,10 @@ def test_structures_in_and_out(way):
 def test_grad_of_structures():
     f = lambda at: (at["a"] ** 2).sum() + (at["b"][0] * at["b"][1]).sum()  # noqa: E731
     assert lists(func.grad(f)({"a": X, "b": [X, Y]})) == {
-        "a": [2.0, 4.0], "b": [[3.0, 5.0], [1.0, 2.0]]
-    }  # fmt: skip
-    found, (value, aux) = func.grad_and_value(
-        lambda a: ((a * a).sum(), {"k": a}), has_aux=True
-    )(X)
+        "a": [2.0, 4.0],
+        "b": [[3.0, 5.0], [1.0, 2.0]],
+    }
+    found, (value, aux) = func.grad_and_value(lambda a: ((a * a).sum(), {"k": a}), has_aux=True)(X)
     assert lists(found) == [2.0, 4.0] and value.item() == 5
     assert lists(aux) == {"k": [1.0, 2.0]} and not aux["k"].requires_grad
     found, aux = func.grad(lambda a: ((a * a).sum(), a + 1), has_aux=True)(X)
@@ -96,9 +96,7 @@ def test_products():
     assert lists(value) == ([3.0, 10.0], [[1.0, 2.0]]) and aux == "aux"
     assert lists(pull((X, [Y]))) == ([6.0, 15.0], [1.0, 4.0])
     assert lists(pull((X, [Y]))) == ([6.0, 15.0], [1.0, 4.0])
-    value, moved, aux = func.jvp(
-        lambda a, b: ({"o": a * b}, a), (X, Y), (Y, X), has_aux=True
-    )
+    value, moved, aux = func.jvp(lambda a, b: ({"o": a * b}, a), (X, Y), (Y, X), has_aux=True)
     assert lists((value, moved, aux)) == ({"o": [3.0, 10.0]}, {"o": [10.0, 29.0]}, [1.0, 2.0])
     value, moved = func.jvp(lambda at: at[0] * at[1], ([X, Y],), ([Y, X],))
     assert lists(moved) == [10.0, 29.0]
@@ -131,8 +129,8 @@ REFUSED = [
     ("gave no tensor", lambda: func.jacfwd(lambda x: ())(X)),
     ("real", lambda: func.jacrev(lambda x: x)(libdl.ones(2, dtype=libdl.complex64))),
     ("real", lambda: func.jacfwd(lambda x: x)(libdl.ones(2, dtype=libdl.complex64))),
-    ("real", lambda: func.jacrev(lambda x: (x * 1j))(libdl.ones(2))),
-    ("real", lambda: func.jacfwd(lambda x: (x * 1j))(libdl.ones(2))),
+    ("real", lambda: func.jacrev(lambda x: x * 1j)(libdl.ones(2))),
+    ("real", lambda: func.jacfwd(lambda x: x * 1j)(libdl.ones(2))),
     ("leaf", lambda: func.grad(lambda x: x.mul_(2).sum())(X)),
 ]
 
@@ -201,8 +199,9 @@ def test_functional_call_ties():
     call = func.functional_call
     assert lists(call(module, {"first.weight": double_}, x)) == [4.0, 8.0]
     assert lists(call(module, {"second.weight": double_}, x, {"scale": 2.0})) == [8.0, 16.0]
-    found = call(module, {"first.weight": double_, "second.weight": 3 * libdl.eye(2)}, x,
-                 tie_weights=False)
+    found = call(
+        module, {"first.weight": double_, "second.weight": 3 * libdl.eye(2)}, x, tie_weights=False
+    )
     assert lists(found) == [6.0, 12.0]
     assert lists(call(module, {"first.weight": double_, "shift": x}, x)) == [5.0, 10.0]
     with pytest.raises(ValueError, match="are one tensor"):

@@ -13,7 +13,9 @@ from wrappers.func import mapped_programs
 import libdl
 
 B = mapped_programs.SIZE
-PROGRAMS = [text for family in mapped_programs.FAMILIES for text in mapped_programs.programs(family)]
+PROGRAMS = [
+    text for family in mapped_programs.FAMILIES for text in mapped_programs.programs(family)
+]
 
 
 def choices(text):
@@ -51,10 +53,17 @@ def looped(function, values, dims, level=0):
     if level == len(dims[0]):
         return shown(function(*values))
     rows = [
-        looped(function, [x if own[level] is None else x.select(own[level], i).clone()
-                          for x, own in zip(values, dims, strict=True)], dims, level + 1)
+        looped(
+            function,
+            [
+                x if own[level] is None else x.select(own[level], i).clone()
+                for x, own in zip(values, dims, strict=True)
+            ],
+            dims,
+            level + 1,
+        )
         for i in range(B)
-    ]  # fmt: skip
+    ]
     return stacked(rows)
 
 

@@ -30,10 +30,15 @@ def test_as_in_pytorch(seed):
             SEEN.compare(line, found)
 
 
-@pytest.mark.parametrize("f", [
-    lambda x: x**3, lambda x: x.sin() * x.sum(), lambda x: x.softmax(0),
-    lambda x: x[libdl.tensor([1, 1, 0])] * x,
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: x**3,
+        lambda x: x.sin() * x.sum(),
+        lambda x: x.softmax(0),
+        lambda x: x[libdl.tensor([1, 1, 0])] * x,
+    ],
+)
 def test_jacobians_by_vmap_of_jvp(f):
     """A dual number of all samples' values in one level is made dual again in another."""
     func, unit = libdl.func, libdl.eye(3, dtype=libdl.float64)
@@ -44,9 +49,12 @@ def test_jacobians_by_vmap_of_jvp(f):
     x = libdl.tensor([0.3, 0.2, -0.5], dtype=libdl.float64)
     twice = func.jacrev(func.jacrev(f))
     for found in (
-        by_columns(by_columns(f))(x), func.jacfwd(by_columns(f))(x), by_columns(func.jacfwd(f))(x),
-        by_columns(func.jacrev(f))(x), func.jacrev(by_columns(f))(x),
-    ):  # fmt: skip
+        by_columns(by_columns(f))(x),
+        func.jacfwd(by_columns(f))(x),
+        by_columns(func.jacfwd(f))(x),
+        by_columns(func.jacrev(f))(x),
+        func.jacrev(by_columns(f))(x),
+    ):
         assert libdl.allclose(found, twice(x), rtol=1e-10)
     batch = func.vmap(by_columns(by_columns(f)))(libdl.stack([x, 2 * x]))
     assert libdl.allclose(batch, libdl.stack([twice(x), twice(2 * x)]), rtol=1e-10)
@@ -81,11 +89,19 @@ def test_a_tangent_takes_the_dtype_of_its_primal():
         libdl.func.jvp(lambda x: x * x, (x,), (z,))
 
 
-@pytest.mark.parametrize("write", [
-    lambda y, x: y.mul_(x), lambda y, x: y.sin_(), lambda y, x: y.pow_(3), lambda y, x: y.exp_(),
-    lambda y, x: y.div_(x + 3).mul_(x).sub_(x), lambda y, x: libdl.nn.functional.silu(y, True),
-    lambda y, x: libdl.nn.functional.elu(y.mul_(x), inplace=True), lambda y, x: y.addcmul_(x, x),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda y, x: y.mul_(x),
+        lambda y, x: y.sin_(),
+        lambda y, x: y.pow_(3),
+        lambda y, x: y.exp_(),
+        lambda y, x: y.div_(x + 3).mul_(x).sub_(x),
+        lambda y, x: libdl.nn.functional.silu(y, True),
+        lambda y, x: libdl.nn.functional.elu(y.mul_(x), inplace=True),
+        lambda y, x: y.addcmul_(x, x),
+    ],
+)
 def test_reverse_over_forward_of_what_is_written_in_place(write):
     func = libdl.func
     x = libdl.tensor([0.7, -1.1, 0.4], dtype=libdl.float64)

@@ -11,25 +11,44 @@ import libdl
 from libdl import nn
 
 READERS = {
-    "numpy.asarray": numpy.asarray, "numpy.array": numpy.array, "Parameter": nn.Parameter,
-    "Buffer": nn.Buffer, "Tensor": libdl.Tensor, "from_dlpack": libdl.from_dlpack,
-    "numpy.from_dlpack": numpy.from_dlpack, "__dlpack__": lambda x: x.__dlpack__(),
-    "tolist": lambda x: x.tolist(), "item": lambda x: x[0].item(), "numpy": lambda x: x.numpy(),
-    "data_ptr": lambda x: x.data_ptr(), "storage": lambda x: x.untyped_storage(),
-    "deepcopy": copy.deepcopy, "copy": copy.copy, "pickle": pickle.dumps,
-    "float": lambda x: float(x[0]), "int": lambda x: int(x[0]), "bool": lambda x: bool(x[0]),
-    "index": lambda x: [1, 2, 3][x[0].long()], "complex": lambda x: complex(x[0]),
-    "in": lambda x: 1.0 in x, "memoryview": memoryview, "max of Python": lambda x: max(x[0], x[1]),
+    "numpy.asarray": numpy.asarray,
+    "numpy.array": numpy.array,
+    "Parameter": nn.Parameter,
+    "Buffer": nn.Buffer,
+    "Tensor": libdl.Tensor,
+    "from_dlpack": libdl.from_dlpack,
+    "numpy.from_dlpack": numpy.from_dlpack,
+    "__dlpack__": lambda x: x.__dlpack__(),
+    "tolist": lambda x: x.tolist(),
+    "item": lambda x: x[0].item(),
+    "numpy": lambda x: x.numpy(),
+    "data_ptr": lambda x: x.data_ptr(),
+    "storage": lambda x: x.untyped_storage(),
+    "deepcopy": copy.deepcopy,
+    "copy": copy.copy,
+    "pickle": pickle.dumps,
+    "float": lambda x: float(x[0]),
+    "int": lambda x: int(x[0]),
+    "bool": lambda x: bool(x[0]),
+    "index": lambda x: [1, 2, 3][x[0].long()],
+    "complex": lambda x: complex(x[0]),
+    "in": lambda x: 1.0 in x,
+    "memoryview": memoryview,
+    "max of Python": lambda x: max(x[0], x[1]),
     "subclass": lambda x: x.as_subclass(type("Sub", (libdl.Tensor,), {})),
-    "set_": lambda x: x.set_(libdl.ones(3)), "resize_": lambda x: x.resize_(4),
+    "set_": lambda x: x.set_(libdl.ones(3)),
+    "resize_": lambda x: x.resize_(4),
     "data": lambda x: setattr(x, "data", libdl.ones(3)),
     "grad": lambda x: setattr(x, "grad", libdl.ones(3)),
-    "share_memory_": lambda x: x.share_memory_(), "hook": lambda x: x.register_hook(abs),
+    "share_memory_": lambda x: x.share_memory_(),
+    "hook": lambda x: x.register_hook(abs),
     "frombuffer": lambda x: libdl.frombuffer(x, dtype=libdl.float32),
-    "nonzero": lambda x: x.nonzero(), "where": lambda x: libdl.where(x > 0),
-    "equal": lambda x: libdl.equal(x, x), "backward": lambda x: x.sum().backward(),
+    "nonzero": lambda x: x.nonzero(),
+    "where": lambda x: libdl.where(x > 0),
+    "equal": lambda x: libdl.equal(x, x),
+    "backward": lambda x: x.sum().backward(),
     "tensor of numbers": lambda x: libdl.tensor([x[0], 1.0]),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("levels", [1, 2])
@@ -74,6 +93,7 @@ def test_a_tensor_that_outlives_its_vmap():
 
 def test_local_variables_of_relaying_functions_can_be_read():
     """As a debugger does, and pytest."""
+
     def locals_of(error):
         trace = error.__traceback__
         while trace:

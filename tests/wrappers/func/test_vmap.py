@@ -41,10 +41,20 @@ def pull(f):
 
 
 TRANSFORMS = [
-    wave, func.grad(wave), push(wave), pull(wave), func.jacrev(libdl.sin), func.jacfwd(libdl.sin),
-    func.hessian(wave), push(func.grad(wave)), func.grad(push(wave)), pull(pull(libdl.exp)),
-    func.grad(lambda a: func.grad(wave)(a).sum()), push(push(wave)), func.jacfwd(func.jacrev(wave)),
-]  # fmt: skip
+    wave,
+    func.grad(wave),
+    push(wave),
+    pull(wave),
+    func.jacrev(libdl.sin),
+    func.jacfwd(libdl.sin),
+    func.hessian(wave),
+    push(func.grad(wave)),
+    func.grad(push(wave)),
+    pull(pull(libdl.exp)),
+    func.grad(lambda a: func.grad(wave)(a).sum()),
+    push(push(wave)),
+    func.jacfwd(func.jacrev(wave)),
+]
 
 
 @pytest.mark.parametrize("f", TRANSFORMS)
@@ -252,7 +262,7 @@ LAYERS = {
     "layer_norm": (lambda: nn.LayerNorm(4), (2, 4)),
     "attention": (lambda: nn.MultiheadAttention(4, 2, batch_first=True), (2, 3, 4)),
     "transformer": (lambda: nn.TransformerEncoderLayer(4, 2, 8, 0.0, batch_first=True), (1, 3, 4)),
-}  # fmt: skip
+}
 
 
 @pytest.mark.filterwarnings("error:vmap")
@@ -304,12 +314,18 @@ def test_autograd_grad_inside():
         return libdl.autograd.grad((a**2).sum(), a, create_graph=True)[0]
 
     close(libdl.vmap(slope)(batch), 2 * batch)
-    close(libdl.vmap(lambda a: libdl.autograd.grad(slope(a).prod(), a)[0])(batch),
-          loop(lambda a: 8 * libdl.stack([a[1] * a[2], a[0] * a[2], a[0] * a[1]]), batch.detach()))
+    close(
+        libdl.vmap(lambda a: libdl.autograd.grad(slope(a).prod(), a)[0])(batch),
+        loop(lambda a: 8 * libdl.stack([a[1] * a[2], a[0] * a[2], a[0] * a[1]]), batch.detach()),
+    )
     both = libdl.vmap(lambda a: libdl.stack(libdl.autograd.grad((a * x).sum(), (a, x))))(batch)
     close(both, libdl.stack([libdl.stack([W, row]) for row in batch.detach()]))
-    unused = libdl.vmap(lambda a: libdl.autograd.grad(
-        (a * a).sum(), (a, x), allow_unused=True, materialize_grads=True)[1] + a)(batch)
+    unused = libdl.vmap(
+        lambda a: (
+            libdl.autograd.grad((a * a).sum(), (a, x), allow_unused=True, materialize_grads=True)[1]
+            + a
+        )
+    )(batch)
     close(unused, batch)
     with pytest.raises(RuntimeError, match="grad_outputs are implied for outputs of one element"):
         libdl.vmap(lambda a: libdl.autograd.grad(a * 2, a)[0])(batch)
@@ -348,12 +364,20 @@ def test_debug_unwrap_shows_all_samples(x):
 # -- views stay views ------------------------------------------------------------------------------
 
 VIEWS = {
-    "transpose": lambda x: x.transpose(0, 0), "swapaxes": lambda x: x.swapaxes(0, -1),
-    "movedim": lambda x: x.movedim(0, 0), "flatten": lambda x: x.flatten(),
-    "unfold": lambda x: x.unfold(0, 1, 1), "ravel": lambda x: x.ravel(), "mT": lambda x: x.mT,
-    "adjoint": lambda x: x.adjoint(), "H": lambda x: x.H, "T": lambda x: x.T, "t": lambda x: x.t(),
-    "squeeze": lambda x: x.squeeze(), "contiguous": lambda x: x.contiguous(),
-}  # fmt: skip
+    "transpose": lambda x: x.transpose(0, 0),
+    "swapaxes": lambda x: x.swapaxes(0, -1),
+    "movedim": lambda x: x.movedim(0, 0),
+    "flatten": lambda x: x.flatten(),
+    "unfold": lambda x: x.unfold(0, 1, 1),
+    "ravel": lambda x: x.ravel(),
+    "mT": lambda x: x.mT,
+    "adjoint": lambda x: x.adjoint(),
+    "H": lambda x: x.H,
+    "T": lambda x: x.T,
+    "t": lambda x: x.t(),
+    "squeeze": lambda x: x.squeeze(),
+    "contiguous": lambda x: x.contiguous(),
+}
 
 
 @pytest.mark.parametrize("in_dims", [0, 1])

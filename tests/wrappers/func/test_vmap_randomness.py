@@ -69,15 +69,19 @@ DRAWS = {
     "rrelu": lambda x: F.rrelu(-ones(x, 9), training=True),
     "gumbel_softmax": lambda x: F.gumbel_softmax(ones(x, 5)),
     "attention": lambda x: F.scaled_dot_product_attention(
-        ones(x, 6, 6), ones(x, 6, 6), libdl.eye(6), dropout_p=0.5),
+        ones(x, 6, 6), ones(x, 6, 6), libdl.eye(6), dropout_p=0.5
+    ),
     "attention of what all share": lambda x: F.scaled_dot_product_attention(
-        libdl.ones(6, 6), libdl.ones(6, 6), libdl.eye(6), dropout_p=0.5),
+        libdl.ones(6, 6), libdl.ones(6, 6), libdl.eye(6), dropout_p=0.5
+    ),
     "MultiheadAttention": attention(True),
     "MultiheadAttention, fast": attention(False),
     "fractional pooling": lambda x: F.fractional_max_pool2d(
-        ones(x, 1, 1, 1) + libdl.arange(400.0).view(1, 20, 20), 2, output_size=9),
+        ones(x, 1, 1, 1) + libdl.arange(400.0).view(1, 20, 20), 2, output_size=9
+    ),
     "fractional pooling of what all share": lambda x: F.fractional_max_pool2d(
-        libdl.arange(400.0).view(1, 20, 20), 2, output_size=9),
+        libdl.arange(400.0).view(1, 20, 20), 2, output_size=9
+    ),
     "Normal": lambda x: distributions.Normal(0.0, 1.0).sample(),
     "Normal of samples": lambda x: distributions.Normal(x * 0, 1.0).rsample(),
     "Beta": lambda x: distributions.Beta(libdl.ones(3), libdl.ones(3)).sample(),
@@ -85,11 +89,15 @@ DRAWS = {
     "Categorical": lambda x: distributions.Categorical(libdl.ones(10**4)).sample((3,)),
     "Exponential": lambda x: distributions.Exponential(x * 0 + 1).sample(),
     **{f"network {i}": NETWORKS[i] for i in range(len(NETWORKS))},
-}  # fmt: skip
+}
 
 
 def drawn(draw, randomness):
-    return libdl.vmap(lambda x: draw(x), randomness=randomness)(libdl.rand(B, 5)).detach().reshape(B, -1)
+    return (
+        libdl.vmap(lambda x: draw(x), randomness=randomness)(libdl.rand(B, 5))
+        .detach()
+        .reshape(B, -1)
+    )
 
 
 @pytest.mark.parametrize("name", DRAWS)
@@ -121,6 +129,7 @@ def test_same(name):
 def test_levels(name):
     """Inside a level that draws for each sample the level of the function decides for its own."""
     for inner in ("different", "same"):
+
         def rows(x, inner=inner):
             return libdl.vmap(DRAWS[name], randomness=inner)(x).detach().reshape(len(x), -1)
 
@@ -131,12 +140,18 @@ def test_levels(name):
         assert bool((found[:, 0] == found[:, 1]).all()) == (inner == "same")
 
 
-@pytest.mark.parametrize("call", [
-    lambda x: F.dropout(x, 0.5, training=False), lambda x: F.dropout(x, 0.0),
-    lambda x: F.alpha_dropout(x), lambda x: F.rrelu(x), lambda x: nn.Dropout().eval()(x),
-    lambda x: F.scaled_dot_product_attention(x[None], x[None], x[None])[0],
-    lambda x: LSTM[1].__closure__[0].cell_contents.eval()(x.expand(3, 5))[0][0],
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: F.dropout(x, 0.5, training=False),
+        lambda x: F.dropout(x, 0.0),
+        lambda x: F.alpha_dropout(x),
+        lambda x: F.rrelu(x),
+        lambda x: nn.Dropout().eval()(x),
+        lambda x: F.scaled_dot_product_attention(x[None], x[None], x[None])[0],
+        lambda x: LSTM[1].__closure__[0].cell_contents.eval()(x.expand(3, 5))[0][0],
+    ],
+)
 def test_what_does_not_draw_is_allowed(call):
     x = libdl.rand(B, 5)
     found = libdl.vmap(call)(x)

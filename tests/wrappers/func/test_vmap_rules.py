@@ -30,19 +30,29 @@ CALLS = {
     "count_nonzero": (lambda a: libdl.count_nonzero(a, dim=1), m),
     **{
         f"0-d scatter_reduce {how}": (
-            lambda a, b, how=how: a.scatter_reduce(0, libdl.tensor(0), b, how), q, q + 0.1
-        ) for how in ("amax", "amin", "sum", "prod", "mean")
+            lambda a, b, how=how: a.scatter_reduce(0, libdl.tensor(0), b, how),
+            q,
+            q + 0.1,
+        )
+        for how in ("amax", "amin", "sum", "prod", "mean")
     },
     **{
         f"0-d index_reduce {how}": (
-            lambda a, b, how=how: a.index_reduce(0, libdl.tensor(0), b, how), q, q + 0.1
-        ) for how in ("amax", "amin", "prod", "mean")
+            lambda a, b, how=how: a.index_reduce(0, libdl.tensor(0), b, how),
+            q,
+            q + 0.1,
+        )
+        for how in ("amax", "amin", "prod", "mean")
     },
     **{
         f"index_reduce {how} {own}": (
             lambda a, i, b, how=how, own=own: a.index_reduce(0, i, b, how, include_self=own),
-            x, places, y,
-        ) for how in ("amax", "amin", "prod", "mean") for own in (False, True)
+            x,
+            places,
+            y,
+        )
+        for how in ("amax", "amin", "prod", "mean")
+        for own in (False, True)
     },
     "nuclear": (lambda a: libdl.linalg.norm(a, ord="nuc"), m),
     "nuclear, wide": (lambda a: libdl.linalg.matrix_norm(a.T, ord="nuc"), m),
@@ -66,19 +76,29 @@ CALLS = {
     "array truth": (lambda a: a[np.array(True)], x),
     "arrays": (lambda a: a[np.array([2, 0]), np.array(1)], m),
     "quantile": (lambda a, p: libdl.quantile(a, p), x, q),
-    "quantile along": (lambda a, p: libdl.quantile(a, p, dim=0, keepdim=True), m, libdl.stack([q, q / 2])),
+    "quantile along": (
+        lambda a, p: libdl.quantile(a, p, dim=0, keepdim=True),
+        m,
+        libdl.stack([q, q / 2]),
+    ),
     "nanquantile": (lambda a, p: libdl.nanquantile(a, p, interpolation="nearest"), x, q),
     "histogram": (lambda a, w: libdl.histogram(a, 3, range=(0.0, 3.0), weight=w)[0], x, y),
-    "histogram edges": (lambda a, e: libdl.histogram(a, e)[0], x, libdl.tensor([[-1.0, 0, 1], [0, 1, 4]])),
+    "histogram edges": (
+        lambda a, e: libdl.histogram(a, e)[0],
+        x,
+        libdl.tensor([[-1.0, 0, 1], [0, 1, 4]]),
+    ),
     "argwhere": (lambda a: libdl.argwhere(a), y[:, :2].abs() + 1),
     "masked_fill 0-d": (lambda a, b: a.masked_fill(a > 0.3, b), q, q * 3),
     "masked_fill_ 0-d": (lambda a, b: (a + 0 * b).masked_fill_(a > 0.3, b), q, q * 3),
     "fill_ 0-d": (lambda a, b: (a + 0 * b).fill_(b), q, q * 3),
     "batch_norm": (
-        lambda w, b: F.batch_norm(y, libdl.zeros(3), libdl.ones(3), w, b, training=True), x, y
+        lambda w, b: F.batch_norm(y, libdl.zeros(3), libdl.ones(3), w, b, training=True),
+        x,
+        y,
     ),
     "inverse": (lambda a: nn_inverse(a), m[:, :2] + 3 * libdl.eye(2)),
-}  # fmt: skip
+}
 
 
 def nn_inverse(a):
@@ -129,7 +149,9 @@ def test_gradient_of_extrema():
 
 
 def test_shapes_that_differ_are_refused():
-    with pytest.raises(RuntimeError, match="argwhere has results whose shape depends on the values"):
+    with pytest.raises(
+        RuntimeError, match="argwhere has results whose shape depends on the values"
+    ):
         func.vmap(libdl.argwhere)(y)
 
 
@@ -160,7 +182,9 @@ def test_results_that_are_no_tensors(body, dims, wanted):
 @pytest.mark.parametrize("dims", [0, (0,), -1])
 @pytest.mark.parametrize("value", [5, None, "s", 2.5])
 def test_a_place_for_no_tensor(value, dims):
-    with pytest.raises(ValueError, match="wanted a tensor, or None in out_dims|structure does not fit"):
+    with pytest.raises(
+        ValueError, match="wanted a tensor, or None in out_dims|structure does not fit"
+    ):
         func.vmap(lambda a: value, out_dims=dims)(x)
 
 

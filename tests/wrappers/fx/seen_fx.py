@@ -16,8 +16,11 @@ def text(value):
     the lines by which its code wraps functions again."""
     lines = str(value).replace("libdl", "torch").split("\n")
     kept = "\n".join(line for line in lines if not line.startswith("torch.fx._symbolic_trace.wrap"))
-    for found, wanted in (("torch._C._nn.", "torch.nn.functional."), ("torch.functional.", "torch."),
-                          ("fx._symbolic_trace._assert", "fx._placeholders._assert")):
+    for found, wanted in (
+        ("torch._C._nn.", "torch.nn.functional."),
+        ("torch.functional.", "torch."),
+        ("fx._symbolic_trace._assert", "fx._placeholders._assert"),
+    ):
         kept = kept.replace(found, wanted)
     return kept.strip()
 
@@ -52,18 +55,64 @@ def network(m):
 
 def a_network(m):
     found = fx_of(m).symbolic_trace(network(m))
-    places = [[n.op, n.name, [u.name for u in n.users], [i.name for i in n.all_input_nodes],
-               [[path, kind[0]] for path, kind in n.meta.get("nn_module_stack", {}).items()]]
-              for n in found.graph.nodes]  # fmt: skip
+    places = [
+        [
+            n.op,
+            n.name,
+            [u.name for u in n.users],
+            [i.name for i in n.all_input_nodes],
+            [[path, kind[0]] for path, kind in n.meta.get("nn_module_stack", {}).items()],
+        ]
+        for n in found.graph.nodes
+    ]
     return [text(found.graph), text(found.code), places, type(found).__name__, repr(found)]
 
 
 def operators(m):
-    return both(m, lambda x, y: (
-        x + 1, 1 + x, x - y, 2 - x, x * y, 2 * x, x / y, 2 / x, x // 2, 2 // x, x % 2, 2 % x, x**2,
-        2**x, x @ y, x & 1, 1 & x, x | y, 1 | x, x ^ y, 1 ^ x, x << 1, 1 << x, x >> 1, 1 >> x, x < y,
-        x <= y, x > y, x >= y, x == y, x != 1, -x, +x, ~x, abs(x), x[0], x[1:], x[..., None], x[y],
-    ))  # fmt: skip
+    return both(
+        m,
+        lambda x, y: (
+            x + 1,
+            1 + x,
+            x - y,
+            2 - x,
+            x * y,
+            2 * x,
+            x / y,
+            2 / x,
+            x // 2,
+            2 // x,
+            x % 2,
+            2 % x,
+            x**2,
+            2**x,
+            x @ y,
+            x & 1,
+            1 & x,
+            x | y,
+            1 | x,
+            x ^ y,
+            1 ^ x,
+            x << 1,
+            1 << x,
+            x >> 1,
+            1 >> x,
+            x < y,
+            x <= y,
+            x > y,
+            x >= y,
+            x == y,
+            x != 1,
+            -x,
+            +x,
+            ~x,
+            abs(x),
+            x[0],
+            x[1:],
+            x[..., None],
+            x[y],
+        ),
+    )
 
 
 def methods_and_attributes(m):
@@ -83,13 +132,30 @@ def functions(m):
         a = F.relu(x, inplace=True)
         b = m.stack([a, x]).sum(dim=0).max(dim=1)[0]
         return (
-            m.sum(b, dim=0, keepdim=True), m.max(x, 1), F.cross_entropy(x, b), m.where(x > 0, x, b),
-            F.dropout(x, 0.5, training=False), F.interpolate(x, scale_factor=2.0), F.pad(x, (1, 1)),
-            F.embedding(x, b), m.matmul(x, x), F.batch_norm(x, x, x, training=True), F.gelu(x),
-            m.flatten(x, 1), m.sigmoid(x), F.layer_norm(x, (3,)), F.silu(x), F.max_pool1d(x, 2),
-            m.split(x, 2, dim=1), m.zeros_like(x, dtype=m.int), math.sqrt(x.sum()), x * math.inf,
-            x * math.nan, F.mse_loss(x, b), F.elu(x),
-        )  # fmt: skip
+            m.sum(b, dim=0, keepdim=True),
+            m.max(x, 1),
+            F.cross_entropy(x, b),
+            m.where(x > 0, x, b),
+            F.dropout(x, 0.5, training=False),
+            F.interpolate(x, scale_factor=2.0),
+            F.pad(x, (1, 1)),
+            F.embedding(x, b),
+            m.matmul(x, x),
+            F.batch_norm(x, x, x, training=True),
+            F.gelu(x),
+            m.flatten(x, 1),
+            m.sigmoid(x),
+            F.layer_norm(x, (3,)),
+            F.silu(x),
+            F.max_pool1d(x, 2),
+            m.split(x, 2, dim=1),
+            m.zeros_like(x, dtype=m.int),
+            math.sqrt(x.sum()),
+            x * math.inf,
+            x * math.nan,
+            F.mse_loss(x, b),
+            F.elu(x),
+        )
 
     return both(m, function)
 
@@ -125,14 +191,22 @@ def concrete_arguments(m):
         return {"sum": x + d["a"][0] + d["a"][1] * d["c"]}
 
     fx = fx_of(m)
-    answers = [both(m, function, flag=True), both(m, function, flag=True, k=2.5),
-               both(m, function, flag=False, k=None, name="zz")]  # fmt: skip
+    answers = [
+        both(m, function, flag=True),
+        both(m, function, flag=True, k=2.5),
+        both(m, function, flag=False, k=None, name="zz"),
+    ]
     traced = fx.symbolic_trace(function, {"flag": False})
     tree = fx.symbolic_trace(structured, {"d": {"a": [fx.PH, fx.PH], "c": 3}})
     x = m.ones(2)
-    return [answers, told(lambda: traced(x, True)), traced(x, False).tolist(), text(tree.graph),
-            tree(x, {"a": [1, 2], "c": 3})["sum"].tolist(),
-            told(lambda: tree(x, {"a": [1, 2], "c": 4}))]
+    return [
+        answers,
+        told(lambda: traced(x, True)),
+        traced(x, False).tolist(),
+        text(tree.graph),
+        tree(x, {"a": [1, 2], "c": 3})["sum"].tolist(),
+        told(lambda: tree(x, {"a": [1, 2], "c": 4})),
+    ]
 
 
 def what_cannot_be_traced(m):
@@ -144,12 +218,19 @@ def what_cannot_be_traced(m):
         return x
 
     return [
-        trace(lambda x: x if x.sum() > 0 else -x), trace(lambda x: list(x)),
-        trace(lambda x: len(x)), trace(lambda x: int(x)), trace(lambda x: 1 in x),
-        trace(lambda x: x and 1), trace(lambda x: range(x)), trace(lambda x: dict(**x)),
-        trace(lambda x: {x: 1}), trace(lambda x: object()), trace(assignment),
+        trace(lambda x: x if x.sum() > 0 else -x),
+        trace(lambda x: list(x)),
+        trace(lambda x: len(x)),
+        trace(lambda x: int(x)),
+        trace(lambda x: 1 in x),
+        trace(lambda x: x and 1),
+        trace(lambda x: range(x)),
+        trace(lambda x: dict(**x)),
+        trace(lambda x: {x: 1}),
+        trace(lambda x: object()),
+        trace(assignment),
         trace(lambda x: m.ones(3)[x:]),
-    ]  # fmt: skip
+    ]
 
 
 def subclasses_of_tracer(m):
@@ -215,6 +296,15 @@ def traced_again(m):
 
 
 PROGRAMS = (
-    a_network, operators, methods_and_attributes, functions, tensors_of_the_program, unpacking,
-    annotations, concrete_arguments, what_cannot_be_traced, subclasses_of_tracer, traced_again,
-)  # fmt: skip
+    a_network,
+    operators,
+    methods_and_attributes,
+    functions,
+    tensors_of_the_program,
+    unpacking,
+    annotations,
+    concrete_arguments,
+    what_cannot_be_traced,
+    subclasses_of_tracer,
+    traced_again,
+)

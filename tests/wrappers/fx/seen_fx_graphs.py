@@ -45,14 +45,27 @@ def made_by_hand(m):
     y = graph.placeholder("y", default_value=2)
     added = graph.call_function(operator.iadd, (x, y))
     graph.call_function(operator.setitem, (x, 0, 1))
-    graph.output([added, graph.call_method("neg", (x,)), graph.get_attr("w.q"),
-                  graph.call_module("sub.0", (y,))])  # fmt: skip
+    graph.output(
+        [
+            added,
+            graph.call_method("neg", (x,)),
+            graph.get_attr("w.q"),
+            graph.call_module("sub.0", (y,)),
+        ]
+    )
     root = {"w.q": m.nn.Parameter(m.ones(1)), "sub.0": m.nn.ReLU()}
     module = fx.GraphModule(root, graph)
     empty = fx.Graph()
-    return [text(graph), text(module.code), text(empty.python_code("self").src), repr(module),
-            rounded(*module(m.ones(2), m.ones(2))), [n.name for n in reversed(graph.nodes)],
-            len(graph.nodes), told(fx.GraphModule, {}, graph)]  # fmt: skip
+    return [
+        text(graph),
+        text(module.code),
+        text(empty.python_code("self").src),
+        repr(module),
+        rounded(*module(m.ones(2), m.ones(2))),
+        [n.name for n in reversed(graph.nodes)],
+        len(graph.nodes),
+        told(fx.GraphModule, {}, graph),
+    ]
 
 
 def inserting(m):
@@ -69,9 +82,15 @@ def inserting(m):
         graph.call_function(m.abs, (nodes[1],))
     nodes[2].prepend(nodes[-2])
     order = [str(n) for n in graph.nodes]
-    return [order, told(graph.lint), graph.output_node().name, nodes[1].next.name, nodes[1].prev.name,
-            [n.name for n in graph.find_nodes(op="call_module")],
-            [n.name for n in graph.find_nodes(op="call_function", target=m.tanh)]]  # fmt: skip
+    return [
+        order,
+        told(graph.lint),
+        graph.output_node().name,
+        nodes[1].next.name,
+        nodes[1].prev.name,
+        [n.name for n in graph.find_nodes(op="call_module")],
+        [n.name for n in graph.find_nodes(op="call_function", target=m.tanh)],
+    ]
 
 
 def replacing(m):
@@ -94,21 +113,37 @@ def replacing(m):
     nodes["sum_1"].update_kwarg("keepdim", True)
     nodes["last"].update_arg(0, nodes["add"])
     traced.recompile()
-    return [told_before, [u.name for u in users], left, text(traced.code), [n.name for n in nodes["add"].users],
-            [n.name for n in nodes["sigmoid"].users], [n.name for n in nodes["add"].all_input_nodes],
-            rounded(*traced(numbers(m, 2, 3)))]  # fmt: skip
+    return [
+        told_before,
+        [u.name for u in users],
+        left,
+        text(traced.code),
+        [n.name for n in nodes["add"].users],
+        [n.name for n in nodes["sigmoid"].users],
+        [n.name for n in nodes["add"].all_input_nodes],
+        rounded(*traced(numbers(m, 2, 3))),
+    ]
 
 
 def dead_code(m):
     fx = fx_of(m)
     traced = fx.symbolic_trace(lambda x: (x + 1, x.relu(), m.neg(x * 2))[1])
-    return [traced.graph.eliminate_dead_code(), text(traced.graph), traced.graph.eliminate_dead_code()]
+    return [
+        traced.graph.eliminate_dead_code(),
+        text(traced.graph),
+        traced.graph.eliminate_dead_code(),
+    ]
 
 
 def arguments_do_not_change(m):
     node = list(fx_of(m).symbolic_trace(lambda x: m.cat([x, x], dim=0)).graph.nodes)[1]
-    return [type(node.args[0]).__name__, type(node.kwargs).__name__, told(node.args[0].append, 1),
-            told(lambda: node.kwargs.update(dim=1)), node.args[0] == [node.args[0][0]] * 2]  # fmt: skip
+    return [
+        type(node.args[0]).__name__,
+        type(node.kwargs).__name__,
+        told(node.args[0].append, 1),
+        told(lambda: node.kwargs.update(dim=1)),
+        node.args[0] == [node.args[0][0]] * 2,
+    ]
 
 
 def copied_between_graphs(m):
@@ -128,8 +163,14 @@ def copied_between_graphs(m):
 def submodules(m):
     traced = fx_of(m).symbolic_trace(network(m))
     names = lambda: [name for name, _ in traced.named_modules()]  # noqa: E731
-    answers = [names(), traced.add_submodule("a.b.c", m.nn.ReLU()), names(),
-               traced.delete_submodule("a.b.c"), traced.delete_submodule("zz"), names()]  # fmt: skip
+    answers = [
+        names(),
+        traced.add_submodule("a.b.c", m.nn.ReLU()),
+        names(),
+        traced.delete_submodule("a.b.c"),
+        traced.delete_submodule("zz"),
+        names(),
+    ]
     traced.delete_all_unused_submodules()
     return [answers, names(), sorted(traced.state_dict())]
 
@@ -138,8 +179,17 @@ def copies(m):
     traced, x = fx_of(m).symbolic_trace(network(m)), numbers(m, 2, 3)
     wanted = traced(x)[0].tolist()
     made = (copy.deepcopy(traced), pickle.loads(pickle.dumps(traced)), copy.copy(traced))
-    return [[c(x)[0].tolist() == wanted, text(c.code) == text(traced.code), sorted(c.state_dict()),
-             c.graph is traced.graph, c.p is traced.p, c.training] for c in made]  # fmt: skip
+    return [
+        [
+            c(x)[0].tolist() == wanted,
+            text(c.code) == text(traced.code),
+            sorted(c.state_dict()),
+            c.graph is traced.graph,
+            c.p is traced.p,
+            c.training,
+        ]
+        for c in made
+    ]
 
 
 def interpreters(m):
@@ -153,14 +203,23 @@ def interpreters(m):
             return result
 
         def call_function(self, target, args, kwargs):
-            return m.sigmoid(*args) if target is m.relu else super().call_function(target, args, kwargs)
+            return (
+                m.sigmoid(*args)
+                if target is m.relu
+                else super().call_function(target, args, kwargs)
+            )
 
     result = Noting(traced).run(x)
     kept = fx.Interpreter(traced, garbage_collect_values=False)
     kept.run(x)
     start = {next(iter(traced.graph.nodes)): x}
-    return [rounded(*result), seen, sorted(n.name for n in kept.env),
-            rounded(*fx.Interpreter(traced).run(initial_env=start)), told(fx.Interpreter(traced).run)]  # fmt: skip
+    return [
+        rounded(*result),
+        seen,
+        sorted(n.name for n in kept.env),
+        rounded(*fx.Interpreter(traced).run(initial_env=start)),
+        told(fx.Interpreter(traced).run),
+    ]
 
 
 def transformers(m):
@@ -168,10 +227,16 @@ def transformers(m):
 
     class Changed(fx.Transformer):
         def call_function(self, target, args, kwargs):
-            return m.sigmoid(*args) if target is m.relu else super().call_function(target, args, kwargs)
+            return (
+                m.sigmoid(*args)
+                if target is m.relu
+                else super().call_function(target, args, kwargs)
+            )
 
         def call_method(self, target, args, kwargs):
-            return args[0].mean() * 2 if target == "sum" else super().call_method(target, args, kwargs)
+            return (
+                args[0].mean() * 2 if target == "sum" else super().call_method(target, args, kwargs)
+            )
 
     made = Changed(fx.symbolic_trace(network(m))).transform()
     made.graph.lint()
@@ -185,8 +250,13 @@ def shapes(m):
     for node in traced.graph.nodes:
         meta = node.meta.get("tensor_meta")
         one = None if meta is None or not hasattr(meta, "shape") else meta
-        found.append([node.name, node.meta["type"].__name__, one and [
-            list(one.shape), text(one.dtype), one.requires_grad, list(one.stride)]])  # fmt: skip
+        found.append(
+            [
+                node.name,
+                node.meta["type"].__name__,
+                one and [list(one.shape), text(one.dtype), one.requires_grad, list(one.stride)],
+            ]
+        )
     return found
 
 
@@ -225,9 +295,13 @@ def patterns(m):
         rewritten(m, lambda x: (x + 1) * (x + 2), lambda x: x + 1, lambda x: x - 1),
         rewritten(m, lambda x: x.neg().abs(), lambda x: x.neg().abs(), lambda x: x.abs()),
         rewritten(m, two_results, lambda a, b: (a + 1, b * 2), lambda a, b: (a - 1, b / 2)),
-        rewritten(m, lambda x, w1, w2: (m.cat([w1, w2]).sum() + x).max() + m.cat([w1, w2]),
-                  lambda w1, w2: m.cat([w1, w2]).sum(), lambda w1, w2: m.stack([w1, w2])),
-    ]  # fmt: skip
+        rewritten(
+            m,
+            lambda x, w1, w2: (m.cat([w1, w2]).sum() + x).max() + m.cat([w1, w2]),
+            lambda w1, w2: m.cat([w1, w2]).sum(),
+            lambda w1, w2: m.stack([w1, w2]),
+        ),
+    ]
 
 
 def filters(m):
@@ -238,7 +312,8 @@ def filters(m):
         return any(2 in node.args for node in match.nodes_map.values())
 
     found = rewriter.replace_pattern_with_filters(
-        traced, lambda x: x + 1, lambda x: x - 1, [with_two], ignore_literals=True)
+        traced, lambda x: x + 1, lambda x: x - 1, [with_two], ignore_literals=True
+    )
     return [len(found), [[n.name for n in one.replacements] for one in found], text(traced.code)]
 
 
@@ -282,13 +357,21 @@ def modules_as_patterns(m):
 
     fx = fx_of(m)
     weighted = fx.symbolic_trace(Weighted("a"))
-    others = [len(fx.replace_pattern(weighted, fx.symbolic_trace(pattern), lambda x: m.neg(x)))
-              for pattern in (Renamed(), Weighted("b"))]  # fmt: skip
+    others = [
+        len(fx.replace_pattern(weighted, fx.symbolic_trace(pattern), lambda x: m.neg(x)))
+        for pattern in (Renamed(), Weighted("b"))
+    ]
     traced = fx.symbolic_trace(Pair(m.nn.ReLU()))
-    found = fx.replace_pattern(traced, fx.symbolic_trace(Pattern(m.nn.ReLU())),
-                               fx.symbolic_trace(Replacement()))  # fmt: skip
-    return [len(found), text(traced.code), [name for name, _ in traced.named_modules()],
-            others, text(weighted.code)]  # fmt: skip
+    found = fx.replace_pattern(
+        traced, fx.symbolic_trace(Pattern(m.nn.ReLU())), fx.symbolic_trace(Replacement())
+    )
+    return [
+        len(found),
+        text(traced.code),
+        [name for name, _ in traced.named_modules()],
+        others,
+        text(weighted.code),
+    ]
 
 
 def splitting(m):
@@ -302,12 +385,30 @@ def splitting(m):
     split = part(m, "passes.split_module").split_module
     made = split(traced, network_, in_pairs)
     again = split(traced, network_, lambda node: "all")
-    return [text(made.code), sorted([name, text(sub.code)] for name, sub in made.named_children()),
-            rounded(*made(x)), text(again.code), text(again.submod_all.code), rounded(*again(x))]  # fmt: skip
+    return [
+        text(made.code),
+        sorted([name, text(sub.code)] for name, sub in made.named_children()),
+        rounded(*made(x)),
+        text(again.code),
+        text(again.submod_all.code),
+        rounded(*again(x)),
+    ]
 
 
 PROGRAMS = (
-    made_by_hand, inserting, replacing, dead_code, arguments_do_not_change, copied_between_graphs,
-    submodules, copies, interpreters, transformers, shapes, patterns, filters, modules_as_patterns,
+    made_by_hand,
+    inserting,
+    replacing,
+    dead_code,
+    arguments_do_not_change,
+    copied_between_graphs,
+    submodules,
+    copies,
+    interpreters,
+    transformers,
+    shapes,
+    patterns,
+    filters,
+    modules_as_patterns,
     splitting,
-)  # fmt: skip
+)

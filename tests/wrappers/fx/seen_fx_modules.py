@@ -28,7 +28,9 @@ PixelShuffle(2): 2,4,3,3 | PixelUnshuffle(2): 2,3,4,4 | ChannelShuffle(3): 2,6,4
 Upsample(scale_factor=2): 2,3,4 | UpsamplingBilinear2d(scale_factor=2): 2,3,4,4 | Unfold(2): 2,3,4,4
 UpsamplingNearest2d(scale_factor=2): 2,3,4,4 | Fold((2,2),2): 2,4,1 | Unflatten(1,(1,3)): 2,3
 """
-MODULES = dict(case.strip().split(": ") for line in CASES.strip().split("\n") for case in line.split("|"))
+MODULES = dict(
+    case.strip().split(": ") for line in CASES.strip().split("\n") for case in line.split("|")
+)
 
 
 def traced(m, module):
@@ -46,8 +48,15 @@ def through(m):
     answers = {}
     for made in MODULES:
         graph = traced(m, eval(f"m.nn.{made}"))
-        answers[made] = [[n.op, text(n.target) if isinstance(n.target, str) else n.target.__name__,
-                          str(n.args), str(dict(n.kwargs))] for n in graph.nodes]  # fmt: skip
+        answers[made] = [
+            [
+                n.op,
+                text(n.target) if isinstance(n.target, str) else n.target.__name__,
+                str(n.args),
+                str(dict(n.kwargs)),
+            ]
+            for n in graph.nodes
+        ]
     return answers
 
 

@@ -145,7 +145,10 @@ def test_threads_that_compute_are_left_alone_while_another_one_traces():
     graph = fx.symbolic_trace(program).graph
     thread.join()
     assert done.is_set() and [n.op for n in graph.nodes] == [
-        "placeholder", "call_function", "output"]  # fmt: skip
+        "placeholder",
+        "call_function",
+        "output",
+    ]
     assert results[0] == (wanted, libdl.nn.Parameter)
     assert results[1] == ["placeholder", "call_module", "call_module", "output"]
 

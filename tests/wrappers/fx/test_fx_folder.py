@@ -41,15 +41,22 @@ assert not made.training and not made.first.training and made.rest.training
 found = [f"{name} {x.dtype} {x.requires_grad}" for name, x in made.named_parameters()]
 assert sorted(found) == sys.argv[1:], found
 """
-    wanted = sorted(f"{name} {x.dtype} {x.requires_grad}"
-                    for name, x in traced.named_parameters())  # fmt: skip
+    wanted = sorted(f"{name} {x.dtype} {x.requires_grad}" for name, x in traced.named_parameters())
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    done = subprocess.run([sys.executable, "-c", program, *wanted], cwd=tmp_path, env=environment,
-                          capture_output=True, text=True)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", program, *wanted],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stderr
     assert {path.name for path in (tmp_path / "net").glob("*.p*")} == {
-        "__init__.py", "module.py", "state_dict.pt", "rest.pickle",
-    }  # fmt: skip
+        "__init__.py",
+        "module.py",
+        "state_dict.pt",
+        "rest.pickle",
+    }
 
 
 def test_what_another_program_cannot_make_is_refused(tmp_path):

@@ -142,8 +142,13 @@ def test_code_reaches_classes_enumerations_and_named_tuples():
     pair = graph.call_function(dict, (), {"pair": Pair(x, Colour.red), "kind": Colour})
     graph.output((pair, slice(x, None), int, libdl.float32, Colour))
     made = fx.GraphModule({}, graph)(3)
-    assert made == ({"pair": Pair(3, Colour.red), "kind": Colour}, slice(3, None), int,
-                    libdl.float32, Colour)  # fmt: skip
+    assert made == (
+        {"pair": Pair(3, Colour.red), "kind": Colour},
+        slice(3, None),
+        int,
+        libdl.float32,
+        Colour,
+    )
 
 
 class Colour(enum.Enum):
@@ -169,10 +174,12 @@ def test_a_module_is_pickled_whatever_traced_it():
 
 def test_a_programs_own_code_generator_is_asked():
     """As in PyTorch's documentation: the arguments come in one list."""
+
     class Listed(fx.CodeGen):
         def gen_fn_def(self, free_vars, maybe_return_annotation):
-            return ("def forward(self, args: List[torch.Tensor]):\n"
-                    f"    {', '.join(free_vars)} = args")  # fmt: skip
+            return (
+                f"def forward(self, args: List[torch.Tensor]):\n    {', '.join(free_vars)} = args"
+            )
 
         def generate_output(self, output_args):
             return f"return [{output_args!r}]"
@@ -232,7 +239,13 @@ def test_a_graph_is_drawn_with_a_line_for_each_node_and_each_edge(tmp_path):
     lines = drawing.to_string().splitlines()
     assert lines[0] == 'digraph "a \\"name\\"" {' and lines[-1] == "}"
     edges = [line for line in lines if "->" in line]
-    assert edges == ["x -> relu;", "x -> getitem;", "relu -> add;", "getitem -> add;", "add -> output;"]
+    assert edges == [
+        "x -> relu;",
+        "x -> getitem;",
+        "relu -> add;",
+        "getitem -> add;",
+        "add -> output;",
+    ]
     relu = next(line for line in lines if line.startswith("relu ["))
     assert "target=libdl.relu|dtype=libdl.float32, shape=(2, 3), stride=(3, 1)|num_users=1" in relu
     drawing.write_raw(str(tmp_path / "graph.dot"))

@@ -19,8 +19,13 @@ ROOT = Path(__file__).resolve().parents[3]
 
 def test_the_example_learns_what_no_process_saw_alone():
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run([sys.executable, ROOT / "examples/hogwild.py"], env=environment,
-                          capture_output=True, text=True, timeout=120)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, ROOT / "examples/hogwild.py"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     assert done.returncode == 0, done.stderr
     before, after = map(float, re.findall(r"loss \w+: ([\d.]+)", done.stdout))
     right = float(re.findall(r"recognised: ([\d.]+)", done.stdout)[0])
@@ -34,10 +39,17 @@ def convolutions():
     """Layers whose weights the core keeps in second forms: of both kinds of convolutions and of
     products."""
     return nn.Sequential(
-        nn.Conv2d(3, 16, 3, padding=1), nn.ReLU(), nn.Conv2d(16, 16, 3, padding=1, groups=16),
-        nn.Conv2d(16, 32, 1), nn.ReLU(), nn.AdaptiveAvgPool2d(4), nn.Flatten(),
-        nn.Linear(512, 128), nn.ReLU(), nn.Linear(128, 10),
-    )  # fmt: skip
+        nn.Conv2d(3, 16, 3, padding=1),
+        nn.ReLU(),
+        nn.Conv2d(16, 16, 3, padding=1, groups=16),
+        nn.Conv2d(16, 32, 1),
+        nn.ReLU(),
+        nn.AdaptiveAvgPool2d(4),
+        nn.Flatten(),
+        nn.Linear(512, 128),
+        nn.ReLU(),
+        nn.Linear(128, 10),
+    )
 
 
 def step(model, generator, autocast, lr=0.01):

@@ -68,8 +68,12 @@ def _adds(*tensors):
 
 @pytest.mark.parametrize("method", ["spawn", "forkserver"])
 def test_a_process_of_the_standard_library_shares_its_arguments(method):
-    sent = [libdl.zeros(2).share_memory_(), libdl.nn.Parameter(libdl.zeros(2)),
-            libdl.zeros(2).as_subclass(Point), libdl.zeros(2).as_subclass(Own)]  # fmt: skip
+    sent = [
+        libdl.zeros(2).share_memory_(),
+        libdl.nn.Parameter(libdl.zeros(2)),
+        libdl.zeros(2).as_subclass(Point),
+        libdl.zeros(2).as_subclass(Own),
+    ]
     process = multiprocessing.get_context(method).Process(target=_adds, args=sent)
     process.start()
     ended(process)
@@ -144,8 +148,18 @@ def test_a_view_that_is_sent_alone_is_a_copy():
     assert base[3, 0] == 5 and (found == 1).all() and not base.is_shared()
 
 
-DTYPES = [libdl.bool, libdl.uint8, libdl.int16, libdl.int64, libdl.float16, libdl.bfloat16,
-          libdl.float32, libdl.float64, libdl.complex64, libdl.complex128]  # fmt: skip
+DTYPES = [
+    libdl.bool,
+    libdl.uint8,
+    libdl.int16,
+    libdl.int64,
+    libdl.float16,
+    libdl.bfloat16,
+    libdl.float32,
+    libdl.float64,
+    libdl.complex64,
+    libdl.complex128,
+]
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)

@@ -11,7 +11,12 @@ from queue import Empty, Full
 
 import pytest
 from wrappers.processes import (
-    by_every_method, descriptors, ended, nothing_left, program, running,  # noqa: F401
+    by_every_method,
+    descriptors,
+    ended,
+    nothing_left,
+    program,
+    running,  # noqa: F401
 )
 
 import libdl
@@ -186,11 +191,14 @@ def test_spawn_runs_a_function_in_several_processes():
         mp.spawn(_task, (x, "ends"), start_method="fork")
 
 
-@pytest.mark.parametrize("what, error, text", [
-    ("raises", mp.ProcessRaisedException, "Process 1 raised(?s:.*)in _task(?s:.*)wanted by"),
-    ("exits", mp.ProcessExitedException, "process 1 ended with exit code 5"),
-    ("dies", mp.ProcessExitedException, "process 1 was ended by signal SIGKILL"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "what, error, text",
+    [
+        ("raises", mp.ProcessRaisedException, "Process 1 raised(?s:.*)in _task(?s:.*)wanted by"),
+        ("exits", mp.ProcessExitedException, "process 1 ended with exit code 5"),
+        ("dies", mp.ProcessExitedException, "process 1 was ended by signal SIGKILL"),
+    ],
+)
 def test_if_one_process_fails_the_others_are_ended(what, error, text):
     x = libdl.zeros(2).share_memory_()
     context = mp.start_processes(_task, (x, what), nprocs=2, join=False, start_method="fork")

@@ -10,7 +10,13 @@ import time
 
 import pytest
 from wrappers.processes import (
-    METHODS, by_every_method, descriptors, ended, nothing_left, program, running,
+    METHODS,
+    by_every_method,
+    descriptors,
+    ended,
+    nothing_left,
+    program,
+    running,
     there_and_back,  # noqa: F401
 )
 

@@ -4,10 +4,13 @@ tests/answered.py stores."""
 
 from wrappers.answers import digest, filled, gradients, leaf, numbers, told
 
-OPTIONS = {"plain": ([3, 6], {}), "bias": ([3, 6], {"head_bias": True}),
-           "one": ([4], {"div_value": 1.0}),
-           "many": ([1, 2, 3, 9], {"div_value": 2.0}),
-           "narrow": ([3, 6], {"div_value": 9.0})}  # fmt: skip
+OPTIONS = {
+    "plain": ([3, 6], {}),
+    "bias": ([3, 6], {"head_bias": True}),
+    "one": ([4], {"div_value": 1.0}),
+    "many": ([1, 2, 3, 9], {"div_value": 2.0}),
+    "narrow": ([3, 6], {"div_value": 9.0}),
+}
 
 
 def adaptive(m, cutoffs, **options):
@@ -23,8 +26,11 @@ def targets_of_all_clusters(m):
             x = leaf(m, *target.shape, 6)
             made = module(x, target)
             answers[f"{name} {classes}"] = [
-                type(made).__name__, digest(m, made.output), digest(m, made[1]),
-                gradients(m, made.output + made.loss, [x, *module.parameters()])]  # fmt: skip
+                type(made).__name__,
+                digest(m, made.output),
+                digest(m, made[1]),
+                gradients(m, made.output + made.loss, [x, *module.parameters()]),
+            ]
     return answers
 
 
@@ -34,8 +40,12 @@ def all_classes(m):
         module, x = adaptive(m, cutoffs, **options), leaf(m, 7, 6)
         logs = module.log_prob(x)
         found = [module.predict(x * scale).tolist() for scale in (1, -1, 5, -5)]
-        answers[name] = [digest(m, logs), gradients(m, logs, [x, *module.parameters()]), found,
-                         module.predict(x[:0]).tolist()]
+        answers[name] = [
+            digest(m, logs),
+            gradients(m, logs, [x, *module.parameters()]),
+            found,
+            module.predict(x[:0]).tolist(),
+        ]
     return answers
 
 
@@ -43,10 +53,19 @@ def printed(m):
     answers = []
     for cutoffs, options in OPTIONS.values():
         module = m.nn.AdaptiveLogSoftmaxWithLoss(6, 10, cutoffs, **options)
-        answers.append([repr(module), list(module.state_dict()), module.cutoffs, module.n_clusters,
-                        module.head_size,
-                        module.shortlist_size, module.div_value, module.head_bias,
-                        module.reset_parameters()])  # fmt: skip
+        answers.append(
+            [
+                repr(module),
+                list(module.state_dict()),
+                module.cutoffs,
+                module.n_clusters,
+                module.head_size,
+                module.shortlist_size,
+                module.div_value,
+                module.head_bias,
+                module.reset_parameters(),
+            ]
+        )
     return answers
 
 
@@ -54,8 +73,15 @@ def errors(m):
     A, module, x = m.nn.AdaptiveLogSoftmaxWithLoss, adaptive(m, [3, 6]), numbers(m, 2, 6)
     refused = ([], [0, 3], [3, 3], [4, 3], [3, 10], [2.5], [-1], [9])
     calls = [lambda cutoffs=cutoffs: A(6, 10, cutoffs) for cutoffs in refused]
-    for target, given in (([0, 10], x), ([-1, 0], x), ([0], x), ([[0, 1]], x), ([0, 1], x[0]),
-                          (0, x), (11, x[0])):
+    for target, given in (
+        ([0, 10], x),
+        ([-1, 0], x),
+        ([0], x),
+        ([[0, 1]], x),
+        ([0, 1], x[0]),
+        (0, x),
+        (11, x[0]),
+    ):
         calls.append(lambda target=target, given=given: module(given, m.tensor(target)))
     found = [told(call) for call in calls]
     return [answer if isinstance(answer, dict) else "no error" for answer in found]

@@ -8,8 +8,16 @@ from collections import OrderedDict
 
 NEAR = 0  # to the last bit
 
-KINDS = (KeyError, IndexError, AttributeError, NotImplementedError, TypeError, ValueError, AssertionError,
-         RuntimeError)  # fmt: skip
+KINDS = (
+    KeyError,
+    IndexError,
+    AttributeError,
+    NotImplementedError,
+    TypeError,
+    ValueError,
+    AssertionError,
+    RuntimeError,
+)
 
 
 def told(call, *args, **kwargs):
@@ -25,8 +33,12 @@ def names(module):
 
 
 def parts(module):
-    return [sorted(module._parameters), sorted(module._buffers), sorted(module._modules),
-            sorted(module._non_persistent_buffers_set)]  # fmt: skip
+    return [
+        sorted(module._parameters),
+        sorted(module._buffers),
+        sorted(module._modules),
+        sorted(module._non_persistent_buffers_set),
+    ]
 
 
 def net(m):
@@ -48,8 +60,12 @@ def net(m):
 
 
 def registered_names(m):
-    values = {"register_buffer": m.ones(1), "register_parameter": m.nn.Parameter(m.ones(1)),
-              "add_module": m.nn.ReLU(), "register_module": m.nn.ReLU()}  # fmt: skip
+    values = {
+        "register_buffer": m.ones(1),
+        "register_parameter": m.nn.Parameter(m.ones(1)),
+        "add_module": m.nn.ReLU(),
+        "register_module": m.nn.ReLU(),
+    }
     answers = []
     for way, value in values.items():
         for name in (1, "a.b", "", "forward", "training", "l", "b", "p", "q"):
@@ -64,11 +80,22 @@ def registered_names(m):
 def assigned_attributes(m):
     answers = []
     for name in "lpbnq":
-        for value in (m.ones(1), 3, None, m.nn.ReLU(), m.nn.Parameter(m.ones(1)), m.nn.Buffer(m.ones(1)),
-                      m.nn.Buffer(m.ones(1), persistent=False)):  # fmt: skip
+        for value in (
+            m.ones(1),
+            3,
+            None,
+            m.nn.ReLU(),
+            m.nn.Parameter(m.ones(1)),
+            m.nn.Buffer(m.ones(1)),
+            m.nn.Buffer(m.ones(1), persistent=False),
+        ):
             x = net(m)
             answers.append([told(setattr, x, name, value), parts(x)])
-    for name, value in (("a.b", m.nn.ReLU()), ("a.b", m.nn.Parameter(m.ones(1))), ("a.b", m.nn.Buffer(m.ones(1)))):
+    for name, value in (
+        ("a.b", m.nn.ReLU()),
+        ("a.b", m.nn.Parameter(m.ones(1))),
+        ("a.b", m.nn.Buffer(m.ones(1))),
+    ):
         x = net(m)
         answers.append([told(setattr, x, name, value), parts(x)])
     return answers
@@ -85,12 +112,21 @@ def before_init(m):
         def __init__(self, value):
             self.a = value
 
-    answers = [told(lambda: Early(value) and "made") for value in (
-        m.nn.ReLU(), m.nn.Parameter(m.ones(1)), m.nn.Buffer(m.ones(1)), 3)]  # fmt: skip
+    answers = [
+        told(lambda: Early(value) and "made")
+        for value in (m.nn.ReLU(), m.nn.Parameter(m.ones(1)), m.nn.Buffer(m.ones(1)), 3)
+    ]
     x = Early(3)
-    return answers + [told(x, 1), told(lambda: x.zz), told(repr, x), told(lambda: list(x.parameters())),
-                      told(x.add_module, "a", None), told(m.nn.Module, 1), told(m.nn.Module, a=1),
-                      told(m.nn.Module(), 1)]  # fmt: skip
+    return answers + [
+        told(x, 1),
+        told(lambda: x.zz),
+        told(repr, x),
+        told(lambda: list(x.parameters())),
+        told(x.add_module, "a", None),
+        told(m.nn.Module, 1),
+        told(m.nn.Module, a=1),
+        told(m.nn.Module(), 1),
+    ]
 
 
 def names_in_dir(m):
@@ -101,12 +137,23 @@ def names_in_dir(m):
 def parts_by_name(m):
     x, answers = net(m), []
     for target in ("", "l", "l.weight", "zz", "l.zz", "p", "b", "n", "l.bias", "b.x"):
-        answers.append([told(lambda: type(x.get_submodule(target)).__name__),
-                        told(lambda: list(x.get_parameter(target).shape)),
-                        told(lambda: list(x.get_buffer(target).shape))])  # fmt: skip
-    for target, module, strict in (("", m.nn.ReLU(), False), ("l", 3, False), ("q", m.nn.ReLU(), False),
-                                   ("q2", m.nn.ReLU(), True), ("p", m.nn.ReLU(), False), ("z.a", m.nn.ReLU(), False),
-                                   ("l.a", m.nn.ReLU(), False), ("l.weight.a", m.nn.ReLU(), False)):  # fmt: skip
+        answers.append(
+            [
+                told(lambda: type(x.get_submodule(target)).__name__),
+                told(lambda: list(x.get_parameter(target).shape)),
+                told(lambda: list(x.get_buffer(target).shape)),
+            ]
+        )
+    for target, module, strict in (
+        ("", m.nn.ReLU(), False),
+        ("l", 3, False),
+        ("q", m.nn.ReLU(), False),
+        ("q2", m.nn.ReLU(), True),
+        ("p", m.nn.ReLU(), False),
+        ("z.a", m.nn.ReLU(), False),
+        ("l.a", m.nn.ReLU(), False),
+        ("l.weight.a", m.nn.ReLU(), False),
+    ):
         answers.append(told(x.set_submodule, target, module, strict))
     return [answers, repr(x)]
 
@@ -115,10 +162,17 @@ def walks(m):
     s = m.nn.Sequential(m.nn.Linear(2, 2), m.nn.ReLU())
     s.add_module("again", s[0])
     s.w = s[0].weight
-    return [[n for n, _ in s.named_parameters("x")], [n for n, _ in s.named_parameters(remove_duplicate=False)],
-            [n for n, _ in s.named_parameters(recurse=False)], [n for n, _ in s.named_modules()],
-            [n for n, _ in s.named_modules(remove_duplicate=False)], [n for n, _ in s.named_children()],
-            len(list(s.modules())), [n for n, _ in net(m).named_buffers("q", False)], len(list(s.children()))]  # fmt: skip
+    return [
+        [n for n, _ in s.named_parameters("x")],
+        [n for n, _ in s.named_parameters(remove_duplicate=False)],
+        [n for n, _ in s.named_parameters(recurse=False)],
+        [n for n, _ in s.named_modules()],
+        [n for n, _ in s.named_modules(remove_duplicate=False)],
+        [n for n, _ in s.named_children()],
+        len(list(s.modules())),
+        [n for n, _ in net(m).named_buffers("q", False)],
+        len(list(s.children())),
+    ]
 
 
 def modes_reach_overriders(m):
@@ -137,11 +191,22 @@ def conversions(m):
     x.l(m.ones(1, 2)).sum().backward()
     gradient = x.l.weight.grad
     kinds = lambda: [str(t.dtype).split(".")[-1] for t in (x.p, x.b, x.l.weight, x.l.weight.grad)]
-    for convert in (lambda: x.double(), lambda: x.to(m.ones(1).half()), lambda: x.to("cpu", m.float64, True),
-                    lambda: x.to(device="cpu", non_blocking=True), lambda: x.float(), lambda: x.to(m.bfloat16),
-                    lambda: x.to(None), lambda: x.half(), lambda: x.type(m.float32), lambda: x.to(),
-                    lambda: x.to_empty(device="cpu"), lambda: x.to(m.int32), lambda: x.to(m.float32, "cpu"),
-                    lambda: x.to_empty()):  # fmt: skip
+    for convert in (
+        lambda: x.double(),
+        lambda: x.to(m.ones(1).half()),
+        lambda: x.to("cpu", m.float64, True),
+        lambda: x.to(device="cpu", non_blocking=True),
+        lambda: x.float(),
+        lambda: x.to(m.bfloat16),
+        lambda: x.to(None),
+        lambda: x.half(),
+        lambda: x.type(m.float32),
+        lambda: x.to(),
+        lambda: x.to_empty(device="cpu"),
+        lambda: x.to(m.int32),
+        lambda: x.to(m.float32, "cpu"),
+        lambda: x.to_empty(),
+    ):
         answers.append([told(lambda: convert() is x), kinds()])
     return [answers, x.p is p, x.l.weight.grad is gradient]
 
@@ -166,15 +231,26 @@ def normed(m):
 def states(m):
     s = normed(m)
     d = s.state_dict()
-    return [type(d).__name__, list(d), list(map(list, d._metadata.items())), list(s.state_dict(prefix="a.")),
-            list(s.state_dict(prefix="a.")._metadata), type(s.state_dict(destination={})).__name__,
-            s.state_dict(keep_vars=True)["0.weight"] is s[0].weight, d["0.weight"].requires_grad]  # fmt: skip
+    return [
+        type(d).__name__,
+        list(d),
+        list(map(list, d._metadata.items())),
+        list(s.state_dict(prefix="a.")),
+        list(s.state_dict(prefix="a.")._metadata),
+        type(s.state_dict(destination={})).__name__,
+        s.state_dict(keep_vars=True)["0.weight"] is s[0].weight,
+        d["0.weight"].requires_grad,
+    ]
 
 
 def loaded(m, state, **options):
     s = normed(m)
     answer = told(s.load_state_dict, state, **options)
-    return answer if isinstance(answer, str) else [list(answer.missing_keys), list(answer.unexpected_keys)]
+    return (
+        answer
+        if isinstance(answer, str)
+        else [list(answer.missing_keys), list(answer.unexpected_keys)]
+    )
 
 
 def states_loaded(m):
@@ -183,18 +259,35 @@ def states_loaded(m):
     short = OrderedDict((k, v) for k, v in full.items() if "num_b" not in k)
     old, new = copy.copy(short), copy.copy(short)
     old._metadata, new._metadata = {"1": {"version": 1}}, {"1": {"version": 2}}
-    return [loaded(m, full), loaded(m, {}), loaded(m, {}, strict=False), loaded(m, 3),
-            loaded(m, {"0.weight": w, "x": one, "0.y": one}, strict=False),
-            loaded(m, {"0.weight": m.ones(3)}, strict=False), loaded(m, {"0.weight": 3}, strict=False),
-            loaded(m, {"0.weight": None}, strict=False), loaded(m, {"0.bias": m.ones(2).double()}, strict=False),
-            loaded(m, dict(short)), loaded(m, old), loaded(m, new), loaded(m, {**full, "0.weight.z": w}),
-            loaded(m, {**full, "0._extra_state": 3})]  # fmt: skip
+    return [
+        loaded(m, full),
+        loaded(m, {}),
+        loaded(m, {}, strict=False),
+        loaded(m, 3),
+        loaded(m, {"0.weight": w, "x": one, "0.y": one}, strict=False),
+        loaded(m, {"0.weight": m.ones(3)}, strict=False),
+        loaded(m, {"0.weight": 3}, strict=False),
+        loaded(m, {"0.weight": None}, strict=False),
+        loaded(m, {"0.bias": m.ones(2).double()}, strict=False),
+        loaded(m, dict(short)),
+        loaded(m, old),
+        loaded(m, new),
+        loaded(m, {**full, "0.weight.z": w}),
+        loaded(m, {**full, "0._extra_state": 3}),
+    ]
 
 
 def states_assigned(m):
     s = normed(m)
-    s.load_state_dict({k: v.double() if v.is_floating_point() else v for k, v in s.state_dict().items()}, assign=True)
-    first = [str(s[0].weight.dtype).split(".")[-1], type(s[0].weight).__name__, s[0].weight.requires_grad]
+    s.load_state_dict(
+        {k: v.double() if v.is_floating_point() else v for k, v in s.state_dict().items()},
+        assign=True,
+    )
+    first = [
+        str(s[0].weight.dtype).split(".")[-1],
+        type(s[0].weight).__name__,
+        s[0].weight.requires_grad,
+    ]
     w = m.nn.Parameter(m.ones(2, 2), requires_grad=False)
     v = m.ones(2)
     s.load_state_dict({"0.weight": w, "1.running_mean": v}, strict=False, assign=True)
@@ -215,17 +308,27 @@ def extra_states(m):
     a[0].x = 7
     b.load_state_dict(a.state_dict())
     plain = m.nn.Linear(1, 1)
-    return [a.state_dict(), b[0].x, told(b.load_state_dict, {}), list(b.load_state_dict({}, strict=False).missing_keys),
-            told(plain.get_extra_state), told(plain.set_extra_state, 1)]  # fmt: skip
+    return [
+        a.state_dict(),
+        b[0].x,
+        told(b.load_state_dict, {}),
+        list(b.load_state_dict({}, strict=False).missing_keys),
+        told(plain.get_extra_state),
+        told(plain.set_extra_state, 1),
+    ]
 
 
 def hooks_of_states(m):
     log = []
     s = m.nn.Sequential(m.nn.Linear(2, 2), m.nn.ReLU())
     s.register_state_dict_pre_hook(lambda *a: log.append(["pre", *a[1:]]))
-    s.register_state_dict_post_hook(lambda mod, sd, p, md: log.append(["post", len(sd), p, dict(md)]))
+    s.register_state_dict_post_hook(
+        lambda mod, sd, p, md: log.append(["post", len(sd), p, dict(md)])
+    )
     s[0]._register_state_dict_hook(lambda mod, sd, p, md: log.append(["old", len(sd), p, dict(md)]))
-    s.register_load_state_dict_pre_hook(lambda mod, sd, *a: log.append(["load", type(mod).__name__, sorted(sd), *copy.deepcopy(a)]))
+    s.register_load_state_dict_pre_hook(
+        lambda mod, sd, *a: log.append(["load", type(mod).__name__, sorted(sd), *copy.deepcopy(a)])
+    )
     s[0]._register_load_state_dict_pre_hook(lambda sd, p, *a: log.append(["inner", sorted(sd), p]))
     s.register_load_state_dict_post_hook(lambda mod, keys: log.append(["loaded", list(keys)]))
     s.state_dict(prefix="q.")
@@ -258,8 +361,16 @@ def states_of_a_kind_of_their_own(m):
         def _save_to_state_dict(self, destination, prefix, keep_vars):
             destination[prefix + "mine"] = self.w.detach() * 2
 
-        def _load_from_state_dict(self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys,
-                                  error_msgs):  # fmt: skip
+        def _load_from_state_dict(
+            self,
+            state_dict,
+            prefix,
+            local_metadata,
+            strict,
+            missing_keys,
+            unexpected_keys,
+            error_msgs,
+        ):
             seen.append([dict(local_metadata), strict])
             self.w.data.copy_(state_dict[prefix + "mine"])
             if self.w.item() > 3:
@@ -279,8 +390,16 @@ def copies(m):
     s[1].weight = s[0].weight
     s.register_forward_hook(print)
     c, p, shallow = copy.deepcopy(s), pickle.loads(pickle.dumps(s)), copy.copy(s)
-    return [c[1].weight is c[0].weight, p[1].weight is p[0].weight, c[0].weight is s[0].weight, len(c._forward_hooks),
-            shallow[0] is s[0], shallow._modules is s._modules, type(p[0].weight).__name__, bool((p[0].weight == s[0].weight).all())]  # fmt: skip
+    return [
+        c[1].weight is c[0].weight,
+        p[1].weight is p[0].weight,
+        c[0].weight is s[0].weight,
+        len(c._forward_hooks),
+        shallow[0] is s[0],
+        shallow._modules is s._modules,
+        type(p[0].weight).__name__,
+        bool((p[0].weight == s[0].weight).all()),
+    ]
 
 
 def printed(m):
@@ -290,14 +409,34 @@ def printed(m):
 
     nn, r = m.nn, R()
     r.register_module("n", None)
-    return [repr(x).replace("libdl.", "torch.") for x in (
-        R(), r, nn.Sequential(R(), nn.Sequential()), nn.Sequential(OrderedDict(a=R())), nn.Module(),
-        nn.ModuleList([nn.Linear(2, 2), nn.Linear(2, 2), R(), nn.ReLU()]), nn.ModuleDict({"a": nn.ReLU()}),
-        nn.ModuleList(), nn.ModuleDict(), nn.Parameter(m.ones(2)), nn.Parameter(m.ones(2), False),
-        nn.Buffer(m.ones(2)), nn.UninitializedParameter(), nn.UninitializedBuffer(), nn.LazyLinear(2),
-        nn.ParameterDict({"x": 1, "z": m.ones(1, 2).double()}), nn.ParameterList([m.ones(1), "s", nn.ReLU()]))]  # fmt: skip
+    return [
+        repr(x).replace("libdl.", "torch.")
+        for x in (
+            R(),
+            r,
+            nn.Sequential(R(), nn.Sequential()),
+            nn.Sequential(OrderedDict(a=R())),
+            nn.Module(),
+            nn.ModuleList([nn.Linear(2, 2), nn.Linear(2, 2), R(), nn.ReLU()]),
+            nn.ModuleDict({"a": nn.ReLU()}),
+            nn.ModuleList(),
+            nn.ModuleDict(),
+            nn.Parameter(m.ones(2)),
+            nn.Parameter(m.ones(2), False),
+            nn.Buffer(m.ones(2)),
+            nn.UninitializedParameter(),
+            nn.UninitializedBuffer(),
+            nn.LazyLinear(2),
+            nn.ParameterDict({"x": 1, "z": m.ones(1, 2).double()}),
+            nn.ParameterList([m.ones(1), "s", nn.ReLU()]),
+        )
+    ]
 
 
-PROGRAMS = [value for name, value in list(globals().items())
-            if callable(value) and getattr(value, "__module__", "") == __name__
-            and name not in ("told", "names", "parts", "net", "normed", "loaded")]  # fmt: skip
+PROGRAMS = [
+    value
+    for name, value in list(globals().items())
+    if callable(value)
+    and getattr(value, "__module__", "") == __name__
+    and name not in ("told", "names", "parts", "net", "normed", "loaded")
+]

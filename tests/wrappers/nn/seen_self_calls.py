@@ -47,9 +47,21 @@ ParameterDict: c = S({'a': P()}); c['c'] = P(); c['a']; c.setdefault('q', P()); 
 """
 
 OPTIMIZERS = {
-    "SGD": {"momentum": 0.9}, "Adam": {}, "AdamW": {"amsgrad": True}, "Adamax": {}, "NAdam": {}, "RAdam": {}, "Adagrad": {},
-    "Adadelta": {}, "ASGD": {}, "RMSprop": {}, "Rprop": {}, "Adafactor": {}, "Muon": {}, "LBFGS": {},
-}  # fmt: skip
+    "SGD": {"momentum": 0.9},
+    "Adam": {},
+    "AdamW": {"amsgrad": True},
+    "Adamax": {},
+    "NAdam": {},
+    "RAdam": {},
+    "Adagrad": {},
+    "Adadelta": {},
+    "ASGD": {},
+    "RMSprop": {},
+    "Rprop": {},
+    "Adafactor": {},
+    "Muon": {},
+    "LBFGS": {},
+}
 
 SCHEDULES = """
 LambdaLR(o, lambda e: 0.9**e) | MultiplicativeLR(o, lambda e: 0.9) | StepLR(o, 2) | MultiStepLR(o, [2, 4])
@@ -63,16 +75,39 @@ ChainedScheduler([s.ConstantLR(o), s.ExponentialLR(o, 0.9)]) | ReduceLROnPlateau
 
 # What Python or a wrapper calls, and what a subclass does not replace.
 UNSEEN = {
-    "__getattr__", "__setattr__", "__delattr__", "__init_subclass__", "__class_getitem__", "__dir__", "__new__", "__reduce__",
-    "__getstate__", "__reduce_ex__", "__call__", "_call_impl", "_wrapped_call_impl", "get_extra_state", "set_extra_state",
-}  # fmt: skip
+    "__getattr__",
+    "__setattr__",
+    "__delattr__",
+    "__init_subclass__",
+    "__class_getitem__",
+    "__dir__",
+    "__new__",
+    "__reduce__",
+    "__getstate__",
+    "__reduce_ex__",
+    "__call__",
+    "_call_impl",
+    "_wrapped_call_impl",
+    "get_extra_state",
+    "set_extra_state",
+}
 
 
 def methods(kind):
-    own = [c for c in kind.__mro__ if c is not object and c.__module__.partition(".")[0] in ("torch", "libdl")]
+    own = [
+        c
+        for c in kind.__mro__
+        if c is not object and c.__module__.partition(".")[0] in ("torch", "libdl")
+    ]
     kinds = (classmethod, staticmethod, property)
-    return sorted({name for c in own for name, value in vars(c).items()
-                   if (inspect.isfunction(value) or isinstance(value, kinds)) and name not in UNSEEN})  # fmt: skip
+    return sorted(
+        {
+            name
+            for c in own
+            for name, value in vars(c).items()
+            if (inspect.isfunction(value) or isinstance(value, kinds)) and name not in UNSEEN
+        }
+    )
 
 
 def noting(name, function, log):
@@ -232,10 +267,14 @@ def of_scaler(m, case):
 
 
 CASES = [
-    *((of_layer, case) for case in split(LAYERS)), *((of_container, case) for case in CONTAINERS.strip().splitlines()),
-    *((of_optimizer, case) for case in OPTIMIZERS), *((of_schedule, case) for case in split(SCHEDULES)),
-    (of_averages, "SWALR"), (of_averages, "AveragedModel"), (of_scaler, "GradScaler"),
-]  # fmt: skip
+    *((of_layer, case) for case in split(LAYERS)),
+    *((of_container, case) for case in CONTAINERS.strip().splitlines()),
+    *((of_optimizer, case) for case in OPTIMIZERS),
+    *((of_schedule, case) for case in split(SCHEDULES)),
+    (of_averages, "SWALR"),
+    (of_averages, "AveragedModel"),
+    (of_scaler, "GradScaler"),
+]
 
 
 def answer(m, of, case, names=None):
@@ -252,5 +291,7 @@ def sections(m):
     for name, found in of_all.items():  # a module's own ones, without those of all modules
         if name != "Module" and "named_modules" in found:
             of_all[name] = ["Module", *sorted({*found} - {*of_all["Module"]})]
-    return {"methods": {name: " ".join(found) for name, found in of_all.items()},
-            "calls": {case: answer(m, of, case) for of, case in CASES}}  # fmt: skip
+    return {
+        "methods": {name: " ".join(found) for name, found in of_all.items()},
+        "calls": {case: answer(m, of, case) for of, case in CASES},
+    }

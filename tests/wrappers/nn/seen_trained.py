@@ -36,21 +36,37 @@ def trained(m, net, *shape, steps=4):
         losses.append(float(f"{loss.item():.7g}"))
     net.eval()
     state = net.state_dict()
-    return [losses, rounded(net(numbers(m, *shape))), {name: rounded(state[name]) for name in sorted(state)}]
+    return [
+        losses,
+        rounded(net(numbers(m, *shape))),
+        {name: rounded(state[name]) for name in sorted(state)},
+    ]
 
 
 # -- normalised weights ----------------------------------------------------------------------------
 
 
 def layers(m):
-    return [(m.nn.Linear(4, 3), (5, 4)), (m.nn.Conv2d(2, 3, 2), (2, 2, 3, 3)), (m.nn.ConvTranspose1d(2, 3, 2), (2, 2, 3))]
+    return [
+        (m.nn.Linear(4, 3), (5, 4)),
+        (m.nn.Conv2d(2, 3, 2), (2, 2, 3, 3)),
+        (m.nn.ConvTranspose1d(2, 3, 2), (2, 2, 3)),
+    ]
 
 
 def spectral_norms(m):
     U = m.nn.utils
-    norms = [(U.spectral_norm, {}), (U.spectral_norm, {"n_power_iterations": 2, "dim": 1}), (U.parametrizations.spectral_norm, {}),
-             (U.parametrizations.spectral_norm, {"n_power_iterations": 2})]  # fmt: skip
-    return [trained(m, norm(layer, **how).double(), *shape) for norm, how in norms for layer, shape in layers(m)]
+    norms = [
+        (U.spectral_norm, {}),
+        (U.spectral_norm, {"n_power_iterations": 2, "dim": 1}),
+        (U.parametrizations.spectral_norm, {}),
+        (U.parametrizations.spectral_norm, {"n_power_iterations": 2}),
+    ]
+    return [
+        trained(m, norm(layer, **how).double(), *shape)
+        for norm, how in norms
+        for layer, shape in layers(m)
+    ]
 
 
 def two_calls_before_a_backward(m):
@@ -67,16 +83,33 @@ def states_of_spectral_norms(m):
     state = net.state_dict()
     other = m.nn.utils.spectral_norm(m.nn.Linear(4, 3)).double()
     other.load_state_dict(state)
-    answers = [sorted(state), {k: dict(v) for k, v in state._metadata.items()}, rounded(other(numbers(m, 1, 4)))]
+    answers = [
+        sorted(state),
+        {k: dict(v) for k, v in state._metadata.items()},
+        rounded(other(numbers(m, 1, 4))),
+    ]
     m.nn.utils.remove_spectral_norm(net)
-    return [*answers, sorted(net.state_dict()), {k: dict(v) for k, v in net.state_dict()._metadata.items()}]
+    return [
+        *answers,
+        sorted(net.state_dict()),
+        {k: dict(v) for k, v in net.state_dict()._metadata.items()},
+    ]
 
 
 def weight_norms(m):
     U = m.nn.utils
-    norms = [(U.weight_norm, {}), (U.weight_norm, {"dim": None}), (U.weight_norm, {"dim": 1}), (U.parametrizations.weight_norm, {}),
-             (U.parametrizations.weight_norm, {"dim": None})]  # fmt: skip
-    return [trained(m, norm(layer, **how).double(), *shape) for norm, how in norms for layer, shape in layers(m)]
+    norms = [
+        (U.weight_norm, {}),
+        (U.weight_norm, {"dim": None}),
+        (U.weight_norm, {"dim": 1}),
+        (U.parametrizations.weight_norm, {}),
+        (U.parametrizations.weight_norm, {"dim": None}),
+    ]
+    return [
+        trained(m, norm(layer, **how).double(), *shape)
+        for norm, how in norms
+        for layer, shape in layers(m)
+    ]
 
 
 # -- tied weights ----------------------------------------------------------------------------------
@@ -99,7 +132,13 @@ def tied(m):
 
 def ties(net):
     a, b = net.a.weight, net.b.weight
-    return [a is b, a.data_ptr() == b.data_ptr(), len(list(net.parameters())), net.x is net.y, net.x.data_ptr() == net.y.data_ptr()]
+    return [
+        a is b,
+        a.data_ptr() == b.data_ptr(),
+        len(list(net.parameters())),
+        net.x is net.y,
+        net.x.data_ptr() == net.y.data_ptr(),
+    ]
 
 
 def saved(m, value):
@@ -112,9 +151,14 @@ def saved(m, value):
 def tied_weights_that_are_loaded(m):
     x, p = numbers(m, 4, 3), m.nn.Parameter(numbers(m, 4, 3))
     rest = {"x": m.ones(2), "y": m.ones(2)}
-    states = [tied(m).state_dict(), tied(m).state_dict(keep_vars=True), {"a.weight": x, "b.weight": x, **rest},
-              {"a.weight": p, "b.weight": p, **rest}, {"a.weight": x, "b.weight": x.clone(), "x": rest["x"], "y": rest["x"]},
-              {"a.weight": p, "b.weight": p.detach(), **rest}]  # fmt: skip
+    states = [
+        tied(m).state_dict(),
+        tied(m).state_dict(keep_vars=True),
+        {"a.weight": x, "b.weight": x, **rest},
+        {"a.weight": p, "b.weight": p, **rest},
+        {"a.weight": x, "b.weight": x.clone(), "x": rest["x"], "y": rest["x"]},
+        {"a.weight": p, "b.weight": p.detach(), **rest},
+    ]
     answers = []
     for assign in (False, True):
         for state in states:
@@ -133,7 +177,13 @@ def steps_after_an_assignment(m):
     for keep in (False, True):
         net = tied(m)
         net.load_state_dict(tied(m).state_dict(keep_vars=keep), assign=True)
-        for name, how in (("SGD", {"lr": 0.1, "momentum": 0.9}), ("Adam", {"lr": 0.1}), ("RMSprop", {}), ("Rprop", {}), ("Adagrad", {"lr": 0.1})):
+        for name, how in (
+            ("SGD", {"lr": 0.1, "momentum": 0.9}),
+            ("Adam", {"lr": 0.1}),
+            ("RMSprop", {}),
+            ("Rprop", {}),
+            ("Adagrad", {"lr": 0.1}),
+        ):
             optimizer = getattr(m.optim, name)(net.parameters(), **how)
             for _ in range(3):
                 optimizer.zero_grad()
@@ -146,11 +196,24 @@ def steps_after_an_assignment(m):
 # -- optimizers ------------------------------------------------------------------------------------
 
 OPTIMIZERS = [
-    ("SGD", {"lr": 0.1}), ("SGD", {"lr": 0.1, "momentum": 0.9}), ("SGD", {"lr": 0.1, "momentum": 0.9, "nesterov": True, "weight_decay": 0.1}),
-    ("Adam", {}), ("Adam", {"amsgrad": True}), ("AdamW", {}), ("Adamax", {}), ("NAdam", {}), ("RAdam", {}), ("Adagrad", {"weight_decay": 0.1}),
-    ("Adadelta", {}), ("ASGD", {}), ("RMSprop", {}), ("RMSprop", {"momentum": 0.9}), ("RMSprop", {"momentum": 0.9, "centered": True}),
-    ("Rprop", {}), ("Adafactor", {}),
-]  # fmt: skip
+    ("SGD", {"lr": 0.1}),
+    ("SGD", {"lr": 0.1, "momentum": 0.9}),
+    ("SGD", {"lr": 0.1, "momentum": 0.9, "nesterov": True, "weight_decay": 0.1}),
+    ("Adam", {}),
+    ("Adam", {"amsgrad": True}),
+    ("AdamW", {}),
+    ("Adamax", {}),
+    ("NAdam", {}),
+    ("RAdam", {}),
+    ("Adagrad", {"weight_decay": 0.1}),
+    ("Adadelta", {}),
+    ("ASGD", {}),
+    ("RMSprop", {}),
+    ("RMSprop", {"momentum": 0.9}),
+    ("RMSprop", {"momentum": 0.9, "centered": True}),
+    ("Rprop", {}),
+    ("Adafactor", {}),
+]
 
 
 def given_gradient(m, p, step):
@@ -168,15 +231,22 @@ def converted(m, name, how, before, after):
             net.to(getattr(m, after))
         given_gradient(m, p, step)
         optimizer.step()
-    states = {key: str(x.dtype).split(".")[-1] for key, x in sorted(optimizer.state[p].items())
-              if isinstance(x, m.Tensor)}  # fmt: skip
+    states = {
+        key: str(x.dtype).split(".")[-1]
+        for key, x in sorted(optimizer.state[p].items())
+        if isinstance(x, m.Tensor)
+    }
     return [rounded(p), states]
 
 
 def conversions_in_mid_training(m):
     pairs = [("float32", "float64"), ("float64", "float32"), ("complex64", "complex128")]
-    return [told(converted, m, name, how, *pair) for pair in pairs for name, how in OPTIMIZERS
-            if "complex" not in pair[0] or name == "SGD"]  # fmt: skip
+    return [
+        told(converted, m, name, how, *pair)
+        for pair in pairs
+        for name, how in OPTIMIZERS
+        if "complex" not in pair[0] or name == "SGD"
+    ]
 
 
 def conversions_of_16_bits(m):
@@ -233,26 +303,156 @@ def steps_as_functions(m):
     p, g = numbers(m, 3), numbers(m, 3, shift=1)
     zeros, count = (lambda: [m.zeros(3).double()]), (lambda: [m.tensor(0.0)])
     buffers = [None]
-    F.sgd([p], [g], buffers, weight_decay=0.1, momentum=0.9, lr=0.1, dampening=0.0, nesterov=True, maximize=False)
+    F.sgd(
+        [p],
+        [g],
+        buffers,
+        weight_decay=0.1,
+        momentum=0.9,
+        lr=0.1,
+        dampening=0.0,
+        nesterov=True,
+        maximize=False,
+    )
     answers = [rounded(p), rounded(buffers[0])]
     means, squares, steps = zeros(), zeros(), count()
     for _ in range(2):
-        F.adam([p], [g], means, squares, [], steps, amsgrad=False, beta1=0.9, beta2=0.99, lr=0.1, weight_decay=0.1, eps=1e-8, maximize=True)
+        F.adam(
+            [p],
+            [g],
+            means,
+            squares,
+            [],
+            steps,
+            amsgrad=False,
+            beta1=0.9,
+            beta2=0.99,
+            lr=0.1,
+            weight_decay=0.1,
+            eps=1e-8,
+            maximize=True,
+        )
     answers += [rounded(p), rounded(means[0]), steps[0].item()]
-    F.adamw([p], [g], zeros(), zeros(), zeros(), count(), amsgrad=True, beta1=0.9, beta2=0.99, lr=0.1, weight_decay=0.1, eps=1e-8, maximize=False)
-    F.adamax([p], [g], zeros(), zeros(), count(), eps=1e-8, beta1=0.9, beta2=0.99, lr=0.1, weight_decay=0.1)
-    F.nadam([p], [g], zeros(), zeros(), [m.tensor(1.0)], count(), beta1=0.9, beta2=0.99, lr=0.1, weight_decay=0.1, momentum_decay=0.01, eps=1e-8)
-    F.radam([p], [g], zeros(), zeros(), [m.tensor(7.0)], beta1=0.9, beta2=0.99, lr=0.1, weight_decay=0.1, eps=1e-8)
-    F.adagrad([p], [g], zeros(), count(), lr=0.1, weight_decay=0.1, lr_decay=0.1, eps=1e-8, maximize=False)
-    F.adadelta([p], [g], zeros(), zeros(), count(), lr=0.1, rho=0.9, eps=1e-6, weight_decay=0.1, maximize=False)
-    F.asgd([p], [g], zeros(), [m.tensor(1.0)], [m.tensor(0.1)], count(), lambd=0.01, lr=0.1, t0=1.0, alpha=0.75, weight_decay=0.1)
-    F.rmsprop([p], [g], zeros(), zeros(), zeros(), count(), lr=0.1, alpha=0.9, eps=1e-8, weight_decay=0.1, momentum=0.9, centered=True)
-    F.rprop([p], [g], zeros(), [m.full((3,), 0.1).double()], count(), step_size_min=1e-6, step_size_max=50.0, etaminus=0.5, etaplus=1.2)
+    F.adamw(
+        [p],
+        [g],
+        zeros(),
+        zeros(),
+        zeros(),
+        count(),
+        amsgrad=True,
+        beta1=0.9,
+        beta2=0.99,
+        lr=0.1,
+        weight_decay=0.1,
+        eps=1e-8,
+        maximize=False,
+    )
+    F.adamax(
+        [p],
+        [g],
+        zeros(),
+        zeros(),
+        count(),
+        eps=1e-8,
+        beta1=0.9,
+        beta2=0.99,
+        lr=0.1,
+        weight_decay=0.1,
+    )
+    F.nadam(
+        [p],
+        [g],
+        zeros(),
+        zeros(),
+        [m.tensor(1.0)],
+        count(),
+        beta1=0.9,
+        beta2=0.99,
+        lr=0.1,
+        weight_decay=0.1,
+        momentum_decay=0.01,
+        eps=1e-8,
+    )
+    F.radam(
+        [p],
+        [g],
+        zeros(),
+        zeros(),
+        [m.tensor(7.0)],
+        beta1=0.9,
+        beta2=0.99,
+        lr=0.1,
+        weight_decay=0.1,
+        eps=1e-8,
+    )
+    F.adagrad(
+        [p], [g], zeros(), count(), lr=0.1, weight_decay=0.1, lr_decay=0.1, eps=1e-8, maximize=False
+    )
+    F.adadelta(
+        [p],
+        [g],
+        zeros(),
+        zeros(),
+        count(),
+        lr=0.1,
+        rho=0.9,
+        eps=1e-6,
+        weight_decay=0.1,
+        maximize=False,
+    )
+    F.asgd(
+        [p],
+        [g],
+        zeros(),
+        [m.tensor(1.0)],
+        [m.tensor(0.1)],
+        count(),
+        lambd=0.01,
+        lr=0.1,
+        t0=1.0,
+        alpha=0.75,
+        weight_decay=0.1,
+    )
+    F.rmsprop(
+        [p],
+        [g],
+        zeros(),
+        zeros(),
+        zeros(),
+        count(),
+        lr=0.1,
+        alpha=0.9,
+        eps=1e-8,
+        weight_decay=0.1,
+        momentum=0.9,
+        centered=True,
+    )
+    F.rprop(
+        [p],
+        [g],
+        zeros(),
+        [m.full((3,), 0.1).double()],
+        count(),
+        step_size_min=1e-6,
+        step_size_max=50.0,
+        etaminus=0.5,
+        etaplus=1.2,
+    )
     return [*answers, rounded(p)]
 
 
 PROGRAMS = [
-    spectral_norms, two_calls_before_a_backward, states_of_spectral_norms, weight_norms, tied_weights_that_are_loaded,
-    steps_after_an_assignment, conversions_in_mid_training, conversions_of_16_bits, the_same_parameter_twice, parameters_that_overlap,
-    gradients_that_are_zeroed, steps_as_functions,
-]  # fmt: skip
+    spectral_norms,
+    two_calls_before_a_backward,
+    states_of_spectral_norms,
+    weight_norms,
+    tied_weights_that_are_loaded,
+    steps_after_an_assignment,
+    conversions_in_mid_training,
+    conversions_of_16_bits,
+    the_same_parameter_twice,
+    parameters_that_overlap,
+    gradients_that_are_zeroed,
+    steps_as_functions,
+]

@@ -41,15 +41,23 @@ def test_an_empty_batch():
     assert made.output.shape == (0,) and made.loss.isnan()
 
 
-@pytest.mark.parametrize(("call", "text"), [
-    (lambda: nn.AdaptiveLogSoftmaxWithLoss(6, 10, [4, 3]),
-     "cutoffs is [4, 3], wanted ascending integers from 1 to 9"),
-    (lambda: adaptive(libdl, [3])(numbers(libdl, 2, 6), libdl.tensor([0, 10])),
-     "argument 2 (target_) holds classes from 0 "
-     "to 10, wanted 0 to 9"),
-    (lambda: adaptive(libdl, [3])(numbers(libdl, 6), libdl.tensor([0])),
-     "argument 1 (input_) is 1D, wanted 2D"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (
+            lambda: nn.AdaptiveLogSoftmaxWithLoss(6, 10, [4, 3]),
+            "cutoffs is [4, 3], wanted ascending integers from 1 to 9",
+        ),
+        (
+            lambda: adaptive(libdl, [3])(numbers(libdl, 2, 6), libdl.tensor([0, 10])),
+            "argument 2 (target_) holds classes from 0 to 10, wanted 0 to 9",
+        ),
+        (
+            lambda: adaptive(libdl, [3])(numbers(libdl, 6), libdl.tensor([0])),
+            "argument 1 (input_) is 1D, wanted 2D",
+        ),
+    ],
+)
 def test_errors(call, text):
     with pytest.raises((ValueError, RuntimeError)) as caught:
         call()

@@ -76,12 +76,19 @@ def test_the_kernel_gives_what_the_composed_form_does(options):
         np.testing.assert_allclose(found.numpy(), wanted.detach().numpy(), rtol=1e-11, atol=1e-13)
 
 
-@pytest.mark.parametrize("mask", [libdl.tensor([[False, False], [True, False]]),
-                                  libdl.tensor([[-np.inf, -np.inf], [0.0, -np.inf]])])
+@pytest.mark.parametrize(
+    "mask",
+    [
+        libdl.tensor([[False, False], [True, False]]),
+        libdl.tensor([[-np.inf, -np.inf], [0.0, -np.inf]]),
+    ],
+)
 def test_a_row_without_keys_is_zero(mask):
     """As in PyTorch 2.15, and so is its gradient."""
-    xs = [libdl.tensor(x).requires_grad_() for x in
-          ([[1.0, 2.0], [3.0, 4.0]], [[0.5, 0.0], [0.0, 0.5]], [[5.0], [7.0]])]
+    xs = [
+        libdl.tensor(x).requires_grad_()
+        for x in ([[1.0, 2.0], [3.0, 4.0]], [[0.5, 0.0], [0.0, 0.5]], [[5.0], [7.0]])
+    ]
     y = attention(*xs, attn_mask=mask)
     assert y.tolist() == [[0.0], [5.0]]
     y.sum().backward()

@@ -163,17 +163,22 @@ def test_copies_hooks_and_files(tmp_path):
 
 def test_printing():
     x = libdl.sparse_coo_tensor([[2, 0]], [[1.0, 2.0], [3.0, 4.0]], (4, 2))
-    assert repr(x) == ("tensor(indices=tensor([[0, 2]]),\n       values=tensor([[3., 4.],\n"
-                       "                      [1., 2.]]),\n       size=(4, 2), nnz=2, "
-                       "layout=libdl.sparse_coo)")  # fmt: skip
+    assert repr(x) == (
+        "tensor(indices=tensor([[0, 2]]),\n       values=tensor([[3., 4.],\n"
+        "                      [1., 2.]]),\n       size=(4, 2), nnz=2, "
+        "layout=libdl.sparse_coo)"
+    )
 
 
-@pytest.mark.parametrize("call", [
-    lambda: libdl.sparse_coo_tensor([[0], [1]], [1.0], (2, 2)),
-    lambda: libdl.sparse_coo_tensor([[0]], [[1.0]], (2, 2, 1)),
-    lambda: libdl.sparse_coo_tensor([[3]], [[1.0]], (2, 1)),
-    lambda: libdl.sparse_coo_tensor([[0, 1]], [[1.0]], (2, 1)),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: libdl.sparse_coo_tensor([[0], [1]], [1.0], (2, 2)),
+        lambda: libdl.sparse_coo_tensor([[0]], [[1.0]], (2, 2, 1)),
+        lambda: libdl.sparse_coo_tensor([[3]], [[1.0]], (2, 1)),
+        lambda: libdl.sparse_coo_tensor([[0, 1]], [[1.0]], (2, 1)),
+    ],
+)
 def test_other_sparse_tensors_are_refused(call):
     with pytest.raises((ValueError, IndexError), match="^sparse_coo_tensor: "):
         call()

@@ -23,7 +23,9 @@ def composed(weight, index, offsets, mode, padding, factors):
         rows = weight[[index[k] % 4 for k in taken]] if taken else weight[:0]
         rows = rows * factors[taken][:, None] if factors is not None and taken else rows
         empty = weight[0] * 0
-        bags.append(empty if not taken else rows.max(0)[0] if mode == "max" else getattr(rows, mode)(0))
+        bags.append(
+            empty if not taken else rows.max(0)[0] if mode == "max" else getattr(rows, mode)(0)
+        )
     return libdl.stack(bags)
 
 
@@ -44,9 +46,18 @@ def test_bags(mode, padding):
                 factors = (libdl.arange(6, dtype=libdl.float64) * 0.7).cos().requires_grad_()
                 given = factors if mode == "weighted" else None
                 how = "sum" if mode == "weighted" else mode
-                y = composed(weight, index, offsets, how, padding, given) if made else F.embedding_bag(
-                    libdl.tensor(index), weight, libdl.tensor(offsets), mode=how, padding_idx=padding,
-                    per_sample_weights=given)  # fmt: skip
+                y = (
+                    composed(weight, index, offsets, how, padding, given)
+                    if made
+                    else F.embedding_bag(
+                        libdl.tensor(index),
+                        weight,
+                        libdl.tensor(offsets),
+                        mode=how,
+                        padding_idx=padding,
+                        per_sample_weights=given,
+                    )
+                )
                 found.append(derivatives(y, [weight] if given is None else [weight, factors]))
             for a, b in zip(*found, strict=True):
                 assert libdl.allclose(a, b, atol=1e-12), (index, offsets)
@@ -62,9 +73,18 @@ def test_scaled_by_frequency(mode, padding):
     for made in (0, 1):
         weight = table()
         scaled = weight / times + (weight - weight / times).detach()
-        y = composed(scaled, index, offsets, mode, padding, None) if made else F.embedding_bag(
-            libdl.tensor(index), weight, libdl.tensor(offsets), mode=mode, padding_idx=padding,
-            scale_grad_by_freq=True)  # fmt: skip
+        y = (
+            composed(scaled, index, offsets, mode, padding, None)
+            if made
+            else F.embedding_bag(
+                libdl.tensor(index),
+                weight,
+                libdl.tensor(offsets),
+                mode=mode,
+                padding_idx=padding,
+                scale_grad_by_freq=True,
+            )
+        )
         found.append(derivatives(y, [weight]))
     assert all(libdl.allclose(a, b, atol=1e-12) for a, b in zip(*found, strict=True))
 
@@ -75,12 +95,19 @@ def test_embeddings(padding, scale):
     for index in ([0, 1, 3, 3], [-1, 0, 3, 3], [2, 2, 2, 2]):
         positive = [k % 4 for k in index]
         weight = table()
-        times = libdl.tensor([[float(max(positive.count(k), 1)) if scale else 1.0] for k in range(4)],
-                             dtype=libdl.float64)  # fmt: skip
+        times = libdl.tensor(
+            [[float(max(positive.count(k), 1)) if scale else 1.0] for k in range(4)],
+            dtype=libdl.float64,
+        )
         kept = libdl.tensor([[padding is None or k != padding % 4] for k in range(4)])
         part = libdl.where(kept, weight / times, 0.0)
         rows = (part + (weight - part).detach())[positive]
-        found = [derivatives(y, [weight]) for y in (
-            F.embedding(libdl.tensor(index), weight, padding, scale_grad_by_freq=scale), rows)]
+        found = [
+            derivatives(y, [weight])
+            for y in (
+                F.embedding(libdl.tensor(index), weight, padding, scale_grad_by_freq=scale),
+                rows,
+            )
+        ]
         for a, b in zip(*found, strict=True):
             assert libdl.allclose(a, b, atol=1e-12), index

@@ -29,8 +29,9 @@ def test_same_keeps_the_sizes_and_pads_more_at_the_end():
         [[3, 4, 4, 3, 2]]
     ]
     assert F.conv2d(x, w, padding="valid").shape == (1, 1, 2, 2)
-    assert F.conv3d(libdl.ones(1, 1, 3, 3, 3), libdl.ones(1, 1, 3, 1, 2), padding="same",
-                    dilation=(1, 2, 1)).shape == (1, 1, 3, 3, 3)  # fmt: skip
+    assert F.conv3d(
+        libdl.ones(1, 1, 3, 3, 3), libdl.ones(1, 1, 3, 1, 2), padding="same", dilation=(1, 2, 1)
+    ).shape == (1, 1, 3, 3, 3)
 
 
 @pytest.mark.parametrize("function, name", [(libdl.conv2d, "conv2d"), (F.conv2d, "conv2d")])
@@ -63,8 +64,9 @@ def test_a_transposed_convolution_is_the_gradient_of_a_convolution():
     y = F.conv2d(x, w, stride=(2, 3), padding=(1, 0), dilation=(1, 2))
     g = drawn(*y.shape)
     (dx,) = libdl.autograd.grad(y, x, g)
-    again = F.conv_transpose2d(g, w, stride=(2, 3), padding=(1, 0), dilation=(1, 2),
-                               output_padding=(1, 1))  # fmt: skip
+    again = F.conv_transpose2d(
+        g, w, stride=(2, 3), padding=(1, 0), dilation=(1, 2), output_padding=(1, 1)
+    )
     assert near(dx, again)
 
 
@@ -85,11 +87,14 @@ def test_integers_wrap_and_complex_numbers_multiply():
     assert F.conv1d(i, i).item() == -1
 
 
-@pytest.mark.parametrize("shape, weight, groups", [
-    ((3, 40, 30, 29), (70, 40, 3, 3), 1),
-    ((3, 37, 60, 59), (37, 1, 3, 3), 37),
-    ((3, 20, 60, 59), (40, 1, 5, 5), 20),
-])
+@pytest.mark.parametrize(
+    "shape, weight, groups",
+    [
+        ((3, 40, 30, 29), (70, 40, 3, 3), 1),
+        ((3, 37, 60, 59), (37, 1, 3, 3), 37),
+        ((3, 20, 60, 59), (40, 1, 5, 5), 20),
+    ],
+)
 def test_the_bits_do_not_depend_on_the_number_of_threads(shape, weight, groups):
     x, w = drawn(*shape), drawn(*weight).requires_grad_()
     before, seen = libdl.get_num_threads(), []
@@ -115,8 +120,10 @@ def whole(*shape):
 # Channels that are no multiple of a vector, fewer than one, and more than a block of them; rows of
 # every number of tiles and pixels beside them.
 DEPTHWISE = [
-    *(((2, 37, 9, 7 + n), (37, 1, 3, 3), {"padding": 1, "stride": 1 + n % 2, "groups": 37})
-      for n in range(16)),
+    *(
+        ((2, 37, 9, 7 + n), (37, 1, 3, 3), {"padding": 1, "stride": 1 + n % 2, "groups": 37})
+        for n in range(16)
+    ),
     ((3, 20, 31, 29), (20, 1, 5, 5), {"padding": 2, "groups": 20}),
     ((3, 20, 31, 30), (20, 1, 5, 5), {"padding": (2, 1), "stride": 2, "groups": 20}),
     ((2, 515, 14, 15), (515, 1, 3, 3), {"padding": 1, "groups": 515}),
@@ -130,14 +137,21 @@ DEPTHWISE = [
 ]
 
 
-@pytest.mark.parametrize("shape, weight, how", [
-    ((3, 48, 30, 29), (70, 48, 3, 3), {"padding": 1}),  # several blocks of k, tiles and parts
-    ((2, 40, 33, 31), (1100, 40, 1, 1), {"stride": 2}),  # many columns, inputs that nothing reaches
-    ((5, 24, 35, 34), (36, 12, 3, 2), {"stride": (2, 3), "dilation": (1, 2), "groups": 2}),
-    ((2, 9, 9001), (33, 9, 50), {"stride": 3, "padding": 7}),  # a bias over several parts
-    ((1, 6, 12, 13, 14), (8, 6, 3, 3, 3), {"stride": (1, 2, 4), "padding": (2, 0, 1)}),
-    *DEPTHWISE,
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "shape, weight, how",
+    [
+        ((3, 48, 30, 29), (70, 48, 3, 3), {"padding": 1}),  # several blocks of k, tiles and parts
+        (
+            (2, 40, 33, 31),
+            (1100, 40, 1, 1),
+            {"stride": 2},
+        ),  # many columns, inputs that nothing reaches
+        ((5, 24, 35, 34), (36, 12, 3, 2), {"stride": (2, 3), "dilation": (1, 2), "groups": 2}),
+        ((2, 9, 9001), (33, 9, 50), {"stride": 3, "padding": 7}),  # a bias over several parts
+        ((1, 6, 12, 13, 14), (8, 6, 3, 3, 3), {"stride": (1, 2, 4), "padding": (2, 0, 1)}),
+        *DEPTHWISE,
+    ],
+)
 def test_large_ones_are_exact(shape, weight, how):
     """Integers go another way, by patches that are copied and products of matrices, so what the
     kernel cuts into tiles, and sums in parts, is compared with what is not cut."""
@@ -165,15 +179,24 @@ def weight_gradient(x, g, weight, how):
     dims, groups = len(weight) - 2, how.get("groups", 1)
     stride, padding, dilation = (
         n if isinstance(n, tuple) else (n,) * dims
-        for n in (how.get("stride", 1), how.get("padding", 0), how.get("dilation", 1)))  # fmt: skip
-    around = libdl.zeros(*x.shape[:2], *(n + 2 * p for n, p in zip(x.shape[2:], padding)),
-                         dtype=x.dtype)  # fmt: skip
+        for n in (how.get("stride", 1), how.get("padding", 0), how.get("dilation", 1))
+    )
+    around = libdl.zeros(
+        *x.shape[:2], *(n + 2 * p for n, p in zip(x.shape[2:], padding)), dtype=x.dtype
+    )
     around[(..., *(slice(p, p + n) for n, p in zip(x.shape[2:], padding)))] = x
     made = libdl.zeros(*weight, dtype=x.dtype)
     rows = g.transpose(0, 1).reshape(groups, weight[0] // groups, -1)
     for tap in itertools.product(*map(range, weight[2:])):
-        under = around[(..., *(slice(t * d, t * d + (n - 1) * s + 1, s)
-                               for t, d, n, s in zip(tap, dilation, g.shape[2:], stride)))]
+        under = around[
+            (
+                ...,
+                *(
+                    slice(t * d, t * d + (n - 1) * s + 1, s)
+                    for t, d, n, s in zip(tap, dilation, g.shape[2:], stride)
+                ),
+            )
+        ]
         columns = under.transpose(0, 1).reshape(groups, weight[1], -1)
         made[(..., *tap)] = (rows @ columns.mT).reshape(weight[0], weight[1])
     return made
@@ -222,13 +245,16 @@ def test_a_view_of_a_result_is_row_major():
 
 def test_layers_print_and_hold_what_pytorchs_do():
     layer = nn.Conv2d(4, 6, (3, 2), stride=2, padding="valid", groups=2, bias=False, dilation=2)
-    assert repr(layer) == ("Conv2d(4, 6, kernel_size=(3, 2), stride=(2, 2), padding=valid, "
-                           "dilation=(2, 2), groups=2, bias=False)")  # fmt: skip
+    assert repr(layer) == (
+        "Conv2d(4, 6, kernel_size=(3, 2), stride=(2, 2), padding=valid, "
+        "dilation=(2, 2), groups=2, bias=False)"
+    )
     assert layer.weight.shape == (6, 2, 3, 2) and layer.bias is None
     assert repr(nn.Conv2d(3, 4, 3)) == "Conv2d(3, 4, kernel_size=(3, 3), stride=(1, 1))"
     turned = nn.ConvTranspose1d(4, 6, 3, stride=2, output_padding=1, groups=2)
-    assert repr(turned) == ("ConvTranspose1d(4, 6, kernel_size=(3,), stride=(2,), "
-                            "output_padding=(1,), groups=2)")  # fmt: skip
+    assert repr(turned) == (
+        "ConvTranspose1d(4, 6, kernel_size=(3,), stride=(2,), output_padding=(1,), groups=2)"
+    )
     assert turned.weight.shape == (4, 3, 3) and turned.bias.shape == (6,)
     assert list(turned.state_dict()) == ["weight", "bias"]
     bound = 1 / (4 * 3 * 3) ** 0.5
@@ -241,18 +267,23 @@ def test_output_size_chooses_among_the_sizes_that_a_stride_leaves_open():
     assert layer(x).shape == (1, 3, 7, 7)
     assert layer(x, output_size=[8, 7]).shape == (1, 3, 8, 7)
     assert layer(x, output_size=[1, 3, 7, 8]).shape == (1, 3, 7, 8)
-    with pytest.raises(ValueError, match=re.escape("output_size is (9, 7), wanted [7, 7] to [8, 8]")):
+    with pytest.raises(
+        ValueError, match=re.escape("output_size is (9, 7), wanted [7, 7] to [8, 8]")
+    ):
         layer(x, output_size=[9, 7])
     with pytest.raises(ValueError, match="has 3 entries, wanted 2 or 4"):
         layer(x, output_size=[3, 7, 7])
 
 
-@pytest.mark.parametrize("wrong, error, message", [
-    ({"groups": 2}, ValueError, "groups is 2, wanted a divisor of in_channels, 3"),
-    ({"padding": "full"}, ValueError, "padding is 'full'"),
-    ({"padding": "same", "stride": 2}, ValueError, "wants a stride of 1"),
-    ({"padding_mode": "mirror"}, ValueError, "padding_mode is 'mirror'"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "wrong, error, message",
+    [
+        ({"groups": 2}, ValueError, "groups is 2, wanted a divisor of in_channels, 3"),
+        ({"padding": "full"}, ValueError, "padding is 'full'"),
+        ({"padding": "same", "stride": 2}, ValueError, "wants a stride of 1"),
+        ({"padding_mode": "mirror"}, ValueError, "padding_mode is 'mirror'"),
+    ],
+)
 def test_layers_refuse_what_they_cannot_do(wrong, error, message):
     with pytest.raises(error, match=message):
         nn.Conv2d(3, 4, 3, **wrong)

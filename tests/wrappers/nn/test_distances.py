@@ -8,8 +8,14 @@ import libdl
 from libdl.nn import functional as F
 
 SHAPES = [
-    (1, 1, 1), (3, 70, 2), (65, 17, 64), (66, 130, 65), (4, 3, 300), (130, 5, 1), (33, 16, 520),
-]  # fmt: skip
+    (1, 1, 1),
+    (3, 70, 2),
+    (65, 17, 64),
+    (66, 130, 65),
+    (4, 3, 300),
+    (130, 5, 1),
+    (33, 16, 520),
+]
 
 
 def numbers(rows, columns, dtype=libdl.float64, seed=7):
@@ -41,7 +47,9 @@ def test_cdist_is_the_norm_of_differences(n, m, d, p):
     y[0] = x[-1]
     wanted = gradients(lambda a, b: of_differences(a, b, p), x, y)
     agree(gradients(lambda a, b: libdl.cdist(a, b, p), x, y), wanted, 1e-12)
-    across = gradients(lambda a, b: libdl.cdist(a.t(), b.t(), p), x.t().contiguous(), y.t().contiguous())
+    across = gradients(
+        lambda a, b: libdl.cdist(a.t(), b.t(), p), x.t().contiguous(), y.t().contiguous()
+    )
     agree([across[0], across[1].t(), across[2].t()], wanted, 1e-12)
     singles = gradients(lambda a, b: libdl.cdist(a, b, p), x.float(), y.float())
     agree([s.double() for s in singles], wanted, 1e-5)
@@ -121,15 +129,23 @@ INF, NAN = float("inf"), float("nan")
 @pytest.mark.parametrize("p", [0.0, 0.5, 1.0, 2.0, 3.0, INF])
 def test_rows_without_columns_have_no_distance(p, dtype):
     x = libdl.zeros(3, 0, dtype=dtype, requires_grad=True)
-    for found, shape in ((libdl.cdist(x, x[:2], p), (3, 2)), (F.pdist(x, p), (3,)),
-                         (libdl.cdist(x[None], x[None], p), (1, 3, 3)), (F.pdist(x[:1], p), (0,))):  # fmt: skip
+    for found, shape in (
+        (libdl.cdist(x, x[:2], p), (3, 2)),
+        (F.pdist(x, p), (3,)),
+        (libdl.cdist(x[None], x[None], p), (1, 3, 3)),
+        (F.pdist(x[:1], p), (0,)),
+    ):
         assert found.shape == shape and found.dtype is dtype and bool((found == 0).all())
         (gradient,) = libdl.autograd.grad(found.sum(), x)
         assert gradient.shape == (3, 0)
 
 
 def test_a_nan_is_not_counted_as_a_difference():
-    x = libdl.tensor([[1.0, NAN, 3.0], [INF, 0.0, 3.0], [INF, 0.0, -INF]], dtype=libdl.float64, requires_grad=True)
+    x = libdl.tensor(
+        [[1.0, NAN, 3.0], [INF, 0.0, 3.0], [INF, 0.0, -INF]],
+        dtype=libdl.float64,
+        requires_grad=True,
+    )
     y = libdl.zeros(1, 3, dtype=libdl.float64)
     found = libdl.cdist(x, y, 0.0)
     assert str(found.flatten().tolist()) == "[nan, 2.0, 2.0]"
@@ -139,15 +155,25 @@ def test_a_nan_is_not_counted_as_a_difference():
 
 
 @pytest.mark.parametrize("dtype", [libdl.float64, libdl.float16])
-@pytest.mark.parametrize(("p", "x", "gradient"), [
-    (INF, [1.0, NAN], [0, NAN]), (INF, [NAN, NAN, INF], [NAN, NAN, 0]), (INF, [1.0, INF], [0, 1]),
-    (INF, [-INF, INF], [-0.5, 0.5]), (INF, [0.0, 0.0], [0, 0]), (-INF, [1.0, NAN], [0, NAN]),
-    (-INF, [1.0, INF], [1, 0]), (INF, [2.0, -2.0, 1.0], [0.5, -0.5, 0]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("p", "x", "gradient"),
+    [
+        (INF, [1.0, NAN], [0, NAN]),
+        (INF, [NAN, NAN, INF], [NAN, NAN, 0]),
+        (INF, [1.0, INF], [0, 1]),
+        (INF, [-INF, INF], [-0.5, 0.5]),
+        (INF, [0.0, 0.0], [0, 0]),
+        (-INF, [1.0, NAN], [0, NAN]),
+        (-INF, [1.0, INF], [1, 0]),
+        (INF, [2.0, -2.0, 1.0], [0.5, -0.5, 0]),
+    ],
+)
 def test_the_largest_have_the_gradient_and_others_none(p, x, gradient, dtype):
     x = libdl.tensor(x, dtype=dtype, requires_grad=True)
     for arriving in (1.0, INF):
-        found = libdl.autograd.grad(x.norm(p), x, libdl.tensor(arriving, dtype=dtype), create_graph=True)[0]
+        found = libdl.autograd.grad(
+            x.norm(p), x, libdl.tensor(arriving, dtype=dtype), create_graph=True
+        )[0]
         wanted = [0.0 if g == 0 else g * arriving for g in gradient]
         if x[0] != 0:
             assert str((found + 0.0).tolist()) == str([float(w) for w in wanted])
@@ -155,4 +181,6 @@ def test_the_largest_have_the_gradient_and_others_none(p, x, gradient, dtype):
     assert twice.tolist() == [0] * len(gradient)
     for pair in (libdl.dist, lambda a, b, p: F.pairwise_distance(a, b, p, eps=0.0)):
         y = libdl.zeros_like(x)
-        assert str((libdl.autograd.grad(pair(x, y, p), x)[0] + 0.0).tolist()) == str([float(g) for g in gradient])
+        assert str((libdl.autograd.grad(pair(x, y, p), x)[0] + 0.0).tolist()) == str(
+            [float(g) for g in gradient]
+        )

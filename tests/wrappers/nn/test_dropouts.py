@@ -9,16 +9,27 @@ from libdl.overrides import TorchFunctionMode
 
 F = nn.functional
 FUNCTIONS = [
-    (F.dropout, (2, 3)), (F.dropout1d, (2, 3, 4)), (F.dropout2d, (2, 3, 4, 4)), (F.dropout3d, (2, 3, 4, 4, 4)), (F.alpha_dropout, (2, 3)),
-    (F.feature_alpha_dropout, (2, 3, 4)), (libdl.dropout, (2, 3)), (libdl.feature_dropout, (2, 3, 4)), (libdl.alpha_dropout, (2, 3)),
+    (F.dropout, (2, 3)),
+    (F.dropout1d, (2, 3, 4)),
+    (F.dropout2d, (2, 3, 4, 4)),
+    (F.dropout3d, (2, 3, 4, 4, 4)),
+    (F.alpha_dropout, (2, 3)),
+    (F.feature_alpha_dropout, (2, 3, 4)),
+    (libdl.dropout, (2, 3)),
+    (libdl.feature_dropout, (2, 3, 4)),
+    (libdl.alpha_dropout, (2, 3)),
     (libdl.feature_alpha_dropout, (2, 3, 4)),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("function, shape", FUNCTIONS)
 @pytest.mark.parametrize("p, training", [(0.5, False), (1.0, False), (0.0, True), (0.0, False)])
 def test_the_input_is_the_result(function, shape, p, training):
-    for x in (libdl.ones(shape), libdl.ones(shape, requires_grad=True), libdl.ones(shape, dtype=libdl.int64)):
+    for x in (
+        libdl.ones(shape),
+        libdl.ones(shape, requires_grad=True),
+        libdl.ones(shape, dtype=libdl.int64),
+    ):
         assert function(x, p, training) is x
 
 
@@ -39,10 +50,17 @@ def test_what_drops_is_a_new_tensor_and_what_is_wrong_is_refused(function, shape
         function([1.0], 0.5, False)
 
 
-@pytest.mark.parametrize("kind, shape", [
-    (nn.Dropout, (2, 3)), (nn.Dropout1d, (2, 3, 4)), (nn.Dropout2d, (2, 3, 4, 4)), (nn.Dropout3d, (2, 3, 4, 4, 4)),
-    (nn.AlphaDropout, (2, 3)), (nn.FeatureAlphaDropout, (2, 3, 4)),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "kind, shape",
+    [
+        (nn.Dropout, (2, 3)),
+        (nn.Dropout1d, (2, 3, 4)),
+        (nn.Dropout2d, (2, 3, 4, 4)),
+        (nn.Dropout3d, (2, 3, 4, 4, 4)),
+        (nn.AlphaDropout, (2, 3)),
+        (nn.FeatureAlphaDropout, (2, 3, 4)),
+    ],
+)
 def test_modules(kind, shape):
     x = libdl.ones(shape)
     assert kind(0.5).eval()(x) is x and kind(0.0)(x) is x

@@ -272,6 +272,11 @@ def test_the_name_leaves_it_out():
         "print((live() - before) // (8 * 300 * 300 * 4))"
     )
     for name, images in ("", "0"), ("fusion", "1"):
-        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
-                              env=os.environ | {"LIBDL_DISABLE": name}, check=True)  # fmt: skip
+        done = subprocess.run(
+            [sys.executable, "-c", program],
+            capture_output=True,
+            text=True,
+            env=os.environ | {"LIBDL_DISABLE": name},
+            check=True,
+        )
         assert done.stdout.strip() == images

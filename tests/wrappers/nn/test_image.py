@@ -26,10 +26,15 @@ def row(*numbers):
 # -- pad -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("mode, wanted", [
-    ("constant", [0, 0, 1, 2, 3, 4, 0]), ("reflect", [3, 2, 1, 2, 3, 4, 3]),
-    ("replicate", [1, 1, 1, 2, 3, 4, 4]), ("circular", [3, 4, 1, 2, 3, 4, 1]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "mode, wanted",
+    [
+        ("constant", [0, 0, 1, 2, 3, 4, 0]),
+        ("reflect", [3, 2, 1, 2, 3, 4, 3]),
+        ("replicate", [1, 1, 1, 2, 3, 4, 4]),
+        ("circular", [3, 4, 1, 2, 3, 4, 1]),
+    ],
+)
 def test_modes_differ_in_what_they_add(mode, wanted):
     assert F.pad(row(1, 2, 3, 4), (2, 1), mode).tolist() == [[wanted]]
 
@@ -57,7 +62,8 @@ def test_a_pad_bears_its_name_in_graphs():
     assert F.pad(x, (1, 1), "reflect").grad_fn.name() == "PadBackward0"
     assert F.interpolate(x, 6).grad_fn.name() == "InterpolateBackward0"
     assert F.pixel_shuffle(drawn(4, 1, 1).requires_grad_(), 2).grad_fn.name() == (
-        "PixelShuffleBackward0")
+        "PixelShuffleBackward0"
+    )
 
 
 def test_gradients_in_16_bits_are_summed_in_float32():
@@ -67,11 +73,23 @@ def test_gradients_in_16_bits_are_summed_in_float32():
     assert x.grad.tolist() == [[[2100, 1]]]  # 2101, rounded once
 
 
-PADS = [(nn.ConstantPad1d, 1, (2.5,)), (nn.ConstantPad2d, 2, (2.5,)), (nn.ConstantPad3d, 3, (2.5,)),
-        (nn.ZeroPad1d, 1, ()), (nn.ZeroPad2d, 2, ()), (nn.ZeroPad3d, 3, ()),
-        (nn.ReflectionPad1d, 1, ()), (nn.ReflectionPad2d, 2, ()), (nn.ReflectionPad3d, 3, ()),
-        (nn.ReplicationPad1d, 1, ()), (nn.ReplicationPad2d, 2, ()), (nn.ReplicationPad3d, 3, ()),
-        (nn.CircularPad1d, 1, ()), (nn.CircularPad2d, 2, ()), (nn.CircularPad3d, 3, ())]
+PADS = [
+    (nn.ConstantPad1d, 1, (2.5,)),
+    (nn.ConstantPad2d, 2, (2.5,)),
+    (nn.ConstantPad3d, 3, (2.5,)),
+    (nn.ZeroPad1d, 1, ()),
+    (nn.ZeroPad2d, 2, ()),
+    (nn.ZeroPad3d, 3, ()),
+    (nn.ReflectionPad1d, 1, ()),
+    (nn.ReflectionPad2d, 2, ()),
+    (nn.ReflectionPad3d, 3, ()),
+    (nn.ReplicationPad1d, 1, ()),
+    (nn.ReplicationPad2d, 2, ()),
+    (nn.ReplicationPad3d, 3, ()),
+    (nn.CircularPad1d, 1, ()),
+    (nn.CircularPad2d, 2, ()),
+    (nn.CircularPad3d, 3, ()),
+]
 
 
 @pytest.mark.parametrize("layer, dims, more", PADS)
@@ -99,8 +117,9 @@ def test_a_convolution_pads_in_any_mode(mode, dims):
     make = getattr(nn, f"Conv{dims}d")
     layer = make(2, 3, 3, padding=2, dilation=2, padding_mode=mode)
     x = drawn(2, 2, *[6] * dims)
-    wanted = getattr(F, f"conv{dims}d")(F.pad(x, (2,) * 2 * dims, mode), layer.weight, layer.bias,
-                                        dilation=2)  # fmt: skip
+    wanted = getattr(F, f"conv{dims}d")(
+        F.pad(x, (2,) * 2 * dims, mode), layer.weight, layer.bias, dilation=2
+    )
     assert libdl.equal(layer(x), wanted)
     assert f"padding_mode={mode}" in repr(layer)
     assert make(2, 3, 4, padding="same", padding_mode=mode)(x).shape == (2, 3, *[6] * dims)
@@ -145,7 +164,9 @@ def test_fold_sums_what_unfold_repeats():
     assert times[0, 0].tolist()[1] == [6, 9, 9, 6]
     assert near(F.fold(F.unfold(x, **how), (5, 4), **how), x * times)
     assert near(nn.Fold((5, 4), **how)(F.unfold(x, **how)), x * times)
-    assert repr(nn.Fold(4, 2)) == "Fold(output_size=4, kernel_size=2, dilation=1, padding=0, stride=1)"
+    assert (
+        repr(nn.Fold(4, 2)) == "Fold(output_size=4, kernel_size=2, dilation=1, padding=0, stride=1)"
+    )
     assert repr(nn.Unfold(2)) == "Unfold(kernel_size=2, dilation=1, padding=0, stride=1)"
 
 
@@ -193,9 +214,13 @@ def test_uint8_images_are_weighted_in_integers():
 def test_layers_that_upsample():
     x = drawn(1, 2, 3, 4)
     assert libdl.equal(nn.Upsample(scale_factor=2)(x), F.interpolate(x, scale_factor=2.0))
-    assert libdl.equal(nn.Upsample((5, 6), mode="bilinear", align_corners=True)(x),
-                       F.interpolate(x, (5, 6), mode="bilinear", align_corners=True))  # fmt: skip
-    assert libdl.equal(nn.UpsamplingNearest2d(scale_factor=2)(x), F.upsample_nearest(x, scale_factor=2))
+    assert libdl.equal(
+        nn.Upsample((5, 6), mode="bilinear", align_corners=True)(x),
+        F.interpolate(x, (5, 6), mode="bilinear", align_corners=True),
+    )
+    assert libdl.equal(
+        nn.UpsamplingNearest2d(scale_factor=2)(x), F.upsample_nearest(x, scale_factor=2)
+    )
     assert libdl.equal(nn.UpsamplingBilinear2d(7)(x), F.upsample_bilinear(x, 7))
     assert libdl.equal(F.upsample(x, 7, mode="bicubic"), F.interpolate(x, 7, mode="bicubic"))
     assert repr(nn.Upsample(scale_factor=2)) == "Upsample(scale_factor=2.0, mode='nearest')"
@@ -243,7 +268,13 @@ def test_what_lies_outside():
 
 def test_the_composition_has_the_kernels_gradient():
     """Under create_graph gradients are computed by other operators."""
-    for dims, mode in ((2, "bilinear"), (2, "bicubic"), (2, "nearest"), (3, "bilinear"), (3, "bicubic")):
+    for dims, mode in (
+        (2, "bilinear"),
+        (2, "bicubic"),
+        (2, "nearest"),
+        (3, "bilinear"),
+        (3, "bicubic"),
+    ):
         x = drawn(2, 3, *[4] * dims, dtype=libdl.float64).requires_grad_()
         grid = (drawn(2, *[3] * dims, dims, dtype=libdl.float64) * 0.7).requires_grad_()
         for padding in ("zeros", "border", "reflection"):

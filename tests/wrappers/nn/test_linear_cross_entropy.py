@@ -18,16 +18,25 @@ X, W, B, SCALES = waves(6, 5), waves(10, 5), waves(10), waves(10).abs()
 CLASSES = torch.tensor([1, 2, 3, 9, 0, -100])
 SHARES = waves(6, 10).softmax(1)
 ALL = {"linear_bias": B, "weight": SCALES, "label_smoothing": 0.1}
-OPTIONS = [None, Options(), Options(batch_chunk_size=2, chunking_method=None),
-           Options(batch_chunk_size=4), Options(chunking_method="aspect_ratio:2")]  # fmt: skip
+OPTIONS = [
+    None,
+    Options(),
+    Options(batch_chunk_size=2, chunking_method=None),
+    Options(batch_chunk_size=4),
+    Options(chunking_method="aspect_ratio:2"),
+]
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
-@pytest.mark.parametrize("target, more, mean, total, each", [
-    (CLASSES, {}, 3.52405, 17.62027, [3.08657, 4.95786, 4.90459, 2.48478, 2.18647, 0.0]),
-    (CLASSES, ALL, 4.3551, 9.22801, [1.27524, 3.16798, 3.84182, 0.69075, 0.25222, 0.0]),
-    (SHARES, ALL, 1.9334, 11.60042, [2.34147, 1.52035, 2.33396, 1.28901, 2.09457, 2.02105]),
-], ids=["classes", "all", "probabilities"])  # fmt: skip
+@pytest.mark.parametrize(
+    "target, more, mean, total, each",
+    [
+        (CLASSES, {}, 3.52405, 17.62027, [3.08657, 4.95786, 4.90459, 2.48478, 2.18647, 0.0]),
+        (CLASSES, ALL, 4.3551, 9.22801, [1.27524, 3.16798, 3.84182, 0.69075, 0.25222, 0.0]),
+        (SHARES, ALL, 1.9334, 11.60042, [2.34147, 1.52035, 2.33396, 1.28901, 2.09457, 2.02105]),
+    ],
+    ids=["classes", "all", "probabilities"],
+)
 def test_losses_are_pytorchs(options, target, more, mean, total, each):
     for reduction, wanted in (("mean", mean), ("sum", total), ("none", each)):
         loss = F.linear_cross_entropy(X, W, target, reduction=reduction, options=options, **more)
@@ -43,13 +52,16 @@ def test_other_shapes_are_pytorchs(options):
     shares = F.linear_cross_entropy(X[0], W, SHARES[0], options=options)
     assert shares.item() == pytest.approx(3.68945, abs=2e-5)
     places = torch.arange(72).remainder(10).reshape(6, 4, 3)
-    many = F.linear_cross_entropy(X, waves(10, 4, 3, 5), places, linear_bias=waves(10, 4, 3),
-                                  options=options)  # fmt: skip
+    many = F.linear_cross_entropy(
+        X, waves(10, 4, 3, 5), places, linear_bias=waves(10, 4, 3), options=options
+    )
     assert many.item() == pytest.approx(3.65361, abs=1e-5)
     two = F.linear_cross_entropy(X, waves(10, 2, 5), waves(6, 10, 2).softmax(1), options=options)
     assert two.item() == pytest.approx(3.66447, abs=1e-5)
-    for nothing in (F.linear_cross_entropy(X, W, torch.full((6,), -100), options=options),
-                    F.linear_cross_entropy(X[:0], W, CLASSES[:0], options=options)):  # fmt: skip
+    for nothing in (
+        F.linear_cross_entropy(X, W, torch.full((6,), -100), options=options),
+        F.linear_cross_entropy(X[:0], W, CLASSES[:0], options=options),
+    ):
         assert nothing.isnan()
 
 
@@ -86,9 +98,11 @@ def test_sixteen_bits_are_summed_in_float32():
 
 @pytest.mark.parametrize("options", [None, Options(batch_chunk_size=2)], ids=["once", "chunks"])
 def test_probabilities_of_another_dtype_promote(options):
-    for x, y, wanted in ((torch.float32, torch.float64, torch.float64),
-                         (torch.bfloat16, torch.float32, torch.float32),
-                         (torch.float64, torch.float32, torch.float64)):  # fmt: skip
+    for x, y, wanted in (
+        (torch.float32, torch.float64, torch.float64),
+        (torch.bfloat16, torch.float32, torch.float32),
+        (torch.float64, torch.float32, torch.float64),
+    ):
         loss = F.linear_cross_entropy(X.to(x), W.to(x), SHARES.to(y), options=options)
         assert loss.dtype is wanted and loss.item() == pytest.approx(2.9, abs=1)
 
@@ -117,7 +131,8 @@ def test_the_module_holds_its_layer():
     assert module.linear.weight.shape == (20, 5)
     assert repr(module).splitlines()[1] == (
         "  in_features=5, num_classes=10, out_features=(2,), bias=True, reduction=mean, "
-        "ignore_index=None, label_smoothing=0.0, options=None")  # fmt: skip
+        "ignore_index=None, label_smoothing=0.0, options=None"
+    )
     y = torch.arange(12).remainder(10).reshape(6, 2)
     with torch.no_grad():
         module.linear.weight.copy_(waves(10, 2, 5).reshape(20, 5))
@@ -129,17 +144,29 @@ def test_the_module_holds_its_layer():
     assert module(X, y).item() == pytest.approx(each.mean().item(), rel=1e-6)
 
 
-@pytest.mark.parametrize("arguments, told", [
-    ((waves(2, 3, 5), W, CLASSES, {}), r"argument 1 \(input\) has 3 dimensions, wanted 1 or 2"),
-    ((X, W[0], CLASSES, {}), r"argument 2 \(linear_weight\) has 1 dimensions, wanted 2 or more"),
-    ((waves(6, 4), W, CLASSES, {}), r"has shape \[10, 5\], wanted \[classes, ..., 4\]"),
-    ((X, W, CLASSES, {"linear_bias": waves(9)}), r"\(linear_bias\) has shape \[9\], wanted \[10\]"),
-    ((X[0], waves(10, 4, 5), CLASSES, {}), r"has shape \[5\], wanted \[n, features\]"),
-    ((X, W, CLASSES[:3], {}), r"argument 2 \(target\) has shape \[3\], wanted \[6\]"),
-    ((X, W, SHARES, {"ignore_index": -100}), "ignore_index is -100 and target has probabilities"),
-    ((X, W, CLASSES, {"reduction": "avg"}), "is .avg., wanted .mean., .sum. or .none."),
-    ((X, W, CLASSES, {"weight": waves(3)}), r"\(weight\) has shape \[3\], wanted \[10\]"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "arguments, told",
+    [
+        ((waves(2, 3, 5), W, CLASSES, {}), r"argument 1 \(input\) has 3 dimensions, wanted 1 or 2"),
+        (
+            (X, W[0], CLASSES, {}),
+            r"argument 2 \(linear_weight\) has 1 dimensions, wanted 2 or more",
+        ),
+        ((waves(6, 4), W, CLASSES, {}), r"has shape \[10, 5\], wanted \[classes, ..., 4\]"),
+        (
+            (X, W, CLASSES, {"linear_bias": waves(9)}),
+            r"\(linear_bias\) has shape \[9\], wanted \[10\]",
+        ),
+        ((X[0], waves(10, 4, 5), CLASSES, {}), r"has shape \[5\], wanted \[n, features\]"),
+        ((X, W, CLASSES[:3], {}), r"argument 2 \(target\) has shape \[3\], wanted \[6\]"),
+        (
+            (X, W, SHARES, {"ignore_index": -100}),
+            "ignore_index is -100 and target has probabilities",
+        ),
+        ((X, W, CLASSES, {"reduction": "avg"}), "is .avg., wanted .mean., .sum. or .none."),
+        ((X, W, CLASSES, {"weight": waves(3)}), r"\(weight\) has shape \[3\], wanted \[10\]"),
+    ],
+)
 @pytest.mark.parametrize("options", [None, Options(batch_chunk_size=2)], ids=["once", "chunks"])
 def test_wrong_arguments_are_refused(options, arguments, told):
     *tensors, more = arguments
@@ -147,11 +174,17 @@ def test_wrong_arguments_are_refused(options, arguments, told):
         F.linear_cross_entropy(*tensors, options=options, **more)
 
 
-@pytest.mark.parametrize("wrong, told", [
-    ({"acc_policy": "x"}, "acc_policy is 'x'"), ({"chunking_method": "x"}, "chunking_method is 'x'"),
-    ({"chunking_method": "aspect_ratio:0"}, "wanted 'auto'"), ({"batch_chunk_size": 0}, "is 0"),
-    ({"chunking_method": "auto:2"}, "wanted 'auto'"), ({"acc_dtype": torch.int32}, "int32, wanted"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "wrong, told",
+    [
+        ({"acc_policy": "x"}, "acc_policy is 'x'"),
+        ({"chunking_method": "x"}, "chunking_method is 'x'"),
+        ({"chunking_method": "aspect_ratio:0"}, "wanted 'auto'"),
+        ({"batch_chunk_size": 0}, "is 0"),
+        ({"chunking_method": "auto:2"}, "wanted 'auto'"),
+        ({"acc_dtype": torch.int32}, "int32, wanted"),
+    ],
+)
 def test_wrong_options_are_refused(wrong, told):
     with pytest.raises(ValueError, match=told):
         Options(**wrong)
@@ -159,7 +192,9 @@ def test_wrong_options_are_refused(wrong, told):
 
 def test_other_refusals():
     both = Options(batch_chunk_size=3, chunking_method="aspect_ratio")
-    with pytest.raises(ValueError, match="batch_chunk_size=3, and chunking_method='aspect_ratio' gives 4"):
+    with pytest.raises(
+        ValueError, match="batch_chunk_size=3, and chunking_method='aspect_ratio' gives 4"
+    ):
         F.linear_cross_entropy(X, W, CLASSES, options=both)
     with pytest.raises(RuntimeError, match=r"weight has shape \[3\], wanted \[10\]"):
         nn.LinearCrossEntropyLoss(5, 10, weight=torch.ones(3))

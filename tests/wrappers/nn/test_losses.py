@@ -29,38 +29,67 @@ PAIRS = [
     (nn.L1Loss(), F.l1_loss, (X, T)),
     (nn.SmoothL1Loss(beta=0.5), lambda x, t: F.smooth_l1_loss(x, t, beta=0.5), (X, T)),
     (nn.HuberLoss("sum", 0.7), lambda x, t: F.huber_loss(x, t, "sum", 0.7), (X, T)),
-    (nn.BCELoss(reduction="none"), lambda x, t: F.binary_cross_entropy(x, t, reduction="none"),
-     (X.sigmoid(), T)),
-    (nn.BCEWithLogitsLoss(pos_weight=libdl.tensor([1.0, 2.0, 3.0])),
-     lambda x, t: F.binary_cross_entropy_with_logits(x, t, pos_weight=libdl.tensor([1.0, 2.0, 3.0])),
-     (X, T)),
-    (nn.KLDivLoss(reduction="batchmean"), lambda x, t: F.kl_div(x, t, reduction="batchmean"),
-     (X.log_softmax(1), X.softmax(1))),
+    (
+        nn.BCELoss(reduction="none"),
+        lambda x, t: F.binary_cross_entropy(x, t, reduction="none"),
+        (X.sigmoid(), T),
+    ),
+    (
+        nn.BCEWithLogitsLoss(pos_weight=libdl.tensor([1.0, 2.0, 3.0])),
+        lambda x, t: F.binary_cross_entropy_with_logits(
+            x, t, pos_weight=libdl.tensor([1.0, 2.0, 3.0])
+        ),
+        (X, T),
+    ),
+    (
+        nn.KLDivLoss(reduction="batchmean"),
+        lambda x, t: F.kl_div(x, t, reduction="batchmean"),
+        (X.log_softmax(1), X.softmax(1)),
+    ),
     (nn.PoissonNLLLoss(full=True), lambda x, t: F.poisson_nll_loss(x, t, full=True), (X, T * 3)),
-    (nn.GaussianNLLLoss(full=True), lambda x, t, v: F.gaussian_nll_loss(x, t, v, full=True),
-     (X, T, X.abs())),
+    (
+        nn.GaussianNLLLoss(full=True),
+        lambda x, t, v: F.gaussian_nll_loss(x, t, v, full=True),
+        (X, T, X.abs()),
+    ),
     (nn.HingeEmbeddingLoss(0.5), lambda x, t: F.hinge_embedding_loss(x, t, 0.5), (X, SIGNS)),
-    (nn.CosineEmbeddingLoss(0.1), lambda a, b, t: F.cosine_embedding_loss(a, b, t, 0.1),
-     (X, T, libdl.tensor([1.0, -1.0]))),
+    (
+        nn.CosineEmbeddingLoss(0.1),
+        lambda a, b, t: F.cosine_embedding_loss(a, b, t, 0.1),
+        (X, T, libdl.tensor([1.0, -1.0])),
+    ),
     (nn.MarginRankingLoss(0.1), lambda a, b, t: F.margin_ranking_loss(a, b, t, 0.1), (X, T, SIGNS)),
-    (nn.MultiMarginLoss(2, 0.5), lambda x, t: F.multi_margin_loss(x, t, 2, 0.5),
-     (X, libdl.tensor([2, 0]))),
-    (nn.MultiLabelMarginLoss(), F.multilabel_margin_loss,
-     (X, libdl.tensor([[2, 0, -1], [1, -1, 0]]))),
+    (
+        nn.MultiMarginLoss(2, 0.5),
+        lambda x, t: F.multi_margin_loss(x, t, 2, 0.5),
+        (X, libdl.tensor([2, 0])),
+    ),
+    (
+        nn.MultiLabelMarginLoss(),
+        F.multilabel_margin_loss,
+        (X, libdl.tensor([[2, 0, -1], [1, -1, 0]])),
+    ),
     (nn.MultiLabelSoftMarginLoss(), F.multilabel_soft_margin_loss, (X, T)),
     (nn.SoftMarginLoss(), F.soft_margin_loss, (X, SIGNS)),
-    (nn.TripletMarginLoss(2.0, 1.0, swap=True),
-     lambda a, b, c: F.triplet_margin_loss(a, b, c, 2.0, 1.0, swap=True), (X, T, -X)),
-    (nn.TripletMarginWithDistanceLoss(margin=2.0),
-     lambda a, b, c: F.triplet_margin_loss(a, b, c, 2.0), (X, T, -X)),
+    (
+        nn.TripletMarginLoss(2.0, 1.0, swap=True),
+        lambda a, b, c: F.triplet_margin_loss(a, b, c, 2.0, 1.0, swap=True),
+        (X, T, -X),
+    ),
+    (
+        nn.TripletMarginWithDistanceLoss(margin=2.0),
+        lambda a, b, c: F.triplet_margin_loss(a, b, c, 2.0),
+        (X, T, -X),
+    ),
     (nn.PairwiseDistance(1.0), lambda a, b: F.pairwise_distance(a, b, 1.0), (X, T)),
     (nn.CosineSimilarity(0), lambda a, b: F.cosine_similarity(a, b, 0), (X, T)),
     (nn.LocalResponseNorm(2, 0.5), lambda x: F.local_response_norm(x, 2, 0.5), (X[None],)),
-]  # fmt: skip
+]
 
 
-@pytest.mark.parametrize(("module", "function", "inputs"), PAIRS,
-                         ids=[type(p[0]).__name__ for p in PAIRS])
+@pytest.mark.parametrize(
+    ("module", "function", "inputs"), PAIRS, ids=[type(p[0]).__name__ for p in PAIRS]
+)
 def test_a_module_calls_its_function(module, function, inputs):
     assert libdl.equal(module(*inputs), function(*inputs))
 
@@ -74,15 +103,20 @@ UNITS = [
     (nn.CELU(2.0), [[0.5, -0.78693868, 2.0], [1.5, 0.25, -0.62542144]]),
     (nn.Mish(), [[0.37524521, -0.30340146, 1.94395896], [1.40337827, 0.16957241, -0.27649471]]),
     (nn.Softsign(), [[1 / 3, -0.5, 2 / 3], [0.6, 0.2, -3 / 7]]),
-    (nn.Tanhshrink(), [[0.03788284, -0.23840584, 1.03597242], [0.59485175, 0.00508134, -0.11485105]]),
+    (
+        nn.Tanhshrink(),
+        [[0.03788284, -0.23840584, 1.03597242], [0.59485175, 0.00508134, -0.11485105]],
+    ),
     (nn.Softshrink(0.25), [[0.25, -0.75, 1.75], [1.25, 0.0, -0.5]]),
     (nn.PReLU(init=0.5), [[0.5, -0.5, 2.0], [1.5, 0.25, -0.375]]),
     (nn.RReLU(0.5, 0.5), [[0.5, -0.5, 2.0], [1.5, 0.25, -0.375]]),
     (nn.Threshold(0.3, 20.0), [[0.5, 20.0, 2.0], [1.5, 20.0, 20.0]]),
-    (nn.LogSigmoid(), [[-0.47407698, -1.31326169, -0.12692801],
-                       [-0.20141328, -0.57593942, -1.13687101]]),
+    (
+        nn.LogSigmoid(),
+        [[-0.47407698, -1.31326169, -0.12692801], [-0.20141328, -0.57593942, -1.13687101]],
+    ),
     (nn.Softmin(1), (-X).softmax(1).tolist()),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("unit", "wanted"), UNITS, ids=[type(u[0]).__name__ for u in UNITS])
@@ -91,9 +125,16 @@ def test_units(unit, wanted):
 
 
 def test_in_place_units_have_the_gradient_of_their_input():
-    for name, unit in (("hardtanh", F.hardtanh), ("relu6", F.relu6), ("hardsigmoid", F.hardsigmoid),
-                       ("hardswish", F.hardswish), ("selu", F.selu), ("celu", F.celu),
-                       ("mish", F.mish), ("rrelu", F.rrelu)):  # fmt: skip
+    for name, unit in (
+        ("hardtanh", F.hardtanh),
+        ("relu6", F.relu6),
+        ("hardsigmoid", F.hardsigmoid),
+        ("hardswish", F.hardswish),
+        ("selu", F.selu),
+        ("celu", F.celu),
+        ("mish", F.mish),
+        ("rrelu", F.rrelu),
+    ):
         x = X.clone().requires_grad_()
         y = x * 1
         assert unit(y, inplace=True) is y, name
@@ -114,9 +155,14 @@ def test_the_text_of_layers():
 
 
 def test_layers_refuse_what_pytorch_refuses():
-    for make in (lambda: nn.Hardtanh(1, 1), lambda: nn.TripletMarginLoss(0.0),
-                 lambda: nn.MultiMarginLoss(3), lambda: nn.Dropout2d(1.5),
-                 lambda: nn.Bilinear(0, 1, 1), lambda: nn.Softmax2d()(X)):  # fmt: skip
+    for make in (
+        lambda: nn.Hardtanh(1, 1),
+        lambda: nn.TripletMarginLoss(0.0),
+        lambda: nn.MultiMarginLoss(3),
+        lambda: nn.Dropout2d(1.5),
+        lambda: nn.Bilinear(0, 1, 1),
+        lambda: nn.Softmax2d()(X),
+    ):
         with pytest.raises((ValueError, AssertionError)):
             make()
 
@@ -148,8 +194,9 @@ def test_prelu_trains_its_slope():
 
 def test_size_average_and_reduce_take_precedence():
     with pytest.warns(UserWarning, match="reduction='sum'"):
-        assert libdl.equal(F.smooth_l1_loss(X, T, size_average=False),
-                           F.smooth_l1_loss(X, T, reduction="sum"))
+        assert libdl.equal(
+            F.smooth_l1_loss(X, T, size_average=False), F.smooth_l1_loss(X, T, reduction="sum")
+        )
     with pytest.warns(UserWarning, match="reduction='none'"):
         assert nn.SoftMarginLoss(reduce=False).reduction == "none"
 
@@ -263,8 +310,9 @@ def test_pdist_is_the_upper_triangle():
 
 def test_a_bilinear_layer_is_what_einsum_would_say():
     layer, a, b = nn.Bilinear(3, 2, 4), libdl.randn(5, 3), libdl.randn(5, 2)
-    rows = [[(a[n] @ layer.weight[k] @ b[n] + layer.bias[k]).item() for k in range(4)]
-            for n in range(5)]  # fmt: skip
+    rows = [
+        [(a[n] @ layer.weight[k] @ b[n] + layer.bias[k]).item() for k in range(4)] for n in range(5)
+    ]
     near(layer(a, b), rows, 1e-5)
 
 
@@ -279,20 +327,32 @@ def test_any_distance_makes_a_triplet_loss():
 # -- dropouts -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("layer", "shape"), [
-    (nn.Dropout1d(0.5), (4, 50, 3)), (nn.Dropout1d(0.5), (50, 3)), (nn.Dropout2d(0.5), (4, 50, 2, 3)),
-    (nn.Dropout3d(0.5), (4, 50, 1, 2, 3)), (nn.Dropout3d(0.5), (50, 1, 2, 3))])
+@pytest.mark.parametrize(
+    ("layer", "shape"),
+    [
+        (nn.Dropout1d(0.5), (4, 50, 3)),
+        (nn.Dropout1d(0.5), (50, 3)),
+        (nn.Dropout2d(0.5), (4, 50, 2, 3)),
+        (nn.Dropout3d(0.5), (4, 50, 1, 2, 3)),
+        (nn.Dropout3d(0.5), (50, 1, 2, 3)),
+    ],
+)
 def test_channels_are_dropped_whole(layer, shape):
-    y = layer(libdl.ones(shape)).reshape(-1, math.prod(shape[2 if shape[0] == 4 else 1:]))
+    y = layer(libdl.ones(shape)).reshape(-1, math.prod(shape[2 if shape[0] == 4 else 1 :]))
     assert set(y[:, 0].tolist()) == {0.0, 2.0}
     assert libdl.equal(y, y[:, :1].expand(y.shape))
     assert libdl.equal(layer.eval()(libdl.ones(shape)), libdl.ones(shape))
 
 
 def test_dropouts_in_place():
-    for function, shape in ((F.dropout1d, (20, 4)), (F.dropout1d, (2, 20, 4)),
-                            (F.dropout2d, (2, 20, 4, 4)), (F.dropout3d, (20, 2, 2, 2)),
-                            (F.alpha_dropout, (40,)), (F.feature_alpha_dropout, (20, 4))):  # fmt: skip
+    for function, shape in (
+        (F.dropout1d, (20, 4)),
+        (F.dropout1d, (2, 20, 4)),
+        (F.dropout2d, (2, 20, 4, 4)),
+        (F.dropout3d, (20, 2, 2, 2)),
+        (F.alpha_dropout, (40,)),
+        (F.feature_alpha_dropout, (20, 4)),
+    ):
         x = libdl.ones(shape)
         assert function(x, 0.5, True, True) is x
         assert len(set(x.reshape(-1).tolist())) == 2
@@ -357,10 +417,17 @@ ROWS = libdl.tensor([[1, 0, 1], [0, 1, 3]])
 @pytest.mark.parametrize("dtype", [libdl.int8, libdl.int32, libdl.int64])
 def test_losses_of_integers_are_those_of_pytorch(dtype):
     x, t, rows = WHOLE.to(dtype), SIGNS.to(dtype), ROWS.to(dtype)
-    for reduction, margin, wanted in (("none", 1.0, [3, 2, 1, 2]), ("none", 1.9, [3, 2, 1, 2]),
-                                      ("none", -0.5, [3, 1, 0, 2]), ("sum", 0.5, 6)):  # fmt: skip
+    for reduction, margin, wanted in (
+        ("none", 1.0, [3, 2, 1, 2]),
+        ("none", 1.9, [3, 2, 1, 2]),
+        ("none", -0.5, [3, 1, 0, 2]),
+        ("sum", 0.5, 6),
+    ):
         found = F.hinge_embedding_loss(x, t, margin, reduction=reduction)
-        assert found.dtype is (libdl.int64 if reduction == "sum" else dtype) and found.tolist() == wanted
+        assert (
+            found.dtype is (libdl.int64 if reduction == "sum" else dtype)
+            and found.tolist() == wanted
+        )
     with pytest.raises(RuntimeError, match="dtype"):
         F.hinge_embedding_loss(x, t)  # a mean
     for found, wanted in (
@@ -368,10 +435,13 @@ def test_losses_of_integers_are_those_of_pytorch(dtype):
         (F.poisson_nll_loss(t.abs(), x.abs(), full=True), 1.8222537),
         (F.poisson_nll_loss(x.abs(), t, log_input=False), -3.5531101),
         (F.gaussian_nll_loss(x, t, 2.0), 0.72157359),
-        (F.cosine_embedding_loss(rows, rows.flip(0), t[:2], reduction="none"), [0.3291796, 0.6708204]),
+        (
+            F.cosine_embedding_loss(rows, rows.flip(0), t[:2], reduction="none"),
+            [0.3291796, 0.6708204],
+        ),
         (F.triplet_margin_loss(rows, rows.flip(0), rows), 3.4494889),
         (F.triplet_margin_loss(rows, rows.flip(0), rows, p=1.0, swap=True), 5.0),
-    ):  # fmt: skip
+    ):
         assert found.dtype is libdl.float32
         assert found.tolist() == pytest.approx(wanted, rel=1e-5)
     weight = libdl.tensor([[[1, 2, 0], [0, 1, 1], [1, 0, 0]]]).to(dtype)
@@ -389,10 +459,16 @@ def test_integers_wrap_before_they_are_lost():
 
 # By probability and target: PyTorch's second derivative by the probability, and by both.
 TWICE = [
-    (0.0, 0.0, 0.0, -1e12), (1.0, 1.0, 0.0, -1e12), (0.0, 1.0, 1e24, -1e12), (1.0, 0.0, 1e24, -1e12),
-    (0.5, 0.5, 4.0, -4.0), (0.3, 0.3, 4.7619047619, -4.7619047619), (1e-12, 0.0, 0.25, -1e12),
-    (0.2, 1.0, 25.0, -6.25), (0.2, 0.0, 1.5625, -6.25),
-]  # fmt: skip
+    (0.0, 0.0, 0.0, -1e12),
+    (1.0, 1.0, 0.0, -1e12),
+    (0.0, 1.0, 1e24, -1e12),
+    (1.0, 0.0, 1e24, -1e12),
+    (0.5, 0.5, 4.0, -4.0),
+    (0.3, 0.3, 4.7619047619, -4.7619047619),
+    (1e-12, 0.0, 0.25, -1e12),
+    (0.2, 1.0, 25.0, -6.25),
+    (0.2, 0.0, 1.5625, -6.25),
+]
 
 
 @pytest.mark.parametrize(("x", "t", "by_input", "by_both"), TWICE)
@@ -409,15 +485,20 @@ def test_second_derivatives_of_binary_cross_entropy(x, t, by_input, by_both, dty
     loss = lambda x: F.binary_cross_entropy(x, t.detach(), weight)  # noqa: E731
     jvp = libdl.func.jvp(libdl.func.grad(loss), (x.detach(),), (libdl.ones_like(x),))[1]
     assert jvp.item() == pytest.approx(3 * by_input, **near)
-    nested = libdl.func.jvp(lambda x: libdl.func.jvp(loss, (x,), (libdl.ones_like(x),))[1], (x.detach(),),
-                            (libdl.ones_like(x),))[1]  # fmt: skip
+    nested = libdl.func.jvp(
+        lambda x: libdl.func.jvp(loss, (x,), (libdl.ones_like(x),))[1],
+        (x.detach(),),
+        (libdl.ones_like(x),),
+    )[1]
     assert nested.item() == pytest.approx(3 * by_input, **near)
 
 
 def test_second_derivatives_of_binary_cross_entropy_of_batches():
     x = libdl.tensor([[0.0, 0.2], [0.3, 1.0]], dtype=libdl.float64)
     t = libdl.tensor([[0.0, 1.0], [0.3, 1.0]], dtype=libdl.float64)
-    each = libdl.vmap(libdl.func.hessian(lambda x, t: F.binary_cross_entropy(x, t, reduction="sum")))(x, t)
+    each = libdl.vmap(
+        libdl.func.hessian(lambda x, t: F.binary_cross_entropy(x, t, reduction="sum"))
+    )(x, t)
     assert each[0].flatten().tolist() == pytest.approx([0, 0, 0, 25], rel=1e-9)
     assert each[1].flatten().tolist() == pytest.approx([4.7619047619, 0, 0, 0], rel=1e-9)
     inner = libdl.tensor([0.2, 0.7], dtype=libdl.float64, requires_grad=True)

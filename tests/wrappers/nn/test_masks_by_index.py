@@ -11,7 +11,12 @@ from libdl._higher_order_ops.flex_attention import TransformGetItemToIndex as Of
 
 def mapped(function):
     """Over batch, head, query and key."""
-    for dims in ((None, None, None, 0), (None, None, 0, None), (None, 0, None, None), (0, None, None, None)):
+    for dims in (
+        (None, None, None, 0),
+        (None, None, 0, None),
+        (None, 0, None, None),
+        (0, None, None, None),
+    ):
         function = torch.vmap(function, in_dims=dims, out_dims=0)
     return function
 
@@ -26,8 +31,21 @@ def test_a_mask_reads_tensors_at_mapped_indices():
     with TransformGetItemToIndex() as mode:
         made = mapped(seen)(torch.arange(2), torch.arange(2), torch.arange(3), torch.arange(3))
     assert isinstance(mode, torch.overrides.TorchFunctionMode)
-    wanted = [[[[k <= q and padding[b][k].item() and document[b][q].item() == document[b][k].item()
-                 for k in range(3)] for q in range(3)] for _ in range(2)] for b in range(2)]  # fmt: skip
+    wanted = [
+        [
+            [
+                [
+                    k <= q
+                    and padding[b][k].item()
+                    and document[b][q].item() == document[b][k].item()
+                    for k in range(3)
+                ]
+                for q in range(3)
+            ]
+            for _ in range(2)
+        ]
+        for b in range(2)
+    ]
     assert made.tolist() == wanted
 
 

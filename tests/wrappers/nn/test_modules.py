@@ -7,9 +7,11 @@ from wrappers.nn import seen_module_calls, seen_modules
 
 import libdl
 
-CASES = [pytest.param(stored, program, id=program.__name__)
-         for stored in map(Stored, (seen_modules, seen_module_calls))
-         for program in stored.module.PROGRAMS]  # fmt: skip
+CASES = [
+    pytest.param(stored, program, id=program.__name__)
+    for stored in map(Stored, (seen_modules, seen_module_calls))
+    for program in stored.module.PROGRAMS
+]
 
 
 @pytest.mark.parametrize("stored, program", CASES)

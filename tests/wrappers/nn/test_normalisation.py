@@ -38,7 +38,9 @@ def test_a_failed_call_moves_nothing():
     x, mean, var = libdl.ones(2, 3), libdl.zeros(3), libdl.ones(3)
     with pytest.raises((ValueError, RuntimeError), match=r"argument 5 \(bias\)"):
         F.batch_norm(x, mean, var, None, libdl.ones(2), training=True)
-    with pytest.raises((ValueError, RuntimeError), match=r"argument 3 \(running_var\) has elements"):
+    with pytest.raises(
+        (ValueError, RuntimeError), match=r"argument 3 \(running_var\) has elements"
+    ):
         F.batch_norm(x, mean, libdl.ones(1).expand(3), training=True)
     with pytest.raises(RuntimeError, match=r"argument 3 \(running_var\) requires grad"):
         F.batch_norm(x, mean, var.clone().requires_grad_(), training=True)
@@ -76,7 +78,10 @@ def test_without_momentum_the_running_statistics_are_means():
 
 def test_evaluation_uses_what_was_tracked_or_else_the_batch():
     x = drawn(8, 3, 4, 4)
-    tracked, untracked = nn.BatchNorm2d(3, momentum=1.0), nn.BatchNorm2d(3, track_running_stats=False)
+    tracked, untracked = (
+        nn.BatchNorm2d(3, momentum=1.0),
+        nn.BatchNorm2d(3, track_running_stats=False),
+    )
     assert near(tracked(x), untracked(x))
     assert libdl.equal(untracked.eval()(x), untracked.train()(x))
     tracked.eval()
@@ -144,8 +149,13 @@ def test_a_large_mean_does_not_cost_the_variance():
 
 def test_a_chain_of_convolutions_and_normalisations_stays_in_its_form():
     """Nothing between the layers asks for the plain bytes, so none are made."""
-    net = nn.Sequential(nn.Conv2d(3, 8, 3, padding=1), nn.BatchNorm2d(8), nn.ReLU(),
-                        nn.Conv2d(8, 8, 3), nn.BatchNorm2d(8))  # fmt: skip
+    net = nn.Sequential(
+        nn.Conv2d(3, 8, 3, padding=1),
+        nn.BatchNorm2d(8),
+        nn.ReLU(),
+        nn.Conv2d(8, 8, 3),
+        nn.BatchNorm2d(8),
+    )
     x = drawn(2, 3, 9, 9)
     y = net(x)
     gradient = F.conv2d(x, drawn(8, 3, 3, 3)).detach()  # lies as y does
@@ -156,34 +166,51 @@ def test_a_chain_of_convolutions_and_normalisations_stays_in_its_form():
     assert y.is_contiguous()
 
 
-@pytest.mark.parametrize("layer, text", [
-    (nn.BatchNorm2d(3), "BatchNorm2d(3, eps=1e-05, momentum=0.1, affine=True, "
-                        "bias=True, track_running_stats=True)"),
-    (nn.InstanceNorm1d(4, eps=1e-3), "InstanceNorm1d(4, eps=0.001, momentum=0.1, affine=False, "
-                                     "bias=False, track_running_stats=False)"),
-    (nn.GroupNorm(2, 6), "GroupNorm(2, 6, eps=1e-05, affine=True, bias=True)"),
-    (nn.RMSNorm((2, 3)), "RMSNorm((2, 3), eps=None, elementwise_affine=True)"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "layer, text",
+    [
+        (
+            nn.BatchNorm2d(3),
+            "BatchNorm2d(3, eps=1e-05, momentum=0.1, affine=True, "
+            "bias=True, track_running_stats=True)",
+        ),
+        (
+            nn.InstanceNorm1d(4, eps=1e-3),
+            "InstanceNorm1d(4, eps=0.001, momentum=0.1, affine=False, "
+            "bias=False, track_running_stats=False)",
+        ),
+        (nn.GroupNorm(2, 6), "GroupNorm(2, 6, eps=1e-05, affine=True, bias=True)"),
+        (nn.RMSNorm((2, 3)), "RMSNorm((2, 3), eps=None, elementwise_affine=True)"),
+    ],
+)
 def test_layers_print_as_pytorchs(layer, text):
     assert repr(layer) == text
 
 
 def test_layers_hold_what_pytorchs_do():
     layer = nn.BatchNorm3d(3)
-    assert list(layer.state_dict()) == ["weight", "bias", "running_mean", "running_var",
-                                        "num_batches_tracked"]  # fmt: skip
+    assert list(layer.state_dict()) == [
+        "weight",
+        "bias",
+        "running_mean",
+        "running_var",
+        "num_batches_tracked",
+    ]
     assert layer.num_batches_tracked.dtype is libdl.int64 and layer.num_batches_tracked.ndim == 0
     assert not list(nn.BatchNorm1d(3, affine=False, track_running_stats=False).state_dict())
     assert list(nn.GroupNorm(1, 3, bias=False).state_dict()) == ["weight"]
     assert list(nn.InstanceNorm1d(3, affine=True).state_dict()) == ["weight", "bias"]
 
 
-@pytest.mark.parametrize("layer, shape, text", [
-    (nn.BatchNorm1d(3), (2, 3, 4, 4), r"expected 2D or 3D input \(got 4D input\)"),
-    (nn.BatchNorm2d(3), (2, 3), r"expected 4D input \(got 2D input\)"),
-    (nn.InstanceNorm2d(3), (2, 3), r"expected 3D or 4D input \(got 2D input\)"),
-    (nn.InstanceNorm1d(3, affine=True), (2, 4, 5), r"num_features \(3\), but got: 4"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "layer, shape, text",
+    [
+        (nn.BatchNorm1d(3), (2, 3, 4, 4), r"expected 2D or 3D input \(got 4D input\)"),
+        (nn.BatchNorm2d(3), (2, 3), r"expected 4D input \(got 2D input\)"),
+        (nn.InstanceNorm2d(3), (2, 3), r"expected 3D or 4D input \(got 2D input\)"),
+        (nn.InstanceNorm1d(3, affine=True), (2, 4, 5), r"num_features \(3\), but got: 4"),
+    ],
+)
 def test_inputs_that_do_not_fit_a_layer_are_refused(layer, shape, text):
     with pytest.raises(ValueError, match=text):
         layer(libdl.ones(*shape))
@@ -197,12 +224,23 @@ def test_groups_that_do_not_fit_are_refused():
 def test_rms_norm_of_complex_numbers():
     x = libdl.tensor([1 + 2j, 3 - 1j, 0.5 + 0j], requires_grad=True)
     y = F.rms_norm(x, (3,))
-    assert near(y, libdl.tensor([0.45416912 + 1.5696162j, 2.2882965 - 0.32191354j, 0.35934012 + 0.06612779j]))
+    assert near(
+        y,
+        libdl.tensor([0.45416912 + 1.5696162j, 2.2882965 - 0.32191354j, 0.35934012 + 0.06612779j]),
+    )
     y.abs().sum().backward()
-    assert near(x.grad, libdl.tensor([0.15609932 + 2.3606131j, -1.7307082 - 0.1286622j, 0.37227574 + 0.13656095j]))
+    assert near(
+        x.grad,
+        libdl.tensor([0.15609932 + 2.3606131j, -1.7307082 - 0.1286622j, 0.37227574 + 0.13656095j]),
+    )
     y = F.rms_norm(x.detach().to(libdl.complex128), (3,), libdl.tensor([1j, 2, 3]), 0.1)
-    assert near(y, libdl.tensor([-1.52766066 + 0.45705550j, 4.46027204 - 0.66869113j,
-                                 1.05371304 + 0.18406489j], dtype=libdl.complex128))  # fmt: skip
+    assert near(
+        y,
+        libdl.tensor(
+            [-1.52766066 + 0.45705550j, 4.46027204 - 0.66869113j, 1.05371304 + 0.18406489j],
+            dtype=libdl.complex128,
+        ),
+    )
     with pytest.raises(TypeError, match=r"argument 3 \(weight\) is complex64"):
         F.rms_norm(libdl.ones(3), (3,), x)
 
@@ -223,10 +261,13 @@ def test_one_value_a_group():
 
 def test_too_few_values_are_told_before_their_dtype():
     x = libdl.ones(1, 3, dtype=libdl.int32)
-    for call in (lambda: F.batch_norm(x, None, None, training=True),
-                 lambda: F.instance_norm(x), lambda: F.group_norm(x, 3),
-                 lambda: F.multi_margin_loss(x, libdl.tensor([0]), p=3),
-                 lambda: F.local_response_norm(x, 1)):  # fmt: skip
+    for call in (
+        lambda: F.batch_norm(x, None, None, training=True),
+        lambda: F.instance_norm(x),
+        lambda: F.group_norm(x, 3),
+        lambda: F.multi_margin_loss(x, libdl.tensor([0]), p=3),
+        lambda: F.local_response_norm(x, 1),
+    ):
         with pytest.raises(ValueError):
             call()
 
@@ -239,8 +280,9 @@ def test_running_statistics_of_infinite_numbers():
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16"])
-@pytest.mark.parametrize("shape", [(5, 1, 100), (1, 3, 87), (4, 3, 40, 41), (3, 20, 3, 11),
-                                   (2, 70, 5, 5, 5)])  # fmt: skip
+@pytest.mark.parametrize(
+    "shape", [(5, 1, 100), (1, 3, 87), (4, 3, 40, 41), (3, 20, 3, 11), (2, 70, 5, 5, 5)]
+)
 @pytest.mark.parametrize("training", [True, False])
 def test_planes_and_innermost_channels_have_the_same_bits(dtype, shape, training):
     """Runs of 64 pixels cross the ends of these planes; channels-last tensors go another way."""
@@ -255,8 +297,10 @@ def test_planes_and_innermost_channels_have_the_same_bits(dtype, shape, training
         bias.requires_grad_()
         y = F.batch_norm(x, mean, var, weight, bias, training)
         y.backward(g)
-        return [t.contiguous().double().flatten().tolist()
-                for t in (y, x.grad, weight.grad, bias.grad, mean, var)]
+        return [
+            t.contiguous().double().flatten().tolist()
+            for t in (y, x.grad, weight.grad, bias.grad, mean, var)
+        ]
 
     def last(t):
         return t.movedim(1, -1).contiguous().movedim(-1, 1)

@@ -27,7 +27,9 @@ def causal_and_padded(rows, keys, dtype):
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-@pytest.mark.parametrize("steps, features, values", [(8, 4, 4), (8, 5, 3), (70, 8, 16), (300, 4, 4)])
+@pytest.mark.parametrize(
+    "steps, features, values", [(8, 4, 4), (8, 5, 3), (70, 8, 16), (300, 4, 4)]
+)
 def test_rows_that_a_mask_covers_have_equal_weights_in_backward_too(dtype, steps, features, values):
     shapes = ((2, 3, steps, features), (2, 3, steps, features), (2, 3, steps, values))
     mask = causal_and_padded(steps, steps, dtype)
@@ -67,7 +69,9 @@ def test_slopes_of_logsumexp_are_a_softmax(dtype, offset, dim):
     weights = (exact - exact.amax(dims, keepdim=True)).exp()
     wanted = weights / weights.sum(dims, keepdim=True)
     torch.testing.assert_close(slope.double(), wanted, rtol=2 * torch.finfo(dtype).eps, atol=1e-7)
-    _, tangent = torch.func.jvp(lambda x: torch.logsumexp(x, dim), (x.detach(),), (torch.ones_like(x),))
+    _, tangent = torch.func.jvp(
+        lambda x: torch.logsumexp(x, dim), (x.detach(),), (torch.ones_like(x),)
+    )
     torch.testing.assert_close(tangent, torch.ones_like(tangent))
 
 

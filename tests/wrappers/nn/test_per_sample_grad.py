@@ -9,10 +9,18 @@ from libdl.nn.utils._per_sample_grad import call_for_per_sample_grads
 IMAGES = libdl.arange(3 * 2 * 6 * 6.0).reshape(3, 2, 6, 6).cos()
 CASES = {
     "a layer": (lambda: nn.Linear(6, 3), IMAGES),
-    "convolutions": (lambda: nn.Sequential(nn.Conv2d(2, 4, 3), nn.GroupNorm(2, 4), nn.ReLU(), nn.Flatten(), nn.Linear(64, 2)), IMAGES),
+    "convolutions": (
+        lambda: nn.Sequential(
+            nn.Conv2d(2, 4, 3), nn.GroupNorm(2, 4), nn.ReLU(), nn.Flatten(), nn.Linear(64, 2)
+        ),
+        IMAGES,
+    ),
     "a table": (lambda: nn.Embedding(5, 2), libdl.tensor([[0, 1], [2, 2], [4, 0]])),
-    "frozen weights": (lambda: nn.Sequential(nn.Linear(6, 3).requires_grad_(False), nn.Linear(3, 2)), IMAGES),
-}  # fmt: skip
+    "frozen weights": (
+        lambda: nn.Sequential(nn.Linear(6, 3).requires_grad_(False), nn.Linear(3, 2)),
+        IMAGES,
+    ),
+}
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -41,18 +49,28 @@ def test_samples_of_the_second_dimension_and_arguments_that_have_none():
             return x * self.weight * factor
 
     module, x = Scaled(), libdl.arange(12.0).reshape(2, 3, 2)
-    call_for_per_sample_grads(module, batch_size=3, batch_first=False)(x, libdl.tensor(2.0)).sum().backward()
+    call_for_per_sample_grads(module, batch_size=3, batch_first=False)(
+        x, libdl.tensor(2.0)
+    ).sum().backward()
     assert libdl.equal(module.weight.grad_sample, 2 * x.sum(0))
 
 
-@pytest.mark.parametrize("call, told", [
-    (lambda m: call_for_per_sample_grads(m, loss_reduction="max"), "loss_reduction is 'max'"),
-    (lambda m: call_for_per_sample_grads(m, batch_size=0), "batch_size is 0"),
-    (lambda m: call_for_per_sample_grads(3), "module is a int"),
-    (lambda m: call_for_per_sample_grads(m)(), "sizes \\[\\], wanted one"),
-    (lambda m: (call_for_per_sample_grads(m)(libdl.ones(2, 6)).sum().backward(), call_for_per_sample_grads(m)),
-     "weight has a grad_sample already"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "call, told",
+    [
+        (lambda m: call_for_per_sample_grads(m, loss_reduction="max"), "loss_reduction is 'max'"),
+        (lambda m: call_for_per_sample_grads(m, batch_size=0), "batch_size is 0"),
+        (lambda m: call_for_per_sample_grads(3), "module is a int"),
+        (lambda m: call_for_per_sample_grads(m)(), "sizes \\[\\], wanted one"),
+        (
+            lambda m: (
+                call_for_per_sample_grads(m)(libdl.ones(2, 6)).sum().backward(),
+                call_for_per_sample_grads(m),
+            ),
+            "weight has a grad_sample already",
+        ),
+    ],
+)
 def test_what_is_refused(call, told):
     with pytest.raises(RuntimeError, match=told):
         call(nn.Linear(6, 3))

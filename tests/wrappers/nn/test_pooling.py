@@ -23,20 +23,35 @@ def test_of_equals_the_first_counts_and_of_nans_the_last():
     assert F.max_pool2d(lowest, 2, return_indices=True)[1].tolist() == [[[[0]]]]
 
 
-@pytest.mark.parametrize(("size", "how", "shape"), [
-    (2, {}, (1, 2, 2, 2)), ((2, 3), {}, (1, 2, 2, 1)), (3, {"stride": 1, "padding": 1}, (1, 2, 5, 5)),
-    (3, {"stride": 1, "padding": 1, "dilation": 2}, (1, 2, 3, 3)), (2, {"stride": []}, (1, 2, 2, 2)),
-    (2, {"stride": 2, "ceil_mode": True}, (1, 2, 3, 3)),
-    (3, {"stride": 4, "padding": 1, "ceil_mode": True}, (1, 2, 2, 2)),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("size", "how", "shape"),
+    [
+        (2, {}, (1, 2, 2, 2)),
+        ((2, 3), {}, (1, 2, 2, 1)),
+        (3, {"stride": 1, "padding": 1}, (1, 2, 5, 5)),
+        (3, {"stride": 1, "padding": 1, "dilation": 2}, (1, 2, 3, 3)),
+        (2, {"stride": []}, (1, 2, 2, 2)),
+        (2, {"stride": 2, "ceil_mode": True}, (1, 2, 3, 3)),
+        (3, {"stride": 4, "padding": 1, "ceil_mode": True}, (1, 2, 2, 2)),
+    ],
+)
 def test_shapes(size, how, shape):
     assert F.max_pool2d(libdl.ones(1, 2, 5, 5), size, **how).shape == shape
 
 
-@pytest.mark.parametrize(("size", "how"), [
-    ((1, 2, 3), {}), (0, {}), (2, {"stride": 0}), (2, {"padding": 2}), (6, {}), (2, {"padding": -1}),
-    (2, {"dilation": 0}), (2**31, {}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("size", "how"),
+    [
+        ((1, 2, 3), {}),
+        (0, {}),
+        (2, {"stride": 0}),
+        (2, {"padding": 2}),
+        (6, {}),
+        (2, {"padding": -1}),
+        (2, {"dilation": 0}),
+        (2**31, {}),
+    ],
+)
 def test_what_pytorch_refuses(size, how):
     with pytest.raises((ValueError, RuntimeError), match="max_pool2d: argument"):
         F.max_pool2d(libdl.ones(1, 2, 5, 5), size, **how)
@@ -72,7 +87,8 @@ def test_windows_without_elements_are_refused():
         F.max_pool2d(libdl.ones(1, 4, 3), (1, 2), 1, (0, 1), (1, 4))
     assert F.max_pool2d(libdl.ones(1, 1, 1), 3, 1, 1, 1).tolist() == [[[1.0]]]
     for size, kernel, stride, padding, dilation in itertools.product(
-            (1, 2, 3), (2, 3), (1, 2), (1, 2, 3), (1, 2, 3, 4)):  # fmt: skip
+        (1, 2, 3), (2, 3), (1, 2), (1, 2, 3), (1, 2, 3, 4)
+    ):
         reach = dilation * (kernel - 1) + 1
         if padding > kernel // 2 or size + 2 * padding < reach:
             continue
@@ -84,8 +100,10 @@ def test_windows_without_elements_are_refused():
             with pytest.raises(ValueError, match="every window has an element"):
                 F.max_pool2d(x, (1, kernel), **how)
         else:
-            wanted = [max(s + k * dilation for k in range(kernel) if 0 <= s + k * dilation < size)
-                      for s in starts]  # fmt: skip
+            wanted = [
+                max(s + k * dilation for k in range(kernel) if 0 <= s + k * dilation < size)
+                for s in starts
+            ]
             assert F.max_pool2d(x, (1, kernel), **how).tolist() == [[wanted]]
 
 
@@ -99,7 +117,9 @@ def test_the_layer():
     pool = nn.MaxPool2d(3, 2, padding=1, return_indices=True)
     values, indices = pool(libdl.arange(16.0).view(1, 4, 4))
     assert values.tolist() == [[[5, 7], [13, 15]]] and indices.tolist() == [[[5, 7], [13, 15]]]
-    assert repr(pool) == "MaxPool2d(kernel_size=3, stride=2, padding=1, dilation=1, ceil_mode=False)"
+    assert (
+        repr(pool) == "MaxPool2d(kernel_size=3, stride=2, padding=1, dilation=1, ceil_mode=False)"
+    )
     assert repr(nn.MaxPool2d(2)).startswith("MaxPool2d(kernel_size=2, stride=2")
 
 
@@ -113,12 +133,20 @@ def in_form(x):
     return convolve(x, libdl.eye(c, dtype=x.dtype).view(c, c, *[1] * (x.ndim - 2)))
 
 
-@pytest.mark.parametrize("pool", [nn.MaxPool2d(3, 2, padding=1), nn.AvgPool2d(3, 2, padding=1),
-                                  nn.AdaptiveAvgPool2d((2, None)), nn.AdaptiveMaxPool2d(3)])  # fmt: skip
+@pytest.mark.parametrize(
+    "pool",
+    [
+        nn.MaxPool2d(3, 2, padding=1),
+        nn.AvgPool2d(3, 2, padding=1),
+        nn.AdaptiveAvgPool2d((2, None)),
+        nn.AdaptiveMaxPool2d(3),
+    ],
+)
 def test_a_chain_of_layers_stays_in_its_form(pool):
     """Nothing between the layers asks for the plain bytes, so none are made."""
-    net = nn.Sequential(nn.Conv2d(3, 8, 3, padding=1), nn.BatchNorm2d(8), nn.ReLU(), pool,
-                        nn.Conv2d(8, 5, 2))  # fmt: skip
+    net = nn.Sequential(
+        nn.Conv2d(3, 8, 3, padding=1), nn.BatchNorm2d(8), nn.ReLU(), pool, nn.Conv2d(8, 5, 2)
+    )
     x = libdl.randn(2, 3, 9, 9)
     y = net(x)
     gradient = in_form(libdl.randn(y.shape))  # lies as y does
@@ -131,12 +159,19 @@ def test_a_chain_of_layers_stays_in_its_form(pool):
 
 @pytest.mark.parametrize("dtype", [libdl.float32, libdl.float64, libdl.float16, libdl.bfloat16])
 @pytest.mark.parametrize("channels", [2, 16, 67])
-@pytest.mark.parametrize("pool", [
-    lambda x: F.max_pool2d(x, 3, 2, 1), lambda x: F.max_pool2d(x, 2, 1, 1, 2, True),
-    lambda x: F.avg_pool2d(x, 3, 2, 1), lambda x: F.avg_pool2d(x, 3, 2, 1, True, False),
-    lambda x: F.avg_pool2d(x, 2, divisor_override=-3), lambda x: F.adaptive_avg_pool2d(x, (3, 1)),
-    lambda x: F.adaptive_avg_pool2d(x, (9, 4)), lambda x: F.adaptive_max_pool2d(x, (2, 9)),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "pool",
+    [
+        lambda x: F.max_pool2d(x, 3, 2, 1),
+        lambda x: F.max_pool2d(x, 2, 1, 1, 2, True),
+        lambda x: F.avg_pool2d(x, 3, 2, 1),
+        lambda x: F.avg_pool2d(x, 3, 2, 1, True, False),
+        lambda x: F.avg_pool2d(x, 2, divisor_override=-3),
+        lambda x: F.adaptive_avg_pool2d(x, (3, 1)),
+        lambda x: F.adaptive_avg_pool2d(x, (9, 4)),
+        lambda x: F.adaptive_max_pool2d(x, (2, 9)),
+    ],
+)
 def test_both_orders_give_the_same_bits(pool, channels, dtype):
     libdl.manual_seed(channels)
     x = libdl.randint(-9, 9, (2, channels, 7, 5)).to(dtype) / 8
@@ -155,8 +190,11 @@ def test_both_orders_give_the_same_bits(pool, channels, dtype):
 def test_indices_of_forms_are_those_of_plain_bytes(dims):
     x = libdl.randint(0, 5, (2, 9, *[5] * dims)).float()
     pool = getattr(F, f"max_pool{dims}d")
-    for plain, formed in zip(pool(x, 3, 2, 1, return_indices=True),
-                             pool(in_form(x), 3, 2, 1, return_indices=True), strict=True):
+    for plain, formed in zip(
+        pool(x, 3, 2, 1, return_indices=True),
+        pool(in_form(x), 3, 2, 1, return_indices=True),
+        strict=True,
+    ):
         assert plain.equal(formed)
 
 
@@ -183,8 +221,11 @@ def test_means_of_integers_are_rounded_towards_zero():
     x = libdl.tensor([[-7, 0, 0, 7, 1, 0]])
     assert F.avg_pool1d(x, 2).tolist() == [[-3, 3, 0]]
     assert F.avg_pool2d(libdl.tensor([[[2**63 - 1, 1]]]), (1, 2), divisor_override=-1).tolist() == [
-        [[-(2**63)]]]  # fmt: skip
-    assert F.avg_pool2d(libdl.tensor([[[200, 201]]], dtype=libdl.uint8), (1, 2)).tolist() == [[[200]]]
+        [[-(2**63)]]
+    ]
+    assert F.avg_pool2d(libdl.tensor([[[200, 201]]], dtype=libdl.uint8), (1, 2)).tolist() == [
+        [[200]]
+    ]
 
 
 def test_what_lies_in_the_padding_counts_or_not():
@@ -193,7 +234,8 @@ def test_what_lies_in_the_padding_counts_or_not():
     assert F.avg_pool1d(x, 2, 2, 1, count_include_pad=False).tolist() == [[[1.0, 1.0, 1.0]]]
     # Beyond the padding nothing counts.
     assert F.avg_pool1d(x, 3, 3, 1, ceil_mode=True).tolist() == [
-        [[pytest.approx(2 / 3), pytest.approx(2 / 3)]]]  # fmt: skip
+        [[pytest.approx(2 / 3), pytest.approx(2 / 3)]]
+    ]
 
 
 def test_adaptive_windows_overlap():
@@ -254,31 +296,85 @@ def test_random_windows():
 # -- layers ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("layer", "shape", "result", "text"), [
-    (nn.MaxPool1d(2), (1, 2, 6), (1, 2, 3),
-     "MaxPool1d(kernel_size=2, stride=2, padding=0, dilation=1, ceil_mode=False)"),
-    (nn.MaxPool3d(2, 1), (2, 3, 3, 3), (2, 2, 2, 2),
-     "MaxPool3d(kernel_size=2, stride=1, padding=0, dilation=1, ceil_mode=False)"),
-    (nn.AvgPool1d(3, 2, 1), (2, 5), (2, 3), "AvgPool1d(kernel_size=(3,), stride=(2,), padding=(1,))"),
-    (nn.AvgPool2d((2, 3)), (1, 1, 4, 6), (1, 1, 2, 2),
-     "AvgPool2d(kernel_size=(2, 3), stride=(2, 3), padding=0)"),
-    (nn.AvgPool3d(2), (1, 1, 4, 4, 4), (1, 1, 2, 2, 2),
-     "AvgPool3d(kernel_size=2, stride=2, padding=0)"),
-    (nn.AdaptiveAvgPool1d(2), (1, 1, 5), (1, 1, 2), "AdaptiveAvgPool1d(output_size=2)"),
-    (nn.AdaptiveAvgPool3d((1, None, 2)), (1, 2, 3, 4, 5), (1, 2, 1, 4, 2),
-     "AdaptiveAvgPool3d(output_size=(1, None, 2))"),
-    (nn.AdaptiveMaxPool1d(1), (1, 1, 5), (1, 1, 1), "AdaptiveMaxPool1d(output_size=1)"),
-    (nn.AdaptiveMaxPool3d(1), (1, 1, 2, 2, 2), (1, 1, 1, 1, 1), "AdaptiveMaxPool3d(output_size=1)"),
-    (nn.LPPool1d(2, 3), (1, 1, 6), (1, 1, 2),
-     "LPPool1d(norm_type=2, kernel_size=3, stride=None, ceil_mode=False)"),
-    (nn.LPPool2d(1.5, 2, 1), (1, 1, 3, 3), (1, 1, 2, 2),
-     "LPPool2d(norm_type=1.5, kernel_size=2, stride=1, ceil_mode=False)"),
-    (nn.LPPool3d(2, 2), (1, 1, 2, 2, 2), (1, 1, 1, 1, 1),
-     "LPPool3d(norm_type=2, kernel_size=2, stride=None, ceil_mode=False)"),
-    (nn.FractionalMaxPool2d(2, output_size=2), (1, 1, 5, 5), (1, 1, 2, 2), "FractionalMaxPool2d()"),
-    (nn.FractionalMaxPool3d(2, output_ratio=0.5), (1, 1, 5, 5, 5), (1, 1, 2, 2, 2),
-     "FractionalMaxPool3d()"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("layer", "shape", "result", "text"),
+    [
+        (
+            nn.MaxPool1d(2),
+            (1, 2, 6),
+            (1, 2, 3),
+            "MaxPool1d(kernel_size=2, stride=2, padding=0, dilation=1, ceil_mode=False)",
+        ),
+        (
+            nn.MaxPool3d(2, 1),
+            (2, 3, 3, 3),
+            (2, 2, 2, 2),
+            "MaxPool3d(kernel_size=2, stride=1, padding=0, dilation=1, ceil_mode=False)",
+        ),
+        (
+            nn.AvgPool1d(3, 2, 1),
+            (2, 5),
+            (2, 3),
+            "AvgPool1d(kernel_size=(3,), stride=(2,), padding=(1,))",
+        ),
+        (
+            nn.AvgPool2d((2, 3)),
+            (1, 1, 4, 6),
+            (1, 1, 2, 2),
+            "AvgPool2d(kernel_size=(2, 3), stride=(2, 3), padding=0)",
+        ),
+        (
+            nn.AvgPool3d(2),
+            (1, 1, 4, 4, 4),
+            (1, 1, 2, 2, 2),
+            "AvgPool3d(kernel_size=2, stride=2, padding=0)",
+        ),
+        (nn.AdaptiveAvgPool1d(2), (1, 1, 5), (1, 1, 2), "AdaptiveAvgPool1d(output_size=2)"),
+        (
+            nn.AdaptiveAvgPool3d((1, None, 2)),
+            (1, 2, 3, 4, 5),
+            (1, 2, 1, 4, 2),
+            "AdaptiveAvgPool3d(output_size=(1, None, 2))",
+        ),
+        (nn.AdaptiveMaxPool1d(1), (1, 1, 5), (1, 1, 1), "AdaptiveMaxPool1d(output_size=1)"),
+        (
+            nn.AdaptiveMaxPool3d(1),
+            (1, 1, 2, 2, 2),
+            (1, 1, 1, 1, 1),
+            "AdaptiveMaxPool3d(output_size=1)",
+        ),
+        (
+            nn.LPPool1d(2, 3),
+            (1, 1, 6),
+            (1, 1, 2),
+            "LPPool1d(norm_type=2, kernel_size=3, stride=None, ceil_mode=False)",
+        ),
+        (
+            nn.LPPool2d(1.5, 2, 1),
+            (1, 1, 3, 3),
+            (1, 1, 2, 2),
+            "LPPool2d(norm_type=1.5, kernel_size=2, stride=1, ceil_mode=False)",
+        ),
+        (
+            nn.LPPool3d(2, 2),
+            (1, 1, 2, 2, 2),
+            (1, 1, 1, 1, 1),
+            "LPPool3d(norm_type=2, kernel_size=2, stride=None, ceil_mode=False)",
+        ),
+        (
+            nn.FractionalMaxPool2d(2, output_size=2),
+            (1, 1, 5, 5),
+            (1, 1, 2, 2),
+            "FractionalMaxPool2d()",
+        ),
+        (
+            nn.FractionalMaxPool3d(2, output_ratio=0.5),
+            (1, 1, 5, 5, 5),
+            (1, 1, 2, 2, 2),
+            "FractionalMaxPool3d()",
+        ),
+    ],
+)
 def test_layers(layer, shape, result, text):
     assert layer(libdl.rand(*shape)).shape == result
     assert repr(layer) == text
@@ -307,16 +403,19 @@ def test_layers_that_are_refused():
 
 
 ROWS = [
-    (1, (70,), {"kernel_size": 2}), (1, (1100,), {"kernel_size": 3, "stride": 1, "padding": 1}),
+    (1, (70,), {"kernel_size": 2}),
+    (1, (1100,), {"kernel_size": 3, "stride": 1, "padding": 1}),
     (1, (65,), {"kernel_size": 5, "stride": 4, "padding": 2, "ceil_mode": True}),
-    (1, (9,), {"kernel_size": 2, "stride": 7}), (1, (4000,), {"kernel_size": 3, "stride": 900}),
-    (2, (6, 33), {"kernel_size": 3, "stride": 3}), (2, (5, 40), {"kernel_size": (3, 5), "stride": 2}),
+    (1, (9,), {"kernel_size": 2, "stride": 7}),
+    (1, (4000,), {"kernel_size": 3, "stride": 900}),
+    (2, (6, 33), {"kernel_size": 3, "stride": 3}),
+    (2, (5, 40), {"kernel_size": (3, 5), "stride": 2}),
     (2, (7, 19), {"kernel_size": (2, 4), "stride": (1, 3), "padding": (1, 2)}),
     (2, (9, 130), {"kernel_size": 8, "stride": 1, "padding": 4}),
     (2, (40, 5), {"kernel_size": (3, 1), "padding": (1, 0)}),
     (3, (4, 5, 18), {"kernel_size": 2}),
     (3, (5, 4, 17), {"kernel_size": 3, "stride": (2, 1, 2), "padding": 1, "ceil_mode": True}),
-]  # fmt: skip
+]
 
 
 def in_both_orders(function, shape, dtype):
@@ -355,10 +454,18 @@ def test_rows_give_what_innermost_channels_give(dims, shape, how, dtype):
 
 
 @pytest.mark.parametrize("dtype", [libdl.float32, libdl.bfloat16])
-@pytest.mark.parametrize(("size", "out"), [
-    ((28, 28), (7, 7)), ((12, 40), (3, 20)), ((6, 9), (6, 3)), ((7, 7), (1, 1)), ((3, 10), (3, 10)),
-    ((9, 31), (4, 5)), ((1, 60), (1, 12)),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("size", "out"),
+    [
+        ((28, 28), (7, 7)),
+        ((12, 40), (3, 20)),
+        ((6, 9), (6, 3)),
+        ((7, 7), (1, 1)),
+        ((3, 10), (3, 10)),
+        ((9, 31), (4, 5)),
+        ((1, 60), (1, 12)),
+    ],
+)
 def test_adaptive_rows_give_what_innermost_channels_give(size, out, dtype):
     for function in (F.adaptive_avg_pool2d, F.adaptive_max_pool2d):
         equal = in_both_orders(lambda x, f=function: f(x, out), size, dtype)
@@ -373,7 +480,9 @@ def test_dilated_rows_give_what_innermost_channels_give(stride, dilation):
     assert all(are_equal(a, b) for a, b in equal)
 
 
-@pytest.mark.parametrize("how", [{"stride": 1, "padding": 1}, {"stride": 3, "padding": 2, "dilation": 2}])
+@pytest.mark.parametrize(
+    "how", [{"stride": 1, "padding": 1}, {"stride": 3, "padding": 2, "dilation": 2}]
+)
 def test_of_nothing_but_the_lowest_the_first_inside_counts(how):
     x = libdl.full((1, 2, 9, 40), -float("inf"))
     found = F.max_pool2d(x, (4, 4), **how, return_indices=True)[1]

@@ -11,8 +11,13 @@ import pytest
 import libdl as torch
 from libdl import nn
 
-KINDS = [("LSTM", {}), ("GRU", {}), ("RNN", {}), ("RNN", {"nonlinearity": "relu"}),
-         ("LSTM", {"proj_size": 2})]
+KINDS = [
+    ("LSTM", {}),
+    ("GRU", {}),
+    ("RNN", {}),
+    ("RNN", {"nonlinearity": "relu"}),
+    ("LSTM", {"proj_size": 2}),
+]
 
 
 class Packed(NamedTuple):
@@ -46,8 +51,13 @@ def near(found, wanted, atol=1e-6):
 def test_parameters_have_pytorch_s_names_and_shapes():
     made = nn.LSTM(3, 4, num_layers=2, bidirectional=True, proj_size=2)
     shapes = {name: tuple(p.shape) for name, p in made.named_parameters()}
-    assert list(shapes)[:5] == ["weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0",
-                                "weight_hr_l0"]  # fmt: skip
+    assert list(shapes)[:5] == [
+        "weight_ih_l0",
+        "weight_hh_l0",
+        "bias_ih_l0",
+        "bias_hh_l0",
+        "weight_hr_l0",
+    ]
     assert shapes["weight_ih_l0"] == (16, 3) and shapes["weight_ih_l1_reverse"] == (16, 4)
     assert shapes["weight_hh_l1"] == (16, 2) and shapes["weight_hr_l1_reverse"] == (2, 4)
     assert len(shapes) == 20
@@ -77,7 +87,8 @@ def test_flatten_parameters_changes_nothing():
 def test_repr():
     assert repr(nn.LSTM(3, 4)) == "LSTM(3, 4)"
     assert repr(nn.GRU(3, 4, 2, False, True, 0.5, True)) == (
-        "GRU(3, 4, num_layers=2, bias=False, batch_first=True, dropout=0.5, bidirectional=True)")
+        "GRU(3, 4, num_layers=2, bias=False, batch_first=True, dropout=0.5, bidirectional=True)"
+    )
     assert repr(nn.LSTM(3, 4, proj_size=2)) == "LSTM(3, 4, proj_size=2)"
     assert repr(nn.RNNCell(3, 4, nonlinearity="relu")) == "RNNCell(3, 4, nonlinearity=relu)"
     assert repr(nn.LSTMCell(3, 4, bias=False)) == "LSTMCell(3, 4, bias=False)"
@@ -267,8 +278,17 @@ def test_the_functions_take_both_forms(kind):
     plain = call(x, hx, params, False, 1, 0.0, False, False, False)
     sizes = torch.tensor([2] * 5)
     packed = call(x.reshape(10, 3), sizes, hx, params, False, 1, 0.0, False, False)
-    named = call(data=x.reshape(10, 3), batch_sizes=sizes, hx=hx, params=params, has_biases=False,
-                 num_layers=1, dropout=0.0, train=False, bidirectional=False)  # fmt: skip
+    named = call(
+        data=x.reshape(10, 3),
+        batch_sizes=sizes,
+        hx=hx,
+        params=params,
+        has_biases=False,
+        num_layers=1,
+        dropout=0.0,
+        train=False,
+        bidirectional=False,
+    )
     near([packed[0].reshape(5, 2, 4), *packed[1:]], plain)
     near(named, packed)
 
@@ -293,26 +313,51 @@ def test_cells_agree_with_layers(kind, options):
 # -- errors ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("call", "kind", "words"), [
-    (lambda: nn.LSTM(3, 4, dropout=1.5), ValueError, "dropout is 1.5, wanted a number from 0 to 1"),
-    (lambda: nn.LSTM(3, 4, dropout=True), ValueError, "dropout is True"),
-    (lambda: nn.LSTM(0, 4), ValueError, "input_size is 0, wanted more than 0"),
-    (lambda: nn.LSTM(3, 4, num_layers=0), ValueError, "num_layers is 0"),
-    (lambda: nn.LSTM(3, 4, proj_size=4), ValueError, "proj_size is 4"),
-    (lambda: nn.LSTM(3, 4.0), TypeError, "hidden_size is 4.0, wanted int"),
-    (lambda: nn.LSTM(3, 4, bias=1), TypeError, "bias is 1, wanted bool"),
-    (lambda: nn.RNN(3, 4, nonlinearity="sin"), ValueError, "nonlinearity is 'sin'"),
-    (lambda: nn.GRU(3, 4)(torch.ones(3)), ValueError, "is 1D, wanted 2D or 3D"),
-    (lambda: nn.GRU(3, 4)(torch.ones(2, 1, 5)), RuntimeError, "has 5 features, wanted input_size, 3"),
-    (lambda: nn.GRU(3, 4)(torch.ones(2, 1, 3).double()), ValueError, "float64, wanted the parameters'"),
-    (lambda: nn.GRU(3, 4)(torch.ones(2, 1, 3), torch.ones(1, 2, 4)), RuntimeError,
-     r"Expected hidden size \(1, 1, 4\), got \[1, 2, 4\]"),
-    (lambda: nn.LSTM(3, 4)(torch.ones(2, 1, 3), (torch.ones(1, 1, 4), torch.ones(1, 1, 3))),
-     RuntimeError, r"Expected hidden\[1\] size \(1, 1, 4\)"),
-    (lambda: nn.GRU(3, 4)(torch.ones(0, 1, 3)), RuntimeError, "at least one step"),
-    (lambda: nn.GRUCell(3, 4)(torch.ones(1, 1, 3)), ValueError, "is 3D, wanted 1D or 2D"),
-    (lambda: nn.GRUCell(3, 4)(torch.ones(2, 3), torch.ones(1, 4)), RuntimeError, r"wanted \[2, 4\]"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("call", "kind", "words"),
+    [
+        (
+            lambda: nn.LSTM(3, 4, dropout=1.5),
+            ValueError,
+            "dropout is 1.5, wanted a number from 0 to 1",
+        ),
+        (lambda: nn.LSTM(3, 4, dropout=True), ValueError, "dropout is True"),
+        (lambda: nn.LSTM(0, 4), ValueError, "input_size is 0, wanted more than 0"),
+        (lambda: nn.LSTM(3, 4, num_layers=0), ValueError, "num_layers is 0"),
+        (lambda: nn.LSTM(3, 4, proj_size=4), ValueError, "proj_size is 4"),
+        (lambda: nn.LSTM(3, 4.0), TypeError, "hidden_size is 4.0, wanted int"),
+        (lambda: nn.LSTM(3, 4, bias=1), TypeError, "bias is 1, wanted bool"),
+        (lambda: nn.RNN(3, 4, nonlinearity="sin"), ValueError, "nonlinearity is 'sin'"),
+        (lambda: nn.GRU(3, 4)(torch.ones(3)), ValueError, "is 1D, wanted 2D or 3D"),
+        (
+            lambda: nn.GRU(3, 4)(torch.ones(2, 1, 5)),
+            RuntimeError,
+            "has 5 features, wanted input_size, 3",
+        ),
+        (
+            lambda: nn.GRU(3, 4)(torch.ones(2, 1, 3).double()),
+            ValueError,
+            "float64, wanted the parameters'",
+        ),
+        (
+            lambda: nn.GRU(3, 4)(torch.ones(2, 1, 3), torch.ones(1, 2, 4)),
+            RuntimeError,
+            r"Expected hidden size \(1, 1, 4\), got \[1, 2, 4\]",
+        ),
+        (
+            lambda: nn.LSTM(3, 4)(torch.ones(2, 1, 3), (torch.ones(1, 1, 4), torch.ones(1, 1, 3))),
+            RuntimeError,
+            r"Expected hidden\[1\] size \(1, 1, 4\)",
+        ),
+        (lambda: nn.GRU(3, 4)(torch.ones(0, 1, 3)), RuntimeError, "at least one step"),
+        (lambda: nn.GRUCell(3, 4)(torch.ones(1, 1, 3)), ValueError, "is 3D, wanted 1D or 2D"),
+        (
+            lambda: nn.GRUCell(3, 4)(torch.ones(2, 3), torch.ones(1, 4)),
+            RuntimeError,
+            r"wanted \[2, 4\]",
+        ),
+    ],
+)
 def test_errors(call, kind, words):
     with pytest.raises(kind, match=words):
         call()

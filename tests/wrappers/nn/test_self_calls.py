@@ -40,7 +40,9 @@ def test_methods_are_there(kind):
     assert sorted(name for name in names_of(kind) if not hasattr(made, name)) == []
 
 
-@pytest.mark.parametrize("of, case", seen_self_calls.CASES, ids=[case for _, case in seen_self_calls.CASES])
+@pytest.mark.parametrize(
+    "of, case", seen_self_calls.CASES, ids=[case for _, case in seen_self_calls.CASES]
+)
 def test_calls_are_those_of_pytorch(of, case):
     wanted = SEEN["calls"][case]
     kind = of(libdl, case)[0].__name__
@@ -64,15 +66,31 @@ def test_a_convolution_with_its_own_product():
     x = libdl.arange(25.0).reshape(1, 1, 5, 5)
     layer = Standardised(1, 2, 3, padding=1, padding_mode="replicate")
     weight = layer.weight - layer.weight.mean((1, 2, 3), keepdim=True)
-    wanted = nn.functional.conv2d(nn.functional.pad(x, (1, 1, 1, 1), "replicate"), weight, layer.bias)
+    wanted = nn.functional.conv2d(
+        nn.functional.pad(x, (1, 1, 1, 1), "replicate"), weight, layer.bias
+    )
     assert libdl.equal(layer(x), wanted)
 
 
-@pytest.mark.parametrize("kind, arguments", [
-    (nn.BatchNorm1d, (3,)), (nn.InstanceNorm2d, (3, 1e-5, 0.1, True, True)), (nn.LayerNorm, (3,)), (nn.GroupNorm, (1, 3)),
-    (nn.RMSNorm, (3,)), (nn.Linear, (3, 3)), (nn.Conv1d, (3, 3, 1)), (nn.ConvTranspose1d, (3, 3, 1)), (nn.Embedding, (3, 3)),
-    (nn.EmbeddingBag, (3, 3)), (nn.LSTM, (3, 3)), (nn.GRUCell, (3, 3)), (nn.PReLU, (3,)), (nn.Bilinear, (3, 3, 3)),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "kind, arguments",
+    [
+        (nn.BatchNorm1d, (3,)),
+        (nn.InstanceNorm2d, (3, 1e-5, 0.1, True, True)),
+        (nn.LayerNorm, (3,)),
+        (nn.GroupNorm, (1, 3)),
+        (nn.RMSNorm, (3,)),
+        (nn.Linear, (3, 3)),
+        (nn.Conv1d, (3, 3, 1)),
+        (nn.ConvTranspose1d, (3, 3, 1)),
+        (nn.Embedding, (3, 3)),
+        (nn.EmbeddingBag, (3, 3)),
+        (nn.LSTM, (3, 3)),
+        (nn.GRUCell, (3, 3)),
+        (nn.PReLU, (3,)),
+        (nn.Bilinear, (3, 3, 3)),
+    ],
+)
 def test_a_layer_begins_with_its_own_reset_parameters(kind, arguments):
     class Own(kind):
         def reset_parameters(self):
@@ -118,7 +136,16 @@ def test_other_weights_of_a_recurrent_layer_stay_until_a_named_one_changes():
     assert layer(x)[0].item() == 0.0
 
 
-@pytest.mark.parametrize("kind", [libdl.optim.SGD, libdl.optim.Adam, libdl.optim.RMSprop, libdl.optim.Adafactor, libdl.optim.Muon])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        libdl.optim.SGD,
+        libdl.optim.Adam,
+        libdl.optim.RMSprop,
+        libdl.optim.Adafactor,
+        libdl.optim.Muon,
+    ],
+)
 def test_an_optimizer_that_leaves_parameters_out(kind):
     class Half(kind):
         def _init_group(self, group, *lists):

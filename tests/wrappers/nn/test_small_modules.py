@@ -9,11 +9,18 @@ import libdl
 from libdl import nn
 
 
-@pytest.mark.parametrize(("path", "name"), [
-    ("optim.adamw", "AdamW"), ("autograd.grad_mode", "no_grad"), ("autograd.variable", "Variable"),
-    ("utils.hooks", "RemovableHandle"), ("utils.collect_env", "get_pretty_env_info"),
-    ("utils.cpp_extension", "CUDA_HOME"), ("nn.attention", "SDPBackend"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("optim.adamw", "AdamW"),
+        ("autograd.grad_mode", "no_grad"),
+        ("autograd.variable", "Variable"),
+        ("utils.hooks", "RemovableHandle"),
+        ("utils.collect_env", "get_pretty_env_info"),
+        ("utils.cpp_extension", "CUDA_HOME"),
+        ("nn.attention", "SDPBackend"),
+    ],
+)
 def test_a_path_has_the_name_that_programs_import(path, name):
     assert hasattr(importlib.import_module(f"libdl.{path}"), name)
 

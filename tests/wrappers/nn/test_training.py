@@ -128,13 +128,12 @@ def quadratic(optimizer_of, steps=5):
     return numpy.array(path)
 
 
-@pytest.mark.parametrize(("momentum", "dampening", "decay", "nesterov"),
-                         [(0, 0, 0, False), (0.9, 0, 0, False), (0.9, 0.5, 0.1, False),
-                          (0.8, 0, 0.01, True)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("momentum", "dampening", "decay", "nesterov"),
+    [(0, 0, 0, False), (0.9, 0, 0, False), (0.9, 0.5, 0.1, False), (0.8, 0, 0.01, True)],
+)
 def test_sgd(momentum, dampening, decay, nesterov):
-    found = quadratic(
-        lambda ps: libdl.optim.SGD(ps, 0.1, momentum, dampening, decay, nesterov)
-    )
+    found = quadratic(lambda ps: libdl.optim.SGD(ps, 0.1, momentum, dampening, decay, nesterov))
     p, buffer, wanted = numpy.array([1.0, -2.0]), None, []
     for _ in range(5):
         g = p + 1 + decay * p
@@ -168,8 +167,9 @@ def test_adam(kind, amsgrad):
 
 def test_optimizer_groups_and_state():
     net = network()
-    optimizer = libdl.optim.Adam([{"params": net[0].parameters()},
-                                  {"params": net[2].parameters(), "lr": 0.5}], lr=0.1)  # fmt: skip
+    optimizer = libdl.optim.Adam(
+        [{"params": net[0].parameters()}, {"params": net[2].parameters(), "lr": 0.5}], lr=0.1
+    )
     assert [group["lr"] for group in optimizer.param_groups] == [0.1, 0.5]
     net(libdl.ones(2, 4)).sum().backward()
     optimizer.step()
@@ -296,11 +296,19 @@ def test_load_errors(tmp_path):
         libdl.save({"f": object()}, tmp_path / "x", format="safetensors")
 
 
-@pytest.mark.parametrize("text", [
-    "ELU(alpha=0.5)", "Hardshrink(0.3)", "LeakyReLU(negative_slope=0.2)", "Softplus(beta=1.0, threshold=20.0)",
-    "LayerNorm((2, 3), eps=1e-05, elementwise_affine=True, bias=False)",
-    "Unflatten(dim=1, unflattened_size=(2, 2))", "GELU(approximate='tanh')", "Softmax(dim=1)",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ELU(alpha=0.5)",
+        "Hardshrink(0.3)",
+        "LeakyReLU(negative_slope=0.2)",
+        "Softplus(beta=1.0, threshold=20.0)",
+        "LayerNorm((2, 3), eps=1e-05, elementwise_affine=True, bias=False)",
+        "Unflatten(dim=1, unflattened_size=(2, 2))",
+        "GELU(approximate='tanh')",
+        "Softmax(dim=1)",
+    ],
+)
 def test_layers_print_what_makes_them(text):
     assert repr(eval(text, vars(nn))) == text
 
@@ -365,8 +373,12 @@ def test_a_module_must_be_begun():
 
 def test_broadcast_to_takes_sizes():
     x = libdl.ones(2, 1)
-    for found in (x.broadcast_to(2, 3), x.broadcast_to((2, 3)), x.broadcast_to(size=(2, 3)),
-                  libdl.broadcast_to(x, (2, 3))):  # fmt: skip
+    for found in (
+        x.broadcast_to(2, 3),
+        x.broadcast_to((2, 3)),
+        x.broadcast_to(size=(2, 3)),
+        libdl.broadcast_to(x, (2, 3)),
+    ):
         assert found.shape == (2, 3)
 
 

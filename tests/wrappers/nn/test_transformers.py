@@ -15,10 +15,12 @@ from libdl import nn
 from libdl.nn import functional as F
 
 BY_CHANCE = Stored(seen_transformers)
-CASES = [pytest.param(stored, program, id=program.__name__)
-         for stored in (Stored(seen_attention), BY_CHANCE)
-         for program in stored.module.PROGRAMS
-         if program is not seen_transformers.first_numbers]  # fmt: skip
+CASES = [
+    pytest.param(stored, program, id=program.__name__)
+    for stored in (Stored(seen_attention), BY_CHANCE)
+    for program in stored.module.PROGRAMS
+    if program is not seen_transformers.first_numbers
+]
 
 
 @pytest.mark.parametrize("stored, program", CASES)
@@ -84,9 +86,9 @@ def test_16_bits(dtype, need):
 def test_second_derivatives(need):
     module, x = attention(), numbers(libdl, 2, 1, 4).requires_grad_()
     mask = numbers(libdl, 2, 2).requires_grad_()
-    assert libdl.autograd.gradgradcheck(lambda x,
-                                        k: module(x, x, x, attn_mask=k, need_weights=need)[0],
-                                        (x, mask))
+    assert libdl.autograd.gradgradcheck(
+        lambda x, k: module(x, x, x, attn_mask=k, need_weights=need)[0], (x, mask)
+    )
 
 
 def test_the_weights_of_a_query_add_up_to_one():
@@ -168,42 +170,75 @@ def test_the_paths_of_pytorch():
 X = numbers(libdl, 3, 2, 4)
 
 
-@pytest.mark.parametrize(("call", "text"), [
-    (lambda: nn.MultiheadAttention(5, 2),
-     "MultiheadAttention: embed_dim is 5, wanted a multiple of num_heads, 2"),
-    (lambda: nn.MultiheadAttention(0, 2), "MultiheadAttention: embed_dim is 0, wanted more than 0"),
-    (lambda: attention()(X[0, 0], X, X),
-     "multi_head_attention_forward: argument 1 (query) is 1D, wanted 2D (without a "
-     "batch) or 3D"),
-    (lambda: attention()(X, X[0], X),
-     "multi_head_attention_forward: argument 2 (key) is 2D, wanted 3D for a 3D query"),
-    (lambda: attention()(X, X[:2], X),
-     "multi_head_attention_forward: argument 3 (value) has shape [3, 2, 4], wanted the "
-     "shape of key, [2, 2, 4]"),
-    (lambda: attention()(X, X[:, :1], X[:, :1]),
-     "multi_head_attention_forward: argument 2 (key) has a batch of 1, wanted 2"),
-    (lambda: attention()(X, X, X, attn_mask=bits(libdl, 3, 4)),
-     "multi_head_attention_forward: argument 17 (attn_mask) has "
-     "shape [3, 4], wanted [3, 3]"),
-    (lambda: attention()(X, X, X, bits(libdl, 2, 4)),
-     "multi_head_attention_forward: argument 15 (key_padding_mask) has "
-     "shape [2, 4], wanted [2, 3]"),
-    (lambda: attention()(X, X, X, libdl.ones(2, 3).long()),
-     "key_padding_mask is libdl.int64, wanted bool or a floating dtype"),
-    (lambda: attention()(X, X, X, is_causal=True),
-     "multi_head_attention_forward: argument 17 (attn_mask) is None, wanted "
-     "the causal mask that is_causal promises"),
-    (lambda: nn.TransformerEncoderLayer(4, 2, activation="tanh"),
-     "activation is 'tanh', wanted 'relu', 'gelu' or a function"),
-    (lambda: nn.Transformer(4, 2, 1, 1)(X, X[:, :1]),
-     "Transformer: argument 2 (tgt) has a batch of 1, wanted that of src, 2"),
-    (lambda: nn.Transformer(6, 2, 1, 1)(X, X),
-     "Transformer: argument 1 (src) has 4 features, wanted d_model, 6"),
-    (lambda: F.scaled_dot_product_attention(X, X, X, bits(libdl, 4, 4)),
-     "scaled_dot_product_attention: argument 4 (attn_mask) has shape [4, 4]"),
-    (lambda: F.scaled_dot_product_attention(X, X.float(), X),
-     "scaled_dot_product_attention: argument 2 (key) is"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (
+            lambda: nn.MultiheadAttention(5, 2),
+            "MultiheadAttention: embed_dim is 5, wanted a multiple of num_heads, 2",
+        ),
+        (
+            lambda: nn.MultiheadAttention(0, 2),
+            "MultiheadAttention: embed_dim is 0, wanted more than 0",
+        ),
+        (
+            lambda: attention()(X[0, 0], X, X),
+            "multi_head_attention_forward: argument 1 (query) is 1D, wanted 2D (without a "
+            "batch) or 3D",
+        ),
+        (
+            lambda: attention()(X, X[0], X),
+            "multi_head_attention_forward: argument 2 (key) is 2D, wanted 3D for a 3D query",
+        ),
+        (
+            lambda: attention()(X, X[:2], X),
+            "multi_head_attention_forward: argument 3 (value) has shape [3, 2, 4], wanted the "
+            "shape of key, [2, 2, 4]",
+        ),
+        (
+            lambda: attention()(X, X[:, :1], X[:, :1]),
+            "multi_head_attention_forward: argument 2 (key) has a batch of 1, wanted 2",
+        ),
+        (
+            lambda: attention()(X, X, X, attn_mask=bits(libdl, 3, 4)),
+            "multi_head_attention_forward: argument 17 (attn_mask) has shape [3, 4], wanted [3, 3]",
+        ),
+        (
+            lambda: attention()(X, X, X, bits(libdl, 2, 4)),
+            "multi_head_attention_forward: argument 15 (key_padding_mask) has "
+            "shape [2, 4], wanted [2, 3]",
+        ),
+        (
+            lambda: attention()(X, X, X, libdl.ones(2, 3).long()),
+            "key_padding_mask is libdl.int64, wanted bool or a floating dtype",
+        ),
+        (
+            lambda: attention()(X, X, X, is_causal=True),
+            "multi_head_attention_forward: argument 17 (attn_mask) is None, wanted "
+            "the causal mask that is_causal promises",
+        ),
+        (
+            lambda: nn.TransformerEncoderLayer(4, 2, activation="tanh"),
+            "activation is 'tanh', wanted 'relu', 'gelu' or a function",
+        ),
+        (
+            lambda: nn.Transformer(4, 2, 1, 1)(X, X[:, :1]),
+            "Transformer: argument 2 (tgt) has a batch of 1, wanted that of src, 2",
+        ),
+        (
+            lambda: nn.Transformer(6, 2, 1, 1)(X, X),
+            "Transformer: argument 1 (src) has 4 features, wanted d_model, 6",
+        ),
+        (
+            lambda: F.scaled_dot_product_attention(X, X, X, bits(libdl, 4, 4)),
+            "scaled_dot_product_attention: argument 4 (attn_mask) has shape [4, 4]",
+        ),
+        (
+            lambda: F.scaled_dot_product_attention(X, X.float(), X),
+            "scaled_dot_product_attention: argument 2 (key) is",
+        ),
+    ],
+)
 def test_errors(call, text):
     with pytest.raises((ValueError, AssertionError, RuntimeError)) as caught:
         call()

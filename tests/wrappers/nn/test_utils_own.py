@@ -27,13 +27,17 @@ def test_a_state_that_does_not_fit_changes_nothing():
 
 
 def test_a_length_beyond_the_input_raises():
-    with pytest.raises(RuntimeError, match=r"argument 2 \(lengths\) holds 5, wanted 1 to the 4 steps"):
+    with pytest.raises(
+        RuntimeError, match=r"argument 2 \(lengths\) holds 5, wanted 1 to the 4 steps"
+    ):
         rnn.pack_padded_sequence(libdl.ones(4, 2, 1), [5, 1])
 
 
 def test_masks_and_scores_have_the_parameters_shape():
-    for call in (lambda: prune.custom_from_mask(nn.Linear(3, 4), "weight", libdl.eye(3)),
-                 lambda: prune.l1_unstructured(nn.Linear(3, 4), "weight", 1, libdl.ones(12))):  # fmt: skip
+    for call in (
+        lambda: prune.custom_from_mask(nn.Linear(3, 4), "weight", libdl.eye(3)),
+        lambda: prune.l1_unstructured(nn.Linear(3, 4), "weight", 1, libdl.ones(12)),
+    ):
         with pytest.raises(ValueError, match="wanted"):
             call()
 
@@ -71,7 +75,9 @@ def test_the_paths_of_pytorch():
     from libdl.nn.modules.linear import Linear
 
     assert Linear is nn.Linear and module.Module is nn.Module and conv.Conv2d is nn.Conv2d
-    assert isinstance(nn.BatchNorm2d(2), batchnorm._BatchNorm) and isinstance(nn.Conv1d(1, 1, 1), conv._ConvNd)
+    assert isinstance(nn.BatchNorm2d(2), batchnorm._BatchNorm) and isinstance(
+        nn.Conv1d(1, 1, 1), conv._ConvNd
+    )
     assert sizes._pair(3) == (3, 3) and sizes._triple([1, 2, 3]) == (1, 2, 3)
     assert nn.modules.module._IncompatibleKeys([], []) == ([], [])
     with pytest.raises(AttributeError):
@@ -89,7 +95,11 @@ def test_one_process():
 
 
 def test_each_batch_normalisation_becomes_one_of_all_processes():
-    net = nn.Sequential(nn.Conv2d(1, 2, 1), nn.Sequential(nn.BatchNorm2d(2, eps=0.5, momentum=0.3)), nn.BatchNorm1d(2, affine=False))
+    net = nn.Sequential(
+        nn.Conv2d(1, 2, 1),
+        nn.Sequential(nn.BatchNorm2d(2, eps=0.5, momentum=0.3)),
+        nn.BatchNorm1d(2, affine=False),
+    )
     net[1][0].running_mean += 3
     before, names = net.eval().state_dict(), list(net.state_dict())
     made = nn.SyncBatchNorm.convert_sync_batchnorm(net)
@@ -113,12 +123,19 @@ def test_memory_shared_with_other_programs():
         net.weight.data = libdl.from_numpy(array)
         net(libdl.ones(1, 2)).sum().backward()
         libdl.optim.SGD(net.parameters(), lr=1.0).step()
-        program = ("import sys\nfrom multiprocessing import resource_tracker, shared_memory\n"
-                   "block = shared_memory.SharedMemory(sys.argv[1])\n"
-                   "resource_tracker.unregister(block._name, 'shared_memory')\n"  # it is not its own
-                   "print(*memoryview(block.buf)[:24].cast('f'))")  # fmt: skip
-        seen = subprocess.run([sys.executable, "-c", program, block.name], capture_output=True, text=True, timeout=60)
-        assert np.allclose([float(x) for x in seen.stdout.split()], (before.weight.detach() - 1).reshape(-1).numpy())
+        program = (
+            "import sys\nfrom multiprocessing import resource_tracker, shared_memory\n"
+            "block = shared_memory.SharedMemory(sys.argv[1])\n"
+            "resource_tracker.unregister(block._name, 'shared_memory')\n"  # it is not its own
+            "print(*memoryview(block.buf)[:24].cast('f'))"
+        )
+        seen = subprocess.run(
+            [sys.executable, "-c", program, block.name], capture_output=True, text=True, timeout=60
+        )
+        assert np.allclose(
+            [float(x) for x in seen.stdout.split()],
+            (before.weight.detach() - 1).reshape(-1).numpy(),
+        )
     finally:
         del net, array
         gc.collect()
@@ -133,10 +150,16 @@ def test_a_prefix_is_removed():
 
 
 @pytest.mark.filterwarnings("ignore:weight_norm is deprecated")
-@pytest.mark.parametrize("change", [
-    utils.weight_norm, lambda m: utils.weight_norm(m, dim=None), utils.spectral_norm,
-    lambda m: prune.l1_unstructured(m, "weight", 0.5), utils.parametrizations.weight_norm,
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "change",
+    [
+        utils.weight_norm,
+        lambda m: utils.weight_norm(m, dim=None),
+        utils.spectral_norm,
+        lambda m: prune.l1_unstructured(m, "weight", 0.5),
+        utils.parametrizations.weight_norm,
+    ],
+)
 @pytest.mark.parametrize("trained", [False, True])
 def test_a_layer_whose_weight_is_computed_can_be_copied(change, trained):
     layer, x = nn.Sequential(change(nn.Linear(3, 2))), libdl.ones(4, 3)

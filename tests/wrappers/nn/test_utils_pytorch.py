@@ -7,9 +7,11 @@ from wrappers.nn import seen_prune, seen_utils
 
 import libdl
 
-CASES = [pytest.param(stored, program, id=program.__name__)
-         for stored in map(Stored, (seen_utils, seen_prune))
-         for program in stored.module.PROGRAMS]  # fmt: skip
+CASES = [
+    pytest.param(stored, program, id=program.__name__)
+    for stored in map(Stored, (seen_utils, seen_prune))
+    for program in stored.module.PROGRAMS
+]
 
 
 @pytest.mark.parametrize("stored, program", CASES)

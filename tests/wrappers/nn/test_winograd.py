@@ -63,7 +63,8 @@ def direct():
 def operands(n, c, h, w, k, padding, taps=3):
     sides = padding if isinstance(padding, tuple) else (padding,)
     top, bottom, left, right = {1: sides * 4, 2: (sides * 2)[:1] * 2 + sides[1:] * 2}.get(
-        len(sides), sides)  # fmt: skip
+        len(sides), sides
+    )
     size = h + top + bottom - taps + 1, w + left + right - taps + 1
     weights = drawn(k, c, taps, taps) / c**0.5 / taps
     return drawn(n, c, h, w), weights, drawn(k), padding, drawn(n, k, *size)
@@ -123,8 +124,9 @@ def test_the_bits_of_an_image_do_not_depend_on_how_many_there_are(taps):
     """With eight, values of the weights are made where they are used; with nine, before."""
     images = {3: 8, 5: 2}[taps]
     x, w, b, padding, g = operands(images + 1, 128, 14, 14, 128, taps // 2, taps)
-    for p, q in zip(results(x, w, b, padding, g)[:2],
-                    results(x[:images], w, b, padding, g[:images])[:2]):  # fmt: skip
+    for p, q in zip(
+        results(x, w, b, padding, g)[:2], results(x[:images], w, b, padding, g[:images])[:2]
+    ):
         assert libdl.equal(p[:images], q)
 
 
@@ -167,8 +169,13 @@ for k, c, side in ((32, 32, 40), (96, 112, 18)):
 
 
 def run(**environment):
-    done = subprocess.run([sys.executable, "-c", PROGRAM], env=os.environ | environment, check=True,
-                          capture_output=True, text=True)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        env=os.environ | environment,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
     errors, bits = done.stdout.splitlines()[::2], done.stdout.splitlines()[1::2]
     assert len(errors) == 2 and all(float(error) <= TOLERANCE for error in errors)
     return bits
@@ -201,6 +208,11 @@ for dtype in (libdl.float16, libdl.bfloat16):
 
 def test_in_16_bits_it_is_that_of_float32_rounded():
     """Without the matrix unit, which sums in an order of its own."""
-    done = subprocess.run([sys.executable, "-c", ROUNDED], env=os.environ | {"LIBDL_CPU": "avx2"},
-                          check=True, capture_output=True, text=True)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", ROUNDED],
+        env=os.environ | {"LIBDL_CPU": "avx2"},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
     assert done.stdout.split() == ["True"] * 24

@@ -4,9 +4,15 @@
 import libdl
 from libdl.optim import SGD
 from libdl.optim.optimizer import (
-    Optimizer, ParamsT, _default_to_fused_or_foreach, _disable_dynamo_if_unsupported,
-    _get_scalar_dtype, _get_value, _stack_if_compiling, _use_grad_for_differentiable,
-)  # fmt: skip
+    Optimizer,
+    ParamsT,
+    _default_to_fused_or_foreach,
+    _disable_dynamo_if_unsupported,
+    _get_scalar_dtype,
+    _get_value,
+    _stack_if_compiling,
+    _use_grad_for_differentiable,
+)
 
 
 class Descent(Optimizer):
@@ -50,8 +56,9 @@ def test_groups_are_those_of_pytorch():
     rest = [libdl.ones(2), None, libdl.ones(3)]
     groups = Optimizer._group_tensors_by_device_and_dtype([[one, wide, two], rest], True)
     assert {key[1]: places for key, (_, places) in groups.items()} == {
-        libdl.float32: [0, 2], libdl.float64: [1],
-    }  # fmt: skip
+        libdl.float32: [0, 2],
+        libdl.float64: [1],
+    }
     parts = groups[one.device, libdl.float32][0]
     assert parts[0][0] is one and parts[0][1] is two and parts[1][1] is rest[2]
     assert groups[one.device, libdl.float64][0][1] == [None]

@@ -26,8 +26,12 @@ Run = functools.partial(seen_optimizers.Run, libdl)
 # Roundings of 20 steps. Muon's iteration is in bfloat16. L-BFGS stops where the loss no longer
 # changes, which at a minimum leaves the parameters uncertain by the root of a rounding.
 ROUNDINGS = {"float32": 2e-6, "float64": 1e-13}
-LOOSE = {("Muon", "float32"): 2e-3, ("Muon", "float64"): 2e-3, ("LBFGS", "float32"): 1e-3,
-         ("LBFGS", "float64"): 1e-9}  # fmt: skip
+LOOSE = {
+    ("Muon", "float32"): 2e-3,
+    ("Muon", "float64"): 2e-3,
+    ("LBFGS", "float32"): 1e-3,
+    ("LBFGS", "float64"): 1e-9,
+}
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -156,12 +160,21 @@ def test_betas_that_are_tensors(name):
 WRONG = [
     *[(name, dict(lr=-1), "lr is -1") for name in ALL],
     *[(name, dict(lr=libdl.ones(2)), r"lr has shape \(2,\)") for name in ALL],
-    *[(name, dict(weight_decay=-1), "weight_decay is -1") for name in ALL
-      if name not in ("LBFGS", "Rprop")],
-    *[(name, dict(eps=-1), "eps is -1") for name in ALL
-      if name in ("Adam", "Adamax", "NAdam", "RAdam", "Adagrad", "Adadelta", "RMSprop")],
-    *[(name, dict(betas=betas), rf"betas\[{n}\] is") for n, betas in enumerate([(1, 0), (0, -1)])
-      for name in ("Adam", "AdamW", "Adamax", "NAdam", "RAdam")],
+    *[
+        (name, dict(weight_decay=-1), "weight_decay is -1")
+        for name in ALL
+        if name not in ("LBFGS", "Rprop")
+    ],
+    *[
+        (name, dict(eps=-1), "eps is -1")
+        for name in ALL
+        if name in ("Adam", "Adamax", "NAdam", "RAdam", "Adagrad", "Adadelta", "RMSprop")
+    ],
+    *[
+        (name, dict(betas=betas), rf"betas\[{n}\] is")
+        for n, betas in enumerate([(1, 0), (0, -1)])
+        for name in ("Adam", "AdamW", "Adamax", "NAdam", "RAdam")
+    ],
     ("NAdam", dict(momentum_decay=-1), "momentum_decay is -1"),
     ("Adagrad", dict(lr_decay=-1), "lr_decay is -1"),
     ("Adagrad", dict(initial_accumulator_value=-1), "initial_accumulator_value is -1"),
@@ -178,7 +191,7 @@ WRONG = [
     ("Adafactor", dict(d=0.5), "d is 0.5"),
     ("Muon", dict(momentum=-1), "momentum is -1"),
     ("Muon", dict(adjust_lr_fn="x"), "adjust_lr_fn is 'x', wanted None or one of 'original'"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("name", "options", "text"), WRONG)
@@ -224,8 +237,12 @@ def test_groups():
     with pytest.warns(FutureWarning, match="params is a set"), pytest.raises(TypeError):
         optim.SGD({1})
     lines = repr(optimizer).splitlines()
-    assert lines[:4] == ["RMSprop (", "Parameter Group 0", "    alpha: 0.99",
-                         "    capturable: False"]  # fmt: skip
+    assert lines[:4] == [
+        "RMSprop (",
+        "Parameter Group 0",
+        "    alpha: 0.99",
+        "    capturable: False",
+    ]
     assert lines[lines.index("Parameter Group 1") - 1] == "" and lines[-1] == ")"
 
 
@@ -428,8 +445,9 @@ def with_gradients(*values, dtype=None):
     return params
 
 
-@pytest.mark.parametrize(("order", "norm"), [(2, 13), (1, 19), (math.inf, 12), ("inf", 12),
-                                             (2.0, 13)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("order", "norm"), [(2, 13), (1, 19), (math.inf, 12), ("inf", 12), (2.0, 13)]
+)
 def test_norms(order, norm):
     params = with_gradients([3.0, 4.0], [-12.0])
     gradients = [p.grad for p in params]
@@ -445,9 +463,11 @@ def test_norms(order, norm):
 
 
 def test_norms_of_several_dtypes():
-    for dtypes, wanted in (((libdl.float32, libdl.float64), libdl.float64),
-                           ((libdl.bfloat16, libdl.bfloat16), libdl.bfloat16),
-                           ((libdl.complex64, libdl.float32), libdl.float32)):  # fmt: skip
+    for dtypes, wanted in (
+        ((libdl.float32, libdl.float64), libdl.float64),
+        ((libdl.bfloat16, libdl.bfloat16), libdl.bfloat16),
+        ((libdl.complex64, libdl.float32), libdl.float32),
+    ):
         tensors = [libdl.tensor([x], dtype=t) for x, t in zip((3, 4), dtypes, strict=True)]
         norm = clip.get_total_norm(tensors)
         assert norm.dtype is wanted and norm.shape == () and norm.item() == 5
@@ -500,7 +520,9 @@ def test_a_step_that_calls_its_base_has_its_hooks_once(base):
     optimizer, seen = Derived([x], lr=0.1), []
     optimizer.register_step_pre_hook(lambda *given: seen.append("before"))
     optimizer.register_step_post_hook(lambda *given: seen.append("after"))
-    everywhere = libdl.optim.optimizer.register_optimizer_step_post_hook(lambda *given: seen.append("all"))
+    everywhere = libdl.optim.optimizer.register_optimizer_step_post_hook(
+        lambda *given: seen.append("all")
+    )
     try:
         for _ in range(2):
             x.sum().backward()

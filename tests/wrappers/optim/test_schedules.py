@@ -48,21 +48,31 @@ def near(found, wanted):
 # The rate at an epoch by its definition; every scheduler reaches it from one epoch to the next.
 FORMULAS = {
     "StepLR": (dict(step_size=3, gamma=0.5), lambda b, e: b * 0.5 ** (e // 3)),
-    "MultiStepLR": (dict(milestones=[7, 2, 7, 0], gamma=0.5),
-                    lambda b, e: b * 0.5 ** (1 + (e >= 2) + 2 * (e >= 7))),
+    "MultiStepLR": (
+        dict(milestones=[7, 2, 7, 0], gamma=0.5),
+        lambda b, e: b * 0.5 ** (1 + (e >= 2) + 2 * (e >= 7)),
+    ),
     "ConstantLR": (dict(factor=0.25, total_iters=4), lambda b, e: b * (0.25 if e < 4 else 1)),
-    "LinearLR": (dict(start_factor=0.5, end_factor=0.1, total_iters=4),
-                 lambda b, e: b * (0.5 - 0.1 * min(e, 4))),
+    "LinearLR": (
+        dict(start_factor=0.5, end_factor=0.1, total_iters=4),
+        lambda b, e: b * (0.5 - 0.1 * min(e, 4)),
+    ),
     "ExponentialLR": (dict(gamma=0.8), lambda b, e: b * 0.8**e),
     "PolynomialLR": (dict(total_iters=5, power=2.0), lambda b, e: b * (1 - min(e, 5) / 5) ** 2),
-    "CosineAnnealingLR": (dict(T_max=5, eta_min=0.01), lambda b, e:
-                          0.01 + (b - 0.01) * (1 + math.cos(math.pi * e / 5)) / 2),
-    "CosineAnnealingWarmRestarts": (dict(T_0=3, T_mult=2, eta_min=0.01), lambda b, e: 0.01
-                                    + (b - 0.01) * (1 + math.cos(math.pi * restarts(e))) / 2),
+    "CosineAnnealingLR": (
+        dict(T_max=5, eta_min=0.01),
+        lambda b, e: 0.01 + (b - 0.01) * (1 + math.cos(math.pi * e / 5)) / 2,
+    ),
+    "CosineAnnealingWarmRestarts": (
+        dict(T_0=3, T_mult=2, eta_min=0.01),
+        lambda b, e: 0.01 + (b - 0.01) * (1 + math.cos(math.pi * restarts(e))) / 2,
+    ),
     "LambdaLR": (dict(lr_lambda=lambda e: 1 / (1 + e)), lambda b, e: b / (1 + e)),
-    "MultiplicativeLR": (dict(lr_lambda=[lambda e: 1 / e, lambda e: 0.5]),
-                         lambda b, e: b / math.factorial(e) if b == RATES[0] else b * 0.5**e),
-}  # fmt: skip
+    "MultiplicativeLR": (
+        dict(lr_lambda=[lambda e: 1 / e, lambda e: 0.5]),
+        lambda b, e: b / math.factorial(e) if b == RATES[0] else b * 0.5**e,
+    ),
+}
 
 
 def restarts(epoch):
@@ -101,8 +111,9 @@ def test_goes_on(name, resumed):
         assert second.last_epoch >= 6
 
 
-@pytest.mark.parametrize("name", [name for name in FORMULAS if "L" != name[0] and name[2] != "l"
-                                  or name == "LinearLR"])  # fmt: skip
+@pytest.mark.parametrize(
+    "name", [name for name in FORMULAS if "L" != name[0] and name[2] != "l" or name == "LinearLR"]
+)
 def test_jumps(name):
     options, formula = FORMULAS[name]
     scheduler = getattr(schedules, name)(sgd(), **options)
@@ -132,13 +143,16 @@ def test_a_line_ends_at_zero():
 # -- cycles ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("options", "height"), [
-    (dict(mode="triangular"), lambda e: 1),
-    (dict(mode="triangular2"), lambda e: 0.5 ** (e // 5)),
-    (dict(mode="exp_range", gamma=0.9), lambda e: 0.9**e),
-    (dict(scale_fn=lambda n: 1 / n), lambda e: 1 / (e // 5 + 1)),
-    (dict(scale_fn=lambda n: 2**-n, scale_mode="iterations"), lambda e: 0.5**e),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("options", "height"),
+    [
+        (dict(mode="triangular"), lambda e: 1),
+        (dict(mode="triangular2"), lambda e: 0.5 ** (e // 5)),
+        (dict(mode="exp_range", gamma=0.9), lambda e: 0.9**e),
+        (dict(scale_fn=lambda n: 1 / n), lambda e: 1 / (e // 5 + 1)),
+        (dict(scale_fn=lambda n: 2**-n, scale_mode="iterations"), lambda e: 0.5**e),
+    ],
+)
 def test_cyclic(options, height):
     optimizer = sgd()
     scheduler = schedules.CyclicLR(optimizer, [0.1, 0.2], 1.0, 2, 3, **options)
@@ -156,9 +170,16 @@ def test_one_cycle(three_phase, strategy):
     params = [nn.Parameter(libdl.ones(2))]
     optimizer = libdl.optim.Adam(params, lr=1.0, betas=(0.5, 0.99))
     scheduler = schedules.OneCycleLR(
-        optimizer, 1.0, epochs=4, steps_per_epoch=5, anneal_strategy=strategy, div_factor=10.0,
-        final_div_factor=100.0, pct_start=0.25, three_phase=three_phase,
-    )  # fmt: skip
+        optimizer,
+        1.0,
+        epochs=4,
+        steps_per_epoch=5,
+        anneal_strategy=strategy,
+        div_factor=10.0,
+        final_div_factor=100.0,
+        pct_start=0.25,
+        three_phase=three_phase,
+    )
     corners = [(0, 0.1, 0.95), (4, 1.0, 0.85), (19, 1e-3, 0.95), (20, 1e-3, 0.95)]
     if three_phase:
         corners.insert(2, (8, 0.1, 0.95))
@@ -172,8 +193,9 @@ def test_one_cycle(three_phase, strategy):
             scheduler.step()
     for (e, lr, beta), (end, last, _) in zip(corners, corners[1:], strict=False):
         assert seen[e] == pytest.approx((lr, beta))
-        middle = lr + (last - lr) * ((1 - math.cos(math.pi / (end - e))) / 2 if strategy == "cos"
-                                     else 1 / (end - e))  # fmt: skip
+        middle = lr + (last - lr) * (
+            (1 - math.cos(math.pi / (end - e))) / 2 if strategy == "cos" else 1 / (end - e)
+        )
         assert seen[e + 1][0] == pytest.approx(middle)
     with pytest.raises(ValueError, match="step 21 of 20"):
         scheduler.step()
@@ -229,8 +251,11 @@ def warm_up(optimizer):
 def test_one_after_the_other():
     def made():
         optimizer = sgd()
-        parts = [warm_up(optimizer), schedules.ConstantLR(optimizer, 0.5, 2),
-                 schedules.ExponentialLR(optimizer, 0.5)]  # fmt: skip
+        parts = [
+            warm_up(optimizer),
+            schedules.ConstantLR(optimizer, 0.5, 2),
+            schedules.ExponentialLR(optimizer, 0.5),
+        ]
         return schedules.SequentialLR(optimizer, parts, [3, 6])
 
     factors = [0.25, 0.5, 0.75, 0.5, 0.5, 1, 1, 0.5, 0.25]
@@ -424,16 +449,20 @@ def test_a_schedule_of_ones_own():
 # -- averages of parameters ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("strategy", "part"), [
-    ("linear", lambda e: min(e / 4, 1)),
-    ("cos", lambda e: (1 - math.cos(math.pi * min(e / 4, 1))) / 2),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("strategy", "part"),
+    [
+        ("linear", lambda e: min(e / 4, 1)),
+        ("cos", lambda e: (1 - math.cos(math.pi * min(e / 4, 1))) / 2),
+    ],
+)
 def test_swa_rates(strategy, part):
     def made():
         return swa_utils.SWALR(sgd(), [0.1, 0.2], anneal_epochs=4, anneal_strategy=strategy)
 
-    wanted = [[b + (s - b) * part(e) for b, s in zip(RATES, (0.1, 0.2), strict=True)]
-              for e in range(7)]  # fmt: skip
+    wanted = [
+        [b + (s - b) * part(e) for b, s in zip(RATES, (0.1, 0.2), strict=True)] for e in range(7)
+    ]
     near(path(made(), 6), wanted)
     first, second = made(), made()
     path(first, 2)
@@ -464,14 +493,17 @@ VALUES = [4.0, 8.0, 0.0, 12.0]
 
 
 @pytest.mark.parametrize("use_buffers", [False, True])
-@pytest.mark.parametrize(("options", "wanted"), [
-    (dict(), 6.0),
-    (dict(avg_fn=swa_utils.get_swa_avg_fn()), 6.0),
-    (dict(multi_avg_fn=swa_utils.get_swa_multi_avg_fn()), 6.0),
-    (dict(avg_fn=swa_utils.get_ema_avg_fn(0.75)), 5.8125),
-    (dict(multi_avg_fn=swa_utils.get_ema_multi_avg_fn(0.75)), 5.8125),
-    (dict(avg_fn=lambda mean, value, n: mean + value * n.item()), 4.0 + 8 + 36),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("options", "wanted"),
+    [
+        (dict(), 6.0),
+        (dict(avg_fn=swa_utils.get_swa_avg_fn()), 6.0),
+        (dict(multi_avg_fn=swa_utils.get_swa_multi_avg_fn()), 6.0),
+        (dict(avg_fn=swa_utils.get_ema_avg_fn(0.75)), 5.8125),
+        (dict(multi_avg_fn=swa_utils.get_ema_multi_avg_fn(0.75)), 5.8125),
+        (dict(avg_fn=lambda mean, value, n: mean + value * n.item()), 4.0 + 8 + 36),
+    ],
+)
 def test_averages(options, wanted, use_buffers):
     model = Scaled()
     mean = swa_utils.AveragedModel(model, use_buffers=use_buffers, **options)
@@ -495,9 +527,10 @@ def test_averages_of_another_model_are_refused():
         mean.update_parameters(nn.Linear(2, 2, bias=False))
     with pytest.raises(AssertionError, match="found both"):
         swa_utils.AveragedModel(
-            Scaled(), avg_fn=swa_utils.get_swa_avg_fn(),
+            Scaled(),
+            avg_fn=swa_utils.get_swa_avg_fn(),
             multi_avg_fn=swa_utils.get_swa_multi_avg_fn(),
-        )  # fmt: skip
+        )
     for function in (swa_utils.get_ema_avg_fn, swa_utils.get_ema_multi_avg_fn):
         with pytest.raises(ValueError, match="decay is 1.5, wanted 0 to 1"):
             function(1.5)

@@ -26,10 +26,21 @@ class Watching(libdl.Tensor):
 
 KINDS = pytest.mark.parametrize("kind", [Plain, Watching])
 OPTIMIZERS = {
-    "SGD": {"lr": 0.1}, "momentum": {"lr": 0.1, "momentum": 0.9}, "Adam": {}, "AdamW": {},
-    "RMSprop": {}, "Rprop": {}, "Adagrad": {}, "Adadelta": {}, "Adamax": {}, "NAdam": {},
-    "RAdam": {}, "ASGD": {}, "Adafactor": {}, "Muon": {},
-}  # fmt: skip
+    "SGD": {"lr": 0.1},
+    "momentum": {"lr": 0.1, "momentum": 0.9},
+    "Adam": {},
+    "AdamW": {},
+    "RMSprop": {},
+    "Rprop": {},
+    "Adagrad": {},
+    "Adadelta": {},
+    "Adamax": {},
+    "NAdam": {},
+    "RAdam": {},
+    "ASGD": {},
+    "Adafactor": {},
+    "Muon": {},
+}
 
 
 def leaf(kind, values=(1.0, 2.0, 3.0)):

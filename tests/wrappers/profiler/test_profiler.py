@@ -10,9 +10,13 @@ import pytest
 import libdl
 from libdl import nn
 from libdl.profiler import (
-    ProfilerAction, ProfilerActivity, profile, record_function, schedule,
+    ProfilerAction,
+    ProfilerActivity,
+    profile,
+    record_function,
+    schedule,
     tensorboard_trace_handler,
-)  # fmt: skip
+)
 from libdl.profiler import drawing, events
 from libdl.profiler.table import format_memory, format_time
 
@@ -117,7 +121,12 @@ def test_nothing_more_is_kept_than_was_asked_for():
     with profile() as prof:
         libdl.mm(libdl.ones(2, 2), libdl.ones(2, 2))
     for event in prof.events():
-        assert (event.input_shapes, event.cpu_memory_usage, event.flops, event.stack) == ([], 0, 0, [])
+        assert (event.input_shapes, event.cpu_memory_usage, event.flops, event.stack) == (
+            [],
+            0,
+            0,
+            [],
+        )
 
 
 def test_stacks_name_the_line_of_the_program():
@@ -166,8 +175,19 @@ def test_the_table_has_the_columns_of_pytorch():
         training()()
     text = prof.key_averages(group_by_input_shape=True).table(sort_by="cpu_time_total", row_limit=3)
     rule, titles, *rows = text.splitlines()
-    for title in ("Name", "Self CPU %", "Self CPU", "CPU total %", "CPU total", "CPU time avg",
-                  "CPU Mem", "Self CPU Mem", "# of Calls", "Input Shapes", "Total "):  # fmt: skip
+    for title in (
+        "Name",
+        "Self CPU %",
+        "Self CPU",
+        "CPU total %",
+        "CPU total",
+        "CPU time avg",
+        "CPU Mem",
+        "Self CPU Mem",
+        "# of Calls",
+        "Input Shapes",
+        "Total ",
+    ):
         assert title in titles
     assert set(rule) == {"-", " "}
     assert len(rows) == 6  # a rule, three rows, a rule, the total
@@ -346,9 +366,15 @@ def test_names_stay_within_their_bars():
             assert left <= box.x0 and box.x1 <= right, name
 
 
-@pytest.mark.parametrize(("end", "unit", "last"), [
-    (80.0, "µs", 80), (80e3, "ms", 80), (8e6, "s", 8), (200e6, "s", 200),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("end", "unit", "last"),
+    [
+        (80.0, "µs", 80),
+        (80e3, "ms", 80),
+        (8e6, "s", 8),
+        (200e6, "s", 200),
+    ],
+)
 def test_times_have_a_unit_in_which_they_are_short(end, unit, last):
     pytest.importorskip("matplotlib")
     event = events.FunctionEvent(0, "mm", events.Interval(0.0, end), 1)
@@ -363,7 +389,10 @@ def test_times_have_a_unit_in_which_they_are_short(end, unit, last):
 
 def test_many_operators_share_one_colour():
     pytest.importorskip("matplotlib")
-    made = [events.FunctionEvent(i, f"op{i}", events.Interval(10.0 * i, 10.0 * i + i), 1) for i in range(20)]
+    made = [
+        events.FunctionEvent(i, f"op{i}", events.Interval(10.0 * i, 10.0 * i + i), 1)
+        for i in range(20)
+    ]
     (axes,) = drawing.draw(events.EventList(made)).axes
     legend = [text.get_text() for text in axes.get_legend().get_texts()]
     assert legend == [f"op{i}" for i in range(19, 11, -1)] + ["other operators", "Python"]
@@ -460,18 +489,32 @@ def test_conversions_between_representations_are_shown():
     assert "Conversions" in prof.key_averages().table()
 
 
-@pytest.mark.parametrize(("us", "told"), [
-    (0.0, "0.000us"), (12.5, "12.500us"), (999.9, "999.900us"), (1000.0, "1.000ms"),
-    (1234.5, "1.234ms"), (3e6, "3.000s"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("us", "told"),
+    [
+        (0.0, "0.000us"),
+        (12.5, "12.500us"),
+        (999.9, "999.900us"),
+        (1000.0, "1.000ms"),
+        (1234.5, "1.234ms"),
+        (3e6, "3.000s"),
+    ],
+)
 def test_times_are_told_in_the_unit_that_suits_them(us, told):
     assert format_time(us) == told
     assert format_time(us, "ms") == f"{us / 1000:.3f}ms"
 
 
-@pytest.mark.parametrize(("size", "told"), [
-    (12, "12 B"), (1536, "1.50 KB"), (2**21, "2.00 MB"), (5 * 2**28, "1.25 GB"), (-2048, "-2.00 KB"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("size", "told"),
+    [
+        (12, "12 B"),
+        (1536, "1.50 KB"),
+        (2**21, "2.00 MB"),
+        (5 * 2**28, "1.25 GB"),
+        (-2048, "-2.00 KB"),
+    ],
+)
 def test_memory_is_told_in_the_unit_that_suits_it(size, told):
     assert format_memory(size) == told
 
@@ -510,10 +553,15 @@ def raising(*args):
     raise ZeroDivisionError
 
 
-@pytest.mark.parametrize("options", [
-    {"custom_trace_id_callback": raising}, {"schedule": raising}, {"on_trace_ready": raising},
-    {"schedule": lambda step: raising() if step else libdl.profiler.ProfilerAction.RECORD},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"custom_trace_id_callback": raising},
+        {"schedule": raising},
+        {"on_trace_ready": raising},
+        {"schedule": lambda step: raising() if step else libdl.profiler.ProfilerAction.RECORD},
+    ],
+)
 def test_no_exception_of_the_program_keeps_a_profile_open(options):
     with pytest.raises(ZeroDivisionError), profile(**options) as prof:
         libdl.ones(2)

@@ -19,7 +19,9 @@ OF_BOTH = (
     "self_cpu_time_total_str self_device_memory_usage self_device_time_total "
     "self_device_time_total_str stack use_device"
 ).split()
-OF_EVENTS = "activity_type id is_python_function kernels name sequence_nr thread time_range trace_name"
+OF_EVENTS = (
+    "activity_type id is_python_function kernels name sequence_nr thread time_range trace_name"
+)
 OF_PROFILES = (
     "acc_events activities current_action custom_trace_id_callback experimental_config "
     "on_trace_ready preset_metadata profile_memory profiler record_shapes schedule step_num "
@@ -47,9 +49,14 @@ def test_events_averages_and_profiles_have_the_names(prof):
 
 @pytest.mark.parametrize(
     "key",
-    [f"{part}{device}_{what}" for part in ("", "self_") for device in ("cpu", "cuda", "device")
-     for what in ("time_total", "memory_usage")] + ["cpu_time", "cuda_time", "count", "key"],
-)  # fmt: skip
+    [
+        f"{part}{device}_{what}"
+        for part in ("", "self_")
+        for device in ("cpu", "cuda", "device")
+        for what in ("time_total", "memory_usage")
+    ]
+    + ["cpu_time", "cuda_time", "count", "key"],
+)
 def test_tables_are_sorted_by_each_key_that_pytorch_has(prof, key):
     averages = prof.key_averages()
     table = averages.table(sort_by=key)
@@ -84,7 +91,7 @@ def test_metadata_stand_in_the_trace_of_their_cycle(tmp_path):
     path = tmp_path / "trace.json"
     prof = profile(custom_trace_id_callback=lambda: "number 1")
     assert prof.get_trace_id() is None
-    prof.preset_metadata_json("all", '[1]')
+    prof.preset_metadata_json("all", "[1]")
     with prof:
         prof.add_metadata("text", "of one")
         prof.add_metadata_json("json", '{"a": 1}')

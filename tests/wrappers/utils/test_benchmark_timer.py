@@ -58,7 +58,9 @@ def test_blocks_are_so_long_that_the_timers_own_time_is_not_seen():
 def test_adaptive_autorange_stops_when_the_times_agree_or_at_its_limit():
     steady = Clock(1e-3).timer().adaptive_autorange(min_run_time=0.01, max_run_time=5)
     assert sum(steady.raw_times) == pytest.approx(0.01, abs=1.1e-3)
-    wild = Clock(*[1e-3, 3e-3] * 500).timer().adaptive_autorange(min_run_time=0.01, max_run_time=0.5)
+    wild = (
+        Clock(*[1e-3, 3e-3] * 500).timer().adaptive_autorange(min_run_time=0.01, max_run_time=0.5)
+    )
     assert sum(wild.raw_times) >= 0.5
     assert wild.has_warnings
     assert "WARNING" in repr(wild)
@@ -135,10 +137,12 @@ def test_a_table_has_a_row_for_each_sub_label_and_a_column_for_each_description(
     results = [
         measured([seconds], label="sum", sub_label=rows, description=kind, num_threads=threads)
         for rows, kind, threads, seconds in (
-            ("10 rows", "old", 1, 2e-6), ("10 rows", "new", 1, 1e-6),
-            ("99 rows", "old", 1, 9e-6), ("99 rows", "old", 2, 5e-6),
+            ("10 rows", "old", 1, 2e-6),
+            ("10 rows", "new", 1, 1e-6),
+            ("99 rows", "old", 1, 9e-6),
+            ("99 rows", "old", 2, 5e-6),
         )
-    ]  # fmt: skip
+    ]
     compare = Compare(results)
     lines = str(compare).splitlines()
     assert " sum " in lines[0]

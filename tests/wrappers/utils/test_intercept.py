@@ -13,9 +13,7 @@ from libdl.utils import intercept
 def watch(run, **options):
     """The calls of run() as (phase, depth, name, source)."""
     seen = []
-    with intercept(
-        after=lambda c: seen.append((c.phase, c.depth, c.name, c.source)), **options
-    ):
+    with intercept(after=lambda c: seen.append((c.phase, c.depth, c.name, c.source)), **options):
         run()
     return seen
 

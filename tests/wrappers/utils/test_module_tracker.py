@@ -33,12 +33,17 @@ def test_parents_in_both_directions():
         note("after")
     assert tracker.parents == {"Global"}
     assert dict((name, told) for name, *told in seen) == {
-        "l": [["Global", "Net"], False], "m.0": [["Global", "Net", "Net.m"], False],
-        "m.1": [["Global", "Net", "Net.m"], False], "m": [["Global", "Net"], False],
-        "": [["Global"], False], "y": [["Global", "Net", "Net.m", "Net.m.1"], True],
-        "m0.w": [["Global", "Net", "Net.m", "Net.m.0"], True], "x": [["Global"], True],
-        "l.w": [["Global"], True], "after": [["Global"], False],
-    }  # fmt: skip
+        "l": [["Global", "Net"], False],
+        "m.0": [["Global", "Net", "Net.m"], False],
+        "m.1": [["Global", "Net", "Net.m"], False],
+        "m": [["Global", "Net"], False],
+        "": [["Global"], False],
+        "y": [["Global", "Net", "Net.m", "Net.m.1"], True],
+        "m0.w": [["Global", "Net", "Net.m", "Net.m.0"], True],
+        "x": [["Global"], True],
+        "l.w": [["Global"], True],
+        "after": [["Global"], False],
+    }
 
 
 def test_a_failed_pass_leaves_nothing_behind():

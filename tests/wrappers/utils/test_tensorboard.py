@@ -122,11 +122,31 @@ def test_bfloat16_is_not_rounded(folder):
 # What PyTorch 2.15 writes: min, max, num, sum, sum of squares, limits, counts.
 HISTOGRAMS = [
     (([*range(10)], 5, None), (0, 9, 10, 45, 285, [0, 1.8, 3.6, 5.4, 7.2, 9], [0, 2, 2, 2, 2, 2])),
-    (([*range(100)], 50, 7), (0, 99, 100, 4950, 328350, [0, 13.86, 27.72, 41.58, 55.44, 69.3, 83.16, 97.02, 99],
-                              [0, 14, 14, 14, 14, 14, 14, 14, 2])),
-    (([1.0, 1.05], "tensorflow", None), (1, 1.05, 2, 2.05, 2.1025, [0.917246389039776, 1.0089710279437536, 1.109868130738129],
-                                         [0, 1, 1])),
-]  # fmt: skip
+    (
+        ([*range(100)], 50, 7),
+        (
+            0,
+            99,
+            100,
+            4950,
+            328350,
+            [0, 13.86, 27.72, 41.58, 55.44, 69.3, 83.16, 97.02, 99],
+            [0, 14, 14, 14, 14, 14, 14, 14, 2],
+        ),
+    ),
+    (
+        ([1.0, 1.05], "tensorflow", None),
+        (
+            1,
+            1.05,
+            2,
+            2.05,
+            2.1025,
+            [0.917246389039776, 1.0089710279437536, 1.109868130738129],
+            [0, 1, 1],
+        ),
+    ),
+]
 
 
 @pytest.mark.parametrize(("given", "wanted"), HISTOGRAMS)
@@ -156,14 +176,28 @@ def test_values_that_are_not_finite_are_in_no_bucket(folder, bins):
 
 def test_a_counted_histogram_is_written_as_it_is(folder):
     writer, read = folder
-    writer.add_histogram_raw("h", min=0, max=4, num=6, sum=10, sum_squares=30,
-                             bucket_limits=libdl.tensor([1.0, 4.0]), bucket_counts=[2, 4], global_step=3)  # fmt: skip
+    writer.add_histogram_raw(
+        "h",
+        min=0,
+        max=4,
+        num=6,
+        sum=10,
+        sum_squares=30,
+        bucket_limits=libdl.tensor([1.0, 4.0]),
+        bucket_counts=[2, 4],
+        global_step=3,
+    )
     with pytest.raises(ValueError, match="bucket_limits has 1 numbers, wanted one for each of 2"):
         writer.add_histogram_raw("h", 0, 1, 1, 1, 1, [1], [1, 2])
     writer.close()
     (event,) = read().Histograms("h")
     value = event.histogram_value
-    assert (event.step, value.num, list(value.bucket_limit), list(value.bucket)) == (3, 6, [1, 4], [2, 4])
+    assert (event.step, value.num, list(value.bucket_limit), list(value.bucket)) == (
+        3,
+        6,
+        [1, 4],
+        [2, 4],
+    )
 
 
 def layout_of(read):
@@ -175,16 +209,27 @@ def layout_of(read):
 
 def test_custom_scalars_lay_out_charts(folder):
     writer, read = folder
-    for kind, words in ((["Margin", ["a"]], "of 1 tags, wanted value"), (["Pie", ["a"]], "kind 'Pie'")):
+    for kind, words in (
+        (["Margin", ["a"]], "of 1 tags, wanted value"),
+        (["Pie", ["a"]], "kind 'Pie'"),
+    ):
         with pytest.raises(ValueError, match=words):
             writer.add_custom_scalars({"c": {"t": kind}})
-    writer.add_custom_scalars({
-        "losses": {"both": ["Multiline", ["train", "test"]], "band": ["Margin", ["mean", "low", "high"]]},
-    })  # fmt: skip
+    writer.add_custom_scalars(
+        {
+            "losses": {
+                "both": ["Multiline", ["train", "test"]],
+                "band": ["Margin", ["mean", "low", "high"]],
+            },
+        }
+    )
     writer.close()
     (category,) = layout_of(read).category
     both, band = category.chart
-    assert category.title == "losses" and (both.title, list(both.multiline.tag)) == ("both", ["train", "test"])
+    assert category.title == "losses" and (both.title, list(both.multiline.tag)) == (
+        "both",
+        ["train", "test"],
+    )
     (series,) = band.margin.series
     assert (series.value, series.lower, series.upper) == ("mean", "low", "high")
 
@@ -203,8 +248,12 @@ def test_hyperparameters_have_a_run_of_their_own(folder):
     from tensorboard.plugins.hparams import plugin_data_pb2
 
     writer, read = folder
-    writer.add_hparams({"lr": 0.1, "on": True, "name": "x", "none": None}, {"acc": libdl.tensor(0.5)},
-                       {"lr": [0.1, 0.2]}, run_name="run")  # fmt: skip
+    writer.add_hparams(
+        {"lr": 0.1, "on": True, "name": "x", "none": None},
+        {"acc": libdl.tensor(0.5)},
+        {"lr": [0.1, 0.2]},
+        run_name="run",
+    )
     with pytest.raises(ValueError, match="'net' is a list, wanted a number"):
         writer.add_hparams({"net": []}, {})
     with pytest.raises(TypeError, match="metric_dict is a list"):
@@ -214,7 +263,11 @@ def test_hyperparameters_have_a_run_of_their_own(folder):
     assert run.Scalars("acc")[0].value == 0.5
     data = run.summary_metadata["_hparams_/session_start_info"].plugin_data.content
     values = plugin_data_pb2.HParamsPluginData.FromString(data).session_start_info.hparams
-    assert (values["lr"].number_value, values["on"].bool_value, values["name"].string_value) == (0.1, True, "x")
+    assert (values["lr"].number_value, values["on"].bool_value, values["name"].string_value) == (
+        0.1,
+        True,
+        "x",
+    )
     assert sorted(values) == ["lr", "name", "on"]
 
 
@@ -228,8 +281,10 @@ def test_several_images_and_figures_are_written(folder):
     with pytest.raises(ValueError, match="dataformats must name the 4 dimensions"):
         writer.add_images("wrong", libdl.zeros(10, 3, 2, 4), dataformats="CHW")
     writer.close()
-    sizes = {tag: (read().Images(tag)[0].width, read().Images(tag)[0].height)
-             for tag in ("batch", "last", "figure", "figures")}  # fmt: skip
+    sizes = {
+        tag: (read().Images(tag)[0].width, read().Images(tag)[0].height)
+        for tag in ("batch", "last", "figure", "figures")
+    }
     assert sizes == {"batch": (32, 4), "last": (12, 2), "figure": (20, 10), "figures": (40, 10)}
 
 
@@ -265,7 +320,10 @@ def test_parts_that_pytorchs_programs_use_are_there(folder):
     from libdl.utils.tensorboard.summary import hparams, scalar
 
     writer, read = folder
-    assert writer._get_file_writer() is writer.file_writer and writer.file_writer.get_logdir() == writer.log_dir
+    assert (
+        writer._get_file_writer() is writer.file_writer
+        and writer.file_writer.get_logdir() == writer.log_dir
+    )
     for summary in hparams({"lr": 1.0}, {"m": 0}):
         writer._get_file_writer().add_summary(summary)
     writer.file_writer.add_summary(scalar("x", 3), 5)
@@ -277,15 +335,50 @@ def test_parts_that_pytorchs_programs_use_are_there(folder):
 
 
 # Of PyTorch 2.15: by rows, true and false positives and negatives, precision, recall.
-CURVE = [3, 2, 2, 1, 1, 3, 1, 1, 0, 0, 0, 2, 2, 3, 3, 0, 1, 1, 2, 2,
-         0.5, 2 / 3, 2 / 3, 1, 1, 1, 2 / 3, 2 / 3, 1 / 3, 1 / 3]  # fmt: skip
+CURVE = [
+    3,
+    2,
+    2,
+    1,
+    1,
+    3,
+    1,
+    1,
+    0,
+    0,
+    0,
+    2,
+    2,
+    3,
+    3,
+    0,
+    1,
+    1,
+    2,
+    2,
+    0.5,
+    2 / 3,
+    2 / 3,
+    1,
+    1,
+    1,
+    2 / 3,
+    2 / 3,
+    1 / 3,
+    1 / 3,
+]
 
 
 def test_precision_and_recall_by_threshold(folder):
     writer, read = folder
-    labels, predictions = libdl.tensor([0, 1, 1, 0, 0, 1]), libdl.tensor([0.1, 0.55, 1.0, 0.7, 0.2, 0.05])
+    labels, predictions = (
+        libdl.tensor([0, 1, 1, 0, 0, 1]),
+        libdl.tensor([0.1, 0.55, 1.0, 0.7, 0.2, 0.05]),
+    )
     writer.add_pr_curve("of", labels, predictions, 1, num_thresholds=5)
-    writer.add_pr_curve("of", labels, predictions, 2, num_thresholds=5, weights=libdl.full((6,), 2.0))
+    writer.add_pr_curve(
+        "of", labels, predictions, 2, num_thresholds=5, weights=libdl.full((6,), 2.0)
+    )
     writer.add_pr_curve("many", labels, predictions, num_thresholds=1000)
     rows = libdl.tensor(CURVE).view(6, 5)
     writer.add_pr_curve_raw("raw", *rows, num_thresholds=5)
@@ -306,7 +399,9 @@ def test_predictions_beyond_the_thresholds_count_nowhere():
     from libdl.utils.tensorboard import summary
 
     inside = summary.pr_curve("x", [1, 0], libdl.tensor([0.5, 0.2]), 5).value[0].tensor
-    beyond = summary.pr_curve("x", [1, 1, 0, 0], libdl.tensor([0.5, 1.5, 0.2, -0.5]), 5).value[0].tensor
+    beyond = (
+        summary.pr_curve("x", [1, 1, 0, 0], libdl.tensor([0.5, 1.5, 0.2, -0.5]), 5).value[0].tensor
+    )
     assert list(beyond.float_val) == list(inside.float_val)
 
 
@@ -320,7 +415,12 @@ def test_sound(folder):
         writer.add_audio("wrong", libdl.ones(2, 3))
     writer.close()
     (tone,), (loud,) = read().Audio("tone"), read().Audio("loud")
-    assert (tone.step, tone.sample_rate, tone.length_frames, tone.content_type) == (4, 8000, 100, "audio/wav")
+    assert (tone.step, tone.sample_rate, tone.length_frames, tone.content_type) == (
+        4,
+        8000,
+        100,
+        "audio/wav",
+    )
     with wave.open(io.BytesIO(tone.encoded_audio_string)) as file:
         assert (file.getframerate(), file.getnchannels(), file.getnframes()) == (8000, 1, 100)
         found = libdl.frombuffer(bytearray(file.readframes(100)), dtype=libdl.int16)
@@ -356,10 +456,11 @@ def test_embeddings(tmp_path, folder):
     writer.add_embedding(points, [[i, "x"] for i in range(5)], images, 3, "a/b", ["n", "s"])
     written = tmp_path / "00003" / "a%2fb"
     for wrong, match in (
-        ({"mat": points[0]}, "mat has 1 dimensions"), ({"metadata": ["a"]}, "metadata has 1 entries"),
+        ({"mat": points[0]}, "mat has 1 dimensions"),
+        ({"metadata": ["a"]}, "metadata has 1 entries"),
         ({"label_img": images[:2]}, "label_img has 2 entries"),
         ({"metadata": [[1]] * 5, "metadata_header": ["a", "b"]}, "metadata_header has 2 names"),
-    ):  # fmt: skip
+    ):
         with pytest.raises(ValueError, match=match):
             writer.add_embedding(**{"mat": points, "tag": "wrong", **wrong})
     writer.close()

@@ -22,28 +22,60 @@ _missing.install(_sys.modules[__name__])
 
 from ._C import Tensor as Tensor
 from ._errors import (
-    AutogradError as AutogradError, Error as Error, OutOfMemoryError as OutOfMemoryError,
-    EmptyError as EmptyError, ShapeError as ShapeError, VersionError as VersionError,
-)  # fmt: skip
+    AutogradError as AutogradError,
+    Error as Error,
+    OutOfMemoryError as OutOfMemoryError,
+    EmptyError as EmptyError,
+    ShapeError as ShapeError,
+    VersionError as VersionError,
+)
 from . import _overrides
 from ._overrides import (
     DisableTorchFunction as DisableTorchFunction,
     DisableTorchFunctionSubclass as DisableTorchFunctionSubclass,
-)  # fmt: skip
+)
 from ._types import (
-    Generator as Generator, Size as Size, bfloat16 as bfloat16, bool_ as bool_,
-    can_cast as can_cast, complex64 as complex64, complex128 as complex128,
+    Generator as Generator,
+    Size as Size,
+    bfloat16 as bfloat16,
+    bool_ as bool_,
+    can_cast as can_cast,
+    complex64 as complex64,
+    complex128 as complex128,
     contiguous_format as contiguous_format,
-    device as device, dtype as dtype, finfo as finfo, float16 as float16, float32 as float32,
-    float64 as float64, iinfo as iinfo, int8 as int8, int16 as int16, int32 as int32,
-    int64 as int64, layout as layout, memory_format as memory_format,
-    preserve_format as preserve_format, promote_types as promote_types, sparse_coo as sparse_coo,
+    device as device,
+    dtype as dtype,
+    finfo as finfo,
+    float16 as float16,
+    float32 as float32,
+    float64 as float64,
+    iinfo as iinfo,
+    int8 as int8,
+    int16 as int16,
+    int32 as int32,
+    int64 as int64,
+    layout as layout,
+    memory_format as memory_format,
+    preserve_format as preserve_format,
+    promote_types as promote_types,
+    sparse_coo as sparse_coo,
     strided as strided,
-    uint8 as uint8, uint16 as uint16, uint32 as uint32, uint64 as uint64,
-    NAMED_ONLY as _NAMED_ONLY, jagged as jagged, mkldnn as _mkldnn, sparse_bsc as sparse_bsc,
-    sparse_bsr as sparse_bsr, sparse_csc as sparse_csc, sparse_csr as sparse_csr,
-)  # fmt: skip
-if _typing.TYPE_CHECKING:  # which keeps the first of two functions of one name, and here it is the later
+    uint8 as uint8,
+    uint16 as uint16,
+    uint32 as uint32,
+    uint64 as uint64,
+    NAMED_ONLY as _NAMED_ONLY,
+    jagged as jagged,
+    mkldnn as _mkldnn,
+    sparse_bsc as sparse_bsc,
+    sparse_bsr as sparse_bsr,
+    sparse_csc as sparse_csc,
+    sparse_csr as sparse_csr,
+)
+
+if (
+    _typing.TYPE_CHECKING
+):  # which keeps the first of two functions of one name, and here it is the later
     from ._overloads import *
     from ._convolution import *
     from .functional import *
@@ -55,29 +87,43 @@ from . import _methods as _methods
 from . import _tensor as _tensor
 from . import _arrays as _arrays
 from ._warnings import (
-    ConversionWarning as ConversionWarning, LibraryWarning as LibraryWarning,
-)  # fmt: skip
+    ConversionWarning as ConversionWarning,
+    LibraryWarning as LibraryWarning,
+)
 from ._modes import (
-    check_copies as check_copies, enable_grad as enable_grad, get_default_dtype as get_default_dtype,
-    inference_mode as inference_mode, is_grad_enabled as is_grad_enabled,
-    is_inference_mode_enabled as is_inference_mode_enabled, no_grad as no_grad,
-    set_default_dtype as set_default_dtype, set_grad_enabled as set_grad_enabled,
-)  # fmt: skip
+    check_copies as check_copies,
+    enable_grad as enable_grad,
+    get_default_dtype as get_default_dtype,
+    inference_mode as inference_mode,
+    is_grad_enabled as is_grad_enabled,
+    is_inference_mode_enabled as is_inference_mode_enabled,
+    no_grad as no_grad,
+    set_default_dtype as set_default_dtype,
+    set_grad_enabled as set_grad_enabled,
+)
 from ._autocast import (
-    autocast as autocast, clear_autocast_cache as clear_autocast_cache,
-    get_autocast_cpu_dtype as get_autocast_cpu_dtype, get_autocast_dtype as get_autocast_dtype,
+    autocast as autocast,
+    clear_autocast_cache as clear_autocast_cache,
+    get_autocast_cpu_dtype as get_autocast_cpu_dtype,
+    get_autocast_dtype as get_autocast_dtype,
     is_autocast_cache_enabled as is_autocast_cache_enabled,
-    is_autocast_cpu_enabled as is_autocast_cpu_enabled, is_autocast_enabled as is_autocast_enabled,
+    is_autocast_cpu_enabled as is_autocast_cpu_enabled,
+    is_autocast_enabled as is_autocast_enabled,
     set_autocast_cache_enabled as set_autocast_cache_enabled,
     set_autocast_cpu_dtype as set_autocast_cpu_dtype,
-    set_autocast_cpu_enabled as set_autocast_cpu_enabled, set_autocast_dtype as set_autocast_dtype,
+    set_autocast_cpu_enabled as set_autocast_cpu_enabled,
+    set_autocast_dtype as set_autocast_dtype,
     set_autocast_enabled as set_autocast_enabled,
-)  # fmt: skip
+)
 from ._creation import (
-    as_tensor as as_tensor, asarray as asarray, from_dlpack as from_dlpack,
-    from_numpy as from_numpy, frombuffer as frombuffer, scalar_tensor as scalar_tensor,
+    as_tensor as as_tensor,
+    asarray as asarray,
+    from_dlpack as from_dlpack,
+    from_numpy as from_numpy,
+    frombuffer as frombuffer,
+    scalar_tensor as scalar_tensor,
     tensor as tensor,
-)  # fmt: skip
+)
 from ._overloads import *
 from ._dropout import *
 from ._convolution import *
@@ -91,10 +137,15 @@ from ._splitting import *
 from ._view_copies import *
 from ._tensor_properties import *
 from ._random import (
-    _sample_dirichlet as _sample_dirichlet, default_generator as default_generator,
-    get_rng_state as get_rng_state, initial_seed as initial_seed, manual_seed as manual_seed,
-    normal as normal, seed as seed, set_rng_state as set_rng_state,
-)  # fmt: skip
+    _sample_dirichlet as _sample_dirichlet,
+    default_generator as default_generator,
+    get_rng_state as get_rng_state,
+    initial_seed as initial_seed,
+    manual_seed as manual_seed,
+    normal as normal,
+    seed as seed,
+    set_rng_state as set_rng_state,
+)
 from ._sparse import sparse_coo_tensor as sparse_coo_tensor
 from ._tensor_str import set_printoptions as set_printoptions
 from .__config__ import show_config as show_config
@@ -107,21 +158,28 @@ from ._determinism import (
     set_deterministic_debug_mode as set_deterministic_debug_mode,
     set_float32_matmul_precision as set_float32_matmul_precision,
     use_deterministic_algorithms as use_deterministic_algorithms,
-)  # fmt: skip
+)
 from ._tensor_types import (
-    BFloat16Tensor as BFloat16Tensor, BoolTensor as BoolTensor, ByteTensor as ByteTensor,
-    CharTensor as CharTensor, DoubleTensor as DoubleTensor, FloatTensor as FloatTensor,
-    HalfTensor as HalfTensor, IntTensor as IntTensor, LongTensor as LongTensor,
-    ShortTensor as ShortTensor, TensorType as _TensorType,
+    BFloat16Tensor as BFloat16Tensor,
+    BoolTensor as BoolTensor,
+    ByteTensor as ByteTensor,
+    CharTensor as CharTensor,
+    DoubleTensor as DoubleTensor,
+    FloatTensor as FloatTensor,
+    HalfTensor as HalfTensor,
+    IntTensor as IntTensor,
+    LongTensor as LongTensor,
+    ShortTensor as ShortTensor,
+    TensorType as _TensorType,
     set_default_tensor_type as set_default_tensor_type,
-)  # fmt: skip
+)
 from ._symbolic_numbers import SymBool as SymBool, SymFloat as SymFloat, SymInt as SymInt
 from . import _tensor_memory as _tensor_memory
 from . import autograd as autograd, return_types as return_types
 from .autograd.anomaly_mode import (
     is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled,
     is_anomaly_enabled as is_anomaly_enabled,
-)  # fmt: skip
+)
 from . import _einops
 
 _overrides.own_methods(globals())
@@ -217,8 +275,10 @@ def result_type(tensor1: _Any, tensor2: _Any) -> dtype:
     numbers = (_builtins.bool, _builtins.int, _builtins.float, _builtins.complex)
     for place, x in enumerate(operands, 1):
         if not (is_tensor(x) or isinstance(x, numbers) or hasattr(x, "dtype")):
-            raise TypeError(f"result_type: argument {place} (tensor{place}) is a {type(x).__name__}, wanted a "
-                            "tensor or a number")  # fmt: skip
+            raise TypeError(
+                f"result_type: argument {place} (tensor{place}) is a {type(x).__name__}, wanted a "
+                "tensor or a number"
+            )
     if not (is_tensor(tensor1) or is_tensor(tensor2)):
         return promote_types(tensor(tensor1).dtype, tensor(tensor2).dtype)
     return (_one_of(tensor1) + _one_of(tensor2)).dtype
@@ -247,7 +307,9 @@ def get_device_module(device: _Any = None) -> _Any:
         return cuda if cuda.is_available() else cpu
     kind = device.type if isinstance(device, _Device) else str(device).split(":")[0]
     if kind not in ("cpu", "cuda"):
-        raise RuntimeError(f"get_device_module: device is {device!r}, wanted one of type cpu or cuda")
+        raise RuntimeError(
+            f"get_device_module: device is {device!r}, wanted one of type cpu or cuda"
+        )
     return cuda if kind == "cuda" else cpu
 
 
@@ -298,18 +360,33 @@ if _typing.TYPE_CHECKING:
     from .nn._top_level import *
     from ._mapped_files import from_file as from_file
     from ._warnings import (
-        is_warn_always_enabled as is_warn_always_enabled, set_warn_always as set_warn_always,
-    )  # fmt: skip
+        is_warn_always_enabled as is_warn_always_enabled,
+        set_warn_always as set_warn_always,
+    )
     from .serialization import (
-        PyTorchFileReader as PyTorchFileReader, PyTorchFileWriter as PyTorchFileWriter, load as load,
+        PyTorchFileReader as PyTorchFileReader,
+        PyTorchFileWriter as PyTorchFileWriter,
+        load as load,
         save as save,
-    )  # fmt: skip
+    )
     from .storage import *
     from .utils.dlpack import to_dlpack as to_dlpack
     from . import accelerator as accelerator, amp as amp, backends as backends, compiler as compiler
-    from . import cpu as cpu, cuda as cuda, distributed as distributed, distributions as distributions
+    from . import (
+        cpu as cpu,
+        cuda as cuda,
+        distributed as distributed,
+        distributions as distributions,
+    )
     from . import export as export, library as library, masked as masked, ops as ops
-    from . import func as func, functional as functional, fx as fx, hub as hub, jit as jit, mps as mps
+    from . import (
+        func as func,
+        functional as functional,
+        fx as fx,
+        hub as hub,
+        jit as jit,
+        mps as mps,
+    )
     from . import linalg as linalg, monitor as monitor
     from . import multiprocessing as multiprocessing, nn as nn, onnx as onnx, optim as optim
     from . import overrides as overrides, profiler as profiler
@@ -320,73 +397,291 @@ if _typing.TYPE_CHECKING:
     from .func import vmap as vmap
 
 _LAZY = (
-    "_VF", "__config__", "_custom_ops", "_decomp", "_dynamo", "_functorch", "_guards",
-    "_higher_order_ops", "_inductor", "_jit_internal", "_ops", "_prims_common", "_subclasses",
-    "_tensor_str", "_utils", "_vmap_internals", "accelerator", "amp", "ao",
-    "backends", "classes", "compiler", "cpu", "cuda", "distributed", "distributions", "export", "fft",
-    "func", "functional", "futures", "fx", "hub", "jit", "library", "linalg", "masked", "monitor", "mps",
-    "mtia", "multiprocessing", "nested", "nn", "numa", "onnx", "ops", "optim", "overrides", "package",
-    "profiler", "quantization", "quasirandom", "random", "serialization", "signal", "sparse",
-    "special", "storage", "testing", "torch_version", "types", "utils", "version", "xpu",
-)  # fmt: skip
+    "_VF",
+    "__config__",
+    "_custom_ops",
+    "_decomp",
+    "_dynamo",
+    "_functorch",
+    "_guards",
+    "_higher_order_ops",
+    "_inductor",
+    "_jit_internal",
+    "_ops",
+    "_prims_common",
+    "_subclasses",
+    "_tensor_str",
+    "_utils",
+    "_vmap_internals",
+    "accelerator",
+    "amp",
+    "ao",
+    "backends",
+    "classes",
+    "compiler",
+    "cpu",
+    "cuda",
+    "distributed",
+    "distributions",
+    "export",
+    "fft",
+    "func",
+    "functional",
+    "futures",
+    "fx",
+    "hub",
+    "jit",
+    "library",
+    "linalg",
+    "masked",
+    "monitor",
+    "mps",
+    "mtia",
+    "multiprocessing",
+    "nested",
+    "nn",
+    "numa",
+    "onnx",
+    "ops",
+    "optim",
+    "overrides",
+    "package",
+    "profiler",
+    "quantization",
+    "quasirandom",
+    "random",
+    "serialization",
+    "signal",
+    "sparse",
+    "special",
+    "storage",
+    "testing",
+    "torch_version",
+    "types",
+    "utils",
+    "version",
+    "xpu",
+)
 
 
 # Names that PyTorch has twice, and functions that are imported when they are first used.
 _ELSEWHERE = {
-    **dict.fromkeys((
-        "abs_", "acos_", "acosh_", "addmv_", "arccos_", "arccosh_", "arcsin_", "arcsinh_",
-        "arctan_", "arctanh_", "as_strided_", "asin_", "asinh_", "atan_", "atanh_", "ceil_",
-        "clamp_", "clamp_max_", "clamp_min_", "clip_", "conj_physical_", "cos_", "cosh_",
-        "deg2rad_", "detach_", "erf_", "erfc_", "exp2_", "exp_", "expm1_", "fill_", "fix_",
-        "floor_", "frac_", "gcd_", "i0_", "index_put_", "lcm_", "ldexp_", "log10_", "log1p_", "log2_", "log_",
-        "logit_", "nan_to_num_", "neg_", "negative_", "rad2deg_", "reciprocal_", "relu_",
-        "resize_as_", "round_", "rsqrt_", "sigmoid_", "sin_", "sinc_", "sinh_", "sqrt_", "square_",
-        "tan_", "tanh_", "trunc_", "xlogy_", "zero_",
-    ), "libdl._in_place"),
-    **dict.fromkeys((
-        "empty_permuted", "range",
-    ), "libdl._ranges"),
-    **dict.fromkeys((
-        "sym_float", "sym_int", "sym_ite", "sym_max", "sym_min", "sym_not", "sym_sqrt", "sym_sum",
-    ), "libdl._symbolic_numbers"),
-    **dict.fromkeys((
-        "BFloat16Storage", "BoolStorage", "ByteStorage", "CharStorage", "ComplexDoubleStorage",
-        "ComplexFloatStorage", "DoubleStorage", "FloatStorage", "HalfStorage", "IntStorage",
-        "LongStorage", "ShortStorage", "Storage", "TypedStorage", "UntypedStorage",
-    ), "libdl.storage"),
-    **dict.fromkeys((
-        "affine_grid_generator", "alpha_dropout_", "batch_norm", "binary_cross_entropy_with_logits",
-        "celu_", "constant_pad_nd", "conv_tbc", "convolution", "cosine_embedding_loss", "ctc_loss",
-        "dropout_", "embedding", "embedding_bag", "embedding_renorm_", "feature_alpha_dropout_",
-        "feature_dropout_", "grid_sampler", "grid_sampler_2d", "grid_sampler_3d", "group_norm",
-        "hinge_embedding_loss", "instance_norm", "kl_div", "layer_norm", "margin_ranking_loss",
-        "native_batch_norm", "native_channel_shuffle", "native_dropout", "native_group_norm",
-        "native_layer_norm", "norm_except_dim", "poisson_nll_loss", "rrelu", "rrelu_", "selu_",
-        "threshold", "threshold_", "triplet_margin_loss",
-    ), "libdl.nn._top_level"),
-    "Event": "libdl.cuda", "GradScaler": "libdl.amp", "Stream": "libdl.cuda", "cosine_similarity": "libdl.nn.functional",
-    **dict.fromkeys((
-        "_assert_async", "_check", "_check_index", "_check_is_size", "_check_not_implemented",
-        "_check_tensor_all", "_check_tensor_all_with", "_check_type", "_check_value", "_check_with",
-        "_shape_as_tensor",
-    ), "libdl._conditions"),
-    **dict.fromkeys((
-        "_convert_indices_from_coo_to_csr", "_convert_indices_from_csr_to_coo", "_int_mm",
-        "_make_per_tensor_quantized_tensor", "_nested_view_from_buffer",
-        "_scaled_mm", "_softmax_backward_data", "dequantize", "dsmm", "hspmm", "quantize_per_channel",
-        "quantize_per_tensor", "smm", "sparse_bsc_tensor", "sparse_bsr_tensor",
-        "sparse_compressed_tensor", "sparse_csc_tensor", "sparse_csr_tensor", "spmm", "while_loop",
-    ), "libdl._top_level_names"),
+    **dict.fromkeys(
+        (
+            "abs_",
+            "acos_",
+            "acosh_",
+            "addmv_",
+            "arccos_",
+            "arccosh_",
+            "arcsin_",
+            "arcsinh_",
+            "arctan_",
+            "arctanh_",
+            "as_strided_",
+            "asin_",
+            "asinh_",
+            "atan_",
+            "atanh_",
+            "ceil_",
+            "clamp_",
+            "clamp_max_",
+            "clamp_min_",
+            "clip_",
+            "conj_physical_",
+            "cos_",
+            "cosh_",
+            "deg2rad_",
+            "detach_",
+            "erf_",
+            "erfc_",
+            "exp2_",
+            "exp_",
+            "expm1_",
+            "fill_",
+            "fix_",
+            "floor_",
+            "frac_",
+            "gcd_",
+            "i0_",
+            "index_put_",
+            "lcm_",
+            "ldexp_",
+            "log10_",
+            "log1p_",
+            "log2_",
+            "log_",
+            "logit_",
+            "nan_to_num_",
+            "neg_",
+            "negative_",
+            "rad2deg_",
+            "reciprocal_",
+            "relu_",
+            "resize_as_",
+            "round_",
+            "rsqrt_",
+            "sigmoid_",
+            "sin_",
+            "sinc_",
+            "sinh_",
+            "sqrt_",
+            "square_",
+            "tan_",
+            "tanh_",
+            "trunc_",
+            "xlogy_",
+            "zero_",
+        ),
+        "libdl._in_place",
+    ),
+    **dict.fromkeys(
+        (
+            "empty_permuted",
+            "range",
+        ),
+        "libdl._ranges",
+    ),
+    **dict.fromkeys(
+        (
+            "sym_float",
+            "sym_int",
+            "sym_ite",
+            "sym_max",
+            "sym_min",
+            "sym_not",
+            "sym_sqrt",
+            "sym_sum",
+        ),
+        "libdl._symbolic_numbers",
+    ),
+    **dict.fromkeys(
+        (
+            "BFloat16Storage",
+            "BoolStorage",
+            "ByteStorage",
+            "CharStorage",
+            "ComplexDoubleStorage",
+            "ComplexFloatStorage",
+            "DoubleStorage",
+            "FloatStorage",
+            "HalfStorage",
+            "IntStorage",
+            "LongStorage",
+            "ShortStorage",
+            "Storage",
+            "TypedStorage",
+            "UntypedStorage",
+        ),
+        "libdl.storage",
+    ),
+    **dict.fromkeys(
+        (
+            "affine_grid_generator",
+            "alpha_dropout_",
+            "batch_norm",
+            "binary_cross_entropy_with_logits",
+            "celu_",
+            "constant_pad_nd",
+            "conv_tbc",
+            "convolution",
+            "cosine_embedding_loss",
+            "ctc_loss",
+            "dropout_",
+            "embedding",
+            "embedding_bag",
+            "embedding_renorm_",
+            "feature_alpha_dropout_",
+            "feature_dropout_",
+            "grid_sampler",
+            "grid_sampler_2d",
+            "grid_sampler_3d",
+            "group_norm",
+            "hinge_embedding_loss",
+            "instance_norm",
+            "kl_div",
+            "layer_norm",
+            "margin_ranking_loss",
+            "native_batch_norm",
+            "native_channel_shuffle",
+            "native_dropout",
+            "native_group_norm",
+            "native_layer_norm",
+            "norm_except_dim",
+            "poisson_nll_loss",
+            "rrelu",
+            "rrelu_",
+            "selu_",
+            "threshold",
+            "threshold_",
+            "triplet_margin_loss",
+        ),
+        "libdl.nn._top_level",
+    ),
+    "Event": "libdl.cuda",
+    "GradScaler": "libdl.amp",
+    "Stream": "libdl.cuda",
+    "cosine_similarity": "libdl.nn.functional",
+    **dict.fromkeys(
+        (
+            "_assert_async",
+            "_check",
+            "_check_index",
+            "_check_is_size",
+            "_check_not_implemented",
+            "_check_tensor_all",
+            "_check_tensor_all_with",
+            "_check_type",
+            "_check_value",
+            "_check_with",
+            "_shape_as_tensor",
+        ),
+        "libdl._conditions",
+    ),
+    **dict.fromkeys(
+        (
+            "_convert_indices_from_coo_to_csr",
+            "_convert_indices_from_csr_to_coo",
+            "_int_mm",
+            "_make_per_tensor_quantized_tensor",
+            "_nested_view_from_buffer",
+            "_scaled_mm",
+            "_softmax_backward_data",
+            "dequantize",
+            "dsmm",
+            "hspmm",
+            "quantize_per_channel",
+            "quantize_per_tensor",
+            "smm",
+            "sparse_bsc_tensor",
+            "sparse_bsr_tensor",
+            "sparse_compressed_tensor",
+            "sparse_csc_tensor",
+            "sparse_csr_tensor",
+            "spmm",
+            "while_loop",
+        ),
+        "libdl._top_level_names",
+    ),
     **dict.fromkeys(("frobenius_norm", "nuclear_norm"), "libdl._matrix_norms"),
     **dict.fromkeys(("is_warn_always_enabled", "set_warn_always"), "libdl._warnings"),
-    "_grouped_mm": "libdl.nn._top_level", "cond": "libdl._control_flow", "to_dlpack": "libdl.utils.dlpack",
-    "StorageBase": "libdl.storage", "set_vital": "libdl._utils",
-    "Future": "libdl.futures", "ScriptFunction": "libdl.jit", "ScriptModule": "libdl.jit",
-    "PyTorchFileReader": "libdl.serialization", "PyTorchFileWriter": "libdl.serialization",
-    "from_file": "libdl._mapped_files", "load": "libdl.serialization",
+    "_grouped_mm": "libdl.nn._top_level",
+    "cond": "libdl._control_flow",
+    "to_dlpack": "libdl.utils.dlpack",
+    "StorageBase": "libdl.storage",
+    "set_vital": "libdl._utils",
+    "Future": "libdl.futures",
+    "ScriptFunction": "libdl.jit",
+    "ScriptModule": "libdl.jit",
+    "PyTorchFileReader": "libdl.serialization",
+    "PyTorchFileWriter": "libdl.serialization",
+    "from_file": "libdl._mapped_files",
+    "load": "libdl.serialization",
     "matrix_power": "libdl.linalg",
-    "pairwise_distance": "libdl.nn.functional", "save": "libdl.serialization", "vmap": "libdl.func",
-}  # fmt: skip
+    "pairwise_distance": "libdl.nn.functional",
+    "save": "libdl.serialization",
+    "vmap": "libdl.func",
+}
 
 if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
 
@@ -414,14 +709,36 @@ if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
 
 # What is named and refuses when it is called.
 _LINALG = (
-    "cholesky", "cholesky_inverse", "cholesky_solve", "det", "geqrf", "inverse", "istft", "lobpcg",
-    "logdet", "lu", "lu_solve", "lu_unpack", "matrix_exp", "orgqr", "ormqr", "pca_lowrank", "pinverse",
-    "qr", "slogdet", "stft", "svd", "svd_lowrank", "triangular_solve",
-)  # fmt: skip
+    "cholesky",
+    "cholesky_inverse",
+    "cholesky_solve",
+    "det",
+    "geqrf",
+    "inverse",
+    "istft",
+    "lobpcg",
+    "logdet",
+    "lu",
+    "lu_solve",
+    "lu_unpack",
+    "matrix_exp",
+    "orgqr",
+    "ormqr",
+    "pca_lowrank",
+    "pinverse",
+    "qr",
+    "slogdet",
+    "stft",
+    "svd",
+    "svd_lowrank",
+    "triangular_solve",
+)
 
 # Not globals: inside the package these names must remain Python's built-in types.
 _BUILTIN_DTYPES = {"bool": bool_, "int": int32, "float": float32}
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY, *_ELSEWHERE, *_BUILTIN_DTYPES, *_NAMED_ONLY} - {"annotations"})
+    return sorted(
+        {*globals(), *_LAZY, *_ELSEWHERE, *_BUILTIN_DTYPES, *_NAMED_ONLY} - {"annotations"}
+    )

@@ -26,9 +26,15 @@ sym_numel sym_size:default,int sym_storage_offset sym_stride:default,int to:devi
 
 
 def _to_copy(
-    self: Tensor, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: Any = None,
-    non_blocking: bool = False, memory_format: Any = None,
-) -> Tensor:  # fmt: skip
+    self: Tensor,
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = None,
+    non_blocking: bool = False,
+    memory_format: Any = None,
+) -> Tensor:
     """A copy, of another dtype or on another device."""
     made: Tensor = self.to(device=device, dtype=dtype, copy=True)
     return made
@@ -47,8 +53,13 @@ def alias(self: Tensor) -> Tensor:
     return self.view_as(self)
 
 
-def _grouped_mm(self: Tensor, mat2: Tensor, offs: Tensor | None = None, bias: Tensor | None = None,
-                out_dtype: Any = None) -> Tensor:  # fmt: skip
+def _grouped_mm(
+    self: Tensor,
+    mat2: Tensor,
+    offs: Tensor | None = None,
+    bias: Tensor | None = None,
+    out_dtype: Any = None,
+) -> Tensor:
     return F.grouped_mm(self, mat2, offs=offs, bias=bias, out_dtype=out_dtype)
 
 
@@ -72,8 +83,9 @@ def lift_fresh_copy(self: Tensor) -> Tensor:
     return self.clone()
 
 
-def slice(self: Tensor, dim: int = 0, start: int | None = None, end: int | None = None,
-          step: int = 1) -> Tensor:  # fmt: skip
+def slice(
+    self: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
+) -> Tensor:
     """self[start:end:step] along one dimension."""
     size = self.shape[dim]
     first, last, _ = builtins.slice(start, end, step).indices(size)
@@ -82,8 +94,9 @@ def slice(self: Tensor, dim: int = 0, start: int | None = None, end: int | None 
     return self[tuple(key)]
 
 
-def slice_copy(self: Tensor, dim: int = 0, start: int | None = None, end: int | None = None,
-               step: int = 1) -> Tensor:  # fmt: skip
+def slice_copy(
+    self: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
+) -> Tensor:
     """A copy of self[start:end:step] along one dimension."""
     return slice(self, dim, start, end, step).clone()
 
@@ -97,7 +110,9 @@ def index(self: Tensor, indices: Sequence[Any]) -> Tensor:
     return self[_key(indices)]
 
 
-def index_put_(self: Tensor, indices: Sequence[Any], values: Tensor, accumulate: bool = False) -> Tensor:
+def index_put_(
+    self: Tensor, indices: Sequence[Any], values: Tensor, accumulate: bool = False
+) -> Tensor:
     """self[indices] = values, or += with accumulate."""
     if any(i is None for i in indices):
         if accumulate:
@@ -107,7 +122,9 @@ def index_put_(self: Tensor, indices: Sequence[Any], values: Tensor, accumulate:
     return self.index_put_(tuple(indices), values, accumulate)
 
 
-def index_put(self: Tensor, indices: Sequence[Any], values: Tensor, accumulate: bool = False) -> Tensor:
+def index_put(
+    self: Tensor, indices: Sequence[Any], values: Tensor, accumulate: bool = False
+) -> Tensor:
     """A copy in which copy[indices] are the values."""
     return index_put_(self.clone(), indices, values, accumulate)
 
@@ -138,13 +155,24 @@ def _assert_scalar(self: Any, assert_msg: str) -> None:
         raise RuntimeError(assert_msg)
 
 
-def _assert_tensor_metadata(a: Tensor, size: Any = None, stride: Any = None, dtype: Any = None, *,
-                            device: Any = None, layout: Any = None) -> None:  # fmt: skip
+def _assert_tensor_metadata(
+    a: Tensor,
+    size: Any = None,
+    stride: Any = None,
+    dtype: Any = None,
+    *,
+    device: Any = None,
+    layout: Any = None,
+) -> None:
     """Raises a RuntimeError unless the tensor is as told."""
     if size is not None and list(size) != list(a.shape):
-        raise RuntimeError(f"_assert_tensor_metadata: the sizes are {list(a.shape)}, wanted {list(size)}")
+        raise RuntimeError(
+            f"_assert_tensor_metadata: the sizes are {list(a.shape)}, wanted {list(size)}"
+        )
     if stride is not None and list(stride) != list(a.stride()):
-        raise RuntimeError(f"_assert_tensor_metadata: the strides are {a.stride()}, wanted {stride}")
+        raise RuntimeError(
+            f"_assert_tensor_metadata: the strides are {a.stride()}, wanted {stride}"
+        )
     if dtype is not None and a.dtype is not dtype:
         raise RuntimeError(f"_assert_tensor_metadata: the dtype is {a.dtype}, wanted {dtype}")
 
@@ -199,7 +227,11 @@ def _copying(name: str) -> Any:
     return make
 
 
-squeeze_copy, unsqueeze_copy, view_copy = _copying("squeeze"), _copying("unsqueeze"), _copying("view")
+squeeze_copy, unsqueeze_copy, view_copy = (
+    _copying("squeeze"),
+    _copying("unsqueeze"),
+    _copying("view"),
+)
 scaled_dot_product_attention = F.scaled_dot_product_attention
 
 
@@ -228,12 +260,21 @@ def _factory(name: str) -> Any:
 
 # Named by tables of operators, and refused when they are called.
 REFUSED = (
-    "_embedding_bag", "_fft_c2c", "_fft_c2r", "_fft_r2c",
-    "_scaled_dot_product_cudnn_attention", "_scaled_dot_product_cudnn_attention_backward",
-    "_scaled_dot_product_efficient_attention", "_scaled_dot_product_efficient_attention_backward",
-    "_scaled_dot_product_flash_attention", "_scaled_dot_product_flash_attention_backward", "_scaled_mm",
-    "_sparse_addmm", "_sparse_mm_reduce_impl", "_upsample_bilinear2d_aa",
-)  # fmt: skip
+    "_embedding_bag",
+    "_fft_c2c",
+    "_fft_c2r",
+    "_fft_r2c",
+    "_scaled_dot_product_cudnn_attention",
+    "_scaled_dot_product_cudnn_attention_backward",
+    "_scaled_dot_product_efficient_attention",
+    "_scaled_dot_product_efficient_attention_backward",
+    "_scaled_dot_product_flash_attention",
+    "_scaled_dot_product_flash_attention_backward",
+    "_scaled_mm",
+    "_sparse_addmm",
+    "_sparse_mm_reduce_impl",
+    "_upsample_bilinear2d_aa",
+)
 randperm = _factory("randperm")
 arange, eye, randint = _factory("arange"), _factory("eye"), _factory("randint")
 scalar_tensor = _factory("scalar_tensor")

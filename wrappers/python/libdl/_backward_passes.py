@@ -31,11 +31,14 @@ def tensor_of(value: Any) -> Any:
         return value
     tensor = value.ownership_token
     if tensor is None:
-        raise NotImplementedError("a GradientEdge without a tensor, wanted one that "
-                                  "autograd.graph.get_gradient_edge made")  # fmt: skip
+        raise NotImplementedError(
+            "a GradientEdge without a tensor, wanted one that autograd.graph.get_gradient_edge made"
+        )
     if of_values(_C.gradient_edge, tensor) != (value.node, value.output_nr):
-        raise RuntimeError("a GradientEdge whose tensor was written since, wanted an edge made "
-                           "after the write, or of a clone")  # fmt: skip
+        raise RuntimeError(
+            "a GradientEdge whose tensor was written since, wanted an edge made "
+            "after the write, or of a clone"
+        )
     return tensor
 
 
@@ -133,7 +136,9 @@ def _between(outputs: Any, inputs: Any) -> set[int]:
         address = _C.node_address(node._held)
         if address not in above:
             above[address] = []
-            rest.extend((source, address) for source, _ in node.next_functions if source is not None)
+            rest.extend(
+                (source, address) for source, _ in node.next_functions if source is not None
+            )
         above[address].append(user)
     if not inputs:
         return set(above)

@@ -22,8 +22,13 @@ def trapz(y: Tensor, x: Tensor | None = None, *, dx: Any = 1, dim: int = -1) -> 
 
 
 @overridable
-def gradient(input: Tensor, *, spacing: Any = None, dim: int | Sequence[int] | None = None,
-             edge_order: int = 1) -> tuple[Tensor, ...]:  # fmt: skip
+def gradient(
+    input: Tensor,
+    *,
+    spacing: Any = None,
+    dim: int | Sequence[int] | None = None,
+    edge_order: int = 1,
+) -> tuple[Tensor, ...]:
     """Slopes of a sampled function along each of dim, by the parabola through a place and its two
     neighbours (B. Fornberg, Generation of finite difference formulas on arbitrarily spaced grids).
 

@@ -22,11 +22,13 @@ def _padding(op: str, dims: int, weight: Tensor, stride: Any, padding: str, dila
         return 0
     if padding != "same":
         raise ArgumentValueError(
-            f"{op}: argument 5 (padding) is {padding!r}, wanted numbers, 'valid' or 'same'")
+            f"{op}: argument 5 (padding) is {padding!r}, wanted numbers, 'valid' or 'same'"
+        )
     steps = (stride,) if isinstance(stride, int) else tuple(stride)
     if any(step != 1 for step in steps):
         raise ArgumentValueError(
-            f"{op}: argument 5 (padding) is 'same', wanted numbers where the stride is not 1")
+            f"{op}: argument 5 (padding) is 'same', wanted numbers where the stride is not 1"
+        )
     spread = (dilation,) * dims if isinstance(dilation, int) else tuple(dilation)
     if len(spread) == 1:
         spread *= dims
@@ -38,8 +40,15 @@ def _padding(op: str, dims: int, weight: Tensor, stride: Any, padding: str, dila
 
 
 @overridable
-def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Sizes = 1,
-           padding: str | Sizes = 0, dilation: Sizes = 1, groups: int = 1) -> Tensor:  # fmt: skip
+def conv1d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Sizes = 1,
+    padding: str | Sizes = 0,
+    dilation: Sizes = 1,
+    groups: int = 1,
+) -> Tensor:
     """Convolution over [n, c, l] or [c, l] with windows weight [k, c / groups, t]. padding: numbers,
     "valid" (0), or "same": as many zeros as keep the size."""
     if isinstance(padding, str):
@@ -49,8 +58,15 @@ def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Si
 
 
 @overridable
-def conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Sizes = 1,
-           padding: str | Sizes = 0, dilation: Sizes = 1, groups: int = 1) -> Tensor:  # fmt: skip
+def conv2d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Sizes = 1,
+    padding: str | Sizes = 0,
+    dilation: Sizes = 1,
+    groups: int = 1,
+) -> Tensor:
     """Convolution over [n, c, h, w] or [c, h, w] with windows weight [k, c / groups, t, u]. padding:
     numbers, "valid" (0), or "same": as many zeros as keep the sizes."""
     if isinstance(padding, str):
@@ -60,8 +76,15 @@ def conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Si
 
 
 @overridable
-def conv3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Sizes = 1,
-           padding: str | Sizes = 0, dilation: Sizes = 1, groups: int = 1) -> Tensor:  # fmt: skip
+def conv3d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Sizes = 1,
+    padding: str | Sizes = 0,
+    dilation: Sizes = 1,
+    groups: int = 1,
+) -> Tensor:
     """Convolution over [n, c, d, h, w] or [c, d, h, w] with windows weight [k, c / groups, t, u, v].
     padding: numbers, "valid" (0), or "same": as many zeros as keep the sizes."""
     if isinstance(padding, str):

@@ -14,9 +14,17 @@ from ._C import Tensor, from_sequence as _from_sequence, overridable
 from ._functions import empty, empty_strided, full, view_as_complex, zeros
 from ._modes import get_default_dtype
 from ._types import (
-    DeviceLike, DtypeLike, bool_, complex64, complex128, device as Device,
-    dtype as Dtype, float32, float64, int64,
-)  # fmt: skip
+    DeviceLike,
+    DtypeLike,
+    bool_,
+    complex64,
+    complex128,
+    device as Device,
+    dtype as Dtype,
+    float32,
+    float64,
+    int64,
+)
 
 _NO_SEQUENCES = (str, bytes, dict, set, frozenset)
 _KINDS = {bool: 0, int: 1, float: 2, complex: 3}
@@ -93,7 +101,9 @@ class _Numbers:
         default = get_default_dtype()
         if self.own or not found:
             rank = _kind(self.own) if self.own else 2
-            found.append((bool_, int64, default, complex128 if default is float64 else complex64)[rank])
+            found.append(
+                (bool_, int64, default, complex128 if default is float64 else complex64)[rank]
+            )
         return reduce(lambda a, b: _C.dtype_of_code(_C.dtype_promote(a, b)), found)
 
 
@@ -203,8 +213,13 @@ def tensor(
     elif isinstance(data, Tensor):
         made, device = data.detach().clone(), _place(device)
     elif not _is_array(data) and hasattr(data, "__array__"):
-        return tensor(_plain(data), dtype=wanted, device=device, requires_grad=requires_grad,
-                      pin_memory=pin_memory)  # fmt: skip
+        return tensor(
+            _plain(data),
+            dtype=wanted,
+            device=device,
+            requires_grad=requires_grad,
+            pin_memory=pin_memory,
+        )
     elif _is_array(data):  # NumPy's scalars too: their dtype counts
         made, device = _share(data).clone(), _place(device)
     else:
@@ -271,8 +286,10 @@ def asarray(
         obj = as_tensor(obj)
     made = as_tensor(obj, dtype, device)
     if copy is False and made is not obj:
-        raise ValueError(f"asarray: copy=False, but the data is {obj.dtype} on {obj.device}, and "
-                         f"{made.dtype} on {made.device} is wanted")  # fmt: skip
+        raise ValueError(
+            f"asarray: copy=False, but the data is {obj.dtype} on {obj.device}, and "
+            f"{made.dtype} on {made.device} is wanted"
+        )
     if copy and made is obj:
         made = made.clone()
     if requires_grad and not made.requires_grad:
@@ -302,9 +319,20 @@ def _in_buffer(obj: Any) -> Any:
 
 
 _BUFFERS = {  # of the struct module's letters
-    "?": "bool", "b": "int8", "h": "int16", "H": "uint16", "i": "int32", "I": "uint32", "l": "int64",
-    "q": "int64", "L": "uint64", "Q": "uint64", "e": "float16", "f": "float32", "d": "float64",
-}  # fmt: skip
+    "?": "bool",
+    "b": "int8",
+    "h": "int16",
+    "H": "uint16",
+    "i": "int32",
+    "I": "uint32",
+    "l": "int64",
+    "q": "int64",
+    "L": "uint64",
+    "Q": "uint64",
+    "e": "float16",
+    "f": "float32",
+    "d": "float64",
+}
 
 from_numpy = _C.from_numpy
 
@@ -389,32 +417,63 @@ def _sizes(given: tuple[Any, ...], size: Any) -> Any:
 
 
 @overridable
-def new_empty(self: Tensor, *sizes: Any, size: Any = None, dtype: DtypeLike | None = None,
-              device: DeviceLike | None = None, requires_grad: bool = False,
-              layout: object = None, pin_memory: bool = False) -> Tensor:  # fmt: skip
+def new_empty(
+    self: Tensor,
+    *sizes: Any,
+    size: Any = None,
+    dtype: DtypeLike | None = None,
+    device: DeviceLike | None = None,
+    requires_grad: bool = False,
+    layout: object = None,
+    pin_memory: bool = False,
+) -> Tensor:
     """libdl.empty with this tensor's dtype and device as defaults."""
-    return empty(_sizes(sizes, size), dtype=dtype or self.dtype, device=device or self.device,
-                 requires_grad=requires_grad, pin_memory=pin_memory)  # fmt: skip
+    return empty(
+        _sizes(sizes, size),
+        dtype=dtype or self.dtype,
+        device=device or self.device,
+        requires_grad=requires_grad,
+        pin_memory=pin_memory,
+    )
 
 
 @overridable
-def new_zeros(self: Tensor, *sizes: Any, size: Any = None, dtype: DtypeLike | None = None,
-              device: DeviceLike | None = None, requires_grad: bool = False,
-              layout: object = None, pin_memory: bool = False) -> Tensor:  # fmt: skip
+def new_zeros(
+    self: Tensor,
+    *sizes: Any,
+    size: Any = None,
+    dtype: DtypeLike | None = None,
+    device: DeviceLike | None = None,
+    requires_grad: bool = False,
+    layout: object = None,
+    pin_memory: bool = False,
+) -> Tensor:
     """libdl.zeros with this tensor's dtype and device as defaults.
 
     Example:
         >>> torch.tensor([1, 2]).new_zeros(3)
         tensor([0, 0, 0])
     """
-    return zeros(_sizes(sizes, size), dtype=dtype or self.dtype, device=device or self.device,
-                 requires_grad=requires_grad, pin_memory=pin_memory)  # fmt: skip
+    return zeros(
+        _sizes(sizes, size),
+        dtype=dtype or self.dtype,
+        device=device or self.device,
+        requires_grad=requires_grad,
+        pin_memory=pin_memory,
+    )
 
 
 @overridable
-def new_ones(self: Tensor, *sizes: Any, size: Any = None, dtype: DtypeLike | None = None,
-             device: DeviceLike | None = None, requires_grad: bool = False,
-             layout: object = None, pin_memory: bool = False) -> Tensor:  # fmt: skip
+def new_ones(
+    self: Tensor,
+    *sizes: Any,
+    size: Any = None,
+    dtype: DtypeLike | None = None,
+    device: DeviceLike | None = None,
+    requires_grad: bool = False,
+    layout: object = None,
+    pin_memory: bool = False,
+) -> Tensor:
     """libdl.ones with this tensor's dtype and device as defaults.
 
     Example:
@@ -422,26 +481,60 @@ def new_ones(self: Tensor, *sizes: Any, size: Any = None, dtype: DtypeLike | Non
         tensor([[1, 1],
                 [1, 1]])
     """
-    return new_full(self, _sizes(sizes, size), 1, dtype=dtype, device=device,
-                    requires_grad=requires_grad, pin_memory=pin_memory)  # fmt: skip
+    return new_full(
+        self,
+        _sizes(sizes, size),
+        1,
+        dtype=dtype,
+        device=device,
+        requires_grad=requires_grad,
+        pin_memory=pin_memory,
+    )
 
 
 @overridable
-def new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: DtypeLike | None = None,
-             device: DeviceLike | None = None, requires_grad: bool = False,
-             layout: object = None, pin_memory: bool = False) -> Tensor:  # fmt: skip
+def new_full(
+    self: Tensor,
+    size: Any,
+    fill_value: Any,
+    *,
+    dtype: DtypeLike | None = None,
+    device: DeviceLike | None = None,
+    requires_grad: bool = False,
+    layout: object = None,
+    pin_memory: bool = False,
+) -> Tensor:
     """libdl.full with this tensor's dtype and device as defaults."""
-    return full(size, fill_value, dtype=dtype or self.dtype, device=device or self.device,
-                requires_grad=requires_grad, pin_memory=pin_memory)  # fmt: skip
+    return full(
+        size,
+        fill_value,
+        dtype=dtype or self.dtype,
+        device=device or self.device,
+        requires_grad=requires_grad,
+        pin_memory=pin_memory,
+    )
 
 
 @overridable
-def new_empty_strided(self: Tensor, size: Any, stride: Any, *, dtype: DtypeLike | None = None,
-                      device: DeviceLike | None = None, requires_grad: bool = False,
-                      layout: object = None, pin_memory: bool = False) -> Tensor:  # fmt: skip
+def new_empty_strided(
+    self: Tensor,
+    size: Any,
+    stride: Any,
+    *,
+    dtype: DtypeLike | None = None,
+    device: DeviceLike | None = None,
+    requires_grad: bool = False,
+    layout: object = None,
+    pin_memory: bool = False,
+) -> Tensor:
     """libdl.empty_strided with this tensor's dtype and device as defaults."""
-    return empty_strided(size, stride, dtype=dtype or self.dtype, device=device or self.device,
-                         requires_grad=requires_grad)  # fmt: skip
+    return empty_strided(
+        size,
+        stride,
+        dtype=dtype or self.dtype,
+        device=device or self.device,
+        requires_grad=requires_grad,
+    )
 
 
 for _method in (new_tensor, new_empty, new_empty_strided, new_zeros, new_ones, new_full):
@@ -451,10 +544,17 @@ assert complex64.is_complex
 
 
 @overridable
-def scalar_tensor(s: Any, *, dtype: Dtype | None = None, device: DeviceLike | None = None,
-                  requires_grad: bool = False) -> Tensor:  # fmt: skip
+def scalar_tensor(
+    s: Any,
+    *,
+    dtype: Dtype | None = None,
+    device: DeviceLike | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """A 0-d tensor of a number, of the default dtype unless another is given."""
-    return full((), s, dtype=dtype or get_default_dtype(), device=device, requires_grad=requires_grad)
+    return full(
+        (), s, dtype=dtype or get_default_dtype(), device=device, requires_grad=requires_grad
+    )
 
 
 # Modes see these, and classes do not: they take the values of what they are given.

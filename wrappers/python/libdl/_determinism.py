@@ -29,12 +29,14 @@ def is_deterministic_algorithms_warn_only_enabled() -> bool:
 
 
 def set_deterministic_debug_mode(debug_mode: int | str) -> None:
-    """"default" (0), "warn" (1) or "error" (2), stored as use_deterministic_algorithms does."""
+    """ "default" (0), "warn" (1) or "error" (2), stored as use_deterministic_algorithms does."""
     modes = {"default": 0, "warn": 1, "error": 2}
     mode = modes.get(debug_mode, -1) if isinstance(debug_mode, str) else debug_mode
     if mode not in (0, 1, 2):
-        raise RuntimeError(f"set_deterministic_debug_mode: debug_mode is {debug_mode!r}, wanted "
-                           "'default', 'warn', 'error' or 0, 1, 2")  # fmt: skip
+        raise RuntimeError(
+            f"set_deterministic_debug_mode: debug_mode is {debug_mode!r}, wanted "
+            "'default', 'warn', 'error' or 0, 1, 2"
+        )
     use_deterministic_algorithms(mode > 0, warn_only=mode == 1)
 
 
@@ -46,8 +48,10 @@ def get_deterministic_debug_mode() -> int:
 def set_float32_matmul_precision(precision: str) -> None:
     """Stored; products of float32 are always computed in float32."""
     if precision not in ("highest", "high", "medium"):
-        raise ValueError(f"set_float32_matmul_precision: precision is {precision!r}, wanted "
-                         "'highest', 'high' or 'medium'")  # fmt: skip
+        raise ValueError(
+            f"set_float32_matmul_precision: precision is {precision!r}, wanted "
+            "'highest', 'high' or 'medium'"
+        )
     _PRECISION[0] = precision
 
 

@@ -17,12 +17,14 @@ def one_dimension(function: str, argument: int, dim: Any, ndim: int) -> int:
             raise TypeError
         number = index(dim)
     except TypeError:
-        raise ArgumentTypeError(f"{function}: argument {argument} (dim) is {dim!r}, wanted an integer"
-                                ) from None  # fmt: skip
+        raise ArgumentTypeError(
+            f"{function}: argument {argument} (dim) is {dim!r}, wanted an integer"
+        ) from None
     size = max(ndim, 1)
     if not -size <= number < size:
-        raise IndexRangeError(f"{function}: argument {argument} (dim) is {dim}, wanted {-size} to "
-                              f"{size - 1}")  # fmt: skip
+        raise IndexRangeError(
+            f"{function}: argument {argument} (dim) is {dim}, wanted {-size} to {size - 1}"
+        )
     return number
 
 

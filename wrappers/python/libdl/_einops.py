@@ -93,8 +93,9 @@ class _Finder:
     """Finds einops's registry as the other finders do, and joins it once it has been loaded."""
 
     @staticmethod
-    def find_spec(fullname: str, path: Sequence[str] | None,
-                  target: ModuleType | None = None) -> ModuleSpec | None:  # fmt: skip
+    def find_spec(
+        fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
         if fullname != _REGISTRY:
             return None
         for finder in sys.meta_path:

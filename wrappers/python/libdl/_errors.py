@@ -155,9 +155,12 @@ def told_by_slot(error: Error, operator: str) -> None:
 
 
 _INDEXING = {
-    "index": (2, "index"), "indices": (2, "index"), "values": (3, "value"), "src": (3, "value"),
+    "index": (2, "index"),
+    "indices": (2, "index"),
+    "values": (3, "value"),
+    "src": (3, "value"),
     "value": (3, "value"),
-}  # fmt: skip
+}
 _C.register("told_by_slot", told_by_slot)
 
 

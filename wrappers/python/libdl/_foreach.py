@@ -13,10 +13,37 @@ from typing import Any
 from ._C import Tensor
 
 _UNARY = (
-    "abs", "acos", "asin", "atan", "ceil", "cos", "cosh", "erf", "erfc", "exp", "expm1", "floor",
-    "frac", "lgamma", "log", "log10", "log1p", "log2", "neg", "reciprocal", "round", "rsqrt",
-    "sigmoid", "sign", "sin", "sinh", "sqrt", "tan", "tanh", "trunc",
-)  # fmt: skip
+    "abs",
+    "acos",
+    "asin",
+    "atan",
+    "ceil",
+    "cos",
+    "cosh",
+    "erf",
+    "erfc",
+    "exp",
+    "expm1",
+    "floor",
+    "frac",
+    "lgamma",
+    "log",
+    "log10",
+    "log1p",
+    "log2",
+    "neg",
+    "reciprocal",
+    "round",
+    "rsqrt",
+    "sigmoid",
+    "sign",
+    "sin",
+    "sinh",
+    "sqrt",
+    "tan",
+    "tanh",
+    "trunc",
+)
 _BINARY = ("clamp_max", "clamp_min", "div", "maximum", "minimum", "mul", "pow")
 # Methods of two tensors only, or that have no form in place.
 _SPELLED = {"maximum": "clamp_min", "minimum": "clamp_max"}
@@ -41,7 +68,9 @@ def _each(function: str, partner: Any, count: int, name: str) -> Sequence[Any]:
     if not isinstance(partner, list | tuple):
         if isinstance(partner, Tensor) and partner.dim():
             shape = list(partner.shape)
-            raise RuntimeError(f"{function}: {name} has shape {shape}, wanted a 0-d tensor or a list")
+            raise RuntimeError(
+                f"{function}: {name} has shape {shape}, wanted a 0-d tensor or a list"
+            )
         return [partner] * count
     if len(partner) != count:
         raise RuntimeError(f"{function}: {name} has {len(partner)} elements, wanted {count}")
@@ -93,10 +122,12 @@ def _ternary(name: str, in_place: bool) -> Callable[..., Any]:
         if isinstance(factors, Tensor):
             factors = factors.tolist()
         rows = zip(
-            listed, _each(function, _listed(function, tensor1, "tensor1"), len(listed), "tensor1"),
+            listed,
+            _each(function, _listed(function, tensor1, "tensor1"), len(listed), "tensor1"),
             _each(function, _listed(function, tensor2, "tensor2"), len(listed), "tensor2"),
-            _each(function, factors, len(listed), "value"), strict=True,
-        )  # fmt: skip
+            _each(function, factors, len(listed), "value"),
+            strict=True,
+        )
         return _finish(self, (getattr(x, method)(y, z, value=v) for x, y, z, v in rows), in_place)
 
     return call
@@ -108,9 +139,11 @@ def _lerp(in_place: bool) -> Callable[..., Any]:
     def call(self: Any, tensors1: Any, weight: Any = None, *, weights: Any = None) -> Any:
         listed, weight = _listed(function, self), weights if weight is None else weight
         rows = zip(
-            listed, _each(function, _listed(function, tensors1, "tensors1"), len(listed), "tensors1"),
-            _each(function, weight, len(listed), "weight"), strict=True,
-        )  # fmt: skip
+            listed,
+            _each(function, _listed(function, tensors1, "tensors1"), len(listed), "tensors1"),
+            _each(function, weight, len(listed), "weight"),
+            strict=True,
+        )
         return _finish(self, (getattr(x, method)(y, w) for x, y, w in rows), in_place)
 
     return call

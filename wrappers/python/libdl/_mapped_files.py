@@ -75,8 +75,9 @@ def from_file(
     Errors: ArgumentValueError for a file that is too short; FileError where it cannot be opened.
     """
     if device is not None and Device(device).type != "cpu":
-        raise ArgumentValueError(f"from_file: device is {device}, wanted cpu, whose memory a file "
-                                 "can be")  # fmt: skip
+        raise ArgumentValueError(
+            f"from_file: device is {device}, wanted cpu, whose memory a file can be"
+        )
     if pin_memory:
         raise NotImplementedError("from_file: pin_memory is True, and mapped memory is not pinned")
     kind = empty(0, dtype=dtype).dtype

@@ -14,11 +14,24 @@ from typing import Any
 from ._package_name import shown_name
 
 _SEARCHED = (
-    "libdl", "libdl.nn", "libdl.nn.functional", "libdl.nn.init", "libdl.nn.utils", "libdl.optim",
-    "libdl.autograd", "libdl.func", "libdl.utils", "libdl.utils.data", "libdl.cuda", "libdl.amp",
-    "libdl.serialization", "libdl.special", "libdl.distributions",
-    "libdl.profiler", "libdl.utils.benchmark",
-)  # fmt: skip
+    "libdl",
+    "libdl.nn",
+    "libdl.nn.functional",
+    "libdl.nn.init",
+    "libdl.nn.utils",
+    "libdl.optim",
+    "libdl.autograd",
+    "libdl.func",
+    "libdl.utils",
+    "libdl.utils.data",
+    "libdl.cuda",
+    "libdl.amp",
+    "libdl.serialization",
+    "libdl.special",
+    "libdl.distributions",
+    "libdl.profiler",
+    "libdl.utils.benchmark",
+)
 
 
 def _names(module: str) -> list[str]:

@@ -36,8 +36,10 @@ def nuclear_norm(input: Tensor, dim: Any, keepdim: bool, dtype: Any) -> Tensor:
     """input: floating or complex; NaN or infinity gives NaN. dim: a pair, or None for a matrix."""
     x = input if dtype is None else input.to(dtype)
     if not (x.is_floating_point() or x.is_complex()):
-        raise TypeError(f"norm: argument 1 (input) is {_name(x)}, wanted a floating or complex "
-                        "dtype for p='nuc'")  # fmt: skip
+        raise TypeError(
+            f"norm: argument 1 (input) is {_name(x)}, wanted a floating or complex "
+            "dtype for p='nuc'"
+        )
     dims = _pair(x.ndim, dim)
     matrices = x.movedim(dims, (-2, -1))
     if matrices.shape[-2] < matrices.shape[-1]:
@@ -55,8 +57,9 @@ def _pair(ndim: int, dim: Any) -> tuple[int, ...]:
         if not -ndim <= d < ndim:
             raise IndexError(f"norm: argument 3 (dim) names {d}, wanted {-ndim} to {ndim - 1}")
     if len(dims) != 2 or (dims[0] - dims[1]) % ndim == 0:
-        raise ValueError(f"norm: argument 3 (dim) is {list(dims)}, wanted two dimensions for "
-                         "p='nuc'")  # fmt: skip
+        raise ValueError(
+            f"norm: argument 3 (dim) is {list(dims)}, wanted two dimensions for p='nuc'"
+        )
     return tuple(d % ndim for d in dims)
 
 

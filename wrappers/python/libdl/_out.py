@@ -91,8 +91,10 @@ def in_place(function: Any) -> Any:
         source = self.clone() if recorded and _C.grad_enabled() else self
         made = function(source, *arguments, **named)
         if not _C.dtype_can_cast(made.dtype, self.dtype):
-            raise DtypeError(f"{method.__name__}: argument 1 (input) is {self.dtype.name}, which "
-                             f"does not hold the result's {made.dtype.name}")  # fmt: skip
+            raise DtypeError(
+                f"{method.__name__}: argument 1 (input) is {self.dtype.name}, which "
+                f"does not hold the result's {made.dtype.name}"
+            )
         return self.copy_(made)
 
     method.__name__ = method.__qualname__ = function.__name__ + "_"

@@ -15,22 +15,34 @@ from ._overrides import override
 from ._types import Number, ValuesIndices, dtype as Dtype, in_format
 
 __all__ = [
-    "arange", "max", "min", "norm", "randint", "randint_like", "repeat_interleave", "scatter",
-    "split", "where",
-]  # fmt: skip
+    "arange",
+    "max",
+    "min",
+    "norm",
+    "randint",
+    "randint_like",
+    "repeat_interleave",
+    "scatter",
+    "split",
+    "where",
+]
 
 
 # What errors call the destinations, which follow input, dim (or correction) and keepdim.
 _WITH_OUT = {
-    "dst": (4, "out"), "values_dst": (4, "out[0]"), "indices_dst": (4, "out[1]"),
+    "dst": (4, "out"),
+    "values_dst": (4, "out[0]"),
+    "indices_dst": (4, "out[1]"),
     "dims": (2, "dim"),
-}  # fmt: skip
+}
 
 
 def _extremum(name: str) -> Any:
     whole, along, pairwise = (
-        getattr(_C, name), getattr(_C, f"{name}_dim"), getattr(_C, f"{name}imum")
-    )  # fmt: skip
+        getattr(_C, name),
+        getattr(_C, f"{name}_dim"),
+        getattr(_C, f"{name}imum"),
+    )
     whole_into = getattr(_C, f"{name}_into")
     along_into = getattr(_C, f"{name}_dim_into")
     pairwise_into = getattr(_C, f"{name}imum_into")
@@ -82,9 +94,12 @@ if TYPE_CHECKING:
     def max(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
     @overload
     def max(
-        input: Tensor, dim: int, keepdim: bool = False, *,
+        input: Tensor,
+        dim: int,
+        keepdim: bool = False,
+        *,
         out: tuple[Tensor, Tensor] | None = None,
-    ) -> ValuesIndices: ...  # fmt: skip
+    ) -> ValuesIndices: ...
     @overload
     def max(input: Tensor, *, axis: int, keepdims: bool = False) -> ValuesIndices: ...
     @overload
@@ -95,9 +110,12 @@ if TYPE_CHECKING:
     def min(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
     @overload
     def min(
-        input: Tensor, dim: int, keepdim: bool = False, *,
+        input: Tensor,
+        dim: int,
+        keepdim: bool = False,
+        *,
         out: tuple[Tensor, Tensor] | None = None,
-    ) -> ValuesIndices: ...  # fmt: skip
+    ) -> ValuesIndices: ...
     @overload
     def min(input: Tensor, *, axis: int, keepdims: bool = False) -> ValuesIndices: ...
     @overload
@@ -129,9 +147,13 @@ def _split_method(self: Tensor, split_size: Any, dim: int = 0) -> tuple[Tensor, 
 
 @overridable
 def repeat_interleave(
-    input: Tensor | None = None, repeats: Any = None, dim: int | None = None, *,
-    axis: int | None = None, output_size: int | None = None,
-) -> Tensor:  # fmt: skip
+    input: Tensor | None = None,
+    repeats: Any = None,
+    dim: int | None = None,
+    *,
+    axis: int | None = None,
+    output_size: int | None = None,
+) -> Tensor:
     dim = dim if axis is None else axis
     if input is None or repeats is None:
         return _repeated_places(repeats if input is None else input, output_size)
@@ -207,18 +229,24 @@ def norm(
             from ._nuclear_norm import nuclear_norm
 
             norms = nuclear_norm(
-                input, dim if axis is None else axis, keepdim if keepdims is None else keepdims,
+                input,
+                dim if axis is None else axis,
+                keepdim if keepdims is None else keepdims,
                 dtype,
-            )  # fmt: skip
+            )
             return norms if out is None else _functions.mul(norms, 1, out=out)
         if p != "fro":
             raise ValueError(f"norm: argument 2 (p) is {p!r}, wanted a number, 'fro' or 'nuc'")
         p = 2
     p = 2 if p is None else p
     return _functions.norm(
-        input, p, dim if axis is None else axis, keepdim if keepdims is None else keepdims, dtype,
+        input,
+        p,
+        dim if axis is None else axis,
+        keepdim if keepdims is None else keepdims,
+        dtype,
         out=out,
-    )  # fmt: skip
+    )
 
 
 def _view(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) -> Tensor:
@@ -268,9 +296,7 @@ def arange(
         start, end = 0, start
     if out is not None:
         given = out.dtype if dtype is None else dtype
-        return write_leaf(
-            _C.arange_into, (start, end, step, given, device), out, requires_grad
-        )
+        return write_leaf(_C.arange_into, (start, end, step, given, device), out, requires_grad)
     made: Tensor = _C.arange(start, end, step, dtype, device)
     if pin_memory:
         made = _C.pin_memory(made, None)
@@ -303,8 +329,16 @@ def randint(
     try:
         made: Tensor = _C.randint(low, high, size, generator, dtype, device)
     except Overridden:
-        return override(randint, low, high, size, generator=generator, dtype=dtype, device=device,
-                        requires_grad=requires_grad)  # fmt: skip
+        return override(
+            randint,
+            low,
+            high,
+            size,
+            generator=generator,
+            dtype=dtype,
+            device=device,
+            requires_grad=requires_grad,
+        )
     if pin_memory:
         made = _C.pin_memory(made, None)
     if requires_grad:
@@ -330,8 +364,9 @@ def randint_like(
     try:
         drawn = _C.randint_like(input, low, high, generator, dtype, device)
     except Overridden:
-        return override(randint_like, input, low, high, generator=generator, dtype=dtype,
-                        device=device)  # fmt: skip
+        return override(
+            randint_like, input, low, high, generator=generator, dtype=dtype, device=device
+        )
     made = in_format(drawn, memory_format)
     if pin_memory:
         made = _C.pin_memory(made, None)
@@ -364,8 +399,15 @@ def scatter(
 
 
 @overridable
-def _scatter_(self: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None,
-              reduce: str | None = None) -> Tensor:  # fmt: skip
+def _scatter_(
+    self: Tensor,
+    dim: int,
+    index: Tensor,
+    src: Any = None,
+    *,
+    value: Any = None,
+    reduce: str | None = None,
+) -> Tensor:
     """In place: see libdl.scatter."""
     src = value if src is None else src
     try:
@@ -380,8 +422,9 @@ def _scatter_(self: Tensor, dim: int, index: Tensor, src: Any = None, *, value: 
 @overload
 def where(condition: Tensor) -> tuple[Tensor, ...]: ...
 @overload
-def where(condition: Tensor, input: Tensor | Number, other: Tensor | Number, *,
-          out: Tensor | None = None) -> Tensor: ...  # fmt: skip
+def where(
+    condition: Tensor, input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None
+) -> Tensor: ...
 @overridable
 def where(condition: Tensor, input: Any = None, other: Any = None, *, out: Any = None) -> Any:
     if input is None and other is None:
@@ -496,8 +539,14 @@ kthvalue.__doc__ = _functions.kthvalue.__doc__
 
 
 @overridable
-def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, generator: Any = None,
-                out: Tensor | None = None) -> Tensor:  # fmt: skip
+def multinomial(
+    input: Tensor,
+    num_samples: int,
+    replacement: bool = False,
+    *,
+    generator: Any = None,
+    out: Tensor | None = None,
+) -> Tensor:
     return copied(_functions.multinomial(input, num_samples, replacement, generator=generator), out)
 
 

@@ -13,39 +13,82 @@ from ._C import Overridable, Tensor, attribute
 
 # Not seen by modes in PyTorch either: settings, files, questions about objects.
 UNSEEN = {
-    "clear_autocast_cache", "compile", "from_file", "from_numpy", "frombuffer", "initial_seed",
-    "is_autocast_cache_enabled", "is_autocast_cpu_enabled", "is_autocast_enabled",
-    "is_grad_enabled", "is_inference_mode_enabled", "is_tensor", "load", "manual_seed", "save",
-    "seed", "show_config", "typename",
-}  # fmt: skip
+    "clear_autocast_cache",
+    "compile",
+    "from_file",
+    "from_numpy",
+    "frombuffer",
+    "initial_seed",
+    "is_autocast_cache_enabled",
+    "is_autocast_cpu_enabled",
+    "is_autocast_enabled",
+    "is_grad_enabled",
+    "is_inference_mode_enabled",
+    "is_tensor",
+    "load",
+    "manual_seed",
+    "save",
+    "seed",
+    "show_config",
+    "typename",
+}
 UNSEEN_METHODS = {"as_subclass"}
 _UNSEEN_PREFIXES = ("_", "get_", "set_")
 
 # Functions of nn.functional that are no Python in PyTorch: a call is seen as it was written. Of the
 # others arguments with a default are seen by name, all of them.
 _AS_WRITTEN = {
-    "adaptive_avg_pool1d", "avg_pool1d", "avg_pool2d", "avg_pool3d", "bilinear", "channel_shuffle",
-    "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
-    "cosine_similarity", "gelu", "hardshrink", "linear", "logsigmoid", "one_hot",
-    "pairwise_distance", "pdist", "pixel_shuffle", "pixel_unshuffle", "prelu",
-    "scaled_dot_product_attention", "sigmoid", "softplus", "softshrink", "tanh",
-}  # fmt: skip
+    "adaptive_avg_pool1d",
+    "avg_pool1d",
+    "avg_pool2d",
+    "avg_pool3d",
+    "bilinear",
+    "channel_shuffle",
+    "conv1d",
+    "conv2d",
+    "conv3d",
+    "conv_transpose1d",
+    "conv_transpose2d",
+    "conv_transpose3d",
+    "cosine_similarity",
+    "gelu",
+    "hardshrink",
+    "linear",
+    "logsigmoid",
+    "one_hot",
+    "pairwise_distance",
+    "pdist",
+    "pixel_shuffle",
+    "pixel_unshuffle",
+    "prelu",
+    "scaled_dot_product_attention",
+    "sigmoid",
+    "softplus",
+    "softshrink",
+    "tanh",
+}
 # They are no more than another function, which is seen in their place.
 _PASSING_ON = {"upsample_bilinear", "upsample_nearest"}
 _INIT = ("constant_", "kaiming_uniform_", "normal_", "uniform_")
 _METHODS_WITH_DUNDERS = {
-    "__array__", "__complex__", "__contains__", "__deepcopy__", "__format__", "__reduce_ex__",
+    "__array__",
+    "__complex__",
+    "__contains__",
+    "__deepcopy__",
+    "__format__",
+    "__reduce_ex__",
     "__reversed__",
-}  # fmt: skip
+}
 
 _OPERATORS = {
-    f"__{name}__" for name in (
+    f"__{name}__"
+    for name in (
         "abs add and bool contains delitem eq float floordiv ge gt iadd iand ifloordiv "
         "ilshift imod imul index int invert ior ipow irshift isub itruediv ixor le len lshift lt "
         "matmul mod mul ne neg or pos pow radd rand repr rfloordiv rlshift rmatmul rmod rmul ror "
         "rpow rrshift rshift rsub rtruediv rxor setitem sub truediv xor"
     ).split()
-}  # fmt: skip
+}
 
 
 class Shown(NamedTuple):
@@ -120,10 +163,11 @@ def of_c() -> dict[str, Any]:
     """What Tensor has of C's and modes see: operators, methods and attributes, by name."""
     kinds = (types.MethodDescriptorType, types.GetSetDescriptorType, attribute)
     return {
-        name: own for name, own in vars(Tensor).items()
+        name: own
+        for name, own in vars(Tensor).items()
         if (isinstance(own, types.WrapperDescriptorType) and name in _OPERATORS)
         or (isinstance(own, kinds) and not name.startswith("__"))
-    }  # fmt: skip
+    }
 
 
 def as_seen(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

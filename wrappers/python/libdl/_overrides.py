@@ -94,8 +94,13 @@ class _Modes(threading.local):
 modes = _Modes()
 
 
-def through_mode(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], *,
-                 is_operator: bool = False) -> Any:  # fmt: skip
+def through_mode(
+    func: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    *,
+    is_operator: bool = False,
+) -> Any:
     """Asks the innermost mode, which meanwhile does not see calls itself; if it leaves the call
     alone, the arguments' classes. An operator may answer NotImplemented to Python."""
     mode = modes.pop()
@@ -119,9 +124,11 @@ def _disabled_torch_function_impl(
 
 _C.register("disabled_override", _disabled_torch_function_impl)
 # Where PyTorch's programs find them.
-vars(_C).update(DisableTorchFunction=DisableTorchFunction,
-                DisableTorchFunctionSubclass=DisableTorchFunctionSubclass,
-                _disabled_torch_function_impl=_disabled_torch_function_impl)  # fmt: skip
+vars(_C).update(
+    DisableTorchFunction=DisableTorchFunction,
+    DisableTorchFunctionSubclass=DisableTorchFunctionSubclass,
+    _disabled_torch_function_impl=_disabled_torch_function_impl,
+)
 
 
 def _converted(answer: Any, cls: type[Tensor]) -> Any:
@@ -268,8 +275,9 @@ def override(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     return _by_classes(func, _overriding(args, kwargs), args, kwargs)
 
 
-def _by_classes(func: Callable[..., Any], overriding: list[Any], args: tuple[Any, ...],
-                kwargs: dict[str, Any]) -> Any:  # fmt: skip
+def _by_classes(
+    func: Callable[..., Any], overriding: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
     """The same, with what _overriding found."""
     args = listed_operands(func, args)
     if not overriding and DRAWN:
@@ -290,14 +298,32 @@ def _by_classes(func: Callable[..., Any], overriding: list[Any], args: tuple[Any
 
 # Operators go to a class or mode as the methods that they stand for, as in PyTorch.
 _METHODS = {
-    "__abs__": "abs", "__add__": "add", "__ge__": "ge", "__gt__": "gt", "__iadd__": "add_",
-    "__ifloordiv__": "floor_divide_", "__imod__": "remainder_", "__imul__": "mul_",
-    "__isub__": "sub_", "__itruediv__": "div_", "__le__": "le", "__lt__": "lt",
-    "__matmul__": "matmul", "__mod__": "remainder", "__mul__": "mul", "__ne__": "ne",
-    "__neg__": "neg", "__pos__": "positive", "__radd__": "add", "__rand__": "bitwise_and",
-    "__rmul__": "mul", "__ror__": "bitwise_or", "__rxor__": "bitwise_xor", "__sub__": "sub",
+    "__abs__": "abs",
+    "__add__": "add",
+    "__ge__": "ge",
+    "__gt__": "gt",
+    "__iadd__": "add_",
+    "__ifloordiv__": "floor_divide_",
+    "__imod__": "remainder_",
+    "__imul__": "mul_",
+    "__isub__": "sub_",
+    "__itruediv__": "div_",
+    "__le__": "le",
+    "__lt__": "lt",
+    "__matmul__": "matmul",
+    "__mod__": "remainder",
+    "__mul__": "mul",
+    "__ne__": "ne",
+    "__neg__": "neg",
+    "__pos__": "positive",
+    "__radd__": "add",
+    "__rand__": "bitwise_and",
+    "__rmul__": "mul",
+    "__ror__": "bitwise_or",
+    "__rxor__": "bitwise_xor",
+    "__sub__": "sub",
     "__truediv__": "div",
-}  # fmt: skip
+}
 
 
 def method_of(operator: Any) -> Any:
@@ -317,8 +343,9 @@ def own_methods(functions: dict[str, Any]) -> None:
 def own_function(shared: Any, name: str, module: str, qualified: str = "") -> Any:
     """The same function as an object of its own, for a class or mode to tell the names apart."""
     inner = shared.__wrapped__
-    made = FunctionType(inner.__code__, inner.__globals__, name, inner.__defaults__,
-                        inner.__closure__)  # fmt: skip
+    made = FunctionType(
+        inner.__code__, inner.__globals__, name, inner.__defaults__, inner.__closure__
+    )
     made.__kwdefaults__, made.__doc__ = inner.__kwdefaults__, shared.__doc__
     made.__annotations__ = inner.__annotations__
     made.__dict__.update(inner.__dict__)  # where inspect finds the signature

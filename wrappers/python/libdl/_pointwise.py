@@ -112,13 +112,17 @@ def _random_(self: Tensor, *bounds: int, generator: Any = None, **named: Any) ->
         digits = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}
         kind = self.dtype.name
         bits = digits.get(kind, 1 if kind == "bool" else 8 * self.element_size())
-        high = 2 ** (bits - (1 if kind.startswith("int") else 0)) if kind not in digits else (
-            2**bits + 1)  # fmt: skip
+        high = (
+            2 ** (bits - (1 if kind.startswith("int") else 0))
+            if kind not in digits
+            else (2**bits + 1)
+        )
         high = min(high, 2**63 - 1)
     try:
         with no_grad():
-            return _C.randint_into(low, high, list(self.shape), generator, self.dtype, self.device,
-                                   self)  # fmt: skip
+            return _C.randint_into(
+                low, high, list(self.shape), generator, self.dtype, self.device, self
+            )
     except Overridden:
         return override(_random_, self, *given, generator=generator, **named)
 

@@ -38,7 +38,9 @@ def manual_seed(seed: Any) -> Generator:
     """
     number = int(seed)
     if not -(2**63) <= number < 2**64:
-        raise ValueError(f"manual_seed: argument 1 (seed) is {number}, wanted {-(2**63)} to {2**64 - 1}")
+        raise ValueError(
+            f"manual_seed: argument 1 (seed) is {number}, wanted {-(2**63)} to {2**64 - 1}"
+        )
     return default_generator.manual_seed(number)
 
 
@@ -80,11 +82,18 @@ def fork_rng(devices: Any = None, enabled: bool = True, **ignored: Any) -> Itera
 
 @overridable
 def normal(
-    mean: Tensor | float = 0.0, std: Tensor | float = 1.0, size: Sequence[int] | None = None,
-    *, generator: Generator | None = None, out: Tensor | None = None,
-    dtype: DtypeLike | None = None, device: DeviceLike | None = None, requires_grad: bool = False,
-    layout: object = None, pin_memory: bool = False,
-) -> Tensor:  # fmt: skip
+    mean: Tensor | float = 0.0,
+    std: Tensor | float = 1.0,
+    size: Sequence[int] | None = None,
+    *,
+    generator: Generator | None = None,
+    out: Tensor | None = None,
+    dtype: DtypeLike | None = None,
+    device: DeviceLike | None = None,
+    requires_grad: bool = False,
+    layout: object = None,
+    pin_memory: bool = False,
+) -> Tensor:
     """Random numbers of the normal distribution; mean and std are numbers, or tensors that broadcast.
 
     A sample has no gradient: those of mean and std are 0, as in PyTorch. The sum mean + std * noise
@@ -130,6 +139,8 @@ def _constant() -> Any:
 
         @staticmethod
         def backward(ctx: Any, gradient: Tensor) -> Any:
-            return None, *(zeros(size, dtype=dtype, device=device) for size, dtype, device in ctx.places)
+            return None, *(
+                zeros(size, dtype=dtype, device=device) for size, dtype, device in ctx.places
+            )
 
     return Constant.apply

@@ -18,9 +18,17 @@ from ._types import DeviceLike, DtypeLike
 __all__ = ["empty_permuted", "range"]
 
 
-def range(start: float = 0, end: float | None = None, step: float = 1, *, out: Tensor | None = None,
-          dtype: DtypeLike | None = None, device: DeviceLike | None = None, layout: object = None,
-          requires_grad: bool = False) -> Tensor:  # fmt: skip
+def range(
+    start: float = 0,
+    end: float | None = None,
+    step: float = 1,
+    *,
+    out: Tensor | None = None,
+    dtype: DtypeLike | None = None,
+    device: DeviceLike | None = None,
+    layout: object = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """start, start + step, ... up to end, which belongs to it; deprecated, as in PyTorch: use arange."""
     warnings.warn("range is deprecated, because its end belongs to it: use arange", stacklevel=2)
     if end is None:
@@ -37,7 +45,9 @@ def empty_permuted(size: Sequence[int], physical_layout: Sequence[int], **option
     outermost to the innermost. Options are those of empty."""
     order = list(physical_layout)
     if sorted(order) != list(builtins.range(len(size))):
-        raise ArgumentValueError(f"empty_permuted: argument 2 (physical_layout) is {order}, wanted each of "
-                                 f"{len(size)} dimensions once")  # fmt: skip
+        raise ArgumentValueError(
+            f"empty_permuted: argument 2 (physical_layout) is {order}, wanted each of "
+            f"{len(size)} dimensions once"
+        )
     made = f.empty([size[d] for d in order], **options)
     return f.permute(made, [order.index(d) for d in builtins.range(len(size))]).detach()

@@ -20,7 +20,8 @@ def _numbers(op: str, batch_sizes: Any) -> Any:
     if batch_sizes.ndim != 1 or batch_sizes.is_floating_point() or batch_sizes.is_complex():
         raise ArgumentValueError(
             f"{op}: argument 2 (batch_sizes) has shape {list(batch_sizes.shape)} and dtype "
-            f"{batch_sizes.dtype}, wanted a vector of int64")
+            f"{batch_sizes.dtype}, wanted a vector of int64"
+        )
     return batch_sizes.tolist()
 
 

@@ -65,8 +65,9 @@ def _nnz(self: Tensor) -> int:
 
 
 @overridable
-def to_dense(self: Tensor, dtype: Dtype | None = None, *,
-             masked_grad: bool | None = None) -> Tensor:  # fmt: skip
+def to_dense(
+    self: Tensor, dtype: Dtype | None = None, *, masked_grad: bool | None = None
+) -> Tensor:
     """A dense tensor with a sparse one's elements; a dense one is returned itself."""
     made = self
     if self.is_sparse:
@@ -88,10 +89,18 @@ def dense_dim(self: Tensor) -> int:
 
 
 @overridable
-def sparse_coo_tensor(indices: Any, values: Any, size: Any = None, *, dtype: Dtype | None = None,
-                      device: DeviceLike | None = None, pin_memory: bool = False,
-                      requires_grad: bool = False, check_invariants: bool | None = None,
-                      is_coalesced: bool | None = None) -> Tensor:  # fmt: skip
+def sparse_coo_tensor(
+    indices: Any,
+    values: Any,
+    size: Any = None,
+    *,
+    dtype: Dtype | None = None,
+    device: DeviceLike | None = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+    check_invariants: bool | None = None,
+    is_coalesced: bool | None = None,
+) -> Tensor:
     """A sparse matrix of given rows; rows that are given several times are added up.
 
     Arguments:
@@ -122,8 +131,10 @@ def sparse_coo_tensor(indices: Any, values: Any, size: Any = None, *, dtype: Dty
 def format_sparse(x: Tensor, name: str, form: Callable[[Tensor], str]) -> str:
     """A sparse tensor as text, as in PyTorch; form makes that of its parts."""
     space = "\n" + " " * (len(name) + 1)
-    parts = [label + form(part).replace("\n", space + " " * len(label))
-             for label, part in (("indices=", indices(x)), ("values=", values(x)))]  # fmt: skip
+    parts = [
+        label + form(part).replace("\n", space + " " * len(label))
+        for label, part in (("indices=", indices(x)), ("values=", values(x)))
+    ]
     parts.append(f"size={tuple(x.shape)}, nnz={_nnz(x)}, layout={sparse_coo}")
     return f"{name}({f',{space}'.join(parts)})"
 

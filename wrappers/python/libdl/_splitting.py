@@ -13,9 +13,14 @@ from ._errors import Error, rename_error
 from ._overrides import override
 
 __all__ = [
-    "dsplit", "hsplit", "tensor_split", "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes",
+    "dsplit",
+    "hsplit",
+    "tensor_split",
+    "unsafe_chunk",
+    "unsafe_split",
+    "unsafe_split_with_sizes",
     "vsplit",
-]  # fmt: skip
+]
 
 
 def _split_by(function: Any, input: Tensor, parts: Any, *dim: int) -> tuple[Tensor, ...]:
@@ -34,8 +39,14 @@ def _split_by(function: Any, input: Tensor, parts: Any, *dim: int) -> tuple[Tens
 
 
 @overridable
-def tensor_split(input: Tensor, indices_or_sections: Any = None, dim: int = 0, *,
-                 sections: Any = None, indices: Any = None) -> tuple[Tensor, ...]:  # fmt: skip
+def tensor_split(
+    input: Tensor,
+    indices_or_sections: Any = None,
+    dim: int = 0,
+    *,
+    sections: Any = None,
+    indices: Any = None,
+) -> tuple[Tensor, ...]:
     """Views of equal parts, the first ones larger by one where needed; or parts between indices."""
     parts = _given("tensor_split", indices_or_sections, sections, indices)
     return _split_by(tensor_split, input, parts, dim)
@@ -45,7 +56,9 @@ def _given(function: str, *parts: Any) -> Any:
     """The one argument that says where parts end."""
     found = [x for x in parts if x is not None]
     if len(found) != 1:
-        raise TypeError(f"{function}: wanted one of a number of sections and indices, found {len(found)}")
+        raise TypeError(
+            f"{function}: wanted one of a number of sections and indices, found {len(found)}"
+        )
     return found[0]
 
 
@@ -53,8 +66,9 @@ def _splitter(name: str, along: str) -> Any:
     """hsplit and its like."""
 
     @overridable
-    def split(input: Tensor, indices_or_sections: Any = None, *, sections: Any = None,
-              indices: Any = None) -> tuple[Tensor, ...]:  # fmt: skip
+    def split(
+        input: Tensor, indices_or_sections: Any = None, *, sections: Any = None, indices: Any = None
+    ) -> tuple[Tensor, ...]:
         return _split_by(split, input, _given(name, indices_or_sections, sections, indices))
 
     split.__name__ = split.__qualname__ = name
@@ -80,12 +94,20 @@ def unsafe_split(tensor: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor,
 
 
 @overridable
-def unsafe_split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
+def unsafe_split_with_sizes(
+    input: Tensor, split_sizes: Sequence[int], dim: int = 0
+) -> tuple[Tensor, ...]:
     """See split: libdl's views may always be written."""
     return o.split(input, list(split_sizes), dim)
 
 
 for _method in (
-    dsplit, hsplit, tensor_split, unsafe_chunk, unsafe_split, unsafe_split_with_sizes, vsplit,
-):  # fmt: skip
+    dsplit,
+    hsplit,
+    tensor_split,
+    unsafe_chunk,
+    unsafe_split,
+    unsafe_split_with_sizes,
+    vsplit,
+):
     setattr(Tensor, _method.__name__, _method)

@@ -18,9 +18,17 @@ from ._overrides import override
 from ._types import ValuesIndices
 
 __all__ = [
-    "aminmax", "histogram", "histogramdd", "median", "mode", "nanmedian", "nanquantile", "quantile",
-    "std_mean", "var_mean",
-]  # fmt: skip
+    "aminmax",
+    "histogram",
+    "histogramdd",
+    "median",
+    "mode",
+    "nanmedian",
+    "nanquantile",
+    "quantile",
+    "std_mean",
+    "var_mean",
+]
 
 
 # -- what the order tells --------------------------------------------------------------------------
@@ -68,15 +76,29 @@ def mode(
 
 
 @overridable
-def quantile(input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *,
-             interpolation: str = "linear", out: Tensor | None = None) -> Tensor:  # fmt: skip
+def quantile(
+    input: Tensor,
+    q: Any,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    interpolation: str = "linear",
+    out: Tensor | None = None,
+) -> Tensor:
     dim = one_or_none("quantile", 3, dim, input)
     return f.quantile(input, q, dim, keepdim, interpolation=interpolation, out=out)
 
 
 @overridable
-def nanquantile(input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *,
-                interpolation: str = "linear", out: Tensor | None = None) -> Tensor:  # fmt: skip
+def nanquantile(
+    input: Tensor,
+    q: Any,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    interpolation: str = "linear",
+    out: Tensor | None = None,
+) -> Tensor:
     dim = one_or_none("nanquantile", 3, dim, input)
     return f.nanquantile(input, q, dim, keepdim, interpolation=interpolation, out=out)
 
@@ -89,9 +111,13 @@ def _with_mean(name: str) -> Any:
 
     @overridable
     def spread_and_mean(
-        input: Tensor, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *,
+        input: Tensor,
+        dim: Any = None,
+        unbiased: bool | None = None,
+        keepdim: bool = False,
+        *,
         correction: Any = 1,
-    ) -> tuple[Tensor, Tensor]:  # fmt: skip
+    ) -> tuple[Tensor, Tensor]:
         if isinstance(dim, bool):  # std_mean(unbiased)
             dim, unbiased = None, dim
         if unbiased is not None:
@@ -134,8 +160,10 @@ def _limits(x: Tensor) -> tuple[float, float]:
 def _edges(function: str, x: Tensor, bins: Any, range: Any) -> Tensor:
     if isinstance(bins, Tensor):
         if bins.ndim != 1 or bins.numel() < 2 or bins.dtype is not x.dtype:
-            raise ShapeError(f"{function}: bins are {bins.dtype} of shape {list(bins.shape)}, wanted two or "
-                             f"more edges of dtype {x.dtype}")  # fmt: skip
+            raise ShapeError(
+                f"{function}: bins are {bins.dtype} of shape {list(bins.shape)}, wanted two or "
+                f"more edges of dtype {x.dtype}"
+            )
         return bins.detach().clone()
     if bins < 1:
         raise ArgumentValueError(f"{function}: bins is {bins}, wanted 1 or more")
@@ -143,19 +171,30 @@ def _edges(function: str, x: Tensor, bins: Any, range: Any) -> Tensor:
     if low == high:
         low, high = low - 0.5, high + 0.5
     if not (low < high and math.isfinite(low) and math.isfinite(high)):
-        raise ArgumentValueError(f"{function}: the range is {low} to {high}, wanted finite ascending numbers")
+        raise ArgumentValueError(
+            f"{function}: the range is {low} to {high}, wanted finite ascending numbers"
+        )
     return f.linspace(low, high, bins + 1, dtype=x.dtype, device=x.device)
 
 
 def _points(function: str, input: Tensor) -> Tensor:
     if input.dtype.name not in ("float32", "float64"):
-        raise NotImplementedError(f"{function}: argument 1 (input) is {input.dtype}, wanted float32 or float64")
+        raise NotImplementedError(
+            f"{function}: argument 1 (input) is {input.dtype}, wanted float32 or float64"
+        )
     return input.detach()
 
 
 @overridable
-def histogram(input: Tensor, bins: Any, *, range: Any = None, weight: Tensor | None = None,
-              density: bool = False, out: Any = None) -> Any:  # fmt: skip
+def histogram(
+    input: Tensor,
+    bins: Any,
+    *,
+    range: Any = None,
+    weight: Tensor | None = None,
+    density: bool = False,
+    out: Any = None,
+) -> Any:
     """How many elements lie in each bin, and the bins' edges. A bin has its left edge, and the last
     one its right edge, too.
 
@@ -183,20 +222,31 @@ def histogram(input: Tensor, bins: Any, *, range: Any = None, weight: Tensor | N
 
 
 @overridable
-def histogramdd(input: Tensor, bins: Any, range: Sequence[float] | None = None,
-                weight: Tensor | None = None, density: bool = False) -> Any:  # fmt: skip
+def histogramdd(
+    input: Tensor,
+    bins: Any,
+    range: Sequence[float] | None = None,
+    weight: Tensor | None = None,
+    density: bool = False,
+) -> Any:
     """histogram of points, [.., dimensions]: counts with a dimension for each coordinate, and a tuple
     of edges. bins is one number, or a list of a number or of edges for each coordinate; range holds
     two numbers for each."""
     x = _points("histogramdd", input)
     if x.ndim < 2 or not x.shape[-1]:
-        raise ShapeError(f"histogramdd: argument 1 (input) has shape {list(x.shape)}, wanted [.., dimensions]")
+        raise ShapeError(
+            f"histogramdd: argument 1 (input) has shape {list(x.shape)}, wanted [.., dimensions]"
+        )
     x = x.reshape(-1, x.shape[-1])
     each = [bins] * x.shape[1] if isinstance(bins, int) else list(bins)
     if len(each) != x.shape[1] or (range is not None and len(range) != 2 * x.shape[1]):
-        raise ArgumentValueError(f"histogramdd: bins and range are of {len(each)} dimensions, wanted {x.shape[1]}")
-    edges = [_edges("histogramdd", x[:, d], count, None if range is None else range[2 * d : 2 * d + 2])
-             for d, count in enumerate(each)]  # fmt: skip
+        raise ArgumentValueError(
+            f"histogramdd: bins and range are of {len(each)} dimensions, wanted {x.shape[1]}"
+        )
+    edges = [
+        _edges("histogramdd", x[:, d], count, None if range is None else range[2 * d : 2 * d + 2])
+        for d, count in enumerate(each)
+    ]
     try:
         made = _C.histogramdd(x, edges, weight, density)
     except Overridden:

@@ -108,8 +108,9 @@ class Event:
         self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False
     ) -> None:
         if interprocess:
-            raise NotImplementedError("Event: interprocess is True, wanted False: events stay in "
-                                      "their process")  # fmt: skip
+            raise NotImplementedError(
+                "Event: interprocess is True, wanted False: events stay in their process"
+            )
         self._timing = bool(enable_timing)
         self._handle: Any = None
 

@@ -10,8 +10,15 @@ from collections.abc import Iterable
 from typing import Any
 
 __all__ = [
-    "sym_float", "sym_int", "sym_ite", "sym_max", "sym_min", "sym_not", "sym_sqrt", "sym_sum",
-]  # fmt: skip
+    "sym_float",
+    "sym_int",
+    "sym_ite",
+    "sym_max",
+    "sym_min",
+    "sym_not",
+    "sym_sqrt",
+    "sym_sum",
+]
 
 
 def sym_float(a: Any) -> float:

@@ -17,9 +17,23 @@ from ._overridable_functions import is_seen_method
 from ._overrides import disabled, of_values, override
 from ._backward_passes import tensors_of
 from ._types import (
-    DeviceLike, bfloat16, bool_, complex64, complex128, device as Device, in_format,
-    dtype as Dtype, float16, float32, float64, int8, int16, int32, int64, uint8,
-)  # fmt: skip
+    DeviceLike,
+    bfloat16,
+    bool_,
+    complex64,
+    complex128,
+    device as Device,
+    in_format,
+    dtype as Dtype,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+)
 
 METHODS: dict[str, Any] = {}
 
@@ -90,8 +104,10 @@ def is_same_size(self: Tensor, other: Tensor) -> bool:
 def is_set_to(self: Tensor, tensor: Tensor) -> bool:
     """Whether both refer to the same elements of the same memory."""
     return (self.data_ptr(), self.shape, self.stride()) == (
-        tensor.data_ptr(), tensor.shape, tensor.stride()
-    )  # fmt: skip
+        tensor.data_ptr(),
+        tensor.shape,
+        tensor.stride(),
+    )
 
 
 # -- autograd --------------------------------------------------------------------------------------
@@ -120,8 +136,14 @@ def backward(
         tensor([2., 4.])
     """
     if _C.has_override(self):
-        override(Tensor.backward, self, gradient=gradient, retain_graph=retain_graph,
-                 create_graph=create_graph, inputs=inputs)  # fmt: skip
+        override(
+            Tensor.backward,
+            self,
+            gradient=gradient,
+            retain_graph=retain_graph,
+            create_graph=create_graph,
+            inputs=inputs,
+        )
         return
     wanted = () if inputs is None else tensors_of(inputs)
     if inputs is not None and not wanted:
@@ -159,8 +181,9 @@ def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], No
 
     def checked(leaf: Tensor) -> None:
         if hook(leaf) is not None:  # type: ignore[func-returns-value]
-            raise RuntimeError("register_post_accumulate_grad_hook: the hook returned a value, "
-                               "wanted None")  # fmt: skip
+            raise RuntimeError(
+                "register_post_accumulate_grad_hook: the hook returned a value, wanted None"
+            )
 
     return Removable(_C.add_hook(self, 3, checked))
 
@@ -244,10 +267,19 @@ def _converter(name: str, dtype: Dtype) -> Any:
 
 
 for _name, _dtype in (
-    ("float", float32), ("double", float64), ("half", float16), ("bfloat16", bfloat16),
-    ("int", int32), ("long", int64), ("short", int16), ("char", int8), ("byte", uint8),
-    ("bool", bool_), ("cfloat", complex64), ("cdouble", complex128),
-):  # fmt: skip
+    ("float", float32),
+    ("double", float64),
+    ("half", float16),
+    ("bfloat16", bfloat16),
+    ("int", int32),
+    ("long", int64),
+    ("short", int16),
+    ("char", int8),
+    ("byte", uint8),
+    ("bool", bool_),
+    ("cfloat", complex64),
+    ("cdouble", complex128),
+):
     METHODS[_name] = _converter(_name, _dtype)
 
 
@@ -456,8 +488,10 @@ def _reshaper(name: str) -> Any:
         if self.requires_grad and not self.is_leaf and _C.grad_enabled():
             base = self._base
             if base is not None and base.is_leaf and base.requires_grad:
-                raise AutogradError(f"{name}_: argument 1 (input) is a view of a leaf that requires grad, "
-                                    "wanted a view of a clone")  # fmt: skip
+                raise AutogradError(
+                    f"{name}_: argument 1 (input) is a view of a leaf that requires grad, "
+                    "wanted a view of a clone"
+                )
             # Hooks stay with what the tensor was. One that is a view, or has a tangent, becomes a
             # view of what it was.
             made, retained = getattr(self, name)(*args, **kwargs), self.retains_grad
@@ -492,22 +526,35 @@ for _name in ("unsqueeze", "squeeze", "t", "transpose", "swapaxes", "swapdims", 
 # -- pickle and copy -------------------------------------------------------------------------------
 
 
-def rebuild(kind: type[Tensor], data: bytes, shape: tuple[int, ...], dtype: Dtype,
-            requires_grad: bool, attributes: dict[str, Any],
-            strides: tuple[int, ...] | None = None) -> Tensor:  # fmt: skip
+def rebuild(
+    kind: type[Tensor],
+    data: bytes,
+    shape: tuple[int, ...],
+    dtype: Dtype,
+    requires_grad: bool,
+    attributes: dict[str, Any],
+    strides: tuple[int, ...] | None = None,
+) -> Tensor:
     """Called when a pickled tensor is loaded."""
     if data:
         made: Tensor = _C.from_buffer(bytearray(data)).view(dtype)
         made = made.reshape(shape) if strides is None else made.as_strided(shape, strides)
         made = made.detach()  # not a view of the byte tensor
     else:
-        made = _functions.empty_strided(shape, strides or _C.strides(_functions.empty(shape)),
-                                        dtype=dtype)  # fmt: skip
+        made = _functions.empty_strided(
+            shape, strides or _C.strides(_functions.empty(shape)), dtype=dtype
+        )
     return _dressed(made, kind, requires_grad, attributes)
 
 
-def rebuild_meta(kind: type[Tensor], shape: tuple[int, ...], strides: tuple[int, ...], dtype: Dtype,
-                 requires_grad: bool, attributes: dict[str, Any]) -> Tensor:  # fmt: skip
+def rebuild_meta(
+    kind: type[Tensor],
+    shape: tuple[int, ...],
+    strides: tuple[int, ...],
+    dtype: Dtype,
+    requires_grad: bool,
+    attributes: dict[str, Any],
+) -> Tensor:
     """Likewise, of a tensor on meta."""
     made = _functions.empty_strided(shape, strides, dtype=dtype, device="meta")
     return _dressed(made, kind, requires_grad, attributes)
@@ -515,12 +562,19 @@ def rebuild_meta(kind: type[Tensor], shape: tuple[int, ...], strides: tuple[int,
 
 def reduced_meta(x: Tensor) -> tuple[Any, ...]:
     """What __reduce_ex__ tells of a tensor on meta."""
-    return rebuild_meta, (type(x), tuple(x.shape), tuple(x.stride()), x.dtype, x.requires_grad,
-                          dict(x.__dict__))  # fmt: skip
+    return rebuild_meta, (
+        type(x),
+        tuple(x.shape),
+        tuple(x.stride()),
+        x.dtype,
+        x.requires_grad,
+        dict(x.__dict__),
+    )
 
 
-def _dressed(made: Tensor, kind: type[Tensor], requires_grad: bool,
-             attributes: dict[str, Any]) -> Tensor:  # fmt: skip
+def _dressed(
+    made: Tensor, kind: type[Tensor], requires_grad: bool, attributes: dict[str, Any]
+) -> Tensor:
     if kind is not Tensor:
         made = _C.make_subclass(kind, made)
     if requires_grad:
@@ -548,9 +602,14 @@ def __reduce_ex__(self: Tensor, protocol: Any) -> Any:
     flat = _spanned(self).cpu()
     data = memoryview(flat.view(uint8)).tobytes() if flat.numel() else b""
     return rebuild, (
-        type(self), data, tuple(self.shape), self.dtype, self.requires_grad, dict(self.__dict__),
+        type(self),
+        data,
+        tuple(self.shape),
+        self.dtype,
+        self.requires_grad,
+        dict(self.__dict__),
         _C.strides(self),
-    )  # fmt: skip
+    )
 
 
 def twin(x: Tensor) -> Tensor:
@@ -669,8 +728,19 @@ def install() -> None:
             function.__name__ = name
         setattr(Tensor, name, function)
     Tensor._make_subclass = staticmethod(_make_subclass)
-    for kind in ("ipu", "maia", "mkldnn", "mps", "mtia", "nested", "quantized", "sparse_csr",
-                 "vulkan", "xla", "xpu"):  # fmt: skip
+    for kind in (
+        "ipu",
+        "maia",
+        "mkldnn",
+        "mps",
+        "mtia",
+        "nested",
+        "quantized",
+        "sparse_csr",
+        "vulkan",
+        "xla",
+        "xpu",
+    ):
         setattr(Tensor, f"is_{kind}", False)
     Tensor._is_view = overridable(lambda self: self._base is not None)
     setattr(Tensor, "name", None)  # of PyTorch's first releases; a class may have names of its own

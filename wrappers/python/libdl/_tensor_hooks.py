@@ -66,7 +66,9 @@ class _Hook:
 
 def _set_hooks(x: Tensor, given: Mapping[int, Any] | None) -> None:
     if given is not None and not isinstance(given, Mapping):
-        raise ArgumentTypeError(f"_backward_hooks: found {given!r}, wanted a dict of functions or None")
+        raise ArgumentTypeError(
+            f"_backward_hooks: found {given!r}, wanted a dict of functions or None"
+        )
     old = _hooks_of(x)
     if old is given:
         return
@@ -83,8 +85,9 @@ def _set_grad_dtype(x: Tensor, wanted: Any) -> None:
     if not x.is_leaf:
         raise AutogradError("grad_dtype: the tensor has a history, wanted a leaf")
     if wanted is not x.dtype:
-        raise UnsupportedError(f"grad_dtype: found {wanted}, wanted {x.dtype}: gradients have their tensor's "
-                               "dtype")  # fmt: skip
+        raise UnsupportedError(
+            f"grad_dtype: found {wanted}, wanted {x.dtype}: gradients have their tensor's dtype"
+        )
 
 
 # How each is read and written.

@@ -85,8 +85,9 @@ def resize_as(self: Tensor, tensor: Tensor) -> Tensor:
 
 
 @overridable
-def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = None,
-         stride: Any = None) -> Tensor:  # fmt: skip
+def set_(
+    self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None
+) -> Tensor:
     """Lets the tensor refer to the memory of another tensor or storage: all of it, or the part that
     offset, size and strides describe. None: to no elements."""
     if source is None:
@@ -116,7 +117,14 @@ def storage_type(self: Tensor) -> Any:
 
 
 for _method in (
-    record_stream, resize, resize_, resize_as, resize_as_, set_, storage, storage_type,
+    record_stream,
+    resize,
+    resize_,
+    resize_as,
+    resize_as_,
+    set_,
+    storage,
+    storage_type,
     untyped_storage,
-):  # fmt: skip
+):
     setattr(Tensor, _method.__name__, _method)

@@ -10,9 +10,17 @@ from ._errors import ArgumentValueError
 from ._types import memory_format
 
 __all__ = [
-    "get_device", "is_conj", "is_distributed", "is_inference", "is_neg", "is_nonzero",
-    "is_same_size", "is_signed", "resolve_conj", "resolve_neg",
-]  # fmt: skip
+    "get_device",
+    "is_conj",
+    "is_distributed",
+    "is_inference",
+    "is_neg",
+    "is_nonzero",
+    "is_same_size",
+    "is_signed",
+    "resolve_conj",
+    "resolve_neg",
+]
 
 
 @overridable
@@ -63,7 +71,9 @@ def is_inference(input: Tensor) -> bool:
 def is_nonzero(input: Tensor) -> bool:
     """Whether the one element is not 0."""
     if input.numel() != 1:
-        raise ArgumentValueError(f"is_nonzero: argument 1 (input) has {input.numel()} elements, wanted one")
+        raise ArgumentValueError(
+            f"is_nonzero: argument 1 (input) has {input.numel()} elements, wanted one"
+        )
     return bool(input.item())
 
 
@@ -89,7 +99,9 @@ def _dim_order(
     ambiguity_check: raises if another order is as right; a list: unless the tensor has exactly one
     of these memory formats."""
     formats = ambiguity_check if isinstance(ambiguity_check, list) else []
-    fitting = [x for x in formats if (_is_channels_last(self) if x is None else self.is_contiguous())]
+    fitting = [
+        x for x in formats if (_is_channels_last(self) if x is None else self.is_contiguous())
+    ]
     if ambiguity_check is not False and len(fitting) != 1 and _has_several_orders(self):
         raise RuntimeError(
             "dim_order: the tensor does not have one order of its dimensions, nor exactly one of "

@@ -56,9 +56,11 @@ def set_printoptions(
         for name, value in vars(chosen).items():
             setattr(PRINT_OPTS, name, value)
     for name, value in (
-        ("precision", precision), ("threshold", threshold), ("edgeitems", edgeitems),
+        ("precision", precision),
+        ("threshold", threshold),
+        ("edgeitems", edgeitems),
         ("linewidth", linewidth),
-    ):  # fmt: skip
+    ):
         if value is not None:
             setattr(PRINT_OPTS, name, value)
     PRINT_OPTS.sci_mode = sci_mode
@@ -88,7 +90,7 @@ def _format(x: Tensor, name: str) -> str:
     if shift == 0:
         return text
     first, *lines = text.removeprefix("tensor").split("\n")
-    moved = [" " * shift + line if line and shift > 0 else line[max(-shift, 0):] for line in lines]
+    moved = [" " * shift + line if line and shift > 0 else line[max(-shift, 0) :] for line in lines]
     return "\n".join([name + first, *moved])
 
 
@@ -121,7 +123,9 @@ def _str(self: Tensor, *, tensor_contents: str | None = None) -> str:
     suffixes = [] if self.dtype.name in ("float32", "int64", "bool") else [f"dtype={self.dtype}"]
     if self.requires_grad:
         function = self.grad_fn
-        suffixes.append("requires_grad=True" if function is None else f"grad_fn=<{function.name()}>")
+        suffixes.append(
+            "requires_grad=True" if function is None else f"grad_fn=<{function.name()}>"
+        )
     name = "tensor(" if type(self) is Tensor else f"{type(self).__name__}("
     return _add_suffixes(name + tensor_contents, suffixes, len(name), False)
 
@@ -134,7 +138,10 @@ def _tensor_str(self: Tensor, indent: int) -> str:
     text = format_tensor(self.detach(), "tensor").removeprefix("tensor(").split("\n")
     last = text[-1].rsplit("]", 1)
     inside = [*text[:-1], last[0] + "]" if len(last) > 1 else last[0].split(",")[0].rstrip(")")]
-    moved = [" " * (indent - 7) + line if indent > 7 else line[max(7 - indent, 0) :] for line in inside[1:]]
+    moved = [
+        " " * (indent - 7) + line if indent > 7 else line[max(7 - indent, 0) :]
+        for line in inside[1:]
+    ]
     return "\n".join([inside[0], *moved])
 
 

@@ -122,13 +122,24 @@ class _Unserved:
 
 # Element types that no tensor has here: bytes of one element, and what numbers they hold.
 _NAMED_ONLY = {
-    **dict.fromkeys(("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz",
-                     "float8_e8m0fnu", "float4_e2m1fn_x2"), 1),
-    "complex32": 4, "bcomplex32": 4,
+    **dict.fromkeys(
+        (
+            "float8_e4m3fn",
+            "float8_e4m3fnuz",
+            "float8_e5m2",
+            "float8_e5m2fnuz",
+            "float8_e8m0fnu",
+            "float4_e2m1fn_x2",
+        ),
+        1,
+    ),
+    "complex32": 4,
+    "bcomplex32": 4,
     **dict.fromkeys((f"{sign}int{bits}" for sign in ("", "u") for bits in range(1, 8)), 1),
     **dict.fromkeys(("quint8", "qint8", "quint4x2", "quint2x4", "bits8"), 1),
-    "qint32": 4, "bits16": 2,
-}  # fmt: skip
+    "qint32": 4,
+    "bits16": 2,
+}
 
 
 def _name(name: str, itemsize: int) -> dtype:
@@ -144,12 +155,32 @@ def _name(name: str, itemsize: int) -> dtype:
 NAMED_ONLY: dict[str, dtype] = {name: _name(name, size) for name, size in _NAMED_ONLY.items()}
 
 _COMPLEX_OF = {"float16": complex64, "float32": complex64, "float64": complex128}
-_REAL_OF = {"complex32": float16, "bcomplex32": bfloat16, "complex64": float32, "complex128": float64}
+_REAL_OF = {
+    "complex32": float16,
+    "bcomplex32": bfloat16,
+    "complex64": float32,
+    "complex128": float64,
+}
 
 
 def by_name(name: str) -> dtype:
-    for made in (bool_, uint8, uint16, uint32, uint64, int8, int16, int32, int64, float16,
-                 bfloat16, float32, float64, complex64, complex128):  # fmt: skip
+    for made in (
+        bool_,
+        uint8,
+        uint16,
+        uint32,
+        uint64,
+        int8,
+        int16,
+        int32,
+        int64,
+        float16,
+        bfloat16,
+        float32,
+        float64,
+        complex64,
+        complex128,
+    ):
         if made.name == name:
             return made
     if name in NAMED_ONLY:
@@ -159,9 +190,24 @@ def by_name(name: str) -> dtype:
 
 # PyTorch's types of devices that no tensor is on here: programs compare with them.
 _NAMED_DEVICES = (
-    "fpga", "hip", "hpu", "ideep", "ipu", "lazy", "maia", "mkldnn", "mps", "mtia", "opencl",
-    "opengl", "privateuseone", "ve", "vulkan", "xla", "xpu",
-)  # fmt: skip
+    "fpga",
+    "hip",
+    "hpu",
+    "ideep",
+    "ipu",
+    "lazy",
+    "maia",
+    "mkldnn",
+    "mps",
+    "mtia",
+    "opencl",
+    "opengl",
+    "privateuseone",
+    "ve",
+    "vulkan",
+    "xla",
+    "xpu",
+)
 
 
 class _DevicesBefore(threading.local):
@@ -244,8 +290,10 @@ def _unserved_type(type: str) -> Any:
     """In place of a device's number, for a type that can be named."""
     if type not in _NAMED_DEVICES:
         raise RuntimeError(f"device: {type!r} is neither cpu, cuda, meta nor a loaded plugin's")
-    return _Unserved(f"device: no tensor can be on {type!r}: the devices are cpu, cuda, meta and "
-                     "those of loaded plugins")  # fmt: skip
+    return _Unserved(
+        f"device: no tensor can be on {type!r}: the devices are cpu, cuda, meta and "
+        "those of loaded plugins"
+    )
 
 
 def _type_and_index(number: int, index: int | None) -> tuple[str, int | None]:
@@ -271,7 +319,9 @@ def _integers(sizes: tuple[Any, ...]) -> list[int]:
         try:
             made.append(int(operator.index(size)))
         except TypeError:
-            raise TypeError(f"Size: item {place} is a {type(size).__name__}, wanted an integer") from None
+            raise TypeError(
+                f"Size: item {place} is a {type(size).__name__}, wanted an integer"
+            ) from None
     return made
 
 
@@ -415,8 +465,12 @@ _LIMITS = {  # exponents: smallest normal, digits of the significand
     "float8_e8m0fnu": (-127, 0),
 }
 # Where the largest number is not the one that mirrors the smallest normal one.
-_LARGEST = {"float8_e4m3fn": 448.0, "float8_e4m3fnuz": 240.0, "float8_e5m2fnuz": 57344.0,
-            "float8_e8m0fnu": 2.0**127}  # fmt: skip
+_LARGEST = {
+    "float8_e4m3fn": 448.0,
+    "float8_e4m3fnuz": 240.0,
+    "float8_e5m2fnuz": 57344.0,
+    "float8_e8m0fnu": 2.0**127,
+}
 
 
 def default_dtype() -> dtype:

@@ -53,7 +53,9 @@ class classproperty(Generic[T]):  # noqa: N801  (used as property is)
     """A property of a class."""
 
     def __init__(self, func: Callable[..., T]) -> None:
-        self._function: Any = func.__func__ if isinstance(func, (classmethod, staticmethod)) else func
+        self._function: Any = (
+            func.__func__ if isinstance(func, (classmethod, staticmethod)) else func
+        )
 
     def __get__(self, instance: object, owner: Any = None) -> T:
         answer: T = self._function(type(instance) if owner is None else owner)
@@ -98,7 +100,9 @@ def _get_device_index(device: Any, optional: bool = False, allow_cpu: bool = Fal
         return device
     if device is None and optional:
         return _get_current_device_index()
-    raise ValueError(f"Expected a torch.device with a specified index or an integer, but got: {device}")
+    raise ValueError(
+        f"Expected a torch.device with a specified index or an integer, but got: {device}"
+    )
 
 
 def _get_all_device_indices() -> list[int]:
@@ -144,7 +148,9 @@ def _take_tensors(tensors: Sequence[Tensor], size_limit: int) -> Iterator[list[T
             yield found
 
 
-def _reorder_tensors_as(tensors: Sequence[Tensor], ordered_tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
+def _reorder_tensors_as(
+    tensors: Sequence[Tensor], ordered_tensors: Sequence[Tensor]
+) -> tuple[Tensor, ...]:
     """The tensors, which are grouped by dtype, in the order of others of the same dtypes."""
     by_type: dict[str, list[Tensor]] = defaultdict(list)
     for x in tensors:
@@ -161,9 +167,14 @@ def _rebuild_tensor(storage: Any, storage_offset: int, size: Any, stride: Any) -
 
 
 def _rebuild_tensor_v2(
-    storage: Any, storage_offset: int, size: Any, stride: Any, requires_grad: bool,
-    backward_hooks: Any, metadata: Any = None,
-) -> Tensor:  # fmt: skip
+    storage: Any,
+    storage_offset: int,
+    size: Any,
+    stride: Any,
+    requires_grad: bool,
+    backward_hooks: Any,
+    metadata: Any = None,
+) -> Tensor:
     """A tensor over a storage, a leaf."""
     made = _rebuild_tensor(storage, storage_offset, size, stride)
     made.requires_grad = requires_grad

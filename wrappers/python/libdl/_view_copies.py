@@ -14,11 +14,27 @@ from ._out import copied
 from ._types import contiguous_format
 
 __all__ = [
-    "alias_copy", "as_strided_copy", "detach_copy", "diagonal_copy", "expand_copy", "narrow_copy",
-    "permute_copy", "select_copy", "slice_copy", "split_copy", "split_with_sizes_copy",
-    "squeeze_copy", "t_copy", "transpose_copy", "unbind_copy", "unfold_copy", "unsqueeze_copy",
-    "view_as_complex_copy", "view_as_real_copy", "view_copy",
-]  # fmt: skip
+    "alias_copy",
+    "as_strided_copy",
+    "detach_copy",
+    "diagonal_copy",
+    "expand_copy",
+    "narrow_copy",
+    "permute_copy",
+    "select_copy",
+    "slice_copy",
+    "split_copy",
+    "split_with_sizes_copy",
+    "squeeze_copy",
+    "t_copy",
+    "transpose_copy",
+    "unbind_copy",
+    "unfold_copy",
+    "unsqueeze_copy",
+    "view_as_complex_copy",
+    "view_as_real_copy",
+    "view_copy",
+]
 
 
 def _slice(x: Tensor, dim: int, start: int | None, end: int | None, step: int) -> Tensor:
@@ -51,11 +67,14 @@ def _fresh(x: Tensor) -> Tensor:
 alias_copy = _copy_of("alias", lambda input: input)
 slice_copy = _copy_of("slice", _slice)
 as_strided_copy, detach_copy, diagonal_copy, expand_copy = map(
-    _copy_of, ("as_strided", "detach", "diagonal", "expand"))  # fmt: skip
+    _copy_of, ("as_strided", "detach", "diagonal", "expand")
+)
 narrow_copy, permute_copy, select_copy, split_copy, split_with_sizes_copy = map(
-    _copy_of, ("narrow", "permute", "select", "split", "split_with_sizes"))  # fmt: skip
+    _copy_of, ("narrow", "permute", "select", "split", "split_with_sizes")
+)
 squeeze_copy, t_copy, transpose_copy, unbind_copy, unfold_copy = map(
-    _copy_of, ("squeeze", "t", "transpose", "unbind", "unfold"))  # fmt: skip
+    _copy_of, ("squeeze", "t", "transpose", "unbind", "unfold")
+)
 unsqueeze_copy, view_copy = map(_copy_of, ("unsqueeze", "view"))
 view_as_complex_copy = _copy_of("view_as_complex", f.view_as_complex)
 view_as_real_copy = _copy_of("view_as_real", f.view_as_real)

@@ -36,10 +36,13 @@ def _warn(code: int, message: str) -> None:
         frame = frame.f_back
     names = frame.f_globals
     warnings.warn_explicit(
-        message, category, frame.f_code.co_filename, frame.f_lineno,
+        message,
+        category,
+        frame.f_code.co_filename,
+        frame.f_lineno,
         module=names.get("__name__", "<unknown>"),
         registry={} if _ALWAYS[0] else names.setdefault("__warningregistry__", {}),
-    )  # fmt: skip
+    )
 
 
 _ALWAYS = [False]

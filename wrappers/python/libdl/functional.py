@@ -19,10 +19,24 @@ from ._overloads import norm as norm, split as split
 from ._types import Size
 
 __all__ = [
-    "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes",
-    "broadcast_tensors", "cartesian_prod", "cdist", "chain_matmul", "einsum", "meshgrid", "norm",
-    "split", "tensordot", "unique", "unique_consecutive", "unravel_index",
-]  # fmt: skip
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
+    "block_diag",
+    "broadcast_shapes",
+    "broadcast_tensors",
+    "cartesian_prod",
+    "cdist",
+    "chain_matmul",
+    "einsum",
+    "meshgrid",
+    "norm",
+    "split",
+    "tensordot",
+    "unique",
+    "unique_consecutive",
+    "unravel_index",
+]
 
 
 def _each(tensors: Any) -> list[Tensor]:
@@ -116,22 +130,29 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) ->
         dims = dims.item() if dims.numel() == 1 else dims.tolist()
     if isinstance(dims, int):
         if not 0 <= dims <= min(a.ndim, b.ndim):
-            raise ArgumentValueError(f"tensordot: argument 3 (dims) is {dims}, wanted 0 to "
-                                     f"{min(a.ndim, b.ndim)}")  # fmt: skip
+            raise ArgumentValueError(
+                f"tensordot: argument 3 (dims) is {dims}, wanted 0 to {min(a.ndim, b.ndim)}"
+            )
         left, right = list(range(a.ndim - dims, a.ndim)), list(range(dims))
     else:
         left, right = ([d] if isinstance(d, int) else list(d) for d in dims)
     try:
         return f.tensordot(a, b, left, right, out=out)
     except Error as error:
-        rename_error(error, "tensordot", arguments={"dims_a": (3, "dims"), "dims_b": (3, "dims"), "out": (4, "out")})
+        rename_error(
+            error,
+            "tensordot",
+            arguments={"dims_a": (3, "dims"), "dims_b": (3, "dims"), "out": (4, "out")},
+        )
         raise
 
 
 _COMPUTE_MODES = (
-    None, "use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist",
+    None,
+    "use_mm_for_euclid_dist_if_necessary",
+    "use_mm_for_euclid_dist",
     "donot_use_mm_for_euclid_dist",
-)  # fmt: skip
+)
 
 
 @overridable
@@ -167,7 +188,9 @@ def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
 
 def _wants(function: str, argument: str, x: Tensor, ndim: int) -> None:
     if x.ndim != ndim:
-        raise ShapeError(f"{function}: argument {argument} has shape {list(x.shape)}, wanted {ndim}-d")
+        raise ShapeError(
+            f"{function}: argument {argument} has shape {list(x.shape)}, wanted {ndim}-d"
+        )
 
 
 @overridable
@@ -175,7 +198,11 @@ def chain_matmul(*matrices: Any, out: Tensor | None = None) -> Tensor:
     """The product of matrices, in the order of least multiplications; see linalg.multi_dot."""
     from .linalg import multi_dot
 
-    each = list(matrices[0]) if len(matrices) == 1 and not isinstance(matrices[0], Tensor) else list(matrices)
+    each = (
+        list(matrices[0])
+        if len(matrices) == 1 and not isinstance(matrices[0], Tensor)
+        else list(matrices)
+    )
     for i, x in enumerate(each):
         _wants("chain_matmul", str(i + 1), x, 2)
     return copied(each[0].clone(), out) if len(each) == 1 else multi_dot(each, out=out)
@@ -192,9 +219,12 @@ def _asked(made: Any, *asked: bool) -> Any:
 
 @overridable
 def unique(
-    input: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False,
+    input: Tensor,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
     dim: int | None = None,
-) -> Any:  # fmt: skip
+) -> Any:
     """The different elements (or slices along dim), in ascending order; with return_inverse where
     each element went, with return_counts how many went there. NaN differs from NaN."""
     dim = one_or_none("unique", 5, dim, input)
@@ -204,9 +234,11 @@ def unique(
 
 @overridable
 def unique_consecutive(
-    input: Tensor, return_inverse: bool = False, return_counts: bool = False,
+    input: Tensor,
+    return_inverse: bool = False,
+    return_counts: bool = False,
     dim: int | None = None,
-) -> Any:  # fmt: skip
+) -> Any:
     """The elements (or slices along dim) that differ from the one before."""
     dim = one_or_none("unique_consecutive", 4, dim, input)
     made = f.unique_consecutive(input, return_inverse, return_counts, dim)

@@ -41,9 +41,11 @@ def _entries(name: str, folder: str) -> Iterator[Any]:
     """The module that hubconf.py of the folder defines; meanwhile it can import from there."""
     path = Path(folder).expanduser() / "hubconf.py"
     if not path.is_file():
-        raise NotImplementedError(f"{name}: {folder!r} is no folder with a hubconf.py, and nothing is "
-                                  "fetched from the network: fetch the repository yourself, and name its "
-                                  "folder")  # fmt: skip
+        raise NotImplementedError(
+            f"{name}: {folder!r} is no folder with a hubconf.py, and nothing is "
+            "fetched from the network: fetch the repository yourself, and name its "
+            "folder"
+        )
     spec = importlib.util.spec_from_file_location("hubconf", path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -57,11 +59,15 @@ def _entries(name: str, folder: str) -> Iterator[Any]:
 
 def _entry(module: Any, name: str, model: Any) -> Any:
     if not isinstance(model, str):
-        raise ValueError(f"{name}: argument 2 (model) is {model!r}, wanted the name of an entry point")
+        raise ValueError(
+            f"{name}: argument 2 (model) is {model!r}, wanted the name of an entry point"
+        )
     needed = getattr(module, "dependencies", None) or ()
     absent = [n for n in needed if n not in sys.modules and importlib.util.find_spec(n) is None]
     if absent:
-        raise RuntimeError(f"{name}: {module.__file__} depends on {', '.join(absent)}, which cannot be found")
+        raise RuntimeError(
+            f"{name}: {module.__file__} depends on {', '.join(absent)}, which cannot be found"
+        )
     found = getattr(module, model, None)
     if not callable(found):
         raise RuntimeError(f"{name}: {module.__file__} has no entry point {model!r}")
@@ -69,9 +75,16 @@ def _entry(module: Any, name: str, model: Any) -> Any:
 
 
 def load(
-    repo_or_dir: str, model: str, *args: Any, source: str = "github", trust_repo: Any = "check",
-    force_reload: bool = False, verbose: bool = True, skip_validation: bool = False, **kwargs: Any,
-) -> Any:  # fmt: skip
+    repo_or_dir: str,
+    model: str,
+    *args: Any,
+    source: str = "github",
+    trust_repo: Any = "check",
+    force_reload: bool = False,
+    verbose: bool = True,
+    skip_validation: bool = False,
+    **kwargs: Any,
+) -> Any:
     """model(*args, **kwargs) of the hubconf.py in a folder, with source="local": its code is run.
 
     Raises NotImplementedError for source="github": nothing is fetched from the network. The arguments
@@ -79,17 +92,22 @@ def load(
     if source not in ("github", "local"):
         raise ValueError(f'hub.load: source is {source!r}, wanted "github" or "local"')
     if source == "github":
-        raise NotImplementedError(f"hub.load: {model!r} of {repo_or_dir!r} would be code fetched from the "
-                                  "network, which libdl does not run: fetch the repository yourself, and "
-                                  'name its folder with source="local"')  # fmt: skip
+        raise NotImplementedError(
+            f"hub.load: {model!r} of {repo_or_dir!r} would be code fetched from the "
+            "network, which libdl does not run: fetch the repository yourself, and "
+            'name its folder with source="local"'
+        )
     with _entries("hub.load", repo_or_dir) as module:
         return _entry(module, "hub.load", model)(*args, **kwargs)
 
 
 def list(
-    github: str, force_reload: bool = False, skip_validation: bool = False,
-    trust_repo: Any = "check", verbose: bool = True,
-) -> builtins.list[str]:  # fmt: skip
+    github: str,
+    force_reload: bool = False,
+    skip_validation: bool = False,
+    trust_repo: Any = "check",
+    verbose: bool = True,
+) -> builtins.list[str]:
     """The names of the entry points in the hubconf.py of a folder. The other arguments change
     nothing.
 
@@ -99,9 +117,12 @@ def list(
 
 
 def help(
-    github: str, model: str, force_reload: bool = False, skip_validation: bool = False,
+    github: str,
+    model: str,
+    force_reload: bool = False,
+    skip_validation: bool = False,
     trust_repo: Any = "check",
-) -> str | None:  # fmt: skip
+) -> str | None:
     """The docstring of an entry point in the hubconf.py of a folder. The other arguments change
     nothing.
 
@@ -115,10 +136,14 @@ def help(
 
 
 def load_state_dict_from_url(
-    url: str, model_dir: str | os.PathLike[str] | None = None, map_location: Any = None,
-    progress: bool = True, check_hash: bool = False, file_name: str | None = None,
+    url: str,
+    model_dir: str | os.PathLike[str] | None = None,
+    map_location: Any = None,
+    progress: bool = True,
+    check_hash: bool = False,
+    file_name: str | None = None,
     weights_only: bool = True,
-) -> Any:  # fmt: skip
+) -> Any:
     """Loads the file of the URL's name, or file_name, that lies in model_dir, or get_dir()/checkpoints.
 
     Raises NotImplementedError where it does not: fetch it to there. The other arguments change
@@ -126,8 +151,10 @@ def load_state_dict_from_url(
     folder = Path(model_dir) if model_dir is not None else Path(get_dir()) / "checkpoints"
     path = folder / (file_name or Path(urlparse(url).path).name)
     if not path.exists():
-        raise NotImplementedError(f"hub.load_state_dict_from_url: nothing is fetched from {url}: "
-                                  f"fetch the file yourself, to {path}")  # fmt: skip
+        raise NotImplementedError(
+            f"hub.load_state_dict_from_url: nothing is fetched from {url}: "
+            f"fetch the file yourself, to {path}"
+        )
     from .serialization import load as load_file
 
     return load_file(path, map_location=map_location)
@@ -135,5 +162,7 @@ def load_state_dict_from_url(
 
 def download_url_to_file(url: str, dst: str, *args: Any, **kwargs: Any) -> NoReturn:
     """Raises: nothing is fetched."""
-    raise NotImplementedError(f"hub.download_url_to_file: nothing is fetched from {url}: fetch the "
-                              f"file yourself, to {dst}")  # fmt: skip
+    raise NotImplementedError(
+        f"hub.download_url_to_file: nothing is fetched from {url}: fetch the "
+        f"file yourself, to {dst}"
+    )

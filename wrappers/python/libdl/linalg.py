@@ -12,19 +12,36 @@ from . import _functions as f
 from ._C import Tensor, overridable
 from ._dimensions import one_dimension
 from ._errors import (
-    ArgumentValueError, Error, LinAlgError as LinAlgError, ShapeError, rename_error,
-)  # fmt: skip
+    ArgumentValueError,
+    Error,
+    LinAlgError as LinAlgError,
+    ShapeError,
+    rename_error,
+)
 from ._functions import matmul as matmul
 from ._nuclear_norm import nuclear_norm
 from ._out import copied
 from ._overrides import own_functions
 from ._types import DtypeLike
 
-__all__ = ["LinAlgError", "cross", "diagonal", "matmul", "matrix_norm", "matrix_power", "multi_dot",
-           "norm", "vander", "vecdot", "vector_norm"]  # fmt: skip
+__all__ = [
+    "LinAlgError",
+    "cross",
+    "diagonal",
+    "matmul",
+    "matrix_norm",
+    "matrix_power",
+    "multi_dot",
+    "norm",
+    "vander",
+    "vecdot",
+    "vector_norm",
+]
 
 
-def _told(name: str, made: Any, arguments: dict[str, tuple[int, str]], *args: Any, **kwargs: Any) -> Any:
+def _told(
+    name: str, made: Any, arguments: dict[str, tuple[int, str]], *args: Any, **kwargs: Any
+) -> Any:
     """made(...), an operator of C, under its name here."""
     try:
         return made(*args, **kwargs)
@@ -35,22 +52,33 @@ def _told(name: str, made: Any, arguments: dict[str, tuple[int, str]], *args: An
 
 @overridable
 def vector_norm(
-    x: Tensor, ord: float = 2, dim: int | Sequence[int] | None = None, keepdim: bool = False,
-    *, dtype: DtypeLike | None = None, out: Tensor | None = None,
-) -> Tensor:  # fmt: skip
+    x: Tensor,
+    ord: float = 2,
+    dim: int | Sequence[int] | None = None,
+    keepdim: bool = False,
+    *,
+    dtype: DtypeLike | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
     """(sum of |x|^ord)^(1/ord) over dim; None: over all elements. ord 0 counts those that are not 0,
     infinity is the largest size, -infinity the smallest. Integers raise."""
     if isinstance(ord, str):
         raise TypeError(f"linalg.vector_norm: ord is {ord!r}, wanted a number")
-    return _told("vector_norm", f.linalg_vector_norm, {}, x, float(ord), dim, keepdim,
-                 dtype=dtype, out=out)  # fmt: skip
+    return _told(
+        "vector_norm", f.linalg_vector_norm, {}, x, float(ord), dim, keepdim, dtype=dtype, out=out
+    )
 
 
 @overridable
 def matrix_norm(
-    A: Tensor, ord: float | str = "fro", dim: Sequence[int] = (-2, -1), keepdim: bool = False,
-    *, dtype: DtypeLike | None = None, out: Tensor | None = None,
-) -> Tensor:  # fmt: skip
+    A: Tensor,
+    ord: float | str = "fro",
+    dim: Sequence[int] = (-2, -1),
+    keepdim: bool = False,
+    *,
+    dtype: DtypeLike | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
     """The norm of the matrices in the two dimensions dim, of rows and of columns.
 
     Arguments:
@@ -60,17 +88,32 @@ def matrix_norm(
     if ord == "nuc":
         return copied(_nuclear(A, dim, keepdim, dtype), out)
     if isinstance(ord, str) and ord != "fro":
-        raise ArgumentValueError(f"linalg.matrix_norm: ord is {ord!r}, wanted 'fro', 'nuc', 1, -1, inf or -inf")
+        raise ArgumentValueError(
+            f"linalg.matrix_norm: ord is {ord!r}, wanted 'fro', 'nuc', 1, -1, inf or -inf"
+        )
     number = None if isinstance(ord, str) else float(ord)
-    return _told("matrix_norm", f.linalg_matrix_norm, {"input": (1, "A"), "dims": (3, "dim")},
-                 A, number, dim, keepdim, dtype=dtype, out=out)  # fmt: skip
+    return _told(
+        "matrix_norm",
+        f.linalg_matrix_norm,
+        {"input": (1, "A"), "dims": (3, "dim")},
+        A,
+        number,
+        dim,
+        keepdim,
+        dtype=dtype,
+        out=out,
+    )
 
 
 def _nuclear(A: Tensor, dim: Sequence[int], keepdim: bool, dtype: DtypeLike | None) -> Tensor:
     if A.ndim < 2:
-        raise ShapeError(f"linalg.matrix_norm: A has shape {list(A.shape)}, wanted 2 dimensions or more")
+        raise ShapeError(
+            f"linalg.matrix_norm: A has shape {list(A.shape)}, wanted 2 dimensions or more"
+        )
     if not (A.is_floating_point() or A.is_complex()):
-        raise NotImplementedError(f"linalg.matrix_norm: found {A.dtype}, wanted a floating or complex dtype")
+        raise NotImplementedError(
+            f"linalg.matrix_norm: found {A.dtype}, wanted a floating or complex dtype"
+        )
     dims = [one_dimension("linalg.matrix_norm", 3, d, A.ndim) % A.ndim for d in dim]
     if len(dims) != 2 or dims[0] == dims[1]:
         raise ArgumentValueError(f"linalg.matrix_norm: dim is {tuple(dim)}, wanted two dimensions")
@@ -79,9 +122,14 @@ def _nuclear(A: Tensor, dim: Sequence[int], keepdim: bool, dtype: DtypeLike | No
 
 @overridable
 def norm(
-    A: Tensor, ord: float | str | None = None, dim: int | Sequence[int] | None = None,
-    keepdim: bool = False, *, dtype: DtypeLike | None = None, out: Tensor | None = None,
-) -> Tensor:  # fmt: skip
+    A: Tensor,
+    ord: float | str | None = None,
+    dim: int | Sequence[int] | None = None,
+    keepdim: bool = False,
+    *,
+    dtype: DtypeLike | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
     """vector_norm for one dimension, or for all if ord is None; matrix_norm for two."""
     dims = [dim] if isinstance(dim, int) else None if dim is None else list(dim)
     if dims is not None and len(dims) not in (1, 2):
@@ -89,7 +137,9 @@ def norm(
     if ord is None:
         return vector_norm(A, 2, dims, keepdim, dtype=dtype, out=out)
     if dims is None and A.ndim not in (1, 2):
-        raise ShapeError(f"linalg.norm: A has shape {list(A.shape)}, wanted one or two dimensions, or dim")
+        raise ShapeError(
+            f"linalg.norm: A has shape {list(A.shape)}, wanted one or two dimensions, or dim"
+        )
     if isinstance(ord, str) or (A.ndim if dims is None else len(dims)) == 2:
         return matrix_norm(A, ord, dims or (-2, -1), keepdim, dtype=dtype, out=out)
     return vector_norm(A, ord, dims, keepdim, dtype=dtype, out=out)

@@ -150,9 +150,13 @@ def amin(
 
 
 def _place(
-    input: Tensor, dim: int | None, keepdim: bool | None, dtype: Any, mask: Tensor | None,
+    input: Tensor,
+    dim: int | None,
+    keepdim: bool | None,
+    dtype: Any,
+    mask: Tensor | None,
     largest: bool,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     name = "argmax" if largest else "argmin"
     if input.dtype is bool_:
         raise NotImplementedError(f"masked.{name}: the input is bool, which has no least element")

@@ -11,9 +11,17 @@ from enum import Enum
 from typing import Any
 
 __all__ = [
-    "Aggregation", "Event", "EventHandlerHandle", "STAT_EVENT", "Stat", "TensorboardEventHandler",
-    "data_value_t", "log_event", "register_event_handler", "unregister_event_handler",
-]  # fmt: skip
+    "Aggregation",
+    "Event",
+    "EventHandlerHandle",
+    "STAT_EVENT",
+    "Stat",
+    "TensorboardEventHandler",
+    "data_value_t",
+    "log_event",
+    "register_event_handler",
+    "unregister_event_handler",
+]
 
 STAT_EVENT = "torch.monitor.Stat"  # the name of Stat's events, PyTorch's
 
@@ -48,13 +56,17 @@ _AGGREGATED: dict[Aggregation, Callable[[list[float]], float]] = {
 class Event:
     """Something that happened: a name, a time, and data by name."""
 
-    def __init__(self, name: str, timestamp: datetime, data: Mapping[str, int | float | str]) -> None:
+    def __init__(
+        self, name: str, timestamp: datetime, data: Mapping[str, int | float | str]
+    ) -> None:
         if not isinstance(timestamp, datetime):
             raise TypeError(f"Event: argument 2 (timestamp) is {timestamp!r}, wanted a datetime")
         for key, value in data.items():
             if not isinstance(key, str) or not isinstance(value, (int, float, str)):
-                raise TypeError(f"Event: argument 3 (data) has {key!r}: {value!r}, wanted names of "
-                                "numbers, truths or text")  # fmt: skip
+                raise TypeError(
+                    f"Event: argument 3 (data) has {key!r}: {value!r}, wanted names of "
+                    "numbers, truths or text"
+                )
         self.name, self.timestamp, self.data = str(name), timestamp, dict(data)
 
 
@@ -80,7 +92,9 @@ def register_event_handler(callback: Callable[[Event], None]) -> EventHandlerHan
         ['start']
     """
     if not callable(callback):
-        raise TypeError(f"register_event_handler: argument 1 (callback) is {callback!r}, wanted a function")
+        raise TypeError(
+            f"register_event_handler: argument 1 (callback) is {callback!r}, wanted a function"
+        )
     _HANDLES.append(EventHandlerHandle(callback))
     return _HANDLES[-1]
 
@@ -117,10 +131,14 @@ class Stat:
         max_samples: int = sys.maxsize,
     ) -> None:
         if not isinstance(window_size, timedelta):
-            raise TypeError(f"Stat: argument 3 (window_size) is {window_size!r}, wanted a timedelta")
+            raise TypeError(
+                f"Stat: argument 3 (window_size) is {window_size!r}, wanted a timedelta"
+            )
         for kind in aggregations:
             if not isinstance(kind, Aggregation):
-                raise TypeError(f"Stat: argument 2 (aggregations) holds {kind!r}, wanted Aggregations")
+                raise TypeError(
+                    f"Stat: argument 2 (aggregations) holds {kind!r}, wanted Aggregations"
+                )
         self.name = name
         self._kinds = list(dict.fromkeys(aggregations))
         self._length, self._most = window_size.total_seconds(), max_samples

@@ -117,7 +117,9 @@ def _of_libdl(name: str) -> OpOverloadPacket | None:
     listed = (_aten.NAMES, _aten.MORE, _aten.FACTORIES, _aten_forms.NAMES)
     names = next((found for text in listed if name in (found := _aten.overloads(text))), None)
     if names is None and name in _aten_forms.REFUSED:
-        return OpOverloadPacket("aten", name, ["default"], lambda: refusing(f"ops.aten.{name}", _REFUSED))
+        return OpOverloadPacket(
+            "aten", name, ["default"], lambda: refusing(f"ops.aten.{name}", _REFUSED)
+        )
     return (
         None if names is None else OpOverloadPacket("aten", name, names[name], lambda: _own(name))
     )

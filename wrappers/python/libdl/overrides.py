@@ -15,16 +15,29 @@ from ._overridable_functions import UNSEEN, UNSEEN_METHODS, functions, of_c
 from ._overrides import (
     DisableTorchFunction as DisableTorchFunction,
     DisableTorchFunctionSubclass as DisableTorchFunctionSubclass,
-    UNCONVERTED, _disabled_torch_function_impl as _disabled_torch_function_impl, modes, override,
+    UNCONVERTED,
+    _disabled_torch_function_impl as _disabled_torch_function_impl,
+    modes,
+    override,
     through_mode,
-)  # fmt: skip
+)
 
 __all__ = [
-    "BaseTorchFunctionMode", "DisableTorchFunction", "DisableTorchFunctionSubclass",
-    "TorchFunctionMode", "get_default_nowrap_functions", "get_ignored_functions",
-    "get_overridable_functions", "get_testing_overrides", "handle_torch_function", "has_torch_function",
-    "is_tensor_like", "is_tensor_method_or_property", "resolve_name", "wrap_torch_function",
-]  # fmt: skip
+    "BaseTorchFunctionMode",
+    "DisableTorchFunction",
+    "DisableTorchFunctionSubclass",
+    "TorchFunctionMode",
+    "get_default_nowrap_functions",
+    "get_ignored_functions",
+    "get_overridable_functions",
+    "get_testing_overrides",
+    "handle_torch_function",
+    "has_torch_function",
+    "is_tensor_like",
+    "is_tensor_method_or_property",
+    "resolve_name",
+    "wrap_torch_function",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -39,8 +52,13 @@ class TorchFunctionMode:
 
     inner: TorchFunctionMode
 
-    def __torch_function__(self, func: Callable[..., Any], types: tuple[type, ...],
-                           args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:  # fmt: skip
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],
+        types: tuple[type, ...],
+        args: tuple[Any, ...] = (),
+        kwargs: Any = None,
+    ) -> Any:
         raise NotImplementedError(f"{type(self).__name__} has no method __torch_function__")
 
     def __enter__(self) -> Self:
@@ -59,8 +77,13 @@ class TorchFunctionMode:
 class BaseTorchFunctionMode(TorchFunctionMode):
     """A mode that carries out each call as it is."""
 
-    def __torch_function__(self, func: Callable[..., Any], types: tuple[type, ...],
-                           args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:  # fmt: skip
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],
+        types: tuple[type, ...],
+        args: tuple[Any, ...] = (),
+        kwargs: Any = None,
+    ) -> Any:
         return func(*args, **(kwargs or {}))
 
 
@@ -82,8 +105,9 @@ def has_torch_function_variadic(*tensors: Any) -> bool:
     return has_torch_function(tensors)
 
 
-def handle_torch_function(public_api: Callable[..., Any], relevant_args: Iterable[Any], /,
-                          *args: Any, **kwargs: Any) -> Any:  # fmt: skip
+def handle_torch_function(
+    public_api: Callable[..., Any], relevant_args: Iterable[Any], /, *args: Any, **kwargs: Any
+) -> Any:
     """What the mode, or the class of an argument, makes of public_api(*args, **kwargs).
 
     Raises: TypeError if all of them return NotImplemented."""
@@ -168,9 +192,14 @@ def get_overridable_functions() -> dict[Any, list[Callable[..., Any]]]:
     """The functions that a class can override, by the module or class that has them."""
     import libdl
 
-    spaces = {"libdl": libdl, "libdl.linalg": libdl.linalg, "libdl.special": libdl.special,
-              "libdl.nn.functional": libdl.nn.functional,
-              "libdl.nn.init": libdl.nn.init, "libdl.Tensor": Tensor}  # fmt: skip
+    spaces = {
+        "libdl": libdl,
+        "libdl.linalg": libdl.linalg,
+        "libdl.special": libdl.special,
+        "libdl.nn.functional": libdl.nn.functional,
+        "libdl.nn.init": libdl.nn.init,
+        "libdl.Tensor": Tensor,
+    }
     found: dict[Any, list[Any]] = {space: [] for space in spaces.values()}
     ignored = get_ignored_functions()
     for function, name in _names().items():
@@ -185,8 +214,11 @@ def get_overridable_functions() -> dict[Any, list[Callable[..., Any]]]:
 def get_testing_overrides() -> dict[Callable[..., Any], Callable[..., Any]]:
     """For each function that a class can override, a stand-in that takes the same arguments and
     returns -1."""
-    return {function: _stand_in(function)
-            for functions in get_overridable_functions().values() for function in functions}  # fmt: skip
+    return {
+        function: _stand_in(function)
+        for functions in get_overridable_functions().values()
+        for function in functions
+    }
 
 
 def _stand_in(function: Callable[..., Any]) -> Callable[..., Any]:

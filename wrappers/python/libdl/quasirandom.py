@@ -23,8 +23,25 @@ __all__ = ["SobolEngine"]
 
 # Primitive polynomials over two elements, by degree from 1: all up to degree 18.
 _OF_DEGREE = (
-    1, 1, 2, 2, 6, 6, 18, 16, 48, 60, 176, 144, 630, 756, 1800, 2048, 7710, 7776,
-)  # fmt: skip
+    1,
+    1,
+    2,
+    2,
+    6,
+    6,
+    18,
+    16,
+    48,
+    60,
+    176,
+    144,
+    630,
+    756,
+    1800,
+    2048,
+    7710,
+    7776,
+)
 _BITS = 30
 
 
@@ -161,8 +178,10 @@ class SobolEngine:
     def _check(self, n: int) -> None:
         left = 2**_BITS - self.num_generated
         if not 0 <= operator.index(n) <= left:
-            raise ValueError(f"SobolEngine: argument 1 (n) is {n}, wanted 0 to {left} behind "
-                             f"{self.num_generated} points")  # fmt: skip
+            raise ValueError(
+                f"SobolEngine: argument 1 (n) is {n}, wanted 0 to {left} behind "
+                f"{self.num_generated} points"
+            )
 
     def _points(self, begin: int, n: int) -> Tensor:
         """As integers: point i is the exclusive or of the shift and of the direction numbers whose

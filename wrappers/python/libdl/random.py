@@ -4,10 +4,21 @@
 from __future__ import annotations
 
 from ._random import (
-    default_generator, fork_rng, get_rng_state, initial_seed, manual_seed, seed, set_rng_state,
-)  # fmt: skip
+    default_generator,
+    fork_rng,
+    get_rng_state,
+    initial_seed,
+    manual_seed,
+    seed,
+    set_rng_state,
+)
 
 __all__ = [
-    "default_generator", "fork_rng", "get_rng_state", "initial_seed", "manual_seed", "seed",
+    "default_generator",
+    "fork_rng",
+    "get_rng_state",
+    "initial_seed",
+    "manual_seed",
+    "seed",
     "set_rng_state",
-]  # fmt: skip
+]

@@ -8,11 +8,29 @@ from collections import namedtuple
 from ._types import ValuesIndices
 
 __all__ = [
-    "adaptive_max_pool1d", "adaptive_max_pool2d", "adaptive_max_pool3d", "aminmax",
-    "cummax", "cummin", "fractional_max_pool2d", "fractional_max_pool3d", "frexp", "histogram", "histogramdd", "kthvalue", "max",
-    "max_pool1d_with_indices", "max_pool2d_with_indices", "max_pool3d_with_indices", "median", "min",
-    "mode", "nanmedian", "sort", "topk",
-]  # fmt: skip
+    "adaptive_max_pool1d",
+    "adaptive_max_pool2d",
+    "adaptive_max_pool3d",
+    "aminmax",
+    "cummax",
+    "cummin",
+    "fractional_max_pool2d",
+    "fractional_max_pool3d",
+    "frexp",
+    "histogram",
+    "histogramdd",
+    "kthvalue",
+    "max",
+    "max_pool1d_with_indices",
+    "max_pool2d_with_indices",
+    "max_pool3d_with_indices",
+    "median",
+    "min",
+    "mode",
+    "nanmedian",
+    "sort",
+    "topk",
+]
 
 
 aminmax = namedtuple("aminmax", ("min", "max"))

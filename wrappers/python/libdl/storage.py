@@ -13,15 +13,40 @@ from ._errors import DtypeError
 from ._functions import empty
 from ._mapped_files import mapped
 from ._types import (
-    bfloat16, bool_, complex64, complex128, device, dtype, float16, float32, float64, int8, int16,
-    int32, int64, uint8,
-)  # fmt: skip
+    bfloat16,
+    bool_,
+    complex64,
+    complex128,
+    device,
+    dtype,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+)
 
 __all__ = [
-    "BFloat16Storage", "BoolStorage", "ByteStorage", "CharStorage", "ComplexDoubleStorage",
-    "ComplexFloatStorage", "DoubleStorage", "FloatStorage", "HalfStorage", "IntStorage",
-    "LongStorage", "ShortStorage", "Storage", "StorageBase", "TypedStorage", "UntypedStorage",
-]  # fmt: skip
+    "BFloat16Storage",
+    "BoolStorage",
+    "ByteStorage",
+    "CharStorage",
+    "ComplexDoubleStorage",
+    "ComplexFloatStorage",
+    "DoubleStorage",
+    "FloatStorage",
+    "HalfStorage",
+    "IntStorage",
+    "LongStorage",
+    "ShortStorage",
+    "Storage",
+    "StorageBase",
+    "TypedStorage",
+    "UntypedStorage",
+]
 
 
 class _Storage:
@@ -101,8 +126,9 @@ class _Storage:
 
     def resize_(self, size: int) -> Any:
         """Raises: memory keeps its size."""
-        raise NotImplementedError("storage.resize_: memory keeps its size; Tensor.resize_ resizes a tensor")
-
+        raise NotImplementedError(
+            "storage.resize_: memory keeps its size; Tensor.resize_ resizes a tensor"
+        )
 
     def elements(self, dtype: dtype) -> Tensor:
         """The memory as a vector of a dtype's elements."""
@@ -122,9 +148,15 @@ class TypedStorage(_Storage):
         device: where the elements are
     """
 
-    def __init__(self, given: Any = 0, *, wrap_storage: _Storage | None = None,
-                 dtype: dtype | None = None, device: Any = None,
-                 _internal: bool = False) -> None:  # fmt: skip
+    def __init__(
+        self,
+        given: Any = 0,
+        *,
+        wrap_storage: _Storage | None = None,
+        dtype: dtype | None = None,
+        device: Any = None,
+        _internal: bool = False,
+    ) -> None:
         if wrap_storage is not None:
             kind = empty(0, dtype=dtype).dtype
             super().__init__(wrap_storage.elements(kind))
@@ -213,25 +245,50 @@ class StorageType(type):
 
 def _type(word: str, dtype: dtype) -> StorageType:
     said = f"Makes storages of {dtype}: of a size, without values, or of a sequence's values."
-    return StorageType(f"{word}Storage", (), {
-        "dtype": dtype, "__doc__": said, "__module__": "libdl"})  # fmt: skip
+    return StorageType(
+        f"{word}Storage", (), {"dtype": dtype, "__doc__": said, "__module__": "libdl"}
+    )
 
 
 BFloat16Storage, HalfStorage = _type("BFloat16", bfloat16), _type("Half", float16)
 FloatStorage, DoubleStorage = _type("Float", float32), _type("Double", float64)
-BoolStorage, ByteStorage, CharStorage = _type("Bool", bool_), _type("Byte", uint8), _type("Char", int8)
-ShortStorage, IntStorage, LongStorage = _type("Short", int16), _type("Int", int32), _type("Long", int64)
+BoolStorage, ByteStorage, CharStorage = (
+    _type("Bool", bool_),
+    _type("Byte", uint8),
+    _type("Char", int8),
+)
+ShortStorage, IntStorage, LongStorage = (
+    _type("Short", int16),
+    _type("Int", int32),
+    _type("Long", int64),
+)
 ComplexFloatStorage = _type("ComplexFloat", complex64)
 ComplexDoubleStorage = _type("ComplexDouble", complex128)
 Storage = FloatStorage
 
-TYPES = {kind.dtype: kind for kind in (
-    BFloat16Storage, HalfStorage, FloatStorage, DoubleStorage, BoolStorage, ByteStorage, CharStorage,
-    ShortStorage, IntStorage, LongStorage, ComplexFloatStorage, ComplexDoubleStorage)}  # fmt: skip
+TYPES = {
+    kind.dtype: kind
+    for kind in (
+        BFloat16Storage,
+        HalfStorage,
+        FloatStorage,
+        DoubleStorage,
+        BoolStorage,
+        ByteStorage,
+        CharStorage,
+        ShortStorage,
+        IntStorage,
+        LongStorage,
+        ComplexFloatStorage,
+        ComplexDoubleStorage,
+    )
+}
 
 
 def of_dtype(dtype: dtype) -> StorageType:
     """The type of storages of a dtype."""
     if dtype not in TYPES:
-        raise DtypeError(f"storage_type: the dtype is {dtype}, wanted one of those that have a storage type")
+        raise DtypeError(
+            f"storage_type: the dtype is {dtype}, wanted one of those that have a storage type"
+        )
     return TYPES[dtype]

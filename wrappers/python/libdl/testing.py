@@ -18,12 +18,30 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
 from . import (
-    Tensor, as_tensor, empty, finfo, iinfo, isclose, promote_types, randint, tensor, view_as_complex,
-)  # fmt: skip
+    Tensor,
+    as_tensor,
+    empty,
+    finfo,
+    iinfo,
+    isclose,
+    promote_types,
+    randint,
+    tensor,
+    view_as_complex,
+)
 from ._types import (
-    bfloat16, bool_, complex64, complex128, device as Device, dtype, float16, float32, float64,
-    int64, memory_format as MemoryFormat,
-)  # fmt: skip
+    bfloat16,
+    bool_,
+    complex64,
+    complex128,
+    device as Device,
+    dtype,
+    float16,
+    float32,
+    float64,
+    int64,
+    memory_format as MemoryFormat,
+)
 
 __all__ = ["assert_allclose", "assert_close", "make_tensor"]
 
@@ -31,9 +49,13 @@ Message = str | Callable[[str], str] | None
 
 # (rtol, atol), about the square root of a rounding error; all other dtypes are compared exactly.
 _TOLERANCES = {
-    float16: (1e-3, 1e-5), bfloat16: (1.6e-2, 1e-5), float32: (1.3e-6, 1e-5), float64: (1e-7, 1e-7),
-    complex64: (1.3e-6, 1e-5), complex128: (1e-7, 1e-7),
-}  # fmt: skip
+    float16: (1e-3, 1e-5),
+    bfloat16: (1.6e-2, 1e-5),
+    float32: (1.3e-6, 1e-5),
+    float64: (1e-7, 1e-7),
+    complex64: (1.3e-6, 1e-5),
+    complex128: (1e-7, 1e-7),
+}
 
 
 def assert_close(
@@ -62,16 +84,32 @@ def assert_close(
     """
     if (rtol is None) != (atol is None):
         missing = "rtol" if rtol is None else "atol"
-        raise ValueError("assert_close: both 'rtol' and 'atol' must be either specified or omitted, "
-                         f"but got no {missing}")  # fmt: skip
+        raise ValueError(
+            "assert_close: both 'rtol' and 'atol' must be either specified or omitted, "
+            f"but got no {missing}"
+        )
     chosen = None if rtol is None or atol is None else (rtol, atol)
-    attributes = [name for name, wanted in (("device", check_device), ("dtype", check_dtype),
-                                            ("layout", check_layout), ("stride()", check_stride)) if wanted]  # fmt: skip
+    attributes = [
+        name
+        for name, wanted in (
+            ("device", check_device),
+            ("dtype", check_dtype),
+            ("layout", check_layout),
+            ("stride()", check_stride),
+        )
+        if wanted
+    ]
     _Comparison(chosen, equal_nan, attributes, allow_subclasses, msg).compare(actual, expected, "")
 
 
-def assert_allclose(actual: Any, expected: Any, rtol: float | None = None,
-                    atol: float | None = None, equal_nan: bool = True, msg: str = "") -> None:  # fmt: skip
+def assert_allclose(
+    actual: Any,
+    expected: Any,
+    rtol: float | None = None,
+    atol: float | None = None,
+    equal_nan: bool = True,
+    msg: str = "",
+) -> None:
     """assert_close with the wider tolerances of PyTorch's first years, for any two dtypes."""
     a = actual if isinstance(actual, Tensor) else tensor(actual)
     b = expected if isinstance(expected, Tensor) else tensor(expected, dtype=a.dtype)
@@ -79,13 +117,20 @@ def assert_allclose(actual: Any, expected: Any, rtol: float | None = None,
         wider = {float16: (1e-3, 1e-3), float32: (1e-4, 1e-5), float64: (1e-5, 1e-8)}
         pairs = [wider.get(x.dtype, (0.0, 0.0)) for x in (a, b)]
         rtol, atol = max(pair[0] for pair in pairs), max(pair[1] for pair in pairs)
-    assert_close(a, b, rtol=rtol, atol=atol, equal_nan=equal_nan, check_dtype=False,
-                 msg=msg or None)  # fmt: skip
+    assert_close(
+        a, b, rtol=rtol, atol=atol, equal_nan=equal_nan, check_dtype=False, msg=msg or None
+    )
 
 
 class _Comparison:
-    def __init__(self, tolerances: tuple[float, float] | None, equal_nan: bool,
-                 attributes: list[str], allow_subclasses: bool, msg: Message) -> None:  # fmt: skip
+    def __init__(
+        self,
+        tolerances: tuple[float, float] | None,
+        equal_nan: bool,
+        attributes: list[str],
+        allow_subclasses: bool,
+        msg: Message,
+    ) -> None:
         self.tolerances, self.equal_nan, self.msg = tolerances, equal_nan, msg
         self.attributes, self.allow_subclasses = attributes, allow_subclasses
 
@@ -99,7 +144,9 @@ class _Comparison:
             self.mappings(actual, expected, where)
         elif _all_are(pair, Sequence) and not any(isinstance(x, (str, bytes)) for x in pair):
             if len(actual) != len(expected):
-                self.fail(f"The length of the sequences mismatch: {len(actual)} != {len(expected)}", where)
+                self.fail(
+                    f"The length of the sequences mismatch: {len(actual)} != {len(expected)}", where
+                )
             for i, (a, b) in enumerate(zip(actual, expected, strict=True)):
                 self.compare(a, b, f"{where}[{i}]")
         elif actual is None or expected is None:
@@ -110,11 +157,15 @@ class _Comparison:
                 self.fail(f"Booleans mismatch: {actual} is not {expected}", where)
         elif _all_are(pair, (int, float, complex)):
             self.numbers(actual, expected, where)
-        elif all(isinstance(x, Tensor) or hasattr(x, "__array__") for x in pair) and self.related(pair):
+        elif all(isinstance(x, Tensor) or hasattr(x, "__array__") for x in pair) and self.related(
+            pair
+        ):
             self.tensors(as_tensor(actual), as_tensor(expected), where)
         else:
-            raise TypeError("No comparison pair was able to handle inputs of type "
-                            f"{type(actual)} and {type(expected)}.")  # fmt: skip
+            raise TypeError(
+                "No comparison pair was able to handle inputs of type "
+                f"{type(actual)} and {type(expected)}."
+            )
 
     def related(self, pair: tuple[Any, Any]) -> bool:
         a, b = type(pair[0]), type(pair[1])
@@ -123,9 +174,12 @@ class _Comparison:
     def mappings(self, actual: Mapping[Any, Any], expected: Mapping[Any, Any], where: str) -> None:
         missing, extra = expected.keys() - actual.keys(), actual.keys() - expected.keys()
         if missing or extra:
-            self.fail("The keys of the mappings do not match:\n"
-                      f"Missing keys in the actual mapping: {sorted(missing, key=str)}\n"
-                      f"Additional keys in the actual mapping: {sorted(extra, key=str)}", where)  # fmt: skip
+            self.fail(
+                "The keys of the mappings do not match:\n"
+                f"Missing keys in the actual mapping: {sorted(missing, key=str)}\n"
+                f"Additional keys in the actual mapping: {sorted(extra, key=str)}",
+                where,
+            )
         for key in actual:
             self.compare(actual[key], expected[key], f"{where}[{key!r}]")
 
@@ -136,15 +190,19 @@ class _Comparison:
         rtol, atol = self.tolerances or _defaults(*kinds)
         both_nan = self.equal_nan and cmath.isnan(actual) and cmath.isnan(expected)
         difference = abs(actual - expected)
-        if actual == expected or both_nan or (
-            cmath.isfinite(expected) and difference <= atol + rtol * abs(expected)
-        ):  # fmt: skip
+        if (
+            actual == expected
+            or both_nan
+            or (cmath.isfinite(expected) and difference <= atol + rtol * abs(expected))
+        ):
             return
         self.fail(_about_scalars(actual, expected, rtol, atol), where)
 
     def tensors(self, actual: Tensor, expected: Tensor, where: str) -> None:
         for name in ("shape", *self.attributes):
-            a, b = (x.stride() if name == "stride()" else getattr(x, name) for x in (actual, expected))
+            a, b = (
+                x.stride() if name == "stride()" else getattr(x, name) for x in (actual, expected)
+            )
             if a != b:
                 self.fail(f"The values for attribute {name!r} do not match: {a} != {b}.", where)
         if actual.is_meta or expected.is_meta:  # there are no elements to compare
@@ -180,21 +238,28 @@ def _about_scalars(actual: complex, expected: complex, rtol: float, atol: float)
     difference = abs(actual - expected)
     relative = difference / abs(expected) if expected else float("inf")
     inexact = rtol > 0 or atol > 0
-    return (f"Scalars are not {'close' if inexact else 'equal'}!\n\n"
-            f"Expected {expected} but got {actual}.\n"
-            f"Absolute difference: {difference}{_allowed(atol, inexact)}\n"
-            f"Relative difference: {relative}{_allowed(rtol, inexact)}")  # fmt: skip
+    return (
+        f"Scalars are not {'close' if inexact else 'equal'}!\n\n"
+        f"Expected {expected} but got {actual}.\n"
+        f"Absolute difference: {difference}{_allowed(atol, inexact)}\n"
+        f"Relative difference: {relative}{_allowed(rtol, inexact)}"
+    )
 
 
-def _about_tensors(actual: Tensor, expected: Tensor, close: Tensor, rtol: float, atol: float) -> str:
+def _about_tensors(
+    actual: Tensor, expected: Tensor, close: Tensor, rtol: float, atol: float
+) -> str:
     difference = (actual - expected).abs()
     relative = difference / expected.abs()
     # Where the elements are close, as at two infinities, a difference of NaN says nothing.
     difference, relative = difference.masked_fill(close, 0), relative.masked_fill(close, 0)
     wrong, total = int((~close).sum()), close.numel()
     inexact = rtol > 0 or atol > 0
-    lines = [f"Tensor-likes are not {'close' if inexact else 'equal'}!", "",
-             f"Mismatched elements: {wrong} / {total} ({wrong / total:.1%})"]  # fmt: skip
+    lines = [
+        f"Tensor-likes are not {'close' if inexact else 'equal'}!",
+        "",
+        f"Mismatched elements: {wrong} / {total} ({wrong / total:.1%})",
+    ]
     for name, values, bound in (("absolute", difference, atol), ("relative", relative, rtol)):
         flat = int(values.flatten().argmax())
         place: list[int] = []
@@ -202,8 +267,9 @@ def _about_tensors(actual: Tensor, expected: Tensor, close: Tensor, rtol: float,
             flat, i = divmod(flat, size)
             place.insert(0, i)
         value = values[tuple(place)].item()
-        lines.append(f"Greatest {name} difference: {value} at index {tuple(place)}"
-                     f"{_allowed(bound, inexact)}")  # fmt: skip
+        lines.append(
+            f"Greatest {name} difference: {value} at index {tuple(place)}{_allowed(bound, inexact)}"
+        )
     return "\n".join(lines)
 
 
@@ -283,7 +349,9 @@ def _limits(kind: dtype, low: float | None, high: float | None) -> tuple[float, 
     if math.isnan(low) or math.isnan(high):
         raise ValueError(f"make_tensor: low is {low} and high is {high}, wanted no NaN")
     if low == high and (kind.is_floating_point or kind.is_complex):
-        warnings.warn("make_tensor: low and high are equal; use full()", FutureWarning, stacklevel=3)
+        warnings.warn(
+            "make_tensor: low and high are equal; use full()", FutureWarning, stacklevel=3
+        )
     elif low >= high:
         raise ValueError(f"make_tensor: low is {low}, wanted less than high, which is {high}")
     elif high < first or low >= last:

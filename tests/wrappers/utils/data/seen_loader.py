@@ -48,9 +48,16 @@ def orders(m):
     L, answers = m.utils.data.DataLoader, []
     for workers in (0, 2):
         context = CONTEXT if workers else {}
-        for options in ({}, {"batch_size": 3}, {"batch_size": 3, "drop_last": True}, {"batch_size": None},
-                        {"batch_sampler": [[5, 1], [2], [0, 0, 3]]}, {"sampler": [4, 2, 6], "batch_size": 2},
-                        {"sampler": range(3), "batch_size": None}, {"collate_fn": sum, "batch_size": 4}):  # fmt: skip
+        for options in (
+            {},
+            {"batch_size": 3},
+            {"batch_size": 3, "drop_last": True},
+            {"batch_size": None},
+            {"batch_sampler": [[5, 1], [2], [0, 0, 3]]},
+            {"sampler": [4, 2, 6], "batch_size": 2},
+            {"sampler": range(3), "batch_size": None},
+            {"collate_fn": sum, "batch_size": 4},
+        ):
             loader = L(squares(m, 7), num_workers=workers, **context, **options)
             answers.append([len(loader), loaded(loader), loaded(loader)])
     return answers
@@ -60,7 +67,11 @@ def streams(m):
     L, answers = m.utils.data.DataLoader, []
     for workers in (0, 1, 2, 3):
         context = CONTEXT if workers else {}
-        for options in ({"batch_size": 3}, {"batch_size": 3, "drop_last": True}, {"batch_size": None}):
+        for options in (
+            {"batch_size": 3},
+            {"batch_size": 3, "drop_last": True},
+            {"batch_size": None},
+        ):
             for sharded in (True, False):
                 loader = L(stream(m, 8, sharded=sharded), num_workers=workers, **context, **options)
                 answers.append([loaded(loader), told(len, loader)])
@@ -72,8 +83,12 @@ def warned(m):
     L, answers = m.utils.data.DataLoader, []
     for workers in (0, 2):
         context = CONTEXT if workers else {}
-        for says, asks, sharded, size in ((8, True, True, 2), (8, False, False, None),
-                                          (3, True, True, None), (20, True, True, 3)):  # fmt: skip
+        for says, asks, sharded, size in (
+            (8, True, True, 2),
+            (8, False, False, None),
+            (3, True, True, None),
+            (20, True, True, 3),
+        ):
             loader = L(stream(m, 8, says, sharded), num_workers=workers, batch_size=size, **context)
             with warnings.catch_warnings(record=True) as found:
                 warnings.simplefilter("always")
@@ -81,7 +96,14 @@ def warned(m):
                 batches = len(list(loader))
             texts = [str(w.message) for w in found if "IterableDataset" in str(w.message)]
             numbers = [[int(n) for n in re.findall(r"(?<=\s)\d+(?=[\s(])", text)] for text in texts]
-            answers.append([length, batches, numbers, [w.category.__name__ for w in found if "IterableDataset" in str(w.message)]])
+            answers.append(
+                [
+                    length,
+                    batches,
+                    numbers,
+                    [w.category.__name__ for w in found if "IterableDataset" in str(w.message)],
+                ]
+            )
     return answers
 
 
@@ -97,15 +119,30 @@ def workers(m):
 
         def __getitem__(self, i):
             info = D.get_worker_info()
-            return [i, info.id, info.num_workers, info.dataset is self, -1 if self.made is None else self.made, os.getpid()]
+            return [
+                i,
+                info.id,
+                info.num_workers,
+                info.dataset is self,
+                -1 if self.made is None else self.made,
+                os.getpid(),
+            ]
 
     def begin(number):
         D.get_worker_info().dataset.made = 10 * number
 
     answers = []
     for persistent in (False, True):
-        loader = L(Told(), batch_size=2, num_workers=2, worker_init_fn=begin, persistent_workers=persistent, prefetch_factor=3,
-                   collate_fn=list, **CONTEXT)  # fmt: skip
+        loader = L(
+            Told(),
+            batch_size=2,
+            num_workers=2,
+            worker_init_fn=begin,
+            persistent_workers=persistent,
+            prefetch_factor=3,
+            collate_fn=list,
+            **CONTEXT,
+        )
         epochs = [[row for batch in loader for row in batch] for _ in range(2)]
         answers.append([[row[:5] for row in rows] for rows in epochs])
         pids = [{row[5] for row in rows} for rows in epochs]
@@ -115,10 +152,19 @@ def workers(m):
 
 def refused(m):
     L, answers = m.utils.data.DataLoader, []
-    for options in ({"num_workers": -1}, {"timeout": -1}, {"prefetch_factor": 2}, {"persistent_workers": True},
-                    {"batch_sampler": [[1]], "batch_size": 2}, {"batch_sampler": [[1]], "shuffle": True}, {"batch_size": None, "drop_last": True},
-                    {"sampler": [1], "shuffle": True}, {"batch_size": 0}, {"num_workers": 1, "multiprocessing_context": "teleport"},
-                    {"multiprocessing_context": "fork"}):  # fmt: skip
+    for options in (
+        {"num_workers": -1},
+        {"timeout": -1},
+        {"prefetch_factor": 2},
+        {"persistent_workers": True},
+        {"batch_sampler": [[1]], "batch_size": 2},
+        {"batch_sampler": [[1]], "shuffle": True},
+        {"batch_size": None, "drop_last": True},
+        {"sampler": [1], "shuffle": True},
+        {"batch_size": 0},
+        {"num_workers": 1, "multiprocessing_context": "teleport"},
+        {"multiprocessing_context": "fork"},
+    ):
         answers.append(told(lambda o=options: L(squares(m, 3), **o) and None))
     answers.append(told(lambda: L(stream(m, 3), shuffle=True) and None))
     answers.append(told(lambda: loaded(L(stream(m, 3, says=2), shuffle=False))))
@@ -137,7 +183,14 @@ def seeders(m):
         m.manual_seed(7 + number)
         by_torch(number)
 
-    return [None, numpy.random.seed, lambda number: random.seed(1), by_torch, lambda number: m.manual_seed(3), all_of_them]
+    return [
+        None,
+        numpy.random.seed,
+        lambda number: random.seed(1),
+        by_torch,
+        lambda number: m.manual_seed(3),
+        all_of_them,
+    ]
 
 
 def drawing(m):
@@ -146,7 +199,14 @@ def drawing(m):
 
     def sample(i):
         info = D.get_worker_info()
-        return [i, info.id, info.seed, m.rand(()).item(), random.random(), float(numpy.random.rand())]
+        return [
+            i,
+            info.id,
+            info.seed,
+            m.rand(()).item(),
+            random.random(),
+            float(numpy.random.rand()),
+        ]
 
     class Map(D.Dataset):
         def __len__(self):
@@ -173,13 +233,26 @@ def draws(m):
                 for seed in (None, 5):
                     g = None if seed is None else m.Generator().manual_seed(seed)
                     before = m.get_rng_state()
-                    loader = m.utils.data.DataLoader(dataset, 2, num_workers=2, persistent_workers=persistent, worker_init_fn=begin,
-                                                     generator=g, collate_fn=list, **CONTEXT)  # fmt: skip
+                    loader = m.utils.data.DataLoader(
+                        dataset,
+                        2,
+                        num_workers=2,
+                        persistent_workers=persistent,
+                        worker_init_fn=begin,
+                        generator=g,
+                        collate_fn=list,
+                        **CONTEXT,
+                    )
                     rows = [row for _ in range(3) for batch in loader for row in batch]
                     columns = list(zip(*rows, strict=True))
                     firsts = [[column.index(x) for x in column] for column in columns[2:]]
-                    kept = [columns[5] if number in (1, 5) else (), columns[4] if number in (2, 5) else ()]
-                    answers.append([columns[0], columns[1], firsts, kept, m.equal(before, m.get_rng_state())])
+                    kept = [
+                        columns[5] if number in (1, 5) else (),
+                        columns[4] if number in (2, 5) else (),
+                    ]
+                    answers.append(
+                        [columns[0], columns[1], firsts, kept, m.equal(before, m.get_rng_state())]
+                    )
     return answers
 
 
@@ -206,7 +279,9 @@ def parted(m, size):
             self.shuffled = shuffled
 
         def __iter__(self):
-            return ([i, self.seed, self.shuffled] for i in range(self.part[1], self.size, self.part[0]))
+            return (
+                [i, self.seed, self.shuffled] for i in range(self.part[1], self.size, self.part[0])
+            )
 
     return findable(Parted)(size)
 
@@ -230,14 +305,27 @@ def pipes(m):
         for shuffle in (None, True, False):
             for persistent in (False, True)[: 1 + count]:
                 pipe = joined(m, parted(m, 5), joined(m, parted(m, 4)))
-                loader = m.utils.data.DataLoader(pipe, None, shuffle, num_workers=count, persistent_workers=persistent, collate_fn=list,
-                                                 **(CONTEXT if count else {}))  # fmt: skip
+                loader = m.utils.data.DataLoader(
+                    pipe,
+                    None,
+                    shuffle,
+                    num_workers=count,
+                    persistent_workers=persistent,
+                    collate_fn=list,
+                    **(CONTEXT if count else {}),
+                )
                 rows = [row for _ in range(2) for row in loader]
                 seeds = [row[1] for row in rows]
                 answers.append([[row[0], seeds.index(row[1]), row[2]] for row in rows])
         twice = parted(m, 3)
         twice.inner = joined(m, parted(m, 3))
-        answers.append(told(lambda n=count, p=twice: list(m.utils.data.DataLoader(p, None, num_workers=n, **(CONTEXT if n else {})))))
+        answers.append(
+            told(
+                lambda n=count, p=twice: list(
+                    m.utils.data.DataLoader(p, None, num_workers=n, **(CONTEXT if n else {}))
+                )
+            )
+        )
     return answers
 
 

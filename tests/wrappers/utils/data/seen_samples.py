@@ -34,24 +34,56 @@ def samplers(m):
     D = m.utils.data
     x, y = images(m)
     rows = D.TensorDataset(x, y)
-    sets = [rows, D.Subset(rows, [7, 1, 2, 3, 4, 5, 6, 0]), D.Subset(rows, m.tensor([3, 1, 2, 0, 4, 5, 6, 7])),
-            D.Subset(rows, np.array([3, 1, 2, 0, 4, 5, 6, 7])), D.StackDataset(rows, range(8)), D.StackDataset(a=rows, b=D.Subset(rows, range(7, -1, -1))),
-            D.ConcatDataset([rows, rows]), D.TensorDataset(y), D.TensorDataset(x[:, 0, 0], y)]  # fmt: skip
+    sets = [
+        rows,
+        D.Subset(rows, [7, 1, 2, 3, 4, 5, 6, 0]),
+        D.Subset(rows, m.tensor([3, 1, 2, 0, 4, 5, 6, 7])),
+        D.Subset(rows, np.array([3, 1, 2, 0, 4, 5, 6, 7])),
+        D.StackDataset(rows, range(8)),
+        D.StackDataset(a=rows, b=D.Subset(rows, range(7, -1, -1))),
+        D.ConcatDataset([rows, rows]),
+        D.TensorDataset(y),
+        D.TensorDataset(x[:, 0, 0], y),
+    ]
     order, answers = [5, 2, 0, 7], []
     for dataset in sets:
-        for sampler in (order, m.tensor(order), np.array(order), tuple(order), [np.int32(i) for i in order], iter(order)):
+        for sampler in (
+            order,
+            m.tensor(order),
+            np.array(order),
+            tuple(order),
+            [np.int32(i) for i in order],
+            iter(order),
+        ):
             answers.append(batches(m, dataset, sampler=sampler, batch_size=2))
-        for batch_sampler in ([(5, 2), (0, 7)], m.tensor(order).split(2), np.array(order).reshape(2, 2), [[m.tensor(5), 2], [np.int64(0), 7]],
-                              [range(5, 7)], [iter(order)], [dict.fromkeys(order)], [m.tensor([3])]):  # fmt: skip
-            if not (isinstance(dataset, D.StackDataset) and iter(batch_sampler[0]) is batch_sampler[0]):  # used up by PyTorch's first
-                answers.append(told(lambda d=dataset, b=batch_sampler: batches(m, d, batch_sampler=b)))
+        for batch_sampler in (
+            [(5, 2), (0, 7)],
+            m.tensor(order).split(2),
+            np.array(order).reshape(2, 2),
+            [[m.tensor(5), 2], [np.int64(0), 7]],
+            [range(5, 7)],
+            [iter(order)],
+            [dict.fromkeys(order)],
+            [m.tensor([3])],
+        ):
+            if not (
+                isinstance(dataset, D.StackDataset) and iter(batch_sampler[0]) is batch_sampler[0]
+            ):  # used up by PyTorch's first
+                answers.append(
+                    told(lambda d=dataset, b=batch_sampler: batches(m, d, batch_sampler=b))
+                )
         answers.append(batches(m, dataset, sampler=m.tensor(order), batch_size=None))
         answers.append(plain(dataset[m.tensor(5)]))
     answers.append(batches(m, rows, sampler=m.tensor(order).split(2), batch_size=None))
     answers.append(batches(m, rows, sampler=[slice(0, 3), [1, 2]], batch_size=None))
     answers.append(batches(m, rows, batch_sampler=[[[0, 1], [2, 3]]]))
     answers.append(batches(m, rows, sampler=[-1, -8], batch_size=2))
-    answers.append([told(lambda: batches(m, rows, sampler=[8], batch_size=2)), told(lambda: batches(m, rows, sampler=[-9], batch_size=2))])
+    answers.append(
+        [
+            told(lambda: batches(m, rows, sampler=[8], batch_size=2)),
+            told(lambda: batches(m, rows, sampler=[-9], batch_size=2)),
+        ]
+    )
     return answers
 
 
@@ -111,7 +143,10 @@ def together(m):
 
         def __getitems__(self, indices):
             asked.append([type(indices).__name__, [int(i) for i in indices]])
-            return {"x": m.tensor([int(i) for i in indices]) * 10, "y": [str(int(i)) for i in indices]}
+            return {
+                "x": m.tensor([int(i) for i in indices]) * 10,
+                "y": [str(int(i)) for i in indices],
+            }
 
     class Fewer(Columns):
         def __getitems__(self, indices):
@@ -132,9 +167,14 @@ def together(m):
             return i
 
     same = lambda batch: batch  # noqa: E731
-    answers = [batches(m, Columns(), batch_size=4, collate_fn=same), batches(m, Columns(), batch_sampler=m.arange(4).split(2), collate_fn=same),
-               batches(m, D.Subset(Columns(), [5, 3, 1]), batch_size=2, collate_fn=same), batches(m, Fewer(), batch_size=4), batches(m, Off(), batch_size=4),
-               batches(m, Mixed(), batch_size=4)]  # fmt: skip
+    answers = [
+        batches(m, Columns(), batch_size=4, collate_fn=same),
+        batches(m, Columns(), batch_sampler=m.arange(4).split(2), collate_fn=same),
+        batches(m, D.Subset(Columns(), [5, 3, 1]), batch_size=2, collate_fn=same),
+        batches(m, Fewer(), batch_size=4),
+        batches(m, Off(), batch_size=4),
+        batches(m, Mixed(), batch_size=4),
+    ]
     given = Off()
     given.__getitems__ = lambda indices: [7 for _ in indices]
     answers.append(batches(m, given, batch_size=4))
@@ -146,11 +186,27 @@ def collated(m):
     """Texts and numbers of NumPy, and functions in the map."""
     C = m.utils.data._utils.collate
     D = m.utils.data
-    answers = [plain(told(D.default_collate, batch)) for batch in (
-        [np.str_("a"), np.str_("b")], [("a", 1), ("b", 2)], [["a", 1], ["b", 2]], [Point(1, "a"), Point(2, "b")], [{"k": "a"}, {"k": "b"}],
-        [np.float64(1), np.float64(2)], [np.float32(1), np.float32(2)], [np.int16(3)], [np.bool_(True)], [np.array([1, 2], "f2")], (1, 2), [True, False],
-        [b"x", b"y"], [(np.str_("a"), np.arange(2)), (np.str_("b"), np.arange(2))], [1.5, 2], [range(2), range(2)],
-    )]  # fmt: skip
+    answers = [
+        plain(told(D.default_collate, batch))
+        for batch in (
+            [np.str_("a"), np.str_("b")],
+            [("a", 1), ("b", 2)],
+            [["a", 1], ["b", 2]],
+            [Point(1, "a"), Point(2, "b")],
+            [{"k": "a"}, {"k": "b"}],
+            [np.float64(1), np.float64(2)],
+            [np.float32(1), np.float32(2)],
+            [np.int16(3)],
+            [np.bool_(True)],
+            [np.array([1, 2], "f2")],
+            (1, 2),
+            [True, False],
+            [b"x", b"y"],
+            [(np.str_("a"), np.arange(2)), (np.str_("b"), np.arange(2))],
+            [1.5, 2],
+            [range(2), range(2)],
+        )
+    ]
     for batch in ([np.array(["a"])], [np.array([None])], [object()], [{1}]):
         answers.append(told(D.default_collate, batch))
 
@@ -162,14 +218,29 @@ def collated(m):
         return m.tensor([x.n for x in batch]) * 1000
 
     with_mine = {**C.default_collate_fn_map, Mine: mine}
-    answers.append(plain(C.collate([(Mine(1), np.arange(2), np.float32(3), "t"), (Mine(2), np.arange(2), np.float32(4), "u")], collate_fn_map=with_mine)))
+    answers.append(
+        plain(
+            C.collate(
+                [
+                    (Mine(1), np.arange(2), np.float32(3), "t"),
+                    (Mine(2), np.arange(2), np.float32(4), "u"),
+                ],
+                collate_fn_map=with_mine,
+            )
+        )
+    )
     before = dict(C.default_collate_fn_map)
     x, y = images(m)
     try:
-        C.default_collate_fn_map.update({Mine: mine, m.Tensor: lambda batch, *, collate_fn_map=None: "tensors"})
+        C.default_collate_fn_map.update(
+            {Mine: mine, m.Tensor: lambda batch, *, collate_fn_map=None: "tensors"}
+        )
         answers.append(plain(D.default_collate([Mine(3), Mine(4)])))
         answers.append(batches(m, D.TensorDataset(x, y), batch_size=4))
-        C.default_collate_fn_map[tuple] = lambda batch, *, collate_fn_map=None: ["tuples", len(batch)]
+        C.default_collate_fn_map[tuple] = lambda batch, *, collate_fn_map=None: [
+            "tuples",
+            len(batch),
+        ]
         answers.append(batches(m, D.TensorDataset(x, y), batch_size=4))
         C.default_collate_fn_map[np.ndarray] = lambda batch, *, collate_fn_map=None: "arrays"
         answers.append(plain(D.default_collate([np.ones(2)])))
@@ -209,7 +280,9 @@ def asked_once(m):
         def __getitem__(self, i):
             return i
 
-    loader = D.DataLoader(Numbers(), batch_sampler=Wrapper(D.BatchSampler(D.SequentialSampler(range(5)), 2, False)))
+    loader = D.DataLoader(
+        Numbers(), batch_sampler=Wrapper(D.BatchSampler(D.SequentialSampler(range(5)), 2, False))
+    )
     begun = iter(loader)
     log.append("begun")
     answers = [next(begun).tolist(), list(log), [x.tolist() for x in begun], list(log)]
@@ -238,7 +311,11 @@ def drawn_by_random(m):
                 yield random.randrange(100)
 
     answers = []
-    for make in (lambda: D.DataLoader(range(100), 2, sampler=Lazy()), lambda: D.DataLoader(range(100), 2, sampler=Eager()), lambda: D.DataLoader(Stream(), 2)):
+    for make in (
+        lambda: D.DataLoader(range(100), 2, sampler=Lazy()),
+        lambda: D.DataLoader(range(100), 2, sampler=Eager()),
+        lambda: D.DataLoader(Stream(), 2),
+    ):
         random.seed(5)
         loader = make()
         answers.append([[x.tolist() for x in loader] for _ in range(2)])
@@ -266,10 +343,25 @@ def iterators(m):
 
     loader = Loader(range(7), 3)
     begun = iter(loader)
-    answers = [isinstance(begun, L._BaseDataLoaderIter), next(begun).tolist(), begun._num_yielded, len(begun), begun._num_workers,
-               begun._auto_collation, begun._drop_last, begun._dataset_kind == L._DatasetKind.Map, begun._dataset is loader.dataset,
-               begun._index_sampler is loader.batch_sampler, next(begun._sampler_iter), begun._timeout, begun._persistent_workers,
-               [x.tolist() for x in begun], loader._iterator, loader._dataset_kind, loader._IterableDataset_len_called]  # fmt: skip
+    answers = [
+        isinstance(begun, L._BaseDataLoaderIter),
+        next(begun).tolist(),
+        begun._num_yielded,
+        len(begun),
+        begun._num_workers,
+        begun._auto_collation,
+        begun._drop_last,
+        begun._dataset_kind == L._DatasetKind.Map,
+        begun._dataset is loader.dataset,
+        begun._index_sampler is loader.batch_sampler,
+        next(begun._sampler_iter),
+        begun._timeout,
+        begun._persistent_workers,
+        [x.tolist() for x in begun],
+        loader._iterator,
+        loader._dataset_kind,
+        loader._IterableDataset_len_called,
+    ]
     answers.append(told(begun.__getstate__))
     fetcher = L._DatasetKind.create_fetcher(L._DatasetKind.Map, range(5), True, sum, False)
     answers.append([fetcher.fetch([1, 2, 3]), fetcher.auto_collation])
@@ -279,8 +371,22 @@ def iterators(m):
             return iter(range(5))
 
     fetcher = L._DatasetKind.create_fetcher(L._DatasetKind.Iterable, Stream(), True, list, False)
-    answers += [fetcher.fetch([None] * 3), fetcher.ended, next(fetcher.dataset_iter), fetcher.fetch([None] * 3), fetcher.ended, next(fetcher.dataset_iter, "end")]
-    for name in ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers"):
+    answers += [
+        fetcher.fetch([None] * 3),
+        fetcher.ended,
+        next(fetcher.dataset_iter),
+        fetcher.fetch([None] * 3),
+        fetcher.ended,
+        next(fetcher.dataset_iter, "end"),
+    ]
+    for name in (
+        "batch_size",
+        "batch_sampler",
+        "sampler",
+        "drop_last",
+        "dataset",
+        "persistent_workers",
+    ):
         answers.append(told(setattr, loader, name, None))
     loader.num_workers = 0
     return answers

@@ -60,9 +60,7 @@ class Shards(data.IterableDataset):
 
 
 def loader(dataset, num_workers=0, worker_method="process", **options):
-    return data.DataLoader(
-        dataset, num_workers=num_workers, worker_method=worker_method, **options
-    )
+    return data.DataLoader(dataset, num_workers=num_workers, worker_method=worker_method, **options)
 
 
 # -- datasets -------------------------------------------------------------------------------------
@@ -127,8 +125,9 @@ def test_samplers_draw_what_they_say():
 
 def test_processes_of_a_training_share_a_permutation():
     def parts(drop_last, epoch=0):
-        samplers = [data.DistributedSampler(range(10), 4, rank, drop_last=drop_last)
-                    for rank in range(4)]  # fmt: skip
+        samplers = [
+            data.DistributedSampler(range(10), 4, rank, drop_last=drop_last) for rank in range(4)
+        ]
         for sampler in samplers:
             sampler.set_epoch(epoch)
         return [list(sampler) for sampler in samplers]
@@ -148,10 +147,12 @@ Pair = namedtuple("Pair", "x y")
 
 
 def test_samples_become_a_batch_of_the_same_structure():
-    batch = data.default_collate([
-        {"a": (1, 2.5), "b": "s", "c": numpy.float32(3), "d": [libdl.ones(2), True]},
-        {"a": (2, 3.5), "b": "t", "c": numpy.float32(4), "d": [libdl.zeros(2), False]},
-    ])  # fmt: skip
+    batch = data.default_collate(
+        [
+            {"a": (1, 2.5), "b": "s", "c": numpy.float32(3), "d": [libdl.ones(2), True]},
+            {"a": (2, 3.5), "b": "t", "c": numpy.float32(4), "d": [libdl.zeros(2), False]},
+        ]
+    )
     assert batch["a"][0].tolist() == [1, 2] and batch["a"][0].dtype is libdl.int64
     assert batch["a"][1].dtype is libdl.float64
     assert batch["b"] == ["s", "t"]
@@ -202,7 +203,9 @@ def test_an_iterable_dataset_gives_every_sample_once(num_workers, worker_method)
 def test_random_numbers_do_not_depend_on_the_workers():
     def epoch(num_workers, worker_method, **options):
         libdl.manual_seed(5)
-        found = loader(Augmented(13), num_workers, worker_method, batch_size=3, shuffle=True, **options)
+        found = loader(
+            Augmented(13), num_workers, worker_method, batch_size=3, shuffle=True, **options
+        )
         return [[x.tolist() for x in (b if isinstance(b, list) else [b])] for b in found]
 
     alone = epoch(0, "process")
@@ -356,7 +359,9 @@ class Dying(Squares):
 
 
 def test_a_killed_worker_is_named():
-    with pytest.raises(RuntimeError, match=r"worker 1 \(pid \d+\) was killed by signal 9 \(SIGKILL"):
+    with pytest.raises(
+        RuntimeError, match=r"worker 1 \(pid \d+\) was killed by signal 9 \(SIGKILL"
+    ):
         list(loader(Dying(8), 2, batch_size=1))
 
 
@@ -416,10 +421,13 @@ def test_workers_end_with_their_parent(tmp_path, method, sent):
     script = tmp_path / "program.py"
     script.write_text(PROGRAM)
     with subprocess.Popen(
-        [sys.executable, script, "20", method], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        text=True, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        [sys.executable, script, "20", method],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
         start_new_session=True,
-    ) as program:  # fmt: skip
+    ) as program:
         workers = {int(program.stdout.readline()) for _ in range(2)}
         start = time.monotonic()
         if sent == signal.SIGINT:

@@ -42,9 +42,15 @@ def test_arrays_however_they_lie(tmp_path):
     for x in frozen:
         x.flags.writeable = False
     for samples in (
-        [numpy.asfortranarray(x) for x in plain], [x.T for x in plain], [x[::2, ::-1] for x in plain],
-        [x[:, 1:2] for x in plain], list(file), [*file[:2], *plain], [plain[0]] * 3, plain[:1],
-    ):  # fmt: skip
+        [numpy.asfortranarray(x) for x in plain],
+        [x.T for x in plain],
+        [x[::2, ::-1] for x in plain],
+        [x[:, 1:2] for x in plain],
+        list(file),
+        [*file[:2], *plain],
+        [plain[0]] * 3,
+        plain[:1],
+    ):
         assert alike(data.default_collate(samples), one_by_one([numpy.array(x) for x in samples]))
     found = data.default_collate(frozen)
     assert alike(found, one_by_one(plain))
@@ -52,19 +58,32 @@ def test_arrays_however_they_lie(tmp_path):
     assert (frozen[0] == plain[0]).all()
 
 
-@pytest.mark.parametrize("samples", [
-    [numpy.ones(2), numpy.ones(3)], [numpy.ones((2, 3)), numpy.ones((3, 2))],
-    [numpy.ones(2), numpy.ones(())], [numpy.ones((0, 3)), numpy.ones((0, 2))],
-], ids=str)  # fmt: skip
+@pytest.mark.parametrize(
+    "samples",
+    [
+        [numpy.ones(2), numpy.ones(3)],
+        [numpy.ones((2, 3)), numpy.ones((3, 2))],
+        [numpy.ones(2), numpy.ones(())],
+        [numpy.ones((0, 3)), numpy.ones((0, 2))],
+    ],
+    ids=str,
+)
 def test_arrays_of_different_shapes_are_refused(samples):
     with pytest.raises(RuntimeError, match="shape"):
         data.default_collate(samples)
 
 
-@pytest.mark.parametrize("sample", [
-    numpy.array("2026-01-01", "M8[D]"), numpy.zeros(2, "i4,f4"), numpy.array(["a"]),
-    numpy.array([None]), numpy.datetime64("2026-01-01"),
-], ids=repr)  # fmt: skip
+@pytest.mark.parametrize(
+    "sample",
+    [
+        numpy.array("2026-01-01", "M8[D]"),
+        numpy.zeros(2, "i4,f4"),
+        numpy.array(["a"]),
+        numpy.array([None]),
+        numpy.datetime64("2026-01-01"),
+    ],
+    ids=repr,
+)
 def test_what_no_tensor_holds(sample):
     with pytest.raises(TypeError):
         data.default_collate([sample] * 2)
@@ -101,7 +120,9 @@ def test_generators_of_samples_that_load_others(workers):
 
     def drawn(size):
         libdl.manual_seed(3)
-        loader = data.DataLoader(Nested(), size, collate_fn=draws_while_collating, num_workers=workers)
+        loader = data.DataLoader(
+            Nested(), size, collate_fn=draws_while_collating, num_workers=workers
+        )
         return list(loader)
 
     assert [number for _, number in drawn(2)] == [number for _, number in drawn(1)][1::2]

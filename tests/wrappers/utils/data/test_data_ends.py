@@ -44,7 +44,9 @@ def test_workers_killed_at_any_moment_are_named_and_leave_nothing():
         while time.monotonic() < end:
             next(batches)
         os.kill(moments.choice(workers), signal.SIGKILL)
-        with pytest.raises(RuntimeError, match=r"worker [01] \(pid \d+\) was killed by signal 9 \(SIGKILL"):
+        with pytest.raises(
+            RuntimeError, match=r"worker [01] \(pid \d+\) was killed by signal 9 \(SIGKILL"
+        ):
             for _ in range(10_000):
                 images, numbers = next(batches)
                 assert images.shape[1:] == (3, 32, 32) and len(numbers) == len(images)
@@ -95,8 +97,14 @@ def test_ctrl_c_in_the_middle_of_a_sample_ends_the_workers(tmp_path, method):
     script = tmp_path / "program.py"
     script.write_text(LOOP)
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    with subprocess.Popen([sys.executable, script, method], stdout=subprocess.PIPE, text=True, env=environment,
-                          stderr=subprocess.PIPE, start_new_session=True) as started:  # fmt: skip
+    with subprocess.Popen(
+        [sys.executable, script, method],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    ) as started:
         workers = {int(started.stdout.readline()) for _ in range(2)}
         start = time.monotonic()
         os.killpg(started.pid, signal.SIGINT)  # as a terminal does

@@ -37,9 +37,14 @@ class Pictures(data.Dataset):
 def loader(method, **options):
     context = "fork" if method == "process" else None
     return data.DataLoader(
-        Pictures(), 2, num_workers=2, persistent_workers=True, worker_method=method,
-        multiprocessing_context=context, **options,
-    )  # fmt: skip
+        Pictures(),
+        2,
+        num_workers=2,
+        persistent_workers=True,
+        worker_method=method,
+        multiprocessing_context=context,
+        **options,
+    )
 
 
 def numbers(batches, wanted=None):
@@ -216,8 +221,13 @@ def test_what_was_waited_for_comes_after_the_interruption(method):
                 time.sleep(0.3) if hold is None else hold.wait()
             return super().__getitem__(i)
 
-    epoch = data.DataLoader(Slow(), 2, num_workers=2, worker_method=method,
-                            multiprocessing_context="fork" if hold is None else None)  # fmt: skip
+    epoch = data.DataLoader(
+        Slow(),
+        2,
+        num_workers=2,
+        worker_method=method,
+        multiprocessing_context="fork" if hold is None else None,
+    )
     begun = iter(epoch)
     found = numbers([next(begun), next(begun)])
 
@@ -283,7 +293,9 @@ def test_what_ends_a_thread_worker_comes_out_of_the_loader(error):
     with pytest.raises(error, match="7"):
         next(begun)
     assert numbers(begun) == list(range(6, 24))
-    found = data.DataLoader(Pictures(), num_workers=1, worker_method="thread", worker_init_fn=init, timeout=60)
+    found = data.DataLoader(
+        Pictures(), num_workers=1, worker_method="thread", worker_init_fn=init, timeout=60
+    )
     with pytest.raises(error, match="8"):
         next(iter(found))
 
@@ -315,8 +327,15 @@ def _as_it_is(sample):
 
 
 def test_a_batch_that_cannot_be_unpickled_is_the_error_of_that_batch():
-    epoch = data.DataLoader(SomeNotHere(), None, num_workers=2, collate_fn=_as_it_is, timeout=60,
-                            persistent_workers=True, multiprocessing_context="fork")  # fmt: skip
+    epoch = data.DataLoader(
+        SomeNotHere(),
+        None,
+        num_workers=2,
+        collate_fn=_as_it_is,
+        timeout=60,
+        persistent_workers=True,
+        multiprocessing_context="fork",
+    )
     for _ in range(3):
         begun = iter(epoch)
         for i in range(24):
@@ -341,8 +360,16 @@ def test_indices_that_a_worker_cannot_unpickle_are_the_error_of_their_batch():
         def __getitem__(self, i):
             return i
 
-    found = iter(data.DataLoader(Numbers(), None, sampler=sampler, num_workers=1, timeout=60,
-                                 multiprocessing_context="fork"))  # fmt: skip
+    found = iter(
+        data.DataLoader(
+            Numbers(),
+            None,
+            sampler=sampler,
+            num_workers=1,
+            timeout=60,
+            multiprocessing_context="fork",
+        )
+    )
     assert next(found) == 3
     with pytest.raises(ValueError, match="stays at home"):
         next(found)
@@ -380,8 +407,13 @@ def test_workers_that_died_between_epochs_are_replaced():
 @by_both
 def test_workers_end_with_their_iteration_not_with_the_loader(method):
     """As after a break."""
-    epoch = data.DataLoader(Pictures(), 2, num_workers=2, worker_method=method,
-                            multiprocessing_context="fork" if method == "process" else None)  # fmt: skip
+    epoch = data.DataLoader(
+        Pictures(),
+        2,
+        num_workers=2,
+        worker_method=method,
+        multiprocessing_context="fork" if method == "process" else None,
+    )
     gc.disable()
     try:
         for how in ("break", "error"):
@@ -401,7 +433,9 @@ def test_workers_end_with_their_iteration_not_with_the_loader(method):
         gc.enable()
 
 
-@pytest.mark.parametrize("workers", [{}, {"num_workers": 1}, {"num_workers": 1, "persistent_workers": True}], ids=str)
+@pytest.mark.parametrize(
+    "workers", [{}, {"num_workers": 1}, {"num_workers": 1, "persistent_workers": True}], ids=str
+)
 def test_a_loader_that_was_iterated_can_be_copied_and_pickled(workers):
     epoch = data.DataLoader(Pictures(), 2, **workers)
     begun = iter(epoch)

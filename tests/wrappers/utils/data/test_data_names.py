@@ -13,7 +13,8 @@ from libdl._utils import ExceptionWrapper
 from libdl.utils import data
 from libdl.utils.data import _utils, dataloader, graph_settings
 from libdl.utils.data.datapipes.datapipe import (
-    _IterDataPipeSerializationWrapper, _MapDataPipeSerializationWrapper,
+    _IterDataPipeSerializationWrapper,
+    _MapDataPipeSerializationWrapper,
 )
 
 
@@ -32,7 +33,10 @@ def test_an_exception_comes_back_with_its_traceback():
         with pytest.raises(kind) as caught:
             wrapped(error).reraise()
         text = str(caught.value)
-        assert text.startswith(f"Caught {kind.__name__} in a worker.\nOriginal Traceback") and "raise error" in text
+        assert (
+            text.startswith(f"Caught {kind.__name__} in a worker.\nOriginal Traceback")
+            and "raise error" in text
+        )
     try:
         raise Own(1, 2)
     except Own:
@@ -92,7 +96,11 @@ def test_what_an_iterator_of_workers_tells():
 
 
 def test_contexts_of_multiprocessing():
-    for given in ("fork", multiprocessing.get_context("fork"), libdl.multiprocessing.get_context("fork")):
+    for given in (
+        "fork",
+        multiprocessing.get_context("fork"),
+        libdl.multiprocessing.get_context("fork"),
+    ):
         loader = data.DataLoader(range(4), 2, num_workers=1, multiprocessing_context=given)
         assert loader.multiprocessing_context.get_start_method() == "fork"
         assert [b.tolist() for b in loader] == [[0, 1], [2, 3]]
@@ -161,7 +169,9 @@ def test_pipes_are_chained_by_registered_names():
     inner = _IterDataPipeSerializationWrapper(Numbers(3))
     assert (list(inner), len(inner)) == ([0, 1, 2], 3)
     assert pickle.loads(pickle.dumps(Numbers(4))).size == 4
-    assert list(data.DataChunk([1, 2]).raw_iterator()) == [1, 2] and issubclass(data.DFIterDataPipe, data.IterDataPipe)
+    assert list(data.DataChunk([1, 2]).raw_iterator()) == [1, 2] and issubclass(
+        data.DFIterDataPipe, data.IterDataPipe
+    )
 
 
 def test_settings_reach_every_pipe():

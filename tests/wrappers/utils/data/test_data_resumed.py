@@ -12,7 +12,11 @@ import pytest
 import libdl
 from libdl.utils import data
 
-WORKERS = [{}, {"num_workers": 2, "multiprocessing_context": "fork"}, {"num_workers": 3, "worker_method": "thread"}]
+WORKERS = [
+    {},
+    {"num_workers": 2, "multiprocessing_context": "fork"},
+    {"num_workers": 3, "worker_method": "thread"},
+]
 by_every_worker = pytest.mark.parametrize("workers", WORKERS, ids=["here", "processes", "threads"])
 
 
@@ -135,15 +139,20 @@ def check(make, stops=(0, 1, 4, 9)):
             resumed.load_state_dict(state)
             here = trained(resumed)
             seed(98)
-            assert [row[1:] for row in here] == trained_alone(len(here)), "the program's are its own"
+            assert [row[1:] for row in here] == trained_alone(len(here)), (
+                "the program's are its own"
+            )
 
 
 def trained_alone(count):
     return [(float(libdl.rand(())), random.random(), numpy.random.rand()) for _ in range(count)]
 
 
-COMBINED = [pytest.param(w, d, id=f"{n}-{d.__name__}") for w, n in zip(WORKERS, ("here", "processes", "threads"), strict=True)
-            for d in (DRAWS if not w else DRAWS[3:])]  # fmt: skip
+COMBINED = [
+    pytest.param(w, d, id=f"{n}-{d.__name__}")
+    for w, n in zip(WORKERS, ("here", "processes", "threads"), strict=True)
+    for d in (DRAWS if not w else DRAWS[3:])
+]
 by_every_worker_and_draw = pytest.mark.parametrize(("workers", "draw"), COMBINED)
 
 
@@ -200,10 +209,13 @@ def test_samplers_with_generators_of_their_own(workers):
     def make(number):
         own = libdl.Generator().manual_seed(5)
         samplers = [
-            data.RandomSampler(range(60), generator=own), data.RandomSampler(range(60), True, 100, own),
-            data.RandomSampler(range(10), num_samples=55, generator=own), data.SubsetRandomSampler(range(50), own),
-            data.WeightedRandomSampler([1.0] * 60, 70, True, own), data.RandomSampler(range(60), True, 100),
-        ]  # fmt: skip
+            data.RandomSampler(range(60), generator=own),
+            data.RandomSampler(range(60), True, 100, own),
+            data.RandomSampler(range(10), num_samples=55, generator=own),
+            data.SubsetRandomSampler(range(50), own),
+            data.WeightedRandomSampler([1.0] * 60, 70, True, own),
+            data.RandomSampler(range(60), True, 100),
+        ]
         return data.DataLoader(range(60), 2, sampler=samplers[number], **workers)
 
     for number in range(6):
@@ -264,7 +276,10 @@ class Walked(data.IterableDataset):
 
 
 # Threads share a dataset, and so its state.
-@pytest.mark.parametrize(("kind", "workers"), [(Counted, WORKERS[0]), (Counted, WORKERS[1]), *((Walked, w) for w in WORKERS)])
+@pytest.mark.parametrize(
+    ("kind", "workers"),
+    [(Counted, WORKERS[0]), (Counted, WORKERS[1]), *((Walked, w) for w in WORKERS)],
+)
 @pytest.mark.parametrize("size", [None, 2])
 def test_a_datasets_own_state(kind, workers, size):
     def values(batches):
@@ -287,7 +302,9 @@ def test_a_datasets_own_state(kind, workers, size):
     if workers:
         other = data.DataLoader(kind(), size, num_workers=1)
         other.load_state_dict(state)
-        with pytest.raises(ValueError, match=r"the state is that of \d workers' datasets, wanted 1"):
+        with pytest.raises(
+            ValueError, match=r"the state is that of \d workers' datasets, wanted 1"
+        ):
             iter(other)
 
 

@@ -17,7 +17,11 @@ from libdl.utils import data
 
 def draw():
     """From all generators of this process."""
-    return int(libdl.randint(0, 100, ())) + 100 * random.randrange(100) + 10000 * int(numpy.random.randint(100))
+    return (
+        int(libdl.randint(0, 100, ()))
+        + 100 * random.randrange(100)
+        + 10000 * int(numpy.random.randint(100))
+    )
 
 
 class Indexed(data.Dataset):
@@ -172,14 +176,21 @@ def check(make, epochs, stop, more=True):
 def workers_of(count, persistent, method):
     if count == 0:
         return {}
-    how = {"multiprocessing_context": "fork"} if method == "process" else {"worker_method": "thread"}
+    how = (
+        {"multiprocessing_context": "fork"} if method == "process" else {"worker_method": "thread"}
+    )
     return {"num_workers": count, "persistent_workers": persistent, **how}
 
 
-WORKERS = [workers_of(0, False, "process"), *(
-    workers_of(count, persistent, method)
-    for count in (1, 2) for persistent in (False, True) for method in ("process", "thread")
-)]  # fmt: skip
+WORKERS = [
+    workers_of(0, False, "process"),
+    *(
+        workers_of(count, persistent, method)
+        for count in (1, 2)
+        for persistent in (False, True)
+        for method in ("process", "thread")
+    ),
+]
 
 
 def _name(workers):
@@ -192,10 +203,11 @@ by_every_worker = pytest.mark.parametrize("workers", WORKERS, ids=_name)
 
 KINDS = [
     pytest.param(kind, workers, id=f"{kind.__name__}-{_name(workers)}")
-    for kind in (Indexed, CountedIndexed, Stream, CountedStream) for workers in WORKERS
+    for kind in (Indexed, CountedIndexed, Stream, CountedStream)
+    for workers in WORKERS
     # Threads share one dataset, and so its state.
     if "worker_method" not in workers or kind in (Indexed, Stream)
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("kind", "workers"), KINDS)
@@ -227,12 +239,19 @@ def test_samplers_that_draw_as_well(shuffle, workers):
 
 @pytest.mark.parametrize("init", [_seeded_alike, _seeded_anyhow])
 @pytest.mark.parametrize("kind", [Indexed, Stream, CountedStream])
-@pytest.mark.parametrize("workers", [w for w in WORKERS if "worker_method" not in w and w], ids=_name)
+@pytest.mark.parametrize(
+    "workers", [w for w in WORKERS if "worker_method" not in w and w], ids=_name
+)
 def test_workers_that_the_program_seeds(workers, kind, init):
     persists = workers["persistent_workers"]
     more = persists or (init is _seeded_alike and kind is not CountedStream)
     for epochs, stop in ((1, 0), (2, 3)):
-        check(lambda: data.DataLoader(kind(False), 2, worker_init_fn=init, **workers), epochs, stop, more)
+        check(
+            lambda: data.DataLoader(kind(False), 2, worker_init_fn=init, **workers),
+            epochs,
+            stop,
+            more,
+        )
 
 
 @by_every_worker
@@ -311,7 +330,9 @@ def test_batches_that_overtook_others():
     loader = data.DataLoader(Slow(), 1, **how)
     begun = iter(loader)
     assert next(begun).item() == 1
-    with pytest.raises(RuntimeError, match="1 batches were handed out, but not the first 1: with in_order=False"):
+    with pytest.raises(
+        RuntimeError, match="1 batches were handed out, but not the first 1: with in_order=False"
+    ):
         loader.state_dict()
     assert sorted(values(begun)) == [[0], [2], [3], [4], [5], [6], [7]]
     assert loader.state_dict()["ended"]

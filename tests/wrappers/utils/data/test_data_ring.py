@@ -55,8 +55,7 @@ def _with_a_name(i):
     return {"row": _row(i), "name": str(i), "small": i, "more": (_row(i) * 2, _array(i))}
 
 
-SAMPLES = [_row, _array, _of_two_dtypes, _that_grows, _of_collated_parts,
-           _with_a_name]  # fmt: skip
+SAMPLES = [_row, _array, _of_two_dtypes, _that_grows, _of_collated_parts, _with_a_name]
 
 
 def _twice(samples):
@@ -149,7 +148,9 @@ def test_a_batch_with_history_is_refused_and_a_leaf_stays_one():
     """Backward ends at the border between processes: a leaf in place of history would lose it."""
     batches = iter(_loader(Rows(_needs_a_gradient), num_workers=1))
     for _ in range(5):
-        with pytest.raises(RuntimeError, match="a tensor with history cannot go to another process"):
+        with pytest.raises(
+            RuntimeError, match="a tensor with history cannot go to another process"
+        ):
             next(batches)
     for method in ("process", "thread"):
         single = data.DataLoader(Rows(_needs_a_gradient), None, num_workers=1, worker_method=method)
@@ -158,8 +159,13 @@ def test_a_batch_with_history_is_refused_and_a_leaf_stays_one():
     with pytest.raises(RuntimeError, match="a tensor with history"):
         packed({"deep": [libdl.nn.Parameter(libdl.ones(2)) * 2]})
     kept = libdl.nn.Parameter(libdl.ones(2))
-    found = next(iter(data.DataLoader(Rows(lambda i: kept), None, num_workers=1,
-                                      multiprocessing_context="fork")))  # fmt: skip
+    found = next(
+        iter(
+            data.DataLoader(
+                Rows(lambda i: kept), None, num_workers=1, multiprocessing_context="fork"
+            )
+        )
+    )
     assert type(found) is libdl.nn.Parameter and found.is_leaf and found.requires_grad
 
 
@@ -257,7 +263,9 @@ def _allocated(batches):
 
 
 def test_large_batches_give_their_slots_back_to_the_system():
-    batches = iter(data.DataLoader(SomeLarge(), None, num_workers=1, multiprocessing_context="fork"))
+    batches = iter(
+        data.DataLoader(SomeLarge(), None, num_workers=1, multiprocessing_context="fork")
+    )
     most = 0
     for i, x in enumerate(batches):
         assert (x == i).all(), i
@@ -283,6 +291,7 @@ def test_slots_have_the_memory_that_their_batches_need():
 
 def test_a_slot_that_gets_no_memory_is_not_written_to(monkeypatch):
     """Batches go on coming with their messages."""
+
     def refused(*arguments):
         raise OSError("no memory")
 

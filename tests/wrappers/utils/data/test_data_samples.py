@@ -110,20 +110,27 @@ REPLACED = [
     (Wrapper(Both()), [3 * i for i in range(8)]),
     (Wrapper(Below()), [30 * i for i in range(8)]),
     (data.Subset(Wrapper(Both()), [7, 2]), [21, 6]),
-    (data.ConcatDataset([Below(), Wrapper(Both())]), [10 * i for i in range(8)] + [3 * i for i in range(8)]),
+    (
+        data.ConcatDataset([Below(), Wrapper(Both())]),
+        [10 * i for i in range(8)] + [3 * i for i in range(8)],
+    ),
     (Delegating(Both()), list(range(8))),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("dataset", "wanted"), REPLACED, ids=lambda x: type(x).__name__)
-@pytest.mark.parametrize("workers", [{}, {"num_workers": 1}, {"num_workers": 1, "worker_method": "thread"}], ids=str)
+@pytest.mark.parametrize(
+    "workers", [{}, {"num_workers": 1}, {"num_workers": 1, "worker_method": "thread"}], ids=str
+)
 def test_a_getitem_below_an_inherited_getitems_is_called(dataset, wanted, workers):
     assert _loaded(dataset, **workers) == wanted
 
 
 def test_a_patched_getitem_of_rows_is_called(monkeypatch):
     whole = data.TensorDataset.__getitem__
-    monkeypatch.setattr(data.TensorDataset, "__getitem__", lambda self, i: tuple(x * 2 for x in whole(self, i)))
+    monkeypatch.setattr(
+        data.TensorDataset, "__getitem__", lambda self, i: tuple(x * 2 for x in whole(self, i))
+    )
     assert _loaded(ROWS) == [0, 2, 4, 6, 8, 10] and _loaded(data.Subset(ROWS, [4])) == [8]
 
 
@@ -140,7 +147,11 @@ def test_samples_of_a_part_have_random_numbers_of_their_own():
     for dataset in (data.Subset(Drawn(), list(range(12))), data.StackDataset(Drawn())):
         for size in (3, 4):
             libdl.manual_seed(1)
-            found = [x for batch in data.DataLoader(dataset, size) for x in (batch[0] if isinstance(batch, list) else batch).tolist()]
+            found = [
+                x
+                for batch in data.DataLoader(dataset, size)
+                for x in (batch[0] if isinstance(batch, list) else batch).tolist()
+            ]
             assert len(set(found)) == 12
             libdl.manual_seed(1)
             wanted = [x.item() for x in data.DataLoader(Drawn(), None)]

@@ -65,8 +65,14 @@ def test_after_an_epoch_comes_the_next_one(num_workers, worker_method, own):
     def make(seed):
         libdl.manual_seed(seed)
         generator = libdl.Generator().manual_seed(seed) if own else None
-        return data.DataLoader(range(6), 2, shuffle=True, generator=generator,
-                               num_workers=num_workers, worker_method=worker_method)  # fmt: skip
+        return data.DataLoader(
+            range(6),
+            2,
+            shuffle=True,
+            generator=generator,
+            num_workers=num_workers,
+            worker_method=worker_method,
+        )
 
     whole = epochs_of(make(3), 3)
     loader = make(3)
@@ -136,7 +142,11 @@ def test_a_list_of_strings_is_two_tensors():
     assert list(packed) == texts == packed[:] and packed == texts and len(packed) == 6
     assert packed[-1] == "" and packed[2] == texts[2] and packed[1:5:2] == texts[1:5:2]
     assert packed[numpy.int64(1)] == "a" and "a" in packed and packed.index("a") == 1
-    assert packed != texts[:5] and packed != ["b", *texts[1:]] and list(reversed(packed)) == texts[::-1]
+    assert (
+        packed != texts[:5]
+        and packed != ["b", *texts[1:]]
+        and list(reversed(packed)) == texts[::-1]
+    )
     assert data.StringList() == [] and repr(packed).startswith("StringList of 6: ['', 'a', 'Grüße")
     for wrong in (6, -7):
         with pytest.raises(IndexError, match=f"index {wrong}, wanted at least -6 and < 6"):
@@ -210,10 +220,14 @@ class Arrays(data.Dataset):
     def __getitem__(self, i):
         random = numpy.random.default_rng(i)
         return {
-            "image": random.integers(0, 255, (40 + i, 30, 3), "uint8"), "turned": random.random((50, 40)).T,
-            "when": numpy.array(["2026-01-01"], "M8[D]") + i, "words": numpy.array(["a", None], object),
-            "empty": numpy.zeros((0, 3)), "bytes": bytearray(b"x" * (i + 1)), "tensor": libdl.full((20, 20), i),
-        }  # fmt: skip
+            "image": random.integers(0, 255, (40 + i, 30, 3), "uint8"),
+            "turned": random.random((50, 40)).T,
+            "when": numpy.array(["2026-01-01"], "M8[D]") + i,
+            "words": numpy.array(["a", None], object),
+            "empty": numpy.zeros((0, 3)),
+            "bytes": bytearray(b"x" * (i + 1)),
+            "tensor": libdl.full((20, 20), i),
+        }
 
 
 def _as_it_is(sample):
@@ -222,23 +236,31 @@ def _as_it_is(sample):
 
 def equal(a, b):
     return type(a) is type(b) and (
-        numpy.array_equal(a, b) and a.dtype == b.dtype if isinstance(a, numpy.ndarray)
-        else libdl.equal(a, b) if isinstance(a, libdl.Tensor) else a == b
-    )  # fmt: skip
+        numpy.array_equal(a, b) and a.dtype == b.dtype
+        if isinstance(a, numpy.ndarray)
+        else libdl.equal(a, b)
+        if isinstance(a, libdl.Tensor)
+        else a == b
+    )
 
 
 def test_arrays_come_through_the_ring_and_may_be_kept_and_written_to():
     wanted = Arrays()
-    loader = data.DataLoader(wanted, None, collate_fn=_as_it_is, num_workers=2,
-                             multiprocessing_context="fork")  # fmt: skip
+    loader = data.DataLoader(
+        wanted, None, collate_fn=_as_it_is, num_workers=2, multiprocessing_context="fork"
+    )
     pickled, layout = packed(wanted[20])
-    assert len(pickled) < 2000 and layout.size > 60 * 90 + 8 * 50 * 40, "the arrays are beside the pickle"
+    assert len(pickled) < 2000 and layout.size > 60 * 90 + 8 * 50 * 40, (
+        "the arrays are beside the pickle"
+    )
     kept = list(loader)
     for i, sample in enumerate(kept):
         assert all(equal(sample[key], x) for key, x in wanted[i].items()), i
     kept[0]["image"][:] = 7
     kept[0]["turned"][:] = 7
-    assert equal(kept[1]["image"], wanted[1]["image"]) and equal(kept[2]["turned"], wanted[2]["turned"])
+    assert equal(kept[1]["image"], wanted[1]["image"]) and equal(
+        kept[2]["turned"], wanted[2]["turned"]
+    )
     for i, sample in enumerate(loader):  # not kept: slots are used again
         assert all(equal(sample[key], x) for key, x in wanted[i].items()), i
 

@@ -82,13 +82,17 @@ class GradScaler:
         self._growth_tracker: Tensor | None = None
         self._growth_factor, self._backoff_factor = growth_factor, backoff_factor
         self._growth_interval = growth_interval
-        self._per_optimizer_states: dict[int, dict[str, Any]] = defaultdict(_refresh_per_optimizer_state)
+        self._per_optimizer_states: dict[int, dict[str, Any]] = defaultdict(
+            _refresh_per_optimizer_state
+        )
 
     # -- scaling ----------------------------------------------------------------------------------
 
     def _lazy_init_scale_growth_tracker(self, dev: Any) -> None:
         self._scale = functions.full((), self._init_scale, dtype=float32, device=dev)
-        self._growth_tracker = functions.full((), self._init_growth_tracker, dtype=int32, device=dev)
+        self._growth_tracker = functions.full(
+            (), self._init_growth_tracker, dtype=int32, device=dev
+        )
 
     def _check_scale_growth_tracker(self, funcname: str) -> tuple[Tensor, Tensor]:
         for name, kept in (("_scale", self._scale), ("_growth_tracker", self._growth_tracker)):
@@ -115,8 +119,9 @@ class GradScaler:
             return kind(scaled) if isinstance(outputs, (list, tuple)) else scaled
         raise ValueError("outputs must be a Tensor or an iterable of Tensors")
 
-    def _unscale_grads_(self, optimizer: Any, inv_scale: Tensor, found_inf: Tensor,
-                        allow_fp16: bool) -> dict[Any, Tensor]:  # fmt: skip
+    def _unscale_grads_(
+        self, optimizer: Any, inv_scale: Tensor, found_inf: Tensor, allow_fp16: bool
+    ) -> dict[Any, Tensor]:
         """Multiplies the gradients, and returns for each device 1 if one was not finite, else
         found_inf."""
         factor, begin = inv_scale.item(), found_inf.to(float32)
@@ -157,8 +162,9 @@ class GradScaler:
 
     # -- steps ------------------------------------------------------------------------------------
 
-    def step(self, optimizer: Any, *args: Any, return_found_inf: bool = False,
-             **kwargs: Any) -> Any:  # fmt: skip
+    def step(
+        self, optimizer: Any, *args: Any, return_found_inf: bool = False, **kwargs: Any
+    ) -> Any:
         """The optimizer's step, if all gradients are finite; they are divided by the factor first.
         Returns what that step does, and with return_found_inf whether it was left out."""
         if not self._enabled:
@@ -182,17 +188,23 @@ class GradScaler:
         state["stage"] = OptState.STEPPED
         return (result, _found_inf(state)) if return_found_inf else result
 
-    def _maybe_opt_step(self, optimizer: Any, optimizer_state: dict[str, Any], *args: Any,
-                        **kwargs: Any) -> Any:  # fmt: skip
+    def _maybe_opt_step(
+        self, optimizer: Any, optimizer_state: dict[str, Any], *args: Any, **kwargs: Any
+    ) -> Any:
         return None if _found_inf(optimizer_state) else optimizer.step(*args, **kwargs)
 
-    def _step_that_scales(self, optimizer: Any, state: dict[str, Any], args: Any,
-                          kwargs: dict[str, Any]) -> Any:  # fmt: skip
+    def _step_that_scales(
+        self, optimizer: Any, state: dict[str, Any], args: Any, kwargs: dict[str, Any]
+    ) -> Any:
         """The step of an optimizer that divides gradients, and leaves out steps, by itself: it is
         told by its attributes grad_scale and found_inf, or gets the scaler if it asks for it."""
         if "grad_scaler" in inspect.signature(optimizer.step).parameters:
-            warnings.warn("GradScaler is going to stop passing itself as a keyword argument to the "
-                          "optimizer's step", FutureWarning, stacklevel=3)  # fmt: skip
+            warnings.warn(
+                "GradScaler is going to stop passing itself as a keyword argument to the "
+                "optimizer's step",
+                FutureWarning,
+                stacklevel=3,
+            )
             return optimizer.step(*args, **kwargs, grad_scaler=self)
         if state["stage"] is OptState.READY:
             self._check_inf_per_device(optimizer)

@@ -3,8 +3,12 @@
 
 from .. import _backward_passes
 from .._modes import (
-    enable_grad, inference_mode, no_grad, set_grad_enabled, set_multithreading_enabled,
-)  # fmt: skip
+    enable_grad,
+    inference_mode,
+    no_grad,
+    set_grad_enabled,
+    set_multithreading_enabled,
+)
 from . import forward_ad, functional, grad_mode, graph, variable
 from ._gradients import backward, grad
 from .anomaly_mode import detect_anomaly, set_detect_anomaly
@@ -13,11 +17,29 @@ from .gradcheck import GradcheckError, gradcheck, gradgradcheck
 from .variable import Variable
 
 __all__ = [
-    "Function", "GradcheckError", "Variable", "backward", "detect_anomaly", "enable_grad",
-    "forward_ad", "function", "functional", "grad", "grad_mode", "gradcheck", "gradgradcheck",
-    "graph", "inference_mode", "no_grad", "once_differentiable", "set_detect_anomaly",
-    "set_grad_enabled", "set_multithreading_enabled", "variable",
-]  # fmt: skip
+    "Function",
+    "GradcheckError",
+    "Variable",
+    "backward",
+    "detect_anomaly",
+    "enable_grad",
+    "forward_ad",
+    "function",
+    "functional",
+    "grad",
+    "grad_mode",
+    "gradcheck",
+    "gradgradcheck",
+    "graph",
+    "inference_mode",
+    "no_grad",
+    "once_differentiable",
+    "set_detect_anomaly",
+    "set_grad_enabled",
+    "set_multithreading_enabled",
+    "variable",
+]
+
 
 def _is_checkpoint_valid() -> bool:
     """Whether a checkpoint may run a pass of its own: not in one that goes to chosen inputs only."""

@@ -45,13 +45,24 @@ def backward(
             _backward_passes.to_inputs(run, *given, retain, create_graph, False, False)
     except Overridden:
         override(
-            backward, tensors, grad_tensors=grad_tensors, retain_graph=retain_graph,
-            create_graph=create_graph, inputs=inputs,
-        )  # fmt: skip
+            backward,
+            tensors,
+            grad_tensors=grad_tensors,
+            retain_graph=retain_graph,
+            create_graph=create_graph,
+            inputs=inputs,
+        )
     except Error as error:
-        rename_error(error, "backward", "backward", {
-            "outputs": (1, "tensors"), "gradients": (2, "grad_tensors"), "inputs": (5, "inputs"),
-        })  # fmt: skip
+        rename_error(
+            error,
+            "backward",
+            "backward",
+            {
+                "outputs": (1, "tensors"),
+                "gradients": (2, "grad_tensors"),
+                "inputs": (5, "inputs"),
+            },
+        )
         raise
 
 
@@ -99,21 +110,35 @@ def grad(
     except Overridden:
         from .._vmap_levels import Batched  # not when libdl is imported: few programs need it
 
-        if not any(type(x) is Batched for tensors in (outputs, inputs, grad_outputs)
-                   for x in tensors_of(tensors)):  # fmt: skip
+        if not any(
+            type(x) is Batched
+            for tensors in (outputs, inputs, grad_outputs)
+            for x in tensors_of(tensors)
+        ):
             return override(
-                grad, outputs, inputs, grad_outputs=grad_outputs, retain_graph=retain_graph,
-                create_graph=create_graph, allow_unused=allow_unused,
-                is_grads_batched=is_grads_batched, materialize_grads=materialize_grads,
-            )  # fmt: skip
+                grad,
+                outputs,
+                inputs,
+                grad_outputs=grad_outputs,
+                retain_graph=retain_graph,
+                create_graph=create_graph,
+                allow_unused=allow_unused,
+                is_grads_batched=is_grads_batched,
+                materialize_grads=materialize_grads,
+            )
         if is_grads_batched:
             return _one_by_one(outputs, inputs, grad_outputs, *options[:4])
         from ..func._history import grad_under_vmap
 
         return grad_under_vmap(
-            tensors_of(outputs), tensors_of(inputs), tensors_of(grad_outputs), run,
-            create_graph, unused, materialize_grads,
-        )  # fmt: skip
+            tensors_of(outputs),
+            tensors_of(inputs),
+            tensors_of(grad_outputs),
+            run,
+            create_graph,
+            unused,
+            materialize_grads,
+        )
     except Error as error:
         rename_error(error, "grad", "grad", {"gradients": (3, "grad_outputs")})
         raise
@@ -132,17 +157,28 @@ def _check_batches(given: tuple[Any, ...]) -> None:
 
 
 def _one_by_one(
-    outputs: Tensors, inputs: Tensors, grad_outputs: Any, retain: bool, create_graph: bool,
-    unused: bool, materialize: bool,
-) -> tuple[Tensor, ...]:  # fmt: skip
+    outputs: Tensors,
+    inputs: Tensors,
+    grad_outputs: Any,
+    retain: bool,
+    create_graph: bool,
+    unused: bool,
+    materialize: bool,
+) -> tuple[Tensor, ...]:
     given = tensors_of(grad_outputs)
     count = next(len(w) for w in given if w is not None)
     rows = [
-        grad(outputs, inputs, tuple(None if w is None else w[i] for w in given),
-             retain or i + 1 < count, create_graph, allow_unused=unused,
-             materialize_grads=materialize)
+        grad(
+            outputs,
+            inputs,
+            tuple(None if w is None else w[i] for w in given),
+            retain or i + 1 < count,
+            create_graph,
+            allow_unused=unused,
+            materialize_grads=materialize,
+        )
         for i in range(count)
-    ]  # fmt: skip
+    ]
     columns = zip(*rows, strict=True)
     return tuple(None if ys[0] is None else F.stack(list(ys)) for ys in columns)
 

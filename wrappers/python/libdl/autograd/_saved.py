@@ -41,8 +41,10 @@ class saved_tensors_hooks:
             with no_grad():
                 value = pack(tensor)
             if tensor._version != before:
-                raise RuntimeError("saved_tensors_hooks: pack wrote to the tensor that it was "
-                                   "given, wanted a new value")  # fmt: skip
+                raise RuntimeError(
+                    "saved_tensors_hooks: pack wrote to the tensor that it was "
+                    "given, wanted a new value"
+                )
             return value
 
         _C.push_saved_hooks(packed, self._unpack)
@@ -92,8 +94,10 @@ class _Copy:
 
     def unpacked(self) -> Tensor:
         if not self.owner.open:
-            raise RuntimeError("allow_mutation_on_saved_tensors: backward runs outside of the "
-                               "context, wanted it inside")  # fmt: skip
+            raise RuntimeError(
+                "allow_mutation_on_saved_tensors: backward runs outside of the "
+                "context, wanted it inside"
+            )
         return self.value
 
 

@@ -64,9 +64,7 @@ def enter_dual_level() -> int:
 def exit_dual_level(*, level: int | None = None) -> None:
     """Closes the innermost level; if a level is given, it must be that one."""
     if level is not None and (_identity(level) == 0 or _identity(level) != _identity(None)):
-        raise RuntimeError(
-            f"exit_dual_level: level {level} is not the last one that was opened"
-        )
+        raise RuntimeError(f"exit_dual_level: level {level} is not the last one that was opened")
     _C.forward_exit()
 
 
@@ -96,9 +94,7 @@ def _make_dual(tensor: Tensor, tangent: Tensor, level: int | None) -> Tensor:
     if tangent.dtype is not tensor.dtype and (tensor.is_complex() or not tangent.is_complex()):
         tangent = tangent.to(tensor.dtype)
     identity = _identity(level)
-    return on_values(
-        lambda x, v: _C.forward_make_dual_at(apart(x), v, identity), tensor, tangent
-    )
+    return on_values(lambda x, v: _C.forward_make_dual_at(apart(x), v, identity), tensor, tangent)
 
 
 def apart(x: Tensor) -> Tensor:
@@ -148,7 +144,8 @@ def split_duals(values: tuple[Any, ...]) -> list[Split]:
     for identity in reversed(identities):
         pairs = [
             on_values(lambda x: unpacked(x, identity), x)  # noqa: B023
-            if isinstance(x, Tensor) else (x, None)
+            if isinstance(x, Tensor)
+            else (x, None)
             for x in values
         ]
         tangents = [tangent for _, tangent in pairs]

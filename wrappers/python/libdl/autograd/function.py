@@ -62,8 +62,10 @@ class FunctionCtx:
         """The saved tensors, unchanged and with their history."""
         if self._pass is None:
             if self._to_save is None:
-                raise RuntimeError("saved_tensors: no backward pass runs, and only then are they "
-                                   "there after forward")  # fmt: skip
+                raise RuntimeError(
+                    "saved_tensors: no backward pass runs, and only then are they "
+                    "there after forward"
+                )
             return self._to_save
         present = itertools.count()
         return tuple(
@@ -74,8 +76,9 @@ class FunctionCtx:
 class _Backward:
     """The callable that the engine calls: one gradient for each tensor input of forward."""
 
-    def __init__(self, function: type[Function], ctx: Any, places: list[int], count: int,
-                 outputs: list[bool]) -> None:  # fmt: skip
+    def __init__(
+        self, function: type[Function], ctx: Any, places: list[int], count: int, outputs: list[bool]
+    ) -> None:
         self.function, self.ctx, self.places, self.count = function, ctx, places, count
         self.outputs = outputs  # which of them are tensors
 
@@ -209,9 +212,11 @@ def _by_position(cls: type[Function], args: tuple[Any, ...], kwargs: dict[str, A
     bound = inspect.signature(cls.forward).bind(*hidden, *args, **kwargs)
     for name, value in bound.kwargs.items():
         if isinstance(value, Tensor) and value.requires_grad:
-            raise TypeError(f"{cls.__name__}.apply: {name} requires grad, wanted a tensor that "
-                            "does not, as forward takes it only by name")  # fmt: skip
-    return bound.args[len(hidden):], bound.kwargs
+            raise TypeError(
+                f"{cls.__name__}.apply: {name} requires grad, wanted a tensor that "
+                "does not, as forward takes it only by name"
+            )
+    return bound.args[len(hidden) :], bound.kwargs
 
 
 def _push_forward(
@@ -265,8 +270,9 @@ def _recorded(
                 values[i] = value.detach().view(value.shape)
     tensors = [value for value in values if isinstance(value, Tensor)]
     if dirty and not dirty <= {id(value) for value in tensors}:
-        raise RuntimeError(f"{cls.__name__}.forward does not return an argument that it marked as "
-                           "dirty")  # fmt: skip
+        raise RuntimeError(
+            f"{cls.__name__}.forward does not return an argument that it marked as dirty"
+        )
     if not tensors:
         return answer
     excluded = {id(tensor) for tensor in ctx._non_differentiable}
@@ -278,9 +284,7 @@ def _recorded(
     outputs = [isinstance(value, Tensor) for value in values]
     back = _Backward(cls, ctx, places, len(args), outputs)
     held = tuple(tensor for tensor in ctx._to_save if tensor is not None)
-    of_values(
-        _C.record_function, cls.__name__, back, inputs, tensors, flags, held, False
-    )
+    of_values(_C.record_function, cls.__name__, back, inputs, tensors, flags, held, False)
     # The node keeps the values and checks them. The context, which the node also keeps, must not.
     ctx._to_save = None
     ctx._dirty = ctx._non_differentiable = ()
@@ -305,8 +309,9 @@ class _Constant(Function):
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
-        raise AutogradError(f"{ctx.name}: is once differentiable, and a second derivative was "
-                            "asked for")  # fmt: skip
+        raise AutogradError(
+            f"{ctx.name}: is once differentiable, and a second derivative was asked for"
+        )
 
 
 def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -93,9 +93,13 @@ def _weights(name: str, v: Any, wanted: _Pack, create_graph: bool, of: str) -> _
 
 
 def _gradients(
-    outputs: Any, inputs: _Pack, weights: Any, create_graph: bool, retain: bool | None = None,
+    outputs: Any,
+    inputs: _Pack,
+    weights: Any,
+    create_graph: bool,
+    retain: bool | None = None,
     is_grads_batched: bool = False,
-) -> Found:  # fmt: skip
+) -> Found:
     """The gradients of the inputs; None for inputs that no output depends on."""
     used = [
         (y, w) for y, w in zip(outputs, weights, strict=True) if y is not None and y.requires_grad
@@ -103,9 +107,14 @@ def _gradients(
     if not used:
         return (None,) * len(inputs)
     return grad(
-        [y for y, _ in used], inputs, [w for _, w in used], retain_graph=retain,
-        create_graph=create_graph, allow_unused=True, is_grads_batched=is_grads_batched,
-    )  # fmt: skip
+        [y for y, _ in used],
+        inputs,
+        [w for _, w in used],
+        retain_graph=retain,
+        create_graph=create_graph,
+        allow_unused=True,
+        is_grads_batched=is_grads_batched,
+    )
 
 
 def _filled(
@@ -125,8 +134,13 @@ def _given_back(values: Any, create_graph: bool) -> list[Tensor]:
     return [value if create_graph else value.detach() for value in values]
 
 
-def vjp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False,
-        strict: bool = False) -> tuple[Any, Any]:  # fmt: skip
+def vjp(
+    func: Callable[..., Any],
+    inputs: Any,
+    v: Any = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[Any, Any]:
     """func(*inputs), and v times the Jacobian."""
     name = "vjp"
     with enable_grad():
@@ -142,8 +156,13 @@ def vjp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
     )
 
 
-def jvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False,
-        strict: bool = False) -> tuple[Any, Any]:  # fmt: skip
+def jvp(
+    func: Callable[..., Any],
+    inputs: Any,
+    v: Any = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[Any, Any]:
     """func(*inputs), and the Jacobian times v, by two reverse passes, so that functions without jvp
     work, too. func.jvp needs one run of the function."""
     name = "jvp"
@@ -172,9 +191,14 @@ def jvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
 # -- whole matrices -----------------------------------------------------------------------------
 
 
-def jacobian(func: Callable[..., Any], inputs: Any, create_graph: bool = False,
-             strict: bool = False, vectorize: bool = False,
-             strategy: str = "reverse-mode") -> Any:  # fmt: skip
+def jacobian(
+    func: Callable[..., Any],
+    inputs: Any,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    strategy: str = "reverse-mode",
+) -> Any:
     """The Jacobian of func at inputs: for each output and input a tensor with both shapes joined.
 
     Arguments:
@@ -185,8 +209,14 @@ def jacobian(func: Callable[..., Any], inputs: Any, create_graph: bool = False,
     return _jacobian("jacobian", func, inputs, create_graph, strict, strategy)
 
 
-def _jacobian(name: str, func: Callable[..., Any], inputs: Any, create_graph: bool, strict: bool,
-              strategy: str) -> Any:  # fmt: skip
+def _jacobian(
+    name: str,
+    func: Callable[..., Any],
+    inputs: Any,
+    create_graph: bool,
+    strict: bool,
+    strategy: str,
+) -> Any:
     if strategy not in ("reverse-mode", "forward-mode"):
         raise ValueError(
             f'{name}: strategy is {strategy!r}, wanted "reverse-mode" or "forward-mode"'
@@ -247,9 +277,14 @@ def _by_columns(name: str, func: Callable[..., Any], pack: _Pack, create_graph: 
     return tuple(rows) if nested is found else rows[0]
 
 
-def hessian(func: Callable[..., Any], inputs: Any, create_graph: bool = False,
-            strict: bool = False, vectorize: bool = False,
-            outer_jacobian_strategy: str = "reverse-mode") -> Any:  # fmt: skip
+def hessian(
+    func: Callable[..., Any],
+    inputs: Any,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    outer_jacobian_strategy: str = "reverse-mode",
+) -> Any:
     """The second derivatives of a function that returns one number: for each pair of inputs a
     tensor with both shapes joined."""
     name = "hessian"
@@ -280,8 +315,13 @@ def _own(x: Tensor) -> Tensor:
 # -- products with a Hessian ----------------------------------------------------------------------
 
 
-def vhp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False,
-        strict: bool = False) -> tuple[Any, Any]:  # fmt: skip
+def vhp(
+    func: Callable[..., Any],
+    inputs: Any,
+    v: Any = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[Any, Any]:
     """func(*inputs), one number, and v times its Hessian."""
     name = "vhp"
     with enable_grad():
@@ -295,8 +335,13 @@ def vhp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
     )
 
 
-def hvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False,
-        strict: bool = False) -> tuple[Any, Any]:  # fmt: skip
+def hvp(
+    func: Callable[..., Any],
+    inputs: Any,
+    v: Any = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[Any, Any]:
     """func(*inputs), one number, and its Hessian times v. The Hessian of a smooth function is
     symmetric, so vhp gives the same result with one pass less."""
     name = "hvp"

@@ -23,17 +23,21 @@ def _tensors(values: Any) -> list[Tensor]:
 
 
 def _differentiable(outputs: Any) -> list[Tensor]:
-    return [
-        out for out in _tensors(outputs) if out.dtype.is_floating_point or out.dtype.is_complex
-    ]
+    return [out for out in _tensors(outputs) if out.dtype.is_floating_point or out.dtype.is_complex]
 
 
 def _directions(x: Tensor) -> list[complex]:
     return [1.0, 1j] if x.dtype.is_complex else [1.0]
 
 
-def _numerical(func: Callable[..., Any], inputs: Sequence[Any], x: Tensor, at: int,
-               eps: float, direction: complex) -> list[Tensor]:  # fmt: skip
+def _numerical(
+    func: Callable[..., Any],
+    inputs: Sequence[Any],
+    x: Tensor,
+    at: int,
+    eps: float,
+    direction: complex,
+) -> list[Tensor]:
     """Central differences of every output, along one element of x."""
     element = x.detach()
     for size, below in zip(x.shape, (math.prod(x.shape[d + 1 :]) for d in range(x.dim()))):
@@ -47,14 +51,19 @@ def _numerical(func: Callable[..., Any], inputs: Sequence[Any], x: Tensor, at: i
     return [(plus - minus) / (2 * eps) for plus, minus in zip(*results, strict=True)]
 
 
-def _analytical(output: Tensor, inputs: list[Tensor], at: int, weight: complex,
-                create_graph: bool = False) -> tuple[Tensor | None, ...]:  # fmt: skip
+def _analytical(
+    output: Tensor, inputs: list[Tensor], at: int, weight: complex, create_graph: bool = False
+) -> tuple[Tensor | None, ...]:
     seed = F.zeros_like(output).reshape(-1)
     seed[at] = weight
     return grad(
-        output, inputs, seed.view(output.shape), retain_graph=True, allow_unused=True,
+        output,
+        inputs,
+        seed.view(output.shape),
+        retain_graph=True,
+        allow_unused=True,
         create_graph=create_graph,
-    )  # fmt: skip
+    )
 
 
 def _close(a: complex, b: complex, atol: float, rtol: float) -> bool:
@@ -62,9 +71,14 @@ def _close(a: complex, b: complex, atol: float, rtol: float) -> bool:
 
 
 def _check_input(
-    func: Callable[..., Any], inputs: Sequence[Any], x: Tensor, number: int, eps: float,
-    atol: float, rtol: float,
-) -> None:  # fmt: skip
+    func: Callable[..., Any],
+    inputs: Sequence[Any],
+    x: Tensor,
+    number: int,
+    eps: float,
+    atol: float,
+    rtol: float,
+) -> None:
     """d Re(conj(w) output[j]) along each direction of x[i], by backward and by differences."""
     # Differences write x, which invalidates what earlier graphs saved of it, so they come first.
     steps = [
@@ -160,8 +174,9 @@ def gradcheck(
     return True
 
 
-def _check_constant(func: Callable[..., Any], inputs: Sequence[Any], x: Tensor, number: int,
-                    eps: float, atol: float) -> None:  # fmt: skip
+def _check_constant(
+    func: Callable[..., Any], inputs: Sequence[Any], x: Tensor, number: int, eps: float, atol: float
+) -> None:
     for i in range(x.numel()):
         for difference in _numerical(func, inputs, x, i, eps, 1.0):
             if difference.numel() and difference.abs().max().item() > atol:
@@ -170,8 +185,14 @@ def _check_constant(func: Callable[..., Any], inputs: Sequence[Any], x: Tensor, 
                 )
 
 
-def _check_forward(func: Callable[..., Any], inputs: Sequence[Any], checked: list[Tensor],
-                   outputs: list[Tensor], atol: float, rtol: float) -> None:  # fmt: skip
+def _check_forward(
+    func: Callable[..., Any],
+    inputs: Sequence[Any],
+    checked: list[Tensor],
+    outputs: list[Tensor],
+    atol: float,
+    rtol: float,
+) -> None:
     """<w, J t> by forward mode equals <J^H w, t> by reverse mode, for one random t and w."""
     from . import forward_ad
 
@@ -179,13 +200,12 @@ def _check_forward(func: Callable[..., Any], inputs: Sequence[Any], checked: lis
     weights = [F.randn_like(out) for out in outputs]
     by_id = {id(x): t for x, t in zip(checked, tangents, strict=True)}
     with forward_ad.dual_level():
-        duals = [
-            forward_ad.make_dual(x, by_id[id(x)]) if id(x) in by_id else x for x in inputs
-        ]
+        duals = [forward_ad.make_dual(x, by_id[id(x)]) if id(x) in by_id else x for x in inputs]
         results = [
             forward_ad.unpack_dual(out).tangent
-            for out in _differentiable(func(*duals)) if out.requires_grad
-        ]  # fmt: skip
+            for out in _differentiable(func(*duals))
+            if out.requires_grad
+        ]
     forward = sum(
         _inner(w, t.detach()) for w, t in zip(weights, results, strict=True) if t is not None
     )
@@ -222,9 +242,7 @@ def gradgradcheck(
     """Whether the gradients of func's gradients equal central differences. check_fwd_over_rev: and
     forward mode through the gradient agrees. Other arguments as in gradcheck."""
     if not (check_fwd_over_rev or check_rev_over_rev):
-        raise ValueError(
-            "gradgradcheck: neither check_fwd_over_rev nor check_rev_over_rev is True"
-        )
+        raise ValueError("gradgradcheck: neither check_fwd_over_rev nor check_rev_over_rev is True")
 
     given = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
     outputs = _differentiable(func(*given))
@@ -240,15 +258,23 @@ def gradgradcheck(
         pairs = [(o, w) for o, w in zip(outs, ws, strict=True) if o.requires_grad]
         wanted = [x for x in xs if isinstance(x, Tensor) and x.requires_grad]
         found = grad(
-            [o for o, _ in pairs], wanted, [w for _, w in pairs], create_graph=True,
+            [o for o, _ in pairs],
+            wanted,
+            [w for _, w in pairs],
+            create_graph=True,
             allow_unused=True,
-        )  # fmt: skip
+        )
         return tuple(g for g in found if g is not None and g.requires_grad)
 
     return gradcheck(
-        gradients, (*given, *weights), eps=eps, atol=atol, rtol=rtol,
-        raise_exception=raise_exception, check_forward_ad=check_fwd_over_rev,
-    )  # fmt: skip
+        gradients,
+        (*given, *weights),
+        eps=eps,
+        atol=atol,
+        rtol=rtol,
+        raise_exception=raise_exception,
+        check_forward_ad=check_fwd_over_rev,
+    )
 
 
 assert float64.itemsize == 8

@@ -18,15 +18,22 @@ from .._backward_passes import GradientEdge as GradientEdge, Watch
 from .._tensor import Removable
 from ._saved import (
     allow_mutation_on_saved_tensors as allow_mutation_on_saved_tensors,
-    disable_saved_tensors_hooks as disable_saved_tensors_hooks, save_on_cpu as save_on_cpu,
+    disable_saved_tensors_hooks as disable_saved_tensors_hooks,
+    save_on_cpu as save_on_cpu,
     saved_tensors_hooks as saved_tensors_hooks,
-)  # fmt: skip
+)
 
 __all__ = [
-    "GradientEdge", "Node", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks",
-    "get_gradient_edge", "increment_version", "register_multi_grad_hook", "save_on_cpu",
+    "GradientEdge",
+    "Node",
+    "allow_mutation_on_saved_tensors",
+    "disable_saved_tensors_hooks",
+    "get_gradient_edge",
+    "increment_version",
+    "register_multi_grad_hook",
+    "save_on_cpu",
     "saved_tensors_hooks",
-]  # fmt: skip
+]
 
 # By the addresses of nodes, alive as long as those are. So y.grad_fn is the same object each time.
 _nodes: WeakValueDictionary[int, Node] = WeakValueDictionary()
@@ -162,8 +169,9 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     Errors: RuntimeError for a tensor that does not require grad."""
     node, slot = of_values(_C.gradient_edge, tensor)
     if node is None:
-        raise RuntimeError("get_gradient_edge: the tensor does not require grad, so no gradient "
-                           "arrives at it")  # fmt: skip
+        raise RuntimeError(
+            "get_gradient_edge: the tensor does not require grad, so no gradient arrives at it"
+        )
     return GradientEdge(node, slot, tensor)
 
 

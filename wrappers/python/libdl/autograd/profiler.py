@@ -11,9 +11,15 @@ from ..profiler import DeviceType, EventList, FunctionEvent, kineto_available, r
 from ..profiler.session import AutogradProfile as profile
 
 __all__ = [
-    "DeviceType", "EventList", "FunctionEvent", "emit_itt", "emit_nvtx", "kineto_available",
-    "profile", "record_function",
-]  # fmt: skip
+    "DeviceType",
+    "EventList",
+    "FunctionEvent",
+    "emit_itt",
+    "emit_nvtx",
+    "kineto_available",
+    "profile",
+    "record_function",
+]
 
 
 @contextlib.contextmanager

@@ -17,11 +17,11 @@ class _VariableKind(type):
 class Variable(metaclass=_VariableKind):
     """A leaf over the tensor's memory; from the time when variables were not tensors."""
 
-    def __new__(cls, data: Any = None, requires_grad: bool = False,
-                volatile: bool = False) -> Any:  # fmt: skip
+    def __new__(cls, data: Any = None, requires_grad: bool = False, volatile: bool = False) -> Any:
         if volatile:
-            warnings.warn("volatile was removed, and now means nothing: use libdl.no_grad()",
-                          stacklevel=2)  # fmt: skip
+            warnings.warn(
+                "volatile was removed, and now means nothing: use libdl.no_grad()", stacklevel=2
+            )
         if data is None:
             return Tensor()
         if not isinstance(data, Tensor):

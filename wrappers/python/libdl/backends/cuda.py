@@ -63,12 +63,17 @@ def enable_cudnn_sdp(enabled: bool) -> None:
 
 
 @contextmanager
-def sdp_kernel(enable_flash: bool = True, enable_math: bool = True,
-               enable_mem_efficient: bool = True, enable_cudnn: bool = True) -> Iterator[None]:  # fmt: skip
+def sdp_kernel(
+    enable_flash: bool = True,
+    enable_math: bool = True,
+    enable_mem_efficient: bool = True,
+    enable_cudnn: bool = True,
+) -> Iterator[None]:
     """Sets the four switches of attention for the time of a with statement."""
     before = dict(_SDP)
-    _SDP.update(flash=enable_flash, math=enable_math, mem_efficient=enable_mem_efficient,
-                cudnn=enable_cudnn)  # fmt: skip
+    _SDP.update(
+        flash=enable_flash, math=enable_math, mem_efficient=enable_mem_efficient, cudnn=enable_cudnn
+    )
     try:
         yield
     finally:

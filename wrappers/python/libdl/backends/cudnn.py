@@ -30,8 +30,19 @@ def is_acceptable(tensor: Any) -> bool:
     return False
 
 
-def flags(enabled: bool = False, benchmark: bool = False, benchmark_limit: int = 10,
-          deterministic: bool = False, allow_tf32: bool = True) -> AbstractContextManager[None]:  # fmt: skip
+def flags(
+    enabled: bool = False,
+    benchmark: bool = False,
+    benchmark_limit: int = 10,
+    deterministic: bool = False,
+    allow_tf32: bool = True,
+) -> AbstractContextManager[None]:
     """Sets the switches for the time of a with statement."""
-    return switched(__name__, enabled=enabled, benchmark=benchmark, benchmark_limit=benchmark_limit,
-                    deterministic=deterministic, allow_tf32=allow_tf32)  # fmt: skip
+    return switched(
+        __name__,
+        enabled=enabled,
+        benchmark=benchmark,
+        benchmark_limit=benchmark_limit,
+        deterministic=deterministic,
+        allow_tf32=allow_tf32,
+    )

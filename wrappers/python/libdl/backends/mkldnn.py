@@ -17,7 +17,8 @@ def is_available() -> bool:
     return False
 
 
-def flags(enabled: bool = False, deterministic: bool = False,
-          allow_tf32: bool = True) -> AbstractContextManager[None]:  # fmt: skip
+def flags(
+    enabled: bool = False, deterministic: bool = False, allow_tf32: bool = True
+) -> AbstractContextManager[None]:
     """Sets the switches for the time of a with statement."""
     return switched(__name__, enabled=enabled, deterministic=deterministic, allow_tf32=allow_tf32)

@@ -8,9 +8,15 @@ from typing import Any
 from ._named_only import refusing
 
 __all__ = [
-    "device_count", "empty_cache", "is_available", "is_bf16_supported", "is_current_stream_capturing",
-    "is_initialized", "manual_seed", "manual_seed_all",
-]  # fmt: skip
+    "device_count",
+    "empty_cache",
+    "is_available",
+    "is_bf16_supported",
+    "is_current_stream_capturing",
+    "is_initialized",
+    "manual_seed",
+    "manual_seed_all",
+]
 
 
 def is_available() -> bool:
@@ -51,13 +57,32 @@ def is_current_stream_capturing() -> bool:
 
 
 _REFUSED = (
-    "Event", "Stream", "current_allocated_memory", "current_device", "current_stream", "device",
-    "driver_allocated_memory", "get_device_capability", "get_device_name", "get_device_properties",
-    "get_rng_state", "get_rng_state_all", "max_memory_allocated", "max_memory_reserved", "mem_get_info",
-    "memory_allocated", "memory_reserved", "memory_stats", "recommended_max_memory",
-    "reset_peak_memory_stats", "set_device", "set_rng_state", "set_rng_state_all", "stream",
+    "Event",
+    "Stream",
+    "current_allocated_memory",
+    "current_device",
+    "current_stream",
+    "device",
+    "driver_allocated_memory",
+    "get_device_capability",
+    "get_device_name",
+    "get_device_properties",
+    "get_rng_state",
+    "get_rng_state_all",
+    "max_memory_allocated",
+    "max_memory_reserved",
+    "mem_get_info",
+    "memory_allocated",
+    "memory_reserved",
+    "memory_stats",
+    "recommended_max_memory",
+    "reset_peak_memory_stats",
+    "set_device",
+    "set_rng_state",
+    "set_rng_state_all",
+    "stream",
     "synchronize",
-)  # fmt: skip
+)
 
 
 def refused(device: str) -> dict[str, Any]:

@@ -9,9 +9,13 @@ from contextlib import contextmanager
 from typing import Any, Final as Final, Generic, TypeVar
 
 from .jit import (
-    _overload as _overload, _overload_method as _overload_method, export as export,
-    ignore as ignore, is_scripting as is_scripting, unused as unused,
-)  # fmt: skip
+    _overload as _overload,
+    _overload_method as _overload_method,
+    export as export,
+    ignore as ignore,
+    is_scripting as is_scripting,
+    unused as unused,
+)
 
 _T = TypeVar("_T")
 
@@ -23,14 +27,21 @@ class FunctionModifiers:
     IGNORE = "ignore (leave as a call to Python, cannot be torch.jit.save'd)"
     EXPORT = "export (compile this function even if nothing calls it)"
     DEFAULT = "default (compile if called from a exported function / forward)"
-    COPY_TO_SCRIPT_WRAPPER = "if this method is not scripted, copy the python method onto the scripted model"
+    COPY_TO_SCRIPT_WRAPPER = (
+        "if this method is not scripted, copy the python method onto the scripted model"
+    )
     _DROP = "_drop (function is fully ignored, declaration can be unscriptable)"
 
 
 def boolean_dispatch(
-    arg_name: str, arg_index: int, default: bool, if_true: Callable[..., Any],
-    if_false: Callable[..., Any], module_name: str, func_name: str,
-) -> Any:  # fmt: skip
+    arg_name: str,
+    arg_index: int,
+    default: bool,
+    if_true: Callable[..., Any],
+    if_false: Callable[..., Any],
+    module_name: str,
+    func_name: str,
+) -> Any:
     """A function that calls one of two, by an argument that is true or false."""
 
     def chosen(*args: Any, **kwargs: Any) -> Any:

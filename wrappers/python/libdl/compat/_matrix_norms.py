@@ -18,7 +18,9 @@ def frobenius_norm(
 ) -> Tensor:
     """The root of the sum of squares over dim; () for all dimensions. Deprecated, as in PyTorch: use
     linalg.vector_norm."""
-    warnings.warn("frobenius_norm is deprecated: use linalg.vector_norm(A, 2, dim, keepdim)", stacklevel=2)
+    warnings.warn(
+        "frobenius_norm is deprecated: use linalg.vector_norm(A, 2, dim, keepdim)", stacklevel=2
+    )
     if dim is None or isinstance(dim, bool):
         raise ArgumentTypeError(f"frobenius_norm: argument 2 (dim) is {dim}, wanted integers")
     return linalg.vector_norm(input, 2, dim, keepdim, out=out)
@@ -35,7 +37,9 @@ def nuclear_norm(
     Deprecated, as in PyTorch: use linalg.matrix_norm.
 
     nuclear_norm(input, True) means keepdim=True."""
-    warnings.warn("nuclear_norm is deprecated: use linalg.matrix_norm(A, 'nuc', dim, keepdim)", stacklevel=2)
+    warnings.warn(
+        "nuclear_norm is deprecated: use linalg.matrix_norm(A, 'nuc', dim, keepdim)", stacklevel=2
+    )
     if isinstance(dim, bool):
         keepdim, dim = dim, (-2, -1)
     dims = (-2, -1) if dim is None else (dim, dim) if isinstance(dim, int) else tuple(dim)

@@ -12,14 +12,34 @@ from ._functions import empty
 from ._modes import get_default_dtype, set_default_dtype
 from ._package_name import shown_name
 from ._types import (
-    DeviceLike, Size, bfloat16, bool_, device as Device, dtype as Dtype, float16, float32, float64, int8, int16,
-    int32, int64, uint8,
-)  # fmt: skip
+    DeviceLike,
+    Size,
+    bfloat16,
+    bool_,
+    device as Device,
+    dtype as Dtype,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+)
 
 _WORDS = {
-    float32: "Float", float64: "Double", float16: "Half", bfloat16: "BFloat16", int64: "Long",
-    int32: "Int", int16: "Short", int8: "Char", uint8: "Byte", bool_: "Bool",
-}  # fmt: skip
+    float32: "Float",
+    float64: "Double",
+    float16: "Half",
+    bfloat16: "BFloat16",
+    int64: "Long",
+    int32: "Int",
+    int16: "Short",
+    int8: "Char",
+    uint8: "Byte",
+    bool_: "Bool",
+}
 
 
 class TensorType(type):
@@ -29,8 +49,11 @@ class TensorType(type):
     is_cuda: bool
 
     def __instancecheck__(cls, instance: object) -> bool:
-        return (isinstance(instance, Tensor) and instance.dtype is cls.dtype
-                and instance.is_cuda is cls.is_cuda)  # fmt: skip
+        return (
+            isinstance(instance, Tensor)
+            and instance.dtype is cls.dtype
+            and instance.is_cuda is cls.is_cuda
+        )
 
     def __call__(cls, *args: Any, device: DeviceLike | None = None, **named: Any) -> Tensor:
         kind = "cuda" if cls.is_cuda else "cpu"
@@ -47,15 +70,22 @@ class TensorType(type):
         return f"{shown_name()}.{'cuda.' if cls.is_cuda else ''}{cls.__name__}"
 
 
-def made(function: str, dtype: Dtype | None, device: Any, args: Any, named: dict[str, Any],
-         kind: type[Tensor] = Tensor) -> Tensor:  # fmt: skip
+def made(
+    function: str,
+    dtype: Dtype | None,
+    device: Any,
+    args: Any,
+    named: dict[str, Any],
+    kind: type[Tensor] = Tensor,
+) -> Tensor:
     """What the older constructors return: without values for sizes, or with those of a sequence.
 
     A tensor is returned as a view of it, with its history, and must have the dtype; None: any, and
     the default one for what is no tensor. A storage becomes a tensor over its memory."""
     if named and (args or len(named) > 1 or not {"data", "other", "size"} & named.keys()):
-        raise TypeError(f"{function}: found the arguments {sorted(named)}, wanted sizes, data, "
-                        "size or other")  # fmt: skip
+        raise TypeError(
+            f"{function}: found the arguments {sorted(named)}, wanted sizes, data, size or other"
+        )
     given: Any
     if named:
         ((name, given),) = named.items()
@@ -92,8 +122,9 @@ def _is_size(value: Any) -> bool:
     return hasattr(value, "__index__") and not hasattr(value, "__len__")
 
 
-def _view_of(function: str, given: Any, dtype: Dtype | None, device: Any,
-             kind: type[Tensor]) -> Tensor:  # fmt: skip
+def _view_of(
+    function: str, given: Any, dtype: Dtype | None, device: Any, kind: type[Tensor]
+) -> Tensor:
     if not isinstance(given, Tensor):
         raise TypeError(f"{function}: other is a {type(given).__name__}, wanted a tensor")
     if device is not None:
@@ -104,8 +135,9 @@ def _view_of(function: str, given: Any, dtype: Dtype | None, device: Any,
     return view
 
 
-def _constructed(cls: type[Tensor], *args: Any, device: DeviceLike | None = None,
-                 **named: Any) -> Tensor:  # fmt: skip
+def _constructed(
+    cls: type[Tensor], *args: Any, device: DeviceLike | None = None, **named: Any
+) -> Tensor:
     if device is not None and Device(device).type != (wanted := _C.default_device().type):
         raise RuntimeError(f"Tensor: device is {device}, wanted one of type {wanted}, the default")
     return made("Tensor", None, device, args, named, cls)
@@ -124,8 +156,11 @@ def _type(dtype: Dtype, is_cuda: bool) -> TensorType:
         >>> torch.{name}([0, 1]).dtype
         {dtype}
     """
-    return TensorType(f"{_WORDS[dtype]}Tensor", (), {
-        "dtype": dtype, "is_cuda": is_cuda, "__doc__": said, "__module__": place})  # fmt: skip
+    return TensorType(
+        f"{_WORDS[dtype]}Tensor",
+        (),
+        {"dtype": dtype, "is_cuda": is_cuda, "__doc__": said, "__module__": place},
+    )
 
 
 FloatTensor, DoubleTensor = _type(float32, False), _type(float64, False)
@@ -164,13 +199,17 @@ def type_named(given: Any) -> tuple[Dtype, str | None]:
         for dtype, known in _WORDS.items():
             if package in ("torch", "libdl") and word == known and rest.endswith("Tensor"):
                 return dtype, "cuda" if on_cuda else "cpu"
-    raise ValueError(f"type: found {given!r}, wanted a dtype, a type such as libdl.FloatTensor, or its name")
+    raise ValueError(
+        f"type: found {given!r}, wanted a dtype, a type such as libdl.FloatTensor, or its name"
+    )
 
 
 def set_default_tensor_type(t: Any) -> None:
     """Sets the default dtype and device by an older type or its name; floating types only."""
     if not isinstance(t, (TensorType, str)):
-        raise TypeError(f"set_default_tensor_type: t is {t!r}, wanted a type such as libdl.FloatTensor")
+        raise TypeError(
+            f"set_default_tensor_type: t is {t!r}, wanted a type such as libdl.FloatTensor"
+        )
     dtype, kind = type_named(t)
     if not dtype.is_floating_point:
         raise TypeError(f"set_default_tensor_type: t is {t}, wanted a floating type")
@@ -200,7 +239,9 @@ def _refuse_names(self: Tensor, *names: Any, **renamed: Any) -> Tensor:
 @overridable
 def reinforce(self: Tensor, reward: Any) -> None:
     """Raises, as in PyTorch."""
-    raise RuntimeError("reinforce: it is gone from PyTorch, too; use libdl.distributions and log_prob")
+    raise RuntimeError(
+        "reinforce: it is gone from PyTorch, too; use libdl.distributions and log_prob"
+    )
 
 
 for _method in (new, reinforce):

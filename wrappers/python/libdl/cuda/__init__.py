@@ -23,19 +23,27 @@ from .._streams import (
 )
 from . import graphs as graphs, nvtx as nvtx, profiler as profiler, random as random
 from .devices import (
-    current_device as current_device, device as device, device_count as device_count,
-    device_of as device_of, get_device_properties as get_device_properties,
-    is_available as is_available, set_device as set_device,
-)  # fmt: skip
+    current_device as current_device,
+    device as device,
+    device_count as device_count,
+    device_of as device_of,
+    get_device_properties as get_device_properties,
+    is_available as is_available,
+    set_device as set_device,
+)
 from .graphs import (
-    CUDAGraph as CUDAGraph, graph as graph, graph_pool_handle as graph_pool_handle,
+    CUDAGraph as CUDAGraph,
+    graph as graph,
+    graph_pool_handle as graph_pool_handle,
     is_current_stream_capturing as is_current_stream_capturing,
     make_graphed_callables as make_graphed_callables,
-)  # fmt: skip
+)
 from .random import (
-    get_rng_state as get_rng_state, get_rng_state_all as get_rng_state_all,
-    set_rng_state as set_rng_state, set_rng_state_all as set_rng_state_all,
-)  # fmt: skip
+    get_rng_state as get_rng_state,
+    get_rng_state_all as get_rng_state_all,
+    set_rng_state as set_rng_state,
+    set_rng_state_all as set_rng_state_all,
+)
 
 if TYPE_CHECKING:
     from . import amp as amp
@@ -94,7 +102,9 @@ def set_sync_debug_mode(debug_mode: int | str) -> None:
     and the waits of streams and events are not meant."""
     if isinstance(debug_mode, str):
         if debug_mode not in _SYNC_MODES:
-            raise RuntimeError(f"invalid value of debug_mode, expected one of {', '.join(_SYNC_MODES)}")
+            raise RuntimeError(
+                f"invalid value of debug_mode, expected one of {', '.join(_SYNC_MODES)}"
+            )
         debug_mode = _SYNC_MODES.index(debug_mode)
     _C.set_sync_debug_mode(debug_mode)
 

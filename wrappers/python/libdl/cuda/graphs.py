@@ -8,9 +8,12 @@ from typing import Any
 from .._named_only import NamedOnly, refusing
 
 __all__ = [
-    "CUDAGraph", "graph", "graph_pool_handle", "is_current_stream_capturing",
+    "CUDAGraph",
+    "graph",
+    "graph_pool_handle",
+    "is_current_stream_capturing",
     "make_graphed_callables",
-]  # fmt: skip
+]
 
 _REASON = "a program's CUDA calls are not captured in Python; they run one by one"
 graph_pool_handle = refusing("cuda.graph_pool_handle", _REASON)

@@ -40,8 +40,9 @@ class Constraint:
 class _Dependent(Constraint):
     """A set that only an instance of a distribution knows."""
 
-    def __init__(self, *, is_discrete: Any = NotImplemented,
-                 event_dim: Any = NotImplemented) -> None:  # fmt: skip
+    def __init__(
+        self, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented
+    ) -> None:
         self._is_discrete, self._event_dim = is_discrete, event_dim
         super().__init__()
 
@@ -57,8 +58,9 @@ class _Dependent(Constraint):
             raise NotImplementedError("event_dim: only an instance of the distribution knows")
         return self._event_dim
 
-    def __call__(self, *, is_discrete: Any = NotImplemented,
-                 event_dim: Any = NotImplemented) -> _Dependent:  # fmt: skip
+    def __call__(
+        self, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented
+    ) -> _Dependent:
         """The same, with what is known of it."""
         known = self._is_discrete if is_discrete is NotImplemented else is_discrete
         dims = self._event_dim if event_dim is NotImplemented else event_dim
@@ -74,8 +76,13 @@ class _Dependent(Constraint):
 class _DependentProperty(property, _Dependent):
     """A property whose value is a set; on the class itself it tells what all have in common."""
 
-    def __init__(self, fn: Callable[..., Any] | None = None, *, is_discrete: Any = NotImplemented,
-                 event_dim: Any = NotImplemented) -> None:  # fmt: skip
+    def __init__(
+        self,
+        fn: Callable[..., Any] | None = None,
+        *,
+        is_discrete: Any = NotImplemented,
+        event_dim: Any = NotImplemented,
+    ) -> None:
         super().__init__(fn)
         self._is_discrete, self._event_dim = is_discrete, event_dim
 
@@ -110,8 +117,9 @@ class _IndependentConstraint(Constraint):
     def check(self, value: Tensor) -> Tensor:
         result = self.base_constraint.check(value)
         if result.ndim < self.reinterpreted_batch_ndims:
-            raise ValueError(f"check: the value has {value.ndim} dimensions, wanted "
-                             f"{self.event_dim} or more")  # fmt: skip
+            raise ValueError(
+                f"check: the value has {value.ndim} dimensions, wanted {self.event_dim} or more"
+            )
         kept = result.shape[: result.ndim - self.reinterpreted_batch_ndims]
         return result.reshape(kept + (-1,)).all(-1)
 
@@ -136,8 +144,9 @@ class MixtureSameFamilyConstraint(Constraint):
     def check(self, value: Tensor) -> Tensor:
         found = self.base_constraint.check(value.unsqueeze(-1 - self.event_dim))
         if value.ndim < self.event_dim:
-            raise ValueError(f"check: the value has {value.ndim} dimensions, wanted "
-                             f"{self.event_dim} or more")  # fmt: skip
+            raise ValueError(
+                f"check: the value has {value.ndim} dimensions, wanted {self.event_dim} or more"
+            )
         return found.all(-1)
 
     def __repr__(self) -> str:
@@ -147,8 +156,9 @@ class MixtureSameFamilyConstraint(Constraint):
 class _Cat(Constraint):
     """Parts of given lengths along one dimension, each of a set of its own."""
 
-    def __init__(self, cseq: Sequence[Constraint], dim: int = 0,
-                 lengths: Sequence[int] | None = None) -> None:  # fmt: skip
+    def __init__(
+        self, cseq: Sequence[Constraint], dim: int = 0, lengths: Sequence[int] | None = None
+    ) -> None:
         self.cseq, self.dim = list(cseq), dim
         self.lengths = [1] * len(self.cseq) if lengths is None else list(lengths)
         if len(self.lengths) != len(self.cseq):

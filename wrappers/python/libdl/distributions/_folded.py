@@ -22,8 +22,9 @@ class Folded(TransformedDistribution):
     whole: Any
 
     def __init__(self, scale: Tensor | float, validate_args: bool | None = None) -> None:
-        super().__init__(self.whole(0, scale, validate_args=False), AbsTransform(),
-                         validate_args=validate_args)  # fmt: skip
+        super().__init__(
+            self.whole(0, scale, validate_args=False), AbsTransform(), validate_args=validate_args
+        )
 
     @property
     def scale(self) -> Tensor:

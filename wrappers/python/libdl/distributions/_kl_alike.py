@@ -81,8 +81,10 @@ def dirichlet(p: Dirichlet, q: Dirichlet) -> Tensor:
 def exponential_family(p: ExponentialFamily, q: ExponentialFamily) -> Tensor:
     """F(theta_q) - F(theta_p) - <theta_q - theta_p, mean of t(x) under p>."""
     if type(p) is not type(q):
-        raise NotImplementedError(f"kl_divergence: no rule for p of type {type(p).__name__} and "
-                                  f"q of type {type(q).__name__}; see register_kl")  # fmt: skip
+        raise NotImplementedError(
+            f"kl_divergence: no rule for p of type {type(p).__name__} and "
+            f"q of type {type(q).__name__}; see register_kl"
+        )
     theta_p, normalizer, means = p._mean_statistics()
     theta_q = q._natural_params
     result = q._log_normalizer(*theta_q) - normalizer
@@ -128,8 +130,9 @@ def normal(p: Normal, q: Normal) -> Tensor:
 @register_kl(MultivariateNormal, MultivariateNormal)
 def multivariate_normal(p: MultivariateNormal, q: MultivariateNormal) -> Tensor:
     if p.event_shape != q.event_shape:
-        raise ValueError(f"kl_divergence: q has event shape {list(q.event_shape)}, wanted "
-                         f"{list(p.event_shape)}")  # fmt: skip
+        raise ValueError(
+            f"kl_divergence: q has event shape {list(q.event_shape)}, wanted {list(p.event_shape)}"
+        )
     log_p = p.scale_tril.diagonal(0, -2, -1).log().sum(-1)
     log_q = q.scale_tril.diagonal(0, -2, -1).log().sum(-1)
     spread = solve_lower(q.scale_tril, p.scale_tril).square().sum((-2, -1))

@@ -142,8 +142,9 @@ class AffineTransform(Transform):
 
     bijective = True
 
-    def __init__(self, loc: Tensor | float, scale: Tensor | float, event_dim: int = 0,
-                 cache_size: int = 0) -> None:  # fmt: skip
+    def __init__(
+        self, loc: Tensor | float, scale: Tensor | float, event_dim: int = 0, cache_size: int = 0
+    ) -> None:
         super().__init__(cache_size)
         self.loc, self.scale, self._event_dim = loc, scale, event_dim
 

@@ -19,8 +19,9 @@ from .utils import tril_matrix_to_vec, vec_to_tril_matrix
 class _OfVectors(_Unparametrized):
     def _check(self, shape: Any, dims: int = 1) -> Any:
         if len(shape) < dims:
-            raise ValueError(f"{type(self).__name__}: shape is {list(shape)}, wanted {dims} or "
-                             "more dimensions")  # fmt: skip
+            raise ValueError(
+                f"{type(self).__name__}: shape is {list(shape)}, wanted {dims} or more dimensions"
+            )
         return shape
 
     def forward_shape(self, shape: Any) -> Any:

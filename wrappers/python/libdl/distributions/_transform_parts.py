@@ -22,8 +22,9 @@ class IndependentTransform(Transform):
         cache_size: see Transform
     """
 
-    def __init__(self, base_transform: Transform, reinterpreted_batch_ndims: int,
-                 cache_size: int = 0) -> None:  # fmt: skip
+    def __init__(
+        self, base_transform: Transform, reinterpreted_batch_ndims: int, cache_size: int = 0
+    ) -> None:
         super().__init__(cache_size)
         self.base_transform = base_transform.with_cache(cache_size)
         self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
@@ -51,8 +52,10 @@ class IndependentTransform(Transform):
 
     def _check(self, value: Tensor, wanted: int) -> Tensor:
         if value.ndim < wanted:
-            raise ValueError(f"IndependentTransform: the value has {value.ndim} dimensions, "
-                             f"wanted {wanted} or more")  # fmt: skip
+            raise ValueError(
+                f"IndependentTransform: the value has {value.ndim} dimensions, "
+                f"wanted {wanted} or more"
+            )
         return value
 
     def _call(self, x: Tensor) -> Tensor:
@@ -83,8 +86,10 @@ class ReshapeTransform(Transform):
     def __init__(self, in_shape: Any, out_shape: Any, cache_size: int = 0) -> None:
         self.in_shape, self.out_shape = Size(in_shape), Size(out_shape)
         if self.in_shape.numel() != self.out_shape.numel():
-            raise ValueError(f"ReshapeTransform: out_shape is {list(out_shape)}, wanted one of "
-                             f"{self.in_shape.numel()} elements as {list(in_shape)}")  # fmt: skip
+            raise ValueError(
+                f"ReshapeTransform: out_shape is {list(out_shape)}, wanted one of "
+                f"{self.in_shape.numel()} elements as {list(in_shape)}"
+            )
         super().__init__(cache_size)
 
     @property
@@ -99,8 +104,9 @@ class ReshapeTransform(Transform):
         shape = Size(shape)
         dims = len(shape) - len(event)
         if dims < 0 or shape[dims:] != event:
-            raise ValueError(f"ReshapeTransform: shape is {list(shape)}, which does not end in "
-                             f"{list(event)}")  # fmt: skip
+            raise ValueError(
+                f"ReshapeTransform: shape is {list(shape)}, which does not end in {list(event)}"
+            )
         return shape[:dims]
 
     def _call(self, x: Tensor) -> Tensor:
@@ -137,14 +143,20 @@ class CatTransform(_OfParts):
         cache_size: see Transform
     """
 
-    def __init__(self, tseq: Sequence[Transform], dim: int = 0,
-                 lengths: Sequence[int] | None = None, cache_size: int = 0) -> None:  # fmt: skip
+    def __init__(
+        self,
+        tseq: Sequence[Transform],
+        dim: int = 0,
+        lengths: Sequence[int] | None = None,
+        cache_size: int = 0,
+    ) -> None:
         super().__init__(cache_size)
         self.transforms = [t.with_cache(cache_size) for t in tseq] if cache_size else list(tseq)
         self.lengths = [1] * len(self.transforms) if lengths is None else list(lengths)
         if len(self.lengths) != len(self.transforms):
-            raise ValueError(f"CatTransform: {len(self.lengths)} lengths, wanted "
-                             f"{len(self.transforms)}")  # fmt: skip
+            raise ValueError(
+                f"CatTransform: {len(self.lengths)} lengths, wanted {len(self.transforms)}"
+            )
         self.dim = dim
 
     @property
@@ -178,10 +190,13 @@ class CatTransform(_OfParts):
         return cat([t.inv(part) for t, part in zip(self.transforms, parts)], self.dim)
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
-        parts = zip(self.transforms, x.split(self.lengths, self.dim),
-                    y.split(self.lengths, self.dim))  # fmt: skip
-        terms = [sum_last(t.log_abs_det_jacobian(before, after), self.event_dim - t.event_dim)
-                 for t, before, after in parts]  # fmt: skip
+        parts = zip(
+            self.transforms, x.split(self.lengths, self.dim), y.split(self.lengths, self.dim)
+        )
+        terms = [
+            sum_last(t.log_abs_det_jacobian(before, after), self.event_dim - t.event_dim)
+            for t, before, after in parts
+        ]
         # Seen from the end, the dimension lies in the batch, or in the event that is summed up.
         dim = (self.dim if self.dim < 0 else self.dim - x.ndim) + self.event_dim
         if dim < 0:
@@ -215,8 +230,10 @@ class StackTransform(_OfParts):
 
     def _slices(self, x: Tensor) -> Any:
         if x.shape[self.dim] != len(self.transforms):
-            raise ValueError(f"StackTransform: dimension {self.dim} has size {x.shape[self.dim]}, "
-                             f"wanted {len(self.transforms)}")  # fmt: skip
+            raise ValueError(
+                f"StackTransform: dimension {self.dim} has size {x.shape[self.dim]}, "
+                f"wanted {len(self.transforms)}"
+            )
         return x.unbind(self.dim)
 
     def _call(self, x: Tensor) -> Tensor:

@@ -24,8 +24,12 @@ class Bernoulli(Probabilities, ExponentialFamily):
     has_enumerate_support = True
     _mean_carrier_measure = 0
 
-    def __init__(self, probs: Tensor | float | None = None, logits: Tensor | float | None = None,
-                 validate_args: bool | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        probs: Tensor | float | None = None,
+        logits: Tensor | float | None = None,
+        validate_args: bool | None = None,
+    ) -> None:
         super().__init__(self._take(probs, logits)[0].shape, validate_args=validate_args)
 
     @property

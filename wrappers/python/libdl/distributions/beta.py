@@ -22,13 +22,19 @@ class Beta(ExponentialFamily):
     a is concentration1, b is concentration0; both are above 0.
     """
 
-    arg_constraints = {"concentration1": constraints.positive,
-                       "concentration0": constraints.positive}  # fmt: skip
+    arg_constraints = {
+        "concentration1": constraints.positive,
+        "concentration0": constraints.positive,
+    }
     support = constraints.unit_interval
     has_rsample = True
 
-    def __init__(self, concentration1: Tensor | float, concentration0: Tensor | float,
-                 validate_args: bool | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        concentration1: Tensor | float,
+        concentration0: Tensor | float,
+        validate_args: bool | None = None,
+    ) -> None:
         self.concentration1, self.concentration0 = broadcast_all(concentration1, concentration0)
         super().__init__(self.concentration1.shape, validate_args=validate_args)
 

@@ -18,13 +18,20 @@ __all__ = ["Binomial"]
 class Binomial(Probabilities):
     """How many of total_count trials succeed, each with probability probs."""
 
-    arg_constraints = {"total_count": constraints.nonnegative_integer,
-                       "probs": constraints.unit_interval, "logits": constraints.real}  # fmt: skip
+    arg_constraints = {
+        "total_count": constraints.nonnegative_integer,
+        "probs": constraints.unit_interval,
+        "logits": constraints.real,
+    }
     has_enumerate_support = True
 
-    def __init__(self, total_count: Tensor | int = 1, probs: Tensor | float | None = None,
-                 logits: Tensor | float | None = None,
-                 validate_args: bool | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        total_count: Tensor | int = 1,
+        probs: Tensor | float | None = None,
+        logits: Tensor | float | None = None,
+        validate_args: bool | None = None,
+    ) -> None:
         given, count = self._take(probs, logits, total_count)
         self.total_count = count.type_as(given)
         super().__init__(given.shape, validate_args=validate_args)

@@ -26,8 +26,12 @@ class Categorical(Probabilities):
     has_enumerate_support = True
     _is_binary = False
 
-    def __init__(self, probs: Tensor | None = None, logits: Tensor | None = None,
-                 validate_args: bool | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        probs: Tensor | None = None,
+        logits: Tensor | None = None,
+        validate_args: bool | None = None,
+    ) -> None:
         (given,) = self._take(probs, logits)
         if given.ndim < 1:
             raise ValueError(f"Categorical: {self._given} has no dimension, wanted 1 or more")
@@ -77,5 +81,3 @@ class Categorical(Probabilities):
     def enumerate_support(self, expand: bool = True) -> Tensor:
         values = arange(self._num_events, dtype=int64, device=self._param.device)
         return self._all_values(values, expand)
-
-

@@ -12,19 +12,51 @@ from typing import Any
 from .. import finfo as _finfo
 from .._C import Tensor
 from ._constraint import (
-    Constraint as Constraint, MixtureSameFamilyConstraint as MixtureSameFamilyConstraint, _Cat,
-    _Dependent, _DependentProperty, _IndependentConstraint, _Stack, holds as _holds,
+    Constraint as Constraint,
+    MixtureSameFamilyConstraint as MixtureSameFamilyConstraint,
+    _Cat,
+    _Dependent,
+    _DependentProperty,
+    _IndependentConstraint,
+    _Stack,
+    holds as _holds,
     is_dependent as is_dependent,
-)  # fmt: skip
+)
 
 __all__ = [
-    "Constraint", "MixtureSameFamilyConstraint", "boolean", "cat", "corr_cholesky", "dependent",
-    "dependent_property", "greater_than", "greater_than_eq", "half_open_interval", "independent",
-    "integer_interval", "interval", "is_dependent", "less_than", "lower_cholesky",
-    "lower_triangular", "multinomial", "nonnegative", "nonnegative_integer", "one_hot", "positive",
-    "positive_definite", "positive_integer", "positive_semidefinite", "real", "real_vector",
-    "simplex", "square", "stack", "symmetric", "unit_interval",
-]  # fmt: skip
+    "Constraint",
+    "MixtureSameFamilyConstraint",
+    "boolean",
+    "cat",
+    "corr_cholesky",
+    "dependent",
+    "dependent_property",
+    "greater_than",
+    "greater_than_eq",
+    "half_open_interval",
+    "independent",
+    "integer_interval",
+    "interval",
+    "is_dependent",
+    "less_than",
+    "lower_cholesky",
+    "lower_triangular",
+    "multinomial",
+    "nonnegative",
+    "nonnegative_integer",
+    "one_hot",
+    "positive",
+    "positive_definite",
+    "positive_integer",
+    "positive_semidefinite",
+    "real",
+    "real_vector",
+    "simplex",
+    "square",
+    "stack",
+    "symmetric",
+    "unit_interval",
+]
 
 
 # -- sets of numbers -------------------------------------------------------------------------------
@@ -162,8 +194,10 @@ class _Symmetric(_Square):
 
 class _PositiveSemidefinite(_Symmetric):
     def check(self, value: Tensor) -> Tensor:
-        raise NotImplementedError("positive_semidefinite.check needs eigenvalues, which are not "
-                                  "there yet; positive_definite.check works")  # fmt: skip
+        raise NotImplementedError(
+            "positive_semidefinite.check needs eigenvalues, which are not "
+            "there yet; positive_definite.check works"
+        )
 
 
 class _PositiveDefinite(_Symmetric):

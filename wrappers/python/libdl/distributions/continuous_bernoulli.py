@@ -35,9 +35,13 @@ class ContinuousBernoulli(Probabilities, ExponentialFamily):
     has_rsample = True
     _mean_carrier_measure = 0
 
-    def __init__(self, probs: Tensor | float | None = None, logits: Tensor | float | None = None,
-                 lims: tuple[float, float] = (0.499, 0.501),
-                 validate_args: bool | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        probs: Tensor | float | None = None,
+        logits: Tensor | float | None = None,
+        lims: tuple[float, float] = (0.499, 0.501),
+        validate_args: bool | None = None,
+    ) -> None:
         (given,) = self._take(probs, logits)
         self._lims = lims
         super().__init__(given.shape, validate_args=validate_args)

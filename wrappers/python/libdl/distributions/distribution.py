@@ -41,8 +41,12 @@ class Distribution:
             raise ValueError(f"set_default_validate_args: value is {value!r}, wanted True or False")
         Distribution._validate_args = value
 
-    def __init__(self, batch_shape: Any = Size(), event_shape: Any = Size(),
-                 validate_args: bool | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        batch_shape: Any = Size(),
+        event_shape: Any = Size(),
+        validate_args: bool | None = None,
+    ) -> None:
         self._batch_shape, self._event_shape = Size(batch_shape), Size(event_shape)
         if validate_args is not None:
             self._validate_args = validate_args
@@ -52,13 +56,16 @@ class Distribution:
     def _validate_parameters(self) -> None:
         for name, constraint in self.arg_constraints.items():
             derived = name not in self.__dict__ and isinstance(
-                getattr(type(self), name, None), lazy_property)  # fmt: skip
+                getattr(type(self), name, None), lazy_property
+            )
             if derived or constraints.is_dependent(constraint):
                 continue
             value = getattr(self, name)
             if not holds(constraint.check(value)):
-                raise ValueError(f"{type(self).__name__}: {name} of shape {list(value.shape)} is "
-                                 f"{value!r}, wanted {constraint!r}")  # fmt: skip
+                raise ValueError(
+                    f"{type(self).__name__}: {name} of shape {list(value.shape)} is "
+                    f"{value!r}, wanted {constraint!r}"
+                )
 
     # -- shapes ------------------------------------------------------------------------------------
 
@@ -95,7 +102,8 @@ class Distribution:
         """An object of this type without attributes, for expand() to fill."""
         if _instance is None and type(self).__init__ is not cls.__init__:  # type: ignore[misc]
             raise NotImplementedError(
-                f"expand: {type(self).__name__} has an __init__ of its own, and no expand")
+                f"expand: {type(self).__name__} has an __init__ of its own, and no expand"
+            )
         return type(self).__new__(type(self)) if _instance is None else _instance
 
     def _extended_shape(self, sample_shape: Any = Size()) -> Size:
@@ -185,21 +193,26 @@ class Distribution:
             raise ValueError(f"{name}: value is {value!r}, wanted a tensor")
         events = len(self._event_shape)
         if value.shape[value.ndim - events :] != self._event_shape:
-            raise ValueError(f"{name}: value has shape {list(value.shape)}, which does not end in "
-                             f"the event shape {list(self._event_shape)}")  # fmt: skip
+            raise ValueError(
+                f"{name}: value has shape {list(value.shape)}, which does not end in "
+                f"the event shape {list(self._event_shape)}"
+            )
         wanted = self._batch_shape + self._event_shape
         for found, size in zip(reversed(value.shape), reversed(wanted)):
             if found != 1 and size != 1 and found != size:
-                raise ValueError(f"{name}: value has shape {list(value.shape)}, which does not "
-                                 f"broadcast with {list(wanted)}")  # fmt: skip
+                raise ValueError(
+                    f"{name}: value has shape {list(value.shape)}, which does not "
+                    f"broadcast with {list(wanted)}"
+                )
         try:
             support = self.support
         except NotImplementedError:
             warnings.warn(f"{name} has no support: its values are not checked", stacklevel=2)
             return
         if not holds(support.check(value)):
-            raise ValueError(f"{name}: value of shape {list(value.shape)} is {value!r}, "
-                             f"wanted {support!r}")  # fmt: skip
+            raise ValueError(
+                f"{name}: value of shape {list(value.shape)} is {value!r}, wanted {support!r}"
+            )
 
     def __repr__(self) -> str:
         own = self.__dict__

@@ -41,8 +41,10 @@ class ExponentialFamily(Distribution):
         recorded = is_grad_enabled() and any(p.requires_grad for p in given)
         with enable_grad():
             # Copies, so that none depends on another one.
-            theta = [p.clone() if recorded and p.requires_grad else p.detach().requires_grad_()
-                     for p in given]  # fmt: skip
+            theta = [
+                p.clone() if recorded and p.requires_grad else p.detach().requires_grad_()
+                for p in given
+            ]
             normalizer = self._log_normalizer(*theta)
             means = grad(normalizer.sum(), theta, create_graph=recorded)
         if not recorded:

@@ -23,8 +23,9 @@ class FisherSnedecor(Distribution):
     support = constraints.positive
     has_rsample = True
 
-    def __init__(self, df1: Tensor | float, df2: Tensor | float,
-                 validate_args: bool | None = None) -> None:  # fmt: skip
+    def __init__(
+        self, df1: Tensor | float, df2: Tensor | float, validate_args: bool | None = None
+    ) -> None:
         self.df1, self.df2 = broadcast_all(df1, df2)
         super().__init__(self.df1.shape, validate_args=validate_args)
 
@@ -60,5 +61,6 @@ class FisherSnedecor(Distribution):
         self._check(value)
         a, b, ratio = 0.5 * self.df1, 0.5 * self.df2, self.df1 / self.df2
         normalizer = a.lgamma() + b.lgamma() - (a + b).lgamma()
-        return (a * ratio.log() + (a - 1) * value.log() - (a + b) * (ratio * value).log1p()
-                - normalizer)  # fmt: skip
+        return (
+            a * ratio.log() + (a - 1) * value.log() - (a + b) * (ratio * value).log1p() - normalizer
+        )

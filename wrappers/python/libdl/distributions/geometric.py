@@ -23,8 +23,12 @@ class Geometric(Probabilities):
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.nonnegative_integer
 
-    def __init__(self, probs: Tensor | float | None = None, logits: Tensor | float | None = None,
-                 validate_args: bool | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        probs: Tensor | float | None = None,
+        logits: Tensor | float | None = None,
+        validate_args: bool | None = None,
+    ) -> None:
         (given,) = self._take(probs, logits)
         super().__init__(given.shape, validate_args=validate_args)
         if self._validate_args and probs is not None and not holds(given > 0):

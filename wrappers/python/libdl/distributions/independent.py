@@ -24,14 +24,20 @@ class Independent(Distribution):
         validate_args: see Distribution
     """
 
-    def __init__(self, base_distribution: Distribution, reinterpreted_batch_ndims: int,
-                 validate_args: bool | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        base_distribution: Distribution,
+        reinterpreted_batch_ndims: int,
+        validate_args: bool | None = None,
+    ) -> None:
         batch = base_distribution.batch_shape
         kept = len(batch) - reinterpreted_batch_ndims
         if kept < 0:
-            raise ValueError("Independent: reinterpreted_batch_ndims is "
-                             f"{reinterpreted_batch_ndims}, wanted at most {len(batch)}, the "
-                             "dimensions of the batch")  # fmt: skip
+            raise ValueError(
+                "Independent: reinterpreted_batch_ndims is "
+                f"{reinterpreted_batch_ndims}, wanted at most {len(batch)}, the "
+                "dimensions of the batch"
+            )
         self.base_dist = base_distribution
         self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
         events = batch[kept:] + base_distribution.event_shape
@@ -83,8 +89,9 @@ class Independent(Distribution):
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
         if self.reinterpreted_batch_ndims:
-            raise NotImplementedError("Independent: the values of several events are too many to "
-                                      "enumerate")  # fmt: skip
+            raise NotImplementedError(
+                "Independent: the values of several events are too many to enumerate"
+            )
         return self.base_dist.enumerate_support(expand)
 
     def __repr__(self) -> str:

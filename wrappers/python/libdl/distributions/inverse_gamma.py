@@ -20,8 +20,9 @@ class InverseGamma(TransformedDistribution):
     arg_constraints = {"concentration": constraints.positive, "rate": constraints.positive}
     support = constraints.positive
 
-    def __init__(self, concentration: Tensor | float, rate: Tensor | float,
-                 validate_args: bool | None = None) -> None:  # fmt: skip
+    def __init__(
+        self, concentration: Tensor | float, rate: Tensor | float, validate_args: bool | None = None
+    ) -> None:
         base = Gamma(concentration, rate, validate_args=validate_args)
         inverse = PowerTransform(base.rate.new_full((), -1.0))
         super().__init__(base, inverse, validate_args=validate_args)

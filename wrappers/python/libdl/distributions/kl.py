@@ -46,9 +46,12 @@ def _rule_for(type_p: type, type_q: type) -> Callable[..., Any] | None:
     by_p = min(pairs, key=depth)
     by_q = min(pairs, key=lambda pair: depth(pair)[::-1])
     if _registered[by_p] is not _registered[by_q]:
-        warnings.warn(f"kl_divergence({type_p.__name__}, {type_q.__name__}) is ambiguous: "
-                      f"register ({by_p[0].__name__}, {by_q[1].__name__})", RuntimeWarning,
-                      stacklevel=3)  # fmt: skip
+        warnings.warn(
+            f"kl_divergence({type_p.__name__}, {type_q.__name__}) is ambiguous: "
+            f"register ({by_p[0].__name__}, {by_q[1].__name__})",
+            RuntimeWarning,
+            stacklevel=3,
+        )
     return _registered[by_p]
 
 
@@ -62,6 +65,8 @@ def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
         _found[types] = _rule_for(*types)
     rule = _found[types]
     if rule is None:
-        raise NotImplementedError(f"kl_divergence: no rule for p of type {types[0].__name__} and "
-                                  f"q of type {types[1].__name__}; see register_kl")  # fmt: skip
+        raise NotImplementedError(
+            f"kl_divergence: no rule for p of type {types[0].__name__} and "
+            f"q of type {types[1].__name__}; see register_kl"
+        )
     return rule(p, q)

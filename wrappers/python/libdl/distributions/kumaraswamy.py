@@ -21,16 +21,25 @@ class Kumaraswamy(TransformedDistribution):
     a is concentration1, b is concentration0.
     """
 
-    arg_constraints = {"concentration1": constraints.positive,
-                       "concentration0": constraints.positive}  # fmt: skip
+    arg_constraints = {
+        "concentration1": constraints.positive,
+        "concentration0": constraints.positive,
+    }
     support = constraints.unit_interval
 
-    def __init__(self, concentration1: Tensor | float, concentration0: Tensor | float,
-                 validate_args: bool | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        concentration1: Tensor | float,
+        concentration0: Tensor | float,
+        validate_args: bool | None = None,
+    ) -> None:
         self.concentration1, self.concentration0 = broadcast_all(concentration1, concentration0)
         base = Uniform(zeros_like(self.concentration0), 1.0, validate_args=validate_args)
-        parts = [PowerTransform(self.concentration0.reciprocal()), AffineTransform(1.0, -1.0),
-                 PowerTransform(self.concentration1.reciprocal())]  # fmt: skip
+        parts = [
+            PowerTransform(self.concentration0.reciprocal()),
+            AffineTransform(1.0, -1.0),
+            PowerTransform(self.concentration1.reciprocal()),
+        ]
         super().__init__(base, parts, validate_args=validate_args)
 
     def _moment(self, n: int) -> Tensor:

@@ -31,8 +31,9 @@ class LKJCholesky(Distribution):
     arg_constraints = {"concentration": constraints.positive}
     support = constraints.corr_cholesky
 
-    def __init__(self, dim: int, concentration: Tensor | float = 1.0,
-                 validate_args: bool | None = None) -> None:  # fmt: skip
+    def __init__(
+        self, dim: int, concentration: Tensor | float = 1.0, validate_args: bool | None = None
+    ) -> None:
         if dim < 2:
             raise ValueError(f"LKJCholesky: dim is {dim}, wanted 2 or more")
         self.dim = dim

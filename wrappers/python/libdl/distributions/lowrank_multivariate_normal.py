@@ -29,24 +29,30 @@ class LowRankMultivariateNormal(Distribution):
     log_prob factors a matrix of [rank, rank] alone, by Woodbury's identity.
     """
 
-    arg_constraints = {"loc": constraints.real_vector,
-                       "cov_factor": constraints.independent(constraints.real, 2),
-                       "cov_diag": constraints.independent(constraints.positive, 1)}  # fmt: skip
+    arg_constraints = {
+        "loc": constraints.real_vector,
+        "cov_factor": constraints.independent(constraints.real, 2),
+        "cov_diag": constraints.independent(constraints.positive, 1),
+    }
     support = constraints.real_vector
     has_rsample = True
 
-    def __init__(self, loc: Tensor, cov_factor: Tensor, cov_diag: Tensor,
-                 validate_args: bool | None = None) -> None:  # fmt: skip
+    def __init__(
+        self, loc: Tensor, cov_factor: Tensor, cov_diag: Tensor, validate_args: bool | None = None
+    ) -> None:
         name = type(self).__name__
         if loc.ndim < 1:
             raise ValueError(f"{name}: loc has no dimension, wanted 1 or more")
         event = loc.shape[-1:]
         if cov_factor.ndim < 2 or cov_factor.shape[-2:-1] != event:
-            raise ValueError(f"{name}: cov_factor has shape {list(cov_factor.shape)}, wanted "
-                             f"[..., {event[0]}, rank]")  # fmt: skip
+            raise ValueError(
+                f"{name}: cov_factor has shape {list(cov_factor.shape)}, wanted "
+                f"[..., {event[0]}, rank]"
+            )
         if cov_diag.shape[-1:] != event:
-            raise ValueError(f"{name}: cov_diag has shape {list(cov_diag.shape)}, wanted "
-                             f"[..., {event[0]}]")  # fmt: skip
+            raise ValueError(
+                f"{name}: cov_diag has shape {list(cov_diag.shape)}, wanted [..., {event[0]}]"
+            )
         batch = Size(broadcast_shapes(loc.shape[:-1], cov_factor.shape[:-2], cov_diag.shape[:-1]))
         self.loc, self.cov_diag = loc.expand(batch + event), cov_diag.expand(batch + event)
         self.cov_factor = cov_factor.expand(batch + cov_factor.shape[-2:])

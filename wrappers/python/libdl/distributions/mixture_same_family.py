@@ -26,24 +26,34 @@ class MixtureSameFamily(Distribution):
 
     arg_constraints: Any = {}
 
-    def __init__(self, mixture_distribution: Categorical, component_distribution: Distribution,
-                 validate_args: bool | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        mixture_distribution: Categorical,
+        component_distribution: Distribution,
+        validate_args: bool | None = None,
+    ) -> None:
         mixture, component = mixture_distribution, component_distribution
         if not isinstance(mixture, Categorical):
-            raise ValueError(f"MixtureSameFamily: mixture_distribution is {mixture!r}, wanted a "
-                             "Categorical")  # fmt: skip
+            raise ValueError(
+                f"MixtureSameFamily: mixture_distribution is {mixture!r}, wanted a Categorical"
+            )
         if not isinstance(component, Distribution):
-            raise ValueError(f"MixtureSameFamily: component_distribution is {component!r}, wanted "
-                             "a Distribution")  # fmt: skip
+            raise ValueError(
+                f"MixtureSameFamily: component_distribution is {component!r}, wanted a Distribution"
+            )
         # Its repr() shows the logits, too, from now on, as in PyTorch.
         batch, n = component.batch_shape[:-1], mixture.logits.shape[-1]
         for a, b in zip(reversed(mixture.batch_shape), reversed(batch)):
             if a != 1 and b != 1 and a != b:
-                raise ValueError(f"MixtureSameFamily: mixture_distribution has batch shape "
-                                 f"{list(mixture.batch_shape)}, wanted {list(batch)}")  # fmt: skip
+                raise ValueError(
+                    f"MixtureSameFamily: mixture_distribution has batch shape "
+                    f"{list(mixture.batch_shape)}, wanted {list(batch)}"
+                )
         if not component.batch_shape or component.batch_shape[-1] != n:
-            raise ValueError("MixtureSameFamily: component_distribution has batch shape "
-                             f"{list(component.batch_shape)}, wanted [..., {n}]")  # fmt: skip
+            raise ValueError(
+                "MixtureSameFamily: component_distribution has batch shape "
+                f"{list(component.batch_shape)}, wanted [..., {n}]"
+            )
         self._mixture_distribution, self._component_distribution = mixture, component
         self._num_component, self._event_ndims = n, len(component.event_shape)
         super().__init__(batch, component.event_shape, validate_args=validate_args)
@@ -108,5 +118,7 @@ class MixtureSameFamily(Distribution):
             return values.gather(-1 - dims, index).reshape(shape)
 
     def __repr__(self) -> str:
-        return (f"MixtureSameFamily(\n  {self.mixture_distribution!r},\n  "
-                f"{self.component_distribution!r})")  # fmt: skip
+        return (
+            f"MixtureSameFamily(\n  {self.mixture_distribution!r},\n  "
+            f"{self.component_distribution!r})"
+        )

@@ -19,9 +19,13 @@ __all__ = ["Multinomial"]
 class Multinomial(OverClasses):
     """How many of total_count draws of a Categorical give each class, [..., n]."""
 
-    def __init__(self, total_count: int = 1, probs: Tensor | None = None,
-                 logits: Tensor | None = None,
-                 validate_args: bool | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        total_count: int = 1,
+        probs: Tensor | None = None,
+        logits: Tensor | None = None,
+        validate_args: bool | None = None,
+    ) -> None:
         if not isinstance(total_count, int):
             raise NotImplementedError("Multinomial: total_count is one number for the whole batch")
         self.total_count = total_count

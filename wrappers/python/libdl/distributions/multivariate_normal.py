@@ -49,21 +49,33 @@ class MultivariateNormal(Distribution):
     used as it is.
     """
 
-    arg_constraints = {"loc": constraints.real_vector,
-                       "covariance_matrix": constraints.positive_definite,
-                       "precision_matrix": constraints.positive_definite,
-                       "scale_tril": constraints.lower_cholesky}  # fmt: skip
+    arg_constraints = {
+        "loc": constraints.real_vector,
+        "covariance_matrix": constraints.positive_definite,
+        "precision_matrix": constraints.positive_definite,
+        "scale_tril": constraints.lower_cholesky,
+    }
     support = constraints.real_vector
     has_rsample = True
 
-    def __init__(self, loc: Tensor, covariance_matrix: Tensor | None = None,
-                 precision_matrix: Tensor | None = None, scale_tril: Tensor | None = None,
-                 validate_args: bool | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        loc: Tensor,
+        covariance_matrix: Tensor | None = None,
+        precision_matrix: Tensor | None = None,
+        scale_tril: Tensor | None = None,
+        validate_args: bool | None = None,
+    ) -> None:
         if loc.ndim < 1:
             raise ValueError("MultivariateNormal: loc has no dimension, wanted 1 or more")
-        key, matrix = given_matrix("MultivariateNormal", {
-            "covariance_matrix": covariance_matrix, "precision_matrix": precision_matrix,
-            "scale_tril": scale_tril})  # fmt: skip
+        key, matrix = given_matrix(
+            "MultivariateNormal",
+            {
+                "covariance_matrix": covariance_matrix,
+                "precision_matrix": precision_matrix,
+                "scale_tril": scale_tril,
+            },
+        )
         batch = Size(broadcast_shapes(matrix.shape[:-2], loc.shape[:-1]))
         setattr(self, key, matrix.expand(batch + matrix.shape[-2:]))
         self.loc = loc.expand(batch + loc.shape[-1:])

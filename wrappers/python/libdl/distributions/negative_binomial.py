@@ -22,14 +22,20 @@ class NegativeBinomial(Probabilities):
     total_count >= 0 may be a fraction.
     """
 
-    arg_constraints = {"total_count": constraints.greater_than_eq(0),
-                       "probs": constraints.half_open_interval(0.0, 1.0),
-                       "logits": constraints.real}  # fmt: skip
+    arg_constraints = {
+        "total_count": constraints.greater_than_eq(0),
+        "probs": constraints.half_open_interval(0.0, 1.0),
+        "logits": constraints.real,
+    }
     support = constraints.nonnegative_integer
 
-    def __init__(self, total_count: Tensor | float, probs: Tensor | float | None = None,
-                 logits: Tensor | float | None = None,
-                 validate_args: bool | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        total_count: Tensor | float,
+        probs: Tensor | float | None = None,
+        logits: Tensor | float | None = None,
+        validate_args: bool | None = None,
+    ) -> None:
         given, count = self._take(probs, logits, total_count)
         self.total_count = count.type_as(given)
         super().__init__(given.shape, validate_args=validate_args)

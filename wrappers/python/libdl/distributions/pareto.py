@@ -21,8 +21,9 @@ class Pareto(TransformedDistribution):
 
     arg_constraints = {"alpha": constraints.positive, "scale": constraints.positive}
 
-    def __init__(self, scale: Tensor | float, alpha: Tensor | float,
-                 validate_args: bool | None = None) -> None:  # fmt: skip
+    def __init__(
+        self, scale: Tensor | float, alpha: Tensor | float, validate_args: bool | None = None
+    ) -> None:
         self.scale, self.alpha = broadcast_all(scale, alpha)
         base = Exponential(self.alpha, validate_args=validate_args)
         stretch = AffineTransform(0, self.scale)

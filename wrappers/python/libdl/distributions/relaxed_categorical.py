@@ -24,9 +24,13 @@ class ExpRelaxedCategorical(OverClasses):
     support = constraints.real_vector  # those whose exp is on the simplex
     has_rsample = True
 
-    def __init__(self, temperature: Tensor | float, probs: Tensor | None = None,
-                 logits: Tensor | None = None,
-                 validate_args: bool | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        temperature: Tensor | float,
+        probs: Tensor | None = None,
+        logits: Tensor | None = None,
+        validate_args: bool | None = None,
+    ) -> None:
         self.temperature = temperature
         super().__init__(probs, logits, validate_args)
 
@@ -59,9 +63,13 @@ class RelaxedOneHotCategorical(TransformedDistribution):
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
     support = constraints.simplex
 
-    def __init__(self, temperature: Tensor | float, probs: Tensor | None = None,
-                 logits: Tensor | None = None,
-                 validate_args: bool | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        temperature: Tensor | float,
+        probs: Tensor | None = None,
+        logits: Tensor | None = None,
+        validate_args: bool | None = None,
+    ) -> None:
         base = ExpRelaxedCategorical(temperature, probs, logits, validate_args=validate_args)
         super().__init__(base, ExpTransform(), validate_args=validate_args)
 

@@ -20,13 +20,21 @@ __all__ = ["StudentT"]
 class StudentT(Distribution):
     """Student's t distribution of df > 0 degrees of freedom, times scale, plus loc."""
 
-    arg_constraints = {"df": constraints.positive, "loc": constraints.real,
-                       "scale": constraints.positive}  # fmt: skip
+    arg_constraints = {
+        "df": constraints.positive,
+        "loc": constraints.real,
+        "scale": constraints.positive,
+    }
     support = constraints.real
     has_rsample = True
 
-    def __init__(self, df: Tensor | float, loc: Tensor | float = 0.0, scale: Tensor | float = 1.0,
-                 validate_args: bool | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        df: Tensor | float,
+        loc: Tensor | float = 0.0,
+        scale: Tensor | float = 1.0,
+        validate_args: bool | None = None,
+    ) -> None:
         self.df, self.loc, self.scale = broadcast_all(df, loc, scale)
         super().__init__(self.df.shape, validate_args=validate_args)
 

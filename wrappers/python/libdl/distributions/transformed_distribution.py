@@ -31,21 +31,28 @@ class TransformedDistribution(Distribution):
         validate_args: see Distribution
     """
 
-    def __init__(self, base_distribution: Distribution,
-                 transforms: Transform | Sequence[Transform],
-                 validate_args: bool | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        base_distribution: Distribution,
+        transforms: Transform | Sequence[Transform],
+        validate_args: bool | None = None,
+    ) -> None:
         given = [transforms] if isinstance(transforms, Transform) else transforms
         if not isinstance(given, list) or not all(isinstance(t, Transform) for t in given):
-            raise ValueError(f"TransformedDistribution: transforms is {transforms!r}, wanted a "
-                             "Transform or a list of them")  # fmt: skip
+            raise ValueError(
+                f"TransformedDistribution: transforms is {transforms!r}, wanted a "
+                "Transform or a list of them"
+            )
         self.transforms = given
         whole = ComposeTransform(given)
         events = len(base_distribution.event_shape)
         shape = base_distribution.batch_shape + base_distribution.event_shape
         wanted = whole.domain.event_dim
         if len(shape) < wanted:
-            raise ValueError(f"TransformedDistribution: base_distribution has shape {list(shape)}, "
-                             f"wanted {wanted} or more dimensions")  # fmt: skip
+            raise ValueError(
+                f"TransformedDistribution: base_distribution has shape {list(shape)}, "
+                f"wanted {wanted} or more dimensions"
+            )
         after = Size(whole.forward_shape(shape))
         before = Size(whole.inverse_shape(after))
         if before != shape:

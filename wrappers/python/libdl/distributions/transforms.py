@@ -2,33 +2,55 @@
 """Functions of random values, with the logarithm of their derivative."""
 
 from ._transform import (
-    ComposeTransform as ComposeTransform, Transform as Transform,
+    ComposeTransform as ComposeTransform,
+    Transform as Transform,
     _InverseTransform as _InverseTransform,
-)  # fmt: skip
+)
 from ._transform_elements import (
-    AbsTransform as AbsTransform, AffineTransform as AffineTransform, ExpTransform as ExpTransform,
-    PowerTransform as PowerTransform, SigmoidTransform as SigmoidTransform,
-    SoftplusTransform as SoftplusTransform, TanhTransform as TanhTransform,
-)  # fmt: skip
+    AbsTransform as AbsTransform,
+    AffineTransform as AffineTransform,
+    ExpTransform as ExpTransform,
+    PowerTransform as PowerTransform,
+    SigmoidTransform as SigmoidTransform,
+    SoftplusTransform as SoftplusTransform,
+    TanhTransform as TanhTransform,
+)
 from ._transform_events import (
     CorrCholeskyTransform as CorrCholeskyTransform,
     LowerCholeskyTransform as LowerCholeskyTransform,
     PositiveDefiniteTransform as PositiveDefiniteTransform,
-    SoftmaxTransform as SoftmaxTransform, StickBreakingTransform as StickBreakingTransform,
-)  # fmt: skip
+    SoftmaxTransform as SoftmaxTransform,
+    StickBreakingTransform as StickBreakingTransform,
+)
 from ._transform_parts import (
     CatTransform as CatTransform,
     CumulativeDistributionTransform as CumulativeDistributionTransform,
-    IndependentTransform as IndependentTransform, ReshapeTransform as ReshapeTransform,
+    IndependentTransform as IndependentTransform,
+    ReshapeTransform as ReshapeTransform,
     StackTransform as StackTransform,
-)  # fmt: skip
+)
 
 __all__ = [
-    "AbsTransform", "AffineTransform", "CatTransform", "ComposeTransform", "CorrCholeskyTransform",
-    "CumulativeDistributionTransform", "ExpTransform", "IndependentTransform",
-    "LowerCholeskyTransform", "PositiveDefiniteTransform", "PowerTransform", "ReshapeTransform",
-    "SigmoidTransform", "SoftmaxTransform", "SoftplusTransform", "StackTransform",
-    "StickBreakingTransform", "TanhTransform", "Transform", "identity_transform",
-]  # fmt: skip
+    "AbsTransform",
+    "AffineTransform",
+    "CatTransform",
+    "ComposeTransform",
+    "CorrCholeskyTransform",
+    "CumulativeDistributionTransform",
+    "ExpTransform",
+    "IndependentTransform",
+    "LowerCholeskyTransform",
+    "PositiveDefiniteTransform",
+    "PowerTransform",
+    "ReshapeTransform",
+    "SigmoidTransform",
+    "SoftmaxTransform",
+    "SoftplusTransform",
+    "StackTransform",
+    "StickBreakingTransform",
+    "TanhTransform",
+    "Transform",
+    "identity_transform",
+]
 
 identity_transform = ComposeTransform([])

@@ -21,11 +21,11 @@ class Uniform(Distribution):
 
     @property
     def arg_constraints(self) -> Any:
-        return {"low": constraints.less_than(self.high),
-                "high": constraints.greater_than(self.low)}  # fmt: skip
+        return {"low": constraints.less_than(self.high), "high": constraints.greater_than(self.low)}
 
-    def __init__(self, low: Tensor | float, high: Tensor | float,
-                 validate_args: bool | None = None) -> None:  # fmt: skip
+    def __init__(
+        self, low: Tensor | float, high: Tensor | float, validate_args: bool | None = None
+    ) -> None:
         self.low, self.high = broadcast_all(low, high)
         super().__init__(self.low.shape, validate_args=validate_args)
 

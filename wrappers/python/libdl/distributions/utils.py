@@ -10,9 +10,14 @@ from .. import as_tensor, broadcast_tensors, enable_grad, finfo, get_default_dty
 from .._C import Tensor
 
 __all__ = [
-    "broadcast_all", "clamp_probs", "lazy_property", "logits_to_probs", "probs_to_logits",
-    "tril_matrix_to_vec", "vec_to_tril_matrix",
-]  # fmt: skip
+    "broadcast_all",
+    "clamp_probs",
+    "lazy_property",
+    "logits_to_probs",
+    "probs_to_logits",
+    "tril_matrix_to_vec",
+    "vec_to_tril_matrix",
+]
 
 euler_constant = 0.57721566490153286060
 

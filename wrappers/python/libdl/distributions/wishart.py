@@ -38,24 +38,37 @@ class Wishart(Distribution):
 
     @property
     def arg_constraints(self) -> dict[str, Any]:
-        return {"covariance_matrix": constraints.positive_definite,
-                "precision_matrix": constraints.positive_definite,
-                "scale_tril": constraints.lower_cholesky,
-                "df": constraints.greater_than(self._event_shape[-1] - 1)}  # fmt: skip
+        return {
+            "covariance_matrix": constraints.positive_definite,
+            "precision_matrix": constraints.positive_definite,
+            "scale_tril": constraints.lower_cholesky,
+            "df": constraints.greater_than(self._event_shape[-1] - 1),
+        }
 
-    def __init__(self, df: Tensor | float, covariance_matrix: Tensor | None = None,
-                 precision_matrix: Tensor | None = None, scale_tril: Tensor | None = None,
-                 validate_args: bool | None = None) -> None:  # fmt: skip
-        key, matrix = given_matrix("Wishart", {
-            "covariance_matrix": covariance_matrix, "precision_matrix": precision_matrix,
-            "scale_tril": scale_tril})  # fmt: skip
+    def __init__(
+        self,
+        df: Tensor | float,
+        covariance_matrix: Tensor | None = None,
+        precision_matrix: Tensor | None = None,
+        scale_tril: Tensor | None = None,
+        validate_args: bool | None = None,
+    ) -> None:
+        key, matrix = given_matrix(
+            "Wishart",
+            {
+                "covariance_matrix": covariance_matrix,
+                "precision_matrix": precision_matrix,
+                "scale_tril": scale_tril,
+            },
+        )
         event = matrix.shape[-2:]
         (count,) = broadcast_all(df)
         if not isinstance(df, Tensor):
             count = count.to(matrix)
         if not holds(count > event[-1] - 1):
-            raise ValueError(f"Wishart: df is {df!r}, wanted more than {event[-1] - 1}, the rows "
-                             "less 1")  # fmt: skip
+            raise ValueError(
+                f"Wishart: df is {df!r}, wanted more than {event[-1] - 1}, the rows less 1"
+            )
         batch = Size(broadcast_shapes(matrix.shape[:-2], count.shape))
         self.df = count.expand(batch)
         setattr(self, key, matrix.expand(batch + event))
@@ -68,8 +81,10 @@ class Wishart(Distribution):
         factor = self._unbroadcasted_scale_tril
         rows = arange(self._event_shape[-1], dtype=factor.dtype, device=factor.device)
         counts = self.df.unsqueeze(-1) - rows.expand((*self._batch_shape, -1))
-        return {"_batch_dims": [-1 - d for d in range(len(self._batch_shape))],
-                "_dist_chi2": Chi2(counts, False)}  # fmt: skip
+        return {
+            "_batch_dims": [-1 - d for d in range(len(self._batch_shape))],
+            "_dist_chi2": Chi2(counts, False),
+        }
 
     def _full(self, matrix: Tensor) -> Tensor:
         return matrix.expand(self._extended_shape())

@@ -22,15 +22,41 @@ from ._rules_shapes import RESHAPING
 
 _GENERATED = {F.__file__, _functional.__file__, _methods.__file__}
 # Composed, but of operators that do not know all arguments of their parts' classes.
-_WHOLE = {"lstm", "gru", "rnn_tanh", "rnn_relu", "batch_norm", "instance_norm",
-          "fractional_max_pool2d", "fractional_max_pool2d_with_indices", "fractional_max_pool3d",
-          "fractional_max_pool3d_with_indices"}  # fmt: skip
+_WHOLE = {
+    "lstm",
+    "gru",
+    "rnn_tanh",
+    "rnn_relu",
+    "batch_norm",
+    "instance_norm",
+    "fractional_max_pool2d",
+    "fractional_max_pool2d_with_indices",
+    "fractional_max_pool3d",
+    "fractional_max_pool3d_with_indices",
+}
 # Questions that the stand-in answers for every sample.
 _METADATA = {
-    "__len__", "dim", "element_size", "get_device", "is_complex", "is_contiguous", "is_conj",
-    "is_floating_point", "is_inference", "is_neg", "is_pinned", "is_same_size", "is_shared",
-    "is_signed", "ndimension", "nelement", "numel", "result_type", "size", "stride",
-}  # fmt: skip
+    "__len__",
+    "dim",
+    "element_size",
+    "get_device",
+    "is_complex",
+    "is_contiguous",
+    "is_conj",
+    "is_floating_point",
+    "is_inference",
+    "is_neg",
+    "is_pinned",
+    "is_same_size",
+    "is_shared",
+    "is_signed",
+    "ndimension",
+    "nelement",
+    "numel",
+    "result_type",
+    "size",
+    "stride",
+}
 
 
 def _innermost(found: Level | None, values: Any) -> Level | None:
@@ -127,8 +153,9 @@ def apply(level: Level, func: Callable[..., Any], name: str, args: Any, kwargs: 
         with disabled():  # of a sample: its shape, dtype, device
             return func(*args, **kwargs)
     if rule is None and name.endswith(".__set__"):
-        raise RuntimeError(f"vmap: {name.removesuffix('.__set__')} of a tensor that is mapped over "
-                           "cannot be set")  # fmt: skip
+        raise RuntimeError(
+            f"vmap: {name.removesuffix('.__set__')} of a tensor that is mapped over cannot be set"
+        )
     parts = _parts_of(func) if name not in _WHOLE else None
     if rule is None and parts is not None:
         return _run_parts(func, parts, args, kwargs)
@@ -164,16 +191,22 @@ def _is_no_operand(args: Any) -> bool:
 
 def _answers_not(rule: Any, call: Call) -> bool:
     """Whether NotImplemented is the operator's own answer: to an operand that is none."""
-    return bool(rule is not None and call.name.startswith("__") and len(call.args) == 2
-                and not isinstance(call.args[1], (Tensor, int, float, complex)))  # fmt: skip
+    return bool(
+        rule is not None
+        and call.name.startswith("__")
+        and len(call.args) == 2
+        and not isinstance(call.args[1], (Tensor, int, float, complex))
+    )
 
 
 def _parts_of(func: Callable[..., Any]) -> Callable[..., Any] | None:
     """The body of a function that is composed of other operators in Python; None inside of it, where
     an operator of the same name calls for it."""
-    if not isinstance(func, Overridable) or func.__code__.co_filename in _GENERATED or (
-        func in RUNNING.parts
-    ):  # fmt: skip
+    if (
+        not isinstance(func, Overridable)
+        or func.__code__.co_filename in _GENERATED
+        or (func in RUNNING.parts)
+    ):
         return None
     own: types.FunctionType = func.__wrapped__
     return own

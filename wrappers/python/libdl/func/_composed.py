@@ -13,8 +13,11 @@ from .._vmap_levels import Batched
 from .._overrides import disabled
 
 _SPACES: dict[str, Any] = {
-    "function": _functions, "functional": _functional, "method": Tensor, "property": Tensor,
-}  # fmt: skip
+    "function": _functions,
+    "functional": _functional,
+    "method": Tensor,
+    "property": Tensor,
+}
 
 
 def run_composed(func: Callable[..., Any], args: Any, kwargs: Any) -> Any:

@@ -15,15 +15,28 @@ from ._history import recorded
 from ._one_by_one import Again
 from ._reverse import check_real, jacrev
 from ._trees import (
-    Argnums, chosen, leaves_of, mapped, outputs_of, plain, rebuilt, replaced, shape_of, tensors_of,
+    Argnums,
+    chosen,
+    leaves_of,
+    mapped,
+    outputs_of,
+    plain,
+    rebuilt,
+    replaced,
+    shape_of,
+    tensors_of,
     with_aux,
-)  # fmt: skip
+)
 
 
 def _pushed(
-    name: str, func: Callable[[Any], Any], primals: Any, tangents: list[Tensor], strict: bool,
+    name: str,
+    func: Callable[[Any], Any],
+    primals: Any,
+    tangents: list[Tensor],
+    strict: bool,
     has_aux: bool,
-) -> tuple[Any, Any, Any]:  # fmt: skip
+) -> tuple[Any, Any, Any]:
     """func(primals), its derivative along the tangents, and its auxiliary output."""
     with recorded(is_grad_enabled()), forward_ad.dual_level() as level:
 
@@ -52,9 +65,13 @@ def _pushed(
 
 
 def jvp(
-    func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool = False,
+    func: Callable[..., Any],
+    primals: Any,
+    tangents: Any,
+    *,
+    strict: bool = False,
     has_aux: bool = False,
-) -> Any:  # fmt: skip
+) -> Any:
     """func(*primals), and the Jacobian times the tangents, by forward mode."""
     name = "jvp"
     for what, given in (("primals", primals), ("tangents", tangents)):
@@ -90,9 +107,12 @@ _CHUNK = 128
 
 
 def jacfwd(
-    func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, *,
+    func: Callable[..., Any],
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    *,
     randomness: str = "error",
-) -> Callable[..., Any]:  # fmt: skip
+) -> Callable[..., Any]:
     """The Jacobian by forward mode; for each output, it has the structure of the arguments.
 
     Many columns are computed at once, with the rules of vmap for batches. A function that branches

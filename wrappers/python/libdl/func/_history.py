@@ -153,9 +153,12 @@ def gradients(
 
 
 def grad_under_vmap(
-    outputs: tuple[Tensor, ...], inputs: tuple[Tensor, ...], weights: tuple[Any, ...], grad: Any,
+    outputs: tuple[Tensor, ...],
+    inputs: tuple[Tensor, ...],
+    weights: tuple[Any, ...],
+    grad: Any,
     *options: Any,
-) -> tuple[Any, ...]:  # fmt: skip
+) -> tuple[Any, ...]:
     """autograd.grad of tensors that are mapped over."""
     if not any(type(x) is Batched for x in (*outputs, *inputs, *weights)):
         raise RuntimeError("grad: the class of an argument overrides operators, and grad is none")
@@ -172,16 +175,23 @@ def grad_under_vmap(
         return in_passes(once, ws, many, at_once)
 
     found = at_levels(
-        OPEN.levels, list(outputs), list(inputs),
-        [F.ones_like(y) if w is None else w for y, w in zip(outputs, given, strict=True)], run,
-    )  # fmt: skip
+        OPEN.levels,
+        list(outputs),
+        list(inputs),
+        [F.ones_like(y) if w is None else w for y, w in zip(outputs, given, strict=True)],
+        run,
+    )
     return tuple(found)
 
 
 def at_levels(
-    levels: tuple[Level, ...], outputs: list[Tensor], inputs: list[Tensor], weights: list[Tensor],
-    run: Run, many: Many = Many(0, ()),
-) -> list[Any]:  # fmt: skip
+    levels: tuple[Level, ...],
+    outputs: list[Tensor],
+    inputs: list[Tensor],
+    weights: list[Tensor],
+    run: Run,
+    many: Many = Many(0, ()),
+) -> list[Any]:
     """Each sample's gradients. Where the samples have inputs of their own, those are the gradients
     of the values. Inputs that all share, of a vjp outside, have a gradient for each sample."""
     if not levels:
@@ -258,9 +268,13 @@ def jacobian_of(
 
 
 def rows_of(
-    outputs: list[Tensor], inputs: list[Tensor], weights: list[Tensor], many: Many,
-    create_graph: bool, at_once: int | None = None,
-) -> list[Tensor]:  # fmt: skip
+    outputs: list[Tensor],
+    inputs: list[Tensor],
+    weights: list[Tensor],
+    many: Many,
+    create_graph: bool,
+    at_once: int | None = None,
+) -> list[Tensor]:
     """The gradients for all rows of weights; zeros for inputs that no output depends on."""
     none = not inputs or not outputs or not all(y.requires_grad for y in outputs)
     if none or 0 in many.rows:

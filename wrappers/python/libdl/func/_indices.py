@@ -23,12 +23,15 @@ from ._rules import Call, ranked
 class Key:
     """A key for samples of a shape."""
 
-    def __init__(self, call: Call, key: Any, shape: Sequence[int],
-                 numbers_advance: bool = False) -> None:  # fmt: skip
+    def __init__(
+        self, call: Call, key: Any, shape: Sequence[int], numbers_advance: bool = False
+    ) -> None:
         self.call = call
         self._numbers_advance = numbers_advance
         self.basic: list[Any] = []  # for the view: without index tensors
-        self.numbers: list[tuple[int, Tensor]] = []  # dimension of the view, a number of each sample
+        self.numbers: list[
+            tuple[int, Tensor]
+        ] = []  # dimension of the view, a number of each sample
         self.tensors: list[tuple[int, Tensor]] = []  # dimension of the view, index tensor
         self._dim = 0  # of the view
         self._walk(_parts(key), len(shape))
@@ -40,9 +43,7 @@ class Key:
     def _walk(self, parts: list[Any], ndim: int) -> None:
         used = sum(_consumed(part) for part in parts)
         if used > ndim:
-            raise IndexError(
-                f"x[...]: too many indices: {used} for a tensor of {ndim} dimensions"
-            )
+            raise IndexError(f"x[...]: too many indices: {used} for a tensor of {ndim} dimensions")
         rest = ndim - used
         for part in parts:
             if part is Ellipsis:
@@ -98,9 +99,7 @@ class Key:
 
     def _place(self) -> int:
         """The dimension of the result at which the shape of the index tensors begins."""
-        places = [
-            dim - sum(number < dim for number, _ in self.numbers) for dim, _ in self.tensors
-        ]
+        places = [dim - sum(number < dim for number, _ in self.numbers) for dim, _ in self.tensors]
         side_by_side = places and places[-1] - places[0] == len(places) - 1
         return places[0] if side_by_side else 0
 
@@ -178,9 +177,11 @@ class Key:
 def _parts(key: Any) -> list[Any]:
     """The key as a list, with tensors for lists, arrays and truth values. A list is several keys if
     an entry is a sequence, a tensor, a slice, None or the Ellipsis."""
-    if isinstance(key, list) and len(key) < 32 and any(
-        isinstance(x, (Tensor, Sequence, slice, type(None), type(Ellipsis))) for x in key
-    ):  # fmt: skip
+    if (
+        isinstance(key, list)
+        and len(key) < 32
+        and any(isinstance(x, (Tensor, Sequence, slice, type(None), type(Ellipsis))) for x in key)
+    ):
         key = tuple(key)
     return [_part(part) for part in (key if isinstance(key, tuple) else (key,))]
 

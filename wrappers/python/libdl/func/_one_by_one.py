@@ -35,8 +35,9 @@ def one_by_one(call: Call, warn: bool = True) -> Any:
     if warn:
         warnings.warn(
             f"vmap: {call.name} has no rule for batches and runs once for each of the "
-            f"{call.level.size} samples", stacklevel=2,
-        )  # fmt: skip
+            f"{call.level.size} samples",
+            stacklevel=2,
+        )
     leaves, structure = pytree.tree_flatten((call.args, call.kwargs))
     if call.level.size == 0:
         raise RuntimeError(f"{call.name}: has no rule for batches, and the batch has no samples")
@@ -78,7 +79,8 @@ def _stacked(answers: list[Any], level: Level) -> Any:
     shapes = [pytree.tree_flatten(answer) for answer in answers]
     columns = zip(*(found for found, _ in shapes), strict=True)
     joined = [
-        batched(F.stack(list(column)), level) if isinstance(column[0], Tensor)
+        batched(F.stack(list(column)), level)
+        if isinstance(column[0], Tensor)
         else _common(list(column))
         for column in columns
     ]

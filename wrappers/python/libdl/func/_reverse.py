@@ -11,9 +11,19 @@ from .._C import Tensor
 from .._modes import is_grad_enabled, set_grad_enabled
 from ._history import entered, goes_on, gradients, jacobian_of, left, recorded
 from ._trees import (
-    Argnums, all_plain, chosen, leaves_of, mapped, outputs_of, plain, rebuilt, replaced, shape_of, tensors_of,
+    Argnums,
+    all_plain,
+    chosen,
+    leaves_of,
+    mapped,
+    outputs_of,
+    plain,
+    rebuilt,
+    replaced,
+    shape_of,
+    tensors_of,
     with_aux,
-)  # fmt: skip
+)
 
 
 def grad_and_value(
@@ -107,9 +117,12 @@ def check_real(name: str, what: str, tensors: list[Tensor]) -> None:
 
 
 def jacrev(
-    func: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False,
+    func: Callable[..., Any],
+    argnums: Argnums = 0,
+    *,
+    has_aux: bool = False,
     chunk_size: int | None = None,
-) -> Callable[..., Any]:  # fmt: skip
+) -> Callable[..., Any]:
     """The Jacobian by reverse mode; for each output, it has the structure of the arguments.
 
     func runs once. Many rows go through its graph together; hooks and custom functions see one
@@ -145,9 +158,7 @@ def jacrev(
     return jacobian
 
 
-def _rows(
-    y: Tensor, inputs: list[Tensor], onwards: bool, chunk_size: int | None
-) -> list[Tensor]:
+def _rows(y: Tensor, inputs: list[Tensor], onwards: bool, chunk_size: int | None) -> list[Tensor]:
     """The Jacobian of one output with respect to each input."""
     if not y.is_floating_point():
         raise RuntimeError(f"jacrev: one of the outputs is {y.dtype}, wanted floating ones")

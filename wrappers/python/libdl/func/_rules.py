@@ -42,9 +42,11 @@ class Call(NamedTuple):
     @property
     def writes(self) -> bool:
         """Whether the first argument is written."""
-        return self.name == "__setitem__" or (
-            self.name.endswith("_") and not self.name.endswith("__")
-        ) or self.name in _WRITING  # fmt: skip
+        return (
+            self.name == "__setitem__"
+            or (self.name.endswith("_") and not self.name.endswith("__"))
+            or self.name in _WRITING
+        )
 
     def value(self, x: Any) -> Tensor | None:
         return value_at(x, self.level)
@@ -251,7 +253,8 @@ def filled(call: Call) -> Any:
 _OVER: dict[str, Any] = {
     **dict.fromkeys(
         "sum nansum mean nanmean prod amax amin aminmax all any argmax argmin median nanmedian std "
-        "var std_mean var_mean norm count_nonzero max min logsumexp".split(), "all"
+        "var std_mean var_mean norm count_nonzero max min logsumexp".split(),
+        "all",
     ),
     **dict.fromkeys(
         "softmax log_softmax softmin cumsum cumprod cummax cummin logcumsumexp flip".split(),
@@ -259,7 +262,7 @@ _OVER: dict[str, Any] = {
     ),
     **dict.fromkeys("sort argsort topk kthvalue mode".split(), -1),
     **dict.fromkeys("glu".split(), -1),
-}  # fmt: skip
+}
 
 
 @rule(*_OVER)
@@ -281,9 +284,12 @@ def over(call: Call) -> Any:
     if (keepdims := given.pop("keepdims", None)) is not None:
         given["keepdim"] = keepdims
     default = _OVER[call.name]
-    if isinstance(dim, (tuple, list)) and not dim and default == "all" and (
-        _reduces_all(call, x, given)
-    ):  # fmt: skip
+    if (
+        isinstance(dim, (tuple, list))
+        and not dim
+        and default == "all"
+        and (_reduces_all(call, x, given))
+    ):
         dim = None
     if dim is None and default == "all":
         return call.wrapped(_over_all(call, value, given))
@@ -325,8 +331,13 @@ def _over_all(call: Call, value: Tensor, given: dict[str, Any]) -> Any:
 
 
 def _each(answer: Any, change: Callable[[Tensor], Tensor]) -> Any:
-    return change(answer) if isinstance(answer, Tensor) else type(answer)(map(change, answer)) if (
-        not hasattr(answer, "_fields")) else type(answer)(*map(change, answer))  # fmt: skip
+    return (
+        change(answer)
+        if isinstance(answer, Tensor)
+        else type(answer)(map(change, answer))
+        if (not hasattr(answer, "_fields"))
+        else type(answer)(*map(change, answer))
+    )
 
 
 def shifted(dim: Any, rank: int) -> Any:

@@ -121,19 +121,33 @@ def einsum(call: Call) -> Any:
 # What draws only for some arguments: whether these do.
 _DRAWS: dict[str, Callable[[dict[str, Any]], bool]] = {
     **dict.fromkeys(
-        ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_dropout",
-         "feature_alpha_dropout", "dropout_", "alpha_dropout_", "feature_dropout_",
-         "feature_alpha_dropout_"),
+        (
+            "dropout",
+            "dropout1d",
+            "dropout2d",
+            "dropout3d",
+            "alpha_dropout",
+            "feature_dropout",
+            "feature_alpha_dropout",
+            "dropout_",
+            "alpha_dropout_",
+            "feature_dropout_",
+            "feature_alpha_dropout_",
+        ),
         lambda given: bool(given.get("training", given.get("train"))) and given.get("p") != 0,
     ),
     **dict.fromkeys(("rrelu", "rrelu_"), lambda given: bool(given.get("training", False))),
     "scaled_dot_product_attention": lambda given: bool(given.get("dropout_p")),
     **dict.fromkeys(
-        ("fractional_max_pool2d", "fractional_max_pool3d", "fractional_max_pool2d_with_indices",
-         "fractional_max_pool3d_with_indices"),
+        (
+            "fractional_max_pool2d",
+            "fractional_max_pool3d",
+            "fractional_max_pool2d_with_indices",
+            "fractional_max_pool3d_with_indices",
+        ),
         lambda given: given.get("_random_samples") is None,
     ),
-}  # fmt: skip
+}
 _NETWORKS = ("lstm", "gru", "rnn_tanh", "rnn_relu")
 
 
@@ -198,8 +212,18 @@ def sized(call: Call) -> Any:
     return call.wrapped(call.func(*bounds, size=(call.level.size, *sizes), **given))
 
 
-@drawing("rand_like", "randn_like", "randint_like", "normal_", "uniform_", "exponential_", "random_",
-         "cauchy_", "log_normal_", "geometric_")  # fmt: skip
+@drawing(
+    "rand_like",
+    "randn_like",
+    "randint_like",
+    "normal_",
+    "uniform_",
+    "exponential_",
+    "random_",
+    "cauchy_",
+    "log_normal_",
+    "geometric_",
+)
 def like(call: Call) -> Any:
     """Numbers drawn for the elements of a tensor."""
     _check_random(call)
@@ -224,12 +248,38 @@ def _shared_target(call: Call) -> RuntimeError:
     )
 
 
-@drawing("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_dropout",
-         "feature_alpha_dropout", "dropout_", "alpha_dropout_", "feature_dropout_",
-         "feature_alpha_dropout_", "rrelu", "rrelu_", "bernoulli", "bernoulli_", "multinomial",
-         "normal", "poisson", "binomial", "_standard_gamma", "standard_gamma", "_sample_dirichlet",
-         "fractional_max_pool2d", "fractional_max_pool3d", "fractional_max_pool2d_with_indices",
-         "fractional_max_pool3d_with_indices", "lstm", "gru", "rnn_tanh", "rnn_relu")  # fmt: skip
+@drawing(
+    "dropout",
+    "dropout1d",
+    "dropout2d",
+    "dropout3d",
+    "alpha_dropout",
+    "feature_dropout",
+    "feature_alpha_dropout",
+    "dropout_",
+    "alpha_dropout_",
+    "feature_dropout_",
+    "feature_alpha_dropout_",
+    "rrelu",
+    "rrelu_",
+    "bernoulli",
+    "bernoulli_",
+    "multinomial",
+    "normal",
+    "poisson",
+    "binomial",
+    "_standard_gamma",
+    "standard_gamma",
+    "_sample_dirichlet",
+    "fractional_max_pool2d",
+    "fractional_max_pool3d",
+    "fractional_max_pool2d_with_indices",
+    "fractional_max_pool3d_with_indices",
+    "lstm",
+    "gru",
+    "rnn_tanh",
+    "rnn_relu",
+)
 def drawn(call: Call) -> Any:
     """Draws that depend on other tensors."""
     if not draws(call.name, call.func, call.args, call.kwargs):
@@ -273,13 +323,30 @@ def _undrawn(call: Call) -> Any:
 # -- what a sample cannot tell ---------------------------------------------------------------------
 
 
-@rule("item", "__bool__", "__float__", "__int__", "__index__", "__complex__", "tolist", "numpy",
-      "__array__", "__contains__", "is_nonzero", "equal", "allclose", "data_ptr", "storage",
-      "untyped_storage")  # fmt: skip
+@rule(
+    "item",
+    "__bool__",
+    "__float__",
+    "__int__",
+    "__index__",
+    "__complex__",
+    "tolist",
+    "numpy",
+    "__array__",
+    "__contains__",
+    "is_nonzero",
+    "equal",
+    "allclose",
+    "data_ptr",
+    "storage",
+    "untyped_storage",
+)
 def reading(call: Call) -> Any:
     if call.name in ("data_ptr", "storage", "untyped_storage"):
-        raise needs_loop(f"vmap: {call.name}() of a tensor that is mapped over: its samples have no "
-                         "memory of their own")  # fmt: skip
+        raise needs_loop(
+            f"vmap: {call.name}() of a tensor that is mapped over: its samples have no "
+            "memory of their own"
+        )
     if call.name in ("__bool__", "__contains__", "is_nonzero", "equal", "allclose"):
         raise needs_loop(
             "vmap: a branch depends on the values of a tensor that is mapped over, and samples may "
@@ -308,7 +375,9 @@ def quantile(call: Call) -> Any:
 def covariance(call: Call) -> Any:
     """Weights are looked at: those that differ between samples one by one."""
     given = call.named()
-    mapped = any(value_at(given.get(name), call.level) is not None for name in ("fweights", "aweights"))
+    mapped = any(
+        value_at(given.get(name), call.level) is not None for name in ("fweights", "aweights")
+    )
     return _for_each(call) if mapped else NotImplemented
 
 
@@ -341,12 +410,20 @@ def unknown_shape(call: Call) -> Any:
 
 @rule("backward")
 def backward(call: Call) -> Any:
-    raise RuntimeError("vmap: backward() cannot be called on a tensor that is mapped over; "
-                       "libdl.func.grad inside, or backward() outside")  # fmt: skip
+    raise RuntimeError(
+        "vmap: backward() cannot be called on a tensor that is mapped over; "
+        "libdl.func.grad inside, or backward() outside"
+    )
 
 
-@rule("requires_grad.__get__", "is_leaf.__get__", "grad_fn.__get__", "_version.__get__",
-      "output_nr.__get__", "retains_grad.__get__")  # fmt: skip
+@rule(
+    "requires_grad.__get__",
+    "is_leaf.__get__",
+    "grad_fn.__get__",
+    "_version.__get__",
+    "output_nr.__get__",
+    "retains_grad.__get__",
+)
 def history(call: Call) -> Any:
     """Of the values, which alone have one."""
     return call.func(core(call.args[0]))

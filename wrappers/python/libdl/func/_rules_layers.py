@@ -31,10 +31,11 @@ def folded(call: Call, rank: int) -> Any:
 
 
 _POOLS = [
-    f"{kind}{n}d{rest}" for n in (1, 2, 3)
+    f"{kind}{n}d{rest}"
+    for n in (1, 2, 3)
     for kind in ("avg_pool", "max_pool", "adaptive_avg_pool", "adaptive_max_pool", "lp_pool")
     for rest in ("", "_with_indices")
-]  # fmt: skip
+]
 
 
 @rule(*_POOLS)
@@ -109,9 +110,7 @@ def embedding(call: Call) -> Any:
 def one_hot(call: Call) -> Any:
     given = call.named()
     if given.get("num_classes", -1) == -1:
-        raise needs_loop(
-            "vmap: one_hot needs num_classes, for it reads the values to find it"
-        )
+        raise needs_loop("vmap: one_hot needs num_classes, for it reads the values to find it")
     return call.wrapped(call.func(call.args[0].value, given["num_classes"]))
 
 
@@ -160,17 +159,30 @@ def pad(call: Call) -> Any:
     return call.wrapped(y.unflatten(0, leading))
 
 
-@rule("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "soft_margin_loss",
-      "binary_cross_entropy_with_logits", "binary_cross_entropy", "kl_div", "poisson_nll_loss",
-      "gaussian_nll_loss")  # fmt: skip
+@rule(
+    "mse_loss",
+    "l1_loss",
+    "smooth_l1_loss",
+    "huber_loss",
+    "soft_margin_loss",
+    "binary_cross_entropy_with_logits",
+    "binary_cross_entropy",
+    "kl_div",
+    "poisson_nll_loss",
+    "gaussian_nll_loss",
+)
 def elementwise_loss(call: Call) -> Any:
     """The loss of each element by itself, then the sample's mean or sum."""
     given = call.named()
     reduction = given.pop("reduction", "mean")
     x, target = given.pop("input"), given.pop("target")
-    if reduction not in ("mean", "sum", "none") or x.shape != target.shape or any(
-        isinstance(v, Tensor) for v in given.values()
-    ) or given.get("size_average") is not None or given.get("reduce") is not None:  # fmt: skip
+    if (
+        reduction not in ("mean", "sum", "none")
+        or x.shape != target.shape
+        or any(isinstance(v, Tensor) for v in given.values())
+        or given.get("size_average") is not None
+        or given.get("reduce") is not None
+    ):
         return NotImplemented
     own = call.func(spread(x, call.level), spread(target, call.level), reduction="none", **given)
     with call.seen():
@@ -186,14 +198,22 @@ def class_loss(call: Call) -> Any:
     ignored = given.get("ignore_index", -100)
     known = {"input", "target", "weight", "reduction", "ignore_index", "label_smoothing"}
     weight = given.get("weight")
-    if set(given) - known or given.get("label_smoothing") or target.is_floating_point() or (
-        value_at(weight, call.level) is not None
-    ):  # fmt: skip
+    if (
+        set(given) - known
+        or given.get("label_smoothing")
+        or target.is_floating_point()
+        or (value_at(weight, call.level) is not None)
+    ):
         return NotImplemented
     values, classes = spread(x, call.level), spread(target, call.level)
     if x.ndim > 1:
-        own = call.func(values.flatten(0, 1), classes.flatten(0, 1), weight=weight,
-                        reduction="none", ignore_index=ignored).unflatten(0, values.shape[:2])
+        own = call.func(
+            values.flatten(0, 1),
+            classes.flatten(0, 1),
+            weight=weight,
+            reduction="none",
+            ignore_index=ignored,
+        ).unflatten(0, values.shape[:2])
     else:
         own = call.func(values, classes, weight=weight, reduction="none", ignore_index=ignored)
     with call.seen():
@@ -206,7 +226,8 @@ def class_loss(call: Call) -> Any:
         if weight is not None:
             known_class = classes.masked_fill(classes == ignored, 0)
             counted = counted * weight.to(own.dtype).index_select(0, known_class.flatten()).view(
-                classes.shape)  # fmt: skip
+                classes.shape
+            )
         return losses.sum() / call.wrapped(counted).sum()
 
 
@@ -236,7 +257,9 @@ def batch_norm(call: Call) -> Any:
     """Channels of different samples are different channels."""
     given = call.named()
     x = given.pop("input")
-    named = {name: given.pop(name, None) for name in ("running_mean", "running_var", "weight", "bias")}
+    named = {
+        name: given.pop(name, None) for name in ("running_mean", "running_var", "weight", "bias")
+    }
     training = given.get("training", False)
     if x.ndim < 2:
         return NotImplemented

@@ -79,17 +79,22 @@ def new(call: Call) -> Any:
 
 # The arguments that name dimensions, and their defaults. None: not given is not shifted.
 _DIMENSIONS: dict[str, dict[str, Any]] = {
-    **dict.fromkeys("transpose swapaxes swapdims".split(), {"dim0": 0, "dim1": 1,
-                    "axis0": None, "axis1": None}),
+    **dict.fromkeys(
+        "transpose swapaxes swapdims".split(), {"dim0": 0, "dim1": 1, "axis0": None, "axis1": None}
+    ),
     **dict.fromkeys("movedim moveaxis".split(), {"source": None, "destination": None}),
     "flatten": {"start_dim": 0, "end_dim": -1},
     "unflatten": {"dim": None},
-    "select": {"dim": None}, "narrow": {"dim": None}, "unfold": {"dimension": None, "dim": None},
-    **dict.fromkeys("unbind chunk split split_with_sizes tensor_split unsafe_chunk".split(),
-                    {"dim": 0}),
-    "diagonal": {"dim1": 0, "dim2": 1}, "rot90": {"dims": (0, 1)},
+    "select": {"dim": None},
+    "narrow": {"dim": None},
+    "unfold": {"dimension": None, "dim": None},
+    **dict.fromkeys(
+        "unbind chunk split split_with_sizes tensor_split unsafe_chunk".split(), {"dim": 0}
+    ),
+    "diagonal": {"dim1": 0, "dim2": 1},
+    "rot90": {"dims": (0, 1)},
     "diag_embed": {"dim1": -2, "dim2": -1},
-}  # fmt: skip
+}
 
 
 @rule(*_DIMENSIONS)
@@ -144,8 +149,9 @@ def squeeze(call: Call) -> Any:
     dims = [dim] if isinstance(dim, int) else list(dim)
     if x.ndim == 0:
         return _of_one_element(call, x, given)
-    return call.wrapped(x.value.squeeze(shifted(dims, x.ndim)) if dims else x.value.view(
-        x.value.shape))  # fmt: skip
+    return call.wrapped(
+        x.value.squeeze(shifted(dims, x.ndim)) if dims else x.value.view(x.value.shape)
+    )
 
 
 @rule("real.__get__", "imag.__get__", "data.__get__", "grad.__get__")
@@ -219,8 +225,10 @@ def reshaped(call: Call) -> Any:
 
 @rule("resize_", "resize_as_", "set_", "data.__set__")
 def replaced(call: Call) -> Any:
-    raise needs_loop(f"vmap: {call.name.removesuffix('.__set__')} of a tensor that is mapped over "
-                     "would give it other memory, which its samples do not have")  # fmt: skip
+    raise needs_loop(
+        f"vmap: {call.name.removesuffix('.__set__')} of a tensor that is mapped over "
+        "would give it other memory, which its samples do not have"
+    )
 
 
 # -- indexing --------------------------------------------------------------------------------------
@@ -270,16 +278,19 @@ def _fill_where(call: Call, x: Tensor, key: Any, mask: Tensor, new: Any) -> None
         )
     after = len(behind) if Ellipsis in before else x.ndim - at - mask.ndim
     with call.seen():
-        x.masked_fill_(mask.bool().reshape(*mask.shape, *[1] * after),
-                       new.reshape(()) if isinstance(new, Tensor) else new)  # fmt: skip
+        x.masked_fill_(
+            mask.bool().reshape(*mask.shape, *[1] * after),
+            new.reshape(()) if isinstance(new, Tensor) else new,
+        )
 
 
 @rule("index_put", "index_put_")
 def index_put(call: Call) -> Any:
     given = call.named()
     x, indices, new = given["input"], given["indices"], given["values"]
-    if any(value_at(part, call.level) is not None and part.dtype.name == "bool"
-           for part in indices):  # fmt: skip
+    if any(
+        value_at(part, call.level) is not None and part.dtype.name == "bool" for part in indices
+    ):
         return NotImplemented
     if call.writes and value_at(x, call.level) is None:
         raise call.unwritable()
@@ -290,7 +301,11 @@ def index_put(call: Call) -> Any:
     return x
 
 
-_PLACES = {"select_scatter": ("dim",), "slice_scatter": ("dim",), "diagonal_scatter": ("dim1", "dim2")}
+_PLACES = {
+    "select_scatter": ("dim",),
+    "slice_scatter": ("dim",),
+    "diagonal_scatter": ("dim1", "dim2"),
+}
 
 
 @rule(*_PLACES)
@@ -336,8 +351,15 @@ def _with_all_spread(call: Call, names: tuple[str, ...]) -> Any:
     return x if call.writes else call.wrapped(answer)
 
 
-@rule("gather", "scatter", "scatter_", "scatter_add", "scatter_add_", "scatter_reduce",
-      "scatter_reduce_")  # fmt: skip
+@rule(
+    "gather",
+    "scatter",
+    "scatter_",
+    "scatter_add",
+    "scatter_add_",
+    "scatter_reduce",
+    "scatter_reduce_",
+)
 def gather(call: Call) -> Any:
     """Every sample has its own rows."""
     given = call.named()
@@ -411,8 +433,10 @@ def index_select(call: Call) -> Any:
 
 @rule("as_strided", "as_strided_", "as_strided_scatter")
 def as_strided(call: Call) -> Any:
-    raise needs_loop("vmap: as_strided reads memory as it lies, and where a sample lies there is "
-                     "not defined; use select, narrow or unfold")  # fmt: skip
+    raise needs_loop(
+        "vmap: as_strided reads memory as it lies, and where a sample lies there is "
+        "not defined; use select, narrow or unfold"
+    )
 
 
 @rule("sparse_coo_tensor")

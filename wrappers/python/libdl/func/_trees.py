@@ -97,9 +97,7 @@ def chosen(name: str, argnums: Argnums, args: tuple[Any, ...]) -> Any:
     if isinstance(argnums, int):
         return args[checked(name, argnums, args)]
     if not isinstance(argnums, tuple) or not all(isinstance(n, int) for n in argnums):
-        raise RuntimeError(
-            f"{name}: argnums is {argnums!r}, wanted an int or a tuple of ints"
-        )
+        raise RuntimeError(f"{name}: argnums is {argnums!r}, wanted an int or a tuple of ints")
     places = [checked(name, n, args) for n in argnums]
     if not places or len(set(places)) < len(places):
         raise RuntimeError(f"{name}: argnums is {argnums!r}, wanted distinct arguments")

@@ -19,9 +19,13 @@ Dims = Any  # an int, None, or a tree of them
 
 
 def vmap(
-    func: Callable[..., Any], in_dims: Dims = 0, out_dims: Dims = 0, randomness: str = "error", *,
+    func: Callable[..., Any],
+    in_dims: Dims = 0,
+    out_dims: Dims = 0,
+    randomness: str = "error",
+    *,
     chunk_size: int | None = None,
-) -> Callable[..., Any]:  # fmt: skip
+) -> Callable[..., Any]:
     """A function that maps func over a dimension of its arguments.
 
     func sees one sample: its tensors lack that dimension. It runs once; each operator computes all
@@ -126,8 +130,14 @@ def _batch_size(leaves: list[Any], dims: list[int | None]) -> int:
 Result = tuple[list[Any], Any, int]  # the leaves, batch first; the structure; the batch's size
 
 
-def _run(func: Callable[..., Any], leaves: list[Any], dims: list[int | None], structure: Any,
-         size: int, randomness: str) -> Result:  # fmt: skip
+def _run(
+    func: Callable[..., Any],
+    leaves: list[Any],
+    dims: list[int | None],
+    structure: Any,
+    size: int,
+    randomness: str,
+) -> Result:
     """The function's results for one batch."""
     level = Level(len(OPEN.levels) + 1, size, randomness)
     given = [
@@ -145,9 +155,11 @@ def _run(func: Callable[..., Any], leaves: list[Any], dims: list[int | None], st
     finally:
         level.is_open = False
     found, shape = pytree.tree_flatten(answer)
-    return [_Shared(x) if value_at(x, level) is None else value_at(x, level) for x in found], (
-        shape
-    ), size  # fmt: skip
+    return (
+        [_Shared(x) if value_at(x, level) is None else value_at(x, level) for x in found],
+        (shape),
+        size,
+    )
 
 
 class _Shared:

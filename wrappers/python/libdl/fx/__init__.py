@@ -19,9 +19,27 @@ from .proxy import Proxy
 from .subgraph_rewriter import replace_pattern
 
 __all__ = [
-    "CodeGen", "Graph", "GraphModule", "Interpreter", "Node", "PH", "Proxy", "Tracer",
-    "Transformer", "graph", "has_side_effect", "immutable_collections", "interpreter", "map_arg",
-    "node", "passes", "proxy", "replace_pattern", "subgraph_rewriter", "symbolic_trace", "wrap",
-]  # fmt: skip
+    "CodeGen",
+    "Graph",
+    "GraphModule",
+    "Interpreter",
+    "Node",
+    "PH",
+    "Proxy",
+    "Tracer",
+    "Transformer",
+    "graph",
+    "has_side_effect",
+    "immutable_collections",
+    "interpreter",
+    "map_arg",
+    "node",
+    "passes",
+    "proxy",
+    "replace_pattern",
+    "subgraph_rewriter",
+    "symbolic_trace",
+    "wrap",
+]
 
 _LAZY_MODULES = ("_pytree", "experimental")

@@ -37,8 +37,10 @@ def _check_kind(node: Node) -> None:
         raise RuntimeError(f"lint: {node} has the op {node.op!r}, wanted one of {', '.join(OPS)}")
     called = node.op == "call_function"
     if not (callable(node.target) if called else isinstance(node.target, str)):
-        raise ValueError(f"lint: {node} ({node.op}) has a {type(node.target).__name__} as its "
-                         f"target, wanted a {'function' if called else 'string'}")  # fmt: skip
+        raise ValueError(
+            f"lint: {node} ({node.op}) has a {type(node.target).__name__} as its "
+            f"target, wanted a {'function' if called else 'string'}"
+        )
 
 
 def _check_path(module: Any, node: Node) -> None:
@@ -52,5 +54,6 @@ def _check_path(module: Any, node: Node) -> None:
     from ..nn import Module
 
     if node.op == "call_module" and not isinstance(place, Module):
-        raise RuntimeError(f"lint: {node} calls {node.target}, a {type(place).__name__}, "
-                           "wanted a module")  # fmt: skip
+        raise RuntimeError(
+            f"lint: {node} calls {node.target}, a {type(place).__name__}, wanted a module"
+        )

@@ -182,8 +182,10 @@ class Writer:
             return f"{target} {path_text(self.root, str(node.target))}"
         if node.op == "call_method":
             receiver, *others = node.args
-            return (f"{target} {path_text(self._value(receiver), str(node.target))}"
-                    f"({self._arguments(others, node.kwargs)})")  # fmt: skip
+            return (
+                f"{target} {path_text(self._value(receiver), str(node.target))}"
+                f"({self._arguments(others, node.kwargs)})"
+            )
         if node.op == "call_module":
             module = path_text(self.root, str(node.target))
             return f"{target} {module}({self._arguments(node.args, node.kwargs)})"

@@ -28,15 +28,22 @@ def write_folder(module: GraphModule, folder: Path, name: str) -> None:
     code = module.graph.python_code("self")
     imports = [_import(key, value) for key, value in code.globals.items()]
     folder.mkdir(parents=True, exist_ok=True)
-    body = [*_parts(module, folder), 'self.load_state_dict(libdl.load(HERE / "state_dict.pt"))',
-            f"self.training = {module.training}"]  # fmt: skip
+    body = [
+        *_parts(module, folder),
+        'self.load_state_dict(libdl.load(HERE / "state_dict.pt"))',
+        f"self.training = {module.training}",
+    ]
     forward = ["    " + line if line else "" for line in code.src.strip("\n").split("\n")]
     lines = [
-        *["import pickle", "from pathlib import Path", "", "import libdl"], *imports, "",
+        *["import pickle", "from pathlib import Path", "", "import libdl"],
+        *imports,
+        "",
         *["HERE = Path(__file__).parent", "", "", f"class {name}(libdl.nn.Module):"],
         *["    def __init__(self):", "        super().__init__()"],
-        *("        " + line for line in body), "", *forward,
-    ]  # fmt: skip
+        *("        " + line for line in body),
+        "",
+        *forward,
+    ]
     save(module.state_dict(), folder / "state_dict.pt")
     (folder / "module.py").write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
     (folder / "__init__.py").write_text(f"from .module import {name} as {name}\n")
@@ -54,8 +61,9 @@ def _import(name: str, value: Any) -> str:
     path = getattr(value, "__qualname__", "<")
     space = getattr(value, "__module__", None)
     if "<" in path or "." in path or not space or space == "__main__":
-        raise NotImplementedError(f"to_folder: the code calls {value!r}, wanted what another "
-                                  "program can import")  # fmt: skip
+        raise NotImplementedError(
+            f"to_folder: the code calls {value!r}, wanted what another program can import"
+        )
     return f"from {space} import {path} as {name}"
 
 
@@ -63,8 +71,12 @@ def _is_written(child: Module) -> bool:
     """Whether the repr and a dtype say all about the module but its state."""
     kind = type(child)
     trained = {(x.dtype, x.requires_grad) for x in child.parameters()}
-    return (kind.__name__ in _WRITTEN and is_own(kind.__module__)
-            and len(trained) == 1 and all(needs for _, needs in trained))  # fmt: skip
+    return (
+        kind.__name__ in _WRITTEN
+        and is_own(kind.__module__)
+        and len(trained) == 1
+        and all(needs for _, needs in trained)
+    )
 
 
 def _parts(module: Module, folder: Path) -> list[str]:

@@ -28,8 +28,9 @@ def matches(pattern: Graph, graph: Graph, ignore_literals: bool = False) -> list
     return found
 
 
-def _from_results(results: list[Node], chosen: list[Node], graph: Graph,
-                  ignore_literals: bool) -> Iterator[dict[Node, Node]]:  # fmt: skip
+def _from_results(
+    results: list[Node], chosen: list[Node], graph: Graph, ignore_literals: bool
+) -> Iterator[dict[Node, Node]]:
     """The first result at the chosen node, and the others wherever they fit."""
     if len(chosen) < len(results):
         match: dict[Node, Node] = {}
@@ -53,17 +54,25 @@ def _fits(pattern: Any, value: Any, match: dict[Node, Node], ignore_literals: bo
             if value in match.values() or not _same_call(pattern, value):
                 return False
             match[pattern] = value
-            return (_fits(pattern.args, value.args, match, ignore_literals)
-                    and _fits(pattern.kwargs, value.kwargs, match, ignore_literals))  # fmt: skip
+            return _fits(pattern.args, value.args, match, ignore_literals) and _fits(
+                pattern.kwargs, value.kwargs, match, ignore_literals
+            )
         match[pattern] = value
         return True
     if isinstance(pattern, (list, tuple)):
-        return (isinstance(value, (list, tuple)) and len(pattern) == len(value)
-                and all(_fits(p, v, match, ignore_literals)
-                        for p, v in zip(pattern, value, strict=True)))  # fmt: skip
+        return (
+            isinstance(value, (list, tuple))
+            and len(pattern) == len(value)
+            and all(
+                _fits(p, v, match, ignore_literals) for p, v in zip(pattern, value, strict=True)
+            )
+        )
     if isinstance(pattern, dict):
-        return (isinstance(value, dict) and pattern.keys() == value.keys()
-                and all(_fits(pattern[k], value[k], match, ignore_literals) for k in pattern))
+        return (
+            isinstance(value, dict)
+            and pattern.keys() == value.keys()
+            and all(_fits(pattern[k], value[k], match, ignore_literals) for k in pattern)
+        )
     if isinstance(value, Node):
         return False
     return ignore_literals or (type(pattern) is type(value) and bool(pattern == value))
@@ -79,5 +88,7 @@ def _same_call(pattern: Node, node: Node) -> bool:
 def _is_closed(match: dict[Node, Node], results: set[Node]) -> bool:
     """Whether the nodes inside are read by nodes inside alone."""
     inside = {node for pattern, node in match.items() if pattern.op != "placeholder"}
-    return all(pattern in results or pattern.op in ("placeholder", "get_attr")
-               or set(node.users) <= inside for pattern, node in match.items())  # fmt: skip
+    return all(
+        pattern in results or pattern.op in ("placeholder", "get_attr") or set(node.users) <= inside
+        for pattern, node in match.items()
+    )

@@ -17,9 +17,13 @@ _NUMBERED = re.compile(r"(.*)_(\d+)$")
 
 # What generated code may use without an import.
 KNOWN: dict[str, Any] = {
-    "inf": math.inf, "nan": math.nan, "NoneType": type(None), "libdl": sys.modules["libdl"],
-    "torch": sys.modules["libdl"], "device": device,
-}  # fmt: skip
+    "inf": math.inf,
+    "nan": math.nan,
+    "NoneType": type(None),
+    "libdl": sys.modules["libdl"],
+    "torch": sys.modules["libdl"],
+    "device": device,
+}
 
 
 def snake_case(name: str) -> str:

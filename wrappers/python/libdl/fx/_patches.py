@@ -59,11 +59,14 @@ class Patches:
 
     Only one thread traces at a time; modules that others call meanwhile are left alone."""
 
-    def __init__(self, tracer: Tracer, parameters: dict[str, Proxy],
-                 function: Callable[..., Any]) -> None:  # fmt: skip
+    def __init__(
+        self, tracer: Tracer, parameters: dict[str, Proxy], function: Callable[..., Any]
+    ) -> None:
         self.tracer, self.parameters = tracer, parameters
         inner = [m for m in tracer.root.modules() if isinstance(m, GraphModule)]
-        self.spaces = [getattr(f, "__globals__", {}) for f in (function, *(type(m).forward for m in inner))]
+        self.spaces = [
+            getattr(f, "__globals__", {}) for f in (function, *(type(m).forward for m in inner))
+        ]
         self._undo: list[Callable[[], Any]] = []
 
     def __enter__(self) -> None:

@@ -30,8 +30,9 @@ class _PH:
 
 PH = _PH()
 _STARS: dict[Any, str] = {
-    inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**",
-}  # fmt: skip
+    inspect.Parameter.VAR_POSITIONAL: "*",
+    inspect.Parameter.VAR_KEYWORD: "**",
+}
 _CHECKED = (bool, int, float, str, complex)
 
 
@@ -51,8 +52,10 @@ class StructureCodeGen(CodeGen):
     def gen_fn_def(self, free_vars: list[str], maybe_return_annotation: str) -> str:
         places = [variable.partition(":")[0].partition("=")[0].strip() for variable in free_vars]
         given = "".join(f"{name}, " for name in self.names)
-        return (f"{super().gen_fn_def(self.names, maybe_return_annotation)}\n"
-                f"    {', '.join(places)}, = self._in_spec.flatten_up_to(({given}))")  # fmt: skip
+        return (
+            f"{super().gen_fn_def(self.names, maybe_return_annotation)}\n"
+            f"    {', '.join(places)}, = self._in_spec.flatten_up_to(({given}))"
+        )
 
     def generate_output(self, output_args: Any) -> str:
         return f"return self._out_spec.unflatten({output_args})"
@@ -75,8 +78,13 @@ def annotation_of(function: Callable[..., Any], name: str) -> Any:
 class Placeholders:
     """Makes the arguments with which a function is traced."""
 
-    def __init__(self, tracer: Tracer, function: Callable[..., Any], is_module: bool,
-                 concrete: dict[str, Any]) -> None:  # fmt: skip
+    def __init__(
+        self,
+        tracer: Tracer,
+        function: Callable[..., Any],
+        is_module: bool,
+        concrete: dict[str, Any],
+    ) -> None:
         self.tracer, self.function, self.concrete = tracer, function, concrete
         self.is_module = is_module
         parameters = list(inspect.signature(function).parameters.values())
@@ -85,8 +93,10 @@ class Placeholders:
         self.parameters = parameters[1:] if is_module else parameters
         unknown = set(concrete) - {parameter.name for parameter in self.parameters}
         if unknown:
-            raise RuntimeError(f"trace: concrete_args has {sorted(unknown)[0]!r}, which is no "
-                               "argument of the traced function")  # fmt: skip
+            raise RuntimeError(
+                f"trace: concrete_args has {sorted(unknown)[0]!r}, which is no "
+                "argument of the traced function"
+            )
 
     def made(self) -> tuple[Callable[[], Any], list[Any]]:
         """The function to run, and its arguments: none are left."""
@@ -140,8 +150,10 @@ class Placeholders:
         elif isinstance(value, _CHECKED):
             _assert(operator.eq(proxy, value), text)
         else:
-            warnings.warn(f"the graph does not check that {name} is {value!r}, for which it was "
-                          "traced", stacklevel=6)  # fmt: skip
+            warnings.warn(
+                f"the graph does not check that {name} is {value!r}, for which it was traced",
+                stacklevel=6,
+            )
         return value
 
 
@@ -152,6 +164,10 @@ def _without_stars(function: Callable[..., Any]) -> Callable[..., Any]:
         raise TypeError(f"trace: {function!r} takes * or **, and is not a function of Python's")
     code, stars = inner.__code__, inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
     count = code.co_argcount + code.co_kwonlyargcount + (code.co_flags & stars).bit_count()
-    plain = code.replace(co_argcount=count, co_posonlyargcount=0, co_kwonlyargcount=0,
-                         co_flags=code.co_flags & ~stars)  # fmt: skip
+    plain = code.replace(
+        co_argcount=count,
+        co_posonlyargcount=0,
+        co_kwonlyargcount=0,
+        co_flags=code.co_flags & ~stars,
+    )
     return FunctionType(plain, inner.__globals__, inner.__name__, None, inner.__closure__)

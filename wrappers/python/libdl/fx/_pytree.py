@@ -17,7 +17,9 @@ def register_pytree_flatten_spec(
     SUPPORTED_NODES[cls] = flatten_fn_spec
 
 
-def tree_flatten_spec(pytree: PyTree, spec: TreeSpec, exact_structural_match: bool = False) -> list[Any]:
+def tree_flatten_spec(
+    pytree: PyTree, spec: TreeSpec, exact_structural_match: bool = False
+) -> list[Any]:
     """The parts of the tree that stand where the structure has leaves."""
     if spec.is_leaf():
         return [pytree]

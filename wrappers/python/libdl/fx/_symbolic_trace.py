@@ -29,9 +29,12 @@ class Tracer(TracerBase):
     autowrap_modules: modules whose functions, given a proxy, become nodes. autowrap_functions: such
     functions. param_shapes_constant: whether shapes of parameters are numbers in the trace."""
 
-    def __init__(self, autowrap_modules: tuple[ModuleType, ...] = (math,),
-                 autowrap_functions: tuple[Callable[..., Any], ...] = (),
-                 param_shapes_constant: bool = False) -> None:  # fmt: skip
+    def __init__(
+        self,
+        autowrap_modules: tuple[ModuleType, ...] = (math,),
+        autowrap_functions: tuple[Callable[..., Any], ...] = (),
+        param_shapes_constant: bool = False,
+    ) -> None:
         self._autowrap_modules = list(autowrap_modules)
         self._autowrap_functions = autowrap_functions
         self.param_shapes_constant = param_shapes_constant
@@ -44,10 +47,13 @@ class Tracer(TracerBase):
 
     def is_leaf_module(self, m: Module, module_qualified_name: str) -> bool:
         """Whether a call of the module becomes one node: so it is for all of nn but Sequential."""
-        return m.__module__.startswith(("libdl.nn", f"{shown_name()}.nn")) and not isinstance(m, Sequential)
+        return m.__module__.startswith(("libdl.nn", f"{shown_name()}.nn")) and not isinstance(
+            m, Sequential
+        )
 
-    def call_module(self, m: Module, forward: Callable[..., Any], args: tuple[Any, ...],
-                    kwargs: dict[str, Any]) -> Any:  # fmt: skip
+    def call_module(
+        self, m: Module, forward: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
         """The result of a call of a submodule: one node for a leaf, else what forward returns."""
         path = self.path_of_module(m)
         before, self.module_stack = self.module_stack, {**self.module_stack, path: (path, type(m))}
@@ -77,8 +83,13 @@ class Tracer(TracerBase):
     def _proxy_of(self, name: str, value: Tensor) -> Proxy:
         if not self.param_shapes_constant:
             return self.create_proxy("get_attr", name, (), {})
-        return self.create_proxy("get_attr", name, (), {}, proxy_factory_fn=lambda node:
-                                 ParameterProxy(self, node, name, value))  # fmt: skip
+        return self.create_proxy(
+            "get_attr",
+            name,
+            (),
+            {},
+            proxy_factory_fn=lambda node: ParameterProxy(self, node, name, value),
+        )
 
     # -- values of the module as arguments ---------------------------------------------------------
 
@@ -122,8 +133,9 @@ class Tracer(TracerBase):
 
     # -- tracing -----------------------------------------------------------------------------------
 
-    def trace(self, root: Module | Callable[..., Any],
-              concrete_args: dict[str, Any] | None = None) -> Graph:  # fmt: skip
+    def trace(
+        self, root: Module | Callable[..., Any], concrete_args: dict[str, Any] | None = None
+    ) -> Graph:
         """The graph of a module, or of a function. concrete_args: values that arguments are to have
         in the trace; a structure with fx.PH in places is taken apart into placeholders.
 
@@ -138,26 +150,37 @@ class Tracer(TracerBase):
         self._constants = {
             id(value): f"{path}.{name}" if path else name
             for path, module in self.root.named_modules()
-            for name, value in vars(module).items() if isinstance(value, Tensor)
-        }  # fmt: skip
+            for name, value in vars(module).items()
+            if isinstance(value, Tensor)
+        }
         self.module_stack = {}
         body, args = self.create_args_for_root(function, isinstance(root, Module), concrete_args)
         cache: dict[str, Proxy] = {}
         with Patches(self, cache, function):
             result = body(*args)
-            self.create_node("output", "output", (self.create_arg(result),), {},
-                             type_expr=annotation_of(function, "return"))  # fmt: skip
+            self.create_node(
+                "output",
+                "output",
+                (self.create_arg(result),),
+                {},
+                type_expr=annotation_of(function, "return"),
+            )
         self.submodule_paths = None
         return self.graph
 
-    def create_args_for_root(self, root_fn: Callable[..., Any], is_module: bool,
-                             concrete_args: dict[str, Any] | None = None) -> Any:  # fmt: skip
+    def create_args_for_root(
+        self,
+        root_fn: Callable[..., Any],
+        is_module: bool,
+        concrete_args: dict[str, Any] | None = None,
+    ) -> Any:
         """The function to run, and the arguments to run it with: placeholders' proxies."""
         return Placeholders(self, root_fn, is_module, concrete_args or {}).made()
 
 
-def symbolic_trace(root: Module | Callable[..., Any],
-                   concrete_args: dict[str, Any] | None = None) -> GraphModule:  # fmt: skip
+def symbolic_trace(
+    root: Module | Callable[..., Any], concrete_args: dict[str, Any] | None = None
+) -> GraphModule:
     """A module that does what the traced module or function does, and has its graph.
 
     Arguments:

@@ -14,6 +14,7 @@ from .node import Argument, Node, Target, map_aggregate, map_arg
 
 __all__ = ["CodeGen", "Graph", "PythonCode"]
 
+
 class _Root(Node):
     """Stands before the first node and after the last."""
 
@@ -63,8 +64,12 @@ class _Inserting:
 class Graph:
     """The calls of a program in order: placeholders first, then calls, and the output last."""
 
-    def __init__(self, owning_module: Any = None, tracer_cls: type | None = None,
-                 tracer_extras: dict[str, Any] | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        owning_module: Any = None,
+        tracer_cls: type | None = None,
+        tracer_extras: dict[str, Any] | None = None,
+    ) -> None:
         self._root: Node = _Root(self)
         self._insert: Callable[[Node], None] = self._root.prepend
         self._count = 0
@@ -82,8 +87,11 @@ class Graph:
         """The nodes of this kind, with this target if one is given, in order."""
         if op in ("call_function",) and target is None:
             return [node for node in self.nodes if node.op == op]
-        return [node for node in self.nodes
-                if node.op == op and (target is None or node.target == target)]  # fmt: skip
+        return [
+            node
+            for node in self.nodes
+            if node.op == op and (target is None or node.target == target)
+        ]
 
     def output_node(self) -> Node:
         """The output. Raises RuntimeError if there is none."""
@@ -94,9 +102,15 @@ class Graph:
 
     # -- making nodes ------------------------------------------------------------------------------
 
-    def create_node(self, op: str, target: Target, args: tuple[Argument, ...] | None = None,
-                    kwargs: dict[str, Argument] | None = None, name: str | None = None,
-                    type_expr: Any = None) -> Node:  # fmt: skip
+    def create_node(
+        self,
+        op: str,
+        target: Target,
+        args: tuple[Argument, ...] | None = None,
+        kwargs: dict[str, Argument] | None = None,
+        name: str | None = None,
+        type_expr: Any = None,
+    ) -> Node:
         """A new node, at the end or where inserting_before and inserting_after say."""
         hint = name if name is not None else name_of_target(target)
         unique = self._graph_namespace.create_name(hint, None)
@@ -115,20 +129,34 @@ class Graph:
         """A new node that reads a parameter, buffer or other attribute of the module."""
         return self.create_node("get_attr", qualified_name, type_expr=type_expr)
 
-    def call_module(self, module_name: str, args: tuple[Argument, ...] | None = None,
-                    kwargs: dict[str, Argument] | None = None, type_expr: Any = None) -> Node:  # fmt: skip
+    def call_module(
+        self,
+        module_name: str,
+        args: tuple[Argument, ...] | None = None,
+        kwargs: dict[str, Argument] | None = None,
+        type_expr: Any = None,
+    ) -> Node:
         """A new call of a submodule."""
         return self.create_node("call_module", module_name, args, kwargs, type_expr=type_expr)
 
-    def call_method(self, method_name: str, args: tuple[Argument, ...] | None = None,
-                    kwargs: dict[str, Argument] | None = None, type_expr: Any = None) -> Node:  # fmt: skip
+    def call_method(
+        self,
+        method_name: str,
+        args: tuple[Argument, ...] | None = None,
+        kwargs: dict[str, Argument] | None = None,
+        type_expr: Any = None,
+    ) -> Node:
         """A new call of a method of the first argument."""
         return self.create_node("call_method", method_name, args, kwargs, type_expr=type_expr)
 
-    def call_function(self, the_function: Callable[..., Any],
-                      args: tuple[Argument, ...] | None = None,
-                      kwargs: dict[str, Argument] | None = None, type_expr: Any = None,
-                      name: str | None = None) -> Node:  # fmt: skip
+    def call_function(
+        self,
+        the_function: Callable[..., Any],
+        args: tuple[Argument, ...] | None = None,
+        kwargs: dict[str, Argument] | None = None,
+        type_expr: Any = None,
+        name: str | None = None,
+    ) -> Node:
         """A new call of a function."""
         return self.create_node("call_function", the_function, args, kwargs, name, type_expr)
 
@@ -136,7 +164,9 @@ class Graph:
         """The graph's result, with which it ends."""
         return self.create_node("output", "output", (result,), type_expr=type_expr)
 
-    def node_copy(self, node: Node, arg_transform: Callable[[Node], Argument] = lambda x: x) -> Node:
+    def node_copy(
+        self, node: Node, arg_transform: Callable[[Node], Argument] = lambda x: x
+    ) -> Node:
         """A copy of a node of another graph; its arguments are arg_transform(node) of this graph."""
         args = map_arg(node.args, arg_transform)
         kwargs = map_arg(node.kwargs, arg_transform)
@@ -144,8 +174,9 @@ class Graph:
         copied.meta = dict(node.meta)
         return copied
 
-    def graph_copy(self, g: Graph, val_map: dict[Node, Node],
-                   return_output_node: bool = False) -> Any:  # fmt: skip
+    def graph_copy(
+        self, g: Graph, val_map: dict[Node, Node], return_output_node: bool = False
+    ) -> Any:
         """Copies the nodes of g that val_map does not have, and adds them to val_map; the value of
         its output, or (value, output node), or None if it has no output."""
         for node in g.nodes:
@@ -249,8 +280,9 @@ class Graph:
         def stored(value: Any) -> Any:
             return map_arg(value, lambda node: NodeAt(places[node]))
 
-        nodes = [(n.op, n.target, stored(n.args), stored(n.kwargs), n.name, n.type)
-                 for n in self.nodes]  # fmt: skip
+        nodes = [
+            (n.op, n.target, stored(n.args), stored(n.kwargs), n.name, n.type) for n in self.nodes
+        ]
         tracer = self._tracer_cls  # pickle cannot find a class inside of a function
         local = tracer is not None and "<locals>" in tracer.__qualname__
         return _rebuilt, (nodes, self._codegen, None if local else tracer)

@@ -73,8 +73,9 @@ class GraphModule(Module):
             cls = cls.__bases__[0]
         return Module.__new__(type(cls.__name__, (cls,), {"_own": True}))
 
-    def __init__(self, root: Module | dict[str, Any], graph: Graph,
-                 class_name: str = "GraphModule") -> None:  # fmt: skip
+    def __init__(
+        self, root: Module | dict[str, Any], graph: Graph, class_name: str = "GraphModule"
+    ) -> None:
         super().__init__()
         type(self).__name__ = class_name
         self._class_name = class_name
@@ -131,7 +132,10 @@ class GraphModule(Module):
         code = self.graph.python_code("self")
         self.__dict__["_code"] = code.src
         if isinstance(self.graph._codegen, StructureCodeGen):
-            self._in_spec, self._out_spec = self.graph._codegen.in_spec, self.graph._codegen.out_spec
+            self._in_spec, self._out_spec = (
+                self.graph._codegen.in_spec,
+                self.graph._codegen.out_spec,
+            )
         type(self).forward = _function_of(code)
         return code
 
@@ -144,8 +148,13 @@ class GraphModule(Module):
     def print_readable(self, print_output: bool = True) -> str:
         """The code as a class; prints it, too, unless print_output is False."""
         lines = self.code.strip("\n").split("\n")
-        text = "\n".join([f"class {self._class_name}(libdl.nn.Module):",
-                          *(f"    {line}".rstrip() for line in lines), ""])  # fmt: skip
+        text = "\n".join(
+            [
+                f"class {self._class_name}(libdl.nn.Module):",
+                *(f"    {line}".rstrip() for line in lines),
+                "",
+            ]
+        )
         if print_output:
             print(text)
         return text

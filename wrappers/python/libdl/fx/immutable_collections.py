@@ -14,7 +14,8 @@ __all__ = ["immutable_dict", "immutable_list"]
 def _refuse(self: object, *args: Any, **kwargs: Any) -> NoReturn:
     raise TypeError(
         f"a {type(self).__name__} in a node's arguments cannot change: make a copy, and assign "
-        "node.args or node.kwargs, so that the graph learns of it")
+        "node.args or node.kwargs, so that the graph learns of it"
+    )
 
 
 class immutable_list(list[Any]):  # noqa: N801  (PyTorch's name)
@@ -45,8 +46,12 @@ class immutable_dict(dict[Any, Any]):  # noqa: N801  (PyTorch's name)
 
 def _register(kind: type, plain: type) -> None:
     of = NODES[plain]
-    register_pytree_node(kind, of.flatten_fn, lambda children, ctx: kind(of.unflatten_fn(children, ctx)),
-                         flatten_with_keys_fn=of.flatten_with_keys_fn)  # fmt: skip
+    register_pytree_node(
+        kind,
+        of.flatten_fn,
+        lambda children, ctx: kind(of.unflatten_fn(children, ctx)),
+        flatten_with_keys_fn=of.flatten_with_keys_fn,
+    )
 
 
 _register(immutable_list, list)

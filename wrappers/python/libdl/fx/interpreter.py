@@ -26,8 +26,9 @@ class Interpreter:
         graph: the graph; None: the module's
     """
 
-    def __init__(self, module: Module, garbage_collect_values: bool = True,
-                 graph: Graph | None = None) -> None:  # fmt: skip
+    def __init__(
+        self, module: Module, garbage_collect_values: bool = True, graph: Graph | None = None
+    ) -> None:
         self.module = module
         self.submodules = dict(module.named_modules())
         self.graph: Graph = module.graph if graph is None else graph
@@ -38,8 +39,12 @@ class Interpreter:
         self.name = "Interpreter"
         self.extra_traceback = True
 
-    def run(self, *args: Any, initial_env: dict[Node, Any] | None = None,
-            enable_io_processing: bool = True) -> Any:  # fmt: skip
+    def run(
+        self,
+        *args: Any,
+        initial_env: dict[Node, Any] | None = None,
+        enable_io_processing: bool = True,
+    ) -> Any:
         """The output for these arguments.
 
         Arguments:
@@ -79,8 +84,9 @@ class Interpreter:
 
     # -- one kind of node each ---------------------------------------------------------------------
 
-    def placeholder(self, target: Target, args: tuple[Argument, ...],
-                    kwargs: dict[str, Any]) -> Any:  # fmt: skip
+    def placeholder(
+        self, target: Target, args: tuple[Argument, ...], kwargs: dict[str, Any]
+    ) -> Any:
         """The next argument of run, or the default. Raises RuntimeError if there is neither."""
         if str(target).startswith("*"):
             return list(self.args_iter)
@@ -94,21 +100,24 @@ class Interpreter:
         """A parameter, buffer or other attribute of the module."""
         return self.fetch_attr(str(target))
 
-    def call_function(self, target: Target, args: tuple[Argument, ...],
-                      kwargs: dict[str, Any]) -> Any:  # fmt: skip
+    def call_function(
+        self, target: Target, args: tuple[Argument, ...], kwargs: dict[str, Any]
+    ) -> Any:
         """What the function returns."""
         if isinstance(target, str):
             raise TypeError(f"call_function: target is {target!r}, wanted a function")
         return target(*args, **kwargs)
 
-    def call_method(self, target: Target, args: tuple[Argument, ...],
-                    kwargs: dict[str, Any]) -> Any:  # fmt: skip
+    def call_method(
+        self, target: Target, args: tuple[Argument, ...], kwargs: dict[str, Any]
+    ) -> Any:
         """What the first argument's method returns."""
         receiver, *others = args
         return getattr(receiver, str(target))(*others, **kwargs)
 
-    def call_module(self, target: Target, args: tuple[Argument, ...],
-                    kwargs: dict[str, Any]) -> Any:  # fmt: skip
+    def call_module(
+        self, target: Target, args: tuple[Argument, ...], kwargs: dict[str, Any]
+    ) -> Any:
         """What the submodule returns."""
         return self.fetch_attr(str(target))(*args, **kwargs)
 
@@ -165,8 +174,9 @@ class Transformer(Interpreter):
         self.tracer: Any = _TransformerTracer(self.new_graph)
         self.tracer.root = module
 
-    def placeholder(self, target: Target, args: tuple[Argument, ...],
-                    kwargs: dict[str, Any]) -> Proxy:  # fmt: skip
+    def placeholder(
+        self, target: Target, args: tuple[Argument, ...], kwargs: dict[str, Any]
+    ) -> Proxy:
         default = args[0] if args else ...
         return Proxy(self.new_graph.placeholder(str(target), default_value=default), self.tracer)
 
@@ -174,13 +184,15 @@ class Transformer(Interpreter):
         made: Proxy = self.tracer.create_proxy("get_attr", target, args, kwargs)
         return made
 
-    def call_module(self, target: Target, args: tuple[Argument, ...],
-                    kwargs: dict[str, Any]) -> Any:  # fmt: skip
+    def call_module(
+        self, target: Target, args: tuple[Argument, ...], kwargs: dict[str, Any]
+    ) -> Any:
         module = self.fetch_attr(str(target))
         return self.tracer.call_module(module, module.forward, args, kwargs)
 
-    def call_function(self, target: Target, args: tuple[Argument, ...],
-                      kwargs: dict[str, Any]) -> Any:  # fmt: skip
+    def call_function(
+        self, target: Target, args: tuple[Argument, ...], kwargs: dict[str, Any]
+    ) -> Any:
         return self.tracer.create_proxy("call_function", target, args, kwargs)
 
     def transform(self) -> GraphModule:

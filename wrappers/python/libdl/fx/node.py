@@ -62,16 +62,26 @@ class Node:
     _prev: Node
     _next: Node
 
-    def __init__(self, graph: Graph, name: str, op: str, target: Target, args: tuple[Argument, ...],
-                 kwargs: dict[str, Argument], return_type: Any = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        graph: Graph,
+        name: str,
+        op: str,
+        target: Target,
+        args: tuple[Argument, ...],
+        kwargs: dict[str, Argument],
+        return_type: Any = None,
+    ) -> None:
         if op not in OPS:
             raise ValueError(f"Node: op is {op!r}, wanted one of {', '.join(OPS)}")
         if op == "call_function" and not callable(target):
-            raise ValueError(f"Node: the target of call_function is a {type(target).__name__}, "
-                             "wanted a function")  # fmt: skip
+            raise ValueError(
+                f"Node: the target of call_function is a {type(target).__name__}, wanted a function"
+            )
         if op != "call_function" and not isinstance(target, str):
-            raise ValueError(f"Node: the target of {op} is a {type(target).__name__}, "
-                             "wanted a name")  # fmt: skip
+            raise ValueError(
+                f"Node: the target of {op} is a {type(target).__name__}, wanted a name"
+            )
         self.graph, self.name, self.op, self.target = graph, name, op, target
         self.users: dict[Node, None] = {}
         self.type = return_type
@@ -188,9 +198,12 @@ class Node:
         self.kwargs = {**self.kwargs, key: arg}
 
     def replace_all_uses_with(
-        self, replace_with: Node, delete_user_cb: Callable[[Node], bool] = lambda user: True, *,
+        self,
+        replace_with: Node,
+        delete_user_cb: Callable[[Node], bool] = lambda user: True,
+        *,
         propagate_meta: bool = False,
-    ) -> list[Node]:  # fmt: skip
+    ) -> list[Node]:
         """Makes the users of this node, of which delete_user_cb is true, read replace_with instead;
         returns them. propagate_meta: replace_with gets this node's meta, of which it has none."""
         if propagate_meta:
@@ -204,6 +217,7 @@ class Node:
 
     def replace_input_with(self, old_input: Node, new_input: Node) -> None:
         """Makes this node read another one wherever it read old_input."""
+
         def swap(node: Node) -> Node:
             return new_input if node is old_input else node
 
@@ -218,16 +232,23 @@ class Node:
             return str(self.target).endswith("_") and not str(self.target).endswith("__")
         if self.op == "call_module":
             module = self.graph.owning_module
-            return bool(getattr(module.get_submodule(str(self.target)), "is_impure", False)
-                        if module is not None else False)  # fmt: skip
+            return bool(
+                getattr(module.get_submodule(str(self.target)), "is_impure", False)
+                if module is not None
+                else False
+            )
         return self.op == "call_function" and self._function_is_impure()
 
     def _function_is_impure(self) -> bool:
         name = getattr(self.target, "__name__", "")
         written = name.endswith("_") and not name.endswith("__") and name not in _texts.BINARY
         in_place = name in _texts.IN_PLACE and getattr(self.target, "__module__", "") == "_operator"
-        return self.target in _effective or written or in_place or bool(
-            self.kwargs.get("inplace") or self.kwargs.get("out") is not None)  # fmt: skip
+        return (
+            self.target in _effective
+            or written
+            or in_place
+            or bool(self.kwargs.get("inplace") or self.kwargs.get("out") is not None)
+        )
 
     # -- printing ----------------------------------------------------------------------------------
 

@@ -19,11 +19,33 @@ from . import _texts
 from .graph import Graph
 from .node import Argument, Node, Target, map_aggregate
 
-__all__ = ["Attribute", "GraphAppendingTracer", "ParameterProxy", "Proxy", "TraceError",
-           "TracerBase"]  # fmt: skip
+__all__ = [
+    "Attribute",
+    "GraphAppendingTracer",
+    "ParameterProxy",
+    "Proxy",
+    "TraceError",
+    "TracerBase",
+]
 
-_PLAIN = (str, int, float, bool, complex, Tensor, bytes, range, type(None), type(...),
-          _types.dtype, _types.device, _types.layout, _types.memory_format, _types.Generator, _types.Size)  # fmt: skip
+_PLAIN = (
+    str,
+    int,
+    float,
+    bool,
+    complex,
+    Tensor,
+    bytes,
+    range,
+    type(None),
+    type(...),
+    _types.dtype,
+    _types.device,
+    _types.layout,
+    _types.memory_format,
+    _types.Generator,
+    _types.Size,
+)
 
 
 class TraceError(ValueError):
@@ -40,9 +62,15 @@ class TracerBase:
     proxy_buffer_attributes: bool = False
     module_stack: dict[str, tuple[str, Any]]
 
-    def create_node(self, kind: str, target: Target, args: tuple[Argument, ...],
-                    kwargs: dict[str, Argument], name: str | None = None,
-                    type_expr: Any = None) -> Node:  # fmt: skip
+    def create_node(
+        self,
+        kind: str,
+        target: Target,
+        args: tuple[Argument, ...],
+        kwargs: dict[str, Argument],
+        name: str | None = None,
+        type_expr: Any = None,
+    ) -> Node:
         """A new node of the graph. Subclasses may override it to see each one."""
         node = self.graph.create_node(kind, target, args, kwargs, name, type_expr)
         stack = getattr(self, "module_stack", None)
@@ -54,12 +82,20 @@ class TracerBase:
         """The value that stands for the node. Subclasses may return their own."""
         return Proxy(node, self)
 
-    def create_proxy(self, kind: str, target: Target, args: tuple[Any, ...],
-                     kwargs: dict[str, Any], name: str | None = None, type_expr: Any = None,
-                     proxy_factory_fn: Callable[[Node], Proxy] | None = None) -> Proxy:  # fmt: skip
+    def create_proxy(
+        self,
+        kind: str,
+        target: Target,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        name: str | None = None,
+        type_expr: Any = None,
+        proxy_factory_fn: Callable[[Node], Proxy] | None = None,
+    ) -> Proxy:
         """A new node with these values as arguments, and the proxy of it."""
-        node = self.create_node(kind, target, self.create_arg(args), self.create_arg(kwargs), name,
-                                type_expr)  # fmt: skip
+        node = self.create_node(
+            kind, target, self.create_arg(args), self.create_arg(kwargs), name, type_expr
+        )
         proxy = self.proxy(node) if proxy_factory_fn is None else proxy_factory_fn(node)
         if self.record_stack_traces:
             frames = [f for f in traceback.extract_stack() if "/libdl/fx/" not in f.filename]
@@ -85,7 +121,8 @@ class TracerBase:
             return self.create_node("call_function", type(a), (), fields)
         raise NotImplementedError(
             f"a {type(a).__name__} cannot be an argument in a graph: {a!r}; a class may have "
-            "__fx_create_arg__(tracer)")  # fmt: skip
+            "__fx_create_arg__(tracer)"
+        )
 
     def _sequence(self, a: Any) -> Argument:
         if isinstance(a, slice):
@@ -111,8 +148,10 @@ class TracerBase:
 
     def iter(self, obj: Proxy) -> Iterator[Any]:
         """Asked for if the program iterates over a traced value. Raises TraceError."""
-        raise TraceError(f"the program iterates over {obj}, whose length is not known while it is "
-                         "traced; *args and **kwargs of the traced function count as such")  # fmt: skip
+        raise TraceError(
+            f"the program iterates over {obj}, whose length is not known while it is "
+            "traced; *args and **kwargs of the traced function count as such"
+        )
 
     def keys(self, obj: Proxy) -> Any:
         """Asked for by **obj: a proxy of its keys, over which the program cannot iterate."""
@@ -142,7 +181,9 @@ class Proxy:
 
     def __getattr__(self, k: str) -> Attribute:
         if k in ("__wrapped__", "__deepcopy__", "node", "tracer"):
-            raise AttributeError(k)  # inspect and copy ask for these; node and tracer: not yet there
+            raise AttributeError(
+                k
+            )  # inspect and copy ask for these; node and tracer: not yet there
         return Attribute(self, k)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Proxy:
@@ -165,15 +206,18 @@ class Proxy:
         return self.tracer.keys(self)
 
     def __len__(self) -> int:
-        raise RuntimeError("len() of a traced value is not known: to record the call, write "
-                           "libdl.fx.wrap('len') at the top of the module")  # fmt: skip
+        raise RuntimeError(
+            "len() of a traced value is not known: to record the call, write "
+            "libdl.fx.wrap('len') at the top of the module"
+        )
 
     def __contains__(self, item: object) -> bool:
         raise TraceError("whether a value is in a traced one is not known")
 
     @classmethod
-    def __torch_function__(cls, func: Callable[..., Any], types: Any, args: Any = (),
-                           kwargs: Any = None) -> Proxy:  # fmt: skip
+    def __torch_function__(
+        cls, func: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
+    ) -> Proxy:
         kwargs = kwargs or {}
         proxies = [x for x in pytree.arg_tree_leaves(*args, **kwargs) if isinstance(x, Proxy)]
         tracer = proxies[0].tracer

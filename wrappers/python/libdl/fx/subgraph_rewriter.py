@@ -46,16 +46,20 @@ def replace_pattern(gm: GraphModule, pattern: Pattern, replacement: Pattern) -> 
 
     Returns: the occurrences.
     """
-    return [Match(one.anchor, one.nodes_map)
-            for one in replace_pattern_with_filters(gm, pattern, replacement)]  # fmt: skip
+    return [
+        Match(one.anchor, one.nodes_map)
+        for one in replace_pattern_with_filters(gm, pattern, replacement)
+    ]
 
 
 def replace_pattern_with_filters(
-    gm: GraphModule, pattern: Pattern, replacement: Pattern | None = None,
+    gm: GraphModule,
+    pattern: Pattern,
+    replacement: Pattern | None = None,
     match_filters: list[Callable[[Match, Graph, Graph], bool]] | None = None,
     ignore_literals: bool = False,
     replacement_callback: Callable[[Match, Graph, Graph], Graph] | None = None,
-) -> list[ReplacedPatterns]:  # fmt: skip
+) -> list[ReplacedPatterns]:
     """replace_pattern where every filter(match, graph, pattern's graph) is true.
 
     Arguments:
@@ -91,10 +95,16 @@ def _graph_of(pattern: Pattern) -> Graph:
     return pattern.graph if isinstance(pattern, GraphModule) else symbolic_trace(pattern).graph
 
 
-def _replaced(graph: Graph, pattern: Graph, replacement: Graph, nodes_map: dict[Node, Node],
-              moved: dict[Node, Node]) -> list[Node]:  # fmt: skip
+def _replaced(
+    graph: Graph,
+    pattern: Graph,
+    replacement: Graph,
+    nodes_map: dict[Node, Node],
+    moved: dict[Node, Node],
+) -> list[Node]:
     """Puts the replacement in the place of one occurrence; moved has, for results of earlier
     occurrences, what took their place."""
+
     def now(node: Node) -> Node:
         while node in moved:
             node = moved[node]
@@ -114,8 +124,9 @@ def _replaced(graph: Graph, pattern: Graph, replacement: Graph, nodes_map: dict[
     result = map_arg(replacement.output_node().args[0], lambda n: values[n])
     after = [result] if isinstance(result, Node) else [n for n in result if isinstance(n, Node)]
     if len(after) != len(before):
-        raise ValueError(f"replace_pattern: the replacement has {len(after)} results, wanted "
-                         f"{len(before)}")  # fmt: skip
+        raise ValueError(
+            f"replace_pattern: the replacement has {len(after)} results, wanted {len(before)}"
+        )
     for old, new in zip(before, after, strict=True):
         old.replace_all_uses_with(new, lambda user: user not in made)
         moved[old] = new

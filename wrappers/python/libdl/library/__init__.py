@@ -131,9 +131,13 @@ def infer_schema(
 
 
 def define(
-    qualname: str | Library, schema: str, alias_analysis: str = "", *, lib: Library | None = None,
+    qualname: str | Library,
+    schema: str,
+    alias_analysis: str = "",
+    *,
+    lib: Library | None = None,
     tags: Any = (),
-) -> Any:  # fmt: skip
+) -> Any:
     """A new operator "namespace::name" with a schema "(Tensor x) -> Tensor". With a library first
     it is a decorator of the operator's function."""
     if isinstance(qualname, Library):
@@ -149,9 +153,14 @@ def define(
 
 
 def impl(
-    qualname: str | Library, types: Any = None, func: Any = None, *, lib: Library | None = None,
-    name: str | None = None, dispatch_key: str = "",
-) -> Any:  # fmt: skip
+    qualname: str | Library,
+    types: Any = None,
+    func: Any = None,
+    *,
+    lib: Library | None = None,
+    name: str | None = None,
+    dispatch_key: str = "",
+) -> Any:
     """The function of an operator for types of devices, or "default"; a decorator without func.
     impl(library, name, key) is a decorator of the function for a key of PyTorch's dispatcher."""
     if isinstance(qualname, Library):

@@ -15,9 +15,12 @@ from ..utils._pytree import tree_map_only
 from ._operators import Operator, tensors_in
 
 TESTS = (
-    "test_schema", "test_autograd_registration", "test_faketensor", "test_aot_dispatch_static",
+    "test_schema",
+    "test_autograd_registration",
+    "test_faketensor",
+    "test_aot_dispatch_static",
     "test_aot_dispatch_dynamic",
-)  # fmt: skip
+)
 
 
 class OpCheckError(Exception):
@@ -65,12 +68,16 @@ def _check_schema(call: _Call) -> None:
             continue
         for old, new in zip(tensors_in([before[name]]), tensors_in([value]), strict=True):
             if _bytes(old) != _bytes(new):
-                raise RuntimeError(f"{call.name}: argument {name} is not defined as mutable but was mutated")
+                raise RuntimeError(
+                    f"{call.name}: argument {name} is not defined as mutable but was mutated"
+                )
     held = {_C.tensor_storage_id(x) for x in tensors_in(list(after.values())) if x.numel()}
     for x in tensors_in([answer]):
         if x.numel() and _C.tensor_storage_id(x) in held:
-            raise RuntimeError(f"{call.name}: a result lies in the memory of an argument or another result, "
-                               "which the schema does not say")  # fmt: skip
+            raise RuntimeError(
+                f"{call.name}: a result lies in the memory of an argument or another result, "
+                "which the schema does not say"
+            )
         held.add(_C.tensor_storage_id(x))
 
 
@@ -102,7 +109,9 @@ def _check_fake(call: _Call) -> None:
     if "meta" not in operator.kernels and not composed:
         if not real:
             return
-        raise RuntimeError(f"{call.name}: no function for tensors on meta is registered: use register_fake")
+        raise RuntimeError(
+            f"{call.name}: no function for tensors on meta is registered: use register_fake"
+        )
     told, _ = call.run(lambda x: _copy(x).to("meta"))
     fake = tensors_in([told])
     if len(fake) != len(real):
@@ -111,7 +120,9 @@ def _check_fake(call: _Call) -> None:
         for what in ("shape", "dtype", "stride"):
             found, wanted = (_told(t, what) for t in (x, y))
             if found != wanted:
-                raise AssertionError(f"{call.name}: result {i} on meta has {what} {found}, wanted {wanted}")
+                raise AssertionError(
+                    f"{call.name}: result {i} on meta has {what} {found}, wanted {wanted}"
+                )
 
 
 def _told(x: Tensor, what: str) -> Any:
@@ -138,9 +149,13 @@ def _gradients(call: _Call) -> list[Tensor]:
 
 
 def check(
-    operator: Operator, args: Sequence[Any], kwargs: dict[str, Any], tests: Sequence[str],
-    atol: float | None, rtol: float | None,
-) -> dict[str, Any]:  # fmt: skip
+    operator: Operator,
+    args: Sequence[Any],
+    kwargs: dict[str, Any],
+    tests: Sequence[str],
+    atol: float | None,
+    rtol: float | None,
+) -> dict[str, Any]:
     """By test: "SUCCESS", or the exception."""
     unknown = sorted(set(tests) - set(TESTS))
     if unknown:

@@ -192,9 +192,23 @@ def _parts(text: str) -> list[str]:
 
 # What a default may be without being a literal: PyTorch's words for reductions, layouts and dtypes.
 _WORDS = {
-    "Mean", "bool", "byte", "cdouble", "cfloat", "channels_last", "char", "contiguous_format", "double",
-    "float", "half", "int", "long", "preserve_format", "short", "strided",
-}  # fmt: skip
+    "Mean",
+    "bool",
+    "byte",
+    "cdouble",
+    "cfloat",
+    "channels_last",
+    "char",
+    "contiguous_format",
+    "double",
+    "float",
+    "half",
+    "int",
+    "long",
+    "preserve_format",
+    "short",
+    "strided",
+}
 
 
 def _default(text: str, argument: str) -> Any:

@@ -30,18 +30,16 @@ _SCHEMAS = {
     "roi_pool": f"({_BOXES}) -> (Tensor, Tensor)",
     "_roi_pool_backward": f"({_GRAD}, Tensor argmax, {_POOLED}, {_SIZES}) -> Tensor",
     "ps_roi_align": f"({_BOXES}, int sampling_ratio) -> (Tensor, Tensor)",
-    "_ps_roi_align_backward":
-        f"({_GRAD}, Tensor channel_mapping, {_POOLED}, int sampling_ratio, {_SIZES}) -> Tensor",
+    "_ps_roi_align_backward": f"({_GRAD}, Tensor channel_mapping, {_POOLED}, int sampling_ratio, {_SIZES}) -> Tensor",
     "ps_roi_pool": f"({_BOXES}) -> (Tensor, Tensor)",
     "_ps_roi_pool_backward": f"({_GRAD}, Tensor channel_mapping, {_POOLED}, {_SIZES}) -> Tensor",
     "deform_conv2d": f"({_DEFORM}) -> Tensor",
-    "_deform_conv2d_backward":
-        f"(Tensor grad, {_DEFORM}) -> (Tensor, Tensor, Tensor, Tensor, Tensor)",
+    "_deform_conv2d_backward": f"(Tensor grad, {_DEFORM}) -> (Tensor, Tensor, Tensor, Tensor, Tensor)",
     "qnms": "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
     "qroi_align": f"({_BOXES}, int sampling_ratio, bool aligned) -> Tensor",
     "box_iou_rotated": "(Tensor boxes1, Tensor boxes2) -> Tensor",
     "_cuda_version": "() -> int",
-}  # fmt: skip
+}
 
 
 def register() -> None:
@@ -154,8 +152,14 @@ def _grid(low: Tensor, bin: Tensor, bins: int, count: int) -> Tensor:
     return low[:, None] + bin[:, None] * places
 
 
-def _averages(input: Tensor, image: Tensor, low: Tensor, bins: Tensor, shape: tuple[int, int],
-              count: tuple[int, int]) -> Tensor:  # fmt: skip
+def _averages(
+    input: Tensor,
+    image: Tensor,
+    low: Tensor,
+    bins: Tensor,
+    shape: tuple[int, int],
+    count: tuple[int, int],
+) -> Tensor:
     """Means of places in each bin: [k, height, width, channels]. low, bins: [k, 2], of y and x."""
     y = _grid(low[:, 0], bins[:, 0], shape[0], count[0])
     x = _grid(low[:, 1], bins[:, 1], shape[1], count[1])
@@ -164,8 +168,15 @@ def _averages(input: Tensor, image: Tensor, low: Tensor, bins: Tensor, shape: tu
     return found.reshape(k, shape[0], count[0], shape[1], count[1], channels).mean((2, 4))
 
 
-def _aligned(input: Tensor, image: Tensor, low: Tensor, size: Tensor, shape: tuple[int, int],
-             sampling_ratio: int, of_nothing: float) -> Tensor:  # fmt: skip
+def _aligned(
+    input: Tensor,
+    image: Tensor,
+    low: Tensor,
+    size: Tensor,
+    shape: tuple[int, int],
+    sampling_ratio: int,
+    of_nothing: float,
+) -> Tensor:
     """Means of as many places in each bin as the ratio says, or as it has elements: of a bin without
     any, it is of_nothing."""
     bins = size / _creation.tensor(shape, dtype=size.dtype, device=size.device)
@@ -191,8 +202,15 @@ def _corners(boxes: Tensor, scale: float, shift: float) -> tuple[Tensor, Tensor]
     return low, boxes[:, [3, 2]] * scale - shift - low
 
 
-def roi_align(input: Tensor, rois: Tensor, spatial_scale: float, pooled_height: int,
-              pooled_width: int, sampling_ratio: int, aligned: bool) -> Tensor:  # fmt: skip
+def roi_align(
+    input: Tensor,
+    rois: Tensor,
+    spatial_scale: float,
+    pooled_height: int,
+    pooled_width: int,
+    sampling_ratio: int,
+    aligned: bool,
+) -> Tensor:
     """Means of interpolated values in the bins of regions (Mask R-CNN, He et al. 2017)."""
     image, boxes = _checked("roi_align", input, rois)
     low, size = _corners(boxes, spatial_scale, 0.5 if aligned else 0.0)
@@ -201,8 +219,15 @@ def roi_align(input: Tensor, rois: Tensor, spatial_scale: float, pooled_height: 
     return made.permute(0, 3, 1, 2).contiguous()
 
 
-def qroi_align(input: Tensor, rois: Tensor, spatial_scale: float, pooled_height: int,
-               pooled_width: int, sampling_ratio: int, aligned: bool) -> Tensor:  # fmt: skip
+def qroi_align(
+    input: Tensor,
+    rois: Tensor,
+    spatial_scale: float,
+    pooled_height: int,
+    pooled_width: int,
+    sampling_ratio: int,
+    aligned: bool,
+) -> Tensor:
     answer: Tensor = _refuse("qroi_align", "quantized tensors are not offered")
     return answer
 
@@ -218,13 +243,20 @@ def _own_channels(input: Tensor, height: int, width: int) -> tuple[int, Tensor]:
     return count, _overloads.arange(channels, device=input.device).reshape(count, height, width)
 
 
-def ps_roi_align(input: Tensor, rois: Tensor, spatial_scale: float, pooled_height: int,
-                 pooled_width: int, sampling_ratio: int) -> tuple[Tensor, Tensor]:  # fmt: skip
+def ps_roi_align(
+    input: Tensor,
+    rois: Tensor,
+    spatial_scale: float,
+    pooled_height: int,
+    pooled_width: int,
+    sampling_ratio: int,
+) -> tuple[Tensor, Tensor]:
     """roi_align in which each bin reads channels of its own (R-FCN, Dai et al. 2016)."""
     image, boxes = _checked("ps_roi_align", input, rois)
     low, size = _corners(boxes, spatial_scale, 0.5)
-    found = _aligned(input, image, low, size, (pooled_height, pooled_width), sampling_ratio,
-                     float("nan"))  # fmt: skip
+    found = _aligned(
+        input, image, low, size, (pooled_height, pooled_width), sampling_ratio, float("nan")
+    )
     count, channel = _own_channels(input, pooled_height, pooled_width)
     picked = found.gather(3, channel.permute(1, 2, 0).expand(len(image), -1, -1, -1))
     mapping = channel.int().expand(len(image), -1, -1, -1).contiguous()
@@ -250,8 +282,9 @@ def _rounded(x: float) -> int:
     return int(abs(x) + 0.5) * (1 if x >= 0 else -1)
 
 
-def roi_pool(input: Tensor, rois: Tensor, spatial_scale: float, pooled_height: int,
-             pooled_width: int) -> tuple[Tensor, Tensor]:  # fmt: skip
+def roi_pool(
+    input: Tensor, rois: Tensor, spatial_scale: float, pooled_height: int, pooled_width: int
+) -> tuple[Tensor, Tensor]:
     """Maxima in the bins of regions (Fast R-CNN, Girshick 2015), and where they were."""
     image, boxes = _checked("roi_pool", input, rois)
     channels, height, width = input.shape[1:]
@@ -278,8 +311,9 @@ def roi_pool(input: Tensor, rois: Tensor, spatial_scale: float, pooled_height: i
     return pooled, f.stack(indices).reshape(shape).permute(0, 3, 1, 2).int().contiguous()
 
 
-def ps_roi_pool(input: Tensor, rois: Tensor, spatial_scale: float, pooled_height: int,
-                pooled_width: int) -> tuple[Tensor, Tensor]:  # fmt: skip
+def ps_roi_pool(
+    input: Tensor, rois: Tensor, spatial_scale: float, pooled_height: int, pooled_width: int
+) -> tuple[Tensor, Tensor]:
     """Means in the bins of regions, each of channels of its own (R-FCN, Dai et al. 2016)."""
     image, boxes = _checked("ps_roi_pool", input, rois)
     height, width = input.shape[2:]
@@ -305,9 +339,22 @@ def ps_roi_pool(input: Tensor, rois: Tensor, spatial_scale: float, pooled_height
 # -- convolution of displaced elements -------------------------------------------------------------
 
 
-def deform_conv2d(input: Tensor, weight: Tensor, offset: Tensor, mask: Tensor, bias: Tensor,
-                  stride_h: int, stride_w: int, pad_h: int, pad_w: int, dilation_h: int,
-                  dilation_w: int, groups: int, offset_groups: int, use_mask: bool) -> Tensor:  # fmt: skip
+def deform_conv2d(
+    input: Tensor,
+    weight: Tensor,
+    offset: Tensor,
+    mask: Tensor,
+    bias: Tensor,
+    stride_h: int,
+    stride_w: int,
+    pad_h: int,
+    pad_w: int,
+    dilation_h: int,
+    dilation_w: int,
+    groups: int,
+    offset_groups: int,
+    use_mask: bool,
+) -> Tensor:
     """A convolution whose kernel's elements are displaced by offset and weighted by mask (Deformable
     ConvNets v2, Zhu et al. 2019)."""
     n, channels = input.shape[:2]
@@ -338,8 +385,9 @@ def _displaced(input: Tensor, y: Tensor, x: Tensor) -> Tensor:
     groups = y.shape[1]
     rows, columns = y.reshape(n * groups, -1, 1), x.reshape(n * groups, -1, 1)
     grid = f.stack([(2 * columns + 1) / width - 1, (2 * rows + 1) / height - 1], -1)
-    found = F.grid_sample(input.reshape(n * groups, channels // groups, height, width), grid,
-                          align_corners=False)  # fmt: skip
+    found = F.grid_sample(
+        input.reshape(n * groups, channels // groups, height, width), grid, align_corners=False
+    )
     return found.reshape(n, groups, channels // groups, *y.shape[2:])
 
 
@@ -356,16 +404,44 @@ def _pulled(function: Any, grad: Tensor, shape: tuple[int, ...], *args: Any) -> 
         return grad_of(pooled, x, grad)[0]
 
 
-def _roi_align_backward(grad: Tensor, rois: Tensor, spatial_scale: float, pooled_height: int,
-                        pooled_width: int, batch_size: int, channels: int, height: int, width: int,
-                        sampling_ratio: int, aligned: bool) -> Tensor:  # fmt: skip
-    return _pulled(roi_align, grad, (batch_size, channels, height, width), rois, spatial_scale,
-                   pooled_height, pooled_width, sampling_ratio, aligned)  # fmt: skip
+def _roi_align_backward(
+    grad: Tensor,
+    rois: Tensor,
+    spatial_scale: float,
+    pooled_height: int,
+    pooled_width: int,
+    batch_size: int,
+    channels: int,
+    height: int,
+    width: int,
+    sampling_ratio: int,
+    aligned: bool,
+) -> Tensor:
+    return _pulled(
+        roi_align,
+        grad,
+        (batch_size, channels, height, width),
+        rois,
+        spatial_scale,
+        pooled_height,
+        pooled_width,
+        sampling_ratio,
+        aligned,
+    )
 
 
-def _roi_pool_backward(grad: Tensor, rois: Tensor, argmax: Tensor, spatial_scale: float,
-                       pooled_height: int, pooled_width: int, batch_size: int, channels: int,
-                       height: int, width: int) -> Tensor:  # fmt: skip
+def _roi_pool_backward(
+    grad: Tensor,
+    rois: Tensor,
+    argmax: Tensor,
+    spatial_scale: float,
+    pooled_height: int,
+    pooled_width: int,
+    batch_size: int,
+    channels: int,
+    height: int,
+    width: int,
+) -> Tensor:
     """Each gradient goes to where the maximum was."""
     made = grad.new_zeros(batch_size, channels, height * width)
     kept = (argmax >= 0).to(grad.dtype)
@@ -377,22 +453,63 @@ def _roi_pool_backward(grad: Tensor, rois: Tensor, argmax: Tensor, spatial_scale
     return made.reshape(batch_size, channels, height, width)
 
 
-def _ps_roi_align_backward(grad: Tensor, rois: Tensor, channel_mapping: Tensor, spatial_scale: float,
-                           pooled_height: int, pooled_width: int, sampling_ratio: int,
-                           batch_size: int, channels: int, height: int, width: int) -> Tensor:  # fmt: skip
-    return _pulled(ps_roi_align, grad, (batch_size, channels, height, width), rois, spatial_scale,
-                   pooled_height, pooled_width, sampling_ratio)  # fmt: skip
+def _ps_roi_align_backward(
+    grad: Tensor,
+    rois: Tensor,
+    channel_mapping: Tensor,
+    spatial_scale: float,
+    pooled_height: int,
+    pooled_width: int,
+    sampling_ratio: int,
+    batch_size: int,
+    channels: int,
+    height: int,
+    width: int,
+) -> Tensor:
+    return _pulled(
+        ps_roi_align,
+        grad,
+        (batch_size, channels, height, width),
+        rois,
+        spatial_scale,
+        pooled_height,
+        pooled_width,
+        sampling_ratio,
+    )
 
 
-def _ps_roi_pool_backward(grad: Tensor, rois: Tensor, channel_mapping: Tensor, spatial_scale: float,
-                          pooled_height: int, pooled_width: int, batch_size: int, channels: int,
-                          height: int, width: int) -> Tensor:  # fmt: skip
-    return _pulled(ps_roi_pool, grad, (batch_size, channels, height, width), rois, spatial_scale,
-                   pooled_height, pooled_width)  # fmt: skip
+def _ps_roi_pool_backward(
+    grad: Tensor,
+    rois: Tensor,
+    channel_mapping: Tensor,
+    spatial_scale: float,
+    pooled_height: int,
+    pooled_width: int,
+    batch_size: int,
+    channels: int,
+    height: int,
+    width: int,
+) -> Tensor:
+    return _pulled(
+        ps_roi_pool,
+        grad,
+        (batch_size, channels, height, width),
+        rois,
+        spatial_scale,
+        pooled_height,
+        pooled_width,
+    )
 
 
-def _deform_conv2d_backward(grad: Tensor, input: Tensor, weight: Tensor, offset: Tensor, mask: Tensor,
-                            bias: Tensor, *numbers: Any) -> tuple[Tensor, ...]:  # fmt: skip
+def _deform_conv2d_backward(
+    grad: Tensor,
+    input: Tensor,
+    weight: Tensor,
+    offset: Tensor,
+    mask: Tensor,
+    bias: Tensor,
+    *numbers: Any,
+) -> tuple[Tensor, ...]:
     forward: Any = deform_conv2d
     with enable_grad():
         given = [x.detach().requires_grad_() for x in (input, weight, offset, mask, bias)]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """multiprocessing, whose queues, pipes, pools and arguments carry tensors by sharing memory.
 
-    import libdl.multiprocessing as mp
-    queue = mp.Queue()
-    mp.Process(target=work, args=(queue, model.share_memory())).start()
+import libdl.multiprocessing as mp
+queue = mp.Queue()
+mp.Process(target=work, args=(queue, model.share_memory())).start()
 """
 
 from __future__ import annotations
@@ -14,11 +14,14 @@ from multiprocessing import *  # noqa: F403
 from .context import DefaultContext as _DefaultContext, Process as Process, default as _default
 from .reductions import init_reductions as init_reductions
 from .spawn import (
-    ProcessContext as ProcessContext, ProcessException as ProcessException,
+    ProcessContext as ProcessContext,
+    ProcessException as ProcessException,
     ProcessExitedException as ProcessExitedException,
-    ProcessRaisedException as ProcessRaisedException, SpawnContext as SpawnContext,
-    spawn as spawn, start_processes as start_processes,
-)  # fmt: skip
+    ProcessRaisedException as ProcessRaisedException,
+    SpawnContext as SpawnContext,
+    spawn as spawn,
+    start_processes as start_processes,
+)
 
 # The standard module's functions are the methods of its default context; these are ours'.
 _OF_CONTEXT = [
@@ -44,13 +47,22 @@ def get_sharing_strategy() -> str:
 def set_sharing_strategy(new_strategy: str) -> None:
     """Accepts PyTorch's names, and changes nothing."""
     if new_strategy not in _STRATEGIES:
-        raise ValueError(f"set_sharing_strategy: argument 1 (new_strategy) is {new_strategy!r}, "
-                         f"wanted one of {sorted(_STRATEGIES)}")  # fmt: skip
+        raise ValueError(
+            f"set_sharing_strategy: argument 1 (new_strategy) is {new_strategy!r}, "
+            f"wanted one of {sorted(_STRATEGIES)}"
+        )
     _strategy[0] = new_strategy
 
 
 __all__ = [
-    *_standard.__all__, "ProcessContext", "ProcessException", "ProcessExitedException",
-    "ProcessRaisedException", "get_all_sharing_strategies", "get_sharing_strategy",
-    "set_sharing_strategy", "spawn", "start_processes",
-]  # fmt: skip
+    *_standard.__all__,
+    "ProcessContext",
+    "ProcessException",
+    "ProcessExitedException",
+    "ProcessRaisedException",
+    "get_all_sharing_strategies",
+    "get_sharing_strategy",
+    "set_sharing_strategy",
+    "spawn",
+    "start_processes",
+]

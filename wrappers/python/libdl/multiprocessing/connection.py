@@ -13,15 +13,25 @@ import socket
 import struct
 import time
 from multiprocessing.connection import (
-    Client as Client, Listener as Listener, _ConnectionBase, wait as wait,
-)  # fmt: skip
+    Client as Client,
+    Listener as Listener,
+    _ConnectionBase,
+    wait as wait,
+)
 from multiprocessing.reduction import DupFd, ForkingPickler
 from typing import Any
 
 from .memory import Memory, create, mapped
 from .reductions import (
-    _MOST_AT_ONCE, Bundle, Message, all_mapped, close_all, message_of, received, unbundled,
-)  # fmt: skip
+    _MOST_AT_ONCE,
+    Bundle,
+    Message,
+    all_mapped,
+    close_all,
+    message_of,
+    received,
+    unbundled,
+)
 
 # Larger ones go through a memory of their own: a packet has to fit into a socket's buffer.
 _LARGEST = 32 * 1024

@@ -69,9 +69,12 @@ class _Shares(context.BaseContext):
         return queues.SimpleQueue(ctx=self.get_context())
 
     def Pool(  # noqa: N802
-        self, processes: Any = None, initializer: Any = None, initargs: Any = (),
+        self,
+        processes: Any = None,
+        initializer: Any = None,
+        initargs: Any = (),
         maxtasksperchild: Any = None,
-    ) -> Any:  # fmt: skip
+    ) -> Any:
         """Processes that work on many tasks."""
         return Pool(processes, initializer, initargs, maxtasksperchild, self.get_context())
 

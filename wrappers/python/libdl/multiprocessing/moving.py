@@ -15,9 +15,12 @@ from .memory import ALIGNMENT, Memory, aligned, memory_of, reserve
 
 
 def place(
-    base: Tensor, position: int, shape: Iterable[int], strides: Iterable[int],
+    base: Tensor,
+    position: int,
+    shape: Iterable[int],
+    strides: Iterable[int],
     dtype: Dtype,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """A tensor over the bytes of a memory, from position on, in the storage of base."""
     usable = (base.numel() - position) // dtype.itemsize * dtype.itemsize
     elements = base[position : position + usable].view(dtype)
@@ -106,8 +109,10 @@ def share(tensors: Iterable[Tensor]) -> None:
         if x.is_meta:
             raise RuntimeError("share_memory_: the tensor is on meta, and has no memory to share")
         if x.is_sparse:
-            raise NotImplementedError("share_memory_: a sparse tensor is not moved; share its "
-                                      "values before it is made of them")  # fmt: skip
+            raise NotImplementedError(
+                "share_memory_: a sparse tensor is not moved; share its "
+                "values before it is made of them"
+            )
         if x.is_cpu and x.numel() > 0 and memory_of(x) is None:
             if is_reversed(x):
                 x.data = x.detach().contiguous()

@@ -53,8 +53,9 @@ class _Outbox:
             packet.given = True
             # One that an error kept from starting does not count.
             if self.thread is None or not self.thread.is_alive():
-                self.thread = threading.Thread(target=self._send, name="QueueFeederThread",
-                                               daemon=True)  # fmt: skip
+                self.thread = threading.Thread(
+                    target=self._send, name="QueueFeederThread", daemon=True
+                )
                 self.thread.start()
                 # The process does not end before all has been sent.
                 self.joined = util.Finalize(self.thread, self.thread.join, exitpriority=-5)

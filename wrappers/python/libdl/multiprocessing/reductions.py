@@ -35,9 +35,7 @@ _CLOSED_BY_EXEC = int(socket.MSG_CMSG_CLOEXEC)  # plain ints: an enum's | takes 
 class Message:
     """A pickled object, the memories beside it, and where in them its groups of tensors begin."""
 
-    def __init__(
-        self, pickled: Any, memories: list[Memory], begins: list[tuple[int, int]]
-    ) -> None:
+    def __init__(self, pickled: Any, memories: list[Memory], begins: list[tuple[int, int]]) -> None:
         self.pickled, self.memories, self.begins = pickled, memories, begins
 
     def load(self) -> Any:
@@ -49,9 +47,7 @@ class Message:
         finally:
             _here.message = before
 
-    def tensor(
-        self, group: int, first: int, shape: Any, strides: Any, dtype: Dtype
-    ) -> Tensor:
+    def tensor(self, group: int, first: int, shape: Any, strides: Any, dtype: Dtype) -> Tensor:
         number, begin = self.begins[group]
         base = self.bases.get(group)
         if base is None:
@@ -63,9 +59,14 @@ _here = threading.local()  # the message that this thread loads, and whether it 
 
 
 def _arrived(
-    kind: type[Tensor], requires_grad: bool, dtype: Dtype, shape: Any, strides: Any,
-    group: int, first: int,
-) -> Tensor:  # fmt: skip
+    kind: type[Tensor],
+    requires_grad: bool,
+    dtype: Dtype,
+    shape: Any,
+    strides: Any,
+    group: int,
+    first: int,
+) -> Tensor:
     """Called when the pickle of a message is loaded. group -1: a tensor without elements."""
     if group < 0:
         made = empty_strided(shape, strides, dtype=dtype)

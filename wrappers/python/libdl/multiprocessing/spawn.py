@@ -17,9 +17,14 @@ from typing import Any
 from .context import default
 
 __all__ = [
-    "ProcessContext", "ProcessException", "ProcessExitedException", "ProcessRaisedException",
-    "SpawnContext", "spawn", "start_processes",
-]  # fmt: skip
+    "ProcessContext",
+    "ProcessException",
+    "ProcessExitedException",
+    "ProcessRaisedException",
+    "SpawnContext",
+    "spawn",
+    "start_processes",
+]
 
 
 class ProcessException(Exception):  # noqa: N818
@@ -41,9 +46,13 @@ class ProcessExitedException(ProcessException):
     """A process was killed by a signal, or ended itself with an exit code other than 0."""
 
     def __init__(
-        self, msg: str, error_index: int, error_pid: int, exit_code: int,
+        self,
+        msg: str,
+        error_index: int,
+        error_pid: int,
+        exit_code: int,
         signal_name: str | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(msg, error_index, error_pid)
         self.exit_code, self.signal_name = exit_code, signal_name
 
@@ -188,6 +197,8 @@ def spawn(
 ) -> ProcessContext | None:
     """start_processes by the start method spawn, which is the only one that it takes."""
     if start_method != "spawn":
-        raise ValueError(f"spawn: argument 6 (start_method) is {start_method!r}, wanted 'spawn'; "
-                         "start_processes takes others")  # fmt: skip
+        raise ValueError(
+            f"spawn: argument 6 (start_method) is {start_method!r}, wanted 'spawn'; "
+            "start_processes takes others"
+        )
     return start_processes(fn, args, nprocs, join, daemon)

@@ -19,10 +19,17 @@ __all__ = ["linear_cross_entropy"]
 
 @overridable
 def linear_cross_entropy(
-    input: Tensor, linear_weight: Tensor, target: Tensor, *, linear_bias: Tensor | None = None,
-    weight: Tensor | None = None, reduction: str = "mean", ignore_index: int | None = None,
-    label_smoothing: float = 0.0, options: LinearCrossEntropyOptions | None = None,
-) -> Tensor:  # fmt: skip
+    input: Tensor,
+    linear_weight: Tensor,
+    target: Tensor,
+    *,
+    linear_bias: Tensor | None = None,
+    weight: Tensor | None = None,
+    reduction: str = "mean",
+    ignore_index: int | None = None,
+    label_smoothing: float = 0.0,
+    options: LinearCrossEntropyOptions | None = None,
+) -> Tensor:
     """cross_entropy of linear(input, linear_weight, linear_bias); probabilities of another dtype
     promote the loss.
 
@@ -52,16 +59,24 @@ def linear_cross_entropy(
             "wanted classes or ignore_index=None"
         )
     ignored = -100 if ignore_index is None else ignore_index
-    promoted = _C.dtype_of_code(_C.dtype_promote(input.dtype, target.dtype)) if probabilities else (
-        input.dtype
+    promoted = (
+        _C.dtype_of_code(_C.dtype_promote(input.dtype, target.dtype))
+        if probabilities
+        else (input.dtype)
     )
 
     def losses(x: Tensor, y: Tensor, reduction: str, dtype: Dtype) -> Tensor:
         scores = _generated.linear(x, flat, bias).reshape(*x.shape[:-1], classes, *more).to(dtype)
         y = y.to(dtype) if probabilities else y
         scales = None if weight is None else weight.to(dtype)
-        return cross_entropy(scores, y, scales, ignore_index=ignored, reduction=reduction,
-                             label_smoothing=label_smoothing)  # fmt: skip
+        return cross_entropy(
+            scores,
+            y,
+            scales,
+            ignore_index=ignored,
+            reduction=reduction,
+            label_smoothing=label_smoothing,
+        )
 
     rows = len(input) if input.ndim == 2 else 1
     each = rows if options is None else options.rows(rows, features, classes)
@@ -79,17 +94,24 @@ def _check(input: Tensor, linear_weight: Tensor, linear_bias: Tensor | None) -> 
     if input.ndim not in (1, 2):
         raise ShapeError(f"{name} 1 (input) has {input.ndim} dimensions, wanted 1 or 2")
     if linear_weight.ndim < 2:
-        raise ShapeError(f"{name} 2 (linear_weight) has {linear_weight.ndim} dimensions, wanted 2 or "
-                         "more")  # fmt: skip
+        raise ShapeError(
+            f"{name} 2 (linear_weight) has {linear_weight.ndim} dimensions, wanted 2 or more"
+        )
     if input.shape[-1] != linear_weight.shape[-1]:
-        raise ShapeError(f"{name} 2 (linear_weight) has shape {list(linear_weight.shape)}, wanted "
-                         f"[classes, ..., {input.shape[-1]}] as input has features")  # fmt: skip
+        raise ShapeError(
+            f"{name} 2 (linear_weight) has shape {list(linear_weight.shape)}, wanted "
+            f"[classes, ..., {input.shape[-1]}] as input has features"
+        )
     if linear_bias is not None and linear_bias.shape != linear_weight.shape[:-1]:
-        raise ShapeError(f"{name} (linear_bias) has shape {list(linear_bias.shape)}, wanted "
-                         f"{list(linear_weight.shape[:-1])}")  # fmt: skip
+        raise ShapeError(
+            f"{name} (linear_bias) has shape {list(linear_bias.shape)}, wanted "
+            f"{list(linear_weight.shape[:-1])}"
+        )
     if linear_weight.ndim > 2 and input.ndim == 1:
-        raise ShapeError(f"{name} 1 (input) has shape {list(input.shape)}, wanted [n, features]: "
-                         "linear_weight has more than 2 dimensions")  # fmt: skip
+        raise ShapeError(
+            f"{name} 1 (input) has shape {list(input.shape)}, wanted [n, features]: "
+            "linear_weight has more than 2 dimensions"
+        )
 
 
 def _in_chunks(losses: Any, input: Tensor, target: Tensor, each: int, dtype: Dtype) -> Tensor:
@@ -112,6 +134,8 @@ def _count(target: Tensor, classes: int, weight: Tensor | None, ignored: int, dt
 
 def _reduced(losses: Tensor, reduction: str) -> Tensor:
     if reduction not in ("none", "sum"):
-        raise ArgumentValueError(f"linear_cross_entropy: argument (reduction) is {reduction!r}, "
-                                 "wanted 'mean', 'sum' or 'none'")  # fmt: skip
+        raise ArgumentValueError(
+            f"linear_cross_entropy: argument (reduction) is {reduction!r}, "
+            "wanted 'mean', 'sum' or 'none'"
+        )
     return losses.sum() if reduction == "sum" else losses

@@ -67,9 +67,14 @@ def _same_size(input: Tensor, target: Tensor) -> None:
 
 
 @overridable
-def l1_loss(input: Tensor, target: Tensor, size_average: bool | None = None,
-            reduce: bool | None = None, reduction: str = "mean",
-            weight: Tensor | None = None) -> Tensor:  # fmt: skip
+def l1_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    weight: Tensor | None = None,
+) -> Tensor:
     if size_average is not None or reduce is not None:
         reduction = reduction_of(size_average, reduce, reduction)
     _same_size(input, target)
@@ -77,9 +82,14 @@ def l1_loss(input: Tensor, target: Tensor, size_average: bool | None = None,
 
 
 @overridable
-def mse_loss(input: Tensor, target: Tensor, size_average: bool | None = None,
-             reduce: bool | None = None, reduction: str = "mean",
-             weight: Tensor | None = None) -> Tensor:  # fmt: skip
+def mse_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    weight: Tensor | None = None,
+) -> Tensor:
     if size_average is not None or reduce is not None:
         reduction = reduction_of(size_average, reduce, reduction)
     _same_size(input, target)
@@ -87,30 +97,45 @@ def mse_loss(input: Tensor, target: Tensor, size_average: bool | None = None,
 
 
 @overridable
-def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None,
-             size_average: bool | None = None, ignore_index: int = -100,
-             reduce: bool | None = None, reduction: str = "mean") -> Tensor:  # fmt: skip
+def nll_loss(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    ignore_index: int = -100,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
     if size_average is not None or reduce is not None:
         reduction = reduction_of(size_average, reduce, reduction)
     return _generated.nll_loss(input, target, weight, ignore_index, reduction)
 
 
 @overridable
-def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None,
-                  size_average: bool | None = None, ignore_index: int = -100,
-                  reduce: bool | None = None, reduction: str = "mean",
-                  label_smoothing: float = 0.0) -> Tensor:  # fmt: skip
+def cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    ignore_index: int = -100,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Tensor:
     if size_average is not None or reduce is not None:
         reduction = reduction_of(size_average, reduce, reduction)
-    return _generated.cross_entropy(
-        input, target, weight, ignore_index, reduction, label_smoothing
-    )
+    return _generated.cross_entropy(input, target, weight, ignore_index, reduction, label_smoothing)
 
 
 @overridable
-def smooth_l1_loss(input: Tensor, target: Tensor, size_average: bool | None = None,
-                   reduce: bool | None = None, reduction: str = "mean",
-                   beta: float = 1.0) -> Tensor:  # fmt: skip
+def smooth_l1_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    beta: float = 1.0,
+) -> Tensor:
     if size_average is not None or reduce is not None:
         reduction = reduction_of(size_average, reduce, reduction)
     _same_size(input, target)
@@ -118,37 +143,55 @@ def smooth_l1_loss(input: Tensor, target: Tensor, size_average: bool | None = No
 
 
 @overridable
-def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0,
-               weight: Tensor | None = None) -> Tensor:  # fmt: skip
+def huber_loss(
+    input: Tensor,
+    target: Tensor,
+    reduction: str = "mean",
+    delta: float = 1.0,
+    weight: Tensor | None = None,
+) -> Tensor:
     _same_size(input, target)
     return _generated.huber_loss(input, target, reduction, delta, weight)
 
 
 @overridable
-def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None,
-                         size_average: bool | None = None, reduce: bool | None = None,
-                         reduction: str = "mean") -> Tensor:  # fmt: skip
+def binary_cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
     if size_average is not None or reduce is not None:
         reduction = reduction_of(size_average, reduce, reduction)
     return _generated.binary_cross_entropy(input, target, weight, reduction)
 
 
 @overridable
-def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tensor | None = None,
-                                     size_average: bool | None = None, reduce: bool | None = None,
-                                     reduction: str = "mean",
-                                     pos_weight: Tensor | None = None) -> Tensor:  # fmt: skip
+def binary_cross_entropy_with_logits(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    pos_weight: Tensor | None = None,
+) -> Tensor:
     if size_average is not None or reduce is not None:
         reduction = reduction_of(size_average, reduce, reduction)
-    return _generated.binary_cross_entropy_with_logits(
-        input, target, weight, reduction, pos_weight
-    )
+    return _generated.binary_cross_entropy_with_logits(input, target, weight, reduction, pos_weight)
 
 
 @overridable
-def kl_div(input: Tensor, target: Tensor, size_average: bool | None = None,
-           reduce: bool | None = None, reduction: str = "mean",
-           log_target: bool = False) -> Tensor:  # fmt: skip
+def kl_div(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    log_target: bool = False,
+) -> Tensor:
     if size_average is not None or reduce is not None:
         reduction = reduction_of(size_average, reduce, reduction)
     elif reduction == "mean":
@@ -162,24 +205,43 @@ def kl_div(input: Tensor, target: Tensor, size_average: bool | None = None,
 
 
 @overridable
-def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool = True, full: bool = False,
-                     size_average: bool | None = None, eps: float = 1e-8,
-                     reduce: bool | None = None, reduction: str = "mean") -> Tensor:  # fmt: skip
+def poisson_nll_loss(
+    input: Tensor,
+    target: Tensor,
+    log_input: bool = True,
+    full: bool = False,
+    size_average: bool | None = None,
+    eps: float = 1e-8,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
     if size_average is not None or reduce is not None:
         reduction = reduction_of(size_average, reduce, reduction)
     return _generated.poisson_nll_loss(input, target, log_input, full, eps, reduction)
 
 
 @overridable
-def gaussian_nll_loss(input: Tensor, target: Tensor, var: Tensor | float, full: bool = False,
-                      eps: float = 1e-6, reduction: str = "mean") -> Tensor:  # fmt: skip
+def gaussian_nll_loss(
+    input: Tensor,
+    target: Tensor,
+    var: Tensor | float,
+    full: bool = False,
+    eps: float = 1e-6,
+    reduction: str = "mean",
+) -> Tensor:
     return _generated.gaussian_nll_loss(input, target, var, full, eps, reduction)
 
 
 @overridable
-def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any,
-             blank: int = 0, reduction: str = "mean",
-             zero_infinity: bool = False) -> Tensor:  # fmt: skip
+def ctc_loss(
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Any,
+    target_lengths: Any,
+    blank: int = 0,
+    reduction: str = "mean",
+    zero_infinity: bool = False,
+) -> Tensor:
     """The negative log-probability that outputs, with repetitions merged and blanks removed, are
     the targets.
 
@@ -191,9 +253,15 @@ def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Any, target_leng
         reduction: "mean" divides each loss by its target's length before averaging
         zero_infinity: whether infinite losses and their gradients become 0
     """
-    return _generated.ctc_loss(log_probs, targets, _lengths(input_lengths),
-                               _lengths(target_lengths), blank, reduction,
-                               zero_infinity)  # fmt: skip
+    return _generated.ctc_loss(
+        log_probs,
+        targets,
+        _lengths(input_lengths),
+        _lengths(target_lengths),
+        blank,
+        reduction,
+        zero_infinity,
+    )
 
 
 def _lengths(given: Any) -> Tensor:
@@ -204,83 +272,136 @@ def _lengths(given: Any) -> Tensor:
 
 
 @overridable
-def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0,
-                         size_average: bool | None = None, reduce: bool | None = None,
-                         reduction: str = "mean") -> Tensor:  # fmt: skip
+def hinge_embedding_loss(
+    input: Tensor,
+    target: Tensor,
+    margin: float = 1.0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
     if size_average is not None or reduce is not None:
         reduction = reduction_of(size_average, reduce, reduction)
     return _generated.hinge_embedding_loss(input, target, margin, reduction)
 
 
 @overridable
-def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0,
-                          size_average: bool | None = None, reduce: bool | None = None,
-                          reduction: str = "mean") -> Tensor:  # fmt: skip
+def cosine_embedding_loss(
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
+    margin: float = 0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
     if size_average is not None or reduce is not None:
         reduction = reduction_of(size_average, reduce, reduction)
     return _generated.cosine_embedding_loss(input1, input2, target, margin, reduction)
 
 
 @overridable
-def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0,
-                        size_average: bool | None = None, reduce: bool | None = None,
-                        reduction: str = "mean") -> Tensor:  # fmt: skip
+def margin_ranking_loss(
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
+    margin: float = 0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
     if size_average is not None or reduce is not None:
         reduction = reduction_of(size_average, reduce, reduction)
     return _generated.margin_ranking_loss(input1, input2, target, margin, reduction)
 
 
 @overridable
-def multi_margin_loss(input: Tensor, target: Tensor, p: int = 1, margin: float = 1.0,
-                      weight: Tensor | None = None, size_average: bool | None = None,
-                      reduce: bool | None = None, reduction: str = "mean") -> Tensor:  # fmt: skip
+def multi_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    p: int = 1,
+    margin: float = 1.0,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
     if size_average is not None or reduce is not None:
         reduction = reduction_of(size_average, reduce, reduction)
     return _generated.multi_margin_loss(input, target, p, margin, weight, reduction)
 
 
 @overridable
-def multilabel_margin_loss(input: Tensor, target: Tensor, size_average: bool | None = None,
-                           reduce: bool | None = None,
-                           reduction: str = "mean") -> Tensor:  # fmt: skip
+def multilabel_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
     if size_average is not None or reduce is not None:
         reduction = reduction_of(size_average, reduce, reduction)
     return _generated.multilabel_margin_loss(input, target, reduction)
 
 
 @overridable
-def multilabel_soft_margin_loss(input: Tensor, target: Tensor, weight: Tensor | None = None,
-                                size_average: bool | None = None, reduce: bool | None = None,
-                                reduction: str = "mean") -> Tensor:  # fmt: skip
+def multilabel_soft_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
     if size_average is not None or reduce is not None:
         reduction = reduction_of(size_average, reduce, reduction)
     return _generated.multilabel_soft_margin_loss(input, target, weight, reduction)
 
 
 @overridable
-def soft_margin_loss(input: Tensor, target: Tensor, size_average: bool | None = None,
-                     reduce: bool | None = None, reduction: str = "mean") -> Tensor:  # fmt: skip
+def soft_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
     if size_average is not None or reduce is not None:
         reduction = reduction_of(size_average, reduce, reduction)
     return _generated.soft_margin_loss(input, target, reduction)
 
 
 @overridable
-def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0,
-                        p: float = 2, eps: float = 1e-6, swap: bool = False,
-                        size_average: bool | None = None, reduce: bool | None = None,
-                        reduction: str = "mean") -> Tensor:  # fmt: skip
+def triplet_margin_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    margin: float = 1.0,
+    p: float = 2,
+    eps: float = 1e-6,
+    swap: bool = False,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
     if size_average is not None or reduce is not None:
         reduction = reduction_of(size_average, reduce, reduction)
-    return _generated.triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap,
-                                          reduction)  # fmt: skip
+    return _generated.triplet_margin_loss(
+        anchor, positive, negative, margin, p, eps, swap, reduction
+    )
 
 
 @overridable
 def triplet_margin_with_distance_loss(
-        anchor: Tensor, positive: Tensor, negative: Tensor, *,
-        distance_function: Callable[[Tensor, Tensor], Tensor] | None = None, margin: float = 1.0,
-        swap: bool = False, reduction: str = "mean") -> Tensor:  # fmt: skip
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    *,
+    distance_function: Callable[[Tensor, Tensor], Tensor] | None = None,
+    margin: float = 1.0,
+    swap: bool = False,
+    reduction: str = "mean",
+) -> Tensor:
     """max(0, margin + d(anchor, positive) - d(anchor, negative)).
 
     Arguments:
@@ -292,13 +413,16 @@ def triplet_margin_with_distance_loss(
     op = "triplet_margin_with_distance_loss"
     if reduction not in ("mean", "sum", "none"):
         raise ArgumentValueError(
-            f'{op}: argument 7 (reduction) is "{reduction}", wanted "mean", "sum" or "none"')
+            f'{op}: argument 7 (reduction) is "{reduction}", wanted "mean", "sum" or "none"'
+        )
     if not margin > 0:
         raise ArgumentValueError(f"{op}: argument 5 (margin) is {margin}, wanted above 0")
     for place, (name, x) in enumerate((("positive", positive), ("negative", negative)), start=2):
         if x.ndim != anchor.ndim:
-            raise ShapeError(f"{op}: argument {place} ({name}) has shape {list(x.shape)}, wanted "
-                             f"{anchor.ndim} dimensions, as anchor has")  # fmt: skip
+            raise ShapeError(
+                f"{op}: argument {place} ({name}) has shape {list(x.shape)}, wanted "
+                f"{anchor.ndim} dimensions, as anchor has"
+            )
     distance = _functions.pairwise_distance if distance_function is None else distance_function
     far = distance(anchor, negative)
     if swap:
@@ -308,9 +432,25 @@ def triplet_margin_with_distance_loss(
 
 
 # Their documentation is that of the generated functions.
-for _function in (mse_loss, nll_loss, cross_entropy, l1_loss, smooth_l1_loss, huber_loss,
-                  binary_cross_entropy, binary_cross_entropy_with_logits, kl_div, poisson_nll_loss,
-                  gaussian_nll_loss, hinge_embedding_loss, cosine_embedding_loss,
-                  margin_ranking_loss, multi_margin_loss, multilabel_margin_loss,
-                  multilabel_soft_margin_loss, soft_margin_loss, triplet_margin_loss):  # fmt: skip
+for _function in (
+    mse_loss,
+    nll_loss,
+    cross_entropy,
+    l1_loss,
+    smooth_l1_loss,
+    huber_loss,
+    binary_cross_entropy,
+    binary_cross_entropy_with_logits,
+    kl_div,
+    poisson_nll_loss,
+    gaussian_nll_loss,
+    hinge_embedding_loss,
+    cosine_embedding_loss,
+    margin_ranking_loss,
+    multi_margin_loss,
+    multilabel_margin_loss,
+    multilabel_soft_margin_loss,
+    soft_margin_loss,
+    triplet_margin_loss,
+):
     _function.__doc__ = getattr(_generated, _function.__name__).__doc__

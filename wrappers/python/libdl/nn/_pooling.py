@@ -10,29 +10,66 @@ from .. import _functional as _generated, _functions
 from .._C import Tensor, overridable
 from .._errors import ArgumentValueError
 from .._functional import (
-    adaptive_avg_pool1d, avg_pool1d, avg_pool2d, avg_pool3d, lp_pool1d, lp_pool2d, lp_pool3d,
-    max_pool1d_with_indices, max_pool2d_with_indices, max_pool3d_with_indices, max_unpool1d,
-    max_unpool2d, max_unpool3d,
-)  # fmt: skip
+    adaptive_avg_pool1d,
+    avg_pool1d,
+    avg_pool2d,
+    avg_pool3d,
+    lp_pool1d,
+    lp_pool2d,
+    lp_pool3d,
+    max_pool1d_with_indices,
+    max_pool2d_with_indices,
+    max_pool3d_with_indices,
+    max_unpool1d,
+    max_unpool2d,
+    max_unpool3d,
+)
 
 __all__ = [
-    "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "adaptive_max_pool1d",
-    "adaptive_max_pool1d_with_indices", "adaptive_max_pool2d", "adaptive_max_pool2d_with_indices",
-    "adaptive_max_pool3d", "adaptive_max_pool3d_with_indices", "avg_pool1d", "avg_pool2d",
-    "avg_pool3d", "fractional_max_pool2d", "fractional_max_pool2d_with_indices",
-    "fractional_max_pool3d", "fractional_max_pool3d_with_indices", "lp_pool1d", "lp_pool2d",
-    "lp_pool3d", "max_pool1d", "max_pool1d_with_indices", "max_pool2d", "max_pool2d_with_indices",
-    "max_pool3d", "max_pool3d_with_indices", "max_unpool1d", "max_unpool2d", "max_unpool3d",
-]  # fmt: skip
+    "adaptive_avg_pool1d",
+    "adaptive_avg_pool2d",
+    "adaptive_avg_pool3d",
+    "adaptive_max_pool1d",
+    "adaptive_max_pool1d_with_indices",
+    "adaptive_max_pool2d",
+    "adaptive_max_pool2d_with_indices",
+    "adaptive_max_pool3d",
+    "adaptive_max_pool3d_with_indices",
+    "avg_pool1d",
+    "avg_pool2d",
+    "avg_pool3d",
+    "fractional_max_pool2d",
+    "fractional_max_pool2d_with_indices",
+    "fractional_max_pool3d",
+    "fractional_max_pool3d_with_indices",
+    "lp_pool1d",
+    "lp_pool2d",
+    "lp_pool3d",
+    "max_pool1d",
+    "max_pool1d_with_indices",
+    "max_pool2d",
+    "max_pool2d_with_indices",
+    "max_pool3d",
+    "max_pool3d_with_indices",
+    "max_unpool1d",
+    "max_unpool2d",
+    "max_unpool3d",
+]
 
 Sizes = int | Sequence[int]
 PartialSizes = int | Sequence[int | None]  # None: the input's size
 
 
 @overridable
-def max_pool1d(input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
-               dilation: Sizes = 1, ceil_mode: bool = False,
-               return_indices: bool = False) -> Any:  # fmt: skip
+def max_pool1d(
+    input: Tensor,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    padding: Sizes = 0,
+    dilation: Sizes = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
     """The largest element of each window over the last dimension, and with return_indices its
     position."""
     pool: Any = _generated.max_pool1d_with_indices if return_indices else _generated.max_pool1d
@@ -40,9 +77,15 @@ def max_pool1d(input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, p
 
 
 @overridable
-def max_pool2d(input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
-               dilation: Sizes = 1, ceil_mode: bool = False,
-               return_indices: bool = False) -> Any:  # fmt: skip
+def max_pool2d(
+    input: Tensor,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    padding: Sizes = 0,
+    dilation: Sizes = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
     """The largest element of each window over the last two dimensions, and with return_indices its
     position: row * width + column."""
     pool: Any = _generated.max_pool2d_with_indices if return_indices else _generated.max_pool2d
@@ -50,9 +93,15 @@ def max_pool2d(input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, p
 
 
 @overridable
-def max_pool3d(input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
-               dilation: Sizes = 1, ceil_mode: bool = False,
-               return_indices: bool = False) -> Any:  # fmt: skip
+def max_pool3d(
+    input: Tensor,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    padding: Sizes = 0,
+    dilation: Sizes = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
     """The largest element of each window over the last three dimensions, and with return_indices
     its position: (plane * height + row) * width + column."""
     pool: Any = _generated.max_pool3d_with_indices if return_indices else _generated.max_pool3d
@@ -68,8 +117,10 @@ def _completed(op: str, output_size: Any, input: Tensor, dims: int) -> Any:
         return output_size
     if len(output_size) != dims or input.ndim < dims:
         raise ArgumentValueError(f"{op}: output_size is {output_size}, wanted {dims} sizes")
-    return [own if size is None else size
-            for size, own in zip(output_size, input.shape[-dims:], strict=True)]  # fmt: skip
+    return [
+        own if size is None else size
+        for size, own in zip(output_size, input.shape[-dims:], strict=True)
+    ]
 
 
 @overridable
@@ -101,38 +152,43 @@ def adaptive_max_pool1d(input: Tensor, output_size: Sizes, return_indices: bool 
 
 
 @overridable
-def adaptive_max_pool2d(input: Tensor, output_size: PartialSizes,
-                        return_indices: bool = False) -> Any:  # fmt: skip
+def adaptive_max_pool2d(
+    input: Tensor, output_size: PartialSizes, return_indices: bool = False
+) -> Any:
     """The largest elements of windows that divide the last two dimensions into output_size parts,
     and with return_indices their positions."""
     return _adaptive_max(2, input, output_size, return_indices)
 
 
 @overridable
-def adaptive_max_pool3d(input: Tensor, output_size: PartialSizes,
-                        return_indices: bool = False) -> Any:  # fmt: skip
+def adaptive_max_pool3d(
+    input: Tensor, output_size: PartialSizes, return_indices: bool = False
+) -> Any:
     """The largest elements of windows that divide the last three dimensions into output_size parts,
     and with return_indices their positions."""
     return _adaptive_max(3, input, output_size, return_indices)
 
 
 @overridable
-def adaptive_max_pool1d_with_indices(input: Tensor, output_size: Sizes,
-                                     return_indices: bool = False) -> Any:  # fmt: skip
+def adaptive_max_pool1d_with_indices(
+    input: Tensor, output_size: Sizes, return_indices: bool = False
+) -> Any:
     """adaptive_max_pool1d with the elements' positions."""
     return _adaptive_max(1, input, output_size, True)
 
 
 @overridable
-def adaptive_max_pool2d_with_indices(input: Tensor, output_size: PartialSizes,
-                                     return_indices: bool = False) -> Any:  # fmt: skip
+def adaptive_max_pool2d_with_indices(
+    input: Tensor, output_size: PartialSizes, return_indices: bool = False
+) -> Any:
     """adaptive_max_pool2d with the elements' positions."""
     return _adaptive_max(2, input, output_size, True)
 
 
 @overridable
-def adaptive_max_pool3d_with_indices(input: Tensor, output_size: PartialSizes,
-                                     return_indices: bool = False) -> Any:  # fmt: skip
+def adaptive_max_pool3d_with_indices(
+    input: Tensor, output_size: PartialSizes, return_indices: bool = False
+) -> Any:
     """adaptive_max_pool3d with the elements' positions."""
     return _adaptive_max(3, input, output_size, True)
 
@@ -140,17 +196,28 @@ def adaptive_max_pool3d_with_indices(input: Tensor, output_size: PartialSizes,
 # -- to random sizes -------------------------------------------------------------------------------
 
 
-def _fractional(dims: int, input: Tensor, kernel_size: Sizes, output_size: Sizes | None,
-                output_ratio: Any, samples: Tensor | None) -> tuple[Tensor, Tensor]:  # fmt: skip
+def _fractional(
+    dims: int,
+    input: Tensor,
+    kernel_size: Sizes,
+    output_size: Sizes | None,
+    output_ratio: Any,
+    samples: Tensor | None,
+) -> tuple[Tensor, Tensor]:
     name = f"fractional_max_pool{dims}d"
     if output_size is None:
         if output_ratio is None:
-            raise ArgumentValueError(f"{name}: found neither output_size nor output_ratio, wanted one")
+            raise ArgumentValueError(
+                f"{name}: found neither output_size nor output_ratio, wanted one"
+            )
         ratios = (output_ratio,) * dims if isinstance(output_ratio, float) else tuple(output_ratio)
         if len(ratios) != dims or input.ndim < dims:
-            raise ArgumentValueError(f"{name}: output_ratio is {output_ratio}, wanted {dims} numbers")
-        output_size = [int(size * ratio)
-                       for size, ratio in zip(input.shape[-dims:], ratios, strict=True)]  # fmt: skip
+            raise ArgumentValueError(
+                f"{name}: output_ratio is {output_ratio}, wanted {dims} numbers"
+            )
+        output_size = [
+            int(size * ratio) for size, ratio in zip(input.shape[-dims:], ratios, strict=True)
+        ]
     if samples is None:
         lead = tuple(input.shape[:-dims])
         shape = (lead if len(lead) == 2 else (1, *lead[:1])) + (dims,)
@@ -160,9 +227,14 @@ def _fractional(dims: int, input: Tensor, kernel_size: Sizes, output_size: Sizes
 
 
 @overridable
-def fractional_max_pool2d(input: Tensor, kernel_size: Sizes, output_size: Sizes | None = None,
-                          output_ratio: Any = None, return_indices: bool = False,
-                          _random_samples: Tensor | None = None) -> Any:  # fmt: skip
+def fractional_max_pool2d(
+    input: Tensor,
+    kernel_size: Sizes,
+    output_size: Sizes | None = None,
+    output_ratio: Any = None,
+    return_indices: bool = False,
+    _random_samples: Tensor | None = None,
+) -> Any:
     """The largest elements of windows at random distances, to output_size or that share of the last
     two dimensions, and with return_indices their positions."""
     pair = _fractional(2, input, kernel_size, output_size, output_ratio, _random_samples)
@@ -170,9 +242,14 @@ def fractional_max_pool2d(input: Tensor, kernel_size: Sizes, output_size: Sizes 
 
 
 @overridable
-def fractional_max_pool3d(input: Tensor, kernel_size: Sizes, output_size: Sizes | None = None,
-                          output_ratio: Any = None, return_indices: bool = False,
-                          _random_samples: Tensor | None = None) -> Any:  # fmt: skip
+def fractional_max_pool3d(
+    input: Tensor,
+    kernel_size: Sizes,
+    output_size: Sizes | None = None,
+    output_ratio: Any = None,
+    return_indices: bool = False,
+    _random_samples: Tensor | None = None,
+) -> Any:
     """The largest elements of windows at random distances, to output_size or that share of the last
     three dimensions, and with return_indices their positions."""
     pair = _fractional(3, input, kernel_size, output_size, output_ratio, _random_samples)
@@ -181,17 +258,25 @@ def fractional_max_pool3d(input: Tensor, kernel_size: Sizes, output_size: Sizes 
 
 @overridable
 def fractional_max_pool2d_with_indices(
-    input: Tensor, kernel_size: Sizes, output_size: Sizes | None = None, output_ratio: Any = None,
-    return_indices: bool = False, _random_samples: Tensor | None = None,
-) -> tuple[Tensor, Tensor]:  # fmt: skip
+    input: Tensor,
+    kernel_size: Sizes,
+    output_size: Sizes | None = None,
+    output_ratio: Any = None,
+    return_indices: bool = False,
+    _random_samples: Tensor | None = None,
+) -> tuple[Tensor, Tensor]:
     """fractional_max_pool2d with the elements' positions."""
     return _fractional(2, input, kernel_size, output_size, output_ratio, _random_samples)
 
 
 @overridable
 def fractional_max_pool3d_with_indices(
-    input: Tensor, kernel_size: Sizes, output_size: Sizes | None = None, output_ratio: Any = None,
-    return_indices: bool = False, _random_samples: Tensor | None = None,
-) -> tuple[Tensor, Tensor]:  # fmt: skip
+    input: Tensor,
+    kernel_size: Sizes,
+    output_size: Sizes | None = None,
+    output_ratio: Any = None,
+    return_indices: bool = False,
+    _random_samples: Tensor | None = None,
+) -> tuple[Tensor, Tensor]:
     """fractional_max_pool3d with the elements' positions."""
     return _fractional(3, input, kernel_size, output_size, output_ratio, _random_samples)

@@ -20,16 +20,46 @@ from . import functional as F
 from .functional import _shorten, alpha_dropout, feature_alpha_dropout
 
 __all__ = [
-    "_grouped_mm", "affine_grid_generator", "alpha_dropout_", "batch_norm",
+    "_grouped_mm",
+    "affine_grid_generator",
+    "alpha_dropout_",
+    "batch_norm",
     "binary_cross_entropy_with_logits",
-    "celu_", "constant_pad_nd", "conv_tbc", "convolution", "cosine_embedding_loss", "ctc_loss",
-    "dropout_", "embedding", "embedding_bag", "embedding_renorm_", "feature_alpha_dropout_",
-    "feature_dropout_", "grid_sampler", "grid_sampler_2d", "grid_sampler_3d", "group_norm",
-    "hinge_embedding_loss", "instance_norm", "kl_div", "layer_norm", "margin_ranking_loss",
-    "native_batch_norm", "native_channel_shuffle", "native_dropout", "native_group_norm",
-    "native_layer_norm", "norm_except_dim", "poisson_nll_loss", "rrelu", "rrelu_", "selu_",
-    "threshold", "threshold_", "triplet_margin_loss",
-]  # fmt: skip
+    "celu_",
+    "constant_pad_nd",
+    "conv_tbc",
+    "convolution",
+    "cosine_embedding_loss",
+    "ctc_loss",
+    "dropout_",
+    "embedding",
+    "embedding_bag",
+    "embedding_renorm_",
+    "feature_alpha_dropout_",
+    "feature_dropout_",
+    "grid_sampler",
+    "grid_sampler_2d",
+    "grid_sampler_3d",
+    "group_norm",
+    "hinge_embedding_loss",
+    "instance_norm",
+    "kl_div",
+    "layer_norm",
+    "margin_ranking_loss",
+    "native_batch_norm",
+    "native_channel_shuffle",
+    "native_dropout",
+    "native_group_norm",
+    "native_layer_norm",
+    "norm_except_dim",
+    "poisson_nll_loss",
+    "rrelu",
+    "rrelu_",
+    "selu_",
+    "threshold",
+    "threshold_",
+    "triplet_margin_loss",
+]
 
 celu_, selu_ = F.celu_, F.selu_
 conv_tbc = F.conv_tbc
@@ -38,7 +68,8 @@ conv_tbc = F.conv_tbc
 def _word(function: str, argument: str, number: int, words: Sequence[str]) -> str:
     if not 0 <= number < len(words):
         raise ArgumentValueError(
-            f"{function}: argument {argument} is {number}, wanted 0 to {len(words) - 1}")  # fmt: skip
+            f"{function}: argument {argument} is {number}, wanted 0 to {len(words) - 1}"
+        )
     return words[number]
 
 
@@ -46,8 +77,13 @@ def _reduction(function: str, number: int) -> str:
     return _word(function, "reduction", number, ("none", "mean", "sum"))
 
 
-def _grouped_mm(self: Tensor, mat2: Tensor, offs: Tensor | None = None, bias: Tensor | None = None,
-                out_dtype: Any = None) -> Tensor:  # fmt: skip
+def _grouped_mm(
+    self: Tensor,
+    mat2: Tensor,
+    offs: Tensor | None = None,
+    bias: Tensor | None = None,
+    out_dtype: Any = None,
+) -> Tensor:
     """See nn.functional.grouped_mm."""
     return F.grouped_mm(self, mat2, offs=offs, bias=bias, out_dtype=out_dtype)
 
@@ -56,17 +92,27 @@ def _grouped_mm(self: Tensor, mat2: Tensor, offs: Tensor | None = None, bias: Te
 
 
 @overridable
-def layer_norm(input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None,
-               bias: Tensor | None = None, eps: float = 1e-5,
-               cudnn_enable: bool = True) -> Tensor:  # fmt: skip
+def layer_norm(
+    input: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+    cudnn_enable: bool = True,
+) -> Tensor:
     """See nn.functional.layer_norm."""
     return _generated.layer_norm(input, normalized_shape, weight, bias, eps)
 
 
 @overridable
-def group_norm(input: Tensor, num_groups: int, weight: Tensor | None = None,
-               bias: Tensor | None = None, eps: float = 1e-5,
-               cudnn_enabled: bool = True) -> Tensor:  # fmt: skip
+def group_norm(
+    input: Tensor,
+    num_groups: int,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+    cudnn_enabled: bool = True,
+) -> Tensor:
     """nn.functional.group_norm, which may also have one value a group: it becomes bias."""
     if 0 < num_groups == input.numel() == input.size(1):
         both = f.cat([input, input])
@@ -75,34 +121,63 @@ def group_norm(input: Tensor, num_groups: int, weight: Tensor | None = None,
 
 
 @overridable
-def batch_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None,
-               running_mean: Tensor | None, running_var: Tensor | None, training: bool,
-               momentum: float, eps: float, cudnn_enabled: bool) -> Tensor:  # fmt: skip
+def batch_norm(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+    cudnn_enabled: bool,
+) -> Tensor:
     """See nn.functional.batch_norm; weight and bias come before the running statistics."""
-    return _generated.batch_norm(input, running_mean, running_var, weight, bias, training, momentum,  # type: ignore[arg-type]
-                                 eps)  # fmt: skip
+    return _generated.batch_norm(
+        input,
+        running_mean,
+        running_var,
+        weight,
+        bias,
+        training,
+        momentum,  # type: ignore[arg-type]
+        eps,
+    )
 
 
 @overridable
-def instance_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None,
-                  running_mean: Tensor | None, running_var: Tensor | None, use_input_stats: bool,
-                  momentum: float, eps: float, cudnn_enabled: bool) -> Tensor:  # fmt: skip
+def instance_norm(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    use_input_stats: bool,
+    momentum: float,
+    eps: float,
+    cudnn_enabled: bool,
+) -> Tensor:
     """See nn.functional.instance_norm; weight and bias come before the running statistics."""
-    return _generated.instance_norm(input, running_mean, running_var, weight, bias, use_input_stats,
-                                    momentum, eps)  # fmt: skip
+    return _generated.instance_norm(
+        input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps
+    )
 
 
 def _moments(x: Tensor, dims: list[int], eps: float) -> tuple[Tensor, Tensor]:
     """Mean and 1 / sqrt(var + eps) over dims, which stay with size 1; without gradients, which no
     program needs of them."""
     with no_grad():
-        return (f.mean(x, dims, True),
-                (f.var(x, dims, correction=0, keepdim=True) + eps).rsqrt())  # fmt: skip
+        return (f.mean(x, dims, True), (f.var(x, dims, correction=0, keepdim=True) + eps).rsqrt())
 
 
 @overridable
-def native_layer_norm(input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None,
-                      bias: Tensor | None, eps: float) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
+def native_layer_norm(
+    input: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None,
+    bias: Tensor | None,
+    eps: float,
+) -> tuple[Tensor, Tensor, Tensor]:
     """layer_norm, the means and the reciprocal deviations, [.., 1, ..]; these two without gradients."""
     made = _generated.layer_norm(input, normalized_shape, weight, bias, eps)
     dims = list(range(input.ndim - len(normalized_shape), input.ndim))
@@ -110,13 +185,23 @@ def native_layer_norm(input: Tensor, normalized_shape: Sequence[int], weight: Te
 
 
 @overridable
-def native_group_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, N: int, C: int,
-                      HxW: int, group: int, eps: float) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
+def native_group_norm(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    N: int,
+    C: int,
+    HxW: int,
+    group: int,
+    eps: float,
+) -> tuple[Tensor, Tensor, Tensor]:
     """group_norm of N samples with C channels of HxW elements, the means and the reciprocal
     deviations, [N, group]; these two without gradients."""
     if input.ndim < 2 or input.shape[:2] != (N, C) or input.numel() != N * C * HxW:
-        raise ShapeError(f"native_group_norm: argument 1 (input) has shape {list(input.shape)}, "
-                         f"wanted [{N}, {C}, ...] of {N * C * HxW} elements")  # fmt: skip
+        raise ShapeError(
+            f"native_group_norm: argument 1 (input) has shape {list(input.shape)}, "
+            f"wanted [{N}, {C}, ...] of {N * C * HxW} elements"
+        )
     made = _generated.group_norm(input, group, weight, bias, eps)
     mean, rstd = _moments(input.reshape(N, group, C // group * HxW), [2], eps)
     return made, mean.squeeze(2), rstd.squeeze(2)
@@ -124,12 +209,20 @@ def native_group_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None,
 
 @overridable
 def native_batch_norm(
-    input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None,
-    running_var: Tensor | None, training: bool, momentum: float, eps: float,
-) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> tuple[Tensor, Tensor, Tensor]:
     """batch_norm, and in training the batch's means and reciprocal deviations, [channels], without
     gradients; in evaluation these are empty."""
-    made = batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, False)
+    made = batch_norm(
+        input, weight, bias, running_mean, running_var, training, momentum, eps, False
+    )
     if not training:
         return made, input.new_empty(0), input.new_empty(0)
     mean, rstd = _moments(input, [d for d in range(input.ndim) if d != 1], eps)
@@ -142,7 +235,9 @@ def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
     if dim == -1:
         return f.norm(v, pow)
     if not 0 <= dim < v.ndim:
-        raise ArgumentValueError(f"norm_except_dim: argument 3 (dim) is {dim}, wanted -1 to {v.ndim - 1}")
+        raise ArgumentValueError(
+            f"norm_except_dim: argument 3 (dim) is {dim}, wanted -1 to {v.ndim - 1}"
+        )
     others = [d for d in range(v.ndim) if d != dim]
     return f.norm(v, pow, others, True) if others else v.abs()
 
@@ -151,7 +246,9 @@ def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
 
 
 @overridable
-def threshold(input: Tensor, threshold: float, value: float, *, out: Tensor | None = None) -> Tensor:
+def threshold(
+    input: Tensor, threshold: float, value: float, *, out: Tensor | None = None
+) -> Tensor:
     """The element where above the threshold, value elsewhere."""
     made = F.threshold(input, threshold, value)
     return made if out is None else f.mul(made, 1, out=out)
@@ -164,15 +261,25 @@ def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
 
 
 @overridable
-def rrelu(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False,
-          generator: Any = None) -> Tensor:  # fmt: skip
+def rrelu(
+    input: Tensor,
+    lower: float = 1.0 / 8,
+    upper: float = 1.0 / 3,
+    training: bool = False,
+    generator: Any = None,
+) -> Tensor:
     """See nn.functional.rrelu."""
     return _generated.rrelu(input, lower, upper, training, generator=generator)
 
 
 @overridable
-def rrelu_(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False,
-           generator: Any = None) -> Tensor:  # fmt: skip
+def rrelu_(
+    input: Tensor,
+    lower: float = 1.0 / 8,
+    upper: float = 1.0 / 3,
+    training: bool = False,
+    generator: Any = None,
+) -> Tensor:
     """In place: see nn.functional.rrelu."""
     return F.rrelu(input, lower, upper, training, inplace=True, generator=generator)
 
@@ -193,8 +300,10 @@ def alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
 def feature_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
     """In place: whole channels of [n, channels, ...] set to zero; see nn.functional.dropout."""
     if input.ndim < 2:
-        raise ShapeError(f"feature_dropout_: argument 1 (input) has shape {list(input.shape)}, wanted "
-                         "[n, channels, ...]")  # fmt: skip
+        raise ShapeError(
+            f"feature_dropout_: argument 1 (input) has shape {list(input.shape)}, wanted "
+            "[n, channels, ...]"
+        )
     if drops_nothing(input, p, train):
         return input
     kept = f.dropout(input.new_ones((*input.shape[:2], *[1] * (input.ndim - 2))), p, train)
@@ -221,11 +330,17 @@ def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor,
 
 
 @overridable
-def embedding(weight: Tensor, indices: Tensor, padding_idx: int = -1,
-              scale_grad_by_freq: bool = False, sparse: bool = False) -> Tensor:  # fmt: skip
+def embedding(
+    weight: Tensor,
+    indices: Tensor,
+    padding_idx: int = -1,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Tensor:
     """See nn.functional.embedding; the table comes first, and padding_idx -1 means none."""
-    return _generated.embedding(indices, weight, None if padding_idx < 0 else padding_idx,
-                                scale_grad_by_freq, sparse)  # fmt: skip
+    return _generated.embedding(
+        indices, weight, None if padding_idx < 0 else padding_idx, scale_grad_by_freq, sparse
+    )
 
 
 @overridable
@@ -237,15 +352,30 @@ def embedding_renorm_(input: Tensor, indices: Tensor, max_norm: float, norm_type
 
 @overridable
 def embedding_bag(
-    weight: Tensor, indices: Tensor, offsets: Tensor, scale_grad_by_freq: bool = False,
-    mode: int = 0, sparse: bool = False, per_sample_weights: Tensor | None = None,
-    include_last_offset: bool = False, padding_idx: int | None = None,
-) -> tuple[Tensor, Tensor, Tensor, Tensor]:  # fmt: skip
+    weight: Tensor,
+    indices: Tensor,
+    offsets: Tensor,
+    scale_grad_by_freq: bool = False,
+    mode: int = 0,
+    sparse: bool = False,
+    per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """See nn.functional.embedding_bag; mode is 0 ("sum"), 1 ("mean") or 2 ("max"). What PyTorch keeps
     for its gradient, the other three results, is empty here."""
     word = _word("embedding_bag", "mode", mode, ("sum", "mean", "max"))
-    made = _generated.embedding_bag(indices, weight, offsets, scale_grad_by_freq, word, sparse,
-                                    per_sample_weights, include_last_offset, padding_idx)  # fmt: skip
+    made = _generated.embedding_bag(
+        indices,
+        weight,
+        offsets,
+        scale_grad_by_freq,
+        word,
+        sparse,
+        per_sample_weights,
+        include_last_offset,
+        padding_idx,
+    )
     none = indices.new_empty(0)
     return made, none, none.clone(), none.clone()
 
@@ -255,64 +385,94 @@ def embedding_bag(
 
 @overridable
 def binary_cross_entropy_with_logits(
-    input: Tensor, target: Tensor, weight: Tensor | None = None, pos_weight: Tensor | None = None,
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    pos_weight: Tensor | None = None,
     reduction: int = 0,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """See nn.functional.binary_cross_entropy_with_logits."""
     word = _reduction("binary_cross_entropy_with_logits", reduction)
     return _generated.binary_cross_entropy_with_logits(input, target, weight, word, pos_weight)
 
 
 @overridable
-def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0,
-                          reduction: int = 0) -> Tensor:  # fmt: skip
+def cosine_embedding_loss(
+    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = 0
+) -> Tensor:
     """See nn.functional.cosine_embedding_loss."""
     word = _reduction("cosine_embedding_loss", reduction)
     return _generated.cosine_embedding_loss(input1, input2, target, margin, word)
 
 
 @overridable
-def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any,
-             blank: int = 0, reduction: int = 0, zero_infinity: bool = False) -> Tensor:  # fmt: skip
+def ctc_loss(
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Any,
+    target_lengths: Any,
+    blank: int = 0,
+    reduction: int = 0,
+    zero_infinity: bool = False,
+) -> Tensor:
     """See nn.functional.ctc_loss."""
-    return F.ctc_loss(log_probs, targets, input_lengths, target_lengths, blank,
-                      _reduction("ctc_loss", reduction), zero_infinity)  # fmt: skip
+    return F.ctc_loss(
+        log_probs,
+        targets,
+        input_lengths,
+        target_lengths,
+        blank,
+        _reduction("ctc_loss", reduction),
+        zero_infinity,
+    )
 
 
 @overridable
-def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0,
-                         reduction: int = 0) -> Tensor:  # fmt: skip
+def hinge_embedding_loss(
+    input: Tensor, target: Tensor, margin: float = 1.0, reduction: int = 0
+) -> Tensor:
     """See nn.functional.hinge_embedding_loss."""
     word = _reduction("hinge_embedding_loss", reduction)
     return _generated.hinge_embedding_loss(input, target, margin, word)
 
 
 @overridable
-def kl_div(input: Tensor, target: Tensor, reduction: int = 0, *, log_target: bool = False) -> Tensor:
+def kl_div(
+    input: Tensor, target: Tensor, reduction: int = 0, *, log_target: bool = False
+) -> Tensor:
     """See nn.functional.kl_div."""
     return _generated.kl_div(input, target, _reduction("kl_div", reduction), log_target)
 
 
 @overridable
-def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0,
-                        reduction: int = 0) -> Tensor:  # fmt: skip
+def margin_ranking_loss(
+    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = 0
+) -> Tensor:
     """See nn.functional.margin_ranking_loss."""
     word = _reduction("margin_ranking_loss", reduction)
     return _generated.margin_ranking_loss(input1, input2, target, margin, word)
 
 
 @overridable
-def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool, full: bool, eps: float,
-                     reduction: int) -> Tensor:  # fmt: skip
+def poisson_nll_loss(
+    input: Tensor, target: Tensor, log_input: bool, full: bool, eps: float, reduction: int
+) -> Tensor:
     """See nn.functional.poisson_nll_loss."""
     word = _reduction("poisson_nll_loss", reduction)
     return _generated.poisson_nll_loss(input, target, log_input, full, eps, word)
 
 
 @overridable
-def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0,
-                        p: float = 2, eps: float = 1e-6, swap: bool = False,
-                        reduction: int = 0) -> Tensor:  # fmt: skip
+def triplet_margin_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    margin: float = 1.0,
+    p: float = 2,
+    eps: float = 1e-6,
+    swap: bool = False,
+    reduction: int = 0,
+) -> Tensor:
     """See nn.functional.triplet_margin_loss."""
     word = _reduction("triplet_margin_loss", reduction)
     return _generated.triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, word)
@@ -329,12 +489,14 @@ def affine_grid_generator(theta: Tensor, size: Sequence[int], align_corners: boo
 
 
 @overridable
-def grid_sampler(input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int,
-                 align_corners: bool) -> Tensor:  # fmt: skip
+def grid_sampler(
+    input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
+) -> Tensor:
     """See nn.functional.grid_sample; the modes are 0 ("bilinear", "zeros"), 1 ("nearest", "border")
     or 2 ("bicubic", "reflection")."""
-    mode = _word("grid_sampler", "interpolation_mode", interpolation_mode,
-                 ("bilinear", "nearest", "bicubic"))  # fmt: skip
+    mode = _word(
+        "grid_sampler", "interpolation_mode", interpolation_mode, ("bilinear", "nearest", "bicubic")
+    )
     padding = _word("grid_sampler", "padding_mode", padding_mode, ("zeros", "border", "reflection"))
     return _generated.grid_sample(input, grid, mode, padding, align_corners)
 
@@ -348,8 +510,10 @@ def constant_pad_nd(input: Tensor, pad: Sequence[int], value: complex = 0) -> Te
     """See nn.functional.pad in mode "constant"; of complex tensors the value may be complex."""
     if isinstance(value, complex):
         if not input.is_complex():
-            raise DtypeError(f"constant_pad_nd: argument 3 (value) is {value}, wanted a number that "
-                             f"{input.dtype} holds")  # fmt: skip
+            raise DtypeError(
+                f"constant_pad_nd: argument 3 (value) is {value}, wanted a number that "
+                f"{input.dtype} holds"
+            )
         inside = _generated.pad(f.ones_like(input, dtype=bool), pad, "constant", 0)
         return f.where(inside, _generated.pad(input, pad, "constant", 0), value)
     return _generated.pad(input, pad, "constant", value)
@@ -363,13 +527,23 @@ def native_channel_shuffle(input: Tensor, groups: int) -> Tensor:
 
 @overridable
 @left_alone
-def convolution(input: Tensor, weight: Tensor, bias: Tensor | None, stride: Sequence[int],
-                padding: Sequence[int], dilation: Sequence[int], transposed: bool,
-                output_padding: Sequence[int], groups: int) -> Tensor:  # fmt: skip
+def convolution(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    transposed: bool,
+    output_padding: Sequence[int],
+    groups: int,
+) -> Tensor:
     """conv1d to conv3d, or conv_transpose1d to conv_transpose3d, by weight's dimensions."""
     if not 3 <= weight.ndim <= 5:
-        raise ShapeError(f"convolution: argument 2 (weight) has shape {list(weight.shape)}, wanted "
-                         "three to five dimensions")  # fmt: skip
+        raise ShapeError(
+            f"convolution: argument 2 (weight) has shape {list(weight.shape)}, wanted "
+            "three to five dimensions"
+        )
     if transposed:
         back = (F.conv_transpose1d, F.conv_transpose2d, F.conv_transpose3d)[weight.ndim - 3]
         return back(input, weight, bias, stride, padding, output_padding, groups, dilation)

@@ -17,16 +17,48 @@ from .._cast_operands import in_lower
 from .._convolution import conv1d, conv2d, conv3d
 from .._dropout import drops_nothing
 from .._errors import (
-    ArgumentTypeError, ArgumentValueError, DtypeError, IndexRangeError, ShapeError,
+    ArgumentTypeError,
+    ArgumentValueError,
+    DtypeError,
+    IndexRangeError,
+    ShapeError,
     UnsupportedError,
-)  # fmt: skip
+)
 from .._functional import (
-    batch_norm, bilinear, channel_shuffle, conv_transpose1d, conv_transpose2d, conv_transpose3d,
-    cosine_similarity, fold, glu, group_norm, hardshrink, instance_norm, layer_norm, linear,
-    local_response_norm, logsigmoid, normalize, one_hot, pad, pairwise_distance, pdist,
-    pixel_shuffle, pixel_unshuffle, prelu, rms_norm, scaled_dot_product_attention, sigmoid,
-    softplus, softshrink, softsign, tanh, tanhshrink, unfold,
-)  # fmt: skip
+    batch_norm,
+    bilinear,
+    channel_shuffle,
+    conv_transpose1d,
+    conv_transpose2d,
+    conv_transpose3d,
+    cosine_similarity,
+    fold,
+    glu,
+    group_norm,
+    hardshrink,
+    instance_norm,
+    layer_norm,
+    linear,
+    local_response_norm,
+    logsigmoid,
+    normalize,
+    one_hot,
+    pad,
+    pairwise_distance,
+    pdist,
+    pixel_shuffle,
+    pixel_unshuffle,
+    prelu,
+    rms_norm,
+    scaled_dot_product_attention,
+    sigmoid,
+    softplus,
+    softshrink,
+    softsign,
+    tanh,
+    tanhshrink,
+    unfold,
+)
 from .._modes import no_grad
 from .._types import bfloat16, bool_, dtype as Dtype, float16, float32, int32
 from . import _linear_cross_entropy, _losses, _pooling
@@ -35,20 +67,90 @@ from ._losses import *
 from ._pooling import *
 
 __all__ = [
-    "ScalingType", "SwizzleType", "affine_grid", "alpha_dropout", "batch_norm", "bilinear", "celu",
-    "celu_", "channel_shuffle", "conv1d", "conv2d", "conv3d", "conv_tbc", "conv_transpose1d",
-    "conv_transpose2d", "conv_transpose3d", "cosine_similarity", "dropout", "dropout1d",
-    "dropout2d", "dropout3d", "elu", "elu_", "embedding", "embedding_bag", "feature_alpha_dropout",
-    "fold", "gelu", "glu", "grid_sample", "group_norm", "grouped_mm", "gumbel_softmax",
-    "hardshrink", "hardsigmoid", "hardswish", "hardtanh", "hardtanh_", "instance_norm",
-    "interpolate", "layer_norm", "leaky_relu", "leaky_relu_", "linear", "local_response_norm",
-    "log_softmax", "logsigmoid", "mish", "multi_head_attention_forward", "normalize", "one_hot",
-    "pad", "pairwise_distance", "pdist", "pixel_shuffle", "pixel_unshuffle", "prelu", "relu",
-    "relu6", "relu_", "rms_norm", "rrelu", "rrelu_", "scaled_dot_product_attention",
-    "scaled_grouped_mm", "scaled_mm", "selu", "selu_", "sigmoid", "silu", "softmax", "softmin",
-    "softplus", "softshrink", "softsign", "tanh", "tanhshrink", "threshold", "threshold_", "unfold",
-    "upsample", "upsample_bilinear", "upsample_nearest",
-]  # fmt: skip
+    "ScalingType",
+    "SwizzleType",
+    "affine_grid",
+    "alpha_dropout",
+    "batch_norm",
+    "bilinear",
+    "celu",
+    "celu_",
+    "channel_shuffle",
+    "conv1d",
+    "conv2d",
+    "conv3d",
+    "conv_tbc",
+    "conv_transpose1d",
+    "conv_transpose2d",
+    "conv_transpose3d",
+    "cosine_similarity",
+    "dropout",
+    "dropout1d",
+    "dropout2d",
+    "dropout3d",
+    "elu",
+    "elu_",
+    "embedding",
+    "embedding_bag",
+    "feature_alpha_dropout",
+    "fold",
+    "gelu",
+    "glu",
+    "grid_sample",
+    "group_norm",
+    "grouped_mm",
+    "gumbel_softmax",
+    "hardshrink",
+    "hardsigmoid",
+    "hardswish",
+    "hardtanh",
+    "hardtanh_",
+    "instance_norm",
+    "interpolate",
+    "layer_norm",
+    "leaky_relu",
+    "leaky_relu_",
+    "linear",
+    "local_response_norm",
+    "log_softmax",
+    "logsigmoid",
+    "mish",
+    "multi_head_attention_forward",
+    "normalize",
+    "one_hot",
+    "pad",
+    "pairwise_distance",
+    "pdist",
+    "pixel_shuffle",
+    "pixel_unshuffle",
+    "prelu",
+    "relu",
+    "relu6",
+    "relu_",
+    "rms_norm",
+    "rrelu",
+    "rrelu_",
+    "scaled_dot_product_attention",
+    "scaled_grouped_mm",
+    "scaled_mm",
+    "selu",
+    "selu_",
+    "sigmoid",
+    "silu",
+    "softmax",
+    "softmin",
+    "softplus",
+    "softshrink",
+    "softsign",
+    "tanh",
+    "tanhshrink",
+    "threshold",
+    "threshold_",
+    "unfold",
+    "upsample",
+    "upsample_bilinear",
+    "upsample_nearest",
+]
 __all__ += _linear_cross_entropy.__all__ + _losses.__all__ + _pooling.__all__
 
 
@@ -102,8 +204,9 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
 
 
 @overridable
-def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0,
-             inplace: bool = False) -> Tensor:  # fmt: skip
+def hardtanh(
+    input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
+) -> Tensor:
     """The element, limited to min_val to max_val."""
     if inplace:
         return _C.hardtanh_into(input, min_val, max_val, input)
@@ -159,8 +262,15 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 @overridable
-def rrelu(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False,
-          inplace: bool = False, *, generator: Any = None) -> Tensor:  # fmt: skip
+def rrelu(
+    input: Tensor,
+    lower: float = 1.0 / 8,
+    upper: float = 1.0 / 3,
+    training: bool = False,
+    inplace: bool = False,
+    *,
+    generator: Any = None,
+) -> Tensor:
     """The element where positive; elsewhere times a number drawn from lower to upper or, without
     training, their mean."""
     if inplace:
@@ -179,8 +289,10 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
     if inplace:
         return input.copy_(_THRESHOLD(_kept(input), threshold, value))
     low: Any = value
-    if not input.dtype.is_floating_point or isinstance(threshold, complex) or isinstance(
-        value, complex
+    if (
+        not input.dtype.is_floating_point
+        or isinstance(threshold, complex)
+        or isinstance(value, complex)
     ):  # as the dtype holds them, or refused
         threshold, low = (
             _functions.full((), n, dtype=input.dtype, device="cpu").item()
@@ -238,8 +350,9 @@ def selu_(input: Tensor) -> Tensor:
 
 
 @overridable
-def rrelu_(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3,
-           training: bool = False) -> Tensor:  # fmt: skip
+def rrelu_(
+    input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False
+) -> Tensor:
     """rrelu in place."""
     return rrelu(input, lower, upper, training, inplace=True)
 
@@ -259,8 +372,9 @@ def _implicit(name: str, ndim: int) -> int:
 
 
 @overridable
-def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3,
-            dtype: Any = None) -> Tensor:  # fmt: skip
+def softmax(
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None
+) -> Tensor:
     """exp(input) scaled so that its sum along dim is 1.
 
     Example:
@@ -273,8 +387,9 @@ def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3,
 
 
 @overridable
-def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3,
-                dtype: Any = None) -> Tensor:  # fmt: skip
+def log_softmax(
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None
+) -> Tensor:
     """The logarithm of softmax.
 
     Example:
@@ -287,15 +402,17 @@ def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3,
 
 
 @overridable
-def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3,
-            dtype: Any = None) -> Tensor:  # fmt: skip
+def softmin(
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None
+) -> Tensor:
     """softmax of the negated input."""
     return softmax(-input, dim, dtype=dtype)
 
 
 @overridable
-def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10,
-                   dim: int = -1) -> Tensor:  # fmt: skip
+def gumbel_softmax(
+    logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
+) -> Tensor:
     """A sample of the Gumbel-softmax distribution.
 
     Arguments:
@@ -321,8 +438,14 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: floa
 
 
 @overridable
-def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False,
-            *, generator: Any = None) -> Tensor:  # fmt: skip
+def dropout(
+    input: Tensor,
+    p: float = 0.5,
+    training: bool = True,
+    inplace: bool = False,
+    *,
+    generator: Any = None,
+) -> Tensor:
     """Elements set to zero with probability p, the others divided by 1 - p.
 
     Example:
@@ -356,50 +479,61 @@ def _dropout_without_batch(input: Tensor, p: float, training: bool, inplace: boo
 
 
 @overridable
-def dropout1d(input: Tensor, p: float = 0.5, training: bool = True,
-              inplace: bool = False) -> Tensor:  # fmt: skip
+def dropout1d(
+    input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
+) -> Tensor:
     """Whole channels of [n, c, l] or [c, l] set to zero with probability p, the others divided by
     1 - p."""
     if input.ndim not in (2, 3):
         raise ShapeError(
             f"dropout1d: argument 1 (input) has shape {list(input.shape)}, wanted [n, c, l] or "
-            "[c, l]")
+            "[c, l]"
+        )
     drop = _dropout_by_channel if input.ndim == 3 else _dropout_without_batch
     return drop(input, p, training, inplace)
 
 
 @overridable
-def dropout2d(input: Tensor, p: float = 0.5, training: bool = True,
-              inplace: bool = False) -> Tensor:  # fmt: skip
+def dropout2d(
+    input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
+) -> Tensor:
     """Whole channels of [n, c, h, w] set to zero with probability p, the others divided by 1 - p.
     Three dimensions are read as [n, c, l], as in PyTorch."""
     if input.ndim not in (3, 4):
         warnings.warn(
             f"dropout2d: Received a {input.ndim}-D input to dropout2d, which is deprecated; "
-            "please use dropout instead", stacklevel=2)
+            "please use dropout instead",
+            stacklevel=2,
+        )
     if input.ndim == 3:
         warnings.warn(
             "dropout2d: Received a 3D input, which is interpreted as (N, C, L); please use "
-            "dropout1d instead", stacklevel=2)
+            "dropout1d instead",
+            stacklevel=2,
+        )
     return _dropout_by_channel(input, p, training, inplace)
 
 
 @overridable
-def dropout3d(input: Tensor, p: float = 0.5, training: bool = True,
-              inplace: bool = False) -> Tensor:  # fmt: skip
+def dropout3d(
+    input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
+) -> Tensor:
     """Whole channels of [n, c, d, h, w] or [c, d, h, w] set to zero with probability p, the others
     divided by 1 - p."""
     if input.ndim not in (4, 5):
         warnings.warn(
             f"dropout3d: Received a {input.ndim}-D input to dropout3d, which is deprecated; "
-            "please use dropout instead", stacklevel=2)
+            "please use dropout instead",
+            stacklevel=2,
+        )
     drop = _dropout_by_channel if input.ndim == 5 else _dropout_without_batch
     return drop(input, p, training, inplace)
 
 
 @overridable
-def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False,
-                  inplace: bool = False) -> Tensor:  # fmt: skip
+def alpha_dropout(
+    input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
+) -> Tensor:
     """Elements set to selu's limit with probability p; mean 0 and variance 1 stay what they are."""
     if drops_nothing(input, p, training):
         return input
@@ -409,8 +543,9 @@ def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False,
 
 
 @overridable
-def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False,
-                          inplace: bool = False) -> Tensor:  # fmt: skip
+def feature_alpha_dropout(
+    input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
+) -> Tensor:
     """alpha_dropout of whole channels."""
     if drops_nothing(input, p, training):
         return input
@@ -424,11 +559,12 @@ def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False,
 
 @overridable
 def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tensor:
-    """conv1d of steps: input [t, n, in], weight [width, in, out] and bias [out] give [t', n, out].
-    """
+    """conv1d of steps: input [t, n, in], weight [width, in, out] and bias [out] give [t', n, out]."""
     if input.ndim != 3 or weight.ndim != 3:
-        raise ShapeError(f"conv_tbc: shapes are {list(input.shape)} and {list(weight.shape)}, "
-                         "wanted three dimensions each")  # fmt: skip
+        raise ShapeError(
+            f"conv_tbc: shapes are {list(input.shape)} and {list(weight.shape)}, "
+            "wanted three dimensions each"
+        )
     made = conv1d(input.permute(1, 2, 0), weight.permute(2, 1, 0), bias, padding=pad)
     return made.permute(2, 0, 1)
 
@@ -437,9 +573,15 @@ def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tenso
 
 
 @overridable
-def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None,
-              max_norm: float | None = None, norm_type: float = 2.0,
-              scale_grad_by_freq: bool = False, sparse: bool = False) -> Tensor:  # fmt: skip
+def embedding(
+    input: Tensor,
+    weight: Tensor,
+    padding_idx: int | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Tensor:
     """weight[input]: rows of a table. With max_norm, rows that are read and have a larger norm are
     first scaled down in the table itself, without history.
 
@@ -458,11 +600,19 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None,
 
 
 @overridable
-def embedding_bag(input: Tensor, weight: Tensor, offsets: Tensor | None = None,
-                  max_norm: float | None = None, norm_type: float = 2,
-                  scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False,
-                  per_sample_weights: Tensor | None = None, include_last_offset: bool = False,
-                  padding_idx: int | None = None) -> Tensor:  # fmt: skip
+def embedding_bag(
+    input: Tensor,
+    weight: Tensor,
+    offsets: Tensor | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2,
+    scale_grad_by_freq: bool = False,
+    mode: str = "mean",
+    sparse: bool = False,
+    per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> Tensor:
     """Rows of a table in bags, each reduced to one row.
 
     Arguments:
@@ -503,10 +653,15 @@ def _shorten(input: Tensor, weight: Tensor, max_norm: float, norm_type: float) -
 
 
 @overridable
-def interpolate(input: Tensor, size: int | Sequence[int] | None = None,
-                scale_factor: float | Sequence[float] | None = None, mode: str = "nearest",
-                align_corners: bool | None = None, recompute_scale_factor: bool | None = None,
-                antialias: bool = False) -> Tensor:  # fmt: skip
+def interpolate(
+    input: Tensor,
+    size: int | Sequence[int] | None = None,
+    scale_factor: float | Sequence[float] | None = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+    recompute_scale_factor: bool | None = None,
+    antialias: bool = False,
+) -> Tensor:
     """input [n, c, ...], with one to three further dimensions, in another size, or scaled.
 
     Arguments:
@@ -524,72 +679,107 @@ def interpolate(input: Tensor, size: int | Sequence[int] | None = None,
         libdl.Size([1, 3, 16, 16])
     """
     if align_corners is not None and mode in ("nearest", "nearest-exact", "area"):
-        raise ArgumentValueError(f"interpolate: argument 5 (align_corners) is {align_corners}, "
-                                 f"wanted None in mode {mode!r}")  # fmt: skip
+        raise ArgumentValueError(
+            f"interpolate: argument 5 (align_corners) is {align_corners}, "
+            f"wanted None in mode {mode!r}"
+        )
     if scale_factor is None:
         if size is None:
-            raise ArgumentValueError("interpolate: argument 2 (size) is None, wanted size or "
-                                     "scale_factor")  # fmt: skip
+            raise ArgumentValueError(
+                "interpolate: argument 2 (size) is None, wanted size or scale_factor"
+            )
         return _generated.interpolate(
-            input, size, mode=mode, align_corners=bool(align_corners),
-            recompute_scale_factor=bool(recompute_scale_factor), antialias=antialias)  # fmt: skip
+            input,
+            size,
+            mode=mode,
+            align_corners=bool(align_corners),
+            recompute_scale_factor=bool(recompute_scale_factor),
+            antialias=antialias,
+        )
     if size is not None:
-        raise ArgumentValueError(f"interpolate: argument 3 (scale_factor) is {scale_factor}, "
-                                 "wanted None, for size is given")  # fmt: skip
+        raise ArgumentValueError(
+            f"interpolate: argument 3 (scale_factor) is {scale_factor}, "
+            "wanted None, for size is given"
+        )
     dims = input.ndim - 2
     if isinstance(scale_factor, (list, tuple)):
         factors = [float(factor) for factor in scale_factor]
         if len(factors) != dims:
-            raise ArgumentValueError(f"interpolate: argument 3 (scale_factor) has {len(factors)} "
-                                     f"entries, wanted {dims}")  # fmt: skip
+            raise ArgumentValueError(
+                f"interpolate: argument 3 (scale_factor) has {len(factors)} entries, wanted {dims}"
+            )
     else:
         factors = [_scale_of(scale_factor)] * dims
     each: list[Any] = [None] * max(0, 3 - dims) + factors
     return _generated.interpolate(
-        input, None, each[0], each[1], each[2], mode=mode, align_corners=bool(align_corners),
-        recompute_scale_factor=bool(recompute_scale_factor), antialias=antialias)  # fmt: skip
+        input,
+        None,
+        each[0],
+        each[1],
+        each[2],
+        mode=mode,
+        align_corners=bool(align_corners),
+        recompute_scale_factor=bool(recompute_scale_factor),
+        antialias=antialias,
+    )
 
 
 def _scale_of(given: Any) -> float:
     try:
         return float(given)
     except (TypeError, ValueError):
-        raise ArgumentTypeError(f"interpolate: argument 3 (scale_factor) is {given!r}, wanted a "
-                                "number, or one for each dimension") from None  # fmt: skip
+        raise ArgumentTypeError(
+            f"interpolate: argument 3 (scale_factor) is {given!r}, wanted a "
+            "number, or one for each dimension"
+        ) from None
 
 
 @overridable
-def upsample(input: Tensor, size: int | Sequence[int] | None = None,
-             scale_factor: float | Sequence[float] | None = None, mode: str = "nearest",
-             align_corners: bool | None = None) -> Tensor:  # fmt: skip
+def upsample(
+    input: Tensor,
+    size: int | Sequence[int] | None = None,
+    scale_factor: float | Sequence[float] | None = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+) -> Tensor:
     """As interpolate."""
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
-def upsample_nearest(input: Tensor, size: int | Sequence[int] | None = None,
-                     scale_factor: float | Sequence[float] | None = None) -> Tensor:  # fmt: skip
+def upsample_nearest(
+    input: Tensor,
+    size: int | Sequence[int] | None = None,
+    scale_factor: float | Sequence[float] | None = None,
+) -> Tensor:
     """As interpolate with mode "nearest"."""
     return interpolate(input, size, scale_factor)
 
 
-def upsample_bilinear(input: Tensor, size: int | Sequence[int] | None = None,
-                      scale_factor: float | Sequence[float] | None = None) -> Tensor:  # fmt: skip
+def upsample_bilinear(
+    input: Tensor,
+    size: int | Sequence[int] | None = None,
+    scale_factor: float | Sequence[float] | None = None,
+) -> Tensor:
     """As interpolate with mode "bilinear" and align_corners=True."""
     return interpolate(input, size, scale_factor, "bilinear", True)
 
 
 @overridable
 @in_lower
-def affine_grid(theta: Tensor, size: Sequence[int],
-                align_corners: bool | None = None) -> Tensor:  # fmt: skip
+def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None = None) -> Tensor:
     """The grid for grid_sample that applies the maps theta, [n, 2, 3] or [n, 3, 4], to the places
     of a result of this size, [n, c, h, w] or [n, c, d, h, w]."""
     return _generated.affine_grid(theta, size, bool(align_corners))
 
 
 @overridable
-def grid_sample(input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mode: str = "zeros",
-                align_corners: bool | None = None) -> Tensor:  # fmt: skip
+def grid_sample(
+    input: Tensor,
+    grid: Tensor,
+    mode: str = "bilinear",
+    padding_mode: str = "zeros",
+    align_corners: bool | None = None,
+) -> Tensor:
     """Images [n, c, h, w] at the places grid [n, h', w', 2], or volumes with a grid of three
     coordinates.
 
@@ -603,24 +793,52 @@ def grid_sample(input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mod
 
 # -- attention of several heads --------------------------------------------------------------------
 
-_POSITIONS = {"key": 2, "value": 3, "attn_mask": 17, "key_padding_mask": 15, "bias_k": 8,
-              "bias_v": 9, "q_proj_weight": 19, "k_proj_weight": 20, "v_proj_weight": 21,
-              "static_k": 22, "static_v": 23, "in_proj_weight": 6, "query": 1,
-              "num_heads": 5}  # fmt: skip
+_POSITIONS = {
+    "key": 2,
+    "value": 3,
+    "attn_mask": 17,
+    "key_padding_mask": 15,
+    "bias_k": 8,
+    "bias_v": 9,
+    "q_proj_weight": 19,
+    "k_proj_weight": 20,
+    "v_proj_weight": 21,
+    "static_k": 22,
+    "static_v": 23,
+    "in_proj_weight": 6,
+    "query": 1,
+    "num_heads": 5,
+}
 
 
 @overridable
 def multi_head_attention_forward(
-        query: Tensor, key: Tensor, value: Tensor, embed_dim_to_check: int, num_heads: int,
-        in_proj_weight: Tensor | None, in_proj_bias: Tensor | None, bias_k: Tensor | None,
-        bias_v: Tensor | None, add_zero_attn: bool, dropout_p: float, out_proj_weight: Tensor,
-        out_proj_bias: Tensor | None, training: bool = True,
-        key_padding_mask: Tensor | None = None, need_weights: bool = True,
-        attn_mask: Tensor | None = None, use_separate_proj_weight: bool = False,
-        q_proj_weight: Tensor | None = None, k_proj_weight: Tensor | None = None,
-        v_proj_weight: Tensor | None = None, static_k: Tensor | None = None,
-        static_v: Tensor | None = None, average_attn_weights: bool = True,
-        is_causal: bool = False) -> tuple[Tensor, Tensor | None]:  # fmt: skip
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    embed_dim_to_check: int,
+    num_heads: int,
+    in_proj_weight: Tensor | None,
+    in_proj_bias: Tensor | None,
+    bias_k: Tensor | None,
+    bias_v: Tensor | None,
+    add_zero_attn: bool,
+    dropout_p: float,
+    out_proj_weight: Tensor,
+    out_proj_bias: Tensor | None,
+    training: bool = True,
+    key_padding_mask: Tensor | None = None,
+    need_weights: bool = True,
+    attn_mask: Tensor | None = None,
+    use_separate_proj_weight: bool = False,
+    q_proj_weight: Tensor | None = None,
+    k_proj_weight: Tensor | None = None,
+    v_proj_weight: Tensor | None = None,
+    static_k: Tensor | None = None,
+    static_v: Tensor | None = None,
+    average_attn_weights: bool = True,
+    is_causal: bool = False,
+) -> tuple[Tensor, Tensor | None]:
     """Attention of h heads, each of d = e / h features, between projections (Vaswani et al. 2017,
     section 3.2.2): concat(softmax(q_i k_i^T / sqrt(d) + mask) v_i) W^T + b, with q, k and v
     projected from query, key and value.
@@ -660,9 +878,11 @@ def multi_head_attention_forward(
         if key_padding_mask is not None:
             key_padding_mask = key_padding_mask.unsqueeze(0)
     if is_causal and attn_mask is None:
-        raise RuntimeError("multi_head_attention_forward: argument 17 (attn_mask) is None, wanted "
-                           "the causal mask that is_causal promises: "
-                           "Transformer.generate_square_subsequent_mask makes it")  # fmt: skip
+        raise RuntimeError(
+            "multi_head_attention_forward: argument 17 (attn_mask) is None, wanted "
+            "the causal mask that is_causal promises: "
+            "Transformer.generate_square_subsequent_mask makes it"
+        )
     # Where the promise is believed, the mask is not read: scaled_dot_product_attention has its own.
     is_causal = is_causal and key_padding_mask is None and not need_weights
     if is_causal:
@@ -704,42 +924,64 @@ def _refuse(kind: type[Exception], name: str, text: str) -> NoReturn:
     raise kind(f"multi_head_attention_forward: argument {_POSITIONS[name]} ({name}) {text}")
 
 
-def _batched(query: Tensor, key: Tensor, value: Tensor, key_padding_mask: Tensor | None,
-             attn_mask: Tensor | None, num_heads: int) -> bool:  # fmt: skip
+def _batched(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    key_padding_mask: Tensor | None,
+    attn_mask: Tensor | None,
+    num_heads: int,
+) -> bool:
     """Whether there is a batch, if all numbers of dimensions fit."""
     if query.ndim not in (2, 3):
         _refuse(AssertionError, "query", f"is {query.ndim}D, wanted 2D (without a batch) or 3D")
     dims = query.ndim
     for name, x, wanted in (
-        ("key", key, (dims,)), ("value", value, (dims,)), ("attn_mask", attn_mask, (2, 3)),
+        ("key", key, (dims,)),
+        ("value", value, (dims,)),
+        ("attn_mask", attn_mask, (2, 3)),
         ("key_padding_mask", key_padding_mask, (dims - 1,)),
-    ):  # fmt: skip
+    ):
         if x is not None and x.ndim not in wanted:
             shown = " or ".join(f"{n}D" for n in wanted)
             _refuse(AssertionError, name, f"is {x.ndim}D, wanted {shown} for a {dims}D query")
     if dims == 2 and attn_mask is not None and attn_mask.ndim == 3:
         shape = (num_heads, query.shape[0], key.shape[0])
         if tuple(attn_mask.shape) != shape:
-            _refuse(AssertionError, "attn_mask", f"has shape {list(attn_mask.shape)}, wanted "
-                    f"{list(shape)}")  # fmt: skip
+            _refuse(
+                AssertionError,
+                "attn_mask",
+                f"has shape {list(attn_mask.shape)}, wanted {list(shape)}",
+            )
     return dims == 3
 
 
-def _check_sizes(query: Tensor, key: Tensor, value: Tensor, embed_dim: int, num_heads: int,
-                 separate: bool) -> None:  # fmt: skip
+def _check_sizes(
+    query: Tensor, key: Tensor, value: Tensor, embed_dim: int, num_heads: int, separate: bool
+) -> None:
     if query.shape[2] != embed_dim:
         _refuse(AssertionError, "query", f"has {query.shape[2]} features, wanted {embed_dim}")
     if embed_dim % num_heads:
         _refuse(AssertionError, "num_heads", f"is {num_heads}, wanted a divisor of {embed_dim}")
     same = 2 if separate else 3
     if key.shape[:same] != value.shape[:same]:
-        _refuse(AssertionError, "value", f"has shape {list(value.shape)}, wanted "
-                f"{'the first two sizes' if separate else 'the shape'} of key, "
-                f"{list(key.shape)}")  # fmt: skip
+        _refuse(
+            AssertionError,
+            "value",
+            f"has shape {list(value.shape)}, wanted "
+            f"{'the first two sizes' if separate else 'the shape'} of key, "
+            f"{list(key.shape)}",
+        )
 
 
-def _projected(query: Tensor, key: Tensor, value: Tensor, weight: Tensor | None,
-               bias: Tensor | None, separate: Any) -> Any:  # fmt: skip
+def _projected(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    separate: Any,
+) -> Any:
     """q, k and v, each [steps, n, e]."""
     if separate is not None:
         biases = (None,) * 3 if bias is None else bias.chunk(3)
@@ -778,8 +1020,9 @@ def _by_head(mask: Tensor | None, query: Tensor, key: Tensor, num_heads: int) ->
     return mask.unflatten(0, (query.shape[1], num_heads))
 
 
-def _check_biases(bias_k: Tensor | None, bias_v: Tensor | None, static_k: Tensor | None,
-                  static_v: Tensor | None) -> None:  # fmt: skip
+def _check_biases(
+    bias_k: Tensor | None, bias_v: Tensor | None, static_k: Tensor | None, static_v: Tensor | None
+) -> None:
     if (bias_k is None) != (bias_v is None):
         absent, given = ("bias_k", "bias_v") if bias_k is None else ("bias_v", "bias_k")
         _refuse(AssertionError, absent, f"is None, wanted a tensor, for {given} is given")
@@ -807,8 +1050,9 @@ def _static_in_heads(given: Tensor, name: str, q: Tensor) -> Tensor:
     return given.unflatten(0, (n, h))
 
 
-def _merged_masks(mask: Tensor | None, padding: Tensor | None, appended: int,
-                  k: Tensor) -> Tensor | None:  # fmt: skip
+def _merged_masks(
+    mask: Tensor | None, padding: Tensor | None, appended: int, k: Tensor
+) -> Tensor | None:
     """The sum of both masks, in the dtype of k, with a column of zeros for each appended key."""
     if mask is not None and appended:
         mask = pad(mask, (0, appended))
@@ -817,16 +1061,21 @@ def _merged_masks(mask: Tensor | None, padding: Tensor | None, appended: int,
             padding = pad(padding, (0, appended))
         n, s = k.shape[0], k.shape[2]
         if tuple(padding.shape) != (n, s):
-            _refuse(AssertionError, "key_padding_mask", f"has shape "
-                    f"{[padding.shape[0], padding.shape[1] - appended]}, wanted "
-                    f"{[n, s - appended]}")  # fmt: skip
+            _refuse(
+                AssertionError,
+                "key_padding_mask",
+                f"has shape "
+                f"{[padding.shape[0], padding.shape[1] - appended]}, wanted "
+                f"{[n, s - appended]}",
+            )
         padding = padding.view(n, 1, 1, s)
         mask = padding if mask is None else mask + padding
     return None if mask is None else mask.to(k.dtype)
 
 
-def _attention_with_weights(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, p: float,
-                            average: bool) -> tuple[Tensor, Tensor]:  # fmt: skip
+def _attention_with_weights(
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, p: float, average: bool
+) -> tuple[Tensor, Tensor]:
     scores = _functions.matmul(q * math.sqrt(1 / q.shape[3]), k.transpose(2, 3))
     weights = (scores if mask is None else scores + mask).softmax(-1)
     if p > 0:
@@ -834,9 +1083,14 @@ def _attention_with_weights(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None
     return _functions.matmul(weights, v), weights.mean(1) if average else weights
 
 
-def _canonical_mask(mask: Tensor | None, mask_name: str, other_type: Any = None,
-                    other_name: str = "", target_type: Any = None,
-                    check_other: bool = True) -> Tensor | None:  # fmt: skip
+def _canonical_mask(
+    mask: Tensor | None,
+    mask_name: str,
+    other_type: Any = None,
+    other_name: str = "",
+    target_type: Any = None,
+    check_other: bool = True,
+) -> Tensor | None:
     """The mask as numbers to be added to the scores: a bool one is -inf where True, else 0.
 
     Arguments:
@@ -859,16 +1113,23 @@ def _none_or_dtype(input: Any) -> Any:
     """The dtype of a tensor, None of None."""
     if input is None or isinstance(input, Tensor):
         return None if input is None else input.dtype
-    raise RuntimeError(f"none_or_dtype: argument 1 (input) is a {type(input).__name__}, wanted a "
-                       "tensor or None")  # fmt: skip
+    raise RuntimeError(
+        f"none_or_dtype: argument 1 (input) is a {type(input).__name__}, wanted a tensor or None"
+    )
 
 
 # -- products of groups of rows, and of scaled float8 ----------------------------------------------
 
 
 @overridable
-def grouped_mm(mat_a: Tensor, mat_b: Tensor, *, offs: Tensor | None = None,
-               bias: Tensor | None = None, out_dtype: Dtype | None = None) -> Tensor:  # fmt: skip
+def grouped_mm(
+    mat_a: Tensor,
+    mat_b: Tensor,
+    *,
+    offs: Tensor | None = None,
+    bias: Tensor | None = None,
+    out_dtype: Dtype | None = None,
+) -> Tensor:
     """One product for each group. A matrix is cut into groups, a 3-d operand has them in its first
     dimension.
 
@@ -914,8 +1175,9 @@ def _groups(mat_a: Tensor, mat_b: Tensor) -> int | None:
     return next((x.shape[0] for x in (mat_a, mat_b) if x.ndim == 3), None)
 
 
-def _filled(made: list[Tensor], dim: int, whole: int, shape: tuple[int, int],
-            like: Tensor) -> Tensor:  # fmt: skip
+def _filled(
+    made: list[Tensor], dim: int, whole: int, shape: tuple[int, int], like: Tensor
+) -> Tensor:
     """The groups' products beside each other, and zeros for what is in no group."""
     rest = list(shape)
     rest[dim] = whole - sum(x.shape[dim] for x in made)
@@ -923,8 +1185,9 @@ def _filled(made: list[Tensor], dim: int, whole: int, shape: tuple[int, int],
     return _functions.cat([*made, zeros], dim)
 
 
-def _check_groups(mat_a: Tensor, mat_b: Tensor, offs: Tensor | None, bias: Tensor | None,
-                  out_dtype: Dtype | None) -> None:  # fmt: skip
+def _check_groups(
+    mat_a: Tensor, mat_b: Tensor, offs: Tensor | None, bias: Tensor | None, out_dtype: Dtype | None
+) -> None:
     name = "grouped_mm: argument"
     for place, x in (("1 (mat_a)", mat_a), ("2 (mat_b)", mat_b)):
         if x.ndim not in (2, 3):
@@ -934,17 +1197,23 @@ def _check_groups(mat_a: Tensor, mat_b: Tensor, offs: Tensor | None, bias: Tenso
     if mat_a.dtype is not mat_b.dtype:
         raise DtypeError(f"{name} 2 (mat_b) is {mat_b.dtype}, wanted {mat_a.dtype} as mat_a is")
     if mat_a.shape[-1] != mat_b.shape[-2]:
-        raise ShapeError(f"{name} 2 (mat_b) has shape {list(mat_b.shape)}, wanted "
-                         f"{mat_a.shape[-1]} rows, the columns of mat_a")  # fmt: skip
+        raise ShapeError(
+            f"{name} 2 (mat_b) has shape {list(mat_b.shape)}, wanted "
+            f"{mat_a.shape[-1]} rows, the columns of mat_a"
+        )
     if mat_a.ndim == mat_b.ndim == 3 and len(mat_a) != len(mat_b):
         raise ShapeError(f"{name} 2 (mat_b) has {len(mat_b)} groups, wanted {len(mat_a)} as mat_a")
     if (offs is None) != (mat_a.ndim == mat_b.ndim == 3):
-        told = ("None, wanted a tensor, for an operand is a matrix" if offs is None
-                else "a tensor, wanted None for 3-d operands")  # fmt: skip
+        told = (
+            "None, wanted a tensor, for an operand is a matrix"
+            if offs is None
+            else "a tensor, wanted None for 3-d operands"
+        )
         raise ArgumentValueError(f"{name} (offs) is {told}")
     if offs is not None and (offs.dtype is not int32 or offs.ndim != 1):
-        raise DtypeError(f"{name} (offs) is {offs.dtype} of shape {list(offs.shape)}, wanted "
-                         "int32, 1-d")  # fmt: skip
+        raise DtypeError(
+            f"{name} (offs) is {offs.dtype} of shape {list(offs.shape)}, wanted int32, 1-d"
+        )
     if bias is not None:
         raise UnsupportedError(f"{name} (bias) is a tensor; PyTorch takes none yet, nor does libdl")
     if out_dtype not in (None, mat_a.dtype):
@@ -957,12 +1226,14 @@ def _bounds_of_groups(offs: Tensor, whole: int, groups: int | None) -> list[tupl
     last = [0] * (len(offs) - 1) + [whole] * min(len(offs), 1)
     ends: list[int] = last if unseen else offs.tolist()
     if groups is not None and len(ends) != groups:
-        raise ShapeError(f"grouped_mm: argument (offs) has {len(ends)} elements, wanted {groups}, "
-                         "one a group")  # fmt: skip
+        raise ShapeError(
+            f"grouped_mm: argument (offs) has {len(ends)} elements, wanted {groups}, one a group"
+        )
     bounds = list(pairwise([0, *ends]))
     if any(not 0 <= begin <= end <= whole for begin, end in bounds):
-        raise IndexRangeError(f"grouped_mm: argument (offs) is {ends}, wanted ends that ascend, "
-                              f"{whole} at most")  # fmt: skip
+        raise IndexRangeError(
+            f"grouped_mm: argument (offs) is {ends}, wanted ends that ascend, {whole} at most"
+        )
     return bounds
 
 

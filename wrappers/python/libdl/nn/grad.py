@@ -12,9 +12,13 @@ from ..autograd import grad
 from .functional import conv1d, conv2d, conv3d
 
 __all__ = [
-    "conv1d_input", "conv1d_weight", "conv2d_input", "conv2d_weight", "conv3d_input",
+    "conv1d_input",
+    "conv1d_weight",
+    "conv2d_input",
+    "conv2d_weight",
+    "conv3d_input",
     "conv3d_weight",
-]  # fmt: skip
+]
 
 Sizes = int | Sequence[int]
 
@@ -26,56 +30,100 @@ def _vjp(convolve: Callable[[Tensor], Tensor], at: Tensor, grad_output: Tensor) 
     return found
 
 
-def _by_input(convolve: Any, input_size: Any, weight: Tensor, grad_output: Tensor,
-              options: Any) -> Tensor:  # fmt: skip
+def _by_input(
+    convolve: Any, input_size: Any, weight: Tensor, grad_output: Tensor, options: Any
+) -> Tensor:
     # The gradient does not depend on the input, of which only the shape is known.
     at = weight.new_zeros(tuple(input_size), requires_grad=True)
     return _vjp(lambda x: convolve(x, weight, None, *options), at, grad_output)
 
 
-def _by_weight(convolve: Any, input: Tensor, weight_size: Any, grad_output: Tensor,
-               options: Any) -> Tensor:  # fmt: skip
+def _by_weight(
+    convolve: Any, input: Tensor, weight_size: Any, grad_output: Tensor, options: Any
+) -> Tensor:
     at = input.new_zeros(tuple(weight_size), requires_grad=True)
     return _vjp(lambda w: convolve(input, w, None, *options), at, grad_output)
 
 
-def conv1d_input(input_size: Any, weight: Tensor, grad_output: Tensor, stride: Sizes = 1,
-                 padding: Sizes = 0, dilation: Sizes = 1, groups: int = 1) -> Tensor:  # fmt: skip
+def conv1d_input(
+    input_size: Any,
+    weight: Tensor,
+    grad_output: Tensor,
+    stride: Sizes = 1,
+    padding: Sizes = 0,
+    dilation: Sizes = 1,
+    groups: int = 1,
+) -> Tensor:
     """The gradient of conv1d by an input of this size."""
     options = (stride, padding, dilation, groups)
     return _by_input(conv1d, input_size, weight, grad_output, options)
 
 
-def conv1d_weight(input: Tensor, weight_size: Any, grad_output: Tensor, stride: Sizes = 1,
-                  padding: Sizes = 0, dilation: Sizes = 1, groups: int = 1) -> Tensor:  # fmt: skip
+def conv1d_weight(
+    input: Tensor,
+    weight_size: Any,
+    grad_output: Tensor,
+    stride: Sizes = 1,
+    padding: Sizes = 0,
+    dilation: Sizes = 1,
+    groups: int = 1,
+) -> Tensor:
     """The gradient of conv1d by a weight of this size."""
     options = (stride, padding, dilation, groups)
     return _by_weight(conv1d, input, weight_size, grad_output, options)
 
 
-def conv2d_input(input_size: Any, weight: Tensor, grad_output: Tensor, stride: Sizes = 1,
-                 padding: Sizes = 0, dilation: Sizes = 1, groups: int = 1) -> Tensor:  # fmt: skip
+def conv2d_input(
+    input_size: Any,
+    weight: Tensor,
+    grad_output: Tensor,
+    stride: Sizes = 1,
+    padding: Sizes = 0,
+    dilation: Sizes = 1,
+    groups: int = 1,
+) -> Tensor:
     """The gradient of conv2d by an input of this size."""
     options = (stride, padding, dilation, groups)
     return _by_input(conv2d, input_size, weight, grad_output, options)
 
 
-def conv2d_weight(input: Tensor, weight_size: Any, grad_output: Tensor, stride: Sizes = 1,
-                  padding: Sizes = 0, dilation: Sizes = 1, groups: int = 1) -> Tensor:  # fmt: skip
+def conv2d_weight(
+    input: Tensor,
+    weight_size: Any,
+    grad_output: Tensor,
+    stride: Sizes = 1,
+    padding: Sizes = 0,
+    dilation: Sizes = 1,
+    groups: int = 1,
+) -> Tensor:
     """The gradient of conv2d by a weight of this size."""
     options = (stride, padding, dilation, groups)
     return _by_weight(conv2d, input, weight_size, grad_output, options)
 
 
-def conv3d_input(input_size: Any, weight: Tensor, grad_output: Tensor, stride: Sizes = 1,
-                 padding: Sizes = 0, dilation: Sizes = 1, groups: int = 1) -> Tensor:  # fmt: skip
+def conv3d_input(
+    input_size: Any,
+    weight: Tensor,
+    grad_output: Tensor,
+    stride: Sizes = 1,
+    padding: Sizes = 0,
+    dilation: Sizes = 1,
+    groups: int = 1,
+) -> Tensor:
     """The gradient of conv3d by an input of this size."""
     options = (stride, padding, dilation, groups)
     return _by_input(conv3d, input_size, weight, grad_output, options)
 
 
-def conv3d_weight(input: Tensor, weight_size: Any, grad_output: Tensor, stride: Sizes = 1,
-                  padding: Sizes = 0, dilation: Sizes = 1, groups: int = 1) -> Tensor:  # fmt: skip
+def conv3d_weight(
+    input: Tensor,
+    weight_size: Any,
+    grad_output: Tensor,
+    stride: Sizes = 1,
+    padding: Sizes = 0,
+    dilation: Sizes = 1,
+    groups: int = 1,
+) -> Tensor:
     """The gradient of conv3d by a weight of this size."""
     options = (stride, padding, dilation, groups)
     return _by_weight(conv3d, input, weight_size, grad_output, options)

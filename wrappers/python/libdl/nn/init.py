@@ -34,8 +34,14 @@ def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any 
         return tensor.normal_(mean, std, generator=generator)
 
 
-def trunc_normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0,
-                  b: float = 2.0, generator: Any = None) -> Tensor:  # fmt: skip
+def trunc_normal_(
+    tensor: Tensor,
+    mean: float = 0.0,
+    std: float = 1.0,
+    a: float = -2.0,
+    b: float = 2.0,
+    generator: Any = None,
+) -> Tensor:
     """Normal numbers; those outside a to b are drawn again."""
     if std <= 0:
         raise ValueError(f"trunc_normal_: argument 3 (std) is {std}, wanted a positive number")
@@ -63,15 +69,17 @@ def _probability(low: float, high: float) -> float:
     return 0.5 * (math.erf(high / math.sqrt(2.0)) - math.erf(low / math.sqrt(2.0)))
 
 
-def _normal_between(count: int, low: float, high: float, generator: Any,
-                    device: Any) -> tuple[Tensor, Tensor]:  # fmt: skip
+def _normal_between(
+    count: int, low: float, high: float, generator: Any, device: Any
+) -> tuple[Tensor, Tensor]:
     """Standard normal numbers, and which of them lie between the bounds."""
     drawn = empty(count, dtype=float64, device=device).normal_(generator=generator)
     return drawn, (drawn >= low) & (drawn <= high)
 
 
-def _tail_between(count: int, low: float, high: float, generator: Any,
-                  device: Any) -> tuple[Tensor, Tensor]:  # fmt: skip
+def _tail_between(
+    count: int, low: float, high: float, generator: Any, device: Any
+) -> tuple[Tensor, Tensor]:
     """The same by uniform numbers between the bounds, of which a part is taken that is
     proportional to the density; for bounds between which normal numbers are rare."""
     nearest = min(max(0.0, low), high)
@@ -122,8 +130,10 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
     _check_dims("dirac_", tensor, 3 <= tensor.ndim <= 5, "3 to 5 dimensions")
     out_channels, in_channels, *window = tensor.shape
     if out_channels % groups:
-        raise ValueError(f"dirac_: argument 2 (groups) is {groups}, wanted a divisor of the "
-                         f"{out_channels} channels of tensor")  # fmt: skip
+        raise ValueError(
+            f"dirac_: argument 2 (groups) is {groups}, wanted a divisor of the "
+            f"{out_channels} channels of tensor"
+        )
     each = out_channels // groups
     centre = tuple(size // 2 for size in window)
     with no_grad():
@@ -134,8 +144,7 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
     return tensor
 
 
-def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01,
-            generator: Any = None) -> Tensor:  # fmt: skip
+def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any = None) -> Tensor:
     """A matrix of normal numbers of which a part of each column, rounded up, is 0.
 
     Arguments:
@@ -158,8 +167,9 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tenso
     distributed. More than two dimensions: all but the first count as one."""
     _check_dims("orthogonal_", tensor, tensor.ndim >= 2, "2 dimensions or more")
     if not tensor.is_floating_point():
-        raise TypeError(f"orthogonal_: argument 1 (tensor) is {tensor.dtype}, wanted a real "
-                        "floating dtype")  # fmt: skip
+        raise TypeError(
+            f"orthogonal_: argument 1 (tensor) is {tensor.dtype}, wanted a real floating dtype"
+        )
     if tensor.numel() == 0:
         return tensor
     rows, columns = tensor.shape[0], tensor.numel() // tensor.shape[0]
@@ -197,8 +207,9 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     if nonlinearity == "leaky_relu":
         slope = 0.01 if param is None else param
         if isinstance(slope, bool) or not isinstance(slope, (int, float)):
-            raise ValueError(f"calculate_gain: argument 2 (param) is {param!r}, wanted the slope, a "
-                             "number")  # fmt: skip
+            raise ValueError(
+                f"calculate_gain: argument 2 (param) is {param!r}, wanted the slope, a number"
+            )
         return math.sqrt(2.0 / (1 + slope**2))
     if nonlinearity in ("linear", "sigmoid") or nonlinearity in _CONVOLUTIONS:
         return 1.0
@@ -212,7 +223,9 @@ _CONVOLUTIONS = [f"conv{kind}{dims}d" for kind in ("", "_transpose") for dims in
 
 def _check_dims(name: str, tensor: Tensor, right: bool, wanted: str) -> None:
     if not right:
-        raise ValueError(f"{name}: argument 1 (tensor) has {tensor.ndim} dimensions, wanted {wanted}")
+        raise ValueError(
+            f"{name}: argument 1 (tensor) has {tensor.ndim} dimensions, wanted {wanted}"
+        )
 
 
 def _calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
@@ -256,16 +269,25 @@ def _kaiming_std(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> floa
 
 
 @overridable
-def kaiming_uniform_(tensor: Tensor, a: float = 0, mode: str = "fan_in",
-                     nonlinearity: str = "leaky_relu",
-                     generator: Any = None) -> Tensor:  # fmt: skip
+def kaiming_uniform_(
+    tensor: Tensor,
+    a: float = 0,
+    mode: str = "fan_in",
+    nonlinearity: str = "leaky_relu",
+    generator: Any = None,
+) -> Tensor:
     """Uniform numbers with variance gain^2 / fan."""
     bound = math.sqrt(3.0) * _kaiming_std(tensor, a, mode, nonlinearity)
     return uniform_(tensor, -bound, bound, generator)
 
 
-def kaiming_normal_(tensor: Tensor, a: float = 0, mode: str = "fan_in",
-                    nonlinearity: str = "leaky_relu", generator: Any = None) -> Tensor:  # fmt: skip
+def kaiming_normal_(
+    tensor: Tensor,
+    a: float = 0,
+    mode: str = "fan_in",
+    nonlinearity: str = "leaky_relu",
+    generator: Any = None,
+) -> Tensor:
     """Normal numbers with variance gain^2 / fan."""
     return normal_(tensor, 0.0, _kaiming_std(tensor, a, mode, nonlinearity), generator)
 
@@ -275,8 +297,11 @@ def _older(function: Any) -> Any:
     name = function.__name__.removesuffix("_")
 
     def called(*args: Any, **kwargs: Any) -> Any:
-        warnings.warn(f"init.{name} is deprecated, please use init.{name}_ instead",
-                      FutureWarning, stacklevel=2)  # fmt: skip
+        warnings.warn(
+            f"init.{name} is deprecated, please use init.{name}_ instead",
+            FutureWarning,
+            stacklevel=2,
+        )
         return function(*args, **kwargs)
 
     called.__name__ = called.__qualname__ = name

@@ -134,8 +134,10 @@ class UninitializedTensorMixin:
 
     @property
     def _no_shape(self) -> Any:
-        raise RuntimeError(f"the {self._kind()} is not initialized and has no shape yet: call the "
-                           "module once before")  # fmt: skip
+        raise RuntimeError(
+            f"the {self._kind()} is not initialized and has no shape yet: call the "
+            "module once before"
+        )
 
     if not TYPE_CHECKING:
         shape = _no_shape
@@ -144,16 +146,19 @@ class UninitializedTensorMixin:
             return self._no_shape
 
     def share_memory_(self) -> Any:
-        raise RuntimeError(f"share_memory_: the {self._kind()} is not initialized and has no memory "
-                           "yet: call the module once before")  # fmt: skip
+        raise RuntimeError(
+            f"share_memory_: the {self._kind()} is not initialized and has no memory "
+            "yet: call the module once before"
+        )
 
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         name = getattr(func, "__name__", str(func))
         if name in _OF_UNINITIALIZED:
             return _disabled_torch_function_impl(cls, func, types, args, kwargs)
-        raise ValueError(f"{name}: found a {cls._kind()} that is not initialized: call the module "
-                         "once before")  # fmt: skip
+        raise ValueError(
+            f"{name}: found a {cls._kind()} that is not initialized: call the module once before"
+        )
 
     @classmethod
     def _kind(cls) -> str:
@@ -170,8 +175,21 @@ class UninitializedTensorMixin:
 
 
 # Attributes, and conversions, which keep a parameter without a shape what it is.
-_OF_UNINITIALIZED = ("__get__", "__set__", "to", "type", "float", "double", "half", "bfloat16",
-                     "cpu", "cuda", "is_complex", "is_floating_point", "empty_like")  # fmt: skip
+_OF_UNINITIALIZED = (
+    "__get__",
+    "__set__",
+    "to",
+    "type",
+    "float",
+    "double",
+    "half",
+    "bfloat16",
+    "cpu",
+    "cuda",
+    "is_complex",
+    "is_floating_point",
+    "empty_like",
+)
 
 
 class UninitializedParameter(UninitializedTensorMixin, Parameter):
@@ -179,8 +197,9 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
 
     cls_to_become = Parameter
 
-    def __new__(cls, requires_grad: bool = True, device: Any = None,
-                dtype: Any = None) -> UninitializedParameter:  # fmt: skip
+    def __new__(
+        cls, requires_grad: bool = True, device: Any = None, dtype: Any = None
+    ) -> UninitializedParameter:
         made: UninitializedParameter = _C.make_subclass(cls, empty(0, device=device, dtype=dtype))
         made.requires_grad = requires_grad
         return made
@@ -197,15 +216,25 @@ class UninitializedBuffer(UninitializedTensorMixin, Buffer):
 
     cls_to_become = Buffer
 
-    def __new__(cls, requires_grad: bool = False, device: Any = None, dtype: Any = None,
-                persistent: bool = True) -> UninitializedBuffer:  # fmt: skip
+    def __new__(
+        cls,
+        requires_grad: bool = False,
+        device: Any = None,
+        dtype: Any = None,
+        persistent: bool = True,
+    ) -> UninitializedBuffer:
         made: UninitializedBuffer = _C.make_subclass(cls, empty(0, device=device, dtype=dtype))
         made.requires_grad = requires_grad
         made.persistent = persistent
         return made
 
-    def __init__(self, requires_grad: bool = False, device: Any = None, dtype: Any = None,
-                 persistent: bool = True) -> None:  # fmt: skip
+    def __init__(
+        self,
+        requires_grad: bool = False,
+        device: Any = None,
+        dtype: Any = None,
+        persistent: bool = True,
+    ) -> None:
         pass
 
     def __reduce_ex__(self, protocol: Any) -> Any:

@@ -14,6 +14,16 @@ from .sgd import sgd as sgd
 from .sparse_adam import sparse_adam as sparse_adam
 
 __all__ = [
-    "adadelta", "adagrad", "adam", "adamax", "adamw", "asgd", "nadam", "radam", "rmsprop", "rprop",
-    "sgd", "sparse_adam",
-]  # fmt: skip
+    "adadelta",
+    "adagrad",
+    "adam",
+    "adamax",
+    "adamw",
+    "asgd",
+    "nadam",
+    "radam",
+    "rmsprop",
+    "rprop",
+    "sgd",
+    "sparse_adam",
+]

@@ -50,9 +50,15 @@ class Adadelta(OnePassOptimizer):
         check("eps", eps, 0.0)
         check("weight_decay", weight_decay, 0.0)
         defaults: dict[str, Any] = {
-            "lr": lr, "rho": rho, "eps": eps, "weight_decay": weight_decay, "maximize": maximize,
-            "capturable": capturable, "foreach": foreach, "differentiable": differentiable,
-        }  # fmt: skip
+            "lr": lr,
+            "rho": rho,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "maximize": maximize,
+            "capturable": capturable,
+            "foreach": foreach,
+            "differentiable": differentiable,
+        }
         super().__init__(params, defaults)
 
     _slots = ("square_avg", "acc_delta", "step")
@@ -63,20 +69,39 @@ class Adadelta(OnePassOptimizer):
     def _advance(self, state: dict[str, Any], group: dict[str, Any]) -> Any:
         state["step"] += 1  # not read
 
-    def _call(self, group: dict[str, Any], numbers: Any, params: Any, grads: Any,
-              lists: list[Any]) -> None:  # fmt: skip
+    def _call(
+        self, group: dict[str, Any], numbers: Any, params: Any, grads: Any, lists: list[Any]
+    ) -> None:
         of_values(
             _C.adadelta_step,
-            params, grads, *lists, lr=group["lr"], rho=group["rho"], eps=group["eps"],
-            weight_decay=group["weight_decay"], maximize=group["maximize"],
-        )  # fmt: skip
+            params,
+            grads,
+            *lists,
+            lr=group["lr"],
+            rho=group["rho"],
+            eps=group["eps"],
+            weight_decay=group["weight_decay"],
+            maximize=group["maximize"],
+        )
 
 
-def adadelta(params: list[Tensor], grads: list[Tensor], square_avgs: list[Tensor],
-             acc_deltas: list[Tensor], state_steps: list[Tensor], capturable: bool = False,
-             foreach: bool | None = None, differentiable: bool = False, has_complex: bool = False,
-             *, lr: Any, rho: float, eps: float, weight_decay: float,
-             maximize: bool) -> None:  # fmt: skip
+def adadelta(
+    params: list[Tensor],
+    grads: list[Tensor],
+    square_avgs: list[Tensor],
+    acc_deltas: list[Tensor],
+    state_steps: list[Tensor],
+    capturable: bool = False,
+    foreach: bool | None = None,
+    differentiable: bool = False,
+    has_complex: bool = False,
+    *,
+    lr: Any,
+    rho: float,
+    eps: float,
+    weight_decay: float,
+    maximize: bool,
+) -> None:
     """A step of Adadelta with parameters, gradients and states in lists."""
     check_differentiable("adadelta", differentiable)
     group = {"lr": lr, "rho": rho, "weight_decay": weight_decay, "eps": eps, "maximize": maximize}

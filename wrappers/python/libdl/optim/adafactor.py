@@ -54,15 +54,26 @@ class Adafactor(Optimizer):
         check("d", d, 1.0)
         check("weight_decay", weight_decay, 0.0)
         defaults: dict[str, Any] = {
-            "lr": lr, "beta2_decay": beta2_decay, "eps": eps, "d": d,
-            "weight_decay": weight_decay, "foreach": foreach, "maximize": maximize,
-        }  # fmt: skip
+            "lr": lr,
+            "beta2_decay": beta2_decay,
+            "eps": eps,
+            "d": d,
+            "weight_decay": weight_decay,
+            "foreach": foreach,
+            "maximize": maximize,
+        }
         super().__init__(params, defaults)
 
-    def _init_group(self, group: dict[str, Any], params_with_grad: list[Tensor],
-                    grads: list[Tensor], row_vars: list[Tensor | None],
-                    col_vars: list[Tensor | None], variances: list[Tensor | None],
-                    state_steps: list[Tensor]) -> bool:  # fmt: skip
+    def _init_group(
+        self,
+        group: dict[str, Any],
+        params_with_grad: list[Tensor],
+        grads: list[Tensor],
+        row_vars: list[Tensor | None],
+        col_vars: list[Tensor | None],
+        variances: list[Tensor | None],
+        state_steps: list[Tensor],
+    ) -> bool:
         """Fills in the parameters that have a gradient, their gradients and states. A subclass may
         leave some out."""
         for param in group["params"]:

@@ -54,10 +54,16 @@ class Adagrad(OnePassOptimizer):
         check("initial_accumulator_value", initial_accumulator_value, 0.0)
         check("eps", eps, 0.0)
         defaults: dict[str, Any] = {
-            "lr": lr, "lr_decay": lr_decay, "eps": eps, "weight_decay": weight_decay,
-            "initial_accumulator_value": initial_accumulator_value, "foreach": foreach,
-            "maximize": maximize, "differentiable": differentiable, "fused": fused,
-        }  # fmt: skip
+            "lr": lr,
+            "lr_decay": lr_decay,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "initial_accumulator_value": initial_accumulator_value,
+            "foreach": foreach,
+            "maximize": maximize,
+            "differentiable": differentiable,
+            "fused": fused,
+        }
         super().__init__(params, defaults)
         for group in self.param_groups:
             for param in group["params"]:
@@ -80,23 +86,45 @@ class Adagrad(OnePassOptimizer):
     def _names(self, group: dict[str, Any]) -> list[str]:
         return ["sum"]
 
-    def _call(self, group: dict[str, Any], numbers: Any, params: Any, grads: Any,
-              lists: list[Any]) -> None:  # fmt: skip
+    def _call(
+        self, group: dict[str, Any], numbers: Any, params: Any, grads: Any, lists: list[Any]
+    ) -> None:
         of_values(
             _C.adagrad_step,
-            params, grads, *lists, step=int(numbers),
+            params,
+            grads,
+            *lists,
+            step=int(numbers),
             **{name: group[name] for name in ("lr", "lr_decay", "weight_decay", "eps", "maximize")},
-        )  # fmt: skip
+        )
 
 
-def adagrad(params: list[Tensor], grads: list[Tensor], state_sums: list[Tensor],
-            state_steps: list[Tensor], fused: bool | None = None, grad_scale: Tensor | None = None,
-            found_inf: Tensor | None = None, has_sparse_grad: bool = False,
-            foreach: bool | None = None, differentiable: bool = False, has_complex: bool = False,
-            *, lr: Any, weight_decay: float, lr_decay: float, eps: float,
-            maximize: bool) -> None:  # fmt: skip
+def adagrad(
+    params: list[Tensor],
+    grads: list[Tensor],
+    state_sums: list[Tensor],
+    state_steps: list[Tensor],
+    fused: bool | None = None,
+    grad_scale: Tensor | None = None,
+    found_inf: Tensor | None = None,
+    has_sparse_grad: bool = False,
+    foreach: bool | None = None,
+    differentiable: bool = False,
+    has_complex: bool = False,
+    *,
+    lr: Any,
+    weight_decay: float,
+    lr_decay: float,
+    eps: float,
+    maximize: bool,
+) -> None:
     """A step of Adagrad with parameters, gradients and states in lists."""
     check_differentiable("adagrad", differentiable)
-    group = {"lr": lr, "weight_decay": weight_decay, "lr_decay": lr_decay, "eps": eps,
-             "maximize": maximize}  # fmt: skip
+    group = {
+        "lr": lr,
+        "weight_decay": weight_decay,
+        "lr_decay": lr_decay,
+        "eps": eps,
+        "maximize": maximize,
+    }
     step_lists(Adagrad, group, params, grads, state_sums, state_steps)

@@ -43,8 +43,14 @@ class Adam(OnePassOptimizer):
     """
 
     _decoupled = False
-    _later = {"amsgrad": False, "maximize": False, "foreach": None, "capturable": False,
-              "differentiable": False, "fused": None}  # fmt: skip
+    _later = {
+        "amsgrad": False,
+        "maximize": False,
+        "foreach": None,
+        "capturable": False,
+        "differentiable": False,
+        "fused": None,
+    }
 
     def __init__(
         self,
@@ -69,11 +75,18 @@ class Adam(OnePassOptimizer):
         betas = check_betas(betas)
         check("weight_decay", weight_decay, 0.0)
         defaults: dict[str, Any] = {
-            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay,
-            "amsgrad": amsgrad, "maximize": maximize, "foreach": foreach, "capturable": capturable,
-            "differentiable": differentiable, "fused": fused,
+            "lr": lr,
+            "betas": betas,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "amsgrad": amsgrad,
+            "maximize": maximize,
+            "foreach": foreach,
+            "capturable": capturable,
+            "differentiable": differentiable,
+            "fused": fused,
             "decoupled_weight_decay": decoupled_weight_decay or self._decoupled,
-        }  # fmt: skip
+        }
         super().__init__(params, defaults)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -98,27 +111,45 @@ class Adam(OnePassOptimizer):
         try:
             return of_values(
                 _C.adam_group,
-                group["params"], self.state, group["lr"], beta1, beta2, group["eps"],
-                group["weight_decay"], group["decoupled_weight_decay"],
-                group["amsgrad"], group["maximize"],
-            )  # fmt: skip
+                group["params"],
+                self.state,
+                group["lr"],
+                beta1,
+                beta2,
+                group["eps"],
+                group["weight_decay"],
+                group["decoupled_weight_decay"],
+                group["amsgrad"],
+                group["maximize"],
+            )
         except (ArgumentValueError, DtypeError):
             return False  # shared memory, or the same error once more
 
     def _names(self, group: dict[str, Any]) -> list[str]:
         return ["exp_avg", "exp_avg_sq"] + ["max_exp_avg_sq"] * bool(group["amsgrad"])
 
-    def _call(self, group: dict[str, Any], numbers: Any, params: Any, grads: Any,
-              lists: list[Any]) -> None:  # fmt: skip
+    def _call(
+        self, group: dict[str, Any], numbers: Any, params: Any, grads: Any, lists: list[Any]
+    ) -> None:
         beta1, beta2 = group["betas"]
         largest = lists[2] if group["amsgrad"] else ()
         of_values(
             _C.adam_step,
-            params, grads, lists[0], lists[1], largest, lr=group["lr"], beta1=beta1, beta2=beta2,
-            eps=group["eps"], weight_decay=group["weight_decay"], step=int(numbers),
-            decoupled=group["decoupled_weight_decay"], amsgrad=group["amsgrad"],
+            params,
+            grads,
+            lists[0],
+            lists[1],
+            largest,
+            lr=group["lr"],
+            beta1=beta1,
+            beta2=beta2,
+            eps=group["eps"],
+            weight_decay=group["weight_decay"],
+            step=int(numbers),
+            decoupled=group["decoupled_weight_decay"],
+            amsgrad=group["amsgrad"],
             maximize=group["maximize"],
-        )  # fmt: skip
+        )
 
 
 class AdamW(Adam):
@@ -154,24 +185,56 @@ class AdamW(Adam):
         fused: bool | None = None,
     ) -> None:
         super().__init__(
-            params, lr, betas, eps, weight_decay, amsgrad, foreach=foreach, maximize=maximize,
-            capturable=capturable, differentiable=differentiable, fused=fused,
+            params,
+            lr,
+            betas,
+            eps,
+            weight_decay,
+            amsgrad,
+            foreach=foreach,
+            maximize=maximize,
+            capturable=capturable,
+            differentiable=differentiable,
+            fused=fused,
             decoupled_weight_decay=True,
-        )  # fmt: skip
+        )
 
 
-def adam(params: list[Tensor], grads: list[Tensor], exp_avgs: list[Tensor],
-         exp_avg_sqs: list[Tensor], max_exp_avg_sqs: list[Tensor], state_steps: list[Tensor],
-         foreach: bool | None = None, capturable: bool = False, differentiable: bool = False,
-         fused: bool | None = None, grad_scale: Tensor | None = None,
-         found_inf: Tensor | None = None, has_complex: bool = False,
-         decoupled_weight_decay: bool = False, *, amsgrad: bool, beta1: Any, beta2: Any, lr: Any,
-         weight_decay: float, eps: float, maximize: bool) -> None:  # fmt: skip
+def adam(
+    params: list[Tensor],
+    grads: list[Tensor],
+    exp_avgs: list[Tensor],
+    exp_avg_sqs: list[Tensor],
+    max_exp_avg_sqs: list[Tensor],
+    state_steps: list[Tensor],
+    foreach: bool | None = None,
+    capturable: bool = False,
+    differentiable: bool = False,
+    fused: bool | None = None,
+    grad_scale: Tensor | None = None,
+    found_inf: Tensor | None = None,
+    has_complex: bool = False,
+    decoupled_weight_decay: bool = False,
+    *,
+    amsgrad: bool,
+    beta1: Any,
+    beta2: Any,
+    lr: Any,
+    weight_decay: float,
+    eps: float,
+    maximize: bool,
+) -> None:
     """A step of Adam with parameters, gradients and states in lists."""
     check_differentiable("adam", differentiable)
-    group = {"betas": (beta1, beta2), "lr": lr, "weight_decay": weight_decay, "eps": eps,
-             "amsgrad": amsgrad, "maximize": maximize,
-             "decoupled_weight_decay": decoupled_weight_decay}  # fmt: skip
+    group = {
+        "betas": (beta1, beta2),
+        "lr": lr,
+        "weight_decay": weight_decay,
+        "eps": eps,
+        "amsgrad": amsgrad,
+        "maximize": maximize,
+        "decoupled_weight_decay": decoupled_weight_decay,
+    }
     step_lists(Adam, group, params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps)
 
 

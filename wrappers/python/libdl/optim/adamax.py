@@ -49,10 +49,15 @@ class Adamax(OnePassOptimizer):
         betas = check_betas(betas)
         check("weight_decay", weight_decay, 0.0)
         defaults: dict[str, Any] = {
-            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay,
-            "foreach": foreach, "maximize": maximize, "differentiable": differentiable,
+            "lr": lr,
+            "betas": betas,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "foreach": foreach,
+            "maximize": maximize,
+            "differentiable": differentiable,
             "capturable": capturable,
-        }  # fmt: skip
+        }
         super().__init__(params, defaults)
 
     _slots = ("exp_avg", "exp_inf", "step")
@@ -61,23 +66,50 @@ class Adamax(OnePassOptimizer):
     def _names(self, group: dict[str, Any]) -> list[str]:
         return ["exp_avg", "exp_inf"]
 
-    def _call(self, group: dict[str, Any], numbers: Any, params: Any, grads: Any,
-              lists: list[Any]) -> None:  # fmt: skip
+    def _call(
+        self, group: dict[str, Any], numbers: Any, params: Any, grads: Any, lists: list[Any]
+    ) -> None:
         beta1, beta2 = group["betas"]
         of_values(
             _C.adamax_step,
-            params, grads, *lists, lr=group["lr"], beta1=beta1, beta2=beta2, eps=group["eps"],
-            weight_decay=group["weight_decay"], step=int(numbers), maximize=group["maximize"],
-        )  # fmt: skip
+            params,
+            grads,
+            *lists,
+            lr=group["lr"],
+            beta1=beta1,
+            beta2=beta2,
+            eps=group["eps"],
+            weight_decay=group["weight_decay"],
+            step=int(numbers),
+            maximize=group["maximize"],
+        )
 
 
-def adamax(params: list[Tensor], grads: list[Tensor], exp_avgs: list[Tensor],
-           exp_infs: list[Tensor], state_steps: list[Tensor], foreach: bool | None = None,
-           maximize: bool = False, differentiable: bool = False, capturable: bool = False,
-           has_complex: bool = False, *, eps: float, beta1: float, beta2: float, lr: Any,
-           weight_decay: float) -> None:  # fmt: skip
+def adamax(
+    params: list[Tensor],
+    grads: list[Tensor],
+    exp_avgs: list[Tensor],
+    exp_infs: list[Tensor],
+    state_steps: list[Tensor],
+    foreach: bool | None = None,
+    maximize: bool = False,
+    differentiable: bool = False,
+    capturable: bool = False,
+    has_complex: bool = False,
+    *,
+    eps: float,
+    beta1: float,
+    beta2: float,
+    lr: Any,
+    weight_decay: float,
+) -> None:
     """A step of Adamax with parameters, gradients and states in lists."""
     check_differentiable("adamax", differentiable)
-    group = {"betas": (beta1, beta2), "lr": lr, "weight_decay": weight_decay, "eps": eps,
-             "maximize": maximize}  # fmt: skip
+    group = {
+        "betas": (beta1, beta2),
+        "lr": lr,
+        "weight_decay": weight_decay,
+        "eps": eps,
+        "maximize": maximize,
+    }
     step_lists(Adamax, group, params, grads, exp_avgs, exp_infs, state_steps)

@@ -51,10 +51,16 @@ class ASGD(OnePassOptimizer):
         check("alpha", alpha, 0.0)
         check("weight_decay", weight_decay, 0.0)
         defaults: dict[str, Any] = {
-            "lr": lr, "lambd": lambd, "alpha": alpha, "t0": t0, "weight_decay": weight_decay,
-            "foreach": foreach, "maximize": maximize, "differentiable": differentiable,
+            "lr": lr,
+            "lambd": lambd,
+            "alpha": alpha,
+            "t0": t0,
+            "weight_decay": weight_decay,
+            "foreach": foreach,
+            "maximize": maximize,
+            "differentiable": differentiable,
             "capturable": capturable,
-        }  # fmt: skip
+        }
         super().__init__(params, defaults)
 
     def _begin(self, state: dict[str, Any], param: Tensor, group: dict[str, Any]) -> None:
@@ -74,24 +80,54 @@ class ASGD(OnePassOptimizer):
         state["mu"].copy_(scalar(1 / max(1, step - group["t0"])))
         return numbers
 
-    def _call(self, group: dict[str, Any], numbers: Any, params: Any, grads: Any,
-              lists: list[Any]) -> None:  # fmt: skip
+    def _call(
+        self, group: dict[str, Any], numbers: Any, params: Any, grads: Any, lists: list[Any]
+    ) -> None:
         step, eta, mu = numbers
         of_values(
             _C.asgd_step,
-            params, grads, *lists, lr=group["lr"], lambd=group["lambd"], alpha=group["alpha"],
-            t0=group["t0"], weight_decay=group["weight_decay"], eta=eta, mu=mu, step=int(step),
+            params,
+            grads,
+            *lists,
+            lr=group["lr"],
+            lambd=group["lambd"],
+            alpha=group["alpha"],
+            t0=group["t0"],
+            weight_decay=group["weight_decay"],
+            eta=eta,
+            mu=mu,
+            step=int(step),
             maximize=group["maximize"],
-        )  # fmt: skip
+        )
 
 
-def asgd(params: list[Tensor], grads: list[Tensor], axs: list[Tensor], mus: list[Tensor],
-         etas: list[Tensor], state_steps: list[Tensor], foreach: bool | None = None,
-         maximize: bool = False, differentiable: bool = False, capturable: bool = False,
-         has_complex: bool = False, *, lambd: float, lr: Any, t0: float, alpha: float,
-         weight_decay: float) -> None:  # fmt: skip
+def asgd(
+    params: list[Tensor],
+    grads: list[Tensor],
+    axs: list[Tensor],
+    mus: list[Tensor],
+    etas: list[Tensor],
+    state_steps: list[Tensor],
+    foreach: bool | None = None,
+    maximize: bool = False,
+    differentiable: bool = False,
+    capturable: bool = False,
+    has_complex: bool = False,
+    *,
+    lambd: float,
+    lr: Any,
+    t0: float,
+    alpha: float,
+    weight_decay: float,
+) -> None:
     """A step of ASGD with parameters, gradients and states in lists."""
     check_differentiable("asgd", differentiable)
-    group = {"lr": lr, "lambd": lambd, "t0": t0, "alpha": alpha, "weight_decay": weight_decay,
-             "maximize": maximize}  # fmt: skip
+    group = {
+        "lr": lr,
+        "lambd": lambd,
+        "t0": t0,
+        "alpha": alpha,
+        "weight_decay": weight_decay,
+        "maximize": maximize,
+    }
     step_lists(ASGD, group, params, grads, mus, axs, etas, state_steps)

@@ -73,9 +73,7 @@ def group_by_device_and_dtype(
     Returns for each pair the parts of the lists and, with_indices, the places of their elements."""
     groups: dict[tuple[Any, Any], tuple[list[list[Any]], list[int]]] = {}
     for i, row in enumerate(zip(*lists, strict=True)):
-        parts, places = groups.setdefault(
-            (row[0].device, row[0].dtype), ([[] for _ in lists], [])
-        )  # fmt: skip
+        parts, places = groups.setdefault((row[0].device, row[0].dtype), ([[] for _ in lists], []))
         for part, value in zip(parts, row, strict=True):
             part.append(value)
         if with_indices:

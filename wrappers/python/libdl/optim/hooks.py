@@ -45,8 +45,11 @@ def register_optimizer_step_post_hook(hook: Callable[..., None]) -> RemovableHan
     return RemovableHandle(_global_optimizer_post_hooks, hook)
 
 
-NAMES = tuple(f"_optimizer_{event}_{when}_hooks" for event in ("step", "state_dict",
-              "load_state_dict") for when in ("pre", "post"))  # fmt: skip
+NAMES = tuple(
+    f"_optimizer_{event}_{when}_hooks"
+    for event in ("step", "state_dict", "load_state_dict")
+    for when in ("pre", "post")
+)
 
 
 class Hooked:
@@ -98,8 +101,10 @@ class Hooked:
         return RemovableHandle(self._optimizer_load_state_dict_post_hooks, hook, prepend)
 
     def _before_step(self, args: Any, kwargs: Any) -> Any:
-        for hook in (*_global_optimizer_pre_hooks.values(),
-                     *self._optimizer_step_pre_hooks.values()):  # fmt: skip
+        for hook in (
+            *_global_optimizer_pre_hooks.values(),
+            *self._optimizer_step_pre_hooks.values(),
+        ):
             changed = hook(self, args, kwargs)
             if changed is None:
                 continue
@@ -111,6 +116,8 @@ class Hooked:
         return args, kwargs
 
     def _after_step(self, args: Any, kwargs: Any) -> None:
-        for hook in (*self._optimizer_step_post_hooks.values(),
-                     *_global_optimizer_post_hooks.values()):  # fmt: skip
+        for hook in (
+            *self._optimizer_step_post_hooks.values(),
+            *_global_optimizer_post_hooks.values(),
+        ):
             hook(self, args, kwargs)

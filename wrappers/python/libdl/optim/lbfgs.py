@@ -50,11 +50,15 @@ class LBFGS(Optimizer):
     ) -> None:
         check("lr", lr, 0.0)
         defaults: dict[str, Any] = {
-            "lr": lr, "max_iter": max_iter,
+            "lr": lr,
+            "max_iter": max_iter,
             "max_eval": max_iter * 5 // 4 if max_eval is None else max_eval,
-            "tolerance_grad": tolerance_grad, "tolerance_change": tolerance_change,
-            "history_size": history_size, "line_search_fn": line_search_fn, "maximize": maximize,
-        }  # fmt: skip
+            "tolerance_grad": tolerance_grad,
+            "tolerance_change": tolerance_change,
+            "history_size": history_size,
+            "line_search_fn": line_search_fn,
+            "maximize": maximize,
+        }
         super().__init__(params, defaults)
         if len(self.param_groups) != 1:
             raise ValueError("LBFGS takes one group of parameters")
@@ -71,10 +75,17 @@ class LBFGS(Optimizer):
 
     def _gather_flat_grad(self) -> Tensor:
         """The gradient of what is minimised, as one vector."""
-        parts = [(p.new_zeros(p.numel(), requires_grad=False) if p.grad is None
-                  else p.grad.detach().to_dense().reshape(-1)) for p in self._params]  # fmt: skip
-        grad: Tensor = cat([view_as_real(g).reshape(-1) if g.dtype.is_complex else g
-                            for g in parts])  # fmt: skip
+        parts = [
+            (
+                p.new_zeros(p.numel(), requires_grad=False)
+                if p.grad is None
+                else p.grad.detach().to_dense().reshape(-1)
+            )
+            for p in self._params
+        ]
+        grad: Tensor = cat(
+            [view_as_real(g).reshape(-1) if g.dtype.is_complex else g for g in parts]
+        )
         return grad.neg_() if self.param_groups[0].get("maximize") else grad
 
     def _add_grad(self, step_size: Any, update: Tensor) -> None:
@@ -94,8 +105,9 @@ class LBFGS(Optimizer):
         for p, data in zip(self._params, params_data, strict=True):
             p.copy_(data)
 
-    def _directional_evaluate(self, closure: Callable[[], Any], x: list[Tensor], t: Any,
-                              d: Tensor) -> tuple[float, Tensor]:  # fmt: skip
+    def _directional_evaluate(
+        self, closure: Callable[[], Any], x: list[Tensor], t: Any, d: Tensor
+    ) -> tuple[float, Tensor]:
         """The loss and gradient at a distance t from x, to which the parameters return."""
         self._add_grad(t, d)
         loss = float(closure())
@@ -175,8 +187,11 @@ class _Step:
 
     def is_over(self, d: Tensor, t: Any, change: float) -> bool:
         least = self.group["tolerance_change"]
-        return (self.evaluations >= self.group["max_eval"]
-                or bool(d.mul(t).abs().max() <= least) or abs(change) < least)  # fmt: skip
+        return (
+            self.evaluations >= self.group["max_eval"]
+            or bool(d.mul(t).abs().max() <= least)
+            or abs(change) < least
+        )
 
     # -- the function --------------------------------------------------------------------------
 
@@ -248,8 +263,9 @@ class _Step:
 class _Search:
     """Nocedal and Wright, Numerical Optimization, algorithms 3.5 and 3.6."""
 
-    def __init__(self, at: Callable[[Any], _Point], start: _Point, most: int, size: Tensor,
-                 least: float) -> None:  # fmt: skip
+    def __init__(
+        self, at: Callable[[Any], _Point], start: _Point, most: int, size: Tensor, least: float
+    ) -> None:
         self.at, self.start, self.most = at, start, most
         self.size, self.least = size, least  # of the direction, and of a change of parameters
         self.rounds = 0
@@ -326,9 +342,19 @@ def _lowest(a: _Point, b: _Point, bounds: Any = None) -> Any:
 # -- under PyTorch's names, for optimizers of programs ---------------------------------------------
 
 
-def _strong_wolfe(obj_func: Callable[..., Any], x: Any, t: Any, d: Tensor, f: Any, g: Tensor,
-                  gtd: Any, c1: float = 1e-4, c2: float = 0.9, tolerance_change: float = 1e-9,
-                  max_ls: int = 25) -> tuple[Any, Tensor, Any, int]:  # fmt: skip
+def _strong_wolfe(
+    obj_func: Callable[..., Any],
+    x: Any,
+    t: Any,
+    d: Tensor,
+    f: Any,
+    g: Tensor,
+    gtd: Any,
+    c1: float = 1e-4,
+    c2: float = 0.9,
+    tolerance_change: float = 1e-9,
+    max_ls: int = 25,
+) -> tuple[Any, Tensor, Any, int]:
     """Loss, gradient and distance of a point on the line from x along d that fulfils the strong
     Wolfe conditions, and how often obj_func(x, t, d) was called."""
     calls = 0
@@ -346,7 +372,8 @@ def _strong_wolfe(obj_func: Callable[..., Any], x: Any, t: Any, d: Tensor, f: An
     return found.loss, found.grad, found.t, calls
 
 
-def _cubic_interpolate(x1: Any, f1: Any, g1: Any, x2: Any, f2: Any, g2: Any,
-                       bounds: Any = None) -> Any:  # fmt: skip
+def _cubic_interpolate(
+    x1: Any, f1: Any, g1: Any, x2: Any, f2: Any, g2: Any, bounds: Any = None
+) -> Any:
     """Where the cubic through two points (place, value, slope) is lowest, within the bounds."""
     return _lowest(_Point(x1, f1, g1, g1), _Point(x2, f2, g2, g2), bounds)

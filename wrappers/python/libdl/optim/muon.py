@@ -64,21 +64,33 @@ class Muon(Optimizer):
         check("momentum", momentum, 0.0)
         check("weight_decay", weight_decay, 0.0)
         if adjust_lr_fn not in _RATES:
-            raise ValueError(f"adjust_lr_fn is {adjust_lr_fn!r}, wanted None or one of "
-                             f"{', '.join(repr(name) for name in _RATES if name)}")  # fmt: skip
+            raise ValueError(
+                f"adjust_lr_fn is {adjust_lr_fn!r}, wanted None or one of "
+                f"{', '.join(repr(name) for name in _RATES if name)}"
+            )
         defaults: dict[str, Any] = {
-            "lr": lr, "weight_decay": weight_decay, "momentum": momentum, "nesterov": nesterov,
-            "ns_coefficients": ns_coefficients, "eps": eps, "ns_steps": ns_steps,
+            "lr": lr,
+            "weight_decay": weight_decay,
+            "momentum": momentum,
+            "nesterov": nesterov,
+            "ns_coefficients": ns_coefficients,
+            "eps": eps,
+            "ns_steps": ns_steps,
             "adjust_lr_fn": adjust_lr_fn,
-        }  # fmt: skip
+        }
         super().__init__(params, defaults)
         for group in self.param_groups:
             for param in group["params"]:
                 if param.ndim != 2:
                     raise ValueError(f"a parameter has shape {tuple(param.shape)}, wanted a matrix")
 
-    def _init_group(self, group: dict[str, Any], params_with_grad: list[Tensor],
-                    grads: list[Tensor], muon_momentum_bufs: list[Tensor]) -> bool:  # fmt: skip
+    def _init_group(
+        self,
+        group: dict[str, Any],
+        params_with_grad: list[Tensor],
+        grads: list[Tensor],
+        muon_momentum_bufs: list[Tensor],
+    ) -> bool:
         """Fills in the parameters that have a gradient, their gradients and momenta. A subclass may
         leave some out."""
         for param in group["params"]:
@@ -100,8 +112,9 @@ class Muon(Optimizer):
         _step_lists(group, params, grads, momenta)
 
 
-def _step_lists(group: dict[str, Any], params: list[Tensor], grads: list[Tensor],
-                momenta: list[Tensor]) -> None:  # fmt: skip
+def _step_lists(
+    group: dict[str, Any], params: list[Tensor], grads: list[Tensor], momenta: list[Tensor]
+) -> None:
     _check(group, params)
     lr = number(group["lr"])
     for param, grad, momentum in zip(params, grads, momenta, strict=True):

@@ -30,8 +30,13 @@ class NAdam(OnePassOptimizer):
     Source: Dozat, 2016, Incorporating Nesterov momentum into Adam.
     """
 
-    _later = {"maximize": False, "foreach": None, "capturable": False, "differentiable": False,
-              "decoupled_weight_decay": False}  # fmt: skip
+    _later = {
+        "maximize": False,
+        "foreach": None,
+        "capturable": False,
+        "differentiable": False,
+        "decoupled_weight_decay": False,
+    }
     _scalars = ("step", "mu_product")
 
     def __init__(
@@ -56,11 +61,17 @@ class NAdam(OnePassOptimizer):
         check("weight_decay", weight_decay, 0.0)
         check("momentum_decay", momentum_decay, 0.0)
         defaults: dict[str, Any] = {
-            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay,
-            "momentum_decay": momentum_decay, "decoupled_weight_decay": decoupled_weight_decay,
-            "maximize": maximize, "foreach": foreach, "capturable": capturable,
+            "lr": lr,
+            "betas": betas,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "momentum_decay": momentum_decay,
+            "decoupled_weight_decay": decoupled_weight_decay,
+            "maximize": maximize,
+            "foreach": foreach,
+            "capturable": capturable,
             "differentiable": differentiable,
-        }  # fmt: skip
+        }
         super().__init__(params, defaults)
 
     def _begin(self, state: dict[str, Any], param: Tensor, group: dict[str, Any]) -> None:
@@ -80,28 +91,59 @@ class NAdam(OnePassOptimizer):
         )
         return step, state["mu_product"].item()
 
-    def _call(self, group: dict[str, Any], numbers: Any, params: Any, grads: Any,
-              lists: list[Any]) -> None:  # fmt: skip
+    def _call(
+        self, group: dict[str, Any], numbers: Any, params: Any, grads: Any, lists: list[Any]
+    ) -> None:
         step, mu_product = numbers
         beta1, beta2 = group["betas"]
         of_values(
             _C.nadam_step,
-            params, grads, *lists, lr=group["lr"], beta1=beta1, beta2=beta2, eps=group["eps"],
-            weight_decay=group["weight_decay"], momentum_decay=group["momentum_decay"],
-            mu_product=mu_product, step=int(step), decoupled=group["decoupled_weight_decay"],
+            params,
+            grads,
+            *lists,
+            lr=group["lr"],
+            beta1=beta1,
+            beta2=beta2,
+            eps=group["eps"],
+            weight_decay=group["weight_decay"],
+            momentum_decay=group["momentum_decay"],
+            mu_product=mu_product,
+            step=int(step),
+            decoupled=group["decoupled_weight_decay"],
             maximize=group["maximize"],
-        )  # fmt: skip
+        )
 
 
-def nadam(params: list[Tensor], grads: list[Tensor], exp_avgs: list[Tensor],
-          exp_avg_sqs: list[Tensor], mu_products: list[Tensor], state_steps: list[Tensor],
-          decoupled_weight_decay: bool = False, foreach: bool | None = None,
-          capturable: bool = False, differentiable: bool = False, has_complex: bool = False,
-          maximize: bool = False, *, beta1: float, beta2: float, lr: Any, weight_decay: float,
-          momentum_decay: float, eps: float) -> None:  # fmt: skip
+def nadam(
+    params: list[Tensor],
+    grads: list[Tensor],
+    exp_avgs: list[Tensor],
+    exp_avg_sqs: list[Tensor],
+    mu_products: list[Tensor],
+    state_steps: list[Tensor],
+    decoupled_weight_decay: bool = False,
+    foreach: bool | None = None,
+    capturable: bool = False,
+    differentiable: bool = False,
+    has_complex: bool = False,
+    maximize: bool = False,
+    *,
+    beta1: float,
+    beta2: float,
+    lr: Any,
+    weight_decay: float,
+    momentum_decay: float,
+    eps: float,
+) -> None:
     """A step of NAdam with parameters, gradients and states in lists."""
     check_differentiable("nadam", differentiable)
-    group = {"betas": (beta1, beta2), "lr": lr, "weight_decay": weight_decay, "eps": eps,
-             "momentum_decay": momentum_decay, "maximize": maximize,
-             "decoupled_weight_decay": decoupled_weight_decay}  # fmt: skip
+    group = {
+        "betas": (beta1, beta2),
+        "lr": lr,
+        "weight_decay": weight_decay,
+        "eps": eps,
+        "momentum_decay": momentum_decay,
+        "maximize": maximize,
+        "decoupled_weight_decay": decoupled_weight_decay,
+    }
     step_lists(NAdam, group, params, grads, exp_avgs, exp_avg_sqs, mu_products, state_steps)

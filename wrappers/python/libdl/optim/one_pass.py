@@ -41,12 +41,18 @@ class OnePassOptimizer(Optimizer):
         state["step"] += 1
         return state["step"].item()
 
-    def _call(self, group: dict[str, Any], numbers: Any, params: Any, grads: Any,
-              lists: list[Any]) -> None:  # fmt: skip
+    def _call(
+        self, group: dict[str, Any], numbers: Any, params: Any, grads: Any, lists: list[Any]
+    ) -> None:
         raise NotImplementedError
 
-    def _init_group(self, group: dict[str, Any], params_with_grad: list[Tensor],
-                    grads: list[Tensor], *lists: list[Any]) -> bool:  # fmt: skip
+    def _init_group(
+        self,
+        group: dict[str, Any],
+        params_with_grad: list[Tensor],
+        grads: list[Tensor],
+        *lists: list[Any],
+    ) -> bool:
         """Fills in the parameters that have a gradient, their gradients and states. A subclass may
         leave some out, or hand out others. Returns whether one of them is complex."""
         used = {*self._names(group), *self._scalars}
@@ -70,8 +76,13 @@ class OnePassOptimizer(Optimizer):
         self._init_group(group, params, grads, *lists)
         self._step_lists(group, params, grads, lists)
 
-    def _step_lists(self, group: dict[str, Any], params: list[Tensor], grads: list[Tensor],
-                    lists: list[list[Any]]) -> None:  # fmt: skip
+    def _step_lists(
+        self,
+        group: dict[str, Any],
+        params: list[Tensor],
+        grads: list[Tensor],
+        lists: list[list[Any]],
+    ) -> None:
         slots = dict(zip(self._slots, lists, strict=True))
         self._check_dtypes(grads, slots)
         parts: dict[Any, list[int]] = {}
@@ -84,8 +95,12 @@ class OnePassOptimizer(Optimizer):
             def run(some: Any, grads: Any, lists: Any, numbers: Any = numbers) -> None:
                 self._call(group, numbers, some, grads, lists)
 
-            in_one_pass([params[i] for i in part], [grads[i] for i in part], run,
-                        [[slots[name][i] for i in part] for name in names])  # fmt: skip
+            in_one_pass(
+                [params[i] for i in part],
+                [grads[i] for i in part],
+                run,
+                [[slots[name][i] for i in part] for name in names],
+            )
 
     def _check_dtypes(self, grads: list[Tensor], slots: dict[str, list[Any]]) -> None:
         for name in self._of_one_dtype:
@@ -98,21 +113,31 @@ class OnePassOptimizer(Optimizer):
                     )
 
 
-def step_lists(kind: type[OnePassOptimizer], group: dict[str, Any], params: list[Tensor],
-               grads: list[Tensor], *lists: list[Any]) -> None:  # fmt: skip
+def step_lists(
+    kind: type[OnePassOptimizer],
+    group: dict[str, Any],
+    params: list[Tensor],
+    grads: list[Tensor],
+    *lists: list[Any],
+) -> None:
     """A step of an optimizer that is not there: the parameters and states are in lists."""
     with no_grad():
         kind.__new__(kind)._step_lists(group, params, grads, list(lists))
 
 
-def in_one_pass(params: list[Tensor], grads: list[Tensor], run: Callable[..., None],
-                lists: list[list[Tensor]]) -> None:  # fmt: skip
+def in_one_pass(
+    params: list[Tensor], grads: list[Tensor], run: Callable[..., None], lists: list[list[Tensor]]
+) -> None:
     """Calls run(params, gradients, lists) once for the parameters that C can write in place. For
     others (other or mixed dtypes, not row-major) it uses float32 or float64 copies and copies them
     back. What shares memory is stepped one after the other."""
-    plain = [i for i, p in enumerate(params) if p.dtype in _IN_PLACE and p.is_contiguous()
-             and all(entries[i].is_contiguous() and entries[i].dtype is p.dtype
-                     for entries in lists)]  # fmt: skip
+    plain = [
+        i
+        for i, p in enumerate(params)
+        if p.dtype in _IN_PLACE
+        and p.is_contiguous()
+        and all(entries[i].is_contiguous() and entries[i].dtype is p.dtype for entries in lists)
+    ]
 
     def step(places: list[int]) -> None:
         chosen = [params[i] for i in places]
@@ -158,8 +183,9 @@ def _copied(view: Tensor, kind: Any) -> Tensor:
     return view.to(kind).contiguous()
 
 
-def _by_copies(param: Tensor, grad: Tensor, run: Callable[..., None],
-               entries: list[Tensor]) -> None:  # fmt: skip
+def _by_copies(
+    param: Tensor, grad: Tensor, run: Callable[..., None], entries: list[Tensor]
+) -> None:
     views = [param.detach(), grad, *entries]
     if param.dtype.is_complex:
         views = [view_as_real(t) for t in views]

@@ -14,24 +14,35 @@ from .. import _C
 from .._C import Tensor
 from .._modes import enable_grad, no_grad
 from .copied_steps import (
-    ParamsT as ParamsT, _capturable_doc as _capturable_doc,
+    ParamsT as ParamsT,
+    _capturable_doc as _capturable_doc,
     _default_to_fused_or_foreach as _default_to_fused_or_foreach,
     _differentiable_doc as _differentiable_doc,
-    _disable_dynamo_if_unsupported as _disable_dynamo_if_unsupported, _foreach_doc as _foreach_doc,
+    _disable_dynamo_if_unsupported as _disable_dynamo_if_unsupported,
+    _foreach_doc as _foreach_doc,
     _fused_doc as _fused_doc,
     _get_capturable_supported_devices as _get_capturable_supported_devices,
-    _get_scalar_dtype as _get_scalar_dtype, _get_value as _get_value,
-    _maximize_doc as _maximize_doc, _params_doc as _params_doc,
+    _get_scalar_dtype as _get_scalar_dtype,
+    _get_value as _get_value,
+    _maximize_doc as _maximize_doc,
+    _params_doc as _params_doc,
     _stack_if_compiling as _stack_if_compiling,
-    _use_grad_for_differentiable as _use_grad_for_differentiable, group_by_device_and_dtype,
-)  # fmt: skip
+    _use_grad_for_differentiable as _use_grad_for_differentiable,
+    group_by_device_and_dtype,
+)
 from .hooks import (
-    Hooked, register_optimizer_step_post_hook, register_optimizer_step_pre_hook,
-)  # fmt: skip
+    Hooked,
+    register_optimizer_step_post_hook,
+    register_optimizer_step_pre_hook,
+)
 from .options import scalar
 
-__all__ = ["Optimizer", "register_optimizer_step_post_hook", "register_optimizer_step_pre_hook",
-           "required"]  # fmt: skip
+__all__ = [
+    "Optimizer",
+    "register_optimizer_step_post_hook",
+    "register_optimizer_step_pre_hook",
+    "required",
+]
 
 Params = ParamsT
 
@@ -127,8 +138,11 @@ class Optimizer(Hooked):
         if isinstance(params, Tensor):
             raise TypeError("params must be an iterable of tensors or dicts, found a tensor")
         if isinstance(params, set):
-            warnings.warn("params is a set, whose order changes between runs; use a list",
-                          FutureWarning, stacklevel=3)  # fmt: skip
+            warnings.warn(
+                "params is a set, whose order changes between runs; use a list",
+                FutureWarning,
+                stacklevel=3,
+            )
         self.defaults = defaults
         self._begin_hooks()
         self.state: defaultdict[Tensor, Any] = defaultdict(dict)
@@ -227,15 +241,17 @@ class Optimizer(Hooked):
     _cuda_graph_capture_health_check = _accelerator_graph_capture_health_check
 
     def _patch_step_function(self) -> None:
-        """Begins the hooks, where a subclass does not call __init__; its step calls them already.
-        """
+        """Begins the hooks, where a subclass does not call __init__; its step calls them already."""
         self._begin_hooks()
 
     @staticmethod
     def _process_value_according_to_param_policy(
-        param: Tensor, value: Tensor, param_id: int, param_groups: list[dict[Any, Any]],
+        param: Tensor,
+        value: Tensor,
+        param_id: int,
+        param_groups: list[dict[Any, Any]],
         key: Any = None,
-    ) -> Tensor:  # fmt: skip
+    ) -> Tensor:
         """A state that load_state_dict takes from a saved one, in the parameter's dtype."""
         groups = [group for group in param_groups if param_id in group["params"]]
         on_device = any(group.get("fused") or group.get("capturable") for group in groups)
@@ -255,8 +271,10 @@ class Optimizer(Hooked):
                 numbers.setdefault(id(param), len(numbers))
             options = {key: value for key, value in group.items() if key != "params"}
             groups.append({**options, "params": [numbers[id(p)] for p in group["params"]]})
-        state = {numbers[id(key)] if isinstance(key, Tensor) else key: value
-                 for key, value in self.state.items()}  # fmt: skip
+        state = {
+            numbers[id(key)] if isinstance(key, Tensor) else key: value
+            for key, value in self.state.items()
+        }
         result = {"state": state, "param_groups": groups}
         for hook in self._optimizer_state_dict_post_hooks.values():
             changed = hook(self, result)
@@ -272,12 +290,16 @@ class Optimizer(Hooked):
             state_dict = state_dict if changed is None else changed
         saved = copy.deepcopy(state_dict["param_groups"])
         if len(saved) != len(self.param_groups):
-            raise ValueError(f"the state has {len(saved)} groups of parameters, "
-                             f"the optimizer {len(self.param_groups)}")  # fmt: skip
+            raise ValueError(
+                f"the state has {len(saved)} groups of parameters, "
+                f"the optimizer {len(self.param_groups)}"
+            )
         for n, (old, group) in enumerate(zip(saved, self.param_groups, strict=True)):
             if len(old["params"]) != len(group["params"]):
-                raise ValueError(f"group {n} has {len(old['params'])} parameters in the state, "
-                                 f"{len(group['params'])} in the optimizer")  # fmt: skip
+                raise ValueError(
+                    f"group {n} has {len(old['params'])} parameters in the state, "
+                    f"{len(group['params'])} in the optimizer"
+                )
         by_number: dict[int, Tensor] = {}
         as_float32 = set()  # numbers of parameters whose steps are counted on the device
         for old, group in zip(saved, self.param_groups, strict=True):

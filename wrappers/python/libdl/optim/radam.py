@@ -30,8 +30,13 @@ class RAdam(OnePassOptimizer):
     rate and beyond.
     """
 
-    _later = {"foreach": None, "maximize": False, "differentiable": False,
-              "decoupled_weight_decay": False, "capturable": False}  # fmt: skip
+    _later = {
+        "foreach": None,
+        "maximize": False,
+        "differentiable": False,
+        "decoupled_weight_decay": False,
+        "capturable": False,
+    }
 
     def __init__(
         self,
@@ -53,10 +58,16 @@ class RAdam(OnePassOptimizer):
         betas = check_betas(betas)
         check("weight_decay", weight_decay, 0.0)
         defaults: dict[str, Any] = {
-            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay,
-            "maximize": maximize, "foreach": foreach, "capturable": capturable,
-            "decoupled_weight_decay": decoupled_weight_decay, "differentiable": differentiable,
-        }  # fmt: skip
+            "lr": lr,
+            "betas": betas,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "maximize": maximize,
+            "foreach": foreach,
+            "capturable": capturable,
+            "decoupled_weight_decay": decoupled_weight_decay,
+            "differentiable": differentiable,
+        }
         super().__init__(params, defaults)
 
     _slots = ("exp_avg", "exp_avg_sq", "step")
@@ -65,25 +76,53 @@ class RAdam(OnePassOptimizer):
     def _names(self, group: dict[str, Any]) -> list[str]:
         return ["exp_avg", "exp_avg_sq"]
 
-    def _call(self, group: dict[str, Any], numbers: Any, params: Any, grads: Any,
-              lists: list[Any]) -> None:  # fmt: skip
+    def _call(
+        self, group: dict[str, Any], numbers: Any, params: Any, grads: Any, lists: list[Any]
+    ) -> None:
         beta1, beta2 = group["betas"]
         of_values(
             _C.radam_step,
-            params, grads, *lists, lr=group["lr"], beta1=beta1, beta2=beta2, eps=group["eps"],
-            weight_decay=group["weight_decay"], step=int(numbers),
-            decoupled=group["decoupled_weight_decay"], maximize=group["maximize"],
-        )  # fmt: skip
+            params,
+            grads,
+            *lists,
+            lr=group["lr"],
+            beta1=beta1,
+            beta2=beta2,
+            eps=group["eps"],
+            weight_decay=group["weight_decay"],
+            step=int(numbers),
+            decoupled=group["decoupled_weight_decay"],
+            maximize=group["maximize"],
+        )
 
 
-def radam(params: list[Tensor], grads: list[Tensor], exp_avgs: list[Tensor],
-          exp_avg_sqs: list[Tensor], state_steps: list[Tensor],
-          decoupled_weight_decay: bool = False, foreach: bool | None = None,
-          differentiable: bool = False, capturable: bool = False, has_complex: bool = False,
-          maximize: bool = False, *, beta1: float, beta2: float, lr: Any, weight_decay: float,
-          eps: float) -> None:  # fmt: skip
+def radam(
+    params: list[Tensor],
+    grads: list[Tensor],
+    exp_avgs: list[Tensor],
+    exp_avg_sqs: list[Tensor],
+    state_steps: list[Tensor],
+    decoupled_weight_decay: bool = False,
+    foreach: bool | None = None,
+    differentiable: bool = False,
+    capturable: bool = False,
+    has_complex: bool = False,
+    maximize: bool = False,
+    *,
+    beta1: float,
+    beta2: float,
+    lr: Any,
+    weight_decay: float,
+    eps: float,
+) -> None:
     """A step of RAdam with parameters, gradients and states in lists."""
     check_differentiable("radam", differentiable)
-    group = {"betas": (beta1, beta2), "lr": lr, "weight_decay": weight_decay, "eps": eps,
-             "maximize": maximize, "decoupled_weight_decay": decoupled_weight_decay}  # fmt: skip
+    group = {
+        "betas": (beta1, beta2),
+        "lr": lr,
+        "weight_decay": weight_decay,
+        "eps": eps,
+        "maximize": maximize,
+        "decoupled_weight_decay": decoupled_weight_decay,
+    }
     step_lists(RAdam, group, params, grads, exp_avgs, exp_avg_sqs, state_steps)

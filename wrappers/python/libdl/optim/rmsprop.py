@@ -31,8 +31,14 @@ class RMSprop(OnePassOptimizer):
     Graves, 2013, Generating sequences with recurrent neural networks.
     """
 
-    _later = {"momentum": 0, "centered": False, "foreach": None, "maximize": False,
-              "differentiable": False, "capturable": False}  # fmt: skip
+    _later = {
+        "momentum": 0,
+        "centered": False,
+        "foreach": None,
+        "maximize": False,
+        "differentiable": False,
+        "capturable": False,
+    }
 
     def __init__(
         self,
@@ -55,10 +61,17 @@ class RMSprop(OnePassOptimizer):
         check("weight_decay", weight_decay, 0.0)
         check("alpha", alpha, 0.0)
         defaults: dict[str, Any] = {
-            "lr": lr, "momentum": momentum, "alpha": alpha, "eps": eps, "centered": centered,
-            "weight_decay": weight_decay, "capturable": capturable, "foreach": foreach,
-            "maximize": maximize, "differentiable": differentiable,
-        }  # fmt: skip
+            "lr": lr,
+            "momentum": momentum,
+            "alpha": alpha,
+            "eps": eps,
+            "centered": centered,
+            "weight_decay": weight_decay,
+            "capturable": capturable,
+            "foreach": foreach,
+            "maximize": maximize,
+            "differentiable": differentiable,
+        }
         super().__init__(params, defaults)
 
     _slots = ("square_avg", "momentum_buffer", "grad_avg", "step")
@@ -73,27 +86,58 @@ class RMSprop(OnePassOptimizer):
     def _advance(self, state: dict[str, Any], group: dict[str, Any]) -> Any:
         state["step"] += 1  # not read
 
-    def _call(self, group: dict[str, Any], numbers: Any, params: Any, grads: Any,
-              lists: list[Any]) -> None:  # fmt: skip
+    def _call(
+        self, group: dict[str, Any], numbers: Any, params: Any, grads: Any, lists: list[Any]
+    ) -> None:
         of = dict(zip(self._names(group), lists, strict=True))
         of_values(
             _C.rmsprop_step,
-            params, grads, of["square_avg"], of.get("momentum_buffer", ()),
-            of.get("grad_avg", ()), lr=group["lr"], alpha=group["alpha"], eps=group["eps"],
-            weight_decay=group["weight_decay"], momentum=group["momentum"],
-            centered=group["centered"], maximize=group["maximize"],
-        )  # fmt: skip
+            params,
+            grads,
+            of["square_avg"],
+            of.get("momentum_buffer", ()),
+            of.get("grad_avg", ()),
+            lr=group["lr"],
+            alpha=group["alpha"],
+            eps=group["eps"],
+            weight_decay=group["weight_decay"],
+            momentum=group["momentum"],
+            centered=group["centered"],
+            maximize=group["maximize"],
+        )
 
 
-def rmsprop(params: list[Tensor], grads: list[Tensor], square_avgs: list[Tensor],
-            grad_avgs: list[Tensor], momentum_buffer_list: list[Tensor],
-            state_steps: list[Tensor], foreach: bool | None = None, maximize: bool = False,
-            differentiable: bool = False, capturable: bool = False, has_complex: bool = False, *,
-            lr: Any, alpha: float, eps: float, weight_decay: float, momentum: float,
-            centered: bool) -> None:  # fmt: skip
+def rmsprop(
+    params: list[Tensor],
+    grads: list[Tensor],
+    square_avgs: list[Tensor],
+    grad_avgs: list[Tensor],
+    momentum_buffer_list: list[Tensor],
+    state_steps: list[Tensor],
+    foreach: bool | None = None,
+    maximize: bool = False,
+    differentiable: bool = False,
+    capturable: bool = False,
+    has_complex: bool = False,
+    *,
+    lr: Any,
+    alpha: float,
+    eps: float,
+    weight_decay: float,
+    momentum: float,
+    centered: bool,
+) -> None:
     """A step of RMSprop with parameters, gradients and states in lists."""
     check_differentiable("rmsprop", differentiable)
-    group = {"lr": lr, "alpha": alpha, "eps": eps, "weight_decay": weight_decay,
-             "momentum": momentum, "centered": centered, "maximize": maximize}  # fmt: skip
-    step_lists(RMSprop, group, params, grads, square_avgs, momentum_buffer_list, grad_avgs,
-               state_steps)  # fmt: skip
+    group = {
+        "lr": lr,
+        "alpha": alpha,
+        "eps": eps,
+        "weight_decay": weight_decay,
+        "momentum": momentum,
+        "centered": centered,
+        "maximize": maximize,
+    }
+    step_lists(
+        RMSprop, group, params, grads, square_avgs, momentum_buffer_list, grad_avgs, state_steps
+    )

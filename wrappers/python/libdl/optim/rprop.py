@@ -47,9 +47,14 @@ class Rprop(OnePassOptimizer):
         if not 0.0 < etas[0] < 1.0 < etas[1]:
             raise ValueError(f"etas is {etas}, wanted one of 0 to 1 and one above 1")
         defaults: dict[str, Any] = {
-            "lr": lr, "etas": etas, "step_sizes": step_sizes, "foreach": foreach,
-            "maximize": maximize, "differentiable": differentiable, "capturable": capturable,
-        }  # fmt: skip
+            "lr": lr,
+            "etas": etas,
+            "step_sizes": step_sizes,
+            "foreach": foreach,
+            "maximize": maximize,
+            "differentiable": differentiable,
+            "capturable": capturable,
+        }
         super().__init__(params, defaults)
 
     def _begin(self, state: dict[str, Any], param: Tensor, group: dict[str, Any]) -> None:
@@ -68,23 +73,45 @@ class Rprop(OnePassOptimizer):
     def _advance(self, state: dict[str, Any], group: dict[str, Any]) -> Any:
         state["step"] += 1  # not read
 
-    def _call(self, group: dict[str, Any], numbers: Any, params: Any, grads: Any,
-              lists: list[Any]) -> None:  # fmt: skip
+    def _call(
+        self, group: dict[str, Any], numbers: Any, params: Any, grads: Any, lists: list[Any]
+    ) -> None:
         (etaminus, etaplus), (least, most) = group["etas"], group["step_sizes"]
         of_values(
             _C.rprop_step,
-            params, grads, *lists, etaminus=etaminus, etaplus=etaplus, step_size_min=least,
-            step_size_max=most, maximize=group["maximize"],
-        )  # fmt: skip
+            params,
+            grads,
+            *lists,
+            etaminus=etaminus,
+            etaplus=etaplus,
+            step_size_min=least,
+            step_size_max=most,
+            maximize=group["maximize"],
+        )
 
 
-def rprop(params: list[Tensor], grads: list[Tensor], prevs: list[Tensor],
-          step_sizes: list[Tensor], state_steps: list[Tensor], foreach: bool | None = None,
-          capturable: bool = False, maximize: bool = False, differentiable: bool = False,
-          has_complex: bool = False, *, step_size_min: float, step_size_max: float,
-          etaminus: float, etaplus: float) -> None:  # fmt: skip
+def rprop(
+    params: list[Tensor],
+    grads: list[Tensor],
+    prevs: list[Tensor],
+    step_sizes: list[Tensor],
+    state_steps: list[Tensor],
+    foreach: bool | None = None,
+    capturable: bool = False,
+    maximize: bool = False,
+    differentiable: bool = False,
+    has_complex: bool = False,
+    *,
+    step_size_min: float,
+    step_size_max: float,
+    etaminus: float,
+    etaplus: float,
+) -> None:
     """A step of Rprop with parameters, gradients and states in lists."""
     check_differentiable("rprop", differentiable)
-    group = {"etas": (etaminus, etaplus), "step_sizes": (step_size_min, step_size_max),
-             "maximize": maximize}  # fmt: skip
+    group = {
+        "etas": (etaminus, etaplus),
+        "step_sizes": (step_size_min, step_size_max),
+        "maximize": maximize,
+    }
     step_lists(Rprop, group, params, grads, prevs, step_sizes, state_steps)

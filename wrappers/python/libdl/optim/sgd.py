@@ -33,8 +33,13 @@ class SGD(Optimizer):
     learning.
     """
 
-    _later = {"nesterov": False, "maximize": False, "foreach": None, "differentiable": False,
-              "fused": False}  # fmt: skip
+    _later = {
+        "nesterov": False,
+        "maximize": False,
+        "foreach": None,
+        "differentiable": False,
+        "fused": False,
+    }
     _scalars = ()
 
     def __init__(
@@ -59,10 +64,16 @@ class SGD(Optimizer):
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("nesterov wants a momentum and no dampening")
         defaults: dict[str, Any] = {
-            "lr": lr, "momentum": momentum, "dampening": dampening,
-            "weight_decay": weight_decay, "nesterov": nesterov, "maximize": maximize,
-            "foreach": foreach, "differentiable": differentiable, "fused": fused,
-        }  # fmt: skip
+            "lr": lr,
+            "momentum": momentum,
+            "dampening": dampening,
+            "weight_decay": weight_decay,
+            "nesterov": nesterov,
+            "maximize": maximize,
+            "foreach": foreach,
+            "differentiable": differentiable,
+            "fused": fused,
+        }
         super().__init__(params, defaults)
 
     def _at_once(self, group: dict[str, Any]) -> bool:
@@ -72,14 +83,25 @@ class SGD(Optimizer):
         try:
             return of_values(
                 _C.sgd_group,
-                group["params"], self.state, group["lr"], group["momentum"], group["dampening"],
-                group["weight_decay"], group["nesterov"], group["maximize"],
-            )  # fmt: skip
+                group["params"],
+                self.state,
+                group["lr"],
+                group["momentum"],
+                group["dampening"],
+                group["weight_decay"],
+                group["nesterov"],
+                group["maximize"],
+            )
         except (ArgumentValueError, DtypeError):
             return False  # shared memory or several dtypes, or the same error once more
 
-    def _init_group(self, group: dict[str, Any], params: list[Tensor], grads: list[Tensor],
-                    momentum_buffer_list: list[Tensor | None]) -> bool:  # fmt: skip
+    def _init_group(
+        self,
+        group: dict[str, Any],
+        params: list[Tensor],
+        grads: list[Tensor],
+        momentum_buffer_list: list[Tensor | None],
+    ) -> bool:
         """Fills in the parameters that have a gradient, their gradients and, with a momentum, its
         buffers. A subclass may leave some out. Returns whether a gradient is sparse."""
         for param in group["params"]:
@@ -102,8 +124,9 @@ class SGD(Optimizer):
             self.state[param]["momentum_buffer"] = buffer
 
 
-def _step_lists(group: dict[str, Any], params: list[Tensor], grads: list[Tensor],
-                buffers: list[Any]) -> None:  # fmt: skip
+def _step_lists(
+    group: dict[str, Any], params: list[Tensor], grads: list[Tensor], buffers: list[Any]
+) -> None:
     """A step; buffers that are None are made."""
     momentum = group["momentum"]
     fresh = [i for i in range(len(params)) if momentum and buffers[i] is None]
@@ -113,26 +136,51 @@ def _step_lists(group: dict[str, Any], params: list[Tensor], grads: list[Tensor]
     for part, first in ((fresh, True), (old, False)):
         if part:
             in_one_pass(
-                [params[i] for i in part], [grads[i] for i in part],
+                [params[i] for i in part],
+                [grads[i] for i in part],
                 lambda some, of_them, extra, first=first: of_values(
                     _C.sgd_step,
-                    some, of_them, extra[0] if momentum else (), lr=group["lr"],
-                    momentum=momentum, dampening=group["dampening"],
-                    weight_decay=group["weight_decay"], nesterov=group["nesterov"],
-                    maximize=group["maximize"], first=first,
+                    some,
+                    of_them,
+                    extra[0] if momentum else (),
+                    lr=group["lr"],
+                    momentum=momentum,
+                    dampening=group["dampening"],
+                    weight_decay=group["weight_decay"],
+                    nesterov=group["nesterov"],
+                    maximize=group["maximize"],
+                    first=first,
                 ),
                 [[buffers[i] for i in part]] if momentum else [],
-            )  # fmt: skip
+            )
 
 
-def sgd(params: list[Tensor], d_p_list: list[Tensor], momentum_buffer_list: list[Tensor | None],
-        has_sparse_grad: bool = False, foreach: bool | None = None, fused: bool | None = None,
-        grad_scale: Tensor | None = None, found_inf: Tensor | None = None, *, weight_decay: float,
-        momentum: float, lr: float | Tensor, dampening: float, nesterov: bool,
-        maximize: bool) -> None:  # fmt: skip
+def sgd(
+    params: list[Tensor],
+    d_p_list: list[Tensor],
+    momentum_buffer_list: list[Tensor | None],
+    has_sparse_grad: bool = False,
+    foreach: bool | None = None,
+    fused: bool | None = None,
+    grad_scale: Tensor | None = None,
+    found_inf: Tensor | None = None,
+    *,
+    weight_decay: float,
+    momentum: float,
+    lr: float | Tensor,
+    dampening: float,
+    nesterov: bool,
+    maximize: bool,
+) -> None:
     """A step of SGD with parameters, gradients and buffers in lists; None: a buffer of a first
     step, which takes its place in the list."""
-    group = {"weight_decay": weight_decay, "momentum": momentum, "lr": lr, "dampening": dampening,
-             "nesterov": nesterov, "maximize": maximize}  # fmt: skip
+    group = {
+        "weight_decay": weight_decay,
+        "momentum": momentum,
+        "lr": lr,
+        "dampening": dampening,
+        "nesterov": nesterov,
+        "maximize": maximize,
+    }
     with no_grad():
         _step_lists(group, params, d_p_list, momentum_buffer_list)

@@ -79,19 +79,37 @@ class SparseAdam(OnePassOptimizer):
         lists = [[state[name] for state in states] for name in self._slots]
         self._step_lists(group, params, [param.grad for param in params], lists)
 
-    def _call(self, group: dict[str, Any], numbers: Any, params: Any, grads: Any,
-              lists: list[Any]) -> None:  # fmt: skip
+    def _call(
+        self, group: dict[str, Any], numbers: Any, params: Any, grads: Any, lists: list[Any]
+    ) -> None:
         beta1, beta2 = group["betas"]
         of_values(
             _C.sparse_adam_step,
-            params, grads, *lists, lr=group["lr"], beta1=beta1, beta2=beta2, eps=group["eps"],
-            step=int(numbers), maximize=group.get("maximize", False),
-        )  # fmt: skip
+            params,
+            grads,
+            *lists,
+            lr=group["lr"],
+            beta1=beta1,
+            beta2=beta2,
+            eps=group["eps"],
+            step=int(numbers),
+            maximize=group.get("maximize", False),
+        )
 
 
-def sparse_adam(params: list[Tensor], grads: list[Tensor], exp_avgs: list[Tensor],
-                exp_avg_sqs: list[Tensor], state_steps: list[int], *, eps: float, beta1: float,
-                beta2: float, lr: Any, maximize: bool) -> None:  # fmt: skip
+def sparse_adam(
+    params: list[Tensor],
+    grads: list[Tensor],
+    exp_avgs: list[Tensor],
+    exp_avg_sqs: list[Tensor],
+    state_steps: list[int],
+    *,
+    eps: float,
+    beta1: float,
+    beta2: float,
+    lr: Any,
+    maximize: bool,
+) -> None:
     """A step of SparseAdam with parameters, gradients and states in lists."""
     group = {"betas": (beta1, beta2), "lr": lr, "eps": eps, "maximize": maximize}
     step_lists(SparseAdam, group, params, grads, exp_avgs, exp_avg_sqs, state_steps)

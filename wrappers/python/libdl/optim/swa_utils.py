@@ -49,8 +49,9 @@ def get_ema_multi_avg_fn(decay: float = 0.999) -> Averages:
     ema = get_ema_avg_fn(decay)
 
     @no_grad()
-    def average(ema_param_list: Sequence[Tensor], current_param_list: Sequence[Tensor],
-                num_averaged: Any) -> None:  # fmt: skip
+    def average(
+        ema_param_list: Sequence[Tensor], current_param_list: Sequence[Tensor], num_averaged: Any
+    ) -> None:
         for mean, value in zip(ema_param_list, current_param_list, strict=True):
             if mean.is_floating_point() or mean.is_complex():
                 mean.lerp_(value, 1 - decay)
@@ -76,8 +77,11 @@ def get_swa_multi_avg_fn() -> Averages:
     swa = get_swa_avg_fn()
 
     @no_grad()
-    def average(averaged_param_list: Sequence[Tensor], current_param_list: Sequence[Tensor],
-                num_averaged: Any) -> None:  # fmt: skip
+    def average(
+        averaged_param_list: Sequence[Tensor],
+        current_param_list: Sequence[Tensor],
+        num_averaged: Any,
+    ) -> None:
         for mean, value in zip(averaged_param_list, current_param_list, strict=True):
             if mean.is_floating_point() or mean.is_complex():
                 mean.lerp_(value, float(1 / (num_averaged + 1)))
@@ -206,9 +210,14 @@ class SWALR(LRScheduler):
         last_epoch: the last epoch done; -1: none
     """
 
-    def __init__(self, optimizer: Optimizer, swa_lr: float | list[float], anneal_epochs: int = 10,
-                 anneal_strategy: Literal["cos", "linear"] = "cos",
-                 last_epoch: int = -1) -> None:  # fmt: skip
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        swa_lr: float | list[float],
+        anneal_epochs: int = 10,
+        anneal_strategy: Literal["cos", "linear"] = "cos",
+        last_epoch: int = -1,
+    ) -> None:
         if anneal_strategy not in ("cos", "linear"):
             raise ValueError(
                 f"SWALR: anneal_strategy is {anneal_strategy!r}, wanted 'cos' or 'linear'"

@@ -16,13 +16,27 @@ from __future__ import annotations
 from .events import DeviceType, EventList, FunctionEvent, FunctionEventAvg
 from .schedules import ProfilerAction, ProfilerActivity, schedule
 from .session import (
-    _ExperimentalConfig as _ExperimentalConfig, kineto_available, profile, record_function,
-    supported_activities, tensorboard_trace_handler,
-)  # fmt: skip
+    _ExperimentalConfig as _ExperimentalConfig,
+    kineto_available,
+    profile,
+    record_function,
+    supported_activities,
+    tensorboard_trace_handler,
+)
 
 __all__ = [
-    "DeviceType", "EventList", "FunctionEvent", "FunctionEventAvg", "ProfilerAction",
-    "ProfilerActivity", "kineto_available", "profile", "record_function", "schedule", "supported_activities", "tensorboard_trace_handler",
-]  # fmt: skip
+    "DeviceType",
+    "EventList",
+    "FunctionEvent",
+    "FunctionEventAvg",
+    "ProfilerAction",
+    "ProfilerActivity",
+    "kineto_available",
+    "profile",
+    "record_function",
+    "schedule",
+    "supported_activities",
+    "tensorboard_trace_handler",
+]
 
 _LAZY_MODULES = ("profiler",)

@@ -17,10 +17,14 @@ __all__ = ["memory_over_time", "write_chrome_trace", "write_stacks"]
 
 def _args(event: FunctionEvent) -> dict[str, Any]:
     told = {
-        "For": event.source, "Input Dims": event.input_shapes, "FLOPs": event.flops,
-        "Bytes": event.cpu_memory_usage, "Conversions": event.conversions,
-        "Call stack": ";".join(reversed(event.stack)), "Failed": event.failed,
-    }  # fmt: skip
+        "For": event.source,
+        "Input Dims": event.input_shapes,
+        "FLOPs": event.flops,
+        "Bytes": event.cpu_memory_usage,
+        "Conversions": event.conversions,
+        "Call stack": ";".join(reversed(event.stack)),
+        "Failed": event.failed,
+    }
     return {name: value for name, value in told.items() if value}
 
 

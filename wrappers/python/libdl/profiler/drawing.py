@@ -126,12 +126,24 @@ def _draw_rows(axes: Any, rows: list[Row], end: float) -> list[tuple[Any, Bar]]:
         if row.has_python:
             axes.broken_barh([(0, end)], (at - 0.4, 0.8), facecolors=_PYTHON)
         spans = [(bar.start, bar.end - bar.start) for bar in row.bars]
-        axes.broken_barh(spans, (at - 0.4, 0.8), facecolors=[bar.colour for bar in row.bars],
-                         edgecolors="white", linewidth=0.2)  # fmt: skip
+        axes.broken_barh(
+            spans,
+            (at - 0.4, 0.8),
+            facecolors=[bar.colour for bar in row.bars],
+            edgecolors="white",
+            linewidth=0.2,
+        )
         for bar in row.bars:
             if bar.end - bar.start > end * _LEAST_PIXELS / _WIDTH:
-                text = axes.text((bar.start + bar.end) / 2, at, bar.name, ha="center", va="center",
-                                 size=7, clip_on=True)  # fmt: skip
+                text = axes.text(
+                    (bar.start + bar.end) / 2,
+                    at,
+                    bar.name,
+                    ha="center",
+                    va="center",
+                    size=7,
+                    clip_on=True,
+                )
                 named.append((text, bar))
     axes.set_yticks(range(len(rows)), [row.label for row in rows])
     axes.tick_params(axis="y", length=0)
@@ -154,8 +166,14 @@ def _legend(axes: Any, colours: dict[str, str], has_others: bool) -> None:
         entries["other operators"] = _OTHERS
     entries["Python"] = _PYTHON
     handles = [patches.Patch(facecolor=colour, label=name) for name, colour in entries.items()]
-    axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False,
-                fontsize=8, borderaxespad=0.3)  # fmt: skip
+    axes.legend(
+        handles=handles,
+        loc="upper left",
+        bbox_to_anchor=(1.0, 1.0),
+        frameon=False,
+        fontsize=8,
+        borderaxespad=0.3,
+    )
 
 
 def _draw_memory(axes: Any, events: EventList) -> None:
@@ -194,8 +212,13 @@ def _draw_steps(axes: Any, events: EventList, with_names: bool) -> None:
             start = event.time_range.start
             axes.axvline(start, color="0.3", linewidth=0.8, linestyle=":")
             if with_names:
-                axes.annotate(f"step {event.name.partition('#')[2]}", (start, 1.0),
-                              xycoords=("data", "axes fraction"), size=7, va="bottom")  # fmt: skip
+                axes.annotate(
+                    f"step {event.name.partition('#')[2]}",
+                    (start, 1.0),
+                    xycoords=("data", "axes fraction"),
+                    size=7,
+                    va="bottom",
+                )
 
 
 def draw(events: EventList, path: str | None = None, *, timeline: bool = True) -> Any:
@@ -207,8 +230,9 @@ def draw(events: EventList, path: str | None = None, *, timeline: bool = True) -
     tallest = max(0.36 * len(rows), 0.19 * (len(colours) + 2))  # the legend beside the rows
     heights = [tallest + 0.2] * timeline + [1.8] * events.profile_memory
     figure = _figure().Figure(figsize=(12, sum(heights) + 0.7), layout="constrained")
-    all_axes = list(figure.subplots(len(heights), sharex=True, squeeze=False,
-                                    height_ratios=heights)[:, 0])  # fmt: skip
+    all_axes = list(
+        figure.subplots(len(heights), sharex=True, squeeze=False, height_ratios=heights)[:, 0]
+    )
     _time_axis(all_axes[-1], end)
     for axes in all_axes:
         axes.spines[["top", "right"]].set_visible(False)

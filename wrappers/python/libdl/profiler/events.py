@@ -115,6 +115,7 @@ class FunctionEvent(_Timed):
         self.flops = 0
         self.stack: list[str] = []
         """The Python frames of the call, the innermost first."""
+
     kernels: tuple[Any, ...] = ()  # of devices
     is_python_function = False
     sequence_nr = -1
@@ -182,8 +183,9 @@ def _is_inside_its_kind(event: FunctionEvent) -> bool:
 class EventList(list[Any]):
     """Events, or averages, with their table."""
 
-    def __init__(self, events: Iterable[Any] = (), *, profile_memory: bool = False,
-                 with_flops: bool = False) -> None:  # fmt: skip
+    def __init__(
+        self, events: Iterable[Any] = (), *, profile_memory: bool = False, with_flops: bool = False
+    ) -> None:
         super().__init__(events)
         self.profile_memory, self.with_flops = profile_memory, with_flops
 
@@ -246,10 +248,14 @@ class EventList(list[Any]):
         if sort_by is not None:
             rows.sort(key=_sorting(rows, sort_by), reverse=True)
         return write_table(
-            rows[:row_limit] if row_limit >= 0 else rows, self.self_cpu_time_total,
-            memory=self.profile_memory, flops=self.with_flops, header=header, time_unit=time_unit,
+            rows[:row_limit] if row_limit >= 0 else rows,
+            self.self_cpu_time_total,
+            memory=self.profile_memory,
+            flops=self.with_flops,
+            header=header,
+            time_unit=time_unit,
             widths=(max_name_column_width, max_shapes_column_width, max_src_column_width),
-        )  # fmt: skip
+        )
 
     def __str__(self) -> str:
         return self.table()

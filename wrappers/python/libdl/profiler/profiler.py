@@ -2,10 +2,12 @@
 """PyTorch's path of libdl.profiler's names."""
 
 from . import (
-    ProfilerAction as ProfilerAction, profile as profile, schedule as schedule,
+    ProfilerAction as ProfilerAction,
+    profile as profile,
+    schedule as schedule,
     supported_activities as supported_activities,
     tensorboard_trace_handler as tensorboard_trace_handler,
-)  # fmt: skip
+)
 
 
 def _default_schedule_fn(_: int) -> ProfilerAction:

@@ -45,9 +45,13 @@ def schedule(
     first cycle's `wait` out. Raises ValueError for negative numbers, and for active=0.
     """
     numbers = {
-        "wait": wait, "warmup": warmup, "active": active, "repeat": repeat,
-        "skip_first": skip_first, "skip_first_wait": skip_first_wait,
-    }  # fmt: skip
+        "wait": wait,
+        "warmup": warmup,
+        "active": active,
+        "repeat": repeat,
+        "skip_first": skip_first,
+        "skip_first_wait": skip_first_wait,
+    }
     for name, number in numbers.items():
         least = 1 if name == "active" else 0
         if number < least:

@@ -22,9 +22,13 @@ from .record import Recording, Wanted
 from .schedules import ProfilerAction, ProfilerActivity
 
 __all__ = [
-    "kineto_available", "profile", "record_function", "supported_activities",
+    "kineto_available",
+    "profile",
+    "record_function",
+    "supported_activities",
     "tensorboard_trace_handler",
-]  # fmt: skip
+]
+
 
 def _new_id() -> str:
     return uuid.uuid4().hex.upper()
@@ -190,8 +194,11 @@ class profile:  # noqa: N801  (PyTorch's name)
         other = _running.get(threading.get_native_id())
         if other is None or other is self or other._in_block:
             return
-        warnings.warn("profile: the one that was started before on this thread was not stopped; it "
-                      "ends now, and keeps what it has recorded", stacklevel=3)  # fmt: skip
+        warnings.warn(
+            "profile: the one that was started before on this thread was not stopped; it "
+            "ends now, and keeps what it has recorded",
+            stacklevel=3,
+        )
         try:
             other._end_step()
         finally:
@@ -311,9 +318,7 @@ class profile:  # noqa: N801  (PyTorch's name)
 
     def export_chrome_trace(self, path: str) -> None:
         """Writes the events for Perfetto and chrome://tracing, as JSON; path may end in .gz."""
-        write_chrome_trace(
-            path, self.events(), memory=self.profile_memory, metadata=self._metadata
-        )
+        write_chrome_trace(path, self.events(), memory=self.profile_memory, metadata=self._metadata)
 
     def export_stacks(self, path: str, metric: str = "self_cpu_time_total") -> None:
         """Writes the stacks and their times in microseconds, for flame graphs. Wants with_stack."""
@@ -361,11 +366,15 @@ class AutogradProfile:
             warnings.warn(f"profile: of {use_device} nothing is recorded", stacklevel=2)
         self.enabled = enabled and use_cpu
         self._profile = profile(
-            record_shapes=record_shapes, with_flops=with_flops, profile_memory=profile_memory,
-            with_stack=with_stack, with_modules=with_modules, acc_events=acc_events,
+            record_shapes=record_shapes,
+            with_flops=with_flops,
+            profile_memory=profile_memory,
+            with_stack=with_stack,
+            with_modules=with_modules,
+            acc_events=acc_events,
             experimental_config=experimental_config,
             custom_trace_id_callback=custom_trace_id_callback,
-        )  # fmt: skip
+        )
 
     @classmethod
     def of(cls, newer: profile) -> AutogradProfile:

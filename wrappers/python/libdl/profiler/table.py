@@ -54,8 +54,14 @@ def _flops_column(rows: list[Any]) -> _Column:
     return _Column(f"Total {unit}", cells)
 
 
-def _columns(rows: list[Any], whole: float, unit: str | None, widths: tuple[int, int, int],
-             memory: bool, flops: bool) -> list[_Column]:  # fmt: skip
+def _columns(
+    rows: list[Any],
+    whole: float,
+    unit: str | None,
+    widths: tuple[int, int, int],
+    memory: bool,
+    flops: bool,
+) -> list[_Column]:
     def time(name: str) -> list[str]:
         return [format_time(getattr(row, name), unit) for row in rows]
 
@@ -79,7 +85,9 @@ def _columns(rows: list[Any], whole: float, unit: str | None, widths: tuple[int,
     if any(row.phase for row in rows):
         columns.append(_Column("Phase", [row.phase or "" for row in rows]))
     if any(row.input_shapes for row in rows):
-        columns.append(_Column("Input Shapes", [str(row.input_shapes) for row in rows], shapes_width))
+        columns.append(
+            _Column("Input Shapes", [str(row.input_shapes) for row in rows], shapes_width)
+        )
     if any(row.stack for row in rows):
         sources = [row.stack[0] if row.stack else "" for row in rows]
         columns.append(_Column("Source Location", sources, source_width, left=True))
@@ -88,8 +96,16 @@ def _columns(rows: list[Any], whole: float, unit: str | None, widths: tuple[int,
     return columns
 
 
-def write_table(rows: list[Any], whole: float, *, memory: bool, flops: bool, header: str | None,
-                time_unit: str | None, widths: tuple[int, int, int]) -> str:  # fmt: skip
+def write_table(
+    rows: list[Any],
+    whole: float,
+    *,
+    memory: bool,
+    flops: bool,
+    header: str | None,
+    time_unit: str | None,
+    widths: tuple[int, int, int],
+) -> str:
     if not rows:
         return ""
     if time_unit is not None and time_unit not in _SECONDS:

@@ -22,8 +22,10 @@ def write_memory_timeline(path: str, events: EventList) -> None:
     if not events.profile_memory:
         raise ValueError("export_memory_timeline: wants a profile with profile_memory=True")
     if path.endswith("raw.json.gz"):
-        raise NotImplementedError("export_memory_timeline: single allocations are not recorded, "
-                                  "wanted a path that does not end in raw.json.gz")  # fmt: skip
+        raise NotImplementedError(
+            "export_memory_timeline: single allocations are not recorded, "
+            "wanted a path that does not end in raw.json.gz"
+        )
     if path.endswith(_PICTURES):
         draw(events, path, timeline=False)
         return
@@ -42,5 +44,7 @@ def _write_page(path: str, events: EventList) -> None:
     draw(events, timeline=False).savefig(picture, format="png")
     data = base64.b64encode(picture.getvalue()).decode("ascii")
     with open(path, "w", encoding="utf-8") as file:
-        file.write('<!doctype html><html><head><meta charset="utf-8"><title>Memory</title></head>'
-                   f'<body><img src="data:image/png;base64,{data}"></body></html>\n')  # fmt: skip
+        file.write(
+            '<!doctype html><html><head><meta charset="utf-8"><title>Memory</title></head>'
+            f'<body><img src="data:image/png;base64,{data}"></body></html>\n'
+        )

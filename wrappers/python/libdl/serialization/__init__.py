@@ -18,12 +18,27 @@ from ._files import load, save
 from ._source import get_default_mmap_options, opened as _opened, set_default_mmap_options
 
 __all__ = [
-    "DEFAULT_PROTOCOL", "LoadEndianness", "MAP_LOCATION", "PyTorchFileReader", "PyTorchFileWriter",
-    "SourceChangeWarning", "Unbuilt", "add_safe_globals", "clear_safe_globals", "get_crc32_options",
-    "get_default_load_endianness", "get_default_mmap_options", "get_safe_globals",
-    "get_unsafe_globals_in_checkpoint", "load", "safe_globals", "save", "set_crc32_options",
-    "set_default_load_endianness", "set_default_mmap_options",
-]  # fmt: skip
+    "DEFAULT_PROTOCOL",
+    "LoadEndianness",
+    "MAP_LOCATION",
+    "PyTorchFileReader",
+    "PyTorchFileWriter",
+    "SourceChangeWarning",
+    "Unbuilt",
+    "add_safe_globals",
+    "clear_safe_globals",
+    "get_crc32_options",
+    "get_default_load_endianness",
+    "get_default_mmap_options",
+    "get_safe_globals",
+    "get_unsafe_globals_in_checkpoint",
+    "load",
+    "safe_globals",
+    "save",
+    "set_crc32_options",
+    "set_default_load_endianness",
+    "set_default_mmap_options",
+]
 
 DEFAULT_PROTOCOL = 2  # of pickles
 MAP_LOCATION: _typing.TypeAlias = (
@@ -32,14 +47,18 @@ MAP_LOCATION: _typing.TypeAlias = (
 """What load's map_location takes."""
 if _typing.TYPE_CHECKING:
     from ._records import (
-        PyTorchFileReader as PyTorchFileReader, PyTorchFileWriter as PyTorchFileWriter,
-    )  # fmt: skip
+        PyTorchFileReader as PyTorchFileReader,
+        PyTorchFileWriter as PyTorchFileWriter,
+    )
     from ._values import Unbuilt as Unbuilt
 
 _LAZY = {
-    "Unbuilt": "_values", "PyTorchFileReader": "_records", "PyTorchFileWriter": "_records",
-    "_open_zipfile_reader": "_records", "_open_zipfile_writer": "_records",
-}  # fmt: skip
+    "Unbuilt": "_values",
+    "PyTorchFileReader": "_records",
+    "PyTorchFileWriter": "_records",
+    "_open_zipfile_reader": "_records",
+    "_open_zipfile_writer": "_records",
+}
 _NAMED = {"_open_zipfile_reader": "reader_of", "_open_zipfile_writer": "writer_of"}
 
 

@@ -54,8 +54,10 @@ def _directory(source: Source) -> tuple[int, int, int]:
         source.read(at, _END.size)
     )
     if mark != b"PK\5\6" or comment:
-        raise malformed("the zip archive does not end with its directory: it was cut off, or more "
-                        "was written behind it")  # fmt: skip
+        raise malformed(
+            "the zip archive does not end with its directory: it was cut off, or more "
+            "was written behind it"
+        )
     if (disk, first_disk) != (0, 0) or here != count:
         raise malformed("a zip archive in several parts")
     end = at
@@ -122,8 +124,25 @@ def _entries(source: Source) -> dict[str, Record]:
     for _ in range(count):
         if at + _CENTRAL.size > len(directory):
             raise malformed("the zip archive's directory ends early")
-        (mark, _, _, flags, method, _, _, checksum, packed, size, name_size, extra_size,
-         comment_size, disk, _, _, local) = _CENTRAL.unpack_from(directory, at)  # fmt: skip
+        (
+            mark,
+            _,
+            _,
+            flags,
+            method,
+            _,
+            _,
+            checksum,
+            packed,
+            size,
+            name_size,
+            extra_size,
+            comment_size,
+            disk,
+            _,
+            _,
+            local,
+        ) = _CENTRAL.unpack_from(directory, at)
         at += _CENTRAL.size
         behind = at + name_size
         raw, extra = directory[at:behind], directory[behind : behind + extra_size]
@@ -133,13 +152,17 @@ def _entries(source: Source) -> dict[str, Record]:
             raise malformed("the zip archive's directory is damaged")
         size, packed, local = _zip64(extra, [size, packed, local])
         if "/code/" in name or name.endswith("/constants.pkl"):
-            raise UnsupportedError("load: the file is a TorchScript archive, which holds code; "
-                                   "torch.save the module's state_dict()")  # fmt: skip
+            raise UnsupportedError(
+                "load: the file is a TorchScript archive, which holds code; "
+                "torch.save the module's state_dict()"
+            )
         if method or packed != size:
             raise malformed(f"{name!r} is compressed; PyTorch stores its entries as they are")
         if flags & ~(_DESCRIPTOR | _UTF8):
-            raise malformed(f"{name!r} has the zip flags {flags:#x}: encrypted, or of no kind that "
-                            "PyTorch writes")  # fmt: skip
+            raise malformed(
+                f"{name!r} has the zip flags {flags:#x}: encrypted, or of no kind that "
+                "PyTorch writes"
+            )
         if name in records:
             raise malformed(f"{name!r} is in the zip archive twice")
         start = _data_start(source, local, raw, flags)
@@ -187,8 +210,10 @@ class Archive:
 def check(name: str, record: Record, data: bytes | memoryview) -> None:
     """Raises unless the record's bytes are those that were written."""
     if record.checksum and zlib.crc32(data) != record.checksum:
-        raise malformed(f"the bytes of {name!r} are not those that were written: their CRC-32 "
-                        "differs; the file was damaged")  # fmt: skip
+        raise malformed(
+            f"the bytes of {name!r} are not those that were written: their CRC-32 "
+            "differs; the file was damaged"
+        )
 
 
 # -- writing ---------------------------------------------------------------------------------------
@@ -216,8 +241,12 @@ class Writer:
 
     put takes the file's next bytes; checksums: None: as set_crc32_options said."""
 
-    def __init__(self, put: Callable[[bytes | memoryview], object], folder: str,
-                 checksums: bool | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        put: Callable[[bytes | memoryview], object],
+        folder: str,
+        checksums: bool | None = None,
+    ) -> None:
         self._put, self._folder = put, folder
         self._checksums = get_crc32_options() if checksums is None else checksums
         self._at = 0
@@ -238,17 +267,40 @@ class Writer:
         extra = sizes + b"FB" + struct.pack("<H", gap) + b"Z" * gap  # PyTorch's own filling
         short = _FULL32 if long else size
         dates = (0, 0)  # like PyTorch's, so that equal content gives equal files
-        self._write(_LOCAL.pack(b"PK\3\4", 0, _UTF8, 0, *dates, checksum, short, short, len(path),
-                                len(extra)) + path + extra)  # fmt: skip
+        self._write(
+            _LOCAL.pack(
+                b"PK\3\4", 0, _UTF8, 0, *dates, checksum, short, short, len(path), len(extra)
+            )
+            + path
+            + extra
+        )
         self._write(data)
         far = at >= _FULL32
         numbers = [size, size] * long + [at] * far
         extra = struct.pack(f"<2H{len(numbers)}Q", 1, 8 * len(numbers), *numbers)
         extra = extra if numbers else b""
         self._central.append(
-            _CENTRAL.pack(b"PK\1\2", 0, 0, _UTF8, 0, *dates, checksum, short, short, len(path),
-                          len(extra), 0, 0, 0, 0, _FULL32 if far else at) + path + extra
-        )  # fmt: skip
+            _CENTRAL.pack(
+                b"PK\1\2",
+                0,
+                0,
+                _UTF8,
+                0,
+                *dates,
+                checksum,
+                short,
+                short,
+                len(path),
+                len(extra),
+                0,
+                0,
+                0,
+                0,
+                _FULL32 if far else at,
+            )
+            + path
+            + extra
+        )
 
     def close(self) -> None:
         """Writes the directory."""
@@ -257,8 +309,19 @@ class Writer:
             self._write(entry)
         size, end = self._at - begin, self._at
         if begin >= _FULL32 or count >= _FULL16 or size >= _FULL32:
-            self._write(_END64.pack(b"PK\6\6", _END64.size - 12, 45, 45, 0, 0, count, count, size,
-                                    begin))  # fmt: skip
+            self._write(
+                _END64.pack(b"PK\6\6", _END64.size - 12, 45, 45, 0, 0, count, count, size, begin)
+            )
             self._write(_LOCATOR64.pack(b"PK\6\7", 0, end, 1))
-        self._write(_END.pack(b"PK\5\6", 0, 0, min(count, _FULL16), min(count, _FULL16),
-                              min(size, _FULL32), min(begin, _FULL32), 0))  # fmt: skip
+        self._write(
+            _END.pack(
+                b"PK\5\6",
+                0,
+                0,
+                min(count, _FULL16),
+                min(count, _FULL16),
+                min(size, _FULL32),
+                min(begin, _FULL32),
+                0,
+            )
+        )

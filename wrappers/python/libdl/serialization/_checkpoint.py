@@ -111,8 +111,9 @@ class Storages:
         record = self._archive.records.get(path)
         if record is None or record.size != size:
             found = "does not have" if record is None else f"has with {record.size} bytes"
-            raise FormatError(f"load: the pickle wants {size} bytes of {path!r:.80}, which the "
-                              f"file {found}")  # fmt: skip
+            raise FormatError(
+                f"load: the pickle wants {size} bytes of {path!r:.80}, which the file {found}"
+            )
         whole = self._source.mapped
         if whole is not None and size and record.start % dtype.itemsize == 0:
             made: Tensor = _C.from_buffer(whole[record.start : record.start + size])

@@ -25,8 +25,12 @@ FACTORIES: dict[str, Any] = {
 DICTS: dict[str, type[dict[Any, Any]]] = {"ordered": OrderedDict, "counter": Counter}
 _DICT_MARKS = {kind: mark for mark, kind in DICTS.items()}
 _SEQUENCES: dict[type, str] = {
-    list: "list", tuple: "tuple", set: "set", frozenset: "frozenset", Size: "size",
-}  # fmt: skip
+    list: "list",
+    tuple: "tuple",
+    set: "set",
+    frozenset: "frozenset",
+    Size: "size",
+}
 _MUTABLE = (list, dict, OrderedDict, Counter, defaultdict)
 
 
@@ -93,8 +97,10 @@ class Described:
 
     def _sequence(self, value: Any, path: str) -> dict[str, Any]:
         if isinstance(value, (set, frozenset)) and not all(map(is_key, value)):
-            raise Unkept(f"save: the set {path} has elements that are neither strings, "
-                         "numbers of 64 bits nor short tuples of them")  # fmt: skip
+            raise Unkept(
+                f"save: the set {path} has elements that are neither strings, "
+                "numbers of 64 bits nor short tuples of them"
+            )
         node: dict[str, Any] = {_SEQUENCES[type(value)]: (items := [])}
         for i, item in enumerate(value):
             items.append(self._node(item, f"{path}.{i}" if path else str(i)))
@@ -108,9 +114,11 @@ class Described:
             node["default"] = _factory(value, path)
         for key, item in value.items():
             if not is_key(key):
-                raise Unkept(f"save: the keys of {path or 'a dict'} must be strings, numbers of "
-                             "64 bits or short tuples of them, found a "
-                             f"{type(key).__name__}")  # fmt: skip
+                raise Unkept(
+                    f"save: the keys of {path or 'a dict'} must be strings, numbers of "
+                    "64 bits or short tuples of them, found a "
+                    f"{type(key).__name__}"
+                )
             name = f"{path}.{key}" if path else str(key)
             plain = type(key) in (str, int, bool)
             items.append([key if plain else self._once(key, path), self._node(item, name)])

@@ -27,8 +27,10 @@ def set_default_load_endianness(endianness: LoadEndianness | None) -> None:
     """Sets the order of bytes in files that do not tell it: little-endian is all that is read."""
     global _default
     if endianness is not None and not isinstance(endianness, LoadEndianness):
-        raise TypeError("set_default_load_endianness: endianness is a "
-                        f"{type(endianness).__name__}, wanted a LoadEndianness")  # fmt: skip
+        raise TypeError(
+            "set_default_load_endianness: endianness is a "
+            f"{type(endianness).__name__}, wanted a LoadEndianness"
+        )
     if endianness is LoadEndianness.BIG:
         raise NotImplementedError("set_default_load_endianness: big-endian files are not read")
     _default = endianness

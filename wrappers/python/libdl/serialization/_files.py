@@ -45,9 +45,14 @@ def _unpickled(empty: bool, *args: Any) -> DamagedFile:
 
 
 def save(
-    obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: int = 2,
-    _use_new_zipfile_serialization: bool = True, *, format: str | None = None,
-) -> None:  # fmt: skip
+    obj: Any,
+    f: Any,
+    pickle_module: Any = None,
+    pickle_protocol: int = 2,
+    _use_new_zipfile_serialization: bool = True,
+    *,
+    format: str | None = None,
+) -> None:
     """Writes an object to a file. A file of that name is replaced whole, once the new one is on the
     disk.
 
@@ -76,8 +81,14 @@ def save(
         raise ValueError(f"save: format is {format!r}, wanted 'safetensors', 'torch' or None")
     if not hasattr(f, "write") and is_device(os.fsdecode(f)):
         with open(f, "wb") as device:
-            save(obj, device, pickle_module, pickle_protocol, _use_new_zipfile_serialization,
-                 format=format)  # fmt: skip
+            save(
+                obj,
+                device,
+                pickle_module,
+                pickle_protocol,
+                _use_new_zipfile_serialization,
+                format=format,
+            )
         return
     if format != "torch":
         try:
@@ -87,8 +98,10 @@ def save(
             if format is not None:
                 raise
     if not _use_new_zipfile_serialization:
-        raise NotImplementedError("save: _use_new_zipfile_serialization is False, wanted True: the "
-                                  "zip format, which PyTorch reads since 1.4")  # fmt: skip
+        raise NotImplementedError(
+            "save: _use_new_zipfile_serialization is False, wanted True: the "
+            "zip format, which PyTorch reads since 1.4"
+        )
     data, tensors = _pickled(obj, pickle_module, pickle_protocol)
     from . import _writer
 
@@ -139,9 +152,14 @@ def _named(f: Any) -> Iterator[None]:
 
 
 def load(
-    f: Any, map_location: Any = None, pickle_module: Any = None, *,
-    weights_only: bool | None = None, mmap: bool | None = None, **pickle_load_args: Any,
-) -> Any:  # fmt: skip
+    f: Any,
+    map_location: Any = None,
+    pickle_module: Any = None,
+    *,
+    weights_only: bool | None = None,
+    mmap: bool | None = None,
+    **pickle_load_args: Any,
+) -> Any:
     """Reads an object written by save, a checkpoint of PyTorch, or any other safetensors file, as a
     dict of tensors. No code from the file runs unless weights_only is False.
 
@@ -167,8 +185,10 @@ def load(
         <All keys matched successfully>
     """
     if pickle_module is not None and weights_only is not False:
-        raise RuntimeError("load: pickle_module is given, which runs what a file says, and "
-                           "weights_only is not False")  # fmt: skip
+        raise RuntimeError(
+            "load: pickle_module is given, which runs what a file says, and "
+            "weights_only is not False"
+        )
     if set(pickle_load_args) - set(_LOAD_ARGUMENTS):
         unknown = min(set(pickle_load_args) - set(_LOAD_ARGUMENTS))
         raise TypeError(f"load: {unknown!r} is no argument of load")

@@ -14,14 +14,34 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from .._errors import (
-    DeviceError, Error, FileError, FormatError, OutOfMemoryError, UnsupportedError,
-)  # fmt: skip
+    DeviceError,
+    Error,
+    FileError,
+    FormatError,
+    OutOfMemoryError,
+    UnsupportedError,
+)
 from ._values import (
-    MAX_MARKS, Maker, Table, Unbuilt, Unfinished, attach, check_depth, checked_key, length,
-)  # fmt: skip
+    MAX_MARKS,
+    Maker,
+    Table,
+    Unbuilt,
+    Unfinished,
+    attach,
+    check_depth,
+    checked_key,
+    length,
+)
 
-_WRONG = (ValueError, TypeError, LookupError, OverflowError, AttributeError, struct.error,
-          RuntimeError)  # fmt: skip
+_WRONG = (
+    ValueError,
+    TypeError,
+    LookupError,
+    OverflowError,
+    AttributeError,
+    struct.error,
+    RuntimeError,
+)
 _KEPT = (UnsupportedError, DeviceError, FileError, OutOfMemoryError)  # others: the file is damaged
 _LONGEST_NAME = 1000
 

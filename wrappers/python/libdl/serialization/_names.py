@@ -19,19 +19,41 @@ from ._values import Maker, Unbuilt, checked_key
 DTYPES: dict[str, Dtype] = {
     name: _types.by_name(name)
     for name in (
-        "bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64",
-        "float16", "bfloat16", "float32", "float64", "complex64", "complex128",
+        "bool",
+        "uint8",
+        "uint16",
+        "uint32",
+        "uint64",
+        "int8",
+        "int16",
+        "int32",
+        "int64",
+        "float16",
+        "bfloat16",
+        "float32",
+        "float64",
+        "complex64",
+        "complex128",
     )
-}  # fmt: skip
+}
 # The kinds of storage that name a dtype; UntypedStorage counts bytes.
 STORAGES: dict[str, Dtype] = {
     f"{name}Storage": DTYPES[dtype]
     for name, dtype in {
-        "Bool": "bool", "Byte": "uint8", "Char": "int8", "Short": "int16", "Int": "int32",
-        "Long": "int64", "Half": "float16", "BFloat16": "bfloat16", "Float": "float32",
-        "Double": "float64", "ComplexFloat": "complex64", "ComplexDouble": "complex128",
+        "Bool": "bool",
+        "Byte": "uint8",
+        "Char": "int8",
+        "Short": "int16",
+        "Int": "int32",
+        "Long": "int64",
+        "Half": "float16",
+        "BFloat16": "bfloat16",
+        "Float": "float32",
+        "Double": "float64",
+        "ComplexFloat": "complex64",
+        "ComplexDouble": "complex128",
     }.items()
-}  # fmt: skip
+}
 _WITHOUT = {
     "_rebuild_qtensor": "quantized tensors",
     "_rebuild_nested_tensor": "nested tensors",

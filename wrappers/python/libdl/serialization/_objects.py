@@ -141,9 +141,13 @@ class _Pickling:
         if x.is_meta:
             return _META, (x.dtype, tuple(x.shape), tuple(x.stride()), requires_grad)
         arguments: tuple[Any, ...] = (
-            _Memory(x), x.storage_offset(), tuple(x.shape), tuple(x.stride()),
-            requires_grad, OrderedDict(),
-        )  # fmt: skip
+            _Memory(x),
+            x.storage_offset(),
+            tuple(x.shape),
+            tuple(x.stride()),
+            requires_grad,
+            OrderedDict(),
+        )
         kind = self._storage(x)[1]
         if kind is not storage.UntypedStorage and kind.dtype is x.dtype:
             return _PLAIN, arguments
@@ -255,8 +259,9 @@ class _Reading:
             for part in name.split("."):
                 found = getattr(found, part)
         except (ImportError, AttributeError) as error:
-            raise UnsupportedError(f"load: the file uses {module}.{name:.80}, which libdl has not "
-                                   f"({error})") from None  # fmt: skip
+            raise UnsupportedError(
+                f"load: the file uses {module}.{name:.80}, which libdl has not ({error})"
+            ) from None
         return found
 
 

@@ -31,8 +31,10 @@ class Placing:
     def __init__(self, map_location: Any) -> None:
         known = map_location is None or isinstance(map_location, (str, int, Device, dict))
         if not known and not callable(map_location):
-            raise TypeError(f"load: map_location is a {type(map_location).__name__}, wanted a "
-                            "device, its name, a dict or a function")  # fmt: skip
+            raise TypeError(
+                f"load: map_location is a {type(map_location).__name__}, wanted a "
+                "device, its name, a dict or a function"
+            )
         self._wanted = map_location
         if isinstance(map_location, dict):
             self._wanted = {name: Device(wanted) for name, wanted in map_location.items()}
@@ -59,8 +61,10 @@ class Placing:
         if device.type == "cpu":
             return storage
         if wanted is None and _C.device_count(device._type) == 0:
-            raise DeviceError(f"load: the file has tensors of the device {location!r}, and there "
-                              "is none; map_location='cpu' loads them into memory")  # fmt: skip
+            raise DeviceError(
+                f"load: the file has tensors of the device {location!r}, and there "
+                "is none; map_location='cpu' loads them into memory"
+            )
         return storage.to(device=device)
 
 
@@ -68,16 +72,22 @@ def _device(location: str) -> Device:
     try:
         return Device(location)
     except RuntimeError:
-        raise FormatError(f"load: the file has tensors of the device {location!r:.80}, of no kind "
-                          "that libdl knows") from None  # fmt: skip
+        raise FormatError(
+            f"load: the file has tensors of the device {location!r:.80}, of no kind "
+            "that libdl knows"
+        ) from None
 
 
 def _check(found: Any, storage: Tensor) -> None:
     if found is None:
         return
     if not isinstance(found, Tensor):
-        raise TypeError(f"load: map_location's function returned a {type(found).__name__}, wanted "
-                        "the storage or None")  # fmt: skip
+        raise TypeError(
+            f"load: map_location's function returned a {type(found).__name__}, wanted "
+            "the storage or None"
+        )
     if found.shape != storage.shape or found.dtype != storage.dtype:
-        raise TypeError("load: map_location's function returned another tensor, wanted the "
-                        "storage, itself or on another device")  # fmt: skip
+        raise TypeError(
+            "load: map_location's function returned another tensor, wanted the "
+            "storage, itself or on another device"
+        )

@@ -64,8 +64,10 @@ class PyTorchFileReader:
         kind = dtype if isinstance(dtype, Dtype) else uint8
         made = _functions.empty((numel,), dtype=kind)
         if numel * kind.itemsize != record.size:
-            raise RuntimeError(f"PyTorchFileReader: record {name!r:.80} has {record.size} bytes, "
-                               f"wanted {numel * kind.itemsize}")  # fmt: skip
+            raise RuntimeError(
+                f"PyTorchFileReader: record {name!r:.80} has {record.size} bytes, "
+                f"wanted {numel * kind.itemsize}"
+            )
         if numel:
             into = memoryview(made.view(uint8).numpy())
             self._source.read_into(record.start, into)
@@ -89,8 +91,9 @@ class PyTorchFileWriter:
 
     def __init__(self, file: Any, compute_crc32: bool = True, storage_alignment: int = 64) -> None:
         if storage_alignment != 64:
-            raise NotImplementedError("PyTorchFileWriter: storage_alignment is "
-                                      f"{storage_alignment}, wanted 64")  # fmt: skip
+            raise NotImplementedError(
+                f"PyTorchFileWriter: storage_alignment is {storage_alignment}, wanted 64"
+            )
         self._ends = contextlib.ExitStack()
         self._name = "archive"
         if hasattr(file, "write"):
@@ -122,8 +125,12 @@ class PyTorchFileWriter:
         self._written.append(name)
 
     def write_end_of_file(self) -> None:
-        for name, data in ((".format_version", b"1"), (".storage_alignment", b"64"),
-                           ("byteorder", b"little"), ("version", b"3\n")):  # fmt: skip
+        for name, data in (
+            (".format_version", b"1"),
+            (".storage_alignment", b"64"),
+            ("byteorder", b"little"),
+            ("version", b"3\n"),
+        ):
             if name not in self._written:
                 self.write_record(name, data, len(data))
         self._writer.close()

@@ -32,7 +32,9 @@ def path_errors() -> Iterator[None]:
     except FileError:
         raise
     except OSError as error:
-        kind = {FileNotFoundError: _Missing, PermissionError: _Forbidden}.get(type(error), FileError)
+        kind = {FileNotFoundError: _Missing, PermissionError: _Forbidden}.get(
+            type(error), FileError
+        )
         made = kind(f"save: {error}")
         if error.errno is not None:
             made.errno, made.filename = error.errno, error.filename
@@ -156,8 +158,10 @@ def _sync_folder(path: str) -> None:
 
 def _umask() -> int:
     """The process's mask, as /proc tells it: asking os.umask would set it for a moment."""
-    with suppress(FileNotFoundError), \
-            open("/proc/self/status", encoding="ascii", errors="replace") as lines:  # fmt: skip
+    with (
+        suppress(FileNotFoundError),
+        open("/proc/self/status", encoding="ascii", errors="replace") as lines,
+    ):
         for line in lines:
             if line.startswith("Umask:"):
                 return int(line.split()[1], 8)

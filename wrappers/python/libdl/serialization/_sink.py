@@ -24,8 +24,9 @@ def writer_to(file: Any) -> Callable[[bytes | memoryview], None]:
             if type(count) is not int or count >= len(rest):  # others tell nothing, or say all
                 return
             if count <= 0:
-                raise OSError(errno.ENOSPC, "save: the file took no more bytes, and "
-                              f"{len(rest)} are left")  # fmt: skip
+                raise OSError(
+                    errno.ENOSPC, f"save: the file took no more bytes, and {len(rest)} are left"
+                )
             rest = rest[count:]
 
     return put

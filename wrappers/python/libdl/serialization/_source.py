@@ -31,8 +31,10 @@ class set_default_mmap_options:
     def __init__(self, flags: int) -> None:
         global _options
         if flags not in (MAP_PRIVATE, MAP_SHARED):
-            raise ValueError(f"set_default_mmap_options: flags is {flags}, wanted mmap.MAP_PRIVATE "
-                             "or mmap.MAP_SHARED")  # fmt: skip
+            raise ValueError(
+                f"set_default_mmap_options: flags is {flags}, wanted mmap.MAP_PRIVATE "
+                "or mmap.MAP_SHARED"
+            )
         self._before, _options = _options, flags
 
     def __enter__(self) -> None:
@@ -97,14 +99,19 @@ class Source:
 
     def _check(self, at: int, size: int) -> None:
         if at < 0 or size < 0 or at + size > self.size:
-            raise FormatError(f"load: bytes {at} to {at + size} are wanted of a file that has "
-                              f"{self.size}")  # fmt: skip
+            raise FormatError(
+                f"load: bytes {at} to {at + size} are wanted of a file that has {self.size}"
+            )
 
     def __enter__(self) -> Source:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
-                 trace: TracebackType | None) -> None:  # fmt: skip
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         if self._owned:
             self._file.close()
 
@@ -122,7 +129,9 @@ def opened(f: Any, mmap: bool) -> Source:
             f = io.BytesIO(f.read())
         return Source(f, False)
     if not isinstance(f, (str, bytes, os.PathLike)):
-        raise TypeError(f"load: f is a {type(f).__name__}, wanted a path or a file open for "
-                        "reading in binary mode")  # fmt: skip
+        raise TypeError(
+            f"load: f is a {type(f).__name__}, wanted a path or a file open for "
+            "reading in binary mode"
+        )
     writes = mmap and _options == MAP_SHARED
     return Source(open(os.fspath(f), "r+b" if writes else "rb"), True)

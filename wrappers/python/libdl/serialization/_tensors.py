@@ -49,8 +49,15 @@ def _check_dtype(dtype: Any) -> None:
         raise FormatError(f"load: a tensor's dtype is a {type(dtype).__name__}")
 
 
-def _tensor(storage: Any, dtype: Dtype, offset: Any, size: Any, strides: Any, requires_grad: Any,
-            metadata: Any) -> Tensor:  # fmt: skip
+def _tensor(
+    storage: Any,
+    dtype: Dtype,
+    offset: Any,
+    size: Any,
+    strides: Any,
+    requires_grad: Any,
+    metadata: Any,
+) -> Tensor:
     if not isinstance(storage, Tensor) or storage.ndim != 1:
         raise FormatError(f"load: a tensor over a {type(storage).__name__}, wanted a storage")
     size, strides = _geometry(size, strides)
@@ -68,14 +75,29 @@ def _old_tensor(storage: Any, offset: Any, size: Any, strides: Any) -> Tensor:
     return _tensor(storage, storage.dtype, offset, size, strides, False, None)
 
 
-def _typed_tensor(storage: Any, offset: Any, size: Any, strides: Any, requires_grad: Any = False,
-                  hooks: Any = None, metadata: Any = None) -> Tensor:  # fmt: skip
+def _typed_tensor(
+    storage: Any,
+    offset: Any,
+    size: Any,
+    strides: Any,
+    requires_grad: Any = False,
+    hooks: Any = None,
+    metadata: Any = None,
+) -> Tensor:
     _no_hooks(hooks)
     return _tensor(storage, storage.dtype, offset, size, strides, requires_grad, metadata)
 
 
-def _any_tensor(storage: Any, offset: Any, size: Any, strides: Any, requires_grad: Any, hooks: Any,
-                dtype: Any, metadata: Any = None) -> Tensor:  # fmt: skip
+def _any_tensor(
+    storage: Any,
+    offset: Any,
+    size: Any,
+    strides: Any,
+    requires_grad: Any,
+    hooks: Any,
+    dtype: Any,
+    metadata: Any = None,
+) -> Tensor:
     _no_hooks(hooks)
     _check_dtype(dtype)
     return _tensor(storage, dtype, offset, size, strides, requires_grad, metadata)

@@ -189,8 +189,14 @@ def _reading(part: str) -> Iterator[None]:
         yield
     except OutOfMemoryError:
         raise
-    except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError,
-            RuntimeError) as error:  # fmt: skip
+    except (
+        ValueError,
+        TypeError,
+        LookupError,
+        ArithmeticError,
+        AttributeError,
+        RuntimeError,
+    ) as error:
         what = f"{type(error).__name__}: {error}"
         raise FormatError(f"load: {part} is malformed ({what:.200})") from None
 

@@ -26,8 +26,12 @@ class Maker:
 
     __slots__ = ("name", "make", "cost")
 
-    def __init__(self, name: str, make: Callable[..., Any],
-                 cost: Callable[[tuple[Any, ...]], int] | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        name: str,
+        make: Callable[..., Any],
+        cost: Callable[[tuple[Any, ...]], int] | None = None,
+    ) -> None:
         self.name, self.make = name, make
         self.cost = cost  # how many bytes a call with these arguments computes
 
@@ -85,8 +89,10 @@ def no_meaning(value: Any, place: str) -> Unkept:
     """What is said of an object that a format does not hold."""
     hint = "save what it is made of, or without format=, which pickles it"
     if hasattr(value, "load_state_dict"):
-        hint = ("save its state_dict(), and give that to load_state_dict() of a new one. Without "
-                "format=, save pickles objects whole; reading that runs code")  # fmt: skip
+        hint = (
+            "save its state_dict(), and give that to load_state_dict() of a new one. Without "
+            "format=, save pickles objects whole; reading that runs code"
+        )
     kind = type(value).__qualname__
     if kind == "ndarray":
         kind += f" of {value.dtype}"
@@ -116,8 +122,10 @@ def is_key(value: Any) -> bool:
 
 def checked_key(value: Any) -> Any:
     if not is_key(value):
-        raise ValueError(f"a {type(value).__name__} as a key or as an element of a set, wanted a "
-                         "string, a number of 64 bits or a short tuple of them")  # fmt: skip
+        raise ValueError(
+            f"a {type(value).__name__} as a key or as an element of a set, wanted a "
+            "string, a number of 64 bits or a short tuple of them"
+        )
     return value
 
 

@@ -80,8 +80,10 @@ class Pickler:
         else:
             data = n.to_bytes(n.bit_length() // 8 + 1, "little", signed=True)
             if len(data) > 255:
-                raise Unkept("save: an integer of more than 255 bytes, which PyTorch does not "
-                                "load with weights_only=True")  # fmt: skip
+                raise Unkept(
+                    "save: an integer of more than 255 bytes, which PyTorch does not "
+                    "load with weights_only=True"
+                )
             self._out.append(b"\x8a" + bytes([len(data)]) + data)
 
     def _tuple(self, values: tuple[Any, ...], at: str) -> None:
@@ -100,8 +102,10 @@ class Pickler:
         self._out.append(b"(")
         for key, value in items.items():
             if not is_key(key):
-                raise Unkept(f"save: {at or 'the object'} has the key {key!r:.80}, wanted a "
-                                "string, a number of 64 bits or a short tuple of them")  # fmt: skip
+                raise Unkept(
+                    f"save: {at or 'the object'} has the key {key!r:.80}, wanted a "
+                    "string, a number of 64 bits or a short tuple of them"
+                )
             self._value(key, at)
             self._value(value, f"{at}[{key!r}]")
         self._out.append(b"u")
@@ -256,9 +260,11 @@ class Pickler:
             self.tensors.append(x)
         key, known = self._storages[number]
         if known != kind:
-            raise Unkept(f"save: {at or 'the tensor'} has the dtype {x.dtype} and shares its "
-                            "memory with a tensor of another; PyTorch's format has one dtype for "
-                            "each memory: save a clone()")  # fmt: skip
+            raise Unkept(
+                f"save: {at or 'the tensor'} has the dtype {x.dtype} and shares its "
+                "memory with a tensor of another; PyTorch's format has one dtype for "
+                "each memory: save a clone()"
+            )
         size = _C.tensor_storage_nbytes(x)
         self._out.append(b"(")
         self._text("storage")
@@ -295,9 +301,12 @@ _ATOMS: dict[type, Callable[[Pickler, Any], None]] = {
     Dtype: lambda p, value: p._named(f"torch.{value.name}"),
 }
 _CONTAINERS: dict[type, Callable[[Pickler, Any, str], None]] = {
-    list: Pickler._list, tuple: Pickler._shared_tuple, dict: Pickler._dict,
-    OrderedDict: Pickler._dict, Counter: Pickler._dict,
-}  # fmt: skip
+    list: Pickler._list,
+    tuple: Pickler._shared_tuple,
+    dict: Pickler._dict,
+    OrderedDict: Pickler._dict,
+    Counter: Pickler._dict,
+}
 
 
 def _bytes_of_storage(x: Tensor) -> memoryview:

@@ -8,10 +8,16 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from . import (
-        benchmark as benchmark, checkpoint as checkpoint, collect_env as collect_env,
-        cpp_extension as cpp_extension, data as data, dlpack as dlpack, hooks as hooks,
-        model_zoo as model_zoo, tensorboard as tensorboard,
-    )  # fmt: skip
+        benchmark as benchmark,
+        checkpoint as checkpoint,
+        collect_env as collect_env,
+        cpp_extension as cpp_extension,
+        data as data,
+        dlpack as dlpack,
+        hooks as hooks,
+        model_zoo as model_zoo,
+        tensorboard as tensorboard,
+    )
     from ._graph_drawing import draw_graph as draw_graph
     from ._intercept import Call as Call
     from ._intercept import intercept as intercept
@@ -20,14 +26,31 @@ if TYPE_CHECKING:
     from ._swapping import swap_tensors as swap_tensors
 
 _LAZY_MODULES = (
-    "_python_dispatch", "_pytree", "benchmark", "checkpoint", "collect_env", "cpp_extension", "data",
-    "deterministic", "dlpack", "hooks", "model_zoo", "tensorboard", "_contextlib", "_foreach_utils",
+    "_python_dispatch",
+    "_pytree",
+    "benchmark",
+    "checkpoint",
+    "collect_env",
+    "cpp_extension",
+    "data",
+    "deterministic",
+    "dlpack",
+    "hooks",
+    "model_zoo",
+    "tensorboard",
+    "_contextlib",
+    "_foreach_utils",
     "weak",
-)  # fmt: skip
+)
 __all__ = [
-    "Call", *_LAZY_MODULES[2:-3], "draw_graph", "intercept", "load_plugin", "set_provider_enabled",
+    "Call",
+    *_LAZY_MODULES[2:-3],
+    "draw_graph",
+    "intercept",
+    "load_plugin",
+    "set_provider_enabled",
     "swap_tensors",
-]  # fmt: skip
+]
 _LAZY_NAMES = {
     "Call": "_intercept",
     "draw_graph": "_graph_drawing",

@@ -66,8 +66,9 @@ class _DecoratorContextManager:
         if inspect.isclass(orig_func):
             warnings.warn(
                 f"{type(self).__name__}: a class is decorated; decorate its methods",
-                FutureWarning, stacklevel=2,
-            )  # fmt: skip
+                FutureWarning,
+                stacklevel=2,
+            )
             return functools.wraps(orig_func)(lambda *a, **k: self._run(orig_func, a, k))
         return context_decorator(self.clone, orig_func)
 

@@ -38,4 +38,6 @@ def _device_has_foreach_support(device: Any) -> bool:
 
 
 def _has_foreach_support(tensors: list[Any], device: Any) -> bool:
-    return _device_has_foreach_support(device) and all(x is None or hasattr(x, "dtype") for x in tensors)
+    return _device_has_foreach_support(device) and all(
+        x is None or hasattr(x, "dtype") for x in tensors
+    )

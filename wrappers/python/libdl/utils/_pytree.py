@@ -12,34 +12,79 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
 from ._pytree_nodes import (
-    NODES as SUPPORTED_NODES, Context, GetAttrKey, KeyPath, MappingKey,
-    NodeDef as NodeDef, SequenceKey, _defaultdict_flatten as _defaultdict_flatten,
+    NODES as SUPPORTED_NODES,
+    Context,
+    GetAttrKey,
+    KeyPath,
+    MappingKey,
+    NodeDef as NodeDef,
+    SequenceKey,
+    _defaultdict_flatten as _defaultdict_flatten,
     _defaultdict_flatten_with_keys as _defaultdict_flatten_with_keys,
-    _defaultdict_unflatten as _defaultdict_unflatten, _deque_flatten as _deque_flatten,
-    _deque_flatten_with_keys as _deque_flatten_with_keys, _deque_unflatten as _deque_unflatten,
-    _dict_flatten as _dict_flatten, _dict_flatten_with_keys as _dict_flatten_with_keys,
-    _dict_unflatten as _dict_unflatten, _list_flatten as _list_flatten,
-    _list_flatten_with_keys as _list_flatten_with_keys, _list_unflatten as _list_unflatten,
+    _defaultdict_unflatten as _defaultdict_unflatten,
+    _deque_flatten as _deque_flatten,
+    _deque_flatten_with_keys as _deque_flatten_with_keys,
+    _deque_unflatten as _deque_unflatten,
+    _dict_flatten as _dict_flatten,
+    _dict_flatten_with_keys as _dict_flatten_with_keys,
+    _dict_unflatten as _dict_unflatten,
+    _list_flatten as _list_flatten,
+    _list_flatten_with_keys as _list_flatten_with_keys,
+    _list_unflatten as _list_unflatten,
     _namedtuple_flatten as _namedtuple_flatten,
     _namedtuple_flatten_with_keys as _namedtuple_flatten_with_keys,
-    _namedtuple_unflatten as _namedtuple_unflatten, _ordereddict_flatten as _ordereddict_flatten,
+    _namedtuple_unflatten as _namedtuple_unflatten,
+    _ordereddict_flatten as _ordereddict_flatten,
     _ordereddict_flatten_with_keys as _ordereddict_flatten_with_keys,
-    _ordereddict_unflatten as _ordereddict_unflatten, _tuple_flatten as _tuple_flatten,
-    _tuple_flatten_with_keys as _tuple_flatten_with_keys, _tuple_unflatten as _tuple_unflatten,
-    dumped, is_namedtuple, is_namedtuple_class, is_namedtuple_instance as is_namedtuple_instance,
-    is_structseq as is_structseq, is_structseq_class as is_structseq_class,
-    is_structseq_instance as is_structseq_instance, key_get, keystr, kind_of, loaded,
+    _ordereddict_unflatten as _ordereddict_unflatten,
+    _tuple_flatten as _tuple_flatten,
+    _tuple_flatten_with_keys as _tuple_flatten_with_keys,
+    _tuple_unflatten as _tuple_unflatten,
+    dumped,
+    is_namedtuple,
+    is_namedtuple_class,
+    is_namedtuple_instance as is_namedtuple_instance,
+    is_structseq as is_structseq,
+    is_structseq_class as is_structseq_class,
+    is_structseq_instance as is_structseq_instance,
+    key_get,
+    keystr,
+    kind_of,
+    loaded,
     register_pytree_node,
-)  # fmt: skip
+)
 
 __all__ = [
-    "GetAttrKey", "LeafSpec", "MappingKey", "SequenceKey", "TreeSpec", "arg_tree_leaves",
-    "is_namedtuple", "is_namedtuple_class", "key_get", "keystr", "map_only",
-    "register_pytree_node", "tree_all", "tree_all_only", "tree_any", "tree_any_only",
-    "tree_flatten", "tree_flatten_with_path", "tree_is_leaf", "tree_iter", "tree_leaves",
-    "tree_leaves_with_path", "tree_map", "tree_map_", "tree_map_only", "tree_map_only_",
-    "tree_map_with_path", "tree_structure", "tree_unflatten",
-]  # fmt: skip
+    "GetAttrKey",
+    "LeafSpec",
+    "MappingKey",
+    "SequenceKey",
+    "TreeSpec",
+    "arg_tree_leaves",
+    "is_namedtuple",
+    "is_namedtuple_class",
+    "key_get",
+    "keystr",
+    "map_only",
+    "register_pytree_node",
+    "tree_all",
+    "tree_all_only",
+    "tree_any",
+    "tree_any_only",
+    "tree_flatten",
+    "tree_flatten_with_path",
+    "tree_is_leaf",
+    "tree_iter",
+    "tree_leaves",
+    "tree_leaves_with_path",
+    "tree_map",
+    "tree_map_",
+    "tree_map_only",
+    "tree_map_only_",
+    "tree_map_with_path",
+    "tree_structure",
+    "tree_unflatten",
+]
 
 PyTree = Any
 IsLeaf = Callable[[Any], bool] | None
@@ -75,8 +120,10 @@ class TreeSpec:
         if not isinstance(other, TreeSpec):
             return NotImplemented
         return (self.type, self.context, self.children_specs) == (
-            other.type, other.context, other.children_specs
-        )  # fmt: skip
+            other.type,
+            other.context,
+            other.children_specs,
+        )
 
     def __hash__(self) -> int:
         return hash((self.type, repr(self.context), tuple(self.children_specs)))
@@ -109,7 +156,8 @@ class TreeSpec:
         given = list(leaves)
         if len(given) != self.num_leaves:
             raise ValueError(
-                f"tree_unflatten: found {len(given)} leaves, wanted {self.num_leaves} for {self}")
+                f"tree_unflatten: found {len(given)} leaves, wanted {self.num_leaves} for {self}"
+            )
         return self._built(iter(given))
 
     def _built(self, leaves: Iterator[Any]) -> PyTree:
@@ -136,11 +184,13 @@ class TreeSpec:
             return [tree[key] for key in keys]
         if kind is not self.type:
             raise ValueError(
-                f"flatten_up_to: found a {type(tree).__name__}, wanted a {self.type.__name__}")
+                f"flatten_up_to: found a {type(tree).__name__}, wanted a {self.type.__name__}"
+            )
         children, context = SUPPORTED_NODES[kind].flatten_fn(tree)
         if len(children) != self.num_children:
             raise ValueError(
-                f"flatten_up_to: found {len(children)} children, wanted {self.num_children}")
+                f"flatten_up_to: found {len(children)} children, wanted {self.num_children}"
+            )
         if kind is not deque and context != self.context:
             raise ValueError(f"flatten_up_to: found {context}, wanted {self.context}")
         return list(children)
@@ -206,8 +256,9 @@ def tree_is_leaf(tree: PyTree, is_leaf: IsLeaf = None) -> bool:
     return kind_of(tree) is None or (is_leaf is not None and is_leaf(tree))
 
 
-def tree_map(func: Callable[..., Any], tree: PyTree, *rests: PyTree,
-             is_leaf: IsLeaf = None) -> PyTree:  # fmt: skip
+def tree_map(
+    func: Callable[..., Any], tree: PyTree, *rests: PyTree, is_leaf: IsLeaf = None
+) -> PyTree:
     """The same structure with func(leaf, *parts) for each leaf; parts are what the other trees have
     at its place. Raises ValueError if one of them has another structure above its leaves."""
     leaves, spec = tree_flatten(tree, is_leaf)
@@ -215,8 +266,9 @@ def tree_map(func: Callable[..., Any], tree: PyTree, *rests: PyTree,
     return spec.unflatten(map(func, leaves, *beside))
 
 
-def tree_map_(func: Callable[..., Any], tree: PyTree, *rests: PyTree,
-              is_leaf: IsLeaf = None) -> PyTree:  # fmt: skip
+def tree_map_(
+    func: Callable[..., Any], tree: PyTree, *rests: PyTree, is_leaf: IsLeaf = None
+) -> PyTree:
     """Calls func as tree_map does, for its effect, and returns the tree."""
     tree_map(func, tree, *rests, is_leaf=is_leaf)
     return tree
@@ -238,14 +290,16 @@ def _is_one(value: Any, kinds: Kinds) -> bool:
     return kinds(value)
 
 
-def tree_map_only(kinds: Kinds, func: Callable[[Any], Any], tree: PyTree,
-                  is_leaf: IsLeaf = None) -> PyTree:  # fmt: skip
+def tree_map_only(
+    kinds: Kinds, func: Callable[[Any], Any], tree: PyTree, is_leaf: IsLeaf = None
+) -> PyTree:
     """tree_map over the leaves of these classes, or of which kinds(leaf) is true."""
     return tree_map(map_only(kinds)(func), tree, is_leaf=is_leaf)
 
 
-def tree_map_only_(kinds: Kinds, func: Callable[[Any], Any], tree: PyTree,
-                   is_leaf: IsLeaf = None) -> PyTree:  # fmt: skip
+def tree_map_only_(
+    kinds: Kinds, func: Callable[[Any], Any], tree: PyTree, is_leaf: IsLeaf = None
+) -> PyTree:
     """Calls func as tree_map_only does, for its effect, and returns the tree."""
     return tree_map_(map_only(kinds)(func), tree, is_leaf=is_leaf)
 
@@ -260,14 +314,16 @@ def tree_any(pred: Callable[[Any], bool], tree: PyTree, is_leaf: IsLeaf = None) 
     return any(map(pred, tree_leaves(tree, is_leaf)))
 
 
-def tree_all_only(kinds: Kinds, pred: Callable[[Any], bool], tree: PyTree,
-                  is_leaf: IsLeaf = None) -> bool:  # fmt: skip
+def tree_all_only(
+    kinds: Kinds, pred: Callable[[Any], bool], tree: PyTree, is_leaf: IsLeaf = None
+) -> bool:
     """Whether pred holds for every leaf of these classes."""
     return all(pred(leaf) for leaf in tree_leaves(tree, is_leaf) if _is_one(leaf, kinds))
 
 
-def tree_any_only(kinds: Kinds, pred: Callable[[Any], bool], tree: PyTree,
-                  is_leaf: IsLeaf = None) -> bool:  # fmt: skip
+def tree_any_only(
+    kinds: Kinds, pred: Callable[[Any], bool], tree: PyTree, is_leaf: IsLeaf = None
+) -> bool:
     """Whether pred holds for one leaf of these classes."""
     return any(pred(leaf) for leaf in tree_leaves(tree, is_leaf) if _is_one(leaf, kinds))
 
@@ -277,8 +333,9 @@ def arg_tree_leaves(*args: PyTree, **kwargs: PyTree) -> list[Any]:
     return tree_leaves((args, kwargs))
 
 
-def _broadcast_to_and_flatten(tree: PyTree, treespec: TreeSpec,
-                              is_leaf: IsLeaf = None) -> list[Any] | None:  # fmt: skip
+def _broadcast_to_and_flatten(
+    tree: PyTree, treespec: TreeSpec, is_leaf: IsLeaf = None
+) -> list[Any] | None:
     """The tree's leaves, each as often as the structure has leaves at its place; None if the tree
     does not fit the structure's upper part."""
     if tree_is_leaf(tree, is_leaf):
@@ -314,7 +371,11 @@ def _as_plain(spec: TreeSpec) -> dict[str, Any]:
     if spec.is_leaf():
         return {"type": None, "context": None, "children_spec": []}
     name, context = dumped(spec.type, spec.context)
-    return {"type": name, "context": context, "children_spec": [_as_plain(c) for c in spec.children_specs]}
+    return {
+        "type": name,
+        "context": context,
+        "children_spec": [_as_plain(c) for c in spec.children_specs],
+    }
 
 
 def _of_plain(told: Any) -> TreeSpec:
@@ -351,8 +412,9 @@ def _paths(tree: PyTree, before: KeyPath, is_leaf: IsLeaf) -> Iterator[tuple[Key
         return
     with_keys = SUPPORTED_NODES[kind_of(tree)].flatten_with_keys_fn
     if with_keys is None:
-        raise ValueError(f"tree_flatten_with_path: {type(tree)} was registered without "
-                         "flatten_with_keys_fn")  # fmt: skip
+        raise ValueError(
+            f"tree_flatten_with_path: {type(tree)} was registered without flatten_with_keys_fn"
+        )
     for key, child in with_keys(tree)[0]:
         yield from _paths(child, (*before, key), is_leaf)
 
@@ -362,14 +424,16 @@ def tree_leaves_with_path(tree: PyTree, is_leaf: IsLeaf = None) -> list[tuple[Ke
     return list(_paths(tree, (), is_leaf))
 
 
-def tree_flatten_with_path(tree: PyTree, is_leaf: IsLeaf = None
-                           ) -> tuple[list[tuple[KeyPath, Any]], TreeSpec]:  # fmt: skip
+def tree_flatten_with_path(
+    tree: PyTree, is_leaf: IsLeaf = None
+) -> tuple[list[tuple[KeyPath, Any]], TreeSpec]:
     """(path, leaf) for each leaf in order, and the structure."""
     return tree_leaves_with_path(tree, is_leaf), tree_structure(tree, is_leaf)
 
 
-def tree_map_with_path(func: Callable[..., Any], tree: PyTree, *rests: PyTree,
-                       is_leaf: IsLeaf = None) -> PyTree:  # fmt: skip
+def tree_map_with_path(
+    func: Callable[..., Any], tree: PyTree, *rests: PyTree, is_leaf: IsLeaf = None
+) -> PyTree:
     """tree_map with func(path, leaf, *parts)."""
     leaves, spec = tree_flatten_with_path(tree, is_leaf)
     beside = [spec.flatten_up_to(rest) for rest in rests]

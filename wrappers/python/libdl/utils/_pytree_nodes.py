@@ -88,12 +88,15 @@ DUMPS: dict[Any, Dump] = {}
 
 
 def register_pytree_node(
-    cls: type, flatten_fn: Callable[[Any], tuple[Any, Context]],
-    unflatten_fn: Callable[[Iterable[Any], Context], Any], *,
-    serialized_type_name: str | None = None, to_dumpable_context: Any = None,
+    cls: type,
+    flatten_fn: Callable[[Any], tuple[Any, Context]],
+    unflatten_fn: Callable[[Iterable[Any], Context], Any],
+    *,
+    serialized_type_name: str | None = None,
+    to_dumpable_context: Any = None,
     from_dumpable_context: Any = None,
     flatten_with_keys_fn: Callable[[Any], tuple[Any, Context]] | None = None,
-) -> None:  # fmt: skip
+) -> None:
     """Makes the class a node. flatten_fn(node) gives (children, context), unflatten_fn(children,
     context) the node again, and flatten_with_keys_fn(node) gives ([(key, child)], context).
     serialized_type_name and the context's two functions serve treespec_dumps and treespec_loads.
@@ -102,8 +105,10 @@ def register_pytree_node(
     if cls in NODES:
         raise ValueError(f"register_pytree_node: {cls} is registered already")
     if (to_dumpable_context is None) != (from_dumpable_context is None):
-        raise ValueError("register_pytree_node: found one of to_dumpable_context and "
-                         "from_dumpable_context, wanted both or neither")  # fmt: skip
+        raise ValueError(
+            "register_pytree_node: found one of to_dumpable_context and "
+            "from_dumpable_context, wanted both or neither"
+        )
     NODES[cls] = NodeDef(cls, flatten_fn, unflatten_fn, flatten_with_keys_fn)
     if serialized_type_name is not None:
         DUMPS[cls] = Dump(serialized_type_name, to_dumpable_context, from_dumpable_context)
@@ -130,10 +135,13 @@ def kind_of(tree: Any) -> Any:
 def is_structseq_class(cls: object) -> bool:
     """Whether the class is a structure of C that is also a tuple, as that of os.times()."""
     return (
-        isinstance(cls, type) and cls.__bases__ == (tuple,)
-        and all(isinstance(getattr(cls, name, None), int)
-                for name in ("n_fields", "n_sequence_fields", "n_unnamed_fields"))
-    )  # fmt: skip
+        isinstance(cls, type)
+        and cls.__bases__ == (tuple,)
+        and all(
+            isinstance(getattr(cls, name, None), int)
+            for name in ("n_fields", "n_sequence_fields", "n_unnamed_fields")
+        )
+    )
 
 
 def is_structseq(obj: object) -> bool:
@@ -277,12 +285,27 @@ def _plain(name: str) -> Dump:
 _add(tuple, _plain("builtins.tuple"), _tuple_flatten, _tuple_unflatten, _tuple_flatten_with_keys)
 _add(list, _plain("builtins.list"), _list_flatten, _list_unflatten, _list_flatten_with_keys)
 _add(dict, _plain("builtins.dict"), _dict_flatten, _dict_unflatten, _dict_flatten_with_keys)
-_add(namedtuple, _plain("collections.namedtuple"), _namedtuple_flatten, _namedtuple_unflatten,
-     _namedtuple_flatten_with_keys)  # fmt: skip
-_add(OrderedDict, _plain("collections.OrderedDict"), _ordereddict_flatten, _ordereddict_unflatten,
-     _ordereddict_flatten_with_keys)  # fmt: skip
-_add(defaultdict, Dump("collections.defaultdict", _dumpable_defaultdict, _loaded_defaultdict),
-     _defaultdict_flatten, _defaultdict_unflatten, _defaultdict_flatten_with_keys)  # fmt: skip
+_add(
+    namedtuple,
+    _plain("collections.namedtuple"),
+    _namedtuple_flatten,
+    _namedtuple_unflatten,
+    _namedtuple_flatten_with_keys,
+)
+_add(
+    OrderedDict,
+    _plain("collections.OrderedDict"),
+    _ordereddict_flatten,
+    _ordereddict_unflatten,
+    _ordereddict_flatten_with_keys,
+)
+_add(
+    defaultdict,
+    Dump("collections.defaultdict", _dumpable_defaultdict, _loaded_defaultdict),
+    _defaultdict_flatten,
+    _defaultdict_unflatten,
+    _defaultdict_flatten_with_keys,
+)
 _add(deque, _plain("collections.deque"), _deque_flatten, _deque_unflatten, _deque_flatten_with_keys)
 
 
@@ -293,14 +316,18 @@ def dumped(kind: Any, context: Context) -> tuple[str, Any]:
     """A node's class and context as text, or as what its own function made of it."""
     if kind not in DUMPS or kind is namedtuple:
         name = context if kind is namedtuple else kind
-        raise NotImplementedError(f"treespec_dumps: {name} was registered without serialized_type_name")
+        raise NotImplementedError(
+            f"treespec_dumps: {name} was registered without serialized_type_name"
+        )
     dump = DUMPS[kind]
     if dump.to_dumpable_context is not None:
         return dump.name, dump.to_dumpable_context(context)
     try:
         return dump.name, json.dumps(context)
     except TypeError as error:
-        raise TypeError(f"treespec_dumps: the context of {kind} cannot be written: {error}") from error
+        raise TypeError(
+            f"treespec_dumps: the context of {kind} cannot be written: {error}"
+        ) from error
 
 
 def loaded(name: str, context: Any) -> tuple[Any, Context]:

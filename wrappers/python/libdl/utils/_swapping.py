@@ -21,8 +21,9 @@ def swap_tensors(t1: Any, t2: Any) -> None:
     """
     for name, tensor in (("t1", t1), ("t2", t2)):
         if weakref.getweakrefs(tensor):
-            raise RuntimeError(f"swap_tensors: Cannot swap {name} because it has weakref associated "
-                               "with it")  # fmt: skip
+            raise RuntimeError(
+                f"swap_tensors: Cannot swap {name} because it has weakref associated with it"
+            )
     if type(t1) is not type(t2):
         t1.__class__, t2.__class__ = type(t2), type(t1)
     _C.swap_contents(t1, t2)

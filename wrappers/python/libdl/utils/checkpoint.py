@@ -20,12 +20,20 @@ from ..autograd import backward as run_backward, graph
 from ..autograd.function import Function
 
 __all__ = [
-    "CheckpointError", "CheckpointFunction", "CheckpointPolicy", "SelectiveCheckpointContext",
-    "check_backward_validity", "checkpoint", "checkpoint_sequential",
-    "create_selective_checkpoint_contexts", "detach_variable", "get_device_states",
+    "CheckpointError",
+    "CheckpointFunction",
+    "CheckpointPolicy",
+    "SelectiveCheckpointContext",
+    "check_backward_validity",
+    "checkpoint",
+    "checkpoint_sequential",
+    "create_selective_checkpoint_contexts",
+    "detach_variable",
+    "get_device_states",
     "noop_context_fn",
-    "set_checkpoint_early_stop", "set_device_states",
-]  # fmt: skip
+    "set_checkpoint_early_stop",
+    "set_device_states",
+]
 
 
 class CheckpointPolicy(enum.Enum):
@@ -116,8 +124,9 @@ class _Replay:
     """Runs the function again on its original arguments, with the same random numbers, and with
     autocast as it was."""
 
-    def __init__(self, function: Callable[..., Any], args: Any, kwargs: Any, keep: bool,
-                 context: Any = None) -> None:  # fmt: skip
+    def __init__(
+        self, function: Callable[..., Any], args: Any, kwargs: Any, keep: bool, context: Any = None
+    ) -> None:
         self.function = function
         self.context = contextlib.nullcontext() if context is None else context
         self.kept = [_Kept(value) for value in args]
@@ -176,9 +185,10 @@ class _Frame(threading.local):
             raise RuntimeError("checkpoint: backward ran inside the function that is replayed")
 
         with (
-            contextlib.suppress(_Complete), enable_grad(),
+            contextlib.suppress(_Complete),
+            enable_grad(),
             graph.saved_tensors_hooks(keep, refuse),
-        ):  # fmt: skip
+        ):
             self.replay()
         self._compare()
 
@@ -225,11 +235,13 @@ def checkpoint(
     if use_reentrant and (context_fn is not noop_context_fn or debug):
         raise ValueError("checkpoint: context_fn and debug are for use_reentrant=False")
     if use_reentrant and kwargs:
-        raise ValueError(f"checkpoint: {', '.join(kwargs)} given by name, which is for "
-                         "use_reentrant=False")  # fmt: skip
+        raise ValueError(
+            f"checkpoint: {', '.join(kwargs)} given by name, which is for use_reentrant=False"
+        )
     if determinism_check not in ("default", "none"):
-        raise ValueError(f"checkpoint: determinism_check is {determinism_check!r}, wanted 'default' "
-                         "or 'none'")  # fmt: skip
+        raise ValueError(
+            f"checkpoint: determinism_check is {determinism_check!r}, wanted 'default' or 'none'"
+        )
     if not _C.grad_enabled():
         return function(*args, **kwargs)
     if use_reentrant:
@@ -246,8 +258,10 @@ def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     """The tensors among them without history, which require grad where they did; others as they
     are."""
     if not isinstance(inputs, tuple):
-        raise RuntimeError("Only tuple of tensors is supported. Got Unsupported input type: "
-                           f"{type(inputs).__name__}")  # fmt: skip
+        raise RuntimeError(
+            "Only tuple of tensors is supported. Got Unsupported input type: "
+            f"{type(inputs).__name__}"
+        )
     return tuple(
         x.detach().requires_grad_(x.requires_grad) if isinstance(x, Tensor) else x for x in inputs
     )
@@ -256,8 +270,9 @@ def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
 def check_backward_validity(inputs: Any) -> None:
     """Warns if no tensor among them requires grad, for then no gradient arrives."""
     if not any(x.requires_grad for x in inputs if isinstance(x, Tensor)):
-        warnings.warn("None of the inputs have requires_grad=True. Gradients will be None",
-                      stacklevel=2)  # fmt: skip
+        warnings.warn(
+            "None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2
+        )
 
 
 class CheckpointFunction(Function):
@@ -280,9 +295,10 @@ class CheckpointFunction(Function):
             outputs, args = ctx.replay()
         outputs = (outputs,) if isinstance(outputs, Tensor) else outputs
         pairs = [
-            (out, gradient) for out, gradient in zip(outputs, gradients, strict=True)
+            (out, gradient)
+            for out, gradient in zip(outputs, gradients, strict=True)
             if isinstance(out, Tensor) and out.requires_grad
-        ]  # fmt: skip
+        ]
         if not pairs:
             raise RuntimeError(
                 "checkpoint: none of output has requires_grad=True, as none of the tensors among the "

@@ -13,7 +13,6 @@ from ._intercept import Call, intercept
 __all__ = ["FlopCounterMode", "register_flop_formula"]
 
 
-
 def register_flop_formula(targets: Any, get_raw: bool = False) -> Callable[[Any], Any]:
     """A decorator that returns the function itself: operators of a program's own are counted by the
     calls inside of them."""
@@ -51,12 +50,22 @@ _BACKWARD = {
     "scaled_dot_product_attention_backward": _backward_of_attention,
 }
 # As what PyTorch counts them.
-_NAMES = {"linear": "addmm", "conv1d": "convolution", "conv2d": "convolution", "conv3d": "convolution",
-          "conv_transpose1d": "convolution", "conv_transpose2d": "convolution",
-          "conv_transpose3d": "convolution", "mm": "mm", "bmm": "bmm", "addmm": "addmm",
-          "baddbmm": "baddbmm", "convolution_backward": "convolution_backward",
-          "scaled_dot_product_attention": "_scaled_dot_product_attention",
-          "scaled_dot_product_attention_backward": "_scaled_dot_product_attention_backward"}  # fmt: skip
+_NAMES = {
+    "linear": "addmm",
+    "conv1d": "convolution",
+    "conv2d": "convolution",
+    "conv3d": "convolution",
+    "conv_transpose1d": "convolution",
+    "conv_transpose2d": "convolution",
+    "conv_transpose3d": "convolution",
+    "mm": "mm",
+    "bmm": "bmm",
+    "addmm": "addmm",
+    "baddbmm": "baddbmm",
+    "convolution_backward": "convolution_backward",
+    "scaled_dot_product_attention": "_scaled_dot_product_attention",
+    "scaled_dot_product_attention_backward": "_scaled_dot_product_attention_backward",
+}
 
 
 class FlopCounterMode:
@@ -64,11 +73,14 @@ class FlopCounterMode:
     passes too; a multiplication with an addition is 2. Matrix products, convolutions and attention
     count, as in PyTorch. All is told under "Global", not module by module."""
 
-    def __init__(self, mods: Any = None, depth: int = 2, display: bool = True,
-                 custom_mapping: Any = None) -> None:  # fmt: skip
+    def __init__(
+        self, mods: Any = None, depth: int = 2, display: bool = True, custom_mapping: Any = None
+    ) -> None:
         if custom_mapping:
-            raise NotImplementedError("FlopCounterMode: custom_mapping is of PyTorch's own operators; "
-                                      "libdl counts its own")  # fmt: skip
+            raise NotImplementedError(
+                "FlopCounterMode: custom_mapping is of PyTorch's own operators; "
+                "libdl counts its own"
+            )
         self.depth, self.display = depth, display
         self.flop_counts: dict[str, dict[str, int]] = {"Global": defaultdict(int)}
         self._observer = intercept(before=self._enter, after=self._count)

@@ -93,9 +93,10 @@ class _Side:
         if not any(isinstance(v, Tensor) and v.requires_grad for v in items):
             return values
         self._places = [
-            i for i, v in enumerate(items)
+            i
+            for i, v in enumerate(items)
             if isinstance(v, Tensor) and (v.is_floating_point() or v.is_complex())
-        ]  # fmt: skip
+        ]
         tensors = (items[i] for i in self._places)
         watched = _SeenGradients.apply(self._seen, self._with_zeros, *tensors)
         for i, tensor in zip(self._places, watched):
@@ -116,8 +117,9 @@ class _Side:
         """A hook's answer as a tuple."""
         replacement = (answer,) if isinstance(answer, Tensor) else tuple(answer)
         if len(replacement) != self._count:
-            raise RuntimeError(f"a {what} returned {len(replacement)} gradients, wanted "
-                               f"{self._count}")  # fmt: skip
+            raise RuntimeError(
+                f"a {what} returned {len(replacement)} gradients, wanted {self._count}"
+            )
         return replacement
 
 
@@ -145,9 +147,12 @@ class BackwardHook:
             return result
         if isinstance(result, (Tensor, tuple, list)):
             return self._results.through(result)
-        warnings.warn("a module with backward hooks returned a "
-                      f"{type(result).__name__}, wanted a tensor or a tuple of tensors: its hooks "
-                      "are not called", stacklevel=4)  # fmt: skip
+        warnings.warn(
+            "a module with backward hooks returned a "
+            f"{type(result).__name__}, wanted a tensor or a tuple of tensors: its hooks "
+            "are not called",
+            stacklevel=4,
+        )
         return result
 
     def _see_output(self, gradients: tuple[Any, ...]) -> Any:
@@ -160,10 +165,13 @@ class BackwardHook:
             return gradients
         for hook in self._hooks:  # at once, because no gradient reaches the inputs
             answer = hook(self._module, (None,) * self._inputs._count, gradients)
-            if answer is not None and (not isinstance(answer, tuple) or any(
-                    gradient is not None for gradient in answer)):  # fmt: skip
-                raise RuntimeError("a backward hook of a module of which no input requires grad "
-                                   "returned gradients, wanted None")  # fmt: skip
+            if answer is not None and (
+                not isinstance(answer, tuple) or any(gradient is not None for gradient in answer)
+            ):
+                raise RuntimeError(
+                    "a backward hook of a module of which no input requires grad "
+                    "returned gradients, wanted None"
+                )
         return gradients
 
     def _see_input(self, gradients: tuple[Any, ...]) -> Any:

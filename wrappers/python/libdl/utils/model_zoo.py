@@ -15,8 +15,9 @@ __all__ = ["load_url", "tqdm"]
 class _Plain:
     """Progress as a count on the standard error stream, where tqdm is not installed."""
 
-    def __init__(self, iterable: Iterable[Any] = (), total: Any = None, disable: bool = False,
-                 **options: Any) -> None:  # fmt: skip
+    def __init__(
+        self, iterable: Iterable[Any] = (), total: Any = None, disable: bool = False, **options: Any
+    ) -> None:
         self.iterable, self.total, self.disable, self.n = iterable, total, disable, 0
 
     def __iter__(self) -> Iterator[Any]:

@@ -8,9 +8,13 @@ from typing import Any, NoReturn
 from . import config as config, eval_frame as eval_frame, utils as utils
 from .eval_frame import OptimizedModule as OptimizedModule
 from ..compiler import (
-    allow_in_graph as allow_in_graph, assume_constant_result as assume_constant_result,
-    disable as disable, is_compiling as is_compiling, reset as reset, set_stance as set_stance,
-)  # fmt: skip
+    allow_in_graph as allow_in_graph,
+    assume_constant_result as assume_constant_result,
+    disable as disable,
+    is_compiling as is_compiling,
+    reset as reset,
+    set_stance as set_stance,
+)
 
 
 def optimize(*args: Any, **kwargs: Any) -> Any:
@@ -41,5 +45,6 @@ mark_static_address = mark_static
 
 def explain(f: Any, *args: Any, **kwargs: Any) -> NoReturn:
     """Raises: there are no graphs to explain."""
-    raise NotImplementedError("_dynamo.explain: functions run eagerly, so there are no graphs and no "
-                              "breaks between them")  # fmt: skip
+    raise NotImplementedError(
+        "_dynamo.explain: functions run eagerly, so there are no graphs and no breaks between them"
+    )

@@ -10,8 +10,10 @@ from ..overrides import TorchFunctionMode
 
 __all__ = ["TransformGetItemToIndex", "trace_wrapped"]
 
-trace_wrapped = refusing("_dynamo._trace_wrapped_higher_order_op.trace_wrapped",
-                         "nothing is traced or compiled here: functions run eagerly")  # fmt: skip
+trace_wrapped = refusing(
+    "_dynamo._trace_wrapped_higher_order_op.trace_wrapped",
+    "nothing is traced or compiled here: functions run eagerly",
+)
 
 
 class TransformGetItemToIndex(TorchFunctionMode):

@@ -12,9 +12,12 @@ from ..func import functional_call
 from ..nn import Module
 
 __all__ = [
-    "FunctionalModule", "FunctionalModuleWithBuffers", "combine_state_for_ensemble",
-    "make_functional", "make_functional_with_buffers",
-]  # fmt: skip
+    "FunctionalModule",
+    "FunctionalModuleWithBuffers",
+    "combine_state_for_ensemble",
+    "make_functional",
+    "make_functional_with_buffers",
+]
 
 
 class FunctionalModuleWithBuffers(Module):
@@ -55,7 +58,9 @@ def make_functional(
     """A function of parameters, and the parameters of a copy of the module. RuntimeError if it has
     buffers."""
     if list(model.buffers()):
-        raise RuntimeError("make_functional: the module has buffers; use make_functional_with_buffers")
+        raise RuntimeError(
+            "make_functional: the module has buffers; use make_functional_with_buffers"
+        )
     held = copy.deepcopy(model)
     return FunctionalModule(held), _parameters(held, disable_autograd_tracking)
 

@@ -9,9 +9,11 @@ from .._C import Tensor as Tensor
 from .._named_only import refusing
 from ..func import vmap as vmap
 from ..utils._pytree import (
-    _broadcast_to_and_flatten as _broadcast_to_and_flatten, tree_flatten as tree_flatten,
-    tree_map_ as tree_map_, tree_unflatten as tree_unflatten,
-)  # fmt: skip
+    _broadcast_to_and_flatten as _broadcast_to_and_flatten,
+    tree_flatten as tree_flatten,
+    tree_map_ as tree_map_,
+    tree_unflatten as tree_unflatten,
+)
 
 _REASON = "levels of vmap are not opened and closed by hand here; use libdl.func.vmap"
 _add_batch_dim = refusing("_functorch.vmap._add_batch_dim", _REASON)

@@ -9,6 +9,7 @@ from . import config as config
 
 __all__ = ["config"]
 
+
 def cudagraph_mark_step_begin() -> None:
     """Changes nothing."""
 

@@ -136,10 +136,29 @@ class ScriptObject(NamedOnly, path="_C.ScriptObject", reason=_COMPILER):
 class DispatchKey(enum.Enum):
     """Keys of PyTorch's dispatcher: names alone."""
 
-    Undefined, CPU, CUDA, Meta, BackendSelect, Python, ADInplaceOrView, AutogradOther, AutogradCPU, \
-        AutogradCUDA, AutogradMeta, Autograd, AutocastCPU, AutocastCUDA, AutocastXPU, AutocastMPS, \
-        CompositeImplicitAutograd, CompositeExplicitAutograd, FuncTorchBatched, \
-        Functionalize, PreDispatch = range(21)  # fmt: skip
+    (
+        Undefined,
+        CPU,
+        CUDA,
+        Meta,
+        BackendSelect,
+        Python,
+        ADInplaceOrView,
+        AutogradOther,
+        AutogradCPU,
+        AutogradCUDA,
+        AutogradMeta,
+        Autograd,
+        AutocastCPU,
+        AutocastCUDA,
+        AutocastXPU,
+        AutocastMPS,
+        CompositeImplicitAutograd,
+        CompositeExplicitAutograd,
+        FuncTorchBatched,
+        Functionalize,
+        PreDispatch,
+    ) = range(21)
 
 
 class DispatchKeySet:
@@ -176,7 +195,9 @@ class _ExcludeDispatchKeyGuard(contextlib.ExitStack):
 
     def __init__(self, keys: DispatchKeySet) -> None:
         super().__init__()
-        self._kinds = [key.name[8:].lower() for key in keys._keys if key.name.startswith("Autocast")]
+        self._kinds = [
+            key.name[8:].lower() for key in keys._keys if key.name.startswith("Autocast")
+        ]
 
     def __enter__(self) -> Any:
         from .._autocast import autocast
@@ -206,8 +227,13 @@ def _of_nn(name: str) -> Any:
     raise AttributeError(f"module 'libdl._C._nn' has no attribute {name!r}")
 
 
-def _parse_to(*args: Any, non_blocking: bool = False, copy: bool = False,
-              memory_format: Any = None, **named: Any) -> tuple[Any, Any, bool, Any]:  # fmt: skip
+def _parse_to(
+    *args: Any,
+    non_blocking: bool = False,
+    copy: bool = False,
+    memory_format: Any = None,
+    **named: Any,
+) -> tuple[Any, Any, bool, Any]:
     """(device, dtype, non_blocking, memory_format) of the arguments of Tensor.to."""
     device, dtype = named.get("device"), named.get("dtype")
     tensor = named.get("tensor")
@@ -232,14 +258,24 @@ def _parse_to(*args: Any, non_blocking: bool = False, copy: bool = False,
 
 
 _ELSEWHERE = {
-    **{name: ("libdl", name) for name in (
-        "Event", "Generator", "OutOfMemoryError", "Size", "Stream", "device", "dtype", "layout",
-        "memory_format",
-    )},
+    **{
+        name: ("libdl", name)
+        for name in (
+            "Event",
+            "Generator",
+            "OutOfMemoryError",
+            "Size",
+            "Stream",
+            "device",
+            "dtype",
+            "layout",
+            "memory_format",
+        )
+    },
     "ScriptFunction": ("libdl.jit", "ScriptFunction"),
     "ScriptModule": ("libdl.jit", "ScriptModule"),
     "StorageBase": ("libdl.storage", "UntypedStorage"),
-}  # fmt: skip
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -16,8 +16,16 @@ from .tables import MODULES, SHOWN
 
 def _class(path: str, reason: str, base: type = NamedOnly) -> type:
     module, _, name = path.rpartition(".")
-    return type(name, (base,), {"_path": path, "_reason": reason, "__module__": f"libdl.{module}",
-                                "__doc__": f"A name for annotations and isinstance: {reason}."})  # fmt: skip
+    return type(
+        name,
+        (base,),
+        {
+            "_path": path,
+            "_reason": reason,
+            "__module__": f"libdl.{module}",
+            "__doc__": f"A name for annotations and isinstance: {reason}.",
+        },
+    )
 
 
 def _made(kind: str, path: str, reason: str) -> Any:

@@ -29,9 +29,16 @@ __all__ = ["install"]
 # Packages that are compiled against PyTorch: beside libdl, their libraries cannot be loaded, so that
 # they count as not installed. (torchvision can do without, see ops.load_library.)
 _COMPILED = (
-    "pyg_lib", "torch_cluster", "torch_scatter", "torch_sparse", "torch_spline_conv",
-    "torch_xla", "torchao", "torchaudio", "torchtext",
-)  # fmt: skip
+    "pyg_lib",
+    "torch_cluster",
+    "torch_scatter",
+    "torch_sparse",
+    "torch_spline_conv",
+    "torch_xla",
+    "torchao",
+    "torchaudio",
+    "torchtext",
+)
 
 
 # Modules like multiprocessing.spawn, by which others start processes that import anew.
@@ -93,8 +100,9 @@ class _WithoutCompiled(PathFinder):
     """Finds what lies on the path, except for what would not load."""
 
     @classmethod
-    def find_spec(cls, fullname: str, path: Sequence[str] | None = None,
-                  target: ModuleType | None = None) -> ModuleSpec | None:  # fmt: skip
+    def find_spec(
+        cls, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
         found = super().find_spec(fullname, path, target)
         if found is not None and fullname in _COMPILED and _has_library(found):
             return None
@@ -104,8 +112,9 @@ class _WithoutCompiled(PathFinder):
 class _Finder(MetaPathFinder):
     """Answers for torch and all below it, so that a PyTorch installed beside is never found."""
 
-    def find_spec(self, fullname: str, path: Sequence[str] | None,
-                  target: ModuleType | None = None) -> ModuleSpec | None:  # fmt: skip
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
         own = _own_name(fullname)
         if own is not None:
             found = _found(own)

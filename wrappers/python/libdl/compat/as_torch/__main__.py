@@ -18,9 +18,7 @@ from typing import Any, NoReturn
 
 from . import install
 
-_USAGE = (
-    "usage: python -m libdl.as_torch (script.py | -c command | -m module | -) [argument ...]"
-)
+_USAGE = "usage: python -m libdl.as_torch (script.py | -c command | -m module | -) [argument ...]"
 
 
 def main() -> None:

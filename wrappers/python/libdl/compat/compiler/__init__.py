@@ -8,8 +8,18 @@ from typing import Any
 
 from .. import compile as compile
 
-__all__ = ["allow_in_graph", "assume_constant_result", "compile", "cudagraph_mark_step_begin",
-           "disable", "is_compiling", "is_dynamo_compiling", "is_exporting", "reset", "set_stance"]  # fmt: skip
+__all__ = [
+    "allow_in_graph",
+    "assume_constant_result",
+    "compile",
+    "cudagraph_mark_step_begin",
+    "disable",
+    "is_compiling",
+    "is_dynamo_compiling",
+    "is_exporting",
+    "reset",
+    "set_stance",
+]
 
 
 def is_compiling() -> bool:

@@ -44,7 +44,15 @@ class GroupMember:
 class Backend(str):
     """The name of what would carry messages."""
 
-    UNDEFINED, GLOO, NCCL, UCC, MPI, XCCL, FAKE = "undefined", "gloo", "nccl", "ucc", "mpi", "xccl", "fake"
+    UNDEFINED, GLOO, NCCL, UCC, MPI, XCCL, FAKE = (
+        "undefined",
+        "gloo",
+        "nccl",
+        "ucc",
+        "mpi",
+        "xccl",
+        "fake",
+    )
     backend_list = [UNDEFINED, GLOO, NCCL, XCCL, UCC, MPI, FAKE]
     default_device_backend_map = {"cpu": GLOO, "cuda": NCCL, "xpu": XCCL}
 
@@ -81,7 +89,9 @@ def _never() -> bool:
     return False
 
 
-is_gloo_available = is_mpi_available = is_nccl_available = is_ucc_available = is_xccl_available = _never
+is_gloo_available = is_mpi_available = is_nccl_available = is_ucc_available = is_xccl_available = (
+    _never
+)
 
 
 def is_available() -> bool:
@@ -101,8 +111,10 @@ def is_torchelastic_launched() -> bool:
 
 def init_process_group(*args: Any, **kwargs: Any) -> NoReturn:
     """Raises: groups of processes are not offered."""
-    raise NotImplementedError("distributed.init_process_group: groups of processes are not offered; "
-                              "ask distributed.is_available() first")  # fmt: skip
+    raise NotImplementedError(
+        "distributed.init_process_group: groups of processes are not offered; "
+        "ask distributed.is_available() first"
+    )
 
 
 def destroy_process_group(group: Any = None) -> NoReturn:
@@ -111,8 +123,10 @@ def destroy_process_group(group: Any = None) -> NoReturn:
 
 
 def _no_group(function: str) -> NoReturn:
-    raise ValueError(f"distributed.{function}: there is no group of processes; "
-                     "ask distributed.is_initialized() first")  # fmt: skip
+    raise ValueError(
+        f"distributed.{function}: there is no group of processes; "
+        "ask distributed.is_initialized() first"
+    )
 
 
 def get_rank(group: Any = None) -> NoReturn:
@@ -130,26 +144,34 @@ def get_backend(group: Any = None) -> NoReturn:
     _no_group("get_backend")
 
 
-def barrier(group: Any = None, async_op: bool = False, device_ids: Any = None,
-            timeout: Any = None) -> NoReturn:  # fmt: skip
+def barrier(
+    group: Any = None, async_op: bool = False, device_ids: Any = None, timeout: Any = None
+) -> NoReturn:
     """Raises a ValueError, as PyTorch does without a group."""
     _no_group("barrier")
 
 
-def all_reduce(tensor: Tensor, op: Any = None, group: Any = None,
-               async_op: bool = False) -> NoReturn:  # fmt: skip
+def all_reduce(
+    tensor: Tensor, op: Any = None, group: Any = None, async_op: bool = False
+) -> NoReturn:
     """Raises a ValueError, as PyTorch does without a group."""
     _no_group("all_reduce")
 
 
-def all_gather(tensor_list: Any, tensor: Tensor, group: Any = None,
-               async_op: bool = False) -> NoReturn:  # fmt: skip
+def all_gather(
+    tensor_list: Any, tensor: Tensor, group: Any = None, async_op: bool = False
+) -> NoReturn:
     """Raises a ValueError, as PyTorch does without a group."""
     _no_group("all_gather")
 
 
-def broadcast(tensor: Tensor, src: Any = None, group: Any = None, async_op: bool = False,
-              group_src: Any = None) -> NoReturn:  # fmt: skip
+def broadcast(
+    tensor: Tensor,
+    src: Any = None,
+    group: Any = None,
+    async_op: bool = False,
+    group_src: Any = None,
+) -> NoReturn:
     """Raises a ValueError, as PyTorch does without a group."""
     _no_group("broadcast")
 
@@ -163,19 +185,58 @@ if TYPE_CHECKING:
     from . import nn as nn, rpc as rpc
 
 _LAZY_MODULES = (
-    "_composable", "_functional_collectives", "_shard", "_tensor", "algorithms", "checkpoint",
-    "constants", "device_mesh", "distributed_c10d", "elastic", "fsdp", "launcher", "nn", "optim",
-    "pipelining", "rpc", "run", "tensor", "utils",
-)  # fmt: skip
+    "_composable",
+    "_functional_collectives",
+    "_shard",
+    "_tensor",
+    "algorithms",
+    "checkpoint",
+    "constants",
+    "device_mesh",
+    "distributed_c10d",
+    "elastic",
+    "fsdp",
+    "launcher",
+    "nn",
+    "optim",
+    "pipelining",
+    "rpc",
+    "run",
+    "tensor",
+    "utils",
+)
 _LAZY_NAMES = {"DeviceMesh": "device_mesh", "init_device_mesh": "device_mesh"}
 _ALONE = (
-    "all_gather_coalesced", "all_gather_into_tensor", "all_gather_object", "all_reduce_coalesced",
-    "all_to_all", "all_to_all_single", "batch_isend_irecv", "broadcast_object_list", "gather",
-    "gather_object", "get_global_rank", "get_group_rank", "get_process_group_ranks", "irecv", "isend",
-    "monitored_barrier", "new_subgroups", "new_subgroups_by_enumeration", "recv", "recv_object_list",
-    "reduce", "reduce_scatter", "reduce_scatter_tensor", "scatter", "scatter_object_list", "send",
-    "send_object_list", "split_group", "wait",
-)  # fmt: skip
+    "all_gather_coalesced",
+    "all_gather_into_tensor",
+    "all_gather_object",
+    "all_reduce_coalesced",
+    "all_to_all",
+    "all_to_all_single",
+    "batch_isend_irecv",
+    "broadcast_object_list",
+    "gather",
+    "gather_object",
+    "get_global_rank",
+    "get_group_rank",
+    "get_process_group_ranks",
+    "irecv",
+    "isend",
+    "monitored_barrier",
+    "new_subgroups",
+    "new_subgroups_by_enumeration",
+    "recv",
+    "recv_object_list",
+    "reduce",
+    "reduce_scatter",
+    "reduce_scatter_tensor",
+    "scatter",
+    "scatter_object_list",
+    "send",
+    "send_object_list",
+    "split_group",
+    "wait",
+)
 
 
 def _without_group(name: str) -> Any:

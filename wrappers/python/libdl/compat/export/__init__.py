@@ -72,4 +72,5 @@ def load(f: Any, **options: Any) -> NoReturn:
 def register_dataclass(cls: type, *, serialized_type_name: str | None = None) -> None:
     """Changes nothing: nothing is exported here."""
 
+
 _LAZY_MODULES = ("_trace", "decomp_utils")

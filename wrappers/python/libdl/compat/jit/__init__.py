@@ -85,20 +85,26 @@ def isinstance(obj: Any, target_type: Any) -> bool:
 
 def save(m: Any, f: Any, *args: Any, **kwargs: Any) -> NoReturn:
     """Raises: there is no compiled program to write."""
-    raise NotImplementedError("jit.save: a module is not compiled here, so that its code cannot be "
-                              "written; libdl.save(module.state_dict(), path) keeps its weights")  # fmt: skip
+    raise NotImplementedError(
+        "jit.save: a module is not compiled here, so that its code cannot be "
+        "written; libdl.save(module.state_dict(), path) keeps its weights"
+    )
 
 
 def load(f: Any, *args: Any, **kwargs: Any) -> NoReturn:
     """Raises: TorchScript's files hold compiled code."""
-    raise NotImplementedError("jit.load: a file of TorchScript holds compiled code, which libdl does "
-                              "not run; make the module in Python and load its state_dict")  # fmt: skip
+    raise NotImplementedError(
+        "jit.load: a file of TorchScript holds compiled code, which libdl does "
+        "not run; make the module in Python and load its state_dict"
+    )
 
 
 def _get_trace_graph(f: Any, args: Any = (), *more: Any, **kwargs: Any) -> NoReturn:
     """Raises: packages that count operations by PyTorch's graph can be imported, and count not."""
-    raise NotImplementedError("jit._get_trace_graph: calls are not recorded as PyTorch's graph; "
-                              "utils.flop_counter.FlopCounterMode counts what is computed")  # fmt: skip
+    raise NotImplementedError(
+        "jit._get_trace_graph: calls are not recorded as PyTorch's graph; "
+        "utils.flop_counter.FlopCounterMode counts what is computed"
+    )
 
 
 def trace_module(mod: _T, inputs: Any = None, *args: Any, **kwargs: Any) -> _T:
@@ -134,5 +140,6 @@ class ScriptFunction:
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         raise NotImplementedError("jit.ScriptFunction: nothing is compiled here; use the function")
+
 
 _LAZY_MODULES = ("_recursive",)

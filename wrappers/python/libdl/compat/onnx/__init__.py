@@ -11,8 +11,10 @@ from .._named_only import NamedOnly
 
 def export(model: Any, *args: Any, **kwargs: Any) -> NoReturn:
     """Raises: there is no graph of a module that could be written."""
-    raise NotImplementedError("onnx.export: libdl runs modules eagerly and has no graph to write; "
-                              "libdl.save(model.state_dict(), path) keeps the weights")  # fmt: skip
+    raise NotImplementedError(
+        "onnx.export: libdl runs modules eagerly and has no graph to write; "
+        "libdl.save(model.state_dict(), path) keeps the weights"
+    )
 
 
 class TrainingMode(enum.Enum):
@@ -30,8 +32,25 @@ class OperatorExportTypes(enum.Enum):
 class TensorProtoDataType(enum.IntEnum):
     """ONNX's numbers of element types."""
 
-    UNDEFINED, FLOAT, UINT8, INT8, UINT16, INT16, INT32, INT64, STRING, BOOL, FLOAT16, DOUBLE, \
-        UINT32, UINT64, COMPLEX64, COMPLEX128, BFLOAT16 = range(17)  # fmt: skip
+    (
+        UNDEFINED,
+        FLOAT,
+        UINT8,
+        INT8,
+        UINT16,
+        INT16,
+        INT32,
+        INT64,
+        STRING,
+        BOOL,
+        FLOAT16,
+        DOUBLE,
+        UINT32,
+        UINT64,
+        COMPLEX64,
+        COMPLEX128,
+        BFLOAT16,
+    ) = range(17)
 
 
 class ONNXProgram(NamedOnly, path="onnx.ONNXProgram", reason="models are not written as ONNX"):
@@ -56,7 +75,11 @@ def is_in_onnx_export() -> bool:
     """False: nothing is exported."""
     return False
 
+
 _LAZY_MODULES = (
-    "errors", "operators", "symbolic_helper", "utils",
+    "errors",
+    "operators",
+    "symbolic_helper",
+    "utils",
     *(f"symbolic_opset{n}" for n in range(7, 21)),
-)  # fmt: skip
+)

@@ -15,9 +15,13 @@ from ..node import Node
 __all__ = ["Dot", "FxGraphDrawer"]
 
 _COLOURS = {
-    "placeholder": "AliceBlue", "get_attr": "LightGrey", "call_function": "LightGoldenrod",
-    "call_method": "PapayaWhip", "call_module": "LemonChiffon1", "output": "PowderBlue",
-}  # fmt: skip
+    "placeholder": "AliceBlue",
+    "get_attr": "LightGrey",
+    "call_function": "LightGoldenrod",
+    "call_method": "PapayaWhip",
+    "call_module": "LemonChiffon1",
+    "output": "PowderBlue",
+}
 
 
 class Dot:
@@ -64,8 +68,13 @@ class FxGraphDrawer:
         ignore_parameters_and_buffers: the same
     """
 
-    def __init__(self, graph_module: GraphModule, name: str, ignore_getattr: bool = False,
-                 ignore_parameters_and_buffers: bool = False) -> None:  # fmt: skip
+    def __init__(
+        self,
+        graph_module: GraphModule,
+        name: str,
+        ignore_getattr: bool = False,
+        ignore_parameters_and_buffers: bool = False,
+    ) -> None:
         self._without = {"get_attr"} if ignore_getattr or ignore_parameters_and_buffers else set()
         self._name = name
         self._drawings = {name: self._drawn(graph_module, name)}
@@ -89,8 +98,12 @@ class FxGraphDrawer:
         nodes = [node for node in module.graph.nodes if node.op not in self._without]
         lines = [f"digraph {json.dumps(name)} {{", "rankdir=TB;"]
         lines += [f"{node.name} [{_options(node, module)}];" for node in nodes]
-        lines += [f"{read.name} -> {node.name};" for node in nodes for read in node.all_input_nodes
-                  if read.op not in self._without]  # fmt: skip
+        lines += [
+            f"{read.name} -> {node.name};"
+            for node in nodes
+            for read in node.all_input_nodes
+            if read.op not in self._without
+        ]
         return Dot("\n".join([*lines, "}", ""]))
 
 

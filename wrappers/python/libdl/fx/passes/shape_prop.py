@@ -29,8 +29,9 @@ class TensorMetadata(NamedTuple):
 def extract_tensor_metadata(result: Tensor) -> TensorMetadata:
     """The description of a tensor."""
     layout = contiguous_format if result.is_contiguous() else None
-    return TensorMetadata(result.shape, result.dtype, result.requires_grad, result.stride(), layout,
-                          False, {})  # fmt: skip
+    return TensorMetadata(
+        result.shape, result.dtype, result.requires_grad, result.stride(), layout, False, {}
+    )
 
 
 class ShapeProp(Interpreter):

@@ -27,8 +27,12 @@ class _Part:
     needs: dict[str, None] = field(default_factory=dict)
 
 
-def split_module(m: GraphModule, root_m: Module, split_callback: Callable[[Node], Any],
-                 qualname_map: dict[str, str] | None = None) -> GraphModule:  # fmt: skip
+def split_module(
+    m: GraphModule,
+    root_m: Module,
+    split_callback: Callable[[Node], Any],
+    qualname_map: dict[str, str] | None = None,
+) -> GraphModule:
     """A module that calls submod_X, submod_Y, ..., among which the calls of m are divided.
 
     Arguments:
@@ -60,13 +64,19 @@ def split_module(m: GraphModule, root_m: Module, split_callback: Callable[[Node]
         name = f"submod_{part.name}"
         root[name] = _module_of(part, root_m)
         if qualname_map is not None:
-            qualname_map.update({f"{name}.{node.target}": str(node.target) for node in part.nodes
-                                 if node.op == "call_module"})  # fmt: skip
+            qualname_map.update(
+                {
+                    f"{name}.{node.target}": str(node.target)
+                    for node in part.nodes
+                    if node.op == "call_module"
+                }
+            )
         result = graph.call_module(name, tuple(values[node] for node in part.inputs))
         outputs = list(part.outputs)
         for i, output in enumerate(outputs):
-            values[output] = result if len(outputs) == 1 else graph.call_function(
-                getitem, (result, i))  # fmt: skip
+            values[output] = (
+                result if len(outputs) == 1 else graph.call_function(getitem, (result, i))
+            )
     for node in m.graph.find_nodes(op="output"):
         graph.output(map_arg(node.args[0], lambda n: values[n]), node.type)
     return GraphModule(root, graph)

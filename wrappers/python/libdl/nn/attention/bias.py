@@ -41,8 +41,11 @@ class CausalBias(Tensor):
 
     def __init__(self, variant: CausalVariant, seq_len_q: int, seq_len_kv: int) -> None:
         if seq_len_q > seq_len_kv and variant is CausalVariant.LOWER_RIGHT:
-            warnings.warn("Lower right causal bias will produce NaNs in the output when seq_len_q > "
-                          "seq_len_kv!", stacklevel=3)  # fmt: skip
+            warnings.warn(
+                "Lower right causal bias will produce NaNs in the output when seq_len_q > "
+                "seq_len_kv!",
+                stacklevel=3,
+            )
 
     def _materialize(self, device: Any = None) -> Tensor:
         """The mask as a plain tensor."""
@@ -59,19 +62,29 @@ class CausalBias(Tensor):
             return func(*args, **kwargs)
 
     @staticmethod
-    def _dispatch(query: Tensor, key: Tensor, value: Tensor, attn_mask: Any = None,
-                  dropout_p: float = 0.0, is_causal: bool = False, *args: Any,
-                  **kwargs: Any) -> Tensor:  # fmt: skip
+    def _dispatch(
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        attn_mask: Any = None,
+        dropout_p: float = 0.0,
+        is_causal: bool = False,
+        *args: Any,
+        **kwargs: Any,
+    ) -> Tensor:
         if is_causal:
-            raise ValueError("scaled_dot_product_attention: is_causal is True, wanted False beside "
-                             "a CausalBias")  # fmt: skip
+            raise ValueError(
+                "scaled_dot_product_attention: is_causal is True, wanted False beside a CausalBias"
+            )
         given = (query, key, value)
         attend = functional.scaled_dot_product_attention
         if attn_mask.seq_len_q == attn_mask.seq_len_kv or (
-                attn_mask.variant is CausalVariant.UPPER_LEFT):  # fmt: skip
+            attn_mask.variant is CausalVariant.UPPER_LEFT
+        ):
             return attend(*given, None, dropout_p, True, *args, **kwargs)
-        return attend(*given, attn_mask._materialize(query.device), dropout_p, False, *args,
-                      **kwargs)  # fmt: skip
+        return attend(
+            *given, attn_mask._materialize(query.device), dropout_p, False, *args, **kwargs
+        )
 
     def __repr__(self, *, tensor_contents: Any = None) -> str:
         return repr(self._materialize())

@@ -15,9 +15,17 @@ from ..._types import float32, int32, int64
 from ...func import vmap
 
 __all__ = [
-    "AuxOutput", "AuxRequest", "BlockMask", "FlexKernelOptions", "and_masks", "create_block_mask",
-    "create_mask", "flex_attention", "noop_mask", "or_masks",
-]  # fmt: skip
+    "AuxOutput",
+    "AuxRequest",
+    "BlockMask",
+    "FlexKernelOptions",
+    "and_masks",
+    "create_block_mask",
+    "create_mask",
+    "flex_attention",
+    "noop_mask",
+    "or_masks",
+]
 
 _DEFAULT_SPARSE_BLOCK_SIZE = 128
 _Function = Callable[..., Any]
@@ -88,8 +96,9 @@ def or_masks(*mask_mods: _Function) -> _Function:
     return either
 
 
-def create_mask(mod_fn: _Function, B: int | None, H: int | None, Q_LEN: int, KV_LEN: int,
-                device: Any = None) -> Tensor:  # fmt: skip
+def create_mask(
+    mod_fn: _Function, B: int | None, H: int | None, Q_LEN: int, KV_LEN: int, device: Any = None
+) -> Tensor:
     """mask(batch, head, query, key) for each place: [B, H, Q, K], bool."""
     return _everywhere(mod_fn, (B or 1, H or 1, Q_LEN, KV_LEN), None)
 
@@ -99,30 +108,46 @@ class BlockMask:
     (kv_num_blocks) and which (kv_indices). Of those, full_kv_ blocks need no mask inside."""
 
     def __init__(
-        self, seq_lengths: tuple[int, int], kv_num_blocks: Tensor, kv_indices: Tensor,
-        full_kv_num_blocks: Tensor | None, full_kv_indices: Tensor | None,
-        BLOCK_SIZE: tuple[int, int], mask_mod: _Function,
-    ) -> None:  # fmt: skip
+        self,
+        seq_lengths: tuple[int, int],
+        kv_num_blocks: Tensor,
+        kv_indices: Tensor,
+        full_kv_num_blocks: Tensor | None,
+        full_kv_indices: Tensor | None,
+        BLOCK_SIZE: tuple[int, int],
+        mask_mod: _Function,
+    ) -> None:
         self.seq_lengths, self.BLOCK_SIZE, self.mask_mod = seq_lengths, BLOCK_SIZE, mask_mod
         self.kv_num_blocks, self.kv_indices = kv_num_blocks, kv_indices
         self.full_kv_num_blocks, self.full_kv_indices = full_kv_num_blocks, full_kv_indices
 
     @classmethod
     def from_kv_blocks(
-        cls, kv_num_blocks: Tensor, kv_indices: Tensor, full_kv_num_blocks: Tensor | None = None,
+        cls,
+        kv_num_blocks: Tensor,
+        kv_indices: Tensor,
+        full_kv_num_blocks: Tensor | None = None,
         full_kv_indices: Tensor | None = None,
         BLOCK_SIZE: int | tuple[int, int] = _DEFAULT_SPARSE_BLOCK_SIZE,
-        mask_mod: _Function | None = None, seq_lengths: tuple[int, int] | None = None,
+        mask_mod: _Function | None = None,
+        seq_lengths: tuple[int, int] | None = None,
         compute_q_blocks: bool = True,
-    ) -> BlockMask:  # fmt: skip
+    ) -> BlockMask:
         """A mask of the blocks that are listed."""
         if kv_indices.dim() < 2:
             raise RuntimeError("BlockMask must have at least 2 dimensions")
         size = (BLOCK_SIZE, BLOCK_SIZE) if isinstance(BLOCK_SIZE, int) else tuple(BLOCK_SIZE)
         rows, columns = kv_indices.shape[-2:]
         lengths = seq_lengths or (rows * size[0], columns * size[1])
-        return cls(lengths, kv_num_blocks, kv_indices, full_kv_num_blocks, full_kv_indices,
-                   (size[0], size[1]), mask_mod or noop_mask)  # fmt: skip
+        return cls(
+            lengths,
+            kv_num_blocks,
+            kv_indices,
+            full_kv_num_blocks,
+            full_kv_indices,
+            (size[0], size[1]),
+            mask_mod or noop_mask,
+        )
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -149,8 +174,9 @@ class BlockMask:
         """The mask with its lists on a device."""
         lists = (self.kv_num_blocks, self.kv_indices, self.full_kv_num_blocks, self.full_kv_indices)
         moved: Any = [None if x is None else x.to(device) for x in lists]
-        return BlockMask(self.seq_lengths, moved[0], moved[1], moved[2], moved[3], self.BLOCK_SIZE,
-                         self.mask_mod)  # fmt: skip
+        return BlockMask(
+            self.seq_lengths, moved[0], moved[1], moved[2], moved[3], self.BLOCK_SIZE, self.mask_mod
+        )
 
     def __repr__(self) -> str:
         return f"BlockMask(shape={self.shape}, sparsity={self.sparsity():.2f}%)"
@@ -169,10 +195,16 @@ def _listed(blocks: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def create_block_mask(
-    mask_mod: _Function, B: int | None, H: int | None, Q_LEN: int, KV_LEN: int, device: Any = None,
-    BLOCK_SIZE: int | tuple[int, int] = _DEFAULT_SPARSE_BLOCK_SIZE, _compile: bool = False,
+    mask_mod: _Function,
+    B: int | None,
+    H: int | None,
+    Q_LEN: int,
+    KV_LEN: int,
+    device: Any = None,
+    BLOCK_SIZE: int | tuple[int, int] = _DEFAULT_SPARSE_BLOCK_SIZE,
+    _compile: bool = False,
     **options: Any,
-) -> BlockMask:  # fmt: skip
+) -> BlockMask:
     """The blocks that mask_mod(batch, head, query, key) leaves."""
     size = (BLOCK_SIZE, BLOCK_SIZE) if isinstance(BLOCK_SIZE, int) else tuple(BLOCK_SIZE)
     mask = create_mask(mask_mod, B, H, Q_LEN, KV_LEN)
@@ -206,10 +238,18 @@ def _check(query: Tensor, key: Tensor, value: Tensor, enable_gqa: bool) -> None:
 
 
 def flex_attention(
-    query: Tensor, key: Tensor, value: Tensor, score_mod: _Function | None = None,
-    block_mask: BlockMask | None = None, scale: float | None = None, enable_gqa: bool = False,
-    return_lse: bool = False, kernel_options: Any = None, *, return_aux: AuxRequest | None = None,
-) -> Any:  # fmt: skip
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    score_mod: _Function | None = None,
+    block_mask: BlockMask | None = None,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+    return_lse: bool = False,
+    kernel_options: Any = None,
+    *,
+    return_aux: AuxRequest | None = None,
+) -> Any:
     """softmax(score_mod(query key^T scale)) value: [B, H, Q, E]. score_mod(score, batch, head, query,
     key) sees one score at a time, as 0-d tensors under vmap; where block_mask.mask_mod is false, a
     score is left out. A query that nothing is left for gets zeros.
@@ -236,6 +276,7 @@ def flex_attention(
     made = weights.to(query.dtype) @ value
     lse = logsumexp(scores, -1)
     if return_aux is not None:
-        return made, AuxOutput(lse if return_aux.lse else None,
-                               scores.amax(-1) if return_aux.max_scores else None)  # fmt: skip
+        return made, AuxOutput(
+            lse if return_aux.lse else None, scores.amax(-1) if return_aux.max_scores else None
+        )
     return (made, lse) if return_lse else made

@@ -100,8 +100,9 @@ class RReLU(Layer):
 
     __constants__ = ["lower", "upper", "inplace"]
 
-    def __init__(self, lower: float = 1.0 / 8, upper: float = 1.0 / 3,
-                 inplace: bool = False) -> None:  # fmt: skip
+    def __init__(
+        self, lower: float = 1.0 / 8, upper: float = 1.0 / 3, inplace: bool = False
+    ) -> None:
         super().__init__()
         self.lower, self.upper, self.inplace = lower, upper, inplace
 
@@ -121,20 +122,29 @@ class Hardtanh(Layer):
 
     __constants__ = ["min_val", "max_val", "inplace"]
 
-    def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False,
-                 min_value: float | None = None,
-                 max_value: float | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        min_val: float = -1.0,
+        max_val: float = 1.0,
+        inplace: bool = False,
+        min_value: float | None = None,
+        max_value: float | None = None,
+    ) -> None:
         super().__init__()
         for old, value in (("min_val", min_value), ("max_val", max_value)):
             if value is not None:
-                warnings.warn(f"keyword argument `{old}ue` is deprecated and renamed to `{old}`",
-                              FutureWarning, stacklevel=2)  # fmt: skip
+                warnings.warn(
+                    f"keyword argument `{old}ue` is deprecated and renamed to `{old}`",
+                    FutureWarning,
+                    stacklevel=2,
+                )
         self.min_val = min_val if min_value is None else min_value
         self.max_val = max_val if max_value is None else max_value
         self.inplace = inplace
         if self.max_val <= self.min_val:
             raise AssertionError(
-                f"Hardtanh: max_val is {self.max_val}, wanted above min_val, {self.min_val}")
+                f"Hardtanh: max_val is {self.max_val}, wanted above min_val, {self.min_val}"
+            )
 
     def forward(self, input: Tensor) -> Tensor:
         return F.hardtanh(input, self.min_val, self.max_val, self.inplace)
@@ -474,16 +484,28 @@ class MultiheadAttention(Module):
     bias_k: Parameter | None
     bias_v: Parameter | None
 
-    def __init__(self, embed_dim: int, num_heads: int, dropout: float = 0.0, bias: bool = True,
-                 add_bias_kv: bool = False, add_zero_attn: bool = False, kdim: int | None = None,
-                 vdim: int | None = None, batch_first: bool = False, device: Any = None,
-                 dtype: Any = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        embed_dim: int,
+        num_heads: int,
+        dropout: float = 0.0,
+        bias: bool = True,
+        add_bias_kv: bool = False,
+        add_zero_attn: bool = False,
+        kdim: int | None = None,
+        vdim: int | None = None,
+        batch_first: bool = False,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
         for name, given in (("embed_dim", embed_dim), ("num_heads", num_heads)):
             if given <= 0:
                 raise ValueError(f"MultiheadAttention: {name} is {given}, wanted more than 0")
         if embed_dim % num_heads:
-            raise AssertionError(f"MultiheadAttention: embed_dim is {embed_dim}, wanted a multiple "
-                                 f"of num_heads, {num_heads}")  # fmt: skip
+            raise AssertionError(
+                f"MultiheadAttention: embed_dim is {embed_dim}, wanted a multiple "
+                f"of num_heads, {num_heads}"
+            )
         super().__init__()
         self.embed_dim, self.num_heads, self.head_dim = embed_dim, num_heads, embed_dim // num_heads
         self.kdim = embed_dim if kdim is None else kdim
@@ -498,7 +520,7 @@ class MultiheadAttention(Module):
             ("v_proj_weight", not same, (embed_dim, self.vdim)),
             ("in_proj_weight", same, (3 * embed_dim, embed_dim)),
             ("in_proj_bias", bias, (3 * embed_dim,)),
-        ):  # fmt: skip
+        ):
             made = Parameter(empty(*shape, device=device, dtype=dtype)) if wanted else None
             self.register_parameter(name, made)
         self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias, device, dtype)
@@ -521,15 +543,29 @@ class MultiheadAttention(Module):
 
     if TYPE_CHECKING:
 
-        def __call__(self, query: Tensor, key: Tensor, value: Tensor,
-                     key_padding_mask: Tensor | None = None, need_weights: bool = True,
-                     attn_mask: Tensor | None = None, average_attn_weights: bool = True,
-                     is_causal: bool = False) -> tuple[Tensor, Tensor | None]: ...  # fmt: skip
+        def __call__(
+            self,
+            query: Tensor,
+            key: Tensor,
+            value: Tensor,
+            key_padding_mask: Tensor | None = None,
+            need_weights: bool = True,
+            attn_mask: Tensor | None = None,
+            average_attn_weights: bool = True,
+            is_causal: bool = False,
+        ) -> tuple[Tensor, Tensor | None]: ...
 
-    def forward(self, query: Tensor, key: Tensor, value: Tensor,
-                key_padding_mask: Tensor | None = None, need_weights: bool = True,
-                attn_mask: Tensor | None = None, average_attn_weights: bool = True,
-                is_causal: bool = False) -> tuple[Tensor, Tensor | None]:  # fmt: skip
+    def forward(
+        self,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        key_padding_mask: Tensor | None = None,
+        need_weights: bool = True,
+        attn_mask: Tensor | None = None,
+        average_attn_weights: bool = True,
+        is_causal: bool = False,
+    ) -> tuple[Tensor, Tensor | None]:
         """query [l, n, e], key [s, n, kdim] and value [s, n, vdim] (batch_first: [n, l, e], ...;
         without a batch: [l, e], ...); the masks, the weights and is_causal are those of
         functional.multi_head_attention_forward."""
@@ -539,15 +575,37 @@ class MultiheadAttention(Module):
             v = k if value is key else value.transpose(0, 1)
             query, key, value = k if query is key else query.transpose(0, 1), k, v
         y, weights = F.multi_head_attention_forward(
-            query, key, value, self.embed_dim, self.num_heads, self.in_proj_weight,
-            self.in_proj_bias, self.bias_k, self.bias_v, self.add_zero_attn, self.dropout,
-            self.out_proj.weight, self.out_proj.bias, self.training, key_padding_mask, need_weights,
-            attn_mask, not self._qkv_same_embed_dim, self.q_proj_weight, self.k_proj_weight,
-            self.v_proj_weight, None, None, average_attn_weights, is_causal)  # fmt: skip
+            query,
+            key,
+            value,
+            self.embed_dim,
+            self.num_heads,
+            self.in_proj_weight,
+            self.in_proj_bias,
+            self.bias_k,
+            self.bias_v,
+            self.add_zero_attn,
+            self.dropout,
+            self.out_proj.weight,
+            self.out_proj.bias,
+            self.training,
+            key_padding_mask,
+            need_weights,
+            attn_mask,
+            not self._qkv_same_embed_dim,
+            self.q_proj_weight,
+            self.k_proj_weight,
+            self.v_proj_weight,
+            None,
+            None,
+            average_attn_weights,
+            is_causal,
+        )
         return y.transpose(0, 1) if turned else y, weights
 
-    def merge_masks(self, attn_mask: Tensor | None, key_padding_mask: Tensor | None,
-                    query: Tensor) -> tuple[Tensor | None, int | None]:  # fmt: skip
+    def merge_masks(
+        self, attn_mask: Tensor | None, key_padding_mask: Tensor | None, query: Tensor
+    ) -> tuple[Tensor | None, int | None]:
         """Both masks, of numbers, as one, and its kind, for a query [n, l, e] that is also the
         key: None; 1: key_padding_mask [n, l] as it is; 2: [n, num_heads, l, l], the sum."""
         if attn_mask is None:
@@ -576,8 +634,9 @@ class PReLU(Layer):
 
     __constants__ = ["num_parameters"]
 
-    def __init__(self, num_parameters: int = 1, init: float = 0.25, device: Any = None,
-                 dtype: Any = None) -> None:  # fmt: skip
+    def __init__(
+        self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None
+    ) -> None:
         super().__init__()
         self.num_parameters, self.init = num_parameters, init
         self.weight = Parameter(empty(num_parameters, device=device, dtype=dtype))

@@ -52,15 +52,24 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     div_value: float
     head_bias: bool
 
-    def __init__(self, in_features: int, n_classes: int, cutoffs: Sequence[int],
-                 div_value: float = 4.0, head_bias: bool = False, device: Any = None,
-                 dtype: Any = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        in_features: int,
+        n_classes: int,
+        cutoffs: Sequence[int],
+        div_value: float = 4.0,
+        head_bias: bool = False,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
         super().__init__()
         given = list(cutoffs)
         ascending = all(a < b for a, b in zip([0, *given], [*given, n_classes]))
         if not given or not ascending or any(int(c) != c for c in given):
-            raise ValueError(f"AdaptiveLogSoftmaxWithLoss: cutoffs is {given}, wanted ascending "
-                             f"integers from 1 to {n_classes - 1}")  # fmt: skip
+            raise ValueError(
+                f"AdaptiveLogSoftmaxWithLoss: cutoffs is {given}, wanted ascending "
+                f"integers from 1 to {n_classes - 1}"
+            )
         self.in_features, self.n_classes = in_features, n_classes
         self.cutoffs = [*given, n_classes]
         self.div_value, self.head_bias = div_value, head_bias
@@ -71,8 +80,12 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         self.tail: ModuleList[Sequential] = ModuleList()
         for i, (low, high) in enumerate(zip(given, self.cutoffs[1:]), start=1):
             fewer = int(in_features // div_value**i)
-            self.tail.append(Sequential(Linear(in_features, fewer, False, **how),
-                                        Linear(fewer, high - low, False, **how)))  # fmt: skip
+            self.tail.append(
+                Sequential(
+                    Linear(in_features, fewer, False, **how),
+                    Linear(fewer, high - low, False, **how),
+                )
+            )
 
     def reset_parameters(self) -> None:
         """Draws new parameters."""
@@ -107,15 +120,21 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         if target.ndim > 1:
             raise RuntimeError(f"{name}: argument 2 (target_) is {target.ndim}D, wanted 0D or 1D")
         if input.ndim != target.ndim + 1:
-            raise RuntimeError(f"{name}: argument 1 (input_) is {input.ndim}D, wanted "
-                               f"{target.ndim + 1}D for a {target.ndim}D target_")  # fmt: skip
+            raise RuntimeError(
+                f"{name}: argument 1 (input_) is {input.ndim}D, wanted "
+                f"{target.ndim + 1}D for a {target.ndim}D target_"
+            )
         if target.ndim == 1 and input.shape[0] != target.shape[0]:
-            raise RuntimeError(f"{name}: argument 2 (target_) has {target.shape[0]} entries, "
-                               f"wanted {input.shape[0]}, the rows of input_")  # fmt: skip
+            raise RuntimeError(
+                f"{name}: argument 2 (target_) has {target.shape[0]} entries, "
+                f"wanted {input.shape[0]}, the rows of input_"
+            )
         if ((target < 0) | (target >= self.n_classes)).any():
-            raise RuntimeError(f"{name}: argument 2 (target_) holds classes from "
-                               f"{target.min().item()} to {target.max().item()}, wanted 0 to "
-                               f"{self.n_classes - 1}")  # fmt: skip
+            raise RuntimeError(
+                f"{name}: argument 2 (target_) holds classes from "
+                f"{target.min().item()} to {target.max().item()}, wanted 0 to "
+                f"{self.n_classes - 1}"
+            )
 
     def _get_full_log_prob(self, input: Tensor, head: Tensor) -> Tensor:
         logs = F.log_softmax(head, dim=1)
@@ -125,8 +144,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         return cat(parts, 1)
 
     def log_prob(self, input: Tensor) -> Tensor:
-        """The logarithms of the probabilities of all classes, [n, n_classes], for [n, in_features].
-        """
+        """The logarithms of the probabilities of all classes, [n, n_classes], for [n, in_features]."""
         return self._get_full_log_prob(input, self.head(input))
 
     def predict(self, input: Tensor) -> Tensor:

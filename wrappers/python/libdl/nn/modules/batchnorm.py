@@ -38,9 +38,18 @@ class _NormBase(Layer):
     running_var: Tensor | None
     num_batches_tracked: Tensor | None
 
-    def __init__(self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1,
-                 affine: bool = True, track_running_stats: bool = True, device: Any = None,
-                 dtype: Any = None, *, bias: bool = True) -> None:  # fmt: skip
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+        *,
+        bias: bool = True,
+    ) -> None:
         super().__init__()
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
@@ -72,8 +81,9 @@ class _NormBase(Layer):
         if self.bias is not None:
             init.zeros_(self.bias)
 
-    def _load_from_state_dict(self, state_dict: Any, prefix: str, local_metadata: Any,
-                              *reports: Any) -> None:  # fmt: skip
+    def _load_from_state_dict(
+        self, state_dict: Any, prefix: str, local_metadata: Any, *reports: Any
+    ) -> None:
         if (local_metadata.get("version") or 1) < 2 and self.num_batches_tracked is not None:
             state_dict.setdefault(f"{prefix}num_batches_tracked", self.num_batches_tracked)
         super()._load_from_state_dict(state_dict, prefix, local_metadata, *reports)
@@ -95,11 +105,21 @@ class _NormBase(Layer):
 
 
 class _BatchNorm(_NormBase):
-    def __init__(self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1,
-                 affine: bool = True, track_running_stats: bool = True, device: Any = None,
-                 dtype: Any = None, *, bias: bool = True) -> None:  # fmt: skip
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype,
-                         bias=bias)  # fmt: skip
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        super().__init__(
+            num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias
+        )
 
     def forward(self, input: Tensor) -> Tensor:
         self._check_input_dim(input)
@@ -116,16 +136,23 @@ class _BatchNorm(_NormBase):
         keeps = not self.training or self.track_running_stats
         mean: Any = self.running_mean if keeps else None
         var: Any = self.running_var if keeps else None
-        return F.batch_norm(
-            input, mean, var, self.weight, self.bias, of_batch, factor, self.eps)  # fmt: skip
+        return F.batch_norm(input, mean, var, self.weight, self.bias, of_batch, factor, self.eps)
 
 
 class _LazyNormBase(LazyModuleMixin):
     num_features: int
 
-    def __init__(self, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True,
-                 track_running_stats: bool = True, device: Any = None, dtype: Any = None, *,
-                 bias: bool = True) -> None:  # fmt: skip
+    def __init__(
+        self,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+        *,
+        bias: bool = True,
+    ) -> None:
         super().__init__(0, eps, momentum, False, False)
         self.affine, self.track_running_stats = affine, track_running_stats
         if affine:
@@ -250,14 +277,26 @@ class SyncBatchNorm(_BatchNorm):
     Initialisation: weight = 1, bias = 0; running_mean = 0, running_var = 1.
     """
 
-    def __init__(self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1,
-                 affine: bool = True, track_running_stats: bool = True, process_group: Any = None,
-                 device: Any = None, dtype: Any = None, *, bias: bool = True) -> None:  # fmt: skip
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype,
-                         bias=bias)  # fmt: skip
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        process_group: Any = None,
+        device: Any = None,
+        dtype: Any = None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        super().__init__(
+            num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias
+        )
         if process_group is not None:
-            raise NotImplementedError("SyncBatchNorm: process_group is given, and groups of "
-                                      "processes are not offered yet")  # fmt: skip
+            raise NotImplementedError(
+                "SyncBatchNorm: process_group is given, and groups of processes are not offered yet"
+            )
         self.process_group = process_group
 
     def _check_input_dim(self, input: Tensor) -> None:
@@ -279,8 +318,14 @@ class SyncBatchNorm(_BatchNorm):
         each batch normalisation."""
         made = module
         if isinstance(module, _BatchNorm):
-            made = cls(module.num_features, module.eps, module.momentum, module.affine,
-                       module.track_running_stats, process_group)  # fmt: skip
+            made = cls(
+                module.num_features,
+                module.eps,
+                module.momentum,
+                module.affine,
+                module.track_running_stats,
+                process_group,
+            )
             if module.affine:
                 made.weight, made.bias = module.weight, module.bias
             made.running_mean, made.running_var = module.running_mean, module.running_var

@@ -58,8 +58,12 @@ class Container(Module):
     """Modules by their names; an older class, instead of which a Module serves."""
 
     def __init__(self, **kwargs: Any) -> None:
-        warnings.warn("`nn.Container` is deprecated. All of it's functionality is now implemented "
-                      "in `nn.Module`. Subclass that instead.", FutureWarning, stacklevel=2)  # fmt: skip
+        warnings.warn(
+            "`nn.Container` is deprecated. All of it's functionality is now implemented "
+            "in `nn.Module`. Subclass that instead.",
+            FutureWarning,
+            stacklevel=2,
+        )
         super().__init__()
         for name, module in kwargs.items():
             self.add_module(name, module)
@@ -97,8 +101,9 @@ class _Numbered(Module):
 
     def _insert(self, index: Any, module: Any) -> None:
         if not isinstance(module, Module):
-            raise TypeError(f"insert: argument 2 (module) is a {type(module).__name__}, wanted a "
-                            "Module")  # fmt: skip
+            raise TypeError(
+                f"insert: argument 2 (module) is a {type(module).__name__}, wanted a Module"
+            )
         modules = list(self._modules.values())
         modules.insert(index, module)
         self._renumber(modules)
@@ -200,8 +205,9 @@ class Sequential(_Numbered):
 
 def _sequential(operator: str, other: Any) -> list[Module]:
     if not isinstance(other, Sequential):
-        raise ValueError(f"{operator} of a Sequential found a {type(other).__name__}, wanted a "
-                         "Sequential")  # fmt: skip
+        raise ValueError(
+            f"{operator} of a Sequential found a {type(other).__name__}, wanted a Sequential"
+        )
     return list(other)
 
 
@@ -257,9 +263,8 @@ class ModuleList(_Numbered, Generic[M]):
             first, count = places[0], len(places)
             text = text.replace("\n", "\n  ")
             lines.append(
-                f"({first}): {text}" if count == 1
-                else f"({first}-{places[-1]}): {count} x {text}"
-            )  # fmt: skip
+                f"({first}): {text}" if count == 1 else f"({first}-{places[-1]}): {count} x {text}"
+            )
         name = self._get_name()
         return f"{name}(\n  " + "\n  ".join(lines) + "\n)" if lines else f"{name}()"
 

@@ -14,8 +14,11 @@ from ..parameter import Parameter, UninitializedParameter
 from .lazy import LazyModuleMixin, materialize
 from .module import Layer, Module as Module
 from .utils import (
-    _pair as _pair, _reverse_repeat_tuple, _single as _single, _triple as _triple,
-)  # fmt: skip
+    _pair as _pair,
+    _reverse_repeat_tuple,
+    _single as _single,
+    _triple as _triple,
+)
 
 __all__ = [
     "Conv1d",
@@ -66,15 +69,29 @@ class _ConvNd(Layer):
     padding_mode: str
     _reversed_padding_repeated_twice: Any  # what pad is to add
 
-    def __init__(self, in_channels: int, out_channels: int, kernel_size: tuple[int, ...],
-                 stride: tuple[int, ...], padding: str | tuple[int, ...], dilation: tuple[int, ...],
-                 transposed: bool, output_padding: tuple[int, ...], groups: int, bias: bool,
-                 padding_mode: str, device: Any = None, dtype: Any = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: tuple[int, ...],
+        stride: tuple[int, ...],
+        padding: str | tuple[int, ...],
+        dilation: tuple[int, ...],
+        transposed: bool,
+        output_padding: tuple[int, ...],
+        groups: int,
+        bias: bool,
+        padding_mode: str,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
         super().__init__()
         name = type(self).__name__
         if groups <= 0 or in_channels % groups or out_channels % groups:
-            raise ValueError(f"{name}: groups is {groups}, wanted a divisor of in_channels, "
-                             f"{in_channels}, and of out_channels, {out_channels}")  # fmt: skip
+            raise ValueError(
+                f"{name}: groups is {groups}, wanted a divisor of in_channels, "
+                f"{in_channels}, and of out_channels, {out_channels}"
+            )
         known = ("zeros",) if transposed else ("zeros", "reflect", "replicate", "circular")
         if padding_mode not in known:
             raise ValueError(f"{name}: padding_mode is {padding_mode!r}, wanted one of {known}")
@@ -87,8 +104,11 @@ class _ConvNd(Layer):
         self.dilation, self.transposed, self.output_padding = dilation, transposed, output_padding
         self.padding_mode = padding_mode
         self._reversed_padding_repeated_twice = _around(padding, dilation, kernel_size)
-        channels = (in_channels, out_channels // groups) if transposed else (
-            out_channels, in_channels // groups)  # fmt: skip
+        channels = (
+            (in_channels, out_channels // groups)
+            if transposed
+            else (out_channels, in_channels // groups)
+        )
         self.weight = Parameter(empty(*channels, *kernel_size, device=device, dtype=dtype))
         own = Parameter(empty(out_channels, device=device, dtype=dtype)) if bias else None
         self.register_parameter("bias", own)
@@ -108,8 +128,10 @@ class _ConvNd(Layer):
 
     def extra_repr(self) -> str:
         none = (0,) * len(self.kernel_size)
-        parts = [f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}",
-                 f"stride={self.stride}"]  # fmt: skip
+        parts = [
+            f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}",
+            f"stride={self.stride}",
+        ]
         if self.padding != none:
             parts.append(f"padding={self.padding}")
         if self.dilation != (1,) * len(self.dilation):
@@ -129,8 +151,9 @@ class _ConvNd(Layer):
         self.__dict__.setdefault("padding_mode", "zeros")
 
 
-def _around(padding: str | tuple[int, ...], dilation: tuple[int, ...],
-            kernel_size: tuple[int, ...]) -> Any:  # fmt: skip
+def _around(
+    padding: str | tuple[int, ...], dilation: tuple[int, ...], kernel_size: tuple[int, ...]
+) -> Any:
     """What pad is to add, the last dimension first; of an odd sum the larger half comes after."""
     if not isinstance(padding, str):
         return _reverse_repeat_tuple(padding, 2)
@@ -144,15 +167,36 @@ def _around(padding: str | tuple[int, ...], dilation: tuple[int, ...],
 class _Forward(_ConvNd):
     _dims: int
 
-    def __init__(self, in_channels: int, out_channels: int, kernel_size: Sizes, stride: Sizes = 1,
-                 padding: str | Sizes = 0, dilation: Sizes = 1, groups: int = 1, bias: bool = True,
-                 padding_mode: str = "zeros", device: Any = None,
-                 dtype: Any = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Sizes,
+        stride: Sizes = 1,
+        padding: str | Sizes = 0,
+        dilation: Sizes = 1,
+        groups: int = 1,
+        bias: bool = True,
+        padding_mode: str = "zeros",
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
         dims = self._dims
         super().__init__(
-            in_channels, out_channels, _each(kernel_size, dims), _each(stride, dims),
-            padding if isinstance(padding, str) else _each(padding, dims), _each(dilation, dims),
-            False, (0,) * dims, groups, bias, padding_mode, device, dtype)  # fmt: skip
+            in_channels,
+            out_channels,
+            _each(kernel_size, dims),
+            _each(stride, dims),
+            padding if isinstance(padding, str) else _each(padding, dims),
+            _each(dilation, dims),
+            False,
+            (0,) * dims,
+            groups,
+            bias,
+            padding_mode,
+            device,
+            dtype,
+        )
 
     def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
         convolve: Any = getattr(F, f"conv{self._dims}d")
@@ -160,8 +204,9 @@ class _Forward(_ConvNd):
         if self.padding_mode != "zeros":
             input = F.pad(input, self._reversed_padding_repeated_twice, self.padding_mode)
             padding = 0
-        result: Tensor = convolve(input, weight, bias, self.stride, padding, self.dilation,
-                                  self.groups)  # fmt: skip
+        result: Tensor = convolve(
+            input, weight, bias, self.stride, padding, self.dilation, self.groups
+        )
         return result
 
     def forward(self, input: Tensor) -> Tensor:
@@ -225,36 +270,72 @@ class Conv3d(_Forward):
 
 
 class _ConvTransposeNd(_ConvNd):
-    def __init__(self, in_channels: int, out_channels: int, kernel_size: tuple[int, ...],
-                 stride: tuple[int, ...], padding: tuple[int, ...], dilation: tuple[int, ...],
-                 transposed: bool, output_padding: tuple[int, ...], groups: int, bias: bool,
-                 padding_mode: str, device: Any = None, dtype: Any = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: tuple[int, ...],
+        stride: tuple[int, ...],
+        padding: tuple[int, ...],
+        dilation: tuple[int, ...],
+        transposed: bool,
+        output_padding: tuple[int, ...],
+        groups: int,
+        bias: bool,
+        padding_mode: str,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
         if padding_mode != "zeros":
-            raise ValueError(f"{type(self).__name__}: padding_mode is {padding_mode!r}, wanted "
-                             "'zeros'")  # fmt: skip
-        super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation,
-                         transposed, output_padding, groups, bias, padding_mode, device,
-                         dtype)  # fmt: skip
+            raise ValueError(
+                f"{type(self).__name__}: padding_mode is {padding_mode!r}, wanted 'zeros'"
+            )
+        super().__init__(
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride,
+            padding,
+            dilation,
+            transposed,
+            output_padding,
+            groups,
+            bias,
+            padding_mode,
+            device,
+            dtype,
+        )
 
     def _output_padding(
-        self, input: Tensor, output_size: Any, stride: Any, padding: Any, kernel_size: Any,
-        num_spatial_dims: int, dilation: Any = None,
-    ) -> tuple[int, ...]:  # fmt: skip
+        self,
+        input: Tensor,
+        output_size: Any,
+        stride: Any,
+        padding: Any,
+        kernel_size: Any,
+        num_spatial_dims: int,
+        dilation: Any = None,
+    ) -> tuple[int, ...]:
         """Of the sizes that a stride leaves open, output_size chooses one."""
         if output_size is None:
             return self.output_padding
         dims = num_spatial_dims
         wanted = tuple(output_size)[-dims:]
         if len(output_size) not in (dims, input.ndim):
-            raise ValueError(f"{type(self).__name__}: output_size has {len(output_size)} entries, "
-                             f"wanted {dims} or {input.ndim}")  # fmt: skip
+            raise ValueError(
+                f"{type(self).__name__}: output_size has {len(output_size)} entries, "
+                f"wanted {dims} or {input.ndim}"
+            )
         steps = (1,) * dims if dilation is None else dilation
-        least = [(size - 1) * s - 2 * p + d * (k - 1) + 1 for size, s, p, d, k in zip(
-            input.shape[-dims:], stride, padding, steps, kernel_size)]  # fmt: skip
+        least = [
+            (size - 1) * s - 2 * p + d * (k - 1) + 1
+            for size, s, p, d, k in zip(input.shape[-dims:], stride, padding, steps, kernel_size)
+        ]
         most = [size + s - 1 for size, s in zip(least, stride)]
         if any(not low <= size <= high for low, size, high in zip(least, wanted, most)):
-            raise ValueError(f"{type(self).__name__}: output_size is {wanted}, wanted {least} to "
-                             f"{most}")  # fmt: skip
+            raise ValueError(
+                f"{type(self).__name__}: output_size is {wanted}, wanted {least} to {most}"
+            )
         return tuple(size - low for size, low in zip(wanted, least))
 
 
@@ -264,23 +345,59 @@ _ConvTransposeMixin = _ConvTransposeNd  # its older name in PyTorch
 class _Transposed(_ConvTransposeNd):
     _dims: int
 
-    def __init__(self, in_channels: int, out_channels: int, kernel_size: Sizes, stride: Sizes = 1,
-                 padding: Sizes = 0, output_padding: Sizes = 0, groups: int = 1, bias: bool = True,
-                 dilation: Sizes = 1, padding_mode: str = "zeros", device: Any = None,
-                 dtype: Any = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Sizes,
+        stride: Sizes = 1,
+        padding: Sizes = 0,
+        output_padding: Sizes = 0,
+        groups: int = 1,
+        bias: bool = True,
+        dilation: Sizes = 1,
+        padding_mode: str = "zeros",
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
         dims = self._dims
         super().__init__(
-            in_channels, out_channels, _each(kernel_size, dims), _each(stride, dims),
-            _each(padding, dims), _each(dilation, dims), True, _each(output_padding, dims), groups,
-            bias, padding_mode, device, dtype)  # fmt: skip
+            in_channels,
+            out_channels,
+            _each(kernel_size, dims),
+            _each(stride, dims),
+            _each(padding, dims),
+            _each(dilation, dims),
+            True,
+            _each(output_padding, dims),
+            groups,
+            bias,
+            padding_mode,
+            device,
+            dtype,
+        )
 
     def forward(self, input: Tensor, output_size: list[int] | None = None) -> Tensor:
         convolve: Any = getattr(F, f"conv_transpose{self._dims}d")
         output_padding = self._output_padding(
-            input, output_size, self.stride, self.padding, self.kernel_size, self._dims,
-            self.dilation)  # fmt: skip
-        result: Tensor = convolve(input, self.weight, self.bias, self.stride, self.padding,
-                                  output_padding, self.groups, self.dilation)  # fmt: skip
+            input,
+            output_size,
+            self.stride,
+            self.padding,
+            self.kernel_size,
+            self._dims,
+            self.dilation,
+        )
+        result: Tensor = convolve(
+            input,
+            self.weight,
+            self.bias,
+            self.stride,
+            self.padding,
+            output_padding,
+            self.groups,
+            self.dilation,
+        )
         return result
 
 
@@ -359,8 +476,10 @@ class _LazyConvXdMixin(LazyModuleMixin):
             return
         name, channels = type(self).__name__, self._get_in_channels(input)
         if channels % self.groups or self.out_channels % self.groups:
-            raise ValueError(f"{name}: groups is {self.groups}, wanted a divisor of the input's "
-                             f"{channels} channels and of out_channels, {self.out_channels}")  # fmt: skip
+            raise ValueError(
+                f"{name}: groups is {self.groups}, wanted a divisor of the input's "
+                f"{channels} channels and of out_channels, {self.out_channels}"
+            )
         self.in_channels = channels
         pair = (channels, self.out_channels) if self.transposed else (self.out_channels, channels)
         with no_grad():
@@ -374,18 +493,30 @@ class _LazyConvXdMixin(LazyModuleMixin):
     def _get_in_channels(self, input: Tensor) -> int:
         dims = self._get_num_spatial_dims()
         if input.ndim not in (dims + 1, dims + 2):
-            raise RuntimeError(f"{type(self).__name__}: the input has {input.ndim} dimensions, "
-                               f"wanted {dims + 1} or {dims + 2}")  # fmt: skip
+            raise RuntimeError(
+                f"{type(self).__name__}: the input has {input.ndim} dimensions, "
+                f"wanted {dims + 1} or {dims + 2}"
+            )
         return int(input.shape[-1 - dims])
 
 
 class _LazyForward(_LazyConvXdMixin):
-    def __init__(self, out_channels: int, kernel_size: Sizes, stride: Sizes = 1,
-                 padding: str | Sizes = 0, dilation: Sizes = 1, groups: int = 1, bias: bool = True,
-                 padding_mode: str = "zeros", device: Any = None,
-                 dtype: Any = None) -> None:  # fmt: skip
-        super().__init__(0, 0, kernel_size, stride, padding, dilation, groups, False, padding_mode,
-                         device, dtype)  # fmt: skip
+    def __init__(
+        self,
+        out_channels: int,
+        kernel_size: Sizes,
+        stride: Sizes = 1,
+        padding: str | Sizes = 0,
+        dilation: Sizes = 1,
+        groups: int = 1,
+        bias: bool = True,
+        padding_mode: str = "zeros",
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(
+            0, 0, kernel_size, stride, padding, dilation, groups, False, padding_mode, device, dtype
+        )
         self._await(out_channels, bias, device, dtype)
 
 
@@ -426,12 +557,34 @@ class LazyConv3d(_LazyForward, Conv3d):  # type: ignore[misc]
 
 
 class _LazyTransposed(_LazyConvXdMixin):
-    def __init__(self, out_channels: int, kernel_size: Sizes, stride: Sizes = 1,
-                 padding: Sizes = 0, output_padding: Sizes = 0, groups: int = 1, bias: bool = True,
-                 dilation: Sizes = 1, padding_mode: str = "zeros", device: Any = None,
-                 dtype: Any = None) -> None:  # fmt: skip
-        super().__init__(0, 0, kernel_size, stride, padding, output_padding, groups, False,
-                         dilation, padding_mode, device, dtype)  # fmt: skip
+    def __init__(
+        self,
+        out_channels: int,
+        kernel_size: Sizes,
+        stride: Sizes = 1,
+        padding: Sizes = 0,
+        output_padding: Sizes = 0,
+        groups: int = 1,
+        bias: bool = True,
+        dilation: Sizes = 1,
+        padding_mode: str = "zeros",
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(
+            0,
+            0,
+            kernel_size,
+            stride,
+            padding,
+            output_padding,
+            groups,
+            False,
+            dilation,
+            padding_mode,
+            device,
+            dtype,
+        )
         self._await(out_channels, bias, device, dtype)
 
 

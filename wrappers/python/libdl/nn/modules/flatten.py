@@ -48,12 +48,14 @@ class Unflatten(Layer):
 
     def _require_tuple_int(self, input: Any) -> None:
         if not isinstance(input, (tuple, list)):
-            raise TypeError("Unflatten: unflattened_size is a "
-                            f"{type(input).__name__}, wanted a tuple of ints")  # fmt: skip
+            raise TypeError(
+                f"Unflatten: unflattened_size is a {type(input).__name__}, wanted a tuple of ints"
+            )
         for i, size in enumerate(input):
             if not isinstance(size, int):
-                raise TypeError(f"Unflatten: unflattened_size[{i}] is a {type(size).__name__}, "
-                                "wanted an int")  # fmt: skip
+                raise TypeError(
+                    f"Unflatten: unflattened_size[{i}] is a {type(size).__name__}, wanted an int"
+                )
 
     def extra_repr(self) -> str:
         return f"dim={self.dim}, unflattened_size={self.unflattened_size}"

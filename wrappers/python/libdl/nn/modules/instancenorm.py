@@ -23,11 +23,21 @@ __all__ = [
 class _InstanceNorm(_NormBase):
     _dims: int
 
-    def __init__(self, num_features: int, eps: float = 1e-5, momentum: float = 0.1,
-                 affine: bool = False, track_running_stats: bool = False, device: Any = None,
-                 dtype: Any = None, *, bias: bool = True) -> None:  # fmt: skip
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype,
-                         bias=bias)  # fmt: skip
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float = 0.1,
+        affine: bool = False,
+        track_running_stats: bool = False,
+        device: Any = None,
+        dtype: Any = None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        super().__init__(
+            num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias
+        )
 
     def _check_input_dim(self, input: Tensor) -> None:
         self._wanted(input, self._dims + 1, self._dims + 2)
@@ -42,9 +52,15 @@ class _InstanceNorm(_NormBase):
         of_input = self.training or not self.track_running_stats
         momentum = 0.0 if self.momentum is None else self.momentum
         return F.instance_norm(
-            input, self.running_mean, self.running_var, self.weight, self.bias, of_input,
-            momentum, self.eps,
-        )  # fmt: skip
+            input,
+            self.running_mean,
+            self.running_var,
+            self.weight,
+            self.bias,
+            of_input,
+            momentum,
+            self.eps,
+        )
 
     def forward(self, input: Tensor) -> Tensor:
         self._check_input_dim(input)
@@ -52,12 +68,16 @@ class _InstanceNorm(_NormBase):
         channels = input.shape[-dims]
         if channels != self.num_features:
             if self.affine:
-                raise ValueError(f"expected input's size at dim={input.ndim - dims} to match "
-                                 f"num_features ({self.num_features}), but got: {channels}.")  # fmt: skip
+                raise ValueError(
+                    f"expected input's size at dim={input.ndim - dims} to match "
+                    f"num_features ({self.num_features}), but got: {channels}."
+                )
             warnings.warn(
                 f"input's size at dim={input.ndim - dims} does not match num_features. You can "
                 "silence this warning by not passing in num_features, which is not used because "
-                "affine=False", stacklevel=2)  # fmt: skip
+                "affine=False",
+                stacklevel=2,
+            )
         if input.ndim == dims:
             return self._handle_no_batch_input(input)
         return self._apply_instance_norm(input)

@@ -40,15 +40,15 @@ class LazyModuleMixin(Module):
 
     def initialize_parameters(self, *args: Any, **kwargs: Any) -> None:
         """Materializes parameters and buffers for these arguments of forward."""
-        raise NotImplementedError(
-            f"{type(self).__name__} has no method initialize_parameters"
-        )
+        raise NotImplementedError(f"{type(self).__name__} has no method initialize_parameters")
 
     def _infer_parameters(self, module: Any, args: Any, kwargs: Any = None) -> None:
         self.initialize_parameters(*args, **(kwargs or {}))
         if self.has_uninitialized_params():
-            raise RuntimeError(f"{type(self).__name__}: initialize_parameters left a parameter or "
-                               "buffer without a shape")  # fmt: skip
+            raise RuntimeError(
+                f"{type(self).__name__}: initialize_parameters left a parameter or "
+                "buffer without a shape"
+            )
         self._initialize_hook.remove()
         self._load_hook.remove()
         del self._initialize_hook, self._load_hook

@@ -35,14 +35,19 @@ class LinearCrossEntropyOptions:
 
     def __post_init__(self) -> None:
         if self.acc_policy not in ("auto", "accurate", "compact"):
-            raise ValueError(f"acc_policy is {self.acc_policy!r}, wanted 'auto', 'accurate' or "
-                             "'compact'")  # fmt: skip
+            raise ValueError(
+                f"acc_policy is {self.acc_policy!r}, wanted 'auto', 'accurate' or 'compact'"
+            )
         method, colon, parts = (self.chunking_method or "auto").partition(":")
-        if colon and (method != _ASPECT or not parts.isdigit() or int(parts) == 0) or (
-            method not in ("auto", _ASPECT)
+        if (
+            colon
+            and (method != _ASPECT or not parts.isdigit() or int(parts) == 0)
+            or (method not in ("auto", _ASPECT))
         ):
-            raise ValueError(f"chunking_method is {self.chunking_method!r}, wanted 'auto', "
-                             f"'{_ASPECT}', '{_ASPECT}:N' or None")  # fmt: skip
+            raise ValueError(
+                f"chunking_method is {self.chunking_method!r}, wanted 'auto', "
+                f"'{_ASPECT}', '{_ASPECT}:N' or None"
+            )
         size = self.batch_chunk_size
         if size is not None and (not isinstance(size, int) or size < 1):
             raise ValueError(f"batch_chunk_size is {size!r}, wanted a positive integer or None")

@@ -49,8 +49,9 @@ class _Loss(Module):
 
     reduction: str
 
-    def __init__(self, size_average: bool | None = None, reduce: bool | None = None,
-                 reduction: str = "mean") -> None:  # fmt: skip
+    def __init__(
+        self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
+    ) -> None:
         super().__init__()
         self.reduction = reduction_of(size_average, reduce, reduction)
 
@@ -60,8 +61,13 @@ class _WeightedLoss(_Loss):
 
     weight: Tensor | None
 
-    def __init__(self, weight: Tensor | None = None, size_average: bool | None = None,
-                 reduce: bool | None = None, reduction: str = "mean") -> None:  # fmt: skip
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ) -> None:
         super().__init__(size_average, reduce, reduction)
         self.register_buffer("weight", weight)
 
@@ -74,8 +80,9 @@ class MSELoss(_Loss, Loss):
 
     __constants__ = ["reduction"]
 
-    def __init__(self, size_average: bool | None = None, reduce: bool | None = None,
-                 reduction: str = "mean") -> None:  # fmt: skip
+    def __init__(
+        self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
+    ) -> None:
         super().__init__(size_average, reduce, reduction)
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
@@ -90,8 +97,9 @@ class L1Loss(_Loss, Loss):
 
     __constants__ = ["reduction"]
 
-    def __init__(self, size_average: bool | None = None, reduce: bool | None = None,
-                 reduction: str = "mean") -> None:  # fmt: skip
+    def __init__(
+        self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
+    ) -> None:
         super().__init__(size_average, reduce, reduction)
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
@@ -107,15 +115,21 @@ class NLLLoss(_WeightedLoss, Loss):
 
     __constants__ = ["ignore_index", "reduction"]
 
-    def __init__(self, weight: Tensor | None = None, size_average: bool | None = None,
-                 ignore_index: int = -100, reduce: bool | None = None,
-                 reduction: str = "mean") -> None:  # fmt: skip
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        size_average: bool | None = None,
+        ignore_index: int = -100,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ) -> None:
         super().__init__(weight, size_average, reduce, reduction)
         self.ignore_index = ignore_index
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return F.nll_loss(input, target, self.weight, ignore_index=self.ignore_index,
-                          reduction=self.reduction)  # fmt: skip
+        return F.nll_loss(
+            input, target, self.weight, ignore_index=self.ignore_index, reduction=self.reduction
+        )
 
 
 class NLLLoss2d(NLLLoss):
@@ -125,11 +139,19 @@ class NLLLoss2d(NLLLoss):
     reduction="none".
     """
 
-    def __init__(self, weight: Tensor | None = None, size_average: bool | None = None,
-                 ignore_index: int = -100, reduce: bool | None = None,
-                 reduction: str = "mean") -> None:  # fmt: skip
-        warnings.warn("NLLLoss2d has been deprecated. Please use NLLLoss instead as a drop-in "
-                      "replacement", FutureWarning, stacklevel=2)  # fmt: skip
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        size_average: bool | None = None,
+        ignore_index: int = -100,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ) -> None:
+        warnings.warn(
+            "NLLLoss2d has been deprecated. Please use NLLLoss instead as a drop-in replacement",
+            FutureWarning,
+            stacklevel=2,
+        )
         super().__init__(weight, size_average, ignore_index, reduce, reduction)
 
 
@@ -142,16 +164,27 @@ class CrossEntropyLoss(_WeightedLoss, Loss):
 
     __constants__ = ["ignore_index", "reduction", "label_smoothing"]
 
-    def __init__(self, weight: Tensor | None = None, size_average: bool | None = None,
-                 ignore_index: int = -100, reduce: bool | None = None, reduction: str = "mean",
-                 label_smoothing: float = 0.0) -> None:  # fmt: skip
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        size_average: bool | None = None,
+        ignore_index: int = -100,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+        label_smoothing: float = 0.0,
+    ) -> None:
         super().__init__(weight, size_average, reduce, reduction)
         self.ignore_index, self.label_smoothing = ignore_index, label_smoothing
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return F.cross_entropy(input, target, self.weight, ignore_index=self.ignore_index,
-                               reduction=self.reduction,
-                               label_smoothing=self.label_smoothing)  # fmt: skip
+        return F.cross_entropy(
+            input,
+            target,
+            self.weight,
+            ignore_index=self.ignore_index,
+            reduction=self.reduction,
+            label_smoothing=self.label_smoothing,
+        )
 
 
 class SmoothL1Loss(_Loss, Loss):
@@ -163,8 +196,13 @@ class SmoothL1Loss(_Loss, Loss):
 
     __constants__ = ["reduction"]
 
-    def __init__(self, size_average: bool | None = None, reduce: bool | None = None,
-                 reduction: str = "mean", beta: float = 1.0) -> None:  # fmt: skip
+    def __init__(
+        self,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+        beta: float = 1.0,
+    ) -> None:
         super().__init__(size_average, reduce, reduction)
         self.beta = beta
 
@@ -196,8 +234,13 @@ class BCELoss(_WeightedLoss, Loss):
 
     __constants__ = ["reduction"]
 
-    def __init__(self, weight: Tensor | None = None, size_average: bool | None = None,
-                 reduce: bool | None = None, reduction: str = "mean") -> None:  # fmt: skip
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ) -> None:
         super().__init__(weight, size_average, reduce, reduction)
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
@@ -214,16 +257,22 @@ class BCEWithLogitsLoss(_Loss, Loss):
     weight: Tensor | None
     pos_weight: Tensor | None
 
-    def __init__(self, weight: Tensor | None = None, size_average: bool | None = None,
-                 reduce: bool | None = None, reduction: str = "mean",
-                 pos_weight: Tensor | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+        pos_weight: Tensor | None = None,
+    ) -> None:
         super().__init__(size_average, reduce, reduction)
         self.register_buffer("weight", weight)
         self.register_buffer("pos_weight", pos_weight)
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.binary_cross_entropy_with_logits(
-            input, target, self.weight, pos_weight=self.pos_weight, reduction=self.reduction)
+            input, target, self.weight, pos_weight=self.pos_weight, reduction=self.reduction
+        )
 
 
 class KLDivLoss(_Loss, Loss):
@@ -234,8 +283,13 @@ class KLDivLoss(_Loss, Loss):
 
     __constants__ = ["reduction"]
 
-    def __init__(self, size_average: bool | None = None, reduce: bool | None = None,
-                 reduction: str = "mean", log_target: bool = False) -> None:  # fmt: skip
+    def __init__(
+        self,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+        log_target: bool = False,
+    ) -> None:
         super().__init__(size_average, reduce, reduction)
         self.log_target = log_target
 
@@ -251,15 +305,27 @@ class PoissonNLLLoss(_Loss, Loss):
 
     __constants__ = ["log_input", "full", "eps", "reduction"]
 
-    def __init__(self, log_input: bool = True, full: bool = False,
-                 size_average: bool | None = None, eps: float = 1e-8, reduce: bool | None = None,
-                 reduction: str = "mean") -> None:  # fmt: skip
+    def __init__(
+        self,
+        log_input: bool = True,
+        full: bool = False,
+        size_average: bool | None = None,
+        eps: float = 1e-8,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ) -> None:
         super().__init__(size_average, reduce, reduction)
         self.log_input, self.full, self.eps = log_input, full, eps
 
     def forward(self, log_input: Tensor, target: Tensor) -> Tensor:
-        return F.poisson_nll_loss(log_input, target, log_input=self.log_input, full=self.full,
-                                  eps=self.eps, reduction=self.reduction)  # fmt: skip
+        return F.poisson_nll_loss(
+            log_input,
+            target,
+            log_input=self.log_input,
+            full=self.full,
+            eps=self.eps,
+            reduction=self.reduction,
+        )
 
 
 class GaussianNLLLoss(_Loss):
@@ -271,14 +337,14 @@ class GaussianNLLLoss(_Loss):
 
     __constants__ = ["full", "eps", "reduction"]
 
-    def __init__(self, *, full: bool = False, eps: float = 1e-6,
-                 reduction: str = "mean") -> None:  # fmt: skip
+    def __init__(self, *, full: bool = False, eps: float = 1e-6, reduction: str = "mean") -> None:
         super().__init__(reduction=reduction)
         self.full, self.eps = full, eps
 
     def forward(self, input: Tensor, target: Tensor, var: Tensor | float) -> Tensor:
-        return F.gaussian_nll_loss(input, target, var, full=self.full, eps=self.eps,
-                                   reduction=self.reduction)  # fmt: skip
+        return F.gaussian_nll_loss(
+            input, target, var, full=self.full, eps=self.eps, reduction=self.reduction
+        )
 
 
 class CTCLoss(_Loss):
@@ -290,15 +356,24 @@ class CTCLoss(_Loss):
 
     __constants__ = ["blank", "reduction"]
 
-    def __init__(self, blank: int = 0, reduction: str = "mean",
-                 zero_infinity: bool = False) -> None:  # fmt: skip
+    def __init__(
+        self, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False
+    ) -> None:
         super().__init__(reduction=reduction)
         self.blank, self.zero_infinity = blank, zero_infinity
 
-    def forward(self, log_probs: Tensor, targets: Tensor, input_lengths: Any,
-                target_lengths: Any) -> Tensor:  # fmt: skip
-        return F.ctc_loss(log_probs, targets, input_lengths, target_lengths, self.blank,
-                          self.reduction, self.zero_infinity)  # fmt: skip
+    def forward(
+        self, log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any
+    ) -> Tensor:
+        return F.ctc_loss(
+            log_probs,
+            targets,
+            input_lengths,
+            target_lengths,
+            self.blank,
+            self.reduction,
+            self.zero_infinity,
+        )
 
 
 class LinearCrossEntropyLoss(_WeightedLoss):
@@ -323,17 +398,30 @@ class LinearCrossEntropyLoss(_WeightedLoss):
     __constants__ = ["num_classes", "out_features", "reduction", "ignore_index", "label_smoothing"]
 
     def __init__(
-        self, in_features: int, num_classes: int, *, out_features: tuple[int, ...] = (),
-        bias: bool = False, device: Any = None, dtype: Any = None, reduction: str = "mean",
-        weight: Tensor | None = None, ignore_index: int | None = None, label_smoothing: float = 0.0,
+        self,
+        in_features: int,
+        num_classes: int,
+        *,
+        out_features: tuple[int, ...] = (),
+        bias: bool = False,
+        device: Any = None,
+        dtype: Any = None,
+        reduction: str = "mean",
+        weight: Tensor | None = None,
+        ignore_index: int | None = None,
+        label_smoothing: float = 0.0,
         options: LinearCrossEntropyOptions | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         if weight is not None and weight.shape != (num_classes,):
-            raise ShapeError(f"LinearCrossEntropyLoss: weight has shape {list(weight.shape)}, "
-                             f"wanted [{num_classes}]")  # fmt: skip
+            raise ShapeError(
+                f"LinearCrossEntropyLoss: weight has shape {list(weight.shape)}, "
+                f"wanted [{num_classes}]"
+            )
         if not 0 <= label_smoothing <= 1:
-            raise ArgumentValueError(f"LinearCrossEntropyLoss: label_smoothing is "
-                                     f"{label_smoothing}, wanted a number from 0 to 1")  # fmt: skip
+            raise ArgumentValueError(
+                f"LinearCrossEntropyLoss: label_smoothing is "
+                f"{label_smoothing}, wanted a number from 0 to 1"
+            )
         super().__init__(weight, reduction=reduction)
         self.num_classes, self.out_features = num_classes, out_features
         self.ignore_index, self.label_smoothing = ignore_index, label_smoothing
@@ -344,17 +432,28 @@ class LinearCrossEntropyLoss(_WeightedLoss):
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         layer, shape = self.linear, (self.num_classes, *self.out_features)
         return F.linear_cross_entropy(
-            input, layer.weight.reshape(*shape, layer.in_features), target,
+            input,
+            layer.weight.reshape(*shape, layer.in_features),
+            target,
             linear_bias=None if layer.bias is None else layer.bias.reshape(shape),
-            weight=self.weight, reduction=self.reduction, ignore_index=self.ignore_index,
-            label_smoothing=self.label_smoothing, options=self.options,
-        )  # fmt: skip
+            weight=self.weight,
+            reduction=self.reduction,
+            ignore_index=self.ignore_index,
+            label_smoothing=self.label_smoothing,
+            options=self.options,
+        )
 
     def extra_repr(self) -> str:
-        told = {"in_features": self.linear.in_features, "num_classes": self.num_classes,
-                "out_features": self.out_features, "bias": self.linear.bias is not None,
-                "reduction": self.reduction, "ignore_index": self.ignore_index,
-                "label_smoothing": self.label_smoothing, "options": self.options}  # fmt: skip
+        told = {
+            "in_features": self.linear.in_features,
+            "num_classes": self.num_classes,
+            "out_features": self.out_features,
+            "bias": self.linear.bias is not None,
+            "reduction": self.reduction,
+            "ignore_index": self.ignore_index,
+            "label_smoothing": self.label_smoothing,
+            "options": self.options,
+        }
         return ", ".join(f"{name}={value}" for name, value in told.items())
 
 
@@ -366,8 +465,13 @@ class HingeEmbeddingLoss(_Loss, Loss):
 
     __constants__ = ["margin", "reduction"]
 
-    def __init__(self, margin: float = 1.0, size_average: bool | None = None,
-                 reduce: bool | None = None, reduction: str = "mean") -> None:  # fmt: skip
+    def __init__(
+        self,
+        margin: float = 1.0,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ) -> None:
         super().__init__(size_average, reduce, reduction)
         self.margin = margin
 
@@ -384,14 +488,20 @@ class CosineEmbeddingLoss(_Loss):
 
     __constants__ = ["margin", "reduction"]
 
-    def __init__(self, margin: float = 0.0, size_average: bool | None = None,
-                 reduce: bool | None = None, reduction: str = "mean") -> None:  # fmt: skip
+    def __init__(
+        self,
+        margin: float = 0.0,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ) -> None:
         super().__init__(size_average, reduce, reduction)
         self.margin = margin
 
     def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
-        return F.cosine_embedding_loss(input1, input2, target, margin=self.margin,
-                                       reduction=self.reduction)  # fmt: skip
+        return F.cosine_embedding_loss(
+            input1, input2, target, margin=self.margin, reduction=self.reduction
+        )
 
 
 class MarginRankingLoss(_Loss):
@@ -403,14 +513,20 @@ class MarginRankingLoss(_Loss):
 
     __constants__ = ["margin", "reduction"]
 
-    def __init__(self, margin: float = 0.0, size_average: bool | None = None,
-                 reduce: bool | None = None, reduction: str = "mean") -> None:  # fmt: skip
+    def __init__(
+        self,
+        margin: float = 0.0,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ) -> None:
         super().__init__(size_average, reduce, reduction)
         self.margin = margin
 
     def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
-        return F.margin_ranking_loss(input1, input2, target, margin=self.margin,
-                                     reduction=self.reduction)  # fmt: skip
+        return F.margin_ranking_loss(
+            input1, input2, target, margin=self.margin, reduction=self.reduction
+        )
 
 
 class MultiMarginLoss(_WeightedLoss, Loss):
@@ -421,9 +537,15 @@ class MultiMarginLoss(_WeightedLoss, Loss):
 
     __constants__ = ["p", "margin", "reduction"]
 
-    def __init__(self, p: int = 1, margin: float = 1.0, weight: Tensor | None = None,
-                 size_average: bool | None = None, reduce: bool | None = None,
-                 reduction: str = "mean") -> None:  # fmt: skip
+    def __init__(
+        self,
+        p: int = 1,
+        margin: float = 1.0,
+        weight: Tensor | None = None,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ) -> None:
         super().__init__(weight, size_average, reduce, reduction)
         if p not in (1, 2):
             raise ValueError(f"MultiMarginLoss: p is {p}, wanted 1 or 2")
@@ -432,8 +554,14 @@ class MultiMarginLoss(_WeightedLoss, Loss):
         self.p, self.margin = p, margin
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return F.multi_margin_loss(input, target, p=self.p, margin=self.margin, weight=self.weight,
-                                   reduction=self.reduction)  # fmt: skip
+        return F.multi_margin_loss(
+            input,
+            target,
+            p=self.p,
+            margin=self.margin,
+            weight=self.weight,
+            reduction=self.reduction,
+        )
 
 
 class MultiLabelMarginLoss(_Loss, Loss):
@@ -444,8 +572,9 @@ class MultiLabelMarginLoss(_Loss, Loss):
 
     __constants__ = ["reduction"]
 
-    def __init__(self, size_average: bool | None = None, reduce: bool | None = None,
-                 reduction: str = "mean") -> None:  # fmt: skip
+    def __init__(
+        self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
+    ) -> None:
         super().__init__(size_average, reduce, reduction)
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
@@ -460,13 +589,19 @@ class MultiLabelSoftMarginLoss(_WeightedLoss, Loss):
 
     __constants__ = ["reduction"]
 
-    def __init__(self, weight: Tensor | None = None, size_average: bool | None = None,
-                 reduce: bool | None = None, reduction: str = "mean") -> None:  # fmt: skip
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ) -> None:
         super().__init__(weight, size_average, reduce, reduction)
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return F.multilabel_soft_margin_loss(input, target, weight=self.weight,
-                                             reduction=self.reduction)  # fmt: skip
+        return F.multilabel_soft_margin_loss(
+            input, target, weight=self.weight, reduction=self.reduction
+        )
 
 
 class SoftMarginLoss(_Loss, Loss):
@@ -477,8 +612,9 @@ class SoftMarginLoss(_Loss, Loss):
 
     __constants__ = ["reduction"]
 
-    def __init__(self, size_average: bool | None = None, reduce: bool | None = None,
-                 reduction: str = "mean") -> None:  # fmt: skip
+    def __init__(
+        self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
+    ) -> None:
         super().__init__(size_average, reduce, reduction)
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
@@ -495,18 +631,32 @@ class TripletMarginLoss(_Loss):
 
     __constants__ = ["margin", "p", "eps", "swap", "reduction"]
 
-    def __init__(self, margin: float = 1.0, p: float = 2.0, eps: float = 1e-6, swap: bool = False,
-                 size_average: bool | None = None, reduce: bool | None = None,
-                 reduction: str = "mean") -> None:  # fmt: skip
+    def __init__(
+        self,
+        margin: float = 1.0,
+        p: float = 2.0,
+        eps: float = 1e-6,
+        swap: bool = False,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ) -> None:
         super().__init__(size_average, reduce, reduction)
         if not margin > 0:
             raise ValueError(f"TripletMarginLoss: margin is {margin}, wanted above 0")
         self.margin, self.p, self.eps, self.swap = margin, p, eps, swap
 
     def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
-        return F.triplet_margin_loss(anchor, positive, negative, margin=self.margin, p=self.p,
-                                     eps=self.eps, swap=self.swap,
-                                     reduction=self.reduction)  # fmt: skip
+        return F.triplet_margin_loss(
+            anchor,
+            positive,
+            negative,
+            margin=self.margin,
+            p=self.p,
+            eps=self.eps,
+            swap=self.swap,
+            reduction=self.reduction,
+        )
 
 
 class TripletMarginWithDistanceLoss(_Loss):
@@ -520,9 +670,14 @@ class TripletMarginWithDistanceLoss(_Loss):
 
     distance_function: Callable[[Tensor, Tensor], Tensor]
 
-    def __init__(self, *, distance_function: Callable[[Tensor, Tensor], Tensor] | None = None,
-                 margin: float = 1.0, swap: bool = False,
-                 reduction: str = "mean") -> None:  # fmt: skip
+    def __init__(
+        self,
+        *,
+        distance_function: Callable[[Tensor, Tensor], Tensor] | None = None,
+        margin: float = 1.0,
+        swap: bool = False,
+        reduction: str = "mean",
+    ) -> None:
         super().__init__(reduction=reduction)
         if not margin > 0:
             raise ValueError(f"TripletMarginWithDistanceLoss: margin is {margin}, wanted above 0")
@@ -531,5 +686,11 @@ class TripletMarginWithDistanceLoss(_Loss):
 
     def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
         return F.triplet_margin_with_distance_loss(
-            anchor, positive, negative, distance_function=self.distance_function,
-            margin=self.margin, swap=self.swap, reduction=self.reduction)
+            anchor,
+            positive,
+            negative,
+            distance_function=self.distance_function,
+            margin=self.margin,
+            swap=self.swap,
+            reduction=self.reduction,
+        )

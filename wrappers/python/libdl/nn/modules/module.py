@@ -38,8 +38,9 @@ __all__ = [
 Hooks = OrderedDict[int, Callable[..., Any]]
 
 
-def _add_hook(hooks: Any, hook: Any, prepend: bool = False,
-              marks: tuple[tuple[Any, bool], ...] = ()) -> RemovableHandle:  # fmt: skip
+def _add_hook(
+    hooks: Any, hook: Any, prepend: bool = False, marks: tuple[tuple[Any, bool], ...] = ()
+) -> RemovableHandle:
     """Adds a hook, in front of the others if prepend.
 
     Arguments:
@@ -97,13 +98,13 @@ def _add_global_hook(hooks: Any, hook: Any, *marked: Any) -> RemovableHandle:
 
 
 def register_module_forward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Calls hook(module, args) before forward of every module; its result replaces the arguments.
-    """
+    """Calls hook(module, args) before forward of every module; its result replaces the arguments."""
     return _add_global_hook(_global_forward_pre_hooks, hook)
 
 
-def register_module_forward_hook(hook: Callable[..., Any], *, with_kwargs: bool = False,
-                                 always_call: bool = False) -> RemovableHandle:  # fmt: skip
+def register_module_forward_hook(
+    hook: Callable[..., Any], *, with_kwargs: bool = False, always_call: bool = False
+) -> RemovableHandle:
     """Calls hook(module, args, output) after forward of every module, before the module's own
     hooks; see Module.register_forward_hook."""
     marked = (_global_forward_hooks_with_kwargs, _global_forward_hooks_always_called)
@@ -118,8 +119,10 @@ def register_module_forward_hook(hook: Callable[..., Any], *, with_kwargs: bool 
 def _global_backward_hooks_are(full: bool) -> None:
     global _global_is_full_backward_hook
     if _global_is_full_backward_hook not in (None, full):
-        raise RuntimeError("backward hooks of all modules are either full ones or not: some of the "
-                           "other kind were registered before")  # fmt: skip
+        raise RuntimeError(
+            "backward hooks of all modules are either full ones or not: some of the "
+            "other kind were registered before"
+        )
     _global_is_full_backward_hook = full
 
 
@@ -287,8 +290,11 @@ class Module(_C.ModuleBase):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if not self.call_super_init and (args or kwargs):
-            given = (f"an unexpected keyword argument {next(iter(kwargs))!r}" if kwargs
-                     else f"{len(args) + 1} positional arguments, wanted 1")  # fmt: skip
+            given = (
+                f"an unexpected keyword argument {next(iter(kwargs))!r}"
+                if kwargs
+                else f"{len(args) + 1} positional arguments, wanted 1"
+            )
             raise TypeError(f"{type(self).__name__}.__init__() got {given}")
         self.__dict__.update(_new_fields())
         if self.call_super_init:
@@ -309,11 +315,14 @@ class Module(_C.ModuleBase):
         self._check_name(name, "parameter", "_parameters")
         if param is not None:
             if not isinstance(param, Parameter):
-                raise TypeError(f"parameter {name!r} is a {_type_name(param)}, wanted "
-                                "libdl.nn.Parameter or None")  # fmt: skip
+                raise TypeError(
+                    f"parameter {name!r} is a {_type_name(param)}, wanted "
+                    "libdl.nn.Parameter or None"
+                )
             if param.grad_fn is not None:
-                raise ValueError(f"parameter {name!r} has a history: a module's parameters are "
-                                 "leaves")  # fmt: skip
+                raise ValueError(
+                    f"parameter {name!r} has a history: a module's parameters are leaves"
+                )
             hooks = _global_parameter_registration_hooks
             param = _through_hooks(hooks, self, name, param) if hooks else param
         self._parameters[name] = param
@@ -442,9 +451,13 @@ class Module(_C.ModuleBase):
         return _add_hook(self._forward_pre_hooks, hook, prepend, marks)
 
     def register_forward_hook(
-        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False,
+        self,
+        hook: Callable[..., Any],
+        *,
+        prepend: bool = False,
+        with_kwargs: bool = False,
         always_call: bool = False,
-    ) -> RemovableHandle:  # fmt: skip
+    ) -> RemovableHandle:
         """Calls hook(module, args, output) after forward; its result replaces the output.
 
         Arguments:
@@ -452,18 +465,22 @@ class Module(_C.ModuleBase):
             with_kwargs: whether it is called as hook(module, args, kwargs, output)
             always_call: whether it is called even if the call raises; then the output may be None
         """
-        marks = ((self._forward_hooks_with_kwargs, with_kwargs),
-                 (self._forward_hooks_always_called, always_call))  # fmt: skip
+        marks = (
+            (self._forward_hooks_with_kwargs, with_kwargs),
+            (self._forward_hooks_always_called, always_call),
+        )
         return _add_hook(self._forward_hooks, hook, prepend, marks)
 
-    def register_full_backward_pre_hook(self, hook: Callable[..., Any],
-                                        prepend: bool = False) -> RemovableHandle:  # fmt: skip
+    def register_full_backward_pre_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> RemovableHandle:
         """Calls hook(module, grad_output) in backward before the module's own part; its result
         replaces grad_output."""
         return _add_hook(self._backward_pre_hooks, hook, prepend)
 
-    def register_full_backward_hook(self, hook: Callable[..., Any],
-                                    prepend: bool = False) -> RemovableHandle:  # fmt: skip
+    def register_full_backward_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> RemovableHandle:
         """Calls hook(module, grad_input, grad_output) in backward; its result replaces grad_input.
         There is one place in grad_input for each argument, None where it requires no grad."""
         self._backward_hooks_are(True)
@@ -477,8 +494,10 @@ class Module(_C.ModuleBase):
 
     def _backward_hooks_are(self, full: bool) -> None:
         if self._is_full_backward_hook not in (None, full):
-            raise RuntimeError("a module's backward hooks are either full ones or not: some of the "
-                               "other kind were registered before")  # fmt: skip
+            raise RuntimeError(
+                "a module's backward hooks are either full ones or not: some of the "
+                "other kind were registered before"
+            )
         self._is_full_backward_hook = full
 
     # -- the call ----------------------------------------------------------------------------------
@@ -539,9 +558,11 @@ class Module(_C.ModuleBase):
                 answer = hook(self, args, kwargs)
                 if answer is not None:
                     if not isinstance(answer, tuple) or len(answer) != 2:
-                        raise RuntimeError("a forward pre-hook with kwargs returned a "
-                                           f"{type(answer).__name__}, wanted None or a pair of "
-                                           "args and kwargs")  # fmt: skip
+                        raise RuntimeError(
+                            "a forward pre-hook with kwargs returned a "
+                            f"{type(answer).__name__}, wanted None or a pair of "
+                            "args and kwargs"
+                        )
                     args, kwargs = answer
             else:
                 answer = hook(self, args)
@@ -549,10 +570,10 @@ class Module(_C.ModuleBase):
                     args = answer if isinstance(answer, tuple) else (answer,)
         return args, kwargs
 
-    def _call_forward_hook(self, number: int, hook: Any, args: Any, kwargs: Any,
-                           result: Any) -> Any:  # fmt: skip
-        if (number in self._forward_hooks_with_kwargs
-                or number in _global_forward_hooks_with_kwargs):  # fmt: skip
+    def _call_forward_hook(
+        self, number: int, hook: Any, args: Any, kwargs: Any, result: Any
+    ) -> Any:
+        if number in self._forward_hooks_with_kwargs or number in _global_forward_hooks_with_kwargs:
             return hook(self, args, kwargs, result)
         return hook(self, args, result)
 
@@ -560,8 +581,11 @@ class Module(_C.ModuleBase):
         try:
             self._call_forward_hook(number, hook, call.args, call.kwargs, call.result)
         except Exception as error:
-            warnings.warn(f"a forward hook with always_call=True raised {error!r}, which is hidden "
-                          "by an earlier error of the call", stacklevel=4)  # fmt: skip
+            warnings.warn(
+                f"a forward hook with always_call=True raised {error!r}, which is hidden "
+                "by an earlier error of the call",
+                stacklevel=4,
+            )
 
     def _get_backward_pre_hooks(self) -> list[Any]:
         return [*_global_backward_pre_hooks.values(), *self._backward_pre_hooks.values()]
@@ -597,8 +621,9 @@ class Module(_C.ModuleBase):
         own = {**self._parameters, **buffers}
         return {name: value for name, value in own.items() if value is not None}
 
-    def state_dict(self, *args: Any, destination: Any = None, prefix: str = "",
-                   keep_vars: bool = False) -> dict[str, Any]:  # fmt: skip
+    def state_dict(
+        self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False
+    ) -> dict[str, Any]:
         """All parameters and persistent buffers by name, sharing their memory.
 
         Arguments:
@@ -607,8 +632,11 @@ class Module(_C.ModuleBase):
             keep_vars: whether they are the parameters themselves, and not without history
         """
         if args:
-            warnings.warn("state_dict: positional arguments are deprecated, please use keywords",
-                          FutureWarning, stacklevel=2)  # fmt: skip
+            warnings.warn(
+                "state_dict: positional arguments are deprecated, please use keywords",
+                FutureWarning,
+                stacklevel=2,
+            )
             given = dict(zip(("destination", "prefix", "keep_vars"), args))
             destination = given.get("destination", destination)
             prefix, keep_vars = given.get("prefix", prefix), given.get("keep_vars", keep_vars)
@@ -630,8 +658,9 @@ class Module(_C.ModuleBase):
             answer = hook(self, destination, prefix, local_metadata)
             if answer is not None:
                 if getattr(hook, "_from_public_api", False):
-                    raise RuntimeError("state_dict: a post-hook returned a "
-                                       f"{type(answer).__name__}, wanted None")  # fmt: skip
+                    raise RuntimeError(
+                        f"state_dict: a post-hook returned a {type(answer).__name__}, wanted None"
+                    )
                 destination = answer
         state: dict[str, Any] = destination
         return state
@@ -644,8 +673,9 @@ class Module(_C.ModuleBase):
         if type(self).get_extra_state is not Module.get_extra_state:
             destination[prefix + _EXTRA_STATE_KEY_SUFFIX] = self.get_extra_state()
 
-    def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True,
-                        assign: bool = False) -> _IncompatibleKeys:  # fmt: skip
+    def load_state_dict(
+        self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
+    ) -> _IncompatibleKeys:
         """Copies a state into the parameters and buffers.
 
         Arguments:
@@ -654,8 +684,10 @@ class Module(_C.ModuleBase):
             assign: whether tensors take the place of parameters and buffers, and are not copied
         """
         if not isinstance(state_dict, Mapping):
-            raise TypeError("load_state_dict: argument 1 (state_dict) is a "
-                            f"{type(state_dict).__name__}, wanted a dict of tensors")  # fmt: skip
+            raise TypeError(
+                "load_state_dict: argument 1 (state_dict) is a "
+                f"{type(state_dict).__name__}, wanted a dict of tensors"
+            )
         metadata = getattr(state_dict, "_metadata", None)
 
         def load(checks: bool) -> _IncompatibleKeys:
@@ -675,9 +707,15 @@ class Module(_C.ModuleBase):
         return load(checks=False)
 
     def _load_from_state_dict(
-        self, state_dict: Any, prefix: str, local_metadata: Any, strict: bool,
-        missing_keys: list[str], unexpected_keys: list[str], error_msgs: list[str],
-    ) -> None:  # fmt: skip
+        self,
+        state_dict: Any,
+        prefix: str,
+        local_metadata: Any,
+        strict: bool,
+        missing_keys: list[str],
+        unexpected_keys: list[str],
+        error_msgs: list[str],
+    ) -> None:
         """Loads the module's own state, without that of its submodules.
 
         Arguments:
@@ -687,8 +725,15 @@ class Module(_C.ModuleBase):
             missing_keys, unexpected_keys, error_msgs: to which reports are added
         """
         for hook in self._load_state_dict_pre_hooks.values():
-            hook(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys,
-                 error_msgs)  # fmt: skip
+            hook(
+                state_dict,
+                prefix,
+                local_metadata,
+                strict,
+                missing_keys,
+                unexpected_keys,
+                error_msgs,
+            )
         own = self._own_state()
         for name, value in own.items():
             key = prefix + name
@@ -723,8 +768,10 @@ class Module(_C.ModuleBase):
     def _register_state_dict_hook(self, hook: Any) -> RemovableHandle:
         """As register_state_dict_post_hook, but what the hook returns replaces the dictionary."""
         if getattr(hook, "_from_public_api", False):
-            raise RuntimeError("_register_state_dict_hook: the hook was registered by "
-                               "register_state_dict_post_hook before")  # fmt: skip
+            raise RuntimeError(
+                "_register_state_dict_hook: the hook was registered by "
+                "register_state_dict_post_hook before"
+            )
         return _add_hook(self._state_dict_hooks, hook)
 
     def register_load_state_dict_pre_hook(self, hook: Any) -> RemovableHandle:
@@ -745,8 +792,9 @@ class Module(_C.ModuleBase):
 
     # -- walks over what is below ------------------------------------------------------------------
 
-    def named_modules(self, memo: set[Any] | None = None, prefix: str = "",
-                      remove_duplicate: bool = True) -> Iterator[tuple[str, Module]]:  # fmt: skip
+    def named_modules(
+        self, memo: set[Any] | None = None, prefix: str = "", remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Module]]:
         """The module and all of its submodules, with their names."""
         seen = set() if memo is None else memo
         if self in seen:
@@ -778,9 +826,12 @@ class Module(_C.ModuleBase):
             yield module
 
     def _named_members(
-        self, get_members_fn: Callable[[Any], Iterable[tuple[str, Any]]], prefix: str = "",
-        recurse: bool = True, remove_duplicate: bool = True,
-    ) -> Iterator[tuple[str, Any]]:  # fmt: skip
+        self,
+        get_members_fn: Callable[[Any], Iterable[tuple[str, Any]]],
+        prefix: str = "",
+        recurse: bool = True,
+        remove_duplicate: bool = True,
+    ) -> Iterator[tuple[str, Any]]:
         seen: set[Any] = set()
         modules: Iterable[tuple[str, Any]] = [(prefix, self)]
         if recurse:
@@ -806,8 +857,9 @@ class Module(_C.ModuleBase):
         for _, parameter in self.named_parameters(recurse=recurse):
             yield parameter
 
-    def named_buffers(self, prefix: str = "", recurse: bool = True,
-                      remove_duplicate: bool = True) -> Iterator[tuple[str, Tensor]]:  # fmt: skip
+    def named_buffers(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Tensor]]:
         """All buffers, with their names."""
         yield from self._named_members(
             lambda module: module._buffers.items(), prefix, recurse, remove_duplicate
@@ -826,8 +878,9 @@ class Module(_C.ModuleBase):
         for name in target.split(".") if target else ():
             module = _attribute(module, name)
             if not isinstance(module, _C.ModuleBase):
-                raise AttributeError(f"{name!r} of {target!r} is a {type(module).__name__}, wanted "
-                                     "a Module")  # fmt: skip
+                raise AttributeError(
+                    f"{name!r} of {target!r} is a {type(module).__name__}, wanted a Module"
+                )
         found: Module = module
         return found
 
@@ -837,20 +890,23 @@ class Module(_C.ModuleBase):
         if not target:
             raise ValueError('set_submodule: argument 1 (target) is "", wanted a name')
         if not isinstance(module, _C.ModuleBase):
-            raise ValueError(f"set_submodule: argument 2 (module) is a {type(module).__name__}, "
-                             "wanted a Module")  # fmt: skip
+            raise ValueError(
+                f"set_submodule: argument 2 (module) is a {type(module).__name__}, wanted a Module"
+            )
         path, _, name = target.rpartition(".")
         holder: Any = self
         for part in filter(None, path.split(".")):
             holder = _attribute(holder, part)
             if not isinstance(holder, _C.ModuleBase):
-                raise AttributeError(f"{part!r} of {target!r} is a {type(holder).__name__}, wanted "
-                                     "a Module")  # fmt: skip
+                raise AttributeError(
+                    f"{part!r} of {target!r} is a {type(holder).__name__}, wanted a Module"
+                )
         if strict or hasattr(holder, name):
             before = _attribute(holder, name)
             if not isinstance(before, _C.ModuleBase):
-                raise AttributeError(f"{target!r} is a {type(before).__name__}, wanted a Module to "
-                                     "be replaced")  # fmt: skip
+                raise AttributeError(
+                    f"{target!r} is a {type(before).__name__}, wanted a Module to be replaced"
+                )
         setattr(holder, name, module)
 
     def get_parameter(self, target: str) -> Parameter:
@@ -1061,21 +1117,39 @@ def _type_name(value: object) -> str:
 
 
 def _not_ready(module: object, part: str) -> AttributeError:
-    return AttributeError(f"cannot assign {part} before Module.__init__() call: "
-                          f"{_type_name(module)} must call super().__init__() first")  # fmt: skip
+    return AttributeError(
+        f"cannot assign {part} before Module.__init__() call: "
+        f"{_type_name(module)} must call super().__init__() first"
+    )
 
 
 def _of_another_kind(name: str, value: object, what: str, wanted: str) -> TypeError:
-    return TypeError(f"{name!r} is a {what} of the module: it cannot become a {_type_name(value)}, "
-                     f"wanted {wanted} or None")  # fmt: skip
+    return TypeError(
+        f"{name!r} is a {what} of the module: it cannot become a {_type_name(value)}, "
+        f"wanted {wanted} or None"
+    )
 
 
-def _load_into(module: Any, given: Any, prefix: str, metadata: Any, extra: dict[str, bool],
-               incompatible: _IncompatibleKeys, problems: list[str]) -> None:  # fmt: skip
+def _load_into(
+    module: Any,
+    given: Any,
+    prefix: str,
+    metadata: Any,
+    extra: dict[str, bool],
+    incompatible: _IncompatibleKeys,
+    problems: list[str],
+) -> None:
     """Loads a module and all below it; given: of names that begin with the prefix."""
     local = {**({} if metadata is None else metadata.get(prefix[:-1], {})), **extra}
-    module._load_from_state_dict(given, prefix, local, True, incompatible.missing_keys,
-                                 incompatible.unexpected_keys, problems)  # fmt: skip
+    module._load_from_state_dict(
+        given,
+        prefix,
+        local,
+        True,
+        incompatible.missing_keys,
+        incompatible.unexpected_keys,
+        problems,
+    )
     for name, child in module._modules.items():
         if child is not None:
             inner = f"{prefix}{name}."
@@ -1084,12 +1158,15 @@ def _load_into(module: Any, given: Any, prefix: str, metadata: Any, extra: dict[
     if _ONLY_CHECKS not in extra:
         for hook in module._load_state_dict_post_hooks.values():
             if hook(module, incompatible) is not None:
-                raise AssertionError("load_state_dict: a post-hook must return None, and change "
-                                     "incompatible_keys in place")  # fmt: skip
+                raise AssertionError(
+                    "load_state_dict: a post-hook must return None, and change "
+                    "incompatible_keys in place"
+                )
 
 
-def _load_one(module: Any, name: str, value: Tensor, given: Any, key: str,
-              local_metadata: Any) -> str | None:  # fmt: skip
+def _load_one(
+    module: Any, name: str, value: Tensor, given: Any, key: str, local_metadata: Any
+) -> str | None:
     """Loads one parameter or buffer; returns what is wrong, if anything is."""
     if not isinstance(given, Tensor):
         return f'While copying the parameter named "{key}": found {type(given)}, wanted a tensor'
@@ -1099,8 +1176,10 @@ def _load_one(module: Any, name: str, value: Tensor, given: Any, key: str,
         if value.ndim == 0 and given.shape == (1,):
             given = given[0]  # how numbers were saved once
         if given.shape != value.shape:
-            return (f"size mismatch for {key}: the state has shape {given.shape}, the model "
-                    f"{value.shape}.")  # fmt: skip
+            return (
+                f"size mismatch for {key}: the state has shape {given.shape}, the model "
+                f"{value.shape}."
+            )
     if local_metadata.get(_ONLY_CHECKS) or is_lazy(given):
         return None
     try:
@@ -1134,12 +1213,15 @@ def _only_copies(module: Any) -> bool:
     )
 
 
-def _raise_problems(name: str, strict: bool, incompatible: _IncompatibleKeys,
-                    problems: list[str]) -> None:  # fmt: skip
+def _raise_problems(
+    name: str, strict: bool, incompatible: _IncompatibleKeys, problems: list[str]
+) -> None:
     told = list(problems)
     if strict:
-        for what, keys in (("Unexpected", incompatible.unexpected_keys),
-                           ("Missing", incompatible.missing_keys)):  # fmt: skip
+        for what, keys in (
+            ("Unexpected", incompatible.unexpected_keys),
+            ("Missing", incompatible.missing_keys),
+        ):
             if keys:
                 quoted = ", ".join(f'"{key}"' for key in keys)
                 told.insert(0, f"{what} key(s) in state_dict: {quoted}. ")
@@ -1195,8 +1277,9 @@ def _arguments_of_to(args: Any, kwargs: dict[str, Any]) -> tuple[Any, Any, bool]
         non_blocking = rest.pop(0)
     given.pop("memory_format", None)
     if rest or given:
-        raise TypeError(f"to: found {[*rest, *given]}, wanted a device, a dtype or a tensor, and "
-                        "non_blocking")  # fmt: skip
+        raise TypeError(
+            f"to: found {[*rest, *given]}, wanted a device, a dtype or a tensor, and non_blocking"
+        )
     if device is not None:
         device = Device(device)
     return device, dtype, non_blocking

@@ -41,8 +41,10 @@ class _PadNd(Layer):
         both = 2 * self._dims
         self.padding = (padding,) * both if isinstance(padding, int) else tuple(padding)
         if len(self.padding) != both:
-            raise ValueError(f"{type(self).__name__}: padding has {len(self.padding)} entries, "
-                             f"wanted one or {both}")  # fmt: skip
+            raise ValueError(
+                f"{type(self).__name__}: padding has {len(self.padding)} entries, "
+                f"wanted one or {both}"
+            )
 
     def forward(self, input: Tensor) -> Tensor:
         if self._mode == "constant":
@@ -80,8 +82,9 @@ class _CircularPadNd(_PadNd):
 
     def _check_input_dim(self, input: Tensor) -> None:
         if input.ndim not in (self._dims + 1, self._dims + 2):
-            raise ValueError(f"expected {self._dims + 1}D or {self._dims + 2}D input (got "
-                             f"{input.ndim}D input)")  # fmt: skip
+            raise ValueError(
+                f"expected {self._dims + 1}D or {self._dims + 2}D input (got {input.ndim}D input)"
+            )
 
     def forward(self, input: Tensor) -> Tensor:
         self._check_input_dim(input)

@@ -60,9 +60,15 @@ class _MaxPoolNd(_Pool):
     __constants__ = ["kernel_size", "stride", "padding", "dilation", "return_indices", "ceil_mode"]
     _name = "max_pool"
 
-    def __init__(self, kernel_size: Window, stride: Window | None = None, padding: Window = 0,
-                 dilation: Window = 1, return_indices: bool = False,
-                 ceil_mode: bool = False) -> None:  # fmt: skip
+    def __init__(
+        self,
+        kernel_size: Window,
+        stride: Window | None = None,
+        padding: Window = 0,
+        dilation: Window = 1,
+        return_indices: bool = False,
+        ceil_mode: bool = False,
+    ) -> None:
         super().__init__()
         self.kernel_size = kernel_size
         self.stride = kernel_size if stride is None else stride
@@ -70,9 +76,15 @@ class _MaxPoolNd(_Pool):
         self.return_indices, self.ceil_mode = return_indices, ceil_mode
 
     def forward(self, input: Tensor) -> Any:
-        return self._call(input, self.kernel_size, self.stride, self.padding, self.dilation,
-                          ceil_mode=self.ceil_mode,
-                          return_indices=self.return_indices)  # fmt: skip
+        return self._call(
+            input,
+            self.kernel_size,
+            self.stride,
+            self.padding,
+            self.dilation,
+            ceil_mode=self.ceil_mode,
+            return_indices=self.return_indices,
+        )
 
     def extra_repr(self) -> str:
         return (
@@ -185,9 +197,14 @@ class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
 class _FractionalMaxPool(_Pool):
     _name = "fractional_max_pool"
 
-    def __init__(self, kernel_size: Window, output_size: Window | None = None,
-                 output_ratio: float | Sequence[float] | None = None, return_indices: bool = False,
-                 _random_samples: Tensor | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        kernel_size: Window,
+        output_size: Window | None = None,
+        output_ratio: float | Sequence[float] | None = None,
+        return_indices: bool = False,
+        _random_samples: Tensor | None = None,
+    ) -> None:
         super().__init__()
         name = type(self).__name__
         if (output_size is None) == (output_ratio is None):
@@ -199,11 +216,19 @@ class _FractionalMaxPool(_Pool):
         self.output_size = None if output_size is None else _each(output_size, self._dims)
         self.output_ratio = None if output_ratio is None else _each(output_ratio, self._dims)
         if self.output_ratio is not None and not all(0 < r < 1 for r in self.output_ratio):
-            raise ValueError(f"{name}: output_ratio is {output_ratio}, wanted numbers between 0 and 1")
+            raise ValueError(
+                f"{name}: output_ratio is {output_ratio}, wanted numbers between 0 and 1"
+            )
 
     def forward(self, input: Tensor) -> Any:
-        return self._call(input, self.kernel_size, self.output_size, self.output_ratio,
-                          self.return_indices, _random_samples=self._random_samples)  # fmt: skip
+        return self._call(
+            input,
+            self.kernel_size,
+            self.output_size,
+            self.output_ratio,
+            self.return_indices,
+            _random_samples=self._random_samples,
+        )
 
 
 class FractionalMaxPool2d(_FractionalMaxPool):
@@ -240,17 +265,20 @@ class FractionalMaxPool3d(_FractionalMaxPool):
 class _MaxUnpoolNd(_Pool):
     _name = "max_unpool"
 
-    def __init__(self, kernel_size: Window, stride: Window | None = None,
-                 padding: Window = 0) -> None:  # fmt: skip
+    def __init__(
+        self, kernel_size: Window, stride: Window | None = None, padding: Window = 0
+    ) -> None:
         super().__init__()
         self.kernel_size = _each(kernel_size, self._dims)
         self.stride = self.kernel_size if stride is None else _each(stride, self._dims)
         self.padding = _each(padding, self._dims)
 
-    def forward(self, input: Tensor, indices: Tensor,
-                output_size: Sequence[int] | None = None) -> Tensor:  # fmt: skip
-        result: Tensor = self._call(input, indices, self.kernel_size, self.stride, self.padding,
-                                    output_size)  # fmt: skip
+    def forward(
+        self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None
+    ) -> Tensor:
+        result: Tensor = self._call(
+            input, indices, self.kernel_size, self.stride, self.padding, output_size
+        )
         return result
 
     def extra_repr(self) -> str:
@@ -325,8 +353,14 @@ class AvgPool1d(_AvgPoolNd):
 
     _dims = 1
 
-    def __init__(self, kernel_size: Window, stride: Window | None = None, padding: Window = 0,
-                 ceil_mode: bool = False, count_include_pad: bool = True) -> None:  # fmt: skip
+    def __init__(
+        self,
+        kernel_size: Window,
+        stride: Window | None = None,
+        padding: Window = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+    ) -> None:
         super().__init__()
         self.kernel_size = _each(kernel_size, 1)
         self.stride = self.kernel_size if stride is None else _each(stride, 1)
@@ -334,15 +368,27 @@ class AvgPool1d(_AvgPoolNd):
         self.ceil_mode, self.count_include_pad = ceil_mode, count_include_pad
 
     def forward(self, input: Tensor) -> Tensor:
-        result: Tensor = self._call(input, self.kernel_size, self.stride, self.padding,
-                                    self.ceil_mode, self.count_include_pad)  # fmt: skip
+        result: Tensor = self._call(
+            input,
+            self.kernel_size,
+            self.stride,
+            self.padding,
+            self.ceil_mode,
+            self.count_include_pad,
+        )
         return result
 
 
 class _AvgPoolBy(_AvgPoolNd):
-    def __init__(self, kernel_size: Window, stride: Window | None = None, padding: Window = 0,
-                 ceil_mode: bool = False, count_include_pad: bool = True,
-                 divisor_override: int | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        kernel_size: Window,
+        stride: Window | None = None,
+        padding: Window = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
+    ) -> None:
         super().__init__()
         self.kernel_size = kernel_size
         self.stride = kernel_size if stride is None else stride
@@ -350,9 +396,15 @@ class _AvgPoolBy(_AvgPoolNd):
         self.count_include_pad, self.divisor_override = count_include_pad, divisor_override
 
     def forward(self, input: Tensor) -> Tensor:
-        result: Tensor = self._call(input, self.kernel_size, self.stride, self.padding,
-                                    self.ceil_mode, self.count_include_pad,
-                                    self.divisor_override)  # fmt: skip
+        result: Tensor = self._call(
+            input,
+            self.kernel_size,
+            self.stride,
+            self.padding,
+            self.ceil_mode,
+            self.count_include_pad,
+            self.divisor_override,
+        )
         return result
 
 
@@ -453,15 +505,21 @@ class _LPPoolNd(_Pool):
     __constants__ = ["norm_type", "kernel_size", "stride", "ceil_mode"]
     _name = "lp_pool"
 
-    def __init__(self, norm_type: float, kernel_size: Window, stride: Window | None = None,
-                 ceil_mode: bool = False) -> None:  # fmt: skip
+    def __init__(
+        self,
+        norm_type: float,
+        kernel_size: Window,
+        stride: Window | None = None,
+        ceil_mode: bool = False,
+    ) -> None:
         super().__init__()
         self.norm_type, self.kernel_size = norm_type, kernel_size
         self.stride, self.ceil_mode = stride, ceil_mode
 
     def forward(self, input: Tensor) -> Tensor:
-        result: Tensor = self._call(input, float(self.norm_type), self.kernel_size, self.stride,
-                                    self.ceil_mode)  # fmt: skip
+        result: Tensor = self._call(
+            input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode
+        )
         return result
 
     def extra_repr(self) -> str:

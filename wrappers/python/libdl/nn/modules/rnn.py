@@ -24,8 +24,7 @@ _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 
 def _is_packed(input: Any) -> bool:
     """Whether it is a PackedSequence, or an object with the same attributes."""
-    return not isinstance(input, Tensor) and isinstance(
-        getattr(input, "batch_sizes", None), Tensor)  # fmt: skip
+    return not isinstance(input, Tensor) and isinstance(getattr(input, "batch_sizes", None), Tensor)
 
 
 class RNNBase(Module):
@@ -61,14 +60,25 @@ class RNNBase(Module):
     bidirectional: bool
     proj_size: int
 
-    def __init__(self, mode: str, input_size: int, hidden_size: int, num_layers: int = 1,
-                 bias: bool = True, batch_first: bool = False, dropout: float = 0.0,
-                 bidirectional: bool = False, proj_size: int = 0, device: Any = None,
-                 dtype: Any = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        mode: str,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        proj_size: int = 0,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
         super().__init__()
         self.mode = mode
-        self._check_options(input_size, hidden_size, num_layers, bias, batch_first, dropout,
-                            proj_size)  # fmt: skip
+        self._check_options(
+            input_size, hidden_size, num_layers, bias, batch_first, dropout, proj_size
+        )
         self.input_size, self.hidden_size, self.num_layers = input_size, hidden_size, num_layers
         self.bias, self.batch_first, self.dropout = bias, batch_first, float(dropout)
         self.bidirectional, self.proj_size = bidirectional, proj_size
@@ -78,8 +88,9 @@ class RNNBase(Module):
         for layer in range(num_layers):
             features = size * self._directions if layer else input_size
             shapes: dict[str, tuple[int, ...]] = {
-                "weight_ih": (sums, features), "weight_hh": (sums, size),
-            }  # fmt: skip
+                "weight_ih": (sums, features),
+                "weight_hh": (sums, size),
+            }
             if bias:
                 shapes |= {"bias_ih": (sums,), "bias_hh": (sums,)}
             if proj_size:
@@ -93,8 +104,16 @@ class RNNBase(Module):
         self._init_flat_weights()
         self.reset_parameters()
 
-    def _check_options(self, input_size: Any, hidden_size: Any, num_layers: Any, bias: Any,
-                       batch_first: Any, dropout: Any, proj_size: Any) -> None:  # fmt: skip
+    def _check_options(
+        self,
+        input_size: Any,
+        hidden_size: Any,
+        num_layers: Any,
+        bias: Any,
+        batch_first: Any,
+        dropout: Any,
+        proj_size: Any,
+    ) -> None:
         name = type(self).__name__
         number = isinstance(dropout, (int, float)) and not isinstance(dropout, bool)
         if not number or not 0 <= dropout <= 1:
@@ -102,20 +121,29 @@ class RNNBase(Module):
         if dropout > 0 and num_layers == 1:
             warnings.warn(
                 f"{name}: dropout={dropout} applies between layers and changes nothing, because "
-                "num_layers is 1", stacklevel=4)  # fmt: skip
+                "num_layers is 1",
+                stacklevel=4,
+            )
         for option, value, kind in (
-            ("bias", bias, bool), ("batch_first", batch_first, bool),
-            ("input_size", input_size, int), ("hidden_size", hidden_size, int),
-        ):  # fmt: skip
+            ("bias", bias, bool),
+            ("batch_first", batch_first, bool),
+            ("input_size", input_size, int),
+            ("hidden_size", hidden_size, int),
+        ):
             if not isinstance(value, kind):
                 raise TypeError(f"{name}: {option} is {value!r}, wanted {kind.__name__}")
-        for option, value in (("input_size", input_size), ("hidden_size", hidden_size),
-                              ("num_layers", num_layers)):  # fmt: skip
+        for option, value in (
+            ("input_size", input_size),
+            ("hidden_size", hidden_size),
+            ("num_layers", num_layers),
+        ):
             if value <= 0:
                 raise ValueError(f"{name}: {option} is {value}, wanted more than 0")
         if not 0 <= proj_size < hidden_size:
-            raise ValueError(f"{name}: proj_size is {proj_size}, wanted 0 (none) to less than "
-                             f"hidden_size, {hidden_size}")  # fmt: skip
+            raise ValueError(
+                f"{name}: proj_size is {proj_size}, wanted 0 (none) to less than "
+                f"hidden_size, {hidden_size}"
+            )
         if self.mode not in _GATES:
             raise ValueError(f"{name}: mode is {self.mode!r}, wanted one of {', '.join(_GATES)}")
 
@@ -178,8 +206,14 @@ class RNNBase(Module):
 
     def extra_repr(self) -> str:
         said = f"{self.input_size}, {self.hidden_size}"
-        usual = {"proj_size": 0, "num_layers": 1, "bias": True, "batch_first": False,
-                 "dropout": 0, "bidirectional": False}  # fmt: skip
+        usual = {
+            "proj_size": 0,
+            "num_layers": 1,
+            "bias": True,
+            "batch_first": False,
+            "dropout": 0,
+            "bidirectional": False,
+        }
         for name, value in usual.items():
             if getattr(self, name) != value:
                 said += f", {name}={getattr(self, name)}"
@@ -192,32 +226,43 @@ class RNNBase(Module):
         name, dtype = type(self).__name__, self._flat_weights[0].dtype
         if input.dtype != dtype and not is_autocast_enabled("cpu"):
             raise ArgumentValueError(
-                f"{name}: argument 1 (input) is {input.dtype}, wanted the parameters' {dtype}")
+                f"{name}: argument 1 (input) is {input.dtype}, wanted the parameters' {dtype}"
+            )
         wanted = 3 if batch_sizes is None else 2
         if input.ndim != wanted:
             raise ArgumentValueError(
-                f"{name}: argument 1 (input) is {input.ndim}D, wanted {wanted}D")
+                f"{name}: argument 1 (input) is {input.ndim}D, wanted {wanted}D"
+            )
         if input.shape[-1] != self.input_size:
-            raise RuntimeError(f"{name}: argument 1 (input) has {input.shape[-1]} features, wanted "
-                               f"input_size, {self.input_size}")  # fmt: skip
+            raise RuntimeError(
+                f"{name}: argument 1 (input) has {input.shape[-1]} features, wanted "
+                f"input_size, {self.input_size}"
+            )
 
     def _batch(self, input: Tensor, batch_sizes: Tensor | None) -> tuple[int, ...]:
         if batch_sizes is not None:
             return (int(batch_sizes[0]),)
         return () if input.ndim == 2 else (int(input.shape[0 if self.batch_first else 1]),)
 
-    def get_expected_hidden_size(self, input: Tensor,
-                                 batch_sizes: Tensor | None) -> tuple[int, ...]:  # fmt: skip
+    def get_expected_hidden_size(
+        self, input: Tensor, batch_sizes: Tensor | None
+    ) -> tuple[int, ...]:
         """The shape of the hidden state for this input."""
         states = self.num_layers * self._directions
         return states, *self._batch(input, batch_sizes), self.proj_size or self.hidden_size
 
-    def check_hidden_size(self, hx: Tensor, expected_hidden_size: tuple[int, ...],
-                          msg: str = "Expected hidden size {}, got {}") -> None:  # fmt: skip
+    def check_hidden_size(
+        self,
+        hx: Tensor,
+        expected_hidden_size: tuple[int, ...],
+        msg: str = "Expected hidden size {}, got {}",
+    ) -> None:
         """Raises unless hx has this shape."""
         if tuple(hx.shape) != tuple(expected_hidden_size):
-            raise RuntimeError(f"{type(self).__name__}: argument 2 (hx): "
-                               + msg.format(expected_hidden_size, list(hx.shape)))  # fmt: skip
+            raise RuntimeError(
+                f"{type(self).__name__}: argument 2 (hx): "
+                + msg.format(expected_hidden_size, list(hx.shape))
+            )
 
     def check_forward_args(self, input: Tensor, hidden: Any, batch_sizes: Tensor | None) -> None:
         """Raises unless input and states fit."""
@@ -240,8 +285,14 @@ class RNNBase(Module):
 
     def _run(self, data: Tensor, hx: Any, batch_sizes: Tensor | None) -> Any:
         network = getattr(_recurrent, self.mode.lower())
-        options = (self._flat_weights, self.bias, self.num_layers, self.dropout, self.training,
-                   self.bidirectional)  # fmt: skip
+        options = (
+            self._flat_weights,
+            self.bias,
+            self.num_layers,
+            self.dropout,
+            self.training,
+            self.bidirectional,
+        )
         if batch_sizes is None:
             return network(data, hx, *options, self.batch_first)
         return network(data, batch_sizes, hx, *options)
@@ -258,13 +309,15 @@ class RNNBase(Module):
             output = type(input)(output, sizes, input.sorted_indices, input.unsorted_indices)
             return output, self.permute_hidden(states, input.unsorted_indices)
         if input.ndim not in (2, 3):
-            raise ArgumentValueError(f"{type(self).__name__}: argument 1 (input) is {input.ndim}D, "
-                                     "wanted 2D or 3D")  # fmt: skip
+            raise ArgumentValueError(
+                f"{type(self).__name__}: argument 1 (input) is {input.ndim}D, wanted 2D or 3D"
+            )
         for name, state in self._states(hx):
             if state.ndim != input.ndim:
                 raise RuntimeError(
                     f"{type(self).__name__}: argument 2 (hx): {name} is {state.ndim}D, wanted "
-                    f"{input.ndim}D, as the input")  # fmt: skip
+                    f"{input.ndim}D, as the input"
+                )
         if input.ndim == 3:
             output, states = self._called(input, hx, None, None)
             return output, self.permute_hidden(states, None)
@@ -274,8 +327,9 @@ class RNNBase(Module):
         states = self._of_states(lambda state: state.squeeze(1), states)
         return output.squeeze(batch), self.permute_hidden(states, None)
 
-    def _called(self, data: Tensor, hx: Any, batch_sizes: Tensor | None,
-                sorted_indices: Tensor | None) -> Any:  # fmt: skip
+    def _called(
+        self, data: Tensor, hx: Any, batch_sizes: Tensor | None, sorted_indices: Tensor | None
+    ) -> Any:
         """The output and the states of sequences that form a batch."""
         if hx is not None:
             hx = self.permute_hidden(hx, sorted_indices)
@@ -320,15 +374,35 @@ class RNN(RNNBase):
     Source: Elman, 1990, Finding structure in time.
     """
 
-    def __init__(self, input_size: int, hidden_size: int, num_layers: int = 1,
-                 nonlinearity: str = "tanh", bias: bool = True, batch_first: bool = False,
-                 dropout: float = 0.0, bidirectional: bool = False, device: Any = None,
-                 dtype: Any = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        nonlinearity: str = "tanh",
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
         if nonlinearity not in ("tanh", "relu"):
             raise ValueError(f"RNN: nonlinearity is {nonlinearity!r}, wanted 'tanh' or 'relu'")
         mode = f"RNN_{nonlinearity.upper()}"
-        super().__init__(mode, input_size, hidden_size, num_layers, bias, batch_first, dropout,
-                         bidirectional, 0, device, dtype)  # fmt: skip
+        super().__init__(
+            mode,
+            input_size,
+            hidden_size,
+            num_layers,
+            bias,
+            batch_first,
+            dropout,
+            bidirectional,
+            0,
+            device,
+            dtype,
+        )
         self.nonlinearity = nonlinearity
 
 
@@ -345,11 +419,31 @@ class GRU(RNNBase):
     phrase representations using RNN encoder-decoder for statistical machine translation.
     """
 
-    def __init__(self, input_size: int, hidden_size: int, num_layers: int = 1, bias: bool = True,
-                 batch_first: bool = False, dropout: float = 0.0, bidirectional: bool = False,
-                 device: Any = None, dtype: Any = None) -> None:  # fmt: skip
-        super().__init__("GRU", input_size, hidden_size, num_layers, bias, batch_first, dropout,
-                         bidirectional, 0, device, dtype)  # fmt: skip
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(
+            "GRU",
+            input_size,
+            hidden_size,
+            num_layers,
+            bias,
+            batch_first,
+            dropout,
+            bidirectional,
+            0,
+            device,
+            dtype,
+        )
 
 
 class LSTM(RNNBase):
@@ -372,14 +466,34 @@ class LSTM(RNNBase):
     acoustic modeling.
     """
 
-    def __init__(self, input_size: int, hidden_size: int, num_layers: int = 1, bias: bool = True,
-                 batch_first: bool = False, dropout: float = 0.0, bidirectional: bool = False,
-                 proj_size: int = 0, device: Any = None, dtype: Any = None) -> None:  # fmt: skip
-        super().__init__("LSTM", input_size, hidden_size, num_layers, bias, batch_first, dropout,
-                         bidirectional, proj_size, device, dtype)  # fmt: skip
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        proj_size: int = 0,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(
+            "LSTM",
+            input_size,
+            hidden_size,
+            num_layers,
+            bias,
+            batch_first,
+            dropout,
+            bidirectional,
+            proj_size,
+            device,
+            dtype,
+        )
 
-    def get_expected_cell_size(self, input: Tensor,
-                               batch_sizes: Tensor | None) -> tuple[int, ...]:  # fmt: skip
+    def get_expected_cell_size(self, input: Tensor, batch_sizes: Tensor | None) -> tuple[int, ...]:
         """The shape of the cell state for this input."""
         states = self.num_layers * self._directions
         return states, *self._batch(input, batch_sizes), self.hidden_size
@@ -387,10 +501,16 @@ class LSTM(RNNBase):
     def check_forward_args(self, input: Tensor, hidden: Any, batch_sizes: Tensor | None) -> None:
         """Raises unless input and states fit."""
         self.check_input(input, batch_sizes)
-        self.check_hidden_size(hidden[0], self.get_expected_hidden_size(input, batch_sizes),
-                               "Expected hidden[0] size {}, got {}")  # fmt: skip
-        self.check_hidden_size(hidden[1], self.get_expected_cell_size(input, batch_sizes),
-                               "Expected hidden[1] size {}, got {}")  # fmt: skip
+        self.check_hidden_size(
+            hidden[0],
+            self.get_expected_hidden_size(input, batch_sizes),
+            "Expected hidden[0] size {}, got {}",
+        )
+        self.check_hidden_size(
+            hidden[1],
+            self.get_expected_cell_size(input, batch_sizes),
+            "Expected hidden[1] size {}, got {}",
+        )
 
     def permute_hidden(self, hx: Any, permutation: Tensor | None) -> Any:
         """The states with the sequences in another order."""
@@ -399,11 +519,15 @@ class LSTM(RNNBase):
         return hx[0].index_select(1, permutation), hx[1].index_select(1, permutation)
 
     def _first_states(self, input: Tensor, batch_sizes: Tensor | None) -> Any:
-        return (super()._first_states(input, batch_sizes),
-                self._zeros(input, batch_sizes, self.hidden_size))  # fmt: skip
+        return (
+            super()._first_states(input, batch_sizes),
+            self._zeros(input, batch_sizes, self.hidden_size),
+        )
 
     def _check_called(self, data: Tensor, hx: Any, batch_sizes: Tensor | None) -> None:
-        if batch_sizes is None:  # as in PyTorch, whose checks of a packed sequence are the network's
+        if (
+            batch_sizes is None
+        ):  # as in PyTorch, whose checks of a packed sequence are the network's
             self.check_forward_args(data, hx, batch_sizes)
 
     def _states(self, hx: Any) -> list[tuple[str, Tensor]]:
@@ -434,8 +558,15 @@ class RNNCellBase(Module):
     bias_ih: Parameter | None
     bias_hh: Parameter | None
 
-    def __init__(self, input_size: int, hidden_size: int, bias: bool, num_chunks: int,
-                 device: Any = None, dtype: Any = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool,
+        num_chunks: int,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
         super().__init__()
         self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
         how = {"device": device, "dtype": dtype}
@@ -465,11 +596,13 @@ class RNNCellBase(Module):
         name = type(self).__name__
         if input.ndim not in (1, 2):
             raise ArgumentValueError(
-                f"{name}: argument 1 (input) is {input.ndim}D, wanted 1D or 2D")
+                f"{name}: argument 1 (input) is {input.ndim}D, wanted 1D or 2D"
+            )
         for state in states:
             if state is not None and state.ndim not in (1, 2):
                 raise ArgumentValueError(
-                    f"{name}: argument 2 (hx) is {state.ndim}D, wanted 1D or 2D")
+                    f"{name}: argument 2 (hx) is {state.ndim}D, wanted 1D or 2D"
+                )
         if None not in states:
             return states
         made = zeros(*input.shape[:-1], self.hidden_size, dtype=input.dtype, device=input.device)
@@ -502,9 +635,15 @@ class RNNCell(RNNCellBase):
 
     __constants__ = ["input_size", "hidden_size", "bias", "nonlinearity"]
 
-    def __init__(self, input_size: int, hidden_size: int, bias: bool = True,
-                 nonlinearity: str = "tanh", device: Any = None,
-                 dtype: Any = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool = True,
+        nonlinearity: str = "tanh",
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
         super().__init__(input_size, hidden_size, bias, 1, device, dtype)
         self.nonlinearity = nonlinearity
 
@@ -512,7 +651,8 @@ class RNNCell(RNNCellBase):
         (h,) = self._checked(input, (hx,))
         if self.nonlinearity not in ("tanh", "relu"):
             raise RuntimeError(
-                f"RNNCell: nonlinearity is {self.nonlinearity!r}, wanted 'tanh' or 'relu'")
+                f"RNNCell: nonlinearity is {self.nonlinearity!r}, wanted 'tanh' or 'relu'"
+            )
         relu = self.nonlinearity == "relu"
         step = _functions.rnn_relu_cell if relu else _functions.rnn_tanh_cell
         return step(input, h, *self._weights)
@@ -530,8 +670,14 @@ class GRUCell(RNNCellBase):
     phrase representations using RNN encoder-decoder for statistical machine translation.
     """
 
-    def __init__(self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None,
-                 dtype: Any = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
         super().__init__(input_size, hidden_size, bias, 3, device, dtype)
 
     def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
@@ -550,11 +696,18 @@ class LSTMCell(RNNCellBase):
     Source: Hochreiter and Schmidhuber, 1997, Long short-term memory.
     """
 
-    def __init__(self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None,
-                 dtype: Any = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
         super().__init__(input_size, hidden_size, bias, 4, device, dtype)
 
-    def forward(self, input: Tensor,
-                hx: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor]:  # fmt: skip
+    def forward(
+        self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None
+    ) -> tuple[Tensor, Tensor]:
         states = self._checked(input, (None, None) if hx is None else tuple(hx))
         return _functions.lstm_cell(input, states, *self._weights)

@@ -19,9 +19,16 @@ __all__ = ["Embedding", "EmbeddingBag"]
 class Table(Layer):
     """The weight of both, and what a state of it is like."""
 
-    def __init__(self, num_embeddings: int, embedding_dim: int, padding_idx: int | None,
-                 weight: Tensor | None, requires_grad: bool, device: Any, dtype: Any
-                 ) -> None:  # fmt: skip
+    def __init__(
+        self,
+        num_embeddings: int,
+        embedding_dim: int,
+        padding_idx: int | None,
+        weight: Tensor | None,
+        requires_grad: bool,
+        device: Any,
+        dtype: Any,
+    ) -> None:
         super().__init__()
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
         self.padding_idx = self._checked(padding_idx)
@@ -43,8 +50,9 @@ class Table(Layer):
         if padding_idx is None:
             return None
         if not -rows <= padding_idx < rows:
-            raise ArgumentValueError(f"{type(self).__name__}: padding_idx is {padding_idx}, wanted "
-                                     f"{-rows} to {rows - 1}")  # fmt: skip
+            raise ArgumentValueError(
+                f"{type(self).__name__}: padding_idx is {padding_idx}, wanted {-rows} to {rows - 1}"
+            )
         return padding_idx % rows
 
     def reset_parameters(self) -> None:
@@ -97,36 +105,64 @@ class Embedding(Table):
         "sparse",
     ]
 
-    def __init__(self, num_embeddings: int, embedding_dim: int, padding_idx: int | None = None,
-                 max_norm: float | None = None, norm_type: float = 2.0,
-                 scale_grad_by_freq: bool = False, sparse: bool = False,
-                 _weight: Tensor | None = None, _freeze: bool = False, device: Any = None,
-                 dtype: Any = None) -> None:  # fmt: skip
-        super().__init__(num_embeddings, embedding_dim, padding_idx, _weight, not _freeze, device,
-                         dtype)  # fmt: skip
+    def __init__(
+        self,
+        num_embeddings: int,
+        embedding_dim: int,
+        padding_idx: int | None = None,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        sparse: bool = False,
+        _weight: Tensor | None = None,
+        _freeze: bool = False,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(
+            num_embeddings, embedding_dim, padding_idx, _weight, not _freeze, device, dtype
+        )
         self.max_norm, self.norm_type = max_norm, norm_type
         self.scale_grad_by_freq, self.sparse = scale_grad_by_freq, sparse
 
     def forward(self, input: Tensor) -> Tensor:
         return F.embedding(
-            input, self.weight, self.padding_idx, self.max_norm, self.norm_type,
-            self.scale_grad_by_freq, self.sparse,
-        )  # fmt: skip
+            input,
+            self.weight,
+            self.padding_idx,
+            self.max_norm,
+            self.norm_type,
+            self.scale_grad_by_freq,
+            self.sparse,
+        )
 
     @classmethod
-    def from_pretrained(cls, embeddings: Tensor, freeze: bool = True,
-                        padding_idx: int | None = None, max_norm: float | None = None,
-                        norm_type: float = 2.0, scale_grad_by_freq: bool = False,
-                        sparse: bool = False) -> Embedding:  # fmt: skip
+    def from_pretrained(
+        cls,
+        embeddings: Tensor,
+        freeze: bool = True,
+        padding_idx: int | None = None,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        sparse: bool = False,
+    ) -> Embedding:
         """A table with the given rows; freeze: whether it is not trained."""
         rows, columns = _matrix(cls.__name__, embeddings)
-        return cls(rows, columns, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse,
-                   embeddings, freeze)  # fmt: skip
+        return cls(
+            rows,
+            columns,
+            padding_idx,
+            max_norm,
+            norm_type,
+            scale_grad_by_freq,
+            sparse,
+            embeddings,
+            freeze,
+        )
 
     def extra_repr(self) -> str:
-        return self._options(
-            "padding_idx", "max_norm", "norm_type", "scale_grad_by_freq", "sparse"
-        )  # fmt: skip
+        return self._options("padding_idx", "max_norm", "norm_type", "scale_grad_by_freq", "sparse")
 
 
 class EmbeddingBag(Table):
@@ -161,45 +197,82 @@ class EmbeddingBag(Table):
         "padding_idx",
     ]
 
-    def __init__(self, num_embeddings: int, embedding_dim: int, max_norm: float | None = None,
-                 norm_type: float = 2.0, scale_grad_by_freq: bool = False, mode: str = "mean",
-                 sparse: bool = False, _weight: Tensor | None = None,
-                 include_last_offset: bool = False, padding_idx: int | None = None,
-                 device: Any = None, dtype: Any = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        num_embeddings: int,
+        embedding_dim: int,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        mode: str = "mean",
+        sparse: bool = False,
+        _weight: Tensor | None = None,
+        include_last_offset: bool = False,
+        padding_idx: int | None = None,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
         super().__init__(num_embeddings, embedding_dim, padding_idx, _weight, True, device, dtype)
         self.max_norm, self.norm_type = max_norm, norm_type
         self.scale_grad_by_freq, self.mode = scale_grad_by_freq, mode
         self.sparse, self.include_last_offset = sparse, include_last_offset
 
-    def forward(self, input: Tensor, offsets: Tensor | None = None,
-                per_sample_weights: Tensor | None = None) -> Tensor:  # fmt: skip
+    def forward(
+        self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None
+    ) -> Tensor:
         return F.embedding_bag(
-            input, self.weight, offsets, self.max_norm, self.norm_type, self.scale_grad_by_freq,
-            self.mode, self.sparse, per_sample_weights, self.include_last_offset, self.padding_idx,
-        )  # fmt: skip
+            input,
+            self.weight,
+            offsets,
+            self.max_norm,
+            self.norm_type,
+            self.scale_grad_by_freq,
+            self.mode,
+            self.sparse,
+            per_sample_weights,
+            self.include_last_offset,
+            self.padding_idx,
+        )
 
     @classmethod
-    def from_pretrained(cls, embeddings: Tensor, freeze: bool = True,
-                        max_norm: float | None = None, norm_type: float = 2.0,
-                        scale_grad_by_freq: bool = False, mode: str = "mean",
-                        sparse: bool = False, include_last_offset: bool = False,
-                        padding_idx: int | None = None) -> EmbeddingBag:  # fmt: skip
+    def from_pretrained(
+        cls,
+        embeddings: Tensor,
+        freeze: bool = True,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        mode: str = "mean",
+        sparse: bool = False,
+        include_last_offset: bool = False,
+        padding_idx: int | None = None,
+    ) -> EmbeddingBag:
         """A table with the given rows; freeze: whether it is not trained."""
         rows, columns = _matrix(cls.__name__, embeddings)
-        made = cls(rows, columns, max_norm, norm_type, scale_grad_by_freq, mode, sparse, embeddings,
-                   include_last_offset, padding_idx)  # fmt: skip
+        made = cls(
+            rows,
+            columns,
+            max_norm,
+            norm_type,
+            scale_grad_by_freq,
+            mode,
+            sparse,
+            embeddings,
+            include_last_offset,
+            padding_idx,
+        )
         made.weight.requires_grad = not freeze
         return made
 
     def extra_repr(self) -> str:
-        return self._options(
-            "max_norm", "norm_type", "scale_grad_by_freq", "mode", "padding_idx"
-        )  # fmt: skip
+        return self._options("max_norm", "norm_type", "scale_grad_by_freq", "mode", "padding_idx")
 
 
 def _matrix(name: str, embeddings: Tensor) -> tuple[int, int]:
     if embeddings.ndim != 2:
-        raise ArgumentValueError(f"{name}.from_pretrained: embeddings have shape "
-                                 f"{list(embeddings.shape)}, wanted two dimensions")  # fmt: skip
+        raise ArgumentValueError(
+            f"{name}.from_pretrained: embeddings have shape "
+            f"{list(embeddings.shape)}, wanted two dimensions"
+        )
     rows, columns = embeddings.shape
     return rows, columns

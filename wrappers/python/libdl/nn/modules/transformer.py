@@ -36,8 +36,9 @@ def _generate_square_subsequent_mask(sz: int, device: Any = None, dtype: Any = N
     return full((sz, sz), fill, dtype=dtype, device=device).triu(1)
 
 
-def _detect_is_causal_mask(mask: Tensor | None, is_causal: bool | None = None,
-                           size: int | None = None) -> bool:  # fmt: skip
+def _detect_is_causal_mask(
+    mask: Tensor | None, is_causal: bool | None = None, size: int | None = None
+) -> bool:
     """The hint is_causal, or without one whether the mask is the causal one of size steps."""
     if is_causal is not None or mask is None:
         return is_causal is True
@@ -80,8 +81,14 @@ class TransformerEncoder(Module):
 
     __constants__ = ["norm"]
 
-    def __init__(self, encoder_layer: Module, num_layers: int, norm: Module | None = None,
-                 enable_nested_tensor: bool = True, mask_check: bool = True) -> None:  # fmt: skip
+    def __init__(
+        self,
+        encoder_layer: Module,
+        num_layers: int,
+        norm: Module | None = None,
+        enable_nested_tensor: bool = True,
+        mask_check: bool = True,
+    ) -> None:
         super().__init__()
         self.layers = _get_clones(encoder_layer, num_layers)
         self.num_layers, self.norm = num_layers, norm
@@ -90,17 +97,26 @@ class TransformerEncoder(Module):
 
     if TYPE_CHECKING:
 
-        def __call__(self, src: Tensor, mask: Tensor | None = None,
-                     src_key_padding_mask: Tensor | None = None,
-                     is_causal: bool | None = None) -> Tensor: ...  # fmt: skip
+        def __call__(
+            self,
+            src: Tensor,
+            mask: Tensor | None = None,
+            src_key_padding_mask: Tensor | None = None,
+            is_causal: bool | None = None,
+        ) -> Tensor: ...
 
-    def forward(self, src: Tensor, mask: Tensor | None = None,
-                src_key_padding_mask: Tensor | None = None,
-                is_causal: bool | None = None) -> Tensor:  # fmt: skip
+    def forward(
+        self,
+        src: Tensor,
+        mask: Tensor | None = None,
+        src_key_padding_mask: Tensor | None = None,
+        is_causal: bool | None = None,
+    ) -> Tensor:
         """The result of the last layer, normalised. is_causal: whether mask is the causal one;
         None: it is compared with it."""
-        padding = F._canonical_mask(src_key_padding_mask, "src_key_padding_mask",
-                                    target_type=src.dtype)  # fmt: skip
+        padding = F._canonical_mask(
+            src_key_padding_mask, "src_key_padding_mask", target_type=src.dtype
+        )
         mask = F._canonical_mask(mask, "mask", target_type=src.dtype)
         steps = _get_seq_len(src, self.layers[0].self_attn.batch_first)
         is_causal = _detect_is_causal_mask(mask, is_causal, steps)
@@ -127,24 +143,36 @@ class TransformerDecoder(Module):
 
     __constants__ = ["norm"]
 
-    def __init__(self, decoder_layer: Module, num_layers: int,
-                 norm: Module | None = None) -> None:  # fmt: skip
+    def __init__(self, decoder_layer: Module, num_layers: int, norm: Module | None = None) -> None:
         super().__init__()
         self.layers = _get_clones(decoder_layer, num_layers)
         self.num_layers, self.norm = num_layers, norm
 
     if TYPE_CHECKING:
 
-        def __call__(self, tgt: Tensor, memory: Tensor, tgt_mask: Tensor | None = None,
-                     memory_mask: Tensor | None = None, tgt_key_padding_mask: Tensor | None = None,
-                     memory_key_padding_mask: Tensor | None = None,
-                     tgt_is_causal: bool | None = None,
-                     memory_is_causal: bool = False) -> Tensor: ...  # fmt: skip
+        def __call__(
+            self,
+            tgt: Tensor,
+            memory: Tensor,
+            tgt_mask: Tensor | None = None,
+            memory_mask: Tensor | None = None,
+            tgt_key_padding_mask: Tensor | None = None,
+            memory_key_padding_mask: Tensor | None = None,
+            tgt_is_causal: bool | None = None,
+            memory_is_causal: bool = False,
+        ) -> Tensor: ...
 
-    def forward(self, tgt: Tensor, memory: Tensor, tgt_mask: Tensor | None = None,
-                memory_mask: Tensor | None = None, tgt_key_padding_mask: Tensor | None = None,
-                memory_key_padding_mask: Tensor | None = None, tgt_is_causal: bool | None = None,
-                memory_is_causal: bool = False) -> Tensor:  # fmt: skip
+    def forward(
+        self,
+        tgt: Tensor,
+        memory: Tensor,
+        tgt_mask: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+        tgt_key_padding_mask: Tensor | None = None,
+        memory_key_padding_mask: Tensor | None = None,
+        tgt_is_causal: bool | None = None,
+        memory_is_causal: bool = False,
+    ) -> Tensor:
         """The result of the last layer, normalised. tgt_is_causal: whether tgt_mask is the causal
         one; None: it is compared with it."""
         steps = _get_seq_len(tgt, self.layers[0].self_attn.batch_first)
@@ -152,10 +180,15 @@ class TransformerDecoder(Module):
         y = tgt
         for layer in self.layers:
             y = layer(
-                y, memory, tgt_mask=tgt_mask, memory_mask=memory_mask,
+                y,
+                memory,
+                tgt_mask=tgt_mask,
+                memory_mask=memory_mask,
                 tgt_key_padding_mask=tgt_key_padding_mask,
-                memory_key_padding_mask=memory_key_padding_mask, tgt_is_causal=causal,
-                memory_is_causal=memory_is_causal)  # fmt: skip
+                memory_key_padding_mask=memory_key_padding_mask,
+                tgt_is_causal=causal,
+                memory_is_causal=memory_is_causal,
+            )
         return y if self.norm is None else self.norm(y)
 
 
@@ -179,23 +212,48 @@ class Transformer(Module):
     fan_out)); the others as in their layers.
     """
 
-    def __init__(self, d_model: int = 512, nhead: int = 8, num_encoder_layers: int = 6,
-                 num_decoder_layers: int = 6, dim_feedforward: int = 2048, dropout: float = 0.1,
-                 activation: Activation = F.relu, custom_encoder: Any = None,
-                 custom_decoder: Any = None, layer_norm_eps: float = 1e-5,
-                 batch_first: bool = False, norm_first: bool = False, bias: bool = True,
-                 device: Any = None, dtype: Any = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        d_model: int = 512,
+        nhead: int = 8,
+        num_encoder_layers: int = 6,
+        num_decoder_layers: int = 6,
+        dim_feedforward: int = 2048,
+        dropout: float = 0.1,
+        activation: Activation = F.relu,
+        custom_encoder: Any = None,
+        custom_decoder: Any = None,
+        layer_norm_eps: float = 1e-5,
+        batch_first: bool = False,
+        norm_first: bool = False,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
         super().__init__()
-        options = (d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps,
-                   batch_first, norm_first, bias, device, dtype)  # fmt: skip
+        options = (
+            d_model,
+            nhead,
+            dim_feedforward,
+            dropout,
+            activation,
+            layer_norm_eps,
+            batch_first,
+            norm_first,
+            bias,
+            device,
+            dtype,
+        )
         norm = (d_model, layer_norm_eps, True, bias, device, dtype)
         if custom_encoder is None:
             custom_encoder = TransformerEncoder(
-                TransformerEncoderLayer(*options), num_encoder_layers, LayerNorm(*norm))
+                TransformerEncoderLayer(*options), num_encoder_layers, LayerNorm(*norm)
+            )
         self.encoder = custom_encoder
         if custom_decoder is None:
             custom_decoder = TransformerDecoder(
-                TransformerDecoderLayer(*options), num_decoder_layers, LayerNorm(*norm))
+                TransformerDecoderLayer(*options), num_decoder_layers, LayerNorm(*norm)
+            )
         self.decoder = custom_decoder
         self._reset_parameters()
         self.d_model, self.nhead, self.batch_first = d_model, nhead, batch_first
@@ -207,21 +265,35 @@ class Transformer(Module):
 
     if TYPE_CHECKING:
 
-        def __call__(self, src: Tensor, tgt: Tensor, src_mask: Tensor | None = None,
-                     tgt_mask: Tensor | None = None, memory_mask: Tensor | None = None,
-                     src_key_padding_mask: Tensor | None = None,
-                     tgt_key_padding_mask: Tensor | None = None,
-                     memory_key_padding_mask: Tensor | None = None,
-                     src_is_causal: bool | None = None, tgt_is_causal: bool | None = None,
-                     memory_is_causal: bool = False) -> Tensor: ...  # fmt: skip
+        def __call__(
+            self,
+            src: Tensor,
+            tgt: Tensor,
+            src_mask: Tensor | None = None,
+            tgt_mask: Tensor | None = None,
+            memory_mask: Tensor | None = None,
+            src_key_padding_mask: Tensor | None = None,
+            tgt_key_padding_mask: Tensor | None = None,
+            memory_key_padding_mask: Tensor | None = None,
+            src_is_causal: bool | None = None,
+            tgt_is_causal: bool | None = None,
+            memory_is_causal: bool = False,
+        ) -> Tensor: ...
 
-    def forward(self, src: Tensor, tgt: Tensor, src_mask: Tensor | None = None,
-                tgt_mask: Tensor | None = None, memory_mask: Tensor | None = None,
-                src_key_padding_mask: Tensor | None = None,
-                tgt_key_padding_mask: Tensor | None = None,
-                memory_key_padding_mask: Tensor | None = None, src_is_causal: bool | None = None,
-                tgt_is_causal: bool | None = None,
-                memory_is_causal: bool = False) -> Any:  # fmt: skip
+    def forward(
+        self,
+        src: Tensor,
+        tgt: Tensor,
+        src_mask: Tensor | None = None,
+        tgt_mask: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+        src_key_padding_mask: Tensor | None = None,
+        tgt_key_padding_mask: Tensor | None = None,
+        memory_key_padding_mask: Tensor | None = None,
+        src_is_causal: bool | None = None,
+        tgt_is_causal: bool | None = None,
+        memory_is_causal: bool = False,
+    ) -> Any:
         """src [s, n, d_model] and tgt [t, n, d_model] (batch_first: [n, s, d_model], ...; without
         a batch: [s, d_model], ...) to tgt's shape. Masks: src_mask [s, s], tgt_mask [t, t] and
         memory_mask [t, s], or each with [n nhead, ...]; paddings [n, s], [n, t] and [n, s].
@@ -230,23 +302,32 @@ class Transformer(Module):
         """
         batch = 0 if self.batch_first else 1
         if src.ndim == 3 and src.shape[batch] != tgt.shape[batch]:
-            raise RuntimeError(f"Transformer: argument 2 (tgt) has a batch of {tgt.shape[batch]}, "
-                               f"wanted that of src, {src.shape[batch]}")  # fmt: skip
+            raise RuntimeError(
+                f"Transformer: argument 2 (tgt) has a batch of {tgt.shape[batch]}, "
+                f"wanted that of src, {src.shape[batch]}"
+            )
         for number, name, x in ((1, "src", src), (2, "tgt", tgt)):
             if x.shape[-1] != self.d_model:
-                raise RuntimeError(f"Transformer: argument {number} ({name}) has {x.shape[-1]} "
-                                   f"features, wanted d_model, {self.d_model}")  # fmt: skip
-        memory = self.encoder(src, mask=src_mask, src_key_padding_mask=src_key_padding_mask,
-                              is_causal=src_is_causal)  # fmt: skip
+                raise RuntimeError(
+                    f"Transformer: argument {number} ({name}) has {x.shape[-1]} "
+                    f"features, wanted d_model, {self.d_model}"
+                )
+        memory = self.encoder(
+            src, mask=src_mask, src_key_padding_mask=src_key_padding_mask, is_causal=src_is_causal
+        )
         return self.decoder(
-            tgt, memory, tgt_mask=tgt_mask, memory_mask=memory_mask,
+            tgt,
+            memory,
+            tgt_mask=tgt_mask,
+            memory_mask=memory_mask,
             tgt_key_padding_mask=tgt_key_padding_mask,
-            memory_key_padding_mask=memory_key_padding_mask, tgt_is_causal=tgt_is_causal,
-            memory_is_causal=memory_is_causal)  # fmt: skip
+            memory_key_padding_mask=memory_key_padding_mask,
+            tgt_is_causal=tgt_is_causal,
+            memory_is_causal=memory_is_causal,
+        )
 
     @staticmethod
-    def generate_square_subsequent_mask(sz: int, device: Any = None,
-                                        dtype: Any = None) -> Tensor:  # fmt: skip
+    def generate_square_subsequent_mask(sz: int, device: Any = None, dtype: Any = None) -> Tensor:
         """The causal mask [sz, sz]: -inf above the diagonal, 0 elsewhere."""
         return _generate_square_subsequent_mask(sz, device, dtype)
 
@@ -296,14 +377,25 @@ class TransformerEncoderLayer(Module):
 
     __constants__ = ["norm_first"]
 
-    def __init__(self, d_model: int, nhead: int, dim_feedforward: int = 2048, dropout: float = 0.1,
-                 activation: Activation = F.relu, layer_norm_eps: float = 1e-5,
-                 batch_first: bool = False, norm_first: bool = False, bias: bool = True,
-                 device: Any = None, dtype: Any = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        d_model: int,
+        nhead: int,
+        dim_feedforward: int = 2048,
+        dropout: float = 0.1,
+        activation: Activation = F.relu,
+        layer_norm_eps: float = 1e-5,
+        batch_first: bool = False,
+        norm_first: bool = False,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
         how = {"device": device, "dtype": dtype}
         super().__init__()
-        self.self_attn = MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first,
-                                            **how)  # fmt: skip
+        self.self_attn = MultiheadAttention(
+            d_model, nhead, dropout, bias, batch_first=batch_first, **how
+        )
         self.linear1 = Linear(d_model, dim_feedforward, bias, **how)
         self.dropout = Dropout(dropout)
         self.linear2 = Linear(dim_feedforward, d_model, bias, **how)
@@ -321,13 +413,21 @@ class TransformerEncoderLayer(Module):
 
     if TYPE_CHECKING:
 
-        def __call__(self, src: Tensor, src_mask: Tensor | None = None,
-                     src_key_padding_mask: Tensor | None = None,
-                     is_causal: bool = False) -> Tensor: ...  # fmt: skip
+        def __call__(
+            self,
+            src: Tensor,
+            src_mask: Tensor | None = None,
+            src_key_padding_mask: Tensor | None = None,
+            is_causal: bool = False,
+        ) -> Tensor: ...
 
-    def forward(self, src: Tensor, src_mask: Tensor | None = None,
-                src_key_padding_mask: Tensor | None = None,
-                is_causal: bool = False) -> Tensor:  # fmt: skip
+    def forward(
+        self,
+        src: Tensor,
+        src_mask: Tensor | None = None,
+        src_key_padding_mask: Tensor | None = None,
+        is_causal: bool = False,
+    ) -> Tensor:
         """src [s, n, d_model] ([n, s, d_model], [s, d_model]) to the same shape; the masks and
         is_causal are those of functional.multi_head_attention_forward."""
         x = src
@@ -338,8 +438,13 @@ class TransformerEncoderLayer(Module):
         x = self.norm1(x + self._sa_block(x, *masks))
         return self.norm2(x + self._ff_block(x))
 
-    def _sa_block(self, x: Tensor, attn_mask: Tensor | None, key_padding_mask: Tensor | None,
-                  is_causal: bool = False) -> Tensor:  # fmt: skip
+    def _sa_block(
+        self,
+        x: Tensor,
+        attn_mask: Tensor | None,
+        key_padding_mask: Tensor | None,
+        is_causal: bool = False,
+    ) -> Tensor:
         y, _ = self.self_attn(x, x, x, key_padding_mask, False, attn_mask, is_causal=is_causal)
         return self.dropout1(y)
 
@@ -359,16 +464,28 @@ class TransformerDecoderLayer(Module):
 
     __constants__ = ["norm_first"]
 
-    def __init__(self, d_model: int, nhead: int, dim_feedforward: int = 2048, dropout: float = 0.1,
-                 activation: Activation = F.relu, layer_norm_eps: float = 1e-5,
-                 batch_first: bool = False, norm_first: bool = False, bias: bool = True,
-                 device: Any = None, dtype: Any = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        d_model: int,
+        nhead: int,
+        dim_feedforward: int = 2048,
+        dropout: float = 0.1,
+        activation: Activation = F.relu,
+        layer_norm_eps: float = 1e-5,
+        batch_first: bool = False,
+        norm_first: bool = False,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
         how = {"device": device, "dtype": dtype}
         super().__init__()
-        self.self_attn = MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first,
-                                            **how)  # fmt: skip
-        self.multihead_attn = MultiheadAttention(d_model, nhead, dropout, bias,
-                                                 batch_first=batch_first, **how)  # fmt: skip
+        self.self_attn = MultiheadAttention(
+            d_model, nhead, dropout, bias, batch_first=batch_first, **how
+        )
+        self.multihead_attn = MultiheadAttention(
+            d_model, nhead, dropout, bias, batch_first=batch_first, **how
+        )
         self.linear1 = Linear(d_model, dim_feedforward, bias, **how)
         self.dropout = Dropout(dropout)
         self.linear2 = Linear(dim_feedforward, d_model, bias, **how)
@@ -382,15 +499,29 @@ class TransformerDecoderLayer(Module):
 
     if TYPE_CHECKING:
 
-        def __call__(self, tgt: Tensor, memory: Tensor, tgt_mask: Tensor | None = None,
-                     memory_mask: Tensor | None = None, tgt_key_padding_mask: Tensor | None = None,
-                     memory_key_padding_mask: Tensor | None = None, tgt_is_causal: bool = False,
-                     memory_is_causal: bool = False) -> Tensor: ...  # fmt: skip
+        def __call__(
+            self,
+            tgt: Tensor,
+            memory: Tensor,
+            tgt_mask: Tensor | None = None,
+            memory_mask: Tensor | None = None,
+            tgt_key_padding_mask: Tensor | None = None,
+            memory_key_padding_mask: Tensor | None = None,
+            tgt_is_causal: bool = False,
+            memory_is_causal: bool = False,
+        ) -> Tensor: ...
 
-    def forward(self, tgt: Tensor, memory: Tensor, tgt_mask: Tensor | None = None,
-                memory_mask: Tensor | None = None, tgt_key_padding_mask: Tensor | None = None,
-                memory_key_padding_mask: Tensor | None = None, tgt_is_causal: bool = False,
-                memory_is_causal: bool = False) -> Tensor:  # fmt: skip
+    def forward(
+        self,
+        tgt: Tensor,
+        memory: Tensor,
+        tgt_mask: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+        tgt_key_padding_mask: Tensor | None = None,
+        memory_key_padding_mask: Tensor | None = None,
+        tgt_is_causal: bool = False,
+        memory_is_causal: bool = False,
+    ) -> Tensor:
         """tgt [t, n, d_model] and memory [s, n, d_model] ([n, t, d_model], [t, d_model]) to tgt's
         shape; masks and promises of tgt concern the self-attention, those of memory the other."""
         x = tgt
@@ -404,15 +535,27 @@ class TransformerDecoderLayer(Module):
         x = self.norm2(x + self._mha_block(x, *other))
         return self.norm3(x + self._ff_block(x))
 
-    def _sa_block(self, x: Tensor, attn_mask: Tensor | None, key_padding_mask: Tensor | None,
-                  is_causal: bool = False) -> Tensor:  # fmt: skip
+    def _sa_block(
+        self,
+        x: Tensor,
+        attn_mask: Tensor | None,
+        key_padding_mask: Tensor | None,
+        is_causal: bool = False,
+    ) -> Tensor:
         y, _ = self.self_attn(x, x, x, key_padding_mask, False, attn_mask, is_causal=is_causal)
         return self.dropout1(y)
 
-    def _mha_block(self, x: Tensor, mem: Tensor, attn_mask: Tensor | None,
-                   key_padding_mask: Tensor | None, is_causal: bool = False) -> Tensor:  # fmt: skip
-        y, _ = self.multihead_attn(x, mem, mem, key_padding_mask, False, attn_mask,
-                                   is_causal=is_causal)  # fmt: skip
+    def _mha_block(
+        self,
+        x: Tensor,
+        mem: Tensor,
+        attn_mask: Tensor | None,
+        key_padding_mask: Tensor | None,
+        is_causal: bool = False,
+    ) -> Tensor:
+        y, _ = self.multihead_attn(
+            x, mem, mem, key_padding_mask, False, attn_mask, is_causal=is_causal
+        )
         return self.dropout2(y)
 
     def _ff_block(self, x: Tensor) -> Tensor:

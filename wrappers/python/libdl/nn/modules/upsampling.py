@@ -29,9 +29,14 @@ class Upsample(Layer):
         "recompute_scale_factor",
     ]
 
-    def __init__(self, size: Sizes | None = None, scale_factor: Factors | None = None,
-                 mode: str = "nearest", align_corners: bool | None = None,
-                 recompute_scale_factor: bool | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        size: Sizes | None = None,
+        scale_factor: Factors | None = None,
+        mode: str = "nearest",
+        align_corners: bool | None = None,
+        recompute_scale_factor: bool | None = None,
+    ) -> None:
         super().__init__()
         self.name = type(self).__name__
         self.size = size
@@ -44,8 +49,14 @@ class Upsample(Layer):
         self.recompute_scale_factor = recompute_scale_factor
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.interpolate(input, self.size, self.scale_factor, self.mode, self.align_corners,
-                             recompute_scale_factor=self.recompute_scale_factor)  # fmt: skip
+        return F.interpolate(
+            input,
+            self.size,
+            self.scale_factor,
+            self.mode,
+            self.align_corners,
+            recompute_scale_factor=self.recompute_scale_factor,
+        )
 
     def extra_repr(self) -> str:
         if self.scale_factor is not None:
@@ -59,8 +70,7 @@ class UpsamplingNearest2d(Upsample):
     Shape: [n, c, h, w] to [n, c, h', w'], sizes times scale_factor, rounded down, or those of size.
     """
 
-    def __init__(self, size: Sizes | None = None,
-                 scale_factor: Factors | None = None) -> None:  # fmt: skip
+    def __init__(self, size: Sizes | None = None, scale_factor: Factors | None = None) -> None:
         super().__init__(size, scale_factor, mode="nearest")
 
 
@@ -70,6 +80,5 @@ class UpsamplingBilinear2d(Upsample):
     Shape: [n, c, h, w] to [n, c, h', w'], sizes times scale_factor, rounded down, or those of size.
     """
 
-    def __init__(self, size: Sizes | None = None,
-                 scale_factor: Factors | None = None) -> None:  # fmt: skip
+    def __init__(self, size: Sizes | None = None, scale_factor: Factors | None = None) -> None:
         super().__init__(size, scale_factor, mode="bilinear", align_corners=True)

@@ -36,8 +36,9 @@ def _list_with_default(out_size: list[Any], defaults: list[int]) -> list[int]:
     if isinstance(out_size, (int, str)):
         return out_size
     if len(defaults) <= len(out_size):
-        raise ValueError(f"found {len(defaults)} defaults, wanted more than the {len(out_size)} "
-                         "sizes")  # fmt: skip
+        raise ValueError(
+            f"found {len(defaults)} defaults, wanted more than the {len(out_size)} sizes"
+        )
     last = defaults[-len(out_size) :]
     return [default if size is None else size for size, default in zip(out_size, last)]
 

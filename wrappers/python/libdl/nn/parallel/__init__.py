@@ -10,6 +10,11 @@ from .replicate import replicate
 from .scatter_gather import gather, scatter
 
 __all__ = [
-    "DataParallel", "DistributedDataParallel", "data_parallel", "gather", "parallel_apply",
-    "replicate", "scatter",
-]  # fmt: skip
+    "DataParallel",
+    "DistributedDataParallel",
+    "data_parallel",
+    "gather",
+    "parallel_apply",
+    "replicate",
+    "scatter",
+]

@@ -19,13 +19,15 @@ class DataParallel(Module):
     Initialisation: that of its module.
     """
 
-    def __init__(self, module: Module, device_ids: Any = None, output_device: Any = None,
-                 dim: int = 0) -> None:  # fmt: skip
+    def __init__(
+        self, module: Module, device_ids: Any = None, output_device: Any = None, dim: int = 0
+    ) -> None:
         super().__init__()
         self.dim, self.module = dim, module
         if device_ids is not None and len(device_ids) > 1:
-            raise NotImplementedError(f"DataParallel: device_ids is {device_ids}, and several "
-                                      "devices are not offered yet")  # fmt: skip
+            raise NotImplementedError(
+                f"DataParallel: device_ids is {device_ids}, and several devices are not offered yet"
+            )
         self.device_ids: list[Any] = []
         self.output_device = output_device
 
@@ -33,8 +35,14 @@ class DataParallel(Module):
         return self.module(*inputs, **kwargs)
 
 
-def data_parallel(module: Module, inputs: Any, device_ids: Any = None, output_device: Any = None,
-                  dim: int = 0, module_kwargs: Any = None) -> Any:  # fmt: skip
+def data_parallel(
+    module: Module,
+    inputs: Any,
+    device_ids: Any = None,
+    output_device: Any = None,
+    dim: int = 0,
+    module_kwargs: Any = None,
+) -> Any:
     """Calls the module; see DataParallel."""
     args = inputs if isinstance(inputs, tuple) else () if inputs is None else (inputs,)
     held = DataParallel(module, device_ids, output_device, dim)

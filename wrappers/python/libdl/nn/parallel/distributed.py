@@ -14,5 +14,7 @@ class DistributedDataParallel(Module):
     """Refuses: there are no groups of processes yet."""
 
     def __init__(self, module: Module, *args: Any, **kwargs: Any) -> None:
-        raise NotImplementedError("DistributedDataParallel: processes that train together are not "
-                                  "offered yet: use the module itself")  # fmt: skip
+        raise NotImplementedError(
+            "DistributedDataParallel: processes that train together are not "
+            "offered yet: use the module itself"
+        )

@@ -26,7 +26,9 @@ def scatter(inputs: Any, target_gpus: Sequence[Any], dim: int = 0) -> Any:
         parts = inputs.chunk(count, dim)
         return tuple(part.to(_of(to)) for part, to in zip(parts, target_gpus, strict=False))
     if is_namedtuple_instance(inputs):
-        return [type(inputs)(*part) for part in zip(*(scatter(x, target_gpus, dim) for x in inputs))]
+        return [
+            type(inputs)(*part) for part in zip(*(scatter(x, target_gpus, dim) for x in inputs))
+        ]
     if isinstance(inputs, tuple) and inputs:
         return list(zip(*(scatter(x, target_gpus, dim) for x in inputs)))
     if isinstance(inputs, list) and inputs:
@@ -57,6 +59,8 @@ def gather(outputs: Sequence[Any], target_device: Any, dim: int = 0) -> Any:
     if first is None:
         return None
     if isinstance(first, dict):
-        return type(first)((key, gather([x[key] for x in outputs], target_device, dim)) for key in first)
+        return type(first)(
+            (key, gather([x[key] for x in outputs], target_device, dim)) for key in first
+        )
     parts = [gather(list(column), target_device, dim) for column in zip(*outputs, strict=True)]
     return type(first)(*parts) if is_namedtuple_instance(first) else type(first)(parts)

@@ -26,7 +26,9 @@ def directed(v: Tensor, g: Tensor, dim: int | None) -> Tensor:
     return v / lengths(v, dim) * g
 
 
-def copied_with_module(weight: Tensor, parts: Sequence[Tensor], compute: Callable[..., Tensor]) -> Tensor:
+def copied_with_module(
+    weight: Tensor, parts: Sequence[Tensor], compute: Callable[..., Tensor]
+) -> Tensor:
     """weight = compute(*parts), where parts are the module's parameters, and deepcopy of the module
     computes it from theirs: a result cannot be copied otherwise. Where parameters have changed
     their kind since, weight is of the past and copied as it is, without history."""
@@ -46,8 +48,11 @@ def copied_with_module(weight: Tensor, parts: Sequence[Tensor], compute: Callabl
 def as_matrix(weight: Tensor, dim: int) -> Tensor:
     """The weight with that dimension first, and all others as one."""
     if dim != 0:
-        weight = weight.transpose(0, dim) if weight.ndim == 2 else weight.permute(
-            dim, *(d for d in range(weight.ndim) if d != dim % weight.ndim))  # fmt: skip
+        weight = (
+            weight.transpose(0, dim)
+            if weight.ndim == 2
+            else weight.permute(dim, *(d for d in range(weight.ndim) if d != dim % weight.ndim))
+        )
     return weight.reshape(weight.shape[0], -1)
 
 

@@ -39,16 +39,24 @@ def call_for_per_sample_grads(
         per_sample(libdl.randn(5, 4)).sum().backward()  # weight.grad_sample: [5, 3, 4]
     """
     if loss_reduction not in ("sum", "mean"):
-        raise RuntimeError(f"call_for_per_sample_grads: loss_reduction is {loss_reduction!r}, wanted "
-                           '"sum" or "mean"')  # fmt: skip
+        raise RuntimeError(
+            f"call_for_per_sample_grads: loss_reduction is {loss_reduction!r}, wanted "
+            '"sum" or "mean"'
+        )
     if not isinstance(module, Module):
-        raise RuntimeError(f"call_for_per_sample_grads: module is a {type(module).__name__}, wanted a Module")
+        raise RuntimeError(
+            f"call_for_per_sample_grads: module is a {type(module).__name__}, wanted a Module"
+        )
     if batch_size is not None and (type(batch_size) is not int or batch_size < 1):
-        raise RuntimeError(f"call_for_per_sample_grads: batch_size is {batch_size!r}, wanted 1 or more")
+        raise RuntimeError(
+            f"call_for_per_sample_grads: batch_size is {batch_size!r}, wanted 1 or more"
+        )
     for name, parameter in module.named_parameters():
         if getattr(parameter, "grad_sample", None) is not None:
-            raise RuntimeError(f"call_for_per_sample_grads: {name} has a grad_sample already, which "
-                               "would be added to: set it to None first")  # fmt: skip
+            raise RuntimeError(
+                f"call_for_per_sample_grads: {name} has a grad_sample already, which "
+                "would be added to: set it to None first"
+            )
     dim = 0 if batch_first else 1
 
     def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -80,9 +88,11 @@ def _has_samples(x: Any, dim: int, count: int) -> bool:
 def _common_size(leaves: list[Any], dim: int) -> int:
     sizes = {x.shape[dim] for x in leaves if isinstance(x, Tensor) and x.ndim > dim}
     if len(sizes) != 1:
-        raise RuntimeError(f"call_for_per_sample_grads: dimension {dim} of the tensors among the "
-                           f"arguments has the sizes {sorted(sizes)}, wanted one: the number of "
-                           "samples. Tell it as batch_size where some hold no samples")  # fmt: skip
+        raise RuntimeError(
+            f"call_for_per_sample_grads: dimension {dim} of the tensors among the "
+            f"arguments has the sizes {sorted(sizes)}, wanted one: the number of "
+            "samples. Tell it as batch_size where some hold no samples"
+        )
     return int(sizes.pop())
 
 

@@ -23,9 +23,11 @@ def _gradients(parameters: Tensors) -> list[Tensor]:
 
 
 def get_total_norm(
-    tensors: Tensors, norm_type: float = 2.0, error_if_nonfinite: bool = False,
+    tensors: Tensors,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
     foreach: bool | None = None,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """The norm of all elements of the tensors together.
 
     Arguments:
@@ -50,9 +52,12 @@ def clip_grads_with_norm_(
 
 
 def clip_grad_norm_(
-    parameters: Tensors, max_norm: float, norm_type: float = 2.0,
-    error_if_nonfinite: bool = False, foreach: bool | None = None,
-) -> Tensor:  # fmt: skip
+    parameters: Tensors,
+    max_norm: float,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Tensor:
     """Scales all gradients so that their joint norm is at most max_norm; returns the old norm.
     An infinite max_norm leaves them as they are. The other arguments are those of get_total_norm."""
     given = [parameters] if isinstance(parameters, Tensor) else list(parameters)
@@ -66,9 +71,12 @@ def clip_grad_norm_(
 
 
 def clip_grad_norm(
-    parameters: Tensors, max_norm: float, norm_type: float = 2.0,
-    error_if_nonfinite: bool = False, foreach: bool | None = None,
-) -> Tensor:  # fmt: skip
+    parameters: Tensors,
+    max_norm: float,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Tensor:
     """The old name of clip_grad_norm_."""
     warnings.warn("clip_grad_norm is now clip_grad_norm_", FutureWarning, stacklevel=2)
     return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)

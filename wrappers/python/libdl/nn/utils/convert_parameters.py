@@ -21,13 +21,16 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
     The vector may be longer than the parameters together; a shorter one raises, and changes
     nothing."""
     if not isinstance(vec, Tensor):
-        raise TypeError(f"vector_to_parameters: argument 1 (vec) is a {type(vec).__name__}, wanted "
-                        "a tensor")  # fmt: skip
+        raise TypeError(
+            f"vector_to_parameters: argument 1 (vec) is a {type(vec).__name__}, wanted a tensor"
+        )
     filled = list(parameters)
     wanted = sum(parameter.numel() for parameter in filled)
     if wanted > vec.numel():
-        raise RuntimeError(f"vector_to_parameters: argument 1 (vec) has {vec.numel()} elements, "
-                           f"wanted at least {wanted}")  # fmt: skip
+        raise RuntimeError(
+            f"vector_to_parameters: argument 1 (vec) has {vec.numel()} elements, "
+            f"wanted at least {wanted}"
+        )
     start = 0
     for parameter in filled:
         count = parameter.numel()

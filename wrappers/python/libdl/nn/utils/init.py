@@ -15,8 +15,9 @@ def skip_init(module_cls: type[M], *args: Any, **kwargs: Any) -> M:
     """A module whose parameters are to be set by the caller: made on meta, where nothing is drawn,
     it gets memory whose elements are arbitrary."""
     if not issubclass(module_cls, Module):
-        raise RuntimeError(f"skip_init: argument 1 (module_cls) is {module_cls}, wanted a class of "
-                           "modules")  # fmt: skip
+        raise RuntimeError(
+            f"skip_init: argument 1 (module_cls) is {module_cls}, wanted a class of modules"
+        )
     if "device" not in inspect.signature(module_cls).parameters:
         raise RuntimeError(f"skip_init: {module_cls.__name__} has no argument device")
     device = kwargs.pop("device", "cpu")

@@ -55,12 +55,14 @@ class _SpectralNorm(Module):
     _u: Tensor
     _v: Tensor
 
-    def __init__(self, weight: Tensor, n_power_iterations: int = 1, dim: int = 0,
-                 eps: float = 1e-12) -> None:  # fmt: skip
+    def __init__(
+        self, weight: Tensor, n_power_iterations: int = 1, dim: int = 0, eps: float = 1e-12
+    ) -> None:
         super().__init__()
         if n_power_iterations <= 0:
-            raise ValueError("spectral_norm: n_power_iterations is "
-                             f"{n_power_iterations}, wanted 1 or more")  # fmt: skip
+            raise ValueError(
+                f"spectral_norm: n_power_iterations is {n_power_iterations}, wanted 1 or more"
+            )
         ndim = weight.ndim
         if not -ndim <= dim < ndim:
             raise IndexError(f"spectral_norm: dim is {dim}, wanted {-ndim} to {ndim - 1}")
@@ -97,8 +99,13 @@ class _SpectralNorm(Module):
         return value  # which is not divided again: its norm is what forward makes it
 
 
-def spectral_norm(module: T, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12,
-                  dim: int | None = None) -> T:  # fmt: skip
+def spectral_norm(
+    module: T,
+    name: str = "weight",
+    n_power_iterations: int = 1,
+    eps: float = 1e-12,
+    dim: int | None = None,
+) -> T:
     """Divides a weight by its largest singular value. Returns the module.
 
     Arguments:
@@ -108,8 +115,9 @@ def spectral_norm(module: T, name: str = "weight", n_power_iterations: int = 1, 
     """
     weight = getattr(module, name, None)
     if not isinstance(weight, Tensor):
-        raise ValueError(f"spectral_norm: {type(module).__name__} has no parameter or buffer "
-                         f"{name!r}")  # fmt: skip
+        raise ValueError(
+            f"spectral_norm: {type(module).__name__} has no parameter or buffer {name!r}"
+        )
     where = dim_of_outputs(module) if dim is None else dim
     parametrize.register_parametrization(
         module, name, _SpectralNorm(weight, n_power_iterations, where, eps)
@@ -120,8 +128,13 @@ def spectral_norm(module: T, name: str = "weight", n_power_iterations: int = 1, 
 # -- orthonormal rows or columns, computed from matrices without constraints -----------------------
 
 
-def orthogonal(module: T, name: str = "weight", orthogonal_map: str | None = None, *,
-               use_trivialization: bool = True) -> T:  # fmt: skip
+def orthogonal(
+    module: T,
+    name: str = "weight",
+    orthogonal_map: str | None = None,
+    *,
+    use_trivialization: bool = True,
+) -> T:
     """Keeps a weight orthogonal: its rows or columns, whichever are fewer, orthonormal. More than
     two dimensions: a batch of matrices. Returns the module.
 
@@ -137,12 +150,15 @@ def orthogonal(module: T, name: str = "weight", orthogonal_map: str | None = Non
     if weight.ndim < 2:
         raise ValueError(f"orthogonal: {name!r} has {weight.ndim} dimensions, wanted 2 or more")
     square = weight.shape[-2] == weight.shape[-1] or weight.is_complex()
-    chosen = ("matrix_exp" if square else "householder") if orthogonal_map is None else orthogonal_map
+    chosen = (
+        ("matrix_exp" if square else "householder") if orthogonal_map is None else orthogonal_map
+    )
     if chosen not in _MAPS:
         raise ValueError(f"orthogonal: orthogonal_map is {chosen!r}, wanted one of {_MAPS}")
     if chosen == "householder" and weight.is_complex():
-        raise ValueError("orthogonal: orthogonal_map is 'householder', which complex weights do not "
-                         "have")  # fmt: skip
+        raise ValueError(
+            "orthogonal: orthogonal_map is 'householder', which complex weights do not have"
+        )
     made = _Orthogonal(weight, chosen, use_trivialization)
     parametrize.register_parametrization(module, name, made, unsafe=True)
     return module
@@ -188,8 +204,10 @@ class _Orthogonal(Module):
             made.diagonal(0, -2, -1).fill_(-1)
             return made
         if self.orthogonal_map != "householder":
-            raise NotImplementedError(f"a weight computed by {self.orthogonal_map} cannot be assigned "
-                                      "to with use_trivialization=False")  # fmt: skip
+            raise NotImplementedError(
+                f"a weight computed by {self.orthogonal_map} cannot be assigned "
+                "to with use_trivialization=False"
+            )
         reflections = _reflections(q)
         return reflections.transpose(-2, -1) if wide else reflections
 

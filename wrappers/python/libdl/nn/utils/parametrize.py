@@ -19,10 +19,14 @@ from ..modules.module import Module
 from ..parameter import Parameter
 
 __all__ = [
-    "ParametrizationList", "cached", "is_parametrized", "register_parametrization",
-    "remove_parametrizations", "transfer_parametrizations_and_params",
+    "ParametrizationList",
+    "cached",
+    "is_parametrized",
+    "register_parametrization",
+    "remove_parametrizations",
+    "transfer_parametrizations_and_params",
     "type_before_parametrizations",
-]  # fmt: skip
+]
 
 _depth = 0  # of cached(), in which a tensor is computed once
 _cache: dict[tuple[int, str], Tensor] = {}
@@ -54,8 +58,10 @@ def _check_alike(what: str, found: Any, wanted: Tensor) -> None:
     for name in ("dtype", "shape"):
         ours, theirs = getattr(found, name), getattr(wanted, name)
         if ours != theirs:
-            raise ValueError(f"{what} returned {name} {ours}, wanted the tensor's {name} {theirs}, "
-                             "or unsafe=True")  # fmt: skip
+            raise ValueError(
+                f"{what} returned {name} {ours}, wanted the tensor's {name} {theirs}, "
+                "or unsafe=True"
+            )
 
 
 class ParametrizationList(ModuleList):
@@ -78,15 +84,18 @@ class ParametrizationList(ModuleList):
             for module in reversed(modules):
                 made = _inverse(module, made)
         if not isinstance(made, (Tensor, Sequence)):
-            raise ValueError(f"right_inverse returned a {type(made).__name__}, wanted a tensor or a "
-                             "sequence of tensors")  # fmt: skip
+            raise ValueError(
+                f"right_inverse returned a {type(made).__name__}, wanted a tensor or a "
+                "sequence of tensors"
+            )
         self.is_tensor = isinstance(made, Tensor)
         self.ntensors = 1 if isinstance(made, Tensor) else len(made)
         before = original.data
         if isinstance(made, Tensor):
             if made.dtype != original.dtype:
-                raise ValueError(f"right_inverse returned {made.dtype}, wanted the tensor's "
-                                 f"{original.dtype}")  # fmt: skip
+                raise ValueError(
+                    f"right_inverse returned {made.dtype}, wanted the tensor's {original.dtype}"
+                )
             original.data = made.detach()
             _register(self, "original", original)
         else:
@@ -101,8 +110,9 @@ class ParametrizationList(ModuleList):
     def _register_several(self, made: Sequence[Any], original: Tensor) -> None:
         for i, one in enumerate(made):
             if not isinstance(one, Tensor):
-                raise ValueError(f"right_inverse returned a {type(one).__name__} at {i}, wanted a "
-                                 "tensor")  # fmt: skip
+                raise ValueError(
+                    f"right_inverse returned a {type(one).__name__} at {i}, wanted a tensor"
+                )
             if isinstance(original, Parameter):
                 one = Parameter(one, original.requires_grad)
             _register(self, f"original{i}", one.requires_grad_(original.requires_grad))
@@ -114,20 +124,26 @@ class ParametrizationList(ModuleList):
         with no_grad():
             for module in reversed(list(self)):
                 if not hasattr(module, "right_inverse"):
-                    raise RuntimeError(f"{type(module).__name__} has no method right_inverse, which "
-                                       "an assignment to the tensor needs")  # fmt: skip
+                    raise RuntimeError(
+                        f"{type(module).__name__} has no method right_inverse, which "
+                        "an assignment to the tensor needs"
+                    )
                 made = module.right_inverse(made)
             given = [made] if self.is_tensor else made
             if not isinstance(given, Sequence) or not all(isinstance(t, Tensor) for t in given):
-                raise ValueError(f"right_inverse returned a {type(made).__name__}, wanted "
-                                 f"{self.ntensors} tensors")  # fmt: skip
+                raise ValueError(
+                    f"right_inverse returned a {type(made).__name__}, wanted "
+                    f"{self.ntensors} tensors"
+                )
             if len(given) != self.ntensors:
-                raise ValueError(f"right_inverse returned {len(given)} tensors, wanted "
-                                 f"{self.ntensors}")  # fmt: skip
+                raise ValueError(
+                    f"right_inverse returned {len(given)} tensors, wanted {self.ntensors}"
+                )
             for original, tensor in zip(self._originals(), given):
                 if original.dtype != tensor.dtype:
-                    raise ValueError(f"right_inverse returned {tensor.dtype}, wanted "
-                                     f"{original.dtype}")  # fmt: skip
+                    raise ValueError(
+                        f"right_inverse returned {tensor.dtype}, wanted {original.dtype}"
+                    )
             for original, tensor in zip(self._originals(), given):
                 original.data = tensor.detach()
 
@@ -187,8 +203,9 @@ def _property(name: str) -> property:
     return property(compute, assign)
 
 
-def register_parametrization(module: Module, tensor_name: str, parametrization: Module, *,
-                             unsafe: bool = False) -> Module:  # fmt: skip
+def register_parametrization(
+    module: Module, tensor_name: str, parametrization: Module, *, unsafe: bool = False
+) -> Module:
     """From now on, module.tensor_name is parametrization(original); several are applied one after
     the other. Returns the module.
 
@@ -212,8 +229,9 @@ def register_parametrization(module: Module, tensor_name: str, parametrization: 
         return module
     original = {**module._buffers, **module._parameters}.get(tensor_name)
     if original is None:
-        raise ValueError(f"{type(module).__name__} has neither a parameter nor a buffer "
-                         f"{tensor_name!r}")  # fmt: skip
+        raise ValueError(
+            f"{type(module).__name__} has neither a parameter nor a buffer {tensor_name!r}"
+        )
     held = ParametrizationList([parametrization], original, unsafe)
     delattr(module, tensor_name)
     if not is_parametrized(module):
@@ -232,8 +250,9 @@ def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
     return len(held) > 0 if tensor_name is None else tensor_name in held
 
 
-def remove_parametrizations(module: Module, tensor_name: str,
-                            leave_parametrized: bool = True) -> Module:  # fmt: skip
+def remove_parametrizations(
+    module: Module, tensor_name: str, leave_parametrized: bool = True
+) -> Module:
     """Makes the tensor a parameter or buffer again. Returns the module.
 
     Arguments:
@@ -243,8 +262,10 @@ def remove_parametrizations(module: Module, tensor_name: str,
         raise ValueError(f"{type(module).__name__} has no parametrized tensor {tensor_name!r}")
     held = module.parametrizations[tensor_name]
     if not held.is_tensor and not leave_parametrized:
-        raise ValueError(f"remove_parametrizations: {tensor_name!r} is computed from several "
-                         "tensors: only leave_parametrized=True is possible")  # fmt: skip
+        raise ValueError(
+            f"remove_parametrizations: {tensor_name!r} is computed from several "
+            "tensors: only leave_parametrized=True is possible"
+        )
     original = held.original if held.is_tensor else None
     if leave_parametrized:
         value = getattr(module, tensor_name)
@@ -267,8 +288,9 @@ def type_before_parametrizations(module: Module) -> type[Module]:
     return type(module).__bases__[0] if is_parametrized(module) else type(module)
 
 
-def transfer_parametrizations_and_params(from_module: Module, to_module: Module,
-                                         tensor_name: str | None = None) -> Module:  # fmt: skip
+def transfer_parametrizations_and_params(
+    from_module: Module, to_module: Module, tensor_name: str | None = None
+) -> Module:
     """Gives the parametrizations of one module's tensors, and what they are computed from, to
     another module, too. Returns that module.
 

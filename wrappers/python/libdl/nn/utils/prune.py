@@ -44,8 +44,14 @@ class BasePruningMethod(ABC):
         return copied_with_module(mask * original, [original], lambda copied: mask * copied)
 
     @classmethod
-    def apply(cls, module: Module, name: str, *args: Any, importance_scores: Tensor | None = None,
-              **kwargs: Any) -> Any:  # fmt: skip
+    def apply(
+        cls,
+        module: Module,
+        name: str,
+        *args: Any,
+        importance_scores: Tensor | None = None,
+        **kwargs: Any,
+    ) -> Any:
         """Prunes a parameter by this method with the given arguments; returns the method.
 
         Arguments:
@@ -57,8 +63,10 @@ class BasePruningMethod(ABC):
         number, before = _method_of(module, name)
         original = getattr(module, name if before is None else f"{name}_orig")
         if importance_scores is not None and importance_scores.shape != original.shape:
-            raise ValueError(f"importance_scores has shape {importance_scores.shape}, wanted that of "
-                             f"{name}, {original.shape}")  # fmt: skip
+            raise ValueError(
+                f"importance_scores has shape {importance_scores.shape}, wanted that of "
+                f"{name}, {original.shape}"
+            )
         scores = getattr(module, name) if importance_scores is None else importance_scores
         left = F.ones_like(original.detach()) if before is None else getattr(module, f"{name}_mask")
         method: Any = added
@@ -79,13 +87,15 @@ class BasePruningMethod(ABC):
         module.register_forward_pre_hook(method)
         return method
 
-    def prune(self, t: Tensor, default_mask: Tensor | None = None,
-              importance_scores: Tensor | None = None) -> Tensor:  # fmt: skip
+    def prune(
+        self, t: Tensor, default_mask: Tensor | None = None, importance_scores: Tensor | None = None
+    ) -> Tensor:
         """The tensor pruned, without a module."""
         scores = t if importance_scores is None else importance_scores
         if scores.shape != t.shape:
-            raise ValueError(f"importance_scores has shape {scores.shape}, wanted that of the "
-                             f"tensor, {t.shape}")  # fmt: skip
+            raise ValueError(
+                f"importance_scores has shape {scores.shape}, wanted that of the tensor, {t.shape}"
+            )
         left = F.ones_like(t.detach()) if default_mask is None else default_mask
         return t * self.compute_mask(scores, default_mask=left)
 
@@ -126,11 +136,14 @@ class PruningContainer(BasePruningMethod):
     def add_pruning_method(self, method: BasePruningMethod | None) -> None:
         """Adds a method of the same parameter."""
         if not isinstance(method, BasePruningMethod) and method is not None:
-            raise TypeError(f"add_pruning_method: found a {type(method).__name__}, wanted a "
-                            "BasePruningMethod")  # fmt: skip
+            raise TypeError(
+                f"add_pruning_method: found a {type(method).__name__}, wanted a BasePruningMethod"
+            )
         if method is not None and method._tensor_name != self._tensor_name:
-            raise ValueError(f"add_pruning_method: found a method of {method._tensor_name!r}, wanted "
-                             f"one of {self._tensor_name!r}")  # fmt: skip
+            raise ValueError(
+                f"add_pruning_method: found a method of {method._tensor_name!r}, wanted "
+                f"one of {self._tensor_name!r}"
+            )
         self._pruning_methods += (method,)
 
     def __len__(self) -> int:
@@ -155,8 +168,10 @@ class PruningContainer(BasePruningMethod):
         elif method.PRUNING_TYPE == "global":
             part = (slice(None),) * t.ndim
         else:
-            raise ValueError(f"PRUNING_TYPE is {method.PRUNING_TYPE!r}, wanted 'unstructured', "
-                             "'structured' or 'global'")  # fmt: skip
+            raise ValueError(
+                f"PRUNING_TYPE is {method.PRUNING_TYPE!r}, wanted 'unstructured', "
+                "'structured' or 'global'"
+            )
         mask[part] = method.compute_mask(t[part], default_mask=mask[part]).to(mask.dtype)
         return mask
 
@@ -269,8 +284,9 @@ def _count_to_prune(amount: Any, count: int) -> int:
 
 def _check_slices(t: Tensor) -> None:
     if t.ndim < 2:
-        raise ValueError(f"a tensor of {t.ndim} dimensions has no slices to be pruned, wanted 2 or "
-                         "more")  # fmt: skip
+        raise ValueError(
+            f"a tensor of {t.ndim} dimensions has no slices to be pruned, wanted 2 or more"
+        )
 
 
 def _check_dim(t: Tensor, dim: int) -> None:
@@ -318,8 +334,9 @@ def random_unstructured(module: Module, name: str, amount: float) -> Module:
     return module
 
 
-def l1_unstructured(module: Module, name: str, amount: float,
-                    importance_scores: Tensor | None = None) -> Module:  # fmt: skip
+def l1_unstructured(
+    module: Module, name: str, amount: float, importance_scores: Tensor | None = None
+) -> Module:
     """Prunes the elements closest to 0; returns the module."""
     L1Unstructured.apply(module, name, amount, importance_scores=importance_scores)
     return module
@@ -331,8 +348,14 @@ def random_structured(module: Module, name: str, amount: float, dim: int) -> Mod
     return module
 
 
-def ln_structured(module: Module, name: str, amount: float, n: Any, dim: int,
-                  importance_scores: Tensor | None = None) -> Module:  # fmt: skip
+def ln_structured(
+    module: Module,
+    name: str,
+    amount: float,
+    n: Any,
+    dim: int,
+    importance_scores: Tensor | None = None,
+) -> Module:
     """Prunes the slices along a dimension with the smallest n-norm; returns the module."""
     LnStructured.apply(module, name, amount, n, dim, importance_scores=importance_scores)
     return module
@@ -344,8 +367,12 @@ def custom_from_mask(module: Module, name: str, mask: Tensor) -> Module:
     return module
 
 
-def global_unstructured(parameters: Iterable[tuple[Module, str]], pruning_method: Any,
-                        importance_scores: Any = None, **kwargs: Any) -> None:  # fmt: skip
+def global_unstructured(
+    parameters: Iterable[tuple[Module, str]],
+    pruning_method: Any,
+    importance_scores: Any = None,
+    **kwargs: Any,
+) -> None:
     """Prunes several parameters as if they were one.
 
     Arguments:
@@ -355,22 +382,29 @@ def global_unstructured(parameters: Iterable[tuple[Module, str]], pruning_method
     """
     places = list(parameters)
     if importance_scores is not None and not isinstance(importance_scores, dict):
-        raise TypeError("global_unstructured: argument 3 (importance_scores) is a "
-                        f"{type(importance_scores).__name__}, wanted a dict")  # fmt: skip
+        raise TypeError(
+            "global_unstructured: argument 3 (importance_scores) is a "
+            f"{type(importance_scores).__name__}, wanted a dict"
+        )
     given = importance_scores or {}
     scores = [given.get(place, getattr(*place)).detach() for place in places]
-    left = [getattr(module, f"{name}_mask", F.ones_like(score))
-            for (module, name), score in zip(places, scores)]  # fmt: skip
+    left = [
+        getattr(module, f"{name}_mask", F.ones_like(score))
+        for (module, name), score in zip(places, scores)
+    ]
     container = PruningContainer()
     container._tensor_name = "temp"
     method = pruning_method(**kwargs)
     method._tensor_name = "temp"
     container.add_pruning_method(method)
     if method.PRUNING_TYPE != "unstructured":
-        raise TypeError(f"global_unstructured: argument 2 (pruning_method) is "
-                        f"{method.PRUNING_TYPE}, wanted an unstructured one")  # fmt: skip
-    mask = container.compute_mask(F.cat([score.reshape(-1) for score in scores]),
-                                  F.cat([part.reshape(-1) for part in left]))  # fmt: skip
+        raise TypeError(
+            f"global_unstructured: argument 2 (pruning_method) is "
+            f"{method.PRUNING_TYPE}, wanted an unstructured one"
+        )
+    mask = container.compute_mask(
+        F.cat([score.reshape(-1) for score in scores]), F.cat([part.reshape(-1) for part in left])
+    )
     start = 0
     for (module, name), score in zip(places, scores):
         part = mask[start : start + score.numel()].view(score.shape)

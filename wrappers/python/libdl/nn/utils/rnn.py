@@ -19,9 +19,15 @@ from ..._overloads import arange
 from ..._types import int64
 
 __all__ = [
-    "PackedSequence", "invert_permutation", "pack_padded_sequence", "pack_sequence",
-    "pad_packed_sequence", "pad_sequence", "unpack_sequence", "unpad_sequence",
-]  # fmt: skip
+    "PackedSequence",
+    "invert_permutation",
+    "pack_padded_sequence",
+    "pack_sequence",
+    "pad_packed_sequence",
+    "pad_sequence",
+    "unpack_sequence",
+    "unpad_sequence",
+]
 
 
 class _Packed(NamedTuple):
@@ -42,18 +48,25 @@ class PackedSequence(_Packed):
         unsorted_indices: the inverse; None: computed
     """
 
-    def __new__(cls, data: Any, batch_sizes: Tensor | None = None,
-                sorted_indices: Tensor | None = None,
-                unsorted_indices: Tensor | None = None) -> PackedSequence:  # fmt: skip
+    def __new__(
+        cls,
+        data: Any,
+        batch_sizes: Tensor | None = None,
+        sorted_indices: Tensor | None = None,
+        unsorted_indices: Tensor | None = None,
+    ) -> PackedSequence:
         if batch_sizes is None:  # an older form: a pair of both
             if not isinstance(data, (list, tuple)) or len(data) != 2:
-                raise TypeError("PackedSequence: without batch_sizes, argument 1 (data) is a pair "
-                                f"of data and batch_sizes; found a {type(data).__name__}")  # fmt: skip
+                raise TypeError(
+                    "PackedSequence: without batch_sizes, argument 1 (data) is a pair "
+                    f"of data and batch_sizes; found a {type(data).__name__}"
+                )
             data, batch_sizes = data
         assert batch_sizes is not None
         if batch_sizes.device.type != "cpu":
-            raise ValueError("PackedSequence: argument 2 (batch_sizes) is on "
-                             f"{batch_sizes.device}, wanted cpu")  # fmt: skip
+            raise ValueError(
+                f"PackedSequence: argument 2 (batch_sizes) is on {batch_sizes.device}, wanted cpu"
+            )
         if unsorted_indices is None:
             unsorted_indices = invert_permutation(sorted_indices)
         return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
@@ -64,8 +77,10 @@ class PackedSequence(_Packed):
         data = self.data.to(*args, **kwargs)
         if data is self.data:
             return self
-        indices = (i if i is None else i.to(data.device)
-                   for i in (self.sorted_indices, self.unsorted_indices))  # fmt: skip
+        indices = (
+            i if i is None else i.to(data.device)
+            for i in (self.sorted_indices, self.unsorted_indices)
+        )
         return type(self)(data, self.batch_sizes, *indices)
 
     def cpu(self, *args: Any, **kwargs: Any) -> PackedSequence:
@@ -115,8 +130,9 @@ class PackedSequence(_Packed):
 
     def pin_memory(self) -> PackedSequence:
         """The sequences in pinned memory."""
-        return type(self)(self.data.pin_memory(), self.batch_sizes, self.sorted_indices,
-                          self.unsorted_indices)  # fmt: skip
+        return type(self)(
+            self.data.pin_memory(), self.batch_sizes, self.sorted_indices, self.unsorted_indices
+        )
 
     def is_pinned(self) -> bool:
         """Whether data is in pinned memory."""
@@ -147,22 +163,31 @@ def _runs(batch_sizes: Sequence[Any]) -> Iterator[tuple[Any, Any, Any]]:
 
 def _checked_lengths(name: str, lengths: Any, batch: Any, steps: Any) -> list[Any]:
     if isinstance(lengths, Tensor) and lengths.ndim != 1:
-        raise RuntimeError(f"{name}: argument 2 (lengths) has shape {list(lengths.shape)}, wanted "
-                           "a vector")  # fmt: skip
+        raise RuntimeError(
+            f"{name}: argument 2 (lengths) has shape {list(lengths.shape)}, wanted a vector"
+        )
     given = lengths.tolist() if isinstance(lengths, Tensor) else lengths
     counted = [int(length) for length in given]  # NumPy's integers have no __trunc__
     if len(counted) != batch:
-        raise RuntimeError(f"{name}: argument 2 (lengths) has {len(counted)} entries, wanted one "
-                           f"for each of the {batch} sequences")  # fmt: skip
+        raise RuntimeError(
+            f"{name}: argument 2 (lengths) has {len(counted)} entries, wanted one "
+            f"for each of the {batch} sequences"
+        )
     for length in counted:
         if not 0 < length <= steps:
-            raise RuntimeError(f"{name}: argument 2 (lengths) holds {length}, wanted 1 to the "
-                               f"{steps} steps of the input")  # fmt: skip
+            raise RuntimeError(
+                f"{name}: argument 2 (lengths) holds {length}, wanted 1 to the "
+                f"{steps} steps of the input"
+            )
     return counted
 
 
-def pack_padded_sequence(input: Tensor, lengths: Tensor | Sequence[Any], batch_first: bool = False,
-                         enforce_sorted: bool = True) -> PackedSequence:  # fmt: skip
+def pack_padded_sequence(
+    input: Tensor,
+    lengths: Tensor | Sequence[Any],
+    batch_first: bool = False,
+    enforce_sorted: bool = True,
+) -> PackedSequence:
     """The sequences without their padding.
 
     Arguments:
@@ -173,32 +198,43 @@ def pack_padded_sequence(input: Tensor, lengths: Tensor | Sequence[Any], batch_f
     """
     name = "pack_padded_sequence"
     if input.ndim < 2:
-        raise IndexError(f"{name}: argument 1 (input) has {input.ndim} dimensions, wanted 2 or more")
+        raise IndexError(
+            f"{name}: argument 1 (input) has {input.ndim} dimensions, wanted 2 or more"
+        )
     if input.numel() == 0:
-        raise RuntimeError(f"{name}: argument 1 (input) has shape {list(input.shape)}, wanted "
-                           "sequences with elements")  # fmt: skip
+        raise RuntimeError(
+            f"{name}: argument 1 (input) has shape {list(input.shape)}, wanted "
+            "sequences with elements"
+        )
     if batch_first:
         input = input.transpose(0, 1)
     counted = _checked_lengths(name, lengths, input.shape[1], input.shape[0])
     sorted_indices = None
     if enforce_sorted:
         if any(a < b for a, b in zip(counted, counted[1:])):
-            raise RuntimeError(f"{name}: argument 2 (lengths) is {counted}, wanted a decreasing "
-                               "order, or enforce_sorted=False")  # fmt: skip
+            raise RuntimeError(
+                f"{name}: argument 2 (lengths) is {counted}, wanted a decreasing "
+                "order, or enforce_sorted=False"
+            )
     else:
         order = sorted(range(len(counted)), key=lambda i: -counted[i])
         sorted_indices = tensor_of(order, dtype=int64, device=input.device)
         input = input.index_select(1, sorted_indices)
         counted = [counted[i] for i in order]
     batch_sizes = [sum(length > step for length in counted) for step in range(counted[0])]
-    parts = [input[start:stop, :size].reshape(-1, *input.shape[2:])
-             for start, stop, size in _runs(batch_sizes)]  # fmt: skip
+    parts = [
+        input[start:stop, :size].reshape(-1, *input.shape[2:])
+        for start, stop, size in _runs(batch_sizes)
+    ]
     return PackedSequence(F.cat(parts), tensor_of(batch_sizes, dtype=int64), sorted_indices)
 
 
-def pad_packed_sequence(sequence: PackedSequence, batch_first: bool = False,
-                        padding_value: float = 0.0,
-                        total_length: Any = None) -> tuple[Tensor, Tensor]:  # fmt: skip
+def pad_packed_sequence(
+    sequence: PackedSequence,
+    batch_first: bool = False,
+    padding_value: float = 0.0,
+    total_length: Any = None,
+) -> tuple[Tensor, Tensor]:
     """The sequences padded to the length of the longest, or to total_length, and their lengths, in
     the order in which they were packed. The first result is [steps, batch, ...], or
     [batch, steps, ...] with batch_first."""
@@ -206,16 +242,16 @@ def pad_packed_sequence(sequence: PackedSequence, batch_first: bool = False,
     steps = len(sizes)
     if total_length is not None:
         if total_length < steps:
-            raise ValueError(f"pad_packed_sequence: argument 4 (total_length) is {total_length}, "
-                             f"wanted at least the longest sequence's {steps} steps")  # fmt: skip
+            raise ValueError(
+                f"pad_packed_sequence: argument 4 (total_length) is {total_length}, "
+                f"wanted at least the longest sequence's {steps} steps"
+            )
         steps = total_length
     padded = data.new_full((steps, sizes[0], *data.shape[1:]), padding_value)
     row = 0
     for start, stop, size in _runs(sizes):
         rows = (stop - start) * size
-        padded[start:stop, :size] = data[row : row + rows].view(
-            stop - start, size, *data.shape[1:]
-        )
+        padded[start:stop, :size] = data[row : row + rows].view(stop - start, size, *data.shape[1:])
         row += rows
     lengths = tensor_of([sum(size > i for size in sizes) for i in range(sizes[0])], dtype=int64)
     if batch_first:
@@ -226,8 +262,12 @@ def pad_packed_sequence(sequence: PackedSequence, batch_first: bool = False,
     return padded, lengths
 
 
-def pad_sequence(sequences: Tensor | Iterable[Tensor], batch_first: bool = False,
-                 padding_value: float = 0.0, padding_side: str = "right") -> Tensor:  # fmt: skip
+def pad_sequence(
+    sequences: Tensor | Iterable[Tensor],
+    batch_first: bool = False,
+    padding_value: float = 0.0,
+    padding_side: str = "right",
+) -> Tensor:
     """Sequences [steps, ...] of different lengths in one tensor [longest, batch, ...], or
     [batch, longest, ...] with batch_first, in the dtype of the first.
 
@@ -236,19 +276,23 @@ def pad_sequence(sequences: Tensor | Iterable[Tensor], batch_first: bool = False
         padding_side: "right", after it, or "left", before it
     """
     if not isinstance(sequences, Iterable):
-        raise RuntimeError("pad_sequence: argument 1 (sequences) is a "
-                           f"{type(sequences).__name__}, wanted tensors")  # fmt: skip
+        raise RuntimeError(
+            f"pad_sequence: argument 1 (sequences) is a {type(sequences).__name__}, wanted tensors"
+        )
     given = list(sequences.unbind(0) if isinstance(sequences, Tensor) else sequences)
     if not given:
         raise RuntimeError("pad_sequence: argument 1 (sequences) is empty")
     if padding_side not in ("left", "right"):
-        raise RuntimeError(f"pad_sequence: argument 4 (padding_side) is {padding_side!r}, wanted "
-                           "'left' or 'right'")  # fmt: skip
+        raise RuntimeError(
+            f"pad_sequence: argument 4 (padding_side) is {padding_side!r}, wanted 'left' or 'right'"
+        )
     for i, one in enumerate(given):
         if one.ndim == 0 or one.shape[1:] != given[0].shape[1:]:
-            raise RuntimeError(f"pad_sequence: argument 1 (sequences) has shape {list(one.shape)} "
-                               f"at {i}, wanted [steps, ...], equal but for steps to the first's "
-                               f"{list(given[0].shape)}")  # fmt: skip
+            raise RuntimeError(
+                f"pad_sequence: argument 1 (sequences) has shape {list(one.shape)} "
+                f"at {i}, wanted [steps, ...], equal but for steps to the first's "
+                f"{list(given[0].shape)}"
+            )
     steps = max(len(one) for one in given)
     shape = (len(given), steps) if batch_first else (steps, len(given))
     padded = given[0].new_full((*shape, *given[0].shape[1:]), padding_value)
@@ -258,8 +302,9 @@ def pad_sequence(sequences: Tensor | Iterable[Tensor], batch_first: bool = False
     return padded
 
 
-def unpad_sequence(padded_sequences: Tensor, lengths: Tensor | Sequence[Any],
-                   batch_first: bool = False) -> list[Tensor]:  # fmt: skip
+def unpad_sequence(
+    padded_sequences: Tensor, lengths: Tensor | Sequence[Any], batch_first: bool = False
+) -> list[Tensor]:
     """The sequences [length, ...] in a padded tensor, as views of it."""
     batch = padded_sequences if batch_first else padded_sequences.transpose(0, 1)
     counted = lengths.tolist() if isinstance(lengths, Tensor) else list(lengths)

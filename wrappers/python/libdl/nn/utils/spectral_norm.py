@@ -15,9 +15,12 @@ from ..parameter import Parameter, is_lazy
 from ._norms import as_matrix, copied_with_module, dim_of_outputs, drawn_vectors
 
 __all__ = [
-    "SpectralNorm", "SpectralNormLoadStateDictPreHook", "SpectralNormStateDictHook",
-    "remove_spectral_norm", "spectral_norm",
-]  # fmt: skip
+    "SpectralNorm",
+    "SpectralNormLoadStateDictPreHook",
+    "SpectralNormStateDictHook",
+    "remove_spectral_norm",
+    "spectral_norm",
+]
 
 T = TypeVar("T", bound=Module)
 
@@ -28,11 +31,13 @@ class SpectralNorm:
 
     _version = 1  # of the state: v is in it, and the normalised weight is not
 
-    def __init__(self, name: str = "weight", n_power_iterations: int = 1, dim: int = 0,
-                 eps: float = 1e-12) -> None:  # fmt: skip
+    def __init__(
+        self, name: str = "weight", n_power_iterations: int = 1, dim: int = 0, eps: float = 1e-12
+    ) -> None:
         if n_power_iterations <= 0:
-            raise ValueError("spectral_norm: n_power_iterations is "
-                             f"{n_power_iterations}, wanted 1 or more")  # fmt: skip
+            raise ValueError(
+                f"spectral_norm: n_power_iterations is {n_power_iterations}, wanted 1 or more"
+            )
         self.name, self.dim = name, dim
         self.n_power_iterations, self.eps = n_power_iterations, eps
 
@@ -51,27 +56,32 @@ class SpectralNorm:
                     v.copy_(normalize(F.mv(matrix.t(), u), dim=0, eps=self.eps))
                     u.copy_(normalize(F.mv(matrix, v), dim=0, eps=self.eps))
             u, v = u.clone(), v.clone()  # later calls overwrite them before backward
-        return copied_with_module(self._normalised(weight, u, v), [weight],
-                                  lambda copied: self._normalised(copied, u, v))  # fmt: skip
+        return copied_with_module(
+            self._normalised(weight, u, v), [weight], lambda copied: self._normalised(copied, u, v)
+        )
 
     def _normalised(self, weight: Tensor, u: Tensor, v: Tensor) -> Tensor:
         result: Tensor = weight / F.dot(u, F.mv(self.reshape_weight_to_matrix(weight), v))
         return result
 
     @staticmethod
-    def apply(module: Module, name: str, n_power_iterations: int, dim: int,
-              eps: float) -> SpectralNorm:  # fmt: skip
+    def apply(
+        module: Module, name: str, n_power_iterations: int, dim: int, eps: float
+    ) -> SpectralNorm:
         """Puts NAME_orig in the place of a parameter."""
         if find(module, name) is not None:
-            raise RuntimeError(f"spectral_norm: {type(module).__name__} has a spectral norm of "
-                               f"{name!r} already")  # fmt: skip
+            raise RuntimeError(
+                f"spectral_norm: {type(module).__name__} has a spectral norm of {name!r} already"
+            )
         hook = SpectralNorm(name, n_power_iterations, dim, eps)
         weight = module._parameters[name]
         if weight is None:
             raise ValueError(f"spectral_norm: {type(module).__name__} has no parameter {name!r}")
         if is_lazy(weight):
-            raise ValueError(f"spectral_norm: the parameter {name!r} of {type(module).__name__} has "
-                             "no shape yet: call the module first")  # fmt: skip
+            raise ValueError(
+                f"spectral_norm: the parameter {name!r} of {type(module).__name__} has "
+                "no shape yet: call the module first"
+            )
         u, v = drawn_vectors(hook.reshape_weight_to_matrix(weight.detach()), eps)
         del module._parameters[name]
         module.register_parameter(f"{name}_orig", weight)
@@ -122,7 +132,8 @@ class SpectralNormLoadStateDictPreHook:
         if version is None and key in state_dict and f"{key}_orig" in state_dict:
             raise NotImplementedError(
                 f"spectral_norm: the state has {key!r}, as of PyTorch before 1.0, from which "
-                f"{key + '_v'!r} is not computed: load and save it with PyTorch first")  # fmt: skip
+                f"{key + '_v'!r} is not computed: load and save it with PyTorch first"
+            )
 
 
 def find(module: Module, name: str) -> int | None:
@@ -133,8 +144,13 @@ def find(module: Module, name: str) -> int | None:
     return None
 
 
-def spectral_norm(module: T, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12,
-                  dim: int | None = None) -> T:  # fmt: skip
+def spectral_norm(
+    module: T,
+    name: str = "weight",
+    n_power_iterations: int = 1,
+    eps: float = 1e-12,
+    dim: int | None = None,
+) -> T:
     """Divides a weight by its largest singular value. Returns the module.
 
     Arguments:
@@ -151,8 +167,9 @@ def remove_spectral_norm(module: T, name: str = "weight") -> T:
     """Makes the weight a parameter again. Returns the module."""
     number = find(module, name)
     if number is None:
-        raise ValueError(f"remove_spectral_norm: {type(module).__name__} has no spectral norm of "
-                         f"{name!r}")  # fmt: skip
+        raise ValueError(
+            f"remove_spectral_norm: {type(module).__name__} has no spectral norm of {name!r}"
+        )
     hook: Any = module._forward_pre_hooks.pop(number)
     hook.remove(module)
     for hooks in (module._state_dict_hooks, module._load_state_dict_pre_hooks):

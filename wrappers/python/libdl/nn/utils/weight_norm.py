@@ -32,8 +32,9 @@ class WeightNorm:
     def apply(module: Module, name: str, dim: int | None) -> WeightNorm:
         """Puts NAME_g and NAME_v in the place of a parameter."""
         if find(module, name) is not None:
-            raise RuntimeError(f"weight_norm: {type(module).__name__} has a weight norm of {name!r} "
-                               "already")  # fmt: skip
+            raise RuntimeError(
+                f"weight_norm: {type(module).__name__} has a weight norm of {name!r} already"
+            )
         hook = WeightNorm(name, dim)
         weight = getattr(module, name)
         del module._parameters[name]
@@ -66,8 +67,11 @@ def find(module: Module, name: str) -> int | None:
 def weight_norm(module: T, name: str = "weight", dim: int | None = 0) -> T:
     """Trains the length and the direction of a weight instead of the weight itself. Returns the
     module; dim: of which each slice has a length, None: the weight as a whole."""
-    warnings.warn("weight_norm is deprecated, please use parametrizations.weight_norm instead",
-                  FutureWarning, stacklevel=2)  # fmt: skip
+    warnings.warn(
+        "weight_norm is deprecated, please use parametrizations.weight_norm instead",
+        FutureWarning,
+        stacklevel=2,
+    )
     WeightNorm.apply(module, name, dim)
     return module
 
@@ -76,8 +80,9 @@ def remove_weight_norm(module: T, name: str = "weight") -> T:
     """Makes the weight a parameter again. Returns the module."""
     number = find(module, name)
     if number is None:
-        raise ValueError(f"remove_weight_norm: {type(module).__name__} has no weight norm of "
-                         f"{name!r}")  # fmt: skip
+        raise ValueError(
+            f"remove_weight_norm: {type(module).__name__} has no weight norm of {name!r}"
+        )
     hook: Any = module._forward_pre_hooks.pop(number)
     hook.remove(module)
     return module

@@ -101,8 +101,9 @@ class LRScheduler:
             warnings.warn(
                 "To get the last learning rate computed by the scheduler, please use "
                 "`get_last_lr()`: `get_lr()` goes on from the current one.",
-                UserWarning, stacklevel=3,
-            )  # fmt: skip
+                UserWarning,
+                stacklevel=3,
+            )
 
     def state_dict(self) -> dict[str, Any]:
         """All attributes but the optimizer."""

@@ -71,8 +71,13 @@ class SequentialLR(_Composition):
         last_epoch: the last epoch done; -1: none
     """
 
-    def __init__(self, optimizer: Optimizer, schedulers: list[LRScheduler], milestones: list[int],
-                 last_epoch: int = -1) -> None:  # fmt: skip
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        schedulers: list[LRScheduler],
+        milestones: list[int],
+        last_epoch: int = -1,
+    ) -> None:
         self._take(optimizer, schedulers)
         if len(milestones) != len(schedulers) - 1:
             raise ValueError(
@@ -95,8 +100,7 @@ class SequentialLR(_Composition):
         self._last_lr = first.get_last_lr()
 
     def recursive_undo(self, sched: Any = None) -> None:
-        """Takes back the step that each schedule, and the parts of a composition, took when made.
-        """
+        """Takes back the step that each schedule, and the parts of a composition, took when made."""
         taken = self if sched is None else sched
         for part in getattr(taken, "_schedulers", ()):
             self.recursive_undo(part)
@@ -123,8 +127,9 @@ class ChainedScheduler(_Composition):
         optimizer: the optimizer of all of them; None: the first one's
     """
 
-    def __init__(self, schedulers: Sequence[LRScheduler],
-                 optimizer: Optimizer | None = None) -> None:  # fmt: skip
+    def __init__(
+        self, schedulers: Sequence[LRScheduler], optimizer: Optimizer | None = None
+    ) -> None:
         self._take(optimizer, schedulers)
         self._last_lr = of_groups(self.optimizer, "lr")
 

@@ -21,8 +21,9 @@ class CosineAnnealingLR(LRScheduler):
         last_epoch: the last epoch done; -1: none
     """
 
-    def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0,
-                 last_epoch: int = -1) -> None:  # fmt: skip
+    def __init__(
+        self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0, last_epoch: int = -1
+    ) -> None:
         if T_max == 0:
             raise ValueError("CosineAnnealingLR: T_max is 0, wanted at least 1")
         self.T_max, self.eta_min = T_max, eta_min
@@ -62,8 +63,14 @@ class CosineAnnealingWarmRestarts(LRScheduler):
     step(epoch) takes fractions, too: epoch + i / n after batch i of n.
     """
 
-    def __init__(self, optimizer: Optimizer, T_0: int, T_mult: int = 1, eta_min: float = 0.0,
-                 last_epoch: int = -1) -> None:  # fmt: skip
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        T_0: int,
+        T_mult: int = 1,
+        eta_min: float = 0.0,
+        last_epoch: int = -1,
+    ) -> None:
         for name, value in (("T_0", T_0), ("T_mult", T_mult)):
             if not isinstance(value, int) or value < 1:
                 raise ValueError(

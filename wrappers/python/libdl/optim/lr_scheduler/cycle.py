@@ -262,8 +262,11 @@ class OneCycleLR(_CycleLR):
 
 
 def _length(total_steps: int | None, epochs: int | None, steps_per_epoch: int | None) -> int:
-    given = {"total_steps": total_steps} if total_steps is not None else {
-        "epochs": epochs, "steps_per_epoch": steps_per_epoch}  # fmt: skip
+    given = (
+        {"total_steps": total_steps}
+        if total_steps is not None
+        else {"epochs": epochs, "steps_per_epoch": steps_per_epoch}
+    )
     length = 1
     for name, value in given.items():
         if value is None:

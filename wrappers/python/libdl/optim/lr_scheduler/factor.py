@@ -43,8 +43,9 @@ class StepLR(_FactorLR):
         last_epoch: the last epoch done; -1: none
     """
 
-    def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1,
-                 last_epoch: int = -1) -> None:  # fmt: skip
+    def __init__(
+        self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1
+    ) -> None:
         if step_size <= 0:
             raise ValueError(f"StepLR: step_size is {step_size}, wanted at least 1")
         self.step_size, self.gamma = step_size, gamma
@@ -68,8 +69,13 @@ class MultiStepLR(_FactorLR):
         last_epoch: the last epoch done; -1: none
     """
 
-    def __init__(self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1,
-                 last_epoch: int = -1) -> None:  # fmt: skip
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        milestones: Iterable[int],
+        gamma: float = 0.1,
+        last_epoch: int = -1,
+    ) -> None:
         self.milestones, self.gamma = Counter(milestones), gamma
         super().__init__(optimizer, last_epoch)
 
@@ -91,8 +97,13 @@ class ConstantLR(_FactorLR):
         last_epoch: the last epoch done; -1: none
     """
 
-    def __init__(self, optimizer: Optimizer, factor: float = 1.0 / 3, total_iters: int = 5,
-                 last_epoch: int = -1) -> None:  # fmt: skip
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        factor: float = 1.0 / 3,
+        total_iters: int = 5,
+        last_epoch: int = -1,
+    ) -> None:
         _check_factor("ConstantLR", "factor", factor)
         self.factor, self.total_iters = factor, total_iters
         super().__init__(optimizer, last_epoch)
@@ -122,8 +133,14 @@ class LinearLR(_FactorLR):
         last_epoch: the last epoch done; -1: none
     """
 
-    def __init__(self, optimizer: Optimizer, start_factor: float = 1.0 / 3, end_factor: float = 1.0,
-                 total_iters: int = 5, last_epoch: int = -1) -> None:  # fmt: skip
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        start_factor: float = 1.0 / 3,
+        end_factor: float = 1.0,
+        total_iters: int = 5,
+        last_epoch: int = -1,
+    ) -> None:
         if start_factor == 0:
             raise ValueError("LinearLR: start_factor is 0, wanted more: nothing grows from it")
         _check_factor("LinearLR", "start_factor", start_factor)
@@ -177,8 +194,9 @@ class PolynomialLR(_FactorLR):
         last_epoch: the last epoch done; -1: none
     """
 
-    def __init__(self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0,
-                 last_epoch: int = -1) -> None:  # fmt: skip
+    def __init__(
+        self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1
+    ) -> None:
         self.total_iters, self.power = total_iters, power
         super().__init__(optimizer, last_epoch)
 

@@ -15,8 +15,9 @@ Factor = Callable[[int], float]
 class _FunctionLR(LRScheduler):
     """Keeps a function for each group. A state has None for a function, an object's attributes."""
 
-    def __init__(self, optimizer: Optimizer, lr_lambda: Factor | Sequence[Factor],
-                 last_epoch: int = -1) -> None:  # fmt: skip
+    def __init__(
+        self, optimizer: Optimizer, lr_lambda: Factor | Sequence[Factor], last_epoch: int = -1
+    ) -> None:
         count = len(optimizer.param_groups)
         if not isinstance(lr_lambda, (list, tuple)):
             lr_lambda = [lr_lambda] * count  # type: ignore[list-item]

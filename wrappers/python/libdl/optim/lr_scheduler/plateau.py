@@ -50,8 +50,10 @@ class ReduceLROnPlateau(LRScheduler):
         self._reset()
 
     def _init_is_better(self, mode: str, threshold: float, threshold_mode: str) -> None:
-        for name, value, words in (("mode", mode, ("min", "max")),
-                                   ("threshold_mode", threshold_mode, ("rel", "abs"))):  # fmt: skip
+        for name, value, words in (
+            ("mode", mode, ("min", "max")),
+            ("threshold_mode", threshold_mode, ("rel", "abs")),
+        ):
             if value not in words:
                 raise ValueError(
                     f"ReduceLROnPlateau: {name} is {value!r}, wanted {words[0]!r} or {words[1]!r}"
@@ -112,5 +114,6 @@ class ReduceLROnPlateau(LRScheduler):
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         super().load_state_dict(state_dict)
-        self._init_is_better(mode=self.mode, threshold=self.threshold,
-                             threshold_mode=self.threshold_mode)  # fmt: skip
+        self._init_is_better(
+            mode=self.mode, threshold=self.threshold, threshold_mode=self.threshold_mode
+        )

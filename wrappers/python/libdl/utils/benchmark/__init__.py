@@ -8,5 +8,11 @@ from .measurement import Measurement, TaskSpec, select_unit, trim_sigfig
 from .timer import Timer, timer
 
 __all__ = [
-    "Compare", "Measurement", "TaskSpec", "Timer", "select_unit", "timer", "trim_sigfig",
-]  # fmt: skip
+    "Compare",
+    "Measurement",
+    "TaskSpec",
+    "Timer",
+    "select_unit",
+    "timer",
+    "trim_sigfig",
+]

@@ -43,7 +43,9 @@ class Compare:
         merged = Measurement.merge(self._results)
         labels = dict.fromkeys(m.task_spec.label or m.task_spec.stmt for m in merged)
         return "\n".join(
-            self._table(label, [m for m in merged if (m.task_spec.label or m.task_spec.stmt) == label])
+            self._table(
+                label, [m for m in merged if (m.task_spec.label or m.task_spec.stmt) == label]
+            )
             for label in labels
         )
 
@@ -55,12 +57,19 @@ class Compare:
         several = len({env for env, _ in rows}) > 1
         names = [f"({env}) {name}" if several else name for env, name in rows]
         cells = {
-            (m.task_spec.num_threads, m.env, m.as_row_name(), m.task_spec.description or ""):
-            self._cell(m, scale) for m in results
-        }  # fmt: skip
+            (
+                m.task_spec.num_threads,
+                m.env,
+                m.as_row_name(),
+                m.task_spec.description or "",
+            ): self._cell(m, scale)
+            for m in results
+        }
         wide = max(len("nn threads: "), *(len(name) + 6 for name in names))
         widths = [max([len(c), *(len(t) for k, t in cells.items() if k[3] == c)]) for c in columns]
-        titles = " " * wide + "".join(f"  |  {c:^{w}}" for c, w in zip(columns, widths, strict=True))
+        titles = " " * wide + "".join(
+            f"  |  {c:^{w}}" for c, w in zip(columns, widths, strict=True)
+        )
         lines = [f"[{f' {label} ':-^{max(len(titles) - 2, len(label) + 2)}}]", titles]
         for number in threads:
             lines.append(f"{number} threads: ".ljust(len(lines[0]), "-"))

@@ -144,8 +144,10 @@ class Measurement:
         threads = f"{spec.num_threads} thread{'s' if spec.num_threads > 1 else ''}"
         if count > 1:
             low, _, high = statistics.quantiles(self.times, n=4, method="inclusive")
-            lines += [f"  Median: {shown(self.median)}",
-                      f"  IQR:    {shown(self.iqr)} ({shown(low)} to {shown(high)})"]  # fmt: skip
+            lines += [
+                f"  Median: {shown(self.median)}",
+                f"  IQR:    {shown(self.iqr)} ({shown(low)} to {shown(high)})",
+            ]
         else:
             lines.append(f"  {shown(self.median)}")
         lines.append(f"  {count} measurement{'s' if count > 1 else ''}, {runs} , {threads}")

@@ -27,6 +27,7 @@ def _threads(number: int) -> Iterator[None]:
     finally:
         _C.set_threads(before)
 
+
 _TIMERS_SHARE = 1e-4  # of a block, the most that taking its time may need
 
 
@@ -102,8 +103,9 @@ class Timer:
             number = self._number_for(min(min_run_time / 1000, 0.01))
             return self._measured(number, self._blocks(number, min_run_time, callback))
 
-    def _blocks(self, number: int, least: float,
-                callback: Callable[[int, float], Any] | None) -> list[float]:  # fmt: skip
+    def _blocks(
+        self, number: int, least: float, callback: Callable[[int, float], Any] | None
+    ) -> list[float]:
         times: list[float] = []
         while sum(times) < least or not times:
             times.append(self._timer.timeit(number))
@@ -133,4 +135,6 @@ class Timer:
     autorange = blocked_autorange
 
     def collect_callgrind(self, *args: Any, **options: Any) -> None:
-        raise NotImplementedError("Timer.collect_callgrind: run the program under valgrind yourself")
+        raise NotImplementedError(
+            "Timer.collect_callgrind: run the program under valgrind yourself"
+        )

@@ -16,28 +16,67 @@ from . import _utils as _utils
 from .collate import default_collate, default_convert
 from .dataloader import DataLoader, _DatasetKind as _DatasetKind
 from .datapipes._decorator import (
-    argument_validation, functional_datapipe, guaranteed_datapipes_determinism, non_deterministic,
-    runtime_validation, runtime_validation_disabled,
-)  # fmt: skip
+    argument_validation,
+    functional_datapipe,
+    guaranteed_datapipes_determinism,
+    non_deterministic,
+    runtime_validation,
+    runtime_validation_disabled,
+)
 from .datapipes.datapipe import DataChunk, DFIterDataPipe, IterDataPipe, MapDataPipe
 from .dataset import (
-    ChainDataset, ConcatDataset, Dataset, IterableDataset, StackDataset, Subset, TensorDataset,
+    ChainDataset,
+    ConcatDataset,
+    Dataset,
+    IterableDataset,
+    StackDataset,
+    Subset,
+    TensorDataset,
     random_split,
-)  # fmt: skip
+)
 from .distributed import DistributedSampler
 from .sampler import (
-    BatchSampler, RandomSampler, Sampler, SequentialSampler, SubsetRandomSampler,
+    BatchSampler,
+    RandomSampler,
+    Sampler,
+    SequentialSampler,
+    SubsetRandomSampler,
     WeightedRandomSampler,
-)  # fmt: skip
+)
 from .samples import WorkerInfo, get_worker_info, sample_generator
 from .strings import StringList
 
 __all__ = [
-    "BatchSampler", "ChainDataset", "ConcatDataset", "DFIterDataPipe", "DataChunk", "DataLoader",
-    "Dataset", "DistributedSampler", "IterDataPipe", "MapDataPipe", "argument_validation",
-    "functional_datapipe", "guaranteed_datapipes_determinism", "non_deterministic",
-    "runtime_validation", "runtime_validation_disabled",
-    "IterableDataset", "RandomSampler", "Sampler", "SequentialSampler", "StackDataset", "StringList",
-    "Subset", "SubsetRandomSampler", "TensorDataset", "WeightedRandomSampler", "WorkerInfo",
-    "default_collate", "default_convert", "get_worker_info", "random_split", "sample_generator",
-]  # fmt: skip
+    "BatchSampler",
+    "ChainDataset",
+    "ConcatDataset",
+    "DFIterDataPipe",
+    "DataChunk",
+    "DataLoader",
+    "Dataset",
+    "DistributedSampler",
+    "IterDataPipe",
+    "MapDataPipe",
+    "argument_validation",
+    "functional_datapipe",
+    "guaranteed_datapipes_determinism",
+    "non_deterministic",
+    "runtime_validation",
+    "runtime_validation_disabled",
+    "IterableDataset",
+    "RandomSampler",
+    "Sampler",
+    "SequentialSampler",
+    "StackDataset",
+    "StringList",
+    "Subset",
+    "SubsetRandomSampler",
+    "TensorDataset",
+    "WeightedRandomSampler",
+    "WorkerInfo",
+    "default_collate",
+    "default_convert",
+    "get_worker_info",
+    "random_split",
+    "sample_generator",
+]

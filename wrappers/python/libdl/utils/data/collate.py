@@ -191,7 +191,9 @@ class _OfNumpy(type):
 
     def __instancecheck__(cls, instance: Any) -> bool:
         numpy = sys.modules.get("numpy")
-        return numpy is not None and isinstance(instance, tuple(getattr(numpy, n) for n in cls.names))
+        return numpy is not None and isinstance(
+            instance, tuple(getattr(numpy, n) for n in cls.names)
+        )
 
 
 class _Array(metaclass=_OfNumpy):

@@ -94,7 +94,7 @@ class DataLoader(Generic[_Sample]):
     ) -> None:
         self._check_workers(
             num_workers, timeout, prefetch_factor, persistent_workers, worker_method
-        )  # fmt: skip
+        )
         self.dataset = dataset
         self.num_workers = num_workers
         self.prefetch_factor = 2 if num_workers > 0 and prefetch_factor is None else prefetch_factor
@@ -157,14 +157,21 @@ class DataLoader(Generic[_Sample]):
 
     def __getstate__(self) -> dict[str, Any]:
         """An iteration, and its workers, belong to one loader: a copy begins with its first."""
-        return {**self.__dict__, "_iterator": None, "_progress": None,
-                "_IterableDataset_len_called": None}  # fmt: skip
+        return {
+            **self.__dict__,
+            "_iterator": None,
+            "_progress": None,
+            "_IterableDataset_len_called": None,
+        }
 
     @staticmethod
     def _check_workers(
-        num_workers: int, timeout: float, prefetch_factor: int | None, persistent: bool,
+        num_workers: int,
+        timeout: float,
+        prefetch_factor: int | None,
+        persistent: bool,
         method: str,
-    ) -> None:  # fmt: skip
+    ) -> None:
         def bad(text: str) -> ValueError:
             return ValueError(f"DataLoader: {text}")
 
@@ -185,9 +192,13 @@ class DataLoader(Generic[_Sample]):
             raise bad(f"worker_method is {method!r}, wanted 'process' or 'thread'")
 
     def _choose_batches(
-        self, batch_size: int | None, shuffle: bool | None, sampler: Any, batch_sampler: Any,
+        self,
+        batch_size: int | None,
+        shuffle: bool | None,
+        sampler: Any,
+        batch_sampler: Any,
         drop_last: bool,
-    ) -> None:  # fmt: skip
+    ) -> None:
         if self._dataset_kind == DatasetKind.Iterable:
             if isinstance(self.dataset, IterDataPipe):
                 self.dataset, shuffle = apply_shuffle_settings(self.dataset, shuffle), None

@@ -16,9 +16,15 @@ from ..._C import Tensor
 from ..._types import Generator, bool_
 
 __all__ = [
-    "ChainDataset", "ConcatDataset", "Dataset", "IterableDataset", "StackDataset", "Subset",
-    "TensorDataset", "random_split",
-]  # fmt: skip
+    "ChainDataset",
+    "ConcatDataset",
+    "Dataset",
+    "IterableDataset",
+    "StackDataset",
+    "Subset",
+    "TensorDataset",
+    "random_split",
+]
 
 _Sample = TypeVar("_Sample", covariant=True)
 
@@ -232,9 +238,10 @@ class ConcatDataset(Dataset[_Sample]):
     def cummulative_sizes(self) -> list[int]:
         """The older spelling of cumulative_sizes."""
         warnings.warn(
-            "ConcatDataset: cummulative_sizes is spelled cumulative_sizes", FutureWarning,
+            "ConcatDataset: cummulative_sizes is spelled cumulative_sizes",
+            FutureWarning,
             stacklevel=2,
-        )  # fmt: skip
+        )
         return self.cumulative_sizes
 
 
@@ -315,6 +322,4 @@ def random_split(
         )
     order = F.randperm(size, generator=generator or _random.default_generator).tolist()
     ends = itertools.accumulate(counts)
-    return [
-        Subset(dataset, order[end - n : end]) for end, n in zip(ends, counts, strict=True)
-    ]
+    return [Subset(dataset, order[end - n : end]) for end, n in zip(ends, counts, strict=True)]

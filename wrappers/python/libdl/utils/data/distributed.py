@@ -36,9 +36,7 @@ class DistributedSampler(Sampler[int]):
                 "knows them"
             )
         if not 0 <= rank < num_replicas:
-            raise ValueError(
-                f"DistributedSampler: rank is {rank}, wanted 0 to {num_replicas - 1}"
-            )
+            raise ValueError(f"DistributedSampler: rank is {rank}, wanted 0 to {num_replicas - 1}")
         self.dataset = dataset
         self.num_replicas, self.rank = num_replicas, rank
         self.epoch = 0

@@ -16,9 +16,13 @@ from .draws import Draws, Generators
 from .graph_settings import shard_pipes
 from .progress import Progress
 from .sampler import (
-    BatchSampler, RandomSampler, SequentialSampler, SubsetRandomSampler, WeightedRandomSampler,
+    BatchSampler,
+    RandomSampler,
+    SequentialSampler,
+    SubsetRandomSampler,
+    WeightedRandomSampler,
     drawn_seed,
-)  # fmt: skip
+)
 from .samples import DatasetKind, batches_of
 from .stateful import state_before, state_of
 
@@ -40,9 +44,8 @@ def _draws_of(loader: DataLoader[Any]) -> Draws:
     drawn_from = {id(x): x for x in (loader, *samplers)}.values()
     found = {id(x.generator): x.generator for x in drawn_from if hasattr(x, "generator")}
     own = [
-        x for x in found.values()
-        if isinstance(x, Generator) and x is not _random.default_generator
-    ]  # fmt: skip
+        x for x in found.values() if isinstance(x, Generator) and x is not _random.default_generator
+    ]
     quiet = kinds <= _QUIET or loader._dataset_kind == DatasetKind.Iterable
     drawn = Generators(own, users=not kinds <= _KNOWN and not quiet)
     # Samples that this thread loads draw from the program's generators.
@@ -155,7 +158,10 @@ class Epoch(Iterator[Any]):
             raise
         self._num_yielded += 1
         self.progress.handed = self._num_yielded
-        if self._promised is not None and self._num_yielded > self._promised + self._short_batches():
+        if (
+            self._promised is not None
+            and self._num_yielded > self._promised + self._short_batches()
+        ):
             self._warn_of_length()
         return batch
 

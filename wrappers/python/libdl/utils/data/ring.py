@@ -239,9 +239,7 @@ class Ring:
         self.slots = Slots(self.fd, size, count)
         self.held: set[int] = set()
 
-    def read(
-        self, slot: int, pickled: Any, pieces: list[Piece | Stretch], most_held: int
-    ) -> Any:
+    def read(self, slot: int, pickled: Any, pieces: list[Piece | Stretch], most_held: int) -> Any:
         """The batch; in memory of its own if batches hold so many slots already."""
         memory = self.slots.memory(slot)
         copied = len(self.held) >= most_held

@@ -13,9 +13,13 @@ from ..._C import Tensor
 from ..._types import Generator, float64
 
 __all__ = [
-    "BatchSampler", "RandomSampler", "Sampler", "SequentialSampler", "SubsetRandomSampler",
+    "BatchSampler",
+    "RandomSampler",
+    "Sampler",
+    "SequentialSampler",
+    "SubsetRandomSampler",
     "WeightedRandomSampler",
-]  # fmt: skip
+]
 
 _Index = TypeVar("_Index", covariant=True)
 

@@ -148,9 +148,14 @@ class MapBatches:
     elsewhere."""
 
     def __init__(
-        self, dataset: Any, auto_collation: bool, collate_fn: Callable[[Any], Any], drop_last: bool,
-        seed: int | None = None, shared: bool = False,
-    ) -> None:  # fmt: skip
+        self,
+        dataset: Any,
+        auto_collation: bool,
+        collate_fn: Callable[[Any], Any],
+        drop_last: bool,
+        seed: int | None = None,
+        shared: bool = False,
+    ) -> None:
         self.dataset, self.auto_collation, self.collate_fn = dataset, auto_collation, collate_fn
         self.drop_last = drop_last
         self.seeds = None if seed is None else Seeds(seed)

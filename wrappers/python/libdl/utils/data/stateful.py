@@ -14,7 +14,9 @@ _State = dict[str, Any]
 
 
 def _is_stateful(x: Any) -> bool:
-    return callable(getattr(x, "state_dict", None)) and callable(getattr(x, "load_state_dict", None))
+    return callable(getattr(x, "state_dict", None)) and callable(
+        getattr(x, "load_state_dict", None)
+    )
 
 
 def _holders(batches: Any) -> dict[str, Any]:

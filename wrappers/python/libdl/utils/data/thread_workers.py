@@ -31,10 +31,14 @@ class ThreadWorkers:
             work = Work(Job.of(loader, number, shared=True))
             # A daemon: a sample that takes long does not keep the program from ending. It knows
             # these workers weakly: one that waits does not keep them.
-            self.threads.append(threading.Thread(
-                target=_serve, args=(work, weakref.ref(self), self.requests[-1]),
-                name=work.name, daemon=True,
-            ))  # fmt: skip
+            self.threads.append(
+                threading.Thread(
+                    target=_serve,
+                    args=(work, weakref.ref(self), self.requests[-1]),
+                    name=work.name,
+                    daemon=True,
+                )
+            )
             self.threads[-1].start()
 
     def usable(self) -> bool:

@@ -117,9 +117,16 @@ class Job:
         if shared and isinstance(dataset, IterDataPipe):
             dataset = copy.deepcopy(dataset)  # each worker is told its own part of the samples
         return cls(
-            dataset, loader.collate_fn, loader._auto_collation, loader._dataset_kind,
-            loader.drop_last, loader.worker_init_fn, number, loader.num_workers, shared,
-        )  # fmt: skip
+            dataset,
+            loader.collate_fn,
+            loader._auto_collation,
+            loader._dataset_kind,
+            loader.drop_last,
+            loader.worker_init_fn,
+            number,
+            loader.num_workers,
+            shared,
+        )
 
 
 def traceback_of(error: BaseException, where: str) -> str:

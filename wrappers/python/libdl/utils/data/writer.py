@@ -91,9 +91,10 @@ class Writer:
         are in the caches."""
         self.free.update(slots_freed(self.freed))
         return [
-            slot for slot in sorted(self.free)
+            slot
+            for slot in sorted(self.free)
             if slot not in self.in_use or self.in_use[slot]() is None
-        ]  # fmt: skip
+        ]
 
     def _open(self) -> Room | None:
         """The slot for the batch at hand, if one is free."""

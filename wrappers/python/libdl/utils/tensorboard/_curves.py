@@ -26,8 +26,10 @@ def curve(labels: Any, predictions: Any, count: int, weights: Any) -> Any:
     thresholds 0 to 1. labels: whether each is one of the class; predictions: from 0 to 1."""
     labels, predictions = labels.astype(np.float64).ravel(), predictions.ravel()
     if labels.shape != predictions.shape:
-        raise ValueError(f"add_pr_curve: labels has {labels.size} elements, wanted one for each of "
-                         f"{predictions.size} predictions")  # fmt: skip
+        raise ValueError(
+            f"add_pr_curve: labels has {labels.size} elements, wanted one for each of "
+            f"{predictions.size} predictions"
+        )
     weights = np.broadcast_to(np.asarray(1.0 if weights is None else weights).ravel(), labels.shape)
     places = np.floor(predictions * (count - 1)).astype(np.int64)
     inside = (places >= 0) & (places < count)

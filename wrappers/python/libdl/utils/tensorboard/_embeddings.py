@@ -32,8 +32,10 @@ def _labels(metadata: Sequence[Any], header: Sequence[str] | None) -> list[Seque
         return [[label] for label in metadata]
     for row in metadata[:1]:
         if len(row) != len(header):
-            raise ValueError(f"add_embedding: metadata_header has {len(header)} names, wanted one "
-                             f"for each of the {len(row)} columns of metadata")  # fmt: skip
+            raise ValueError(
+                f"add_embedding: metadata_header has {len(header)} names, wanted one "
+                f"for each of the {len(row)} columns of metadata"
+            )
     return [header, *metadata]
 
 
@@ -50,16 +52,25 @@ def _sprite(images: Any) -> Any:
     return made
 
 
-def write(top: str, folder: str, points: Any, metadata: Sequence[Any] | None, images: Any,
-          header: Sequence[str] | None) -> dict[str, Any]:  # fmt: skip
+def write(
+    top: str,
+    folder: str,
+    points: Any,
+    metadata: Sequence[Any] | None,
+    images: Any,
+    header: Sequence[str] | None,
+) -> dict[str, Any]:
     """Writes the files; returns what the projector's configuration says of them."""
     if points.ndim != 2:
-        raise ValueError(f"add_embedding: mat has {points.ndim} dimensions, wanted 2: a row for "
-                         "each point")  # fmt: skip
+        raise ValueError(
+            f"add_embedding: mat has {points.ndim} dimensions, wanted 2: a row for each point"
+        )
     for name, found in (("metadata", metadata), ("label_img", images)):
         if found is not None and len(found) != len(points):
-            raise ValueError(f"add_embedding: {name} has {len(found)} entries, wanted one for each "
-                             f"of {len(points)} points")  # fmt: skip
+            raise ValueError(
+                f"add_embedding: {name} has {len(found)} entries, wanted one for each "
+                f"of {len(points)} points"
+            )
     labels = None if metadata is None else _labels(metadata, header)
     there = Path(top, folder)
     there.mkdir(parents=True, exist_ok=True)

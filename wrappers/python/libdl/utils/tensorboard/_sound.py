@@ -15,11 +15,14 @@ def samples(sound: Any) -> Any:
     """Of one channel, as 16-bit numbers; 1 is the loudest."""
     sound = sound.squeeze()
     if sound.ndim != 1:
-        raise ValueError(f"add_audio: snd_tensor has {sound.ndim} dimensions of more than one "
-                         "element, wanted one")  # fmt: skip
+        raise ValueError(
+            f"add_audio: snd_tensor has {sound.ndim} dimensions of more than one "
+            "element, wanted one"
+        )
     if sound.size and np.abs(sound).max() > 1:
-        warnings.warn("add_audio: snd_tensor has samples beyond -1 to 1, which are cut off",
-                      stacklevel=4)  # fmt: skip
+        warnings.warn(
+            "add_audio: snd_tensor has samples beyond -1 to 1, which are cut off", stacklevel=4
+        )
     return (sound.clip(-1, 1) * np.iinfo(np.int16).max).astype("<i2")
 
 

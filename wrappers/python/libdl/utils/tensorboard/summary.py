@@ -18,9 +18,19 @@ from ._images import grid, pixels, png
 from ._sound import samples, wav
 
 __all__ = [
-    "audio", "custom_scalars", "histogram", "histogram_raw", "hparams", "image", "image_grid", "pr_curve", "pr_curve_raw", "scalar",
-    "tensor_proto", "text",
-]  # fmt: skip
+    "audio",
+    "custom_scalars",
+    "histogram",
+    "histogram_raw",
+    "hparams",
+    "image",
+    "image_grid",
+    "pr_curve",
+    "pr_curve_raw",
+    "scalar",
+    "tensor_proto",
+    "text",
+]
 
 DEFAULT_BINS = "tensorflow"
 
@@ -58,15 +68,17 @@ def _tensor(dtype: str, sizes: Sequence[int], **values: Any) -> Any:
     shapes = part("compat.proto.tensor_shape_pb2").TensorShapeProto
     return part("compat.proto.tensor_pb2").TensorProto(
         dtype=getattr(part("compat.proto.types_pb2"), dtype),
-        tensor_shape=shapes(dim=[shapes.Dim(size=size) for size in sizes]), **values,
-    )  # fmt: skip
+        tensor_shape=shapes(dim=[shapes.Dim(size=size) for size in sizes]),
+        **values,
+    )
 
 
 # -- numbers ---------------------------------------------------------------------------------------
 
 
-def scalar(tag: str, scalar_value: Any, new_style: bool = False,
-           double_precision: bool = False) -> Any:  # fmt: skip
+def scalar(
+    tag: str, scalar_value: Any, new_style: bool = False, double_precision: bool = False
+) -> Any:
     """One number; new_style: as a tensor, which may be of double precision."""
     values = array(scalar_value)
     if values.size != 1:
@@ -74,21 +86,35 @@ def scalar(tag: str, scalar_value: Any, new_style: bool = False,
     number = float(values.reshape(()))
     if not new_style:
         return _summary(tag=tag, simple_value=number)
-    made = (_tensor("DT_DOUBLE", (), double_val=[number]) if double_precision
-            else _tensor("DT_FLOAT", (), float_val=[number]))  # fmt: skip
+    made = (
+        _tensor("DT_DOUBLE", (), double_val=[number])
+        if double_precision
+        else _tensor("DT_FLOAT", (), float_val=[number])
+    )
     return _summary(tag=tag, tensor=made, metadata=_metadata("scalars"))
 
 
 def tensor_proto(tag: str, tensor: Any) -> Any:
     """All elements of a tensor."""
     values = array(tensor)
-    known = {"float16": "DT_HALF", "float32": "DT_FLOAT", "float64": "DT_DOUBLE",
-             "int8": "DT_INT8", "uint8": "DT_UINT8", "int16": "DT_INT16", "int32": "DT_INT32",
-             "int64": "DT_INT64", "bool": "DT_BOOL"}  # fmt: skip
+    known = {
+        "float16": "DT_HALF",
+        "float32": "DT_FLOAT",
+        "float64": "DT_DOUBLE",
+        "int8": "DT_INT8",
+        "uint8": "DT_UINT8",
+        "int16": "DT_INT16",
+        "int32": "DT_INT32",
+        "int64": "DT_INT64",
+        "bool": "DT_BOOL",
+    }
     if str(values.dtype) not in known:
         raise ValueError(f"add_tensor: tensor is of {values.dtype}, wanted one of {list(known)}")
-    made = _tensor(known[str(values.dtype)], values.shape,
-                   tensor_content=np.ascontiguousarray(values).tobytes())  # fmt: skip
+    made = _tensor(
+        known[str(values.dtype)],
+        values.shape,
+        tensor_content=np.ascontiguousarray(values).tobytes(),
+    )
     return _summary(tag=tag, tensor=made, metadata=_metadata("tensor"))
 
 
@@ -135,19 +161,37 @@ def _trimmed(counts: Any, edges: Any) -> tuple[list[float], list[float]]:
 
 def _histogram(tag: str, facts: Any, limits: Any, counts: Any) -> Any:
     low, high, count, total, squares = facts
-    return _summary(tag=tag, histo=part("compat.proto.summary_pb2").HistogramProto(
-        min=low, max=high, num=count, sum=total, sum_squares=squares, bucket_limit=limits,
-        bucket=counts,
-    ))  # fmt: skip
+    return _summary(
+        tag=tag,
+        histo=part("compat.proto.summary_pb2").HistogramProto(
+            min=low,
+            max=high,
+            num=count,
+            sum=total,
+            sum_squares=squares,
+            bucket_limit=limits,
+            bucket=counts,
+        ),
+    )
 
 
-def histogram_raw(name: str, min: float, max: float, num: int, sum: float, sum_squares: float,
-                  bucket_limits: Any, bucket_counts: Any) -> Any:  # fmt: skip
+def histogram_raw(
+    name: str,
+    min: float,
+    max: float,
+    num: int,
+    sum: float,
+    sum_squares: float,
+    bucket_limits: Any,
+    bucket_counts: Any,
+) -> Any:
     """A histogram that the caller has counted: limits are upper ones."""
     limits, counts = (array(values).ravel().tolist() for values in (bucket_limits, bucket_counts))
     if len(limits) != len(counts):
-        raise ValueError(f"add_histogram_raw: bucket_limits has {len(limits)} numbers, wanted one "
-                         f"for each of {len(counts)} bucket_counts")  # fmt: skip
+        raise ValueError(
+            f"add_histogram_raw: bucket_limits has {len(limits)} numbers, wanted one "
+            f"for each of {len(counts)} bucket_counts"
+        )
     return _histogram(name, (min, max, num, sum, sum_squares), limits, counts)
 
 
@@ -171,8 +215,10 @@ def image_grid(tag: str, tensors: Any, dataformats: str = "NCHW") -> Any:
     """A batch of images, side by side."""
     images, order = array(tensors), dataformats.upper()
     if order.count("N") != 1 or len(order) != images.ndim:
-        raise ValueError(f"add_images: dataformats must name the {images.ndim} dimensions of "
-                         f"img_tensor with N, H, W and C, found {dataformats!r}")  # fmt: skip
+        raise ValueError(
+            f"add_images: dataformats must name the {images.ndim} dimensions of "
+            f"img_tensor with N, H, W and C, found {dataformats!r}"
+        )
     each = np.moveaxis(images, order.index("N"), 0)
     return _image(tag, grid(np.stack([pixels(one, order.replace("N", "")) for one in each])))
 
@@ -186,10 +232,16 @@ def text(tag: str, text: str) -> Any:
 def audio(tag: str, tensor: Any, sample_rate: int = 44100) -> Any:
     """Sound of one channel, from -1 to 1."""
     sound = samples(array(tensor))
-    return _summary(tag=tag, audio=part("compat.proto.summary_pb2").Summary.Audio(
-        sample_rate=sample_rate, num_channels=1, length_frames=len(sound),
-        encoded_audio_string=wav(sound, sample_rate), content_type="audio/wav",
-    ))  # fmt: skip
+    return _summary(
+        tag=tag,
+        audio=part("compat.proto.summary_pb2").Summary.Audio(
+            sample_rate=sample_rate,
+            num_channels=1,
+            length_frames=len(sound),
+            encoded_audio_string=wav(sound, sample_rate),
+            content_type="audio/wav",
+        ),
+    )
 
 
 # -- what TensorBoard's plugins read ---------------------------------------------------------------
@@ -200,21 +252,32 @@ def _curve(tag: str, rows: Any, count: int) -> Any:
         version=0, num_thresholds=count
     )
     return _summary(
-        tag=tag, metadata=_metadata("pr_curves", told.SerializeToString()),
+        tag=tag,
+        metadata=_metadata("pr_curves", told.SerializeToString()),
         tensor=_tensor("DT_FLOAT", rows.shape, float_val=rows.ravel().tolist()),
-    )  # fmt: skip
+    )
 
 
-def pr_curve(tag: str, labels: Any, predictions: Any, num_thresholds: int = 127,
-             weights: Any = None) -> Any:  # fmt: skip
+def pr_curve(
+    tag: str, labels: Any, predictions: Any, num_thresholds: int = 127, weights: Any = None
+) -> Any:
     """Precision and recall by threshold."""
     count = thresholds(num_thresholds)
     weights = None if weights is None else array(weights)
     return _curve(tag, curve(array(labels), array(predictions), count, weights), count)
 
 
-def pr_curve_raw(tag: str, tp: Any, fp: Any, tn: Any, fn: Any, precision: Any, recall: Any,
-                 num_thresholds: int = 127, weights: Any = None) -> Any:  # fmt: skip
+def pr_curve_raw(
+    tag: str,
+    tp: Any,
+    fp: Any,
+    tn: Any,
+    fn: Any,
+    precision: Any,
+    recall: Any,
+    num_thresholds: int = 127,
+    weights: Any = None,
+) -> Any:
     """The same, of what the caller has counted. weights is PyTorch's, and changes nothing."""
     rows = np.stack([array(x).ravel() for x in (tp, fp, tn, fn, precision, recall)])
     return _curve(tag, rows, thresholds(num_thresholds))
@@ -230,27 +293,35 @@ def custom_scalars(layout: Mapping[str, Mapping[str, Sequence[Any]]]) -> Any:
         for title, (kind, tags) in charts.items():
             if kind == "Margin":
                 if len(tags) != 3:
-                    raise ValueError(f"add_custom_scalars: {title!r} is a margin chart of "
-                                     f"{len(tags)} tags, wanted value, lower, upper")  # fmt: skip
+                    raise ValueError(
+                        f"add_custom_scalars: {title!r} is a margin chart of "
+                        f"{len(tags)} tags, wanted value, lower, upper"
+                    )
                 value, lower, upper = tags
                 series = messages.MarginChartContent.Series(value=value, lower=lower, upper=upper)
                 content = {"margin": messages.MarginChartContent(series=[series])}
             elif kind == "Multiline":
                 content = {"multiline": messages.MultilineChartContent(tag=list(tags))}
             else:
-                raise ValueError(f"add_custom_scalars: {title!r} is of the kind {kind!r}, wanted "
-                                 "'Multiline' or 'Margin'")  # fmt: skip
+                raise ValueError(
+                    f"add_custom_scalars: {title!r} is of the kind {kind!r}, wanted "
+                    "'Multiline' or 'Margin'"
+                )
             made.append(messages.Chart(title=title, **content))
         categories.append(messages.Category(title=category, chart=made))
     made_layout = messages.Layout(category=categories).SerializeToString()
     return _summary(
-        tag="custom_scalars__config__", metadata=_metadata("custom_scalars"),
+        tag="custom_scalars__config__",
+        metadata=_metadata("custom_scalars"),
         tensor=_tensor("DT_STRING", (), string_val=[made_layout]),
-    )  # fmt: skip
+    )
 
 
-def hparams(hparam_dict: Mapping[str, Any], metric_dict: Mapping[str, Any],
-            hparam_domain_discrete: Mapping[str, Sequence[Any]] | None = None) -> Any:  # fmt: skip
+def hparams(
+    hparam_dict: Mapping[str, Any],
+    metric_dict: Mapping[str, Any],
+    hparam_domain_discrete: Mapping[str, Sequence[Any]] | None = None,
+) -> Any:
     """Three summaries: what is varied and measured, the start of a session with its values, and its
     end."""
     api, plugin = part("plugins.hparams.api_pb2"), part("plugins.hparams.plugin_data_pb2")
@@ -263,27 +334,39 @@ def hparams(hparam_dict: Mapping[str, Any], metric_dict: Mapping[str, Any],
             continue
         kind, field = _hparam(name, value)
         getattr(start.hparams[name], "__class__")  # makes the entry
-        setattr(start.hparams[name], field, value if field == "bool_value" else
-                str(value) if field == "string_value" else float(array(value)))  # fmt: skip
+        setattr(
+            start.hparams[name],
+            field,
+            value
+            if field == "bool_value"
+            else str(value)
+            if field == "string_value"
+            else float(array(value)),
+        )
         info = api.HParamInfo(name=name, type=getattr(api, f"DATA_TYPE_{kind}"))
         if name in domains:
-            info.domain_discrete.CopyFrom(values.ListValue(
-                values=[values.Value(**{field: each}) for each in domains[name]]))  # fmt: skip
+            info.domain_discrete.CopyFrom(
+                values.ListValue(values=[values.Value(**{field: each}) for each in domains[name]])
+            )
         infos.append(info)
     metrics = [api.MetricInfo(name=api.MetricName(tag=tag)) for tag in metric_dict]
     experiment = api.Experiment(hparam_infos=infos, metric_infos=metrics)
     end = plugin.SessionEndInfo(status=api.Status.Value("STATUS_SUCCESS"))
     version = constants.PLUGIN_DATA_VERSION
     return tuple(
-        _summary(tag=tag, metadata=_metadata(
-            constants.PLUGIN_NAME,
-            plugin.HParamsPluginData(version=version, **content).SerializeToString()))
+        _summary(
+            tag=tag,
+            metadata=_metadata(
+                constants.PLUGIN_NAME,
+                plugin.HParamsPluginData(version=version, **content).SerializeToString(),
+            ),
+        )
         for tag, content in (
             (constants.EXPERIMENT_TAG, {"experiment": experiment}),
             (constants.SESSION_START_INFO_TAG, {"session_start_info": start}),
             (constants.SESSION_END_INFO_TAG, {"session_end_info": end}),
         )
-    )  # fmt: skip
+    )
 
 
 def _hparam(name: str, value: Any) -> tuple[str, str]:
@@ -295,5 +378,7 @@ def _hparam(name: str, value: Any) -> tuple[str, str]:
     is_element = isinstance(value, Tensor) and value.numel() == 1
     if is_element or isinstance(value, (int, float, np.number)):
         return "FLOAT64", "number_value"
-    raise ValueError(f"add_hparams: {name!r} is a {type(value).__name__}, wanted a number, a truth "
-                     "value or a string")  # fmt: skip
+    raise ValueError(
+        f"add_hparams: {name!r} is a {type(value).__name__}, wanted a number, a truth "
+        "value or a string"
+    )

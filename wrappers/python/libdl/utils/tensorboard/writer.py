@@ -25,8 +25,13 @@ class FileWriter:
         filename_suffix: behind the file's name
     """
 
-    def __init__(self, log_dir: str | os.PathLike[str], max_queue: int = 10, flush_secs: int = 120,
-                 filename_suffix: str = "") -> None:  # fmt: skip
+    def __init__(
+        self,
+        log_dir: str | os.PathLike[str],
+        max_queue: int = 10,
+        flush_secs: int = 120,
+        filename_suffix: str = "",
+    ) -> None:
         writers = summary.part("summary.writer.event_file_writer")
         self._events = summary.part("compat.proto.event_pb2")
         self._folder = os.fspath(log_dir)
@@ -43,8 +48,9 @@ class FileWriter:
             event.step = int(step)
         self.event_writer.add_event(event)
 
-    def add_summary(self, summary: Any, global_step: int | None = None,
-                    walltime: float | None = None) -> None:  # fmt: skip
+    def add_summary(
+        self, summary: Any, global_step: int | None = None, walltime: float | None = None
+    ) -> None:
         self.add_event(self._events.Event(summary=summary), global_step, walltime)
 
     def begin_at(self, step: int) -> None:
@@ -315,9 +321,16 @@ class SummaryWriter:
     ) -> None:
         """The same, of what the program has counted."""
         made = summary.pr_curve_raw(
-            tag, true_positive_counts, false_positive_counts, true_negative_counts,
-            false_negative_counts, precision, recall, num_thresholds, weights,
-        )  # fmt: skip
+            tag,
+            true_positive_counts,
+            false_positive_counts,
+            true_negative_counts,
+            false_negative_counts,
+            precision,
+            recall,
+            num_thresholds,
+            weights,
+        )
         self._add(made, global_step, walltime)
 
     def add_embedding(

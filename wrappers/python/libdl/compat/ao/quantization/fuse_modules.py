@@ -19,9 +19,12 @@ fuse_known_modules = refusing("ao.quantization.fuse_known_modules", "use fuse_mo
 
 
 def fuse_modules(
-    model: Any, modules_to_fuse: Any, inplace: bool = False, fuser_func: Any = None,
+    model: Any,
+    modules_to_fuse: Any,
+    inplace: bool = False,
+    fuser_func: Any = None,
     fuse_custom_config_dict: Any = None,
-) -> Any:  # fmt: skip
+) -> Any:
     """A model in evaluation in which each list of names became one module: a convolution with the
     batch norm behind it, and a ReLU behind that. The others' places hold Identity.
 
@@ -40,8 +43,12 @@ def _fuse(model: Any, names: Any) -> None:
     if any(part.training for part in parts):
         raise NotImplementedError(f"fuse_modules: {names} are in training, wanted eval()")
     kinds = [type(part).__name__.rstrip("123d") for part in parts]
-    if kinds not in (["Conv", "BatchNorm"], ["Conv", "BatchNorm", "ReLU"], ["Conv", "ReLU"],
-                     ["Linear", "ReLU"]):  # fmt: skip
+    if kinds not in (
+        ["Conv", "BatchNorm"],
+        ["Conv", "BatchNorm", "ReLU"],
+        ["Conv", "ReLU"],
+        ["Linear", "ReLU"],
+    ):
         raise NotImplementedError(
             f"fuse_modules: found {', '.join(kinds)}, wanted a convolution, a batch norm and a ReLU"
         )

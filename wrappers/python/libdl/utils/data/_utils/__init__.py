@@ -9,7 +9,14 @@ from ...._utils import ExceptionWrapper as ExceptionWrapper
 
 from . import collate, fetch, pin_memory, signal_handling, worker
 
-__all__ = ["MP_STATUS_CHECK_INTERVAL", "collate", "fetch", "pin_memory", "signal_handling", "worker"]
+__all__ = [
+    "MP_STATUS_CHECK_INTERVAL",
+    "collate",
+    "fetch",
+    "pin_memory",
+    "signal_handling",
+    "worker",
+]
 
 IS_WINDOWS = False
 HAS_NUMPY = importlib.util.find_spec("numpy") is not None

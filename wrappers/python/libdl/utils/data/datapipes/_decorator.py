@@ -60,5 +60,3 @@ def runtime_validation(f: _Made) -> _Made:
 def runtime_validation_disabled() -> Iterator[None]:
     """Nothing is checked inside, nor elsewhere."""
     yield
-
-

@@ -80,8 +80,11 @@ def own_copy(name: str, given: Any) -> Any:
     try:
         return copy.deepcopy(given)
     except TypeError:
-        warnings.warn(f"{name}: what is given cannot be copied, and is used itself: pass "
-                      "deepcopy=False to say so", stacklevel=3)  # fmt: skip
+        warnings.warn(
+            f"{name}: what is given cannot be copied, and is used itself: pass "
+            "deepcopy=False to say so",
+            stacklevel=3,
+        )
         return given
 
 

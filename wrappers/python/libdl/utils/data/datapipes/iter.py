@@ -28,10 +28,25 @@ from ._decorator import functional_datapipe
 from .datapipe import DataChunk, IterDataPipe, check_pipes, own_copy
 
 __all__ = [
-    "Batcher", "Collator", "Concater", "Demultiplexer", "FileLister", "FileOpener", "Filter", "Forker",
-    "Grouper", "IterableWrapper", "Mapper", "Multiplexer", "Sampler", "ShardingFilter", "Shuffler",
-    "StreamReader", "UnBatcher", "Zipper",
-]  # fmt: skip
+    "Batcher",
+    "Collator",
+    "Concater",
+    "Demultiplexer",
+    "FileLister",
+    "FileOpener",
+    "Filter",
+    "Forker",
+    "Grouper",
+    "IterableWrapper",
+    "Mapper",
+    "Multiplexer",
+    "Sampler",
+    "ShardingFilter",
+    "Shuffler",
+    "StreamReader",
+    "UnBatcher",
+    "Zipper",
+]
 
 Pipe = IterDataPipe[Any]
 
@@ -69,9 +84,12 @@ class SamplerIterDataPipe(Pipe):
     """What a sampler, made with the pipe as its data, chooses: indices."""
 
     def __init__(
-        self, datapipe: Pipe, sampler: type[_Sampler[Any]] = SequentialSampler,
-        sampler_args: tuple[Any, ...] | None = None, sampler_kwargs: dict[str, Any] | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        datapipe: Pipe,
+        sampler: type[_Sampler[Any]] = SequentialSampler,
+        sampler_args: tuple[Any, ...] | None = None,
+        sampler_kwargs: dict[str, Any] | None = None,
+    ) -> None:
         self.datapipe = datapipe
         kwargs = {"data_source": datapipe, **(sampler_kwargs or {})}
         self.sampler: Any = sampler(*(sampler_args or ()), **kwargs)
@@ -142,9 +160,11 @@ class CollatorIterDataPipe(MapperIterDataPipe):
     """collate_fn(x) for each x; default_collate if there is none."""
 
     def __init__(
-        self, datapipe: Pipe, conversion: Callable[..., Any] | None = None,
+        self,
+        datapipe: Pipe,
+        conversion: Callable[..., Any] | None = None,
         collate_fn: Callable[..., Any] | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(datapipe, collate_fn or conversion or default_collate)
 
 
@@ -162,9 +182,7 @@ class FilterIterDataPipe(Pipe):
             args = (x,) if self.input_col is None else _columns_of(x, self.input_col)
             keep = self.filter_fn(*args)
             if not isinstance(keep, bool):
-                raise ValueError(
-                    f"filter: filter_fn returned {type(keep).__name__}, wanted a bool"
-                )
+                raise ValueError(f"filter: filter_fn returned {type(keep).__name__}, wanted a bool")
             if keep:
                 yield x
 
@@ -182,9 +200,12 @@ class BatcherIterDataPipe(Pipe):
     """
 
     def __init__(
-        self, datapipe: Pipe, batch_size: int, drop_last: bool = False,
+        self,
+        datapipe: Pipe,
+        batch_size: int,
+        drop_last: bool = False,
         wrapper_class: type[Any] = DataChunk,
-    ) -> None:  # fmt: skip
+    ) -> None:
         assert batch_size > 0, f"batch: batch_size is {batch_size}, wanted 1 or more"
         self.datapipe, self.batch_size = datapipe, batch_size
         self.drop_last, self.wrapper_class = drop_last, wrapper_class
@@ -237,10 +258,16 @@ class GrouperIterDataPipe(Pipe):
     """
 
     def __init__(
-        self, datapipe: Pipe, group_key_fn: Callable[[Any], Any], *, keep_key: bool = False,
-        buffer_size: int = 10000, group_size: int | None = None,
-        guaranteed_group_size: int | None = None, drop_remaining: bool = False,
-    ) -> None:  # fmt: skip
+        self,
+        datapipe: Pipe,
+        group_key_fn: Callable[[Any], Any],
+        *,
+        keep_key: bool = False,
+        buffer_size: int = 10000,
+        group_size: int | None = None,
+        guaranteed_group_size: int | None = None,
+        drop_remaining: bool = False,
+    ) -> None:
         if group_size is not None and not 0 < group_size <= buffer_size:
             raise AssertionError(
                 f"groupby: group_size is {group_size}, wanted 1 to buffer_size, {buffer_size}"
@@ -426,9 +453,13 @@ class _Parted:
     """A pass over a pipe whose samples wait for several children."""
 
     def __init__(
-        self, name: str, datapipe: Pipe, children: int, buffer_size: int,
+        self,
+        name: str,
+        datapipe: Pipe,
+        children: int,
+        buffer_size: int,
         children_of: Callable[[Any], Iterable[int]],
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.name, self.datapipe, self.buffer_size = name, datapipe, buffer_size
         self.children_of = children_of
         self.waiting: list[collections.deque[Any]] = [collections.deque() for _ in range(children)]
@@ -501,8 +532,9 @@ class ForkerIterDataPipe(Pipe):
         _check_children("fork", num_instances, buffer_size)
         if num_instances == 1:
             return datapipe
-        parted = _Parted("fork", datapipe, num_instances, buffer_size,
-                         lambda x: range(num_instances))  # fmt: skip
+        parted = _Parted(
+            "fork", datapipe, num_instances, buffer_size, lambda x: range(num_instances)
+        )
         children: list[Any] = [_ChildDataPipe(parted, k, True) for k in range(num_instances)]
         if copy is None:
             return children
@@ -518,9 +550,13 @@ class DemultiplexerIterDataPipe(Pipe):
     of them (-1: any number). drop_none: whether samples of class None are left out; else they raise."""
 
     def __new__(
-        cls, datapipe: Pipe, num_instances: int, classifier_fn: Callable[[Any], int | None],
-        drop_none: bool = False, buffer_size: int = 1000,
-    ) -> Any:  # fmt: skip
+        cls,
+        datapipe: Pipe,
+        num_instances: int,
+        classifier_fn: Callable[[Any], int | None],
+        drop_none: bool = False,
+        buffer_size: int = 1000,
+    ) -> Any:
         _check_children("demux", num_instances, buffer_size)
 
         def places(x: Any) -> Iterable[int]:
@@ -555,9 +591,15 @@ class FileListerIterDataPipe(Pipe):
     """
 
     def __init__(
-        self, root: Any = ".", masks: str | list[str] = "", *, recursive: bool = False,
-        abspath: bool = False, non_deterministic: bool = False, length: int = -1,
-    ) -> None:  # fmt: skip
+        self,
+        root: Any = ".",
+        masks: str | list[str] = "",
+        *,
+        recursive: bool = False,
+        abspath: bool = False,
+        non_deterministic: bool = False,
+        length: int = -1,
+    ) -> None:
         self.datapipe: Any = [root] if isinstance(root, (str, os.PathLike)) else root
         self.masks = [masks] if isinstance(masks, str) else list(masks)
         self.recursive, self.abspath = recursive, abspath
@@ -587,7 +629,11 @@ class FileOpenerIterDataPipe(Pipe):
     """(path, file) for each path, opened as open(path, mode, encoding=encoding) does."""
 
     def __init__(
-        self, datapipe: Iterable[str], mode: str = "r", encoding: str | None = None, length: int = -1
+        self,
+        datapipe: Iterable[str],
+        mode: str = "r",
+        encoding: str | None = None,
+        length: int = -1,
     ) -> None:
         if mode not in ("b", "t", "rb", "rt", "r"):
             raise ValueError(f"open_files: mode is {mode!r}, wanted 'r', 'rb', 'rt', 'b' or 't'")
@@ -627,4 +673,8 @@ FileOpener, Filter, Forker = FileOpenerIterDataPipe, FilterIterDataPipe, ForkerI
 Grouper, IterableWrapper = GrouperIterDataPipe, IterableWrapperIterDataPipe
 Mapper, Multiplexer, Sampler = MapperIterDataPipe, MultiplexerIterDataPipe, SamplerIterDataPipe
 ShardingFilter, Shuffler = ShardingFilterIterDataPipe, ShufflerIterDataPipe
-StreamReader, UnBatcher, Zipper = StreamReaderIterDataPipe, UnBatcherIterDataPipe, ZipperIterDataPipe
+StreamReader, UnBatcher, Zipper = (
+    StreamReaderIterDataPipe,
+    UnBatcherIterDataPipe,
+    ZipperIterDataPipe,
+)

@@ -58,9 +58,12 @@ class BatcherMapDataPipe(Pipe):
     """
 
     def __init__(
-        self, datapipe: Pipe, batch_size: int, drop_last: bool = False,
+        self,
+        datapipe: Pipe,
+        batch_size: int,
+        drop_last: bool = False,
         wrapper_class: type[Any] = DataChunk,
-    ) -> None:  # fmt: skip
+    ) -> None:
         assert batch_size > 0, f"batch: batch_size is {batch_size}, wanted 1 or more"
         self.datapipe, self.batch_size = datapipe, batch_size
         self.drop_last, self.wrapper_class = drop_last, wrapper_class

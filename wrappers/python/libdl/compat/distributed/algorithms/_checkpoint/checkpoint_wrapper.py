@@ -63,9 +63,12 @@ class CheckpointWrapper(ActivationWrapper):
     """Calls the module under utils.checkpoint."""
 
     def __init__(
-        self, mod: nn.Module, checkpoint_impl: CheckpointImpl = CheckpointImpl.NO_REENTRANT,
-        checkpoint_fn: Callable[..., Any] | None = None, **checkpoint_fn_kwargs: Any,
-    ) -> None:  # fmt: skip
+        self,
+        mod: nn.Module,
+        checkpoint_impl: CheckpointImpl = CheckpointImpl.NO_REENTRANT,
+        checkpoint_fn: Callable[..., Any] | None = None,
+        **checkpoint_fn_kwargs: Any,
+    ) -> None:
         super().__init__(mod)
         self.checkpoint_impl = checkpoint_impl
         if checkpoint_fn is None:
@@ -86,9 +89,11 @@ class OffloadWrapper(ActivationWrapper):
 
 
 def checkpoint_wrapper(
-    module: nn.Module, checkpoint_impl: CheckpointImpl = CheckpointImpl.NO_REENTRANT,
-    checkpoint_fn: Callable[..., Any] | None = None, **checkpoint_fn_kwargs: Any,
-) -> nn.Module:  # fmt: skip
+    module: nn.Module,
+    checkpoint_impl: CheckpointImpl = CheckpointImpl.NO_REENTRANT,
+    checkpoint_fn: Callable[..., Any] | None = None,
+    **checkpoint_fn_kwargs: Any,
+) -> nn.Module:
     """The module, checkpointed."""
     return CheckpointWrapper(module, checkpoint_impl, checkpoint_fn, **checkpoint_fn_kwargs)
 
@@ -99,13 +104,17 @@ def offload_wrapper(module: nn.Module) -> nn.Module:
 
 
 def apply_activation_checkpointing(
-    model: nn.Module, checkpoint_wrapper_fn: Callable[[nn.Module], nn.Module] = checkpoint_wrapper,
-    check_fn: Callable[[nn.Module], bool] = lambda _: True, auto_wrap_policy: Any = None,
-) -> None:  # fmt: skip
+    model: nn.Module,
+    checkpoint_wrapper_fn: Callable[[nn.Module], nn.Module] = checkpoint_wrapper,
+    check_fn: Callable[[nn.Module], bool] = lambda _: True,
+    auto_wrap_policy: Any = None,
+) -> None:
     """Wraps all modules inside of which check_fn is true, the innermost first."""
     if auto_wrap_policy is not None:
-        raise NotImplementedError("apply_activation_checkpointing: auto_wrap_policy belongs to FSDP, "
-                                  "which is not offered; use check_fn")  # fmt: skip
+        raise NotImplementedError(
+            "apply_activation_checkpointing: auto_wrap_policy belongs to FSDP, "
+            "which is not offered; use check_fn"
+        )
     for child_name, child in list(model.named_children()):
         apply_activation_checkpointing(child, checkpoint_wrapper_fn, check_fn)
         if check_fn(child):
