@@ -237,6 +237,7 @@ class Lines(ast.NodeTransformer):
 
     def noted(self, node: ast.expr) -> ast.expr:
         text = " ".join((ast.get_source_segment(self.source, node) or "").split())
+        text = re.sub(r"(?<=[\[({]) |,? (?=[\])}])", "", text)  # as if it stood in one line
         text = text if len(text) <= 88 else text[:84].rstrip() + " ..."
         made = ast.Call(ast.Name("Answer", ast.Load()), [ast.Constant(text), node], [])
         return ast.copy_location(made, node)
