@@ -73,9 +73,8 @@ from ._types import (
     sparse_csr as sparse_csr,
 )
 
-if (
-    _typing.TYPE_CHECKING
-):  # which keeps the first of two functions of one name, and here it is the later
+# A type checker keeps the first of two functions of one name, and here it is the later.
+if _typing.TYPE_CHECKING:
     from ._overloads import *
     from ._convolution import *
     from .functional import *

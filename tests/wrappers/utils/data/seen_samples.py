@@ -66,9 +66,10 @@ def samplers(m):
             [dict.fromkeys(order)],
             [m.tensor([3])],
         ):
+            # PyTorch's first would use them up.
             if not (
                 isinstance(dataset, D.StackDataset) and iter(batch_sampler[0]) is batch_sampler[0]
-            ):  # used up by PyTorch's first
+            ):
                 answers.append(
                     told(lambda d=dataset, b=batch_sampler: batches(m, d, batch_sampler=b))
                 )

@@ -181,9 +181,8 @@ class Proxy:
 
     def __getattr__(self, k: str) -> Attribute:
         if k in ("__wrapped__", "__deepcopy__", "node", "tracer"):
-            raise AttributeError(
-                k
-            )  # inspect and copy ask for these; node and tracer: not yet there
+            # inspect and copy ask for these; node and tracer may not be there yet.
+            raise AttributeError(k)
         return Attribute(self, k)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Proxy:

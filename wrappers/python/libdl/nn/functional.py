@@ -289,11 +289,12 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
     if inplace:
         return input.copy_(_THRESHOLD(_kept(input), threshold, value))
     low: Any = value
+    # These are numbers as the dtype holds them, or refused.
     if (
         not input.dtype.is_floating_point
         or isinstance(threshold, complex)
         or isinstance(value, complex)
-    ):  # as the dtype holds them, or refused
+    ):
         threshold, low = (
             _functions.full((), n, dtype=input.dtype, device="cpu").item()
             for n in (threshold, value)

@@ -525,9 +525,8 @@ class LSTM(RNNBase):
         )
 
     def _check_called(self, data: Tensor, hx: Any, batch_sizes: Tensor | None) -> None:
-        if (
-            batch_sizes is None
-        ):  # as in PyTorch, whose checks of a packed sequence are the network's
+        # The network itself checks a packed sequence, as in PyTorch.
+        if batch_sizes is None:
             self.check_forward_args(data, hx, batch_sizes)
 
     def _states(self, hx: Any) -> list[tuple[str, Tensor]]:
