@@ -5,8 +5,8 @@
 #include "entries/copy.h"
 #include "kernels/cpu/matmul.h"
 #include "memory/allocator.h"
-#include "ops/core/launch.h"
-#include "ops/creation/copy.h"
+#include "ops/copy/copy.h"
+#include "ops/primitive/launch.h"
 #include "runtime/mechanism.h"
 #include "tensor/packed.h"
 
