@@ -151,3 +151,8 @@ def test_no_drawer_for_everything():
     forbidden = {"common", "utils", "util", "misc", "helpers"}
     for path in sources("libdl") + sources("kernels"):
         assert path.stem not in forbidden and path.parent.name not in forbidden, path
+
+
+def test_kernels_stand_in_rooms():
+    loose = [path.name for path in sorted((ROOT / "kernels/cpu").iterdir()) if path.is_file()]
+    assert loose == ["kernels.h"]

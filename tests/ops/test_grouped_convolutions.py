@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Convolutions in groups of 2, 4 and 8 channels, as ResNeXt has them, which are computed by vectors
-that hold whole groups (kernels/cpu/conv/grouped_rows.h)."""
+that hold whole groups (kernels/cpu/conv/depthwise/grouped_rows.h)."""
 
 import os
 import subprocess

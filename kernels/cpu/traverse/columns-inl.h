@@ -13,7 +13,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "kernels/cpu/order-inl.h"
+#include "kernels/cpu/traverse/order-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace libdl::kernels::cpu {

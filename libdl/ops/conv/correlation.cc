@@ -8,7 +8,7 @@
 #include "entries/linalg.h"
 #include "entries/reduction.h"
 #include "entries/view.h"
-#include "kernels/cpu/conv/few_channels_pay.h"
+#include "kernels/cpu/conv/few_channels/few_channels_pay.h"
 #include "ops/copy/copy.h"
 #include "ops/linalg/product.h"
 #include "ops/pointwise/arithmetic.h"

@@ -3,7 +3,7 @@
 #include "ops/linalg/product.h"
 
 #include "entries/copy.h"
-#include "kernels/cpu/matmul.h"
+#include "kernels/cpu/gemm/matmul.h"
 #include "memory/allocator.h"
 #include "ops/copy/copy.h"
 #include "ops/primitive/launch.h"
