@@ -12,9 +12,9 @@ A program is a function of the library in a module such as tests/wrappers/nn/see
 file lies beside it. What it returns are the answers, and the line of an answer is the expression in
 its source that made it: an element of a list that it returns, or that is appended to one. Entries
 of a dict have their keys as lines. Where a line is passed several times, its answers stand one
-below the other. A module whose calls are made by rules has a function `answers` instead, which
-returns a dict of the calls' texts; their lines stand at the left. If it has `sections`, that
-returns such a dict for each section.
+below the other; lines that have the same one stand as `add of {a | b}  # -> 3`. A module whose
+calls are made by rules has a function `answers` instead, which returns a dict of the calls' texts;
+their lines stand at the left. If it has `sections`, that returns such a dict for each section.
 
     python tests/answered.py seen_prune        # stores PyTorch's answers anew
 
@@ -174,8 +174,8 @@ def wrapped(value: Any, digits: int, first: int, indent: int, mark: str = "# -> 
 
 # -- digests ---------------------------------------------------------------------------------------
 
-MANY = 8  # numbers that are written one by one
-LONG = 90  # characters
+MANY = 4  # numbers that are written one by one, however long they are
+LONG = 80  # characters
 
 
 class Scale:
@@ -267,9 +267,7 @@ def written(sections: Sections, title: str, digits: int) -> str:
     for name, answers in sections.items():
         indent = 4 if name else 0
         out += ["", name] if name else [""]
-        of_lines = itertools.groupby(answers, lambda a: (a.line, a.value is NONE_STORED))
-        for (line, _), passes in of_lines:
-            values = [answer.value for answer in passes]
+        for line, values in together(answers, indent, digits):
             if values[0] is NONE_STORED:
                 out += [" " * indent + line] * len(values)
                 continue
@@ -291,6 +289,53 @@ def written(sections: Sections, title: str, digits: int) -> str:
     return "\n".join(out) + "\n"
 
 
+def together(answers: list[Answer], indent: int, digits: int) -> Iterator[tuple[str, list[Any]]]:
+    """Each line with its answers; lines that have the same short one stand as `x {a | b} y`."""
+    of_lines = itertools.groupby(answers, lambda a: (a.line, a.value is NONE_STORED))
+    waiting, text = list[str](), ""
+    for (line, none), passes in of_lines:
+        if expanded(line) != [line]:
+            raise ValueError(f"the line `{line}` looks like several")
+        values = [answer.value for answer in passes]
+        alike = None if none or len(values) > 1 else "".join(atoms(values[0], digits))
+        length = indent + len(braced([*waiting, line])) + len(f"  # -> {alike}")
+        if waiting and (alike != text or length > WIDTH or "{" in line):
+            yield braced(waiting), [value]
+            waiting = []
+        if alike is None or "{" in line:
+            yield line, values
+        else:
+            waiting.append(line)
+            text, value = alike, values[0]
+    if waiting:
+        yield braced(waiting), [value]
+
+
+def braced(lines: list[str]) -> str:
+    """`x a y` and `x b y` as `x {a | b} y`."""
+    if len(lines) == 1:
+        return lines[0]
+    rows = [line.split() for line in lines]
+    most = min(map(len, rows)) - 1
+    same = [len(set(words)) == 1 for words in zip(*rows)][:most]
+    before = (*same, False).index(False)
+    same = [len(set(words)) == 1 for words in zip(*(row[::-1] for row in rows))][: most - before]
+    after = (*same, False).index(False)
+    inner = " | ".join(" ".join(row[before : len(row) - after]) for row in rows)
+    return " ".join([*rows[0][:before], "{" + inner + "}", *rows[0][len(rows[0]) - after :]])
+
+
+BRACED = re.compile(r"(?:^|(?<= ))\{([^{}]+ \| [^{}]+)\}(?= |$)")
+
+
+def expanded(line: str) -> list[str]:
+    """What `braced` put together."""
+    if not (found := BRACED.search(line)):
+        return [line]
+    before, after = line[: found.start()], line[found.end() :]
+    return [before + inner + after for inner in found[1].split(" | ")]
+
+
 MARK = re.compile(r"(?:^|  )# (each time )?-> ")
 
 
@@ -302,7 +347,8 @@ def parsed(text: str) -> Sections:
     def finish() -> None:
         if pieces:
             value = eval(" ".join(pieces), dict(NAMES))
-            found = [Answer(line, v) for v in value] if each else [Answer(line, value)]
+            values = value if each else [value]
+            found = [Answer(one, v) for one in expanded(line) for v in values]
             sections.setdefault(name, []).extend(found)
             pieces.clear()
 

@@ -53,6 +53,21 @@ def test_values_are_read_as_they_were_written(value):
         assert max(map(len, text.splitlines())) <= 100
 
 
+def test_lines_of_the_same_answer_stand_in_one():
+    lines = ["add of x", "sub of x", "mul of x", "mul of y", '{"a": 1} of x', "add of x", "exp"]
+    answers = [Answer(line, "int64") for line in [*lines, *"ABC"]]
+    answers += [Answer("A", 1), Answer("B", True), Answer("B", True)]
+    answers += [Answer(f"a longer line {i} of many that do not fit", 7) for i in range(9)]
+    text = written({"p": answers}, "title", 17)
+    assert parsed(text)["p"] == answers
+    assert [type(a.value) for a in parsed(text)["p"]] == [type(a.value) for a in answers]
+    assert "    {add of x | sub of x | mul of x | mul of y}  # -> 'int64'\n" in text
+    assert "    a longer line {0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8} of many that do" in text
+    assert max(map(len, text.splitlines())) <= 100
+    with pytest.raises(ValueError, match="looks like several"):
+        written({"p": [Answer("{a | b} of x", 1)]}, "title", 17)
+
+
 def test_nan_is_read_as_nan():
     (answer,) = parsed(written({"": [Answer("f", [math.nan])]}, "title", 17))[""]
     assert same(answer.value, [math.nan]) and not same([1.0], answer.value)
