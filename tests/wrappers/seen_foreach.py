@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What _foreach functions return and write; tests/answered.py stores PyTorch's answers."""
 
+WHOLE = True
 NEAR = 1e-6, 1e-7  # float32: a few units in the last place, since functions are rounded differently
 
 # Of a and b, lists of two tensors each, t for tensor, and d for the library.
