@@ -8,12 +8,17 @@ A row is a name, or several, and what its arguments are:
     addmm: input=(n,m) mat1=(n,k) mat2=(k,m)
 
 (2,3) is a tensor of the dtype that the argument's description asks for, i(2) one of int64 (likewise
-f, c and b), leaf(2) one that requires grad, sparse(2,3) a matrix of rows; a letter is a size of
-SIZES, 4*d is 4 in each of the dimensions that the operator's name tells. Arguments of the same
-dtype, shape and name are the same tensor: '#' gives a name, '!' makes a fresh one each time.
-[2,3] is a list of integers, [(2,3),(2)] one of tensors. Numbers and strings stand as they are.
-What host_fixtures.h has is fn:NAME, at:NAME and made:NAME; h:KIND is a handle of that kind. '|'
-stands between alternatives: the first one is the sample, and the others are drawn as well.
+f, c and b), leaf(2) one that requires grad, sparse(2,3) a matrix of rows. A letter is a size of
+SIZES, ... any shape, 4*d a 4 in each of the dimensions that the operator's name tells. Arguments of
+the same dtype, shape and name are the same tensor: '#' gives a name, '!' makes a fresh one each
+time. [2,3] is a list of integers, 2 one of a single number, [(2,3),(2)] one of tensors. Numbers and
+strings stand as they are.
+What host_fixtures.h has is fn:NAME, at:NAME and made:NAME; h:KIND is a handle of that kind.
+
+'|' stands between alternatives: the first one is the sample, and tests/oracle draws from all, sizes
+for the letters, too. Behind a tensor and ':' stands what its elements are then: a kind of its
+words.py, <n for indices, `constant` if no gradient flows there; `of` tells the dtypes, and
+`finite=true` that infinities are left out. Further rows of an operator are for draws alone.
 
 Indented lines go on. Of functions that are no operators `bad` tells values that are refused,
 `after` what is called before, and `seldom` of how many calls by chance one is made (0: none).
@@ -33,7 +38,8 @@ from headers import Function, Parameter
 from operators import Argument, Operator
 
 HERE = Path(__file__).resolve().parent
-SIZES = {"b": "2", "n": "2", "k": "3", "m": "4"}
+SIZES = {"b": "2", "n": "2", "k": "3", "m": "4", "c": "2", "e": "2", "h": "3", "...": "2,3"}
+FILLED = ("c", "e", "h")  # never drawn as 0
 
 # What programs read: t:f64:2,3#name is such a tensor, whose elements are 0, 1, 0, 1, ...; n:0.5,
 # ni:1 and nc:1 are host numbers; i: and f: are values, ip: and fp: pointers to them.
@@ -48,7 +54,10 @@ DTYPES = {
     )
 }
 _DTYPES = {"f": "f64", "i": "i64", "c": "c128", "b": "bool"}
-_TENSOR = re.compile(r"(!?)(leaf|sparse|[ficb]|)\(([\w,*]*)\)(#\w+)?")
+TENSOR = re.compile(
+    r"(?P<fresh>!?)(?P<mark>leaf|sparse|[ficb]|)\((?P<sizes>[\w,*.]*)\)(?P<name>#\w+)?"
+    r"(:(?P<told>[\w<,]+))?"
+)
 _WORD = re.compile(
     r"(at|fn|h|made|op|options|out|s|dev):.*|!?loss|custom|null|fixture|buffer|schema|descriptor|context"
     r"|recorded|values|count|results|dsts|result"
@@ -62,6 +71,16 @@ class Row:
     bad: list[tuple[str, str]] = field(default_factory=list)
     after: str = ""
     seldom: int = 1
+    of: list[str] = field(default_factory=list)
+    finite: bool = False
+
+    @property
+    def draws(self) -> bool:
+        """Whether a call is one of several."""
+        texts = list(self.arguments.values())
+        return bool(self.of) or any(
+            len(some) > 1 or re.search(r"\([^)]*[a-ce-z.]", some[0]) for some in texts
+        )
 
 
 # -- reading -------------------------------------------------------------------------------------
@@ -108,6 +127,10 @@ def _read(text: str) -> tuple[list[str], Row]:
             row.after = value
         elif key == "seldom":
             row.seldom = int(value)
+        elif key == "of":
+            row.of = value.split("|")
+        elif key == "finite":
+            row.finite = value == "true"
         else:
             row.arguments[argument] = value.split("|")
     return [name for pattern in names.split() for name in _expanded(pattern)], row
@@ -138,6 +161,8 @@ def sizes(inside: str, name: str) -> list[str]:
     """The sizes of a shape; `name` is the operator's, whose digit tells the dimensions."""
     found: list[str] = []
     for part in filter(None, inside.split(",")):
+        if part == "..." and part != inside:
+            part = "2"
         size, times, _ = part.partition("*")
         count = int(re.search(r"\dd", name)[0][0]) if times else 1
         found += [SIZES.get(size, size)] * count
@@ -145,12 +170,13 @@ def sizes(inside: str, name: str) -> list[str]:
 
 
 def _tensor(match: re.Match[str], dtype: str, name: str) -> str:
-    kind = match[2] if match[2] in ("leaf", "sparse") else "t"
-    dtype = _DTYPES.get(match[2], dtype if kind == "t" else "f64")
-    return f"{match[1]}{kind}:{dtype}:{','.join(sizes(match[3], name))}{match[4] or ''}"
+    kind = match["mark"] if match["mark"] in ("leaf", "sparse") else "t"
+    dtype = _DTYPES.get(match["mark"], dtype if kind == "t" else "f64")
+    shape = ",".join(sizes(match["sizes"], name))
+    return f"{match['fresh']}{kind}:{dtype}:{shape}{match['name'] or ''}"
 
 
-def _items(text: str) -> list[str]:
+def items(text: str) -> list[str]:
     """Of a list: commas inside parentheses are those of shapes."""
     return re.findall(r"[^,(]*\([^)]*\)[^,]*|[^,]+", text[1:-1])
 
@@ -159,13 +185,15 @@ def _word(text: str, kind: str, dtype: str, name: str) -> str:
     """A text of an argument of that kind, as programs read it."""
     if _WORD.fullmatch(text):
         return _WORDS_OF.get(text, text)
-    if match := _TENSOR.fullmatch(text):
+    if match := TENSOR.fullmatch(text):
         return _tensor(match, dtype, name)
     if text.startswith("["):
         if kind == "ints":
             return "ints:" + ",".join(sizes(text[1:-1], name))
         element = "string" if kind == "strings" else "tensor"
-        return "list:" + "|".join(_word(item, element, dtype, name) for item in _items(text))
+        return "list:" + "|".join(_word(item, element, dtype, name) for item in items(text))
+    if kind == "ints":
+        return "ints:" + text
     if kind == "string":
         return "s:" + text
     if kind == "tensor":
