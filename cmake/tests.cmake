@@ -69,6 +69,9 @@ target_compile_definitions(capi_plugins PRIVATE
   REFUSED="${PROJECT_BINARY_DIR}/tests/capi/")
 target_link_libraries(capi_plugins PRIVATE ${CMAKE_DL_LIBS})
 
+# Samples of calls, which several programs are written from.
+file(GLOB sample_rows CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/samples/*)
+
 # What each operator answers with its defaults; tests/museum/meaning/generate.py tells more.
 set(meaning_folder ${PROJECT_BINARY_DIR}/tests/museum)
 set(meaning_source ${PROJECT_SOURCE_DIR}/tests/museum/meaning)
@@ -78,7 +81,7 @@ add_custom_command(
   COMMAND ${Python3_EXECUTABLE} -B ${meaning_source}/generate.py
           --headers ${PROJECT_SOURCE_DIR}/include/libdl --out ${meaning_folder}
   DEPENDS ${meaning_headers} ${meaning_source}/generate.py ${meaning_source}/meaning.c.in
-          ${meaning_source}/answers.txt ${PROJECT_SOURCE_DIR}/tests/attack/valid_arguments.py
+          ${meaning_source}/answers.txt ${sample_rows}
           ${PROJECT_SOURCE_DIR}/tools/operators.py
   COMMENT "Writing what the operators mean from the headers")
 add_executable(meaning ${meaning_folder}/meaning.c)
@@ -106,13 +109,13 @@ add_test(NAME configure_errors COMMAND ${CMAKE_COMMAND} -D SOURCE=${PROJECT_SOUR
 # tests/attack: every function with bad arguments, one at a time, as the headers tell them.
 set(attack_folder ${PROJECT_BINARY_DIR}/tests/attack)
 file(GLOB attack_scripts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/attack/*.py
-     ${PROJECT_SOURCE_DIR}/tests/fuzz/argument_specs.py ${PROJECT_SOURCE_DIR}/tests/fuzz/host_fixture*.h
+     ${PROJECT_SOURCE_DIR}/tests/fuzz/host_fixture*.h
      ${PROJECT_SOURCE_DIR}/tests/capi/dlpack_structs.h)
 add_custom_command(
   OUTPUT ${attack_folder}/attack_calls.c ${attack_folder}/attacks.txt
   COMMAND ${Python3_EXECUTABLE} -B tests/attack/generate.py --headers include/libdl
           --out ${attack_folder}
-  DEPENDS ${libdl_headers} ${libdl_tools} ${attack_scripts}
+  DEPENDS ${libdl_headers} ${libdl_tools} ${sample_rows} ${attack_scripts}
   WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
   COMMENT "Writing the attacks from the headers"
   VERBATIM)
@@ -170,7 +173,7 @@ file(GLOB fuzz_scripts CONFIGURE_DEPENDS ${fuzz_sources}/*.py ${fuzz_sources}/ho
 add_custom_command(
   OUTPUT ${fuzz_folder}/fuzz_calls.c ${fuzz_folder}/fuzz.txt
   COMMAND ${Python3_EXECUTABLE} -B tests/fuzz/table.py --headers include/libdl --out ${fuzz_folder}
-  DEPENDS ${libdl_headers} ${libdl_tools} ${attack_scripts} ${fuzz_scripts}
+  DEPENDS ${libdl_headers} ${libdl_tools} ${sample_rows} ${attack_scripts} ${fuzz_scripts}
   WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
   COMMENT "Writing the fuzzer's table from the headers"
   VERBATIM)

@@ -5,9 +5,9 @@
 
 calls.c has every function behind one signature; attacks.txt has, for each that returns an error,
 the call as it is meant (H) and one bad argument a line (A), and for each that returns none the call
-as it is meant (Q) and with what is no such handle (G). The meant values stand in valid_arguments.py and in
-tests/fuzz/argument_specs.py, what is bad about an argument follows from its kind and from the words that the
-header describes it with.
+as it is meant (Q) and with what is no such handle (G). The meant values are those of tests/samples;
+what is bad about an argument follows from its kind and from the words that the header describes it
+with.
 """
 
 from __future__ import annotations
@@ -18,14 +18,22 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parents[1] / "tools"), str(HERE.parent / "fuzz")]
+sys.path[:0] = [str(HERE.parents[1] / "tools"), str(HERE.parent / "samples")]
 
 import bad  # noqa: E402
-import valid_arguments  # noqa: E402
-import argument_specs  # noqa: E402
+import rows  # noqa: E402
 from function_parameters import number_of  # noqa: E402
-from headers import Function, Parameter, read_headers  # noqa: E402
+from headers import Function, Parameter, read_header, read_headers  # noqa: E402
 from operators import OPERATOR_HEADERS, Operator, read_operators  # noqa: E402
+from rows import handle  # noqa: E402
+
+# Not called here, each with its reason; every other function is.
+NOT_CALLED = {
+    "libdl_plugin_open": "what opens stays open: tests/capi/plugins.c does it",
+    "libdl_provider_set_enabled": "there is no provider here: tests/capi/plugins.c does it",
+    "libdl_memory_describe_live": "refuses without LIBDL_DEBUG_HANDLES: tests/capi/debug_handles.c",
+    "libdl_memory_fail_after": "lets allocations fail: what tests/fault_injection does itself",
+}
 
 
 def callbacks(folder: Path) -> set[str]:
@@ -81,21 +89,6 @@ def fixture_lists(prefix: str) -> list[str]:
 
 # -- the calls -----------------------------------------------------------------------------------
 
-# "tensor" of "const libdl_tensor *" and of "libdl_tensor **"; "" of what is no handle.
-_KINDS = {
-    "libdl_tensor_list": "list",
-    "DLManagedTensorVersioned": "dlpack",
-    "DLManagedTensor": "dlpack_old",
-}
-
-
-def handle(kind: str) -> str:
-    match = re.fullmatch(r"(?:const )?(?:struct )?(\w+) \*\*?", kind)
-    if not match:
-        return ""
-    name = _KINDS.get(match[1], match[1].removeprefix("libdl_"))
-    return name if name in argument_specs.KINDS and match[1] != "libdl_op" else ""
-
 
 def source(functions: list[Function], pointers_to_functions: set[str]) -> str:
     parts = ["/* Written by tests/attack/generate.py. */", '#include "calls.h"']
@@ -137,7 +130,7 @@ def operator_lines(operator: Operator, into: bool) -> list[str]:
     first: dict[str, int] = {}  # an argument's first C parameter
     for argument in operator.arguments:
         first[argument.name] = len(words)
-        words += valid_arguments.words_of(operator, argument)
+        words += rows.operator_words(operator, argument)
     behind = len(words)
     name = f"libdl_{operator.name}" + ("_into" if into else "")
     lines: list[str] = []
@@ -167,7 +160,7 @@ def operator_lines(operator: Operator, into: bool) -> list[str]:
             words.append(_place("out:" + bad.RESULT_HANDLES.get(operator.results[k].kind, "plain")))
             attack(output, number, "null", [], {behind + k: "null"})
             continue
-        model = f"dst:{k}" if operator.has_new else "like:" + valid_arguments.DESTINATION
+        model = f"dst:{k}" if operator.has_new else "like:" + rows.DESTINATION
         words.append(model)
         for fault in bad.destination_faults(operator):
             attack(output, number, fault, [], {behind + k: f"{model}/{fault}"})
@@ -197,23 +190,14 @@ _GENERIC = {
 
 
 def words_of(function: Function) -> list[str]:
-    """Those of valid_arguments.py, or of the alternatives that the fuzzer has the first."""
-    words = valid_arguments.CALLS.get(function.name, argument_specs.CALLS.get(function.name))
-    if words is None and function.result == "libdl_error *":
-        raise function.error(
-            "stands neither in valid_arguments.CALLS nor in tests/fuzz/argument_specs.py"
-        )
-    if words is None:
-        words = [asked_word(function, parameter) for parameter in function.parameters]
-    if len(words) != len(function.parameters):
-        raise function.error(f"{len(words)} words for {len(function.parameters)} parameters")
-    first = [word[0] if isinstance(word, list) else word for word in words]
+    """The sample; handles that are given up, each a new one."""
+    first = [words[0] for words in rows.function_words(function)]
     first = [_GENERIC.get(word, word) for word in first]
-    first = [_place(word) if word.startswith("out:") else word for word in first]
-    return [
-        word.replace("h:", "up:", 1) if "LIBDL_STEALS" in parameter.words else word
-        for word, parameter in zip(first, function.parameters)
-    ]
+    gives_up = function.name.endswith("_release")
+    for k, parameter in enumerate(function.parameters):
+        if gives_up or "LIBDL_STEALS" in parameter.words and first[k].startswith("h:"):
+            first[k] = "up:" + handle(parameter.type)
+    return first
 
 
 def _place(word: str) -> str:
@@ -221,13 +205,14 @@ def _place(word: str) -> str:
     return "out:" + (handle(kind + " **") or kind)
 
 
-def _before(name: str) -> str:
+def _before(function: Function) -> str:
     """What is called first, with its words: "libdl_interceptor_push fn:look_on ..."."""
-    first = argument_specs.WANTS.get(name)
-    if first is None:
+    name = rows.before(function.name)
+    if not name:
         return "-"
-    words = valid_arguments.CALLS.get(first, argument_specs.CALLS[first])
-    return " ".join([first, *(word[0] if isinstance(word, list) else word for word in words)])
+    header = read_header(function.path)
+    first = next(f for f in header.functions if f.name == name)
+    return " ".join([name, *words_of(first)])
 
 
 _MANAGED = {
@@ -236,20 +221,21 @@ _MANAGED = {
 }
 
 
-def told_faults(name: str, k: int) -> list[tuple[str, str]]:
-    """What the fuzzer knows besides; of foreign tensors every bad one of host_fixture_places.h."""
-    words = [word for j, word in argument_specs.BAD.get(name, []) if j == k]
-    if f"h:bad_{_MANAGED.get(name)}" in words:
-        return [(f"foreign{n}", f"foreign:{_MANAGED[name]},{n}") for n in range(1, 16)]
+def told_faults(function: Function, k: int) -> list[tuple[str, str]]:
+    """What the samples tell; of foreign tensors every bad one of host_fixture_places.h."""
+    words = [word for j, word in rows.bad_words(function) if j == k]
+    managed = _MANAGED.get(function.name)
+    if f"h:bad_{managed}" in words:
+        return [(f"foreign{n}", f"foreign:{managed},{n}") for n in range(1, 16)]
     return [(f"told-{word}", _GENERIC.get(word, word)) for word in words]
 
 
 def plain_lines(header: str, function: Function) -> list[str]:
     words = words_of(function)
-    before = _before(function.name)
+    before = _before(function)
     lines = ["\t".join(["H", header, function.name, before, *words])]
     for k, parameter in enumerate(function.parameters):
-        told = told_faults(function.name, k)
+        told = told_faults(function, k)
         for fault, word in bad.plain_faults(function, k, words) + told:
             name, *others = bad.blamed(function, k)
             number = number_of(function, k)
@@ -258,18 +244,6 @@ def plain_lines(header: str, function: Function) -> list[str]:
 
 
 # -- functions without an error ------------------------------------------------------------------
-
-
-def asked_word(function: Function, parameter: Parameter) -> str:
-    """What a parameter is meant to be: handles, places to write to, the first index."""
-    if kind := handle(parameter.type):
-        given_up = "LIBDL_STEALS" in parameter.words or function.name.endswith("_release")
-        return ("up:" if given_up else "h:") + kind
-    if parameter.type == "libdl_op":
-        return "op:neg"
-    if parameter.type.endswith("*") and not parameter.type.startswith("const "):
-        return "out:plain"
-    return bad.other_word(parameter)
 
 
 def getter_lines(header: str, function: Function) -> list[str]:
@@ -304,12 +278,15 @@ def main() -> int:
     options = parser.parse_args()
     functions: list[Function] = []
     lines: list[str] = []
-    for operator in read_operators(options.headers):
+    operators = read_operators(options.headers)
+    headers = read_headers(options.headers)
+    rows.check(operators, (f for header in headers for f in header.functions))
+    for operator in operators:
         lines += operator_lines(operator, False) if operator.has_new else []
         lines += operator_lines(operator, True) if operator.has_into else []
-    for header in read_headers(options.headers):
+    for header in headers:
         for function in header.functions:
-            if function.name in valid_arguments.NOT_CALLED:
+            if function.name in NOT_CALLED:
                 continue
             functions.append(function)
             if function.result != "libdl_error *" or "LIBDL_NEW" in function.result_words:

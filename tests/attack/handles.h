@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Handles of every kind, as calls want them: "tensor", "file", "dlpack", as in
-// tests/fuzz/argument_specs.py.
+// tests/samples/rows.py.
 #pragma once
 
 #include <string>

@@ -16,7 +16,7 @@ namespace fuzz {
 
 using words::stop;
 
-// Kinds of handles, in the order of KINDS in argument_specs.py.
+// Kinds of handles, in the order of KINDS in tests/samples/rows.py.
 enum Kind : int32_t {
   kTensor,
   kList,

@@ -64,6 +64,7 @@ ROOMS: tuple[tuple[str, str, str], ...] = (
     ("tests/cpp/", "", "cpp_tests"),
     ("tests/attack/", "", "attack"),
     ("tests/fuzz/", "", "fuzz"),
+    ("tests/samples/", "", "attack|fuzz|meaning"),
     ("tests/museum/", "", "meaning|museum"),
     ("docs/", "tests/house/test_docs.py tests/wrappers/test_tutorial.py", ""),
     ("examples/", "tests/wrappers/test_examples.py", ""),

@@ -6,6 +6,7 @@ from __future__ import annotations
 import inspect
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import recipes
@@ -20,178 +21,18 @@ import recipes_make
 import recipes_pool
 import recipes_reduce
 import recipes_rnn
+import recipes_samples
 import recipes_select
 import recipes_shape
 from recipes import BINARY, RECIPES, UNARY
 from recipes_corners import CORNERS, SHARE
 
-# Not called here, each with its reason.
+# Not called here; left_out.txt has the reason of each.
 LEFT_OUT = {
-    **dict.fromkeys(
-        (
-            "set_default_device",
-            "get_default_device",
-            "set_default_dtype",
-            "get_default_dtype",
-            "set_num_threads",
-            "get_num_threads",
-            "get_rng_state",
-            "set_rng_state",
-            "manual_seed",
-            "seed",
-            "initial_seed",
-            "set_printoptions",
-            "is_grad_enabled",
-            "is_inference_mode_enabled",
-        ),
-        "state of the process",
-    ),
-    **dict.fromkeys(
-        (
-            "clear_autocast_cache",
-            "get_autocast_cpu_dtype",
-            "get_autocast_dtype",
-            "is_autocast_cache_enabled",
-            "is_autocast_cpu_enabled",
-            "is_autocast_enabled",
-            "set_autocast_cache_enabled",
-            "set_autocast_cpu_dtype",
-            "set_autocast_cpu_enabled",
-            "set_autocast_dtype",
-            "set_autocast_enabled",
-        ),
-        "state of the thread: tests/wrappers/amp/test_autocast.py",
-    ),
-    **dict.fromkeys(("save", "load"), "files, in a format of their own: tests/io"),
-    **dict.fromkeys(("compile",), "hands its argument back"),
-    **dict.fromkeys(("spmm",), "another name of mm"),
-    **dict.fromkeys(("from_file",), "reads a file: tests/wrappers/test_mapping.py"),
-    **dict.fromkeys(("set_vital",), "keeps nothing, in PyTorch as well"),
-    **dict.fromkeys(
-        ("set_warn_always", "is_warn_always_enabled", "to_dlpack"),
-        "settings and capsules: tests/wrappers/test_tensor_words.py",
-    ),
-    **dict.fromkeys(("cond",), "takes functions: tests/wrappers/test_control_flow.py"),
-    **dict.fromkeys(
-        ("grouped_mm",), "by their definition: tests/wrappers/test_grouped_products.py"
-    ),
-    **dict.fromkeys(("cuda", "pin_memory", "is_pinned"), "needs a device"),
-    **dict.fromkeys(
-        ("share_memory_", "is_shared"),
-        "between processes: tests/wrappers/multiprocessing/test_multiprocessing.py",
-    ),
-    **dict.fromkeys(("data_ptr",), "an address"),
-    **dict.fromkeys(
-        (
-            "backward",
-            "register_hook",
-            "register_post_accumulate_grad_hook",
-            "retain_grad",
-            "requires_grad_",
-            "detach_",
-        ),
-        "programs.py has them",
-    ),
-    **dict.fromkeys(("apply_", "as_subclass"), "takes a host's function or class"),
-    **dict.fromkeys(
-        ("sparse_coo_tensor",), "matrices of rows alone: tests/wrappers/nn/test_bags.py"
-    ),
-    **dict.fromkeys(("numpy",), "gives no tensor; every value goes through it"),
-    **dict.fromkeys(
-        (
-            "as_strided_scatter",
-            "chain_matmul",
-            "histogram",
-            "histogramdd",
-            "map_",
-            "map2_",
-            "matrix_power",
-            "mvlgamma",
-            "mvlgamma_",
-            "empty_permuted",
-            "new_empty_strided",
-            "nonzero_static",
-            "range",
-            "reinforce",
-            "resize",
-            "resize_as",
-            "set_",
-            "storage_type",
-            "sum_to_size",
-            "resize_as_",
-            "unsafe_split_with_sizes",
-            "as_strided_",
-            "row_stack",
-            "copysign",
-            "copysign_",
-            "adjoint",
-            "msort",
-            "logcumsumexp",
-        ),
-        "answers are stored: tests/wrappers/test_methods.py",
-    ),
-    **dict.fromkeys(
-        (
-            "is_storage",
-            "new",
-            "record_stream",
-            "set_default_tensor_type",
-            "set_num_interop_threads",
-            "get_num_interop_threads",
-            "set_flush_denormal",
-            "set_deterministic_debug_mode",
-            "set_float32_matmul_precision",
-            "use_deterministic_algorithms",
-            "vmap",
-        ),
-        "settings, older words, and what tests/wrappers compare",
-    ),
-    **dict.fromkeys(
-        ("sym_float", "sym_int", "sym_ite", "sym_max", "sym_min", "sym_not", "sym_sqrt", "sym_sum"),
-        "of Python's numbers",
-    ),
-    **dict.fromkeys(("typename", "type"), "a name with the module's own in it"),
-    **dict.fromkeys(
-        ("multi_head_attention_forward",),
-        "made of functions that are called: tests/wrappers/nn/test_transformers.py",
-    ),
-    **dict.fromkeys(
-        (
-            "__array__",
-            "__array_wrap__",
-            "__array_ufunc__",
-            "__format__",
-            "__deepcopy__",
-            "__dlpack__",
-            "__dlpack_device__",
-            "__dict__",
-            "__dlpack_c_exchange_api__",
-            "__torch_function__",
-            "__delitem__",
-            "__module__",
-            "__contains__",
-            "__rdiv__",
-        ),
-        "no arithmetic: tests/wrappers",
-    ),
-    **dict.fromkeys(
-        (
-            "__radd__",
-            "__rand__",
-            "__rfloordiv__",
-            "__rlshift__",
-            "__rmatmul__",
-            "__rmod__",
-            "__rmul__",
-            "__ror__",
-            "__rpow__",
-            "__rrshift__",
-            "__rsub__",
-            "__rtruediv__",
-            "__rxor__",
-        ),
-        "the operators call them, numbers at the left",
-    ),
+    name
+    for line in (Path(__file__).parent / "left_out.txt").read_text(encoding="utf-8").splitlines()
+    if not line.startswith("#")
+    for name in line.split()
 }
 # Functions of networks whose arguments have another order in the top namespace, which calls those of
 # nn.functional: tests/wrappers/test_methods.py.
@@ -204,39 +45,12 @@ OTHERWISE = set(
     norm_except_dim poisson_nll_loss rrelu rrelu_ selu_ threshold_ triplet_margin_loss
     addmv_""".split()
 )
-RANDOM = {
-    "rand",
-    "randn",
-    "rand_like",
-    "randn_like",
-    "randint",
-    "randint_like",
-    "randperm",
-    "normal",
-    "bernoulli",
-    "empty",
-    "empty_like",
-    "empty_strided",
-    "new_empty",
-    "uniform_",
-    "normal_",
-    "bernoulli_",
-    "dropout",
-    "dropout1d",
-    "dropout2d",
-    "dropout3d",
-    "gumbel_softmax",
-    "multinomial",
-    "poisson",
-    "binomial",
-    "exponential_",
-    "geometric_",
-    "cauchy_",
-    "log_normal_",
-    "random_",
-    "resize_",
-    "resize_as_",
-}
+RANDOM = set(
+    """bernoulli bernoulli_ binomial cauchy_ dropout dropout1d dropout2d dropout3d empty
+    empty_like empty_strided exponential_ geometric_ gumbel_softmax log_normal_ multinomial
+    new_empty normal normal_ poisson rand rand_like randint randint_like randn randn_like
+    random_ randperm resize_ resize_as_ uniform_""".split()
+)
 
 
 @dataclass(frozen=True)
@@ -273,6 +87,7 @@ _FILLING = (
     recipes_shape,
 )
 assert all(_FILLING)  # they fill RECIPES
+recipes_samples.fill()
 INPLACE = {"__i" + name[2:]: sign for name, sign in BINARY.items()}
 PROPERTIES = (
     "T",

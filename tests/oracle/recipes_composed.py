@@ -25,42 +25,6 @@ def clamp(d: Draw) -> Made:
     return [d.input(), d.some("-0.5", "0")], {"max": d.some("1", "0.5")}
 
 
-def _factors(d: Draw) -> dict[str, str]:
-    return {"beta": d.some("1", "0.5", "2"), "alpha": d.some("1", "3")} if d.chance(0.6) else {}
-
-
-@recipe("addmv")
-def addmv(d: Draw) -> Made:
-    n, m = sizes(d, 2)
-    d.dtype = d.some("float32", "float64", "complex64")
-    return [
-        d.tensor((n,), kind="unit"),
-        d.tensor((n, m), kind="unit"),
-        d.tensor((m,), kind="unit"),
-    ], _factors(d)
-
-
-@recipe("addr")
-def addr(d: Draw) -> Made:
-    n, m = sizes(d, 2)
-    d.dtype = d.some("float32", "float64", "complex64")
-    return [d.tensor(d.some((n, m), (m,), ())), d.tensor((n,)), d.tensor((m,))], _factors(d)
-
-
-@recipe("addbmm")
-def addbmm(d: Draw) -> Made:
-    b, n, k, m = sizes(d, 4)
-    d.dtype = d.some("float32", "float64")
-    return [d.tensor((n, m)), d.tensor((b, n, k)), d.tensor((b, k, m))], _factors(d)
-
-
-@recipe("renorm")
-def renorm(d: Draw) -> Made:
-    d.dtype = "float64"
-    n, m = d.some(1, 2, 3), d.some(1, 2, 3)
-    return [d.tensor((n, m), kind="unit"), d.some("2", "1", "3"), d.some("0", "1", "-1"), "0.7"], {}
-
-
 @recipe("select_scatter")
 def select_scatter(d: Draw) -> Made:
     x = d.input(1, 3, layout="plain")
@@ -88,11 +52,6 @@ def diagonal_scatter(d: Draw) -> Made:
 @recipe("hsplit", "vsplit", "dsplit")
 def hsplit(d: Draw) -> Made:
     return [d.input(1, 3), d.some("1", "2", "[1]", "[1, 2]")], {}
-
-
-@recipe("rot90")
-def rot90(d: Draw) -> Made:
-    return [d.input(2, 3), d.some("1", "2", "-1", "5")], {}
 
 
 @recipe("unsafe_chunk", "unsafe_split")
@@ -128,29 +87,6 @@ def nansum(d: Draw) -> Made:
     return [d.input(1, 3)], {"dim": near(d)} if d.chance(0.6) else {}
 
 
-@recipe("cummax", "cummin")
-def cummax(d: Draw) -> Made:
-    d.dtype = d.some("float32", "float64")
-    return [d.tensor((d.some(1, 2, 3), d.some(1, 2, 5))), d.some("0", "1", "-1")], {}
-
-
-@recipe("index_reduce")
-def index_reduce(d: Draw) -> Made:
-    d.dtype = "float64"
-    n, k, m = d.some(1, 2, 3), d.some(1, 2, 3), d.some(1, 2, 3)
-    x, source = d.tensor((n, m), kind="unit"), d.tensor((k, m), kind="unit")
-    return [x, "0", d.indices((k,), n), source, d.some("'amax'", "'amin'", "'mean'", "'prod'")], {
-        "include_self": d.some("True", "False")
-    }
-
-
-@recipe("gcd", "lcm")
-def gcd(d: Draw) -> Made:
-    d.dtype = d.some("int64", "int32", "int8", "uint8")
-    x = d.input(0, 3)
-    return [x, d.tensor(d.shape, d.dtype)], {}
-
-
 @recipe("igamma", "igammac")
 def igamma(d: Draw) -> Made:
     d.dtype = d.some("float32", "float64")
@@ -158,36 +94,11 @@ def igamma(d: Draw) -> Made:
     return [x, d.tensor(d.some((3, 1), ()), d.dtype, kind="unit")], {}
 
 
-@recipe("nextafter")
-def nextafter(d: Draw) -> Made:
-    d.dtype = d.some("float32", "float64")
-    return [d.tensor((2, 3), kind="unit"), d.tensor(d.some((2, 3), (3,)), d.dtype, kind="unit")], {}
-
-
-@recipe("heaviside", "fmax", "fmin")
-def pair(d: Draw) -> Made:
-    d.dtype = d.some("float32", "float64")
-    x = d.input(0, 3)
-    return [x, d.tensor(d.some(d.shape, d.shape[1:]), d.dtype)], {}
-
-
 @recipe("ldexp")
 def ldexp(d: Draw) -> Made:
     d.dtype = d.some("float32", "float64", "int64")
     x = d.input(0, 3)
     return [x, d.tensor(d.shape, d.some("float32", "int32"), kind="unit")], {}
-
-
-@recipe("vander")
-def vander(d: Draw) -> Made:
-    d.dtype = "int64"
-    return [d.tensor((d.some(1, 2, 3),)), d.some("1", "2", "4")], {}
-
-
-@recipe("tril_indices", "triu_indices")
-def tril_indices(d: Draw) -> Made:
-    n, m = sizes(d, 2)
-    return [str(n), str(m), d.some("0", "1", "-1")], {}
 
 
 @recipe("F.conv_tbc")

@@ -34,46 +34,6 @@ def pad(d: Draw) -> Made:
     return [x, str(sides)], named
 
 
-@recipe("pixel_shuffle", "pixel_unshuffle", "channel_shuffle")
-def shuffle(d: Draw) -> Made:
-    d.shape = d.some((4, 2, 4), (1, 4, 2, 2), (2, 8, 4, 2), (3, 3, 3), (2, 2, 4, 6, 2), (9, 3, 3))
-    return [d.tensor(d.shape), d.some("1", "2", "2", "3")], {}
-
-
-def window(d: Draw, named: dict[str, str]) -> None:
-    for name, some in {
-        "dilation": ("1", "2", "(1, 2)"),
-        "padding": ("0", "1", "(1, 0)"),
-        "stride": ("1", "2", "(2, 1)"),
-    }.items():
-        if d.chance(0.4):
-            named[name] = d.some(*some)
-
-
-@recipe("F.unfold")
-def unfold(d: Draw) -> Made:
-    if d.dtype not in FLOATS:
-        d.dtype = "float64"
-    named: dict[str, str] = {}
-    window(d, named)
-    return [image(d, 2, batch=False), d.some("1", "2", "(2, 1)", "3")], named
-
-
-@recipe("F.fold")
-def fold(d: Draw) -> Made:
-    if d.dtype not in FLOATS:
-        d.dtype = "float64"
-    d.shape = (*d.some((2,), (1,), ()), 4 * d.some(1, 2, 3), d.some(9, 6, 4, 12))
-    named: dict[str, str] = {}
-    if d.chance(0.5):
-        window(d, named)
-    return [
-        d.tensor(d.shape),
-        d.some("4", "(4, 3)", "3", "(4, 5)"),
-        d.some("2", "(2, 2)", "(4, 1)"),
-    ], named
-
-
 @recipe("F.interpolate", "F.upsample")
 def interpolate(d: Draw) -> Made:
     dims = d.some(1, 2, 2, 3)
@@ -98,28 +58,3 @@ def upsample(d: Draw) -> Made:
     if d.dtype not in FLOATS:
         d.dtype = "float64"
     return [image(d, 2)], d.some({"size": d.some("3", "(2, 5)")}, {"scale_factor": "2"})
-
-
-@recipe("F.affine_grid")
-def affine_grid(d: Draw) -> Made:
-    if d.dtype not in FLOATS[:2]:
-        d.dtype = "float64"
-    dims, n = d.some(2, 3), d.some(1, 2)
-    size = [n, d.some(1, 3), *(d.some(1, 2, 3) for _ in range(dims))]
-    d.shape = (n, dims, dims + 1)
-    return [d.tensor(d.shape), str(size)], {"align_corners": d.some("True", "False")}
-
-
-@recipe("F.grid_sample")
-def grid_sample(d: Draw) -> Made:
-    if d.dtype not in FLOATS[:2]:
-        d.dtype = "float64"
-    dims = d.some(2, 2, 3)
-    x = image(d, dims)
-    there = (d.shape[0], *(d.some(1, 2, 3) for _ in range(dims)), dims)
-    named = {
-        "mode": d.some("'bilinear'", "'nearest'", "'bicubic'"),
-        "padding_mode": d.some("'zeros'", "'border'", "'reflection'"),
-        "align_corners": d.some("True", "False"),
-    }
-    return [x, d.tensor(there)], named

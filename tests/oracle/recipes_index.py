@@ -7,48 +7,12 @@ from arguments import Draw
 from recipes import Made, near, recipe, size_of, sizes
 
 
-@recipe("mm")
-def mm(d: Draw) -> Made:
-    n, k, m = sizes(d, 3)
-    return [d.tensor((n, k)), d.tensor((k, m) if d.chance(0.95) else (m, k))], {}
-
-
-@recipe("bmm")
-def bmm(d: Draw) -> Made:
-    b, n, k, m = sizes(d, 4)
-    return [d.tensor((b, n, k)), d.tensor((b, k, m))], {}
-
-
-@recipe("mv")
-def mv(d: Draw) -> Made:
-    n, k = sizes(d, 2)
-    return [d.tensor((n, k)), d.tensor((k,))], {}
-
-
-@recipe("dot")
-def dot(d: Draw) -> Made:
-    (n,) = sizes(d, 1)
-    return [d.tensor((n,)), d.tensor((n,) if d.chance(0.95) else (n + 1,))], {}
-
-
 @recipe("matmul", "__matmul__")
 def matmul(d: Draw) -> Made:
     n, k, m = sizes(d, 3)
     left = d.some((k,), (n, k), (2, n, k), (2, 1, n, k))
     right = d.some((k,), (k, m), (2, k, m), (1, k, m), (3, k, m))
     return [d.tensor(left), d.tensor(right)], {}
-
-
-@recipe("addmm")
-def addmm(d: Draw) -> Made:
-    n, k, m = sizes(d, 3)
-    first = (n, m) if d.inplace else d.some((n, m), (m,), (1, m), (n, 1), ())
-    named = {}
-    if d.chance(0.4):
-        named["beta"] = d.number()
-    if d.chance(0.4):
-        named["alpha"] = d.number()
-    return [d.tensor(first), d.tensor((n, k)), d.tensor((k, m))], named
 
 
 @recipe("linear")

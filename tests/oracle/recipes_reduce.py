@@ -106,13 +106,6 @@ def cross_entropy_of_probabilities(d: Draw) -> Made:
     return [d.tensor(shape), d.tensor(shape, kind="unit")], named
 
 
-@recipe("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "soft_margin_loss")
-def mse_loss(d: Draw) -> Made:
-    d.shape = d.some_shape()
-    named = {"reduction": d.some("'sum'", "'mean'", "'none'", "'x'")} if d.chance(0.5) else {}
-    return [d.tensor(d.shape), d.tensor(d.shape if d.chance(0.9) else d.partner_shape())], named
-
-
 @recipe("layer_norm")
 def layer_norm(d: Draw) -> Made:
     d.shape = d.some_shape(1)

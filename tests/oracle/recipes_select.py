@@ -7,19 +7,9 @@ from arguments import Draw
 from recipes import Made, near, recipe, size_of, sizes
 
 
-def _several(d: Draw, shape: tuple[int, ...] | None = None) -> str:
-    first = d.input(1, 3) if shape is None else d.tensor(shape)
-    return f"[{first}, {d.tensor(d.shape if shape is None else shape, d.dtype)}]"
-
-
 @recipe("atleast_1d", "atleast_2d", "atleast_3d")
 def atleast(d: Draw) -> Made:
     return [d.input()], {}
-
-
-@recipe("hstack", "vstack", "dstack", "column_stack")
-def stacked(d: Draw) -> Made:
-    return [_several(d)], {}
 
 
 @recipe("broadcast_tensors", "block_diag")
@@ -36,32 +26,6 @@ def vectors(d: Draw) -> Made:
 @recipe("broadcast_shapes")
 def broadcast_shapes(d: Draw) -> Made:
     return [d.some("(3, 1)", "(2,)", "()"), d.some("(4,)", "(1,)", "(2, 1, 1)")], {}
-
-
-@recipe("outer", "ger")
-def outer(d: Draw) -> Made:
-    n, m = sizes(d, 2)
-    return [d.tensor((n,)), d.tensor((m,) if d.chance(0.9) else (m, 1))], {}
-
-
-@recipe("baddbmm")
-def baddbmm(d: Draw) -> Made:
-    b, n, k, m = sizes(d, 4)
-    d.dtype = d.some("float32", "float64")
-    return [d.tensor((b, n, m)), d.tensor((b, n, k)), d.tensor((b, k, m))], {"beta": "2"}
-
-
-@recipe("cdist")
-def cdist(d: Draw) -> Made:
-    n, k, m = sizes(d, 3)
-    d.dtype = "float64"
-    return [d.tensor((n, k)), d.tensor((m, k))], {"p": d.some("1.0", "3.0")}
-
-
-@recipe("complex", "polar")
-def complex_of(d: Draw) -> Made:
-    d.dtype = d.some("float32", "float64")
-    return [d.input(kind="unit"), d.tensor(d.shape)], {}
 
 
 @recipe("einsum")
@@ -82,17 +46,6 @@ def tensordot(d: Draw) -> Made:
     return [d.tensor((n, k)), d.tensor((k, m))], {"dims": d.some("1", "0", "([1], [0])")}
 
 
-@recipe("tile")
-def tile(d: Draw) -> Made:
-    return [d.input(), d.some("(2,)", "(1, 3)", "(2, 1, 2)")], {}
-
-
-@recipe("combinations")
-def combinations(d: Draw) -> Made:
-    (n,) = sizes(d, 1)
-    return [d.tensor((n,)), d.some("1", "2", "3")], {}
-
-
 @recipe("tensor_split")
 def tensor_split(d: Draw) -> Made:
     return [d.input(1), d.some("2", "3", "[1, 2]", "[-1]", "0")], {}
@@ -105,12 +58,6 @@ def unique(d: Draw) -> Made:
         "return_inverse": d.some("True", "False"),
         "return_counts": d.some("True", "False"),
     }
-
-
-@recipe("quantile", "nanquantile")
-def quantile(d: Draw) -> Made:
-    d.dtype = d.some("float32", "float64")
-    return [d.input(1), d.some("0.3", "0.0", "1.0", "1.5")], {}
 
 
 @recipe("bincount")
@@ -140,12 +87,6 @@ def bucketize(d: Draw) -> Made:
 @recipe("isin")
 def isin(d: Draw) -> Made:
     return [d.input(), d.some("1", d.tensor((2,), d.dtype))], {}
-
-
-@recipe("take")
-def take(d: Draw) -> Made:
-    n, m = sizes(d, 2)
-    return [d.tensor((n + 1, m + 1)), d.indices((2,), n + 1)], {}
 
 
 @recipe("put")
@@ -183,36 +124,9 @@ def scatter_reduce(d: Draw) -> Made:
     ], {"include_self": d.some("True", "False")}
 
 
-@recipe("hann_window", "hamming_window", "blackman_window", "bartlett_window", "kaiser_window")
-def window(d: Draw) -> Made:
-    return [d.some("0", "1", "6")], {"periodic": d.some("True", "False")}
-
-
-@recipe("logspace")
-def logspace(d: Draw) -> Made:
-    return ["0", "2", d.some("0", "1", "5")], {}
-
-
 @recipe("scalar_tensor")
 def scalar_tensor(d: Draw) -> Made:
     return [d.some("1", "2.5")], {}
-
-
-@recipe("polygamma")
-def polygamma(d: Draw) -> Made:
-    d.dtype = "float64"
-    return [d.some("0", "1", "2"), d.input(kind="unit")], {}
-
-
-@recipe("nan_to_num")
-def nan_to_num(d: Draw) -> Made:
-    return [d.input()], {"nan": "1.0"}
-
-
-@recipe("deg2rad", "rad2deg", "frac", "sinc", "logit")
-def alone(d: Draw) -> Made:
-    d.dtype = d.some("float32", "float64")
-    return [d.input(kind="unit")], {}
 
 
 @recipe("xlogy", "clamp_min", "clamp_max")

@@ -20,9 +20,9 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
-sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tests/attack")]
+sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tests/samples")]
 
-import valid_arguments  # noqa: E402
+import rows  # noqa: E402
 from operators import Argument, Operator, read_operators  # noqa: E402
 
 ANSWERS = HERE / "answers.txt"
@@ -31,7 +31,7 @@ MARK = "  # -> "
 # What nobody promises: the values in memory that nobody wrote.
 _SHAPE_ALONE = ("empty", "empty_like", "empty_strided")
 
-# The words of an argument that is left out; those of the others are in valid_arguments.py.
+# The words of an argument that is left out; those of the others are in tests/samples.
 _ABSENT = {
     "tensor": ["null"], "updated": ["null"], "int": ["null"], "float": ["null"],
     "generator": ["null"], "device": ["null"], "dtype": ["i:0"], "ints": ["null", "i:0"],
@@ -49,11 +49,11 @@ def quoted(text: str) -> str:
 
 
 def c_value(word: str) -> str:
-    """A word of valid_arguments.py in C."""
+    """A word of tests/samples in C."""
     kind, _, rest = word.partition(":")
     if word == "null":
         return "NULL"
-    if word == "gen":
+    if word == "h:generator":
         return "generator()"
     if kind in ("t", "sparse", "n", "ni", "nc"):
         return f"value({quoted(word)})"
@@ -85,7 +85,7 @@ def c_values(words: list[str]) -> list[str]:
 
 def variants(operator: Operator) -> list[tuple[str, list[str]]]:
     """Names and C arguments of the calls."""
-    as_meant = {a.name: valid_arguments.words_of(operator, a) for a in operator.arguments}
+    as_meant = {a.name: rows.operator_words(operator, a) for a in operator.arguments}
     absent = [a for a in operator.arguments if may_be_absent(a)]
     chosen: list[tuple[str, list[Argument]]] = [("as meant", [])]
     chosen += [(f"without {a.name}", [a]) for a in absent]
@@ -128,7 +128,7 @@ def into_case(operator: Operator, arguments: list[str]) -> str:
         call = ", ".join([*arguments, *(f"&m{k}" for k in range(count))])
         lines += f" if (done(libdl_{operator.name}({call}))) {{ again();"
     else:
-        lines += f" m0 = libdl_tensor_retain(value({quoted(valid_arguments.DESTINATION)})); {{"
+        lines += f" m0 = libdl_tensor_retain(value({quoted(rows.DESTINATION)})); {{"
     lines += "".join(f" libdl_tensor *const d{k} = like(m{k});" for k in range(count))
     call = ", ".join([*arguments, *(f"d{k}" for k in range(count))])
     told = " ".join(f"{'tell_shape' if operator.name in _SHAPE_ALONE else 'tell_kept'}(d{k});"
