@@ -29,7 +29,7 @@ from ._errors import (
     ShapeError as ShapeError,
     VersionError as VersionError,
 )
-from . import _overrides
+from . import _overridable_functions, _overrides
 from ._overrides import (
     DisableTorchFunction as DisableTorchFunction,
     DisableTorchFunctionSubclass as DisableTorchFunctionSubclass,
@@ -346,6 +346,28 @@ def _assert(condition: _Any, message: str) -> None:
         override(_assert, condition, message)
     else:
         assert condition, message
+
+
+def _namespaces() -> list[_overridable_functions.Namespace]:
+    """The modules with functions that modes and classes see."""
+    from . import _in_place, linalg, special
+    from .nn import _top_level, functional, init
+
+    space = _overridable_functions.Namespace
+    this = _sys.modules[__name__]
+    return [
+        space("libdl", this, vars(this)),
+        space("libdl.nn.functional", functional, dir(functional)),
+        space("libdl.linalg", linalg, linalg.__all__),
+        space("libdl.special", special, special.__all__),
+        # Where names of libdl are, until somebody asks for them.
+        space("libdl", _in_place, _in_place.__all__),
+        space("libdl", _top_level, _top_level.__all__),
+        space("libdl.nn.init", init, ("constant_", "kaiming_uniform_", "normal_", "uniform_")),
+    ]
+
+
+_overridable_functions.NAMESPACES.append(_namespaces)
 
 
 if _typing.TYPE_CHECKING:
