@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every kind of argument and of result, in C and in all that is generated from it: one row a kind.
 
-Texts hold {x} for the argument, {c} for the name of its count, {n} for its number and {v} for a generic
-call's value. A pair is (as it must be given, where it may be absent); "" stands where there is no such
-argument.
+Texts hold {x} for the argument, {c} for the name of its count, {n} for its number and {v} for a
+generic call's value. A pair is (as it must be given, where it may be absent); "" stands where there
+is no such argument.
 """
 
 from __future__ import annotations

@@ -300,7 +300,8 @@ def is_storage(obj: object) -> _Any:
 
 
 def get_device_module(device: _Any = None) -> _Any:
-    """The module of functions for a kind of device: libdl.cuda or libdl.cpu; None: of an accelerator."""
+    """The module of functions for a kind of device: libdl.cuda or libdl.cpu; None: of an
+    accelerator."""
     from . import cpu, cuda
 
     if device is None:

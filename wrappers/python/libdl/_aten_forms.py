@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch's operators, torch.ops.aten.name, for which no function of libdl takes the same arguments:
-here they are, composed of what there is."""
+"""PyTorch's operators, torch.ops.aten.name, for which no function of libdl takes the same
+arguments: here they are, composed of what there is."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ from .nn import functional as F
 # With the overloads behind a colon, as in _aten.
 NAMES = """
 _conj _pin_memory randperm scaled_dot_product_attention split:Tensor split_copy:Tensor
-squeeze_copy:default,dim,dims unsqueeze_copy view_as_real_copy view_copy _assert_async:default,msg _assert_scalar _assert_tensor_metadata _is_all_true _is_any_true
-_grouped_mm _local_scalar_dense _to_copy _unsafe_view alias arange:default,start,start_step detach_ eye:default,m
-index:Tensor index_put index_put_ is_same_size lift_fresh lift_fresh_copy randint:default,low
-scalar_tensor slice:Tensor slice_copy:Tensor sym_constrain_range sym_constrain_range_for_size
-sym_numel sym_size:default,int sym_storage_offset sym_stride:default,int to:device,dtype,other,dtype_layout
+squeeze_copy:default,dim,dims unsqueeze_copy view_as_real_copy view_copy _assert_async:default,msg
+_assert_scalar _assert_tensor_metadata _is_all_true _is_any_true _grouped_mm _local_scalar_dense
+_to_copy _unsafe_view alias arange:default,start,start_step detach_ eye:default,m index:Tensor
+index_put index_put_ is_same_size lift_fresh lift_fresh_copy randint:default,low scalar_tensor
+slice:Tensor slice_copy:Tensor sym_constrain_range sym_constrain_range_for_size sym_numel
+sym_size:default,int sym_storage_offset sym_stride:default,int to:device,dtype,other,dtype_layout
 """
 
 

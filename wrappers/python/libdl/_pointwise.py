@@ -96,8 +96,8 @@ def _nextafter_(self: Tensor, other: Tensor) -> Tensor:
 
 @overridable
 def _random_(self: Tensor, *bounds: int, generator: Any = None, **named: Any) -> Tensor:
-    """Overwrites the tensor with uniform integers: random_(), random_(to), random_(from, to). Without
-    bounds they go up to what the dtype holds exactly."""
+    """Overwrites the tensor with uniform integers: random_(), random_(to), random_(from, to).
+    Without bounds they go up to what the dtype holds exactly."""
     low, high = named.get("from", 0), named.get("to")
     if len(bounds) == 1 and high is None:
         high = bounds[0]

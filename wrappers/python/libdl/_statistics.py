@@ -223,9 +223,9 @@ def histogramdd(
     weight: Tensor | None = None,
     density: bool = False,
 ) -> Any:
-    """histogram of points, [.., dimensions]: counts with a dimension for each coordinate, and a tuple
-    of edges. bins is one number, or a list of a number or of edges for each coordinate; range holds
-    two numbers for each."""
+    """histogram of points, [.., dimensions]: counts with a dimension for each coordinate, and a
+    tuple of edges. bins is one number, or a list of a number or of edges for each coordinate; range
+    holds two numbers for each."""
     x = _points("histogramdd", input)
     if x.ndim < 2 or not x.shape[-1]:
         raise ShapeError(

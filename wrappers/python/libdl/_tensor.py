@@ -179,7 +179,8 @@ def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], No
 
 
 class Removable:
-    """A registered hook, on one place or several; remove() removes it, and so does the end of a with statement."""
+    """A registered hook, on one place or several; remove() removes it, and so does the end of a
+    with statement."""
 
     def __init__(self, *held: Any) -> None:
         self._held = held
@@ -695,8 +696,8 @@ def _when_used(name: str) -> property:
 
 _USED = {
     "grad_dtype": "The dtype of the gradient: the tensor's own.",
-    "_backward_hooks": "The hooks of register_hook by number, or None. What is removed from the dict "
-    "is not called any more; a new dict or None replaces them.",
+    "_backward_hooks": "The hooks of register_hook by number, or None. What is removed from the "
+    "dict is not called any more; a new dict or None replaces them.",
 }
 
 

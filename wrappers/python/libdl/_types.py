@@ -109,7 +109,8 @@ can_cast.__module__ = promote_types.__module__ = "libdl"
 
 
 class _Unserved:
-    """In place of a number that the core would know a dtype or a device by: it refuses to be one."""
+    """In place of a number that the core would know a dtype or a device by: it refuses to be
+    one."""
 
     __slots__ = ("_reason",)
 

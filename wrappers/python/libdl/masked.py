@@ -216,8 +216,8 @@ def median(
     count = kept.sum(dim, keepdim=True)
     if (count == 0).any():
         raise ValueError(
-            "masked.median: the mask leaves nothing of a row, and only floating dtypes have NaN for "
-            f"that; the input is {input.dtype}"
+            "masked.median: the mask leaves nothing of a row, and only floating dtypes have NaN "
+            f"for that; the input is {input.dtype}"
         )
     last = iinfo(int64).max
     ordered = _filled(whole, None, kept, last).sort(dim).values

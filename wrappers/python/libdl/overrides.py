@@ -117,8 +117,8 @@ def handle_torch_function(
 
 
 def wrap_torch_function(dispatcher: Callable[..., Iterable[Any]]) -> Callable[[F], F]:
-    """A decorator: the function can be overridden by what dispatcher(*args, **kwargs) returns of its
-    arguments."""
+    """A decorator: the function can be overridden by what dispatcher(*args, **kwargs) returns of
+    its arguments."""
 
     def decorated(func: F) -> F:
         @functools.wraps(func)
@@ -156,8 +156,8 @@ def _names() -> dict[Any, str]:
 
 
 def resolve_name(f: Any) -> str | None:
-    """The function's name in a program, "libdl.add"; None if it is none of the library's. A function
-    that is also a method has the function's name."""
+    """The function's name in a program, "libdl.add"; None if it is none of the library's. A
+    function that is also a method has the function's name."""
     if isinstance(f, str):
         return None
     for table in (_names(), _created()):

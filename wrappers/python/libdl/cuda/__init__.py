@@ -98,8 +98,8 @@ _SYNC_MODES = ("default", "warn", "error")
 
 def set_sync_debug_mode(debug_mode: int | str) -> None:
     """What a call does that must wait for a device, such as item() or a mask: "default" (0) waits,
-    "warn" (1) warns with the line that waited, "error" (2) raises RuntimeError instead. synchronize()
-    and the waits of streams and events are not meant."""
+    "warn" (1) warns with the line that waited, "error" (2) raises RuntimeError instead.
+    synchronize() and the waits of streams and events are not meant."""
     if isinstance(debug_mode, str):
         if debug_mode not in _SYNC_MODES:
             raise RuntimeError(

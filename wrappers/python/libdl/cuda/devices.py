@@ -44,7 +44,8 @@ def set_device(device: Any) -> None:
 
 
 class device:
-    """A context in which the device is the current one; None and negative indices change nothing."""
+    """A context in which the device is the current one; None and negative indices change
+    nothing."""
 
     def __init__(self, device: Any) -> None:
         self.idx = -1 if device is None else device

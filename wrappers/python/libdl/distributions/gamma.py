@@ -16,8 +16,8 @@ __all__ = ["Gamma"]
 
 
 def log_standard_gamma(concentration: Tensor) -> Tensor:
-    """Logarithms of gamma numbers of rate 1 in double precision, for ratios: of a small concentration
-    most of the numbers themselves would be 0."""
+    """Logarithms of gamma numbers of rate 1 in double precision, for ratios: of a small
+    concentration most of the numbers themselves would be 0."""
     return _standard_log_gamma(concentration.to(float64))
 
 

@@ -200,8 +200,8 @@ def _answers_not(rule: Any, call: Call) -> bool:
 
 
 def _parts_of(func: Callable[..., Any]) -> Callable[..., Any] | None:
-    """The body of a function that is composed of other operators in Python; None inside of it, where
-    an operator of the same name calls for it."""
+    """The body of a function that is composed of other operators in Python; None inside of it,
+    where an operator of the same name calls for it."""
     if (
         not isinstance(func, Overridable)
         or func.__code__.co_filename in _GENERATED

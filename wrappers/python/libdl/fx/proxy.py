@@ -103,7 +103,8 @@ class TracerBase:
         return proxy
 
     def create_arg(self, a: Any) -> Argument:
-        """A value as an argument of a node. Raises NotImplementedError if a graph cannot hold it."""
+        """A value as an argument of a node. Raises NotImplementedError if a graph cannot hold
+        it."""
         if not isinstance(a, Proxy) and hasattr(a, "__fx_create_arg__"):
             return a.__fx_create_arg__(self)
         if isinstance(a, Proxy):
@@ -143,7 +144,8 @@ class TracerBase:
     # -- what depends on values --------------------------------------------------------------------
 
     def to_bool(self, obj: Proxy) -> bool:
-        """Asked for if a traced value decides a branch. Raises TraceError; subclasses may choose."""
+        """Asked for if a traced value decides a branch. Raises TraceError; subclasses may
+        choose."""
         raise TraceError(f"{obj} decides a branch, but its value is not known while it is traced")
 
     def iter(self, obj: Proxy) -> Iterator[Any]:

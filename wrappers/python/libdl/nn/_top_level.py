@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions of networks under their names in torch's top namespace, where the order of arguments is
-another, and numbers stand for words: a reduction is 0 ("none"; the default, as in PyTorch's Python),
-1 ("mean") or 2 ("sum"). cudnn_enabled= is accepted and changes nothing."""
+another, and numbers stand for words: a reduction is 0 ("none"; the default, as in PyTorch's
+Python), 1 ("mean") or 2 ("sum"). cudnn_enabled= is accepted and changes nothing."""
 
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
@@ -178,7 +178,8 @@ def native_layer_norm(
     bias: Tensor | None,
     eps: float,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """layer_norm, the means and the reciprocal deviations, [.., 1, ..]; these two without gradients."""
+    """layer_norm, the means and the reciprocal deviations, [.., 1, ..]; these two without
+    gradients."""
     made = _generated.layer_norm(input, normalized_shape, weight, bias, eps)
     dims = list(range(input.ndim - len(normalized_shape), input.ndim))
     return made, *_moments(input, dims, eps)
@@ -362,8 +363,8 @@ def embedding_bag(
     include_last_offset: bool = False,
     padding_idx: int | None = None,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """See nn.functional.embedding_bag; mode is 0 ("sum"), 1 ("mean") or 2 ("max"). What PyTorch keeps
-    for its gradient, the other three results, is empty here."""
+    """See nn.functional.embedding_bag; mode is 0 ("sum"), 1 ("mean") or 2 ("max"). What PyTorch
+    keeps for its gradient, the other three results, is empty here."""
     word = _word("embedding_bag", "mode", mode, ("sum", "mean", "max"))
     made = _generated.embedding_bag(
         indices,

@@ -559,7 +559,8 @@ def feature_alpha_dropout(
 
 @overridable
 def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tensor:
-    """conv1d of steps: input [t, n, in], weight [width, in, out] and bias [out] give [t', n, out]."""
+    """conv1d of steps: input [t, n, in], weight [width, in, out] and bias [out] give [t', n,
+    out]."""
     if input.ndim != 3 or weight.ndim != 3:
         raise ShapeError(
             f"conv_tbc: shapes are {list(input.shape)} and {list(weight.shape)}, "

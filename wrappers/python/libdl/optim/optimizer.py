@@ -241,7 +241,8 @@ class Optimizer(Hooked):
     _cuda_graph_capture_health_check = _accelerator_graph_capture_health_check
 
     def _patch_step_function(self) -> None:
-        """Begins the hooks, where a subclass does not call __init__; its step calls them already."""
+        """Begins the hooks, where a subclass does not call __init__; its step calls them
+        already."""
         self._begin_hooks()
 
     @staticmethod

@@ -103,8 +103,8 @@ class _Kept:
         if isinstance(value, Tensor):
             if value.is_inference():
                 raise RuntimeError(
-                    "checkpoint: Inference tensors cannot be saved for backward; give a clone() made "
-                    "outside of inference mode"
+                    "checkpoint: Inference tensors cannot be saved for backward; give a clone() "
+                    "made outside of inference mode"
                 )
             self.value, self.version = value.detach(), value._version
             self.requires_grad = value.requires_grad
@@ -301,8 +301,8 @@ class CheckpointFunction(Function):
         ]
         if not pairs:
             raise RuntimeError(
-                "checkpoint: none of output has requires_grad=True, as none of the tensors among the "
-                "arguments had when it was called: this checkpoint() is not necessary"
+                "checkpoint: none of output has requires_grad=True, as none of the tensors among "
+                "the arguments had when it was called: this checkpoint() is not necessary"
             )
         run_backward([out for out, _ in pairs], [gradient for _, gradient in pairs])
         return (None, None, *(v.grad if isinstance(v, Tensor) else None for v in args))

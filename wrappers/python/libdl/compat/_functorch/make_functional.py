@@ -21,7 +21,8 @@ __all__ = [
 
 
 class FunctionalModuleWithBuffers(Module):
-    """f(parameters, buffers, *inputs): the module's forward with these tensors in place of its own."""
+    """f(parameters, buffers, *inputs): the module's forward with these tensors in place of its
+    own."""
 
     def __init__(self, stateless_model: Module) -> None:
         super().__init__()

@@ -49,7 +49,8 @@ class AuxOutput(NamedTuple):
 
 
 def _everywhere(function: _Function, shape: tuple[int, ...], scores: Tensor | None) -> Tensor:
-    """function(score, batch, head, query, key), or without a score, for each place: [B, H, Q, K]."""
+    """function(score, batch, head, query, key), or without a score, for each place: [B, H, Q,
+    K]."""
     places = [arange(size) for size in shape]
     given = () if scores is None else (0,)
     for k in range(3, -1, -1):  # the innermost maps the keys
@@ -228,12 +229,13 @@ def _check(query: Tensor, key: Tensor, value: Tensor, enable_gqa: bool) -> None:
             )
     if query.shape[-1] != key.shape[-1]:
         raise ValueError(
-            f"flex_attention: query has {query.shape[-1]} features, key {key.shape[-1]}, wanted as many"
+            f"flex_attention: query has {query.shape[-1]} features, key {key.shape[-1]}, wanted "
+            "as many"
         )
     if not enable_gqa and query.shape[1] != key.shape[1]:
         raise ValueError(
-            f"flex_attention: query has {query.shape[1]} heads, key {key.shape[1]}, wanted as many, "
-            "or enable_gqa=True"
+            f"flex_attention: query has {query.shape[1]} heads, key {key.shape[1]}, wanted as "
+            "many, or enable_gqa=True"
         )
 
 
@@ -250,9 +252,9 @@ def flex_attention(
     *,
     return_aux: AuxRequest | None = None,
 ) -> Any:
-    """softmax(score_mod(query key^T scale)) value: [B, H, Q, E]. score_mod(score, batch, head, query,
-    key) sees one score at a time, as 0-d tensors under vmap; where block_mask.mask_mod is false, a
-    score is left out. A query that nothing is left for gets zeros.
+    """softmax(score_mod(query key^T scale)) value: [B, H, Q, E]. score_mod(score, batch, head,
+    query, key) sees one score at a time, as 0-d tensors under vmap; where block_mask.mask_mod is
+    false, a score is left out. A query that nothing is left for gets zeros.
 
     Arguments:
         scale: None: 1 / sqrt(E)

@@ -144,7 +144,8 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         return cat(parts, 1)
 
     def log_prob(self, input: Tensor) -> Tensor:
-        """The logarithms of the probabilities of all classes, [n, n_classes], for [n, in_features]."""
+        """The logarithms of the probabilities of all classes, [n, n_classes], for [n,
+        in_features]."""
         return self._get_full_log_prob(input, self.head(input))
 
     def predict(self, input: Tensor) -> Tensor:

@@ -98,7 +98,8 @@ def _add_global_hook(hooks: Any, hook: Any, *marked: Any) -> RemovableHandle:
 
 
 def register_module_forward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Calls hook(module, args) before forward of every module; its result replaces the arguments."""
+    """Calls hook(module, args) before forward of every module; its result replaces the
+    arguments."""
     return _add_global_hook(_global_forward_pre_hooks, hook)
 
 

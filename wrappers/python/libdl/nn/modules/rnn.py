@@ -357,7 +357,8 @@ class RNN(RNNBase):
         num_layers: each layer is over the outputs of the one before
         nonlinearity: "tanh" or "relu"
         bias: whether b and b' are added
-        batch_first: whether inputs and outputs are [batch, steps, features], not [steps, batch, ...]
+        batch_first: whether inputs and outputs are [batch, steps, features], not [steps, batch,
+            ...]
         dropout: the share of the outputs of all layers but the last that are set to 0 in training
         bidirectional: whether each layer has a second direction, from the end to the beginning
 

@@ -19,8 +19,8 @@ def _of(index: Any) -> device:
 
 
 def scatter(inputs: Any, target_gpus: Sequence[Any], dim: int = 0) -> Any:
-    """A list of the inputs for each device: tensors are cut along dim and moved, other values are the
-    same for all."""
+    """A list of the inputs for each device: tensors are cut along dim and moved, other values are
+    the same for all."""
     count = len(target_gpus)
     if isinstance(inputs, Tensor):
         parts = inputs.chunk(count, dim)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory formats of weights: there is nothing to convert, because libdl keeps weights as its kernels
-like them, whatever their strides."""
+"""Memory formats of weights: there is nothing to convert, because libdl keeps weights as its
+kernels like them, whatever their strides."""
 
 from __future__ import annotations
 

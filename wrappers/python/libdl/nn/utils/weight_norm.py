@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Weight normalisation in its older form: NAME_g and NAME_v are the parameters, and NAME is computed
-before every call. The newer form is parametrizations.weight_norm."""
+"""Weight normalisation in its older form: NAME_g and NAME_v are the parameters, and NAME is
+computed before every call. The newer form is parametrizations.weight_norm."""
 
 from __future__ import annotations
 
