@@ -35,13 +35,15 @@ from ._overrides import (
     DisableTorchFunctionSubclass as DisableTorchFunctionSubclass,
 )
 from ._types import (
+    DeviceLike,
     Generator as Generator,
+    NAMED_ONLY as _NAMED_ONLY,
     Size as Size,
     bfloat16 as bfloat16,
     bool_ as bool_,
     can_cast as can_cast,
-    complex64 as complex64,
     complex128 as complex128,
+    complex64 as complex64,
     contiguous_format as contiguous_format,
     device as device,
     dtype as dtype,
@@ -50,27 +52,26 @@ from ._types import (
     float32 as float32,
     float64 as float64,
     iinfo as iinfo,
-    int8 as int8,
     int16 as int16,
     int32 as int32,
     int64 as int64,
+    int8 as int8,
+    jagged as jagged,
     layout as layout,
     memory_format as memory_format,
+    mkldnn as _mkldnn,
     preserve_format as preserve_format,
     promote_types as promote_types,
+    sparse_bsc as sparse_bsc,
+    sparse_bsr as sparse_bsr,
     sparse_coo as sparse_coo,
+    sparse_csc as sparse_csc,
+    sparse_csr as sparse_csr,
     strided as strided,
-    uint8 as uint8,
     uint16 as uint16,
     uint32 as uint32,
     uint64 as uint64,
-    NAMED_ONLY as _NAMED_ONLY,
-    jagged as jagged,
-    mkldnn as _mkldnn,
-    sparse_bsc as sparse_bsc,
-    sparse_bsr as sparse_bsr,
-    sparse_csc as sparse_csc,
-    sparse_csr as sparse_csr,
+    uint8 as uint8,
 )
 
 if (
@@ -299,7 +300,7 @@ def is_storage(obj: object) -> _Any:
     return isinstance(obj, (TypedStorage, UntypedStorage))
 
 
-def get_device_module(device: _Any = None) -> _Any:
+def get_device_module(device: DeviceLike | None = None) -> _Any:
     """The module of functions for a kind of device: libdl.cuda or libdl.cpu; None: of an
     accelerator."""
     from . import cpu, cuda

@@ -12,6 +12,7 @@ from typing import Any
 from . import _functions
 from ._C import Tensor
 from ._conditions import _assert_async as _assert_async
+from ._types import DeviceLike, DtypeLike
 from .nn import functional as F
 
 # With the overloads behind a colon, as in _aten.
@@ -29,9 +30,9 @@ sym_size:default,int sym_storage_offset sym_stride:default,int to:device,dtype,o
 def _to_copy(
     self: Tensor,
     *,
-    dtype: Any = None,
+    dtype: DtypeLike | None = None,
     layout: Any = None,
-    device: Any = None,
+    device: DeviceLike | None = None,
     pin_memory: Any = None,
     non_blocking: bool = False,
     memory_format: Any = None,
@@ -160,9 +161,9 @@ def _assert_tensor_metadata(
     a: Tensor,
     size: Any = None,
     stride: Any = None,
-    dtype: Any = None,
+    dtype: DtypeLike | None = None,
     *,
-    device: Any = None,
+    device: DeviceLike | None = None,
     layout: Any = None,
 ) -> None:
     """Raises a RuntimeError unless the tensor is as told."""
@@ -246,7 +247,7 @@ def _conj(self: Tensor) -> Tensor:
     return self.conj()
 
 
-def _pin_memory(self: Tensor, device: Any = None) -> Tensor:
+def _pin_memory(self: Tensor, device: DeviceLike | None = None) -> Tensor:
     """The tensor in pinned memory."""
     return self.pin_memory()
 

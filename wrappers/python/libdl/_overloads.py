@@ -12,7 +12,15 @@ from ._documents import FUNCTIONS, METHODS
 from ._errors import ArgumentValueError, EmptyError, Error, rename_error
 from ._out import both_copied, copied, write, write_leaf
 from ._overrides import override
-from ._types import Number, ValuesIndices, dtype as Dtype, in_format
+from ._types import (
+    DeviceLike,
+    DtypeLike,
+    Generator,
+    Number,
+    ValuesIndices,
+    dtype as Dtype,
+    in_format,
+)
 
 __all__ = [
     "arange",
@@ -210,7 +218,7 @@ def norm(
     p: Any = 2,
     dim: Any = None,
     keepdim: bool = False,
-    dtype: Any = None,
+    dtype: DtypeLike | None = None,
     *,
     axis: Any = None,
     keepdims: bool | None = None,
@@ -241,7 +249,7 @@ def norm(
     )
 
 
-def _view(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) -> Tensor:
+def _view(self: Tensor, *shape: Any, size: Any = None, dtype: DtypeLike | None = None) -> Tensor:
     try:
         if size is not None:
             shape = size
@@ -278,8 +286,8 @@ def arange(
     step: Any = 1,
     *,
     out: Tensor | None = None,
-    dtype: Any = None,
-    device: Any = None,
+    dtype: DtypeLike | None = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
     layout: object = None,
     pin_memory: bool = False,
@@ -303,10 +311,10 @@ def randint(
     low: int | None = None,
     high: int | None = None,
     size: Any = None,
-    generator: Any = None,
+    generator: Generator | None = None,
     out: Tensor | None = None,
-    dtype: Any = None,
-    device: Any = None,
+    dtype: DtypeLike | None = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
     layout: object = None,
     pin_memory: bool = False,
@@ -332,9 +340,9 @@ def randint_like(
     *bounds: Any,
     low: int | None = None,
     high: int | None = None,
-    generator: Any = None,
-    dtype: Any = None,
-    device: Any = None,
+    generator: Generator | None = None,
+    dtype: DtypeLike | None = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
     layout: object = None,
     pin_memory: bool = False,
@@ -510,7 +518,7 @@ def multinomial(
     num_samples: int,
     replacement: bool = False,
     *,
-    generator: Any = None,
+    generator: Generator | None = None,
     out: Tensor | None = None,
 ) -> Tensor:
     return copied(_functions.multinomial(input, num_samples, replacement, generator=generator), out)

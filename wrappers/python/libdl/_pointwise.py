@@ -14,7 +14,7 @@ from ._creation import tensor
 from ._errors import ArgumentValueError, DtypeError, Error, ShapeError, rename_error
 from ._modes import no_grad
 from ._out import copied, in_place
-from ._types import complex128, float64
+from ._types import Generator, complex128, float64
 
 __all__ = ["fill", "frexp", "positive", "put", "rsub"]
 
@@ -95,7 +95,9 @@ def _nextafter_(self: Tensor, other: Tensor) -> Tensor:
 
 
 @overridable
-def _random_(self: Tensor, *bounds: int, generator: Any = None, **named: Any) -> Tensor:
+def _random_(
+    self: Tensor, *bounds: int, generator: Generator | None = None, **named: Any
+) -> Tensor:
     """Overwrites the tensor with uniform integers: random_(), random_(to), random_(from, to).
     Without bounds they go up to what the dtype holds exactly."""
     low, high = named.get("from", 0), named.get("to")

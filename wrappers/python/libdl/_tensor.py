@@ -18,20 +18,21 @@ from ._overrides import disabled, of_values
 from ._backward_passes import tensors_of
 from ._types import (
     DeviceLike,
+    DtypeLike,
     bfloat16,
     bool_,
-    complex64,
     complex128,
+    complex64,
     device as Device,
-    in_format,
     dtype as Dtype,
     float16,
     float32,
     float64,
-    int8,
+    in_format,
     int16,
     int32,
     int64,
+    int8,
     uint8,
 )
 
@@ -283,8 +284,8 @@ def _in_format(made: Tensor, before: Tensor, memory_format: object) -> Tensor:
 def m_to(
     self: Tensor,
     *args: Any,
-    dtype: Any = None,
-    device: Any = None,
+    dtype: DtypeLike | None = None,
+    device: DeviceLike | None = None,
     other: Tensor | None = None,
     non_blocking: bool = False,
     copy: bool = False,
@@ -323,7 +324,7 @@ def m_to(
 
 
 @method
-def m_type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
+def m_type(self: Tensor, dtype: DtypeLike | None = None, non_blocking: bool = False) -> Any:
     """The type's name, or the tensor with another dtype."""
     from ._tensor_types import type_name, type_named
 

@@ -4,7 +4,7 @@
 # mypy: disable-error-code="attr-defined,no-any-return"
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 from .. import Size, _standard_gamma, _standard_log_gamma, finfo, float64, igamma
 from .._C import Tensor
@@ -47,7 +47,7 @@ class Gamma(ExponentialFamily):
     def variance(self) -> Tensor:
         return self.concentration / self.rate.square()
 
-    def rsample(self, sample_shape: Any = Size()) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         value = _standard_gamma(self.concentration.expand(shape)) / self.rate
         return value.clamp(min=finfo(value.dtype).tiny)

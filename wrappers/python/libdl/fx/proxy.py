@@ -155,7 +155,7 @@ class TracerBase:
             "traced; *args and **kwargs of the traced function count as such"
         )
 
-    def keys(self, obj: Proxy) -> Any:
+    def keys(self, obj: Proxy) -> Proxy:
         """Asked for by **obj: a proxy of its keys, over which the program cannot iterate."""
         return Attribute(obj, "keys")()
 
@@ -191,7 +191,7 @@ class Proxy:
     def __call__(self, *args: Any, **kwargs: Any) -> Proxy:
         return self.tracer.create_proxy("call_method", "__call__", (self, *args), kwargs)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Proxy]:
         count = _unpacked(inspect.currentframe())
         if count is not None:
             return (self[i] for i in range(count))  # type: ignore[index]
@@ -203,7 +203,7 @@ class Proxy:
     def __bool__(self) -> bool:
         return self.tracer.to_bool(self)
 
-    def keys(self) -> Any:
+    def keys(self) -> Proxy:
         """What ** asks for."""
         return self.tracer.keys(self)
 
@@ -218,7 +218,7 @@ class Proxy:
 
     @classmethod
     def __torch_function__(
-        cls, func: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
+        cls, func: Callable[..., Any], types: tuple[type, ...], args: Any = (), kwargs: Any = None
     ) -> Proxy:
         kwargs = kwargs or {}
         proxies = [x for x in pytree.arg_tree_leaves(*args, **kwargs) if isinstance(x, Proxy)]

@@ -16,6 +16,7 @@ from .._dropout import drops_nothing
 from .._errors import ArgumentValueError, DtypeError, ShapeError
 from .._modes import no_grad
 from .._overrides import own_function
+from .._types import Generator
 from . import functional as F
 from .functional import _shorten, alpha_dropout, feature_alpha_dropout
 
@@ -267,7 +268,7 @@ def rrelu(
     lower: float = 1.0 / 8,
     upper: float = 1.0 / 3,
     training: bool = False,
-    generator: Any = None,
+    generator: Generator | None = None,
 ) -> Tensor:
     """See nn.functional.rrelu."""
     return _generated.rrelu(input, lower, upper, training, generator=generator)
@@ -279,7 +280,7 @@ def rrelu_(
     lower: float = 1.0 / 8,
     upper: float = 1.0 / 3,
     training: bool = False,
-    generator: Any = None,
+    generator: Generator | None = None,
 ) -> Tensor:
     """In place: see nn.functional.rrelu."""
     return F.rrelu(input, lower, upper, training, inplace=True, generator=generator)

@@ -213,7 +213,10 @@ def checkpoint(
     *args: Any,
     use_reentrant: bool | None = False,
     preserve_rng_state: bool = True,
-    context_fn: Callable[[], tuple[Any, Any]] = noop_context_fn,
+    context_fn: Callable[
+        [],
+        tuple[contextlib.AbstractContextManager[object], contextlib.AbstractContextManager[object]],
+    ] = noop_context_fn,
     determinism_check: str = "default",
     debug: bool = False,
     early_stop: bool = True,

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from ..._C import Tensor
 from ..._functions import logsumexp, zeros
 from ..._overloads import arange, where
-from ..._types import float32, int32, int64
+from ..._types import DeviceLike, float32, int32, int64
 from ...func import vmap
 
 __all__ = [
@@ -98,7 +98,12 @@ def or_masks(*mask_mods: _Function) -> _Function:
 
 
 def create_mask(
-    mod_fn: _Function, B: int | None, H: int | None, Q_LEN: int, KV_LEN: int, device: Any = None
+    mod_fn: _Function,
+    B: int | None,
+    H: int | None,
+    Q_LEN: int,
+    KV_LEN: int,
+    device: DeviceLike | None = None,
 ) -> Tensor:
     """mask(batch, head, query, key) for each place: [B, H, Q, K], bool."""
     return _everywhere(mod_fn, (B or 1, H or 1, Q_LEN, KV_LEN), None)
@@ -171,7 +176,7 @@ class BlockMask:
         """The number of places."""
         return math.prod(self.shape)
 
-    def to(self, device: Any) -> BlockMask:
+    def to(self, device: DeviceLike) -> BlockMask:
         """The mask with its lists on a device."""
         lists = (self.kv_num_blocks, self.kv_indices, self.full_kv_num_blocks, self.full_kv_indices)
         moved: Any = [None if x is None else x.to(device) for x in lists]
@@ -201,7 +206,7 @@ def create_block_mask(
     H: int | None,
     Q_LEN: int,
     KV_LEN: int,
-    device: Any = None,
+    device: DeviceLike | None = None,
     BLOCK_SIZE: int | tuple[int, int] = _DEFAULT_SPARSE_BLOCK_SIZE,
     _compile: bool = False,
     **options: Any,

@@ -12,6 +12,7 @@ from ..._autocast import is_autocast_enabled
 from ..._C import Tensor
 from ..._errors import ArgumentValueError
 from ..._functions import empty, zeros
+from ..._types import DeviceLike, DtypeLike, FactoryOptions
 from .. import init
 from ..parameter import Parameter
 from ..utils.rnn import PackedSequence as PackedSequence
@@ -71,8 +72,8 @@ class RNNBase(Module):
         dropout: float = 0.0,
         bidirectional: bool = False,
         proj_size: int = 0,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DtypeLike | None = None,
     ) -> None:
         super().__init__()
         self.mode = mode
@@ -264,12 +265,12 @@ class RNNBase(Module):
                 + msg.format(expected_hidden_size, list(hx.shape))
             )
 
-    def check_forward_args(self, input: Tensor, hidden: Any, batch_sizes: Tensor | None) -> None:
+    def check_forward_args(self, input: Tensor, hidden: Tensor, batch_sizes: Tensor | None) -> None:
         """Raises unless input and states fit."""
         self.check_input(input, batch_sizes)
         self.check_hidden_size(hidden, self.get_expected_hidden_size(input, batch_sizes))
 
-    def permute_hidden(self, hx: Any, permutation: Tensor | None) -> Any:
+    def permute_hidden(self, hx: Tensor, permutation: Tensor | None) -> Any:
         """The states with the sequences in another order."""
         return hx if permutation is None else hx.index_select(1, permutation)
 
@@ -385,8 +386,8 @@ class RNN(RNNBase):
         batch_first: bool = False,
         dropout: float = 0.0,
         bidirectional: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DtypeLike | None = None,
     ) -> None:
         if nonlinearity not in ("tanh", "relu"):
             raise ValueError(f"RNN: nonlinearity is {nonlinearity!r}, wanted 'tanh' or 'relu'")
@@ -429,8 +430,8 @@ class GRU(RNNBase):
         batch_first: bool = False,
         dropout: float = 0.0,
         bidirectional: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DtypeLike | None = None,
     ) -> None:
         super().__init__(
             "GRU",
@@ -477,8 +478,8 @@ class LSTM(RNNBase):
         dropout: float = 0.0,
         bidirectional: bool = False,
         proj_size: int = 0,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DtypeLike | None = None,
     ) -> None:
         super().__init__(
             "LSTM",
@@ -499,7 +500,9 @@ class LSTM(RNNBase):
         states = self.num_layers * self._directions
         return states, *self._batch(input, batch_sizes), self.hidden_size
 
-    def check_forward_args(self, input: Tensor, hidden: Any, batch_sizes: Tensor | None) -> None:
+    def check_forward_args(  # type: ignore[override]
+        self, input: Tensor, hidden: tuple[Tensor, Tensor], batch_sizes: Tensor | None
+    ) -> None:
         """Raises unless input and states fit."""
         self.check_input(input, batch_sizes)
         self.check_hidden_size(
@@ -513,7 +516,9 @@ class LSTM(RNNBase):
             "Expected hidden[1] size {}, got {}",
         )
 
-    def permute_hidden(self, hx: Any, permutation: Tensor | None) -> Any:
+    def permute_hidden(  # type: ignore[override]
+        self, hx: tuple[Tensor, Tensor], permutation: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
         """The states with the sequences in another order."""
         if permutation is None:
             return hx
@@ -565,12 +570,12 @@ class RNNCellBase(Module):
         hidden_size: int,
         bias: bool,
         num_chunks: int,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DtypeLike | None = None,
     ) -> None:
         super().__init__()
         self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
-        how = {"device": device, "dtype": dtype}
+        how: FactoryOptions = {"device": device, "dtype": dtype}
         sums = num_chunks * hidden_size
         self.weight_ih = Parameter(empty(sums, input_size, **how))
         self.weight_hh = Parameter(empty(sums, hidden_size, **how))
@@ -642,8 +647,8 @@ class RNNCell(RNNCellBase):
         hidden_size: int,
         bias: bool = True,
         nonlinearity: str = "tanh",
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DtypeLike | None = None,
     ) -> None:
         super().__init__(input_size, hidden_size, bias, 1, device, dtype)
         self.nonlinearity = nonlinearity
@@ -676,8 +681,8 @@ class GRUCell(RNNCellBase):
         input_size: int,
         hidden_size: int,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DtypeLike | None = None,
     ) -> None:
         super().__init__(input_size, hidden_size, bias, 3, device, dtype)
 
@@ -702,8 +707,8 @@ class LSTMCell(RNNCellBase):
         input_size: int,
         hidden_size: int,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DtypeLike | None = None,
     ) -> None:
         super().__init__(input_size, hidden_size, bias, 4, device, dtype)
 
