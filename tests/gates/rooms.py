@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 # The first row whose prefix begins the file's path: paths for pytest, and a pattern for ctest.
-# What takes minutes for any change of the core, all operators in all dtypes, is left to `make test`.
+# What takes minutes for any change of the core, all operators in all dtypes, is left to
+# `make test`.
 _OPERATORS = "tests/ops/test_operators.py tests/ops/test_refusals.py tests/ops/test_errors.py"
 ROOMS: tuple[tuple[str, str, str], ...] = (
     (

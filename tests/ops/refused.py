@@ -187,8 +187,8 @@ _SAVED = {
     "xlogy": (0, 1),
 }
 # PyTorch's l1_loss saves the difference, of another pass over the data, and its ndtr a quotient;
-# its erfinv computes the result again, its polar takes the result for what it is composed of. It has
-# no derivative of heaviside. Its kron goes back with what was overwritten.
+# its erfinv computes the result again, its polar takes the result for what it is composed of. It
+# has no derivative of heaviside. Its kron goes back with what was overwritten.
 _OWN = {
     "erfinv": ("result", 0),
     "heaviside": (0,),

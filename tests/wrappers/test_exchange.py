@@ -273,7 +273,7 @@ def test_two_arrays_over_one_saved_value():
         total.backward()
 
 
-# -- memory that somebody else writes -----------------------------------------------------------------
+# -- memory that somebody else writes --------------------------------------------------------------
 
 
 class Exported:

@@ -9,13 +9,12 @@ from collections.abc import Callable
 from typing import Any
 
 from . import _C, _functions as f, return_types
-from ._C import Overridden, Tensor, overridable
+from ._C import Tensor, overridable
 from ._creation import tensor
 from ._errors import ArgumentValueError, DtypeError, Error, ShapeError, rename_error
 from ._modes import no_grad
 from ._out import copied, in_place
-from ._overrides import override
-from ._types import complex128, float64
+from ._types import Generator, complex128, float64
 
 __all__ = ["fill", "frexp", "positive", "put", "rsub"]
 
@@ -77,10 +76,7 @@ def _polygamma(self: Tensor, n: int) -> Tensor:
 def frexp(input: Tensor, *, out: Any = None) -> Any:
     """mantissa, of size 1/2 to 1, and exponent, int32, with input = mantissa * 2^exponent; of 0,
     infinity and NaN they are input and 0. The gradient is that of a division by 2^exponent."""
-    try:
-        mantissa, exponent = _C.frexp(input)
-    except Overridden:
-        return override(frexp, input, out=out)
+    mantissa, exponent = _C.frexp(input)
     if out is not None:
         mantissa, exponent = copied(mantissa, out[0]), copied(exponent, out[1])
     return return_types.frexp(mantissa, exponent)
@@ -99,10 +95,11 @@ def _nextafter_(self: Tensor, other: Tensor) -> Tensor:
 
 
 @overridable
-def _random_(self: Tensor, *bounds: int, generator: Any = None, **named: Any) -> Tensor:
-    """Overwrites the tensor with uniform integers: random_(), random_(to), random_(from, to). Without
-    bounds they go up to what the dtype holds exactly."""
-    given = bounds
+def _random_(
+    self: Tensor, *bounds: int, generator: Generator | None = None, **named: Any
+) -> Tensor:
+    """Overwrites the tensor with uniform integers: random_(), random_(to), random_(from, to).
+    Without bounds they go up to what the dtype holds exactly."""
     low, high = named.get("from", 0), named.get("to")
     if len(bounds) == 1 and high is None:
         high = bounds[0]
@@ -118,13 +115,10 @@ def _random_(self: Tensor, *bounds: int, generator: Any = None, **named: Any) ->
             else (2**bits + 1)
         )
         high = min(high, 2**63 - 1)
-    try:
-        with no_grad():
-            return _C.randint_into(
-                low, high, list(self.shape), generator, self.dtype, self.device, self
-            )
-    except Overridden:
-        return override(_random_, self, *given, generator=generator, **named)
+    with no_grad():
+        return _C.randint_into(
+            low, high, list(self.shape), generator, self.dtype, self.device, self
+        )
 
 
 @overridable

@@ -21,8 +21,8 @@ _SPACES: dict[str, Any] = {
 
 
 def run_composed(func: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    """func(*args, **kwargs), where C runs on the samples' stand-ins, and gets for an operator inside
-    what Python answers."""
+    """func(*args, **kwargs), where C runs on the samples' stand-ins, and gets for an operator
+    inside what Python answers."""
     kept = []  # C holds the handles alone of what the samples' values lie beside
     depths: list[int] = []  # that of what Python calls; the operator's parts are deeper
 

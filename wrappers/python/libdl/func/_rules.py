@@ -66,8 +66,8 @@ class Call(NamedTuple):
     def unwritable(self) -> RuntimeError:
         return needs_loop(
             f"vmap: {self.name} in place is not possible: an argument is mapped over and has more "
-            "elements than self, which is not; make self of something mapped over, as by new_zeros, "
-            "or use the form that is not in place"
+            "elements than self, which is not; make self of something mapped over, as by "
+            "new_zeros, or use the form that is not in place"
         )
 
 
@@ -190,8 +190,8 @@ _HALVES = (float16, bfloat16)
 
 
 def _common(call: Call, tensors: list[Tensor]) -> tuple[bool, Any]:
-    """Whether an operand has dimensions, and if there are 0-d ones beside, the dtype that those with
-    dimensions have in common."""
+    """Whether an operand has dimensions, and if there are 0-d ones beside, the dtype that those
+    with dimensions have in common."""
     condition = call.name == "where" and bool(call.args) and call.args[0] is tensors[0]
     operands = tensors[1:] if condition else tensors
     wide = [x.dtype for x in operands if x.ndim > 0]

@@ -75,7 +75,8 @@ def addmm(call: Call) -> Any:
 
 
 def _factor(argument: str, value: Any, x: Tensor) -> Any:
-    """beta or alpha as a number of the kind of x, which the sum has, too. A fraction of integers raises."""
+    """beta or alpha as a number of the kind of x, which the sum has, too. A fraction of integers
+    raises."""
     if isinstance(value, Tensor) or x.is_complex():
         return value
     real = not isinstance(value, complex)

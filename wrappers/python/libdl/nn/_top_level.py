@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions of networks under their names in torch's top namespace, where the order of arguments is
-another, and numbers stand for words: a reduction is 0 ("none"; the default, as in PyTorch's Python),
-1 ("mean") or 2 ("sum"). cudnn_enabled= is accepted and changes nothing."""
+another, and numbers stand for words: a reduction is 0 ("none"; the default, as in PyTorch's
+Python), 1 ("mean") or 2 ("sum"). cudnn_enabled= is accepted and changes nothing."""
 
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
@@ -16,6 +16,7 @@ from .._dropout import drops_nothing
 from .._errors import ArgumentValueError, DtypeError, ShapeError
 from .._modes import no_grad
 from .._overrides import own_function
+from .._types import Generator
 from . import functional as F
 from .functional import _shorten, alpha_dropout, feature_alpha_dropout
 
@@ -178,7 +179,8 @@ def native_layer_norm(
     bias: Tensor | None,
     eps: float,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """layer_norm, the means and the reciprocal deviations, [.., 1, ..]; these two without gradients."""
+    """layer_norm, the means and the reciprocal deviations, [.., 1, ..]; these two without
+    gradients."""
     made = _generated.layer_norm(input, normalized_shape, weight, bias, eps)
     dims = list(range(input.ndim - len(normalized_shape), input.ndim))
     return made, *_moments(input, dims, eps)
@@ -266,7 +268,7 @@ def rrelu(
     lower: float = 1.0 / 8,
     upper: float = 1.0 / 3,
     training: bool = False,
-    generator: Any = None,
+    generator: Generator | None = None,
 ) -> Tensor:
     """See nn.functional.rrelu."""
     return _generated.rrelu(input, lower, upper, training, generator=generator)
@@ -278,7 +280,7 @@ def rrelu_(
     lower: float = 1.0 / 8,
     upper: float = 1.0 / 3,
     training: bool = False,
-    generator: Any = None,
+    generator: Generator | None = None,
 ) -> Tensor:
     """In place: see nn.functional.rrelu."""
     return F.rrelu(input, lower, upper, training, inplace=True, generator=generator)
@@ -362,8 +364,8 @@ def embedding_bag(
     include_last_offset: bool = False,
     padding_idx: int | None = None,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """See nn.functional.embedding_bag; mode is 0 ("sum"), 1 ("mean") or 2 ("max"). What PyTorch keeps
-    for its gradient, the other three results, is empty here."""
+    """See nn.functional.embedding_bag; mode is 0 ("sum"), 1 ("mean") or 2 ("max"). What PyTorch
+    keeps for its gradient, the other three results, is empty here."""
     word = _word("embedding_bag", "mode", mode, ("sum", "mean", "max"))
     made = _generated.embedding_bag(
         indices,

@@ -60,7 +60,7 @@ from .._functional import (
     unfold,
 )
 from .._modes import no_grad
-from .._types import bfloat16, bool_, dtype as Dtype, float16, float32, int32
+from .._types import DtypeLike, Generator, bfloat16, bool_, dtype as Dtype, float16, float32, int32
 from . import _linear_cross_entropy, _losses, _pooling
 from ._linear_cross_entropy import *
 from ._losses import *
@@ -269,7 +269,7 @@ def rrelu(
     training: bool = False,
     inplace: bool = False,
     *,
-    generator: Any = None,
+    generator: Generator | None = None,
 ) -> Tensor:
     """The element where positive; elsewhere times a number drawn from lower to upper or, without
     training, their mean."""
@@ -374,7 +374,7 @@ def _implicit(name: str, ndim: int) -> int:
 
 @overridable
 def softmax(
-    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: DtypeLike | None = None
 ) -> Tensor:
     """exp(input) scaled so that its sum along dim is 1.
 
@@ -389,7 +389,7 @@ def softmax(
 
 @overridable
 def log_softmax(
-    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: DtypeLike | None = None
 ) -> Tensor:
     """The logarithm of softmax.
 
@@ -404,7 +404,7 @@ def log_softmax(
 
 @overridable
 def softmin(
-    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: DtypeLike | None = None
 ) -> Tensor:
     """softmax of the negated input."""
     return softmax(-input, dim, dtype=dtype)
@@ -445,7 +445,7 @@ def dropout(
     training: bool = True,
     inplace: bool = False,
     *,
-    generator: Any = None,
+    generator: Generator | None = None,
 ) -> Tensor:
     """Elements set to zero with probability p, the others divided by 1 - p.
 
@@ -560,7 +560,8 @@ def feature_alpha_dropout(
 
 @overridable
 def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tensor:
-    """conv1d of steps: input [t, n, in], weight [width, in, out] and bias [out] give [t', n, out]."""
+    """conv1d of steps: input [t, n, in], weight [width, in, out] and bias [out] give [t', n,
+    out]."""
     if input.ndim != 3 or weight.ndim != 3:
         raise ShapeError(
             f"conv_tbc: shapes are {list(input.shape)} and {list(weight.shape)}, "
@@ -1087,9 +1088,9 @@ def _attention_with_weights(
 def _canonical_mask(
     mask: Tensor | None,
     mask_name: str,
-    other_type: Any = None,
+    other_type: DtypeLike | None = None,
     other_name: str = "",
-    target_type: Any = None,
+    target_type: DtypeLike | None = None,
     check_other: bool = True,
 ) -> Tensor | None:
     """The mask as numbers to be added to the scores: a bool one is -inf where True, else 0.
@@ -1110,7 +1111,7 @@ def _canonical_mask(
     return made.masked_fill_(mask, -math.inf)
 
 
-def _none_or_dtype(input: Any) -> Any:
+def _none_or_dtype(input: Tensor | None) -> DtypeLike | None:
     """The dtype of a tensor, None of None."""
     if input is None or isinstance(input, Tensor):
         return None if input is None else input.dtype
