@@ -118,6 +118,19 @@ def test_one_recorder_connects_nodes():
     assert "libdl/ops/core/record.h" in found  # what is looked for is still written so
 
 
+HOOKS = r"LIBDL_(?:VARIANT|BORN_PACKED|RANDOM_FORMS|SIMULATED_\w+)|getenv\(\"LIBDL_CUDA_DRIVER"
+
+
+def test_hooks_for_tests_stand_in_two_headers():
+    """One of the core, one of the plugin, which knows no header of the core's."""
+    found = {
+        str(path.relative_to(ROOT / "libdl"))
+        for path in sources("libdl")
+        if re.search(HOOKS, path.read_text())
+    }
+    assert found == {"base/test_hooks.h", "backends/cuda/test_hooks.h"}
+
+
 def test_kernels_know_no_room_of_the_core():
     for path in sources("kernels"):
         for name in included(path.read_text()):

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/test_hooks.h"
 #include "entries/arithmetic.h"
 #include "entries/copy.h"
 #include "entries/indexing.h"
@@ -15,7 +16,6 @@
 #include "ops/primitive/launch.h"
 #include "ops/primitive/summed.h"
 #include "runtime/mechanism.h"
-#include "tensor/chance.h"
 #include "tensor/sparse_rows.h"
 
 namespace libdl {

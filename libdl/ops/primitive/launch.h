@@ -3,6 +3,7 @@
 // From tensors to kernels.
 #pragma once
 
+#include "base/test_hooks.h"
 #include "device/device.h"
 #include "device/launch.h"
 #include "kernels/args.h"
@@ -46,11 +47,10 @@ static_assert(class_of(Dtype::kBool) == kernels::Class::kBool &&
 
 // In test builds: checks that a kernel that runs while there are interceptors runs inside a call
 // that was shown to them.
-#ifdef LIBDL_VARIANT
-void check_launch_is_seen();
-#else
-inline void check_launch_is_seen() {}
-#endif
+void check_call_is_seen();
+inline void check_launch_is_seen() {
+  if constexpr (kLaunchesAreChecked) check_call_is_seen();
+}
 
 // One function per kernel: `launch_copy(device, args)`. The CPU's own kernels are called directly
 // if no provider may serve them, all others through the chain of providers and their backend's

@@ -39,13 +39,11 @@ static Watch* first_active(Watch* at) {
   return at;
 }
 
-#ifdef LIBDL_VARIANT
-void check_launch_is_seen() {
+void check_call_is_seen() {
   const State& current = state();
   if (first_active(current.watch) && !(current.frame && current.frame->op))
     fail(LIBDL_ERROR_INTERNAL, "launch", "is in no call that interceptors were shown");
 }
-#endif
 
 void push_interceptor(State& state, Ref<Interceptor> interceptor) {
   state.watch = new Watch{std::move(interceptor), state.watch};
