@@ -292,7 +292,7 @@ def written(sections: Sections, title: str, digits: int) -> str:
 def together(answers: list[Answer], indent: int, digits: int) -> Iterator[tuple[str, list[Any]]]:
     """Each line with its answers; lines that have the same short one stand as `x {a | b} y`."""
     of_lines = itertools.groupby(answers, lambda a: (a.line, a.value is NONE_STORED))
-    waiting, text = list[str](), ""
+    waiting, text, value = list[str](), "", None
     for (line, none), passes in of_lines:
         if expanded(line) != [line]:
             raise ValueError(f"the line `{line}` looks like several")
