@@ -2,8 +2,8 @@
 
 // Shared by attention.cc and attention_backward.cc. A tile of queries meets one block of keys after
 // another. Scores lie transposed, [keys, queries], so that vectors hold one key's scores for many
-// queries: keys, values and queries are then all read in place by the micro-kernel of gemm.cc, and
-// only the tile of queries is transposed.
+// queries: keys, values and queries are then all read in place by the micro-kernel of
+// gemm/micro_kernel.cc, and only the tile of queries is transposed.
 #if defined(LIBDL_KERNELS_CPU_ATTENTION_ATTENTION_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef LIBDL_KERNELS_CPU_ATTENTION_ATTENTION_INL_H
 #undef LIBDL_KERNELS_CPU_ATTENTION_ATTENTION_INL_H
@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <utility>
 
 #include "kernels/cpu/gemm/gemm_kernel-inl.h"
 #include "kernels/cpu/kernels.h"
@@ -105,7 +104,6 @@ HWY_INLINE void last_columns(const Kernels<T>& kernels, Step<T> step, int64_t co
 // part(i0, i1): of rows [i0, i1).
 template <class T, class F>
 HWY_INLINE void multiply(const Product<T>& p, const F& part) {
-  constexpr auto kHeights = std::make_integer_sequence<int, static_cast<int>(kRows<T>)>();
   const int64_t groups = (p.rows + kRows<T> - 1) / kRows<T>;
   Step<T> step{};
   step.a_stride = p.a_stride;
@@ -117,15 +115,13 @@ HWY_INLINE void multiply(const Product<T>& p, const F& part) {
     i1 = p.rows * (g + 1) / groups;
     const Part at = part(i0, i1);
     if (at.k1 <= at.k0 || at.j0 >= p.width) continue;
-    step.a = p.a + (by_columns(p.lies) ? i0 + at.k0 * p.a_stride : i0 * p.a_stride + at.k0);
+    step.a = p.a + (p.lies == Lies::kColumns ? i0 + at.k0 * p.a_stride : i0 * p.a_stride + at.k0);
     step.b = step.next = p.b.at + at.k0 * p.b.stride + at.j0;
     step.c = p.c.at + i0 * p.c.stride + at.j0;
     step.k = at.k1 - at.k0;
     const int64_t width = p.width - at.j0;
     const int64_t rest = first::kMasksMemory ? 0 : width % kN<T>;
-    const Kernels<T> kernels = by_columns(p.lies)
-                                   ? kernels_for<T, Lies::kColumns>(i1 - i0, kHeights)
-                                   : kernels_for<T, Lies::kRows>(i1 - i0, kHeights);
+    const Kernels<T>& kernels = kernels_for<T>(i1 - i0, p.lies);
     panel_product(kernels, step, width - rest);
     if (rest == 0) continue;
     step.b += width - rest;

@@ -15,6 +15,7 @@
 // After foreach_target.h.
 #include "kernels/cpu/attention/attention-inl.h"
 #include "kernels/cpu/attention/attention_few-inl.h"
+#include "kernels/cpu/simd/unroll.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace libdl::kernels::cpu {

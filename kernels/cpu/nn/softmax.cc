@@ -132,6 +132,28 @@ struct Forward {
   }
 };
 
+// What the columns of a reduction consist of (columns-inl.h), in two types: rows in memory, and
+// rows that a functor puts into a tile. Each further type would take the compiler as long again.
+template <class T>
+struct EvenRows {
+  const T* first;
+  int64_t distance;
+  const T* operator()(int64_t i, T*) const { return first + i * distance; }
+};
+template <class T>
+struct FetchedRows {
+  static constexpr bool there = false;
+  const void* functor;
+  const T* (*fetch)(const void* functor, int64_t i, T* tile);
+
+  template <class F>
+  explicit FetchedRows(const F& f)
+      : functor(&f), fetch([](const void* from, int64_t i, T* tile) {
+          return (*static_cast<const F*>(from))(i, tile);
+        }) {}
+  const T* operator()(int64_t i, T* tile) const { return fetch(functor, i, tile); }
+};
+
 // Neighbouring rows that are adjacent in memory, up to kWidth at once.
 template <class T>
 struct ForwardColumns {
@@ -155,8 +177,8 @@ struct ForwardColumns {
     using P = Pack<T>;
     const int64_t side = f.in.rows.inner_size(), c0 = unit % tiles * kWidth<T>;
     const int64_t row = unit / tiles * side + c0, width = std::min(kWidth<T>, side - c0);
-    const auto in = [&](int64_t i, T*) { return reinterpret_cast<const T*>(f.in.element(row, i)); };
-    const auto out = [&](int64_t i) { return reinterpret_cast<T*>(f.out.element(row, i)); };
+    const EvenRows<T> in = rows_of(f.in, row), kept = rows_of(f.out, row);
+    const auto out = [&](int64_t i) { return const_cast<T*>(kept(i, nullptr)); };
     alignas(64) T shift[kWidth<T>] = {}, total[kWidth<T>] = {};
     column_part<Max, Plain, T>(in, 0, f.n, width, total, shift);
     if (f.log) {
@@ -169,13 +191,16 @@ struct ForwardColumns {
     }
     each_row(in, out, width,
              [&](auto x, int64_t c) { return exp_nonpositive<T>(hn::Sub(x, P::load(shift + c))); });
-    const auto kept = [&](int64_t i, T*) { return static_cast<const T*>(out(i)); };
     column_part<Sum, Plain, T>(kept, 0, f.n, width, shift, total);
     for (int64_t c = 0; c < width; ++c) total[c] = 1 / total[c];
     each_row(kept, out, width, [&](auto x, int64_t c) { return hn::Mul(x, P::load(total + c)); });
   }
 
  private:
+  static EvenRows<T> rows_of(const RowTiles<T>& x, int64_t row) {
+    return {reinterpret_cast<const T*>(x.element(row, 0)), x.row.inner_stride()};
+  }
+
   template <class In, class Out, class F>
   HWY_INLINE void each_row(const In& in, const Out& out, int64_t width, const F& apply) const {
     using P = Pack<T>;
@@ -216,7 +241,6 @@ struct ConvertedColumns {
   }
 
   struct Rows {
-    static constexpr bool there = false;
     const RowTiles<T>& x;
     int64_t row, width;
     const T* operator()(int64_t i, T* tile) const {
@@ -247,7 +271,7 @@ struct ConvertedColumns {
     using P = Pack<T>;
     const int64_t width = in.width;
     alignas(64) T shift[kWidth<T>] = {}, total[kWidth<T>] = {}, tile[kWidth<T>] = {};
-    const auto held = [&](int64_t i, T*) { return static_cast<const T*>(room + i * kWidth<T>); };
+    const EvenRows<T> held{room, kWidth<T>};
     for (int64_t i = 0; i < f.n; ++i) in(i, room + i * kWidth<T>);
     column_part<Max, Plain, T>(held, 0, f.n, width, total, shift);
     for (int64_t i = 0; i < f.n; ++i) {
@@ -277,8 +301,9 @@ struct ConvertedColumns {
     using P = Pack<T>;
     const int64_t width = in.width;
     alignas(64) T shift[kWidth<T>] = {}, total[kWidth<T>] = {}, tile[kWidth<T>] = {};
-    column_part<Max, Plain, T>(in, 0, f.n, width, total, shift);
-    column_part<Sum, ShiftedExp, T>(in, 0, f.n, width, shift, total);
+    const FetchedRows<T> fetched(in);
+    column_part<Max, Plain, T>(fetched, 0, f.n, width, total, shift);
+    column_part<Sum, ShiftedExp, T>(fetched, 0, f.n, width, shift, total);
     for (int64_t c = 0; c < width; ++c) total[c] = f.log ? std::log(total[c]) : 1 / total[c];
     for (int64_t i = 0; i < f.n; ++i) {
       in(i, tile);
@@ -381,7 +406,6 @@ struct BackwardColumns {
   };
   // What is summed: y dy, or dy.
   struct Terms {
-    static constexpr bool there = false;
     Piece dy, y;
     bool log;
     const T* operator()(int64_t i, T* tile) const {
@@ -425,12 +449,12 @@ struct BackwardColumns {
     const auto add = [&](const auto& rows) {
       column_part<Sum, Plain, T>(rows, 0, b.n, width, none, total);
     };
-    if (b.log && b.dy.plain()) return add([&](int64_t i, T*) { return terms.dy.read(i, nullptr); });
-    if (b.n > kFew) return add(terms);
+    if (b.log && b.dy.plain())
+      return add(EvenRows<T>{terms.dy.read(0, nullptr), b.dy.row.inner_stride()});
+    if (b.n > kFew) return add(FetchedRows<T>(terms));
     alignas(64) T room[kFew][kWidth<T>];
-    const T* held[kFew];
-    for (int64_t i = 0; i < b.n; ++i) held[i] = terms(i, room[i]);
-    add([&](int64_t i, T*) { return held[i]; });
+    for (int64_t i = 0; i < b.n; ++i) terms(i, room[i]);  // never dy in place: that is above
+    add(EvenRows<T>{room[0], kWidth<T>});
   }
 
   template <class F>

@@ -15,7 +15,6 @@
 #endif
 
 #include <algorithm>
-#include <cmath>
 #include <type_traits>
 
 #include "kernels/cpu/traverse/order-inl.h"
@@ -49,8 +48,8 @@ struct Across {
 template <class T>
 constexpr int64_t kGroup = kLanes<T> * kSteps;
 
-// What is summed, with few loops for the compiler: M has the bits of `Kind`, of elements times
-// `scale` less `shift` for those that take both.
+// What is summed, with few loops for the compiler: M has the bits of `Kind`, of elements less
+// `shift` for those that take it.
 struct ShiftedSquare {};
 struct Shifted {};
 template <class T, class M>
@@ -62,12 +61,7 @@ template <class T, class K>
 struct SummedShifted {
   static constexpr bool exists = true;
   using Kind = K;
-  static T scale(T) { return 1; }
   static T shift(T parameter) { return parameter; }
-};
-template <class T, int exponent, class K>
-struct SummedScaled : SummedShifted<T, K> {
-  static T scale(T) { return static_cast<T>(std::ldexp(1.0, exponent)); }
 };
 template <class T>
 struct SummedAs<T, Centred> : SummedShifted<T, Shifted> {};
@@ -77,31 +71,21 @@ template <class T>
 struct SummedAs<T, Square> : SummedShifted<T, ShiftedSquare> {
   static T shift(T) { return 0; }
 };
-template <class T, int exponent>
-struct SummedAs<T, Scaled<exponent>> : SummedScaled<T, exponent, Shifted> {
-  static T shift(T) { return 0; }
-};
-template <class T, int exponent>
-struct SummedAs<T, ScaledCentred<exponent>> : SummedScaled<T, exponent, Shifted> {};
-template <class T, int exponent>
-struct SummedAs<T, ScaledCentredSquare<exponent>> : SummedScaled<T, exponent, ShiftedSquare> {};
 
 template <class T, class Kind>
 struct Term {
   using V = typename Pack<T>::V;
-  V scale, shift;
+  V shift;
   template <class As>
-  HWY_INLINE Term(As, T parameter) : scale(Pack<T>::set(0)), shift(scale) {
-    if constexpr (std::is_same_v<Kind, Shifted> || std::is_same_v<Kind, ShiftedSquare>) {
-      scale = Pack<T>::set(As::scale(parameter));
+  HWY_INLINE Term(As, T parameter) : shift(Pack<T>::set(0)) {
+    if constexpr (std::is_same_v<Kind, Shifted> || std::is_same_v<Kind, ShiftedSquare>)
       shift = Pack<T>::set(As::shift(parameter));
-    }
   }
   HWY_INLINE V of(V x) const {
     if constexpr (std::is_same_v<Kind, Plain> || std::is_same_v<Kind, Magnitude>) {
       return Kind::template apply<T>(x, x);
     } else {
-      x = hn::Sub(hn::Mul(x, scale), shift);
+      x = hn::Sub(x, shift);
       return std::is_same_v<Kind, Shifted> ? x : hn::Mul(x, x);
     }
   }
@@ -339,7 +323,7 @@ HWY_NOINLINE T sum_across(const Across& across, const Dims& all, const S* data, 
   if (first < last) {
     alignas(64) T tile[kBlock<T>];
     fetch(tile, first, last - first);
-    groups.tree.push(combine_block<Sum, M, T>(tile, last - first, parameter));
+    groups.tree.push(combine_one_block<Sum, M, T>(tile, last - first, parameter));
   }
   return groups.tree.result();
 }

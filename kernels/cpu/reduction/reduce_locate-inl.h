@@ -74,7 +74,7 @@ void locate(const Job<T>& job, int64_t unit, int64_t r0, int64_t r1, T* value, i
   for (int64_t r = r0; r < r1 && *value == *value; r += kBlock<T>) {
     const int64_t count = std::min(kBlock<T>, r1 - r);
     job.fetch_row(tile, data, r, count);
-    const T block = combine_block<C, Plain, T>(tile, count, T(0));
+    const T block = combine_one_block<C, Plain, T>(tile, count, T(0));
     const T best = C::template one<T>(*value, block);
     if (best == *value) continue;
     *value = best;

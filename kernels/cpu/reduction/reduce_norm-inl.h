@@ -26,22 +26,14 @@ bool is_lost(T sum) {
   return sum < tiny || sum == std::numeric_limits<T>::infinity();
 }
 
-struct ScaledSquare {
-  template <class T, class V>
-  static HWY_INLINE V apply(V x, V scale) {
-    return Square::apply<T>(hn::Mul(x, scale), scale);
-  }
-};
-
-template <class T>
-struct SummedAs<T, ScaledSquare> : SummedShifted<T, ShiftedSquare> {
-  static T scale(T parameter) { return parameter; }
-  static T shift(T) { return 0; }
-};
+// Powers of elements, as Load::kPower fetches them. Not Plain, which has ways of its own to read
+// elements that nobody raises to a power.
+struct Power : Plain {};
 
 // Euclidean norms of elements times a power of two of each column's own.
 template <class T>
-void scaled_roots(const Job<T>& job, int64_t unit, const T* largest, const bool* lost, T* result) {
+void scaled_roots(const Job<T>& job, int64_t unit, const T* none, const T* largest,
+                  const bool* lost, T* result) {
   T scale[kWidth<T>], sum[kWidth<T>];
   int exponent[kWidth<T>];
   for (int64_t i = 0; i < job.width(unit); ++i) {
@@ -50,7 +42,7 @@ void scaled_roots(const Job<T>& job, int64_t unit, const T* largest, const bool*
         lost[i] ? std::min(-std::ilogb(largest[i]), std::numeric_limits<T>::max_exponent - 1) : 0;
     scale[i] = std::ldexp(T(1), exponent[i]);
   }
-  pass<Sum, ScaledSquare, T>(job, unit, scale, sum);
+  pass<Sum, Square, T>(job.scaled(scale), unit, none, sum);
   for (int64_t i = 0; i < job.width(unit); ++i) {
     if (lost[i]) result[i] = std::ldexp(std::sqrt(sum[i]), -exponent[i]);
   }
@@ -104,7 +96,7 @@ void rescue(const Job<T>& job, int64_t unit, const T* none, bool* lost, T* resul
     any |= lost[i];
   }
   if (!any) return;
-  if (p == 2) return scaled_roots(plain, unit, size, lost, result);
+  if (p == 2) return scaled_roots(plain, unit, none, size, lost, result);
   double sum[kWidth<T>];
   shares_to_power(plain, unit, size, sum);
   for (int64_t i = 0; i < job.width(unit); ++i) {
@@ -129,7 +121,7 @@ void norm(const Job<T>& job, int64_t unit, const T* none, T* result) {
   if (p == 2) {
     pass<Sum, Square, T>(job, unit, none, result);
   } else {
-    pass<Sum, Plain, T>(job, unit, none, result);
+    pass<Sum, Power, T>(job, unit, none, result);
   }
   bool lost[kWidth<T>], any_lost = false;
   for (int64_t i = 0; i < width; ++i) {

@@ -49,7 +49,8 @@ struct Job {
   int64_t n, rows, bytes;
   int64_t tiles, units;
   Across across;
-  Rooms<T>* rooms = nullptr;  // of strips, where rows are read across
+  Rooms<T>* rooms = nullptr;        // of strips, where rows are read across
+  const T* column_scale = nullptr;  // values are multiplied by that of their column
 
   Job(Context& c, const ReduceArgs& a, Load how)
       : context(&c),
@@ -112,6 +113,7 @@ struct Job {
           for (int64_t k = 0; k < run; ++k) tile[i + k] = std::hypot(z[k].real(), z[k].imag());
         }
         power(tile, count);
+        scale(tile, count);
         return;
       }
     }
@@ -120,7 +122,16 @@ struct Job {
     }
     load_tile(tile, data, args->in.dtype, stride, count);
     power(tile, count);
+    scale(tile, count);
   }
+  // The same job with values times what `by` has for each column of a unit.
+  Job scaled(const T* by) const {
+    Job job = *this;
+    job.direct = false, job.column_scale = by;
+    return job;
+  }
+  // Values are the elements, maybe in another dtype.
+  bool as_they_are() const { return load == Load::kPlain && column_scale == nullptr; }
   void fetch_truth(int64_t* tile, const char* data, int64_t stride, int64_t count) const {
     uint8_t truth[512];
     for (int64_t i = 0; i < count; i += 512) {
@@ -146,6 +157,12 @@ struct Job {
       for (int64_t i = 0; i < count; ++i) {
         tile[i] = static_cast<T>(std::pow(static_cast<double>(std::abs(tile[i])), args->number));
       }
+    }
+  }
+  void scale(T* tile, int64_t count) const {
+    if constexpr (std::is_floating_point_v<T>) {
+      if (column_scale == nullptr) return;
+      for (int64_t i = 0; i < count; ++i) tile[i] *= column_scale[columns ? i : 0];
     }
   }
 };
@@ -255,7 +272,7 @@ int64_t room_across(const Job<T>& job) {
   if constexpr (HWY_TARGET == HWY_SCALAR || !std::is_floating_point_v<T>) {
     return 0;
   } else {
-    const bool across = job.across.rows != 0 && job.load == Load::kPlain;
+    const bool across = job.across.rows != 0 && job.as_they_are();
     return across ? Strip<T>::room(job.across) : 0;
   }
 }
@@ -263,7 +280,7 @@ int64_t room_across(const Job<T>& job) {
 // Values [r0, r1) of a row whose elements lie across memory; false if they are not summed so.
 template <class M, class T>
 bool part_across(const Job<T>& job, int64_t unit, int64_t r0, int64_t r1, T parameter, T* result) {
-  if (job.across.rows == 0 || job.load != Load::kPlain || !job.rooms) return false;
+  if (job.across.rows == 0 || !job.as_they_are() || !job.rooms) return false;
   const char* data = job.base(unit);
   const auto fetch = [&](T* tile, int64_t r, int64_t count) {
     job.fetch_row(tile, data, r, count);
@@ -290,7 +307,7 @@ template <class C, class M, class T>
 T row_part(const Job<T>& job, int64_t unit, int64_t r0, int64_t r1, T parameter) {
   const char* data = job.base(unit);
   if (job.direct && job.in_order()) {
-    return combine<C, M, T>(reinterpret_cast<const T*>(data) + r0, r1 - r0, parameter);
+    return combine_blocks<C, M, T>(reinterpret_cast<const T*>(data) + r0, r1 - r0, parameter);
   }
   if constexpr (is_taken_across<C, M, T>()) {
     T sum;
@@ -301,7 +318,7 @@ T row_part(const Job<T>& job, int64_t unit, int64_t r0, int64_t r1, T parameter)
   for (int64_t r = r0; r < r1; r += kBlock<T>) {
     const int64_t count = std::min(kBlock<T>, r1 - r);
     job.fetch_row(tile, data, r, count);
-    tree.push(combine_block<C, M, T>(tile, count, parameter));
+    tree.push(combine_one_block<C, M, T>(tile, count, parameter));
   }
   return tree.result();
 }
@@ -364,7 +381,7 @@ bool stored_part(const Job<T>& job, int64_t unit, int64_t r0, int64_t r1, const 
   }
   if (!job.in_order()) return false;
   const S* row = reinterpret_cast<const S*>(job.base(unit));
-  *result = combine<C, M, T>(row + r0, r1 - r0, parameter[0]);
+  *result = combine_blocks<C, M, T>(row + r0, r1 - r0, parameter[0]);
   return true;
 }
 
@@ -373,7 +390,7 @@ bool stored_part(const Job<T>& job, int64_t unit, int64_t r0, int64_t r1, const 
 template <class C, class M, class T>
 bool converted_part(const Job<T>& job, int64_t unit, int64_t r0, int64_t r1, const T* parameter,
                     T* result) {
-  if (job.direct || job.load != Load::kPlain) return false;
+  if (job.direct || !job.as_they_are()) return false;
   const auto by = [&](auto element) {
     return stored_part<C, M, decltype(element), T>(job, unit, r0, r1, parameter, result);
   };

@@ -19,34 +19,34 @@ namespace libdl::kernels::cpu {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Squared distances from the mean: M reads an element, D its distance, S the square of that. The
-// mean is rounded, and by its error e every sum of n squares is too large by n e e. Where that may
-// show, e is found as the mean of the distances, and taken off. Distances as small as e consist
-// mostly of it: there the mean is corrected first, so that the variance of equal elements is 0.
-template <class M, class D, class S, class T>
+// Squared distances from the mean. The mean is rounded, and by its error e every sum of n squares
+// is too large by n e e. Where that may show, e is found as the mean of the distances, and taken
+// off. Distances as small as e consist mostly of it: there the mean is corrected first, so that the
+// variance of equal elements is 0.
+template <class T>
 void squared_distances(const Job<T>& job, int64_t unit, const T* none, T* result) {
   constexpr T kEpsilon = std::numeric_limits<T>::epsilon();
   const int64_t width = job.width(unit);
   const auto n = static_cast<T>(job.n);
   T mean[kWidth<T>], error[kWidth<T>], again[kWidth<T>];
   bool shows[kWidth<T>], lost[kWidth<T>], any_shows = false, any_lost = false;
-  pass<Sum, M, T>(job, unit, none, mean);
+  pass<Sum, Plain, T>(job, unit, none, mean);
   for (int64_t i = 0; i < width; ++i) mean[i] /= n;
-  pass<Sum, S, T>(job, unit, mean, result);
+  pass<Sum, CentredSquare, T>(job, unit, mean, result);
   for (int64_t i = 0; i < width; ++i) {
     const T rounding = 16 * kEpsilon * mean[i], most = n * rounding * rounding;
     any_shows |= shows[i] = result[i] > 0 && result[i] * kEpsilon <= most;
     any_lost |= lost[i] = result[i] > 0 && result[i] <= most;
   }
   if (!any_shows) return;
-  pass<Sum, D, T>(job, unit, mean, error);
+  pass<Sum, Centred, T>(job, unit, mean, error);
   if (any_lost) {
     for (int64_t i = 0; i < width; ++i)
       if (lost[i]) mean[i] += error[i] / n;
-    pass<Sum, S, T>(job, unit, mean, again);
+    pass<Sum, CentredSquare, T>(job, unit, mean, again);
     for (int64_t i = 0; i < width; ++i)
       if (lost[i]) result[i] = again[i];
-    pass<Sum, D, T>(job, unit, mean, error);
+    pass<Sum, Centred, T>(job, unit, mean, error);
   }
   for (int64_t i = 0; i < width; ++i) {
     if (!shows[i]) continue;
@@ -57,12 +57,12 @@ void squared_distances(const Job<T>& job, int64_t unit, const T* none, T* result
 
 // The standard deviation may be finite and nonzero although the variance overflows or underflows:
 // such sums are recomputed with elements times 2^exponent.
-template <int exponent, class T>
-void rescue(const Job<T>& job, int64_t unit, const T* none, double freedom, const bool* wanted,
-            T* result) {
-  T sum[kWidth<T>];
-  squared_distances<Scaled<exponent>, ScaledCentred<exponent>, ScaledCentredSquare<exponent>>(
-      job, unit, none, sum);
+template <class T>
+void rescue(const Job<T>& job, int64_t unit, const T* none, double freedom, int exponent,
+            const bool* wanted, T* result) {
+  T sum[kWidth<T>], scale[kWidth<T>];
+  std::fill_n(scale, kWidth<T>, std::ldexp(T(1), exponent));
+  squared_distances(job.scaled(scale), unit, none, sum);
   for (int64_t i = 0; i < job.width(unit); ++i) {
     if (!wanted[i] || !(sum[i] >= 0))
       continue;  // large elements that are equal have a variance of 0
@@ -77,7 +77,7 @@ void variance(const Job<T>& job, int64_t unit, const T* none, T* result) {
   constexpr int exponent = std::is_same_v<T, float> ? 96 : 600;
   constexpr T least = std::is_same_v<T, float> ? T(0x1p-80f) : T(0x1p-900);
   const int64_t width = job.width(unit);
-  squared_distances<Plain, Centred, CentredSquare>(job, unit, none, result);
+  squared_distances(job, unit, none, result);
   const double freedom = std::max(0.0, static_cast<double>(job.n) - job.args->number);
   bool over[kWidth<T>], under[kWidth<T>], any_over = false, any_under = false;
   for (int64_t i = 0; i < width; ++i) {
@@ -86,8 +86,8 @@ void variance(const Job<T>& job, int64_t unit, const T* none, T* result) {
     result[i] /= static_cast<T>(freedom);
     if (job.args->root) result[i] = std::sqrt(result[i]);
   }
-  if (any_over) rescue<-exponent>(job, unit, none, freedom, over, result);
-  if (any_under) rescue<exponent>(job, unit, none, freedom, under, result);
+  if (any_over) rescue(job, unit, none, freedom, -exponent, over, result);
+  if (any_under) rescue(job, unit, none, freedom, exponent, under, result);
 }
 
 }  // namespace

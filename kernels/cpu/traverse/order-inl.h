@@ -12,7 +12,6 @@
 #endif
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <complex>
 #include <cstdint>
@@ -351,29 +350,6 @@ struct CentredSquare {
     return hn::Mul(d, d);
   }
 };
-// The same for elements times 2^exponent, so that squares stay within float's range.
-template <int exponent>
-struct Scaled {
-  template <class T, class V>
-  static HWY_INLINE V apply(V x, V) {
-    constexpr auto power = std::bit_cast<double>(static_cast<uint64_t>(1023 + exponent) << 52);
-    return hn::Mul(x, Pack<T>::set(static_cast<T>(power)));
-  }
-};
-template <int exponent>
-struct ScaledCentred {
-  template <class T, class V>
-  static HWY_INLINE V apply(V x, V mean) {
-    return hn::Sub(Scaled<exponent>::template apply<T>(x, mean), mean);
-  }
-};
-template <int exponent>
-struct ScaledCentredSquare {
-  template <class T, class V>
-  static HWY_INLINE V apply(V x, V mean) {
-    return CentredSquare::apply<T>(Scaled<exponent>::template apply<T>(x, mean), mean);
-  }
-};
 struct NotZero {
   template <class T, class V>
   static HWY_INLINE V apply(V x, V) {
@@ -567,15 +543,28 @@ struct Tree {
   }
 };
 
+// combine_block where the call is little beside it: its code is large.
+template <class C, class M, class T, class S>
+HWY_NOINLINE T combine_one_block(const S* x, int64_t count, T parameter) {
+  return combine_block<C, M, T>(x, count, parameter);
+}
+
 // n contiguous values in the order of this file.
+template <class C, class M, class T, class S>
+HWY_INLINE T combine_blocks(const S* x, int64_t n, T parameter) {
+  if (n <= kBlock<T>) return combine_one_block<C, M, T>(x, n, parameter);
+  Tree<C, T> tree;
+  for (int64_t i = 0; i < n; i += kBlock<T>) {
+    tree.push(combine_one_block<C, M, T>(x + i, n - i < kBlock<T> ? n - i : kBlock<T>, parameter));
+  }
+  return tree.result();
+}
+
+// The same where there may be few.
 template <class C, class M, class T, class S>
 HWY_INLINE T combine(const S* x, int64_t n, T parameter) {
   if (n <= kBlock<T>) return combine_block<C, M, T>(x, n, parameter);
-  Tree<C, T> tree;
-  for (int64_t i = 0; i < n; i += kBlock<T>) {
-    tree.push(combine_block<C, M, T>(x + i, n - i < kBlock<T> ? n - i : kBlock<T>, parameter));
-  }
-  return tree.result();
+  return combine_blocks<C, M, T>(x, n, parameter);
 }
 
 }  // namespace

@@ -168,10 +168,14 @@ void compute_windows(const DepthwiseRow<S>& r, Span pixels) {
            [&](auto count, int64_t q) { Window<S, count(), kTaps, kStep, kRows>::compute(r, q); });
 }
 
+// Not on the baseline, which computes the same sums without: in scalars these windows are half of
+// what the compiler would have to do here.
+constexpr bool kHasWindows = LIBDL_FUSED;
+
 template <class S>
 bool has_window(const DepthwiseRow<S>& r) {
-  return r.channels >= Pack<Wide<S>>::n && r.in.dilation == 1 && r.rows[0].count == 1 &&
-         r.rows[1].count == 1;
+  return kHasWindows && r.channels >= Pack<Wide<S>>::n && r.in.dilation == 1 &&
+         r.rows[0].count == 1 && r.rows[1].count == 1;
 }
 
 // Whether a window that is compiled for its size did it.
@@ -182,16 +186,18 @@ bool compute_known(const DepthwiseRow<S>& r, Span pixels) {
   const auto is = [&](int64_t t, int64_t s, int64_t k) {
     return taps == t && step == s && rows == k;
   };
-  if (is(3, 1, 3)) return compute_windows<3, 1, 3>(r, pixels), true;
-  if (is(3, 1, 2)) return compute_windows<3, 1, 2>(r, pixels), true;
-  if (is(3, 2, 3)) return compute_windows<3, 2, 3>(r, pixels), true;
-  if (is(3, 2, 2)) return compute_windows<3, 2, 2>(r, pixels), true;
-  if (is(5, 1, 5)) return compute_windows<5, 1, 5>(r, pixels), true;
-  if (is(5, 2, 5)) return compute_windows<5, 2, 5>(r, pixels), true;
-  if (is(2, 1, 2)) return compute_windows<2, 1, 2>(r, pixels), true;
-  if (is(2, 1, 1)) return compute_windows<2, 1, 1>(r, pixels), true;
-  if (is(1, 1, 2)) return compute_windows<1, 1, 2>(r, pixels), true;
-  if (is(1, 1, 1)) return compute_windows<1, 1, 1>(r, pixels), true;
+  if constexpr (kHasWindows) {
+    if (is(3, 1, 3)) return compute_windows<3, 1, 3>(r, pixels), true;
+    if (is(3, 1, 2)) return compute_windows<3, 1, 2>(r, pixels), true;
+    if (is(3, 2, 3)) return compute_windows<3, 2, 3>(r, pixels), true;
+    if (is(3, 2, 2)) return compute_windows<3, 2, 2>(r, pixels), true;
+    if (is(5, 1, 5)) return compute_windows<5, 1, 5>(r, pixels), true;
+    if (is(5, 2, 5)) return compute_windows<5, 2, 5>(r, pixels), true;
+    if (is(2, 1, 2)) return compute_windows<2, 1, 2>(r, pixels), true;
+    if (is(2, 1, 1)) return compute_windows<2, 1, 1>(r, pixels), true;
+    if (is(1, 1, 2)) return compute_windows<1, 1, 2>(r, pixels), true;
+    if (is(1, 1, 1)) return compute_windows<1, 1, 1>(r, pixels), true;
+  }
   return false;
 }
 
@@ -201,8 +207,10 @@ void compute_edge(const DepthwiseRow<S>& r, int64_t q) {
   const Span taps = taps_inside(r.in, q);
   const int64_t rows = r.rows[2].count;
   if (!has_window(r) || taps.last - taps.first != 2) return compute_pixels<1>(r, q, taps);
-  if (rows == 3) return Window<S, 1, 2, 1, 3>::compute(r, q, taps.first);
-  if (rows == 2) return Window<S, 1, 2, 1, 2>::compute(r, q, taps.first);
+  if constexpr (kHasWindows) {
+    if (rows == 3) return Window<S, 1, 2, 1, 3>::compute(r, q, taps.first);
+    if (rows == 2) return Window<S, 1, 2, 1, 2>::compute(r, q, taps.first);
+  }
   compute_pixels<1>(r, q, taps);
 }
 
@@ -288,6 +296,11 @@ HWY_INLINE void add_patch(const DepthwiseSums<S>& r, const Patch<S>& patch, int6
   }
 }
 
+template <int kRows, int kTaps, class S>
+HWY_NOINLINE void add_last_channels(const DepthwiseSums<S>& r, const Patch<S>& patch, int64_t c) {
+  add_patch<kRows, kTaps, 1, 0>(r, patch, c, Channels<false, Wide<S>>{r.channels - c});
+}
+
 template <int kRows, int kTaps, int kStep, int kPixels, class S>
 void add_channels(const DepthwiseSums<S>& r, const Patch<S>& patch) {
   using T = Wide<S>;
@@ -295,8 +308,7 @@ void add_channels(const DepthwiseSums<S>& r, const Patch<S>& patch) {
   int64_t c = 0;
   for (; c + n <= r.channels; c += n)
     add_patch<kRows, kTaps, kStep, kPixels>(r, patch, c, Channels<true, T>{n});
-  if (c < r.channels)
-    add_patch<kRows, kTaps, 1, 0>(r, patch, c, Channels<false, T>{r.channels - c});
+  if (c < r.channels) add_last_channels<kRows, kTaps>(r, patch, c);
 }
 
 // Calls f with `count` as a constant of at most kMost, then with what is left of it.
@@ -332,6 +344,18 @@ void add_tile(const DepthwiseSums<S>& r, int64_t q) {
   });
 }
 
+// Whether a window that is compiled for its size did it.
+template <class S>
+bool add_known_tile(const DepthwiseSums<S>& r, int64_t taps, int64_t step, int64_t q) {
+  if constexpr (kHasWindows) {
+    if (taps == 3 && step == 1) return add_tile<3, 3, 1>(r, q), true;
+    if (taps == 3 && step == 2) return add_tile<3, 3, 2>(r, q), true;
+    if (taps == 5 && step == 1) return add_tile<2, 5, 1>(r, q), true;
+    if (taps == 5 && step == 2) return add_tile<2, 5, 2>(r, q), true;
+  }
+  return false;
+}
+
 // In runs, whose sums are added up in double.
 template <class S>
 void add_bias(const DepthwiseSums<S>& r) {
@@ -362,17 +386,7 @@ void add_row(const DepthwiseSums<S>& r) {
   const int64_t taps = r.in.dilation == 1 ? r.in.taps : 0, step = r.in.step;
   for (int64_t q = whole.first; q < whole.last; q += kTile) {
     const int64_t count = std::min(kTile, whole.last - q);
-    if (count == kTile && taps == 3 && step == 1) {
-      add_tile<3, 3, 1>(r, q);
-    } else if (count == kTile && taps == 3 && step == 2) {
-      add_tile<3, 3, 2>(r, q);
-    } else if (count == kTile && taps == 5 && step == 1) {
-      add_tile<2, 5, 1>(r, q);
-    } else if (count == kTile && taps == 5 && step == 2) {
-      add_tile<2, 5, 2>(r, q);
-    } else {
-      add_any(r, q, count, all);
-    }
+    if (count < kTile || !add_known_tile(r, taps, step, q)) add_any(r, q, count, all);
   }
   for (int64_t q = whole.last; q < r.pixels; ++q) add_any(r, q, 1, taps_inside(r.in, q));
   if (r.bias != nullptr) add_bias(r);

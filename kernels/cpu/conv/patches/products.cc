@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Products with patches by the micro-kernel of gemm.cc. The order of each sum depends only on its
+// Products with patches by gemm/micro_kernel.cc. The order of each sum depends only on its
 // row, its column and the numbers of taps and channels.
 #include <algorithm>
 
@@ -106,7 +106,7 @@ HWY_INLINE void stripe_product(const PatchesTimesMatrix<S>& p, const StripeRows<
       step.a = a + r0 * kKBlock<T>;
       const int64_t line = g * (kPanel<T> / kWide<T>);
       step.next = step.b + (line < 2 ? to_next + line * kLine<T> : 0);
-      const Kernels<T> kernels = kernels_for<T>(r1 - r0, Lies::kCopiedRows);
+      const Kernels<T>& kernels = kernels_for<T>(r1 - r0, Lies::kCopiedRows);
       if (to.stride != 0) {
         step.c = to.at[r0] + (j - j0);
         panel_product(kernels, step, width);
@@ -170,6 +170,7 @@ HWY_INLINE void add_product(const MatrixTimesPatches<S>& p, int64_t r, int64_t r
     copy_run(a + k * kStripe<T>, p.a + (r + k) * p.a_stride + i, height);
   const int64_t groups = (height + kRows<T> - 1) / kRows<T>;
   Step<T> step{};
+  step.a_stride = kStripe<T>;
   step.c_stride = p.out_stride;
   step.k = rows;
   step.alpha = 1;
@@ -182,7 +183,7 @@ HWY_INLINE void add_product(const MatrixTimesPatches<S>& p, int64_t r, int64_t r
       i1 = height * (g + 1) / groups;
       step.a = a + i0;
       step.c = p.out + (i + i0) * p.out_stride + j;
-      panel_product(kernels_for<T>(i1 - i0, Lies::kCopiedColumns), step, width);
+      panel_product(kernels_for<T>(i1 - i0, Lies::kColumns), step, width);
     }
   }
 }

@@ -16,6 +16,7 @@
 #include "hwy/foreach_target.h"
 // After foreach_target.h.
 #include "kernels/cpu/gemm/gemm_kernel-inl.h"
+#include "kernels/cpu/simd/unroll.h"
 #include "kernels/cpu/traverse/stored-inl.h"
 
 HWY_BEFORE_NAMESPACE();

@@ -19,6 +19,7 @@
 #include "kernels/cpu/conv/patches/patches.h"
 #include "kernels/cpu/conv/winograd/winograd_grid.h"
 #include "kernels/cpu/gemm/gemm_kernel-inl.h"
+#include "kernels/cpu/simd/unroll.h"
 #include "kernels/cpu/traverse/stored-inl.h"
 
 HWY_BEFORE_NAMESPACE();
