@@ -298,8 +298,11 @@ def together(answers: list[Answer], indent: int, digits: int) -> Iterator[tuple[
             raise ValueError(f"the line `{line}` looks like several")
         values = [answer.value for answer in passes]
         alike = None if none or len(values) > 1 else "".join(atoms(values[0], digits))
-        length = indent + len(braced([*waiting, line])) + len(f"  # -> {alike}")
-        if waiting and (alike != text or length > WIDTH or "{" in line):
+        room = WIDTH - indent - len(f"  # -> {alike}")
+        if room < WIDTH // 2:  # the answer stands below
+            room = WIDTH - indent
+        fits = len(braced([*waiting, line])) <= room
+        if waiting and (alike != text or not fits or "{" in line):
             yield braced(waiting), [value]
             waiting = []
         if alike is None or "{" in line:

@@ -22,14 +22,10 @@ def bench():
     outer = {name: sys.modules.pop(name) for name in names & set(sys.modules)}
     sys.path.insert(0, str(FOLDER))
     try:
-        wanted = (
-            "by_operator",
-            "equality",
-            "intervals",
-            "networks",
-            "peers",
-            "planted",
-            "training",
+        wanted = tuple(
+            """
+            by_operator equality intervals networks peers planted training
+        """.split()
         )
         yield SimpleNamespace(**{name: importlib.import_module(name) for name in wanted})
     finally:

@@ -200,14 +200,9 @@ def test_fields_follow_the_words():
 
 @pytest.mark.parametrize(
     "module",
-    [
-        "libdl",
-        "libdl.nn",
-        "libdl.nn.functional",
-        "libdl.utils",
-        "libdl.multiprocessing",
-        "libdl.optim",
-    ],
+    """
+        libdl libdl.nn libdl.nn.functional libdl.utils libdl.multiprocessing libdl.optim
+    """.split(),
 )
 def test_to_ask_for_a_name_lists_no_names(module, monkeypatch):
     """Programs ask often, and seldom read the error."""

@@ -184,20 +184,9 @@ def test_processes_without_a_group_raise_what_they_raise_in_pytorch(function, ar
 
 @pytest.mark.parametrize(
     "kind",
-    [
-        "ipu",
-        "maia",
-        "meta",
-        "mkldnn",
-        "mps",
-        "mtia",
-        "nested",
-        "quantized",
-        "sparse_csr",
-        "vulkan",
-        "xla",
-        "xpu",
-    ],
+    """
+        ipu maia meta mkldnn mps mtia nested quantized sparse_csr vulkan xla xpu
+    """.split(),
 )
 def test_a_tensor_on_the_cpu_is_of_no_other_kind(kind):
     assert getattr(libdl.ones(2), f"is_{kind}") is False

@@ -260,21 +260,12 @@ def test_refusals(call, error, text):
 
 @pytest.mark.parametrize(
     "path",
-    [
-        "_functorch.eager_transforms",
-        "_functorch.vmap",
-        "fx._pytree",
-        "fx.experimental",
-        "nn.modules.linear_cross_entropy_options",
-        "nn.parallel.distributed",
-        "nn.parallel.scatter_gather",
-        "nn.utils._named_member_accessor",
-        "optim._adafactor",
-        "optim._muon",
-        "utils._contextlib",
-        "utils._foreach_utils",
-        "utils.weak",
-    ],
+    """
+        _functorch.eager_transforms _functorch.vmap fx._pytree fx.experimental
+        nn.modules.linear_cross_entropy_options nn.parallel.distributed nn.parallel.scatter_gather
+        nn.utils._named_member_accessor optim._adafactor optim._muon utils._contextlib
+        utils._foreach_utils utils.weak
+    """.split(),
 )
 def test_a_module_that_pytorch_has_imported_is_an_attribute(path):
     """Of a program that imports libdl alone."""

@@ -380,13 +380,10 @@ def iterators(m):
         fetcher.ended,
         next(fetcher.dataset_iter, "end"),
     ]
-    for name in (
-        "batch_size",
-        "batch_sampler",
-        "sampler",
-        "drop_last",
-        "dataset",
-        "persistent_workers",
+    for name in tuple(
+        """
+        batch_size batch_sampler sampler drop_last dataset persistent_workers
+    """.split()
     ):
         answers.append(told(setattr, loader, name, None))
     loader.num_workers = 0
