@@ -29,6 +29,7 @@ def main() -> int:
         words = [rows.operator_words(operator, argument)[0] for argument in operator.arguments]
         lines.append(f'    {{"{operator.name}", {{{", ".join(map(json.dumps, words))}}}}},')
     lines += ["};", "}  // namespace libfuzzer"]
+    options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return 0
 
