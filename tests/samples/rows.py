@@ -20,8 +20,9 @@ for the letters, too. Behind a tensor and ':' stands what its elements are then:
 words.py, <n for indices, `constant` if no gradient flows there; `of` tells the dtypes, and
 `finite=true` that infinities are left out. Further rows of an operator are for draws alone.
 
-Indented lines go on. Of functions that are no operators `bad` tells values that are refused,
-`after` what is called before, and `seldom` of how many calls by chance one is made (0: none).
+Indented lines go on. `bad` tells values that are refused, and does not follow from the declaration:
+of operators shapes of a tensor, or `none` where every shape is good. Of other functions `after`
+tells what is called before, and `seldom` of how many calls by chance one is made (0: none).
 """
 
 from __future__ import annotations
@@ -256,6 +257,14 @@ def check(operators: Iterable[Operator], functions: Iterable[Function]) -> None:
                 raise SystemExit(
                     f"tests/samples: {name} has no {min(wrong, default='declaration')}"
                 )
+
+
+def bad_shapes(operator: str, argument: str) -> list[str] | None:
+    """The shapes that are bad beside the sample; None where the description tells them."""
+    texts = [text for row in rows().get(operator, []) for name, text in row.bad if name == argument]
+    if not texts:
+        return None
+    return [match["sizes"] for text in texts if (match := TENSOR.fullmatch(text))]
 
 
 def operator_words(operator: Operator, argument: Argument) -> list[str]:
