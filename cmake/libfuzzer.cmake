@@ -18,7 +18,17 @@ target_compile_options(libdl_objects PRIVATE -gline-tables-only -fno-sanitize=fu
 
 set(libfuzzer_safetensors ${PROJECT_SOURCE_DIR}/tests/libfuzzer/made_file.cc)
 set(libfuzzer_dlpack ${PROJECT_SOURCE_DIR}/tests/libfuzzer/foreign.cc)
-set(libfuzzer_operators ${PROJECT_SOURCE_DIR}/tests/libfuzzer/pool.cc)
+set(libfuzzer_samples ${PROJECT_BINARY_DIR}/tests/libfuzzer/operator_samples.cc)
+file(GLOB libfuzzer_rows CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/samples/*)
+add_custom_command(
+  OUTPUT ${libfuzzer_samples}
+  COMMAND ${Python3_EXECUTABLE} -B tests/libfuzzer/samples.py --headers include/libdl
+          --out ${libfuzzer_samples}
+  DEPENDS ${libdl_headers} ${libdl_tools} ${libfuzzer_rows} tests/libfuzzer/samples.py
+  WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+  COMMENT "Writing samples of the operators"
+  VERBATIM)
+set(libfuzzer_operators ${PROJECT_SOURCE_DIR}/tests/libfuzzer/pool.cc ${libfuzzer_samples})
 foreach(name safetensors dlpack operators)
   add_executable(libfuzzer_${name} EXCLUDE_FROM_ALL
                  ${PROJECT_SOURCE_DIR}/tests/libfuzzer/${name}.cc

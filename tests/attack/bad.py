@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 
+import rows
 from function_parameters import is_count
 from headers import Function, Parameter
 from operators import Argument, Operator
@@ -155,32 +156,9 @@ def bad_dtypes(told: str) -> list[tuple[str, bool]]:
     return []
 
 
-# Where the words do not tell which shapes are bad: an index larger than the tensor, too few values,
-# an empty dimension; and inputs of which every shape is good beside what is meant.
-_SHAPES = {
-    ("gather", "input"): ["1,1"],
-    ("scatter", "input"): ["1,1"],
-    ("scatter", "src"): ["1,1"],
-    ("scatter_add", "input"): ["1,1"],
-    ("scatter_add", "src"): ["1,1"],
-    ("masked_scatter", "source"): ["1"],
-    ("embedding", "weight"): ["5"],
-    ("embedding_bag", "weight"): ["5"],
-    ("argmax", "input"): ["2,0"],
-    ("argmin", "input"): ["2,0"],
-    ("embedding", "input"): [],
-    ("index_select", "input"): [],
-    ("index_fill", "input"): [],
-    ("full_like", "input"): [],
-    ("norm", "input"): [],
-    ("var", "input"): [],
-    ("std", "input"): [],
-}
-
-
 def bad_shapes(operator: Operator, argument: Argument, told: str) -> list[str]:
-    if (operator.name, argument.name) in _SHAPES:
-        return _SHAPES[operator.name, argument.name]
+    if (shapes := rows.bad_shapes(operator.name, argument.name)) is not None:
+        return shapes
     if "one element" in told and "at least" not in told:
         return ["2,3", "0"]
     if "at least one element" in told or "not empty" in told:

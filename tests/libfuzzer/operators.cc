@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // libFuzzer on the call of operators by number. An input makes a few tensors, calls operators with
-// any values for their arguments, new and into, and runs a backward pass. A call succeeds and tells
-// what its declaration promises, or names what was wrong and has written nothing.
+// their samples and any values for their arguments, new and into, and runs a backward pass. A call
+// succeeds and tells what its declaration promises, or names what was wrong and has written
+// nothing.
 #include <algorithm>
 
 #include "pool.h"
@@ -17,6 +18,7 @@ constexpr unsigned char kUntouched = 0xA5;
 struct Call {
   libdl_op op = 0;
   std::vector<libdl_value> arguments;
+  std::vector<uint64_t> updated;  // storages that the call may write to, as a layer's averages
   int32_t results = 0;
   const char* name() const { return libdl_op_name(op); }
 };
@@ -30,13 +32,25 @@ Call chosen(Input& input, Pool& pool) {
     return call;
   }
   int32_t n = libdl_op_argument_count(call.op);
+  const int32_t told = n;
   call.results = libdl_op_result_count(call.op);
   const uint8_t way = input.byte();
   if (way >= 250) n = static_cast<int32_t>(input.below(static_cast<size_t>(n) + 2));
   if (way % 64 == 63) call.results = static_cast<int32_t>(input.below(4));
-  for (int32_t k = 0; k < n; ++k)
-    call.arguments.push_back(
-        pool.value(libdl_op_argument_type(call.op, k), libdl_op_argument_is_nullable(call.op, k)));
+  // Half of the calls are the operator's sample, but for a few arguments.
+  const bool sample = way % 2 == 1;
+  demand(!std::strcmp(kSamples[call.op].name, call.name()), "samples of another library");
+  const uint64_t others = sample ? input.bits(2) & input.bits(2) : ~uint64_t{0};
+  for (int32_t k = 0; k < n; ++k) {
+    const libdl_value_type type = libdl_op_argument_type(call.op, k);
+    const bool any = k >= told || (others >> k & 1);
+    call.arguments.push_back(any ? pool.value(type, libdl_op_argument_is_nullable(call.op, k))
+                                 : pool.sample(kSamples[call.op].words[k], type));
+    const libdl_value& value = call.arguments.back();
+    const bool updates = k < told && kSamples[call.op].words[k][0] == '!';
+    if (updates && value.type == LIBDL_VALUE_TENSOR && value.held.tensor)
+      call.updated.push_back(libdl_tensor_storage_id(value.held.tensor));
+  }
   return call;
 }
 
@@ -114,20 +128,25 @@ void take(const Call& call, std::vector<libdl_value>& results, Pool& pool) {
   }
 }
 
-std::vector<uint64_t> versions(const Pool& pool) {
+std::vector<uint64_t> versions(const Pool& pool, const std::vector<uint64_t>& but = {}) {
   std::vector<uint64_t> all;
-  for (size_t k = 0; k < pool.size(); ++k) all.push_back(libdl_tensor_version(pool[k]));
+  for (size_t k = 0; k < pool.size(); ++k) {
+    const uint64_t storage = libdl_tensor_storage_id(pool[k]);
+    const bool left_out = std::find(but.begin(), but.end(), storage) != but.end();
+    all.push_back(left_out ? 0 : libdl_tensor_version(pool[k]));
+  }
   return all;
 }
 
 bool call_new(const Call& call, Pool& pool, std::vector<libdl_value>* results) {
   results->resize(std::max<size_t>(1, static_cast<size_t>(call.results)));
   std::memset(results->data(), kUntouched, results->size() * sizeof(libdl_value));
-  const std::vector<uint64_t> before = versions(pool);
+  const std::vector<uint64_t> before = versions(pool), others = versions(pool, call.updated);
   libdl_error* const error =
       libdl_op_call(call.op, call.arguments.data(), static_cast<int32_t>(call.arguments.size()),
                     results->data(), call.results);
-  demand(versions(pool) == before, "a call of the new form has written to a tensor");
+  demand(error ? versions(pool) == before : versions(pool, call.updated) == others,
+         "a call of the new form has written to a tensor");
   if (!error) return true;
   if (planted("output") && call.name() && !std::strcmp(call.name(), "matmul"))
     results->front().type = LIBDL_VALUE_NONE;

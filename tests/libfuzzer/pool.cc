@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "tests/attack/words.h"
+
 namespace libfuzzer {
 namespace {
 
@@ -113,7 +115,10 @@ libdl_tensor* Pool::made() {
   const uint8_t kind = input_.byte();
   if (kind >= 240) return number();
   const libdl_dtype dtype = input_.any(kDtypes);
-  const Shape& shape = kShapes[input_.below(std::size(kShapes))];
+  return made(dtype, kShapes[input_.below(std::size(kShapes))], kind);
+}
+
+libdl_tensor* Pool::made(libdl_dtype dtype, const Shape& shape, uint8_t kind) {
   const uint8_t layout = kind % 8, with = input_.byte();
   Tensor x(over_block(dtype, shape, layout, with));
   if (layout >= 6) {  // the library's own memory
@@ -182,6 +187,50 @@ libdl_value Pool::value(libdl_value_type type, bool nullable) {
   if (b == 255) type = static_cast<libdl_value_type>(input_.below(13));
   if (b == 254 || (nullable && b % 3 == 2)) type = LIBDL_VALUE_NONE;
   return of_type(type);
+}
+
+libdl_tensor* Pool::sample_tensor(const std::string& word) {
+  const std::string plain = words::split(word, '#')[0];
+  const std::vector<std::string> parts = words::split(plain, ':');
+  libdl_tensor* x = nullptr;
+  if (parts[0] == "n") {
+    need(libdl_number_f64(std::atof(parts[1].c_str()), &x), "number");
+  } else if (parts[0] == "ni") {
+    need(libdl_number_i64(std::atoll(parts[1].c_str()), &x), "number");
+  } else {
+    const Shape shape = words::integers(parts.size() > 2 ? parts[2] : "");
+    x = made(words::dtype_of(parts[1]), shape, input_.byte());
+  }
+  tensors_.emplace_back(x);
+  return x;
+}
+
+libdl_value Pool::sample(const std::string& word, libdl_value_type type) {
+  libdl_value value;
+  std::memset(&value, 0, sizeof value);
+  value.type = word == "null" ? LIBDL_VALUE_NONE : type;
+  const std::string rest = word.substr(word.find(':') + 1);
+  switch (value.type) {
+    case LIBDL_VALUE_TENSOR: value.held.tensor = sample_tensor(word); break;
+    case LIBDL_VALUE_TENSORS: {
+      std::vector<const libdl_tensor*>& list = lists_.emplace_back();
+      for (const std::string& item : words::split(rest, '|')) list.push_back(sample_tensor(item));
+      value.held.tensors = {list.data(), static_cast<int64_t>(list.size())};
+      break;
+    }
+    case LIBDL_VALUE_INTS: {
+      const std::vector<int64_t>& list = integers_.emplace_back(words::integers(rest));
+      value.held.integers = {list.data(), static_cast<int64_t>(list.size())};
+      break;
+    }
+    case LIBDL_VALUE_BOOL: value.held.boolean = std::atoi(rest.c_str()); break;
+    case LIBDL_VALUE_INT: value.held.integer = std::atoll(rest.c_str()); break;
+    case LIBDL_VALUE_FLOAT: value.held.number = std::atof(rest.c_str()); break;
+    case LIBDL_VALUE_STRING: value.held.string = {texts_.emplace_back(rest).c_str(), -1}; break;
+    case LIBDL_VALUE_DTYPE: value.held.dtype = std::atoi(rest.c_str()); break;
+    default: return of_type(value.type);
+  }
+  return value;
 }
 
 libdl_value Pool::of_type(libdl_value_type type) {

@@ -11,6 +11,14 @@
 
 namespace libfuzzer {
 
+// A word of tests/samples for each argument of an operator, in the order of their numbers; written
+// by samples.py.
+struct Sample {
+  const char* name;
+  const char* words[16];
+};
+extern const Sample kSamples[];
+
 // Nothing that has more elements becomes an operand: two of them broadcast to 2^16.
 constexpr int64_t kMostElements = 256;
 
@@ -31,10 +39,14 @@ class Pool {
   libdl_tensor* like(const libdl_tensor* model);
   // A value for a parameter of that type, most of the time.
   libdl_value value(libdl_value_type type, bool nullable);
+  // What a word of a sample says; elements and layout are the input's.
+  libdl_value sample(const std::string& word, libdl_value_type type);
   int64_t integer();
 
  private:
   libdl_tensor* made();
+  libdl_tensor* made(libdl_dtype dtype, const std::vector<int64_t>& shape, uint8_t kind);
+  libdl_tensor* sample_tensor(const std::string& word);
   libdl_tensor* number();
   libdl_value of_type(libdl_value_type type);
 
@@ -44,6 +56,7 @@ class Pool {
   // What values point to, as long as the pool lives.
   std::deque<std::vector<int64_t>> integers_;
   std::deque<std::vector<const libdl_tensor*>> lists_;
+  std::deque<std::string> texts_;
 };
 
 }  // namespace libfuzzer

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recipes that tests/samples has: of rows with letters, '...' or alternatives each call is a draw."""
+"""Recipes from tests/samples: of rows with letters, '...' or alternatives each call is a draw."""
 
 from __future__ import annotations
 

@@ -382,9 +382,7 @@ def main() -> int:
         return store(bench, *given.store, given.forward)
     lost = unknown(bench, given.seed)
     for line in lost:
-        print(
-            f"oracle: nothing can be drawn for {line}; tell tests/oracle/arguments.py or recipes.py"
-        )
+        print(f"oracle: nothing can be drawn for {line}; tell tests/samples or tests/oracle")
     if lost:
         return 1
     missed = [] if given.no_planted else show(bench, given.seed)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Samples of calls: for each operator and function arguments that a call succeeds with.
 
-The text files beside this one, a file a header, hold what does not follow from the declarations.
-A row is a name, or several, and what its arguments are:
+The text files beside this one, each for headers of one kind, hold what does not follow from the
+declarations. A row is a name, or several, and what the arguments of that name are:
 
-    conv{1,2,3}d: input=(1,2,4*d) weight=(4,2,2*d) bias=(4)#b stride=[1] groups=1
+    conv{1,2,3}d: input=(1,2,4*d) weight=(4,2,2*d) bias=(4)#b stride=1 groups=1
     addmm: input=(n,m) mat1=(n,k) mat2=(k,m)
 
 (2,3) is a tensor of the dtype that the argument's description asks for, i(2) one of int64 (likewise
@@ -12,16 +12,18 @@ f, c and b), leaf(2) one that requires grad, sparse(2,3) a matrix of rows. A let
 SIZES, ... any shape, 4*d a 4 in each of the dimensions that the operator's name tells. Arguments of
 the same dtype, shape and name are the same tensor: '#' gives a name, '!' makes a fresh one each
 time. [2,3] is a list of integers, 2 one of a single number, [(2,3),(2)] one of tensors. Numbers and
-strings stand as they are.
-What host_fixtures.h has is fn:NAME, at:NAME and made:NAME; h:KIND is a handle of that kind.
+strings stand as they are. What tests/fuzz/host_fixtures.h has is fn:NAME, at:NAME and made:NAME;
+h:KIND is a handle of that kind.
 
 '|' stands between alternatives: the first one is the sample, and tests/oracle draws from all, sizes
-for the letters, too. Behind a tensor and ':' stands what its elements are then: a kind of its
-words.py, <n for indices, `constant` if no gradient flows there; `of` tells the dtypes, and
-`finite=true` that infinities are left out. Further rows of an operator are for draws alone.
+for the letters, too. Behind a tensor and ':' stands what its elements are then: a kind of
+tests/oracle/words.py, <n for indices, `constant` if no gradient flows there; `of` tells the dtypes,
+and `finite=true` that infinities are left out. Further rows of an operator are for draws alone.
 
-Indented lines go on. Of functions that are no operators `bad` tells values that are refused,
-`after` what is called before, and `seldom` of how many calls by chance one is made (0: none).
+An indented line continues the one above it. `bad` tells values that are refused, where that does
+not follow from the declaration: of operators shapes of a tensor, or `none` where every shape is
+good. Of other functions `after` tells what is called before, and `seldom` of how many calls by
+chance one is made (0: none).
 """
 
 from __future__ import annotations
@@ -59,8 +61,8 @@ TENSOR = re.compile(
     r"(:(?P<told>[\w<,]+))?"
 )
 _WORD = re.compile(
-    r"(at|fn|h|made|op|options|out|s|dev):.*|!?loss|custom|null|fixture|buffer|schema|descriptor|context"
-    r"|recorded|values|count|results|dsts|result"
+    r"(at|fn|h|made|op|options|out|s|dev):.*|!?loss|custom|null|fixture|buffer|schema|descriptor"
+    r"|context|recorded|values|count|results|dsts|result"
 )
 _WORDS_OF = {"!loss": "!loss:x", "loss": "loss:x", "custom": "custom:x"}
 
@@ -246,16 +248,28 @@ def _usual(operator: Operator, argument: Argument, kind: str, dtype: str) -> str
 def check(operators: Iterable[Operator], functions: Iterable[Function]) -> None:
     """Refuses rows of what does not exist."""
     known = {o.name: {a.name for a in o.arguments} for o in operators}
-    known |= {f.name.removeprefix("libdl_"): {p.name for p in f.parameters} for f in functions}
+    other = {f.name.removeprefix("libdl_"): {p.name for p in f.parameters} for f in functions}
+    other = {name: names for name, names in other.items() if name not in known}
+    known |= other
     for name, told in rows().items():
         for row in told:
             wrong = {*row.arguments, *(argument for argument, _ in row.bad)} - known.get(
                 name, set()
             )
+            if len(told) > 1 and name in other:
+                raise SystemExit(f"tests/samples: {name} has two rows")
             if wrong or name not in known:
                 raise SystemExit(
                     f"tests/samples: {name} has no {min(wrong, default='declaration')}"
                 )
+
+
+def bad_shapes(operator: str, argument: str) -> list[str] | None:
+    """The shapes that are bad beside the sample; None where the description tells them."""
+    texts = [text for row in rows().get(operator, []) for name, text in row.bad if name == argument]
+    if not texts:
+        return None
+    return [match["sizes"] for text in texts if (match := TENSOR.fullmatch(text))]
 
 
 def operator_words(operator: Operator, argument: Argument) -> list[str]:
@@ -285,7 +299,6 @@ KINDS = """tensor list error generator state stream event file node hook text ma
     dlpack_old op""".split()
 _HANDLE_TYPES = {
     "libdl_tensor_list": "list",
-    "libdl_backward_context": "context",
     "DLManagedTensorVersioned": "dlpack",
     "DLManagedTensor": "dlpack_old",
 }
