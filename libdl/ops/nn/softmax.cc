@@ -84,4 +84,8 @@ Tensor log_softmax_impl(const Tensor& input, int32_t dim, Dtype dtype, Into into
   return normalised("log_softmax", kLogSoftmax, true, input, dim, dtype, into);
 }
 
+Tensor softmin_impl(const Tensor& input, int32_t dim, Dtype dtype) {
+  return softmax(-input, dim, dtype);
+}
+
 }  // namespace libdl

@@ -6,6 +6,7 @@
 #include "entries/activation.h"
 #include "entries/arithmetic.h"
 #include "entries/comparison.h"
+#include "entries/copy.h"
 #include "entries/view.h"
 #include "ops/copy/copy.h"
 #include "ops/copy/holds.h"
@@ -90,6 +91,23 @@ Tensor softshrink_impl(const Tensor& input, double lambd, Into into) {
     fail_argument(LIBDL_ERROR_VALUE, "softshrink", "lambd", "is " + std::to_string(lambd),
                   "0 or more");
   return pointwise(k_softshrink, input, width, into);
+}
+
+// What elements are compared with, or replaced by: of integers in their dtype.
+static Tensor limit(const char* name, const Tensor& value, const Tensor& input) {
+  if (value.ndim() != 0)
+    fail_argument(LIBDL_ERROR_SHAPE, "threshold", name, "has shape " + to_string(value.shape()),
+                  "a number");
+  if (!is_floating(input.dtype()) || value.is_complex())
+    return held("threshold", name, value, input.dtype());
+  return value.is_number() ? value : to(value, input.dtype(), std::nullopt);
+}
+
+Tensor threshold_impl(const Tensor& input, const Tensor& threshold, const Tensor& value) {
+  const Tensor top = limit("threshold", threshold, input), other = limit("value", value, input);
+  // itself, recorded: its second derivative is 0, where an operand's is absent
+  const Tensor kept = has_history(input) ? leaky_relu(input, 1) : input;
+  return where(le(input, top), other, kept);
 }
 
 Tensor relu6_impl(const Tensor& input) { return hardtanh(input, 0, 6); }

@@ -11,12 +11,12 @@ from typing import Any
 from . import _C, _functions as f, return_types
 from ._C import Tensor, overridable
 from ._creation import tensor
-from ._errors import ArgumentValueError, DtypeError, Error, ShapeError, rename_error
+from ._errors import ArgumentValueError, DtypeError, ShapeError
 from ._modes import no_grad
 from ._out import copied, in_place
 from ._types import Generator, complex128, float64
 
-__all__ = ["fill", "frexp", "positive", "put", "rsub"]
+__all__ = ["fill", "frexp", "positive", "rsub"]
 
 
 @overridable
@@ -52,12 +52,6 @@ def fill(input: Tensor, value: Any) -> Tensor:
     if isinstance(value, Tensor) and value.ndim:
         raise ShapeError(f"fill: argument 2 (value) has shape {list(value.shape)}, wanted 0-d")
     return f.clone(input).fill_(value)
-
-
-@overridable
-def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
-    """A copy with source's elements written (or added) to places counted in row-major order."""
-    return f.clone(input).put_(index, source, accumulate)
 
 
 @overridable
@@ -142,19 +136,6 @@ def _fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor
     return self
 
 
-@overridable
-def _put_(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
-    """Writes (or adds) source's elements to places counted in row-major order."""
-    flat = self.flatten() if not self.is_contiguous() else self.view(-1)
-    write = flat.index_add_ if accumulate else flat.index_copy_
-    try:
-        write(0, index.flatten(), source.flatten())
-    except Error as error:
-        rename_error(error, "put_", arguments={"index": (2, "index"), "source": (3, "source")})
-        raise
-    return self if self.is_contiguous() else self.copy_(flat.reshape(self.shape))
-
-
 # -- functions of Python ---------------------------------------------------------------------------
 
 
@@ -180,11 +161,11 @@ def _mapped(self: Tensor, function: Callable[..., Any], *others: Tensor) -> Tens
 
 
 _method: Any
-for _method in (frexp, map2_, map_, positive, put):
+for _method in (frexp, map2_, map_, positive):
     setattr(Tensor, _method.__name__, _method)
 _polygamma.__name__ = _polygamma.__qualname__ = "polygamma"
 setattr(Tensor, "polygamma", _polygamma)
 setattr(Tensor, "polygamma_", in_place(_polygamma))
-for _method in (_conj_physical_, _fill_diagonal_, _float_power_, _nextafter_, _put_, _random_):
+for _method in (_conj_physical_, _fill_diagonal_, _float_power_, _nextafter_, _random_):
     _method.__name__ = _method.__qualname__ = _method.__name__[1:]
     setattr(Tensor, _method.__name__, _method)

@@ -139,7 +139,7 @@ def ranked(value: Tensor, rank: int) -> Tensor:
 # What is elementwise and no operator of the headers: methods, and what Python composes.
 _COMPOSED = (
     "frexp imag positive real clone detach zeros_like ones_like full_like empty_like "
-    "threshold contiguous type float double half bfloat16 int long short char "
+    "contiguous type float double half bfloat16 int long short char "
     "byte bool cfloat cdouble cpu cuda requires_grad_ detach_ zero_ __abs__ __neg__ __invert__ "
     "__pos__ special_ndtr special_ndtri special_log_ndtr special_erfcx entr view_as_real "
     "view_as_complex retain_grad resolve_conj resolve_neg rsub copy zeta __radd__ "

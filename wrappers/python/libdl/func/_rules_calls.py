@@ -138,7 +138,14 @@ _DRAWS: dict[str, Callable[[dict[str, Any]], bool]] = {
         lambda given: bool(given.get("training", given.get("train"))) and given.get("p") != 0,
     ),
     **dict.fromkeys(("rrelu", "rrelu_"), lambda given: bool(given.get("training", False))),
-    "scaled_dot_product_attention": lambda given: bool(given.get("dropout_p")),
+    **dict.fromkeys(
+        (
+            "scaled_dot_product_attention",
+            "multi_head_attention",
+            "multi_head_attention_with_weights",
+        ),
+        lambda given: bool(given.get("dropout_p")),
+    ),
     **dict.fromkeys(
         (
             "fractional_max_pool2d",

@@ -18,7 +18,7 @@ from .._modes import no_grad
 from .._overrides import own_function
 from .._types import Generator
 from . import functional as F
-from .functional import _shorten, alpha_dropout, feature_alpha_dropout
+from .functional import alpha_dropout, feature_alpha_dropout
 
 __all__ = [
     "_grouped_mm",
@@ -28,7 +28,6 @@ __all__ = [
     "binary_cross_entropy_with_logits",
     "celu_",
     "constant_pad_nd",
-    "conv_tbc",
     "convolution",
     "cosine_embedding_loss",
     "ctc_loss",
@@ -52,18 +51,15 @@ __all__ = [
     "native_dropout",
     "native_group_norm",
     "native_layer_norm",
-    "norm_except_dim",
     "poisson_nll_loss",
     "rrelu",
     "rrelu_",
     "selu_",
-    "threshold",
     "threshold_",
     "triplet_margin_loss",
 ]
 
 celu_, selu_ = F.celu_, F.selu_
-conv_tbc = F.conv_tbc
 
 
 def _word(function: str, argument: str, number: int, words: Sequence[str]) -> str:
@@ -231,29 +227,7 @@ def native_batch_norm(
     return made, mean.flatten(), rstd.flatten()
 
 
-@overridable
-def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
-    """The norms over all dimensions but dim, which stay with size 1; dim -1: over all."""
-    if dim == -1:
-        return f.norm(v, pow)
-    if not 0 <= dim < v.ndim:
-        raise ArgumentValueError(
-            f"norm_except_dim: argument 3 (dim) is {dim}, wanted -1 to {v.ndim - 1}"
-        )
-    others = [d for d in range(v.ndim) if d != dim]
-    return f.norm(v, pow, others, True) if others else v.abs()
-
-
 # -- activations and dropout -----------------------------------------------------------------------
-
-
-@overridable
-def threshold(
-    input: Tensor, threshold: float, value: float, *, out: Tensor | None = None
-) -> Tensor:
-    """The element where above the threshold, value elsewhere."""
-    made = F.threshold(input, threshold, value)
-    return made if out is None else f.mul(made, 1, out=out)
 
 
 @overridable
@@ -348,8 +322,7 @@ def embedding(
 @overridable
 def embedding_renorm_(input: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> Tensor:
     """Scales the rows that indices name down to max_norm, in the table itself."""
-    _shorten(indices, input, max_norm, norm_type)
-    return input
+    return _generated.embedding_renorm_(input, indices, max_norm, norm_type)
 
 
 @overridable
