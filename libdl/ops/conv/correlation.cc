@@ -8,7 +8,6 @@
 #include "entries/linalg.h"
 #include "entries/reduction.h"
 #include "entries/view.h"
-#include "kernels/cpu/conv/few_channels_pay.h"
 #include "ops/core/innermost.h"
 #include "ops/creation/copy.h"
 #include "ops/linalg/product.h"
@@ -38,7 +37,7 @@ bool is_pixelwise(const Correlation& c) {
 // Whether the kernel reads x as it lies as fast as with its channels innermost.
 bool reads_as_it_lies(const Correlation& c, const Tensor& x, Role wanted) {
   return wanted == Role::kOutput && x.device().is_cpu() && x.is_contiguous() &&
-         kernels::cpu::few_channels_pay(c.w[1], c.w[0]) && is_pixelwise(c);
+         kernels::few_channels_pay(c.w[1], c.w[0]) && is_pixelwise(c);
 }
 
 Tensor by_kernel(const Correlation& c, Played a, Played b, const Tensor* bias, Tensor* bias_grad) {
