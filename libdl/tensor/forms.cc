@@ -207,7 +207,7 @@ PackedReader only_form_of(const Tensor& x, Layout layout) {
 PackedReader writable_form_of(const Tensor& x, Layout layout) {
   PackedReader form = only_form_of(x, layout);
   if (!form.data()) return form;
-  if (form.form()->serial) form.form()->serial = 0;
+  if (form.form()->mark) form.form()->mark = 0;
   if (form.form()->lent.load(std::memory_order_acquire) == 0) return form;
   FreshBytes copy(form.form()->bytes);
   std::memcpy(copy.data, form.data(), copy.bytes);

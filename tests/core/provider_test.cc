@@ -6,18 +6,22 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
 #include "device/launch.h"
 #include "device/provider.h"
+#include "entries/activation.h"
 #include "entries/copy.h"
 #include "entries/creation.h"
 #include "entries/linalg.h"
+#include "entries/nn.h"
 #include "memory/allocator.h"
 #include "ops/creation/copy.h"
 #include "ops/pointwise/arithmetic.h"
+#include "tests/core/counting.h"
 
 namespace libdl {
 namespace {
@@ -279,6 +283,48 @@ TEST_F(FormsOfProviders, TheCpuLeavesMemoryForAnotherFormatAlone) {
       {}, {{b.update_plain(), sizes, strides, 3, kDtype}, 32, kDtype, memory, &as});
   EXPECT_EQ(as.bytes, 0);
   EXPECT_EQ(memory[0], 1);
+}
+
+// -- normalisations -------------------------------------------------------------------------------
+
+std::string seen;  // a letter for each launch that a provider was asked about
+
+template <char kLetter>
+bool only_looks(const Context*, const void*) {
+  seen += kLetter;
+  return false;
+}
+
+std::string asked_in_normalised_relu(const char* provider) {
+  EXPECT_TRUE(set_provider_enabled(provider, true));
+  seen.clear();
+  values(relu(batch_norm(counting(), nullptr, nullptr, nullptr, nullptr, true)));
+  EXPECT_TRUE(set_provider_enabled(provider, false));
+  return seen;
+}
+
+void look_at(const char* name, std::initializer_list<KernelId> kernels) {
+  struct Table {
+    ProvidedKernel kernels[kKernels] = {};
+    Provider provider{sizeof(Provider), LIBDL_DEVICE_CPU, "", "", kKernels, kernels};
+  };
+  auto* const table = new Table;  // providers are never removed
+  table->provider.name = name;
+  for (const KernelId id : kernels)
+    table->kernels[static_cast<int>(id)] = {
+        id == KernelId::batch_norm ? only_looks<'n'> : only_looks<'t'>, fill_with_mark<first, '4'>};
+  register_provider(table->provider);
+  set_provider_enabled(name, false);
+}
+
+TEST(FormsOfNormalisations, ComputeThePartsOrAllTogether) {
+  using enum KernelId;
+  look_at("parts", {batch_norm});
+  look_at("together", {batch_norm_add_relu, batch_norm_relu_backward});
+  EXPECT_EQ(asked_in_normalised_relu("parts"), "n");
+  EXPECT_EQ(asked_in_normalised_relu("together"), "t");
+  look_at("both", {batch_norm, batch_norm_add_relu, batch_norm_relu_backward});
+  EXPECT_EQ(asked_in_normalised_relu("both"), "t");
 }
 
 }  // namespace

@@ -23,8 +23,17 @@ BELOW = {
     "io": [*BASE, "device", "tensor", "tape", "ops", "engine"],
     "capi": [*BASE, "device", "tensor", "tape", "ops", "engine", "optim", "io"],
 }
-# The doors to the kernels: what they are told, their table, and what products must ask them.
+# The doors to the kernels: what they are told, and their table.
 KERNELS = {"device": True, "ops": True, "capi": True, "tensor": True}
+# Who knows that the CPU has kernels of its own: their table, which launches call directly, their
+# providers, and what tells the processor's instruction set.
+CPU_KERNELS = {
+    "libdl/device/cpu_backend.cc": ["kernels/cpu/kernels.h"],
+    "libdl/device/cpu_providers.cc": ["kernels/cpu/conv/winograd_convolution.h"],
+    "libdl/ops/core/launch.h": ["kernels/cpu/kernels.h"],
+    "libdl/capi/log.cc": ["kernels/cpu/simd/isa.h"],
+    "libdl/capi/version.cc": ["kernels/cpu/simd/isa.h"],
+}
 
 
 def included(text: str) -> list[str]:
@@ -59,6 +68,16 @@ def test_includes_run_one_way(room):
     assert files, room
     wrong = {str(p): upward(room, p.read_text()) for p in files}
     assert {p: names for p, names in wrong.items() if names} == {}
+
+
+def test_a_kernel_is_a_line_of_the_table():
+    """Whoever calls a kernel of the CPU past the table leaves plugins no way to bring it."""
+    found = {}
+    for path in sources("libdl"):
+        names = [n for n in included(path.read_text()) if n.startswith("kernels/cpu/")]
+        if names:
+            found[str(path.relative_to(ROOT))] = names
+    assert found == CPU_KERNELS
 
 
 def test_kernels_know_no_room_of_the_core():
