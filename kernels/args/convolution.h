@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+
 #include "kernels/view.h"
 
 namespace libdl::kernels {
@@ -22,5 +24,12 @@ struct ConvolutionArgs {
   View bias;  // [k], or data NULL
   int64_t groups, stride[3], before[3], dilation[3];
 };
+
+constexpr int64_t kMostFewChannels = 8;
+// Whether the CPU computes y from x as it lies in a contiguous tensor as fast as with the channels
+// innermost, where each pixel of y is made of one of x.
+constexpr bool few_channels_pay(int64_t inputs, int64_t outputs) {
+  return outputs <= kMostFewChannels && inputs >= 16;
+}
 
 }  // namespace libdl::kernels

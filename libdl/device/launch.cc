@@ -78,7 +78,7 @@ kernels::Context context_for(Device device) {
 
 bool has_kernel(Device device, KernelId id) {
   return device.is_cpu() || backend(device.type).kernels[static_cast<int32_t>(id)] ||
-         has_providers(device, id);
+         is_provided(device, id);
 }
 
 static void missing_kernel(Device device, KernelId id) {

@@ -106,6 +106,13 @@ bool has_provider(std::string_view name) {
   return find(name) != nullptr;
 }
 
+bool is_provided(Device device, KernelId id) {
+  const auto& chain = provider_chains[device.type][static_cast<int32_t>(id)];
+  const ProviderLink* link = chain.load(std::memory_order_acquire);
+  while (link && !link->enabled->load(std::memory_order_relaxed)) link = link->next;
+  return link != nullptr;
+}
+
 Kernel provided_kernel(const kernels::Context& context, KernelId id, const void* args) {
   const auto& chain = provider_chains[context.host->device_type][static_cast<int32_t>(id)];
   for (const ProviderLink* link = chain.load(std::memory_order_acquire); link; link = link->next) {

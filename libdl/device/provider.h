@@ -30,6 +30,8 @@ void check_provider(const Provider& provider);
 bool set_provider_enabled(const char* name, bool enabled);
 bool has_provider(std::string_view name);
 
+// Whether a provider that is used has this kernel.
+bool is_provided(Device device, KernelId id);
 // The kernel of the first provider that serves these arguments; NULL: use the device's own.
 Kernel provided_kernel(const kernels::Context& context, KernelId id, const void* args);
 
@@ -42,6 +44,7 @@ struct ProviderLink {
 extern constinit std::atomic<const ProviderLink*> provider_chains[kDeviceTypes][kKernels];
 }  // namespace device_detail
 
+// Whether any is registered, used or not: one look, for launches.
 inline bool has_providers(Device device, KernelId id) {
   return device_detail::provider_chains[device.type][static_cast<int32_t>(id)].load(
              std::memory_order_acquire) != nullptr;

@@ -15,7 +15,7 @@ enum class Mechanism : int32_t {
   kPanels,      // "panels": a matrix that is multiplied by again and again stays packed
   kSparseRows,  // "sparse_rows": the gradient of a table holds the rows that were read alone
   kForms,       // "forms": images stay with the channels innermost from operator to operator
-  kFusion,      // "fusion": a normalisation is computed by the relu behind it; tensor/deferred.h
+  kFusion,      // "fusion": a result is computed by what stands behind it; tensor/deferred.h
   kGrowing,     // "growing": a device's segments grow in one range of addresses
 };
 

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "device/launch.h"
-#include "kernels/cpu/kernels.h"
 #include "runtime/mechanism.h"
 #include "tensor/fresh_bytes.h"
 
@@ -98,9 +97,7 @@ static void rearrange(const PackedKey& key, const Part& part, std::byte* plain, 
   const kernels::View ends[] = {
       {form + part.form_from * size, part.sizes.data(), part.form.data(), ndim, dtype},
       {plain + part.plain_from * size, part.sizes.data(), part.plain.data(), ndim, dtype}};
-  launch([&](kernels::Context& context) {
-    kernels::cpu::copy(context, {ends[into_form ? 0 : 1], ends[into_form ? 1 : 0]});
-  });
+  launch<KernelId::copy>(Device(), {ends[into_form ? 0 : 1], ends[into_form ? 1 : 0]});
 }
 
 static void rearrange(const PackedKey& key, const void* from, void* to, bool into_form) {
@@ -203,7 +200,7 @@ PackedReader only_form_of(const Tensor& x, Layout layout) {
 PackedReader writable_form_of(const Tensor& x, Layout layout) {
   PackedReader form = only_form_of(x, layout);
   if (!form.data()) return form;
-  if (form.form()->serial) form.form()->serial = 0;
+  if (form.form()->mark) form.form()->mark = 0;
   if (form.form()->lent.load(std::memory_order_acquire) == 0) return form;
   FreshBytes copy(form.form()->bytes);
   std::memcpy(copy.data, form.data(), copy.bytes);

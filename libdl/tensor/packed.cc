@@ -33,7 +33,8 @@ PackedKey::PackedKey(Layout layout, Dtype dtype, int64_t offset, std::span<const
 
 bool PackedKey::operator==(const PackedKey& other) const {
   return layout == other.layout && dtype == other.dtype && ndim == other.ndim &&
-         offset == other.offset && std::equal(sizes, sizes + ndim, other.sizes) &&
+         offset == other.offset && format == other.format &&
+         std::equal(sizes, sizes + ndim, other.sizes) &&
          std::equal(strides, strides + ndim, other.strides);
 }
 

@@ -21,11 +21,11 @@ namespace libdl {
 
 // The layouts, numbered once.
 enum class Layout : int32_t {
-  kGemmPanels = 1,         // of a matrix, see pack_b in kernels/cpu/gemm/matmul.h
+  kGemmPanels = 1,         // of a matrix, see PackMatrixArgs in kernels/args/matmul.h
   kChannelsInnermost = 2,  // [N, C, ...] as [N, ..., C], see tensor/forms.h
   kChannelBlocks = 3,      // as [N, C / 8, ..., 8], with C padded with zeros to a multiple of 8
   kSparseRows = 4,         // of a matrix the rows that are not zero, see tensor/sparse_rows.h
-  kDeferred = 5,           // no bytes, but what they are made from, see tensor/deferred.h
+  kDeferred = 5,           // no bytes, but their producer, see tensor/deferred.h
   kBfloat16 = 6,           // converted, in a storage of its own, see tensor/conversion.h
   kFloat16 = 7,            // likewise
 };
@@ -58,6 +58,7 @@ struct PackedKey {
   int32_t ndim;
   int64_t offset;
   int64_t sizes[kMostDims], strides[kMostDims];  // the plain geometry's; `ndim` of each
+  const void* format = nullptr;                  // of kGemmPanels: who packed them
 
   PackedKey(Layout layout, Dtype dtype, int64_t offset, std::span<const int64_t> sizes,
             std::span<const int64_t> strides);
@@ -83,7 +84,8 @@ struct Packed {
   size_t bytes = 0;                // 0: only a note that the geometry was used once
   void* data = nullptr;
   std::optional<uint64_t> fingerprint;  // of the source bytes, if they are watched
-  uint64_t serial = 0;     // of the normalisation whose relu the bytes are; see tensor/deferred.h
+  uint64_t mark = 0;       // of a producer (tensor/deferred.h), which knows its result by it until
+                           // the bytes are written; 0: none
   Packed* next = nullptr;  // of the same storage and bucket
   Packed *older = nullptr, *newer = nullptr;  // of all storages, where there is data
 };

@@ -6,7 +6,6 @@
 #include <cstring>
 
 #include "device/launch.h"
-#include "kernels/cpu/traverse/walk.h"
 
 namespace libdl {
 
@@ -23,6 +22,25 @@ static SparseRows rows_at(void* form) {
   return {words[0], words + 1, static_cast<std::byte*>(form) + elements_at(words[0])};
 }
 
+// body(first, last) over [0, rows), in parallel.
+template <class Body>
+static void in_chunks(int64_t rows, const Body& body) {
+  static constexpr int64_t kRows = 256;
+  if (rows <= kRows) return body(int64_t{0}, rows);
+  struct Job {
+    const Body& body;
+    int64_t rows;
+  } job{body, rows};
+  launch([&](kernels::Context& context) {
+    context.parallel((rows - 1) / kRows + 1,
+                     [](void* arg, int64_t first, int64_t last) {
+                       const Job& job = *static_cast<const Job*>(arg);
+                       job.body(first * kRows, std::min(job.rows, last * kRows));
+                     },
+                     &job);
+  });
+}
+
 static void spread_rows(Dims shape, Dtype dtype, void* form, void* plain) {
   const SparseRows rows = rows_at(form);
   const auto bytes = static_cast<size_t>(shape[1] * size_of(dtype));
@@ -30,18 +48,16 @@ static void spread_rows(Dims shape, Dtype dtype, void* form, void* plain) {
   auto* const to = static_cast<std::byte*>(plain);
   const auto* const from = static_cast<const std::byte*>(rows.elements);
   // From the end of one row that is held to the end of the next.
-  launch([&](kernels::Context& context) {
-    constexpr int64_t kRows = 256;
-    kernels::cpu::in_chunks(context, rows.count + 1, kRows, [&](int64_t first, int64_t last) {
-      for (int64_t i = first; i < last; ++i) {
-        const auto begin = static_cast<size_t>(i == 0 ? 0 : rows.numbers[i - 1] + 1);
-        const auto end = static_cast<size_t>(i < rows.count ? rows.numbers[i] : shape[0]);
-        std::memset(to + begin * bytes, 0, (end - begin) * bytes);
-        if (i < rows.count)
-          std::memcpy(to + end * bytes, from + static_cast<size_t>(i) * bytes, bytes);
-      }
-    });
-  });
+  const auto spread = [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) {
+      const auto begin = static_cast<size_t>(i == 0 ? 0 : rows.numbers[i - 1] + 1);
+      const auto end = static_cast<size_t>(i < rows.count ? rows.numbers[i] : shape[0]);
+      std::memset(to + begin * bytes, 0, (end - begin) * bytes);
+      if (i < rows.count)
+        std::memcpy(to + end * bytes, from + static_cast<size_t>(i) * bytes, bytes);
+    }
+  };
+  in_chunks(rows.count + 1, spread);
 }
 
 Tensor empty_sparse_rows(Dims shape, Dtype dtype, int64_t count, SparseRows& rows) {

@@ -344,6 +344,8 @@ TEST_F(FakeDevice, TellsWhichOptionalKernelsItHas) {
   static const Provider provider = {sizeof(Provider), kFake, "attentive", "", kKernels, brought};
   register_provider(provider);
   EXPECT_TRUE(has_kernel(kDevice, KernelId::attention));
+  set_provider_enabled("attentive", false);
+  EXPECT_FALSE(has_kernel(kDevice, KernelId::attention));
 }
 
 TEST_F(FakeDevice, AnInterruptedKernelIsAnError) {

@@ -6,18 +6,22 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
 #include "device/launch.h"
 #include "device/provider.h"
+#include "entries/activation.h"
 #include "entries/copy.h"
 #include "entries/creation.h"
 #include "entries/linalg.h"
+#include "entries/nn.h"
 #include "memory/allocator.h"
 #include "ops/copy/copy.h"
 #include "ops/pointwise/arithmetic.h"
+#include "tests/core/counting.h"
 
 namespace libdl {
 namespace {
@@ -195,6 +199,132 @@ TEST_F(Providers, TheEnvironmentLeavesOneOut) {
   EXPECT_TRUE(set_provider_enabled("left_out", true));
   EXPECT_EQ(filled(), '3');
   set_provider_enabled("left_out", false);
+}
+
+// -- packed matrices ------------------------------------------------------------------------------
+
+// Packs in a format of its own, which is the matrix's first element; its products are that number.
+struct Packing {
+  bool multiplies;
+  int packs = 0, reads = 0;
+} packing;
+constexpr int kFormat = 0;
+
+void pack_first(Context*, const void* arguments) {
+  const auto& a = *static_cast<const kernels::PackMatrixArgs*>(arguments);
+  *a.as = {64, &kFormat};
+  if (!a.packed) return;
+  ++packing.packs;
+  std::memcpy(a.packed, a.b.data, sizeof(float));
+}
+bool serves_packed(const Context*, const void* arguments) {
+  return packing.multiplies && static_cast<const MatmulArgs*>(arguments)->packed_format == &kFormat;
+}
+void multiply_packed(Context*, const void* arguments) {
+  const auto& a = *static_cast<const MatmulArgs*>(arguments);
+  ++packing.reads;
+  std::memcpy(a.out.data, a.packed_b, sizeof(float));
+}
+
+class FormsOfProviders : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    static ProvidedKernel table[kKernels] = {};
+    table[static_cast<int>(KernelId::pack_matrix)] = {nullptr, pack_first};
+    table[static_cast<int>(KernelId::matmul)] = {serves_packed, multiply_packed};
+    static const Provider packs = {
+        sizeof(Provider), LIBDL_DEVICE_CPU, "packs", "", kKernels, table};
+    register_provider(packs);
+  }
+  void SetUp() override { EXPECT_TRUE(set_provider_enabled("packs", true)); }
+  void TearDown() override { EXPECT_TRUE(set_provider_enabled("packs", false)); }
+
+  static constexpr int64_t kSize[] = {32, 32};
+  static Tensor threes() { return full(kSize, number(3.0), Dtype::kFloat32, Device{}); }
+  // The second product with one matrix packs it.
+  static double first_of(const Tensor& a, const Tensor& b) {
+    matmul(a, b);
+    return item_f64(alias(matmul(a, b), {}, {}, 0, Dtype::kFloat32));
+  }
+};
+
+TEST_F(FormsOfProviders, ReadWhatTheyPacked) {
+  packing = {.multiplies = true};
+  EXPECT_EQ(first_of(threes(), threes()), 3);
+  EXPECT_EQ(packing.packs, 1);
+  EXPECT_EQ(packing.reads, 1);
+}
+
+TEST_F(FormsOfProviders, AFormatOfOthersIsNotRead) {
+  packing = {.multiplies = false};
+  EXPECT_EQ(first_of(threes(), threes()), 9 * 32);
+  EXPECT_EQ(packing.packs, 1);
+}
+
+TEST_F(FormsOfProviders, EachHasPanelsOfItsOwn) {
+  packing = {.multiplies = true};
+  const Tensor a = threes(), b = threes();
+  EXPECT_EQ(first_of(a, b), 3);
+  set_provider_enabled("packs", false);
+  EXPECT_EQ(first_of(a, b), 9 * 32);
+  set_provider_enabled("packs", true);
+  EXPECT_EQ(first_of(a, b), 3);
+  EXPECT_EQ(packing.packs, 1);
+}
+
+TEST_F(FormsOfProviders, TheCpuLeavesMemoryForAnotherFormatAlone) {
+  set_provider_enabled("packs", false);
+  const Tensor b = threes();
+  const int64_t sizes[] = {1, 32, 32}, strides[] = {0, 32, 1};
+  constexpr int32_t kDtype = LIBDL_DTYPE_FLOAT32;
+  alignas(64) char memory[64] = {1};
+  kernels::PackedMatrix as{64, &kFormat};
+  launch<KernelId::pack_matrix>(
+      {}, {{b.update_plain(), sizes, strides, 3, kDtype}, 32, kDtype, memory, &as});
+  EXPECT_EQ(as.bytes, 0);
+  EXPECT_EQ(memory[0], 1);
+}
+
+// -- normalisations -------------------------------------------------------------------------------
+
+std::string seen;  // a letter for each launch that a provider was asked about
+
+template <char kLetter>
+bool only_looks(const Context*, const void*) {
+  seen += kLetter;
+  return false;
+}
+
+std::string asked_in_normalised_relu(const char* provider) {
+  EXPECT_TRUE(set_provider_enabled(provider, true));
+  seen.clear();
+  values(relu(batch_norm(counting(), nullptr, nullptr, nullptr, nullptr, true)));
+  EXPECT_TRUE(set_provider_enabled(provider, false));
+  return seen;
+}
+
+void look_at(const char* name, std::initializer_list<KernelId> kernels) {
+  struct Table {
+    ProvidedKernel kernels[kKernels] = {};
+    Provider provider{sizeof(Provider), LIBDL_DEVICE_CPU, "", "", kKernels, kernels};
+  };
+  auto* const table = new Table;  // providers are never removed
+  table->provider.name = name;
+  for (const KernelId id : kernels)
+    table->kernels[static_cast<int>(id)] = {
+        id == KernelId::batch_norm ? only_looks<'n'> : only_looks<'t'>, fill_with_mark<first, '4'>};
+  register_provider(table->provider);
+  set_provider_enabled(name, false);
+}
+
+TEST(FormsOfNormalisations, ComputeThePartsOrAllTogether) {
+  using enum KernelId;
+  look_at("parts", {batch_norm});
+  look_at("together", {batch_norm_add_relu, batch_norm_relu_backward});
+  EXPECT_EQ(asked_in_normalised_relu("parts"), "n");
+  EXPECT_EQ(asked_in_normalised_relu("together"), "t");
+  look_at("both", {batch_norm, batch_norm_add_relu, batch_norm_relu_backward});
+  EXPECT_EQ(asked_in_normalised_relu("both"), "t");
 }
 
 }  // namespace

@@ -28,8 +28,17 @@ BELOW = {
 # kinds of operators, stand on all of them. The lowest two name no operator.
 FLOORS = ["primitive", "core", "copy", "entry", "pointwise"]
 NAMES_NO_OPERATOR = FLOORS[:2]
-# The doors to the kernels: what they are told, their table, and what products must ask them.
+# The doors to the kernels: what they are told, and their table.
 KERNELS = {"device": True, "ops": True, "capi": True, "tensor": True}
+# Who knows that the CPU has kernels of its own: their table, which launches call directly, their
+# providers, and what tells the processor's instruction set.
+CPU_KERNELS = {
+    "libdl/device/cpu_backend.cc": ["kernels/cpu/kernels.h"],
+    "libdl/device/cpu_providers.cc": ["kernels/cpu/conv/winograd/winograd_convolution.h"],
+    "libdl/ops/primitive/launch.h": ["kernels/cpu/kernels.h"],
+    "libdl/capi/log.cc": ["kernels/cpu/simd/isa.h"],
+    "libdl/capi/version.cc": ["kernels/cpu/simd/isa.h"],
+}
 
 
 def included(text: str) -> list[str]:
@@ -129,6 +138,16 @@ def test_hooks_for_tests_stand_in_two_headers():
         if re.search(HOOKS, path.read_text())
     }
     assert found == {"base/test_hooks.h", "backends/cuda/test_hooks.h"}
+
+
+def test_a_kernel_is_a_line_of_the_table():
+    """Whoever calls a kernel of the CPU past the table leaves plugins no way to bring it."""
+    found = {}
+    for path in sources("libdl"):
+        names = [n for n in included(path.read_text()) if n.startswith("kernels/cpu/")]
+        if names:
+            found[str(path.relative_to(ROOT))] = names
+    assert found == CPU_KERNELS
 
 
 def test_kernels_know_no_room_of_the_core():

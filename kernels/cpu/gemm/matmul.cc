@@ -58,6 +58,19 @@ int64_t packed_size(int32_t dtype, int64_t n, int64_t k, bool widened) {
   return float_panels_size(dtype, n, k);
 }
 
+void pack_matrix(Context& context, const PackMatrixArgs& args) {
+  const int64_t k = args.b.sizes[1], n = args.b.sizes[2];
+  const bool widened = args.dtype != args.b.dtype;
+  const bool is_read =
+      widened ? matmul_widens(args.rows, n, k) : matmul_reads_packed(args.b.dtype, args.rows, n, k);
+  int64_t bytes = is_read ? packed_size(args.b.dtype, n, k, widened) : 0;
+  const int64_t matrices = args.b.strides[0] == 0 ? 1 : args.b.sizes[0];
+  if (bytes < 0 || __builtin_mul_overflow(bytes, matrices, &bytes)) bytes = 0;
+  if (args.packed != nullptr && (args.as->bytes != bytes || args.as->format != nullptr)) bytes = 0;
+  *args.as = {bytes, nullptr};
+  if (bytes > 0 && args.packed != nullptr) pack_b(context, args.packed, args.b, widened);
+}
+
 void pack_b(Context& context, void* packed, const View& b, bool widened) {
   if (in_pairs(b.dtype, widened)) return pack_bfloat_panels(context, static_cast<char*>(packed), b);
   if (is_complex(b.dtype)) return pack_complex_panels(context, packed, b);
@@ -84,7 +97,7 @@ static int64_t scratch_bytes(const MatmulArgs& args, Way way) {
 void matmul(Context& context, const MatmulArgs& given) {
   MatmulArgs args = given;
   const Way way = way_of(args);
-  if (foreign_panels(args, way)) args.packed_b = nullptr;
+  if (args.packed_format != nullptr || foreign_panels(args, way)) args.packed_b = nullptr;
   const Scratch scratch(context, scratch_bytes(args, way));
   if (scratch.failed()) return;
   const Carver carver{static_cast<char*>(scratch.data())};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// For callers of the matmul kernel: keeping b packed between calls.
+// Matrices packed for the matmul kernel: the parts of pack_matrix.
 #pragma once
 
 #include <cstdint>

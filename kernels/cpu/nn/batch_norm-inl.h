@@ -111,6 +111,17 @@ const T* vector_of(const View& v) {
   return static_cast<const T*>(v.data);
 }
 
+// The normalisation as (x - mean) scale + shift, by channel; arrays of the compute type.
+template <class T>
+void fill_normalisation(const BatchNormArgs& a, T* scale, T* shift) {
+  const T *const rstd = vector_of<T>(a.rstd), *const weight = vector_of<T>(a.weight);
+  const T* const bias = vector_of<T>(a.bias);
+  for (int64_t i = 0; i < a.in.sizes[1]; ++i) {
+    scale[i] = weight == nullptr ? rstd[i] : rstd[i] * weight[i];
+    shift[i] = bias == nullptr ? T(0) : bias[i];
+  }
+}
+
 struct Rows {
   int64_t first, last;
   int64_t count() const { return last - first; }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "kernels/cpu/nn/batch_norm.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -204,6 +202,12 @@ void statistics(Context& context, const BatchStatisticsArgs& a) {
 
 // -- forward --------------------------------------------------------------------------------------
 
+// out = relu((in - mean) scale + shift + added), the latter two where wanted.
+struct Normalisation {
+  View out, in, added;
+  const void *mean, *scale, *shift;  // [c] each, of the compute type
+};
+
 template <class T, bool kAdds, bool kRelu>
 struct Normalise {
   RowTiles<T> out, in, added;
@@ -232,7 +236,7 @@ struct Normalise {
 
 // Images of 16 bits, in and out.
 template <class S>
-void normalise_narrow(Context& context, const NormaliseArgs& a) {
+void normalise_narrow(Context& context, const Normalisation& a) {
   using P = Pack<float>;
   const P::D d;
   const Planes<float> out(a.out), in(a.in);
@@ -241,8 +245,8 @@ void normalise_narrow(Context& context, const NormaliseArgs& a) {
   };
   each_piece(context, in.samples, in.channels, in.pixels,
              [&](int64_t sample, int64_t channel, int64_t pixel, int64_t n) {
-               const auto mean = of(a.by.mean, channel), scale = of(a.by.scale, channel);
-               const auto shift = of(a.by.shift, channel);
+               const auto mean = of(a.mean, channel), scale = of(a.scale, channel);
+               const auto shift = of(a.shift, channel);
                const auto* const x = reinterpret_cast<S*>(in.element(sample, channel, pixel));
                auto* const y = reinterpret_cast<S*>(out.element(sample, channel, pixel));
                const auto normal = [&](auto v) {
@@ -256,7 +260,7 @@ void normalise_narrow(Context& context, const NormaliseArgs& a) {
 }
 
 template <class T, bool kAdds, bool kRelu>
-void normalise_planes(Context& context, const NormaliseArgs& a) {
+void normalise_planes(Context& context, const Normalisation& a) {
   if constexpr (sizeof(T) == 4 && !kAdds && !kRelu) {
     const bool alike = a.in.dtype == a.out.dtype;
     if (alike && a.in.dtype == LIBDL_DTYPE_FLOAT16) return normalise_narrow<Half>(context, a);
@@ -269,8 +273,8 @@ void normalise_planes(Context& context, const NormaliseArgs& a) {
   };
   each_piece(context, in.samples, in.channels, in.pixels,
              [&](int64_t sample, int64_t channel, int64_t pixel, int64_t n) {
-               const auto mean = of(a.by.mean, channel), scale = of(a.by.scale, channel);
-               const auto shift = of(a.by.shift, channel);
+               const auto mean = of(a.mean, channel), scale = of(a.scale, channel);
+               const auto shift = of(a.shift, channel);
                alignas(64) T tile[kBlock<T>], added_tile[kBlock<T>];
                for (int64_t i = 0; i < n; i += kBlock<T>) {
                  const int64_t count = std::min(kBlock<T>, n - i);
@@ -293,10 +297,10 @@ void normalise_planes(Context& context, const NormaliseArgs& a) {
 // Images that lie as a matrix [pixels, c], normalised several pixels at a time; mean, scale and
 // shift are repeated for that.
 template <class T, bool kAdds, bool kRelu>
-void normalise_matrix(Context& context, const NormaliseArgs& a) {
+void normalise_matrix(Context& context, const Normalisation& a) {
   const Joined<T> joined(context, a.in,
-                         {static_cast<const T*>(a.by.mean), static_cast<const T*>(a.by.scale),
-                          static_cast<const T*>(a.by.shift)});
+                         {static_cast<const T*>(a.mean), static_cast<const T*>(a.scale),
+                          static_cast<const T*>(a.shift)});
   if (joined.failed()) return;
   joined.each([&](int64_t first, int64_t rows, int64_t columns) {
     const Matrix out(a.out, first, rows, columns), in(a.in, first, rows, columns);
@@ -313,7 +317,7 @@ void normalise_matrix(Context& context, const NormaliseArgs& a) {
 }
 
 template <class T, bool kAdds, bool kRelu>
-void normalise(Context& context, const NormaliseArgs& a) {
+void normalise(Context& context, const Normalisation& a) {
   using Image = Planes<T>;
   if (Image::suit(a.in) && Image::suit(a.out) && (!kAdds || Image::suit(a.added)))
     return normalise_planes<T, kAdds, kRelu>(context, a);
@@ -324,38 +328,33 @@ void normalise(Context& context, const NormaliseArgs& a) {
   const Normalise<T, kAdds, kRelu> row{RowTiles<T>(out.view),
                                        RowTiles<T>(in.view),
                                        RowTiles<T>(added.view),
-                                       static_cast<const T*>(a.by.mean),
-                                       static_cast<const T*>(a.by.scale),
-                                       static_cast<const T*>(a.by.shift),
+                                       static_cast<const T*>(a.mean),
+                                       static_cast<const T*>(a.scale),
+                                       static_cast<const T*>(a.shift),
                                        c};
   for_rows(context, row, row.in.rows.count(), c);
 }
 
 template <class T>
-void forward(Context& context, const BatchNormArgs& a) {
-  const int64_t c = a.in.sizes[1];
+void forward(Context& context, const BatchNormAddReluArgs& a) {
+  const int64_t c = a.norm.in.sizes[1];
   const Scratch scratch(context, 2 * c * int64_t{sizeof(T)});
   if (scratch.failed()) return;
   auto* const scale = static_cast<T*>(scratch.data());
-  fill_normalisation(a, scale, scale + c);
-  normalise<T, false, false>(context, {a.out, a.in, {}, {a.mean.data, scale, scale + c}, false});
+  fill_normalisation(a.norm, scale, scale + c);
+  const Normalisation n{a.norm.out, a.norm.in, a.added, a.norm.mean.data, scale, scale + c};
+  const bool adds = a.added.data != nullptr;
+  if (adds && a.relu) return normalise<T, true, true>(context, n);
+  if (adds) return normalise<T, true, false>(context, n);
+  if (a.relu) return normalise<T, false, true>(context, n);
+  normalise<T, false, false>(context, n);
 }
 
 void batch_statistics_on(Context& context, const BatchStatisticsArgs& a) {
   with_compute(a.in.dtype, [&](auto t) { statistics<decltype(t)>(context, a); });
 }
-void batch_norm_on(Context& context, const BatchNormArgs& a) {
-  with_compute(a.in.dtype, [&](auto t) { forward<decltype(t)>(context, a); });
-}
-void normalise_on(Context& context, const NormaliseArgs& a) {
-  with_compute(a.in.dtype, [&](auto t) {
-    using T = decltype(t);
-    const bool adds = a.added.data != nullptr;
-    if (adds && a.relu) return normalise<T, true, true>(context, a);
-    if (adds) return normalise<T, true, false>(context, a);
-    if (a.relu) return normalise<T, false, true>(context, a);
-    normalise<T, false, false>(context, a);
-  });
+void batch_norm_on(Context& context, const BatchNormAddReluArgs& a) {
+  with_compute(a.norm.in.dtype, [&](auto t) { forward<decltype(t)>(context, a); });
 }
 
 }  // namespace
@@ -370,26 +369,10 @@ void batch_statistics(Context& context, const BatchStatisticsArgs& args) {
   LIBDL_ON_ISA(batch_statistics_on, context, args);
 }
 void batch_norm(Context& context, const BatchNormArgs& args) {
+  batch_norm_add_relu(context, {args, {}, false});
+}
+void batch_norm_add_relu(Context& context, const BatchNormAddReluArgs& args) {
   LIBDL_ON_ISA(batch_norm_on, context, args);
-}
-void normalise(Context& context, const NormaliseArgs& args) {
-  LIBDL_ON_ISA(normalise_on, context, args);
-}
-
-template <class T>
-static void fill(const BatchNormArgs& a, T* scale, T* shift) {
-  const auto* const rstd = static_cast<const T*>(a.rstd.data);
-  const auto* const weight = static_cast<const T*>(a.weight.data);
-  const auto* const bias = static_cast<const T*>(a.bias.data);
-  for (int64_t i = 0; i < a.in.sizes[1]; ++i) {
-    scale[i] = weight == nullptr ? rstd[i] : rstd[i] * weight[i];
-    shift[i] = bias == nullptr ? T(0) : bias[i];
-  }
-}
-void fill_normalisation(const BatchNormArgs& args, void* scale, void* shift) {
-  if (args.in.dtype == LIBDL_DTYPE_FLOAT64)
-    return fill(args, static_cast<double*>(scale), static_cast<double*>(shift));
-  fill(args, static_cast<float*>(scale), static_cast<float*>(shift));
 }
 
 }  // namespace libdl::kernels::cpu

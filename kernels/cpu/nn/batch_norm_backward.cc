@@ -212,12 +212,19 @@ struct Backward {
   }
 };
 
+// bias: of the normalisation behind which the relu stands, if kGated.
 template <class T, bool kGated>
-void backward(Context& context, const BatchNormBackwardArgs& a, const Normalisation& by) {
+void backward(Context& context, const BatchNormBackwardArgs& a, const View& bias) {
   const Turned dx(a.dx), dy(a.dy), in(a.in);
   const T* const mean = vector_of<T>(a.mean);
-  const ByChannel<T, kGated> gate{mean, kGated ? static_cast<const T*>(by.scale) : mean,
-                                  kGated ? static_cast<const T*>(by.shift) : mean};
+  ByChannel<T, kGated> gate{mean, mean, mean};
+  const Scratch gate_vectors(context, kGated ? 2 * a.in.sizes[1] * int64_t{sizeof(T)} : 0);
+  if (gate_vectors.failed()) return;
+  if constexpr (kGated) {
+    auto* const scale = static_cast<T*>(gate_vectors.data());
+    gate.scale = scale, gate.shift = scale + a.in.sizes[1];
+    fill_normalisation({{}, a.in, a.mean, a.rstd, a.weight, bias}, scale, scale + a.in.sizes[1]);
+  }
   using Image = Planes<T>;
   const bool planes = Image::suit(a.dx) && Image::suit(a.dy) && Image::suit(a.in);
   const Backward<T, kGated> job{a,     RowTiles<T>(dy.view),        RowTiles<T>(in.view),
@@ -243,29 +250,25 @@ void backward(Context& context, const BatchNormBackwardArgs& a, const Normalisat
   job.template input_gradient<false>(context, dx.view, sums, room);
 }
 
-template <class T>
-void gate(Context& context, T* to, const T* dy, const T* y, int64_t count) {
-  in_chunks(context, count, kGrain, [&](int64_t first, int64_t last) {
-    each_vector<T>(last - first, [&](auto load, auto store, int64_t i) {
-      const auto closed = hn::Le(load(y + first + i), Pack<T>::set(0));
-      store(hn::IfThenZeroElse(closed, load(dy + first + i)), to + first + i);
-    });
-  });
-}
-
-void gate_on(Context& context, void* to, const void* dy, const void* y, int64_t count,
-             int32_t dtype) {
-  with_compute(dtype, [&](auto t) {
+void relu_backward_on(Context& context, const ReluBackwardArgs& a) {
+  with_compute(a.dtype, [&](auto t) {
     using T = decltype(t);
-    gate(context, static_cast<T*>(to), static_cast<const T*>(dy), static_cast<const T*>(y), count);
+    auto* const dx = static_cast<T*>(a.dx);
+    const auto *const dy = static_cast<const T*>(a.dy), *const y = static_cast<const T*>(a.y);
+    in_chunks(context, a.count, kGrain, [&](int64_t first, int64_t last) {
+      each_vector<T>(last - first, [&](auto load, auto store, int64_t i) {
+        const auto closed = hn::Le(load(y + first + i), Pack<T>::set(0));
+        store(hn::IfThenZeroElse(closed, load(dy + first + i)), dx + first + i);
+      });
+    });
   });
 }
 void batch_norm_backward_on(Context& context, const BatchNormBackwardArgs& a) {
   with_compute(a.in.dtype, [&](auto t) { backward<decltype(t), false>(context, a, {}); });
 }
-void batch_norm_relu_backward_on(Context& context, const BatchNormBackwardArgs& a,
-                                 const Normalisation& by) {
-  with_compute(a.in.dtype, [&](auto t) { backward<decltype(t), true>(context, a, by); });
+void batch_norm_relu_backward_on(Context& context, const BatchNormReluBackwardArgs& a) {
+  with_compute(a.norm.in.dtype,
+               [&](auto t) { backward<decltype(t), true>(context, a.norm, a.bias); });
 }
 
 }  // namespace
@@ -279,12 +282,11 @@ namespace libdl::kernels::cpu {
 void batch_norm_backward(Context& context, const BatchNormBackwardArgs& args) {
   LIBDL_ON_ISA(batch_norm_backward_on, context, args);
 }
-void batch_norm_relu_backward(Context& context, const BatchNormBackwardArgs& args,
-                              const Normalisation& by) {
-  LIBDL_ON_ISA(batch_norm_relu_backward_on, context, args, by);
+void batch_norm_relu_backward(Context& context, const BatchNormReluBackwardArgs& args) {
+  LIBDL_ON_ISA(batch_norm_relu_backward_on, context, args);
 }
-void gate(Context& context, void* to, const void* dy, const void* y, int64_t count, int32_t dtype) {
-  LIBDL_ON_ISA(gate_on, context, to, dy, y, count, dtype);
+void relu_backward(Context& context, const ReluBackwardArgs& args) {
+  LIBDL_ON_ISA(relu_backward_on, context, args);
 }
 
 }  // namespace libdl::kernels::cpu

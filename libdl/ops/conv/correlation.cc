@@ -8,7 +8,6 @@
 #include "entries/linalg.h"
 #include "entries/reduction.h"
 #include "entries/view.h"
-#include "kernels/cpu/conv/few_channels/few_channels_pay.h"
 #include "ops/copy/copy.h"
 #include "ops/linalg/product.h"
 #include "ops/pointwise/arithmetic.h"
@@ -38,10 +37,14 @@ bool is_pixelwise(const Correlation& c) {
 // Whether the kernel reads x as it lies as fast as with its channels innermost.
 bool reads_as_it_lies(const Correlation& c, const Tensor& x, Role wanted) {
   return wanted == Role::kOutput && x.device().is_cpu() && x.is_contiguous() &&
-         kernels::cpu::few_channels_pay(c.w[1], c.w[0]) && is_pixelwise(c);
+         kernels::few_channels_pay(c.w[1], c.w[0]) && is_pixelwise(c);
 }
 
-Tensor by_kernel(const Correlation& c, Played a, Played b, const Tensor* bias, Tensor* bias_grad) {
+// Undefined if a provider is to do it and none does.
+enum class By { kAnyKernel, kProvider };
+
+Tensor by_kernel(const Correlation& c, Played a, Played b, const Tensor* bias, Tensor* bias_grad,
+                 By by = By::kAnyKernel) {
   const Role wanted = third(a.role, b.role);
   const auto order = [&](const Played& p) {
     const bool any = p.role == Role::kWeight ||
@@ -65,7 +68,10 @@ Tensor by_kernel(const Correlation& c, Played a, Played b, const Tensor* bias, T
     args.stride[d] = c.stride[d], args.before[d] = c.before[d], args.dilation[d] = c.dilation[d];
   }
   register_own_providers();
-  launch_convolution(a.tensor.device(), args);
+  const Device device = a.tensor.device();
+  if (by == By::kProvider && !provided_kernel(context_for(device), KernelId::convolution, &args))
+    return {};
+  launch_convolution(device, args);
   return result.tensor();
 }
 
@@ -221,7 +227,7 @@ Tensor correlate(const Correlation& c, Played a, Played b, const Tensor* bias, T
   const Tensor& x = a.tensor;
   const Role wanted = third(a.role, b.role);
   const bool cpu = x.device().is_cpu();
-  // Elsewhere dense ones are left to the library of products.
+  // Elsewhere dense ones are left to a provider or the library of products.
   const bool some = x.numel() != 0 && b.tensor.numel() != 0;
   const bool one = some && cpu && is_floating(x.dtype()) && wanted != Role::kOutput && sees_all(c);
   const bool direct = is_floating(x.dtype()) && (cpu || c.groups > 1) && !one;
@@ -242,7 +248,9 @@ Tensor correlate(const Correlation& c, Played a, Played b, const Tensor* bias, T
   } else if (direct) {
     y = by_kernel(c, a, b, added, summed);
   } else {
-    y = by_products(c, a, b);
+    if (is_floating(x.dtype()) && !cpu && is_provided(x.device(), KernelId::convolution))
+      y = by_kernel(c, a, b, nullptr, nullptr, By::kProvider);
+    if (!y.defined()) y = by_products(c, a, b);
   }
   if (bias && !added) y = add(y, along_channels(*bias, y.shape()));
   return y;

@@ -5,7 +5,7 @@
 #include "entries/indexing.h"
 #include "entries/view.h"
 #include "ops/core/call.h"
-#include "ops/creation/copy.h"
+#include "ops/copy/copy.h"
 
 namespace libdl {
 

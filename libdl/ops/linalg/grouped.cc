@@ -6,7 +6,7 @@
 #include "entries/linalg.h"
 #include "entries/view.h"
 #include "ops/core/call.h"
-#include "ops/creation/copy.h"
+#include "ops/copy/copy.h"
 
 namespace libdl {
 

@@ -3,7 +3,6 @@
 #include "ops/linalg/product.h"
 
 #include "entries/copy.h"
-#include "kernels/cpu/gemm/matmul.h"
 #include "memory/allocator.h"
 #include "ops/copy/copy.h"
 #include "ops/primitive/launch.h"
@@ -33,7 +32,7 @@ struct Matrices {
   }
 };
 
-// Room for panels; keep_packed may take it over.
+// Memory for panels; keep_packed may take it over.
 struct Panels {
   explicit Panels(size_t bytes) : bytes(bytes), data(host_allocator().allocate(bytes)) {}
   ~Panels() {
@@ -45,34 +44,47 @@ struct Panels {
   void* data;
 };
 
+// How products of these sizes read b packed; 0 bytes: they do not. Packed forms lie in host memory.
+kernels::PackedMatrix packed_as(Device device, const kernels::View& b, int64_t rows,
+                                int32_t dtype) {
+  kernels::PackedMatrix as{};
+  if (!device.is_cpu()) return as;
+  launch_pack_matrix(device, {b, rows, dtype, nullptr, &as});
+  return as;
+}
+
 // NULL if there is no memory for them: no product needs them.
-std::unique_ptr<Panels> packed(const kernels::View& b, bool widened = false) {
-  const int64_t bytes = kernels::cpu::packed_size(b.dtype, b.sizes[2], b.sizes[1], widened);
-  if (bytes <= 0) return nullptr;
+std::unique_ptr<Panels> packed(const kernels::View& b, int64_t rows, int32_t dtype,
+                               kernels::PackedMatrix as) {
   std::unique_ptr<Panels> panels;
   try {
-    panels = std::make_unique<Panels>(static_cast<size_t>(bytes));
+    panels = std::make_unique<Panels>(static_cast<size_t>(as.bytes));
   } catch (const Error&) {
     return nullptr;
   }
-  launch([&](kernels::Context& c) { kernels::cpu::pack_b(c, panels->data, b, widened); });
+  launch_pack_matrix(Device(), {b, rows, dtype, panels->data, &as});
+  if (as.bytes == 0) return nullptr;  // a provider came or went meanwhile
   return panels;
 }
 
-// The cached panels of a matrix that is used repeatedly. Unless this is known (at_once), the first
-// product only notes the geometry, and the second one packs: a matrix that is used once costs
-// nothing extra.
-PackedReader kept_panels(const Tensor& x, const kernels::View& b, bool at_once = false) {
+// The cached panels of a matrix that is used repeatedly, for products of `rows` rows. Unless this
+// is known (at_once), the first product only notes the geometry, and the second one packs: a matrix
+// that is used once costs nothing extra.
+PackedReader kept_panels(const Tensor& x, const kernels::View& b, int64_t rows,
+                         bool at_once = false) {
   if (x.ndim() != 2 || left_out(Mechanism::kPanels)) return {};
+  const kernels::PackedMatrix as = packed_as(x.device(), b, rows, b.dtype);
+  if (as.bytes == 0) return {};
   Storage& storage = x.storage();
   const Extent reach = extent(x.shape(), x.strides(), "matmul");
   const int64_t size = size_of(x.dtype());
-  const PackedSource source{
+  PackedSource source{
       storage,
       {Layout::kGemmPanels, x.dtype(), x.offset(), {b.sizes + 1, 2}, {b.strides + 1, 2}},
       {x.read_plain<std::byte>() + reach.low * size,
        static_cast<size_t>((reach.high - reach.low + 1) * size)},
       storage.version.load(std::memory_order_acquire)};
+  source.key.format = as.format;
   bool noted;
   if (PackedReader found = find_packed(source, noted); found.data()) return found;
   if (!noted && !at_once) {
@@ -80,18 +92,24 @@ PackedReader kept_panels(const Tensor& x, const kernels::View& b, bool at_once =
     return {};
   }
   const std::optional<uint64_t> fingerprint = packed_fingerprint(source);
-  const std::unique_ptr<Panels> panels = packed(b);
+  const std::unique_ptr<Panels> panels = packed(b, rows, b.dtype, as);
   if (!panels) return {};
   PackedReader kept = keep_packed(source, fingerprint, panels->data, panels->bytes);
   if (!panels->data) count_conversion(storage, "matmul");
   return kept;
 }
 
+void read_packed(kernels::MatmulArgs& args, const PackedReader& panels) {
+  if (!panels.data()) return;
+  args.packed_b = panels.data();
+  args.packed_format = panels.form()->key.format;
+}
+
 }  // namespace
 
 Tensor product(Factor a, Factor b, const Tensor* bias, const Tensor* base, double alpha,
                double beta) {
-  const int64_t n = a.rows(), m = b.cols(), k = a.cols();
+  const int64_t n = a.rows(), m = b.cols();
   const bool batched = a.x->ndim() == 3;
   const int64_t shape[] = {batched ? a.x->size(0) : 1, n, m};
   Tensor y = empty(Dims(shape).subspan(batched ? 0 : 1), a.x->dtype(), a.x->device());
@@ -106,23 +124,19 @@ Tensor product(Factor a, Factor b, const Tensor* bias, const Tensor* base, doubl
   args.bias = bias ? reads(*bias) : no_view();
   args.alpha = alpha;
   if (base) args.beta = beta;
-  if (!y.device().is_cpu()) {
-    launch_matmul(y.device(), args);
-    return y;
-  }
   PackedReader panels;
   // Those of 16 bits are for factors of 16 bits: beside float32 they would be read as other
   // numbers.
-  const bool widens = args.a.dtype != args.b.dtype;
-  if (!widens && kernels::cpu::matmul_reads_packed(args.b.dtype, n, m, k))
-    panels = kept_panels(*b.x, right.view);
-  args.packed_b = panels.data();
+  if (args.a.dtype == args.b.dtype) panels = kept_panels(*b.x, right.view, n);
+  read_packed(args, panels);
   launch_matmul(y.device(), args);
   return y;
 }
 
 bool product_widens(Device device, int64_t rows, int64_t columns, int64_t inner) {
-  return device.is_cpu() && kernels::cpu::matmul_widens(rows, columns, inner);
+  const int64_t sizes[] = {1, inner, columns}, strides[] = {0, columns, 1};
+  const kernels::View b{nullptr, sizes, strides, 3, static_cast<int32_t>(Dtype::kBfloat16)};
+  return packed_as(device, b, rows, static_cast<int32_t>(Dtype::kFloat32)).bytes > 0;
 }
 
 RepeatedProduct::RepeatedProduct(Factor b, int64_t rows, int64_t times) : device_(b.x->device()) {
@@ -131,15 +145,18 @@ RepeatedProduct::RepeatedProduct(Factor b, int64_t rows, int64_t times) : device
   std::copy_n(right.strides, 3, strides_);
   b_ = right.view;
   b_.sizes = sizes_, b_.strides = strides_;
-  if (!device_.is_cpu()) return;
   if (size_of(b.x->dtype()) > 2) {
-    if (kernels::cpu::matmul_reads_packed(b_.dtype, rows, b.cols(), b.rows()))
-      panels_ = kept_panels(*b.x, b_, times > 1);
-  } else if (times > 1 && product_widens(device_, rows, b.cols(), b.rows()) &&
-             !left_out(Mechanism::kPanels)) {
-    const std::shared_ptr<Panels> own = packed(b_, true);
-    if (own) own_panels_ = std::shared_ptr<void>(own, own->data);
+    panels_ = kept_panels(*b.x, b_, rows, times > 1);
+    return;
   }
+  if (times < 2 || left_out(Mechanism::kPanels)) return;
+  constexpr auto kWide = static_cast<int32_t>(Dtype::kFloat32);
+  const kernels::PackedMatrix as = packed_as(device_, b_, rows, kWide);
+  if (as.bytes == 0) return;
+  const std::shared_ptr<Panels> own = packed(b_, rows, kWide, as);
+  if (!own) return;
+  own_panels_ = std::shared_ptr<void>(own, own->data);
+  own_format_ = as.format;
 }
 
 void RepeatedProduct::operator()(const kernels::View& out, const kernels::View& a, bool add,
@@ -158,7 +175,11 @@ void RepeatedProduct::operator()(const kernels::View& out, const kernels::View& 
   args.a = left.view;
   args.b = b_;
   args.bias = bias ? reads(*bias) : no_view();
-  args.packed_b = own_panels_ ? own_panels_.get() : panels_.data();
+  read_packed(args, panels_);
+  if (own_panels_) {
+    args.packed_b = own_panels_.get();
+    args.packed_format = own_format_;
+  }
   if (add) args.beta = 1;
   launch_matmul(device_, args);
 }

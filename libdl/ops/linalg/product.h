@@ -48,6 +48,7 @@ class RepeatedProduct {
   kernels::View b_;
   PackedReader panels_;
   std::shared_ptr<void> own_panels_;
+  const void* own_format_ = nullptr;
 };
 
 }  // namespace libdl

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include <cstring>
-
 #include "entries/arithmetic.h"
 #include "entries/copy.h"
 #include "entries/nn.h"
@@ -9,12 +7,12 @@
 #include "entries/view.h"
 #include "ops/copy/copy.h"
 #include "ops/core/call.h"
+#include "ops/nn/deferred_norm.h"
 #include "ops/nn/rescaled.h"
 #include "ops/nn/running.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/primitive/innermost.h"
 #include "ops/view/view.h"
-#include "tensor/deferred.h"
 
 namespace libdl {
 
@@ -25,7 +23,7 @@ namespace {
 struct Norm {
   bool trained;
   double eps;
-  uint64_t serial = 0;  // if the result is computed later; tensor/deferred.h
+  uint64_t serial = 0;  // if the result is computed later; ops/nn/deferred_norm.h
 };
 struct Statistics {  // [c] each, in the dtype of computation
   Tensor mean, rstd;
@@ -34,7 +32,7 @@ struct Statistics {  // [c] each, in the dtype of computation
 using Gradients = std::tuple<Tensor, Tensor, Tensor>;  // dx, dweight, dbias, where wanted
 struct Forward {
   Tensor input, weight, mean, rstd;
-  Tensor vectors;  // of the deferred result; undefined if there was none
+  Tensor bias;  // of a deferred result; undefined if there was none
 };
 }  // namespace
 
@@ -99,7 +97,7 @@ struct Normalised {
 // with means over all pixels; if the statistics do not depend on x, dx = rstd g.
 static Gradients by_operators(const Norm& a, const Tensor& arrived, const Forward& saved,
                               const std::array<bool, 3>& wanted) {
-  const auto& [input, weight, mean, rstd, vectors] = saved;
+  const auto& [input, weight, mean, rstd, bias] = saved;
   const Normalised n(a, input, mean, rstd);
   const Tensor dy = cast(arrived, n.x.dtype());
   const Tensor g = weight.defined() ? dy * along(weight, n.x) : dy;
@@ -119,12 +117,11 @@ static kernels::View vector(const Tensor& x, Access access) {
 }
 
 // dy as the kernel reads it. The gradient of a relu behind this normalisation comes as that behind
-// the relu, and `later` is set.
-static Innermost arriving(const Norm& a, const Tensor& dy, bool& later) {
-  const PackedReader form = deferred_of(dy, Deferred::Kind::kGated);
-  later = form.data() && a.serial && deferred_in(form).serial == a.serial;
-  if (later) return Innermost(dy, deferred_in(form).from.share());
-  return Innermost(as_volume(dy));
+// the relu, and behind_relu is set.
+static Innermost arriving(const Norm& a, const Tensor& dy, bool& behind_relu) {
+  PackedReader form = gradient_behind_relu(dy, a.serial);
+  behind_relu = form.data() != nullptr;
+  return behind_relu ? Innermost(dy, std::move(form)) : Innermost(as_volume(dy));
 }
 
 // A new image, to be written, of the shape of x.
@@ -139,13 +136,13 @@ static void emplace_like(std::optional<Innermost>& y, const Innermost& x, bool p
 
 static Gradients in_one_pass(const Norm& a, const Tensor& arrived, const Forward& saved,
                              const std::array<bool, 3>& wanted) {
-  const auto& [input, weight, mean, rstd, vectors] = saved;
+  const auto& [input, weight, mean, rstd, bias] = saved;
   LIBDL_OBSERVED_PART("batch_norm_backward", in_one_pass(a, arrived, saved, wanted), arrived, input,
                       &weight, mean, rstd);
-  bool later = false;
+  bool behind_relu = false;
   const bool planes = in_planes(input);
   const Innermost dy = planes ? Innermost(as_volume(plain(arrived)), Innermost::Order::kAny)
-                              : arriving(a, arrived, later);
+                              : arriving(a, arrived, behind_relu);
   const Innermost x(as_volume(input), order_of(planes));
   const Device device = input.device();
   std::optional<Innermost> dx;
@@ -166,10 +163,8 @@ static Gradients in_one_pass(const Norm& a, const Tensor& arrived, const Forward
                                             vector(rstd, kRead),
                                             vector(factor, kRead),
                                             a.trained};
-  if (later) {
-    launch([&](kernels::Context& context) {
-      kernels::cpu::batch_norm_relu_backward(context, args, normalisation_in(saved.vectors));
-    });
+  if (behind_relu) {
+    launch_batch_norm_relu_backward(device, {args, vector(bias, kRead)});
   } else {
     launch_batch_norm_backward(device, args);
   }
@@ -233,29 +228,20 @@ static kernels::BatchNormArgs forward_args(const Innermost& x, const kernels::Vi
           vector(shift, kRead)};
 }
 
-// What waits to be computed, with the number of this normalisation; its vectors are the result's.
-static Tensor normalised_later(const Innermost& x, const kernels::BatchNormArgs& args, Norm& a,
-                               Tensor& vectors) {
-  const int64_t sizes[] = {3, x.tensor().size(1)};
-  vectors = empty(sizes, x.tensor().dtype(), x.tensor().device());
-  auto* const bytes = static_cast<std::byte*>(kernel_data(vectors, Access::kOverwrite));
-  const auto step = static_cast<size_t>(sizes[1] * size_of(vectors.dtype()));
-  std::memcpy(bytes, args.mean.data, step);
-  kernels::cpu::fill_normalisation(args, bytes + step, bytes + 2 * step);
-  a.serial = new_serial();
-  return defer(x.tensor().shape(), x.tensor().dtype(),
-               {Deferred::Kind::kNormalised, a.serial, LentForm(x.form().share()), {}, vectors});
-}
-
-// Sets a's number and `vectors` where the result is deferred.
+// Sets a's number and kept_bias, a copy, where the result is deferred.
 static Tensor normalised(const Tensor& input, const Innermost& x, const Statistics& s,
-                         const Tensor* weight, const Tensor* bias, Norm& a, Tensor& vectors) {
+                         const Tensor* weight, const Tensor* bias, Norm& a, Tensor& kept_bias) {
   const Dtype dtype = s.mean.dtype();
   const Tensor factor = weight ? plain(*weight, dtype) : Tensor();
   const Tensor shift = bias ? plain(*bias, dtype) : Tensor();
   const bool later = x.form().data() && input.ndim() <= 5 && input.dtype() == dtype &&
-                     may_be_deferred(dtype) && !(state().mode & kModeForward);
-  if (later) return normalised_later(x, forward_args(x, no_view(), s, factor, shift), a, vectors);
+                     norm_may_be_deferred(dtype) && !(state().mode & kModeForward);
+  if (later) {
+    // Copies, which a later step in training does not change.
+    kept_bias = bias ? row_major_clone(shift) : Tensor();
+    const Tensor kept_weight = weight ? row_major_clone(factor) : Tensor();
+    return normalised_later(x, {s.mean, s.rstd, kept_weight, kept_bias}, a.serial);
+  }
   std::optional<Innermost> y;
   emplace_like(y, x, in_planes(input));
   launch_batch_norm(x.tensor().device(), forward_args(x, y->view(), s, factor, shift));
@@ -335,11 +321,11 @@ Tensor batch_norm_impl(const Tensor& input, const Tensor* running_mean, const Te
   Norm a{training, eps};
   RunningUpdate running(kOp, given.running);
   Statistics s;
-  Tensor y, vectors;
+  Tensor y, kept_bias;
   if (input.numel()) {
     const Innermost x(as_volume(input), order_of(in_planes(input)));
     s = statistics_of(x, given, a);
-    y = normalised(input, x, s, weight, bias, a, vectors);
+    y = normalised(input, x, s, weight, bias, a, kept_bias);
     if (training) running.prepare(s.mean, s.variance, momentum);
   } else {  // nothing is normalised, and no statistics change
     const int64_t channels[] = {input.size(1)};
@@ -349,7 +335,7 @@ Tensor batch_norm_impl(const Tensor& input, const Tensor* running_mean, const Te
   const Tensor absent;
   y = call.done(std::move(y), kBatchNorm, a,
                 {saves_input(input, 0), saves_input(weight ? *weight : absent, 1),
-                 saves_value(s.mean), saves_value(s.rstd), saves_value(vectors)});
+                 saves_value(s.mean), saves_value(s.rstd), saves_value(kept_bias)});
   if (call.forward()) call.jvp(y, [&] { return batch_norm_jvp(call, a, input, s, weight); });
   running.write();
   return y;

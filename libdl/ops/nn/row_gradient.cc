@@ -3,11 +3,13 @@
 #include "ops/nn/row_gradient.h"
 
 #include <algorithm>
+#include <tuple>
 #include <vector>
 
 #include "base/test_hooks.h"
 #include "entries/arithmetic.h"
 #include "entries/copy.h"
+#include "entries/creation.h"
 #include "entries/indexing.h"
 #include "entries/view.h"
 #include "ops/copy/copy.h"
@@ -47,17 +49,21 @@ static Tensor parts(const Readings& r, const Tensor& dy) {
   return mul(part, reshape(r.factor, shape));
 }
 
+static void clear_padding(const Readings& r, const Tensor& dw) {
+  if (r.padding >= 0)
+    index_fill(dw, 0, full({}, number(r.padding), Dtype::kInt64, dw.device()), number(int64_t{0}),
+               Into(dw));
+}
+
 static Tensor of_all_rows(const Readings& r, const Tensor& dy) {
   const Tensor dw = zeros(r.table, dy.dtype(), dy.device());
   const Tensor indices[] = {r.row};
   index_put(dw, indices, parts(r, dy), true, Into(dw));
-  if (r.padding >= 0)
-    index_fill(dw, 0, full({}, number(r.padding), Dtype::kInt64, dy.device()), number(int64_t{0}),
-               Into(dw));
+  clear_padding(r, dw);
   return dw;
 }
 
-// -- in one pass on the CPU -----------------------------------------------------------------------
+// -- in one pass ----------------------------------------------------------------------------------
 
 namespace {
 // The readings grouped by row, in their order.
@@ -66,13 +72,16 @@ struct Groups {
 };
 }  // namespace
 
-// Of the rows that were read alone.
-static Groups by_row(const Readings& r) {
+// The rows that were read, ascending, and which readings read them.
+static std::tuple<Tensor, Tensor> sorted_rows(const Readings& r) {
   const int64_t whole[] = {-1};
   const int64_t rows = std::max<int64_t>(r.table[0], 1);
-  const Tensor read = remainder(cast(reshape(r.row, whole), Dtype::kInt64), number(rows));
-  const auto in_order = sort(read, 0, false, true);
-  const Tensor &sorted = std::get<0>(in_order), &places = std::get<1>(in_order);
+  return sort(remainder(cast(reshape(r.row, whole), Dtype::kInt64), number(rows)), 0, false, true);
+}
+
+// Of the rows that were read alone.
+static Groups by_row(const Readings& r) {
+  const auto [sorted, places] = sorted_rows(r);
   const auto *const row = sorted.read_plain<int64_t>(), *const place = places.read_plain<int64_t>();
   Groups g;
   for (int64_t p = 0; p < sorted.numel(); ++p) {
@@ -135,6 +144,33 @@ static Tensor of_all_rows_at_once(const Readings& r, const Tensor& dy) {
   return dw;
 }
 
+// The same on a device, which is not waited for: the groups are made there.
+static Tensor of_all_rows_there(const Readings& r, const Tensor& dy) {
+  LIBDL_OBSERVED_PART("embedding_backward", of_all_rows_there(r, dy), r.row, dy);
+  const Device device = dy.device();
+  const auto [sorted, places] = sorted_rows(r);
+  const Tensor bounds = arange(nullptr, number(r.table[0] + 1), nullptr, Dtype::kInt64, device);
+  const Tensor starts = plain(searchsorted(sorted, bounds), Dtype::kInt64);
+  const auto in_order = [&, &places = places](const Tensor& of_readings) {
+    const int64_t whole[] = {-1};
+    return plain(index_select(reshape(of_readings, whole), 0, places));
+  };
+  const Tensor order = r.from.defined() ? in_order(r.from) : plain(places);
+  const Tensor factors = r.factor.defined() ? in_order(r.factor) : Tensor();
+  const Tensor in = plain(dy), dw = empty(r.table, dy.dtype(), device);
+  if (dw.numel() == 0) return dw;
+  using enum Access;
+  const auto numbers = [](const Tensor& x) {
+    return static_cast<const int64_t*>(kernel_data(x, kRead));
+  };
+  launch_sum_rows(device,
+                  {kernel_data(dw, kOverwrite), kernel_data(in, kRead), r.table[0], r.table[1],
+                   numbers(order), numbers(starts), static_cast<int32_t>(dy.dtype()),
+                   factors.defined() ? kernel_data(factors, kRead) : nullptr});
+  clear_padding(r, dw);
+  return dw;
+}
+
 // Where few rows of a large table were read.
 static bool holds_few(const Readings& r, const Tensor& dy) {
   if (left_out(Mechanism::kSparseRows)) return false;
@@ -147,11 +183,13 @@ Tensor row_gradient(const Readings& r, const Tensor& dy, bool differentiated) {
   const Dtype dtype = dy.dtype(), wide = summed_as(dtype);
   if (r.factor.defined() && r.factor.dtype() != dtype)
     return cast(row_gradient(r, cast(dy, wide), differentiated), dtype);
-  if (differentiated || !dy.device().is_cpu()) return of_all_rows(r, dy);
-  if (r.sparse || holds_few(r, dy)) return of_rows_read(r, dy);
+  const Device device = dy.device();
+  if (differentiated || !has_kernel(device, KernelId::sum_rows)) return of_all_rows(r, dy);
+  if (device.is_cpu() && (r.sparse || holds_few(r, dy))) return of_rows_read(r, dy);
   // The parts of bags are read where they lie: no matrix of them is made. Sums of 16-bit rows are
   // made in float32 there, without a table of that.
-  return r.from.defined() || wide != dtype ? of_all_rows_at_once(r, dy) : of_all_rows(r, dy);
+  if (!r.from.defined() && wide == dtype) return of_all_rows(r, dy);
+  return device.is_cpu() ? of_all_rows_at_once(r, dy) : of_all_rows_there(r, dy);
 }
 
 }  // namespace libdl

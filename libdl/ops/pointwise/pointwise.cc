@@ -2,6 +2,7 @@
 
 #include "ops/pointwise/pointwise.h"
 
+#include <atomic>
 #include <bit>
 #include <vector>
 
@@ -11,11 +12,11 @@
 #include "ops/copy/copy.h"
 #include "ops/copy/holds.h"
 #include "ops/core/call.h"
+#include "ops/pointwise/absorbed.h"
 #include "ops/pointwise/in_rows.h"
 #include "ops/pointwise/program.h"
 #include "ops/primitive/form_plan.h"
 #include "ops/primitive/launch.h"
-#include "tensor/deferred.h"
 #include "tensor/forms.h"
 #include "tensor/memory_order.h"
 
@@ -124,16 +125,14 @@ template <class P>  // a Plan or a FormPlan
   launch_pointwise(out.device(), args);
 }
 
-// What comes behind a normalisation that waits to be computed; tensor/deferred.h.
-static bool ran_deferred(const PointwiseOp& op, const Tensor& out, const Tensor* const* in) {
-  if (op.expression == Expression::relu) return relu_of_deferred(out, *in[0]);
-  return op.expression == Expression::add &&
-         (add_to_deferred(out, *in[0], *in[1]) || add_to_deferred(out, *in[1], *in[0]));
-}
+static std::atomic<const Absorbing*> absorbing{nullptr};
+
+void absorb_by(const Absorbing& by) { absorbing.store(&by, std::memory_order_release); }
 
 [[gnu::noinline]] static bool ran_in_forms(const PointwiseOp& op, const Tensor& out,
                                            const Tensor* const* in, int n, kernels::Class compute) {
-  if (ran_deferred(op, out, in)) return true;
+  const Absorbing* const deferred = absorbing.load(std::memory_order_acquire);
+  if (deferred && deferred->run(op.expression, out, in)) return true;
   FormPlan plan;
   if (!plan.set(out, {in, static_cast<size_t>(n)})) return false;
   launch(plan, op, out, in, n, compute);
@@ -188,6 +187,12 @@ static inline Tensor differentiable(const PointwiseOp& op, int i, const Tensor* 
   return op.differentiable(i, *symbols[0], symbols + 1);
 }
 
+[[gnu::noinline]] static Tensor gradient_later(const PointwiseOp& op, const Tensor& dy,
+                                               const Tensor& y) {
+  const Absorbing* const deferred = absorbing.load(std::memory_order_acquire);
+  return deferred ? deferred->gradient(op.expression, dy, y) : Tensor();
+}
+
 static void pointwise_vjp(Backward& b) {
   const Record& r = b.attr<Record>();
   Tensor made[4];
@@ -215,8 +220,8 @@ static void pointwise_vjp(Backward& b) {
         }
         symbols[k + 1] = values[k];
       }
-      if (r.op->expression == Expression::relu && !b.differentiated() && !b.batch())
-        dx = gated_later(dy, *symbols[4]);
+      if (memory_is_special() && symbols[4] && !b.differentiated() && !b.batch()) [[unlikely]]
+        dx = gradient_later(*r.op, dy, *symbols[4]);
       if (!dx.defined()) dx = differentiable(*r.op, i, symbols);
       if (!dx.defined())
         dx = evaluate(program, symbols, r.compute, pointwise, i == last ? &owned : nullptr);

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A batch normalisation that waits for the relu behind it (libdl/tensor/deferred.h): the bits are
-those of one operator after the other, and whatever happens between the two, nobody sees that the
-first one came late. The reference is the same program with the normalised image read at once."""
+"""A batch normalisation that waits for the relu behind it (libdl/ops/nn/deferred_norm.h): the bits
+are those of one operator after the other, and whatever happens between the two, nobody sees that
+the first one came late. The reference is the same program with the normalised image read at
+once."""
 
 import copy
 import os

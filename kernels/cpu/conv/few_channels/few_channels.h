@@ -5,7 +5,6 @@
 // as rows would leave most of a panel (gemm.h) empty.
 #pragma once
 
-#include "kernels/cpu/conv/few_channels/few_channels_pay.h"
 #include "kernels/cpu/conv/patches/patches.h"
 #include "kernels/cpu/gemm/gemm.h"
 #include "kernels/cpu/kernels.h"
