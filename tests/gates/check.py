@@ -123,6 +123,7 @@ def late(build: pathlib.Path) -> list[tuple[str, list[str]]]:
     steps = [
         step("Warnings in changed files", *python("tests/gates/check.py", "warnings", str(build))),
         step("ABI of the library", *python("tests/abi/promise.py", "library", str(build))),
+        step("Cost of compiling", *python("tests/gates/compile_cost.py", str(build))),
         step("House, what needs the build", *PYTEST, *BUILT),
     ]
     if pattern:

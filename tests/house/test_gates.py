@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The gates themselves: a commit has one verdict, and a change answers for its own rooms alone."""
 
+import json
 import re
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/gates"))
 import change  # noqa: E402
+import compile_cost  # noqa: E402
 import nightly  # noqa: E402
 import rooms  # noqa: E402
 
@@ -162,3 +164,32 @@ def test_the_parts_have_names_of_their_own_and_rooms_that_exist():
     assert len(set(names)) == len(names) > 10
     for part in nightly.PARTS:
         assert part.steps and all((ROOT / room).exists() for room in part.rooms), part.name
+
+
+@pytest.fixture
+def compiled(tmp_path, monkeypatch):
+    """The objects of two sources: one has an array of so many bytes."""
+    (tmp_path / "CMakeFiles/libdl_objects.dir").mkdir(parents=True)
+    entries = []
+    for name, size in (("small", 1000), ("large", 1000 * compile_cost.BUDGET + 1)):
+        source = tmp_path / f"{name}.c"
+        source.write_text(f"const char a[{size}] = {{1}};\n")
+        made = f"CMakeFiles/libdl_objects.dir/{name}.c.o"
+        subprocess.run(["cc", "-c", source, "-o", tmp_path / made], check=True)
+        entries.append({"file": str(source), "command": f"cc -o {made} -c {source}"})
+    (tmp_path / "compile_commands.json").write_text(json.dumps(entries))
+    monkeypatch.setattr(compile_cost, "ROOT", tmp_path)
+    monkeypatch.setattr(compile_cost, "GRANTED", {})
+    return compile_cost.sizes(tmp_path)
+
+
+def test_a_source_that_costs_the_compiler_too_much_is_seen(compiled, monkeypatch):
+    (said,) = compile_cost.complaints(compiled)
+    assert said.startswith("large.c: 200 kB of machine code, at most 200 kB")
+    granted = {"large.c": compile_cost.BUDGET + 1, "gone.c": 900}
+    monkeypatch.setattr(compile_cost, "GRANTED", granted)
+    assert compile_cost.complaints(compiled) == ["gone.c: is granted more, and does not exist"]
+
+
+def test_what_is_granted_to_large_sources_exists():
+    assert [source for source in compile_cost.GRANTED if not (ROOT / source).exists()] == []
