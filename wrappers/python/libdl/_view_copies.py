@@ -45,7 +45,7 @@ def _slice(x: Tensor, dim: int, start: int | None, end: int | None, step: int) -
 
 def _copy_of(view: str, of: Callable[..., Any] | None = None) -> Any:
     @overridable
-    def copy(input: Tensor, *args: Any, out: Any = None, **named: Any) -> Any:
+    def copy(input: Tensor, *args: object, out: Any = None, **named: object) -> Any:
         made = (of or getattr(Tensor, view))(input, *args, **named)
         if not isinstance(made, tuple):
             return _fresh(made) if out is None else copied(made, out)
