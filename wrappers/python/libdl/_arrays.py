@@ -36,7 +36,7 @@ _UFUNCS = {
 }
 
 
-def beside_array(operator: str, a: Any, b: Any) -> Any:
+def beside_array(operator: str, a: object, b: object) -> Any:
     """Called by the number slots if one operand is a numpy.ndarray: NumPy's operator, with its
     dtypes."""
     import numpy

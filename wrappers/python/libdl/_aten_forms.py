@@ -31,11 +31,11 @@ def _to_copy(
     self: Tensor,
     *,
     dtype: DtypeLike | None = None,
-    layout: Any = None,
+    layout: object = None,
     device: DeviceLike | None = None,
-    pin_memory: Any = None,
+    pin_memory: object = None,
     non_blocking: bool = False,
-    memory_format: Any = None,
+    memory_format: object = None,
 ) -> Tensor:
     """A copy, of another dtype or on another device."""
     made: Tensor = self.to(device=device, dtype=dtype, copy=True)
@@ -221,7 +221,7 @@ def split_copy(self: Tensor, split_size: int, dim: int = 0) -> Any:
 def _copying(name: str) -> Any:
     """Of a view, its copy."""
 
-    def make(self: Tensor, *args: Any) -> Tensor:
+    def make(self: Tensor, *args: object) -> Tensor:
         made: Tensor = getattr(self, name)(*args).clone()
         return made
 
@@ -253,7 +253,9 @@ def _pin_memory(self: Tensor, device: DeviceLike | None = None) -> Tensor:
 
 
 def _factory(name: str) -> Any:
-    def make(*args: Any, layout: Any = None, pin_memory: Any = None, **kwargs: Any) -> Any:
+    def make(
+        *args: object, layout: object = None, pin_memory: object = None, **kwargs: object
+    ) -> Any:
         return getattr(sys.modules["libdl"], name)(*args, **kwargs)
 
     make.__name__ = make.__qualname__ = name

@@ -18,7 +18,7 @@ _KNOWN = ("cpu", "cuda")
 _NAMED = ("hpu", "ipu", "maia", "meta", "mps", "mtia", "privateuseone", "xla", "xpu")
 
 
-def _checked(device_type: Any) -> str:
+def _checked(device_type: object) -> str:
     if not isinstance(device_type, str):
         raise ValueError(
             f"Expected `device_type` of type `str`, got: `{type(device_type)}`, {device_type!r}"

@@ -62,7 +62,7 @@ _local = _Local()
 watches = 0  # how many Watches exist; without one, passes are _C's functions alone
 
 
-def to_inputs(run: Callable[..., Any], *args: Any) -> Any:
+def to_inputs(run: Callable[..., Any], *args: object) -> Any:
     """run(*args), a pass that goes to chosen inputs only."""
     before, _local.to_inputs = _local.to_inputs, True
     try:
@@ -76,20 +76,20 @@ def goes_to_all_leaves() -> bool:
     return not _local.to_inputs
 
 
-def backward(outputs: Any, gradients: Any, inputs: Any, *options: bool) -> None:
+def backward(outputs: object, gradients: object, inputs: object, *options: bool) -> None:
     """_C.backward, seen by Watches."""
     with _running(outputs, inputs):
         _C.backward(outputs, gradients, inputs, *options)
 
 
-def grad(outputs: Any, inputs: Any, gradients: Any, *options: bool) -> Any:
+def grad(outputs: object, inputs: object, gradients: object, *options: bool) -> Any:
     """_C.grad, seen by Watches."""
     with _running(outputs, inputs):
         return _C.grad(outputs, inputs, gradients, *options)
 
 
 @contextmanager
-def _running(outputs: Any, inputs: Any) -> Iterator[None]:
+def _running(outputs: object, inputs: object) -> Iterator[None]:
     outer = getattr(_local, "current", None)
     current = _local.current = _Pass(outputs, inputs)
     try:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from . import _C
 from ._autocast import get_autocast_dtype
 from ._C import Tensor
-from ._types import float64
+from ._types import DtypeLike, float64
 
 _CPU = 1  # LIBDL_DEVICE_CPU
 
@@ -31,7 +31,7 @@ def left_alone(function: F) -> F:
 
 def _with_casts(function: F, wanted: Callable[[], Any]) -> F:
     @functools.wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: object, **kwargs: object) -> Any:
         if not _C.autocast_enabled(_CPU) or kwargs.get("out") is not None:
             return function(*args, **kwargs)
         dtype = wanted()
@@ -45,7 +45,7 @@ def _with_casts(function: F, wanted: Callable[[], Any]) -> F:
     return call  # type: ignore[return-value]
 
 
-def _cast(x: Any, dtype: Any) -> Any:
+def _cast(x: object, dtype: DtypeLike) -> Any:
     if dtype is None or not isinstance(x, Tensor) or not x.is_floating_point():
         return x
     return x if x.dtype is float64 or x.device.type != "cpu" else x.to(dtype)

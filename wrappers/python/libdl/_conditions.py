@@ -10,7 +10,7 @@ from ._creation import tensor
 from ._types import int64
 
 
-def _check_with(error_type: type[Exception], cond: Any, message: Any = None) -> None:
+def _check_with(error_type: type[Exception], cond: object, message: object = None) -> None:
     """Raises an error of this type unless cond is true. message: a text, or a function that returns
     it and is called only then."""
     if not isinstance(cond, bool):
@@ -22,27 +22,27 @@ def _check_with(error_type: type[Exception], cond: Any, message: Any = None) -> 
     raise error_type(str(message() if callable(message) else message))
 
 
-def _check(cond: Any, message: Any = None) -> None:
+def _check(cond: object, message: object = None) -> None:
     """Raises a RuntimeError unless cond is true; see _check_with."""
     _check_with(RuntimeError, cond, message)
 
 
-def _check_value(cond: Any, message: Any = None) -> None:
+def _check_value(cond: object, message: object = None) -> None:
     """Raises a ValueError unless cond is true; see _check_with."""
     _check_with(ValueError, cond, message)
 
 
-def _check_index(cond: Any, message: Any = None) -> None:
+def _check_index(cond: object, message: object = None) -> None:
     """Raises an IndexError unless cond is true; see _check_with."""
     _check_with(IndexError, cond, message)
 
 
-def _check_type(cond: Any, message: Any = None) -> None:
+def _check_type(cond: object, message: object = None) -> None:
     """Raises a TypeError unless cond is true; see _check_with."""
     _check_with(TypeError, cond, message)
 
 
-def _check_not_implemented(cond: Any, message: Any = None) -> None:
+def _check_not_implemented(cond: object, message: object = None) -> None:
     """Raises a NotImplementedError unless cond is true; see _check_with."""
     _check_with(NotImplementedError, cond, message)
 
@@ -52,7 +52,9 @@ def _check_is_size(i: Any, message: Any = None, *, max: Any = None) -> None:
     _check(bool(i >= 0) and (max is None or bool(i <= max)), message)
 
 
-def _check_tensor_all_with(error_type: type[Exception], cond: Any, message: Any = None) -> None:
+def _check_tensor_all_with(
+    error_type: type[Exception], cond: object, message: object = None
+) -> None:
     """Raises an error of this type unless all elements are true; see _check_with."""
     if not isinstance(cond, Tensor):
         raise TypeError(f"cond must be a tensor, but got {type(cond)}")
@@ -61,7 +63,7 @@ def _check_tensor_all_with(error_type: type[Exception], cond: Any, message: Any 
     _check_with(error_type, bool(cond.all()), message)
 
 
-def _check_tensor_all(cond: Any, message: Any = None) -> None:
+def _check_tensor_all(cond: object, message: object = None) -> None:
     """Raises a RuntimeError unless all elements are true; see _check_with."""
     _check_tensor_all_with(RuntimeError, cond, message)
 

@@ -70,7 +70,7 @@ def _unwritten(branch: Callable[..., Any], operands: Any) -> Any:
     return result
 
 
-def _by_sample(pred: Tensor, one: Any, other: Any) -> Any:
+def _by_sample(pred: Tensor, one: object, other: Any) -> Any:
     """For each sample the result of its branch."""
     (leaves, spec), (others, another) = tree_flatten(one), tree_flatten(other)
     if spec != another:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import reduce
 from typing import Any
 
@@ -29,11 +29,11 @@ _NO_SEQUENCES = (str, bytes, dict, set, frozenset)
 _KINDS = {bool: 0, int: 1, float: 2, complex: 3}
 
 
-def _is_array(data: Any) -> bool:
+def _is_array(data: object) -> bool:
     return hasattr(data, "__array_interface__") or hasattr(data, "__dlpack__")
 
 
-def _plain(data: Any) -> Any:
+def _plain(data: object) -> Any:
     """The array of data with only __array__, such as a pandas Series, or its objects as a list."""
     if _is_array(data) or not hasattr(data, "__array__"):
         return data
@@ -231,7 +231,7 @@ def tensor(
     return made
 
 
-def _share(data: Any) -> Tensor:
+def _share(data: object) -> Tensor:
     if hasattr(data, "__array_interface__"):
         return from_numpy(data)
     return from_dlpack(data)
@@ -409,7 +409,7 @@ def new_tensor(
     )
 
 
-def _sizes(given: tuple[Any, ...], size: Any) -> Any:
+def _sizes(given: tuple[Any, ...], size: Sequence[int] | None) -> Any:
     if size is not None:
         return size
     return given[0] if len(given) == 1 and not isinstance(given[0], int) else given
@@ -494,7 +494,7 @@ def new_ones(
 @overridable
 def new_full(
     self: Tensor,
-    size: Any,
+    size: Sequence[int],
     fill_value: Any,
     *,
     dtype: DtypeLike | None = None,
@@ -517,8 +517,8 @@ def new_full(
 @overridable
 def new_empty_strided(
     self: Tensor,
-    size: Any,
-    stride: Any,
+    size: Sequence[int],
+    stride: Sequence[int],
     *,
     dtype: DtypeLike | None = None,
     device: DeviceLike | None = None,

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from operator import index
 from typing import Any
 
@@ -29,5 +30,7 @@ def one_dimension(function: str, argument: int, dim: Any, ndim: int) -> int:
     return number
 
 
-def one_or_none(function: str, argument: int, dim: Any, input: Tensor) -> int | None:
+def one_or_none(
+    function: str, argument: int, dim: int | Sequence[int] | None, input: Tensor
+) -> int | None:
     return None if dim is None else one_dimension(function, argument, dim, input.ndim)

@@ -51,7 +51,7 @@ _SPELLED = {"maximum": "clamp_min", "minimum": "clamp_max"}
 _PARTNERS = ("other", "scalar", "scalars", "tensor", "exponent")
 
 
-def _listed(function: str, tensors: Any, name: str = "self") -> list[Tensor]:
+def _listed(function: str, tensors: Sequence[Tensor], name: str = "self") -> list[Tensor]:
     if not isinstance(tensors, list | tuple):
         kind = type(tensors).__name__
         raise TypeError(f"{function}: {name} is a {kind}, wanted a list or tuple of tensors")
@@ -64,7 +64,7 @@ def _listed(function: str, tensors: Any, name: str = "self") -> list[Tensor]:
     return list(tensors)
 
 
-def _each(function: str, partner: Any, count: int, name: str) -> Sequence[Any]:
+def _each(function: str, partner: object, count: int, name: str) -> Sequence[Any]:
     """The partner of each of count tensors."""
     if not isinstance(partner, list | tuple):
         if isinstance(partner, Tensor) and partner.dim():
@@ -80,7 +80,7 @@ def _each(function: str, partner: Any, count: int, name: str) -> Sequence[Any]:
     return partner
 
 
-def _finish(tensors: Any, results: Iterator[Any], in_place: bool) -> Any:
+def _finish(tensors: Sequence[Tensor], results: Iterator[Any], in_place: bool) -> Any:
     done = tuple(results)
     return tensors if in_place else done
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from ._C import Tensor, overridable
 
@@ -78,7 +77,7 @@ __all__ = [
 
 def _of_method(name: str) -> Callable[..., Tensor]:
     @overridable
-    def function(input: Tensor, *args: Any, **named: Any) -> Tensor:
+    def function(input: Tensor, *args: object, **named: object) -> Tensor:
         made: Tensor = getattr(input, name)(*args, **named)
         return made
 

@@ -8,7 +8,9 @@ from typing import Any
 from ._C import Tensor
 
 
-def leading_number(function: str, named: Any, number: Any, *tensors: Any) -> tuple[Any, ...]:
+def leading_number(
+    function: str, named: object, number: object, *tensors: object
+) -> tuple[Any, ...]:
     """The number and what it stands before. named: what was given for it by name, 1 if nothing."""
     if named != 1 or isinstance(number, Tensor) or not hasattr(number, "__float__"):
         raise TypeError(

@@ -57,7 +57,7 @@ def from_file(
     size: int | None = 0,
     *,
     dtype: DtypeLike | None = None,
-    layout: Any = None,
+    layout: object = None,
     device: DeviceLike | None = None,
     pin_memory: bool | None = False,
     requires_grad: bool = False,

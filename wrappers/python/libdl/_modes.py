@@ -25,7 +25,7 @@ class _Mode:
         if inspect.isgeneratorfunction(function):
 
             @functools.wraps(function)
-            def stepwise(*args: Any, **kwargs: Any) -> Any:
+            def stepwise(*args: object, **kwargs: object) -> Any:
                 generator = function(*args, **kwargs)
                 with self._again():
                     value = next(generator, _END)
@@ -53,7 +53,7 @@ class _Mode:
             return stepwise  # type: ignore[return-value]
 
         @functools.wraps(function)
-        def guarded(*args: Any, **kwargs: Any) -> Any:
+        def guarded(*args: object, **kwargs: object) -> Any:
             with self._again():
                 return function(*args, **kwargs)
 

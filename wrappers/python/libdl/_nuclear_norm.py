@@ -10,6 +10,7 @@ meant for small matrices: it costs about ten products of the matrix with itself.
 # mypy: disable-error-code="no-any-return, no-untyped-call"
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from . import _C, _functions
@@ -17,7 +18,7 @@ from ._C import Tensor
 from ._creation import tensor
 from ._vmap_levels import needs_loop
 from ._modes import no_grad
-from ._types import complex128, float64
+from ._types import DtypeLike, complex128, float64
 from .autograd.function import Function, once_differentiable
 
 MOST_SWEEPS = 60
@@ -32,7 +33,9 @@ class Decomposition(NamedTuple):
     v: Tensor  # [..., n, n]
 
 
-def nuclear_norm(input: Tensor, dim: Any, keepdim: bool, dtype: Any) -> Tensor:
+def nuclear_norm(
+    input: Tensor, dim: int | Sequence[int] | None, keepdim: bool, dtype: DtypeLike | None
+) -> Tensor:
     """input: floating or complex; NaN or infinity gives NaN. dim: a pair, or None for a matrix."""
     x = input if dtype is None else input.to(dtype)
     if not (x.is_floating_point() or x.is_complex()):
@@ -51,7 +54,7 @@ def nuclear_norm(input: Tensor, dim: Any, keepdim: bool, dtype: Any) -> Tensor:
     return norms
 
 
-def _pair(ndim: int, dim: Any) -> tuple[int, ...]:
+def _pair(ndim: int, dim: int | Sequence[int] | None) -> tuple[int, ...]:
     dims = [dim] if isinstance(dim, int) else range(ndim) if dim is None else list(dim)
     for d in dims:
         if not -ndim <= d < ndim:

@@ -23,7 +23,7 @@ def write(into: Any, arguments: tuple[Any, ...], *out: Tensor) -> Any:
     return write(into, arguments, *out)
 
 
-def write_leaf(into: Any, arguments: tuple[Any, ...], out: Tensor, requires_grad: bool) -> Any:
+def write_leaf(into: object, arguments: tuple[Any, ...], out: Tensor, requires_grad: bool) -> Any:
     """The same for creation functions: out requires grad if that was requested."""
     if requires_grad and not (out.is_floating_point() or out.is_complex()):
         out.requires_grad_()  # raises before out is written
@@ -42,7 +42,7 @@ def _resized(error: ShapeError, out: tuple[Tensor, ...]) -> bool:
     return True
 
 
-def resizable(place: Any) -> bool:
+def resizable(place: object) -> bool:
     return isinstance(place, Tensor) and place.numel() == 0 and not place.requires_grad
 
 
@@ -85,7 +85,7 @@ def in_place(function: Any) -> Any:
     copy, because backward needs the old elements."""
 
     @overridable
-    def method(self: Tensor, *arguments: Any, **named: Any) -> Tensor:
+    def method(self: Tensor, *arguments: object, **named: object) -> Tensor:
         operands = (self, *arguments, *named.values())
         recorded = any(isinstance(x, Tensor) and x.requires_grad for x in operands)
         source = self.clone() if recorded and _C.grad_enabled() else self

@@ -4,6 +4,7 @@
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 from . import _C, _functions, return_types
@@ -59,7 +60,7 @@ def _extremum(name: str) -> Any:
     @overridable
     def extremum(
         input: Tensor,
-        dim: Any = None,
+        dim: Tensor | int | None = None,
         keepdim: bool = False,
         *,
         other: Tensor | None = None,
@@ -143,7 +144,7 @@ def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Te
 
 
 @overridable
-def _split_method(self: Tensor, split_size: Any, dim: int = 0) -> tuple[Tensor, ...]:
+def _split_method(self: Tensor, split_size: object, dim: int = 0) -> tuple[Tensor, ...]:
     return split(self, split_size, dim)
 
 
@@ -264,7 +265,9 @@ def _view(self: Tensor, *shape: Any, size: Any = None, dtype: DtypeLike | None =
         return override(Tensor.view, self, *shape)
 
 
-def _bounds(name: str, given: list[Any], low: Any, high: Any, size: Any) -> tuple[Any, Any, Any]:
+def _bounds(
+    name: str, given: list[Any], low: Number | None, high: Number | None, size: Sequence[int] | None
+) -> tuple[Any, Any, Any]:
     if size is None and given and not isinstance(given[-1], int):
         size = given.pop()
     if len(given) == 2:
@@ -281,9 +284,9 @@ def _bounds(name: str, given: list[Any], low: Any, high: Any, size: Any) -> tupl
 
 @overridable
 def arange(
-    start: Any = 0,
-    end: Any = None,
-    step: Any = 1,
+    start: Number = 0,
+    end: Number | None = None,
+    step: Number = 1,
     *,
     out: Tensor | None = None,
     dtype: DtypeLike | None = None,
@@ -456,12 +459,12 @@ def _var_like(name: str) -> Any:
     @overridable
     def spread(
         input: Tensor,
-        dim: Any = None,
+        dim: int | Sequence[int] | None = None,
         unbiased: bool | None = None,
         keepdim: bool = False,
         *,
-        correction: Any = 1,
-        axis: Any = None,
+        correction: object = 1,
+        axis: int | Sequence[int] | None = None,
         keepdims: bool | None = None,
         out: Tensor | None = None,
     ) -> Tensor:

@@ -178,7 +178,7 @@ def _overriding(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
     return sorted(found, key=lambda value: type(value) in SAMPLES)
 
 
-def of_values(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
+def of_values(function: Callable[..., Any], *args: object, **options: object) -> Any:
     """What no class carries out instead, a step or a place in the graph: the function of tensors as
     they are. Those of a batch still raise."""
     try:
@@ -188,7 +188,7 @@ def of_values(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
             return function(*args, **options)
 
 
-def by_class(*values: Any) -> bool:
+def by_class(*values: object) -> bool:
     """Whether a class of a program is to be asked about a call with these values."""
     return any(_C.has_override(value) and type(value) not in SAMPLES for value in values)
 
@@ -270,7 +270,7 @@ def by_position(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
 DRAWN: list[Callable[..., Any]] = []
 
 
-def override(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def override(func: Callable[..., Any], *args: object, **kwargs: object) -> Any:
     """Asks the arguments' classes."""
     return _by_classes(func, _overriding(args, kwargs), args, kwargs)
 
@@ -360,7 +360,7 @@ def own_functions(space: dict[str, Any], names: Iterable[str]) -> None:
             space[name] = own_function(space[name], name, space["__name__"])
 
 
-def _override_operator(operator: Callable[..., Any], *args: Any) -> Any:
+def _override_operator(operator: Callable[..., Any], *args: object) -> Any:
     """A call of an operator, which modes are shown as a method if that takes the operands: no
     arrays."""
     if not modes.stack:

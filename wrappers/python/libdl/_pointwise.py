@@ -14,7 +14,7 @@ from ._creation import tensor
 from ._errors import ArgumentValueError, DtypeError, ShapeError
 from ._modes import no_grad
 from ._out import copied, in_place
-from ._types import Generator, complex128, float64
+from ._types import Generator, Number, complex128, float64
 
 __all__ = ["fill", "frexp", "positive", "rsub"]
 
@@ -28,13 +28,13 @@ def positive(input: Tensor) -> Tensor:
 
 
 @overridable
-def rsub(input: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
+def rsub(input: Tensor, other: Any, *, alpha: Number = 1) -> Tensor:
     """other - alpha * input."""
     return _C.sub(other, input, alpha)
 
 
 @overridable
-def _float_power_(self: Tensor, exponent: Any) -> Tensor:
+def _float_power_(self: Tensor, exponent: object) -> Tensor:
     """In place: see float_power. Tensors of other dtypes than its result's raise."""
     wanted = complex128 if self.is_complex() or _is_complex(exponent) else float64
     if self.dtype is not wanted:
@@ -42,7 +42,7 @@ def _float_power_(self: Tensor, exponent: Any) -> Tensor:
     return _C.float_power_into(self, exponent, self)
 
 
-def _is_complex(x: Any) -> bool:
+def _is_complex(x: object) -> bool:
     return x.is_complex() if isinstance(x, Tensor) else isinstance(x, complex)
 
 
@@ -90,7 +90,7 @@ def _nextafter_(self: Tensor, other: Tensor) -> Tensor:
 
 @overridable
 def _random_(
-    self: Tensor, *bounds: int, generator: Generator | None = None, **named: Any
+    self: Tensor, *bounds: int, generator: Generator | None = None, **named: object
 ) -> Tensor:
     """Overwrites the tensor with uniform integers: random_(), random_(to), random_(from, to).
     Without bounds they go up to what the dtype holds exactly."""

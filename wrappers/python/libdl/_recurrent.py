@@ -14,7 +14,7 @@ from ._errors import ArgumentValueError
 __all__ = ["gru", "lstm", "rnn_relu", "rnn_tanh"]
 
 
-def _numbers(op: str, batch_sizes: Any) -> Any:
+def _numbers(op: str, batch_sizes: object) -> Any:
     if not isinstance(batch_sizes, Tensor):
         return batch_sizes
     if batch_sizes.ndim != 1 or batch_sizes.is_floating_point() or batch_sizes.is_complex():
@@ -29,7 +29,7 @@ def _network(name: str, states: int) -> Callable[..., Any]:
     plain, packed = getattr(_functions, name), getattr(_functions, f"{name}_packed")
 
     @overridable
-    def network(*args: Any, **kwargs: Any) -> Any:
+    def network(*args: object, **kwargs: object) -> Any:
         # Packed sequences have batch_sizes before hx.
         if "data" in kwargs or "batch_sizes" in kwargs or _is_packed(args):
             if len(args) > 1:

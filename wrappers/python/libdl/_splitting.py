@@ -22,7 +22,7 @@ __all__ = [
 ]
 
 
-def _split_by(function: Any, input: Tensor, parts: Any, *dim: int) -> tuple[Tensor, ...]:
+def _split_by(function: Any, input: Tensor, parts: object, *dim: int) -> tuple[Tensor, ...]:
     """The views that C's function of a number of parts makes, or its other one, of indices."""
     name = function.__name__
     given = parts.tolist() if isinstance(parts, Tensor) else parts
@@ -49,7 +49,7 @@ def tensor_split(
     return _split_by(tensor_split, input, parts, dim)
 
 
-def _given(function: str, *parts: Any) -> Any:
+def _given(function: str, *parts: object) -> Any:
     """The one argument that says where parts end."""
     found = [x for x in parts if x is not None]
     if len(found) != 1:
@@ -64,7 +64,11 @@ def _splitter(name: str, along: str) -> Any:
 
     @overridable
     def split(
-        input: Tensor, indices_or_sections: Any = None, *, sections: Any = None, indices: Any = None
+        input: Tensor,
+        indices_or_sections: object = None,
+        *,
+        sections: object = None,
+        indices: Any = None,
     ) -> tuple[Tensor, ...]:
         return _split_by(split, input, _given(name, indices_or_sections, sections, indices))
 

@@ -108,11 +108,11 @@ def _with_mean(name: str) -> Any:
     @overridable
     def spread_and_mean(
         input: Tensor,
-        dim: Any = None,
+        dim: int | Sequence[int] | None = None,
         unbiased: bool | None = None,
         keepdim: bool = False,
         *,
-        correction: Any = 1,
+        correction: object = 1,
     ) -> tuple[Tensor, Tensor]:
         if isinstance(dim, bool):  # std_mean(unbiased)
             dim, unbiased = None, dim

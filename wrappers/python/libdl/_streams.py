@@ -11,7 +11,7 @@ from . import _C
 from ._types import DeviceLike, device as Device
 
 
-def cuda_device(device: Any) -> Device:
+def cuda_device(device: DeviceLike | None) -> Device:
     """A CUDA device, by its index or its name; None for the first."""
     if device is None:
         return Device("cuda", 0)
@@ -33,7 +33,7 @@ class Stream:
         self._handle = _C.stream_new(cuda_device(device), priority)
 
     @classmethod
-    def _of(cls, handle: Any) -> Stream:
+    def _of(cls, handle: object) -> Stream:
         made = Stream.__new__(Stream)
         made._handle = handle
         return made

@@ -403,7 +403,7 @@ def __reversed__(self: Tensor) -> Tensor:
 
 
 @method
-def __contains__(self: Tensor, element: Any) -> bool:
+def __contains__(self: Tensor, element: object) -> bool:
     if not isinstance(element, (Tensor, int, float, complex, bool)):
         raise TypeError(f"found a {type(element).__name__} in `in`, wanted a number or a tensor")
     return bool((self == element).any())
@@ -466,7 +466,7 @@ def _is_dual(x: Tensor) -> bool:
 
 
 def _reshaper(name: str) -> Any:
-    def reshape_in_place(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    def reshape_in_place(self: Tensor, *args: object, **kwargs: object) -> Tensor:
         if self.requires_grad and not self.is_leaf and _C.grad_enabled():
             base = self._base
             if base is not None and base.is_leaf and base.requires_grad:
@@ -575,7 +575,7 @@ def _spanned(x: Tensor) -> Tensor:
 
 
 @method
-def __reduce_ex__(self: Tensor, protocol: Any) -> Any:
+def __reduce_ex__(self: Tensor, protocol: object) -> Any:
     processes = sys.modules.get("libdl.multiprocessing.reductions")
     if processes is not None and processes.is_starting():
         return processes.Starting(self).__reduce__()

@@ -79,7 +79,7 @@ def _set_hooks(x: Tensor, given: Mapping[int, Any] | None) -> None:
         hooked(x, hook)
 
 
-def _set_grad_dtype(x: Tensor, wanted: Any) -> None:
+def _set_grad_dtype(x: Tensor, wanted: object) -> None:
     if wanted is not None and not isinstance(wanted, Dtype):
         raise ArgumentTypeError(f"grad_dtype: found {wanted!r}, wanted a dtype")
     if not x.is_leaf:

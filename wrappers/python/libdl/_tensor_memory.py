@@ -59,7 +59,7 @@ def untyped_storage(self: Tensor) -> Any:
 
 
 @overridable
-def record_stream(self: Tensor, stream: Any) -> None:
+def record_stream(self: Tensor, stream: object) -> None:
     """Changes nothing: memory is reused only after every stream that used it has passed that
     point."""
 

@@ -544,7 +544,7 @@ class Generator:
         return cls._of(_C.generator_default())
 
     @classmethod
-    def _of(cls, handle: Any) -> Generator:
+    def _of(cls, handle: object) -> Generator:
         made = object.__new__(cls)
         made._device = device("cpu")
         made._handle = handle

@@ -167,13 +167,13 @@ def _rebuild_tensor(storage: Any, storage_offset: int, size: Any, stride: Any) -
 
 
 def _rebuild_tensor_v2(
-    storage: Any,
+    storage: object,
     storage_offset: int,
-    size: Any,
-    stride: Any,
+    size: Sequence[int],
+    stride: Sequence[int],
     requires_grad: bool,
-    backward_hooks: Any,
-    metadata: Any = None,
+    backward_hooks: object,
+    metadata: object = None,
 ) -> Tensor:
     """A tensor over a storage, a leaf."""
     made = _rebuild_tensor(storage, storage_offset, size, stride)
@@ -181,7 +181,7 @@ def _rebuild_tensor_v2(
     return made
 
 
-def _rebuild_parameter(data: Tensor, requires_grad: bool, backward_hooks: Any) -> Any:
+def _rebuild_parameter(data: Tensor, requires_grad: bool, backward_hooks: object) -> Any:
     """A parameter of these elements."""
     from .nn import Parameter
 

@@ -97,7 +97,7 @@ class Batched(Tensor):
 
 
 def _torch_function(
-    cls: type, func: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
+    cls: type, func: Callable[..., Any], types: object, args: object = (), kwargs: object = None
 ) -> Any:
     return HANDLER[0](func, args, kwargs or {})
 
@@ -121,7 +121,7 @@ def take_value(x: Batched, value: Tensor) -> None:
     x.__dict__["value"] = value
 
 
-def value_at(x: Any, level: Level) -> Tensor | None:
+def value_at(x: object, level: Level) -> Tensor | None:
     """The values of a tensor that is batched in this level; None for others."""
     if type(x) is Batched and x.__dict__["level"] is level:
         return x.__dict__["value"]  # type: ignore[no-any-return]
@@ -146,7 +146,7 @@ def spread(x: Tensor, level: Level) -> Tensor:
     return x.unsqueeze(0).expand(level.size, *x.shape) if value is None else value
 
 
-def levels_of(*tensors: Any) -> set[Level]:
+def levels_of(*tensors: object) -> set[Level]:
     """The levels in which one of them is batched."""
     levels: set[Level] = set()
     for x in tensors:
@@ -183,14 +183,14 @@ def covered(x: Tensor) -> Tensor:
     return x
 
 
-def on_values(function: Callable[..., Any], *tensors: Any) -> Any:
+def on_values(function: Callable[..., Any], *tensors: object) -> Any:
     """function of the bare tensors, and its results covered again. Tuples are looked into."""
     if not OPEN.levels:
         return function(*tensors)
     return _each(covered, function(*_each(bare, tensors)))
 
 
-def _each(change: Callable[[Tensor], Tensor], found: Any) -> Any:
+def _each(change: Callable[[Tensor], Tensor], found: object) -> Any:
     if isinstance(found, (tuple, list)):
         return tuple(_each(change, item) for item in found)
     return change(found) if isinstance(found, Tensor) else found

@@ -37,7 +37,7 @@ def synchronize(device: DeviceLike | None = None, /) -> None:
         cuda.synchronize(device)
 
 
-def set_device_index(device: Any, /) -> None:
+def set_device_index(device: DeviceLike, /) -> None:
     """Chooses the accelerator that "cuda" means."""
     cuda.set_device(device)
 

@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 
-def _each(tensors: Any) -> list[Tensor]:
+def _each(tensors: Sequence[Tensor]) -> list[Tensor]:
     return list(tensors[0] if len(tensors) == 1 and not isinstance(tensors[0], Tensor) else tensors)
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from . import _functions as f
@@ -37,7 +38,7 @@ __all__ = [
 ]
 
 
-def _filled(input: Tensor, dtype: Any, mask: Tensor | None, value: Any) -> Tensor:
+def _filled(input: Tensor, dtype: DtypeLike | None, mask: Tensor | None, value: Any) -> Tensor:
     """The input in the dtype, with the value where the mask is False."""
     x = input if dtype is None else input.to(dtype)
     if mask is None:
@@ -46,13 +47,13 @@ def _filled(input: Tensor, dtype: Any, mask: Tensor | None, value: Any) -> Tenso
     return f.where(kept, x, f.full((), value, dtype=x.dtype, device=x.device))
 
 
-def _dims(input: Tensor, dim: Any) -> tuple[int, ...]:
+def _dims(input: Tensor, dim: int | Sequence[int] | None) -> tuple[int, ...]:
     if dim is None:
         return tuple(range(input.ndim))
     return (dim,) if isinstance(dim, int) else tuple(dim)
 
 
-def _apart(input: Tensor, dim: Any) -> list[int]:
+def _apart(input: Tensor, dim: int | Sequence[int] | None) -> list[int]:
     """The dimensions that are reduced one after the other, the last one first; of none, all."""
     size = max(input.ndim, 1)
     given = _dims(input, dim) or range(input.ndim)
@@ -62,7 +63,7 @@ def _apart(input: Tensor, dim: Any) -> list[int]:
     return sorted(dims, reverse=True)
 
 
-def _whole(input: Tensor, dtype: Any) -> Any:
+def _whole(input: Tensor, dtype: DtypeLike | None) -> Any:
     """The dtype of sums and products."""
     if dtype is not None or input.is_floating_point() or input.is_complex():
         return dtype
@@ -110,7 +111,7 @@ def prod(
 
 def mean(
     input: Tensor,
-    dim: Any = None,
+    dim: int | Sequence[int] | None = None,
     *,
     keepdim: bool | None = False,
     dtype: DtypeLike | None = None,
@@ -273,7 +274,7 @@ def norm(
 
 def var(
     input: Tensor,
-    dim: Any = None,
+    dim: int | Sequence[int] | None = None,
     unbiased: bool | None = None,
     *,
     correction: float | None = None,
@@ -299,7 +300,7 @@ def var(
 
 def std(
     input: Tensor,
-    dim: Any = None,
+    dim: int | Sequence[int] | None = None,
     unbiased: bool | None = None,
     *,
     correction: int | None = None,
@@ -334,7 +335,7 @@ def softmin(
     return f.softmax(-_filled(input, dtype, mask, float("inf")), dim)
 
 
-def _running(input: Tensor, dtype: Any) -> Any:
+def _running(input: Tensor, dtype: DtypeLike | None) -> Any:
     return dtype or (int64 if input.dtype is bool_ else input.dtype)
 
 

@@ -122,7 +122,7 @@ def wrap_torch_function(dispatcher: Callable[..., Iterable[Any]]) -> Callable[[F
 
     def decorated(func: F) -> F:
         @functools.wraps(func)
-        def overridable(*args: Any, **kwargs: Any) -> Any:
+        def overridable(*args: object, **kwargs: object) -> Any:
             relevant = tuple(dispatcher(*args, **kwargs))
             if has_torch_function(relevant):
                 return handle_torch_function(overridable, relevant, *args, **kwargs)
@@ -224,7 +224,7 @@ def _stand_in(function: Callable[..., Any]) -> Callable[..., Any]:
     except ValueError:  # of C, without a signature
         return lambda *args, **kwargs: -1
 
-    def stand_in(*args: Any, **kwargs: Any) -> int:
+    def stand_in(*args: object, **kwargs: object) -> int:
         signature.bind(*args, **kwargs)
         return -1
 

@@ -159,7 +159,7 @@ def _check_batches(given: tuple[Any, ...]) -> None:
 def _one_by_one(
     outputs: Tensors,
     inputs: Tensors,
-    grad_outputs: Any,
+    grad_outputs: object,
     retain: bool,
     create_graph: bool,
     unused: bool,

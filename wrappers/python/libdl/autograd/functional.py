@@ -28,7 +28,7 @@ class _Pack(tuple[Tensor, ...]):
         return values if self.was_tuple else values[0]
 
 
-def _packed(name: str, what: str, given: Any) -> _Pack:
+def _packed(name: str, what: str, given: object) -> _Pack:
     pack = _Pack(given if isinstance(given, tuple) else (given,))
     pack.was_tuple = isinstance(given, tuple)
     for i, value in enumerate(pack):
@@ -73,7 +73,7 @@ def _independent(name: str, what: str, of: str) -> NoReturn:
     raise RuntimeError(f"{name}: {what} is independent of {of}, which strict refuses")
 
 
-def _weights(name: str, v: Any, wanted: _Pack, create_graph: bool, of: str) -> _Pack:
+def _weights(name: str, v: object, wanted: _Pack, create_graph: bool, of: str) -> _Pack:
     """v, checked against the tensors that it belongs to; None means 1, for a single element."""
     if v is None:
         if len(wanted) != 1 or wanted[0].numel() != 1:
@@ -212,7 +212,7 @@ def jacobian(
 def _jacobian(
     name: str,
     func: Callable[..., Any],
-    inputs: Any,
+    inputs: object,
     create_graph: bool,
     strict: bool,
     strategy: str,
@@ -361,7 +361,7 @@ def hvp(
 
 
 def _sloped(
-    name: str, func: Callable[..., Any], inputs: Any, v: Any, create_graph: bool, strict: bool
+    name: str, func: Callable[..., Any], inputs: object, v: object, create_graph: bool, strict: bool
 ) -> tuple[_Pack, _Pack, _Pack, Found]:
     """The inputs, v, the output and its recorded gradient."""
     given = _entered(_packed(name, "inputs", inputs), create_graph)

@@ -22,7 +22,7 @@ def _tensors(values: Any) -> list[Tensor]:
     return [value for value in values if isinstance(value, Tensor)]
 
 
-def _differentiable(outputs: Any) -> list[Tensor]:
+def _differentiable(outputs: object) -> list[Tensor]:
     return [out for out in _tensors(outputs) if out.dtype.is_floating_point or out.dtype.is_complex]
 
 

@@ -149,7 +149,7 @@ def _class_of(name: str) -> type[Node]:
     return type(title, (Node,), {"__slots__": (), "__module__": __name__})
 
 
-def _node(held: Any) -> Node:
+def _node(held: object) -> Node:
     address = _C.node_address(held)
     node = _nodes.get(address)
     if node is None:

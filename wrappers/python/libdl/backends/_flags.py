@@ -6,11 +6,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 
 @contextmanager
-def switched(module: str, **values: Any) -> Iterator[None]:
+def switched(module: str, **values: object) -> Iterator[None]:
     """Sets the module's attributes; those whose value is None keep theirs."""
     owner = vars(sys.modules[module])
     given = {name: value for name, value in values.items() if value is not None}

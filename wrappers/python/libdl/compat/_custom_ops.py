@@ -10,7 +10,7 @@ from .library import impl_abstract as impl_abstract, register_kernel as _registe
 __all__ = ["custom_op", "impl", "impl_abstract"]
 
 
-def custom_op(qualname: str, func_or_schema: Any = None) -> Any:
+def custom_op(qualname: str, func_or_schema: object = None) -> Any:
     """A new operator: of a schema, or a decorator of a function that shows what it takes."""
     from .library import define, infer_schema
 
@@ -25,6 +25,6 @@ def custom_op(qualname: str, func_or_schema: Any = None) -> Any:
     return decorate if func_or_schema is None else decorate(func_or_schema)
 
 
-def impl(qualname: str, *, device_types: Any = ("cpu", "cuda"), func: Any = None) -> Any:
+def impl(qualname: str, *, device_types: object = ("cpu", "cuda"), func: Any = None) -> Any:
     """The function of an operator for types of devices; a decorator without func."""
     return _register_kernel(qualname, device_types, func)

@@ -44,7 +44,7 @@ def boolean_dispatch(
 ) -> Any:
     """A function that calls one of two, by an argument that is true or false."""
 
-    def chosen(*args: Any, **kwargs: Any) -> Any:
+    def chosen(*args: object, **kwargs: object) -> Any:
         given = kwargs.get(arg_name, args[arg_index] if len(args) > arg_index else default)
         return (if_true if given else if_false)(*args, **kwargs)
 

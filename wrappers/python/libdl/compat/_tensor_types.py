@@ -123,7 +123,7 @@ def _is_size(value: Any) -> bool:
 
 
 def _view_of(
-    function: str, given: Any, dtype: Dtype | None, device: Any, kind: type[Tensor]
+    function: str, given: object, dtype: Dtype | None, device: DeviceLike | None, kind: type[Tensor]
 ) -> Tensor:
     if not isinstance(given, Tensor):
         raise TypeError(f"{function}: other is a {type(given).__name__}, wanted a tensor")
@@ -181,7 +181,7 @@ def type_name(x: Tensor) -> str:
     return f"{shown_name()}.{kind}{word}Tensor"
 
 
-def type_named(given: Any) -> tuple[Dtype, str | None]:
+def type_named(given: object) -> tuple[Dtype, str | None]:
     """The dtype, and the kind of device if one is named, of a dtype, a type or its name.
 
     Names may begin with torch. as well as libdl., as programs for PyTorch write them. Tensor itself
@@ -204,7 +204,7 @@ def type_named(given: Any) -> tuple[Dtype, str | None]:
     )
 
 
-def set_default_tensor_type(t: Any) -> None:
+def set_default_tensor_type(t: object) -> None:
     """Sets the default dtype and device by an older type or its name; floating types only."""
     if not isinstance(t, (TensorType, str)):
         raise TypeError(
@@ -231,13 +231,13 @@ def new(self: Tensor, *args: Any, device: DeviceLike | None = None, **named: Any
 
 
 @overridable
-def _refuse_names(self: Tensor, *names: Any, **renamed: Any) -> Tensor:
+def _refuse_names(self: Tensor, *names: object, **renamed: object) -> Tensor:
     """Raises: dimensions have no names."""
     raise NotImplementedError("dimensions have no names: use their numbers")
 
 
 @overridable
-def reinforce(self: Tensor, reward: Any) -> None:
+def reinforce(self: Tensor, reward: object) -> None:
     """Raises, as in PyTorch."""
     raise RuntimeError(
         "reinforce: it is gone from PyTorch, too; use libdl.distributions and log_prob"

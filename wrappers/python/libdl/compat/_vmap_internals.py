@@ -13,19 +13,19 @@ __all__ = ["vmap"]
 
 def _vmap(
     func: Callable[..., Any],
-    in_dims: Any = 0,
-    out_dims: Any = 0,
+    in_dims: object = 0,
+    out_dims: object = 0,
     allow_none_pass_through: bool = False,
 ) -> Callable[..., Any]:
     """func for batches; with allow_none_pass_through, results that are None stay None."""
     if not allow_none_pass_through:
         return vmap(func, in_dims, out_dims)
 
-    def for_batches(*args: Any) -> Any:
+    def for_batches(*args: object) -> Any:
         places: list[bool] = []
         single = False
 
-        def without(*samples: Any) -> Any:
+        def without(*samples: object) -> Any:
             nonlocal single
             answer = func(*samples)
             single = not isinstance(answer, tuple)

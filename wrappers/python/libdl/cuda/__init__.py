@@ -166,7 +166,7 @@ def init() -> None:
     current_device()
 
 
-def _stat(name: str, device: Any) -> int:
+def _stat(name: str, device: DeviceLike | None) -> int:
     return memory_stats(device)[name] if is_available() else 0
 
 

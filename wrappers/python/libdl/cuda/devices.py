@@ -37,7 +37,7 @@ def current_device() -> int:
     return 0
 
 
-def set_device(device: Any) -> None:
+def set_device(device: DeviceLike) -> None:
     """Checks that the device exists: "cuda" means device 0, and no other is offered."""
     if isinstance(device, int) and device < 0:
         return

@@ -60,7 +60,7 @@ def _mean_exp_minus(p: Any, scale: Tensor) -> Tensor:
     raise TypeError(type(p).__name__)
 
 
-def _outside(p: Any, low: Any, high: Any = inf) -> Any:
+def _outside(p: Any, low: Tensor | float, high: Tensor | float = inf) -> Any:
     """Whether p has values that do not lie between low and high."""
     if isinstance(p, Uniform):
         return (p.low < low) | (p.high > high)

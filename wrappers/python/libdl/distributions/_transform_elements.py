@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from .. import broadcast_shapes, finfo, full_like
@@ -178,7 +179,7 @@ class AffineTransform(Transform):
             result = full_like(x, math.log(abs(self.scale)))
         return sum_last(result, self._event_dim)
 
-    def _shape(self, shape: Any) -> Any:
+    def _shape(self, shape: Sequence[int]) -> Any:
         own = (getattr(value, "shape", ()) for value in (self.loc, self.scale))
         return broadcast_shapes(shape, *own)
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from .. import arange, cumsum, eye, finfo
@@ -17,7 +18,7 @@ from .utils import tril_matrix_to_vec, vec_to_tril_matrix
 
 
 class _OfVectors(_Unparametrized):
-    def _check(self, shape: Any, dims: int = 1) -> Any:
+    def _check(self, shape: Sequence[int], dims: int = 1) -> Any:
         if len(shape) < dims:
             raise ValueError(
                 f"{type(self).__name__}: shape is {list(shape)}, wanted {dims} or more dimensions"

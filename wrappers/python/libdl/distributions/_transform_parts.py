@@ -100,7 +100,7 @@ class ReshapeTransform(Transform):
     def codomain(self) -> Any:
         return constraints.independent(constraints.real, len(self.out_shape))
 
-    def _batch(self, shape: Any, event: Size) -> Size:
+    def _batch(self, shape: Sequence[int], event: Size) -> Size:
         shape = Size(shape)
         dims = len(shape) - len(event)
         if dims < 0 or shape[dims:] != event:

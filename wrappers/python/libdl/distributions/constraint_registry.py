@@ -43,10 +43,10 @@ biject_to = ConstraintRegistry()
 transform_to = ConstraintRegistry()
 
 
-def _register(*kinds: Any, bijective: bool = True) -> Callable[[Any], Any]:
+def _register(*kinds: object, bijective: bool = True) -> Callable[[Any], Any]:
     """Registers with both, or with transform_to alone."""
 
-    def decorate(factory: Any) -> Any:
+    def decorate(factory: object) -> Any:
         for registry in (biject_to, transform_to) if bijective else (transform_to,):
             for kind in kinds:
                 registry.register(kind, factory)
@@ -56,7 +56,7 @@ def _register(*kinds: Any, bijective: bool = True) -> Callable[[Any], Any]:
 
 
 @_register(constraints.real)
-def _real(constraint: Any) -> transforms.Transform:
+def _real(constraint: object) -> transforms.Transform:
     return transforms.identity_transform
 
 
@@ -94,27 +94,27 @@ def _between(constraint: Any) -> transforms.Transform:
 
 
 @biject_to.register(constraints.simplex)
-def _simplex(constraint: Any) -> transforms.Transform:
+def _simplex(constraint: object) -> transforms.Transform:
     return transforms.StickBreakingTransform()
 
 
 @transform_to.register(constraints.simplex)
-def _simplex_simple(constraint: Any) -> transforms.Transform:
+def _simplex_simple(constraint: object) -> transforms.Transform:
     return transforms.SoftmaxTransform()
 
 
 @_register(constraints.lower_cholesky, bijective=False)
-def _lower_cholesky(constraint: Any) -> transforms.Transform:
+def _lower_cholesky(constraint: object) -> transforms.Transform:
     return transforms.LowerCholeskyTransform()
 
 
 @_register(constraints.positive_definite, constraints.positive_semidefinite, bijective=False)
-def _positive_definite(constraint: Any) -> transforms.Transform:
+def _positive_definite(constraint: object) -> transforms.Transform:
     return transforms.PositiveDefiniteTransform()
 
 
 @_register(constraints.corr_cholesky)
-def _corr_cholesky(constraint: Any) -> transforms.Transform:
+def _corr_cholesky(constraint: object) -> transforms.Transform:
     return transforms.CorrCholeskyTransform()
 
 

@@ -99,7 +99,7 @@ class Distribution:
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, **self._parts_in_files()}
 
-    def _get_checked_instance(self, cls: type, _instance: Any = None) -> Any:
+    def _get_checked_instance(self, cls: type, _instance: object = None) -> Any:
         """An object of this type without attributes, for expand() to fill."""
         if _instance is None and type(self).__init__ is not cls.__init__:  # type: ignore[misc]
             raise NotImplementedError(

@@ -189,7 +189,7 @@ def _is_no_operand(args: Any) -> bool:
     return len(args) == 2 and (args[1] is None or isinstance(args[1], (str, bytes, type)))
 
 
-def _answers_not(rule: Any, call: Call) -> bool:
+def _answers_not(rule: object, call: Call) -> bool:
     """Whether NotImplemented is the operator's own answer: to an operand that is none."""
     return bool(
         rule is not None

@@ -54,7 +54,7 @@ def _pushed(
             for primal, tangent in pairs
         ]
 
-        def beside(x: Any) -> Any:
+        def beside(x: object) -> Any:
             if not isinstance(x, Tensor):
                 return x
             primal, tangent = apart(plain(x))
@@ -92,11 +92,11 @@ def jvp(
     return found if has_aux else found[:2]
 
 
-def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
+def linearize(func: Callable[..., Any], *primals: object) -> tuple[Any, Callable[..., Any]]:
     """func(*primals), and a function that multiplies the Jacobian by tangents. That function runs
     func again at each call."""
 
-    def push(*tangents: Any) -> Any:
+    def push(*tangents: object) -> Any:
         return jvp(func, primals, tangents)[1]
 
     return mapped(plain, func(*primals)), push
@@ -130,12 +130,12 @@ def jacfwd(
             f"{name}: randomness is {randomness!r}, wanted one of 'error', 'different', 'same'"
         )
 
-    def jacobian(*args: Any, **kwargs: Any) -> Any:
+    def jacobian(*args: object, **kwargs: object) -> Any:
         template = chosen(name, argnums, args)
         inputs = tensors_of(name, template)
         check_real(name, "inputs", inputs)
 
-        def at(given: Any) -> Any:
+        def at(given: object) -> Any:
             return func(*replaced(argnums, args, given), **kwargs)
 
         def pushed(tangents: list[Tensor]) -> tuple[Any, Any, Any]:
@@ -195,7 +195,7 @@ def _together(pushed: Pushed, directions: list[Tensor], level: Level, again: Aga
     finally:
         level.is_open = False
 
-    def first(x: Any) -> Any:
+    def first(x: object) -> Any:
         values = value_at(x, level)
         return x if values is None else values.select(0, 0)
 

@@ -57,7 +57,7 @@ class Key:
         self.basic += [slice(None)] * count
         self._dim += count
 
-    def _add(self, part: Any) -> None:
+    def _add(self, part: object) -> None:
         if part is None:
             self.basic.append(None)
             self._dim += 1
@@ -154,7 +154,7 @@ class Key:
         here = range(1, 1 + self.rank)
         return found.movedim(tuple(here), tuple(dim + self.place for dim in here))
 
-    def _source(self, view: Tensor, new: Any, kind: tuple[Any, Any]) -> Tensor:
+    def _source(self, view: Tensor, new: object, kind: tuple[Any, Any]) -> Tensor:
         """What is written, with the dimensions that _moved gives the view."""
         if not isinstance(new, Tensor):
             new = tensor(new, dtype=kind[0], device=kind[1])
@@ -175,7 +175,7 @@ class Key:
         return value.movedim(tuple(dim + self.place for dim in here), tuple(here))
 
 
-def _parts(key: Any) -> list[Any]:
+def _parts(key: object) -> list[Any]:
     """The key as a list, with tensors for lists, arrays and truth values. A list is several keys if
     an entry is a sequence, a tensor, a slice, None or the Ellipsis."""
     if (
@@ -201,7 +201,7 @@ def _part(part: Any) -> Any:
     return as_tensor(part if hasattr(part, "dtype") else list(part))
 
 
-def _consumed(part: Any) -> int:
+def _consumed(part: object) -> int:
     if part is None or part is Ellipsis:
         return 0
     if isinstance(part, Tensor) and part.dtype.name in ("bool", "uint8"):

@@ -32,7 +32,7 @@ def grad_and_value(
     """A function that returns the gradient with respect to some arguments, and func's value."""
     name = "grad"
 
-    def differentiated(*args: Any, **kwargs: Any) -> Any:
+    def differentiated(*args: object, **kwargs: object) -> Any:
         args, kwargs = all_plain((args, kwargs))
         template = chosen(name, argnums, args)
         tensors_of(name, template)
@@ -73,14 +73,14 @@ def grad(
     """A function that returns the gradient of func with respect to some arguments."""
     both = grad_and_value(func, argnums, has_aux)
 
-    def gradient(*args: Any, **kwargs: Any) -> Any:
+    def gradient(*args: object, **kwargs: object) -> Any:
         found, value = both(*args, **kwargs)
         return (found, value[1]) if has_aux else found
 
     return gradient
 
 
-def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+def vjp(func: Callable[..., Any], *primals: object, has_aux: bool = False) -> Any:
     """func(*primals), and a function that maps the outputs' gradients to those of the primals."""
     name = "vjp"
     tensors_of(name, primals)
@@ -93,7 +93,9 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
         outputs = list(map(plain, outputs_of(name, output)))
         onwards = goes_on(outputs, inputs)
 
-    def pull(*cotangents: Any, retain_graph: Any = None, create_graph: bool | None = None) -> Any:
+    def pull(
+        *cotangents: object, retain_graph: object = None, create_graph: bool | None = None
+    ) -> Any:
         given = cotangents[0] if len(cotangents) == 1 else cotangents
         if shape_of(given) != shape_of(output):
             raise RuntimeError(
@@ -138,7 +140,7 @@ def jacrev(
     if chunk_size is not None and chunk_size <= 0:
         raise ValueError(f"{name}: chunk_size is {chunk_size}, wanted None or a positive number")
 
-    def jacobian(*args: Any, **kwargs: Any) -> Any:
+    def jacobian(*args: object, **kwargs: object) -> Any:
         args, kwargs = all_plain((args, kwargs))
         template = chosen(name, argnums, args)
         check_real(name, "inputs", tensors_of(name, template))

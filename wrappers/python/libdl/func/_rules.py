@@ -166,7 +166,7 @@ def elementwise(call: Call) -> Any:
         rank = max(rank, call.args[0].ndim)
     wide, common = _common(call, tensors) if len(tensors) > 1 else (True, None)
 
-    def aligned(x: Any) -> Any:
+    def aligned(x: object) -> Any:
         if not isinstance(x, Tensor):
             return x
         value = call.value(x)

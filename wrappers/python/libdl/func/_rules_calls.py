@@ -169,7 +169,7 @@ def _network_draws(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     return bool(given.get("dropout")) and bool(given.get("train"))
 
 
-def draws(name: str, func: Callable[..., Any], args: Any, kwargs: Any) -> bool:
+def draws(name: str, func: Callable[..., Any], args: object, kwargs: object) -> bool:
     """Whether a call draws random numbers, which some do for some arguments only."""
     if name in _NETWORKS:
         return _network_draws(name, args, kwargs)

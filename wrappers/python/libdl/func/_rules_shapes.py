@@ -252,7 +252,7 @@ def setitem(call: Call) -> Any:
         Key(call, key, x.shape).write(x, new)
 
 
-def _mapped_mask(call: Call, key: Any) -> Tensor | None:
+def _mapped_mask(call: Call, key: object) -> Tensor | None:
     """The mask among the keys that differs between samples, of this level or another."""
     for part in key if isinstance(key, (tuple, list)) else (key,):
         if type(part) is Batched and part.dtype.name in ("bool", "uint8"):
@@ -260,7 +260,7 @@ def _mapped_mask(call: Call, key: Any) -> Tensor | None:
     return None
 
 
-def _is_whole(part: Any) -> bool:
+def _is_whole(part: object) -> bool:
     return part is Ellipsis or (isinstance(part, slice) and part == slice(None))
 
 

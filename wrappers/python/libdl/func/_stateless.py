@@ -15,7 +15,7 @@ from ..nn.modules.module import Module
 def functional_call(
     module: Module,
     parameter_and_buffer_dicts: dict[str, Tensor] | Sequence[dict[str, Tensor]],
-    args: Any = None,
+    args: object = None,
     kwargs: dict[str, Any] | None = None,
     *,
     tie_weights: bool = True,
@@ -57,7 +57,7 @@ def replaced(
             holder[key] = value
 
 
-def _merged(given: Any) -> dict[str, Tensor]:
+def _merged(given: object) -> dict[str, Tensor]:
     if isinstance(given, dict):
         merged = dict(given)
     elif isinstance(given, (tuple, list)):

@@ -15,23 +15,23 @@ from ..utils import _pytree as pytree
 Argnums = int | tuple[int, ...]
 
 
-def mapped(function: Callable[[Any], Any], tree: Any) -> Any:
+def mapped(function: Callable[[Any], Any], tree: object) -> Any:
     """The same structure with function(leaf) for each leaf; None stays."""
     return pytree.tree_map(lambda leaf: None if leaf is None else function(leaf), tree)
 
 
-def leaves_of(tree: Any) -> list[Any]:
+def leaves_of(tree: object) -> list[Any]:
     """The leaves of the structure, in order, without None."""
     return [leaf for leaf in pytree.tree_leaves(tree) if leaf is not None]
 
 
-def rebuilt(tree: Any, values: Iterable[Any]) -> Any:
+def rebuilt(tree: object, values: Iterable[Any]) -> Any:
     """The structure of the tree with other leaves."""
     queue = iter(values)
     return mapped(lambda _: next(queue), tree)
 
 
-def plain(x: Any) -> Any:
+def plain(x: object) -> Any:
     """The tensor without the class that a program gave it: inside and behind a transform there are
     ordinary tensors. What is of no such class comes back as it is."""
     if type(x) in _ORDINARY or not isinstance(x, Tensor) or type(x) is Parameter:
@@ -42,7 +42,7 @@ def plain(x: Any) -> Any:
 _ORDINARY = (Tensor, Batched)
 
 
-def all_plain(tree: Any) -> Any:
+def all_plain(tree: object) -> Any:
     """The structure with ordinary tensors; itself, if it has no others."""
     leaves = pytree.tree_leaves(tree)
     found = [plain(leaf) for leaf in leaves]
@@ -56,12 +56,12 @@ class _Leaf:
         return "*"
 
 
-def shape_of(tree: Any) -> str:
+def shape_of(tree: object) -> str:
     """The structure as text: (*, [*])."""
     return repr(mapped(lambda _: _Leaf(), tree))
 
 
-def tensors_of(name: str, tree: Any) -> list[Tensor]:
+def tensors_of(name: str, tree: object) -> list[Tensor]:
     """The leaves of an argument to differentiate by: all must be tensors."""
     found = leaves_of(tree)
     for leaf in found:
@@ -70,7 +70,7 @@ def tensors_of(name: str, tree: Any) -> list[Tensor]:
     return found
 
 
-def outputs_of(name: str, tree: Any) -> list[Tensor]:
+def outputs_of(name: str, tree: object) -> list[Tensor]:
     """The leaves of a function's result: tensors, at least one."""
     found = leaves_of(tree)
     for leaf in found:
@@ -83,7 +83,7 @@ def outputs_of(name: str, tree: Any) -> list[Tensor]:
     return found
 
 
-def with_aux(name: str, answer: Any, has_aux: bool) -> tuple[Any, Any]:
+def with_aux(name: str, answer: object, has_aux: bool) -> tuple[Any, Any]:
     """Output and auxiliary output."""
     if not has_aux:
         return answer, None

@@ -52,7 +52,7 @@ def vmap(
         raise ValueError(f"vmap: chunk_size is {chunk_size}, wanted None or a positive number")
 
     @functools.wraps(func)
-    def mapped(*args: Any, **kwargs: Any) -> Any:
+    def mapped(*args: object, **kwargs: object) -> Any:
         leaves, dims, structure = _inputs(in_dims, args, kwargs)
         size = _batch_size(leaves, dims)
         step = size if chunk_size is None else min(chunk_size, size)
@@ -74,7 +74,7 @@ def vmap(
     return mapped
 
 
-def _spread_dims(name: str, dims: Dims, tree: Any) -> list[Any]:
+def _spread_dims(name: str, dims: Dims, tree: object) -> list[Any]:
     """One entry of dims for each leaf of the tree."""
     found = pytree._broadcast_to_and_flatten(dims, pytree.tree_structure(tree))
     if found is None:
@@ -84,7 +84,7 @@ def _spread_dims(name: str, dims: Dims, tree: Any) -> list[Any]:
     return found
 
 
-def _inputs(in_dims: Dims, args: Any, kwargs: Any) -> tuple[list[Any], list[int | None], Any]:
+def _inputs(in_dims: Dims, args: object, kwargs: object) -> tuple[list[Any], list[int | None], Any]:
     """The leaves of all arguments, their dimensions, counted from 0, and the structure."""
     if not isinstance(in_dims, (int, list, tuple)):
         raise ValueError(
@@ -99,7 +99,7 @@ def _inputs(in_dims: Dims, args: Any, kwargs: Any) -> tuple[list[Any], list[int 
     return leaves, [_dim_of(x, dim) for x, dim in zip(leaves, dims, strict=True)], structure
 
 
-def _dim_of(x: Any, dim: Any) -> int | None:
+def _dim_of(x: object, dim: int | None) -> int | None:
     if dim is None:
         return None
     if not isinstance(dim, int):
@@ -187,7 +187,7 @@ def _joined(parts: list[Result], out_dims: Dims) -> Any:
     return pytree.tree_unflatten(leaves, structure)
 
 
-def _placed(parts: list[tuple[Any, int]], dim: Any) -> Any:
+def _placed(parts: list[tuple[Any, int]], dim: int | None) -> Any:
     first = parts[0][0]
     if dim is None:
         if not isinstance(first, _Shared):

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .node import OPS, Node
 
@@ -43,7 +43,7 @@ def _check_kind(node: Node) -> None:
         )
 
 
-def _check_path(module: Any, node: Node) -> None:
+def _check_path(module: object, node: Node) -> None:
     place = module
     parts = str(node.target).split(".")
     for i, part in enumerate(parts):

@@ -111,14 +111,14 @@ class Writer:
 
     # -- names and values --------------------------------------------------------------------------
 
-    def _global(self, hint: str, obj: Any) -> str:
+    def _global(self, hint: str, obj: object) -> str:
         if _texts.is_library(obj) and obj is not KNOWN["device"]:
             return hint
         name = self.names.create_name(hint.replace(".", "_"), obj)
         self.globals[name] = obj
         return name
 
-    def _type(self, kind: Any) -> str:
+    def _type(self, kind: object) -> str:
         if isinstance(kind, type) and kind.__module__ == "builtins":
             return str(_texts.type_text(kind))
         return self._global(_texts.type_text(kind), kind)

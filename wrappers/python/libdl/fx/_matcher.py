@@ -43,7 +43,7 @@ def _from_results(
         yield match
 
 
-def _fits(pattern: Any, value: Any, match: dict[Node, Node], ignore_literals: bool) -> bool:
+def _fits(pattern: object, value: Any, match: dict[Node, Node], ignore_literals: bool) -> bool:
     """Whether the value is what the pattern's argument describes; adds the nodes to match."""
     if isinstance(pattern, Node):
         if not isinstance(value, Node):

@@ -73,11 +73,11 @@ class Namespace:
         self._used.add(name)
         self._owners[id(obj)] = (name, obj)
 
-    def _rename_object(self, obj: Any, name: str) -> None:
+    def _rename_object(self, obj: object, name: str) -> None:
         self.associate_name_with_obj(name, obj)
 
 
-def _is_taken(name: str, obj: Any) -> bool:
+def _is_taken(name: str, obj: object) -> bool:
     if keyword.iskeyword(name):
         return True
     for known in (builtins.__dict__, KNOWN):

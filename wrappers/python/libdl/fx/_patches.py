@@ -41,7 +41,7 @@ def wrap(fn_or_name: str | Callable[..., Any]) -> str | Callable[..., Any]:
 def recorded(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function, which with a proxy among its arguments becomes a node."""
 
-    def called(*args: Any, **kwargs: Any) -> Any:
+    def called(*args: object, **kwargs: object) -> Any:
         for value in pytree.arg_tree_leaves(*args, **kwargs):
             if isinstance(value, Proxy):
                 return value.tracer.create_proxy("call_function", function, args, kwargs)
@@ -106,11 +106,11 @@ class Patches:
         tracer, parameters, thread = self.tracer, self.parameters, threading.get_ident()
         get_attribute, call = Module.__getattr__, Module.__call__
 
-        def traced_call(module: Module, *args: Any, **kwargs: Any) -> Any:
+        def traced_call(module: Module, *args: object, **kwargs: object) -> Any:
             if threading.get_ident() != thread:
                 return call(module, *args, **kwargs)
 
-            def forward(*args: Any, **kwargs: Any) -> Any:
+            def forward(*args: object, **kwargs: object) -> Any:
                 return call(module, *args, **kwargs)
 
             return tracer.call_module(module, forward, args, kwargs)

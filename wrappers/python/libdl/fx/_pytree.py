@@ -11,7 +11,7 @@ SUPPORTED_NODES: dict[type, Any] = {}
 
 
 def register_pytree_flatten_spec(
-    cls: type, flatten_fn_spec: Any, flatten_fn_exact_match_spec: Any = None
+    cls: type, flatten_fn_spec: object, flatten_fn_exact_match_spec: object = None
 ) -> None:
     """How a class's children are found by a structure."""
     SUPPORTED_NODES[cls] = flatten_fn_spec

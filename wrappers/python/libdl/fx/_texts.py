@@ -80,7 +80,7 @@ def qualified_name(target: Any) -> str:
     return f"{target.__module__ or 'builtins'}.{target.__qualname__}".replace("<locals>.", "")
 
 
-def is_library(obj: Any) -> bool:
+def is_library(obj: object) -> bool:
     """Whether code reaches the object through the name libdl."""
     module = getattr(obj, "__module__", None) or ""
     return is_own(module)
@@ -102,7 +102,7 @@ def target_text(target: Any) -> str:
     return f"builtins.{name}" if module == "builtins" and "." not in name else name
 
 
-def type_text(kind: Any) -> str:
+def type_text(kind: object) -> str:
     """A type annotation as code."""
     if isinstance(kind, str):
         return kind

@@ -11,7 +11,7 @@ from ..utils._pytree_nodes import NODES
 __all__ = ["immutable_dict", "immutable_list"]
 
 
-def _refuse(self: object, *args: Any, **kwargs: Any) -> NoReturn:
+def _refuse(self: object, *args: object, **kwargs: object) -> NoReturn:
     raise TypeError(
         f"a {type(self).__name__} in a node's arguments cannot change: make a copy, and assign "
         "node.args or node.kwargs, so that the graph learns of it"

@@ -276,7 +276,7 @@ class Node:
         return f"{line}(args = {args}, kwargs = {kwargs})"
 
 
-def _argument_text(argument: Any) -> str:
+def _argument_text(argument: object) -> str:
     """An argument in a printed graph: nodes as %name."""
     if isinstance(argument, list):
         return f"[{', '.join(map(_argument_text, argument))}]"

@@ -133,7 +133,7 @@ class TracerBase:
             return values
         return type(a)(*values) if hasattr(a, "_fields") else tuple(values)
 
-    def _key(self, key: Any) -> Any:
+    def _key(self, key: object) -> Any:
         def refuse(value: Any) -> Any:
             if isinstance(value, Node):
                 raise RuntimeError(f"a traced value ({value}) cannot be a dictionary's key")
@@ -302,7 +302,7 @@ class ParameterProxy(Proxy):
 def _operator(name: str, reflected: bool) -> None:
     function = getattr(operator, name)
 
-    def traced(self: Proxy, *operands: Any) -> Proxy:
+    def traced(self: Proxy, *operands: object) -> Proxy:
         args = (*operands, self) if reflected else (self, *operands)
         return self.tracer.create_proxy("call_function", function, args, {})
 

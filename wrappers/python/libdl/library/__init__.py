@@ -90,7 +90,7 @@ def custom_op(
     mutates_args: str | Iterable[str],
     device_types: str | Sequence[str] | None = None,
     schema: str | None = None,
-    tags: Any = None,
+    tags: object = None,
 ) -> Any:
     """Makes a function an operator, "namespace::name", which records no call inside of it.
 
@@ -123,7 +123,7 @@ def _kinds(device_types: Any) -> list[str]:
 
 
 def infer_schema(
-    prototype_function: _Function, /, *, mutates_args: Any, op_name: str | None = None
+    prototype_function: _Function, /, *, mutates_args: object, op_name: str | None = None
 ) -> str:
     """The schema that a function's annotations tell, as text."""
     told = str(of_function(op_name or "", prototype_function, mutates_args))
@@ -136,7 +136,7 @@ def define(
     alias_analysis: str = "",
     *,
     lib: Library | None = None,
-    tags: Any = (),
+    tags: object = (),
 ) -> Any:
     """A new operator "namespace::name" with a schema "(Tensor x) -> Tensor". With a library first
     it is a decorator of the operator's function."""
@@ -154,7 +154,7 @@ def define(
 
 def impl(
     qualname: str | Library,
-    types: Any = None,
+    types: object = None,
     func: Any = None,
     *,
     lib: Library | None = None,
@@ -175,7 +175,7 @@ def impl(
     return register if func is None else register(func)
 
 
-def _impl_of(library: Library, name: Any, key: str) -> Callable[[_Function], _Function]:
+def _impl_of(library: Library, name: object, key: str) -> Callable[[_Function], _Function]:
     def register(function: _Function) -> _Function:
         library.impl(name, function, key)
         return function
@@ -203,7 +203,7 @@ def register_fake(
     func: _Function | None = None,
     /,
     *,
-    lib: Any = None,
+    lib: object = None,
     _stacklevel: int = 1,
     allow_override: bool = False,
 ) -> Any:
@@ -216,14 +216,14 @@ impl_abstract = register_fake
 
 
 def register_autograd(
-    op: Any, backward: _Function, /, *, setup_context: _Function | None = None, lib: Any = None
+    op: Any, backward: _Function, /, *, setup_context: _Function | None = None, lib: object = None
 ) -> None:
     """The gradient of an operator; see CustomOpDef.register_autograd."""
     _named(op).register_autograd(backward, setup_context)
 
 
 def register_kernel(
-    op: Any, device_types: Any, func: _Function | None = None, /, *, lib: Any = None
+    op: Any, device_types: object, func: _Function | None = None, /, *, lib: object = None
 ) -> Any:
     """The function that computes on devices of these types; a decorator without it."""
     operator = _named(op)
@@ -236,7 +236,7 @@ def register_kernel(
     return register if func is None else register(func)
 
 
-def register_vmap(op: Any, func: _Function | None = None, /, *, lib: Any = None) -> Any:
+def register_vmap(op: Any, func: _Function | None = None, /, *, lib: object = None) -> Any:
     """func(info, in_dims, *args) returns results and their dimensions, for vmap."""
     operator = _named(op)
 
@@ -248,7 +248,7 @@ def register_vmap(op: Any, func: _Function | None = None, /, *, lib: Any = None)
 
 
 def register_torch_dispatch(
-    op: Any, torch_dispatch_class: Any, func: Any = None, /, *, lib: Any = None
+    op: Any, torch_dispatch_class: object, func: Any = None, /, *, lib: object = None
 ) -> NoReturn:
     """Raises: nothing is dispatched by __torch_dispatch__."""
     raise NotImplementedError(
@@ -258,7 +258,7 @@ def register_torch_dispatch(
 
 
 def register_autocast(
-    op: Any, device_type: str, cast_inputs: Any, /, *, lib: Any = None
+    op: Any, device_type: str, cast_inputs: object, /, *, lib: object = None
 ) -> NoReturn:
     """Raises: autocast knows libdl's own operators."""
     raise NotImplementedError(
@@ -305,12 +305,12 @@ def opcheck(
 
 
 def triton_op(
-    name: str, fn: Any = None, /, *, mutates_args: Any, schema: Literal[None] | str = None
+    name: str, fn: Any = None, /, *, mutates_args: object, schema: Literal[None] | str = None
 ) -> NoReturn:
     """Raises: kernels of Triton take PyTorch's own tensors."""
     raise NotImplementedError("library.triton_op: kernels of Triton take PyTorch's own tensors")
 
 
-def wrap_triton(triton_kernel: Any, /) -> NoReturn:
+def wrap_triton(triton_kernel: object, /) -> NoReturn:
     """Raises: kernels of Triton take PyTorch's own tensors."""
     raise NotImplementedError("library.wrap_triton: kernels of Triton take PyTorch's own tensors")

@@ -85,7 +85,7 @@ _DEFINED: set[str] = set()
 
 
 def _by_device(operator: Operator) -> _Function:
-    def run(*args: Any, **kwargs: Any) -> Any:
+    def run(*args: object, **kwargs: object) -> Any:
         return operator.kernel(tensors_in([*args, *kwargs.values()]))(*args, **kwargs)
 
     return run

@@ -188,7 +188,7 @@ class _Context:
 def _function_of(operator: Operator) -> Any:
     """A class for the operator, so that nodes are named after it."""
 
-    def forward(call: _Call, *leaves: Any) -> Any:
+    def forward(call: _Call, *leaves: object) -> Any:
         return call.run(call.nested(leaves))
 
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:

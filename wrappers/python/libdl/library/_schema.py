@@ -84,7 +84,7 @@ def _fits(word: str, value: Any) -> bool:
     )
 
 
-def _word(annotation: Any) -> str | None:
+def _word(annotation: object) -> str | None:
     """Tensor, float?, Tensor[] ...; None: of no kind that an operator takes."""
     if annotation in _PLAIN:
         return _PLAIN[annotation]
@@ -101,7 +101,7 @@ def _word(annotation: Any) -> str | None:
     return None
 
 
-def _results(annotation: Any) -> str | None:
+def _results(annotation: object) -> str | None:
     if annotation is None or annotation is type(None):
         return "()"
     if typing.get_origin(annotation) is tuple:

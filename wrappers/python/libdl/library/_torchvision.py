@@ -398,7 +398,7 @@ def _displaced(input: Tensor, y: Tensor, x: Tensor) -> Tensor:
 # -- gradients as operators of their own, which newer versions of torchvision register -------------
 
 
-def _pulled(function: Any, grad: Tensor, shape: tuple[int, ...], *args: Any) -> Tensor:
+def _pulled(function: Any, grad: Tensor, shape: tuple[int, ...], *args: object) -> Tensor:
     with enable_grad():
         x = grad.new_zeros(shape).requires_grad_()
         y = function(x, *args)
@@ -512,7 +512,7 @@ def _deform_conv2d_backward(
     offset: Tensor,
     mask: Tensor,
     bias: Tensor,
-    *numbers: Any,
+    *numbers: object,
 ) -> tuple[Tensor, ...]:
     forward: Any = deform_conv2d
     with enable_grad():

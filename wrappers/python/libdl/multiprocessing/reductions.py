@@ -10,7 +10,7 @@ import pickle
 import socket
 import threading
 import weakref
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from multiprocessing.context import get_spawning_popen
 from multiprocessing.reduction import DupFd, ForkingPickler
 from typing import Any
@@ -62,8 +62,8 @@ def _arrived(
     kind: type[Tensor],
     requires_grad: bool,
     dtype: Dtype,
-    shape: Any,
-    strides: Any,
+    shape: Sequence[int],
+    strides: Sequence[int],
     group: int,
     first: int,
 ) -> Tensor:
@@ -79,7 +79,7 @@ def _arrived(
     return made
 
 
-def _sparse(shape: Any, indices: Tensor, values: Tensor) -> Tensor:
+def _sparse(shape: Sequence[int], indices: Tensor, values: Tensor) -> Tensor:
     made: Tensor = sparse_coo_tensor(indices, values, shape)
     return made
 
@@ -123,7 +123,7 @@ class _Pickler(ForkingPickler):
         assert isinstance(group, Group)
         return number, group.add(x)
 
-    def _number(self, key: Any, new: Group | Memory) -> int:
+    def _number(self, key: object, new: Group | Memory) -> int:
         if key not in self.keys:
             self.keys[key] = len(self.groups)
             self.groups.append(new)

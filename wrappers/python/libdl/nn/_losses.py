@@ -264,7 +264,7 @@ def ctc_loss(
     )
 
 
-def _lengths(given: Any) -> Tensor:
+def _lengths(given: object) -> Tensor:
     return given if isinstance(given, Tensor) else tensor(given, dtype=int64)
 
 

@@ -111,7 +111,7 @@ def max_pool3d(
 # -- to sizes that are given -----------------------------------------------------------------------
 
 
-def _completed(op: str, output_size: Any, input: Tensor, dims: int) -> Any:
+def _completed(op: str, output_size: object, input: Tensor, dims: int) -> Any:
     """output_size with the input's sizes for None."""
     if not isinstance(output_size, (tuple, list)) or None not in output_size:
         return output_size
@@ -137,7 +137,7 @@ def adaptive_avg_pool3d(input: Tensor, output_size: PartialSizes) -> Tensor:
     return _generated.adaptive_avg_pool3d(input, sizes)
 
 
-def _adaptive_max(dims: int, input: Tensor, output_size: Any, return_indices: bool) -> Any:
+def _adaptive_max(dims: int, input: Tensor, output_size: object, return_indices: bool) -> Any:
     name = f"adaptive_max_pool{dims}d"
     sizes = _completed(name, output_size, input, dims)
     values, indices = getattr(_generated, name)(input, sizes)
@@ -231,7 +231,7 @@ def fractional_max_pool2d(
     input: Tensor,
     kernel_size: Sizes,
     output_size: Sizes | None = None,
-    output_ratio: Any = None,
+    output_ratio: object = None,
     return_indices: bool = False,
     _random_samples: Tensor | None = None,
 ) -> Any:
@@ -246,7 +246,7 @@ def fractional_max_pool3d(
     input: Tensor,
     kernel_size: Sizes,
     output_size: Sizes | None = None,
-    output_ratio: Any = None,
+    output_ratio: object = None,
     return_indices: bool = False,
     _random_samples: Tensor | None = None,
 ) -> Any:
@@ -261,7 +261,7 @@ def fractional_max_pool2d_with_indices(
     input: Tensor,
     kernel_size: Sizes,
     output_size: Sizes | None = None,
-    output_ratio: Any = None,
+    output_ratio: object = None,
     return_indices: bool = False,
     _random_samples: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
@@ -274,7 +274,7 @@ def fractional_max_pool3d_with_indices(
     input: Tensor,
     kernel_size: Sizes,
     output_size: Sizes | None = None,
-    output_ratio: Any = None,
+    output_ratio: object = None,
     return_indices: bool = False,
     _random_samples: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:

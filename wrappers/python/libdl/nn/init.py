@@ -11,7 +11,7 @@ from typing import Any
 from .._C import Tensor, overridable
 from .._functions import cat, empty, eye, ones, randperm
 from .._modes import no_grad
-from .._types import Generator, bool_, float64
+from .._types import DeviceLike, Generator, bool_, float64
 from .parameter import is_lazy
 
 
@@ -74,7 +74,7 @@ def _probability(low: float, high: float) -> float:
 
 
 def _normal_between(
-    count: int, low: float, high: float, generator: Any, device: Any
+    count: int, low: float, high: float, generator: Generator | None, device: DeviceLike
 ) -> tuple[Tensor, Tensor]:
     """Standard normal numbers, and which of them lie between the bounds."""
     drawn = empty(count, dtype=float64, device=device).normal_(generator=generator)
@@ -82,7 +82,7 @@ def _normal_between(
 
 
 def _tail_between(
-    count: int, low: float, high: float, generator: Any, device: Any
+    count: int, low: float, high: float, generator: Generator | None, device: DeviceLike
 ) -> tuple[Tensor, Tensor]:
     """The same by uniform numbers between the bounds, of which a part is taken that is
     proportional to the density; for bounds between which normal numbers are rare."""
@@ -304,7 +304,7 @@ def _older(function: Any) -> Any:
     """The function under its name before it told that it writes in place."""
     name = function.__name__.removesuffix("_")
 
-    def called(*args: Any, **kwargs: Any) -> Any:
+    def called(*args: object, **kwargs: object) -> Any:
         warnings.warn(
             f"init.{name} is deprecated, please use init.{name}_ instead",
             FutureWarning,

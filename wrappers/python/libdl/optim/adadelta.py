@@ -70,7 +70,7 @@ class Adadelta(OnePassOptimizer):
         state["step"] += 1  # not read
 
     def _call(
-        self, group: dict[str, Any], numbers: Any, params: Any, grads: Any, lists: list[Any]
+        self, group: dict[str, Any], numbers: object, params: Any, grads: object, lists: list[Any]
     ) -> None:
         of_values(
             _C.adadelta_step,

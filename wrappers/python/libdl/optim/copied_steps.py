@@ -16,12 +16,12 @@ ParamsT: TypeAlias = Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tupl
 _capturable_doc = _differentiable_doc = _foreach_doc = _fused_doc = _maximize_doc = _params_doc = ""
 
 
-def _get_value(x: Any) -> Any:
+def _get_value(x: object) -> Any:
     """A tensor of one element as a number."""
     return x.item() if isinstance(x, Tensor) else x
 
 
-def _stack_if_compiling(x: Any) -> Any:
+def _stack_if_compiling(x: object) -> Any:
     """x: nothing is compiled."""
     return x
 
@@ -30,7 +30,7 @@ def _use_grad_for_differentiable(step: Callable[..., Any]) -> Callable[..., Any]
     """The step without history: differentiable=True is not offered."""
 
     @functools.wraps(step)
-    def without_history(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def without_history(self: Any, *args: object, **kwargs: object) -> Any:
         with no_grad():
             return step(self, *args, **kwargs)
 

@@ -100,7 +100,7 @@ class Hooked:
         """Calls hook(optimizer) after load_state_dict."""
         return RemovableHandle(self._optimizer_load_state_dict_post_hooks, hook, prepend)
 
-    def _before_step(self, args: Any, kwargs: Any) -> Any:
+    def _before_step(self, args: object, kwargs: object) -> Any:
         for hook in (
             *_global_optimizer_pre_hooks.values(),
             *self._optimizer_step_pre_hooks.values(),
@@ -115,7 +115,7 @@ class Hooked:
             args, kwargs = changed
         return args, kwargs
 
-    def _after_step(self, args: Any, kwargs: Any) -> None:
+    def _after_step(self, args: object, kwargs: object) -> None:
         for hook in (
             *self._optimizer_step_post_hooks.values(),
             *_global_optimizer_post_hooks.values(),

@@ -88,7 +88,7 @@ class LBFGS(Optimizer):
         )
         return grad.neg_() if self.param_groups[0].get("maximize") else grad
 
-    def _add_grad(self, step_size: Any, update: Tensor) -> None:
+    def _add_grad(self, step_size: object, update: Tensor) -> None:
         start = 0
         for p in self._params:
             part = view_as_real(p) if p.dtype.is_complex else p
@@ -106,7 +106,7 @@ class LBFGS(Optimizer):
             p.copy_(data)
 
     def _directional_evaluate(
-        self, closure: Callable[[], Any], x: list[Tensor], t: Any, d: Tensor
+        self, closure: Callable[[], Any], x: list[Tensor], t: object, d: Tensor
     ) -> tuple[float, Tensor]:
         """The loss and gradient at a distance t from x, to which the parameters return."""
         self._add_grad(t, d)
@@ -251,7 +251,7 @@ class _Step:
         """A point whose loss and slope are small enough (the strong Wolfe conditions)."""
         there = self.owner._clone_param()
 
-        def at(t: Any) -> _Point:
+        def at(t: object) -> _Point:
             loss, grad = self.owner._directional_evaluate(self.call, there, t, d)
             return _Point(t, loss, grad, grad.dot(d))
 
@@ -359,7 +359,7 @@ def _strong_wolfe(
     Wolfe conditions, and how often obj_func(x, t, d) was called."""
     calls = 0
 
-    def at(t: Any) -> _Point:
+    def at(t: object) -> _Point:
         nonlocal calls
         calls += 1
         loss, grad = obj_func(x, t, d)

@@ -42,7 +42,7 @@ class OnePassOptimizer(Optimizer):
         return state["step"].item()
 
     def _call(
-        self, group: dict[str, Any], numbers: Any, params: Any, grads: Any, lists: list[Any]
+        self, group: dict[str, Any], numbers: object, params: Any, grads: object, lists: list[Any]
     ) -> None:
         raise NotImplementedError
 
@@ -176,7 +176,7 @@ def _in_rows(gradient: Tensor) -> Tensor:
     return gradient if gradient.is_contiguous() else gradient.contiguous()
 
 
-def _copied(view: Tensor, kind: Any) -> Tensor:
+def _copied(view: Tensor, kind: object) -> Tensor:
     """The view in row-major order as another dtype; the view itself where it is both."""
     if view.is_sparse:
         return sparse_coo_tensor(view.indices(), view.values().to(kind), view.shape)

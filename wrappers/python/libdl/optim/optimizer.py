@@ -88,7 +88,7 @@ def _in_phase(step: Callable[..., Any]) -> Callable[..., Any]:
     """A subclass's own step, whose operators interceptors see as the optimizer's."""
 
     @functools.wraps(step)
-    def seen(*args: Any, **kwargs: Any) -> Any:
+    def seen(*args: object, **kwargs: object) -> Any:
         phase = _C.set_phase(_OPTIMIZER)
         try:
             return step(*args, **kwargs)
@@ -359,7 +359,7 @@ def _separated(params: Any) -> tuple[list[Tensor], list[str]]:
     return [entry[1] if isinstance(entry, tuple) else entry for entry in given], names
 
 
-def _restored(param: Tensor, value: Any, on_device: bool, name: Any = None) -> Any:
+def _restored(param: Tensor, value: Any, on_device: bool, name: object = None) -> Any:
     """A copy of a saved state of a parameter."""
     if isinstance(value, Tensor):
         if name != "step":

@@ -87,7 +87,7 @@ class RMSprop(OnePassOptimizer):
         state["step"] += 1  # not read
 
     def _call(
-        self, group: dict[str, Any], numbers: Any, params: Any, grads: Any, lists: list[Any]
+        self, group: dict[str, Any], numbers: object, params: Any, grads: object, lists: list[Any]
     ) -> None:
         of = dict(zip(self._names(group), lists, strict=True))
         of_values(

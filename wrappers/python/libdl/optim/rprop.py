@@ -74,7 +74,7 @@ class Rprop(OnePassOptimizer):
         state["step"] += 1  # not read
 
     def _call(
-        self, group: dict[str, Any], numbers: Any, params: Any, grads: Any, lists: list[Any]
+        self, group: dict[str, Any], numbers: object, params: Any, grads: object, lists: list[Any]
     ) -> None:
         (etaminus, etaplus), (least, most) = group["etas"], group["step_sizes"]
         of_values(

@@ -37,7 +37,7 @@ def get_ema_avg_fn(decay: float = 0.999) -> Average:
     _check_decay("get_ema_avg_fn", decay)
 
     @no_grad()
-    def average(ema_param: Tensor, current_param: Tensor, num_averaged: Any) -> Tensor:
+    def average(ema_param: Tensor, current_param: Tensor, num_averaged: Tensor | int) -> Tensor:
         return decay * ema_param + (1 - decay) * current_param
 
     return average
@@ -50,7 +50,9 @@ def get_ema_multi_avg_fn(decay: float = 0.999) -> Averages:
 
     @no_grad()
     def average(
-        ema_param_list: Sequence[Tensor], current_param_list: Sequence[Tensor], num_averaged: Any
+        ema_param_list: Sequence[Tensor],
+        current_param_list: Sequence[Tensor],
+        num_averaged: Tensor | int,
     ) -> None:
         for mean, value in zip(ema_param_list, current_param_list, strict=True):
             if mean.is_floating_point() or mean.is_complex():

@@ -129,7 +129,7 @@ class Storages:
         return made
 
 
-def read(source: Source, map_location: Any) -> Any:
+def read(source: Source, map_location: object) -> Any:
     """The object in a checkpoint."""
     archive = archive_of(source)
     data = archive.read(_PICKLE)

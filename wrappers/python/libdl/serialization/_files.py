@@ -39,15 +39,15 @@ class EmptyFile(DamagedFile, EOFError):  # noqa: N818
     """There is nothing to be loaded. PyTorch raises EOFError."""
 
 
-def _unpickled(empty: bool, *args: Any) -> DamagedFile:
+def _unpickled(empty: bool, *args: object) -> DamagedFile:
     """By a function, for the classes are found under no name of their own."""
     return (EmptyFile if empty else DamagedFile)(*args)
 
 
 def save(
-    obj: Any,
+    obj: object,
     f: Any,
-    pickle_module: Any = None,
+    pickle_module: object = None,
     pickle_protocol: int = 2,
     _use_new_zipfile_serialization: bool = True,
     *,
@@ -112,7 +112,7 @@ def save(
             _writer.write(file.write, data, tensors)
 
 
-def _save_own(obj: Any, f: Any) -> None:
+def _save_own(obj: object, f: Any) -> None:
     if hasattr(f, "write"):
         writer_to(f)(_tree.write_bytes(obj))
     else:
@@ -121,7 +121,7 @@ def _save_own(obj: Any, f: Any) -> None:
             _tree.write_file(content, target(os.fsdecode(f)))
 
 
-def _pickled(obj: Any, module: Any, protocol: int) -> Any:
+def _pickled(obj: object, module: object, protocol: int) -> Any:
     """The pickle and the tensors of its storages. What libdl's own writer knows needs no code to be
     loaded."""
     from . import _objects, _writer
@@ -153,12 +153,12 @@ def _named(f: Any) -> Iterator[None]:
 
 def load(
     f: Any,
-    map_location: Any = None,
-    pickle_module: Any = None,
+    map_location: object = None,
+    pickle_module: object = None,
     *,
     weights_only: bool | None = None,
     mmap: bool | None = None,
-    **pickle_load_args: Any,
+    **pickle_load_args: object,
 ) -> Any:
     """Reads an object written by save, a checkpoint of PyTorch, or any other safetensors file, as a
     dict of tensors. No code from the file runs unless weights_only is False.

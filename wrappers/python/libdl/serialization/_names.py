@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pickle
 from collections import Counter, OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import _types
@@ -99,13 +99,13 @@ def _set(kind: Any) -> Callable[..., Any]:
     return make
 
 
-def _encode(text: Any, encoding: Any = "latin1") -> bytes:
+def _encode(text: object, encoding: object = "latin1") -> bytes:
     if not isinstance(text, str) or encoding not in ("latin1", "latin-1"):
         raise FormatError("load: bytes that are not text in latin1")
     return text.encode("latin1")
 
 
-def _octets(content: Any = b"") -> bytearray:
+def _octets(content: object = b"") -> bytearray:
     if not isinstance(content, bytes):  # a number would be a size
         raise FormatError(f"load: a bytearray of a {type(content).__name__}")
     return bytearray(content)
@@ -116,23 +116,23 @@ def _no_octets() -> bytes:
     return b""
 
 
-def _complex(real: Any, imaginary: Any) -> complex:
+def _complex(real: object, imaginary: object) -> complex:
     if not isinstance(real, float) or not isinstance(imaginary, float):
         raise FormatError("load: a complex number of other things than two numbers")
     return complex(real, imaginary)
 
 
-def _size(sizes: Any = ()) -> Size:
+def _size(sizes: Sequence[int] = ()) -> Size:
     return Size(counts(tuple(sizes) if isinstance(sizes, list) else sizes, "sizes"))
 
 
-def _device(kind: Any, index: Any = None) -> Device:
+def _device(kind: object, index: Any = None) -> Device:
     if not isinstance(kind, str) or not (index is None or type(index) is int):
         raise FormatError("load: a device without a name")
     return Device(kind, index)
 
 
-def _layout(name: Any) -> Layout:
+def _layout(name: object) -> Layout:
     if not isinstance(name, str):
         raise FormatError("load: a layout without a name")
     if name == "torch.strided":
@@ -143,7 +143,7 @@ def _layout(name: Any) -> Layout:
 
 
 def _never(name: str) -> Callable[..., Any]:
-    def make(*arguments: Any) -> Any:
+    def make(*arguments: object) -> Any:
         raise FormatError(f"load: a call of {name}, which is a kind")
 
     return make

@@ -71,7 +71,7 @@ class _Dtype(Unfinished):
         return numpy.frombuffer(data, made).copy()
 
 
-def _scalar(dtype: Any, data: Any) -> Any:
+def _scalar(dtype: _Dtype, data: object) -> Any:
     if not isinstance(dtype, _Dtype):
         raise FormatError("load: a NumPy number without its dtype")
     return dtype.values(data, 1)[0]
@@ -97,7 +97,7 @@ class _Array(Unfinished):
         return dtype.values(data, count).reshape(shape, order="F" if fortran is True else "C")
 
 
-def _kind(*_: Any) -> Any:
+def _kind(*_: object) -> Any:
     raise FormatError("load: a call of numpy.ndarray, which is a kind")
 
 

@@ -154,7 +154,7 @@ class _Pickling:
         return _ANY, (*arguments, x.dtype)
 
 
-def _owner(obj: Any, name: str) -> Any:
+def _owner(obj: object, name: str) -> Any:
     """The class of libdl that has a function or class as its attribute; None: none has."""
     owner, _, last = name.rpartition(".")
     found = sys.modules.get(getattr(obj, "__module__", None) or "")

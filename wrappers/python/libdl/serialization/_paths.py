@@ -25,7 +25,7 @@ def is_pytorchs(module: str) -> bool:
     return module == _PYTORCHS or module.startswith(_PYTORCHS + ".")
 
 
-def path_of(obj: Any, name: str) -> tuple[str, str] | None:
+def path_of(obj: object, name: str) -> tuple[str, str] | None:
     """Module and name in files of what belongs to libdl; None: of anything else, and of what no
     module has."""
     module = pickle.whichmodule(obj, name)  # type: ignore[attr-defined]

@@ -78,7 +78,7 @@ def _device(location: str) -> Device:
         ) from None
 
 
-def _check(found: Any, storage: Tensor) -> None:
+def _check(found: object, storage: Tensor) -> None:
     if found is None:
         return
     if not isinstance(found, Tensor):

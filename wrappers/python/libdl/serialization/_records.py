@@ -147,11 +147,11 @@ class PyTorchFileWriter:
 
 
 @contextlib.contextmanager
-def reader_of(name_or_buffer: Any) -> Iterator[PyTorchFileReader]:
+def reader_of(name_or_buffer: object) -> Iterator[PyTorchFileReader]:
     """As PyTorch's _open_zipfile_reader."""
     yield PyTorchFileReader(name_or_buffer)
 
 
-def writer_of(name_or_buffer: Any) -> PyTorchFileWriter:
+def writer_of(name_or_buffer: object) -> PyTorchFileWriter:
     """As PyTorch's _open_zipfile_writer."""
     return PyTorchFileWriter(name_or_buffer)

@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import _functions, _types
 from .._C import Tensor
 from .._errors import FormatError, UnsupportedError
-from .._types import Size, dtype as Dtype
+from .._types import DtypeLike, Size, dtype as Dtype
 from ._values import Maker, attach
 
 
@@ -21,12 +21,12 @@ def counts(values: Any, what: str) -> tuple[int, ...]:
     return values
 
 
-def _no_hooks(hooks: Any) -> None:
+def _no_hooks(hooks: object) -> None:
     if hooks:
         raise UnsupportedError("load: a tensor has hooks, which are code; save it without")
 
 
-def _bits(x: Tensor, metadata: Any) -> Tensor:
+def _bits(x: Tensor, metadata: object) -> Tensor:
     if metadata is not None and type(metadata) is not dict:
         raise FormatError("load: a tensor's marks are no dict")
     for bit, is_set in (metadata or {}).items():
@@ -37,26 +37,28 @@ def _bits(x: Tensor, metadata: Any) -> Tensor:
     return x
 
 
-def _geometry(size: Any, strides: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _geometry(
+    size: Sequence[int], strides: Sequence[int]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
     size, strides = counts(size, "sizes"), counts(strides, "strides")
     if len(size) != len(strides) or len(size) > 64:
         raise FormatError(f"load: a tensor has {len(size)} sizes and {len(strides)} strides")
     return size, strides
 
 
-def _check_dtype(dtype: Any) -> None:
+def _check_dtype(dtype: object) -> None:
     if not isinstance(dtype, Dtype):
         raise FormatError(f"load: a tensor's dtype is a {type(dtype).__name__}")
 
 
 def _tensor(
-    storage: Any,
+    storage: object,
     dtype: Dtype,
-    offset: Any,
-    size: Any,
-    strides: Any,
-    requires_grad: Any,
-    metadata: Any,
+    offset: object,
+    size: Sequence[int],
+    strides: Sequence[int],
+    requires_grad: object,
+    metadata: object,
 ) -> Tensor:
     if not isinstance(storage, Tensor) or storage.ndim != 1:
         raise FormatError(f"load: a tensor over a {type(storage).__name__}, wanted a storage")
@@ -103,7 +105,9 @@ def _any_tensor(
     return _tensor(storage, dtype, offset, size, strides, requires_grad, metadata)
 
 
-def _meta_tensor(dtype: Any, size: Any, strides: Any, requires_grad: Any) -> Tensor:
+def _meta_tensor(
+    dtype: DtypeLike, size: Sequence[int], strides: Sequence[int], requires_grad: object
+) -> Tensor:
     """One without elements: all that a file has of it."""
     _check_dtype(dtype)
     size, strides = _geometry(size, strides)
@@ -112,7 +116,7 @@ def _meta_tensor(dtype: Any, size: Any, strides: Any, requires_grad: Any) -> Ten
     return made
 
 
-def _sparse_tensor(layout: Any, parts: Any) -> Tensor:
+def _sparse_tensor(layout: object, parts: object) -> Tensor:
     from .._sparse import sparse_coo_tensor
 
     if layout is not _types.sparse_coo:
@@ -144,7 +148,9 @@ def _cost_of_sparse(arguments: tuple[Any, ...]) -> int:
     return sum(x.numel() * x.dtype.itemsize for x in tensors)
 
 
-def _parameter(data: Any, requires_grad: Any, hooks: Any = None, state: Any = None) -> Tensor:
+def _parameter(
+    data: object, requires_grad: object, hooks: object = None, state: object = None
+) -> Tensor:
     from ..nn import Parameter
 
     _no_hooks(hooks)
@@ -155,12 +161,12 @@ def _parameter(data: Any, requires_grad: Any, hooks: Any = None, state: Any = No
     return made
 
 
-def _attributes(made: Tensor, state: Any) -> None:
+def _attributes(made: Tensor, state: object) -> None:
     if state is not None:
         attach(made, state)
 
 
-def _of_type(function: Any, kind: Any, arguments: Any, state: Any) -> Tensor:
+def _of_type(function: Any, kind: object, arguments: object, state: object) -> Tensor:
     if type(function) is not Maker or not function.name.startswith("torch._utils._rebuild"):
         raise FormatError("load: a tensor that is made by no function for tensors")
     if not isinstance(arguments, tuple):

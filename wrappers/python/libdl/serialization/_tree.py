@@ -12,7 +12,7 @@ import json
 import operator
 import os
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -34,13 +34,13 @@ _KEY = "libdl"
 Content = tuple[list[str], list[Tensor], list[str], list[str]]
 
 
-def content(obj: Any) -> Content:
+def content(obj: object) -> Content:
     """What stands in a file: names and tensors, keys and texts."""
     tensors, structure = described(obj)
     return list(tensors), list(tensors.values()), [_KEY], [structure]
 
 
-def write_bytes(obj: Any) -> bytes:
+def write_bytes(obj: object) -> bytes:
     """A whole file."""
     made: bytes = _C.save_bytes(*content(obj))
     return made
@@ -110,7 +110,7 @@ class _Rebuilt:
             self._number(made, marks)
         return made
 
-    def _number(self, made: Any, marks: dict[str, Any]) -> None:
+    def _number(self, made: object, marks: dict[str, Any]) -> None:
         if "id" in marks:
             self._again[marks["id"]] = made
 
@@ -131,7 +131,9 @@ class _Rebuilt:
             raise ValueError("arrays of more bytes than the file holds")
         return x.numpy(force=True).copy()
 
-    def _memory(self, base: str, at: int, shape: Any, strides: Any, name: str) -> Tensor:
+    def _memory(
+        self, base: str, at: int, shape: Sequence[int], strides: Sequence[int], name: str
+    ) -> Tensor:
         """A view of another entry's bytes."""
         dtype, whole = _types.by_name(name), self._tensors[base]
         whole = whole.reshape(-1)  # a view: what was read is contiguous

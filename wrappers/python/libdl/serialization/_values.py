@@ -135,7 +135,7 @@ def length(value: Any) -> int:
     return sum(len(part) for part in parts if isinstance(part, _SIZED))
 
 
-def attach(owner: Any, state: Any) -> None:
+def attach(owner: object, state: object) -> None:
     """Gives an object attributes; none may hide what its class has."""
     if type(state) is not dict:
         raise ValueError(f"attributes in a {type(state).__name__}, wanted a dict")

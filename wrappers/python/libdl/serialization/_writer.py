@@ -44,11 +44,11 @@ class Pickler:
 
     # -- parts -------------------------------------------------------------------------------------
 
-    def _put(self, key: Any) -> None:
+    def _put(self, key: object) -> None:
         number = self._memo[key] = len(self._memo)
         self._out.append(_memo_opcode(b"q", b"r", number))
 
-    def _known(self, key: Any) -> bool:
+    def _known(self, key: object) -> bool:
         number = self._memo.get(key)
         if number is None:
             return False

@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator
 from typing import Any
 
 
-def context_decorator(ctx: Any, func: Any) -> Any:
+def context_decorator(ctx: object, func: Any) -> Any:
     """The function, each call inside ctx, or inside what ctx() makes. A generator runs inside
     whenever it is resumed. Of a class the methods are not meant, but the constructor."""
     if callable(ctx) and hasattr(ctx, "__enter__"):
@@ -27,7 +27,7 @@ def context_decorator(ctx: Any, func: Any) -> Any:
         return _around_generator(factory, func)
 
     @functools.wraps(func)
-    def inside(*args: Any, **kwargs: Any) -> Any:
+    def inside(*args: object, **kwargs: object) -> Any:
         with factory():
             return func(*args, **kwargs)
 
@@ -36,7 +36,7 @@ def context_decorator(ctx: Any, func: Any) -> Any:
 
 def _around_generator(factory: Callable[[], Any], func: Any) -> Any:
     @functools.wraps(func)
-    def generate(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
+    def generate(*args: object, **kwargs: object) -> Generator[Any, Any, Any]:
         running = func(*args, **kwargs)
         try:
             with factory():

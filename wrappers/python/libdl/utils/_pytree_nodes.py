@@ -57,7 +57,7 @@ def keystr(kp: KeyPath) -> str:
     return "".join(map(str, kp))
 
 
-def key_get(obj: Any, kp: KeyPath) -> Any:
+def key_get(obj: object, kp: KeyPath) -> Any:
     """What stands at the path below the object."""
     for key in kp:
         obj = key.get(obj)
@@ -124,7 +124,7 @@ def is_namedtuple(obj: object) -> bool:
     return is_namedtuple_class(obj if isinstance(obj, type) else type(obj))
 
 
-def kind_of(tree: Any) -> Any:
+def kind_of(tree: object) -> Any:
     """What the object's class is registered as, namedtuple for all namedtuples; None: a leaf."""
     cls = type(tree)
     if cls in NODES:
@@ -214,7 +214,7 @@ def _namedtuple_flatten(d: Any) -> tuple[list[Any], Context]:
     return list(d), type(d)
 
 
-def _namedtuple_flatten_with_keys(d: Any) -> tuple[list[Any], Context]:
+def _namedtuple_flatten_with_keys(d: object) -> tuple[list[Any], Context]:
     return _named(d), type(d)
 
 
@@ -312,7 +312,7 @@ _add(deque, _plain("collections.deque"), _deque_flatten, _deque_unflatten, _dequ
 # -- structures as text ----------------------------------------------------------------------------
 
 
-def dumped(kind: Any, context: Context) -> tuple[str, Any]:
+def dumped(kind: object, context: Context) -> tuple[str, Any]:
     """A node's class and context as text, or as what its own function made of it."""
     if kind not in DUMPS or kind is namedtuple:
         name = context if kind is namedtuple else kind

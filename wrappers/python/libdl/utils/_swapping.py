@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 import weakref
-from typing import Any
 
 from .. import _C
 
 
-def swap_tensors(t1: Any, t2: Any) -> None:
+def swap_tensors(t1: object, t2: object) -> None:
     """Exchanges what two tensors are: elements, class, attributes, gradient and history. Whoever
     holds one of the objects holds the other tensor from then on.
 

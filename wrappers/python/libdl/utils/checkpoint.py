@@ -181,7 +181,7 @@ class _Frame(threading.local):
                 raise _Complete
             return 0
 
-        def refuse(packed: Any) -> Tensor:
+        def refuse(packed: object) -> Tensor:
             raise RuntimeError("checkpoint: backward ran inside the function that is replayed")
 
         with (
@@ -319,7 +319,7 @@ def checkpoint_sequential(
     size = max(1, len(functions) // segments)
 
     def run(part: list[Callable[..., Any]]) -> Callable[[Any], Any]:
-        def forward(x: Any) -> Any:
+        def forward(x: object) -> Any:
             for function in part:
                 x = function(x)
             return x

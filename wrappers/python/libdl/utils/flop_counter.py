@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..profiler.flops import flops_of
@@ -38,7 +38,7 @@ def _backward_of_attention(given: list[Any], made: list[Any]) -> int:
     return total
 
 
-def _product(shape: Any) -> int:
+def _product(shape: Sequence[int]) -> int:
     total = 1
     for size in shape:
         total *= size

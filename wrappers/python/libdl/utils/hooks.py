@@ -52,7 +52,7 @@ class RemovableHandle:
         return self.hooks_dict_ref(), self.id, tuple(one() for one in self.extra_dict_ref)
 
     def __setstate__(self, state: tuple[Any, int, tuple[Any, ...]]) -> None:
-        def refer(hooks: Any) -> Any:
+        def refer(hooks: object) -> Any:
             return weakref.ref(OrderedDict() if hooks is None else hooks)
 
         hooks, self.id, extra = state
@@ -198,5 +198,5 @@ def register_on_last_node(module: Any, hooks: list[Any], result: Any) -> None:
             result.grad_fn.register_hook(_of(module, hook))
 
 
-def _of(module: Any, hook: Any) -> Any:
+def _of(module: object, hook: Any) -> Any:
     return lambda grad_inputs, grad_outputs: hook(module, grad_inputs, grad_outputs)

@@ -59,11 +59,11 @@ class ModuleTracker:
         self.parents.add(name)
         self._when(inputs, lambda *_: self.parents.discard(name))
 
-    def _after(self, module: Module, inputs: Any, output: Any) -> None:
+    def _after(self, module: Module, inputs: object, output: object) -> None:
         name = self._name(module)
         self.parents.discard(name)
 
-        def entered(*_: Any) -> None:
+        def entered(*_: object) -> None:
             self._clear_at_the_end()
             self.parents.add(name)
 

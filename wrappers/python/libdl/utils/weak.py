@@ -39,7 +39,7 @@ class WeakIdKeyDictionary(MutableMapping[Any, Any]):
         self.ref_type = ref_type
         data = weakref.ref(self)
 
-        def forget(reference: Any) -> None:
+        def forget(reference: object) -> None:
             owner = data()
             if owner is not None:
                 owner.data.pop(reference, None)

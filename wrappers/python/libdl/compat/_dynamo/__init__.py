@@ -17,12 +17,12 @@ from ..compiler import (
 )
 
 
-def optimize(*args: Any, **kwargs: Any) -> Any:
+def optimize(*args: object, **kwargs: object) -> Any:
     """A decorator that returns the function or module itself."""
     return lambda function: function
 
 
-def list_backends(*args: Any, **kwargs: Any) -> list[str]:
+def list_backends(*args: object, **kwargs: object) -> list[str]:
     """[]: there is no compiler."""
     return []
 
@@ -31,11 +31,11 @@ def graph_break(msg: str = "") -> None:
     """Changes nothing."""
 
 
-def mark_dynamic(t: Any, index: Any, **bounds: Any) -> None:
+def mark_dynamic(t: object, index: Any, **bounds: Any) -> None:
     """Changes nothing: every call takes any shape."""
 
 
-def mark_static(t: Any, index: Any = None) -> None:
+def mark_static(t: object, index: Any = None) -> None:
     """Changes nothing."""
 
 
@@ -43,7 +43,7 @@ maybe_mark_dynamic = mark_dynamic
 mark_static_address = mark_static
 
 
-def explain(f: Any, *args: Any, **kwargs: Any) -> NoReturn:
+def explain(f: Any, *args: object, **kwargs: object) -> NoReturn:
     """Raises: there are no graphs to explain."""
     raise NotImplementedError(
         "_dynamo.explain: functions run eagerly, so there are no graphs and no breaks between them"

@@ -15,13 +15,13 @@ def is_compile_supported(device_type: DeviceLike) -> bool:
     return False
 
 
-def istype(obj: Any, allowed_types: Any) -> bool:
+def istype(obj: object, allowed_types: Any) -> bool:
     """Whether the object's class is exactly one of these."""
     kinds = allowed_types if isinstance(allowed_types, (tuple, list, set)) else (allowed_types,)
     return type(obj) in kinds
 
 
-def is_namedtuple(obj: Any) -> bool:
+def is_namedtuple(obj: object) -> bool:
     """Whether the object is a namedtuple."""
     from ..utils._pytree import is_namedtuple_instance
 

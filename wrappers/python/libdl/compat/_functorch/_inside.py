@@ -30,7 +30,7 @@ def is_functorch_wrapped_tensor(tensor: Any) -> bool:
     return isinstance(tensor, Batched)
 
 
-def is_fake(x: Any) -> bool:
+def is_fake(x: object) -> bool:
     """False: every tensor has elements."""
     return False
 
@@ -39,7 +39,7 @@ def active_fake_mode() -> None:
     """None: there are no tensors without elements."""
 
 
-def detect_fake_mode(inputs: Any = None) -> None:
+def detect_fake_mode(inputs: object = None) -> None:
     """None: there are no tensors without elements."""
 
 

@@ -36,7 +36,7 @@ class NamedOnly:
 def refusing(path: str, reason: str) -> Any:
     """A function that can be imported and raises NotImplementedError when it is called."""
 
-    def refuse(*args: Any, **kwargs: Any) -> NoReturn:
+    def refuse(*args: object, **kwargs: object) -> NoReturn:
         _refuse(path, reason)
 
     refuse.__module__, _, name = path.rpartition(".")

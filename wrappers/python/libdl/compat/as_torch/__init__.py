@@ -203,7 +203,7 @@ def _install_in_spawned(module: Any) -> None:
     It reads what its parent prepared before it imports anything, and ignores keys unknown to it."""
     prepare = module.get_preparation_data
 
-    def with_hook(name: str, *args: Any, **kwargs: Any) -> dict[str, Any]:
+    def with_hook(name: str, *args: object, **kwargs: object) -> dict[str, Any]:
         prepared = {**prepare(name, *args, **kwargs), "libdl": _Installed()}
         if name == "ignore":
             # Of the fork server, which reads only keys that it knows, and imports the program

@@ -14,7 +14,7 @@ import runpy
 import sys
 from importlib.machinery import BuiltinImporter, SourceFileLoader
 from types import ModuleType, TracebackType
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from . import install
 
@@ -52,7 +52,7 @@ def _refuse(told: str) -> NoReturn:
     sys.exit(2)
 
 
-def _fresh_main(loader: Any) -> ModuleType:
+def _fresh_main(loader: object) -> ModuleType:
     """__main__ as a program finds it."""
     module = ModuleType("__main__")
     module.__dict__.update(__builtins__=builtins, __loader__=loader)
@@ -69,7 +69,7 @@ def _run_module(name: str, arguments: list[str]) -> None:
     runpy._run_module_as_main(name)  # type: ignore[attr-defined]
 
 
-def _run_text(source: str | bytes, shown: str, **names: Any) -> None:
+def _run_text(source: str | bytes, shown: str, **names: object) -> None:
     """A program that is no file: the working directory stands first on the path."""
     if not sys.flags.safe_path:
         sys.path[0] = ""

@@ -109,7 +109,7 @@ def is_torchelastic_launched() -> bool:
     return False
 
 
-def init_process_group(*args: Any, **kwargs: Any) -> NoReturn:
+def init_process_group(*args: object, **kwargs: object) -> NoReturn:
     """Raises: groups of processes are not offered."""
     raise NotImplementedError(
         "distributed.init_process_group: groups of processes are not offered; "
@@ -145,7 +145,7 @@ def get_backend(group: Any = None) -> NoReturn:
 
 
 def barrier(
-    group: Any = None, async_op: bool = False, device_ids: Any = None, timeout: Any = None
+    group: Any = None, async_op: bool = False, device_ids: object = None, timeout: object = None
 ) -> NoReturn:
     """Raises a ValueError, as PyTorch does without a group."""
     _no_group("barrier")
@@ -159,7 +159,7 @@ def all_reduce(
 
 
 def all_gather(
-    tensor_list: Any, tensor: Tensor, group: Any = None, async_op: bool = False
+    tensor_list: object, tensor: Tensor, group: Any = None, async_op: bool = False
 ) -> NoReturn:
     """Raises a ValueError, as PyTorch does without a group."""
     _no_group("all_gather")
@@ -170,13 +170,13 @@ def broadcast(
     src: Any = None,
     group: Any = None,
     async_op: bool = False,
-    group_src: Any = None,
+    group_src: object = None,
 ) -> NoReturn:
     """Raises a ValueError, as PyTorch does without a group."""
     _no_group("broadcast")
 
 
-def new_group(*args: Any, **kwargs: Any) -> NoReturn:
+def new_group(*args: object, **kwargs: object) -> NoReturn:
     """Raises a ValueError, as PyTorch does without a group."""
     _no_group("new_group")
 
@@ -240,7 +240,7 @@ _ALONE = (
 
 
 def _without_group(name: str) -> Any:
-    def refuse(*args: Any, **kwargs: Any) -> NoReturn:
+    def refuse(*args: object, **kwargs: object) -> NoReturn:
         _no_group(name)
 
     refuse.__name__ = refuse.__qualname__ = name

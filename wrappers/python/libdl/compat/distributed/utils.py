@@ -14,7 +14,7 @@ _verify_param_shape_across_processes = refusing(
 )
 
 
-def _apply_to_tensors(fn: Any, container: Any) -> Any:
+def _apply_to_tensors(fn: Any, container: object) -> Any:
     """The container with fn(tensor) for each tensor in it."""
     from .. import Tensor
     from ..utils._pytree import tree_map_only

@@ -45,7 +45,7 @@ class ExportedProgram:
         raise NotImplementedError("export.ExportedProgram: nothing is exported here")
 
 
-def export(mod: Module, args: Any = (), kwargs: Any = None, **options: Any) -> NoReturn:
+def export(mod: Module, args: object = (), kwargs: object = None, **options: object) -> NoReturn:
     """Raises: there is no graph of a module that could be exported."""
     raise NotImplementedError(
         "export.export: libdl runs modules eagerly and has no graph to export; "
@@ -57,14 +57,14 @@ def export(mod: Module, args: Any = (), kwargs: Any = None, **options: Any) -> N
 draft_export = export_for_training = export
 
 
-def save(ep: Any, f: Any, **options: Any) -> NoReturn:
+def save(ep: object, f: Any, **options: object) -> NoReturn:
     """Raises: nothing is exported here."""
     raise NotImplementedError(
         "export.save: nothing is exported here; save a state_dict with libdl.save"
     )
 
 
-def load(f: Any, **options: Any) -> NoReturn:
+def load(f: Any, **options: object) -> NoReturn:
     """Raises: a file of an exported program holds a graph of PyTorch's own operators."""
     raise NotImplementedError(
         "export.load: such a file holds a graph of PyTorch's own operators, which "

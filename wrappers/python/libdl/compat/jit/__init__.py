@@ -9,12 +9,12 @@ from typing import Any, Final as Final, NamedTuple, NoReturn, TypeVar
 _T = TypeVar("_T")
 
 
-def script(obj: _T, *args: Any, **kwargs: Any) -> _T:
+def script(obj: _T, *args: object, **kwargs: object) -> _T:
     """Returns the function, class or module itself: it means the same when it runs eagerly."""
     return obj
 
 
-def trace(func: _T, example_inputs: Any = None, *args: Any, **kwargs: Any) -> _T:
+def trace(func: _T, example_inputs: object = None, *args: object, **kwargs: object) -> _T:
     """Returns the function or module itself. Unlike a trace, it goes on to follow its branches."""
     return func
 
@@ -24,7 +24,7 @@ def script_if_tracing(fn: _T) -> _T:
     return fn
 
 
-def ignore(drop: Any = False, **kwargs: Any) -> Any:
+def ignore(drop: object = False, **kwargs: object) -> Any:
     """A decorator, with or without arguments, that returns the function itself."""
     return drop if callable(drop) else (lambda function: function)
 
@@ -52,12 +52,12 @@ def interface(obj: _T) -> _T:
     return obj
 
 
-def freeze(mod: _T, *args: Any, **kwargs: Any) -> _T:
+def freeze(mod: _T, *args: object, **kwargs: object) -> _T:
     """Returns the module itself."""
     return mod
 
 
-def optimize_for_inference(mod: _T, *args: Any, **kwargs: Any) -> _T:
+def optimize_for_inference(mod: _T, *args: object, **kwargs: object) -> _T:
     """Returns the module itself."""
     return mod
 
@@ -72,7 +72,7 @@ def is_tracing() -> bool:
     return False
 
 
-def annotate(the_type: Any, the_value: _T) -> _T:
+def annotate(the_type: object, the_value: _T) -> _T:
     """Returns the value."""
     return the_value
 
@@ -84,7 +84,7 @@ def isinstance(obj: Any, target_type: Any) -> bool:
     return builtins.isinstance(obj, target_type)
 
 
-def save(m: Any, f: Any, *args: Any, **kwargs: Any) -> NoReturn:
+def save(m: object, f: Any, *args: object, **kwargs: object) -> NoReturn:
     """Raises: there is no compiled program to write."""
     raise NotImplementedError(
         "jit.save: a module is not compiled here, so that its code cannot be "
@@ -92,7 +92,7 @@ def save(m: Any, f: Any, *args: Any, **kwargs: Any) -> NoReturn:
     )
 
 
-def load(f: Any, *args: Any, **kwargs: Any) -> NoReturn:
+def load(f: Any, *args: object, **kwargs: object) -> NoReturn:
     """Raises: TorchScript's files hold compiled code."""
     raise NotImplementedError(
         "jit.load: a file of TorchScript holds compiled code, which libdl does "
@@ -100,7 +100,7 @@ def load(f: Any, *args: Any, **kwargs: Any) -> NoReturn:
     )
 
 
-def _get_trace_graph(f: Any, args: Any = (), *more: Any, **kwargs: Any) -> NoReturn:
+def _get_trace_graph(f: Any, args: object = (), *more: object, **kwargs: object) -> NoReturn:
     """Raises: packages that count operations by PyTorch's graph can be imported, and count not."""
     raise NotImplementedError(
         "jit._get_trace_graph: calls are not recorded as PyTorch's graph; "
@@ -108,12 +108,12 @@ def _get_trace_graph(f: Any, args: Any = (), *more: Any, **kwargs: Any) -> NoRet
     )
 
 
-def trace_module(mod: _T, inputs: Any = None, *args: Any, **kwargs: Any) -> _T:
+def trace_module(mod: _T, inputs: object = None, *args: object, **kwargs: object) -> _T:
     """Returns the module itself; see trace."""
     return mod
 
 
-def set_fusion_strategy(strategy: Any) -> list[Any]:
+def set_fusion_strategy(strategy: object) -> list[Any]:
     """[]: nothing is fused."""
     return []
 

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 from .._named_only import NamedOnly
 
 
-def export(model: Any, *args: Any, **kwargs: Any) -> NoReturn:
+def export(model: object, *args: object, **kwargs: object) -> NoReturn:
     """Raises: there is no graph of a module that could be written."""
     raise NotImplementedError(
         "onnx.export: libdl runs modules eagerly and has no graph to write; "
@@ -62,7 +62,7 @@ class OnnxExporterError(RuntimeError):
 
 
 def register_custom_op_symbolic(
-    symbolic_name: str, symbolic_fn: Any, opset_version: int, custom_opsets: Any = None
+    symbolic_name: str, symbolic_fn: object, opset_version: int, custom_opsets: object = None
 ) -> None:
     """Changes nothing: nothing is exported, and so nobody asks how."""
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import subprocess
 from pathlib import Path
-from typing import Any
 
 from .._texts import target_text
 from ..graph_module import GraphModule
@@ -122,6 +121,6 @@ def _options(node: Node, module: GraphModule) -> str:
     return f'label="{label}", shape=record, style="filled,rounded", fillcolor={_COLOURS[node.op]}'
 
 
-def _escaped(text: Any) -> str:
+def _escaped(text: object) -> str:
     """A record's label gives a meaning to these characters."""
     return "".join(f"\\{c}" if c in '\\{}|<>"' else c for c in str(text))

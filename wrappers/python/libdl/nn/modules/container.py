@@ -32,14 +32,14 @@ def _position(index: Any, count: int) -> int:
     return number % count
 
 
-def _iterable(name: str, given: Any) -> Any:
+def _iterable(name: str, given: object) -> Any:
     """What extend takes."""
     if not isinstance(given, Iterable) or isinstance(given, Tensor):
         raise TypeError(f"{name}: argument 1 is a {type(given).__name__}, wanted a sequence")
     return given
 
 
-def _pairs(name: str, given: Any) -> list[tuple[str, Any]]:
+def _pairs(name: str, given: object) -> list[tuple[str, Any]]:
     """What update takes: names and values."""
     if hasattr(given, "items"):
         return list(given.items())
@@ -99,7 +99,7 @@ class _Numbered(Module):
         self.add_module(str(len(self)), module)
         return self
 
-    def _insert(self, index: Any, module: Any) -> None:
+    def _insert(self, index: Any, module: Module) -> None:
         if not isinstance(module, Module):
             raise TypeError(
                 f"insert: argument 2 (module) is a {type(module).__name__}, wanted a Module"
@@ -211,7 +211,7 @@ def _sequential(operator: str, other: Any) -> list[Module]:
     return list(other)
 
 
-def _times(count: Any) -> int:
+def _times(count: object) -> int:
     if not isinstance(count, int):
         raise TypeError(f"* of a Sequential found a {type(count).__name__}, wanted a number")
     if count <= 0:
@@ -233,7 +233,7 @@ class ModuleList(_Numbered, Generic[M]):
         if modules is not None:
             self += modules
 
-    def _get_abs_string_index(self, idx: Any) -> str:
+    def _get_abs_string_index(self, idx: object) -> str:
         return str(_position(idx, len(self)))
 
     def _name(self, index: Any) -> str:
@@ -380,7 +380,7 @@ class ParameterList(_Holder):
         if values is not None:
             self += values
 
-    def _get_abs_string_index(self, idx: Any) -> str:
+    def _get_abs_string_index(self, idx: object) -> str:
         return str(_position(idx, len(self)))
 
     def append(self, value: Any) -> Self:

@@ -460,7 +460,9 @@ class _LazyConvXdMixin(LazyModuleMixin):
     groups: int
     kernel_size: tuple[int, ...]
 
-    def _await(self, out_channels: int, bias: bool, device: Any, dtype: Any) -> None:
+    def _await(
+        self, out_channels: int, bias: bool, device: DeviceLike | None, dtype: DtypeLike | None
+    ) -> None:
         self.weight = UninitializedParameter(device=device, dtype=dtype)
         self.out_channels = out_channels
         if bias:

@@ -160,7 +160,7 @@ def register_module_module_registration_hook(hook: Callable[..., Any]) -> Remova
     return _add_hook(_global_module_registration_hooks, hook)
 
 
-def _through_hooks(hooks: Hooks, module: Any, name: str, value: Any) -> Any:
+def _through_hooks(hooks: Hooks, module: Module, name: str, value: Any) -> Any:
     """The value, or what hooks of registration replace it by."""
     for hook in hooks.values():
         answer = hook(module, name, value)
@@ -243,7 +243,7 @@ class _IncompatibleKeys(
 # -- the class -------------------------------------------------------------------------------------
 
 
-def _forward_unimplemented(self: Module, *args: Any, **kwargs: Any) -> Any:
+def _forward_unimplemented(self: Module, *args: object, **kwargs: object) -> Any:
     raise NotImplementedError(f"{type(self).__name__} has no method forward")
 
 
@@ -505,13 +505,13 @@ class Module(_C.ModuleBase):
 
     # ModuleBase, in C, calls forward, or _call_impl if there are hooks.
 
-    def _wrapped_call_impl(self, *args: Any, **kwargs: Any) -> Any:
+    def _wrapped_call_impl(self, *args: object, **kwargs: object) -> Any:
         return self._call_impl(*args, **kwargs)
 
-    def _slow_forward(self, *input: Any, **kwargs: Any) -> Any:
+    def _slow_forward(self, *input: object, **kwargs: object) -> Any:
         return self.forward(*input, **kwargs)
 
-    def _call_impl(self, *args: Any, **kwargs: Any) -> Any:
+    def _call_impl(self, *args: object, **kwargs: object) -> Any:
         always = {**_global_forward_hooks_always_called, **self._forward_hooks_always_called}
         call = _Call(args, kwargs)
         try:
@@ -552,7 +552,7 @@ class Module(_C.ModuleBase):
     def _global_and_own(of_all_modules: Any, own: Any) -> list[tuple[int, Any]]:
         return [*of_all_modules.items(), *own.items()]
 
-    def _through_pre_hooks(self, args: Any, kwargs: Any) -> tuple[Any, Any]:
+    def _through_pre_hooks(self, args: object, kwargs: object) -> tuple[Any, Any]:
         hooks = self._global_and_own(_global_forward_pre_hooks, self._forward_pre_hooks)
         for number, hook in hooks:
             if number in self._forward_pre_hooks_with_kwargs:
@@ -572,7 +572,7 @@ class Module(_C.ModuleBase):
         return args, kwargs
 
     def _call_forward_hook(
-        self, number: int, hook: Any, args: Any, kwargs: Any, result: Any
+        self, number: int, hook: Any, args: object, kwargs: object, result: object
     ) -> Any:
         if number in self._forward_hooks_with_kwargs or number in _global_forward_hooks_with_kwargs:
             return hook(self, args, kwargs, result)
@@ -1201,7 +1201,7 @@ def _load_one(
     return None
 
 
-def _only_copies(module: Any) -> bool:
+def _only_copies(module: Module) -> bool:
     """Whether nothing of the user's takes part in loading a module and all below it: the protocol
     may run twice."""
     kind = type(module)
@@ -1230,13 +1230,13 @@ def _raise_problems(
         raise RuntimeError(f"Error(s) in loading state_dict for {name}:\n\t" + "\n\t".join(told))
 
 
-def _attribute(module: Any, name: str) -> Any:
+def _attribute(module: Module, name: str) -> Any:
     if not hasattr(module, name):
         raise AttributeError(f"{type(module).__name__} has no attribute {name!r}")
     return getattr(module, name)
 
 
-def _tensors_below(module: Any) -> dict[int, Tensor]:
+def _tensors_below(module: Module) -> dict[int, Tensor]:
     """The parameters and buffers of a module and of those in it, each once."""
     found: dict[int, Tensor] = {}
     for inner in module._modules.values():

@@ -39,7 +39,7 @@ Window = int | Sequence[int]
 Sizes = int | Sequence[int | None]
 
 
-def _each(given: Any, dims: int) -> tuple[Any, ...]:
+def _each(given: object, dims: int) -> tuple[Any, ...]:
     return tuple(given) if isinstance(given, (tuple, list)) else (given,) * dims
 
 
@@ -49,7 +49,7 @@ class _Pool(Module):
     _dims: int
     _name: str
 
-    def _call(self, *args: Any, **named: Any) -> Any:
+    def _call(self, *args: object, **named: object) -> Any:
         return getattr(F, f"{self._name}{self._dims}d")(*args, **named)
 
 

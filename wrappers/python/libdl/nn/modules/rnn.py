@@ -284,7 +284,7 @@ class RNNBase(Module):
         shape = (states, *self._batch(input, batch_sizes), features)
         return zeros(*shape, dtype=input.dtype, device=input.device)
 
-    def _run(self, data: Tensor, hx: Any, batch_sizes: Tensor | None) -> Any:
+    def _run(self, data: Tensor, hx: object, batch_sizes: Tensor | None) -> Any:
         network = getattr(_recurrent, self.mode.lower())
         options = (
             self._flat_weights,
@@ -345,7 +345,7 @@ class RNNBase(Module):
     def _states(self, hx: Any) -> list[tuple[str, Tensor]]:
         return [] if hx is None else [("the state", hx)]
 
-    def _of_states(self, function: Any, hx: Any) -> Any:
+    def _of_states(self, function: Any, hx: object) -> Any:
         return function(hx)
 
 

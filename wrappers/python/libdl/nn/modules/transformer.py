@@ -345,7 +345,7 @@ def _get_activation_fn(given: Activation) -> Callable[[Tensor], Tensor]:
     return F.relu if given == "relu" else F.gelu
 
 
-def _number_of(activation: Any) -> int:
+def _number_of(activation: object) -> int:
     """1 for relu, 2 for gelu, 0 for others; what PyTorch's exporters read."""
     if activation is F.relu or isinstance(activation, ReLU):
         return 1

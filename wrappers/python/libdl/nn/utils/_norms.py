@@ -5,12 +5,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._C import Tensor
 from ..._modes import no_grad
 from ..._tensor import copy_by
 from ..functional import normalize
+
+if TYPE_CHECKING:
+    from ...nn.modules.module import Module
 
 
 def lengths(v: Tensor, dim: int | None) -> Tensor:
@@ -65,7 +68,7 @@ def drawn_vectors(matrix: Tensor, eps: float) -> tuple[Tensor, Tensor]:
     return u, v
 
 
-def dim_of_outputs(module: Any) -> int:
+def dim_of_outputs(module: Module) -> int:
     """The dimension of a layer's weight that stands for its outputs."""
     from ..modules.conv import _ConvTransposeNd
 

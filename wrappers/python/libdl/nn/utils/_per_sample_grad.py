@@ -81,7 +81,7 @@ def call_for_per_sample_grads(
     return wrapper
 
 
-def _has_samples(x: Any, dim: int, count: int) -> bool:
+def _has_samples(x: object, dim: int, count: int) -> bool:
     return isinstance(x, Tensor) and x.ndim > dim and x.shape[dim] == count
 
 

@@ -52,7 +52,7 @@ def _register(module: Module, name: str, tensor: Any) -> None:
         module.register_buffer(name, tensor)
 
 
-def _check_alike(what: str, found: Any, wanted: Tensor) -> None:
+def _check_alike(what: str, found: object, wanted: Tensor) -> None:
     if not isinstance(found, Tensor):
         raise ValueError(f"{what} returned a {type(found).__name__}, wanted a tensor")
     for name in ("dtype", "shape"):

@@ -264,7 +264,7 @@ class CustomFromMask(BasePruningMethod):
 # -- how much, and masks of the least important ----------------------------------------------------
 
 
-def _check_amount(amount: Any) -> None:
+def _check_amount(amount: object) -> None:
     """A number of elements, or a part from 0 to 1."""
     if not isinstance(amount, Number) or isinstance(amount, (bool, complex)):
         raise TypeError(f"amount is a {type(amount).__name__}, wanted a number")

@@ -169,7 +169,7 @@ def _noting(optimizer: Optimizer, step: Callable[..., Any]) -> Callable[..., Any
     owner = weakref.ref(optimizer)  # no cycle, so that an optimizer goes with its last reference
 
     @functools.wraps(step)
-    def noted(*args: Any, **kwargs: Any) -> Any:
+    def noted(*args: object, **kwargs: object) -> Any:
         optimizer = owner()
         if optimizer is not None:
             optimizer._opt_called = True

@@ -37,7 +37,7 @@ class _CycleLR(LRScheduler):
                 group["max_momentum"], group["base_momentum"] = high, low
         return bases, tops
 
-    def _set_momentum(self, group: dict[str, Any], momentum: Any) -> None:
+    def _set_momentum(self, group: dict[str, Any], momentum: object) -> None:
         if self.use_beta1:
             group["betas"] = (momentum, *group["betas"][1:])
         else:
@@ -253,11 +253,11 @@ class OneCycleLR(_CycleLR):
         return along(*args, **kwargs)
 
     @staticmethod
-    def _annealing_cos(start: Any, end: Any, pct: float) -> Any:
+    def _annealing_cos(start: float, end: float, pct: float) -> Any:
         return end + (start - end) / 2.0 * (math.cos(math.pi * pct) + 1)
 
     @staticmethod
-    def _annealing_linear(start: Any, end: Any, pct: float) -> Any:
+    def _annealing_linear(start: float, end: float, pct: float) -> Any:
         return (end - start) * pct + start
 
 

@@ -19,7 +19,7 @@ __all__ = ["collate", "default_collate", "default_collate_fn_map", "default_conv
 _TEXT = (str, bytes)
 
 
-def _is_numpy(x: Any) -> bool:
+def _is_numpy(x: object) -> bool:
     """Whether it is an array or a scalar of NumPy, which need not be installed."""
     return type(x).__module__ == "numpy" and hasattr(x, "dtype")
 
@@ -29,7 +29,7 @@ def _is_text(x: Any) -> bool:
     return x.dtype.kind in "SUaO"
 
 
-def _is_named(x: Any) -> bool:
+def _is_named(x: object) -> bool:
     return isinstance(x, tuple) and hasattr(x, "_fields")
 
 

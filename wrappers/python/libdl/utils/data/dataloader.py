@@ -297,7 +297,7 @@ def _get_distributed_settings() -> tuple[int, int]:
     return 1, 0
 
 
-def _share_dist_seed(generator: Generator | None, pg: Any) -> int:
+def _share_dist_seed(generator: Generator | None, pg: object) -> int:
     """A seed for the pipes of all processes. pg is PyTorch's group of them."""
     return drawn_seed(generator)
 

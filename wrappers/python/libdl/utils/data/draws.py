@@ -61,7 +61,7 @@ def written(states: _States) -> _States:
     return {name: _without_bytes(x) for name, x in states.items()}
 
 
-def _without_bytes(state: Any) -> Any:
+def _without_bytes(state: object) -> Any:
     if isinstance(state, tuple):
         return tuple(map(_without_bytes, state))
     if isinstance(state, bytes):

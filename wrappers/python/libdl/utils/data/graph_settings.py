@@ -13,7 +13,7 @@ from ..._types import Generator
 __all__ = ["apply_random_seed", "apply_sharding", "apply_shuffle_seed", "apply_shuffle_settings"]
 
 
-def _parts(pipe: Any) -> list[Any]:
+def _parts(pipe: object) -> list[Any]:
     """The pipes that it is made of, each once."""
     from .datapipes.datapipe import IterDataPipe, MapDataPipe
 
@@ -30,7 +30,7 @@ def _parts(pipe: Any) -> list[Any]:
     return list(found.values())
 
 
-def _pipes(pipe: Any, seen: dict[int, Any]) -> dict[int, Any]:
+def _pipes(pipe: object, seen: dict[int, Any]) -> dict[int, Any]:
     """The pipe and those that it is made of, theirs included."""
     if id(pipe) not in seen:
         seen[id(pipe)] = pipe
@@ -39,7 +39,7 @@ def _pipes(pipe: Any, seen: dict[int, Any]) -> dict[int, Any]:
     return seen
 
 
-def _methods(pipe: Any, *names: str) -> bool:
+def _methods(pipe: object, *names: str) -> bool:
     """Whether it has all of these."""
     return all(inspect.ismethod(getattr(pipe, name, None)) for name in names)
 

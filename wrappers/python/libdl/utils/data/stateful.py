@@ -13,7 +13,7 @@ from .draws import written
 _State = dict[str, Any]
 
 
-def _is_stateful(x: Any) -> bool:
+def _is_stateful(x: object) -> bool:
     return callable(getattr(x, "state_dict", None)) and callable(
         getattr(x, "load_state_dict", None)
     )

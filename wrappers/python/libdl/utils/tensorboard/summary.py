@@ -54,7 +54,7 @@ def array(values: Any) -> Any:
     return (values.to(float32) if values.dtype is bfloat16 else values).numpy()
 
 
-def _summary(**fields: Any) -> Any:
+def _summary(**fields: object) -> Any:
     summaries = part("compat.proto.summary_pb2")
     return summaries.Summary(value=[summaries.Summary.Value(**fields)])
 
@@ -64,7 +64,7 @@ def _metadata(plugin: str, content: bytes = b"") -> Any:
     return kind(plugin_data=kind.PluginData(plugin_name=plugin, content=content))
 
 
-def _tensor(dtype: str, sizes: Sequence[int], **values: Any) -> Any:
+def _tensor(dtype: str, sizes: Sequence[int], **values: object) -> Any:
     shapes = part("compat.proto.tensor_shape_pb2").TensorShapeProto
     return part("compat.proto.tensor_pb2").TensorProto(
         dtype=getattr(part("compat.proto.types_pb2"), dtype),
@@ -211,7 +211,7 @@ def image(tag: str, tensor: Any, dataformats: str = "CHW") -> Any:
     return _image(tag, pixels(array(tensor), dataformats))
 
 
-def image_grid(tag: str, tensors: Any, dataformats: str = "NCHW") -> Any:
+def image_grid(tag: str, tensors: Sequence[Tensor], dataformats: str = "NCHW") -> Any:
     """A batch of images, side by side."""
     images, order = array(tensors), dataformats.upper()
     if order.count("N") != 1 or len(order) != images.ndim:

@@ -142,7 +142,7 @@ class SummaryWriter:
 
     # -- what is written -------------------------------------------------------------------------
 
-    def _add(self, made: Any, step: int | None, walltime: float | None) -> None:
+    def _add(self, made: object, step: int | None, walltime: float | None) -> None:
         self._get_file_writer().add_summary(made, step, walltime)
 
     def add_scalar(
@@ -380,7 +380,7 @@ class SummaryWriter:
             writer.add_summary(summary.scalar(tag, number), global_step)
         writer.close()
 
-    def _lacking(self, *args: Any, **options: Any) -> None:
+    def _lacking(self, *args: object, **options: object) -> None:
         raise NotImplementedError(
             "SummaryWriter: video, meshes, graphs and boxes in images are not written"
         )

@@ -26,7 +26,7 @@ class DeQuantStub(QuantStub):
     """Where a quantized model would end: the identity, until it is converted."""
 
 
-def disable_observer(mod: Any) -> None:
+def disable_observer(mod: object) -> None:
     """Changes nothing: nothing observes."""
 
 

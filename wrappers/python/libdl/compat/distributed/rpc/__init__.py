@@ -35,7 +35,7 @@ def _refuse(name: str) -> NoReturn:
 
 
 def _refusing(name: str) -> Any:
-    def refuse(*args: Any, **kwargs: Any) -> NoReturn:
+    def refuse(*args: object, **kwargs: object) -> NoReturn:
         _refuse(name)
 
     refuse.__name__ = refuse.__qualname__ = name

@@ -12,6 +12,6 @@ from ..epoch import pinned
 __all__ = ["pin_memory"]
 
 
-def pin_memory(data: Any, device: DeviceLike | None = None) -> Any:
+def pin_memory(data: object, device: DeviceLike | None = None) -> Any:
     """The batch in memory that a device reads from; without a device, the batch itself."""
     return pinned(data) if cuda.is_available() else data

@@ -29,7 +29,7 @@ class functional_datapipe:  # noqa: N801  (PyTorch's name)
         )
 
 
-def non_deterministic(arg: Any) -> Any:
+def non_deterministic(arg: object) -> Any:
     """Marks a pipe whose order may differ; accepted and ignored."""
     return arg if isinstance(arg, type) else lambda cls: cls
 

@@ -131,7 +131,7 @@ class MapperIterDataPipe(Pipe):
         self.datapipe, self.fn = datapipe, fn
         self.input_col, self.output_col = input_col, output_col
 
-    def _mapped(self, row: Any) -> Any:
+    def _mapped(self, row: object) -> Any:
         if self.input_col is None and self.output_col is None:
             return self.fn(row)
         result = self.fn(*_columns_of(row, self.input_col))
@@ -222,7 +222,7 @@ class BatcherIterDataPipe(Pipe):
         return count // self.batch_size if self.drop_last else -(-count // self.batch_size)
 
 
-def _unbatched(x: Any, level: int) -> Iterator[Any]:
+def _unbatched(x: object, level: int) -> Iterator[Any]:
     if level == 0 or (level == -1 and not isinstance(x, (list, DataChunk))):
         yield x
         return
@@ -285,7 +285,7 @@ class GrouperIterDataPipe(Pipe):
         self.guaranteed_group_size = guaranteed_group_size or group_size
         self.drop_remaining = drop_remaining
 
-    def _given(self, key: Any, group: list[Any]) -> Any:
+    def _given(self, key: object, group: list[Any]) -> Any:
         made: DataChunk[Any] = DataChunk(group)
         return (key, made) if self.keep_key else made
 
@@ -562,7 +562,7 @@ class DemultiplexerIterDataPipe(Pipe):
     ) -> Any:
         _check_children("demux", num_instances, buffer_size)
 
-        def places(x: Any) -> Iterable[int]:
+        def places(x: object) -> Iterable[int]:
             place = classifier_fn(x)
             if place is None and drop_none:
                 return ()

@@ -48,11 +48,13 @@ class ActivationWrapper(nn.Module):
             yield name.replace(_PREFIX, ""), parameter
 
     @staticmethod
-    def _post_state_dict_hook(module: Module, state_dict: Any, prefix: str, *args: Any) -> None:
+    def _post_state_dict_hook(module: Module, state_dict: object, prefix: str, *args: Any) -> None:
         _rename(state_dict, f"{prefix}{_PREFIX}", prefix)
 
     @staticmethod
-    def _pre_load_state_dict_hook(module: Module, state_dict: Any, prefix: str, *args: Any) -> None:
+    def _pre_load_state_dict_hook(
+        module: Module, state_dict: object, prefix: str, *args: Any
+    ) -> None:
         _rename(state_dict, prefix, f"{prefix}{_PREFIX}")
 
 
@@ -95,7 +97,7 @@ def checkpoint_wrapper(
     module: nn.Module,
     checkpoint_impl: CheckpointImpl = CheckpointImpl.NO_REENTRANT,
     checkpoint_fn: Callable[..., Any] | None = None,
-    **checkpoint_fn_kwargs: Any,
+    **checkpoint_fn_kwargs: object,
 ) -> nn.Module:
     """The module, checkpointed."""
     return CheckpointWrapper(module, checkpoint_impl, checkpoint_fn, **checkpoint_fn_kwargs)
@@ -110,7 +112,7 @@ def apply_activation_checkpointing(
     model: nn.Module,
     checkpoint_wrapper_fn: Callable[[nn.Module], nn.Module] = checkpoint_wrapper,
     check_fn: Callable[[nn.Module], bool] = lambda _: True,
-    auto_wrap_policy: Any = None,
+    auto_wrap_policy: object = None,
 ) -> None:
     """Wraps all modules inside of which check_fn is true, the innermost first."""
     if auto_wrap_policy is not None:
