@@ -159,6 +159,18 @@ def test_a_digest_is_of_numbers_that_are_near_enough():
     assert same(near, stored()) and same(error, stored())
 
 
+def test_errors_that_are_all_the_same_stand_once_without_what_they_imply():
+    failed = raises("NotImplementedError", "RuntimeError")
+    value = [failed, 0.1, 0.2, 0.3, 0.4, failed, 0.5, "a word" * 20]
+    short = shortened(value, NEAR, 10)
+    assert short.errors == [raises("NotImplementedError")] and same(value, short)
+    assert not same([*value[:5], raises("RuntimeError"), *value[6:]], short)
+    assert not same([*value[:5], 0.1, *value[6:]], short)
+    other = shortened([*value[:5], raises("TypeError"), *value[6:]], NEAR, 10)
+    assert other.errors == [raises("NotImplementedError"), raises("TypeError")]
+    assert not same(value, other) and shortened(failed, NEAR, 10) == raises("NotImplementedError")
+
+
 OFF = 1.05 * NEAR
 
 

@@ -1,19 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whole objects of every kind that both libraries have. exchanged.txt has what makes them, as
 expressions (m is torch or libdl), and behind each the attributes that its state has in PyTorch 2.15
-(those of every module are "..."); then the files that PyTorch writes of some, and the names in
-libdl's files, all of which PyTorch knows. tests/answered.py describes the format.
+(those of every module are "..."); then the names in libdl's files, all of which PyTorch knows.
+tests/answered.py describes the format. exchanged.zip has the files that PyTorch writes of some.
 
     python tests/io/exchanged.py
 
 writes the answers, with both libraries, and loads each object in both directions."""
 
-import base64
 import io
 import pickletools
 import sys
 import zipfile
-import zlib
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).parents[1]))
@@ -21,6 +19,7 @@ sys.path.append(str(Path(__file__).parents[1]))
 from answered import Answer, parsed as lines_of, written as text_of  # noqa: E402
 
 FILE = Path(__file__).with_name("exchanged.txt")
+PYTORCHS = Path(__file__).with_name("exchanged.zip")
 OF_MODULES = """
     _backward_hooks _backward_pre_hooks _buffers _forward_hooks _forward_hooks_always_called
     _forward_hooks_with_kwargs _forward_pre_hooks _forward_pre_hooks_with_kwargs
@@ -78,14 +77,6 @@ def written(m, value):
     return out.getvalue()
 
 
-def packed(file):
-    return base64.b85encode(zlib.compress(file, 9)).decode()
-
-
-def unpacked(text):
-    return zlib.decompress(base64.b85decode(text))
-
-
 def whole(value):
     """With an object around, so that the format is PyTorch's."""
     return {"value": value, "kind": type(value)}
@@ -97,12 +88,15 @@ def read():
     objects = {}
     for answer in sections["objects"]:
         name, _, make = answer.line.partition(": ")
-        own = answer.value
+        own = answer.value.split()
         keys = sorted({*OF_MODULES, *own} - {"..."}) if "..." in own else own
         objects[name] = {"make": make, "keys": keys}
-    for answer in sections["files"]:
-        objects[answer.line]["file"] = answer.value
-    known = {f"{answer.line} {name}" for answer in sections["names"] for name in answer.value}
+    with zipfile.ZipFile(PYTORCHS) as archive:
+        for name in archive.namelist():
+            objects[name]["file"] = archive.read(name)
+    known = {
+        f"{answer.line} {name}" for answer in sections["names"] for name in answer.value.split()
+    }
     return objects, known
 
 
@@ -116,16 +110,17 @@ def write(objects, known):
         modules.setdefault(module, []).append(name)
     sections = {
         "objects": [
-            Answer(f"{name}: {entry['make']}", own(entry["keys"]))
+            Answer(f"{name}: {entry['make']}", " ".join(own(entry["keys"])))
             for name, entry in objects.items()
         ],
-        "files": [
-            Answer(name, entry["file"]) for name, entry in objects.items() if "file" in entry
-        ],
-        "names": [Answer(module, names) for module, names in modules.items()],
+        "names": [Answer(module, " ".join(names)) for module, names in modules.items()],
     }
     title = "What PyTorch 2.15 says of whole objects, stored by tests/io/exchanged.py."
     FILE.write_text(text_of(sections, title, 17))
+    with zipfile.ZipFile(PYTORCHS, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for name, entry in objects.items():
+            if "file" in entry:
+                archive.writestr(zipfile.ZipInfo(name), entry["file"], zipfile.ZIP_DEFLATED, 9)
 
 
 def main():
@@ -145,7 +140,7 @@ def main():
         value = made(torch, entry["make"])
         entry["keys"] = keys(value)
         if name in STORED:
-            entry["file"] = packed(written(torch, value))
+            entry["file"] = written(torch, value)
         mine = written(libdl, whole(made(libdl, entry["make"])))
         known.update(names(mine))
         for m, file in ((torch, mine), (libdl, written(torch, whole(value)))):

@@ -54,7 +54,7 @@ def used(value):
 
 @pytest.mark.parametrize("name", [name for name in OBJECTS if "file" in OBJECTS[name]])
 def test_pytorchs_files_work(name):
-    file = exchanged.unpacked(OBJECTS[name]["file"])
+    file = OBJECTS[name]["file"]
     refused(io.BytesIO(file), "weights_only=False")
     found = libdl.load(io.BytesIO(file), weights_only=False)
     assert type(found) is type(exchanged.made(libdl, OBJECTS[name]["make"]))
