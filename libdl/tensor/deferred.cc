@@ -36,11 +36,11 @@ PackedReader deferred_form_of(const Tensor& x) {
 static bool settle(Storage& storage, const PackedReader& form, const Producer& producer,
                    uint64_t mark) {
   const PackedKey key = key_with(form.form()->key, kInnermost);
-  FreshBytes made(storage.bytes);
-  producer.compute(key, made.data);
-  Packed* const computed = replace_form(storage, form.form(), key, made.data, made.bytes);
+  FreshBytes fresh(storage.bytes);
+  producer.compute(key, fresh.data);
+  Packed* const computed = replace_form(storage, form.form(), key, fresh.data, fresh.bytes);
   if (!computed) return false;
-  made.data = nullptr;
+  fresh.data = nullptr;
   computed->mark = mark;
   return true;
 }
@@ -52,7 +52,7 @@ static void end_form(void* form) { std::destroy_at(static_cast<Held*>(form)); }
 
 Tensor defer(Dims shape, Dtype dtype, std::unique_ptr<const Producer> producer) {
   static const bool known = [] {
-    set_form_rules(Layout::kDeferred, {.compute = compute_form, .end = end_form});
+    set_form_operations(Layout::kDeferred, {.compute = compute_form, .end = end_form});
     return true;
   }();
   static_cast<void>(known);
@@ -86,13 +86,13 @@ bool defer_into(const Tensor& out, const Tensor& x, PackedReader form,
     publish(out);
     form = only_form(out.storage());
   }
-  FreshBytes made(sizeof(Held));
+  FreshBytes fresh(sizeof(Held));
   std::unique_ptr<Held, decltype(&std::destroy_at<Held>)> held(
-      new (made.data) Held(std::move(producer)), std::destroy_at<Held>);
+      new (fresh.data) Held(std::move(producer)), std::destroy_at<Held>);
   const PackedKey key = key_with(form.form()->key, Layout::kDeferred);
-  if (!replace_form(out.storage(), form.form(), key, made.data, made.bytes)) return false;
+  if (!replace_form(out.storage(), form.form(), key, fresh.data, fresh.bytes)) return false;
   held.release();
-  made.data = nullptr;
+  fresh.data = nullptr;
   return true;
 }
 

@@ -5,8 +5,8 @@
 // batch normalisation writes its result without the normalised image ever being in memory. Whoever
 // else reads such a tensor gets it computed first, with the same bits.
 //
-// What a producer reads are forms of other tensors, which it holds (LentForm). Whoever writes to
-// those tensors leaves these forms alone (writable_form_of), so nobody sees that it comes late.
+// What a producer reads are forms of other tensors, which it holds (BorrowedForm). Whoever writes
+// to those tensors leaves these forms alone (writable_form_of), so nobody sees that it comes late.
 #pragma once
 
 #include <memory>

@@ -29,7 +29,7 @@ int64_t live() { return live_counts().bytes; }
 
 // Another tensor's elements.
 struct Copied final : Producer {
-  LentForm from;
+  BorrowedForm from;
   Tensor beside;  // held, too
   explicit Copied(const Tensor& x)
       : from(only_form_of(x, Layout::kChannelsInnermost)), beside(empty(kShape, Dtype::kFloat32)) {}

@@ -66,7 +66,7 @@ class Source {
     return buffer_;
   }
 
-  // The same for a tile of several rows.
+  // The same for a tile of several rows: where they start, how far apart they are.
   TileRows<const char> rows(const Tile& tile) {
     const int inner = geometry_->ndim - 1;
     const int64_t row_bytes = tile.n / tile.rows * bytes_;
@@ -127,7 +127,7 @@ class Sink {
   }
 
   // Where to compute the tile; call finish() with this address when it is done.
-  void* place(const Tile& tile) {
+  void* buffer_for(const Tile& tile) {
     if (convert_ == nullptr) {
       char* there = piece(*geometry_, *x_, tile);
       if (there != nullptr) return there;

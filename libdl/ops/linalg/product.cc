@@ -86,7 +86,7 @@ PackedReader kept_panels(const Tensor& x, const kernels::View& b, int64_t rows,
       storage.version.load(std::memory_order_acquire)};
   source.key.format = as.format;
   bool noted;
-  if (PackedReader found = find_packed(source, noted); found.data()) return found;
+  if (PackedReader reader = find_packed(source, noted); reader.data()) return reader;
   if (!noted && !at_once) {
     note_packed(source);
     return {};

@@ -60,11 +60,11 @@ kernels::View vector(const Tensor& x) { return x.defined() ? reads(x) : no_view(
 
 // `from` normalised, and `added` to it if there is one.
 struct Normalised final : Producer {
-  LentForm from, added;  // of the result's geometry and dtype, with the channels innermost
+  BorrowedForm from, added;  // of the result's geometry and dtype, with the channels innermost
   NormVectors vectors;
   uint64_t serial;
 
-  Normalised(LentForm from, LentForm added, NormVectors vectors, uint64_t serial)
+  Normalised(BorrowedForm from, BorrowedForm added, NormVectors vectors, uint64_t serial)
       : from(std::move(from)),
         added(std::move(added)),
         vectors(std::move(vectors)),
@@ -89,10 +89,10 @@ struct Rectified final : Producer {
 
 // relu's gradient: dy where y, the relu's result, is not <= 0, else 0.
 struct ReluGradient final : Producer {
-  LentForm dy, y;
+  BorrowedForm dy, y;
   uint64_t serial;  // of the normalisation before the relu
 
-  ReluGradient(LentForm dy, LentForm y, uint64_t serial)
+  ReluGradient(BorrowedForm dy, BorrowedForm y, uint64_t serial)
       : dy(std::move(dy)), y(std::move(y)), serial(serial) {}
   void compute(const PackedKey& key, void* to) const override {
     int64_t count = 1;
@@ -139,10 +139,10 @@ static bool add_to(const Tensor& out, const Tensor& x, const Tensor& added) {
     return false;
   PackedReader other = only_form_of(added, kInnermost);
   if (!other.data()) return false;
-  return defer_into(
-      out, x, std::move(form),
-      std::make_unique<Normalised>(LentForm(normalised->from.share()), LentForm(std::move(other)),
-                                   normalised->vectors, normalised->serial));
+  return defer_into(out, x, std::move(form),
+                    std::make_unique<Normalised>(BorrowedForm(normalised->from.share()),
+                                                 BorrowedForm(std::move(other)),
+                                                 normalised->vectors, normalised->serial));
 }
 
 static bool absorb(Expression expression, const Tensor& out, const Tensor* const* in) {
@@ -161,8 +161,8 @@ static Tensor defer_gradient(Expression expression, const Tensor& dy, const Tens
   if (!gradient.data()) return {};
   const uint64_t serial = result.form()->mark;
   return defer(dy.shape(), dy.dtype(),
-               std::make_unique<ReluGradient>(LentForm(std::move(gradient)),
-                                              LentForm(std::move(result)), serial));
+               std::make_unique<ReluGradient>(BorrowedForm(std::move(gradient)),
+                                              BorrowedForm(std::move(result)), serial));
 }
 
 Tensor normalised_later(const Innermost& x, NormVectors vectors, uint64_t& serial) {
@@ -175,7 +175,7 @@ Tensor normalised_later(const Innermost& x, NormVectors vectors, uint64_t& seria
   static std::atomic<uint64_t> last{0};
   serial = last.fetch_add(1, std::memory_order_relaxed) + 1;
   return defer(x.tensor().shape(), x.tensor().dtype(),
-               std::make_unique<Normalised>(LentForm(x.form().share()), LentForm(),
+               std::make_unique<Normalised>(BorrowedForm(x.form().share()), BorrowedForm(),
                                             std::move(vectors), serial));
 }
 

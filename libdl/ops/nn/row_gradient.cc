@@ -79,16 +79,17 @@ static std::tuple<Tensor, Tensor> sorted_rows(const Readings& r) {
   return sort(remainder(cast(reshape(r.row, whole), Dtype::kInt64), number(rows)), 0, false, true);
 }
 
-// Of the rows that were read alone.
+// Groups the readings by sorting: only rows that were read are listed.
 static Groups by_row(const Readings& r) {
-  const auto [sorted, places] = sorted_rows(r);
-  const auto *const row = sorted.read_plain<int64_t>(), *const place = places.read_plain<int64_t>();
+  const auto [sorted, positions] = sorted_rows(r);
+  const auto *const row = sorted.read_plain<int64_t>(), *const position =
+                                                            positions.read_plain<int64_t>();
   Groups g;
   for (int64_t p = 0; p < sorted.numel(); ++p) {
     if (row[p] == r.padding) continue;
     if (g.rows.empty() || row[p] != g.rows.back())
       g.rows.push_back(row[p]), g.starts.push_back(std::ssize(g.order));
-    g.order.push_back(place[p]);
+    g.order.push_back(position[p]);
   }
   g.starts.push_back(std::ssize(g.order));
   return g;
@@ -110,13 +111,13 @@ static void sum_groups(const Readings& r, const Groups& g, const Tensor& dy, voi
   Tensor factors;
   if (r.factor.defined()) {
     const int64_t whole[] = {-1}, count[] = {std::ssize(order)};
-    const Tensor places = empty(count, Dtype::kInt64);
-    std::ranges::copy(order, places.overwrite_plain<int64_t>());
-    factors = index_select(reshape(r.factor, whole), 0, places);
+    const Tensor positions = empty(count, Dtype::kInt64);
+    std::ranges::copy(order, positions.overwrite_plain<int64_t>());
+    factors = index_select(reshape(r.factor, whole), 0, positions);
   }
   if (r.from.defined()) {
     const Tensor from = plain(r.from);
-    for (int64_t& place : order) place = from.read_plain<int64_t>()[place];
+    for (int64_t& position : order) position = from.read_plain<int64_t>()[position];
   }
   const void* const each = factors.defined() ? factors.read_plain<void>() : nullptr;
   launch_sum_rows(Device(),
@@ -148,14 +149,14 @@ static Tensor of_all_rows_at_once(const Readings& r, const Tensor& dy) {
 static Tensor of_all_rows_there(const Readings& r, const Tensor& dy) {
   LIBDL_OBSERVED_PART("embedding_backward", of_all_rows_there(r, dy), r.row, dy);
   const Device device = dy.device();
-  const auto [sorted, places] = sorted_rows(r);
+  const auto [sorted, positions] = sorted_rows(r);
   const Tensor bounds = arange(nullptr, number(r.table[0] + 1), nullptr, Dtype::kInt64, device);
   const Tensor starts = plain(searchsorted(sorted, bounds), Dtype::kInt64);
-  const auto in_order = [&, &places = places](const Tensor& of_readings) {
+  const auto in_order = [&, &positions = positions](const Tensor& of_readings) {
     const int64_t whole[] = {-1};
-    return plain(index_select(reshape(of_readings, whole), 0, places));
+    return plain(index_select(reshape(of_readings, whole), 0, positions));
   };
-  const Tensor order = r.from.defined() ? in_order(r.from) : plain(places);
+  const Tensor order = r.from.defined() ? in_order(r.from) : plain(positions);
   const Tensor factors = r.factor.defined() ? in_order(r.factor) : Tensor();
   const Tensor in = plain(dy), dw = empty(r.table, dy.dtype(), device);
   if (dw.numel() == 0) return dw;

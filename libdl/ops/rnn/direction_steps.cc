@@ -45,7 +45,7 @@ class Matrix {
       drop_packed(x.storage());
   }
   Rows at(const StepRows& rows) const { return {data_, dtype_, stride_, columns_, rows}; }
-  // Of the first sequences.
+  // The rows of the first `count` sequences.
   Rows first(int64_t count) const { return at({0, 1, count}); }
 
  private:
@@ -54,9 +54,9 @@ class Matrix {
   int64_t stride_, columns_;
 };
 
-Tensor matrix_like(const Tensor& x, int64_t rows, int64_t columns, bool wanted = true) {
+Tensor matrix_like(const Tensor& x, int64_t rows, int64_t columns, bool needed = true) {
   const int64_t shape[] = {rows, columns};
-  return wanted ? empty(shape, x.dtype(), x.device()) : Tensor();
+  return needed ? empty(shape, x.dtype(), x.device()) : Tensor();
 }
 
 void copy_rows(Device device, const Rows& out, const Rows& in) {
