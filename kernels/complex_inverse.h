@@ -56,31 +56,31 @@ LIBDL_EVERYWHERE Angle angle(double x, double y) {
   const double r = std::hypot(x + 1, y), s = std::hypot(x - 1, y), a = 0.5 * (r + s), b = x / a;
   const double from_r = y * y / (r + (x + 1));  // r - (x + 1)
   const double from_s = x < 1 ? y * y / (s + (1 - x)) : s + (x - 1);
-  Angle made;
-  made.height =
+  Angle result;
+  result.height =
       a <= 1.5 ? acosh_of_one_and(0.5 * (from_r + from_s)) : std::log(a + std::sqrt(a * a - 1));
-  if (b <= 0.6417) return made.sine = std::asin(b), made.cosine = std::acos(b), made;
+  if (b <= 0.6417) return result.sine = std::asin(b), result.cosine = std::acos(b), result;
   // a^2 - x^2 from terms that do not cancel
   const double side =
       x <= 1 ? std::sqrt(0.5 * (a + x) * (from_r + (s + (1 - x))))
              : y * std::sqrt(0.5 * ((a + x) / (r + (x + 1)) + (a + x) / (s + (x - 1))));
-  made.sine = std::atan(x / side);
-  made.cosine = std::atan(side / x);
-  return made;
+  result.sine = std::atan(x / side);
+  result.cosine = std::atan(side / x);
+  return result;
 }
 
 LIBDL_EVERYWHERE Complex asin(Complex z) {
-  const Angle made = angle(std::fabs(z.re), std::fabs(z.im));
-  return {std::copysign(made.sine, z.re), std::copysign(made.height, z.im)};
+  const Angle result = angle(std::fabs(z.re), std::fabs(z.im));
+  return {std::copysign(result.sine, z.re), std::copysign(result.height, z.im)};
 }
 LIBDL_EVERYWHERE Complex acos(Complex z) {
-  const Angle made = angle(std::fabs(z.re), std::fabs(z.im));
-  const double real = std::signbit(z.re) ? std::numbers::pi - made.cosine : made.cosine;
-  return {real, std::copysign(made.height, -z.im)};
+  const Angle result = angle(std::fabs(z.re), std::fabs(z.im));
+  const double real = std::signbit(z.re) ? std::numbers::pi - result.cosine : result.cosine;
+  return {real, std::copysign(result.height, -z.im)};
 }
 LIBDL_EVERYWHERE Complex acosh(Complex z) {
-  const Complex made = acos(z);
-  return {std::fabs(made.im), std::copysign(made.re, z.im)};
+  const Complex result = acos(z);
+  return {std::fabs(result.im), std::copysign(result.re, z.im)};
 }
 
 // x / (x^2 + y^2) for numbers one of which is large.
@@ -104,12 +104,12 @@ LIBDL_EVERYWHERE Complex atanh(Complex z) {
 
 // With the components changed over, the plane's mirror image, these are those above.
 LIBDL_EVERYWHERE Complex asinh(Complex z) {
-  const Complex made = asin({z.im, z.re});
-  return {made.im, made.re};
+  const Complex result = asin({z.im, z.re});
+  return {result.im, result.re};
 }
 LIBDL_EVERYWHERE Complex atan(Complex z) {
-  const Complex made = atanh({z.im, z.re});
-  return {made.im, made.re};
+  const Complex result = atanh({z.im, z.re});
+  return {result.im, result.re};
 }
 
 }  // namespace libdl::kernels::complex_inverse

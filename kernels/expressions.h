@@ -176,11 +176,11 @@ LIBDL_EXPRESSION V gelu_tanh_derivative(V x) {
   const double a = 1.5957691216057307117, b3 = 0.21406444881780073;  // 3 a * 0.044715
   V share = gelu_tanh_share(x), other = gelu_tanh_share(-x);
   V bend = share * other;
-  V slope = Math<V>::fma(x * x, V(b3), V(a)) * x;
-  return share + select(bend == V(0), bend, slope * bend);
+  V derivative = Math<V>::fma(x * x, V(b3), V(a)) * x;
+  return share + select(bend == V(0), bend, derivative * bend);
 }
 
-// At 0 the slope is that from the left, and 0 if that side is flat, as in PyTorch. Of a NaN it is 1.
+// At 0 the derivative is that from the left, and 0 if that side is flat, as in PyTorch. Of a NaN it is 1.
 template <class V>
 LIBDL_EXPRESSION V elu(V x, V alpha) {
   const auto below = x < V(0);
@@ -223,7 +223,7 @@ LIBDL_EXPRESSION V logsigmoid(V x) {
   return Math<V>::at_most(x, V(0)) - Math<V>::log1p(Math<V>::exp(-Math<V>::abs(x)));
 }
 
-// Of a NaN the slope is 0, as of clamp.
+// Of a NaN the derivative is 0, as of clamp.
 template <class V>
 LIBDL_EXPRESSION V hardtanh_derivative(V x, V low, V high) {
   return select((x > low) & (x < high), V(1), V(0));

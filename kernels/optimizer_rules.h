@@ -5,11 +5,11 @@
 // tensors (_single_tensor_adam and so on); the papers are named at each rule.
 //
 // No include guard: the file is included inside the namespace of its user, once for each
-// instruction set. The user defines LIBDL_RULE (how a function is declared) and, before the
+// instruction set. The user defines LIBDL_UPDATE_RULE (how a function is declared) and, before the
 // inclusion, constant<V>(double), which rounds to V's type, select(truth, a, b), square_root(V) and
 // magnitude(V).
 
-namespace rules {
+namespace update_rules {
 
 template <class V>
 struct Element {
@@ -17,7 +17,7 @@ struct Element {
 };
 
 template <class V>
-LIBDL_RULE V maximum(V x, V y) {  // a NaN wins
+LIBDL_UPDATE_RULE V maximum(V x, V y) {  // a NaN wins
   return select((y > x) | (y != y), y, x);
 }
 
@@ -26,9 +26,9 @@ template <class V>
 struct Mean {
   bool near;
   V weight, rest;
-  LIBDL_RULE explicit Mean(double w)
+  LIBDL_UPDATE_RULE explicit Mean(double w)
       : near(w < 0.5), weight(constant<V>(w)), rest(constant<V>(1 - w)) {}
-  LIBDL_RULE V operator()(V mean, V x) const {
+  LIBDL_UPDATE_RULE V operator()(V mean, V x) const {
     return near ? mean + (x - mean) * weight : x - (x - mean) * rest;
   }
 };
@@ -37,8 +37,8 @@ struct Mean {
 template <class V>
 struct Squares {
   V beta, weight;
-  LIBDL_RULE explicit Squares(double b) : beta(constant<V>(b)), weight(constant<V>(1 - b)) {}
-  LIBDL_RULE V operator()(V mean, V x) const { return mean * beta + weight * x * x; }
+  LIBDL_UPDATE_RULE explicit Squares(double b) : beta(constant<V>(b)), weight(constant<V>(1 - b)) {}
+  LIBDL_UPDATE_RULE V operator()(V mean, V x) const { return mean * beta + weight * x * x; }
 };
 
 // The gradient of what is minimised: with weight decay, which may also shrink the parameter apart
@@ -47,13 +47,13 @@ template <class V>
 struct Gradient {
   bool maximize, decays, decoupled;
   V weight_decay, shrinking;
-  LIBDL_RULE explicit Gradient(const OptimizerOptions& o)
+  LIBDL_UPDATE_RULE explicit Gradient(const OptimizerOptions& o)
       : maximize(o.maximize),
         decays(o.weight_decay != 0),
         decoupled(o.decoupled),
         weight_decay(constant<V>(o.weight_decay)),
         shrinking(constant<V>(1 - o.lr * o.weight_decay)) {}
-  LIBDL_RULE V operator()(Element<V>& e) const {
+  LIBDL_UPDATE_RULE V operator()(Element<V>& e) const {
     V g = maximize ? -e.grad : e.grad;
     if (!decays) return g;
     if (!decoupled) return g + e.param * weight_decay;
@@ -68,7 +68,7 @@ struct Sgd {
   Gradient<V> gradient;
   V momentum, undamped, lr;
   bool has_momentum, first, nesterov;
-  LIBDL_RULE explicit Sgd(const OptimizerOptions& o)
+  LIBDL_UPDATE_RULE explicit Sgd(const OptimizerOptions& o)
       : gradient(o),
         momentum(constant<V>(o.momentum)),
         undamped(constant<V>(1 - o.dampening)),
@@ -76,7 +76,7 @@ struct Sgd {
         has_momentum(o.momentum != 0),
         first(o.first),
         nesterov(o.nesterov) {}
-  LIBDL_RULE void operator()(Element<V>& e) const {
+  LIBDL_UPDATE_RULE void operator()(Element<V>& e) const {
     V g = gradient(e);
     if (has_momentum) {
       const V m = first ? g : e.state[0] * momentum + g * undamped;
@@ -93,13 +93,13 @@ struct Asgd {
   Gradient<V> gradient;
   V shrinking, rate, mu;
   bool averages;
-  LIBDL_RULE explicit Asgd(const OptimizerOptions& o)
+  LIBDL_UPDATE_RULE explicit Asgd(const OptimizerOptions& o)
       : gradient(o),
         shrinking(constant<V>(1 - o.lambd * o.lr)),
         rate(constant<V>(-o.lr)),
         mu(constant<V>(o.mu)),
         averages(o.mu != 1) {}
-  LIBDL_RULE void operator()(Element<V>& e) const {
+  LIBDL_UPDATE_RULE void operator()(Element<V>& e) const {
     const V g = gradient(e);
     e.param = e.param * shrinking + g * rate;
     e.state[0] = averages ? e.state[0] + (e.param - e.state[0]) * mu : e.param;
@@ -114,7 +114,7 @@ struct Adam {
   Mean<V> mean;
   V beta2, weight2, root_bias2, eps, rate;
   bool amsgrad;
-  LIBDL_RULE explicit Adam(const OptimizerOptions& o)
+  LIBDL_UPDATE_RULE explicit Adam(const OptimizerOptions& o)
       : gradient(o),
         mean(1 - o.beta1),
         beta2(constant<V>(o.beta2)),
@@ -123,7 +123,7 @@ struct Adam {
         eps(constant<V>(o.eps)),
         rate(constant<V>(o.lr / o.bias1)),
         amsgrad(o.amsgrad) {}
-  LIBDL_RULE void operator()(Element<V>& e) const {
+  LIBDL_UPDATE_RULE void operator()(Element<V>& e) const {
     const V g = gradient(e);
     const V m = e.state[0] = mean(e.state[0], g);
     V v = e.state[1] = e.state[1] * beta2 + g * g * weight2;
@@ -138,13 +138,13 @@ struct Adamax {
   Gradient<V> gradient;
   Mean<V> mean;
   V beta2, eps, rate;
-  LIBDL_RULE explicit Adamax(const OptimizerOptions& o)
+  LIBDL_UPDATE_RULE explicit Adamax(const OptimizerOptions& o)
       : gradient(o),
         mean(1 - o.beta1),
         beta2(constant<V>(o.beta2)),
         eps(constant<V>(o.eps)),
         rate(constant<V>(-(o.lr / o.bias1))) {}
-  LIBDL_RULE void operator()(Element<V>& e) const {
+  LIBDL_UPDATE_RULE void operator()(Element<V>& e) const {
     const V g = gradient(e);
     e.state[0] = mean(e.state[0], g);
     e.state[1] = maximum(e.state[1] * beta2, magnitude(g) + eps);
@@ -159,7 +159,7 @@ struct Nadam {
   Mean<V> mean;
   Squares<V> squares;
   V bias2, eps, grad_rate, mean_rate;
-  LIBDL_RULE explicit Nadam(const OptimizerOptions& o)
+  LIBDL_UPDATE_RULE explicit Nadam(const OptimizerOptions& o)
       : gradient(o),
         mean(1 - o.beta1),
         squares(o.beta2),
@@ -167,7 +167,7 @@ struct Nadam {
         eps(constant<V>(o.eps)),
         grad_rate(constant<V>(-o.grad_rate)),
         mean_rate(constant<V>(-o.mean_rate)) {}
-  LIBDL_RULE void operator()(Element<V>& e) const {
+  LIBDL_UPDATE_RULE void operator()(Element<V>& e) const {
     const V g = gradient(e);
     e.state[0] = mean(e.state[0], g);
     e.state[1] = squares(e.state[1], g);
@@ -184,7 +184,7 @@ struct Radam {
   Squares<V> squares;
   V bias1, root_bias2, eps, lr, rectification;
   bool is_adaptive;
-  LIBDL_RULE explicit Radam(const OptimizerOptions& o)
+  LIBDL_UPDATE_RULE explicit Radam(const OptimizerOptions& o)
       : gradient(o),
         mean(1 - o.beta1),
         squares(o.beta2),
@@ -194,7 +194,7 @@ struct Radam {
         lr(constant<V>(o.lr)),
         rectification(constant<V>(o.rectification)),
         is_adaptive(o.rectification != 0) {}
-  LIBDL_RULE void operator()(Element<V>& e) const {
+  LIBDL_UPDATE_RULE void operator()(Element<V>& e) const {
     const V g = gradient(e);
     e.state[0] = mean(e.state[0], g);
     e.state[1] = squares(e.state[1], g);
@@ -209,9 +209,9 @@ template <class V>
 struct Adagrad {
   Gradient<V> gradient;
   V eps, rate;
-  LIBDL_RULE explicit Adagrad(const OptimizerOptions& o)
+  LIBDL_UPDATE_RULE explicit Adagrad(const OptimizerOptions& o)
       : gradient(o), eps(constant<V>(o.eps)), rate(constant<V>(-o.lr)) {}
-  LIBDL_RULE void operator()(Element<V>& e) const {
+  LIBDL_UPDATE_RULE void operator()(Element<V>& e) const {
     const V g = gradient(e);
     e.state[0] = e.state[0] + g * g;
     e.param = e.param + rate * g / (square_root(e.state[0]) + eps);
@@ -224,9 +224,9 @@ struct Adadelta {
   Gradient<V> gradient;
   Squares<V> squares;
   V eps, rate;
-  LIBDL_RULE explicit Adadelta(const OptimizerOptions& o)
+  LIBDL_UPDATE_RULE explicit Adadelta(const OptimizerOptions& o)
       : gradient(o), squares(o.rho), eps(constant<V>(o.eps)), rate(constant<V>(-o.lr)) {}
-  LIBDL_RULE void operator()(Element<V>& e) const {
+  LIBDL_UPDATE_RULE void operator()(Element<V>& e) const {
     const V g = gradient(e);
     e.state[0] = squares(e.state[0], g);
     const V step = square_root(e.state[1] + eps) / square_root(e.state[0] + eps) * g;
@@ -244,7 +244,7 @@ struct Rmsprop {
   Mean<V> mean;
   V eps, rate, momentum;
   bool has_momentum, centered;
-  LIBDL_RULE explicit Rmsprop(const OptimizerOptions& o)
+  LIBDL_UPDATE_RULE explicit Rmsprop(const OptimizerOptions& o)
       : gradient(o),
         squares(o.rho),
         mean(1 - o.rho),
@@ -253,7 +253,7 @@ struct Rmsprop {
         momentum(constant<V>(o.momentum)),
         has_momentum(o.momentum > 0),
         centered(o.centered) {}
-  LIBDL_RULE void operator()(Element<V>& e) const {
+  LIBDL_UPDATE_RULE void operator()(Element<V>& e) const {
     const V g = gradient(e);
     V variance = e.state[0] = squares(e.state[0], g);
     if (centered) {
@@ -276,7 +276,7 @@ template <class V>
 struct Rprop {
   bool maximize;
   V etaminus, etaplus, least, most, zero, one;
-  LIBDL_RULE explicit Rprop(const OptimizerOptions& o)
+  LIBDL_UPDATE_RULE explicit Rprop(const OptimizerOptions& o)
       : maximize(o.maximize),
         etaminus(constant<V>(o.etaminus)),
         etaplus(constant<V>(o.etaplus)),
@@ -284,7 +284,7 @@ struct Rprop {
         most(constant<V>(o.step_size_max)),
         zero(constant<V>(0)),
         one(constant<V>(1)) {}
-  LIBDL_RULE void operator()(Element<V>& e) const {
+  LIBDL_UPDATE_RULE void operator()(Element<V>& e) const {
     V g = maximize ? -e.grad : e.grad;
     const V agreement = g * e.state[0];
     V size =
@@ -296,4 +296,4 @@ struct Rprop {
   }
 };
 
-}  // namespace rules
+}  // namespace update_rules

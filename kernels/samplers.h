@@ -118,7 +118,7 @@ inline double draw_binomial(ElementDraws& draws, double count, double p) {
 // series
 //   P = x^alpha e^-x sum of x^k / Gamma(alpha + k + 1),
 // and for large alpha by the first terms of Cornish and Fisher's expansion of the quantile.
-inline double log_gamma_slope(double alpha, double log_x) {
+inline double log_gamma_derivative(double alpha, double log_x) {
   const double x = std::exp(log_x);
   if (alpha > 1e4) {
     const double root = std::sqrt(alpha);

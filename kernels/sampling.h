@@ -23,18 +23,18 @@ constexpr int taps_of(int32_t mode) {
 template <class T>
 struct Line {
   int64_t pixel[4];
-  T weight[4], slope[4];
+  T weight[4], derivative[4];
 };
 
 // A number and its derivative by the grid's coordinate.
 template <class T>
-struct Sloped {
-  T x, slope;
+struct WithDerivative {
+  T x, derivative;
 };
 
 // As a pixel's number: -1 and 1 are the first and the last pixel's centre, or their outer edges.
 template <class T>
-LIBDL_DEVICE Sloped<T> in_pixels(T x, int64_t size, bool align_corners) {
+LIBDL_DEVICE WithDerivative<T> in_pixels(T x, int64_t size, bool align_corners) {
   const T n = static_cast<T>(size);
   if (align_corners) return {(x + 1) / 2 * (n - 1), (n - 1) / 2};
   return {((x + 1) * n - 1) / 2, n / 2};
@@ -42,7 +42,7 @@ LIBDL_DEVICE Sloped<T> in_pixels(T x, int64_t size, bool align_corners) {
 
 // The nearest place inside; NaN becomes 0. At the ends and outside nothing depends on the place.
 template <class T>
-LIBDL_DEVICE Sloped<T> clipped(Sloped<T> at, int64_t size) {
+LIBDL_DEVICE WithDerivative<T> clipped(WithDerivative<T> at, int64_t size) {
   const T last = static_cast<T>(size - 1);
   if (!(at.x > 0)) return {0, 0};
   if (at.x >= last) return {last, 0};
@@ -51,7 +51,7 @@ LIBDL_DEVICE Sloped<T> clipped(Sloped<T> at, int64_t size) {
 
 // Mirrored at the ends, as often as it takes.
 template <class T>
-LIBDL_DEVICE Sloped<T> reflected(Sloped<T> at, int64_t size, bool align_corners) {
+LIBDL_DEVICE WithDerivative<T> reflected(WithDerivative<T> at, int64_t size, bool align_corners) {
   const T low = align_corners ? T(0) : T(-0.5);
   const T span = align_corners ? static_cast<T>(size - 1) : static_cast<T>(size);
   if (span == 0) return {0, 0};
@@ -59,11 +59,11 @@ LIBDL_DEVICE Sloped<T> reflected(Sloped<T> at, int64_t size, bool align_corners)
   const T away = below ? low - at.x : at.x - low;
   const T rest = std::fmod(away, span), turns = std::floor(away / span);
   const bool back = std::fmod(turns, T(2)) != 0;
-  return {back ? span - rest + low : rest + low, below != back ? -at.slope : at.slope};
+  return {back ? span - rest + low : rest + low, below != back ? -at.derivative : at.derivative};
 }
 
 template <class T>
-LIBDL_DEVICE Sloped<T> padded(Sloped<T> at, int64_t size, const Sampling& how) {
+LIBDL_DEVICE WithDerivative<T> padded(WithDerivative<T> at, int64_t size, const Sampling& how) {
   if (how.padding == Sampling::kZeros) return at;
   if (how.padding == Sampling::kBorder) return clipped(at, size);
   return clipped(reflected(at, size, how.align_corners != 0), size);
@@ -81,35 +81,35 @@ struct Cubic {
   static constexpr T a = T(-0.75);
   static LIBDL_DEVICE T near(T x) { return ((a + 2) * x - (a + 3)) * x * x + 1; }
   static LIBDL_DEVICE T far(T x) { return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a; }
-  static LIBDL_DEVICE T near_slope(T x) { return (3 * (a + 2) * x - 2 * (a + 3)) * x; }
-  static LIBDL_DEVICE T far_slope(T x) { return (3 * a * x - 10 * a) * x + 8 * a; }
+  static LIBDL_DEVICE T near_derivative(T x) { return (3 * (a + 2) * x - 2 * (a + 3)) * x; }
+  static LIBDL_DEVICE T far_derivative(T x) { return (3 * a * x - 10 * a) * x + 8 * a; }
 };
 
 template <class T>
-LIBDL_DEVICE Line<T> cubic_line(Sloped<T> at, int64_t size, const Sampling& how) {
+LIBDL_DEVICE Line<T> cubic_line(WithDerivative<T> at, int64_t size, const Sampling& how) {
   const T whole = std::floor(at.x), t = at.x - whole;
   using C = Cubic<T>;
   Line<T> line{{}, {C::far(t + 1), C::near(t), C::near(1 - t), C::far(2 - t)}, {}};
-  const T slopes[] = {C::far_slope(t + 1), C::near_slope(t), -C::near_slope(1 - t),
-                      -C::far_slope(2 - t)};
+  const T derivatives[] = {C::far_derivative(t + 1), C::near_derivative(t),
+                           -C::near_derivative(1 - t), -C::far_derivative(2 - t)};
   for (int k = 0; k < 4; ++k) {
     line.pixel[k] =
-        pixel_at(padded(Sloped<T>{whole + static_cast<T>(k - 1), 0}, size, how).x, size);
-    line.slope[k] = slopes[k] * at.slope;
+        pixel_at(padded(WithDerivative<T>{whole + static_cast<T>(k - 1), 0}, size, how).x, size);
+    line.derivative[k] = derivatives[k] * at.derivative;
   }
   return line;
 }
 
 template <class T>
 LIBDL_DEVICE Line<T> line_at(T x, int64_t size, const Sampling& how) {
-  const Sloped<T> here = in_pixels(x, size, how.align_corners != 0);
+  const WithDerivative<T> here = in_pixels(x, size, how.align_corners != 0);
   if (how.mode == Sampling::kBicubic) return cubic_line(here, size, how);
-  const Sloped<T> at = padded(here, size, how);
+  const WithDerivative<T> at = padded(here, size, how);
   if (how.mode == Sampling::kNearest) return {{pixel_at(std::rint(at.x), size)}, {T(1)}, {T(0)}};
   const T whole = std::floor(at.x);
   return {{pixel_at(whole, size), pixel_at(whole + 1, size)},
           {whole + 1 - at.x, at.x - whole},
-          {-at.slope, at.slope}};
+          {-at.derivative, at.derivative}};
 }
 
 }  // namespace libdl::kernels

@@ -220,8 +220,8 @@ LIBDL_EVERYWHERE double incomplete_gamma(double a, double x, bool upper) {
   if (x == 0 || std::isinf(a)) return a == 0 || std::isinf(x) ? kNaN : upper;
   if (a == 0 || std::isinf(x)) return !upper;
   if (a > 1e8) {
-    const double place = 3 * std::sqrt(a) * (std::cbrt(x / a) - 1 + 1 / (9 * a));
-    return ndtr(upper ? -place : place);
+    const double position = 3 * std::sqrt(a) * (std::cbrt(x / a) - 1 + 1 / (9 * a));
+    return ndtr(upper ? -position : position);
   }
   const double weight = gamma_weight(a, x);
   if (x < 1 || x < a) {

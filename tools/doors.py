@@ -52,8 +52,8 @@ def _call(operator: Operator, intos: list[str]) -> str:
 
 def _give_out(results: tuple[Result, ...], call: str) -> list[str]:
     if len(results) == 1:
-        given = f"Leaving{{{call}}}" if results[0].kind == "tensor" else call
-        return [f"    *{results[0].name} = to_c({given});"]
+        text = f"Leaving{{{call}}}" if results[0].kind == "tensor" else call
+        return [f"    *{results[0].name} = to_c({text});"]
     names = ", ".join(f"r{i}" for i in range(len(results)))
     return [
         f"    auto [{names}] = {call};",

@@ -96,8 +96,8 @@ def _declared(operator: Operator) -> str:
     if is_expression(operator):
         return f"{entry};"
     if is_composed(operator):
-        given = ", ".join(a.filled(a.row.core) + " " + a.name for a in operator.arguments)
-        return f"{result} {name}_impl({given});\n{entry};"
+        text = ", ".join(a.filled(a.row.core) + " " + a.name for a in operator.arguments)
+        return f"{result} {name}_impl({text});\n{entry};"
     bare = f"({_parameters(operator, False)});"
     declared = [f"{result} {name}_impl{bare}"]
     lines = [f"  return {_call(operator)};"]
@@ -134,9 +134,9 @@ def entry_header(header: str, operators: list[Operator]) -> str:
 
 def _again(operator: Operator) -> list[str]:
     """The rest of a call that was shown, or whose operands were cast, is a call of the entry."""
-    name, given = operator.name, _given(operator)
+    name, value = operator.name, _given(operator)
     # An argument of pad has its name.
-    arguments = ", ".join(filter(None, [f"[&] {{ return libdl::{name}({given}); }}", given]))
+    arguments = ", ".join(filter(None, [f"[&] {{ return libdl::{name}({value}); }}", value]))
     shown = f'{{.op = "{name}", .composed = true}}' if is_composed(operator) else f'{{"{name}"}}'
     lines = ["  if (observed())", f"    return observe_detail::call({shown}, {arguments});"]
     if operator.documentation.autocast:
@@ -144,7 +144,7 @@ def _again(operator: Operator) -> list[str]:
         lines += [
             "  if (autocasting())",
             f"    return autocast_detail::call<{policy}, {_result(operator)}>(",
-            f"        [](const auto&... x) {{ return libdl::{name}(x...); }}, {given});",
+            f"        [](const auto&... x) {{ return libdl::{name}(x...); }}, {value});",
         ]
     return lines
 
@@ -154,21 +154,21 @@ def _composed(operator: Operator) -> list[str]:
     name, arguments = operator.name, operator.arguments
     named = ", ".join(f'{{"{a.name}", "{a.name}"}}' for a in arguments)
 
-    def made(given: list[str]) -> str:
-        body = f"return {name}_impl({', '.join(given)});"
+    def made(items: list[str]) -> str:
+        body = f"return {name}_impl({', '.join(items)});"
         return f'composed("{name}", {{{named}}}, [&] {{ {body} }})'
 
     plain = made([a.name for a in arguments])
     if not operator.has_into:
         return [f"  return {plain};"]
-    given = [
+    values = [
         f"as_it_was({a.name}, into)" if a.kind == "tensor" and not a.nullable else a.name
         for a in arguments
     ]
     operands = ", ".join(a.name for a in arguments if a.kind in ("tensor", "tensors"))
     return [
         f"  if (!into) return {plain};",
-        f"  const Tensor made = {made(given)};",
+        f"  const Tensor made = {made(values)};",
         f'  return write_composed("{name}", made, into, operands_of({operands}));',
     ]
 

@@ -154,7 +154,7 @@ KINDS = {
         python="int",
         taken=(
             Taken("int64_t {x};", "take_integer({from_}, &{x})", "{x}"),
-            Taken("Integer {x} = {{0}};", "take_optional_integer({from_}, &{x})", "{x}.given"),
+            Taken("Integer {x} = {{0}};", "take_optional_integer({from_}, &{x})", "{x}.data"),
         ),
         hpp=("int64_t", "std::optional<int64_t>"),
         hpp_passed=("{x}", "detail::pointer({x})"),
@@ -171,7 +171,7 @@ KINDS = {
         python="float",
         taken=(
             Taken("double {x};", "take_number({from_}, &{x})", "{x}"),
-            Taken("Number {x} = {{0}};", "take_optional_number({from_}, &{x})", "{x}.given"),
+            Taken("Number {x} = {{0}};", "take_optional_number({from_}, &{x})", "{x}.data"),
         ),
         hpp=("double", "std::optional<double>"),
         hpp_passed=("{x}", "detail::pointer({x})"),
@@ -227,7 +227,7 @@ KINDS = {
         python="DeviceLike",
         taken=(
             None,
-            Taken("Device {x} = {{0}};", "take_device({from_}, &{x})", "{x}.given"),
+            Taken("Device {x} = {{0}};", "take_device({from_}, &{x})", "{x}.data"),
         ),
         hpp=("", "std::optional<Device>"),
         hpp_passed=("", "detail::pointer({x})"),

@@ -65,13 +65,13 @@ def generic_calls(operator: Operator) -> str:
     op = [f"  constexpr OpId op = {op_id(operator)};"] if any("(op," in h for h in held) else []
     lines: list[str] = []
     if operator.has_new:
-        made = [r.row.c.format(x=f"r{i}") for i, r in enumerate(results)]
-        given = [*held, *(f"&r{i}" for i in range(len(results)))]
+        created = [r.row.c.format(x=f"r{i}") for i, r in enumerate(results)]
+        arguments = [*held, *(f"&r{i}" for i in range(len(results)))]
         lines += [
             f"static libdl_error* new_{name}({values}, libdl_value* r) {{",
             *op,
-            *(f"  {text.replace('* r', ' r', 1)}{{}};" for text in made),
-            f"  if (libdl_error* error = libdl_{name}({', '.join(given)})) return error;",
+            *(f"  {text.replace('* r', ' r', 1)}{{}};" for text in created),
+            f"  if (libdl_error* error = libdl_{name}({', '.join(arguments)})) return error;",
             *(
                 f"  put(r[{i}], r{i}{' != 0' if result.kind == 'bool' else ''});"
                 for i, result in enumerate(results)
@@ -80,11 +80,11 @@ def generic_calls(operator: Operator) -> str:
             "}",
         ]
     if operator.has_into:
-        given = [*held, *(f"d[{i}]" for i in range(len(destinations(operator))))]
+        arguments = [*held, *(f"d[{i}]" for i in range(len(destinations(operator))))]
         lines += [
             f"static libdl_error* into_{name}({values}, libdl_tensor* const* d) {{",
             *op,
-            f"  return libdl_{name}_into({', '.join(given)});",
+            f"  return libdl_{name}_into({', '.join(arguments)});",
             "}",
         ]
     return "\n".join(lines)

@@ -361,17 +361,17 @@ def _check_python_parameters(
     flags: frozenset[str],
     has_dst: bool,
 ) -> None:
-    given = [parameter.argument for parameter in parameters]
-    if len(set(given)) != len(given):
+    arguments = [parameter.argument for parameter in parameters]
+    if len(set(arguments)) != len(arguments):
         raise function.error(f"Python: {name}: a parameter is given twice")
     for argument in operator.arguments:
         can_be_absent = argument.nullable or argument.kind in ("dtype", "device", "generator")
-        if argument.name not in given and not can_be_absent:
+        if argument.name not in arguments and not can_be_absent:
             raise function.error(f"Python: {name}: {argument.name} must be given")
-    if flags & {"method", "inplace", "property"} and not {"input", "dst"} & set(given):
+    if flags & {"method", "inplace", "property"} and not {"input", "dst"} & set(arguments):
         raise function.error(f"Python: {name}: a method wants a parameter input or dst")
     order = [a.name for a in operator.arguments]
-    positions = [order.index(a) for a in given if a in order]
+    positions = [order.index(a) for a in arguments if a in order]
     if not has_dst and positions != sorted(positions):
         raise function.error(f"Python: {name}: parameters in another order than in C")
 
@@ -391,9 +391,9 @@ def _check_into(plain: Function, into: Function, results: tuple[Result, ...]) ->
     arguments, _, destinations = _signature(into)
     if arguments != _signature(plain)[0]:
         raise into.error("has other arguments than its new form")
-    wanted = ["dst"] if len(results) == 1 else [f"{result.name}_dst" for result in results]
-    if destinations != wanted:
-        raise into.error(f"has the destinations {destinations}, wanted {wanted}")
+    requested = ["dst"] if len(results) == 1 else [f"{result.name}_dst" for result in results]
+    if destinations != requested:
+        raise into.error(f"has the destinations {destinations}, wanted {requested}")
     if not into.comment or "Threads: exclusive" not in " ".join(into.comment):
         raise into.error("wants a comment that says 'Threads: exclusive'")
 

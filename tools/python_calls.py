@@ -50,10 +50,10 @@ def function_text(operator: Operator, into: bool) -> str:
     if into:
         objects = [f"Py_NewRef(args[{i}])" for i in range(len(operator.arguments), len(listed))]
     else:
-        made = [(result.name, *result.row.wrapped) for result in operator.results]
-        held += [declaration.format(x=f"{x}_made") for x, declaration, _ in made]
-        passed += [f"&{x}_made" for x, *_ in made]
-        objects = [wrapped.format(x=f"{x}_made") for x, _, wrapped in made]
+        results = [(result.name, *result.row.wrapped) for result in operator.results]
+        held += [declaration.format(x=f"{x}_made") for x, declaration, _ in results]
+        passed += [f"&{x}_made" for x, *_ in results]
+        objects = [wrapped.format(x=f"{x}_made") for x, _, wrapped in results]
     result = objects[0] if len(objects) == 1 else f"several({len(objects)}, {', '.join(objects)})"
     tests = " ||\n      ".join([f'wrong_count("{name}", {len(listed)}, count)', *taking])
     lines = [

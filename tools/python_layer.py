@@ -92,16 +92,16 @@ def annotation(form: Form, parameter: PythonParameter) -> str:
 def aliased(form: Form) -> list[tuple[PythonParameter, bool]]:
     """The parameters that have a second name, and whether they must be given under one of the two:
     a parameter without a default can only have one if everything behind it has a default."""
-    found: list[tuple[PythonParameter, bool]] = []
+    results: list[tuple[PythonParameter, bool]] = []
     for i, parameter in enumerate(form.line.parameters):
         behind = form.line.parameters[i + 1 :]
         if parameter.name not in ALIASES:
             continue
         if parameter.default is not None:
-            found.append((parameter, False))
+            results.append((parameter, False))
         elif all(p.default is not None or p.variadic for p in behind):
-            found.append((parameter, True))
-    return found
+            results.append((parameter, True))
+    return results
 
 
 def parameters_text(form: Form, method: bool, into: bool, out: str = "") -> str:
@@ -161,23 +161,23 @@ def value_text(form: Form, parameter: PythonParameter, method: bool, first: bool
 
 def call_arguments(form: Form, method: bool) -> list[str]:
     """C's arguments in C's order; those that the Python line leaves out are absent."""
-    given = {
+    arguments = {
         parameter.argument: value_text(form, parameter, method, i == 0)
         for i, parameter in enumerate(form.line.parameters)
     }
-    return [given.get(argument.name, "None") for argument in form.operator.arguments]
+    return [arguments.get(argument.name, "None") for argument in form.operator.arguments]
 
 
 def read_examples(folder: Path) -> dict[str, str]:
     """By a function's name in Python: what its help shows, as typed into an interpreter."""
-    found: dict[str, str] = {}
+    collected: dict[str, str] = {}
     for path in sorted(folder.glob("*.txt")):
         for block in path.read_text(encoding="utf-8").strip().split("\n\n"):
             name, _, example = block.partition("\n")
-            if not name.isidentifier() or not example.startswith("    >>> ") or name in found:
+            if not name.isidentifier() or not example.startswith("    >>> ") or name in collected:
                 raise SystemExit(f"{path}: wanted a new name and an example below it, found {name}")
-            found[name] = textwrap.dedent(example)
-    return found
+            collected[name] = textwrap.dedent(example)
+    return collected
 
 
 def check_examples(examples: dict[str, str], operators: list[Operator]) -> None:
@@ -326,21 +326,21 @@ def told_arguments(form: Form, into: bool) -> str:
     """What an error calls other than C does: {name in C: (number, name) in Python}."""
     numbers = {a.name: i for i, a in enumerate(form.operator.arguments, 1)}
     parameters = form.line.parameters
-    told = {
+    directions = {
         p.argument: (i, p.name)
         for i, p in enumerate(parameters, 1)
         if (numbers.get(p.argument), p.argument) != (i, p.name)
     }
     if into or not form.operator.has_new:
-        told["dst"] = (1, "input")
+        directions["dst"] = (1, "input")
     elif form.operator.has_into:
         place = len(parameters) + 1
         results = form.operator.results
         if len(results) == 1:
-            told["dst"] = (place, "out")
+            directions["dst"] = (place, "out")
         else:
-            told |= {f"{r.name}_dst": (place, f"out[{i}]") for i, r in enumerate(results)}
-    return repr(told) if told else ""
+            directions |= {f"{r.name}_dst": (place, f"out[{i}]") for i, r in enumerate(results)}
+    return repr(directions) if directions else ""
 
 
 def direct_call(form: Form, method: bool, into: bool) -> str:
@@ -401,10 +401,10 @@ def function_text(
     operator = form.operator
     out = "" if method or into else out_parameter(form)
     arguments = call_arguments(form, method)
-    told = told_arguments(form, into)
+    directions = told_arguments(form, into)
     renamed = ""
-    if told or name != operator.name:
-        renamed = f"({name!r}, {operator.name!r}, {told or None})"
+    if directions or name != operator.name:
+        renamed = f"({name!r}, {operator.name!r}, {directions or None})"
     direct = direct_call(form, method, into)
     lines = [f"@operator({direct or None}, {renamed or None})"]
     lines.append(f"def {name}({parameters_text(form, method, into, out)}) -> {form.returns}:")
@@ -473,11 +473,11 @@ def wrapped_return(form: Form, arguments: list[str], destination: str) -> str:
     if "leaf" in form.line.flags:  # what is made has the dtype of its place
         of_place = f"{destination}.dtype if dtype is None else dtype"
         arguments = [of_place if a == "dtype" else a for a in arguments]
-    given = ", ".join(arguments) + ("," if len(arguments) == 1 else "")
+    text = ", ".join(arguments) + ("," if len(arguments) == 1 else "")
     if "leaf" in form.line.flags:
         places = f"{destination}, requires_grad"
-        return f"return write_leaf(_{form.operator.name}_into, ({given}), {places})"
-    call = f"write(_{form.operator.name}_into, ({given}), {destination})"
+        return f"return write_leaf(_{form.operator.name}_into, ({text}), {places})"
+    call = f"write(_{form.operator.name}_into, ({text}), {destination})"
     if form.returns == "ValuesIndices":
         return f"return {pair_of(form)}(*{call})"
     return f"return {call}"

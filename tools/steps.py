@@ -38,7 +38,7 @@ _SIZES = {"uint32_t": 4, "libdl_bool": 4, "int64_t": 8, "double": 8}
 def _read_options(path: Path) -> dict[str, Options]:
     """The option structs by their names. A member's comment tells its default: "default 0.9"."""
     structs = _STRUCT.finditer(path.read_text(encoding="utf-8"))
-    return {found[1]: _options(path, found[1], found[2]) for found in structs}
+    return {item[1]: _options(path, item[1], item[2]) for item in structs}
 
 
 def _options(path: Path, name: str, body: str) -> Options:
@@ -60,7 +60,7 @@ def _options(path: Path, name: str, body: str) -> Options:
 
 
 @dataclass(frozen=True)
-class Given:
+class StepArgument:
     """One argument; a list and its count are one."""
 
     name: str
@@ -73,7 +73,7 @@ class Given:
 @dataclass(frozen=True)
 class Step:
     function: Function
-    given: tuple[Given, ...]
+    parameters: tuple[StepArgument, ...]
     options: Options | None
 
     @property
@@ -82,7 +82,7 @@ class Step:
 
     @property
     def returns(self) -> bool:
-        return any(g.kind == "out" for g in self.given)
+        return any(g.kind == "out" for g in self.parameters)
 
 
 _KINDS = {
@@ -108,21 +108,21 @@ def read_steps(folder: Path) -> tuple[list[Step], list[Options]]:
 
 
 def _step(function: Function, options: dict[str, Options]) -> Step:
-    given: list[Given] = []
+    arguments: list[StepArgument] = []
     own = None
     parameters = iter(function.parameters)
     for p in parameters:
         if p.type in _LISTS:
             kind, gaps = _LISTS[p.type]
-            given.append(Given(p.name, kind, next(parameters).name, gaps, p.nullable))
+            arguments.append(StepArgument(p.name, kind, next(parameters).name, gaps, p.nullable))
         elif p.type in _KINDS:
-            given.append(Given(p.name, _KINDS[p.type]))
+            arguments.append(StepArgument(p.name, _KINDS[p.type]))
         else:
             own = options.get(p.type.removeprefix("const ").removesuffix(" *"))
             if own is None:
                 raise function.error(f"{p.name} has the type '{p.type}', which is of no known kind")
-            given.append(Given(p.name, "options"))
-    return Step(function, tuple(given), own)
+            arguments.append(StepArgument(p.name, "options"))
+    return Step(function, tuple(arguments), own)
 
 
 # -- C++ -------------------------------------------------------------------------------------------
@@ -139,7 +139,7 @@ _LIST_KINDS = ("written", "read")
 
 def _core_parameters(step: Step) -> str:
     parts = [f"const {step.options.name}& options"] if step.options else []
-    parts += [f"{_CORE[g.kind]} {g.name}" for g in step.given if g.kind in _CORE]
+    parts += [f"{_CORE[g.kind]} {g.name}" for g in step.parameters if g.kind in _CORE]
     return ", ".join(parts)
 
 
@@ -149,7 +149,7 @@ def _entry(step: Step) -> str:
     declared = f"{result} {step.name}{{}}({_core_parameters(step)})"
     if not step.options:
         return declared.format("") + ";"
-    lists = ", ".join(g.name for g in step.given if g.kind in _LIST_KINDS)
+    lists = ", ".join(g.name for g in step.parameters if g.kind in _LIST_KINDS)
     shown = step.name.removesuffix("_step")
     return "\n".join(
         [
@@ -181,26 +181,26 @@ def _spelled(p: Parameter) -> str:
     return p.type + (p.name if p.type.endswith("*") else f" {p.name}")
 
 
-def _taken(g: Given) -> str:
+def _taken(g: StepArgument) -> str:
     """An argument as the C++ function takes it."""
-    told = f'name, "{g.name}", {g.name}'
+    text = f'name, "{g.name}", {g.name}'
     if g.kind in _LIST_KINDS:
-        return f"live_tensors({told}, {g.count}{', kMostEntries, true' if g.gaps else ''})"
+        return f"live_tensors({text}, {g.count}{', kMostEntries, true' if g.gaps else ''})"
     if g.kind == "options":
         return "o"
-    return {"tensor": f"live_tensor({told})", "truth": f"{g.name} != 0"}.get(g.kind, g.name)
+    return {"tensor": f"live_tensor({text})", "truth": f"{g.name} != 0"}.get(g.kind, g.name)
 
 
 def _door(step: Step) -> str:
     call, lines = [], []
-    for g in step.given:
-        told = f'name, "{g.name}", {g.name}'
+    for g in step.parameters:
+        text = f'name, "{g.name}", {g.name}'
         if g.kind == "out":
-            lines.insert(0, f"    output({told});")
+            lines.insert(0, f"    output({text});")
             continue
         if g.kind == "options":
             assert step.options is not None
-            lines.append(f'    not_null({told}, "a {step.options.name}");')
+            lines.append(f'    not_null({text}, "a {step.options.name}");')
             lines.append(f"    const {step.options.name} o = read_options(name, {g.name});")
         call.append(_taken(g))
     work = f"{step.name}({', '.join(call)})"
@@ -255,10 +255,10 @@ _PARSED = {"double": "d", "libdl_bool": "p", "int64_t": "L", "number": "d", "tru
 
 def _python_function(step: Step) -> str:
     """The tensors and numbers of the C function by position, the options by name."""
-    objects = [g for g in step.given if g.kind in _LIST_KINDS]
-    alone = [g.name for g in step.given if g.kind == "tensor"]
+    objects = [g for g in step.parameters if g.kind in _LIST_KINDS]
+    alone = [g.name for g in step.parameters if g.kind == "tensor"]
     format_, places, names = "", [], []
-    for g in step.given:
+    for g in step.parameters:
         if g in objects:
             format_ += "O"
             places.append(f"&objects[{objects.index(g)}]")
@@ -283,8 +283,8 @@ def _python_function(step: Step) -> str:
         f"  static char* names[] = {{{', '.join(names)}, NULL}};",
         f"  PyObject* objects[{len(objects)}];",
         *(f"  PyObject* {name};" for name in alone),
-        *(f"  double {g.name};" for g in step.given if g.kind == "number"),
-        *(f"  int {g.name};" for g in step.given if g.kind == "truth"),
+        *(f"  double {g.name};" for g in step.parameters if g.kind == "number"),
+        *(f"  int {g.name};" for g in step.parameters if g.kind == "truth"),
     ]
     if step.options:
         lines += [f"  {step.options.name} o;", f"  {step.options.name}_init(&o);"]
@@ -296,7 +296,7 @@ def _python_function(step: Step) -> str:
         "    return NULL;",
         *(f"  o.{m} = {m};" for m in wide),
         *(
-            f'  if (!is_tensor({name})) return wanted_tensor("{step.name}", "{name}");'
+            f'  if (!is_tensor({name})) return raise_not_a_tensor("{step.name}", "{name}");'
             for name in alone
         ),
         "  Operands lists[kLists] = {0};",
@@ -315,14 +315,14 @@ def _python_function(step: Step) -> str:
 
 
 def _signature(step: Step) -> str:
-    given = [g.name for g in step.given if g.kind not in ("options", "out")]
+    arguments = [g.name for g in step.parameters if g.kind not in ("options", "out")]
     members = [m.name for m in step.options.members] if step.options else []
-    return ", ".join([*given, *(["*", *members] if members else [])])
+    return ", ".join([*arguments, *(["*", *members] if members else [])])
 
 
-def _passed(step: Step, objects: list[Given]) -> list[str]:
+def _passed(step: Step, objects: list[StepArgument]) -> list[str]:
     passed = []
-    for g in step.given:
+    for g in step.parameters:
         place = f"lists[{objects.index(g)}]" if g in objects else ""
         if g.kind == "written":
             passed.append(f"WRITES_IF_ANY({place})" if g.optional else f"WRITES({place})")

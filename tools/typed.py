@@ -34,9 +34,9 @@ class Typed:
 
     def default(self, argument: Argument) -> str | None:
         """The default in Python's words, "None" for what is absent; None if it must be given."""
-        told = self.operator.default_of(argument.name)
-        if told is not None:
-            return told
+        text = self.operator.default_of(argument.name)
+        if text is not None:
+            return text
         absent = (argument.nullable and argument.kind != "tensors") or argument.kind == "dtype"
         return "None" if absent and not self._python_wants(argument) else None
 
@@ -55,8 +55,8 @@ class Typed:
     @property
     def has_short_form(self) -> bool:
         """Whether a call with what is required alone can mean something."""
-        told = self.operator.documentation.parameters
-        one_of_them = any("must be given" in told.get(a.name, "") for a in self.arguments)
+        text = self.operator.documentation.parameters
+        one_of_them = any("must be given" in text.get(a.name, "") for a in self.arguments)
         return self.required != self.arguments and not one_of_them
 
     @property

@@ -274,7 +274,7 @@ extern "C" __attribute__((visibility("default"))) libdl_error* libdl_backend_ope
       .event_query = is_done,
       .event_synchronize = nothing,
       .event_elapsed = elapsed,
-      .complaint = nullptr,
+      .device_error = nullptr,
       .host_allocate = nullptr,
       .host_free = nullptr,
   };

@@ -14,8 +14,8 @@ namespace libdl::kernels {
 // that is passed as y; with w, bias becomes that of the bias. o and t have three dimensions. No
 // tensor is empty; on the CPU what is wanted is dense, but for its order of dimensions.
 struct ConvolutionArgs {
-  enum Wanted : int32_t { kInput, kWeight, kOutput };
-  Wanted wanted;
+  enum Computed : int32_t { kInput, kWeight, kOutput };
+  Computed computed;
   View x;     // [n, c, ...]; the channels of a group are adjacent in memory
   View w;     // [k, c / groups, ...]; if it is wanted, dense with c innermost
   View y;     // [n, k, ...]; the channels of a group are adjacent in memory

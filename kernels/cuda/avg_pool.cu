@@ -54,14 +54,14 @@ LIBDL_DEVICE void mean_of(const AvgPool& p, const int64_t* at) {
   for (int64_t a = i.begin; a < i.end; ++a)
     for (int64_t b = j.begin; b < j.end; ++b)
       for (int64_t c = k.begin; c < k.end; ++c) {
-        const E x = static_cast<const E*>(p.in.data)[pool_place(p.in, at, a, b, c)];
+        const E x = static_cast<const E*>(p.in.data)[pool_offset_of(p.in, at, a, b, c)];
         if constexpr (kFloats) {
           sum = sum + convert_value<T>(x);
         } else {
           sum += static_cast<T>(x);
         }
       }
-  E* const out = static_cast<E*>(p.out.data) + pool_place(p.out, at);
+  E* const out = static_cast<E*>(p.out.data) + pool_offset_of(p.out, at);
   const int64_t divisor = divisor_of(p, at[2], at[3], at[4]);
   if constexpr (kFloats) {
     *out = convert_value<E>(quotient(sum, divisor));
@@ -100,9 +100,9 @@ LIBDL_KERNEL(avg_pool_spread, AvgPool) {
           for (int64_t b = j.begin; b < j.end; ++b)
             for (int64_t c = k.begin; c < k.end; ++c)
               sum = sum + convert_value<T>(
-                              static_cast<const E*>(p.in.data)[pool_place(p.in, at, a, b, c)]) /
+                              static_cast<const E*>(p.in.data)[pool_offset_of(p.in, at, a, b, c)]) /
                               static_cast<T>(divisor_of(p, a, b, c));
-        static_cast<E*>(p.out.data)[pool_place(p.out, at)] = convert_value<E>(sum);
+        static_cast<E*>(p.out.data)[pool_offset_of(p.out, at)] = convert_value<E>(sum);
       }
     });
   }

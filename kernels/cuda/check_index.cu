@@ -9,7 +9,7 @@ namespace {
 
 struct CheckIndex {
   const void* index;
-  Complaint* complaint;
+  DeviceError* device_error;
   const char *op, *finding;
   int64_t size, first;  // the dimension; the linear position of this part's first element
   int32_t dtype;
@@ -26,7 +26,7 @@ LIBDL_KERNEL(check_index_values, CheckIndex) {
     offsets_of(p.geometry, i, offset);
     const int64_t value = index_at(p.index, offset[0], p.dtype);
     if (wrapped(value, p.size) < 0)
-      complain(p.complaint, p.op, p.finding, p.first + i, value, p.size);
+      report_device_error(p.device_error, p.op, p.finding, p.first + i, value, p.size);
   }
 }
 
@@ -37,7 +37,7 @@ LIBDL_KERNEL(check_index_values, CheckIndex) {
 void check_index(Context& context, const CheckIndexArgs& a) {
   if (numel(a.index) == 0) return;
   CheckIndex p{};
-  p.complaint = complaint(context);
+  p.device_error = device_error(context);
   p.op = a.op;
   p.finding = a.finding;
   p.size = a.size;

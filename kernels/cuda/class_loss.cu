@@ -44,7 +44,7 @@ struct ClassLoss {
   void *log_p, *losses;  // NULL: not wanted
   int64_t in_step, log_p_step;
   Totals* totals;  // one a block; NULL: not wanted
-  Complaint* complaint;
+  DeviceError* device_error;
   const char* op;
   Geometry<4> kept;  // in, log_p, target, losses
 };
@@ -131,7 +131,7 @@ LIBDL_DEVICE Shift<T> write_logarithms(const ClassLoss& p, const RowWalk& walk, 
     walk.each(p.team, first, [&](int k) {
       const T y = shift.template of<E>(x[k]);
       to[k] = element_of<E>(y);
-      if (smooth) sum = sum + weight_of<T, E>(p.labels, walk.place(p.team, first, k)) * y;
+      if (smooth) sum = sum + weight_of<T, E>(p.labels, walk.index_of(p.team, first, k)) * y;
     });
   }
   if (smooth) even = over_team<Sum>(sum, p.team, walk.at);
@@ -162,7 +162,7 @@ LIBDL_DEVICE void class_loss_rows(const ClassLoss& p) {
         loss = loss * static_cast<T>(1 - l.smoothing) -
                even * static_cast<T>(l.smoothing / static_cast<double>(l.classes));
     } else if (t != l.ignore_index) {
-      complain(p.complaint, p.op, nullptr, p.first + walk.row, t, l.classes);
+      report_device_error(p.device_error, p.op, nullptr, p.first + walk.row, t, l.classes);
     }
     if (p.losses) static_cast<E*>(p.losses)[offset[3]] = element_of<E>(loss);
     totals = totals + Totals{static_cast<double>(loss), static_cast<double>(factor)};
@@ -197,7 +197,7 @@ LIBDL_DEVICE void class_loss_rows_backward(const ClassLossBackward& p) {
     T sum = T(0);
     for (int64_t first = 0; first < l.classes; first += walk.reach)
       walk.each(p.team, first,
-                [&](int k) { sum = sum + weight_of<T, E>(l, walk.place(p.team, first, k)); });
+                [&](int k) { sum = sum + weight_of<T, E>(l, walk.index_of(p.team, first, k)); });
     of_weights = over_team<Sum>(sum, p.team, walk.at);
   }
   if (!walk.there) return;
@@ -218,7 +218,7 @@ LIBDL_DEVICE void class_loss_rows_backward(const ClassLossBackward& p) {
     }
     const auto to = walk.held(dx, p.dx_step, p.team, first);
     walk.each(p.team, first, [&](int k) {
-      const int64_t i = walk.place(p.team, first, k);
+      const int64_t i = walk.index_of(p.team, first, k);
       T x = smooth ? d * weight_of<T, E>(l, i) : T(0);
       if (p.log_p) x = x - Math<T>::exp(y[k]) * sum;
       if (i == t) x = x + picked;
@@ -304,7 +304,7 @@ void class_loss(Context& context, const ClassLossArgs& a) {
   p.labels = labels_of(a.targets, a.in);
   p.in_step = a.in.strides[a.in.ndim - 1];
   if (a.log_p.data) p.log_p_step = a.log_p.strides[a.log_p.ndim - 1];
-  p.complaint = complaint(context);
+  p.device_error = device_error(context);
   p.op = a.op;
   p.rows = rows / many.parts;
   // Nothing but the target's value is read of logarithms that are given.

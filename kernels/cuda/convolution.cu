@@ -42,7 +42,7 @@ LIBDL_DEVICE Sum value(const Image& image, int64_t a, int64_t b, int64_t c, int6
            d * image.strides[3] + e * image.strides[4]]);
 }
 
-LIBDL_DEVICE int64_t place(const Image& image, const int64_t* at) {
+LIBDL_DEVICE int64_t position(const Image& image, const int64_t* at) {
   int64_t offset = 0;
   for (int d = 0; d < 5; ++d) offset += at[d] * image.strides[d];
   return offset;
@@ -132,17 +132,17 @@ LIBDL_DEVICE void with_floating(int32_t dtype, F f) {
   });
 }
 
-#define LIBDL_CONVOLUTION(name, image, element)                                                \
-  LIBDL_KERNEL(name, Convolution) {                                                            \
-    for (int64_t i = first_element(); i < p.numel; i += all_threads()) {                       \
-      int64_t at[5];                                                                           \
-      unravel(i, p.image.sizes, at);                                                           \
-      with_floating(p.dtype, [&](auto* type, auto sum) {                                       \
-        using T = std::remove_pointer_t<decltype(type)>;                                       \
-        using Sum = decltype(sum);                                                             \
-        static_cast<T*>(p.out)[place(p.image, at)] = convert_value<T>(element<T, Sum>(p, at)); \
-      });                                                                                      \
-    }                                                                                          \
+#define LIBDL_CONVOLUTION(name, image, element)                                                   \
+  LIBDL_KERNEL(name, Convolution) {                                                               \
+    for (int64_t i = first_element(); i < p.numel; i += all_threads()) {                          \
+      int64_t at[5];                                                                              \
+      unravel(i, p.image.sizes, at);                                                              \
+      with_floating(p.dtype, [&](auto* type, auto sum) {                                          \
+        using T = std::remove_pointer_t<decltype(type)>;                                          \
+        using Sum = decltype(sum);                                                                \
+        static_cast<T*>(p.out)[position(p.image, at)] = convert_value<T>(element<T, Sum>(p, at)); \
+      });                                                                                         \
+    }                                                                                             \
   }
 LIBDL_CONVOLUTION(convolution_output, y, output_at)
 LIBDL_CONVOLUTION(convolution_input, x, input_at)
@@ -160,10 +160,10 @@ static Image image_of(const View& view) {
 }
 
 void convolution(Context& context, const ConvolutionArgs& a) {
-  const bool weight = a.wanted == ConvolutionArgs::kWeight;
+  const bool weight = a.computed == ConvolutionArgs::kWeight;
   if (weight && a.bias.data)
     return refuse(context, "convolution: the bias has a kernel of its own");
-  const View& out = a.wanted == ConvolutionArgs::kInput ? a.x : weight ? a.w : a.y;
+  const View& out = a.computed == ConvolutionArgs::kInput ? a.x : weight ? a.w : a.y;
   Convolution p{};
   p.out = out.data;
   p.bias = a.bias.data;
@@ -175,9 +175,9 @@ void convolution(Context& context, const ConvolutionArgs& a) {
   p.x = image_of(a.x), p.w = image_of(a.w), p.y = image_of(a.y);
   for (int d = 0; d < 3; ++d)
     p.stride[d] = a.stride[d], p.before[d] = a.before[d], p.dilation[d] = a.dilation[d];
-  const char* const name = a.wanted == ConvolutionArgs::kInput ? "convolution_input"
-                           : weight                            ? "convolution_weight"
-                                                               : "convolution_output";
+  const char* const name = a.computed == ConvolutionArgs::kInput ? "convolution_input"
+                           : weight                              ? "convolution_weight"
+                                                                 : "convolution_output";
   launch(context, name, grid_for(context, p.numel), p);
 }
 

@@ -30,11 +30,11 @@ struct GridSample {
 
 // The coordinates' pixels at place i of all images.
 template <class T>
-struct Place {
+struct OutputPosition {
   int64_t n, out, grid;  // the image; offsets of the place in it
   Line<T> lines[3];
 
-  LIBDL_DEVICE Place(const GridSample& p, int64_t i) : out(0), grid(0) {
+  LIBDL_DEVICE OutputPosition(const GridSample& p, int64_t i) : out(0), grid(0) {
     for (int d = 4; d >= 2; --d) {
       const int64_t at = i % p.out.sizes[d];
       i /= p.out.sizes[d];
@@ -68,13 +68,13 @@ struct Place {
 };
 
 template <class T>
-LIBDL_DEVICE void sample_place(const GridSample& p, int64_t i) {
-  const Place<T> place(p, i);
-  const T* const in = static_cast<const T*>(p.in.data) + place.n * p.in.strides[0];
-  T* const out = static_cast<T*>(p.out.data) + place.n * p.out.strides[0] + place.out;
+LIBDL_DEVICE void sample_position(const GridSample& p, int64_t i) {
+  const OutputPosition<T> position(p, i);
+  const T* const in = static_cast<const T*>(p.in.data) + position.n * p.in.strides[0];
+  T* const out = static_cast<T*>(p.out.data) + position.n * p.out.strides[0] + position.out;
   for (int64_t c = 0; c < p.out.sizes[1]; ++c) {
     T sum = 0;
-    place.each_tap(p, p.in.strides, [&](int64_t at, T w, const int*) {
+    position.each_tap(p, p.in.strides, [&](int64_t at, T w, const int*) {
       sum += w * (at < 0 ? T(0) : in[c * p.in.strides[1] + at]);
     });
     out[c * p.out.strides[1]] = sum;
@@ -82,24 +82,25 @@ LIBDL_DEVICE void sample_place(const GridSample& p, int64_t i) {
 }
 
 template <class T>
-LIBDL_DEVICE void gradient_of_place(const GridSample& p, int64_t i) {
-  const Place<T> place(p, i);
-  const T* const in = static_cast<const T*>(p.in.data) + place.n * p.in.strides[0];
-  const T* const dy = static_cast<const T*>(p.out.data) + place.n * p.out.strides[0] + place.out;
+LIBDL_DEVICE void gradient_of_position(const GridSample& p, int64_t i) {
+  const OutputPosition<T> position(p, i);
+  const T* const in = static_cast<const T*>(p.in.data) + position.n * p.in.strides[0];
+  const T* const dy =
+      static_cast<const T*>(p.out.data) + position.n * p.out.strides[0] + position.out;
   T sums[3] = {};
-  place.each_tap(p, p.in.strides, [&](int64_t at, T, const int* tap) {
+  position.each_tap(p, p.in.strides, [&](int64_t at, T, const int* tap) {
     if (at < 0) return;
     T sum = 0;
     for (int64_t c = 0; c < p.out.sizes[1]; ++c)
       sum += dy[c * p.out.strides[1]] * in[c * p.in.strides[1] + at];
     for (int d = 0; d < p.how.dims; ++d) {
-      T slope = place.lines[d].slope[tap[d]];
+      T derivative = position.lines[d].derivative[tap[d]];
       for (int e = 0; e < p.how.dims; ++e)
-        if (e != d) slope *= place.lines[e].weight[tap[e]];
-      sums[d] += sum * slope;
+        if (e != d) derivative *= position.lines[e].weight[tap[e]];
+      sums[d] += sum * derivative;
     }
   });
-  T* const to = static_cast<T*>(p.dgrid.data) + place.n * p.dgrid.strides[0];
+  T* const to = static_cast<T*>(p.dgrid.data) + position.n * p.dgrid.strides[0];
   int64_t rest = i, at = 0;
   for (int d = 3; d >= 1; --d) {
     at += rest % p.dgrid.sizes[d] * p.dgrid.strides[d];
@@ -117,11 +118,11 @@ LIBDL_DEVICE void gradient_of_channel(const GridSample& p, int64_t number) {
       static_cast<const T*>(p.out.data) + n * p.out.strides[0] + c * p.out.strides[1];
   const int64_t pixels = p.din.sizes[2] * p.din.sizes[3] * p.din.sizes[4];
   for (int64_t i = 0; i < pixels; ++i) din[offset_of(p.din.sizes + 2, p.din.strides + 2, 3, i)] = 0;
-  const int64_t places = p.out.sizes[2] * p.out.sizes[3] * p.out.sizes[4];
-  for (int64_t i = 0; i < places; ++i) {
-    const Place<T> place(p, n * places + i);
-    const T g = dy[place.out];
-    place.each_tap(p, p.din.strides, [&](int64_t at, T w, const int*) {
+  const int64_t positions = p.out.sizes[2] * p.out.sizes[3] * p.out.sizes[4];
+  for (int64_t i = 0; i < positions; ++i) {
+    const OutputPosition<T> position(p, n * positions + i);
+    const T g = dy[position.out];
+    position.each_tap(p, p.din.strides, [&](int64_t at, T w, const int*) {
       if (at >= 0) din[at] += w * g;
     });
   }
@@ -137,8 +138,8 @@ LIBDL_DEVICE void gradient_of_channel(const GridSample& p, int64_t number) {
       }                                                                  \
     }                                                                    \
   }
-LIBDL_GRID_SAMPLE(grid_sample_places, sample_place)
-LIBDL_GRID_SAMPLE(grid_sample_grid_gradient, gradient_of_place)
+LIBDL_GRID_SAMPLE(grid_sample_positions, sample_position)
+LIBDL_GRID_SAMPLE(grid_sample_grid_gradient, gradient_of_position)
 LIBDL_GRID_SAMPLE(grid_sample_image_gradient, gradient_of_channel)
 #undef LIBDL_GRID_SAMPLE
 
@@ -153,7 +154,7 @@ static Volume volume_of(const View& view) {
   return v;
 }
 
-static int64_t places_of(const View& out) {
+static int64_t positions_of(const View& out) {
   return out.sizes[0] * out.sizes[2] * out.sizes[3] * out.sizes[4];
 }
 
@@ -162,7 +163,7 @@ void grid_sample(Context& context, const GridSampleArgs& a) {
   GridSample p{};
   p.out = volume_of(a.out), p.in = volume_of(a.in), p.grid = volume_of(a.grid);
   p.how = a.how, p.dtype = a.out.dtype;
-  p.count = places_of(a.out);
+  p.count = positions_of(a.out);
   launch(context, "grid_sample_places", grid_for(context, p.count), p);
 }
 
@@ -176,7 +177,7 @@ void grid_sample_backward(Context& context, const GridSampleBackwardArgs& a) {
     if (p.count > 0) launch(context, "grid_sample_image_gradient", grid_for(context, p.count), p);
   }
   if (a.dgrid.data) {
-    p.count = places_of(a.dy);
+    p.count = positions_of(a.dy);
     if (p.count > 0) launch(context, "grid_sample_grid_gradient", grid_for(context, p.count), p);
   }
 }

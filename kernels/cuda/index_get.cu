@@ -13,8 +13,8 @@ void index_get(Context& context, const IndexArgs& a) {
   if (numel(a.values) == 0) return;
   const int leading = a.values.ndim - a.base.ndim;
   const bool is_even = Split(a.values, leading).is_even;
-  const WithoutGaps made(context, a.values, !is_even, WithoutGaps::kRoom);
-  const Split values(made.view(), leading);
+  const WithoutGaps contiguous(context, a.values, !is_even, WithoutGaps::kUninitialized);
+  const Split values(contiguous.view(), leading);
 
   Rows rows{};
   rows.base = a.base;
@@ -25,7 +25,7 @@ void index_get(Context& context, const IndexArgs& a) {
   index.ndim = a.indices == 1 ? leading : 0;
   const Split followed(index, index.ndim);
   const bool follows = a.indices == 1 && followed.is_even;
-  PositionsRoom positions(context, follows ? 0 : rows.count);
+  PositionsWorkspace positions(context, follows ? 0 : rows.count);
   if (follows) {
     rows.index = index.data;
     rows.index_step = followed.step;
@@ -38,7 +38,7 @@ void index_get(Context& context, const IndexArgs& a) {
   }
   if (context.error) return;
   get_rows(context, rows);
-  if (!is_even) copy(context, {a.values, made.view()});
+  if (!is_even) copy(context, {a.values, contiguous.view()});
 }
 
 #endif  // LIBDL_PLANS

@@ -10,7 +10,7 @@ namespace libdl::kernels::cuda {
 void index_put(Context& context, const IndexArgs& a) {
   if (numel(a.values) == 0) return;
   const int leading = a.values.ndim - a.base.ndim;
-  PositionsRoom positions(context, Split(a.values, leading).count);
+  PositionsWorkspace positions(context, Split(a.values, leading).count);
   if (context.error) return;
   look_up(context, a, positions);
   apply_updates(context,

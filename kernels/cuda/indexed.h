@@ -28,9 +28,9 @@ struct Updates {
 void apply_updates(Context& context, const Updates& updates);
 
 // Scratch memory for positions; offset is NULL after a failure.
-class PositionsRoom : public Positions {
+class PositionsWorkspace : public Positions {
  public:
-  PositionsRoom(Context& context, int64_t n) : Positions{}, scratch_(context, 16 * n) {
+  PositionsWorkspace(Context& context, int64_t n) : Positions{}, scratch_(context, 16 * n) {
     count = n;
     offset = static_cast<int64_t*>(scratch_.data());
     target = offset ? offset + n : nullptr;
@@ -70,8 +70,8 @@ LIBDL_DEVICE int64_t wrapped(int64_t index, int64_t size) {
 
 // Reports the value at a position in host memory, where the next call that waits finds it. Until it
 // has read one, no further one of the same stream is reported.
-LIBDL_DEVICE void complain(Complaint* c, const char* op, const char* finding, int64_t position,
-                           int64_t value, int64_t size) {
+LIBDL_DEVICE void report_device_error(DeviceError* c, const char* op, const char* finding,
+                                      int64_t position, int64_t value, int64_t size) {
   const int32_t taken = *static_cast<volatile int32_t*>(&c->taken);
   if (atomicCAS(&c->claimed, taken, taken + 1) != taken) return;
   c->position = position;
@@ -80,7 +80,7 @@ LIBDL_DEVICE void complain(Complaint* c, const char* op, const char* finding, in
   c->op = op;
   c->finding = finding;
   __threadfence_system();  // the host sees these before it sees the next
-  *static_cast<volatile int32_t*>(&c->told) = taken + 1;
+  *static_cast<volatile int32_t*>(&c->reported) = taken + 1;
 }
 
 #endif

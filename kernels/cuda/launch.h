@@ -44,19 +44,19 @@ bool read_back(Context& context, void* to, const void* from, size_t bytes);
 // Where the kernels of a stream report an index out of range; see CheckIndexArgs. It lies in pinned
 // memory of the host. What one side writes the other only reads: atomic operations of the device
 // are none for the host.
-struct alignas(128) Complaint {
-  int32_t claimed;  // how many were begun; of several threads one writes the next
-  int32_t told;     // how many are complete
+struct alignas(128) DeviceError {
+  int32_t claimed;   // how many were begun; of several threads one writes the next
+  int32_t reported;  // how many are complete
   int64_t position, value, size;
   const char* op;
   const char* finding;
   alignas(128) int32_t taken;  // the host's: how many it has read
 };
-Complaint* complaint(Context& context);
+DeviceError* device_error(Context& context);
 
 // A word of device memory that is 0 whenever no kernel of the stream runs: see last_block.h. NULL
 // with an error in the context.
-unsigned* turnstile(Context& context);
+unsigned* arrival_counter(Context& context);
 
 #define KERNEL(name, Args) void name(Context& context, const Args& args);
 #define OPTIONAL_KERNEL(name, Args)

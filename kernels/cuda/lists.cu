@@ -34,19 +34,19 @@ struct ListNorm {
   double order;
   double* parts;     // one a block, of all launches
   int64_t first;     // the part of this launch's first block
-  unsigned* of_all;  // the stream's turnstile
+  unsigned* of_all;  // the stream's arrival counter
   double* total;
   void* out;
   int32_t out_dtype;
   int32_t finishes;  // the list ends with this launch
-  TensorTable<Listed, room_for_entries<Listed>(kBytes, kBesides)> table;
+  TensorTable<Listed, entries_that_fit<Listed>(kBytes, kBesides)> table;
 };
 template <size_t kBytes>
 struct ListClip {
   double limit;
   const void* total;  // NULL: there is none
   int32_t total_dtype;
-  TensorTable<Listed, room_for_entries<Listed>(kBytes, kBesides)> table;
+  TensorTable<Listed, entries_that_fit<Listed>(kBytes, kBesides)> table;
 };
 static_assert(sizeof(ListNorm<kShortParams>) <= kShortParams);
 static_assert(sizeof(ListClip<kShortParams>) <= kShortParams);
@@ -138,11 +138,11 @@ LIBDL_DEVICE void change(void* data, const Portion& at, const F& f) {
   each_of_portion<E>(
       x, at,
       [&](int64_t i) {
-        auto& place = *reinterpret_cast<Four<E>*>(x + i);
-        Four<E> values = place;
+        auto& four = *reinterpret_cast<Four<E>*>(x + i);
+        Four<E> values = four;
         LIBDL_UNROLL
         for (int k = 0; k < 4; ++k) values.of[k] = changed(values.of[k]);
-        place = values;
+        four = values;
       },
       [&](int64_t i) { x[i] = changed(x[i]); });
 }
@@ -193,7 +193,7 @@ namespace {
 // Short params if a short table has room for the list, else long ones: queue(params).
 template <template <size_t> class Params, class Queue>
 void with_params(const TensorList& list, Queue&& queue) {
-  constexpr int kFew = room_for_entries<Listed>(kShortParams, kBesides);
+  constexpr int kFew = entries_that_fit<Listed>(kShortParams, kBesides);
   if (list.count <= kFew) {
     Params<kShortParams> params{};
     queue(params, false);
@@ -234,14 +234,14 @@ void list_norm(Context& context, const ListNormArgs& a) {
   int64_t elements = 0;
   for (int32_t t = 0; t < a.list.count; ++t) elements += a.list.numel[t];
   const int64_t count = std::max<int64_t>(1, parts_of(a.list));
-  const Scratch room(context, count * int64_t{sizeof(double)});
-  if (room.failed()) return;
-  unsigned* const of_all = turnstile(context);
+  const Scratch scratch(context, count * int64_t{sizeof(double)});
+  if (scratch.failed()) return;
+  unsigned* const of_all = arrival_counter(context);
   // One element's norm is its magnitude: its power might overflow.
   const NormNames names = names_of(elements == 1 ? 1 : a.order);
   with_params<ListNorm>(a.list, [&](auto& params, bool many) {
     params.order = a.order;
-    params.parts = static_cast<double*>(room.data());
+    params.parts = static_cast<double*>(scratch.data());
     params.of_all = of_all;
     params.total = static_cast<double*>(a.total.data);
     params.out = a.out.data;

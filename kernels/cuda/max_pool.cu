@@ -44,23 +44,23 @@ LIBDL_DEVICE void pool_window(const MaxPool& p, const int64_t* at) {
                   k = pool_positions(w, 2, at[4]);
   const int64_t down = pool_step(w, 0), across = pool_step(w, 1), right = pool_step(w, 2);
   const T* const in = static_cast<const T*>(p.in.data);
-  T largest = in[pool_place(p.in, at, i.begin, j.begin, k.begin)];
+  T largest = in[pool_offset_of(p.in, at, i.begin, j.begin, k.begin)];
   int64_t taken = pool_position(w, i.begin, j.begin, k.begin);
   for (int64_t a = i.begin; a < i.end; a += down)
     for (int64_t b = j.begin; b < j.end; b += across)
       for (int64_t c = k.begin; c < k.end; c += right) {
-        const T value = in[pool_place(p.in, at, a, b, c)];
+        const T value = in[pool_offset_of(p.in, at, a, b, c)];
         const auto own = comparable(value);
         if (own > comparable(largest) || own != own)
           largest = value, taken = pool_position(w, a, b, c);
       }
-  static_cast<T*>(p.out.data)[pool_place(p.out, at)] = largest;
+  static_cast<T*>(p.out.data)[pool_offset_of(p.out, at)] = largest;
   if (!p.indices.data) return;
-  const int64_t place = pool_place(p.indices, at);
+  const int64_t position = pool_offset_of(p.indices, at);
   if (p.indices.dtype == LIBDL_DTYPE_INT32)
-    static_cast<int32_t*>(p.indices.data)[place] = static_cast<int32_t>(taken);
+    static_cast<int32_t*>(p.indices.data)[position] = static_cast<int32_t>(taken);
   else
-    static_cast<int64_t*>(p.indices.data)[place] = taken;
+    static_cast<int64_t*>(p.indices.data)[position] = taken;
 }
 
 LIBDL_KERNEL(max_pool_windows, MaxPool) {
@@ -87,10 +87,10 @@ LIBDL_DEVICE void collect(const MaxPoolBackward& p, const int64_t* at, const I* 
   for (int64_t a = i.begin; a < i.end; ++a)
     for (int64_t b = j.begin; b < j.end; ++b)
       for (int64_t c = k.begin; c < k.end; ++c)
-        if (indices[pool_place(p.indices, at, a, b, c)] == here)
-          sum = sum +
-                convert_value<T>(static_cast<const E*>(p.dy.data)[pool_place(p.dy, at, a, b, c)]);
-  static_cast<E*>(p.dx.data)[pool_place(p.dx, at)] = convert_value<E>(sum);
+        if (indices[pool_offset_of(p.indices, at, a, b, c)] == here)
+          sum = sum + convert_value<T>(
+                          static_cast<const E*>(p.dy.data)[pool_offset_of(p.dy, at, a, b, c)]);
+  static_cast<E*>(p.dx.data)[pool_offset_of(p.dx, at)] = convert_value<E>(sum);
 }
 
 LIBDL_KERNEL(max_pool_collect, MaxPoolBackward) {

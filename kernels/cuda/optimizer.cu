@@ -30,7 +30,7 @@ struct Entry {
 template <size_t kBytes>
 struct Step {
   OptimizerOptions options;
-  TensorTable<Entry, room_for_entries<Entry>(kBytes, sizeof(OptimizerOptions))> table;
+  TensorTable<Entry, entries_that_fit<Entry>(kBytes, sizeof(OptimizerOptions))> table;
 };
 using ShortStep = Step<kShortParams>;
 using LongStep = Step<kLongParams>;
@@ -53,13 +53,14 @@ LIBDL_DEVICE V magnitude(V x) {
   return Math<V>::abs(x);
 }
 // Every operation is rounded separately, as on the CPU.
-#define LIBDL_RULE LIBDL_DEVICE
+#define LIBDL_UPDATE_RULE LIBDL_DEVICE
 #include "kernels/optimizer_rules.h"
-#undef LIBDL_RULE
+#undef LIBDL_UPDATE_RULE
 
 // kWidth elements, 1 or 4, from i on.
-template <class Rule, class T, class E, int kWidth>
-LIBDL_DEVICE void update(const Rule& rule, const Entry& entry, const bool (&has)[3], int64_t i) {
+template <class UpdateRule, class T, class E, int kWidth>
+LIBDL_DEVICE void update(const UpdateRule& update_rule, const Entry& entry, const bool (&has)[3],
+                         int64_t i) {
   using Access = std::conditional_t<kWidth == 4, Four<E>, E>;
   const auto read = [i](const void* data, E* to) {
     const Access x = *reinterpret_cast<const Access*>(static_cast<const E*>(data) + i);
@@ -78,9 +79,9 @@ LIBDL_DEVICE void update(const Rule& rule, const Entry& entry, const bool (&has)
     if (has[k]) read(entry.state[k], state[k]);
   LIBDL_UNROLL
   for (int j = 0; j < kWidth; ++j) {
-    rules::Element<T> e{value_of<T>(param[j]), value_of<T>(grad[j]), {}};
+    update_rules::Element<T> e{value_of<T>(param[j]), value_of<T>(grad[j]), {}};
     for (int k = 0; k < 3; ++k) e.state[k] = value_of<T>(state[k][j]);
-    rule(e);
+    update_rule(e);
     param[j] = element_of<E>(e.param);
     for (int k = 0; k < 3; ++k) state[k][j] = element_of<E>(e.state[k]);
   }
@@ -90,7 +91,7 @@ LIBDL_DEVICE void update(const Rule& rule, const Entry& entry, const bool (&has)
     if (has[k]) write(entry.state[k], state[k]);
 }
 
-template <template <class> class Rule, class T, class E>
+template <template <class> class UpdateRule, class T, class E>
 LIBDL_DEVICE void step_portion(const OptimizerOptions& options, const Entry& entry,
                                const Portion& at) {
   bool has[3], aligned = is_aligned_to(entry.param, sizeof(Four<E>)) &&
@@ -99,37 +100,37 @@ LIBDL_DEVICE void step_portion(const OptimizerOptions& options, const Entry& ent
     has[k] = entry.state[k] != nullptr;
     aligned = aligned && is_aligned_to(entry.state[k], sizeof(Four<E>));
   }
-  const Rule<T> rule(options);
+  const UpdateRule<T> update_rule(options);
   const int64_t fours = aligned ? (at.end - at.first) / 4 : 0;
   for (int64_t k = threadIdx.x; k < fours; k += blockDim.x)
-    update<Rule<T>, T, E, 4>(rule, entry, has, at.first + 4 * k);
+    update<UpdateRule<T>, T, E, 4>(update_rule, entry, has, at.first + 4 * k);
   for (int64_t i = at.first + 4 * fours + threadIdx.x; i < at.end; i += blockDim.x)
-    update<Rule<T>, T, E, 1>(rule, entry, has, i);
+    update<UpdateRule<T>, T, E, 1>(update_rule, entry, has, i);
 }
 
-template <template <class> class Rule, class T, class E, class Params>
+template <template <class> class UpdateRule, class T, class E, class Params>
 LIBDL_DEVICE void step(const Params& p) {
   const Portion at = portion_of_block<kChunk>(p.table);
-  step_portion<Rule, T, E>(p.options, p.table.entry[at.at], at);
+  step_portion<UpdateRule, T, E>(p.options, p.table.entry[at.at], at);
 }
 
 // Each tensor by its own dtype.
-template <template <class> class Rule, class Params>
+template <template <class> class UpdateRule, class Params>
 LIBDL_DEVICE void step_mixed(const Params& p) {
   const Portion at = portion_of_block<kChunk>(p.table);
   const Entry& entry = p.table.entry[at.at];
   with_floating(entry.dtype, [&](auto* type) {
     using E = std::remove_pointer_t<decltype(type)>;
-    step_portion<Rule, ComputedIn<E>, E>(p.options, entry, at);
+    step_portion<UpdateRule, ComputedIn<E>, E>(p.options, entry, at);
   });
 }
 
-#define LIBDL_STEPS(name, Rule)                                                     \
-  LIBDL_KERNEL(name##_f32, ShortStep) { step<rules::Rule, float, float>(p); }       \
-  LIBDL_KERNEL(name##_f64, ShortStep) { step<rules::Rule, double, double>(p); }     \
-  LIBDL_KERNEL(name##_f32_long, LongStep) { step<rules::Rule, float, float>(p); }   \
-  LIBDL_KERNEL(name##_f64_long, LongStep) { step<rules::Rule, double, double>(p); } \
-  LIBDL_KERNEL(name##_mixed, LongStep) { step_mixed<rules::Rule>(p); }
+#define LIBDL_STEPS(name, UpdateRule)                                                            \
+  LIBDL_KERNEL(name##_f32, ShortStep) { step<update_rules::UpdateRule, float, float>(p); }       \
+  LIBDL_KERNEL(name##_f64, ShortStep) { step<update_rules::UpdateRule, double, double>(p); }     \
+  LIBDL_KERNEL(name##_f32_long, LongStep) { step<update_rules::UpdateRule, float, float>(p); }   \
+  LIBDL_KERNEL(name##_f64_long, LongStep) { step<update_rules::UpdateRule, double, double>(p); } \
+  LIBDL_KERNEL(name##_mixed, LongStep) { step_mixed<update_rules::UpdateRule>(p); }
 LIBDL_STEPS(sgd, Sgd)
 LIBDL_STEPS(adam, Adam)
 LIBDL_STEPS(asgd, Asgd)
@@ -186,7 +187,7 @@ void take_step(Context& context, const OptimizerArgs& a, const Names& names) {
   const int32_t dtype = only_dtype(a);
   if (dtype == LIBDL_DTYPE_NONE) return queue<LongStep>(context, a, names.mixed);
   const bool is_single = dtype == LIBDL_DTYPE_FLOAT32;
-  if (a.count <= room_for_entries<Entry>(kShortParams, sizeof(OptimizerOptions)))
+  if (a.count <= entries_that_fit<Entry>(kShortParams, sizeof(OptimizerOptions)))
     return queue<ShortStep>(context, a, is_single ? names.f32 : names.f64);
   queue<LongStep>(context, a, is_single ? names.f32_long : names.f64_long);
 }

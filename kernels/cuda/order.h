@@ -196,9 +196,9 @@ LIBDL_DEVICE T join(T x, int distance, bool takes) {
 }
 
 // A thread's position in its block.
-struct Standing {
+struct ThreadPosition {
   int x, lane, block, other;
-  LIBDL_DEVICE explicit Standing(const Team& t) {
+  LIBDL_DEVICE explicit ThreadPosition(const Team& t) {
     int i = static_cast<int>(threadIdx.x);
     x = i % t.width;
     i /= t.width;
@@ -213,7 +213,7 @@ struct Standing {
 // Combines the lanes, then the blocks, of the team; its leaders get the result. A missing lane or
 // block must hold the identity. Inlined: a call would put the team and the position into memory.
 template <class C, class T>
-LIBDL_DEVICE T join_team(T x, const Team& t, const Standing& at) {
+LIBDL_DEVICE T join_team(T x, const Team& t, const ThreadPosition& at) {
   LIBDL_ROLLED
   for (int half = t.lanes / 2; half > 0; half /= 2) x = join<C>(x, t.width * half, at.lane < half);
   LIBDL_ROLLED
@@ -249,7 +249,7 @@ struct Tree {
 // Combines the blocks [first, last) of one output, S at a time; the leaders get the result.
 template <class C, class T, bool kAtOnce, class Make>
 LIBDL_DEVICE T combine(const Make& make, int64_t first, int64_t last, int64_t n, const Team& t,
-                       const Standing& at) {
+                       const ThreadPosition& at) {
   Tree<C, T> tree;
   LIBDL_ROLLED
   for (;;) {
@@ -264,15 +264,15 @@ LIBDL_DEVICE T combine(const Make& make, int64_t first, int64_t last, int64_t n,
 
 // Gives a leader's value to its whole team. All threads of the block must call it.
 template <class T>
-LIBDL_DEVICE T from_leader(T x, const Team& t, const Standing& at) {
+LIBDL_DEVICE T from_leader(T x, const Team& t, const ThreadPosition& at) {
   const int team = t.lanes * t.blocks;
   if (t.width == 1 && team <= kWarp)
     return shuffle_from(x, static_cast<int>(threadIdx.x) % kWarp / team * team);
   __shared__ T held[kMostTeam];
-  const int place = at.x + t.width * at.other;
-  if (at.leads()) held[place] = x;
+  const int position = at.x + t.width * at.other;
+  if (at.leads()) held[position] = x;
   __syncthreads();
-  x = held[place];
+  x = held[position];
   __syncthreads();
   return x;
 }

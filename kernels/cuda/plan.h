@@ -75,14 +75,14 @@ void each_part(const View* const* views, int operands, Geometry<kOperands>& g, F
   }
 }
 
-// A view itself or, if `wanted`, a contiguous one in scratch memory: a copy of it, or room for
+// A view itself or, if `needed`, a contiguous one in scratch memory: a copy of it, or room for
 // results that are copied back to it later.
 class WithoutGaps {
  public:
-  enum Contents { kCopied, kRoom };
-  WithoutGaps(Context& context, const View& from, bool wanted, Contents contents = kCopied)
-      : scratch_(context, wanted ? numel(from) * dtype_bytes(from.dtype) : 0), view_(from) {
-    if (!wanted) return;
+  enum Contents { kCopied, kUninitialized };
+  WithoutGaps(Context& context, const View& from, bool needed, Contents contents = kCopied)
+      : scratch_(context, needed ? numel(from) * dtype_bytes(from.dtype) : 0), view_(from) {
+    if (!needed) return;
     int64_t step = 1;
     for (int d = from.ndim - 1; d >= 0; step *= from.sizes[d--]) strides_[d] = step;
     view_.data = scratch_.data();

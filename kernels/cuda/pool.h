@@ -24,14 +24,14 @@ LIBDL_DEVICE void pool_element(const PoolImage& image, bool deep, int64_t i, int
   at[0] = i;
 }
 
-LIBDL_DEVICE int64_t pool_place(const PoolImage& image, const int64_t* at) {
-  int64_t place = 0;
-  for (int d = 0; d < 5; ++d) place += at[d] * image.strides[d];
-  return place;
+LIBDL_DEVICE int64_t pool_offset_of(const PoolImage& image, const int64_t* at) {
+  int64_t position = 0;
+  for (int d = 0; d < 5; ++d) position += at[d] * image.strides[d];
+  return position;
 }
 // The place of [at[0], at[1], i, j, k].
-LIBDL_DEVICE int64_t pool_place(const PoolImage& image, const int64_t* at, int64_t i, int64_t j,
-                                int64_t k) {
+LIBDL_DEVICE int64_t pool_offset_of(const PoolImage& image, const int64_t* at, int64_t i, int64_t j,
+                                    int64_t k) {
   return at[0] * image.strides[0] + at[1] * image.strides[1] + i * image.strides[2] +
          j * image.strides[3] + k * image.strides[4];
 }

@@ -150,7 +150,7 @@ LIBDL_BLOCK_KERNEL(radix_move_long, RadixPass) { move_pairs<LongPair>(p); }
 
 #ifdef LIBDL_PLANS
 
-void* radix_sort(Context& context, bool is_short, void* pairs, void* room, int64_t rows,
+void* radix_sort(Context& context, bool is_short, void* pairs, void* spare, int64_t rows,
                  int64_t length, int bits) {
   RadixPass p{};
   p.rows = rows;
@@ -165,11 +165,11 @@ void* radix_sort(Context& context, bool is_short, void* pairs, void* room, int64
   const Grid sums = grid_for(context, digits * 32);
   for (p.shift = 0; p.shift < bits; p.shift += 8) {
     p.from = pairs;
-    p.to = room;
+    p.to = spare;
     launch(context, is_short ? "radix_count_short" : "radix_count_long", tiles, p);
     launch(context, "radix_sum", sums, p);
     launch(context, is_short ? "radix_move_short" : "radix_move_long", tiles, p);
-    std::swap(pairs, room);
+    std::swap(pairs, spare);
   }
   return context.error ? nullptr : pairs;
 }

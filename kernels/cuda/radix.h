@@ -38,8 +38,8 @@ struct alignas(16) LongPair {
 inline int64_t pair_bytes(bool is_short) { return is_short ? sizeof(ShortPair) : sizeof(LongPair); }
 
 // Sorts rows of `length` pairs by the key's lowest `bits` bits, moving them between `pairs` and
-// `room`, which has the same size. Returns which of the two holds the result; NULL on failure.
-void* radix_sort(Context& context, bool is_short, void* pairs, void* room, int64_t rows,
+// `spare`, which has the same size. Returns which of the two holds the result; NULL on failure.
+void* radix_sort(Context& context, bool is_short, void* pairs, void* spare, int64_t rows,
                  int64_t length, int bits);
 
 }  // namespace libdl::kernels::cuda

@@ -38,10 +38,10 @@ struct Random {
 struct Words {
   PhiloxBlock block;
   uint64_t counter;
-  int place;  // of the element in its block
-  LIBDL_DEVICE uint32_t word() const { return block.word[place]; }
+  int word_index;  // of the element in its block
+  LIBDL_DEVICE uint32_t word() const { return block.word[word_index]; }
   LIBDL_DEVICE uint64_t pair() const {
-    return block.word[2 * place] | uint64_t{block.word[2 * place + 1]} << 32;
+    return block.word[2 * word_index] | uint64_t{block.word[2 * word_index + 1]} << 32;
   }
 };
 
@@ -58,7 +58,7 @@ LIBDL_DEVICE void each_element(const Random& p, F&& make) {
     for (int k = 0; k < 4; ++k) {
       const int64_t i = block * width + k;
       if (k >= width || i < p.start || i >= end) continue;
-      words.place = k;
+      words.word_index = k;
       int64_t offset[2];
       offsets_of(p.geometry, i - p.start, offset);
       make(words, offset[0], offset[1]);
@@ -144,10 +144,10 @@ LIBDL_KERNEL(random_bernoulli, Random) {
 
 LIBDL_KERNEL(random_randint, Random) {
   each_element(p, [&](const Words& words, int64_t at, int64_t) {
-    const uint64_t drawn = p.wide
-                               ? below64(words.pair(), p.range, p.key, words.counter, words.place)
-                               : below32(words.word(), static_cast<uint32_t>(p.range), p.key,
-                                         words.counter, words.place);
+    const uint64_t drawn =
+        p.wide ? below64(words.pair(), p.range, p.key, words.counter, words.word_index)
+               : below32(words.word(), static_cast<uint32_t>(p.range), p.key, words.counter,
+                         words.word_index);
     const auto value = static_cast<int64_t>(static_cast<uint64_t>(p.low) + drawn);
     with_type(p.dtype, [&](auto* type) {
       using E = std::remove_pointer_t<decltype(type)>;

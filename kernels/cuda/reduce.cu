@@ -60,12 +60,12 @@ LIBDL_DEVICE T parameter_of(const Reduce& p, const int64_t* offset) {
 }
 
 // What a thread combines: part `part` of output `unit`.
-struct Place {
-  Standing at;
+struct OutputPosition {
+  ThreadPosition at;
   int64_t unit, part;
   bool there;
   int64_t offset[4];
-  LIBDL_DEVICE explicit Place(const Reduce& p) : at(p.team) {
+  LIBDL_DEVICE explicit OutputPosition(const Reduce& p) : at(p.team) {
     part = blockIdx.x % p.parts;
     const int64_t tile = blockIdx.x / p.parts;
     unit = (tile * p.team.others + at.other) * p.team.width + at.x;
@@ -75,29 +75,30 @@ struct Place {
 };
 
 template <class C, class M, bool kUsual, class T>
-LIBDL_DEVICE T combined(const Reduce& p, const Place& place, T parameter) {
+LIBDL_DEVICE T combined(const Reduce& p, const OutputPosition& position, T parameter) {
   using V = typename ValueOf<T>::Type;
   const int64_t blocks = (p.n + kBlock<T> - 1) / kBlock<T>;
-  const int64_t first = place.part * p.chunk;
+  const int64_t first = position.part * p.chunk;
   const int64_t end = first + p.chunk < blocks ? first + p.chunk : blocks;
-  const int64_t n = place.there ? p.n : 0;  // with as many steps: the block's threads synchronise
-  return with_reader<V, kUsual>(p, place.offset[0], [&](const auto& read) {
+  const int64_t n =
+      position.there ? p.n : 0;  // with as many steps: the block's threads synchronise
+  return with_reader<V, kUsual>(p, position.offset[0], [&](const auto& read) {
     const auto make = [&](int64_t r) { return M::template of<T>(read(r), r, parameter, p.number); };
     return combine<C, T, std::decay_t<decltype(read)>::kAtOnce>(make, first, end, n, p.team,
-                                                                place.at);
+                                                                position.at);
   });
 }
 
 template <class T, class C, class M, bool kUsual>
 LIBDL_DEVICE void reduce_once(const Reduce& p) {
-  const Place place(p);
-  const T parameter = parameter_of<T>(p, place.offset);
-  const T x = combined<C, M, kUsual>(p, place, parameter);
-  if (!place.there || !place.at.leads()) return;
+  const OutputPosition position(p);
+  const T parameter = parameter_of<T>(p, position.offset);
+  const T x = combined<C, M, kUsual>(p, position, parameter);
+  if (!position.there || !position.at.leads()) return;
   if (p.partial) {
-    static_cast<T*>(p.partial)[place.unit * p.parts + place.part] = x;
+    static_cast<T*>(p.partial)[position.unit * p.parts + position.part] = x;
   } else {
-    put(p, place.offset, x, parameter);
+    put(p, position.offset, x, parameter);
   }
 }
 
@@ -105,19 +106,19 @@ LIBDL_DEVICE void reduce_once(const Reduce& p) {
 template <class T, class C1, class C2, class M>
 LIBDL_DEVICE void reduce_twice(const Reduce& p) {
   if (p.parameter) return reduce_once<T, C2, M, true>(p);
-  const Place place(p);
-  T parameter = combined<C1, Plain, true>(p, place, T(0));
+  const OutputPosition position(p);
+  T parameter = combined<C1, Identity, true>(p, position, T(0));
   if (static_cast<Finish>(p.finish) == Finish::kVar) parameter = parameter / static_cast<T>(p.n);
-  parameter = from_leader(parameter, p.team, place.at);
-  const T x = combined<C2, M, true>(p, place, parameter);
-  if (place.there && place.at.leads()) put(p, place.offset, x, parameter);
+  parameter = from_leader(parameter, p.team, position.at);
+  const T x = combined<C2, M, true>(p, position, parameter);
+  if (position.there && position.at.leads()) put(p, position.offset, x, parameter);
 }
 
 constexpr int kMergedEach = 4;  // parts that a thread takes
 
 template <class T, class C>
 LIBDL_DEVICE void merge_parts(const Reduce& p) {
-  const Standing at(p.team);
+  const ThreadPosition at(p.team);
   const int64_t unit = int64_t{blockIdx.x} * p.team.others + at.other;
   T x[kMergedEach];
   for (int k = 0; k < kMergedEach; ++k) {
@@ -140,14 +141,14 @@ LIBDL_DEVICE void merge_parts(const Reduce& p) {
 #define MERGE(name, T, C) \
   LIBDL_TEAM_KERNEL(merge_##name, Reduce) { merge_parts<T, C>(p); }
 
-#define OF_NUMBERS(suffix, T)                    \
-  REDUCTION(sum_##suffix, T, Sum, Plain, true)   \
-  REDUCTION(prod_##suffix, T, Prod, Plain, true) \
-  MERGE(sum_##suffix, T, Sum)                    \
+#define OF_NUMBERS(suffix, T)                       \
+  REDUCTION(sum_##suffix, T, Sum, Identity, true)   \
+  REDUCTION(prod_##suffix, T, Prod, Identity, true) \
+  MERGE(sum_##suffix, T, Sum)                       \
   MERGE(prod_##suffix, T, Prod)
 #define OF_ORDERED(suffix, T)                                           \
-  REDUCTION(max_##suffix, T, Max, Plain, true)                          \
-  REDUCTION(min_##suffix, T, Min, Plain, true)                          \
+  REDUCTION(max_##suffix, T, Max, Identity, true)                       \
+  REDUCTION(min_##suffix, T, Min, Identity, true)                       \
   REDUCTION(first_max_##suffix, Located<T>, First<true>, Locate, true)  \
   REDUCTION(first_min_##suffix, Located<T>, First<false>, Locate, true) \
   MERGE(max_##suffix, T, Max)                                           \
@@ -175,8 +176,8 @@ OF_ORDERED(i64, Int64)
 OF_ORDERED(u64, Uint64)
 OF_REALS(f32, float)
 OF_REALS(f64, double)
-REDUCTION(max_bool, Bool, Max, Plain, true)
-REDUCTION(min_bool, Bool, Min, Plain, true)
+REDUCTION(max_bool, Bool, Max, Identity, true)
+REDUCTION(min_bool, Bool, Min, Identity, true)
 MERGE(max_bool, Bool, Max)
 MERGE(min_bool, Bool, Min)
 
@@ -246,8 +247,8 @@ void share(Reduce& p, int64_t inner, bool columns, int lanes) {
   Team& t = p.team;
   t.width = columns ? static_cast<int32_t>(power_of_two_from(std::min<int64_t>(inner, 32))) : 1;
   t.lanes = static_cast<int32_t>(power_of_two_from(std::clamp<int64_t>(p.n, 1, lanes)));
-  const int64_t room = std::max(kThreads, t.width * t.lanes) / (t.width * t.lanes);
-  int64_t together = std::min({power_of_two_from(blocks), room, kMostTogether});
+  const int64_t capacity = std::max(kThreads, t.width * t.lanes) / (t.width * t.lanes);
+  int64_t together = std::min({power_of_two_from(blocks), capacity, kMostTogether});
   const int64_t tiles = ceil_div(p.units, t.width);
   while (together > 1 && tiles * ceil_div(blocks, together) < kEnoughBlocks &&
          t.width * t.lanes * together > 2 * 32)
@@ -332,12 +333,12 @@ struct Reducer {
     run(pass, finish, out, {}, {}, false);
   }
   // The first pass's results are the second's parameters.
-  void twice(const Pass& first, Finish made, const Pass& second, Finish finish) const {
+  void twice(const Pass& first, Finish first_finish, const Pass& second, Finish finish) const {
     if (run(second, finish, out, {}, {}, true)) return;
     const Scratch scratch(context, numel(out) * kBytes[compute]);
     const DenseLike parameter(scratch.data(), out, out.ndim,
                               compute == kF32 ? LIBDL_DTYPE_FLOAT32 : LIBDL_DTYPE_FLOAT64);
-    run(first, made, parameter.view, {}, {}, false);
+    run(first, first_finish, parameter.view, {}, {}, false);
     run(second, finish, out, {}, parameter.view, false);
   }
 

@@ -37,7 +37,7 @@ struct Reduce {
 
 // -- what is combined: a function of the value, its index and a parameter of the output ---------
 
-struct Plain {
+struct Identity {
   template <class T, class V>
   static LIBDL_DEVICE T of(V x, int64_t, T, double) {
     return x;

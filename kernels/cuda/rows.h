@@ -45,7 +45,7 @@ struct Held {
 
 // A thread's values of its row: lane, lane + lanes, … from each multiple of `reach` on.
 struct RowWalk {
-  Standing at;
+  ThreadPosition at;
   int64_t row, n, reach;
   bool there;
   LIBDL_DEVICE RowWalk(const Team& t, int64_t rows, int64_t length)
@@ -64,7 +64,7 @@ struct RowWalk {
     return {row + (first + at.lane) * step, step * t.lanes};
   }
   // Where the k-th of them stands in its row.
-  LIBDL_DEVICE int64_t place(const Team& t, int64_t first, int k) const {
+  LIBDL_DEVICE int64_t index_of(const Team& t, int64_t first, int k) const {
     return first + at.lane + int64_t{k} * t.lanes;
   }
   // Calls f(k) for each of these values that exists.
@@ -80,7 +80,7 @@ struct RowWalk {
 
 // Combines all of the team's values; every thread gets the result.
 template <class C, class T>
-LIBDL_DEVICE T over_team(T x, const Team& t, const Standing& at) {
+LIBDL_DEVICE T over_team(T x, const Team& t, const ThreadPosition& at) {
   return from_leader(join_team<C>(x, t, at), t, at);
 }
 

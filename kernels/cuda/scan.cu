@@ -102,12 +102,12 @@ struct Carried<Carry<W>> {
 
 // The value of the lane `distance` before; false if there is none.
 template <class T>
-LIBDL_DEVICE bool before(T x, int distance, int width, int lane, T& found) {
+LIBDL_DEVICE bool before(T x, int distance, int width, int lane, T& value) {
   __shared__ T held[kScanThreads];
   held[threadIdx.x] = x;
   __syncthreads();
   const bool there = lane >= distance;
-  if (there) found = held[threadIdx.x - static_cast<unsigned>(distance * width)];
+  if (there) value = held[threadIdx.x - static_cast<unsigned>(distance * width)];
   __syncthreads();
   return there;
 }
@@ -127,7 +127,7 @@ LIBDL_DEVICE void scan_part(const ScanLaunch& p) {
   const int64_t end = first + kPartLength < p.n ? first + kPartLength : p.n;
   T* const totals = static_cast<T*>(p.totals) + row * p.parts;
   __shared__ T last[kScanThreads];  // of a row of the block
-  const int place = x + other * p.width;
+  const int position = x + other * p.width;
 
   bool begun = p.out && part > 0;
   T carry{};
@@ -152,8 +152,9 @@ LIBDL_DEVICE void scan_part(const ScanLaunch& p) {
     T sum = count > 0 ? value[count - 1] : T{};
     LIBDL_ROLLED
     for (int distance = 1; distance < kScanLanes; distance *= 2) {
-      T found{};
-      if (before(sum, distance, p.width, lane, found) && count > 0) sum = Op::of(found, sum);
+      T neighbour{};
+      if (before(sum, distance, p.width, lane, neighbour) && count > 0)
+        sum = Op::of(neighbour, sum);
     }
     // The carry into each thread's values.
     T ahead{};
@@ -175,10 +176,10 @@ LIBDL_DEVICE void scan_part(const ScanLaunch& p) {
       }
     }
     // The last value so far is the next round's carry.
-    if (count > 0 && left <= kEach) last[place] = sum;
-    if (lane == kScanLanes - 1 && left > kEach) last[place] = sum;
+    if (count > 0 && left <= kEach) last[position] = sum;
+    if (lane == kScanLanes - 1 && left > kEach) last[position] = sum;
     __syncthreads();
-    carry = last[place];
+    carry = last[position];
     begun = true;
     __syncthreads();
   }

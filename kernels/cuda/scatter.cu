@@ -118,7 +118,7 @@ void scatter(Context& context, const ScatterArgs& a) {
   if (length <= kShort || count / length >= kManySlices) return scatter_many(context, a);
 
   // Look up the targets.
-  PositionsRoom positions(context, count);
+  PositionsWorkspace positions(context, count);
   if (context.error) return;
   Targets p{};
   p.offset = positions.offset;

@@ -17,7 +17,7 @@ namespace libdl::kernels::cuda {
 
 namespace {
 
-constexpr int kRoom = 32 << 10;  // bytes of shared memory
+constexpr int kCapacity = 32 << 10;  // bytes of shared memory
 
 struct SortRows {
   const void* in;
@@ -146,7 +146,7 @@ LIBDL_DEVICE void sort_shared(Pair* pairs, int n, int all) {
 
 template <class Pair>
 LIBDL_DEVICE void sort_tiles(const SortRows& p) {
-  __shared__ Pair pairs[kRoom / sizeof(Pair)];
+  __shared__ Pair pairs[kCapacity / sizeof(Pair)];
   const int t = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
   const int64_t length = p.pairs ? p.pairs_length : p.length, tiles = p.rows * p.tiles;
   for (int64_t w = int64_t{blockIdx.x} * p.group; w < tiles; w += int64_t{gridDim.x} * p.group) {
@@ -258,7 +258,7 @@ void sort(Context& context, const SortArgs& a) {
 
   // Short rows in shared memory; else the first few, or whole long rows.
   const bool is_short = p.bytes <= 4 && p.length <= UINT32_MAX;
-  const int64_t most = kRoom / pair_bytes(is_short);
+  const int64_t most = kCapacity / pair_bytes(is_short);
   if (p.length <= most) return launch_tiles(context, p, is_short, p.length, most);
   if (p.kept <= most / 4) return select(context, p, is_short, most);
   sort_long(context, p, is_short);

@@ -19,7 +19,7 @@ constexpr size_t kShortParams = 4096, kLongParams = 32764;  // bytes
 
 // How many entries there are room for beside so many other bytes.
 template <class Entry>
-constexpr int room_for_entries(size_t params, size_t others) {
+constexpr int entries_that_fit(size_t params, size_t others) {
   return static_cast<int>((params - others - 2 * alignof(Entry)) / sizeof(Entry));
 }
 

@@ -174,8 +174,8 @@ class Sorted {
     order.pairs = scratch_.data();
     launch(context, is_short_ ? "update_pairs_short" : "update_pairs_long",
            grid_for(context, order.count), order);
-    void* const room = static_cast<char*>(order.pairs) + order.count * pair_bytes(is_short_);
-    order.pairs = radix_sort(context, is_short_, order.pairs, room, 1, order.count,
+    void* const spare = static_cast<char*>(order.pairs) + order.count * pair_bytes(is_short_);
+    order.pairs = radix_sort(context, is_short_, order.pairs, spare, 1, order.count,
                              std::bit_width(static_cast<uint64_t>(order.targets)));
   }
   bool is_short() const { return is_short_; }

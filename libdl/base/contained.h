@@ -16,7 +16,7 @@ inline constinit Apart run_apart = [](void (*run)(void*), void* arg) { run(arg);
 template <class F>
 void apart(F&& call) {
   using Call = std::remove_reference_t<F>;
-  run_apart([](void* given) { (*static_cast<Call*>(given))(); },
+  run_apart([](void* context) { (*static_cast<Call*>(context))(); },
             const_cast<std::remove_const_t<Call>*>(&call));
 }
 

@@ -35,10 +35,10 @@ libdl_error* out_of_memory_error() {
 
 Error::Error(libdl_error_code code, std::string message) {
   try {
-    auto made = Ref<libdl_error>::take(new libdl_error);
-    made->code = code;
-    made->message = std::move(message);
-    object_ = std::move(made);
+    auto error = Ref<libdl_error>::take(new libdl_error);
+    error->code = code;
+    error->message = std::move(message);
+    object_ = std::move(error);
   } catch (const std::bad_alloc&) {
     object_ = Ref<libdl_error>::take(out_of_memory_error());
   }
@@ -57,7 +57,7 @@ static void split_message(libdl_error& error, const std::string& text) {
 
 void fail_argument(libdl_error_code code, const char* op, const char* name,
                    const std::string& found,
-                   const std::string& wanted LIBDL_GIVEN_SOURCE_LOCATION) {
+                   const std::string& wanted LIBDL_PASSED_SOURCE_LOCATION) {
   LIBDL_LEAVE_OUT();
   std::string message = std::string(op) + ": argument (" + name + ") " + found;
   if (!wanted.empty()) message += ", wanted " + wanted;
@@ -71,7 +71,7 @@ void fail_argument(libdl_error_code code, const char* op, const char* name,
 }
 
 void fail(libdl_error_code code, const char* op,
-          const std::string& message LIBDL_GIVEN_SOURCE_LOCATION) {
+          const std::string& message LIBDL_PASSED_SOURCE_LOCATION) {
   LIBDL_LEAVE_OUT();
   Error error(code, std::string(op) + ": " + message);
   error.object().op = op;
@@ -79,7 +79,7 @@ void fail(libdl_error_code code, const char* op,
   throw error;
 }
 
-void fail_unnamed(libdl_error_code code, const std::string& message LIBDL_GIVEN_SOURCE_LOCATION) {
+void fail_unnamed(libdl_error_code code, const std::string& message LIBDL_PASSED_SOURCE_LOCATION) {
   LIBDL_LEAVE_OUT();
   Error error(code, message);
   error.object().unnamed = !error.object().is_static;
@@ -94,16 +94,16 @@ void rename_arguments(Error& error, const char* op, std::initializer_list<Rename
   const std::string before = e.op + ": ";
   if (e.message.compare(0, before.size(), before) != 0) return;
   std::string message = std::string(op) + ": ";
-  const Renamed* found = nullptr;
+  const Renamed* renamed = nullptr;
   for (const Renamed& name : names)
-    if (e.argument_name == name.inner) found = &name;
-  if (!found && (e.argument_name.empty() || e.argument_name.ends_with("dst"))) {
+    if (e.argument_name == name.inner) renamed = &name;
+  if (!renamed && (e.argument_name.empty() || e.argument_name.ends_with("dst"))) {
     message += e.message.substr(before.size());  // none is blamed, or op's own destination
   } else {
-    if (found) message += std::string("argument (") + found->name + ") ";
+    if (renamed) message += std::string("argument (") + renamed->name + ") ";
     message += e.found;
     if (!e.wanted.empty()) message += ", wanted " + e.wanted;
-    e.argument_name = found ? found->name : "";
+    e.argument_name = renamed ? renamed->name : "";
   }
   e.message = std::move(message);
   e.op = op;

@@ -29,8 +29,8 @@ static int64_t regular_size(int descriptor) {
 
 // The owner is kept where the process may give files away, and else the group where it may.
 static void copy_owner(const struct stat& from, int to) {
-  struct stat made;
-  if (fstat(to, &made) || (made.st_uid == from.st_uid && made.st_gid == from.st_gid)) return;
+  struct stat now;
+  if (fstat(to, &now) || (now.st_uid == from.st_uid && now.st_gid == from.st_gid)) return;
   if (fchown(to, from.st_uid, from.st_gid) && fchown(to, static_cast<uid_t>(-1), from.st_gid))
     errno = 0;  // the new file is the writer's
 }
@@ -54,11 +54,11 @@ static std::string by_descriptor(int descriptor) {
 
 static int create_unnamed(const char* folder) {
 #ifdef O_TMPFILE
-  const int made = ::open(folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
-  if (made < 0)  // file systems without such files, and kernels
+  const int descriptor = ::open(folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+  if (descriptor < 0)  // file systems without such files, and kernels
     return errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL ? kNoUnnamedFiles : -1;
-  if (access(by_descriptor(made).c_str(), F_OK) == 0) return made;
-  ::close(made);  // without /proc it could not get a name
+  if (access(by_descriptor(descriptor).c_str(), F_OK) == 0) return descriptor;
+  ::close(descriptor);  // without /proc it could not get a name
 #else
   (void)folder;
 #endif
@@ -112,7 +112,7 @@ FileCalls file_calls = {
 };
 
 void fail_io(const char* function, const std::string& what,
-             int error_number LIBDL_GIVEN_SOURCE_LOCATION) {
+             int error_number LIBDL_PASSED_SOURCE_LOCATION) {
   fail(LIBDL_ERROR_IO, function,
        what + ": " + std::generic_category().message(error_number) LIBDL_SAME_SOURCE_LOCATION);
 }
@@ -167,8 +167,8 @@ Descriptor Descriptor::duplicate(const char* function, int number) {
 int64_t Descriptor::size(const char* function) const {
   const int64_t size = uninterrupted([&] { return file_calls.size(number_); });
   if (size < 0 && errno == ESPIPE)
-    fail(LIBDL_ERROR_IO, function, told() + "this is no regular file");
-  if (size < 0) fail_io(function, told() + "cannot tell the file's size", errno);
+    fail(LIBDL_ERROR_IO, function, prefix() + "this is no regular file");
+  if (size < 0) fail_io(function, prefix() + "cannot tell the file's size", errno);
   return size;
 }
 
@@ -182,10 +182,11 @@ void Descriptor::read(const char* function, void* to, size_t bytes, int64_t offs
   char* at = static_cast<char*>(to);
   while (bytes > 0) {
     const int64_t got = uninterrupted([&] { return file_calls.read(number_, at, bytes, offset); });
-    if (got < 0) fail_io(function, told() + "cannot read at byte " + std::to_string(offset), errno);
+    if (got < 0)
+      fail_io(function, prefix() + "cannot read at byte " + std::to_string(offset), errno);
     if (got == 0)
       fail(LIBDL_ERROR_FORMAT, function,
-           told() + "the file ends at byte " + std::to_string(end_before(offset)) + ", wanted " +
+           prefix() + "the file ends at byte " + std::to_string(end_before(offset)) + ", wanted " +
                std::to_string(offset + static_cast<int64_t>(bytes)) + " bytes");
     at += got;
     bytes -= static_cast<size_t>(got);
@@ -231,15 +232,15 @@ static void check_replaceable(const char* function, const std::string& path) {
 template <class Make>
 static int with_new_name(const std::string& folder, std::string& name, const Make& make) {
   static std::atomic<uint32_t> ordinal{0};
-  int made = -1;
+  int descriptor = -1;
   for (int attempt = 0; attempt < 100; ++attempt) {
     name = folder + ".libdl-" + std::to_string(getpid()) + "-" +
            std::to_string(ordinal.fetch_add(1)) + ".tmp";
-    made = uninterrupted([&] { return make(name.c_str()); });
-    if (made >= 0 || errno != EEXIST) break;
+    descriptor = uninterrupted([&] { return make(name.c_str()); });
+    if (descriptor >= 0 || errno != EEXIST) break;
   }
-  if (made < 0) name.clear();
-  return made;
+  if (descriptor < 0) name.clear();
+  return descriptor;
 }
 
 Replacement::Replacement(const char* function, std::string path)

@@ -65,7 +65,7 @@ class Descriptor {
 
  private:
   void close_now() noexcept;
-  std::string told() const { return path_.empty() ? path_ : path_ + ": "; }
+  std::string prefix() const { return path_.empty() ? path_ : path_ + ": "; }
 
   int number_ = -1;
   std::string path_;  // for errors; empty where it is not known

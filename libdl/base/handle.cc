@@ -13,29 +13,29 @@ namespace libdl {
 namespace {
 constexpr size_t kKept = 1 << 16;
 
-struct Graves {
+struct Tombstones {
   Mutex mutex;
   std::deque<void*> kept;
 };
 // Never destroyed: handles may go after static destructors have run.
-Graves& graves() {
-  static Graves* const made = new Graves;
-  return *made;
+Tombstones& tombstones() {
+  static Tombstones* const instance = new Tombstones;
+  return *instance;
 }
 }  // namespace
 
-bool environment_watches_handles() {
+bool environment_tracks_handles() {
   const char* const text = std::getenv("LIBDL_DEBUG_HANDLES");
   return text && std::string_view(text) == "1";
 }
 
-const bool handles_are_watched = environment_watches_handles();
+const bool handles_are_tracked = environment_tracks_handles();
 
-void bury(void* memory, Tag was) noexcept {
-  new (memory) Grave{.was = was};
+void leave_tombstone(void* memory, Tag was) noexcept {
+  new (memory) Tombstone{.was = was};
   void* oldest = nullptr;
   try {
-    Graves& g = graves();
+    Tombstones& g = tombstones();
     const std::lock_guard lock(g.mutex);
     g.kept.push_back(memory);
     if (g.kept.size() > kKept) {

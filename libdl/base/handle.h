@@ -11,29 +11,29 @@
 
 namespace libdl {
 
-bool environment_watches_handles();
+bool environment_tracks_handles();
 // The same, read when the library is loaded.
-extern const bool handles_are_watched;
+extern const bool handles_are_tracked;
 
 // What takes the place of a destroyed object.
-struct Grave {
+struct Tombstone {
   Tag tag = Tag::kReleased;
   Tag was;
 };
 
 // Keeps the memory until many others have followed.
-[[gnu::cold]] void bury(void* memory, Tag was) noexcept;
+[[gnu::cold]] void leave_tombstone(void* memory, Tag was) noexcept;
 
 template <class T>
 class Handle : public Counted {
  public:
   static void operator delete(Handle* handle, std::destroying_delete_t) noexcept {
-    static_assert(sizeof(T) >= sizeof(Grave));
+    static_assert(sizeof(T) >= sizeof(Tombstone));
     T* const object = static_cast<T*>(handle);
     const Tag was = object->tag();
     object->~T();
-    if (handles_are_watched) [[unlikely]]
-      bury(object, was);
+    if (handles_are_tracked) [[unlikely]]
+      leave_tombstone(object, was);
     else
       ::operator delete(object);
   }

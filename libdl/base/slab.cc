@@ -39,8 +39,8 @@ struct Central {
 };
 // Never destroyed: threads may end after static destructors have run.
 Central& central() {
-  alignas(Central) static std::byte place[sizeof(Central)];
-  static Central* const instance = new (place) Central;
+  alignas(Central) static std::byte storage[sizeof(Central)];
+  static Central* const instance = new (storage) Central;
   return *instance;
 }
 
@@ -63,7 +63,7 @@ void take_over(Central& c, Cache& from) {
   c.ended.bytes += from.live_bytes.exchange(0, std::memory_order_relaxed);
   for (size_t cells = 1; cells <= kMaxCells; ++cells) {
     if (Free* const rest = std::exchange(from.free[cells], nullptr)) push_batch(c, cells, rest);
-    from.room[cells] = 0;
+    from.left[cells] = 0;
   }
 }
 
@@ -85,7 +85,7 @@ bool join() noexcept {
   member = {&cache, nullptr, c.members};
   if (member.next) member.next->previous = &member;
   c.members = &member;
-  for (size_t cells = 1; cells <= kMaxCells; ++cells) cache.room[cells] = most_of(cells);
+  for (size_t cells = 1; cells <= kMaxCells; ++cells) cache.left[cells] = most_of(cells);
   return true;
 }
 
@@ -109,7 +109,7 @@ Free* cut(size_t cells, int32_t count) {
   Free *const first = cache.free[cells], *last = first;
   for (int32_t i = 1; i < count; ++i) last = last->next;
   cache.free[cells] = last->next;
-  cache.room[cells] += count;
+  cache.left[cells] += count;
   last->next = nullptr;
   return first;
 }
@@ -117,17 +117,17 @@ Free* cut(size_t cells, int32_t count) {
 }  // namespace
 
 void overflow(Free* cell, size_t cells) noexcept {
-  ++cache.room[cells];
+  ++cache.left[cells];
   cell->next = nullptr;
   Free* spilled = cell;
   if (join()) {
-    if (cache.room[cells] <= 0)
+    if (cache.left[cells] <= 0)
       spilled = cut(cells, batch_of(cells));
     else
       spilled = nullptr;
     cell->next = cache.free[cells];
     cache.free[cells] = cell;
-    --cache.room[cells];
+    --cache.left[cells];
   }
   if (!spilled) return;
   Central& c = central();
@@ -155,7 +155,7 @@ void* refill(size_t cells) {
     }
   }
   cache.free[cells] = batch->next;
-  for (const Free* cell = batch->next; cell; cell = cell->next) --cache.room[cells];
+  for (const Free* cell = batch->next; cell; cell = cell->next) --cache.left[cells];
   return batch;
 }
 
@@ -207,7 +207,7 @@ size_t trim() {
     {
       const std::lock_guard lock(c.mutex);
       if (Free* const own = std::exchange(cache.free[cells], nullptr)) push_batch(c, cells, own);
-      if (member.owner) cache.room[cells] = most_of(cells);
+      if (member.owner) cache.left[cells] = most_of(cells);
       batches = std::exchange(c.batches[cells], nullptr);
     }
     try {

@@ -29,7 +29,7 @@ struct Free {
 struct Cache {
   Free* free[kMaxCells + 1];
   int32_t
-      room[kMaxCells + 1];  // cells that each list may still take; 0 before the thread has joined
+      left[kMaxCells + 1];  // cells that each list may still take; 0 before the thread has joined
   std::atomic<int64_t> live_tensors, live_storages, live_nodes, live_bytes;
 };
 
@@ -57,7 +57,7 @@ inline void* slab_allocate(size_t bytes) {
   slab::Free* cell = slab::cache.free[cells];
   if (!cell) return slab::refill(cells);
   slab::cache.free[cells] = cell->next;
-  ++slab::cache.room[cells];
+  ++slab::cache.left[cells];
   return cell;
 #endif
 }
@@ -70,7 +70,7 @@ inline void slab_free(void* p, size_t bytes) noexcept {
   const size_t cells = (bytes + kCell - 1) / kCell;
   if (cells > kMaxCells) return slab::free_large(p);
   auto* cell = static_cast<slab::Free*>(p);
-  if (--slab::cache.room[cells] < 0) [[unlikely]]
+  if (--slab::cache.left[cells] < 0) [[unlikely]]
     return slab::overflow(cell, cells);
   cell->next = slab::cache.free[cells];
   slab::cache.free[cells] = cell;

@@ -5,7 +5,7 @@
 //
 //   LIBDL_NORETURN              before a function that always raises an error
 //   LIBDL_SOURCE_LOCATION       after the parameters of fail() and of functions that forward to it
-//   LIBDL_GIVEN_SOURCE_LOCATION the same in the definition of a function declared earlier
+//   LIBDL_PASSED_SOURCE_LOCATION the same in the definition of a function declared earlier
 //   LIBDL_SAME_SOURCE_LOCATION  after the arguments of a call that passes on its caller's location
 #pragma once
 
@@ -19,7 +19,7 @@ bool left_out(const char* file, int line);
 #define LIBDL_NORETURN
 #define LIBDL_SOURCE_LOCATION \
   , const char *source_file = __builtin_FILE(), int source_line = __builtin_LINE()
-#define LIBDL_GIVEN_SOURCE_LOCATION , const char *source_file, int source_line
+#define LIBDL_PASSED_SOURCE_LOCATION , const char *source_file, int source_line
 #define LIBDL_SAME_SOURCE_LOCATION , source_file, source_line
 #define LIBDL_LEAVE_OUT() \
   if (::libdl::left_out(source_file, source_line)) return
@@ -28,7 +28,7 @@ bool left_out(const char* file, int line);
 
 #define LIBDL_NORETURN [[noreturn]]
 #define LIBDL_SOURCE_LOCATION
-#define LIBDL_GIVEN_SOURCE_LOCATION
+#define LIBDL_PASSED_SOURCE_LOCATION
 #define LIBDL_SAME_SOURCE_LOCATION
 #define LIBDL_LEAVE_OUT() static_cast<void>(0)
 

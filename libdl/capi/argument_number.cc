@@ -19,7 +19,7 @@ int32_t argument_number(const OpEntry& entry, std::string_view name) {
 }
 
 // The place of a name in "options|lr|eps params grads", counted from 1.
-static int32_t place_in(std::string_view parameters, std::string_view name) {
+static int32_t position_in(std::string_view parameters, std::string_view name) {
   int32_t number = 1;
   for (size_t i = 0; i < parameters.size();) {
     const size_t end = std::min(parameters.find_first_of(" |", i), parameters.size());
@@ -35,7 +35,7 @@ int32_t argument_number(std::string_view function, std::string_view name) {
   const auto* const at =
       std::lower_bound(kFunctions, end, function,
                        [](const FunctionParameters& f, std::string_view n) { return f.name < n; });
-  return at != end && at->name == function ? place_in(at->parameters, name) : 0;
+  return at != end && at->name == function ? position_in(at->parameters, name) : 0;
 }
 
 template <class NumberOf>
@@ -82,7 +82,7 @@ void number_arguments(libdl_error& error, const OpEntry& entry) noexcept {
 
 void number_arguments(libdl_error& error) noexcept {
   if (is_numbered(error)) return;
-  // A device's complaint names the operator in its message alone.
+  // A device error names the operator in its message alone.
   const std::string_view message = error.message;
   for (const std::string_view op : {message.substr(0, message.find(": ")), {error.op}})
     if (const OpEntry* const entry = find_entry(find_op(op)))

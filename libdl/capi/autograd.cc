@@ -92,8 +92,8 @@ libdl_bool libdl_tensor_retains_grad(const libdl_tensor* tensor) {
 
 // -- backward -------------------------------------------------------------------------------------
 
-static BackwardOptions options_of(const char* name, const libdl_backward_options* given) {
-  const libdl_backward_options o = read_options(name, given);
+static BackwardOptions options_of(const char* name, const libdl_backward_options* options) {
+  const libdl_backward_options o = read_options(name, options);
   return {o.retain_graph != 0, o.create_graph != 0, o.allow_unused != 0, o.materialize != 0,
           o.batched != 0};
 }
@@ -217,10 +217,10 @@ libdl_bool libdl_set_inference_mode(libdl_bool enabled) {
 }
 
 libdl_bool libdl_records_inference_tensors(void) {
-  return (state().mode & kModeSavesInferenceMade) != 0;
+  return (state().mode & kModeSavesInferenceTensors) != 0;
 }
 libdl_bool libdl_set_records_inference_tensors(libdl_bool enabled) {
-  return set_mode(kModeSavesInferenceMade, enabled);
+  return set_mode(kModeSavesInferenceTensors, enabled);
 }
 
 libdl_bool libdl_anomaly_mode(void) { return (state().mode & kModeAnomaly) != 0; }

@@ -32,13 +32,13 @@ class Callback {
 // The callback in a sized struct. An older program's struct, or one of size 0, may end before the
 // destroy member: then nothing is called.
 template <class T>
-Callback given_callback(const T* given) {
-  const auto has = [given](const auto& field) {
+Callback callback_of(const T* options) {
+  const auto has = [options](const auto& field) {
     const char* const end = reinterpret_cast<const char*>(&field + 1);
-    return given && end <= reinterpret_cast<const char*>(given) + given->struct_size;
+    return options && end <= reinterpret_cast<const char*>(options) + options->struct_size;
   };
-  if (!given || !has(given->ctx) || !has(given->destroy)) return {nullptr, nullptr};
-  return {given->ctx, given->destroy};
+  if (!options || !has(options->ctx) || !has(options->destroy)) return {nullptr, nullptr};
+  return {options->ctx, options->destroy};
 }
 
 }  // namespace libdl::capi

@@ -32,9 +32,9 @@ inline Device in_device(const char* function, const libdl_device* device) {
 
 LIBDL_NORETURN [[gnu::cold]] inline void refuse_size(const char* function, const char* name,
                                                      uint32_t found,
-                                                     size_t wanted LIBDL_SOURCE_LOCATION) {
+                                                     size_t requested LIBDL_SOURCE_LOCATION) {
   fail_argument(LIBDL_ERROR_OPTION, function, name, "has struct_size " + std::to_string(found),
-                "at least " + std::to_string(wanted) LIBDL_SAME_SOURCE_LOCATION);
+                "at least " + std::to_string(requested) LIBDL_SAME_SOURCE_LOCATION);
 }
 
 // An output struct: writes as much of `values` as fits the caller's version. `first` is the size of

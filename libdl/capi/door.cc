@@ -14,12 +14,12 @@ namespace libdl::capi {
 std::string kind_of(const void* handle) {
   const Tag tag = static_cast<const Counted*>(handle)->tag();
   if (tag != Tag::kReleased) return kind_name(tag);
-  return std::string(kind_name(static_cast<const Grave*>(handle)->was)) +
+  return std::string(kind_name(static_cast<const Tombstone*>(handle)->was)) +
          " that was released before";
 }
 
 std::string emptied_kind(const libdl_tensor* handle) {
-  return handles_are_watched && watched::was_released(handle)
+  return handles_are_tracked && tracking::was_released(handle)
              ? "a tensor that was released before"
              : "a tensor that was emptied when its scope ended";
 }
@@ -53,11 +53,11 @@ const char* argument_name(const OpEntry& entry, int argument) {
 LIBDL_NORETURN void refuse(OpId op, int argument, libdl_error_code code, const std::string& found,
                            const std::string& wanted LIBDL_SOURCE_LOCATION) {
   const OpEntry& entry = entry_of(op);
-  fail_argument(code, told_name(entry), argument_name(entry, argument), found,
+  fail_argument(code, shown_name(entry), argument_name(entry, argument), found,
                 wanted LIBDL_SAME_SOURCE_LOCATION);
 }
 
-libdl_error* made(libdl_error_code code, const char* op, const std::string& message) {
+libdl_error* new_error(libdl_error_code code, const char* op, const std::string& message) {
   Error error(code, std::string(op) + ": " + message);
   error.object().op = op;
   return error.release();
@@ -65,8 +65,8 @@ libdl_error* made(libdl_error_code code, const char* op, const std::string& mess
 
 }  // namespace
 
-void note_entry(const char* function) noexcept { watched::entered(function); }
-void note_entry(OpId op) noexcept { watched::entered(entry_of(op).name); }
+void note_entry(const char* function) noexcept { tracking::entered(function); }
+void note_entry(OpId op) noexcept { tracking::entered(entry_of(op).name); }
 
 // What is thrown below the operators, where nobody knows which one runs.
 static void name_operator(libdl_error& error, const char* op) noexcept {
@@ -116,11 +116,11 @@ static libdl_error* caught_by(const char* op, const OpEntry* entry) noexcept {
       number_arguments(error.object());
       return error.release();
     } catch (const std::bad_alloc&) {
-      return made(LIBDL_ERROR_OUT_OF_MEMORY, op, "out of memory");
+      return new_error(LIBDL_ERROR_OUT_OF_MEMORY, op, "out of memory");
     } catch (const std::exception& exception) {
-      return made(LIBDL_ERROR_INTERNAL, op, exception.what());
+      return new_error(LIBDL_ERROR_INTERNAL, op, exception.what());
     } catch (...) {
-      return made(LIBDL_ERROR_INTERNAL, op, "an exception of unknown type");
+      return new_error(LIBDL_ERROR_INTERNAL, op, "an exception of unknown type");
     }
   } catch (...) {
     return out_of_memory_error();
@@ -128,7 +128,7 @@ static libdl_error* caught_by(const char* op, const OpEntry* entry) noexcept {
 }
 
 libdl_error* caught(const char* op) noexcept { return caught_by(op, nullptr); }
-libdl_error* caught(OpId op) noexcept { return caught_by(told_name(entry_of(op)), &entry_of(op)); }
+libdl_error* caught(OpId op) noexcept { return caught_by(shown_name(entry_of(op)), &entry_of(op)); }
 
 void count_interrupted_writes(libdl_error& error, std::span<libdl_tensor* const> dsts) noexcept {
   if (error.code != LIBDL_ERROR_INTERRUPTED || error.is_static) return;
@@ -159,16 +159,16 @@ void refuse_output(OpId op, int argument) {
 
 void refuse_tensor(OpId op, int argument, const libdl_tensor* handle) {
   const OpEntry& entry = entry_of(op);
-  refuse_handle(told_name(entry), argument_name(entry, argument), handle);
+  refuse_handle(shown_name(entry), argument_name(entry, argument), handle);
 }
 
 void refuse_destination(OpId op, const char* name, const libdl_tensor* handle) {
-  refuse_handle(told_name(entry_of(op)), name, handle);
+  refuse_handle(shown_name(entry_of(op)), name, handle);
 }
 
 void refuse_entry(OpId op, int argument, int64_t entry, const libdl_tensor* handle) {
   const OpEntry& e = entry_of(op);
-  refuse_handle(told_name(e), argument_name(e, argument), handle, std::to_string(entry));
+  refuse_handle(shown_name(e), argument_name(e, argument), handle, std::to_string(entry));
 }
 
 // Tensors that may be in host memory wherever the others are.
@@ -246,13 +246,13 @@ void check_tensor(const char* function, const char* name, const libdl_tensor* ha
   if (!is_live_tensor(handle)) refuse_handle(function, name, handle);
 }
 
-void tell_kind(const char* function, const char* name, const void* handle, Tag wanted) noexcept {
+void tell_kind(const char* function, const char* name, const void* handle, Tag expected) noexcept {
   try {
     const std::string text = std::string(function) + ": argument 1 (" + name + ") is " +
-                             kind_of(handle) + ", wanted " + kind_name(wanted) +
+                             kind_of(handle) + ", wanted " + kind_name(expected) +
                              ": nothing was done";
-    if (handles_are_watched)
-      watched::tell(text);
+    if (handles_are_tracked)
+      tracking::tell(text);
     else
       log(LogLevel::kWarning, "%s", text.c_str());
   } catch (...) {
@@ -260,10 +260,10 @@ void tell_kind(const char* function, const char* name, const void* handle, Tag w
   }
 }
 
-void check_kind(const char* function, const char* name, const void* handle, Tag wanted) {
-  if (!handle) fail_argument(LIBDL_ERROR_NULL, function, name, "is NULL", kind_name(wanted));
-  if (has_tag(handle, wanted)) return;
-  fail_argument(LIBDL_ERROR_KIND, function, name, "is " + kind_of(handle), kind_name(wanted));
+void check_kind(const char* function, const char* name, const void* handle, Tag expected) {
+  if (!handle) fail_argument(LIBDL_ERROR_NULL, function, name, "is NULL", kind_name(expected));
+  if (has_tag(handle, expected)) return;
+  fail_argument(LIBDL_ERROR_KIND, function, name, "is " + kind_of(handle), kind_name(expected));
 }
 
 }  // namespace libdl::capi

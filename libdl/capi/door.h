@@ -20,10 +20,10 @@
 #include "device/device.h"
 #include "ops/core/call.h"
 #include "tensor/forms.h"
+#include "tensor/handle_tracking.h"
 #include "tensor/stand_in.h"
 #include "tensor/tensor.h"
 #include "tensor/tensor_list.h"
-#include "tensor/watched.h"
 
 namespace libdl {
 using Generator = libdl_generator;
@@ -42,7 +42,7 @@ namespace libdl::capi {
 // Of an operator, or of another function that never waits.
 template <class Op, class F>
 [[gnu::always_inline]] inline libdl_error* quick_door(Op op, F&& body) noexcept {
-  if (handles_are_watched) [[unlikely]]
+  if (handles_are_tracked) [[unlikely]]
     note_entry(op);
   try {
     body();
@@ -267,17 +267,17 @@ LIBDL_NORETURN [[gnu::cold]] void refuse_handle(const char* function, const char
 const char* kind_name(Tag tag);                        // "a stream"
 std::string kind_of(const void* handle);               // the same of a handle
 std::string emptied_kind(const libdl_tensor* handle);  // of a tensor whose memory is gone
-void check_kind(const char* function, const char* name, const void* handle, Tag wanted);
+void check_kind(const char* function, const char* name, const void* handle, Tag expected);
 
 // For functions that cannot return an error: false for NULL, and for a handle of another kind,
 // which is logged.
 [[gnu::cold]] void tell_kind(const char* function, const char* name, const void* handle,
-                             Tag wanted) noexcept;
-inline bool is_kind(const char* function, const char* name, const void* handle, Tag wanted) {
+                             Tag expected) noexcept;
+inline bool is_kind(const char* function, const char* name, const void* handle, Tag expected) {
   if (!handle) return false;
-  if (has_tag(handle, wanted)) [[likely]]
+  if (has_tag(handle, expected)) [[likely]]
     return true;
-  tell_kind(function, name, handle, wanted);
+  tell_kind(function, name, handle, expected);
   return false;
 }
 // -- results ----------------------------------------------------------------------------------
@@ -290,10 +290,10 @@ inline bool within_scope() {
 }
 [[gnu::cold]] void adopt(State& state, libdl_tensor* handle);
 // Reserves room for this many results, so that either all or none are handed out.
-[[gnu::cold]] void make_room(State& state, size_t results);
+[[gnu::cold]] void reserve_results(State& state, size_t results);
 inline void adopted_together(size_t results) {
   if (scoped()) [[unlikely]]
-    make_room(state(), results);
+    reserve_results(state(), results);
 }
 
 inline libdl_tensor* to_c(Tensor tensor) {

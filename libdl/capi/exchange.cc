@@ -40,8 +40,8 @@ void refuse_history(const char* function, const Tensor& x, const char* wanted) {
 }
 
 ExportOptions export_options(const char* function, const Tensor& x,
-                             const libdl_dlpack_options* given) {
-  const libdl_dlpack_options options = read_options(function, given);
+                             const libdl_dlpack_options* source) {
+  const libdl_dlpack_options options = read_options(function, source);
   if (!options.detach) refuse_history(function, x, "a detached tensor, or the option detach");
   ExportOptions to;
   to.copy = copy_policy(function, "options", options.copy);

@@ -75,14 +75,14 @@ static void unpack(const char* name, const libdl_tensor* dual, const uint64_t* l
     fail_argument(LIBDL_ERROR_NULL, name, primal ? "tangent" : "primal", "is NULL",
                   "a place for the result");
   const Tensor& x = borrow(dual);
-  Unpacked found;
+  Unpacked unpacked;
   if (level || state().dual_level)
-    found = unpack_dual(x, chosen_level(name, level), name);
+    unpacked = unpack_dual(x, chosen_level(name, level), name);
   else
-    found.primal = view(x, x.shape());
+    unpacked.primal = view(x, x.shape());
   adopted_together(2);
-  *primal = hand_out(std::move(found.primal));
-  *tangent = hand_out(std::move(found.tangent));
+  *primal = hand_out(std::move(unpacked.primal));
+  *tangent = hand_out(std::move(unpacked.tangent));
 }
 
 libdl_error* libdl_forward_make_dual(const libdl_tensor* primal, const libdl_tensor* tangent,

@@ -60,22 +60,22 @@ void custom_vjp(Backward& b) {
     fail(LIBDL_ERROR_AUTOGRAD, f.name.c_str(),
          "is once differentiable, and a second derivative was asked for");
   libdl_backward_context context(&b, &b.node(), b.node().saves);
-  std::vector<libdl_tensor*> places(f.inputs.size());
+  std::vector<libdl_tensor*> slots(f.inputs.size());
   std::vector<const libdl_tensor*> arrived;
   arrived.reserve(f.outputs.size());
   for (size_t k = 0; k < f.outputs.size(); ++k) arrived.push_back(b.dy(static_cast<int>(k)).get());
   const ScopePause outside;
   libdl_error* const error =
       f.backward(f.owner.ctx(), &context, arrived.data(), static_cast<int64_t>(arrived.size()),
-                 places.data(), static_cast<int64_t>(places.size()));
-  outside.returned(places);
-  Returned given(places);
+                 slots.data(), static_cast<int64_t>(slots.size()));
+  outside.returned(slots);
+  Returned returned(slots);
   check_returned(f.name.c_str(), error);
-  check_gradients(f.name.c_str(), given);
-  for (size_t i = 0; i < places.size(); ++i)
-    if (given.tensors[i].defined() && b.needs(static_cast<int>(i)))
+  check_gradients(f.name.c_str(), returned);
+  for (size_t i = 0; i < slots.size(); ++i)
+    if (returned.tensors[i].defined() && b.needs(static_cast<int>(i)))
       b.set_grad(static_cast<int>(i),
-                 fit_gradient(f.name.c_str(), i, f.inputs[i], std::move(given.tensors[i])));
+                 fit_gradient(f.name.c_str(), i, f.inputs[i], std::move(returned.tensors[i])));
 }
 
 // Where values come from: outputs first (those without a history are constants), inputs, or
@@ -84,18 +84,18 @@ class Sources {
  public:
   Sources(TensorSpan inputs, TensorSpan outputs, auto carries) {
     for (size_t k = 0; k < outputs.size(); ++k)
-      place_.try_emplace(outputs[k].get(),
-                         carries(k) ? saved_output(static_cast<int>(k)) : kSavedConstant);
+      output_of_.try_emplace(outputs[k].get(),
+                             carries(k) ? saved_output(static_cast<int>(k)) : kSavedConstant);
     for (size_t i = 0; i < inputs.size(); ++i)
-      place_.try_emplace(inputs[i].get(), static_cast<int32_t>(i));
+      output_of_.try_emplace(inputs[i].get(), static_cast<int32_t>(i));
   }
   int32_t of(const Tensor& value) const {
-    const auto at = place_.find(value.get());
-    return at == place_.end() ? kSavedConstant : at->second;
+    const auto at = output_of_.find(value.get());
+    return at == output_of_.end() ? kSavedConstant : at->second;
   }
 
  private:
-  std::unordered_map<const libdl_tensor*, int32_t> place_;
+  std::unordered_map<const libdl_tensor*, int32_t> output_of_;
 };
 
 struct Recording {
@@ -103,7 +103,7 @@ struct Recording {
   TensorSpan inputs, outputs, saved;
   const libdl_bool* differentiable;
 
-  bool wanted() const {
+  bool records() const {
     if (!(state().mode & kModeGrad)) return false;
     for (const Tensor& x : inputs) {
       const Edge edge = history_of(x);
@@ -152,17 +152,17 @@ void Recording::run(std::unique_ptr<Custom> custom) const {
         kept.histories[at] = {std::move(from), edge.slot};
     }
   }
-  std::vector<Rebase> made(outputs.size());  // all or none
+  std::vector<Rebase> rebases(outputs.size());  // all or none
   for (size_t k = 0; k < outputs.size(); ++k)
     if (carries(k)) {
       if (!written(k))
         prepare_history(outputs[k], *node, static_cast<int32_t>(k));
       else
-        made[k] = Rebase(outputs[k], node, static_cast<int32_t>(k));
+        rebases[k] = Rebase(outputs[k], node, static_cast<int32_t>(k));
     }
   for (size_t k = 0; k < outputs.size(); ++k)
     if (carries(k)) {
-      made[k].commit();
+      rebases[k].commit();
       if (!written(k)) commit_history(outputs[k], node, static_cast<int32_t>(k));
     }
 }
@@ -181,13 +181,13 @@ void* libdl::capi::function_context(Node& node, void (*destroy)(void*)) {
 
 // The leaf itself, where the value is one that its program still holds and that is what it was.
 static Tensor leaf_of(Node& node, int i) {
-  const Saved& place = node.saved()[i];
-  Node* const from = place.source < 0 ? nullptr : node.edges()[place.source].node;
-  if (!from || !from->accumulator || !place.shell) return {};
+  const Saved& slot = node.saved()[i];
+  Node* const from = slot.source < 0 ? nullptr : node.edges()[slot.source].node;
+  if (!from || !from->accumulator || !slot.shell) return {};
   Tensor leaf = static_cast<Accumulator*>(from)->share_leaf();
   if (!leaf.defined() || !leaf.meta() || leaf.meta()->duality) return {};
   const libdl_tensor& x = *leaf.get();
-  const libdl_tensor& saved = *place.shell;
+  const libdl_tensor& saved = *slot.shell;
   const bool same = x.storage == saved.storage && x.offset == saved.offset &&
                     x.dtype == saved.dtype && x.ndim == saved.ndim &&
                     std::equal(x.dims, x.dims + 2 * x.ndim, saved.dims) &&
@@ -197,8 +197,8 @@ static Tensor leaf_of(Node& node, int i) {
 
 // Saved value i of what the pass, or whoever asks between passes, sees of the node.
 static Tensor saved_with_history(const Backward& b, int i) {
-  Tensor made;
-  const Tensor& value = b.saved(i, made, true);
+  Tensor buffer;
+  const Tensor& value = b.saved(i, buffer, true);
   if (const Custom* const custom = custom_of(b.node())) {
     const auto at = custom->histories.find(i);
     if (at != custom->histories.end())
@@ -214,7 +214,7 @@ libdl_error* libdl_function_record(const libdl_function* function,
                                    const libdl_bool* differentiable,
                                    const libdl_tensor* const* saved, int64_t saved_count,
                                    libdl_bool* recorded) {
-  Callback owner = given_callback(function);
+  Callback owner = callback_of(function);
   return door("function_record", [&] {
     const char* const name = "function_record";
     const libdl_function f = read_options(name, function, "function");
@@ -224,8 +224,8 @@ libdl_error* libdl_function_record(const libdl_function* function,
                               live_tensors(name, "inputs", inputs, inputs_count),
                               live_tensors(name, "outputs", outputs, outputs_count),
                               live_tensors(name, "saved", saved, saved_count), differentiable};
-    const bool wanted = recording.wanted();
-    if (wanted) {
+    const bool records = recording.records();
+    if (records) {
       std::unique_ptr<Custom> custom(new Custom{recording.name,
                                                 {},
                                                 std::move(owner),
@@ -237,7 +237,7 @@ libdl_error* libdl_function_record(const libdl_function* function,
       custom->rule = {custom->name.c_str(), custom_vjp, f.without_gradients != 0};
       recording.run(std::move(custom));
     }
-    if (recorded) *recorded = wanted;
+    if (recorded) *recorded = records;
   });
 }
 
@@ -345,8 +345,8 @@ libdl_error* libdl_set_site_hook(void (*fn)(void* ctx, char* buffer, int64_t cap
                                  void (*destroy_ctx)(void* ctx)) {
   Callback owner(ctx, destroy_ctx);
   return door("set_site_hook", [&] {
-    std::unique_ptr<SiteHook> made(fn ? new SiteHook{fn, std::move(owner)} : nullptr);
-    const std::unique_ptr<SiteHook> old(site_hook.exchange(made.release()));
+    std::unique_ptr<SiteHook> hook(fn ? new SiteHook{fn, std::move(owner)} : nullptr);
+    const std::unique_ptr<SiteHook> old(site_hook.exchange(hook.release()));
     creation_site = running_line;
     write_site = []() -> const char* {
       try {

@@ -20,16 +20,16 @@ using namespace libdl::capi;
 static constexpr const char* kName = "libdl_gradcheck";
 
 // 0 is the default.
-static double option(const char* name, double given, double otherwise) {
-  if (!(given >= 0) || std::isinf(given))
+static double option(const char* name, double value, double otherwise) {
+  if (!(value >= 0) || std::isinf(value))
     fail_argument(LIBDL_ERROR_VALUE, kName, "options",
-                  std::string("sets ") + name + " to " + std::to_string(given),
+                  std::string("sets ") + name + " to " + std::to_string(value),
                   "a finite number that is not negative");
-  return given == 0 ? otherwise : given;
+  return value == 0 ? otherwise : value;
 }
 
-static GradcheckOptions options_of(const libdl_gradcheck_options* given) {
-  const libdl_gradcheck_options o = read_options(kName, given);
+static GradcheckOptions options_of(const libdl_gradcheck_options* source) {
+  const libdl_gradcheck_options o = read_options(kName, source);
   GradcheckOptions options;
   options.eps = option("eps", o.eps, options.eps);
   options.atol = option("atol", o.atol, options.atol);
@@ -73,13 +73,13 @@ libdl_error* libdl_gradcheck(libdl_gradcheck_function fn, void* ctx, void (*dest
   return door(kName, [&] {
     const Callback owner(ctx, destroy);
     not_null(kName, "fn", reinterpret_cast<const void*>(fn), "a function");
-    const TensorSpan given = live_tensors(kName, "inputs", inputs, inputs_count);
+    const TensorSpan tensors = live_tensors(kName, "inputs", inputs, inputs_count);
     constexpr int64_t kMost = 65536;
     if (outputs_count < 1 || outputs_count > kMost)
       fail_argument(LIBDL_ERROR_VALUE, kName, "outputs_count",
                     "is " + std::to_string(outputs_count), "1 to " + std::to_string(kMost));
     const GradcheckOptions chosen = options_of(options);
     const auto run = [&](TensorSpan at) { return call(fn, owner.ctx(), at, outputs_count); };
-    gradcheck(run, given, static_cast<size_t>(outputs_count), chosen);
+    gradcheck(run, tensors, static_cast<size_t>(outputs_count), chosen);
   });
 }

@@ -47,9 +47,9 @@ struct CallbackHook final : GradHook {
   void show_leaf() {
     Tensor shown = leaf->share_leaf();
     if (!shown.defined()) return;
-    const libdl_tensor* const given = shown.get();
+    const libdl_tensor* const tensor = shown.get();
     call({&shown, 1}, {});
-    if (shown.get() == given) return;
+    if (shown.get() == tensor) return;
     fail(LIBDL_ERROR_VALUE, "accumulate",
          std::string("a hook put ") + (shown.defined() ? "another tensor" : "no tensor") +
              " in place 1, wanted the leaf, which it cannot replace");
@@ -66,10 +66,10 @@ struct CallbackHook final : GradHook {
     outside.returned({handles, gradients.size()});
     const libdl_tensor* other = nullptr;
     for (size_t i = 0; i < gradients.size(); ++i) {
-      libdl_tensor* const found = handles[i];
-      if (!found || is_live_tensor(found)) continue;
-      if (!has_tag(found, Tag::kTensor)) handles[i] = nullptr;  // not ours to release
-      if (!other) other = found;
+      libdl_tensor* const tensor = handles[i];
+      if (!tensor || is_live_tensor(tensor)) continue;
+      if (!has_tag(tensor, Tag::kTensor)) handles[i] = nullptr;  // not ours to release
+      if (!other) other = tensor;
     }
     check_returned("hook", error);
     if (other) check_tensor("hook", "gradients", other);
@@ -98,14 +98,14 @@ static HookList& list_of(Node& node, libdl_hook_kind kind) {
 
 static libdl_hook* attach(const Ref<Node>& node, int32_t slot, libdl_hook_kind kind,
                           libdl_gradient_hook fn, Callback owner) {
-  auto* const made = new CallbackHook(std::move(owner), fn, kind);
-  Ref<GradHook> hook = Ref<GradHook>::take(made);
-  made->slot = slot;
-  if (node->accumulator) made->leaf = static_cast<Accumulator*>(node.get());
+  auto* const result = new CallbackHook(std::move(owner), fn, kind);
+  Ref<GradHook> hook = Ref<GradHook>::take(result);
+  result->slot = slot;
+  if (node->accumulator) result->leaf = static_cast<Accumulator*>(node.get());
   Ref<libdl_hook> handle = Ref<libdl_hook>::take(new libdl_hook(hook, kind));
   const std::lock_guard lock(GradHook::links());
   list_of(*node, kind).push_back(std::move(hook));
-  made->node = node.get();
+  result->node = node.get();
   return handle.release();
 }
 
@@ -190,7 +190,7 @@ int32_t libdl_tensor_visit_contexts(const libdl_tensor* tensor, void (*destroy)(
   const NodeExtra& extra = *node->extra;
   for (const auto* list :
        {&extra.tensor_hooks, &extra.pre_hooks, &extra.post_hooks, &extra.accumulate_hooks})
-    for (const Ref<GradHook>& hook : list->places())
+    for (const Ref<GradHook>& hook : list->slots())
       if (void* const ctx = hook ? hook->context(destroy) : nullptr)
         if (const int32_t stop = show(ctx)) return stop;
   return 0;
@@ -204,8 +204,8 @@ void libdl_tensor_drop_hooks(libdl_tensor* tensor, void (*destroy)(void*)) {
   NodeExtra& extra = *node->extra;
   for (auto* list :
        {&extra.tensor_hooks, &extra.pre_hooks, &extra.post_hooks, &extra.accumulate_hooks})
-    for (size_t i = list->places().size(); i-- > 0;) {
-      const Ref<GradHook> hook = i < list->places().size() ? list->places()[i] : Ref<GradHook>();
+    for (size_t i = list->slots().size(); i-- > 0;) {
+      const Ref<GradHook> hook = i < list->slots().size() ? list->slots()[i] : Ref<GradHook>();
       if (!hook || !hook->context(destroy)) continue;
       const std::lock_guard lock(GradHook::links());
       list->remove(*hook);
@@ -220,8 +220,8 @@ namespace {
 struct CallbackSavedHooks final : SavedHooks {
   libdl_saved_hooks f;
   Callback owner;
-  CallbackSavedHooks(const libdl_saved_hooks& given, Callback&& destroy)
-      : f(given), owner(std::move(destroy)) {}
+  CallbackSavedHooks(const libdl_saved_hooks& options, Callback&& destroy)
+      : f(options), owner(std::move(destroy)) {}
   void* pack(const Tensor& value) override {
     // The hook must not be called for what it computes itself.
     const SavedHooksPause pause;
@@ -235,14 +235,14 @@ struct CallbackSavedHooks final : SavedHooks {
     libdl_tensor* value = nullptr;
     libdl_error* const error = f.unpack(f.ctx, packed, &value);
     outside.returned({&value, 1});
-    Returned given({&value, 1});
+    Returned returned({&value, 1});
     check_returned("unpack", error);
-    if (!given.wrong.empty())
+    if (!returned.wrong.empty())
       fail(LIBDL_ERROR_CALLBACK, "unpack",
-           "the hook left place " + given.wrong + ", wanted a tensor");
-    if (!given.tensors[0].defined())
+           "the hook left place " + returned.wrong + ", wanted a tensor");
+    if (!returned.tensors[0].defined())
       fail(LIBDL_ERROR_CALLBACK, "unpack", "the hook returned no tensor");
-    return std::move(given.tensors[0]);
+    return std::move(returned.tensors[0]);
   }
   void forget(void* packed) noexcept override {
     if (f.forget) contained([&] { f.forget(f.ctx, packed); });
@@ -252,14 +252,14 @@ struct CallbackSavedHooks final : SavedHooks {
 }  // namespace
 
 libdl_error* libdl_saved_hooks_push(const libdl_saved_hooks* hooks) {
-  Callback owner = given_callback(hooks);
+  Callback owner = callback_of(hooks);
   return door("saved_hooks_push", [&] {
     const char* const name = "saved_hooks_push";
-    const libdl_saved_hooks given = read_options(name, hooks, "hooks");
-    if (!hooks || !given.pack || !given.unpack)
+    const libdl_saved_hooks options = read_options(name, hooks, "hooks");
+    if (!hooks || !options.pack || !options.unpack)
       fail_argument(LIBDL_ERROR_NULL, name, "hooks", "lacks pack or unpack", "both callbacks");
     attach_to(state());
-    push_saved_hooks(Ref<SavedHooks>::take(new CallbackSavedHooks(given, std::move(owner))));
+    push_saved_hooks(Ref<SavedHooks>::take(new CallbackSavedHooks(options, std::move(owner))));
   });
 }
 

@@ -25,9 +25,9 @@ namespace {
 // -- a call as C shows it -------------------------------------------------------------------------
 
 // A pointwise operator's tensor where the schema has a number.
-libdl_value as_declared(const libdl_value& given, const OpArgument& argument) {
-  if (given.type != LIBDL_VALUE_TENSOR || argument.type != LIBDL_VALUE_FLOAT) return given;
-  const libdl_tensor& number = *given.held.tensor;  // of a double, which the operator has made
+libdl_value as_declared(const libdl_value& value, const OpArgument& argument) {
+  if (value.type != LIBDL_VALUE_TENSOR || argument.type != LIBDL_VALUE_FLOAT) return value;
+  const libdl_tensor& number = *value.held.tensor;  // of a double, which the operator has made
   return value_of(number.as_double);
 }
 
@@ -58,18 +58,18 @@ class Shown {
  private:
   // The arguments in the order of the operator's; false if they are others.
   bool by_name(const OpEntry& entry) {
-    size_t found = 0;
+    size_t count = 0;
     std::vector<libdl_value> ordered(static_cast<size_t>(entry.argument_count), absent());
     for (size_t i = 0; i < ordered.size(); ++i) {
       const OpArgument& argument = entry.arguments[i];
       size_t k = 0;
       while (k < seen_.arguments.size() && std::string_view(seen_.names[k]) != argument.name) ++k;
       if (k < seen_.arguments.size())
-        ordered[i] = as_declared(seen_.arguments[k], argument), ++found;
+        ordered[i] = as_declared(seen_.arguments[k], argument), ++count;
       else if (!argument.nullable)
         return false;
     }
-    if (found != seen_.arguments.size()) return false;
+    if (count != seen_.arguments.size()) return false;
     ordered_ = std::move(ordered);
     values_ = ordered_;
     return true;
@@ -83,37 +83,38 @@ class Shown {
 // -- answers --------------------------------------------------------------------------------------
 
 // Describes what was given in place of a value of the wanted type.
-std::string found_in(const libdl_value& given, libdl_value_type wanted) {
-  const void* const handle = wanted == LIBDL_VALUE_TENSOR
-                                 ? static_cast<const void*>(given.held.tensor)
-                                 : static_cast<const void*>(given.held.list);
-  if (given.type != wanted) return "another type";
+std::string describe(const libdl_value& value, libdl_value_type expected) {
+  const void* const handle = expected == LIBDL_VALUE_TENSOR
+                                 ? static_cast<const void*>(value.held.tensor)
+                                 : static_cast<const void*>(value.held.list);
+  if (value.type != expected) return "another type";
   if (!handle) return "NULL";
-  return has_tag(handle, Tag::kTensor) && wanted == LIBDL_VALUE_TENSOR ? "an emptied tensor"
-                                                                       : kind_of(handle);
+  return has_tag(handle, Tag::kTensor) && expected == LIBDL_VALUE_TENSOR ? "an emptied tensor"
+                                                                         : kind_of(handle);
 }
 
-bool is_good(const libdl_value& given, libdl_value_type wanted) {
-  if (given.type != wanted) return false;
-  if (wanted == LIBDL_VALUE_TENSOR) return has_geometry(given.held.tensor);
-  if (wanted == LIBDL_VALUE_TENSOR_LIST)
-    return given.held.list && has_tag(given.held.list, Tag::kTensorList);
+bool is_good(const libdl_value& value, libdl_value_type expected) {
+  if (value.type != expected) return false;
+  if (expected == LIBDL_VALUE_TENSOR) return has_geometry(value.held.tensor);
+  if (expected == LIBDL_VALUE_TENSOR_LIST)
+    return value.held.list && has_tag(value.held.list, Tag::kTensorList);
   return true;
 }
 
 // Takes a callback's results over, or throws TYPE and releases them.
-void take_answer(const Shown& shown, std::span<libdl_value> given, std::span<libdl_value> wanted) {
-  for (size_t i = 0; i < given.size(); ++i) {
-    if (is_good(given[i], wanted[i].type)) continue;
-    const std::string found = found_in(given[i], wanted[i].type);
-    release_results(given);
+void take_answer(const Shown& shown, std::span<libdl_value> answers,
+                 std::span<libdl_value> results) {
+  for (size_t i = 0; i < answers.size(); ++i) {
+    if (is_good(answers[i], results[i].type)) continue;
+    const std::string found = describe(answers[i], results[i].type);
+    release_results(answers);
     const OpEntry* const entry = shown.c.op < 0 ? nullptr : find_entry(shown.c.op);
     fail(LIBDL_ERROR_TYPE, shown.c.name,
          std::string("an interceptor answered ") +
              (entry ? std::string(entry->results[i].name) : "result " + std::to_string(i + 1)) +
              " with " + found);
   }
-  std::copy(given.begin(), given.end(), wanted.begin());
+  std::copy(answers.begin(), answers.end(), results.begin());
 }
 
 // -- the callbacks --------------------------------------------------------------------------------
@@ -130,11 +131,11 @@ class HostInterceptor final : public Interceptor {
   bool before(ObservedCall& call) override {
     if (!options_.before) return false;
     Shown shown(call);
-    std::vector<libdl_value> places(call.dsts.empty() ? call.results.size() : 0);
-    if (shown.c.results) shown.c.results = places.data();
+    std::vector<libdl_value> answers(call.dsts.empty() ? call.results.size() : 0);
+    if (shown.c.results) shown.c.results = answers.data();
     libdl_bool handled = 0;
-    run(shown, places, [&] { return options_.before(options_.ctx, &shown.c, &handled); });
-    if (handled) take_answer(shown, places, call.results);
+    run(shown, answers, [&] { return options_.before(options_.ctx, &shown.c, &handled); });
+    if (handled) take_answer(shown, answers, call.results);
     return handled != 0;
   }
 
@@ -163,14 +164,14 @@ class HostInterceptor final : public Interceptor {
 };
 
 // What libdl_interceptor_push was given: one that sees the host's calls, before them.
-struct Plain {
+struct HostFunction {
   libdl_interceptor function;
   Callback owner;
 };
 libdl_error* see(void* ctx, const libdl_call* call, libdl_bool* handled) {
-  const Plain& plain = *static_cast<const Plain*>(ctx);
-  return plain.function(plain.owner.ctx(), call->op, call->arguments, call->argument_count,
-                        call->dsts, call->results, call->result_count, handled);
+  const HostFunction& host = *static_cast<const HostFunction*>(ctx);
+  return host.function(host.owner.ctx(), call->op, call->arguments, call->argument_count,
+                       call->dsts, call->results, call->result_count, handled);
 }
 
 void push(const libdl_interceptor_options& options, Callback&& owner) {
@@ -188,10 +189,10 @@ libdl_error* libdl_interceptor_push(libdl_interceptor interceptor, void* ctx,
   return door(function, [&] {
     if (!interceptor)
       fail_argument(LIBDL_ERROR_NULL, function, "interceptor", "is NULL", "a function");
-    auto* const plain = new Plain{interceptor, std::move(owner)};
-    Callback both(plain, [](void* made) { delete static_cast<Plain*>(made); });
+    auto* const host = new HostFunction{interceptor, std::move(owner)};
+    Callback both(host, [](void* pointer) { delete static_cast<HostFunction*>(pointer); });
     libdl_interceptor_options options{};
-    options.ctx = plain;
+    options.ctx = host;
     options.before = see;
     push(options, std::move(both));
   });
@@ -199,16 +200,16 @@ libdl_error* libdl_interceptor_push(libdl_interceptor interceptor, void* ctx,
 
 libdl_error* libdl_interceptor_push_options(const libdl_interceptor_options* options) {
   constexpr const char* function = "interceptor_push_options";
-  Callback owner = given_callback(options);
+  Callback owner = callback_of(options);
   return door(function, [&] {
-    const libdl_interceptor_options given = read_options(function, options, "options");
-    if (!options || (!given.before && !given.after))
+    const libdl_interceptor_options checked = read_options(function, options, "options");
+    if (!options || (!checked.before && !checked.after))
       fail_argument(LIBDL_ERROR_NULL, function, "options", "have neither before nor after",
                     "a callback");
-    if (given.wanted & ~static_cast<uint32_t>(LIBDL_INTERCEPT_PARTS))
-      fail_argument(LIBDL_ERROR_VALUE, function, "options", "want " + std::to_string(given.wanted),
-                    "LIBDL_INTERCEPT_ bits");
-    push(given, std::move(owner));
+    if (checked.wanted & ~static_cast<uint32_t>(LIBDL_INTERCEPT_PARTS))
+      fail_argument(LIBDL_ERROR_VALUE, function, "options",
+                    "want " + std::to_string(checked.wanted), "LIBDL_INTERCEPT_ bits");
+    push(checked, std::move(owner));
   });
 }
 

@@ -32,11 +32,11 @@ const TextEntry* metadata_at(const libdl_file* file, int64_t index) {
 }
 
 std::string path_of(const char* function, const char* path, int64_t length) {
-  const std::string_view given = in_text(function, "path", path, length);
-  if (given.empty() || given.find('\0') != given.npos)
-    fail_argument(LIBDL_ERROR_VALUE, function, "path",
-                  given.empty() ? "is empty" : "contains a NUL", "a path");
-  return std::string(given);
+  const std::string_view text = in_text(function, "path", path, length);
+  if (text.empty() || text.find('\0') != text.npos)
+    fail_argument(LIBDL_ERROR_VALUE, function, "path", text.empty() ? "is empty" : "contains a NUL",
+                  "a path");
+  return std::string(text);
 }
 
 File checked(const char* function, const libdl_file* file) {
@@ -171,10 +171,10 @@ const int64_t* libdl_file_shape(const libdl_file* file, int64_t index) {
 
 int64_t libdl_file_find(const libdl_file* file, const char* name, int64_t name_length) {
   if (!is_file(file) || !name || (name_length != -1 && !is_count(name_length))) return -1;
-  const std::string_view wanted =
+  const std::string_view requested_name =
       name_length == -1 ? name : std::string_view(name, static_cast<size_t>(name_length));
-  const std::optional<size_t> found = file->header.find(wanted);
-  return found ? static_cast<int64_t>(*found) : -1;
+  const std::optional<size_t> index = file->header.find(requested_name);
+  return index ? static_cast<int64_t>(*index) : -1;
 }
 
 libdl_error* libdl_file_tensor(const libdl_file* file, int64_t index, libdl_tensor** out) {
@@ -194,11 +194,12 @@ libdl_error* libdl_file_tensor_by_name(const libdl_file* file, const char* name,
   constexpr const char* function = "file_tensor_by_name";
   return door(function, [&] {
     const File from = checked(function, file);
-    const std::string_view wanted = in_text(function, "name", name, name_length);
+    const std::string_view requested_name = in_text(function, "name", name, name_length);
     output(function, "out", out);
-    const std::optional<size_t> index = from->header.find(wanted);
+    const std::optional<size_t> index = from->header.find(requested_name);
     if (!index)
-      fail_argument(LIBDL_ERROR_VALUE, function, "name", "is \"" + std::string(wanted) + "\"",
+      fail_argument(LIBDL_ERROR_VALUE, function, "name",
+                    "is \"" + std::string(requested_name) + "\"",
                     "the name of one of the file's tensors");
     *out = to_c(read_tensor(from, *index));
   });

@@ -51,7 +51,7 @@ static void tell_set_up() {
     tell_ignored("LIBDL_MEMORY_LIMIT", text, "bytes, or a number with K, M, G or T");
   if (const char* text = std::getenv("LIBDL_MEMORY_KEEP"); text && !is_kept_at_most(text))
     tell_ignored("LIBDL_MEMORY_KEEP", text, "0, bytes, or a number with K, M, G or T");
-  if (const char* text = std::getenv("LIBDL_DEBUG_HANDLES"); text && !handles_are_watched)
+  if (const char* text = std::getenv("LIBDL_DEBUG_HANDLES"); text && !handles_are_tracked)
     tell_ignored("LIBDL_DEBUG_HANDLES", text, "1");
   for_each_other_name(tell_unknown, nullptr);
 }
@@ -60,8 +60,8 @@ libdl_error* libdl_set_log_handler(void (*fn)(void* ctx, libdl_log_level level, 
                                               int64_t length),
                                    void* ctx, void (*destroy_ctx)(void* ctx)) {
   return door("set_log_handler", [&] {
-    const LogHandler given = {ctx, fn, destroy_ctx};
-    set_log_handler(fn ? &given : nullptr);
+    const LogHandler handler = {ctx, fn, destroy_ctx};
+    set_log_handler(fn ? &handler : nullptr);
     if (fn) tell_set_up();
     if (!fn) run_destroy(destroy_ctx, ctx);
   });

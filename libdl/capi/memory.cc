@@ -108,7 +108,7 @@ int64_t libdl_memory_get_limit(void) {
 
 libdl_error* libdl_memory_set_allocator(const libdl_allocator* allocator) {
   constexpr const char* function = "memory_set_allocator";
-  Callback owner = given_callback(allocator);
+  Callback owner = callback_of(allocator);
   return door(function, [&] {
     if (!allocator) return set_host_allocator(nullptr);
     const libdl_allocator a = take_sized(function, "allocator", allocator, sizeof(libdl_allocator));
@@ -139,9 +139,9 @@ libdl_error* libdl_memory_describe_live(libdl_text** out) {
   constexpr const char* function = "memory_describe_live";
   return door(function, [&] {
     output(function, "out", out);
-    if (!handles_are_watched)
+    if (!handles_are_tracked)
       fail(LIBDL_ERROR_STATE, function, "the environment does not say LIBDL_DEBUG_HANDLES=1");
-    *out = new libdl_text(watched::living());
+    *out = new libdl_text(tracking::living());
   });
 }
 

@@ -69,41 +69,41 @@ libdl_value default_of(const OpArgument& argument, Tensor& owner) {
   return read_default(argument.type, argument.default_text, owner).value_or(absent());
 }
 
-// `given` as the type that the parameter has, where nothing is lost by that.
-libdl_value converted(const OpEntry& entry, int number, const libdl_value& given) {
-  const OpArgument& wanted = entry.arguments[number];
-  if (given.type == LIBDL_VALUE_INTS && given.held.integers.count > INT32_MAX)
-    fail_argument(LIBDL_ERROR_VALUE, entry.name, wanted.name,
-                  "has " + std::to_string(given.held.integers.count) + " entries",
+// `value` as the type that the parameter has, where nothing is lost by that.
+libdl_value converted(const OpEntry& entry, int number, const libdl_value& value) {
+  const OpArgument& declared = entry.arguments[number];
+  if (value.type == LIBDL_VALUE_INTS && value.held.integers.count > INT32_MAX)
+    fail_argument(LIBDL_ERROR_VALUE, entry.name, declared.name,
+                  "has " + std::to_string(value.held.integers.count) + " entries",
                   "at most 2147483647");
-  if (given.type == wanted.type) return given;
-  if (given.type == LIBDL_VALUE_NONE && wanted.nullable) return absent();
-  if (given.type == LIBDL_VALUE_INT && wanted.type == LIBDL_VALUE_FLOAT)
-    return value_of(static_cast<double>(given.held.integer));
-  if (given.type == LIBDL_VALUE_TENSOR_LIST && wanted.type == LIBDL_VALUE_TENSORS) {
-    const libdl_tensor_list* const list = given.held.list;
-    check_kind(entry.name, wanted.name, list, Tag::kTensorList);
+  if (value.type == declared.type) return value;
+  if (value.type == LIBDL_VALUE_NONE && declared.nullable) return absent();
+  if (value.type == LIBDL_VALUE_INT && declared.type == LIBDL_VALUE_FLOAT)
+    return value_of(static_cast<double>(value.held.integer));
+  if (value.type == LIBDL_VALUE_TENSOR_LIST && declared.type == LIBDL_VALUE_TENSORS) {
+    const libdl_tensor_list* const list = value.held.list;
+    check_kind(entry.name, declared.name, list, Tag::kTensorList);
     return value_of(TensorSpan(list->tensors));
   }
-  fail_argument(LIBDL_ERROR_TYPE, entry.name, wanted.name,
-                std::string("is ") + type_name(given.type), type_name(wanted.type));
+  fail_argument(LIBDL_ERROR_TYPE, entry.name, declared.name,
+                std::string("is ") + type_name(value.type), type_name(declared.type));
 }
 
 // All arguments of a generic call, of their types, the absent ones filled in.
 class Arguments {
  public:
-  Arguments(const OpEntry& entry, const libdl_value* given, int32_t count) {
+  Arguments(const OpEntry& entry, const libdl_value* values, int32_t count) {
     if (count < 0 || count > entry.argument_count)
       fail(LIBDL_ERROR_VALUE, entry.name,
            "was given " + std::to_string(count) + " arguments, takes " +
                std::to_string(entry.argument_count));
-    if (count && !given) fail(LIBDL_ERROR_NULL, entry.name, "the arguments are NULL");
+    if (count && !values) fail(LIBDL_ERROR_NULL, entry.name, "the arguments are NULL");
     if (entry.argument_count > static_cast<int32_t>(few_.size())) {
       many_.resize(entry.argument_count);
       values_ = many_.data();
     }
     for (int32_t i = 0; i < entry.argument_count; ++i) {
-      libdl_value value = i < count ? given[i] : absent();
+      libdl_value value = i < count ? values[i] : absent();
       if (value.type == LIBDL_VALUE_NONE && !entry.arguments[i].nullable) [[unlikely]] {
         Tensor number;
         value = default_of(entry.arguments[i], number);
@@ -123,19 +123,20 @@ class Arguments {
   libdl_value* values_ = few_.data();
 };
 
-void check_outputs(const OpEntry& entry, const void* places, int32_t count, const char* what) {
+void check_outputs(const OpEntry& entry, const void* destinations, int32_t count,
+                   const char* what) {
   if (count != entry.result_count)
     fail(LIBDL_ERROR_VALUE, entry.name,
          "was given " + std::to_string(count) + " " + what + ", wanted " +
              std::to_string(entry.result_count) + ", one for each result");
-  if (!places) fail(LIBDL_ERROR_NULL, entry.name, std::string("the ") + what + " are NULL");
+  if (!destinations) fail(LIBDL_ERROR_NULL, entry.name, std::string("the ") + what + " are NULL");
 }
 
-struct Told {
+struct ShownName {
   OpId op;
   const char* name;
 };
-constexpr Told kTold[] = {
+constexpr ShownName kShownNames[] = {
     {OpId::fill, "fill_"},
     {OpId::zero, "zero_"},
     {OpId::copy, "copy_"},
@@ -153,10 +154,11 @@ constexpr Told kTold[] = {
 
 int32_t find_builtin(std::string_view name) {
   static const auto* const numbers = [] {
-    auto* const made = new std::unordered_map<std::string_view, int32_t>;
-    for (int32_t op = 0; op < kOperatorCount; ++op) made->emplace(kOperators[op].name, op);
-    for (const Told& told : kTold) made->emplace(told.name, static_cast<int32_t>(told.op));
-    return made;  // lives as long as the process: callers may be exiting
+    auto* const result = new std::unordered_map<std::string_view, int32_t>;
+    for (int32_t op = 0; op < kOperatorCount; ++op) result->emplace(kOperators[op].name, op);
+    for (const ShownName& shown : kShownNames)
+      result->emplace(shown.name, static_cast<int32_t>(shown.op));
+    return result;  // lives as long as the process: callers may be exiting
   }();
   const auto at = numbers->find(name);
   return at == numbers->end() ? -1 : at->second;
@@ -171,9 +173,9 @@ const OpEntry* find_entry(int32_t op) {
   return op < kOperatorCount ? &kOperators[op] : find_registered(op - kOperatorCount);
 }
 
-const char* told_name(const OpEntry& entry) {
-  for (const Told& told : kTold)
-    if (&entry == &entry_of(told.op)) return told.name;
+const char* shown_name(const OpEntry& entry) {
+  for (const ShownName& shown : kShownNames)
+    if (&entry == &entry_of(shown.op)) return shown.name;
   return entry.name;
 }
 
@@ -196,11 +198,11 @@ const char* libdl_op_name(libdl_op op) {
 libdl_error* libdl_op_find(const char* name, int64_t name_length, libdl_op* out) {
   constexpr const char* function = "op_find";
   return door(function, [&] {
-    const std::string_view wanted = in_text(function, "name", name, name_length);
+    const std::string_view requested_name = in_text(function, "name", name, name_length);
     if (!out) fail_argument(LIBDL_ERROR_NULL, function, "out", "is NULL", "a place for the result");
-    const int32_t op = find_op(wanted);
+    const int32_t op = find_op(requested_name);
     if (op < 0)
-      fail_argument(LIBDL_ERROR_VALUE, function, "name", "is '" + std::string(wanted) + "'",
+      fail_argument(LIBDL_ERROR_VALUE, function, "name", "is '" + std::string(requested_name) + "'",
                     "an operator's name");
     *out = op;
   });
@@ -215,35 +217,35 @@ int32_t libdl_op_argument_count(libdl_op op) {
   return entry ? entry->argument_count : -1;
 }
 const char* libdl_op_argument_name(libdl_op op, int32_t argument) {
-  const OpArgument* const found = argument_of(op, argument);
-  return found ? found->name : nullptr;
+  const OpArgument* const declared = argument_of(op, argument);
+  return declared ? declared->name : nullptr;
 }
 libdl_value_type libdl_op_argument_type(libdl_op op, int32_t argument) {
-  const OpArgument* const found = argument_of(op, argument);
-  return found ? found->type : static_cast<libdl_value_type>(LIBDL_VALUE_NONE);
+  const OpArgument* const declared = argument_of(op, argument);
+  return declared ? declared->type : static_cast<libdl_value_type>(LIBDL_VALUE_NONE);
 }
 libdl_bool libdl_op_argument_is_nullable(libdl_op op, int32_t argument) {
-  const OpArgument* const found = argument_of(op, argument);
-  return found && found->nullable;
+  const OpArgument* const declared = argument_of(op, argument);
+  return declared && declared->nullable;
 }
 const char* libdl_op_argument_default(libdl_op op, int32_t argument) {
-  const OpArgument* const found = argument_of(op, argument);
-  return found ? found->default_text : "";
+  const OpArgument* const declared = argument_of(op, argument);
+  return declared ? declared->default_text : "";
 }
 libdl_error* libdl_op_argument_get_default(libdl_op op, int32_t argument, libdl_value* out) {
   constexpr const char* function = "op_argument_get_default";
   return door(function, [&] {
     const OpEntry& entry = existing(function, op);
-    const OpArgument* const asked = argument_of(op, argument);
-    if (!asked)
+    const OpArgument* const declared = argument_of(op, argument);
+    if (!declared)
       fail_argument(LIBDL_ERROR_VALUE, function, "argument", "is " + std::to_string(argument),
                     "0 to " + std::to_string(entry.argument_count - 1));
     output(function, "out", out);
     Tensor number;
-    const libdl_value value = default_of(*asked, number);
-    if (value.type == LIBDL_VALUE_NONE && !asked->nullable)
+    const libdl_value value = default_of(*declared, number);
+    if (value.type == LIBDL_VALUE_NONE && !declared->nullable)
       fail_argument(LIBDL_ERROR_VALUE, function, "argument",
-                    std::string("is ") + asked->name + ", which must be given",
+                    std::string("is ") + declared->name + ", which must be given",
                     "one with a default");
     hand_out(std::move(number));
     *out = value;
@@ -254,12 +256,12 @@ int32_t libdl_op_result_count(libdl_op op) {
   return entry ? entry->result_count : -1;
 }
 const char* libdl_op_result_name(libdl_op op, int32_t result) {
-  const OpResult* const found = result_of(op, result);
-  return found ? found->name : nullptr;
+  const OpResult* const declared = result_of(op, result);
+  return declared ? declared->name : nullptr;
 }
 libdl_value_type libdl_op_result_type(libdl_op op, int32_t result) {
-  const OpResult* const found = result_of(op, result);
-  return found ? found->type : static_cast<libdl_value_type>(LIBDL_VALUE_NONE);
+  const OpResult* const declared = result_of(op, result);
+  return declared ? declared->type : static_cast<libdl_value_type>(LIBDL_VALUE_NONE);
 }
 libdl_bool libdl_op_is_differentiable(libdl_op op) {
   const OpEntry* const entry = find_entry(op);
@@ -286,19 +288,19 @@ libdl_error* libdl_op_call(libdl_op op, const libdl_value* arguments, int32_t ar
     // The caller's places are written once nothing can fail any more.
     std::array<libdl_value, 4> few;
     std::vector<libdl_value> many(result_count > 4 ? static_cast<size_t>(result_count) : 0);
-    libdl_value* const made = many.empty() ? few.data() : many.data();
-    std::fill_n(made, result_count, absent());
+    libdl_value* const outputs = many.empty() ? few.data() : many.data();
+    std::fill_n(outputs, result_count, absent());
     if (entry.registered) {
       try {
-        call_registered(entry, all.get(), made);
+        call_registered(entry, all.get(), outputs);
       } catch (...) {
         throw Error::take(caught(entry.name));  // a kernel may throw anything: it is the operator's
       }
-      if (scoped()) adopt_results({made, static_cast<size_t>(result_count)});
-    } else if (libdl_error* error = entry.call(all.get(), made)) {
+      if (scoped()) adopt_results({outputs, static_cast<size_t>(result_count)});
+    } else if (libdl_error* error = entry.call(all.get(), outputs)) {
       throw Error::take(error);
     }
-    std::copy_n(made, result_count, results);
+    std::copy_n(outputs, result_count, results);
   });
 }
 

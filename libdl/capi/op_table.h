@@ -51,7 +51,7 @@ const OpEntry* find_entry(int32_t op);
 int32_t find_op(std::string_view name);
 // What errors call the operator, which op_find knows as well: the name in PyTorch where ours tells
 // overloads and forms apart ("fill_" for fill, "max" for max_dim).
-const char* told_name(const OpEntry& entry);
+const char* shown_name(const OpEntry& entry);
 inline const OpEntry& entry_of(OpId op) { return kOperators[static_cast<int32_t>(op)]; }
 
 }  // namespace libdl::capi

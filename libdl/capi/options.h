@@ -12,20 +12,20 @@
 namespace libdl::capi {
 
 template <class T>
-T read_options(const char* function, const T* given, const char* name = "options") {
+T read_options(const char* function, const T* source, const char* name = "options") {
   T options{};
-  if (!given) return options;
-  const uint32_t size = given->struct_size;
-  if (size < sizeof given->struct_size)
+  if (!source) return options;
+  const uint32_t size = source->struct_size;
+  if (size < sizeof source->struct_size)
     fail_argument(LIBDL_ERROR_OPTION, function, name, "has struct_size " + std::to_string(size),
                   "sizeof of the struct");
-  const char* const bytes = reinterpret_cast<const char*>(given);
+  const char* const bytes = reinterpret_cast<const char*>(source);
   for (size_t i = sizeof(T); i < size; ++i)
     if (bytes[i])
       fail_argument(LIBDL_ERROR_OPTION, function, name,
                     "sets an option at byte " + std::to_string(i), "options of version 0.1 only");
   // No version's struct ends inside a field: its size is a multiple of the alignment.
-  std::memcpy(&options, given, std::min<size_t>(size / alignof(T) * alignof(T), sizeof(T)));
+  std::memcpy(&options, source, std::min<size_t>(size / alignof(T) * alignof(T), sizeof(T)));
   options.struct_size = sizeof(T);
   return options;
 }

@@ -34,7 +34,7 @@ static Ref<Recorder> start_all(const char* function, bool shapes) {
   if (!open_recording(shapes))
     fail(LIBDL_ERROR_STATE, function, "a profiler of all threads runs already");
   recorder->ends = end_recording;
-  state_made.store(join, std::memory_order_release);
+  on_new_state.store(join, std::memory_order_release);
   return recorder;
 }
 
@@ -42,17 +42,17 @@ libdl_error* libdl_profiler_start(const libdl_profiler_options* options) {
   constexpr const char* function = "profiler_start";
   constexpr uint32_t known = LIBDL_PROFILER_SHAPES | LIBDL_PROFILER_ALL_THREADS;
   return door(function, [&] {
-    const libdl_profiler_options given = read_options(function, options, "options");
-    if (given.recorded & ~known)
+    const libdl_profiler_options checked = read_options(function, options, "options");
+    if (checked.recorded & ~known)
       fail_argument(LIBDL_ERROR_VALUE, function, "options",
-                    "record " + std::to_string(given.recorded), "LIBDL_PROFILER_ bits");
+                    "record " + std::to_string(checked.recorded), "LIBDL_PROFILER_ bits");
     State& current = state();
     check_idle(function, current);
     drop_closed_interceptors(current);
     if (find_recorder(current)) fail(LIBDL_ERROR_STATE, function, "the profiler runs already");
     attach_to(current);
-    const bool shapes = given.recorded & LIBDL_PROFILER_SHAPES;
-    put_recorder(current, given.recorded & LIBDL_PROFILER_ALL_THREADS
+    const bool shapes = checked.recorded & LIBDL_PROFILER_SHAPES;
+    put_recorder(current, checked.recorded & LIBDL_PROFILER_ALL_THREADS
                               ? start_all(function, shapes)
                               : Ref<Recorder>::take(new Recorder(shapes)));
   });
@@ -86,32 +86,33 @@ class Merged {
  public:
   explicit Merged(std::span<const Ref<Recorder>> recorders) {
     for (const Ref<Recorder>& recorder : recorders)
-      for (int64_t i = 0; i < recorder->event_count(); ++i) places_.push_back({recorder.get(), i});
+      for (int64_t i = 0; i < recorder->event_count(); ++i) events_.push_back({recorder.get(), i});
     // Of one thread they stay in order, so that no event comes before the one around it.
     if (recorders.size() > 1)
-      std::ranges::sort(places_, {},
-                        [](const Place& place) { return std::pair(place.event().start, place.i); });
-    for (size_t n = 0; n < places_.size(); ++n) {
-      std::vector<int64_t>& numbers = numbers_[places_[n].recorder];
+      std::ranges::sort(events_, {}, [](const EventPosition& position) {
+        return std::pair(position.event().start, position.i);
+      });
+    for (size_t n = 0; n < events_.size(); ++n) {
+      std::vector<int64_t>& numbers = numbers_[events_[n].recorder];
       numbers.push_back(static_cast<int64_t>(n));
     }
   }
 
-  size_t count() const { return places_.size(); }
+  size_t count() const { return events_.size(); }
   libdl_profiler_event shown(size_t n) const {
-    const auto& [recorder, i] = places_[n];
+    const auto& [recorder, i] = events_[n];
     libdl_profiler_event c = ::shown(*recorder, recorder->event(i));
     if (c.parent >= 0) c.parent = numbers_.at(recorder)[static_cast<size_t>(c.parent)];
     return c;
   }
 
  private:
-  struct Place {
+  struct EventPosition {
     const Recorder* recorder;
     int64_t i;
     const RecordedEvent& event() const { return recorder->event(i); }
   };
-  std::vector<Place> places_;
+  std::vector<EventPosition> events_;
   std::unordered_map<const Recorder*, std::vector<int64_t>> numbers_;
 };
 }  // namespace

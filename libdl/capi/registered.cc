@@ -50,8 +50,8 @@ struct Registry {
   std::vector<std::unique_ptr<Registered>> operators;
 };
 Registry& registry() {
-  static Registry* const made = new Registry;
-  return *made;
+  static Registry* const instance = new Registry;
+  return *instance;
 }
 
 // -- arguments kept for backward ----------------------------------------------------------------
@@ -151,19 +151,19 @@ void run_vjp(Backward& backward) {
     grads[k] = backward.dy(k).get();
     results[k] = outputs[k].get();
   }
-  std::vector<libdl_bool> wanted(count);
-  for (int i = 0; i < count; ++i) wanted[i] = backward.needs(i);
-  std::vector<libdl_tensor*> places(count);
+  std::vector<libdl_bool> needed(count);
+  for (int i = 0; i < count; ++i) needed[i] = backward.needs(i);
+  std::vector<libdl_tensor*> slots(count);
   const ScopePause outside;
   libdl_error* const error =
       vjp.function(vjp.ctx, values.data(), static_cast<int32_t>(values.size()), results.data(),
-                   grads.data(), result_count, wanted.data(), places.data(), count);
-  outside.returned(places);
+                   grads.data(), result_count, needed.data(), slots.data(), count);
+  outside.returned(slots);
   check_returned(op.entry.name, error);
-  Returned given(places);
-  check_gradients(op.entry.name, given);
+  Returned returned(slots);
+  check_gradients(op.entry.name, returned);
   for (int i = 0; i < count; ++i) {
-    Tensor& dx = given.tensors[i];
+    Tensor& dx = returned.tensors[i];
     if (dx.defined() && backward.needs(i))
       backward.set_grad(i, fit_gradient(op.entry.name, i, meta_for(inputs[i]), std::move(dx)));
   }
@@ -180,8 +180,8 @@ class Jvp {
 
   // Of result k, in the next level that it is asked for.
   Tensor of(size_t k) {
-    asked_.resize(outputs_.size());
-    const size_t level = asked_[k]++;
+    level_.resize(outputs_.size());
+    const size_t level = level_[k]++;
     if (level == levels_.size()) levels_.push_back(run());
     return levels_[level][k];
   }
@@ -194,7 +194,7 @@ class Jvp {
   const libdl_value* arguments_;
   std::span<const Tensor* const> inputs_;
   std::span<const Tensor> outputs_;
-  std::vector<size_t> asked_;
+  std::vector<size_t> level_;
   std::vector<std::vector<Tensor>> levels_;
 };
 
@@ -213,19 +213,19 @@ std::vector<Tensor> Jvp::run() const {
   for (size_t i = 0; i < inputs_.size(); ++i)
     tangents.push_back(call_.tangent(static_cast<int>(i)).get());
   for (const Tensor& y : outputs_) results.push_back(y.get());
-  std::vector<libdl_tensor*> places(outputs_.size());
+  std::vector<libdl_tensor*> slots(outputs_.size());
   const ScopePause outside;
   const HostDepth depth(name);
   libdl_error* const error = jvp.function(jvp.ctx, arguments_, op_.entry.argument_count,
                                           results.data(), op_.entry.result_count, tangents.data(),
-                                          static_cast<int32_t>(tangents.size()), places.data());
-  outside.returned(places);
+                                          static_cast<int32_t>(tangents.size()), slots.data());
+  outside.returned(slots);
   check_returned(name, error);
-  Returned given(places);
-  if (!given.wrong.empty())
-    fail(given.code, name, "jvp left tangent " + given.wrong + ", wanted a tensor");
+  Returned returned(slots);
+  if (!returned.wrong.empty())
+    fail(returned.code, name, "jvp left tangent " + returned.wrong + ", wanted a tensor");
   for (size_t k = 0; k < outputs_.size(); ++k) {
-    Tensor& t = given.tensors[k];
+    Tensor& t = returned.tensors[k];
     const Tensor& y = outputs_[k];
     if (!is_inexact(y.dtype())) continue;
     if (!t.defined())
@@ -235,7 +235,7 @@ std::vector<Tensor> Jvp::run() const {
            "jvp left tangent " + std::to_string(k + 1) + " of " + wrong->found + ", wanted " +
                wrong->wanted);
   }
-  return std::move(given.tensors);
+  return std::move(returned.tensors);
 }
 
 // -- forward --------------------------------------------------------------------------------------
@@ -268,17 +268,18 @@ Tensor fresh(const Tensor& y, std::span<const Tensor* const> inputs,
 std::vector<Tensor> run_kernel(Registered& op, std::span<const Tensor* const> inputs,
                                const libdl_value* arguments) {
   const Callback<libdl_op_kernel> kernel = kernel_for(op, inputs);
-  std::vector<libdl_tensor*> places(op.entry.result_count);
+  std::vector<libdl_tensor*> slots(op.entry.result_count);
   const ScopePause outside;
   const HostDepth depth(op.entry.name);
   libdl_error* const error = kernel.function(kernel.ctx, arguments, op.entry.argument_count,
-                                             places.data(), op.entry.result_count);
-  outside.returned(places);
+                                             slots.data(), op.entry.result_count);
+  outside.returned(slots);
   check_returned(op.entry.name, error);
-  Returned given(places);
-  if (!given.wrong.empty())
-    fail(given.code, op.entry.name, "the kernel left result " + given.wrong + ", wanted a tensor");
-  std::vector<Tensor>& outputs = given.tensors;
+  Returned returned(slots);
+  if (!returned.wrong.empty())
+    fail(returned.code, op.entry.name,
+         "the kernel left result " + returned.wrong + ", wanted a tensor");
+  std::vector<Tensor>& outputs = returned.tensors;
   for (size_t k = 0; k < outputs.size(); ++k) {
     if (!outputs[k].defined() || outputs[k].is_number())
       fail(LIBDL_ERROR_CALLBACK, op.entry.name, "the kernel left a result without a tensor");
@@ -293,10 +294,10 @@ void record(Registered& op, const libdl_value* arguments, std::span<const Tensor
   const size_t saves = inputs.size() + outputs.size();
   if (saves > std::numeric_limits<int32_t>::max())
     fail(LIBDL_ERROR_LIMIT, op.entry.name, "has too many tensors to be recorded");
-  const Ref<Node> made = Ref<Node>::take(make_node(
+  const Ref<Node> owned = Ref<Node>::take(make_node(
       op.rule, static_cast<int>(inputs.size()), static_cast<int>(outputs.size()),
       static_cast<int>(saves), Attr{&op, KeptArguments(arguments, op.entry.argument_count)}));
-  Node* const node = made.get();
+  Node* const node = owned.get();
   connect_inputs(*node, inputs);
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!inputs[i]) continue;
@@ -305,7 +306,7 @@ void record(Registered& op, const libdl_value* arguments, std::span<const Tensor
          static_cast<int32_t>(i));
   }
   for (size_t k = 0; k < outputs.size(); ++k) {
-    if (is_inexact(outputs[k].dtype())) set_maker(outputs[k], made, static_cast<int32_t>(k));
+    if (is_inexact(outputs[k].dtype())) set_maker(outputs[k], owned, static_cast<int32_t>(k));
     save(*node, static_cast<int>(inputs.size() + k), outputs[k], saved_output(static_cast<int>(k)));
   }
 }
@@ -466,7 +467,7 @@ void call_registered_into(const OpEntry& entry, const libdl_value* arguments,
 
 // -- registration ---------------------------------------------------------------------------------
 
-static std::unique_ptr<Registered> made_from(std::string_view text) {
+static std::unique_ptr<Registered> parse_operator(std::string_view text) {
   auto op = std::make_unique<Registered>();
   op->text = text;
   op->schema = read_schema(text);
@@ -487,11 +488,11 @@ static std::unique_ptr<Registered> made_from(std::string_view text) {
 }
 
 static Registered& registered_for(const char* function, libdl_op op) {
-  Registered* const found = registered_at(op < kOperatorCount ? -1 : op - kOperatorCount);
-  if (!found)
+  Registered* const registered = registered_at(op < kOperatorCount ? -1 : op - kOperatorCount);
+  if (!registered)
     fail_argument(LIBDL_ERROR_VALUE, function, "op", "is " + std::to_string(op),
                   "the number of a registered operator");
-  return *found;
+  return *registered;
 }
 
 }  // namespace libdl::capi
@@ -501,7 +502,7 @@ libdl_error* libdl_op_register(const char* schema, int64_t schema_length, libdl_
   return door(function, [&] {
     const std::string_view text = in_text(function, "schema", schema, schema_length);
     if (!out) fail_argument(LIBDL_ERROR_NULL, function, "out", "is NULL", "a place for the result");
-    auto op = made_from(text);
+    auto op = parse_operator(text);
     const std::lock_guard lock(registry().mutex);
     if (find_locked(op->schema.name) >= 0)
       fail_argument(LIBDL_ERROR_VALUE, function, "schema", "names " + op->schema.name,
@@ -540,17 +541,17 @@ libdl_error* libdl_op_set_kernel(libdl_op op, int32_t device_type, libdl_op_kern
 
 // A rule of an operator's own, given once.
 template <class Function>
-static libdl_error* set_rule(const char* function, libdl_op op, const char* name, Function given,
+static libdl_error* set_rule(const char* function, libdl_op op, const char* name, Function callback,
                              void* ctx, void (*destroy)(void* ctx),
                              Callback<Function> Registered::* rule, const char* what) {
   return door_with_context(function, ctx, destroy, [&] {
     Registered& registered = registered_for(function, op);
-    if (!given) fail_argument(LIBDL_ERROR_NULL, function, name, "is NULL", "a function");
+    if (!callback) fail_argument(LIBDL_ERROR_NULL, function, name, "is NULL", "a function");
     const StripeLock lock(&registered);
     if ((registered.*rule).function)
       fail(LIBDL_ERROR_STATE, function,
            std::string(registered.entry.name) + " has a " + what + " already");
-    registered.*rule = {given, ctx};
+    registered.*rule = {callback, ctx};
   });
 }
 

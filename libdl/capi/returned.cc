@@ -30,9 +30,10 @@ void check_returned(const char* function, libdl_error* error) {
        "the callback returned " + kind_of(error) + ", wanted an error or NULL");
 }
 
-void check_gradients(const char* function, const Returned& given) {
-  if (given.wrong.empty()) return;
-  fail(given.code, function, "backward left input_gradients " + given.wrong + ", wanted a tensor");
+void check_gradients(const char* function, const Returned& returned) {
+  if (returned.wrong.empty()) return;
+  fail(returned.code, function,
+       "backward left input_gradients " + returned.wrong + ", wanted a tensor");
 }
 
 Tensor fit_gradient(const char* function, size_t input, const OutputMeta& meta, Tensor gradient) {

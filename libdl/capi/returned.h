@@ -24,7 +24,7 @@ struct Returned {
 };
 
 // Throws KIND or EMPTIED for a gradient that is not a live tensor.
-void check_gradients(const char* function, const Returned& given);
+void check_gradients(const char* function, const Returned& returned);
 // Converts a gradient that a callback returned to what its input needs: sums it over broadcast
 // dimensions. Throws SHAPE, DTYPE or DEVICE if it does not fit the input.
 Tensor fit_gradient(const char* function, size_t input, const OutputMeta& meta, Tensor gradient);

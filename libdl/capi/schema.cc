@@ -96,20 +96,20 @@ class Reader {
   }
 
   Schema::Argument argument() {
-    Schema::Argument made;
-    made.type = type();
-    made.nullable = skip("?");
-    made.name = word("a parameter's name");
+    Schema::Argument parsed;
+    parsed.type = type();
+    parsed.nullable = skip("?");
+    parsed.name = word("a parameter's name");
     if (skip("=")) {
       blanks();
-      made.default_text = default_text();
+      parsed.default_text = default_text();
       Tensor number;
-      const auto value = read_default(made.type, made.default_text, number);
-      if (!value) bad("'" + made.default_text + "' is no default of '" + made.name + "'");
-      if (value->type == LIBDL_VALUE_NONE && !made.nullable)
-        bad("'" + made.name + "' may be None only with a '?' behind its type");
+      const auto value = read_default(parsed.type, parsed.default_text, number);
+      if (!value) bad("'" + parsed.default_text + "' is no default of '" + parsed.name + "'");
+      if (value->type == LIBDL_VALUE_NONE && !parsed.nullable)
+        bad("'" + parsed.name + "' may be None only with a '?' behind its type");
     }
-    return made;
+    return parsed;
   }
 
   // Up to the next comma or parenthesis that is not in quotes.

@@ -96,22 +96,22 @@ void in_each_scope(const State& state, bool around, F f) {
 }
 
 // Where owning scopes have the handle: the latest entry, and the list that it is in. NULL: nowhere.
-struct Place {
+struct OwnedHandle {
   std::vector<Entry>* entries = nullptr;
   Entry* entry = nullptr;
 };
-Place owned(const State& state, const libdl_tensor* handle) {
+OwnedHandle owned(const State& state, const libdl_tensor* handle) {
   bool possible = handle->flags & kScopeOwned;
   if (!possible)
     in_each_scope(state, true, [&](const Scope& scope) { return possible |= scope.unmarked; });
-  Place place;
-  if (!possible) return place;
+  OwnedHandle result;
+  if (!possible) return result;
   in_each_scope(state, true, [&](Scope& scope) {
-    if (scope.owns) place = {&scope.tensors, find(scope.tensors, handle)};
-    if (!place.entry && scope.owns_kept()) place = {&scope.kept, find(scope.kept, handle)};
-    return place.entry != nullptr;
+    if (scope.owns) result = {&scope.tensors, find(scope.tensors, handle)};
+    if (!result.entry && scope.owns_kept()) result = {&scope.kept, find(scope.kept, handle)};
+    return result.entry != nullptr;
   });
-  return place;
+  return result;
 }
 
 }  // namespace
@@ -165,10 +165,10 @@ void list_released(const State& state, const libdl_tensor_list* list) {
   });
 }
 
-void make_room(State& state, size_t results) {
+void reserve_results(State& state, size_t results) {
   auto& tensors = state.scope->tensors;
-  if (const size_t wanted = tensors.size() + results; wanted > tensors.capacity())
-    tensors.reserve(std::max(wanted, 2 * tensors.capacity()));
+  if (const size_t requested = tensors.size() + results; requested > tensors.capacity())
+    tensors.reserve(std::max(requested, 2 * tensors.capacity()));
 }
 
 libdl_tensor_list* hand_out(std::vector<Tensor> tensors) {
@@ -182,7 +182,7 @@ libdl_tensor_list* hand_out(std::vector<Tensor> tensors) {
 
 libdl_tensor_list* to_c(std::vector<Tensor> tensors) {
   if (scoped() && !state().scope->owns) {
-    make_room(state(), tensors.size());
+    reserve_results(state(), tensors.size());
     for (const Tensor& tensor : tensors)
       if (tensor.defined()) adopt(state(), tensor.get());
   }
@@ -201,7 +201,7 @@ void adopt_results(std::span<libdl_value> results) {
   size_t count = 0;
   for (const libdl_value& value : results) count += tensors_of(value).size();
   try {
-    make_room(current, count);
+    reserve_results(current, count);
     scope.lists.reserve(scope.lists.size() + results.size());
   } catch (...) {
     release_results(results);
@@ -244,7 +244,7 @@ void take_out(const State& state, const libdl_tensor* handle) {
 }  // namespace
 
 ScopePause::ScopePause(bool hook) : state_(Ref<State>::share(&state())) {
-  if (state_->watch) frame_.emplace(*state_, called_back(*state_, hook));
+  if (state_->interceptors) frame_.emplace(*state_, called_back(*state_, hook));
 }
 
 void ScopePause::returned(std::span<libdl_tensor* const> handles) const {

@@ -54,7 +54,7 @@ void attach_to(State& state);
 
 // The argument `state`, NULL being the thread's, to which something will be attached. Throws
 // Error(KIND) and std::bad_alloc.
-State& state_or_current(const char* function, State* given);
+State& state_or_current(const char* function, State* handle);
 void release_scopes(State& state);
 void release_generator(State& state);
 

@@ -28,9 +28,9 @@ void libdl::capi::release_generator(State& s) {
 libdl_error* libdl_state_new(libdl_state** out) {
   return door("state_new", [&] {
     output("state_new", "out", out);
-    auto made = Ref<State>::take(new State);
-    attach_to(*made);
-    *out = made.release();
+    auto result = Ref<State>::take(new State);
+    attach_to(*result);
+    *out = result.release();
   });
 }
 
@@ -38,19 +38,19 @@ libdl_error* libdl_state_copy_current(libdl_state** out) {
   return door("state_copy_current", [&] {
     output("state_copy_current", "out", out);
     const State& s = state();
-    auto made = Ref<State>::take(new State);
-    attach_to(*made);
-    made->mode = s.mode & ~static_cast<uint32_t>(kModeScope | kModeForward);
-    made->default_dtype = s.default_dtype;
-    made->autocast_dtype = s.autocast_dtype;
-    made->autocast_cache = s.autocast_cache;
-    made->default_device = s.default_device;
-    made->account = s.account;
+    auto result = Ref<State>::take(new State);
+    attach_to(*result);
+    result->mode = s.mode & ~static_cast<uint32_t>(kModeScope | kModeForward);
+    result->default_dtype = s.default_dtype;
+    result->autocast_dtype = s.autocast_dtype;
+    result->autocast_cache = s.autocast_cache;
+    result->default_device = s.default_device;
+    result->account = s.account;
     if (s.account) s.account->retain();
-    made->interruption = s.interruption;
+    result->interruption = s.interruption;
     if (s.generator) s.generator->retain();
-    made->generator = s.generator;
-    *out = made.release();
+    result->generator = s.generator;
+    *out = result.release();
   });
 }
 
@@ -73,11 +73,11 @@ libdl_error* libdl_state_swap(libdl_state* next, libdl_state** previous) {
   });
 }
 
-State& libdl::capi::state_or_current(const char* function, libdl_state* given) {
-  if (given) check_kind(function, "state", given, Tag::kState);
-  State& found = given ? *given : state();
-  end_with_thread(found);
-  return found;
+State& libdl::capi::state_or_current(const char* function, libdl_state* handle) {
+  if (handle) check_kind(function, "state", handle, Tag::kState);
+  State& chosen = handle ? *handle : state();
+  end_with_thread(chosen);
+  return chosen;
 }
 
 libdl_error* libdl_state_set_memory_limit(libdl_state* handle, int64_t bytes) {

@@ -10,9 +10,9 @@
 #include "ops/view/fit.h"
 #include "tape/meta.h"
 #include "tape/own_view.h"
+#include "tensor/handle_tracking.h"
 #include "tensor/pinned.h"
 #include "tensor/sparse_rows.h"
-#include "tensor/watched.h"
 
 namespace libdl::capi {
 namespace {
@@ -39,14 +39,14 @@ libdl_tensor* libdl_tensor_retain(libdl_tensor* tensor) {
 // For a thread with a scope, or where handles are watched. It stands apart, so that the plain way
 // needs no frame.
 [[gnu::cold, gnu::noinline]] static void release_watched(libdl_tensor* tensor) {
-  if (handles_are_watched && tensor && !watched::may_be_released(tensor)) return;
+  if (handles_are_tracked && tensor && !tracking::may_be_released(tensor)) return;
   if (!is_kind("libdl_tensor_release", "tensor", tensor, Tag::kTensor)) return;
   if (within_scope()) reference_released(*current_state, tensor);
   if (tensor->drop()) destroy(tensor);
 }
 
 void libdl_tensor_release(libdl_tensor* tensor) {
-  if (handles_are_watched || within_scope()) [[unlikely]]
+  if (handles_are_tracked || within_scope()) [[unlikely]]
     return release_watched(tensor);
   if (is_kind("libdl_tensor_release", "tensor", tensor, Tag::kTensor) && tensor->drop())
     destroy(tensor);
@@ -107,7 +107,7 @@ libdl_bool libdl_tensor_is_number(const libdl_tensor* tensor) {
 }
 
 libdl_bool libdl_tensor_is_inference(const libdl_tensor* tensor) {
-  return live(tensor) && (tensor->flags & kInferenceMade);
+  return live(tensor) && (tensor->flags & kInferenceTensor);
 }
 
 libdl_bool libdl_tensor_is_emptied(const libdl_tensor* tensor) {
@@ -140,9 +140,9 @@ libdl_error* libdl_tensor_alias_data(const libdl_tensor* tensor, libdl_tensor** 
     const char* const name = "tensor_alias_data";
     check_tensor(name, "tensor", tensor);
     if (!out) fail_argument(LIBDL_ERROR_NULL, name, "out", "is NULL", "a place for the result");
-    Tensor made = alias(borrow(tensor));
-    made.get()->flags |= kAside;
-    *out = hand_out(std::move(made));
+    Tensor result = alias(borrow(tensor));
+    result.get()->flags |= kAside;
+    *out = hand_out(std::move(result));
   });
 }
 
@@ -177,29 +177,29 @@ libdl_error* libdl_tensor_become_view(libdl_tensor* tensor, const libdl_tensor* 
   });
 }
 
-[[gnu::cold]] static void own_number(libdl_tensor* made) {
+[[gnu::cold]] static void own_number(libdl_tensor* result) {
   try {
-    adopt_if_owner(state(), made);
+    adopt_if_owner(state(), result);
   } catch (...) {
-    libdl_tensor_release(made);
+    libdl_tensor_release(result);
     throw;
   }
 }
 
 // -- host numbers ---------------------------------------------------------------------------------
 
-LIBDL_NORETURN [[gnu::cold]] static void no_place(const char* name) {
+LIBDL_NORETURN [[gnu::cold]] static void refuse_null_output(const char* name) {
   fail_argument(LIBDL_ERROR_NULL, name, "out", "is NULL", "a place for the result");
 }
 
 template <class T>
 static libdl_error* make_number(const char* name, T value, libdl_tensor** out) {
   return quick_door(name, [&] {
-    if (!out) no_place(name);
-    libdl_tensor* const made = number(value).release();
+    if (!out) refuse_null_output(name);
+    libdl_tensor* const result = number(value).release();
     if (current_state->mode & kModeScope) [[unlikely]]  // the number has made the thread's state
-      own_number(made);
-    *out = made;
+      own_number(result);
+    *out = result;
   });
 }
 

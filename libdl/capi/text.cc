@@ -15,29 +15,29 @@ using namespace libdl::capi;
 namespace {
 
 // 0 is the default, -1 is none.
-int64_t setting(const char* what, int64_t given, int64_t usual) {
-  if (given < -1)
+int64_t setting(const char* what, int64_t value, int64_t usual) {
+  if (value < -1)
     fail_argument(LIBDL_ERROR_VALUE, "tensor_to_string", "options",
-                  std::string("says ") + what + " " + std::to_string(given), "-1 or more");
-  return given == 0 ? usual : std::max<int64_t>(given, 0);
+                  std::string("says ") + what + " " + std::to_string(value), "-1 or more");
+  return value == 0 ? usual : std::max<int64_t>(value, 0);
 }
 
-PrintOptions print_options(const libdl_print_options& given) {
+PrintOptions print_options(const libdl_print_options& source) {
   constexpr int64_t kMostDigits = 1000;
   PrintOptions options;
-  const int64_t precision = setting("precision", given.precision, options.precision);
-  if (precision > kMostDigits || given.sci_mode < -1 || given.sci_mode > 1)
+  const int64_t precision = setting("precision", source.precision, options.precision);
+  if (precision > kMostDigits || source.sci_mode < -1 || source.sci_mode > 1)
     fail_argument(LIBDL_ERROR_VALUE, "tensor_to_string", "options",
                   precision > kMostDigits ? "says precision " + std::to_string(precision)
-                                          : "says sci_mode " + std::to_string(given.sci_mode),
+                                          : "says sci_mode " + std::to_string(source.sci_mode),
                   precision > kMostDigits ? "at most 1000" : "-1, 0 or 1");
   options.precision = static_cast<int>(precision);
-  options.threshold = setting("threshold", given.threshold, options.threshold);
-  options.edgeitems = setting("edgeitems", given.edgeitems, options.edgeitems);
-  options.linewidth = setting("linewidth", given.linewidth, options.linewidth);
-  options.scientific = static_cast<Scientific>(given.sci_mode);
+  options.threshold = setting("threshold", source.threshold, options.threshold);
+  options.edgeitems = setting("edgeitems", source.edgeitems, options.edgeitems);
+  options.linewidth = setting("linewidth", source.linewidth, options.linewidth);
+  options.scientific = static_cast<Scientific>(source.sci_mode);
   options.default_dtype = static_cast<Dtype>(state().default_dtype);
-  if (given.dtype_prefix) options.dtype_prefix = given.dtype_prefix;
+  if (source.dtype_prefix) options.dtype_prefix = source.dtype_prefix;
   return options;
 }
 
@@ -75,18 +75,18 @@ libdl_error* libdl_tensor_to_string(const libdl_tensor* tensor, const libdl_prin
   constexpr const char* name = "tensor_to_string";
   return door(name, [&] {
     const Tensor& x = live_tensor(name, "tensor", tensor);
-    const libdl_print_options given = read_options(name, options);
-    PrintOptions how = print_options(given);
+    const libdl_print_options checked = read_options(name, options);
+    PrintOptions how = print_options(checked);
     output(name, "out", out);
-    std::string made_by;
+    std::string history_text;
     if (const Ref<Node> node = current_history(x)) {
       how.requires_grad = true;
-      if (given.grad_fn)
-        made_by = given.grad_fn;
+      if (checked.grad_fn)
+        history_text = checked.grad_fn;
       else if (!node->accumulator)
-        made_by = pytorch_name(node->rule->name);
+        history_text = pytorch_name(node->rule->name);
     }
-    how.grad_fn = made_by;
+    how.grad_fn = history_text;
     *out = new libdl_text(to_string(x, how));
   });
 }

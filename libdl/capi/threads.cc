@@ -43,7 +43,7 @@ static Executor checked(const char* function, const libdl_executor* executor) {
 
 libdl_error* libdl_set_executor(const libdl_executor* executor) {
   constexpr const char* function = "set_executor";
-  Callback owner = given_callback(executor);
+  Callback owner = callback_of(executor);
   return door(function, [&] {
     if (!executor) return set_executor(nullptr);
     const Executor checked_one = checked(function, executor);
@@ -56,12 +56,12 @@ libdl_error* libdl_set_executor(const libdl_executor* executor) {
 
 namespace {
 
-struct Asked {
+struct Interrupter {
   libdl_interruption ask;
   Callback owner;
   int64_t number;  // 0: the one that libdl_set_interruption set
 };
-using Asking = std::vector<std::shared_ptr<const Asked>>;
+using Asking = std::vector<std::shared_ptr<const Interrupter>>;
 
 struct Interruptions {
   std::mutex mutex;
@@ -69,15 +69,15 @@ struct Interruptions {
   int64_t last = 0;
 };
 Interruptions& interruptions() {
-  static auto* const made = new Interruptions;  // threads may compute while the process exits
-  return *made;
+  static auto* const instance = new Interruptions;  // threads may compute while the process exits
+  return *instance;
 }
 
 // An exception from a callback also ends the operator.
 int32_t ask_all(void* ctx) {
-  for (const auto& asked : *static_cast<const Asking*>(ctx)) try {
+  for (const auto& interrupter : *static_cast<const Asking*>(ctx)) try {
       int32_t stop = 0;
-      apart([&] { stop = asked->ask(asked->owner.ctx()); });
+      apart([&] { stop = interrupter->ask(interrupter->owner.ctx()); });
       if (stop) return 1;
     } catch (...) {
       return 1;
@@ -85,24 +85,25 @@ int32_t ask_all(void* ctx) {
   return 0;
 }
 
-// Puts `made` in the place of number `number`; NULL: that one goes. False if there was none.
-bool exchange(int64_t number, std::shared_ptr<const Asked> made) {
+// Puts `instance` in the place of number `number`; NULL: that one goes. False if there was none.
+bool exchange(int64_t number, std::shared_ptr<const Interrupter> replacement) {
   Interruptions& all = interruptions();
   Asking before;  // goes last: a destroy may come back here
   const std::lock_guard lock(all.mutex);
   before = all.asking;
   Asking next = before;
-  const bool found = std::erase_if(next, [&](const auto& a) { return a->number == number; }) > 0;
-  if (made) next.push_back(std::move(made));
+  const bool erased = std::erase_if(next, [&](const auto& a) { return a->number == number; }) > 0;
+  if (replacement) next.push_back(std::move(replacement));
   if (next.empty()) {
     set_interruption(nullptr);
   } else {
     auto* const shared = new Asking(next);
-    const Interruption asked = {shared, ask_all, [](void* p) { delete static_cast<Asking*>(p); }};
-    set_interruption(&asked);
+    const Interruption interrupter = {shared, ask_all,
+                                      [](void* p) { delete static_cast<Asking*>(p); }};
+    set_interruption(&interrupter);
   }
   all.asking.swap(next);
-  return found;
+  return erased;
 }
 
 }  // namespace
@@ -110,7 +111,8 @@ bool exchange(int64_t number, std::shared_ptr<const Asked> made) {
 libdl_error* libdl_set_interruption(libdl_interruption ask, void* ctx, void (*destroy)(void* ctx)) {
   Callback owner(ctx, destroy);
   return door("set_interruption", [&] {
-    exchange(0, ask ? std::make_shared<const Asked>(Asked{ask, std::move(owner), 0}) : nullptr);
+    exchange(0, ask ? std::make_shared<const Interrupter>(Interrupter{ask, std::move(owner), 0})
+                    : nullptr);
   });
 }
 
@@ -125,7 +127,8 @@ libdl_error* libdl_interruption_add(libdl_interruption ask, void* ctx, void (*de
     std::unique_lock lock(all.mutex);
     const int64_t number = ++all.last;
     lock.unlock();
-    exchange(number, std::make_shared<const Asked>(Asked{ask, std::move(owner), number}));
+    exchange(number,
+             std::make_shared<const Interrupter>(Interrupter{ask, std::move(owner), number}));
     *out = number;
   });
 }
@@ -135,7 +138,8 @@ libdl_error* libdl_interruption_add(libdl_interruption ask, void* ctx, void (*de
 namespace {
 
 struct OwnInterruption final : Attachment {
-  OwnInterruption(libdl_interruption asks, Callback&& given) : ask(asks), owner(std::move(given)) {}
+  OwnInterruption(libdl_interruption asks, Callback&& callback)
+      : ask(asks), owner(std::move(callback)) {}
   libdl_interruption ask;
   Callback owner;
 };
@@ -146,18 +150,18 @@ int32_t ask_state(void*) {
   // Held: the callback may set another one.
   const auto own = current_state ? current_state->interruption : nullptr;
   if (!own) return 0;
-  const auto& asked = static_cast<const OwnInterruption&>(*own);
-  return asked.ask(asked.owner.ctx());
+  const auto& interrupter = static_cast<const OwnInterruption&>(*own);
+  return interrupter.ask(interrupter.owner.ctx());
 }
 
 // Once for the process: what asks a state stays, and a state without a callback answers no.
 void ask_states() {
-  static const bool asked = [] {
-    exchange(kOfStates, std::make_shared<const Asked>(
-                            Asked{ask_state, Callback(nullptr, nullptr), kOfStates}));
+  static const bool registered = [] {
+    exchange(kOfStates, std::make_shared<const Interrupter>(
+                            Interrupter{ask_state, Callback(nullptr, nullptr), kOfStates}));
     return true;
   }();
-  static_cast<void>(asked);
+  static_cast<void>(registered);
 }
 
 }  // namespace

@@ -20,9 +20,9 @@ inline const libdl_device* device_or_null(const libdl_value& value) {
 
 // A count of integers in the parameter's type; converted() in op.cc makes sure that it fits.
 struct Count {
-  int64_t given;
-  operator int64_t() const { return given; }
-  operator int32_t() const { return static_cast<int32_t>(given); }
+  int64_t value;
+  operator int64_t() const { return value; }
+  operator int32_t() const { return static_cast<int32_t>(value); }
 };
 
 // Results of the C functions; their references are moved into the values.

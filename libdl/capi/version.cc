@@ -86,8 +86,8 @@ libdl_error* libdl_set_warning_handler(void (*fn)(void* ctx, libdl_warning_code 
                                                   const char* message),
                                        void* ctx, void (*destroy_ctx)(void* ctx)) {
   return door("set_warning_handler", [&] {
-    const Handler given = {ctx, fn, destroy_ctx};
-    handler.set(fn ? &given : nullptr);
+    const Handler next = {ctx, fn, destroy_ctx};
+    handler.set(fn ? &next : nullptr);
     if (!fn) run_destroy(destroy_ctx, ctx);
     conversion_warning = warn_conversion;
     warning_handler = fn ? warn_otherwise : nullptr;

@@ -91,9 +91,10 @@ struct Backend {
   libdl_error* (*event_elapsed)(int32_t device, void* first, void* second, double* milliseconds);
 
   // What finished kernels have found wrong with their values, such as an index out of range: one
-  // complaint, of this stream if it has any, else of another. Each is told once. Waits do not tell
-  // them: some are the allocator's own, which has nobody to tell. NULL if kernels never complain.
-  libdl_error* (*complaint)(int32_t device, void* stream);
+  // device error, of this stream if it has any, else of another. Each is told once. Waits do not
+  // tell them: some are the allocator's own, which has nobody to tell. NULL if kernels never report
+  // an error.
+  libdl_error* (*device_error)(int32_t device, void* stream);
 
   // Pinned memory of the host, which the device copies from and to while the host goes on; *data is
   // NULL when there is no more. A backend that has it takes up to 64 kB of other memory into its

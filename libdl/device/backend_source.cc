@@ -53,19 +53,20 @@ size_t BackendSource::rounding() { return left_out(Mechanism::kAllocator) ? 256 
 void* BackendSource::reserve(size_t& bytes, bool small) {
   void* data = nullptr;
   if (granule_) {
-    const size_t wanted = round_up(std::max(bytes, small ? total_ / 16 : total_), granule(small));
-    check_provided(backend_.reserve(device_, wanted, &data));
+    const size_t requested =
+        round_up(std::max(bytes, small ? total_ / 16 : total_), granule(small));
+    check_provided(backend_.reserve(device_, requested, &data));
     if (!data) return nullptr;
-    bytes = wanted;
+    bytes = requested;
     return data;
   }
   const bool caches = !left_out(Mechanism::kAllocator);
   const size_t shared = !caches ? 0 : small ? 2 * kMegabyte : 20 * kMegabyte;
   const size_t least = caches ? round_up(bytes, 2 * kMegabyte) : bytes;
-  for (size_t wanted : {least < shared / 2 ? shared : least, least}) {
-    check_provided(backend_.allocate(device_, wanted, &data));
+  for (size_t size : {least < shared / 2 ? shared : least, least}) {
+    check_provided(backend_.allocate(device_, size, &data));
     if (!data) continue;
-    bytes = wanted;
+    bytes = size;
     return data;
   }
   return nullptr;

@@ -132,7 +132,7 @@ constexpr Backend kBackend = {
     .event_query = done_already,
     .event_synchronize = nothing_queued,
     .event_elapsed = event_elapsed,
-    .complaint = nullptr,
+    .device_error = nullptr,
     .host_allocate = nullptr,
     .host_free = nullptr,
 };

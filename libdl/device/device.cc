@@ -60,9 +60,9 @@ Allocator& allocator_for(Device device) {
   if (device.is_cpu()) return host_allocator();
   // Once made it is found without the driver, which may have failed since: memory can always be
   // freed.
-  if (Allocator* const made = allocators.find(device)) return *made;
+  if (Allocator* const existing = allocators.find(device)) return *existing;
   check_device("allocator", device);
-  if (!allocators.has_place(device)) {
+  if (!allocators.has_slot(device)) {
     fail_unnamed(LIBDL_ERROR_LIMIT, device_name(device) + ": more devices than libdl has room for");
   }
   return allocators.find_or_make(device, [&] {
@@ -75,7 +75,7 @@ Allocator& allocator_for(Device device) {
 void check_waited(Device device, void* stream, libdl_error* error) {
   check_backend(error);
   const Backend& table = backend(device.type);
-  if (table.complaint) check_backend(table.complaint(device.index, stream));
+  if (table.device_error) check_backend(table.device_error(device.index, stream));
 }
 
 void synchronize(Device device) {

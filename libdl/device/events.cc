@@ -34,7 +34,7 @@ libdl_error* take_event(const Backend& table, int32_t device, void** event) {
 void give_event(const Backend& table, int32_t device, void* event) noexcept {
   const Device where{table.device_type, device};
   try {
-    if (!idle.has_place(where)) return table.event_destroy(device, event);
+    if (!idle.has_slot(where)) return table.event_destroy(device, event);
     IdleEvents& kept = idle.find_or_make(where, [] { return new IdleEvents; });
     const std::lock_guard lock(kept.mutex);
     kept.events.push_back(event);

@@ -50,17 +50,17 @@ libdl_error* event_elapsed(int32_t, void*, void*, double* milliseconds) {
 // There is one, and its streams are always empty, as the CPU's.
 const Backend& meta_backend() {
   static const Backend table = [] {
-    Backend made = cpu_backend();
-    made.device_type = LIBDL_DEVICE_META;
-    made.name = "meta";
-    made.kernels = kKernelTable;
-    made.properties = properties;
-    made.allocate = allocate;
-    made.free = free;
-    made.copy = copy;
-    made.fill = fill;
-    made.event_elapsed = event_elapsed;
-    return made;
+    Backend meta = cpu_backend();
+    meta.device_type = LIBDL_DEVICE_META;
+    meta.name = "meta";
+    meta.kernels = kKernelTable;
+    meta.properties = properties;
+    meta.allocate = allocate;
+    meta.free = free;
+    meta.copy = copy;
+    meta.fill = fill;
+    meta.event_elapsed = event_elapsed;
+    return meta;
   }();
   return table;
 }
@@ -75,7 +75,7 @@ void* addresses_without_memory(size_t bytes) {
   return reinterpret_cast<void*>(static_cast<uintptr_t>(kFirst + at));
 }
 
-void fail_without_values(const char* op LIBDL_GIVEN_SOURCE_LOCATION) {
+void fail_without_values(const char* op LIBDL_PASSED_SOURCE_LOCATION) {
   fail(LIBDL_ERROR_UNSUPPORTED, op,
        "Cannot copy out of meta tensor; no data!" LIBDL_SAME_SOURCE_LOCATION);
 }

@@ -44,11 +44,11 @@ constinit PerDevice<Allocator> allocators;
 }  // namespace
 
 bool pins_memory(Device device) {
-  return !device.is_cpu() && backend(device.type).host_allocate && allocators.has_place(device);
+  return !device.is_cpu() && backend(device.type).host_allocate && allocators.has_slot(device);
 }
 
 Allocator& pinned_allocator(Device device) {
-  if (Allocator* const made = allocators.find(device)) return *made;
+  if (Allocator* const existing = allocators.find(device)) return *existing;
   check_device("pin_memory", device);
   if (!pins_memory(device))
     fail(LIBDL_ERROR_UNSUPPORTED, "pin_memory", device_name(device) + " has no pinned memory");
@@ -59,8 +59,8 @@ Allocator& pinned_allocator(Device device) {
 }
 
 size_t trim_pinned(Device device) {
-  Allocator* const made = allocators.find(device);
-  return made ? made->trim() : 0;
+  Allocator* const existing = allocators.find(device);
+  return existing ? existing->trim() : 0;
 }
 
 }  // namespace libdl

@@ -25,9 +25,9 @@ namespace {
 libdl_error* make_error(libdl_error_code code, const char* message) {
   try {
     // It makes a code that is none VALUE, as OK. Who calls the backend knows what for.
-    auto made = Ref<libdl_error>::take(libdl_error_new(code, message, -1, nullptr, nullptr));
-    made->unnamed = !made->is_static;
-    return made.release();
+    auto error = Ref<libdl_error>::take(libdl_error_new(code, message, -1, nullptr, nullptr));
+    error->unnamed = !error->is_static;
+    return error.release();
   } catch (...) {
     return out_of_memory_error();
   }
@@ -104,13 +104,13 @@ Plugin open_tables(const std::string& name, const std::string& library) {
   for (int i = 0; i < count; ++i)
     if (all[i].handle == handle) return all[i];
   if (count == kMost) refuse(name, "64 plugins are open, and there is no room for " + library);
-  const Plugin found = {handle, opened<Backend>(handle, "libdl_backend_open", name, library),
-                        opened<Provider>(handle, "libdl_provider_open", name, library)};
-  if (!found.backend && !found.provider)
+  const Plugin plugin = {handle, opened<Backend>(handle, "libdl_backend_open", name, library),
+                         opened<Provider>(handle, "libdl_provider_open", name, library)};
+  if (!plugin.backend && !plugin.provider)
     refuse(name, library +
                      " is no libdl plugin (it lacks libdl_backend_open and "
                      "libdl_provider_open)");
-  all[count] = found;
+  all[count] = plugin;
   return all[count++];
 }
 
@@ -159,8 +159,8 @@ const Backend& open_known(const KnownPlugin& known) {
     return *plugin.backend;
   } catch (const Error& error) {
     // Once: programs ask device_count again and again, and who needs the device gets the error.
-    static std::atomic<bool> told = false;
-    if (logging() && !told.exchange(true, std::memory_order_relaxed))
+    static std::atomic<bool> reported = false;
+    if (logging() && !reported.exchange(true, std::memory_order_relaxed))
       log(LogLevel::kInfo, "%s: the plugin did not open: %s", known.name, error.message().c_str());
     throw;
   }

@@ -96,9 +96,9 @@ void register_own_providers() {
 
 bool set_provider_enabled(const char* name, bool enabled) {
   register_own_providers();
-  Registered* const found = find(name);
-  if (found) found->enabled.store(enabled, std::memory_order_relaxed);
-  return found != nullptr;
+  Registered* const provider = find(name);
+  if (provider) provider->enabled.store(enabled, std::memory_order_relaxed);
+  return provider != nullptr;
 }
 
 bool has_provider(std::string_view name) {

@@ -51,7 +51,7 @@ class Staging {
       }
       table_.event_destroy(device_, block.event);
       table_.host_free(device_, block.data);
-      made_.fetch_sub(1, std::memory_order_relaxed);
+      block_count_.fetch_sub(1, std::memory_order_relaxed);
     }
     return gone;
   }
@@ -89,14 +89,14 @@ class Staging {
       check(block, table_.event_query(device_, block.event, &done));
       if (done) return block;
     }
-    if (made_.fetch_add(1, std::memory_order_relaxed) < kMostBlocks) {
+    if (block_count_.fetch_add(1, std::memory_order_relaxed) < kMostBlocks) {
       if (block.data) {
         const std::lock_guard lock(mutex_);
         blocks_.push_front(block);
       }
       return make();
     }
-    made_.fetch_sub(1, std::memory_order_relaxed);
+    block_count_.fetch_sub(1, std::memory_order_relaxed);
     if (block.data) check(block, table_.event_synchronize(device_, block.event));
     return block;
   }
@@ -106,12 +106,12 @@ class Staging {
     check_backend(error);
   }
   Block make() {
-    Block made;
-    libdl_error* error = table_.host_allocate(device_, kBlock, &made.data);
-    if (!error && made.data) error = table_.event_create(device_, 0, &made.event);
-    if (made.event) return made;
-    if (made.data) table_.host_free(device_, made.data);
-    made_.fetch_sub(1, std::memory_order_relaxed);
+    Block block;
+    libdl_error* error = table_.host_allocate(device_, kBlock, &block.data);
+    if (!error && block.data) error = table_.event_create(device_, 0, &block.event);
+    if (block.event) return block;
+    if (block.data) table_.host_free(device_, block.data);
+    block_count_.fetch_sub(1, std::memory_order_relaxed);
     check_backend(error);
     return {};
   }
@@ -120,7 +120,7 @@ class Staging {
   const int32_t device_;
   Mutex mutex_;
   std::deque<Block> blocks_;  // of which copies were queued, the earliest first
-  std::atomic<size_t> made_{0};
+  std::atomic<size_t> block_count_{0};
 };
 
 constinit PerDevice<Staging> stagings;
@@ -129,7 +129,7 @@ constinit PerDevice<Staging> stagings;
 
 void copy_to_device(Device device, void* to, const void* from, size_t bytes, void* stream) {
   const Backend& table = backend(device.type);
-  const bool stages = table.host_allocate && stagings.has_place(device);
+  const bool stages = table.host_allocate && stagings.has_slot(device);
   if (stages && bytes > kByDriver)
     return stagings.find_or_make(device, [&] { return new Staging(table, device.index); })
         .copy(static_cast<char*>(to), static_cast<const char*>(from), bytes, stream);
@@ -138,8 +138,8 @@ void copy_to_device(Device device, void* to, const void* from, size_t bytes, voi
 }
 
 size_t trim_staging(Device device) {
-  Staging* const made = stagings.find(device);
-  return made ? made->trim() : 0;
+  Staging* const existing = stagings.find(device);
+  return existing ? existing->trim() : 0;
 }
 
 }  // namespace libdl

@@ -18,7 +18,7 @@ libdl_state::~libdl_state() {
 namespace libdl {
 
 constinit thread_local State* current_state = nullptr;
-constinit std::atomic<StateMade> state_made = nullptr;
+constinit std::atomic<OnNewState> on_new_state = nullptr;
 
 // While one thread runs, before anything calls a host.
 [[maybe_unused]] static const bool callbacks_apart = [] {
@@ -31,7 +31,7 @@ constinit std::atomic<StateMade> state_made = nullptr;
 
 namespace {
 // The state that a thread starts with and returns to. It ends with the thread.
-alignas(State) constinit thread_local std::byte own_place[sizeof(State)]{};
+alignas(State) constinit thread_local std::byte own_storage[sizeof(State)]{};
 constinit thread_local State* own_state = nullptr;
 
 void end_own() noexcept {
@@ -44,10 +44,10 @@ constinit thread_local ThreadEnd own_end{EndOrder::kState, end_own};
 
 State& make_state() {
   const bool first = !own_state;
-  if (first) own_state = new (own_place) State;
+  if (first) own_state = new (own_storage) State;
   current_state = own_state;
-  if (const StateMade made = state_made.load(std::memory_order_acquire); made && first)
-    made(*own_state);
+  if (const OnNewState created = on_new_state.load(std::memory_order_acquire); created && first)
+    created(*own_state);
   return *own_state;
 }
 

@@ -18,20 +18,20 @@ namespace libdl {
 
 // Bits of the mode word that a call tests once.
 enum Mode : uint32_t {
-  kModeGrad = 1,                // operations are recorded
-  kModeInference = 2,           // results can never be recorded
-  kModeSavesInferenceMade = 4,  // recorded calls may save such results
-  kModeAnomaly = 8,             // nodes keep the line that made them
-  kModeForward = 16,            // a forward-mode level is open
-  kModeScope = 32,              // handles belong to a scope
-  kModeCheckCopies = 64,        // warn where a hidden representation is converted
-  kModeGradAside = 128,         // grad mode as it will be once inference mode ends
-  kModeForwardAside = 256,      // likewise, whether forward-mode levels are seen
-  kModeAutocast = 512,          // operators cast their operands; see ops/entry/autocast.h
-  kModeAcceptNan = 1024,        // anomaly mode does not look for NaN
+  kModeGrad = 1,                   // operations are recorded
+  kModeInference = 2,              // results can never be recorded
+  kModeSavesInferenceTensors = 4,  // recorded calls may save such results
+  kModeAnomaly = 8,                // nodes keep the line that made them
+  kModeForward = 16,               // a forward-mode level is open
+  kModeScope = 32,                 // handles belong to a scope
+  kModeCheckCopies = 64,           // warn where a hidden representation is converted
+  kModeGradAside = 128,            // grad mode as it will be once inference mode ends
+  kModeForwardAside = 256,         // likewise, whether forward-mode levels are seen
+  kModeAutocast = 512,             // operators cast their operands; see ops/entry/autocast.h
+  kModeAcceptNan = 1024,           // anomaly mode does not look for NaN
 };
 
-struct Watch;
+struct InterceptorEntry;
 struct Frame;
 struct DualLevel;
 struct Scope;
@@ -56,13 +56,13 @@ struct libdl_state : libdl::Handle<libdl_state> {
   bool autocast_cache = true;
   libdl::Device default_device;
   int32_t backward_depth = 0;
-  libdl::DualLevel* dual_level = nullptr;  // innermost; owned by the tape
-  libdl_generator* generator = nullptr;    // owned; NULL: the process's default generator
-  libdl::Watch* watch = nullptr;           // innermost interceptor; owned by the operators
-  const libdl::Frame* frame = nullptr;     // innermost call shown to interceptors
-  int32_t phase = 0;                       // of the host's own calls, for interceptors
-  bool shown = false;                      // the operator about to be entered was already shown
-  libdl::Scope* scope = nullptr;           // innermost; owned by capi
+  libdl::DualLevel* dual_level = nullptr;           // innermost; owned by the tape
+  libdl_generator* generator = nullptr;             // owned; NULL: the process's default generator
+  libdl::InterceptorEntry* interceptors = nullptr;  // innermost interceptor; owned by the operators
+  const libdl::Frame* frame = nullptr;              // innermost call shown to interceptors
+  int32_t phase = 0;                                // of the host's own calls, for interceptors
+  bool shown = false;             // the operator about to be entered was already shown
+  libdl::Scope* scope = nullptr;  // innermost; owned by capi
   const libdl::OutsideScope* outside = nullptr;         // the host's code that runs, innermost
   libdl::SavedHooks* saved_hooks = nullptr;             // the innermost, borrowed from:
   libdl::SavedHookStack* saved_hook_stack = nullptr;    // owned by the tape
@@ -80,8 +80,8 @@ using State = libdl_state;
 extern constinit thread_local State* current_state;
 State& make_state();  // the thread's own first state
 // Who is told when a thread makes its own state, in that thread. NULL: nobody.
-using StateMade = void (*)(State&) noexcept;
-extern constinit std::atomic<StateMade> state_made;
+using OnNewState = void (*)(State&) noexcept;
+extern constinit std::atomic<OnNewState> on_new_state;
 
 inline State& state() { return current_state ? *current_state : make_state(); }
 // Where memory that this thread asks for is counted; NULL: nowhere.

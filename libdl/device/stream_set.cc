@@ -28,12 +28,12 @@ class IdleStreams {
   }
   void* take(Device device, int32_t priority) {
     const std::lock_guard lock(mutex_);
-    const auto found = std::find_if(streams_.begin(), streams_.end(), [&](const IdleStream& s) {
+    const auto entry = std::find_if(streams_.begin(), streams_.end(), [&](const IdleStream& s) {
       return s.device == device && s.priority == priority;
     });
-    if (found == streams_.end()) return nullptr;
-    void* const native = found->native;
-    streams_.erase(found);
+    if (entry == streams_.end()) return nullptr;
+    void* const native = entry->native;
+    streams_.erase(entry);
     return native;
   }
 

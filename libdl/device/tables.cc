@@ -39,8 +39,8 @@ const char* device_type_name(int32_t type) {
 
 int32_t device_type_named(const char* name) {
   for (int32_t type = 1; type < kDeviceTypes; ++type) {
-    const char* const found = device_type_name(type);
-    if (found && std::strcmp(found, name) == 0) return type;
+    const char* const type_name = device_type_name(type);
+    if (type_name && std::strcmp(type_name, name) == 0) return type;
   }
   return 0;
 }

@@ -72,7 +72,7 @@ void advance(GradSlot& slot, Turn& turn, Tensor& sum) noexcept {
 }
 
 // A .grad from before the leaf got another shape: t_() or unsqueeze_() under no_grad(), .data =.
-void want_room(const Tensor& grad, const Tensor& gradient) {
+void check_sum_fits(const Tensor& grad, const Tensor& gradient) {
   if (same(grad.shape(), gradient.shape()) || broadcasts_to(gradient.shape(), grad.shape())) return;
   fail(LIBDL_ERROR_AUTOGRAD, "backward",
        "a leaf's .grad has shape " + to_string(grad.shape()) + ", wanted " +
@@ -105,7 +105,7 @@ static Shape strides_of_grad(const Accumulator& leaf) {
   return is_dense(leaf.shape, leaf.strides) ? leaf.strides : contiguous_strides(leaf.shape);
 }
 
-static bool lies_so(const Tensor& gradient, const Shape& strides) {
+static bool has_strides(const Tensor& gradient, const Shape& strides) {
   for (int d = 0; d < gradient.ndim(); ++d)
     if (gradient.size(d) > 1 && gradient.stride(d) != strides[static_cast<size_t>(d)]) return false;
   return true;
@@ -115,7 +115,7 @@ static bool lies_so(const Tensor& gradient, const Shape& strides) {
 static bool can_be_grad(const Tensor& gradient, const Accumulator& leaf) {
   if (is_sparse(gradient)) return true;
   if (gradient.is_contiguous() && same(gradient.strides(), leaf.strides)) return true;
-  return lies_so(gradient, strides_of_grad(leaf));
+  return has_strides(gradient, strides_of_grad(leaf));
 }
 
 void accumulate(Accumulator& leaf, Tensor gradient, bool create_graph) {
@@ -133,7 +133,7 @@ void accumulate(Accumulator& leaf, Tensor gradient, bool create_graph) {
       return is_sparse(gradient) ? clone(gradient) : clone_with(gradient, strides_of_grad(leaf));
     }
     if (recorded || requires_grad(before)) return pointwise(k_add, before, gradient);
-    want_room(before, gradient);
+    check_sum_fits(before, gradient);
     pointwise(k_add, before, gradient, Into(before));
     return before;
   });

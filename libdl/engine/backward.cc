@@ -53,7 +53,7 @@ class Walk {
   bool capture(Node& node, std::span<const Tensor> dy);
   void differentiate(Node& node, std::span<Tensor> dy);
   void apply_rule(Node& node, std::span<Tensor> dy, std::span<Tensor> dx,
-                  std::span<const bool> wanted);
+                  std::span<const bool> needed);
   void check_finite(Node& node, std::span<const Tensor> dx);
 
   const char* op_;
@@ -101,7 +101,7 @@ void Walk::run(std::span<const Edge> roots, std::span<const Tensor> gradients, i
   while (!ready_.empty()) {
     if (interrupted()) fail(LIBDL_ERROR_INTERRUPTED, op_, "interrupted by the host");
     Node* const next = pop();
-    if (State& current = state(); current.watch) [[unlikely]]
+    if (State& current = state(); current.interceptors) [[unlikely]]
       visit_observed(current, *next);
     else
       visit(*next);
@@ -127,14 +127,14 @@ void Walk::visit(Node& node) {
   for (int k = 0; k < node.outputs; ++k)
     any |= (dy[k] = std::exchange(pass_.grad(node, k), Tensor())).defined();
   if (any && node.extra) any = run_tensor_hooks(node, dy);
-  const bool wanted = targets_.empty() || (pass_.wanted(node) && !capture(node, dy));
-  const bool runs = any && wanted && (accumulate_ || !node.accumulator);
+  const bool needed = targets_.empty() || (pass_.needed(node) && !capture(node, dy));
+  const bool runs = any && needed && (accumulate_ || !node.accumulator);
   if (runs && node.extra) any = run_pre_hooks(node, dy);
   if (node.accumulator) {
     if (runs && any) add_to_leaf(node, dy);
     return;
   }
-  if (wanted && (any || node.rule->without_gradients)) {
+  if (needed && (any || node.rule->without_gradients)) {
     differentiate(node, dy);
   } else {
     for (int i = 0; i < node.inputs; ++i)
@@ -188,26 +188,26 @@ template <class F>
     return all.defined() ? select(all, 0, k) : Tensor();
   };
   const size_t n = static_cast<size_t>(batch);
-  std::vector<std::vector<Tensor>> made(gradients.size(), std::vector<Tensor>(n));
+  std::vector<std::vector<Tensor>> results(gradients.size(), std::vector<Tensor>(n));
   std::vector<Tensor> in(incoming.size()), out(gradients.size());
   for (size_t k = 0; k < n; ++k) {
     const auto row = static_cast<int64_t>(k);
     for (size_t i = 0; i < in.size(); ++i) in[i] = of(incoming[i], row);
     for (size_t i = 0; i < out.size(); ++i) out[i] = of(gradients[i], row);
     run(std::span<Tensor>(in), std::span<Tensor>(out));
-    for (size_t i = 0; i < out.size(); ++i) made[i][k] = std::move(out[i]);
+    for (size_t i = 0; i < out.size(); ++i) results[i][k] = std::move(out[i]);
   }
   for (size_t i = 0; i < gradients.size(); ++i) {
-    const auto found =
-        std::find_if(made[i].begin(), made[i].end(), [](const Tensor& t) { return t.defined(); });
-    if (found == made[i].end()) {
+    const auto first = std::find_if(results[i].begin(), results[i].end(),
+                                    [](const Tensor& t) { return t.defined(); });
+    if (first == results[i].end()) {
       gradients[i] = {};
       continue;
     }
-    const Tensor& like = *found;
-    for (Tensor& t : made[i])
+    const Tensor& like = *first;
+    for (Tensor& t : results[i])
       if (!t.defined()) t = zeros(like.shape(), like.dtype(), like.device());
-    gradients[i] = stack(made[i], 0);
+    gradients[i] = stack(results[i], 0);
   }
 }
 
@@ -248,24 +248,24 @@ bool Walk::run_pre_hooks(Node& node, std::span<Tensor> dy) {
 
 // Hands dy to the targets that this node is. True if nothing beyond the node is asked for.
 bool Walk::capture(Node& node, std::span<const Tensor> dy) {
-  bool found = false;
+  bool any = false;
   for (Target& target : targets_) {
     if (target_of(*target.edge.node) != target_of(node)) continue;
-    found = true;
+    any = true;
     const Tensor& here = dy[target.edge.slot];
     if (!accumulate_ && here.defined()) add_gradient(target.captured, here, options_.create_graph);
   }
-  if (!found || node.accumulator) return false;
+  if (!any || node.accumulator) return false;
   for (int i = 0; i < node.inputs; ++i)
-    if (Node* const next = node.edges()[i].node; next && pass_.wanted(*next)) return false;
+    if (Node* const next = node.edges()[i].node; next && pass_.needed(*next)) return false;
   return true;
 }
 
 inline void Walk::apply_rule(Node& node, std::span<Tensor> dy, std::span<Tensor> dx,
-                             std::span<const bool> wanted) {
+                             std::span<const bool> needed) {
   SavedReader saved(node, !options_.retain_graph);
   const auto apply = [&](std::span<Tensor> arrived, std::span<Tensor> gradients, int64_t batch) {
-    Backward view(node, arrived, gradients, wanted, saved, options_.create_graph, batch);
+    Backward view(node, arrived, gradients, needed, saved, options_.create_graph, batch);
     node.rule->vjp(view);
   };
   if (!batch_ || node.rule->takes_batch) [[likely]] {
@@ -281,22 +281,22 @@ inline void Walk::apply_rule(Node& node, std::span<Tensor> dy, std::span<Tensor>
 
 void Walk::differentiate(Node& node, std::span<Tensor> dy) {
   Tensor few[8];
-  bool few_wanted[8];
+  bool few_needed[8];
   std::vector<Tensor> many;
-  std::unique_ptr<bool[]> many_wanted;
+  std::unique_ptr<bool[]> many_needed;
   std::span<Tensor> dx(few, std::min<size_t>(node.inputs, 8));
-  std::span<bool> wanted(few_wanted, dx.size());
+  std::span<bool> needed(few_needed, dx.size());
   if (node.inputs > 8) {
     many.resize(node.inputs);
-    many_wanted = std::make_unique<bool[]>(node.inputs);
+    many_needed = std::make_unique<bool[]>(node.inputs);
     dx = many;
-    wanted = {many_wanted.get(), dx.size()};
+    needed = {many_needed.get(), dx.size()};
   }
   for (int i = 0; i < node.inputs; ++i) {
     Node* const next = node.edges()[i].node;
-    wanted[i] = next && (targets_.empty() || pass_.wanted(*next));
+    needed[i] = next && (targets_.empty() || pass_.needed(*next));
   }
-  apply_rule(node, dy, dx, wanted);
+  apply_rule(node, dy, dx, needed);
   if ((state().mode & (kModeAnomaly | kModeAcceptNan)) == kModeAnomaly) check_finite(node, dx);
   if (node.extra)
     for (const auto& hook : node.hooks(&NodeExtra::post_hooks))
@@ -307,7 +307,7 @@ void Walk::differentiate(Node& node, std::span<Tensor> dy) {
   for (int i = 0; i < node.inputs; ++i) {
     const Edge& edge = node.edges()[i];
     if (!edge.node) continue;
-    if (wanted[i]) arrive(edge, std::move(dx[i]));
+    if (needed[i]) arrive(edge, std::move(dx[i]));
     if (--pass_.waiting(*edge.node) == 0) push(edge.node);
   }
 }
@@ -352,7 +352,7 @@ int64_t batch_of(const char* op, TensorSpan gradients) {
 }
 
 // A gradient of the tensor has one more dimension, for the batch.
-void check_room(const char* op, const char* name, const Tensor& x) {
+void check_batch_dimension(const char* op, const char* name, const Tensor& x) {
   if (x.ndim() == kMaxDims)
     fail_argument(LIBDL_ERROR_SHAPE, op, name,
                   "holds a tensor of " + std::to_string(kMaxDims) + " dimensions",
@@ -361,7 +361,7 @@ void check_room(const char* op, const char* name, const Tensor& x) {
 
 // The gradient to start output i with: the caller's, checked, or 1 for one element.
 Tensor seed(const char* op, const Tensor& output, const Tensor& gradient, int64_t batch) {
-  if (batch) check_room(op, "outputs", output);
+  if (batch) check_batch_dimension(op, "outputs", output);
   Shape shape(output.shape());
   if (batch) shape.insert(0, batch);
   if (!gradient.defined()) {
@@ -397,7 +397,7 @@ void differentiate(const char* op, TensorSpan outputs, TensorSpan inputs, Tensor
                    std::span<Target> targets, const BackwardOptions& options, bool accumulate) {
   State& s = state();
   std::optional<FrameScope> frame;  // of what the pass itself computes
-  if (s.watch) frame.emplace(s, differentiating(s, op));
+  if (s.interceptors) frame.emplace(s, differentiating(s, op));
   if (s.backward_depth >= kMaxDepth)
     fail(LIBDL_ERROR_DEPTH, op,
          "is nested " + std::to_string(kMaxDepth) + " deep inside hooks or rules");
@@ -465,7 +465,7 @@ std::vector<Tensor> grad(TensorSpan outputs, TensorSpan inputs, TensorSpan gradi
     if (!edge.node)
       fail_argument(LIBDL_ERROR_AUTOGRAD, "grad", "inputs",
                     of_one(inputs, i, "does not require grad"), "tensors that require grad");
-    if (options.batched) check_room("grad", "inputs", inputs[i]);
+    if (options.batched) check_batch_dimension("grad", "inputs", inputs[i]);
     held.list.push_back(edge);
     targets.push_back({edge, {}});
   }

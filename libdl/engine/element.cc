@@ -12,13 +12,13 @@ namespace libdl {
 namespace {
 
 // Where element i lies, counted row by row.
-int64_t place_of(const Tensor& x, int64_t i) {
-  int64_t place = 0;
+int64_t position_of(const Tensor& x, int64_t i) {
+  int64_t position = 0;
   for (int d = x.ndim() - 1; d >= 0; --d) {
-    place += i % x.size(d) * x.stride(d);
+    position += i % x.size(d) * x.stride(d);
     i /= x.size(d);
   }
-  return place;
+  return position;
 }
 
 }  // namespace
@@ -45,18 +45,18 @@ Tensor moved(const Tensor& x, int64_t i, Complex step) {
   copy_bytes(copy, x);
   if (step != Complex(0)) {
     if (x.is_complex())
-      copy.update_plain<Complex>()[place_of(copy, i)] += step;
+      copy.update_plain<Complex>()[position_of(copy, i)] += step;
     else
-      copy.update_plain<double>()[place_of(copy, i)] += step.real();
+      copy.update_plain<double>()[position_of(copy, i)] += step.real();
   }
   set_requires_grad(copy, true);
   return copy;
 }
 
 Tensor unit(const Tensor& like, int64_t i, Complex value) {
-  Tensor made = zeros(like.shape(), Dtype::kComplex128);
-  made.update_plain<Complex>()[i] = value;
-  return plain(like.is_complex() ? made : real(made), like.dtype());
+  Tensor result = zeros(like.shape(), Dtype::kComplex128);
+  result.update_plain<Complex>()[i] = value;
+  return plain(like.is_complex() ? result : real(result), like.dtype());
 }
 
 }  // namespace libdl

@@ -37,17 +37,17 @@ class Check {
         std::vector<std::string> input_names, std::vector<std::string> output_names)
       : f_(f),
         options_(options),
-        given_(inputs.begin(), inputs.end()),
+        inputs_(inputs.begin(), inputs.end()),
         input_names_(std::move(input_names)),
         output_names_(std::move(output_names)) {
-    for (size_t n = 0; n < given_.size(); ++n)
-      if (has_history(given_[n])) checked_.push_back(n);
+    for (size_t n = 0; n < inputs_.size(); ++n)
+      if (has_history(inputs_[n])) checked_.push_back(n);
   }
 
   void run() {
     differentiate();
     for (size_t c = 0; c < checked_.size(); ++c) {
-      const Tensor& x = given_[checked_[c]];
+      const Tensor& x = inputs_[checked_[c]];
       for (int64_t i = 0; i < x.numel(); ++i)
         for (const Complex axis : axes_of(x.dtype())) compare(c, i, axis);
     }
@@ -84,8 +84,8 @@ class Check {
 
   // By backward passes: fills rows_.
   void differentiate() {
-    std::vector<Tensor> inputs = given_, leaves;
-    for (const size_t n : checked_) leaves.push_back(inputs[n] = moved(given_[n]));
+    std::vector<Tensor> inputs = inputs_, leaves;
+    for (const size_t n : checked_) leaves.push_back(inputs[n] = moved(inputs_[n]));
     const std::vector<Tensor> outputs = call(inputs);
     bool recorded = false;
     for (const Tensor& y : outputs) {
@@ -107,8 +107,8 @@ class Check {
   std::vector<Column> gradients(const Tensor& y, const std::vector<Tensor>& leaves,
                                 const Row& row) const {
     const Tensor seed = unit(y, row.element, row.axis);
-    std::vector<Column> found, again;
-    for (std::vector<Column>* pass : {&found, &again}) {
+    std::vector<Column> columns, again;
+    for (std::vector<Column>* pass : {&columns, &again}) {
       const std::vector<Tensor> grads =
           grad({&y, 1}, leaves, {&seed, 1}, {.retain_graph = true, .allow_unused = true});
       for (size_t c = 0; c < leaves.size(); ++c)
@@ -116,22 +116,22 @@ class Check {
                                            : Column(static_cast<size_t>(leaves[c].numel())));
     }
     for (size_t c = 0; c < leaves.size(); ++c)
-      for (size_t i = 0; i < found[c].size(); ++i)
-        if (std::abs(found[c][i] - again[c][i]) > options_.nondet_tol)
+      for (size_t i = 0; i < columns[c].size(); ++i)
+        if (std::abs(columns[c][i] - again[c][i]) > options_.nondet_tol)
           fail(LIBDL_ERROR_AUTOGRAD, kName,
-               place(row, c, static_cast<int64_t>(i), row.axis, false) +
+               position_text(row, c, static_cast<int64_t>(i), row.axis, false) +
                    ": two backward passes differ by " +
-                   readable(std::abs(found[c][i] - again[c][i])));
-    return found;
+                   readable(std::abs(columns[c][i] - again[c][i])));
+    return columns;
   }
 
   // By central differences, one column an output.
   std::vector<Column> differences(size_t n, int64_t i, Complex axis) const {
     std::vector<Column> columns(kinds_.size());
     for (const double sign : {1.0, -1.0}) {
-      std::vector<Tensor> inputs = given_;
+      std::vector<Tensor> inputs = inputs_;
       for (const size_t other : checked_)
-        inputs[other] = moved(given_[other], i, other == n ? sign * options_.eps * axis : 0);
+        inputs[other] = moved(inputs_[other], i, other == n ? sign * options_.eps * axis : 0);
       const std::vector<Tensor> outputs = call(inputs);
       for (size_t k = 0; k < outputs.size(); ++k) {
         if (!is_inexact(kinds_[k].dtype)) continue;
@@ -147,9 +147,9 @@ class Check {
   // By dual numbers, one column an output, empty where no tangent arrived.
   std::vector<Column> tangents(size_t n, int64_t i, Complex axis) const {
     const ForwardLevel open;
-    std::vector<Tensor> inputs = given_;
-    for (const size_t other : checked_) inputs[other] = moved(given_[other]);
-    inputs[n] = make_dual(inputs[n], unit(given_[n], i, axis), open.level(), kName);
+    std::vector<Tensor> inputs = inputs_;
+    for (const size_t other : checked_) inputs[other] = moved(inputs_[other]);
+    inputs[n] = make_dual(inputs[n], unit(inputs_[n], i, axis), open.level(), kName);
     std::vector<Column> columns;
     for (const Tensor& y : call(inputs)) {
       const Tensor tangent = tangent_of(y);
@@ -160,45 +160,46 @@ class Check {
 
   void compare(size_t c, int64_t i, Complex axis) const {
     const size_t n = checked_[c];
-    const std::vector<Column> wanted = differences(n, i, axis);
+    const std::vector<Column> expected = differences(n, i, axis);
     for (const Row& row : rows_) {
       const size_t at = static_cast<size_t>(i);
-      const Complex found = row.gradients.empty() ? 0 : row.gradients[c][at];
-      agree(row, c, i, axis, part(found, axis), wanted, "analytical");
+      const Complex computed = row.gradients.empty() ? 0 : row.gradients[c][at];
+      agree(row, c, i, axis, part(computed, axis), expected, "analytical");
     }
     if (!options_.forward) return;
     const std::vector<Column> ahead = tangents(n, i, axis);
     for (const Row& row : rows_) {
       const Column& tangent = ahead[row.output];
-      const Complex found = tangent.empty() ? 0 : tangent[static_cast<size_t>(row.element)];
-      agree(row, c, i, axis, part(found, row.axis), wanted, "forward");
+      const Complex analytic = tangent.empty() ? 0 : tangent[static_cast<size_t>(row.element)];
+      agree(row, c, i, axis, part(analytic, row.axis), expected, "forward");
     }
   }
 
-  void agree(const Row& row, size_t c, int64_t i, Complex axis, double found,
+  void agree(const Row& row, size_t c, int64_t i, Complex axis, double computed,
              const std::vector<Column>& columns, const char* way) const {
-    const double wanted = part(columns[row.output][static_cast<size_t>(row.element)], row.axis);
+    const double expected = part(columns[row.output][static_cast<size_t>(row.element)], row.axis);
     // Written so that a NaN disagrees.
-    if (std::abs(found - wanted) <= options_.atol + options_.rtol * std::abs(wanted)) return;
+    if (std::abs(computed - expected) <= options_.atol + options_.rtol * std::abs(expected)) return;
     fail(LIBDL_ERROR_AUTOGRAD, kName,
-         place(row, c, i, axis, true) + ": the " + way + " derivative is " + readable(found) +
-             ", the numerical one " + readable(wanted));
+         position_text(row, c, i, axis, true) + ": the " + way + " derivative is " +
+             readable(computed) + ", the numerical one " + readable(expected));
   }
 
   // "output 1, element 0, by input 2, element 3 (imaginary part)"
-  std::string place(const Row& row, size_t c, int64_t i, Complex axis, bool input_part) const {
+  std::string position_text(const Row& row, size_t c, int64_t i, Complex axis,
+                            bool input_part) const {
     const auto named = [](bool complex, Complex along) {
       return !complex ? "" : along.imag() == 0 ? " (real part)" : " (imaginary part)";
     };
     return output_names_[row.output] + ", element " + std::to_string(row.element) +
            named(is_complex(kinds_[row.output].dtype), row.axis) + ", by " +
            input_names_[checked_[c]] + ", element " + std::to_string(i) +
-           named(input_part && given_[checked_[c]].is_complex(), axis);
+           named(input_part && inputs_[checked_[c]].is_complex(), axis);
   }
 
   const CheckedFunction& f_;
   const GradcheckOptions& options_;
-  std::vector<Tensor> given_;
+  std::vector<Tensor> inputs_;
   std::vector<size_t> checked_;
   std::vector<std::string> input_names_, output_names_;
   std::vector<Kind> kinds_;
@@ -257,17 +258,17 @@ void check_second_order(const CheckedFunction& f, TensorSpan inputs,
       outputs.push_back("second order: the gradient of input " + std::to_string(n + 1));
 
   const CheckedFunction gradients = [&](TensorSpan args) {
-    const std::vector<Tensor> made = f(args.first(inputs.size()));
-    std::vector<Tensor> roots, weights, wanted;
+    const std::vector<Tensor> results = f(args.first(inputs.size()));
+    std::vector<Tensor> roots, weights, expected;
     for (size_t w = 0; w < weighted.size(); ++w) {
-      const Tensor& y = made[weighted[w]];
+      const Tensor& y = results[weighted[w]];
       if (!has_history(y)) continue;
       roots.push_back(y);
       weights.push_back(cast(args[inputs.size() + w], y.dtype()));
     }
     for (size_t n = 0; n < inputs.size(); ++n)
-      if (has_history(inputs[n])) wanted.push_back(args[n]);
-    return grad(roots, wanted, weights,
+      if (has_history(inputs[n])) expected.push_back(args[n]);
+    return grad(roots, expected, weights,
                 {.create_graph = true, .allow_unused = true, .materialize = true});
   };
   GradcheckOptions inner = options;

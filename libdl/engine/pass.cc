@@ -31,7 +31,7 @@ bool Pass::visit(Node& node) {
   visited_.push_back(&node);
   node.pass.store(id_, std::memory_order_relaxed);
   node.waiting = 0;
-  node.wanted = true;
+  node.needed = true;
   if (node.outputs > 1) node.more_grads = new Tensor[node.outputs - 1];
   return true;
 }
@@ -50,11 +50,11 @@ void Pass::prepare(std::span<Node* const> roots, std::span<Node* const> targets)
       ++waiting(*next);
     }
   }
-  if (!targets.empty()) mark_wanted(roots, targets);
+  if (!targets.empty()) mark_needed(roots, targets);
 }
 
 // Post-order without recursion: a node is wanted if it is a target or an input of it is.
-void Pass::mark_wanted(std::span<Node* const> roots, std::span<Node* const> targets) {
+void Pass::mark_needed(std::span<Node* const> roots, std::span<Node* const> targets) {
   std::unordered_set<const void*> target;
   for (const Node* const node : targets) target.insert(target_of(*node));
   struct Frame {
@@ -65,24 +65,24 @@ void Pass::mark_wanted(std::span<Node* const> roots, std::span<Node* const> targ
   std::unordered_set<Node*> done;
   for (Node* root : roots) {
     if (!done.insert(root).second) continue;
-    wanted(*root) = target.count(target_of(*root)) != 0;
+    needed(*root) = target.count(target_of(*root)) != 0;
     stack.push_back({root, 0});
     while (!stack.empty()) {
       Frame& frame = stack.back();
       Node* const node = frame.node;
       if (frame.next == node->inputs) {
-        const bool found = wanted(*node);
+        const bool leads = needed(*node);
         stack.pop_back();
-        if (found && !stack.empty()) wanted(*stack.back().node) = true;
+        if (leads && !stack.empty()) needed(*stack.back().node) = true;
         continue;
       }
       Node* const next = node->edges()[frame.next++].node;
       if (!next) continue;
       if (done.insert(next).second) {
-        wanted(*next) = target.count(target_of(*next)) != 0;
+        needed(*next) = target.count(target_of(*next)) != 0;
         stack.push_back({next, 0});
-      } else if (wanted(*next)) {
-        wanted(*node) = true;
+      } else if (needed(*next)) {
+        needed(*node) = true;
       }
     }
   }

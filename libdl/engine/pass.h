@@ -14,7 +14,7 @@ namespace libdl {
 // anywhere (concurrent or re-entrant): then it is in a table of this pass.
 struct Scratch {
   int32_t waiting = 0;  // gradients still to come
-  bool wanted = true;   // leads to an input that was asked for
+  bool needed = true;   // leads to an input that was asked for
   std::vector<Tensor> grads;
 };
 
@@ -37,7 +37,7 @@ class Pass {
   void prepare(std::span<Node* const> roots, std::span<Node* const> targets);
 
   int32_t& waiting(Node& node) { return own_ ? node.waiting : table_[&node].waiting; }
-  bool& wanted(Node& node) { return own_ ? node.wanted : table_[&node].wanted; }
+  bool& needed(Node& node) { return own_ ? node.needed : table_[&node].needed; }
   bool reached(Node& node) const {
     return own_ ? node.pass.load(std::memory_order_relaxed) == id_ : table_.count(&node) != 0;
   }
@@ -49,7 +49,7 @@ class Pass {
 
  private:
   bool visit(Node& node);  // true the first time
-  void mark_wanted(std::span<Node* const> roots, std::span<Node* const> targets);
+  void mark_needed(std::span<Node* const> roots, std::span<Node* const> targets);
 
   bool own_;
   uint64_t id_;

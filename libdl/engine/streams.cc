@@ -15,8 +15,8 @@ static void order(const libdl_stream& first, const libdl_stream& then) {
 }
 
 static Stream stream_in(const Streams& set, Device device) {
-  libdl_stream* const found = set ? set->find(device) : nullptr;
-  return found ? Stream::share(found) : default_stream(device);
+  libdl_stream* const stream = set ? set->find(device) : nullptr;
+  return stream ? Stream::share(stream) : default_stream(device);
 }
 
 void PassStreams::go_to(const Streams& next) {

@@ -15,18 +15,18 @@ constexpr size_t kStep = 16;
 using Tables = std::array<std::array<uint32_t, 256>, kStep>;
 
 static constexpr Tables tables() {
-  Tables made{};
+  Tables built{};
   for (uint32_t byte = 0; byte < 256; ++byte) {
     uint32_t crc = byte;
     for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ (crc & 1 ? 0xEDB88320u : 0u);
-    made[0][byte] = crc;
+    built[0][byte] = crc;
   }
   for (size_t k = 1; k < kStep; ++k)
     for (uint32_t byte = 0; byte < 256; ++byte) {
-      const uint32_t before = made[k - 1][byte];
-      made[k][byte] = (before >> 8) ^ made[0][before & 255];
+      const uint32_t before = built[k - 1][byte];
+      built[k][byte] = (before >> 8) ^ built[0][before & 255];
     }
-  return made;
+  return built;
 }
 static constexpr Tables kTables = tables();
 

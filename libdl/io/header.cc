@@ -53,7 +53,7 @@ static const char* format_of(std::string_view head) {
 }
 
 void Origin::other_format(std::string_view head,
-                          const std::string& what LIBDL_GIVEN_SOURCE_LOCATION) const {
+                          const std::string& what LIBDL_PASSED_SOURCE_LOCATION) const {
   const std::string subject = path.empty() ? "the content" : path;
   const char* const format = format_of(head);
   fail(LIBDL_ERROR_FORMAT, function,
@@ -61,7 +61,7 @@ void Origin::other_format(std::string_view head,
            ": " + what LIBDL_SAME_SOURCE_LOCATION);
 }
 
-void Origin::damaged(const std::string& what LIBDL_GIVEN_SOURCE_LOCATION) const {
+void Origin::damaged(const std::string& what LIBDL_PASSED_SOURCE_LOCATION) const {
   const std::string subject = path.empty() ? "" : path + ": ";
   fail(LIBDL_ERROR_FORMAT, function, subject + what LIBDL_SAME_SOURCE_LOCATION);
 }
@@ -75,10 +75,10 @@ class HeaderReader {
   HeaderReader(Header& header, const Origin& origin) : header_(header), origin_(origin) {}
 
   bool start_object(size_t) {
-    if (place_ == Place::kStart) {
-      place_ = Place::kRoot;
-    } else if (place_ == Place::kName) {
-      place_ = is_metadata_ ? Place::kMetadata : Place::kTensor;
+    if (state_ == State::kStart) {
+      state_ = State::kRoot;
+    } else if (state_ == State::kName) {
+      state_ = is_metadata_ ? State::kMetadata : State::kTensor;
       fields_ = 0;
     } else {
       bad("an object where none belongs");
@@ -87,30 +87,30 @@ class HeaderReader {
   }
 
   bool key(std::string& name) {
-    switch (place_) {
-      case Place::kRoot: begin_entry(name); break;
-      case Place::kMetadata:
+    switch (state_) {
+      case State::kRoot: begin_entry(name); break;
+      case State::kMetadata:
         header_.metadata.push_back({keep(name), length_of(name), 0, 0});
-        place_ = Place::kText;
+        state_ = State::kText;
         break;
-      case Place::kTensor: begin_field(name); break;
+      case State::kTensor: begin_field(name); break;
       default: bad("a key where none belongs");
     }
     return true;
   }
 
   bool string(std::string& value) {
-    if (place_ == Place::kText) {
+    if (state_ == State::kText) {
       TextEntry& entry = header_.metadata.back();
       entry.value = keep(value);
       entry.value_length = length_of(value);
-      place_ = Place::kMetadata;
-    } else if (place_ == Place::kDtype) {
+      state_ = State::kMetadata;
+    } else if (state_ == State::kDtype) {
       entry_.dtype = dtype_named(value);
       if (entry_.dtype == Dtype::kNone)
         origin_.damaged("tensor " + in_quotes(header_.name(entry_)) + " has the dtype " +
                         in_quotes(value) + ", which libdl does not know");
-      place_ = Place::kTensor;
+      state_ = State::kTensor;
     } else {
       bad("a text where none belongs");
     }
@@ -118,21 +118,21 @@ class HeaderReader {
   }
 
   bool start_array(size_t) {
-    if (place_ == Place::kShape)
-      place_ = Place::kSizes;
-    else if (place_ == Place::kRange)
-      place_ = Place::kOffsets;
+    if (state_ == State::kShape)
+      state_ = State::kSizes;
+    else if (state_ == State::kRange)
+      state_ = State::kOffsets;
     else
       bad("a list where none belongs");
     return true;
   }
 
   bool number_unsigned(uint64_t number) {
-    if (place_ == Place::kSizes) {
+    if (state_ == State::kSizes) {
       if (entry_.ndim == kMaxDims) bad("a tensor of more than 64 dimensions");
       header_.sizes.push_back(checked(number));
       ++entry_.ndim;
-    } else if (place_ == Place::kOffsets) {
+    } else if (state_ == State::kOffsets) {
       if (offsets_ == 2) bad("more than two data_offsets");
       (offsets_ == 0 ? entry_.begin : entry_.end) = checked(number);
       ++offsets_;
@@ -143,14 +143,14 @@ class HeaderReader {
   }
 
   bool end_array() {
-    if (place_ == Place::kOffsets && offsets_ != 2) bad("fewer than two data_offsets");
-    place_ = Place::kTensor;
+    if (state_ == State::kOffsets && offsets_ != 2) bad("fewer than two data_offsets");
+    state_ = State::kTensor;
     return true;
   }
 
   bool end_object() {
-    if (place_ == Place::kTensor) end_entry();
-    place_ = place_ == Place::kRoot ? Place::kEnd : Place::kRoot;
+    if (state_ == State::kTensor) end_entry();
+    state_ = state_ == State::kRoot ? State::kEnd : State::kRoot;
     return true;
   }
 
@@ -164,7 +164,7 @@ class HeaderReader {
   }
 
  private:
-  enum class Place {
+  enum class State {
     kStart,
     kRoot,
     kName,
@@ -182,7 +182,7 @@ class HeaderReader {
 
   LIBDL_NORETURN void bad(const char* what LIBDL_SOURCE_LOCATION) {
     std::string message = std::string("the header has ") + what;
-    const bool inside = place_ >= Place::kTensor && place_ < Place::kEnd;
+    const bool inside = state_ >= State::kTensor && state_ < State::kEnd;
     if (inside) message += ", in tensor " + in_quotes(header_.name(entry_));
     origin_.damaged(message LIBDL_SAME_SOURCE_LOCATION);
   }
@@ -201,7 +201,7 @@ class HeaderReader {
 
   void begin_entry(const std::string& name) {
     is_metadata_ = name == "__metadata__";
-    place_ = Place::kName;
+    state_ = State::kName;
     if (is_metadata_) {
       if (has_metadata_) bad("__metadata__ twice");
       has_metadata_ = true;
@@ -222,9 +222,9 @@ class HeaderReader {
     if (fields_ & field) bad("a key twice");
     fields_ |= field;
     offsets_ = 0;
-    place_ = field == kHasDtype   ? Place::kDtype
-             : field == kHasShape ? Place::kShape
-                                  : Place::kRange;
+    state_ = field == kHasDtype   ? State::kDtype
+             : field == kHasShape ? State::kShape
+                                  : State::kRange;
   }
 
   void end_entry() {
@@ -244,14 +244,14 @@ class HeaderReader {
 
   Header& header_;
   const Origin& origin_;
-  Place place_ = Place::kStart;
+  State state_ = State::kStart;
   TensorEntry entry_{};
   int fields_ = 0, offsets_ = 0;
   bool is_metadata_ = false, has_metadata_ = false;
 };
 
 // Sorted by place in the file, each tensor begins where the one before ends.
-void check_places(const Header& header, int64_t data_bytes, const Origin& origin) {
+void check_destinations(const Header& header, int64_t data_bytes, const Origin& origin) {
   std::vector<uint32_t> order(header.tensors.size());
   std::iota(order.begin(), order.end(), 0);
   std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
@@ -359,11 +359,11 @@ void take_checksums(Header& header, std::string_view json, const Origin& origin)
 
 }  // namespace
 
-std::optional<size_t> Header::find(std::string_view wanted) const {
+std::optional<size_t> Header::find(std::string_view requested_name) const {
   const auto at = std::lower_bound(
-      by_name.begin(), by_name.end(), wanted,
+      by_name.begin(), by_name.end(), requested_name,
       [&](uint32_t i, std::string_view name) { return this->name(tensors[i]) < name; });
-  if (at == by_name.end() || name(tensors[*at]) != wanted) return std::nullopt;
+  if (at == by_name.end() || name(tensors[*at]) != requested_name) return std::nullopt;
   return *at;
 }
 
@@ -388,7 +388,7 @@ Header parse_header(std::string_view json, int64_t file_bytes, const Origin& ori
   HeaderReader reader(header, origin);
   nlohmann::json::sax_parse(json.begin(), json.end(), &reader);
   header.data = kPrefixBytes + static_cast<int64_t>(json.size());
-  check_places(header, file_bytes - header.data, origin);
+  check_destinations(header, file_bytes - header.data, origin);
   sort_names(header, origin);
   check_keys(header, origin);
   take_checksums(header, json, origin);

@@ -76,14 +76,14 @@ File open_file(int descriptor, bool share) {
 
 File open_memory(const void* data, int64_t bytes, bool share, void (*release)(void*),
                  void* context) {
-  libdl_file* made;
+  libdl_file* created;
   try {
-    made = new libdl_file;
+    created = new libdl_file;
   } catch (...) {
     run_destroy(release, context);
     throw;
   }
-  File file = File::take(made);
+  File file = File::take(created);
   file->release = release;
   file->context = context;
   file->memory = static_cast<const char*>(data);

@@ -93,9 +93,9 @@ void Allocator::out_of_memory(size_t bytes) {
     ++failures_;
     s = gather();
   }
-  const int64_t asked = static_cast<int64_t>(std::min<size_t>(bytes, PTRDIFF_MAX));
+  const int64_t requested = static_cast<int64_t>(std::min<size_t>(bytes, PTRDIFF_MAX));
   Error error(LIBDL_ERROR_OUT_OF_MEMORY,
-              std::string("out of memory on ") + name_ + ": wanted " + readable_bytes(asked) +
+              std::string("out of memory on ") + name_ + ": wanted " + readable_bytes(requested) +
                   "; allocated " + readable_bytes(s.allocated) + " (at most " +
                   readable_bytes(s.peak_allocated) + "), reserved " + readable_bytes(s.reserved) +
                   (s.limit ? ", limit " + readable_bytes(s.limit) : std::string()));

@@ -129,21 +129,21 @@ static size_t segment_bytes(bool small) {
 void* HostSource::reserve(size_t& bytes, bool small) {
   const size_t least = round_up(bytes, kHugePage);
   if (!budget_.allows(least)) return nullptr;  // commit would refuse it
-  size_t wanted = std::max(least, segment_bytes(small));
-  for (;; wanted = std::max(least, wanted / 4)) {
-    void* const mapped = mmap(nullptr, wanted + kHugePage, PROT_NONE,
+  size_t requested = std::max(least, segment_bytes(small));
+  for (;; requested = std::max(least, requested / 4)) {
+    void* const mapped = mmap(nullptr, requested + kHugePage, PROT_NONE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (mapped == MAP_FAILED) {
-      if (wanted == least) return nullptr;
+      if (requested == least) return nullptr;
       continue;
     }
     char* const first = static_cast<char*>(mapped);
     const size_t skip = round_up(reinterpret_cast<uintptr_t>(first), kHugePage) -
                         reinterpret_cast<uintptr_t>(first);
     if (skip > 0) munmap(first, skip);
-    if (skip < kHugePage) munmap(first + skip + wanted, kHugePage - skip);
-    madvise(first + skip, wanted, MADV_HUGEPAGE);
-    bytes = wanted;
+    if (skip < kHugePage) munmap(first + skip + requested, kHugePage - skip);
+    madvise(first + skip, requested, MADV_HUGEPAGE);
+    bytes = requested;
     return first + skip;
   }
 }
@@ -174,15 +174,15 @@ void HostSource::decommit(void* at, size_t bytes) {
 void* CallbackSource::reserve(size_t& bytes, bool small) {
   const size_t least = round_up(bytes, small ? 64 * 1024 : kHugePage);
   const size_t shared = small ? kHugePage : 20 * kMegabyte;
-  for (size_t wanted : {least < shared / 2 ? shared : least, least}) {
-    if (!budget_.take(wanted)) continue;
+  for (size_t size : {least < shared / 2 ? shared : least, least}) {
+    if (!budget_.take(size)) continue;
     void* base = nullptr;
-    apart([&] { base = callbacks_.allocate(callbacks_.ctx, wanted, 64); });
+    apart([&] { base = callbacks_.allocate(callbacks_.ctx, size, 64); });
     if (base) {
-      bytes = wanted;
+      bytes = size;
       return base;
     }
-    budget_.give(wanted);
+    budget_.give(size);
   }
   return nullptr;
 }

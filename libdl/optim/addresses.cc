@@ -16,7 +16,7 @@ Addresses::Addresses(const Step& s)
     dtype_.push_back(static_cast<int32_t>(s.params[i].dtype()));
     numel_.push_back(s.params[i].numel());
     if (memory_is_special() && (add_forms(s.grads[i], i) || add_by_rows(s.grads[i], i))) continue;
-    add_plain(s.grads[i], i);
+    add_dense(s.grads[i], i);
   }
   if (!rows_.empty()) rows_.resize(grad_.size());
 }
@@ -26,7 +26,7 @@ void Addresses::add_written(size_t i) {
     if (!list.empty()) addresses.push_back(kernel_data(list[i], Access::kUpdate));
 }
 
-void Addresses::add_plain(const Tensor& gradient, size_t i) {
+void Addresses::add_dense(const Tensor& gradient, size_t i) {
   add_written(i);
   read_.push_back(plain(gradient));
   grad_.push_back(kernel_data(read_.back(), Access::kRead));

@@ -32,7 +32,7 @@ class Addresses {
   bool add_rows_alone(const Step& step, size_t i);
   bool add_forms(const Tensor& gradient, size_t i);
   bool add_by_rows(const Tensor& gradient, size_t i);
-  void add_plain(const Tensor& gradient, size_t i);
+  void add_dense(const Tensor& gradient, size_t i);
   void add_written(size_t i);
   kernels::OptimizerArgs args(const kernels::OptimizerOptions& options, size_t first,
                               size_t count) const;

@@ -93,8 +93,8 @@ static Tensor norm_of_norms(const char* op, const char* name, TensorSpan tensors
   const Tensor norms = empty(count, Dtype::kFloat64, tensors[0].device());
   return rename_error(op, {{"input", name}}, [&] {
     for (size_t i = 0; i < tensors.size(); ++i) {
-      const Tensor place = select(norms, 0, static_cast<int64_t>(i));
-      norm(tensors[i], &p, {}, false, Dtype::kNone, Into(place));
+      const Tensor slot = select(norms, 0, static_cast<int64_t>(i));
+      norm(tensors[i], &p, {}, false, Dtype::kNone, Into(slot));
     }
     return norm(norms, &p, {}, false, Dtype::kNone);
   });
@@ -120,10 +120,10 @@ static Norm norm_of_all(const char* op, const char* name, TensorSpan tensors, do
     const Tensor total = norm_of_norms(op, name, held, norm_type);
     return {total, cast(total, dtype)};
   }
-  const Norm made{empty({}, Dtype::kFloat64, device), empty({}, dtype, device)};
+  const Norm norm{empty({}, Dtype::kFloat64, device), empty({}, dtype, device)};
   launch_list_norm(device,
-                   {listed.list(), norm_type, overwrites(made.exact), overwrites(made.rounded)});
-  return made;
+                   {listed.list(), norm_type, overwrites(norm.exact), overwrites(norm.rounded)});
+  return norm;
 }
 
 // On the host, which waits for it. A meta tensor has none.

@@ -88,22 +88,22 @@ struct Range {
 class Met {
  public:
   explicit Met(size_t most) {
-    while (places_ < 2 * most + 1) places_ *= 2;
-    table_.resize(places_);
+    while (capacity_ < 2 * most + 1) capacity_ *= 2;
+    table_.resize(capacity_);
   }
   bool again(const Storage& storage) {
     size_t at = reinterpret_cast<uintptr_t>(&storage) / kCell * 0x9E3779B97F4A7C15 >> 32;
     for (;; ++at) {
-      const Storage*& place = table_[at & (places_ - 1)];
-      if (place == &storage) return true;
-      if (place) continue;
-      place = &storage;
+      const Storage*& slot = table_[at & (capacity_ - 1)];
+      if (slot == &storage) return true;
+      if (slot) continue;
+      slot = &storage;
       return false;
     }
   }
 
  private:
-  size_t places_ = 16;
+  size_t capacity_ = 16;
   std::vector<const Storage*> table_;
 };
 

@@ -48,10 +48,11 @@ std::string cgroup_path(const char* controller) {
     if (!path) break;
     const char* end = std::strchr(path, '\n');
     const std::string list(names + 1, path);
-    const bool found = length == 0 ? list.empty()
-                                   : ("," + list + ",").find(std::string(",") + controller + ",") !=
-                                         std::string::npos;
-    if (found) return end ? std::string(path + 1, end) : std::string(path + 1);
+    const bool matches =
+        length == 0
+            ? list.empty()
+            : ("," + list + ",").find(std::string(",") + controller + ",") != std::string::npos;
+    if (matches) return end ? std::string(path + 1, end) : std::string(path + 1);
     line = end ? end + 1 : nullptr;
   }
   return "";

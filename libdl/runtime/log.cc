@@ -41,13 +41,13 @@ void log(LogLevel level, const char* format, ...) noexcept {
   char message[1024];
   va_list values;
   va_start(values, format);
-  const int wanted = std::vsnprintf(message, sizeof message, format, values);
+  const int length = std::vsnprintf(message, sizeof message, format, values);
   va_end(values);
-  if (wanted < 0) return;
+  if (length < 0) return;
   telling = true;
   contained([&] {
     handler->fn(handler->ctx, static_cast<int32_t>(level), message,
-                std::min<int64_t>(wanted, sizeof message - 1));
+                std::min<int64_t>(length, sizeof message - 1));
   });
   telling = false;
 }

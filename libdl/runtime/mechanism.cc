@@ -27,12 +27,12 @@ bool any_name(F f) {
 }  // namespace
 
 bool left_out_by_name(std::string_view name) {
-  return any_name([&](std::string_view given) { return given == name; });
+  return any_name([&](std::string_view text) { return text == name; });
 }
 
 void for_each_other_name(void (*f)(void* ctx, std::string_view name), void* ctx) {
-  any_name([&](std::string_view given) {
-    if (std::ranges::find(kNames, given) == std::end(kNames)) f(ctx, given);
+  any_name([&](std::string_view text) {
+    if (std::ranges::find(kNames, text) == std::end(kNames)) f(ctx, text);
     return false;
   });
 }

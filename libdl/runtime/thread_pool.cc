@@ -173,8 +173,8 @@ std::atomic<uint64_t> opened{0};  // jobs that take helpers
 std::atomic<uint32_t> epoch{0};   // moves when a job is opened; idle workers sleep on it
 std::atomic<int32_t> sleepers{0};
 
-std::atomic<int32_t> wanted{0};  // threads of one job; 0: not asked yet
-std::atomic<int32_t> alive{0};   // workers 0 .. alive - 1 exist
+std::atomic<int32_t> requested{0};  // threads of one job; 0: not asked yet
+std::atomic<int32_t> alive{0};      // workers 0 .. alive - 1 exist
 std::atomic<int32_t> start_refused_at{kMaxThreads};
 std::mutex workers_mutex;
 
@@ -198,9 +198,9 @@ bool help_anyone(int worker) {
 
 // The last worker leaves when it is one too many, so that numbers stay without gaps.
 bool retire(int worker) {
-  if (worker + 1 < wanted.load(std::memory_order_relaxed)) return false;
+  if (worker + 1 < requested.load(std::memory_order_relaxed)) return false;
   std::lock_guard lock(workers_mutex);
-  if (worker + 1 < wanted.load(std::memory_order_relaxed)) return false;
+  if (worker + 1 < requested.load(std::memory_order_relaxed)) return false;
   if (alive.load(std::memory_order_relaxed) != worker + 1) return false;
   alive.store(worker, std::memory_order_relaxed);
   epoch.fetch_add(1);  // now the one before may be the last
@@ -215,7 +215,7 @@ void* run_worker(void* number) {
   while (true) {
     const uint32_t seen = epoch.load(std::memory_order_seq_cst);
     if (retire(worker)) return nullptr;
-    const bool allowed = worker + 1 < wanted.load(std::memory_order_relaxed);
+    const bool allowed = worker + 1 < requested.load(std::memory_order_relaxed);
     if (allowed && help_anyone(worker)) continue;
     const auto moved = [seen] { return epoch.load(std::memory_order_seq_cst) != seen; };
     if (spin(moved)) continue;
@@ -322,7 +322,7 @@ int default_threads() {
 }
 
 int own_threads() {
-  int number = wanted.load(std::memory_order_relaxed);
+  int number = requested.load(std::memory_order_relaxed);
   if (number == 0) {
     int expected = 0;
     try {
@@ -330,7 +330,7 @@ int own_threads() {
     } catch (const std::bad_alloc&) {
       return 1;  // the next call asks again
     }
-    if (!wanted.compare_exchange_strong(expected, number, std::memory_order_relaxed)) {
+    if (!requested.compare_exchange_strong(expected, number, std::memory_order_relaxed)) {
       number = expected;
     }
   }
@@ -452,7 +452,7 @@ bool parallel(int64_t chunks, void (*body)(void* arg, int64_t first, int64_t las
 }
 
 void set_threads(int number) {
-  wanted.store(std::clamp(number, 1, kMaxThreads), std::memory_order_relaxed);
+  requested.store(std::clamp(number, 1, kMaxThreads), std::memory_order_relaxed);
   start_refused_at.store(kMaxThreads, std::memory_order_relaxed);
   epoch.fetch_add(1, std::memory_order_seq_cst);
   futex_wake(epoch, kMaxThreads);  // those beyond the number leave

@@ -21,11 +21,11 @@ Meta& meta_of(const Tensor& x) {
 static Meta& shared_meta_of(const Tensor& x) {
   libdl_tensor& t = *x.get();
   if (t.meta) return *t.meta;
-  Meta *made = new (slab_allocate(sizeof(Meta))) Meta, *before = nullptr;
-  if (__atomic_compare_exchange_n(&t.meta, &before, made, false, __ATOMIC_ACQ_REL,
+  Meta *meta = new (slab_allocate(sizeof(Meta))) Meta, *before = nullptr;
+  if (__atomic_compare_exchange_n(&t.meta, &before, meta, false, __ATOMIC_ACQ_REL,
                                   __ATOMIC_ACQUIRE))
-    return *made;
-  destroy_meta(made, nullptr);
+    return *meta;
+  destroy_meta(meta, nullptr);
   return *before;
 }
 
@@ -104,8 +104,8 @@ void set_host_object(Meta& meta, int32_t host, void* object) {
       return;
     }
   if (!object) return;
-  auto* const made = new HostObject{host, object, first};  // no other thread adds one of this host
-  while (!meta.host_objects.compare_exchange_weak(made->next, made, std::memory_order_release)) {
+  auto* const entry = new HostObject{host, object, first};  // no other thread adds one of this host
+  while (!meta.host_objects.compare_exchange_weak(entry->next, entry, std::memory_order_release)) {
   }
 }
 
@@ -126,7 +126,7 @@ TangentCell* find_cell(const Tensor& x, const DualLevel& level) {
 }
 
 TangentCell& cell_of(const Tensor& x, DualLevel& level) {
-  if (TangentCell* const found = find_cell(x, level)) return *found;
+  if (TangentCell* const existing = find_cell(x, level)) return *existing;
   auto& cells = duality_of(x).cells;
   std::erase_if(cells, [](const auto& cell) { return cell->level->closed.load(); });
   cells.push_back(std::make_unique<TangentCell>(level));
@@ -153,9 +153,9 @@ void detach_tangents(const Tensor& x) {
 GradSlot& grad_slot(const Tensor& x) {
   Meta& meta = shared_meta_of(x);
   if (meta.grad) return *meta.grad;
-  Ref<GradSlot> made = Ref<GradSlot>::take(new GradSlot);
+  Ref<GradSlot> slot = Ref<GradSlot>::take(new GradSlot);
   const StripeLock lock(&meta);
-  if (!meta.grad) meta.grad = std::move(made);
+  if (!meta.grad) meta.grad = std::move(slot);
   return *meta.grad;
 }
 
@@ -220,7 +220,7 @@ void set_requires_grad(const Tensor& x, bool on) {
   if (on && !is_inexact(x.dtype()))
     fail_argument(LIBDL_ERROR_DTYPE, op, "tensor", std::string("is ") + name_of(x.dtype()),
                   "a floating or complex dtype");
-  if (on && (x.get()->flags & kInferenceMade) && !(state().mode & kModeInference))
+  if (on && (x.get()->flags & kInferenceTensor) && !(state().mode & kModeInference))
     fail_argument(LIBDL_ERROR_AUTOGRAD, op, "tensor", "was made in inference mode",
                   "a tensor made outside of it");
   if (!on && !is_leaf(x))
@@ -452,17 +452,17 @@ void commit_history(const Tensor& x, Ref<Node> node, int32_t slot) noexcept {
 }
 
 void set_history(const Tensor& x, Node* node, int32_t slot) {
-  Ref<Node> made = Ref<Node>::take(node);
-  prepare_history(x, *made, slot);
-  commit_history(x, std::move(made), slot);
+  Ref<Node> owned = Ref<Node>::take(node);
+  prepare_history(x, *owned, slot);
+  commit_history(x, std::move(owned), slot);
 }
 
 // What a view of a view counts of the base.
 static ViewKind over(ViewKind outer, ViewKind inner) {
-  if (outer == ViewKind::kPlain) return inner;
-  if (inner == ViewKind::kPlain || outer == ViewKind::kBytes) return outer;
+  if (outer == ViewKind::kElements) return inner;
+  if (inner == ViewKind::kElements || outer == ViewKind::kBytes) return outer;
   if (inner == ViewKind::kBytes) return inner;
-  return ViewKind::kPlain;  // real numbers seen as complex again, or the reverse
+  return ViewKind::kElements;  // real numbers seen as complex again, or the reverse
 }
 
 // The nearest alias with a tangent of its own comes before the base.

@@ -10,11 +10,11 @@ namespace libdl {
 
 // What the elements of a view's geometry are.
 enum class ViewKind : uint8_t {
-  kNone,     // not a view
-  kPlain,    // the base's elements
-  kReal,     // those of view_as_real(base)
-  kComplex,  // those of view_as_complex(base)
-  kBytes,    // the bytes as another dtype: no gradient flows
+  kNone,      // not a view
+  kElements,  // the base's elements
+  kReal,      // those of view_as_real(base)
+  kComplex,   // those of view_as_complex(base)
+  kBytes,     // the bytes as another dtype: no gradient flows
 };
 // How a view was made: decides whether it may be written in place while recording.
 enum class ViewOrigin : uint8_t {

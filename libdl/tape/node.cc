@@ -34,9 +34,9 @@ const Rule& renamed(const Rule& rule, const char* name) {
 static void note_streams(Node* node) {
   StreamSet* const current = current_streams();
   if (!current) return;
-  Ref<Node> made = Ref<Node>::take(node);
-  made->more().streams = Streams::share(current);
-  made.release();
+  Ref<Node> owned = Ref<Node>::take(node);
+  owned->more().streams = Streams::share(current);
+  owned.release();
 }
 
 Node* make_node(const Rule& rule, int inputs, int outputs, int saves, size_t attr_bytes,
@@ -83,7 +83,7 @@ std::vector<Ref<GradHook>> Node::hooks(HookList NodeExtra::* list) const {
 
 NodeExtra::~NodeExtra() {
   for (auto* const list : {&tensor_hooks, &pre_hooks, &post_hooks, &accumulate_hooks})
-    for (const Ref<GradHook>& hook : list->places()) {
+    for (const Ref<GradHook>& hook : list->slots()) {
       if (!hook) continue;
       {
         const std::lock_guard lock(GradHook::links());
@@ -94,16 +94,16 @@ NodeExtra::~NodeExtra() {
 }
 
 void HookList::push_back(Ref<GradHook> hook) {
-  hook->place = hooks_.size();
+  hook->index = hooks_.size();
   hooks_.push_back(std::move(hook));
 }
 
 void HookList::remove(const GradHook& hook) {
-  if (hook.place >= hooks_.size() || hooks_[hook.place].get() != &hook) return;
-  const Ref<GradHook> last = std::move(hooks_[hook.place]);  // its end may come back here
+  if (hook.index >= hooks_.size() || hooks_[hook.index].get() != &hook) return;
+  const Ref<GradHook> last = std::move(hooks_[hook.index]);  // its end may come back here
   if (++removed_ * 2 < hooks_.size()) return;
   std::erase(hooks_, Ref<GradHook>());
-  for (size_t i = 0; i < hooks_.size(); ++i) hooks_[i]->place = i;
+  for (size_t i = 0; i < hooks_.size(); ++i) hooks_[i]->index = i;
   removed_ = 0;
 }
 
@@ -125,9 +125,9 @@ struct Worklist {
 thread_local Worklist worklist;
 }  // namespace
 
-static void drop(Saved& place) noexcept {
-  if (place.shell) Tensor::take(std::exchange(place.shell, nullptr));
-  if (HookedValue* const hooked = std::exchange(place.hooked, nullptr)) {
+static void drop(Saved& slot) noexcept {
+  if (slot.shell) Tensor::take(std::exchange(slot.shell, nullptr));
+  if (HookedValue* const hooked = std::exchange(slot.hooked, nullptr)) {
     hooked->hooks->forget(hooked->packed);
     delete hooked;
   }

@@ -78,7 +78,7 @@ struct GradHook : Counted {
   virtual void end() noexcept {}  // its node is gone: it never runs again
   Node* node = nullptr;           // the node that runs it; cleared under links()
   static Mutex& links();          // guards the lists of all nodes
-  size_t place = 0;               // in its list
+  size_t index = 0;               // in its list
   int32_t slot = 0;               // tensor hooks: the output it watches
 };
 inline void destroy(GradHook* hook) { delete hook; }
@@ -115,7 +115,7 @@ class HookList {
   void push_back(Ref<GradHook> hook);
   void remove(const GradHook& hook);
   std::vector<Ref<GradHook>> snapshot() const;  // a copy: hooks may add and remove others
-  std::span<const Ref<GradHook>> places() const { return hooks_; }  // including empty ones
+  std::span<const Ref<GradHook>> slots() const { return hooks_; }  // including empty ones
 
  private:
   std::vector<Ref<GradHook>> hooks_;
@@ -150,7 +150,7 @@ struct Node : Counted {
   // Scratch space of the engine's pass number `pass`; see engine/pass.h.
   std::atomic<uint64_t> pass{0};
   int32_t waiting = 0;
-  bool wanted = false;
+  bool needed = false;
   Tensor first_grad;
   Tensor* more_grads = nullptr;
 

@@ -12,7 +12,7 @@ static void check_own_view(const char* op, const Tensor& x, const Tensor& view) 
   const Meta* const meta = view.meta();
   if (own && own->view != ViewKind::kNone)
     fail_argument(LIBDL_ERROR_VALUE, op, "tensor", "is a view", "a tensor of its own");
-  if (!meta || meta->view != ViewKind::kPlain || meta->base.get() != x.get())
+  if (!meta || meta->view != ViewKind::kElements || meta->base.get() != x.get())
     fail_argument(LIBDL_ERROR_VALUE, op, "view", "is no view of argument (tensor)",
                   "one of the same elements");
   if (!requires_grad(x)) return;

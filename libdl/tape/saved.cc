@@ -79,36 +79,36 @@ static void note_saved(Storage& storage) {
 
 void save(Node& node, int i, const Tensor& value, int32_t source) {
   if (!value.defined()) return;
-  if ((value.get()->flags & kInferenceMade) && !(state().mode & kModeSavesInferenceMade))
+  if ((value.get()->flags & kInferenceTensor) && !(state().mode & kModeSavesInferenceTensors))
       [[unlikely]]
     fail(LIBDL_ERROR_AUTOGRAD, node.rule->name,
          "was given a tensor made in inference mode. Inference tensors cannot be saved for "
          "backward; "
          "use a clone() of it made outside of inference mode");
-  Saved& place = node.saved()[i];
-  place.source = source;
+  Saved& slot = node.saved()[i];
+  slot.source = source;
   if (saves_through_hooks() && !value.is_number()) {
     note_saved(value.storage());
     auto hooked = std::make_unique<HookedValue>(
         HookedValue{Ref<SavedHooks>::share(state().saved_hooks), nullptr, meta_for(value), {}});
     hooked->packed = hooked->hooks->pack(alias(value));
-    place.hooked = hooked.release();
+    slot.hooked = hooked.release();
     return;
   }
-  place.shell = alias(value).release();
-  if (Storage* const storage = place.shell->storage) {
+  slot.shell = alias(value).release();
+  if (Storage* const storage = slot.shell->storage) {
     note_saved(*storage);
     if (storage->exports.load(std::memory_order_relaxed)) compare_exports(*storage);
-    place.version = saved_version(*place.shell);
+    slot.version = saved_version(*slot.shell);
   }
 }
 
 Tensor saved_carrier(Node& node, int i) {
-  Saved& place = node.saved()[i];
-  if (place.shell) return borrow(place.shell);
-  if (!place.hooked) return {};
-  Tensor& carrier = place.hooked->carrier;
-  const OutputMeta& value = place.hooked->value;
+  Saved& slot = node.saved()[i];
+  if (slot.shell) return borrow(slot.shell);
+  if (!slot.hooked) return {};
+  Tensor& carrier = slot.hooked->carrier;
+  const OutputMeta& value = slot.hooked->value;
   const int64_t one[] = {1};
   if (!carrier.defined())
     carrier = alias(empty(one, value.dtype, value.device), value.shape,
@@ -122,13 +122,13 @@ SavedReader::SavedReader(Node& node, bool releases) : node_(node), releases_(rel
   if (!node.saves || node.keeps_saved) return;
   uint32_t now = node.readers.load(std::memory_order_relaxed);
   do {
-    found_ = !(now & kReleased);
-  } while (found_ && !node.readers.compare_exchange_weak(now, now + 1, std::memory_order_acquire,
-                                                         std::memory_order_relaxed));
+    available_ = !(now & kReleased);
+  } while (available_ && !node.readers.compare_exchange_weak(
+                             now, now + 1, std::memory_order_acquire, std::memory_order_relaxed));
 }
 
 SavedReader::~SavedReader() {
-  if (!node_.saves || node_.keeps_saved || !found_) return;
+  if (!node_.saves || node_.keeps_saved || !available_) return;
   const uint32_t mark = releases_ && done_ ? kReleased : 0;
   uint32_t now = node_.readers.load(std::memory_order_relaxed), next;
   do {
@@ -138,55 +138,56 @@ SavedReader::~SavedReader() {
   if (next == kReleased) release_saved(node_);
 }
 
-LIBDL_NORETURN [[gnu::cold]] static void overwritten(const Node& node, int i, const Saved& place) {
-  const Storage& storage = *place.shell->storage;
+LIBDL_NORETURN [[gnu::cold]] static void overwritten(const Node& node, int i, const Saved& slot) {
+  const Storage& storage = *slot.shell->storage;
   const char* const writer = storage.writer.load(std::memory_order_relaxed);
   const char* const site = storage.writer_site.load(std::memory_order_relaxed);
   std::string message = "a value that " + std::string(node.rule->name) + " saved for backward (" +
-                        name_of(place.shell->dtype) + " " +
-                        to_string(Dims(place.shell->dims, place.shell->ndim)) + ", saved value " +
+                        name_of(slot.shell->dtype) + " " +
+                        to_string(Dims(slot.shell->dims, slot.shell->ndim)) + ", saved value " +
                         std::to_string(i) +
                         ") was modified by an in-place operation: it was overwritten by " +
                         (writer ? writer : "a write") + ", it is at version " +
-                        std::to_string(saved_version(*place.shell)) + ", expected version " +
-                        std::to_string(place.version);
+                        std::to_string(saved_version(*slot.shell)) + ", expected version " +
+                        std::to_string(slot.version);
   if (node.extra && !node.extra->site.empty()) message += "; saved at " + node.extra->site;
   if (site) message += "; written at " + std::string(site);
   if (!node.extra || node.extra->site.empty()) message += "; anomaly mode names the lines";
   fail(LIBDL_ERROR_VERSION, node.rule->name, message);
 }
 
-const Tensor& Backward::saved(int i, Tensor& made, bool history) const {
-  if (!saved_.found())
+const Tensor& Backward::saved(int i, Tensor& buffer, bool history) const {
+  if (!saved_.available())
     fail(LIBDL_ERROR_STATE, node_.rule->name,
          "its saved values were freed by an earlier backward; pass retain_graph=True to go "
          "backward through the graph a second time");
-  const Saved& place = node_.saved()[i];
-  if (place.hooked) {
-    Tensor* const kept = UnpackedOnce::place_of(node_, i);
-    made = kept && kept->defined() ? *kept : unpacked(node_, *place.hooked);
-    if (kept) *kept = made;
-    if (!history || place.source == kSavedConstant) return made;
-    Node* const from = place.source >= 0 ? node_.edges()[place.source].node : &node_;
-    const int32_t slot = place.source >= 0 ? node_.edges()[place.source].slot : -2 - place.source;
-    if (from) made = with_history(made, from, slot);
-    return made;
+  const Saved& record = node_.saved()[i];
+  if (record.hooked) {
+    Tensor* const kept = UnpackedOnce::position_of(node_, i);
+    buffer = kept && kept->defined() ? *kept : unpacked(node_, *record.hooked);
+    if (kept) *kept = buffer;
+    if (!history || record.source == kSavedConstant) return buffer;
+    Node* const from = record.source >= 0 ? node_.edges()[record.source].node : &node_;
+    const int32_t slot =
+        record.source >= 0 ? node_.edges()[record.source].slot : -2 - record.source;
+    if (from) buffer = with_history(buffer, from, slot);
+    return buffer;
   }
-  if (!place.shell) return made;
-  Storage* const storage = place.shell->storage;
+  if (!record.shell) return buffer;
+  Storage* const storage = record.shell->storage;
   if (storage && storage->exports.load(std::memory_order_relaxed)) check_exports(*storage);
-  if (storage && saved_version(*place.shell) != place.version && place.shell->numel)
-    overwritten(node_, i, place);
-  const Tensor& value = borrow(place.shell);
-  if (!history || place.source == kSavedConstant) return value;
-  if (place.source >= 0) {
-    const Edge& edge = node_.edges()[place.source];
+  if (storage && saved_version(*record.shell) != record.version && record.shell->numel)
+    overwritten(node_, i, record);
+  const Tensor& value = borrow(record.shell);
+  if (!history || record.source == kSavedConstant) return value;
+  if (record.source >= 0) {
+    const Edge& edge = node_.edges()[record.source];
     if (!edge.node) return value;
-    made = with_history(value, edge.node, edge.slot);
+    buffer = with_history(value, edge.node, edge.slot);
   } else {
-    made = with_history(value, &node_, -2 - place.source);
+    buffer = with_history(value, &node_, -2 - record.source);
   }
-  return made;
+  return buffer;
 }
 
 }  // namespace libdl

@@ -39,23 +39,23 @@ class SavedReader {
   ~SavedReader();
   SavedReader(const SavedReader&) = delete;
   SavedReader& operator=(const SavedReader&) = delete;
-  bool found() const { return found_; }
+  bool available() const { return available_; }
   void done() { done_ = true; }  // without it (the rule threw) they stay, for another attempt
 
  private:
   Node& node_;
-  bool releases_, found_ = true, done_ = false;
+  bool releases_, available_ = true, done_ = false;
 };
 
 // What a rule sees during backward.
 class Backward {
  public:
-  Backward(Node& node, std::span<Tensor> dy, std::span<Tensor> dx, std::span<const bool> wanted,
+  Backward(Node& node, std::span<Tensor> dy, std::span<Tensor> dx, std::span<const bool> needed,
            const SavedReader& saved, bool create_graph, int64_t batch = 0)
       : node_(node),
         dy_(dy),
         dx_(dx),
-        wanted_(wanted),
+        needs_(needed),
         saved_(saved),
         create_graph_(create_graph),
         batch_(batch) {}
@@ -67,19 +67,19 @@ class Backward {
     return node_.extra ? dy_[k] : std::exchange(dy_[k], Tensor());  // hooks still need dy
   }
   // Whether input i wants a gradient.
-  bool needs(int i) const { return wanted_[i]; }
+  bool needs(int i) const { return needs_[i]; }
   // Saved value i, with its history under create_graph. Throws VERSION if it has been overwritten
   // since.
   Tensor saved(int i) const {
-    Tensor made;
-    const Tensor& value = saved(i, made);
-    if (made.defined()) return made;
+    Tensor buffer;
+    const Tensor& value = saved(i, buffer);
+    if (buffer.defined()) return buffer;
     return value;
   }
-  // The same without taking a reference: valid while the rule runs and `made` exists.
-  const Tensor& saved(int i, Tensor& made) const { return saved(i, made, create_graph_); }
+  // The same without taking a reference: valid while the rule runs and `buffer` exists.
+  const Tensor& saved(int i, Tensor& buffer) const { return saved(i, buffer, create_graph_); }
   // The same with its history, or without, whatever the pass does.
-  const Tensor& saved(int i, Tensor& made, bool history) const;
+  const Tensor& saved(int i, Tensor& buffer, bool history) const;
   void set_grad(int i, Tensor gradient) { dx_[i] = std::move(gradient); }
   template <class Attr>
   Attr& attr() const {
@@ -105,7 +105,7 @@ class Backward {
  private:
   Node& node_;
   std::span<Tensor> dy_, dx_;
-  std::span<const bool> wanted_;
+  std::span<const bool> needs_;
   const SavedReader& saved_;
   bool create_graph_;
   int64_t batch_;

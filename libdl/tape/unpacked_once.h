@@ -17,7 +17,7 @@ class UnpackedOnce {  // on this thread, while it exists
   UnpackedOnce& operator=(const UnpackedOnce&) = delete;
 
   // Where the node's value i is kept; undefined until it was unpacked. NULL: it is not kept.
-  static Tensor* place_of(const Node& node, int i);
+  static Tensor* position_of(const Node& node, int i);
 
  private:
   const Node& node_;

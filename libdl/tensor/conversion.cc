@@ -22,11 +22,11 @@ Tensor kept_conversion(const Tensor& x, Dtype dtype, Tensor (*convert)(const Ten
                       {layout, x.dtype(), x.offset(), x.shape(), x.strides()},
                       {},
                       storage.version.load(std::memory_order_acquire)};
-  if (source.watched())
+  if (source.has_writable_exports())
     source.bytes = {x.read_plain<std::byte>(), static_cast<size_t>(x.numel() * size_of(x.dtype()))};
   bool noted;
-  if (const PackedReader found = find_packed(source, noted); found.data())
-    return over(found, x, dtype);
+  if (const PackedReader reader = find_packed(source, noted); reader.data())
+    return over(reader, x, dtype);
   const std::optional<uint64_t> fingerprint = packed_fingerprint(source);
   const Tensor y = convert(x, dtype);
   y.storage().read_only = true;

@@ -100,11 +100,11 @@ static void compute(const Deferred& d, const PackedKey& key, bool relu, void* to
 static bool settle(Storage& storage, const PackedReader& form, bool relu) {
   const Deferred& d = deferred_in(form);
   const PackedKey key = key_with(form.form()->key, kInnermost);
-  FreshBytes made(storage.bytes);
-  compute(d, key, relu, made.data);
-  Packed* const computed = replace_form(storage, form.form(), key, made.data, made.bytes);
+  FreshBytes fresh(storage.bytes);
+  compute(d, key, relu, fresh.data);
+  Packed* const computed = replace_form(storage, form.form(), key, fresh.data, fresh.bytes);
   if (!computed) return false;
-  made.data = nullptr;
+  fresh.data = nullptr;
   if (relu && !d.other.data()) computed->serial = d.serial;
   return true;
 }
@@ -116,7 +116,7 @@ static void end_form(void* form) { std::destroy_at(static_cast<Deferred*>(form))
 
 Tensor defer(Dims shape, Dtype dtype, Deferred&& what) {
   static const bool known = [] {
-    set_form_rules(Layout::kDeferred, {.compute = compute_form, .end = end_form});
+    set_form_operations(Layout::kDeferred, {.compute = compute_form, .end = end_form});
     return true;
   }();
   static_cast<void>(known);
@@ -160,20 +160,20 @@ bool add_to_deferred(const Tensor& out, const Tensor& x, const Tensor& added) {
   PackedReader other = only_form_of(added, kInnermost);
   if (!other.data()) return false;
   const Deferred& d = deferred_in(form);
-  Deferred sum{Deferred::Kind::kNormalised, d.serial, LentForm(d.from.share()),
-               LentForm(std::move(other)), d.vectors};
+  Deferred sum{Deferred::Kind::kNormalised, d.serial, BorrowedForm(d.from.share()),
+               BorrowedForm(std::move(other)), d.vectors};
   if (&out.storage() != &x.storage()) {
     publish(out);
     form = only_form(out.storage());
   }
-  FreshBytes made(sizeof(Deferred));
-  new (made.data) Deferred(std::move(sum));
+  FreshBytes fresh(sizeof(Deferred));
+  new (fresh.data) Deferred(std::move(sum));
   const PackedKey key = key_with(form.form()->key, Layout::kDeferred);
-  if (!replace_form(out.storage(), form.form(), key, made.data, made.bytes)) {
-    std::destroy_at(static_cast<Deferred*>(made.data));
+  if (!replace_form(out.storage(), form.form(), key, fresh.data, fresh.bytes)) {
+    std::destroy_at(static_cast<Deferred*>(fresh.data));
     return false;
   }
-  made.data = nullptr;
+  fresh.data = nullptr;
   return true;
 }
 
@@ -187,8 +187,8 @@ Tensor gated_later(const Tensor& dy, const Tensor& y) {
   return defer(dy.shape(), dy.dtype(),
                {Deferred::Kind::kGated,
                 serial,
-                LentForm(std::move(gradient)),
-                LentForm(std::move(result)),
+                BorrowedForm(std::move(gradient)),
+                BorrowedForm(std::move(result)),
                 {}});
 }
 

@@ -23,8 +23,8 @@ struct Deferred {
   // Of the normalisation, whose number no other has; kGated: of the one whose relu's result `other`
   // is.
   uint64_t serial;
-  LentForm from, other;  // of the tensor's geometry and dtype, with the channels innermost
-  Tensor vectors;        // kNormalised: [3, c], mean, scale and shift
+  BorrowedForm from, other;  // of the tensor's geometry and dtype, with the channels innermost
+  Tensor vectors;            // kNormalised: [3, c], mean, scale and shift
 };
 
 // In LIBDL_DISABLE: "fusion". The dtypes are those in which the kernels compute.

@@ -31,10 +31,10 @@ static dlpack::DType dtype_to_dlpack(Dtype t) {
 }
 
 // kNone for what libdl does not have.
-static Dtype dtype_from_dlpack(dlpack::DType wanted) {
+static Dtype dtype_from_dlpack(dlpack::DType requested) {
   for (int32_t number = 1; number < kDtypes; ++number) {
     const dlpack::DType t = dtype_to_dlpack(static_cast<Dtype>(number));
-    if (t.code == wanted.code && t.bits == wanted.bits && wanted.lanes == 1)
+    if (t.code == requested.code && t.bits == requested.bits && requested.lanes == 1)
       return static_cast<Dtype>(number);
   }
   return Dtype::kNone;
@@ -102,19 +102,19 @@ Export<M>* make_export(const Tensor& x, bool writable) {
   static_assert(offsetof(Export<M>, managed) == 0);
   const auto ndim = static_cast<size_t>(x.ndim());
   const size_t bytes = sizeof(Export<M>) + 2 * ndim * sizeof(int64_t);
-  auto* const made = new (slab_allocate(bytes)) Export<M>;
-  made->bytes = bytes;
-  made->storage = Ref<Storage>::share(&x.storage());
-  std::memcpy(made->dims(), x.get()->dims, 2 * ndim * sizeof(int64_t));
-  M& managed = made->managed;
+  auto* const export_ = new (slab_allocate(bytes)) Export<M>;
+  export_->bytes = bytes;
+  export_->storage = Ref<Storage>::share(&x.storage());
+  std::memcpy(export_->dims(), x.get()->dims, 2 * ndim * sizeof(int64_t));
+  M& managed = export_->managed;
   managed.tensor = borrow_dlpack(x, false);
-  managed.tensor.shape = made->dims();
-  managed.tensor.strides = made->dims() + ndim;
-  managed.manager_ctx = made;
+  managed.tensor.shape = export_->dims();
+  managed.tensor.strides = export_->dims() + ndim;
+  managed.manager_ctx = export_;
   managed.deleter = end_of_export<M>;
-  made->writable = writable;
-  if (writable) begin_export(made->written, x);
-  return made;
+  export_->writable = writable;
+  if (writable) begin_export(export_->written, x);
+  return export_;
 }
 
 // What is exported: x, or a copy of it.

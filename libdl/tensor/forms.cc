@@ -108,7 +108,7 @@ static void rearrange(const PackedKey& key, const void* from, void* to, bool int
   auto* const target = static_cast<std::byte*>(to);
   std::byte *const plain = into_form ? source : target, *const form = into_form ? target : source;
   const Dims shape{key.sizes, static_cast<size_t>(key.ndim)};
-  if (auto* const spread = form_rules(key.layout).spread)
+  if (auto* const spread = form_operations(key.layout).spread)
     return spread(shape, key.dtype, form, plain);
   if (key.layout == Layout::kChannelsInnermost) {
     const Shape strides(Dims{key.strides, shape.size()});
@@ -139,13 +139,13 @@ Tensor empty_packed(Dims shape, Dtype dtype, Layout layout, void*& form) {
 }
 
 Tensor empty_packed(Dims shape, Dtype dtype, Layout layout, size_t form_size, void*& form) {
-  FreshBytes made(form_size);
+  FreshBytes fresh(form_size);
   const auto bytes = static_cast<size_t>(checked_numel(shape, dtype, nullptr) * size_of(dtype));
   const Shape strides = contiguous_strides(shape);
   Tensor x = over_storage(storage_without_bytes(bytes), shape, strides, 0, dtype, nullptr);
   be_packed_only(x.storage(),
-                 make_only_form(x.storage(), key_of(x, layout), made.data, made.bytes));
-  form = std::exchange(made.data, nullptr);
+                 make_only_form(x.storage(), key_of(x, layout), fresh.data, fresh.bytes));
+  form = std::exchange(fresh.data, nullptr);
   return x;
 }
 
@@ -178,9 +178,9 @@ static PackedSource source_of(const Tensor& x, Layout layout) {
 // Where forms are at random: one that is kept beside plain bytes says what they say.
 static void compare(const PackedReader& form, const PackedSource& source) {
   if constexpr (!kFormsAreRandom) return;
-  FreshBytes made(source.bytes.size());
-  rearrange(form.form()->key, form.data(), made.data, false);
-  if (std::memcmp(made.data, source.bytes.data(), made.bytes) == 0) return;
+  FreshBytes fresh(source.bytes.size());
+  rearrange(form.form()->key, form.data(), fresh.data, false);
+  if (std::memcmp(fresh.data, source.bytes.data(), fresh.bytes) == 0) return;
   std::fputs("a form was to be read that is not of the plain bytes beside it\n", stderr);
   std::abort();
 }
@@ -188,7 +188,7 @@ static void compare(const PackedReader& form, const PackedSource& source) {
 // The only form, computed if it waits to be.
 static PackedReader computed_form(Storage& storage) {
   PackedReader form = only_form(storage);
-  auto* const compute = form.data() ? form_rules(form.form()->key.layout).compute : nullptr;
+  auto* const compute = form.data() ? form_operations(form.form()->key.layout).compute : nullptr;
   if (!compute) return form;
   compute(storage, form);
   return only_form(storage);
@@ -204,7 +204,7 @@ PackedReader writable_form_of(const Tensor& x, Layout layout) {
   PackedReader form = only_form_of(x, layout);
   if (!form.data()) return form;
   if (form.form()->serial) form.form()->serial = 0;
-  if (form.form()->lent.load(std::memory_order_acquire) == 0) return form;
+  if (form.form()->borrowed.load(std::memory_order_acquire) == 0) return form;
   FreshBytes copy(form.form()->bytes);
   std::memcpy(copy.data, form.data(), copy.bytes);
   if (replace_form(x.storage(), form.form(), form.form()->key, copy.data, copy.bytes))
@@ -231,11 +231,11 @@ PackedReader keep_form(const Tensor& x, Layout layout) {
     return {};
   x.plain(Access::kRead);
   const PackedSource source = source_of(x, layout);
-  FreshBytes made(form_bytes(x.shape(), x.dtype(), layout));
+  FreshBytes fresh(form_bytes(x.shape(), x.dtype(), layout));
   const std::optional<uint64_t> fingerprint = packed_fingerprint(source);
-  pack(source.key, source.bytes.data(), made.data, made.bytes);
-  PackedReader kept = keep_packed(source, fingerprint, made.data, made.bytes);
-  if (!made.data) count_conversion(x.storage(), "layout");
+  pack(source.key, source.bytes.data(), fresh.data, fresh.bytes);
+  PackedReader kept = keep_packed(source, fingerprint, fresh.data, fresh.bytes);
+  if (!fresh.data) count_conversion(x.storage(), "layout");
   return kept;
 }
 
@@ -272,16 +272,16 @@ static Layout some_layout() {
   return by_chance(2) ? Layout::kChannelBlocks : Layout::kChannelsInnermost;
 }
 
-static void turn(const Tensor& x) {
+static void convert_to_form(const Tensor& x) {
   Storage& storage = x.storage();
   const PackedKey key = key_of(x, some_layout());
-  FreshBytes made(form_bytes(x.shape(), x.dtype(), key.layout));
+  FreshBytes fresh(form_bytes(x.shape(), x.dtype(), key.layout));
   void* const plain = storage.plain.load(std::memory_order_relaxed);
-  pack(key, plain, made.data, made.bytes);
+  pack(key, plain, fresh.data, fresh.bytes);
   if (storage.packed.load(std::memory_order_relaxed)) drop_packed(storage);
-  be_packed_only(storage, make_only_form(storage, key, made.data, made.bytes));
-  made.data = plain;  // goes
-  made.bytes = storage.bytes;
+  be_packed_only(storage, make_only_form(storage, key, fresh.data, fresh.bytes));
+  fresh.data = plain;  // goes
+  fresh.bytes = storage.bytes;
   poison(plain, storage.bytes);
 }
 
@@ -290,7 +290,7 @@ void change_at_birth(const Tensor& x) {
   if (!x.defined() || !x.get()->storage || !x.storage().fresh) return;  // others may have seen it
   x.storage().fresh = false;
   if (x.storage().packed_only() || !may_be_packed(x) || by_chance(3)) return;
-  if_possible([&] { by_chance(3) ? void(keep_form(x, some_layout())) : turn(x); });
+  if_possible([&] { by_chance(3) ? void(keep_form(x, some_layout())) : convert_to_form(x); });
 }
 
 void shake(const libdl_tensor& tensor) {

@@ -37,7 +37,7 @@ void after_fork_in_child() {
                         std::memory_order_relaxed);
 }
 
-void watch_forks() {
+void register_fork_handler() {
   static const int registered = pthread_atfork(before_fork, nullptr, after_fork_in_child);
   (void)registered;
 }
@@ -75,7 +75,7 @@ Generator& default_generator() {
 }
 
 void set_seed(Generator& generator, uint64_t seed) {
-  watch_forks();
+  register_fork_handler();
   generator.seed.store(seed, std::memory_order_relaxed);
   generator.offset.store(0, std::memory_order_relaxed);
   generator.lineage.store(process_lineage.load(std::memory_order_relaxed),

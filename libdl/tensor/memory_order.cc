@@ -29,10 +29,10 @@ static Shape innermost_first(const Steps& steps, Dims shape) {
   for (size_t i = 1; i < n; ++i) {
     size_t at = i;
     for (size_t k = i; k-- > 0;) {
-      const int told =
+      const int comparison =
           compare(steps, shape, static_cast<size_t>(order[k]), static_cast<size_t>(order[at]));
-      if (told < 0) break;
-      if (told == 0) continue;
+      if (comparison < 0) break;
+      if (comparison == 0) continue;
       std::swap(order[k], order[at]);
       at = k;
     }
@@ -59,10 +59,10 @@ bool is_dense(Dims shape, Dims strides) {
   std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
     return strides[static_cast<size_t>(a)] < strides[static_cast<size_t>(b)];
   });
-  int64_t wanted = 1;
+  int64_t requested = 1;
   for (const int64_t d : order) {
-    if (strides[static_cast<size_t>(d)] != wanted) return false;
-    wanted *= shape[static_cast<size_t>(d)];
+    if (strides[static_cast<size_t>(d)] != requested) return false;
+    requested *= shape[static_cast<size_t>(d)];
   }
   return true;
 }
@@ -93,8 +93,8 @@ static bool agree(const Tensor& y, std::span<const Tensor* const> operands) {
   return is_dense(first);
 }
 
-void lie_as(const Tensor& y, std::span<const Tensor* const> operands, Dtype common,
-            bool has_condition) {
+void choose_memory_order(const Tensor& y, std::span<const Tensor* const> operands, Dtype common,
+                         bool has_condition) {
   if (y.ndim() < 2 || y.numel() == 0) return;
   if (agree(y, operands)) return restride(y, operands[0]->strides());
   Steps steps;

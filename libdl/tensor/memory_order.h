@@ -29,7 +29,7 @@ void restride(const Tensor& y, Dims strides);
 // Gives y, which is new, row-major and of the shape that the operands broadcast to, the operands'
 // order. An operand of another dtype than `common` counts with the strides it has after the cast,
 // except a condition, which is the first operand.
-void lie_as(const Tensor& y, std::span<const Tensor* const> operands, Dtype common,
-            bool has_condition = false);
+void choose_memory_order(const Tensor& y, std::span<const Tensor* const> operands, Dtype common,
+                         bool has_condition = false);
 
 }  // namespace libdl

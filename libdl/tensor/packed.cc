@@ -17,12 +17,12 @@
 namespace libdl {
 
 // Written before the first form of a layout is made, which its readers see by that form.
-static FormRules rules[kLayouts];
+static FormOperations rules[kLayouts];
 
-void set_form_rules(Layout layout, const FormRules& given) {
-  rules[static_cast<size_t>(layout)] = given;
+void set_form_operations(Layout layout, const FormOperations& operations) {
+  rules[static_cast<size_t>(layout)] = operations;
 }
-const FormRules& form_rules(Layout layout) { return rules[static_cast<size_t>(layout)]; }
+const FormOperations& form_operations(Layout layout) { return rules[static_cast<size_t>(layout)]; }
 
 PackedKey::PackedKey(Layout layout, Dtype dtype, int64_t offset, std::span<const int64_t> sizes,
                      std::span<const int64_t> strides)
@@ -108,7 +108,7 @@ void let_go(Packed* form) noexcept {
   if (form->data && is_conversion(form->key.layout)) {
     Ref<Storage>::take(static_cast<Storage*>(form->data));
   } else if (form->data) {
-    if (auto* const end = form_rules(form->key.layout).end) end(form->data);
+    if (auto* const end = form_operations(form->key.layout).end) end(form->data);
     poison(form->data, form->bytes);
     host_allocator().deallocate(form->data, form->bytes);
   }
@@ -148,17 +148,17 @@ void drop_if(Storage& storage, Which which) noexcept {
 
 // Memory runs out: the oldest forms that nobody reads go first. A form in the registry is its
 // storage's, which cannot end before it has taken the registry's lock.
-void relieve(int64_t wanted) {
+void relieve(int64_t requested) {
   Packed* freed = nullptr;
   {
     const StripeLock list(Outer::kPackedForms);
-    for (Packed* form = registry.oldest; form && wanted > 0;) {
+    for (Packed* form = registry.oldest; form && requested > 0;) {
       Packed* const following = form->newer;
       const StripeLock lock(form->storage);
       if (!is_read(*form)) {
         forms_of(*form->storage)->unlink(form);
         registry.remove(form);
-        wanted -= static_cast<int64_t>(form->bytes);
+        requested -= static_cast<int64_t>(form->bytes);
         form->next = std::exchange(freed, form);
       }
       form = following;
@@ -170,19 +170,19 @@ void relieve(int64_t wanted) {
 // Of a note or a form that was found to differ from its bytes; others may have taken it away
 // before.
 void discard(Storage& storage, Packed* unwanted) noexcept {
-  bool found = false;
+  bool any = false;
   {
     const StripeLock list(Outer::kPackedForms);
     const StripeLock lock(&storage);
     if (PackedForms* const forms = forms_of(storage)) {
-      found = forms->find(unwanted->key) == unwanted;
-      if (found) {
+      any = forms->find(unwanted->key) == unwanted;
+      if (any) {
         forms->unlink(unwanted);
         registry.remove(unwanted);
       }
     }
   }
-  if (found) let_go(unwanted);
+  if (any) let_go(unwanted);
 }
 
 Packed* make_form(Storage& storage, const PackedKey& key, void* data, size_t bytes) {
@@ -204,15 +204,15 @@ PackedForms* forms_for(Storage& storage, uint64_t version, PackedForms*& fresh) 
 
 struct FreshForms {  // made before the locks, and freed after them if nobody took them
   FreshForms(Storage& storage, uint64_t version) {
-    if (!forms_of(storage)) made = new_forms(version);
+    if (!forms_of(storage)) forms = new_forms(version);
   }
-  ~FreshForms() { let_go(made); }
+  ~FreshForms() { let_go(forms); }
   static PackedForms* new_forms(uint64_t version) {
     PackedForms* const forms = slab_new<PackedForms>();
     forms->version = version;
     return forms;
   }
-  PackedForms* made = nullptr;
+  PackedForms* forms = nullptr;
 };
 
 }  // namespace
@@ -262,8 +262,8 @@ void note_packed(const PackedSource& source) {
   bool many = false;
   {
     const StripeLock lock(&source.storage);
-    PackedForms* const forms = fresh.made || forms_of(source.storage)
-                                   ? forms_for(source.storage, source.version, fresh.made)
+    PackedForms* const forms = fresh.forms || forms_of(source.storage)
+                                   ? forms_for(source.storage, source.version, fresh.forms)
                                    : nullptr;
     many = forms && forms->notes >= kMostNotes;
     if (forms && !many && !forms->find(source.key)) forms->link(std::exchange(note, nullptr));
@@ -273,7 +273,7 @@ void note_packed(const PackedSource& source) {
 }
 
 std::optional<uint64_t> packed_fingerprint(const PackedSource& source) {
-  if (!source.watched()) return std::nullopt;
+  if (!source.has_writable_exports()) return std::nullopt;
   return XXH3_64bits(source.bytes.data(), source.bytes.size());
 }
 
@@ -290,12 +290,13 @@ PackedReader keep_packed(const PackedSource& source, std::optional<uint64_t> fin
   {
     const StripeLock list(Outer::kPackedForms);
     const StripeLock lock(&storage);
-    PackedForms* const forms =
-        fresh.made || forms_of(storage) ? forms_for(storage, source.version, fresh.made) : nullptr;
+    PackedForms* const forms = fresh.forms || forms_of(storage)
+                                   ? forms_for(storage, source.version, fresh.forms)
+                                   : nullptr;
     Packed* const before = forms ? forms->find(source.key) : nullptr;
     if (before && before->data) {
       form = before;
-    } else if (forms && (fingerprint || !source.watched()) && !by_chance(8) &&
+    } else if (forms && (fingerprint || !source.has_writable_exports()) && !by_chance(8) &&
                forms->bytes + static_cast<int64_t>(bytes) <= most_bytes(storage)) {
       unused = before;  // the note
       if (before) forms->unlink(before);
@@ -347,8 +348,8 @@ void* settle_form(Storage& storage, Packed* form, void* plain, bool keep) {
     const StripeLock lock(&storage);
     if (storage.form.load(std::memory_order_relaxed) != form)
       return storage.plain.load(std::memory_order_relaxed);
-    PackedForms* const forms = keep && (fresh.made || forms_of(storage))
-                                   ? forms_for(storage, version, fresh.made)
+    PackedForms* const forms = keep && (fresh.forms || forms_of(storage))
+                                   ? forms_for(storage, version, fresh.forms)
                                    : nullptr;
     storage.plain.store(plain, std::memory_order_release);
     storage.form.store(nullptr, std::memory_order_relaxed);

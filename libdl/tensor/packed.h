@@ -39,7 +39,7 @@ class PackedReader;
 
 // What a form does that is no copy of the plain bytes. Whoever makes such forms sets it before the
 // first one.
-struct FormRules {
+struct FormOperations {
   // Computes the only form of a storage in another layout. Throws OUT_OF_MEMORY, INTERRUPTED.
   void (*compute)(Storage& storage, const PackedReader& form) = nullptr;
   // Writes all plain bytes.
@@ -47,8 +47,8 @@ struct FormRules {
   // Ends what stands in the form's bytes.
   void (*end)(void* form) = nullptr;
 };
-void set_form_rules(Layout layout, const FormRules& rules);
-const FormRules& form_rules(Layout layout);
+void set_form_operations(Layout layout, const FormOperations& rules);
+const FormOperations& form_operations(Layout layout);
 
 // Identifies the geometry and layout of a form.
 struct PackedKey {
@@ -70,17 +70,19 @@ struct PackedSource {
   PackedKey key;
   std::span<const std::byte> bytes;  // from the first to the last element
   uint64_t version;                  // of the storage, read before the bytes
-  bool watched() const { return storage.writable_exports.load(std::memory_order_acquire) > 0; }
+  bool has_writable_exports() const {
+    return storage.writable_exports.load(std::memory_order_acquire) > 0;
+  }
 };
 
 struct Packed {
   explicit Packed(const PackedKey& key) : key(key) {}
 
   PackedKey key;
-  std::atomic<int32_t> owners{1};  // the storage, and each reader
-  std::atomic<int32_t> lent{0};    // of the readers those that must not see a later write
-  Storage* storage = nullptr;      // only while the storage owns it
-  size_t bytes = 0;                // 0: only a note that the geometry was used once
+  std::atomic<int32_t> owners{1};    // the storage, and each reader
+  std::atomic<int32_t> borrowed{0};  // of the readers those that must not see a later write
+  Storage* storage = nullptr;        // only while the storage owns it
+  size_t bytes = 0;                  // 0: only a note that the geometry was used once
   void* data = nullptr;
   std::optional<uint64_t> fingerprint;  // of the source bytes, if they are watched
   uint64_t serial = 0;     // of the normalisation whose relu the bytes are; see tensor/deferred.h
@@ -111,16 +113,16 @@ class PackedReader {
 };
 
 // A reader to whom the form stays as it is: writers go on with a copy (writable_form_of).
-class LentForm {
+class BorrowedForm {
  public:
-  LentForm() = default;
-  explicit LentForm(PackedReader reader) : reader_(std::move(reader)) {
-    if (reader_.form()) reader_.form()->lent.fetch_add(1, std::memory_order_acq_rel);
+  BorrowedForm() = default;
+  explicit BorrowedForm(PackedReader reader) : reader_(std::move(reader)) {
+    if (reader_.form()) reader_.form()->borrowed.fetch_add(1, std::memory_order_acq_rel);
   }
-  LentForm(LentForm&& other) noexcept = default;
-  LentForm& operator=(LentForm&& other) noexcept = default;
-  ~LentForm() {
-    if (reader_.form()) reader_.form()->lent.fetch_sub(1, std::memory_order_acq_rel);
+  BorrowedForm(BorrowedForm&& other) noexcept = default;
+  BorrowedForm& operator=(BorrowedForm&& other) noexcept = default;
+  ~BorrowedForm() {
+    if (reader_.form()) reader_.form()->borrowed.fetch_sub(1, std::memory_order_acq_rel);
   }
   const void* data() const { return reader_.data(); }
   PackedReader share() const { return reader_.share(); }

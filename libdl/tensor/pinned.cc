@@ -30,10 +30,10 @@ const Pinned& pinned(const Storage& storage) {
 
 Ref<Storage> allocate_pinned(size_t bytes, Device device) {
   Allocator& allocator = pinned_allocator(device);
-  auto made = std::make_unique<Pinned>(Pinned{device, bytes, nullptr});
-  made->data = allocator.allocate(bytes, &host_order);
-  void* const data = made->data;
-  return adopt_storage(data, bytes, {}, false, release_pinned, made.release());
+  auto pinned = std::make_unique<Pinned>(Pinned{device, bytes, nullptr});
+  pinned->data = allocator.allocate(bytes, &host_order);
+  void* const data = pinned->data;
+  return adopt_storage(data, bytes, {}, false, release_pinned, pinned.release());
 }
 
 bool is_pinned(const Storage& storage) { return storage.release == release_pinned; }

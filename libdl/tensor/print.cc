@@ -94,17 +94,17 @@ class Column {
   // A second look, once the notation is chosen.
   void measure(double value) {
     if (!std::isfinite(value) || value == 0) return;
-    width_ = std::max(width_, plain(value, scientific_).size());
+    width_ = std::max(width_, number_text(value, scientific_).size());
   }
   size_t width() const { return width_; }
-  std::string format(double value) const { return padded(plain(value, scientific_)); }
+  std::string format(double value) const { return padded(number_text(value, scientific_)); }
   std::string padded(std::string text) const {
     if (text.size() < width_) text.insert(0, width_ - text.size(), ' ');
     return text;
   }
 
  private:
-  std::string plain(double value, bool scientific) const {
+  std::string number_text(double value, bool scientific) const {
     if (scientific) return decimal(value, std::chars_format::scientific, options_.precision);
     if (!whole_) return decimal(value, std::chars_format::fixed, options_.precision);
     std::string text = decimal(value, std::chars_format::fixed, 0);
@@ -256,8 +256,8 @@ std::vector<std::string> suffixes_of(const Tensor& x, const PrintOptions& option
   const bool empty = x.numel() == 0;
   if (is_meta(x.device()) || (empty ? x.ndim() != 1 : options.edgeitems == 0))
     suffixes.push_back("size=" + size_text(x.shape()));
-  const bool told = empty || is_meta(x.device());  // no elements show their dtype
-  if (told ? x.dtype() != options.default_dtype : !is_default(x.dtype(), options))
+  const bool unseen = empty || is_meta(x.device());  // no elements show their dtype
+  if (unseen ? x.dtype() != options.default_dtype : !is_default(x.dtype(), options))
     suffixes.push_back("dtype=" + std::string(options.dtype_prefix) + name_of(x.dtype()));
   if (!options.grad_fn.empty())
     suffixes.push_back("grad_fn=<" + std::string(options.grad_fn) + ">");

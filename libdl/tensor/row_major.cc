@@ -131,9 +131,9 @@ void write_elements(const Tensor& x, const void* from) {
 
 Tensor row_major_copy(const Tensor& x) {
   check_has_values("copy", x.device());
-  Tensor made = empty(x.shape(), x.dtype(), Device{});
-  read_elements(x, made.overwrite_plain());
-  return made;
+  Tensor result = empty(x.shape(), x.dtype(), Device{});
+  read_elements(x, result.overwrite_plain());
+  return result;
 }
 
 }  // namespace libdl

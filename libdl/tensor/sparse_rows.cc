@@ -46,7 +46,7 @@ static void spread_rows(Dims shape, Dtype dtype, void* form, void* plain) {
 
 Tensor empty_sparse_rows(Dims shape, Dtype dtype, int64_t count, SparseRows& rows) {
   static const bool known = [] {
-    set_form_rules(Layout::kSparseRows, {.spread = spread_rows});
+    set_form_operations(Layout::kSparseRows, {.spread = spread_rows});
     return true;
   }();
   static_cast<void>(known);
@@ -87,12 +87,12 @@ const std::vector<int64_t>* held_rows(const Tensor& x) {
 
 void declare_sparse(const Tensor& x) {
   const SparseRows rows = rows_in(sparse_rows_of(x));
-  auto made = std::make_unique<HeldRows>();
-  made->numbers.assign(rows.numbers, rows.numbers + rows.count);
-  std::ranges::copy(x.shape(), made->sizes);
-  made->dtype = x.dtype();
-  made->version = x.storage().version.load(std::memory_order_relaxed);
-  x.storage().held = made.release();
+  auto held = std::make_unique<HeldRows>();
+  held->numbers.assign(rows.numbers, rows.numbers + rows.count);
+  std::ranges::copy(x.shape(), held->sizes);
+  held->dtype = x.dtype();
+  held->version = x.storage().version.load(std::memory_order_relaxed);
+  x.storage().held = held.release();
 }
 
 Tensor sparse_matrix(Dims shape, const std::vector<int64_t>& numbers, const Tensor& values) {

@@ -62,10 +62,10 @@ template <class F>
 [[gnu::noinline]] static Ref<Storage> charged(Account& account, size_t bytes, const F& make) {
   account.take(bytes);
   try {
-    Ref<Storage> made = make();
+    Ref<Storage> storage = make();
     account.retain();
-    made->account = &account;
-    return made;
+    storage->account = &account;
+    return storage;
   } catch (...) {
     account.give(bytes);
     throw;
@@ -77,8 +77,8 @@ template <class F>
 [[gnu::noinline, gnu::cold]] static Ref<Storage> of_no_memory(Ref<Storage> storage, size_t bytes) {
   storage->plain.store(addresses_without_memory(bytes), std::memory_order_relaxed);
   storage->bytes = bytes;
-  storage->release = [](void* made) {
-    count(slab::cache.live_bytes, static_cast<int64_t>(static_cast<Storage*>(made)->bytes));
+  storage->release = [](void* pointer) {
+    count(slab::cache.live_bytes, static_cast<int64_t>(static_cast<Storage*>(pointer)->bytes));
   };
   storage->context = storage.get();
   return storage;
@@ -136,22 +136,22 @@ void used_on_current_stream(Storage& storage) {
 
 Ref<Storage> adopt_storage(void* data, size_t bytes, Device device, bool read_only,
                            void (*release)(void*), void* context) {
-  Storage* made;
+  Storage* storage;
   try {
-    made = make(sizeof(Storage));
+    storage = make(sizeof(Storage));
   } catch (...) {
     run_destroy(release, context);
     throw;
   }
-  made->plain.store(data, std::memory_order_relaxed);
-  made->bytes = bytes;
-  made->device = device;
+  storage->plain.store(data, std::memory_order_relaxed);
+  storage->bytes = bytes;
+  storage->device = device;
   if (!device.is_cpu()) note_memory_elsewhere();
-  made->read_only = read_only;
-  made->release = release ? release : [](void*) {};
-  made->context = context;
+  storage->read_only = read_only;
+  storage->release = release ? release : [](void*) {};
+  storage->context = context;
   count(slab::cache.live_bytes, static_cast<int64_t>(bytes));
-  return Ref<Storage>::take(made);
+  return Ref<Storage>::take(storage);
 }
 
 static std::atomic<int64_t> conversion_count{0};

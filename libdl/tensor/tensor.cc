@@ -7,7 +7,7 @@
 
 #include "base/slab.h"
 #include "device/meta.h"
-#include "tensor/watched.h"
+#include "tensor/handle_tracking.h"
 
 namespace libdl {
 
@@ -16,22 +16,22 @@ namespace libdl {
 static size_t dims_bytes(int ndim) { return 2 * sizeof(int64_t) * static_cast<size_t>(ndim); }
 
 // Pointers to the sizes are good as long as the handle. A cell that take_data() outgrew stays
-// behind one that holds any geometry and, at its end, where the first one is and its room.
+// behind one that holds any geometry and, at its end, where the first one is and its capacity.
 constexpr uint8_t kOutgrown = kMaxDims + 1;
 
-[[gnu::noinline]] static void free_room(libdl_tensor* t) noexcept {
-  if (t->room == kOutgrown) {
+[[gnu::noinline]] static void free_dims(libdl_tensor* t) noexcept {
+  if (t->max_dims == kOutgrown) {
     int64_t* const first = t->dims + 2 * kMaxDims;
     if (first[1])
       slab_free(reinterpret_cast<void*>(first[0]), dims_bytes(static_cast<int>(first[1])));
   }
-  slab_free(t->dims, dims_bytes(t->room));
+  slab_free(t->dims, dims_bytes(t->max_dims));
 }
 
-[[gnu::noinline]] static void take_room(libdl_tensor* t, int ndim) {
+[[gnu::noinline]] static void allocate_dims(libdl_tensor* t, int ndim) {
   try {
     t->dims = static_cast<int64_t*>(slab_allocate(dims_bytes(ndim)));
-    t->room = static_cast<uint8_t>(ndim);
+    t->max_dims = static_cast<uint8_t>(ndim);
   } catch (...) {
     slab_free(t, sizeof(libdl_tensor));
     throw;
@@ -41,11 +41,11 @@ constexpr uint8_t kOutgrown = kMaxDims + 1;
 void destroy(libdl_tensor* t) {
   if (t->meta) destroy_meta(t->meta, t);
   if (t->storage && t->storage->drop()) destroy(t->storage);
-  if (t->room) [[unlikely]]
-    free_room(t);
+  if (t->max_dims) [[unlikely]]
+    free_dims(t);
   count(slab::cache.live_tensors, -1);
-  if (handles_are_watched) [[unlikely]]
-    return watched::retired(t);
+  if (handles_are_tracked) [[unlikely]]
+    return tracking::retired(t);
   t->~libdl_tensor();
   slab_free(t, sizeof(libdl_tensor));
 }
@@ -55,13 +55,13 @@ static Tensor shell(int ndim, Dtype dtype) {
   libdl_tensor* t = new (slab_allocate(sizeof(libdl_tensor))) libdl_tensor;
   t->dims = t->inline_dims;
   if (ndim > kInlineDims) [[unlikely]]
-    take_room(t, ndim);
+    allocate_dims(t, ndim);
   t->ndim = static_cast<uint8_t>(ndim);
   t->dtype = dtype;
-  if (state().mode & kModeInference) t->flags |= kInferenceMade;
+  if (state().mode & kModeInference) t->flags |= kInferenceTensor;
   count(slab::cache.live_tensors, 1);
-  if (handles_are_watched) [[unlikely]]
-    watched::made(t);
+  if (handles_are_tracked) [[unlikely]]
+    tracking::created(t);
   return Tensor::take(t);
 }
 
@@ -109,7 +109,7 @@ Tensor unsealed_alias(const Tensor& x, int ndim, Dtype dtype) {
   Tensor t = shell(ndim, dtype);
   libdl_tensor& p = *t.get();
   p.offset = x.offset();
-  p.flags |= x.get()->flags & (kAside | kInferenceMade | kStandIn);
+  p.flags |= x.get()->flags & (kAside | kInferenceTensor | kStandIn);
   x.storage().retain();
   p.storage = &x.storage();
   return t;
@@ -129,12 +129,12 @@ Tensor alias(const Tensor& x) {
 void take_data(const Tensor& x, const Tensor& y) {
   libdl_tensor &t = *x.get(), &from = *y.get();
   if (&t == &from) return;
-  if (from.ndim > (t.room ? t.room : kInlineDims)) {
+  if (from.ndim > (t.max_dims ? t.max_dims : kInlineDims)) {
     auto* const cell = static_cast<int64_t*>(slab_allocate(dims_bytes(kOutgrown)));
-    cell[2 * kMaxDims] = t.room ? reinterpret_cast<int64_t>(t.dims) : 0;
-    cell[2 * kMaxDims + 1] = t.room;
+    cell[2 * kMaxDims] = t.max_dims ? reinterpret_cast<int64_t>(t.dims) : 0;
+    cell[2 * kMaxDims + 1] = t.max_dims;
     t.dims = cell;
-    t.room = kOutgrown;
+    t.max_dims = kOutgrown;
   }
   std::memcpy(t.dims, from.dims, dims_bytes(from.ndim));
   t.ndim = from.ndim;

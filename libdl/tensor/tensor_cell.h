@@ -16,12 +16,12 @@ struct Meta;  // what the tape attaches to a tensor; libdl/tape/meta.h
 void destroy_meta(Meta* meta, const libdl_tensor* owner) noexcept;
 
 enum TensorFlag : uint8_t {
-  kContiguous = 1,     // row-major without gaps
-  kNumber = 2,         // a host number: no storage, the value is in the handle
-  kEmptied = 4,        // its scope has ended
-  kInferenceMade = 8,  // made in inference mode: can never be recorded
-  kAside = 16,         // Python's .data: values saved through other handles ignore its writes
-  kScopeOwned = 32,    // an owning scope has, or had, the handle
+  kContiguous = 1,       // row-major without gaps
+  kNumber = 2,           // a host number: no storage, the value is in the handle
+  kEmptied = 4,          // its scope has ended
+  kInferenceTensor = 8,  // made in inference mode: can never be recorded
+  kAside = 16,           // Python's .data: values saved through other handles ignore its writes
+  kScopeOwned = 32,      // an owning scope has, or had, the handle
   kStandIn = 64,  // without elements (stand_in.h); only the doors of the geometry and of operators
                   // that are composed of others let it in
 };
@@ -41,7 +41,7 @@ struct libdl_tensor : libdl::Counted {
   libdl::Dtype dtype = libdl::Dtype::kNone;
   uint8_t ndim = 0;
   uint8_t flags = 0;
-  uint8_t room = 0;  // how many dimensions the cell at dims can hold; 0: dims is inline_dims
+  uint8_t max_dims = 0;  // how many dimensions the cell at dims can hold; 0: dims is inline_dims
   union {
     int64_t inline_dims[2 * libdl::kInlineDims];
     bool as_bool;

@@ -59,18 +59,18 @@ bool gives_up(const Words& words) {
 // -- outputs --------------------------------------------------------------------------------------
 
 Raw Places::add(const std::string& kind) {
-  places_.emplace_back(kind, std::make_unique<std::vector<unsigned char>>(kPlace, kUntouched));
-  return {.p = places_.back().second->data()};
+  slots_.emplace_back(kind, std::make_unique<std::vector<unsigned char>>(kPlace, kUntouched));
+  return {.p = slots_.back().second->data()};
 }
 
 bool Places::touched() const {
-  return std::any_of(places_.begin(), places_.end(), [](const auto& place) {
+  return std::any_of(slots_.begin(), slots_.end(), [](const auto& place) {
     return std::count(place.second->begin(), place.second->end(), kUntouched) != kPlace;
   });
 }
 
 void Places::release() {
-  for (const auto& [kind, bytes] : places_) {
+  for (const auto& [kind, bytes] : slots_) {
     if (std::all_of(bytes->begin(), bytes->begin() + 8, [](auto b) { return b == kUntouched; }))
       continue;
     void* p;
@@ -83,7 +83,7 @@ void Places::release() {
       release_handle(kind, p);
     }
   }
-  places_.clear();
+  slots_.clear();
 }
 
 static bool is_owned(const std::string& kind) {
@@ -91,18 +91,18 @@ static bool is_owned(const std::string& kind) {
 }
 
 bool Places::are_owned() const {
-  return std::any_of(places_.begin(), places_.end(),
+  return std::any_of(slots_.begin(), slots_.end(),
                      [](const auto& place) { return is_owned(place.first); });
 }
 
 void Places::leave_owned() {
-  for (const auto& [kind, bytes] : places_)
+  for (const auto& [kind, bytes] : slots_)
     if (is_owned(kind)) std::fill(bytes->begin(), bytes->end(), kUntouched);
 }
 
 libdl_tensor* Places::tensor(size_t k) const {
   libdl_tensor* p;
-  std::memcpy(&p, places_[k].second->data(), sizeof p);
+  std::memcpy(&p, slots_[k].second->data(), sizeof p);
   return p;
 }
 
@@ -151,7 +151,7 @@ Call::Call(const Line& happy, const Words& words, const Models& models)
   for (const std::string& word : words) {
     Raw raw = {.p = nullptr};
     if (begins(word, "out:")) {
-      raw = places_.add(word.substr(4));
+      raw = slots_.add(word.substr(4));
     } else if (begins(word, "dst:") || begins(word, "like:")) {
       const size_t slash = word.find('/');
       const std::string fault = slash == std::string::npos ? "" : word.substr(slash + 1);
@@ -170,7 +170,7 @@ Call::Call(const Line& happy, const Words& words, const Models& models)
 }
 
 Call::~Call() {
-  places_.release();
+  slots_.release();
   libdl_generator_release(generators_.back());
   if (!context) attack_restore();
 }

@@ -23,7 +23,7 @@ class Places {
   libdl_tensor* tensor(size_t k) const;
 
  private:
-  std::vector<std::pair<std::string, std::unique_ptr<std::vector<unsigned char>>>> places_;
+  std::vector<std::pair<std::string, std::unique_ptr<std::vector<unsigned char>>>> slots_;
 };
 
 // Its destinations are like these tensors.
@@ -43,10 +43,10 @@ class Call {
   bool possible() const { return possible_; }
   // The error, which is the caller's; other handles that it returns are given up.
   libdl_error* run();
-  bool wrote() const { return places_.touched(); }
-  bool makes_tensors() const { return places_.are_owned(); }
+  bool wrote() const { return slots_.touched(); }
+  bool makes_tensors() const { return slots_.are_owned(); }
   // What it has made belongs to the scope that is open.
-  void leave_results() { places_.leave_owned(); }
+  void leave_results() { slots_.leave_owned(); }
   // What a failed call must not change: parameters, their counts, the thread's and the process's
   // settings, how much lives.
   std::string seen() const;
@@ -54,7 +54,7 @@ class Call {
  private:
   const Function& function_;
   Values values_;
-  Places places_;
+  Places slots_;
   std::vector<Raw> parameters_;
   std::vector<libdl_generator*> generators_;
   bool possible_ = true;

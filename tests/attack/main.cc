@@ -63,7 +63,7 @@ Shared* shared;
 // What all errors of a function call it: its name without "libdl_", and PyTorch's where an operator
 // has one besides its own: "fill_" where it overwrites, "max" for max_dim, "bernoulli_". Programs
 // of version 0.1 compare what gradcheck and tensor_detach_in_place say.
-std::string told_name(const std::string& function) {
+std::string shown_name(const std::string& function) {
   if (function == "libdl_gradcheck") return function;
   if (function == "libdl_tensor_detach_in_place") return "detach_";
   if (function == "libdl_op_call_into") return "op_call_into";
@@ -137,7 +137,7 @@ std::string wrong_with(const Line& line, const libdl_error* error, bool* partner
   const std::string op = libdl_error_get_operator(error);
   // A generic call is the operator's, and its lists are none of the operator's arguments.
   if (begins(line.function, "libdl_op_call") && op == "neg") return "";
-  if (op != told_name(line.function)) return "tells of '" + op + "'" + told;
+  if (op != shown_name(line.function)) return "tells of '" + op + "'" + told;
   if (!finds_its_operator(op, line.function)) return "op_find does not know '" + op + "'";
   // What the operating system or a file's bytes are to blame for, or both numbers of a version.
   if (name.empty() && (code == LIBDL_ERROR_IO || code == LIBDL_ERROR_FORMAT)) return "";

@@ -242,17 +242,17 @@ TEST_P(ExactTiles, ShortFloatsRoundOnceWhatFloat32Gives) {
     for (int e = 0; e < kExpressions; ++e) {
       const std::string name = kExpressionInfo[e].name;
       const TileFn by_class = tile_table(Class::kF32)[e];
-      if (const TileFn fn = short_tile(dtype, ShortForm::kPlain, e)) {
+      if (const TileFn fn = short_tile(dtype, ShortOperands::kPlain, e)) {
         if (kExpressionInfo[e].truth) s.expect_truths(fn, by_class, in, wide, name);
         if (!kExpressionInfo[e].truth) s.expect(fn, by_class, in, wide, name);
       }
-      if (const TileFn fn = short_tile(dtype, ShortForm::kCounted, e)) {
+      if (const TileFn fn = short_tile(dtype, ShortOperands::kCounted, e)) {
         s.expect(fn, counted_tile(Class::kF32, e), in, wide, name + " as numbers");
       }
       const float low = -0.7f, high = 1.3f;
       const void* numbers[] = {in[0], &low, &high};
       const void* wide_numbers[] = {wide[0], &low, &high};
-      if (const TileFn fn = short_tile(dtype, ShortForm::kNumbers, e)) {
+      if (const TileFn fn = short_tile(dtype, ShortOperands::kNumbers, e)) {
         s.expect(fn, number_tile(Class::kF32, e), numbers, wide_numbers, name + " of numbers");
       }
     }

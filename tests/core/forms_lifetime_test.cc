@@ -35,7 +35,7 @@ TEST(Forms, ADeferredResultThatNobodyReadsLetsGoOfWhatItIsMadeFrom) {
     const Tensor y = defer(kShape, Dtype::kFloat32,
                            {Deferred::Kind::kNormalised,
                             new_serial(),
-                            LentForm(only_form_of(x, Layout::kChannelsInnermost)),
+                            BorrowedForm(only_form_of(x, Layout::kChannelsInnermost)),
                             {},
                             empty(vectors, Dtype::kFloat32)});
     EXPECT_GT(live(), before);

@@ -31,7 +31,7 @@ struct Model {
 // A kernel, its rule as PyTorch's documentation states it, and which states it has.
 using Kernel = void (*)(Context&, const OptimizerArgs&);
 using Reference = double (*)(const OptimizerOptions&, double p, double g, double (&state)[3]);
-struct Rule {
+struct UpdateRule {
   Kernel kernel;
   Reference reference;
   bool has[3];
@@ -40,7 +40,7 @@ struct Rule {
 };
 
 template <class T>
-void step(const Rule& rule, Model<T>& model, Context context = plain_context()) {
+void step(const UpdateRule& rule, Model<T>& model, Context context = plain_context()) {
   OptimizerArgs args{};
   args.options = rule.options;
   std::vector<int32_t> dtype;
@@ -145,7 +145,7 @@ double rprop(const OptimizerOptions& o, double p, double g, double (&s)[3]) {
 }
 
 template <class T>
-void expect_step(const Rule& rule, double eps) {
+void expect_step(const UpdateRule& rule, double eps) {
   const Model<T> before({7, 0, 1000, 40000, 1, 65}, rule.has_squares);
   Model<T> after = before;
   step(rule, after);
@@ -167,7 +167,7 @@ void expect_step(const Rule& rule, double eps) {
   }
 }
 
-Rule sgd_rule(double momentum, double dampening, bool nesterov, bool first) {
+UpdateRule sgd_rule(double momentum, double dampening, bool nesterov, bool first) {
   return {cpu::sgd,
           sgd,
           {momentum != 0, false, false},
@@ -177,7 +177,7 @@ Rule sgd_rule(double momentum, double dampening, bool nesterov, bool first) {
            .nesterov = nesterov,
            .first = first}};
 }
-Rule adam_rule(Kernel kernel, Reference reference, double beta1 = 0.9) {
+UpdateRule adam_rule(Kernel kernel, Reference reference, double beta1 = 0.9) {
   return {kernel,
           reference,
           {true, true, false},
@@ -191,59 +191,61 @@ Rule adam_rule(Kernel kernel, Reference reference, double beta1 = 0.9) {
            .mean_rate = 0.03}};
 }
 
-std::vector<Rule> rules_of_moments() {
-  Rule adaptive = adam_rule(cpu::radam, radam);
+std::vector<UpdateRule> rules_of_moments() {
+  UpdateRule adaptive = adam_rule(cpu::radam, radam);
   adaptive.options.rectification = 0.3;
   return {adam_rule(cpu::adam, adam),     adam_rule(cpu::adam, adam, 0.3),
           adam_rule(cpu::adamax, adamax), adam_rule(cpu::nadam, nadam),
           adam_rule(cpu::radam, radam),   adaptive};
 }
-std::vector<Rule> rules_of_squares() {
+std::vector<UpdateRule> rules_of_squares() {
   const OptimizerOptions common{.lr = 0.01, .eps = 1e-6, .rho = 0.9};
-  std::vector<Rule> rules = {{cpu::adagrad, adagrad, {true, false, false}, common, true},
-                             {cpu::adadelta, adadelta, {true, true, false}, common, true},
-                             {cpu::rmsprop, rmsprop, {true, false, false}, common, true}};
+  std::vector<UpdateRule> update_rules = {
+      {cpu::adagrad, adagrad, {true, false, false}, common, true},
+      {cpu::adadelta, adadelta, {true, true, false}, common, true},
+      {cpu::rmsprop, rmsprop, {true, false, false}, common, true}};
   OptimizerOptions momentum = common;
   momentum.momentum = 0.5;
-  rules.push_back({cpu::rmsprop, rmsprop, {true, true, false}, momentum, true});
-  return rules;
+  update_rules.push_back({cpu::rmsprop, rmsprop, {true, true, false}, momentum, true});
+  return update_rules;
 }
-std::vector<Rule> all_rules() {
-  std::vector<Rule> rules = {sgd_rule(0, 0, false, false), sgd_rule(0.9, 0, false, true),
-                             sgd_rule(0.9, 0, false, false), sgd_rule(0.9, 0.3, false, false),
-                             sgd_rule(0.9, 0, true, false)};
+std::vector<UpdateRule> all_rules() {
+  std::vector<UpdateRule> update_rules = {
+      sgd_rule(0, 0, false, false), sgd_rule(0.9, 0, false, true), sgd_rule(0.9, 0, false, false),
+      sgd_rule(0.9, 0.3, false, false), sgd_rule(0.9, 0, true, false)};
   for (const auto& more : {rules_of_moments(), rules_of_squares()})
-    rules.insert(rules.end(), more.begin(), more.end());
+    update_rules.insert(update_rules.end(), more.begin(), more.end());
   for (const double mu : {1.0, 0.25})
-    rules.push_back({cpu::asgd, asgd, {true, false, false}, {.lr = 0.1, .lambd = 0.5, .mu = mu}});
-  const size_t n = rules.size();
+    update_rules.push_back(
+        {cpu::asgd, asgd, {true, false, false}, {.lr = 0.1, .lambd = 0.5, .mu = mu}});
+  const size_t n = update_rules.size();
   for (size_t i = 0; i < n; ++i) {
-    Rule more = rules[i];
+    UpdateRule more = update_rules[i];
     more.options.weight_decay = 0.05;
     more.options.maximize = true;
-    rules.push_back(more);
+    update_rules.push_back(more);
     if (!more.has[1] || more.kernel == cpu::adamax || more.kernel == cpu::rmsprop) continue;
     more.options.decoupled = true;
-    rules.push_back(more);
+    update_rules.push_back(more);
   }
-  Rule amsgrad = adam_rule(cpu::adam, adam);
+  UpdateRule amsgrad = adam_rule(cpu::adam, adam);
   amsgrad.has[2] = amsgrad.options.amsgrad = true;
-  rules.push_back(amsgrad);
+  update_rules.push_back(amsgrad);
   for (const bool maximize : {false, true})
-    rules.push_back({cpu::rprop,
-                     rprop,
-                     {true, true, false},
-                     {.etaminus = 0.5,
-                      .etaplus = 1.2,
-                      .step_size_min = 0.004,
-                      .step_size_max = 0.0115,
-                      .maximize = maximize}});
-  return rules;
+    update_rules.push_back({cpu::rprop,
+                            rprop,
+                            {true, true, false},
+                            {.etaminus = 0.5,
+                             .etaplus = 1.2,
+                             .step_size_min = 0.004,
+                             .step_size_max = 0.0115,
+                             .maximize = maximize}});
+  return update_rules;
 }
 
 TEST(OptimizerKernel, EveryRuleEqualsDoubleReference) {
   for_isas([](cpu::Isa) {
-    for (const Rule& rule : all_rules()) {
+    for (const UpdateRule& rule : all_rules()) {
       expect_step<float>(rule, 6e-8);
       expect_step<double>(rule, 1.2e-16);
     }
@@ -273,7 +275,7 @@ TEST(OptimizerKernel, CenteredRmspropDividesByTheDeviation) {
 }
 
 TEST(OptimizerKernel, BitsDependNeitherOnThreadsNorOnTheInstructionSet) {
-  for (const Rule& rule : all_rules()) {
+  for (const UpdateRule& rule : all_rules()) {
     Model<float> want({20000, 3, 30001}, rule.has_squares);
     step(rule, want);
     for_isas([&](cpu::Isa) {

@@ -146,7 +146,7 @@ void report_fault(const Work& work, const emulator::Fault& fault, CUcontext cont
   const char* text = nullptr;
   cuGetErrorString(static_cast<CUresult>(fault.result), &text);
   std::string all = std::string(work.name) + ": " + (text ? text : "unknown");
-  if (fault.result == CUDA_ERROR_ILLEGAL_ADDRESS) all += ": " + place_of(fault.address, context);
+  if (fault.result == CUDA_ERROR_ILLEGAL_ADDRESS) all += ": " + position_of(fault.address, context);
   if (fault.why) all += std::string(": ") + fault.why;
   report(all);
 }

@@ -163,7 +163,7 @@ CUstream_st& stream_of(CUstream stream);
 
 // -- memory
 // What lies at an address that work must not touch, in words.
-std::string place_of(const void* address, CUcontext context);
+std::string position_of(const void* address, CUcontext context);
 Memory* owner(const void* address);
 // Between these, work may touch the context's memory; NULL: that of all. Parts are opened as they
 // are touched.

@@ -42,7 +42,7 @@ Memory* owner(const void* address) {
   return found != memory.end() && found->second.data <= at ? &found->second : nullptr;
 }
 
-std::string place_of(const void* address, CUcontext context) {
+std::string position_of(const void* address, CUcontext context) {
   char number[32];
   std::snprintf(number, sizeof number, "%p", address);
   const std::string at = number;

@@ -86,7 +86,7 @@ void* Machine::block(const void* data, size_t bytes) {
 void* Machine::output(int64_t variable, size_t bytes) {
   memory_.push_back(std::make_unique_for_overwrite<char[]>(bytes));
   std::memset(memory_.back().get(), kUntouched, bytes);
-  places_.push_back({variable, memory_.back().get()});
+  slots_.push_back({variable, memory_.back().get()});
   return memory_.back().get();
 }
 
@@ -185,7 +185,7 @@ void Machine::take_error(const Info& f, libdl_error* error) {
   const std::string message = libdl_error_get_message(error);
   if (message.empty() || !refusal_) fail(f.name + ": an error that tells nothing");
   if (refusal_ == LIBDL_ERROR_INTERNAL) fail(f.name + ": a defect of the library: " + message);
-  for (const Place& place : places_) {
+  for (const Place& place : slots_) {
     const size_t bytes = place.variable == -1 ? kPlace : sizeof(void*);
     for (size_t k = 0; k < bytes; ++k)
       if (static_cast<unsigned char>(place.bytes[k]) != kUntouched)
@@ -194,7 +194,7 @@ void Machine::take_error(const Info& f, libdl_error* error) {
 }
 
 void Machine::take_outputs(const Statement& statement) {
-  for (const Place& place : places_) {
+  for (const Place& place : slots_) {
     if (place.variable < 0) continue;
     Raw value = {};
     std::memcpy(&value, place.bytes, sizeof value);
@@ -207,7 +207,7 @@ void Machine::take_outputs(const Statement& statement) {
   }
   for (const Operand& operand : statement.arguments) {
     if (operand.is != Is::results) continue;
-    const auto found = std::find_if(places_.begin(), places_.end(),
+    const auto found = std::find_if(slots_.begin(), slots_.end(),
                                     [](const Place& place) { return place.variable == -2; });
     for (size_t k = 0; k < operand.ints.size(); ++k) {
       libdl_value value;
@@ -224,7 +224,7 @@ void Machine::take_outputs(const Statement& statement) {
 void Machine::declare(const Statement& statement) {
   const Info& f = library_[statement.function];
   std::vector<int64_t> made;
-  made_by(statement, &made);
+  history_text(statement, &made);
   for (int64_t k : made)
     if (at(k) >= variables_.size()) variables_.resize(at(k) + 1);
   if (statement.result >= 0) variables_[at(statement.result)].kind = f.fallible ? kError : f.result;
@@ -235,7 +235,7 @@ void Machine::declare(const Statement& statement) {
 
 Ran Machine::run(const Statement& statement) {
   const Info& f = library_[statement.function];
-  memory_.clear(), places_.clear(), refusal_ = LIBDL_OK;
+  memory_.clear(), slots_.clear(), refusal_ = LIBDL_OK;
   std::vector<Raw> parameters(statement.arguments.size());
   const size_t expected = expected_.size(), possible = possible_.size();
   for (size_t k = 0; k < parameters.size(); ++k) {

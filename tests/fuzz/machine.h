@@ -60,7 +60,7 @@ class Machine {
   std::vector<Variable> variables_;
   std::vector<int32_t> alive_[kKinds];
   std::vector<std::unique_ptr<char[]>> memory_;
-  std::vector<Place> places_;
+  std::vector<Place> slots_;
   int64_t state_ = -1;  // the state that the thread uses
   int32_t fixtures_ = 0;
   std::vector<int32_t> expected_;  // fixtures whose destroy runs once

@@ -54,7 +54,7 @@ void read_by(const Operand& operand, std::vector<int64_t>* variables) {
   for (const Operand& item : operand.items) read_by(item, variables);
 }
 
-void made_by(const Statement& statement, std::vector<int64_t>* variables) {
+void history_text(const Statement& statement, std::vector<int64_t>* variables) {
   if (statement.result >= 0) variables->push_back(statement.result);
   for (const Operand& operand : statement.arguments) {
     if (operand.is == Is::out && operand.i >= 0) variables->push_back(operand.i);

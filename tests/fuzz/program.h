@@ -54,7 +54,7 @@ using Program = std::vector<Statement>;
 
 // The variables that a statement reads, and those that it makes.
 void read_by(const Operand& operand, std::vector<int64_t>* variables);
-void made_by(const Statement& statement, std::vector<int64_t>* variables);
+void history_text(const Statement& statement, std::vector<int64_t>* variables);
 
 std::string written(const Statement& statement);
 // Moves *at behind the statement.

@@ -139,7 +139,7 @@ Program with_fewer(const Shrinking& by, Program program) {
 // Arguments that an older variable replaces as well, so that the calls that made theirs may go.
 Program with_older(const Shrinking& by, Program program) {
   std::vector<int64_t> older;
-  for (size_t at = 0; at < program.size(); made_by(program[at++], &older)) {
+  for (size_t at = 0; at < program.size(); history_text(program[at++], &older)) {
     for (size_t argument = 0; argument < program[at].arguments.size(); ++argument) {
       for (const int64_t variable : older) {
         const Operand& given = program[at].arguments[argument];

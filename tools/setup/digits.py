@@ -78,9 +78,9 @@ def main() -> None:
     print(f"setup: the handwritten digits into {path}")
     with tempfile.TemporaryDirectory() as folder:
         content = encode(download(folder))
-    found = hashlib.sha256(content).hexdigest()
-    if found != SHA256:
-        raise SystemExit(f"digits: the file's SHA-256 would be {found}, expected {SHA256}")
+    digest = hashlib.sha256(content).hexdigest()
+    if digest != SHA256:
+        raise SystemExit(f"digits: the file's SHA-256 would be {digest}, expected {SHA256}")
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(".part")
     part.write_bytes(content)

@@ -79,14 +79,14 @@ def new_form(typed: Typed) -> list[str]:
     prefix = "" if typed.receiver else "inline "
     head = f"{prefix}{result} {operator.name}({', '.join(parameters(typed, True))}){const} {{"
     taken = [r.row.hpp[2].format(x=f"{r.name}_") for r in results]
-    given = taken[0] if len(taken) == 1 else f"{{{', '.join(taken)}}}"
+    value = taken[0] if len(taken) == 1 else f"{{{', '.join(taken)}}}"
     outputs = [f"&{r.name}_" for r in results]
     return [
         *comment(typed),
         head,
         *(f"  {r.row.hpp[1]} {r.name}_{{}};" for r in results),
         f"  check(::libdl_{operator.name}({', '.join([*passed(typed), *outputs])}));",
-        f"  return {given};",
+        f"  return {value};",
         "}",
     ]
 
@@ -94,10 +94,10 @@ def new_form(typed: Typed) -> list[str]:
 def inplace_form(typed: Typed) -> list[str]:
     """The tensor itself; of a temporary, whose end is near, a further reference."""
     name = _NAMES.get(typed.name, typed.name)
-    told = comment(typed) if typed.overwrites else comment(typed, f"{name} in place.")
+    text = comment(typed) if typed.overwrites else comment(typed, f"{name} in place.")
     lines = []
     for said, result, of in (
-        (told, "const Tensor&", "&"),
+        (text, "const Tensor&", "&"),
         ([f"/// {name}_ of a temporary."], "Tensor", "&&"),
     ):
         lines += [
@@ -114,11 +114,11 @@ def into_form(typed: Typed) -> list[str]:
     destinations = [f"const Tensor& {d}" for d in typed.destinations]
     const, prefix = (" const", "") if typed.receiver else ("", "inline ")
     head = f"{prefix}void {typed.name}_into({', '.join(parameters(typed, False) + destinations)})"
-    given = [*passed(typed), *(f"{d}.get()" for d in typed.destinations)]
+    arguments = [*passed(typed), *(f"{d}.get()" for d in typed.destinations)]
     return [
         *comment(typed, f"{typed.name} into a tensor that exists."),
         f"{head}{const} {{",
-        f"  check(::libdl_{typed.name}_into({', '.join(given)}));",
+        f"  check(::libdl_{typed.name}_into({', '.join(arguments)}));",
         "}",
     ]
 

@@ -59,7 +59,7 @@ int take_optional_integer(const char* function, int number, const char* name, Py
                           Integer* taken) {
   if (object == Py_None) return 0;
   if (integer(object, &taken->value)) return WRONG("an integer or None");
-  taken->given = &taken->value;
+  taken->data = &taken->value;
   return 0;
 }
 
@@ -82,7 +82,7 @@ int take_optional_number(const char* function, int number_, const char* name, Py
   if (object == Py_None) return 0;
   if (number(object, &taken->value))
     return wrong_argument(function, number_, name, object, "a number or None");
-  taken->given = &taken->value;
+  taken->data = &taken->value;
   return 0;
 }
 
@@ -101,13 +101,13 @@ int take_device(const char* function, int number, const char* name, PyObject* ob
                 Device* taken) {
   if (object == Py_None) return 0;
   if (device_of(object, &taken->value)) return WRONG("a device");
-  taken->given = &taken->value;
+  taken->data = &taken->value;
   return 0;
 }
 
 int take_generator(const char* function, int number, const char* name, PyObject* object,
                    libdl_generator** taken) {
-  if (watching & kWatchDraws) {
+  if (intercepting & kInterceptDraws) {
     PyErr_SetNone(overridden_exception);
     return -1;
   }

@@ -11,17 +11,17 @@ typedef struct Operand {
 } Operand;
 
 typedef struct Integer {
-  const int64_t* given;
+  const int64_t* data;
   int64_t value;
 } Integer;
 
 typedef struct Number {
-  const double* given;
+  const double* data;
   double value;
 } Number;
 
 typedef struct Device {
-  const libdl_device* given;
+  const libdl_device* data;
   libdl_device value;
 } Device;
 

@@ -41,15 +41,15 @@ GETTER(retains_grad) {
 }
 GETTER(grad) {
   UNUSED;
-  libdl_tensor* const found = libdl_tensor_grad(HANDLE);
-  if (!found && !libdl_tensor_is_leaf(HANDLE) && !libdl_tensor_retains_grad(HANDLE) &&
+  libdl_tensor* const result = libdl_tensor_grad(HANDLE);
+  if (!result && !libdl_tensor_is_leaf(HANDLE) && !libdl_tensor_retains_grad(HANDLE) &&
       PyErr_WarnEx(PyExc_UserWarning,
                    ".grad is read of a tensor that is not a leaf, and backward() does not fill it "
                    "in. Call retain_grad() on the tensor before backward() to keep its gradient, "
                    "or read that of the leaf it was computed from",
                    1))
     return NULL;
-  return wrap_optional(found);
+  return wrap_optional(result);
 }
 GETTER(base) {
   UNUSED;
@@ -192,15 +192,15 @@ static int checked(libdl_error* error) {
 
 static int set_requires_grad(PyObject* self, PyObject* value, void* closure) {
   UNUSED;
-  const int wanted = value ? PyObject_IsTrue(value) : 0;
-  if (wanted < 0) return -1;
-  if (wanted && !libdl_tensor_is_leaf(HANDLE)) {  // requires_grad_() leaves it as it is
+  const int flag_value = value ? PyObject_IsTrue(value) : 0;
+  if (flag_value < 0) return -1;
+  if (flag_value && !libdl_tensor_is_leaf(HANDLE)) {  // requires_grad_() leaves it as it is
     PyErr_SetString(PyExc_RuntimeError,
                     "requires_grad: only that of a leaf variable can be changed, and this tensor "
                     "was computed; detach() gives a leaf");
     return -1;
   }
-  return checked(libdl_tensor_set_requires_grad(HANDLE, wanted));
+  return checked(libdl_tensor_set_requires_grad(HANDLE, flag_value));
 }
 
 static int set_grad(PyObject* self, PyObject* value, void* closure) {
@@ -256,7 +256,7 @@ static PyGetSetDef attributes[] = {
 
 // A batch's stand-in has the geometry of a sample.
 static bool is_stand_in(PyObject* self) {
-  return Py_TYPE(self) == stand_in_type && !(watching & kWatchCalls);
+  return Py_TYPE(self) == stand_in_type && !(intercepting & kInterceptCalls);
 }
 
 static bool is_geometry(const PyGetSetDef* own) {
@@ -285,8 +285,8 @@ static int set_seen(PyObject* self, PyObject* value, void* closure) {
 }
 
 PyGetSetDef* seen_attributes(void) {
-  static PyGetSetDef made[32];
-  PyGetSetDef* next = made;
+  static PyGetSetDef getset[32];
+  PyGetSetDef* next = getset;
   for (PyGetSetDef* own = attributes; own->name; ++own, ++next) {
     *next = *own;
     if (strcmp(own->name, "__dict__") == 0) continue;
@@ -294,7 +294,7 @@ PyGetSetDef* seen_attributes(void) {
     next->set = own->set ? set_seen : NULL;
     next->closure = own;
   }
-  return made;
+  return getset;
 }
 
 PyObject* call_with(PyObject* function, PyObject* self, PyObject* const* args, Py_ssize_t count,

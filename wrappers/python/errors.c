@@ -81,9 +81,9 @@ static int set_number(PyObject* exception, const char* name, long number) {
 
 static PyObject* class_of(libdl_error_code code) {
   PyObject* const key = PyLong_FromLong(code);
-  PyObject* const found = key && classes ? PyDict_GetItemWithError(classes, key) : NULL;
+  PyObject* const registered_class = key && classes ? PyDict_GetItemWithError(classes, key) : NULL;
   Py_XDECREF(key);
-  if (found) return found;
+  if (registered_class) return registered_class;
   PyErr_Clear();
   return registered.error ? registered.error : PyExc_RuntimeError;
 }
@@ -140,7 +140,7 @@ PyObject* raise_error_of(libdl_error* error, const char* written) {
   PyErr_Fetch(&type, &value, &traceback);
   PyErr_NormalizeException(&type, &value, &traceback);
   if (value && registered.error && PyObject_IsInstance(value, registered.error) == 1) {
-    PyObject* const done = PyObject_CallFunction(registered.told_by_slot, "Os", value, written);
+    PyObject* const done = PyObject_CallFunction(registered.message_for_slot, "Os", value, written);
     Py_XDECREF(done);
   }
   PyErr_Clear();  // the error itself is worth more than its wording
@@ -155,11 +155,11 @@ static PyObject* kind_of_object(PyObject* object) {
   PyObject* const name = PyObject_GetAttrString(type, "__qualname__");
   PyObject* text = NULL;
   if (module && name && PyUnicode_Check(module) && PyUnicode_Check(name)) {
-    const bool plain = PyUnicode_CompareWithASCIIString(module, "builtins") == 0;
-    const Py_UCS4 first = PyUnicode_ReadChar(plain ? name : module, 0);
+    const bool is_builtin = PyUnicode_CompareWithASCIIString(module, "builtins") == 0;
+    const Py_UCS4 first = PyUnicode_ReadChar(is_builtin ? name : module, 0);
     const char* const article = first < 128 && strchr("aeiou", (int)first) ? "an" : "a";
-    text = plain ? PyUnicode_FromFormat("%s %U", article, name)
-                 : PyUnicode_FromFormat("%s %U.%U", article, module, name);
+    text = is_builtin ? PyUnicode_FromFormat("%s %U", article, name)
+                      : PyUnicode_FromFormat("%s %U.%U", article, module, name);
   }
   Py_XDECREF(module);
   Py_XDECREF(name);
@@ -177,7 +177,7 @@ static const char* remedy_for(PyObject* object, PyObject* kind) {
 
 // "is a list, wanted a tensor; tensor() makes one of it"; of a sequence of tensors the first entry
 // that is none.
-static PyObject* type_complaint(PyObject* found, const char* wanted) {
+static PyObject* type_message(PyObject* found, const char* wanted) {
   PyObject* culprit = found;
   Py_ssize_t at = 0;
   if (strcmp(wanted, "a sequence of tensors") == 0 && (PyList_Check(found) || PyTuple_Check(found)))
@@ -202,11 +202,11 @@ PyObject* raise_type_error(const char* function, int number, const char* name, P
                            const char* wanted) {
   size_t length = strlen(function);
   if (length > 5 && strcmp(function + length - 5, "_into") == 0) length -= 5;
-  PyObject* const complaint = type_complaint(found, wanted);
+  PyObject* const device_error = type_message(found, wanted);
   PyObject* const operator = PyUnicode_FromStringAndSize(function, (Py_ssize_t)length);
   PyObject* const text =
-      operator && complaint
-          ? PyUnicode_FromFormat("%U: argument %d (%s) %U", operator, number, name, complaint)
+      operator && device_error
+          ? PyUnicode_FromFormat("%U: argument %d (%s) %U", operator, number, name, device_error)
           : NULL;
   PyObject* const class = class_of(LIBDL_ERROR_TYPE);
   PyObject* const exception = text ? PyObject_CallFunctionObjArgs(class, text, NULL) : NULL;
@@ -221,7 +221,7 @@ PyObject* raise_type_error(const char* function, int number, const char* name, P
   Py_XDECREF(exception);
   Py_XDECREF(text);
   Py_XDECREF(operator);
-  Py_XDECREF(complaint);
+  Py_XDECREF(device_error);
   return NULL;
 }
 

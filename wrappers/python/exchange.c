@@ -141,9 +141,9 @@ static PyObject* consume(PyObject* object, libdl_copy_policy copy) {
   return error ? raise_error(error) : wrap(out);
 }
 
-static PyObject* interned(PyObject** place, const char* text) {
-  if (!*place) *place = PyUnicode_InternFromString(text);
-  return *place;
+static PyObject* interned(PyObject** slot, const char* text) {
+  if (!*slot) *slot = PyUnicode_InternFromString(text);
+  return *slot;
 }
 
 // The producer's table, or NULL where its class offers none.
@@ -222,13 +222,13 @@ static int stream_for(PyObject* object, int64_t* stream) {
 }
 
 static PyObject* export_arguments(PyObject* object, libdl_copy_policy copy) {
-  static PyObject* plain;
+  static PyObject* default_keywords;
   int64_t stream;
   if (stream_for(object, &stream)) return NULL;
-  const bool is_plain = copy == LIBDL_COPY_IF_NEEDED && !stream;
-  if (is_plain && plain) {
-    Py_INCREF(plain);
-    return plain;
+  const bool is_default_export = copy == LIBDL_COPY_IF_NEEDED && !stream;
+  if (is_default_export && default_keywords) {
+    Py_INCREF(default_keywords);
+    return default_keywords;
   }
   PyObject* const keywords = Py_BuildValue("{s(ii)}", "max_version", 1, 3);
   if (keywords && copy != LIBDL_COPY_IF_NEEDED)
@@ -242,9 +242,9 @@ static PyObject* export_arguments(PyObject* object, libdl_copy_policy copy) {
       return NULL;
     }
   }
-  if (keywords && is_plain) {
+  if (keywords && is_default_export) {
     Py_INCREF(keywords);
-    plain = keywords;
+    default_keywords = keywords;
   }
   return keywords;
 }
@@ -261,14 +261,14 @@ static PyObject* export_by_method(PyObject* object, libdl_copy_policy copy) {
     return NULL;
   }
   PyObject* const keywords = export_arguments(object, copy);
-  PyObject* made = keywords ? PyObject_Call(method, none, keywords) : NULL;
-  if (!made && PyErr_ExceptionMatches(PyExc_TypeError)) {  // from the time before version 1
+  PyObject* result = keywords ? PyObject_Call(method, none, keywords) : NULL;
+  if (!result && PyErr_ExceptionMatches(PyExc_TypeError)) {  // from the time before version 1
     PyErr_Clear();
-    made = PyObject_Call(method, none, NULL);
+    result = PyObject_Call(method, none, NULL);
   }
   Py_XDECREF(keywords);
   Py_DECREF(method);
-  return made;
+  return result;
 }
 
 static PyObject* from_dlpack(PyObject* module, PyObject* args, PyObject* keywords) {
@@ -285,23 +285,23 @@ static PyObject* from_dlpack(PyObject* module, PyObject* args, PyObject* keyword
   libdl_copy_policy policy = LIBDL_COPY_IF_NEEDED;
   if (copy != Py_None) policy = copy == Py_True ? LIBDL_COPY_ALWAYS : LIBDL_COPY_NEVER;
   if (device != Py_None) {
-    libdl_device wanted;
-    if (device_of(device, &wanted))
+    libdl_device target;
+    if (device_of(device, &target))
       return PyErr_Occurred() ? NULL
                               : PyErr_Format(PyExc_TypeError, "from_dlpack: no device: %R", device);
-    if (wanted.type != LIBDL_DEVICE_CPU)
+    if (target.type != LIBDL_DEVICE_CPU)
       return PyErr_Format(PyExc_BufferError, "from_dlpack: tensors can only come to the CPU");
   }
   if (policy != LIBDL_COPY_ALWAYS) {
-    PyObject* const made = from_array(object);
-    if (made || PyErr_Occurred()) return made;
+    PyObject* const result = from_array(object);
+    if (result || PyErr_Occurred()) return result;
   }
   if (PyCapsule_CheckExact(object)) return consume(object, policy);
   const ExchangeTable* const table = table_of(object);
   if (table) return from_table(table, object, policy);
-  PyObject* const made = export_by_method(object, policy);
-  PyObject* const tensor = made ? consume(made, policy) : NULL;
-  Py_XDECREF(made);
+  PyObject* const exported = export_by_method(object, policy);
+  PyObject* const tensor = exported ? consume(exported, policy) : NULL;
+  Py_XDECREF(exported);
   return tensor;
 }
 

@@ -10,18 +10,18 @@
 // -- no_grad and enable_grad ----------------------------------------------------------------------
 
 typedef struct ModeObject {
-  PyObject_HEAD libdl_bool wanted, before;
+  PyObject_HEAD libdl_bool enabled, before;
 } ModeObject;
 
 // no_grad(function) is the function without recording: @no_grad without parentheses.
-static PyObject* new_mode(PyTypeObject* type, PyObject* args, PyObject* keywords, bool wanted) {
+static PyObject* new_mode(PyTypeObject* type, PyObject* args, PyObject* keywords, bool enabled) {
   const Py_ssize_t count = PyTuple_Size(args);
   if (count > 1 || (keywords && PyDict_Size(keywords)))
     return PyErr_Format(PyExc_TypeError, "%s takes at most one argument, a function",
-                        wanted ? "enable_grad" : "no_grad");
+                        enabled ? "enable_grad" : "no_grad");
   ModeObject* const mode = (ModeObject*)PyType_GenericAlloc(type, 0);
   if (!mode) return NULL;
-  mode->wanted = wanted;
+  mode->enabled = enabled;
   PyObject* const function = count ? PyTuple_GetItem(args, 0) : Py_None;
   if (function == Py_None) return (PyObject*)mode;
   PyObject* const guarded = PyObject_CallFunctionObjArgs((PyObject*)mode, function, NULL);
@@ -40,7 +40,7 @@ static PyObject* new_enable_grad(PyTypeObject* type, PyObject* args, PyObject* k
 static PyObject* enter_mode(PyObject* self, PyObject* unused) {
   (void)unused;
   ModeObject* const mode = (ModeObject*)self;
-  mode->before = libdl_set_grad_enabled(mode->wanted);
+  mode->before = libdl_set_grad_enabled(mode->enabled);
   Py_RETURN_NONE;
 }
 
@@ -78,13 +78,13 @@ typedef libdl_error* (*Create)(const int64_t* shape, int32_t ndim, libdl_tensor*
   static libdl_error* create_##name(const int64_t* shape, int32_t ndim, libdl_tensor** out) { \
     return libdl_##name(shape, ndim, __VA_ARGS__, LIBDL_DTYPE_NONE, NULL, out);               \
   }
-#define CREATE_PLAIN(name)                                                                    \
+#define CREATE_FILLED(name)                                                                   \
   static libdl_error* create_##name(const int64_t* shape, int32_t ndim, libdl_tensor** out) { \
     return libdl_##name(shape, ndim, LIBDL_DTYPE_NONE, NULL, out);                            \
   }
-CREATE_PLAIN(empty)
-CREATE_PLAIN(zeros)
-CREATE_PLAIN(ones)
+CREATE_FILLED(empty)
+CREATE_FILLED(zeros)
+CREATE_FILLED(ones)
 CREATE(rand, NULL)
 CREATE(randn, NULL)
 
@@ -116,10 +116,10 @@ static PyObject* shown[kCreations];  // to modes: the objects themselves
 
 static PyObject* create(int which, PyObject* const* args, Py_ssize_t count, PyObject* names,
                         Create from_sizes) {
-  if (watching & kWatchCalls) return dispatched(shown[which], NULL, args, count, names);
+  if (intercepting & kInterceptCalls) return dispatched(shown[which], NULL, args, count, names);
   int64_t sizes[kMostSizes];
   const bool general_only =
-      names || ((watching & kWatchDraws) && (which == kRand || which == kRandn));
+      names || ((intercepting & kInterceptDraws) && (which == kRand || which == kRandn));
   const int32_t ndim = general_only ? -1 : small_sizes(args, count, sizes);
   if (ndim < 0) return call_with(general[which], NULL, args, count, names);
   libdl_tensor* out;
@@ -157,11 +157,11 @@ static PyObject* creation(PyObject* module, PyObject* args) {
     general[i] = function;
     if (!creations[i].ml_doc) creations[i].ml_doc = strdup(document);  // for the process's life
     PyObject* const package = PyUnicode_FromString("libdl");
-    PyObject* const made = package ? PyCFunction_NewEx(&creations[i], NULL, package) : NULL;
+    PyObject* const result = package ? PyCFunction_NewEx(&creations[i], NULL, package) : NULL;
     Py_XDECREF(package);
     Py_XDECREF(shown[i]);
-    shown[i] = Py_XNewRef(made);
-    return made;
+    shown[i] = Py_XNewRef(result);
+    return result;
   }
   return PyErr_Format(PyExc_ValueError, "creation: %s is none of them", name);
 }
@@ -175,23 +175,23 @@ static bool all_hooked;  // there are hooks of all modules
 static PyObject* call_module(PyObject* self, PyObject* args, PyObject* keywords) {
   PyObject* const fields = PyObject_GenericGetDict(self, NULL);
   if (!fields) return NULL;
-  bool plain = !all_hooked;
-  for (int i = 0; plain && i < kHookNames; ++i) {
+  bool is_unhooked = !all_hooked;
+  for (int i = 0; is_unhooked && i < kHookNames; ++i) {
     PyObject* const hooks = PyDict_GetItemWithError(fields, hook_names[i]);
-    plain = hooks && PyObject_Size(hooks) == 0;
+    is_unhooked = hooks && PyObject_Size(hooks) == 0;
   }
   Py_DECREF(fields);
   if (PyErr_Occurred()) return NULL;
-  PyObject* const method = PyObject_GetAttr(self, plain ? forward_name : hooked_name);
+  PyObject* const method = PyObject_GetAttr(self, is_unhooked ? forward_name : hooked_name);
   PyObject* const answer = method ? PyObject_Call(method, args, keywords) : NULL;
   Py_XDECREF(method);
   return answer;
 }
 
 // hook_all_calls(whether every call of a module goes to _call_impl)
-static PyObject* hook_all_calls(PyObject* module, PyObject* wanted) {
+static PyObject* hook_all_calls(PyObject* module, PyObject* enabled) {
   (void)module;
-  const int truth = PyObject_IsTrue(wanted);
+  const int truth = PyObject_IsTrue(enabled);
   if (truth < 0) return NULL;
   all_hooked = truth;
   Py_RETURN_NONE;

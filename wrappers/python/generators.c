@@ -32,9 +32,9 @@ static PyObject* generator_new(PyObject* module, PyObject* object) {
   (void)module;
   uint64_t seed;
   if (seed_in(object, &seed)) return NULL;
-  libdl_generator* made;
-  libdl_error* const error = libdl_generator_new(seed, &made);
-  return error ? raise_error(error) : generator_capsule(made);
+  libdl_generator* generator;
+  libdl_error* const error = libdl_generator_new(seed, &generator);
+  return error ? raise_error(error) : generator_capsule(generator);
 }
 
 static PyObject* generator_default(PyObject* module, PyObject* unused) {
@@ -92,9 +92,9 @@ static int number_of_index(PyObject* index, PyObject* number_of, uint64_t* numbe
     *number = PyLong_AsUnsignedLongLongMask(index);
     return PyErr_Occurred() ? -1 : 0;
   }
-  PyObject* const found = PyObject_CallFunctionObjArgs(number_of, index, NULL);
-  const int failed = found ? seed_in(found, number) : -1;
-  Py_XDECREF(found);
+  PyObject* const index_number = PyObject_CallFunctionObjArgs(number_of, index, NULL);
+  const int failed = index_number ? seed_in(index_number, number) : -1;
+  Py_XDECREF(index_number);
   return failed;
 }
 
@@ -102,9 +102,9 @@ static int number_of_index(PyObject* index, PyObject* number_of, uint64_t* numbe
 // number, modulo 2^63. In Python this takes longer than many a sample.
 static PyObject* generator_seeded_items(PyObject* module, PyObject* args) {
   (void)module;
-  PyObject *object, *dataset, *indices, *found, *number_of;
+  PyObject *object, *dataset, *indices, *items, *number_of;
   unsigned long long begin, step;
-  if (!PyArg_ParseTuple(args, "OOOO!OKK", &object, &dataset, &indices, &PyList_Type, &found,
+  if (!PyArg_ParseTuple(args, "OOOO!OKK", &object, &dataset, &indices, &PyList_Type, &items,
                         &number_of, &begin, &step))
     return NULL;
   libdl_generator* const generator = generator_in(object);
@@ -120,7 +120,7 @@ static PyObject* generator_seeded_items(PyObject* module, PyObject* args) {
       item = error ? raise_error(error) : PyObject_GetItem(dataset, index);
     }
     Py_DECREF(index);
-    const int failed = item ? PyList_Append(found, item) : -1;
+    const int failed = item ? PyList_Append(items, item) : -1;
     Py_XDECREF(item);
     if (failed) break;
   }

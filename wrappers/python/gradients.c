@@ -10,12 +10,12 @@ static libdl_tensor* kept(PyObject* tensor) { return libdl_tensor_retain(handle_
 
 static int options_of(PyObject* const* flags, int count, libdl_backward_options* options) {
   *options = (libdl_backward_options){.struct_size = sizeof *options};
-  libdl_bool* const places[] = {&options->retain_graph, &options->create_graph,
-                                &options->allow_unused, &options->materialize, &options->batched};
+  libdl_bool* const targets[] = {&options->retain_graph, &options->create_graph,
+                                 &options->allow_unused, &options->materialize, &options->batched};
   for (int i = 0; i < count; ++i) {
     const int flag = PyObject_IsTrue(flags[i]);
     if (flag < 0) return -1;
-    *places[i] = flag;
+    *targets[i] = flag;
   }
   return 0;
 }
@@ -108,29 +108,29 @@ static PyObject* history_beyond(PyObject* module, PyObject* const* args, Py_ssiz
 
 // -- hooks ----------------------------------------------------------------------------------------
 
-static int replace(libdl_tensor** place, PyObject* answer, const char* what) {
+static int replace(libdl_tensor** slot, PyObject* answer, const char* what) {
   if (answer == Py_None) return 0;
   if (!is_tensor(answer)) {
     PyErr_Format(PyExc_TypeError, "%s must return a tensor or None, found %R", what,
                  (PyObject*)Py_TYPE(answer));
     return -1;
   }
-  libdl_tensor* const before = *place;
-  *place = kept(answer);
+  libdl_tensor* const before = *slot;
+  *slot = kept(answer);
   libdl_tensor_release(before);
   return 0;
 }
 
-static int replace_all(libdl_tensor** places, int64_t count, PyObject* answer) {
+static int replace_all(libdl_tensor** gradients, int64_t count, PyObject* answer) {
   if (answer == Py_None) return 0;
-  if (is_tensor(answer) && count == 1) return replace(places, answer, "a hook");
+  if (is_tensor(answer) && count == 1) return replace(gradients, answer, "a hook");
   if (!PyTuple_Check(answer) || PyTuple_Size(answer) != count) {
     PyErr_Format(PyExc_TypeError, "a node's hook must return None or a tuple of %lld tensors",
                  (long long)count);
     return -1;
   }
   for (int64_t i = 0; i < count; ++i)
-    if (replace(&places[i], PyTuple_GetItem(answer, (Py_ssize_t)i), "a hook's tuple")) return -1;
+    if (replace(&gradients[i], PyTuple_GetItem(answer, (Py_ssize_t)i), "a hook's tuple")) return -1;
   return 0;
 }
 

@@ -91,15 +91,15 @@ static int collect_mask(Walk* walk, libdl_tensor* mask) {
     return -1;
   }
   for (int32_t i = 0; i < dims; ++i) {
-    const int64_t wanted = libdl_tensor_shape(walk->view)[walk->dim + i];
-    const int64_t found = libdl_tensor_shape(mask)[i];
-    if (found == wanted) continue;
+    const int64_t expected = libdl_tensor_shape(walk->view)[walk->dim + i];
+    const int64_t size = libdl_tensor_shape(mask)[i];
+    if (size == expected) continue;
     libdl_tensor_release(mask);
     PyErr_Format(
         PyExc_IndexError,
         "x[...]: the shape of the mask does not match: dimension %d of it has %lld entries, "
         "wanted %lld",
-        (int)i, (long long)found, (long long)wanted);
+        (int)i, (long long)size, (long long)expected);
     return -1;
   }
   return collect(walk, mask, dims);
@@ -145,11 +145,11 @@ static int by_tensor(Walk* walk, libdl_tensor* index) {
 
 // Lists, arrays and other sequences become index tensors.
 static int by_sequence(Walk* walk, PyObject* key) {
-  PyObject* const made = PyObject_CallFunctionObjArgs(registered.to_tensor, key, NULL);
-  if (!made) return -1;
+  PyObject* const object = PyObject_CallFunctionObjArgs(registered.to_tensor, key, NULL);
+  if (!object) return -1;
   int result = -1;
-  libdl_tensor* index = libdl_tensor_retain(handle_of(made));
-  Py_DECREF(made);
+  libdl_tensor* index = libdl_tensor_retain(handle_of(object));
+  Py_DECREF(object);
   if (libdl_tensor_numel(index) == 0 && libdl_tensor_dtype(index) >= LIBDL_DTYPE_FLOAT16) {
     libdl_tensor* integers_only;  // [] has no dtype of its own
     libdl_error* const error =
@@ -353,20 +353,20 @@ static int value_of(PyObject* self, PyObject* value, libdl_tensor** handle, libd
   const int result = operand(value, handle, own);
   if (result <= 0) return result;
   const libdl_dtype dtype = libdl_tensor_dtype(handle_of(self));
-  PyObject* const made =
+  PyObject* const object =
       PyObject_CallFunctionObjArgs(registered.to_tensor, value, dtype_object(dtype), NULL);
-  if (!made) return -1;
-  *handle = *own = libdl_tensor_retain(handle_of(made));
-  Py_DECREF(made);
+  if (!object) return -1;
+  *handle = *own = libdl_tensor_retain(handle_of(object));
+  Py_DECREF(object);
   return 0;
 }
 
 // Dimensions of size 1 that the value has in front of all that the place has are dropped.
 static libdl_error* without_leading_ones(libdl_tensor** value, int32_t ndim, libdl_tensor** own) {
-  const int32_t given = libdl_tensor_ndim(*value);
+  const int32_t value_ndim = libdl_tensor_ndim(*value);
   const int64_t* const shape = libdl_tensor_shape(*value);
   int32_t ones = 0;
-  while (given - ones > ndim && shape[ones] == 1) ++ones;
+  while (value_ndim - ones > ndim && shape[ones] == 1) ++ones;
   if (ones == 0) return NULL;
   libdl_tensor* shorter;
   int64_t dims[64];
@@ -384,11 +384,11 @@ static bool is_whole(libdl_dtype dtype) {
 
 // Numbers go as they are: the operator knows what the dtype holds.
 static libdl_error* write_indexed(Walk* walk, libdl_tensor* value) {
-  const libdl_dtype wanted = libdl_tensor_dtype(walk->view);
-  const libdl_dtype given = libdl_tensor_dtype(value);
+  const libdl_dtype dtype = libdl_tensor_dtype(walk->view);
+  const libdl_dtype value_dtype = libdl_tensor_dtype(value);
   libdl_tensor* converted = NULL;
-  if (given != wanted && is_whole(given) && is_whole(wanted) && libdl_tensor_ndim(value) == 0 &&
-      !libdl_tensor_is_number(value)) {
+  if (value_dtype != dtype && is_whole(value_dtype) && is_whole(dtype) &&
+      libdl_tensor_ndim(value) == 0 && !libdl_tensor_is_number(value)) {
     // One integer is held to the range, as masked_fill does.
     int64_t whole;
     PyThreadState* const thread = leave_python_for(value);
@@ -397,12 +397,12 @@ static libdl_error* write_indexed(Walk* walk, libdl_tensor* value) {
     if (!error) error = libdl_number_i64(whole, &converted);
     if (error) return error;
     value = converted;
-  } else if (given != wanted && !libdl_tensor_is_number(value)) {
-    if (given >= LIBDL_DTYPE_COMPLEX64 && wanted < LIBDL_DTYPE_COMPLEX64)
+  } else if (value_dtype != dtype && !libdl_tensor_is_number(value)) {
+    if (value_dtype >= LIBDL_DTYPE_COMPLEX64 && dtype < LIBDL_DTYPE_COMPLEX64)
       return libdl_error_new(LIBDL_ERROR_DTYPE,
                              "x[...] = value: the value is complex, wanted a real one, as x is", -1,
                              NULL, NULL);
-    libdl_error* const error = libdl_to(value, wanted, NULL, false, false, &converted);
+    libdl_error* const error = libdl_to(value, dtype, NULL, false, false, &converted);
     if (error) return error;
     value = converted;
   }

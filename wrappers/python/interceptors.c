@@ -52,10 +52,10 @@ static PyObject* value_object(const libdl_value* value) {
       libdl_generator* const held = libdl_generator_retain(value->held.generator);
       PyObject* const kept =
           capsule(held, "libdl_generator", (void (*)(void*))libdl_generator_release);
-      PyObject* const made =
+      PyObject* const result =
           kept ? PyObject_CallMethod(registered.generator, "_of", "O", kept) : NULL;
       Py_XDECREF(kept);
-      return made;
+      return result;
     }
     case LIBDL_VALUE_TENSOR_LIST: return list_object(value->held.list);
     default: return none();

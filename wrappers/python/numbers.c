@@ -40,7 +40,7 @@ static inline bool is_long(const libdl_tensor* x, const libdl_tensor* y) {
 // commutes: a number on the left is the second operand, as in PyTorch's graphs.
 static inline PyObject* binary(PyObject* a, PyObject* b, Binary function, const char* name,
                                bool commutes) {
-  if (watching & kWatchCalls) return overridden(name, a, b);
+  if (intercepting & kInterceptCalls) return overridden(name, a, b);
   libdl_tensor *x, *y, *own_x = NULL, *own_y = NULL, *out;
   int result = operand(a, &x, &own_x);
   if (result == 0) result = operand(b, &y, &own_y);
@@ -66,7 +66,7 @@ static inline PyObject* binary(PyObject* a, PyObject* b, Binary function, const 
 
 static inline PyObject* in_place(PyObject* a, PyObject* b, BinaryInto function, const char* name,
                                  const char* operator) {
-  if (watching & kWatchCalls) return overridden(name, a, b);
+  if (intercepting & kInterceptCalls) return overridden(name, a, b);
   libdl_tensor *x, *y, *own_x = NULL, *own_y = NULL;
   int result = operand(a, &x, &own_x);
   if (result == 0) result = operand(b, &y, &own_y);
@@ -88,7 +88,7 @@ static inline PyObject* in_place(PyObject* a, PyObject* b, BinaryInto function, 
 }
 
 static PyObject* unary(PyObject* a, Unary function, const char* name) {
-  if (watching & kWatchCalls) return overridden(name, a, NULL);
+  if (intercepting & kInterceptCalls) return overridden(name, a, NULL);
   libdl_tensor *x, *own = NULL, *out;
   const int result = operand(a, &x, &own);
   if (result) return no_operand(a, NULL, result, name, own);
@@ -104,23 +104,23 @@ static PyObject* unary(PyObject* a, Unary function, const char* name) {
   return error ? raise_error(error) : wrap(out);
 }
 
-#define PLAIN_CALL(x, y, out, name) libdl_##name(x, y, out)
+#define BINARY_CALL(x, y, out, name) libdl_##name(x, y, out)
 #define ALPHA_CALL(x, y, out, name) libdl_##name(x, y, NULL, out)
 #define DIV_CALL(x, y, out, name) libdl_##name(x, y, NULL, 0, out)
 
 // OPERATOR(slot, dunder, function, call, commutes)
-#define OPERATORS(X)                                           \
-  X(add, "add", add, ALPHA_CALL, true)                         \
-  X(subtract, "sub", sub, ALPHA_CALL, false)                   \
-  X(multiply, "mul", mul, PLAIN_CALL, true)                    \
-  X(true_divide, "truediv", div, DIV_CALL, false)              \
-  X(floor_divide, "floordiv", floor_divide, PLAIN_CALL, false) \
-  X(remainder, "mod", remainder, PLAIN_CALL, false)            \
-  X(and, "and", bitwise_and, PLAIN_CALL, true)                 \
-  X(or, "or", bitwise_or, PLAIN_CALL, true)                    \
-  X(xor, "xor", bitwise_xor, PLAIN_CALL, true)                 \
-  X(lshift, "lshift", bitwise_left_shift, PLAIN_CALL, false)   \
-  X(rshift, "rshift", bitwise_right_shift, PLAIN_CALL, false)
+#define OPERATORS(X)                                            \
+  X(add, "add", add, ALPHA_CALL, true)                          \
+  X(subtract, "sub", sub, ALPHA_CALL, false)                    \
+  X(multiply, "mul", mul, BINARY_CALL, true)                    \
+  X(true_divide, "truediv", div, DIV_CALL, false)               \
+  X(floor_divide, "floordiv", floor_divide, BINARY_CALL, false) \
+  X(remainder, "mod", remainder, BINARY_CALL, false)            \
+  X(and, "and", bitwise_and, BINARY_CALL, true)                 \
+  X(or, "or", bitwise_or, BINARY_CALL, true)                    \
+  X(xor, "xor", bitwise_xor, BINARY_CALL, true)                 \
+  X(lshift, "lshift", bitwise_left_shift, BINARY_CALL, false)   \
+  X(rshift, "rshift", bitwise_right_shift, BINARY_CALL, false)
 
 #define DEFINE(slot, dunder, name, call, commutes)                                  \
   static libdl_error* slot##_function(const libdl_tensor* x, const libdl_tensor* y, \
@@ -151,7 +151,7 @@ static PyObject* power_in_place(PyObject* a, PyObject* b, PyObject* modulus) {
 }
 
 static PyObject* matrix_multiply(PyObject* a, PyObject* b) {
-  if (watching & kWatchCalls) return overridden("__matmul__", a, b);
+  if (intercepting & kInterceptCalls) return overridden("__matmul__", a, b);
   if (!is_tensor(a) || !is_tensor(b)) {
     if (!overrides(a) && !overrides(b)) return no_operand(a, b, 1, "__matmul__", NULL);
     return overridden("__matmul__", a, b);

@@ -306,11 +306,11 @@ static libdl_dtype dtype_of_number(int number) {
 // NumPy's table is looked for when its first array comes along.
 static bool comes_from_numpy(PyObject* object) {
   PyObject* const module = PyObject_GetAttrString((PyObject*)Py_TYPE(object), "__module__");
-  const bool found = module && PyUnicode_Check(module) &&
-                     PyUnicode_CompareWithASCIIString(module, "numpy") == 0 && !find_numpy();
+  const bool is_numpy = module && PyUnicode_Check(module) &&
+                        PyUnicode_CompareWithASCIIString(module, "numpy") == 0 && !find_numpy();
   Py_XDECREF(module);
   PyErr_Clear();
-  return found;
+  return is_numpy;
 }
 
 bool is_numpy_array(PyObject* object) {
@@ -342,8 +342,8 @@ PyObject* from_array(PyObject* object) {
 }
 
 PyObject* from_numpy(PyObject* module, PyObject* object) {
-  PyObject* const made = from_array(object);
-  if (made || PyErr_Occurred()) return made;
+  PyObject* const result = from_array(object);
+  if (result || PyErr_Occurred()) return result;
   if (PyObject_HasAttrString(object, "__array_interface__")) return from_buffer(module, object);
   return PyErr_Format(PyExc_TypeError, "from_numpy: found a %R, wanted a numpy.ndarray",
                       (PyObject*)Py_TYPE(object));
@@ -361,8 +361,8 @@ static void refuse_dates(PyObject* object) {
 
 PyObject* from_buffer(PyObject* module, PyObject* object) {
   (void)module;
-  PyObject* const made = from_array(object);
-  if (made || PyErr_Occurred()) return made;
+  PyObject* const result = from_array(object);
+  if (result || PyErr_Occurred()) return result;
   Py_buffer* const view = PyMem_Malloc(sizeof *view);
   if (!view) return PyErr_NoMemory();
   if (PyObject_GetBuffer(object, view, PyBUF_RECORDS)) {

@@ -12,17 +12,17 @@ static const char* const names[] = {
 #undef LIBDL_PYTHON_NAME
 };
 
-static PyObject** place_of(const char* name) {
+static PyObject** position_of(const char* name) {
   PyObject** const first = (PyObject**)&registered;
   for (size_t i = 0; i < sizeof names / sizeof *names; ++i)
     if (strcmp(names[i], name) == 0) return first + i;
   return NULL;
 }
 
-static void keep(PyObject** place, PyObject* object) {
+static void keep(PyObject** slot, PyObject* object) {
   Py_INCREF(object);
-  Py_XDECREF(*place);
-  *place = object;
+  Py_XDECREF(*slot);
+  *slot = object;
 }
 
 // register(name, object): what the C half calls back.
@@ -31,9 +31,9 @@ static PyObject* register_object(PyObject* module, PyObject* args) {
   const char* name;
   PyObject* object;
   if (!PyArg_ParseTuple(args, "sO", &name, &object)) return NULL;
-  PyObject** const place = place_of(name);
-  if (!place) return PyErr_Format(PyExc_ValueError, "register: %s is nothing known", name);
-  keep(place, object);
+  PyObject** const slot = position_of(name);
+  if (!slot) return PyErr_Format(PyExc_ValueError, "register: %s is nothing known", name);
+  keep(slot, object);
   Py_RETURN_NONE;
 }
 
@@ -54,8 +54,8 @@ static PyObject* register_cpu(PyObject* module, PyObject* device) {
 }
 
 PyObject* dtype_object(libdl_dtype code) {
-  PyObject* const found = code >= 0 && code < 32 ? registered.dtypes[code] : NULL;
-  return found ? found : Py_None;
+  PyObject* const dtype = code >= 0 && code < 32 ? registered.dtypes[code] : NULL;
+  return dtype ? dtype : Py_None;
 }
 
 PyObject* device_object(libdl_device device) {

@@ -40,7 +40,7 @@ typedef struct TensorObject {
   X(error)             /* the exception for codes without one of their own */          \
   X(disabled_override) /* the __torch_function__ that means none */                    \
   X(warn)              /* warn(code, message) */                                       \
-  X(told_by_slot)      /* told_by_slot(error, operator): as the caller wrote it */     \
+  X(message_for_slot)  /* message_for_slot(error, operator): as the caller wrote it */ \
   X(beside_array)      /* beside_array(operator, a, b), one of them a NumPy array */
 
 typedef struct Registered {
@@ -171,7 +171,7 @@ int add_errors(PyObject* module);
 
 // -- pending.c: exceptions that Python raised while an operator was at work ----------------------
 
-libdl_error* watch_calls(void);  // from now on
+libdl_error* intercept_calls(void);  // from now on
 
 // Sets the exception of a signal's handler.
 bool restore_interruption(void);
@@ -183,8 +183,8 @@ bool raise_warning(void);
 
 // What of this thread's calls is seen, whatever their arguments: all of them by a mode, those that
 // may draw random numbers by an open vmap.
-extern _Thread_local int watching;
-enum { kWatchCalls = 1, kWatchDraws = 2 };
+extern _Thread_local int intercepting;
+enum { kInterceptCalls = 1, kInterceptDraws = 2 };
 
 // What modes and classes make of function(self, *args, **keywords); self NULL: none.
 PyObject* dispatched(PyObject* function, PyObject* self, PyObject* const* args, Py_ssize_t count,
@@ -202,7 +202,7 @@ int add_overridable(PyObject* module);
 // Whether a mode or its class is to see what is done with the tensor.
 static inline bool is_seen(PyObject* tensor) {
   PyTypeObject* const type = Py_TYPE(tensor);
-  if (watching & kWatchCalls) return true;
+  if (intercepting & kInterceptCalls) return true;
   return type != tensor_type && (PyObject*)type != registered.parameter && overrides(tensor);
 }
 

@@ -195,10 +195,10 @@ void free_integers(Integers* list) {
 }
 
 static int integer_attribute(PyObject* object, const char* name, int64_t* value) {
-  PyObject* const found = PyObject_GetAttrString(object, name);
-  if (!found) return -1;
-  const int result = integer(found, value);
-  Py_DECREF(found);
+  PyObject* const attribute = PyObject_GetAttrString(object, name);
+  if (!attribute) return -1;
+  const int result = integer(attribute, value);
+  Py_DECREF(attribute);
   return result;
 }
 
@@ -226,19 +226,19 @@ int dtype_code(PyObject* object, libdl_dtype* code) {
 }
 
 int device_of(PyObject* object, libdl_device* device) {
-  PyObject* made = NULL;
+  PyObject* created = NULL;
   if ((PyObject*)Py_TYPE(object) != registered.device) {
     if (!PyUnicode_Check(object) && !PyLong_Check(object)) return 1;
     const int64_t pending = pending_work;  // the call runs Python, whose calls count their own
-    object = made = PyObject_CallFunctionObjArgs(registered.device, object, NULL);
+    object = created = PyObject_CallFunctionObjArgs(registered.device, object, NULL);
     pending_work = pending;
-    if (!made) return -1;
+    if (!created) return -1;
   }
   int64_t type = 0, index = 0;
   int result = integer_attribute(object, "_type", &type);
   if (result == 0) result = integer_attribute(object, "_index", &index);
   *device = (libdl_device){(int32_t)type, (int32_t)index};
-  Py_XDECREF(made);
+  Py_XDECREF(created);
   return result;
 }
 

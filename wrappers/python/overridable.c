@@ -20,7 +20,7 @@ PyAPI_FUNC(PyObject*) PyVectorcall_Call(PyObject*, PyObject*, PyObject*);
 #endif
 #endif
 
-_Thread_local int watching;
+_Thread_local int intercepting;
 
 typedef PyObject* (*FastCall)(PyObject* self, PyObject* const* args, Py_ssize_t count);
 
@@ -33,8 +33,8 @@ typedef struct Direct {
   PyObject* kept;  // the tuple that holds what is borrowed here
   int parameters, positional;
   bool variadic;  // the last positional parameter takes all that follow, or one sequence of them
-  PyObject* names[kMostParameters];    // interned
-  signed char place[kMostParameters];  // of each parameter among C's arguments
+  PyObject* names[kMostParameters];       // interned
+  signed char argument[kMostParameters];  // of each parameter among C's arguments
   int arguments;
   PyObject* defaults[kMostParameters];  // of C's arguments; NULL: the call must give it
   bool one_is_none[kMostParameters];    // the number 1 is what C calls absent
@@ -65,13 +65,13 @@ enum { kDeepest = 32 };  // a list may hold itself
 static int seen_by(PyObject* object, bool values, int depth);
 
 // The item of a list or tuple, borrowed; NULL where the list has become shorter meanwhile.
-static PyObject* item_of(PyObject* items, Py_ssize_t place) {
-  if (PyTuple_Check(items)) return PyTuple_GetItem(items, place);
-  return place < PyList_Size(items) ? PyList_GetItem(items, place) : NULL;
+static PyObject* item_of(PyObject* items, Py_ssize_t position) {
+  if (PyTuple_Check(items)) return PyTuple_GetItem(items, position);
+  return position < PyList_Size(items) ? PyList_GetItem(items, position) : NULL;
 }
 
 static int seen_by_items(PyObject* items, bool values, int depth) {
-  int found = kByNobody;
+  int overrider = kByNobody;
   const Py_ssize_t count = PyTuple_Check(items) ? PyTuple_Size(items) : PyList_Size(items);
   PyObject* const first = count ? item_of(items, 0) : NULL;
   if (values && first && (PyFloat_CheckExact(first) || PyLong_Check(first))) return kByNobody;
@@ -79,9 +79,9 @@ static int seen_by_items(PyObject* items, bool values, int depth) {
     PyObject* const item = item_of(items, i);
     const PyTypeObject* const type = item ? Py_TYPE(item) : &PyFloat_Type;
     const bool frequent = type == &PyFloat_Type || type == &PyLong_Type || type == tensor_type;
-    if (!frequent) found |= seen_by(item, values, depth + 1);
+    if (!frequent) overrider |= seen_by(item, values, depth + 1);
   }
-  return found;
+  return overrider;
 }
 
 // The class of the object overrides, or that of an item of a list or tuple. values: a row that
@@ -102,14 +102,14 @@ static int seen_by(PyObject* object, bool values, int depth) {
 
 static inline int call_seen_by(const Overridable* function, PyObject* const* args,
                                Py_ssize_t count) {
-  if (watching && (watching & kWatchCalls || function->draws)) return kByProgram;
-  int found = kByNobody;
+  if (intercepting && (intercepting & kInterceptCalls || function->draws)) return kByProgram;
+  int overrider = kByNobody;
   for (Py_ssize_t i = 0; i < count; ++i) {
     const PyTypeObject* const type = Py_TYPE(args[i]);
     const bool frequent = type == tensor_type || type == &PyLong_Type || args[i] == Py_None;
-    if (!frequent) found |= seen_by(args[i], function->of_values, 0);
+    if (!frequent) overrider |= seen_by(args[i], function->of_values, 0);
   }
-  return found == kByVmap && function->inside ? kByNobody : found;
+  return overrider == kByVmap && function->inside ? kByNobody : overrider;
 }
 
 // dispatch(function, args, kwargs), or vmap's part of it.
@@ -133,18 +133,18 @@ static PyObject* passed_on(PyObject* to, PyObject* function, PyObject* self, PyO
 
 PyObject* dispatched(PyObject* function, PyObject* self, PyObject* const* args, Py_ssize_t count,
                      PyObject* names) {
-  const bool by_vmap = self && Py_TYPE(self) == stand_in_type && !(watching & kWatchCalls);
+  const bool by_vmap = self && Py_TYPE(self) == stand_in_type && !(intercepting & kInterceptCalls);
   PyObject* const to = by_vmap && registered.batch ? registered.batch : registered.dispatch;
   return passed_on(to, function, self, args, count, names);
 }
 
-static int collect(PyObject* found, PyObject* object, int depth) {
+static int collect(PyObject* overriding, PyObject* object, int depth) {
   if (!PyTuple_Check(object) && !PyList_Check(object))
-    return seen_by(object, false, 0) ? PyList_Append(found, object) : 0;
+    return seen_by(object, false, 0) ? PyList_Append(overriding, object) : 0;
   const Py_ssize_t count = PyTuple_Check(object) ? PyTuple_Size(object) : PyList_Size(object);
   for (Py_ssize_t i = 0; depth < kDeepest && i < count; ++i) {
     PyObject* const item = item_of(object, i);
-    if (item && collect(found, item, depth + 1)) return -1;
+    if (item && collect(overriding, item, depth + 1)) return -1;
   }
   return 0;
 }
@@ -156,13 +156,14 @@ static PyObject* overriding(PyObject* module, PyObject* args) {
   if (!PyArg_ParseTuple(args, "O!O!:overriding", &PyTuple_Type, &positional, &PyDict_Type,
                         &keywords))
     return NULL;
-  PyObject* const found = PyList_New(0);
+  PyObject* const list = PyList_New(0);
   PyObject* value;
-  Py_ssize_t place = 0;
-  bool failed = !found || collect(found, positional, 0);
-  while (!failed && PyDict_Next(keywords, &place, NULL, &value)) failed = collect(found, value, 0);
-  if (!failed) return found;
-  Py_XDECREF(found);
+  Py_ssize_t position = 0;
+  bool failed = !list || collect(list, positional, 0);
+  while (!failed && PyDict_Next(keywords, &position, NULL, &value))
+    failed = collect(list, value, 0);
+  if (!failed) return list;
+  Py_XDECREF(list);
   return NULL;
 }
 
@@ -280,44 +281,44 @@ static PyObject* failed(Overridable* function, PyObject* const* args, Py_ssize_t
 
 // C's arguments, borrowed; *made is new where there is one. False: an unusual call.
 static bool bound(const Direct* direct, PyObject* const* args, Py_ssize_t count, PyObject* names,
-                  PyObject** places, PyObject** made) {
-  memcpy(places, direct->defaults, (size_t)direct->arguments * sizeof *places);
+                  PyObject** arguments, PyObject** list_out) {
+  memcpy(arguments, direct->defaults, (size_t)direct->arguments * sizeof *arguments);
   const Py_ssize_t named = names ? PyTuple_Size(names) : 0;
   Py_ssize_t positional = count;
   if (direct->variadic && count >= direct->positional) {
     const int last = direct->positional - 1;
     const Py_ssize_t several = count - last;
     if (several == 1 && !PyLong_Check(args[last])) {
-      places[direct->place[last]] = args[last];
+      arguments[direct->argument[last]] = args[last];
     } else {
-      PyObject* const listed = *made = PyTuple_New(several);
+      PyObject* const listed = *list_out = PyTuple_New(several);
       if (!listed) {  // the Python function will say so, if it cannot make one either
         PyErr_Clear();
         return false;
       }
       for (Py_ssize_t i = 0; i < several; ++i)
         PyTuple_SetItem(listed, i, Py_NewRef(args[last + i]));
-      places[direct->place[last]] = listed;
+      arguments[direct->argument[last]] = listed;
     }
     positional = last;
   } else if (count > direct->positional) {
     return false;
   }
-  for (Py_ssize_t i = 0; i < positional; ++i) places[direct->place[i]] = args[i];
+  for (Py_ssize_t i = 0; i < positional; ++i) arguments[direct->argument[i]] = args[i];
   for (Py_ssize_t k = 0; k < named; ++k) {
     PyObject* const name = PyTuple_GetItem(names, k);
     int i = 0;
     while (i < direct->parameters && direct->names[i] != name) ++i;
     if (i == direct->parameters || i < count) return false;
-    places[direct->place[i]] = args[count + k];
+    arguments[direct->argument[i]] = args[count + k];
   }
-  if (direct->written >= 0) places[direct->written] = args[0];
+  if (direct->written >= 0) arguments[direct->written] = args[0];
   for (int j = 0; j < direct->arguments; ++j) {
-    if (!places[j]) return false;
+    if (!arguments[j]) return false;
     int beyond;
-    if (direct->one_is_none[j] && PyLong_CheckExact(places[j]) &&
-        PyLong_AsLongAndOverflow(places[j], &beyond) == 1)
-      places[j] = Py_None;
+    if (direct->one_is_none[j] && PyLong_CheckExact(arguments[j]) &&
+        PyLong_AsLongAndOverflow(arguments[j], &beyond) == 1)
+      arguments[j] = Py_None;
   }
   return true;
 }
@@ -345,32 +346,32 @@ static PyObject* call_operator(PyObject* self, PyObject* const* args, size_t fla
   const int seen = call_seen_by(function, args, all);
   if (seen) return passed_on(seen_to(seen), self, NULL, args, count, names);
   const Direct* const direct = function->direct;
-  PyObject *answer, *made = NULL;
-  PyObject* places[kMostParameters];
-  if (bound(direct, args, count, names, places, &made))
-    answer = direct->call(NULL, places, direct->arguments);
+  PyObject *answer, *list = NULL;
+  PyObject* arguments[kMostParameters];
+  if (bound(direct, args, count, names, arguments, &list))
+    answer = direct->call(NULL, arguments, direct->arguments);
   else
     answer = PyObject_Vectorcall(function->function, args, flags, names);
-  Py_XDECREF(made);
+  Py_XDECREF(list);
   return answer ? answer : failed(function, args, count, names);
 }
 
 // -- the object -----------------------------------------------------------------------------------
 
-static int read_direct(Direct* direct, PyObject* told) {
-  PyObject *function, *names, *places, *defaults, *ones;
+static int read_direct(Direct* direct, PyObject* description) {
+  PyObject *function, *names, *arguments, *defaults, *ones;
   int positional, variadic, written;
-  if (!PyArg_ParseTuple(told, "OO!iO!O!O!pi:direct", &function, &PyTuple_Type, &names, &positional,
-                        &PyTuple_Type, &places, &PyTuple_Type, &defaults, &PyTuple_Type, &ones,
-                        &variadic, &written))
+  if (!PyArg_ParseTuple(description, "OO!iO!O!O!pi:direct", &function, &PyTuple_Type, &names,
+                        &positional, &PyTuple_Type, &arguments, &PyTuple_Type, &defaults,
+                        &PyTuple_Type, &ones, &variadic, &written))
     return -1;
   direct->call = (FastCall)(void (*)(void))PyCFunction_GetFunction(function);
   if (!direct->call) return -1;
   direct->parameters = (int)PyTuple_Size(names);
   direct->arguments = (int)PyTuple_Size(defaults);
   if (PyCFunction_GetFlags(function) != METH_FASTCALL || direct->parameters > kMostParameters ||
-      direct->arguments > kMostParameters || PyTuple_Size(places) != direct->parameters) {
-    PyErr_Format(PyExc_ValueError, "overridable: no operator's function: %R", told);
+      direct->arguments > kMostParameters || PyTuple_Size(arguments) != direct->parameters) {
+    PyErr_Format(PyExc_ValueError, "overridable: no operator's function: %R", description);
     return -1;
   }
   direct->positional = positional;
@@ -380,7 +381,7 @@ static int read_direct(Direct* direct, PyObject* told) {
     PyObject* name = Py_NewRef(PyTuple_GetItem(names, i));
     PyUnicode_InternInPlace(&name);
     direct->names[i] = name;  // for the process's life
-    direct->place[i] = (signed char)PyLong_AsLong(PyTuple_GetItem(places, i));
+    direct->argument[i] = (signed char)PyLong_AsLong(PyTuple_GetItem(arguments, i));
   }
   for (int j = 0; j < direct->arguments; ++j) {
     PyObject* const value = PyTuple_GetItem(defaults, j);
@@ -388,29 +389,29 @@ static int read_direct(Direct* direct, PyObject* told) {
   }
   for (Py_ssize_t i = 0; i < PyTuple_Size(ones); ++i)
     direct->one_is_none[PyLong_AsLong(PyTuple_GetItem(ones, i))] = true;
-  direct->kept = Py_NewRef(told);
+  direct->kept = Py_NewRef(description);
   return PyErr_Occurred() ? -1 : 0;
 }
 
 // The function's names and help, as functools.wraps copies them.
-static int take_attributes(Overridable* made) {
+static int take_attributes(Overridable* function) {
   static const char* const names[] = {"__module__", "__name__", "__qualname__", "__doc__"};
-  made->attributes = PyDict_New();
-  if (!made->attributes) return -1;
-  PyObject* const own = PyObject_GetAttrString(made->function, "__dict__");
-  const int copied = own ? PyDict_Update(made->attributes, own) : 0;
+  function->attributes = PyDict_New();
+  if (!function->attributes) return -1;
+  PyObject* const own = PyObject_GetAttrString(function->function, "__dict__");
+  const int copied = own ? PyDict_Update(function->attributes, own) : 0;
   Py_XDECREF(own);
   if (!own) PyErr_Clear();
   if (copied) return -1;
   for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
-    PyObject* const value = PyObject_GetAttrString(made->function, names[i]);
-    if (!value || PyDict_SetItemString(made->attributes, names[i], value)) {
+    PyObject* const value = PyObject_GetAttrString(function->function, names[i]);
+    if (!value || PyDict_SetItemString(function->attributes, names[i], value)) {
       Py_XDECREF(value);
       return -1;
     }
     Py_DECREF(value);
   }
-  return PyDict_SetItemString(made->attributes, "__wrapped__", made->function);
+  return PyDict_SetItemString(function->attributes, "__wrapped__", function->function);
 }
 
 // overridable(function, direct=None, renamed=None)
@@ -420,26 +421,26 @@ static PyObject* new_overridable(PyTypeObject* type, PyObject* args, PyObject* k
   if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|OO:overridable", names, &function, &direct,
                                    &renamed))
     return NULL;
-  Overridable* const made = (Overridable*)PyType_GenericAlloc(type, 0);
-  if (!made) return NULL;
-  made->call = call;
-  made->function = Py_NewRef(function);
-  bool wrong = take_attributes(made) < 0;
+  Overridable* const created = (Overridable*)PyType_GenericAlloc(type, 0);
+  if (!created) return NULL;
+  created->call = call;
+  created->function = Py_NewRef(function);
+  bool wrong = take_attributes(created) < 0;
   if (!wrong && renamed != Py_None) {
     wrong = !PyTuple_Check(renamed) || PyTuple_Size(renamed) != 3;
     if (wrong) PyErr_SetString(PyExc_TypeError, "overridable: renamed wants three things");
-    made->renamed = Py_NewRef(renamed);
+    created->renamed = Py_NewRef(renamed);
   }
   if (!wrong && direct != Py_None) {
-    made->call = call_operator;
-    made->direct = PyMem_Calloc(1, sizeof *made->direct);
-    wrong = made->direct ? read_direct(made->direct, direct) < 0 : !PyErr_NoMemory();
+    created->call = call_operator;
+    created->direct = PyMem_Calloc(1, sizeof *created->direct);
+    wrong = created->direct ? read_direct(created->direct, direct) < 0 : !PyErr_NoMemory();
   }
   if (wrong) {
-    Py_DECREF(made);
+    Py_DECREF(created);
     return NULL;
   }
-  return (PyObject*)made;
+  return (PyObject*)created;
 }
 
 // around(function): another function with the same C in front.
@@ -496,8 +497,8 @@ static PyObject* bind(PyObject* self, PyObject* object, PyObject* type) {
 
 // What it does not have itself, such as __code__ and __annotations__, is the function's.
 static PyObject* get_attribute(PyObject* self, PyObject* name) {
-  PyObject* const found = PyObject_GenericGetAttr(self, name);
-  if (found || !PyErr_ExceptionMatches(PyExc_AttributeError)) return found;
+  PyObject* const attribute = PyObject_GenericGetAttr(self, name);
+  if (attribute || !PyErr_ExceptionMatches(PyExc_AttributeError)) return attribute;
   PyErr_Clear();
   return PyObject_GetAttr(((Overridable*)self)->function, name);
 }

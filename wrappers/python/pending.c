@@ -14,7 +14,7 @@
 static unsigned long main_thread;
 static PyObject *interrupted_type, *interrupted_value, *interrupted_traceback;
 
-static bool asked_lately(void) {
+static bool checked_lately(void) {
   static struct timespec last;  // only the main thread comes here
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
@@ -27,7 +27,7 @@ static bool asked_lately(void) {
 // Signal handlers of Python run on the main thread only.
 static int32_t ask(void* ctx) {
   (void)ctx;
-  if (PyThread_get_thread_ident() != main_thread || asked_lately()) return 0;
+  if (PyThread_get_thread_ident() != main_thread || checked_lately()) return 0;
   const PyGILState_STATE gil = PyGILState_Ensure();
   int32_t stop = 0;
   if (!PyErr_Occurred() && PyErr_CheckSignals()) {
@@ -81,7 +81,7 @@ bool raise_warning(void) {
   return true;
 }
 
-libdl_error* watch_calls(void) {
+libdl_error* intercept_calls(void) {
   main_thread = PyThread_get_thread_ident();
   libdl_error* const error = libdl_set_interruption(ask, NULL, NULL);
   return error ? error : libdl_set_warning_handler(warn, NULL, NULL);

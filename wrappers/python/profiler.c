@@ -13,18 +13,18 @@ static PyObject* entry_object(const int64_t* shapes, int64_t* at) {
   const int64_t dims = shapes[(*at)++];
   if (dims == -1) Py_RETURN_NONE;
   const int64_t count = dims == -2 ? shapes[(*at)++] : dims + 1;
-  PyObject* const made =
+  PyObject* const result =
       dims == -2 ? PyList_New((Py_ssize_t)count) : PyTuple_New((Py_ssize_t)count);
-  for (int64_t i = 0; made && i < count; ++i) {
+  for (int64_t i = 0; result && i < count; ++i) {
     PyObject* const item =
         dims == -2 ? entry_object(shapes, at) : PyLong_FromLongLong(shapes[(*at)++]);
-    const int failed = !item || (dims == -2 ? PyList_SetItem(made, (Py_ssize_t)i, item)
-                                            : PyTuple_SetItem(made, (Py_ssize_t)i, item));
+    const int failed = !item || (dims == -2 ? PyList_SetItem(result, (Py_ssize_t)i, item)
+                                            : PyTuple_SetItem(result, (Py_ssize_t)i, item));
     if (!failed) continue;
-    Py_DECREF(made);
+    Py_DECREF(result);
     return NULL;
   }
-  return made;
+  return result;
 }
 
 static PyObject* entries_object(const libdl_profiler_event* event) {
@@ -46,7 +46,7 @@ static PyObject* entries_object(const libdl_profiler_event* event) {
 static libdl_error* append_event(void* ctx, const libdl_profiler_event* event) {
   const Callback callback = begin_callback();
   PyObject* const entries = entries_object(event);
-  PyObject* const made =
+  PyObject* const result =
       entries ? Py_BuildValue("(isziLLLLLLONLL)", (int)event->kind, event->name, event->source,
                               (int)event->phase, (long long)event->start, (long long)event->end,
                               (long long)event->parent, (long long)event->allocated,
@@ -54,8 +54,8 @@ static libdl_error* append_event(void* ctx, const libdl_profiler_event* event) {
                               event->failed ? Py_True : Py_False, entries,
                               (long long)event->argument_count, (long long)event->thread)
               : NULL;
-  const int failed = !made || PyList_Append(ctx, made);
-  Py_XDECREF(made);
+  const int failed = !result || PyList_Append(ctx, result);
+  Py_XDECREF(result);
   libdl_error* const error = failed ? take_exception() : NULL;
   end_callback(callback);
   return error;

@@ -138,10 +138,10 @@ static PyObject* tensor_to_string(PyObject* module, PyObject* args) {
   libdl_text* text;
   libdl_error* const error = libdl_tensor_to_string(handle_of(tensor), &options, &text);
   if (error) return raise_error(error);
-  PyObject* const made =
+  PyObject* const result =
       PyUnicode_FromStringAndSize(libdl_text_data(text), (Py_ssize_t)libdl_text_length(text));
   libdl_text_release(text);
-  return made;
+  return result;
 }
 
 // device_properties(device): name, total and free memory, processors, (major, minor)
@@ -168,7 +168,7 @@ static PyMethodDef functions[] = {
 };
 
 int add_runtime(PyObject* module) {
-  libdl_error* const error = watch_calls();
+  libdl_error* const error = intercept_calls();
   if (error) {
     raise_error(error);
     return -1;

@@ -82,10 +82,11 @@ static int does_not_fit(PyObject* item, libdl_dtype dtype) {
 // numbers whose magnitude they hold, and wrap them.
 static int whole(PyObject* item, libdl_dtype dtype, int64_t low, int64_t high, int64_t* value) {
   if (Py_TYPE(item) == &PyFloat_Type) {
-    const double given = PyFloat_AsDouble(item);
+    const double number = PyFloat_AsDouble(item);
     // 2^63 as a double is just above what int64 holds. Fractions do not wrap.
-    if (!(given >= (double)low && given < 9223372036854775808.0)) return does_not_fit(item, dtype);
-    *value = (int64_t)given;
+    if (!(number >= (double)low && number < 9223372036854775808.0))
+      return does_not_fit(item, dtype);
+    *value = (int64_t)number;
   } else {
     *value = PyLong_AsLongLong(item);
     if (*value == -1 && PyErr_Occurred()) return does_not_fit(item, dtype);
@@ -183,23 +184,23 @@ static libdl_dtype dtype_of_rank(int rank) {
 }
 
 // The dtype in which numbers are written down: others are converted from it.
-static libdl_dtype written_dtype(libdl_dtype wanted) {
-  switch (wanted) {
+static libdl_dtype written_dtype(libdl_dtype dtype) {
+  switch (dtype) {
     case LIBDL_DTYPE_FLOAT16:
     case LIBDL_DTYPE_BFLOAT16: return LIBDL_DTYPE_FLOAT64;
-    default: return wanted;
+    default: return dtype;
   }
 }
 
-static libdl_error* made_of(const Nest* nest, const Integers* shape, const void* data,
-                            int64_t bytes, libdl_dtype wanted, libdl_tensor** out) {
+static libdl_error* tensor_of(const Nest* nest, const Integers* shape, const void* data,
+                              int64_t bytes, libdl_dtype dtype, libdl_tensor** out) {
   libdl_error* error = libdl_empty(shape->items, shape->count, nest->dtype, NULL, out);
   if (error) return error;
   error = libdl_tensor_copy_in(*out, data, bytes);
-  libdl_tensor* const made = *out;
-  if (!error && nest->dtype == wanted) return NULL;
-  if (!error) error = libdl_to(made, wanted, NULL, false, false, out);
-  libdl_tensor_release(made);
+  libdl_tensor* const tensor = *out;
+  if (!error && nest->dtype == dtype) return NULL;
+  if (!error) error = libdl_to(tensor, dtype, NULL, false, false, out);
+  libdl_tensor_release(tensor);
   return error;
 }
 
@@ -209,17 +210,17 @@ static libdl_error* made_of(const Nest* nest, const Integers* shape, const void*
 static PyObject* from_sequence(PyObject* module, PyObject* const* args, Py_ssize_t count) {
   (void)module;
   Nest nest = {.rank = kBool};
-  libdl_dtype wanted;
-  if (count < 2 || count > 3 || !is_list(args[0]) || dtype_code(args[1], &wanted)) {
+  libdl_dtype dtype;
+  if (count < 2 || count > 3 || !is_list(args[0]) || dtype_code(args[1], &dtype)) {
     if (PyErr_Occurred()) return NULL;
     Py_RETURN_NONE;
   }
   if (!measure(args[0], &nest) || !rank_all(args[0], 0, &nest)) Py_RETURN_NONE;
   int64_t numel = 1;
   for (int32_t i = 0; i < nest.ndim; ++i) numel *= nest.shape[i];
-  if (wanted == LIBDL_DTYPE_NONE) wanted = dtype_of_rank(numel ? nest.rank : kReal);
-  nest.dtype = written_dtype(wanted);
-  const bool is_complex = wanted == LIBDL_DTYPE_COMPLEX64 || wanted == LIBDL_DTYPE_COMPLEX128;
+  if (dtype == LIBDL_DTYPE_NONE) dtype = dtype_of_rank(numel ? nest.rank : kReal);
+  nest.dtype = written_dtype(dtype);
+  const bool is_complex = dtype == LIBDL_DTYPE_COMPLEX64 || dtype == LIBDL_DTYPE_COMPLEX128;
   if (nest.rank == kComplex && !is_complex) Py_RETURN_NONE;
   Integers shape = {.items = nest.shape, .count = nest.ndim};
   if (count == 3 && integers(args[2], &shape)) return NULL;
@@ -227,18 +228,18 @@ static PyObject* from_sequence(PyObject* module, PyObject* const* args, Py_ssize
   const int64_t bytes = numel * libdl_dtype_size(nest.dtype);
   char* const data = bytes > (int64_t)sizeof few ? PyMem_Malloc((size_t)bytes) : few;
   nest.next = data;
-  libdl_tensor* made = NULL;
+  libdl_tensor* tensor = NULL;
   libdl_error* error = NULL;
   if (!data) PyErr_NoMemory();
   const int rounding = fegetround();  // the host's; floats are rounded to nearest
   if (rounding != FE_TONEAREST) fesetround(FE_TONEAREST);
   const int failed = !data || store_all(args[0], 0, &nest);
   if (rounding != FE_TONEAREST) fesetround(rounding);
-  if (!failed) error = made_of(&nest, &shape, data, bytes, wanted, &made);
+  if (!failed) error = tensor_of(&nest, &shape, data, bytes, dtype, &tensor);
   if (data != few) PyMem_Free(data);
   if (count == 3) free_integers(&shape);
   if (failed) return NULL;
-  return error ? raise_error(error) : wrap(made);
+  return error ? raise_error(error) : wrap(tensor);
 }
 
 // -- out ------------------------------------------------------------------------------------------
@@ -338,9 +339,9 @@ PyObject* tensor_to_list(PyObject* self, PyObject* unused) {
   libdl_tensor_release(wide);
   enter_python(thread);
   const char* next = data;
-  PyObject* const made = error ? NULL : lists(x, 0, dtype, &next);
+  PyObject* const result = error ? NULL : lists(x, 0, dtype, &next);
   if (data != few) PyMem_Free(data);
-  return error ? raise_error(error) : made;
+  return error ? raise_error(error) : result;
 }
 
 static PyMethodDef functions[] = {

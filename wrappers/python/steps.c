@@ -37,13 +37,13 @@ typedef struct Group {
 } Group;
 
 static bool is_state_of(PyObject* state, PyObject* name, libdl_tensor** handle) {
-  PyObject* const found = state ? PyDict_GetItemWithError(state, name) : NULL;
-  if (!found || !is_tensor(found)) return false;
-  *handle = handle_of(found);
+  PyObject* const value = state ? PyDict_GetItemWithError(state, name) : NULL;
+  if (!value || !is_tensor(value)) return false;
+  *handle = handle_of(value);
   return libdl_tensor_is_contiguous(*handle);
 }
 
-static bool is_plain(const libdl_tensor* param, const libdl_tensor* grad) {
+static bool is_dense_step(const libdl_tensor* param, const libdl_tensor* grad) {
   const libdl_dtype dtype = libdl_tensor_dtype(param);
   if (dtype != LIBDL_DTYPE_FLOAT32 && dtype != LIBDL_DTYPE_FLOAT64) return false;
   return libdl_tensor_is_contiguous(param) && libdl_tensor_dtype(grad) == dtype;
@@ -89,7 +89,7 @@ static bool gather(Group* group, PyObject* params, PyObject* states, Joins joins
     libdl_tensor *const handle = handle_of(param), *const grad = libdl_tensor_grad(handle);
     if (!grad) continue;
     PyObject* const state = PyDict_GetItemWithError(states, param);
-    if ((state && !PyDict_Check(state)) || !is_plain(handle, grad) ||
+    if ((state && !PyDict_Check(state)) || !is_dense_step(handle, grad) ||
         !joins(group, state, option)) {
       libdl_tensor_release(grad);
       return false;

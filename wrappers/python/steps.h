@@ -15,7 +15,7 @@ int read_lists(PyObject* const* objects, Operands* lists, int count);
 PyObject* finish_step(libdl_error* error, Operands* lists, bool read, libdl_tensor* out);
 
 // NULL, with a TypeError.
-static inline PyObject* wanted_tensor(const char* function, const char* argument) {
+static inline PyObject* raise_not_a_tensor(const char* function, const char* argument) {
   PyErr_Format(PyExc_TypeError, "%s: argument %s is no tensor", function, argument);
   return NULL;
 }

@@ -22,40 +22,40 @@ static PyObject* stream_new(PyObject* module, PyObject* args) {
   PyObject* where;
   int priority;
   libdl_device device;
-  libdl_stream* made;
+  libdl_stream* stream;
   if (!PyArg_ParseTuple(args, "Oi", &where, &priority) || device_of(where, &device)) return NULL;
-  libdl_error* const error = libdl_stream_new(&device, priority, &made);
-  return error ? raise_error(error) : stream_capsule(made);
+  libdl_error* const error = libdl_stream_new(&device, priority, &stream);
+  return error ? raise_error(error) : stream_capsule(stream);
 }
 
 // A stream that the device has already.
-static PyObject* found_stream(PyObject* where,
-                              libdl_error* (*find)(const libdl_device*, libdl_stream**)) {
+static PyObject* stream_of(PyObject* where,
+                           libdl_error* (*find)(const libdl_device*, libdl_stream**)) {
   libdl_device device;
-  libdl_stream* found;
+  libdl_stream* stream;
   if (device_of(where, &device)) return NULL;
-  libdl_error* const error = find(&device, &found);
-  return error ? raise_error(error) : stream_capsule(found);
+  libdl_error* const error = find(&device, &stream);
+  return error ? raise_error(error) : stream_capsule(stream);
 }
 static PyObject* stream_default(PyObject* module, PyObject* where) {
   (void)module;
-  return found_stream(where, libdl_stream_default);
+  return stream_of(where, libdl_stream_default);
 }
 static PyObject* stream_current(PyObject* module, PyObject* where) {
   (void)module;
-  return found_stream(where, libdl_stream_current);
+  return stream_of(where, libdl_stream_current);
 }
 
 static PyObject* stream_wrap(PyObject* module, PyObject* args) {
   (void)module;
   PyObject *where, *number;
   libdl_device device;
-  libdl_stream* made;
+  libdl_stream* stream;
   if (!PyArg_ParseTuple(args, "OO", &where, &number) || device_of(where, &device)) return NULL;
   void* const native = PyLong_AsVoidPtr(number);
   if (!native && PyErr_Occurred()) return NULL;
-  libdl_error* const error = libdl_stream_wrap(&device, native, &made);
-  return error ? raise_error(error) : stream_capsule(made);
+  libdl_error* const error = libdl_stream_wrap(&device, native, &stream);
+  return error ? raise_error(error) : stream_capsule(stream);
 }
 
 static PyObject* stream_set_current(PyObject* module, PyObject* object) {
@@ -118,11 +118,11 @@ static PyObject* event_new(PyObject* module, PyObject* args) {
   PyObject* where;
   int timing;
   libdl_device device;
-  libdl_event* made;
+  libdl_event* event;
   if (!PyArg_ParseTuple(args, "Op", &where, &timing) || device_of(where, &device)) return NULL;
-  libdl_error* const error = libdl_event_new(&device, (libdl_bool)timing, &made);
+  libdl_error* const error = libdl_event_new(&device, (libdl_bool)timing, &event);
   if (error) return raise_error(error);
-  return capsule(made, kEvent, (void (*)(void*))libdl_event_release);
+  return capsule(event, kEvent, (void (*)(void*))libdl_event_release);
 }
 
 static PyObject* event_record(PyObject* module, PyObject* args) {

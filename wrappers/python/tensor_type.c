@@ -59,11 +59,11 @@ static PyObject* new_tensor(PyTypeObject* type, PyObject* args, PyObject* keywor
   if (first && is_tensor(first)) {
     error = libdl_detach(handle_of(first), &handle);
   } else if (first && !PyLong_Check(first)) {
-    PyObject* const made =
+    PyObject* const result =
         PyObject_CallFunction(registered.to_tensor, "OO", first, dtype_object(LIBDL_DTYPE_FLOAT32));
-    if (!made) return NULL;
-    handle = libdl_tensor_retain(handle_of(made));
-    Py_DECREF(made);
+    if (!result) return NULL;
+    handle = libdl_tensor_retain(handle_of(result));
+    Py_DECREF(result);
     if (type != tensor_type) {
       libdl_tensor* const source = handle;
       error = libdl_detach(source, &handle);
@@ -194,28 +194,28 @@ static PyObject* handle_address(PyObject* module, PyObject* tensor) {
 static PyObject* set_overriding(PyObject* module, PyObject* flag) {
   (void)module;
   const int before = overriding_disabled;
-  const long wanted = PyLong_AsLong(flag);
-  if (wanted == -1 && PyErr_Occurred()) return NULL;
-  overriding_disabled = wanted < 0 ? 0 : wanted > 2 ? 2 : (int)wanted;
+  const long flag_value = PyLong_AsLong(flag);
+  if (flag_value == -1 && PyErr_Occurred()) return NULL;
+  overriding_disabled = flag_value < 0 ? 0 : flag_value > 2 ? 2 : (int)flag_value;
   return PyLong_FromLong(before);
 }
 
-static PyObject* watch(PyObject* flag, int what) {
-  const bool before = watching & what;
-  const int wanted = PyObject_IsTrue(flag);
-  if (wanted < 0) return NULL;
-  watching = wanted ? watching | what : watching & ~what;
+static PyObject* set_intercepting(PyObject* flag, int what) {
+  const bool before = intercepting & what;
+  const int flag_value = PyObject_IsTrue(flag);
+  if (flag_value < 0) return NULL;
+  intercepting = flag_value ? intercepting | what : intercepting & ~what;
   return PyBool_FromLong(before);
 }
 
-static PyObject* watch_modes(PyObject* module, PyObject* flag) {
+static PyObject* intercept_modes(PyObject* module, PyObject* flag) {
   (void)module;
-  return watch(flag, kWatchCalls);
+  return set_intercepting(flag, kInterceptCalls);
 }
 
-static PyObject* watch_draws(PyObject* module, PyObject* flag) {
+static PyObject* intercept_draws(PyObject* module, PyObject* flag) {
   (void)module;
-  return watch(flag, kWatchDraws);
+  return set_intercepting(flag, kInterceptDraws);
 }
 
 static PyObject* has_override(PyObject* module, PyObject* object) {
@@ -234,10 +234,10 @@ static PyMethodDef functions[] = {
     {"disable_overriding", set_overriding, METH_O,
      "disable_overriding(level): which classes' __torch_function__ is left alone on this thread: 1 "
      "those of programs, 2 also that of a batch's stand-ins; returns what was"},
-    {"watch_modes", watch_modes, METH_O,
-     "watch_modes(flag): whether this thread's calls go to its modes; returns what was"},
-    {"watch_draws", watch_draws, METH_O,
-     "watch_draws(flag): whether this thread's calls of operators that may draw random numbers "
+    {"intercept_modes", intercept_modes, METH_O,
+     "intercept_modes(flag): whether this thread's calls go to its modes; returns what was"},
+    {"intercept_draws", intercept_draws, METH_O,
+     "intercept_draws(flag): whether this thread's calls of operators that may draw random numbers "
      "raise "
      "Overridden; returns what was"},
     {"has_override", has_override, METH_O, NULL},

@@ -31,13 +31,13 @@ def version(constants: dict[str, int]) -> str:
 
 def by_hand() -> dict[str, str]:
     """The files of this folder that belong to the crates, and the examples."""
-    found = {}
+    collected = {}
     for path in sorted(HERE.rglob("*")):
         if path.suffix in (".rs", ".toml") and "target" not in path.parts:
-            found[str(path.relative_to(HERE))] = path.read_text(encoding="utf-8")
+            collected[str(path.relative_to(HERE))] = path.read_text(encoding="utf-8")
     for path in sorted((ROOT / "examples").glob("*.rs")):
-        found[f"libdl/examples/{path.name}"] = path.read_text(encoding="utf-8")
-    return found
+        collected[f"libdl/examples/{path.name}"] = path.read_text(encoding="utf-8")
+    return collected
 
 
 def main() -> int:

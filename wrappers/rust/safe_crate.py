@@ -78,13 +78,13 @@ class Form:
         return self.typed.receiver is not None or self.typed.overwrites
 
     def head(self) -> str:
-        given = [f"{spelled(a.name)}: {parameter_type(self.typed, a)}" for a in self.arguments]
+        arguments = [f"{spelled(a.name)}: {parameter_type(self.typed, a)}" for a in self.arguments]
         if self.has_object:
-            given.insert(0, "&self")
+            arguments.insert(0, "&self")
         if self.into:
-            given += [f"{name}: &Tensor" for name in self.typed.destinations]
-        lifetime = "<'a>" if any("'a" in part for part in given) else ""
-        return f"pub fn {spelled(self.name)}{lifetime}({', '.join(given)}) -> {self.result()}"
+            arguments += [f"{name}: &Tensor" for name in self.typed.destinations]
+        lifetime = "<'a>" if any("'a" in part for part in arguments) else ""
+        return f"pub fn {spelled(self.name)}{lifetime}({', '.join(arguments)}) -> {self.result()}"
 
     def result(self) -> str:
         if self.into or self.inplace:
@@ -104,9 +104,9 @@ class Form:
             x = spelled(a.name)
             if any(a.row.rust_bound):
                 lines.append(a.filled(a.row.rust_bound, x=x))
-            given = a.filled(a.row.rust_passed, x=x)
+            value = a.filled(a.row.rust_passed, x=x)
             is_dtype = parameter_type(self.typed, a) == "Dtype"
-            passed.append(f"{x}.0" if is_dtype else given)
+            passed.append(f"{x}.0" if is_dtype else value)
         function = f"libdl_{self.typed.name}"
         if self.into or self.inplace:
             many = len(self.typed.destinations) > 1
@@ -122,11 +122,11 @@ class Form:
             lines.append(f"let mut {r.name} = {r.row.rust[1]};")
         passed += [f"&mut {r.name}" for r in results]
         taken = [r.row.rust[2].format(x=r.name) for r in results]
-        given = taken[0] if len(taken) == 1 else f"({', '.join(taken)})"
+        value = taken[0] if len(taken) == 1 else f"({', '.join(taken)})"
         call = f"check({function}({', '.join(passed)}))?;"
         if any("(" in t for t in taken):
-            return [*lines, "unsafe {", f"    {call}", f"    Ok({given})", "}"]
-        return [*lines, f"unsafe {{ {call} }}", f"Ok({given})"]
+            return [*lines, "unsafe {", f"    {call}", f"    Ok({value})", "}"]
+        return [*lines, f"unsafe {{ {call} }}", f"Ok({value})"]
 
     def _forward(self) -> list[str]:
         values = []
@@ -146,16 +146,16 @@ class Form:
             return [f"/// [`{where}`]({folder}{where}) into a tensor that exists."]
         if self.inplace and not self.typed.overwrites:
             return [f"/// [`{where}`]({folder}{where}) in place: {summary}"]
-        told = [f"/// {summary}", "///"]
+        message = [f"/// {summary}", "///"]
         shown = {a.name for a in self.arguments} | {r.name for r in self.typed.operator.results}
         if self.typed.receiver:
             shown.add("input")
         for name, text in parts[1:-2]:
             if name in shown:
                 spelling = "self" if self.has_object and name in ("input", "dst") else name
-                told.append(f"/// - `{spelling}`: {escaped(text)}")
+                message.append(f"/// - `{spelling}`: {escaped(text)}")
         for name, text in parts[-2:]:
-            told += ["///", f"/// # {name}", f"/// {escaped(text)}"]
+            message += ["///", f"/// # {name}", f"/// {escaped(text)}"]
         left_out = [
             a.name
             for a in self.typed.arguments
@@ -164,8 +164,8 @@ class Form:
         if left_out:
             names = ", ".join(f"`{name}`" for name in left_out)
             suffix = "_with_" if self.inplace else "_with"
-            told += ["///", f"/// More can be said ({names}) to [`{where}{suffix}`]."]
-        return told
+            message += ["///", f"/// More can be said ({names}) to [`{where}{suffix}`]."]
+        return message
 
     def text(self) -> str:
         body = "\n".join(f"    {line}" for line in self.body())
@@ -183,21 +183,21 @@ def forms(operator: Operator) -> list[Form]:
     typed = Typed(operator)
     offered = tuple(a for a in typed.arguments if a.name not in _KEPT_BACK)
     optional = typed.has_short_form and typed.required != offered
-    made: list[Form] = []
+    results: list[Form] = []
 
     def add(suffix: str) -> None:
         with_ = "_with" + suffix
         if optional:
-            made.append(Form(typed, suffix, full=False))
-        made.append(Form(typed, with_ if optional else suffix, full=True))
+            results.append(Form(typed, suffix, full=False))
+        results.append(Form(typed, with_ if optional else suffix, full=True))
 
     if operator.has_new:
         add("")
     if typed.overwrites or typed.inplace:
         add("_")
     if operator.has_into and not typed.overwrites:
-        made.append(Form(typed, "_into", full=True, into=True))
-    return made
+        results.append(Form(typed, "_into", full=True, into=True))
+    return results
 
 
 def operators_source(operators: list[Operator]) -> str:

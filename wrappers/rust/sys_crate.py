@@ -77,10 +77,10 @@ class SysCrate:
             differing = ", ".join(sorted(known ^ set(self.comments)))
             raise TreeError(f"SWIG and tools/headers.py read different functions: {differing}")
         self.prefixes = {
-            name: told[1]
+            name: text[1]
             for name, lines in self.said.items()
             if name in self.tree.typedefs
-            and (told := re.match(r"One of the (LIBDL_\w+_) constants", " ".join(lines)))
+            and (text := re.match(r"One of the (LIBDL_\w+_) constants", " ".join(lines)))
         }
 
     def type_of_constant(self, name: str) -> str:

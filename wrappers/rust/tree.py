@@ -159,8 +159,8 @@ def _type(text: str, names: tuple[str, ...] = ()) -> Type:
     if text.startswith("f("):
         end = _closing(text, 1)
         inside = [part for part in _split(text[2:end]) if part not in ("", "void")]
-        given = names if len(names) == len(inside) else tuple(f"p{i}" for i in range(len(inside)))
-        parameters = tuple(Variable(n, _type(t)) for n, t in zip(given, inside, strict=True))
+        values = names if len(names) == len(inside) else tuple(f"p{i}" for i in range(len(inside)))
+        parameters = tuple(Variable(n, _type(t)) for n, t in zip(values, inside, strict=True))
         return Callable(_type(text[end + 2 :]), parameters)
     name = text.removeprefix("struct ").removeprefix("q(const).")
     if not re.fullmatch(r"\w+", name):

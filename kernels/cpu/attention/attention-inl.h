@@ -72,7 +72,7 @@ template <class T>
 struct Product {
   const T* a;
   int64_t a_stride;
-  Lies lies;
+  OperandLayout layout;
   Rows<const T> b;
   Rows<T> c;
   int64_t rows, k, width;
@@ -90,12 +90,12 @@ struct Part {
 template <class T>
 HWY_INLINE void last_columns(const Kernels<T>& kernels, Step<T> step, int64_t columns) {
   static_assert(kKeys >= kQueries<T>);
-  alignas(64) T room[kKeys * kN<T>];
+  alignas(64) T workspace[kKeys * kN<T>];
   for (int64_t k = 0; k < step.k; ++k) {
-    std::fill_n(room + k * kN<T>, kN<T>, T(0));
-    std::copy_n(step.b + k * step.b_stride, columns, room + k * kN<T>);
+    std::fill_n(workspace + k * kN<T>, kN<T>, T(0));
+    std::copy_n(step.b + k * step.b_stride, columns, workspace + k * kN<T>);
   }
-  step.b = step.next = room;
+  step.b = step.next = workspace;
   step.b_stride = kN<T>;
   step.columns = columns;
   kernels.narrow(step);
@@ -115,13 +115,14 @@ HWY_INLINE void multiply(const Product<T>& p, const F& part) {
     i1 = p.rows * (g + 1) / groups;
     const Part at = part(i0, i1);
     if (at.k1 <= at.k0 || at.j0 >= p.width) continue;
-    step.a = p.a + (p.lies == Lies::kColumns ? i0 + at.k0 * p.a_stride : i0 * p.a_stride + at.k0);
+    step.a = p.a + (p.layout == OperandLayout::kColumns ? i0 + at.k0 * p.a_stride
+                                                        : i0 * p.a_stride + at.k0);
     step.b = step.next = p.b.at + at.k0 * p.b.stride + at.j0;
     step.c = p.c.at + i0 * p.c.stride + at.j0;
     step.k = at.k1 - at.k0;
     const int64_t width = p.width - at.j0;
     const int64_t rest = first::kMasksMemory ? 0 : width % kN<T>;
-    const Kernels<T>& kernels = kernels_for<T>(i1 - i0, p.lies);
+    const Kernels<T>& kernels = kernels_for<T>(i1 - i0, p.layout);
     panel_product(kernels, step, width - rest);
     if (rest == 0) continue;
     step.b += width - rest;
@@ -140,23 +141,23 @@ class Transposed {
   }
   int64_t depth() const { return depth_; }
   const T* part(int64_t d) {
-    if (at_ == d) return room_;
+    if (at_ == d) return workspace_;
     at_ = d;
     const int64_t n = std::min(kDepth, depth_ - d), end = whole_vectors<T>(count_);
-    transpose(room_, kQueries<T>, rows_.at + d, rows_.stride, count_, n);
+    transpose(workspace_, kQueries<T>, rows_.at + d, rows_.stride, count_, n);
     for (int64_t i = 0; count_ < end && i < n; ++i)
-      std::fill(room_ + i * kQueries<T> + count_, room_ + i * kQueries<T> + end, T(0));
-    return room_;
+      std::fill(workspace_ + i * kQueries<T> + count_, workspace_ + i * kQueries<T> + end, T(0));
+    return workspace_;
   }
 
  private:
-  alignas(64) T room_[kDepth * kQueries<T>];
+  alignas(64) T workspace_[kDepth * kQueries<T>];
   Rows<const T> rows_{};
   int64_t count_ = 0, depth_ = 0, at_ = -1;
 };
 
 // Where a block of keys meets a tile of queries.
-struct Meeting {
+struct BlockPair {
   int64_t q0, queries, k0, keys;
   bool causal;
 
@@ -170,13 +171,13 @@ struct Meeting {
 
 // to[j][i] = alpha * sum over d of x[j][d] * tile[i][d], for the keys j of the block.
 template <class T>
-HWY_INLINE void meet(const Meeting& m, T* to, Rows<const T> x, Transposed<T>& tile, T alpha) {
+HWY_INLINE void meet(const BlockPair& m, T* to, Rows<const T> x, Transposed<T>& tile, T alpha) {
   for (int64_t d = 0; d < tile.depth(); d += kDepth) {
     const int64_t n = std::min(kDepth, tile.depth() - d);
     multiply<T>(
         {x.at + d,
          x.stride,
-         Lies::kRows,
+         OperandLayout::kRows,
          {tile.part(d), kQueries<T>},
          {to, kQueries<T>},
          m.keys,
@@ -190,17 +191,17 @@ HWY_INLINE void meet(const Meeting& m, T* to, Rows<const T> x, Transposed<T>& ti
 
 // c[i] (+)= alpha * sum over j of s[j][i] * x[j], for the queries i of the tile.
 template <class T>
-HWY_INLINE void sum_over_keys(const Meeting& m, Rows<T> c, const T* s, Rows<const T> x,
+HWY_INLINE void sum_over_keys(const BlockPair& m, Rows<T> c, const T* s, Rows<const T> x,
                               int64_t width, T alpha, bool add) {
-  multiply<T>({s, kQueries<T>, Lies::kColumns, x, c, m.queries, m.keys, width, alpha, add},
+  multiply<T>({s, kQueries<T>, OperandLayout::kColumns, x, c, m.queries, m.keys, width, alpha, add},
               [&](int64_t, int64_t i1) { return Part{0, m.keys_of(i1 - 1), 0}; });
 }
 
 // c[j] += alpha * sum over i of s[j][i] * x[i], for the keys j of the block.
 template <class T>
-HWY_INLINE void add_over_queries(const Meeting& m, Rows<T> c, const T* s, Rows<const T> x,
+HWY_INLINE void add_over_queries(const BlockPair& m, Rows<T> c, const T* s, Rows<const T> x,
                                  int64_t width, T alpha) {
-  multiply<T>({s, kQueries<T>, Lies::kRows, x, c, m.keys, m.queries, width, alpha, true},
+  multiply<T>({s, kQueries<T>, OperandLayout::kRows, x, c, m.keys, m.queries, width, alpha, true},
               [&](int64_t j, int64_t) { return Part{m.first_query(j), m.queries, 0}; });
 }
 
@@ -212,14 +213,14 @@ class Mask {
   explicit Mask(const View& v) : view_(v), leading_(v, 0, v.data ? v.ndim - 2 : 0) {}
 
   // Adds it to the scores, and sets those of later keys to -inf.
-  void apply(const Meeting& m, int64_t head, T* scores) {
+  void apply(const BlockPair& m, int64_t head, T* scores) {
     if (view_.data) add(m, head, scores);
     for (int64_t j = 0; m.causal && j < m.keys; ++j)
       std::fill_n(scores + j * kQueries<T>, std::min(m.first_query(j), whole_vectors<T>(m.queries)),
                   kMinusInfinity<T>);
   }
   // The same where scores lie as [queries, keys], rows kKeys apart.
-  void apply_to_rows(const Meeting& m, int64_t head, T* scores) {
+  void apply_to_rows(const BlockPair& m, int64_t head, T* scores) {
     const int64_t bytes = dtype_bytes(view_.dtype);
     for (int64_t i = 0; i < m.queries; ++i) {
       T* const row = scores + i * kKeys;
@@ -234,7 +235,7 @@ class Mask {
   }
 
  private:
-  void add(const Meeting& m, int64_t head, T* scores) {
+  void add(const BlockPair& m, int64_t head, T* scores) {
     const Vectors<T> d;
     const int64_t row = view_.strides[view_.ndim - 2], bytes = dtype_bytes(view_.dtype);
     const int64_t column = view_.strides[view_.ndim - 1];
@@ -247,9 +248,9 @@ class Mask {
         add_row(scores + j * kQueries<T>, m.queries, [&](int64_t) { return hn::Set(d, rows_[j]); });
       return;
     }
-    transpose(turned_, kQueries<T>, rows_, kKeys, m.queries, m.keys);
+    transpose(transposed_, kQueries<T>, rows_, kKeys, m.queries, m.keys);
     for (int64_t j = 0; j < m.keys; ++j) {
-      T* const row_of_key = turned_ + j * kQueries<T>;
+      T* const row_of_key = transposed_ + j * kQueries<T>;
       std::fill(row_of_key + m.queries, row_of_key + whole_vectors<T>(m.queries), T(0));
       add_row(scores + j * kQueries<T>, m.queries,
               [&](int64_t i) { return hn::Load(d, row_of_key + i); });
@@ -272,7 +273,7 @@ class Mask {
   const View& view_;
   Dims leading_;
   alignas(64) T rows_[kQueries<T> * kKeys];
-  alignas(64) T turned_[kKeys * kQueries<T>];
+  alignas(64) T transposed_[kKeys * kQueries<T>];
 };
 
 }  // namespace

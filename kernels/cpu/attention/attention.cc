@@ -34,7 +34,7 @@ struct Softmax {
   }
 
   // Makes weights of a block's scores.
-  void take(T* scores, const Meeting& m) {
+  void take(T* scores, const BlockPair& m) {
     for (int64_t i = 0; i < m.queries; i += kN<T>) take_vector(scores + i, m.keys, i);
   }
 
@@ -102,7 +102,7 @@ struct Forward {
   // One tile of queries.
   void operator()(int64_t unit) const {
     const int64_t head = unit / tiles, q0 = unit % tiles * kQueries<T>;
-    Meeting m{q0, std::min(kQueries<T>, query.rows() - q0), 0, 0, args.causal};
+    BlockPair m{q0, std::min(kQueries<T>, query.rows() - q0), 0, 0, args.causal};
     const int64_t end = args.causal ? std::min(key.rows(), q0 + m.queries) : key.rows();
     const Rows<const T> keys = constant(key[head / group]), values = constant(value[head / group]);
     const Rows<T> y = out[head].from(q0);
@@ -124,7 +124,7 @@ struct Forward {
     finish(m, head, y, softmax);
   }
 
-  void few(Meeting m, int64_t head, int64_t end, Rows<const T> keys, Rows<const T> values,
+  void few(BlockPair m, int64_t head, int64_t end, Rows<const T> keys, Rows<const T> values,
            Rows<T> y) const {
     FewQueries<T> queries(constant(query[head].from(m.q0)), m.queries, query.columns(),
                           static_cast<T>(args.scale));
@@ -146,7 +146,7 @@ struct Forward {
 
   // softmax: a Softmax, or FewQueries.
   template <class S>
-  void finish(const Meeting& m, int64_t head, Rows<T> y, const S& softmax) const {
+  void finish(const BlockPair& m, int64_t head, Rows<T> y, const S& softmax) const {
     T* const kept = static_cast<T*>(args.normalisers);
     for (int64_t i = 0; i < m.queries; ++i) {
       const T sum = softmax.sum[i];

@@ -44,7 +44,7 @@ HWY_INLINE T dot(const T* x, const T* y, int64_t n) {
   for (int64_t i = 0; i < n; i += kBlock<T>) {
     const int64_t count = std::min(kBlock<T>, n - i);
     map(Times{}, products, x + i, y + i, count);
-    sum.push(combine_block<Sum, Plain, T>(products, count, T(0)));
+    sum.push(combine_block<Sum, Identity, T>(products, count, T(0)));
   }
   return sum.result();
 }
@@ -106,7 +106,7 @@ struct Backward {
     Tile tile(args.forward.mask);
     for (int64_t h = head * group; h < (head + 1) * group; ++h) {
       for (int64_t q0 = 0; q0 < query.rows(); q0 += kQueries<T>) {
-        Meeting m{q0, std::min(kQueries<T>, query.rows() - q0), first, 0, args.forward.causal};
+        BlockPair m{q0, std::min(kQueries<T>, query.rows() - q0), first, 0, args.forward.causal};
         load(tile, h, p, m);
         const int64_t end = m.causal ? std::min(last, q0 + m.queries) : last;
         for (; m.k0 < end; m.k0 += m.keys) {
@@ -119,7 +119,7 @@ struct Backward {
     }
   }
 
-  void load(Tile& tile, int64_t h, int64_t p, const Meeting& m) const {
+  void load(Tile& tile, int64_t h, int64_t p, const BlockPair& m) const {
     tile.queries = constant(query[h].from(m.q0));
     tile.douts = constant(dout[h].from(m.q0));
     tile.query.set(tile.queries, m.queries, query.columns());
@@ -139,7 +139,7 @@ struct Backward {
     }
   }
 
-  void meet_block(Tile& tile, const Meeting& m, int64_t h, bool add) const {
+  void meet_block(Tile& tile, const BlockPair& m, int64_t h, bool add) const {
     const int64_t head = h / group, e = query.columns(), v = value.columns();
     const T scale = static_cast<T>(args.forward.scale);
     const Rows<const T> keys = constant(key[head].from(m.k0));
@@ -153,7 +153,7 @@ struct Backward {
     sum_over_keys<T>(m, tile.dquery, tile.dscores, keys, e, scale, add);
   }
 
-  static void weigh(Tile& tile, const Meeting& m) {
+  static void weigh(Tile& tile, const BlockPair& m) {
     const Vectors<T> d;
     for (int64_t j = 0; j < m.keys; ++j) {
       T* const row = tile.weights + j * kQueries<T>;
@@ -165,7 +165,7 @@ struct Backward {
   }
 
   // A weight of 0 has no part in the gradient, whatever lies where no product was computed.
-  static void differentiate(Tile& tile, const Meeting& m) {
+  static void differentiate(Tile& tile, const BlockPair& m) {
     const Vectors<T> d;
     for (int64_t j = 0; j < m.keys; ++j) {
       T* const row = tile.dscores + j * kQueries<T>;
@@ -199,9 +199,9 @@ struct Finish {
 template <class T>
 void backward(Context& context, const AttentionBackwardArgs& args) {
   Backward<T> job(args);
-  const Scratch room(context, job.partial_bytes());
-  if (room.failed()) return;
-  job.partial = static_cast<T*>(room.data());
+  const Scratch scratch(context, job.partial_bytes());
+  if (scratch.failed()) return;
+  job.partial = static_cast<T*>(scratch.data());
   for_rows(context, job, job.units(), job.cost());
   if (job.parts > 1 && !context.stopped)
     for_rows(context, Finish<T>{job}, job.query.count() * job.query.rows(),

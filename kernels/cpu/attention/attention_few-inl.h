@@ -42,7 +42,7 @@ struct FewQueries {
     std::fill_n(sum, kFewQueries, T(0));
   }
 
-  void meet(const Meeting& m, Rows<const T> keys) {
+  void meet(const BlockPair& m, Rows<const T> keys) {
     const int64_t width = whole_vectors<T>(m.keys);
     for (int64_t d = 0; d < depth; d += kDepth) {
       const int64_t n = std::min(kDepth, depth - d);
@@ -51,7 +51,7 @@ struct FewQueries {
         std::fill(turned + i * kKeys + m.keys, turned + i * kKeys + width, T(0));
       multiply<T>({rows.at + d,
                    rows.stride,
-                   Lies::kRows,
+                   OperandLayout::kRows,
                    {turned, kKeys},
                    {scores, kKeys},
                    count,
@@ -64,13 +64,14 @@ struct FewQueries {
   }
 
   // Makes weights of a block's scores.
-  void take(const Meeting& m) {
+  void take(const BlockPair& m) {
     for (int64_t i = 0; i < count; ++i) take_row(scores + i * kKeys, m.keys, i);
   }
 
-  void sum_over_keys(const Meeting& m, Rows<T> y, Rows<const T> values, int64_t width) {
-    multiply<T>({scores, kKeys, Lies::kRows, values, y, count, m.keys, width, T(1), m.k0 > 0},
-                [&](int64_t, int64_t i1) { return Part{0, m.keys_of(i1 - 1), 0}; });
+  void sum_over_keys(const BlockPair& m, Rows<T> y, Rows<const T> values, int64_t width) {
+    multiply<T>(
+        {scores, kKeys, OperandLayout::kRows, values, y, count, m.keys, width, T(1), m.k0 > 0},
+        [&](int64_t, int64_t i1) { return Part{0, m.keys_of(i1 - 1), 0}; });
   }
 
  private:
@@ -81,10 +82,10 @@ struct FewQueries {
     int64_t j = 0;
     for (; j + kN<T> <= keys; j += kN<T>) most = hn::Max(most, hn::Load(d, row + j));
     hn::Store(most, d, lanes);
-    T found = before;
-    for (const T& lane : lanes) found = std::max(found, lane);
-    for (; j < keys; ++j) found = std::max(found, row[j]);
-    return found;
+    T maximum = before;
+    for (const T& lane : lanes) maximum = std::max(maximum, lane);
+    for (; j < keys; ++j) maximum = std::max(maximum, row[j]);
+    return maximum;
   }
 
   HWY_INLINE void take_row(T* row, int64_t keys, int64_t i) {

@@ -17,9 +17,9 @@ void compute_bias(Context& context, const ConvolutionArgs& a) {
   using T = Wide<S>;
   constexpr int64_t kRun = 64, kPart = 4096;
   const int64_t k = a.y.sizes[1], pixels = element_count(a.y) / k, parts = (pixels - 1) / kPart + 1;
-  const Scratch room(context, product(parts, k, sizeof(double)));
-  if (room.failed()) return;
-  double* const sums = static_cast<double*>(room.data());
+  const Scratch scratch(context, product(parts, k, sizeof(double)));
+  if (scratch.failed()) return;
+  double* const sums = static_cast<double*>(scratch.data());
   const S* const y = static_cast<const S*>(a.y.data);
   for_chunks(context, parts, [&](int64_t part) {
     double* const sum = sums + part * k;

@@ -78,9 +78,9 @@ void multiply(Context& context, const Part<S>& part) {
     if (rows > 1 && columns > 1 && is_matrix(part.whole))
       return multiply_pixels(context, part.whole, part.taps);
   }
-  const Scratch room(context, product(packed_count(part.taps), sizeof(T)));
-  if (room.failed()) return;
-  T* const packed = static_cast<T*>(room.data());
+  const Scratch scratch(context, product(packed_count(part.taps), sizeof(T)));
+  if (scratch.failed()) return;
+  T* const packed = static_cast<T*>(scratch.data());
   in_chunks(context, ceil_div(columns, kPanel<T>), 1,
             [&](int64_t first, int64_t last) { pack_taps(packed, part.taps, first, last); });
   if (spanned) {
@@ -201,7 +201,7 @@ void compute_input(Context& context, const ConvolutionArgs& a) {
 
 template <class S>
 void convolve(Context& context, const ConvolutionArgs& a) {
-  switch (a.wanted) {
+  switch (a.computed) {
     case ConvolutionArgs::kOutput: return compute_output<S>(context, a);
     case ConvolutionArgs::kInput: return compute_input<S>(context, a);
     case ConvolutionArgs::kWeight:

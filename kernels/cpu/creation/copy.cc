@@ -59,9 +59,9 @@ Class class_between(int32_t from, int32_t to) {
   const Class wide = dtype_class(from);
   const bool narrow = wide == Class::kI64 && from != LIBDL_DTYPE_INT64;
   if (to == LIBDL_DTYPE_BOOL) return Class::kBool;
-  const Class wanted = dtype_class(to);
-  const bool floats = wanted == Class::kF32 || wanted == Class::kF64;
-  return narrow && floats ? wanted : wide;
+  const Class to_class = dtype_class(to);
+  const bool floats = to_class == Class::kF32 || to_class == Class::kF64;
+  return narrow && floats ? to_class : wide;
 }
 
 // Equal dtypes: bytes are moved unchanged.
@@ -94,16 +94,16 @@ void move_row(const void* const* in, void* out, int64_t n) {
   std::memcpy(out, in[0], static_cast<size_t>(n * kBytes));
 }
 template <int64_t kBytes>
-void turn_row(const void* const* in, void* out, int64_t n) {
+void reverse_row(const void* const* in, void* out, int64_t n) {
   gather_strided(static_cast<const char*>(in[0]), -kBytes, kBytes, n, static_cast<char*>(out));
 }
 template <int64_t kBytes>
 TileFn row_function(const Geometry& g) {
   const int inner = g.ndim - 1;
-  if (lies_in_rows(g, {move_row<kBytes>, 1})) return move_row<kBytes>;
-  Geometry turned = g;
-  turned.operand[1].stride[inner] = -g.operand[1].stride[inner];
-  return lies_in_rows(turned, {turn_row<kBytes>, 1}) ? turn_row<kBytes> : nullptr;
+  if (is_row_contiguous(g, {move_row<kBytes>, 1})) return move_row<kBytes>;
+  Geometry reversed = g;
+  reversed.operand[1].stride[inner] = -g.operand[1].stride[inner];
+  return is_row_contiguous(reversed, {reverse_row<kBytes>, 1}) ? reverse_row<kBytes> : nullptr;
 }
 TileFn row_function(const Geometry& g) {
   if (g.ndim < 2) return nullptr;

@@ -61,9 +61,9 @@ void fill(Context& context, const FillArgs& args) {
   alignas(64) char pattern[kTile * 16];
   const int64_t repeats = std::min(launch.geometry.numel, kTile);
   std::memcpy(pattern, args.value, static_cast<size_t>(bytes));
-  for (int64_t made = 1; made < repeats; made *= 2) {  // by doubling
-    std::memcpy(pattern + made * bytes, pattern,
-                static_cast<size_t>(std::min(made, repeats - made) * bytes));
+  for (int64_t filled = 1; filled < repeats; filled *= 2) {  // by doubling
+    std::memcpy(pattern + filled * bytes, pattern,
+                static_cast<size_t>(std::min(filled, repeats - filled) * bytes));
   }
   launch.pattern = pattern;
   const int64_t n = launch.geometry.numel;

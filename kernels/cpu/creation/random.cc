@@ -97,21 +97,21 @@ void quantiles(double* x, int64_t count) {
   const VectorMath::Tag tag;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(tag));
   const hn::RebindToSigned<VectorMath::Tag> positions;
-  int64_t place[kMostQuantiles + 8];
+  int64_t position[kMostQuantiles + 8];
   size_t tails = 0;
   for (int64_t j = 0; j < count; j += lanes) {
     const auto far = hn::Gt(hn::Abs(hn::LoadU(tag, x + j)), hn::Set(tag, kNormalMiddle));
     tails += hn::CompressStore(hn::Iota(positions, j), hn::RebindMask(positions, far), positions,
-                               place + tails);
+                               position + tails);
   }
   alignas(64) double tail[kMostQuantiles + 8];
-  for (size_t k = 0; k < tails; ++k) tail[k] = x[place[k]];
+  for (size_t k = 0; k < tails; ++k) tail[k] = x[position[k]];
   std::fill_n(tail + tails, 8, 0.45);  // any value of the tail
   for (int64_t j = 0; j < count; j += lanes)
     hn::StoreU(normal_middle<VectorMath>(hn::LoadU(tag, x + j)), tag, x + j);
   for (size_t k = 0; k < tails; k += static_cast<size_t>(lanes))
     hn::StoreU(normal_tail<VectorMath>(hn::LoadU(tag, tail + k)), tag, tail + k);
-  for (size_t k = 0; k < tails; ++k) x[place[k]] = tail[k];
+  for (size_t k = 0; k < tails; ++k) x[position[k]] = tail[k];
 }
 
 }  // namespace libdl::kernels::cpu::HWY_NAMESPACE

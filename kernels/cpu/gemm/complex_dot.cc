@@ -94,17 +94,17 @@ std::complex<T> dot(const ComplexVector<T>& x, const ComplexVector<T>& y, int64_
                2 * count);
     }
   }
-  alignas(64) T room[2][2 * kCopied];  // of E they would all be set to zero
+  alignas(64) T workspace[2][2 * kCopied];  // of E they would all be set to zero
   for (int64_t count; k0 < k; k0 += count) {
     count = std::min(kCopied, k - k0);
     const int64_t padded = (count + kWhole - 1) / kWhole * kWhole;
     for (int side : {0, 1}) {
       const ComplexVector<T>& v = side == 0 ? x : y;
-      E* const copy = reinterpret_cast<E*>(room[side]);
+      E* const copy = reinterpret_cast<E*>(workspace[side]);
       for (int64_t i = 0; i < count; ++i) copy[i] = v.data[(k0 + i) * v.stride];
       std::fill(copy + count, copy + padded, E(0));
     }
-    sums.add(room[0], room[1], 2 * padded);
+    sums.add(workspace[0], workspace[1], 2 * padded);
   }
   return sums.total();
 }

@@ -45,7 +45,7 @@ HWY_INLINE void finish(const GemmTile<T>& t, V sum, bool add, int64_t row, int64
 // A square of b is turned in the first cache, and multiplied: the sums of R rows and kN columns
 // stay in registers for a whole block of k.
 template <class T, int R>
-void turned(const GemmTile<T>& t) {
+void transposed(const GemmTile<T>& t) {
   constexpr int64_t kSide = kN<T>, kWide = 2 * kSide, kAhead = 512 / sizeof(T);
   const Vectors<T> d;
   alignas(64) T square[kSide * kWide];
@@ -141,8 +141,8 @@ void along(const GemmTile<T>& t) {
 template <class T, int... R>
 HWY_INLINE void by_height(const GemmTile<T>& t, std::integer_sequence<int, R...>) {
   using Way = void (*)(const GemmTile<T>&);
-  static constexpr Way kTurned[] = {turned<T, R + 1>...}, kAlong[] = {along<T, R + 1>...};
-  (t.b.col_stride == 1 ? kAlong : kTurned)[t.i1 - 1](t);
+  static constexpr Way kTransposed[] = {transposed<T, R + 1>...}, kAlong[] = {along<T, R + 1>...};
+  (t.b.col_stride == 1 ? kAlong : kTransposed)[t.i1 - 1](t);
 }
 
 template <class T>

@@ -25,7 +25,7 @@ struct Block {
 };
 
 struct Reading {
-  Lies lies;
+  OperandLayout layout;
   bool copied;
 };
 
@@ -37,9 +37,10 @@ HWY_INLINE Reading how_read(const GemmOperand& a, int64_t panels) {
   if (a.dtype == kDtype<T> && (columns || a.col_stride == 1)) {
     const int64_t bytes = (columns ? a.col_stride : a.row_stride) * static_cast<int64_t>(sizeof(T));
     const bool near = columns ? bytes <= 512 : bytes % 2048 != 0;
-    if (near || panels <= 2) return {columns ? Lies::kColumns : Lies::kRows, false};
+    if (near || panels <= 2)
+      return {columns ? OperandLayout::kColumns : OperandLayout::kRows, false};
   }
-  return {columns ? Lies::kColumns : Lies::kCopiedRows, true};
+  return {columns ? OperandLayout::kColumns : OperandLayout::kCopiedRows, true};
 }
 
 // Where a's columns are contiguous, its copy has the rows of one run of the micro-kernel side by
@@ -103,14 +104,14 @@ HWY_INLINE bool streams(const GemmTile<T>& t) {
 // stripe after it.
 template <class T>
 HWY_INLINE void stripe_product(const GemmTile<T>& t, const Block& at, const Block& next, T* a,
-                               T* room) {
+                               T* workspace) {
   const int64_t panels = (t.j1 - t.j0 + kPanel<T> - 1) / kPanel<T>;
-  const auto [lies, copied] = how_read<T>(t.a, panels);
+  const auto [layout, copied] = how_read<T>(t.a, panels);
   // Copy the stripe of a, unless it is read in place.
-  const bool columns = lies == Lies::kColumns, grouped = copied && columns;
+  const bool columns = layout == OperandLayout::kColumns, grouped = copied && columns;
   if (grouped) {
     Groups<T>::copy(a, t.a, at);
-  } else if (lies == Lies::kCopiedRows) {
+  } else if (layout == OperandLayout::kCopiedRows) {
     fetch<kKBlock<T>>(a, t.a, at.i, at.rows, at.k0, at.k);
   }
   const bool in_place = t.packed == nullptr && gemm_reads_in_place(t.b);
@@ -132,7 +133,7 @@ HWY_INLINE void stripe_product(const GemmTile<T>& t, const Block& at, const Bloc
   for (int64_t p = 0; p < panels; ++p) {
     const int64_t j = t.j0 + p * kPanel<T>, width = std::min(kPanel<T>, t.j1 - j);
     // Find the panel: packed already, in place, or packed now.
-    step.b = room;
+    step.b = workspace;
     step.b_stride = kPanel<T>;
     int64_t to_next = 0;
     if (t.packed != nullptr) {
@@ -143,7 +144,7 @@ HWY_INLINE void stripe_product(const GemmTile<T>& t, const Block& at, const Bloc
       step.b_stride = t.b.row_stride;
       to_next = t.long_sums ? kKBlock<T> * t.b.row_stride : kPanel<T>;
     } else {
-      pack_block(room, t.b, at.k0, at.k, j, t.j1);
+      pack_block(workspace, t.b, at.k0, at.k, j, t.j1);
     }
     if (t.long_sums ? at.k0 + at.k == t.k : p + 1 == panels) to_next = 0;
     // Multiply groups of rows by the panel.
@@ -155,7 +156,7 @@ HWY_INLINE void stripe_product(const GemmTile<T>& t, const Block& at, const Bloc
       // A panel has two lines per row: two runs of the kernel prefetch it.
       const int64_t line = g * (kPanel<T> / kWide<T>);
       step.next = step.b + (line < 2 ? to_next + line * kLine<T> : 0);
-      panel_product(kernels_for<T>(r1 - r0, lies), step, width);
+      panel_product(kernels_for<T>(r1 - r0, layout), step, width);
     }
   }
 }
@@ -164,7 +165,7 @@ template <class T>
 void gemm_tile_on(const GemmTile<T>& t) {
   constexpr int64_t kGrouped = Groups<T>::count(kStripe<T>) * Groups<T>::kSize;
   alignas(64) T a[std::max(kStripe<T> * kKBlock<T>, kGrouped)];
-  alignas(64) T room[kPanel<T> * kKBlock<T>];
+  alignas(64) T workspace[kPanel<T> * kKBlock<T>];
   // Scale out by beta, unless the first block of k overwrites it or adds to it as it is.
   if (t.k == 0 || (t.beta != 0 && t.beta != 1)) {
     for (int64_t i = t.i0; i < t.i1; ++i) {
@@ -180,7 +181,7 @@ void gemm_tile_on(const GemmTile<T>& t) {
     return Block{t.i0 + i, rows * (s + 1) / stripes - i, k0, std::min(kKBlock<T>, t.k - k0)};
   };
   for (int64_t n = 0; n < blocks; ++n) {
-    stripe_product(t, block(n), n + 1 < blocks ? block(n + 1) : Block{}, a, room);
+    stripe_product(t, block(n), n + 1 < blocks ? block(n + 1) : Block{}, a, workspace);
   }
   if (streams(t)) hwy::FlushStream();  // before other threads are told
   // Add the bias.

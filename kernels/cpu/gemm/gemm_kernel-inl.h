@@ -11,7 +11,7 @@
 
 #include <array>
 
-#include "kernels/cpu/gemm/micro_kernel.h"
+#include "kernels/cpu/gemm/step.h"
 #include "kernels/cpu/gemm/panels-inl.h"
 #include "kernels/cpu/traverse/first-inl.h"
 
@@ -37,19 +37,19 @@ using Heights = std::array<Kernels<T>, kRows<T>>;
 }  // namespace
 
 // By how a lies.
-extern const Heights<float> kFloatKernels[kLies];
-extern const Heights<double> kDoubleKernels[kLies];
+extern const Heights<float> kFloatKernels[kLayout];
+extern const Heights<double> kDoubleKernels[kLayout];
 
 namespace {
 
 HWY_INLINE void prefetch_l2(const void* p) { __builtin_prefetch(p, 0, 2); }
 
 template <class T>
-HWY_INLINE const Kernels<T>& kernels_for(int64_t rows, Lies lies) {
+HWY_INLINE const Kernels<T>& kernels_for(int64_t rows, OperandLayout layout) {
   if constexpr (sizeof(T) == 4) {
-    return kFloatKernels[static_cast<int>(lies)][rows - 1];
+    return kFloatKernels[static_cast<int>(layout)][rows - 1];
   } else {
-    return kDoubleKernels[static_cast<int>(lies)][rows - 1];
+    return kDoubleKernels[static_cast<int>(layout)][rows - 1];
   }
 }
 

@@ -9,14 +9,14 @@
 namespace libdl::kernels::cpu {
 namespace {
 
-enum class Way { kVector, kOuter, kFloat, kDouble, kBfloat, kSplit, kComplex, kInteger, kPlain };
+enum class Way { kVector, kOuter, kFloat, kDouble, kBfloat, kSplit, kComplex, kInteger, kGeneric };
 
 Way way_of(const MatmulArgs& args) {
   const int32_t dtype = args.out.dtype;
   const Shape s = shape_of(args);
   if (is_complex(dtype)) {
     const bool bias = args.bias.data == nullptr || args.bias.dtype == dtype;
-    return bias ? Way::kComplex : Way::kPlain;
+    return bias ? Way::kComplex : Way::kGeneric;
   }
   if (is_outer_product(args)) return Way::kOuter;
   if (!small_float(dtype) && dtype != LIBDL_DTYPE_FLOAT64) return Way::kInteger;
@@ -66,38 +66,38 @@ void pack_b(Context& context, void* packed, const View& b, bool widened) {
 
 // -1: too large to count.
 static int64_t scratch_bytes(const MatmulArgs& args, Way way) {
-  Carver carver{nullptr};
+  BumpAllocator allocator{nullptr};
   switch (way) {
-    case Way::kFloat: carve_float_product<float>(args, carver); break;
-    case Way::kDouble: carve_float_product<double>(args, carver); break;
-    case Way::kBfloat: carve_bfloat_product(args, carver); break;
-    case Way::kSplit: carve_split_product(args, carver); break;
-    case Way::kComplex: carve_complex_product(args, carver); break;
+    case Way::kFloat: carve_float_product<float>(args, allocator); break;
+    case Way::kDouble: carve_float_product<double>(args, allocator); break;
+    case Way::kBfloat: allocate_bfloat_product(args, allocator); break;
+    case Way::kSplit: carve_split_product(args, allocator); break;
+    case Way::kComplex: carve_complex_product(args, allocator); break;
     case Way::kVector:
     case Way::kOuter:
     case Way::kInteger:
-    case Way::kPlain: break;
+    case Way::kGeneric: break;
   }
-  return carver.used;
+  return allocator.used;
 }
 
-void matmul(Context& context, const MatmulArgs& given) {
-  MatmulArgs args = given;
+void matmul(Context& context, const MatmulArgs& original) {
+  MatmulArgs args = original;
   const Way way = way_of(args);
   if (foreign_panels(args, way)) args.packed_b = nullptr;
   const Scratch scratch(context, scratch_bytes(args, way));
   if (scratch.failed()) return;
-  const Carver carver{static_cast<char*>(scratch.data())};
+  const BumpAllocator allocator{static_cast<char*>(scratch.data())};
   switch (way) {
     case Way::kVector: return vector_product(context, args);
     case Way::kOuter: return outer_product(context, args);
-    case Way::kFloat: return float_product<float>(context, args, carver);
-    case Way::kDouble: return float_product<double>(context, args, carver);
-    case Way::kBfloat: return bfloat_product(context, args, carver);
-    case Way::kSplit: return split_product(context, args, carver);
-    case Way::kComplex: return complex_product(context, args, carver);
+    case Way::kFloat: return float_product<float>(context, args, allocator);
+    case Way::kDouble: return float_product<double>(context, args, allocator);
+    case Way::kBfloat: return bfloat_product(context, args, allocator);
+    case Way::kSplit: return split_product(context, args, allocator);
+    case Way::kComplex: return complex_product(context, args, allocator);
     case Way::kInteger: return integer_product(context, args);
-    case Way::kPlain: return plain_product(context, args);
+    case Way::kGeneric: return generic_product(context, args);
   }
 }
 

@@ -43,7 +43,7 @@ struct Cut {
   }
 };
 
-struct Room {
+struct Workspace {
   char* packed;
   float* sums;  // blocks of 32 by 32, if k has more than one block
 };
@@ -53,18 +53,18 @@ int64_t panels_size(int64_t n, int64_t k) {
   return bytes == INT64_MAX ? -1 : bytes;
 }
 
-Room room_of(const MatmulArgs& args, Carver& carver) {
+Workspace workspace_of(const MatmulArgs& args, BumpAllocator& allocator) {
   const Shape s = shape_of(args);
-  Room room{};
+  Workspace workspace{};
   if (args.packed_b == nullptr) {
     const int64_t matrices = args.b.strides[0] == 0 ? std::min<int64_t>(1, s.batch) : s.batch;
-    room.packed = static_cast<char*>(carver.take(matrices, panels_size(s.n, s.k)));
+    workspace.packed = static_cast<char*>(allocator.take(matrices, panels_size(s.n, s.k)));
   }
   if (s.k > kKBlock) {
     const int64_t count = product(s.batch, blocks(s.m), blocks(s.n));
-    room.sums = static_cast<float*>(carver.take(count, kSide * kSide * sizeof(float)));
+    workspace.sums = static_cast<float*>(allocator.take(count, kSide * kSide * sizeof(float)));
   }
-  return room;
+  return workspace;
 }
 
 amx::Lines rows_of(const View& a, int64_t b) {
@@ -77,8 +77,9 @@ amx::Lines columns_of(const View& m, int64_t b) {
 // One chunk of the output.
 class Piece {
  public:
-  Piece(const MatmulArgs& args, const Room& room, const char* packed, const Cut& cut, int64_t chunk)
-      : args_(args), s_(shape_of(args)), batch_(chunk / cut.count), sums_(room.sums) {
+  Piece(const MatmulArgs& args, const Workspace& workspace, const char* packed, const Cut& cut,
+        int64_t chunk)
+      : args_(args), s_(shape_of(args)), batch_(chunk / cut.count), sums_(workspace.sums) {
     const int64_t t = chunk % cut.count;
     i0_ = t / cut.across * cut.rows, i1_ = std::min(i0_ + cut.rows, s_.m);
     j0_ = t % cut.across * cut.cols, j1_ = std::min(j0_ + cut.cols, s_.n);
@@ -201,16 +202,18 @@ void pack_bfloat_panels(Context& context, char* packed, const View& b) {
   });
 }
 
-void carve_bfloat_product(const MatmulArgs& args, Carver& carver) { room_of(args, carver); }
+void allocate_bfloat_product(const MatmulArgs& args, BumpAllocator& allocator) {
+  workspace_of(args, allocator);
+}
 
-void bfloat_product(Context& context, const MatmulArgs& args, Carver carver) {
-  const Room room = room_of(args, carver);
-  if (room.packed != nullptr) pack_bfloat_panels(context, room.packed, args.b);
+void bfloat_product(Context& context, const MatmulArgs& args, BumpAllocator allocator) {
+  const Workspace workspace = workspace_of(args, allocator);
+  if (workspace.packed != nullptr) pack_bfloat_panels(context, workspace.packed, args.b);
   const char* packed =
-      args.packed_b != nullptr ? static_cast<const char*>(args.packed_b) : room.packed;
+      args.packed_b != nullptr ? static_cast<const char*>(args.packed_b) : workspace.packed;
   const Cut cut(shape_of(args));
   for_chunks(context, shape_of(args).batch * cut.count,
-             [&](int64_t chunk) { Piece(args, room, packed, cut, chunk).run(); });
+             [&](int64_t chunk) { Piece(args, workspace, packed, cut, chunk).run(); });
 }
 
 }  // namespace libdl::kernels::cpu

@@ -24,22 +24,22 @@ struct Operand {
   bool copied;
 };
 
-struct Room {
+struct Workspace {
   Operand a, out;
   void *b, *bias;
 };
-struct RowRoom {
+struct RowWorkspace {
   Operand b;
   void* sums;  // [batch, 2, 2 n] real ones
 };
 
-Operand by_rows(const View& v, int64_t batch, Carver& carver) {
+Operand by_rows(const View& v, int64_t batch, BumpAllocator& allocator) {
   Operand x{v, {v.strides[0], v.strides[1], v.strides[2]}, false};
   if (v.strides[2] != 1 && v.sizes[2] != 1) {
     // Not whole pages apart: what is turned around would meet in one set of the cache.
     const int64_t rows = v.sizes[1], cols = v.sizes[2] + (v.sizes[2] % 64 == 0 ? 8 : 0);
     x.copied = true;
-    x.view.data = carver.take(product(batch, rows, cols), dtype_bytes(v.dtype));
+    x.view.data = allocator.take(product(batch, rows, cols), dtype_bytes(v.dtype));
     x.strides[0] = product(rows, cols);
     x.strides[1] = cols;
   }
@@ -58,29 +58,29 @@ int64_t panels_size(int32_t dtype, int64_t n, int64_t k) {
 
 int64_t matrices_of(const View& v) { return v.strides[0] == 0 ? (v.sizes[0] > 0) : v.sizes[0]; }
 
-Room room_of(const MatmulArgs& args, Carver& carver) {
+Workspace workspace_of(const MatmulArgs& args, BumpAllocator& allocator) {
   const Shape s = shape_of(args);
   const int64_t bytes = dtype_bytes(args.out.dtype);
-  Room room{};
-  room.a = by_rows(args.a, s.batch, carver);
-  room.out = by_rows(args.out, s.batch, carver);
+  Workspace workspace{};
+  workspace.a = by_rows(args.a, s.batch, allocator);
+  workspace.out = by_rows(args.out, s.batch, allocator);
   if (by_vectors(s)) {
-    room.b = carver.take(product(matrices_of(args.b), s.k, s.n), 2 * bytes);
+    workspace.b = allocator.take(product(matrices_of(args.b), s.k, s.n), 2 * bytes);
   } else if (args.packed_b == nullptr) {
-    room.b = carver.take(matrices_of(args.b), panels_size(args.b.dtype, s.n, s.k));
+    workspace.b = allocator.take(matrices_of(args.b), panels_size(args.b.dtype, s.n, s.k));
   }
-  if (args.bias.data != nullptr) room.bias = carver.take(s.n, bytes);
-  return room;
+  if (args.bias.data != nullptr) workspace.bias = allocator.take(s.n, bytes);
+  return workspace;
 }
 
 // One row of a: its real parts and its imaginary parts times b, whose rows count as twice as many
 // real columns.
 bool by_rows_of_b(const Shape& s) { return s.m == 1 && s.n > 1; }
-RowRoom row_room_of(const MatmulArgs& args, Carver& carver) {
+RowWorkspace row_workspace_of(const MatmulArgs& args, BumpAllocator& allocator) {
   const Shape s = shape_of(args);
-  RowRoom room{by_rows(args.b, s.batch, carver), nullptr};
-  room.sums = carver.take(product(s.batch, s.n), 2 * dtype_bytes(args.out.dtype));
-  return room;
+  RowWorkspace workspace{by_rows(args.b, s.batch, allocator), nullptr};
+  workspace.sums = allocator.take(product(s.batch, s.n), 2 * dtype_bytes(args.out.dtype));
+  return workspace;
 }
 
 // The real product, with the sizes and strides that its views point to.
@@ -89,33 +89,33 @@ struct RealProduct {
   int64_t a_strides[3], b_strides[3], out_strides[3];
   MatmulArgs args;
 
-  RealProduct(const MatmulArgs& complex, const Room& room) : args(complex) {
+  RealProduct(const MatmulArgs& complex, const Workspace& workspace) : args(complex) {
     const Shape s = shape_of(complex);
     const int32_t dtype = real_dtype(complex.out.dtype);
     const int64_t k = product(2, s.k), n = product(2, s.n);
-    args.a = real(room.a, s.m, k, a_sizes, a_strides, dtype);
-    args.out = real(room.out, s.m, n, out_sizes, out_strides, dtype);
+    args.a = real(workspace.a, s.m, k, a_sizes, a_strides, dtype);
+    args.out = real(workspace.out, s.m, n, out_sizes, out_strides, dtype);
     b_sizes[0] = s.batch, b_sizes[1] = k, b_sizes[2] = n;
     b_strides[0] = complex.b.strides[0] == 0 ? 0 : product(k, n);
     b_strides[1] = n, b_strides[2] = 1;
-    args.b = {room.b, b_sizes, b_strides, 3, dtype};
+    args.b = {workspace.b, b_sizes, b_strides, 3, dtype};
     bias_size = n;
-    if (complex.bias.data != nullptr) args.bias = {room.bias, &bias_size, &one, 1, dtype};
+    if (complex.bias.data != nullptr) args.bias = {workspace.bias, &bias_size, &one, 1, dtype};
     // Any address, even if scratch is only being counted: it says that panels exist, so that none
     // are carved.
     static constexpr char kPanels = 0;
     args.packed_b = nullptr;
-    if (!by_vectors(s)) args.packed_b = room.b != nullptr ? room.b : complex.packed_b;
+    if (!by_vectors(s)) args.packed_b = workspace.b != nullptr ? workspace.b : complex.packed_b;
     if (!by_vectors(s) && args.packed_b == nullptr) args.packed_b = &kPanels;
   }
   // Keeps one of the two columns that a single complex column was expanded to. Without rows of b
   // there is no memory for them either.
   template <class T>
-  void keep_column(const Room& room, int c) {
+  void keep_column(const Workspace& workspace, int c) {
     b_sizes[2] = out_sizes[2] = bias_size = 1;
-    if (b_sizes[1] > 0) args.b.data = static_cast<T*>(room.b) + c;
-    args.out.data = static_cast<T*>(room.out.view.data) + c;
-    if (args.bias.data != nullptr) args.bias.data = static_cast<T*>(room.bias) + c;
+    if (b_sizes[1] > 0) args.b.data = static_cast<T*>(workspace.b) + c;
+    args.out.data = static_cast<T*>(workspace.out.view.data) + c;
+    if (args.bias.data != nullptr) args.bias.data = static_cast<T*>(workspace.bias) + c;
   }
   RealProduct(const RealProduct&) = delete;
   RealProduct& operator=(const RealProduct&) = delete;
@@ -131,8 +131,8 @@ struct RealProduct {
 
 // A block of `copy` if one side is contiguous along rows and the other along columns; else false.
 template <class E>
-bool turn_block(E* out, const int64_t* out_strides, const E* in, const int64_t* in_strides,
-                int64_t rows, int64_t cols) {
+bool transpose_block(E* out, const int64_t* out_strides, const E* in, const int64_t* in_strides,
+                     int64_t rows, int64_t cols) {
   const TransposeFn turn = transposer(sizeof(E));
   constexpr int64_t bytes = sizeof(E);
   if (in_strides[1] == 1 && out_strides[2] == 1) {
@@ -160,8 +160,8 @@ void copy(Context& context, const View& v, E* out, const int64_t* out_strides, c
       const auto first = [=](auto* x, const int64_t* strides) {
         return x + b * strides[0] + i0 * strides[1] + j0 * strides[2];
       };
-      if (turn_block(first(out, out_strides), out_strides, first(in, in_strides), in_strides,
-                     i1 - i0, j1 - j0))
+      if (transpose_block(first(out, out_strides), out_strides, first(in, in_strides), in_strides,
+                          i1 - i0, j1 - j0))
         continue;
       for (int64_t i = i0; i < i1; ++i) {
         for (int64_t j = j0; j < j1; ++j) {
@@ -274,33 +274,34 @@ void dot_products(Context& context, const MatmulArgs& args) {
 
 // Row 0 of sums is the real parts of a times b's real numbers, row 1 the imaginary parts.
 template <class T>
-void real_rows(Context& context, const MatmulArgs& args, const RowRoom& room, Carver carver) {
+void real_rows(Context& context, const MatmulArgs& args, const RowWorkspace& workspace,
+               BumpAllocator allocator) {
   const Shape s = shape_of(args);
   const int64_t n = 2 * s.n;
   const int64_t a_sizes[] = {s.batch, 2, s.k}, b_sizes[] = {s.batch, s.k, n};
   const int64_t out_sizes[] = {s.batch, 2, n}, out_strides[] = {2 * n, n, 1};
   const int64_t a_strides[] = {2 * args.a.strides[0], 1, 2 * args.a.strides[2]};
-  const int64_t b_strides[] = {2 * room.b.strides[0], 2 * room.b.strides[1], 1};
+  const int64_t b_strides[] = {2 * workspace.b.strides[0], 2 * workspace.b.strides[1], 1};
   const int32_t dtype = real_dtype(args.out.dtype);
   MatmulArgs real{};
   real.a = {args.a.data, a_sizes, a_strides, 3, dtype};
-  real.b = {room.b.view.data, b_sizes, b_strides, 3, dtype};
-  real.out = {room.sums, out_sizes, out_strides, 3, dtype};
-  float_product<T>(context, real, carver);  // of two rows, which need no scratch
+  real.b = {workspace.b.view.data, b_sizes, b_strides, 3, dtype};
+  real.out = {workspace.sums, out_sizes, out_strides, 3, dtype};
+  float_product<T>(context, real, allocator);  // of two rows, which need no scratch
 }
 
 template <class T>
-void row_products(Context& context, const MatmulArgs& args, Carver carver) {
+void row_products(Context& context, const MatmulArgs& args, BumpAllocator allocator) {
   using E = std::complex<T>;
-  const RowRoom room = row_room_of(args, carver);
+  const RowWorkspace workspace = row_workspace_of(args, allocator);
   const Shape s = shape_of(args);
-  if (room.b.copied) {
-    copy(context, args.b, static_cast<E*>(room.b.view.data), room.b.strides,
+  if (workspace.b.copied) {
+    copy(context, args.b, static_cast<E*>(workspace.b.view.data), workspace.b.strides,
          static_cast<const E*>(args.b.data), args.b.strides);
   }
-  real_rows<T>(context, args, room, carver);
+  real_rows<T>(context, args, workspace, allocator);
   const T alpha = static_cast<T>(args.alpha), beta = static_cast<T>(args.beta);
-  const E* const sums = static_cast<const E*>(room.sums);
+  const E* const sums = static_cast<const E*>(workspace.sums);
   for_chunks(context, s.batch, [&](int64_t b) {
     E* out = static_cast<E*>(args.out.data) + b * args.out.strides[0];
     for (int64_t j = 0; j < s.n; ++j, out += args.out.strides[2]) {
@@ -316,43 +317,45 @@ void row_products(Context& context, const MatmulArgs& args, Carver carver) {
 }
 
 template <class T>
-void multiply(Context& context, const MatmulArgs& args, Carver carver) {
+void multiply(Context& context, const MatmulArgs& args, BumpAllocator allocator) {
   using E = std::complex<T>;
   if (numel(args.out) == 0) return;
   if (args.out.sizes[1] == 1 && args.out.sizes[2] == 1) return dot_products<T>(context, args);
-  if (by_rows_of_b(shape_of(args))) return row_products<T>(context, args, carver);
-  const Room room = room_of(args, carver);
+  if (by_rows_of_b(shape_of(args))) return row_products<T>(context, args, allocator);
+  const Workspace workspace = workspace_of(args, allocator);
   const auto at = [](const void* data) { return static_cast<E*>(const_cast<void*>(data)); };
   const View &a = args.a, &out = args.out;
   // Copy operands whose layout the real product cannot read.
-  if (room.a.copied) {
-    copy(context, a, at(room.a.view.data), room.a.strides, at(a.data), a.strides);
+  if (workspace.a.copied) {
+    copy(context, a, at(workspace.a.view.data), workspace.a.strides, at(a.data), a.strides);
   }
-  if (room.out.copied && args.beta != 0) {
-    copy(context, out, at(room.out.view.data), room.out.strides, at(out.data), out.strides);
+  if (workspace.out.copied && args.beta != 0) {
+    copy(context, out, at(workspace.out.view.data), workspace.out.strides, at(out.data),
+         out.strides);
   }
   // Pack b.
   if (by_vectors(shape_of(args))) {
-    widen(context, args.b, at(room.b));
+    widen(context, args.b, at(workspace.b));
   } else if (args.packed_b == nullptr) {
-    pack_panels(context, static_cast<T*>(room.b), args.b);
+    pack_panels(context, static_cast<T*>(workspace.b), args.b);
   }
   for (int64_t j = 0; args.bias.data != nullptr && j < args.out.sizes[2]; ++j) {
-    at(room.bias)[j] = at(args.bias.data)[j * args.bias.strides[0]];
+    at(workspace.bias)[j] = at(args.bias.data)[j * args.bias.strides[0]];
   }
   // Multiply as real numbers.
-  RealProduct real(args, room);
+  RealProduct real(args, workspace);
   if (out.sizes[2] == 1) {
     for (int c : {0, 1}) {
-      real.keep_column<T>(room, c);
+      real.keep_column<T>(workspace, c);
       vector_product(context, real.args);
     }
   } else {
-    float_product<T>(context, real.args, carver);
+    float_product<T>(context, real.args, allocator);
   }
   // Copy the result back.
-  if (room.out.copied) {
-    copy(context, out, at(out.data), out.strides, at(room.out.view.data), room.out.strides);
+  if (workspace.out.copied) {
+    copy(context, out, at(out.data), out.strides, at(workspace.out.view.data),
+         workspace.out.strides);
   }
 }
 
@@ -367,20 +370,21 @@ void pack_complex_panels(Context& context, void* packed, const View& b) {
   pack_panels(context, static_cast<double*>(packed), b);
 }
 
-void carve_complex_product(const MatmulArgs& args, Carver& carver) {
+void carve_complex_product(const MatmulArgs& args, BumpAllocator& allocator) {
   if (by_rows_of_b(shape_of(args))) {
-    row_room_of(args, carver);
+    row_workspace_of(args, allocator);
     return;
   }
-  const Room room = room_of(args, carver);
-  const RealProduct real(args, room);
-  if (args.out.dtype == LIBDL_DTYPE_COMPLEX64) return carve_float_product<float>(real.args, carver);
-  carve_float_product<double>(real.args, carver);
+  const Workspace workspace = workspace_of(args, allocator);
+  const RealProduct real(args, workspace);
+  if (args.out.dtype == LIBDL_DTYPE_COMPLEX64)
+    return carve_float_product<float>(real.args, allocator);
+  carve_float_product<double>(real.args, allocator);
 }
 
-void complex_product(Context& context, const MatmulArgs& args, Carver carver) {
-  if (args.out.dtype == LIBDL_DTYPE_COMPLEX64) return multiply<float>(context, args, carver);
-  multiply<double>(context, args, carver);
+void complex_product(Context& context, const MatmulArgs& args, BumpAllocator allocator) {
+  if (args.out.dtype == LIBDL_DTYPE_COMPLEX64) return multiply<float>(context, args, allocator);
+  multiply<double>(context, args, allocator);
 }
 
 }  // namespace libdl::kernels::cpu

@@ -10,7 +10,7 @@
 
 #include "kernels/cpu/gemm/few_rows.h"
 #include "kernels/cpu/gemm/matmul_parts.h"
-#include "kernels/cpu/traverse/rooms.h"
+#include "kernels/cpu/traverse/workspaces.h"
 
 namespace libdl::kernels::cpu {
 namespace {
@@ -42,7 +42,7 @@ constexpr int64_t kSwappedColumns = 4 * kStripe<T>;
 // Even strips of b's columns, enough of them for all threads, and the memory that each wants.
 template <class T>
 struct Strips {
-  int64_t wide, count, room;
+  int64_t wide, count, workspace_size;
 
   explicit Strips(const MatmulArgs& args) {
     const Shape s = shape_of(args);
@@ -53,9 +53,9 @@ struct Strips {
                                                 : kPackedColumns<T>;
     wide = std::clamp((s.n / 16 + unit - 1) / unit * unit, unit, most);
     count = (s.n + wide - 1) / wide;
-    room = way == Few::kDirect    ? 0
-           : way == Few::kSwapped ? wide * 2 * kPanel<T>
-                                  : wide * kKBlock<T>;
+    workspace_size = way == Few::kDirect    ? 0
+                     : way == Few::kSwapped ? wide * 2 * kPanel<T>
+                                            : wide * kKBlock<T>;
   }
 };
 
@@ -69,37 +69,39 @@ int64_t shared_size(const MatmulArgs& args) {
 
 template <class T>
 struct Memory {
-  T *shared, *rooms;
+  T *shared, *workspaces;
   int64_t count;
 };
 template <class T>
-Memory<T> carve(const MatmulArgs& args, Carver& carver) {
+Memory<T> carve(const MatmulArgs& args, BumpAllocator& allocator) {
   constexpr auto kBytes = static_cast<int64_t>(sizeof(T));
   const Strips<T> strips(args);
   Memory<T> memory{};
-  memory.count = std::min<int64_t>(product(shape_of(args).batch, strips.count), Rooms<T>::kMost);
-  memory.shared = static_cast<T*>(carver.take(shared_size<T>(args), kBytes));
-  memory.rooms = static_cast<T*>(carver.take(product(memory.count, strips.room), kBytes));
+  memory.count =
+      std::min<int64_t>(product(shape_of(args).batch, strips.count), Workspaces<T>::kMost);
+  memory.shared = static_cast<T*>(allocator.take(shared_size<T>(args), kBytes));
+  memory.workspaces =
+      static_cast<T*>(allocator.take(product(memory.count, strips.workspace_size), kBytes));
   return memory;
 }
 
 // The strip's columns are the rows of the left factor, a's rows as panels the right one.
 template <class T>
-void swapped_strip(const GemmTile<T>& strip, const T* panels, T* room) {
+void swapped_strip(const GemmTile<T>& strip, const T* panels, T* workspace) {
   const int64_t rows = strip.j1 - strip.j0, columns = strip.i1;
   constexpr int64_t kWide = 2 * kPanel<T>;
-  GemmTile<T> turned = strip;
-  turned.a = transposed(strip.b);
-  turned.packed = panels;
-  turned.bias = nullptr;
-  turned.out = room - strip.j0 * kWide;
-  turned.out_stride = kWide;
-  turned.i0 = strip.j0, turned.i1 = strip.j1;
-  turned.j0 = 0, turned.j1 = columns;
-  gemm_tile(turned);
+  GemmTile<T> swapped = strip;
+  swapped.a = transposed(strip.b);
+  swapped.packed = panels;
+  swapped.bias = nullptr;
+  swapped.out = workspace - strip.j0 * kWide;
+  swapped.out_stride = kWide;
+  swapped.i0 = strip.j0, swapped.i1 = strip.j1;
+  swapped.j0 = 0, swapped.j1 = columns;
+  gemm_tile(swapped);
   for (int64_t i = 0; i < columns; ++i) {
     T* const to = strip.out + i * strip.out_stride + strip.j0;
-    for (int64_t j = 0; j < rows; ++j) to[j] = room[j * kWide + i];
+    for (int64_t j = 0; j < rows; ++j) to[j] = workspace[j * kWide + i];
     if (strip.bias == nullptr) continue;
     const T* const bias = strip.bias + strip.j0 * strip.bias_stride;
     for (int64_t j = 0; j < rows; ++j) to[j] += bias[j * strip.bias_stride];
@@ -108,9 +110,9 @@ void swapped_strip(const GemmTile<T>& strip, const T* panels, T* room) {
 
 // A block of k of the strip after another is packed and multiplied.
 template <class T>
-void packed_strip(const GemmTile<T>& strip, T* room) {
+void packed_strip(const GemmTile<T>& strip, T* workspace) {
   GemmTile<T> block = strip;
-  block.packed = room;
+  block.packed = workspace;
   block.out += strip.j0;
   block.j0 = 0, block.j1 = strip.j1 - strip.j0;
   const T* const bias = strip.bias ? strip.bias + strip.j0 * strip.bias_stride : nullptr;
@@ -119,7 +121,7 @@ void packed_strip(const GemmTile<T>& strip, T* room) {
     block.a.data = static_cast<const T*>(strip.a.data) + k0 * strip.a.col_stride;
     block.b.data = static_cast<const T*>(strip.b.data) + k0 * strip.b.row_stride +
                    strip.j0 * strip.b.col_stride;
-    gemm_pack(room, block.b, block.k, block.j1, 0, (block.j1 + kPanel<T> - 1) / kPanel<T>);
+    gemm_pack(workspace, block.b, block.k, block.j1, 0, (block.j1 + kPanel<T> - 1) / kPanel<T>);
     block.bias = k0 + block.k == strip.k ? bias : nullptr;
     gemm_tile(block);
     block.beta = 1;
@@ -139,16 +141,16 @@ bool few_rows_serve(const MatmulArgs& a) {
 }
 
 template <class T>
-void carve_few_rows(const MatmulArgs& args, Carver& carver) {
-  carve<T>(args, carver);
+void carve_few_rows(const MatmulArgs& args, BumpAllocator& allocator) {
+  carve<T>(args, allocator);
 }
 
 template <class T>
-void few_rows_product(Context& context, const MatmulArgs& args, Carver carver) {
+void few_rows_product(Context& context, const MatmulArgs& args, BumpAllocator allocator) {
   const Shape s = shape_of(args);
   const Few way = way_of<T>(args);
   const Strips<T> strips(args);
-  const Memory<T> memory = carve<T>(args, carver);
+  const Memory<T> memory = carve<T>(args, allocator);
   const int64_t panels = (s.m + kPanel<T> - 1) / kPanel<T>, each = panels * kPanel<T> * s.k;
   if (way == Few::kSwapped) {
     for_chunks(context, s.batch * panels, [&](int64_t chunk) {
@@ -157,7 +159,7 @@ void few_rows_product(Context& context, const MatmulArgs& args, Carver carver) {
                 panel + 1);
     });
   }
-  Rooms<T> rooms(memory.rooms, strips.room, memory.count);
+  Workspaces<T> workspaces(memory.workspaces, strips.workspace_size, memory.count);
   for_chunks(context, s.batch * strips.count, [&](int64_t chunk) {
     const int64_t b = chunk / strips.count, j = chunk % strips.count * strips.wide;
     GemmTile<T> tile{};
@@ -172,17 +174,17 @@ void few_rows_product(Context& context, const MatmulArgs& args, Carver carver) {
     tile.k = s.k, tile.alpha = 1;
     tile.i1 = s.m, tile.j0 = j, tile.j1 = std::min(j + strips.wide, s.n);
     if (way == Few::kDirect) return few_rows_tile(tile);
-    rooms.with_one([&](T* mine) {
+    workspaces.with_one([&](T* mine) {
       if (way == Few::kStrips) return packed_strip(tile, mine);
       swapped_strip(tile, memory.shared + b * each, mine);
     });
   });
 }
 
-#define LIBDL_FEW(T)                                           \
-  template bool few_rows_serve<T>(const MatmulArgs&);          \
-  template void carve_few_rows<T>(const MatmulArgs&, Carver&); \
-  template void few_rows_product<T>(Context&, const MatmulArgs&, Carver);
+#define LIBDL_FEW(T)                                                  \
+  template bool few_rows_serve<T>(const MatmulArgs&);                 \
+  template void carve_few_rows<T>(const MatmulArgs&, BumpAllocator&); \
+  template void few_rows_product<T>(Context&, const MatmulArgs&, BumpAllocator);
 LIBDL_FEW(float)
 LIBDL_FEW(double)
 #undef LIBDL_FEW

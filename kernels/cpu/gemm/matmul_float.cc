@@ -6,7 +6,7 @@
 #include "kernels/cpu/gemm/matmul.h"
 #include "kernels/cpu/gemm/matmul_parts.h"
 #include "kernels/cpu/traverse/load_store.h"
-#include "kernels/cpu/traverse/rooms.h"
+#include "kernels/cpu/traverse/workspaces.h"
 
 namespace libdl::kernels::cpu {
 namespace {
@@ -72,7 +72,7 @@ struct Aside {
 };
 
 template <class T>
-struct FloatRoom {
+struct FloatWorkspace {
   T* packed;
   T* out;  // tiles, unless the result's memory holds the sums
 };
@@ -90,20 +90,21 @@ bool packs_first(const MatmulArgs& a) {
 }
 
 template <class T>
-FloatRoom<T> float_room(const MatmulArgs& a, Carver& carver) {
+FloatWorkspace<T> float_workspace(const MatmulArgs& a, BumpAllocator& allocator) {
   const Shape s = shape_of(a);
-  FloatRoom<T> room{};
+  FloatWorkspace<T> workspace{};
   if (packs_first<T>(a)) {
     const int64_t matrices = a.b.strides[0] == 0 ? std::min<int64_t>(1, s.batch) : s.batch;
-    room.packed = static_cast<T*>(carver.take(matrices, panels_size<T>(s.n, s.k)));
+    workspace.packed = static_cast<T*>(allocator.take(matrices, panels_size<T>(s.n, s.k)));
   }
   if (!writes_directly(a.out)) {
     const Tiles tiles(s, kPanel<T>);
     const Aside<T> aside(s, tiles);
-    const int64_t at_once = std::min<int64_t>(s.batch * tiles.count, Rooms<T>::kMost);
-    room.out = static_cast<T*>(carver.take(product(at_once, aside.rows, aside.cols), sizeof(T)));
+    const int64_t at_once = std::min<int64_t>(s.batch * tiles.count, Workspaces<T>::kMost);
+    workspace.out =
+        static_cast<T*>(allocator.take(product(at_once, aside.rows, aside.cols), sizeof(T)));
   }
-  return room;
+  return workspace;
 }
 
 template <class T>
@@ -173,14 +174,14 @@ void float_tile(const MatmulArgs& args, const T* packed, const Piece& piece, T* 
   tile.beta = direct ? static_cast<T>(args.beta) : 0;
   tile.large = direct && product(s.m, s.n, sizeof(T)) >= kLarge;
   const int64_t width = tile.j1 - tile.j0;
-  const bool plain_bias = args.bias.data == nullptr || args.bias.dtype == kDtypeOf<T>;
-  if (args.bias.data != nullptr && plain_bias) {
+  const bool direct_bias = args.bias.data == nullptr || args.bias.dtype == kDtypeOf<T>;
+  if (args.bias.data != nullptr && direct_bias) {
     tile.bias = static_cast<const T*>(args.bias.data);
     tile.bias_stride = args.bias.strides[0];
   }
   gemm_tile(tile);
   // Add a bias of another dtype.
-  if (!plain_bias) {
+  if (!direct_bias) {
     T shift[Tiles::kMostCols];
     load_tile(shift,
               static_cast<const char*>(args.bias.data) +
@@ -203,36 +204,37 @@ void float_tile(const MatmulArgs& args, const T* packed, const Piece& piece, T* 
 }  // namespace
 
 template <class T>
-void carve_float_product(const MatmulArgs& args, Carver& carver) {
-  if (is_long_product<T>(args)) return carve_long_product<T>(args, carver);
-  if (few_rows_serve<T>(args)) return carve_few_rows<T>(args, carver);
-  float_room<T>(args, carver);
+void carve_float_product(const MatmulArgs& args, BumpAllocator& allocator) {
+  if (is_long_product<T>(args)) return carve_long_product<T>(args, allocator);
+  if (few_rows_serve<T>(args)) return carve_few_rows<T>(args, allocator);
+  float_workspace<T>(args, allocator);
 }
 
 template <class T>
-void float_product(Context& context, const MatmulArgs& args, Carver carver) {
-  if (is_long_product<T>(args)) return long_product<T>(context, args, carver);
-  if (few_rows_serve<T>(args)) return few_rows_product<T>(context, args, carver);
+void float_product(Context& context, const MatmulArgs& args, BumpAllocator allocator) {
+  if (is_long_product<T>(args)) return long_product<T>(context, args, allocator);
+  if (few_rows_serve<T>(args)) return few_rows_product<T>(context, args, allocator);
   const Shape s = shape_of(args);
-  const FloatRoom<T> room = float_room<T>(args, carver);
+  const FloatWorkspace<T> workspace = float_workspace<T>(args, allocator);
   const T* packed = static_cast<const T*>(args.packed_b);
   if (packs_first<T>(args)) {
-    pack_panels(context, room.packed, args.b);
-    packed = room.packed;
+    pack_panels(context, workspace.packed, args.b);
+    packed = workspace.packed;
   }
   const Tiles tiles(s, kPanel<T>);
   const int64_t chunks = s.batch * tiles.count;
-  if (room.out == nullptr) {
+  if (workspace.out == nullptr) {
     for_chunks(context, chunks, [&](int64_t chunk) {
       float_tile<T>(args, packed, piece_of(s, tiles, chunk), nullptr, 0);
     });
     return;
   }
   const Aside<T> aside(s, tiles);
-  Rooms<T> rooms(room.out, aside.rows * aside.cols, std::min<int64_t>(chunks, Rooms<T>::kMost));
+  Workspaces<T> workspaces(workspace.out, aside.rows * aside.cols,
+                           std::min<int64_t>(chunks, Workspaces<T>::kMost));
   for_chunks(context, chunks, [&](int64_t chunk) {
     const Piece all = piece_of(s, tiles, chunk);
-    rooms.with_one([&](T* mine) {
+    workspaces.with_one([&](T* mine) {
       Piece part = all;
       for (part.i0 = all.i0; part.i0 < all.i1; part.i0 = part.i1) {
         part.i1 = std::min(part.i0 + aside.rows, all.i1);
@@ -245,10 +247,10 @@ void float_product(Context& context, const MatmulArgs& args, Carver carver) {
   });
 }
 
-template void carve_float_product<float>(const MatmulArgs&, Carver&);
-template void carve_float_product<double>(const MatmulArgs&, Carver&);
-template void float_product<float>(Context&, const MatmulArgs&, Carver);
-template void float_product<double>(Context&, const MatmulArgs&, Carver);
+template void carve_float_product<float>(const MatmulArgs&, BumpAllocator&);
+template void carve_float_product<double>(const MatmulArgs&, BumpAllocator&);
+template void float_product<float>(Context&, const MatmulArgs&, BumpAllocator);
+template void float_product<double>(Context&, const MatmulArgs&, BumpAllocator);
 
 int64_t float_panels_size(int32_t dtype, int64_t n, int64_t k) {
   return dtype == LIBDL_DTYPE_FLOAT64 ? panels_size<double>(n, k) : panels_size<float>(n, k);

@@ -159,23 +159,23 @@ bool is_long_product(const MatmulArgs& a) {
 }
 
 template <class T>
-void carve_long_product(const MatmulArgs& args, Carver& carver) {
+void carve_long_product(const MatmulArgs& args, BumpAllocator& allocator) {
   if (sweeps<T>(args)) return;
   const Shape s = shape_of(args);
   const int64_t width = (panels_of<T>(s.m) + panels_of<T>(s.n)) * kPanel<T>;
-  carver.take(2 * width * part_of<T>(s), static_cast<int64_t>(sizeof(T)));
+  allocator.take(2 * width * part_of<T>(s), static_cast<int64_t>(sizeof(T)));
 }
 
 template <class T>
-void long_product(Context& context, const MatmulArgs& args, Carver carver) {
+void long_product(Context& context, const MatmulArgs& args, BumpAllocator allocator) {
   if (sweeps<T>(args)) return sweep<T>(context, args);
   const Shape s = shape_of(args);
   const int64_t most = part_of<T>(s), down = panels_of<T>(s.m), across = panels_of<T>(s.n);
   const int64_t size = (down + across) * kPanel<T> * most;
-  T* const room = static_cast<T*>(carver.take(2 * size, static_cast<int64_t>(sizeof(T))));
+  T* const workspace = static_cast<T*>(allocator.take(2 * size, static_cast<int64_t>(sizeof(T))));
   // One part is multiplied while the next is packed.
   const auto part_at = [&](int64_t n) {
-    T* const a = room + n % 2 * size;
+    T* const a = workspace + n % 2 * size;
     return Part<T>{a, a + down * kPanel<T> * most, n * most, std::min(most, s.k - n * most)};
   };
   const int64_t parts = (s.k + most - 1) / most, packs = pack_chunks<T>(s);
@@ -188,11 +188,11 @@ void long_product(Context& context, const MatmulArgs& args, Carver carver) {
   }
 }
 
-#define LIBDL_LONG(T)                                              \
-  template bool has_long_sums<T>(const Shape&);                    \
-  template bool is_long_product<T>(const MatmulArgs&);             \
-  template void carve_long_product<T>(const MatmulArgs&, Carver&); \
-  template void long_product<T>(Context&, const MatmulArgs&, Carver);
+#define LIBDL_LONG(T)                                                     \
+  template bool has_long_sums<T>(const Shape&);                           \
+  template bool is_long_product<T>(const MatmulArgs&);                    \
+  template void carve_long_product<T>(const MatmulArgs&, BumpAllocator&); \
+  template void long_product<T>(Context&, const MatmulArgs&, BumpAllocator);
 LIBDL_LONG(float)
 LIBDL_LONG(double)
 #undef LIBDL_LONG

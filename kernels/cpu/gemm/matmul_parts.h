@@ -4,7 +4,7 @@
 // (matmul_vector.cc), outer products (matmul_outer.cc), floating-point numbers over packed panels
 // (matmul_float.cc; matmul_long.cc where sums are long, matmul_few.cc where rows are few), on the
 // matrix unit bfloat16 (matmul_bfloat.cc) and float32 (matmul_split.cc), complex numbers as real
-// ones (matmul_complex.cc), integers (matmul_integer.cc), and plain loops (matmul_plain.cc).
+// ones (matmul_complex.cc), integers (matmul_integer.cc), and plain loops (matmul_generic.cc).
 #pragma once
 
 #include <libdl/dtype.h>
@@ -43,7 +43,7 @@ void for_chunks(Context& context, int64_t chunks, const F& f) {
 }
 
 // Carves scratch memory into pieces, each on its own cache lines; with data NULL it only counts.
-struct Carver {
+struct BumpAllocator {
   char* data;
   int64_t used = 0;
 
@@ -89,9 +89,9 @@ inline bool writes_directly(const View& out) {
 
 // float and double. Scratch memory is carved by this first, with NULL to count it.
 template <class T>
-void carve_float_product(const MatmulArgs& args, Carver& carver);
+void carve_float_product(const MatmulArgs& args, BumpAllocator& allocator);
 template <class T>
-void float_product(Context& context, const MatmulArgs& args, Carver carver);
+void float_product(Context& context, const MatmulArgs& args, BumpAllocator allocator);
 int64_t float_panels_size(int32_t dtype, int64_t n, int64_t k);  // -1: too large to count
 void pack_float_panels(Context& context, void* packed, const View& b);
 
@@ -101,29 +101,29 @@ bool has_long_sums(const Shape& s);
 template <class T>
 bool is_long_product(const MatmulArgs& args);
 template <class T>
-void carve_long_product(const MatmulArgs& args, Carver& carver);
+void carve_long_product(const MatmulArgs& args, BumpAllocator& allocator);
 template <class T>
-void long_product(Context& context, const MatmulArgs& args, Carver carver);
+void long_product(Context& context, const MatmulArgs& args, BumpAllocator allocator);
 
 // Of these, few rows times a matrix that is larger than the caches, unless it is packed already or
 // sums are long.
 template <class T>
 bool few_rows_serve(const MatmulArgs& args);
 template <class T>
-void carve_few_rows(const MatmulArgs& args, Carver& carver);
+void carve_few_rows(const MatmulArgs& args, BumpAllocator& allocator);
 template <class T>
-void few_rows_product(Context& context, const MatmulArgs& args, Carver carver);
+void few_rows_product(Context& context, const MatmulArgs& args, BumpAllocator allocator);
 
 // bfloat16 on the matrix unit; packed_b is what pack_bfloat_panels wrote.
-void carve_bfloat_product(const MatmulArgs& args, Carver& carver);
-void bfloat_product(Context& context, const MatmulArgs& args, Carver carver);
+void allocate_bfloat_product(const MatmulArgs& args, BumpAllocator& allocator);
+void bfloat_product(Context& context, const MatmulArgs& args, BumpAllocator allocator);
 int64_t bfloat_panels_size(int64_t n, int64_t k);  // -1: too large to count
 void pack_bfloat_panels(Context& context, char* packed, const View& b);
 
 // float32 on the matrix unit (split_amx.h); packed_b is that of float_product.
 bool split_serves(const MatmulArgs& args);
-void carve_split_product(const MatmulArgs& args, Carver& carver);
-void split_product(Context& context, const MatmulArgs& args, Carver carver);
+void carve_split_product(const MatmulArgs& args, BumpAllocator& allocator);
+void split_product(Context& context, const MatmulArgs& args, BumpAllocator allocator);
 // Whether it is faster: what is split is multiplied often enough, and there are tiles for all
 // threads.
 inline bool split_pays(int64_t batch, int64_t m, int64_t n, int64_t k) {
@@ -134,8 +134,8 @@ inline bool split_pays(int64_t batch, int64_t m, int64_t n, int64_t k) {
 // One row or one column of float32 and the 16-bit types, or of float64.
 void vector_product(Context& context, const MatmulArgs& args);
 
-void carve_complex_product(const MatmulArgs& args, Carver& carver);
-void complex_product(Context& context, const MatmulArgs& args, Carver carver);
+void carve_complex_product(const MatmulArgs& args, BumpAllocator& allocator);
+void complex_product(Context& context, const MatmulArgs& args, BumpAllocator allocator);
 int64_t complex_panels_size(int32_t dtype, int64_t n, int64_t k);  // -1: too large to count
 void pack_complex_panels(Context& context, void* packed, const View& b);
 
@@ -146,6 +146,6 @@ bool is_outer_product(const MatmulArgs& args);
 void outer_product(Context& context, const MatmulArgs& args);
 
 // Complex numbers with a bias of another type.
-void plain_product(Context& context, const MatmulArgs& args);
+void generic_product(Context& context, const MatmulArgs& args);
 
 }  // namespace libdl::kernels::cpu

@@ -9,7 +9,7 @@
 #include "kernels/cpu/gemm/matrix_unit.h"
 #include "kernels/cpu/gemm/split_row.h"
 #include "kernels/cpu/traverse/load_store.h"
-#include "kernels/cpu/traverse/rooms.h"
+#include "kernels/cpu/traverse/workspaces.h"
 
 namespace libdl::kernels::cpu {
 namespace {
@@ -42,17 +42,19 @@ struct Cut {
 
 struct Memory {
   char* panels;
-  split::Room* rooms;
+  split::Workspace* workspaces;
 };
 
-int64_t rooms_of(const Cut& cut) {
-  return std::min<int64_t>(Rooms<split::Room>::kMost, cut.down * Cut::ceil(cut.part_n, cut.cols));
+int64_t workspaces_of(const Cut& cut) {
+  return std::min<int64_t>(Workspaces<split::Workspace>::kMost,
+                           cut.down * Cut::ceil(cut.part_n, cut.cols));
 }
-Memory carve(const Cut& cut, Carver& carver) {
+Memory carve(const Cut& cut, BumpAllocator& allocator) {
   Memory r{};
   r.panels = static_cast<char*>(
-      carver.take(product(cut.part_n / kSide, split::blocks(cut.part_k)), split::kBlockBytes));
-  r.rooms = static_cast<split::Room*>(carver.take(rooms_of(cut), sizeof(split::Room)));
+      allocator.take(product(cut.part_n / kSide, split::blocks(cut.part_k)), split::kBlockBytes));
+  r.workspaces =
+      static_cast<split::Workspace*>(allocator.take(workspaces_of(cut), sizeof(split::Workspace)));
   return r;
 }
 
@@ -75,13 +77,13 @@ bool streams(const MatmulArgs& args) {
 // One matrix of the batch.
 class Product {
  public:
-  Product(Context& context, const MatmulArgs& args, const Cut& cut, const Memory& rooms,
+  Product(Context& context, const MatmulArgs& args, const Cut& cut, const Memory& workspaces,
           int64_t batch)
       : context_(context),
         a_(args),
         s_(shape_of(args)),
         cut_(cut),
-        rooms_(rooms),
+        workspaces_(workspaces),
         batch_(batch),
         stream_(streams(args)) {}
 
@@ -110,36 +112,36 @@ class Product {
         const int64_t first = (a_.b.strides[0] == 0 ? 0 : batch_ * all) + j * s_.k + k0_ * kSide;
         b = {static_cast<const float*>(a_.packed_b) + first, 1, kSide};
       }
-      split::pack_panel(rooms_.panels + panel * panel_bytes(), b, columns, k1_ - k0_);
+      split::pack_panel(workspaces_.panels + panel * panel_bytes(), b, columns, k1_ - k0_);
     });
   }
 
   void multiply_part() {
     const int64_t across = Cut::ceil(n1_ - n0_, cut_.cols);
-    Rooms<split::Room> free(rooms_.rooms, 1, rooms_of(cut_));
+    Workspaces<split::Workspace> free(workspaces_.workspaces, 1, workspaces_of(cut_));
     for_chunks(context_, cut_.down * across, [&](int64_t chunk) {
       const int64_t i = chunk / across * cut_.rows, j = n0_ + chunk % across * cut_.cols;
-      free.with_one([&](split::Room* room) {
-        tile(i, std::min(i + cut_.rows, s_.m), j, std::min(j + cut_.cols, n1_), room);
+      free.with_one([&](split::Workspace* workspace) {
+        tile(i, std::min(i + cut_.rows, s_.m), j, std::min(j + cut_.cols, n1_), workspace);
       });
     });
   }
 
-  void tile(int64_t i0, int64_t i1, int64_t j0, int64_t j1, split::Room* room) {
+  void tile(int64_t i0, int64_t i1, int64_t j0, int64_t j1, split::Workspace* workspace) {
     amx::begin();
     for (int64_t k0 = k0_; k0 < k1_; k0 += kKBlock)
       for (int64_t i = i0; i < i1; i += kSide)
-        row_of_blocks(i, std::min(kSide, i1 - i), k0, j0, j1, room);
+        row_of_blocks(i, std::min(kSide, i1 - i), k0, j0, j1, workspace);
     amx::end();
     if (stream_) hwy::FlushStream();  // before other threads are told
   }
 
   void row_of_blocks(int64_t i, int64_t rows, int64_t k0, int64_t j0, int64_t j1,
-                     split::Room* room) {
+                     split::Workspace* workspace) {
     const int64_t k = std::min(kKBlock, k1_ - k0);
-    split::Row row{room->a, {}, rows, k, nullptr, panel_bytes(), 0, 0};
-    row.range = split::pack_rows(room->a, at(a_.a, batch_, 1, i, k0), rows, k);
-    row.b = rooms_.panels + (j0 - n0_) / kSide * panel_bytes() +
+    split::Row row{workspace->a, {}, rows, k, nullptr, panel_bytes(), 0, 0};
+    row.range = split::pack_rows(workspace->a, at(a_.a, batch_, 1, i, k0), rows, k);
+    row.b = workspaces_.panels + (j0 - n0_) / kSide * panel_bytes() +
             (k0 - k0_) / kKBlock * split::kBlockBytes;
     row.panels = Cut::ceil(j1 - j0, kSide), row.last_cols = (j1 - j0 - 1) % kSide + 1;
     float* to[kSide];
@@ -183,19 +185,19 @@ class Product {
         });
   }
 
-  const float* bias_at(float* room, int64_t j, int64_t count) const {
+  const float* bias_at(float* workspace, int64_t j, int64_t count) const {
     const int64_t step = a_.bias.strides[0];
     const float* const from = static_cast<const float*>(a_.bias.data) + j * step;
     if (step == 1) return from;
-    for (int64_t c = 0; c < count; ++c) room[c] = from[c * step];
-    return room;
+    for (int64_t c = 0; c < count; ++c) workspace[c] = from[c * step];
+    return workspace;
   }
 
   Context& context_;
   const MatmulArgs& a_;
   const Shape s_;
   const Cut& cut_;
-  const Memory& rooms_;
+  const Memory& workspaces_;
   const int64_t batch_;
   const bool stream_;
   int64_t n0_ = 0, n1_ = 0, k0_ = 0, k1_ = 0;
@@ -215,16 +217,16 @@ bool split_serves(const MatmulArgs& args) {
          splits_products();
 }
 
-void carve_split_product(const MatmulArgs& args, Carver& carver) {
-  carve(Cut(shape_of(args)), carver);
+void carve_split_product(const MatmulArgs& args, BumpAllocator& allocator) {
+  carve(Cut(shape_of(args)), allocator);
 }
 
-void split_product(Context& context, const MatmulArgs& args, Carver carver) {
+void split_product(Context& context, const MatmulArgs& args, BumpAllocator allocator) {
   const Shape s = shape_of(args);
   const Cut cut(s);
-  const Memory rooms = carve(cut, carver);
+  const Memory workspaces = carve(cut, allocator);
   for (int64_t b = 0; b < s.batch && !context.stopped; ++b)
-    Product(context, args, cut, rooms, b).run();
+    Product(context, args, cut, workspaces, b).run();
 }
 
 }  // namespace libdl::kernels::cpu

@@ -65,22 +65,22 @@ BfloatUnit find_bfloat_unit() {
   for (int i = 0; limit != nullptr && i < kIsas; ++i) {
     if (std::strcmp(limit, isa_name(static_cast<Isa>(i))) == 0) allowed = false;
   }
-  BfloatUnit found = BfloatUnit::kNone;
+  BfloatUnit best = BfloatUnit::kNone;
   for (const BfloatUnit unit : {BfloatUnit::kDots, BfloatUnit::kTiles}) {
-    if (allowed && has(unit)) found = unit;
+    if (allowed && has(unit)) best = unit;
   }
-  bfloat_unit_state.store(static_cast<int32_t>(found), std::memory_order_relaxed);
-  return found;
+  bfloat_unit_state.store(static_cast<int32_t>(best), std::memory_order_relaxed);
+  return best;
 }
 
 bool splits_products() {
-  // Kernels know no room of the core, whose runtime/mechanism.h reads the other names.
-  static const bool wanted = [] {
+  // Kernels include nothing of the core, whose runtime/mechanism.h reads the other names.
+  static const bool enabled = [] {
     const char* const names = std::getenv("LIBDL_DISABLE");
     const std::string listed = std::string(",") + (names != nullptr ? names : "") + ",";
     return listed.find(",split_products,") == std::string::npos;
   }();
-  return wanted && matrix_unit();
+  return enabled && matrix_unit();
 }
 
 bool set_bfloat_unit(BfloatUnit unit) {

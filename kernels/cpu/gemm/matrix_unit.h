@@ -19,9 +19,9 @@ BfloatUnit find_bfloat_unit();
 // is asked at the first such product), kDots if it has AVX512_BF16; kNone unless AVX-512 is in use.
 inline BfloatUnit bfloat_unit() {
   const int32_t known = bfloat_unit_state.load(std::memory_order_relaxed);
-  const BfloatUnit found =
+  const BfloatUnit unit =
       __builtin_expect(known >= 0, 1) ? static_cast<BfloatUnit>(known) : find_bfloat_unit();
-  return isa() == Isa::kAvx512 ? found : BfloatUnit::kNone;
+  return isa() == Isa::kAvx512 ? unit : BfloatUnit::kNone;
 }
 inline bool multiplies_bfloat() { return bfloat_unit() != BfloatUnit::kNone; }
 inline bool matrix_unit() { return bfloat_unit() == BfloatUnit::kTiles; }

@@ -2,7 +2,7 @@
 
 // The micro-kernel of all products of float32 and float64: up to kRows rows of a times two vectors
 // of columns of b, or part of one, with all sums in registers.
-#include "kernels/cpu/gemm/micro_kernel.h"
+#include "kernels/cpu/gemm/step.h"
 
 #include <utility>
 
@@ -22,24 +22,24 @@ namespace HWY_NAMESPACE {
 namespace {
 
 // Reads the values of rows of a, one value of k after another.
-template <class T, Lies kLies>
+template <class T, OperandLayout kLayout>
 struct Column {
-  static constexpr bool kByColumns = kLies == Lies::kColumns;
+  static constexpr bool kByColumns = kLayout == OperandLayout::kColumns;
   const T* at;
   int64_t stride;
   HWY_INLINE explicit Column(const Step<T>& step) : at(step.a), stride(step.a_stride) {
-    if (kLies == Lies::kCopiedRows) stride = kKBlock<T>;
+    if (kLayout == OperandLayout::kCopiedRows) stride = kKBlock<T>;
   }
   HWY_INLINE const T& operator[](int r) const { return at[kByColumns ? r : r * stride]; }
   HWY_INLINE void advance() { at += kByColumns ? stride : 1; }
 };
 
 // kVectors is two, or one in which only the first `columns` values exist.
-template <class T, int R, Lies kLies, int kVectors>
+template <class T, int R, OperandLayout kLayout, int kVectors>
 HWY_NOINLINE void kernel(const Step<T>& step) {
   const Vectors<T> d;
   using V = hn::Vec<Vectors<T>>;
-  Column<T, kLies> a(step);
+  Column<T, kLayout> a(step);
   const T* HWY_RESTRICT b = step.b;
   T* HWY_RESTRICT c = step.c;
   const int64_t k = step.k, b_stride = step.b_stride, c_stride = step.c_stride;
@@ -98,22 +98,22 @@ HWY_NOINLINE void kernel(const Step<T>& step) {
   }
 }
 
-template <class T, Lies kLies, int... R>
+template <class T, OperandLayout kLayout, int... R>
 constexpr Heights<T> heights(std::integer_sequence<int, R...>) {
-  return {{{kernel<T, R + 1, kLies, 2>, kernel<T, R + 1, kLies, 1>}...}};
+  return {{{kernel<T, R + 1, kLayout, 2>, kernel<T, R + 1, kLayout, 1>}...}};
 }
-template <class T, Lies kLies>
+template <class T, OperandLayout kLayout>
 constexpr Heights<T> kHeights =
-    heights<T, kLies>(std::make_integer_sequence<int, static_cast<int>(kRows<T>)>());
+    heights<T, kLayout>(std::make_integer_sequence<int, static_cast<int>(kRows<T>)>());
 
 }  // namespace
 
-const Heights<float> kFloatKernels[kLies] = {kHeights<float, Lies::kRows>,
-                                             kHeights<float, Lies::kColumns>,
-                                             kHeights<float, Lies::kCopiedRows>};
-const Heights<double> kDoubleKernels[kLies] = {kHeights<double, Lies::kRows>,
-                                               kHeights<double, Lies::kColumns>,
-                                               kHeights<double, Lies::kCopiedRows>};
+const Heights<float> kFloatKernels[kLayout] = {kHeights<float, OperandLayout::kRows>,
+                                               kHeights<float, OperandLayout::kColumns>,
+                                               kHeights<float, OperandLayout::kCopiedRows>};
+const Heights<double> kDoubleKernels[kLayout] = {kHeights<double, OperandLayout::kRows>,
+                                                 kHeights<double, OperandLayout::kColumns>,
+                                                 kHeights<double, OperandLayout::kCopiedRows>};
 
 }  // namespace HWY_NAMESPACE
 }  // namespace libdl::kernels::cpu

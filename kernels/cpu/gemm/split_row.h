@@ -9,7 +9,7 @@
 namespace libdl::kernels::cpu::split {
 
 // For the tiles of a row.
-struct Room {
+struct Workspace {
   char a[kKBlock / kStep * kStepBytes];
 };
 
@@ -22,8 +22,8 @@ struct Row {
   const char* b;
   int64_t panel, panels, last_cols;
 };
-template <class Finished, class Plain>
-void multiply_row(const Row& r, Finished finished, Plain plain) {
+template <class Finished, class Fallback>
+void multiply_row(const Row& r, Finished finished, Fallback fallback) {
   alignas(64) float c[2][kSide * kSide];
   amx::Block block{};
   block.rows = r.rows;
@@ -36,7 +36,7 @@ void multiply_row(const Row& r, Finished finished, Plain plain) {
     const char* const b = r.b + n * r.panel;
     if (!fits(r.range, range_of(b))) {
       finish_before();
-      plain(n);
+      fallback(n);
       continue;
     }
     block.cols = n + 1 == r.panels ? r.last_cols : kSide, block.c = c[n % 2];

@@ -171,7 +171,7 @@ LIBDL_INLINE __m512i rounded(__m512 low, __m512 high) {
 }
 
 // Where there is nothing to scale or to add, and rows lie in memory.
-void finish_plain(const Result& r, const float* c, __mmask32 there) {
+void finish_direct(const Result& r, const float* c, __mmask32 there) {
   uint16_t* out = r.out;
   const int64_t rows = r.rows, stride = r.row_stride;
   if (r.cols == kSide) {
@@ -197,12 +197,12 @@ void pack_scattered(char* to, const Scattered& x) {
   alignas(64) const uint16_t* rows[kStep];
   const __m512i data = _mm512_set1_epi64(reinterpret_cast<int64_t>(x.data));
   const __m512i zeros = _mm512_set1_epi64(reinterpret_cast<int64_t>(kZeros));
-  const __m512i wanted = _mm512_set1_epi64(static_cast<int64_t>(x.wanted));
+  const __m512i required = _mm512_set1_epi64(static_cast<int64_t>(x.required));
   LIBDL_UNROLL
   for (int k = 0; k < kStep; k += 8) {
-    const __m512i valid = _mm512_and_si512(_mm512_loadu_si512(x.valid + k), wanted);
+    const __m512i valid = _mm512_and_si512(_mm512_loadu_si512(x.valid + k), required);
     const __m512i at = _mm512_slli_epi64(_mm512_loadu_si512(x.at + k), 1);
-    const __mmask8 there = _mm512_cmpeq_epi64_mask(valid, wanted);
+    const __mmask8 there = _mm512_cmpeq_epi64_mask(valid, required);
     _mm512_store_si512(rows + k, _mm512_mask_add_epi64(zeros, there, data, at));
   }
   interleave_pairs(to, [&](int64_t r) { return _mm512_loadu_si512(rows[r]); });
@@ -243,7 +243,7 @@ void store(const Block& block) {
 void finish(const Result& r, const float* c) {
   const __mmask32 there = static_cast<__mmask32>((uint64_t{1} << r.cols) - 1);
   if (r.alpha == 1 && r.beta == 0 && r.bias == nullptr && r.col_stride == 1) {
-    return finish_plain(r, c, there);
+    return finish_direct(r, c, there);
   }
   const __mmask16 low = static_cast<__mmask16>(there), high = static_cast<__mmask16>(there >> 16);
   alignas(64) uint16_t copy[kSide] = {};

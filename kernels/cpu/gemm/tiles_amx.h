@@ -25,12 +25,12 @@ void pack_rows(char* to, const Lines& a, int64_t lines, int64_t k);
 void pack_columns(char* to, const Lines& b, int64_t lines, int64_t k);
 
 // As pack_columns for 32 lines and values of k. The lines' values of one k are adjacent, at
-// data + at[k]; they count as zeros unless valid[k] has all bits of `wanted`.
+// data + at[k]; they count as zeros unless valid[k] has all bits of `required`.
 struct Scattered {
   const uint16_t* data;
   const int64_t* at;
   const uint64_t* valid;
-  uint64_t wanted;
+  uint64_t required;
 };
 void pack_scattered(char* to, const Scattered& x);
 

@@ -24,14 +24,14 @@ namespace HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-constexpr int64_t kPlaces = 64;      // at once, whole vectors
+constexpr int64_t kPositions = 64;   // at once, whole vectors
 constexpr int64_t kChannels = 8;     // of a chunk that adds up the image's gradient
 constexpr int64_t kGrain = 1 << 14;  // terms of sums that are worth a chunk
 
 // Where the places first, first + 1, ... lie in a view whose dimensions begin, begin + 1 and
 // begin + 2 number them.
-struct Places {
-  int64_t offset[kPlaces];
+struct Positions {
+  int64_t offset[kPositions];
   int64_t apart = 0;  // from each to the next, or 0: it varies
 
   void find(const View& view, int begin, int64_t first, int64_t count) {
@@ -83,10 +83,10 @@ constexpr int64_t kOutside = -(int64_t{1} << 60);
 // derivatives, and 1 for those inside.
 template <class T>
 struct Lines {
-  int64_t offset[4][kPlaces];
-  T weight[4][kPlaces], slope[4][kPlaces], inside[4][kPlaces];
+  int64_t offset[4][kPositions];
+  T weight[4][kPositions], derivative[4][kPositions], inside[4][kPositions];
 
-  // x has kPlaces numbers, of which the first `count` are used.
+  // x has kPositions numbers, of which the first `count` are used.
   void find(const T* x, int64_t size, int64_t stride, int64_t count, const Sampling& how) {
     const bool narrow = size < (1 << 24) && stride >= 0 && (size - 1) * stride < (1LL << 31);
     if (narrow && how.mode == Sampling::kBilinear && how.padding != Sampling::kReflection) {
@@ -114,15 +114,15 @@ struct Lines {
  private:
   // Pixels' numbers as their offsets.
   template <int32_t kMode, int32_t kPadding>
-  void one_by_one(const T* x, int64_t size, int64_t count, const Sampling& given) {
+  void one_by_one(const T* x, int64_t size, int64_t count, const Sampling& sampling) {
     const Sampling how{static_cast<Sampling::Mode>(kMode), static_cast<Sampling::Padding>(kPadding),
-                       2, given.align_corners};
+                       2, sampling.align_corners};
     for (int64_t i = 0; i < count; ++i) {
       const Line<T> line = line_at(x[i], size, how);
       for (int k = 0; k < taps_of(kMode); ++k) {
         offset[k][i] = line.pixel[k];
         inside[k][i] = line.pixel[k] < 0 ? T(0) : T(1);
-        weight[k][i] = line.weight[k], slope[k][i] = line.slope[k];
+        weight[k][i] = line.weight[k], derivative[k][i] = line.derivative[k];
       }
     }
   }
@@ -133,7 +133,7 @@ struct Lines {
     const Tag<T> d;
     const auto zero = hn::Zero(d), one = hn::Set(d, T(1)), half = hn::Set(d, T(0.5));
     const auto n = hn::Set(d, static_cast<T>(size)), last = hn::Sub(n, one);
-    for (int64_t i = 0; i < kPlaces; i += static_cast<int64_t>(hn::Lanes(d))) {
+    for (int64_t i = 0; i < kPositions; i += static_cast<int64_t>(hn::Lanes(d))) {
       const auto from = hn::Add(hn::LoadU(d, x + i), one);
       auto at = kAlign ? hn::Mul(hn::Mul(from, half), last)
                        : hn::Mul(hn::Sub(hn::Mul(from, n), one), half);
@@ -149,8 +149,8 @@ struct Lines {
       put(1, i, right, n, stride);
       hn::StoreU(hn::Sub(right, at), d, weight[0] + i);
       hn::StoreU(hn::Sub(at, left), d, weight[1] + i);
-      hn::StoreU(hn::Neg(steep), d, slope[0] + i);
-      hn::StoreU(steep, d, slope[1] + i);
+      hn::StoreU(hn::Neg(steep), d, derivative[0] + i);
+      hn::StoreU(steep, d, derivative[1] + i);
     }
   }
   template <class V>
@@ -161,7 +161,7 @@ struct Lines {
     hn::StoreU(hn::IfThenElseZero(there, hn::Set(d, T(1))), d, inside[k] + i);
     // -1 for those outside: NaN and what is too large for an integer are not converted.
     const auto number = hn::IfThenElse(there, pixel, hn::Set(d, T(-1)));
-    int32_t whole[kPlaces];
+    int32_t whole[kPositions];
     if constexpr (sizeof(T) == 4) {
       hn::StoreU(hn::ConvertTo(narrow, number), narrow, whole);
     } else {
@@ -172,33 +172,33 @@ struct Lines {
   }
 };
 
-// The pixels around up to kPlaces places of one image. Those outside have a negative offset and
+// The pixels around up to kPositions places of one image. Those outside have a negative offset and
 // count as 0.
 template <class T>
 struct Around {
-  int64_t offset[kMostTaps][kPlaces];
-  T weight[kMostTaps][kPlaces];
+  int64_t offset[kMostTaps][kPositions];
+  T weight[kMostTaps][kPositions];
   // If asked for: the weight's derivative by x, y and z, and 1 for pixels inside.
-  T slope[3][kMostTaps][kPlaces], inside[kMostTaps][kPlaces];
+  T derivative[3][kMostTaps][kPositions], inside[kMostTaps][kPositions];
   int taps = 1;
 
   void find(const View& image, const View& grid, const Sampling& how, int64_t n, int64_t first,
-            int64_t count, bool slopes) {
+            int64_t count, bool derivatives) {
     const auto* const data = static_cast<const T*>(grid.data) + n * grid.strides[0];
-    Places at;
+    Positions at;
     at.find(grid, 1, first, count);
-    T x[kPlaces] = {};
+    T x[kPositions] = {};
     for (int d = 0; d < how.dims; ++d) {
       at.read(data + d * grid.strides[4], count, x);
       lines_[d].find(x, image.sizes[4 - d], image.strides[4 - d], count, how);
     }
     const int each = taps_of(how.mode);
     taps = how.dims == 2 ? each * each : each * each * each;
-    if (count < kPlaces) std::fill_n(weight[0], taps * kPlaces, T(0));
+    if (count < kPositions) std::fill_n(weight[0], taps * kPositions, T(0));
     for (int t = 0; t < taps; ++t) {
       const int tap[3] = {t % each, t / each % each, t / each / each};
       combine(how.dims, tap, t, count);
-      if (slopes) combine_slopes(how.dims, tap, t, count);
+      if (derivatives) combine_derivatives(how.dims, tap, t, count);
     }
   }
 
@@ -213,13 +213,13 @@ struct Around {
     }
     multiply(dims, count, weight[t], [&](int e) { return lines_[e].weight[tap[e]]; });
   }
-  void combine_slopes(int dims, const int* tap, int t, int64_t count) {
+  void combine_derivatives(int dims, const int* tap, int t, int64_t count) {
     multiply(dims, count, inside[t], [&](int e) { return lines_[e].inside[tap[e]]; });
     for (int d = 0; d < dims; ++d) {
       // That of dimension d first.
-      multiply(dims, count, slope[d][t], [&](int k) {
+      multiply(dims, count, derivative[d][t], [&](int k) {
         const int e = k == 0 ? d : k <= d ? k - 1 : k;
-        return e == d ? lines_[e].slope[tap[e]] : lines_[e].weight[tap[e]];
+        return e == d ? lines_[e].derivative[tap[e]] : lines_[e].weight[tap[e]];
       });
     }
   }
@@ -240,18 +240,19 @@ struct Around {
 struct Blocks {
   int64_t each, blocks;  // places and blocks of an image
   explicit Blocks(const View& out)
-      : each(out.sizes[2] * out.sizes[3] * out.sizes[4]), blocks((each + kPlaces - 1) / kPlaces) {}
+      : each(out.sizes[2] * out.sizes[3] * out.sizes[4]),
+        blocks((each + kPositions - 1) / kPositions) {}
 };
 
 // f(n, first place, places) for all blocks of places, on all threads.
 template <class F>
 void each_block(Context& context, const View& out, int64_t taps, F f) {
-  const Blocks places(out);
-  const int64_t grain = std::max<int64_t>(1, kGrain / (kPlaces * taps * (out.sizes[1] + 4)));
-  in_chunks(context, out.sizes[0] * places.blocks, grain, [&](int64_t begin, int64_t end) {
+  const Blocks blocks(out);
+  const int64_t grain = std::max<int64_t>(1, kGrain / (kPositions * taps * (out.sizes[1] + 4)));
+  in_chunks(context, out.sizes[0] * blocks.blocks, grain, [&](int64_t begin, int64_t end) {
     for (int64_t b = begin; b < end; ++b) {
-      const int64_t first = b % places.blocks * kPlaces;
-      f(b / places.blocks, first, std::min(kPlaces, places.each - first));
+      const int64_t first = b % blocks.blocks * kPositions;
+      f(b / blocks.blocks, first, std::min(kPositions, blocks.each - first));
     }
   });
 }
@@ -270,7 +271,7 @@ class Pixels {
   Pixels(const View& image, const Around<T>& around, int64_t count)
       : around_(around), count_(count) {
     const int pairs = std::max(1, around.taps / 2);
-    if (count < kPlaces) std::fill_n(value_[0], 2 * pairs * kPlaces, T(0));
+    if (count < kPositions) std::fill_n(value_[0], 2 * pairs * kPositions, T(0));
     if (around.taps == 1) return;
     const bool beside = image.strides[4] == 1 && image.sizes[4] >= 2;
     for (int p = 0; p < around.taps / 2; ++p) {
@@ -313,7 +314,7 @@ class Pixels {
       return;
     }
     for (int p = 0; p < around_.taps / 2; ++p) {
-      alignas(64) T product[2 * kPlaces];
+      alignas(64) T product[2 * kPositions];
       const Tag<T> d;
       for (int64_t i = 0; i < count_; i += static_cast<int64_t>(hn::Lanes(d))) {
         const auto factor = hn::LoadU(d, g + i);
@@ -368,11 +369,11 @@ class Pixels {
   const Around<T>& around_;
   const int64_t count_;
   bool beside_ = false;
-  int64_t start_[kMostTaps / 2][kPlaces];   // of pairs
-  uint8_t alone_[kMostTaps / 2][kPlaces];   // places whose pair is not read at once
-  uint8_t paired_[kMostTaps / 2][kPlaces];  // the others
+  int64_t start_[kMostTaps / 2][kPositions];   // of pairs
+  uint8_t alone_[kMostTaps / 2][kPositions];   // places whose pair is not read at once
+  uint8_t paired_[kMostTaps / 2][kPositions];  // the others
   int64_t alone_count_[kMostTaps / 2] = {};
-  T value_[kMostTaps / 2][2 * kPlaces];
+  T value_[kMostTaps / 2][2 * kPositions];
 };
 
 template <class T>
@@ -382,14 +383,14 @@ void forward(Context& context, const GridSampleArgs& a) {
     around.find(a.in, a.grid, a.how, n, first, count, false);
     Pixels<T> pixels(a.in, around, count);
     const Tag<T> d;
-    Places place;
-    place.find(a.out, 2, first, count);
+    Positions position;
+    position.find(a.out, 2, first, count);
     for (int64_t c = 0; c < a.out.sizes[1]; ++c) {
       const T* const plane =
           static_cast<const T*>(a.in.data) + n * a.in.strides[0] + c * a.in.strides[1];
       T* const out = static_cast<T*>(a.out.data) + n * a.out.strides[0] + c * a.out.strides[1];
       pixels.read(plane);
-      T sums[kPlaces];
+      T sums[kPositions];
       for (int64_t i = 0; i < count; i += static_cast<int64_t>(hn::Lanes(d))) {
         auto sum = hn::Zero(d);
         pixels.each_tap(d, i, [&](int t, auto value) HWY_ATTR {
@@ -398,45 +399,45 @@ void forward(Context& context, const GridSampleArgs& a) {
         });
         hn::StoreU(sum, d, sums + i);
       }
-      place.write(sums, count, out);
+      position.write(sums, count, out);
     }
   });
 }
 
 template <class T>
 void clear(const View& image, T* plane) {
-  constexpr T none[kPlaces] = {};
-  Places place;
+  constexpr T none[kPositions] = {};
+  Positions position;
   const int64_t pixels = image.sizes[2] * image.sizes[3] * image.sizes[4];
-  for (int64_t p = 0; p < pixels; p += kPlaces) {
-    const int64_t count = std::min(kPlaces, pixels - p);
-    place.find(image, 2, p, count);
-    place.write(none, count, plane);
+  for (int64_t p = 0; p < pixels; p += kPositions) {
+    const int64_t count = std::min(kPositions, pixels - p);
+    position.find(image, 2, p, count);
+    position.write(none, count, plane);
   }
 }
 
 // Each chunk has some channels of an image of its own, to which it adds place after place.
 template <class T>
 void image_gradient(Context& context, const GridSampleBackwardArgs& a) {
-  const Blocks places(a.dy);
+  const Blocks positions(a.dy);
   const int64_t channels = a.dy.sizes[1], blocks = (channels + kChannels - 1) / kChannels;
   in_chunks(context, a.dy.sizes[0] * blocks, 1, [&](int64_t begin, int64_t end) {
     Around<T> around;
-    Places place;
+    Positions position;
     for (int64_t chunk = begin; chunk < end; ++chunk) {
       const int64_t n = chunk / blocks, c0 = chunk % blocks * kChannels;
       const int64_t c1 = std::min(channels, c0 + kChannels);
       T* const image = static_cast<T*>(a.din.data) + n * a.din.strides[0];
       const T* const dy = static_cast<const T*>(a.dy.data) + n * a.dy.strides[0];
       for (int64_t c = c0; c < c1; ++c) clear(a.din, image + c * a.din.strides[1]);
-      for (int64_t first = 0; first < places.each; first += kPlaces) {
-        const int64_t count = std::min(kPlaces, places.each - first);
+      for (int64_t first = 0; first < positions.each; first += kPositions) {
+        const int64_t count = std::min(kPositions, positions.each - first);
         around.find(a.din, a.grid, a.how, n, first, count, false);
         const Pixels<T> pixels(a.din, around, count);
-        place.find(a.dy, 2, first, count);
-        T g[kPlaces] = {};
+        position.find(a.dy, 2, first, count);
+        T g[kPositions] = {};
         for (int64_t c = c0; c < c1; ++c) {
-          place.read(dy + c * a.dy.strides[1], count, g);
+          position.read(dy + c * a.dy.strides[1], count, g);
           pixels.add(g, image + c * a.din.strides[1]);
         }
       }
@@ -451,18 +452,18 @@ void grid_gradient(Context& context, const GridSampleBackwardArgs& a) {
     around.find(a.in, a.grid, a.how, n, first, count, true);
     Pixels<T> pixels(a.in, around, count);
     const Tag<T> tag;
-    T sum[kMostTaps][kPlaces];  // over the channels
-    std::fill_n(sum[0], around.taps * kPlaces, T(0));
-    T g[kPlaces] = {};
-    Places place;
-    place.find(a.dy, 2, first, count);
+    T sum[kMostTaps][kPositions];  // over the channels
+    std::fill_n(sum[0], around.taps * kPositions, T(0));
+    T g[kPositions] = {};
+    Positions position;
+    position.find(a.dy, 2, first, count);
     for (int64_t c = 0; c < a.dy.sizes[1]; ++c) {
       const T* const plane =
           static_cast<const T*>(a.in.data) + n * a.in.strides[0] + c * a.in.strides[1];
       const T* const dy =
           static_cast<const T*>(a.dy.data) + n * a.dy.strides[0] + c * a.dy.strides[1];
       pixels.read(plane);
-      place.read(dy, count, g);
+      position.read(dy, count, g);
       for (int64_t i = 0; i < count; i += static_cast<int64_t>(hn::Lanes(tag))) {
         pixels.each_tap(tag, i, [&](int t, auto value) HWY_ATTR {
           const auto term = hn::Mul(hn::LoadU(tag, g + i), value);
@@ -471,19 +472,19 @@ void grid_gradient(Context& context, const GridSampleBackwardArgs& a) {
       }
     }
     T* const to = static_cast<T*>(a.dgrid.data) + n * a.dgrid.strides[0];
-    place.find(a.dgrid, 1, first, count);
+    position.find(a.dgrid, 1, first, count);
     for (int d = 0; d < a.how.dims; ++d) {
       for (int64_t i = 0; i < count; i += static_cast<int64_t>(hn::Lanes(tag))) {
         auto total = hn::Zero(tag);
         for (int t = 0; t < around.taps; ++t) {
           const auto there = hn::Gt(hn::LoadU(tag, around.inside[t] + i), hn::Zero(tag));
           const auto term =
-              hn::Mul(hn::LoadU(tag, sum[t] + i), hn::LoadU(tag, around.slope[d][t] + i));
+              hn::Mul(hn::LoadU(tag, sum[t] + i), hn::LoadU(tag, around.derivative[d][t] + i));
           total = hn::Add(total, hn::IfThenElseZero(there, term));
         }
         hn::StoreU(total, tag, g + i);
       }
-      place.write(g, count, to + d * a.dgrid.strides[4]);
+      position.write(g, count, to + d * a.dgrid.strides[4]);
     }
   });
 }

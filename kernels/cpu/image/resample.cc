@@ -163,12 +163,12 @@ void along_lines(const Resample<T>& job, const ResampleArgs& a, const Walk<2>& l
   const auto* const in = static_cast<const T*>(a.in.data);
   Terms<T> terms;
   for (int64_t o = o0; o < o1; o += terms.count) {
-    const bool found = terms.find(job, o, o1);
+    const bool has_terms = terms.find(job, o, o1);
     lines.run(first, last, [&](Walk<2>::Strides offset, int64_t n) {
       for (int64_t i = 0; i < n; ++i) {
         T* const to = out + offset[0] + i * lines.inner(0) + o;
         const T* const from = in + offset[1] + i * lines.inner(1);
-        if (found) {
+        if (has_terms) {
           terms.sum(to, from);
         } else {
           for (int64_t k = 0; k < terms.count; ++k) to[k] = job.at(from, o + k);

@@ -48,7 +48,7 @@ struct AccumulatedShort : Accumulated<Element> {
   TileFn add;
 
   explicit AccumulatedShort(int32_t dtype)
-      : add(short_tile(dtype, ShortForm::kPlain, static_cast<int32_t>(Expression::add))) {}
+      : add(short_tile(dtype, ShortOperands::kTensors, static_cast<int32_t>(Expression::add))) {}
   void row(Element* out, const Element* in, int64_t count) const {
     if (add == nullptr) return put_row(out, in, count, *this);
     const void* const operands[kMaxInputs] = {out, in};

@@ -62,11 +62,11 @@ HWY_INLINE V those(V number, W x, W bits, int64_t* many) {
 #endif
 
 // The numbers from `first` on of those of `count` elements in a row that have a bit of `mask`, at
-// most `room` of them; returns how many.
+// most `capacity` of them; returns how many.
 template <class Bits>
 int64_t numbers_of(const Bits* at, int64_t count, Bits mask, int64_t first, int64_t* out,
-                   int64_t room) {
-  int64_t made = 0, j = 0;
+                   int64_t capacity) {
+  int64_t written = 0, j = 0;
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
   const hn::ScalableTag<int64_t> wide;
   const hn::RebindToUnsigned<decltype(wide)> words;
@@ -74,33 +74,33 @@ int64_t numbers_of(const Bits* at, int64_t count, Bits mask, int64_t first, int6
   const auto bits = hn::Set(words, mask);
   auto number = hn::Iota(wide, first);
   const auto step = hn::Set(wide, lanes);
-  for (; j + lanes <= count && made < room; j += lanes) {
+  for (; j + lanes <= count && written < capacity; j += lanes) {
     int64_t here;
     const auto front = those(number, widened(words, at + j), bits, &here);
-    if (made + lanes <= room) {
-      hn::StoreU(front, wide, out + made);
-      made += here;
+    if (written + lanes <= capacity) {
+      hn::StoreU(front, wide, out + written);
+      written += here;
     } else {
       int64_t last[HWY_MAX_BYTES / 8];
       hn::StoreU(front, wide, last);
-      for (int64_t k = 0; k < here && made < room; ++k) out[made++] = last[k];
+      for (int64_t k = 0; k < here && written < capacity; ++k) out[written++] = last[k];
     }
     number = hn::Add(number, step);
   }
 #endif
   // Every number is written, and the next one over it unless it counted: random values cost no
   // mispredicted branches.
-  for (; j < count && made < room; ++j) {
-    out[made] = first + j;
-    made += (at[j] & mask) != 0;
+  for (; j < count && written < capacity; ++j) {
+    out[written] = first + j;
+    written += (at[j] & mask) != 0;
   }
-  return made;
+  return written;
 }
 #define LIBDL_NUMBERS(name, Bits)                                                               \
   int64_t name(const void* at, int64_t count, uint64_t mask, int64_t first, int64_t* out,       \
-               int64_t room) {                                                                  \
+               int64_t capacity) {                                                              \
     return numbers_of(static_cast<const Bits*>(at), count, static_cast<Bits>(mask), first, out, \
-                      room);                                                                    \
+                      capacity);                                                                \
   }
 LIBDL_NUMBERS(numbers8, uint8_t)
 LIBDL_NUMBERS(numbers16, uint16_t)
@@ -245,7 +245,7 @@ int64_t write_rows(const NonzeroArgs& args, Coordinates& coordinates, const Elem
                    int64_t step, int64_t count, uint64_t signs, int64_t position, int64_t row,
                    int64_t end) {
   constexpr int64_t kPiece = 512, kLanes = 8;
-  int64_t found[kPiece + kLanes];
+  int64_t positions[kPiece + kLanes];
   int64_t* out = static_cast<int64_t*>(args.out.data);
   const int64_t next = args.out.strides[0], step_out = args.out.strides[1];
   const bool by_rows = coordinates.width() >= kShortRow;
@@ -256,13 +256,13 @@ int64_t write_rows(const NonzeroArgs& args, Coordinates& coordinates, const Elem
       first = coordinates.column(first);
       here = std::min(here, coordinates.width() - first);
     }
-    const int64_t rows = std::min(
-        end - row, write_line(found, 1, at + j * step, step, here, signs, first, 0, here + kLanes));
+    const int64_t rows = std::min(end - row, write_line(positions, 1, at + j * step, step, here,
+                                                        signs, first, 0, here + kLanes));
     if (by_rows) {
-      coordinates.write_columns(found, rows, out + row * next, next, step_out);
+      coordinates.write_columns(positions, rows, out + row * next, next, step_out);
     } else {
       for (int64_t k = 0; k < rows; ++k)
-        coordinates.write(found[k], out + (row + k) * next, step_out);
+        coordinates.write(positions[k], out + (row + k) * next, step_out);
     }
     row += rows;
   }
@@ -282,19 +282,19 @@ void nonzero(Context& context, const NonzeroArgs& args) {
   with_cell(in.dtype, [&]<class Element>(Element) {
     const Element* data = static_cast<const Element*>(in.data);
     // First pass: count in each chunk.
-    int64_t found[kMostChunks] = {};
+    int64_t counts[kMostChunks] = {};
     const bool counted = in_chunks(context, total, grain, [&](int64_t first, int64_t last) {
       int64_t here = 0;
       walk.run(first, last, [&](const auto& offset, int64_t count) {
         here += count_nonzero(data + offset[0], walk.inner(0), count, signs);
       });
-      found[first / grain] = here;
+      counts[first / grain] = here;
     });
     // The rows before each chunk.
     int64_t before[kMostChunks], sum = 0;
     for (int64_t c = 0; c < kMostChunks; ++c) {
       before[c] = sum;
-      sum += found[c];
+      sum += counts[c];
     }
     *args.count = sum;
     if (args.out.data == nullptr || !counted) return;
@@ -304,7 +304,7 @@ void nonzero(Context& context, const NonzeroArgs& args) {
       int64_t row = before[first / grain], position = first;
       Coordinates coordinates(in, first);
       // Never past the rows that were allocated, even if another thread writes `in` meanwhile.
-      const int64_t end = std::min(row + found[first / grain], args.out.sizes[0]);
+      const int64_t end = std::min(row + counts[first / grain], args.out.sizes[0]);
       walk.run(first, last, [&](const auto& offset, int64_t count) {
         const Element* at = data + offset[0];
         const int64_t step = walk.inner(0);

@@ -45,7 +45,7 @@ HWY_INLINE int64_t find(const T* row, int64_t length, T x) {
 }
 
 template <class T>
-using Place = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
+using Index = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
 
 template <class V>
 HWY_INLINE auto not_below(V element, V x) {  // false of NaN
@@ -60,30 +60,30 @@ HWY_INLINE auto not_below(V element, V x) {  // false of NaN
 template <bool kRight, int64_t kVectors, class T, class Out>
 HWY_INLINE void find_together(const T* row, int64_t length, const T* x, Out* out) {
   const hn::ScalableTag<T> d;
-  const hn::ScalableTag<Place<T>> p;
+  const hn::ScalableTag<Index<T>> p;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-  const auto one = hn::Set(p, 1), end = hn::Set(p, static_cast<Place<T>>(length - 1));
-  hn::Vec<decltype(d)> wanted[kVectors];
+  const auto one = hn::Set(p, 1), end = hn::Set(p, static_cast<Index<T>>(length - 1));
+  hn::Vec<decltype(d)> values[kVectors];
   hn::Vec<decltype(p)> first[kVectors], last[kVectors];
   for (int64_t k = 0; k < kVectors; ++k) {
-    wanted[k] = hn::LoadU(d, x + k * lanes);
+    values[k] = hn::LoadU(d, x + k * lanes);
     first[k] = hn::Zero(p);
-    last[k] = hn::Set(p, static_cast<Place<T>>(length));
+    last[k] = hn::Set(p, static_cast<Index<T>>(length));
   }
   const auto halvings = static_cast<int>(std::bit_width(static_cast<uint64_t>(length)));
   for (int steps = halvings; steps > 0; --steps) {
     for (int64_t k = 0; k < kVectors; ++k) {
       const auto middle = hn::Add(first[k], hn::ShiftRight<1>(hn::Sub(last[k], first[k])));
       const auto element = hn::GatherIndex(d, row, hn::Min(middle, end));
-      const auto here = kRight ? hn::Gt(element, wanted[k]) : not_below(element, wanted[k]);
+      const auto here = kRight ? hn::Gt(element, values[k]) : not_below(element, values[k]);
       const auto after = hn::AndNot(hn::RebindMask(p, here), hn::Lt(first[k], last[k]));
       first[k] = hn::IfThenElse(after, hn::Add(middle, one), first[k]);
       last[k] = hn::IfThenElse(after, last[k], middle);
     }
   }
-  alignas(64) Place<T> found[kVectors * hn::MaxLanes(d)];
-  for (int64_t k = 0; k < kVectors; ++k) hn::Store(first[k], p, found + k * lanes);
-  for (int64_t k = 0; k < kVectors * lanes; ++k) out[k] = static_cast<Out>(found[k]);
+  alignas(64) Index<T> positions[kVectors * hn::MaxLanes(d)];
+  for (int64_t k = 0; k < kVectors; ++k) hn::Store(first[k], p, positions + k * lanes);
+  for (int64_t k = 0; k < kVectors * lanes; ++k) out[k] = static_cast<Out>(positions[k]);
 }
 
 template <bool kRight, class T, class Out>

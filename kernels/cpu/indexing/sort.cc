@@ -19,7 +19,7 @@ constexpr int64_t kManyBetter = 2048;   // elements of a row among which many ar
 constexpr int64_t kPieces = 64;         // of one large row, each with its own counts
 
 // What one sorter at a time needs, in bytes; the counts come first.
-struct Room {
+struct Workspace {
   int64_t pair, pairs, pieces, sorters;
   int64_t counts_bytes() const { return pieces * 256 * static_cast<int64_t>(sizeof(int64_t)); }
   int64_t bytes() const { return counts_bytes() + pairs * pair; }
@@ -32,15 +32,15 @@ int64_t candidates(int64_t length, int64_t k) {
 
 bool selects(int64_t length, int64_t k) { return k >= 0 && candidates(length, k) < length; }
 
-Room room_for(int32_t dtype, int64_t rows, int64_t length, int64_t k) {
+Workspace workspace_for(int32_t dtype, int64_t rows, int64_t length, int64_t k) {
   const bool is_short = element_size(dtype) <= 4 && length <= int64_t{1} << 32;
-  Room room;
-  room.pair = is_short ? sizeof(ShortPair) : sizeof(LongPair);
-  room.pairs = selects(length, k) ? candidates(length, k) : 2 * length;
+  Workspace workspace;
+  workspace.pair = is_short ? sizeof(ShortPair) : sizeof(LongPair);
+  workspace.pairs = selects(length, k) ? candidates(length, k) : 2 * length;
   const bool shared = length >= kLargeRow && !selects(length, k);
-  room.pieces = shared ? kPieces : 1;
-  room.sorters = shared ? 1 : std::min(rows, kRowChunks);
-  return room;
+  workspace.pieces = shared ? kPieces : 1;
+  workspace.sorters = shared ? 1 : std::min(rows, kRowChunks);
+  return workspace;
 }
 
 // Runs everything on the calling thread, in the place of the pool.
@@ -74,15 +74,15 @@ bool pass(const Run& run, int byte, const Pair* from, Pair* to, int64_t length, 
     return false;
 
   // Turn the counts into each piece's first place for each digit.
-  int64_t place = 0;
+  int64_t position = 0;
   for (int digit = 0; digit < 256; ++digit) {
-    const int64_t before = place;
+    const int64_t before = position;
     for (int64_t piece = 0; piece < pieces; ++piece) {
       const int64_t count = counts[piece * 256 + digit];
-      counts[piece * 256 + digit] = place;
-      place += count;
+      counts[piece * 256 + digit] = position;
+      position += count;
     }
-    if (place - before == length) {
+    if (position - before == length) {
       *moved = false;
       return true;
     }
@@ -159,9 +159,10 @@ struct Sorter {
     for (int64_t j = start = 0; j < n; ++j) {
       if (head(j) != head(start)) start = j;
       const Pair pair = pairs[j];
-      int64_t place = j;
-      for (; place > start && pair < pairs[place - 1]; --place) pairs[place] = pairs[place - 1];
-      pairs[place] = pair;
+      int64_t position = j;
+      for (; position > start && pair < pairs[position - 1]; --position)
+        pairs[position] = pairs[position - 1];
+      pairs[position] = pair;
     }
     return true;
   }
@@ -208,9 +209,10 @@ struct Sorter {
     for (int64_t j = 0; j < row.length; ++j) {
       const Pair pair = pair_at(row, j);
       if (have == row.k && !(pair < pairs[have - 1])) continue;
-      int64_t place = have < row.k ? have++ : have - 1;
-      for (; place > 0 && pair < pairs[place - 1]; --place) pairs[place] = pairs[place - 1];
-      pairs[place] = pair;
+      int64_t position = have < row.k ? have++ : have - 1;
+      for (; position > 0 && pair < pairs[position - 1]; --position)
+        pairs[position] = pairs[position - 1];
+      pairs[position] = pair;
     }
     store(row, pairs, 0, row.k);
   }
@@ -218,26 +220,26 @@ struct Sorter {
   // The first k: collects pairs below the k-th best so far, and reduces them to k when the room is
   // full.
   static void select(const Row& row, Pair* pairs) {
-    const int64_t k = row.k, room = candidates(row.length, k);
+    const int64_t k = row.k, capacity = candidates(row.length, k);
     if (k == 0) return;
     int64_t have = 0;
-    for (; have < room; ++have) pairs[have] = pair_at(row, have);
-    for (int64_t j = room;;) {
+    for (; have < capacity; ++have) pairs[have] = pair_at(row, have);
+    for (int64_t j = capacity;;) {
       std::nth_element(pairs, pairs + k - 1, pairs + have);
       // Of equal keys the first is the better one, so a later one must have a smaller key. Far into
       // a row few do, and a branch is foreseen; before that it costs less to write each.
       const uint64_t limit = pairs[k - 1].key_bits();
       have = k;
-      for (; j < std::min(row.length, kManyBetter) && have < room; ++j) {
+      for (; j < std::min(row.length, kManyBetter) && have < capacity; ++j) {
         const Pair pair = pair_at(row, j);
         pairs[have] = pair;
         have += pair.key_bits() < limit;
       }
-      for (; j < row.length && have < room; ++j) {
+      for (; j < row.length && have < capacity; ++j) {
         const Pair pair = pair_at(row, j);
         if (pair.key_bits() < limit) pairs[have++] = pair;
       }
-      if (have < room) break;
+      if (have < capacity) break;
     }
     std::nth_element(pairs, pairs + k - 1, pairs + have);
     std::sort(pairs, pairs + k);
@@ -246,7 +248,7 @@ struct Sorter {
 };
 
 template <class KeyOf, class Pair>
-void sort_rows(Context& context, const SortArgs& args, int64_t rows, const Room& room) {
+void sort_rows(Context& context, const SortArgs& args, int64_t rows, const Workspace& workspace) {
   using S = Sorter<KeyOf, Pair>;
   const View& in = args.in;
   const int32_t last_dim = in.ndim - 1;
@@ -266,23 +268,23 @@ void sort_rows(Context& context, const SortArgs& args, int64_t rows, const Room&
       }
     });
   };
-  const Scratch memory(context, room.sorters * room.bytes());
+  const Scratch memory(context, workspace.sorters * workspace.bytes());
   if (memory.failed()) return;
   char* const scratch = static_cast<char*>(memory.data());
   // A few long rows: each is sorted by all threads.
-  if (room.pieces > 1) {
+  if (workspace.pieces > 1) {
     each_row(0, rows, [&](const Row& row) {
-      S::sort(Shared{context}, row, reinterpret_cast<Pair*>(scratch + room.counts_bytes()),
-              reinterpret_cast<int64_t*>(scratch), room.pieces);
+      S::sort(Shared{context}, row, reinterpret_cast<Pair*>(scratch + workspace.counts_bytes()),
+              reinterpret_cast<int64_t*>(scratch), workspace.pieces);
     });
     return;
   }
   // Many rows: each by one thread.
-  const int64_t grain = (rows + room.sorters - 1) / room.sorters;
+  const int64_t grain = (rows + workspace.sorters - 1) / workspace.sorters;
   in_chunks(context, rows, grain, [&](int64_t first, int64_t last) {
-    char* own = scratch + first / grain * room.bytes();
+    char* own = scratch + first / grain * workspace.bytes();
     auto* counts = reinterpret_cast<int64_t*>(own);
-    auto* pairs = reinterpret_cast<Pair*>(own + room.counts_bytes());
+    auto* pairs = reinterpret_cast<Pair*>(own + workspace.counts_bytes());
     const bool few = args.k > 0 && args.k <= kFew && length < kSmallRow;
     each_row(first, last, [&](const Row& row) {
       if (few)
@@ -302,13 +304,13 @@ void sort(Context& context, const SortArgs& args) {
   const int64_t total = element_count(args.in);
   if (total == 0) return;
   const int64_t rows = total / length;
-  const Room room = room_for(args.in.dtype, rows, length, args.k);
+  const Workspace workspace = workspace_for(args.in.dtype, rows, length, args.k);
   with_key(args.in.dtype, [&]<class KeyOf>(KeyOf) {
     if constexpr (sizeof(typename KeyOf::Bits) <= 4) {
-      if (room.pair == sizeof(ShortPair))
-        return sort_rows<KeyOf, ShortPair>(context, args, rows, room);
+      if (workspace.pair == sizeof(ShortPair))
+        return sort_rows<KeyOf, ShortPair>(context, args, rows, workspace);
     }
-    sort_rows<KeyOf, LongPair>(context, args, rows, room);
+    sort_rows<KeyOf, LongPair>(context, args, rows, workspace);
   });
 }
 

@@ -21,8 +21,8 @@ namespace libdl::kernels::cpu::HWY_NAMESPACE::math {
 template <class V>
 HWY_INLINE V float_tanh(V x) {
   const auto& c = coefficients::TanhPieces::c;
-  V a = at_most(abs(x), V(9.1f)), place = fma(a, V(2 / 0.61f), V(2));
-  const auto index = hn::ShiftRight<V::kMantissa - 1>(place.bits());
+  V a = at_most(abs(x), V(9.1f)), position = fma(a, V(2 / 0.61f), V(2));
+  const auto index = hn::ShiftRight<V::kMantissa - 1>(position.bits());
   V d = from_centre(a, index, c), start = at_least(d, pick<V>(c[1], index));
   return copysign(fma(piece<V, 2>(d, index, c), d, start), x);
 }

@@ -31,19 +31,19 @@ constexpr int64_t kTogether = 4;  // rows for which a sum is loaded and stored o
 constexpr int64_t kRun = kBatchNormRun;
 
 // [n, c, d, h, w] with the channels as the last dimension.
-struct Turned {
+struct ChannelsLast {
   int64_t sizes[5], strides[5];
   View view;
 
-  explicit Turned(const View& image) : view(image) {
+  explicit ChannelsLast(const View& image) : view(image) {
     constexpr int kFrom[] = {0, 2, 3, 4, 1};
     if (image.data == nullptr) return;
     for (int d = 0; d < 5; ++d)
       sizes[d] = image.sizes[kFrom[d]], strides[d] = image.strides[kFrom[d]];
     view.sizes = sizes, view.strides = strides;
   }
-  Turned(const Turned&) = delete;
-  Turned& operator=(const Turned&) = delete;
+  ChannelsLast(const ChannelsLast&) = delete;
+  ChannelsLast& operator=(const ChannelsLast&) = delete;
 };
 
 // Whether the channels are innermost and the pixels adjacent, as in a contiguous matrix.
@@ -74,9 +74,9 @@ struct Matrix {
 // Such an image by rows of several pixels, which are quicker than many short ones, and what belongs
 // to a channel as often as a row has pixels.
 template <class T>
-class Joined {
+class MergedPixels {
  public:
-  Joined(Context& context, const View& image, std::initializer_list<const T*> vectors)
+  MergedPixels(Context& context, const View& image, std::initializer_list<const T*> vectors)
       : channels_(image.sizes[1]),
         pixels_(numel(image) / channels_),
         together_(channels_ >= kWide ? 1 : (kWide + channels_ - 1) / channels_),

@@ -183,7 +183,7 @@ void merge_runs(const BatchStatisticsArgs& a, const RowTiles<T>& in, const doubl
 
 template <class T>
 void statistics(Context& context, const BatchStatisticsArgs& a) {
-  const Turned turned(a.in);
+  const ChannelsLast turned(a.in);
   const RowTiles<T> in(turned.view);
   const int64_t rows = in.rows.count(), c = a.in.sizes[1];
   const int64_t runs = (rows + kRun - 1) / kRun;
@@ -216,7 +216,7 @@ struct Normalise {
       const int64_t count = std::min(kBlock<T>, c - i);
       const T* const x = in.read(r, i, count, tile);
       const T* const more = kAdds ? added.read(r, i, count, added_tile) : x;
-      T* const y = out.room(r, i, tile);
+      T* const y = out.destination(r, i, tile);
       each_vector<T>(count, [&](auto load, auto store, int64_t j) {
         const int64_t k = i + j;
         auto z = hn::Mul(hn::Sub(load(x + j), load(mean + k)), load(scale + k));
@@ -277,7 +277,7 @@ void normalise_planes(Context& context, const NormaliseArgs& a) {
                  const T* const x = in.part(sample, channel, pixel + i, count, tile);
                  const T* const more =
                      kAdds ? added.part(sample, channel, pixel + i, count, added_tile) : x;
-                 T* const y = out.room(sample, channel, pixel + i, tile);
+                 T* const y = out.destination(sample, channel, pixel + i, tile);
                  each_vector<T>(count, [&](auto load, auto store, int64_t j) {
                    auto z = hn::Add(hn::Mul(hn::Sub(load(x + j), mean), scale), shift);
                    if constexpr (kAdds) z = hn::Add(z, load(more + j));
@@ -294,9 +294,9 @@ void normalise_planes(Context& context, const NormaliseArgs& a) {
 // shift are repeated for that.
 template <class T, bool kAdds, bool kRelu>
 void normalise_matrix(Context& context, const NormaliseArgs& a) {
-  const Joined<T> joined(context, a.in,
-                         {static_cast<const T*>(a.by.mean), static_cast<const T*>(a.by.scale),
-                          static_cast<const T*>(a.by.shift)});
+  const MergedPixels<T> joined(context, a.in,
+                               {static_cast<const T*>(a.by.mean), static_cast<const T*>(a.by.scale),
+                                static_cast<const T*>(a.by.shift)});
   if (joined.failed()) return;
   joined.each([&](int64_t first, int64_t rows, int64_t columns) {
     const Matrix out(a.out, first, rows, columns), in(a.in, first, rows, columns);
@@ -319,7 +319,7 @@ void normalise(Context& context, const NormaliseArgs& a) {
     return normalise_planes<T, kAdds, kRelu>(context, a);
   if (is_matrix(a.in) && is_matrix(a.out) && (!kAdds || is_matrix(a.added)))
     return normalise_matrix<T, kAdds, kRelu>(context, a);
-  const Turned in(a.in), out(a.out), added(kAdds ? a.added : a.in);
+  const ChannelsLast in(a.in), out(a.out), added(kAdds ? a.added : a.in);
   const int64_t c = a.in.sizes[1];
   const Normalise<T, kAdds, kRelu> row{RowTiles<T>(out.view),
                                        RowTiles<T>(in.view),

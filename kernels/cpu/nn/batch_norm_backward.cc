@@ -72,7 +72,7 @@ struct InputGradient {
       const int64_t count = std::min(kBlock<T>, c - i);
       const T* const g = dy.read(r, i, count, y_tile);
       const T* const x = in.read(r, i, count, x_tile);
-      T* const to = dx.room(r, i, y_tile);
+      T* const to = dx.destination(r, i, y_tile);
       each_vector<T>(count, [&](auto load, auto store, int64_t j) {
         const auto channel = [&](const T* p) { return load(p + i + j); };
         const auto constants = gate.constants(channel);
@@ -156,23 +156,23 @@ struct Backward {
                    const int64_t count = std::min(kBlock<T>, n - i);
                    const T* const g = from.part(sample, channel, pixel + i, count, y_tile);
                    const T* const x = images.part(sample, channel, pixel + i, count, x_tile);
-                   T* const room = to.room(sample, channel, pixel + i, y_tile);
+                   T* const workspace = to.destination(sample, channel, pixel + i, y_tile);
                    each_vector<T>(count, [&](auto load, auto store, int64_t j) {
                      const auto xs = load(x + j);
                      auto dy = constants.gradient(load(g + j), xs);
                      if constexpr (kTrained)
                        dy = hn::Sub(hn::Sub(dy, first),
                                     hn::Mul(hn::Sub(xs, constants.mean), second));
-                     store(hn::Mul(dy, scale), room + j);
+                     store(hn::Mul(dy, scale), workspace + j);
                    });
-                   to.write(sample, channel, pixel + i, count, room);
+                   to.write(sample, channel, pixel + i, count, workspace);
                  }
                });
   }
 
   template <bool kTrained>
   void input_gradient_of_matrix(Context& context, std::initializer_list<const T*> vectors) const {
-    const Joined<T> joined(context, a.in, vectors);
+    const MergedPixels<T> joined(context, a.in, vectors);
     if (joined.failed()) return;
     joined.each([&](int64_t first, int64_t count, int64_t columns) {
       const Matrix to(a.dx, first, count, columns), from(a.dy, first, count, columns);
@@ -214,7 +214,7 @@ struct Backward {
 
 template <class T, bool kGated>
 void backward(Context& context, const BatchNormBackwardArgs& a, const Normalisation& by) {
-  const Turned dx(a.dx), dy(a.dy), in(a.in);
+  const ChannelsLast dx(a.dx), dy(a.dy), in(a.in);
   const T* const mean = vector_of<T>(a.mean);
   const ByChannel<T, kGated> gate{mean, kGated ? static_cast<const T*>(by.scale) : mean,
                                   kGated ? static_cast<const T*>(by.shift) : mean};
@@ -238,9 +238,9 @@ void backward(Context& context, const BatchNormBackwardArgs& a, const Normalisat
     if (a.dbias.data != nullptr) static_cast<T*>(a.dbias.data)[i] = static_cast<T>(sums[i]);
   }
   if (a.dx.data == nullptr) return;
-  T* const room = static_cast<T*>(vectors.data());
-  if (a.trained) return job.template input_gradient<true>(context, dx.view, sums, room);
-  job.template input_gradient<false>(context, dx.view, sums, room);
+  T* const workspace = static_cast<T*>(vectors.data());
+  if (a.trained) return job.template input_gradient<true>(context, dx.view, sums, workspace);
+  job.template input_gradient<false>(context, dx.view, sums, workspace);
 }
 
 template <class T>

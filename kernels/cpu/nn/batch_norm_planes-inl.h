@@ -53,7 +53,7 @@ struct Planes {
     load_tile(tile, element(sample, channel, pixel), view.dtype, 1, count);
     return tile;
   }
-  T* room(int64_t sample, int64_t channel, int64_t pixel, T* tile) const {
+  T* destination(int64_t sample, int64_t channel, int64_t pixel, T* tile) const {
     return direct ? reinterpret_cast<T*>(element(sample, channel, pixel)) : tile;
   }
   void write(int64_t sample, int64_t channel, int64_t pixel, int64_t count, const T* tile) const {

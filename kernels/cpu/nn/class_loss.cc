@@ -133,10 +133,10 @@ void losses_of(Context& context, const ClassLossArgs& a) {
   const bool smooth = a.targets.smoothing > 0, mean = a.divisor.data != nullptr;
   Losses<T> all(a.targets, a.log_p.data ? a.log_p : a.in);
   const bool weighs = a.targets.weight.data != nullptr;
-  const Scratch room(
+  const Scratch scratch(
       context, int64_t{sizeof(T)} * (all.n * (1 + weighs + smooth) + (weighs ? all.classes : 0)));
-  if (room.failed()) return;
-  T* next = static_cast<T*>(room.data());
+  if (scratch.failed()) return;
+  T* next = static_cast<T*>(scratch.data());
   const auto take = [&](int64_t count) { return std::exchange(next, next + count); };
   all.loss = take(all.n);
   if (smooth) all.even = take(all.n);

@@ -136,7 +136,7 @@ struct Backward {
       const int64_t t = p.target[r];
       for (int64_t i = 0; i < n; i += kBlock<T>) {
         const int64_t count = std::min(kBlock<T>, n - i);
-        T* const to = dx.room(first + r, i, other);
+        T* const to = dx.destination(first + r, i, other);
         map_part(p.even[r], p.sum[r], to, y.read(first + r, i, count, tile), i, count);
         if (t >= i && t < i + count) to[t - i] += p.picked[r];
         dx.write(first + r, i, count, to);
@@ -158,11 +158,11 @@ struct Backward {
       for (int64_t j = k; j < k + run; ++j, offset += stride) {
         if (target[j] == t.ignore_index) continue;
         const T value = -dy[j];
-        const int64_t place = offset + target[j] * step;
-        if (dx.plain()) {
-          static_cast<T*>(a.dx.data)[place] = value;
+        const int64_t position = offset + target[j] * step;
+        if (dx.is_direct()) {
+          static_cast<T*>(a.dx.data)[position] = value;
         } else {
-          store_tile(const_cast<char*>(at(a.dx, place, dx.bytes)), a.dx.dtype, 1, &value, 1);
+          store_tile(const_cast<char*>(at(a.dx, position, dx.bytes)), a.dx.dtype, 1, &value, 1);
         }
       }
     });
@@ -244,9 +244,9 @@ template <class T>
 void backward(Context& context, const ClassLossBackwardArgs& a) {
   Backward<T> row(a);
   const bool weighs = a.targets.weight.data != nullptr;
-  const Scratch room(context, weighs ? row.n * int64_t{sizeof(T)} : 0);
-  if (room.failed()) return;
-  if (weighs) row.take_weights(static_cast<T*>(room.data()));
+  const Scratch scratch(context, weighs ? row.n * int64_t{sizeof(T)} : 0);
+  if (scratch.failed()) return;
+  if (weighs) row.take_weights(static_cast<T*>(scratch.data()));
   if (a.log_p.data == nullptr) {
     static constexpr int64_t kZero = 0;
     fill(context, {a.dx, &kZero});

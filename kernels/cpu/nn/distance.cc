@@ -38,15 +38,15 @@ class DistanceTiles {
   static constexpr int64_t kWidth = kPanel<T>;
 
  public:
-  static constexpr int64_t kRoom = kWidth * (kDistanceDepth + kTileRows);
+  static constexpr int64_t kWorkspaceSize = kWidth * (kDistanceDepth + kTileRows);
 
-  DistanceTiles(const DistanceArgs& a, T* room)
+  DistanceTiles(const DistanceArgs& a, T* workspace)
       : a_(a),
         x_(a.x),
         y_(a.y),
         depth_(a.x.sizes[2]),
-        panel_(room),
-        sums_(room + kWidth * kDistanceDepth) {}
+        panel_(workspace),
+        sums_(workspace + kWidth * kDistanceDepth) {}
 
   // Rows i to i + rows from rows j to j + columns.
   void write(int64_t b, int64_t i, int64_t rows, int64_t j, int64_t columns) {
@@ -123,8 +123,9 @@ class DistanceTiles {
     }
     const int64_t first = a_.pairs ? std::clamp<int64_t>(i + 1 - j, 0, columns) : 0;
     if (first == columns) return;
-    const int64_t place = distance_offset(a_.out.strides, a_.pairs, a_.x.sizes[1], b, i, j + first);
-    std::copy(sums + first, sums + columns, static_cast<T*>(a_.out.data) + place);
+    const int64_t position =
+        distance_offset(a_.out.strides, a_.pairs, a_.x.sizes[1], b, i, j + first);
+    std::copy(sums + first, sums + columns, static_cast<T*>(a_.out.data) + position);
   }
 
   // One distance, of differences times a power of two.
@@ -162,9 +163,9 @@ void distances(Context& context, const DistanceArgs& a) {
   const int64_t parts = (n + kRowsOfPanel - 1) / kRowsOfPanel;
   using Tiles = DistanceTiles<T, kSquares>;
   each_distance_item<T>(context, a.x.sizes[0] * panels * parts,
-                        std::min(n, kRowsOfPanel) * kPanel<T> * a.x.sizes[2], Tiles::kRoom,
-                        [&](T* room, int64_t first, int64_t last) {
-                          Tiles work(a, room);
+                        std::min(n, kRowsOfPanel) * kPanel<T> * a.x.sizes[2], Tiles::kWorkspaceSize,
+                        [&](T* workspace, int64_t first, int64_t last) {
+                          Tiles work(a, workspace);
                           for (int64_t item = first; item < last; ++item) {
                             const int64_t panel = item / parts, j = panel % panels * kPanel<T>;
                             const int64_t begin = item % parts * kRowsOfPanel;

@@ -36,15 +36,15 @@ class DistanceGradients {
   static constexpr int64_t kWidth = kLanesAtOnce<T>;
 
  public:
-  static constexpr int64_t kRoom = kWidth * (2 * kDistanceDepth + 2 * kRun);
+  static constexpr int64_t kWorkspaceSize = kWidth * (2 * kDistanceDepth + 2 * kRun);
 
-  DistanceGradients(const DistanceBackwardArgs& a, T* room)
+  DistanceGradients(const DistanceBackwardArgs& a, T* workspace)
       : a_(a),
         dx_(a.dx),
         x_(a.x),
         y_(a.y),
-        panel_(room),
-        sums_(room + kWidth * kDistanceDepth),
+        panel_(workspace),
+        sums_(workspace + kWidth * kDistanceDepth),
         weights_(sums_ + kWidth * kDistanceDepth),
         lines_(weights_ + kWidth * kRun) {}
 
@@ -115,11 +115,11 @@ class DistanceGradients {
           __builtin_prefetch(dout + (t + kRun) * a_.dout.strides[2] + r);
           if (kSquares) __builtin_prefetch(out + (t + kRun) * a_.out.strides[2] + r);
         }
-        const auto given = P::load(dout + t * a_.dout.strides[2] + r);
-        auto weight = given;
+        const auto dz = P::load(dout + t * a_.dout.strides[2] + r);
+        auto weight = dz;
         if constexpr (kSquares) {
           const auto root = P::load(out + t * a_.out.strides[2] + r);
-          weight = quotient_of(given, root, &odd);
+          weight = quotient_of(dz, root, &odd);
         }
         P::store(weight, weights_ + t * kWidth + r);
       }
@@ -127,13 +127,13 @@ class DistanceGradients {
   }
 
   // given / root, 0 where root is; `odd` becomes true where the quotient is not ordinary.
-  static HWY_INLINE typename P::V quotient_of(typename P::V given, typename P::V root,
+  static HWY_INLINE typename P::V quotient_of(typename P::V dz, typename P::V root,
                                               hn::Mask<D>* odd) {
     const auto zero = P::set(0);
-    const auto quotient = hn::IfThenZeroElse(hn::Eq(root, zero), hn::Div(given, root));
+    const auto quotient = hn::IfThenZeroElse(hn::Eq(root, zero), hn::Div(dz, root));
     const auto size = hn::Abs(quotient);
     const auto beyond = hn::Or(hn::Lt(size, P::set(kLeast)), hn::Gt(size, P::set(kMost)));
-    const auto nothing = hn::Or(hn::Eq(root, zero), hn::Eq(given, zero));
+    const auto nothing = hn::Or(hn::Eq(root, zero), hn::Eq(dz, zero));
     *odd = hn::Or(*odd, hn::AndNot(nothing, beyond));
     return quotient;
   }
@@ -217,9 +217,9 @@ void gradients(Context& context, const DistanceBackwardArgs& a) {
   const int64_t panels = (n + kLanes - 1) / kLanes;
   const int64_t blocks = (d + kDistanceDepth - 1) / kDistanceDepth;
   each_distance_item<T>(context, a.x.sizes[0] * panels * blocks,
-                        kLanes * a.y.sizes[1] * (std::min(d, kDistanceDepth) + 4), Gradients::kRoom,
-                        [&](T* room, int64_t first, int64_t last) {
-                          Gradients work(a, room);
+                        kLanes * a.y.sizes[1] * (std::min(d, kDistanceDepth) + 4),
+                        Gradients::kWorkspaceSize, [&](T* workspace, int64_t first, int64_t last) {
+                          Gradients work(a, workspace);
                           for (int64_t item = first; item < last; ++item) {
                             const int64_t k = item % blocks * kDistanceDepth, panel = item / blocks;
                             const int64_t i = panel % panels * kLanes;

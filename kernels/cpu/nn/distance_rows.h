@@ -8,9 +8,9 @@
 
 #include "kernels/args.h"
 #include "kernels/context.h"
-#include "kernels/cpu/traverse/rooms.h"
 #include "kernels/cpu/traverse/run_sum.h"
 #include "kernels/cpu/traverse/walk.h"
+#include "kernels/cpu/traverse/workspaces.h"
 
 namespace libdl::kernels::cpu {
 
@@ -61,18 +61,18 @@ struct DistanceRows {
   }
 };
 
-// f(room, item) for `items` that cost `each`, on all threads, with room for `elements`.
+// f(workspace, item) for `items` that cost `each`, on all threads, with a workspace of `elements`.
 template <class T, class F>
 void each_distance_item(Context& context, int64_t items, int64_t each, int64_t elements,
                         const F& f) {
   const int64_t grain = std::max<int64_t>(1, kDistanceGrain / std::max<int64_t>(1, each));
-  const int64_t rooms =
-      std::min<int64_t>({(items + grain - 1) / grain, context.host->threads(), Rooms<T>::kMost});
-  const Scratch scratch(context, rooms * elements * int64_t{sizeof(T)});
+  const int64_t workspaces = std::min<int64_t>(
+      {(items + grain - 1) / grain, context.host->threads(), Workspaces<T>::kMost});
+  const Scratch scratch(context, workspaces * elements * int64_t{sizeof(T)});
   if (scratch.failed()) return;
-  Rooms<T> free(static_cast<T*>(scratch.data()), elements, rooms);
+  Workspaces<T> free(static_cast<T*>(scratch.data()), elements, workspaces);
   in_chunks(context, items, grain, [&](int64_t first, int64_t last) {
-    free.with_one([&](T* room) { f(room, first, last); });
+    free.with_one([&](T* workspace) { f(workspace, first, last); });
   });
 }
 

@@ -82,24 +82,24 @@ struct Column {
   const View* view;
   Dims dims;
   int64_t bytes;
-  bool plain;
+  bool direct;
 
   explicit Column(const View& v)
       : view(&v),
         dims(v, 0, v.data == nullptr ? 0 : v.ndim),
         bytes(v.data == nullptr ? 0 : dtype_bytes(v.dtype)),
-        plain(v.dtype == (sizeof(T) == 4 ? LIBDL_DTYPE_FLOAT32 : LIBDL_DTYPE_FLOAT64)) {}
+        direct(v.dtype == (sizeof(T) == 4 ? LIBDL_DTYPE_FLOAT32 : LIBDL_DTYPE_FLOAT64)) {}
 
   char* element(int64_t r) const { return const_cast<char*>(at(*view, dims.offset(r), bytes)); }
   T get(int64_t r) const {
-    if (plain) return *reinterpret_cast<const T*>(element(r));
+    if (direct) return *reinterpret_cast<const T*>(element(r));
     T x;
     load_tile(&x, element(r), view->dtype, 1, 1);
     return x;
   }
   void set(int64_t r, T x) const {
     if (view->data == nullptr) return;
-    if (plain)
+    if (direct)
       *reinterpret_cast<T*>(element(r)) = x;
     else
       store_tile(element(r), view->dtype, 1, &x, 1);
@@ -143,7 +143,7 @@ struct Forward {
     Tree<Sum, T> sum, squares;
     for (int64_t i = 0; i < n; i += kBlock<T>) {
       const int64_t count = std::min(kBlock<T>, n - i);
-      sum.push(combine_block<Sum, Plain, T>(in.read(r, i, count, tile), count, T(0)));
+      sum.push(combine_block<Sum, Identity, T>(in.read(r, i, count, tile), count, T(0)));
     }
     const T centre = sum.result() / static_cast<T>(n);
     // The sum of squared distances from it.
@@ -168,7 +168,7 @@ struct Forward {
   void one_block(int64_t r) const {
     alignas(64) T tile[kBlock<T>];
     const T* x = in.read(r, 0, n, tile);
-    const T centre = combine_block<Sum, Plain, T>(x, n, T(0)) / static_cast<T>(n);
+    const T centre = combine_block<Sum, Identity, T>(x, n, T(0)) / static_cast<T>(n);
     const T squares = combine_block<Sum, CentredSquare, T>(x, n, centre);
     if (is_lost(squares) && rescued(r)) return;
     const Normalise<T> to{centre, scale_of(squares)};
@@ -223,7 +223,7 @@ struct Forward {
   // x may be in tile, which may be overwritten afterwards.
   void finish(int64_t r, int64_t i, int64_t count, const T* x, T* tile, Normalise<T> to) const {
     alignas(64) T w[kBlock<T>], b[kBlock<T>];
-    T* y = out.room(r, i, tile);
+    T* y = out.destination(r, i, tile);
     normalise(y, x, weighted ? weight.read(0, i, count, w) : nullptr,
               biased ? bias.read(0, i, count, b) : nullptr, to, count);
     out.write(r, i, count, y);
@@ -237,7 +237,7 @@ template <class T>
 struct Backward {
   RowTiles<T> dx, dy, in, weight;
   Column<T> mean, rstd;
-  bool wanted, weighted;
+  bool writes_dx, weighted;
   int64_t n, rows, block;
   double* sums = nullptr;  // [blocks, dweight and dbias, n], if they are wanted
 
@@ -248,7 +248,7 @@ struct Backward {
         weight(a.weight.data == nullptr ? a.in : a.weight),
         mean(a.mean),
         rstd(a.rstd),
-        wanted(a.dx.data != nullptr),
+        writes_dx(a.dx.data != nullptr),
         weighted(a.weight.data != nullptr),
         n(dy.row.count()),
         rows(dy.rows.count()),
@@ -276,8 +276,8 @@ struct Backward {
       const int64_t count = std::min(kBlock<T>, n - i);
       load(r, i, count, centre, scale, g, xhat);
       map(Times<T>{}, product, g, xhat, count);
-      sum_g.push(combine_block<Sum, Plain, T>(g, count, T(0)));
-      sum_gx.push(combine_block<Sum, Plain, T>(product, count, T(0)));
+      sum_g.push(combine_block<Sum, Identity, T>(g, count, T(0)));
+      sum_gx.push(combine_block<Sum, Identity, T>(product, count, T(0)));
     }
     // Write dx.
     const T size = static_cast<T>(n);
@@ -285,7 +285,7 @@ struct Backward {
     for (int64_t i = 0; i < n; i += kBlock<T>) {
       const int64_t count = std::min(kBlock<T>, n - i);
       load(r, i, count, centre, scale, g, xhat);
-      T* to = dx.room(r, i, product);
+      T* to = dx.destination(r, i, product);
       map(gradient, to, g, xhat, count);
       dx.write(r, i, count, to);
     }
@@ -296,7 +296,7 @@ struct Backward {
     const int64_t r0 = b * block, r1 = std::min(r0 + block, rows);
     // The sums come first, because dx may be dy.
     if (sums) add_rows(b, r0, r1);
-    if (wanted) {
+    if (writes_dx) {
       for (int64_t r = r0; r < r1; ++r) input_gradient(r);
     }
   }

@@ -94,7 +94,7 @@ struct Forward {
     Tree<Max, T> top;
     for (int64_t i = 0; i < n; i += kBlock<T>) {
       const int64_t count = std::min(kBlock<T>, n - i);
-      top.push(combine_block<Max, Plain, T>(in.read(r, i, count, tile), count, T(0)));
+      top.push(combine_block<Max, Identity, T>(in.read(r, i, count, tile), count, T(0)));
     }
     const T shift = top.result();
     // The sum of the exponentials, which are kept where there is room: in out, or in the tile of a
@@ -105,9 +105,9 @@ struct Forward {
       const int64_t count = std::min(kBlock<T>, n - i);
       const T* x = in.read(r, i, count, tile);
       if (keep) {
-        T* y = out.room(r, i, tile);
+        T* y = out.destination(r, i, tile);
         map(Exp<T>{shift}, y, x, x, count);
-        sum.push(combine_block<Sum, Plain, T>(y, count, T(0)));
+        sum.push(combine_block<Sum, Identity, T>(y, count, T(0)));
       } else {
         sum.push(combine_block<Sum, ShiftedExp, T>(x, count, shift));
       }
@@ -116,7 +116,7 @@ struct Forward {
     const T total = sum.result();
     for (int64_t i = 0; i < n; i += kBlock<T>) {
       const int64_t count = std::min(kBlock<T>, n - i);
-      T* y = out.room(r, i, tile);
+      T* y = out.destination(r, i, tile);
       if (keep) {
         map(Scale<T>{1 / total}, y, y, y, count);
       } else {
@@ -168,7 +168,7 @@ struct ForwardColumns {
   static bool suits(const Forward<T>& f) {
     const int64_t side = f.in.rows.inner_size();
     const auto beside = [&](const RowTiles<T>& x) {
-      return x.plain() && x.rows.inner_stride() == 1 && x.rows.inner_size() == side;
+      return x.is_direct() && x.rows.inner_stride() == 1 && x.rows.inner_size() == side;
     };
     return side >= 4 && f.in.row.inner_stride() != 1 && beside(f.in) && beside(f.out);
   }
@@ -180,7 +180,7 @@ struct ForwardColumns {
     const EvenRows<T> in = rows_of(f.in, row), kept = rows_of(f.out, row);
     const auto out = [&](int64_t i) { return const_cast<T*>(kept(i, nullptr)); };
     alignas(64) T shift[kWidth<T>] = {}, total[kWidth<T>] = {};
-    column_part<Max, Plain, T>(in, 0, f.n, width, total, shift);
+    column_part<Max, Identity, T>(in, 0, f.n, width, total, shift);
     if (f.log) {
       column_part<Sum, ShiftedExp, T>(in, 0, f.n, width, shift, total);
       for (int64_t c = 0; c < width; ++c) total[c] = std::log(total[c]);
@@ -191,7 +191,7 @@ struct ForwardColumns {
     }
     each_row(in, out, width,
              [&](auto x, int64_t c) { return exp_nonpositive<T>(hn::Sub(x, P::load(shift + c))); });
-    column_part<Sum, Plain, T>(kept, 0, f.n, width, shift, total);
+    column_part<Sum, Identity, T>(kept, 0, f.n, width, shift, total);
     for (int64_t c = 0; c < width; ++c) total[c] = 1 / total[c];
     each_row(kept, out, width, [&](auto x, int64_t c) { return hn::Mul(x, P::load(total + c)); });
   }
@@ -253,10 +253,10 @@ struct ConvertedColumns {
     const int64_t side = f.in.rows.inner_size(), c0 = unit % tiles * kWidth<T>;
     const int64_t row = unit / tiles * side + c0, width = std::min(kWidth<T>, side - c0);
     const Rows in{f.in, row, width};
-    if (kept) return from_room(in, kept + unit * f.n * kWidth<T>);
+    if (kept) return from_workspace(in, kept + unit * f.n * kWidth<T>);
     if (f.n > kFew) return twice(in);
-    alignas(64) T room[kFew * kWidth<T>];
-    from_room(in, room);
+    alignas(64) T workspace[kFew * kWidth<T>];
+    from_workspace(in, workspace);
   }
 
   static constexpr int64_t kFew = 32;        // rows that are kept on the stack
@@ -267,15 +267,15 @@ struct ConvertedColumns {
     store_tile(f.out.element(in.row, i), f.out.view->dtype, 1, tile, in.width);
   }
 
-  void from_room(const Rows& in, T* room) const {
+  void from_workspace(const Rows& in, T* workspace) const {
     using P = Pack<T>;
     const int64_t width = in.width;
     alignas(64) T shift[kWidth<T>] = {}, total[kWidth<T>] = {}, tile[kWidth<T>] = {};
-    const EvenRows<T> held{room, kWidth<T>};
-    for (int64_t i = 0; i < f.n; ++i) in(i, room + i * kWidth<T>);
-    column_part<Max, Plain, T>(held, 0, f.n, width, total, shift);
+    const EvenRows<T> held{workspace, kWidth<T>};
+    for (int64_t i = 0; i < f.n; ++i) in(i, workspace + i * kWidth<T>);
+    column_part<Max, Identity, T>(held, 0, f.n, width, total, shift);
     for (int64_t i = 0; i < f.n; ++i) {
-      T* const x = room + i * kWidth<T>;
+      T* const x = workspace + i * kWidth<T>;
       for (int64_t c = 0; c < width; c += P::n) {
         const auto moved = hn::Sub(P::load(x + c), P::load(shift + c));
         P::store(f.log ? moved : exp_nonpositive<T>(moved), x + c);
@@ -284,11 +284,11 @@ struct ConvertedColumns {
     if (f.log) {
       column_part<Sum, ShiftedExp, T>(held, 0, f.n, width, tile, total);  // less 0
     } else {
-      column_part<Sum, Plain, T>(held, 0, f.n, width, tile, total);
+      column_part<Sum, Identity, T>(held, 0, f.n, width, tile, total);
     }
     for (int64_t c = 0; c < width; ++c) total[c] = f.log ? std::log(total[c]) : 1 / total[c];
     for (int64_t i = 0; i < f.n; ++i) {
-      const T* const x = room + i * kWidth<T>;
+      const T* const x = workspace + i * kWidth<T>;
       for (int64_t c = 0; c < width; c += P::n) {
         const auto y = P::load(x + c), by = P::load(total + c);
         P::store(f.log ? hn::Sub(y, by) : hn::Mul(y, by), tile + c);
@@ -302,7 +302,7 @@ struct ConvertedColumns {
     const int64_t width = in.width;
     alignas(64) T shift[kWidth<T>] = {}, total[kWidth<T>] = {}, tile[kWidth<T>] = {};
     const FetchedRows<T> fetched(in);
-    column_part<Max, Plain, T>(fetched, 0, f.n, width, total, shift);
+    column_part<Max, Identity, T>(fetched, 0, f.n, width, total, shift);
     column_part<Sum, ShiftedExp, T>(fetched, 0, f.n, width, shift, total);
     for (int64_t c = 0; c < width; ++c) total[c] = f.log ? std::log(total[c]) : 1 / total[c];
     for (int64_t i = 0; i < f.n; ++i) {
@@ -327,9 +327,9 @@ void forward(Context& context, const SoftmaxArgs& args) {
   if (row.n > 0 && ConvertedColumns<T>::suits(row)) {
     ConvertedColumns<T> columns(row);
     const bool keeps = row.n > columns.kFew && columns.bytes() <= columns.kMost;
-    const Scratch room(context, keeps ? columns.bytes() : 0);
-    if (room.failed()) return;
-    columns.kept = static_cast<T*>(room.data());
+    const Scratch scratch(context, keeps ? columns.bytes() : 0);
+    if (scratch.failed()) return;
+    columns.kept = static_cast<T*>(scratch.data());
     const int64_t width = std::min(kWidth<T>, row.in.rows.inner_size());
     return for_rows(context, columns, columns.units, row.n * width);
   }
@@ -355,14 +355,14 @@ struct Backward {
         map(Product<T>{}, tile, g, y.read(r, i, count, other), count);
         g = tile;
       }
-      sum.push(combine_block<Sum, Plain, T>(g, count, T(0)));
+      sum.push(combine_block<Sum, Identity, T>(g, count, T(0)));
     }
     const T total = sum.result();
     for (int64_t i = 0; i < n; i += kBlock<T>) {
       const int64_t count = std::min(kBlock<T>, n - i);
       const T* g = dy.read(r, i, count, tile);
       const T* v = y.read(r, i, count, other);
-      T* to = dx.room(r, i, tile);
+      T* to = dx.destination(r, i, tile);
       if (log) {
         map(LogSoftmaxGradient<T>{total}, to, g, v, count);
       } else {
@@ -399,7 +399,7 @@ struct BackwardColumns {
     int64_t row, width;
     const T* read(int64_t i, T* tile) const {
       const char* const from = x.element(row, i);
-      if (x.plain()) return reinterpret_cast<const T*>(from);
+      if (x.is_direct()) return reinterpret_cast<const T*>(from);
       load_tile(tile, from, x.view->dtype, 1, width);
       return tile;
     }
@@ -427,8 +427,8 @@ struct BackwardColumns {
     for (int64_t i = 0; i < b.n; ++i) {
       const T *const g = dy.read(i, tile), *const v = y.read(i, other);
       char* const at = b.dx.element(row, i);
-      const bool plain = b.dx.plain();
-      T* const to = plain ? reinterpret_cast<T*>(at) : tile;
+      const bool is_direct = b.dx.is_direct();
+      T* const to = is_direct ? reinterpret_cast<T*>(at) : tile;
       if (b.log) {
         map_columns(to, g, v, total, width, [](auto g, auto v, auto sum) {
           return hn::Sub(g, hn::Mul(exp_nonpositive<T>(v), sum));
@@ -437,7 +437,7 @@ struct BackwardColumns {
         map_columns(to, g, v, total, width,
                     [](auto g, auto v, auto sum) { return hn::Mul(v, hn::Sub(g, sum)); });
       }
-      if (!plain) store_tile(at, b.dx.view->dtype, 1, tile, width);
+      if (!is_direct) store_tile(at, b.dx.view->dtype, 1, tile, width);
     }
   }
 
@@ -447,14 +447,14 @@ struct BackwardColumns {
   void sum(const Terms& terms, int64_t width, T* total) const {
     alignas(64) const T none[kWidth<T>] = {};
     const auto add = [&](const auto& rows) {
-      column_part<Sum, Plain, T>(rows, 0, b.n, width, none, total);
+      column_part<Sum, Identity, T>(rows, 0, b.n, width, none, total);
     };
-    if (b.log && b.dy.plain())
+    if (b.log && b.dy.is_direct())
       return add(EvenRows<T>{terms.dy.read(0, nullptr), b.dy.row.inner_stride()});
     if (b.n > kFew) return add(FetchedRows<T>(terms));
-    alignas(64) T room[kFew][kWidth<T>];
-    for (int64_t i = 0; i < b.n; ++i) terms(i, room[i]);  // never dy in place: that is above
-    add(EvenRows<T>{room[0], kWidth<T>});
+    alignas(64) T workspace[kFew][kWidth<T>];
+    for (int64_t i = 0; i < b.n; ++i) terms(i, workspace[i]);  // never dy in place: that is above
+    add(EvenRows<T>{workspace[0], kWidth<T>});
   }
 
   template <class F>

@@ -93,12 +93,12 @@ struct SumRows {
 
   // The readings [first, last), one after the other.
   void add(int64_t first, int64_t last, int64_t c, int64_t n, T* sum) const {
-    T tile[kTile], place[1];
+    T tile[kTile], slot[1];
     for (int64_t p = first; p < last; ++p) {
       fetch(in, a.order, p, a.starts[a.rows], c, n);
       const T* const from = in.read(tile, a.order[p], c, n);
       if (a.factors) {
-        const T factor = *factors.read(place, p, 0, 1);
+        const T factor = *factors.read(slot, p, 0, 1);
         for (int64_t i = 0; i < n; ++i) sum[i] += factor * from[i];
       } else if (p == first) {
         std::copy_n(from, n, sum);
@@ -151,8 +151,8 @@ void largest(Context& context, const MaxRowsArgs& a) {
   const Matrix<E> out(a.out, a.columns, a.dtype), in(a.in, a.columns, a.dtype);
   each_piece(context, a.rows, a.columns, a.starts, [&](int64_t r, int64_t c, int64_t n) {
     T most[kTile] = {}, tile[kTile];
-    int64_t* const place = a.from + r * a.columns + c;
-    std::fill_n(place, n, int64_t{-1});
+    int64_t* const slot = a.from + r * a.columns + c;
+    std::fill_n(slot, n, int64_t{-1});
     for (int64_t p = a.starts[r]; p < a.starts[r + 1]; ++p) {
       fetch(in, a.order, p, a.starts[a.rows], c, n);
       const T* const from = in.read(tile, a.order[p], c, n);
@@ -160,7 +160,7 @@ void largest(Context& context, const MaxRowsArgs& a) {
       for (int64_t i = 0; i < n; ++i) {
         const bool larger = first || from[i] > most[i];
         most[i] = larger ? from[i] : most[i];
-        place[i] = larger ? a.order[p] : place[i];
+        slot[i] = larger ? a.order[p] : slot[i];
       }
     }
     out.write(most, r, c, n);

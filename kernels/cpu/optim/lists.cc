@@ -24,12 +24,12 @@ View elements_of(const TensorList& list, int32_t t) {
 // In the elements' own dtype; of 16 bits as float32, whose range many of them need. One element's
 // norm is its magnitude: its power might overflow.
 double norm_of(Context& context, const View& in, double order) {
-  double place = 0, norm = 0;
+  double total = 0, norm = 0;
   const int32_t dtype = dtype_bytes(in.dtype) == 2 ? int32_t{LIBDL_DTYPE_FLOAT32} : in.dtype;
-  const View out{&place, nullptr, nullptr, 0, dtype};
+  const View out{&total, nullptr, nullptr, 0, dtype};
   const double power = in.sizes[0] == 1 ? 1 : order;
   reduce(context, {static_cast<int32_t>(Reduction::kNorm), 1, out, {}, in, power, false});
-  load_tile(&norm, &place, dtype, 1, 1);
+  load_tile(&norm, &total, dtype, 1, 1);
   return norm;
 }
 
@@ -51,9 +51,9 @@ void change(Context& context, Expression expression, int32_t inputs, const View&
 
 void list_norm(Context& context, const ListNormArgs& a) {
   const int64_t count = a.list.count;
-  const Scratch room(context, count * int64_t{sizeof(double)});
-  if (room.failed()) return;
-  auto* const norms = static_cast<double*>(room.data());
+  const Scratch scratch(context, count * int64_t{sizeof(double)});
+  if (scratch.failed()) return;
+  auto* const norms = static_cast<double*>(scratch.data());
   for (int32_t t = 0; t < count; ++t) norms[t] = norm_of(context, elements_of(a.list, t), a.order);
   auto* const total = static_cast<double*>(a.total.data);
   *total = norm_of(context, {norms, &count, &kOne, 1, LIBDL_DTYPE_FLOAT64}, a.order);

@@ -33,9 +33,9 @@ template <class V>
 HWY_INLINE V magnitude(V x) {
   return hn::Abs(x.raw);
 }
-#define LIBDL_RULE HWY_INLINE
+#define LIBDL_UPDATE_RULE HWY_INLINE
 #include "kernels/optimizer_rules.h"
-#undef LIBDL_RULE
+#undef LIBDL_UPDATE_RULE
 
 constexpr int64_t kChunk = 1 << 14;  // elements, across tensors
 constexpr int64_t kTile = 256;
@@ -48,26 +48,26 @@ struct Span {
   T* state[3];
 };
 
-template <template <class> class Rule, class T>
-HWY_INLINE void apply(const Rule<Lanes<T>>& rule, const Span<T>& s, int64_t i) {
+template <template <class> class UpdateRule, class T>
+HWY_INLINE void apply(const UpdateRule<Lanes<T>>& update_rule, const Span<T>& s, int64_t i) {
   using V = Lanes<T>;
   const typename V::Tag tag;
-  rules::Element<V> e{hn::LoadU(tag, s.param + i), hn::LoadU(tag, s.grad + i), {}};
+  update_rules::Element<V> e{hn::LoadU(tag, s.param + i), hn::LoadU(tag, s.grad + i), {}};
   for (int k = 0; k < 3; ++k)
     if (s.state[k] != nullptr) e.state[k] = hn::LoadU(tag, s.state[k] + i);
-  rule(e);
+  update_rule(e);
   hn::StoreU(e.param.raw, tag, s.param + i);
   for (int k = 0; k < 3; ++k)
     if (s.state[k] != nullptr) hn::StoreU(e.state[k].raw, tag, s.state[k] + i);
 }
 
 // Contiguous T; the last few elements pass through a padded copy and so get the same arithmetic.
-template <template <class> class Rule, class T>
+template <template <class> class UpdateRule, class T>
 void update(const OptimizerArgs& args, const Span<T>& s, int64_t n) {
   constexpr int64_t kN = hn::MaxLanes(typename Lanes<T>::Tag());
-  const Rule<Lanes<T>> rule(args.options);
+  const UpdateRule<Lanes<T>> update_rule(args.options);
   int64_t i = 0;
-  for (; i + kN <= n; i += kN) apply<Rule, T>(rule, s, i);
+  for (; i + kN <= n; i += kN) apply<UpdateRule, T>(update_rule, s, i);
   if (i == n) return;
   T p[kN] = {}, g[kN] = {}, states[3][kN] = {};
   Span<T> padded{p, g, {}};
@@ -79,7 +79,7 @@ void update(const OptimizerArgs& args, const Span<T>& s, int64_t n) {
     padded.state[k] = states[k];
     std::copy_n(s.state[k] + i, rest, states[k]);
   }
-  apply<Rule, T>(rule, padded, 0);
+  apply<UpdateRule, T>(update_rule, padded, 0);
   std::copy_n(p, rest, s.param + i);
   for (int k = 0; k < 3; ++k)
     if (s.state[k] != nullptr) std::copy_n(states[k], rest, s.state[k] + i);
@@ -92,7 +92,7 @@ T* state(void* const* list, int32_t tensor, int64_t first) {
 }
 
 // The gradient is read where it has rows, and is a tile of zeros between them.
-template <template <class> class Rule, class T>
+template <template <class> class UpdateRule, class T>
 void update_by_rows(const OptimizerArgs& a, int32_t t, int64_t first, int64_t n) {
   alignas(64) static constexpr T kZeros[kTile] = {};
   const GradientRows& rows = a.rows[t];
@@ -107,16 +107,17 @@ void update_by_rows(const OptimizerArgs& a, int32_t t, int64_t first, int64_t n)
         static_cast<T*>(a.param[t]) + first,
         held ? static_cast<const T*>(a.grad[t]) + at * rows.columns + (first - begin) : kZeros,
         {state<T>(a.state1, t, first), state<T>(a.state2, t, first), state<T>(a.state3, t, first)}};
-    update<Rule, T>(a, s, end - first);
+    update<UpdateRule, T>(a, s, end - first);
     if (held && end == begin + rows.columns) ++at;
     first = end;
   }
 }
 
-template <template <class> class Rule, class T>
+template <template <class> class UpdateRule, class T>
 void update_direct(const OptimizerArgs& a, int32_t t, int64_t first, int64_t n) {
-  if (a.rows != nullptr && a.rows[t].count != 0) return update_by_rows<Rule, T>(a, t, first, n);
-  update<Rule, T>(
+  if (a.rows != nullptr && a.rows[t].count != 0)
+    return update_by_rows<UpdateRule, T>(a, t, first, n);
+  update<UpdateRule, T>(
       a,
       {static_cast<T*>(a.param[t]) + first,
        static_cast<const T*>(a.grad[t]) + first,
@@ -125,7 +126,7 @@ void update_direct(const OptimizerArgs& a, int32_t t, int64_t first, int64_t n) 
 }
 
 // 16-bit tensors are computed in float32, a tile at a time.
-template <template <class> class Rule>
+template <template <class> class UpdateRule>
 void update_half(const OptimizerArgs& a, int32_t t, int64_t first, int64_t n) {
   float tile[5][kTile];
   uint16_t* data[5] = {static_cast<uint16_t*>(a.param[t]) + first,
@@ -137,7 +138,7 @@ void update_half(const OptimizerArgs& a, int32_t t, int64_t first, int64_t n) {
     for (int k = 0; k < 5; ++k) {
       if (data[k] != nullptr) load_tile(tile[k], data[k] + i, a.dtype[t], 1, count);
     }
-    update<Rule, float>(
+    update<UpdateRule, float>(
         a,
         {tile[0],
          tile[1],
@@ -150,7 +151,7 @@ void update_half(const OptimizerArgs& a, int32_t t, int64_t first, int64_t n) {
 }
 
 // Elements [first, last) of all tensors laid end to end.
-template <template <class> class Rule>
+template <template <class> class UpdateRule>
 void update_range(const OptimizerArgs& a, int64_t first, int64_t last) {
   int64_t start = 0;
   for (int32_t t = 0; t < a.count && start < last; start += a.numel[t++]) {
@@ -158,45 +159,58 @@ void update_range(const OptimizerArgs& a, int64_t first, int64_t last) {
     const int64_t n = std::min(last - start, a.numel[t]) - from;
     if (n <= 0) continue;
     switch (a.dtype[t]) {
-      case LIBDL_DTYPE_FLOAT32: update_direct<Rule, float>(a, t, from, n); break;
-      case LIBDL_DTYPE_FLOAT64: update_direct<Rule, double>(a, t, from, n); break;
-      default: update_half<Rule>(a, t, from, n);
+      case LIBDL_DTYPE_FLOAT32: update_direct<UpdateRule, float>(a, t, from, n); break;
+      case LIBDL_DTYPE_FLOAT64: update_direct<UpdateRule, double>(a, t, from, n); break;
+      default: update_half<UpdateRule>(a, t, from, n);
     }
   }
 }
 
-template <template <class> class Rule>
+template <template <class> class UpdateRule>
 void step(Context& context, const OptimizerArgs& args) {
   struct Task {
     const OptimizerArgs* args;
     int64_t total;
   } task{&args, 0};
   for (int32_t t = 0; t < args.count; ++t) task.total += args.numel[t];
-  if (task.total < 2 * kChunk) return update_range<Rule>(args, 0, task.total);
+  if (task.total < 2 * kChunk) return update_range<UpdateRule>(args, 0, task.total);
   context.parallel((task.total + kChunk - 1) / kChunk,
                    [](void* arg, int64_t first, int64_t last) {
                      const Task& t = *static_cast<Task*>(arg);
-                     update_range<Rule>(*t.args, first * kChunk, std::min(last * kChunk, t.total));
+                     update_range<UpdateRule>(*t.args, first * kChunk,
+                                              std::min(last * kChunk, t.total));
                    },
                    &task);
 }
 
-void sgd_on(Context& context, const OptimizerArgs& args) { step<rules::Sgd>(context, args); }
-void adam_on(Context& context, const OptimizerArgs& args) { step<rules::Adam>(context, args); }
-void asgd_on(Context& context, const OptimizerArgs& args) { step<rules::Asgd>(context, args); }
-void adamax_on(Context& context, const OptimizerArgs& args) { step<rules::Adamax>(context, args); }
-void nadam_on(Context& context, const OptimizerArgs& args) { step<rules::Nadam>(context, args); }
-void radam_on(Context& context, const OptimizerArgs& args) { step<rules::Radam>(context, args); }
+void sgd_on(Context& context, const OptimizerArgs& args) { step<update_rules::Sgd>(context, args); }
+void adam_on(Context& context, const OptimizerArgs& args) {
+  step<update_rules::Adam>(context, args);
+}
+void asgd_on(Context& context, const OptimizerArgs& args) {
+  step<update_rules::Asgd>(context, args);
+}
+void adamax_on(Context& context, const OptimizerArgs& args) {
+  step<update_rules::Adamax>(context, args);
+}
+void nadam_on(Context& context, const OptimizerArgs& args) {
+  step<update_rules::Nadam>(context, args);
+}
+void radam_on(Context& context, const OptimizerArgs& args) {
+  step<update_rules::Radam>(context, args);
+}
 void adagrad_on(Context& context, const OptimizerArgs& args) {
-  step<rules::Adagrad>(context, args);
+  step<update_rules::Adagrad>(context, args);
 }
 void adadelta_on(Context& context, const OptimizerArgs& args) {
-  step<rules::Adadelta>(context, args);
+  step<update_rules::Adadelta>(context, args);
 }
 void rmsprop_on(Context& context, const OptimizerArgs& args) {
-  step<rules::Rmsprop>(context, args);
+  step<update_rules::Rmsprop>(context, args);
 }
-void rprop_on(Context& context, const OptimizerArgs& args) { step<rules::Rprop>(context, args); }
+void rprop_on(Context& context, const OptimizerArgs& args) {
+  step<update_rules::Rprop>(context, args);
+}
 
 }  // namespace
 }  // namespace HWY_NAMESPACE

@@ -129,7 +129,7 @@ void tiled_chunks(void* arg, int64_t first, int64_t last) {
       continue;
     }
     for (int k = 0; k < launch.varying; ++k) in[k] = source[k].load(tile);
-    void* out = sink.place(tile);
+    void* out = sink.buffer_for(tile);
     launch.fn(in, out, tile.n);
     sink.finish(out, tile);
   }
@@ -147,7 +147,7 @@ bool is_number(const View& view) {
   return true;
 }
 // The tile function for numbers after the first input, if that is what they are and there is one.
-TileFn form_for_numbers(const PointwiseArgs& args) {
+TileFn kernel_for_numbers(const PointwiseArgs& args) {
   if (args.inputs < 2) return nullptr;
   for (int k = 1; k < args.inputs; ++k) {
     if (!is_number(args.in[k])) return nullptr;
@@ -178,17 +178,17 @@ void run_dense(Context& context, const PointwiseArgs& args, TileFn fn, int32_t v
 bool in_rows(Context& context, const PointwiseArgs& args, Geometry& g, RowFunction whole,
              RowFunction with_numbers) {
   for (const RowFunction& f : {whole, with_numbers}) {
-    if (lies_in_rows(g, f)) return run_by_rows(context, g, f), true;
+    if (is_row_contiguous(g, f)) return run_by_rows(context, g, f), true;
   }
   if (!commutes(args)) return false;
   std::swap(g.operand[1], g.operand[2]);
-  if (lies_in_rows(g, with_numbers)) return run_by_rows(context, g, with_numbers), true;
+  if (is_row_contiguous(g, with_numbers)) return run_by_rows(context, g, with_numbers), true;
   std::swap(g.operand[1], g.operand[2]);
   return false;
 }
 
 // These are apart, so that the short way below does not pay for their frames.
-__attribute__((noinline)) void run_exact(Context& context, const ExactForm& form) {
+__attribute__((noinline)) void run_exact(Context& context, const ExactKernel& form) {
   const PointwiseArgs& args = form.args;
   bool flat = is_flat(args.out);
   for (int k = 0; k < form.varying; ++k) flat &= is_flat(args.in[k]);
@@ -252,9 +252,9 @@ __attribute__((noinline)) void dense_with_numbers(Context& context, const Pointw
 
 __attribute__((noinline)) void scattered(Context& context, const PointwiseArgs& args, TileFn fn,
                                          Class result, int32_t in_dtype, int32_t out_dtype) {
-  ExactForm exact;
-  if (exact_form(args, exact)) return run_exact(context, exact);
-  const TileFn form = form_for_numbers(args);
+  ExactKernel exact;
+  if (find_exact_kernel(args, exact)) return run_exact(context, exact);
+  const TileFn form = kernel_for_numbers(args);
   if (form == nullptr) return tiled(context, args, fn, args.inputs, result);
   if (!is_direct(args, 1, in_dtype, out_dtype)) return tiled(context, args, form, 1, result);
   dense_with_numbers(context, args, form, dtype_bytes(in_dtype));

@@ -37,7 +37,7 @@ bool number_as(int32_t dtype, const View& x, Class compute, char* number) {
 }
 
 // Makes all inputs from `first` on be of one dtype, numbers by conversion.
-bool all_of(int32_t dtype, int first, ExactForm& form) {
+bool all_of(int32_t dtype, int first, ExactKernel& form) {
   for (int k = first; k < form.args.inputs; ++k) {
     View& x = form.args.in[k];
     if (x.dtype == dtype) continue;
@@ -61,13 +61,13 @@ bool numbers_after_first(const PointwiseArgs& args) {
   return args.inputs > 1;
 }
 
-bool use(TileFn fn, int32_t varying, ExactForm& form) {
+bool use(TileFn fn, int32_t varying, ExactKernel& form) {
   form.fn = fn;
   form.varying = varying;
   return fn != nullptr;
 }
 
-bool narrow_form(ExactForm& form) {
+bool narrow_kernel(ExactKernel& form) {
   const PointwiseArgs& args = form.args;
   int32_t dtype = LIBDL_DTYPE_NONE;
   for (int k = 0; k < args.inputs && dtype == LIBDL_DTYPE_NONE; ++k) {
@@ -83,27 +83,27 @@ bool narrow_form(ExactForm& form) {
 }
 
 // Numbers become float32, as they are in the class.
-bool short_form(ExactForm& form) {
+bool short_kernel(ExactKernel& form) {
   const PointwiseArgs& args = form.args;
   const int32_t dtype = args.in[0].dtype, out = args.out.dtype;
   if (dtype != LIBDL_DTYPE_FLOAT16 && dtype != LIBDL_DTYPE_BFLOAT16) return false;
   const bool truth = kExpressionInfo[args.expression].truth;
   if (out != dtype && !(truth && holds_truths(out))) return false;
-  const auto tile = [&](ShortForm which) { return short_tile(dtype, which, args.expression); };
+  const auto tile = [&](ShortOperands which) { return short_tile(dtype, which, args.expression); };
   if (args.expression == static_cast<int32_t>(Expression::pow)) {
     if (!numbers_after_first(args) || !all_of(LIBDL_DTYPE_FLOAT32, 1, form)) return false;
     return use(short_power_tile(dtype, *static_cast<const float*>(args.in[1].data)), 1, form);
   }
-  const TileFn with_numbers = tile(ShortForm::kNumbers);
+  const TileFn with_numbers = tile(ShortOperands::kNumbers);
   if (with_numbers != nullptr && numbers_after_first(args)) {
     return all_of(LIBDL_DTYPE_FLOAT32, 1, form) && use(with_numbers, 1, form);
   }
-  const TileFn fn = tile(truth && out == dtype ? ShortForm::kCounted : ShortForm::kPlain);
+  const TileFn fn = tile(truth && out == dtype ? ShortOperands::kCounted : ShortOperands::kTensors);
   return fn != nullptr && all_of(dtype, 0, form) && use(fn, args.inputs, form);
 }
 
 // A comparison that writes numbers of its operands' dtype.
-bool counted_form(ExactForm& form) {
+bool counted_kernel(ExactKernel& form) {
   const PointwiseArgs& args = form.args;
   const Class compute = static_cast<Class>(args.compute);
   if (!kExpressionInfo[args.expression].truth || args.out.dtype != class_dtype(compute)) {
@@ -114,7 +114,7 @@ bool counted_form(ExactForm& form) {
 }
 
 // Logical expressions ask of bytes no more than whether they are 0.
-bool byte_form(ExactForm& form) {
+bool byte_kernel(ExactKernel& form) {
   const PointwiseArgs& args = form.args;
   bool bytes = holds_truths(args.out.dtype);
   for (int k = 0; k < args.inputs; ++k) bytes &= holds_truths(args.in[k].dtype);
@@ -128,7 +128,7 @@ bool byte_form(ExactForm& form) {
   }
 }
 
-bool choice_form(ExactForm& form) {
+bool choice_kernel(ExactKernel& form) {
   const PointwiseArgs& args = form.args;
   if (dtype_bytes(args.in[0].dtype) != 1) return false;
   form.fn = choice_tile(dtype_bytes(args.out.dtype));
@@ -136,7 +136,7 @@ bool choice_form(ExactForm& form) {
 }
 
 // Numbers stay complex128, as they are in the class.
-bool complex_form(ExactForm& form) {
+bool complex_kernel(ExactKernel& form) {
   PointwiseArgs& args = form.args;
   if (args.out.dtype != LIBDL_DTYPE_COMPLEX64 || args.in[0].dtype != LIBDL_DTYPE_COMPLEX64) {
     return false;
@@ -164,16 +164,16 @@ bool complex_form(ExactForm& form) {
 
 }  // namespace
 
-bool exact_form(const PointwiseArgs& args, ExactForm& form) {
+bool find_exact_kernel(const PointwiseArgs& args, ExactKernel& form) {
   form.args = args;
   form.varying = args.inputs;
-  if (args.expression == static_cast<int32_t>(Expression::where)) return choice_form(form);
+  if (args.expression == static_cast<int32_t>(Expression::where)) return choice_kernel(form);
   switch (static_cast<Class>(args.compute)) {
-    case Class::kBool: return byte_form(form);
-    case Class::kI64: return narrow_form(form) || counted_form(form);
-    case Class::kF32: return short_form(form) || counted_form(form);
-    case Class::kF64: return counted_form(form);
-    case Class::kC128: return complex_form(form);
+    case Class::kBool: return byte_kernel(form);
+    case Class::kI64: return narrow_kernel(form) || counted_kernel(form);
+    case Class::kF32: return short_kernel(form) || counted_kernel(form);
+    case Class::kF64: return counted_kernel(form);
+    case Class::kC128: return complex_kernel(form);
     default: return false;
   }
 }

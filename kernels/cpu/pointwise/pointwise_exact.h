@@ -9,7 +9,7 @@
 
 namespace libdl::kernels::cpu {
 
-struct ExactForm {
+struct ExactKernel {
   TileFn fn;
   int32_t varying;     // inputs from this one on are a single number each
   PointwiseArgs args;  // the operands as fn reads them
@@ -17,6 +17,6 @@ struct ExactForm {
 };
 
 // Whether there is such a form; if so `form` is filled in.
-bool exact_form(const PointwiseArgs& args, ExactForm& form);
+bool find_exact_kernel(const PointwiseArgs& args, ExactKernel& form);
 
 }  // namespace libdl::kernels::cpu

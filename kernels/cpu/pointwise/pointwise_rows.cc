@@ -19,12 +19,12 @@ struct RowsLaunch {
 };
 
 // Where row r of each operand begins, and its indices outside the rows.
-struct Place {
+struct RowPointers {
   int64_t index[kMaxDims];
   char* out;
   const void* in[kMaxInputs];
 
-  Place(const Geometry& g, int64_t r) : out(g.operand[0].data) {
+  RowPointers(const Geometry& g, int64_t r) : out(g.operand[0].data) {
     for (int k = 1; k < g.operands; ++k) in[k - 1] = g.operand[k].data;
     for (int d = g.ndim - 2; d >= 0; --d) {
       index[d] = r % g.size[d];
@@ -56,7 +56,7 @@ void row_chunks(void* arg, int64_t first, int64_t last) {
   const int inner = g.ndim - 1;
   int64_t r = first * launch.per_chunk;
   const int64_t end = std::min(last * launch.per_chunk, launch.rows);
-  Place at(g, r);
+  RowPointers at(g, r);
   while (r < end) {
     const int64_t run = std::min(end - r, g.size[inner - 1] - at.index[inner - 1]);
     for (int64_t i = 0; i < run; ++i, at.move(g, inner - 1, 1)) {
@@ -70,7 +70,7 @@ void row_chunks(void* arg, int64_t first, int64_t last) {
 
 }  // namespace
 
-bool lies_in_rows(const Geometry& g, RowFunction f) {
+bool is_row_contiguous(const Geometry& g, RowFunction f) {
   if (f.fn == nullptr || g.ndim < 2 || g.operands > kMaxInputs + 1) return false;
   const int inner = g.ndim - 1;
   const int64_t width = g.size[inner];

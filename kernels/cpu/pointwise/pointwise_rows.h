@@ -19,7 +19,7 @@ struct RowFunction {
 
 // Whether the walk consists of rows for this function, which reads the operands' dtypes: the output
 // and the inputs that vary are contiguous along a row, and the others have stride 0.
-bool lies_in_rows(const Geometry& g, RowFunction f);
+bool is_row_contiguous(const Geometry& g, RowFunction f);
 
 void run_by_rows(Context& context, const Geometry& g, RowFunction f);
 

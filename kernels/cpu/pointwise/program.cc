@@ -109,9 +109,9 @@ class Compiler {
   void place(int k, Step& step) {
     for (int j = 0; j < step.inputs; ++j) {
       if (step.in[j] < first_) continue;
-      const int made = step.in[j] - first_;
-      step.in[j] = slot_[made];
-      if (--uses_[made] == 0) free_[frees_++] = slot_[made];
+      const int instruction = step.in[j] - first_;
+      step.in[j] = slot_[instruction];
+      if (--uses_[instruction] == 0) free_[frees_++] = slot_[instruction];
     }
     step.out = slot_[k] = frees_ > 0 ? free_[--frees_] : first_ + used_++;
     if (uses_[k] == 0) free_[frees_++] = slot_[k];
@@ -155,7 +155,7 @@ class Machine {
   void run(const Tile& tile) {
     for (int k = 0; k < args_.inputs; ++k)
       base_[k] = static_cast<char*>(const_cast<void*>(source_[k].load(tile)));
-    char* const out = static_cast<char*>(sink_.place(tile));
+    char* const out = static_cast<char*>(sink_.buffer_for(tile));
     const Step* const last = launch_.step + launch_.length - 1;
     for (int64_t at = 0; at < tile.n; at += launch_.block) {
       const int64_t n = std::min(launch_.block, tile.n - at);
@@ -236,8 +236,9 @@ void program(Context& context, const ProgramArgs& args) {
   const int64_t slots = std::max(1, args.constants + launch.slots);
   const int64_t block = numel(args.out) <= kAlone ? kSmallLaunchBlock : kBlock;
   launch.block = std::min(block, aligned(kSlotBytes / (slots * bytes)));
-  const int64_t room = (kFileBytes - slots * launch.block * bytes) / ((args.inputs + 1) * bytes);
-  launch.tile = std::min(tile_elements(compute), aligned(room));
+  const int64_t capacity =
+      (kFileBytes - slots * launch.block * bytes) / ((args.inputs + 1) * bytes);
+  launch.tile = std::min(tile_elements(compute), aligned(capacity));
   const View* views[kMaxSources + 1] = {&args.out};
   for (int k = 0; k < args.inputs; ++k) views[k + 1] = &args.in[k];
   plan(launch.geometry, views, args.inputs + 1);

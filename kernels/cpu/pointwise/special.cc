@@ -66,7 +66,7 @@ void special_chunks(void* arg, int64_t first, int64_t last) {
     const Tile& tile = walk.tile();
     const void* in[2] = {};
     for (int k = 0; k < launch.inputs; ++k) in[k] = source[k].load(tile);
-    void* const out = sink.place(tile);
+    void* const out = sink.buffer_for(tile);
     if (launch.floats != nullptr) {
       const float* const x[] = {static_cast<const float*>(in[0]), static_cast<const float*>(in[1])};
       launch.floats(x, static_cast<float*>(out), tile.n);

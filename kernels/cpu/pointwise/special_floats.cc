@@ -165,8 +165,8 @@ SpecialFloats floats_of(Special function, bool halves) {
   return nullptr;
 }
 
-void find_floats(Special function, bool halves, SpecialFloats* found) {
-  *found = floats_of(function, halves);
+void find_floats(Special function, bool halves, SpecialFloats* floats) {
+  *floats = floats_of(function, halves);
 }
 
 }  // namespace
@@ -177,9 +177,9 @@ HWY_AFTER_NAMESPACE();
 namespace libdl::kernels::cpu {
 
 SpecialFloats special_floats(Special function, bool halves) {
-  SpecialFloats found;
-  LIBDL_ON_ISA(find_floats, function, halves, &found);
-  return found;
+  SpecialFloats floats;
+  LIBDL_ON_ISA(find_floats, function, halves, &floats);
+  return floats;
 }
 
 }  // namespace libdl::kernels::cpu

@@ -76,23 +76,23 @@ void two_at_once(const void* const* in, void* out, int64_t count) {
 }
 
 template <class T, class First>
-TileFn after(Expression second, int place) {
+TileFn after(Expression second, int operand) {
   using V = Lanes<T>;
   switch (second) {
     case Expression::add: return &tile<both<First, add_op>, V, T, 3>;
     case Expression::mul: return &tile<both<First, mul_op>, V, T, 3>;
     case Expression::sub:
-      if (place != 0) return &tile<both<First, rsub_op>, V, T, 3>;
+      if (operand != 0) return &tile<both<First, rsub_op>, V, T, 3>;
       return &tile<both<First, sub_op>, V, T, 3>;
     default: return nullptr;
   }
 }
 template <class T>
-TileFn arithmetic_pair(Expression first, Expression second, int place) {
+TileFn arithmetic_pair(Expression first, Expression second, int operand) {
   switch (first) {
-    case Expression::add: return after<T, add_op>(second, place);
-    case Expression::mul: return after<T, mul_op>(second, place);
-    case Expression::sub: return after<T, sub_op>(second, place);
+    case Expression::add: return after<T, add_op>(second, operand);
+    case Expression::mul: return after<T, mul_op>(second, operand);
+    case Expression::sub: return after<T, sub_op>(second, operand);
     default: return nullptr;
   }
 }
@@ -106,11 +106,11 @@ TileFn activation_pair(Expression first, Expression second) {
   return nullptr;
 }
 
-TileFn f64_pair(Expression first, Expression second, int place) {
-  return arithmetic_pair<double>(first, second, place);
+TileFn f64_pair(Expression first, Expression second, int operand) {
+  return arithmetic_pair<double>(first, second, operand);
 }
-TileFn f32_pair(Expression first, Expression second, int place) {
-  if (const TileFn fn = arithmetic_pair<float>(first, second, place)) return fn;
+TileFn f32_pair(Expression first, Expression second, int operand) {
+  if (const TileFn fn = arithmetic_pair<float>(first, second, operand)) return fn;
   for (const Expression e : {first, second}) switch (e) {
 #define LIBDL_ACTIVATION(name) \
   case Expression::name: return activation_pair<name##_op>(first, second);
@@ -132,12 +132,12 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace libdl::kernels::cpu {
 
-TileFn pair_tile(Class c, Expression first, Expression second, int place) {
+TileFn pair_tile(Class c, Expression first, Expression second, int operand) {
   using Find = TileFn (*)(Expression, Expression, int);
   static constexpr Find f32[] = LIBDL_FOR_EACH_ISA(f32_pair), f64[] = LIBDL_FOR_EACH_ISA(f64_pair);
   const int i = static_cast<int>(isa());
-  if (c == Class::kF32) return f32[i](first, second, place);
-  if (c == Class::kF64) return f64[i](first, second, place);
+  if (c == Class::kF32) return f32[i](first, second, operand);
+  if (c == Class::kF64) return f64[i](first, second, operand);
   return nullptr;
 }
 

@@ -11,6 +11,6 @@ namespace libdl::kernels::cpu {
 // in: the inputs of the first, then the second's other input, if it has two. place: which input of
 // the second receives the first one's result. NULL for most pairs: the supported ones are sums,
 // differences and products of each other, and activations before or after sums and products.
-TileFn pair_tile(Class c, Expression first, Expression second, int place);
+TileFn pair_tile(Class c, Expression first, Expression second, int operand);
 
 }  // namespace libdl::kernels::cpu

@@ -163,19 +163,19 @@ void sums_of(Context& context, const View& to, const View& from, const PoolRange
                 [&](int64_t n, int64_t i, int64_t j, int64_t first, int64_t count) {
                   for (int64_t k = 0; k < to.sizes[4]; ++k) {
                     const Ranges here{ranges.at(0, i), ranges.at(1, j), ranges.at(2, k)};
-                    const int64_t place = n * to.strides[0] + pool_offset(to, i, j, k);
+                    const int64_t position = n * to.strides[0] + pool_offset(to, i, j, k);
                     const T last = kEach ? T(1) : static_cast<T>(divisor(i, j, k));
                     each_block<T>(first, count, [&](auto vectors, int64_t c, int64_t rest) {
                       alignas(64) T tile[kPoolBlock<T>];
                       const int64_t some = (vectors - 1) * Pack<T>::n + rest;
                       const Terms<kEach, T, decltype(divisor)> terms{
                           in, here, n * from.strides[0] + c, some, divisor};
-                      T* const to_channels = out.room(place + c, tile);
+                      T* const to_channels = out.destination(position + c, tile);
                       if constexpr (kMany)
                         sum_many<kEach, vectors>(terms, rest, last, to_channels);
                       else
                         sum_channels<kEach, vectors>(terms, rest, last, to_channels);
-                      out.write(place + c, some, tile);
+                      out.write(position + c, some, tile);
                     });
                   }
                 });
@@ -196,22 +196,22 @@ void means_of_planes(Context& context, const AvgPoolArgs& a, int64_t divisor) {
   const Channels<T> in(a.in), out(a.out);
   constexpr int64_t kTile = 4 * kBlock<T>, kMost = 64;  // elements and planes at once
   const int64_t most = std::min(kMost, kTile / plane);
-  in_chunks(
-      context, a.out.sizes[0] * c, std::max<int64_t>(1, 4 * kPoolGrain / plane),
-      [&](int64_t first, int64_t last) {
-        alignas(64) T tile[kTile], mean[kMost];
-        for (int64_t p = first, some = 0; p < last; p += some) {
-          some = std::min({most, last - p, c - p % c});
-          const auto at = [&](const View& v) {
-            return p / c * v.strides[0] + p % c * v.strides[1];
-          };
-          const T* const x = in.read(at(a.in), some * plane, tile);
-          for (int64_t k = 0; k < some; ++k)
-            mean[k] =
-                combine_block<Sum, Plain, T>(x + k * plane, plane, T(0)) / static_cast<T>(divisor);
-          store_tile(out.data + at(a.out) * out.bytes, a.out.dtype, a.out.strides[1], mean, some);
-        }
-      });
+  in_chunks(context, a.out.sizes[0] * c, std::max<int64_t>(1, 4 * kPoolGrain / plane),
+            [&](int64_t first, int64_t last) {
+              alignas(64) T tile[kTile], mean[kMost];
+              for (int64_t p = first, some = 0; p < last; p += some) {
+                some = std::min({most, last - p, c - p % c});
+                const auto at = [&](const View& v) {
+                  return p / c * v.strides[0] + p % c * v.strides[1];
+                };
+                const T* const x = in.read(at(a.in), some * plane, tile);
+                for (int64_t k = 0; k < some; ++k)
+                  mean[k] = combine_block<Sum, Identity, T>(x + k * plane, plane, T(0)) /
+                            static_cast<T>(divisor);
+                store_tile(out.data + at(a.out) * out.bytes, a.out.dtype, a.out.strides[1], mean,
+                           some);
+              }
+            });
 }
 void planes_on(Context& context, const AvgPoolArgs& a, int64_t divisor) {
   if (a.in.dtype == LIBDL_DTYPE_FLOAT64) return means_of_planes<double>(context, a, divisor);

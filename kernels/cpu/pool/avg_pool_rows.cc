@@ -28,14 +28,14 @@ struct SpreadBlocks {
     planes = over(0), rows = over(1), most = over(2);
     if (planes > kRun || rows > kRun || most > kRun || planes * rows * most > kRun) return;
     const int64_t stride = w.stride[2], lanes = kVectorBytes / bytes;
-    if (stride > kRowRoom) return;
+    if (stride > kRowWorkspace) return;
     full = w.window[2] - (most - 1) * stride;
     first = w.padding[2] / stride;
     count = (w.in[2] - 1 + w.padding[2]) / stride + 1 - first;
     const auto length_of = [&](int64_t n) {
       return whole_vectors(whole_vectors(n, lanes) + most - 1, lanes);
     };
-    block = windows_with_room(std::min(count, kRowWindows), 1, [&](int64_t n) {
+    block = windows_that_fit(std::min(count, kRowWindows), 1, [&](int64_t n) {
       return length_of(n) * (planes * rows + 2 + stride) * bytes;
     });
     length = length_of(block);
@@ -120,14 +120,14 @@ void means_of(Context& context, const AvgPoolArgs& a, const PoolWindows& w, cons
               const PoolRanges& ranges) {
   const RowDivisors<T> divisors(context, w, a.divisor, a.count_include_pad);
   if (divisors.failed()) return;
-  const auto make = [&](T* room) {
-    return [&, sorted = SortedRows<T>(b, w, a.in, T(0), room)](
+  const auto make = [&](T* workspace) {
+    return [&, sorted = SortedRows<T>(b, w, a.in, T(0), workspace)](
                int64_t n, int64_t c, int64_t i, int64_t j, int64_t first, int64_t count) mutable {
       const T* row[kKeptRows];
       const int64_t read =
           sorted.collect(n, c, ranges.at(0, i), ranges.at(1, j), first, count, row);
       alignas(64) T tile[kRowWindows];
-      const RowRoom<T> out(
+      const RowWorkspace<T> out(
           a.out, n * a.out.strides[0] + c * a.out.strides[1] + pool_offset(a.out, i, j, first),
           tile);
       const T divisor = divisors.of_row(i, j);
@@ -152,8 +152,8 @@ template <class T>
 class SpreadRows {
  public:
   SpreadRows(const AvgPoolBackwardArgs& a, const PoolWindows& w, const SpreadBlocks& b,
-             const RowDivisors<T>& divisors, T* room)
-      : a_(a), w_(w), b_(b), divisors_(divisors), room_(room) {
+             const RowDivisors<T>& divisors, T* workspace)
+      : a_(a), w_(w), b_(b), divisors_(divisors), workspace_(workspace) {
     std::fill_n(held_, b.planes * b.rows, -1);
   }
 
@@ -164,18 +164,18 @@ class SpreadRows {
     const T* row[kRun];
     int64_t read = 0;
     const int64_t t = b_.first + part, stride = w_.stride[2];
-    Circle plane(planes.begin, 1, b_.planes);
+    RingBuffer plane(planes.begin, 1, b_.planes);
     for (int64_t p = planes.begin; p < planes.end; ++p) {
       const int64_t slots = plane.next() * b_.rows;
-      Circle slot(rows.begin, 1, b_.rows);
+      RingBuffer slot(rows.begin, 1, b_.rows);
       for (int64_t q = rows.begin; q < rows.end; ++q)
         row[read++] = divided(n, c, p, q, t, count, slots + slot.next());
     }
-    const int64_t place = t * stride - w_.padding[2], from = std::max<int64_t>(0, place);
-    const int64_t end = std::min(w_.in[2], place + count * stride);
+    const int64_t position = t * stride - w_.padding[2], from = std::max<int64_t>(0, position);
+    const int64_t end = std::min(w_.in[2], position + count * stride);
     const View& dx = a_.dx;
     const int64_t offset = n * dx.strides[0] + c * dx.strides[1] + pool_offset(dx, i, j, from);
-    T* const sums = room_ + b_.planes * b_.rows * b_.length;
+    T* const sums = workspace_ + b_.planes * b_.rows * b_.length;
     T* const line = stride == 1 ? sums : sums + 2 * b_.length;
     add(row, read, b_.most, count, sums);
     if (stride > 1) {
@@ -183,7 +183,7 @@ class SpreadRows {
       interleave(sums, count, line);
     }
     store_tile(static_cast<char*>(dx.data) + offset * dtype_bytes(dx.dtype), dx.dtype,
-               dx.strides[4], line + (from - place), end - from);
+               dx.strides[4], line + (from - position), end - from);
   }
 
  private:
@@ -192,7 +192,7 @@ class SpreadRows {
                    int64_t slot) {
     const int64_t name =
         (((n * a_.dy.sizes[1] + c) * w_.out[0] + p) * w_.out[1] + q) * (b_.first + b_.count) + t;
-    T* const to = room_ + slot * b_.length;
+    T* const to = workspace_ + slot * b_.length;
     if (held_[slot] == name) return to;
     held_[slot] = name;
     using P = Pack<T>;
@@ -254,7 +254,7 @@ class SpreadRows {
   const PoolWindows& w_;
   const SpreadBlocks& b_;
   const RowDivisors<T>& divisors_;
-  T* const room_;
+  T* const workspace_;
   int64_t held_[kRun];
 };
 
@@ -263,8 +263,8 @@ void spread_of(Context& context, const AvgPoolBackwardArgs& a, const PoolWindows
                const SpreadBlocks& b, const PoolRanges& ranges) {
   const RowDivisors<T> divisors(context, w, a.divisor, a.count_include_pad);
   if (divisors.failed()) return;
-  const auto make = [&](T* room) {
-    return [&, rows = SpreadRows<T>(a, w, b, divisors, room)](
+  const auto make = [&](T* workspace) {
+    return [&, rows = SpreadRows<T>(a, w, b, divisors, workspace)](
                int64_t n, int64_t c, int64_t i, int64_t j, int64_t part, int64_t count) mutable {
       rows.write(n, c, i, j, ranges.at(0, i), ranges.at(1, j), part, count);
     };

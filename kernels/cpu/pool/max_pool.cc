@@ -11,7 +11,7 @@
 #include "kernels/cpu/simd/highway_targets.h"
 #include "kernels/cpu/simd/isa.h"
 #include "kernels/cpu/traverse/elements.h"
-#include "kernels/cpu/traverse/rooms.h"
+#include "kernels/cpu/traverse/workspaces.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/pool/max_pool.cc"
@@ -53,7 +53,7 @@ struct Positions {
       copy(reinterpret_cast<const int32_t*>(data) + offset, n, tile);
     return tile;
   }
-  I* room(int64_t offset, I* tile) const {
+  I* destination(int64_t offset, I* tile) const {
     return direct() ? reinterpret_cast<I*>(data) + offset : tile;
   }
   void write(int64_t offset, int64_t n, const I* tile) const {
@@ -140,9 +140,9 @@ void largest(Context& context, const MaxPoolArgs& a) {
                       alignas(64) T tile[kPoolBlock<T>];
                       alignas(64) typename Positions<T>::I where[kPoolBlock<T>];
                       const int64_t some = (vectors - 1) * Pack<T>::n + rest;
-                      job.template of<vectors>(window, n * a.in.strides[0] + c, rest,
-                                               job.out.room(to + c, tile),
-                                               marks ? job.indices.room(mark + c, where) : nullptr);
+                      job.template of<vectors>(
+                          window, n * a.in.strides[0] + c, rest, job.out.destination(to + c, tile),
+                          marks ? job.indices.destination(mark + c, where) : nullptr);
                       job.out.write(to + c, some, tile);
                       if (marks) job.indices.write(mark + c, some, where);
                     });
@@ -205,7 +205,8 @@ void collect(Context& context, const MaxPoolBackwardArgs& a) {
                     const int64_t to = n * a.dx.strides[0] + pool_offset(a.dx, i, j, k);
                     each_block<T>(first, count, [&](auto vectors, int64_t c, int64_t rest) {
                       alignas(64) T tile[kPoolBlock<T>];
-                      job.template at<vectors>(around, n, here, c, rest, job.dx.room(to + c, tile));
+                      job.template at<vectors>(around, n, here, c, rest,
+                                               job.dx.destination(to + c, tile));
                       job.dx.write(to + c, (vectors - 1) * Pack<T>::n + rest, tile);
                     });
                   }
@@ -303,24 +304,24 @@ static void scatter_by_planes(Context& context, const MaxPoolBackwardArgs& a) {
   constexpr bool kDirect = sizeof(E) == sizeof(T);
   const int64_t plane = pool_plane(a.windows), c = a.dx.sizes[1], planes = a.dx.sizes[0] * c;
   const int64_t grain = std::max<int64_t>(1, kPoolGrain / plane);
-  const int64_t rooms =
-      std::min<int64_t>({(planes + grain - 1) / grain, context.host->threads(), Rooms<T>::kMost});
-  const Scratch scratch(context, kDirect ? 0 : rooms * plane * int64_t{sizeof(T)});
+  const int64_t workspaces = std::min<int64_t>(
+      {(planes + grain - 1) / grain, context.host->threads(), Workspaces<T>::kMost});
+  const Scratch scratch(context, kDirect ? 0 : workspaces * plane * int64_t{sizeof(T)});
   if (scratch.failed()) return;
-  Rooms<T> free(static_cast<T*>(scratch.data()), plane, rooms);
-  const auto run = [&](int64_t p, T* room) {
+  Workspaces<T> free(static_cast<T*>(scratch.data()), plane, workspaces);
+  const auto run = [&](int64_t p, T* workspace) {
     const int64_t n = p / c, channel = p % c;
     const auto at = [&](const View& v) { return n * v.strides[0] + channel * v.strides[1]; };
     const E* const dy = static_cast<const E*>(a.dy.data) + at(a.dy);
     E* const dx = static_cast<E*>(a.dx.data) + at(a.dx);
-    T* const sums = kDirect ? reinterpret_cast<T*>(dx) : room;
+    T* const sums = kDirect ? reinterpret_cast<T*>(dx) : workspace;
     with_positions(a.indices,
                    [&](const auto* all) { scatter_plane(a, dy, all + at(a.indices), sums); });
     if (!kDirect) store_tile(dx, a.dx.dtype, 1, sums, plane);
   };
   in_chunks(context, planes, grain, [&](int64_t first, int64_t last) {
-    free.with_one([&](T* room) {
-      for (int64_t p = first; p < last; ++p) run(p, room);
+    free.with_one([&](T* buffer) {
+      for (int64_t p = first; p < last; ++p) run(p, buffer);
     });
   });
 }

@@ -28,9 +28,9 @@ using LaneOf = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
 template <class I>
 class WindowStarts {
  public:
-  WindowStarts(Context& context, const PoolWindows& w, bool wanted)
-      : scratch_(context, wanted ? 2 * (w.out[2] + kLanes) * int64_t{sizeof(I)} : 0) {
-    if (!wanted || scratch_.failed()) return;
+  WindowStarts(Context& context, const PoolWindows& w, bool needed)
+      : scratch_(context, needed ? 2 * (w.out[2] + kLanes) * int64_t{sizeof(I)} : 0) {
+    if (!needed || scratch_.failed()) return;
     begin = static_cast<I*>(scratch_.data());
     inside = begin + w.out[2] + kLanes;
     std::fill_n(begin, 2 * (w.out[2] + kLanes), I(0));
@@ -155,8 +155,8 @@ void largest_of(Context& context, const MaxPoolArgs& a, const PoolWindows& w, co
   if (starts.failed()) return;
   const LargestInRows<T> job{b, w, starts};
   const int64_t down = w.dilation[0], across = w.dilation[1];
-  const auto make = [&](T* room) {
-    return [&, rows = SortedRows<T>(b, w, a.in, -std::numeric_limits<T>::infinity(), room)](
+  const auto make = [&](T* workspace) {
+    return [&, rows = SortedRows<T>(b, w, a.in, -std::numeric_limits<T>::infinity(), workspace)](
                int64_t n, int64_t c, int64_t i, int64_t j, int64_t first, int64_t count) mutable {
       const PoolRange planes = ranges.at(0, i), across_rows = ranges.at(1, j);
       Rows<T> read;
@@ -166,7 +166,7 @@ void largest_of(Context& context, const MaxPoolArgs& a, const PoolWindows& w, co
       rows.collect(n, c, planes, across_rows, first, count, read.row);
       alignas(64) T tile[kRowWindows];
       alignas(64) I marks[kRowWindows + kPoolBlock<T>];
-      const RowRoom<T> out(
+      const RowWorkspace<T> out(
           a.out, n * a.out.strides[0] + c * a.out.strides[1] + pool_offset(a.out, i, j, first),
           tile);
       each_block<T>(0, count, [&](auto vectors, int64_t k, int64_t rest) {

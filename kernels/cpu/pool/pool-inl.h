@@ -43,7 +43,7 @@ struct Channels {
     load_tile(tile, from, view->dtype, 1, n);
     return tile;
   }
-  T* room(int64_t offset, T* tile) const {
+  T* destination(int64_t offset, T* tile) const {
     return direct ? reinterpret_cast<T*>(data + offset * bytes) : tile;
   }
   void write(int64_t offset, int64_t n, const T* tile) const {

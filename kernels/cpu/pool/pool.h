@@ -22,10 +22,10 @@ class PoolTable {
   PoolTable(Context& context, const int64_t (&sizes)[3], F f)
       : scratch_(context, (sizes[0] + sizes[1] + sizes[2]) * int64_t{sizeof(V)}) {
     if (scratch_.failed()) return;
-    auto* place = static_cast<V*>(scratch_.data());
+    auto* partial = static_cast<V*>(scratch_.data());
     for (int d = 0; d < 3; ++d) {
-      rows_[d] = place;
-      for (int64_t i = 0; i < sizes[d]; ++i) *place++ = f(d, i);
+      rows_[d] = partial;
+      for (int64_t i = 0; i < sizes[d]; ++i) *partial++ = f(d, i);
     }
   }
   bool failed() const { return scratch_.failed(); }

@@ -40,12 +40,12 @@ struct PaddedRow {
       store_some<T>(x, to + i, rest);
     }
   }
-  // Where they are, or in `room`.
-  const T* at(int64_t from, int64_t n, T* room) const {
+  // Where they are, or in `workspace`.
+  const T* at(int64_t from, int64_t n, T* workspace) const {
     const int64_t first = begin + from;
     if (first >= 0 && first + n <= size) return row + first;
-    copy(from, n, room);
-    return room;
+    copy(from, n, workspace);
+    return workspace;
   }
 };
 
@@ -94,8 +94,8 @@ bool is_stored(const View& v) {
 template <class T>
 class SortedRows {
  public:
-  SortedRows(const RowBlocks& blocks, const PoolWindows& w, const View& in, T padding, T* room)
-      : b_(blocks), w_(w), in_(in), padding_(padding), room_(room) {
+  SortedRows(const RowBlocks& blocks, const PoolWindows& w, const View& in, T padding, T* workspace)
+      : b_(blocks), w_(w), in_(in), padding_(padding), workspace_(workspace) {
     std::fill_n(held_, b_.planes * b_.rows, -1);
   }
 
@@ -105,14 +105,14 @@ class SortedRows {
     int64_t read = 0;
     const int64_t image = n * in_.sizes[1] + c;
     const int64_t offset = n * in_.strides[0] + c * in_.strides[1];
-    Circle plane(planes.begin, w_.dilation[0], b_.planes);
+    RingBuffer plane(planes.begin, w_.dilation[0], b_.planes);
     for (int64_t p = planes.begin; p < planes.end; p += w_.dilation[0]) {
       const int64_t slots = plane.next() * b_.rows;
-      Circle slot(rows.begin, w_.dilation[1], b_.rows);
+      RingBuffer slot(rows.begin, w_.dilation[1], b_.rows);
       for (int64_t q = rows.begin; q < rows.end; q += w_.dilation[1]) {
         const int64_t here = slots + slot.next();
         const int64_t name = ((image * w_.in[0] + p) * w_.in[1] + q) * w_.out[2] + first;
-        T* const to = room_ + here * b_.row_elements();
+        T* const to = workspace_ + here * b_.row_elements();
         row[read++] = to;
         if (held_[here] == name) continue;
         held_[here] = name;
@@ -131,7 +131,7 @@ class SortedRows {
     if (!is_stored<T>(in_) || in_.strides[4] != 1) {
       const int64_t end = begin + (count - 1) * stride + (b_.taps - 1) * w_.dilation[2] + 1;
       const int64_t from = std::max<int64_t>(0, begin), there = std::min(w_.in[2], end) - from;
-      T* const numbers = room_ + b_.planes * b_.rows * b_.row_elements();
+      T* const numbers = workspace_ + b_.planes * b_.rows * b_.row_elements();
       load_tile(numbers, row + from * in_.strides[4] * dtype_bytes(in_.dtype), in_.dtype,
                 in_.strides[4], there);
       line = {numbers, begin - from, there, padding_};
@@ -146,25 +146,25 @@ class SortedRows {
   const PoolWindows& w_;
   const View& in_;
   const T padding_;
-  T* const room_;
+  T* const workspace_;
   int64_t held_[kKeptRows];
 };
 
 // Room for a row of T at an element of an image, which is written there if it is not of T.
 template <class T>
-struct RowRoom {
+struct RowWorkspace {
   T* numbers;
-  char* place;
+  char* target;
   const View& image;
   bool direct;
 
-  RowRoom(const View& v, int64_t offset, T* room)
-      : place(static_cast<char*>(v.data) + offset * dtype_bytes(v.dtype)), image(v) {
+  RowWorkspace(const View& v, int64_t offset, T* workspace)
+      : target(static_cast<char*>(v.data) + offset * dtype_bytes(v.dtype)), image(v) {
     direct = is_stored<T>(v) && v.strides[4] == 1;
-    numbers = direct ? reinterpret_cast<T*>(place) : room;
+    numbers = direct ? reinterpret_cast<T*>(target) : workspace;
   }
   void write(int64_t count) const {
-    if (!direct) store_tile(place, image.dtype, image.strides[4], numbers, count);
+    if (!direct) store_tile(target, image.dtype, image.strides[4], numbers, count);
   }
 };
 

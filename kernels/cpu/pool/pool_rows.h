@@ -8,15 +8,15 @@
 #include <numeric>
 
 #include "kernels/cpu/pool/pool.h"
-#include "kernels/cpu/traverse/rooms.h"
+#include "kernels/cpu/traverse/workspaces.h"
 
 namespace libdl::kernels::cpu {
 
-constexpr int64_t kRowTaps = 128;      // positions of a window in a row, at most
-constexpr int64_t kKeptRows = 128;     // rows of a window, at most
-constexpr int64_t kRowRoom = 1 << 16;  // bytes of sorted rows
-constexpr int64_t kRowWindows = 512;   // windows at once, at most
-constexpr int64_t kVectorBytes = 64;   // of the longest vector
+constexpr int64_t kRowTaps = 128;           // positions of a window in a row, at most
+constexpr int64_t kKeptRows = 128;          // rows of a window, at most
+constexpr int64_t kRowWorkspace = 1 << 16;  // bytes of sorted rows
+constexpr int64_t kRowWindows = 512;        // windows at once, at most
+constexpr int64_t kVectorBytes = 64;        // of the longest vector
 
 // Whether vectors of so many adjacent windows are worth their preparation, which is more where
 // elements must be sorted.
@@ -45,10 +45,10 @@ constexpr int64_t whole_vectors(int64_t n, int64_t lanes) {
 // How many leading windows there are room for: as many as fit, from `most` down to `least` (else
 // 0).
 template <class F>
-int64_t windows_with_room(int64_t most, int64_t least, const F& bytes) {
+int64_t windows_that_fit(int64_t most, int64_t least, const F& bytes) {
   int64_t n = most;
-  while (n > least && bytes(n) > kRowRoom) n = std::max(least, n / 2);
-  return bytes(n) > kRowRoom ? 0 : n;
+  while (n > least && bytes(n) > kRowWorkspace) n = std::max(least, n / 2);
+  return bytes(n) > kRowWorkspace ? 0 : n;
 }
 
 // The geometry of blocks of adjacent windows in a row, for elements of kBytes.
@@ -66,14 +66,14 @@ struct RowBlocks {
     if (taps > kRowTaps || planes > kKeptRows || rows > kKeptRows || planes * rows > kKeptRows)
       return;
     const int64_t stride = w.stride[2], dilation = w.dilation[2], last = (taps - 1) * dilation;
-    if (stride > kRowRoom || last > kRowRoom) return;
+    if (stride > kRowWorkspace || last > kRowWorkspace) return;
     const int64_t lanes = kVectorBytes / bytes;
     apart = std::gcd(stride, dilation);
     phases = dilation == 1 ? std::min(stride, taps) : stride / apart;
     const auto length_of = [&](int64_t windows) {
       return whole_vectors(whole_vectors(windows, lanes) + last / stride, lanes);
     };
-    block = windows_with_room(
+    block = windows_that_fit(
         std::min(w.out[2], kRowWindows), std::min(w.out[2], lanes), [&](int64_t windows) {
           return length_of(windows) * (planes * rows * phases + stride) * bytes;
         });
@@ -90,9 +90,9 @@ struct RowBlocks {
 };
 
 // In which of `slots` numbers in a circle come that follow each other by `step`.
-class Circle {
+class RingBuffer {
  public:
-  Circle(int64_t first, int64_t step, int64_t slots) : slots_(slots) {
+  RingBuffer(int64_t first, int64_t step, int64_t slots) : slots_(slots) {
     if (slots > 1) at_ = (step == 1 ? first : first / step) % slots;
   }
   int64_t next() {
@@ -133,19 +133,19 @@ class RowBlockWalk {
     }
   }
 
-  // make(room) on all threads, with room for `elements`, then its result's (n, channel, ...) as
-  // above. A place costs `each`.
+  // make(workspace) on all threads, with a workspace of `elements`, then its result's (n, channel,
+  // ...) as above. A place costs `each`.
   template <class T, class Make>
   void run_all(Context& context, int64_t each, int64_t elements, const Make& make) const {
     const int64_t cost = std::max<int64_t>(1, std::min(block_, width_) * each);
     const int64_t grain = std::max<int64_t>(1, 4 * kPoolGrain / cost);
-    const int64_t rooms =
-        std::min<int64_t>({(count_ + grain - 1) / grain, context.host->threads(), Rooms<T>::kMost});
-    const Scratch scratch(context, rooms * elements * int64_t{sizeof(T)});
+    const int64_t workspaces = std::min<int64_t>(
+        {(count_ + grain - 1) / grain, context.host->threads(), Workspaces<T>::kMost});
+    const Scratch scratch(context, workspaces * elements * int64_t{sizeof(T)});
     if (scratch.failed()) return;
-    Rooms<T> free(static_cast<T*>(scratch.data()), elements, rooms);
+    Workspaces<T> free(static_cast<T*>(scratch.data()), elements, workspaces);
     in_chunks(context, count_, grain, [&](int64_t begin, int64_t end) {
-      free.with_one([&](T* room) { run(begin, end, make(room)); });
+      free.with_one([&](T* workspace) { run(begin, end, make(workspace)); });
     });
   }
 

@@ -14,7 +14,7 @@ namespace {
 
 bool is_complex(int32_t dtype) { return dtype >= LIBDL_DTYPE_COMPLEX64; }
 
-Reduce& plain_in(int32_t dtype) {
+Reduce& elementary_in(int32_t dtype) {
   switch (dtype) {
     case LIBDL_DTYPE_FLOAT16:
     case LIBDL_DTYPE_BFLOAT16:
@@ -28,14 +28,14 @@ Reduce& plain_in(int32_t dtype) {
 }
 
 // Whether all elements are reduced, and lie together in memory.
-bool lie_together(const ReduceArgs& args) {
+bool are_adjacent(const ReduceArgs& args) {
   const Dims dims = Dims::by_stride(args.in, 0, args.in.ndim);
   return args.reduced == args.in.ndim && dims.ndim == 1 && dims.strides[0] == 1;
 }
 
 // Where the order does not matter, all elements are read as they lie.
 void in_any_order(Context& context, const ReduceArgs& args, Reduce& reduce, Load load) {
-  if (!lie_together(args)) return reduce(context, args, load);
+  if (!are_adjacent(args)) return reduce(context, args, load);
   const int64_t size[] = {numel(args.in)}, stride[] = {1};
   ReduceArgs flat = args;
   flat.reduced = 1;
@@ -58,14 +58,14 @@ void reduce(Context& context, const ReduceArgs& args) {
     const bool sums = static_cast<Reduction>(args.op) == Reduction::kSum ||
                       static_cast<Reduction>(args.op) == Reduction::kProd;
     const int32_t dtype = sums ? args.out.dtype : args.in.dtype;
-    return in_any_order(context, args, plain_in(dtype), Load::kPlain);
+    return in_any_order(context, args, elementary_in(dtype), Load::kIdentity);
   }
   const bool in_double = args.out.dtype == LIBDL_DTYPE_FLOAT64;
   switch (static_cast<Reduction>(args.op)) {
     case Reduction::kAll:
-    case Reduction::kAny: return in_any_order(context, args, reduce_truth, Load::kPlain);
+    case Reduction::kAny: return in_any_order(context, args, reduce_truth, Load::kIdentity);
     case Reduction::kCount:
-      if (lie_together(args) && !is_complex(args.in.dtype))
+      if (are_adjacent(args) && !is_complex(args.in.dtype))
         return count_together(context, args, numel(args.in));
       return in_any_order(context, args, reduce_integer, Load::kTruth);
     case Reduction::kNorm: {
@@ -75,15 +75,15 @@ void reduce(Context& context, const ReduceArgs& args) {
         return norm_double(context, args, power ? Load::kPower : Load::kModulus);
       }
       return (in_double ? norm_double : norm_float)(context, args,
-                                                    power ? Load::kPower : Load::kPlain);
+                                                    power ? Load::kPower : Load::kIdentity);
     }
     case Reduction::kVar:
-      return (in_double ? variance_double : variance_float)(context, args, Load::kPlain);
+      return (in_double ? variance_double : variance_float)(context, args, Load::kIdentity);
     case Reduction::kLogsumexp:
-      return (in_double ? logsumexp_double : logsumexp_float)(context, args, Load::kPlain);
+      return (in_double ? logsumexp_double : logsumexp_float)(context, args, Load::kIdentity);
     case Reduction::kSum:
-    case Reduction::kProd: return plain_in(args.out.dtype)(context, args, Load::kPlain);
-    default: return plain_in(args.in.dtype)(context, args, Load::kPlain);
+    case Reduction::kProd: return elementary_in(args.out.dtype)(context, args, Load::kIdentity);
+    default: return elementary_in(args.in.dtype)(context, args, Load::kIdentity);
   }
 }
 

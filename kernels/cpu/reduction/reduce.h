@@ -10,7 +10,7 @@ namespace libdl::kernels::cpu {
 
 // How elements become values: unchanged, |z| of complex ones, |x| to the power p, or 1 if they are
 // not 0.
-enum class Load { kPlain, kModulus, kPower, kTruth };
+enum class Load { kIdentity, kModulus, kPower, kTruth };
 
 using Reduce = void(Context& context, const ReduceArgs& args, Load load);
 

@@ -55,7 +55,7 @@ struct Shifted {};
 template <class T, class M>
 struct SummedAs {
   using Kind = M;
-  static constexpr bool exists = std::is_same_v<M, Plain> || std::is_same_v<M, Magnitude>;
+  static constexpr bool exists = std::is_same_v<M, Identity> || std::is_same_v<M, Magnitude>;
 };
 template <class T, class K>
 struct SummedShifted {
@@ -82,7 +82,7 @@ struct Term {
       shift = Pack<T>::set(As::shift(parameter));
   }
   HWY_INLINE V of(V x) const {
-    if constexpr (std::is_same_v<Kind, Plain> || std::is_same_v<Kind, Magnitude>) {
+    if constexpr (std::is_same_v<Kind, Identity> || std::is_same_v<Kind, Magnitude>) {
       return Kind::template apply<T>(x, x);
     } else {
       x = hn::Sub(x, shift);
@@ -114,7 +114,7 @@ struct Groups {
 };
 
 // Rows that are summed together and their sums: window after window of kGroup columns, in each one
-// sum by column modulo kLanes. Lives in the room of a chunk.
+// sum by column modulo kLanes. Lives in the workspace of a chunk.
 template <class T>
 class Strip {
  public:
@@ -123,17 +123,17 @@ class Strip {
   static constexpr int64_t kMany = kVectors * P::n;
 
   // The elements of T that a strip takes of scratch memory.
-  static int64_t room(const Across& across) {
+  static int64_t workspace_size(const Across& across) {
     const Sizes sizes(across);
     const int64_t all =
-        sizes.rows * (sizes.apart + kLanes<T> + 1) + kLanes<T> + sizes.places * kPlace;
+        sizes.rows * (sizes.apart + kLanes<T> + 1) + kLanes<T> + sizes.positions * kIndexSize;
     return (all + kLanes<T> - 1) / kLanes<T> * kLanes<T>;  // the next one begins a cache line
   }
 
-  Strip(const Across& across, T* room)
+  Strip(const Across& across, T* workspace)
       : columns_(across.columns),
         sizes_(across),
-        sums_(room),
+        sums_(workspace),
         begun_(sums_ + sizes_.rows * sizes_.apart + kLanes<T>),
         phases_(reinterpret_cast<Integer*>(begun_ + sizes_.rows * kLanes<T>)),
         offsets_(reinterpret_cast<int64_t*>(phases_ + sizes_.rows)) {
@@ -144,9 +144,9 @@ class Strip {
     for (int64_t i = 0; i < kGroup<T>; ++i) offsets_[columns_ + i] = offsets_[i] + 1;
   }
 
-  // How many of `wanted` rows are taken at once, rounded up to vectors.
-  int64_t count(int64_t wanted) const {
-    return std::min(sizes_.rows, (wanted + P::n - 1) / P::n * P::n);
+  // How many of `requested` rows are taken at once, rounded up to vectors.
+  int64_t count(int64_t requested) const {
+    return std::min(sizes_.rows, (requested + P::n - 1) / P::n * P::n);
   }
 
   // The sums of groups that begin in `rows` rows from `phase` in a group on, whose elements lie
@@ -156,7 +156,7 @@ class Strip {
     for (int64_t r = 0; r < rows; ++r)
       phases_[r] = static_cast<Integer>((phase + r * columns_) % kGroup<T>);
     std::fill_n(begun_, rows * kLanes<T>, T(0));
-    const int64_t end = sizes_.places;
+    const int64_t end = sizes_.positions;
     for (int64_t first = 0; first < end; first += kGroup<T>) {
       const int64_t last = std::min(first + kGroup<T>, end);
       int64_t r = 0;
@@ -195,18 +195,18 @@ class Strip {
 
  private:
   using Integer = hn::TFromD<hn::RebindToSigned<typename P::D>>;
-  static constexpr int64_t kPlace = sizeof(int64_t) / sizeof(T);
+  static constexpr int64_t kIndexSize = sizeof(int64_t) / sizeof(T);
   static constexpr int64_t kMostSums = (1 << 21) / sizeof(T);  // of a strip: they stay in a cache
   static constexpr int64_t kMostRows = 512;
 
   struct Sizes {
-    int64_t places;  // columns that a row's groups reach
-    int64_t apart;   // sums from row to row
+    int64_t positions;  // columns that a row's groups reach
+    int64_t apart;      // sums from row to row
     int64_t rows;
 
     explicit Sizes(const Across& across)
-        : places(across.columns + kGroup<T> - 1),
-          apart((places + kGroup<T> - 1) / kGroup<T> * kLanes<T>) {
+        : positions(across.columns + kGroup<T> - 1),
+          apart((positions + kGroup<T> - 1) / kGroup<T> * kLanes<T>) {
       // Of a plane's last row no group goes on in another.
       const int64_t most = std::min({kMostRows, kMostSums / apart, across.rows - 1});
       rows = most >= kMany ? most / kMany * kMany : P::n;
@@ -288,27 +288,27 @@ HWY_INLINE void each_group(const Fetch& fetch, int64_t first, int64_t last, T pa
 }
 
 // Values [first, last) of a whole reduction, of which `first` begins a block. The rows begin at
-// `data`; `room` is a strip's. The last row of a plane has no next one in reach, so it comes from
-// the functor, as does an incomplete last block.
+// `data`; `workspace` is a strip's. The last row of a plane has no next one in reach, so it comes
+// from the functor, as does an incomplete last block.
 template <class M, class T, class S, class Fetch>
 HWY_NOINLINE T sum_across(const Across& across, const Dims& all, const S* data, int64_t first,
-                          int64_t last, T parameter, const Fetch& fetch, T* room) {
+                          int64_t last, T parameter, const Fetch& fetch, T* workspace) {
   const int64_t columns = across.columns, plane = across.rows * columns;
   const int64_t end = first + (last - first) / kBlock<T> * kBlock<T>;
   using As = SummedAs<T, M>;
   const Term<T, typename As::Kind> term(As{}, parameter);
   Groups<T> groups;
-  Strip<T> strip(across, room);
+  Strip<T> strip(across, workspace);
   while (first < end) {
     const int64_t begin = first / plane * plane, row = (first - begin) / columns;
-    const int64_t wanted = (end - begin + columns - 1) / columns - row;  // rows to the end
+    const int64_t requested = (end - begin + columns - 1) / columns - row;  // rows to the end
     if (row == across.rows - 1) {
       const int64_t next = (begin + plane + kGroup<T> - 1) / kGroup<T> * kGroup<T>;
       each_group<M>(fetch, first, std::min(next, end), parameter, groups);
       first = std::min(next, end);
       continue;
     }
-    const int64_t count = strip.count(wanted);
+    const int64_t count = strip.count(requested);
     const int64_t top = std::min(row, across.rows - 1 - count);  // the last may be taken again
     const int64_t phase = (begin + top * columns) % kGroup<T>;
     strip.compute(count, data + all.offset(begin) + top, phase, term);

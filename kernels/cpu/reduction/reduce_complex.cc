@@ -17,9 +17,9 @@ namespace {
 
 void complex_values(const Job<Complex>& job, int64_t unit, const Complex* none, Complex* result) {
   if (static_cast<Reduction>(job.args->op) == Reduction::kProd) {
-    return pass<Prod, Plain>(job, unit, none, result);
+    return pass<Prod, Identity>(job, unit, none, result);
   }
-  pass<Sum, Plain>(job, unit, none, result);
+  pass<Sum, Identity>(job, unit, none, result);
 }
 
 void reduce_complex_on(Context& context, const ReduceArgs& args, Load load) {

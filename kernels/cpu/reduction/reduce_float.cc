@@ -8,7 +8,7 @@
 #define HWY_TARGET_INCLUDE "kernels/cpu/reduction/reduce_float.cc"
 #include "hwy/foreach_target.h"
 // After foreach_target.h.
-#include "kernels/cpu/reduction/reduce_plain-inl.h"
+#include "kernels/cpu/reduction/reduce_elementary-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace libdl::kernels::cpu {
@@ -16,7 +16,7 @@ namespace HWY_NAMESPACE {
 namespace {
 
 void reduce_float_on(Context& context, const ReduceArgs& args, Load load) {
-  run_plain<float>(context, args, load);
+  run_elementary<float>(context, args, load);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #define HWY_TARGET_INCLUDE "kernels/cpu/reduction/reduce_integer.cc"
 #include "hwy/foreach_target.h"
 // After foreach_target.h.
-#include "kernels/cpu/reduction/reduce_plain-inl.h"
+#include "kernels/cpu/reduction/reduce_elementary-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace libdl::kernels::cpu {
@@ -16,11 +16,11 @@ namespace HWY_NAMESPACE {
 namespace {
 
 void reduce_integer_on(Context& context, const ReduceArgs& args, Load load) {
-  run_plain<int64_t>(context, args, load);
+  run_elementary<int64_t>(context, args, load);
 }
 
 void reduce_unsigned_on(Context& context, const ReduceArgs& args, Load load) {
-  run_plain<uint64_t>(context, args, load);
+  run_elementary<uint64_t>(context, args, load);
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ namespace {
 
 // Row numbers are kept in lanes as wide as T, which limits the number of rows at once.
 template <class T>
-constexpr int64_t kPlaces = sizeof(T) == 4 ? int64_t{1} << 30 : int64_t{1} << 62;
+constexpr int64_t kMostIndices = sizeof(T) == 4 ? int64_t{1} << 30 : int64_t{1} << 62;
 
 // By columns, in vectors; value and index hold the result for the rows before.
 template <class C, class T>
@@ -27,17 +27,17 @@ void locate_columns(const Job<T>& job, const char* data, int64_t width, int64_t 
                     T* value, int64_t* index) {
   using P = Pack<T>;
   const typename P::D d;
-  const hn::RebindToSigned<typename P::D> places;
-  using Place = hn::TFromD<decltype(places)>;
+  const hn::RebindToSigned<typename P::D> positions;
+  using Index = hn::TFromD<decltype(positions)>;
   alignas(64) T tile[kWidth<T>];
-  alignas(64) Place place[kWidth<T>];
-  std::fill_n(place, width, Place{-1});
+  alignas(64) Index position[kWidth<T>];
+  std::fill_n(position, width, Index{-1});
   const bool there = job.direct && job.kept.inner_stride() == 1;
   for (int64_t r = r0; r < r1; ++r) {
     const char* at = data + job.reduced.offset(r) * job.bytes;
     const T* row = there ? reinterpret_cast<const T*>(at) : tile;
     if (!there) job.fetch(tile, at, job.kept.inner_stride(), width);
-    const auto here = hn::Set(places, static_cast<Place>(r - r0));
+    const auto here = hn::Set(positions, static_cast<Index>(r - r0));
     for (int64_t c = 0; c < width; c += P::n) {
       const auto x = c + P::n <= width ? P::load(row + c) : load_some<T>(row + c, width - c);
       const auto v = P::load(value + c);
@@ -45,13 +45,14 @@ void locate_columns(const Job<T>& job, const char* data, int64_t width, int64_t 
       if constexpr (std::is_floating_point_v<T>) {
         better = hn::Or(better, hn::And(hn::IsNaN(x), hn::Eq(v, v)));
       }
-      const auto which = hn::MaskFromVec(hn::BitCast(places, hn::VecFromMask(d, better)));
+      const auto which = hn::MaskFromVec(hn::BitCast(positions, hn::VecFromMask(d, better)));
       P::store(hn::IfThenElse(better, x, v), value + c);
-      hn::Store(hn::IfThenElse(which, here, hn::Load(places, place + c)), places, place + c);
+      hn::Store(hn::IfThenElse(which, here, hn::Load(positions, position + c)), positions,
+                position + c);
     }
   }
   for (int64_t c = 0; c < width; ++c) {
-    if (place[c] >= 0) index[c] = r0 + place[c];
+    if (position[c] >= 0) index[c] = r0 + position[c];
   }
 }
 
@@ -64,8 +65,8 @@ void locate(const Job<T>& job, int64_t unit, int64_t r0, int64_t r1, T* value, i
   std::fill_n(index, width, r0);
   if constexpr (kIsVector<T>) {
     if (job.columns) {
-      for (int64_t r = r0; r < r1; r += kPlaces<T>) {
-        locate_columns<C, T>(job, data, width, r, std::min(r1, r + kPlaces<T>), value, index);
+      for (int64_t r = r0; r < r1; r += kMostIndices<T>) {
+        locate_columns<C, T>(job, data, width, r, std::min(r1, r + kMostIndices<T>), value, index);
       }
       return;
     }
@@ -74,13 +75,13 @@ void locate(const Job<T>& job, int64_t unit, int64_t r0, int64_t r1, T* value, i
   for (int64_t r = r0; r < r1 && *value == *value; r += kBlock<T>) {
     const int64_t count = std::min(kBlock<T>, r1 - r);
     job.fetch_row(tile, data, r, count);
-    const T block = combine_one_block<C, Plain, T>(tile, count, T(0));
+    const T block = combine_one_block<C, Identity, T>(tile, count, T(0));
     const T best = C::template one<T>(*value, block);
     if (best == *value) continue;
     *value = best;
-    const T* found = best == best ? std::find(tile, tile + count, best)
+    const T* match = best == best ? std::find(tile, tile + count, best)
                                   : std::find_if(tile, tile + count, [](T x) { return x != x; });
-    *index = r + (found - tile);
+    *index = r + (match - tile);
   }
 }
 

@@ -22,7 +22,7 @@ template <class T>
 void logsumexp(const Job<T>& job, int64_t unit, const T* none, T* result) {
   const int64_t width = job.width(unit);
   T top[kWidth<T>], shift[kWidth<T>];
-  pass<Max, Plain, T>(job, unit, none, top);
+  pass<Max, Identity, T>(job, unit, none, top);
   for (int64_t i = 0; i < width; ++i) shift[i] = std::isinf(top[i]) ? 0 : top[i];
   pass<Sum, ShiftedExp, T>(job, unit, shift, result);
   for (int64_t i = 0; i < width; ++i) {

@@ -28,7 +28,7 @@ bool is_lost(T sum) {
 
 // Powers of elements, as Load::kPower fetches them. Not Plain, which has ways of its own to read
 // elements that nobody raises to a power.
-struct Power : Plain {};
+struct Power : Identity {};
 
 // Euclidean norms of elements times a power of two of each column's own.
 template <class T>
@@ -76,13 +76,13 @@ void shares_to_power(const Job<T>& job, int64_t unit, const T* unit_length, doub
 template <class T>
 void rescue(const Job<T>& job, int64_t unit, const T* none, bool* lost, T* result) {
   const double p = job.args->number;
-  Job<T> plain = job;
+  Job<T> loaded = job;
   if (job.load == Load::kPower) {
-    plain.load = job.is_complex() ? Load::kModulus : Load::kPlain;
-    plain.direct = plain.load == Load::kPlain && Job<T>::is_element(job.args->in.dtype);
+    loaded.load = job.is_complex() ? Load::kModulus : Load::kIdentity;
+    loaded.direct = loaded.load == Load::kIdentity && Job<T>::is_element(job.args->in.dtype);
   }
   T size[kWidth<T>];
-  Job<T> sized = plain;  // in any order
+  Job<T> sized = loaded;  // in any order
   sized.reduced =
       Dims::by_stride(job.args->in, job.args->in.ndim - job.args->reduced, job.args->in.ndim);
   if (p > 0) {
@@ -96,9 +96,9 @@ void rescue(const Job<T>& job, int64_t unit, const T* none, bool* lost, T* resul
     any |= lost[i];
   }
   if (!any) return;
-  if (p == 2) return scaled_roots(plain, unit, none, size, lost, result);
+  if (p == 2) return scaled_roots(loaded, unit, none, size, lost, result);
   double sum[kWidth<T>];
-  shares_to_power(plain, unit, size, sum);
+  shares_to_power(loaded, unit, size, sum);
   for (int64_t i = 0; i < job.width(unit); ++i) {
     if (lost[i]) result[i] = static_cast<T>(static_cast<double>(size[i]) * std::pow(sum[i], 1 / p));
   }

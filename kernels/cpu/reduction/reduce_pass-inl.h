@@ -20,9 +20,9 @@
 #include "kernels/cpu/reduction/reduce_across-inl.h"
 #include "kernels/cpu/traverse/columns-inl.h"
 #include "kernels/cpu/traverse/load_store.h"
-#include "kernels/cpu/traverse/rooms.h"
 #include "kernels/cpu/traverse/rows.h"
 #include "kernels/cpu/traverse/transposition.h"
+#include "kernels/cpu/traverse/workspaces.h"
 #include "kernels/reduction_order.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -49,8 +49,8 @@ struct Job {
   int64_t n, rows, bytes;
   int64_t tiles, units;
   Across across;
-  Rooms<T>* rooms = nullptr;        // of strips, where rows are read across
-  const T* column_scale = nullptr;  // values are multiplied by that of their column
+  Workspaces<T>* workspaces = nullptr;  // of strips, where rows are read across
+  const T* column_scale = nullptr;      // values are multiplied by that of their column
 
   Job(Context& c, const ReduceArgs& a, Load how)
       : context(&c),
@@ -63,7 +63,7 @@ struct Job {
     n = reduced.count();
     rows = kept.count();
     bytes = dtype_bytes(a.in.dtype);
-    direct = how == Load::kPlain && is_element(a.in.dtype);
+    direct = how == Load::kIdentity && is_element(a.in.dtype);
     const int64_t inner = kept.inner_size();
     columns = kept.ndim > 0 && inner >= 4 &&
               (n < 32 || std::abs(kept.inner_stride()) < std::abs(reduced.inner_stride()));
@@ -131,7 +131,7 @@ struct Job {
     return job;
   }
   // Values are the elements, maybe in another dtype.
-  bool as_they_are() const { return load == Load::kPlain && column_scale == nullptr; }
+  bool as_they_are() const { return load == Load::kIdentity && column_scale == nullptr; }
   void fetch_truth(int64_t* tile, const char* data, int64_t stride, int64_t count) const {
     uint8_t truth[512];
     for (int64_t i = 0; i < count; i += 512) {
@@ -268,27 +268,28 @@ constexpr bool is_taken_across() {
 
 // The elements of T that a chunk needs where rows are read across; 0 where they are not.
 template <class T>
-int64_t room_across(const Job<T>& job) {
+int64_t strip_size(const Job<T>& job) {
   if constexpr (HWY_TARGET == HWY_SCALAR || !std::is_floating_point_v<T>) {
     return 0;
   } else {
     const bool across = job.across.rows != 0 && job.as_they_are();
-    return across ? Strip<T>::room(job.across) : 0;
+    return across ? Strip<T>::workspace_size(job.across) : 0;
   }
 }
 
 // Values [r0, r1) of a row whose elements lie across memory; false if they are not summed so.
 template <class M, class T>
 bool part_across(const Job<T>& job, int64_t unit, int64_t r0, int64_t r1, T parameter, T* result) {
-  if (job.across.rows == 0 || !job.as_they_are() || !job.rooms) return false;
+  if (job.across.rows == 0 || !job.as_they_are() || !job.workspaces) return false;
   const char* data = job.base(unit);
   const auto fetch = [&](T* tile, int64_t r, int64_t count) {
     job.fetch_row(tile, data, r, count);
   };
   const auto by = [&](auto element) {
     const auto* from = reinterpret_cast<const decltype(element)*>(data);
-    job.rooms->with_one([&](T* room) {
-      *result = sum_across<M, T>(job.across, job.reduced, from, r0, r1, parameter, fetch, room);
+    job.workspaces->with_one([&](T* workspace) {
+      *result =
+          sum_across<M, T>(job.across, job.reduced, from, r0, r1, parameter, fetch, workspace);
     });
     return true;
   };
@@ -394,7 +395,7 @@ bool converted_part(const Job<T>& job, int64_t unit, int64_t r0, int64_t r1, con
   const auto by = [&](auto element) {
     return stored_part<C, M, decltype(element), T>(job, unit, r0, r1, parameter, result);
   };
-  if constexpr (std::is_same_v<T, float> && std::is_same_v<C, Sum> && std::is_same_v<M, Plain>) {
+  if constexpr (std::is_same_v<T, float> && std::is_same_v<C, Sum> && std::is_same_v<M, Identity>) {
     if (job.args->in.dtype == LIBDL_DTYPE_BFLOAT16) return by(StoredBfloat());
 #if LIBDL_FUSED  // targets with fma have F16C too
     if (job.args->in.dtype == LIBDL_DTYPE_FLOAT16) return by(StoredHalf());

@@ -43,12 +43,13 @@ Finish<T> each_unit(const Job<T>&) {
 template <class T>
 void run(Context& context, const ReduceArgs& args, Load load, Finish<T> (*finish)(const Job<T>&)) {
   Job<T> job(context, args, load);
-  const int64_t room = room_across(job);
-  const int64_t rooms = room ? std::min<int64_t>(context.host->threads(), Rooms<T>::kMost) : 0;
-  const Scratch scratch(context, rooms * room * int64_t{sizeof(T)});
+  const int64_t workspace_size = strip_size(job);
+  const int64_t workspaces =
+      workspace_size ? std::min<int64_t>(context.host->threads(), Workspaces<T>::kMost) : 0;
+  const Scratch scratch(context, workspaces * workspace_size * int64_t{sizeof(T)});
   if (scratch.failed()) return;
-  Rooms<T> free(static_cast<T*>(scratch.data()), room, rooms);
-  if (room) job.rooms = &free;
+  Workspaces<T> free(static_cast<T*>(scratch.data()), workspace_size, workspaces);
+  if (workspace_size) job.workspaces = &free;
   struct Task {
     const Job<T>* job;
     Finish<T> finish;

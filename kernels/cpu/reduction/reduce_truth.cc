@@ -17,9 +17,9 @@ namespace {
 
 void truths(const Job<uint8_t>& job, int64_t unit, const uint8_t* none, uint8_t* result) {
   if (static_cast<Reduction>(job.args->op) == Reduction::kAny) {
-    return pass<Max, Plain>(job, unit, none, result);
+    return pass<Max, Identity>(job, unit, none, result);
   }
-  pass<Min, Plain>(job, unit, none, result);
+  pass<Min, Identity>(job, unit, none, result);
 }
 
 void reduce_truth_on(Context& context, const ReduceArgs& args, Load load) {

@@ -30,7 +30,7 @@ void squared_distances(const Job<T>& job, int64_t unit, const T* none, T* result
   const auto n = static_cast<T>(job.n);
   T mean[kWidth<T>], error[kWidth<T>], again[kWidth<T>];
   bool shows[kWidth<T>], lost[kWidth<T>], any_shows = false, any_lost = false;
-  pass<Sum, Plain, T>(job, unit, none, mean);
+  pass<Sum, Identity, T>(job, unit, none, mean);
   for (int64_t i = 0; i < width; ++i) mean[i] /= n;
   pass<Sum, CentredSquare, T>(job, unit, mean, result);
   for (int64_t i = 0; i < width; ++i) {
@@ -59,12 +59,12 @@ void squared_distances(const Job<T>& job, int64_t unit, const T* none, T* result
 // such sums are recomputed with elements times 2^exponent.
 template <class T>
 void rescue(const Job<T>& job, int64_t unit, const T* none, double freedom, int exponent,
-            const bool* wanted, T* result) {
+            const bool* rescued, T* result) {
   T sum[kWidth<T>], scale[kWidth<T>];
   std::fill_n(scale, kWidth<T>, std::ldexp(T(1), exponent));
   squared_distances(job.scaled(scale), unit, none, sum);
   for (int64_t i = 0; i < job.width(unit); ++i) {
-    if (!wanted[i] || !(sum[i] >= 0))
+    if (!rescued[i] || !(sum[i] >= 0))
       continue;  // large elements that are equal have a variance of 0
     const double variance = static_cast<double>(sum[i]) / freedom;
     result[i] = static_cast<T>(job.args->root ? std::ldexp(std::sqrt(variance), -exponent)

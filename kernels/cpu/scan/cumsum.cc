@@ -197,10 +197,10 @@ struct Job {
         rows(in_rows.count()),
         in_bytes(dtype_bytes(a.in.dtype)),
         out_bytes(dtype_bytes(a.out.dtype)),
-        direct(a.in.dtype == a.out.dtype && is_plain(a.in.dtype) && in_row.inner_stride() == 1 &&
-               out_row.inner_stride() == 1) {}
+        direct(a.in.dtype == a.out.dtype && is_summed_as_stored(a.in.dtype) &&
+               in_row.inner_stride() == 1 && out_row.inner_stride() == 1) {}
 
-  static bool is_plain(int32_t dtype) {
+  static bool is_summed_as_stored(int32_t dtype) {
     return dtype == LIBDL_DTYPE_FLOAT32 || dtype == LIBDL_DTYPE_FLOAT64;
   }
   bool single() const { return args->in.dtype == LIBDL_DTYPE_FLOAT32; }
@@ -234,7 +234,7 @@ void scan_range(const Job& job, const GroupScan& scan, int64_t row, int64_t r0, 
 double range_total(const Job& job, int64_t row, int64_t r0, int64_t r1) {
   alignas(64) double lane[kLanes];
   std::fill_n(lane, kLanes, kNothing);
-  if (Job::is_plain(job.args->in.dtype) && job.in_row.inner_stride() == 1) {
+  if (Job::is_summed_as_stored(job.args->in.dtype) && job.in_row.inner_stride() == 1) {
     const char* x = job.in(row, r0);
     if (job.single()) {
       add_lanes(reinterpret_cast<const float*>(x), r1 - r0, lane);
@@ -315,8 +315,8 @@ void scan_columns(const Job& job, int64_t row, int64_t width) {
   std::fill_n(carry, kColumns, kNothing);
   const ScanArgs& a = *job.args;
   const int64_t side = job.in_rows.inner_stride();
-  const bool direct = a.in.dtype == a.out.dtype && Job::is_plain(a.in.dtype) && side == 1 &&
-                      job.out_rows.inner_stride() == 1;
+  const bool direct = a.in.dtype == a.out.dtype && Job::is_summed_as_stored(a.in.dtype) &&
+                      side == 1 && job.out_rows.inner_stride() == 1;
   for (int64_t r = 0; r < job.n; r += kGroup) {
     const int64_t count = std::min(kGroup, job.n - r);
     // Whole groups of plain elements are scanned in place.

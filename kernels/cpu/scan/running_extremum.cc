@@ -34,7 +34,7 @@ constexpr int64_t kColumns = 256;    // rows that lie side by side, scanned toge
 template <class T>
 struct Best {
   T value;
-  int64_t place;
+  int64_t index;
 };
 
 // Whether `next` takes the place of `before`: of equal extrema, and of NaNs, the last.
@@ -66,18 +66,18 @@ template <class T>
 constexpr bool kInVectors = !std::is_same_v<T, uint64_t>;
 #endif
 
-// Scans x[0 .. n), at `place` of its row, after `best`; writes values and places where wanted.
+// Scans x[0 .. n), at `index` of its row, after `best`; writes values and places where wanted.
 template <bool kMax, bool kWrite, class T>
-void scan_run(const T* x, int64_t n, int64_t place, Best<T>& best, T* values, int64_t* places) {
+void scan_run(const T* x, int64_t n, int64_t index, Best<T>& best, T* values, int64_t* indices_at) {
   Best<T> now = best;
   const auto one_by_one = [&](int64_t first, int64_t end) {
     for (int64_t i = first; i < end; ++i) {
       const bool taken = takes<kMax>(x[i], now.value);
       now.value = taken ? x[i] : now.value;
-      now.place = taken ? place + i : now.place;
+      now.index = taken ? index + i : now.index;
       if constexpr (kWrite) {
         values[i] = now.value;
-        places[i] = now.place;
+        indices_at[i] = now.index;
       }
     }
   };
@@ -94,9 +94,9 @@ void scan_run(const T* x, int64_t n, int64_t place, Best<T>& best, T* values, in
       }
       if constexpr (kWrite) {
         hn::StoreU(before, d, values + i);
-        const auto where = hn::Set(wide, now.place);
+        const auto where = hn::Set(wide, now.index);
         for (int64_t k = 0; k < lanes; k += static_cast<int64_t>(hn::Lanes(wide)))
-          hn::StoreU(where, wide, places + i + k);
+          hn::StoreU(where, wide, indices_at + i + k);
       }
     }
   }
@@ -105,15 +105,15 @@ void scan_run(const T* x, int64_t n, int64_t place, Best<T>& best, T* values, in
 }
 
 // A row of columns: each element beside the extremum of its own column.
-template <bool kMax, class T, class Place>
-void scan_columns_run(const T* x, int64_t width, Place place, T* best, Place* where) {
+template <bool kMax, class T, class Index>
+void scan_columns_run(const T* x, int64_t width, Index index, T* best, Index* where) {
   int64_t c = 0;
   if constexpr (kInVectors<T>) {
     const hn::ScalableTag<T> d;
-    const hn::ScalableTag<Place> p;
-    static_assert(sizeof(T) == sizeof(Place));
+    const hn::ScalableTag<Index> p;
+    static_assert(sizeof(T) == sizeof(Index));
     const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-    const auto here = hn::Set(p, place);
+    const auto here = hn::Set(p, index);
     for (; c + lanes <= width; c += lanes) {
       const auto next = hn::LoadU(d, x + c), before = hn::LoadU(d, best + c);
       const auto taken = who_takes<kMax>(next, before);
@@ -125,7 +125,7 @@ void scan_columns_run(const T* x, int64_t width, Place place, T* best, Place* wh
   for (; c < width; ++c) {
     if (!takes<kMax>(x[c], best[c])) continue;
     best[c] = x[c];
-    where[c] = place;
+    where[c] = index;
   }
 }
 
@@ -151,7 +151,7 @@ void write_as(char* data, int32_t dtype, int64_t stride, const T* tile, int64_t 
 template <class T>
 struct Job {
   const ScanArgs* args;
-  Dims in_rows, in_row, out_rows, out_row, place_rows, place_row;
+  Dims in_rows, in_row, out_rows, out_row, index_rows, index_row;
   int64_t n, rows, in_bytes, out_bytes;
   bool placed, direct;  // places are wanted; rows are read and written where they are
 
@@ -161,8 +161,8 @@ struct Job {
         in_row(a.in, a.in.ndim - 1, a.in.ndim),
         out_rows(a.out, 0, a.out.ndim - 1),
         out_row(a.out, a.out.ndim - 1, a.out.ndim),
-        place_rows(a.indices, 0, a.indices.data == nullptr ? 0 : a.indices.ndim - 1),
-        place_row(a.indices, a.indices.data == nullptr ? 0 : a.indices.ndim - 1,
+        index_rows(a.indices, 0, a.indices.data == nullptr ? 0 : a.indices.ndim - 1),
+        index_row(a.indices, a.indices.data == nullptr ? 0 : a.indices.ndim - 1,
                   a.indices.data == nullptr ? 0 : a.indices.ndim),
         n(in_row.count()),
         rows(in_rows.count()),
@@ -171,7 +171,7 @@ struct Job {
         placed(a.indices.data != nullptr) {
     direct = a.in.dtype == own_dtype() && a.out.dtype == own_dtype() && placed &&
              in_row.inner_stride() == 1 && out_row.inner_stride() == 1 &&
-             place_row.inner_stride() == 1;
+             index_row.inner_stride() == 1;
   }
 
   static constexpr int32_t own_dtype() {
@@ -186,8 +186,8 @@ struct Job {
   char* out(int64_t row, int64_t r) const {
     return const_cast<char*>(at(args->out, out_rows.offset(row) + out_row.offset(r), out_bytes));
   }
-  char* places(int64_t row, int64_t r) const {
-    const int64_t offset = place_rows.offset(row) + place_row.offset(r);
+  char* indices_at(int64_t row, int64_t r) const {
+    const int64_t offset = index_rows.offset(row) + index_row.offset(r);
     return const_cast<char*>(at(args->indices, offset, sizeof(int64_t)));
   }
   Best<T> first_of(int64_t row, int64_t r) const {
@@ -203,42 +203,43 @@ void scan_range(const Job<T>& job, int64_t row, int64_t r0, int64_t r1, Best<T>&
   if (job.direct) {
     return scan_run<kMax, kWrite>(reinterpret_cast<const T*>(job.in(row, r0)), r1 - r0, r0, best,
                                   reinterpret_cast<T*>(job.out(row, r0)),
-                                  reinterpret_cast<int64_t*>(job.places(row, r0)));
+                                  reinterpret_cast<int64_t*>(job.indices_at(row, r0)));
   }
   alignas(64) T tile[kTile];
-  alignas(64) int64_t places[kTile];
+  alignas(64) int64_t indices_at[kTile];
   for (int64_t r = r0; r < r1; r += kTile) {
     const int64_t count = std::min(kTile, r1 - r);
     read_as(tile, job.in(row, r), job.args->in.dtype, job.in_row.inner_stride(), count);
-    scan_run<kMax, kWrite>(tile, count, r, best, tile, places);
+    scan_run<kMax, kWrite>(tile, count, r, best, tile, indices_at);
     if constexpr (kWrite) {
       write_as(job.out(row, r), job.args->out.dtype, job.out_row.inner_stride(), tile, count);
       if (job.placed) {
-        store_tile(job.places(row, r), LIBDL_DTYPE_INT64, job.place_row.inner_stride(), places,
-                   count);
+        store_tile(job.indices_at(row, r), LIBDL_DTYPE_INT64, job.index_row.inner_stride(),
+                   indices_at, count);
       }
     }
   }
 }
 
 // Neighbouring rows [row, row + width) that are adjacent in memory.
-template <bool kMax, class T, class Place>
+template <bool kMax, class T, class Index>
 void scan_columns(const Job<T>& job, int64_t row, int64_t width) {
   const ScanArgs& a = *job.args;
   alignas(64) T x[kColumns], best[kColumns];
-  alignas(64) Place where[kColumns] = {};
-  int64_t places[kColumns];
+  alignas(64) Index where[kColumns] = {};
+  int64_t indices_at[kColumns];
   read_as(best, job.in(row, 0), a.in.dtype, job.in_rows.inner_stride(), width);
   for (int64_t r = 0; r < job.n; ++r) {
     const char* const in = job.in(row, r);
     const bool as_they_are = a.in.dtype == Job<T>::own_dtype() && job.in_rows.inner_stride() == 1;
     if (!as_they_are) read_as(x, in, a.in.dtype, job.in_rows.inner_stride(), width);
     scan_columns_run<kMax>(as_they_are ? reinterpret_cast<const T*>(in) : x, width,
-                           static_cast<Place>(r), best, where);
+                           static_cast<Index>(r), best, where);
     write_as(job.out(row, r), a.out.dtype, job.out_rows.inner_stride(), best, width);
     if (!job.placed) continue;
-    std::copy_n(where, width, places);
-    store_tile(job.places(row, r), LIBDL_DTYPE_INT64, job.place_rows.inner_stride(), places, width);
+    std::copy_n(where, width, indices_at);
+    store_tile(job.indices_at(row, r), LIBDL_DTYPE_INT64, job.index_rows.inner_stride(), indices_at,
+               width);
   }
 }
 
@@ -277,16 +278,16 @@ void scan_rows(Context& context, const ScanArgs& args) {
   // Adjacent rows: many at once, by columns.
   const int64_t side = job.in_rows.inner_size();
   const bool beside = side >= 4 && side == job.out_rows.inner_size() &&
-                      (!job.placed || side == job.place_rows.inner_size());
-  using Place = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
-  if (beside && job.n <= std::numeric_limits<Place>::max() &&
+                      (!job.placed || side == job.index_rows.inner_size());
+  using Index = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
+  if (beside && job.n <= std::numeric_limits<Index>::max() &&
       std::abs(job.in_rows.inner_stride()) < std::abs(job.in_row.inner_stride())) {
     const int64_t tiles = (side + kColumns - 1) / kColumns;
     in_chunks(context, job.rows / side * tiles, std::max<int64_t>(1, kGrain / (job.n * kColumns)),
               [&](int64_t first, int64_t last) {
                 for (int64_t t = first; t < last; ++t) {
                   const int64_t c = t % tiles * kColumns;
-                  scan_columns<kMax, T, Place>(job, t / tiles * side + c,
+                  scan_columns<kMax, T, Index>(job, t / tiles * side + c,
                                                std::min(kColumns, side - c));
                 }
               });

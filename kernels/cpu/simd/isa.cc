@@ -18,8 +18,8 @@ Isa detect() {
   const char* limit = std::getenv("LIBDL_CPU");
   if (limit == nullptr) return best;
   for (int i = 0; i < kIsas; ++i) {
-    Isa asked = static_cast<Isa>(i);
-    if (std::strcmp(limit, isa_name(asked)) == 0 && asked < best) return asked;
+    Isa requested = static_cast<Isa>(i);
+    if (std::strcmp(limit, isa_name(requested)) == 0 && requested < best) return requested;
   }
   return best;
 }

@@ -32,18 +32,18 @@ struct Truth {
   friend HWY_INLINE Truth operator!(Truth a) { return {hn::Not(a.raw)}; }
 };
 
-// kWanted is the number of significant bits that elementary functions must deliver: 24 for doubles
+// kDigits is the number of significant bits that elementary functions must deliver: 24 for doubles
 // that become float32 results. Of two vectors in flight the second has kDivides: it uses the slow
 // divide and square-root unit, while the first takes Newton steps to the same bits (AVX-512).
-template <class T, int kWanted = std::numeric_limits<T>::digits, bool kSecond = false>
+template <class T, int kDigits = std::numeric_limits<T>::digits, bool kSecond = false>
 struct Lanes {
   using Scalar = T;
   using Tag = hn::ScalableTag<T>;
   using Raw = hn::Vec<Tag>;
   using Word = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
   using Words = hn::Vec<hn::ScalableTag<Word>>;
-  using Second = Lanes<T, kWanted, true>;
-  static constexpr int kBits = kWanted;
+  using Second = Lanes<T, kDigits, true>;
+  static constexpr int kBits = kDigits;
   static constexpr bool kDivides = kSecond;
   static constexpr int kMantissa = std::numeric_limits<T>::digits - 1;
   static constexpr Word kBias = std::numeric_limits<T>::max_exponent - 1;

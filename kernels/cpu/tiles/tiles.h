@@ -66,8 +66,8 @@ TileTable narrow_tiles(int32_t dtype);
 // The same for a dtype that has them, with single numbers of that dtype after the first input.
 TileTable narrow_number_tiles(int32_t dtype);
 // float16 and bfloat16, computed in float32; numbers after the first input are float32.
-enum class ShortForm { kPlain, kNumbers, kCounted };
-TileFn short_tile(int32_t dtype, ShortForm form, int32_t expression);
+enum class ShortOperands { kTensors, kNumbers, kCounted };
+TileFn short_tile(int32_t dtype, ShortOperands form, int32_t expression);
 TileFn short_power_tile(int32_t dtype, float exponent);  // reads in[0] alone
 // `where` for elements of this many bytes; in[0] is bytes.
 TileFn choice_tile(int32_t bytes);

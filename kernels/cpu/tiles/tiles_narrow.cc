@@ -47,8 +47,8 @@ void shift_by_number(const void* const* in, void* out, int64_t n) {
   const auto* x = static_cast<const T*>(in[0]);
   auto* y = static_cast<T*>(out);
   constexpr int kWidth = 8 * sizeof(T);
-  const auto wanted = *static_cast<const Anywhere<std::make_unsigned_t<T>>*>(in[1]);
-  const int bits = static_cast<int>(std::min<uint64_t>(wanted.value, kWidth));
+  const auto divisor = *static_cast<const Anywhere<std::make_unsigned_t<T>>*>(in[1]);
+  const int bits = static_cast<int>(std::min<uint64_t>(divisor.value, kWidth));
   // Bytes are shifted as pairs, with the other byte's bits masked.
   using Lane = std::conditional_t<sizeof(T) == 1, uint16_t, T>;
   const hn::ScalableTag<Lane> d;
@@ -87,7 +87,7 @@ void shift_by_number(const void* const* in, void* out, int64_t n) {
 #define LIBDL_SHIFT(name, left)
 #endif
 template <Expression e, class Op, class T, int kInputs>
-constexpr TileFn number_form() {
+constexpr TileFn number_kernel() {
   LIBDL_SHIFT(bitwise_left_shift, true)
   LIBDL_SHIFT(bitwise_right_shift, false)
   return entry<Op, kernels::Wrapping<T>, kInputs, takes_numbers(e), true>();
@@ -150,7 +150,7 @@ void shift_shorts(const void* const* in, void* out, int64_t n) {
 #define LIBDL_SHIFT(name, left)
 #endif
 template <Expression e, class Op, class T, int kInputs, bool kExists>
-constexpr TileFn plain_form() {
+constexpr TileFn tensor_kernel() {
   LIBDL_SHIFT(bitwise_left_shift, true)
   LIBDL_SHIFT(bitwise_right_shift, false)
   return entry<Op, kernels::Wrapping<T>, kInputs, kExists && !divides(e)>();
@@ -160,15 +160,15 @@ constexpr TileFn plain_form() {
 // The entries of one dtype: operands as they are, and numbers after the first.
 template <class T>
 struct Narrow {
-  static constexpr TileFn plain[] = {
+  static constexpr TileFn tensors[] = {
 #define POINTWISE(name, inputs, classes, result) \
-  plain_form<Expression::name, name##_op, T, inputs, has_letter(classes, 'I')>(),
+  tensor_kernel<Expression::name, name##_op, T, inputs, has_letter(classes, 'I')>(),
 #include "kernels/pointwise.def"
 #undef POINTWISE
   };
   static constexpr TileFn number[] = {
 #define POINTWISE(name, inputs, classes, result) \
-  number_form<Expression::name, name##_op, T, inputs>(),
+  number_kernel<Expression::name, name##_op, T, inputs>(),
 #include "kernels/pointwise.def"
 #undef POINTWISE
   };
@@ -210,10 +210,10 @@ namespace libdl::kernels::cpu {
 namespace {
 
 struct NarrowTables {
-  TileTable plain[kIsas], number[kIsas];
+  TileTable tensors[kIsas], number[kIsas];
 };
 #define LIBDL_NARROW(T) \
-  {LIBDL_FOR_EACH_ISA(Narrow<T>::plain), LIBDL_FOR_EACH_ISA(Narrow<T>::number)}
+  {LIBDL_FOR_EACH_ISA(Narrow<T>::tensors), LIBDL_FOR_EACH_ISA(Narrow<T>::number)}
 constexpr NarrowTables kU8 = LIBDL_NARROW(uint8_t), kI8 = LIBDL_NARROW(int8_t),
                        kI16 = LIBDL_NARROW(int16_t), kI32 = LIBDL_NARROW(int32_t);
 #undef LIBDL_NARROW
@@ -233,7 +233,7 @@ const NarrowTables* narrow_tables(int32_t dtype) {
 
 TileTable narrow_tiles(int32_t dtype) {
   const NarrowTables* tables = narrow_tables(dtype);
-  return tables != nullptr ? tables->plain[static_cast<int>(isa())] : nullptr;
+  return tables != nullptr ? tables->tensors[static_cast<int>(isa())] : nullptr;
 }
 TileTable narrow_number_tiles(int32_t dtype) {
   return narrow_tables(dtype)->number[static_cast<int>(isa())];

@@ -152,7 +152,7 @@ constexpr TileFn short_counted_entry() {
 // The entries of one dtype: operands as they are, numbers after the first, truths as 1 and 0.
 template <class T>
 struct Short {
-  static constexpr TileFn plain[] = {
+  static constexpr TileFn tensors[] = {
 #define POINTWISE(name, inputs, classes, result) \
   short_entry<Expression::name, name##_op, T, inputs>(),
 #include "kernels/pointwise.def"
@@ -182,14 +182,14 @@ HWY_AFTER_NAMESPACE();
 namespace libdl::kernels::cpu {
 namespace {
 
-// In the order of ShortForm.
+// In the order of ShortOperands.
 constexpr TileTable kHalf[][kIsas] = {
-    LIBDL_FOR_EACH_ISA(Short<Half>::plain),
+    LIBDL_FOR_EACH_ISA(Short<Half>::tensors),
     LIBDL_FOR_EACH_ISA(Short<Half>::number),
     LIBDL_FOR_EACH_ISA(Short<Half>::counted),
 };
 constexpr TileTable kBfloat[][kIsas] = {
-    LIBDL_FOR_EACH_ISA(Short<Bfloat>::plain),
+    LIBDL_FOR_EACH_ISA(Short<Bfloat>::tensors),
     LIBDL_FOR_EACH_ISA(Short<Bfloat>::number),
     LIBDL_FOR_EACH_ISA(Short<Bfloat>::counted),
 };
@@ -200,13 +200,13 @@ constexpr const TileFn* kCubes[kIsas] = LIBDL_FOR_EACH_ISA(cubes);
 
 TileFn short_power_tile(int32_t dtype, float exponent) {
   if (exponent == 2) {
-    return short_tile(dtype, ShortForm::kPlain, static_cast<int32_t>(Expression::square));
+    return short_tile(dtype, ShortOperands::kTensors, static_cast<int32_t>(Expression::square));
   }
   if (exponent != 3) return nullptr;
   return kCubes[static_cast<int>(isa())][dtype == LIBDL_DTYPE_FLOAT16 ? 0 : 1];
 }
 
-TileFn short_tile(int32_t dtype, ShortForm form, int32_t expression) {
+TileFn short_tile(int32_t dtype, ShortOperands form, int32_t expression) {
   const auto& tables = dtype == LIBDL_DTYPE_FLOAT16 ? kHalf : kBfloat;
   return tables[static_cast<int>(form)][static_cast<int>(isa())][expression];
 }

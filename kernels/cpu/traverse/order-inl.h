@@ -319,7 +319,7 @@ struct Taker<C, T, true> {
 };
 
 // What is combined: a function of the value and one parameter per row.
-struct Plain {
+struct Identity {
   template <class T, class V>
   static HWY_INLINE V apply(V x, V) {
     return x;

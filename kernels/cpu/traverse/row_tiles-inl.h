@@ -36,9 +36,9 @@ struct RowTiles {
         rows(v, 0, v.ndim - 1),
         row(v, v.ndim - 1, v.ndim),
         bytes(dtype_bytes(v.dtype)),
-        direct(plain() && row.inner_stride() == 1) {}
+        direct(is_direct() && row.inner_stride() == 1) {}
 
-  bool plain() const {
+  bool is_direct() const {
     return view->dtype == (sizeof(T) == 4 ? LIBDL_DTYPE_FLOAT32 : LIBDL_DTYPE_FLOAT64);
   }
 
@@ -50,7 +50,7 @@ struct RowTiles {
     load_tile(tile, element(r, i), view->dtype, row.inner_stride(), n);
     return tile;
   }
-  T* room(int64_t r, int64_t i, T* tile) const {
+  T* destination(int64_t r, int64_t i, T* tile) const {
     return direct ? reinterpret_cast<T*>(element(r, i)) : tile;
   }
   void write(int64_t r, int64_t i, int64_t n, const T* tile) const {

@@ -127,7 +127,7 @@ class Sink {
   }
 
   // Where to compute the tile; call finish() with this address when it is done.
-  void* place(const Tile& tile) {
+  void* buffer_for(const Tile& tile) {
     if (convert_ == nullptr) {
       char* there = piece(*geometry_, *x_, tile);
       if (there != nullptr) return there;

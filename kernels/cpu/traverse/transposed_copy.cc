@@ -51,20 +51,20 @@ struct Launch {
 };
 
 // A tile's place in the matrix and its size.
-struct Place {
+struct TilePosition {
   int64_t row, column, rows, columns;
 };
-Place place_of(const Launch& l, int64_t i) {
+TilePosition position_of(const Launch& l, int64_t i) {
   const int64_t r = i / l.tiles_across * kSide, c = i % l.tiles_across * kSide;
   return {r, c, std::min(kSide, l.rows - r), std::min(kSide, l.columns - c)};
 }
-const char* input_of(const Launch& l, const char* matrix, const Place& t) {
+const char* input_of(const Launch& l, const char* matrix, const TilePosition& t) {
   return matrix + t.column * l.in_column + t.row * l.g.operand[1].bytes;
 }
 
 // Columns [first, last) of the tile, as far as it has them: no hardware follows 64 streams.
 template <class T>
-void prefetch(const Launch& l, const char* in, const Place& t, int64_t first, int64_t last) {
+void prefetch(const Launch& l, const char* in, const TilePosition& t, int64_t first, int64_t last) {
   const auto lines_of = [](const char* column, int64_t rows) {
     const int64_t length = rows * static_cast<int64_t>(sizeof(T));
     for (int64_t byte = 0; byte < length; byte += 64) __builtin_prefetch(column + byte);
@@ -80,9 +80,9 @@ template <class T>
 void one_tile(const Launch& l, char* out, const char* in, int64_t i) {
   alignas(64) T tile[kSide * kSide];
   constexpr int64_t step = std::max<int64_t>(32 / sizeof(T), 4), bytes = sizeof(T);
-  const Place t = place_of(l, i);
+  const TilePosition t = position_of(l, i);
   const bool last = i + 1 == l.tiles_down * l.tiles_across;
-  const Place next = last ? Place{} : place_of(l, i + 1);
+  const TilePosition next = last ? TilePosition{} : position_of(l, i + 1);
   const char *from = input_of(l, in, t), *ahead = input_of(l, in, next);
   for (int64_t c = 0; c < t.columns; c += step) {
     c = std::max<int64_t>(0, std::min(c, t.columns - step));  // so that squares are whole

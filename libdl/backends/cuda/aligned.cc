@@ -8,10 +8,11 @@ void* AlignedCopies::copy_of(void* data, const ByteRange& range, Use use) {
   if (context_.error) return data;
   const int64_t bytes = range.end - range.begin;
   char* const original = static_cast<char*>(data) + range.begin;
-  Copied& made = copies_.emplace_back(context_, original, bytes, use);
+  Copied& copied = copies_.emplace_back(context_, original, bytes, use);
   if (context_.error) return data;
-  context_.error = copy(context_.device, made.room.data(), original, made.bytes, context_.stream);
-  return static_cast<char*>(made.room.data()) - range.begin;
+  context_.error =
+      copy(context_.device, copied.scratch.data(), original, copied.bytes, context_.stream);
+  return static_cast<char*>(copied.scratch.data()) - range.begin;
 }
 
 void AlignedCopies::operator()(View& v, Use use, const MoreDims& more) {
@@ -29,7 +30,7 @@ void AlignedCopies::list(const TensorList& list, void* const*& data, Use use) {
 void AlignedCopies::write_back() {
   for (const Copied& c : copies_) {
     if (!c.written || context_.error) continue;
-    context_.error = copy(context_.device, c.original, c.room.data(), c.bytes, context_.stream);
+    context_.error = copy(context_.device, c.original, c.scratch.data(), c.bytes, context_.stream);
   }
 }
 

@@ -18,10 +18,12 @@ inline bool is_aligned(const void* data, int32_t dtype) {
 }
 
 struct LooksForMisaligned {
-  bool found = false;
-  void operator()(const View& v, Use, const MoreDims&) { found |= !is_aligned(v.data, v.dtype); }
+  bool is_misaligned = false;
+  void operator()(const View& v, Use, const MoreDims&) {
+    is_misaligned |= !is_aligned(v.data, v.dtype);
+  }
   void list(const TensorList& list, void* const* data, Use) {
-    for (int32_t i = 0; i < list.count; ++i) found |= !is_aligned(data[i], list.dtype[i]);
+    for (int32_t i = 0; i < list.count; ++i) is_misaligned |= !is_aligned(data[i], list.dtype[i]);
   }
 };
 
@@ -29,7 +31,7 @@ template <class Args>
 bool has_misaligned(KernelId id, const Args& args) {
   LooksForMisaligned look;
   each_view(id, args, look);
-  return look.found;
+  return look.is_misaligned;
 }
 
 class AlignedCopies {
@@ -49,11 +51,11 @@ class AlignedCopies {
 
   struct Copied {
     Copied(Context& context, void* from, int64_t count, Use use)
-        : room(context, count),
+        : scratch(context, count),
           original(from),
           bytes(static_cast<size_t>(count)),
           written(use == Use::kWrites) {}
-    Scratch room;
+    Scratch scratch;
     void* original;
     size_t bytes;
     bool written;

@@ -9,7 +9,7 @@
 
 #include "backends/cuda/access.h"
 #include "backends/cuda/aligned.h"
-#include "backends/cuda/complaints.h"
+#include "backends/cuda/device_errors.h"
 #include "backends/cuda/driver.h"
 #include "backends/cuda/host.h"
 #include "backends/cuda/stream.h"
@@ -25,18 +25,18 @@ const BackendHost* the_host;
 // A kernel's plan, which queues its work; in between go the copies of what a device cannot read.
 template <KernelId id, class Args, void (*plan)(Context&, const Args&)>
 void run(Context* context, const void* args) {
-  const auto& given = *static_cast<const Args*>(args);
-  if (has_misaligned(id, given)) [[unlikely]] {
+  const auto& original = *static_cast<const Args*>(args);
+  if (has_misaligned(id, original)) [[unlikely]] {
     AlignedCopies copies(*context);
-    Args moved = given;
+    Args moved = original;
     each_view(id, moved, copies);
     if (context->error) return;
     note_accesses(*context, id, moved);
     plan(*context, moved);
     return copies.write_back();
   }
-  note_accesses(*context, id, given);
-  plan(*context, given);
+  note_accesses(*context, id, original);
+  plan(*context, original);
 }
 
 constexpr Kernel kKernelTable[] = {
@@ -56,11 +56,11 @@ libdl_error* device_count(int32_t* count) {
   const char* why = nullptr;
   const Driver* const d = driver(&why);
   if (!d) return missing(why);
-  int found = 0;
-  const CUresult result = d->cuDeviceGetCount(&found);
+  int devices = 0;
+  const CUresult result = d->cuDeviceGetCount(&devices);
   if (result == CUDA_ERROR_NO_DEVICE) return nullptr;
   if (libdl_error* error = checked(result, "counting devices")) return error;
-  *count = std::min(found, kMostDevices);
+  *count = std::min(devices, kMostDevices);
   return nullptr;
 }
 
@@ -120,7 +120,7 @@ const Backend kBackend = {
     .event_query = event_query,
     .event_synchronize = event_synchronize,
     .event_elapsed = event_elapsed,
-    .complaint = complaint,
+    .device_error = device_error,
     .host_allocate = host_allocate,
     .host_free = host_free,
 };

@@ -77,9 +77,9 @@ void open(Opened& opened) {
 
 const Opened& opened() {
   static const Opened* const once = [] {
-    auto* const made = new Opened;
-    open(*made);
-    return made;
+    auto* const driver = new Opened;
+    open(*driver);
+    return driver;
   }();
   return *once;
 }
@@ -141,9 +141,9 @@ std::string suspects(int32_t device) {
 }  // namespace
 
 const Driver* driver(const char** why) {
-  const Opened& found = opened();
-  if (found.serves) return &found.driver;
-  if (why) *why = found.why.c_str();
+  const Opened& opened_now = opened();
+  if (opened_now.serves) return &opened_now.driver;
+  if (why) *why = opened_now.why.c_str();
   return nullptr;
 }
 

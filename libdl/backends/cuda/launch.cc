@@ -12,12 +12,12 @@
 #include <string>
 #include <unordered_map>
 
-#include "backends/cuda/complaints.h"
+#include "backends/cuda/arrival_counters.h"
+#include "backends/cuda/device_errors.h"
 #include "backends/cuda/driver.h"
 #include "backends/cuda/host.h"
 #include "backends/cuda/modules.h"
 #include "backends/cuda/stream.h"
-#include "backends/cuda/turnstiles.h"
 
 namespace libdl::cuda {
 
@@ -73,11 +73,11 @@ int32_t processors(int32_t device) {
   std::atomic<int32_t>& known = loaded_for(device)->processors;
   if (const int32_t count = known.load(std::memory_order_relaxed)) return count;
   CUdevice number = 0;
-  int found = 0;
+  int value = 0;
   opened_driver().cuDeviceGet(&number, device);
-  opened_driver().cuDeviceGetAttribute(&found, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, number);
-  known.store(std::max(found, 1), std::memory_order_relaxed);
-  return std::max(found, 1);
+  opened_driver().cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, number);
+  known.store(std::max(value, 1), std::memory_order_relaxed);
+  return std::max(value, 1);
 }
 
 }  // namespace libdl::cuda
@@ -116,34 +116,34 @@ void launch(Context& context, const char* name, const Grid& grid, const void* pa
 
 Grid grid_for(const Context& context, int64_t n, int each) {
   constexpr int64_t kBlocksPerProcessor = 8;  // of 256 threads: the 2,048 that a processor holds
-  const int64_t wanted = (n + int64_t{kThreads} * each - 1) / (int64_t{kThreads} * each);
-  return {std::min(wanted, kBlocksPerProcessor * processors(context.device)), kThreads, 1};
+  const int64_t blocks = (n + int64_t{kThreads} * each - 1) / (int64_t{kThreads} * each);
+  return {std::min(blocks, kBlocksPerProcessor * processors(context.device)), kThreads, 1};
 }
 
 bool read_back(Context& context, void* to, const void* from, size_t bytes) {
   if (context.error) return false;
   keep(context, libdl::cuda::copy(context.device, to, from, bytes, context.stream));
   if (!context.error) keep(context, stream_synchronize(context.device, context.stream));
-  if (!context.error) keep(context, libdl::cuda::complaint(context.device, context.stream));
+  if (!context.error) keep(context, libdl::cuda::device_error(context.device, context.stream));
   return !context.error;
 }
 
-Complaint* complaint(Context& context) {
+DeviceError* device_error(Context& context) {
   if (context.error) return nullptr;
   const Entered in(context.device);
   libdl_error* error = in.error;
-  Complaint* const found =
-      error ? nullptr : complaint_place(context.device, context.stream, &error);
+  DeviceError* const slot =
+      error ? nullptr : device_error_slot(context.device, context.stream, &error);
   keep(context, error);
-  return found;
+  return slot;
 }
 
-unsigned* turnstile(Context& context) {
+unsigned* arrival_counter(Context& context) {
   if (context.error) return nullptr;
   libdl_error* error = nullptr;
-  unsigned* const found = turnstile_of(context.device, context.stream, &error);
+  unsigned* const counter = arrival_counter_of(context.device, context.stream, &error);
   keep(context, error);
-  return found;
+  return counter;
 }
 
 }  // namespace libdl::kernels::cuda

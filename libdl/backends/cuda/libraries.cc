@@ -30,31 +30,31 @@ void* opened(const std::string& path) {
 // Wheels are in a folder nvidia beside other packages: one per library (CUDA 12) or one for all
 // (CUDA 13).
 std::vector<files::path> wheel_folders(const char* wheel) {
-  std::vector<files::path> found;
+  std::vector<files::path> paths;
   Dl_info own;
-  if (!dladdr(reinterpret_cast<const void*>(&cublaslt), &own) || !own.dli_fname) return found;
+  if (!dladdr(reinterpret_cast<const void*>(&cublaslt), &own) || !own.dli_fname) return paths;
   std::error_code none;
   files::path folder = files::absolute(own.dli_fname, none).parent_path();
   constexpr int kLevels = 4;
   for (int level = 0; level < kLevels && folder != folder.parent_path();
        ++level, folder = folder.parent_path()) {
-    found.push_back(folder / "nvidia" / ("cu" + std::to_string(kMajor)) / "lib");
-    found.push_back(folder / "nvidia" / wheel / "lib");
+    paths.push_back(folder / "nvidia" / ("cu" + std::to_string(kMajor)) / "lib");
+    paths.push_back(folder / "nvidia" / wheel / "lib");
   }
-  return found;
+  return paths;
 }
 
 // Where a library may be, in the order in which it is looked for.
-std::vector<std::string> places_of(const std::string& stem, const char* wheel) {
+std::vector<std::string> candidate_paths(const std::string& stem, const char* wheel) {
   if (opened_driver().simulated_access) return {simulated_library()};
   const std::string name = stem + ".so." + std::to_string(kMajor);
-  std::vector<std::string> places = {name};
+  std::vector<std::string> paths = {name};
   std::vector<files::path> folders;
   if (const char* const path = std::getenv("LIBDL_CUDA_PATH"); path && *path)
     for (const char* below : {"", "lib64", "lib"}) folders.push_back(files::path(path) / below);
   for (files::path& folder : wheel_folders(wheel)) folders.push_back(std::move(folder));
-  for (const files::path& folder : folders) places.push_back((folder / name).string());
-  return places;
+  for (const files::path& folder : folders) paths.push_back((folder / name).string());
+  return paths;
 }
 
 struct Opened {
@@ -76,27 +76,27 @@ const CublasLt* table_in(void* handle) {
 }
 
 Opened open_cublaslt() {
-  Opened found;
+  Opened opened_now;
   std::string tried;
-  for (const std::string& place : places_of("libcublasLt", "cublas")) {
-    void* const handle = opened(place);
-    if (handle && (found.table = table_in(handle))) return found;
-    tried += (tried.empty() ? "" : ", ") + place + (handle ? " (it lacks functions)" : "");
+  for (const std::string& path : candidate_paths("libcublasLt", "cublas")) {
+    void* const handle = opened(path);
+    if (handle && (opened_now.table = table_in(handle))) return opened_now;
+    tried += (tried.empty() ? "" : ", ") + path + (handle ? " (it lacks functions)" : "");
   }
-  found.why =
+  opened_now.why =
       "cuda: cuBLASLt was not found, and products run on libdl's own kernels, which are far "
       "slower; "
       "pip install nvidia-cublas, or set LIBDL_CUDA_PATH. Tried: " +
       tried;
-  return found;
+  return opened_now;
 }
 
 }  // namespace
 
 const CublasLt* cublaslt() {
   static const Opened once = open_cublaslt();
-  static std::atomic<bool> told{false};
-  if (!once.table && !told.exchange(true)) host().warn(once.why.c_str());
+  static std::atomic<bool> reported{false};
+  if (!once.table && !reported.exchange(true)) host().warn(once.why.c_str());
   return once.table;
 }
 

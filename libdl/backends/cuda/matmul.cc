@@ -87,8 +87,8 @@ class Operand {
   Operand(Context& context, const View& v)
       : sizes_{v.strides[0] == 0 ? 1 : v.sizes[0], v.sizes[1], v.sizes[2]}, view_(v) {
     view_.sizes = sizes_;
-    made_.emplace(context, view_, !columns_of(view_, true, &columns));
-    view_ = made_->view();
+    contiguous_.emplace(context, view_, !columns_of(view_, true, &columns));
+    view_ = contiguous_->view();
     columns_of(view_, true, &columns);
     data = view_.data;
   }
@@ -98,7 +98,7 @@ class Operand {
  private:
   int64_t sizes_[3];
   View view_;
-  std::optional<kernels::cuda::WithoutGaps> made_;
+  std::optional<kernels::cuda::WithoutGaps> contiguous_;
 };
 
 bool product(Context& context, const MatmulArgs& args) {

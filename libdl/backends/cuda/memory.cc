@@ -12,11 +12,11 @@ libdl_error* allocate(int32_t device, size_t bytes, void** data) {
   *data = nullptr;
   const Entered in(device);
   if (in.error) return in.error;
-  CUdeviceptr made = 0;
-  const CUresult result = opened_driver().cuMemAlloc(&made, bytes);
+  CUdeviceptr address = 0;
+  const CUresult result = opened_driver().cuMemAlloc(&address, bytes);
   if (result == CUDA_ERROR_OUT_OF_MEMORY) return nullptr;
   if (libdl_error* error = checked(device, result, "allocating device memory")) return error;
-  *data = reinterpret_cast<void*>(made);
+  *data = reinterpret_cast<void*>(address);
   return nullptr;
 }
 

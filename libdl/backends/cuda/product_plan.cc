@@ -13,16 +13,16 @@ namespace {
 constexpr size_t kMostPlans = 4096;                  // of a thread, and choices of all
 constexpr size_t kMostWorkspace = size_t{32} << 20;  // what NVIDIA recommends on Hopper
 
-bool layout(const Problem& p, const Columns& c, cublasLtMatrixLayout_t* made) {
+bool layout(const Problem& p, const Columns& c, cublasLtMatrixLayout_t* result) {
   const CublasLt& lt = *cublaslt();
-  if (lt.cublasLtMatrixLayoutCreate(made, p.types.element, static_cast<uint64_t>(c.rows),
+  if (lt.cublasLtMatrixLayoutCreate(result, p.types.element, static_cast<uint64_t>(c.rows),
                                     static_cast<uint64_t>(c.cols), c.step))
     return false;
   if (p.batch == 1) return true;
   const auto count = static_cast<int32_t>(p.batch);
-  return !lt.cublasLtMatrixLayoutSetAttribute(*made, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count,
+  return !lt.cublasLtMatrixLayoutSetAttribute(*result, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count,
                                               sizeof count) &&
-         !lt.cublasLtMatrixLayoutSetAttribute(*made, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET,
+         !lt.cublasLtMatrixLayoutSetAttribute(*result, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET,
                                               &c.batch_step, sizeof c.batch_step);
 }
 
@@ -58,7 +58,7 @@ Choice choose(const Problem& p, cublasLtHandle_t handle, const Plan& plan) {
   // Parts of a sum are never rounded to 16 bits.
   const uint32_t schemes = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
   cublasLtMatmulHeuristicResult_t result{};
-  int found = 0;
+  int count = 0;
   const bool chosen =
       set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, kMostWorkspace) &&
       set(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, schemes) &&
@@ -67,8 +67,8 @@ Choice choose(const Problem& p, cublasLtHandle_t handle, const Plan& plan) {
       set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, unit(p.out_data)) &&
       set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, unit(p.out_data)) &&
       !lt.cublasLtMatmulAlgoGetHeuristic(handle, plan.desc, plan.a, plan.b, plan.out, plan.out,
-                                         preference, 1, &result, &found) &&
-      found == 1 && result.state == CUBLAS_STATUS_SUCCESS;
+                                         preference, 1, &result, &count) &&
+      count == 1 && result.state == CUBLAS_STATUS_SUCCESS;
   lt.cublasLtMatmulPreferenceDestroy(preference);
   return {chosen, result.algo, result.workspaceSize};
 }
@@ -90,11 +90,11 @@ Choice choice_for(const Key& key, const Problem& p, cublasLtHandle_t handle, con
     const auto known = s.choices.find(key);
     if (known != s.choices.end()) return known->second;
   }
-  const Choice made = choose(p, handle, plan);
+  const Choice choice = choose(p, handle, plan);
   const std::lock_guard lock(s.mutex);
   if (s.choices.size() >= kMostPlans) s.choices.clear();
-  s.choices.emplace(key, made);
-  return made;
+  s.choices.emplace(key, choice);
+  return choice;
 }
 
 }  // namespace
@@ -131,23 +131,23 @@ Plan::~Plan() {
 
 cublasLtHandle_t handle_of(int32_t device) {
   struct Handle {
-    std::atomic<cublasLtHandle_t> made{nullptr};
+    std::atomic<cublasLtHandle_t> handle{nullptr};
     std::atomic<bool> refused{false};
     std::mutex making;
   };
   static auto* const handles = new Handle[kMostDevices];
   Handle& h = handles[device];
-  if (cublasLtHandle_t const made = h.made.load(std::memory_order_acquire)) return made;
+  if (cublasLtHandle_t const created = h.handle.load(std::memory_order_acquire)) return created;
   if (h.refused.load(std::memory_order_relaxed)) return nullptr;
   const std::lock_guard lock(h.making);
-  cublasLtHandle_t made = h.made.load(std::memory_order_relaxed);
-  if (made || h.refused) return made;
-  if (cublaslt()->cublasLtCreate(&made) != CUBLAS_STATUS_SUCCESS) {
+  cublasLtHandle_t fresh = h.handle.load(std::memory_order_relaxed);
+  if (fresh || h.refused) return fresh;
+  if (cublaslt()->cublasLtCreate(&fresh) != CUBLAS_STATUS_SUCCESS) {
     h.refused = true;
     return nullptr;
   }
-  h.made.store(made, std::memory_order_release);
-  return made;
+  h.handle.store(fresh, std::memory_order_release);
+  return fresh;
 }
 
 const Plan* plan_for(const Problem& p) {
@@ -155,14 +155,14 @@ const Plan* plan_for(const Problem& p) {
   if (!handle) return nullptr;
   thread_local std::map<Key, Plan> plans;
   const Key key = p.key();
-  auto found = plans.find(key);
-  if (found == plans.end()) {
+  auto entry = plans.find(key);
+  if (entry == plans.end()) {
     if (plans.size() >= kMostPlans) plans.clear();
-    found = plans.try_emplace(key).first;
-    Plan& plan = found->second;
+    entry = plans.try_emplace(key).first;
+    Plan& plan = entry->second;
     if (describe(p, plan)) plan.choice = choice_for(key, p, handle, plan);
   }
-  return found->second.choice.serves ? &found->second : nullptr;
+  return entry->second.choice.serves ? &entry->second : nullptr;
 }
 
 }  // namespace libdl::cuda

@@ -12,7 +12,7 @@ namespace {
 CUstream queue(void* stream) { return static_cast<CUstream>(stream); }
 CUevent mark(void* event) { return static_cast<CUevent>(event); }
 
-libdl_error* asked(int32_t device, CUresult result, int32_t* done, const char* doing) {
+libdl_error* query_result(int32_t device, CUresult result, int32_t* done, const char* doing) {
   *done = result != CUDA_ERROR_NOT_READY;
   return *done ? checked(device, result, doing) : nullptr;
 }
@@ -24,11 +24,12 @@ libdl_error* asked(int32_t device, CUresult result, int32_t* done, const char* d
 libdl_error* stream_create(int32_t device, int32_t priority, void** stream) {
   const Entered in(device);
   if (in.error) return in.error;
-  CUstream made = nullptr;
+  CUstream created = nullptr;
   libdl_error* const error = checked(
-      device, opened_driver().cuStreamCreateWithPriority(&made, CU_STREAM_NON_BLOCKING, priority),
+      device,
+      opened_driver().cuStreamCreateWithPriority(&created, CU_STREAM_NON_BLOCKING, priority),
       "creating a stream");
-  *stream = made;
+  *stream = created;
   return error;
 }
 
@@ -41,7 +42,8 @@ void stream_destroy(int32_t device, void* stream) {
 libdl_error* stream_query(int32_t device, void* stream, int32_t* done) {
   const Entered in(device);
   if (in.error) return in.error;
-  return asked(device, opened_driver().cuStreamQuery(queue(stream)), done, "asking a stream");
+  return query_result(device, opened_driver().cuStreamQuery(queue(stream)), done,
+                      "asking a stream");
 }
 
 libdl_error* stream_synchronize(int32_t device, void* stream) {
@@ -62,12 +64,12 @@ libdl_error* device_synchronize(int32_t device) {
 libdl_error* event_create(int32_t device, int32_t timing, void** event) {
   const Entered in(device);
   if (in.error) return in.error;
-  CUevent made = nullptr;
+  CUevent created = nullptr;
   libdl_error* const error = checked(
       device,
-      opened_driver().cuEventCreate(&made, timing ? CU_EVENT_DEFAULT : CU_EVENT_DISABLE_TIMING),
+      opened_driver().cuEventCreate(&created, timing ? CU_EVENT_DEFAULT : CU_EVENT_DISABLE_TIMING),
       "creating an event");
-  *event = made;
+  *event = created;
   return error;
 }
 
@@ -94,7 +96,7 @@ libdl_error* stream_wait(int32_t device, void* stream, void* event) {
 libdl_error* event_query(int32_t device, void* event, int32_t* done) {
   const Entered in(device);
   if (in.error) return in.error;
-  return asked(device, opened_driver().cuEventQuery(mark(event)), done, "asking an event");
+  return query_result(device, opened_driver().cuEventQuery(mark(event)), done, "asking an event");
 }
 
 libdl_error* event_synchronize(int32_t device, void* event) {

@@ -19,8 +19,8 @@ struct MoreDims {
   const int64_t *sizes = nullptr, *strides = nullptr;
 };
 
-template <class A, class... Wanted>
-concept AnyOf = (std::is_same_v<std::remove_const_t<A>, Wanted> || ...);
+template <class A, class... Types>
+concept AnyOf = (std::is_same_v<std::remove_const_t<A>, Types> || ...);
 
 namespace views_detail {
 
@@ -100,8 +100,8 @@ LIBDL_VIEWS(AvgPoolBackwardArgs) {
   all(visit, Use::kWrites, a.dx);
 }
 LIBDL_VIEWS(ConvolutionArgs) {
-  const auto use = [&](ConvolutionArgs::Wanted role) {
-    return role == a.wanted ? Use::kWrites : Use::kReads;
+  const auto use = [&](ConvolutionArgs::Computed role) {
+    return role == a.computed ? Use::kWrites : Use::kReads;
   };
   all(visit, use(ConvolutionArgs::kInput), a.x);
   all(visit, use(ConvolutionArgs::kWeight), a.w, a.bias);

@@ -59,9 +59,9 @@ size_t granule(int32_t device) {
   }
   const Driver& d = opened_driver();
   int there = 0;
-  const CUresult asked = d.cuDeviceGetAttribute(
+  const CUresult queried = d.cuDeviceGetAttribute(
       &there, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, device);
-  if (asked || !there) return 0;
+  if (queried || !there) return 0;
   const CUmemAllocationProp properties = pinned_on(device);
   size_t bytes = 0;
   const CUresult result =
@@ -73,11 +73,11 @@ libdl_error* reserve(int32_t device, size_t bytes, void** data) {
   *data = nullptr;
   const Entered in(device);
   if (in.error) return in.error;
-  CUdeviceptr made = 0;
-  const CUresult result = opened_driver().cuMemAddressReserve(&made, bytes, 0, 0, 0);
+  CUdeviceptr address = 0;
+  const CUresult result = opened_driver().cuMemAddressReserve(&address, bytes, 0, 0, 0);
   if (result == CUDA_ERROR_OUT_OF_MEMORY) return nullptr;
   if (libdl_error* error = checked(device, result, "reserving addresses")) return error;
-  *data = reinterpret_cast<void*>(made);
+  *data = reinterpret_cast<void*>(address);
   return nullptr;
 }
 

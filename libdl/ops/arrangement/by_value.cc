@@ -23,11 +23,11 @@ Tensor nonzero_static_impl(const Tensor& input, int64_t size, int64_t fill_value
   Shape shape{size, input.ndim()};
   checked_numel(shape, Dtype::kInt64, op, "size");
   if (is_meta(input.device())) return empty(shape, Dtype::kInt64, input.device());
-  const Tensor found = nonzero(input);
-  const int64_t rows = std::min(size, found.size(0));
+  const Tensor coordinates = nonzero(input);
+  const int64_t rows = std::min(size, coordinates.size(0));
   shape[0] = size - rows;
   const Tensor rest = full(shape, number(fill_value), Dtype::kInt64, input.device());
-  return cat(std::vector{narrow(found, 0, 0, rows), rest}, 0);
+  return cat(std::vector{narrow(coordinates, 0, 0, rows), rest}, 0);
 }
 
 Tensor msort_impl(const Tensor& input) {

@@ -112,9 +112,9 @@ Tensor combinations_impl(const Tensor& input, int64_t r, bool with_replacement) 
   const Shape shape{count, r};
   const Shape length{checked_numel(shape, Dtype::kInt64, op, "r")};
   const bool unseen = is_meta(input.device());
-  const Tensor places = empty(length, Dtype::kInt64, unseen ? input.device() : Device{});
-  if (!unseen) fill_choices(places.overwrite_plain<int64_t>(), count, n, r, with_replacement);
-  return reshape(index_select(input, 0, on_device(places, input.device())), shape);
+  const Tensor positions = empty(length, Dtype::kInt64, unseen ? input.device() : Device{});
+  if (!unseen) fill_choices(positions.overwrite_plain<int64_t>(), count, n, r, with_replacement);
+  return reshape(index_select(input, 0, on_device(positions, input.device())), shape);
 }
 
 // -- the common shape -----------------------------------------------------------------------------
@@ -133,9 +133,9 @@ std::vector<Tensor> broadcast_tensors_impl(TensorSpan tensors) {
                  "one that broadcasts with " + to_string(shape));
     }
   }
-  std::vector<Tensor> made;
-  for (const Tensor& x : tensors) made.push_back(same(x.shape(), shape) ? x : expand(x, shape));
-  return made;
+  std::vector<Tensor> results;
+  for (const Tensor& x : tensors) results.push_back(same(x.shape(), shape) ? x : expand(x, shape));
+  return results;
 }
 
 Tensor sum_to_size_impl(const Tensor& input, Dims shape) {

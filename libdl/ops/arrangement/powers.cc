@@ -29,8 +29,8 @@ Tensor vander_impl(const Tensor& x, std::optional<int64_t> n, bool increasing) {
     fail_argument(LIBDL_ERROR_VALUE, "vander", "n", "is " + std::to_string(count), "0 or more");
   checked_numel(Shape{x.size(0), count}, x.dtype(), "vander", "n");
   const Tensor powers = ascending_powers(x, std::max<int64_t>(count, 1));
-  const Tensor wanted = count == 0 ? narrow(powers, 1, 0, 0) : powers;
-  return increasing ? wanted : flip(wanted, Shape{1});
+  const Tensor selected = count == 0 ? narrow(powers, 1, 0, 0) : powers;
+  return increasing ? selected : flip(selected, Shape{1});
 }
 
 Tensor linalg_vander_impl(const Tensor& x, std::optional<int64_t> n) {

@@ -155,12 +155,12 @@ Tensor as_strided_scatter_impl(const Tensor& input, const Tensor& src, Dims size
   const Shape count{nothing ? 0 : extent(input.shape(), input.strides(), call.op()).high + 1};
   const int64_t offset = storage_offset ? *storage_offset - input.offset() : 0;
   const Tensor memory = empty(count, input.dtype(), input.device());
-  const Tensor place = rename_error(
+  const Tensor position = rename_error(
       call.op(), {{"shape", "size"}, {"stride", "stride"}, {"storage_offset", "storage_offset"}},
       [&] { return as_strided(memory, size, stride, offset); });
-  check_src(call, src, input, place);
+  check_src(call, src, input, position);
   copy_bytes(memory, alias(input, count, Shape{1}, input.offset(), input.dtype()));
-  copy_bytes(place, src);
+  copy_bytes(position, src);
   const Geometry whole{Shape(input.shape()), Shape(input.strides()), 0};
   const StridedPart p{
       {count, Shape{1}, 0}, whole, {Shape(size), Shape(stride), offset}, src.device()};

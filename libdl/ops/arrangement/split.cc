@@ -20,7 +20,7 @@ static int split_axis(const char* op, const Tensor& input, int32_t dim) {
 
 static std::vector<Tensor> sections_of(const char* op, const Tensor& input, int64_t sections,
                                        int at) {
-  require_room(op, "sections", sections);
+  check_list_length(op, "sections", sections);
   const int64_t size = input.size(at) / sections, larger = input.size(at) % sections;
   std::vector<Tensor> parts;
   parts.reserve(static_cast<size_t>(sections));

@@ -32,10 +32,10 @@ static Tensor as_column(const Tensor& x) {
 }
 
 static std::vector<Tensor> each(Tensor (*raised)(const Tensor&), TensorSpan tensors) {
-  std::vector<Tensor> made;
-  made.reserve(tensors.size());
-  for (const Tensor& x : tensors) made.push_back(raised(x));
-  return made;
+  std::vector<Tensor> results;
+  results.reserve(tensors.size());
+  for (const Tensor& x : tensors) results.push_back(raised(x));
+  return results;
 }
 
 // -- joined ---------------------------------------------------------------------------------------

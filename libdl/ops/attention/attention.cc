@@ -134,7 +134,7 @@ static Tensor mask_in_groups(const Tensor& mask, int64_t heads) {
 namespace {
 struct Noise {  // of dropout
   Generator* generator;
-  std::optional<Refund> refund;
+  std::optional<DrawRollback> refund;
 };
 }  // namespace
 

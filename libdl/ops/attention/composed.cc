@@ -54,7 +54,7 @@ Tensor composed_attention(const Attention& a, const Tensor& query, const Tensor&
                           const Tensor& value, const Tensor& bias, Generator* generator) {
   const Tensor weights = attention_weights(a, query, key, bias);
   if (a.dropout == 0) return matmul(weights, value);
-  Refund refund(generator);
+  DrawRollback refund(generator);
   const Tensor kept = dropout(weights, a.dropout, true, generator);
   refund.drawn();
   Tensor y = matmul(kept, value);

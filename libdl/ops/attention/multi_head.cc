@@ -90,8 +90,8 @@ static void check_projections(const Asked& a) {
   static constexpr const char* kNames[] = {"q_proj_weight", "k_proj_weight", "v_proj_weight"};
   const Tensor* const inputs[] = {&a.query, &a.key, &a.value};
   const int64_t e = a.features();
-  const auto check = [&](const char* name, const Tensor& x, const Shape& wanted) {
-    if (!same(x.shape(), wanted)) a.bad_shape(name, x, to_string(wanted));
+  const auto check = [&](const char* name, const Tensor& x, const Shape& expected) {
+    if (!same(x.shape(), expected)) a.bad_shape(name, x, to_string(expected));
   };
   if (a.in_proj_bias) check("in_proj_bias", *a.in_proj_bias, Shape{3 * e});
   for (size_t i = 0; i < 3; ++i) {
@@ -135,8 +135,8 @@ static void check_extras(const Asked& a) {
 static void check_mask(const Asked& a) {
   if (!a.mask) return;
   const int64_t l = a.query.size(0), s = a.key.size(0);
-  const Shape wanted = a.mask->ndim() == 3 ? Shape{a.batch() * a.heads, l, s} : Shape{l, s};
-  if (!same(a.mask->shape(), wanted)) a.bad_shape("attn_mask", *a.mask, to_string(wanted));
+  const Shape expected = a.mask->ndim() == 3 ? Shape{a.batch() * a.heads, l, s} : Shape{l, s};
+  if (!same(a.mask->shape(), expected)) a.bad_shape("attn_mask", *a.mask, to_string(expected));
 }
 
 // -- projections ----------------------------------------------------------------------------------
@@ -278,12 +278,13 @@ static Operands operands_of(const Asked& a) {
 
 // -- the operators --------------------------------------------------------------------------------
 
-static Asked asked(const char* op, const Tensor& query, const Tensor& key, const Tensor& value,
-                   int64_t heads, const Tensor* in_proj_weight, const Tensor* in_proj_bias,
-                   std::array<const Tensor*, 3> separate, const Tensor* bias_k,
-                   const Tensor* bias_v, const Tensor* static_k, const Tensor* static_v,
-                   bool add_zero_attn, const Tensor& out_proj_weight, const Tensor* out_proj_bias,
-                   const Tensor* key_padding_mask, const Tensor* attn_mask, double dropout_p) {
+static Asked requested(const char* op, const Tensor& query, const Tensor& key, const Tensor& value,
+                       int64_t heads, const Tensor* in_proj_weight, const Tensor* in_proj_bias,
+                       std::array<const Tensor*, 3> separate, const Tensor* bias_k,
+                       const Tensor* bias_v, const Tensor* static_k, const Tensor* static_v,
+                       bool add_zero_attn, const Tensor& out_proj_weight,
+                       const Tensor* out_proj_bias, const Tensor* key_padding_mask,
+                       const Tensor* attn_mask, double dropout_p) {
   Asked a{op,
           query,
           key,
@@ -314,10 +315,10 @@ static Asked asked(const char* op, const Tensor& query, const Tensor& key, const
 static Tensor joined(const Asked& a, const Tensor& y) {
   const int64_t order[] = {2, 0, 1, 3}, batch[] = {1};
   const Tensor rows = flatten(permute(y, order), 2);
-  const Tensor made = rename_error(a.op, {{"bias", "out_proj_bias"}}, [&] {
+  const Tensor result = rename_error(a.op, {{"bias", "out_proj_bias"}}, [&] {
     return linear(rows, a.out_proj_weight, a.out_proj_bias);
   });
-  return a.batched ? made : squeeze(made, Dims(batch));
+  return a.batched ? result : squeeze(result, Dims(batch));
 }
 
 Tensor multi_head_attention_impl(const Tensor& query, const Tensor& key, const Tensor& value,
@@ -329,10 +330,10 @@ Tensor multi_head_attention_impl(const Tensor& query, const Tensor& key, const T
                                  const Tensor& out_proj_weight, const Tensor* out_proj_bias,
                                  const Tensor* key_padding_mask, const Tensor* attn_mask,
                                  double dropout_p, bool is_causal, Generator* generator) {
-  const Asked a =
-      asked("multi_head_attention", query, key, value, num_heads, in_proj_weight, in_proj_bias,
-            {q_proj_weight, k_proj_weight, v_proj_weight}, bias_k, bias_v, static_k, static_v,
-            add_zero_attn, out_proj_weight, out_proj_bias, key_padding_mask, attn_mask, dropout_p);
+  const Asked a = requested("multi_head_attention", query, key, value, num_heads, in_proj_weight,
+                            in_proj_bias, {q_proj_weight, k_proj_weight, v_proj_weight}, bias_k,
+                            bias_v, static_k, static_v, add_zero_attn, out_proj_weight,
+                            out_proj_bias, key_padding_mask, attn_mask, dropout_p);
   const Operands x = operands_of(a);
   return joined(a, scaled_dot_product_attention(x.q, x.k, x.v, x.mask.defined() ? &x.mask : nullptr,
                                                 dropout_p, is_causal, {}, false, generator));
@@ -345,10 +346,11 @@ std::tuple<Tensor, Tensor> multi_head_attention_with_weights_impl(
     const Tensor* bias_v, const Tensor* static_k, const Tensor* static_v, bool add_zero_attn,
     const Tensor& out_proj_weight, const Tensor* out_proj_bias, const Tensor* key_padding_mask,
     const Tensor* attn_mask, double dropout_p, bool average_attn_weights, Generator* generator) {
-  const Asked a = asked("multi_head_attention_with_weights", query, key, value, num_heads,
-                        in_proj_weight, in_proj_bias, {q_proj_weight, k_proj_weight, v_proj_weight},
-                        bias_k, bias_v, static_k, static_v, add_zero_attn, out_proj_weight,
-                        out_proj_bias, key_padding_mask, attn_mask, dropout_p);
+  const Asked a =
+      requested("multi_head_attention_with_weights", query, key, value, num_heads, in_proj_weight,
+                in_proj_bias, {q_proj_weight, k_proj_weight, v_proj_weight}, bias_k, bias_v,
+                static_k, static_v, add_zero_attn, out_proj_weight, out_proj_bias, key_padding_mask,
+                attn_mask, dropout_p);
   const Operands x = operands_of(a);
   const double scale = std::sqrt(1 / static_cast<double>(x.q.size(3)));
   const Tensor scores = matmul(x.q * scale, transpose(x.k, 2, 3));

@@ -203,8 +203,8 @@ static Gradients in_one_pass(const Attention& a, const Tensor& arrived, const Te
   const Tensor dquery =
       empty_beside(query, x.leading.sizes, x.rows(), query.size(query.ndim() - 1));
   const Tensor dkey = keys(key), dvalue = keys(value);
-  const Tensor made = with_rows(y), sums = plain(normalisers);  // hooks may have moved them
-  const Launch forward(a, x, made, sums, Access::kRead);
+  const Tensor output = with_rows(y), sums = plain(normalisers);  // hooks may have moved them
+  const Launch forward(a, x, output, sums, Access::kRead);
   const MatrixView dquery_view = x.of_queries(dquery, Access::kOverwrite);
   const MatrixView dkey_view = x.of_keys(dkey, Access::kOverwrite);
   const MatrixView dvalue_view = x.of_keys(dvalue, Access::kOverwrite);

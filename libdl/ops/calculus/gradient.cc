@@ -55,7 +55,7 @@ Tensor distances(const Tensor& x, int dim, const Tensor* spacing) {
   return reshape(diff(*spacing), shape);
 }
 
-Tensor slopes(const Tensor& x, int dim, const Tensor* spacing, bool parabola) {
+Tensor derivatives(const Tensor& x, int dim, const Tensor* spacing, bool parabola) {
   const int64_t n = x.size(dim);
   const auto part = [dim](const Tensor& t, int64_t start, int64_t length) {
     return t.ndim() ? narrow(t, dim, start, length) : t;
@@ -91,12 +91,12 @@ std::vector<Tensor> gradient_impl(const Tensor& input, TensorSpan spacing, std::
                   "has " + std::to_string(spacing.size()) + " entries",
                   std::to_string(each.size()));
   const Tensor x = is_inexact(input.dtype()) ? input : mul(input, number(1.0));
-  std::vector<Tensor> found;
-  found.reserve(each.size());
+  std::vector<Tensor> gradients;
+  gradients.reserve(each.size());
   for (size_t i = 0; i < each.size(); ++i)
-    found.push_back(slopes(x, static_cast<int>(each[i]), spacing.empty() ? nullptr : &spacing[i],
-                           edge_order == 2));
-  return found;
+    gradients.push_back(derivatives(x, static_cast<int>(each[i]),
+                                    spacing.empty() ? nullptr : &spacing[i], edge_order == 2));
+  return gradients;
 }
 
 }  // namespace libdl

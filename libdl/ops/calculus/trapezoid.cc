@@ -24,12 +24,12 @@ struct Samples {
   int dim;
   Dtype narrow = Dtype::kNone;  // the result's, where this is of 16 bits and computed in float32
 
-  Samples(const char* op, const Tensor& values, const Tensor* places, const Tensor* distance,
+  Samples(const char* op, const Tensor& values, const Tensor* positions, const Tensor* distance,
           int32_t along);
 
   int64_t size() const { return y.size(dim); }
-  Tensor result(const Tensor& made) const {
-    return narrow == Dtype::kNone ? made : to(made, narrow, {});
+  Tensor result(const Tensor& computed) const {
+    return narrow == Dtype::kNone ? computed : to(computed, narrow, {});
   }
 };
 
@@ -48,38 +48,39 @@ Tensor placed(const char* op, const Tensor& x, const Tensor& y, int dim) {
 }
 
 // The distances of neighbours broadcast with what lies between the values.
-void check_steps(const char* op, const Tensor& given, const Tensor& x, const Tensor& y, int dim) {
+void check_steps(const char* op, const Tensor& spacing, const Tensor& x, const Tensor& y, int dim) {
   Shape steps(x.shape()), areas(y.shape());
   for (Shape* each : {&steps, &areas}) {
     int64_t& n = (*each)[static_cast<size_t>(dim)];
     n = std::max<int64_t>(n - 1, 0);
   }
   if (!broadcast_batch(steps, areas))
-    fail_argument(LIBDL_ERROR_SHAPE, op, "x", "has shape " + to_string(given.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, op, "x", "has shape " + to_string(spacing.shape()),
                   "places for values of shape " + to_string(y.shape()));
 }
 
-Samples::Samples(const char* op, const Tensor& values, const Tensor* places, const Tensor* distance,
-                 int32_t along)
-    : y(values), dx(places ? nullptr : distance) {
+Samples::Samples(const char* op, const Tensor& values, const Tensor* positions,
+                 const Tensor* distance, int32_t along)
+    : y(values), dx(positions ? nullptr : distance) {
   if (y.ndim() == 0) fail_argument(LIBDL_ERROR_INDEX, op, "y", "has no dimensions", "1 or more");
-  for (const Tensor* each : {&values, places})
+  for (const Tensor* each : {&values, positions})
     if (each && each->dtype() == Dtype::kBool)
-      fail_argument(LIBDL_ERROR_UNSUPPORTED, op, each == places ? "x" : "y", "is bool", "numbers");
+      fail_argument(LIBDL_ERROR_UNSUPPORTED, op, each == positions ? "x" : "y", "is bool",
+                    "numbers");
   dim = checked_axis(op, "dim", along, y.ndim());
   if (distance && distance->numel() != 1)
     fail_argument(LIBDL_ERROR_SHAPE, op, "dx", "has shape " + to_string(distance->shape()),
                   "a number");
-  if (places) {
-    x = placed(op, *places, y, dim);
-    check_steps(op, *places, x, y, dim);
+  if (positions) {
+    x = placed(op, *positions, y, dim);
+    check_steps(op, *positions, x, y, dim);
   }
   // Of 16-bit floats the sums need not be finite where the integral is.
   if (summed_as(y.dtype()) == y.dtype()) return;
-  if (places && places->dtype() != y.dtype()) return;
+  if (positions && positions->dtype() != y.dtype()) return;
   narrow = y.dtype();
   y = to(y, Dtype::kFloat32, {});
-  if (places) x = to(x, Dtype::kFloat32, {});
+  if (positions) x = to(x, Dtype::kFloat32, {});
 }
 
 Tensor scaled(const Tensor& areas, const Samples& s) { return s.dx ? mul(areas, *s.dx) : areas; }

@@ -21,7 +21,7 @@ struct Convolved {
   Role first, second;  // of the inputs
   bool bias;
 
-  Role wanted() const { return third(first, second); }
+  Role computed() const { return third(first, second); }
 };
 using Gradients = std::tuple<Tensor, Tensor, Tensor>;  // where wanted
 }  // namespace
@@ -38,27 +38,26 @@ static Tensor gradient_of(const Convolved& a, const Tensor& other, const Tensor&
 // Each of the three functions is linear in its inputs, and the gradient of an input is the function
 // that computes it from the other one and dy.
 static Gradients by_operators(const Convolved& a, const Tensor& dy, const Tensor& first,
-                              const Tensor& second, const std::array<bool, 3>& wanted) {
+                              const Tensor& second, const std::array<bool, 3>& needed) {
   Gradients g;
-  const Role given = a.wanted();
-  if (wanted[0]) std::get<0>(g) = gradient_of({a.c, a.second, given, false}, conj(second), dy);
-  if (wanted[1]) std::get<1>(g) = gradient_of({a.c, a.first, given, false}, conj(first), dy);
-  if (wanted[2]) std::get<2>(g) = sum_of_pixels(dy);
+  const Role role = a.computed();
+  if (needed[0]) std::get<0>(g) = gradient_of({a.c, a.second, role, false}, conj(second), dy);
+  if (needed[1]) std::get<1>(g) = gradient_of({a.c, a.first, role, false}, conj(first), dy);
+  if (needed[2]) std::get<2>(g) = sum_of_pixels(dy);
   return g;
 }
 
 static Gradients at_once(const Convolved& a, const Tensor& dy, const Tensor& first,
-                         const Tensor& second, const std::array<bool, 3>& wanted) {
-  LIBDL_OBSERVED_PART("convolution_backward", at_once(a, dy, first, second, wanted), dy, &first,
+                         const Tensor& second, const std::array<bool, 3>& needed) {
+  LIBDL_OBSERVED_PART("convolution_backward", at_once(a, dy, first, second, needed), dy, &first,
                       &second);
   Gradients g;
-  const Role given = a.wanted();
+  const Role role = a.computed();
   // The weight's gradient takes the bias's with it.
-  Tensor* const bias = wanted[2] && wanted[1] && given == Role::kOutput ? &std::get<2>(g) : nullptr;
-  if (wanted[0]) std::get<0>(g) = correlate(a.c, {conj(second), a.second}, {dy, given});
-  if (wanted[1])
-    std::get<1>(g) = correlate(a.c, {conj(first), a.first}, {dy, given}, nullptr, bias);
-  if (wanted[2] && !bias) std::get<2>(g) = sum_of_pixels(dy);
+  Tensor* const bias = needed[2] && needed[1] && role == Role::kOutput ? &std::get<2>(g) : nullptr;
+  if (needed[0]) std::get<0>(g) = correlate(a.c, {conj(second), a.second}, {dy, role});
+  if (needed[1]) std::get<1>(g) = correlate(a.c, {conj(first), a.first}, {dy, role}, nullptr, bias);
+  if (needed[2] && !bias) std::get<2>(g) = sum_of_pixels(dy);
   return g;
 }
 
@@ -100,24 +99,24 @@ static Tensor in_front(const Tensor& t, int at, int64_t groups, int64_t batch) {
 
 static Tensor gradients_of_batch(const Convolved& a, Role role, Role other_role,
                                  const Tensor& other, const Tensor& dy) {
-  const Role given = a.wanted();
-  Convolved all{a.c, other_role, given, false};
+  const Role computed = a.computed();
+  Convolved all{a.c, other_role, computed, false};
   const int64_t batch = dy.size(0);
   Shape* const shapes[] = {&all.c.x, &all.c.w, &all.c.y};
-  for (const Role each : {role, given})
+  for (const Role each : {role, computed})
     (*shapes[static_cast<int>(each)])[folded_dimension(each, other_role)] *= batch;
-  const Tensor together =
-      folded_in(dy, folded_dimension(given, other_role), groups_before(a.c, given, other_role));
+  const Tensor together = folded_in(dy, folded_dimension(computed, other_role),
+                                    groups_before(a.c, computed, other_role));
   return in_front(gradient_of(all, conj(other), together), folded_dimension(role, other_role),
                   groups_before(a.c, role, other_role), batch);
 }
 
 static Gradients of_batch(const Convolved& a, const Tensor& dy, const Tensor& first,
-                          const Tensor& second, const std::array<bool, 3>& wanted) {
+                          const Tensor& second, const std::array<bool, 3>& needed) {
   Gradients g;
-  if (wanted[0]) std::get<0>(g) = gradients_of_batch(a, a.first, a.second, second, dy);
-  if (wanted[1]) std::get<1>(g) = gradients_of_batch(a, a.second, a.first, first, dy);
-  if (!wanted[2]) return g;
+  if (needed[0]) std::get<0>(g) = gradients_of_batch(a, a.first, a.second, second, dy);
+  if (needed[1]) std::get<1>(g) = gradients_of_batch(a, a.second, a.first, first, dy);
+  if (!needed[2]) return g;
   Shape pixels;
   for (int d = 1; d < dy.ndim(); ++d)
     if (d != 2) pixels.push_back(d);
@@ -127,15 +126,15 @@ static Gradients of_batch(const Convolved& a, const Tensor& dy, const Tensor& fi
 
 static void convolution_vjp(Backward& b) {
   const Convolved& a = b.attr<Convolved>();
-  std::array<bool, 3> wanted{};
-  for (int i = 0; i < b.inputs(); ++i) wanted[static_cast<size_t>(i)] = b.needs(i);
-  const Tensor first = wanted[1] ? b.saved(0) : Tensor();
-  const Tensor second = wanted[0] ? b.saved(1) : Tensor();
+  std::array<bool, 3> needed{};
+  for (int i = 0; i < b.inputs(); ++i) needed[static_cast<size_t>(i)] = b.needs(i);
+  const Tensor first = needed[1] ? b.saved(0) : Tensor();
+  const Tensor second = needed[0] ? b.saved(1) : Tensor();
   const auto compute = b.batch() ? of_batch : b.differentiated() ? by_operators : at_once;
-  auto [df, ds, db] = compute(a, b.dy(), first, second, wanted);
-  if (wanted[0]) b.set_grad(0, std::move(df));
-  if (wanted[1]) b.set_grad(1, std::move(ds));
-  if (wanted[2]) b.set_grad(2, std::move(db));
+  auto [df, ds, db] = compute(a, b.dy(), first, second, needed);
+  if (needed[0]) b.set_grad(0, std::move(df));
+  if (needed[1]) b.set_grad(1, std::move(ds));
+  if (needed[2]) b.set_grad(2, std::move(db));
 }
 
 // -- the call -------------------------------------------------------------------------------------
@@ -152,20 +151,20 @@ static Tensor tangent_of(const Call& call, const Convolved& a, const Tensor& fir
   if (call.tangent(0).defined()) plus(convolve(a, call.tangent(0), second, nullptr));
   if (call.tangent(1).defined()) plus(convolve(a, first, call.tangent(1), nullptr));
   if (a.bias && call.tangent(2).defined()) {
-    const Shape& shape = a.c.shape(a.wanted());
+    const Shape& shape = a.c.shape(a.computed());
     const Tensor shift = along_channels(call.tangent(2), shape);
     plus(t.defined() ? shift : own(expand(shift, shape)));
   }
   return t;
 }
 
-static Tensor convolve(const Convolved& given, const Tensor& first, const Tensor& second,
+static Tensor convolve(const Convolved& args, const Tensor& first, const Tensor& second,
                        const Tensor* bias) {
-  Convolved a = given;
+  Convolved a = args;
   a.bias = bias;
   Call call(a.c.op, {}, {&first, &second, bias});
   Tensor y = correlate(a.c, {first, a.first}, {second, a.second}, bias);
-  if (call.plain()) return call.done(std::move(y));
+  if (call.is_unrecorded()) return call.done(std::move(y));
   // A value is saved for the other's gradient only.
   const Tensor none;
   const Tensor& saved_first = has_history(second) ? first : none;
@@ -179,7 +178,7 @@ static Tensor convolve(const Convolved& given, const Tensor& first, const Tensor
 // -- what is asked for ----------------------------------------------------------------------------
 
 namespace {
-struct Asked {
+struct ConvolutionCall {
   const char* op;
   int nd;  // dimensions of the window
   const Tensor& input;
@@ -201,13 +200,13 @@ struct Asked {
 }  // namespace
 
 // Those of the argument, or `otherwise` if there are none.
-static Three numbers(const Asked& a, const char* name, std::optional<Dims> given, int64_t otherwise,
-                     int64_t least) {
-  if (!given || given->empty()) return {otherwise, otherwise, otherwise};
-  return each_dimension(a.op, name, *given, a.nd, otherwise, least);
+static Three numbers(const ConvolutionCall& a, const char* name, std::optional<Dims> values,
+                     int64_t otherwise, int64_t least) {
+  if (!values || values->empty()) return {otherwise, otherwise, otherwise};
+  return each_dimension(a.op, name, *values, a.nd, otherwise, least);
 }
 
-static void check_dtypes(const Asked& a) {
+static void check_dtypes(const ConvolutionCall& a) {
   const Dtype dtype = a.input.dtype();
   if (dtype == Dtype::kBool) a.bad(LIBDL_ERROR_DTYPE, "input", "is bool", "a numeric dtype");
   if (a.weight.dtype() != dtype)
@@ -217,7 +216,7 @@ static void check_dtypes(const Asked& a) {
     a.bad(LIBDL_ERROR_DTYPE, "bias", std::string("is ") + name_of(a.bias->dtype()), name_of(dtype));
 }
 
-static void check_channels(const Asked& a, int64_t groups) {
+static void check_channels(const ConvolutionCall& a, int64_t groups) {
   if (groups < 1) a.bad(LIBDL_ERROR_VALUE, "groups", "is " + std::to_string(groups), "1 or more");
   const int n = a.input.ndim();
   if (n != a.nd + 1 && n != a.nd + 2)
@@ -241,27 +240,27 @@ static void check_channels(const Asked& a, int64_t groups) {
   for (int d = 2; d < a.nd + 2; ++d)
     if (w[static_cast<size_t>(d)] < 1)
       a.bad(LIBDL_ERROR_SHAPE, "weight", "has shape " + to_string(w), "a window of 1 or more");
-  const int64_t made = a.transposed ? w[1] * groups : w[0];
-  if (a.bias && (a.bias->ndim() != 1 || a.bias->size(0) != made))
+  const int64_t out_channels = a.transposed ? w[1] * groups : w[0];
+  if (a.bias && (a.bias->ndim() != 1 || a.bias->size(0) != out_channels))
     a.bad(LIBDL_ERROR_SHAPE, "bias", "has shape " + to_string(a.bias->shape()),
-          "[" + std::to_string(made) + "]");
+          "[" + std::to_string(out_channels) + "]");
 }
 
 // Before and after each dimension; one number, or one a dimension, stands for both.
-static std::array<Three, 2> padding_of(const Asked& a, std::optional<Dims> given) {
+static std::array<Three, 2> padding_of(const ConvolutionCall& a, std::optional<Dims> values) {
   const auto nd = static_cast<size_t>(a.nd);
-  if (a.transposed || !given || given->size() != 2 * nd) {
-    const Three both = numbers(a, "padding", given, 0, 0);
+  if (a.transposed || !values || values->size() != 2 * nd) {
+    const Three both = numbers(a, "padding", values, 0, 0);
     return {both, both};
   }
   Shape before, after;
   for (size_t d = 0; d < nd; ++d)
-    before.push_back((*given)[2 * d]), after.push_back((*given)[2 * d + 1]);
+    before.push_back((*values)[2 * d]), after.push_back((*values)[2 * d + 1]);
   return {numbers(a, "padding", Dims(before), 0, 0), numbers(a, "padding", Dims(after), 0, 0)};
 }
 
 // The sizes of the image behind its batch and channels, as the last of three; the others are 1.
-static Three image_sizes(const Asked& a) {
+static Three image_sizes(const ConvolutionCall& a) {
   Three sizes{1, 1, 1};
   for (int d = 0; d < a.nd; ++d) {
     const int64_t size = a.input.size(a.input.ndim() - a.nd + d);
@@ -272,20 +271,20 @@ static Three image_sizes(const Asked& a) {
   }
   return sizes;
 }
-static Three window_sizes(const Asked& a) {
+static Three window_sizes(const ConvolutionCall& a) {
   Three sizes{1, 1, 1};
   for (int d = 0; d < a.nd; ++d) sizes[static_cast<size_t>(d + 3 - a.nd)] = a.weight.size(d + 2);
   return sizes;
 }
 
-static Shape image_shape(const Asked& a, int64_t channels, const Three& sizes) {
+static Shape image_shape(const ConvolutionCall& a, int64_t channels, const Three& sizes) {
   Shape shape{a.input.ndim() == a.nd + 1 ? 1 : a.input.size(0), channels};
   for (int d = 3 - a.nd; d < 3; ++d) shape.push_back(sizes[static_cast<size_t>(d)]);
   return shape;
 }
 
 // Computes with a batch, which the result has if the input has.
-static Tensor run(const Asked& a, const Correlation& c) {
+static Tensor run(const ConvolutionCall& a, const Correlation& c) {
   const Convolved how{c, a.transposed ? Role::kOutput : Role::kInput, Role::kWeight, false};
   if (a.input.ndim() == a.nd + 2) return convolve(how, a.input, a.weight, a.bias);
   const Named named(a.op);
@@ -296,8 +295,8 @@ static Tensor run(const Asked& a, const Correlation& c) {
 // -- convolution ----------------------------------------------------------------------------------
 
 // o = (i + before + after - dilation (t - 1) - 1) / stride + 1
-static Tensor conv(const Asked& a, std::optional<Dims> stride, std::optional<Dims> padding,
-                   std::optional<Dims> dilation, int64_t groups) {
+static Tensor conv(const ConvolutionCall& a, std::optional<Dims> stride,
+                   std::optional<Dims> padding, std::optional<Dims> dilation, int64_t groups) {
   check_channels(a, groups);
   check_dtypes(a);
   Correlation c{.op = a.op, .groups = groups};
@@ -308,13 +307,13 @@ static Tensor conv(const Asked& a, std::optional<Dims> stride, std::optional<Dim
   const Three image = image_sizes(a), window = window_sizes(a);
   Three out;
   for (size_t d = 0; d < 3; ++d) {
-    const int64_t room = image[d] + before[d] + after[d],
+    const int64_t padded = image[d] + before[d] + after[d],
                   reach = c.dilation[d] * (window[d] - 1) + 1;
-    if (reach > room)
+    if (reach > padded)
       a.bad(LIBDL_ERROR_SHAPE, "input", "has shape " + to_string(a.input.shape()),
             "room for a window that reaches over " + std::to_string(reach) + " in dimension " +
                 std::to_string(a.input.ndim() - 3 + static_cast<int>(d)));
-    out[d] = (room - reach) / c.stride[d] + 1;
+    out[d] = (padded - reach) / c.stride[d] + 1;
   }
   c.x = image_shape(a, a.weight.size(1) * groups, image);
   c.w = Shape(a.weight.shape());
@@ -337,7 +336,7 @@ LIBDL_CONV(conv3d, 3)
 
 // i = (o - 1) stride - 2 padding + dilation (t - 1) + output_padding + 1: of the sizes of which a
 // convolution makes o, output_padding chooses one.
-static Tensor conv_transpose(const Asked& a, std::optional<Dims> stride,
+static Tensor conv_transpose(const ConvolutionCall& a, std::optional<Dims> stride,
                              std::optional<Dims> padding, std::optional<Dims> output_padding,
                              int64_t groups, std::optional<Dims> dilation) {
   check_channels(a, groups);

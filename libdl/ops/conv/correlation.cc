@@ -36,24 +36,25 @@ bool is_pixelwise(const Correlation& c) {
 }
 
 // Whether the kernel reads x as it lies as fast as with its channels innermost.
-bool reads_as_it_lies(const Correlation& c, const Tensor& x, Role wanted) {
-  return wanted == Role::kOutput && x.device().is_cpu() && x.is_contiguous() &&
+bool reads_without_copy(const Correlation& c, const Tensor& x, Role computed) {
+  return computed == Role::kOutput && x.device().is_cpu() && x.is_contiguous() &&
          kernels::cpu::few_channels_pay(c.w[1], c.w[0]) && is_pixelwise(c);
 }
 
-Tensor by_kernel(const Correlation& c, Played a, Played b, const Tensor* bias, Tensor* bias_grad) {
-  const Role wanted = third(a.role, b.role);
-  const auto order = [&](const Played& p) {
+Tensor by_kernel(const Correlation& c, RoleTensor a, RoleTensor b, const Tensor* bias,
+                 Tensor* bias_grad) {
+  const Role computed = third(a.role, b.role);
+  const auto order = [&](const RoleTensor& p) {
     const bool any = p.role == Role::kWeight ||
-                     (p.role == Role::kInput && reads_as_it_lies(c, p.tensor, wanted));
+                     (p.role == Role::kInput && reads_without_copy(c, p.tensor, computed));
     return any ? Innermost::Order::kAny : Innermost::Order::kInnermost;
   };
   const Innermost first(a.tensor, order(a)), second(b.tensor, order(b));
-  const Innermost result(c.shape(wanted), a.tensor.dtype(), a.tensor.device());
+  const Innermost result(c.shape(computed), a.tensor.dtype(), a.tensor.device());
   const Tensor shift = bias ? plain(*bias) : Tensor();
   if (bias_grad) *bias_grad = empty(Shape{c.y[1]}, a.tensor.dtype());
   kernels::ConvolutionArgs args{};
-  args.wanted = static_cast<kernels::ConvolutionArgs::Wanted>(wanted);
+  args.computed = static_cast<kernels::ConvolutionArgs::Computed>(computed);
   const auto played = [&](Role role) {
     return role == a.role ? first.view() : role == b.role ? second.view() : result.view();
   };
@@ -82,7 +83,7 @@ bool sees_all(const Correlation& c) {
 }
 
 // The image or the weights of such a one, as matrices [n, c t], [n, k] and [k, c t].
-Tensor by_one_product(const Correlation& c, Played a, Played b) {
+Tensor by_one_product(const Correlation& c, RoleTensor a, RoleTensor b) {
   const auto matrix = [&](Role role) {
     const Tensor& x = role == a.role ? a.tensor : b.tensor;
     return reshape(x, Shape{x.size(0), x.numel() / x.size(0)});
@@ -177,19 +178,19 @@ Tensor weights_of(const Matrices& m, const Tensor& w) {
                  Shape{m.n * m.groups, m.k, m.c * m.taps});
 }
 
-Tensor by_products(const Correlation& c, Played a, Played b) {
+Tensor by_products(const Correlation& c, RoleTensor a, RoleTensor b) {
   const Matrices m(c);
-  const Role wanted = third(a.role, b.role);
+  const Role computed = third(a.role, b.role);
   const auto played = [&](Role role) -> const Tensor& {
     return role == a.role ? a.tensor : b.tensor;
   };
   const auto outputs = [&] {
     return reshape(played(Role::kOutput), Shape{m.n * m.groups, m.k, m.pixels});
   };
-  if (wanted == Role::kOutput)
+  if (computed == Role::kOutput)
     return reshape(
         bmm(weights_of(m, played(Role::kWeight)), patches_of(c, m, played(Role::kInput))), c.y);
-  if (wanted == Role::kWeight) {
+  if (computed == Role::kWeight) {
     const Tensor each = bmm(outputs(), transpose(patches_of(c, m, played(Role::kInput)), 1, 2));
     static constexpr int64_t kImages[] = {0};
     return reshape(sum(reshape(each, Shape{m.n, m.groups * m.k, m.c * m.taps}), Dims(kImages),
@@ -217,16 +218,18 @@ Tensor sum_of_pixels(const Tensor& y) {
   return sum(y, Dims(dims), false, y.dtype());
 }
 
-Tensor correlate(const Correlation& c, Played a, Played b, const Tensor* bias, Tensor* bias_grad) {
+Tensor correlate(const Correlation& c, RoleTensor a, RoleTensor b, const Tensor* bias,
+                 Tensor* bias_grad) {
   const Tensor& x = a.tensor;
-  const Role wanted = third(a.role, b.role);
+  const Role computed = third(a.role, b.role);
   const bool cpu = x.device().is_cpu();
   // Elsewhere dense ones are left to the library of products.
   const bool some = x.numel() != 0 && b.tensor.numel() != 0;
-  const bool one = some && cpu && is_floating(x.dtype()) && wanted != Role::kOutput && sees_all(c);
+  const bool one =
+      some && cpu && is_floating(x.dtype()) && computed != Role::kOutput && sees_all(c);
   const bool direct = is_floating(x.dtype()) && (cpu || c.groups > 1) && !one;
   // What the kernel does besides.
-  const Tensor* const added = direct && some && wanted == Role::kOutput ? bias : nullptr;
+  const Tensor* const added = direct && some && computed == Role::kOutput ? bias : nullptr;
   Tensor* const summed = direct && some && cpu ? bias_grad : nullptr;
   if (bias && !added && cpu && is_floating(x.dtype()) && size_of(x.dtype()) == 2) {  // round once
     const auto in_float32 = [](const Tensor& t) { return cast(t, Dtype::kFloat32); };
@@ -236,7 +239,7 @@ Tensor correlate(const Correlation& c, Played a, Played b, const Tensor* bias, T
   if (bias_grad && !summed) *bias_grad = sum_of_pixels(a.role == Role::kOutput ? x : b.tensor);
   Tensor y;
   if (!some) {
-    y = zeros(c.shape(wanted), x.dtype(), x.device());
+    y = zeros(c.shape(computed), x.dtype(), x.device());
   } else if (one) {
     y = by_one_product(c, a, b);
   } else if (direct) {

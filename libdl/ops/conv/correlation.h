@@ -32,14 +32,14 @@ struct Correlation {
   }
 };
 
-struct Played {  // an argument of f
+struct RoleTensor {  // an argument of f
   const Tensor& tensor;
   Role role;
 };
 
 // The third function of two tensors of equal dtype; bias, if given, is added along dimension 1. Not
 // recorded. For the weight, `bias_grad`, if given, gets the sums of y over all but dimension 1.
-Tensor correlate(const Correlation& c, Played a, Played b, const Tensor* bias = nullptr,
+Tensor correlate(const Correlation& c, RoleTensor a, RoleTensor b, const Tensor* bias = nullptr,
                  Tensor* bias_grad = nullptr);
 
 // The sums over all but dimension 1: the gradient of a bias.

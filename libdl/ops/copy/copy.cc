@@ -162,7 +162,7 @@ static bool zero_rows(Into into) {
   if (!into || !memory_is_special() || !is_sparse(into.tensor())) return false;
   const Tensor& x = into.tensor();
   const Call call("zero_", into, {&x});
-  if (!call.plain()) return false;
+  if (!call.is_unrecorded()) return false;
   const int64_t none[] = {0, x.size(1)};
   take_rows(x, sparse_matrix(x.shape(), {}, empty(none, x.dtype())), "zero_");
   return true;

@@ -98,17 +98,17 @@ static Tensor as_it_was(const Tensor& x) {
 }
 
 void Call::connect(Node* node, std::span<Tensor> outputs, std::span<const Save> saves) {
-  Ref<Node> made = Ref<Node>::take(node);  // freed if a step below throws
+  Ref<Node> owned = Ref<Node>::take(node);  // freed if a step below throws
   connect_inputs(*node, {inputs_.data(), inputs_.size()});
   for (size_t k = 0; k < outputs.size(); ++k) {
     const Tensor& y = outputs[k];
     if (!y.defined() || !is_inexact(y.dtype())) continue;
     set_maker(y, Ref<Node>::share(node), static_cast<int32_t>(k));
   }
-  int place = 0;
+  int number = 0;
   for (const Save& s : saves)
-    save(*node, place++, is_overwritten(s) ? as_it_was(*s.value) : *s.value, s.source);
-  if (outputs.empty()) made.release();
+    save(*node, number++, is_overwritten(s) ? as_it_was(*s.value) : *s.value, s.source);
+  if (outputs.empty()) owned.release();
 }
 
 // -- into -----------------------------------------------------------------------------------
@@ -133,7 +133,7 @@ void check_recordable_write(const Tensor& x, const char* op, const char* name) {
   const auto bad = [&](const char* found, const char* hint LIBDL_SOURCE_LOCATION) {
     fail_argument(LIBDL_ERROR_AUTOGRAD, op, name, found, hint LIBDL_SAME_SOURCE_LOCATION);
   };
-  if (x.get()->flags & kInferenceMade)
+  if (x.get()->flags & kInferenceTensor)
     bad("was made in inference mode", "a clone of it, to be written while recording");
   const Meta* const meta = x.meta();
   if (!meta) return;
@@ -173,10 +173,10 @@ void refuse_overlap(const char* op, Into into, std::span<const Tensor* const> op
 void Call::check_destination(std::span<const Tensor* const> operands) {
   const Tensor& dst = into_.tensor();
   check_writable(dst, op_, into_.name);
-  bool wanted = shares_history(dst);
+  bool records = shares_history(dst);
   for (const Tensor* x : operands) {
     if (!x || !x->defined() || x->is_number()) continue;
-    wanted |= has_history(*x);
+    records |= has_history(*x);
     if (x->is(dst)) {
       in_place_ = true;
       continue;
@@ -188,11 +188,11 @@ void Call::check_destination(std::span<const Tensor* const> operands) {
     }
   }
   if (!(mode_ & kModeGrad)) return;
-  if (!in_place_ && wanted)
+  if (!in_place_ && records)
     fail_argument(LIBDL_ERROR_AUTOGRAD, op_, into_.name,
                   "was given while dst or an operand requires grad",
                   "no_grad(), or the form that returns a new tensor");
-  if (in_place_ && (recording_ || wanted)) {
+  if (in_place_ && (recording_ || records)) {
     check_recordable_write(dst, op_, into_.name);
     recording_ = true;
   }
@@ -217,7 +217,7 @@ void Call::check_result(Dims shape, Dtype dtype, Device device) const {
                   device_name(device) + ", as the result is");
 }
 
-void Call::check_places(Dims shape, Device device) const {
+void Call::check_destinations(Dims shape, Device device) const {
   if (const Dtype dtype = into_.tensor().dtype(); !is_integral(dtype))
     fail_argument(LIBDL_ERROR_DTYPE, op_, into_.name, std::string("is ") + name_of(dtype),
                   "an integer dtype: it gets places");

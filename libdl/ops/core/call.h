@@ -89,7 +89,7 @@ class Call {
   // An input carries a tangent in an open level.
   bool forward() const { return forward_ && !forward_->inputs.empty(); }
   // Only the bytes change.
-  bool plain() const { return !recording_ && !forward_; }
+  bool is_unrecorded() const { return !recording_ && !forward_; }
 
   // -- checks: the value, or an error that names the argument --
   int axis(const char* name, int64_t dim, int ndim) const {
@@ -189,7 +189,7 @@ class Call {
   // Whether dst can take a result of this shape and dtype.
   void check_result(Dims shape, Dtype dtype, Device device) const;
   // The same for a result of places, which are integers.
-  void check_places(Dims shape, Device device) const;
+  void check_destinations(Dims shape, Device device) const;
   // dst takes y's bytes (unless y is an alias of dst that holds them already) and y's history.
   Tensor write_into(const Tensor& y);
 

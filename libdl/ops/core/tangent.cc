@@ -49,7 +49,7 @@ void keep_derived(const Tensor& y, DualLevel& level, Tensor tangent) {
 }
 
 std::vector<DualInputs> dual_inputs(std::span<const Tensor* const> inputs) {
-  std::vector<DualInputs> found;
+  std::vector<DualInputs> duals;
   for (DualLevel* level = visible_level(); level; level = level->outer) {
     DualInputs here{level, {}};
     bool any = false;
@@ -57,10 +57,10 @@ std::vector<DualInputs> dual_inputs(std::span<const Tensor* const> inputs) {
       here.tangents.push_back(x && x->defined() ? tangent_of(*x, *level) : Tensor());
       any |= here.tangents.back().defined();
     }
-    if (any) found.push_back(std::move(here));
+    if (any) duals.push_back(std::move(here));
   }
-  std::reverse(found.begin(), found.end());
-  return found;
+  std::reverse(duals.begin(), duals.end());
+  return duals;
 }
 
 static Tensor none_of(const Tensor& x) { return zeros(x.shape(), x.dtype(), x.device()); }

@@ -18,8 +18,8 @@ namespace libdl {
 
 static Dtype or_default(Dtype dtype) { return dtype == Dtype::kNone ? default_dtype() : dtype; }
 
-Tensor created_place(const char* op, Dims shape, Dtype dtype, std::optional<Device> device,
-                     Into into) {
+Tensor created_destination(const char* op, Dims shape, Dtype dtype, std::optional<Device> device,
+                           Into into) {
   const Device where = device_or_default(op, device, into);
   checked_numel(shape, dtype, op, "shape");  // errors in the operator's own name
   if (!into) return empty(shape, dtype, where);
@@ -66,7 +66,7 @@ Tensor empty_strided_impl(Dims shape, Dims strides, Dtype dtype, std::optional<D
 
 static Tensor filled(const char* op, Dims shape, const Tensor& value, Dtype dtype,
                      std::optional<Device> device, Into into) {
-  const Tensor y = created_place(op, shape, dtype, device, into);
+  const Tensor y = created_destination(op, shape, dtype, device, into);
   fill_bytes(y, value);
   return created(op, y, into);
 }
@@ -129,7 +129,7 @@ Tensor eye_impl(int64_t n, std::optional<int64_t> m, Dtype dtype, std::optional<
                   "is " + std::to_string(n < 0 ? n : shape[1]), "0 or more");
   const Dtype type = or_default(dtype);
   checked_numel(shape, type, "eye", n < shape[1] ? "m" : "n");
-  const Tensor y = created_place("eye", shape, type, device, into);
+  const Tensor y = created_destination("eye", shape, type, device, into);
   const int64_t size[] = {std::min(n, shape[1])};
   // Beside an empty dimension, one may be so large that the sum of strides overflows.
   const int64_t stride[] = {size[0] ? y.stride(0) + y.stride(1) : 1};

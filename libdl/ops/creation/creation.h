@@ -8,8 +8,8 @@
 namespace libdl {
 
 // Where an operator's numbers go: a new tensor, or the destination after its checks.
-Tensor created_place(const char* op, Dims shape, Dtype dtype, std::optional<Device> device,
-                     Into into);
+Tensor created_destination(const char* op, Dims shape, Dtype dtype, std::optional<Device> device,
+                           Into into);
 // The place once it is filled.
 Tensor created(const char* op, Tensor y, Into into);
 

@@ -23,16 +23,16 @@ struct Origin {  // of the words that were drawn
 };
 
 // Overwrites y, without recording. NULL: the default generator of y's device.
-Origin draw_into(const Tensor& y, const Draw& draw, Generator* given);
+Origin draw_into(const Tensor& y, const Draw& draw, Generator* generator);
 
 // A call that fails after it drew puts the generator back, unless somebody else has drawn since.
-class Refund {
+class DrawRollback {
  public:
-  explicit Refund(Generator* g)
+  explicit DrawRollback(Generator* g)
       : generator_(generator_or_default(g)), before_(generator_.offset), after_(before_) {}
   void drawn() { after_ = generator_.offset; }
   void spent() { after_ = before_; }
-  ~Refund() {
+  ~DrawRollback() {
     if (after_ != before_) generator_.offset.compare_exchange_strong(after_, before_);
   }
 

@@ -114,13 +114,13 @@ Tensor cat_impl(TensorSpan tensors, int32_t dim, Into into) {
   // Straight into dst, unless something may fail when some of the parts are written.
   const bool aside = call.forward() || !all_on(device, tensors);
   const Tensor y = aside ? empty(shape, dtype, device)
-                         : result_place(call, into, shape, dtype, device, operands);
-  Tensor made = alias(y);
+                         : result_destination(call, into, shape, dtype, device, operands);
+  Tensor created = alias(y);
   const std::vector<Tensor> parts = parts_of(y, at, attr);
   if (into && memory_is_special()) make_plain(y, tensors);
   for (size_t i = 0; i < tensors.size(); ++i)
     if (parts[i].defined()) copy_bytes(parts[i], tensors[i]);
-  const Tensor result = call.done(std::move(made), kCat, std::move(attr));
+  const Tensor result = call.done(std::move(created), kCat, std::move(attr));
   if (call.forward())
     call.jvp(result, [&] {
       std::vector<Tensor> tangents;
@@ -155,10 +155,10 @@ static Tensor stacked_rows(TensorSpan tensors, Into into) {
                !into.tensor().device().is_cpu() || !same(into.tensor().shape(), shape)))
     return {};
   Call call("stack", into, tensors);
-  if (!call.plain()) return {};
+  if (!call.is_unrecorded()) return {};
   std::vector<const Tensor*> operands;
   for (const Tensor& x : tensors) operands.push_back(&x);
-  const Tensor y = result_place(call, into, shape, first.dtype(), {}, operands);
+  const Tensor y = result_destination(call, into, shape, first.dtype(), {}, operands);
   auto* to = y.overwrite_plain<std::byte>();
   const int64_t bytes = first.numel() * size_of(first.dtype());
   for (const Tensor& x : tensors) {
@@ -230,11 +230,11 @@ Tensor repeat_interleave_impl(const Tensor& input, int64_t repeats, std::optiona
     fail_argument(LIBDL_ERROR_VALUE, op, "repeats", "is " + std::to_string(repeats), "0 or more");
   const Tensor x = dim ? input : flatten(input, 0, -1);
   const int n = x.ndim();
-  const int64_t wanted = dim.value_or(0);
+  const int64_t requested_dim = dim.value_or(0);
   if (n == 0)
-    fail_argument(LIBDL_ERROR_INDEX, op, "dim", "is " + std::to_string(wanted),
+    fail_argument(LIBDL_ERROR_INDEX, op, "dim", "is " + std::to_string(requested_dim),
                   "none, for input is 0-d");
-  const int at = checked_axis(op, "dim", wanted, n);
+  const int at = checked_axis(op, "dim", requested_dim, n);
   Shape spread(x.shape()), result(x.shape());
   spread.insert(static_cast<size_t>(at) + 1, repeats);
   // Sizes of 0 count as 1 there, so what joins two of them is no larger.

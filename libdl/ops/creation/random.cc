@@ -47,11 +47,11 @@ Tensor parts_of(const Tensor& x) {
 
 }  // namespace
 
-Origin draw_into(const Tensor& y, const Draw& draw, Generator* given) {
+Origin draw_into(const Tensor& y, const Draw& draw, Generator* source) {
   if (y.numel() == 0 || is_meta(y.device())) return {};  // nothing is drawn for no elements
   const Tensor x = parts_of(y);
   const int64_t width = elements_per_block(draw, x.dtype());
-  Generator& generator = generator_or_default(given);
+  Generator& generator = generator_or_default(source);
   const uint64_t key = key_of(generator);
   const uint64_t offset = advance(generator, static_cast<uint64_t>((x.numel() - 1) / width + 1));
   launch_random(x.device(), {static_cast<int32_t>(draw.distribution), overwrites(x), draw.chance,
@@ -148,7 +148,7 @@ static bool narrow_to_held(const char* op, Dtype dtype, int64_t& low, int64_t& h
 static Tensor drawn(const char* op, const Draw& draw, Dims shape, Dtype dtype, Device device,
                     Generator* generator, Into into) {
   Call call(op, into, std::span<const Tensor* const>());
-  const Tensor y = result_place(call, into, shape, dtype, device, {});
+  const Tensor y = result_destination(call, into, shape, dtype, device, {});
   draw_into(y, draw, generator);
   return call.done(y);
 }
@@ -244,14 +244,14 @@ Tensor randperm_impl(int64_t n, Generator* generator, Dtype dtype, std::optional
              "a dtype that does");
   const int64_t shape[] = {n};
   checked_numel(shape, Dtype::kInt64, "randperm", "n");
-  const Device place = device_or_default("randperm", device, into);
-  if (is_meta(place)) return call.done(empty(shape, type, place));
-  Refund refund(generator);
+  const Device target = device_or_default("randperm", device, into);
+  if (is_meta(target)) return call.done(empty(shape, type, target));
+  DrawRollback refund(generator);
   const bool narrow = n <= std::numeric_limits<int32_t>::max();
   const Tensor order = narrow ? shuffled<uint32_t>(n, Dtype::kInt32, generator)
                               : shuffled<uint64_t>(n, Dtype::kInt64, generator);
   refund.drawn();
-  Tensor y = call.done(on_device(plain(order, type), place));
+  Tensor y = call.done(on_device(plain(order, type), target));
   refund.spent();
   return y;
 }
@@ -303,7 +303,7 @@ static Tensor redrawn(const Rule& rule, const Draw& draw, Generator* generator, 
   Tensor y = shift == 0 ? alias(dst) : empty(dst.shape(), dst.dtype(), dst.device());
   if (call.forward()) call.ready_jvp(y, [&] { return zeros(y.shape(), y.dtype(), y.device()); });
   call.ready(y, rule, NoAttr{});
-  Refund refund(generator);
+  DrawRollback refund(generator);
   draw_into(y, draw, generator);
   refund.drawn();
   if (shift != 0) {
@@ -370,7 +370,7 @@ Tensor bernoulli_impl(const Tensor& input, std::optional<double> p, Generator* g
                   "a real dtype");
   Call call(op, into, {&input});
   const Tensor chances = input.is_number() ? plain(input) : input;
-  Tensor y = result_place(call, into, input.shape(), input.dtype(), input.device(), {&input});
+  Tensor y = result_destination(call, into, input.shape(), input.dtype(), input.device(), {&input});
   Draw draw{Distribution::kBernoulli, p.value_or(0)};
   if (!p) draw.chance = reads(chances);
   if (call.forward()) call.ready_jvp(y, [&] { return zeros(y.shape(), y.dtype(), y.device()); });

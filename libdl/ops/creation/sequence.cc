@@ -100,7 +100,7 @@ static Tensor filled(const Steps& x, double count, int64_t more, Dtype type,
     fail_argument(LIBDL_ERROR_OVERFLOW, x.op, "end", "makes too many elements", "fewer than 2^63");
   const int64_t shape[] = {static_cast<int64_t>(count) + more};
   checked_numel(shape, type, x.op, "end");
-  const Tensor y = created_place(x.op, shape, type, device, into);
+  const Tensor y = created_destination(x.op, shape, type, device, into);
   if (!is_inexact(type))  // from a whole start by a whole step, as in PyTorch; the count is not cut
     fill_steps<int64_t>(y, whole_bits(x.start), whole_bits(x.step));
   else
@@ -220,7 +220,7 @@ Tensor linspace_impl(const Tensor& start, const Tensor& end, int64_t steps, Dtyp
   check_holds(op, "start", start, type);
   check_holds(op, "end", end, type);
   const int64_t shape[] = {steps};
-  const Tensor y = created_place(op, shape, type, device, into);
+  const Tensor y = created_destination(op, shape, type, device, into);
   if (!is_meta(y.device())) copy_bytes(y, numbers_between(start, end, steps, type));
   return created(op, y, into);
 }
@@ -236,7 +236,7 @@ Tensor logspace_impl(const Tensor& start, const Tensor& end, int64_t steps, doub
     check_holds(op, "end", end, type);
   }
   const int64_t shape[] = {steps};
-  const Tensor y = created_place(op, shape, type, device, into);
+  const Tensor y = created_destination(op, shape, type, device, into);
   if (!is_meta(y.device()))
     copy_bytes(y, pow(number(base), numbers_between(start, end, steps, type)));
   return created(op, y, into);

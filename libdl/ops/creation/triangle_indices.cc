@@ -59,18 +59,18 @@ static Tensor triangle_indices(const char* op, bool lower, int64_t row, int64_t 
   const Dtype type = dtype == Dtype::kNone ? Dtype::kInt64 : dtype;
   const int64_t shape[] = {2, n};
   checked_numel(shape, Dtype::kInt64, op, name);
-  const Tensor y = created_place(op, shape, type, device, {});
+  const Tensor y = created_destination(op, shape, type, device, {});
   if (is_meta(y.device()) || n == 0) return y;
   const bool direct = type == Dtype::kInt64 && y.device().is_cpu();
-  const Tensor places = direct ? y : empty(shape, Dtype::kInt64);
-  int64_t* const rows = places.overwrite_plain<int64_t>();
+  const Tensor positions = direct ? y : empty(shape, Dtype::kInt64);
+  int64_t* const rows = positions.overwrite_plain<int64_t>();
   const auto edge = [&](int64_t i) { return below.columns(i); };
   if (lower)
     fill_rows(rows, rows + n, below.first, row, [](int64_t) { return int64_t{0}; }, edge);
   else
     fill_rows(rows, rows + n, 0, std::clamp<int64_t>(col - below.width, 0, row), edge,
               [&](int64_t) { return col; });
-  if (!direct) copy_bytes(y, places);
+  if (!direct) copy_bytes(y, positions);
   return y;
 }
 

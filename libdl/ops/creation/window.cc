@@ -49,18 +49,18 @@ static Tensor window(const Window& w, F&& shape) {
   if (w.length == 1) return ones(size, dtype, w.device);
   const Tensor n = arange(nullptr, number(w.length), nullptr, Dtype::kFloat64, w.device);
   const int64_t last = w.periodic ? w.length : w.length - 1;
-  const Tensor place = div(n, number(static_cast<double>(std::max<int64_t>(last, 1))));
-  return to(shape(place), dtype, std::nullopt);
+  const Tensor position = div(n, number(static_cast<double>(std::max<int64_t>(last, 1))));
+  return to(shape(position), dtype, std::nullopt);
 }
 
 // mean + weights[0] cos(2 pi n / N) + weights[1] cos(4 pi n / N) + ...
 static Tensor cosines(const Window& w, double mean, std::initializer_list<double> weights) {
-  return window(w, [&](const Tensor& place) {
+  return window(w, [&](const Tensor& position) {
     Tensor sum = number(mean);
     double angle = 0;
     for (const double weight : weights) {
       angle += 2 * std::numbers::pi;
-      sum = cos(place * number(angle)) * number(weight) + sum;
+      sum = cos(position * number(angle)) * number(weight) + sum;
     }
     return sum;
   });
@@ -84,19 +84,19 @@ Tensor blackman_window_impl(int64_t window_length, bool periodic, Dtype dtype,
 Tensor bartlett_window_impl(int64_t window_length, bool periodic, Dtype dtype,
                             std::optional<Device> device) {
   return window({"bartlett_window", window_length, periodic, dtype, device},
-                [](const Tensor& place) {
-                  return sub(number(1.0), abs(place * number(2.0) + number(-1.0)));
+                [](const Tensor& position) {
+                  return sub(number(1.0), abs(position * number(2.0) + number(-1.0)));
                 });
 }
 
 Tensor kaiser_window_impl(int64_t window_length, bool periodic, double beta, Dtype dtype,
                           std::optional<Device> device) {
   return window({"kaiser_window", window_length, periodic, dtype, device},
-                [&](const Tensor& place) {
-                  const Tensor across = square(place * number(2.0) + number(-1.0));
+                [&](const Tensor& position) {
+                  const Tensor across = square(position * number(2.0) + number(-1.0));
                   const Tensor zero = number(0.0);
                   const Tensor inside = clamp(sub(number(1.0), across), &zero, nullptr);
-                  const Tensor whole = full({}, number(beta), Dtype::kFloat64, place.device());
+                  const Tensor whole = full({}, number(beta), Dtype::kFloat64, position.device());
                   return div(i0(sqrt(inside) * number(beta)), i0(whole));
                 });
 }

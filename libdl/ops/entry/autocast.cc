@@ -57,7 +57,7 @@ Dtype target(CastPolicy policy, std::initializer_list<TensorSpan> operands) {
 }
 
 void hide_next_call() {
-  if (State& current = state(); current.watch) current.shown = true;
+  if (State& current = state(); current.interceptors) current.shown = true;
 }
 
 }  // namespace autocast_detail

@@ -51,9 +51,9 @@ Dtype target(CastPolicy policy, std::initializer_list<TensorSpan> operands);
 // An argument as it is passed on.
 template <class T>
 struct Argument {
-  const T& given;
-  Argument(const T& x, Dtype) : given(x) {}
-  const T& get() const { return given; }
+  const T& value;
+  Argument(const T& x, Dtype) : value(x) {}
+  const T& get() const { return value; }
 };
 template <>
 struct Argument<Tensor> {
@@ -64,10 +64,10 @@ struct Argument<Tensor> {
 template <>
 struct Argument<const Tensor*> {
   Tensor cast;
-  bool given;
+  bool present;
   Argument(const Tensor* x, Dtype dtype)
-      : cast(x ? autocast(*x, dtype) : Tensor()), given(x != nullptr) {}
-  const Tensor* get() const { return given ? &cast : nullptr; }
+      : cast(x ? autocast(*x, dtype) : Tensor()), present(x != nullptr) {}
+  const Tensor* get() const { return present ? &cast : nullptr; }
 };
 template <>
 struct Argument<TensorSpan> {

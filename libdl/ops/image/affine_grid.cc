@@ -17,7 +17,7 @@ namespace libdl {
 static constexpr const char* kOp = "affine_grid";
 
 // The pixels' places in a dimension of this size, from -1 to 1.
-static Tensor places(int64_t size, bool align_corners, Dtype dtype, Device device) {
+static Tensor positions(int64_t size, bool align_corners, Dtype dtype, Device device) {
   if (size == 1) return zeros(Shape{1}, dtype, device);
   Tensor ends = linspace(number(-1.0), number(1.0), size, dtype, device);
   if (align_corners) return ends;
@@ -26,7 +26,7 @@ static Tensor places(int64_t size, bool align_corners, Dtype dtype, Device devic
 }
 
 // [pixels, dims + 1]: each pixel's place, x first, and 1.
-static Tensor places_of_all(Dims sizes, bool align_corners, Dtype dtype, Device device) {
+static Tensor positions_of_all(Dims sizes, bool align_corners, Dtype dtype, Device device) {
   const size_t dims = sizes.size();
   Shape shape(sizes);
   shape.push_back(static_cast<int64_t>(dims) + 1);
@@ -36,7 +36,7 @@ static Tensor places_of_all(Dims sizes, bool align_corners, Dtype dtype, Device 
     along[d] = sizes[d];
     const auto last = static_cast<int32_t>(dims);
     const Tensor to = select(all, last, static_cast<int64_t>(dims - 1 - d));
-    copy_bytes(to, expand(view(places(sizes[d], align_corners, dtype, device), along), sizes));
+    copy_bytes(to, expand(view(positions(sizes[d], align_corners, dtype, device), along), sizes));
   }
   return flatten(all, 0, static_cast<int32_t>(dims) - 1);
 }
@@ -58,17 +58,17 @@ Tensor affine_grid_impl(const Tensor& theta, Dims size, bool align_corners) {
   result.push_back(dims + 1);
   checked_numel(result, theta.dtype(), kOp, "size");
   result.back() = dims;
-  const Shape wanted{size[0], dims, dims + 1};
-  if (!same(theta.shape(), wanted))
+  const Shape expected{size[0], dims, dims + 1};
+  if (!same(theta.shape(), expected))
     fail_argument(LIBDL_ERROR_SHAPE, kOp, "theta", "has shape " + to_string(theta.shape()),
-                  to_string(wanted));
+                  to_string(expected));
   const ModeGuard as_they_are(kModeAutocast);
   const Named named(kOp);
   const Tensor map = cast(theta, computed_as(theta.dtype()));
   Tensor base;
   {
     const ModeGuard off(kModeGrad | kModeForward);
-    base = places_of_all(sizes, align_corners, map.dtype(), map.device());
+    base = positions_of_all(sizes, align_corners, map.dtype(), map.device());
   }
   const Tensor grid = view(matmul(base, transpose(map, 1, 2)), result);
   return named(own(cast(grid, theta.dtype())));

@@ -26,50 +26,50 @@ Tensor volumes(const Tensor& x, int at) { return x.ndim() == 5 ? x : unsqueeze(x
 
 Tensor sample(const Tensor& input, const Tensor& grid, const Sampling& how) {
   const Dtype type = computed_as(input.dtype());
-  const Tensor x = volumes(cast(input, type), 2), places = volumes(cast(grid, type), 1);
+  const Tensor x = volumes(cast(input, type), 2), positions = volumes(cast(grid, type), 1);
   Shape shape(input.shape());
   for (int d = 2; d < input.ndim(); ++d) shape[static_cast<size_t>(d)] = grid.size(d - 1);
   const Tensor y = empty(shape, type, x.device());
   const Tensor out = volumes(y, 2);
-  if (y.numel()) launch_grid_sample(x.device(), {overwrites(out), reads(x), reads(places), how});
+  if (y.numel()) launch_grid_sample(x.device(), {overwrites(out), reads(x), reads(positions), how});
   return cast(y, input.dtype());
 }
 
 Gradients at_once(const Sampling& how, const Tensor& dy, const Tensor& input, const Tensor& grid,
-                  std::array<bool, 2> wanted) {
-  LIBDL_OBSERVED_PART("grid_sample_backward", at_once(how, dy, input, grid, wanted), dy, input,
+                  std::array<bool, 2> needed) {
+  LIBDL_OBSERVED_PART("grid_sample_backward", at_once(how, dy, input, grid, needed), dy, input,
                       grid);
   const Dtype type = computed_as(input.dtype());
-  const Tensor x = volumes(cast(input, type), 2), places = volumes(cast(grid, type), 1);
+  const Tensor x = volumes(cast(input, type), 2), positions = volumes(cast(grid, type), 1);
   const Tensor g = volumes(cast(dy, type), 2);
-  const Tensor dx = wanted[0] ? empty(input.shape(), type, x.device()) : Tensor();
-  const Tensor dgrid = wanted[1] ? empty(grid.shape(), type, x.device()) : Tensor();
-  kernels::GridSampleBackwardArgs args{reads(g),  reads(x),  reads(places),
+  const Tensor dx = needed[0] ? empty(input.shape(), type, x.device()) : Tensor();
+  const Tensor dgrid = needed[1] ? empty(grid.shape(), type, x.device()) : Tensor();
+  kernels::GridSampleBackwardArgs args{reads(g),  reads(x),  reads(positions),
                                        no_view(), no_view(), how};
-  const Tensor dx5 = wanted[0] ? volumes(dx, 2) : Tensor();
-  const Tensor dgrid5 = wanted[1] ? volumes(dgrid, 1) : Tensor();
-  if (wanted[0]) args.din = overwrites(dx5);
-  if (wanted[1]) args.dgrid = overwrites(dgrid5);
+  const Tensor dx5 = needed[0] ? volumes(dx, 2) : Tensor();
+  const Tensor dgrid5 = needed[1] ? volumes(dgrid, 1) : Tensor();
+  if (needed[0]) args.din = overwrites(dx5);
+  if (needed[1]) args.dgrid = overwrites(dgrid5);
   launch_grid_sample_backward(x.device(), args);
-  return {wanted[0] ? cast(dx, input.dtype()) : Tensor(),
-          wanted[1] ? cast(dgrid, grid.dtype()) : Tensor()};
+  return {needed[0] ? cast(dx, input.dtype()) : Tensor(),
+          needed[1] ? cast(dgrid, grid.dtype()) : Tensor()};
 }
 
 // -- the gradient ---------------------------------------------------------------------------------
 
 Gradients by_operators(const Sampling& how, const Tensor& dy, const Tensor& input,
-                       const Tensor& grid, std::array<bool, 2> wanted) {
+                       const Tensor& grid, std::array<bool, 2> needed) {
   const Sampled sampled(input, grid, how);
-  return {wanted[0] ? sampled.image_gradient(dy) : Tensor(),
-          wanted[1] ? sampled.grid_gradient(dy) : Tensor()};
+  return {needed[0] ? sampled.image_gradient(dy) : Tensor(),
+          needed[1] ? sampled.grid_gradient(dy) : Tensor()};
 }
 
 void grid_sample_vjp(Backward& b) {
-  const std::array<bool, 2> wanted{b.needs(0), b.needs(1)};
+  const std::array<bool, 2> needed{b.needs(0), b.needs(1)};
   const auto compute = b.differentiated() ? by_operators : at_once;
-  auto [dx, dgrid] = compute(b.attr<Sampling>(), b.dy(), b.saved(0), b.saved(1), wanted);
-  if (wanted[0]) b.set_grad(0, std::move(dx));
-  if (wanted[1]) b.set_grad(1, std::move(dgrid));
+  auto [dx, dgrid] = compute(b.attr<Sampling>(), b.dy(), b.saved(0), b.saved(1), needed);
+  if (needed[0]) b.set_grad(0, std::move(dx));
+  if (needed[1]) b.set_grad(1, std::move(dgrid));
 }
 
 Tensor tangent_of(const Call& call, const Tensor& input, const Tensor& grid, const Sampling& how) {
@@ -129,7 +129,7 @@ Tensor grid_sample_impl(const Tensor& input, const Tensor& grid, std::string_vie
   const Sampling how{kind, padding, input.ndim() - 2, align_corners ? 1 : 0};
   static const Rule kRule{kOp, grid_sample_vjp};
   Tensor y = sample(input, grid, how);
-  if (call.plain()) return call.done(std::move(y));
+  if (call.is_unrecorded()) return call.done(std::move(y));
   y = call.done(std::move(y), kRule, how, {saves_input(input, 0), saves_input(grid, 1)});
   if (call.forward()) call.jvp(y, [&] { return tangent_of(call, input, grid, how); });
   return y;

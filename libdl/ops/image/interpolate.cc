@@ -39,10 +39,10 @@ struct Resampling {
 
 template <class T, class From>
 Tensor vector_of(const std::vector<From>& from, Dtype dtype, Device device) {
-  const Tensor made = empty(Shape{static_cast<int64_t>(from.size())}, dtype);
-  T* const to = made.overwrite_plain<T>();
+  const Tensor table = empty(Shape{static_cast<int64_t>(from.size())}, dtype);
+  T* const to = table.overwrite_plain<T>();
   for (size_t i = 0; i < from.size(); ++i) to[i] = static_cast<T>(from[i]);
-  return on_device(made, device);
+  return on_device(table, device);
 }
 
 Tensor picked(const Tensor& x, int axis, const ResampleTable& table) {
@@ -70,7 +70,7 @@ Tensor resampled(const Tensor& x, int axis, ResampleTable table) {
 
 // Memory of the size of a line's table, unless that is small: where there is none, the host source
 // refuses it, which the table's vectors would not ask.
-Tensor room_of(const ResampledLine& line) {
+Tensor output_like(const ResampledLine& line) {
   constexpr double kSmall = 1 << 20, kMost = 0x1p62;
   const double bytes = table_bytes(line);
   return bytes < kSmall ? Tensor()
@@ -97,7 +97,7 @@ Tensor Resampling::run(const Tensor& x, bool transposed_) const {
     if (is_identity(line) || (y.dtype() == Dtype::kUint8 && line.from == line.to && !picks()))
       continue;
     const int axis = x.ndim() - dims + d;
-    const Tensor room = room_of(line);
+    const Tensor output = output_like(line);
     ResampleTable table = table_of(line, single);
     if (transposed_) {
       y = resampled(y, axis, transposed(table, line.from));
@@ -165,7 +165,7 @@ using Factors = std::array<std::optional<double>, 3>;  // depth, height, width
 constexpr const char* kFactors[] = {"scale_factor_d", "scale_factor_h", "scale_factor_w"};
 
 // The sizes of the result; `factors` are cleared where they do not say where pixels lie.
-Shape wanted_sizes(const Tensor& input, std::optional<Dims> size, const Factors& factors) {
+Shape requested_sizes(const Tensor& input, std::optional<Dims> size, const Factors& factors) {
   const int dims = input.ndim() - 2;
   Shape sizes;
   for (int k = 0; k < 3; ++k) {
@@ -194,11 +194,11 @@ Shape wanted_sizes(const Tensor& input, std::optional<Dims> size, const Factors&
     if (!factor)
       fail_argument(LIBDL_ERROR_VALUE, kOp, kFactors[k], "is absent",
                     "a factor, for size is absent, too");
-    const double made = std::floor(static_cast<double>(input.size(2 + d)) * *factor);
-    if (!(made >= 1 && made < 0x1p62))
+    const double scaled = std::floor(static_cast<double>(input.size(2 + d)) * *factor);
+    if (!(scaled >= 1 && scaled < 0x1p62))
       fail_argument(LIBDL_ERROR_VALUE, kOp, kFactors[k], "is " + std::to_string(*factor),
                     "one that makes a size of 1 or more of " + std::to_string(input.size(2 + d)));
-    sizes.push_back(static_cast<int64_t>(made));
+    sizes.push_back(static_cast<int64_t>(scaled));
   }
   return sizes;
 }
@@ -213,13 +213,13 @@ Tensor interpolate_impl(const Tensor& input, std::optional<Dims> size,
   check_input(input, how, mode);
   check_flags(how, mode, align_corners, antialias);
   const Factors factors{scale_factor_d, scale_factor_h, scale_factor_w};
-  const Shape sizes = wanted_sizes(input, size, factors);
+  const Shape sizes = requested_sizes(input, size, factors);
   if (recompute_scale_factor && size)
     fail_argument(LIBDL_ERROR_VALUE, kOp, "recompute_scale_factor", "is true",
                   "false, for size is given");
-  Shape made{input.size(0), input.size(1)};
-  for (const int64_t n : sizes) made.push_back(n);
-  checked_numel(made, input.dtype(), kOp, size ? "size" : "scale_factor_w");
+  Shape shape{input.size(0), input.size(1)};
+  for (const int64_t n : sizes) shape.push_back(n);
+  checked_numel(shape, input.dtype(), kOp, size ? "size" : "scale_factor_w");
 
   Resampling map{.dims = input.ndim() - 2};
   for (int d = 0; d < map.dims; ++d) {

@@ -43,7 +43,7 @@ Tensor apply_as(const Map& map, const Tensor& x, bool transposed, F run) {
   static const Rule kRule{"linear", linear_vjp<Map>};
   Call call(map.op, {}, {&x});
   Tensor y = run();
-  if (call.plain()) return call.done(std::move(y));
+  if (call.is_unrecorded()) return call.done(std::move(y));
   y = call.done(std::move(y), renamed(kRule, map.op), Directed<Map>{map, transposed});
   if (call.forward()) call.jvp(y, [&] { return apply(map, call.tangent(0), transposed); });
   return y;

@@ -55,7 +55,7 @@ struct Padding {
     g.offset += start * g.strides[d];
     g.shape[d] = length;
   }
-  static void turn(Geometry& g, size_t d) {
+  static void reverse(Geometry& g, size_t d) {
     if (g.shape[d] > 0) g.offset += (g.shape[d] - 1) * g.strides[d];
     g.strides[d] = -g.strides[d];
   }
@@ -77,7 +77,7 @@ Side Padding::side(const Tensor& y, size_t d, bool at_end) const {
     case Fill::kConstant: break;
     case Fill::kReflect:
       take(s.source, d, at_end ? first + n - 1 - count : first + 1, count);
-      turn(s.source, d);
+      reverse(s.source, d);
       break;
     case Fill::kReplicate:
       take(s.source, d, at_end ? first + n - 1 : first, 1);
@@ -119,7 +119,7 @@ Tensor Padding::collect(const Tensor& dy) const {
         const int64_t along[] = {static_cast<int64_t>(d)};
         added = libdl::sum(through(sum, s.added), Dims(along), true, sum.dtype());
       } else {
-        if (fill == Fill::kReflect) turn(s.added, d), turn(s.source, d);
+        if (fill == Fill::kReflect) reverse(s.added, d), reverse(s.source, d);
         added = row_major_clone(through(sum, s.added));
       }
       const Tensor source = through(sum, s.source);
@@ -207,9 +207,9 @@ static Tensor cropped(const Tensor& x, const Shape& before, const Shape& after) 
 static Tensor checked_value(const Tensor& x, Dims pads, std::optional<double> value) {
   const bool writes = std::any_of(pads.begin(), pads.end(), [](int64_t n) { return n > 0; });
   if (!value || !writes) return number(int64_t{0});
-  const Tensor given = number(*value);
-  check_number(kOp, "value", given, x.dtype());
-  return given;
+  const Tensor fill = number(*value);
+  check_number(kOp, "value", fill, x.dtype());
+  return fill;
 }
 
 // What autocast computes in float32: PyTorch's reflection_pad1d and 2d and replication_pad.

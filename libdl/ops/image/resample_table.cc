@@ -21,9 +21,9 @@ T cubic(T x, T a) {
 
 // In T, which is float or double.
 template <class T>
-class Places {
+class TableBuilder {
  public:
-  explicit Places(const ResampledLine& line) : line_(line) {
+  explicit TableBuilder(const ResampledLine& line) : line_(line) {
     if (line.align_corners) {
       step_ = line.to > 1 ? static_cast<T>(line.from - 1) / static_cast<T>(line.to - 1) : T(0);
     } else {
@@ -33,7 +33,7 @@ class Places {
   }
 
   ResampleTable table() {
-    made_.first.push_back(0);
+    table_.first.push_back(0);
     for (int64_t o = 0; o < line_.to; ++o) {
       switch (line_.filter) {
         case Filter::kNearest: nearest(o, T(0)); break;
@@ -42,18 +42,18 @@ class Places {
         case Filter::kLinear: line_.antialias ? smoothed(o, 2) : linear(o); break;
         case Filter::kCubic: line_.antialias ? smoothed(o, 4) : convolved(o); break;
       }
-      made_.first.push_back(static_cast<int64_t>(made_.index.size()));
+      table_.first.push_back(static_cast<int64_t>(table_.index.size()));
     }
-    return std::move(made_);
+    return std::move(table_);
   }
 
  private:
   void add(int64_t i, T weight) {
-    made_.index.push_back(std::clamp<int64_t>(i, 0, line_.from - 1));
-    made_.weight.push_back(static_cast<double>(weight));
+    table_.index.push_back(std::clamp<int64_t>(i, 0, line_.from - 1));
+    table_.weight.push_back(static_cast<double>(weight));
   }
   // Element o's place among the line's elements.
-  T place(int64_t o) const {
+  T coordinate(int64_t o) const {
     if (line_.align_corners) return step_ * static_cast<T>(o);
     return step_ * (static_cast<T>(o) + T(0.5)) - T(0.5);
   }
@@ -65,14 +65,14 @@ class Places {
 
   void linear(int64_t o) {
     if (line_.from == line_.to) return add(o, T(1));
-    const T at = std::max(place(o), T(0));
+    const T at = std::max(coordinate(o), T(0));
     const int64_t i = whole(at);
     const T t = std::clamp(at - static_cast<T>(i), T(0), T(1));
     add(i, T(1) - t), add(i + 1, t);
   }
 
   void convolved(int64_t o) {
-    const T at = place(o), a = T(-0.75);
+    const T at = coordinate(o), a = T(-0.75);
     const int64_t i = whole(at);
     const T t = std::clamp(at - static_cast<T>(i), T(0), T(1));
     for (int k = -1; k <= 2; ++k)
@@ -106,7 +106,7 @@ class Places {
   const ResampledLine& line_;
   T step_;
   std::vector<T> weights_;
-  ResampleTable made_;
+  ResampleTable table_;
 };
 
 }  // namespace
@@ -121,7 +121,7 @@ double table_bytes(const ResampledLine& line) {
 }
 
 ResampleTable table_of(const ResampledLine& line, bool single) {
-  return single ? Places<float>(line).table() : Places<double>(line).table();
+  return single ? TableBuilder<float>(line).table() : TableBuilder<double>(line).table();
 }
 
 ResampleTable transposed(const ResampleTable& table, int64_t from) {

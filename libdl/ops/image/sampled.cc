@@ -25,32 +25,34 @@ namespace {
 
 // Of every coordinate of one dimension: its pixels, and how far it lies behind the first (bicubic:
 // the second) of them, with the derivative.
-struct Found {
-  Tensor pixels, rest, slope;  // [taps, n, places], [n, places], [n, places]
+struct Neighbours {
+  Tensor pixels, rest, derivative;  // [taps, n, places], [n, places], [n, places]
 };
 
 template <class T>
-void find(const Tensor& coordinates, int64_t size, const Sampling& how, const Found& found) {
+void find(const Tensor& coordinates, int64_t size, const Sampling& how,
+          const Neighbours& neighbours) {
   const int64_t count = coordinates.numel();
   const int taps = kernels::taps_of(how.mode);
   const T* const from = coordinates.read_plain<T>();
-  int64_t* const pixels = found.pixels.overwrite_plain<int64_t>();
-  T* const rest = found.rest.overwrite_plain<T>();
-  T* const slope = found.slope.overwrite_plain<T>();
+  int64_t* const pixels = neighbours.pixels.overwrite_plain<int64_t>();
+  T* const rest = neighbours.rest.overwrite_plain<T>();
+  T* const derivative = neighbours.derivative.overwrite_plain<T>();
   for (int64_t i = 0; i < count; ++i) {
     const kernels::Line<T> line = kernels::line_at(from[i], size, how);
     for (int t = 0; t < taps; ++t) pixels[t * count + i] = line.pixel[t];
-    rest[i] = 0, slope[i] = 0;
-    if (how.mode == Sampling::kBilinear) rest[i] = line.weight[1], slope[i] = line.slope[1];
+    rest[i] = 0, derivative[i] = 0;
+    if (how.mode == Sampling::kBilinear)
+      rest[i] = line.weight[1], derivative[i] = line.derivative[1];
     if (how.mode == Sampling::kBicubic) {
       const auto at = kernels::in_pixels(from[i], size, how.align_corners != 0);
-      rest[i] = at.x - std::floor(at.x), slope[i] = at.slope;
+      rest[i] = at.x - std::floor(at.x), derivative[i] = at.derivative;
     }
   }
 }
 
 // On the host, for any device.
-Found find(const Tensor& coordinates, int64_t size, const Sampling& how) {
+Neighbours find(const Tensor& coordinates, int64_t size, const Sampling& how) {
   const ModeGuard off(kModeGrad | kModeForward);
   Shape all(coordinates.shape());
   all.insert(0, kernels::taps_of(how.mode));
@@ -61,24 +63,24 @@ Found find(const Tensor& coordinates, int64_t size, const Sampling& how) {
             empty(shape, dtype, there)};
   }
   const Tensor at = plain(on_host(detach(coordinates)));
-  const Found found{empty(all, Dtype::kInt64), empty(at.shape(), at.dtype()),
-                    empty(at.shape(), at.dtype())};
+  const Neighbours neighbours{empty(all, Dtype::kInt64), empty(at.shape(), at.dtype()),
+                              empty(at.shape(), at.dtype())};
   if (at.dtype() == Dtype::kFloat64) {
-    find<double>(at, size, how, found);
+    find<double>(at, size, how, neighbours);
   } else {
-    find<float>(at, size, how, found);
+    find<float>(at, size, how, neighbours);
   }
   const Device device = coordinates.device();
-  return {on_device(found.pixels, device), on_device(found.rest, device),
-          on_device(found.slope, device)};
+  return {on_device(neighbours.pixels, device), on_device(neighbours.rest, device),
+          on_device(neighbours.derivative, device)};
 }
 
 // Cubic convolution's weights of elements at a distance below 1, or from 1 to 2, and derivatives.
 constexpr double kA = -0.75;
 Tensor near(const Tensor& x) { return (x * (kA + 2) + -(kA + 3)) * x * x + 1; }
 Tensor far(const Tensor& x) { return ((x * kA + -5 * kA) * x + 8 * kA) * x + -4 * kA; }
-Tensor near_slope(const Tensor& x) { return (x * (3 * (kA + 2)) + -2 * (kA + 3)) * x; }
-Tensor far_slope(const Tensor& x) { return (x * (3 * kA) + -10 * kA) * x + 8 * kA; }
+Tensor near_derivative(const Tensor& x) { return (x * (3 * (kA + 2)) + -2 * (kA + 3)) * x; }
+Tensor far_derivative(const Tensor& x) { return (x * (3 * kA) + -10 * kA) * x + 8 * kA; }
 
 Tensor zero() { return number(0.0); }
 
@@ -93,40 +95,42 @@ Sampled::Sampled(const Tensor& input, const Tensor& grid, const Sampling& how)
       out_(input.shape()),
       grid_(grid.shape()) {
   const Dtype type = computed_as(dtype_);
-  int64_t pixels = 1, places = 1;
+  int64_t pixels = 1, positions = 1;
   for (size_t d = 2; d < in_.size(); ++d) {
     out_[d] = grid_[d - 1];
-    pixels *= in_[d], places *= out_[d];
+    pixels *= in_[d], positions *= out_[d];
   }
   image_ = reshape(cast(input, type), Shape{in_[0], in_[1], pixels});
-  const Tensor all = reshape(cast(grid, type), Shape{in_[0], places, how.dims});
+  const Tensor all = reshape(cast(grid, type), Shape{in_[0], positions, how.dims});
   for (int d = 0; d < how.dims; ++d) lines_.push_back(line_of(select(all, 2, d), d));
 }
 
 // Around the present coordinates a place is a linear function of them.
 Sampled::Line Sampled::line_of(const Tensor& coordinates, int d) const {
   const int64_t size = in_[in_.size() - 1 - static_cast<size_t>(d)];
-  const Found found = find(coordinates, size, how_);
+  const Neighbours neighbours = find(coordinates, size, how_);
   Line line;
   for (int t = 0; t < kernels::taps_of(how_.mode); ++t) {
-    const Tensor pixel = select(found.pixels, 0, t);
+    const Tensor pixel = select(neighbours.pixels, 0, t);
     line.inside.push_back(ge(pixel, number(int64_t{0})));
     line.pixel.push_back(where(line.inside.back(), pixel, number(int64_t{0})));
   }
-  const Tensor x = found.rest + found.slope * (coordinates - detach(coordinates));
+  const Tensor x = neighbours.rest + neighbours.derivative * (coordinates - detach(coordinates));
   switch (how_.mode) {
     case Sampling::kNearest:
       line.weight = {x + 1};
-      line.slope = {found.slope};
+      line.derivative = {neighbours.derivative};
       break;
     case Sampling::kBilinear:
       line.weight = {-x + 1, x};
-      line.slope = {-found.slope, found.slope};
+      line.derivative = {-neighbours.derivative, neighbours.derivative};
       break;
     case Sampling::kBicubic:
       line.weight = {far(x + 1), near(x), near(-x + 1), far(-x + 2)};
-      line.slope = {found.slope * far_slope(x + 1), found.slope * near_slope(x),
-                    -(found.slope * near_slope(-x + 1)), -(found.slope * far_slope(-x + 2))};
+      line.derivative = {neighbours.derivative * far_derivative(x + 1),
+                         neighbours.derivative * near_derivative(x),
+                         -(neighbours.derivative * near_derivative(-x + 1)),
+                         -(neighbours.derivative * far_derivative(-x + 2))};
       break;
   }
   return line;
@@ -146,10 +150,10 @@ Sampled::Tap Sampled::tap(int t) const {
     tap.inside = d == 0 ? line.inside[of[d]] : bitwise_and(tap.inside, line.inside[of[d]]);
     tap.weight = d == 0 ? line.weight[of[d]] : tap.weight * line.weight[of[d]];
     step *= in_[in_.size() - 1 - d];
-    Tensor slope = line.slope[of[d]];
+    Tensor derivative = line.derivative[of[d]];
     for (size_t e = 0; e < of.size(); ++e)
-      if (e != d) slope = slope * lines_[e].weight[of[e]];
-    tap.slopes.push_back(unsqueeze(slope, 1));
+      if (e != d) derivative = derivative * lines_[e].weight[of[e]];
+    tap.derivatives.push_back(unsqueeze(derivative, 1));
   }
   tap.weight = unsqueeze(tap.weight, 1);
   tap.inside = unsqueeze(tap.inside, 1);
@@ -198,7 +202,7 @@ Tensor Sampled::grid_gradient(const Tensor& dy) const {
   static constexpr int64_t kChannels[] = {1};
   each_tap([&](const Tap& tap) {
     const Tensor both = sum(g * taken(tap), Dims(kChannels), true);
-    for (size_t d = 0; d < sums.size(); ++d) add_to(sums[d], both * tap.slopes[d]);
+    for (size_t d = 0; d < sums.size(); ++d) add_to(sums[d], both * tap.derivatives[d]);
   });
   for (Tensor& s : sums) s = squeeze(s, Dims(kChannels));
   return cast(reshape(stack(sums, -1), grid_), dtype_);
@@ -210,7 +214,7 @@ Tensor Sampled::tangent(const Tensor& of_grid) const {
   each_tap([&](const Tap& tap) {
     Tensor moved;
     for (size_t d = 0; d < lines_.size(); ++d)
-      add_to(moved, tap.slopes[d] * select(t, 3, static_cast<int64_t>(d)));
+      add_to(moved, tap.derivatives[d] * select(t, 3, static_cast<int64_t>(d)));
     add_to(y, taken(tap) * moved);
   });
   return cast(reshape(y, out_), dtype_);

@@ -23,14 +23,14 @@ class Sampled {
   // What one dimension's coordinates say; tensors of [n, places].
   struct Line {
     std::vector<Tensor> pixel, inside;  // of each tap; inside: in the image along this dimension
-    std::vector<Tensor> weight, slope;  // functions of the grid; slope: by the coordinate
+    std::vector<Tensor> weight, derivative;  // functions of the grid; derivative: by the coordinate
   };
   struct Tap {
     Tensor pixel, inside;  // [n, 1, places] expanded to all channels
     Tensor weight;         // [n, 1, places]
-    std::vector<Tensor> slopes;
+    std::vector<Tensor> derivatives;
   };
-  Line line_of(const Tensor& places, int d) const;
+  Line line_of(const Tensor& positions, int d) const;
   Tap tap(int t) const;
   template <class F>
   void each_tap(F f) const;

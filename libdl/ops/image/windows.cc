@@ -68,8 +68,8 @@ Tensor Windows::sum(const Tensor& columns) const {
   for (int64_t i = 0; i < window[0]; ++i) {
     for (int64_t j = 0; j < window[1]; ++j) {
       const auto tap = [&](const Tensor& all) { return select(select(all, 3, j), 2, i); };
-      const Tensor place = tap(to);
-      add(place, tap(from), nullptr, Into(place));
+      const Tensor position = tap(to);
+      add(position, tap(from), nullptr, Into(position));
     }
   }
   return row_major_clone(cast(inner(image), columns.dtype()));
@@ -78,15 +78,15 @@ Tensor Windows::sum(const Tensor& columns) const {
 // -- what is asked for ----------------------------------------------------------------------------
 
 // One number stands for both.
-Pair pair_of(const char* op, const char* name, Dims given, int64_t least) {
-  if (given.size() != 1 && given.size() != 2)
-    fail_argument(LIBDL_ERROR_VALUE, op, name, "has " + std::to_string(given.size()) + " entries",
+Pair pair_of(const char* op, const char* name, Dims values, int64_t least) {
+  if (values.size() != 1 && values.size() != 2)
+    fail_argument(LIBDL_ERROR_VALUE, op, name, "has " + std::to_string(values.size()) + " entries",
                   "one or two");
-  for (const int64_t x : given)
+  for (const int64_t x : values)
     if (x < least || x > INT32_MAX)
-      fail_argument(LIBDL_ERROR_VALUE, op, name, "is " + to_string(given),
+      fail_argument(LIBDL_ERROR_VALUE, op, name, "is " + to_string(values),
                     std::to_string(least) + " to 2147483647");
-  return {given.front(), given.back()};
+  return {values.front(), values.back()};
 }
 
 // The window and its steps.
@@ -103,12 +103,12 @@ void set_window(Windows& w, Dims kernel_size, std::optional<Dims> dilation,
 void count_windows(Windows& w, const char* name, const std::string& found) {
   for (size_t d = 0; d < 2; ++d) {
     const int64_t reach = w.dilation[d] * (w.window[d] - 1) + 1;
-    const int64_t room = w.size[d] + 2 * w.padding[d];
-    if (reach > room)
+    const int64_t padded = w.size[d] + 2 * w.padding[d];
+    if (reach > padded)
       fail_argument(LIBDL_ERROR_SHAPE, w.op, name, found,
                     "room for a window that reaches over " + std::to_string(reach) +
                         (d == 0 ? " rows" : " columns"));
-    w.count[d] = (room - reach) / w.stride[d] + 1;
+    w.count[d] = (padded - reach) / w.stride[d] + 1;
   }
 }
 

@@ -11,7 +11,7 @@
 #include "ops/copy/copy.h"
 #include "ops/core/call.h"
 #include "ops/indexing/indices.h"
-#include "ops/indexing/places.h"
+#include "ops/indexing/positions.h"
 #include "ops/indexing/scatter.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/pointwise/pointwise.h"
@@ -72,7 +72,7 @@ Tensor gather_impl(const Tensor& input, int32_t dim, const Tensor& index, bool s
   check_fits(call, index, input, "input", axis);
   const Tensor x = at_least_1d(input);
   const Tensor where = checked_index(call, into, "index", index, x.size(axis));
-  Tensor y = result_place(call, into, index.shape(), input.dtype(), input.device(), {&input});
+  Tensor y = result_destination(call, into, index.shape(), input.dtype(), input.device(), {&input});
   if (y.numel() > 0) {
     const Tensor out = at_least_1d(y), at = at_least_1d(where);
     launch_gather(y.device(), {overwrites(out), reads(x), reads(at), axis});
@@ -183,10 +183,10 @@ static void combine_widely(const Tensor& out, const Tensor& before, const Tensor
   const Tensor held = empty(index.shape(), out.dtype(), out.device());
   launch_gather(out.device(), {overwrites(held), reads(before), reads(index), dim});
   const Tensor number = numbered(positions_of(index, before.shape(), dim));
-  const Tensor start = reshape(plain(held, wide), whole), made = empty(whole, wide, out.device());
-  launch_scattered(made, start, number, 0, ScatterOp::kSet);
-  launch_scattered(made, reshape(terms, whole), number, 0, combine);
-  launch_gather(out.device(), {overwrites(start), reads(made), reads(number), 0});
+  const Tensor start = reshape(plain(held, wide), whole), result = empty(whole, wide, out.device());
+  launch_scattered(result, start, number, 0, ScatterOp::kSet);
+  launch_scattered(result, reshape(terms, whole), number, 0, combine);
+  launch_gather(out.device(), {overwrites(start), reads(result), reads(number), 0});
   const Tensor rounded = reshape(plain(start, out.dtype()), index.shape());
   begin_change(out, before);
   launch_scattered(out, rounded, index, dim, ScatterOp::kSet);
@@ -201,7 +201,7 @@ static Tensor in_runs(const Tensor& x, int dim, int64_t count, int64_t run) {
   return alias(x, sizes, strides, x.offset(), x.dtype());
 }
 
-// Many to a place, as in add_to_places.
+// Many to a place, as in add_at_positions.
 static void add_in_runs(const Tensor& out, const Tensor& before, const Tensor& src,
                         const Tensor& index, int dim) {
   const Dtype wide = summed_as(out.dtype());
@@ -249,7 +249,7 @@ static Tensor scatter_by(const ScatterCall& s, const Tensor& input, int32_t dim,
   const Tensor values = value_like(call, "src", src, input.dtype());
   const Tensor where = checked_index(call, into, "index", index, at_least_1d(input).size(axis));
 
-  Tensor y = changed_place(call, into, input, {&src});
+  Tensor y = changed_destination(call, into, input, {&src});
   const Tensor out = at_least_1d(y), before = at_least_1d(input), at = at_least_1d(where);
   const Tensor from = single ? expanded(values.is_number() ? plain(values) : values, at.shape())
                              : at_least_1d(values);

@@ -8,7 +8,7 @@
 #include "ops/core/call.h"
 #include "ops/indexing/indices.h"
 #include "ops/indexing/nonzero.h"
-#include "ops/indexing/places.h"
+#include "ops/indexing/positions.h"
 #include "ops/pointwise/pointwise.h"
 #include "ops/primitive/launch.h"
 #include "ops/primitive/plan.h"
@@ -45,7 +45,7 @@ static Tensor unseen_coordinates(const Tensor& mask, const Tensor& values, int b
 // A mask stands for as many dimensions as it has: it becomes the coordinates of what is true.
 // values: what is put there, or NULL.
 static void add_mask(const Call& call, const Tensor& input, const Tensor& mask,
-                     const Tensor* values, int* dim, Places* out) {
+                     const Tensor* values, int* dim, IndexedPositions* out) {
   if (*dim + mask.ndim() > input.ndim()) too_many(call, input.ndim());
   if (mask.ndim() == 0)
     call.bad(LIBDL_ERROR_SHAPE, "indices", "hold a mask without dimensions",
@@ -65,7 +65,7 @@ static void add_mask(const Call& call, const Tensor& input, const Tensor& mask,
   }
 }
 
-static void broadcast(const Call& call, Places* out) {
+static void broadcast(const Call& call, IndexedPositions* out) {
   for (const Tensor& index : out->indices) {
     while (out->shape.size() < static_cast<size_t>(index.ndim())) out->shape.insert(0, 1);
     const size_t lead = out->shape.size() - static_cast<size_t>(index.ndim());
@@ -84,9 +84,9 @@ static void broadcast(const Call& call, Places* out) {
 }
 
 // What a list of indices means for one input. values: what is put there, or NULL.
-static Places resolve(const Call& call, Into into, const Tensor& input, TensorSpan indices,
-                      const Tensor* values = nullptr) {
-  Places out;
+static IndexedPositions resolve(const Call& call, Into into, const Tensor& input,
+                                TensorSpan indices, const Tensor* values = nullptr) {
+  IndexedPositions out;
   int dim = 0;
   for (const Tensor& index : indices) {
     if (!index.defined()) {
@@ -127,7 +127,7 @@ static Places resolve(const Call& call, Into into, const Tensor& input, TensorSp
 
 // -- recording ------------------------------------------------------------------------------------
 
-static std::vector<Save> saves_of(const Places& x) {
+static std::vector<Save> saves_of(const IndexedPositions& x) {
   std::vector<Save> saves;
   saves.reserve(x.indices.size());
   for (const Tensor& index : x.indices) saves.push_back(saves_value(index));
@@ -146,7 +146,7 @@ static std::vector<Tensor> list_of(Dims dims, auto&& index_of, int lead = 0) {
 static std::vector<Tensor> saved_list(const Backward& b, const IndexAttr& a) {
   return list_of(a.dims, [&](int k) { return b.saved(k); }, b.lead());
 }
-static std::vector<Tensor> resolved_list(const Places& x) {
+static std::vector<Tensor> resolved_list(const IndexedPositions& x) {
   return list_of(x.dims, [&](int k) { return x.indices[k]; });
 }
 
@@ -168,9 +168,9 @@ static const Rule kIndex{.name = "index", .vjp = index_vjp, .takes_batch = true}
 
 Tensor index_impl(const Tensor& input, TensorSpan indices, Into into) {
   Call call("index", into, {&input});
-  const Places x = resolve(call, into, input, indices);
-  Tensor y[] = {result_place(call, into, x.result, input.dtype(), input.device(), {&input})};
-  read_places(input, y[0], x);
+  const IndexedPositions x = resolve(call, into, input, indices);
+  Tensor y[] = {result_destination(call, into, x.result, input.dtype(), input.device(), {&input})};
+  read_positions(input, y[0], x);
   const std::vector<Save> saves = call.recording() ? saves_of(x) : std::vector<Save>();
   call.done(y, kIndex, IndexAttr{Shape(input.shape()), x.dims, true}, std::span(saves));
   if (call.forward()) call.jvp(y[0], [&] { return index(call.tangent(0), resolved_list(x)); });
@@ -209,7 +209,7 @@ static bool is_choice(const Call& call, const Tensor& input, TensorSpan indices,
 static Tensor put_where(Call& call, const Tensor& input, const Tensor& mask, const Tensor& values,
                         Into into) {
   const Tensor one = plain(value_like(call, "values", values, input.dtype()));
-  Tensor y = changed_place(call, into, input, {&values, &mask});
+  Tensor y = changed_destination(call, into, input, {&values, &mask});
   call.ready(y, kIndexPut, IndexAttr{});
   begin_change(y, input);
   if (y.numel() > 0) {
@@ -233,14 +233,14 @@ Tensor index_put_impl(const Tensor& input, TensorSpan indices, const Tensor& val
   Call call("index_put", into, {&input, &values});
   if (!accumulate && is_choice(call, input, indices, values))
     return put_where(call, input, indices[0], values, into);
-  const Places x = resolve(call, into, input, indices, &values);
+  const IndexedPositions x = resolve(call, into, input, indices, &values);
   if (!broadcasts(values.shape(), x.result))
     call.bad(LIBDL_ERROR_SHAPE, "values", "has shape " + to_string(values.shape()),
              "one that broadcasts to " + to_string(x.result));
   Tensor from = value_like(call, "values", values, input.dtype());
   if (from.is_number()) from = plain(from);
 
-  Tensor y = changed_place(call, into, input, {&values});
+  Tensor y = changed_destination(call, into, input, {&values});
   // Before it is expanded, when it may be one element.
   if (accumulate && adds_widely(input.dtype(), 2)) from = plain(from, summed_as(input.dtype()));
   from = expanded(from, x.result);
@@ -254,7 +254,7 @@ Tensor index_put_impl(const Tensor& input, TensorSpan indices, const Tensor& val
       return index_put(t, resolved_list(x), dv, accumulate);
     });
   call.ready(y, kIndexPut, IndexAttr{Shape(values.shape()), x.dims, accumulate}, std::span(saves));
-  (accumulate ? add_to_places : write_places)(y, input, from, x);
+  (accumulate ? add_at_positions : write_positions)(y, input, from, x);
   return call.finish(std::move(y));
 }
 

@@ -11,7 +11,7 @@
 #include "ops/copy/holds.h"
 #include "ops/core/call.h"
 #include "ops/indexing/indices.h"
-#include "ops/indexing/places.h"
+#include "ops/indexing/positions.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/pointwise/pointwise.h"
 #include "ops/primitive/launch.h"
@@ -78,8 +78,8 @@ static void write_slices(const Tensor& y, const Tensor& input, const Tensor& ind
   if (source.numel() == 0) return begin_change(y, input);
   if (accumulate && (adds_widely(y.dtype(), index.numel()) ||
                      is_crowded(y.dtype(), index.numel(), y.size(axis)))) {
-    const Places slices{{axis}, {index}, {index.numel()}, axis, Shape(source.shape())};
-    return add_to_places(y, input, source, slices);
+    const IndexedPositions slices{{axis}, {index}, {index.numel()}, axis, Shape(source.shape())};
+    return add_at_positions(y, input, source, slices);
   }
   if (has_rows(y, axis)) return launch_rows(&input, accumulate, y, source, index, axis);
   const Tensor at = along(index, source.shape(), axis);
@@ -109,12 +109,12 @@ static void check_count(const Call& call, const Tensor& input, int64_t count) {
 static void check_source(const Call& call, const Tensor& source, const Tensor& input, int axis,
                          int64_t count) {
   check_count(call, input, count);
-  Shape wanted(input.shape());
-  if (input.ndim() > 0) wanted[axis] = count;
+  Shape expected(input.shape());
+  if (input.ndim() > 0) expected[axis] = count;
   const bool one = input.ndim() == 0 && source.numel() == 1;
-  if (!same(source.shape(), wanted) && !one)
+  if (!same(source.shape(), expected) && !one)
     call.bad(LIBDL_ERROR_SHAPE, "source", "has shape " + to_string(source.shape()),
-             to_string(wanted));
+             to_string(expected));
   if (source.dtype() != input.dtype())
     call.bad(LIBDL_ERROR_DTYPE, "source", std::string("is ") + name_of(source.dtype()),
              name_of(input.dtype()));
@@ -136,7 +136,7 @@ static Tensor selected(Call& call, const Tensor& input, int axis, const Tensor& 
   check_count(call, input, at.numel());
   Shape shape(input.shape());
   if (input.ndim() > 0) shape[axis] = at.numel();
-  Tensor y = result_place(call, into, shape, input.dtype(), input.device(), {&input});
+  Tensor y = result_destination(call, into, shape, input.dtype(), input.device(), {&input});
   read_slices(at_least_1d(y), at_least_1d(input), at, axis);
   y = call.done(std::move(y), kIndexSelect, SelectAttr{Shape(input.shape()), axis},
                 {saves_value(at)});
@@ -150,7 +150,7 @@ Tensor index_select_impl(const Tensor& input, int32_t dim, const Tensor& index, 
   return selected(call, input, axis, checked_list(call, into, index, input, axis), into);
 }
 
-Tensor select_found(const Tensor& input, const Tensor& positions, Into into) {
+Tensor select_at(const Tensor& input, const Tensor& positions, Into into) {
   Call call("index_select", into, {&input});
   return selected(call, input, 0, positions, into);
 }
@@ -176,7 +176,7 @@ static Tensor put_slices(const Rule& rule, bool accumulate, const Tensor& input,
   const Tensor at = checked_list(call, into, index, input, axis);
   check_source(call, source, input, axis, at.numel());
 
-  Tensor y = changed_place(call, into, input, {&source});
+  Tensor y = changed_destination(call, into, input, {&source});
   const Tensor out = at_least_1d(y), before = at_least_1d(input), from = at_least_1d(source);
   if (call.forward())
     call.ready_jvp(y, [&] {
@@ -239,7 +239,7 @@ Tensor index_fill_impl(const Tensor& input, int32_t dim, const Tensor& index, co
   const Tensor one =
       plain(on_device(held(call.op(), "value", value, input.dtype()), call.device()));
 
-  Tensor y = changed_place(call, into, input, {&value});
+  Tensor y = changed_destination(call, into, input, {&value});
   const Tensor out = at_least_1d(y), before = at_least_1d(input);
   Shape shape(out.shape());
   shape[axis] = at.numel();

@@ -8,6 +8,6 @@
 namespace libdl {
 
 // index_select along dimension 0 at positions that the library computed: they are not checked.
-Tensor select_found(const Tensor& input, const Tensor& positions, Into into);
+Tensor select_at(const Tensor& input, const Tensor& positions, Into into);
 
 }  // namespace libdl

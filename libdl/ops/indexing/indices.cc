@@ -62,16 +62,16 @@ static bool apart(const Tensor& dst, std::span<const Tensor* const> read) {
   return true;
 }
 
-Tensor result_place(const Call& call, Into into, Dims shape, Dtype dtype, Device device,
-                    std::span<const Tensor* const> read) {
+Tensor result_destination(const Call& call, Into into, Dims shape, Dtype dtype, Device device,
+                          std::span<const Tensor* const> read) {
   if (!into) return empty(shape, dtype, device);
   call.check_result(shape, dtype, device);
   const Tensor& dst = into.tensor();
   return dst.dtype() == dtype && apart(dst, read) ? alias(dst) : empty(shape, dtype, device);
 }
 
-Tensor changed_place(const Call& call, Into into, const Tensor& input,
-                     std::initializer_list<const Tensor*> read) {
+Tensor changed_destination(const Call& call, Into into, const Tensor& input,
+                           std::initializer_list<const Tensor*> read) {
   if (into) {
     const Tensor& dst = into.tensor();
     call.check_result(input.shape(), input.dtype(), input.device());

@@ -20,18 +20,18 @@ Tensor as_index(const Call& call, const char* name, const Tensor& index);
 // Where a result is computed: dst itself if it has the result's dtype and shares no memory with
 // what the kernel reads, else a new tensor, for Call::done to copy. Throws what check_result
 // throws.
-Tensor result_place(const Call& call, Into into, Dims shape, Dtype dtype, Device device,
-                    std::span<const Tensor* const> read);
-inline Tensor result_place(const Call& call, Into into, Dims shape, Dtype dtype, Device device,
-                           std::initializer_list<const Tensor*> read) {
-  return result_place(call, into, shape, dtype, device, std::span(read.begin(), read.size()));
+Tensor result_destination(const Call& call, Into into, Dims shape, Dtype dtype, Device device,
+                          std::span<const Tensor* const> read);
+inline Tensor result_destination(const Call& call, Into into, Dims shape, Dtype dtype,
+                                 Device device, std::initializer_list<const Tensor*> read) {
+  return result_destination(call, into, shape, dtype, device, std::span(read.begin(), read.size()));
 }
 
 // The same for operators that change some elements of input. begin_change, before the kernel's
 // arguments are made, copies input's values there if necessary, in the form that they have; it
 // cannot fail.
-Tensor changed_place(const Call& call, Into into, const Tensor& input,
-                     std::initializer_list<const Tensor*> read);
+Tensor changed_destination(const Call& call, Into into, const Tensor& input,
+                           std::initializer_list<const Tensor*> read);
 void begin_change(const Tensor& y, const Tensor& input);
 
 // A 0-d tensor as a 1-d tensor of one element; others unchanged. Without history.

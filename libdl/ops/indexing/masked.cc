@@ -33,9 +33,10 @@ static Shape common_shape(const char* op, const Tensor& input, const Tensor& mas
 static Tensor positions(const Tensor& mask, Dims shape) {
   const Tensor flat = plain(expanded(mask.is_number() ? plain(mask) : mask, shape));
   const int64_t size[] = {flat.numel()}, step[] = {1};
-  const Tensor found = nonzero_coordinates(alias(flat, size, step, flat.offset(), Dtype::kBool));
-  const int64_t count[] = {found.numel()};
-  return alias(found, count, step, 0, Dtype::kInt64);
+  const Tensor coordinates =
+      nonzero_coordinates(alias(flat, size, step, flat.offset(), Dtype::kBool));
+  const int64_t count[] = {coordinates.numel()};
+  return alias(coordinates, count, step, 0, Dtype::kInt64);
 }
 
 static constexpr int64_t kWhole[] = {-1};
@@ -62,9 +63,8 @@ Tensor masked_select_impl(const Tensor& input, const Tensor& mask, Into into) {
   check_mask("masked_select", mask);
   const Shape shape = common_shape("masked_select", input, mask);
   const Tensor at = positions(mask, shape);
-  return rename_error("masked_select", {{"input", "input"}}, [&] {
-    return select_found(reshape(expand(input, shape), kWhole), at, into);
-  });
+  return rename_error("masked_select", {{"input", "input"}},
+                      [&] { return select_at(reshape(expand(input, shape), kWhole), at, into); });
 }
 
 // -- masked_scatter -------------------------------------------------------------------------------

@@ -15,11 +15,11 @@ static Tensor written(const Tensor& y, const Tensor& index, const Tensor& source
     const int64_t all[] = {-1};
     const bool direct = y.is_contiguous();
     const Tensor flat = direct ? view(y, all) : flatten(y);
-    const Tensor places = flatten(index), values = flatten(source);
+    const Tensor positions = flatten(index), values = flatten(source);
     if (accumulate)
-      index_add(flat, 0, places, values, nullptr, Into(flat));
+      index_add(flat, 0, positions, values, nullptr, Into(flat));
     else
-      index_copy(flat, 0, places, values, Into(flat));
+      index_copy(flat, 0, positions, values, Into(flat));
     return direct ? y : copy(reshape(flat, y.shape()), false, Into(y));
   });
 }

@@ -120,24 +120,24 @@ Tensor mean_of(const Scattered& s) {
 Tensor product_in_steps(const Scattered& s) {
   if (s.index.numel() == 0) return total(s);                 // src's gradient is 0, not none
   const Dtype own = s.input.dtype(), wide = summed_as(own);  // in 16 bits each step would round
-  Tensor made = as(start_of(s), wide);
+  Tensor result = as(start_of(s), wide);
   const Tensor src = as(s.src, wide);
   const auto row = [](const Tensor& x) { return x.ndim() ? x : unsqueeze(x, 0); };
   const Tensor index = row(s.index), factors = row(src);
-  if (made.ndim() == 0) return as(mul(made, select(factors, 0, 0)), own);
+  if (result.ndim() == 0) return as(mul(result, select(factors, 0, 0)), own);
   for (int64_t j = 0; j < index.size(s.dim); ++j) {
-    const Tensor place = narrow(index, s.dim, j, 1);
-    const Tensor product = mul(gather(made, s.dim, place), narrow(factors, s.dim, j, 1));
-    made = scatter(made, s.dim, place, product);
+    const Tensor position = narrow(index, s.dim, j, 1);
+    const Tensor product = mul(gather(result, s.dim, position), narrow(factors, s.dim, j, 1));
+    result = scatter(result, s.dim, position, product);
   }
-  return as(made, own);
+  return as(result, own);
 }
 
 Tensor product_of(const Scattered& s, Into into) {
   gather(detach(s.input), s.dim, s.index);  // refuses what does not fit
   const Tensor input = as_it_was(s.input, into), src = as_it_was(s.src, into);
   const Scattered kept{input, s.dim, s.index, src, s.reduce, s.include_self};
-  if (!Call(kOp, {}, {&s.input, &s.src}).plain()) return product_in_steps(kept);
+  if (!Call(kOp, {}, {&s.input, &s.src}).is_unrecorded()) return product_in_steps(kept);
   return combined(kOp, ScatterOp::kMul, start_of(s), s.dim, s.index, s.src);
 }
 
@@ -184,16 +184,16 @@ Tensor extremum_tangent(const Tensor& t, const Tensor& t_src, const Tensor& own,
 Tensor extremum_of(const Scattered& s, Into into) {
   const ScatterOp op = s.reduce == Reduce::kMax ? ScatterOp::kMax : ScatterOp::kMin;
   Call call(kOp, into, {&s.input, &s.src});
-  Tensor made = combined(kOp, op, start_of(s), s.dim, s.index, s.src);
-  if (call.plain()) return call.done(std::move(made));
-  Tensor own = same(s.input, made);
+  Tensor result = combined(kOp, op, start_of(s), s.dim, s.index, s.src);
+  if (call.is_unrecorded()) return call.done(std::move(result));
+  Tensor own = same(s.input, result);
   if (!s.include_self && s.index.numel()) own = scatter(own, s.dim, s.index, number(false));
-  const Tensor taken = s.index.numel() ? same(s.src, gather(made, s.dim, s.index))
+  const Tensor taken = s.index.numel() ? same(s.src, gather(result, s.dim, s.index))
                                        : zeros(s.src.shape(), Dtype::kBool, s.src.device());
   const Tensor met =
       scatter_add(cast(own, Dtype::kInt64), s.dim, s.index, cast(taken, Dtype::kInt64));
   const Tensor count = maximum(met, number(int64_t{1}));
-  return call.done(std::move(made), kExtremum, ExtremumAttr{s.dim, Shape(s.src.shape())},
+  return call.done(std::move(result), kExtremum, ExtremumAttr{s.dim, Shape(s.src.shape())},
                    {saves_value(own), saves_value(taken), saves_value(count), saves_value(s.index)},
                    [&](const Tensor&) {
                      return extremum_tangent(call.tangent(0), call.tangent(1), own, taken, count,
@@ -244,9 +244,9 @@ Tensor index_reduce_impl(const Tensor& input, int32_t dim, const Tensor& index,
                       std::to_string(index.numel()) + " in dimension " + std::to_string(at));
   Shape along(static_cast<size_t>(input.ndim()), 1);
   if (input.ndim()) along[static_cast<size_t>(at)] = index.numel();
-  const Tensor places = expand(reshape(index, along), source.shape());
+  const Tensor positions = expand(reshape(index, along), source.shape());
   return rename_error(op, {{"input", "input"}, {"index", "index"}, {"src", "source"}}, [&] {
-    return scatter_reduce(input, at, places, source, reduce, include_self);
+    return scatter_reduce(input, at, positions, source, reduce, include_self);
   });
 }
 

@@ -66,18 +66,18 @@ static Tensor in_order(const Call& call, const Tensor& sequence, const Tensor* s
 // The kernel's steps, of all elements at once: [first, last) is halved until nothing is left.
 static Tensor halved(const Tensor& rows, const Tensor& x, int64_t length, bool right) {
   const bool shared = rows.ndim() == 1;
-  const Tensor wanted = shared ? unsqueeze(x, x.ndim()) : x;
-  Shape shape(wanted.shape());
+  const Tensor values = shared ? unsqueeze(x, x.ndim()) : x;
+  Shape shape(values.shape());
   shape.back() = length;
   const Tensor all = shared ? expand(rows, shape) : rows;
   const Tensor most = number(length - 1), one = number(int64_t{1});
-  Tensor first = zeros(wanted.shape(), Dtype::kInt64, x.device());
-  Tensor last = full(wanted.shape(), number(length), Dtype::kInt64, x.device());
+  Tensor first = zeros(values.shape(), Dtype::kInt64, x.device());
+  Tensor last = full(values.shape(), number(length), Dtype::kInt64, x.device());
   const auto halvings = static_cast<int>(std::bit_width(static_cast<uint64_t>(length)));
   for (int steps = halvings; steps > 0; --steps) {
     const Tensor middle = bitwise_right_shift(first + last, one);
     const Tensor element = gather(all, all.ndim() - 1, minimum(middle, most));
-    const Tensor here = right ? gt(element, wanted) : ge(element, wanted);
+    const Tensor here = right ? gt(element, values) : ge(element, values);
     const Tensor after = logical_and(logical_not(here), lt(first, last));
     first = where(after, middle + one, first);
     last = where(after, last, middle);
@@ -100,10 +100,10 @@ Tensor searchsorted_impl(const Tensor& sorted_sequence, const Tensor& input, boo
 
   const Tensor sequence = in_order(call, sorted_sequence, sorter);
   const Dtype common = compared_as(sequence, input), type = searched_as(common);
-  const Tensor wanted = input.is_number() ? full({}, input, common, device) : cast(input, common);
-  const Tensor rows = plain(cast(sequence, common), type), x = plain(wanted, type);
+  const Tensor values = input.is_number() ? full({}, input, common, device) : cast(input, common);
+  const Tensor rows = plain(cast(sequence, common), type), x = plain(values, type);
   const int64_t length = rows.size(rows.ndim() - 1);
-  if (into) call.check_places(x.shape(), device);
+  if (into) call.check_destinations(x.shape(), device);
   const Dtype placed = out_int32 ? Dtype::kInt32 : Dtype::kInt64;
   if (length == 0) return call.done(zeros(x.shape(), placed, device));
   if (!has_kernel(device, KernelId::search))

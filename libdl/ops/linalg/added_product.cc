@@ -21,17 +21,17 @@ namespace {
 
 // -1: any size.
 void require_shape(const char* op, const char* name, const Tensor& x,
-                   std::initializer_list<int64_t> wanted) {
-  bool fits = x.ndim() == static_cast<int>(wanted.size());
-  std::string told;
+                   std::initializer_list<int64_t> expected) {
+  bool fits = x.ndim() == static_cast<int>(expected.size());
+  std::string expected_text;
   int d = 0;
-  for (const int64_t n : wanted) {
+  for (const int64_t n : expected) {
     fits = fits && (n < 0 || x.size(d) == n);
-    told += (d++ ? ", " : "") + (n < 0 ? std::string("any") : std::to_string(n));
+    expected_text += (d++ ? ", " : "") + (n < 0 ? std::string("any") : std::to_string(n));
   }
   if (!fits)
     fail_argument(LIBDL_ERROR_SHAPE, op, name, "has shape " + to_string(x.shape()),
-                  "[" + told + "]");
+                  "[" + expected_text + "]");
 }
 
 void require_same_dtype(const char* op, const char* name, const Tensor& x, const Tensor& like) {
@@ -56,9 +56,9 @@ bool is(const Tensor& x, double value) {
   return x.is_number() && item_c128(x) == std::tuple(value, 0.0);
 }
 
-Factor factor(const char* op, const char* name, const Tensor* given, Dtype dtype) {
-  if (!given) return {};
-  const Tensor value = whole_factor(given, dtype).value_or(*given);
+Factor factor(const char* op, const char* name, const Tensor* bound, Dtype dtype) {
+  if (!bound) return {};
+  const Tensor value = whole_factor(bound, dtype).value_or(*bound);
   if (value.numel() != 1)
     fail_argument(LIBDL_ERROR_SHAPE, op, name, "has shape " + to_string(value.shape()), "a number");
   if (category(value.dtype()) > category(dtype))
@@ -68,7 +68,7 @@ Factor factor(const char* op, const char* name, const Tensor* given, Dtype dtype
   return value.ndim() ? reshape(value, {}) : value;
 }
 
-const Tensor* given(const Factor& by) { return by ? &*by : nullptr; }
+const Tensor* pointer_to(const Factor& by) { return by ? &*by : nullptr; }
 
 Tensor scaled(const Tensor& x, const Factor& by) { return by ? mul(x, *by) : x; }
 
@@ -97,7 +97,8 @@ Tensor addmv_impl(const Tensor& input, const Tensor& mat, const Tensor& vec, con
   const Factor of_product = factor("addmv", "alpha", alpha, mat.dtype());
   return rename_error("addmv", {{"input", "input"}, {"mat1", "mat"}}, [&] {
     const Tensor column = unsqueeze(vec, 1);
-    return own(select(addmm(start, mat, column, given(of_input), given(of_product)), 1, 0));
+    return own(
+        select(addmm(start, mat, column, pointer_to(of_input), pointer_to(of_product)), 1, 0));
   });
 }
 
@@ -129,23 +130,24 @@ Tensor addbmm_impl(const Tensor& input, const Tensor& batch1, const Tensor& batc
   const Factor of_product = factor("addbmm", "alpha", alpha, batch1.dtype());
   return rename_error("addbmm", {{"input", "input"}, {"mat1", "batch1"}}, [&] {
     const Tensor beside = reshape(transpose(batch1, 0, 1), left), below = reshape(batch2, right);
-    return addmm(start, beside, below, given(of_input), given(of_product));
+    return addmm(start, beside, below, pointer_to(of_input), pointer_to(of_product));
   });
 }
 
 // -- addr -----------------------------------------------------------------------------------------
 
 // Of bools a number that is not 0 is true; fractions are no factors of integers.
-static Factor factor_of_pairs(const char* name, const Tensor* given, Dtype dtype) {
-  if (given && given->is_number() && dtype == Dtype::kBool && !given->is_complex() &&
-      category(given->dtype()) < Category::kFloat) {
-    const Tensor value = number(!is(*given, 0));
+static Factor factor_of_pairs(const char* name, const Tensor* pointer_to, Dtype dtype) {
+  if (pointer_to && pointer_to->is_number() && dtype == Dtype::kBool && !pointer_to->is_complex() &&
+      category(pointer_to->dtype()) < Category::kFloat) {
+    const Tensor value = number(!is(*pointer_to, 0));
     return is(value, 1) ? Factor() : Factor(value);
   }
-  if (given && given->is_number() && category(given->dtype()) > category(dtype))
-    fail_argument(LIBDL_ERROR_DTYPE, "addr", name, std::string("is ") + name_of(given->dtype()),
+  if (pointer_to && pointer_to->is_number() && category(pointer_to->dtype()) > category(dtype))
+    fail_argument(LIBDL_ERROR_DTYPE, "addr", name,
+                  std::string("is ") + name_of(pointer_to->dtype()),
                   std::string("a number that ") + name_of(dtype) + " holds");
-  return factor("addr", name, given, dtype);
+  return factor("addr", name, pointer_to, dtype);
 }
 
 Tensor addr_impl(const Tensor& input, const Tensor& vec1, const Tensor& vec2, const Tensor* beta,

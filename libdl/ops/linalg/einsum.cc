@@ -18,8 +18,8 @@ namespace libdl {
 
 namespace {
 
-using Places = std::vector<int64_t>;
-using Parts = std::initializer_list<const Places*>;
+using Axes = std::vector<int64_t>;
+using Parts = std::initializer_list<const Axes*>;
 
 constexpr const char* kOp = "einsum";
 constexpr int kDots = -1;
@@ -79,7 +79,7 @@ Term implied(const std::vector<Term>& inputs) {
 struct Dimensions {
   std::vector<int> labels;
   size_t kept = 0;  // the first ones are the result's
-  size_t place(int label) const {
+  size_t index_of(int label) const {
     return static_cast<size_t>(std::ranges::find(labels, label) - labels.begin());
   }
 };
@@ -159,7 +159,7 @@ Tensor multiplied(const Tensor& a, const Tensor& b, const std::vector<bool>& sum
   const auto arranged = [&](const Tensor& t, const std::vector<int64_t>& second,
                             const std::vector<int64_t>& third) {
     std::vector<int64_t> order;
-    for (const Places* part : Parts{&batch, &second, &third})
+    for (const Axes* part : Parts{&batch, &second, &third})
       order.insert(order.end(), part->begin(), part->end());
     const int64_t flat[] = {size(t, batch), size(t, second), size(t, third)};
     std::vector<int64_t> others;  // of size 1
@@ -171,7 +171,7 @@ Tensor multiplied(const Tensor& a, const Tensor& b, const std::vector<bool>& sum
   const Tensor product = bmm(arranged(x, left, inner), arranged(y, inner, right));
   // [batch, left, right] back to the equation's order
   std::vector<int64_t> order;
-  for (const Places* part : Parts{&batch, &left, &right})
+  for (const Axes* part : Parts{&batch, &left, &right})
     order.insert(order.end(), part->begin(), part->end());
   Shape shape;
   for (const int64_t d : order)
@@ -211,11 +211,11 @@ Dimensions dimensions_of(std::string_view equation, const Term& result,
       bad_equation(equation, "each letter at most once in the result");
   for (const Term& term : inputs)
     for (const int label : term)
-      if (all.place(label) == all.labels.size()) all.labels.push_back(label);
+      if (all.index_of(label) == all.labels.size()) all.labels.push_back(label);
   for (size_t i = 0; i < all.kept; ++i) {
-    bool found = all.labels[i] < 0;
-    for (const Term& term : inputs) found |= std::ranges::find(term, all.labels[i]) != term.end();
-    if (!found) bad_equation(equation, "letters in the result that tensors have");
+    bool missing = all.labels[i] < 0;
+    for (const Term& term : inputs) missing |= std::ranges::find(term, all.labels[i]) != term.end();
+    if (!missing) bad_equation(equation, "letters in the result that tensors have");
   }
   return all;
 }

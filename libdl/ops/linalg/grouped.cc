@@ -20,9 +20,9 @@ static void bad_shape(const char* name, const Tensor& x,
                 wanted LIBDL_SAME_SOURCE_LOCATION);
 }
 
-static void bad_dtype(const char* name, Dtype found,
+static void bad_dtype(const char* name, Dtype result,
                       const std::string& wanted LIBDL_SOURCE_LOCATION) {
-  fail_argument(LIBDL_ERROR_DTYPE, kOp, name, std::string("is ") + name_of(found),
+  fail_argument(LIBDL_ERROR_DTYPE, kOp, name, std::string("is ") + name_of(result),
                 wanted LIBDL_SAME_SOURCE_LOCATION);
 }
 
@@ -82,9 +82,9 @@ static std::vector<int64_t> ends_of(const Tensor& offs, int64_t whole) {
 // The parts of a dimension of size `whole`; `count` of them, unless that is negative.
 static std::vector<Group> groups_of(const Tensor& offs, int64_t whole, int64_t count) {
   const std::vector<int64_t> ends = ends_of(offs, whole);
-  const auto found = static_cast<int64_t>(ends.size());
-  if (count >= 0 && found != count)
-    fail_argument(LIBDL_ERROR_SHAPE, kOp, "offs", "has " + std::to_string(found) + " elements",
+  const auto entry = static_cast<int64_t>(ends.size());
+  if (count >= 0 && entry != count)
+    fail_argument(LIBDL_ERROR_SHAPE, kOp, "offs", "has " + std::to_string(entry) + " elements",
                   std::to_string(count) + ", one a group");
   std::vector<Group> groups;
   int64_t start = 0;

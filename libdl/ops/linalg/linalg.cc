@@ -40,8 +40,8 @@ static void require_same_dtype(const char* op, const char* name, const Tensor& x
                   std::string(name_of(like.dtype())) + why);
 }
 
-static std::string that_fit(int64_t wanted, const char* what, const Tensor& a, const Tensor& b) {
-  return std::to_string(wanted) + what + ": shapes " + to_string(a.shape()) + " and " +
+static std::string that_fit(int64_t expected, const char* what, const Tensor& a, const Tensor& b) {
+  return std::to_string(expected) + what + ": shapes " + to_string(a.shape()) + " and " +
          to_string(b.shape()) + " cannot be multiplied";
 }
 
@@ -301,7 +301,7 @@ static std::optional<Tensor> scaled_addmm(const Tensor& input, const Tensor& mat
   const std::optional<double> b = scale_of(beta), a = scale_of(alpha);
   if (!a || !b) return std::nullopt;
   Call call("addmm", into, {&input, &mat1, &mat2});
-  if (!call.plain()) return std::nullopt;
+  if (!call.is_unrecorded()) return std::nullopt;
   const int64_t shape[] = {mat1.size(0), mat2.size(1)};
   const Tensor base = expand(detach(input), shape);
   return call.done(product({&mat1}, {&mat2}, nullptr, &base, *a, *b));
@@ -342,12 +342,12 @@ Tensor addmm_impl(const Tensor& input, const Tensor& mat1, const Tensor& mat2, c
     return write_result("addmm", cast(y, mat1.dtype()), into, {&input, &mat1, &mat2});
   }
   const Named named("addmm");
-  const auto told = [](auto&& body) {
+  const auto as_addmm = [](auto&& body) {
     return rename_error("addmm", {{"input", "input"}, {"shape", "input"}}, body);
   };
-  const Tensor base = told([&] { return expand(input, shape); });
+  const Tensor base = as_addmm([&] { return expand(input, shape); });
   const auto factor = [](const Tensor* x) { return x ? item_c128(*x) : std::tuple(1.0, 0.0); };
-  const Tensor y = told([&] { return mm(mat1, mat2); });
+  const Tensor y = as_addmm([&] { return mm(mat1, mat2); });
   // A term whose factor is 0 is not looked at, as in BLAS: a NaN in it stays there. Gradients do
   // flow to it, of zeros.
   if (factor(beta) == std::tuple(0.0, 0.0)) {

@@ -74,7 +74,7 @@ PackedReader kept_panels(const Tensor& x, const kernels::View& b, bool at_once =
        static_cast<size_t>((reach.high - reach.low + 1) * size)},
       storage.version.load(std::memory_order_acquire)};
   bool noted;
-  if (PackedReader found = find_packed(source, noted); found.data()) return found;
+  if (PackedReader reader = find_packed(source, noted); reader.data()) return reader;
   if (!noted && !at_once) {
     note_packed(source);
     return {};

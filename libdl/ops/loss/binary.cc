@@ -24,11 +24,11 @@ constexpr double kLeast = 1e-12;  // of x (1 - x) in a divisor, as in PyTorch
 namespace {
 // d loss / dx = (x - t) / (x (1 - x)), of which the second derivative is not that of the expression
 // at 0 and 1: where the divisor is kLeast instead, it would be 1 / kLeast even for x = t.
-struct Slope {
+struct Derivative {
   Tensor x, t, divisor;
 
   // 16 bits do not hold kLeast.
-  Slope(const Tensor& input, const Tensor& target)
+  Derivative(const Tensor& input, const Tensor& target)
       : x(cast(input, summed_as(input.dtype()))), t(cast(target, x.dtype())) {
     const Tensor least = number(kLeast);
     divisor = maximum(x * (number(1.0) - x), least);
@@ -42,47 +42,48 @@ struct Slope {
 };
 }  // namespace
 
-static void slope_vjp(Backward& b) {
+static void derivative_vjp(Backward& b) {
   const Tensor dy = b.saved(0), input = b.saved(1), target = b.saved(2);
-  const Slope slope(input, target);
+  const Derivative derivative(input, target);
   const auto set = [&](int i, const Tensor& dx, const Tensor& x) {
     b.set_grad(i, cast(sum_to(dx, x.shape()), x.dtype()));
   };
-  if (b.needs(0)) set(0, b.dy() * slope.value(), dy);
-  if (b.needs(1)) set(1, b.dy() * dy * slope.by_input(), input);
-  if (b.needs(2)) set(2, b.dy() * dy * slope.by_target(), target);
+  if (b.needs(0)) set(0, b.dy() * derivative.value(), dy);
+  if (b.needs(1)) set(1, b.dy() * dy * derivative.by_input(), input);
+  if (b.needs(2)) set(2, b.dy() * dy * derivative.by_target(), target);
 }
 
-// dy times the slope of x = {input, target}, for i = 0.
-static Tensor slope_of_losses(int i, const Tensor& dy, const Tensor* const* x) {
+// dy times the derivative of x = {input, target}, for i = 0.
+static Tensor derivative_of_losses(int i, const Tensor& dy, const Tensor* const* x) {
   if (i != 0) return {};
-  static const Rule kRule{"binary_cross_entropy_backward", slope_vjp};
+  static const Rule kRule{"binary_cross_entropy_backward", derivative_vjp};
   const Tensor &input = *x[0], &target = *x[1];
   Call call("binary_cross_entropy_backward", {}, {&dy, &input, &target});
-  const auto as_given = [&](const Tensor& z) { return cast(z, dy.dtype()); };
+  const auto as_dy = [&](const Tensor& z) { return cast(z, dy.dtype()); };
   Tensor y;
   {
     const ModeGuard off(kModeGrad | kModeForward);
-    y = as_given(dy * Slope(input, target).value());
+    y = as_dy(dy * Derivative(input, target).value());
   }
   y = call.done(std::move(y), kRule, 0,
                 {saves_input(dy, 0), saves_input(input, 1), saves_input(target, 2)});
   if (call.forward())
     call.jvp(y, [&] {
-      const Slope slope(input, target);
-      const Tensor derivatives[] = {slope.value(), dy * slope.by_input(), dy * slope.by_target()};
+      const Derivative derivative(input, target);
+      const Tensor partials[] = {derivative.value(), dy * derivative.by_input(),
+                                 dy * derivative.by_target()};
       Tensor sum;
       for (int k = 0; k < 3; ++k) {
         if (!call.tangent(k).defined()) continue;
-        const Tensor part = call.tangent(k) * derivatives[k];
+        const Tensor part = call.tangent(k) * partials[k];
         sum = sum.defined() ? sum + part : part;
       }
-      return as_given(sum);
+      return as_dy(sum);
     });
   return y;
 }
 
-// The slope, and the difference of the logarithms.
+// The derivative, and the difference of the logarithms.
 const PointwiseOp k_binary_cross_entropy{
     .name = "binary_cross_entropy",
     .expression = Expression::binary_cross_entropy,
@@ -92,7 +93,7 @@ const PointwiseOp k_binary_cross_entropy{
                    return s.dy * (x - s.x[1]) / maximum(x * (1.0 - x), constant(kLeast));
                  },
                  [](const Symbols& s) { return s.dy * (log1p(-s.x[0]) - log(s.x[0])); }},
-    .differentiable = slope_of_losses};
+    .differentiable = derivative_of_losses};
 
 static void refuse_out_of_range(const char* name, const Tensor& x) {
   const Tensor all = plain(x, Dtype::kFloat64);

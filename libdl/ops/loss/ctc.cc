@@ -84,14 +84,14 @@ static std::vector<int64_t> lengths(const char* name, const Tensor& x, int64_t b
 
 // Rows of one length, from rows that are padded or joined.
 static std::vector<int64_t> padded(const Tensor& targets, const Task& task, bool batched) {
-  const std::vector<int64_t> given = integers("targets", targets);
+  const std::vector<int64_t> labels = integers("targets", targets);
   const bool joined = targets.ndim() == 1 && batched;
   const int64_t row = joined ? 0 : targets.size(targets.ndim() - 1);
   std::vector<int64_t> rows(static_cast<size_t>(task.batch * task.longest), task.blank);
   int64_t from = 0;
   for (int64_t n = 0; n < task.batch; ++n) {
     for (int64_t i = 0; i < task.target_lengths[n]; ++i) {
-      const int64_t c = given[from + i];
+      const int64_t c = labels[from + i];
       if (c < 0 || c >= task.classes)
         fail_argument(LIBDL_ERROR_INDEX, kName, "targets", "holds " + std::to_string(c),
                       "0 to " + std::to_string(task.classes - 1));
@@ -250,8 +250,8 @@ static Tensor losses_of(const Tensor& alpha, const Task& task, const Lattice& of
 
 // d losses / d scores, [steps, batch, classes]: the probability of each class minus the share of
 // the paths that pass through it, exp(alpha + beta - log_probs + loss).
-static Tensor slope(const Tensor& log_probs, const Tensor& alpha, const Tensor& losses,
-                    const Task& task, const Lattice& of) {
+static Tensor input_gradient(const Tensor& log_probs, const Tensor& alpha, const Tensor& losses,
+                             const Task& task, const Lattice& of) {
   const Tensor at = gather(log_probs, 2, of.labels);
   const Tensor beta = ways_from(at, of);
   const Tensor loss = unsqueeze(losses, -1);  // [batch, 1]
@@ -280,8 +280,8 @@ static void ctc_vjp(Backward& b) {
   }
   const Lattice of = lattice_of(task, log_probs);
   const Tensor alpha = b.differentiated() ? alpha_of(log_probs, of) : b.saved(1);
-  b.set_grad(0,
-             slope(log_probs, alpha, losses_of(alpha, task, of), task, of) * unsqueeze(b.dy(), -1));
+  b.set_grad(0, input_gradient(log_probs, alpha, losses_of(alpha, task, of), task, of) *
+                    unsqueeze(b.dy(), -1));
 }
 static const Rule kCtc{kName, ctc_vjp};
 
@@ -298,8 +298,9 @@ static Tensor recorded(const Tensor& log_probs, const Task& task) {
       if (!any) return zeros(losses.shape(), losses.dtype(), losses.device());
       const Tensor own = alpha_of(log_probs, of);
       const int64_t dims[] = {0, 2};
-      return sum(slope(log_probs, own, losses_of(own, task, of), task, of) * call.tangent(0),
-                 Dims(dims));
+      return sum(
+          input_gradient(log_probs, own, losses_of(own, task, of), task, of) * call.tangent(0),
+          Dims(dims));
     });
   return losses;
 }

@@ -49,23 +49,25 @@ Tensor l1_loss_impl(const Tensor& input, const Tensor& target, Word reduction,
 
 // In both, with d = x - t, the derivative is d limited to a range: the units' own.
 
-static Expr smooth_l1_slope(const Symbols& s) {
+static Expr smooth_l1_derivative(const Symbols& s) {
   return hardtanh((s.x[0] - s.x[1]) / s.x[2], constant(-1), constant(1));
 }
 const PointwiseOp k_smooth_l1_loss{
     .name = "smooth_l1_loss",
     .expression = Expression::smooth_l1_loss,
     .arguments = {"input", "target", "beta"},
-    .partials = {[](const Symbols& s) { return s.dy * smooth_l1_slope(s); },
-                 [](const Symbols& s) { return -(s.dy * smooth_l1_slope(s)); }}};
+    .partials = {[](const Symbols& s) { return s.dy * smooth_l1_derivative(s); },
+                 [](const Symbols& s) { return -(s.dy * smooth_l1_derivative(s)); }}};
 
-static Expr huber_slope(const Symbols& s) { return hardtanh(s.x[0] - s.x[1], -s.x[2], s.x[2]); }
+static Expr huber_derivative(const Symbols& s) {
+  return hardtanh(s.x[0] - s.x[1], -s.x[2], s.x[2]);
+}
 const PointwiseOp k_huber_loss{
     .name = "huber_loss",
     .expression = Expression::huber_loss,
     .arguments = {"input", "target", "delta"},
-    .partials = {[](const Symbols& s) { return s.dy * huber_slope(s); },
-                 [](const Symbols& s) { return -(s.dy * huber_slope(s)); }}};
+    .partials = {[](const Symbols& s) { return s.dy * huber_derivative(s); },
+                 [](const Symbols& s) { return -(s.dy * huber_derivative(s)); }}};
 
 // The width of the squared part, in the dtype of the computation.
 static Tensor width(const char* op, const char* name, double value, const Tensor& input,

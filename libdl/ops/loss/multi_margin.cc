@@ -75,7 +75,7 @@ Tensor multi_margin_loss_impl(const Tensor& input, const Tensor& target, int64_t
 
   const Named named(op);
   const Tensor right = reshape(target, one_each);
-  // The right class itself costs nothing; relu has no slope at 0, as PyTorch's kernel.
+  // The right class itself costs nothing; relu has no derivative at 0, as PyTorch's kernel.
   Tensor costs = relu(x - gather(x, 1, right) + margin);
   if (p == 2) costs = square(costs);
   costs = scatter(costs, 1, right, number(0.0));
@@ -103,8 +103,8 @@ static Labels labels_of(const char* op, const Tensor& target, int64_t n, int64_t
   if (is_meta(device))
     return {empty(all, Dtype::kInt64, device), empty(all, Dtype::kBool, device),
             empty(all, Dtype::kBool, device)};
-  const Tensor given = plain(on_host(target));
-  const int64_t* const label = given.read_plain<int64_t>();
+  const Tensor on_cpu = plain(on_host(target));
+  const int64_t* const label = on_cpu.read_plain<int64_t>();
   const auto length = [&](int64_t row) {
     int64_t k = 0;
     while (k < classes && label[row * classes + k] != -1) ++k;

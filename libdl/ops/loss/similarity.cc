@@ -87,12 +87,12 @@ Tensor cosine_embedding_loss_impl(const Tensor& input1, const Tensor& input2, co
   // In 16 bits the product of two sums of squares would soon be infinite, and what it keeps from 0
   // would be 0.
   const Dtype promoted = promote(input1.dtype(), input2.dtype());
-  const Dtype made = is_floating(promoted) ? promoted : default_dtype();
+  const Dtype dtype = is_floating(promoted) ? promoted : default_dtype();
   const auto wide = [&](const Tensor& x) {
-    return cast(x, summed_as(is_floating(x.dtype()) ? x.dtype() : made));
+    return cast(x, summed_as(is_floating(x.dtype()) ? x.dtype() : dtype));
   };
   const Measured a = squared(wide(input1)), b = squared(wide(input2));
-  const Tensor cosine = cast(total(a.x, b.x) / (sqrt(a.size) * sqrt(b.size)), made);
+  const Tensor cosine = cast(total(a.x, b.x) / (sqrt(a.size) * sqrt(b.size)), dtype);
   check_broadcast(op, {{cosine, "input1"}, {cosine, "input2"}, {target, "target"}});
   const Tensor zero = number(int64_t{0});
   return named(

@@ -107,44 +107,44 @@ static void list_all(Bags& bags, const Tensor& index, const std::vector<int64_t>
   for (int64_t p = 0; p < count[0]; ++p) row[p] = in[p] + (in[p] < 0 ? rows : 0);
   std::ranges::copy(ends, bags.starts.overwrite_plain<int64_t>());
   if (count[0] == index.numel()) return;
-  bags.place = empty(count, Dtype::kInt64);
-  auto* const place = bags.place.overwrite_plain<int64_t>();
-  std::iota(place, place + count[0], 0);
+  bags.position = empty(count, Dtype::kInt64);
+  auto* const position = bags.position.overwrite_plain<int64_t>();
+  std::iota(position, position + count[0], 0);
 }
 
 // The same but for those of the row `padding`.
 static void list_unpadded(Bags& bags, const Tensor& index, const std::vector<int64_t>& ends,
                           int64_t rows, int64_t padding) {
-  bags.place = empty(bags.row.shape(), Dtype::kInt64);
+  bags.position = empty(bags.row.shape(), Dtype::kInt64);
   const int64_t* const in = integers(index);
   auto* const row = bags.row.overwrite_plain<int64_t>();
   auto* const starts = bags.starts.overwrite_plain<int64_t>();
-  auto* const place = bags.place.overwrite_plain<int64_t>();
+  auto* const position = bags.position.overwrite_plain<int64_t>();
   int64_t count = 0;
   for (int64_t b = 0; b < bags.count; ++b) {
     starts[b] = count;
     for (int64_t p = ends[static_cast<size_t>(b)]; p < ends[static_cast<size_t>(b + 1)]; ++p) {
       const int64_t r = in[p] < 0 ? in[p] + rows : in[p];
       if (r == padding) continue;
-      row[count] = r, place[count] = p;
+      row[count] = r, position[count] = p;
       ++count;
     }
   }
   starts[bags.count] = count;
   bags.row = first_of(bags.row, count);
-  bags.place = count == index.numel() ? Tensor() : first_of(bags.place, count);
+  bags.position = count == index.numel() ? Tensor() : first_of(bags.position, count);
 }
 
 Bags bags_of(const Call& call, const BagArguments& a) {
   const int64_t rows = a.weight.size(0);
   const std::vector<int64_t> ends = bag_starts(call, a);
-  const Tensor given = checked_index(call, {}, "input", a.input, rows);
+  const Tensor checked = checked_index(call, {}, "input", a.input, rows);
   const int64_t most[] = {ends.back()}, bounds[] = {std::ssize(ends)};
-  const Device there = is_meta(given.device()) ? given.device() : Device();
+  const Device there = is_meta(checked.device()) ? checked.device() : Device();
   Bags bags{std::ssize(ends) - 1, empty(most, Dtype::kInt64, there),
             empty(bounds, Dtype::kInt64, there), Tensor()};
   if (is_meta(there)) return bags;
-  const Tensor index = plain(on_host(given), Dtype::kInt64);
+  const Tensor index = plain(on_host(checked), Dtype::kInt64);
   if (a.padding < 0) {
     list_all(bags, index, ends, rows);
   } else {
@@ -154,12 +154,12 @@ Bags bags_of(const Call& call, const BagArguments& a) {
 }
 
 Tensor bag_of_each(const Bags& bags) {
-  const Tensor made = empty(bags.row.shape(), Dtype::kInt64, bags.row.device());
-  if (is_meta(made.device())) return made;
+  const Tensor result = empty(bags.row.shape(), Dtype::kInt64, bags.row.device());
+  if (is_meta(result.device())) return result;
   const int64_t* const starts = integers(bags.starts);
-  auto* to = made.overwrite_plain<int64_t>();
+  auto* to = result.overwrite_plain<int64_t>();
   for (int64_t b = 0; b < bags.count; ++b) to = std::fill_n(to, starts[b + 1] - starts[b], b);
-  return made;
+  return result;
 }
 
 // -- in one pass ---------------------------------------------------------------------------------
@@ -244,20 +244,20 @@ static Tensor padded_rows(const Bags& bags) {
   int64_t longest = 1;
   for (int64_t b = 0; b < bags.count; ++b) longest = std::max(longest, starts[b + 1] - starts[b]);
   const int64_t shape[] = {bags.count, longest};
-  const Tensor made = empty(shape, Dtype::kInt64);
-  auto* to = made.overwrite_plain<int64_t>();
+  const Tensor result = empty(shape, Dtype::kInt64);
+  auto* to = result.overwrite_plain<int64_t>();
   for (int64_t b = 0; b < bags.count; ++b)
     for (int64_t p = starts[b]; p < starts[b] + longest; ++p)
       *to++ = starts[b] == starts[b + 1] ? -1 : row[p < starts[b + 1] ? p : starts[b]];
-  return made;
+  return result;
 }
 
 static Tensor compose_max(const Bags& bags, const Tensor& table, Tensor& from) {
   const Tensor none = number(int64_t{-1}), zero = number(int64_t{0});
-  const int64_t made[] = {bags.count, table.size(1)};
+  const int64_t sizes[] = {bags.count, table.size(1)};
   if (bags.row.numel() == 0) {
-    from = full(made, none, Dtype::kInt64, table.device());
-    return zeros(made, table.dtype(), table.device());
+    from = full(sizes, none, Dtype::kInt64, table.device());
+    return zeros(sizes, table.dtype(), table.device());
   }
   const int64_t one_each[] = {bags.count, 1};
   const Tensor rows = is_meta(table.device()) ? empty(one_each, Dtype::kInt64, table.device())

@@ -21,9 +21,9 @@ struct BagArguments {
 // on meta if the arguments are.
 struct Bags {
   int64_t count = 0;
-  Tensor row;     // [readings], 0 or more
-  Tensor starts;  // [count + 1]: where each bag begins in row
-  Tensor place;   // [readings]: where in input; undefined: all of input, in order
+  Tensor row;       // [readings], 0 or more
+  Tensor starts;    // [count + 1]: where each bag begins in row
+  Tensor position;  // [readings]: where in input; undefined: all of input, in order
 };
 
 // Throws SHAPE, DTYPE, INDEX, VALUE.

@@ -98,19 +98,19 @@ struct Normalised {
 //   dx = rstd (g - mean(g) - z mean(g z)),  dweight = sum(dy z),  dbias = sum(dy)
 // with means over all pixels; if the statistics do not depend on x, dx = rstd g.
 static Gradients by_operators(const Norm& a, const Tensor& arrived, const Forward& saved,
-                              const std::array<bool, 3>& wanted) {
+                              const std::array<bool, 3>& needed) {
   const auto& [input, weight, mean, rstd, vectors] = saved;
   const Normalised n(a, input, mean, rstd);
   const Tensor dy = cast(arrived, n.x.dtype());
   const Tensor g = weight.defined() ? dy * along(weight, n.x) : dy;
   Gradients all;
-  if (wanted[0]) {
+  if (needed[0]) {
     const Tensor dx =
         a.trained ? n.rstd * (g - n.average(g) - n.z * n.average(g * n.z)) : n.rstd * g;
     std::get<0>(all) = cast(dx, input.dtype());
   }
-  if (wanted[1]) std::get<1>(all) = sum(dy * n.z, Dims(n.pixels));
-  if (wanted[2]) std::get<2>(all) = sum(dy, Dims(n.pixels));
+  if (needed[1]) std::get<1>(all) = sum(dy * n.z, Dims(n.pixels));
+  if (needed[2]) std::get<2>(all) = sum(dy, Dims(n.pixels));
   return all;
 }
 
@@ -138,9 +138,9 @@ static void emplace_like(std::optional<Innermost>& y, const Innermost& x, bool p
 }
 
 static Gradients in_one_pass(const Norm& a, const Tensor& arrived, const Forward& saved,
-                             const std::array<bool, 3>& wanted) {
+                             const std::array<bool, 3>& needed) {
   const auto& [input, weight, mean, rstd, vectors] = saved;
-  LIBDL_OBSERVED_PART("batch_norm_backward", in_one_pass(a, arrived, saved, wanted), arrived, input,
+  LIBDL_OBSERVED_PART("batch_norm_backward", in_one_pass(a, arrived, saved, needed), arrived, input,
                       &weight, mean, rstd);
   bool later = false;
   const bool planes = in_planes(input);
@@ -149,12 +149,12 @@ static Gradients in_one_pass(const Norm& a, const Tensor& arrived, const Forward
   const Innermost x(as_volume(input), order_of(planes));
   const Device device = input.device();
   std::optional<Innermost> dx;
-  if (wanted[0]) emplace_like(dx, x, planes);
+  if (needed[0]) emplace_like(dx, x, planes);
   const int64_t channels[] = {input.size(1)};
-  const auto place = [&](bool there) {
+  const auto allocate = [&](bool there) {
     return there ? empty(channels, saved.mean.dtype(), device) : Tensor();
   };
-  const Tensor dweight = place(wanted[1]), dbias = place(wanted[2]);
+  const Tensor dweight = allocate(needed[1]), dbias = allocate(needed[2]);
   const Tensor factor = weight.defined() ? plain(weight, mean.dtype()) : Tensor();
   using enum Access;
   const kernels::BatchNormBackwardArgs args{dx ? dx->view() : no_view(),
@@ -179,13 +179,13 @@ static Gradients in_one_pass(const Norm& a, const Tensor& arrived, const Forward
 static void batch_norm_vjp(Backward& b) {
   const Norm& a = b.attr<Norm>();
   const Forward saved{b.saved(0), b.saved(1), b.saved(2), b.saved(3), b.saved(4)};
-  std::array<bool, 3> wanted{};
-  for (int i = 0; i < b.inputs(); ++i) wanted[static_cast<size_t>(i)] = b.needs(i);
+  std::array<bool, 3> needed{};
+  for (int i = 0; i < b.inputs(); ++i) needed[static_cast<size_t>(i)] = b.needs(i);
   const auto compute = b.differentiated() || saved.input.numel() == 0 ? by_operators : in_one_pass;
-  auto [dx, dweight, dbias] = compute(a, b.dy(), saved, wanted);
-  if (wanted[0]) b.set_grad(0, std::move(dx));
-  if (wanted[1]) b.set_grad(1, std::move(dweight));
-  if (wanted[2]) b.set_grad(2, std::move(dbias));
+  auto [dx, dweight, dbias] = compute(a, b.dy(), saved, needed);
+  if (needed[0]) b.set_grad(0, std::move(dx));
+  if (needed[1]) b.set_grad(1, std::move(dweight));
+  if (needed[2]) b.set_grad(2, std::move(dbias));
 }
 static const Rule kBatchNorm{kOp, batch_norm_vjp};
 
@@ -243,8 +243,9 @@ static Tensor normalised_later(const Innermost& x, const kernels::BatchNormArgs&
   std::memcpy(bytes, args.mean.data, step);
   kernels::cpu::fill_normalisation(args, bytes + step, bytes + 2 * step);
   a.serial = new_serial();
-  return defer(x.tensor().shape(), x.tensor().dtype(),
-               {Deferred::Kind::kNormalised, a.serial, LentForm(x.form().share()), {}, vectors});
+  return defer(
+      x.tensor().shape(), x.tensor().dtype(),
+      {Deferred::Kind::kNormalised, a.serial, BorrowedForm(x.form().share()), {}, vectors});
 }
 
 // Sets a's number and `vectors` where the result is deferred.
@@ -272,14 +273,14 @@ static Statistics kept(const Tensor& mean, const Tensor& variance, Dtype dtype, 
 // -- what is asked for ----------------------------------------------------------------------------
 
 namespace {
-struct Given {
+struct Inputs {
   const Tensor& input;
   Running running;
   const Tensor *weight, *bias;
 };
 }  // namespace
 
-static void check(const Given& g, bool training, double eps) {
+static void check(const Inputs& g, bool training, double eps) {
   const Tensor& input = g.input;
   int64_t values = input.ndim() ? 1 : 0;  // of each channel
   for (int d = 0; d < input.ndim(); ++d) values *= d == 1 ? 1 : input.size(d);
@@ -305,7 +306,7 @@ static bool is_differentiated(const Tensor& x) {
 }
 
 // With given statistics, by operators, so that derivatives reach these, too.
-static Tensor by_statistics(const Given& g, double eps) {
+static Tensor by_statistics(const Inputs& g, double eps) {
   const Named named(kOp);
   const Tensor x = cast(g.input, normalised_as(g.input.dtype()));
   const Tensor rstd = rsqrt(add(cast(*g.running.var, x.dtype()), number(eps)));
@@ -315,7 +316,7 @@ static Tensor by_statistics(const Given& g, double eps) {
   return named(cast(y, g.input.dtype()));
 }
 
-static Statistics statistics_of(const Innermost& x, const Given& g, const Norm& a) {
+static Statistics statistics_of(const Innermost& x, const Inputs& g, const Norm& a) {
   const Dtype dtype = normalised_as(g.input.dtype());
   if (!a.trained) return kept(*g.running.mean, *g.running.var, dtype, a.eps);
   return of_input(x, g.input.size(1), dtype, a.eps);
@@ -327,18 +328,18 @@ Tensor batch_norm_impl(const Tensor& input, const Tensor* running_mean, const Te
   // A vector without elements has no channels to look at, as in PyTorch.
   if (input.ndim() == 1 && input.numel() == 0 && is_floating(input.dtype()))
     return Named(kOp)(mul(input, number(1.0)));
-  const Given given{input, {running_mean, running_var}, weight, bias};
-  check(given, training, eps);
+  const Inputs inputs{input, {running_mean, running_var}, weight, bias};
+  check(inputs, training, eps);
   if (!training && (is_differentiated(*running_mean) || is_differentiated(*running_var)))
-    return by_statistics(given, eps);
+    return by_statistics(inputs, eps);
   Call call(kOp, {}, {&input, weight, bias});
   Norm a{training, eps};
-  RunningUpdate running(kOp, given.running);
+  RunningUpdate running(kOp, inputs.running);
   Statistics s;
   Tensor y, vectors;
   if (input.numel()) {
     const Innermost x(as_volume(input), order_of(in_planes(input)));
-    s = statistics_of(x, given, a);
+    s = statistics_of(x, inputs, a);
     y = normalised(input, x, s, weight, bias, a, vectors);
     if (training) running.prepare(s.mean, s.variance, momentum);
   } else {  // nothing is normalised, and no statistics change

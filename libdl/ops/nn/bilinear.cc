@@ -37,9 +37,9 @@ static void check_shapes(const Tensor& input1, const Tensor& input2, const Tenso
   const int last = input1.ndim() - 1;
   if (input1.size(last) != weight.size(1))
     bad("input1", input1, "[..., " + std::to_string(weight.size(1)) + "], as weight has");
-  Shape wanted(input1.shape());
-  wanted[last] = weight.size(2);
-  if (!same(input2.shape(), wanted)) bad("input2", input2, to_string(wanted));
+  Shape expected(input1.shape());
+  expected[last] = weight.size(2);
+  if (!same(input2.shape(), expected)) bad("input2", input2, to_string(expected));
   if (bias && (bias->ndim() != 1 || bias->size(0) != weight.size(0)))
     bad("bias", *bias, "[" + std::to_string(weight.size(0)) + "]");
 }

@@ -74,7 +74,7 @@ static Tensor in_one_pass(const Kept& a, const Tensor& arrived, const SavedValue
 }
 
 // The losses' derivatives with respect to the logarithms, which are constants.
-static Tensor slopes(const Kept& a, const SavedValues& saved) {
+static Tensor derivatives(const Kept& a, const SavedValues& saved) {
   const ModeGuard off(kModeGrad | kModeForward);
   const Tensor target = cast(saved.target, Dtype::kInt64), zero = number(0.0);
   const int64_t classes = a.shape[static_cast<size_t>(a.at)];
@@ -111,7 +111,7 @@ static Tensor by_operators(const Kept& a, const Tensor& dy, const Tensor& dlog_p
   if (dy.defined()) {
     Tensor each = saved.divisor.defined() ? div(dy, saved.divisor) : dy;
     if (a.by_row) each = unsqueeze(each, a.at);
-    const Tensor of_loss = mul(slopes(a, saved), each);
+    const Tensor of_loss = mul(derivatives(a, saved), each);
     d = d.defined() ? add(d, of_loss) : of_loss;
   }
   if (!a.of_logits) return d;
@@ -137,7 +137,7 @@ Tensor class_loss(const Tensor& input, const Tensor& target, const ClassLoss& lo
   const Device device = input.device();
   const Dtype dtype = input.dtype();
   const bool by_row = loss.how == Reduce::kNone;
-  const Tensor given = loss.of_logits ? along_lines(input) : input;
+  const Tensor lines = loss.of_logits ? along_lines(input) : input;
   const SavedValues saved{
       loss.of_logits ? empty(input.shape(), dtype, device) : Tensor(), target,
       loss.weight ? *loss.weight : Tensor(),
@@ -145,7 +145,7 @@ Tensor class_loss(const Tensor& input, const Tensor& target, const ClassLoss& lo
           ? empty({}, dtype == Dtype::kFloat64 ? Dtype::kFloat64 : Dtype::kFloat32, device)
           : Tensor()};
   const Tensor result = by_row ? empty(target.shape(), dtype, device) : empty({}, dtype, device);
-  const LastAxis in(given, loss.at, Access::kRead);
+  const LastAxis in(lines, loss.at, Access::kRead);
   std::optional<LastAxis> log_p;
   if (saved.log_p.defined()) log_p.emplace(saved.log_p, loss.at, Access::kOverwrite);
   launch_class_loss(device, {.in = in.view,

@@ -85,9 +85,9 @@ Tensor at_once(const DistanceAttr& a, const Tensor& dz, const Tensor& z, const T
   const Dtype type = computed_in(x.dtype());
   if (x.numel() == 0 || dz.numel() == 0) return zeros(x.shape(), x.dtype(), x.device());
   const Tensor dx = empty(x.shape(), type, x.device());
-  const Tensor given = cast(dz, type), roots = cast(z, type), from = cast(x, type);
+  const Tensor gradient = cast(dz, type), roots = cast(z, type), from = cast(x, type);
   const Tensor to = cast(y, type);
-  launch_distance_backward(x.device(), {overwrites(dx), reads(given), reads(roots), reads(from),
+  launch_distance_backward(x.device(), {overwrites(dx), reads(gradient), reads(roots), reads(from),
                                         reads(to), a.p, a.pairs});
   return cast(dx, x.dtype());
 }
@@ -96,7 +96,7 @@ Tensor at_once(const DistanceAttr& a, const Tensor& dz, const Tensor& z, const T
 
 // d z / d (x - y), for differences with the dimension of columns last: sign(x - y), or
 // (x - y) / z, 0 where z is.
-Tensor slope(const Tensor& difference, const Tensor& z, double p) {
+Tensor derivative(const Tensor& difference, const Tensor& z, double p) {
   if (p == 1) return sign(difference);
   const Tensor root = unsqueeze(z, -1), zero = number(0.0), some = ne(root, zero);
   // Divided by 1 where the norm is 0, so that no NaN reaches a second derivative.
@@ -109,7 +109,8 @@ Tensor all_differences(const Tensor& x, const Tensor& y) {
 Tensor by_operators(const DistanceAttr& a, const Tensor& dz, const Tensor& z, const Tensor& x,
                     const Tensor& y) {
   const int64_t others[] = {2};
-  return sum(mul(unsqueeze(dz, -1), slope(all_differences(x, y), z, a.p)), Dims(others), false);
+  return sum(mul(unsqueeze(dz, -1), derivative(all_differences(x, y), z, a.p)), Dims(others),
+             false);
 }
 
 void distance_vjp(Backward& b) {
@@ -126,7 +127,7 @@ Tensor distances(const Tensor& x, const Tensor& y, double p) {
   const DistanceAttr attr{p, false};
   Call call("cdist", {}, {&x, &y});
   Tensor z = measured(x, y, attr);
-  if (call.plain()) return call.done(std::move(z));
+  if (call.is_unrecorded()) return call.done(std::move(z));
   z = call.done(z, kRule, attr, {saves_input(x, 0), saves_input(y, 1), saves_output(z, 0)});
   if (call.forward())
     call.jvp(z, [&] {
@@ -135,7 +136,7 @@ Tensor distances(const Tensor& x, const Tensor& y, double p) {
                            : !dx.defined() ? neg(unsqueeze(dy, 1))
                                            : all_differences(dx, dy);
       const int64_t columns[] = {-1};
-      return sum(mul(slope(all_differences(x, y), z, p), moved), Dims(columns), false);
+      return sum(mul(derivative(all_differences(x, y), z, p), moved), Dims(columns), false);
     });
   return z;
 }
@@ -203,8 +204,8 @@ struct Pairs {
 
   Pairs(int64_t n, Device device) {
     const int64_t count[] = {n > 1 ? n * (n - 1) / 2 : 0};
-    const Device made = is_meta(device) ? device : Device{};
-    first = empty(count, Dtype::kInt64, made), second = empty(count, Dtype::kInt64, made);
+    const Device where = is_meta(device) ? device : Device{};
+    first = empty(count, Dtype::kInt64, where), second = empty(count, Dtype::kInt64, where);
     if (count[0] > 0 && !is_meta(device)) {
       int64_t *a = first.overwrite_plain<int64_t>(), *b = second.overwrite_plain<int64_t>();
       for (int64_t i = 0; i < n; ++i)
@@ -219,7 +220,7 @@ struct Pairs {
 
 Tensor pairs_by_operators(const Tensor& dz, const Tensor& z, const Tensor& x, double p) {
   const Pairs pairs(x.size(0), x.device());
-  const Tensor parts = mul(unsqueeze(dz, -1), slope(pairs.differences(x), z, p));
+  const Tensor parts = mul(unsqueeze(dz, -1), derivative(pairs.differences(x), z, p));
   const Tensor none = zeros(x.shape(), x.dtype(), x.device());
   return index_add(index_add(none, 0, pairs.first, parts), 0, pairs.second, neg(parts));
 }
@@ -238,14 +239,14 @@ Tensor distances_in_pairs(const Tensor& x, double p) {
   Call call("pdist", {}, {&x});
   const Tensor rows = unsqueeze(x, 0);
   Tensor z = squeeze_first(measured(rows, rows, attr));
-  if (call.plain()) return call.done(std::move(z));
+  if (call.is_unrecorded()) return call.done(std::move(z));
   z = call.done(z, kRule, attr, {saves_input(x, 0), saves_output(z, 0)});
   if (call.forward())
     call.jvp(z, [&] {
       const Pairs pairs(x.size(0), x.device());
       const int64_t columns[] = {-1};
       const Tensor moved = pairs.differences(call.tangent(0));
-      return sum(mul(slope(pairs.differences(x), z, p), moved), Dims(columns), false);
+      return sum(mul(derivative(pairs.differences(x), z, p), moved), Dims(columns), false);
     });
   return z;
 }

@@ -25,7 +25,7 @@ static void check(const char* op, const Tensor& input, double p, bool by_channel
 }
 
 // Where the noise is drawn: for each element, or for each channel of each sample.
-static Tensor place_of_noise(const Tensor& input, bool by_channel) {
+static Tensor noise_like(const Tensor& input, bool by_channel) {
   const Dtype dtype = real_of(input.dtype());
   if (!by_channel) return empty_as(input, dtype, input.device());
   Shape shape(input.shape());
@@ -45,8 +45,8 @@ static Tensor dropped(const char* op, const Tensor& input, double p, bool traini
   check(op, input, p, by_channel, training && p > 0 && p < 1);
   if (!training || p == 0) return times(op, input, number(int64_t{1}), into);
   const DefaultFloatEnvironment environment;
-  const Tensor noise = place_of_noise(input, by_channel);
-  Refund refund(generator);
+  const Tensor noise = noise_like(input, by_channel);
+  DrawRollback refund(generator);
   draw_into(noise, {Distribution::kBernoulli, 1 - p, p < 1 ? 1 / (1 - p) : 0}, generator);
   refund.drawn();
   Tensor y = times(op, input, noise, into);
@@ -75,8 +75,8 @@ static Tensor dropped_to_limit(const char* op, const Tensor& input, double p, bo
   if (p == 1) return times(op, input, number(int64_t{0}), into);
   const DefaultFloatEnvironment environment;
   const double alpha = 1.7580993408473766, a = 1 / std::sqrt((alpha * alpha * p + 1) * (1 - p));
-  const Tensor noise = place_of_noise(input, by_channel);
-  Refund refund(generator);
+  const Tensor noise = noise_like(input, by_channel);
+  DrawRollback refund(generator);
   draw_into(noise, {Distribution::kBernoulli, 1 - p, a}, generator);
   refund.drawn();
   Tensor shift;

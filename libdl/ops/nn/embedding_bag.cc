@@ -78,16 +78,17 @@ struct BagAttr {
   Shape table;    // weight's shape
   Shape samples;  // input's
 };
-// What is saved, by place. Absent: kPlace where all readings count, kFrom of all but maxima, and
+// What is saved, by place. Absent: kPosition where all readings count, kFrom of all but maxima, and
 // the last two without weights of samples.
-enum { kRow, kStarts, kPlace, kFrom, kTable, kWeights };
+enum { kRow, kStarts, kPosition, kFrom, kTable, kWeights };
 }  // namespace
 
 // The factors of the readings that are in a bag.
 static Tensor factors_in_bags(const Bags& bags, const Tensor& weights) {
   const int64_t whole[] = {-1};
   const Tensor flat = reshape(weights, whole);
-  return bags.place.defined() ? index_select(flat, 0, on_device(bags.place, flat.device())) : flat;
+  return bags.position.defined() ? index_select(flat, 0, on_device(bags.position, flat.device()))
+                                 : flat;
 }
 
 static Tensor gradient_of_sums(const BagAttr& a, const Bags& bags, const Tensor& factors,
@@ -117,16 +118,16 @@ static Tensor gradient_of_maxima(const BagAttr& a, const Tensor& from, const Ten
 
 // Readings outside of bags have none.
 static Tensor gradient_of_weights(const BagAttr& a, const Bags& bags, const Tensor& products) {
-  if (!bags.place.defined()) return reshape(products, a.samples);
+  if (!bags.position.defined()) return reshape(products, a.samples);
   int64_t count[] = {1};
   for (const int64_t size : a.samples) count[0] *= size;
   const Tensor dw = zeros(count, products.dtype(), products.device());
-  return reshape(index_add(dw, 0, on_device(bags.place, dw.device()), products), a.samples);
+  return reshape(index_add(dw, 0, on_device(bags.position, dw.device()), products), a.samples);
 }
 
 static void embedding_bag_vjp(Backward& b) {
   const auto& a = b.attr<BagAttr>();
-  const Bags bags{a.bags, b.saved(kRow), b.saved(kStarts), b.saved(kPlace)};
+  const Bags bags{a.bags, b.saved(kRow), b.saved(kStarts), b.saved(kPosition)};
   const Tensor dy = b.dy(), weights = b.saved(kWeights);
   if (b.needs(0) && a.mode == BagMode::kMax) {
     b.set_grad(0, gradient_of_maxima(a, b.saved(kFrom), dy));
@@ -165,12 +166,12 @@ Tensor embedding_bag_impl(const Tensor& input, const Tensor& weight, const Tenso
   Tensor from;
   Tensor y = reduce_bags(bags, how, weight,
                          weights.defined() ? factors_in_bags(bags, weights) : absent, from);
-  y = call.done(
-      std::move(y), kEmbeddingBag,
-      BagAttr{how, scale_grad_by_freq, sparse, bags.count, Shape(weight.shape()),
-              Shape(input.shape())},
-      {saves_value(bags.row), saves_value(bags.starts), saves_value(bags.place), saves_value(from),
-       saves_input(weights.defined() ? weight : absent, 0), saves_input(weights, 1)});
+  y = call.done(std::move(y), kEmbeddingBag,
+                BagAttr{how, scale_grad_by_freq, sparse, bags.count, Shape(weight.shape()),
+                        Shape(input.shape())},
+                {saves_value(bags.row), saves_value(bags.starts), saves_value(bags.position),
+                 saves_value(from), saves_input(weights.defined() ? weight : absent, 0),
+                 saves_input(weights, 1)});
   if (!call.forward()) return y;
   const auto bag = [&](const Tensor& table, const Tensor* factors) {
     return embedding_bag(input, table, offsets, false, mode, false, factors, include_last_offset,

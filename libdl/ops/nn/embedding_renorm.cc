@@ -20,7 +20,7 @@ Tensor embedding_renorm_impl(const Tensor& indices, double max_norm, double norm
   Call(op, into, {}).check_destination({});  // also where no row is too long
   return rename_error(op, {{"input", "indices"}, {"weight", "dst"}}, [&] {
     const int64_t all[] = {-1}, columns[] = {1};
-    const Tensor places = reshape(indices, all), rows = embedding(places, table);
+    const Tensor positions = reshape(indices, all), rows = embedding(positions, table);
     if (is_meta(table.device())) return table;
     const Tensor order = number(norm_type);
     const Tensor norms = rename_error(op, {{"input", "dst"}, {"p", "norm_type"}},
@@ -29,7 +29,7 @@ Tensor embedding_renorm_impl(const Tensor& indices, double max_norm, double norm
     if (!item_bool(any(longer[0]))) return table;
     // 1e-7 is PyTorch's guard against norms close to 0.
     const Tensor factor = div(number(max_norm), add(index(norms, longer), number(1e-7)));
-    const Tensor named[] = {index(places, longer)};
+    const Tensor named[] = {index(positions, longer)};
     return index_put(table, named, mul(index(rows, longer), factor), false, into);
   });
 }

@@ -24,8 +24,8 @@ static Tensor gumbel_like(const Tensor& logits, Generator* generator) {
 
 // 1 at the largest element, 0 elsewhere; without history.
 static Tensor one_at_largest(const Tensor& soft, int32_t dim) {
-  const Tensor place = std::get<1>(max_dim(soft, dim, true));
-  return scatter(zeros_like(soft, Dtype::kNone, std::nullopt), dim, place, number(1.0));
+  const Tensor position = std::get<1>(max_dim(soft, dim, true));
+  return scatter(zeros_like(soft, Dtype::kNone, std::nullopt), dim, position, number(1.0));
 }
 
 Tensor gumbel_softmax_impl(const Tensor& logits, const Tensor& tau, bool hard, int32_t dim,
@@ -35,7 +35,7 @@ Tensor gumbel_softmax_impl(const Tensor& logits, const Tensor& tau, bool hard, i
     fail_argument(LIBDL_ERROR_DTYPE, op, "logits", std::string("is ") + name_of(logits.dtype()),
                   "a floating dtype");
   checked_axis(op, "dim", dim, logits.ndim());
-  Refund refund(generator);
+  DrawRollback refund(generator);
   const Tensor noise = gumbel_like(logits, generator);
   refund.drawn();
   const Tensor soft =

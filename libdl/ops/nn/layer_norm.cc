@@ -63,18 +63,18 @@ using Gradients = std::tuple<Tensor, Tensor, Tensor>;  // dx, dweight, dbias, wh
 
 static Gradients in_one_pass(const Norm& a, const Tensor& arrived, const Tensor& x,
                              const Tensor& weight, const Tensor& mean, const Tensor& rstd,
-                             const std::array<bool, 3>& wanted) {
-  LIBDL_OBSERVED_PART("layer_norm_backward", in_one_pass(a, arrived, x, weight, mean, rstd, wanted),
+                             const std::array<bool, 3>& needed) {
+  LIBDL_OBSERVED_PART("layer_norm_backward", in_one_pass(a, arrived, x, weight, mean, rstd, needed),
                       arrived, x, &weight, mean, rstd);
   const Tensor dy = plain(arrived, x.dtype()), in = plain(x);
   Shape shape;
   for (const int64_t d : a.dims) shape.push_back(x.size(static_cast<int>(d)));
-  const auto place = [&](int i, Dims sizes, Dtype dtype) {
-    return wanted[i] ? empty(sizes, dtype, x.device()) : Tensor();
+  const auto allocate = [&](int i, Dims sizes, Dtype dtype) {
+    return needed[i] ? empty(sizes, dtype, x.device()) : Tensor();
   };
   const Dtype vectors = weight.defined() ? weight.dtype() : x.dtype();
-  const Tensor dx = place(0, x.shape(), x.dtype());
-  const Tensor dweight = place(1, shape, vectors), dbias = place(2, shape, vectors);
+  const Tensor dx = allocate(0, x.shape(), x.dtype());
+  const Tensor dweight = allocate(1, shape, vectors), dbias = allocate(2, shape, vectors);
   const Tensor factor = weight.defined() ? plain(weight) : Tensor();
   const int64_t sizes[] = {a.n, a.cols}, strides[] = {a.cols, 1}, one[] = {1};
   const int64_t cols[] = {a.cols}, rows[] = {a.n};
@@ -93,12 +93,12 @@ static Gradients in_one_pass(const Norm& a, const Tensor& arrived, const Tensor&
 }
 
 static void by_kernel(Backward& b, const Norm& a, const Tensor& x, const Tensor& weight) {
-  std::array<bool, 3> wanted{};
-  for (int i = 0; i < b.inputs(); ++i) wanted[i] = b.needs(i);
-  auto [dx, dweight, dbias] = in_one_pass(a, b.dy(), x, weight, b.saved(2), b.saved(3), wanted);
-  if (wanted[0]) b.set_grad(0, std::move(dx));
-  if (wanted[1]) b.set_grad(1, std::move(dweight));
-  if (wanted[2]) b.set_grad(2, std::move(dbias));
+  std::array<bool, 3> needed{};
+  for (int i = 0; i < b.inputs(); ++i) needed[i] = b.needs(i);
+  auto [dx, dweight, dbias] = in_one_pass(a, b.dy(), x, weight, b.saved(2), b.saved(3), needed);
+  if (needed[0]) b.set_grad(0, std::move(dx));
+  if (needed[1]) b.set_grad(1, std::move(dweight));
+  if (needed[2]) b.set_grad(2, std::move(dbias));
 }
 
 static void layer_norm_vjp(Backward& b) {

@@ -48,11 +48,11 @@ static void check_target(const char* op, const Tensor& input, const Tensor& targ
   if (!is_integral(target.dtype()))
     fail_argument(LIBDL_ERROR_DTYPE, op, "target", std::string("is ") + name_of(target.dtype()),
                   "integer classes");
-  Shape wanted(input.shape());
-  wanted.erase(static_cast<size_t>(at));
-  if (!same(target.shape(), wanted))
+  Shape expected(input.shape());
+  expected.erase(static_cast<size_t>(at));
+  if (!same(target.shape(), expected))
     fail_argument(LIBDL_ERROR_SHAPE, op, "target", "has shape " + to_string(target.shape()),
-                  to_string(wanted));
+                  to_string(expected));
 }
 
 namespace {

@@ -30,13 +30,13 @@ template <class T>
 static Tensor scales(const Tensor& largest, double eps) {
   const int most = eps > 0 ? -std::ilogb(eps) / 2 : std::numeric_limits<T>::max_exponent - 2;
   const Tensor from = plain(largest);
-  Tensor made = empty(largest.shape(), largest.dtype());
+  Tensor result = empty(largest.shape(), largest.dtype());
   const T* const x = from.read_plain<T>();
-  T* const to = made.overwrite_plain<T>();
+  T* const to = result.overwrite_plain<T>();
   for (int64_t i = 0; i < from.numel(); ++i)
     to[i] = x[i] > 0 && std::isfinite(x[i]) ? std::ldexp(T(1), std::min(-std::ilogb(x[i]), most))
                                             : T(1);
-  return made;
+  return result;
 }
 
 std::optional<Rescaled> rescaled(const Tensor& x, const Tensor& variance, Dims dims, double eps) {

@@ -72,14 +72,15 @@ static Groups by_row(const Readings& r) {
   const int64_t rows = std::max<int64_t>(r.table[0], 1);
   const Tensor read = remainder(cast(reshape(r.row, whole), Dtype::kInt64), number(rows));
   const auto in_order = sort(read, 0, false, true);
-  const Tensor &sorted = std::get<0>(in_order), &places = std::get<1>(in_order);
-  const auto *const row = sorted.read_plain<int64_t>(), *const place = places.read_plain<int64_t>();
+  const Tensor &sorted = std::get<0>(in_order), &positions = std::get<1>(in_order);
+  const auto *const row = sorted.read_plain<int64_t>(), *const position =
+                                                            positions.read_plain<int64_t>();
   Groups g;
   for (int64_t p = 0; p < sorted.numel(); ++p) {
     if (row[p] == r.padding) continue;
     if (g.rows.empty() || row[p] != g.rows.back())
       g.rows.push_back(row[p]), g.starts.push_back(std::ssize(g.order));
-    g.order.push_back(place[p]);
+    g.order.push_back(position[p]);
   }
   g.starts.push_back(std::ssize(g.order));
   return g;
@@ -101,13 +102,13 @@ static void sum_groups(const Readings& r, const Groups& g, const Tensor& dy, voi
   Tensor factors;
   if (r.factor.defined()) {
     const int64_t whole[] = {-1}, count[] = {std::ssize(order)};
-    const Tensor places = empty(count, Dtype::kInt64);
-    std::ranges::copy(order, places.overwrite_plain<int64_t>());
-    factors = index_select(reshape(r.factor, whole), 0, places);
+    const Tensor positions = empty(count, Dtype::kInt64);
+    std::ranges::copy(order, positions.overwrite_plain<int64_t>());
+    factors = index_select(reshape(r.factor, whole), 0, positions);
   }
   if (r.from.defined()) {
     const Tensor from = plain(r.from);
-    for (int64_t& place : order) place = from.read_plain<int64_t>()[place];
+    for (int64_t& position : order) position = from.read_plain<int64_t>()[position];
   }
   const void* const each = factors.defined() ? factors.read_plain<void>() : nullptr;
   launch_sum_rows(Device(),

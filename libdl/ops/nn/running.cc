@@ -17,10 +17,10 @@ void check_channels(const char* op, const Tensor& input, const char* name, const
   if (x->ndim() != 1 || x->size(0) != input.size(1))
     fail_argument(LIBDL_ERROR_SHAPE, op, name, "has shape " + to_string(x->shape()),
                   "[" + std::to_string(input.size(1)) + "], one a channel");
-  const Dtype wanted = normalised_as(input.dtype());
-  if (x->dtype() != input.dtype() && x->dtype() != wanted)
+  const Dtype expected = normalised_as(input.dtype());
+  if (x->dtype() != input.dtype() && x->dtype() != expected)
     fail_argument(LIBDL_ERROR_DTYPE, op, name, std::string("is ") + name_of(x->dtype()),
-                  name_of(wanted));
+                  name_of(expected));
 }
 
 void check_input_of(const char* op, const Tensor& input,

@@ -30,10 +30,10 @@ static Tensor gradient(const Tensor& dy, const Tensor& y, int at, bool log) {
 static Tensor gradient_in_one_pass(const Tensor& dy, const Tensor& y, int at, bool log) {
   LIBDL_OBSERVED_PART("softmax_backward", gradient_in_one_pass(dy, y, at, log), dy, y);
   Tensor dx = empty(y.shape(), y.dtype(), y.device());
-  const Tensor given = along_lines(cast(dy, y.dtype()));
+  const Tensor gradient = along_lines(cast(dy, y.dtype()));
   if (dx.numel())
     launch_softmax_backward(y.device(), {LastAxis(dx, at, Access::kOverwrite).view,
-                                         LastAxis(given, at, Access::kRead).view,
+                                         LastAxis(gradient, at, Access::kRead).view,
                                          LastAxis(y, at, Access::kRead).view, log});
   return dx;
 }

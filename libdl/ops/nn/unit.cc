@@ -131,15 +131,15 @@ const PointwiseOp k_selu{.name = "selu",
                            return s.dy * elu_derivative(s.x[0], constant(kSeluAlpha)) * kSeluScale;
                          }}};
 
-// At 0 the slope has the derivative 0, as elu's.
+// At 0 the derivative has the derivative 0, as elu's.
 const PointwiseOp k_celu{.name = "celu",
                          .expression = Expression::celu,
                          .arguments = {"input", "alpha"},
                          .partials = {[](const Symbols& s) {
                            const Expr below = hardtanh(s.x[0], constant(-INFINITY), constant(0));
-                           const Expr slope = exp(below / s.x[1]);
+                           const Expr derivative = exp(below / s.x[1]);
                            return s.dy * where(leaky_relu_derivative(s.x[0], constant(0)),
-                                               constant(1), slope);
+                                               constant(1), derivative);
                          }}};
 Tensor celu_impl(const Tensor& input, double alpha, Into into) {
   const Tensor limit = unit_number("celu", "alpha", alpha, input);
@@ -236,7 +236,7 @@ Tensor rrelu_impl(const Tensor& input, double lower, double upper, bool training
                               [&] { return leaky_relu(input, mean, into); }));
   }
   const Tensor slopes = empty_as(input, input.dtype(), input.device());
-  Refund refund(generator);
+  DrawRollback refund(generator);
   draw_into(slopes, {Distribution::kUniform, lower, upper}, generator);
   refund.drawn();
   Tensor y = named(rename_error(op, {}, [&] { return pointwise(k_prelu, input, slopes, into); }));

@@ -89,9 +89,9 @@ static Bits bits_of(const char* op, const char* name, Dtype dtype) {
 // mantissa 2^exponent, with 1/2 <= |mantissa| < 1.
 std::tuple<Tensor, Tensor> frexp_impl(const Tensor& input) {
   const Bits format = bits_of("frexp", "input", input.dtype());
-  const Tensor given = detach(input), zero = number(int64_t{0});
-  const Tensor tiny = logical_and(ne(given, zero), lt(abs(given), number(format.smallest)));
-  const Tensor normal = where(tiny, given * std::ldexp(1.0, format.digits), given);
+  const Tensor x = detach(input), zero = number(int64_t{0});
+  const Tensor tiny = logical_and(ne(x, zero), lt(abs(x), number(format.smallest)));
+  const Tensor normal = where(tiny, x * std::ldexp(1.0, format.digits), x);
   const int64_t all = (int64_t{1} << format.width) - 1;
   const Tensor bits = view_dtype(contiguous(normal), format.whole);
   const Tensor field =
@@ -116,9 +116,9 @@ Tensor nextafter_impl(const Tensor& input, const Tensor& other) {
   const Dtype dtype = result_dtype(operands);
   const Bits format = bits_of("nextafter", "input", dtype);
   const Shape shape = broadcast_shape("nextafter", names, operands);
-  const Tensor given = expand(to(input, dtype, {}), shape),
+  const Tensor values = expand(to(input, dtype, {}), shape),
                towards = expand(to(other, dtype, {}), shape);
-  const Tensor x = detach(given), end = detach(towards), zero = number(0.0);
+  const Tensor x = detach(values), end = detach(towards), zero = number(0.0);
 
   // Neighbours have neighbouring bits; away from 0 these grow.
   const Tensor bits = view_dtype(contiguous(x), format.whole), one = number(int64_t{1});
@@ -131,7 +131,7 @@ Tensor nextafter_impl(const Tensor& input, const Tensor& other) {
 
   // The derivative is input's, but 0 where nothing moves. x - next is exact.
   const Tensor still = logical_or(same, isinf(x));
-  next = where(still, next, given - (x - next));
+  next = where(still, next, values - (x - next));
   return where(zeros_like(still, Dtype::kNone, {}), towards, next);
 }
 

@@ -392,12 +392,12 @@ static Tensor combined_at_once(const char* op, const Tensor& input, const Tensor
   if (!alike(input) || !alike(tensor1) || !alike(tensor2)) return {};
   if ((value && !is_exact_double(*value)) || (into && !alike(into.tensor()))) return {};
   const Call call(op, into, std::span(in));
-  if (!call.plain()) return {};
+  if (!call.is_unrecorded()) return {};
   if (value)  // against the dtype of the steps
     check_number(op, "value", *value,
                  size_of(input.dtype()) == 2 ? Dtype::kFloat32 : input.dtype());
   const Tensor y = into ? into.tensor() : empty(input.shape(), input.dtype(), input.device());
-  if (!into) lie_as(y, in, input.dtype());
+  if (!into) choose_memory_order(y, in, input.dtype());
   const bool scaled = value && !is_one(*value, input, tensor1);
   if (inner == Expression::mul && !scaled && !complex) {
     add_product(y, in);
@@ -408,7 +408,7 @@ static Tensor combined_at_once(const char* op, const Tensor& input, const Tensor
   constexpr auto kMul = static_cast<int32_t>(Expression::mul);
   constexpr auto kAdd = static_cast<int32_t>(Expression::add);
   const auto kInner = static_cast<int32_t>(inner);
-  const kernels::Instruction plain_code[] = {{kInner, {1, 2}}, {kAdd, {0, 3}}};
+  const kernels::Instruction unscaled_code[] = {{kInner, {1, 2}}, {kAdd, {0, 3}}};
   const kernels::Instruction scaled_code[] = {{kMul, {1, 3}}, {kInner, {4, 2}}, {kAdd, {0, 5}}};
   Plan plan;
   plan.set(y, in);
@@ -418,7 +418,7 @@ static Tensor combined_at_once(const char* op, const Tensor& input, const Tensor
   args.host_inputs = plan.host_inputs();
   args.constants = scaled;
   args.length = scaled ? 3 : 2;
-  args.code = scaled ? scaled_code : plain_code;
+  args.code = scaled ? scaled_code : unscaled_code;
   if (scaled) args.constant[0] = item_f64(*value);
   args.out = plan.view(y, 0);
   for (int k = 0; k < 3; ++k) args.in[k] = plan.view(*in[k], k + 1);

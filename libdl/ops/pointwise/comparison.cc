@@ -303,21 +303,21 @@ static Tensor open_bound(Dtype type, bool lower) {
 
 // A bound as it is compared: a number may lie outside of what the dtype holds where it never binds,
 // and is an error where it always would.
-static Tensor bound_of(const Tensor* given, bool lower, Dtype type) {
-  if (!given) return open_bound(type, lower);
-  if (!given->is_number()) return narrowed(*given, type);
+static Tensor bound_of(const Tensor* bound, bool lower, Dtype type) {
+  if (!bound) return open_bound(type, lower);
+  if (!bound->is_number()) return narrowed(*bound, type);
   const char* const name = lower ? "min" : "max";
-  if (is_integral(type) && !is_inexact(given->dtype())) {
-    const __int128 value = wide_integer(*given);
+  if (is_integral(type) && !is_inexact(bound->dtype())) {
+    const __int128 value = wide_integer(*bound);
     if (!in_range_of(type, value)) {
       const bool binds = lower ? value > 0 : value < 0;
       if (binds) reject_number("clamp", name, value, type);
       return open_bound(type, lower);
     }
   } else {
-    check_number("clamp", name, *given, type);
+    check_number("clamp", name, *bound, type);
   }
-  return *given;
+  return *bound;
 }
 
 static const PointwiseOp kMaximumClamp{

@@ -21,16 +21,16 @@ struct Rows {
 }  // namespace
 
 // Where each of some numbers is among others, which contain it.
-static Tensor places_in(const Numbers& all, const Numbers& some) {
+static Tensor positions_in(const Numbers& all, const Numbers& some) {
   const int64_t shape[] = {std::ssize(some)};
-  const Tensor places = empty(shape, Dtype::kInt64);
-  auto* const place = places.overwrite_plain<int64_t>();
+  const Tensor positions = empty(shape, Dtype::kInt64);
+  auto* const position = positions.overwrite_plain<int64_t>();
   size_t at = 0;
   for (size_t i = 0; i < some.size(); ++i) {
     while (all[at] != some[i]) ++at;
-    place[i] = static_cast<int64_t>(at);
+    position[i] = static_cast<int64_t>(at);
   }
-  return places;
+  return positions;
 }
 
 static Rows sum_of(const Tensor& a, const Tensor& b, bool difference) {
@@ -41,8 +41,8 @@ static Rows sum_of(const Tensor& a, const Tensor& b, bool difference) {
   std::ranges::set_union(first, second, std::back_inserter(sum.numbers));
   const int64_t shape[] = {std::ssize(sum.numbers), a.size(1)};
   sum.values = zeros(shape, a.dtype());
-  const Tensor at_first[] = {places_in(sum.numbers, first)};
-  const Tensor at_second[] = {places_in(sum.numbers, second)};
+  const Tensor at_first[] = {positions_in(sum.numbers, first)};
+  const Tensor at_second[] = {positions_in(sum.numbers, second)};
   index_put(sum.values, at_first, held_values(a), false, Into(sum.values));
   index_put(sum.values, at_second, added, true, Into(sum.values));
   return sum;

@@ -141,17 +141,18 @@ static bool ran_deferred(const PointwiseOp& op, const Tensor& out, const Tensor*
 }
 
 // kNew: a result that nobody has seen, which takes its operands' order in memory.
-enum class Place { kGiven, kNew };
+enum class Destination { kExisting, kNew };
 
-template <Place place>
+template <Destination destination>
 static void run(const PointwiseOp& op, const Tensor& out, const Tensor* const* in, int n,
                 Dtype compute) {
   if (out.numel() == 0) return;
   const std::span operands(in, static_cast<size_t>(n));
   const auto order = [&] {
-    if (place == Place::kGiven || op.row_major) return;
-    lie_as(out, operands, op.promotion == Promotion::kTruth ? result_dtype(operands) : compute,
-           op.promotion == Promotion::kSelect);
+    if (destination == Destination::kExisting || op.row_major) return;
+    choose_memory_order(out, operands,
+                        op.promotion == Promotion::kTruth ? result_dtype(operands) : compute,
+                        op.promotion == Promotion::kSelect);
   };
   Plan plan;
   if (memory_is_special()) [[unlikely]] {
@@ -169,7 +170,7 @@ namespace {
 struct Record {
   const PointwiseOp* op;
   Dtype compute;
-  int8_t place[4];                  // saved index of x0, x1, x2 and y, or -1
+  int8_t saved[4];                  // saved index of x0, x1, x2 and y, or -1
   uint8_t summed = 0;               // inputs that were broadcast
   std::unique_ptr<Shape[]> shapes;  // of the inputs, where any was broadcast
 };
@@ -181,7 +182,7 @@ static bool has_zero_gradient(const PointwiseOp& op, int i) {
   return op.zero_gradient || (op.promotion == Promotion::kSelect && i == 0);
 }
 
-static int form_of(Dtype compute) { return is_complex(compute) ? kComplexVjp : kRealForm; }
+static int form_of(Dtype compute) { return is_complex(compute) ? kComplexVjp : kRealProgram; }
 
 static inline Tensor differentiable(const PointwiseOp& op, int i, const Tensor* const* symbols) {
   if (!op.differentiable || !(state().mode & (kModeGrad | kModeForward))) return {};
@@ -190,7 +191,7 @@ static inline Tensor differentiable(const PointwiseOp& op, int i, const Tensor* 
 
 static void pointwise_vjp(Backward& b) {
   const Record& r = b.attr<Record>();
-  Tensor made[4];
+  Tensor unpacked[4];
   const Tensor* values[4] = {};
   const bool steps = r.op->steps && (state().mode & kModeGrad);
   int last = r.op->inputs() - 1;
@@ -209,9 +210,9 @@ static void pointwise_vjp(Backward& b) {
       for (int k = 0; k < 4; ++k) {
         if (!(program.uses & (2u << k))) continue;
         if (!values[k]) {
-          values[k] = &b.saved(r.place[k], made[k]);
+          values[k] = &b.saved(r.saved[k], unpacked[k]);
           if (steps) [[unlikely]]
-            values[k] = &(made[k] = detach(*values[k]));
+            values[k] = &(unpacked[k] = detach(*values[k]));
         }
         symbols[k + 1] = values[k];
       }
@@ -229,12 +230,12 @@ static void pointwise_vjp(Backward& b) {
 // Every pointwise operator's rule has its own name, for errors and printed graphs.
 static const Rule* rule_of(const PointwiseOp& op) {
   static const std::unique_ptr<Rule[]> rules = [] {
-    auto made = std::make_unique<Rule[]>(kernels::kExpressions);
+    auto table = std::make_unique<Rule[]>(kernels::kExpressions);
     for (int i = 0; i < kernels::kExpressions; ++i)
-      made[i] = {.name = operator_of(static_cast<Expression>(i)).name,
-                 .vjp = pointwise_vjp,
-                 .takes_batch = true};
-    return made;
+      table[i] = {.name = operator_of(static_cast<Expression>(i)).name,
+                  .vjp = pointwise_vjp,
+                  .takes_batch = true};
+    return table;
   }();
   return &rules[static_cast<int>(op.expression)];
 }
@@ -244,13 +245,13 @@ static void no_gradient(const PointwiseOp& op, int i) {
                 "requires grad, but no gradient flows there", "detach() of it");
 }
 
-// `place` as in Record.
+// `position` as in Record.
 static void keep_numbers(Node& node, const PointwiseOp& op, const Tensor* const* in,
-                         std::span<const int8_t, 4> place) {
-  node.keeps_saved = place[3] < 0;
+                         std::span<const int8_t, 4> position) {
+  node.keeps_saved = position[3] < 0;
   for (int i = 0; i < node.inputs; ++i) {
     const bool condition = op.promotion == Promotion::kSelect && i == 0;
-    node.keeps_saved &= place[i] < 0 || condition || in[i]->is_number();
+    node.keeps_saved &= position[i] < 0 || condition || in[i]->is_number();
   }
 }
 
@@ -278,20 +279,20 @@ static Ref<Node> record(const PointwiseOp& op, const Tensor* const* in, const Te
   Record r{&op, compute, {-1, -1, -1, -1}, 0, nullptr};
   int saves = 0;
   for (int k = 0; uses >> k; ++k)
-    if (uses & (1 << k)) r.place[k] = static_cast<int8_t>(saves++);
+    if (uses & (1 << k)) r.saved[k] = static_cast<int8_t>(saves++);
   for (int i = 0; i < n; ++i)
     if (edges[i].node && !libdl::same(in[i]->shape(), y.shape())) {
       if (!r.shapes) r.shapes = std::make_unique<Shape[]>(n);
       r.shapes[i].assign(in[i]->shape());
       r.summed |= static_cast<uint8_t>(1 << i);
     }
-  const auto place = std::to_array(r.place);
+  const auto position = std::to_array(r.saved);
   Ref<Node> node = Ref<Node>::take(make_node(*rule_of(op), n, 1, saves, std::move(r)));
   connect_inputs(*node, std::span(edges, static_cast<size_t>(n)));
   for (int i = 0; i < n; ++i)
-    if (place[i] >= 0) save(*node, place[i], in_place >> i & 1 ? old : *in[i], i);
-  if (place[3] >= 0) save(*node, place[3], y, saved_output(0));
-  if (op.keeps_numbers) keep_numbers(*node, op, in, place);
+    if (position[i] >= 0) save(*node, position[i], in_place >> i & 1 ? old : *in[i], i);
+  if (position[3] >= 0) save(*node, position[3], y, saved_output(0));
+  if (op.keeps_numbers) keep_numbers(*node, op, in, position);
   return node;
 }
 
@@ -319,7 +320,7 @@ static Tensor tangent(const PointwiseOp& op, const Tensor* const* in, const Tens
     if (!tangents[i].defined() || op.zero_gradient) continue;
     if (op.promotion == Promotion::kSelect && i == 0) continue;
     if (!op.partials[i]) no_gradient(op, i);
-    const Program& program = program_of(op, i, is_complex(compute) ? kComplexJvp : kRealForm);
+    const Program& program = program_of(op, i, is_complex(compute) ? kComplexJvp : kRealProgram);
     const Tensor* const symbols[5] = {&tangents[i], in[0], op.inputs() > 1 ? in[1] : nullptr,
                                       op.inputs() > 2 ? in[2] : nullptr, &y};
     Tensor t = differentiable(op, i, symbols);
@@ -405,15 +406,15 @@ Tensor pointwise(const PointwiseOp& op, const Tensor* const* in, Into into) {
   const Device device = result_device({in, static_cast<size_t>(n)});
   const Tensor y = equal ? empty(in[0]->shape(), out_dtype, device)
                          : empty(common_shape(op, in, n), out_dtype, device);
-  run<Place::kNew>(op, y, in, n, compute);
+  run<Destination::kNew>(op, y, in, n, compute);
   born(y);
   if (!meta || op.truth() || !is_inexact(compute)) return y;
 
   const uint32_t mode = state().mode;
   if (mode & kModeGrad) {
-    bool wanted = false;
-    for (int i = 0; i < n; ++i) wanted |= has_history(*in[i]);
-    if (wanted) {
+    bool records = false;
+    for (int i = 0; i < n; ++i) records |= has_history(*in[i]);
+    if (records) {
       Meta& m = meta_of(y);
       set_maker(m, record(op, in, y, compute, 0, y));
     }
@@ -435,10 +436,10 @@ Tensor pointwise_into(const PointwiseOp& op, const Tensor* const* in, const Tens
                     op.truth() ? Dtype::kBool : compute,
                     result_device({in, static_cast<size_t>(n)}));
 
-  if (call.plain()) {
+  if (call.is_unrecorded()) {
     if (memory_is_special() && written_in_rows(op, in, compute, pointwise, dst)) [[unlikely]]
       return dst;
-    run<Place::kGiven>(op, dst, in, n, compute);
+    run<Destination::kExisting>(op, dst, in, n, compute);
     written(dst, op.name);
     return dst;
   }
@@ -449,7 +450,7 @@ Tensor pointwise_into(const PointwiseOp& op, const Tensor* const* in, const Tens
   // Tangents and the host's hooks on saved values want the result, so there it is made aside.
   const bool aside = call.forward() || saves_through_hooks();
   Tensor y = aside ? empty(dst.shape(), dst.dtype(), dst.device()) : alias(dst);
-  if (aside) run<Place::kGiven>(op, y, in, n, compute);
+  if (aside) run<Destination::kExisting>(op, y, in, n, compute);
   Saved* result = nullptr;
   if (call.recording() && !op.truth()) {
     Tensor old;
@@ -464,7 +465,7 @@ Tensor pointwise_into(const PointwiseOp& op, const Tensor* const* in, const Tens
     call.ready_jvp(
         y, [&] { return tangent_of_written(op, in, in_place, y, compute, &call.tangent(0)); });
   call.ready(y);
-  if (!aside) run<Place::kGiven>(op, dst, in, n, compute);
+  if (!aside) run<Destination::kExisting>(op, dst, in, n, compute);
   call.finish(y);
   if (result) result->version = saved_version(*dst.get());
   return dst;

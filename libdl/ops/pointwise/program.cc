@@ -80,7 +80,7 @@ static Program build(Partial partial, int form) {
   Expr* const symbols[5] = {&s.dy, &s.x[0], &s.x[1], &s.x[2], &s.y};
   for (int k = 0; k < 5; ++k)
     *symbols[k] = {scratch.add({Item::kSymbol, k, 0, Expression{}, {}, 0, false})};
-  s.complex = form != kRealForm;
+  s.complex = form != kRealProgram;
   s.forward = form == kComplexJvp;
   const Expr result = partial(s);
   scratch.mark(result.id);
@@ -115,12 +115,12 @@ static Program build(Partial partial, int form) {
 }
 
 const Program& program_of(const PointwiseOp& op, int i, int form) {
-  std::atomic<const Program*>& place = op.programs[form][i];
-  if (const Program* const ready = place.load(std::memory_order_acquire)) return *ready;
-  const Program* const made = new Program(build(op.partials[i], form));
+  std::atomic<const Program*>& slot = op.programs[form][i];
+  if (const Program* const ready = slot.load(std::memory_order_acquire)) return *ready;
+  const Program* const program = new Program(build(op.partials[i], form));
   const Program* expected = nullptr;
-  if (place.compare_exchange_strong(expected, made, std::memory_order_acq_rel)) return *made;
-  delete made;  // another thread was first
+  if (slot.compare_exchange_strong(expected, program, std::memory_order_acq_rel)) return *program;
+  delete program;  // another thread was first
   return *expected;
 }
 
@@ -240,7 +240,7 @@ static void launch(const Program& p, Dtype dtype, const Tensor& out,
                    std::span<const Tensor* const> in, bool is_new) {
   Plan plan;
   const auto order = [&] {
-    if (is_new) lie_as(out, in, dtype);
+    if (is_new) choose_memory_order(out, in, dtype);
   };
   if (memory_is_special()) [[unlikely]] {
     order();

@@ -9,7 +9,7 @@ namespace libdl {
 
 // The rule for real dtypes; for complex dtypes the reverse rule (with conj) and the forward rule
 // (without it).
-enum Form { kRealForm, kComplexVjp, kComplexJvp };
+enum ProgramKind { kRealProgram, kComplexVjp, kComplexJvp };
 
 struct Program {
   uint32_t uses = 0;  // bit 0: dy, bits 1-3: x0-x2, bit 4: y

@@ -32,11 +32,11 @@ static Tensor means(const Tensor& x, Averaged& a) {
 static void averaged_vjp(Backward& b) { b.set_grad(0, spread(b.dy(), b.attr<Averaged>())); }
 static const Rule kAveraged{"avg_pool2d", averaged_vjp};
 
-Tensor averaged(const Tensor& image, const Averaged& given) {
-  Averaged a = given;
+Tensor averaged(const Tensor& image, const Averaged& options) {
+  Averaged a = options;
   Call call(a.op, {}, {&image});
   Tensor y = means(image, a);
-  if (call.plain()) return call.done(std::move(y));
+  if (call.is_unrecorded()) return call.done(std::move(y));
   y = call.done(std::move(y), renamed(kAveraged, a.op), a);
   if (call.forward()) call.jvp(y, [&] { return averaged(call.tangent(0), a); });
   return y;
@@ -73,7 +73,7 @@ static Tensor spread(const Tensor& dy, const Averaged& a) {
   LIBDL_OBSERVED_PART("avg_pool_backward", spread(dy, a), dy);
   Call call(a.op, {}, {&dy});
   Tensor x = spread_over(dy, a);
-  if (call.plain()) return call.done(std::move(x));
+  if (call.is_unrecorded()) return call.done(std::move(x));
   x = call.done(std::move(x), renamed(kSpread, a.op), a);
   if (call.forward()) call.jvp(x, [&] { return spread(call.tangent(0), a); });
   return x;

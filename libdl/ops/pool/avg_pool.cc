@@ -21,14 +21,14 @@ namespace libdl {
 
 // -- of windows -----------------------------------------------------------------------------------
 
-static Tensor avg_pool(const Pooled& a, const GivenWindows& given, bool count_include_pad,
+static Tensor avg_pool(const Pooled& a, const WindowOptions& windows, bool count_include_pad,
                        std::optional<int64_t> divisor) {
   check_real(a);
   check_image(a);
   if (divisor && *divisor == 0)
     a.bad(LIBDL_ERROR_VALUE, "divisor_override", "is 0", "any other number");
   return averaged(a.input,
-                  {a.op, a.dims, windows_of(a, given), divisor.value_or(0), count_include_pad});
+                  {a.op, a.dims, windows_of(a, windows), divisor.value_or(0), count_include_pad});
 }
 
 Tensor avg_pool1d_impl(const Tensor& input, Dims kernel_size, std::optional<Dims> stride,
@@ -82,7 +82,7 @@ LIBDL_ADAPTIVE_AVG_POOL(adaptive_avg_pool3d, 3)
 
 // -- of powers ------------------------------------------------------------------------------------
 
-// x^(1 / p); of 0 it is 0 without a slope, which would be infinite.
+// x^(1 / p); of 0 it is 0 without a derivative, which would be infinite.
 static Tensor root(const Tensor& x, double p) {
   const Tensor zero = eq(x, number(0.0)), limit = number(p > 0 ? 0.0 : INFINITY);
   return where(zero, limit, pow(where(zero, number(1.0), x), number(1 / p)));
@@ -104,16 +104,16 @@ static bool leaves_range_of_floats(const Tensor& sums, const Tensor& powers, con
 
 // The root of the sum of powers; windows that reach beyond the input have as many elements as all
 // others, of the mean's size.
-static Tensor lp_pool(const Pooled& a, double norm_type, const GivenWindows& given,
+static Tensor lp_pool(const Pooled& a, double norm_type, const WindowOptions& windows,
                       decltype(&max_pool2d) max_pool) {
   check_real(a);
   if (norm_type == 0) a.bad(LIBDL_ERROR_VALUE, "norm_type", "is 0", "any other number");
   check_image(a);
-  const Averaged how{a.op, a.dims, windows_of(a, given)};
+  const Averaged how{a.op, a.dims, windows_of(a, windows)};
   const Named named(a.op);
   if (std::isinf(norm_type)) {
     const auto largest = [&](const Tensor& x) {
-      return max_pool(x, given.kernel_size, given.stride, {}, {}, given.ceil_mode);
+      return max_pool(x, windows.kernel_size, windows.stride, {}, {}, windows.ceil_mode);
     };
     const Tensor size = abs(a.input);
     return named(norm_type > 0 ? largest(size) : neg(largest(neg(size))));

@@ -49,29 +49,29 @@ static void check_samples(const Pooled& a, const Tensor& samples) {
     a.bad(LIBDL_ERROR_DTYPE, "random_samples", std::string("is ") + name_of(samples.dtype()),
           name_of(a.input.dtype()));
   const int channels = a.input.ndim() - a.dims - 1;
-  const int64_t wanted[] = {a.batched() ? a.input.size(0) : 1, a.input.size(channels), a.dims};
-  if (!std::ranges::equal(samples.shape(), wanted))
+  const int64_t requested[] = {a.batched() ? a.input.size(0) : 1, a.input.size(channels), a.dims};
+  if (!std::ranges::equal(samples.shape(), requested))
     a.bad(LIBDL_ERROR_SHAPE, "random_samples", "has shape " + to_string(samples.shape()),
-          to_string(wanted));
+          to_string(requested));
 }
 
 // -- where windows begin --------------------------------------------------------------------------
 
 // [n, c, o] from samples [n, c, 1].
 static Tensor beginnings(const Tensor& sample, int64_t in, int64_t out, int64_t window) {
-  const int64_t room = in - window;
+  const int64_t free = in - window;
   const Dtype type = sample.dtype();
   const Device device = sample.device();
   const Shape one{sample.size(0), sample.size(1), 1};
-  Tensor last = full(one, number(room), Dtype::kInt64, device);
+  Tensor last = full(one, number(free), Dtype::kInt64, device);
   if (out == 1) return last;
   const auto many = static_cast<double>(out - 1);
   // In the dtype's own arithmetic, as PyTorch divides.
   const double step =
       type == Dtype::kFloat64
-          ? static_cast<double>(room) / many
-          : static_cast<double>(static_cast<float>(room) / static_cast<float>(many));
-  const Tensor zero = number(int64_t{0}), most = number(room);
+          ? static_cast<double>(free) / many
+          : static_cast<double>(static_cast<float>(free) / static_cast<float>(many));
+  const Tensor zero = number(int64_t{0}), most = number(free);
   const Tensor o = arange(nullptr, number(out - 1), nullptr, type, device);
   const Tensor begins = cast(floor((sample + o) * step), Dtype::kInt64);
   const Tensor first = cast(floor(sample * step), Dtype::kInt64);
@@ -130,9 +130,9 @@ static std::tuple<Tensor, Tensor> fractional(Call& call, const Pooled& a, Dims k
   const Tensor plane = in_planes(x, a.dims);
   const Tensor columns = reshape(gather(plane, 2, where), Shape{n, c, elements, windows});
   const int64_t column[] = {elements, 1};
-  const auto [values, found] = max_pool2d_with_indices(columns, column);
+  const auto [values, indices] = max_pool2d_with_indices(columns, column);
   y.values = reshape(values, shape);
-  y.indices = reshape(gather(where, 2, reshape(found, Shape{n, c, windows})), shape);
+  y.indices = reshape(gather(where, 2, reshape(indices, Shape{n, c, windows})), shape);
   return recorded_with_indices(call, a, std::move(y));
 }
 

@@ -30,9 +30,9 @@ static Taken largest(const Pooled& a, const PoolWindows& w, std::optional<Dtype>
   const Innermost out = new_image(shape, batch.dtype(), device, y.order);
   y.values = out.tensor();
   if (indices) {
-    const Innermost made = new_image(shape, *indices, device, y.order);
-    y.indices = made.tensor();
-    launch_max_pool(device, {out.view(), made.view(), x.view(), w});
+    const Innermost image = new_image(shape, *indices, device, y.order);
+    y.indices = image.tensor();
+    launch_max_pool(device, {out.view(), image.view(), x.view(), w});
   } else {
     launch_max_pool(device, {out.view(), no_view(), x.view(), w});
   }
@@ -41,7 +41,7 @@ static Taken largest(const Pooled& a, const PoolWindows& w, std::optional<Dtype>
 
 // Positions that only the gradient reads are as narrow as they can be.
 static std::optional<Dtype> of_gradient(const Call& call, const PoolWindows& w) {
-  if (call.plain()) return {};
+  if (call.is_unrecorded()) return {};
   const __int128 plane = static_cast<__int128>(w.in[0]) * w.in[1] * w.in[2];
   return plane <= INT32_MAX ? Dtype::kInt32 : Dtype::kInt64;
 }

@@ -55,13 +55,13 @@ static Shape sizes_of(const Pooled& a, const Unpooled& g) {
     const auto size = static_cast<int64_t>(wide);
     sizes.push_back(size);
     if (!g.output_size) continue;
-    const int64_t asked = last_of(a, *g.output_size)[static_cast<size_t>(k)];
-    if (asked < 1 || asked <= size - stride[d] || asked >= size + stride[d])
+    const int64_t requested = last_of(a, *g.output_size)[static_cast<size_t>(k)];
+    if (requested < 1 || requested <= size - stride[d] || requested >= size + stride[d])
       a.bad(LIBDL_ERROR_VALUE, "output_size", "is " + to_string(*g.output_size),
             std::to_string(std::max<int64_t>(1, size - stride[d] + 1)) + " to " +
                 std::to_string(size + stride[d] - 1) + " in dimension " +
                 std::to_string(a.input.ndim() - a.dims + k));
-    sizes.back() = asked;
+    sizes.back() = requested;
   }
   return sizes;
 }

@@ -54,17 +54,17 @@ static std::string dimension(const Pooled& a, size_t k) {
 
 // The last window begins inside of the input or of the padding before it.
 static int64_t count_of(int64_t size, int64_t reach, int64_t stride, int64_t padding, bool ceil) {
-  const int64_t room = size + 2 * padding - reach + (ceil ? stride - 1 : 0);
-  if (room < 0) return 0;
-  const int64_t n = room / stride + 1;
+  const int64_t free = size + 2 * padding - reach + (ceil ? stride - 1 : 0);
+  if (free < 0) return 0;
+  const int64_t n = free / stride + 1;
   return ceil && (n - 1) * stride >= size + padding ? n - 1 : n;
 }
 
-PoolWindows windows_of(const Pooled& a, const GivenWindows& g) {
-  const auto numbers = [&](const char* name, std::optional<Dims> given, int64_t otherwise,
+PoolWindows windows_of(const Pooled& a, const WindowOptions& g) {
+  const auto numbers = [&](const char* name, std::optional<Dims> values, int64_t otherwise,
                            int64_t least) {
-    if (!given) return Three{otherwise, otherwise, otherwise};
-    return each_dimension(a.op, name, *given, a.dims, otherwise, least);
+    if (!values) return Three{otherwise, otherwise, otherwise};
+    return each_dimension(a.op, name, *values, a.dims, otherwise, least);
   };
   const Three window = numbers("kernel_size", g.kernel_size, 1, 1);
   const bool steps = g.stride && !g.stride->empty();

@@ -29,12 +29,12 @@ void check_image(const Pooled& a, MayBeEmpty what = MayBeEmpty::kBatch);
 void check_real(const Pooled& a);  // nor bool
 void check_floating(const Pooled& a);
 
-struct GivenWindows {
+struct WindowOptions {
   Dims kernel_size;
   std::optional<Dims> stride, padding, dilation;
   bool ceil_mode;
 };
-kernels::PoolWindows windows_of(const Pooled& a, const GivenWindows& given);
+kernels::PoolWindows windows_of(const Pooled& a, const WindowOptions& windows);
 // One more check: that a dilation leaves every window an element.
 void check_dilation(const Pooled& a, const kernels::PoolWindows& w);
 // As many as output_size says.

@@ -23,7 +23,7 @@ namespace libdl {
 // -- between devices ------------------------------------------------------------------------------
 
 // The elements of a dense tensor in the order of their addresses.
-static Tensor as_it_lies(const Tensor& x) {
+static Tensor in_memory_order(const Tensor& x) {
   const int64_t count[] = {x.numel()}, one[] = {1};
   return alias(x, count, one, x.offset(), x.dtype());
 }
@@ -68,7 +68,7 @@ void transfer(const Tensor& dst, const Tensor& src, bool non_blocking) {
   if (dst.numel() == 0) return;
   if (!dst.is_contiguous() && is_dense(dst) && src.dtype() == dst.dtype() &&
       same(src.shape(), dst.shape()) && same(src.strides(), dst.strides()))
-    return transfer(as_it_lies(dst), as_it_lies(src), non_blocking);
+    return transfer(in_memory_order(dst), in_memory_order(src), non_blocking);
   if (src.is_number() || (src.ndim() == 0 && src.device().is_cpu())) return fill_bytes(dst, src);
   const bool both_elsewhere = !src.device().is_cpu() && !dst.device().is_cpu();
   if (both_elsewhere && src.device().type != dst.device().type)
@@ -83,11 +83,11 @@ void transfer(const Tensor& dst, const Tensor& src, bool non_blocking) {
 
 // -- copies and fills -----------------------------------------------------------------------------
 
-bool broadcasts_to(Dims shape, Dims wanted) {
-  if (shape.size() > wanted.size()) return false;
-  const size_t lead = wanted.size() - shape.size();
+bool broadcasts_to(Dims shape, Dims expected) {
+  if (shape.size() > expected.size()) return false;
+  const size_t lead = expected.size() - shape.size();
   for (size_t d = 0; d < shape.size(); ++d)
-    if (shape[d] != wanted[lead + d] && shape[d] != 1) return false;
+    if (shape[d] != expected[lead + d] && shape[d] != 1) return false;
   return true;
 }
 
@@ -111,8 +111,8 @@ void fill_bytes(const Tensor& dst, const Tensor& value) {
   alignas(16) std::byte element[16];
   const int64_t one = 1;
   const kernels::View cell{element, &one, &one, 0, static_cast<int32_t>(dst.dtype())};
-  void* const given = value.plain(Access::kRead);
-  launch_copy({}, {cell, {given, &one, &one, 0, static_cast<int32_t>(value.dtype())}});
+  void* const passed = value.plain(Access::kRead);
+  launch_copy({}, {cell, {passed, &one, &one, 0, static_cast<int32_t>(value.dtype())}});
   Plan plan;
   plan.set(dst, {});
   launch_fill(dst.device(), {plan.view(dst, 0), element});

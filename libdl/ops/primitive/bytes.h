@@ -11,7 +11,7 @@
 namespace libdl {
 
 // Whether a tensor of this shape can be copied to one of the wanted shape.
-bool broadcasts_to(Dims shape, Dims wanted);
+bool broadcasts_to(Dims shape, Dims expected);
 // Copies src's elements to dst, converted; shapes agree. Between devices the host waits for a copy
 // to its memory, unless that is pinned and non_blocking is set.
 void copy_bytes(const Tensor& dst, const Tensor& src, bool non_blocking = false);

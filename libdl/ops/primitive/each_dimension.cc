@@ -5,18 +5,18 @@
 
 namespace libdl {
 
-Three each_dimension(const char* op, const char* name, Dims given, int dims, int64_t otherwise,
+Three each_dimension(const char* op, const char* name, Dims values, int dims, int64_t otherwise,
                      int64_t least) {
   static constexpr const char* kHowMany[] = {"one", "one or two", "one or three"};
   const auto n = static_cast<size_t>(dims);
-  if (given.size() != 1 && given.size() != n)
-    fail_argument(LIBDL_ERROR_VALUE, op, name, "has " + std::to_string(given.size()) + " entries",
+  if (values.size() != 1 && values.size() != n)
+    fail_argument(LIBDL_ERROR_VALUE, op, name, "has " + std::to_string(values.size()) + " entries",
                   kHowMany[n - 1]);
   Three all{otherwise, otherwise, otherwise};
   for (size_t d = 0; d < n; ++d) {
-    const int64_t x = given.size() == 1 ? given.front() : given[d];
+    const int64_t x = values.size() == 1 ? values.front() : values[d];
     if (x < least || x > INT32_MAX)
-      fail_argument(LIBDL_ERROR_VALUE, op, name, "is " + to_string(given),
+      fail_argument(LIBDL_ERROR_VALUE, op, name, "is " + to_string(values),
                     std::to_string(least) + " to 2147483647");
     all[d + 3 - n] = x;
   }

@@ -12,7 +12,7 @@ namespace libdl {
 
 static constexpr Layout kLayout = Layout::kChannelsInnermost;
 
-static bool lies(const Tensor& x, const Shape& strides) {
+static bool has_strides(const Tensor& x, const Shape& strides) {
   for (int d = 0; d < x.ndim(); ++d)
     if (x.size(d) > 1 && x.stride(d) != strides[static_cast<size_t>(d)]) return false;
   return true;
@@ -31,13 +31,13 @@ Innermost::Innermost(const Tensor& x, Order order) : tensor_(x) {
   // Devices take any strides.
   const bool turned = order == Order::kInnermost && x.device().is_cpu();
   const Shape innermost = channels_innermost(x.shape());
-  if (x.storage().packed_only() || (turned && !lies(x, innermost)))
+  if (x.storage().packed_only() || (turned && !has_strides(x, innermost)))
     form_ = turned ? keep_form(x, kLayout) : form_of(x, kLayout);
   if (form_.data()) {
     set(const_cast<void*>(form_.data()), innermost);
     return;
   }
-  if (turned && !lies(x, innermost)) tensor_ = turned_copy(x, innermost);
+  if (turned && !has_strides(x, innermost)) tensor_ = turned_copy(x, innermost);
   set(kernel_data(tensor_, Access::kRead), turned ? innermost : Shape(tensor_.strides()));
 }
 

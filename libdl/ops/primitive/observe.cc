@@ -34,41 +34,41 @@ Frame called_back(const State& state, bool hook) {
 
 // -- the chain ------------------------------------------------------------------------------------
 
-static Watch* first_active(Watch* at) {
+static InterceptorEntry* first_active(InterceptorEntry* at) {
   while (at && !at->interceptor) at = at->outer;
   return at;
 }
 
 void check_call_is_seen() {
   const State& current = state();
-  if (first_active(current.watch) && !(current.frame && current.frame->op))
+  if (first_active(current.interceptors) && !(current.frame && current.frame->op))
     fail(LIBDL_ERROR_INTERNAL, "launch", "is in no call that interceptors were shown");
 }
 
 void push_interceptor(State& state, Ref<Interceptor> interceptor) {
-  state.watch = new Watch{std::move(interceptor), state.watch};
+  state.interceptors = new InterceptorEntry{std::move(interceptor), state.interceptors};
 }
 
 Ref<Interceptor> pop_interceptor(State& state, bool& running) {
-  Watch* const last = state.watch;
+  InterceptorEntry* const last = state.interceptors;
   running = last && !last->interceptor;
   if (!last || running) return {};
   Ref<Interceptor> popped = std::move(last->interceptor);
-  state.watch = last->outer;
+  state.interceptors = last->outer;
   delete last;
   return popped;
 }
 
 // Down to `end`, the innermost first: the end of one may push and pop in its turn.
-static void pop_until(State& state, const Watch* end) {
+static void pop_until(State& state, const InterceptorEntry* end) {
   bool running = false;
-  while (state.watch != end) pop_interceptor(state, running);
+  while (state.interceptors != end) pop_interceptor(state, running);
 }
 
 void release_interceptors(State& state) { pop_until(state, nullptr); }
 
 bool interceptor_runs(const State& state) {
-  const Watch* at = state.watch;
+  const InterceptorEntry* at = state.interceptors;
   while (at && at->interceptor) at = at->outer;
   return at != nullptr;
 }
@@ -77,8 +77,8 @@ constinit std::atomic<bool> interceptors_can_be_closed = false;
 
 void drop_closed_interceptors(State& state) {
   if (interceptor_runs(state)) return;
-  for (Watch** at = &state.watch; *at;) {
-    Watch* const entry = *at;
+  for (InterceptorEntry** at = &state.interceptors; *at;) {
+    InterceptorEntry* const entry = *at;
     if (!entry->interceptor->is_closed()) {
       at = &entry->outer;
       continue;
@@ -93,21 +93,21 @@ namespace {
 // pop.
 class Hidden {
  public:
-  Hidden(State& state, Watch* running)
-      : state_(Ref<State>::share(&state)), before_(state.watch), mark_{{}, running->outer} {
-    state.watch = &mark_;
+  Hidden(State& state, InterceptorEntry* running)
+      : state_(Ref<State>::share(&state)), before_(state.interceptors), mark_{{}, running->outer} {
+    state.interceptors = &mark_;
   }
   ~Hidden() {
     pop_until(*state_, &mark_);
-    state_->watch = before_;
+    state_->interceptors = before_;
   }
   Hidden(const Hidden&) = delete;
   Hidden& operator=(const Hidden&) = delete;
 
  private:
   Ref<State> state_;  // the interceptor may switch to another state and release this one
-  Watch* before_;
-  Watch mark_;
+  InterceptorEntry* before_;
+  InterceptorEntry mark_;
 };
 
 // Those who were shown a call and did not answer it, for the time after it.
@@ -116,7 +116,7 @@ using Onlookers = std::vector<Ref<Interceptor>>;
 
 // True: one of them answered, and those outside of it see nothing of the call.
 static bool show_before(State& state, ObservedCall& call, Onlookers& seen) {
-  for (Watch* at = first_active(state.watch); at; at = first_active(at->outer)) {
+  for (InterceptorEntry* at = first_active(state.interceptors); at; at = first_active(at->outer)) {
     if (!at->interceptor->wants(call)) continue;
     seen.push_back(at->interceptor);
     const Hidden hidden(state, at);
@@ -130,7 +130,7 @@ static bool show_before(State& state, ObservedCall& call, Onlookers& seen) {
 // The outermost first. Who was popped meanwhile is not shown the end.
 static void show_after(State& state, const ObservedCall& call, Onlookers& seen) {
   for (; !seen.empty(); seen.pop_back()) {
-    Watch* at = first_active(state.watch);
+    InterceptorEntry* at = first_active(state.interceptors);
     while (at && at->interceptor.get() != seen.back().get()) at = first_active(at->outer);
     if (!at) continue;
     const Hidden hidden(state, at);
@@ -143,7 +143,7 @@ static void show_after(State& state, const ObservedCall& call, Onlookers& seen) 
 bool observe_detail::shows(State& state) {
   if (std::exchange(state.shown, false)) return false;
   if (interceptors_can_be_closed.load(std::memory_order_relaxed)) drop_closed_interceptors(state);
-  return first_active(state.watch) != nullptr;
+  return first_active(state.interceptors) != nullptr;
 }
 
 namespace {
@@ -151,7 +151,7 @@ namespace {
 // What an interceptor answered, which is owned until it is accepted.
 class Answers {
  public:
-  explicit Answers(std::span<const libdl_value> given) : values(given.begin(), given.end()) {}
+  explicit Answers(std::span<const libdl_value> value) : values(value.begin(), value.end()) {}
   ~Answers() {
     for (const libdl_value& value : values) {
       if (value.type == LIBDL_VALUE_TENSOR) Tensor::take(value.held.tensor);
@@ -164,17 +164,17 @@ class Answers {
   std::vector<libdl_value> values;
 };
 
-std::string told(const Tensor& x) {
+std::string describe(const Tensor& x) {
   const Dims strides(x.get()->strides(), static_cast<size_t>(x.ndim()));
   return std::string(name_of(x.dtype())) + " of shape " + to_string(x.shape()) + " and strides " +
          to_string(strides) + " on " + device_name(x.device());
 }
 
 void check_answer(const char* op, size_t result, const Tensor& answer, const Tensor& own) {
-  if (told(answer) == told(own)) return;
+  if (describe(answer) == describe(own)) return;
   fail(LIBDL_ERROR_TYPE, op,
-       "an interceptor answered result " + std::to_string(result + 1) + " with " + told(answer) +
-           ", wanted " + told(own));
+       "an interceptor answered result " + std::to_string(result + 1) + " with " +
+           describe(answer) + ", wanted " + describe(own));
 }
 
 void check_answer(const char* op, size_t result, const libdl_value& answer,
@@ -187,15 +187,15 @@ void check_answer(const char* op, size_t result, const libdl_value& answer,
          "an interceptor answered result " + std::to_string(result + 1) + " with " +
              std::to_string(answer.held.integer) + ", wanted " + std::to_string(own.held.integer));
   if (own.type != LIBDL_VALUE_TENSOR_LIST) return;
-  const auto &given = answer.held.list->tensors, &wanted = own.held.list->tensors;
-  if (given.size() != wanted.size())
+  const auto &value = answer.held.list->tensors, &expected = own.held.list->tensors;
+  if (value.size() != expected.size())
     fail(LIBDL_ERROR_TYPE, op,
-         "an interceptor answered with " + std::to_string(given.size()) + " tensors, wanted " +
-             std::to_string(wanted.size()));
-  for (size_t i = 0; i < given.size(); ++i) {
-    if (given[i].defined() && wanted[i].defined())
-      check_answer(op, result, given[i], wanted[i]);
-    else if (given[i].defined() != wanted[i].defined())
+         "an interceptor answered with " + std::to_string(value.size()) + " tensors, wanted " +
+             std::to_string(expected.size()));
+  for (size_t i = 0; i < value.size(); ++i) {
+    if (value[i].defined() && expected[i].defined())
+      check_answer(op, result, value[i], expected[i]);
+    else if (value[i].defined() != expected[i].defined())
       fail(LIBDL_ERROR_TYPE, op,
            "an interceptor answered with another entry " + std::to_string(i) + " of a list");
   }
@@ -207,7 +207,7 @@ void check_answer(const char* op, size_t result, const libdl_value& answer,
 static void check_answers(State& state, ObservedCall& call, observe_detail::Run run,
                           void* closure) {
   Answers answers(call.results);
-  Watch outermost;
+  InterceptorEntry outermost;
   {
     const Hidden hidden(state, &outermost);
     const FrameScope frame(state, inside(call));

@@ -87,9 +87,9 @@ inline void destroy(Interceptor* interceptor) { delete interceptor; }
 
 // An entry in a state's chain of interceptors, the innermost first. While an interceptor runs, it
 // and those inside it are replaced by a mark, an entry without an interceptor.
-struct Watch {
+struct InterceptorEntry {
   Ref<Interceptor> interceptor;
-  Watch* outer = nullptr;
+  InterceptorEntry* outer = nullptr;
 };
 void push_interceptor(State& state, Ref<Interceptor> interceptor);
 // Removes the innermost and returns it; empty if there is none, or if the innermost is a mark: then
@@ -125,7 +125,7 @@ struct Packed {
   static constexpr size_t kArguments = sizeof...(A) - kDestinations;
   std::array<libdl_value, kArguments + 1> arguments;
   std::array<libdl_tensor*, kDestinations + 1> dsts;
-  size_t given = 0, written = 0;
+  size_t count = 0, written = 0;
 
   explicit Packed(const A&... a) { (add(a), ...); }
   template <class T>
@@ -133,7 +133,7 @@ struct Packed {
     if constexpr (std::is_same_v<T, Into>) {
       if (argument) dsts[written++] = argument.dst;
     } else {
-      arguments[given++] = value_of(argument);
+      arguments[count++] = value_of(argument);
     }
   }
 };
@@ -142,14 +142,14 @@ struct Packed {
 template <class R>
 struct Results {
   libdl_value values[1] = {typed(ResultValue<R>::kType)};
-  std::optional<R> made;
+  std::optional<R> value;
   Ref<libdl_tensor_list> list;
   void show() {
     if constexpr (std::is_same_v<R, std::vector<Tensor>>) {
-      list = Ref<libdl_tensor_list>::take(make_tensor_list(*made));
+      list = Ref<libdl_tensor_list>::take(make_tensor_list(*value));
       values[0].held.list = list.get();
     } else {
-      values[0] = ResultValue<R>::shown(*made);
+      values[0] = ResultValue<R>::shown(*value);
     }
   }
   R take(std::span<libdl_tensor* const> dsts) {
@@ -161,7 +161,7 @@ struct Results {
 template <class... R>
 struct Results<std::tuple<R...>> {
   libdl_value values[sizeof...(R)] = {typed(ResultValue<R>::kType)...};
-  std::optional<std::tuple<R...>> made;
+  std::optional<std::tuple<R...>> value;
   void show() { show(std::index_sequence_for<R...>()); }
   std::tuple<R...> take(std::span<libdl_tensor* const> dsts) {
     return take(dsts, std::index_sequence_for<R...>());
@@ -170,7 +170,7 @@ struct Results<std::tuple<R...>> {
  private:
   template <size_t... i>
   void show(std::index_sequence<i...>) {
-    ((values[i] = ResultValue<R>::shown(std::get<i>(*made))), ...);
+    ((values[i] = ResultValue<R>::shown(std::get<i>(*value))), ...);
   }
   template <size_t... i>
   std::tuple<R...> take(std::span<libdl_tensor* const> dsts, std::index_sequence<i...>) {
@@ -192,7 +192,7 @@ template <class F, class... A>
 [[gnu::cold, gnu::noinline]] auto call(const Name& name, F&& f, const A&... a) {
   using R = decltype(f());
   const Packed<A...> packed(a...);
-  ObservedCall seen{name.op, name.part, {packed.arguments.data(), packed.given}, name.arguments};
+  ObservedCall seen{name.op, name.part, {packed.arguments.data(), packed.count}, name.arguments};
   if (name.phase) seen.phase = *name.phase, seen.begins_phase = true;
   seen.composed = name.composed;
   seen.dsts = {packed.dsts.data(), packed.written};
@@ -202,11 +202,11 @@ template <class F, class... A>
     Results<R> results;
     if (seen.dsts.empty()) seen.results = results.values;
     const bool answered = observe(seen, [&] {
-      results.made.emplace(f());
+      results.value.emplace(f());
       if (seen.dsts.empty()) results.show();
     });
     if (answered) return results.take(seen.dsts);
-    return std::move(*results.made);
+    return std::move(*results.value);
   }
 }
 
@@ -214,7 +214,7 @@ template <class F, class... A>
 
 inline bool observed() {
   State& current = state();
-  return current.watch && observe_detail::shows(current);
+  return current.interceptors && observe_detail::shows(current);
 }
 
 // The name to show, the call that does the work, and the tensors it reads (and writes, as Into).

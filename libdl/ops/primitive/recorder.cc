@@ -31,8 +31,8 @@ Recorder::~Recorder() {
 }
 
 const char* Recorder::kept(std::string_view text) {
-  const auto found = names_.find(text);
-  return (found != names_.end() ? found : names_.emplace(text).first)->c_str();
+  const auto entry = names_.find(text);
+  return (entry != names_.end() ? entry : names_.emplace(text).first)->c_str();
 }
 
 // -- begin and end --------------------------------------------------------------------------------
@@ -143,34 +143,36 @@ void Recorder::note(const libdl_value& value) {
 
 // -- in the chain ---------------------------------------------------------------------------------
 
-static bool is_recorder(const Watch& watch) {
-  return dynamic_cast<const Recorder*>(watch.interceptor.get()) != nullptr;
+static bool is_recorder(const InterceptorEntry& interceptors) {
+  return dynamic_cast<const Recorder*>(interceptors.interceptor.get()) != nullptr;
 }
 
 Recorder* find_recorder(const State& state) {
-  for (Watch* at = state.watch; at; at = at->outer)
+  for (InterceptorEntry* at = state.interceptors; at; at = at->outer)
     if (is_recorder(*at)) return static_cast<Recorder*>(at->interceptor.get());
   return nullptr;
 }
 
-bool is_innermost_recorder(const State& state) { return state.watch && is_recorder(*state.watch); }
+bool is_innermost_recorder(const State& state) {
+  return state.interceptors && is_recorder(*state.interceptors);
+}
 
 // Outermost, so that the host's interceptors are pushed and popped as without it.
 void put_recorder(State& state, Ref<Recorder> recorder) {
-  auto* const made = new Watch{Ref<Interceptor>::take(recorder.release()), nullptr};
-  Watch** place = &state.watch;
-  while (*place) place = &(*place)->outer;
-  *place = made;
+  auto* const entry = new InterceptorEntry{Ref<Interceptor>::take(recorder.release()), nullptr};
+  InterceptorEntry** link = &state.interceptors;
+  while (*link) link = &(*link)->outer;
+  *link = entry;
 }
 
 Ref<Recorder> take_recorder(State& state) {
-  Watch** place = &state.watch;
-  while (*place && !is_recorder(**place)) place = &(*place)->outer;
-  Watch* const found = *place;
-  if (!found) return {};
-  Ref<Recorder> taken = Ref<Recorder>::share(static_cast<Recorder*>(found->interceptor.get()));
-  *place = found->outer;
-  delete found;
+  InterceptorEntry** link = &state.interceptors;
+  while (*link && !is_recorder(**link)) link = &(*link)->outer;
+  InterceptorEntry* const entry = *link;
+  if (!entry) return {};
+  Ref<Recorder> taken = Ref<Recorder>::share(static_cast<Recorder*>(entry->interceptor.get()));
+  *link = entry->outer;
+  delete entry;
   return taken;
 }
 

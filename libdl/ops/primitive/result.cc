@@ -62,17 +62,17 @@ Device device_among(std::span<const Tensor* const> operands) {
 }
 
 Device device_or_default(const char* op, std::optional<Device> device) {
-  const Device wanted = device.value_or(state().default_device);
-  if (wanted.is_cpu() && wanted.index == 0) return wanted;
+  const Device requested = device.value_or(state().default_device);
+  if (requested.is_cpu() && requested.index == 0) return requested;
   try {
-    check_device(op, wanted);
+    check_device(op, requested);
   } catch (const Error& error) {
     const std::string& why = error.message();
     const std::string own = std::string(op) + ": ";
-    fail_argument(error.code(), op, "device", "is " + device_name(wanted),
+    fail_argument(error.code(), op, "device", "is " + device_name(requested),
                   "a device that exists: " + (why.starts_with(own) ? why.substr(own.size()) : why));
   }
-  return wanted;
+  return requested;
 }
 
 Device device_or_default(const char* op, std::optional<Device> device, Into into) {

@@ -9,7 +9,7 @@ namespace libdl {
 
 // Whether there are interceptors, of which one may want to be shown the call
 // (ops/primitive/observe.h); a state that is yet to be made may be born with one.
-inline bool intercepted() { return !current_state || current_state->watch; }
+inline bool intercepted() { return !current_state || current_state->interceptors; }
 inline bool autocasting() { return current_state && (current_state->mode & kModeAutocast) != 0; }
 
 }  // namespace libdl

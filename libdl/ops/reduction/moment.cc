@@ -32,8 +32,8 @@ static Tensor along(const Tensor& x, const Tensor& y, const Tensor& t, const Red
                     bool keepdim, Gradient gradient) {
   const Tensor measured = wide(y);
   const Tensor ones = full(r.kept_shape(), number(1.0), measured.dtype(), y.device());
-  const Tensor slope = conj(gradient(ones, wide(x), measured));
-  const Tensor moved = sum(mul(slope, wide(t)), Dims(r.reduced()), keepdim);
+  const Tensor derivative = conj(gradient(ones, wide(x), measured));
+  const Tensor moved = sum(mul(derivative, wide(t)), Dims(r.reduced()), keepdim);
   return cast(contiguous(real(moved)), y.dtype());
 }
 
@@ -142,13 +142,13 @@ struct NormAttr {
 
 // The largest, or NaNs, of which one wins, share dy.
 static Tensor shares_of_extrema(const Tensor& dy, const Tensor& x, const Tensor& y, Dims reduced) {
-  Tensor found, count;
+  Tensor values, count;
   {
     const ModeGuard off(kModeGrad | kModeForward);
-    found = logical_or(eq(abs(x), y), isnan(x));
-    count = cast(sum(found, reduced, true), dy.dtype());
+    values = logical_or(eq(abs(x), y), isnan(x));
+    count = cast(sum(values, reduced, true), dy.dtype());
   }
-  return where(found, div(mul(dy, sign(x)), count), number(0.0));
+  return where(values, div(mul(dy, sign(x)), count), number(0.0));
 }
 
 // dx = dy sign(x) (|x| / y)^(p - 1), 0 where y is 0; for infinite p the largest share dy. dy as for
@@ -199,9 +199,9 @@ Tensor norm_impl(const Tensor& input, const Tensor* p, std::optional<Dims> dims,
   const double order = p ? item_f64(*p) : 2.0;
   // |x| has no second derivative at 0; of the sum of squares the derivative is x's own.
   const Dtype held = input.is_complex() && is_floating(type) ? complex_of(type) : type;
-  const Tensor given = cast(input, held);
-  const bool squares = given.is_complex() && order == 2;
-  const Tensor x = given.is_complex() && !squares ? abs(given) : given;
+  const Tensor values = cast(input, held);
+  const bool squares = values.is_complex() && order == 2;
+  const Tensor x = values.is_complex() && !squares ? abs(values) : values;
   Call call(op, into, {&x});
   const ReducedDims r(x.shape(), call.axes("dims", dims, x.ndim()));
   const NormAttr attr{r, order};
@@ -213,8 +213,8 @@ Tensor norm_impl(const Tensor& input, const Tensor* p, std::optional<Dims> dims,
   const Tensor size = squares ? abs(x) : x;
   Tensor y = reduce(kernels::Reduction::kNorm, size, r, keepdim, size.dtype(), power);
   return call.done(y, kNorm, attr, {saves_input(x, 0), saves_output(y, 0)}, [&](const Tensor& z) {
-    const auto gradient = [&](const Tensor& ones, const Tensor& given, const Tensor& size) {
-      return norm_gradient(ones, given, size, attr);
+    const auto gradient = [&](const Tensor& ones, const Tensor& values, const Tensor& size) {
+      return norm_gradient(ones, values, size, attr);
     };
     return along(x, z, call.tangent(0), r, keepdim, gradient);
   });
@@ -257,8 +257,8 @@ Tensor logsumexp_impl(const Tensor& input, std::optional<Dims> dims, bool keepdi
   Tensor y = x.is_complex() ? logsumexp_complex(x, r, keepdim)
                             : reduce(kernels::Reduction::kLogsumexp, x, r, keepdim, x.dtype());
   return call.done(y, kLogsumexp, r, {saves_input(x, 0), saves_output(y, 0)}, [&](const Tensor& z) {
-    const Tensor slope = mul(logsumexp_derivative(wide(x), wide(z), r), wide(call.tangent(0)));
-    return sum(slope, Dims(r.reduced()), keepdim, x.dtype());
+    const Tensor derivative = mul(logsumexp_derivative(wide(x), wide(z), r), wide(call.tangent(0)));
+    return sum(derivative, Dims(r.reduced()), keepdim, x.dtype());
   });
 }
 

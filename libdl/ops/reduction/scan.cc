@@ -135,28 +135,29 @@ static std::tuple<Tensor, Tensor> running_extremum(const Rule& rule, kernels::Sc
              "a real dtype: complex numbers have no order");
   const int32_t at = call.axis("dim", dim, input.ndim());
   Tensor y = empty(input.shape(), input.dtype(), input.device());
-  Tensor places = input.ndim() == 0 ? zeros(input.shape(), Dtype::kInt64, input.device())
-                                    : empty(input.shape(), Dtype::kInt64, input.device());
+  Tensor positions = input.ndim() == 0 ? zeros(input.shape(), Dtype::kInt64, input.device())
+                                       : empty(input.shape(), Dtype::kInt64, input.device());
   if (input.ndim() == 0) {
     copy_bytes(y, input);
   } else if (y.numel() > 0) {
-    const Tensor to = with_last(y, at), where = with_last(places, at), from = with_last(input, at);
+    const Tensor to = with_last(y, at), where = with_last(positions, at),
+                 from = with_last(input, at);
     launch_scan(input.device(),
                 {static_cast<int32_t>(kind), overwrites(to), overwrites(where), reads(from)});
   }
   // Both destinations are checked before either is written.
   Call second(rule.name, indices_into, std::span<const Tensor* const>());
   if (values_into) call.check_result(y.shape(), y.dtype(), y.device());
-  if (indices_into) second.check_places(places.shape(), places.device());
+  if (indices_into) second.check_destinations(positions.shape(), positions.device());
   if (values_into && indices_into &&
       overlap(values_into.tensor(), indices_into.tensor()) != Overlap::kNone)
     fail_argument(LIBDL_ERROR_OVERLAP, rule.name, "indices_dst", "shares memory with values_dst",
                   "separate memory");
-  const Tensor chosen = places;
+  const Tensor chosen = positions;
   Tensor values =
       call.done(std::move(y), rule, ExtremumAttr{Shape(input.shape()), at}, {saves_value(chosen)});
   if (call.forward()) call.jvp(values, [&] { return gather(call.tangent(0), at, chosen); });
-  return {std::move(values), second.done(std::move(places))};
+  return {std::move(values), second.done(std::move(positions))};
 }
 
 std::tuple<Tensor, Tensor> cummax_impl(const Tensor& input, int32_t dim, Into values_into,

@@ -25,10 +25,11 @@ struct CellCall {
 };
 }  // namespace
 
-static void check_one(const CellCall& c, const char* name, const Tensor& x, Dims wanted,
+static void check_one(const CellCall& c, const char* name, const Tensor& x, Dims expected,
                       const char* where = "") {
-  if (!same(x.shape(), wanted))
-    c.bad(LIBDL_ERROR_SHAPE, name, "has shape " + to_string(x.shape()) + where, to_string(wanted));
+  if (!same(x.shape(), expected))
+    c.bad(LIBDL_ERROR_SHAPE, name, "has shape " + to_string(x.shape()) + where,
+          to_string(expected));
   if (x.dtype() != c.input.dtype())
     c.bad(LIBDL_ERROR_DTYPE, name, std::string("is ") + name_of(x.dtype()) + where,
           std::string(name_of(c.input.dtype())) + ", as argument (input)");

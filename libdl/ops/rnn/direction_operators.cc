@@ -18,8 +18,8 @@
 namespace libdl {
 
 static Tensor one_minus(const Tensor& x) { return sub(number(int64_t{1}), x); }
-static Tensor slope_of_sigmoid(const Tensor& y) { return y * one_minus(y); }
-static Tensor slope_of_tanh(const Tensor& y) { return one_minus(square(y)); }
+static Tensor derivative_of_sigmoid(const Tensor& y) { return y * one_minus(y); }
+static Tensor derivative_of_tanh(const Tensor& y) { return one_minus(square(y)); }
 
 static const Tensor* or_null(const Tensor& x) { return x.defined() ? &x : nullptr; }
 static std::vector<Tensor> gates_in(RnnCell cell, const Tensor& x) {
@@ -103,7 +103,7 @@ static SteppedBack stepped_back(RnnCell cell, const std::vector<Tensor>& gates, 
                                 const Tensor& c, const Tensor& inner, const Tensor& dh,
                                 const Tensor& dc_after) {
   if (cell == RnnCell::kTanh) {
-    const Tensor dsums = dh * slope_of_tanh(gates[0]);
+    const Tensor dsums = dh * derivative_of_tanh(gates[0]);
     return {dsums, dsums, {}, {}};
   }
   if (cell == RnnCell::kRelu) {
@@ -112,14 +112,16 @@ static SteppedBack stepped_back(RnnCell cell, const std::vector<Tensor>& gates, 
   }
   if (cell == RnnCell::kGru) {
     const Tensor &r = gates[0], &z = gates[1], &n = gates[2];
-    const Tensor dn = dh * one_minus(z) * slope_of_tanh(n);
-    const Tensor dz = dh * (h - n) * slope_of_sigmoid(z), dr = dn * inner * slope_of_sigmoid(r);
+    const Tensor dn = dh * one_minus(z) * derivative_of_tanh(n);
+    const Tensor dz = dh * (h - n) * derivative_of_sigmoid(z),
+                 dr = dn * inner * derivative_of_sigmoid(r);
     return {side_by_side({dr, dz, dn}), side_by_side({dr, dz, dn * r}), dh * z, {}};
   }
   const Tensor &i = gates[0], &f = gates[1], &g = gates[2], &o = gates[3];
-  const Tensor top = tanh(f * c + i * g), dc = dc_after + dh * o * slope_of_tanh(top);
-  const Tensor dsums = side_by_side({dc * g * slope_of_sigmoid(i), dc * c * slope_of_sigmoid(f),
-                                     dc * i * slope_of_tanh(g), dh * top * slope_of_sigmoid(o)});
+  const Tensor top = tanh(f * c + i * g), dc = dc_after + dh * o * derivative_of_tanh(top);
+  const Tensor dsums =
+      side_by_side({dc * g * derivative_of_sigmoid(i), dc * c * derivative_of_sigmoid(f),
+                    dc * i * derivative_of_tanh(g), dh * top * derivative_of_sigmoid(o)});
   return {dsums, dsums, {}, dc * f};
 }
 

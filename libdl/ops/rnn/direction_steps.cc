@@ -54,9 +54,9 @@ class Matrix {
   int64_t stride_, columns_;
 };
 
-Tensor matrix_like(const Tensor& x, int64_t rows, int64_t columns, bool wanted = true) {
+Tensor matrix_like(const Tensor& x, int64_t rows, int64_t columns, bool needed = true) {
   const int64_t shape[] = {rows, columns};
-  return wanted ? empty(shape, x.dtype(), x.device()) : Tensor();
+  return needed ? empty(shape, x.dtype(), x.device()) : Tensor();
 }
 
 void copy_rows(Device device, const Rows& out, const Rows& in) {

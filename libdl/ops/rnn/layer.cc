@@ -92,15 +92,15 @@ class LayerBackward {
       const RnnWeights w = weights(i);
       const RnnDirection d{layer_.cell, layer_.sequence, i == 1, w};
       const RnnGradients g = of_direction(d, i);
-      const int place = kBefore + i * kWeights;
+      const int index = kBefore + i * kWeights;
       if (b_.needs(0)) {
         const Tensor part = of_inputs(g.dsums, w.w_ih);
         dx = dx.defined() ? dx + part : part;
       }
-      if (b_.needs(place)) b_.set_grad(place, matmul(t(g.dsums), x_));
-      if (b_.needs(place + 1)) b_.set_grad(place + 1, matmul(t(g.drecurrent), kept_.h_before));
-      set_bias_grads(place + 2, g);
-      if (b_.needs(place + 4)) b_.set_grad(place + 4, matmul(t(g.dprojected), kept_.whole));
+      if (b_.needs(index)) b_.set_grad(index, matmul(t(g.dsums), x_));
+      if (b_.needs(index + 1)) b_.set_grad(index + 1, matmul(t(g.drecurrent), kept_.h_before));
+      set_bias_grads(index + 2, g);
+      if (b_.needs(index + 4)) b_.set_grad(index + 4, matmul(t(g.dprojected), kept_.whole));
       dh.push_back(g.dh);
       if (g.dc.defined()) dc.push_back(g.dc);
     }
@@ -119,12 +119,12 @@ class LayerBackward {
     return x.defined() ? in(x) : x;
   }
   Tensor arrived(int k) const { return b_.dy(k).defined() ? as_matrix(in(b_.dy(k))) : Tensor(); }
-  void set_bias_grads(int place, const RnnGradients& g) {
+  void set_bias_grads(int index, const RnnGradients& g) {
     Tensor rows;
-    if (b_.needs(place)) b_.set_grad(place, rows = sum_of_rows(g.dsums));
-    if (!b_.needs(place + 1)) return;
+    if (b_.needs(index)) b_.set_grad(index, rows = sum_of_rows(g.dsums));
+    if (!b_.needs(index + 1)) return;
     const bool equal = rows.defined() && g.drecurrent.is(g.dsums);
-    b_.set_grad(place + 1, equal ? clone(rows) : sum_of_rows(g.drecurrent));
+    b_.set_grad(index + 1, equal ? clone(rows) : sum_of_rows(g.drecurrent));
   }
   static Tensor sum_of_rows(const Tensor& x) {
     static constexpr int64_t kRows[] = {0};
@@ -132,10 +132,10 @@ class LayerBackward {
   }
   // Biases are read where the forward pass is made again.
   RnnWeights weights(int i) const {
-    const int place = kBefore + i * kWeights;
-    RnnWeights w{b_.saved(place), b_.saved(place + 1), {}, {}, b_.saved(place + 4)};
+    const int index = kBefore + i * kWeights;
+    RnnWeights w{b_.saved(index), b_.saved(index + 1), {}, {}, b_.saved(index + 4)};
     if (!b_.differentiated()) return converted(w, read_in(layer_, x_, w), dtype_, cast);
-    w.b_ih = b_.saved(place + 2), w.b_hh = b_.saved(place + 3);
+    w.b_ih = b_.saved(index + 2), w.b_hh = b_.saved(index + 3);
     return converted(w, dtype_, dtype_, cast);
   }
   // The weights have 16 bits only where this is not differentiated itself.
@@ -242,8 +242,8 @@ static Computed in_steps(const RnnLayer& layer, const RnnStates& in,
   const Tensor y = as_matrix(all.out.y), h = as_matrix(all.out.h);
   const Tensor c = all.out.c.defined() ? as_matrix(all.out.c) : Tensor();
   for (int64_t i = 0; i < directions; ++i) {
-    const RnnWeights& given = weights[static_cast<size_t>(i)];
-    const RnnWeights w = converted(given, read_in(layer, x, given), dtype, plain);
+    const RnnWeights& original = weights[static_cast<size_t>(i)];
+    const RnnWeights w = converted(original, read_in(layer, x, original), dtype, plain);
     const RnnDirection d{layer.cell, layer.sequence, i == 1, w};
     all.kept.push_back(forward_in_steps(d, x, columns_of(y, i, directions),
                                         part_of(h, i, directions), part_of(c, i, directions),

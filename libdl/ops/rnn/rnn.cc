@@ -62,21 +62,23 @@ static void check_options(const Network& n) {
     n.bad(LIBDL_ERROR_VALUE, "dropout", "is " + std::to_string(n.dropout), "0 to 1");
 }
 
-static bool has_projections(const Network& n, int64_t plain, int64_t directions) {
-  const auto given = static_cast<int64_t>(n.params.size());
-  if (given == n.num_layers * directions * plain) return false;
-  if (n.cell == RnnCell::kLstm && given == n.num_layers * directions * (plain + 1)) return true;
-  const std::string each =
-      std::to_string(plain) + (n.cell == RnnCell::kLstm ? ", or with projections one more," : "");
-  n.bad(LIBDL_ERROR_VALUE, "params", "has " + std::to_string(given) + " tensors",
+static bool has_projections(const Network& n, int64_t unprojected, int64_t directions) {
+  const auto count = static_cast<int64_t>(n.params.size());
+  if (count == n.num_layers * directions * unprojected) return false;
+  if (n.cell == RnnCell::kLstm && count == n.num_layers * directions * (unprojected + 1))
+    return true;
+  const std::string each = std::to_string(unprojected) +
+                           (n.cell == RnnCell::kLstm ? ", or with projections one more," : "");
+  n.bad(LIBDL_ERROR_VALUE, "params", "has " + std::to_string(count) + " tensors",
         each + " for each layer and direction");
 }
 
-static void check_param(const Network& n, size_t place, Dims wanted, Dtype dtype) {
-  const Tensor& p = n.params[place];
-  const std::string at = " at position " + std::to_string(place);
-  if (!same(p.shape(), wanted))
-    n.bad(LIBDL_ERROR_SHAPE, "params", "has shape " + to_string(p.shape()) + at, to_string(wanted));
+static void check_param(const Network& n, size_t index, Dims expected, Dtype dtype) {
+  const Tensor& p = n.params[index];
+  const std::string at = " at position " + std::to_string(index);
+  if (!same(p.shape(), expected))
+    n.bad(LIBDL_ERROR_SHAPE, "params", "has shape " + to_string(p.shape()) + at,
+          to_string(expected));
   if (p.dtype() != dtype)
     n.bad(LIBDL_ERROR_DTYPE, "params", std::string("has ") + name_of(p.dtype()) + at,
           std::string(name_of(dtype)) + ", as of argument (" + n.input + ")");
@@ -85,9 +87,9 @@ static void check_param(const Network& n, size_t place, Dims wanted, Dtype dtype
 // The sizes as the first layer's weights have them, with which all others must agree.
 static Sizes check_params(const Network& n, const Tensor& x) {
   Sizes s{};
-  const int64_t gates = gates_of(n.cell), plain = n.has_biases ? 4 : 2;
-  s.projected = has_projections(n, plain, n.directions());
-  s.params_each = plain + (s.projected ? 1 : 0);
+  const int64_t gates = gates_of(n.cell), unprojected = n.has_biases ? 4 : 2;
+  s.projected = has_projections(n, unprojected, n.directions());
+  s.params_each = unprojected + (s.projected ? 1 : 0);
   s.features = x.size(x.ndim() - 1);
   const Tensor& first = n.params[0];
   if (first.ndim() != 2 || first.size(0) < gates || first.size(0) % gates)
@@ -95,22 +97,22 @@ static Sizes check_params(const Network& n, const Tensor& x) {
           "[" + std::to_string(gates) + " hidden, " + std::to_string(s.features) + "]");
   s.output = s.hidden = first.size(0) / gates;
   if (s.projected) {
-    const Tensor& w = n.params[static_cast<size_t>(plain)];
+    const Tensor& w = n.params[static_cast<size_t>(unprojected)];
     if (w.ndim() != 2 || w.size(0) < 1)
       n.bad(LIBDL_ERROR_SHAPE, "params",
-            "has shape " + to_string(w.shape()) + " at position " + std::to_string(plain),
+            "has shape " + to_string(w.shape()) + " at position " + std::to_string(unprojected),
             "[projected, " + std::to_string(s.hidden) + "]");
     s.output = w.size(0);
   }
-  size_t place = 0;
+  size_t index = 0;
   for (int64_t layer = 0; layer < n.num_layers; ++layer) {
     const int64_t features = layer == 0 ? s.features : s.output * n.directions();
     for (int64_t direction = 0; direction < n.directions(); ++direction) {
-      check_param(n, place++, Shape{gates * s.hidden, features}, x.dtype());
-      check_param(n, place++, Shape{gates * s.hidden, s.output}, x.dtype());
+      check_param(n, index++, Shape{gates * s.hidden, features}, x.dtype());
+      check_param(n, index++, Shape{gates * s.hidden, s.output}, x.dtype());
       for (int bias = 0; n.has_biases && bias < 2; ++bias)
-        check_param(n, place++, Shape{gates * s.hidden}, x.dtype());
-      if (s.projected) check_param(n, place++, Shape{s.output, s.hidden}, x.dtype());
+        check_param(n, index++, Shape{gates * s.hidden}, x.dtype());
+      if (s.projected) check_param(n, index++, Shape{s.output, s.hidden}, x.dtype());
     }
   }
   return s;
@@ -121,11 +123,11 @@ static void check_input(const Network& n, const Tensor& x) {
     n.bad(LIBDL_ERROR_DTYPE, n.input, std::string("is ") + name_of(x.dtype()), "a floating dtype");
 }
 
-static void check_state(const Network& n, const Tensor& state, Dims wanted, Dtype dtype,
+static void check_state(const Network& n, const Tensor& state, Dims expected, Dtype dtype,
                         const std::string& which) {
-  if (!same(state.shape(), wanted))
+  if (!same(state.shape(), expected))
     n.bad(LIBDL_ERROR_SHAPE, "hx", "has shape " + to_string(state.shape()) + which,
-          to_string(wanted));
+          to_string(expected));
   if (state.dtype() != dtype)
     n.bad(LIBDL_ERROR_DTYPE, "hx", std::string("is ") + name_of(state.dtype()) + which,
           std::string(name_of(dtype)) + ", as argument (" + n.input + ")");
@@ -144,8 +146,8 @@ static void check_states(const Network& n, TensorSpan hx, const Sizes& s,
 
 // -- layers ---------------------------------------------------------------------------------------
 
-static RnnWeights weights_at(const Network& n, const Sizes& s, int64_t place) {
-  const Tensor* const p = &n.params[static_cast<size_t>(place * s.params_each)];
+static RnnWeights weights_at(const Network& n, const Sizes& s, int64_t index) {
+  const Tensor* const p = &n.params[static_cast<size_t>(index * s.params_each)];
   RnnWeights w{p[0], p[1], {}, {}, {}};
   if (n.has_biases) w.b_ih = p[2], w.b_hh = p[3];
   if (s.projected) w.w_hr = p[s.params_each - 1];
@@ -159,7 +161,7 @@ static RnnStates run_layers(const Network& n, const Sizes& s, const Sequence& se
   const Dtype dtype = in.y.dtype();
   if (n.num_layers > 1) in.y = cast(in.y, computed_in(dtype));  // not rounded between layers
   std::vector<Tensor> hs, cs;
-  std::optional<Refund> dropped;
+  std::optional<DrawRollback> dropped;
   if (n.train && n.dropout > 0) dropped.emplace(nullptr);
   for (int64_t i = 0; i < n.num_layers; ++i) {
     std::vector<RnnWeights> weights;

@@ -33,11 +33,11 @@ static void check_elements(const char* op, const char* name, const double* x, in
 // draw(draws, i) for each element of a new tensor of doubles, on the host; each takes a block. What
 // is meant for meta is there, and nothing is drawn.
 template <class Draw>
-static Tensor drawn(Dims shape, Device device, Generator* given, const Draw& draw) {
+static Tensor drawn(Dims shape, Device device, Generator* source, const Draw& draw) {
   if (is_meta(device)) return empty(shape, Dtype::kFloat64, device);
   const Tensor values = empty(shape, Dtype::kFloat64);
   if (values.numel() == 0) return values;
-  Generator& generator = generator_or_default(given);
+  Generator& generator = generator_or_default(source);
   const uint64_t key = key_of(generator);
   const uint64_t offset = advance(generator, static_cast<uint64_t>(values.numel()));
   double* const to = values.overwrite_plain<double>();
@@ -53,7 +53,7 @@ static Tensor placed(const Tensor& values, Dtype dtype, Device device) {
 }
 
 // What was drawn does not change with the parameters.
-static void no_slope(Backward& b) {
+static void no_derivative(Backward& b) {
   for (int i = 0; i < b.inputs(); ++i)
     if (b.needs(i))
       b.set_grad(i, zeros(b.attr<std::array<Shape, 2>>()[i], b.dy().dtype(), b.dy().device()));
@@ -61,7 +61,7 @@ static void no_slope(Backward& b) {
 
 // -- new tensors ----------------------------------------------------------------------------------
 
-static const Rule kPoisson{"poisson", no_slope}, kBinomial{"binomial", no_slope};
+static const Rule kPoisson{"poisson", no_derivative}, kBinomial{"binomial", no_derivative};
 
 Tensor poisson_impl(const Tensor& input, Generator* generator) {
   Call call("poisson", {}, {&input});
@@ -70,16 +70,17 @@ Tensor poisson_impl(const Tensor& input, Generator* generator) {
   const double* const mean = elements_of(held, detach(input));
   check_elements("poisson", "input", mean, input.numel(), "means of 0 or more",
                  [](double x) { return x >= 0 && x < 1e300; });
-  Refund refund(generator);
+  DrawRollback refund(generator);
   const Tensor values =
       drawn(input.shape(), input.device(), generator,
             [&](ElementDraws& draws, int64_t i) { return kernels::draw_poisson(draws, mean[i]); });
   refund.drawn();
   const Tensor y = placed(values, input.dtype(), input.device());
-  Tensor made = call.done(y, kPoisson, std::array<Shape, 2>{Shape(input.shape()), Shape()}, {},
-                          [&](const Tensor& z) { return zeros(z.shape(), z.dtype(), z.device()); });
+  Tensor result =
+      call.done(y, kPoisson, std::array<Shape, 2>{Shape(input.shape()), Shape()}, {},
+                [&](const Tensor& z) { return zeros(z.shape(), z.dtype(), z.device()); });
   refund.spent();
-  return made;
+  return result;
 }
 
 Tensor binomial_impl(const Tensor& count, const Tensor& prob, Generator* generator) {
@@ -101,18 +102,18 @@ Tensor binomial_impl(const Tensor& count, const Tensor& prob, Generator* generat
                  [](double x) { return x >= 0 && std::isfinite(x); });
   check_elements(op, "prob", p, total, "probabilities from 0 to 1",
                  [](double x) { return x >= 0 && x <= 1; });
-  Refund refund(generator);
+  DrawRollback refund(generator);
   const Device device = result_device(operands);
   const Tensor values = drawn(shape, device, generator, [&](ElementDraws& draws, int64_t i) {
     return kernels::draw_binomial(draws, std::floor(n[i]), p[i]);
   });
   refund.drawn();
   const Tensor y = placed(values, count.dtype(), device);
-  Tensor made =
+  Tensor result =
       call.done(y, kBinomial, std::array<Shape, 2>{Shape(count.shape()), Shape(prob.shape())}, {},
                 [&](const Tensor& z) { return zeros(z.shape(), z.dtype(), z.device()); });
   refund.spent();
-  return made;
+  return result;
 }
 
 // -- gamma ----------------------------------------------------------------------------------------
@@ -121,35 +122,35 @@ static void no_second_order(Backward&) {
   fail(LIBDL_ERROR_AUTOGRAD, "standard_gamma",
        "its gradient has no derivative, wanted backward without create_graph");
 }
-static const Rule kGammaSlope{"standard_gamma_slope", no_second_order};
+static const Rule kGammaDerivative{"standard_gamma_slope", no_second_order};
 
-static double slope_of_number(double alpha, double x) {
-  return x * kernels::log_gamma_slope(alpha, std::log(x));
+static double derivative_of_number(double alpha, double x) {
+  return x * kernels::log_gamma_derivative(alpha, std::log(x));
 }
 
 // dy/dalpha at a fixed quantile. It is no constant, so a derivative of it must be refused.
-static Tensor gamma_slope(const Tensor& alpha, const Tensor& y,
-                          double (*slope)(double alpha, double y)) {
+static Tensor gamma_derivative(const Tensor& alpha, const Tensor& y,
+                               double (*derivative)(double alpha, double y)) {
   Call call("standard_gamma", {}, {&alpha, &y});
   if (is_meta(y.device()))
-    return call.done(empty_as(y, y.dtype(), y.device()), kGammaSlope, NoAttr{});
+    return call.done(empty_as(y, y.dtype(), y.device()), kGammaDerivative, NoAttr{});
   Tensor held[2];
   const double* const a = elements_of(held[0], detach(alpha));
   const double* const x = elements_of(held[1], detach(y));
   const Tensor values = empty(y.shape(), Dtype::kFloat64);
   if (values.numel() > 0) {
     double* const to = values.overwrite_plain<double>();
-    each_index(values.numel(), [&](int64_t i) { to[i] = slope(a[i], x[i]); });
+    each_index(values.numel(), [&](int64_t i) { to[i] = derivative(a[i], x[i]); });
   }
-  return call.done(placed(values, y.dtype(), y.device()), kGammaSlope, NoAttr{});
+  return call.done(placed(values, y.dtype(), y.device()), kGammaDerivative, NoAttr{});
 }
 
-template <double (*slope)(double, double)>
+template <double (*derivative)(double, double)>
 static void gamma_vjp(Backward& b) {
-  b.set_grad(0, b.dy() * gamma_slope(b.saved(0), b.saved(1), slope));
+  b.set_grad(0, b.dy() * gamma_derivative(b.saved(0), b.saved(1), derivative));
 }
-static const Rule kStandardGamma{"standard_gamma", gamma_vjp<slope_of_number>},
-    kStandardLogGamma{"standard_log_gamma", gamma_vjp<kernels::log_gamma_slope>};
+static const Rule kStandardGamma{"standard_gamma", gamma_vjp<derivative_of_number>},
+    kStandardLogGamma{"standard_log_gamma", gamma_vjp<kernels::log_gamma_derivative>};
 
 // The least positive number that is not subnormal: what underflows must remain positive.
 static double least_of(Dtype dtype) {
@@ -165,7 +166,7 @@ namespace {
 struct GammaNumbers {
   const char* op;
   double (*draw)(ElementDraws& draws, double alpha);
-  double (*slope)(double alpha, double y);
+  double (*derivative)(double alpha, double y);
   double (*least)(Dtype dtype);
 };
 }  // namespace
@@ -178,29 +179,30 @@ static Tensor gamma_numbers(const GammaNumbers& how, const Rule& rule, const Ten
   const double* const alpha = elements_of(held, detach(input));
   check_elements(how.op, "input", alpha, input.numel(), "finite numbers of 0 or more",
                  [](double x) { return x >= 0 && std::isfinite(x); });
-  Refund refund(generator);
+  DrawRollback refund(generator);
   const double least = how.least(input.dtype());
   const Tensor values = drawn(
       input.shape(), input.device(), generator,
       [&](ElementDraws& draws, int64_t i) { return std::max(least, how.draw(draws, alpha[i])); });
   refund.drawn();
   const Tensor y = placed(values, input.dtype(), input.device());
-  Tensor made = call.done(
-      y, rule, NoAttr{}, {saves_input(input, 0), saves_output(y, 0)},
-      [&](const Tensor& z) { return call.tangent(0) * gamma_slope(input, z, how.slope); });
+  Tensor result = call.done(y, rule, NoAttr{}, {saves_input(input, 0), saves_output(y, 0)},
+                            [&](const Tensor& z) {
+                              return call.tangent(0) * gamma_derivative(input, z, how.derivative);
+                            });
   refund.spent();
-  return made;
+  return result;
 }
 
 Tensor standard_gamma_impl(const Tensor& input, Generator* generator) {
-  static constexpr GammaNumbers kHow{"standard_gamma", kernels::draw_gamma, slope_of_number,
+  static constexpr GammaNumbers kHow{"standard_gamma", kernels::draw_gamma, derivative_of_number,
                                      least_of};
   return gamma_numbers(kHow, kStandardGamma, input, generator);
 }
 
 Tensor standard_log_gamma_impl(const Tensor& input, Generator* generator) {
   static constexpr GammaNumbers kHow{"standard_log_gamma", kernels::draw_log_gamma,
-                                     kernels::log_gamma_slope, lowest_of};
+                                     kernels::log_gamma_derivative, lowest_of};
   return gamma_numbers(kHow, kStandardLogGamma, input, generator);
 }
 
@@ -269,7 +271,7 @@ Tensor multinomial_impl(const Tensor& input, int64_t num_samples, bool replaceme
   const Tensor y = empty(shape, Dtype::kInt64);
   if (y.numel() == 0) return call.done(on_device(y, input.device()));
   const int64_t blocks = replacement ? num_samples : n;
-  Refund refund(generator);
+  DrawRollback refund(generator);
   Generator& source = generator_or_default(generator);
   const uint64_t key = key_of(source);
   const uint64_t offset = advance(source, static_cast<uint64_t>(rows * blocks));
@@ -279,9 +281,9 @@ Tensor multinomial_impl(const Tensor& input, int64_t num_samples, bool replaceme
     (replacement ? with_replacement : without_replacement)(
         weight + r * n, n, num_samples, key, offset + static_cast<uint64_t>(r * blocks),
         to + r * num_samples);
-  Tensor made = call.done(on_device(y, input.device()));
+  Tensor result = call.done(on_device(y, input.device()));
   refund.spent();
-  return made;
+  return result;
 }
 
 // -- in place -------------------------------------------------------------------------------------
@@ -302,14 +304,15 @@ static Tensor redrawn(const Rule& rule, Generator* generator, Into into, const D
     fail_argument(LIBDL_ERROR_DTYPE, rule.name, "dst", std::string("is ") + name_of(dtype),
                   whole ? "an integer or floating dtype" : "a floating dtype");
   Call call(rule.name, into, {&dst});
-  Refund refund(generator);
+  DrawRollback refund(generator);
   const Tensor values = drawn(dst.shape(), dst.device(), generator,
                               [&](ElementDraws& draws, int64_t) { return draw(draws); });
   refund.drawn();
-  Tensor made = call.done(placed(values, dtype, dst.device()), rule, NoAttr{}, {},
-                          [&](const Tensor& z) { return zeros(z.shape(), z.dtype(), z.device()); });
+  Tensor result =
+      call.done(placed(values, dtype, dst.device()), rule, NoAttr{}, {},
+                [&](const Tensor& z) { return zeros(z.shape(), z.dtype(), z.device()); });
   refund.spent();
-  return made;
+  return result;
 }
 
 static void check_positive(const char* op, const char* name, double x) {

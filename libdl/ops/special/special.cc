@@ -30,8 +30,8 @@ namespace {
 struct SpecialOp {
   const char* name;
   Special function;
-  Tensor (*slope)(const Tensor& saved);
-  bool of_result;  // the slope is of y
+  Tensor (*derivative)(const Tensor& saved);
+  bool of_result;  // the derivative is of y
   bool in_plane;   // complex numbers are not refused
 };
 }  // namespace
@@ -66,7 +66,7 @@ static Tensor of_one(Special function, const Tensor& x, int64_t order = 0) {
 // dx = dy conj(dy/dx)
 static void special_vjp(Backward& b) {
   const SpecialOp& op = *b.attr<const SpecialOp*>();
-  b.set_grad(0, b.dy() * conj(op.slope(b.saved(0))));
+  b.set_grad(0, b.dy() * conj(op.derivative(b.saved(0))));
 }
 
 static Tensor special(const SpecialOp& op, const Rule& rule, const Tensor& input, Into into) {
@@ -80,21 +80,22 @@ static Tensor special(const SpecialOp& op, const Rule& rule, const Tensor& input
   const Tensor y = of_one(op.function, input);
   const Save save = op.of_result ? saves_output(y, 0) : saves_input(input, 0);
   return call.done(y, rule, &op, {save}, [&](const Tensor& z) {
-    return call.tangent(0) * op.slope(op.of_result ? z : input);
+    return call.tangent(0) * op.derivative(op.of_result ? z : input);
   });
 }
 
-// op(input), whose derivative is `slope`, an expression of x (or of its value y).
-#define LIBDL_SPECIAL(op, of_result, in_plane, slope)                                          \
-  static const SpecialOp special_##op{                                                         \
-      #op, Special::op, [](const Tensor& x) -> Tensor { return slope; }, of_result, in_plane}; \
-  static const Rule rule_##op{#op, special_vjp};                                               \
-  Tensor op##_impl(const Tensor& input, Into into) {                                           \
-    return special(special_##op, rule_##op, input, into);                                      \
+// op(input), whose derivative is `derivative`, an expression of x (or of its value y).
+#define LIBDL_SPECIAL(op, of_result, in_plane, derivative)                                  \
+  static const SpecialOp special_##op{#op, Special::op,                                     \
+                                      [](const Tensor& x) -> Tensor { return derivative; }, \
+                                      of_result, in_plane};                                 \
+  static const Rule rule_##op{#op, special_vjp};                                            \
+  Tensor op##_impl(const Tensor& input, Into into) {                                        \
+    return special(special_##op, rule_##op, input, into);                                   \
   }
-#define LIBDL_REAL(op, slope) LIBDL_SPECIAL(op, false, false, slope)
-#define LIBDL_INVERSE(op, slope) LIBDL_SPECIAL(op, true, false, slope)
-#define LIBDL_PLANE(op, slope) LIBDL_SPECIAL(op, false, true, slope)
+#define LIBDL_REAL(op, derivative) LIBDL_SPECIAL(op, false, false, derivative)
+#define LIBDL_INVERSE(op, derivative) LIBDL_SPECIAL(op, true, false, derivative)
+#define LIBDL_PLANE(op, derivative) LIBDL_SPECIAL(op, false, true, derivative)
 
 using kernels::special::kSqrt2Pi;
 using kernels::special::kSqrtPi;
@@ -115,7 +116,7 @@ static Tensor by_x(const Tensor& value, const Tensor& x, const Tensor& near_zero
 
 // phi(x) / Phi(x). Each form has derivatives that are finite where it is taken: erfcx overflows
 // above 0, and its derivative loses all digits far below, where x + 1 / x is the series' beginning.
-static Tensor log_ndtr_slope(const Tensor& x) {
+static Tensor log_ndtr_derivative(const Tensor& x) {
   const double kFar = -1e4;
   const Tensor above = ge(x, number(0.0)), far = lt(x, number(kFar));
   const Tensor large = where(above, x, number(0.0)), small = where(far, x, number(-1.0));
@@ -136,7 +137,7 @@ LIBDL_REAL(i1, i0(x) - by_x(i1(x), x, number(0.5)))
 LIBDL_REAL(i1e, i0e(x) - sign(x) * i1e(x) - by_x(i1e(x), x, abs(x) * -0.5 + 0.5))
 LIBDL_REAL(ndtr, exp((x * x) * -0.5) * (1 / kSqrt2Pi))
 LIBDL_INVERSE(ndtri, exp((x * x) * 0.5) * kSqrt2Pi)
-LIBDL_REAL(log_ndtr, log_ndtr_slope(x))
+LIBDL_REAL(log_ndtr, log_ndtr_derivative(x))
 LIBDL_PLANE(sinh, cosh(x))
 LIBDL_PLANE(cosh, sinh(x))
 LIBDL_PLANE(asin, rsqrt(one_minus_square(x)))
@@ -178,7 +179,7 @@ namespace {
 struct PairOp {
   const char* name;
   Special function;
-  Tensor (*slopes[2])(const Tensor& x, const Tensor& y);  // by x and by y
+  Tensor (*derivatives[2])(const Tensor& x, const Tensor& y);  // by x and by y
 };
 struct PairAttr {
   const PairOp* op;
@@ -190,7 +191,7 @@ static void pair_vjp(Backward& b) {
   const PairAttr& a = b.attr<PairAttr>();
   for (int i = 0; i < 2; ++i)
     if (b.needs(i))
-      b.set_grad(i, sum_to(b.dy() * a.op->slopes[i](b.saved(0), b.saved(1)), a.shapes[i]));
+      b.set_grad(i, sum_to(b.dy() * a.op->derivatives[i](b.saved(0), b.saved(1)), a.shapes[i]));
 }
 
 static Tensor pair(const PairOp& op, const Rule& rule, const Tensor& input, const Tensor& other,
@@ -212,7 +213,7 @@ static Tensor pair(const PairOp& op, const Rule& rule, const Tensor& input, cons
                      Tensor sum;
                      for (int i = 0; i < 2; ++i) {
                        if (!call.tangent(i).defined()) continue;
-                       const Tensor t = call.tangent(i) * op.slopes[i](input, other);
+                       const Tensor t = call.tangent(i) * op.derivatives[i](input, other);
                        sum = sum.defined() ? sum + t : t;
                      }
                      return sum;
@@ -252,11 +253,11 @@ static Tensor gamma_density(const Tensor& a, const Tensor& x) {
   const Tensor about = exp(power * (log1p(off) - off) - stirling) * rsqrt(power);
   return where(large, about * (1 / kSqrt2Pi), exp((small + -1.0) * log(x) - x - lgamma(small)));
 }
-[[noreturn]] static Tensor no_slope(const char* op, const Tensor&, const Tensor&) {
+[[noreturn]] static Tensor no_derivative(const char* op, const Tensor&, const Tensor&) {
   fail_argument(LIBDL_ERROR_UNSUPPORTED, op, "input", "requires grad", "an order that does not");
 }
-LIBDL_PAIR(igamma, no_slope("igamma", x, y), gamma_density(x, y))
-LIBDL_PAIR(igammac, no_slope("igammac", x, y), -gamma_density(x, y))
+LIBDL_PAIR(igamma, no_derivative("igamma", x, y), gamma_density(x, y))
+LIBDL_PAIR(igammac, no_derivative("igammac", x, y), -gamma_density(x, y))
 
 // x + log(1 + exp(y - x)), with x the one whose real part is larger. Of -inf nothing is added.
 static Tensor logaddexp_in_plane(const Tensor& input, const Tensor& other, Into into) {

@@ -178,9 +178,9 @@ static Tensor counted(const Tensor& points, TensorSpan edges, const Tensor* weig
     sizes.push_back(size);
   }
   const int64_t cells = checked_numel(sizes, points.dtype(), nullptr);
-  const Tensor places = masked_select(cell, inside);
+  const Tensor positions = masked_select(cell, inside);
   const Tensor weights = weight ? masked_select(flatten(*weight), inside) : Tensor();
-  const Tensor counts = bincount(places, weight ? &weights : nullptr, cells);
+  const Tensor counts = bincount(positions, weight ? &weights : nullptr, cells);
   const Dtype dtype = points.dtype();
   Tensor y = reshape(to(counts, dtype, {}), sizes);
   if (!density) return y;

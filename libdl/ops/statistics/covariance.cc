@@ -39,7 +39,7 @@ static Tensor products(const Tensor& centred, const Tensor& weighted, const Tens
   return squeeze(div(matmul(centred, conj(transpose(weighted, 0, 1))), left));
 }
 
-static Tensor cov_plain(const Tensor& x, int64_t correction) {
+static Tensor cov_unweighted(const Tensor& x, int64_t correction) {
   const int64_t columns[] = {1}, left = x.size(1) - correction;
   const Tensor terms = is_inexact(x.dtype()) ? x : mul(x, number(1.0));
   const Tensor centred = sub(x, mean(terms, Dims(columns), true));
@@ -81,7 +81,7 @@ Tensor cov_impl(const Tensor& input, int64_t correction, const Tensor* fweights,
   const Tensor x = input.ndim() == 2 ? input : reshape(input, Dims(row));
   if (fweights) check_weights("fweights", *fweights, x.size(1), true);
   if (aweights) check_weights("aweights", *aweights, x.size(1), false);
-  if (!fweights && !aweights) return cov_plain(x, correction);
+  if (!fweights && !aweights) return cov_unweighted(x, correction);
   if (!fweights || !aweights)
     return cov_weighted(x, correction, fweights ? *fweights : *aweights, aweights);
   return cov_weighted(x, correction, mul(*fweights, *aweights), aweights);
@@ -97,11 +97,11 @@ static Tensor limited(const Tensor& x) {
 Tensor corrcoef_impl(const Tensor& input) {
   if (is_narrow(input.dtype()))  // a covariance need not be finite there
     return to(corrcoef_impl(to(input, Dtype::kFloat32, {})), input.dtype(), {});
-  const Tensor found = cov(input);
-  if (found.ndim() == 0) return div(found, found);
-  const Tensor variance = diagonal(found.is_complex() ? real(found) : found);
+  const Tensor covariance = cov(input);
+  if (covariance.ndim() == 0) return div(covariance, covariance);
+  const Tensor variance = diagonal(covariance.is_complex() ? real(covariance) : covariance);
   const Tensor deviation = sqrt(variance);
-  return limited(div(div(found, unsqueeze(deviation, 1)), deviation));
+  return limited(div(div(covariance, unsqueeze(deviation, 1)), deviation));
 }
 
 }  // namespace libdl

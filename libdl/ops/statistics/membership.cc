@@ -47,8 +47,8 @@ Tensor isin_impl(const Tensor& elements, const Tensor& test_elements, bool /*ass
     fail_argument(LIBDL_ERROR_TYPE, "isin", "test_elements", "is a number, as elements is",
                   "a tensor in one of them");
   const Tensor x = beside(elements, test_elements), tests = beside(test_elements, elements);
-  const Tensor found = among(x, flatten(tests));
-  return invert ? logical_not(found) : found;
+  const Tensor contained = among(x, flatten(tests));
+  return invert ? logical_not(contained) : contained;
 }
 
 }  // namespace libdl

@@ -32,9 +32,9 @@ static int chosen_axis(const char* op, const Tensor& input, int64_t dim) {
 
 // The elements at a place along axis that is its own for each row, as new tensors.
 static Tensor taken(const Tensor& x, int axis, const Tensor& at, bool keepdim) {
-  const Tensor found = gather(x, axis, at);
+  const Tensor values = gather(x, axis, at);
   const int64_t dims[] = {axis};
-  return keepdim ? found : clone(squeeze(found, Dims(dims)));
+  return keepdim ? values : clone(squeeze(values, Dims(dims)));
 }
 
 // -- ends -----------------------------------------------------------------------------------------
@@ -63,15 +63,15 @@ static Tensor middle(int64_t size, const Tensor& count, bool skips) {
 static std::tuple<Tensor, Tensor> median_along(const char* op, const Tensor& input, int64_t dim,
                                                bool keepdim, bool skips) {
   const int axis = chosen_axis(op, input, dim);
-  const auto [values, places] = sort(input, axis, false, true);  // NaN last
-  if (input.ndim() == 0) return {values, places};
+  const auto [values, positions] = sort(input, axis, false, true);  // NaN last
+  if (input.ndim() == 0) return {values, positions};
   const int64_t size = input.size(axis), dims[] = {axis};
   Shape rows(input.shape());
   rows[static_cast<size_t>(axis)] = 1;
   const Tensor at = is_floating(input.dtype())
                         ? middle(size, sum(isnan(values), Dims(dims), true), skips)
                         : full(rows, number((size - 1) / 2), Dtype::kInt64, input.device());
-  return {taken(values, axis, at, keepdim), taken(places, axis, at, keepdim)};
+  return {taken(values, axis, at, keepdim), taken(positions, axis, at, keepdim)};
 }
 
 // Whether anybody may ask for the gradient.
@@ -117,7 +117,7 @@ std::tuple<Tensor, Tensor> nanmedian_dim_impl(const Tensor& input, int32_t dim, 
 // -- mode -----------------------------------------------------------------------------------------
 
 // The last dimension's places in runs of equal elements: 0 where one begins, then 1, 2, ...
-static Tensor places_in_runs(const Tensor& sorted) {
+static Tensor positions_in_runs(const Tensor& sorted) {
   const int32_t last = sorted.ndim() - 1;
   const int64_t size = sorted.size(last);
   const Tensor step = arange(nullptr, number(size), nullptr, Dtype::kInt64, sorted.device());
@@ -135,13 +135,13 @@ std::tuple<Tensor, Tensor> mode_impl(const Tensor& input, int32_t dim, bool keep
   if (input.ndim() == 0)
     return {clone(input), full({}, number(int64_t{0}), Dtype::kInt64, input.device())};
   const int64_t from[] = {axis}, last[] = {-1};
-  const auto [values, places] = sort(movedim(input, Dims(from), Dims(last)), -1, false, true);
-  const Tensor at = argmax(places_in_runs(values), -1, true);
+  const auto [values, positions] = sort(movedim(input, Dims(from), Dims(last)), -1, false, true);
+  const Tensor at = argmax(positions_in_runs(values), -1, true);
   const auto chosen = [&](const Tensor& x) {
     const Tensor y = taken(x, x.ndim() - 1, at, keepdim);
     return keepdim ? movedim(y, Dims(last), Dims(from)) : y;
   };
-  return {chosen(values), chosen(places)};
+  return {chosen(values), chosen(positions)};
 }
 
 }  // namespace libdl

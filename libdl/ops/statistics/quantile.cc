@@ -59,8 +59,8 @@ static Tensor ranks(const Tensor& q, int64_t size, const Tensor& count, bool ski
 
 // The elements at the ranks, or what lies between two of them.
 static Tensor at_ranks(const Tensor& sorted, const Tensor& rank, Between how) {
-  const auto at = [&](const Tensor& place) {
-    return gather(sorted, sorted.ndim() - 1, to(place, Dtype::kInt64, {}));
+  const auto at = [&](const Tensor& position) {
+    return gather(sorted, sorted.ndim() - 1, to(position, Dtype::kInt64, {}));
   };
   if (how == Between::kNearest) return at(round(rank));
   if (how == Between::kHigher) return at(ceil(rank));

@@ -18,7 +18,7 @@
 namespace libdl {
 
 namespace {
-struct Wanted {
+struct Outputs {
   bool inverse, counts;
 };
 struct Unique {
@@ -51,47 +51,49 @@ static Tensor begins_of_runs(const Tensor& rows) {
   return cat(parts, 0);
 }
 
-static Tensor places_of(const Tensor& begins) { return sub(cumsum(begins, 0), number(int64_t{1})); }
+static Tensor positions_of(const Tensor& begins) {
+  return sub(cumsum(begins, 0), number(int64_t{1}));
+}
 
 // The first of each run, the run that each row is in, and how long the runs are.
-static Unique runs(const Tensor& rows, Wanted wanted) {
+static Unique runs(const Tensor& rows, Outputs outputs) {
   const Device device = rows.device();
   if (rows.size(0) == 0) return {clone(rows), nothing(device), nothing(device)};
   const Tensor begins = begins_of_runs(rows), starts = flatten(nonzero(begins));
-  Unique made{index_select(rows, 0, starts), nothing(device), nothing(device)};
-  if (wanted.inverse) made.inverse = places_of(begins);
-  if (wanted.counts) {
+  Unique result{index_select(rows, 0, starts), nothing(device), nothing(device)};
+  if (outputs.inverse) result.inverse = positions_of(begins);
+  if (outputs.counts) {
     const Tensor parts[] = {narrow(starts, 0, 1, starts.numel() - 1),
                             full(Shape{1}, number(rows.size(0)), Dtype::kInt64, device)};
-    made.counts = sub(cat(parts, 0), starts);
+    result.counts = sub(cat(parts, 0), starts);
   }
-  return made;
+  return result;
 }
 
 // The runs of rows in this order, and the inverse at the places that the rows had before.
-static Unique runs_in_order(const Tensor& ordered, const Tensor& order, Wanted wanted) {
-  Unique made = runs(ordered, wanted);
-  if (wanted.inverse)
-    made.inverse =
-        scatter(zeros(order.shape(), Dtype::kInt64, order.device()), 0, order, made.inverse);
-  return made;
+static Unique runs_in_order(const Tensor& ordered, const Tensor& order, Outputs outputs) {
+  Unique result = runs(ordered, outputs);
+  if (outputs.inverse)
+    result.inverse =
+        scatter(zeros(order.shape(), Dtype::kInt64, order.device()), 0, order, result.inverse);
+  return result;
 }
 
 // -- elements -------------------------------------------------------------------------------------
 
-static Unique of_truths(const Tensor& x, Wanted wanted) {
+static Unique of_truths(const Tensor& x, Outputs outputs) {
   const Device device = x.device();
   const int64_t yes = item_i64(count_nonzero(x)), no = x.numel() - yes;
   const bool both = yes > 0 && no > 0;
-  const auto told = [&](int64_t of_false, int64_t of_true, Dtype dtype) {
+  const auto pick = [&](int64_t of_false, int64_t of_true, Dtype dtype) {
     return both ? integers({of_false, of_true}, dtype, device)
                 : integers({yes > 0 ? of_true : of_false}, dtype, device);
   };
-  Unique made{told(0, 1, Dtype::kBool), nothing(device), nothing(device)};
-  if (wanted.inverse)
-    made.inverse = both ? to(x, Dtype::kInt64, {}) : zeros(x.shape(), Dtype::kInt64, device);
-  if (wanted.counts) made.counts = told(no, yes, Dtype::kInt64);
-  return made;
+  Unique result{pick(0, 1, Dtype::kBool), nothing(device), nothing(device)};
+  if (outputs.inverse)
+    result.inverse = both ? to(x, Dtype::kInt64, {}) : zeros(x.shape(), Dtype::kInt64, device);
+  if (outputs.counts) result.counts = pick(no, yes, Dtype::kInt64);
+  return result;
 }
 
 namespace {
@@ -118,38 +120,39 @@ static std::optional<Range> range_of(const Tensor& x) {
 }
 
 // Integers of a small range: which of them occur.
-static Unique by_table(const Tensor& x, Range range, Wanted wanted) {
+static Unique by_table(const Tensor& x, Range range, Outputs outputs) {
   const Device device = x.device();
   const Tensor wide = to(x, Dtype::kInt64, {});
   const Tensor key = range.least ? sub(wide, number(range.least)) : wide;
   const Tensor table = zeros(Shape{range.size}, Dtype::kInt64, device);
-  const Tensor count = wanted.counts ? bincount(key, nullptr, range.size)
-                                     : index_fill(table, 0, key, number(int64_t{1}));
+  const Tensor count = outputs.counts ? bincount(key, nullptr, range.size)
+                                      : index_fill(table, 0, key, number(int64_t{1}));
   const Tensor at = flatten(nonzero(count));
-  Unique made{to(add(at, number(range.least)), x.dtype(), {}), nothing(device), nothing(device)};
-  if (wanted.inverse) made.inverse = index_select(places_of(ne(count, number(int64_t{0}))), 0, key);
-  if (wanted.counts) made.counts = index_select(count, 0, at);
-  return made;
+  Unique result{to(add(at, number(range.least)), x.dtype(), {}), nothing(device), nothing(device)};
+  if (outputs.inverse)
+    result.inverse = index_select(positions_of(ne(count, number(int64_t{0}))), 0, key);
+  if (outputs.counts) result.counts = index_select(count, 0, at);
+  return result;
 }
 
 // Of a vector: by a table where there are few different ones at most, else sorted, which is faster
 // for 32 bits.
-static Unique of_elements(const Tensor& x, Wanted wanted) {
-  if (x.dtype() == Dtype::kBool) return of_truths(x, wanted);
+static Unique of_elements(const Tensor& x, Outputs outputs) {
+  if (x.dtype() == Dtype::kBool) return of_truths(x, outputs);
   constexpr int64_t kLeast = std::numeric_limits<int32_t>::min();
   constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
   if (const auto range = range_of(x)) {
-    if (range->size <= 2 * x.numel() + 256) return by_table(x, *range, wanted);
+    if (range->size <= 2 * x.numel() + 256) return by_table(x, *range, outputs);
     const bool fits = range->least >= kLeast && range->least <= kMost &&
                       range->least + (range->size - 1) <= kMost;
     if (x.dtype() == Dtype::kInt64 && fits) {
-      Unique made = of_elements(to(x, Dtype::kInt32, {}), wanted);
-      made.values = to(made.values, Dtype::kInt64, {});
-      return made;
+      Unique result = of_elements(to(x, Dtype::kInt32, {}), outputs);
+      result.values = to(result.values, Dtype::kInt64, {});
+      return result;
     }
   }
   const auto [ordered, order] = sort(x, 0, false, true);
-  return runs_in_order(ordered, order, wanted);
+  return runs_in_order(ordered, order, outputs);
 }
 
 // -- rows -----------------------------------------------------------------------------------------
@@ -175,14 +178,14 @@ static Tensor rows_of(const Tensor& x, std::optional<int> axis) {
 }
 
 static std::tuple<Tensor, Tensor, Tensor> finished(const Tensor& x, std::optional<int> axis,
-                                                   Wanted wanted, Unique made) {
+                                                   Outputs outputs, Unique result) {
   if (axis) {
     const int64_t from[] = {0}, to[] = {*axis};
-    made.values = movedim(made.values, Dims(from), Dims(to));
-  } else if (wanted.inverse) {
-    made.inverse = reshape(made.inverse, x.shape());
+    result.values = movedim(result.values, Dims(from), Dims(to));
+  } else if (outputs.inverse) {
+    result.inverse = reshape(result.inverse, x.shape());
   }
-  return {std::move(made.values), std::move(made.inverse), std::move(made.counts)};
+  return {std::move(result.values), std::move(result.inverse), std::move(result.counts)};
 }
 
 static void refuse_meta(const char* op, const Tensor& x) {
@@ -211,8 +214,8 @@ std::tuple<Tensor, Tensor, Tensor> unique_consecutive_impl(const Tensor& input, 
   const Call call("unique_consecutive", {}, {});
   refuse_meta(call.op(), input);
   const std::optional<int> axis = checked_dim(call, dim, input);
-  const Wanted wanted{return_inverse, return_counts};
-  return finished(input, axis, wanted, runs(rows_of(input, axis), wanted));
+  const Outputs outputs{return_inverse, return_counts};
+  return finished(input, axis, outputs, runs(rows_of(input, axis), outputs));
 }
 
 std::tuple<Tensor, Tensor, Tensor> unique_impl(const Tensor& input, bool /*sorted*/,
@@ -221,14 +224,14 @@ std::tuple<Tensor, Tensor, Tensor> unique_impl(const Tensor& input, bool /*sorte
   const Call call("unique", {}, {});
   refuse_meta(call.op(), input);
   const std::optional<int> axis = checked_dim(call, dim, input);
-  const Wanted wanted{return_inverse, return_counts};
+  const Outputs outputs{return_inverse, return_counts};
   return rename_error("unique", {{"input", "input"}}, [&] {
     const Tensor rows = rows_of(input, axis);
-    if (rows.size(0) == 0) return finished(input, axis, wanted, runs(rows, wanted));
-    if (!axis) return finished(input, axis, wanted, of_elements(rows, wanted));
+    if (rows.size(0) == 0) return finished(input, axis, outputs, runs(rows, outputs));
+    if (!axis) return finished(input, axis, outputs, of_elements(rows, outputs));
     const Tensor order = order_of(rows);
-    return finished(input, axis, wanted,
-                    runs_in_order(index_select(rows, 0, order), order, wanted));
+    return finished(input, axis, outputs,
+                    runs_in_order(index_select(rows, 0, order), order, outputs));
   });
 }
 

@@ -88,8 +88,8 @@ Tensor diagonal_impl(const Tensor& input, int64_t offset, int32_t dim1, int32_t 
                   "two different dimensions");
   const int64_t rows = input.size(a), cols = input.size(b);
   // -rows < offset < cols, or the diagonal is empty; tested without overflow.
-  const bool lies = offset >= 0 ? offset < cols : offset > -rows;
-  const int64_t length = !lies         ? 0
+  const bool inside = offset >= 0 ? offset < cols : offset > -rows;
+  const int64_t length = !inside       ? 0
                          : offset >= 0 ? std::min(rows, cols - offset)
                                        : std::min(rows + offset, cols);
   Geometry to;

@@ -38,15 +38,15 @@ static std::vector<Tensor> arrived(Backward& b) {
   }
   return parts;
 }
-static int place_of(const Backward& b) { return b.attr<PartsAttr>().at + b.lead(); }
-static void split_vjp(Backward& b) { b.set_grad(0, cat(arrived(b), place_of(b))); }
-static void unbind_vjp(Backward& b) { b.set_grad(0, stack(arrived(b), place_of(b))); }
+static int position_of(const Backward& b) { return b.attr<PartsAttr>().at + b.lead(); }
+static void split_vjp(Backward& b) { b.set_grad(0, cat(arrived(b), position_of(b))); }
+static void unbind_vjp(Backward& b) { b.set_grad(0, stack(arrived(b), position_of(b))); }
 static const Rule kSplit{.name = "split", .vjp = split_vjp, .takes_batch = true};
 static const Rule kUnbind{.name = "unbind", .vjp = unbind_vjp, .takes_batch = true};
 
 // -- the views ------------------------------------------------------------------------------------
 
-void require_room(const char* op, const char* name, int64_t parts) {
+void check_list_length(const char* op, const char* name, int64_t parts) {
   constexpr size_t kPart = 512;  // bytes, at least
   const size_t most = std::min(host_budget().limit() / kPart, size_t{INT32_MAX});
   if (static_cast<size_t>(parts) > most)
@@ -75,7 +75,7 @@ class Parts {
 
  private:
   void follow(Tensor y, const ViewCall& call) {
-    wanted_ |= follow_view(input_, y, call, ViewKind::kPlain, ViewOrigin::kMultiOutput);
+    records_ |= follow_view(input_, y, call, ViewKind::kElements, ViewOrigin::kMultiOutput);
     parts_.push_back(std::move(y));
   }
 
@@ -83,12 +83,12 @@ class Parts {
   const Tensor& input_;
   int at_;
   int64_t start_ = 0;
-  bool slices_ = false, wanted_ = false;
+  bool slices_ = false, records_ = false;
   std::vector<Tensor> parts_;
 };
 
 std::vector<Tensor> Parts::recorded() {
-  if (!wanted_) return std::move(parts_);
+  if (!records_) return std::move(parts_);
   const int count = static_cast<int>(parts_.size());
   PartsAttr attr{at_, {}};
   for (const Tensor& y : parts_) attr.shapes.emplace_back(y.shape());
@@ -126,7 +126,7 @@ std::vector<Tensor> split_impl(const Tensor& input, int64_t split_size, int32_t 
   if (split_size < 0 || (split_size == 0 && n > 0))
     fail_argument(LIBDL_ERROR_VALUE, "split", "split_size", "is " + std::to_string(split_size),
                   "1 or more");
-  if (n > 0) require_room("split", "split_size", (n - 1) / split_size + 1);
+  if (n > 0) check_list_length("split", "split_size", (n - 1) / split_size + 1);
   Parts parts("split", input, at);
   int64_t rest = n;
   do {
@@ -143,7 +143,7 @@ std::vector<Tensor> chunk_impl(const Tensor& input, int64_t chunks, int32_t dim)
                   "1 or more");
   const int at = checked_axis("chunk", "dim", dim, input.ndim());
   const int64_t n = input.size(at);
-  require_room("chunk", "chunks", n == 0 ? chunks : std::min(n, chunks));
+  check_list_length("chunk", "chunks", n == 0 ? chunks : std::min(n, chunks));
   if (n == 0) return split_with_sizes(input, Shape(static_cast<size_t>(chunks), 0), dim);
   return split(input, (n - 1) / chunks + 1, dim);
 }
@@ -151,7 +151,7 @@ std::vector<Tensor> chunk_impl(const Tensor& input, int64_t chunks, int32_t dim)
 std::vector<Tensor> unbind_impl(const Tensor& input, int32_t dim) {
   require_dim("unbind", input);
   const int at = checked_axis("unbind", "dim", dim, input.ndim());
-  require_room("unbind", "dim", input.size(at));
+  check_list_length("unbind", "dim", input.size(at));
   Parts parts("unbind", input, at);
   for (int64_t i = 0; i < input.size(at); ++i) parts.add_slice();
   return parts.recorded();

@@ -9,6 +9,6 @@ namespace libdl {
 
 // Throws LIMIT for more parts than memory holds, before the first one is made: each is a handle,
 // and one of a list of outputs where it is recorded. An expanded dimension has any number of them.
-void require_room(const char* op, const char* name, int64_t parts);
+void check_list_length(const char* op, const char* name, int64_t parts);
 
 }  // namespace libdl

@@ -110,9 +110,9 @@ static bool share_elements(const Tensor& root, const Tensor& view) {
   return real(root.dtype()) == real(view.dtype());
 }
 
-static Tensor as_parts(const Tensor& t, bool wanted) { return wanted ? view_as_real(t) : t; }
-static Tensor as_whole(const Tensor& t, bool wanted) {
-  return wanted ? view_as_complex(contiguous(t)) : t;
+static Tensor as_parts(const Tensor& t, bool needed) { return needed ? view_as_real(t) : t; }
+static Tensor as_whole(const Tensor& t, bool needed) {
+  return needed ? view_as_complex(contiguous(t)) : t;
 }
 
 static bool same_elements(const Tensor& a, const Tensor& b) {

@@ -184,13 +184,14 @@ Tensor make_view(const char* op, const Tensor& input, const Geometry& to, const 
 
 namespace {
 // Room for both geometries, and where each starts in it.
-struct Room {
+struct SharedBuffer {
   Tensor buffer;
   int64_t from_offset, to_offset;
 };
 }  // namespace
 
-static Room room_for(const Geometry& from, const Geometry& to, Dtype dtype, Device device) {
+static SharedBuffer shared_buffer_for(const Geometry& from, const Geometry& to, Dtype dtype,
+                                      Device device) {
   int64_t low = INT64_MAX, high = INT64_MIN;
   for (const Geometry* g : {&from, &to}) {
     if (std::find(g->shape.begin(), g->shape.end(), 0) != g->shape.end()) continue;
@@ -236,17 +237,17 @@ static void scatter_add(const Tensor& buffer, const Tensor& dy, const Geometry& 
 Tensor strided_scatter(const Tensor& dy, const Geometry& from, const Geometry& to) {
   LIBDL_OBSERVED_PART("as_strided_backward", strided_scatter(dy, from, to), dy);
   Call call("as_strided_backward", {}, {&dy});
-  Room room = room_for(from, to, dy.dtype(), dy.device());
-  const Tensor target = alias(room.buffer, to.shape, to.strides, room.to_offset, dy.dtype());
+  SharedBuffer shared = shared_buffer_for(from, to, dy.dtype(), dy.device());
+  const Tensor target = alias(shared.buffer, to.shape, to.strides, shared.to_offset, dy.dtype());
   Dtype type = dy.dtype();
   if (!overlaps_itself(target)) {
     copy_bytes(target, dy);
   } else if (dy.numel()) {
     type = summed_as(type);
-    if (type != dy.dtype()) room = room_for(from, to, type, dy.device());
-    scatter_add(room.buffer, dy, to, room.to_offset);
+    if (type != dy.dtype()) shared = shared_buffer_for(from, to, type, dy.device());
+    scatter_add(shared.buffer, dy, to, shared.to_offset);
   }
-  const Tensor seen = alias(room.buffer, from.shape, from.strides, room.from_offset, type);
+  const Tensor seen = alias(shared.buffer, from.shape, from.strides, shared.from_offset, type);
   if (overlaps_itself(seen))
     fail(LIBDL_ERROR_AUTOGRAD, "as_strided",
          "its input overlaps itself, so the gradient of an element is not defined; take a clone()");
@@ -259,9 +260,9 @@ Tensor strided_scatter(const Tensor& dy, const Geometry& from, const Geometry& t
 Tensor strided_gather(const Tensor& h, const Geometry& from, const Geometry& to) {
   LIBDL_OBSERVED_PART("as_strided", strided_gather(h, from, to), h);
   Call call("as_strided", {}, {&h});
-  const Room room = room_for(from, to, h.dtype(), h.device());
-  copy_bytes(alias(room.buffer, from.shape, from.strides, room.from_offset, h.dtype()), h);
-  Tensor y = plain(alias(room.buffer, to.shape, to.strides, room.to_offset, h.dtype()));
+  const SharedBuffer shared = shared_buffer_for(from, to, h.dtype(), h.device());
+  copy_bytes(alias(shared.buffer, from.shape, from.strides, shared.from_offset, h.dtype()), h);
+  Tensor y = plain(alias(shared.buffer, to.shape, to.strides, shared.to_offset, h.dtype()));
   y = call.done(std::move(y), kStridedGather, ViewAttr{ViewCall(ViewCall::kStrided), from, to});
   if (call.forward()) call.jvp(y, [&] { return strided_gather(call.tangent(0), from, to); });
   return y;

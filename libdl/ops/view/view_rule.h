@@ -31,7 +31,7 @@ struct ViewCall {
 
 // Makes y, an alias of input, a view of it: tracks it, and records it as the call.
 void become_view(const char* op, const Tensor& input, const Tensor& y, const ViewCall& call,
-                 ViewKind kind = ViewKind::kPlain);
+                 ViewKind kind = ViewKind::kElements);
 // The same without recording; true if it should be recorded.
 bool follow_view(const Tensor& input, const Tensor& y, const ViewCall& call, ViewKind kind,
                  ViewOrigin origin);
@@ -47,7 +47,7 @@ inline void check_viewed(const char* op, const Tensor& input) {
 
 // The view of input with this geometry.
 Tensor make_view(const char* op, const Tensor& input, const Geometry& to, const ViewCall& call,
-                 ViewKind kind = ViewKind::kPlain, Dtype dtype = Dtype::kNone);
+                 ViewKind kind = ViewKind::kElements, Dtype dtype = Dtype::kNone);
 
 // These return aliases that are not views yet, and the calls to turn them into views.
 [[gnu::always_inline]] inline Tensor selected(const char* op, const Tensor& input, int at,

@@ -106,7 +106,7 @@ def test_error(name):
     with pytest.raises(RuntimeError, match="is a random operation, and randomness is 'error'"):
         drawn(DRAWS[name], "error")
     libdl.rand(2)  # outside it may draw again
-    assert not libdl._C.watch_draws(False)
+    assert not libdl._C.intercept_draws(False)
 
 
 @pytest.mark.parametrize("name", DRAWS)

@@ -713,9 +713,9 @@ if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
         if name in _ELSEWHERE:
             return getattr(importlib.import_module(_ELSEWHERE[name]), name)
         if name.startswith("_foreach_"):
-            found = getattr(importlib.import_module("._foreach", __name__), name, None)
-            if found is not None:
-                return found
+            module = getattr(importlib.import_module("._foreach", __name__), name, None)
+            if module is not None:
+                return module
         if name in _BUILTIN_DTYPES:
             return _BUILTIN_DTYPES[name]
         if name in _NAMED_ONLY:

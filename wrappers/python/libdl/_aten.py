@@ -92,8 +92,8 @@ FACTORIES = "empty full ones rand randn zeros"
 
 def overloads(text: str) -> dict[str, list[str]]:
     """The names of such a text, with their overloads."""
-    found = {}
+    collected = {}
     for word in text.split():
-        name, _, given = word.partition(":")
-        found[name] = given.split(",") if given else ["default"]
-    return found
+        name, _, value = word.partition(":")
+        collected[name] = value.split(",") if value else ["default"]
+    return collected

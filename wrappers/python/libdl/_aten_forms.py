@@ -38,16 +38,16 @@ def _to_copy(
     memory_format: Any = None,
 ) -> Tensor:
     """A copy, of another dtype or on another device."""
-    made: Tensor = self.to(device=device, dtype=dtype, copy=True)
-    return made
+    result: Tensor = self.to(device=device, dtype=dtype, copy=True)
+    return result
 
 
 def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """The tensor itself, or a copy of another dtype or on another device."""
     kwargs.pop("layout", None)
     kwargs.pop("pin_memory", None)
-    made: Tensor = self.to(*args, **kwargs)
-    return made
+    result: Tensor = self.to(*args, **kwargs)
+    return result
 
 
 def alias(self: Tensor) -> Tensor:
@@ -222,8 +222,8 @@ def _copying(name: str) -> Any:
     """Of a view, its copy."""
 
     def make(self: Tensor, *args: Any) -> Tensor:
-        made: Tensor = getattr(self, name)(*args).clone()
-        return made
+        result: Tensor = getattr(self, name)(*args).clone()
+        return result
 
     make.__name__ = make.__qualname__ = f"{name}_copy"
     return make

@@ -146,9 +146,9 @@ class autocast(_Mode):
         return True
 
     def _again(self) -> Any:
-        made = object.__new__(type(self))
-        made.__dict__.update(self.__dict__)
-        return made
+        instance = object.__new__(type(self))
+        instance.__dict__.update(self.__dict__)
+        return instance
 
     def __enter__(self) -> None:
         self._before = _C.autocast_enabled(_CPU), get_autocast_dtype("cpu")

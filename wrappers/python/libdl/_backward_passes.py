@@ -59,7 +59,7 @@ class _Local(threading.local):
 
 
 _local = _Local()
-watches = 0  # how many Watches exist; without one, passes are _C's functions alone
+watches = 0  # how many MultiGradHooks exist; without one, passes are _C's functions alone
 
 
 def to_inputs(run: Callable[..., Any], *args: Any) -> Any:
@@ -103,17 +103,17 @@ def _running(outputs: Any, inputs: Any) -> Iterator[None]:
 
 
 def watched_pass() -> _Pass | None:
-    """The pass that runs on this thread, if it began while there was a Watch."""
+    """The pass that runs on this thread, if it began while there was a MultiGradHook."""
     return getattr(_local, "current", None)
 
 
 class _Pass:
-    """A pass that runs, and what of it each Watch has seen."""
+    """A pass that runs, and what of it each MultiGradHook has seen."""
 
     def __init__(self, outputs: Any, inputs: Any) -> None:
         self._outputs, self._inputs = outputs, inputs
         self._reached: set[int] | None = None
-        self.arrived: dict[Watch, dict[int, Tensor] | None] = {}  # None: it has been called
+        self.arrived: dict[MultiGradHook, dict[int, Tensor] | None] = {}  # None: it has been called
         self.at_the_end: list[Callable[[], None]] = []  # called even if the pass fails
 
     def reached(self) -> set[int]:
@@ -142,17 +142,17 @@ def _between(outputs: Any, inputs: Any) -> set[int]:
         above[address].append(user)
     if not inputs:
         return set(above)
-    found: set[int] = set()
+    collected: set[int] = set()
     ends = [_C.node_address(_node_of(x)._held) for x in inputs if x.requires_grad]
     while ends:
         address = ends.pop()
-        if address in above and address not in found:
-            found.add(address)
+        if address in above and address not in collected:
+            collected.add(address)
             ends.extend(above[address])
-    return found
+    return collected
 
 
-class Watch:
+class MultiGradHook:
     """Collects the gradients of several tensors in each pass.
 
     Nodes are known by their addresses alone: the hooks belong to the nodes, so that references to
@@ -172,7 +172,7 @@ class Watch:
     def saw(self, number: int, gradient: Tensor) -> None:
         current = watched_pass()
         if current is None:
-            return  # the pass began before there was a Watch
+            return  # the pass began before there was a MultiGradHook
         arrived = current.arrived.setdefault(self, {})
         if arrived is None:
             return

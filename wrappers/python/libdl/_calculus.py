@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Slopes and integrals of sampled functions, in the ways that PyTorch calls them."""
+"""Derivatives and integrals of sampled functions, in the ways that PyTorch calls them."""
 
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
@@ -29,7 +29,7 @@ def gradient(
     dim: int | Sequence[int] | None = None,
     edge_order: int = 1,
 ) -> tuple[Tensor, ...]:
-    """Slopes of a sampled function along each of dim, by the parabola through a place and its two
+    """Derivatives of samples along each of dim, by the parabola through a place and its two
     neighbours (B. Fornberg, Generation of finite difference formulas on arbitrarily spaced grids).
 
     Arguments:

@@ -29,16 +29,16 @@ def left_alone(function: F) -> F:
     return _with_casts(function, lambda: None)
 
 
-def _with_casts(function: F, wanted: Callable[[], Any]) -> F:
+def _with_casts(function: F, expected: Callable[[], Any]) -> F:
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         if not _C.autocast_enabled(_CPU) or kwargs.get("out") is not None:
             return function(*args, **kwargs)
-        dtype = wanted()
+        dtype = expected()
         _C.set_autocast_enabled(_CPU, False)
         try:
-            given = [_cast(x, dtype) for x in args]
-            return function(*given, **{name: _cast(x, dtype) for name, x in kwargs.items()})
+            arguments = [_cast(x, dtype) for x in args]
+            return function(*arguments, **{name: _cast(x, dtype) for name, x in kwargs.items()})
         finally:
             _C.set_autocast_enabled(_CPU, True)
 

@@ -96,14 +96,14 @@ class _Numbers:
 
     def dtype(self) -> Dtype:
         """The dtype to which all of them promote."""
-        found = list(self.foreign.values())
+        results = list(self.foreign.values())
         default = get_default_dtype()
-        if self.own or not found:
+        if self.own or not results:
             rank = _kind(self.own) if self.own else 2
-            found.append(
+            results.append(
                 (bool_, int64, default, complex128 if default is float64 else complex64)[rank]
             )
-        return reduce(lambda a, b: _C.dtype_of_code(_C.dtype_promote(a, b)), found)
+        return reduce(lambda a, b: _C.dtype_of_code(_C.dtype_promote(a, b)), results)
 
 
 def _kind(types: Iterable[type]) -> int:
@@ -152,12 +152,12 @@ def _as_dtype(dtype: DtypeLike | None) -> Dtype | None:
     return classes[dtype]
 
 
-def _move(made: Tensor, dtype: Dtype | None, device: DeviceLike | None) -> Tensor:
-    if dtype is not None and made.dtype is not dtype:
-        made = made.to(dtype)
-    if device is not None and made.device != Device(device):
-        made = made.to(device=device)
-    return made
+def _move(result: Tensor, dtype: Dtype | None, device: DeviceLike | None) -> Tensor:
+    if dtype is not None and result.dtype is not dtype:
+        result = result.to(dtype)
+    if device is not None and result.device != Device(device):
+        result = result.to(device=device)
+    return result
 
 
 def _place(device: DeviceLike | None) -> DeviceLike | None:
@@ -193,42 +193,42 @@ def tensor(
         >>> torch.tensor([1, 2], dtype=torch.float32)
         tensor([1., 2.])
     """
-    wanted = dtype if dtype is None or type(dtype) is Dtype else _as_dtype(dtype)
+    requested = dtype if dtype is None or type(dtype) is Dtype else _as_dtype(dtype)
     kind = type(data)
     if device is not None and _C.default_device().type != "cpu":
         with Device("cpu"):  # not by way of the default device, which may keep no elements
-            made = tensor(data, dtype=wanted, pin_memory=pin_memory)
-        return _move(made, None, device).requires_grad_(requires_grad)
+            result = tensor(data, dtype=requested, pin_memory=pin_memory)
+        return _move(result, None, device).requires_grad_(requires_grad)
     if kind is list or kind is tuple:
-        made = _from_sequence(data, wanted)
-        if made is None:
-            made = _from_numbers(_Numbers(data), wanted)
+        result = _from_sequence(data, requested)
+        if result is None:
+            result = _from_numbers(_Numbers(data), requested)
         elif device is None and not pin_memory:
             if requires_grad:
-                made.requires_grad = True
-            return made
+                result.requires_grad = True
+            return result
     elif kind is float or kind is int or kind is bool or kind is complex:
-        made = full((), data) if wanted is None else _scalar(data, wanted)
+        result = full((), data) if requested is None else _scalar(data, requested)
     elif isinstance(data, Tensor):
-        made, device = data.detach().clone(), _place(device)
+        result, device = data.detach().clone(), _place(device)
     elif not _is_array(data) and hasattr(data, "__array__"):
         return tensor(
             _plain(data),
-            dtype=wanted,
+            dtype=requested,
             device=device,
             requires_grad=requires_grad,
             pin_memory=pin_memory,
         )
     elif _is_array(data):  # NumPy's scalars too: their dtype counts
-        made, device = _share(data).clone(), _place(device)
+        result, device = _share(data).clone(), _place(device)
     else:
-        made = _from_numbers(_Numbers(data), wanted)
-    made = _move(made, wanted, device)
+        result = _from_numbers(_Numbers(data), requested)
+    result = _move(result, requested, device)
     if pin_memory:
-        made = _C.pin_memory(made, None)
+        result = _C.pin_memory(result, None)
     if requires_grad:
-        made.requires_grad = True
-    return made
+        result.requires_grad = True
+    return result
 
 
 def _share(data: Any) -> Tensor:
@@ -283,19 +283,19 @@ def asarray(
         if not isinstance(obj, Tensor) and not _is_array(obj):
             raise ValueError("asarray: copy=False, but the data can only be copied")
         obj = as_tensor(obj)
-    made = as_tensor(obj, dtype, device)
-    if copy is False and made is not obj:
+    result = as_tensor(obj, dtype, device)
+    if copy is False and result is not obj:
         raise ValueError(
             f"asarray: copy=False, but the data is {obj.dtype} on {obj.device}, and "
-            f"{made.dtype} on {made.device} is wanted"
+            f"{result.dtype} on {result.device} is wanted"
         )
-    if copy and made is obj:
-        made = made.clone()
-    if requires_grad and not made.requires_grad:
-        made.requires_grad_()
-    if requires_grad is False and made.requires_grad:
-        made = made.requires_grad_(False) if made.is_leaf else made.detach()
-    return made
+    if copy and result is obj:
+        result = result.clone()
+    if requires_grad and not result.requires_grad:
+        result.requires_grad_()
+    if requires_grad is False and result.requires_grad:
+        result = result.requires_grad_(False) if result.is_leaf else result.detach()
+    return result
 
 
 def _is_buffer(obj: Any) -> bool:
@@ -345,14 +345,14 @@ def frombuffer(
     requires_grad: bool = False,
 ) -> Tensor:
     """A one-dimensional tensor that shares the bytes of an object with the buffer protocol."""
-    wanted = _as_dtype(dtype)
-    if wanted is None:
+    requested = _as_dtype(dtype)
+    if requested is None:
         raise TypeError("frombuffer: argument 2 (dtype) is None, wanted a dtype")
     try:
         view = memoryview(buffer).cast("B")
     except TypeError as error:
         raise ValueError(f"frombuffer: argument 1 (buffer) is no buffer: {error}") from None
-    size = wanted.itemsize
+    size = requested.itemsize
     if len(view) == 0 or count == 0:
         raise ValueError(
             f"frombuffer: the buffer has {len(view)} bytes and argument 3 (count) is {count}, "
@@ -375,10 +375,10 @@ def frombuffer(
             f"element size {size}"
         )
     view = view[offset : offset + count * size] if count > 0 else view[offset:]
-    made: Tensor = _C.from_buffer(view).view(wanted).detach()  # not a view of the byte tensor
+    result: Tensor = _C.from_buffer(view).view(requested).detach()  # not a view of the byte tensor
     if requires_grad:
-        made.requires_grad = True
-    return made
+        result.requires_grad = True
+    return result
 
 
 from_dlpack = _C.from_dlpack
@@ -409,10 +409,10 @@ def new_tensor(
     )
 
 
-def _sizes(given: tuple[Any, ...], size: Any) -> Any:
+def _sizes(values: tuple[Any, ...], size: Any) -> Any:
     if size is not None:
         return size
-    return given[0] if len(given) == 1 and not isinstance(given[0], int) else given
+    return values[0] if len(values) == 1 and not isinstance(values[0], int) else values
 
 
 @overridable

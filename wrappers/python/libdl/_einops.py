@@ -32,8 +32,8 @@ class _Backend:
         return isinstance(tensor, Tensor)
 
     def from_numpy(self, x: Any) -> Tensor:
-        made: Tensor = from_numpy(x)
-        return made
+        result: Tensor = from_numpy(x)
+        return result
 
     def to_numpy(self, x: Tensor) -> Any:
         return x.detach().cpu().numpy()

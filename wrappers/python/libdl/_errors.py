@@ -99,19 +99,19 @@ class InternalError(Error):
     """A defect of libdl: please report it."""
 
 
-def want_tensors(function: str, **given: object) -> None:
+def want_tensors(function: str, **named: object) -> None:
     """All of the arguments, which come in their order from the first on."""
-    for i, (name, x) in enumerate(given.items()):
+    for i, (name, x) in enumerate(named.items()):
         if not isinstance(x, _C.Tensor):
             raise ArgumentTypeError(
                 f"{function}: argument {i + 1} ({name}) is a {type(x).__name__}, wanted a tensor"
             )
 
 
-def want_a_tensor(function: str, **given: object) -> None:
+def want_a_tensor(function: str, **named: object) -> None:
     """One of the arguments at least."""
-    if not any(isinstance(x, _C.Tensor) for x in given.values()):
-        want_tensors(function, **given)
+    if not any(isinstance(x, _C.Tensor) for x in named.values()):
+        want_tensors(function, **named)
 
 
 def rename_error(
@@ -125,19 +125,19 @@ def rename_error(
     known = error.operator in names if operator else bool(error.operator)
     if not known or not text.startswith(f"{error.operator}: "):
         return
-    told = text[len(error.operator) + 2 :]
+    message = text[len(error.operator) + 2 :]
     place = f"argument {error.argument} ({error.argument_name})"
-    if arguments and error.argument_name in arguments and told.startswith(place):
+    if arguments and error.argument_name in arguments and message.startswith(place):
         error.argument, error.argument_name = arguments[error.argument_name]
-        told = f"argument {error.argument} ({error.argument_name}){told[len(place) :]}"
+        message = f"argument {error.argument} ({error.argument_name}){message[len(place) :]}"
     for destination in ("dst", "values_dst"):
         if arguments and destination in arguments:
-            told = told.replace(f" {destination}", f" {arguments[destination][1]}")
-    error.args = (f"{name}: {told}",)
+            message = message.replace(f" {destination}", f" {arguments[destination][1]}")
+    error.args = (f"{name}: {message}",)
     error.operator = name
 
 
-def told_by_slot(error: Error, operator: str) -> None:
+def message_for_slot(error: Error, operator: str) -> None:
     """The same for operations called from C: x += y, x[key] and x[key] = value."""
     if operator not in ("x[...]", "x[...] = value"):
         rename_error(error, f"{operator}_", operator, {"dst": (1, "input")})
@@ -148,10 +148,10 @@ def told_by_slot(error: Error, operator: str) -> None:
         return
     error.operator = "__getitem__" if operator == "x[...]" else "__setitem__"
     error.argument, error.argument_name = _INDEXING.get(error.argument_name, (1, "x"))
-    told = text[len(place) :].replace(" dst ", " x ")
+    message = text[len(place) :].replace(" dst ", " x ")
     if isinstance(error, IndexRangeError):
-        told = told.replace(", wanted", " and is out of bounds, wanted", 1)
-    error.args = (f"{operator}: {error.argument_name} {told}",)
+        message = message.replace(", wanted", " and is out of bounds, wanted", 1)
+    error.args = (f"{operator}: {error.argument_name} {message}",)
 
 
 _INDEXING = {
@@ -161,7 +161,7 @@ _INDEXING = {
     "src": (3, "value"),
     "value": (3, "value"),
 }
-_C.register("told_by_slot", told_by_slot)
+_C.register("message_for_slot", message_for_slot)
 
 
 _C.register("error", Error)

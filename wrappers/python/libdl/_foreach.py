@@ -100,15 +100,15 @@ def _binary(name: str, in_place: bool, scaled: bool = False) -> Callable[..., An
     function = f"_foreach_{name}{'_' * in_place}"
 
     def call(self: Any, *others: Any, alpha: Any = 1, **named: Any) -> Any:
-        given = [*others, *(named.pop(key) for key in _PARTNERS if key in named)]
-        if named or len(given) != 1 or (alpha != 1 and not scaled):
+        arguments = [*others, *(named.pop(key) for key in _PARTNERS if key in named)]
+        if named or len(arguments) != 1 or (alpha != 1 and not scaled):
             raise TypeError(f"{function}: wanted a list of tensors and one partner, other")
         extra = {} if alpha == 1 else {"alpha": alpha}
         if name == "pow" and not in_place and not isinstance(self, list | tuple):
-            listed = _listed(function, given[0], "exponent")
+            listed = _listed(function, arguments[0], "exponent")
             return tuple(self**y for y in listed)
         listed = _listed(function, self)
-        pairs = zip(listed, _each(function, given[0], len(listed), "other"), strict=True)
+        pairs = zip(listed, _each(function, arguments[0], len(listed), "other"), strict=True)
         return _finish(self, (getattr(x, method)(y, **extra) for x, y in pairs), in_place)
 
     return call
@@ -176,12 +176,12 @@ def _foreach_copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
 
 def _make() -> None:
     for in_place in (False, True):
-        made = {name: _unary(name, in_place) for name in _UNARY}
-        made |= {name: _binary(name, in_place) for name in _BINARY}
-        made |= {name: _binary(name, in_place, scaled=True) for name in ("add", "sub")}
-        made |= {name: _ternary(name, in_place) for name in ("addcdiv", "addcmul")}
-        made["lerp"] = _lerp(in_place)
-        for name, function in made.items():
+        functions = {name: _unary(name, in_place) for name in _UNARY}
+        functions |= {name: _binary(name, in_place) for name in _BINARY}
+        functions |= {name: _binary(name, in_place, scaled=True) for name in ("add", "sub")}
+        functions |= {name: _ternary(name, in_place) for name in ("addcdiv", "addcmul")}
+        functions["lerp"] = _lerp(in_place)
+        for name, function in functions.items():
             function.__name__ = function.__qualname__ = f"_foreach_{name}{'_' * in_place}"
             globals()[function.__name__] = function
 

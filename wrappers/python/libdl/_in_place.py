@@ -79,8 +79,8 @@ __all__ = [
 def _of_method(name: str) -> Callable[..., Tensor]:
     @overridable
     def function(input: Tensor, *args: Any, **named: Any) -> Tensor:
-        made: Tensor = getattr(input, name)(*args, **named)
-        return made
+        result: Tensor = getattr(input, name)(*args, **named)
+        return result
 
     function.__name__ = function.__qualname__ = name
     function.__module__ = "libdl"

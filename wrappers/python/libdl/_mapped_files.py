@@ -43,8 +43,8 @@ def mapped(filename: Any, shared: bool, nbytes: int, function: str) -> Tensor:
         if held < nbytes:
             os.ftruncate(number, nbytes)
         kind = mmap.ACCESS_WRITE if shared else mmap.ACCESS_COPY
-        made: Tensor = _C.from_buffer(memoryview(mmap.mmap(number, nbytes, access=kind)))
-        return made.detach()
+        result: Tensor = _C.from_buffer(memoryview(mmap.mmap(number, nbytes, access=kind)))
+        return result.detach()
     except OSError as error:
         raise FileError(f"{function}: cannot map {path}: {error.strerror}") from None
     finally:
@@ -86,5 +86,5 @@ def from_file(
         raise ArgumentValueError(f"from_file: argument 3 (size) is {count}, wanted 0 or more")
     if not count:
         return empty(0, dtype=kind, requires_grad=requires_grad)
-    made = mapped(filename, bool(shared), count * kind.itemsize, "from_file").view(kind)
-    return made.requires_grad_() if requires_grad else made
+    result = mapped(filename, bool(shared), count * kind.itemsize, "from_file").view(kind)
+    return result.requires_grad_() if requires_grad else result

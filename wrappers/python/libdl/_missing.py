@@ -51,8 +51,8 @@ def explain(name: str, module: str = "libdl") -> str:
     import difflib
 
     near = difflib.get_close_matches(name, known, n=3, cutoff=0.6)
-    inside = [found for found in known if len(found) > 2 and (found in name or name in found)]
-    near += [found for found in inside if found not in near][: 3 - len(near)]
+    inside = [item for item in known if len(item) > 2 and (item in name or name in item)]
+    near += [item for item in inside if item not in near][: 3 - len(near)]
     if near:
         return f"{text}; near it: {', '.join(near)}"
     return f"{text}; docs/coming-from-pytorch.md lists what of PyTorch is not there yet"
@@ -99,8 +99,8 @@ def missing(module: str, *submodules: str, **elsewhere: str) -> Callable[[str], 
         if name not in submodules and name not in elsewhere:
             raise NoName(module, name)
         shown = sys.modules[module].__name__  # of torch, under libdl.as_torch
-        found = importlib.import_module(f"{shown}.{elsewhere.get(name, name)}")
-        return getattr(found, name) if name in elsewhere else found
+        imported = importlib.import_module(f"{shown}.{elsewhere.get(name, name)}")
+        return getattr(imported, name) if name in elsewhere else imported
 
     return __getattr__
 
@@ -162,10 +162,10 @@ class _Finder:
     def find_spec(fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         if not fullname.startswith("libdl."):
             return None
-        found = PathFinder.find_spec(fullname, path, target)
-        if found is None:
-            found = _of_words("_making").spec_of(fullname)
-        loader: Any = found and found.loader
+        spec = PathFinder.find_spec(fullname, path, target)
+        if spec is None:
+            spec = _of_words("_making").spec_of(fullname)
+        loader: Any = spec and spec.loader
         if loader:  # a folder without __init__.py has none
             execute = loader.exec_module
 
@@ -174,7 +174,7 @@ class _Finder:
                 complete(module, fullname)
 
             loader.exec_module = exec_module
-        return found
+        return spec
 
 
 def _of_extension(name: str) -> Any:

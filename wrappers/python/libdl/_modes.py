@@ -115,9 +115,9 @@ class set_grad_enabled(_Mode):
     def clone(self) -> Any:
         """Another one like it; unlike the first, it changes nothing before it is entered."""
         before = _C.grad_enabled()
-        made = set_grad_enabled(self.mode)
+        result = set_grad_enabled(self.mode)
         _C.set_grad_enabled(before)
-        return made
+        return result
 
     def __enter__(self) -> None:
         _C.set_grad_enabled(self.mode)
@@ -139,11 +139,11 @@ class inference_mode(_Mode):
     """
 
     def __new__(cls, mode: Any = True) -> Any:
-        made = object.__new__(cls)
+        instance = object.__new__(cls)
         if callable(mode):
-            made.mode = True
-            return made(mode)
-        return made
+            instance.mode = True
+            return instance(mode)
+        return instance
 
     def __init__(self, mode: Any = True) -> None:
         self.mode = bool(mode)

@@ -98,25 +98,25 @@ class PolarFactor(Function):
     """U V^H. Its derivative is the second derivative of the nuclear norm, and so is symmetric."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, found: Decomposition) -> Tensor:
-        ctx.found = found
-        made = found.u @ found.v.mH
-        zeros = (found.s == 0).all(-1)[..., None, None]
-        diagonal = _C.eye(x.shape[-2], x.shape[-1], made.dtype, made.device)
-        return _functions.where(zeros, diagonal, made).to(x.dtype)
+    def forward(ctx: Any, x: Tensor, value: Decomposition) -> Tensor:
+        ctx.found = value
+        result = value.u @ value.v.mH
+        zeros = (value.s == 0).all(-1)[..., None, None]
+        diagonal = _C.eye(x.shape[-2], x.shape[-1], result.dtype, result.device)
+        return _functions.where(zeros, diagonal, result).to(x.dtype)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, g: Tensor) -> tuple[Tensor, None]:
-        return _slope(ctx.found, g), None
+        return _derivative(ctx.found, g), None
 
     @staticmethod
     def jvp(ctx: Any, t: Tensor, unused: None) -> Tensor:
-        return _slope(ctx.found, t)
+        return _derivative(ctx.found, t)
 
 
-def _slope(found: Decomposition, t: Tensor) -> Tensor:
-    u, s, v = found
+def _derivative(value: Decomposition, t: Tensor) -> Tensor:
+    u, s, v = value
     x = t.to(u.dtype)
     turned = u.mH @ x @ v
     within = (turned - turned.mH) * _inverse(s[..., :, None] + s[..., None, :])

@@ -27,8 +27,8 @@ def write_leaf(into: Any, arguments: tuple[Any, ...], out: Tensor, requires_grad
     """The same for creation functions: out requires grad if that was requested."""
     if requires_grad and not (out.is_floating_point() or out.is_complex()):
         out.requires_grad_()  # raises before out is written
-    made = write(into, arguments, out)
-    return made.requires_grad_() if requires_grad else made
+    result = write(into, arguments, out)
+    return result.requires_grad_() if requires_grad else result
 
 
 def _resized(error: ShapeError, out: tuple[Tensor, ...]) -> bool:
@@ -60,24 +60,24 @@ def copied(result: Tensor, out: Tensor | None) -> Tensor:
     return write(_C.mul_into, (result, 1), out)
 
 
-def both_copied(name: str, argument: int, found: Any, out: tuple[Tensor, Tensor]) -> Any:
+def both_copied(name: str, argument: int, values: Any, out: tuple[Tensor, Tensor]) -> Any:
     """A named pair of results made without out, in the two tensors of out; both are checked before
     either is written."""
-    if _C.grad_enabled() and any(x.requires_grad for x in (*found, *out)):
+    if _C.grad_enabled() and any(x.requires_grad for x in (*values, *out)):
         raise AutogradError(
             f"{name}: out= is not recorded, but input or out requires grad, wanted no_grad()"
         )
-    told = f"{name}: argument {argument} (out)"
-    for place, value in zip(out, found, strict=True):
+    text = f"{name}: argument {argument} (out)"
+    for place, value in zip(out, values, strict=True):
         if place.dtype is not value.dtype:
-            raise DtypeError(f"{told} is {place.dtype}, wanted {value.dtype}")
+            raise DtypeError(f"{text} is {place.dtype}, wanted {value.dtype}")
         if place.shape != value.shape and not resizable(place):
-            raise ShapeError(f"{told} has shape {list(place.shape)}, wanted {list(value.shape)}")
-    for place, value in zip(out, found, strict=True):
+            raise ShapeError(f"{text} has shape {list(place.shape)}, wanted {list(value.shape)}")
+    for place, value in zip(out, values, strict=True):
         if place.shape != value.shape:
             resize(place, list(value.shape))
         place.copy_(value)
-    return type(found)(*out)
+    return type(values)(*out)
 
 
 def in_place(function: Any) -> Any:
@@ -89,13 +89,13 @@ def in_place(function: Any) -> Any:
         operands = (self, *arguments, *named.values())
         recorded = any(isinstance(x, Tensor) and x.requires_grad for x in operands)
         source = self.clone() if recorded and _C.grad_enabled() else self
-        made = function(source, *arguments, **named)
-        if not _C.dtype_can_cast(made.dtype, self.dtype):
+        result = function(source, *arguments, **named)
+        if not _C.dtype_can_cast(result.dtype, self.dtype):
             raise DtypeError(
                 f"{method.__name__}: argument 1 (input) is {self.dtype.name}, which "
-                f"does not hold the result's {made.dtype.name}"
+                f"does not hold the result's {result.dtype.name}"
             )
-        return self.copy_(made)
+        return self.copy_(result)
 
     method.__name__ = method.__qualname__ = function.__name__ + "_"
     method.__doc__ = f"In place: see {function.__name__}."

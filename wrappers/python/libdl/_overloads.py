@@ -162,16 +162,16 @@ def repeat_interleave(
     if _C.has_override(repeats):
         return override(repeat_interleave, input, repeats, dim, output_size=output_size)
     try:
-        made = _repeat_interleave(input, repeats, dim)
+        result = _repeat_interleave(input, repeats, dim)
     except Error as error:
         rename_error(error, "repeat_interleave")
         raise
-    size = made.numel() if dim is None else made.shape[dim]
+    size = result.numel() if dim is None else result.shape[dim]
     if output_size is not None and output_size != size:
         raise ArgumentValueError(
             f"repeat_interleave: output_size is {output_size}, wanted {size}, the sum of repeats"
         )
-    return made
+    return result
 
 
 def _repeated_places(repeats: Any, output_size: int | None) -> Tensor:
@@ -264,17 +264,17 @@ def _view(self: Tensor, *shape: Any, size: Any = None, dtype: DtypeLike | None =
         return override(Tensor.view, self, *shape)
 
 
-def _bounds(name: str, given: list[Any], low: Any, high: Any, size: Any) -> tuple[Any, Any, Any]:
-    if size is None and given and not isinstance(given[-1], int):
-        size = given.pop()
-    if len(given) == 2:
-        low, high = given
-    elif len(given) == 1:
+def _bounds(name: str, values: list[Any], low: Any, high: Any, size: Any) -> tuple[Any, Any, Any]:
+    if size is None and values and not isinstance(values[-1], int):
+        size = values.pop()
+    if len(values) == 2:
+        low, high = values
+    elif len(values) == 1:
         if high is None:
-            high = given[0]
+            high = values[0]
         else:
-            low = given[0]
-    if high is None or len(given) > 2:
+            low = values[0]
+    if high is None or len(values) > 2:
         raise TypeError(f"{name}: wanted {name}(high, ...) or {name}(low, high, ...)")
     return low, high, size
 
@@ -295,14 +295,14 @@ def arange(
     if end is None:
         start, end = 0, start
     if out is not None:
-        given = out.dtype if dtype is None else dtype
-        return write_leaf(_C.arange_into, (start, end, step, given, device), out, requires_grad)
-    made: Tensor = _C.arange(start, end, step, dtype, device)
+        requested = out.dtype if dtype is None else dtype
+        return write_leaf(_C.arange_into, (start, end, step, requested, device), out, requires_grad)
+    result: Tensor = _C.arange(start, end, step, dtype, device)
     if pin_memory:
-        made = _C.pin_memory(made, None)
+        result = _C.pin_memory(result, None)
     if requires_grad:
-        made.requires_grad = True
-    return made
+        result.requires_grad = True
+    return result
 
 
 @overridable
@@ -323,15 +323,15 @@ def randint(
     if size is None:
         raise TypeError("randint: size must be given")
     if out is not None:
-        given = out.dtype if dtype is None else dtype
-        arguments = (low, high, size, generator, given, device)
+        requested = out.dtype if dtype is None else dtype
+        arguments = (low, high, size, generator, requested, device)
         return write_leaf(_C.randint_into, arguments, out, requires_grad)
-    made: Tensor = _C.randint(low, high, size, generator, dtype, device)
+    result: Tensor = _C.randint(low, high, size, generator, dtype, device)
     if pin_memory:
-        made = _C.pin_memory(made, None)
+        result = _C.pin_memory(result, None)
     if requires_grad:
-        made.requires_grad = True
-    return made
+        result.requires_grad = True
+    return result
 
 
 @overridable
@@ -349,12 +349,12 @@ def randint_like(
     memory_format: object = None,
 ) -> Tensor:
     low, high, _ = _bounds("randint_like", list(bounds), low, high, ())
-    made = in_format(_C.randint_like(input, low, high, generator, dtype, device), memory_format)
+    result = in_format(_C.randint_like(input, low, high, generator, dtype, device), memory_format)
     if pin_memory:
-        made = _C.pin_memory(made, None)
+        result = _C.pin_memory(result, None)
     if requires_grad:
-        made.requires_grad = True
-    return made
+        result.requires_grad = True
+    return result
 
 
 @overridable
@@ -433,14 +433,14 @@ def kthvalue(
     dim = dim if axis is None else axis
     keepdim = keepdim if keepdims is None else keepdims
     try:
-        found = return_types.kthvalue(*_C.kthvalue(input, k, dim, keepdim))
+        result = return_types.kthvalue(*_C.kthvalue(input, k, dim, keepdim))
     except ArgumentValueError:
         if input.ndim and input.shape[dim] == 0:
             raise EmptyError(
                 f"kthvalue: argument 3 (dim) is {dim}, of size 0, wanted 1 or more"
             ) from None
         raise
-    return found if out is None else both_copied("kthvalue", 5, found, out)
+    return result if out is None else both_copied("kthvalue", 5, result, out)
 
 
 @overridable

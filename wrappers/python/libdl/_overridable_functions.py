@@ -152,14 +152,14 @@ def public_functions() -> Iterator[tuple[str, Any, bool]]:
 @functools.cache
 def functions() -> dict[Any, Shown]:
     """All that can be overridden; one under several names has the first."""
-    found: dict[Any, tuple[str, bool]] = {}
+    collected: dict[Any, tuple[str, bool]] = {}
     for name, function, filled in public_functions():
         if isinstance(function, Overridable):
-            found.setdefault(function, (name, filled))
-    named = {name: function for function, (name, _) in found.items()}
+            collected.setdefault(function, (name, filled))
+    named = {name: function for function, (name, _) in collected.items()}
     return {
         function: Shown(name, filled, named.get(f"{name}_with_indices"))
-        for function, (name, filled) in found.items()
+        for function, (name, filled) in collected.items()
     }
 
 
@@ -186,12 +186,12 @@ def instead(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     shown = functions().get(func)
     if shown is None or shown.indexed is None:
         return None
-    given = _given(func, args, kwargs)
-    if given is None or given.get("return_indices") is not True:
+    value = _given(func, args, kwargs)
+    if value is None or value.get("return_indices") is not True:
         return None
     if "return_indices" not in signature_of(shown.indexed).parameters:
-        del given["return_indices"]
-    return shown.indexed, given
+        del value["return_indices"]
+    return shown.indexed, value
 
 
 def _given(func: Any, args: Any, kwargs: Any) -> dict[str, Any] | None:
@@ -204,15 +204,15 @@ def _given(func: Any, args: Any, kwargs: Any) -> dict[str, Any] | None:
 def _filled(func: Any, args: Any, kwargs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Required arguments by position, the others by name with their defaults; what PyTorch does not
     have (keyword-only here) only if it was given."""
-    given = _given(func, args, kwargs)
-    if given is None:
+    value = _given(func, args, kwargs)
+    if value is None:
         return args, kwargs
     positions, names = [], {}
     for name, parameter in signature_of(func).parameters.items():
         if parameter.kind is not parameter.POSITIONAL_OR_KEYWORD:
-            names.update({name: given[name]} if name in given else {})
+            names.update({name: value[name]} if name in value else {})
         elif parameter.default is parameter.empty:
-            positions.append(given[name])
+            positions.append(value[name])
         else:
-            names[name] = given.get(name, parameter.default)
+            names[name] = value.get(name, parameter.default)
     return tuple(positions), names

@@ -77,17 +77,17 @@ class _Modes(threading.local):
 
     def push(self, mode: Any) -> None:
         self.stack.append(mode)
-        _C.watch_modes(True)
+        _C.intercept_modes(True)
 
     def pop(self) -> Any:
         mode = self.stack.pop()
-        _C.watch_modes(bool(self.stack))
+        _C.intercept_modes(bool(self.stack))
         return mode
 
     def swap(self, stack: list[Any]) -> list[Any]:
         """Takes another stack, and returns what was."""
         before, self.stack = self.stack, stack
-        _C.watch_modes(bool(stack))
+        _C.intercept_modes(bool(stack))
         return before
 
 
@@ -167,15 +167,16 @@ def _overriding(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
     values: list[Any] = _C.overriding(args, kwargs)
     if len(values) < 2:
         return values
-    found: list[Any] = []
+    results: list[Any] = []
     for value in values:
         kind = type(value)
-        if all(kind is not type(other) for other in found):
+        if all(kind is not type(other) for other in results):
             place = next(
-                (i for i, other in enumerate(found) if issubclass(kind, type(other))), len(found)
+                (i for i, other in enumerate(results) if issubclass(kind, type(other))),
+                len(results),
             )
-            found.insert(place, value)
-    return sorted(found, key=lambda value: type(value) in SAMPLES)
+            results.insert(place, value)
+    return sorted(results, key=lambda value: type(value) in SAMPLES)
 
 
 def of_values(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
@@ -343,14 +344,14 @@ def own_methods(functions: dict[str, Any]) -> None:
 def own_function(shared: Any, name: str, module: str, qualified: str = "") -> Any:
     """The same function as an object of its own, for a class or mode to tell the names apart."""
     inner = shared.__wrapped__
-    made = FunctionType(
+    result = FunctionType(
         inner.__code__, inner.__globals__, name, inner.__defaults__, inner.__closure__
     )
-    made.__kwdefaults__, made.__doc__ = inner.__kwdefaults__, shared.__doc__
-    made.__annotations__ = inner.__annotations__
-    made.__dict__.update(inner.__dict__)  # where inspect finds the signature
-    made.__module__, made.__qualname__ = module, qualified or name
-    return shared.around(made)
+    result.__kwdefaults__, result.__doc__ = inner.__kwdefaults__, shared.__doc__
+    result.__annotations__ = inner.__annotations__
+    result.__dict__.update(inner.__dict__)  # where inspect finds the signature
+    result.__module__, result.__qualname__ = module, qualified or name
+    return shared.around(result)
 
 
 def own_functions(space: dict[str, Any], names: Iterable[str]) -> None:

@@ -36,9 +36,9 @@ def rsub(input: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
 @overridable
 def _float_power_(self: Tensor, exponent: Any) -> Tensor:
     """In place: see float_power. Tensors of other dtypes than its result's raise."""
-    wanted = complex128 if self.is_complex() or _is_complex(exponent) else float64
-    if self.dtype is not wanted:
-        raise DtypeError(f"float_power_: argument 1 (input) is {self.dtype}, wanted {wanted}")
+    expected = complex128 if self.is_complex() or _is_complex(exponent) else float64
+    if self.dtype is not expected:
+        raise DtypeError(f"float_power_: argument 1 (input) is {self.dtype}, wanted {expected}")
     return _C.float_power_into(self, exponent, self)
 
 
@@ -79,10 +79,10 @@ def frexp(input: Tensor, *, out: Any = None) -> Any:
 @overridable
 def _nextafter_(self: Tensor, other: Tensor) -> Tensor:
     """In place: see nextafter."""
-    made = f.nextafter(self, other)
-    if made.dtype is not self.dtype:
+    result = f.nextafter(self, other)
+    if result.dtype is not self.dtype:
         raise DtypeError(f"nextafter_: argument 2 (other) is {other.dtype}, wanted {self.dtype}")
-    return self.copy_(made)
+    return self.copy_(result)
 
 
 # -- fills, and single elements --------------------------------------------------------------------

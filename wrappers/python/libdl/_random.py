@@ -104,15 +104,15 @@ def normal(
     if size is None:
         raise TypeError("normal: size must be given where mean and std are numbers")
     if out is None:
-        made = empty(size, dtype=dtype, device=device, pin_memory=pin_memory)
+        result = empty(size, dtype=dtype, device=device, pin_memory=pin_memory)
     else:
-        made = out if tuple(out.shape) == tuple(size) else out.resize_(tuple(size))
-    made.normal_(mean, std, generator=generator)
-    return made.requires_grad_() if requires_grad else made
+        result = out if tuple(out.shape) == tuple(size) else out.resize_(tuple(size))
+    result.normal_(mean, std, generator=generator)
+    return result.requires_grad_() if requires_grad else result
 
 
 def _of_tensors(mean: Any, std: Any, generator: Generator | None, out: Tensor | None) -> Tensor:
-    given = [x for x in (mean, std) if isinstance(x, Tensor)]
+    arguments = [x for x in (mean, std) if isinstance(x, Tensor)]
     flat_mean, flat_std = (x.detach() if isinstance(x, Tensor) else x for x in (mean, std))
     unseen = isinstance(std, Tensor) and std.is_meta
     if not unseen and (bool((flat_std < 0).any()) if isinstance(std, Tensor) else std < 0):
@@ -121,8 +121,8 @@ def _of_tensors(mean: Any, std: Any, generator: Generator | None, out: Tensor | 
     sample = place.normal_(0.0, 1.0, generator=generator).mul_(flat_std).add_(flat_mean)
     if out is not None:
         return (out if out.shape == sample.shape else out.resize_(sample.shape)).copy_(sample)
-    if any(x.requires_grad for x in given):
-        return _constant()(sample, *given)
+    if any(x.requires_grad for x in arguments):
+        return _constant()(sample, *arguments)
     return sample
 
 

@@ -35,10 +35,10 @@ def range(
     if end is None:
         raise TypeError("range: end must be given")
     if out is not None:
-        given = out.dtype if dtype is None else dtype
-        return write_leaf(_C.range_into, (start, end, step, given, device), out, requires_grad)
-    made: Tensor = _C.range(start, end, step, dtype, device)
-    return made.requires_grad_() if requires_grad else made
+        requested = out.dtype if dtype is None else dtype
+        return write_leaf(_C.range_into, (start, end, step, requested, device), out, requires_grad)
+    result: Tensor = _C.range(start, end, step, dtype, device)
+    return result.requires_grad_() if requires_grad else result
 
 
 def empty_permuted(size: Sequence[int], physical_layout: Sequence[int], **options: Any) -> Tensor:
@@ -50,5 +50,5 @@ def empty_permuted(size: Sequence[int], physical_layout: Sequence[int], **option
             f"empty_permuted: argument 2 (physical_layout) is {order}, wanted each of "
             f"{len(size)} dimensions once"
         )
-    made = f.empty([size[d] for d in order], **options)
-    return f.permute(made, [order.index(d) for d in builtins.range(len(size))]).detach()
+    result = f.empty([size[d] for d in order], **options)
+    return f.permute(result, [order.index(d) for d in builtins.range(len(size))]).detach()

@@ -69,11 +69,11 @@ def to_dense(
     self: Tensor, dtype: Dtype | None = None, *, masked_grad: bool | None = None
 ) -> Tensor:
     """A dense tensor with a sparse one's elements; a dense one is returned itself."""
-    made = self
+    result = self
     if self.is_sparse:
         rows, held = _rows(self, "to_dense")
-        made = _functions.zeros(self.shape, dtype=self.dtype).index_copy_(0, rows, held)
-    return made if dtype is None else made.to(dtype)
+        result = _functions.zeros(self.shape, dtype=self.dtype).index_copy_(0, rows, held)
+    return result if dtype is None else result.to(dtype)
 
 
 @overridable
@@ -120,12 +120,12 @@ def sparse_coo_tensor(
             "[rows, columns]: only matrices that hold rows are offered"
         )
     try:
-        made: Tensor = _C.sparse_from_rows(numbers[0], rows, shape[0])
+        result: Tensor = _C.sparse_from_rows(numbers[0], rows, shape[0])
     except Error as error:
         rename_error(error, "sparse_coo_tensor")
         raise
-    made.requires_grad = requires_grad
-    return made
+    result.requires_grad = requires_grad
+    return result
 
 
 def format_sparse(x: Tensor, name: str, form: Callable[[Tensor], str]) -> str:

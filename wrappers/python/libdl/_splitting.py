@@ -25,11 +25,11 @@ __all__ = [
 def _split_by(function: Any, input: Tensor, parts: Any, *dim: int) -> tuple[Tensor, ...]:
     """The views that C's function of a number of parts makes, or its other one, of indices."""
     name = function.__name__
-    given = parts.tolist() if isinstance(parts, Tensor) else parts
+    values = parts.tolist() if isinstance(parts, Tensor) else parts
     try:
-        if isinstance(given, int):
-            return getattr(_C, name)(input, given, *dim)
-        return getattr(_C, f"{name}_indices")(input, given, *dim)
+        if isinstance(values, int):
+            return getattr(_C, name)(input, values, *dim)
+        return getattr(_C, f"{name}_indices")(input, values, *dim)
     except Error as error:
         rename_error(error, name)
         raise
@@ -51,12 +51,12 @@ def tensor_split(
 
 def _given(function: str, *parts: Any) -> Any:
     """The one argument that says where parts end."""
-    found = [x for x in parts if x is not None]
-    if len(found) != 1:
+    results = [x for x in parts if x is not None]
+    if len(results) != 1:
         raise TypeError(
-            f"{function}: wanted one of a number of sections and indices, found {len(found)}"
+            f"{function}: wanted one of a number of sections and indices, found {len(results)}"
         )
-    return found[0]
+    return results[0]
 
 
 def _splitter(name: str, along: str) -> Any:

@@ -44,11 +44,11 @@ def _median_like(name: str) -> Any:
         try:
             if dim is None:
                 return whole(input) if out is None else write(whole_into, (input,), out)
-            found = pair(*along(input, one_dimension(name, 2, dim, input.ndim), keepdim))
+            result = pair(*along(input, one_dimension(name, 2, dim, input.ndim), keepdim))
         except Error as error:
             rename_error(error, name, "", {"dst": (4, "out")})
             raise
-        return found if out is None else both_copied(name, 4, found, out)
+        return result if out is None else both_copied(name, 4, result, out)
 
     median.__name__ = median.__qualname__ = name
     median.__doc__ = FUNCTIONS[name]
@@ -67,8 +67,8 @@ def mode(
     *,
     out: tuple[Tensor, Tensor] | None = None,
 ) -> ValuesIndices:
-    found = f.mode(input, one_dimension("mode", 2, dim, input.ndim), keepdim)
-    return found if out is None else both_copied("mode", 4, found, out)
+    result = f.mode(input, one_dimension("mode", 2, dim, input.ndim), keepdim)
+    return result if out is None else both_copied("mode", 4, result, out)
 
 
 @overridable
@@ -138,8 +138,8 @@ def aminmax(
     out: tuple[Tensor, Tensor] | None = None,
 ) -> Any:
     dim = one_or_none("aminmax", 2, dim, input)
-    found = return_types.aminmax(*f.aminmax(input, dim=dim, keepdim=keepdim))
-    return found if out is None else both_copied("aminmax", 4, found, out)
+    result = return_types.aminmax(*f.aminmax(input, dim=dim, keepdim=keepdim))
+    return result if out is None else both_copied("aminmax", 4, result, out)
 
 
 # -- histograms ------------------------------------------------------------------------------------
@@ -202,17 +202,17 @@ def histogram(
     """
     try:
         if isinstance(bins, Tensor):
-            made, edges = _C.histogram_with_edges(input, bins, weight, density)
+            result, edges = _C.histogram_with_edges(input, bins, weight, density)
         else:
             low, high = (None, None) if range is None else range
-            made, edges = _C.histogram(input, bins, low, high, weight, density)
+            result, edges = _C.histogram(input, bins, low, high, weight, density)
     except Error as error:
-        told = {"weight": (4, "weight"), "low": (3, "range"), "high": (3, "range")}
-        rename_error(error, "histogram", "", told)
+        text = {"weight": (4, "weight"), "low": (3, "range"), "high": (3, "range")}
+        rename_error(error, "histogram", "", text)
         raise
     if out is not None:
-        made, edges = copied(made, out[0]), copied(edges, out[1])
-    return return_types.histogram(made, edges)
+        result, edges = copied(result, out[0]), copied(edges, out[1])
+    return return_types.histogram(result, edges)
 
 
 @overridable
@@ -242,11 +242,11 @@ def histogramdd(
         for d, count in enumerate(each)
     ]
     try:
-        made = _C.histogramdd(x, edges, weight, density)
+        result = _C.histogramdd(x, edges, weight, density)
     except Error as error:
         rename_error(error, "histogramdd", "", {"weight": (4, "weight")})
         raise
-    return return_types.histogramdd(made, tuple(edges))
+    return return_types.histogramdd(result, tuple(edges))
 
 
 for _method in (median, nanmedian, mode, quantile, nanquantile, aminmax, histogram):

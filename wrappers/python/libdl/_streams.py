@@ -34,9 +34,9 @@ class Stream:
 
     @classmethod
     def _of(cls, handle: Any) -> Stream:
-        made = Stream.__new__(Stream)
-        made._handle = handle
-        return made
+        instance = Stream.__new__(Stream)
+        instance._handle = handle
+        return instance
 
     @property
     def device(self) -> Device:

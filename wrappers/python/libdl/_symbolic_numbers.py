@@ -38,14 +38,14 @@ def sym_ite(b: Any, t: Any, f: Any) -> Any:
 
 def sym_max(a: Any, b: Any) -> Any:
     """The larger of two sizes, a float if one of them is."""
-    found = builtins.max(a, b)
-    return float(found) if isinstance(a, float) or isinstance(b, float) else found
+    result = builtins.max(a, b)
+    return float(result) if isinstance(a, float) or isinstance(b, float) else result
 
 
 def sym_min(a: Any, b: Any) -> Any:
     """The smaller of two sizes, a float if one of them is."""
-    found = builtins.min(a, b)
-    return float(found) if isinstance(a, float) or isinstance(b, float) else found
+    result = builtins.min(a, b)
+    return float(result) if isinstance(a, float) or isinstance(b, float) else result
 
 
 def sym_not(a: Any) -> bool:

@@ -136,18 +136,18 @@ def backward(
         >>> x.grad
         tensor([2., 4.])
     """
-    wanted = () if inputs is None else tensors_of(inputs)
-    if inputs is not None and not wanted:
+    requested = () if inputs is None else tensors_of(inputs)
+    if inputs is not None and not requested:
         raise RuntimeError("backward: inputs is an empty sequence")
     retain = create_graph if retain_graph is None else retain_graph
     gradients = () if gradient is None else (gradient,)
     run = _backward_passes.backward if _backward_passes.watches else _C.backward
     try:
         if inputs is None:
-            run((self,), gradients, wanted, retain, create_graph, False, False)
+            run((self,), gradients, requested, retain, create_graph, False, False)
         else:
             options = retain, create_graph, False, False
-            _backward_passes.to_inputs(run, (self,), gradients, wanted, *options)
+            _backward_passes.to_inputs(run, (self,), gradients, requested, *options)
     except Error as error:
         rename_error(error, "backward", "backward", _BACKWARD)
         raise
@@ -275,9 +275,9 @@ for _name, _dtype in (
     METHODS[_name] = _converter(_name, _dtype)
 
 
-def _in_format(made: Tensor, before: Tensor, memory_format: object) -> Tensor:
+def _in_format(result: Tensor, before: Tensor, memory_format: object) -> Tensor:
     """A conversion that returned the tensor itself keeps its layout, as in PyTorch."""
-    return made if made is before else in_format(made, memory_format)
+    return result if result is before else in_format(result, memory_format)
 
 
 @method
@@ -476,11 +476,11 @@ def _reshaper(name: str) -> Any:
                 )
             # Hooks stay with what the tensor was. One that is a view, or has a tangent, becomes a
             # view of what it was.
-            made, retained = getattr(self, name)(*args, **kwargs), self.retains_grad
+            result, retained = getattr(self, name)(*args, **kwargs), self.retains_grad
             if base is None and _C.forward_level(0) == 0:
-                _C.become_view(self, made)
+                _C.become_view(self, result)
                 return self
-            _C.exchange_handles(self, made)
+            _C.exchange_handles(self, result)
             if retained:
                 self.retain_grad()
             return self
@@ -519,14 +519,14 @@ def rebuild(
 ) -> Tensor:
     """Called when a pickled tensor is loaded."""
     if data:
-        made: Tensor = _C.from_buffer(bytearray(data)).view(dtype)
-        made = made.reshape(shape) if strides is None else made.as_strided(shape, strides)
-        made = made.detach()  # not a view of the byte tensor
+        result: Tensor = _C.from_buffer(bytearray(data)).view(dtype)
+        result = result.reshape(shape) if strides is None else result.as_strided(shape, strides)
+        result = result.detach()  # not a view of the byte tensor
     else:
-        made = _functions.empty_strided(
+        result = _functions.empty_strided(
             shape, strides or _C.strides(_functions.empty(shape)), dtype=dtype
         )
-    return _dressed(made, kind, requires_grad, attributes)
+    return _dressed(result, kind, requires_grad, attributes)
 
 
 def rebuild_meta(
@@ -538,8 +538,8 @@ def rebuild_meta(
     attributes: dict[str, Any],
 ) -> Tensor:
     """Likewise, of a tensor on meta."""
-    made = _functions.empty_strided(shape, strides, dtype=dtype, device="meta")
-    return _dressed(made, kind, requires_grad, attributes)
+    result = _functions.empty_strided(shape, strides, dtype=dtype, device="meta")
+    return _dressed(result, kind, requires_grad, attributes)
 
 
 def reduced_meta(x: Tensor) -> tuple[Any, ...]:
@@ -555,14 +555,14 @@ def reduced_meta(x: Tensor) -> tuple[Any, ...]:
 
 
 def _dressed(
-    made: Tensor, kind: type[Tensor], requires_grad: bool, attributes: dict[str, Any]
+    result: Tensor, kind: type[Tensor], requires_grad: bool, attributes: dict[str, Any]
 ) -> Tensor:
     if kind is not Tensor:
-        made = _C.make_subclass(kind, made)
+        result = _C.make_subclass(kind, result)
     if requires_grad:
-        made.requires_grad = True
-    made.__dict__.update(attributes)
-    return made
+        result.requires_grad = True
+    result.__dict__.update(attributes)
+    return result
 
 
 def _spanned(x: Tensor) -> Tensor:
@@ -636,34 +636,34 @@ def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
         return memo[id(self)]
     known = _COPYING.get(id(self))
     if known is not None and known[0]() is self:
-        memo[id(self)] = made = known[1](self, memo)
-        return made
+        memo[id(self)] = result = known[1](self, memo)
+        return result
     if not self.is_leaf:
         raise RuntimeError("only leaves can be copied deeply: use tensor.detach() or clone()")
     import copy
 
     with disabled():
-        made = _twin_in(memo, self)
+        result = _twin_in(memo, self)
     if type(self) is not Tensor:
-        made = _C.make_subclass(type(self), made)
+        result = _C.make_subclass(type(self), result)
     if self.requires_grad:
-        made.requires_grad = True
-    memo[id(self)] = made
+        result.requires_grad = True
+    memo[id(self)] = result
     if self.grad is not None:
-        made.grad = copy.deepcopy(self.grad, memo)
-    made.__dict__.update(copy.deepcopy(self.__dict__, memo))
-    return made
+        result.grad = copy.deepcopy(self.grad, memo)
+    result.__dict__.update(copy.deepcopy(self.__dict__, memo))
+    return result
 
 
 @method
 def __copy__(self: Tensor) -> Tensor:
-    made: Tensor = self.view(self.shape) if not self.is_leaf else self.detach()
+    result: Tensor = self.view(self.shape) if not self.is_leaf else self.detach()
     if type(self) is not Tensor:
-        made = _C.make_subclass(type(self), made)
+        result = _C.make_subclass(type(self), result)
     if self.is_leaf and self.requires_grad:
-        made.requires_grad = True
-    made.__dict__.update(self.__dict__)
-    return made
+        result.requires_grad = True
+    result.__dict__.update(self.__dict__)
+    return result
 
 
 @method
@@ -674,9 +674,9 @@ def as_subclass(self: Tensor, cls: type[Tensor]) -> Tensor:
 
 def _make_subclass(cls: type[Tensor], data: Tensor, require_grad: bool = False) -> Tensor:
     """An object of the class over the memory of data, without its history."""
-    made: Tensor = _C.make_subclass(cls, data)
-    made.requires_grad = require_grad
-    return made
+    result: Tensor = _C.make_subclass(cls, data)
+    result.requires_grad = require_grad
+    return result
 
 
 def _when_used(name: str) -> property:

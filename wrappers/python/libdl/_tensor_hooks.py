@@ -35,11 +35,11 @@ def hooked(x: Tensor, hook: Callable[[Tensor], Any]) -> _Hook:
         current = hooks.get(number)
         return None if current is None else current(gradient)
 
-    made = _Hook(_C.add_hook(x, 0, call if callable(hook) else hook), hooks, number)
+    result = _Hook(_C.add_hook(x, 0, call if callable(hook) else hook), hooks, number)
     hooks[number] = hook
     if known is None:
         _keep(x, hooks)
-    return made
+    return result
 
 
 def _keep(x: Tensor, hooks: OrderedDict[int, Any]) -> None:
@@ -64,29 +64,29 @@ class _Hook:
         self.remove()
 
 
-def _set_hooks(x: Tensor, given: Mapping[int, Any] | None) -> None:
-    if given is not None and not isinstance(given, Mapping):
+def _set_hooks(x: Tensor, values: Mapping[int, Any] | None) -> None:
+    if values is not None and not isinstance(values, Mapping):
         raise ArgumentTypeError(
-            f"_backward_hooks: found {given!r}, wanted a dict of functions or None"
+            f"_backward_hooks: found {values!r}, wanted a dict of functions or None"
         )
     old = _hooks_of(x)
-    if old is given:
+    if old is values:
         return
     if old is not None:
         old.clear()
         del _HOOKS[id(x)]
-    for hook in (given or {}).values():
+    for hook in (values or {}).values():
         hooked(x, hook)
 
 
-def _set_grad_dtype(x: Tensor, wanted: Any) -> None:
-    if wanted is not None and not isinstance(wanted, Dtype):
-        raise ArgumentTypeError(f"grad_dtype: found {wanted!r}, wanted a dtype")
+def _set_grad_dtype(x: Tensor, requested: Any) -> None:
+    if requested is not None and not isinstance(requested, Dtype):
+        raise ArgumentTypeError(f"grad_dtype: found {requested!r}, wanted a dtype")
     if not x.is_leaf:
         raise AutogradError("grad_dtype: the tensor has a history, wanted a leaf")
-    if wanted is not x.dtype:
+    if requested is not x.dtype:
         raise UnsupportedError(
-            f"grad_dtype: found {wanted}, wanted {x.dtype}: gradients have their tensor's dtype"
+            f"grad_dtype: found {requested}, wanted {x.dtype}: gradients have their tensor's dtype"
         )
 
 

@@ -63,8 +63,8 @@ def is_distributed(input: Tensor) -> bool:
 @overridable
 def is_inference(input: Tensor) -> bool:
     """Whether the tensor was made in inference mode."""
-    made: bool = _C.tensor_is_inference(input)
-    return made
+    result: bool = _C.tensor_is_inference(input)
+    return result
 
 
 @overridable

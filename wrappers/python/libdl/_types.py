@@ -71,9 +71,9 @@ _C.register("dtype", dtype)
 
 def _make(name: str) -> dtype:
     code = getattr(_C, f"LIBDL_DTYPE_{name.upper()}")
-    made = dtype(code)
-    _C.register_dtype(code, made)
-    return made
+    result = dtype(code)
+    _C.register_dtype(code, result)
+    return result
 
 
 bool_: dtype = _make("bool")
@@ -144,13 +144,13 @@ _NAMED_ONLY = {
 
 
 def _name(name: str, itemsize: int) -> dtype:
-    made = object.__new__(dtype)
+    instance = object.__new__(dtype)
     reason = f"no tensor has the dtype {name}: it can be named, and finfo tells what it would hold"
-    made.code = _Unserved(reason)  # type: ignore[assignment]
-    made.name, made.itemsize = name, itemsize
-    made.is_floating_point, made.is_complex = "float" in name, "complex" in name
-    made.is_signed = not name.startswith(("uint", "quint", "bits")) and name != "float8_e8m0fnu"
-    return made
+    instance.code = _Unserved(reason)  # type: ignore[assignment]
+    instance.name, instance.itemsize = name, itemsize
+    instance.is_floating_point, instance.is_complex = "float" in name, "complex" in name
+    instance.is_signed = not name.startswith(("uint", "quint", "bits")) and name != "float8_e8m0fnu"
+    return instance
 
 
 NAMED_ONLY: dict[str, dtype] = {name: _name(name, size) for name, size in _NAMED_ONLY.items()}
@@ -165,7 +165,7 @@ _REAL_OF = {
 
 
 def by_name(name: str) -> dtype:
-    for made in (
+    for result in (
         bool_,
         uint8,
         uint16,
@@ -182,8 +182,8 @@ def by_name(name: str) -> dtype:
         complex64,
         complex128,
     ):
-        if made.name == name:
-            return made
+        if result.name == name:
+            return result
     if name in NAMED_ONLY:
         return NAMED_ONLY[name]
     raise ValueError(f"no dtype is called {name!r}")
@@ -315,15 +315,15 @@ DeviceLike: TypeAlias = device | str | int
 
 
 def _integers(sizes: tuple[Any, ...]) -> list[int]:
-    made = []
+    results = []
     for place, size in enumerate(sizes):
         try:
-            made.append(int(operator.index(size)))
+            results.append(int(operator.index(size)))
         except TypeError:
             raise TypeError(
                 f"Size: item {place} is a {type(size).__name__}, wanted an integer"
             ) from None
-    return made
+    return results
 
 
 class Size(tuple[int, ...]):
@@ -338,8 +338,12 @@ class Size(tuple[int, ...]):
     __slots__ = ()
 
     def __new__(cls, sizes: Iterable[Any] = ()) -> Size:
-        made: Size = tuple.__new__(cls, sizes)
-        return made if all(type(x) is int for x in made) else tuple.__new__(cls, _integers(made))
+        instance: Size = tuple.__new__(cls, sizes)
+        return (
+            instance
+            if all(type(x) is int for x in instance)
+            else tuple.__new__(cls, _integers(instance))
+        )
 
     def numel(self) -> int:
         product = 1
@@ -351,8 +355,8 @@ class Size(tuple[int, ...]):
         return f"{shown_name()}.Size([{', '.join(map(str, self))}])"
 
     def __getitem__(self, key: Any) -> Any:
-        found = tuple.__getitem__(self, key)
-        return Size(found) if isinstance(key, slice) else found
+        result = tuple.__getitem__(self, key)
+        return Size(result) if isinstance(key, slice) else result
 
     def __add__(self, other: Any) -> Size:
         return Size(tuple.__add__(self, other)) if isinstance(other, tuple) else NotImplemented
@@ -438,9 +442,9 @@ contiguous_format = memory_format("contiguous_format")
 preserve_format = memory_format("preserve_format")
 
 
-def in_format(made: Tensor, wanted: object) -> Tensor:
+def in_format(result: Tensor, expected: object) -> Tensor:
     """The new tensor, row-major if contiguous_format is wanted."""
-    return made.contiguous() if wanted is contiguous_format else made
+    return result.contiguous() if expected is contiguous_format else result
 
 
 class ValuesIndices(NamedTuple):
@@ -545,10 +549,10 @@ class Generator:
 
     @classmethod
     def _of(cls, handle: Any) -> Generator:
-        made = object.__new__(cls)
-        made._device = device("cpu")
-        made._handle = handle
-        return made
+        instance = object.__new__(cls)
+        instance._device = device("cpu")
+        instance._handle = handle
+        return instance
 
     @property
     def device(self) -> Any:
@@ -581,9 +585,9 @@ class Generator:
 
     def clone_state(self) -> Generator:
         """A new generator that will give the same numbers as this one from here on."""
-        made = Generator(self._device)
-        made.set_state(self.get_state())
-        return made
+        result = Generator(self._device)
+        result.set_state(self.get_state())
+        return result
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _generator_from, (self.device, _C.generator_get_state(self))
@@ -593,9 +597,9 @@ _FIRST_SEED = 67280421310721  # PyTorch's, for a Generator() that was not seeded
 
 
 def _generator_from(device: DeviceLike, state: bytes) -> Generator:
-    made = Generator(device)
-    _C.generator_set_state(made, state)
-    return made
+    result = Generator(device)
+    _C.generator_set_state(result, state)
+    return result
 
 
 Generator.__module__ = "libdl"

@@ -143,9 +143,9 @@ def _take_tensors(tensors: Sequence[Tensor], size_limit: int) -> Iterator[list[T
             group = groups[x.type()] = [[], 0]
         group[0].append(x)
         group[1] += size
-    for found, _ in groups.values():
-        if found:
-            yield found
+    for item, _ in groups.values():
+        if item:
+            yield item
 
 
 def _reorder_tensors_as(
@@ -155,15 +155,15 @@ def _reorder_tensors_as(
     by_type: dict[str, list[Tensor]] = defaultdict(list)
     for x in tensors:
         by_type[x.type()].append(x)
-    left = {kind: iter(found) for kind, found in by_type.items()}
+    left = {kind: iter(item) for kind, item in by_type.items()}
     return tuple(next(left[x.type()]) for x in ordered_tensors)
 
 
 def _rebuild_tensor(storage: Any, storage_offset: int, size: Any, stride: Any) -> Tensor:
     """A tensor over a storage."""
     whole = storage._whole
-    made: Tensor = whole.as_strided(size, stride, storage_offset)
-    return made
+    result: Tensor = whole.as_strided(size, stride, storage_offset)
+    return result
 
 
 def _rebuild_tensor_v2(
@@ -176,9 +176,9 @@ def _rebuild_tensor_v2(
     metadata: Any = None,
 ) -> Tensor:
     """A tensor over a storage, a leaf."""
-    made = _rebuild_tensor(storage, storage_offset, size, stride)
-    made.requires_grad = requires_grad
-    return made
+    result = _rebuild_tensor(storage, storage_offset, size, stride)
+    result.requires_grad = requires_grad
+    return result
 
 
 def _rebuild_parameter(data: Tensor, requires_grad: bool, backward_hooks: Any) -> Any:

@@ -52,14 +52,14 @@ def _in_places(parts: tuple[Tensor, ...], out: Sequence[Tensor] | None) -> Any:
 def view_copy(
     input: Tensor, *shape: Any, size: Any = None, dtype: Any = None, out: Tensor | None = None
 ) -> Tensor:
-    given = size if size is not None else shape[0] if len(shape) == 1 else shape
-    if dtype is None and isinstance(given, (Dtype, type)):
-        dtype = given
+    value = size if size is not None else shape[0] if len(shape) == 1 else shape
+    if dtype is None and isinstance(value, (Dtype, type)):
+        dtype = value
     try:
         if dtype is not None:
             name, arguments = "view_dtype_copy", (input, dtype)
         else:
-            name, arguments = "view_copy", (input, [given] if isinstance(given, int) else given)
+            name, arguments = "view_copy", (input, [value] if isinstance(value, int) else value)
         if out is not None:
             return write(getattr(_C, f"{name}_into"), arguments, out)
         return getattr(_C, name)(*arguments)

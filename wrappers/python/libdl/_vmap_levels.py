@@ -20,10 +20,10 @@ from ._overrides import SAMPLES
 RANDOMNESS = ("error", "different", "same")
 
 
-def needs_loop(told: str) -> RuntimeError:
+def needs_loop(text: str) -> RuntimeError:
     """The error of what has no meaning or no rule for all samples at once, and has for one after
     another: a branch or a shape that depends on values, a write into what the samples share."""
-    error = RuntimeError(told)
+    error = RuntimeError(text)
     error.__dict__["needs_loop"] = True
     return error
 
@@ -63,12 +63,12 @@ class Open:
         self._now = levels, inside
 
     def __enter__(self) -> None:
-        self._before = OPEN.levels, OPEN.inside, _C.watch_draws(any(self._now))
+        self._before = OPEN.levels, OPEN.inside, _C.intercept_draws(any(self._now))
         OPEN.levels, OPEN.inside = self._now
 
     def __exit__(self, *exception: object) -> None:
         OPEN.levels, OPEN.inside, watched = self._before
-        _C.watch_draws(watched)
+        _C.intercept_draws(watched)
 
 
 def outside(level: Level) -> Open:
@@ -108,11 +108,11 @@ SAMPLES.add(Batched)
 
 def batched(value: Tensor, level: Level) -> Batched:
     """The tensor whose samples lie along the value's dimension 0."""
-    made: Batched = _C.stand_in(Batched, value)
-    attributes = made.__dict__
+    result: Batched = _C.stand_in(Batched, value)
+    attributes = result.__dict__
     attributes["value"] = value
     attributes["level"] = level
-    return made
+    return result
 
 
 def take_value(x: Batched, value: Tensor) -> None:
@@ -190,7 +190,7 @@ def on_values(function: Callable[..., Any], *tensors: Any) -> Any:
     return _each(covered, function(*_each(bare, tensors)))
 
 
-def _each(change: Callable[[Tensor], Tensor], found: Any) -> Any:
-    if isinstance(found, (tuple, list)):
-        return tuple(_each(change, item) for item in found)
-    return change(found) if isinstance(found, Tensor) else found
+def _each(change: Callable[[Tensor], Tensor], value: Any) -> Any:
+    if isinstance(value, (tuple, list)):
+        return tuple(_each(change, item) for item in value)
+    return change(value) if isinstance(value, Tensor) else value

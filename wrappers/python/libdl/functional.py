@@ -172,13 +172,13 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str | None = Non
 def broadcast_shapes(*shapes: Any) -> Any:
     """The shape to which shapes broadcast."""
     each = [(s,) if isinstance(s, int) else tuple(s) for s in shapes]
-    made = [1] * max((len(s) for s in each), default=0)
+    results = [1] * max((len(s) for s in each), default=0)
     for shape in each:
         for d in range(1, len(shape) + 1):
-            if shape[-d] != 1 and made[-d] not in (1, shape[-d]):
-                raise ShapeError(f"broadcast_shapes: {shape} does not broadcast with {made}")
-            made[-d] = made[-d] if shape[-d] == 1 else shape[-d]
-    return Size(made)
+            if shape[-d] != 1 and results[-d] not in (1, shape[-d]):
+                raise ShapeError(f"broadcast_shapes: {shape} does not broadcast with {results}")
+            results[-d] = results[-d] if shape[-d] == 1 else shape[-d]
+    return Size(results)
 
 
 @overridable
@@ -212,10 +212,10 @@ def chain_matmul(*matrices: Any, out: Tensor | None = None) -> Tensor:
 # -- unique elements -------------------------------------------------------------------------------
 
 
-def _asked(made: Any, *asked: bool) -> Any:
+def _asked(result: Any, *requested: bool) -> Any:
     """The values, and those of the other results that were asked for."""
-    told = (made[0], *(x for x, wanted in zip(made[1:], asked) if wanted))
-    return told[0] if len(told) == 1 else told
+    known = (result[0], *(x for x, expected in zip(result[1:], requested) if expected))
+    return known[0] if len(known) == 1 else known
 
 
 @overridable
@@ -229,8 +229,8 @@ def unique(
     """The different elements (or slices along dim), in ascending order; with return_inverse where
     each element went, with return_counts how many went there. NaN differs from NaN."""
     dim = one_or_none("unique", 5, dim, input)
-    made = f.unique(input, sorted, return_inverse, return_counts, dim)
-    return _asked(made, return_inverse, return_counts)
+    result = f.unique(input, sorted, return_inverse, return_counts, dim)
+    return _asked(result, return_inverse, return_counts)
 
 
 @overridable
@@ -242,8 +242,8 @@ def unique_consecutive(
 ) -> Any:
     """The elements (or slices along dim) that differ from the one before."""
     dim = one_or_none("unique_consecutive", 4, dim, input)
-    made = f.unique_consecutive(input, return_inverse, return_counts, dim)
-    return _asked(made, return_inverse, return_counts)
+    result = f.unique_consecutive(input, return_inverse, return_counts, dim)
+    return _asked(result, return_inverse, return_counts)
 
 
 for _method in (unique, unique_consecutive):

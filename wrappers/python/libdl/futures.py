@@ -51,9 +51,9 @@ class Future(Generic[T]):
             try:
                 result.set_result(callback(future))
             except Exception as error:  # one kind for all, as in PyTorch
-                told = RuntimeError(f"then: the callback raised {type(error).__name__}: {error}")
-                told.__cause__ = error
-                result.set_exception(told)
+                text = RuntimeError(f"then: the callback raised {type(error).__name__}: {error}")
+                text.__cause__ = error
+                result.set_exception(text)
 
         self._when_done(run)
         return result

@@ -68,10 +68,10 @@ def _entry(module: Any, name: str, model: Any) -> Any:
         raise RuntimeError(
             f"{name}: {module.__file__} depends on {', '.join(absent)}, which cannot be found"
         )
-    found = getattr(module, model, None)
-    if not callable(found):
+    attribute = getattr(module, model, None)
+    if not callable(attribute):
         raise RuntimeError(f"{name}: {module.__file__} has no entry point {model!r}")
-    return found
+    return attribute
 
 
 def load(
@@ -128,8 +128,8 @@ def help(
 
     Raises NotImplementedError for a repository, which would have to be fetched."""
     with _entries("hub.help", github) as module:
-        told: str | None = _entry(module, "hub.help", model).__doc__
-        return told
+        text: str | None = _entry(module, "hub.help", model).__doc__
+        return text
 
 
 # -- files -----------------------------------------------------------------------------------------

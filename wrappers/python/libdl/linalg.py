@@ -40,11 +40,11 @@ __all__ = [
 
 
 def _told(
-    name: str, made: Any, arguments: dict[str, tuple[int, str]], *args: Any, **kwargs: Any
+    name: str, result: Any, arguments: dict[str, tuple[int, str]], *args: Any, **kwargs: Any
 ) -> Any:
     """made(...), an operator of C, under its name here."""
     try:
-        return made(*args, **kwargs)
+        return result(*args, **kwargs)
     except Error as error:
         rename_error(error, f"linalg.{name}", f"linalg_{name}", arguments)
         raise

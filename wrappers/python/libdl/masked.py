@@ -55,9 +55,9 @@ def _dims(input: Tensor, dim: Any) -> tuple[int, ...]:
 def _apart(input: Tensor, dim: Any) -> list[int]:
     """The dimensions that are reduced one after the other, the last one first; of none, all."""
     size = max(input.ndim, 1)
-    given = _dims(input, dim) or range(input.ndim)
-    dims = {one_dimension("masked.prod", 2, d, input.ndim) % size for d in given}
-    if len(dims) < len(given):
+    value = _dims(input, dim) or range(input.ndim)
+    dims = {one_dimension("masked.prod", 2, d, input.ndim) % size for d in value}
+    if len(dims) < len(value):
         raise RuntimeError(f"masked.prod: argument 2 (dim) is {dim}, wanted each dimension once")
     return sorted(dims, reverse=True)
 
@@ -102,10 +102,10 @@ def prod(
     mask: Tensor | None = None,
 ) -> Tensor:
     """The product; of nothing, 1."""
-    made = _filled(input, _whole(input, dtype), mask, 1)
+    result = _filled(input, _whole(input, dtype), mask, 1)
     for d in _apart(input, dim):
-        made = made.prod(d, keepdim=bool(keepdim))
-    return made
+        result = result.prod(d, keepdim=bool(keepdim))
+    return result
 
 
 def mean(
@@ -161,8 +161,8 @@ def _place(
     if input.dtype is bool_:
         raise NotImplementedError(f"masked.{name}: the input is bool, which has no least element")
     held = _filled(input, None, mask, _end(input, None, not largest))
-    found: Tensor = (f.argmax if largest else f.argmin)(held, dim, bool(keepdim))
-    return found.to(dtype or input.dtype)
+    value: Tensor = (f.argmax if largest else f.argmin)(held, dim, bool(keepdim))
+    return value.to(dtype or input.dtype)
 
 
 def argmax(
@@ -221,8 +221,8 @@ def median(
         )
     last = iinfo(int64).max
     ordered = _filled(whole, None, kept, last).sort(dim).values
-    found: Tensor = ordered.gather(dim, (count - 1) // 2).to(dtype or input.dtype)
-    return found if keepdim else found.squeeze(dim)
+    value: Tensor = ordered.gather(dim, (count - 1) // 2).to(dtype or input.dtype)
+    return value if keepdim else value.squeeze(dim)
 
 
 def logaddexp(
@@ -250,10 +250,10 @@ def logsumexp(
 ) -> Tensor:
     """log of the sum of exp; of nothing, -infinity. Of integers computed in float32, and cut to an
     integer, as in PyTorch, unless dtype is floating."""
-    made = dtype or input.dtype
-    held = None if made.is_floating_point or made.is_complex else float32
+    result = dtype or input.dtype
+    held = None if result.is_floating_point or result.is_complex else float32
     x = _filled(input, held or dtype, mask, -float("inf"))
-    return f.logsumexp(x, _dims(input, dim), keepdim).to(made)
+    return f.logsumexp(x, _dims(input, dim), keepdim).to(result)
 
 
 def norm(
@@ -288,13 +288,13 @@ def var(
     less = correction if correction is not None else 1 if unbiased in (None, True) else 0
     x = input if dtype is None else input.to(dtype)
     x = x if x.is_floating_point() or x.is_complex() else x.float()
-    made = dtype or x.dtype
+    result = dtype or x.dtype
     count = sum(f.ones_like(input, dtype=int64), dim, keepdim=True, mask=mask)
     middle = sum(x, dim, keepdim=True, mask=mask) / count
     off = x - middle
     squares = sum(off * off.conj(), dim, keepdim=keepdim, mask=mask)
     left = (count if keepdim else count.reshape(squares.shape)) - less
-    return (squares / left.clamp(min=0)).to(made)
+    return (squares / left.clamp(min=0)).to(result)
 
 
 def std(
@@ -342,16 +342,16 @@ def cumsum(
     input: Tensor, dim: int, *, dtype: DtypeLike | None = None, mask: Tensor | None = None
 ) -> Tensor:
     """The running sum of the elements that are left, in their dtype; of bool in int64."""
-    made = _running(input, dtype)
-    return f.cumsum(_filled(input, made, mask, 0), dim, dtype=made)
+    result = _running(input, dtype)
+    return f.cumsum(_filled(input, result, mask, 0), dim, dtype=result)
 
 
 def cumprod(
     input: Tensor, dim: int, *, dtype: DtypeLike | None = None, mask: Tensor | None = None
 ) -> Tensor:
     """The running product of the elements that are left, in their dtype; of bool in int64."""
-    made = _running(input, dtype)
-    return f.cumprod(_filled(input, made, mask, 1), dim, dtype=made)
+    result = _running(input, dtype)
+    return f.cumprod(_filled(input, result, mask, 1), dim, dtype=result)
 
 
 def normalize(

@@ -82,9 +82,9 @@ class OpOverloadPacket:
             raise AttributeError(
                 f"{self} has no overload {overload!r}; there are {', '.join(self._overload_names)}"
             )
-        made = OpOverload(self, overload)
-        setattr(self, overload, made)
-        return made
+        result = OpOverload(self, overload)
+        setattr(self, overload, result)
+        return result
 
     def overloads(self) -> list[str]:
         """The names of the overloads."""
@@ -102,9 +102,9 @@ class _Namespace(ModuleType):
     def __getattr__(self, name: str) -> OpOverloadPacket:
         short = self.__name__.rpartition(".")[2]
         if not name.startswith("__"):
-            found = _of_libdl(name) if short == "aten" else _of_program(short, name)
-            if found is not None:
-                return found
+            result = _of_libdl(name) if short == "aten" else _of_program(short, name)
+            if result is not None:
+                return result
         raise AttributeError(f"ops.{short} has no operator {name!r}")
 
 
@@ -115,7 +115,7 @@ def _of_libdl(name: str) -> OpOverloadPacket | None:
     if name.startswith("_foreach_") and hasattr(_foreach, name):
         return OpOverloadPacket("aten", name, _FOREACH, lambda: getattr(_foreach, name))
     listed = (_aten.NAMES, _aten.MORE, _aten.FACTORIES, _aten_forms.NAMES)
-    names = next((found for text in listed if name in (found := _aten.overloads(text))), None)
+    names = next((result for text in listed if name in (result := _aten.overloads(text))), None)
     if names is None and name in _aten_forms.REFUSED:
         return OpOverloadPacket(
             "aten", name, ["default"], lambda: refusing(f"ops.aten.{name}", _REFUSED)

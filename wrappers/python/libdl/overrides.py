@@ -144,15 +144,15 @@ def is_tensor_like(inp: object) -> bool:
 @functools.cache
 def _names() -> dict[Any, str]:
     """The qualified name of each function that can be overridden."""
-    found: dict[Any, str] = {function: shown.name for function, shown in functions().items()}
-    found[Tensor.__getitem__] = "libdl.Tensor.__getitem__"
+    collected: dict[Any, str] = {function: shown.name for function, shown in functions().items()}
+    collected[Tensor.__getitem__] = "libdl.Tensor.__getitem__"
     for name, own in of_c().items():
         if isinstance(own, (types.GetSetDescriptorType, property)):
-            found[own.__get__] = f"libdl.Tensor.{name}.__get__"
-            found[own.__set__] = f"libdl.Tensor.{name}.__set__"
+            collected[own.__get__] = f"libdl.Tensor.{name}.__get__"
+            collected[own.__set__] = f"libdl.Tensor.{name}.__set__"
         else:
-            found[own] = f"libdl.Tensor.{name}"
-    return found
+            collected[own] = f"libdl.Tensor.{name}"
+    return collected
 
 
 def resolve_name(f: Any) -> str | None:
@@ -187,22 +187,22 @@ def get_ignored_functions() -> set[Callable[..., Any]]:
         "rand randint randn randperm sparse_coo_tensor tensor zeros"
     ).split()
     names = [*creations, *UNSEEN, *(n for n in vars(libdl) if n[:4] in ("get_", "set_"))]
-    found = {f for f in (getattr(libdl, name) for name in names) if not isinstance(f, type)}
-    return found | {getattr(Tensor, name) for name in UNSEEN_METHODS}
+    collected = {f for f in (getattr(libdl, name) for name in names) if not isinstance(f, type)}
+    return collected | {getattr(Tensor, name) for name in UNSEEN_METHODS}
 
 
 @functools.cache
 def get_overridable_functions() -> dict[Any, list[Callable[..., Any]]]:
     """The functions that a class can override, by the module or class that has them."""
     spaces: dict[str, Any] = {**_modules(), "libdl.Tensor": Tensor}
-    found: dict[Any, list[Any]] = {space: [] for space in spaces.values()}
+    collected: dict[Any, list[Any]] = {space: [] for space in spaces.values()}
     ignored = get_ignored_functions()
     for function, name in _names().items():
         attribute = name.endswith((".__get__", ".__set__"))
         space = name.removesuffix(".__get__").removesuffix(".__set__").rpartition(".")[0]
         if function not in ignored and (attribute or callable(function)):
-            found[spaces[space]].append(function)
-    return found
+            collected[spaces[space]].append(function)
+    return collected
 
 
 @functools.cache

@@ -68,10 +68,10 @@ def _of_degree(degree: int, polynomials: Tensor, bits: Tensor) -> Tensor:
         columns.append(first << _BITS - 1 - i)
         begin += i
     for j in range(degree, _BITS):
-        made = columns[j - degree] ^ (columns[j - degree] >> degree)
+        result = columns[j - degree] ^ (columns[j - degree] >> degree)
         for k in range(1, degree):
-            made = made ^ (polynomials >> degree - k & 1) * columns[j - k]
-        columns.append(made)
+            result = result ^ (polynomials >> degree - k & 1) * columns[j - k]
+        columns.append(result)
     return f.stack(columns, 1)
 
 
@@ -85,7 +85,7 @@ def _directions(dimension: int) -> Tensor:
     gaps = frombuffer(bytearray(data[:begin]), dtype=uint8).to(int64)
     polynomials = 3 + 2 * f.cat([f.zeros(1, dtype=int64, device="cpu"), f.cumsum(gaps, 0)])
     shifts = arange(_BITS - 1, -1, -1, dtype=int64, device="cpu")
-    made = [f.ones(1, _BITS, dtype=int64, device="cpu") << shifts]
+    results = [f.ones(1, _BITS, dtype=int64, device="cpu") << shifts]
     done = 0
     for degree, count in enumerate(_OF_DEGREE, 1):
         if done >= dimension - 1:
@@ -93,10 +93,10 @@ def _directions(dimension: int) -> Tensor:
         width = degree * (degree - 1) // 2
         length = (count * width + 7) // 8
         bits = _bits(data[begin : begin + length])[: count * width].reshape(count, width)
-        wanted = min(count, dimension - 1 - done)
-        made.append(_of_degree(degree, polynomials[done : done + wanted], bits[:wanted]))
+        expected = min(count, dimension - 1 - done)
+        results.append(_of_degree(degree, polynomials[done : done + expected], bits[:expected]))
         begin, done = begin + length, done + count
-    return f.cat(made)
+    return f.cat(results)
 
 
 class SobolEngine:
@@ -218,7 +218,7 @@ class SobolEngine:
         self.sobolstate = (product << places.unsqueeze(1)).sum(1)
 
     def __repr__(self) -> str:
-        told: list[Any] = [f"dimension={self.dimension}"]
-        told += ["scramble=True"] if self.scramble else []
-        told += [f"seed={self.seed}"] if self.seed is not None else []
-        return f"{type(self).__name__}({', '.join(told)})"
+        text: list[Any] = [f"dimension={self.dimension}"]
+        text += ["scramble=True"] if self.scramble else []
+        text += [f"seed={self.seed}"] if self.seed is not None else []
+        return f"{type(self).__name__}({', '.join(text)})"

@@ -70,8 +70,8 @@ class _Storage:
         return self._whole.numel()
 
     def __getitem__(self, index: Any) -> Any:
-        found = self._whole[index]
-        return type(self)(found) if isinstance(index, slice) else found.item()
+        result = self._whole[index]
+        return type(self)(result) if isinstance(index, slice) else result.item()
 
     def __setitem__(self, index: Any, value: Any) -> None:
         self._whole[index] = value
@@ -183,9 +183,9 @@ class TypedStorage(_Storage):
 
     def untyped(self) -> UntypedStorage:
         """The same memory as bytes."""
-        made = UntypedStorage(self._whole)
-        made._filename = self._filename
-        return made
+        result = UntypedStorage(self._whole)
+        result._filename = self._filename
+        return result
 
 
 class UntypedStorage(_Storage):
@@ -217,9 +217,9 @@ class UntypedStorage(_Storage):
                 else they stay in this process
             nbytes: how many
         """
-        made = cls(mapped(filename, shared, nbytes, "UntypedStorage.from_file"))
-        made._filename = os.fspath(filename) if shared else None
-        return made
+        instance = cls(mapped(filename, shared, nbytes, "UntypedStorage.from_file"))
+        instance._filename = os.fspath(filename) if shared else None
+        return instance
 
 
 class StorageType(type):
@@ -234,9 +234,9 @@ class StorageType(type):
         """So many elements of a file, mapped; as UntypedStorage.from_file."""
         count = size * cls.dtype.itemsize
         whole = mapped(filename, shared, count, f"{cls.__name__}.from_file")
-        made = TypedStorage(whole.view(cls.dtype))
-        made._filename = os.fspath(filename) if shared else None
-        return made
+        result = TypedStorage(whole.view(cls.dtype))
+        result._filename = os.fspath(filename) if shared else None
+        return result
 
     def __call__(cls, given: Any = 0) -> TypedStorage:
         if isinstance(given, int):

@@ -91,13 +91,13 @@ def assert_close(
     chosen = None if rtol is None or atol is None else (rtol, atol)
     attributes = [
         name
-        for name, wanted in (
+        for name, enabled in (
             ("device", check_device),
             ("dtype", check_dtype),
             ("layout", check_layout),
             ("stride()", check_stride),
         )
-        if wanted
+        if enabled
     ]
     _Comparison(chosen, equal_nan, attributes, allow_subclasses, msg).compare(actual, expected, "")
 
@@ -226,8 +226,8 @@ def _all_are(pair: tuple[Any, Any], kinds: Any) -> bool:
 
 
 def _defaults(*dtypes: dtype) -> tuple[float, float]:
-    found = [_TOLERANCES.get(kind, (0.0, 0.0)) for kind in dtypes]
-    return max(rtol for rtol, _ in found), max(atol for _, atol in found)
+    results = [_TOLERANCES.get(kind, (0.0, 0.0)) for kind in dtypes]
+    return max(rtol for rtol, _ in results), max(atol for _, atol in results)
 
 
 def _allowed(tolerance: float, any_at_all: bool) -> str:
@@ -307,19 +307,21 @@ def make_tensor(
         sizes = (*sizes[:-1], 2 * sizes[-1])
     least, most = _limits(dtype, low, high)
     if whole:
-        made = randint(math.ceil(least), math.ceil(most), sizes, dtype=dtype, device=device)
+        result = randint(math.ceil(least), math.ceil(most), sizes, dtype=dtype, device=device)
     else:
         # Halves, because the interval may be twice as wide as the largest number.
-        made = empty((*sizes, 2) if dtype.is_complex else sizes, dtype=_parts(dtype), device=device)
-        made.uniform_(least / 2, most / 2).mul_(2)
-        made = view_as_complex(made) if dtype.is_complex else made
+        result = empty(
+            (*sizes, 2) if dtype.is_complex else sizes, dtype=_parts(dtype), device=device
+        )
+        result.uniform_(least / 2, most / 2).mul_(2)
+        result = view_as_complex(result) if dtype.is_complex else result
     if apart:
-        made = made[..., 1::2]
+        result = result[..., 1::2]
     elif memory_format is not None:
-        made = made.clone(memory_format=memory_format)
+        result = result.clone(memory_format=memory_format)
     if exclude_zero:
-        made.masked_fill_(made == 0, _least_above_zero(dtype))
-    return made.requires_grad_(requires_grad) if not whole else made
+        result.masked_fill_(result == 0, _least_above_zero(dtype))
+    return result.requires_grad_(requires_grad) if not whole else result
 
 
 def _parts(kind: dtype) -> dtype:

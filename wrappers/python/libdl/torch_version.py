@@ -21,10 +21,10 @@ _PHASES = {"dev": -4, "a": -3, "b": -2, "c": -1, "r": -1, None: 0, "post": 1}
 
 def _key(text: str) -> tuple[Any, ...] | None:
     """What versions are ordered by (PEP 440); None if the text is no version."""
-    found = _FORM.fullmatch(text.strip())
-    if found is None:
+    match = _FORM.fullmatch(text.strip())
+    if match is None:
         return None
-    digits, phase, count, local = found.groups()
+    digits, phase, count, local = match.groups()
     release = [int(part) for part in digits.split(".")]
     while release and release[-1] == 0:
         release.pop()

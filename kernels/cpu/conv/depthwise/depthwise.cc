@@ -77,7 +77,7 @@ void pack_weights(Context& context, Wide<S>* to, const ConvolutionArgs& a) {
   const auto* const w = static_cast<const S*>(a.w.data);
   const Lattice window{{a.w.sizes[2], a.w.sizes[3], a.w.sizes[4]}};
   const int64_t k = sizes.planes * a.w.strides[0], g = sizes.group;
-  const bool forward = a.wanted == ConvolutionArgs::kOutput || g == 1;
+  const bool forward = a.computed == ConvolutionArgs::kOutput || g == 1;
   const int64_t grain = std::max<int64_t>(1, (1 << 14) / sizes.tap());
   in_chunks(context, sizes.planes * sizes.taps, grain, [&](int64_t first, int64_t last) {
     Pixel tap(window, first);
@@ -96,14 +96,14 @@ void pack_weights(Context& context, Wide<S>* to, const ConvolutionArgs& a) {
 
 // Of one pixel or of a bias: to [columns, rows] = from [rows, columns].
 template <class S>
-void turn(S* to, const S* from, int64_t rows, int64_t columns) {
+void transpose(S* to, const S* from, int64_t rows, int64_t columns) {
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t j = 0; j < columns; ++j) to[j * rows + i] = from[i * columns + j];
 }
 
 // y, or with several planes the same pixels with the channels of a plane adjacent.
 template <class S>
-const S* planes_of(Context& context, const ConvolutionArgs& a, S* room) {
+const S* planes_of(Context& context, const ConvolutionArgs& a, S* workspace) {
   const Sizes sizes(a);
   const auto* const y = static_cast<const S*>(a.y.data);
   if (sizes.planes == 1) return y;
@@ -111,9 +111,9 @@ const S* planes_of(Context& context, const ConvolutionArgs& a, S* room) {
   in_chunks(context, numel(a.y) / k, std::max<int64_t>(1, (1 << 14) / k),
             [&](int64_t first, int64_t last) {
               for (int64_t i = first; i < last; ++i)
-                turn(room + i * k, y + i * k, sizes.channels, sizes.planes);
+                transpose(workspace + i * k, y + i * k, sizes.channels, sizes.planes);
             });
-  return room;
+  return workspace;
 }
 
 // -- output and input -----------------------------------------------------------------------------
@@ -140,8 +140,8 @@ struct Rows {
   Rows(const ConvolutionArgs& args, S* result, const S* source, const Wide<S>* packed)
       : a(args),
         sizes(args),
-        to(args.wanted == ConvolutionArgs::kOutput ? args.y : args.x),
-        from(args.wanted == ConvolutionArgs::kOutput ? args.x : args.y),
+        to(args.computed == ConvolutionArgs::kOutput ? args.y : args.x),
+        from(args.computed == ConvolutionArgs::kOutput ? args.x : args.y),
         out(result),
         in(source),
         w(packed),
@@ -211,16 +211,16 @@ void compute_output(Context& context, const ConvolutionArgs& a) {
   const int64_t k = sizes.outputs();
   const bool planes = sizes.planes > 1;
   const Scratch packed(context, product(sizes.planes * sizes.tap(), sizes.taps, sizeof(T)));
-  const Scratch room(context, planes ? product(numel(a.y) + k, sizeof(S)) : 0);
-  if (packed.failed() || room.failed()) return;
+  const Scratch scratch(context, planes ? product(numel(a.y) + k, sizeof(S)) : 0);
+  if (packed.failed() || scratch.failed()) return;
   pack_weights<S>(context, static_cast<T*>(packed.data()), a);
   auto* const y = static_cast<S*>(a.y.data);
-  auto* const apart = static_cast<S*>(room.data());
+  auto* const apart = static_cast<S*>(scratch.data());
   Rows<S> rows(a, planes ? apart + k : y, static_cast<const S*>(a.x.data),
                static_cast<const T*>(packed.data()));
   rows.bias = static_cast<const S*>(a.bias.data);
   if (planes && rows.bias != nullptr) {
-    turn(apart, rows.bias, sizes.channels, sizes.planes);
+    transpose(apart, rows.bias, sizes.channels, sizes.planes);
     rows.bias = apart;
   }
   const int64_t row = a.y.sizes[4] * k;
@@ -231,7 +231,7 @@ void compute_output(Context& context, const ConvolutionArgs& a) {
                 rows.output(at);
                 if (!planes) continue;
                 for (int64_t i = r * row; i < (r + 1) * row; i += k)
-                  turn(y + i, apart + k + i, sizes.planes, sizes.channels);
+                  transpose(y + i, apart + k + i, sizes.planes, sizes.channels);
               }
             });
 }
@@ -241,11 +241,11 @@ void compute_input(Context& context, const ConvolutionArgs& a) {
   using T = Wide<S>;
   const Sizes sizes(a);
   const Scratch packed(context, product(sizes.planes * sizes.tap(), sizes.taps, sizeof(T)));
-  const Scratch room(context, sizes.planes > 1 ? product(numel(a.y), sizeof(S)) : 0);
-  if (packed.failed() || room.failed()) return;
+  const Scratch scratch(context, sizes.planes > 1 ? product(numel(a.y), sizeof(S)) : 0);
+  if (packed.failed() || scratch.failed()) return;
   pack_weights<S>(context, static_cast<T*>(packed.data()), a);
   const Rows<S> rows(a, static_cast<S*>(a.x.data),
-                     planes_of(context, a, static_cast<S*>(room.data())),
+                     planes_of(context, a, static_cast<S*>(scratch.data())),
                      static_cast<const T*>(packed.data()));
   in_chunks(context, rows.count(), rows_at_once(rows.count(), rows.work()),
             [&](int64_t first, int64_t last) {
@@ -373,12 +373,12 @@ void compute_weight(Context& context, const ConvolutionArgs& a) {
   using T = Wide<S>;
   Slices<S> slices(a);
   const Sizes& sizes = slices.sizes;
-  const Scratch room(context, product(slices.count, slices.slice(), sizeof(T)));
+  const Scratch scratch(context, product(slices.count, slices.slice(), sizeof(T)));
   const Scratch sums(
       context, a.bias.data == nullptr ? 0 : product(slices.count, sizes.outputs(), sizeof(double)));
   const Scratch apart(context, sizes.planes > 1 ? product(numel(a.y), sizeof(S)) : 0);
-  if (room.failed() || sums.failed() || apart.failed()) return;
-  slices.sums = static_cast<T*>(room.data());
+  if (scratch.failed() || sums.failed() || apart.failed()) return;
+  slices.sums = static_cast<T*>(scratch.data());
   slices.bias = static_cast<double*>(sums.data());
   slices.y = planes_of(context, a, static_cast<S*>(apart.data()));
   for_chunks(context, slices.count * sizes.planes * slices.blocks,
@@ -395,7 +395,7 @@ void compute_weight(Context& context, const ConvolutionArgs& a) {
 
 template <class S>
 void convolve(Context& context, const ConvolutionArgs& a) {
-  switch (a.wanted) {
+  switch (a.computed) {
     case ConvolutionArgs::kOutput: return compute_output<S>(context, a);
     case ConvolutionArgs::kInput: return compute_input<S>(context, a);
     case ConvolutionArgs::kWeight: return compute_weight<S>(context, a);

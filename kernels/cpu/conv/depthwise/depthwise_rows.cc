@@ -413,8 +413,8 @@ template <class S>
 Span whole_pixels(const DepthwiseSource<S>& in, int64_t pixels) {
   if (in.taps == 0) return {0, pixels};
   const int64_t first = in.start >= 0 ? 0 : ceil_div(-in.start, in.step);
-  const int64_t room = in.size - 1 - in.start - (in.taps - 1) * in.dilation;
-  const int64_t last = room < 0 ? 0 : room / in.step + 1;
+  const int64_t free = in.size - 1 - in.start - (in.taps - 1) * in.dilation;
+  const int64_t last = free < 0 ? 0 : free / in.step + 1;
   return {std::min(first, pixels), std::clamp(last, std::min(first, pixels), pixels)};
 }
 

@@ -176,7 +176,7 @@ void multiply(Context& context, const ConvolutionArgs& a) {
 }  // namespace
 
 bool few_channels_serve(const ConvolutionArgs& a) {
-  if (a.wanted != ConvolutionArgs::kOutput || a.groups != 1) return false;
+  if (a.computed != ConvolutionArgs::kOutput || a.groups != 1) return false;
   if (!few_channels_pay(a.w.sizes[1], a.w.sizes[0])) return false;
   for (int d = 0; d < 3; ++d)
     if (a.w.sizes[d + 2] != 1 || a.stride[d] != 1 || a.before[d] != 0 ||

@@ -8,7 +8,7 @@
 #include "kernels/cpu/gemm/matmul_parts.h"
 #include "kernels/cpu/simd/highway_targets.h"
 #include "kernels/cpu/simd/isa.h"
-#include "kernels/cpu/traverse/rooms.h"
+#include "kernels/cpu/traverse/workspaces.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/conv/few_channels/shifted.cc"
@@ -63,7 +63,7 @@ struct Range {
 
 // The weights as a matrix [(t0, t1, t2, column), row].
 template <class S>
-void turn_taps(Wide<S>* to, const Taps<S>& taps) {
+void transpose_taps(Wide<S>* to, const Taps<S>& taps) {
   for (int64_t i = 0; i < taps.counts[0]; ++i)
     for (int64_t j = 0; j < taps.counts[1]; ++j)
       for (int64_t k = 0; k < taps.counts[2]; ++k)
@@ -80,15 +80,15 @@ template <class S>
 struct Shifted {
   using T = Wide<S>;
   const PatchesTimesMatrix<S>& p;
-  const T* weights;               // as turn_taps wrote them
+  const T* weights;               // as transpose_taps wrote them
   int64_t columns, tap_line;      // of the result; products for a line of taps
   int64_t taps_at_once;           // lines of them
   int64_t most_lines, most_read;  // of a band, and those of the image that it reads
   int64_t in_line, out_line;      // pixels of a line
 
-  Shifted(const PatchesTimesMatrix<S>& whole, const T* turned, int64_t result_columns)
+  Shifted(const PatchesTimesMatrix<S>& whole, const T* transposed, int64_t result_columns)
       : p(whole),
-        weights(turned),
+        weights(transposed),
         columns(result_columns),
         tap_line(whole.a.taps[2] * result_columns),
         taps_at_once(std::clamp<int64_t>(kStripe<T> / tap_line, 1, whole.a.taps[1])),
@@ -102,7 +102,9 @@ struct Shifted {
   }
   int64_t bands() const { return ceil_div(p.a.lattice.sizes[1], most_lines); }
   int64_t sums() const { return product(columns, most_lines, out_line); }
-  int64_t room() const { return sums() + product(taps_at_once * tap_line, most_read, in_line); }
+  int64_t workspace_size() const {
+    return sums() + product(taps_at_once * tap_line, most_read, in_line);
+  }
 
   // products[row, pixel] of lines of a slice of the image, for as many rows of the weights.
   void multiply(T* products, const S* slice, Range lines, const T* rows, int64_t count) const {
@@ -168,17 +170,18 @@ struct Shifted {
     }
   }
 
-  void compute(T* room, int64_t image, int64_t depth, int64_t number) const {
+  void compute(T* workspace, int64_t image, int64_t depth, int64_t number) const {
     const Range band(number * most_lines, (number + 1) * most_lines, 0, p.a.lattice.sizes[1]);
-    std::fill_n(room, columns * band.count() * out_line, T(0));
+    std::fill_n(workspace, columns * band.count() * out_line, T(0));
     for (int64_t t0 = 0; t0 < p.a.taps[0]; ++t0) {
       const int64_t at = depth + p.a.start[0] + t0 * p.a.dilation[0];
       if (at < 0 || at >= p.a.sizes[0]) continue;
       const S* const slice = p.a.data + image * p.a.strides[0] + at * p.a.strides[1];
       for (int64_t t1 = 0; t1 < p.a.taps[1]; t1 += taps_at_once)
-        add_taps(room, room + sums(), slice, band, t0, {t1, t1 + taps_at_once, 0, p.a.taps[1]});
+        add_taps(workspace, workspace + sums(), slice, band, t0,
+                 {t1, t1 + taps_at_once, 0, p.a.taps[1]});
     }
-    store(room, p.out + image * p.out_strides[0] + depth * p.out_strides[1], band);
+    store(workspace, p.out + image * p.out_strides[0] + depth * p.out_strides[1], band);
   }
 };
 
@@ -215,17 +218,18 @@ template <class S>
 void multiply_shifted(Context& context, const PatchesTimesMatrix<S>& whole, const Taps<S>& taps) {
   using T = Wide<S>;
   const PatchesTimesMatrix<S> p = in_lines(whole);
-  const Scratch turned(context, product(taps.all_rows(), taps.columns, sizeof(T)));
-  if (turned.failed()) return;
-  turn_taps(static_cast<T*>(turned.data()), taps);
-  const Shifted<S> shifted(p, static_cast<const T*>(turned.data()), taps.columns);
+  const Scratch transposed(context, product(taps.all_rows(), taps.columns, sizeof(T)));
+  if (transposed.failed()) return;
+  transpose_taps(static_cast<T*>(transposed.data()), taps);
+  const Shifted<S> shifted(p, static_cast<const T*>(transposed.data()), taps.columns);
   const Lattice& lattice = p.a.lattice;
   const int64_t slices = p.i1 / std::max<int64_t>(1, lattice.sizes[1] * lattice.sizes[2]);
   const int64_t bands = shifted.bands(), chunks = slices * bands;
-  const int64_t rooms = std::min<int64_t>(chunks, Rooms<T>::kMost), each = shifted.room();
-  const Scratch room(context, product(rooms, each, sizeof(T)));
-  if (room.failed()) return;
-  Rooms<T> free(static_cast<T*>(room.data()), each, rooms);
+  const int64_t workspaces = std::min<int64_t>(chunks, Workspaces<T>::kMost),
+                each = shifted.workspace_size();
+  const Scratch scratch(context, product(workspaces, each, sizeof(T)));
+  if (scratch.failed()) return;
+  Workspaces<T> free(static_cast<T*>(scratch.data()), each, workspaces);
   for_chunks(context, chunks, [&](int64_t chunk) {
     const int64_t slice = chunk / bands;
     free.with_one([&](T* mine) {

@@ -34,7 +34,7 @@ struct Side {
 
 // to [channel, image, pixel] = the group's channels.
 template <class S>
-void turn(Context& context, Wide<S>* to, const Side<S>& from) {
+void transpose(Context& context, Wide<S>* to, const Side<S>& from) {
   constexpr int64_t kChunk = 1 << 12;
   const int64_t distance = from.image.strides[4];
   in_chunks(context, from.all_pixels(), kChunk, [&](int64_t first, int64_t last) {
@@ -93,12 +93,12 @@ struct ShiftedGradient {
     }
   }
 
-  // sums[(tap, channel of few), channel of many] of a piece, with those before it. `room`:
+  // sums[(tap, channel of few), channel of many] of a piece, with those before it. `workspace`:
   // rows() * each.
-  void add(T* sums, T* room, int64_t piece, bool first) const {
+  void add(T* sums, T* workspace, int64_t piece, bool first) const {
     const int64_t in_image = ceil_div(many.pixels(), each), image = piece / in_image;
     const int64_t at = piece % in_image * each, count = std::min(each, many.pixels() - at);
-    T* row = room;
+    T* row = workspace;
     int64_t t[3];
     for (t[0] = 0; t[0] < w.sizes[2]; ++t[0])
       for (t[1] = 0; t[1] < w.sizes[3]; ++t[1])
@@ -107,7 +107,7 @@ struct ShiftedGradient {
             shift(row, planes + j * few.all_pixels() + image * few.pixels(), t, at, count);
     const int64_t distance = many.image.strides[4];
     GemmTile<T> tile{};
-    tile.a = {room, each, 1, kStoredDtype<T>};
+    tile.a = {workspace, each, 1, kStoredDtype<T>};
     tile.b = {many.data + image * many.image.strides[0] + at * distance, distance, 1,
               kStoredDtype<S>};
     tile.out = sums, tile.out_stride = many.channels;
@@ -138,17 +138,17 @@ void shifted_gradient(Context& context, const ConvolutionArgs& a, int64_t group,
   using T = Wide<S>;
   constexpr int64_t kMostParts = 16;
   ShiftedGradient<S> g(a, group, few_outputs(a));
-  const Scratch turned(context, product(g.few.all_pixels(), g.few.channels, sizeof(T)));
-  if (turned.failed()) return;
-  turn<S>(context, static_cast<T*>(turned.data()), g.few);
-  g.planes = static_cast<const T*>(turned.data());
+  const Scratch transposed(context, product(g.few.all_pixels(), g.few.channels, sizeof(T)));
+  if (transposed.failed()) return;
+  transpose<S>(context, static_cast<T*>(transposed.data()), g.few);
+  g.planes = static_cast<const T*>(transposed.data());
   const int64_t pieces = g.pieces(), parts = std::min(kMostParts, pieces);
-  const int64_t size = g.rows() * g.many.channels, room = size + g.rows() * g.each;
-  const Scratch scratch(context, product(parts, room, sizeof(T)));
+  const int64_t size = g.rows() * g.many.channels, each_size = size + g.rows() * g.each;
+  const Scratch scratch(context, product(parts, each_size, sizeof(T)));
   if (scratch.failed() || context.stopped) return;
   T* const sums = static_cast<T*>(scratch.data());
   for_chunks(context, parts, [&](int64_t part) {
-    T* const mine = sums + part * room;
+    T* const mine = sums + part * each_size;
     const int64_t first = pieces * part / parts, last = pieces * (part + 1) / parts;
     for (int64_t i = first; i < last; ++i) g.add(mine, mine + size, i, i == first);
   });
@@ -156,7 +156,7 @@ void shifted_gradient(Context& context, const ConvolutionArgs& a, int64_t group,
   const auto total = [&](int64_t tap, int64_t one, int64_t other) {  // channels of few and many
     const T* const from = sums + (tap * g.few.channels + one) * g.many.channels + other;
     T sum = from[0];
-    for (int64_t part = 1; part < parts; ++part) sum += from[part * room];
+    for (int64_t part = 1; part < parts; ++part) sum += from[part * each_size];
     return narrowed<S>(sum);
   };
   const int64_t k = a.y.sizes[1] / a.groups, c = a.w.sizes[1];

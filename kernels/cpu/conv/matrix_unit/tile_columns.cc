@@ -103,7 +103,7 @@ class Columns {
     amx::Scattered x{bits_.data + j % p_.channels, corners_.at + r, corners_.valid + r, 0};
     for (int d = 0; d < 3; ++d) {
       x.data += tap[d] * p_.dilation[d] * p_.strides[d + 1];
-      x.wanted |= Corners::bit(p_, d, tap[d]);
+      x.required |= Corners::bit(p_, d, tap[d]);
     }
     for (int64_t s = 0; s < pixels; s += kStep, to += kStepBytes) {
       amx::pack_scattered(to, x);
@@ -187,10 +187,11 @@ void multiply_by_patches_in_tiles(Context& context, const MatrixTimesPatches<Bfl
   // Tiles that are not written (with 16 rows or columns, or fewer) are not read either.
   const int64_t chunk = blocks(p.i1) * kPanels * kSide * kSide;
   const int64_t size = product(parts.across, chunk);
-  const Scratch packed(context, matrix), room(context, product(parts.count, size, sizeof(float)));
+  const Scratch packed(context, matrix),
+      scratch(context, product(parts.count, size, sizeof(float)));
   const int64_t pixels = Corners::serve(p.b) ? steps(p.r1) * kStep : 0;
   const Scratch spots(context, product(pixels, sizeof(int64_t) + sizeof(uint64_t)));
-  if (packed.failed() || room.failed() || spots.failed()) return;
+  if (packed.failed() || scratch.failed() || spots.failed()) return;
   Corners corners;
   if (pixels > 0) {
     corners.at = static_cast<int64_t*>(spots.data());
@@ -198,7 +199,7 @@ void multiply_by_patches_in_tiles(Context& context, const MatrixTimesPatches<Bfl
     corners.fill(context, p.b, p.r1);
   }
   pack_matrix(context, static_cast<char*>(packed.data()), p);
-  float* const sums = static_cast<float*>(room.data());
+  float* const sums = static_cast<float*>(scratch.data());
   const auto columns = [&](int64_t n) {
     const int64_t j0 = n * kPatchColumnBlock;
     return std::pair(j0, std::min(j0 + kPatchColumnBlock, p.j1));

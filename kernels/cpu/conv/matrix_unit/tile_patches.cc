@@ -109,16 +109,16 @@ void multiply_rows(Context& context, const PatchesTimesMatrix<Bfloat>& p,
   }
   const int64_t across = ceil_div(p.j1, kSide);
   const Scratch weights(context, product(across, steps(taps.all_rows()), kStepBytes));
-  const Scratch room(context,
-                     parts > 1 ? product(blocks, across, kSide * kSide * sizeof(float)) : 0);
-  if (weights.failed() || room.failed()) return;
+  const Scratch scratch(context,
+                        parts > 1 ? product(blocks, across, kSide * kSide * sizeof(float)) : 0);
+  if (weights.failed() || scratch.failed()) return;
   char* const packed = static_cast<char*>(weights.data());
   pack_taps_in_tiles(context, packed, taps);
   const Cut cut(blocks, across);
   for_chunks(context, cut.chunks_down * cut.chunks_across, [&](int64_t chunk) {
     const int64_t n = chunk / cut.chunks_across * cut.down;
     const int64_t j = chunk % cut.chunks_across * cut.across * kSide;
-    Chunk<Rows>(p, packed, static_cast<float*>(room.data()))
+    Chunk<Rows>(p, packed, static_cast<float*>(scratch.data()))
         .run(n, std::min(n + cut.down, blocks), j, std::min(j + cut.across * kSide, p.j1));
   });
 }

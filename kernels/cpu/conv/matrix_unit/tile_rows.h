@@ -82,7 +82,7 @@ class SpannedRows {
     const bool joined = a.taps[2] > 1 && a.dilation[2] == 1 && a.strides[3] == a.channels;
     // Short lines would leave much of their tiles empty.
     return joined && a.lattice.sizes[2] >= 12 && a.taps[2] * a.channels % amx::kStep == 0 &&
-           a.step[2] > 0 && 2 * span(a, kTileRows) <= kRoom;
+           a.step[2] > 0 && 2 * span(a, kTileRows) <= kCapacity;
   }
 
   explicit SpannedRows(const PatchesTimesMatrix<Bfloat>& p)
@@ -91,7 +91,7 @@ class SpannedRows {
         across_(ceil_div(a_.lattice.sizes[2], kTileRows)),
         tiles_(p.i1 / a_.lattice.sizes[2] * across_),
         segments_(a_.taps[0] * a_.taps[1]),
-        most_(kRoom / (2 * span(a_, kTileRows))) {}
+        most_(kCapacity / (2 * span(a_, kTileRows))) {}
 
   int64_t blocks() const { return ceil_div(tiles_, 2); }
   int64_t parts() const { return ceil_div(segments_, most_); }
@@ -102,12 +102,12 @@ class SpannedRows {
     const bool two = t + 1 < tiles_, adjacent = two && (t + 1) % across_ != 0;
     const int64_t one = span(a_, kTileRows), all = adjacent ? span(a_, 2 * kTileRows) : 2 * one;
     for (int64_t g = first; g < last; ++g) {
-      uint16_t* const to = room_ + (g - first) * all;
+      uint16_t* const to = workspace_ + (g - first) * all;
       copy(to, t, g, adjacent ? all : one);
       if (two && !adjacent) copy(to + one, t + 1, g, one);
     }
     block.rows = two ? 2 * kTileRows : kTileRows;
-    block.a = reinterpret_cast<const char*>(room_);
+    block.a = reinterpret_cast<const char*>(workspace_);
     block.stride = a_.step[2] * a_.channels * 2;
     block.second = adjacent ? kTileRows * block.stride : one * 2;
     block.step = amx::kStep * 2, block.count = a_.taps[2] * a_.channels / amx::kStep;
@@ -122,7 +122,7 @@ class SpannedRows {
   }
 
  private:
-  static constexpr int64_t kRoom = 40 * 1024;  // numbers
+  static constexpr int64_t kCapacity = 40 * 1024;  // numbers
 
   // Numbers under the windows of adjacent pixels.
   static int64_t span(const Patches<Bfloat>& a, int64_t pixels) {
@@ -155,7 +155,7 @@ class SpannedRows {
   const PatchesTimesMatrix<Bfloat>& p_;
   const Patches<Bfloat>& a_;
   const int64_t across_, tiles_, segments_, most_;  // tiles in a line, and in all
-  alignas(64) uint16_t room_[kRoom];
+  alignas(64) uint16_t workspace_[kCapacity];
 };
 
 }  // namespace libdl::kernels::cpu

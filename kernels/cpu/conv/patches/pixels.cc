@@ -8,7 +8,7 @@ namespace libdl::kernels::cpu {
 namespace {
 
 // Whether the pixels of images, of these strides, lie in equal steps.
-bool lie_evenly(const int64_t* strides, const int64_t* sizes, int64_t images) {
+bool evenly_strided(const int64_t* strides, const int64_t* sizes, int64_t images) {
   int64_t step = strides[3];
   for (int d = 2; d >= 0; --d) {
     if (sizes[d] > 1 && strides[d + 1] != step) return false;
@@ -23,7 +23,7 @@ bool are_pixels(const Patches<S>& a, int64_t rows) {
     if (a.taps[d] != 1 || a.step[d] != 1 || a.start[d] != 0) return false;
     if (a.lattice.sizes[d] != a.sizes[d]) return false;
   }
-  return lie_evenly(a.strides, a.sizes, rows / a.lattice.count());
+  return evenly_strided(a.strides, a.sizes, rows / a.lattice.count());
 }
 
 struct Matrix {
@@ -36,7 +36,8 @@ struct Matrix {
 
 template <class S>
 bool is_matrix(const PatchesTimesMatrix<S>& p) {
-  return are_pixels(p.a, p.i1) && lie_evenly(p.out_strides, p.a.sizes, p.i1 / p.a.lattice.count());
+  return are_pixels(p.a, p.i1) &&
+         evenly_strided(p.out_strides, p.a.sizes, p.i1 / p.a.lattice.count());
 }
 template <class S>
 bool is_matrix(const MatrixTimesPatches<S>& p) {

@@ -49,13 +49,13 @@ struct StripeRows {
 template <class T>
 HWY_INLINE void scattered_product(const Kernels<T>& kernels, Step<T> step, int64_t width,
                                   T* const* to, int64_t rows, int64_t j) {
-  alignas(64) T room[kRows<T> * kPanel<T>];
+  alignas(64) T workspace[kRows<T> * kPanel<T>];
   if (step.add) {
-    for (int64_t r = 0; r < rows; ++r) copy_run(room + r * kPanel<T>, to[r] + j, width);
+    for (int64_t r = 0; r < rows; ++r) copy_run(workspace + r * kPanel<T>, to[r] + j, width);
   }
-  step.c = room, step.c_stride = kPanel<T>;
+  step.c = workspace, step.c_stride = kPanel<T>;
   panel_product(kernels, step, width);
-  for (int64_t r = 0; r < rows; ++r) copy_run(to[r] + j, room + r * kPanel<T>, width);
+  for (int64_t r = 0; r < rows; ++r) copy_run(to[r] + j, workspace + r * kPanel<T>, width);
 }
 
 // What is written last: the sums with the bias, which lie in `to` already, or aside from p.j0 on.
@@ -106,7 +106,7 @@ HWY_INLINE void stripe_product(const PatchesTimesMatrix<S>& p, const StripeRows<
       step.a = a + r0 * kKBlock<T>;
       const int64_t line = g * (kPanel<T> / kWide<T>);
       step.next = step.b + (line < 2 ? to_next + line * kLine<T> : 0);
-      const Kernels<T>& kernels = kernels_for<T>(r1 - r0, Lies::kCopiedRows);
+      const Kernels<T>& kernels = kernels_for<T>(r1 - r0, OperandLayout::kCopiedRows);
       if (to.stride != 0) {
         step.c = to.at[r0] + (j - j0);
         panel_product(kernels, step, width);
@@ -183,7 +183,7 @@ HWY_INLINE void add_product(const MatrixTimesPatches<S>& p, int64_t r, int64_t r
       i1 = height * (g + 1) / groups;
       step.a = a + i0;
       step.c = p.out + (i + i0) * p.out_stride + j;
-      panel_product(kernels_for<T>(i1 - i0, Lies::kColumns), step, width);
+      panel_product(kernels_for<T>(i1 - i0, OperandLayout::kColumns), step, width);
     }
   }
 }

@@ -9,7 +9,7 @@
 #include "kernels/cpu/gemm/matmul_parts.h"
 #include "kernels/cpu/simd/highway_targets.h"
 #include "kernels/cpu/simd/isa.h"
-#include "kernels/cpu/traverse/rooms.h"
+#include "kernels/cpu/traverse/workspaces.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/conv/patches/spanned.cc"
@@ -136,33 +136,33 @@ class Spans {
 
   Spans(const PatchesTimesMatrix<S>& p, int64_t columns)
       : p_(p), columns_(columns), reach_{{p.a, 0}, {p.a, 1}, {p.a, 2}} {
-    constexpr int64_t kPixels = 256, kRoom = (1 << 15) / sizeof(T);
+    constexpr int64_t kPixels = 256, kCapacity = (1 << 15) / sizeof(T);
     const Lattice& all = p.a.lattice;
     wide_ = std::min(all.sizes[2], kPixels);
     line_ = ((wide_ - 1) * p.a.step[2] + reach_[2].length) * p.a.channels;
     lines_ = std::min(all.sizes[1], ceil_div(kPixels, wide_));
-    while (lines_ < all.sizes[1] && room_of(2 * lines_) <= kRoom) lines_ *= 2;
+    while (lines_ < all.sizes[1] && workspace_of(2 * lines_) <= kCapacity) lines_ *= 2;
     lines_ = std::min(lines_, all.sizes[1]);
     bands_ = ceil_div(all.sizes[1], lines_), parts_ = ceil_div(all.sizes[2], wide_);
     slices_ = p.i1 / (all.sizes[1] * all.sizes[2]);
     set_offsets();
   }
   int64_t chunks() const { return slices_ * bands_ * parts_; }
-  int64_t room() const { return room_of(lines_); }
+  int64_t workspace_size() const { return workspace_of(lines_); }
 
-  void compute(int64_t chunk, T* room) const {
+  void compute(int64_t chunk, T* workspace) const {
     const int64_t part = chunk % parts_, band = chunk / parts_ % bands_;
     const int64_t slice = chunk / parts_ / bands_, depth = slice % p_.a.lattice.sizes[0];
     const int64_t image = slice / p_.a.lattice.sizes[0];
     const int64_t q0 = part * wide_, q1 = std::min(q0 + wide_, p_.a.lattice.sizes[2]);
     const int64_t l0 = band * lines_, l1 = std::min(l0 + lines_, p_.a.lattice.sizes[1]);
-    fetch(room, image, depth, l0, l1, q0, q1);
+    fetch(workspace, image, depth, l0, l1, q0, q1);
     SpannedPixels<S> s{};
     s.step = p_.a.step[2] * p_.a.channels, s.offsets = offsets_, s.terms = p_.a.columns();
     s.packed = p_.packed, s.bias = p_.bias, s.out_step = p_.out_strides[3];
     s.count = q1 - q0, s.columns = columns_;
     for (int64_t l = l0; l < l1; ++l) {
-      s.windows = room + (l - l0) * p_.a.step[1] * line_;
+      s.windows = workspace + (l - l0) * p_.a.step[1] * line_;
       s.out = p_.out + image * p_.out_strides[0] + depth * p_.out_strides[1] +
               l * p_.out_strides[2] + q0 * p_.out_strides[3];
       multiply_span(s);
@@ -171,7 +171,7 @@ class Spans {
 
  private:
   int64_t lines_read(int64_t lines) const { return (lines - 1) * p_.a.step[1] + reach_[1].length; }
-  int64_t room_of(int64_t lines) const {
+  int64_t workspace_of(int64_t lines) const {
     return product(reach_[0].length, lines_read(lines), line_);
   }
 
@@ -247,11 +247,11 @@ template <class S>
 void multiply_spans(Context& context, const PatchesTimesMatrix<S>& p, int64_t columns) {
   using T = Wide<S>;
   const Spans<S> spans(p, columns);
-  const int64_t chunks = spans.chunks(), each = (spans.room() + 15) / 16 * 16;
-  const int64_t rooms = std::min<int64_t>(chunks, Rooms<T>::kMost);
-  const Scratch room(context, product(rooms, each, sizeof(T)));
-  if (room.failed()) return;
-  Rooms<T> free(static_cast<T*>(room.data()), each, rooms);
+  const int64_t chunks = spans.chunks(), each = (spans.workspace_size() + 15) / 16 * 16;
+  const int64_t workspaces = std::min<int64_t>(chunks, Workspaces<T>::kMost);
+  const Scratch scratch(context, product(workspaces, each, sizeof(T)));
+  if (scratch.failed()) return;
+  Workspaces<T> free(static_cast<T*>(scratch.data()), each, workspaces);
   for_chunks(context, chunks,
              [&](int64_t chunk) { free.with_one([&](T* mine) { spans.compute(chunk, mine); }); });
 }

@@ -69,9 +69,9 @@ void weight_gradient(Context& context, const ConvolutionArgs& a, int64_t group) 
   }
   const Cuts cuts(k, columns, pixels, kPatchColumns<T>);
   const bool apart = cuts.parts > 1 || kNarrow<S>;
-  const Scratch room(context, apart ? product(cuts.parts, product(k, columns), sizeof(T)) : 0);
-  if (room.failed()) return;
-  T* const sums = apart ? static_cast<T*>(room.data()) : reinterpret_cast<T*>(out);
+  const Scratch scratch(context, apart ? product(cuts.parts, product(k, columns), sizeof(T)) : 0);
+  if (scratch.failed()) return;
+  T* const sums = apart ? static_cast<T*>(scratch.data()) : reinterpret_cast<T*>(out);
   p.out_stride = columns;
   for_chunks(context, cuts.parts * cuts.down * cuts.across, [&](int64_t chunk) {
     const int64_t part = chunk / (cuts.down * cuts.across);

@@ -201,10 +201,10 @@ struct Window {
   }
 };
 
-struct Place {  // of a tile
+struct TilePosition {  // of a tile
   int64_t image, row, column;
 
-  Place(const TileGrid& grid, int64_t tile, int64_t side)
+  TilePosition(const TileGrid& grid, int64_t tile, int64_t side)
       : image(tile / grid.across / grid.down),
         row(tile / grid.across % grid.down * side),
         column(tile % grid.across * side) {}
@@ -307,8 +307,8 @@ HWY_INLINE void sums_to_weights(const float* from, int64_t matrix, int64_t count
 // The pixels of a tile that lie in the image, for channels [first, last), from their values
 // y[point * matrix + channel - first].
 template <int kTaps, class S>
-HWY_INLINE void write_tile(const Plane<S>& out, const S* bias, const Place& at, int64_t first,
-                           int64_t last, const float* y, int64_t matrix) {
+HWY_INLINE void write_tile(const Plane<S>& out, const S* bias, const TilePosition& at,
+                           int64_t first, int64_t last, const float* y, int64_t matrix) {
   const D d;
   const int64_t rows = std::min(kTileOut<kTaps>, out.height - at.row);
   const int64_t columns = std::min(kTileOut<kTaps>, out.width - at.column);

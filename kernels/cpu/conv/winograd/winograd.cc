@@ -45,7 +45,7 @@ HWY_INLINE void multiply_point(const WinogradTiles<S>& t, const float* x, const 
         step.next = step.b + (line < 2 ? kChannels * kPanel<float> + line * kLine<float> : 0);
         step.a = x + r0 * step.a_stride + c0;
         step.c = y + r0 * step.c_stride + j;
-        panel_product(kernels_for<float>(r1 - r0, Lies::kRows), step, width);
+        panel_product(kernels_for<float>(r1 - r0, OperandLayout::kRows), step, width);
       }
     }
   }
@@ -55,10 +55,10 @@ template <int kTaps, class S>
 void tiles_on(const WinogradTiles<S>& t) {
   const int64_t c = t.in.channels, k = t.out.channels, tiles = t.last - t.first;
   const int64_t x_matrix = winograd_matrix(c, t.most), y_matrix = winograd_matrix(k, t.most);
-  float *const x = t.room, *const y = x + kPoints * x_matrix;
+  float *const x = t.workspace, *const y = x + kPoints * x_matrix;
   const int64_t points = (k + kPanel<float> - 1) / kPanel<float> * kPanel<float> * c;
   for (int64_t n = 0; n < tiles; ++n) {
-    const Place at(t.grid, t.first + n, kTileOut<kTaps>);
+    const TilePosition at(t.grid, t.first + n, kTileOut<kTaps>);
     window_to_points<InputToPoints>(
         Window<6, S>(t.in, at.image, at.row - t.before[0], at.column - t.before[1]), c,
         x + n * winograd_stride(c), x_matrix);
@@ -66,7 +66,7 @@ void tiles_on(const WinogradTiles<S>& t) {
   for (int64_t p = 0; p < kPoints; ++p)
     multiply_point(t, x + p * x_matrix, t.points + p * points, y + p * y_matrix, tiles);
   for (int64_t n = 0; n < tiles; ++n)
-    write_tile<kTaps>(t.out, t.bias, Place(t.grid, t.first + n, kTileOut<kTaps>), 0, k,
+    write_tile<kTaps>(t.out, t.bias, TilePosition(t.grid, t.first + n, kTileOut<kTaps>), 0, k,
                       y + n * winograd_stride(k), y_matrix);
 }
 
@@ -88,7 +88,7 @@ template <int kTaps, class S>
 void transform_on(const WinogradGradient<S>& g, int64_t first, int64_t last) {
   const int64_t c = g.x.channels, k = g.y.channels, tiles = g.end - g.begin;
   for (int64_t n = first; n < last; ++n) {
-    const Place at(g.grid, g.begin + n, kTileOut<kTaps>);
+    const TilePosition at(g.grid, g.begin + n, kTileOut<kTaps>);
     window_to_points<InputToPoints>(
         Window<6, S>(g.x, at.image, at.row - g.before[0], at.column - g.before[1]), c,
         g.x_points + n * winograd_stride(c), winograd_matrix(c, tiles));
@@ -118,7 +118,7 @@ void add_on(const WinogradGradient<S>& g, int64_t point, int64_t first, int64_t 
         r1 = first + (last - first) * (n + 1) / groups;
         step.a = y + t * step.a_stride + r0;
         step.c = sums + r0 * c + j;
-        panel_product(kernels_for<float>(r1 - r0, Lies::kColumns), step, width);
+        panel_product(kernels_for<float>(r1 - r0, OperandLayout::kColumns), step, width);
       }
     }
   }
@@ -167,7 +167,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace libdl::kernels::cpu {
 
-int64_t winograd_room(int64_t in_channels, int64_t out_channels, int64_t tiles) {
+int64_t winograd_workspace_size(int64_t in_channels, int64_t out_channels, int64_t tiles) {
   return kPoints * (winograd_matrix(in_channels, tiles) + winograd_matrix(out_channels, tiles));
 }
 

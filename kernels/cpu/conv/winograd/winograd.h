@@ -26,10 +26,10 @@ struct WinogradTiles {
   int64_t before[2];
   const float* points;  // the weights', as winograd_points wrote them
   const S* bias;        // or NULL
-  float* room;          // of winograd_room elements for `most` tiles
+  float* workspace;     // of winograd_workspace_size elements for `most` tiles
   int64_t first, last, most;
 };
-int64_t winograd_room(int64_t in_channels, int64_t out_channels, int64_t tiles);
+int64_t winograd_workspace_size(int64_t in_channels, int64_t out_channels, int64_t tiles);
 template <class S, int kTaps>
 void winograd_tiles(const WinogradTiles<S>& t);
 
@@ -91,13 +91,13 @@ struct WinogradPanels {
 template <class S, int kTaps>
 void winograd_panel_tiles(const WinogradPanels<S>& p, int64_t first, int64_t last);
 // Of a panel of out's channels, once x_points has all tiles.
-int64_t winograd_panel_room(int64_t tiles);
+int64_t winograd_panel_workspace_size(int64_t tiles);
 template <class S, int kTaps>
-void winograd_panel(const WinogradPanels<S>& p, int64_t panel, float* room);
+void winograd_panel(const WinogradPanels<S>& p, int64_t panel, float* workspace);
 
 // The weights' gradient for kBlock y channels and a panel of x channels. Of g, x_points and
-// y_points lie in blocks, and sums has winograd_block_room elements.
-int64_t winograd_block_room();
+// y_points lie in blocks, and sums has winograd_block_workspace_size elements.
+int64_t winograd_block_workspace_size();
 template <class S, int kTaps>
 void winograd_block_tiles(const WinogradGradient<S>& g, int64_t first, int64_t last);
 template <class S, int kTaps>

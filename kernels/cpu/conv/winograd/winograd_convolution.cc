@@ -11,7 +11,7 @@
 #include "kernels/cpu/gemm/matmul_parts.h"
 #include "kernels/cpu/gemm/matrix_unit.h"
 #include "kernels/cpu/traverse/load_store.h"
-#include "kernels/cpu/traverse/rooms.h"
+#include "kernels/cpu/traverse/workspaces.h"
 
 namespace libdl::kernels::cpu {
 
@@ -53,17 +53,17 @@ void convolve_panels(Context& context, WinogradPanels<S> p) {
   const int64_t panels = ceil_div(p.taps.columns, kPanel<float>), tiles = p.grid.count();
   const int64_t parts = ceil_div(tiles, kMostTiles), most = ceil_div(tiles, parts);
   const Scratch values(context, product(winograd_blocks(p.in.channels, most), sizeof(float)));
-  const int64_t rooms = std::min<int64_t>(panels, Rooms<float>::kMost);
-  const int64_t each = winograd_panel_room(most);
-  const Scratch room(context, product(rooms, each, sizeof(float)));
-  if (values.failed() || room.failed()) return;
+  const int64_t workspaces = std::min<int64_t>(panels, Workspaces<float>::kMost);
+  const int64_t each = winograd_panel_workspace_size(most);
+  const Scratch workspace(context, product(workspaces, each, sizeof(float)));
+  if (values.failed() || workspace.failed()) return;
   p.x_points = static_cast<float*>(values.data());
   for (int64_t part = 0; part < parts && !context.stopped; ++part) {
     p.first = tiles * part / parts, p.last = tiles * (part + 1) / parts;
     in_chunks(context, p.last - p.first, 2,
               [&](int64_t first, int64_t last) { winograd_panel_tiles<S, kTaps>(p, first, last); });
     if (context.stopped) return;
-    Rooms<float> free(static_cast<float*>(room.data()), each, rooms);
+    Workspaces<float> free(static_cast<float*>(workspace.data()), each, workspaces);
     for_chunks(context, panels, [&](int64_t panel) {
       free.with_one([&](float* mine) { winograd_panel<S, kTaps>(p, panel, mine); });
     });
@@ -89,11 +89,11 @@ void convolve(Context& context, const View& from, const View& to, const int64_t*
   });
   const int64_t most = tiles_at_once(in.channels + out.channels, tiles);
   const int64_t chunks = ceil_div(tiles, most),
-                rooms = std::min<int64_t>(chunks, Rooms<float>::kMost);
-  const int64_t each = winograd_room(in.channels, out.channels, most);
-  const Scratch room(context, product(rooms, each, sizeof(float)));
-  if (room.failed() || context.stopped) return;
-  Rooms<float> free(static_cast<float*>(room.data()), each, rooms);
+                workspaces = std::min<int64_t>(chunks, Workspaces<float>::kMost);
+  const int64_t each = winograd_workspace_size(in.channels, out.channels, most);
+  const Scratch workspace(context, product(workspaces, each, sizeof(float)));
+  if (workspace.failed() || context.stopped) return;
+  Workspaces<float> free(static_cast<float*>(workspace.data()), each, workspaces);
   for_chunks(context, chunks, [&](int64_t chunk) {
     free.with_one([&](float* mine) {
       winograd_tiles<S, kTaps>({in,
@@ -147,16 +147,16 @@ void weight_in_blocks(Context& context, WinogradGradient<S> g) {
   const int64_t down = ceil_div(k, kBlock), across = ceil_div(c, kPanel<float>);
   const Scratch values(
       context, product(winograd_blocks(c, tiles) + winograd_blocks(k, tiles), sizeof(float)));
-  const int64_t rooms = std::min<int64_t>(down * across, Rooms<float>::kMost);
-  const int64_t each = winograd_block_room();
-  const Scratch room(context, product(rooms, each, sizeof(float)));
-  if (values.failed() || room.failed()) return;
+  const int64_t workspaces = std::min<int64_t>(down * across, Workspaces<float>::kMost);
+  const int64_t each = winograd_block_workspace_size();
+  const Scratch workspace(context, product(workspaces, each, sizeof(float)));
+  if (values.failed() || workspace.failed()) return;
   g.x_points = static_cast<float*>(values.data());
   g.y_points = g.x_points + winograd_blocks(c, tiles);
   in_chunks(context, tiles, 2,
             [&](int64_t first, int64_t last) { winograd_block_tiles<S, kTaps>(g, first, last); });
   if (context.stopped) return;
-  Rooms<float> free(static_cast<float*>(room.data()), each, rooms);
+  Workspaces<float> free(static_cast<float*>(workspace.data()), each, workspaces);
   for_chunks(context, down * across, [&](int64_t chunk) {
     free.with_one([&](float* mine) {
       WinogradGradient<S> part = g;
@@ -172,7 +172,7 @@ void weight_in_tiles(Context& context, WinogradGradient<S> g) {
   const int64_t c = g.x.channels, k = g.y.channels, tiles = g.grid.count();
   // How the tiles are cut decides the order of the sums, so it depends on sizes alone.
   const int64_t most = std::min(tiles, std::max(kMostTiles, kBytes / (kPoints * 4 * (c + k))));
-  const Scratch values(context, product(winograd_room(c, k, most), sizeof(float)));
+  const Scratch values(context, product(winograd_workspace_size(c, k, most), sizeof(float)));
   const Scratch sums(context, product(kPoints * k, c, sizeof(float)));
   if (values.failed() || sums.failed()) return;
   g.x_points = static_cast<float*>(values.data());
@@ -237,12 +237,12 @@ bool winograd_serves(const ConvolutionArgs& a) {
   const int64_t c = a.x.sizes[1], k = a.y.sizes[1];
   if (c % 16 != 0 || k % 16 != 0) return false;
   // Multiplications that are saved for each pair of channels, less what the transforms cost.
-  const View& out = a.wanted == ConvolutionArgs::kInput ? a.x : a.y;
+  const View& out = a.computed == ConvolutionArgs::kInput ? a.x : a.y;
   const int64_t tiles = grid_of(out, taps).count();
   const int64_t direct = taps * taps * out.sizes[0] * out.sizes[3] * out.sizes[4];
   const int64_t saved = direct - tiles * (kPoints + 216 / c + 216 / k);
   // And what the weights' cost: those that are made in parts never meet the memory.
-  const bool gradient = a.wanted == ConvolutionArgs::kWeight;
+  const bool gradient = a.computed == ConvolutionArgs::kWeight;
   const int64_t part = gradient ? 1000 : 200;
   return saved >= (weights_are_large(c, k, tiles, gradient) ? part : 3000);
 }
@@ -251,7 +251,7 @@ namespace {
 
 template <int kTaps, class S>
 void compute(Context& context, const ConvolutionArgs& a) {
-  switch (a.wanted) {
+  switch (a.computed) {
     case ConvolutionArgs::kOutput: return compute_output<kTaps, S>(context, a);
     case ConvolutionArgs::kInput: return compute_input<kTaps, S>(context, a);
     case ConvolutionArgs::kWeight: return compute_weight<kTaps, S>(context, a);
@@ -264,7 +264,7 @@ void winograd_convolution(Context& context, const ConvolutionArgs& a) {
   as_short(a.x.dtype, [&](auto s) {
     a.w.sizes[3] == 5 ? compute<5, decltype(s)>(context, a) : compute<3, decltype(s)>(context, a);
   });
-  if (a.wanted == ConvolutionArgs::kWeight && a.bias.data && !context.stopped)
+  if (a.computed == ConvolutionArgs::kWeight && a.bias.data && !context.stopped)
     bias_gradient(context, a);
 }
 

@@ -24,8 +24,8 @@ constexpr int64_t sums_matrix(int64_t tiles) { return tiles * kPanel<float> + kM
 // -- forward --------------------------------------------------------------------------------------
 
 template <class S, int kTaps>
-HWY_INLINE void window_to_blocks(const Plane<S>& image, const Place& at, const int64_t* before,
-                                 int64_t tiles, float* to) {
+HWY_INLINE void window_to_blocks(const Plane<S>& image, const TilePosition& at,
+                                 const int64_t* before, int64_t tiles, float* to) {
   window_to_points<InputToPoints>(
       Window<6, S>(image, at.image, at.row - before[0], at.column - before[1]), image.channels, to,
       winograd_block_matrix(tiles), winograd_blocks(1, tiles));
@@ -34,7 +34,7 @@ HWY_INLINE void window_to_blocks(const Plane<S>& image, const Place& at, const i
 template <class S, int kTaps>
 void panel_tiles_on(const WinogradPanels<S>& p, int64_t first, int64_t last) {
   for (int64_t n = first; n < last; ++n)
-    window_to_blocks<S, kTaps>(p.in, Place(p.grid, p.first + n, kTileOut<kTaps>), p.before,
+    window_to_blocks<S, kTaps>(p.in, TilePosition(p.grid, p.first + n, kTileOut<kTaps>), p.before,
                                p.last - p.first, p.x_points + n * kBlock);
 }
 
@@ -48,15 +48,15 @@ HWY_INLINE void multiply_block(Step<float> step, const float* x, const float* we
     step.a = x + r0 * kBlock;
     step.c = y + r0 * kPanel<float>;
     step.next = step.a + kRows<float> * kBlock;  // of x, for the weights are at hand
-    panel_product(kernels_for<float>(r1 - r0, Lies::kRows), step, width);
+    panel_product(kernels_for<float>(r1 - r0, OperandLayout::kRows), step, width);
   }
 }
 
 template <class S, int kTaps>
-void panel_on(const WinogradPanels<S>& p, int64_t panel, float* room) {
+void panel_on(const WinogradPanels<S>& p, int64_t panel, float* workspace) {
   const int64_t c = p.in.channels, tiles = p.last - p.first, j = panel * kPanel<float>;
   const int64_t width = std::min(kPanel<float>, p.out.channels - j);
-  float *const weights = room, *const y = room + kPoints * kMatrix;
+  float *const weights = workspace, *const y = workspace + kPoints * kMatrix;
   Step<float> step{};
   step.a_stride = kBlock, step.b_stride = step.c_stride = kPanel<float>;
   step.alpha = 1;
@@ -72,8 +72,8 @@ void panel_on(const WinogradPanels<S>& p, int64_t panel, float* room) {
                      y + point * sums_matrix(tiles), tiles, width);
   }
   for (int64_t n = 0; n < tiles; ++n)
-    write_tile<kTaps>(p.out, p.bias, Place(p.grid, p.first + n, kTileOut<kTaps>), j, j + width,
-                      y + n * kPanel<float>, sums_matrix(tiles));
+    write_tile<kTaps>(p.out, p.bias, TilePosition(p.grid, p.first + n, kTileOut<kTaps>), j,
+                      j + width, y + n * kPanel<float>, sums_matrix(tiles));
 }
 
 // -- the weights' gradient ------------------------------------------------------------------------
@@ -82,7 +82,7 @@ template <class S, int kTaps>
 void block_tiles_on(const WinogradGradient<S>& g, int64_t first, int64_t last) {
   const int64_t tiles = g.grid.count();
   for (int64_t n = first; n < last; ++n) {
-    const Place at(g.grid, n, kTileOut<kTaps>);
+    const TilePosition at(g.grid, n, kTileOut<kTaps>);
     window_to_blocks<S, kTaps>(g.x, at, g.before, tiles, g.x_points + n * kBlock);
     window_to_points<OutputToPoints<kTaps>>(
         Window<kTileOut<kTaps>, S>(g.y, at.image, at.row, at.column), g.y.channels,
@@ -112,7 +112,7 @@ void block_on(const WinogradGradient<S>& g, int64_t block, int64_t panel) {
       step.c = sums + r0 * kPanel<float>;
       // Of the next point: the four lines of each row of y, then the two of x.
       step.next = n < 4 ? y + matrix + n * kLine<float> : x + matrix + n % 2 * kLine<float>;
-      panel_product(kernels_for<float>(r1 - r0, Lies::kColumns), step, width);
+      panel_product(kernels_for<float>(r1 - r0, OperandLayout::kColumns), step, width);
     }
   }
   for (int64_t r = 0; r < rows; ++r)
@@ -124,8 +124,8 @@ void block_on(const WinogradGradient<S>& g, int64_t block, int64_t panel) {
   void panel_tiles_##suffix##kTaps(const WinogradPanels<S>& p, int64_t first, int64_t last) {   \
     panel_tiles_on<S, kTaps>(p, first, last);                                                   \
   }                                                                                             \
-  void panel_##suffix##kTaps(const WinogradPanels<S>& p, int64_t panel, float* room) {          \
-    panel_on<S, kTaps>(p, panel, room);                                                         \
+  void panel_##suffix##kTaps(const WinogradPanels<S>& p, int64_t panel, float* workspace) {     \
+    panel_on<S, kTaps>(p, panel, workspace);                                                    \
   }                                                                                             \
   void block_tiles_##suffix##kTaps(const WinogradGradient<S>& g, int64_t first, int64_t last) { \
     block_tiles_on<S, kTaps>(g, first, last);                                                   \
@@ -150,10 +150,10 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace libdl::kernels::cpu {
 
-int64_t winograd_panel_room(int64_t tiles) {
+int64_t winograd_panel_workspace_size(int64_t tiles) {
   return kPoints * ((kBlock + tiles) * kPanel<float> + 2 * kMatrixLine);
 }
-int64_t winograd_block_room() { return kPoints * (kBlock * kPanel<float> + kMatrixLine); }
+int64_t winograd_block_workspace_size() { return kPoints * (kBlock * kPanel<float> + kMatrixLine); }
 
 #define LIBDL_WINOGRAD_PANELS(S, kTaps, suffix)                                                    \
   template <>                                                                                      \
@@ -161,8 +161,8 @@ int64_t winograd_block_room() { return kPoints * (kBlock * kPanel<float> + kMatr
     LIBDL_ON_ISA(winograd::panel_tiles_##suffix##kTaps, p, first, last);                           \
   }                                                                                                \
   template <>                                                                                      \
-  void winograd_panel<S, kTaps>(const WinogradPanels<S>& p, int64_t panel, float* room) {          \
-    LIBDL_ON_ISA(winograd::panel_##suffix##kTaps, p, panel, room);                                 \
+  void winograd_panel<S, kTaps>(const WinogradPanels<S>& p, int64_t panel, float* workspace) {     \
+    LIBDL_ON_ISA(winograd::panel_##suffix##kTaps, p, panel, workspace);                            \
   }                                                                                                \
   template <>                                                                                      \
   void winograd_block_tiles<S, kTaps>(const WinogradGradient<S>& g, int64_t first, int64_t last) { \

@@ -128,7 +128,7 @@ class GradScaler:
         """Multiplies the gradients, and returns for each device 1 if one was not finite, else
         found_inf."""
         factor, begin = inv_scale.item(), found_inf.to(float32)
-        found: dict[Any, Any] = {}
+        collected: dict[Any, Any] = {}
         with no_grad():
             for group in optimizer.param_groups:
                 for parameter in group["params"]:
@@ -142,8 +142,8 @@ class GradScaler:
                         grad.mul_(factor)
                     bad = (~finite).to(float32)
                     device = str(grad.device)
-                    found[device] = found.get(device, begin.to(grad.device)).maximum(bad)
-        return {device_of(name): bad for name, bad in found.items()}
+                    collected[device] = collected.get(device, begin.to(grad.device)).maximum(bad)
+        return {device_of(name): bad for name, bad in collected.items()}
 
     def unscale_(self, optimizer: Optimizer) -> None:
         """Divides the gradients of the optimizer's parameters by the factor; step() does so too,
@@ -159,8 +159,8 @@ class GradScaler:
         if state["stage"] is OptState.STEPPED:
             raise RuntimeError("unscale_() is being called after step().")
         inverse = scale.double().reciprocal().float()
-        found = functions.zeros((), dtype=float32, device=scale.device)
-        state["found_inf_per_device"] = self._unscale_grads_(optimizer, inverse, found, False)
+        result = functions.zeros((), dtype=float32, device=scale.device)
+        state["found_inf_per_device"] = self._unscale_grads_(optimizer, inverse, result, False)
         state["stage"] = OptState.UNSCALED
 
     # -- steps ------------------------------------------------------------------------------------
@@ -217,8 +217,8 @@ class GradScaler:
         if state["stage"] is not OptState.UNSCALED:
             before = scale * (1 if before is None else before)
         optimizer.grad_scale = before
-        found = [bad.to(scale.device) for bad in state["found_inf_per_device"].values()]
-        optimizer.found_inf = functions.stack(found).sum() if found else 0
+        results = [bad.to(scale.device) for bad in state["found_inf_per_device"].values()]
+        optimizer.found_inf = functions.stack(results).sum() if results else 0
         result = optimizer.step(*args, **kwargs)
         del optimizer.grad_scale, optimizer.found_inf
         return result
@@ -226,13 +226,15 @@ class GradScaler:
     def _check_inf_per_device(self, optimizer: Optimizer) -> dict[Any, Tensor]:
         scale, _ = self._check_scale_growth_tracker("_check_inf_per_device")
         one = functions.ones((), dtype=float32, device=scale.device)
-        found = self._unscale_grads_(optimizer, one, functions.zeros_like(one), True)
-        self._per_optimizer_states[id(optimizer)]["found_inf_per_device"] = found
-        return found
+        result = self._unscale_grads_(optimizer, one, functions.zeros_like(one), True)
+        self._per_optimizer_states[id(optimizer)]["found_inf_per_device"] = result
+        return result
 
     def _found_inf_per_device(self, optimizer: Optimizer) -> dict[Any, Tensor]:
-        found: dict[Any, Tensor] = self._per_optimizer_states[id(optimizer)]["found_inf_per_device"]
-        return found
+        collected: dict[Any, Tensor] = self._per_optimizer_states[id(optimizer)][
+            "found_inf_per_device"
+        ]
+        return collected
 
     def update(self, new_scale: float | Tensor | None = None) -> None:
         """Lets the factor grow or fall, or sets it."""
@@ -251,12 +253,12 @@ class GradScaler:
 
     def _adapt(self, scale: Tensor) -> None:
         states = self._per_optimizer_states.values()
-        found = [bad for state in states for bad in state["found_inf_per_device"].values()]
-        if not found:
+        results = [bad for state in states for bad in state["found_inf_per_device"].values()]
+        if not results:
             raise AssertionError("No inf checks were recorded prior to update.")
         assert self._growth_tracker is not None
         good = self._growth_tracker.item() + 1
-        if any(bad.item() for bad in found):
+        if any(bad.item() for bad in results):
             scale.mul_(self._backoff_factor)
             good = 0
         elif good == self._growth_interval:

@@ -38,11 +38,11 @@ def backward(
         raise RuntimeError("backward: inputs is an empty sequence")
     run = _backward_passes.backward if _backward_passes.watches else _C.backward
     try:
-        given = tensors_of(tensors), tensors_of(grad_tensors), tensors_of(inputs)
+        tensor_lists = tensors_of(tensors), tensors_of(grad_tensors), tensors_of(inputs)
         if inputs is None:
-            run(*given, retain, create_graph, False, False)
+            run(*tensor_lists, retain, create_graph, False, False)
         else:
-            _backward_passes.to_inputs(run, *given, retain, create_graph, False, False)
+            _backward_passes.to_inputs(run, *tensor_lists, retain, create_graph, False, False)
     except Overridden:
         override(
             backward,
@@ -105,8 +105,8 @@ def grad(
     try:
         if is_grads_batched and _backward_passes.watches:  # each gradient in a pass of its own
             return _one_by_one(outputs, inputs, grad_outputs, *options[:4])
-        given = tensors_of(outputs), tensors_of(inputs), tensors_of(grad_outputs)
-        return _backward_passes.to_inputs(run, *given, *options)
+        tensor_lists = tensors_of(outputs), tensors_of(inputs), tensors_of(grad_outputs)
+        return _backward_passes.to_inputs(run, *tensor_lists, *options)
     except Overridden:
         from .._vmap_levels import Batched  # not when libdl is imported: few programs need it
 
@@ -144,10 +144,10 @@ def grad(
         raise
 
 
-def _check_batches(given: tuple[Any, ...]) -> None:
-    if any(w is not None and w.ndim == 0 for w in given):
+def _check_batches(tensor_lists: tuple[Any, ...]) -> None:
+    if any(w is not None and w.ndim == 0 for w in tensor_lists):
         raise IndexError("grad: is_grads_batched, and one of the grad_outputs has no dimension")
-    sizes = {len(w) for w in given if w is not None}
+    sizes = {len(w) for w in tensor_lists if w is not None}
     if len(sizes) != 1 or 0 in sizes:
         kind = ValueError if len(sizes) > 1 else RuntimeError
         raise kind(
@@ -165,13 +165,13 @@ def _one_by_one(
     unused: bool,
     materialize: bool,
 ) -> tuple[Tensor, ...]:
-    given = tensors_of(grad_outputs)
-    count = next(len(w) for w in given if w is not None)
+    tensor_lists = tensors_of(grad_outputs)
+    count = next(len(w) for w in tensor_lists if w is not None)
     rows = [
         grad(
             outputs,
             inputs,
-            tuple(None if w is None else w[i] for w in given),
+            tuple(None if w is None else w[i] for w in tensor_lists),
             retain or i + 1 < count,
             create_graph,
             allow_unused=unused,

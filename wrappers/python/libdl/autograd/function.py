@@ -172,7 +172,7 @@ class Function:
             level = innermost(args, open_levels.OPEN.levels)
             if level is not None:
                 return applied(level, cls, args, kwargs)
-        given, splits = args, split_duals(args)
+        inputs, splits = args, split_duals(args)
         if splits:
             args = splits[-1].values
         places = [i for i, value in enumerate(args) if isinstance(value, Tensor)]
@@ -192,9 +192,9 @@ class Function:
         to_save = ctx._to_save or ()
         saved = ctx._for_forward or to_save
         # Arguments that backward finds have their tangents.
-        as_given = {id(bare): x for bare, x in zip(args, given, strict=True)}
+        as_given = {id(bare): x for bare, x in zip(args, inputs, strict=True)}
         ctx._to_save = tuple(as_given.get(id(x), x) for x in to_save)
-        answer = _recorded(cls, ctx, given, places, answer, args)
+        answer = _recorded(cls, ctx, inputs, places, answer, args)
         # Outermost level first: jvp in one level sees the tangents of the levels around it.
         for split in reversed(splits):
             seen = {id(bare): x for bare, x in zip(args, split.values, strict=True)}
@@ -237,18 +237,18 @@ def _push_forward(
         ]
     outer, ctx._to_save, ctx._pass = (ctx._to_save, ctx._pass), saved, None
     try:
-        given = cls.jvp(ctx, *tangents)
+        returned = cls.jvp(ctx, *tangents)
     finally:
         ctx._to_save, ctx._pass = outer
     single = isinstance(answer, Tensor)
     values = [answer] if single else list(answer)
-    given = [given] if single and not isinstance(given, tuple) else list(given)
-    if len(given) != len(values):
+    returned = [returned] if single and not isinstance(returned, tuple) else list(returned)
+    if len(returned) != len(values):
         raise RuntimeError(
-            f"{cls.__name__}.jvp returned {len(given)} tangents, wanted {len(values)}, one for "
+            f"{cls.__name__}.jvp returned {len(returned)} tangents, wanted {len(values)}, one for "
             "each output of forward"
         )
-    for value, tangent in zip(values, given, strict=True):
+    for value, tangent in zip(values, returned, strict=True):
         if tangent is not None:
             of_values(_C.forward_set_tangent, value, tangent, split.identity)
 
@@ -329,8 +329,8 @@ def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
         name = function.__qualname__.removesuffix(".backward").rpartition(".")[2]
 
         def marked(value: Any) -> Any:
-            told = causes and isinstance(value, Tensor)
-            return _Constant.apply(name, value.detach(), *causes) if told else value
+            is_constant = causes and isinstance(value, Tensor)
+            return _Constant.apply(name, value.detach(), *causes) if is_constant else value
 
         return tuple(map(marked, answer)) if isinstance(answer, tuple) else marked(answer)
 

@@ -28,9 +28,9 @@ class _Pack(tuple[Tensor, ...]):
         return values if self.was_tuple else values[0]
 
 
-def _packed(name: str, what: str, given: Any) -> _Pack:
-    pack = _Pack(given if isinstance(given, tuple) else (given,))
-    pack.was_tuple = isinstance(given, tuple)
+def _packed(name: str, what: str, tensors: Any) -> _Pack:
+    pack = _Pack(tensors if isinstance(tensors, tuple) else (tensors,))
+    pack.was_tuple = isinstance(tensors, tuple)
     for i, value in enumerate(pack):
         if not isinstance(value, Tensor):
             where = f" at index {i}" if pack.was_tuple else ""
@@ -73,23 +73,23 @@ def _independent(name: str, what: str, of: str) -> NoReturn:
     raise RuntimeError(f"{name}: {what} is independent of {of}, which strict refuses")
 
 
-def _weights(name: str, v: Any, wanted: _Pack, create_graph: bool, of: str) -> _Pack:
+def _weights(name: str, v: Any, expected: _Pack, create_graph: bool, of: str) -> _Pack:
     """v, checked against the tensors that it belongs to; None means 1, for a single element."""
     if v is None:
-        if len(wanted) != 1 or wanted[0].numel() != 1:
+        if len(expected) != 1 or expected[0].numel() != 1:
             raise RuntimeError(
                 f"{name}: v is None, which is for a single tensor with a single element {of}"
             )
-        return _packed(name, "v", F.ones_like(wanted[0].detach()))
-    given = _packed(name, "v", v)
-    if len(given) != len(wanted):
-        raise RuntimeError(f"{name}: v has {len(given)} tensors, wanted {len(wanted)}")
-    for i, (found, x) in enumerate(zip(given, wanted, strict=True)):
-        if found.shape != x.shape:
+        return _packed(name, "v", F.ones_like(expected[0].detach()))
+    pack = _packed(name, "v", v)
+    if len(pack) != len(expected):
+        raise RuntimeError(f"{name}: v has {len(pack)} tensors, wanted {len(expected)}")
+    for i, (item, x) in enumerate(zip(pack, expected, strict=True)):
+        if item.shape != x.shape:
             raise RuntimeError(
-                f"{name}: entry {i} of v has shape {list(found.shape)}, wanted {list(x.shape)}"
+                f"{name}: entry {i} of v has shape {list(item.shape)}, wanted {list(x.shape)}"
             )
-    return given if create_graph else _packed(name, "v", tuple(x.detach() for x in given))
+    return pack if create_graph else _packed(name, "v", tuple(x.detach() for x in pack))
 
 
 def _gradients(
@@ -118,16 +118,16 @@ def _gradients(
 
 
 def _filled(
-    name: str, what: str, found: Found, like: _Pack, strict: bool, create_graph: bool, of: str
+    name: str, what: str, gradients: Found, like: _Pack, strict: bool, create_graph: bool, of: str
 ) -> list[Tensor]:
     """The gradients, with zeros for missing ones, or with strict an error."""
-    made = []
-    for i, (gradient, x) in enumerate(zip(found, like, strict=True)):
+    results = []
+    for i, (gradient, x) in enumerate(zip(gradients, like, strict=True)):
         constant = gradient is None or (create_graph and not gradient.requires_grad)
         if strict and constant:
             _independent(name, what, f"{of} {i}")
-        made.append(F.zeros_like(x.detach()) if gradient is None else gradient)
-    return made
+        results.append(F.zeros_like(x.detach()) if gradient is None else gradient)
+    return results
 
 
 def _given_back(values: Any, create_graph: bool) -> list[Tensor]:
@@ -144,15 +144,15 @@ def vjp(
     """func(*inputs), and v times the Jacobian."""
     name = "vjp"
     with enable_grad():
-        given = _entered(_packed(name, "inputs", inputs), create_graph)
-        outputs = _called(name, func, given, strict)
+        pack = _entered(_packed(name, "inputs", inputs), create_graph)
+        outputs = _called(name, func, pack, strict)
         weights = _weights(name, v, outputs, create_graph, "that the function gives")
     with set_grad_enabled(bool(create_graph) or is_grad_enabled()):
-        found = _gradients(outputs, given, weights, create_graph)
-        rows = _filled(name, "the output", found, given, strict, create_graph, "input")
+        gradients = _gradients(outputs, pack, weights, create_graph)
+        rows = _filled(name, "the output", gradients, pack, strict, create_graph, "input")
     return (
         outputs.like(_given_back(outputs, create_graph)),
-        given.like(_given_back(rows, create_graph)),
+        pack.like(_given_back(rows, create_graph)),
     )
 
 
@@ -167,21 +167,21 @@ def jvp(
     work, too. func.jvp needs one run of the function."""
     name = "jvp"
     with enable_grad():
-        given = _entered(_packed(name, "inputs", inputs), create_graph)
-        weights = _weights(name, v, given, create_graph, "that the function takes")
-        outputs = _called(name, func, given, strict)
+        pack = _entered(_packed(name, "inputs", inputs), create_graph)
+        weights = _weights(name, v, pack, create_graph, "that the function takes")
+        outputs = _called(name, func, pack, strict)
         # The first pass gives J^T w, which is linear in the weights w; the gradient of <v, J^T w>
         # by w is J v.
         dummies = _packed(
             name, "outputs", tuple(F.zeros_like(y.detach()).requires_grad_() for y in outputs)
         )
-        rows = _gradients(outputs, given, dummies, True)
+        rows = _gradients(outputs, pack, dummies, True)
         for i, row in enumerate(rows):
             if strict and (row is None or not row.requires_grad):
                 _independent(name, "the output", f"input {i}")
     with set_grad_enabled(bool(create_graph) or is_grad_enabled()):
-        found = _gradients(rows, dummies, weights, create_graph)
-        moved = _filled(name, "the gradient", found, outputs, strict, create_graph, "output")
+        gradients = _gradients(rows, dummies, weights, create_graph)
+        moved = _filled(name, "the gradient", gradients, outputs, strict, create_graph, "output")
     return (
         outputs.like(_given_back(outputs, create_graph)),
         outputs.like(_given_back(moved, create_graph)),
@@ -227,10 +227,12 @@ def _jacobian(
             raise RuntimeError(f"{name}: strict is for reverse mode")
         return _by_columns(name, func, pack, create_graph)
     with enable_grad():
-        given = _entered(pack, create_graph)
-        outputs = _called(name, func, given, strict)
+        tensors = _entered(pack, create_graph)
+        outputs = _called(name, func, tensors, strict)
         matrix = [
-            given.like(_given_back(_rows(name, i, y, given, strict, create_graph), create_graph))
+            tensors.like(
+                _given_back(_rows(name, i, y, tensors, strict, create_graph), create_graph)
+            )
             for i, y in enumerate(outputs)
         ]
     return outputs.like(matrix)
@@ -249,9 +251,9 @@ def _rows(
     at_once = 1 if strict else rows_at_once(len(units), [y], inputs)
     for first in range(0, len(units), at_once):
         some = units[first : first + at_once]
-        found = _gradients([y], inputs, [some], create_graph, True, is_grads_batched=True)
+        gradients = _gradients([y], inputs, [some], create_graph, True, is_grads_batched=True)
         what = f"output {number} of the function"
-        filled = _filled(name, what, found, inputs, strict, create_graph, "input")
+        filled = _filled(name, what, gradients, inputs, strict, create_graph, "input")
         for column, gradient, x in zip(columns, filled, inputs, strict=True):
             column.append(gradient.expand(len(some), *x.shape))
     return [
@@ -271,10 +273,10 @@ def _by_columns(name: str, func: Callable[..., Any], pack: _Pack, create_graph: 
         return outputs
 
     with set_grad_enabled(bool(create_graph)):
-        found = jacfwd(checked, argnums=tuple(range(len(pack))))(*pack)
-    nested = found if isinstance(found[0], tuple) else (found,)
+        gradients = jacfwd(checked, argnums=tuple(range(len(pack))))(*pack)
+    nested = gradients if isinstance(gradients[0], tuple) else (gradients,)
     rows = [pack.like(_given_back(row, create_graph)) for row in nested]
-    return tuple(rows) if nested is found else rows[0]
+    return tuple(rows) if nested is gradients else rows[0]
 
 
 def hessian(
@@ -295,15 +297,17 @@ def hessian(
 
     def gradient(*xs: Tensor) -> tuple[Tensor, ...]:
         with enable_grad():
-            given = tuple(x if x.requires_grad else _own(x) for x in xs)
-            found: tuple[Tensor, ...] = _jacobian(name, number, given, True, False, "reverse-mode")
-            for i, part in enumerate(found):
+            values = tuple(x if x.requires_grad else _own(x) for x in xs)
+            grads: tuple[Tensor, ...] = _jacobian(name, number, values, True, False, "reverse-mode")
+            for i, part in enumerate(grads):
                 if strict and not part.requires_grad:
                     _independent(name, "the Jacobian", f"input {i}")
-        return found
+        return grads
 
-    found = _jacobian(name, gradient, tuple(pack), create_graph, strict, outer_jacobian_strategy)
-    return found if pack.was_tuple else found[0][0]
+    gradients = _jacobian(
+        name, gradient, tuple(pack), create_graph, strict, outer_jacobian_strategy
+    )
+    return gradients if pack.was_tuple else gradients[0][0]
 
 
 def _own(x: Tensor) -> Tensor:
@@ -325,13 +329,15 @@ def vhp(
     """func(*inputs), one number, and v times its Hessian."""
     name = "vhp"
     with enable_grad():
-        given, weights, outputs, slopes = _sloped(name, func, inputs, v, create_graph, strict)
+        pack, weights, outputs, derivatives = _with_gradients(
+            name, func, inputs, v, create_graph, strict
+        )
     with set_grad_enabled(bool(create_graph) or is_grad_enabled()):
-        found = _gradients(slopes, given, weights, create_graph)
-        rows = _filled(name, "the Jacobian", found, given, strict, create_graph, "input")
+        gradients = _gradients(derivatives, pack, weights, create_graph)
+        rows = _filled(name, "the Jacobian", gradients, pack, strict, create_graph, "input")
     return (
         outputs.like(_given_back(outputs, create_graph)),
-        given.like(_given_back(rows, create_graph)),
+        pack.like(_given_back(rows, create_graph)),
     )
 
 
@@ -346,32 +352,34 @@ def hvp(
     symmetric, so vhp gives the same result with one pass less."""
     name = "hvp"
     with enable_grad():
-        given, weights, outputs, slopes = _sloped(name, func, inputs, v, create_graph, strict)
-        dummies = _packed(
-            name, "inputs", tuple(F.zeros_like(x.detach()).requires_grad_() for x in given)
+        pack, weights, outputs, derivatives = _with_gradients(
+            name, func, inputs, v, create_graph, strict
         )
-        twice = _gradients(slopes, given, dummies, True)
+        dummies = _packed(
+            name, "inputs", tuple(F.zeros_like(x.detach()).requires_grad_() for x in pack)
+        )
+        twice = _gradients(derivatives, pack, dummies, True)
     with set_grad_enabled(bool(create_graph) or is_grad_enabled()):
-        found = _gradients(twice, dummies, weights, create_graph)
-        columns = _filled(name, "the Hessian", found, given, strict, create_graph, "input")
+        gradients = _gradients(twice, dummies, weights, create_graph)
+        columns = _filled(name, "the Hessian", gradients, pack, strict, create_graph, "input")
     return (
         outputs.like(_given_back(outputs, create_graph)),
-        given.like(_given_back(columns, create_graph)),
+        pack.like(_given_back(columns, create_graph)),
     )
 
 
-def _sloped(
+def _with_gradients(
     name: str, func: Callable[..., Any], inputs: Any, v: Any, create_graph: bool, strict: bool
 ) -> tuple[_Pack, _Pack, _Pack, Found]:
     """The inputs, v, the output and its recorded gradient."""
-    given = _entered(_packed(name, "inputs", inputs), create_graph)
-    weights = _weights(name, v, given, create_graph, "that the function takes")
-    outputs = _called(name, func, given, strict)
-    slopes = _gradients([_one_number(name, outputs)], given, [None], True)
-    for i, slope in enumerate(slopes):
-        if strict and (slope is None or not slope.requires_grad):
+    pack = _entered(_packed(name, "inputs", inputs), create_graph)
+    weights = _weights(name, v, pack, create_graph, "that the function takes")
+    outputs = _called(name, func, pack, strict)
+    gradients = _gradients([_one_number(name, outputs)], pack, [None], True)
+    for i, derivative in enumerate(gradients):
+        if strict and (derivative is None or not derivative.requires_grad):
             _independent(name, "the Jacobian", f"input {i}")
-    return given, weights, outputs, slopes
+    return pack, weights, outputs, gradients
 
 
 def _construct_standard_basis_for(
@@ -381,10 +389,10 @@ def _construct_standard_basis_for(
     if len(tensors) != len(tensor_numels) or not tensors:
         raise AssertionError("_construct_standard_basis_for: wanted a count for each tensor")
     every, starts = sum(tensor_numels), 0
-    found = []
+    results = []
     for x, count in zip(tensors, tensor_numels, strict=True):
         columns = x.new_zeros(every, count)
         columns.diagonal(-starts).fill_(1)
-        found.append(columns)
+        results.append(columns)
         starts += count
-    return tuple(found)
+    return tuple(results)

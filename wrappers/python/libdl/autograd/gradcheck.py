@@ -86,30 +86,30 @@ def _check_input(
         for i in range(x.numel())
         for direction in _directions(x)
     ]
-    made = _differentiable(func(*inputs))
-    places = [k for k, out in enumerate(made) if out.requires_grad]
-    outputs = [made[k] for k in places]
+    result = _differentiable(func(*inputs))
+    places = [k for k, out in enumerate(result) if out.requires_grad]
+    outputs = [result[k] for k in places]
     gradients: dict[tuple[int, int, complex], Tensor | None] = {}
     for k, output in enumerate(outputs):
         for j in range(output.numel()):
             for weight in _directions(output):
-                (found,) = _analytical(output, [x], j, weight)
-                if found is not None and found.shape != x.shape:
+                (grads,) = _analytical(output, [x], j, weight)
+                if grads is not None and grads.shape != x.shape:
                     raise GradcheckError(
                         f"gradcheck: the gradient of input {number} has shape "
-                        f"{list(found.shape)}, wanted {list(x.shape)}"
+                        f"{list(grads.shape)}, wanted {list(x.shape)}"
                     )
-                gradients[k, j, weight] = found if found is None else found.detach().reshape(-1)
+                gradients[k, j, weight] = grads if grads is None else grads.detach().reshape(-1)
     for i, direction, differences in steps:
         for (k, j, weight), gradient in gradients.items():
             difference = differences[places[k]].reshape(-1)[j].item()
-            wanted = (complex(weight).conjugate() * difference).real
+            expected = (complex(weight).conjugate() * difference).real
             value = 0.0 if gradient is None else gradient[i].item()
-            slope = (complex(direction).conjugate() * value).real
-            if not _close(slope, wanted, atol, rtol):
+            derivative = (complex(direction).conjugate() * value).real
+            if not _close(derivative, expected, atol, rtol):
                 raise GradcheckError(
                     f"gradcheck: output {k + 1} element {j}, input {number} element {i}: the "
-                    f"gradient is {slope}, differences say {wanted}"
+                    f"gradient is {derivative}, differences say {expected}"
                 )
 
 
@@ -147,8 +147,8 @@ def gradcheck(
         raise ValueError("gradcheck: neither check_forward_ad nor check_backward_ad is True")
     if check_batched_forward_grad and not check_forward_ad:
         raise ValueError("gradcheck: check_batched_forward_grad wants check_forward_ad=True")
-    given = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
-    checked = [(n, x) for n, x in enumerate(given, 1) if isinstance(x, Tensor) and x.requires_grad]
+    values = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
+    checked = [(n, x) for n, x in enumerate(values, 1) if isinstance(x, Tensor) and x.requires_grad]
     if not checked:
         raise ValueError("gradcheck: no input requires grad")
     for n, x in checked:
@@ -157,16 +157,16 @@ def gradcheck(
         if any(size > 1 and step == 0 for size, step in zip(x.shape, x.stride(), strict=True)):
             raise ValueError(f"gradcheck: input {n} has elements that share an address")
     try:
-        outputs = [out for out in _differentiable(func(*given)) if out.requires_grad]
+        outputs = [out for out in _differentiable(func(*values)) if out.requires_grad]
         if not outputs:
             for n, x in checked:
-                _check_constant(func, given, x, n, eps, atol)
+                _check_constant(func, values, x, n, eps, atol)
             return True
         for n, x in checked:
-            _check_input(func, given, x, n, eps, atol, rtol)
+            _check_input(func, values, x, n, eps, atol, rtol)
         if check_forward_ad:
-            outputs = [out for out in _differentiable(func(*given)) if out.requires_grad]
-            _check_forward(func, given, [x for _, x in checked], outputs, atol, rtol)
+            outputs = [out for out in _differentiable(func(*values)) if out.requires_grad]
+            _check_forward(func, values, [x for _, x in checked], outputs, atol, rtol)
     except GradcheckError:
         if raise_exception:
             raise
@@ -244,31 +244,31 @@ def gradgradcheck(
     if not (check_fwd_over_rev or check_rev_over_rev):
         raise ValueError("gradgradcheck: neither check_fwd_over_rev nor check_rev_over_rev is True")
 
-    given = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
-    outputs = _differentiable(func(*given))
+    values = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
+    outputs = _differentiable(func(*values))
     if grad_outputs is None:
         weights = [F.randn_like(out).requires_grad_() for out in outputs]
     else:
         weights = [w.detach().requires_grad_() for w in _tensors(grad_outputs)]
-    count = len(given)
+    count = len(values)
 
     def gradients(*args: Any) -> tuple[Tensor, ...]:
         xs, ws = args[:count], args[count:]
         outs = _differentiable(func(*xs))
         pairs = [(o, w) for o, w in zip(outs, ws, strict=True) if o.requires_grad]
-        wanted = [x for x in xs if isinstance(x, Tensor) and x.requires_grad]
-        found = grad(
+        requested = [x for x in xs if isinstance(x, Tensor) and x.requires_grad]
+        grads = grad(
             [o for o, _ in pairs],
-            wanted,
+            requested,
             [w for _, w in pairs],
             create_graph=True,
             allow_unused=True,
         )
-        return tuple(g for g in found if g is not None and g.requires_grad)
+        return tuple(g for g in grads if g is not None and g.requires_grad)
 
     return gradcheck(
         gradients,
-        (*given, *weights),
+        (*values, *weights),
         eps=eps,
         atol=atol,
         rtol=rtol,

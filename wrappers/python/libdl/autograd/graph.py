@@ -14,7 +14,7 @@ from .. import _C
 from .._C import Tensor
 from .._modes import no_grad
 from .._overrides import of_values
-from .._backward_passes import GradientEdge as GradientEdge, Watch
+from .._backward_passes import GradientEdge as GradientEdge, MultiGradHook
 from .._tensor import Removable
 from ._saved import (
     allow_mutation_on_saved_tensors as allow_mutation_on_saved_tensors,
@@ -205,13 +205,13 @@ def register_multi_grad_hook(
     grad."""
     if mode not in ("all", "any"):
         raise ValueError(f'register_multi_grad_hook: mode is {mode!r}, wanted "all" or "any"')
-    given = [x for x in tensors if mode == "all" or x.requires_grad]
-    for i, x in enumerate(given):
+    hooked = [x for x in tensors if mode == "all" or x.requires_grad]
+    for i, x in enumerate(hooked):
         if not x.requires_grad:
             raise RuntimeError(f"register_multi_grad_hook: tensor {i} does not require grad")
-    watch = Watch(given, fn, mode == "any")
+    multi_grad_hook = MultiGradHook(hooked, fn, mode == "any")
 
     def hook_of(i: int) -> Callable[[Tensor], None]:
-        return lambda gradient: watch.saw(i, gradient)
+        return lambda gradient: multi_grad_hook.saw(i, gradient)
 
-    return Removable(*(_C.add_hook(x, 0, hook_of(i)) for i, x in enumerate(given)))
+    return Removable(*(_C.add_hook(x, 0, hook_of(i)) for i, x in enumerate(hooked)))

@@ -26,10 +26,10 @@ class Variable(metaclass=_VariableKind):
             return Tensor()
         if not isinstance(data, Tensor):
             raise TypeError(f"Variable: data must be a tensor, found a {type(data).__name__}")
-        made = data.detach()
+        result = data.detach()
         if requires_grad:
-            made.requires_grad = True
-        return made
+            result.requires_grad = True
+        return result
 
 
 Variable.__module__ = "libdl.autograd"

@@ -13,9 +13,9 @@ from typing import Any
 def switched(module: str, **values: Any) -> Iterator[None]:
     """Sets the module's attributes; those whose value is None keep theirs."""
     owner = vars(sys.modules[module])
-    given = {name: value for name, value in values.items() if value is not None}
-    before = {name: owner[name] for name in given}
-    owner.update(given)
+    arguments = {name: value for name, value in values.items() if value is not None}
+    before = {name: owner[name] for name in arguments}
+    owner.update(arguments)
     try:
         yield
     finally:

@@ -45,8 +45,8 @@ def boolean_dispatch(
     """A function that calls one of two, by an argument that is true or false."""
 
     def chosen(*args: Any, **kwargs: Any) -> Any:
-        given = kwargs.get(arg_name, args[arg_index] if len(args) > arg_index else default)
-        return (if_true if given else if_false)(*args, **kwargs)
+        value = kwargs.get(arg_name, args[arg_index] if len(args) > arg_index else default)
+        return (if_true if value else if_false)(*args, **kwargs)
 
     chosen.__doc__, chosen.__name__ = if_true.__doc__ or if_false.__doc__, func_name
     chosen.__module__ = module_name or chosen.__module__

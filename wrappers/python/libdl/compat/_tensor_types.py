@@ -86,30 +86,32 @@ def made(
         raise TypeError(
             f"{function}: found the arguments {sorted(named)}, wanted sizes, data, size or other"
         )
-    given: Any
+    value: Any
     if named:
-        ((name, given),) = named.items()
+        ((name, value),) = named.items()
     elif len(args) == 1 and not _is_size(args[0]):
-        name, given = "size" if isinstance(args[0], Size) else "data", args[0]
-        name = "other" if isinstance(given, Tensor) else name
+        name, value = "size" if isinstance(args[0], Size) else "data", args[0]
+        name = "other" if isinstance(value, Tensor) else name
     else:
-        name, given = "size", args or (0,)
+        name, value = "size", args or (0,)
     if name == "other":
-        return _view_of(function, given, dtype, device, kind)
-    wanted = dtype or get_default_dtype()
+        return _view_of(function, value, dtype, device, kind)
+    requested = dtype or get_default_dtype()
     if name == "size":
-        if not isinstance(given, (list, tuple)) or not all(map(_is_size, given)):
-            raise TypeError(f"{function}: found {given!r} for sizes, wanted integers")
-        found = empty([int(n) for n in given], dtype=wanted, device=device)
-    elif type(given).__name__ in ("TypedStorage", "UntypedStorage") and hasattr(given, "elements"):
-        if getattr(given, "dtype", wanted) is not wanted:
-            raise RuntimeError(f"{function}: the storage is one of {given.dtype}, wanted {wanted}")
-        found = given.elements(wanted)
-    elif isinstance(given, (str, bytes, dict, Tensor)) or not hasattr(given, "__len__"):
-        raise TypeError(f"{function}: data is a {type(given).__name__}, wanted sizes or a sequence")
+        if not isinstance(value, (list, tuple)) or not all(map(_is_size, value)):
+            raise TypeError(f"{function}: found {value!r} for sizes, wanted integers")
+        result = empty([int(n) for n in value], dtype=requested, device=device)
+    elif type(value).__name__ in ("TypedStorage", "UntypedStorage") and hasattr(value, "elements"):
+        if getattr(value, "dtype", requested) is not requested:
+            raise RuntimeError(
+                f"{function}: the storage is one of {value.dtype}, wanted {requested}"
+            )
+        result = value.elements(requested)
+    elif isinstance(value, (str, bytes, dict, Tensor)) or not hasattr(value, "__len__"):
+        raise TypeError(f"{function}: data is a {type(value).__name__}, wanted sizes or a sequence")
     else:
-        found = tensor(given, dtype=wanted, device=device)
-    made_of: Tensor = found if kind is Tensor else _C.make_subclass(kind, found)
+        result = tensor(value, dtype=requested, device=device)
+    made_of: Tensor = result if kind is Tensor else _C.make_subclass(kind, result)
     return made_of
 
 
@@ -123,23 +125,25 @@ def _is_size(value: Any) -> bool:
 
 
 def _view_of(
-    function: str, given: Any, dtype: Dtype | None, device: Any, kind: type[Tensor]
+    function: str, requested: Any, dtype: Dtype | None, device: Any, kind: type[Tensor]
 ) -> Tensor:
-    if not isinstance(given, Tensor):
-        raise TypeError(f"{function}: other is a {type(given).__name__}, wanted a tensor")
+    if not isinstance(requested, Tensor):
+        raise TypeError(f"{function}: other is a {type(requested).__name__}, wanted a tensor")
     if device is not None:
         raise RuntimeError(f"{function}: found a tensor and a device; use tensor.to(device)")
-    if dtype is not None and given.dtype is not dtype:
-        raise TypeError(f"{function}: data has dtype {given.dtype}, wanted {dtype}")
-    view: Tensor = _C.as_subclass(given, kind)
+    if dtype is not None and requested.dtype is not dtype:
+        raise TypeError(f"{function}: data has dtype {requested.dtype}, wanted {dtype}")
+    view: Tensor = _C.as_subclass(requested, kind)
     return view
 
 
 def _constructed(
     cls: type[Tensor], *args: Any, device: DeviceLike | None = None, **named: Any
 ) -> Tensor:
-    if device is not None and Device(device).type != (wanted := _C.default_device().type):
-        raise RuntimeError(f"Tensor: device is {device}, wanted one of type {wanted}, the default")
+    if device is not None and Device(device).type != (expected := _C.default_device().type):
+        raise RuntimeError(
+            f"Tensor: device is {device}, wanted one of type {expected}, the default"
+        )
     return made("Tensor", None, device, args, named, cls)
 
 
@@ -181,26 +185,26 @@ def type_name(x: Tensor) -> str:
     return f"{shown_name()}.{kind}{word}Tensor"
 
 
-def type_named(given: Any) -> tuple[Dtype, str | None]:
+def type_named(values: Any) -> tuple[Dtype, str | None]:
     """The dtype, and the kind of device if one is named, of a dtype, a type or its name.
 
     Names may begin with torch. as well as libdl., as programs for PyTorch write them. Tensor itself
     stands for the default dtype."""
-    if isinstance(given, Dtype):
-        return given, None
-    if given is Tensor:
+    if isinstance(values, Dtype):
+        return values, None
+    if values is Tensor:
         return get_default_dtype(), "cpu"
-    if isinstance(given, TensorType):
-        return given.dtype, "cuda" if given.is_cuda else "cpu"
-    if isinstance(given, str):
-        package, _, rest = given.partition(".")
+    if isinstance(values, TensorType):
+        return values.dtype, "cuda" if values.is_cuda else "cpu"
+    if isinstance(values, str):
+        package, _, rest = values.partition(".")
         on_cuda = rest.startswith("cuda.")
         word = rest.removeprefix("cuda.").removesuffix("Tensor")
         for dtype, known in _WORDS.items():
             if package in ("torch", "libdl") and word == known and rest.endswith("Tensor"):
                 return dtype, "cuda" if on_cuda else "cpu"
     raise ValueError(
-        f"type: found {given!r}, wanted a dtype, a type such as libdl.FloatTensor, or its name"
+        f"type: found {values!r}, wanted a dtype, a type such as libdl.FloatTensor, or its name"
     )
 
 

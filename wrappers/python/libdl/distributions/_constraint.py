@@ -12,9 +12,9 @@ from .._C import Tensor
 from .._vmap_levels import core
 
 
-def holds(found: Tensor) -> bool:
+def holds(value: Tensor) -> bool:
     """Whether a condition holds for all elements; under vmap, of all samples."""
-    return bool(core(found).all())
+    return bool(core(value).all())
 
 
 class Constraint:
@@ -142,12 +142,12 @@ class MixtureSameFamilyConstraint(Constraint):
         return self.base_constraint.event_dim
 
     def check(self, value: Tensor) -> Tensor:
-        found = self.base_constraint.check(value.unsqueeze(-1 - self.event_dim))
+        result = self.base_constraint.check(value.unsqueeze(-1 - self.event_dim))
         if value.ndim < self.event_dim:
             raise ValueError(
                 f"check: the value has {value.ndim} dimensions, wanted {self.event_dim} or more"
             )
-        return found.all(-1)
+        return result.all(-1)
 
     def __repr__(self) -> str:
         return f"MixtureSameFamilyConstraint({self.base_constraint!r})"

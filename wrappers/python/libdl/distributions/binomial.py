@@ -33,9 +33,9 @@ class Binomial(Probabilities):
         logits: Tensor | float | None = None,
         validate_args: bool | None = None,
     ) -> None:
-        given, count = self._take(probs, logits, total_count)
-        self.total_count = count.type_as(given)
-        super().__init__(given.shape, validate_args=validate_args)
+        value, count = self._take(probs, logits, total_count)
+        self.total_count = count.type_as(value)
+        super().__init__(value.shape, validate_args=validate_args)
 
     @constraints.dependent_property(is_discrete=True, event_dim=0)
     def support(self) -> Any:
@@ -66,10 +66,12 @@ class Binomial(Probabilities):
         softplus = x.clamp(min=0) + (-x.abs()).exp().log1p()
         return choices + value * x - n * softplus
 
-    def _one_count(self, asked: str) -> int:
+    def _one_count(self, requested: str) -> int:
         count = int(self.total_count.max())
         if not holds(self.total_count == count):
-            raise NotImplementedError(f"Binomial.{asked} needs one total_count for the whole batch")
+            raise NotImplementedError(
+                f"Binomial.{requested} needs one total_count for the whole batch"
+            )
         return count
 
     def entropy(self) -> Tensor:

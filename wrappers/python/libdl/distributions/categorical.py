@@ -33,15 +33,15 @@ class Categorical(Probabilities):
         logits: Tensor | None = None,
         validate_args: bool | None = None,
     ) -> None:
-        (given,) = self._take(probs, logits)
-        if given.ndim < 1:
+        (value,) = self._take(probs, logits)
+        if value.ndim < 1:
             raise ValueError(f"Categorical: {self._given} has no dimension, wanted 1 or more")
         if probs is None:
-            self.logits = given - given.logsumexp(-1, keepdim=True)
+            self.logits = value - value.logsumexp(-1, keepdim=True)
         else:
-            self.probs = given / given.sum(-1, keepdim=True)
-        self._num_events = given.shape[-1]
-        super().__init__(given.shape[:-1], validate_args=validate_args)
+            self.probs = value / value.sum(-1, keepdim=True)
+        self._num_events = value.shape[-1]
+        super().__init__(value.shape[:-1], validate_args=validate_args)
 
     @constraints.dependent_property(is_discrete=True, event_dim=0)
     def support(self) -> Any:

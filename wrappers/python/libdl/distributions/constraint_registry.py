@@ -24,7 +24,7 @@ class ConstraintRegistry:
     def register(self, constraint: Any, factory: Any = None) -> Any:
         """Registers factory(constraint) for a type, or an instance's type; a decorator, too."""
         if factory is None:
-            return lambda given: self.register(constraint, given)
+            return lambda inputs: self.register(constraint, inputs)
         kind = type(constraint) if isinstance(constraint, constraints.Constraint) else constraint
         if not (isinstance(kind, type) and issubclass(kind, constraints.Constraint)):
             raise TypeError(f"register: constraint is {constraint!r}, wanted a Constraint")

@@ -42,11 +42,11 @@ class ContinuousBernoulli(Probabilities, ExponentialFamily):
         lims: tuple[float, float] = (0.499, 0.501),
         validate_args: bool | None = None,
     ) -> None:
-        (given,) = self._take(probs, logits)
+        (value,) = self._take(probs, logits)
         self._lims = lims
-        super().__init__(given.shape, validate_args=validate_args)
+        super().__init__(value.shape, validate_args=validate_args)
         if probs is not None:
-            self.probs = clamp_probs(given)
+            self.probs = clamp_probs(value)
 
     def _far(self) -> Tensor:
         """Where the formulas are used."""

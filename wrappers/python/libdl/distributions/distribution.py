@@ -198,12 +198,12 @@ class Distribution:
                 f"{name}: value has shape {list(value.shape)}, which does not end in "
                 f"the event shape {list(self._event_shape)}"
             )
-        wanted = self._batch_shape + self._event_shape
-        for found, size in zip(reversed(value.shape), reversed(wanted)):
-            if found != 1 and size != 1 and found != size:
+        expected = self._batch_shape + self._event_shape
+        for size_of_value, size in zip(reversed(value.shape), reversed(expected)):
+            if size_of_value != 1 and size != 1 and size_of_value != size:
                 raise ValueError(
                     f"{name}: value has shape {list(value.shape)}, which does not "
-                    f"broadcast with {list(wanted)}"
+                    f"broadcast with {list(expected)}"
                 )
         try:
             support = self.support
@@ -217,6 +217,6 @@ class Distribution:
 
     def __repr__(self) -> str:
         own = self.__dict__
-        given = {name: own[name] for name in self.arg_constraints if name in own}
-        shown = (f"{name}: {v if v.numel() == 1 else v.size()}" for name, v in given.items())
+        arguments = {name: own[name] for name in self.arg_constraints if name in own}
+        shown = (f"{name}: {v if v.numel() == 1 else v.size()}" for name, v in arguments.items())
         return f"{type(self).__name__}({', '.join(shown)})"

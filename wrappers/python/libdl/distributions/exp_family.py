@@ -36,13 +36,13 @@ class ExponentialFamily(Distribution):
 
         They have history if the parameters have.
         """
-        given = self._natural_params
-        recorded = is_grad_enabled() and any(p.requires_grad for p in given)
+        value = self._natural_params
+        recorded = is_grad_enabled() and any(p.requires_grad for p in value)
         with enable_grad():
             # Copies, so that none depends on another one.
             theta = [
                 p.clone() if recorded and p.requires_grad else p.detach().requires_grad_()
-                for p in given
+                for p in value
             ]
             normalizer = self._log_normalizer(*theta)
             means = grad(normalizer.sum(), theta, create_graph=recorded)

@@ -29,10 +29,10 @@ class Geometric(Probabilities):
         logits: Tensor | float | None = None,
         validate_args: bool | None = None,
     ) -> None:
-        (given,) = self._take(probs, logits)
-        super().__init__(given.shape, validate_args=validate_args)
-        if self._validate_args and probs is not None and not holds(given > 0):
-            raise ValueError(f"Geometric: probs is {given!r}, wanted numbers above 0")
+        (value,) = self._take(probs, logits)
+        super().__init__(value.shape, validate_args=validate_args)
+        if self._validate_args and probs is not None and not holds(value > 0):
+            raise ValueError(f"Geometric: probs is {value!r}, wanted numbers above 0")
 
     @property
     def mean(self) -> Tensor:

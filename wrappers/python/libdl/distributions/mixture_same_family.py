@@ -100,13 +100,13 @@ class MixtureSameFamily(Distribution):
         return value.unsqueeze(-1 - len(self._event_shape))
 
     def cdf(self, value: Tensor) -> Tensor:
-        found = self.component_distribution.cdf(self._for_each(value))
-        return (found * self.mixture_distribution.probs).sum(-1)
+        result = self.component_distribution.cdf(self._for_each(value))
+        return (result * self.mixture_distribution.probs).sum(-1)
 
     def log_prob(self, value: Tensor) -> Tensor:
         self._check(value)
-        found = self.component_distribution.log_prob(self._for_each(value))
-        return (found + self.mixture_distribution.logits.log_softmax(-1)).logsumexp(-1)
+        result = self.component_distribution.log_prob(self._for_each(value))
+        return (result + self.mixture_distribution.logits.log_softmax(-1)).logsumexp(-1)
 
     def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         with no_grad():

@@ -19,10 +19,10 @@ __all__ = ["MultivariateNormal"]
 
 def given_matrix(name: str, matrices: dict[str, Tensor | None]) -> tuple[str, Tensor]:
     """Which of the three matrices is given, and it."""
-    given = [(key, matrix) for key, matrix in matrices.items() if matrix is not None]
-    if len(given) != 1:
+    arguments = [(key, matrix) for key, matrix in matrices.items() if matrix is not None]
+    if len(arguments) != 1:
         raise ValueError(f"{name}: wanted exactly one of {', '.join(matrices)}")
-    ((key, matrix),) = given
+    ((key, matrix),) = arguments
     if matrix.ndim < 2:
         raise ValueError(f"{name}: {key} has {matrix.ndim} dimensions, wanted 2 or more")
     return key, matrix

@@ -36,9 +36,9 @@ class NegativeBinomial(Probabilities):
         logits: Tensor | float | None = None,
         validate_args: bool | None = None,
     ) -> None:
-        given, count = self._take(probs, logits, total_count)
-        self.total_count = count.type_as(given)
-        super().__init__(given.shape, validate_args=validate_args)
+        value, count = self._take(probs, logits, total_count)
+        self.total_count = count.type_as(value)
+        super().__init__(value.shape, validate_args=validate_args)
 
     @property
     def mean(self) -> Tensor:

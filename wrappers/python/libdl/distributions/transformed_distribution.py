@@ -37,30 +37,30 @@ class TransformedDistribution(Distribution):
         transforms: Transform | Sequence[Transform],
         validate_args: bool | None = None,
     ) -> None:
-        given = [transforms] if isinstance(transforms, Transform) else transforms
-        if not isinstance(given, list) or not all(isinstance(t, Transform) for t in given):
+        arguments = [transforms] if isinstance(transforms, Transform) else transforms
+        if not isinstance(arguments, list) or not all(isinstance(t, Transform) for t in arguments):
             raise ValueError(
                 f"TransformedDistribution: transforms is {transforms!r}, wanted a "
                 "Transform or a list of them"
             )
-        self.transforms = given
-        whole = ComposeTransform(given)
+        self.transforms = arguments
+        whole = ComposeTransform(arguments)
         events = len(base_distribution.event_shape)
         shape = base_distribution.batch_shape + base_distribution.event_shape
-        wanted = whole.domain.event_dim
-        if len(shape) < wanted:
+        expected = whole.domain.event_dim
+        if len(shape) < expected:
             raise ValueError(
                 f"TransformedDistribution: base_distribution has shape {list(shape)}, "
-                f"wanted {wanted} or more dimensions"
+                f"wanted {expected} or more dimensions"
             )
         after = Size(whole.forward_shape(shape))
         before = Size(whole.inverse_shape(after))
         if before != shape:
             base_distribution = base_distribution.expand(before[: len(before) - events])
-        if wanted > events:
-            base_distribution = Independent(base_distribution, wanted - events)
+        if expected > events:
+            base_distribution = Independent(base_distribution, expected - events)
         self.base_dist: Any = base_distribution
-        cut = len(after) - whole.codomain.event_dim - max(events - wanted, 0)
+        cut = len(after) - whole.codomain.event_dim - max(events - expected, 0)
         super().__init__(after[:cut], after[cut:], validate_args=validate_args)
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:

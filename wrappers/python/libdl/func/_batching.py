@@ -59,19 +59,19 @@ _METADATA = {
 }
 
 
-def _innermost(found: Level | None, values: Any) -> Level | None:
+def _innermost(value: Level | None, values: Any) -> Level | None:
     """The innermost level among those of the values and the one found before."""
     for x in values:
         kind = type(x)
         if kind is Batched:
             level = x.__dict__["level"]
-            if found is None or level.number > found.number or not level.is_open:
-                found = level
+            if value is None or level.number > value.number or not level.is_open:
+                value = level
         elif kind is tuple or kind is list:
-            found = _innermost(found, x)
+            value = _innermost(value, x)
         elif kind is dict:
-            found = _innermost(found, x.values())
-    return found
+            value = _innermost(value, x.values())
+    return value
 
 
 def _through_class(func: Callable[..., Any], args: Any, kwargs: Any) -> Any:
@@ -180,8 +180,8 @@ def _composed(call: Call) -> Any:
     if call.writes:
         func = getattr(Tensor, call.name.removesuffix("_"))
     with call.seen():
-        made = run_composed(func, call.args, kwargs)
-        return made if written is None else written.copy_(made)
+        result = run_composed(func, call.args, kwargs)
+        return result if written is None else written.copy_(result)
 
 
 def _is_no_operand(args: Any) -> bool:

@@ -71,5 +71,5 @@ def _called(name: str, arguments: tuple[Any, ...]) -> Any:
     kind, function, positions, named = CALLS[name]
     space = _overloads if function in _overloads.__all__ else _SPACES[kind]
     operator = getattr(space, function)
-    given = [x.item() if _C.is_number(x) else x for x in arguments]
-    return operator(*[given[i] for i in positions], **{k: given[i] for k, i in named.items()})
+    values = [x.item() if _C.is_number(x) else x for x in arguments]
+    return operator(*[values[i] for i in positions], **{k: values[i] for k, i in named.items()})

@@ -44,19 +44,19 @@ def applied(level: Level, function: Any, args: tuple[Any, ...], kwargs: dict[str
     places = pytree._broadcast_to_and_flatten(out_dims, structure)
     if places is None:
         raise RuntimeError(f"vmap: {name}.vmap returned out_dims {out_dims!r} for {structure}")
-    found = [
+    results = [
         x if dim is None else batched(x.movedim(dim, 0), level)
         for x, dim in zip(leaves, places, strict=True)
     ]
-    return pytree.tree_unflatten(found, structure)
+    return pytree.tree_unflatten(results, structure)
 
 
 def _one_by_one(level: Level, function: Any, args: Any, kwargs: Any) -> Any:
     answers = []
     for i in range(level.size):
-        given = [x if (v := value_at(x, level)) is None else v.select(0, i) for x in args]
+        arguments = [x if (v := value_at(x, level)) is None else v.select(0, i) for x in args]
         with outside(level):
-            answers.append(function.apply(*given, **kwargs))
+            answers.append(function.apply(*arguments, **kwargs))
     if isinstance(answers[0], Tensor):
         return batched(F.stack(answers), level)
     return tuple(batched(F.stack(list(ys)), level) for ys in zip(*answers, strict=True))

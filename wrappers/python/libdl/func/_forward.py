@@ -74,10 +74,10 @@ def jvp(
 ) -> Any:
     """func(*primals), and the Jacobian times the tangents, by forward mode."""
     name = "jvp"
-    for what, given in (("primals", primals), ("tangents", tangents)):
-        if not isinstance(given, (tuple, list)):
+    for what, value in (("primals", primals), ("tangents", tangents)):
+        if not isinstance(value, (tuple, list)):
             raise RuntimeError(
-                f"{name}: {what} is a {type(given).__name__}, wanted a tuple: func(*primals)"
+                f"{name}: {what} is a {type(value).__name__}, wanted a tuple: func(*primals)"
             )
     primals, tangents = tuple(primals), tuple(tangents)
     if shape_of(primals) != shape_of(tangents):
@@ -86,10 +86,10 @@ def jvp(
             "primals are"
         )
     tensors_of(name, primals)
-    found = _pushed(
-        name, lambda given: func(*given), primals, tensors_of(name, tangents), strict, has_aux
+    result = _pushed(
+        name, lambda inputs: func(*inputs), primals, tensors_of(name, tangents), strict, has_aux
     )
-    return found if has_aux else found[:2]
+    return result if has_aux else result[:2]
 
 
 def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
@@ -135,8 +135,8 @@ def jacfwd(
         inputs = tensors_of(name, template)
         check_real(name, "inputs", inputs)
 
-        def at(given: Any) -> Any:
-            return func(*replaced(argnums, args, given), **kwargs)
+        def at(value: Any) -> Any:
+            return func(*replaced(argnums, args, value), **kwargs)
 
         def pushed(tangents: list[Tensor]) -> tuple[Any, Any, Any]:
             output, moved, aux = _pushed(name, at, template, tangents, False, has_aux)
@@ -225,12 +225,12 @@ def _joined(y: Tensor, k: int, inputs: list[Tensor], chunks: list[list[Tensor]])
         return [y.detach().new_zeros((*y.shape, *x.shape)) for x in inputs]
     rows = F.cat([chunk[k] for chunk in chunks]) if len(chunks) > 1 else chunks[0][k]
     columns = rows.movedim(0, -1)
-    found, first = [], 0
+    result, first = [], 0
     for x in inputs:
         own = columns.narrow(-1, first, x.numel())
-        found.append(own.reshape((*y.shape, *x.shape)))
+        result.append(own.reshape((*y.shape, *x.shape)))
         first += x.numel()
-    return found
+    return result
 
 
 def hessian(func: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:

@@ -43,10 +43,10 @@ class recorded:
 
 def _forward_levels() -> list[int]:
     """The identities of the open levels of forward mode, outermost first."""
-    found: list[int] = []
-    while identity := _C.forward_level(len(found) + 1):
-        found.append(identity)
-    return found
+    results: list[int] = []
+    while identity := _C.forward_level(len(results) + 1):
+        results.append(identity)
+    return results
 
 
 def without_history(x: Tensor) -> Tensor:
@@ -84,8 +84,8 @@ def _with_tangents(x: Tensor, levels: list[int]) -> list[Tensor]:
     if not levels:
         return [x]
     primal, tangent = forward_ad.unpacked(x, levels[-1])
-    found = _with_tangents(primal, levels[:-1])
-    return found if tangent is None else [*found, *_with_tangents(tangent, levels[:-1])]
+    result = _with_tangents(primal, levels[:-1])
+    return result if tangent is None else [*result, *_with_tangents(tangent, levels[:-1])]
 
 
 def goes_on(outputs: Iterable[Tensor], inputs: Iterable[Tensor]) -> bool:
@@ -99,17 +99,17 @@ def goes_on(outputs: Iterable[Tensor], inputs: Iterable[Tensor]) -> bool:
 
 def _depends(y: Tensor, inputs: list[Tensor]) -> bool:
     """Whether the tensor, which is not mapped over, has one of the inputs in its history."""
-    wanted = [core(x) for x in inputs]
-    found, seen = [plain(y).grad_fn], set()
-    while found:
-        node = found.pop()
+    requested = [core(x) for x in inputs]
+    result, seen = [plain(y).grad_fn], set()
+    while result:
+        node = result.pop()
         if node is None or node in seen:
             continue
         seen.add(node)
         leaf = getattr(node, "variable", None)
-        if any(leaf is x if x.is_leaf else node == x.grad_fn for x in wanted):
+        if any(leaf is x if x.is_leaf else node == x.grad_fn for x in requested):
             return True
-        found += [following for following, _ in node.next_functions]
+        result += [following for following, _ in node.next_functions]
     return False
 
 
@@ -162,8 +162,8 @@ def grad_under_vmap(
     """autograd.grad of tensors that are mapped over."""
     if not any(type(x) is Batched for x in (*outputs, *inputs, *weights)):
         raise RuntimeError("grad: the class of an argument overrides operators, and grad is none")
-    given = weights or (None,) * len(outputs)
-    for y, w in zip(outputs, given, strict=True):
+    value = weights or (None,) * len(outputs)
+    for y, w in zip(outputs, value, strict=True):
         if w is None and y.numel() != 1:
             raise RuntimeError("grad: grad_outputs are implied for outputs of one element only")
 
@@ -174,14 +174,14 @@ def grad_under_vmap(
         at_once = 1 if _backward_passes.watches else rows_at_once(math.prod(many.rows), ys, xs)
         return in_passes(once, ws, many, at_once)
 
-    found = at_levels(
+    result = at_levels(
         OPEN.levels,
         list(outputs),
         list(inputs),
-        [F.ones_like(y) if w is None else w for y, w in zip(outputs, given, strict=True)],
+        [F.ones_like(y) if w is None else w for y, w in zip(outputs, value, strict=True)],
         run,
     )
-    return tuple(found)
+    return tuple(result)
 
 
 def at_levels(
@@ -202,20 +202,20 @@ def at_levels(
         return at_levels(rest, outputs, inputs, weights, run, many)
     own = [i for i, x in enumerate(inputs) if value_at(x, level) is not None]
     shared = [i for i, x in enumerate(inputs) if value_at(x, level) is None]
-    found: dict[int, Any] = {}
+    collected: dict[int, Any] = {}
     if own:
-        given = [inputs[i] for i in own]
-        values = [[spread(x, level) for x in xs] for xs in (outputs, given, weights)]
+        arguments = [inputs[i] for i in own]
+        values = [[spread(x, level) for x in xs] for xs in (outputs, arguments, weights)]
         inside = Many(many.lead + 1, many.rows)
         together = at_levels(rest, values[0], values[1], values[2], run, inside)
-        found.update(zip(own, together, strict=True))
+        collected.update(zip(own, together, strict=True))
     if shared:
-        given = [inputs[i] for i in shared]
+        arguments = [inputs[i] for i in shared]
         ys, ws = _of_each_sample(level, outputs, weights, len(many.rows))
         inside = Many(many.lead, (level.size, *many.rows))
-        together = at_levels(rest, ys, given, ws, run, inside)
-        found.update(zip(shared, together, strict=True))
-    return [None if (x := found[i]) is None else batched(x, level) for i in range(len(inputs))]
+        together = at_levels(rest, ys, arguments, ws, run, inside)
+        collected.update(zip(shared, together, strict=True))
+    return [None if (x := collected[i]) is None else batched(x, level) for i in range(len(inputs))]
 
 
 def _of_each_sample(

@@ -110,8 +110,8 @@ class Key:
         """x[key] as values."""
         value = value_at(x, self.call.level)
         view, indices = self._moved(x, value)
-        found = view[tuple(indices)] if indices else view
-        return self._back(found)
+        result = view[tuple(indices)] if indices else view
+        return self._back(result)
 
     def write(self, x: Tensor, new: Any, accumulate: bool = False) -> None:
         """x[key] = new."""
@@ -129,9 +129,9 @@ class Key:
         """The view with the dimensions that index tensors read in front, the batch before them, and
         those tensors, one for each of these dimensions, the batch included."""
         batch = 0 if value is None else 1
-        given = x if value is None else value
+        argument = x if value is None else value
         key = (*[slice(None)] * batch, *self.basic)
-        view = given[key] if self.basic else given
+        view = argument[key] if self.basic else argument
         joined = [*self.numbers, *self.tensors]
         if not joined:
             return view, []
@@ -147,12 +147,12 @@ class Key:
             indices.insert(0, each.view(-1, *[1] * self.rank))
         return view, indices
 
-    def _back(self, found: Tensor) -> Tensor:
+    def _back(self, value: Tensor) -> Tensor:
         """The shape of the index tensors moves to its place."""
         if not self.rank or not self.place:
-            return found
+            return value
         here = range(1, 1 + self.rank)
-        return found.movedim(tuple(here), tuple(dim + self.place for dim in here))
+        return value.movedim(tuple(here), tuple(dim + self.place for dim in here))
 
     def _source(self, view: Tensor, new: Any, kind: tuple[Any, Any]) -> Tensor:
         """What is written, with the dimensions that _moved gives the view."""

@@ -77,7 +77,7 @@ class Again:
 
 def _stacked(answers: list[Any], level: Level) -> Any:
     shapes = [pytree.tree_flatten(answer) for answer in answers]
-    columns = zip(*(found for found, _ in shapes), strict=True)
+    columns = zip(*(item for item, _ in shapes), strict=True)
     joined = [
         batched(F.stack(list(column)), level)
         if isinstance(column[0], Tensor)

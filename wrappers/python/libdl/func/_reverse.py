@@ -38,15 +38,15 @@ def grad_and_value(
         tensors_of(name, template)
         recording = is_grad_enabled()
         with recorded():
-            given = mapped(lambda x: entered(x, recording), template)
-            inputs = leaves_of(given)
-            answer = func(*replaced(argnums, args, given), **kwargs)
+            arguments = mapped(lambda x: entered(x, recording), template)
+            inputs = leaves_of(arguments)
+            answer = func(*replaced(argnums, args, arguments), **kwargs)
             value, aux = with_aux(name, answer, has_aux)
             _check_scalar(name, value)
             output = plain(value)
             onwards = recording and goes_on([output], inputs)
-            found = gradients([output], inputs, [F.ones_like(output.detach())], onwards)
-        result = left(rebuilt(template, found), inputs, recording)
+            grads = gradients([output], inputs, [F.ones_like(output.detach())], onwards)
+        result = left(rebuilt(template, grads), inputs, recording)
         value = left(value, inputs, recording)
         return (result, (value, left(aux, inputs, recording))) if has_aux else (result, value)
 
@@ -74,8 +74,8 @@ def grad(
     both = grad_and_value(func, argnums, has_aux)
 
     def gradient(*args: Any, **kwargs: Any) -> Any:
-        found, value = both(*args, **kwargs)
-        return (found, value[1]) if has_aux else found
+        result, value = both(*args, **kwargs)
+        return (result, value[1]) if has_aux else result
 
     return gradient
 
@@ -87,20 +87,20 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     primals = all_plain(primals)
     recording = is_grad_enabled()
     with recorded():
-        given = mapped(lambda x: entered(x, recording), primals)
-        inputs = leaves_of(given)
-        output, aux = with_aux(name, func(*given), has_aux)
+        arguments = mapped(lambda x: entered(x, recording), primals)
+        inputs = leaves_of(arguments)
+        output, aux = with_aux(name, func(*arguments), has_aux)
         outputs = list(map(plain, outputs_of(name, output)))
         onwards = goes_on(outputs, inputs)
 
     def pull(*cotangents: Any, retain_graph: Any = None, create_graph: bool | None = None) -> Any:
-        given = cotangents[0] if len(cotangents) == 1 else cotangents
-        if shape_of(given) != shape_of(output):
+        value = cotangents[0] if len(cotangents) == 1 else cotangents
+        if shape_of(value) != shape_of(output):
             raise RuntimeError(
-                f"{name}: the cotangents are {shape_of(given)}, wanted {shape_of(output)}, as the "
+                f"{name}: the cotangents are {shape_of(value)}, wanted {shape_of(output)}, as the "
                 "function's outputs are"
             )
-        weights = list(map(plain, leaves_of(given)))
+        weights = list(map(plain, leaves_of(value)))
         again = is_grad_enabled() if create_graph is None else create_graph
         record = again and (onwards or any(w.requires_grad for w in weights))
         return left(rebuilt(primals, gradients(outputs, inputs, weights, record)), inputs, again)
@@ -144,9 +144,9 @@ def jacrev(
         check_real(name, "inputs", tensors_of(name, template))
         recording = is_grad_enabled()
         with recorded():
-            given = mapped(lambda x: entered(x, recording), template)
-            inputs = leaves_of(given)
-            answer = func(*replaced(argnums, args, given), **kwargs)
+            arguments = mapped(lambda x: entered(x, recording), template)
+            inputs = leaves_of(arguments)
+            answer = func(*replaced(argnums, args, arguments), **kwargs)
             output, aux = with_aux(name, answer, has_aux)
             outputs = list(map(plain, outputs_of(name, output)))
             check_real(name, "outputs", outputs)
@@ -163,5 +163,5 @@ def _rows(y: Tensor, inputs: list[Tensor], onwards: bool, chunk_size: int | None
     if not y.is_floating_point():
         raise RuntimeError(f"jacrev: one of the outputs is {y.dtype}, wanted floating ones")
     with set_grad_enabled(onwards):
-        found = jacobian_of(y, inputs, onwards, chunk_size)
-        return [rows.view(*y.shape, *x.shape) for rows, x in zip(found, inputs, strict=True)]
+        gradients = jacobian_of(y, inputs, onwards, chunk_size)
+        return [rows.view(*y.shape, *x.shape) for rows, x in zip(gradients, inputs, strict=True)]

@@ -56,8 +56,8 @@ class Call(NamedTuple):
         if isinstance(answer, Tensor):
             return batched(answer, self.level)
         if isinstance(answer, (tuple, list)):
-            made = [self.wrapped(item) for item in answer]
-            return type(answer)(*made) if hasattr(answer, "_fields") else type(answer)(made)
+            results = [self.wrapped(item) for item in answer]
+            return type(answer)(*results) if hasattr(answer, "_fields") else type(answer)(results)
         return answer
 
     def named(self) -> dict[str, Any]:
@@ -228,8 +228,8 @@ def as_other(call: Call) -> Any:
 @rule("masked_fill", "masked_fill_", "fill", "fill_")
 def filled(call: Call) -> Any:
     """The number that fills may be another one for each sample."""
-    given = call.named()
-    x, number = given["input"], given["value"]
+    arguments = call.named()
+    x, number = arguments["input"], arguments["value"]
     if not isinstance(number, Tensor) or call.kwargs.get("out") is not None:
         return elementwise(call)
     if number.ndim:
@@ -240,8 +240,8 @@ def filled(call: Call) -> Any:
         raise call.unwritable()
     with call.seen():
         number = number.to(x.dtype)
-        if "mask" in given:
-            y = F.where(given["mask"], number, x)
+        if "mask" in arguments:
+            y = F.where(arguments["mask"], number, x)
         else:
             y = number.expand(x.shape).clone()
         return x.copy_(y) if call.writes else y
@@ -268,49 +268,53 @@ _OVER: dict[str, Any] = {
 @rule(*_OVER)
 def over(call: Call) -> Any:
     """A reduction, or what works along a dimension: the batch is one more in front."""
-    given = call.named()
-    x = given.pop("input")
+    arguments = call.named()
+    x = arguments.pop("input")
     value = call.value(x)
-    if value is None or given.get("out") is not None or any_batched(call.level, given.values()):
+    if (
+        value is None
+        or arguments.get("out") is not None
+        or any_batched(call.level, arguments.values())
+    ):
         return _other_operand(call)
-    if isinstance(given.get("dim"), Tensor) or given.get("other") is not None:
+    if isinstance(arguments.get("dim"), Tensor) or arguments.get("other") is not None:
         return _other_operand(call)
-    if given.get("p") == "nuc" or given.get("ord") is not None:
+    if arguments.get("p") == "nuc" or arguments.get("ord") is not None:
         return NotImplemented
-    axis = given.pop("axis", None)
-    dim = given.pop("dim", given.pop("dims", axis))
+    axis = arguments.pop("axis", None)
+    dim = arguments.pop("dim", arguments.pop("dims", axis))
     if isinstance(dim, bool):  # std(unbiased)
-        dim = given.update(correction=int(dim))
-    if (keepdims := given.pop("keepdims", None)) is not None:
-        given["keepdim"] = keepdims
+        dim = arguments.update(correction=int(dim))
+    if (keepdims := arguments.pop("keepdims", None)) is not None:
+        arguments["keepdim"] = keepdims
     default = _OVER[call.name]
     if (
         isinstance(dim, (tuple, list))
         and not dim
         and default == "all"
-        and (_reduces_all(call, x, given))
+        and (_reduces_all(call, x, arguments))
     ):
         dim = None
     if dim is None and default == "all":
-        return call.wrapped(_over_all(call, value, given))
+        return call.wrapped(_over_all(call, value, arguments))
     if dim is None:
         if default == "required":
             return NotImplemented
         dim = default
     if x.ndim == 0:
-        answer = call.func(value.unsqueeze(1), dim=shifted(dim, 1), **given)
+        answer = call.func(value.unsqueeze(1), dim=shifted(dim, 1), **arguments)
         return call.wrapped(_each(answer, lambda y: y.squeeze(1) if y.ndim > 1 else y))
     if call.name == "flip":
         while isinstance(dim, tuple) and len(dim) == 1 and isinstance(dim[0], (tuple, list)):
             dim = tuple(dim[0])
         return call.wrapped(value.flip(shifted(dim, x.ndim)))
-    return call.wrapped(call.func(value, dim=shifted(dim, x.ndim), **given))
+    return call.wrapped(call.func(value, dim=shifted(dim, x.ndim), **arguments))
 
 
-def _reduces_all(call: Call, x: Tensor, given: dict[str, Any]) -> bool:
+def _reduces_all(call: Call, x: Tensor, values: dict[str, Any]) -> bool:
     """Whether no dimensions mean all of them; some reductions then reduce none."""
     probe = F.ones([1] * x.ndim, dtype=x.dtype)
-    options = {name: False if name == "keepdim" else option for name, option in given.items()}
+    options = {name: False if name == "keepdim" else option for name, option in values.items()}
     answer = call.func(probe, dim=(), **options)
     return x.ndim == 0 or (answer if isinstance(answer, Tensor) else answer[0]).ndim == 0
 
@@ -319,11 +323,11 @@ def _other_operand(call: Call) -> Any:
     return elementwise(call) if call.name in ("max", "min") else NotImplemented
 
 
-def _over_all(call: Call, value: Tensor, given: dict[str, Any]) -> Any:
-    keep = given.pop("keepdim", False)
+def _over_all(call: Call, value: Tensor, values: dict[str, Any]) -> Any:
+    keep = values.pop("keepdim", False)
     flat = value.flatten(1) if value.ndim > 1 else value.unsqueeze(1)
     func = {"max": F.amax, "min": F.amin}.get(call.name, call.func)
-    answer = func(flat, dim=1, **given)
+    answer = func(flat, dim=1, **values)
     if call.name in ("median", "nanmedian"):
         answer = answer[0]
     ones = [1] * (value.ndim - 1)

@@ -35,10 +35,10 @@ def matmul(call: Call) -> Any:
     a, b = value_at(x, call.level), value_at(y, call.level)
     rank = max(x.ndim, y.ndim, 2)
 
-    def matrix(value: Tensor | None, given: Tensor, dim: int) -> Tensor:
-        if given.ndim == 1:
-            return given.unsqueeze(dim) if value is None else ranked(value.unsqueeze(dim), rank)
-        return given if value is None else ranked(value, rank)
+    def matrix(value: Tensor | None, argument: Tensor, dim: int) -> Tensor:
+        if argument.ndim == 1:
+            return argument.unsqueeze(dim) if value is None else ranked(value.unsqueeze(dim), rank)
+        return argument if value is None else ranked(value, rank)
 
     product = F.matmul(matrix(a, x, -2), matrix(b, y, -1))
     if y.ndim == 1:
@@ -50,8 +50,8 @@ def matmul(call: Call) -> Any:
 
 @rule("linear")
 def linear(call: Call) -> Any:
-    given = call.named()
-    x, weight, bias = given["input"], given["weight"], given.get("bias")
+    arguments = call.named()
+    x, weight, bias = arguments["input"], arguments["weight"], arguments.get("bias")
     if value_at(weight, call.level) is None and value_at(bias, call.level) is None and x.ndim:
         return call.wrapped(call.func(x.value, weight, bias))
     with call.seen():
@@ -61,17 +61,17 @@ def linear(call: Call) -> Any:
 
 @rule("addmm")
 def addmm(call: Call) -> Any:
-    given = call.named()
-    if given.get("out") is not None:
+    arguments = call.named()
+    if arguments.get("out") is not None:
         return NotImplemented
-    beta, alpha = (1 if given.get(n) is None else given[n] for n in ("beta", "alpha"))
+    beta, alpha = (1 if arguments.get(n) is None else arguments[n] for n in ("beta", "alpha"))
     with call.seen():
-        y = F.mm(given["mat1"], given["mat2"])
+        y = F.mm(arguments["mat1"], arguments["mat2"])
         beta, alpha = _factor("4 (beta)", beta, y), _factor("5 (alpha)", alpha, y)
         y = y if alpha == 1 else alpha * y
         if beta == 0:
-            return _beside(y, given["input"])
-        return y + (given["input"] if beta == 1 else beta * given["input"])
+            return _beside(y, arguments["input"])
+        return y + (arguments["input"] if beta == 1 else beta * arguments["input"])
 
 
 def _factor(argument: str, value: Any, x: Tensor) -> Any:
@@ -135,16 +135,16 @@ _DRAWS: dict[str, Callable[[dict[str, Any]], bool]] = {
             "feature_dropout_",
             "feature_alpha_dropout_",
         ),
-        lambda given: bool(given.get("training", given.get("train"))) and given.get("p") != 0,
+        lambda inputs: bool(inputs.get("training", inputs.get("train"))) and inputs.get("p") != 0,
     ),
-    **dict.fromkeys(("rrelu", "rrelu_"), lambda given: bool(given.get("training", False))),
+    **dict.fromkeys(("rrelu", "rrelu_"), lambda inputs: bool(inputs.get("training", False))),
     **dict.fromkeys(
         (
             "scaled_dot_product_attention",
             "multi_head_attention",
             "multi_head_attention_with_weights",
         ),
-        lambda given: bool(given.get("dropout_p")),
+        lambda inputs: bool(inputs.get("dropout_p")),
     ),
     **dict.fromkeys(
         (
@@ -153,7 +153,7 @@ _DRAWS: dict[str, Callable[[dict[str, Any]], bool]] = {
             "fractional_max_pool2d_with_indices",
             "fractional_max_pool3d_with_indices",
         ),
-        lambda given: given.get("_random_samples") is None,
+        lambda inputs: inputs.get("_random_samples") is None,
     ),
 }
 _NETWORKS = ("lstm", "gru", "rnn_tanh", "rnn_relu")
@@ -165,21 +165,21 @@ def _network_draws(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     packed = "batch_sizes" in kwargs or isinstance((*args, *[None] * 3)[place], Tensor)
     names: tuple[str, ...] = ("data", "batch_sizes") if packed else ("input",)
     names += ("hx", "params", "has_biases", "num_layers", "dropout", "train")
-    given = {**dict(zip(names, args, strict=False)), **kwargs}
-    return bool(given.get("dropout")) and bool(given.get("train"))
+    arguments = {**dict(zip(names, args, strict=False)), **kwargs}
+    return bool(arguments.get("dropout")) and bool(arguments.get("train"))
 
 
 def draws(name: str, func: Callable[..., Any], args: Any, kwargs: Any) -> bool:
     """Whether a call draws random numbers, which some do for some arguments only."""
     if name in _NETWORKS:
         return _network_draws(name, args, kwargs)
-    asked = _DRAWS.get(name)
-    if asked is None:
+    requested = _DRAWS.get(name)
+    if requested is None:
         return True
-    given = named(name, func, args, kwargs)
-    if not given.keys() & {"training", "train"}:
-        given["training"] = "alpha" not in name and not name.startswith("rrelu")
-    return asked(given)
+    value = named(name, func, args, kwargs)
+    if not value.keys() & {"training", "train"}:
+        value["training"] = "alpha" not in name and not name.startswith("rrelu")
+    return requested(value)
 
 
 def _check_random(call: Call) -> None:
@@ -205,19 +205,19 @@ def sized(call: Call) -> Any:
         return _shared(call)
     if call.name == "randperm" or call.kwargs.get("out") is not None:
         return _for_each(call)
-    given = dict(call.kwargs)
+    values = dict(call.kwargs)
     bounds: Any = ()
     sizes: Any = call.args
     if call.name == "randint":
         named = call.named()
         bounds = named.pop("bounds", ())
-        given = named
-        if "size" not in given:
+        values = named
+        if "size" not in values:
             *bounds, sizes = bounds
-    sizes = given.pop("size", sizes)
+    sizes = values.pop("size", sizes)
     if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)):
         sizes = sizes[0]
-    return call.wrapped(call.func(*bounds, size=(call.level.size, *sizes), **given))
+    return call.wrapped(call.func(*bounds, size=(call.level.size, *sizes), **values))
 
 
 @drawing(
@@ -382,9 +382,9 @@ def quantile(call: Call) -> Any:
 @rule("cov")
 def covariance(call: Call) -> Any:
     """Weights are looked at: those that differ between samples one by one."""
-    given = call.named()
+    arguments = call.named()
     mapped = any(
-        value_at(given.get(name), call.level) is not None for name in ("fweights", "aweights")
+        value_at(arguments.get(name), call.level) is not None for name in ("fweights", "aweights")
     )
     return _for_each(call) if mapped else NotImplemented
 
@@ -392,9 +392,11 @@ def covariance(call: Call) -> Any:
 @rule("repeat_interleave")
 def repeated(call: Call) -> Any:
     """Samples repeat differently, but as often in all as output_size says."""
-    given = call.named()
-    mapped = value_at(given.get("repeats", given["input"]), call.level) is not None
-    return _for_each(call) if mapped and given.get("output_size") is not None else NotImplemented
+    arguments = call.named()
+    mapped = value_at(arguments.get("repeats", arguments["input"]), call.level) is not None
+    return (
+        _for_each(call) if mapped and arguments.get("output_size") is not None else NotImplemented
+    )
 
 
 @rule("argwhere")
@@ -402,7 +404,7 @@ def places(call: Call) -> Any:
     """As many in each sample, or there is no result."""
     x = call.named()["input"]
     rows = [F.argwhere(sample) for sample in spread(x, call.level)]
-    if len({len(found) for found in rows}) > 1:
+    if len({len(item) for item in rows}) > 1:
         return unknown_shape(call)
     return call.wrapped(F.stack(rows))
 

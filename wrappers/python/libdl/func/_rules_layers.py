@@ -71,9 +71,9 @@ def cdist(call: Call) -> Any:
 @rule("conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d")
 def convolution(call: Call) -> Any:
     """Filters that differ between samples are groups of one convolution."""
-    given = call.named()
+    arguments = call.named()
     n = int(next(c for c in call.name if c.isdigit()))
-    x, weight, bias = (given.pop(name, None) for name in ("input", "weight", "bias"))
+    x, weight, bias = (arguments.pop(name, None) for name in ("input", "weight", "bias"))
     if all(value_at(y, call.level) is None for y in (weight, bias)):
         return folded(call, n + 2)
     size = call.level.size
@@ -81,25 +81,27 @@ def convolution(call: Call) -> Any:
     alone = x.ndim == n + 1
     if alone:
         value = value.unsqueeze(1)
-    groups = given.pop("groups", 1)
+    groups = arguments.pop("groups", 1)
     own = spread(weight, call.level).flatten(0, 1)
     shift = None if bias is None else spread(bias, call.level).flatten(0, 1)
-    y = call.func(value.transpose(0, 1).flatten(1, 2), own, shift, groups=groups * size, **given)
+    y = call.func(
+        value.transpose(0, 1).flatten(1, 2), own, shift, groups=groups * size, **arguments
+    )
     y = y.unflatten(1, (size, y.shape[1] // size)).transpose(0, 1)
     return call.wrapped(y.squeeze(1) if alone else y)
 
 
 @rule("embedding")
 def embedding(call: Call) -> Any:
-    given = call.named()
-    index, weight = given["input"], given["weight"]
+    arguments = call.named()
+    index, weight = arguments["input"], arguments["weight"]
     if value_at(weight, call.level) is None:
-        rest = {k: v for k, v in given.items() if k not in ("input", "weight")}
+        rest = {k: v for k, v in arguments.items() if k not in ("input", "weight")}
         return call.wrapped(call.func(index.value, weight, **rest))
-    if any(given.get(k) for k in ("max_norm", "scale_grad_by_freq", "sparse")):
+    if any(arguments.get(k) for k in ("max_norm", "scale_grad_by_freq", "sparse")):
         return NotImplemented
     with call.seen():
-        padding = given.get("padding_idx")
+        padding = arguments.get("padding_idx")
         if padding is not None:  # that row is a constant
             row = arange(weight.shape[0]) == padding % weight.shape[0]
             weight = F.where(row.unsqueeze(1), weight.detach(), weight)
@@ -108,17 +110,17 @@ def embedding(call: Call) -> Any:
 
 @rule("one_hot")
 def one_hot(call: Call) -> Any:
-    given = call.named()
-    if given.get("num_classes", -1) == -1:
+    arguments = call.named()
+    if arguments.get("num_classes", -1) == -1:
         raise needs_loop("vmap: one_hot needs num_classes, for it reads the values to find it")
-    return call.wrapped(call.func(call.args[0].value, given["num_classes"]))
+    return call.wrapped(call.func(call.args[0].value, arguments["num_classes"]))
 
 
 @rule("layer_norm")
 def layer_norm(call: Call) -> Any:
-    given = call.named()
-    x, shape = given["input"], given["normalized_shape"]
-    weight, bias, eps = given.get("weight"), given.get("bias"), given.get("eps", 1e-5)
+    arguments = call.named()
+    x, shape = arguments["input"], arguments["normalized_shape"]
+    weight, bias, eps = arguments.get("weight"), arguments.get("bias"), arguments.get("eps", 1e-5)
     value = value_at(x, call.level)
     if value is None:
         value = spread(x, call.level)
@@ -132,9 +134,9 @@ def layer_norm(call: Call) -> Any:
 
 @rule("group_norm")
 def group_norm(call: Call) -> Any:
-    given = call.named()
-    x, groups = given["input"], given["num_groups"]
-    weight, bias, eps = given.get("weight"), given.get("bias"), given.get("eps", 1e-5)
+    arguments = call.named()
+    x, groups = arguments["input"], arguments["num_groups"]
+    weight, bias, eps = arguments.get("weight"), arguments.get("bias"), arguments.get("eps", 1e-5)
     value = spread(x, call.level)
     plain = call.func(value.flatten(0, 1), groups, None, None, eps)
     with call.seen():
@@ -146,13 +148,13 @@ def group_norm(call: Call) -> Any:
 
 @rule("pad")
 def pad(call: Call) -> Any:
-    given = call.named()
-    x, value = given["input"], value_at(given["input"], call.level)
+    arguments = call.named()
+    x, value = arguments["input"], value_at(arguments["input"], call.level)
     if value is None:
         return NotImplemented
-    if given.get("mode", "constant") == "constant":
+    if arguments.get("mode", "constant") == "constant":
         return call.wrapped(call.func(value, *call.args[1:], **call.kwargs))
-    channels = x.ndim - len(given["pad"]) // 2  # each is padded by itself
+    channels = x.ndim - len(arguments["pad"]) // 2  # each is padded by itself
     leading = value.shape[: 1 + channels]
     flat = value.flatten(0, channels).unsqueeze(0)
     y = call.func(flat, *call.args[1:], **call.kwargs).squeeze(0)
@@ -173,18 +175,20 @@ def pad(call: Call) -> Any:
 )
 def elementwise_loss(call: Call) -> Any:
     """The loss of each element by itself, then the sample's mean or sum."""
-    given = call.named()
-    reduction = given.pop("reduction", "mean")
-    x, target = given.pop("input"), given.pop("target")
+    arguments = call.named()
+    reduction = arguments.pop("reduction", "mean")
+    x, target = arguments.pop("input"), arguments.pop("target")
     if (
         reduction not in ("mean", "sum", "none")
         or x.shape != target.shape
-        or any(isinstance(v, Tensor) for v in given.values())
-        or given.get("size_average") is not None
-        or given.get("reduce") is not None
+        or any(isinstance(v, Tensor) for v in arguments.values())
+        or arguments.get("size_average") is not None
+        or arguments.get("reduce") is not None
     ):
         return NotImplemented
-    own = call.func(spread(x, call.level), spread(target, call.level), reduction="none", **given)
+    own = call.func(
+        spread(x, call.level), spread(target, call.level), reduction="none", **arguments
+    )
     with call.seen():
         losses = call.wrapped(own)
         return losses if reduction == "none" else getattr(losses, reduction)()
@@ -192,15 +196,15 @@ def elementwise_loss(call: Call) -> Any:
 
 @rule("cross_entropy", "nll_loss")
 def class_loss(call: Call) -> Any:
-    given = {name: value for name, value in call.named().items() if value is not None}
-    x, target = given["input"], given["target"]
-    reduction = given.get("reduction", "mean")
-    ignored = given.get("ignore_index", -100)
+    arguments = {name: value for name, value in call.named().items() if value is not None}
+    x, target = arguments["input"], arguments["target"]
+    reduction = arguments.get("reduction", "mean")
+    ignored = arguments.get("ignore_index", -100)
     known = {"input", "target", "weight", "reduction", "ignore_index", "label_smoothing"}
-    weight = given.get("weight")
+    weight = arguments.get("weight")
     if (
-        set(given) - known
-        or given.get("label_smoothing")
+        set(arguments) - known
+        or arguments.get("label_smoothing")
         or target.is_floating_point()
         or (value_at(weight, call.level) is not None)
     ):
@@ -234,14 +238,14 @@ def class_loss(call: Call) -> Any:
 @drawing("scaled_dot_product_attention")
 def attention(call: Call) -> Any:
     """The batch is one more dimension in front of the heads."""
-    given = call.named()
-    if given.get("dropout_p"):
+    arguments = call.named()
+    if arguments.get("dropout_p"):
         return drawn(call)
     if not call.is_batched:
         return call.func(*call.args, **call.kwargs)
-    if given.get("enable_gqa"):
+    if arguments.get("enable_gqa"):
         return NotImplemented
-    first, rest = ("query", "key", "value"), given
+    first, rest = ("query", "key", "value"), arguments
     tensors = [rest.pop("input", None) if name not in rest else rest.pop(name) for name in first]
     mask = rest.pop("attn_mask", None)
     rank = max(x.ndim for x in tensors)
@@ -255,17 +259,18 @@ def attention(call: Call) -> Any:
 @rule("batch_norm")
 def batch_norm(call: Call) -> Any:
     """Channels of different samples are different channels."""
-    given = call.named()
-    x = given.pop("input")
+    arguments = call.named()
+    x = arguments.pop("input")
     named = {
-        name: given.pop(name, None) for name in ("running_mean", "running_var", "weight", "bias")
+        name: arguments.pop(name, None)
+        for name in ("running_mean", "running_var", "weight", "bias")
     }
-    training = given.get("training", False)
+    training = arguments.get("training", False)
     if x.ndim < 2:
         return NotImplemented
     statistics = x, named["running_mean"], named["running_var"]
     if training and all(value_at(y, call.level) is None for y in statistics):
-        return _scaled(call, call.func(*statistics, **given), named["weight"], named["bias"])
+        return _scaled(call, call.func(*statistics, **arguments), named["weight"], named["bias"])
     if training and any(
         named[name] is not None and value_at(named[name], call.level) is None
         for name in ("running_mean", "running_var")
@@ -278,7 +283,7 @@ def batch_norm(call: Call) -> Any:
     flat = {
         name: None if y is None else spread(y, call.level).flatten() for name, y in named.items()
     }
-    y = call.func(value.transpose(0, 1).flatten(1, 2), **flat, **given)
+    y = call.func(value.transpose(0, 1).flatten(1, 2), **flat, **arguments)
     return call.wrapped(y.unflatten(1, (value.shape[0], x.shape[1])).transpose(0, 1))
 
 

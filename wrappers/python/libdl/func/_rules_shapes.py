@@ -17,11 +17,11 @@ from ._rules import Call, elementwise, ranked, rule, shifted
 from ._rules_layers import folded
 
 
-def _sizes(given: dict[str, Any]) -> list[int]:
+def _sizes(values: dict[str, Any]) -> list[int]:
     """Sizes, however they were written."""
-    found = [value for name, value in given.items() if name != "input"]
+    results = [value for name, value in values.items() if name != "input"]
     flat: list[int] = []
-    for value in found:
+    for value in results:
         flat.extend(value) if isinstance(value, (tuple, list)) else flat.append(value)
     while len(flat) == 1 and isinstance(flat[0], (tuple, list)):
         flat = list(flat[0])
@@ -31,10 +31,10 @@ def _sizes(given: dict[str, Any]) -> list[int]:
 @rule("view", "reshape")
 def view(call: Call) -> Any:
     value = call.args[0].value
-    given = call.named()
+    arguments = call.named()
     if any(isinstance(x, type(call.args[0].dtype)) for x in (*call.args, *call.kwargs.values())):
         return call.wrapped(call.func(value, *call.args[1:], **call.kwargs))
-    sizes = _sizes(given)
+    sizes = _sizes(arguments)
     if -1 in sizes and value.shape[0] == 0:
         sizes = list(F.zeros(0).expand(*call.args[0].shape, 0).reshape(*sizes, 0).shape[:-1])
     return call.wrapped(getattr(value, call.name)(value.shape[0], *sizes))
@@ -67,14 +67,14 @@ def permute(call: Call) -> Any:
 
 @rule("new_zeros", "new_ones", "new_empty", "new_full")
 def new(call: Call) -> Any:
-    given = call.named()
-    value = given.pop("input").value
-    size = given.pop("size", given.pop("sizes", ()))
+    arguments = call.named()
+    value = arguments.pop("input").value
+    size = arguments.pop("size", arguments.pop("sizes", ()))
     while isinstance(size, (tuple, list)) and len(size) == 1 and isinstance(size[0], (tuple, list)):
         size = size[0]
     size = (size,) if isinstance(size, int) else tuple(size)
-    fill = [given.pop("fill_value")] if call.name == "new_full" else []
-    return call.wrapped(getattr(value, call.name)((value.shape[0], *size), *fill, **given))
+    fill = [arguments.pop("fill_value")] if call.name == "new_full" else []
+    return call.wrapped(getattr(value, call.name)((value.shape[0], *size), *fill, **arguments))
 
 
 # The arguments that name dimensions, and their defaults. None: not given is not shifted.
@@ -100,27 +100,27 @@ _DIMENSIONS: dict[str, dict[str, Any]] = {
 @rule(*_DIMENSIONS)
 def along(call: Call) -> Any:
     """Views that name dimensions of a sample."""
-    given = call.named()
-    x = given.pop("input")
-    if "kernel_size" in given:  # nn.functional.unfold
+    arguments = call.named()
+    x = arguments.pop("input")
+    if "kernel_size" in arguments:  # nn.functional.unfold
         return folded(call, 4)
     if value_at(x, call.level) is None:
         return NotImplemented
     rank = x.ndim + (call.name == "diag_embed")  # whose dimensions are the result's
     if x.ndim == 0:
-        return _of_one_element(call, x, given)
+        return _of_one_element(call, x, arguments)
     for name, default in _DIMENSIONS[call.name].items():
-        dim = given.get(name, default)
+        dim = arguments.get(name, default)
         if dim is not None:
-            given[name] = shifted(dim, rank)
-    if "axis0" in given:
-        given.pop("dim0"), given.pop("dim1")
-    return call.wrapped(call.func(x.value, **given))
+            arguments[name] = shifted(dim, rank)
+    if "axis0" in arguments:
+        arguments.pop("dim0"), arguments.pop("dim1")
+    return call.wrapped(call.func(x.value, **arguments))
 
 
-def _of_one_element(call: Call, x: Any, given: dict[str, Any]) -> Any:
+def _of_one_element(call: Call, x: Any, values: dict[str, Any]) -> Any:
     """What is a view of a 0-d sample x stays one: its element keeps its place."""
-    probe = call.func(F.empty((), dtype=x.dtype, device="meta"), **given)
+    probe = call.func(F.empty((), dtype=x.dtype, device="meta"), **values)
     if not isinstance(probe, Tensor) or probe.numel() != 1:
         return NotImplemented
     return call.wrapped(x.value.view(x.value.shape[0], *probe.shape))
@@ -135,20 +135,20 @@ def contiguous(call: Call) -> Any:
 
 @rule("unsqueeze")
 def unsqueeze(call: Call) -> Any:
-    given = call.named()
-    x = given["input"]
-    return call.wrapped(x.value.unsqueeze(shifted(given["dim"], x.ndim + 1)))
+    arguments = call.named()
+    x = arguments["input"]
+    return call.wrapped(x.value.unsqueeze(shifted(arguments["dim"], x.ndim + 1)))
 
 
 @rule("squeeze")
 def squeeze(call: Call) -> Any:
-    given = call.named()
-    x, dim = given.pop("input"), given.get("dim")
+    arguments = call.named()
+    x, dim = arguments.pop("input"), arguments.get("dim")
     if dim is None:
         dim = [i for i, size in enumerate(x.shape) if size == 1]
     dims = [dim] if isinstance(dim, int) else list(dim)
     if x.ndim == 0:
-        return _of_one_element(call, x, given)
+        return _of_one_element(call, x, arguments)
     return call.wrapped(
         x.value.squeeze(shifted(dims, x.ndim)) if dims else x.value.view(x.value.shape)
     )
@@ -185,11 +185,11 @@ def trailing(call: Call) -> Any:
 
 @rule("cat", "concat", "concatenate", "stack")
 def join(call: Call) -> Any:
-    given = call.named()
-    tensors = list(given.pop("input"))
-    if given.pop("out", None) is not None:
+    arguments = call.named()
+    tensors = list(arguments.pop("input"))
+    if arguments.pop("out", None) is not None:
         return NotImplemented
-    dim = given.pop("dim", given.pop("axis", 0))
+    dim = arguments.pop("dim", arguments.pop("axis", 0))
     if call.name != "stack":
         tensors = _without_nothing(tensors)
     rank = max(x.ndim for x in tensors) + (call.name == "stack")
@@ -286,8 +286,8 @@ def _fill_where(call: Call, x: Tensor, key: Any, mask: Tensor, new: Any) -> None
 
 @rule("index_put", "index_put_")
 def index_put(call: Call) -> Any:
-    given = call.named()
-    x, indices, new = given["input"], given["indices"], given["values"]
+    arguments = call.named()
+    x, indices, new = arguments["input"], arguments["indices"], arguments["values"]
     if any(
         value_at(part, call.level) is not None and part.dtype.name == "bool" for part in indices
     ):
@@ -297,7 +297,7 @@ def index_put(call: Call) -> Any:
     if not call.writes:
         x = own_copy(x, (new, *indices))
     key = tuple(slice(None) if part is None else part for part in indices)
-    Key(call, key, x.shape, numbers_advance=True).write(x, new, given.get("accumulate", False))
+    Key(call, key, x.shape, numbers_advance=True).write(x, new, arguments.get("accumulate", False))
     return x
 
 
@@ -311,13 +311,13 @@ _PLACES = {
 @rule(*_PLACES)
 def scattered_view(call: Call) -> Any:
     """A copy of the input in which a part is another tensor: both become one of each sample."""
-    given = call.named()
-    x, src = given.pop("input"), given.pop("src")
+    arguments = call.named()
+    x, src = arguments.pop("input"), arguments.pop("src")
     if x.ndim == 0:
         return NotImplemented
     for place, default in zip(_PLACES[call.name], (0, 1)):
-        given[place] = shifted(given.get(place, default), x.ndim)
-    return call.wrapped(call.func(spread(x, call.level), spread(src, call.level), **given))
+        arguments[place] = shifted(arguments.get(place, default), x.ndim)
+    return call.wrapped(call.func(spread(x, call.level), spread(src, call.level), **arguments))
 
 
 @rule("masked_select")
@@ -335,19 +335,19 @@ def masked_select(call: Call) -> Any:
 
 
 def _with_all_spread(call: Call, names: tuple[str, ...]) -> Any:
-    given = call.named()
-    rank = given["input"].ndim
+    arguments = call.named()
+    rank = arguments["input"].ndim
     if rank == 0:
         return NotImplemented
-    if call.writes and value_at(given["input"], call.level) is None:
+    if call.writes and value_at(arguments["input"], call.level) is None:
         raise call.unwritable()
     for name in names:
-        if isinstance(given.get(name), Tensor):
-            given[name] = spread(given[name], call.level)
-    given["dim"] = shifted(given["dim"], rank)
-    x = given.pop("input")
+        if isinstance(arguments.get(name), Tensor):
+            arguments[name] = spread(arguments[name], call.level)
+    arguments["dim"] = shifted(arguments["dim"], rank)
+    x = arguments.pop("input")
     value = spread(x, call.level)
-    answer = call.func(value, **given)
+    answer = call.func(value, **arguments)
     return x if call.writes else call.wrapped(answer)
 
 
@@ -362,9 +362,9 @@ def _with_all_spread(call: Call, names: tuple[str, ...]) -> Any:
 )
 def gather(call: Call) -> Any:
     """Every sample has its own rows."""
-    given = call.named()
-    index = given["index"]
-    if index.ndim != given["input"].ndim or given.get("out") is not None:
+    arguments = call.named()
+    index = arguments["index"]
+    if index.ndim != arguments["input"].ndim or arguments.get("out") is not None:
         return NotImplemented
     return _with_all_spread(call, ("index", "src", "value"))
 
@@ -372,40 +372,40 @@ def gather(call: Call) -> Any:
 @rule("searchsorted", "bucketize")
 def searched(call: Call) -> Any:
     """In one row for all samples, or in each sample's own rows."""
-    given = call.named()
-    if given.get("out") is not None:
+    arguments = call.named()
+    if arguments.get("out") is not None:
         return NotImplemented
     name = "boundaries" if call.name == "bucketize" else "sorted_sequence"
-    rows, x, sorter = given.pop(name), given.pop("input"), given.pop("sorter", None)
+    rows, x, sorter = arguments.pop(name), arguments.pop("input"), arguments.pop("sorter", None)
     if not isinstance(x, Tensor):
         x = tensor(x, device=rows.device)
     value = spread(x, call.level)
     if call.value(rows) is None and call.value(sorter) is None and rows.ndim == 1:
-        return call.wrapped(F.searchsorted(rows, value, sorter=sorter, **given))
+        return call.wrapped(F.searchsorted(rows, value, sorter=sorter, **arguments))
     sorter = spread(sorter, call.level) if sorter is not None else None
     flat = value.flatten(1) if rows.ndim == 1 and x.ndim else value
     flat = flat if x.ndim else value.unsqueeze(1)
-    found = F.searchsorted(spread(rows, call.level), flat, sorter=sorter, **given)
-    return call.wrapped(found.reshape(value.shape))
+    result = F.searchsorted(spread(rows, call.level), flat, sorter=sorter, **arguments)
+    return call.wrapped(result.reshape(value.shape))
 
 
 @rule("roll")
 def roll(call: Call) -> Any:
-    given = call.named()
-    x, dims = given["input"], given.get("dims")
+    arguments = call.named()
+    x, dims = arguments["input"], arguments.get("dims")
     if dims is None or x.ndim == 0 or dims == ():
         flat = x.value.flatten(1) if x.ndim else x.value.unsqueeze(1)
-        return call.wrapped(flat.roll(given["shifts"], 1).view(x.value.shape))
-    return call.wrapped(x.value.roll(given["shifts"], shifted(dims, x.ndim)))
+        return call.wrapped(flat.roll(arguments["shifts"], 1).view(x.value.shape))
+    return call.wrapped(x.value.roll(arguments["shifts"], shifted(dims, x.ndim)))
 
 
 @rule("index_add", "index_add_", "index_copy", "index_copy_", "index_fill", "index_fill_")
 def index_write(call: Call) -> Any:
-    given = call.named()
-    if value_at(given["index"], call.level) is not None or given.get("out") is not None:
+    arguments = call.named()
+    if value_at(arguments["index"], call.level) is not None or arguments.get("out") is not None:
         return NotImplemented
-    if call.name.startswith("index_fill") and isinstance(given["value"], Tensor):
-        if value_at(given["value"], call.level) is not None:
+    if call.name.startswith("index_fill") and isinstance(arguments["value"], Tensor):
+        if value_at(arguments["value"], call.level) is not None:
             return NotImplemented
     return _with_all_spread(call, ("source",))
 
@@ -413,16 +413,16 @@ def index_write(call: Call) -> Any:
 @rule("put", "put_")
 def put(call: Call) -> Any:
     """Each sample's elements are a row, whose places are written; put writes to a copy."""
-    given = call.named()
-    x, places, source = given.pop("input"), given.pop("index"), given.pop("source")
-    if given.pop("out", None) is not None:
+    arguments = call.named()
+    x, places, source = arguments.pop("input"), arguments.pop("index"), arguments.pop("source")
+    if arguments.pop("out", None) is not None:
         return NotImplemented
     if call.writes and call.value(x) is None:
         raise call.unwritable()
     with call.seen():
         y = x if call.writes else own_copy(x, (places, source))
         flat = y.view(-1) if y.is_contiguous() else y.flatten()
-        write = flat.index_add_ if given.get("accumulate") else flat.index_copy_
+        write = flat.index_add_ if arguments.get("accumulate") else flat.index_copy_
         write(0, places.flatten(), source.flatten())
         return y if y.is_contiguous() else y.copy_(flat.reshape(y.shape))
 
@@ -440,24 +440,24 @@ def copies_of_parts(call: Call) -> Any:
 @rule("slice_copy")
 def slice_copy(call: Call) -> Any:
     """A copy of the view, which has no function."""
-    given = call.named()
-    if given.get("out") is not None:
+    arguments = call.named()
+    if arguments.get("out") is not None:
         return NotImplemented
-    x, dim = given["input"], given.get("dim", 0)
-    wanted = slice(given.get("start"), given.get("end"), given.get("step", 1))
+    x, dim = arguments["input"], arguments.get("dim", 0)
+    expected = slice(arguments.get("start"), arguments.get("end"), arguments.get("step", 1))
     with call.seen():
         if not -x.ndim <= dim < x.ndim:
             raise IndexError(
                 f"slice_copy: argument 2 (dim) is {dim}, wanted {-x.ndim} to {x.ndim - 1}"
             )
-        return x[(slice(None),) * (dim % x.ndim) + (wanted,)].clone()
+        return x[(slice(None),) * (dim % x.ndim) + (expected,)].clone()
 
 
 @rule("index_select")
 def index_select(call: Call) -> Any:
-    given = call.named()
-    x, dim, index = given["input"], given["dim"], given["index"]
-    if x.ndim == 0 or given.get("out") is not None:
+    arguments = call.named()
+    x, dim, index = arguments["input"], arguments["dim"], arguments["index"]
+    if x.ndim == 0 or arguments.get("out") is not None:
         return NotImplemented
     if value_at(index, call.level) is None:
         return call.wrapped(x.value.index_select(shifted(dim, x.ndim), index))

@@ -30,26 +30,26 @@ def functional_call(
         tie_weights: whether a tensor with several names in the module is replaced under all of them
         strict: whether every parameter and buffer must be named, and nothing else
     """
-    given = _merged(parameter_and_buffer_dicts)
+    arguments = _merged(parameter_and_buffer_dicts)
     values = () if args is None else args if isinstance(args, tuple) else (args,)
-    with replaced(module, given, tie_weights, strict):
+    with replaced(module, arguments, tie_weights, strict):
         return module(*values, **(kwargs or {}))
 
 
 @contextlib.contextmanager
 def replaced(
-    module: Module, given: dict[str, Tensor], tie_weights: bool, strict: bool
+    module: Module, values: dict[str, Tensor], tie_weights: bool, strict: bool
 ) -> Iterator[None]:
     """Inside a with block, the module has other parameters and buffers."""
     places = _places(module)
     if tie_weights:
-        given = _tied(given, places)  # one name is enough of a tensor that has several
+        values = _tied(values, places)  # one name is enough of a tensor that has several
     if strict:
-        _check_names(module, given, places)
-    found = [(*places[name], value) for name, value in given.items() if name in places]
-    before = [(holder, key, holder[key]) for holder, key, _ in found]
+        _check_names(module, values, places)
+    results = [(*places[name], value) for name, value in values.items() if name in places]
+    before = [(holder, key, holder[key]) for holder, key, _ in results]
     try:
-        for holder, key, value in found:
+        for holder, key, value in results:
             holder[key] = value
         yield
     finally:
@@ -57,12 +57,12 @@ def replaced(
             holder[key] = value
 
 
-def _merged(given: Any) -> dict[str, Tensor]:
-    if isinstance(given, dict):
-        merged = dict(given)
-    elif isinstance(given, (tuple, list)):
+def _merged(values: Any) -> dict[str, Tensor]:
+    if isinstance(values, dict):
+        merged = dict(values)
+    elif isinstance(values, (tuple, list)):
         merged = {}
-        for one in given:
+        for one in values:
             if not isinstance(one, dict):
                 raise ValueError(
                     f"functional_call: found a {type(one).__name__}, wanted dictionaries of tensors"
@@ -73,7 +73,7 @@ def _merged(given: Any) -> dict[str, Tensor]:
             merged.update(one)
     else:
         raise ValueError(
-            f"functional_call: found a {type(given).__name__}, wanted a dictionary of tensors, or "
+            f"functional_call: found a {type(values).__name__}, wanted a dictionary of tensors, or "
             "a sequence of them"
         )
     for name, value in merged.items():
@@ -84,18 +84,18 @@ def _merged(given: Any) -> dict[str, Tensor]:
 
 def _places(module: Module) -> dict[str, tuple[dict[str, Any], str]]:
     """The place of each parameter and buffer, by name; shared ones appear under all their names."""
-    found: dict[str, tuple[dict[str, Any], str]] = {}
+    collected: dict[str, tuple[dict[str, Any], str]] = {}
     for prefix, part in module.named_modules(remove_duplicate=False):
         for holder in (part._parameters, part._buffers):
             for key, value in holder.items():
                 if value is not None:
-                    found[f"{prefix}.{key}" if prefix else key] = (holder, key)
-    return found
+                    collected[f"{prefix}.{key}" if prefix else key] = (holder, key)
+    return collected
 
 
-def _check_names(module: Module, given: dict[str, Tensor], places: dict[str, Any]) -> None:
-    extra = sorted(given.keys() - places.keys())
-    absent = sorted(places.keys() - given.keys())
+def _check_names(module: Module, values: dict[str, Tensor], places: dict[str, Any]) -> None:
+    extra = sorted(values.keys() - places.keys())
+    absent = sorted(places.keys() - values.keys())
     if extra or absent:
         raise RuntimeError(
             f"functional_call of {type(module).__name__}: "
@@ -110,19 +110,19 @@ def _check_names(module: Module, given: dict[str, Tensor], places: dict[str, Any
         )
 
 
-def _tied(given: dict[str, Tensor], places: dict[str, Any]) -> dict[str, Tensor]:
+def _tied(values: dict[str, Tensor], places: dict[str, Any]) -> dict[str, Tensor]:
     """All names of one tensor get the tensor given for one of them."""
     groups: dict[int, list[str]] = {}
     for name, (holder, key) in places.items():
         groups.setdefault(id(holder[key]), []).append(name)
-    full = dict(given)
+    full = dict(values)
     for names in groups.values():
-        named = [name for name in names if name in given]
+        named = [name for name in names if name in values]
         if not named:
             continue
-        if any(given[name] is not given[named[0]] for name in named):
+        if any(values[name] is not values[named[0]] for name in named):
             raise ValueError(f"functional_call: {named} are one tensor and were given several")
-        full.update(dict.fromkeys(names, given[named[0]]))
+        full.update(dict.fromkeys(names, values[named[0]]))
     return full
 
 

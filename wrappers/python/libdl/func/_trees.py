@@ -45,8 +45,8 @@ _ORDINARY = (Tensor, Batched)
 def all_plain(tree: Any) -> Any:
     """The structure with ordinary tensors; itself, if it has no others."""
     leaves = pytree.tree_leaves(tree)
-    found = [plain(leaf) for leaf in leaves]
-    if all(new is old for new, old in zip(found, leaves, strict=True)):
+    results = [plain(leaf) for leaf in leaves]
+    if all(new is old for new, old in zip(results, leaves, strict=True)):
         return tree
     return pytree.tree_map(plain, tree)
 
@@ -63,24 +63,24 @@ def shape_of(tree: Any) -> str:
 
 def tensors_of(name: str, tree: Any) -> list[Tensor]:
     """The leaves of an argument to differentiate by: all must be tensors."""
-    found = leaves_of(tree)
-    for leaf in found:
+    result = leaves_of(tree)
+    for leaf in result:
         if not isinstance(leaf, Tensor):
             raise ValueError(f"{name}: an input is a {type(leaf).__name__}, wanted tensors")
-    return found
+    return result
 
 
 def outputs_of(name: str, tree: Any) -> list[Tensor]:
     """The leaves of a function's result: tensors, at least one."""
-    found = leaves_of(tree)
-    for leaf in found:
+    result = leaves_of(tree)
+    for leaf in result:
         if not isinstance(leaf, Tensor):
             raise RuntimeError(
                 f"{name}: the function gave a {type(leaf).__name__}, wanted only tensors"
             )
-    if not found:
+    if not result:
         raise RuntimeError(f"{name}: the function gave no tensor")
-    return found
+    return result
 
 
 def with_aux(name: str, answer: Any, has_aux: bool) -> tuple[Any, Any]:
@@ -115,10 +115,10 @@ def checked(name: str, argnum: int, args: tuple[Any, ...]) -> int:
 
 def replaced(argnums: Argnums, args: tuple[Any, ...], values: Any) -> tuple[Any, ...]:
     """The arguments with the chosen ones replaced."""
-    given = list(args)
+    arguments = list(args)
     if isinstance(argnums, int):
-        given[argnums] = values
-        return tuple(given)
+        arguments[argnums] = values
+        return tuple(arguments)
     for n, value in zip(argnums, values, strict=True):
-        given[n] = value
-    return tuple(given)
+        arguments[n] = value
+    return tuple(arguments)

@@ -76,12 +76,12 @@ def vmap(
 
 def _spread_dims(name: str, dims: Dims, tree: Any) -> list[Any]:
     """One entry of dims for each leaf of the tree."""
-    found = pytree._broadcast_to_and_flatten(dims, pytree.tree_structure(tree))
-    if found is None:
+    result = pytree._broadcast_to_and_flatten(dims, pytree.tree_structure(tree))
+    if result is None:
         raise ValueError(
             f"vmap: {name} is {dims!r}, whose structure does not fit {pytree.tree_structure(tree)}"
         )
-    return found
+    return result
 
 
 def _inputs(in_dims: Dims, args: Any, kwargs: Any) -> tuple[list[Any], list[int | None], Any]:
@@ -140,11 +140,11 @@ def _run(
 ) -> Result:
     """The function's results for one batch."""
     level = Level(len(OPEN.levels) + 1, size, randomness)
-    given = [
+    arguments = [
         x if dim is None else batched(plain(x).movedim(dim, 0), level)
         for x, dim in zip(leaves, dims, strict=True)
     ]
-    args, kwargs = pytree.tree_unflatten(given, structure)
+    args, kwargs = pytree.tree_unflatten(arguments, structure)
     try:
         with Open((*OPEN.levels, level), OPEN.inside):
             answer = func(*args, **kwargs)
@@ -154,9 +154,9 @@ def _run(
         ) from error
     finally:
         level.is_open = False
-    found, shape = pytree.tree_flatten(answer)
+    result, shape = pytree.tree_flatten(answer)
     return (
-        [_Shared(x) if value_at(x, level) is None else value_at(x, level) for x in found],
+        [_Shared(x) if value_at(x, level) is None else value_at(x, level) for x in result],
         (shape),
         size,
     )

@@ -71,18 +71,18 @@ def path_text(base: str, target: str) -> str:
 def last_uses(graph: Graph) -> dict[Node, list[Node]]:
     """For each node, the nodes that nothing after it reads."""
     seen: set[Node] = set()
-    found: dict[Node, list[Node]] = defaultdict(list)
+    collected: dict[Node, list[Node]] = defaultdict(list)
     for user in reversed(graph.nodes):
 
         def note(node: Node, user: Node = user) -> Node:
             if node not in seen:
                 seen.add(node)
-                found[user].append(node)
+                collected[user].append(node)
             return node
 
         map_arg(user.args, note)
         map_arg(user.kwargs, note)
-    return found
+    return collected
 
 
 class Writer:

@@ -85,20 +85,20 @@ def _parts(module: Module, folder: Path) -> list[str]:
     for name, child in module.named_children():
         if _is_written(child):
             dtype = f"libdl.{next(child.parameters()).dtype.name}"
-            made = f"libdl.nn.{child!r}.to({dtype}).train({child.training})"
-            lines.append(f"self.add_module({name!r}, {made})")
+            text = f"libdl.nn.{child!r}.to({dtype}).train({child.training})"
+            lines.append(f"self.add_module({name!r}, {text})")
             continue
         (folder / f"{name}.pickle").write_bytes(pickle.dumps(child))
         read = f'pickle.loads((HERE / "{name}.pickle").read_bytes())'
         lines.append(f"self.add_module({name!r}, {read})")
     for name, x in module.named_parameters(recurse=False):
         empty = f"libdl.empty({list(x.shape)}, dtype=libdl.{x.dtype.name})"
-        made = f"libdl.nn.Parameter({empty}, {x.requires_grad})"
-        lines.append(f"self.register_parameter({name!r}, {made})")
+        text = f"libdl.nn.Parameter({empty}, {x.requires_grad})"
+        lines.append(f"self.register_parameter({name!r}, {text})")
     for name, buffer in module.named_buffers(recurse=False):
         kept = name not in module._non_persistent_buffers_set
         if not kept:
             raise NotImplementedError(f"to_folder: {name} is a buffer that no state holds")
-        made = f"libdl.empty({list(buffer.shape)}, dtype=libdl.{buffer.dtype.name})"
-        lines.append(f"self.register_buffer({name!r}, {made})")
+        text = f"libdl.empty({list(buffer.shape)}, dtype=libdl.{buffer.dtype.name})"
+        lines.append(f"self.register_buffer({name!r}, {text})")
     return lines

@@ -16,16 +16,16 @@ def matches(pattern: Graph, graph: Graph, ignore_literals: bool = False) -> list
     results = pattern.output_node().all_input_nodes
     if not results:
         raise ValueError("replace_pattern: the pattern has no result")
-    found = []
+    collected = []
     taken: set[Node] = set()
     for node in graph.nodes:
         for match in _from_results(results, [node], graph, ignore_literals):
             calls = {match[n] for n in match if n.op != "placeholder"}
             if not calls & taken and _is_closed(match, set(results)):
                 taken |= calls
-                found.append(match)
+                collected.append(match)
                 break
-    return found
+    return collected
 
 
 def _from_results(

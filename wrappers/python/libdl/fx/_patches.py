@@ -116,10 +116,10 @@ class Patches:
             return tracer.call_module(module, forward, args, kwargs)
 
         def traced_attribute(module: Module, name: str) -> Any:
-            found = get_attribute(module, name)
+            attribute = get_attribute(module, name)
             if threading.get_ident() != thread:
-                return found
-            return tracer.getattr(name, found, parameters)
+                return attribute
+            return tracer.getattr(name, attribute, parameters)
 
         self._patch("__call__", traced_call)
         self._patch("__getattr__", traced_attribute)

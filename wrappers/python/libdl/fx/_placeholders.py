@@ -51,10 +51,10 @@ class StructureCodeGen(CodeGen):
 
     def gen_fn_def(self, free_vars: list[str], maybe_return_annotation: str) -> str:
         places = [variable.partition(":")[0].partition("=")[0].strip() for variable in free_vars]
-        given = "".join(f"{name}, " for name in self.names)
+        text = "".join(f"{name}, " for name in self.names)
         return (
             f"{super().gen_fn_def(self.names, maybe_return_annotation)}\n"
-            f"    {', '.join(places)}, = self._in_spec.flatten_up_to(({given}))"
+            f"    {', '.join(places)}, = self._in_spec.flatten_up_to(({text}))"
         )
 
     def generate_output(self, output_args: Any) -> str:

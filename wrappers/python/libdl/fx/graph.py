@@ -190,14 +190,14 @@ class Graph:
         return None
 
     def __deepcopy__(self, memo: Any = None) -> Graph:
-        made = Graph(tracer_cls=self._tracer_cls)
-        made._codegen = self._codegen
+        created = Graph(tracer_cls=self._tracer_cls)
+        created._codegen = self._codegen
         values: dict[Node, Node] = {}
-        copied = made.graph_copy(self, values, return_output_node=True)
+        copied = created.graph_copy(self, values, return_output_node=True)
         if copied is not None:
             result, before = copied
-            made.output(result, before.type).meta = dict(before.meta)
-        return made
+            created.output(result, before.type).meta = dict(before.meta)
+        return created
 
     # -- changing the order ------------------------------------------------------------------------
 
@@ -296,11 +296,11 @@ class NodeAt(int):
 def _rebuilt(nodes: list[Any], codegen: CodeGen, tracer_cls: type | None) -> Graph:
     graph = Graph(tracer_cls=tracer_cls)
     graph._codegen = codegen
-    made: list[Node] = []
+    results: list[Node] = []
 
     def found(value: Any) -> Any:
-        return map_aggregate(value, lambda x: made[x] if isinstance(x, NodeAt) else x)
+        return map_aggregate(value, lambda x: results[x] if isinstance(x, NodeAt) else x)
 
     for op, target, args, kwargs, name, kind in nodes:
-        made.append(graph.create_node(op, target, found(args), found(kwargs), name, kind))
+        results.append(graph.create_node(op, target, found(args), found(kwargs), name, kind))
     return graph

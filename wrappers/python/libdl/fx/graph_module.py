@@ -116,8 +116,8 @@ class GraphModule(Module):
     @property
     def graph(self) -> Graph:
         """The graph. Assigning another one recompiles."""
-        found: Graph = self.__dict__["_graph"]
-        return found
+        value: Graph = self.__dict__["_graph"]
+        return value
 
     @graph.setter
     def graph(self, g: Graph) -> None:
@@ -142,8 +142,8 @@ class GraphModule(Module):
     @property
     def code(self) -> str:
         """The Python code of forward."""
-        found: str = self.__dict__["_code"]
-        return found
+        value: str = self.__dict__["_code"]
+        return value
 
     def print_readable(self, print_output: bool = True) -> str:
         """The code as a class; prints it, too, unless print_output is False."""
@@ -217,14 +217,14 @@ class GraphModule(Module):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> GraphModule:
         fields = copy.deepcopy(self._fields(), memo)
-        made = _rebuilt(_base(type(self)), fields, copy.deepcopy(self.graph), self._class_name)
-        made.meta = copy.deepcopy(self.meta, memo)
-        return made
+        result = _rebuilt(_base(type(self)), fields, copy.deepcopy(self.graph), self._class_name)
+        result.meta = copy.deepcopy(self.meta, memo)
+        return result
 
     def __copy__(self) -> GraphModule:
-        made = _rebuilt(_base(type(self)), self._fields(), self.graph, self._class_name)
-        made.meta = dict(self.meta)
-        return made
+        result = _rebuilt(_base(type(self)), self._fields(), self.graph, self._class_name)
+        result.meta = dict(self.meta)
+        return result
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         return _rebuilt, (_base(type(self)), self._fields(), self.graph, self._class_name)
@@ -238,13 +238,13 @@ def _base(cls: type) -> type:
 
 
 def _rebuilt(cls: Any, fields: dict[str, Any], graph: Graph, class_name: str) -> GraphModule:
-    made: GraphModule = cls.__new__(cls)
-    Module.__init__(made)
-    type(made).__name__ = class_name
-    made.__dict__.update(fields)
-    made._class_name = class_name
-    made.meta = {}
+    instance: GraphModule = cls.__new__(cls)
+    Module.__init__(instance)
+    type(instance).__name__ = class_name
+    instance.__dict__.update(fields)
+    instance._class_name = class_name
+    instance.meta = {}
     if graph._tracer_cls is not None:
-        made._tracer_cls = graph._tracer_cls
-    made.graph = graph
-    return made
+        instance._tracer_cls = graph._tracer_cls
+    instance.graph = graph
+    return instance

@@ -181,8 +181,8 @@ class Transformer(Interpreter):
         return Proxy(self.new_graph.placeholder(str(target), default_value=default), self.tracer)
 
     def get_attr(self, target: Target, args: tuple[Argument, ...], kwargs: dict[str, Any]) -> Proxy:
-        made: Proxy = self.tracer.create_proxy("get_attr", target, args, kwargs)
-        return made
+        result: Proxy = self.tracer.create_proxy("get_attr", target, args, kwargs)
+        return result
 
     def call_module(
         self, target: Target, args: tuple[Argument, ...], kwargs: dict[str, Any]
@@ -204,6 +204,6 @@ class Transformer(Interpreter):
             def node_of(value: Any) -> Any:
                 return value.node if isinstance(value, Proxy) else value
 
-            made = self.new_graph.output(map_aggregate(result, node_of), before.type)
-            made.meta = dict(before.meta)
+            created = self.new_graph.output(map_aggregate(result, node_of), before.type)
+            created.meta = dict(before.meta)
         return GraphModule(self.module, self.new_graph)

@@ -260,8 +260,8 @@ class Attribute(Proxy):
     def node(self) -> Node:  # type: ignore[override]
         """Made only when somebody asks, since most attributes are methods."""
         if self._node is None:
-            made = self.tracer.create_proxy("call_function", getattr, (self.root, self.attr), {})
-            self._node = made.node
+            result = self.tracer.create_proxy("call_function", getattr, (self.root, self.attr), {})
+            self._node = result.node
         return self._node
 
     def __call__(self, *args: Any, **kwargs: Any) -> Proxy:

@@ -81,8 +81,8 @@ def replace_pattern_with_filters(
             continue
         graph = replacement_callback(match, gm.graph, searched) if replacement_callback else fixed
         assert graph is not None
-        made = _replaced(gm.graph, searched, graph, nodes_map, moved)
-        replaced.append(ReplacedPatterns(anchor, nodes_map, made))
+        result = _replaced(gm.graph, searched, graph, nodes_map, moved)
+        replaced.append(ReplacedPatterns(anchor, nodes_map, result))
     if isinstance(replacement, Module):
         gm.delete_all_unused_submodules()
     gm.recompile()
@@ -115,12 +115,12 @@ def _replaced(
     before = [nodes_map[n] for n in pattern.output_node().all_input_nodes]
     users = {user for result in before for user in result.users}
     first = next(node for node in graph.nodes if node in users)
-    made = []
+    results = []
     with graph.inserting_before(first):
         for node in replacement.nodes:
             if node.op not in ("placeholder", "output"):
                 values[node] = graph.node_copy(node, lambda n: values[n])
-                made.append(values[node])
+                results.append(values[node])
     result = map_arg(replacement.output_node().args[0], lambda n: values[n])
     after = [result] if isinstance(result, Node) else [n for n in result if isinstance(n, Node)]
     if len(after) != len(before):
@@ -128,12 +128,12 @@ def _replaced(
             f"replace_pattern: the replacement has {len(after)} results, wanted {len(before)}"
         )
     for old, new in zip(before, after, strict=True):
-        old.replace_all_uses_with(new, lambda user: user not in made)
+        old.replace_all_uses_with(new, lambda user: user not in results)
         moved[old] = new
     for node in reversed(pattern.nodes):
         if node.op not in ("placeholder", "output") and not nodes_map[node].users:
             graph.erase_node(nodes_map[node])
-    return made
+    return results
 
 
 def _add_missing(gm: GraphModule, replacement: Module) -> None:

@@ -103,12 +103,12 @@ def custom_op(
     namespace, short = split(name)
 
     def define_it(function: _Function) -> CustomOpDef:
-        wanted = (
+        expected = (
             of_function(name, function, mutates_args)
             if schema is None
             else of_text(namespace, schema if schema.lstrip()[:1] != "(" else short + schema)
         )
-        operator = Operator(wanted)
+        operator = Operator(expected)
         for kind in _kinds(device_types):
             operator.kernels[kind] = function
         return CustomOpDef(namespace, short, operator, function)
@@ -126,8 +126,8 @@ def infer_schema(
     prototype_function: _Function, /, *, mutates_args: Any, op_name: str | None = None
 ) -> str:
     """The schema that a function's annotations tell, as text."""
-    told = str(of_function(op_name or "", prototype_function, mutates_args))
-    return told
+    text = str(of_function(op_name or "", prototype_function, mutates_args))
+    return text
 
 
 def define(
@@ -297,11 +297,11 @@ def opcheck(
     from ._checks import OpCheckError, check
 
     tests = (test_utils,) if isinstance(test_utils, str) else tuple(test_utils)
-    told = check(_named(op), args, kwargs or {}, tests, atol, rtol)
-    for test, answer in told.items():
+    text = check(_named(op), args, kwargs or {}, tests, atol, rtol)
+    for test, answer in text.items():
         if raise_exception and isinstance(answer, Exception):
             raise OpCheckError(f"library.opcheck: {test} failed: {answer}") from answer
-    return told
+    return text
 
 
 def triton_op(

@@ -92,8 +92,8 @@ def _check_autograd_registration(call: _Call) -> None:
     operator = call.operator
     if operator.backward is not None or not operator.by_device:
         return
-    answer, given = call.run(_leaf)
-    if any(x.requires_grad for x in given) and any(x.requires_grad for x in tensors_in([answer])):
+    answer, value = call.run(_leaf)
+    if any(x.requires_grad for x in value) and any(x.requires_grad for x in tensors_in([answer])):
         raise AssertionError(
             f"{call.name}: a result requires grad, but no gradient is registered: the kernel of a "
             "device is recorded call by call; use register_autograd, or register the function "
@@ -113,16 +113,16 @@ def _check_fake(call: _Call) -> None:
         raise RuntimeError(
             f"{call.name}: no function for tensors on meta is registered: use register_fake"
         )
-    told, _ = call.run(lambda x: _copy(x).to("meta"))
-    fake = tensors_in([told])
+    text, _ = call.run(lambda x: _copy(x).to("meta"))
+    fake = tensors_in([text])
     if len(fake) != len(real):
         raise AssertionError(f"{call.name}: {len(fake)} results on meta, wanted {len(real)}")
     for i, (x, y) in enumerate(zip(fake, real, strict=True)):
         for what in ("shape", "dtype", "stride"):
-            found, wanted = (_told(t, what) for t in (x, y))
-            if found != wanted:
+            result, expected = (_told(t, what) for t in (x, y))
+            if result != expected:
                 raise AssertionError(
-                    f"{call.name}: result {i} on meta has {what} {found}, wanted {wanted}"
+                    f"{call.name}: result {i} on meta has {what} {result}, wanted {expected}"
                 )
 
 
@@ -137,13 +137,13 @@ def _check_gradients(call: _Call, atol: float | None, rtol: float | None) -> Non
 
 
 def _gradients(call: _Call) -> list[Tensor]:
-    answer, given = call.run(_copy if call.operator.schema.mutated else _leaf)
-    leaves = [x for x in given if x.requires_grad]
+    answer, value = call.run(_copy if call.operator.schema.mutated else _leaf)
+    leaves = [x for x in value if x.requires_grad]
     results = [y for y in tensors_in([answer]) if y.requires_grad]
     if not leaves or not results:
         return [y.detach() for y in tensors_in([answer])]
-    found = grad([y.sum() for y in results], leaves, allow_unused=True)
-    return [*(y.detach() for y in tensors_in([answer])), *(g for g in found if g is not None)]
+    gradients = grad([y.sum() for y in results], leaves, allow_unused=True)
+    return [*(y.detach() for y in tensors_in([answer])), *(g for g in gradients if g is not None)]
 
 
 # -- all of them -----------------------------------------------------------------------------------
@@ -171,11 +171,11 @@ def check(
         "test_aot_dispatch_static": lambda: _check_gradients(call, atol, rtol),
         "test_aot_dispatch_dynamic": lambda: _check_gradients(call, atol, rtol),
     }
-    told: dict[str, Any] = {}
+    lines: dict[str, Any] = {}
     for test in tests:
         try:
             checks[test]()
-            told[test] = "SUCCESS"
+            lines[test] = "SUCCESS"
         except Exception as error:
-            told[test] = error
-    return told
+            lines[test] = error
+    return lines

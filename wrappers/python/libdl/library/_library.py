@@ -37,11 +37,11 @@ class Library:
         """A new operator; schema: "name(Tensor x, float a=1.0) -> Tensor". Returns its name."""
         if self.kind == "IMPL":
             raise RuntimeError("Library.define: a library of kind 'IMPL' defines nothing")
-        wanted = of_text(self.ns, schema)
-        name = wanted.name.partition("::")[2]
+        expected = of_text(self.ns, schema)
+        name = expected.name.partition("::")[2]
         if name in OPERATORS.get(self.ns, {}):
-            raise RuntimeError(f"Library.define: {wanted.name} is defined already")
-        operator = Operator(wanted)
+            raise RuntimeError(f"Library.define: {expected.name} is defined already")
+        operator = Operator(expected)
         operator.strict = False
         OPERATORS.setdefault(self.ns, {})[name] = operator
         return name

@@ -49,8 +49,8 @@ class Operator:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         values, named = self.schema.bind(args, kwargs)
         if self.autocast:
-            given = tensors_in([*values, *named.values()])
-            kind = given[0].device.type if given else "cpu"
+            value = tensors_in([*values, *named.values()])
+            kind = value[0].device.type if value else "cpu"
             if kind in self.autocast and is_autocast_enabled(kind):
                 return self.autocast[kind](*values, **named)
         composite = self.composite
@@ -102,16 +102,16 @@ def _on_meta(values: list[Any]) -> bool:
 
 
 def tensors_in(values: list[Any]) -> list[Tensor]:
-    found: list[Tensor] = []
+    results: list[Tensor] = []
     for x in values:
-        found += (
+        results += (
             tensors_in(list(x))
             if isinstance(x, (list, tuple))
             else [x]
             if isinstance(x, Tensor)
             else []
         )
-    return found
+    return results
 
 
 class _Call:
@@ -141,26 +141,26 @@ class _Call:
                 f"{name}: backward returned {len(gradients)} gradients, wanted "
                 f"{len(self.sizes)}, one for each argument by position"
             )
-        found: list[Any] = []
+        results: list[Any] = []
         for gradient, size in zip(gradients, self.sizes, strict=True):
             if size is None:
-                found.append(gradient)
+                results.append(gradient)
             elif gradient is None:
-                found += [None] * size
+                results += [None] * size
             elif isinstance(gradient, (list, tuple)) and len(gradient) == size:
-                found += gradient
+                results += gradient
             else:
                 raise RuntimeError(
                     f"{name}: backward returned {type(gradient).__name__} for a list of "
                     f"{size} tensors, wanted a list of as many gradients"
                 )
-        return tuple(found)
+        return tuple(results)
 
     def run(self, values: list[Any]) -> Any:
-        given = tensors_in([*values, *self.named.values()])
-        answer = self.operator.kernel(given)(*values, **self.named)
+        value = tensors_in([*values, *self.named.values()])
+        answer = self.operator.kernel(value)(*values, **self.named)
         if self.operator.strict:
-            held = {_C.tensor_storage_id(x) for x in given if x.numel()}
+            held = {_C.tensor_storage_id(x) for x in value if x.numel()}
             for x in tensors_in([answer]):
                 if x.numel() and _C.tensor_storage_id(x) in held:
                     raise RuntimeError(
@@ -196,10 +196,14 @@ def _function_of(operator: Operator) -> Any:
         ctx._call = call
         if operator.setup is None or not any(ctx.needs_input_grad):
             return
-        given = {"ctx": _Context(ctx, call), "inputs": tuple(call.nested(leaves)), "output": output}
+        arguments = {
+            "ctx": _Context(ctx, call),
+            "inputs": tuple(call.nested(leaves)),
+            "output": output,
+        }
         if call.named:
-            given["keyword_only_inputs"] = call.named
-        operator.setup(**given)
+            arguments["keyword_only_inputs"] = call.named
+        operator.setup(**arguments)
 
     def backward(ctx: Any, *gradients: Any) -> Any:
         if operator.backward is None:
@@ -218,12 +222,12 @@ def _function_of(operator: Operator) -> Any:
         rule: Any = operator.batch_rule
         return rule(info, tuple(call.nested(in_dims[1:])), *call.nested(leaves), **call.named)
 
-    made: dict[str, Any] = {
+    result: dict[str, Any] = {
         "forward": forward,
         "setup_context": setup_context,
         "backward": backward,
     }
-    body: dict[str, Any] = {name: staticmethod(function) for name, function in made.items()}
+    body: dict[str, Any] = {name: staticmethod(function) for name, function in result.items()}
     if operator.batch_rule is not None:
         body["vmap"] = staticmethod(vmap)
     else:

@@ -156,7 +156,7 @@ def of_text(namespace: str, text: str) -> Schema:
         if part == "*":
             kind = Parameter.KEYWORD_ONLY
             continue
-        head, given, default = part.partition("=")
+        head, value, default = part.partition("=")
         word, _, argument = head.strip().rpartition(" ")
         if not word or not argument.isidentifier():
             raise RuntimeError(f"library: found {part!r} in {text!r}, wanted Type argument")
@@ -171,7 +171,7 @@ def of_text(namespace: str, text: str) -> Schema:
                 argument,
                 kind,
                 annotation=word.strip(),
-                default=_default(default, argument) if given else Parameter.empty,
+                default=_default(default, argument) if value else Parameter.empty,
             )
         )
     return Schema(f"{namespace}::{name.strip()}", parameters, results.strip(), mutated)

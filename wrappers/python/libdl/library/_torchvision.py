@@ -138,12 +138,12 @@ def _interpolated(input: Tensor, image: Tensor, y: Tensor, x: Tensor) -> Tensor:
     top, bottom, near_top, near_bottom, in_y = _weights(y, input.shape[2])
     left, right, near_left, near_right, in_x = _weights(x, input.shape[3])
     where = image[:, None, None]
-    made: Any = 0
+    result: Any = 0
     for row, of_row in ((top, near_top), (bottom, near_bottom)):
         for column, of_column in ((left, near_left), (right, near_right)):
             share = (of_row * in_y)[:, :, None] * (of_column * in_x)[:, None, :]
-            made = made + planes[where, row[:, :, None], column[:, None, :]] * share[..., None]
-    answer: Tensor = made
+            result = result + planes[where, row[:, :, None], column[:, None, :]] * share[..., None]
+    answer: Tensor = result
     return answer
 
 
@@ -166,9 +166,9 @@ def _averages(
     """Means of places in each bin: [k, height, width, channels]. low, bins: [k, 2], of y and x."""
     y = _grid(low[:, 0], bins[:, 0], shape[0], count[0])
     x = _grid(low[:, 1], bins[:, 1], shape[1], count[1])
-    found = _interpolated(input, image, y, x)
+    result = _interpolated(input, image, y, x)
     k, channels = len(image), input.shape[1]
-    return found.reshape(k, shape[0], count[0], shape[1], count[1], channels).mean((2, 4))
+    return result.reshape(k, shape[0], count[0], shape[1], count[1], channels).mean((2, 4))
 
 
 def _aligned(
@@ -218,8 +218,8 @@ def roi_align(
     image, boxes = _checked("roi_align", input, rois)
     low, size = _corners(boxes, spatial_scale, 0.5 if aligned else 0.0)
     size = size if aligned else size.clamp(min=1)
-    made = _aligned(input, image, low, size, (pooled_height, pooled_width), sampling_ratio, 0.0)
-    return made.permute(0, 3, 1, 2).contiguous()
+    result = _aligned(input, image, low, size, (pooled_height, pooled_width), sampling_ratio, 0.0)
+    return result.permute(0, 3, 1, 2).contiguous()
 
 
 def qroi_align(
@@ -258,11 +258,11 @@ def ps_roi_align(
     """roi_align in which each bin reads channels of its own (R-FCN, Dai et al. 2016)."""
     image, boxes = _checked("ps_roi_align", input, rois)
     low, size = _corners(boxes, spatial_scale, 0.5)
-    found = _aligned(
+    result = _aligned(
         input, image, low, size, (pooled_height, pooled_width), sampling_ratio, float("nan")
     )
     count, channel = _own_channels(input, pooled_height, pooled_width)
-    picked = found.gather(3, channel.permute(1, 2, 0).expand(len(image), -1, -1, -1))
+    picked = result.gather(3, channel.permute(1, 2, 0).expand(len(image), -1, -1, -1))
     mapping = channel.int().expand(len(image), -1, -1, -1).contiguous()
     return picked.permute(0, 3, 1, 2).contiguous(), mapping
 
@@ -367,10 +367,10 @@ def deform_conv2d(
     shift = offset.reshape(n, offset_groups, kh, kw, 2, out_h, out_w)
     y = _places(out_h, stride_h, pad_h, kh, dilation_h, input)[:, None, :, None]
     x = _places(out_w, stride_w, pad_w, kw, dilation_w, input)[None, :, None, :]
-    found = _displaced(input, y + shift[:, :, :, :, 0], x + shift[:, :, :, :, 1])
+    result = _displaced(input, y + shift[:, :, :, :, 0], x + shift[:, :, :, :, 1])
     if use_mask:
-        found = found * mask.reshape(n, offset_groups, 1, kh, kw, out_h, out_w)
-    columns = found.reshape(n, groups, channels // groups * kh * kw, out_h * out_w)
+        result = result * mask.reshape(n, offset_groups, 1, kh, kw, out_h, out_w)
+    columns = result.reshape(n, groups, channels // groups * kh * kw, out_h * out_w)
     kernel = weight.reshape(groups, weight.shape[0] // groups, -1)
     return (kernel @ columns).reshape(n, weight.shape[0], out_h, out_w) + bias[:, None, None]
 
@@ -389,10 +389,10 @@ def _displaced(input: Tensor, y: Tensor, x: Tensor) -> Tensor:
     groups = y.shape[1]
     rows, columns = y.reshape(n * groups, -1, 1), x.reshape(n * groups, -1, 1)
     grid = f.stack([(2 * columns + 1) / width - 1, (2 * rows + 1) / height - 1], -1)
-    found = F.grid_sample(
+    result = F.grid_sample(
         input.reshape(n * groups, channels // groups, height, width), grid, align_corners=False
     )
-    return found.reshape(n, groups, channels // groups, *y.shape[2:])
+    return result.reshape(n, groups, channels // groups, *y.shape[2:])
 
 
 # -- gradients as operators of their own, which newer versions of torchvision register -------------
@@ -447,14 +447,14 @@ def _roi_pool_backward(
     width: int,
 ) -> Tensor:
     """Each gradient goes to where the maximum was."""
-    made = grad.new_zeros(batch_size, channels, height * width)
+    result = grad.new_zeros(batch_size, channels, height * width)
     kept = (argmax >= 0).to(grad.dtype)
     for number in range(batch_size):
         chosen = (rois[:, 0].long() == number).nonzero()[:, 0]
         at = argmax[chosen].long().clamp(min=0).permute(1, 0, 2, 3).reshape(channels, -1)
-        given = (grad * kept)[chosen].permute(1, 0, 2, 3).reshape(channels, -1)
-        made[number].scatter_add_(1, at, given)
-    return made.reshape(batch_size, channels, height, width)
+        value = (grad * kept)[chosen].permute(1, 0, 2, 3).reshape(channels, -1)
+        result[number].scatter_add_(1, at, value)
+    return result.reshape(batch_size, channels, height, width)
 
 
 def _ps_roi_align_backward(
@@ -516,7 +516,9 @@ def _deform_conv2d_backward(
 ) -> tuple[Tensor, ...]:
     forward: Any = deform_conv2d
     with enable_grad():
-        given = [x.detach().requires_grad_() for x in (input, weight, offset, mask, bias)]
-        y = forward(*given, *numbers)
-        found = grad_of(y, given, grad, allow_unused=True)
-    return tuple(f.zeros_like(x) if g is None else g for x, g in zip(given, found, strict=True))
+        arguments = [x.detach().requires_grad_() for x in (input, weight, offset, mask, bias)]
+        y = forward(*arguments, *numbers)
+        result = grad_of(y, arguments, grad, allow_unused=True)
+    return tuple(
+        f.zeros_like(x) if g is None else g for x, g in zip(arguments, result, strict=True)
+    )

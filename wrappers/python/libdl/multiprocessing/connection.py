@@ -172,9 +172,9 @@ class Connection(_ConnectionBase):
             raise OSError("the message is an object with tensors: call recv()")
         if maxsize is not None and len(arrived.content) > maxsize:
             return None
-        found = io.BytesIO()
-        found.write(arrived.content)
-        return found
+        result = io.BytesIO()
+        result.write(arrived.content)
+        return result
 
     def _poll(self, timeout: float | None) -> bool:
         waiting = select.poll()

@@ -77,11 +77,11 @@ class Mapping:
     def __init__(self, fd: int, size: int) -> None:
         self.address, self.size = 0, size
         access = mmap.PROT_READ | mmap.PROT_WRITE
-        found = _libc.mmap(None, size, access, mmap.MAP_SHARED, fd, 0)
-        if found == _FAILED:
+        result = _libc.mmap(None, size, access, mmap.MAP_SHARED, fd, 0)
+        if result == _FAILED:
             number = ctypes.get_errno()
             raise OSError(number, f"mapping {size} bytes: {os.strerror(number)}")
-        self.address = found
+        self.address = result
 
     def __del__(self, munmap: Any = _libc.munmap) -> None:
         if self.address:
@@ -101,8 +101,8 @@ class Mapping:
         """Some of the bytes. Who has the array has the mapping; so do tensors over it."""
         array: Any = (ctypes.c_char * size).from_address(self.address + offset)
         array.mapping = self
-        made: ctypes.Array[ctypes.c_char] = array
-        return made
+        result: ctypes.Array[ctypes.c_char] = array
+        return result
 
 
 class Memory(Mapping):
@@ -119,9 +119,9 @@ class Memory(Mapping):
 
     def bytes(self) -> Tensor:
         """All of them as a tensor of uint8, a storage of its own."""
-        made = frombuffer(self.part(0, self.size), dtype=uint8)
-        _of_storage[_C.tensor_storage_id(made)] = self
-        return made
+        summary_pb = frombuffer(self.part(0, self.size), dtype=uint8)
+        _of_storage[_C.tensor_storage_id(summary_pb)] = self
+        return summary_pb
 
     def write(self, position: int, x: Tensor) -> None:
         """Copies a row of elements there. The kernel does so in half the time: at first, each page
@@ -152,12 +152,12 @@ os.register_at_fork(after_in_child=_forked)
 
 def mapped(fd: int) -> Memory:
     """Takes the descriptor of memory made here or elsewhere."""
-    found = os.fstat(fd)
-    key = found.st_dev, found.st_ino
+    status = os.fstat(fd)
+    key = status.st_dev, status.st_ino
     with _lock:
         memory = _mapped.get(key)
         if memory is None:
-            memory = _mapped[key] = Memory(fd, found.st_size, key)
+            memory = _mapped[key] = Memory(fd, status.st_size, key)
         else:
             os.close(fd)
     return memory

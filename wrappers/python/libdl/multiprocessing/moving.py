@@ -25,8 +25,8 @@ def place(
     usable = (base.numel() - position) // dtype.itemsize * dtype.itemsize
     elements = base[position : position + usable].view(dtype)
     offset = position // dtype.itemsize
-    made: Tensor = elements.as_strided(tuple(shape), tuple(strides), offset).detach()
-    return made
+    result: Tensor = elements.as_strided(tuple(shape), tuple(strides), offset).detach()
+    return result
 
 
 class Group:

@@ -69,19 +69,19 @@ def _arrived(
 ) -> Tensor:
     """Called when the pickle of a message is loaded. group -1: a tensor without elements."""
     if group < 0:
-        made = empty_strided(shape, strides, dtype=dtype)
+        result = empty_strided(shape, strides, dtype=dtype)
     else:
-        made = _here.message.tensor(group, first, shape, strides, dtype)
+        result = _here.message.tensor(group, first, shape, strides, dtype)
     if kind is not Tensor:
-        made = _C.make_subclass(kind, made)
+        result = _C.make_subclass(kind, result)
     if requires_grad:
-        made.requires_grad = True
-    return made
+        result.requires_grad = True
+    return result
 
 
 def _sparse(shape: Any, indices: Tensor, values: Tensor) -> Tensor:
-    made: Tensor = sparse_coo_tensor(indices, values, shape)
-    return made
+    result: Tensor = sparse_coo_tensor(indices, values, shape)
+    return result
 
 
 class _Pickler(ForkingPickler):
@@ -201,24 +201,24 @@ class Bundle:
 def unbundled(fd: int) -> list[int]:
     """Takes the descriptor of a bundle; those that are in it."""
     with socket.socket(fileno=fd) as end:
-        found: list[int] = []
+        results: list[int] = []
         while True:
             data, part = received(end, 1)
             if not data:
-                return found
-            found += part
+                return results
+            results += part
 
 
 def received(end: socket.socket, size: int, flags: int = 0) -> tuple[bytes, list[int]]:
     """A packet and the descriptors that came with it."""
-    data, extras, told, _ = end.recvmsg(size, _ROOM, flags | _CLOSED_BY_EXEC)
-    found = array.array("i")
+    data, extras, text, _ = end.recvmsg(size, _ROOM, flags | _CLOSED_BY_EXEC)
+    result = array.array("i")
     for _, _, content in extras:
-        found.frombytes(content[: len(content) // found.itemsize * found.itemsize])
-    if told & socket.MSG_CTRUNC:
-        close_all(found)
+        result.frombytes(content[: len(content) // result.itemsize * result.itemsize])
+    if text & socket.MSG_CTRUNC:
+        close_all(result)
         raise out_of_descriptors("the tensors that came with a message")
-    return data, list(found)
+    return data, list(result)
 
 
 def close_all(descriptors: Iterable[int]) -> None:
@@ -228,14 +228,14 @@ def close_all(descriptors: Iterable[int]) -> None:
 
 def all_mapped(descriptors: list[int]) -> list[Memory]:
     """Takes the descriptors."""
-    found = []
+    results = []
     while descriptors:
         try:
-            found.append(mapped(descriptors.pop(0)))
+            results.append(mapped(descriptors.pop(0)))
         except BaseException:
             close_all(descriptors)
             raise
-    return found
+    return results
 
 
 # -- arguments of a process that is started -------------------------------------------------------

@@ -133,14 +133,14 @@ class ProcessContext:
 
     def _raise(self, number: int) -> None:
         process, code = self.processes[number], self.processes[number].exitcode
-        told = None
+        description = None
         try:
             if self._errors[number].poll():
-                told = self._errors[number].recv()
+                description = self._errors[number].recv()
         except EOFError:
             pass
-        if told is not None:
-            text, original = told
+        if description is not None:
+            text, original = description
             cause = pickle.loads(original) if original else None
             raise ProcessRaisedException(
                 f"\n\n-- Process {number} raised an exception:\n{text}", number, process.pid

@@ -45,14 +45,14 @@ def reduction_of(size_average: bool | None, reduce: bool | None, reduction: str)
     if size_average is None and reduce is None:
         return reduction
     if reduce is None or reduce:
-        told = "mean" if size_average is None or size_average else "sum"
+        text = "mean" if size_average is None or size_average else "sum"
     else:
-        told = "none"
+        text = "none"
     warnings.warn(
-        f"size_average and reduce are deprecated, please use reduction={told!r} instead",
+        f"size_average and reduce are deprecated, please use reduction={text!r} instead",
         stacklevel=4,
     )
-    return told
+    return text
 
 
 def _same_size(input: Tensor, target: Tensor) -> None:
@@ -264,8 +264,8 @@ def ctc_loss(
     )
 
 
-def _lengths(given: Any) -> Tensor:
-    return given if isinstance(given, Tensor) else tensor(given, dtype=int64)
+def _lengths(lengths: Any) -> Tensor:
+    return lengths if isinstance(lengths, Tensor) else tensor(lengths, dtype=int64)
 
 
 # -- with a margin ---------------------------------------------------------------------------------

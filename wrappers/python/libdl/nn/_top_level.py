@@ -177,9 +177,9 @@ def native_layer_norm(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """layer_norm, the means and the reciprocal deviations, [.., 1, ..]; these two without
     gradients."""
-    made = _generated.layer_norm(input, normalized_shape, weight, bias, eps)
+    result = _generated.layer_norm(input, normalized_shape, weight, bias, eps)
     dims = list(range(input.ndim - len(normalized_shape), input.ndim))
-    return made, *_moments(input, dims, eps)
+    return result, *_moments(input, dims, eps)
 
 
 @overridable
@@ -200,9 +200,9 @@ def native_group_norm(
             f"native_group_norm: argument 1 (input) has shape {list(input.shape)}, "
             f"wanted [{N}, {C}, ...] of {N * C * HxW} elements"
         )
-    made = _generated.group_norm(input, group, weight, bias, eps)
+    result = _generated.group_norm(input, group, weight, bias, eps)
     mean, rstd = _moments(input.reshape(N, group, C // group * HxW), [2], eps)
-    return made, mean.squeeze(2), rstd.squeeze(2)
+    return result, mean.squeeze(2), rstd.squeeze(2)
 
 
 @overridable
@@ -218,13 +218,13 @@ def native_batch_norm(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """batch_norm, and in training the batch's means and reciprocal deviations, [channels], without
     gradients; in evaluation these are empty."""
-    made = batch_norm(
+    result = batch_norm(
         input, weight, bias, running_mean, running_var, training, momentum, eps, False
     )
     if not training:
-        return made, input.new_empty(0), input.new_empty(0)
+        return result, input.new_empty(0), input.new_empty(0)
     mean, rstd = _moments(input, [d for d in range(input.ndim) if d != 1], eps)
-    return made, mean.flatten(), rstd.flatten()
+    return result, mean.flatten(), rstd.flatten()
 
 
 # -- activations and dropout -----------------------------------------------------------------------
@@ -340,7 +340,7 @@ def embedding_bag(
     """See nn.functional.embedding_bag; mode is 0 ("sum"), 1 ("mean") or 2 ("max"). What PyTorch
     keeps for its gradient, the other three results, is empty here."""
     word = _word("embedding_bag", "mode", mode, ("sum", "mean", "max"))
-    made = _generated.embedding_bag(
+    result = _generated.embedding_bag(
         indices,
         weight,
         offsets,
@@ -352,7 +352,7 @@ def embedding_bag(
         padding_idx,
     )
     none = indices.new_empty(0)
-    return made, none, none.clone(), none.clone()
+    return result, none, none.clone(), none.clone()
 
 
 # -- losses ----------------------------------------------------------------------------------------

@@ -608,8 +608,8 @@ def _shorten(input: Tensor, weight: Tensor, max_norm: float, norm_type: float) -
     try:
         _generated.embedding_renorm_(weight, input, max_norm, norm_type)
     except Error as error:  # under the names that the function has
-        told = {"indices": (1, "input"), "input": (2, "weight")}
-        rename_error(error, "embedding", "embedding_renorm", told)
+        text = {"indices": (1, "input"), "input": (2, "weight")}
+        rename_error(error, "embedding", "embedding_renorm", text)
         raise
 
 
@@ -688,12 +688,12 @@ def interpolate(
     )
 
 
-def _scale_of(given: Any) -> float:
+def _scale_of(pack: Any) -> float:
     try:
-        return float(given)
+        return float(pack)
     except (TypeError, ValueError):
         raise ArgumentTypeError(
-            f"interpolate: argument 3 (scale_factor) is {given!r}, wanted a "
+            f"interpolate: argument 3 (scale_factor) is {pack!r}, wanted a "
             "number, or one for each dimension"
         ) from None
 
@@ -900,14 +900,14 @@ def _batched(
     if query.ndim not in (2, 3):
         _refuse(AssertionError, "query", f"is {query.ndim}D, wanted 2D (without a batch) or 3D")
     dims = query.ndim
-    for name, x, wanted in (
+    for name, x, enabled in (
         ("key", key, (dims,)),
         ("value", value, (dims,)),
         ("attn_mask", attn_mask, (2, 3)),
         ("key_padding_mask", key_padding_mask, (dims - 1,)),
     ):
-        if x is not None and x.ndim not in wanted:
-            shown = " or ".join(f"{n}D" for n in wanted)
+        if x is not None and x.ndim not in enabled:
+            shown = " or ".join(f"{n}D" for n in enabled)
             _refuse(AssertionError, name, f"is {x.ndim}D, wanted {shown} for a {dims}D query")
     if dims == 2 and attn_mask is not None and attn_mask.ndim == 3:
         shape = (num_heads, query.shape[0], key.shape[0])
@@ -952,8 +952,10 @@ def _projected(
         for name, x, w in zip(("q", "k", "v"), (query, key, value), separate):
             shape = (query.shape[2], x.shape[2])
             if w is None or tuple(w.shape) != shape:
-                found = "is None" if w is None else f"has shape {list(w.shape)}"
-                _refuse(AssertionError, f"{name}_proj_weight", f"{found}, wanted {list(shape)}")
+                description = "is None" if w is None else f"has shape {list(w.shape)}"
+                _refuse(
+                    AssertionError, f"{name}_proj_weight", f"{description}, wanted {list(shape)}"
+                )
         return tuple(map(linear, (query, key, value), separate, biases))
     if weight is None:
         _refuse(AssertionError, "in_proj_weight", "is None, wanted the projections' weights")
@@ -988,8 +990,8 @@ def _check_biases(
     bias_k: Tensor | None, bias_v: Tensor | None, static_k: Tensor | None, static_v: Tensor | None
 ) -> None:
     if (bias_k is None) != (bias_v is None):
-        absent, given = ("bias_k", "bias_v") if bias_k is None else ("bias_v", "bias_k")
-        _refuse(AssertionError, absent, f"is None, wanted a tensor, for {given} is given")
+        absent, value = ("bias_k", "bias_v") if bias_k is None else ("bias_v", "bias_k")
+        _refuse(AssertionError, absent, f"is None, wanted a tensor, for {value} is given")
     for name, static in (("static_k", static_k), ("static_v", static_v)):
         if bias_k is not None and static is not None:
             _refuse(AssertionError, name, "is a tensor, wanted None, for bias_k is given")
@@ -1006,12 +1008,12 @@ def _with_zeros(x: Tensor) -> Tensor:
     return _functions.cat([x, step], 2)
 
 
-def _static_in_heads(given: Tensor, name: str, q: Tensor) -> Tensor:
+def _static_in_heads(value: Tensor, name: str, q: Tensor) -> Tensor:
     """[n h, s, d] as [n, h, s, d]."""
     n, h, _, d = q.shape
-    if given.shape[0] != n * h or given.shape[2] != d:
-        _refuse(AssertionError, name, f"has shape {list(given.shape)}, wanted [{n * h}, s, {d}]")
-    return given.unflatten(0, (n, h))
+    if value.shape[0] != n * h or value.shape[2] != d:
+        _refuse(AssertionError, name, f"has shape {list(value.shape)}, wanted [{n * h}, s, {d}]")
+    return value.unflatten(0, (n, h))
 
 
 def _merged_masks(
@@ -1069,8 +1071,8 @@ def _canonical_mask(
         return mask
     if mask.dtype != bool_:
         raise AssertionError(f"{mask_name} is {mask.dtype}, wanted bool or a floating dtype")
-    made = _functions.zeros(mask.shape, dtype=target_type, device=mask.device)
-    return made.masked_fill_(mask, -math.inf)
+    result = _functions.zeros(mask.shape, dtype=target_type, device=mask.device)
+    return result.masked_fill_(mask, -math.inf)
 
 
 def _none_or_dtype(input: Tensor | None) -> DtypeLike | None:

@@ -26,8 +26,8 @@ Sizes = int | Sequence[int]
 def _vjp(convolve: Callable[[Tensor], Tensor], at: Tensor, grad_output: Tensor) -> Tensor:
     recorded = is_grad_enabled()
     with enable_grad():
-        (found,) = grad(convolve(at), at, grad_output, create_graph=recorded)
-    return found
+        (gradients,) = grad(convolve(at), at, grad_output, create_graph=recorded)
+    return gradients
 
 
 def _by_input(

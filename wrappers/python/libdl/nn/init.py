@@ -62,9 +62,9 @@ def trunc_normal_(
             count = int(missing.sum().item())
             if count == 0:
                 break
-            numbers, wanted = draw(count, low, high, generator, tensor.device)
+            numbers, expected = draw(count, low, high, generator, tensor.device)
             drawn[missing] = numbers
-            missing[missing.clone()] = ~wanted
+            missing[missing.clone()] = ~expected
         return tensor.copy_((drawn * std + mean).clamp_(a, b).reshape(tensor.shape))
 
 
@@ -182,8 +182,10 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = N
     few, many = sorted((rows, columns))
     with no_grad():
         drawn = empty(few, many, dtype=float64, device=tensor.device).normal_(generator=generator)
-        made = orthonormal_rows(drawn)
-        return tensor.copy_((made if rows <= columns else made.t()).reshape(tensor.shape) * gain)
+        result = orthonormal_rows(drawn)
+        return tensor.copy_(
+            (result if rows <= columns else result.t()).reshape(tensor.shape) * gain
+        )
 
 
 def orthonormal_rows(a: Tensor) -> Tensor:
@@ -203,8 +205,8 @@ def orthonormal_rows(a: Tensor) -> Tensor:
                     row = row - (part[:i] @ row) @ part[:i]
             part[i] = row / row.norm()
         done.append(part)
-    made: Tensor = cat(done)
-    return made
+    result: Tensor = cat(done)
+    return result
 
 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
@@ -227,10 +229,10 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
 _CONVOLUTIONS = [f"conv{kind}{dims}d" for kind in ("", "_transpose") for dims in (1, 2, 3)]
 
 
-def _check_dims(name: str, tensor: Tensor, right: bool, wanted: str) -> None:
+def _check_dims(name: str, tensor: Tensor, right: bool, expected: str) -> None:
     if not right:
         raise ValueError(
-            f"{name}: argument 1 (tensor) has {tensor.ndim} dimensions, wanted {wanted}"
+            f"{name}: argument 1 (tensor) has {tensor.ndim} dimensions, wanted {expected}"
         )
 
 

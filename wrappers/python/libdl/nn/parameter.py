@@ -33,13 +33,13 @@ class _Kind(type):
 
 
 def _of_its_class(data: Tensor, kind: str, requires_grad: bool) -> Tensor:
-    made = data.detach().requires_grad_(requires_grad)
-    if type(made) is type(data):
-        return made
-    name, found = type(data).__name__, type(made).__name__
+    result = data.detach().requires_grad_(requires_grad)
+    if type(result) is type(data):
+        return result
+    name, actual = type(data).__name__, type(result).__name__
     raise RuntimeError(
         f"Creating a {kind} from an instance of type {name} requires that detach() returns an "
-        f"instance of the same type, but it returned a {found}"
+        f"instance of the same type, but it returned a {actual}"
     )
 
 
@@ -66,13 +66,13 @@ class Parameter(Tensor, metaclass=_Kind):
         if requires_grad and source.is_inference():
             with inference_mode(False), no_grad():  # so that it can be trained once the mode ends
                 source = source.clone()
-                made: Parameter = _C.make_subclass(cls, source)
-                made.requires_grad = True
-            return made
-        made = _C.make_subclass(cls, source)
+                result: Parameter = _C.make_subclass(cls, source)
+                result.requires_grad = True
+            return result
+        result = _C.make_subclass(cls, source)
         if requires_grad:
-            made.requires_grad = True
-        return made
+            result.requires_grad = True
+        return result
 
     def __repr__(self, **options: Any) -> str:
         return "Parameter containing:\n" + format_tensor(self, "tensor")
@@ -80,10 +80,10 @@ class Parameter(Tensor, metaclass=_Kind):
     def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
         if id(self) in memo:
             return memo[id(self)]
-        made = type(self)(twin(self), self.requires_grad)
-        memo[id(self)] = made
-        made.__dict__.update(copy.deepcopy(self.__dict__, memo))
-        return made
+        instance = type(self)(twin(self), self.requires_grad)
+        memo[id(self)] = instance
+        instance.__dict__.update(copy.deepcopy(self.__dict__, memo))
+        return instance
 
 
 _C.register("parameter", Parameter)
@@ -109,11 +109,11 @@ class Buffer(Tensor, metaclass=_Kind):
             kept: Any = _of_its_class(data, "Buffer", data.requires_grad)
             kept._is_buffer, kept.persistent = True, persistent
             return kept
-        made: Buffer = _C.make_subclass(cls, empty(0) if data is None else data)
+        result: Buffer = _C.make_subclass(cls, empty(0) if data is None else data)
         if data is not None and data.requires_grad:
-            made.requires_grad = True
-        made.persistent = persistent
-        return made
+            result.requires_grad = True
+        result.persistent = persistent
+        return result
 
     def __init__(self, data: Tensor | None = None, *, persistent: bool = True) -> None:
         pass
@@ -206,9 +206,9 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
         device: DeviceLike | None = None,
         dtype: DtypeLike | None = None,
     ) -> UninitializedParameter:
-        made: UninitializedParameter = _C.make_subclass(cls, empty(0, device=device, dtype=dtype))
-        made.requires_grad = requires_grad
-        return made
+        result: UninitializedParameter = _C.make_subclass(cls, empty(0, device=device, dtype=dtype))
+        result.requires_grad = requires_grad
+        return result
 
     def __init__(
         self,
@@ -234,10 +234,10 @@ class UninitializedBuffer(UninitializedTensorMixin, Buffer):
         dtype: DtypeLike | None = None,
         persistent: bool = True,
     ) -> UninitializedBuffer:
-        made: UninitializedBuffer = _C.make_subclass(cls, empty(0, device=device, dtype=dtype))
-        made.requires_grad = requires_grad
-        made.persistent = persistent
-        return made
+        result: UninitializedBuffer = _C.make_subclass(cls, empty(0, device=device, dtype=dtype))
+        result.requires_grad = requires_grad
+        result.persistent = persistent
+        return result
 
     def __init__(
         self,

@@ -165,12 +165,12 @@ class _Step:
             if state["n_iter"] == 1:
                 t = min(1.0, 1.0 / grad.abs().sum()) * t
             state["d"], state["t"] = d, t
-            slope = grad.dot(d)
-            if slope > -group["tolerance_change"]:
+            derivative = grad.dot(d)
+            if derivative > -group["tolerance_change"]:
                 break
             before = loss
             if group["line_search_fn"]:
-                loss, grad, t = self.search(d, _Point(0, loss, grad, slope), t)
+                loss, grad, t = self.search(d, _Point(0, loss, grad, derivative), t)
                 state["t"] = t
                 self.move(d, t)
             else:
@@ -256,8 +256,8 @@ class _Step:
             return _Point(t, loss, grad, grad.dot(d))
 
         most = self.group["max_eval"] - self.evaluations
-        found = _Search(at, start, most, d.abs().max(), self.group["tolerance_change"]).run(t)
-        return found.loss, found.grad, found.t
+        result = _Search(at, start, most, d.abs().max(), self.group["tolerance_change"]).run(t)
+        return result.loss, result.grad, result.t
 
 
 class _Search:
@@ -368,8 +368,8 @@ def _strong_wolfe(
 
     search = _Search(at, _Point(0, f, g.clone(), gtd), max_ls, d.abs().max(), tolerance_change)
     search.decrease, search.flatness = c1, c2
-    found = search.run(t)
-    return found.loss, found.grad, found.t, calls
+    result = search.run(t)
+    return result.loss, result.grad, result.t, calls
 
 
 def _cubic_interpolate(

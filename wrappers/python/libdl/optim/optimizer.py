@@ -256,8 +256,8 @@ class Optimizer(Hooked):
         """A state that load_state_dict takes from a saved one, in the parameter's dtype."""
         groups = [group for group in param_groups if param_id in group["params"]]
         on_device = any(group.get("fused") or group.get("capturable") for group in groups)
-        made: Tensor = _restored(param, value, on_device, key)
-        return made
+        result: Tensor = _restored(param, value, on_device, key)
+        return result
 
     # -- states --------------------------------------------------------------------------------
 
@@ -352,11 +352,13 @@ def _separated(params: Any) -> tuple[list[Tensor], list[str]]:
         return [params], []
     if isinstance(params, set):
         raise TypeError("params is a set, whose order changes between runs; wanted a list")
-    given = list(params)
-    names = [entry[0] for entry in given if isinstance(entry, tuple)]
-    if names and len(names) != len(given):
-        raise ValueError(f"{len(given) - len(names)} of {len(given)} parameters have no name")
-    return [entry[1] if isinstance(entry, tuple) else entry for entry in given], names
+    parameters = list(params)
+    names = [entry[0] for entry in parameters if isinstance(entry, tuple)]
+    if names and len(names) != len(parameters):
+        raise ValueError(
+            f"{len(parameters) - len(names)} of {len(parameters)} parameters have no name"
+        )
+    return [entry[1] if isinstance(entry, tuple) else entry for entry in parameters], names
 
 
 def _restored(param: Tensor, value: Any, on_device: bool, name: Any = None) -> Any:
@@ -364,10 +366,10 @@ def _restored(param: Tensor, value: Any, on_device: bool, name: Any = None) -> A
     if isinstance(value, Tensor):
         if name != "step":
             kind = param.dtype if param.is_floating_point() else value.dtype
-            made = value.to(dtype=kind, device=param.device)
+            result = value.to(dtype=kind, device=param.device)
         else:
-            made = value.float().to(device=param.device) if on_device else value
-        return made.detach().clone() if made is value else made
+            result = value.float().to(device=param.device) if on_device else value
+        return result.detach().clone() if result is value else result
     if isinstance(value, dict):
         return {key: _restored(param, entry, on_device, key) for key, entry in value.items()}
     if isinstance(value, Iterable) and not isinstance(value, str | bytes):

@@ -16,7 +16,7 @@ __all__ = ["memory_over_time", "write_chrome_trace", "write_stacks"]
 
 
 def _args(event: FunctionEvent) -> dict[str, Any]:
-    told = {
+    fields = {
         "For": event.source,
         "Input Dims": event.input_shapes,
         "FLOPs": event.flops,
@@ -25,7 +25,7 @@ def _args(event: FunctionEvent) -> dict[str, Any]:
         "Call stack": ";".join(reversed(event.stack)),
         "Failed": event.failed,
     }
-    return {name: value for name, value in told.items() if value}
+    return {name: value for name, value in fields.items() if value}
 
 
 def _slice(event: FunctionEvent, pid: int) -> dict[str, Any]:
@@ -46,17 +46,17 @@ def write_chrome_trace(
 ) -> None:
     """In the Trace Event Format: a complete event for each call and range, a counter of bytes."""
     pid = os.getpid()
-    made: list[dict[str, Any]] = [
+    results: list[dict[str, Any]] = [
         {"ph": "M", "name": "process_name", "pid": pid, "tid": 0, "args": {"name": "libdl"}}
     ]
-    made += (_slice(event, pid) for event in events)
+    results += (_slice(event, pid) for event in events)
     if memory:
-        made += (
+        results += (
             {"ph": "C", "name": "memory", "pid": pid, "ts": at, "args": {"bytes": size}}
             for at, size in memory_over_time(events)
         )
     head = {"schemaVersion": 1, "displayTimeUnit": "ms", **(metadata or {})}
-    text = json.dumps({**head, "traceEvents": made})
+    text = json.dumps({**head, "traceEvents": results})
     opened: Any = gzip.open if path.endswith(".gz") else open
     with opened(path, "wt", encoding="utf-8") as file:
         file.write(text)

@@ -16,26 +16,26 @@ Count = Callable[[Shapes, Shapes], int]
 
 def _product(left: int) -> Count:
     """Of a matrix product whose left factor is this argument: 2 K for each element."""
-    return lambda given, made: 2 * math.prod(made[0]) * given[left][-1]
+    return lambda inputs, outputs: 2 * math.prod(outputs[0]) * inputs[left][-1]
 
 
-def _convolution(given: Shapes, made: Shapes) -> int:
+def _convolution(inputs: Shapes, outputs: Shapes) -> int:
     # The weight is [Cout, Cin / groups, *kernel].
-    return 2 * math.prod(made[0]) * math.prod(given[1][1:])
+    return 2 * math.prod(outputs[0]) * math.prod(inputs[1][1:])
 
 
-def _transposed(given: Shapes, made: Shapes) -> int:
+def _transposed(inputs: Shapes, outputs: Shapes) -> int:
     # The weight is [Cin, Cout / groups, *kernel], and each input element meets one row of it.
-    return 2 * math.prod(given[0]) * math.prod(given[1][1:])
+    return 2 * math.prod(inputs[0]) * math.prod(inputs[1][1:])
 
 
-def _attention(given: Shapes, made: Shapes) -> int:
-    query, key, value = given[:3]
+def _attention(inputs: Shapes, outputs: Shapes) -> int:
+    query, key, value = inputs[:3]
     return 2 * math.prod(query[:-1]) * key[-2] * (query[-1] + value[-1])
 
 
-def _elementwise(given: Shapes, made: Shapes) -> int:
-    return math.prod(made[0])
+def _elementwise(inputs: Shapes, outputs: Shapes) -> int:
+    return math.prod(outputs[0])
 
 
 _COUNTS: dict[str, Count] = {

@@ -12,14 +12,14 @@ from ..utils._intercept import Call, intercept
 from .events import EventList, FunctionEvent, Interval
 from .flops import flops_of
 
-__all__ = ["Recording", "Wanted"]
+__all__ = ["Recording", "RecordOptions"]
 
 _PHASES = ("forward", "backward", "optimizer", "hook")
 _RANGE = 1  # LIBDL_PROFILER_RANGE
 _PARENT = 6  # where a row has the number of the event around it
 
 
-class Wanted(NamedTuple):
+class RecordOptions(NamedTuple):
     """What is recorded beside times."""
 
     shapes: bool = False
@@ -48,7 +48,7 @@ class Recording:
 
     Raises RuntimeError if the thread is recorded already."""
 
-    def __init__(self, wanted: Wanted) -> None:
+    def __init__(self, wanted: RecordOptions) -> None:
         self._wanted = wanted
         self._thread = threading.get_native_id()
         self._stacks: dict[int, list[str]] = {}  # by the number among this thread's events
@@ -62,8 +62,8 @@ class Recording:
     def resume(self) -> None:
         if self._running:
             return
-        wanted = self._wanted
-        _C.profiler_start(wanted.shapes or wanted.flops, wanted.all_threads)
+        options = self._wanted
+        _C.profiler_start(options.shapes or options.flops, options.all_threads)
         self._running = True
         if self._looking:
             self._looking.__enter__()
@@ -88,19 +88,19 @@ class Recording:
 
     def finish(self) -> EventList:
         self.pause()
-        wanted, rows = self._wanted, self._rows
-        made = EventList(profile_memory=wanted.memory, with_flops=wanted.flops)
+        options, rows = self._wanted, self._rows
+        result = EventList(profile_memory=options.memory, with_flops=options.flops)
         first = rows[0][4] if rows else 0
         own = 0
         for number, row in enumerate(rows):
-            event = self._event(number, row, made, first)
+            event = self._event(number, row, result, first)
             if event.thread == self._thread:
                 event.stack = self._stacks.get(own, event.stack)
                 own += 1
-            made.append(event)
-        if wanted.flops:
-            _count_flops(made, rows)
-        return made
+            result.append(event)
+        if options.flops:
+            _count_flops(result, rows)
+        return result
 
     def _event(self, number: int, row: Any, before: EventList, first: int) -> FunctionEvent:
         kind, name, source, phase, start, end, parent, allocated, live, conversions, *rest = row

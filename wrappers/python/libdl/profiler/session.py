@@ -18,7 +18,7 @@ from typing import Any
 from .. import _C
 from .chrome_trace import write_chrome_trace
 from .events import EventList
-from .record import Recording, Wanted
+from .record import Recording, RecordOptions
 from .schedules import ProfilerAction, ProfilerActivity
 
 __all__ = [
@@ -156,7 +156,9 @@ class profile:  # noqa: N801  (PyTorch's name)
         self._metadata: dict[str, Any] = {}
         self._trace_id: str | None = None
         all_threads = bool(getattr(experimental_config, "profile_all_threads", False))
-        self._wanted = Wanted(record_shapes, profile_memory, with_stack, with_flops, all_threads)
+        self._wanted = RecordOptions(
+            record_shapes, profile_memory, with_stack, with_flops, all_threads
+        )
         self._recording: Recording | None = None
         self._step: record_function | None = None
         self._events: EventList | None = None
@@ -248,11 +250,11 @@ class profile:  # noqa: N801  (PyTorch's name)
             del _running[thread]
         return recording.finish()
 
-    def _keep(self, made: EventList) -> None:
+    def _keep(self, result: EventList) -> None:
         if self.acc_events and self._events is not None:
-            self._events.extend(made)
+            self._events.extend(result)
         else:
-            self._events = made
+            self._events = result
 
     def _save(self) -> None:
         self._keep(self._finished())
@@ -380,9 +382,9 @@ class AutogradProfile:
     @classmethod
     def of(cls, newer: profile) -> AutogradProfile:
         """What a libdl.profiler.profile recorded, under these names."""
-        made = cls()
-        made._profile = newer
-        return made
+        instance = cls()
+        instance._profile = newer
+        return instance
 
     def __getattr__(self, name: str) -> Any:
         """The options, and what else the newer one has."""

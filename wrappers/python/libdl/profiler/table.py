@@ -34,8 +34,8 @@ class _Column(NamedTuple):
     left: bool = False
 
     def lines(self) -> list[str]:
-        wanted = max([len(self.title), *map(len, self.cells)])
-        width = min(max(wanted, self.least), max(self.most, len(self.title)))
+        expected = max([len(self.title), *map(len, self.cells)])
+        width = min(max(expected, self.least), max(self.most, len(self.title)))
         texts = [t if len(t) <= width else t[: width - 3] + "..." for t in self.cells]
         rule = "-" * width
         lines = [rule, self.title, rule, *texts, rule]

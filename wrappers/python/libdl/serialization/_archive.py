@@ -81,22 +81,22 @@ def _directory(source: Source) -> tuple[int, int, int]:
 
 def _zip64(extra: bytes, fields: list[int]) -> list[int]:
     """The fields, with those of all ones replaced by the extra field's numbers."""
-    at, found = 0, b""
+    at, result = 0, b""
     while at + 4 <= len(extra):
         kind, size = struct.unpack_from("<2H", extra, at)
         if at + 4 + size > len(extra):
             break
         if kind == 1:
-            found = extra[at + 4 : at + 4 + size]
+            result = extra[at + 4 : at + 4 + size]
         at += 4 + size
-    made = []
+    results = []
     for field in fields:
         if field == _FULL32:
-            if len(found) < 8:
+            if len(result) < 8:
                 raise malformed("a zip64 entry without its sizes")
-            field, found = int.from_bytes(found[:8], "little"), found[8:]
-        made.append(field)
-    return made
+            field, result = int.from_bytes(result[:8], "little"), result[8:]
+        results.append(field)
+    return results
 
 
 def _text(name: bytes) -> str:

@@ -30,9 +30,9 @@ class _Functions:
 
     def __getattr__(self, name: str) -> Any:
         for module in ("", "nn.functional"):
-            found = getattr(_functions(module), name, None)
-            if found is not None and not name.startswith("_"):
-                return found
+            attribute = getattr(_functions(module), name, None)
+            if attribute is not None and not name.startswith("_"):
+                return attribute
         raise UnsupportedError(f"load: the file uses torch.{name:.80}, which libdl has not")
 
 
@@ -47,7 +47,7 @@ def builtin(module: str, name: str) -> Any:
         return None
     where, prefix = _MODULES[module]
     public = name.removeprefix("_").removeprefix(prefix)
-    found = getattr(_functions(where), _OTHERWISE.get(public, public), None)
-    if found is None:
+    attribute = getattr(_functions(where), _OTHERWISE.get(public, public), None)
+    if attribute is None:
         raise UnsupportedError(f"load: the file uses {module}.{name:.80}, which libdl has not")
-    return found
+    return attribute

@@ -30,17 +30,17 @@ def is_archive(head: bytes) -> bool:
 def refuse_other_formats(head: bytes) -> None:
     """Raises for the formats that are known by their first bytes, and not read."""
     if head.startswith(_LEGACY):
-        found = "a checkpoint as PyTorch wrote it before 1.6, no zip archive"
+        description = "a checkpoint as PyTorch wrote it before 1.6, no zip archive"
         instead = "load it in PyTorch and save it again"
     elif head[:1] == b"\x80" and head[1:2] in b"\2\3\4\5" and head[8:9] != b"{":
-        found = "a bare pickle"
+        description = "a bare pickle"
         instead = "it can run any code; torch.save writes zip archives"
     elif head[257:262] == b"ustar":
-        found = "a tar archive, as PyTorch wrote it before 0.1.10"
+        description = "a tar archive, as PyTorch wrote it before 0.1.10"
         instead = "load it in PyTorch and save it again"
     else:
         return
-    raise UnsupportedError(f"load: the file is {found}; {instead}")
+    raise UnsupportedError(f"load: the file is {description}; {instead}")
 
 
 def archive_of(source: Source) -> Archive:
@@ -110,23 +110,23 @@ class Storages:
         path = f"data/{name}"
         record = self._archive.records.get(path)
         if record is None or record.size != size:
-            found = "does not have" if record is None else f"has with {record.size} bytes"
+            description = "does not have" if record is None else f"has with {record.size} bytes"
             raise FormatError(
-                f"load: the pickle wants {size} bytes of {path!r:.80}, which the file {found}"
+                f"load: the pickle wants {size} bytes of {path!r:.80}, which the file {description}"
             )
         whole = self._source.mapped
         if whole is not None and size and record.start % dtype.itemsize == 0:
-            made: Tensor = _C.from_buffer(whole[record.start : record.start + size])
-            made = made.view(dtype).detach()
+            result: Tensor = _C.from_buffer(whole[record.start : record.start + size])
+            result = result.view(dtype).detach()
         else:
-            made = _functions.empty((size // dtype.itemsize,), dtype=dtype, device="cpu")
+            result = _functions.empty((size // dtype.itemsize,), dtype=dtype, device="cpu")
             if size:
-                into = _bytes_of(made)
+                into = _bytes_of(result)
                 self._source.read_into(record.start, into)
                 check(path, record, into)
         if dtype is bool_:
-            _clean(made)
-        return made
+            _clean(result)
+        return result
 
 
 def read(source: Source, map_location: Any) -> Any:

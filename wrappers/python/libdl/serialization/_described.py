@@ -83,8 +83,8 @@ class Described:
         if isinstance(value, Tensor):
             return self._tensor(value, path)
         if kind in _BY_KIND:
-            made: dict[str, Any] = _BY_KIND[kind](self, value, path)
-            return made
+            result: dict[str, Any] = _BY_KIND[kind](self, value, path)
+            return result
         letters = letters_of(value)
         if letters is None:
             return _atom(value, path)
@@ -232,7 +232,7 @@ def described(value: Any) -> tuple[dict[str, Tensor], str]:
 
     _BY_KIND[PackedSequence] = Described._packed
     try:
-        made = Described(value)
-        return made.tensors, json.dumps(made.root)
+        result = Described(value)
+        return result.tensors, json.dumps(result.root)
     except RecursionError:
         raise Unkept("save: the object nests too deeply") from None

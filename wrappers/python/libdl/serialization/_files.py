@@ -26,8 +26,8 @@ class DamagedFile(FormatError, UnpicklingError):  # noqa: N818
     """A FormatError of a file. PyTorch raises UnpicklingError for many of them."""
 
     def __reduce__(self) -> Any:
-        made: tuple[Any, ...] = tuple(super().__reduce__())  # of class, arguments and attributes
-        return _unpickled, (isinstance(self, EOFError), *made[1]), *made[2:]
+        result: tuple[Any, ...] = tuple(super().__reduce__())  # of class, arguments and attributes
+        return _unpickled, (isinstance(self, EOFError), *result[1]), *result[2:]
 
 
 # Tracebacks show the name that is documented.

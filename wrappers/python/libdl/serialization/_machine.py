@@ -261,9 +261,9 @@ class Machine:
         elif type(into) in (OrderedDict, Counter) and type(state) is dict:
             attach(into, state)
         elif isinstance(into, Unfinished):
-            self._stack[-1] = made = into.take_state(state)
+            self._stack[-1] = result = into.take_state(state)
             if into.memo >= 0:
-                self._memo[into.memo] = made
+                self._memo[into.memo] = result
         else:
             raise ValueError(f"a state for a {type(into).__name__}, wanted an OrderedDict")
 

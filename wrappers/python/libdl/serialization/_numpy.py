@@ -65,10 +65,10 @@ class _Dtype(Unfinished):
     def values(self, data: Any, count: int) -> Any:
         import numpy
 
-        made = numpy.dtype("<" + self.letters)
-        if not isinstance(data, bytes) or len(data) != count * made.itemsize:
+        result = numpy.dtype("<" + self.letters)
+        if not isinstance(data, bytes) or len(data) != count * result.itemsize:
             raise FormatError("load: NumPy's numbers have other bytes than their dtype wants")
-        return numpy.frombuffer(data, made).copy()
+        return numpy.frombuffer(data, result).copy()
 
 
 def _scalar(dtype: Any, data: Any) -> Any:

@@ -34,26 +34,26 @@ from ._source import Source
 
 def _of_type(function: Any, kind: Any, arguments: Any, state: Any) -> Tensor:
     """A tensor of a class, with its attributes, or what its __setstate__ makes of them."""
-    made: Tensor = function(*arguments)
-    if type(made) is not kind:
-        requires_grad, made = made.requires_grad, _C.make_subclass(kind, made.detach())
-        made.requires_grad = requires_grad
-    setstate = getattr(type(made), "__setstate__", None)
+    result: Tensor = function(*arguments)
+    if type(result) is not kind:
+        requires_grad, result = result.requires_grad, _C.make_subclass(kind, result.detach())
+        result.requires_grad = requires_grad
+    setstate = getattr(type(result), "__setstate__", None)
     if setstate is not None and setstate is not getattr(Tensor, "__setstate__", None):
-        setstate(made, state)
+        setstate(result, state)
     elif state is not None:
         if isinstance(state, tuple):  # attributes, and those in slots
             for name, value in (state[1] or {}).items():
-                setattr(made, name, value)
+                setattr(result, name, value)
             state = state[0]
-        made.__dict__.update(state or {})
-    return made
+        result.__dict__.update(state or {})
+    return result
 
 
 def _parameter_with_state(data: Tensor, requires_grad: bool, hooks: Any, state: Any) -> Tensor:
-    made: Tensor = _PARAMETER(data, requires_grad, hooks)
-    made.__dict__.update(state)
-    return made
+    result: Tensor = _PARAMETER(data, requires_grad, hooks)
+    result.__dict__.update(state)
+    return result
 
 
 _MAKERS: dict[str, Callable[..., Any]] = {
@@ -119,8 +119,8 @@ class _Pickling:
         from ..nn import Buffer, Parameter
 
         if type(x).__reduce_ex__ is not Tensor.__reduce_ex__:
-            found: tuple[Any, ...] = type(x).__reduce_ex__(x, 2)
-            return found
+            kind: tuple[Any, ...] = type(x).__reduce_ex__(x, 2)
+            return kind
         with DisableTorchFunctionSubclass():
             state, requires_grad = dict(x.__dict__), x.requires_grad
             plain = x.detach()
@@ -157,12 +157,12 @@ class _Pickling:
 def _owner(obj: Any, name: str) -> Any:
     """The class of libdl that has a function or class as its attribute; None: none has."""
     owner, _, last = name.rpartition(".")
-    found = sys.modules.get(getattr(obj, "__module__", None) or "")
-    if not owner or found is None or found.__name__.partition(".")[0] != "libdl":
+    attribute = sys.modules.get(getattr(obj, "__module__", None) or "")
+    if not owner or attribute is None or attribute.__name__.partition(".")[0] != "libdl":
         return None
     for part in owner.split("."):
-        found = getattr(found, part, None)
-    return found if getattr(found, last, None) is obj else None
+        attribute = getattr(attribute, part, None)
+    return attribute if getattr(attribute, last, None) is obj else None
 
 
 _Python: Any = pickle._Pickler  # in Python: the one that asks save_global
@@ -182,8 +182,8 @@ class _Pickler(_Pickling, _Python):  # type: ignore[misc]
             if owner is not None:
                 self.save_reduce(getattr, (owner, called.rpartition(".")[2]), obj=obj)
                 return
-            found = path_of(obj, called)
-            path = ".".join(found) if found else None
+            result = path_of(obj, called)
+            path = ".".join(result) if result else None
         if path is None:
             super().save_global(obj, name)
             return
@@ -246,23 +246,23 @@ class _Reading:
         return self.storages.storage(key)
 
     def find_class(self, module: str, name: str) -> Any:
-        made = _MAKERS.get(f"{module}.{name}")
-        if made is not None:
-            return made
+        result = _MAKERS.get(f"{module}.{name}")
+        if result is not None:
+            return result
         function = builtin(module, name)
         if function is not None:
             return function
         if not is_pytorchs(module):
             return super().find_class(module, name)  # type: ignore[misc]
         try:
-            found: Any = importlib.import_module(own(module))
+            imported: Any = importlib.import_module(own(module))
             for part in name.split("."):
-                found = getattr(found, part)
+                imported = getattr(imported, part)
         except (ImportError, AttributeError) as error:
             raise UnsupportedError(
                 f"load: the file uses {module}.{name:.80}, which libdl has not ({error})"
             ) from None
-        return found
+        return imported
 
 
 def read(source: Source, map_location: Any, module: Any, options: dict[str, Any]) -> Any:

@@ -37,7 +37,7 @@ class Placing:
             )
         self._wanted = map_location
         if isinstance(map_location, dict):
-            self._wanted = {name: Device(wanted) for name, wanted in map_location.items()}
+            self._wanted = {name: Device(options) for name, options in map_location.items()}
         elif isinstance(map_location, (str, int)):
             self._wanted = Device(map_location)
 
@@ -45,22 +45,22 @@ class Placing:
         """The storage where it is wanted.
 
         Errors: FormatError, DeviceError; Foreign, of the caller's function."""
-        wanted = self._wanted
-        if isinstance(wanted, dict):
-            wanted = wanted.get(location)
-        elif callable(wanted):
+        options = self._wanted
+        if isinstance(options, dict):
+            options = options.get(location)
+        elif callable(options):
             try:
-                found: Tensor | None = wanted(storage, location)
-                _check(found, storage)
+                value: Tensor | None = options(storage, location)
+                _check(value, storage)
             except Exception as error:
                 raise Foreign(error) from None
-            if found is not None:
-                return found
-            wanted = None
-        device = _device(location) if wanted is None else wanted
+            if value is not None:
+                return value
+            options = None
+        device = _device(location) if options is None else options
         if device.type == "cpu":
             return storage
-        if wanted is None and _C.device_count(device._type) == 0:
+        if options is None and _C.device_count(device._type) == 0:
             raise DeviceError(
                 f"load: the file has tensors of the device {location!r}, and there "
                 "is none; map_location='cpu' loads them into memory"
@@ -78,15 +78,15 @@ def _device(location: str) -> Device:
         ) from None
 
 
-def _check(found: Any, storage: Tensor) -> None:
-    if found is None:
+def _check(value: Any, storage: Tensor) -> None:
+    if value is None:
         return
-    if not isinstance(found, Tensor):
+    if not isinstance(value, Tensor):
         raise TypeError(
-            f"load: map_location's function returned a {type(found).__name__}, wanted "
+            f"load: map_location's function returned a {type(value).__name__}, wanted "
             "the storage or None"
         )
-    if found.shape != storage.shape or found.dtype != storage.dtype:
+    if value.shape != storage.shape or value.dtype != storage.dtype:
         raise TypeError(
             "load: map_location's function returned another tensor, wanted the "
             "storage, itself or on another device"

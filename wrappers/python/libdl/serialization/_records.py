@@ -62,17 +62,17 @@ class PyTorchFileReader:
         """
         record = self._record(name)
         kind = dtype if isinstance(dtype, Dtype) else uint8
-        made = _functions.empty((numel,), dtype=kind)
+        result = _functions.empty((numel,), dtype=kind)
         if numel * kind.itemsize != record.size:
             raise RuntimeError(
                 f"PyTorchFileReader: record {name!r:.80} has {record.size} bytes, "
                 f"wanted {numel * kind.itemsize}"
             )
         if numel:
-            into = memoryview(made.view(uint8).numpy())
+            into = memoryview(result.view(uint8).numpy())
             self._source.read_into(record.start, into)
             check(name, record, into)
-        return made
+        return result
 
     def serialization_id(self) -> str:
         """What names the archive's content; empty where the writer gave it none."""

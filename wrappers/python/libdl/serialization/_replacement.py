@@ -35,11 +35,11 @@ def path_errors() -> Iterator[None]:
         kind = {FileNotFoundError: _Missing, PermissionError: _Forbidden}.get(
             type(error), FileError
         )
-        made = kind(f"save: {error}")
+        result = kind(f"save: {error}")
         if error.errno is not None:
-            made.errno, made.filename = error.errno, error.filename
-            made.strerror = f"save: {error.strerror}"
-        raise made from error
+            result.errno, result.filename = error.errno, error.filename
+            result.strerror = f"save: {error.strerror}"
+        raise result from error
 
 
 def is_device(path: str) -> bool:
@@ -124,8 +124,8 @@ def _inherit(path: str, number: int) -> None:
         before = os.stat(path)
     except FileNotFoundError:
         return
-    made = os.fstat(number)
-    if (made.st_uid, made.st_gid) != (before.st_uid, before.st_gid):
+    status = os.fstat(number)
+    if (status.st_uid, status.st_gid) != (before.st_uid, before.st_gid):
         for owner in (before.st_uid, -1):
             with suppress(PermissionError):
                 os.fchown(number, owner, before.st_gid)

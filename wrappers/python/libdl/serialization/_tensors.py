@@ -65,10 +65,10 @@ def _tensor(
     if dtype is _types.bool_ and storage.dtype is not dtype:
         raise FormatError("load: a tensor of truth values over a storage of other elements")
     held = storage if storage.dtype is dtype else storage.view(dtype)
-    made = _bits(held.as_strided(size, strides, offset).detach(), metadata)
+    result = _bits(held.as_strided(size, strides, offset).detach(), metadata)
     if requires_grad is not False:
-        made.requires_grad = bool(requires_grad)
-    return made
+        result.requires_grad = bool(requires_grad)
+    return result
 
 
 def _old_tensor(storage: Any, offset: Any, size: Any, strides: Any) -> Tensor:
@@ -107,9 +107,9 @@ def _meta_tensor(dtype: Any, size: Any, strides: Any, requires_grad: Any) -> Ten
     """One without elements: all that a file has of it."""
     _check_dtype(dtype)
     size, strides = _geometry(size, strides)
-    made = _functions.empty_strided(size, strides, dtype=dtype, device="meta")
-    made.requires_grad = bool(requires_grad)
-    return made
+    result = _functions.empty_strided(size, strides, dtype=dtype, device="meta")
+    result.requires_grad = bool(requires_grad)
+    return result
 
 
 def _sparse_tensor(layout: Any, parts: Any) -> Tensor:
@@ -150,14 +150,14 @@ def _parameter(data: Any, requires_grad: Any, hooks: Any = None, state: Any = No
     _no_hooks(hooks)
     if not isinstance(data, Tensor):
         raise FormatError(f"load: a Parameter over a {type(data).__name__}")
-    made: Tensor = Parameter(data.detach(), bool(requires_grad))
-    _attributes(made, state)
-    return made
+    parameter: Tensor = Parameter(data.detach(), bool(requires_grad))
+    _attributes(parameter, state)
+    return parameter
 
 
-def _attributes(made: Tensor, state: Any) -> None:
+def _attributes(result: Tensor, state: Any) -> None:
     if state is not None:
-        attach(made, state)
+        attach(result, state)
 
 
 def _of_type(function: Any, kind: Any, arguments: Any, state: Any) -> Tensor:
@@ -165,13 +165,13 @@ def _of_type(function: Any, kind: Any, arguments: Any, state: Any) -> Tensor:
         raise FormatError("load: a tensor that is made by no function for tensors")
     if not isinstance(arguments, tuple):
         raise FormatError("load: a tensor that is made without a tuple of arguments")
-    made: Tensor = function.make(*arguments)
+    result: Tensor = function.make(*arguments)
     if getattr(kind, "name", None) == "torch.nn.parameter.Parameter":
-        made = _parameter(made, made.requires_grad)
+        result = _parameter(result, result.requires_grad)
     elif getattr(kind, "name", None) != "torch.Tensor":
         raise UnsupportedError(f"load: a tensor of the class {getattr(kind, 'name', kind)}")
-    _attributes(made, state)
-    return made
+    _attributes(result, state)
+    return result
 
 
 TENSORS: dict[str, Callable[..., Any]] = {

@@ -42,8 +42,8 @@ def content(obj: Any) -> Content:
 
 def write_bytes(obj: Any) -> bytes:
     """A whole file."""
-    made: bytes = _C.save_bytes(*content(obj))
-    return made
+    result: bytes = _C.save_bytes(*content(obj))
+    return result
 
 
 def write_file(content: Content, path: str) -> None:
@@ -100,19 +100,19 @@ class _Rebuilt:
         if kind == "again":
             return self._again[content]
         if kind == "list":
-            made: Any = []
-            self._number(made, marks)  # before its items, among which it may be
-            made.extend([self.value(item) for item in content])
+            result: Any = []
+            self._number(result, marks)  # before its items, among which it may be
+            result.extend([self.value(item) for item in content])
         elif kind == "dict":
-            made = self._dict(content, marks)
+            result = self._dict(content, marks)
         else:
-            made = self._other(kind, content, marks)
-            self._number(made, marks)
-        return made
+            result = self._other(kind, content, marks)
+            self._number(result, marks)
+        return result
 
-    def _number(self, made: Any, marks: dict[str, Any]) -> None:
+    def _number(self, result: Any, marks: dict[str, Any]) -> None:
         if "id" in marks:
-            self._again[marks["id"]] = made
+            self._again[marks["id"]] = result
 
     def _other(self, kind: str, content: Any, marks: dict[str, Any]) -> Any:
         if kind in _ATOMS:
@@ -156,30 +156,32 @@ class _Rebuilt:
             x = self._tensors[marks.get("same", name)]
             if marks.get("complex128"):
                 x = _functions.view_as_complex(x)
-        made, requires_grad = x.detach(), bool(marks.get("requires_grad"))
+        result, requires_grad = x.detach(), bool(marks.get("requires_grad"))
         if marks.get("parameter"):
-            made = Parameter(made, requires_grad)
+            result = Parameter(result, requires_grad)
         elif "buffer" in marks:
-            made = Buffer(made, persistent=bool(marks["buffer"]))
+            result = Buffer(result, persistent=bool(marks["buffer"]))
         elif requires_grad:
-            made.requires_grad_()
+            result.requires_grad_()
         if "attributes" in marks:
-            attach(made, self.value(marks["attributes"]))
-        return made
+            attach(result, self.value(marks["attributes"]))
+        return result
 
     def _dict(self, items: list[Any], marks: dict[str, Any]) -> dict[Any, Any]:
-        made: Any = next((cls for mark, cls in DICTS.items() if mark in marks), dict)()
+        result: Any = next((cls for mark, cls in DICTS.items() if mark in marks), dict)()
         if "default" in marks:
             factory = marks["default"]
-            made = defaultdict(None if factory is None else FACTORIES[factory])
-        self._number(made, marks)
+            result = defaultdict(None if factory is None else FACTORIES[factory])
+        self._number(result, marks)
         for key, node in items:
-            made[checked_key(self.value(key) if isinstance(key, dict) else key)] = self.value(node)
+            result[checked_key(self.value(key) if isinstance(key, dict) else key)] = self.value(
+                node
+            )
         if "metadata" in marks:
-            made.__dict__["_metadata"] = self.value(marks["metadata"])
+            result.__dict__["_metadata"] = self.value(marks["metadata"])
         if "attributes" in marks:
-            attach(made, self.value(marks["attributes"]))
-        return made
+            attach(result, self.value(marks["attributes"]))
+        return result
 
 
 @contextmanager
@@ -224,8 +226,8 @@ def _mapped(path: str, source: Source) -> tuple[dict[str, Tensor], dict[str, str
                 continue
             begin, end = (8 + size + at for at in entry["data_offsets"])
             if begin < end and begin % x.dtype.itemsize == 0:
-                made: Tensor = _C.from_buffer(source.mapped[begin:end])
-                tensors[name] = made.view(x.dtype).view(x.shape).detach()
+                result: Tensor = _C.from_buffer(source.mapped[begin:end])
+                tensors[name] = result.view(x.dtype).view(x.shape).detach()
     return tensors, metadata
 
 

@@ -43,7 +43,7 @@ def _around_generator(factory: Callable[[], Any], func: Any) -> Any:
                 item = running.send(None)
             while True:
                 try:
-                    given = yield item
+                    value = yield item
                 except GeneratorExit:
                     with factory():
                         running.close()
@@ -53,7 +53,7 @@ def _around_generator(factory: Callable[[], Any], func: Any) -> Any:
                         item = running.throw(error)
                 else:
                     with factory():
-                        item = running.send(given)
+                        item = running.send(value)
         except StopIteration as stop:
             return stop.value
 

@@ -27,12 +27,12 @@ def _group_tensors_by_device_and_dtype(
     and dtype, and their places."""
     groups: dict[Any, Any] = {}
     for place, first in enumerate(tensorlistlist[0]):
-        found = groups.setdefault((first.device, first.dtype), ([[] for _ in tensorlistlist], []))
-        for column, tensors in zip(found[0], tensorlistlist, strict=True):
+        result = groups.setdefault((first.device, first.dtype), ([[] for _ in tensorlistlist], []))
+        for column, tensors in zip(result[0], tensorlistlist, strict=True):
             if tensors:
                 column.append(tensors[place])
         if with_indices:
-            found[1].append(place)
+            result[1].append(place)
     return groups
 
 

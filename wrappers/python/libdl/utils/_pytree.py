@@ -153,12 +153,12 @@ class TreeSpec:
 
     def unflatten(self, leaves: Iterable[Any]) -> PyTree:
         """The tree with these leaves. Raises ValueError if they are too few or too many."""
-        given = list(leaves)
-        if len(given) != self.num_leaves:
+        values = list(leaves)
+        if len(values) != self.num_leaves:
             raise ValueError(
-                f"tree_unflatten: found {len(given)} leaves, wanted {self.num_leaves} for {self}"
+                f"tree_unflatten: found {len(values)} leaves, wanted {self.num_leaves} for {self}"
             )
-        return self._built(iter(given))
+        return self._built(iter(values))
 
     def _built(self, leaves: Iterator[Any]) -> PyTree:
         if self.is_leaf():
@@ -346,13 +346,13 @@ def _broadcast_to_and_flatten(
         children = treespec._children_of(tree)
     except ValueError:
         return None
-    found: list[Any] = []
+    results: list[Any] = []
     for child, spec in zip(children, treespec.children_specs, strict=True):
         leaves = _broadcast_to_and_flatten(child, spec, is_leaf)
         if leaves is None:
             return None
-        found += leaves
-    return found
+        results += leaves
+    return results
 
 
 def _get_node_type(tree: Any) -> Any:
@@ -378,11 +378,11 @@ def _as_plain(spec: TreeSpec) -> dict[str, Any]:
     }
 
 
-def _of_plain(told: Any) -> TreeSpec:
-    if told["type"] is None:
+def _of_plain(text: Any) -> TreeSpec:
+    if text["type"] is None:
         return _LEAF
-    kind, context = loaded(told["type"], told["context"])
-    return TreeSpec(kind, context, [_of_plain(child) for child in told["children_spec"]])
+    kind, context = loaded(text["type"], text["context"])
+    return TreeSpec(kind, context, [_of_plain(child) for child in text["children_spec"]])
 
 
 def treespec_dumps(treespec: TreeSpec, protocol: int | None = None) -> str:
@@ -397,10 +397,10 @@ def treespec_dumps(treespec: TreeSpec, protocol: int | None = None) -> str:
 
 def treespec_loads(serialized: str) -> TreeSpec:
     """The structure that treespec_dumps wrote."""
-    protocol, told = json.loads(serialized)
+    protocol, text = json.loads(serialized)
     if protocol != 1:
         raise ValueError(f"treespec_loads: the protocol is {protocol}, wanted 1")
-    return _of_plain(told)
+    return _of_plain(text)
 
 
 # -- with the path to each leaf --------------------------------------------------------------------

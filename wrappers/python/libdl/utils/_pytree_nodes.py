@@ -271,11 +271,11 @@ def _dumpable_defaultdict(context: Context) -> Any:
     }
 
 
-def _loaded_defaultdict(told: Any) -> Context:
+def _loaded_defaultdict(text: Any) -> Context:
     import importlib
 
-    module = importlib.import_module(told["default_factory_module"])
-    return [getattr(module, told["default_factory_name"]), told["dict_context"]]
+    module = importlib.import_module(text["default_factory_module"])
+    return [getattr(module, text["default_factory_name"]), text["dict_context"]]
 
 
 def _plain(name: str) -> Dump:

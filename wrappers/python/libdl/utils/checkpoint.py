@@ -198,12 +198,12 @@ class _Frame(threading.local):
                 f"checkpoint: the function saved {len(self.saved)} values at first and "
                 f"{len(self.values)} when it was run again; it must do the same each time"
             )
-        for i, wanted in enumerate(self.saved if self.checks else ()):
-            found = _description(self.values[i])
-            if found != wanted:
+        for i, enabled in enumerate(self.saved if self.checks else ()):
+            result = _description(self.values[i])
+            if result != enabled:
                 raise CheckpointError(
                     f"checkpoint: value {i + 1} that the function saved had (shape, dtype, device) "
-                    f"{wanted} at first and {found} when it was run again; it must do the same "
+                    f"{enabled} at first and {result} when it was run again; it must do the same "
                     "each time"
                 )
 

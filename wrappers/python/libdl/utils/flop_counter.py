@@ -19,20 +19,20 @@ def register_flop_formula(targets: Any, get_raw: bool = False) -> Callable[[Any]
     return lambda function: function
 
 
-def _backward_of_convolution(given: list[Any], made: list[Any]) -> int:
+def _backward_of_convolution(inputs: list[Any], outputs: list[Any]) -> int:
     """One convolution for the input's gradient, one for the weight's."""
-    grad, x, weight = given[:3]
+    grad, x, weight = inputs[:3]
     total = 0
-    if made and made[0] is not None:
+    if outputs and outputs[0] is not None:
         total += 2 * _product(grad) * _product(weight[1:])
-    if len(made) > 1 and made[1] is not None:
+    if len(outputs) > 1 and outputs[1] is not None:
         total += 2 * _product(grad) * x[1] * _product(weight[2:])
     return total
 
 
-def _backward_of_attention(given: list[Any], made: list[Any]) -> int:
+def _backward_of_attention(inputs: list[Any], outputs: list[Any]) -> int:
     """Five products: the scores again, and gradients of scores, value, query and key."""
-    grad, query, key, value = given[:4]
+    grad, query, key, value = inputs[:4]
     pairs = _product(query[:-1]) * key[-2]
     total: int = 2 * pairs * (3 * query[-1] + 2 * value[-1])
     return total
@@ -96,14 +96,14 @@ class FlopCounterMode:
         if self._inside or call.failed:  # what is made of others counts as a whole
             return
         results = call.results if call.results is not None else call.destinations
-        given = [_shape(x) for x in call.arguments]
-        made = [_shape(x) for x in results or ()]
+        inputs = [_shape(x) for x in call.arguments]
+        outputs = [_shape(x) for x in results or ()]
         if call.name in _BACKWARD:
-            count = _BACKWARD[call.name](given, made)
+            count = _BACKWARD[call.name](inputs, outputs)
         elif call.name == "baddbmm":
-            count = flops_of("bmm", given[1:], made)
+            count = flops_of("bmm", inputs[1:], outputs)
         else:
-            count = flops_of(call.name, given, made)
+            count = flops_of(call.name, inputs, outputs)
         self.flop_counts["Global"][_NAMES[call.name]] += count
 
     def get_total_flops(self) -> int:

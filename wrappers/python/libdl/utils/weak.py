@@ -88,10 +88,10 @@ class WeakIdKeyDictionary(MutableMapping[Any, Any]):
     def __deepcopy__(self, memo: Any) -> WeakIdKeyDictionary:
         from copy import deepcopy
 
-        made = type(self)(ref_type=self.ref_type)
+        instance = type(self)(ref_type=self.ref_type)
         for key, value in self.items():
-            made[key] = deepcopy(value, memo)
-        return made
+            instance[key] = deepcopy(value, memo)
+        return instance
 
 
 WeakTensorKeyDictionary = WeakIdKeyDictionary

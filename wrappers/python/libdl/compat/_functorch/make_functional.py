@@ -86,5 +86,5 @@ def combine_state_for_ensemble(
         raise RuntimeError("combine_state_for_ensemble: found no models, wanted at least one")
     parts = [make_functional_with_buffers(model) for model in models]
     columns = [zip(*(part[i] for part in parts), strict=True) for i in (1, 2)]
-    parameters, buffers = (tuple(stack(list(column)) for column in found) for found in columns)
+    parameters, buffers = (tuple(stack(list(column)) for column in item) for item in columns)
     return parts[0][0], parameters, buffers

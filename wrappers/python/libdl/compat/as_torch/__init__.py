@@ -103,10 +103,10 @@ class _WithoutCompiled(PathFinder):
     def find_spec(
         cls, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        found = super().find_spec(fullname, path, target)
-        if found is not None and fullname in _COMPILED and _has_library(found):
+        spec = super().find_spec(fullname, path, target)
+        if spec is not None and fullname in _COMPILED and _has_library(spec):
             return None
-        return found
+        return spec
 
 
 class _Finder(MetaPathFinder):
@@ -117,11 +117,11 @@ class _Finder(MetaPathFinder):
     ) -> ModuleSpec | None:
         own = _own_name(fullname)
         if own is not None:
-            found = _found(own)
-            if found is None:
+            result = _found(own)
+            if result is None:
                 return None  # as for any absent module: programs ask find_spec what there is
-            package = found.submodule_search_locations is not None
-            return ModuleSpec(fullname, _Alias(), origin=found.origin, is_package=package)
+            package = result.submodule_search_locations is not None
+            return ModuleSpec(fullname, _Alias(), origin=result.origin, is_package=package)
         if fullname in _SPAWN:
             return _followed(PathFinder.find_spec(fullname, path))
         return None
@@ -134,8 +134,8 @@ class _Finder(MetaPathFinder):
 
         class Package(Distribution):
             def read_text(self, filename: str) -> str | None:
-                told = f"Metadata-Version: 2.1\nName: torch\nVersion: {_package().__version__}\n"
-                return told if filename == "METADATA" else None
+                text = f"Metadata-Version: 2.1\nName: torch\nVersion: {_package().__version__}\n"
+                return text if filename == "METADATA" else None
 
             def locate_file(self, path: Any) -> Any:
                 return Path(str(_package().__file__)).parent / path
@@ -181,7 +181,7 @@ def _explain_module(own: str) -> str:
     while _found(parent) is None:
         parent, _, last = parent.rpartition(".")
     path = getattr(importlib.import_module(parent), "__path__", [])
-    known = [found.name for found in pkgutil.iter_modules(path) if not found.name.startswith("_")]
+    known = [item.name for item in pkgutil.iter_modules(path) if not item.name.startswith("_")]
     near = difflib.get_close_matches(last, known, n=3)
     if near:
         return f"there is no module {parent}.{last}; near it: {', '.join(near)}"

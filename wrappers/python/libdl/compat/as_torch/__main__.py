@@ -22,33 +22,33 @@ _USAGE = "usage: python -m libdl.as_torch (script.py | -c command | -m module | 
 
 
 def main() -> None:
-    given = sys.argv[1:]
-    if given and given[0] in ("-h", "--help"):
+    value = sys.argv[1:]
+    if value and value[0] in ("-h", "--help"):
         print(_USAGE)
         sys.exit(0)
-    if given and given[0][:2] in ("-c", "-m") and given[0][2:]:  # as in -c"print(1)"
-        given[:1] = [given[0][:2], given[0][2:]]
-    if not given or given in (["-c"], ["-m"]):
-        _refuse(f"Argument expected for the {given[0]} option" if given else "")
-    if given[0].startswith("-") and given[0] not in ("-", "-c", "-m"):
-        _refuse(f"Unknown option: {given[0]}")
+    if value and value[0][:2] in ("-c", "-m") and value[0][2:]:  # as in -c"print(1)"
+        value[:1] = [value[0][:2], value[0][2:]]
+    if not value or value in (["-c"], ["-m"]):
+        _refuse(f"Argument expected for the {value[0]} option" if value else "")
+    if value[0].startswith("-") and value[0] not in ("-", "-c", "-m"):
+        _refuse(f"Unknown option: {value[0]}")
     install()
     _hide_own_frames()
-    if given[0] == "-m":
-        _run_module(given[1], given[2:])
-    elif given[0] == "-c":
-        sys.argv = ["-c", *given[2:]]
-        _run_text(given[1], "<string>")
-    elif given[0] == "-":
-        sys.argv = given
+    if value[0] == "-m":
+        _run_module(value[1], value[2:])
+    elif value[0] == "-c":
+        sys.argv = ["-c", *value[2:]]
+        _run_text(value[1], "<string>")
+    elif value[0] == "-":
+        sys.argv = value
         _run_input()
     else:
-        sys.argv = given
-        _run(given[0])
+        sys.argv = value
+        _run(value[0])
 
 
-def _refuse(told: str) -> NoReturn:
-    print(*filter(None, (told, _USAGE)), sep="\n", file=sys.stderr)
+def _refuse(text: str) -> NoReturn:
+    print(*filter(None, (text, _USAGE)), sep="\n", file=sys.stderr)
     sys.exit(2)
 
 

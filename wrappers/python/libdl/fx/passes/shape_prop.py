@@ -40,17 +40,17 @@ class ShapeProp(Interpreter):
 
     def run_node(self, n: Node) -> Any:
         result = super().run_node(n)
-        found = False
+        exists = False
 
         def described(value: Any) -> Any:
-            nonlocal found
+            nonlocal exists
             if not isinstance(value, Tensor):
                 return value
-            found = True
+            exists = True
             return extract_tensor_metadata(value)
 
         meta = map_aggregate(result, described)
-        if found:
+        if exists:
             n.meta["tensor_meta"] = meta
         n.meta["type"] = type(result)
         return result

@@ -26,8 +26,8 @@ def sdpa_kernel(
     backends: SDPBackend | Sequence[SDPBackend], set_priority: bool = False
 ) -> Iterator[None]:
     """Changes nothing: there is one kernel."""
-    given = [backends] if isinstance(backends, SDPBackend) else list(backends)
-    if wrong := [one for one in given if not isinstance(one, SDPBackend)]:
+    arguments = [backends] if isinstance(backends, SDPBackend) else list(backends)
+    if wrong := [one for one in arguments if not isinstance(one, SDPBackend)]:
         raise TypeError(f"sdpa_kernel: found {wrong}, wanted SDPBackend or a sequence of them")
     yield
 

@@ -36,9 +36,9 @@ class CausalBias(Tensor):
             raise AssertionError(f"CausalBias: variant is {variant!r}, wanted a CausalVariant")
         whole = _functions.ones((seq_len_q, seq_len_kv), dtype=bool)
         offset = seq_len_kv - seq_len_q if variant is CausalVariant.LOWER_RIGHT else 0
-        made = _functions.tril(whole, offset).as_subclass(cls)
-        made.variant, made.seq_len_q, made.seq_len_kv = variant, seq_len_q, seq_len_kv
-        return made
+        result = _functions.tril(whole, offset).as_subclass(cls)
+        result.variant, result.seq_len_q, result.seq_len_kv = variant, seq_len_q, seq_len_kv
+        return result
 
     def __init__(self, variant: CausalVariant, seq_len_q: int, seq_len_kv: int) -> None:
         if seq_len_q > seq_len_kv and variant is CausalVariant.LOWER_RIGHT:
@@ -77,14 +77,14 @@ class CausalBias(Tensor):
             raise ValueError(
                 "scaled_dot_product_attention: is_causal is True, wanted False beside a CausalBias"
             )
-        given = (query, key, value)
+        argument = (query, key, value)
         attend = functional.scaled_dot_product_attention
         if attn_mask.seq_len_q == attn_mask.seq_len_kv or (
             attn_mask.variant is CausalVariant.UPPER_LEFT
         ):
-            return attend(*given, None, dropout_p, True, *args, **kwargs)
+            return attend(*argument, None, dropout_p, True, *args, **kwargs)
         return attend(
-            *given, attn_mask._materialize(query.device), dropout_p, False, *args, **kwargs
+            *argument, attn_mask._materialize(query.device), dropout_p, False, *args, **kwargs
         )
 
     def __repr__(self, *, tensor_contents: Any = None) -> str:

@@ -52,13 +52,13 @@ def _everywhere(function: _Function, shape: tuple[int, ...], scores: Tensor | No
     """function(score, batch, head, query, key), or without a score, for each place: [B, H, Q,
     K]."""
     places = [arange(size) for size in shape]
-    given = () if scores is None else (0,)
+    value = () if scores is None else (0,)
     for k in range(3, -1, -1):  # the innermost maps the keys
         axes = tuple(0 if i == k else None for i in range(4))
-        function = vmap(function, in_dims=given + axes)
+        function = vmap(function, in_dims=value + axes)
     values = () if scores is None else (scores,)
-    made: Tensor = function(*values, *places)
-    return made
+    result: Tensor = function(*values, *places)
+    return result
 
 
 # -- masks -----------------------------------------------------------------------------------------
@@ -75,10 +75,10 @@ def and_masks(*mask_mods: _Function) -> _Function:
         raise RuntimeError(f"All inputs should be callable mask_mods: {mask_mods}")
 
     def both(b: Tensor, h: Tensor, q_idx: Tensor, kv_idx: Tensor) -> Tensor:
-        made = b.new_ones((), dtype=bool)
+        result = b.new_ones((), dtype=bool)
         for mask in mask_mods:
-            made = made & mask(b, h, q_idx, kv_idx)
-        return made
+            result = result & mask(b, h, q_idx, kv_idx)
+        return result
 
     return both
 
@@ -89,10 +89,10 @@ def or_masks(*mask_mods: _Function) -> _Function:
         raise RuntimeError(f"All inputs should be callable mask_mods: {mask_mods}")
 
     def either(b: Tensor, h: Tensor, q_idx: Tensor, kv_idx: Tensor) -> Tensor:
-        made = b.new_zeros((), dtype=bool)
+        result = b.new_zeros((), dtype=bool)
         for mask in mask_mods:
-            made = made | mask(b, h, q_idx, kv_idx)
-        return made
+            result = result | mask(b, h, q_idx, kv_idx)
+        return result
 
     return either
 
@@ -162,10 +162,10 @@ class BlockMask:
 
     def to_dense(self) -> Tensor:
         """1 for each block that is left, 0 for others: [B, H, rows, columns]."""
-        made = _dense(self.kv_num_blocks, self.kv_indices)
+        result = _dense(self.kv_num_blocks, self.kv_indices)
         if self.full_kv_num_blocks is not None and self.full_kv_indices is not None:
-            made = made | _dense(self.full_kv_num_blocks, self.full_kv_indices)
-        return made
+            result = result | _dense(self.full_kv_num_blocks, self.full_kv_indices)
+        return result
 
     def sparsity(self) -> float:
         """How many percent of the blocks are left out."""
@@ -280,10 +280,10 @@ def flex_attention(
         scores = where(_everywhere(block_mask.mask_mod, shape, None), scores, -math.inf)
     empty = (scores == -math.inf).all(-1, keepdim=True)
     weights = scores.masked_fill(empty, 0.0).softmax(-1).masked_fill(empty, 0.0)
-    made = weights.to(query.dtype) @ value
+    result = weights.to(query.dtype) @ value
     lse = logsumexp(scores, -1)
     if return_aux is not None:
-        return made, AuxOutput(
+        return result, AuxOutput(
             lse if return_aux.lse else None, scores.amax(-1) if return_aux.max_scores else None
         )
-    return (made, lse) if return_lse else made
+    return (result, lse) if return_lse else result

@@ -499,9 +499,9 @@ class MultiheadAttention(Module):
         device: DeviceLike | None = None,
         dtype: DtypeLike | None = None,
     ) -> None:
-        for name, given in (("embed_dim", embed_dim), ("num_heads", num_heads)):
-            if given <= 0:
-                raise ValueError(f"MultiheadAttention: {name} is {given}, wanted more than 0")
+        for name, value in (("embed_dim", embed_dim), ("num_heads", num_heads)):
+            if value <= 0:
+                raise ValueError(f"MultiheadAttention: {name} is {value}, wanted more than 0")
         if embed_dim % num_heads:
             raise AssertionError(
                 f"MultiheadAttention: embed_dim is {embed_dim}, wanted a multiple "
@@ -515,15 +515,15 @@ class MultiheadAttention(Module):
         self.dropout, self.batch_first, self.add_zero_attn = dropout, batch_first, add_zero_attn
 
         same = self._qkv_same_embed_dim
-        for name, wanted, shape in (
+        for name, enabled, shape in (
             ("q_proj_weight", not same, (embed_dim, embed_dim)),
             ("k_proj_weight", not same, (embed_dim, self.kdim)),
             ("v_proj_weight", not same, (embed_dim, self.vdim)),
             ("in_proj_weight", same, (3 * embed_dim, embed_dim)),
             ("in_proj_bias", bias, (3 * embed_dim,)),
         ):
-            made = Parameter(empty(*shape, device=device, dtype=dtype)) if wanted else None
-            self.register_parameter(name, made)
+            parameter = Parameter(empty(*shape, device=device, dtype=dtype)) if enabled else None
+            self.register_parameter(name, parameter)
         self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias, device, dtype)
         self.bias_k = self.bias_v = None
         if add_bias_kv:

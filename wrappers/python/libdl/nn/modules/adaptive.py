@@ -64,22 +64,22 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         dtype: DtypeLike | None = None,
     ) -> None:
         super().__init__()
-        given = list(cutoffs)
-        ascending = all(a < b for a, b in zip([0, *given], [*given, n_classes]))
-        if not given or not ascending or any(int(c) != c for c in given):
+        values = list(cutoffs)
+        ascending = all(a < b for a, b in zip([0, *values], [*values, n_classes]))
+        if not values or not ascending or any(int(c) != c for c in values):
             raise ValueError(
-                f"AdaptiveLogSoftmaxWithLoss: cutoffs is {given}, wanted ascending "
+                f"AdaptiveLogSoftmaxWithLoss: cutoffs is {values}, wanted ascending "
                 f"integers from 1 to {n_classes - 1}"
             )
         self.in_features, self.n_classes = in_features, n_classes
-        self.cutoffs = [*given, n_classes]
+        self.cutoffs = [*values, n_classes]
         self.div_value, self.head_bias = div_value, head_bias
-        self.shortlist_size, self.n_clusters = self.cutoffs[0], len(given)
+        self.shortlist_size, self.n_clusters = self.cutoffs[0], len(values)
         self.head_size = self.shortlist_size + self.n_clusters
         how: FactoryOptions = {"device": device, "dtype": dtype}
         self.head = Linear(in_features, self.head_size, head_bias, **how)
         self.tail: ModuleList[Sequential] = ModuleList()
-        for i, (low, high) in enumerate(zip(given, self.cutoffs[1:]), start=1):
+        for i, (low, high) in enumerate(zip(values, self.cutoffs[1:]), start=1):
             fewer = int(in_features // div_value**i)
             self.tail.append(
                 Sequential(
@@ -153,9 +153,9 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         """The most probable class of each row of [n, in_features], int64 [n]: that of log_prob;
         clusters are computed only for rows where one of them exceeds all frequent classes."""
         head = self.head(input)
-        found = head.argmax(1)
-        rare = found >= self.shortlist_size
+        predicted = head.argmax(1)
+        rare = predicted >= self.shortlist_size
         if not rare.any():
-            return found
+            return predicted
         of_rare = self._get_full_log_prob(input[rare], head[rare]).argmax(1)
-        return found.masked_scatter(rare, of_rare)
+        return predicted.masked_scatter(rare, of_rare)

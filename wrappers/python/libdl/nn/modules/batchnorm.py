@@ -54,9 +54,9 @@ class _NormBase(Layer):
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
         how: FactoryOptions = {"device": device, "dtype": dtype}
-        for name, wanted in (("weight", affine), ("bias", affine and bias)):
-            made = Parameter(empty(num_features, **how)) if wanted else None
-            self.register_parameter(name, made)
+        for name, enabled in (("weight", affine), ("bias", affine and bias)):
+            parameter = Parameter(empty(num_features, **how)) if enabled else None
+            self.register_parameter(name, parameter)
         tracked = track_running_stats
         self.register_buffer("running_mean", zeros(num_features, **how) if tracked else None)
         self.register_buffer("running_var", ones(num_features, **how) if tracked else None)
@@ -100,8 +100,8 @@ class _NormBase(Layer):
 
     def _wanted(self, input: Tensor, *dims: int) -> None:
         if input.ndim not in dims:
-            wanted = " or ".join(f"{d}D" for d in dims)
-            raise ValueError(f"expected {wanted} input (got {input.ndim}D input)")
+            expected = " or ".join(f"{d}D" for d in dims)
+            raise ValueError(f"expected {expected} input (got {input.ndim}D input)")
 
 
 class _BatchNorm(_NormBase):
@@ -316,9 +316,9 @@ class SyncBatchNorm(_BatchNorm):
     def convert_sync_batchnorm(cls, module: Module, process_group: Any = None) -> Module:
         """The module with a SyncBatchNorm of the same parameters and statistics in the place of
         each batch normalisation."""
-        made = module
+        result = module
         if isinstance(module, _BatchNorm):
-            made = cls(
+            result = cls(
                 module.num_features,
                 module.eps,
                 module.momentum,
@@ -327,12 +327,12 @@ class SyncBatchNorm(_BatchNorm):
                 process_group,
             )
             if module.affine:
-                made.weight, made.bias = module.weight, module.bias
-            made.running_mean, made.running_var = module.running_mean, module.running_var
-            made.num_batches_tracked = module.num_batches_tracked
-            made.training = module.training
+                result.weight, result.bias = module.weight, module.bias
+            result.running_mean, result.running_var = module.running_mean, module.running_var
+            result.num_batches_tracked = module.num_batches_tracked
+            result.training = module.training
             if hasattr(module, "qconfig"):
-                made.qconfig = module.qconfig
+                result.qconfig = module.qconfig
         for name, child in module.named_children():
-            made.add_module(name, cls.convert_sync_batchnorm(child, process_group))
-        return made
+            result.add_module(name, cls.convert_sync_batchnorm(child, process_group))
+        return result

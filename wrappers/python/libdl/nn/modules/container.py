@@ -32,26 +32,26 @@ def _position(index: Any, count: int) -> int:
     return number % count
 
 
-def _iterable(name: str, given: Any) -> Any:
+def _iterable(name: str, value: Any) -> Any:
     """What extend takes."""
-    if not isinstance(given, Iterable) or isinstance(given, Tensor):
-        raise TypeError(f"{name}: argument 1 is a {type(given).__name__}, wanted a sequence")
-    return given
+    if not isinstance(value, Iterable) or isinstance(value, Tensor):
+        raise TypeError(f"{name}: argument 1 is a {type(value).__name__}, wanted a sequence")
+    return value
 
 
-def _pairs(name: str, given: Any) -> list[tuple[str, Any]]:
+def _pairs(name: str, values: Any) -> list[tuple[str, Any]]:
     """What update takes: names and values."""
-    if hasattr(given, "items"):
-        return list(given.items())
-    found = []
-    for i, pair in enumerate(_iterable(name, given)):
+    if hasattr(values, "items"):
+        return list(values.items())
+    results = []
+    for i, pair in enumerate(_iterable(name, values)):
         if not isinstance(pair, Iterable):
             raise TypeError(f"{name}: entry {i} is a {type(pair).__name__}, wanted a pair")
         pair = tuple(pair)
         if len(pair) != 2:
             raise ValueError(f"{name}: entry {i} has length {len(pair)}, wanted a pair")
-        found.append(pair)
-    return found
+        results.append(pair)
+    return results
 
 
 class Container(Module):
@@ -115,9 +115,9 @@ class _Numbered(Module):
 
     def pop(self, key: int | slice) -> Any:
         """Removes a module, or those of a slice, and returns it."""
-        found = self[key]
+        result = self[key]
         del self[key]
-        return found
+        return result
 
     def __getitem__(self, index: Any) -> Any:
         return self._modules[self._name(index)]
@@ -475,8 +475,8 @@ class ParameterDict(_Holder):
     def update(self, parameters: Any) -> None:
         """Adds values from a mapping or from pairs, replacing those with the same names; those of
         a plain dict in the order of their names, as in PyTorch."""
-        given = _pairs("update", parameters)
-        for key, value in sorted(given, key=_name) if type(parameters) is dict else given:
+        argument = _pairs("update", parameters)
+        for key, value in sorted(argument, key=_name) if type(parameters) is dict else argument:
             self[key] = value
 
     def get(self, key: str, default: Any = None) -> Any:
@@ -514,15 +514,15 @@ class ParameterDict(_Holder):
         return ParameterDict([(key, default) for key in keys])
 
     def __or__(self, other: Mapping[str, Any]) -> ParameterDict:
-        made = self.copy()
-        made.update(other)
-        return made
+        result = self.copy()
+        result.update(other)
+        return result
 
     def __ror__(self, other: Any) -> Any:
         """Of a plain dict, a plain dict."""
-        made = other.copy()
-        made.update(self)
-        return made
+        result = other.copy()
+        result.update(self)
+        return result
 
     def __ior__(self, other: Mapping[str, Any]) -> Self:
         self.update(other)

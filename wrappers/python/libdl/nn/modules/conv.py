@@ -40,8 +40,8 @@ __all__ = [
 Sizes = int | tuple[int, ...]
 
 
-def _each(given: Sizes, dims: int) -> tuple[int, ...]:
-    return (given,) * dims if isinstance(given, int) else tuple(given)
+def _each(values: Sizes, dims: int) -> tuple[int, ...]:
+    return (values,) * dims if isinstance(values, int) else tuple(values)
 
 
 class _ConvNd(Layer):
@@ -322,7 +322,7 @@ class _ConvTransposeNd(_ConvNd):
         if output_size is None:
             return self.output_padding
         dims = num_spatial_dims
-        wanted = tuple(output_size)[-dims:]
+        expected = tuple(output_size)[-dims:]
         if len(output_size) not in (dims, input.ndim):
             raise ValueError(
                 f"{type(self).__name__}: output_size has {len(output_size)} entries, "
@@ -334,11 +334,11 @@ class _ConvTransposeNd(_ConvNd):
             for size, s, p, d, k in zip(input.shape[-dims:], stride, padding, steps, kernel_size)
         ]
         most = [size + s - 1 for size, s in zip(least, stride)]
-        if any(not low <= size <= high for low, size, high in zip(least, wanted, most)):
+        if any(not low <= size <= high for low, size, high in zip(least, expected, most)):
             raise ValueError(
-                f"{type(self).__name__}: output_size is {wanted}, wanted {least} to {most}"
+                f"{type(self).__name__}: output_size is {expected}, wanted {least} to {most}"
             )
-        return tuple(size - low for size, low in zip(wanted, least))
+        return tuple(size - low for size, low in zip(expected, least))
 
 
 _ConvTransposeMixin = _ConvTransposeNd  # its older name in PyTorch

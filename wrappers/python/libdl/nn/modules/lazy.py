@@ -58,10 +58,10 @@ class LazyModuleMixin(Module):
     def _lazy_load_hook(self, state_dict: Any, prefix: str, *others: Any) -> None:
         parts: dict[str, Any] = {**self._parameters, **self._buffers}
         for name, value in parts.items():
-            given = state_dict.get(prefix + name)
-            if is_lazy(value) and isinstance(given, Tensor) and not is_lazy(given):
+            values = state_dict.get(prefix + name)
+            if is_lazy(value) and isinstance(values, Tensor) and not is_lazy(values):
                 with no_grad():
-                    value.materialize(given.shape)
+                    value.materialize(values.shape)
 
 
 def materialize(part: Any, *shape: int) -> None:

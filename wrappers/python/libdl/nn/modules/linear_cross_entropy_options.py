@@ -60,8 +60,8 @@ class LinearCrossEntropyOptions:
         size = self.batch_chunk_size
         if method is None or (method == "auto" and size is not None):
             return min(size or batch, batch)
-        wanted = -(-batch // -(-classes // features))
-        power = 1 << (wanted - 1).bit_length()
+        expected = -(-batch // -(-classes // features))
+        power = 1 << (expected - 1).bit_length()
         chosen = max(1, min(power // int(method.partition(":")[2] or 1), batch))
         if size is not None and min(size, batch) != chosen:
             raise ValueError(

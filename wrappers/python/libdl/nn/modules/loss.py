@@ -444,7 +444,7 @@ class LinearCrossEntropyLoss(_WeightedLoss):
         )
 
     def extra_repr(self) -> str:
-        told = {
+        fields = {
             "in_features": self.linear.in_features,
             "num_classes": self.num_classes,
             "out_features": self.out_features,
@@ -454,7 +454,7 @@ class LinearCrossEntropyLoss(_WeightedLoss):
             "label_smoothing": self.label_smoothing,
             "options": self.options,
         }
-        return ", ".join(f"{name}={value}" for name, value in told.items())
+        return ", ".join(f"{name}={value}" for name, value in fields.items())
 
 
 class HingeEmbeddingLoss(_Loss, Loss):

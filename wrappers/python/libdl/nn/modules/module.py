@@ -50,8 +50,8 @@ def _add_hook(
     hooks[handle.id] = hook
     if prepend:
         hooks.move_to_end(handle.id, last=False)
-    for marked, wanted in marks:
-        if wanted:
+    for marked, enabled in marks:
+        if enabled:
             marked[handle.id] = True
     return handle
 
@@ -291,12 +291,12 @@ class Module(_C.ModuleBase):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if not self.call_super_init and (args or kwargs):
-            given = (
+            value = (
                 f"an unexpected keyword argument {next(iter(kwargs))!r}"
                 if kwargs
                 else f"{len(args) + 1} positional arguments, wanted 1"
             )
-            raise TypeError(f"{type(self).__name__}.__init__() got {given}")
+            raise TypeError(f"{type(self).__name__}.__init__() got {value}")
         self.__dict__.update(_new_fields())
         if self.call_super_init:
             super().__init__(*args, **kwargs)
@@ -638,9 +638,9 @@ class Module(_C.ModuleBase):
                 FutureWarning,
                 stacklevel=2,
             )
-            given = dict(zip(("destination", "prefix", "keep_vars"), args))
-            destination = given.get("destination", destination)
-            prefix, keep_vars = given.get("prefix", prefix), given.get("keep_vars", keep_vars)
+            values = dict(zip(("destination", "prefix", "keep_vars"), args))
+            destination = values.get("destination", destination)
+            prefix, keep_vars = values.get("prefix", prefix), values.get("keep_vars", keep_vars)
         if destination is None:
             destination = OrderedDict()
             destination._metadata = OrderedDict()
@@ -692,14 +692,14 @@ class Module(_C.ModuleBase):
         metadata = getattr(state_dict, "_metadata", None)
 
         def load(checks: bool) -> _IncompatibleKeys:
-            given: Any = OrderedDict(state_dict)
+            values: Any = OrderedDict(state_dict)
             if metadata is not None:
-                given._metadata = metadata
+                values._metadata = metadata
             incompatible, problems = _IncompatibleKeys([], []), list[str]()
             extra = {_ONLY_CHECKS: True} if checks else {}
             if assign:
                 extra["assign_to_params_buffers"] = True
-            _load_into(self, given, "", metadata, extra, incompatible, problems)
+            _load_into(self, values, "", metadata, extra, incompatible, problems)
             _raise_problems(type(self).__name__, strict, incompatible, problems)
             return incompatible
 
@@ -882,8 +882,8 @@ class Module(_C.ModuleBase):
                 raise AttributeError(
                     f"{name!r} of {target!r} is a {type(module).__name__}, wanted a Module"
                 )
-        found: Module = module
-        return found
+        value: Module = module
+        return value
 
     def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
         """Puts a module in the place of the submodule with that name, or adds it there; strict:
@@ -913,19 +913,19 @@ class Module(_C.ModuleBase):
     def get_parameter(self, target: str) -> Parameter:
         """The parameter with that name, such as "encoder.2.weight"."""
         path, _, name = target.rpartition(".")
-        found = _attribute(self.get_submodule(path), name)
-        if not isinstance(found, Parameter):
-            raise AttributeError(f"{target!r} is a {type(found).__name__}, wanted a parameter")
-        return found
+        attribute = _attribute(self.get_submodule(path), name)
+        if not isinstance(attribute, Parameter):
+            raise AttributeError(f"{target!r} is a {type(attribute).__name__}, wanted a parameter")
+        return attribute
 
     def get_buffer(self, target: str) -> Tensor:
         """The buffer with that name, such as "encoder.2.running_mean"."""
         path, _, name = target.rpartition(".")
         holder = self.get_submodule(path)
-        found = _attribute(holder, name)
-        if name not in holder._buffers or not isinstance(found, Tensor):
-            raise AttributeError(f"{target!r} is a {type(found).__name__}, wanted a buffer")
-        return found
+        attribute = _attribute(holder, name)
+        if name not in holder._buffers or not isinstance(attribute, Tensor):
+            raise AttributeError(f"{target!r} is a {type(attribute).__name__}, wanted a buffer")
+        return attribute
 
     # -- for all -----------------------------------------------------------------------------------
 
@@ -999,14 +999,14 @@ class Module(_C.ModuleBase):
             raise TypeError(f"to: a module's dtype is floating or complex, found {dtype}")
 
         def convert(x: Tensor) -> Tensor:
-            wanted = dtype if x.is_floating_point() or x.is_complex() else None
+            requested = dtype if x.is_floating_point() or x.is_complex() else None
             if x.is_meta and device is not None and device.type != "meta":
                 raise UnsupportedError(
                     "Module.to: Cannot copy out of meta tensor; no data! Please use "
                     "Module.to_empty() instead of Module.to() when moving module from meta to a "
                     "different device."
                 )
-            converted: Tensor = x.to(dtype=wanted, device=device, non_blocking=non_blocking)
+            converted: Tensor = x.to(dtype=requested, device=device, non_blocking=non_blocking)
             return converted
 
         return self._apply(convert)
@@ -1124,16 +1124,16 @@ def _not_ready(module: object, part: str) -> AttributeError:
     )
 
 
-def _of_another_kind(name: str, value: object, what: str, wanted: str) -> TypeError:
+def _of_another_kind(name: str, value: object, what: str, expected: str) -> TypeError:
     return TypeError(
         f"{name!r} is a {what} of the module: it cannot become a {_type_name(value)}, "
-        f"wanted {wanted} or None"
+        f"wanted {expected} or None"
     )
 
 
 def _load_into(
     module: Any,
-    given: Any,
+    argument: Any,
     prefix: str,
     metadata: Any,
     extra: dict[str, bool],
@@ -1143,7 +1143,7 @@ def _load_into(
     """Loads a module and all below it; given: of names that begin with the prefix."""
     local = {**({} if metadata is None else metadata.get(prefix[:-1], {})), **extra}
     module._load_from_state_dict(
-        given,
+        argument,
         prefix,
         local,
         True,
@@ -1154,7 +1154,7 @@ def _load_into(
     for name, child in module._modules.items():
         if child is not None:
             inner = f"{prefix}{name}."
-            part = {key: value for key, value in given.items() if key.startswith(inner)}
+            part = {key: value for key, value in argument.items() if key.startswith(inner)}
             _load_into(child, part, inner, metadata, extra, incompatible, problems)
     if _ONLY_CHECKS not in extra:
         for hook in module._load_state_dict_post_hooks.values():
@@ -1166,36 +1166,36 @@ def _load_into(
 
 
 def _load_one(
-    module: Any, name: str, value: Tensor, given: Any, key: str, local_metadata: Any
+    module: Any, name: str, value: Tensor, argument: Any, key: str, local_metadata: Any
 ) -> str | None:
     """Loads one parameter or buffer; returns what is wrong, if anything is."""
-    if not isinstance(given, Tensor):
-        return f'While copying the parameter named "{key}": found {type(given)}, wanted a tensor'
-    if is_lazy(given) and not is_lazy(value):
+    if not isinstance(argument, Tensor):
+        return f'While copying the parameter named "{key}": found {type(argument)}, wanted a tensor'
+    if is_lazy(argument) and not is_lazy(value):
         return f'While copying the parameter named "{key}": it has no shape yet in the state'
     if not is_lazy(value):
-        if value.ndim == 0 and given.shape == (1,):
-            given = given[0]  # how numbers were saved once
-        if given.shape != value.shape:
+        if value.ndim == 0 and argument.shape == (1,):
+            argument = argument[0]  # how numbers were saved once
+        if argument.shape != value.shape:
             return (
-                f"size mismatch for {key}: the state has shape {given.shape}, the model "
+                f"size mismatch for {key}: the state has shape {argument.shape}, the model "
                 f"{value.shape}."
             )
-    if local_metadata.get(_ONLY_CHECKS) or is_lazy(given):
+    if local_metadata.get(_ONLY_CHECKS) or is_lazy(argument):
         return None
     try:
         with no_grad():
             if not local_metadata.get("assign_to_params_buffers"):
-                if value.is_meta and not given.is_meta:
+                if value.is_meta and not argument.is_meta:
                     warnings.warn(f"for {key}: {_NO_COPY}", stacklevel=2)
-                value.copy_(given)
+                value.copy_(argument)
                 return None
             if isinstance(value, Parameter):
-                if isinstance(given, Parameter):
-                    given.requires_grad_(value.requires_grad)
+                if isinstance(argument, Parameter):
+                    argument.requires_grad_(value.requires_grad)
                 else:
-                    given = Parameter(given, value.requires_grad)
-            setattr(module, name, given)
+                    argument = Parameter(argument, value.requires_grad)
+            setattr(module, name, argument)
     except Exception as error:
         return f'While copying the parameter named "{key}": {error}'
     return None
@@ -1217,7 +1217,7 @@ def _only_copies(module: Any) -> bool:
 def _raise_problems(
     name: str, strict: bool, incompatible: _IncompatibleKeys, problems: list[str]
 ) -> None:
-    told = list(problems)
+    text = list(problems)
     if strict:
         for what, keys in (
             ("Unexpected", incompatible.unexpected_keys),
@@ -1225,9 +1225,9 @@ def _raise_problems(
         ):
             if keys:
                 quoted = ", ".join(f'"{key}"' for key in keys)
-                told.insert(0, f"{what} key(s) in state_dict: {quoted}. ")
-    if told:
-        raise RuntimeError(f"Error(s) in loading state_dict for {name}:\n\t" + "\n\t".join(told))
+                text.insert(0, f"{what} key(s) in state_dict: {quoted}. ")
+    if text:
+        raise RuntimeError(f"Error(s) in loading state_dict for {name}:\n\t" + "\n\t".join(text))
 
 
 def _attribute(module: Any, name: str) -> Any:
@@ -1238,12 +1238,12 @@ def _attribute(module: Any, name: str) -> Any:
 
 def _tensors_below(module: Any) -> dict[int, Tensor]:
     """The parameters and buffers of a module and of those in it, each once."""
-    found: dict[int, Tensor] = {}
+    collected: dict[int, Tensor] = {}
     for inner in module._modules.values():
         if inner is not None:
-            found |= _tensors_below(inner)
+            collected |= _tensors_below(inner)
     own = [*module._parameters.values(), *module._buffers.values()]
-    return found | {id(x): x for x in own if x is not None}
+    return collected | {id(x): x for x in own if x is not None}
 
 
 def _convert_parameter(parameter: Any, fn: Callable[[Tensor], Tensor]) -> None:
@@ -1259,12 +1259,12 @@ def _convert_parameter(parameter: Any, fn: Callable[[Tensor], Tensor]) -> None:
 
 def _arguments_of_to(args: Any, kwargs: dict[str, Any]) -> tuple[Any, Any, bool]:
     """Device, dtype and non_blocking of the forms of to()."""
-    given = dict(kwargs)
+    values = dict(kwargs)
     rest = list(args)
-    tensor = given.pop("tensor", None)
+    tensor = values.pop("tensor", None)
     if rest and isinstance(rest[0], Tensor):
         tensor = rest.pop(0)
-    device, dtype = given.pop("device", None), given.pop("dtype", None)
+    device, dtype = values.pop("device", None), values.pop("dtype", None)
     if tensor is not None:
         device, dtype = tensor.device, tensor.dtype
     elif rest and isinstance(rest[0], Dtype):
@@ -1273,13 +1273,13 @@ def _arguments_of_to(args: Any, kwargs: dict[str, Any]) -> tuple[Any, Any, bool]
         device = rest.pop(0)
         if rest and (rest[0] is None or isinstance(rest[0], Dtype)):
             dtype = rest.pop(0)
-    non_blocking = given.pop("non_blocking", False)
+    non_blocking = values.pop("non_blocking", False)
     if rest and isinstance(rest[0], bool):
         non_blocking = rest.pop(0)
-    given.pop("memory_format", None)
-    if rest or given:
+    values.pop("memory_format", None)
+    if rest or values:
         raise TypeError(
-            f"to: found {[*rest, *given]}, wanted a device, a dtype or a tensor, and non_blocking"
+            f"to: found {[*rest, *values]}, wanted a device, a dtype or a tensor, and non_blocking"
         )
     if device is not None:
         device = Device(device)

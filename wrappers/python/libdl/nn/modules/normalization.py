@@ -88,9 +88,12 @@ class LayerNorm(Layer):
         shape = (normalized_shape,) if isinstance(normalized_shape, int) else normalized_shape
         self.normalized_shape, self.eps = tuple(shape), eps
         self.elementwise_affine = elementwise_affine
-        for name, wanted in (("weight", elementwise_affine), ("bias", elementwise_affine and bias)):
-            made = Parameter(empty(self.normalized_shape, device=device, dtype=dtype))
-            self.register_parameter(name, made if wanted else None)
+        for name, enabled in (
+            ("weight", elementwise_affine),
+            ("bias", elementwise_affine and bias),
+        ):
+            parameter = Parameter(empty(self.normalized_shape, device=device, dtype=dtype))
+            self.register_parameter(name, parameter if enabled else None)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -151,9 +154,11 @@ class GroupNorm(Layer):
             )
         self.num_groups, self.num_channels, self.eps = num_groups, num_channels, eps
         self.affine = affine
-        for name, wanted in (("weight", affine), ("bias", affine and bias)):
-            made = Parameter(empty(num_channels, device=device, dtype=dtype)) if wanted else None
-            self.register_parameter(name, made)
+        for name, enabled in (("weight", affine), ("bias", affine and bias)):
+            parameter = (
+                Parameter(empty(num_channels, device=device, dtype=dtype)) if enabled else None
+            )
+            self.register_parameter(name, parameter)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -202,8 +207,8 @@ class RMSNorm(Layer):
         shape = (normalized_shape,) if isinstance(normalized_shape, int) else normalized_shape
         self.normalized_shape, self.eps = tuple(shape), eps
         self.elementwise_affine = elementwise_affine
-        made = empty(self.normalized_shape, device=device, dtype=dtype)
-        self.register_parameter("weight", Parameter(made) if elementwise_affine else None)
+        result = empty(self.normalized_shape, device=device, dtype=dtype)
+        self.register_parameter("weight", Parameter(result) if elementwise_affine else None)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:

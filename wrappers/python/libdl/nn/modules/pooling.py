@@ -39,8 +39,8 @@ Window = int | Sequence[int]
 Sizes = int | Sequence[int | None]
 
 
-def _each(given: Any, dims: int) -> tuple[Any, ...]:
-    return tuple(given) if isinstance(given, (tuple, list)) else (given,) * dims
+def _each(values: Any, dims: int) -> tuple[Any, ...]:
+    return tuple(values) if isinstance(values, (tuple, list)) else (values,) * dims
 
 
 class _Pool(Module):

@@ -98,8 +98,8 @@ class RNNBase(Module):
                 shapes["weight_hr"] = (proj_size, hidden_size)
             for suffix in ("", "_reverse")[: self._directions]:
                 for name, shape in shapes.items():
-                    made = Parameter(empty(*shape, device=device, dtype=dtype))
-                    self.register_parameter(f"{name}_l{layer}{suffix}", made)
+                    parameter = Parameter(empty(*shape, device=device, dtype=dtype))
+                    self.register_parameter(f"{name}_l{layer}{suffix}", parameter)
                 self._all_weights.append([f"{name}_l{layer}{suffix}" for name in shapes])
         self._flat_weights_names.extend(name for each in self._all_weights for name in each)
         self._init_flat_weights()
@@ -187,9 +187,9 @@ class RNNBase(Module):
         super().__setstate__({k: v for k, v in state.items() if k != "_flat_weights"})
 
     def _apply(self, fn: Any, recurse: bool = True) -> Self:
-        made = super()._apply(fn, recurse)
+        result = super()._apply(fn, recurse)
         self._init_flat_weights()
-        return made
+        return result
 
     @property
     def all_weights(self) -> list[list[Parameter]]:
@@ -229,10 +229,10 @@ class RNNBase(Module):
             raise ArgumentValueError(
                 f"{name}: argument 1 (input) is {input.dtype}, wanted the parameters' {dtype}"
             )
-        wanted = 3 if batch_sizes is None else 2
-        if input.ndim != wanted:
+        expected = 3 if batch_sizes is None else 2
+        if input.ndim != expected:
             raise ArgumentValueError(
-                f"{name}: argument 1 (input) is {input.ndim}D, wanted {wanted}D"
+                f"{name}: argument 1 (input) is {input.ndim}D, wanted {expected}D"
             )
         if input.shape[-1] != self.input_size:
             raise RuntimeError(
@@ -610,8 +610,8 @@ class RNNCellBase(Module):
                 )
         if None not in states:
             return states
-        made = zeros(*input.shape[:-1], self.hidden_size, dtype=input.dtype, device=input.device)
-        return (made,) * len(states)
+        result = zeros(*input.shape[:-1], self.hidden_size, dtype=input.dtype, device=input.device)
+        return (result,) * len(states)
 
     @property
     def _weights(self) -> tuple[Any, ...]:

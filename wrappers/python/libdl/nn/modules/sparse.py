@@ -250,7 +250,7 @@ class EmbeddingBag(Table):
     ) -> EmbeddingBag:
         """A table with the given rows; freeze: whether it is not trained."""
         rows, columns = _matrix(cls.__name__, embeddings)
-        made = cls(
+        instance = cls(
             rows,
             columns,
             max_norm,
@@ -262,8 +262,8 @@ class EmbeddingBag(Table):
             include_last_offset,
             padding_idx,
         )
-        made.weight.requires_grad = not freeze
-        return made
+        instance.weight.requires_grad = not freeze
+        return instance
 
     def extra_repr(self) -> str:
         return self._options("max_norm", "norm_type", "scale_grad_by_freq", "mode", "padding_idx")

@@ -46,12 +46,12 @@ def _detect_is_causal_mask(
         return is_causal is True
     if mask.is_meta:
         return False
-    wanted = _generate_square_subsequent_mask(mask.shape[-2] if size is None else size)
-    if mask.shape != wanted.shape:
+    expected = _generate_square_subsequent_mask(mask.shape[-2] if size is None else size)
+    if mask.shape != expected.shape:
         return False
     if mask.dtype == bool_:
-        wanted = wanted != 0
-    return bool((mask == wanted.to(mask.device)).all())
+        expected = expected != 0
+    return bool((mask == expected.to(mask.device)).all())
 
 
 def _get_seq_len(src: Tensor, batch_first: bool) -> int:
@@ -336,13 +336,13 @@ class Transformer(Module):
         return _generate_square_subsequent_mask(sz, device, dtype)
 
 
-def _get_activation_fn(given: Activation) -> Callable[[Tensor], Tensor]:
+def _get_activation_fn(value: Activation) -> Callable[[Tensor], Tensor]:
     """The function that "relu" or "gelu" names, or what was given instead of a name."""
-    if not isinstance(given, str):
-        return given
-    if given not in ("relu", "gelu"):
-        raise RuntimeError(f"activation is {given!r}, wanted 'relu', 'gelu' or a function")
-    return F.relu if given == "relu" else F.gelu
+    if not isinstance(value, str):
+        return value
+    if value not in ("relu", "gelu"):
+        raise RuntimeError(f"activation is {value!r}, wanted 'relu', 'gelu' or a function")
+    return F.relu if value == "relu" else F.gelu
 
 
 def _number_of(activation: Any) -> int:

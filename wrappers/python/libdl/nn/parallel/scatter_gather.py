@@ -46,11 +46,11 @@ def scatter_kwargs(
     dim: int = 0,
 ) -> tuple[tuple[Any, ...], tuple[dict[str, Any], ...]]:
     """The positional and the named arguments for each device."""
-    given: list[Any] = scatter(inputs, target_gpus, dim) if inputs else []
+    values: list[Any] = scatter(inputs, target_gpus, dim) if inputs else []
     named: list[Any] = scatter(kwargs, target_gpus, dim) if kwargs else []
-    given += [() for _ in range(len(named) - len(given))]
-    named += [{} for _ in range(len(given) - len(named))]
-    return tuple(given), tuple(named)
+    values += [() for _ in range(len(named) - len(values))]
+    named += [{} for _ in range(len(values) - len(named))]
+    return tuple(values), tuple(named)
 
 
 def gather(outputs: Sequence[Any], target_device: DeviceLike, dim: int = 0) -> Any:

@@ -18,8 +18,8 @@ Tensors = Tensor | Iterable[Tensor]
 
 
 def _gradients(parameters: Tensors) -> list[Tensor]:
-    given = [parameters] if isinstance(parameters, Tensor) else parameters
-    return [p.grad for p in given if p.grad is not None]
+    params = [parameters] if isinstance(parameters, Tensor) else parameters
+    return [p.grad for p in params if p.grad is not None]
 
 
 def get_total_norm(
@@ -35,8 +35,8 @@ def get_total_norm(
         error_if_nonfinite: whether a norm that is NaN or infinite raises
         foreach: not used
     """
-    given = [tensors] if isinstance(tensors, Tensor) else list(tensors)
-    return of_values(_C.total_norm, given, float(norm_type), error_if_nonfinite)
+    arguments = [tensors] if isinstance(tensors, Tensor) else list(tensors)
+    return of_values(_C.total_norm, arguments, float(norm_type), error_if_nonfinite)
 
 
 def clip_grads_with_norm_(
@@ -61,10 +61,10 @@ def clip_grad_norm_(
     """Scales all gradients so that their joint norm is at most max_norm; returns the old norm.
     An infinite max_norm leaves them as they are. The other arguments are those of
     get_total_norm."""
-    given = [parameters] if isinstance(parameters, Tensor) else list(parameters)
-    if not given and isinstance(parameters, types.GeneratorType):
+    params = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    if not params and isinstance(parameters, types.GeneratorType):
         warnings.warn("parameters is an empty generator: nothing is clipped", stacklevel=2)
-    gradients = _gradients(given)
+    gradients = _gradients(params)
     if max_norm == math.inf:
         return get_total_norm(gradients, norm_type, error_if_nonfinite)
     options = float(max_norm), float(norm_type), error_if_nonfinite

@@ -25,11 +25,11 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
             f"vector_to_parameters: argument 1 (vec) is a {type(vec).__name__}, wanted a tensor"
         )
     filled = list(parameters)
-    wanted = sum(parameter.numel() for parameter in filled)
-    if wanted > vec.numel():
+    expected = sum(parameter.numel() for parameter in filled)
+    if expected > vec.numel():
         raise RuntimeError(
             f"vector_to_parameters: argument 1 (vec) has {vec.numel()} elements, "
-            f"wanted at least {wanted}"
+            f"wanted at least {expected}"
         )
     start = 0
     for parameter in filled:

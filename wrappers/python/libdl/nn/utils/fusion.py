@@ -48,8 +48,8 @@ def _fused(layer: L, bn: Any, fuse: Any, *options: Any) -> L:
         bn.bias,
         *options,
     )
-    made: L = fused
-    return made
+    result: L = fused
+    return result
 
 
 def fuse_conv_bn_weights(

@@ -159,8 +159,8 @@ def orthogonal(
         raise ValueError(
             "orthogonal: orthogonal_map is 'householder', which complex weights do not have"
         )
-    made = _Orthogonal(weight, chosen, use_trivialization)
-    parametrize.register_parametrization(module, name, made, unsafe=True)
+    result = _Orthogonal(weight, chosen, use_trivialization)
+    parametrize.register_parametrization(module, name, result, unsafe=True)
     return module
 
 
@@ -200,9 +200,9 @@ class _Orthogonal(Module):
             if n != k:
                 q = F.cat([q, F.randn_like(q.new_empty((*q.shape[:-1], n - k)))], -1)
             self.base = _orthonormal_columns(q)
-            made = F.zeros_like(Q)
-            made.diagonal(0, -2, -1).fill_(-1)
-            return made
+            result = F.zeros_like(Q)
+            result.diagonal(0, -2, -1).fill_(-1)
+            return result
         if self.orthogonal_map != "householder":
             raise NotImplementedError(
                 f"a weight computed by {self.orthogonal_map} cannot be assigned "
@@ -297,8 +297,8 @@ def _orthonormal_columns(q: Tensor) -> Tensor:
     """Of each matrix of a batch."""
     with no_grad():
         matrices = _wide(q).reshape(-1, *q.shape[-2:])
-        made = [_adjoint(orthonormal_rows(_adjoint(one))) for one in matrices]
-        return F.stack(made).reshape(q.shape).to(q.dtype)
+        results = [_adjoint(orthonormal_rows(_adjoint(one))) for one in matrices]
+        return F.stack(results).reshape(q.shape).to(q.dtype)
 
 
 def _reflections(q: Tensor) -> Tensor:

@@ -52,11 +52,11 @@ def _register(module: Module, name: str, tensor: Any) -> None:
         module.register_buffer(name, tensor)
 
 
-def _check_alike(what: str, found: Any, wanted: Tensor) -> None:
-    if not isinstance(found, Tensor):
-        raise ValueError(f"{what} returned a {type(found).__name__}, wanted a tensor")
+def _check_alike(what: str, value: Any, expected: Tensor) -> None:
+    if not isinstance(value, Tensor):
+        raise ValueError(f"{what} returned a {type(value).__name__}, wanted a tensor")
     for name in ("dtype", "shape"):
-        ours, theirs = getattr(found, name), getattr(wanted, name)
+        ours, theirs = getattr(value, name), getattr(expected, name)
         if ours != theirs:
             raise ValueError(
                 f"{what} returned {name} {ours}, wanted the tensor's {name} {theirs}, "
@@ -79,27 +79,27 @@ class ParametrizationList(ModuleList):
             raise ValueError("ParametrizationList: argument 1 (modules) is empty")
         super().__init__(modules)
         self.unsafe = unsafe
-        made: Any = original
+        result: Any = original
         with no_grad():
             for module in reversed(modules):
-                made = _inverse(module, made)
-        if not isinstance(made, (Tensor, Sequence)):
+                result = _inverse(module, result)
+        if not isinstance(result, (Tensor, Sequence)):
             raise ValueError(
-                f"right_inverse returned a {type(made).__name__}, wanted a tensor or a "
+                f"right_inverse returned a {type(result).__name__}, wanted a tensor or a "
                 "sequence of tensors"
             )
-        self.is_tensor = isinstance(made, Tensor)
-        self.ntensors = 1 if isinstance(made, Tensor) else len(made)
+        self.is_tensor = isinstance(result, Tensor)
+        self.ntensors = 1 if isinstance(result, Tensor) else len(result)
         before = original.data
-        if isinstance(made, Tensor):
-            if made.dtype != original.dtype:
+        if isinstance(result, Tensor):
+            if result.dtype != original.dtype:
                 raise ValueError(
-                    f"right_inverse returned {made.dtype}, wanted the tensor's {original.dtype}"
+                    f"right_inverse returned {result.dtype}, wanted the tensor's {original.dtype}"
                 )
-            original.data = made.detach()
+            original.data = result.detach()
             _register(self, "original", original)
         else:
-            self._register_several(made, original)
+            self._register_several(result, original)
         if not unsafe:
             try:
                 _check_alike("a parametrization", self(), before)
@@ -107,8 +107,8 @@ class ParametrizationList(ModuleList):
                 original.data = before
                 raise
 
-    def _register_several(self, made: Sequence[Any], original: Tensor) -> None:
-        for i, one in enumerate(made):
+    def _register_several(self, result: Sequence[Any], original: Tensor) -> None:
+        for i, one in enumerate(result):
             if not isinstance(one, Tensor):
                 raise ValueError(
                     f"right_inverse returned a {type(one).__name__} at {i}, wanted a tensor"
@@ -120,7 +120,7 @@ class ParametrizationList(ModuleList):
     def right_inverse(self, value: Tensor) -> None:
         """Sets the originals so that the tensor becomes value; each parametrization needs a method
         right_inverse."""
-        made: Any = value
+        result: Any = value
         with no_grad():
             for module in reversed(list(self)):
                 if not hasattr(module, "right_inverse"):
@@ -128,23 +128,25 @@ class ParametrizationList(ModuleList):
                         f"{type(module).__name__} has no method right_inverse, which "
                         "an assignment to the tensor needs"
                     )
-                made = module.right_inverse(made)
-            given = [made] if self.is_tensor else made
-            if not isinstance(given, Sequence) or not all(isinstance(t, Tensor) for t in given):
+                result = module.right_inverse(result)
+            arguments = [result] if self.is_tensor else result
+            if not isinstance(arguments, Sequence) or not all(
+                isinstance(t, Tensor) for t in arguments
+            ):
                 raise ValueError(
-                    f"right_inverse returned a {type(made).__name__}, wanted "
+                    f"right_inverse returned a {type(result).__name__}, wanted "
                     f"{self.ntensors} tensors"
                 )
-            if len(given) != self.ntensors:
+            if len(arguments) != self.ntensors:
                 raise ValueError(
-                    f"right_inverse returned {len(given)} tensors, wanted {self.ntensors}"
+                    f"right_inverse returned {len(arguments)} tensors, wanted {self.ntensors}"
                 )
-            for original, tensor in zip(self._originals(), given):
+            for original, tensor in zip(self._originals(), arguments):
                 if original.dtype != tensor.dtype:
                     raise ValueError(
                         f"right_inverse returned {tensor.dtype}, wanted {original.dtype}"
                     )
-            for original, tensor in zip(self._originals(), given):
+            for original, tensor in zip(self._originals(), arguments):
                 original.data = tensor.detach()
 
     def _originals(self) -> list[Any]:
@@ -154,10 +156,10 @@ class ParametrizationList(ModuleList):
 
     def forward(self) -> Tensor:
         first, *others = self
-        made: Any = first(*self._originals())
+        result: Any = first(*self._originals())
         for module in others:
-            made = module(made)
-        return made
+            result = module(result)
+        return result
 
 
 def _inverse(module: Module, value: Any) -> Any:
@@ -178,8 +180,8 @@ def _parametrized_class(module: Module) -> None:
 
     def __deepcopy__(self: Any, memo: dict[int, Any]) -> Any:
         if id(self) not in memo:
-            made = memo[id(self)] = object.__new__(type(self))
-            made.__dict__.update(copy.deepcopy(self.__dict__, memo))
+            instance = memo[id(self)] = object.__new__(type(self))
+            instance.__dict__.update(copy.deepcopy(self.__dict__, memo))
         return memo[id(self)]
 
     members: dict[str, Any] = {"__getstate__": __getstate__}

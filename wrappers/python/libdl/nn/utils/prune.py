@@ -257,8 +257,8 @@ class CustomFromMask(BasePruningMethod):
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         if default_mask.shape != self.mask.shape:
             raise ValueError(f"the mask has shape {self.mask.shape}, wanted {default_mask.shape}")
-        made: Tensor = default_mask * self.mask.to(default_mask.dtype)
-        return made
+        result: Tensor = default_mask * self.mask.to(default_mask.dtype)
+        return result
 
 
 # -- how much, and masks of the least important ----------------------------------------------------
@@ -296,13 +296,13 @@ def _check_dim(t: Tensor, dim: int) -> None:
 
 def _least(scores: Tensor, count: int, mask: Tensor) -> Tensor:
     """The mask with zeros at the count smallest scores."""
-    made = mask.clone()
+    result = mask.clone()
     if count:
         places = scores.reshape(-1).topk(count, largest=False).indices
-        flat = made.reshape(-1)
+        flat = result.reshape(-1)
         flat[places] = 0
-        made = flat.view(made.shape)
-    return made
+        result = flat.view(result.shape)
+    return result
 
 
 def _norms(t: Tensor, n: Any, dim: int) -> Tensor:
@@ -386,8 +386,8 @@ def global_unstructured(
             "global_unstructured: argument 3 (importance_scores) is a "
             f"{type(importance_scores).__name__}, wanted a dict"
         )
-    given = importance_scores or {}
-    scores = [given.get(place, getattr(*place)).detach() for place in places]
+    value = importance_scores or {}
+    scores = [value.get(place, getattr(*place)).detach() for place in places]
     left = [
         getattr(module, f"{name}_mask", F.ones_like(score))
         for (module, name), score in zip(places, scores)

@@ -166,8 +166,8 @@ def _checked_lengths(name: str, lengths: Any, batch: Any, steps: Any) -> list[An
         raise RuntimeError(
             f"{name}: argument 2 (lengths) has shape {list(lengths.shape)}, wanted a vector"
         )
-    given = lengths.tolist() if isinstance(lengths, Tensor) else lengths
-    counted = [int(length) for length in given]  # NumPy's integers have no __trunc__
+    counts = lengths.tolist() if isinstance(lengths, Tensor) else lengths
+    counted = [int(length) for length in counts]  # NumPy's integers have no __trunc__
     if len(counted) != batch:
         raise RuntimeError(
             f"{name}: argument 2 (lengths) has {len(counted)} entries, wanted one "
@@ -279,24 +279,24 @@ def pad_sequence(
         raise RuntimeError(
             f"pad_sequence: argument 1 (sequences) is a {type(sequences).__name__}, wanted tensors"
         )
-    given = list(sequences.unbind(0) if isinstance(sequences, Tensor) else sequences)
-    if not given:
+    values = list(sequences.unbind(0) if isinstance(sequences, Tensor) else sequences)
+    if not values:
         raise RuntimeError("pad_sequence: argument 1 (sequences) is empty")
     if padding_side not in ("left", "right"):
         raise RuntimeError(
             f"pad_sequence: argument 4 (padding_side) is {padding_side!r}, wanted 'left' or 'right'"
         )
-    for i, one in enumerate(given):
-        if one.ndim == 0 or one.shape[1:] != given[0].shape[1:]:
+    for i, one in enumerate(values):
+        if one.ndim == 0 or one.shape[1:] != values[0].shape[1:]:
             raise RuntimeError(
                 f"pad_sequence: argument 1 (sequences) has shape {list(one.shape)} "
                 f"at {i}, wanted [steps, ...], equal but for steps to the first's "
-                f"{list(given[0].shape)}"
+                f"{list(values[0].shape)}"
             )
-    steps = max(len(one) for one in given)
-    shape = (len(given), steps) if batch_first else (steps, len(given))
-    padded = given[0].new_full((*shape, *given[0].shape[1:]), padding_value)
-    for i, one in enumerate(given):
+    steps = max(len(one) for one in values)
+    shape = (len(values), steps) if batch_first else (steps, len(values))
+    padded = values[0].new_full((*shape, *values[0].shape[1:]), padding_value)
+    for i, one in enumerate(values):
         places = slice(0, len(one)) if padding_side == "right" else slice(steps - len(one), steps)
         padded[(i, places) if batch_first else (places, i)] = one
     return padded

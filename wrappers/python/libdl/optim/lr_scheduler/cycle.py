@@ -262,13 +262,13 @@ class OneCycleLR(_CycleLR):
 
 
 def _length(total_steps: int | None, epochs: int | None, steps_per_epoch: int | None) -> int:
-    given = (
+    argument = (
         {"total_steps": total_steps}
         if total_steps is not None
         else {"epochs": epochs, "steps_per_epoch": steps_per_epoch}
     )
     length = 1
-    for name, value in given.items():
+    for name, value in argument.items():
         if value is None:
             raise ValueError("OneCycleLR: wanted total_steps, or both epochs and steps_per_epoch")
         if not isinstance(value, int) or value <= 0:

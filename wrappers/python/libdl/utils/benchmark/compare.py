@@ -87,10 +87,10 @@ class Compare:
 
     def _row(self, texts: list[str], widths: list[int]) -> str:
         best = min((float(text) for text in texts if text), default=0.0)
-        made = ""
+        line = ""
         for text, width in zip(texts, widths, strict=True):
             shown = f"{text:^{width}}"
             if self._colour and text and float(text) == best:
                 shown = shown.replace(text, f"{_BEST}{text}{_PLAIN}")
-            made += f"  |  {shown}"
-        return made
+            line += f"  |  {shown}"
+        return line

@@ -128,9 +128,9 @@ class Timer:
             times: list[float] = []
             while True:
                 times += self._blocks(number, min_run_time, callback)
-                made = self._measured(number, times)
-                if made.meets_confidence(threshold) or sum(times) >= max_run_time:
-                    return made
+                result = self._measured(number, times)
+                if result.meets_confidence(threshold) or sum(times) >= max_run_time:
+                    return result
 
     autorange = blocked_autorange
 

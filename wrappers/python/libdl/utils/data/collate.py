@@ -100,8 +100,8 @@ def collate(
         sizes = [len(x) for x in batch]
         if any(size != sizes[0] for size in sizes):
             raise RuntimeError("each element in list of batch should be of equal size")
-        found = columns(batch)
-        return found if isinstance(first, tuple) else _as_sequence(first, found)
+        result = columns(batch)
+        return result if isinstance(first, tuple) else _as_sequence(first, result)
     raise TypeError(
         "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found "
         f"{type(first)}"
@@ -214,17 +214,17 @@ def _stacked_arrays(arrays: Sequence[Any]) -> Tensor | None:
         return None
     (shape,), dtype = shapes, _creation.from_numpy(numpy.empty(0, *dtypes)).dtype
     count = len(arrays)
-    made = None
+    result = None
     if _place.empty and _place.opened and count * arrays[0].nbytes >= _LEAST:
-        made = _place.empty((count, *shape), dtype)
-    if made is None:
-        made = F.empty((count, *shape), dtype=dtype)
-    there = made.numpy()
+        result = _place.empty((count, *shape), dtype)
+    if result is None:
+        result = F.empty((count, *shape), dtype=dtype)
+    there = result.numpy()
     if shape:
         numpy.concatenate(arrays, out=there.reshape((count * shape[0], *shape[1:])))
     else:
         there[:] = arrays
-    return made
+    return result
 
 
 _Map = dict[type | tuple[type, ...], Callable[..., Any]]
@@ -252,8 +252,8 @@ def collate_numpy_array_fn(batch: Any, *, collate_fn_map: _Map | None = None) ->
 def collate_numpy_scalar_fn(batch: Any, *, collate_fn_map: _Map | None = None) -> Tensor:
     """NumPy's numbers: a vector."""
     if len(set(map(type, batch))) == 1 and not _is_text(batch[0]):
-        made: Tensor = _creation.from_numpy(sys.modules["numpy"].array(batch))
-        return made
+        result: Tensor = _creation.from_numpy(sys.modules["numpy"].array(batch))
+        return result
     return F.stack([_creation.as_tensor(x) for x in batch])
 
 

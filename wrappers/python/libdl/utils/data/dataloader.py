@@ -180,11 +180,11 @@ class DataLoader(Generic[_Sample]):
         if timeout < 0:
             raise bad(f"timeout is {timeout}, wanted at least 0 seconds")
         if num_workers == 0:
-            for name, given in (
+            for name, value in (
                 ("prefetch_factor", prefetch_factor is not None),
                 ("persistent_workers", persistent),
             ):
-                if given:
+                if value:
                     raise bad(f"{name} is for workers, but num_workers is 0")
         if prefetch_factor is not None and prefetch_factor < 1:
             raise bad(f"prefetch_factor is {prefetch_factor}, wanted at least 1")
@@ -202,12 +202,12 @@ class DataLoader(Generic[_Sample]):
         if self._dataset_kind == DatasetKind.Iterable:
             if isinstance(self.dataset, IterDataPipe):
                 self.dataset, shuffle = apply_shuffle_settings(self.dataset, shuffle), None
-            for name, given in (
+            for name, value in (
                 ("shuffle", shuffle not in (None, False)),
                 ("sampler", sampler is not None),
                 ("batch_sampler", batch_sampler is not None),
             ):
-                if given:
+                if value:
                     raise ValueError(
                         f"DataLoader: {name} needs indices, which an IterableDataset has not"
                     )

@@ -104,8 +104,8 @@ def is_rows(dataset: Any) -> bool:
 def _as_numbers(indices: Iterable[Any]) -> list[int] | None:
     """Indices along one dimension: a list of numbers means that to a tensor, as neither a tuple
     does nor a list of tensors; None if there is another index, such as a slice or a bool."""
-    found = [index if type(index) is int else _as_number(index) for index in indices]
-    return found if found and None not in found else None  # type: ignore[return-value]
+    results = [index if type(index) is int else _as_number(index) for index in indices]
+    return results if results and None not in results else None  # type: ignore[return-value]
 
 
 def _as_number(index: Any) -> int | None:

@@ -25,15 +25,15 @@ class Generators:
 
     def read(self) -> _States:
         """Their states, by name, as they are compared fastest."""
-        found: _States = {"default": _random.get_rng_state()}
+        collected: _States = {"default": _random.get_rng_state()}
         for i, generator in enumerate(self.own):
-            found[f"own {i}"] = generator.get_state()
+            collected[f"own {i}"] = generator.get_state()
         if self.users:
-            found["random"] = random.getstate()
+            collected["random"] = random.getstate()
             if "numpy.random" in sys.modules:
                 kind, key, *rest = sys.modules["numpy.random"].get_state()
-                found["numpy"] = (kind, key.tobytes(), *rest)
-        return found
+                collected["numpy"] = (kind, key.tobytes(), *rest)
+        return collected
 
     def tell(self) -> _States:
         """The same without tensors, as one process tells another."""

@@ -42,9 +42,11 @@ def _draws_of(loader: DataLoader[Any]) -> Draws:
         samplers.append(samplers[0].sampler)
     kinds = set(map(type, samplers))
     drawn_from = {id(x): x for x in (loader, *samplers)}.values()
-    found = {id(x.generator): x.generator for x in drawn_from if hasattr(x, "generator")}
+    collected = {id(x.generator): x.generator for x in drawn_from if hasattr(x, "generator")}
     own = [
-        x for x in found.values() if isinstance(x, Generator) and x is not _random.default_generator
+        x
+        for x in collected.values()
+        if isinstance(x, Generator) and x is not _random.default_generator
     ]
     quiet = kinds <= _QUIET or loader._dataset_kind == DatasetKind.Iterable
     drawn = Generators(own, users=not kinds <= _KNOWN and not quiet)
@@ -78,8 +80,8 @@ class Epoch(Iterator[Any]):
         """A new iteration, or the rest of one that is resumed."""
         self._num_yielded = 0
         self._IterableDataset_len_called = loader._IterableDataset_len_called
-        told = self._IterableDataset_len_called
-        self._promised = None if told is None else loader._batches_in(told)
+        known = self._IterableDataset_len_called
+        self._promised = None if known is None else loader._batches_in(known)
         self._ahead: deque[Any] = deque()  # indices that were drawn already
         self._cut_short: str | None = None  # by which error
         self.progress = loader._progress = Progress(_draws_of(loader), self._num_workers)
@@ -217,10 +219,10 @@ class LocalEpoch(Epoch):
             loads.repeat(state, self._load_again, self.progress.handed + 1)
 
     def _open(self) -> None:
-        told = self.progress.datasets
-        state = told.standing().get(0)
+        known = self.progress.datasets
+        state = known.standing().get(0)
         if state is None and (before := state_before(self._dataset)):
-            told.began[0] = before
+            known.began[0] = before
         self._dataset_fetcher = batches_of(self, self._base_seed, shared=False, state=state)
         self._tells = state_of(self._dataset_fetcher) is not None
 

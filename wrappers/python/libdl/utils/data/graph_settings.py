@@ -17,17 +17,17 @@ def _parts(pipe: Any) -> list[Any]:
     """The pipes that it is made of, each once."""
     from .datapipes.datapipe import IterDataPipe, MapDataPipe
 
-    found: dict[int, Any] = {}
+    collected: dict[int, Any] = {}
     held = list(vars(pipe).values())
     while held:
         one = held.pop(0)
         if isinstance(one, (IterDataPipe, MapDataPipe)):
-            found[id(one)] = one
+            collected[id(one)] = one
         elif isinstance(one, dict):
             held += one.values()
         elif isinstance(one, (list, tuple, set)):
             held += one
-    return list(found.values())
+    return list(collected.values())
 
 
 def _pipes(pipe: Any, seen: dict[int, Any]) -> dict[int, Any]:
@@ -60,8 +60,10 @@ def _shard(pipe: Any, part: tuple[int, int], group: Any, above: Any) -> None:
                 f"apply_sharding: {type(above).__name__} and {type(pipe).__name__}, of which it is "
                 "made, both divide the samples, so that some would get lost"
             )
-        asked = len(inspect.signature(pipe.apply_sharding).parameters) >= 3 and group is not None
-        pipe.apply_sharding(*part, **({"sharding_group": group} if asked else {}))
+        requested = (
+            len(inspect.signature(pipe.apply_sharding).parameters) >= 3 and group is not None
+        )
+        pipe.apply_sharding(*part, **({"sharding_group": group} if requested else {}))
         above = pipe
     for inner in _parts(pipe):
         _shard(inner, part, group, above)
@@ -75,16 +77,16 @@ def apply_shuffle_settings(datapipe: Any, shuffle: bool | None = None) -> Any:
     """
     if shuffle is None:
         return datapipe
-    found = [p for p in _pipes(datapipe, {}).values() if _methods(p, "set_shuffle", "set_seed")]
-    if shuffle and not found:
+    results = [p for p in _pipes(datapipe, {}).values() if _methods(p, "set_shuffle", "set_seed")]
+    if shuffle and not results:
         warnings.warn(
             f"shuffle=True, and no pipe of {type(datapipe).__name__} shuffles: .shuffle() is put "
             "behind it, whose buffer may be small for your samples",
             stacklevel=2,
         )
         datapipe = datapipe.shuffle()
-        found = [datapipe]
-    for pipe in found:
+        results = [datapipe]
+    for pipe in results:
         pipe.set_shuffle(shuffle)
     return datapipe
 

@@ -71,18 +71,18 @@ class _Worker:
         try:
             return epoch, number, self._content(slot, rest, inline, pieces)
         except Exception as error:  # the batch's own: what it holds cannot be unpickled here
-            told = traceback_of(error, f"a batch of DataLoader worker {self.id}, unpickled")
-            error.__cause__ = RemoteTraceback(told)
+            text = traceback_of(error, f"a batch of DataLoader worker {self.id}, unpickled")
+            error.__cause__ = RemoteTraceback(text)
             # Its frames would keep other batches, and their slots, for as long as the error.
             return epoch, number, Answer(error=error.with_traceback(None))
 
     def _content(self, slot: int, rest: memoryview, inline: int, pieces: Any) -> Answer:
         if slot >= 0:
-            found: Answer = self.rings[0].read(slot, rest, pieces, _MOST_HELD)
+            value: Answer = self.rings[0].read(slot, rest, pieces, _MOST_HELD)
         else:
             # No slot, or none that is large enough: the tensors came with the message.
-            found = unpacked(rest[inline:], pieces, rest[:inline], copied=True)
-        return found
+            value = unpacked(rest[inline:], pieces, rest[:inline], copied=True)
+        return value
 
     def _forget_before(self, ring: int) -> None:
         while self.oldest < ring:
@@ -238,14 +238,14 @@ def _serve(job: Job, end: socket.socket) -> None:
     collate_into(writer.empty)
     current = 0
     while True:
-        (what, *told), apart, fds = requests.get()
+        (what, *text), apart, fds = requests.get()
         if what == "ring":
-            writer.use(*fds, *told)
+            writer.use(*fds, *text)
         elif what == "begin":
-            current, seed, started = told
+            current, seed, started = text
             work.begin(seed, started, pickle.loads(apart))
-        elif told[0] == current:
-            _answer(work, writer, current, told[1], apart)
+        elif text[0] == current:
+            _answer(work, writer, current, text[1], apart)
 
 
 def _answer(work: Work, writer: Writer, epoch: int, number: int, indices: bytes) -> None:

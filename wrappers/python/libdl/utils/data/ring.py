@@ -68,7 +68,7 @@ def _aligned(size: int) -> int:
     return -(-size // _ALIGNMENT) * _ALIGNMENT
 
 
-class Room:
+class SlotWriter:
     """A slot that the batch at hand is written to: what is collated there need not be copied."""
 
     def __init__(self, slots: Slots, slot: int, reserve: Callable[[int, int], bool]) -> None:
@@ -85,9 +85,9 @@ class Room:
         if piece.numel == 0 or not self.has(piece.end):
             return None
         self.used = min(_aligned(piece.end), self.size)
-        made = piece.place(self.memory)
-        self.storages.add(_C.tensor_storage_id(made))
-        return made
+        result = piece.place(self.memory)
+        self.storages.add(_C.tensor_storage_id(result))
+        return result
 
     def has(self, size: int) -> bool:
         """Room for so many bytes."""
@@ -125,12 +125,12 @@ class Layout:
     def add_bytes(self, buffer: pickle.PickleBuffer) -> None:
         self.contents.append(buffer.raw())
 
-    def lay(self, room: Room | None = None) -> None:
+    def lay(self, slot_writer: SlotWriter | None = None) -> None:
         """Finds their places; in a room behind what was collated there."""
         self.pieces, self.there = [], []
-        self.size = 0 if room is None else room.used
+        self.size = 0 if slot_writer is None else slot_writer.used
         for x in self.contents:
-            offset = -1 if room is None else room.claim(x)
+            offset = -1 if slot_writer is None else slot_writer.claim(x)
             piece = _piece(x, self.size if offset < 0 else offset)
             self.pieces.append(piece)
             self.there.append(offset >= 0)
@@ -276,9 +276,9 @@ class Ring:
 
 
 def _release(ring: weakref.ref[Ring], slot: int) -> None:
-    found = ring()
-    if found is not None:
-        found.give_back(slot)
+    result = ring()
+    if result is not None:
+        result.give_back(slot)
 
 
 def slots_freed(descriptor: int) -> list[int]:

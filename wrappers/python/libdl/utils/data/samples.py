@@ -65,8 +65,8 @@ def get_worker_info() -> WorkerInfo | None:
 def _programs_own() -> WorkerInfo | None:
     """What a program that starts workers of its own has told PyTorch's place for it."""
     place = sys.modules.get("libdl.utils.data._utils.worker")
-    found: WorkerInfo | None = getattr(place, "_worker_info", None)
-    return found
+    attribute: WorkerInfo | None = getattr(place, "_worker_info", None)
+    return attribute
 
 
 def set_worker(info: WorkerInfo) -> None:
@@ -169,14 +169,14 @@ class MapBatches:
         """The samples, one by one."""
         if self.seeds is None:
             return [self.dataset[index] for index in indices]
-        found: list[Any] = []
-        _place.loading = _Loading(self.seeds, indices, found)
+        results: list[Any] = []
+        _place.loading = _Loading(self.seeds, indices, results)
         if self.shared:
             for index in indices:
-                found.append(self.dataset[index])
+                results.append(self.dataset[index])
         else:
-            self.seeds.load(self.dataset, indices, found)
-        return found
+            self.seeds.load(self.dataset, indices, results)
+        return results
 
     def _load_together(self, indices: Any) -> Any:
         if self.seeds is not None:
@@ -230,21 +230,21 @@ class IterableBatches:
     def _next(self, most: int) -> list[Any]:
         """The next samples, fewer only at the end; an iterator that has ended is not asked
         again."""
-        found: list[Any] = []
-        while len(found) < most and not self.ended:
+        results: list[Any] = []
+        while len(results) < most and not self.ended:
             try:
-                found.append(next(self.dataset_iter))
+                results.append(next(self.dataset_iter))
             except StopIteration:
                 self.ended = True
-        return found
+        return results
 
     def fetch(self, possibly_batched_index: Any) -> Any:
         """The next samples, as many as there are indices. Raises StopIteration at the end."""
-        wanted = len(possibly_batched_index) if self.auto_collation else 1
-        found = self._next(wanted)
-        if not found or (self.auto_collation and self.drop_last and len(found) < wanted):
+        expected = len(possibly_batched_index) if self.auto_collation else 1
+        result = self._next(expected)
+        if not result or (self.auto_collation and self.drop_last and len(result) < expected):
             raise StopIteration
-        return collated(self.collate_fn, found if self.auto_collation else found[0])
+        return collated(self.collate_fn, result if self.auto_collation else result[0])
 
 
 def batches_of(
@@ -256,10 +256,10 @@ def batches_of(
     how = (dataset, iteration._auto_collation, collate_fn, iteration._drop_last)
     seed_pipes(dataset, seed)
     resume_dataset(dataset, state)
-    made: MapBatches | IterableBatches
+    result: MapBatches | IterableBatches
     if iteration._dataset_kind == DatasetKind.Map:
-        made = MapBatches(*how, seed, shared)
+        result = MapBatches(*how, seed, shared)
     else:
-        made = IterableBatches(*how)
-    resume_iterator(made, state)
-    return made
+        result = IterableBatches(*how)
+    resume_iterator(result, state)
+    return result

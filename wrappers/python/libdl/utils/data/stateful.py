@@ -22,10 +22,10 @@ def _is_stateful(x: Any) -> bool:
 def _holders(batches: Any) -> dict[str, Any]:
     """What of this way of loading batches has a state."""
     iterator = getattr(batches, "dataset_iter", None)
-    found = {"dataset": batches.dataset}
+    collected = {"dataset": batches.dataset}
     if iterator is not batches.dataset:
-        found["iterator"] = iterator
-    return {name: x for name, x in found.items() if _is_stateful(x)}
+        collected["iterator"] = iterator
+    return {name: x for name, x in collected.items() if _is_stateful(x)}
 
 
 def state_before(dataset: Any) -> _State:

@@ -41,16 +41,16 @@ class WorkerEpoch(Epoch):
         super()._begin(loader)
         settle = weakref.WeakMethod(self._settle)
         self.progress.settle = lambda: _call(settle())
-        told = self.progress.datasets
+        known = self.progress.datasets
         self._skip = 0
-        if self._dataset_kind == DatasetKind.Iterable and not told.states:
-            self._skip, told.turns = self.progress.handed, []
+        if self._dataset_kind == DatasetKind.Iterable and not known.states:
+            self._skip, known.turns = self.progress.handed, []
         self._furthest = -1
         self._send_idx = 0  # batches that were asked for
         self._task_info: dict[int, int] = {}  # the worker of each that was not handed out
         self._done: dict[int, Answer] = {}
         # Those with samples left, the next first.
-        self._at_work = list(dict.fromkeys([*told.turns, *range(self._num_workers)]))
+        self._at_work = list(dict.fromkeys([*known.turns, *range(self._num_workers)]))
         self._choose_workers(loader, before)
         workers = self._workers_of_epoch
         assert workers is not None
@@ -62,9 +62,9 @@ class WorkerEpoch(Epoch):
         """The same as before, unless they are of no use; and tells them to begin. What is resumed
         was the work of others, and is new workers'."""
         workers, progress, resumed = self._workers_of_epoch, self.progress, loader._resumed
-        told = progress.datasets
+        known = progress.datasets
         everyone = () if loader.worker_method == "thread" else range(self._num_workers)
-        self._untold = set(everyone) - told.began.keys()  # threads have no generators of their own
+        self._untold = set(everyone) - known.began.keys()  # threads have no generators of their own
         if workers is None or resumed is not None or not workers.usable():
             self._shutdown_workers()
             started = self._base_seed if resumed is None else resumed.get("started")
@@ -72,7 +72,7 @@ class WorkerEpoch(Epoch):
             workers = self._workers_of_epoch = _workers_of(loader)
             progress.started = self._workers_seed
             with workers.step:
-                workers.begin(self._base_seed, progress.started, told.standing())
+                workers.begin(self._base_seed, progress.started, known.standing())
             if loader.worker_init_fn is None:
                 self._untold.clear()
             return
@@ -80,7 +80,7 @@ class WorkerEpoch(Epoch):
         with workers.step:
             workers.begin(self._base_seed, self._workers_seed, {})
         if before is not None and before.ended:
-            told.began = before.datasets.numbers()
+            known.began = before.datasets.numbers()
 
     def _reset(self, loader: DataLoader[Any], first_iter: bool = False) -> None:
         """Begins anew, with the same workers."""

@@ -12,7 +12,7 @@ from typing import Any
 from ..._C import Tensor
 from ..._types import dtype as Dtype
 from .channel import Channel
-from .ring import Room, Slots, packed, slots_freed
+from .ring import SlotWriter, Slots, packed, slots_freed
 from .workers import Answer
 
 
@@ -73,7 +73,7 @@ class Writer:
         self.reserved: _Reserved | None = None
         self.freed = -1
         self.free: set[int] = set()
-        self.room: Room | None = None  # of the batch at hand
+        self.slot_writer: SlotWriter | None = None  # of the batch at hand
         # What was used of each slot: a collate_fn may have kept a tensor that it was given there.
         self.in_use: dict[int, weakref.ref[Any]] = {}
 
@@ -96,33 +96,33 @@ class Writer:
             if slot not in self.in_use or self.in_use[slot]() is None
         ]
 
-    def _open(self) -> Room | None:
+    def _open(self) -> SlotWriter | None:
         """The slot for the batch at hand, if one is free."""
-        if self.room is None and self.slots is not None and self.reserved is not None:
+        if self.slot_writer is None and self.slots is not None and self.reserved is not None:
             for slot in self._unused()[:1]:
-                self.room = Room(self.slots, slot, self.reserved.reserve)
-                self.in_use[slot] = weakref.ref(self.room.memory)
-        return self.room
+                self.slot_writer = SlotWriter(self.slots, slot, self.reserved.reserve)
+                self.in_use[slot] = weakref.ref(self.slot_writer.memory)
+        return self.slot_writer
 
     def empty(self, shape: tuple[int, ...], dtype: Dtype) -> Tensor | None:
         """A tensor in the slot of the batch at hand, or None: there is no room for it."""
-        room = self._open()
-        return None if room is None else room.empty(shape, dtype)
+        slot_writer = self._open()
+        return None if slot_writer is None else slot_writer.empty(shape, dtype)
 
     def send(self, epoch: int, number: int, answer: Answer) -> None:
         try:
             self._send(epoch, number, answer)
         finally:
-            self.room = None
+            self.slot_writer = None
 
     def _send(self, epoch: int, number: int, answer: Answer) -> None:
         pickled, layout = packed(answer)
-        room = self._open() if layout.size > 0 else None
-        layout.lay(room)
+        slot_writer = self._open() if layout.size > 0 else None
+        layout.lay(slot_writer)
         slot, needed, inline = -1, layout.size, bytearray()
-        if room is not None and room.has(needed):
-            slot = room.slot
-            layout.write(room.memory)
+        if slot_writer is not None and slot_writer.has(needed):
+            slot = slot_writer.slot
+            layout.write(slot_writer.memory)
             self.free.discard(slot)
             if self.reserved is not None:
                 self.reserved.used(slot, needed, self._unused())

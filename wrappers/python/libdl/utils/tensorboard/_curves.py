@@ -11,9 +11,9 @@ _MOST_THRESHOLDS = 127  # TensorBoard's messages hold no more
 _LEAST = 1e-7  # keeps 0 / 0 at 0
 
 
-def thresholds(wanted: int) -> int:
+def thresholds(expected: int) -> int:
     """As many as there may be."""
-    return min(wanted, _MOST_THRESHOLDS)
+    return min(expected, _MOST_THRESHOLDS)
 
 
 def _from_the_last(counts: Any) -> Any:

@@ -45,11 +45,11 @@ def _sprite(images: Any) -> Any:
     each = [np.broadcast_to(x, (*x.shape[:2], 3)) for x in (pixels(i, "CHW") for i in images)]
     height, width, _ = each[0].shape
     size = side * max(height, width)
-    made = np.zeros((size, size, 3), np.uint8)
+    result = np.zeros((size, size, 3), np.uint8)
     for i, image in enumerate(each):
         top, left = i // side * height, i % side * width
-        made[top : top + height, left : left + width] = image
-    return made
+        result[top : top + height, left : left + width] = image
+    return result
 
 
 def write(
@@ -65,10 +65,10 @@ def write(
         raise ValueError(
             f"add_embedding: mat has {points.ndim} dimensions, wanted 2: a row for each point"
         )
-    for name, found in (("metadata", metadata), ("label_img", images)):
-        if found is not None and len(found) != len(points):
+    for name, item in (("metadata", metadata), ("label_img", images)):
+        if item is not None and len(item) != len(points):
             raise ValueError(
-                f"add_embedding: {name} has {len(found)} entries, wanted one for each "
+                f"add_embedding: {name} has {len(item)} entries, wanted one for each "
                 f"of {len(points)} points"
             )
     labels = None if metadata is None else _labels(metadata, header)

@@ -48,8 +48,8 @@ def grid(images: Any) -> Any:
     count, height, width, channels = images.shape
     columns = min(count, 8)
     rows = -(-count // columns)
-    made = np.zeros((rows * height, columns * width, channels), images.dtype)
+    result = np.zeros((rows * height, columns * width, channels), images.dtype)
     for i, image in enumerate(images):
         top, left = i // columns * height, i % columns * width
-        made[top : top + height, left : left + width] = image
-    return made
+        result[top : top + height, left : left + width] = image
+    return result

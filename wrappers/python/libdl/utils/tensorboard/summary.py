@@ -86,12 +86,12 @@ def scalar(
     number = float(values.reshape(()))
     if not new_style:
         return _summary(tag=tag, simple_value=number)
-    made = (
+    result = (
         _tensor("DT_DOUBLE", (), double_val=[number])
         if double_precision
         else _tensor("DT_FLOAT", (), float_val=[number])
     )
-    return _summary(tag=tag, tensor=made, metadata=_metadata("scalars"))
+    return _summary(tag=tag, tensor=result, metadata=_metadata("scalars"))
 
 
 def tensor_proto(tag: str, tensor: Any) -> Any:
@@ -110,12 +110,12 @@ def tensor_proto(tag: str, tensor: Any) -> Any:
     }
     if str(values.dtype) not in known:
         raise ValueError(f"add_tensor: tensor is of {values.dtype}, wanted one of {list(known)}")
-    made = _tensor(
+    result = _tensor(
         known[str(values.dtype)],
         values.shape,
         tensor_content=np.ascontiguousarray(values).tobytes(),
     )
-    return _summary(tag=tag, tensor=made, metadata=_metadata("tensor"))
+    return _summary(tag=tag, tensor=result, metadata=_metadata("tensor"))
 
 
 # -- histograms ------------------------------------------------------------------------------------
@@ -124,11 +124,11 @@ def tensor_proto(tag: str, tensor: Any) -> Any:
 @functools.cache
 def _edges() -> tuple[float, ...]:
     """TensorFlow's: a tenth apart from 1e-12 to 1e20, on both sides of 0."""
-    made, edge = [], 1e-12
+    result, edge = [], 1e-12
     while edge < 1e20:
-        made.append(edge)
+        result.append(edge)
         edge *= 1.1
-    return (*(-edge for edge in reversed(made)), 0.0, *made)
+    return (*(-edge for edge in reversed(result)), 0.0, *result)
 
 
 def histogram(name: str, values: Any, bins: Any, max_bins: int | None = None) -> Any:
@@ -136,11 +136,11 @@ def histogram(name: str, values: Any, bins: Any, max_bins: int | None = None) ->
     numbers = array(values).astype(np.float64).ravel()
     if not numbers.size:
         raise ValueError("add_histogram: values is empty")
-    wanted = _edges() if isinstance(bins, str) and bins == "tensorflow" else bins
+    expected = _edges() if isinstance(bins, str) and bins == "tensorflow" else bins
     finite = numbers[np.isfinite(numbers)]
     if not finite.size:
         return _histogram(name, (np.nan, np.nan, numbers.size, np.nan, np.nan), [0.0], [0.0])
-    counts, edges = np.histogram(finite, wanted)
+    counts, edges = np.histogram(finite, expected)
     if max_bins is not None and len(counts) > max_bins:
         every = len(counts) // max_bins
         starts = np.arange(0, len(counts), every)
@@ -198,12 +198,12 @@ def histogram_raw(
 # -- images and texts ------------------------------------------------------------------------------
 
 
-def _image(tag: str, found: Any) -> Any:
-    height, width, channels = found.shape
-    made = part("compat.proto.summary_pb2").Summary.Image(
-        height=height, width=width, colorspace=channels, encoded_image_string=png(found)
+def _image(tag: str, value: Any) -> Any:
+    height, width, channels = value.shape
+    summary_pb = part("compat.proto.summary_pb2").Summary.Image(
+        height=height, width=width, colorspace=channels, encoded_image_string=png(value)
     )
-    return _summary(tag=tag, image=made)
+    return _summary(tag=tag, image=summary_pb)
 
 
 def image(tag: str, tensor: Any, dataformats: str = "CHW") -> Any:
@@ -225,8 +225,8 @@ def image_grid(tag: str, tensors: Any, dataformats: str = "NCHW") -> Any:
 
 def text(tag: str, text: str) -> Any:
     """A text, which TensorBoard shows as Markdown."""
-    made = _tensor("DT_STRING", (1,), string_val=[text.encode()])
-    return _summary(tag=f"{tag}/text_summary", tensor=made, metadata=_metadata("text"))
+    result = _tensor("DT_STRING", (1,), string_val=[text.encode()])
+    return _summary(tag=f"{tag}/text_summary", tensor=result, metadata=_metadata("text"))
 
 
 def audio(tag: str, tensor: Any, sample_rate: int = 44100) -> Any:
@@ -248,12 +248,12 @@ def audio(tag: str, tensor: Any, sample_rate: int = 44100) -> Any:
 
 
 def _curve(tag: str, rows: Any, count: int) -> Any:
-    told = part("plugins.pr_curve.plugin_data_pb2").PrCurvePluginData(
+    text = part("plugins.pr_curve.plugin_data_pb2").PrCurvePluginData(
         version=0, num_thresholds=count
     )
     return _summary(
         tag=tag,
-        metadata=_metadata("pr_curves", told.SerializeToString()),
+        metadata=_metadata("pr_curves", text.SerializeToString()),
         tensor=_tensor("DT_FLOAT", rows.shape, float_val=rows.ravel().tolist()),
     )
 
@@ -289,7 +289,7 @@ def custom_scalars(layout: Mapping[str, Mapping[str, Sequence[Any]]]) -> Any:
     messages = part("plugins.custom_scalar.layout_pb2")
     categories = []
     for category, charts in layout.items():
-        made = []
+        results = []
         for title, (kind, tags) in charts.items():
             if kind == "Margin":
                 if len(tags) != 3:
@@ -307,8 +307,8 @@ def custom_scalars(layout: Mapping[str, Mapping[str, Sequence[Any]]]) -> Any:
                     f"add_custom_scalars: {title!r} is of the kind {kind!r}, wanted "
                     "'Multiline' or 'Margin'"
                 )
-            made.append(messages.Chart(title=title, **content))
-        categories.append(messages.Category(title=category, chart=made))
+            results.append(messages.Chart(title=title, **content))
+        categories.append(messages.Category(title=category, chart=results))
     made_layout = messages.Layout(category=categories).SerializeToString()
     return _summary(
         tag="custom_scalars__config__",

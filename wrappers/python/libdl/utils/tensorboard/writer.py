@@ -142,8 +142,8 @@ class SummaryWriter:
 
     # -- what is written -------------------------------------------------------------------------
 
-    def _add(self, made: Any, step: int | None, walltime: float | None) -> None:
-        self._get_file_writer().add_summary(made, step, walltime)
+    def _add(self, result: Any, step: int | None, walltime: float | None) -> None:
+        self._get_file_writer().add_summary(result, step, walltime)
 
     def add_scalar(
         self,
@@ -155,8 +155,8 @@ class SummaryWriter:
         double_precision: bool = False,
     ) -> None:
         """One number at a step. new_style stores a tensor, which may be of double precision."""
-        made = summary.scalar(tag, scalar_value, new_style, double_precision)
-        self._add(made, global_step, walltime)
+        summary_pb = summary.scalar(tag, scalar_value, new_style, double_precision)
+        self._add(summary_pb, global_step, walltime)
 
     def add_scalars(
         self,
@@ -169,8 +169,8 @@ class SummaryWriter:
         walltime = time.time() if walltime is None else walltime
         for tag, number in tag_scalar_dict.items():
             folder = os.path.join(self.log_dir, f"{main_tag.replace('/', '_')}_{tag}")
-            made = summary.scalar(main_tag, number)
-            self._below(folder).add_summary(made, global_step, walltime)
+            summary_pb = summary.scalar(main_tag, number)
+            self._below(folder).add_summary(summary_pb, global_step, walltime)
 
     def add_tensor(
         self,
@@ -210,8 +210,8 @@ class SummaryWriter:
     ) -> None:
         """A histogram that the program has counted. bucket_limits are the buckets' upper limits."""
         counted = min, max, num, sum, sum_squares
-        made = summary.histogram_raw(tag, *counted, bucket_limits, bucket_counts)
-        self._add(made, global_step, walltime)
+        summary_pb = summary.histogram_raw(tag, *counted, bucket_limits, bucket_counts)
+        self._add(summary_pb, global_step, walltime)
 
     def add_image(
         self,
@@ -302,8 +302,8 @@ class SummaryWriter:
         walltime: float | None = None,
     ) -> None:
         """Precision and recall by threshold. labels: 0 or 1 each; predictions: from 0 to 1."""
-        made = summary.pr_curve(tag, labels, predictions, num_thresholds, weights)
-        self._add(made, global_step, walltime)
+        summary_pb = summary.pr_curve(tag, labels, predictions, num_thresholds, weights)
+        self._add(summary_pb, global_step, walltime)
 
     def add_pr_curve_raw(
         self,
@@ -320,7 +320,7 @@ class SummaryWriter:
         walltime: float | None = None,
     ) -> None:
         """The same, of what the program has counted."""
-        made = summary.pr_curve_raw(
+        summary_pb = summary.pr_curve_raw(
             tag,
             true_positive_counts,
             false_positive_counts,
@@ -331,7 +331,7 @@ class SummaryWriter:
             num_thresholds,
             weights,
         )
-        self._add(made, global_step, walltime)
+        self._add(summary_pb, global_step, walltime)
 
     def add_embedding(
         self,
@@ -369,13 +369,13 @@ class SummaryWriter:
         global_step: int | None = None,
     ) -> None:
         """What a run was started with and what came of it, in a folder of its own below log_dir."""
-        for name, found in (("hparam_dict", hparam_dict), ("metric_dict", metric_dict)):
-            if not isinstance(found, Mapping):
-                raise TypeError(f"add_hparams: {name} is a {type(found).__name__}, wanted a dict")
+        for name, item in (("hparam_dict", hparam_dict), ("metric_dict", metric_dict)):
+            if not isinstance(item, Mapping):
+                raise TypeError(f"add_hparams: {name} is a {type(item).__name__}, wanted a dict")
         folder = os.path.join(self.log_dir, run_name or str(time.time()))
         writer = self._open(folder)
-        for made in summary.hparams(hparam_dict, metric_dict, hparam_domain_discrete):
-            writer.add_summary(made, global_step)
+        for summary_pb in summary.hparams(hparam_dict, metric_dict, hparam_domain_discrete):
+            writer.add_summary(summary_pb, global_step)
         for tag, number in metric_dict.items():
             writer.add_summary(summary.scalar(tag, number), global_step)
         writer.close()
@@ -396,9 +396,9 @@ def _drawn(figure: Any, close: bool) -> Any:
 
     canvas = FigureCanvasAgg(figure)
     canvas.draw()
-    made = np.asarray(canvas.buffer_rgba()).copy()
+    result = np.asarray(canvas.buffer_rgba()).copy()
     if close:
         import matplotlib.pyplot as plt
 
         plt.close(figure)
-    return made
+    return result

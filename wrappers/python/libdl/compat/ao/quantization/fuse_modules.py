@@ -53,7 +53,7 @@ def _fuse(model: Any, names: Any) -> None:
             f"fuse_modules: found {', '.join(kinds)}, wanted a convolution, a batch norm and a ReLU"
         )
     first = fuse_conv_bn_eval(parts[0], parts[1]) if kinds[1] == "BatchNorm" else parts[0]
-    made = nn.Sequential(first, parts[-1]) if kinds[-1] == "ReLU" else first
-    for name, part in zip(names, [made, *(nn.Identity() for _ in names[1:])], strict=True):
+    result = nn.Sequential(first, parts[-1]) if kinds[-1] == "ReLU" else first
+    for name, part in zip(names, [result, *(nn.Identity() for _ in names[1:])], strict=True):
         parent, _, last = name.rpartition(".")
         setattr(model.get_submodule(parent), last, part.eval())

@@ -41,5 +41,5 @@ class _ResumeIteration:
 
 def _generate_state(base_seed: int, worker_id: int) -> list[int]:
     """Four numbers of 32 bits that seed NumPy in a worker."""
-    found = hashlib.blake2b(f"{base_seed} {worker_id}".encode(), digest_size=16).digest()
-    return [int.from_bytes(found[i : i + 4], "little") for i in range(0, 16, 4)]
+    digest = hashlib.blake2b(f"{base_seed} {worker_id}".encode(), digest_size=16).digest()
+    return [int.from_bytes(digest[i : i + 4], "little") for i in range(0, 16, 4)]

@@ -136,18 +136,18 @@ class MapperIterDataPipe(Pipe):
             return self.fn(row)
         result = self.fn(*_columns_of(row, self.input_col))
         several = isinstance(self.input_col, (list, tuple))
-        made: Any = list(row) if isinstance(row, tuple) else copy.copy(row)
+        created: Any = list(row) if isinstance(row, tuple) else copy.copy(row)
         place = self.output_col
         if place is None:
             place = self.input_col[0] if several else self.input_col
         if self.output_col == -1:
-            made.append(result)
+            created.append(result)
         else:
-            made[place] = result
+            created[place] = result
         if self.output_col is None and several:
             for c in sorted(self.input_col[1:], reverse=True):
-                del made[c]
-        return tuple(made) if isinstance(row, tuple) else made
+                del created[c]
+        return tuple(created) if isinstance(row, tuple) else created
 
     def __iter__(self) -> Iterator[Any]:
         return map(self._mapped, self.datapipe)
@@ -286,8 +286,8 @@ class GrouperIterDataPipe(Pipe):
         self.drop_remaining = drop_remaining
 
     def _given(self, key: Any, group: list[Any]) -> Any:
-        made: DataChunk[Any] = DataChunk(group)
-        return (key, made) if self.keep_key else made
+        result: DataChunk[Any] = DataChunk(group)
+        return (key, result) if self.keep_key else result
 
     def __iter__(self) -> Iterator[Any]:
         groups: dict[Any, list[Any]] = {}
@@ -301,17 +301,17 @@ class GrouperIterDataPipe(Pipe):
                 waiting -= self.group_size
             elif waiting == self.buffer_size:
                 largest = max(groups, key=lambda k: len(groups[k]))
-                found = groups.pop(largest)
-                waiting -= len(found)
-                if self.guaranteed_group_size is None or len(found) >= self.guaranteed_group_size:
-                    yield self._given(largest, found)
+                result = groups.pop(largest)
+                waiting -= len(result)
+                if self.guaranteed_group_size is None or len(result) >= self.guaranteed_group_size:
+                    yield self._given(largest, result)
                 elif not self.drop_remaining:
                     raise RuntimeError(
                         f"groupby: the buffer of {self.buffer_size} is full, and the largest group "
-                        f"has {len(found)}, wanted {self.guaranteed_group_size}"
+                        f"has {len(result)}, wanted {self.guaranteed_group_size}"
                     )
-        for key, found in groups.items():
-            yield self._given(key, found)
+        for key, result in groups.items():
+            yield self._given(key, result)
 
 
 # -- order ----------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "ops/indexing/places.h"
+#include "ops/indexing/positions.h"
 
 #include <algorithm>
 #include <numeric>
@@ -26,9 +26,9 @@ static int64_t product(Dims sizes) {
 
 // -- launching ------------------------------------------------------------------------------------
 
-// base at the places, beside values. before: as in write_places, or NULL for a read.
+// base at the places, beside values. before: as in write_positions, or NULL for a read.
 static void launch(const Tensor* before, bool accumulate, const Tensor& base, const Tensor& values,
-                   const Places& x) {
+                   const IndexedPositions& x) {
   if (values.numel() == 0) {
     if (before) begin_change(base, *before);
     return;
@@ -63,12 +63,12 @@ static void launch(const Tensor* before, bool accumulate, const Tensor& base, co
   launch_index_put(base.device(), args);
 }
 
-void read_places(const Tensor& base, const Tensor& values, const Places& places) {
-  launch(nullptr, false, base, values, places);
+void read_positions(const Tensor& base, const Tensor& values, const IndexedPositions& positions) {
+  launch(nullptr, false, base, values, positions);
 }
-void write_places(const Tensor& y, const Tensor& before, const Tensor& values,
-                  const Places& places) {
-  launch(&before, false, y, values, places);
+void write_positions(const Tensor& y, const Tensor& before, const Tensor& values,
+                     const IndexedPositions& positions) {
+  launch(&before, false, y, values, positions);
 }
 
 // -- sums in a wider dtype ------------------------------------------------------------------------
@@ -79,39 +79,40 @@ Tensor from_start(const Tensor& index, int64_t size) {
   return remainder(cast(index, Dtype::kInt64), number(size));
 }
 
-Tensor numbered(const Tensor& places) {
-  const auto [sorted, order] = sort(places, 0, false, true);
-  const int64_t count = places.numel();
+Tensor numbered(const Tensor& positions) {
+  const auto [sorted, order] = sort(positions, 0, false, true);
+  const int64_t count = positions.numel();
   // The place in sorted order changes from one to the next, or not.
   const Tensor changes = ne(narrow(sorted, 0, 1, count - 1), narrow(sorted, 0, 0, count - 1));
-  const Tensor rank = zeros(places.shape(), Dtype::kInt64, places.device());
+  const Tensor rank = zeros(positions.shape(), Dtype::kInt64, positions.device());
   copy_bytes(narrow(rank, 0, 1, count - 1), cumsum(changes, 0, Dtype::kInt64));
-  const Tensor y = empty(places.shape(), Dtype::kInt64, places.device());
+  const Tensor y = empty(positions.shape(), Dtype::kInt64, positions.device());
   launch_scatter(y.device(), {overwrites(y), reads(rank), reads(order), 0,
                               static_cast<int32_t>(kernels::ScatterOp::kSet)});
   return y;
 }
 
 // For each index, the place in row-major order of the indexed dimensions. [count]
-static Tensor linear(const Tensor& base, const Places& x) {
+static Tensor linear(const Tensor& base, const IndexedPositions& x) {
   const int64_t whole[] = {-1};
   if (x.dims.size() == 1) return reshape(x.indices[0], whole);  // perhaps below 0
-  Tensor place;
+  Tensor position;
   for (size_t k = 0; k < x.dims.size(); ++k) {
     const int64_t size = base.size(static_cast<int>(x.dims[k]));
     const Tensor at = from_start(x.indices[k], size);
-    place = k == 0 ? at : add(mul(place, number(size)), at);
+    position = k == 0 ? at : add(mul(position, number(size)), at);
   }
-  return reshape(place, whole);
+  return reshape(position, whole);
 }
 
-static Tensor linear_from_start(const Tensor& base, const Places& x) {
-  const Tensor place = linear(base, x);
-  return x.dims.size() == 1 ? from_start(place, base.size(static_cast<int>(x.dims[0]))) : place;
+static Tensor linear_from_start(const Tensor& base, const IndexedPositions& x) {
+  const Tensor position = linear(base, x);
+  return x.dims.size() == 1 ? from_start(position, base.size(static_cast<int>(x.dims[0])))
+                            : position;
 }
 
 // values with the index dimensions first, as one: [count, rest...]; contiguous, of this dtype.
-static Tensor rows_of(const Tensor& values, Dtype dtype, const Places& x) {
+static Tensor rows_of(const Tensor& values, Dtype dtype, const IndexedPositions& x) {
   Shape sizes(values.shape()), strides(values.strides());
   const auto first = static_cast<size_t>(x.at), count = x.shape.size();
   std::rotate(sizes.begin(), sizes.begin() + first, sizes.begin() + first + count);
@@ -122,7 +123,7 @@ static Tensor rows_of(const Tensor& values, Dtype dtype, const Places& x) {
   return alias(rows, shape, contiguous_strides(shape), rows.offset(), dtype);
 }
 // The inverse, as a view.
-static Tensor values_of(const Tensor& rows, const Places& x) {
+static Tensor values_of(const Tensor& rows, const IndexedPositions& x) {
   const size_t first = static_cast<size_t>(x.at), count = x.shape.size();
   Shape sizes(x.shape);
   for (int d = 1; d < rows.ndim(); ++d) sizes.push_back(rows.size(d));
@@ -134,7 +135,7 @@ static Tensor values_of(const Tensor& rows, const Places& x) {
 
 // All of `before` in the wider dtype.
 static void add_to_whole(const Tensor& y, const Tensor& before, const Tensor& values,
-                         const Places& x) {
+                         const IndexedPositions& x) {
   const Tensor wide = plain(before, summed_as(y.dtype()));
   launch(&wide, true, wide, values, x);
   copy_bytes(y, wide);
@@ -142,37 +143,38 @@ static void add_to_whole(const Tensor& y, const Tensor& before, const Tensor& va
 // Only what the places hold: rows of sums, one for each place that is named; each is written back
 // wherever its place is named.
 static void add_to_rows(const Tensor& y, const Tensor& before, const Tensor& values,
-                        const Places& x) {
+                        const IndexedPositions& x) {
   const Dtype wide = values.dtype();
   const Tensor held = empty(x.result, y.dtype(), y.device());
-  read_places(before, held, x);
+  read_positions(before, held, x);
   const Tensor start = rows_of(held, wide, x), terms = rows_of(values, wide, x);
-  const Places row{
+  const IndexedPositions row{
       {0}, {numbered(linear_from_start(y, x))}, {terms.size(0)}, 0, Shape(terms.shape())};
   const Tensor sums = empty(terms.shape(), wide, y.device());
-  write_places(sums, sums, start, row);
+  write_positions(sums, sums, start, row);
   launch(&sums, true, sums, terms, row);
   const Tensor rows = empty(start.shape(), wide, y.device());  // start was read: it may have forms
-  read_places(sums, rows, row);
-  write_places(y, before, values_of(plain(rows, y.dtype()), x), x);
+  read_positions(sums, rows, row);
+  write_positions(y, before, values_of(plain(rows, y.dtype()), x), x);
 }
 
 // -- sums of many ---------------------------------------------------------------------------------
 
-bool is_crowded(Dtype dtype, int64_t updates, int64_t places) {
-  return is_inexact(dtype) && updates >= 1024 && updates / 64 >= places;
+bool is_crowded(Dtype dtype, int64_t updates, int64_t positions) {
+  return is_inexact(dtype) && updates >= 1024 && updates / 64 >= positions;
 }
-int64_t run_of(int64_t places) { return std::max<int64_t>(128, 16 * places); }
+int64_t run_of(int64_t positions) { return std::max<int64_t>(128, 16 * positions); }
 
 // parts[r] takes what the rth run of terms adds to zeros. parts: [runs, places, rest]; place:
 // [count]; terms: [count, rest], contiguous.
-static void add_runs(const Tensor& parts, const Tensor& place, const Tensor& terms, int64_t run) {
-  const int64_t count = place.numel(), rest = terms.size(1), whole = count / run;
+static void add_runs(const Tensor& parts, const Tensor& position, const Tensor& terms,
+                     int64_t run) {
+  const int64_t count = position.numel(), rest = terms.size(1), whole = count / run;
   const auto add = [&](const Tensor& out, int64_t first, Shape sizes) {
-    const int64_t step = place.stride(0), strides[] = {run * step, step, 0};
+    const int64_t step = position.stride(0), strides[] = {run * step, step, 0};
     const int dim = static_cast<int>(sizes.size()) - 2;
-    const Tensor at = alias(place, sizes, Dims(strides).last(sizes.size()),
-                            place.offset() + first * step, place.dtype());
+    const Tensor at = alias(position, sizes, Dims(strides).last(sizes.size()),
+                            position.offset() + first * step, position.dtype());
     const Tensor src = alias(terms, sizes, contiguous_strides(sizes), terms.offset() + first * rest,
                              terms.dtype());
     launch_scatter(out.device(), {updates(out), reads(src), reads(at), dim,
@@ -185,18 +187,18 @@ static void add_runs(const Tensor& parts, const Tensor& place, const Tensor& ter
 // Runs of terms are added apart, and the runs' sums pairwise: of a million equal numbers, added one
 // after the other, float32 loses a hundredth.
 static void add_in_runs(const Tensor& y, const Tensor& before, const Tensor& values,
-                        const Places& x) {
-  Places whole{x.dims, {}, {}, 0, {}};  // all places there are
+                        const IndexedPositions& x) {
+  IndexedPositions whole{x.dims, {}, {}, 0, {}};  // all places there are
   for (const int64_t d : x.dims) whole.shape.push_back(y.size(static_cast<int>(d)));
-  const Tensor rows = rows_of(values, summed_as(y.dtype()), x), place = linear(y, x);
-  const int64_t count = rows.size(0), places = product(whole.shape), run = run_of(places);
+  const Tensor rows = rows_of(values, summed_as(y.dtype()), x), position = linear(y, x);
+  const int64_t count = rows.size(0), positions = product(whole.shape), run = run_of(positions);
   const int64_t rest[] = {count, -1},
-                shape[] = {(count + run - 1) / run, places, rows.numel() / count};
+                shape[] = {(count + run - 1) / run, positions, rows.numel() / count};
   const Tensor parts = zeros(shape, rows.dtype(), y.device());
-  add_runs(parts, place, reshape(rows, rest), run);
+  add_runs(parts, position, reshape(rows, rest), run);
   const int64_t runs[] = {0};
   Shape held(rows.shape());
-  held[0] = places;
+  held[0] = positions;
   Tensor total = values_of(reshape(sum(parts, Dims(runs)), held), whole);  // [indexed..., rest...]
   for (auto k = std::ssize(x.dims) - 1; k >= 0; --k)
     total = moved(total, static_cast<int>(k), static_cast<int>(x.dims[static_cast<size_t>(k)]));
@@ -205,11 +207,12 @@ static void add_in_runs(const Tensor& y, const Tensor& before, const Tensor& val
 
 // -- the choice -----------------------------------------------------------------------------------
 
-void add_to_places(const Tensor& y, const Tensor& before, const Tensor& values, const Places& x) {
+void add_at_positions(const Tensor& y, const Tensor& before, const Tensor& values,
+                      const IndexedPositions& x) {
   const int64_t count = product(x.shape);
-  int64_t places = 1;
-  for (const int64_t d : x.dims) places *= y.size(static_cast<int>(d));
-  if (values.numel() > 0 && is_crowded(y.dtype(), count, places))
+  int64_t positions = 1;
+  for (const int64_t d : x.dims) positions *= y.size(static_cast<int>(d));
+  if (values.numel() > 0 && is_crowded(y.dtype(), count, positions))
     return add_in_runs(y, before, values, x);
   if (values.numel() == 0 || !adds_widely(y.dtype(), count)) {
     const bool fits = values.dtype() == y.dtype();

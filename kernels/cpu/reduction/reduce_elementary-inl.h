@@ -17,29 +17,29 @@ namespace HWY_NAMESPACE {
 namespace {
 
 template <class T>
-void plain_values(const Job<T>& job, int64_t unit, const T* none, T* result) {
+void elementary_values(const Job<T>& job, int64_t unit, const T* none, T* result) {
   switch (static_cast<Reduction>(job.args->op)) {
-    case Reduction::kProd: return pass<Prod, Plain, T>(job, unit, none, result);
-    case Reduction::kMax: return pass<Max, Plain, T>(job, unit, none, result);
-    case Reduction::kMin: return pass<Min, Plain, T>(job, unit, none, result);
-    default: return pass<Sum, Plain, T>(job, unit, none, result);
+    case Reduction::kProd: return pass<Prod, Identity, T>(job, unit, none, result);
+    case Reduction::kMax: return pass<Max, Identity, T>(job, unit, none, result);
+    case Reduction::kMin: return pass<Min, Identity, T>(job, unit, none, result);
+    default: return pass<Sum, Identity, T>(job, unit, none, result);
   }
 }
 
 // Contiguous rows of T, one result each.
 template <class C, class T>
-void plain_rows(const Job<T>& job, int64_t first, int64_t last) {
+void elementary_rows(const Job<T>& job, int64_t first, int64_t last) {
   const auto* in = static_cast<const T*>(job.args->in.data) + first * job.kept.inner_stride();
   auto* out = static_cast<T*>(job.args->out.data) + first * job.out.inner_stride();
   for (int64_t unit = first; unit < last; ++unit) {
-    *out = combine<C, Plain, T>(in, job.n, T(0));
+    *out = combine<C, Identity, T>(in, job.n, T(0));
     in += job.kept.inner_stride();
     out += job.out.inner_stride();
   }
 }
 
 template <class T>
-Finish<T> plain_finish(const Job<T>& job) {
+Finish<T> elementary_finish(const Job<T>& job) {
   const auto op = static_cast<Reduction>(job.args->op);
   if (op == Reduction::kArgmax || op == Reduction::kArgmin || op == Reduction::kMaxIndex ||
       op == Reduction::kMinIndex) {
@@ -48,21 +48,21 @@ Finish<T> plain_finish(const Job<T>& job) {
     };
   }
   if constexpr (kIsVector<T>) {
-    const bool plain =
+    const bool is_row_sum =
         job.direct && !job.columns && !job.split && job.kept.ndim <= 1 && job.out.ndim <= 1 &&
         job.args->out.dtype == job.args->in.dtype &&
         (job.reduced.ndim == 0 || (job.reduced.ndim == 1 && job.reduced.strides[0] == 1));
-    if (plain && op == Reduction::kSum) return plain_rows<Sum, T>;
-    if (plain && op == Reduction::kProd) return plain_rows<Prod, T>;
-    if (plain && op == Reduction::kMax) return plain_rows<Max, T>;
-    if (plain && op == Reduction::kMin) return plain_rows<Min, T>;
+    if (is_row_sum && op == Reduction::kSum) return elementary_rows<Sum, T>;
+    if (is_row_sum && op == Reduction::kProd) return elementary_rows<Prod, T>;
+    if (is_row_sum && op == Reduction::kMax) return elementary_rows<Max, T>;
+    if (is_row_sum && op == Reduction::kMin) return elementary_rows<Min, T>;
   }
-  return each_unit<plain_values<T>>(job);
+  return each_unit<elementary_values<T>>(job);
 }
 
 template <class T>
-void run_plain(Context& context, const ReduceArgs& args, Load load) {
-  run<T>(context, args, load, plain_finish<T>);
+void run_elementary(Context& context, const ReduceArgs& args, Load load) {
+  run<T>(context, args, load, elementary_finish<T>);
 }
 
 }  // namespace

@@ -9,10 +9,11 @@
 
 namespace libdl::cuda {
 
-// Where kernels on a stream leave a complaint; NULL, with *error set, if there is no memory for it.
-kernels::cuda::Complaint* complaint_place(int32_t device, void* stream, libdl_error** error);
+// Where kernels on a stream leave a device error; NULL, with *error set, if there is no memory for
+// it.
+kernels::cuda::DeviceError* device_error_slot(int32_t device, void* stream, libdl_error** error);
 
 // The table's function.
-libdl_error* complaint(int32_t device, void* stream);
+libdl_error* device_error(int32_t device, void* stream);
 
 }  // namespace libdl::cuda

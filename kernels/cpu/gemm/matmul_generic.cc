@@ -12,7 +12,8 @@ namespace {
 
 using T = std::complex<double>;
 
-void plain_tile(const MatmulArgs& args, int64_t b, int64_t i0, int64_t i1, int64_t j0, int64_t j1) {
+void generic_tile(const MatmulArgs& args, int64_t b, int64_t i0, int64_t i1, int64_t j0,
+                  int64_t j1) {
   constexpr int64_t kCols = 64;
   const int64_t k = args.a.sizes[2], width = j1 - j0;
   const int64_t bytes = dtype_bytes(args.a.dtype), out_bytes = dtype_bytes(args.out.dtype);
@@ -49,13 +50,13 @@ void plain_tile(const MatmulArgs& args, int64_t b, int64_t i0, int64_t i1, int64
 
 }  // namespace
 
-void plain_product(Context& context, const MatmulArgs& args) {
+void generic_product(Context& context, const MatmulArgs& args) {
   const Shape s = shape_of(args);
   const int64_t down = (s.m + 7) / 8, across = (s.n + 63) / 64;
   for_chunks(context, s.batch * down * across, [&](int64_t chunk) {
     const int64_t b = chunk / (down * across), t = chunk % (down * across);
     const int64_t i = t / across * 8, j = t % across * 64;
-    plain_tile(args, b, i, std::min(i + 8, s.m), j, std::min(j + 64, s.n));
+    generic_tile(args, b, i, std::min(i + 8, s.m), j, std::min(j + 64, s.n));
   });
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tensor/watched.h"
+#include "tensor/handle_tracking.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -18,7 +18,7 @@
 #include "tensor/shape.h"
 #include "tensor/tensor_cell.h"
 
-namespace libdl::watched {
+namespace libdl::tracking {
 
 namespace {
 
@@ -36,8 +36,8 @@ struct Register {
 };
 // Never destroyed: tensors may go after static destructors have run.
 Register& all() {
-  static Register* const made = new Register;
-  return *made;
+  static Register* const instance = new Register;
+  return *instance;
 }
 
 constinit thread_local const char* function = "";
@@ -56,8 +56,8 @@ void tell_living() {
 }  // namespace
 
 // Other files' variables may not be set yet.
-[[maybe_unused]] static const bool told_at_exit =
-    environment_watches_handles() && std::atexit(tell_living) == 0;
+[[maybe_unused]] static const bool report_at_exit =
+    environment_tracks_handles() && std::atexit(tell_living) == 0;
 
 void tell(const std::string& text) {
   const Uncancelled whole;
@@ -69,7 +69,7 @@ void tell(const std::string& text) {
 
 void entered(const char* name) noexcept { function = name; }
 
-void made(const libdl_tensor* tensor) noexcept {
+void created(const libdl_tensor* tensor) noexcept {
   try {
     Register& r = all();
     const std::lock_guard lock(r.mutex);
@@ -148,4 +148,4 @@ std::string living() {
   return text;
 }
 
-}  // namespace libdl::watched
+}  // namespace libdl::tracking

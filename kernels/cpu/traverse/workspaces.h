@@ -12,11 +12,11 @@ namespace libdl::kernels::cpu {
 
 // Room for as many chunks as run at the same time, up to kMost; others wait for one that ends.
 template <class T>
-class Rooms {
+class Workspaces {
  public:
   static constexpr int kMost = 32;
 
-  Rooms(T* data, int64_t each, int64_t count)
+  Workspaces(T* data, int64_t each, int64_t count)
       : data_(data), each_(each), free_(count >= kMost ? ~uint32_t{0} : (1u << count) - 1) {}
 
   template <class F>

@@ -9,6 +9,6 @@
 namespace libdl::cuda {
 
 // NULL, with *error set, if there is no memory for it.
-unsigned* turnstile_of(int32_t device, void* stream, libdl_error** error);
+unsigned* arrival_counter_of(int32_t device, void* stream, libdl_error** error);
 
 }  // namespace libdl::cuda

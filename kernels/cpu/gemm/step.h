@@ -27,8 +27,8 @@ struct Step {
 
 // How the micro-kernel reads a: rows or columns of T in place, or rows that were copied kKBlock
 // apart, so that copying is sequential on both sides. (Copied columns are columns.)
-enum class Lies { kRows, kColumns, kCopiedRows };
-constexpr int kLies = 3;
+enum class OperandLayout { kRows, kColumns, kCopiedRows };
+constexpr int kLayout = 3;
 
 // For some number of rows: over whole runs of two vectors of columns, and over part of one.
 template <class T>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "backends/cuda/turnstiles.h"
+#include "backends/cuda/arrival_counters.h"
 
 #include <mutex>
 #include <unordered_map>
@@ -14,16 +14,16 @@ namespace libdl::cuda {
 namespace {
 
 constexpr size_t kApart = 128;  // bytes: a cache line of its own for each stream
-constexpr size_t kPage = 64;    // turnstiles that are allocated at once
+constexpr size_t kPage = 64;    // arrival counters that are allocated at once
 
-struct Turnstiles {
+struct ArrivalCounters {
   std::mutex mutex;
   std::unordered_map<void*, unsigned*> of_stream;
   char* next = nullptr;
   size_t left = 0;  // in the page
 };
-Turnstiles& turnstiles_of(int32_t device) {
-  static auto* const all = new Turnstiles[kMostDevices];
+ArrivalCounters& arrival_counters_of(int32_t device) {
+  static auto* const all = new ArrivalCounters[kMostDevices];
   return all[device];
 }
 
@@ -33,7 +33,7 @@ libdl_error* no_memory() {
 }
 
 // Set to 0 by the stream itself, before its first kernel.
-libdl_error* make(Turnstiles& t, int32_t device, void* stream, unsigned** made) {
+libdl_error* make(ArrivalCounters& t, int32_t device, void* stream, unsigned** counter) {
   if (t.left == 0) {
     void* page = nullptr;
     if (libdl_error* error = allocate(device, kPage * kApart, &page)) return error;
@@ -42,8 +42,8 @@ libdl_error* make(Turnstiles& t, int32_t device, void* stream, unsigned** made) 
     t.left = kPage;
   }
   if (libdl_error* error = fill(device, t.next, 0, kApart, stream)) return error;
-  *made = reinterpret_cast<unsigned*>(t.next);
-  t.of_stream.emplace(stream, *made);
+  *counter = reinterpret_cast<unsigned*>(t.next);
+  t.of_stream.emplace(stream, *counter);
   t.next += kApart;
   --t.left;
   return nullptr;
@@ -51,14 +51,14 @@ libdl_error* make(Turnstiles& t, int32_t device, void* stream, unsigned** made) 
 
 }  // namespace
 
-unsigned* turnstile_of(int32_t device, void* stream, libdl_error** error) {
-  Turnstiles& t = turnstiles_of(device);
+unsigned* arrival_counter_of(int32_t device, void* stream, libdl_error** error) {
+  ArrivalCounters& t = arrival_counters_of(device);
   const std::lock_guard lock(t.mutex);
-  const auto found = t.of_stream.find(stream);
-  if (found != t.of_stream.end()) return found->second;
-  unsigned* made = nullptr;
-  *error = make(t, device, stream, &made);
-  return made;
+  const auto entry = t.of_stream.find(stream);
+  if (entry != t.of_stream.end()) return entry->second;
+  unsigned* counter = nullptr;
+  *error = make(t, device, stream, &counter);
+  return counter;
 }
 
 }  // namespace libdl::cuda
