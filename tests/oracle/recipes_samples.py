@@ -101,14 +101,16 @@ def sample(d: Draw, operator: Operator, line: PythonLine, of: str, told: list[ro
 
 def fill() -> None:
     """Recipes for what has none that is written by hand."""
-    by_hand = set(RECIPES)
+    by_hand = set(RECIPES) - {"unfold"}  # of Tensor; the layer of that name has a row
     for operator in read_operators(ROOT / "include/libdl"):
         told = [row for row in rows.rows().get(operator.name, []) if row.draws]
         names = {line.name: line for line in operator.python if told and line.name not in by_hand}
         for name, line in names.items():
             how = {"operator": operator, "line": line, "told": told}
-            RECIPES[name] = functools.partial(sample, of="", **how)
-            RECIPES[f"method.{name}"] = functools.partial(sample, of="method", **how)
+            functional = line.flags == {"functional"}
+            RECIPES["F." * functional + name] = functools.partial(sample, of="", **how)
+            if not functional:
+                RECIPES[f"method.{name}"] = functools.partial(sample, of="method", **how)
     # Functions of PyTorch's with the arguments of another one.
     RECIPES["ger"] = RECIPES["outer"]
-    RECIPES["triplet_margin_with_distance_loss"] = RECIPES["triplet_margin_loss"]
+    RECIPES["F.triplet_margin_with_distance_loss"] = RECIPES["F.triplet_margin_loss"]
