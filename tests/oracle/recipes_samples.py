@@ -92,9 +92,11 @@ def sample(d: Draw, operator: Operator, line: PythonLine, of: str, told: list[ro
     if of == "method":
         given.sort(key=lambda p: p.argument != "input")
     for parameter in given:
-        if parameter.default is None:
+        if parameter.default is None and not parameter.keyword_only:
             args.append(row.text(operator, parameter.argument))
-        elif parameter.argument in row.row.arguments and d.chance(0.5):
+        elif parameter.default is None or (
+            parameter.argument in row.row.arguments and d.chance(0.5)
+        ):
             named[parameter.name] = row.text(operator, parameter.argument)
     return args, named
 
