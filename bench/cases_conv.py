@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convolutions of ResNet-50, of MobileNet and to a picture, a batch of 8: forward, and with both gradients. PyTorch's
-tensors have their channels innermost, which is its faster way; libdl has no such argument."""
+"""Convolutions of ResNet-50, of MobileNet and to a picture, a batch of 8: forward, and with both
+gradients. PyTorch's tensors have their channels innermost, which is its faster way; libdl has no
+such argument."""
 
 from typing import Any
 

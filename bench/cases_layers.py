@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Layers and functions of shapes that the six networks do not have: few channels, one window, a long
-dimension, 16 bits, whole images of one number."""
+"""Layers and functions of shapes that the six networks do not have: few channels, one window, a
+long dimension, 16 bits, whole images of one number."""
 
 import functools
 from collections.abc import Callable

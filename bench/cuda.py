@@ -2,8 +2,8 @@
 """libdl's CUDA backend beside PyTorch on the same device: python bench/cuda.py
 
 The host's time of a call (work is queued, nobody waits) and of an allocation; what operators of
-each kind move or compute a second (cuda_operators.py). Interleaved, medians; float32 is strict in both
-libraries (no TF32). Where no device is, it says so and measures nothing.
+each kind move or compute a second (cuda_operators.py). Interleaved, medians; float32 is strict in
+both libraries (no TF32). Where no device is, it says so and measures nothing.
 """
 
 import sys

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The host's time of an operator on CUDA, without a device: python bench/cuda_calls.py BUILD
 
-The driver is the simulated one, which counts its calls and does nothing (LIBDL_SIMULATED_NOOP): what
-is left is libdl's own time, besides the counting and what the plugin tells a simulation of each
-kernel's reads and writes. Minimum and median of many rounds.
+The driver is the simulated one, which counts its calls and does nothing (LIBDL_SIMULATED_NOOP):
+what is left is libdl's own time, besides the counting and what the plugin tells a simulation of
+each kernel's reads and writes. Minimum and median of many rounds.
 """
 
 import os

@@ -4,8 +4,8 @@ process has read a tensor from a queue and has answered.
 
     python bench/processes.py [--rounds N]
 
-Both libraries alternate; the ratio is that of the medians, above 1 where libdl is faster. "new" is a
-tensor that no other process has seen, "again" one that was sent before.
+Both libraries alternate; the ratio is that of the medians, above 1 where libdl is faster. "new" is
+a tensor that no other process has seen, "again" one that was sent before.
 """
 
 import argparse

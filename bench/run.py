@@ -2,10 +2,10 @@
 """libdl beside PyTorch: python bench/run.py [PATTERN ...]
 
 Each case is checked to give the same result on both sides, then timed in interleaved blocks (libdl,
-PyTorch, PyTorch, libdl) on the same number of threads. A block's time is the median of its parts, so
-that a machine which is taken away for some milliseconds counts for one part. Printed are the median
-times of a call and the median of the ratios of neighbouring blocks, which what slows the machine for
-longer hits alike, with a bootstrap 95 % interval: above 1, libdl is faster.
+PyTorch, PyTorch, libdl) on the same number of threads. A block's time is the median of its parts,
+so that a machine which is taken away for some milliseconds counts for one part. Printed are the
+median times of a call and the median of the ratios of neighbouring blocks, which what slows the
+machine for longer hits alike, with a bootstrap 95 % interval: above 1, libdl is faster.
 
 PyTorch leaves large blocks to malloc, which gives fresh pages for each, so every case is measured
 a second time in a process whose malloc keeps them (tcmalloc, preloaded): the two columns to the

@@ -28,8 +28,8 @@ endfunction()
 set(public_includes $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
 
 set(scalar_kernels gemm/matmul_complex.cc gemm/matmul_integer.cc gemm/matmul_outer.cc
-    grid_sample.cc resample.cc scan.cc sum_rows.cc tiles/tiles_complex.cc tiles/tiles_integer.cc
-    tiles/tiles_narrow.cc traverse/convert.cc)
+    image/grid_sample.cc image/resample.cc nn/sum_rows.cc scan/scan.cc tiles/tiles_complex.cc
+    tiles/tiles_integer.cc tiles/tiles_narrow.cc traverse/convert.cc)
 
 if(LIBDL_CORE_ARCHIVE)
   set(core_contents -Wl,--whole-archive ${LIBDL_CORE_ARCHIVE} -Wl,--no-whole-archive)

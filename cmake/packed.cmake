@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Two builds of the core that prove who says what it does to bytes (libdl/tensor/chance.h).
+# Two builds of the core that prove who says what it does to bytes (libdl/base/test_hooks.h).
 #
 # `ninja packed`: every result of three or more dimensions is born in a form alone, its plain bytes
 # poisoned. Whoever reaches for bytes without asking reads poison, or nothing.

@@ -96,6 +96,8 @@ add_test(NAME other_minor COMMAND ${PROJECT_SOURCE_DIR}/tests/museum/other_minor
 if(NOT LIBDL_SANITIZE)  # whose library would come behind what is preloaded
   add_test(NAME meaning_planted COMMAND ${Python3_EXECUTABLE} -B ${meaning_source}/planted.py
            ${PROJECT_BINARY_DIR})
+  add_test(NAME museum_planted COMMAND ${PROJECT_SOURCE_DIR}/tests/museum/planted
+           ${PROJECT_BINARY_DIR})
 endif()
 add_dependencies(tests meaning)
 

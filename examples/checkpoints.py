@@ -34,9 +34,8 @@ def train(net: nn.Module, optimizer: optim.Optimizer, steps: int) -> float:
 
 def save(path: Path, net: nn.Module, optimizer: optim.Optimizer, epoch: int) -> None:
     state = {"net": net.state_dict(), "optimizer": optimizer.state_dict(), "epoch": epoch}
-    libdl.save(
-        state, path, format="torch"
-    )  # torch.load(path) reads it; without format: safetensors
+    # torch.load(path) reads it; without format: safetensors
+    libdl.save(state, path, format="torch")
 
 
 def resume(path: Path) -> tuple[nn.Module, optim.Optimizer]:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A small GPT from its parts: attention, blocks, AdamW with a cosine schedule, and text written with
-a cache of keys and values. It learns the licence texts of Debian character by character.
+"""A small GPT from its parts: attention, blocks, AdamW with a cosine schedule, and text written
+with a cache of keys and values. It learns the licence texts of Debian character by character.
 
     python examples/gpt.py [steps]
 """

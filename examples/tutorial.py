@@ -66,14 +66,10 @@ class Digits(nn.Module):
     def __init__(self):
         super().__init__()
         self.features = nn.Sequential(
-            nn.Conv2d(1, 32, 3, padding=1),
-            nn.ReLU(),
-            nn.Conv2d(32, 64, 3, padding=1),
-            nn.ReLU(),
-            nn.MaxPool2d(2),
+            nn.Conv2d(1, 32, 3, padding=1), nn.ReLU(),
+            nn.Conv2d(32, 64, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2),
         )
         self.classes = nn.Linear(64 * 6 * 6, 10)
-
     def forward(self, images):
         return self.classes(self.features(images).flatten(1))
 
@@ -83,13 +79,8 @@ print(sum(p.numel() for p in network.parameters()), "parameters")
 
 # Rows and columns of each segment, by the letters that such displays have, and what a digit lights.
 SEGMENTS = {
-    "a": (0, 1, 0, 5),
-    "g": (3, 4, 0, 5),
-    "d": (6, 7, 0, 5),
-    "f": (0, 4, 0, 1),
-    "b": (0, 4, 4, 5),
-    "e": (3, 7, 0, 1),
-    "c": (3, 7, 4, 5),
+    "a": (0, 1, 0, 5), "g": (3, 4, 0, 5), "d": (6, 7, 0, 5),
+    "f": (0, 4, 0, 1), "b": (0, 4, 4, 5), "e": (3, 7, 0, 1), "c": (3, 7, 4, 5),
 }
 LIT = ["abcdef", "bc", "abdeg", "abcdg", "bcfg", "acdfg", "acdefg", "abc", "abcdefg", "abcdfg"]
 

@@ -12,15 +12,24 @@ A program is a function of the library in a module such as tests/wrappers/nn/see
 file lies beside it. What it returns are the answers, and the line of an answer is the expression in
 its source that made it: an element of a list that it returns, or that is appended to one. Entries
 of a dict have their keys as lines. Where a line is passed several times, its answers stand one
-below the other. A module whose calls are made by rules has a function `answers` instead, which
-returns a dict of the calls' texts; their lines stand at the left. If it has `sections`, that
-returns such a dict for each section.
+below the other; lines that have the same one stand as `add of {a | b}  # -> 3`. A module whose
+calls are made by rules has a function `answers` instead, which returns a dict of the calls' texts;
+their lines stand at the left. If it has `sections`, that returns such a dict for each section.
 
     python tests/answered.py seen_prune        # stores PyTorch's answers anew
 
 A module's NEAR tells how near numbers must come to PyTorch's: relative to the larger of 1 and the
 number, or, of two, the first relative to the number and the second absolute; 0 is to the last bit.
 A file has the digits that this takes and one or two more.
+
+Of an answer of many numbers the file has a digest, which tells what is not as near as that:
+
+    rounded(net(x))  # -> digest('e2c5ae1f', 24, 0.5547057, [3.2911453, 1.0446502])
+
+are the checksum of all that is no float, the floats' count, the first of them, and weighted sums.
+A module whose tests read the answers themselves says WHOLE = True.
+
+    python tests/answered.py --whole seen_prune  # prints PyTorch's answers with all their numbers
 """
 
 from __future__ import annotations
@@ -35,6 +44,7 @@ import re
 import sys
 import textwrap
 import warnings
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,7 +69,31 @@ def tensor(*seen: Any) -> dict[str, list[Any]]:
     return {"tensor": list(seen)}
 
 
-NAMES = {"nan": math.nan, "inf": math.inf, "raises": raises, "tensor": tensor, "__builtins__": {}}
+@dataclass
+class Digest:
+    """An answer of many numbers."""
+
+    checksum: str  # of its shape, dtypes, texts, integers and infinities
+    count: int  # of its floats
+    first: float
+    sums: list[float]  # of `Scale.sums`
+    errors: list[dict[str, list[str]]]  # among its parts
+
+
+def digest(
+    checksum: str, count: int = 0, first: float = 0.0, sums: Any = (), *errors: Any
+) -> Digest:
+    return Digest(checksum, count, first, list(sums), list(errors))
+
+
+NAMES = {
+    "nan": math.nan,
+    "inf": math.inf,
+    "raises": raises,
+    "tensor": tensor,
+    "digest": digest,
+    "__builtins__": {},
+}
 
 
 def digits_of(near: Near) -> int:
@@ -98,6 +132,17 @@ def atoms(value: Any, digits: int) -> Iterator[str]:
         if text.endswith(".0"):
             text = text[:-1]
         yield text if re.search(r"[.en]", text) else text + "."
+    elif isinstance(value, Digest):
+        sums = ", ".join(map(repr, value.sums))
+        first = next(atoms(value.first, digits))
+        pieces = [f"digest({value.checksum!r}"]
+        if value.count or value.errors:
+            pieces = [f"{pieces[0]}, {value.count}, {first}, [{sums}]"]
+        for error in value.errors:
+            pieces[-1] += ","
+            pieces += [" " + "".join(atoms(error, digits))]
+        pieces[-1] += ")"
+        yield from pieces
     elif isinstance(value, str):
         lines = value.splitlines(keepends=True) if len(value) > 80 else [value]
         pieces = [piece for line in lines for piece in cut(line)]
@@ -127,6 +172,78 @@ def wrapped(value: Any, digits: int, first: int, indent: int, mark: str = "# -> 
     return "\n".join(line.rstrip() for line in lines)
 
 
+# -- digests ---------------------------------------------------------------------------------------
+
+MANY = 4  # numbers that are written one by one, however long they are
+LONG = 80  # characters
+
+
+class Scale:
+    """Numbers in units in which all of them may differ by the same amount, `near`: linear up to
+    where the comparison becomes relative, logarithmic beyond."""
+
+    def __init__(self, near: Near) -> None:
+        self.near, least = near if isinstance(near, tuple) else (near, near)
+        self.linear = least / self.near if self.near else 1.0
+
+    def __call__(self, number: float) -> float:
+        size = abs(number) / self.linear
+        return math.copysign(size if size <= 1 else 1 + math.log(size), number)
+
+    def sums(self, numbers: list[float]) -> list[float]:
+        """Each weight is more than 1, so that a sum is off if one number is, and no two weights of
+        a sum are the same, so that an exchange is seen; what one sum hides another tells."""
+        steps = [math.sqrt(5) / 2 - 0.5, math.sqrt(2) - 1]
+        scaled = [self(number) for number in numbers]
+        found = [
+            math.fsum((1.25 + i * step % 1) * x for i, x in enumerate(scaled, 1)) for step in steps
+        ]
+        places = math.ceil(1.3 - math.log10(self.near))
+        return [round(x, places) for x in found]
+
+
+def digest_of(value: Any, near: Near) -> Digest:
+    """What is compared of a value of many numbers."""
+    scale, rest = Scale(near), list[str]()
+    floats, errors = list[float](), list[dict[str, list[str]]]()
+
+    def read(part: Any) -> None:
+        if isinstance(part, dict) and "error" in part:
+            errors.append(part)
+            rest.append("an error")
+        elif isinstance(part, (list, dict)):
+            rest.append(f"{type(part).__name__} of {len(part)}")
+            for key in part:
+                if isinstance(part, dict):
+                    rest.append(repr(key))
+                read(part[key] if isinstance(part, dict) else key)
+        elif isinstance(part, float) and math.isfinite(part) and scale.near:
+            floats.append(part)
+            rest.append("a float")
+        else:
+            rest.append(repr(part + 0.0 if isinstance(part, float) else part))  # -0. is 0.
+
+    read(value)
+    checksum = f"{zlib.crc32(chr(10).join(rest).encode()):08x}"
+    sums = scale.sums(floats) if floats else []
+    return Digest(checksum, len(floats), floats[0] if floats else 0.0, sums, errors)
+
+
+def numbers_in(value: Any) -> int:
+    if isinstance(value, (list, dict)):
+        return sum(map(numbers_in, value.values() if isinstance(value, dict) else value))
+    return isinstance(value, (int, float))
+
+
+def shortened(value: Any, near: Near, digits: int) -> Any:
+    """The value as files have it."""
+    length = len("".join(atoms(value, digits)))
+    if numbers_in(value) <= MANY or length <= LONG:
+        return value
+    short = digest_of(value, near)
+    return short if len("".join(atoms(short, digits))) < 0.6 * length else value
+
+
 # -- files -----------------------------------------------------------------------------------------
 
 
@@ -150,9 +267,7 @@ def written(sections: Sections, title: str, digits: int) -> str:
     for name, answers in sections.items():
         indent = 4 if name else 0
         out += ["", name] if name else [""]
-        of_lines = itertools.groupby(answers, lambda a: (a.line, a.value is NONE_STORED))
-        for (line, _), passes in of_lines:
-            values = [answer.value for answer in passes]
+        for line, values in together(answers, indent, digits):
             if values[0] is NONE_STORED:
                 out += [" " * indent + line] * len(values)
                 continue
@@ -174,6 +289,56 @@ def written(sections: Sections, title: str, digits: int) -> str:
     return "\n".join(out) + "\n"
 
 
+def together(answers: list[Answer], indent: int, digits: int) -> Iterator[tuple[str, list[Any]]]:
+    """Each line with its answers; lines that have the same short one stand as `x {a | b} y`."""
+    of_lines = itertools.groupby(answers, lambda a: (a.line, a.value is NONE_STORED))
+    waiting, text, value = list[str](), "", None
+    for (line, none), passes in of_lines:
+        if expanded(line) != [line]:
+            raise ValueError(f"the line `{line}` looks like several")
+        values = [answer.value for answer in passes]
+        alike = None if none or len(values) > 1 else "".join(atoms(values[0], digits))
+        room = WIDTH - indent - len(f"  # -> {alike}")
+        if room < WIDTH // 2:  # the answer stands below
+            room = WIDTH - indent
+        fits = len(braced([*waiting, line])) <= room
+        if waiting and (alike != text or not fits or "{" in line):
+            yield braced(waiting), [value]
+            waiting = []
+        if alike is None or "{" in line:
+            yield line, values
+        else:
+            waiting.append(line)
+            text, value = alike, values[0]
+    if waiting:
+        yield braced(waiting), [value]
+
+
+def braced(lines: list[str]) -> str:
+    """`x a y` and `x b y` as `x {a | b} y`."""
+    if len(lines) == 1:
+        return lines[0]
+    rows = [line.split() for line in lines]
+    most = min(map(len, rows)) - 1
+    same = [len(set(words)) == 1 for words in zip(*rows)][:most]
+    before = (*same, False).index(False)
+    same = [len(set(words)) == 1 for words in zip(*(row[::-1] for row in rows))][: most - before]
+    after = (*same, False).index(False)
+    inner = " | ".join(" ".join(row[before : len(row) - after]) for row in rows)
+    return " ".join([*rows[0][:before], "{" + inner + "}", *rows[0][len(rows[0]) - after :]])
+
+
+BRACED = re.compile(r"(?:^|(?<= ))\{([^{}]+ \| [^{}]+)\}(?= |$)")
+
+
+def expanded(line: str) -> list[str]:
+    """What `braced` put together."""
+    if not (found := BRACED.search(line)):
+        return [line]
+    before, after = line[: found.start()], line[found.end() :]
+    return [before + inner + after for inner in found[1].split(" | ")]
+
+
 MARK = re.compile(r"(?:^|  )# (each time )?-> ")
 
 
@@ -185,7 +350,8 @@ def parsed(text: str) -> Sections:
     def finish() -> None:
         if pieces:
             value = eval(" ".join(pieces), dict(NAMES))
-            found = [Answer(line, v) for v in value] if each else [Answer(line, value)]
+            values = value if each else [value]
+            found = [Answer(one, v) for one in expanded(line) for v in values]
             sections.setdefault(name, []).extend(found)
             pieces.clear()
 
@@ -237,6 +403,7 @@ class Lines(ast.NodeTransformer):
 
     def noted(self, node: ast.expr) -> ast.expr:
         text = " ".join((ast.get_source_segment(self.source, node) or "").split())
+        text = re.sub(r"(?<=[\[({]) |,? (?=[\])}])", "", text)  # as if it stood in one line
         text = text if len(text) <= 88 else text[:84].rstrip() + " ..."
         made = ast.Call(ast.Name("Answer", ast.Load()), [ast.Constant(text), node], [])
         return ast.copy_location(made, node)
@@ -387,6 +554,8 @@ def clean(key: str) -> str:
 
 def same(found: Any, wanted: Any, near: Near = NEAR) -> bool:
     """Equal, floats nearly; an error is of PyTorch's kinds, among others."""
+    if isinstance(wanted, Digest):
+        return not digest_difference(found, wanted, near)
     if isinstance(wanted, dict) and "error" in wanted:
         return isinstance(found, dict) and set(wanted["error"]) <= set(found.get("error", ()))
     if isinstance(wanted, dict):
@@ -414,6 +583,21 @@ def same(found: Any, wanted: Any, near: Near = NEAR) -> bool:
     return type(found) is type(wanted) and found == wanted
 
 
+def digest_difference(found: Any, wanted: Digest, near: Near) -> str:
+    """What of the stored digest the value has not, or nothing."""
+    own, scale = digest_of(found, near), Scale(near)
+    if own.checksum != wanted.checksum or own.count != wanted.count:
+        return "another shape, text, integer or kind of number than"
+    if not all(same(f, w, near) for f, w in zip(own.errors, wanted.errors, strict=True)):
+        return f"errors {brief(own.errors)}, not {brief(wanted.errors)}, which are"
+    if not same(own.first, wanted.first, near):
+        return f"{brief(own.first)} as the first float, not {brief(wanted.first)}, which is"
+    for i, (f, w) in enumerate(zip(own.sums, wanted.sums)):
+        if abs(f - w) > scale.near:
+            return f"{f!r} as the weighted sum {i} of its floats, not {w!r}, which is"
+    return ""
+
+
 def first_difference(found: Any, wanted: Any, near: Near = NEAR, place: str = "") -> str:
     """Where two answers are not the same, as text, or nothing."""
     if same(found, wanted, near):
@@ -430,6 +614,9 @@ def first_difference(found: Any, wanted: Any, near: Near = NEAR, place: str = ""
             if text := first_difference(found[key], wanted[key], near, f"{place}[{key!r}]"):
                 return text
     where = f"at {place} " if place else ""
+    if isinstance(wanted, Digest):
+        told = digest_difference(found, wanted, near)
+        return f"{where}it gives {told} PyTorch's, in {brief(found)} (--whole prints PyTorch's)"
     if isinstance(found, str) and isinstance(wanted, str) and "\n" in wanted:
         for n, lines in enumerate(zip(found.splitlines(), wanted.splitlines())):
             if lines[0] != lines[1]:
@@ -446,12 +633,16 @@ def brief(value: Any) -> str:
 # -- modules with programs -------------------------------------------------------------------------
 
 
+def near_of(module: ModuleType, program: str) -> Near:
+    near: Near | dict[str, Near] = getattr(module, "NEAR", NEAR)
+    return near.get(program, near[""]) if isinstance(near, dict) else near
+
+
 class Stored:
     """The stored answers to a module's programs."""
 
     def __init__(self, module: ModuleType) -> None:
         self.module = module
-        self.near: Near | dict[str, Near] = getattr(module, "NEAR", NEAR)
         self.file = Path(str(module.__file__)).with_suffix(".txt")
         self.sections = parsed(self.file.read_text(encoding="utf-8"))
 
@@ -493,10 +684,7 @@ class Stored:
                 f"{program}: the line is `{found.line}`, stored is `{wanted.line}`: "
                 "python tests/answered.py stores PyTorch's answers anew"
             )
-        if near is None:
-            near = (
-                self.near.get(program, self.near[""]) if isinstance(self.near, dict) else self.near
-            )
+        near = near_of(self.module, program) if near is None else near
         text = first_difference(found.value, wanted.value, near)
         return text and f"{program}: `{wanted.line}`: {text}"
 
@@ -508,8 +696,9 @@ def answers_of(program: FunctionType, library: Any, ignored: bool = False) -> li
         return list(listed(with_lines(program)(library)))
 
 
-def store(name: str) -> None:
-    """PyTorch's answers, or those of what the module names as its ORACLE."""
+def store(name: str, whole: bool = False) -> None:
+    """Writes PyTorch's answers, or those of what the module names as its ORACLE; whole ones are
+    printed instead."""
     (found,) = (Path(__file__).parent / "wrappers").rglob(f"{name}.py")
     path = found.relative_to(Path(__file__).parent).with_suffix("")
     module = importlib.import_module(".".join(path.parts))
@@ -542,10 +731,23 @@ def store(name: str) -> None:
         f"{by}'s answers to {name}.py, stored by tests/answered.py.\n"
         f"Numbers have {digits} digits, and are compared to {told}."
     )
+    if whole:
+        print(written(sections, title, digits), end="")
+        return
+    if not getattr(module, "WHOLE", False):
+        shorten(module, sections, digits)
     Path(str(module.__file__)).with_suffix(".txt").write_text(written(sections, title, digits))
+
+
+def shorten(module: ModuleType, sections: Sections, digits: int) -> None:
+    for program, answers in sections.items():
+        for answer in answers:
+            if answer.value is not NONE_STORED:
+                answer.value = shortened(answer.value, near_of(module, program), digits)
 
 
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parent))
     for given in sys.argv[1:]:
-        store(given)
+        if given != "--whole":
+            store(given, whole="--whole" in sys.argv)

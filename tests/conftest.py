@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Settings of the gates. No verdict depends on the day: what Hypothesis draws is the same each time.
+"""Settings of the gates. No verdict depends on the day: what Hypothesis draws is the same each
+time.
 
 LIBDL_LOOK_ON=1: every call of every test is shown to an interceptor that does nothing. Results must
 not depend on it; and test builds of the core (cmake/variant.cmake) refuse a kernel that runs in no
 call that was shown.
 
-LIBDL_SHARE=n: one n-th of the tests; which one LIBDL_TURN says, that make takes from the commit's id.
+LIBDL_SHARE=n: one n-th of the tests; which one LIBDL_TURN says, that make takes from the commit's
+id.
 """
 
 import ctypes

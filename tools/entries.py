@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the C++ entries: libdl::NAME shows its call to interceptors, casts what autocast casts, and
-calls what the author of the operator wrote."""
+"""Writes the C++ entries: libdl::NAME shows its call to interceptors, casts what autocast casts,
+and calls what the author of the operator wrote."""
 
 from __future__ import annotations
 
@@ -66,7 +66,8 @@ def is_expression(operator: Operator) -> bool:
 
 
 def _is_seen(operator: Operator) -> bool:
-    """Whether its entry shows the call; pointwise() shows those that it can tell by its operands."""
+    """Whether its entry shows the call; pointwise() shows those that it can tell by its
+    operands."""
     numbers = any(a.kind != "tensor" for a in operator.arguments)
     return operator.documentation.kind != "pointwise" or (is_expression(operator) and numbers)
 
@@ -114,12 +115,16 @@ def entry_header(header: str, operators: list[Operator]) -> str:
     """The C++ functions of one header's operators, and what authors define for them."""
     return "\n".join(
         [
-            f"// Written by tools/generate.py from include/libdl/{header}.h, which has their meaning.",
-            "// Of an operator, NAME is what others call, NAME_impl the work, NAME_seen the call while",
+            f"// Written by tools/generate.py from include/libdl/{header}.h, "
+            "which has their meaning.",
+            "// Of an operator, NAME is what others call, NAME_impl the work, "
+            "NAME_seen the call while",
             "// interceptors watch or autocast is on.",
             "#pragma once\n",
             "#include <optional>\n#include <string_view>\n#include <tuple>\n#include <vector>\n",
-            '#include "ops/core/into.h"\n#include "ops/core/seen.h"\n#include "tensor/generator.h"\n',
+            '#include "ops/primitive/into.h"\n'
+            '#include "ops/primitive/seen.h"\n'
+            '#include "tensor/generator.h"\n',
             "namespace libdl {\n",
             *(_declared(operator) + "\n" for operator in operators),
             "}  // namespace libdl\n",
@@ -189,8 +194,9 @@ def entry_source(header: str, operators: list[Operator]) -> str:
         [
             f"// Written by tools/generate.py from include/libdl/{header}.h.",
             f'#include "entries/{header}.h"\n',
-            '#include "ops/core/composed.h"\n#include "ops/core/observe.h"',
-            '#include "ops/creation/copy.h"\n#include "ops/pointwise/pointwise.h"\n',
+            '#include "ops/entry/autocast.h"\n#include "ops/entry/composed.h"',
+            '#include "ops/primitive/observe.h"',
+            '#include "ops/copy/copy.h"\n#include "ops/pointwise/pointwise.h"\n',
             "namespace libdl {\n",
             *filter(None, map(_defined, operators)),
             "}  // namespace libdl\n",

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from headers import Function, read_header
 
-# Programs of version 0.1 (tests/museum) hold other numbers: a destroy is one argument with its ctx,
+# The promise of version 0.1 (tests/capi) has other numbers: a destroy is one argument with its ctx,
 # and every parameter is counted.
 _DESTROY_WITH_CTX = {"libdl_tensor_from_memory", "libdl_file_open_memory"}
 _EVERY_PARAMETER = {"libdl_gradcheck"}

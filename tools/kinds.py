@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every kind of argument and of result, in C and in all that is generated from it: one row a kind.
 
-Texts hold {x} for the argument, {c} for the name of its count, {n} for its number and {v} for a generic
-call's value. A pair is (as it must be given, where it may be absent); "" stands where there is no such
-argument.
+Texts hold {x} for the argument, {c} for the name of its count, {n} for its number and {v} for a
+generic call's value. A pair is (as it must be given, where it may be absent); "" stands where there
+is no such argument.
 """
 
 from __future__ import annotations
@@ -14,6 +14,17 @@ Pair = tuple[str, str]
 
 
 @dataclass(frozen=True)
+class Taken:
+    """How C takes a value from Python. {i}: the argument's place; {from_}: what errors tell of it,
+    and its value. `take` is an expression: 0, or an exception is set."""
+
+    held: str  # the declaration, which is valid when nothing was taken
+    take: str
+    passed: str
+    freed: str = ""
+
+
+@dataclass(frozen=True)
 class Kind:
     c: Pair  # the parameters of the C function
     checked: Pair  # in a door: what the C++ function is given
@@ -21,6 +32,7 @@ class Kind:
     value: str  # LIBDL_VALUE_ of a generic call
     core: Pair  # the parameter of the C++ function
     python: str  # its annotation
+    taken: tuple[Taken | None, Taken | None]
     hpp: Pair  # the parameter in libdl.hpp
     hpp_passed: Pair  # and what that gives to C
     rust: Pair
@@ -34,6 +46,27 @@ def _twice(text: str) -> Pair:
     return (text, text)
 
 
+_OPERAND = Taken(
+    "Operand {x} = {{0}};",
+    "take_operand({from_}, &{x})",
+    "{x}.handle",
+    "libdl_tensor_release({x}.own);",
+)
+_OPERANDS = Taken(
+    "Operands {x} = {{0}};",
+    "take_operands({from_}, &{x})",
+    "(const libdl_tensor* const*){x}.items, {x}.count",
+    "free_operands(&{x});",
+)
+_INTEGERS = Taken(
+    "Integers {x} = {{0}};",
+    "take_integers({from_}, &{x})",
+    "{x}.items, {x}.count",
+    "free_integers(&{x});",
+)
+_STRING = Taken("String {x} = {{0}};", "take_string({from_}, &{x})", "{x}.text, {x}.length")
+
+
 KINDS = {
     "tensor": Kind(
         c=_twice("const libdl_tensor* {x}"),
@@ -42,6 +75,7 @@ KINDS = {
         value="TENSOR",
         core=("const Tensor&", "const Tensor*"),
         python="Tensor",
+        taken=(_OPERAND, _OPERAND),
         hpp=_twice("const Tensor&"),
         hpp_passed=_twice("{x}.get()"),
         rust=("&Tensor", "Option<&Tensor>"),
@@ -55,6 +89,7 @@ KINDS = {
         value="TENSOR",
         core=("const Tensor&", "const Tensor*"),
         python="Tensor | Number",
+        taken=(_OPERAND, _OPERAND),
         hpp=_twice("const Operand&"),
         hpp_passed=_twice("{x}.get()"),
         rust=("impl Into<Operand<'a>>", "Option<Operand<'_>>"),
@@ -70,6 +105,10 @@ KINDS = {
         schema="tensor",
         core=("", "const Tensor*"),
         python="Tensor",
+        taken=(
+            None,
+            Taken("libdl_tensor* {x} = NULL;", "take_updated({from_}, &{x})", "{x}"),
+        ),
         hpp=("", "const Tensor&"),
         hpp_passed=("", "{x}.get()"),
         rust=("", "Option<&Tensor>"),
@@ -85,6 +124,7 @@ KINDS = {
         value="TENSORS",
         core=_twice("TensorSpan"),
         python="Sequence[Tensor]",
+        taken=(_OPERANDS, _OPERANDS),
         hpp=_twice("const Tensors&"),
         hpp_passed=_twice("{x}.data(), {x}.size()"),
         rust=("&[impl Borrow<Tensor>]", "&[Option<&Tensor>]"),
@@ -98,6 +138,7 @@ KINDS = {
         value="INTS",
         core=("Dims", "std::optional<Dims>"),
         python="int | Sequence[int]",
+        taken=(_INTEGERS, _INTEGERS),
         hpp=_twice("const Dims&"),
         hpp_passed=("{x}.given(), {x}.size()", "{x}.data(), {x}.size()"),
         rust=("&[i64]", "Option<&[i64]>"),
@@ -111,6 +152,10 @@ KINDS = {
         value="INT",
         core=("int64_t", "std::optional<int64_t>"),
         python="int",
+        taken=(
+            Taken("int64_t {x};", "take_integer({from_}, &{x})", "{x}"),
+            Taken("Integer {x} = {{0}};", "take_optional_integer({from_}, &{x})", "{x}.given"),
+        ),
         hpp=("int64_t", "std::optional<int64_t>"),
         hpp_passed=("{x}", "detail::pointer({x})"),
         rust=("i64", "Option<i64>"),
@@ -124,6 +169,10 @@ KINDS = {
         value="FLOAT",
         core=("double", "std::optional<double>"),
         python="float",
+        taken=(
+            Taken("double {x};", "take_number({from_}, &{x})", "{x}"),
+            Taken("Number {x} = {{0}};", "take_optional_number({from_}, &{x})", "{x}.given"),
+        ),
         hpp=("double", "std::optional<double>"),
         hpp_passed=("{x}", "detail::pointer({x})"),
         rust=("f64", "Option<f64>"),
@@ -137,6 +186,7 @@ KINDS = {
         schema="int",
         core=("int32_t", ""),
         python="int",
+        taken=(Taken("int32_t {x};", "take_dim({from_}, &{x})", "{x}"), None),
         hpp=("int32_t", ""),
         hpp_passed=("{x}", ""),
         rust=("i32", ""),
@@ -149,6 +199,7 @@ KINDS = {
         value="BOOL",
         core=("bool", ""),
         python="bool",
+        taken=(Taken("libdl_bool {x};", "take_bool(args[{i}], &{x})", "{x}"), None),
         hpp=("bool", ""),
         hpp_passed=("{x}", ""),
         rust=("bool", ""),
@@ -161,6 +212,7 @@ KINDS = {
         value="DTYPE",
         core=("Dtype", ""),
         python="DtypeLike",
+        taken=(Taken("libdl_dtype {x};", "take_dtype({from_}, &{x})", "{x}"), None),
         hpp=("Dtype", ""),
         hpp_passed=("static_cast<libdl_dtype>({x})", ""),
         rust=("Option<Dtype>", ""),
@@ -173,6 +225,10 @@ KINDS = {
         value="DEVICE",
         core=("", "std::optional<Device>"),
         python="DeviceLike",
+        taken=(
+            None,
+            Taken("Device {x} = {{0}};", "take_device({from_}, &{x})", "{x}.given"),
+        ),
         hpp=("", "std::optional<Device>"),
         hpp_passed=("", "detail::pointer({x})"),
         rust=("", "Option<Device>"),
@@ -185,6 +241,7 @@ KINDS = {
         value="STRING",
         core=("std::string_view", "std::optional<std::string_view>"),
         python="str",
+        taken=(_STRING, _STRING),
         hpp=("std::string_view", "std::optional<std::string_view>"),
         hpp_passed=(
             "{x}.data(), detail::length({x})",
@@ -203,6 +260,10 @@ KINDS = {
         value="GENERATOR",
         core=("", "Generator*"),
         python="Generator",
+        taken=(
+            None,
+            Taken("libdl_generator* {x};", "take_generator({from_}, &{x})", "{x}"),
+        ),
         hpp=("", "const Generator&"),
         hpp_passed=("", "{x}.get()"),
         rust=("", "Option<&Generator>"),
@@ -217,6 +278,7 @@ class ResultKind:
     value: str  # LIBDL_VALUE_ of a generic call
     core: str
     python: str
+    wrapped: tuple[str, str]  # for Python: the declaration of what C writes, and the object of it
     hpp: tuple[str, str, str]  # its type, what C writes to, and how it is taken over
     rust: tuple[str, str, str]  # its type, its place before the call, and how it is taken over
     schema: str = ""  # as of arguments
@@ -228,6 +290,7 @@ RESULT_KINDS = {
         value="TENSOR",
         core="Tensor",
         python="Tensor",
+        wrapped=("libdl_tensor* {x} = NULL;", "wrap_optional({x})"),
         hpp=("Tensor", "libdl_tensor*", "Tensor::take({x})"),
         rust=("Tensor", "std::ptr::null_mut()", "Tensor::from_raw({x})"),
     ),
@@ -237,6 +300,7 @@ RESULT_KINDS = {
         schema="tensors",
         core="std::vector<Tensor>",
         python="tuple[Tensor, ...]",
+        wrapped=("libdl_tensor_list* {x} = NULL;", "wrap_list({x})"),
         hpp=("std::vector<Tensor>", "libdl_tensor_list*", "detail::take_list({x})"),
         rust=("Vec<Tensor>", "std::ptr::null_mut()", "take_list({x})"),
     ),
@@ -245,6 +309,7 @@ RESULT_KINDS = {
         value="BOOL",
         core="bool",
         python="bool",
+        wrapped=("libdl_bool {x} = 0;", "PyBool_FromLong({x})"),
         hpp=("bool", "libdl_bool", "{x} != 0"),
         rust=("bool", "0", "{x} != 0"),
     ),
@@ -253,6 +318,7 @@ RESULT_KINDS = {
         value="INT",
         core="int64_t",
         python="int",
+        wrapped=("int64_t {x} = 0;", "PyLong_FromLongLong({x})"),
         hpp=("int64_t", "int64_t", "{x}"),
         rust=("i64", "0", "{x}"),
     ),
@@ -261,6 +327,7 @@ RESULT_KINDS = {
         value="UINT",
         core="uint64_t",
         python="int",
+        wrapped=("uint64_t {x} = 0;", "PyLong_FromUnsignedLongLong({x})"),
         hpp=("uint64_t", "uint64_t", "{x}"),
         rust=("u64", "0", "{x}"),
     ),
@@ -269,6 +336,7 @@ RESULT_KINDS = {
         value="FLOAT",
         core="double",
         python="float",
+        wrapped=("double {x} = 0;", "PyFloat_FromDouble({x})"),
         hpp=("double", "double", "{x}"),
         rust=("f64", "0.0", "{x}"),
     ),

@@ -57,7 +57,8 @@ def _held(operator: Operator) -> list[str]:
 
 
 def generic_calls(operator: Operator) -> str:
-    """The operator called with values: one function a form, which unpacks them for the C function."""
+    """The operator called with values: one function a form, which unpacks them for the C
+    function."""
     held = _held(operator)
     name, results = operator.name, operator.results
     values = "const libdl_value* v" if held else "const libdl_value*"

@@ -35,6 +35,7 @@ PYTHON_NAMES = {
     "axis0": ("dim0",),
     "axis1": ("dim1",),
     "N": ("n",),
+    "out_dtype": ("dtype",),
 }
 
 

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operators as C functions for Python (METH_FASTCALL): arguments by position, in C's order.
-What an argument needs is its kind's row below; python_layer.py writes the file."""
+What an argument needs its kind's row in kinds.py tells; python_layer.py writes the file."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from doors import destinations
+from kinds import Taken
 from operators import Argument, Operator
 
 HEAD = """// Written by tools/python_layer.py from include/libdl.
@@ -16,58 +15,6 @@ HEAD = """// Written by tools/python_layer.py from include/libdl.
 """
 
 
-@dataclass(frozen=True)
-class Taken:
-    """{x}: the variable; {i}: the argument's place; {from_}: what errors tell of it, and its value.
-    `take` is an expression: 0, or an exception is set."""
-
-    held: str  # the declaration, which is valid when nothing was taken
-    take: str
-    passed: str
-    freed: str = ""
-
-
-_INTEGERS = Taken(
-    "Integers {x} = {{0}};",
-    "take_integers({from_}, &{x})",
-    "{x}.items, {x}.count",
-    "free_integers(&{x});",
-)
-# By kind, and whether it may be absent.
-TAKEN: dict[tuple[str, bool], Taken] = {
-    ("updated", True): Taken("libdl_tensor* {x} = NULL;", "take_updated({from_}, &{x})", "{x}"),
-    ("ints", False): _INTEGERS,
-    ("ints", True): _INTEGERS,
-    ("int", False): Taken("int64_t {x};", "take_integer({from_}, &{x})", "{x}"),
-    ("int", True): Taken(
-        "Integer {x} = {{0}};", "take_optional_integer({from_}, &{x})", "{x}.given"
-    ),
-    ("float", False): Taken("double {x};", "take_number({from_}, &{x})", "{x}"),
-    ("float", True): Taken(
-        "Number {x} = {{0}};", "take_optional_number({from_}, &{x})", "{x}.given"
-    ),
-    ("dim", False): Taken("int32_t {x};", "take_dim({from_}, &{x})", "{x}"),
-    ("bool", False): Taken("libdl_bool {x};", "take_bool(args[{i}], &{x})", "{x}"),
-    ("dtype", False): Taken("libdl_dtype {x};", "take_dtype({from_}, &{x})", "{x}"),
-    ("device", True): Taken("Device {x} = {{0}};", "take_device({from_}, &{x})", "{x}.given"),
-    ("generator", True): Taken("libdl_generator* {x};", "take_generator({from_}, &{x})", "{x}"),
-}
-for _absent in (False, True):
-    TAKEN["tensor", _absent] = Taken(
-        "Operand {x} = {{0}};",
-        "take_operand({from_}, &{x})",
-        "{x}.handle",
-        "libdl_tensor_release({x}.own);",
-    )
-    TAKEN["tensors", _absent] = Taken(
-        "Operands {x} = {{0}};",
-        "take_operands({from_}, &{x})",
-        "(const libdl_tensor* const*){x}.items, {x}.count",
-        "free_operands(&{x});",
-    )
-    TAKEN["string", _absent] = Taken(
-        "String {x} = {{0}};", "take_string({from_}, &{x})", "{x}.text, {x}.length"
-    )
 _SHAPE = Taken(
     "Integers {x} = {{0}};",
     "take_shape({from_}, &{x})",
@@ -76,21 +23,15 @@ _SHAPE = Taken(
 )
 _DESTINATION = Taken("libdl_tensor* {x} = NULL;", "take_destination({from_}, &{x})", "{x}")
 
-# By kind of the result: the declaration, and the Python object.
-MADE = {
-    "tensor": ("libdl_tensor* {x} = NULL;", "wrap_optional({x})"),
-    "tensor_list": ("libdl_tensor_list* {x} = NULL;", "wrap_list({x})"),
-    "bool": ("libdl_bool {x} = 0;", "PyBool_FromLong({x})"),
-    "int": ("int64_t {x} = 0;", "PyLong_FromLongLong({x})"),
-    "uint": ("uint64_t {x} = 0;", "PyLong_FromUnsignedLongLong({x})"),
-    "float": ("double {x} = 0;", "PyFloat_FromDouble({x})"),
-}
-
 
 def taken(argument: Argument) -> Taken:
     if argument.kind == "ints" and argument.name == "shape" and not argument.nullable:
         return _SHAPE
-    return TAKEN[argument.kind, argument.nullable]
+    row = argument.row.taken[argument.nullable]
+    assert row is not None, (
+        f"{argument.name}: {argument.kind} cannot be nullable={argument.nullable}"
+    )
+    return row
 
 
 def function_text(operator: Operator, into: bool) -> str:
@@ -109,7 +50,7 @@ def function_text(operator: Operator, into: bool) -> str:
     if into:
         objects = [f"Py_NewRef(args[{i}])" for i in range(len(operator.arguments), len(listed))]
     else:
-        made = [(result.name, *MADE[result.kind]) for result in operator.results]
+        made = [(result.name, *result.row.wrapped) for result in operator.results]
         held += [declaration.format(x=f"{x}_made") for x, declaration, _ in made]
         passed += [f"&{x}_made" for x, *_ in made]
         objects = [wrapped.format(x=f"{x}_made") for x, _, wrapped in made]

@@ -229,7 +229,8 @@ def documentation(forms: list[Form], into: bool = False, example: str = "") -> s
     return text
 
 
-# What Python's own libraries would raise; libdl's classes, below RuntimeError too, are in _errors.py.
+# What Python's own libraries would raise; libdl's classes, below RuntimeError too, are in
+# _errors.py.
 _EXCEPTIONS = {
     "AUTOGRAD": "RuntimeError",
     "BACKEND": "RuntimeError",

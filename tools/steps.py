@@ -169,7 +169,7 @@ def entries_text(steps: list[Step]) -> str:
             "// Of a step, NAME is what others call and NAME_impl the work.",
             "#pragma once\n",
             "#include <libdl/optim.h>\n",
-            '#include "ops/core/observe.h"\n#include "tensor/tensor.h"\n',
+            '#include "ops/primitive/observe.h"\n#include "tensor/tensor.h"\n',
             "namespace libdl {\n",
             *(_entry(step) + "\n" for step in steps),
             "}  // namespace libdl\n",

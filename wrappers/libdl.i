@@ -99,3 +99,4 @@
 %include "libdl/sequence.h"
 %include "libdl/calculus.h"
 %include "libdl/statistics.h"
+%include "libdl/view_copy.h"

@@ -454,6 +454,31 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_softsign(const libdl_tensor *input,
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_tanhshrink(const libdl_tensor *input,
                                                         LIBDL_NEW libdl_tensor **out);
 
+/** The element where it is above a threshold, elsewhere one number: y = input > threshold ? input :
+ *  value.
+ *
+ *  input      real
+ *  threshold  a real number; beside integers and bool as input's dtype holds it
+ *  value      a real number, likewise
+ *  out        new, input's shape and dtype
+ *
+ *  Gradient: any order, forward mode; 0 where the element is replaced.
+ *  Errors: DTYPE (input, threshold or value is complex), OVERFLOW (input has integers, of which
+ *  threshold or value is none).
+ *  Threads: concurrent-read.
+ *  Kind: composed.
+ *  Python: threshold(input, threshold, value) [function]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_threshold(const libdl_tensor *input,
+                                                       LIBDL_NUMBER const libdl_tensor *threshold,
+                                                       LIBDL_NUMBER const libdl_tensor *value,
+                                                       LIBDL_NEW libdl_tensor **out);
+
+/** libdl_threshold into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_threshold_into(
+    const libdl_tensor *input, LIBDL_NUMBER const libdl_tensor *threshold,
+    LIBDL_NUMBER const libdl_tensor *value, libdl_tensor *dst);
+
 LIBDL_END
 
 #endif

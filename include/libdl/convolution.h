@@ -184,6 +184,26 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_conv_transpose3d(
     LIBDL_NULLABLE const int64_t *output_padding, int32_t output_padding_count, int64_t groups,
     LIBDL_NULLABLE const int64_t *dilation, int32_t dilation_count, LIBDL_NEW libdl_tensor **out);
 
+/** libdl_conv1d over steps that come first: of input [t, n, c], weight [w, c, k] and bias [k].
+ *
+ *  input   numeric, [t, n, c]
+ *  weight  [w, c, k], input's dtype
+ *  bias    [k]; NULL: 0
+ *  pad     how many steps of zeros stand before the first and behind the last one
+ *  out     new, [t + 2 pad - w + 1, n, k], input's dtype; a view of what is new
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: SHAPE (shapes that do not fit each other, or fewer steps than the window), VALUE (pad is
+ *  negative), DTYPE (bool, or they differ).
+ *  Threads: concurrent-read.
+ *  Kind: composed.
+ *  Python: conv_tbc(input, weight, bias, pad=0) [function]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_conv_tbc(const libdl_tensor *input,
+                                                      const libdl_tensor *weight,
+                                                      LIBDL_NULLABLE const libdl_tensor *bias,
+                                                      int64_t pad, LIBDL_NEW libdl_tensor **out);
+
 LIBDL_END
 
 #endif

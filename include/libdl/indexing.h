@@ -568,6 +568,31 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_one_hot(const libdl_tensor *tensor,
                                                      int64_t num_classes,
                                                      LIBDL_NEW libdl_tensor **out);
 
+/** A copy of input with elements written, or added, to places counted in row-major order.
+ *
+ *  input       any
+ *  index       int64 or int32, any shape; from -n to n - 1 of input's n elements
+ *  source      of input's dtype, with as many elements as index
+ *  accumulate  whether to add to the elements instead of replacing them
+ *  out         new, input's shape
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: INDEX (a place out of range), SHAPE (source has another number of elements), DTYPE
+ *  (index is neither int64 nor int32, or source's differs).
+ *  Threads: concurrent-read.
+ *  Python: put(input, index, source, accumulate=False) [function, method, inplace]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_put(const libdl_tensor *input,
+                                                 const libdl_tensor *index,
+                                                 const libdl_tensor *source, libdl_bool accumulate,
+                                                 LIBDL_NEW libdl_tensor **out);
+
+/** libdl_put into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_put_into(const libdl_tensor *input,
+                                                      const libdl_tensor *index,
+                                                      const libdl_tensor *source,
+                                                      libdl_bool accumulate, libdl_tensor *dst);
+
 LIBDL_END
 
 #endif

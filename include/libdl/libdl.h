@@ -54,5 +54,6 @@
 #include <libdl/text.h>
 #include <libdl/threads.h>
 #include <libdl/view.h>
+#include <libdl/view_copy.h>
 
 #endif

@@ -566,6 +566,49 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_linalg_matrix_norm_into(
     const libdl_tensor *input, LIBDL_NULLABLE const double *ord, LIBDL_NULLABLE const int64_t *dims,
     int32_t ndims, libdl_bool keepdim, libdl_dtype dtype, libdl_tensor *dst);
 
+/** The norms over all dimensions but one, as weight normalisation takes them (Salimans and Kingma
+ *  2016).
+ *
+ *  v    floating or complex
+ *  pow  the p of the norm, as in libdl_norm
+ *  dim  the dimension that is left, from 0 to ndim - 1; -1: none
+ *  out  new, real: with size 1 in all dimensions but dim, or 0-d
+ *
+ *  Gradient: any order, forward mode; 0 where the norm is 0.
+ *  Errors: VALUE (dim out of range), DTYPE (neither floating nor complex), SHAPE (an infinite p and
+ *  no elements).
+ *  Threads: concurrent-read.
+ *  Kind: composed.
+ *  Python: norm_except_dim(v, pow=2, dim=0) [function]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_norm_except_dim(const libdl_tensor *v, double pow,
+                                                             int32_t dim,
+                                                             LIBDL_NEW libdl_tensor **out);
+
+/** One product for each group. A matrix is cut into groups, a 3-d operand has them in its first
+ *  dimension.
+ *
+ *  mat_a  float32 or 16 bits: [n, k] whose rows are cut, [groups, n, k], or [n, k] whose columns
+ *         are cut if mat_b is a matrix, too
+ *  mat_b  of mat_a's dtype: [groups, k, m], [k, m] whose columns are cut, or [k, m] whose rows are
+ *         cut if mat_a is a matrix, too
+ *  offs   int32, where each group ends, ascending; what lies behind the last one is in no group,
+ *         and 0 in the result; NULL if both operands are 3-d. The host reads it
+ *  bias   NULL, as long as PyTorch takes none
+ *  dtype  NONE, or mat_a's
+ *  out    new: [n, m] of a 2-d and a 3-d operand, else [groups, n, m]
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: SHAPE (shapes do not fit, or offs is not one a group), DTYPE (other dtypes), VALUE (offs
+ *  is missing or not wanted, or no group), INDEX (offs does not ascend, or exceeds what is cut),
+ *  UNSUPPORTED (bias).
+ *  Threads: concurrent-read.
+ *  Python: grouped_mm(mat_a, mat_b, *, offs=None, bias=None, out_dtype=None) [functional]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_grouped_mm(
+    const libdl_tensor *mat_a, const libdl_tensor *mat_b, LIBDL_NULLABLE const libdl_tensor *offs,
+    LIBDL_NULLABLE const libdl_tensor *bias, libdl_dtype dtype, LIBDL_NEW libdl_tensor **out);
+
 LIBDL_END
 
 #endif

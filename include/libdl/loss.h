@@ -7,6 +7,7 @@
 #define LIBDL_LOSS_H
 
 #include <libdl/abi.h>
+#include <libdl/dtype.h>
 
 LIBDL_BEGIN
 
@@ -391,6 +392,37 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_ctc_loss(
     const libdl_tensor *log_probs, const libdl_tensor *targets, const libdl_tensor *input_lengths,
     const libdl_tensor *target_lengths, int64_t blank, LIBDL_NULLABLE const char *reduction,
     int64_t reduction_length, libdl_bool zero_infinity, LIBDL_NEW libdl_tensor **out);
+
+/** libdl_cross_entropy of the scores of a linear layer: of libdl_linear(input, linear_weight,
+ *  linear_bias).
+ *
+ *  input            floating, [n, features] or [features]
+ *  linear_weight    [classes, features], or [classes, d1, ..., features] for scores and losses of
+ *                   more dimensions
+ *  target           classes or their probabilities, as in libdl_cross_entropy
+ *  linear_bias      [classes] or [classes, d1, ...], added to the scores; NULL: none
+ *  weight           [classes], a factor for each class; NULL: ones
+ *  reduction        "mean" (NULL means this), "sum" or "none"
+ *  ignore_index     the class that does not count; NULL: -100; not with probabilities
+ *  label_smoothing  from 0 to 1: the share of the target that is spread evenly over all classes
+ *  dtype            what scores, weight and probabilities are converted to; NONE: input's, with
+ *                   probabilities the promoted one
+ *  out              new, 0-d, or the shape without classes for "none"
+ *
+ *  Gradient: any order, forward mode; weight's raises AUTOGRAD if one is needed.
+ *  Errors: SHAPE (shapes do not fit), VALUE (ignore_index with probabilities, and as in
+ *  libdl_cross_entropy), INDEX (a target out of range), DTYPE (dtypes that do not fit).
+ *  Threads: concurrent-read.
+ *  Kind: composed.
+ *  Python: linear_cross_entropy(input, linear_weight, target, *, linear_bias=None, weight=None,
+ *    reduction='mean', ignore_index=None, label_smoothing=0.0, dtype=None) [functional]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_linear_cross_entropy(
+    const libdl_tensor *input, const libdl_tensor *linear_weight, const libdl_tensor *target,
+    LIBDL_NULLABLE const libdl_tensor *linear_bias, LIBDL_NULLABLE const libdl_tensor *weight,
+    LIBDL_NULLABLE const char *reduction, int64_t reduction_length,
+    LIBDL_NULLABLE const int64_t *ignore_index, double label_smoothing, libdl_dtype dtype,
+    LIBDL_NEW libdl_tensor **out);
 
 LIBDL_END
 

@@ -449,6 +449,64 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_max_pool2d_with_indices(
     LIBDL_NULLABLE const int64_t *dilation, int32_t dilation_count, libdl_bool ceil_mode,
     LIBDL_NEW libdl_tensor **values, LIBDL_NEW libdl_tensor **indices);
 
+/** libdl_softmax of the negated input: y = exp(-x) / sum(exp(-x)).
+ *
+ *  input  x: floating, or any number if dtype is given
+ *  dim    from -ndim to ndim - 1
+ *  dtype  the result's type, computed in it; NONE: input's
+ *  out    new, input's shape
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: INDEX (dim out of range), DTYPE (bool, or not floating and no dtype given).
+ *  Threads: concurrent-read.
+ *  Kind: composed.
+ *  Python: softmin(input, dim, dtype=None) [functional]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_softmin(const libdl_tensor *input, int32_t dim,
+                                                     libdl_dtype dtype,
+                                                     LIBDL_NEW libdl_tensor **out);
+
+/** A sample of the Gumbel-softmax distribution (Jang et al. 2017): softmax((logits + g) / tau) with
+ *  g = -log(-log(1 - u)), where u is uniform.
+ *
+ *  logits     floating, ndim >= 1: logarithms of probabilities up to a factor
+ *  tau        the temperature, a number or a tensor that broadcasts to logits
+ *  hard       whether the sample is 1 at the largest element and 0 elsewhere, with the gradient of
+ *             the soft one
+ *  dim        the dimension of the classes, from -ndim to ndim - 1
+ *  generator  the source of u; NULL: the device's default
+ *  out        new, logits' shape and dtype
+ *
+ *  Gradient: any order, forward mode, of logits and tau.
+ *  Errors: INDEX (dim out of range), DTYPE (logits is not floating), SHAPE (tau does not broadcast;
+ *  hard, and no class), DEVICE (the generator's differs).
+ *  Threads: concurrent-read.
+ *  Kind: composed.
+ *  Python: gumbel_softmax(logits, tau=1, hard=False, dim=-1, *, generator=None) [functional]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_gumbel_softmax(
+    const libdl_tensor *logits, LIBDL_NUMBER const libdl_tensor *tau, libdl_bool hard, int32_t dim,
+    LIBDL_NULLABLE libdl_generator *generator, LIBDL_NEW libdl_tensor **out);
+
+/** Shortens rows of a table, in place and without history: those that indices name and whose norm
+ *  is above max_norm are multiplied by max_norm / (norm + 1e-7).
+ *
+ *  indices    int64 or int32 indices of rows, any shape
+ *  max_norm   the largest norm
+ *  norm_type  the p of the norm
+ *  dst        the table, floating, [rows, columns]; it is written
+ *
+ *  Gradient: none; the table's history stays as it is.
+ *  Errors: INDEX (an index out of range), SHAPE (dst is not a matrix), DTYPE (indices are neither
+ *  int64 nor int32, dst is not floating).
+ *  Threads: exclusive.
+ *  Python: embedding_renorm_(dst, indices, max_norm, norm_type) [functional]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_embedding_renorm_into(const libdl_tensor *indices,
+                                                                   double max_norm,
+                                                                   double norm_type,
+                                                                   libdl_tensor *dst);
+
 LIBDL_END
 
 #endif

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The fixed order in which n values are combined, the same as on the CPU (kernels/cpu/order-inl.h):
-// value r belongs to lane r % L; a lane combines 8 values in sequence, then 8 such groups in
-// sequence; the lanes of that block of 64 L values are merged by halves, and the blocks pairwise.
-// So the bits depend neither on strides nor on how a reduction is distributed over the device, and
-// sums equal the CPU's.
+// The fixed order in which n values are combined, the same as on the CPU
+// (kernels/cpu/traverse/order-inl.h): value r belongs to lane r % L; a lane combines 8 values in
+// sequence, then 8 such groups in sequence; the lanes of that block of 64 L values are merged by
+// halves, and the blocks pairwise. So the bits depend neither on strides nor on how a reduction is
+// distributed over the device, and sums equal the CPU's.
 //
 // A lane is a thread. The threads of a block are numbered x + W (l + G (b + S y)): W neighbouring
 // outputs, G lanes, S blocks of values, and y for further outputs; all of them powers of two.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// One thread per element of the state. Formulas: kernels/args/rnn.h and kernels/cpu/rnn.cc.
+// One thread per element of the state. Formulas: kernels/args/rnn.h and kernels/cpu/rnn/rnn.cc.
 
 #include "kernels/cuda/device.h"
 #include "kernels/cuda/launch.h"

@@ -14,9 +14,9 @@
 #include "engine/reach.h"
 #include "entries/copy.h"
 #include "entries/view.h"
+#include "ops/copy/copy.h"
 #include "ops/core/call.h"
-#include "ops/core/fit.h"
-#include "ops/creation/copy.h"
+#include "ops/view/fit.h"
 
 struct libdl_node;  // a Node behind the handle
 

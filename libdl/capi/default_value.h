@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "ops/core/values.h"
+#include "ops/primitive/values.h"
 #include "tensor/tensor.h"
 
 namespace libdl::capi {

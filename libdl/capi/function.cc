@@ -19,9 +19,9 @@
 #include "capi/returned.h"
 #include "capi/scope.h"
 #include "entries/copy.h"
+#include "ops/copy/copy.h"
 #include "ops/core/call.h"
 #include "ops/core/tangent.h"
-#include "ops/creation/copy.h"
 #include "ops/pointwise/pointwise.h"
 #include "tape/meta.h"
 #include "tape/output_meta.h"
@@ -136,8 +136,9 @@ void Recording::run(std::unique_ptr<Custom> custom) const {
   Ref<Node> node = Ref<Node>::take(
       make_node(rule, static_cast<int>(inputs.size()), static_cast<int>(outputs.size()),
                 static_cast<int>(saved.size()), CustomAttr{std::move(custom)}));
-  if ((state().mode & kModeAnomaly) && creation_site) node->more().site = creation_site();
-  for (size_t i = 0; i < inputs.size(); ++i) node->edges()[i] = history_of(inputs[i]);
+  std::vector<const Tensor*> operands;
+  for (const Tensor& x : inputs) operands.push_back(&x);
+  connect_inputs(*node, operands);
   if (!saved.empty()) {
     const Sources sources(inputs, outputs, [this](size_t k) { return carries(k); });
     for (size_t i = 0; i < saved.size(); ++i) {

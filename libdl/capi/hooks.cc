@@ -13,7 +13,7 @@
 #include "capi/options.h"
 #include "capi/returned.h"
 #include "capi/scope.h"
-#include "ops/core/fit.h"
+#include "ops/view/fit.h"
 #include "tape/meta.h"
 #include "tape/saved.h"
 
@@ -65,12 +65,11 @@ struct CallbackHook final : GradHook {
                                   arrived, static_cast<int64_t>(incoming.size()));
     outside.returned({handles, gradients.size()});
     const libdl_tensor* other = nullptr;
-    int place = 0;
     for (size_t i = 0; i < gradients.size(); ++i) {
       libdl_tensor* const found = handles[i];
       if (!found || is_live_tensor(found)) continue;
       if (!has_tag(found, Tag::kTensor)) handles[i] = nullptr;  // not ours to release
-      if (!other) other = found, place = static_cast<int>(i) + 1;
+      if (!other) other = found;
     }
     check_returned("hook", error);
     if (other) check_tensor("hook", "gradients", other);

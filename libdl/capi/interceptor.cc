@@ -2,7 +2,7 @@
 
 // The host's interceptors: passing them calls as libdl_call, and taking their answers.
 
-#include "ops/core/recorder.h"
+#include "ops/primitive/recorder.h"
 
 #include <libdl/op.h>
 

@@ -146,6 +146,7 @@ constexpr Told kTold[] = {
     {OpId::cauchy, "cauchy_"},
     {OpId::log_normal, "log_normal_"},
     {OpId::bernoulli_fill, "bernoulli_"},
+    {OpId::embedding_renorm, "embedding_renorm_"},
     {OpId::max_dim, "max"},
     {OpId::min_dim, "min"},
 };

@@ -12,7 +12,7 @@
 #include "capi/returned.h"
 #include "capi/scope.h"
 #include "device/state.h"
-#include "ops/core/recording.h"
+#include "ops/primitive/recording.h"
 
 using namespace libdl;
 using namespace libdl::capi;
@@ -33,7 +33,7 @@ static Ref<Recorder> start_all(const char* function, bool shapes) {
   Ref<Recorder> recorder = Ref<Recorder>::take(new Recorder(shapes));
   if (!open_recording(shapes))
     fail(LIBDL_ERROR_STATE, function, "a profiler of all threads runs already");
-  recorder->opened_recording = true;
+  recorder->ends = end_recording;
   state_made.store(join, std::memory_order_release);
   return recorder;
 }
@@ -48,7 +48,7 @@ libdl_error* libdl_profiler_start(const libdl_profiler_options* options) {
                     "record " + std::to_string(given.recorded), "LIBDL_PROFILER_ bits");
     State& current = state();
     check_idle(function, current);
-    drop_closed_recorder(current);
+    drop_closed_interceptors(current);
     if (find_recorder(current)) fail(LIBDL_ERROR_STATE, function, "the profiler runs already");
     attach_to(current);
     const bool shapes = given.recorded & LIBDL_PROFILER_SHAPES;
@@ -126,8 +126,8 @@ libdl_error* libdl_profiler_stop(libdl_profiler_visitor visit, void* ctx,
     if (!running || running->has_joined()) fail(LIBDL_ERROR_STATE, function, "no profiler runs");
     std::vector<Ref<Recorder>> recorders{take_recorder(state())};
     recorders[0]->close();
-    if (recorders[0]->opened_recording) {
-      recorders[0]->opened_recording = false;
+    if (recorders[0]->ends) {
+      recorders[0]->ends = nullptr;
       for (Ref<Recorder> joined = close_recording(); joined;) {
         recorders.push_back(joined);
         joined = std::move(recorders.back()->next_joined);

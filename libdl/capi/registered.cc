@@ -15,8 +15,8 @@
 #include "capi/scope.h"
 #include "capi/values.h"
 #include "entries/copy.h"
+#include "ops/copy/copy.h"
 #include "ops/core/call.h"
-#include "ops/creation/copy.h"
 
 using namespace libdl;
 using namespace libdl::capi;
@@ -297,20 +297,15 @@ void record(Registered& op, const libdl_value* arguments, std::span<const Tensor
       op.rule, static_cast<int>(inputs.size()), static_cast<int>(outputs.size()),
       static_cast<int>(saves), Attr{&op, KeptArguments(arguments, op.entry.argument_count)}));
   Node* const node = made.get();
+  connect_inputs(*node, inputs);
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!inputs[i]) continue;
-    node->edges()[i] = history_of(*inputs[i]);
     const bool goes = overwritten && overlap(*overwritten, *inputs[i]) != Overlap::kNone;
     save(*node, static_cast<int>(i), goes ? clone(*inputs[i]) : *inputs[i],
          static_cast<int32_t>(i));
   }
   for (size_t k = 0; k < outputs.size(); ++k) {
-    if (is_inexact(outputs[k].dtype())) {
-      Meta& meta = meta_of(outputs[k]);
-      node->retain();
-      meta.node = node;
-      meta.slot = static_cast<int32_t>(k);
-    }
+    if (is_inexact(outputs[k].dtype())) set_maker(outputs[k], made, static_cast<int32_t>(k));
     save(*node, static_cast<int>(inputs.size() + k), outputs[k], saved_output(static_cast<int>(k)));
   }
 }

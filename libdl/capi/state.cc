@@ -12,6 +12,7 @@
 #include "memory/account.h"
 #include "ops/core/call.h"
 #include "ops/creation/creation.h"
+#include "ops/primitive/result.h"
 #include "tensor/generator.h"
 
 using namespace libdl;

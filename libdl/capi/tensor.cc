@@ -7,6 +7,7 @@
 #include "capi/arguments.h"
 #include "capi/scope.h"
 #include "ops/core/call.h"
+#include "ops/view/fit.h"
 #include "tape/meta.h"
 #include "tape/own_view.h"
 #include "tensor/pinned.h"

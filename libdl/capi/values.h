@@ -4,7 +4,7 @@
 #pragma once
 
 #include "capi/door.h"
-#include "ops/core/values.h"
+#include "ops/primitive/values.h"
 
 namespace libdl::capi {
 

@@ -2,7 +2,7 @@
 
 #include "device/cpu_providers.h"
 
-#include "kernels/cpu/conv/winograd_convolution.h"
+#include "kernels/cpu/conv/winograd/winograd_convolution.h"
 
 namespace libdl {
 

@@ -27,7 +27,7 @@ enum Mode : uint32_t {
   kModeCheckCopies = 64,        // warn where a hidden representation is converted
   kModeGradAside = 128,         // grad mode as it will be once inference mode ends
   kModeForwardAside = 256,      // likewise, whether forward-mode levels are seen
-  kModeAutocast = 512,          // operators cast their operands; see ops/core/autocast.h
+  kModeAutocast = 512,          // operators cast their operands; see ops/entry/autocast.h
   kModeAcceptNan = 1024,        // anomaly mode does not look for NaN
 };
 

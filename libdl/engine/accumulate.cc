@@ -6,8 +6,8 @@
 
 #include "base/lock.h"
 #include "entries/copy.h"
+#include "ops/copy/copy.h"
 #include "ops/core/call.h"
-#include "ops/creation/copy.h"
 #include "ops/pointwise/pointwise.h"
 #include "runtime/thread_pool.h"
 #include "tensor/memory_order.h"

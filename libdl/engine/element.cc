@@ -4,9 +4,9 @@
 
 #include "entries/copy.h"
 #include "entries/view.h"
+#include "ops/copy/copy.h"
 #include "ops/core/call.h"
-#include "ops/core/observe.h"
-#include "ops/creation/copy.h"
+#include "ops/primitive/observe.h"
 
 namespace libdl {
 namespace {

@@ -6,9 +6,9 @@
 
 #include "entries/copy.h"
 #include "entries/view.h"
+#include "ops/copy/copy.h"
 #include "ops/core/call.h"
 #include "ops/core/tangent.h"
-#include "ops/creation/copy.h"
 
 namespace libdl {
 

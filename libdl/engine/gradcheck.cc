@@ -13,9 +13,9 @@
 #include "engine/element.h"
 #include "engine/forward.h"
 #include "entries/random.h"
+#include "ops/copy/copy.h"
 #include "ops/core/call.h"
 #include "ops/core/tangent.h"
-#include "ops/creation/copy.h"
 #include "tensor/generator.h"
 
 namespace libdl {

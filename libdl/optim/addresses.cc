@@ -2,7 +2,7 @@
 
 #include "optim/addresses.h"
 
-#include "ops/creation/copy.h"
+#include "ops/copy/copy.h"
 #include "tensor/forms.h"
 
 namespace libdl {

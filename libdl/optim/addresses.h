@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "ops/core/launch.h"
+#include "ops/primitive/launch.h"
 #include "optim/step.h"
 #include "tensor/sparse_rows.h"
 

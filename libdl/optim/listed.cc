@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "ops/core/launch.h"
+#include "ops/primitive/launch.h"
 #include "tensor/forms.h"
 #include "tensor/memory_order.h"
 #include "tensor/sparse_rows.h"

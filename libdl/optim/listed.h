@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "ops/core/launch.h"
+#include "ops/primitive/launch.h"
 #include "tensor/tensor.h"
 
 namespace libdl {

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <string>
 
-#include "ops/core/launch.h"
+#include "ops/primitive/launch.h"
 #include "optim/step.h"
 #include "tensor/tensor.h"
 

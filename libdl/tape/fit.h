@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The rule of nodes that convert gradients to the shape and dtype of a history
-// (ops/core/history.cc).
+// (ops/view/fit.cc).
 #pragma once
 
 namespace libdl {

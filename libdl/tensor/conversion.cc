@@ -30,9 +30,7 @@ Tensor kept_conversion(const Tensor& x, Dtype dtype, Tensor (*convert)(const Ten
   const std::optional<uint64_t> fingerprint = packed_fingerprint(source);
   const Tensor y = convert(x, dtype);
   y.storage().read_only = true;
-#ifdef LIBDL_BORN_PACKED
   y.storage().fresh = false;  // others may see it from here on
-#endif
   y.storage().retain();
   void* data = &y.storage();
   keep_packed(source, fingerprint, data, y.storage().bytes);

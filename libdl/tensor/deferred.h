@@ -9,7 +9,7 @@
 // tensors leaves these forms alone (writable_form_of), so nobody sees that it comes late.
 #pragma once
 
-#include "kernels/cpu/batch_norm.h"
+#include "kernels/cpu/nn/batch_norm.h"
 #include "tensor/forms.h"
 
 namespace libdl {

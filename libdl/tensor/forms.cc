@@ -42,11 +42,7 @@ static bool covers_storage(const libdl_tensor& x) {
 }
 
 // A matrix lies as it does without a form, or in blocks: it has none but where forms are at random.
-#ifdef LIBDL_RANDOM_FORMS
-constexpr int kLeastDims = 2;
-#else
-constexpr int kLeastDims = 3;
-#endif
+constexpr int kLeastDims = kFormsAreRandom ? 2 : 3;
 
 bool may_be_packed(const Tensor& x) {
   if (x.is_number() || x.ndim() < kLeastDims || x.ndim() > PackedKey::kMostDims || x.numel() == 0)
@@ -180,17 +176,14 @@ static PackedSource source_of(const Tensor& x, Layout layout) {
 }
 
 // Where forms are at random: one that is kept beside plain bytes says what they say.
-#ifdef LIBDL_RANDOM_FORMS
 static void compare(const PackedReader& form, const PackedSource& source) {
+  if constexpr (!kFormsAreRandom) return;
   FreshBytes made(source.bytes.size());
   rearrange(form.form()->key, form.data(), made.data, false);
   if (std::memcmp(made.data, source.bytes.data(), made.bytes) == 0) return;
   std::fputs("a form was to be read that is not of the plain bytes beside it\n", stderr);
   std::abort();
 }
-#else
-static void compare(const PackedReader&, const PackedSource&) {}
-#endif
 
 // The only form, computed if it waits to be.
 static PackedReader computed_form(Storage& storage) {
@@ -275,7 +268,6 @@ void unpack(const Tensor& x) noexcept {
 
 // -- the test builds ------------------------------------------------------------------------------
 
-#ifdef LIBDL_BORN_PACKED
 static Layout some_layout() {
   return by_chance(2) ? Layout::kChannelBlocks : Layout::kChannelsInnermost;
 }
@@ -293,21 +285,20 @@ static void turn(const Tensor& x) {
   poison(plain, storage.bytes);
 }
 
-void born(const Tensor& x) {
+void change_at_birth(const Tensor& x) {
+  if constexpr (!kResultsAreBornPacked) return;
   if (!x.defined() || !x.get()->storage || !x.storage().fresh) return;  // others may have seen it
   x.storage().fresh = false;
   if (x.storage().packed_only() || !may_be_packed(x) || by_chance(3)) return;
   if_possible([&] { by_chance(3) ? void(keep_form(x, some_layout())) : turn(x); });
 }
-#endif
 
-#ifdef LIBDL_RANDOM_FORMS
 void shake(const libdl_tensor& tensor) {
+  if constexpr (!kFormsAreRandom) return;
   const Tensor x = Tensor::share(const_cast<libdl_tensor*>(&tensor));
   if (x.storage().packed_only() || !may_be_packed(x)) return;
   if (by_chance(8)) drop_packed(x.storage());
   if (by_chance(2)) if_possible([&] { keep_form(x, some_layout()); });
 }
-#endif
 
 }  // namespace libdl

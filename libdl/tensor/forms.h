@@ -10,7 +10,7 @@
 // padding.
 #pragma once
 
-#include "tensor/chance.h"
+#include "base/test_hooks.h"
 #include "tensor/packed.h"
 #include "tensor/tensor.h"
 
@@ -60,10 +60,9 @@ void unpack(const Tensor& x) noexcept;
 // In the test builds: called when an operator returns x, whose bytes nobody else has seen if its
 // storage is fresh. They become a form, or get one beside them, and the old bytes are poisoned.
 // Does nothing in other builds.
-#ifdef LIBDL_BORN_PACKED
-void born(const Tensor& x);
-#else
-inline void born(const Tensor&) {}
-#endif
+void change_at_birth(const Tensor& x);
+inline void born(const Tensor& x) {
+  if constexpr (kResultsAreBornPacked) change_at_birth(x);
+}
 
 }  // namespace libdl

@@ -10,9 +10,9 @@
 
 #include "base/lock.h"
 #include "base/slab.h"
+#include "base/test_hooks.h"
 #include "memory/allocator.h"
 #include "memory/pressure.h"
-#include "tensor/chance.h"
 
 namespace libdl {
 

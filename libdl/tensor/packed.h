@@ -21,7 +21,7 @@ namespace libdl {
 
 // The layouts, numbered once.
 enum class Layout : int32_t {
-  kGemmPanels = 1,         // of a matrix, see pack_b in kernels/cpu/matmul.h
+  kGemmPanels = 1,         // of a matrix, see pack_b in kernels/cpu/gemm/matmul.h
   kChannelsInnermost = 2,  // [N, C, ...] as [N, ..., C], see tensor/forms.h
   kChannelBlocks = 3,      // as [N, C / 8, ..., 8], with C padded with zeros to a multiple of 8
   kSparseRows = 4,         // of a matrix the rows that are not zero, see tensor/sparse_rows.h

@@ -9,6 +9,7 @@
 
 #include "base/counted.h"
 #include "base/slab.h"
+#include "base/test_hooks.h"
 #include "device/state.h"
 
 namespace libdl {
@@ -26,11 +27,7 @@ enum class Access : uint8_t {
 };
 
 // Bytes up to this size live in the storage's own cell.
-#ifdef LIBDL_BORN_PACKED
-constexpr size_t kInlineBytes = 0;
-#else
-constexpr size_t kInlineBytes = 64;
-#endif
+constexpr size_t kInlineBytes = kResultsAreBornPacked ? 0 : 64;
 
 struct Storage : Counted {
   Storage() : Counted(Tag::kStorage) {}
@@ -53,9 +50,7 @@ struct Storage : Counted {
   HeldRows* held = nullptr;    // owned: of a sparse matrix; changed by its writers alone
   bool read_only = false;
   bool inline_data = false;
-#ifdef LIBDL_BORN_PACKED
-  bool fresh = false;  // no operator has returned it yet
-#endif
+  bool fresh = false;  // no operator has returned it yet; where results are born packed
   void (*release)(void* context) = nullptr;  // foreign memory: called once at the end
   void* context = nullptr;
   void* stream = nullptr;  // on which a device's memory was allocated

@@ -7,11 +7,11 @@
 
 #include "base/contained.h"
 #include "base/error.h"
+#include "base/test_hooks.h"
 #include "device/device.h"
 #include "device/meta.h"
 #include "device/stream.h"
 #include "memory/account.h"
-#include "tensor/chance.h"
 #include "tensor/held_rows.h"
 #include "tensor/packed.h"
 
@@ -103,9 +103,7 @@ template <class F>
   }
   storage->plain.store(allocator.allocate(bytes, storage->stream), std::memory_order_relaxed);
   storage->bytes = bytes;
-#ifdef LIBDL_BORN_PACKED
-  storage->fresh = true;
-#endif
+  storage->fresh = kResultsAreBornPacked;
   count(slab::cache.live_bytes, static_cast<int64_t>(bytes));
   return storage;
 }

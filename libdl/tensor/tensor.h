@@ -14,6 +14,7 @@
 #include "base/counted.h"
 #include "base/error.h"
 #include "base/small_vector.h"
+#include "base/test_hooks.h"
 #include "device/state.h"
 #include "tensor/dtype.h"
 #include "tensor/storage_life.h"
@@ -25,9 +26,7 @@ void destroy(libdl_tensor* tensor);
 
 // The plain bytes of a tensor whose storage has none; see tensor/forms.h.
 void* make_plain(const libdl_tensor& x, Access access);
-#ifdef LIBDL_RANDOM_FORMS
-void shake(const libdl_tensor& x);  // forms come or go; see tensor/chance.h
-#endif
+void shake(const libdl_tensor& x);  // forms come or go, where they are random
 
 // An owning handle, the size of a pointer. Metadata are members; arithmetic is free functions.
 class Tensor {
@@ -96,9 +95,8 @@ class Tensor {
   }
   void* plain(Access access) const {
     if (p_->flags & kNumber) return p_->inline_dims;
-#ifdef LIBDL_RANDOM_FORMS
-    if (access == Access::kRead) shake(*p_);
-#endif
+    if constexpr (kFormsAreRandom)
+      if (access == Access::kRead) shake(*p_);
     void* bytes = p_->storage->plain.load(std::memory_order_acquire);
     if (!bytes) [[unlikely]]
       bytes = make_plain(*p_, access);

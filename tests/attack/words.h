@@ -39,7 +39,8 @@ inline std::vector<int64_t> integers(const std::string& text) {
 inline libdl_dtype dtype_of(const std::string& name) {
   static const std::map<std::string, libdl_dtype> names = {
       {"bool", LIBDL_DTYPE_BOOL},   {"i64", LIBDL_DTYPE_INT64},       {"f64", LIBDL_DTYPE_FLOAT64},
-      {"f32", LIBDL_DTYPE_FLOAT32}, {"c128", LIBDL_DTYPE_COMPLEX128}, {"u64", LIBDL_DTYPE_UINT64}};
+      {"f32", LIBDL_DTYPE_FLOAT32}, {"c128", LIBDL_DTYPE_COMPLEX128}, {"u64", LIBDL_DTYPE_UINT64},
+      {"i32", LIBDL_DTYPE_INT32}};
   const auto found = names.find(name);
   if (found == names.end()) stop("no dtype " + name);
   return found->second;

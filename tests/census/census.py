@@ -30,10 +30,11 @@ def read(path: str) -> list[Name]:
     with open(path, newline="") as file:
         rows = [
             Name(
-                f"{_PLACES.get(row['kind'], 'libdl.' + row['kind'])}.{row['name']}",
+                f"{_PLACES.get(row['kind'], 'libdl.' + row['kind'])}.{name}",
                 int(row["files"]),
             )
             for row in csv.DictReader(file)
+            for name in row["names"].split()
         ]
     return sorted(rows, key=lambda name: -name.files)
 

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "kernels/cpu/gemm/matmul.h"
 #include "kernels/cpu/gemm/matrix_unit.h"
 #include "kernels/cpu/kernels.h"
-#include "kernels/cpu/matmul.h"
 #include "kernels/cpu/traverse/load_store.h"
 #include "tests/core/kernel_runs.h"
 

@@ -11,7 +11,7 @@
 #include "entries/linalg.h"
 #include "entries/reduction.h"
 #include "memory/pressure.h"
-#include "ops/creation/copy.h"
+#include "ops/copy/copy.h"
 #include "ops/pointwise/arithmetic.h"
 #include "tensor/conversion.h"
 

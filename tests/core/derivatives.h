@@ -14,8 +14,8 @@
 #include "engine/backward.h"
 #include "engine/forward.h"
 #include "entries/copy.h"
+#include "ops/copy/copy.h"
 #include "ops/core/tangent.h"
-#include "ops/creation/copy.h"
 
 namespace libdl::testing {
 

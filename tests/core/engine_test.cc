@@ -19,7 +19,7 @@
 #include "entries/nn.h"
 #include "entries/reduction.h"
 #include "entries/view.h"
-#include "ops/creation/copy.h"
+#include "ops/copy/copy.h"
 #include "ops/pointwise/arithmetic.h"
 #include "runtime/thread_pool.h"
 #include "tape/saved.h"

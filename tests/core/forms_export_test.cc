@@ -11,7 +11,7 @@
 
 #include "entries/copy.h"
 #include "io/safetensors.h"
-#include "ops/creation/copy.h"
+#include "ops/copy/copy.h"
 #include "ops/pointwise/arithmetic.h"
 #include "tensor/dlpack.h"
 #include "tensor/mapping.h"

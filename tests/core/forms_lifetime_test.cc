@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "memory/allocator.h"
-#include "ops/creation/copy.h"
+#include "ops/copy/copy.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/pointwise/pointwise.h"
 #include "tensor/deferred.h"

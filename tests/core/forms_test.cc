@@ -15,7 +15,7 @@
 #include "entries/optim.h"
 #include "entries/reduction.h"
 #include "entries/view.h"
-#include "ops/creation/copy.h"
+#include "ops/copy/copy.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/pointwise/pointwise.h"
 #include "ops/view/view.h"

@@ -3,8 +3,8 @@
 // Products that are cut for what reading memory takes: a large matrix times few rows, and long
 // sums. The panels of matmul_float.cc, which take another way, give the bits that are wanted.
 
+#include "kernels/cpu/gemm/matmul.h"
 #include "kernels/cpu/kernels.h"
-#include "kernels/cpu/matmul.h"
 #include "tests/core/kernel_runs.h"
 
 namespace libdl::kernels::test {

@@ -12,7 +12,7 @@
 #include "entries/join.h"
 #include "entries/reduction.h"
 #include "entries/view.h"
-#include "ops/creation/copy.h"
+#include "ops/copy/copy.h"
 #include "ops/pointwise/arithmetic.h"
 
 namespace libdl {

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels/cpu/gemm/matmul.h"
 #include "kernels/cpu/kernels.h"
-#include "kernels/cpu/matmul.h"
 #include "tests/core/kernel_runs.h"
 
 namespace libdl::kernels::test {

@@ -14,7 +14,7 @@
 #include "entries/arithmetic.h"
 #include "entries/copy.h"
 #include "memory/account.h"
-#include "ops/creation/copy.h"
+#include "ops/copy/copy.h"
 #include "ops/pointwise/arithmetic.h"
 #include "tensor/dlpack.h"
 #include "tensor/row_major.h"

@@ -16,7 +16,7 @@
 #include "entries/creation.h"
 #include "entries/linalg.h"
 #include "memory/allocator.h"
-#include "ops/creation/copy.h"
+#include "ops/copy/copy.h"
 #include "ops/pointwise/arithmetic.h"
 
 namespace libdl {

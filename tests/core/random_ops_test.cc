@@ -17,7 +17,7 @@
 #include "entries/random.h"
 #include "entries/view.h"
 #include "kernels/shuffle.h"
-#include "ops/creation/copy.h"
+#include "ops/copy/copy.h"
 #include "tests/core/code_of.h"
 
 namespace libdl {

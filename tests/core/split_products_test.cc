@@ -7,10 +7,10 @@
 #include <cstring>
 #include <limits>
 
+#include "kernels/cpu/gemm/matmul.h"
 #include "kernels/cpu/gemm/matrix_unit.h"
 #include "kernels/cpu/gemm/split_amx.h"
 #include "kernels/cpu/kernels.h"
-#include "kernels/cpu/matmul.h"
 #include "tests/core/kernel_runs.h"
 
 namespace libdl::kernels::test {

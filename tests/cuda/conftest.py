@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Without a device these tests run on the simulated driver, which lies in the build beside libdl."""
+"""Without a device these tests run on the simulated driver, which lies in the build beside
+libdl."""
 
 import os
 import pathlib

@@ -19,7 +19,7 @@
 #include "entries/arithmetic.h"
 #include "entries/copy.h"
 #include "entries/creation.h"
-#include "ops/creation/copy.h"
+#include "ops/copy/copy.h"
 #include "ops/pointwise/arithmetic.h"
 #include "simulation.h"
 #include "tape/meta.h"

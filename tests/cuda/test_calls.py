@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How often an operator calls the driver, exactly, once its memory is cached and its kernels are found.
-A call costs a microsecond or more on a device: a number that grows is a loss to be explained, one that
-falls is written down here."""
+"""How often an operator calls the driver, exactly, once its memory is cached and its kernels are
+found. A call costs a microsecond or more on a device: a number that grows is a loss to be
+explained, one that falls is written down here."""
 
 from __future__ import annotations
 

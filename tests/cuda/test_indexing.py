@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Indices on the device: results are the CPU's, bit for bit, and bad ones are told at the next wait."""
+"""Indices on the device: results are the CPU's, bit for bit, and bad ones are told at the next
+wait."""
 
 from __future__ import annotations
 

@@ -17,7 +17,8 @@ DTYPES = [dl.float32, dl.bfloat16, dl.float16, dl.float64]
 
 
 def gradients(count: int, dtypes: list[Any] = DTYPES, seed: int = 1) -> list[dl.Tensor]:
-    """Of mixed sizes, some empty, some longer than a thread block's part, some not aligned to four."""
+    """Of mixed sizes, some empty, some longer than a thread block's part, some not aligned to
+    four."""
     random = np.random.default_rng(seed)
     made = []
     for i in range(count):

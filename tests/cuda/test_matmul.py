@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Products on the device, by the plugin's own kernels and by cuBLASLt (a simulated one, which computes
-what its documentation says of layouts, without a device). Whole numbers are exact in any order."""
+"""Products on the device, by the plugin's own kernels and by cuBLASLt (a simulated one, which
+computes what its documentation says of layouts, without a device). Whole numbers are exact in any
+order."""
 
 from __future__ import annotations
 
@@ -91,7 +92,8 @@ def test_many_squares_take_the_large_tiles():
 
 
 def test_float32_is_summed_as_float32():
-    """Each of k products and sums rounds by 2^-24 of what has been summed so far, on either side."""
+    """Each of k products and sums rounds by 2^-24 of what has been summed so far, on either
+    side."""
     generator = np.random.default_rng(13)
     x, y = (generator.standard_normal(s).astype("f4") for s in [(20, 700), (700, 30)])
     got = (dl.tensor(x).to("cuda") @ dl.tensor(y).to("cuda")).cpu().numpy()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The CUDA plugin from Python: on the simulated driver, and where something is missing. Each case is a
-process of its own, for a process opens one driver."""
+"""The CUDA plugin from Python: on the simulated driver, and where something is missing. Each case
+is a process of its own, for a process opens one driver."""
 
 import pytest
 

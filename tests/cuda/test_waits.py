@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What waits for the device tells: index errors exactly once, faults in every call; and it lets other
-threads run. Each case is a process of its own, on the simulated driver."""
+"""What waits for the device tells: index errors exactly once, faults in every call; and it lets
+other threads run. Each case is a process of its own, on the simulated driver."""
 
 import pytest
 
@@ -183,8 +183,8 @@ def test_a_fault_is_told_by_every_call_with_the_kernels_before_it():
     ],
 )
 def test_other_threads_run_while_one_waits(wait):
-    """The simulated device works only while somebody waits for it. A thread that cannot run meanwhile
-    sees one long gap."""
+    """The simulated device works only while somebody waits for it. A thread that cannot run
+    meanwhile sees one long gap."""
     assert (
         run(f"""
     import threading, time
@@ -420,8 +420,8 @@ def test_pinned_blocks_are_not_reused_before_they_are_read():
 
 
 def test_clipping_gives_what_it_gives_on_the_cpu():
-    """Within the norm and beyond it, of tensors whose own norms are exact in float32, to which the CPU
-    rounds them."""
+    """Within the norm and beyond it, of tensors whose own norms are exact in float32, to which the
+    CPU rounds them."""
     assert (
         run("""
     import libdl

@@ -18,7 +18,7 @@
 #include "entries/copy.h"
 #include "entries/creation.h"
 #include "entries/linalg.h"
-#include "ops/creation/copy.h"
+#include "ops/copy/copy.h"
 #include "ops/pointwise/arithmetic.h"
 
 namespace libdl {

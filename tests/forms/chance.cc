@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// When forms appear and go in the build where they do so at random (tensor/chance.h): each thread's
+// When forms appear and go in the build where they do so at random (base/test_hooks.h): each thread's
 // draws follow from the seed alone.
-#include "tensor/chance.h"
 
 #include <atomic>
 #include <cstdlib>
+
+#include "base/test_hooks.h"
 
 namespace libdl {
 

@@ -69,8 +69,8 @@ def touched(rooms: tuple[str, ...]) -> bool:
 
 
 def concerns(rooms: tuple[str, ...]) -> bool:
-    """Whether a gate for these folders has something to say: also where nothing is known of a change,
-    as in a clone of one commit."""
+    """Whether a gate for these folders has something to say: also where nothing is known of a
+    change, as in a clone of one commit."""
     return base() in ("", head()) or touched(rooms)
 
 

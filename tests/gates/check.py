@@ -2,7 +2,7 @@
 """make check: what a landing is refused for, asked of the files that changed (change.py).
 
     python tests/gates/check.py early BUILD   before anything is compiled; BUILD is configured
-    python tests/gates/check.py late BUILD    what needs the build, and the tests of the changed rooms
+    python tests/gates/check.py late BUILD    what needs the build, and tests of the changed rooms
 
 All steps run; the exit status tells whether all held. `read` and `warnings` are two of the steps.
 """
@@ -47,7 +47,8 @@ def changed(*ends: str) -> list[str]:
 
 
 def compiled(build: pathlib.Path) -> list[str]:
-    """The changed sources, and those that stand beside a changed header, as the build knows them."""
+    """The changed sources, and those that stand beside a changed header, as the build knows
+    them."""
     entries = json.loads((build / "compile_commands.json").read_text())
     known = {os.path.relpath(entry["file"], ROOT) for entry in entries}
     beside = {str(pathlib.Path(name).with_suffix(".cc")) for name in changed(".h")}
@@ -95,7 +96,8 @@ def step(name: str, *command: str) -> tuple[str, list[str]]:
 
 
 def early(build: pathlib.Path) -> list[tuple[str, list[str]]]:
-    """What nothing needs to be compiled for; the build is configured and its generators have run."""
+    """What nothing needs to be compiled for; the build is configured and its generators have
+    run."""
     return [
         step("Format", "tests/gates/format"),
         step(

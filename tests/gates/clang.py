@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The library's sources through Clang, warnings as errors: python tests/gates/clang.py [--tenth].
 
-No code is made: that halves the time. Sizes and offsets are 64 bits wide everywhere: a silent step to
-32 is an error, too. A tenth of the files, LIBDL_TURN says which, or all of them.
+No code is made: that halves the time. Sizes and offsets are 64 bits wide everywhere: a silent step
+to 32 is an error, too. A tenth of the files, LIBDL_TURN says which, or all of them.
 """
 
 import concurrent.futures

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """The long list: what takes too long to be asked of every change.
 
-    python tests/gates/nightly.py BUILD [--only TEXT]   every part that has not passed at this commit
+    python tests/gates/nightly.py BUILD [--only TEXT]   each part that has not passed at this commit
     python tests/gates/nightly.py BUILD --turn          a sample of one part; LIBDL_TURN chooses it
     python tests/gates/nightly.py BUILD --table         when each part last passed, and where
 
 A part is a list of steps. A run that was stopped goes on with the step at which it was: BUILD keeps
-what has passed at this commit. A part that passed on a clean tree gets its line in passed.tsv, which
-is committed.
+what has passed at this commit. A part that passed on a clean tree gets its line in passed.tsv,
+which is committed.
 
-The sample is asked by .ci/run, on whatever has landed. If it fails where the change did not touch its
-rooms, that is told with the commit at which the part last passed, and is no fault of the change.
+The sample is asked by .ci/run, on whatever has landed. If it fails where the change did not touch
+its rooms, that is told with the commit at which the part last passed, and is no fault of the
+change.
 """
 
 from __future__ import annotations

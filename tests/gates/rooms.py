@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 # The first row whose prefix begins the file's path: paths for pytest, and a pattern for ctest.
-# What takes minutes for any change of the core, all operators in all dtypes, is left to `make test`.
+# What takes minutes for any change of the core, all operators in all dtypes, is left to
+# `make test`.
 _OPERATORS = "tests/ops/test_operators.py tests/ops/test_refusals.py tests/ops/test_errors.py"
 ROOMS: tuple[tuple[str, str, str], ...] = (
     (
@@ -65,7 +66,7 @@ ROOMS: tuple[tuple[str, str, str], ...] = (
     ("tests/attack/", "", "attack"),
     ("tests/fuzz/", "", "fuzz"),
     ("tests/samples/", "", "attack|fuzz|meaning"),
-    ("tests/museum/", "", "meaning"),
+    ("tests/museum/", "", "meaning|museum"),
     ("docs/", "tests/house/test_docs.py tests/wrappers/test_tutorial.py", ""),
     ("examples/", "tests/wrappers/test_examples.py", ""),
 )

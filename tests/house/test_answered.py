@@ -1,10 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stored answers are read as they were written, and every planted difference is told."""
 
+import copy
 import math
 
 import pytest
-from answered import Answer, answers_of, digits_of, first_difference, parsed, raises, same, written
+from answered import (
+    NEAR,
+    Answer,
+    Digest,
+    answers_of,
+    digits_of,
+    first_difference,
+    parsed,
+    raises,
+    same,
+    shortened,
+    written,
+)
 
 VALUES = [
     None,
@@ -38,6 +51,21 @@ def test_values_are_read_as_they_were_written(value):
         text = written(sections, "title", 17)
         assert parsed(text) == sections
         assert max(map(len, text.splitlines())) <= 100
+
+
+def test_lines_of_the_same_answer_stand_in_one():
+    lines = ["add of x", "sub of x", "mul of x", "mul of y", '{"a": 1} of x', "add of x", "exp"]
+    answers = [Answer(line, "int64") for line in [*lines, *"ABC"]]
+    answers += [Answer("A", 1), Answer("B", True), Answer("B", True)]
+    answers += [Answer(f"a longer line {i} of many that do not fit", 7) for i in range(9)]
+    text = written({"p": answers}, "title", 17)
+    assert parsed(text)["p"] == answers
+    assert [type(a.value) for a in parsed(text)["p"]] == [type(a.value) for a in answers]
+    assert "    {add of x | sub of x | mul of x | mul of y}  # -> 'int64'\n" in text
+    assert "    a longer line {0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8} of many that do" in text
+    assert max(map(len, text.splitlines())) <= 100
+    with pytest.raises(ValueError, match="looks like several"):
+        written({"p": [Answer("{a | b} of x", 1)]}, "title", 17)
 
 
 def test_nan_is_read_as_nan():
@@ -90,6 +118,79 @@ def test_differences_are_told(found, wanted, told):
 )
 def test_what_is_near_enough_is_the_same(found, wanted):
     assert first_difference(found, wanted) == ""
+
+
+# -- digests ---------------------------------------------------------------------------------------
+
+MANY = [
+    "float64",
+    {"kind": raises("ValueError"), "count": 7},
+    [[0.1 * i * i, -1e3 / (i + 1)] for i in range(12)],
+]
+
+
+def changed(*changes):
+    value = copy.deepcopy(MANY)
+    for path, change in changes:
+        *outer, last = path
+        part = value
+        for key in outer:
+            part = part[key]
+        part[last] = change(part[last])
+    return value
+
+
+def stored(near=NEAR):
+    short = shortened(MANY, near, digits_of(near))
+    ((answer,),) = parsed(written({"": [Answer("f", short)]}, "title", digits_of(near))).values()
+    return answer.value
+
+
+@pytest.mark.parametrize("near", [1e-6, NEAR, (1e-7, 1e-9), 0])
+def test_many_numbers_are_a_digest_that_is_read_as_it_was_written(near):
+    short = stored(near)
+    assert isinstance(short, Digest) and first_difference(MANY, short, near) == ""
+    assert shortened(MANY[1], near, 9) == MANY[1]
+
+
+def test_a_digest_is_of_numbers_that_are_near_enough():
+    near = changed(*(((2, i, 1), lambda x: x * (1 + 1e-12)) for i in range(12)))
+    error = changed(((1, "kind"), lambda _: raises("ValueError", "RuntimeError")))
+    assert same(near, stored()) and same(error, stored())
+
+
+OFF = 1.05 * NEAR
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (((0,), lambda _: "float32"), "another shape, text, integer"),
+        (((1, "count"), lambda _: 8), "another shape, text, integer"),
+        (((1, "kind"), lambda _: raises("TypeError")), "errors [raises('TypeError')], not"),
+        (((2,), lambda x: x[:-1]), "another shape"),
+        (((2, 3), lambda x: [x]), "another shape"),
+        (((2, 3, 0), lambda _: math.nan), "kind of number"),
+        (((2, 0, 0), lambda x: x + OFF), "as the first float, not 0., which is"),
+        (((2, 3, 0), lambda x: -x), "as the weighted sum 0 of its floats"),
+        *[(((2, i, 0), lambda x: x + OFF * max(1, x)), "the weighted sum 0") for i in range(1, 12)],
+        *[(((2, i, 1), lambda x: x * (1 - OFF)), "the weighted sum 0") for i in range(12)],
+    ],
+)
+def test_differences_from_a_digest_are_told(change, told):
+    text = first_difference(changed(change), stored())
+    assert told in text
+    assert " PyTorch's, in ['float" in text and text.endswith("(--whole prints PyTorch's)")
+
+
+@pytest.mark.parametrize("i", range(11))
+def test_numbers_that_change_places_are_told(i):
+    here, there = MANY[2][i][1], MANY[2][i + 1][1]
+    found = changed(((2, i, 1), lambda _: there), ((2, i + 1, 1), lambda _: here))
+    assert first_difference(found, stored())
+
+
+# -- lines -----------------------------------------------------------------------------------------
 
 
 def program(m):

@@ -22,14 +22,10 @@ def bench():
     outer = {name: sys.modules.pop(name) for name in names & set(sys.modules)}
     sys.path.insert(0, str(FOLDER))
     try:
-        wanted = (
-            "by_operator",
-            "equality",
-            "intervals",
-            "networks",
-            "peers",
-            "planted",
-            "training",
+        wanted = tuple(
+            """
+            by_operator equality intervals networks peers planted training
+        """.split()
         )
         yield SimpleNamespace(**{name: importlib.import_module(name) for name in wanted})
     finally:
@@ -138,7 +134,8 @@ def test_a_network_trains_under_autocast_as_without(bench):
         training = bench.training.Training(peer, "mobilenet", 1, 2)
         losses.append([training.step() for _ in range(3)])
     libdl.set_num_threads(before)
-    # Operands are rounded to 8 bits, each by less than 2^-8 of itself, and not all in one direction.
+    # Operands are rounded to 8 bits, each by less than 2^-8 of itself, and not all in one
+    # direction.
     assert losses[0] != losses[1] and losses[1] == pytest.approx(losses[0], rel=2e-2)
 
 

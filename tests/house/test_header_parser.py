@@ -67,8 +67,8 @@ def test_reads_what_is_there(tmp_path):
         ("keepdim", "keepdim", "False"),
     ]
     assert (
-        "inline Tensor sum(const Tensor& input, std::optional<Dims> dims = {}, bool keepdim = false, "
-        "Into into = {}) {"
+        "inline Tensor sum(const Tensor& input, std::optional<Dims> dims = {}, "
+        "bool keepdim = false, Into into = {}) {"
     ) in entry_header("reduction", [operator])
 
 
@@ -132,7 +132,8 @@ PLANTED = [
     ("LIBDL_NEW libdl_tensor **out", "libdl_tensor **out", "out: wants LIBDL_NEW"),
     (
         "const libdl_tensor *input,\n                                                 L",
-        "LIBDL_STEALS const libdl_tensor *input,\n                                                 L",
+        "LIBDL_STEALS const libdl_tensor *input,\n"
+        "                                                 L",
         "LIBDL_STEALS does not fit",
     ),
     ("libdl_bool keepdim, LIBDL_NEW", "bool keepdim, LIBDL_NEW", "of no known kind"),

@@ -43,10 +43,10 @@ def test_what_no_test_notices_is_one_place_in_twenty_with_a_reason():
 
 def test_planted_sources_are_read():
     source = """
-    void hand(int x, const char* why LIBDL_SOURCE_LOCATION) { fail(1, why LIBDL_SAME_SOURCE_LOCATION); }
+    void hand(int x, const char* y LIBDL_SOURCE_LOCATION) { fail(1, y LIBDL_SAME_SOURCE_LOCATION); }
     // fail(2, "a comment");
     void f() {
-      const auto bad = [&](int x LIBDL_SOURCE_LOCATION) { fail(x, "bad(" LIBDL_SAME_SOURCE_LOCATION); };
+      const auto bad = [](int x LIBDL_SOURCE_LOCATION) { fail(x, "(" LIBDL_SAME_SOURCE_LOCATION); };
       if (a) bad(3);
       call.hand(4,
                 "two lines");

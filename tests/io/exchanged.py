@@ -21,25 +21,12 @@ sys.path.append(str(Path(__file__).parents[1]))
 from answered import Answer, parsed as lines_of, written as text_of  # noqa: E402
 
 FILE = Path(__file__).with_name("exchanged.txt")
-OF_MODULES = [
-    "_backward_hooks",
-    "_backward_pre_hooks",
-    "_buffers",
-    "_forward_hooks",
-    "_forward_hooks_always_called",
-    "_forward_hooks_with_kwargs",
-    "_forward_pre_hooks",
-    "_forward_pre_hooks_with_kwargs",
-    "_is_full_backward_hook",
-    "_load_state_dict_post_hooks",
-    "_load_state_dict_pre_hooks",
-    "_modules",
-    "_non_persistent_buffers_set",
-    "_parameters",
-    "_state_dict_hooks",
-    "_state_dict_pre_hooks",
-    "training",
-]
+OF_MODULES = """
+    _backward_hooks _backward_pre_hooks _buffers _forward_hooks _forward_hooks_always_called
+    _forward_hooks_with_kwargs _forward_pre_hooks _forward_pre_hooks_with_kwargs
+    _is_full_backward_hook _load_state_dict_post_hooks _load_state_dict_pre_hooks _modules
+    _non_persistent_buffers_set _parameters _state_dict_hooks _state_dict_pre_hooks training
+""".split()
 STORED = (
     "tel gelu",
     "tel tanh",

@@ -102,19 +102,9 @@ def attribute(name):
 
 @pytest.mark.parametrize(
     "name",
-    [
-        "tanh",
-        "sigmoid",
-        "relu",
-        "exp",
-        "cat",
-        "sum",
-        "matmul",
-        "softmax",
-        "conv1d",
-        "prelu",
-        "where",
-    ],
+    """
+        tanh sigmoid relu exp cat sum matmul softmax conv1d prelu where
+    """.split(),
 )
 def test_functions_of_pytorchs_class(name):
     assert loaded(attribute(name)) is getattr(libdl, name)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whole modules and other objects in PyTorch's format. They are pickled, so that loading runs code:
-only if the caller says weights_only=False in that call. Files with torch in their names are PyTorch's
-own (torch_objects.py wrote them)."""
+only if the caller says weights_only=False in that call. Files with torch in their names are
+PyTorch's own (torch_objects.py wrote them)."""
 
 import builtins
 import copyreg

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""libdl's own files: what comes back is what was saved, of the same types, with the same memory; one
-flipped bit is an error; files of earlier versions load."""
+"""libdl's own files: what comes back is what was saved, of the same types, with the same memory;
+one flipped bit is an error; files of earlier versions load."""
 
 import collections
 import enum
@@ -364,7 +364,9 @@ MALFORMED = {
     "again of a list": '{"again":[]}',
     "a tuple inside itself": '{"tuple":[{"again":1}],"id":1}',
     "a factory of code": '{"dict":[],"default":"exec"}',
-    "an attribute that hides a method": '{"tensor":"x","attributes":{"dict":[["sum",{"value":1}]]}}',
+    "an attribute that hides a method": (
+        '{"tensor":"x","attributes":{"dict":[["sum",{"value":1}]]}}'
+    ),
     "attributes that are no dict": '{"tensor":"x","attributes":{"list":[]}}',
     "a packed sequence of numbers": '{"packed":[{"value":1},{"value":1}]}',
     "a packed sequence of one": '{"packed":[{"tensor":"x"}]}',

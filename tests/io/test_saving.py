@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where save writes to: links, permissions, owners, disks that are full, processes that are killed."""
+"""Where save writes to: links, permissions, owners, disks that are full, processes that are
+killed."""
 
 import errno
 import io

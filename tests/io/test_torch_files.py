@@ -287,7 +287,8 @@ def test_other_formats_than_both_are_refused():
 
 
 def test_what_weights_only_does_not_load_is_pickled():
-    """1 << 5000 is too long for PyTorch's unpickler, and views of two dtypes share no typed storage."""
+    """1 << 5000 is too long for PyTorch's unpickler, and views of two dtypes share no typed
+    storage."""
     x = libdl.arange(4.0)
     for value in (1 << 5000, {frozenset(): 1}, [x, x.view(libdl.int32)], frozenset()):
         found = libdl.load(stored(value, format="torch"), weights_only=False)

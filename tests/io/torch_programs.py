@@ -8,22 +8,11 @@ from collections import Counter, OrderedDict
 from pathlib import Path
 
 FOLDER = Path(__file__).parent / "torch_files"
-DTYPES = (
-    "bool",
-    "uint8",
-    "uint16",
-    "uint32",
-    "uint64",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "float16",
-    "bfloat16",
-    "float32",
-    "float64",
-    "complex64",
-    "complex128",
+DTYPES = tuple(
+    """
+    bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 float16 bfloat16 float32 float64
+    complex64 complex128
+""".split()
 )
 
 

@@ -2,7 +2,8 @@
 """Where the library refuses: every call of fail(), of fail_argument() and of what hands through to
 them, read from the sources. A place is numbered by its file and line: libdl/ops/nn/softmax.cc:66.
 
-What hands through says so: LIBDL_SOURCE_LOCATION ends its parameters, LIBDL_SAME_SOURCE_LOCATION its arguments.
+What hands through says so: LIBDL_SOURCE_LOCATION ends its parameters, LIBDL_SAME_SOURCE_LOCATION
+its arguments.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Leaves out one check of the library after the other: a test that came to it has to fail.
 
-    python tests/mutation/run.py BUILD [--tenth] [--seed N] [--only TEXT] [--changed] [--suite PATH...]
+    python tests/mutation/run.py BUILD [--tenth] [--seed N] [--only TEXT] [--changed]
+                                  [--suite PATH...]
 
 BUILD holds what `ninja mutation` makes. First the suite runs once and notes which test is refused
 where; then, for each place, some of its tests run without that check. --tenth takes a sample

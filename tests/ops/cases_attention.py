@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""scaled_dot_product_attention."""
+"""scaled_dot_product_attention, and attention of several heads between projections."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import libdl
+from libdl import _functional
 from libdl.nn import functional as F
 from samples import Case, Fixed, Reject, Sample, numbers
 
@@ -177,7 +178,183 @@ REJECTS = [
     ),
 ]
 
+# -- of several heads, between projections ---------------------------------------------------------
+
+NAMES = """query key value num_heads in_proj_weight in_proj_bias q_proj_weight k_proj_weight
+    v_proj_weight bias_k bias_v static_k static_v add_zero_attn out_proj_weight out_proj_bias
+    key_padding_mask attn_mask dropout_p""".split()
+DEFAULTS = {"add_zero_attn": False, "dropout_p": 0.0}
+
+
+def listed(given: dict[str, Any]) -> list[Any]:
+    return [given.get(name, DEFAULTS.get(name)) for name in NAMES]
+
+
+def by_heads(x: Any, heads: int) -> Any:
+    """[steps, n, e] as [n, heads, steps, d]."""
+    return np.moveaxis(x.reshape(*x.shape[:2], heads, -1), 0, 2)
+
+
+def added(mask: Any) -> Any:
+    return np.where(mask, -np.inf, 0.0) if mask.dtype == bool else mask
+
+
+def several_heads(*args: Any) -> tuple[Any, Any]:
+    """The result and the weights, [n, h, l, s]."""
+    x = dict(zip(NAMES, args))
+    batched, heads = x["query"].ndim == 3, x["num_heads"]
+    operands = [x[name] if batched else x[name][:, None] for name in NAMES[:3]]
+    rows, n, e = operands[0].shape
+    separate = [x[f"{name}_proj_weight"] for name in "qkv"]
+    weights = np.split(x["in_proj_weight"], 3) if separate[0] is None else separate
+    biases = [0.0] * 3 if x["in_proj_bias"] is None else np.split(x["in_proj_bias"], 3)
+    q, k, v = (a @ w.T + b for a, w, b in zip(operands, weights, biases))
+    mask = np.zeros((n, heads, rows, len(k)))
+    if x["attn_mask"] is not None:
+        seen = added(x["attn_mask"])
+        mask = mask + (seen.reshape(mask.shape) if seen.ndim == 3 else seen)
+    if x["key_padding_mask"] is not None:
+        mask = mask + added(x["key_padding_mask"]).reshape(n, 1, 1, -1)
+    if x["bias_k"] is not None:
+        k = np.concatenate([k, x["bias_k"].repeat(n, 1)])
+        v = np.concatenate([v, x["bias_v"].repeat(n, 1)])
+    q, k, v = (by_heads(a, heads) for a in (q, k, v))
+    if x["static_k"] is not None:
+        k, v = (x[f"static_{name}"].reshape(n, heads, -1, e // heads) for name in "kv")
+    if x["add_zero_attn"]:
+        k, v = (np.concatenate([a, np.zeros_like(a[:, :, :1])], 2) for a in (k, v))
+    mask = np.pad(mask, ((0, 0),) * 3 + ((0, k.shape[2] - mask.shape[3]),))
+    scores = q @ np.swapaxes(k, -1, -2) / math.sqrt(e // heads) + mask
+    shares = np.exp(scores - scores.max(-1, keepdims=True))
+    shares = shares / shares.sum(-1, keepdims=True)
+    y = np.moveaxis(shares @ v, 2, 0).reshape(rows, n, e) @ x["out_proj_weight"].T
+    y = y if x["out_proj_bias"] is None else y + x["out_proj_bias"]
+    return (y, shares) if batched else (y[:, 0], shares[0])
+
+
+def layers() -> list[Sample]:
+    made = []
+    for i, (rows, keys, n, heads, d) in enumerate([(2, 3, 1, 2, 1), (1, 2, 2, 1, 2)]):
+        e = heads * d
+
+        def drawn(*shape: int, seed: int = i) -> Any:
+            return numbers(shape, 31 * seed + len(shape) + shape[0])
+
+        whole = {"in_proj_weight": drawn(3 * e, e), "in_proj_bias": drawn(3 * e)}
+        last = {"out_proj_weight": drawn(e, e) + 0.5, "num_heads": heads}
+        three = {"query": drawn(rows, n, e), "key": drawn(keys, n, e), "value": drawn(keys, n, e)}
+        one = {name: x[:, 0] for name, x in three.items()}
+        apart = {
+            f"{name}_proj_weight": numbers((e, width), 7 + width)
+            for name, width in zip("qkv", (e, 1, 3))
+        }
+        other = {"key": numbers((keys, n, 1), 5), "value": numbers((keys, n, 3), 6)}
+        hidden = np.zeros((n, keys), bool)
+        hidden[:, -1] = True
+        for given in (
+            three | whole,
+            one | whole,
+            three | other | apart,
+            three | other | apart | {"in_proj_bias": drawn(3 * e)},
+            three | whole | {"out_proj_bias": drawn(e)},
+            three | whole | {"bias_k": drawn(1, 1, e), "bias_v": numbers((1, 1, e), 3)},
+            three | whole | {"add_zero_attn": True},
+            three
+            | whole
+            | {
+                "static_k": numbers((n * heads, keys, d), 8),
+                "static_v": numbers((n * heads, keys, d), 9),
+            },
+            three | whole | {"key_padding_mask": hidden},
+            one | whole | {"key_padding_mask": numbers((keys,), 4)},
+            three | whole | {"attn_mask": numbers((rows, keys), 4)},
+            three
+            | whole
+            | {
+                "attn_mask": numbers((n * heads, rows, keys), 4) > 1,
+                "key_padding_mask": numbers((n, keys), 5),
+                "add_zero_attn": True,
+            },
+        ):
+            made.append(Sample(tuple(listed(given | last))))
+    return made
+
+
+E = ones(2, 1, 4)
+GIVEN = {
+    **{"query": E, "key": E, "value": E, "num_heads": 2},
+    **{"in_proj_weight": ones(12, 4), "out_proj_weight": ones(4, 4)},
+}
+
+
+def refusals(name: str, *last: Any) -> list[Reject]:
+    function = getattr(_functional, name)
+
+    def refused(words: str, **given: Any) -> Reject:
+        return Reject(
+            REFUSED, (f"{name}: argument", words), lambda: function(*listed(GIVEN | given), *last)
+        )
+
+    return [
+        refused("1 (query) has shape [4], wanted [l, n, e] or [l, e]", query=ones(4)),
+        refused("1 (query) is int64, wanted a floating dtype", query=E.long()),
+        refused("2 (key) has shape [2, 4], wanted [s, n, e]", key=ones(2, 4)),
+        refused("3 (value) has shape [2, 4], wanted [s, n, e]", value=ones(2, 4)),
+        refused("4 (num_heads) is 3, wanted a divisor of 4", num_heads=3),
+        refused("4 (num_heads) is 0", num_heads=0),
+        refused("2 (key) has shape [2, 3, 4]", key=ones(2, 3, 4), value=ones(2, 3, 4)),
+        refused("3 (value) has shape [3, 1, 4]", value=ones(3, 1, 4)),
+        refused("3 (value) has shape [2, 1, 5], wanted 4 features", value=ones(2, 1, 5)),
+        refused("5 (in_proj_weight) has shape [4, 4], wanted [12, 4]", in_proj_weight=ones(4, 4)),
+        refused("6 (in_proj_bias) has shape [4], wanted [12]", in_proj_bias=ones(4)),
+        refused("7 (q_proj_weight) is a tensor, wanted None", q_proj_weight=ones(4, 4)),
+        refused("7 (q_proj_weight) is None", in_proj_weight=None),
+        refused("11 (bias_v) is None", bias_k=ones(1, 1, 4)),
+        refused("10 (bias_k) has shape [4]", bias_k=ones(4), bias_v=ones(1, 1, 4)),
+        refused("12 (static_k) has shape [2, 2, 4], wanted [2, s, 2]", static_k=ones(2, 2, 4)),
+        refused("13 (static_v) has other steps", static_v=ones(2, 3, 2)),
+        refused("15 (out_proj_weight) has shape [4, 3], wanted [4, 4]", out_proj_weight=ones(4, 3)),
+        refused("16 (out_proj_bias) has shape [3]", out_proj_bias=ones(3)),
+        refused("17 (key_padding_mask) has shape [2], wanted [n, s]", key_padding_mask=ones(2)),
+        refused("17 (key_padding_mask) has shape [1, 3]", key_padding_mask=ones(1, 3)),
+        refused("18 (attn_mask) has shape [2, 3], wanted [2, 2]", attn_mask=ones(2, 3)),
+        refused("18 (attn_mask) is int64, wanted bool or", attn_mask=ones(2, 2).long()),
+        refused("19 (dropout_p) is 1.5", dropout_p=1.5),
+    ]
+
+
 CASES = [
+    Case(
+        "multi_head_attention",
+        lambda *args: _functional.multi_head_attention(*args, False),
+        lambda *args: several_heads(*args)[0],
+        layers,
+        dtypes="f",
+        scale=256,
+        roundings=24,
+        terms=64.0,
+        rejects=[
+            *refusals("multi_head_attention", False),
+            Reject(
+                REFUSED,
+                ("multi_head_attention: argument 20 (is_causal) is true",),
+                lambda: _functional.multi_head_attention(
+                    *listed(GIVEN | {"attn_mask": ones(2, 2)}), True
+                ),
+            ),
+        ],
+    ),
+    Case(
+        "multi_head_attention_with_weights",
+        lambda *args: _functional.multi_head_attention_with_weights(*args, False),
+        several_heads,
+        layers,
+        dtypes="f",
+        scale=256,
+        roundings=24,
+        terms=64.0,
+        rejects=refusals("multi_head_attention_with_weights", False),
+    ),
     Case(
         "scaled_dot_product_attention",
         F.scaled_dot_product_attention,

@@ -320,3 +320,48 @@ CASES = [
         ),
     )
 ]
+
+
+def over_steps(x: Any, weight: Any, bias: Any, pad: int = 0) -> Any:
+    """Steps first: [t, n, c] and [w, c, k]."""
+    x = np.pad(x, ((pad, pad), (0, 0), (0, 0)))
+    windows = [x[i : i + len(weight)] for i in range(len(x) - len(weight) + 1)]
+    return np.stack([np.einsum("wnc,wck->nk", part, weight) + bias for part in windows])
+
+
+def steps() -> list[Sample]:
+    return [
+        Sample((numbers((t, n, c), i), numbers((w, c, k), i + 50), numbers((k,), i + 90)), how)
+        for i, (t, n, c, w, k) in enumerate(
+            [(5, 2, 3, 2, 2), (4, 1, 1, 3, 1), (3, 3, 2, 1, 4), (2, 1, 2, 2, 1), (6, 2, 1, 2, 3)]
+        )
+        for how in ({}, {"pad": 1}, {"pad": 2}, {"pad": 0})
+    ]
+
+
+CASES.append(
+    Case(
+        "conv_tbc",
+        libdl.conv_tbc,
+        over_steps,
+        steps,
+        rejects=[
+            Reject(
+                ValueError,
+                ("conv_tbc: argument 1 (input) has shape [2, 3], wanted [t, n, c]",),
+                lambda: libdl.conv_tbc(libdl.ones(2, 3), libdl.ones(1, 3, 2), libdl.ones(2)),
+            ),
+            Reject(
+                ValueError,
+                ("conv_tbc: argument 2 (weight) has shape [3, 2], wanted [w, c, k]",),
+                lambda: libdl.conv_tbc(libdl.ones(2, 1, 3), libdl.ones(3, 2), libdl.ones(2)),
+            ),
+            Reject(
+                ValueError,
+                ("conv_tbc: argument 4 (pad) is [-1]",),
+                lambda: libdl.conv_tbc(libdl.ones(2, 1, 3), libdl.ones(1, 3, 2), libdl.ones(2), -1),
+            ),
+        ],
+        **common,
+    )
+)

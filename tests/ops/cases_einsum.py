@@ -57,8 +57,8 @@ def refused(words: tuple[str, ...], equation: str, *shapes: tuple[int, ...]) -> 
     )
 
 
-# Sums of up to 40 products of up to three numbers of at most 2. What is multiplied or summed first is
-# rounded to 16 bits, too.
+# Sums of up to 40 products of up to three numbers of at most 2. What is multiplied or summed first
+# is rounded to 16 bits, too.
 CASES = [
     Case(
         "einsum",

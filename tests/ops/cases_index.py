@@ -179,6 +179,29 @@ def index_copy(x: Any, dim: int, index: Any, source: Any) -> Any:
     return np.moveaxis(y, 0, dim)
 
 
+def put_flat(x: Any, index: Any, source: Any, accumulate: bool) -> Any:
+    y = x.copy()
+    if accumulate:
+        np.add.at(y.reshape(-1), index.reshape(-1), source.reshape(-1))
+    else:
+        y.reshape(-1)[index.reshape(-1)] = source.reshape(-1)
+    return y
+
+
+def put_samples() -> list[Sample]:
+    """Places that differ, or that may meet where elements are added."""
+    made = []
+    for i, s in enumerate(SHAPES):
+        for n in (1, 2):
+            x = numbers(s, 30 * i + n)
+            places = np.random.default_rng(9 * i + n).permutation(x.size)[:4]
+            source = numbers(places.shape, 31 * i + n)
+            made.append(Sample((x, places, source, False)))
+            made.append(Sample((x, places[None] - x.size, source[None], False)))
+            made.append(Sample((x, places // 2, source, True)))
+    return made
+
+
 def filled() -> list[Sample]:
     """index_fill: a place may be named twice."""
     return [
@@ -300,6 +323,35 @@ CASES = [
                 ("index_put", "ind"),
                 lambda: libdl.index_put(libdl.ones(2), (libdl.tensor([2]),), libdl.ones(1)),
             )
+        ],
+    ),
+    Case(
+        "put",
+        libdl.put,
+        put_flat,
+        put_samples,
+        scale=8,
+        roundings=5,
+        terms=4.0,
+        inplace=True,
+        out=True,
+        dtypes="fiuc",
+        rejects=[
+            Reject(
+                IndexError,
+                ("put: argument 2 (index) holds 2",),
+                lambda: libdl.put(libdl.ones(2), libdl.tensor([2]), libdl.ones(1)),
+            ),
+            Reject(
+                ValueError,
+                ("put: argument 3 (source) has shape [2], wanted [1]",),
+                lambda: libdl.put(libdl.ones(2), libdl.tensor([0]), libdl.ones(2)),
+            ),
+            Reject(
+                (TypeError, RuntimeError),
+                ("put: argument 2 (index) is float32",),
+                lambda: libdl.put(libdl.ones(2), libdl.ones(1), libdl.ones(1)),
+            ),
         ],
     ),
     indexed("gather", lambda x, d, i: np.take_along_axis(x, i, d), along(), out=True),

@@ -76,6 +76,25 @@ def class_samples(low: float) -> Any:
     return make
 
 
+def linear_samples() -> list[Sample]:
+    """Rows, the layer's weight, targets and the layer's bias."""
+    made = []
+    for i, (n, d, c) in enumerate([(1, 2, 2), (3, 2, 4), (4, 3, 3), (2, 1, 5)]):
+        x, weight = numbers((n, d), i), numbers((c, d), i + 20)
+        t, bias = integers((n,), i, 0, c), numbers((c,), i + 40)
+        for r in ("mean", "sum", "none"):
+            made += [
+                Sample((x, weight, t), {"reduction": r}),
+                Sample((x, weight, t, bias), {"reduction": r}),
+            ]
+        made.append(Sample((x, weight, t), {"ignore_index": c}))
+    return made
+
+
+def linear_cross_entropy(x: Any, weight: Any, t: Any, bias: Any = 0.0, **options: Any) -> Any:
+    return nll(log_softmax(x @ weight.T + bias, 1), t, **options)
+
+
 def mse_samples() -> list[Sample]:
     return [
         Sample((numbers(s, i), numbers(s, i + 50)), {"reduction": r})
@@ -193,6 +212,25 @@ CASES = [
         **rows,
     ),
     Case(
+        "softmin",
+        F.softmin,
+        lambda x, dim: softmax(-x, dim),
+        along,
+        rejects=[
+            Reject(
+                IndexError,
+                ("softmin: argument 2 (dim) is 2, wanted -2 to 1",),
+                lambda: F.softmin(libdl.ones(2, 2), 2),
+            ),
+            Reject(
+                (TypeError, ValueError, RuntimeError),
+                ("softmin", "input", "int64"),
+                lambda: F.softmin(libdl.arange(3), 0),
+            ),
+        ],
+        **rows,
+    ),
+    Case(
         "log_softmax",
         libdl.log_softmax,
         log_softmax,
@@ -232,6 +270,71 @@ CASES = [
                 ("cross_entropy", "target"),
                 lambda: F.cross_entropy(libdl.ones(1, 2), libdl.tensor([-1])),
             )
+        ],
+        **rows,
+    ),
+    Case(
+        "linear_cross_entropy",
+        lambda x, weight, t, bias=None, **options: F.linear_cross_entropy(
+            x, weight, t, linear_bias=bias, **options
+        ),
+        linear_cross_entropy,
+        linear_samples,
+        roundings=6,
+        terms=16.0,
+        rejects=[
+            Reject(
+                ValueError,
+                ("linear_cross_entropy: argument 2 (linear_weight) has shape [3, 5]", "4]"),
+                lambda: F.linear_cross_entropy(
+                    libdl.ones(2, 4), libdl.ones(3, 5), libdl.tensor([0, 1])
+                ),
+            ),
+            Reject(
+                ValueError,
+                ("linear_cross_entropy: argument 4 (linear_bias) has shape [2], wanted [3]",),
+                lambda: F.linear_cross_entropy(
+                    libdl.ones(2, 4),
+                    libdl.ones(3, 4),
+                    libdl.tensor([0, 1]),
+                    linear_bias=libdl.ones(2),
+                ),
+            ),
+            Reject(
+                ValueError,
+                ("linear_cross_entropy: argument 1 (input) has 3 dimensions, wanted 1 or 2",),
+                lambda: F.linear_cross_entropy(
+                    libdl.ones(2, 3, 4), libdl.ones(3, 4), libdl.tensor([0, 1])
+                ),
+            ),
+            Reject(
+                ValueError,
+                ("linear_cross_entropy: argument 2 (linear_weight) has 1 dimensions",),
+                lambda: F.linear_cross_entropy(
+                    libdl.ones(2, 4), libdl.ones(4), libdl.tensor([0, 1])
+                ),
+            ),
+            Reject(
+                ValueError,
+                ("linear_cross_entropy: argument 1 (input) has shape [4]", "more than 2"),
+                lambda: F.linear_cross_entropy(
+                    libdl.ones(4), libdl.ones(3, 2, 4), libdl.tensor([0, 1])
+                ),
+            ),
+            Reject(
+                ValueError,
+                ("linear_cross_entropy", "(ignore_index) is 1", "probabilities"),
+                lambda: F.linear_cross_entropy(
+                    libdl.ones(2, 4), libdl.ones(3, 4), libdl.ones(2, 3), ignore_index=1
+                ),
+            ),
+            Reject(
+                (IndexError, ValueError),
+                ("linear_cross_entropy: argument 3 (target) holds 7",),
+                lambda: F.linear_cross_entropy(
+                    libdl.ones(2, 4), libdl.ones(3, 4), libdl.tensor([0, 7])
+                ),
+            ),
         ],
         **rows,
     ),

@@ -319,7 +319,8 @@ CASES = [
             Reject(
                 (ValueError, RuntimeError),
                 (
-                    "rms_norm: argument 1 (input) has shape [2, 3], wanted [2], which is normalized_shape",
+                    "rms_norm: argument 1 (input) has shape [2, 3], wanted [2], which is "
+                    "normalized_shape",
                 ),
                 lambda: F.rms_norm(ones(2, 3), (2,)),
             ),

@@ -268,10 +268,11 @@ def _avg_samples(dims: int) -> Callable[[], list[Sample]]:
 def _adaptive_samples(dims: int, made: Any) -> Callable[[], list[Sample]]:
     sizes = [((1,), {}), ((_some(dims, 2, 3),), {}), ((_some(dims, 4, 1, 7),), {}), ((0,), {})]
     large = _over_images(dims, sizes, made)
+    # for complex numbers, too
     small = [
         Sample((made((1, 1, *[size] * dims), size), parts))
         for size, parts in ((2, 1), (2, 2), (1, 2))
-    ]  # for complex numbers, too
+    ]
     return lambda: [*large(), *small]
 
 

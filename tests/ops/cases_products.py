@@ -359,6 +359,15 @@ def matrix_norm_reference(x: Any, ord: Any, dim: Any, keepdim: bool) -> Any:
 
 
 common = {"dtypes": "fiuc", "scale": 64, "terms": 4.0}
+
+
+def norms_of_others(v: Any, p: int, dim: int) -> Any:
+    others = tuple(d for d in range(v.ndim) if d != dim)
+    if not others:
+        return np.abs(v)
+    return (np.abs(v) ** p).sum(others, keepdims=dim >= 0) ** (1 / p)
+
+
 CASES = [
     Case(
         "outer",
@@ -594,6 +603,38 @@ CASES = [
                 IndexError,
                 ("argument 3 (dim) is 2",),
                 lambda: libdl.linalg_matrix_norm(libdl.ones(2, 2), 1, (0, 2)),
+            ),
+        ],
+    ),
+    Case(
+        "norm_except_dim",
+        libdl.norm_except_dim,
+        norms_of_others,
+        lambda: [
+            Sample((numbers(s, 3 * i + n, 0.5, 2.0), p, dim))
+            for i, s in enumerate([(3,), (2, 3), (2, 3, 2), (4, 1)])
+            for n, p in enumerate((2, 1, 3))
+            for dim in range(-1, len(s))
+        ],
+        dtypes="f",
+        scale=64,
+        roundings=4,
+        terms=64.0,
+        rejects=[
+            Reject(
+                ValueError,
+                ("norm_except_dim: argument 3 (dim) is 2, wanted -1 to 1",),
+                lambda: libdl.norm_except_dim(libdl.ones(2, 2), 2, 2),
+            ),
+            Reject(
+                ValueError,
+                ("norm_except_dim: argument 3 (dim) is -2",),
+                lambda: libdl.norm_except_dim(libdl.ones(2, 2), 2, -2),
+            ),
+            Reject(
+                (TypeError, RuntimeError),
+                ("norm_except_dim: argument 1 (v) is int64",),
+                lambda: libdl.norm_except_dim(libdl.ones(2, 2, dtype=libdl.int64)),
             ),
         ],
     ),

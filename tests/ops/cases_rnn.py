@@ -416,7 +416,8 @@ def cell_refusals(kind: str) -> list[Reject]:
         Reject(
             wrong,
             (
-                f"{name}: argument 1 (input) has 3 features, wanted 2, for w_ih has shape [{sums}, 2]",
+                f"{name}: argument 1 (input) has 3 features, wanted 2, for w_ih has shape "
+                f"[{sums}, 2]",
             ),
             lambda: call(ones(1, 3), h(1), w[1], w[1]),
         ),

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import libdl
-from cases_pointwise import no_shapes, no_strings, one, two
+from cases_pointwise import no_shapes, one, two
 from samples import Case, Reject, unary
 
 

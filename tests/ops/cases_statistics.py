@@ -326,7 +326,8 @@ def histograms() -> list[Sample]:
 
 
 def counted(xs: Any, bins: Any, weight: Any = None, **more: Any) -> Any:
-    """The input comes in a list, since 16 bits are refused; weight is one number for all elements."""
+    """The input comes in a list, since 16 bits are refused; weight is one number for all
+    elements."""
     if weight is not None:
         more["weight"] = libdl.full_like(xs[0], weight)
     return tuple(libdl.histogram(xs[0], bins, **more))

@@ -77,6 +77,41 @@ UNITS = [
         ],
     ),
     Case(
+        "threshold",
+        F.threshold,
+        lambda x, t, v: np.where(x <= t, v, x),  # a NaN stays
+        lambda: [
+            Sample((x.args[0], t, v), smooth=x.smooth)
+            for x in unary(-3.0, 3.0, away=0.01)()
+            for t, v in ((0, -2), (1, 3))
+        ],
+        dtypes="fi",
+        exact=True,
+        out=False,
+        rejects=[
+            Reject(
+                REFUSED,
+                ("threshold: argument 1 (input) is complex64",),
+                lambda: F.threshold(ones(2, dtype=libdl.complex64), 0, 1),
+            ),
+            Reject(
+                REFUSED,
+                ("threshold: argument 3 (value) is complex128, wanted a real number",),
+                lambda: F.threshold(ones(2), 0, 1j),
+            ),
+            Reject(
+                REFUSED,
+                ("threshold: argument 2 (threshold) is 300", "int8"),
+                lambda: F.threshold(ones(2, dtype=libdl.int8), 300, 1),
+            ),
+            Reject(
+                REFUSED,
+                ("threshold: argument 3 (value) has shape [2], wanted a number",),
+                lambda: F.threshold(ones(2), 0, ones(2)),
+            ),
+        ],
+    ),
+    Case(
         "softsign",
         F.softsign,
         lambda x: x / (1 + np.abs(x)),

@@ -495,4 +495,100 @@ for case in PLANES:
     case.dtypes = "f" if case.name == "view_as_complex" else "c"
 for case in VIEWS + MADE:
     case.dtypes += "c"
-CASES = VIEWS + MADE + PLANES
+LISTS = ("split", "split_with_sizes", "unbind")
+WRONG: dict[str, Any] = {
+    "view": lambda f: f(libdl.ones(x23).t(), (6,)),
+    "transpose": lambda f: f(libdl.ones(x23), 0, 2),
+    "permute": lambda f: f(libdl.ones(x23), (0, 2)),
+    "t": lambda f: f(libdl.ones(1, 2, 3)),
+    "squeeze": lambda f: f(libdl.ones(x23), 2),
+    "unsqueeze": lambda f: f(libdl.ones(x23), 4),
+    "expand": lambda f: f(libdl.ones(x23), (2, 4)),
+    "select": lambda f: f(libdl.ones(x23), 0, 2),
+    "narrow": lambda f: f(libdl.ones(x23), 0, 1, 2),
+    "diagonal": lambda f: f(libdl.ones(x23), 0, 1, 1),
+    "unfold": lambda f: f(libdl.ones(x23), 0, 3, 1),
+    "split": lambda f: f(libdl.ones(x23), 1, 2),
+    "split_with_sizes": lambda f: f(libdl.ones(x23), [1, 2], 0),
+    "unbind": lambda f: f(libdl.ones(x23), 2),
+    "detach": lambda f: f("a"),
+    "as_strided": lambda f: f(libdl.ones(x23), (7,), (1,)),
+    "view_as_real": lambda f: f(libdl.ones(2)),
+}
+
+
+def copied(case: Case) -> Case:
+    """The copy of what a view shows, with the view's samples."""
+    name = f"{case.name}_copy"
+    function = getattr(libdl, name)
+    call: Any = function
+    if case.name in ("view", "as_strided"):  # which read memory as it lies
+        call = lambda x, *a, **k: function(x.contiguous(), *a, **k)  # noqa: E731
+    return view(
+        name,
+        call,
+        case.reference,
+        case.samples,
+        lambda: WRONG[case.name](function),
+        (),
+        (IndexError, ValueError, RuntimeError, TypeError),
+        view=False,
+        dtypes=case.dtypes,
+        differentiable=case.differentiable,
+        out=case.name not in LISTS and case.name != "view_as_real",
+    )
+
+
+COPIES = [
+    *(copied(case) for case in VIEWS + PLANES if case.name in WRONG),
+    view(
+        "alias_copy",
+        libdl.alias_copy,
+        lambda x: x,
+        each(lambda s: [()], SHAPES * 2),
+        lambda: libdl.alias_copy("a"),
+        ("input",),
+        TypeError,
+        view=False,
+        dtypes="fiubc",
+        out=True,
+    ),
+    view(
+        "slice_copy",
+        libdl.slice_copy,
+        lambda x, d, a, b, k: x[(slice(None),) * (d % x.ndim) + (slice(a, b, k),)],
+        each(lambda s: [(0, None, None, 2), (-1, -2, None, 1), (0, 0, 0, 1), (1, 1, -1, 3)]),
+        lambda: libdl.slice_copy(libdl.ones(x23), 0, None, None, 0),
+        ("argument 5 (step) is 0",),
+        (ValueError, RuntimeError),
+        view=False,
+        dtypes="fiubc",
+        out=True,
+    ),
+    view(
+        "view_dtype_copy",
+        lambda x: libdl.view_copy(x.contiguous(), x.dtype),
+        lambda x: x,
+        each(lambda s: [()], SHAPES * 2),
+        lambda: libdl.view_copy(libdl.ones(()), libdl.float64),
+        ("view_copy: argument 1 (input) is 0-d",),
+        (ValueError, RuntimeError),
+        view=False,
+        dtypes="fiubc",
+    ),
+    view(
+        "view_as_complex_copy",
+        lambda x: libdl.view_as_real(
+            libdl.view_as_complex_copy((x if x.itemsize > 2 else x.float()).contiguous())
+        ).to(x.dtype),
+        lambda x: x,
+        each(lambda s: [()], [(*s, 2) for s in SHAPES] * 2),
+        lambda: libdl.view_as_complex_copy(libdl.ones(2, 3)),
+        ("input",),
+        (ValueError, RuntimeError),
+        view=False,
+        dtypes="f",
+    ),
+]
+COPIES[-2].rejects[0].words = COPIES[-2].rejects[0].words[1:]  # Python's name is another
+CASES = VIEWS + MADE + PLANES + COPIES

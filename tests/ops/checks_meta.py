@@ -12,23 +12,12 @@ from libdl import _C, autograd, func
 from samples import Case, Sample
 
 # Whose results, or their shapes, are made of elements that the host reads.
-NEEDS_ELEMENTS = {
-    "allclose",
-    "argwhere",
-    "bincount",
-    "equal",
-    "histogram",
-    "histogram_with_edges",
-    "histogramdd",
-    "masked_select",
-    "nonzero",
-    "one_hot_counted",
-    "sparse_from_rows",
-    "sparse_rows",
-    "unique",
-    "unique_consecutive",
-    "unique_slices",
-}
+NEEDS_ELEMENTS = set(
+    """
+    allclose argwhere bincount equal histogram histogram_with_edges histogramdd masked_select
+    nonzero one_hot_counted sparse_from_rows sparse_rows unique unique_consecutive unique_slices
+""".split()
+)
 ON_HOST = {"pin_memory"}  # of the CPU's tensors alone
 
 

@@ -13,43 +13,13 @@ from libdl.nn import functional as F
 
 ROWS, COLUMNS = 301, 403  # 121,303 elements; no multiple of a vector or a tile
 
-UNARY = [
-    "abs",
-    "neg",
-    "exp",
-    "expm1",
-    "log",
-    "log1p",
-    "sqrt",
-    "rsqrt",
-    "reciprocal",
-    "sin",
-    "cos",
-    "tanh",
-    "sigmoid",
-    "erf",
-    "square",
-    "floor",
-    "round",
-    "sign",
-    "relu",
-]
-REDUCED = [
-    "sum",
-    "mean",
-    "prod",
-    "amax",
-    "amin",
-    "var",
-    "std",
-    "logsumexp",
-    "softmax",
-    "log_softmax",
-    "cumsum",
-    "norm",
-    "sort",
-    "argmax",
-]
+UNARY = """
+    abs neg exp expm1 log log1p sqrt rsqrt reciprocal sin cos tanh sigmoid erf square floor round
+    sign relu
+""".split()
+REDUCED = """
+    sum mean prod amax amin var std logsumexp softmax log_softmax cumsum norm sort argmax
+""".split()
 # What the baseline, which has no fused multiply-add, rounds as the others do.
 EXACT = {
     "add",

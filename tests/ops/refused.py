@@ -38,6 +38,7 @@ _SAVED = {
     "clamp": (0,),
     **{f"{name}{n}d": (0, 1) for n in (1, 2, 3) for name in ("conv", "conv_transpose")},
     "complex": (0, 1),
+    "conv_tbc": (0, 1),
     "copysign": ("result", 0),
     "cos": (0,),
     "cosh": (0,),
@@ -187,14 +188,20 @@ _SAVED = {
     "xlogy": (0, 1),
 }
 # PyTorch's l1_loss saves the difference, of another pass over the data, and its ndtr a quotient;
-# its erfinv computes the result again, its polar takes the result for what it is composed of. It has
-# no derivative of heaviside. Its kron goes back with what was overwritten.
+# its erfinv computes the result again, its polar takes the result for what it is composed of. It
+# has no derivative of heaviside. Its kron goes back with what was overwritten.
 _OWN = {
     "erfinv": ("result", 0),
     "heaviside": (0,),
     "kron": (0, 1),
     "l1_loss": (0, 1),
+    "linear_cross_entropy": (0, 1),
+    "multi_head_attention": (0, 1, 2, 3, 5),
+    "multi_head_attention_with_weights": ("result", 0, 1, 2, 3, 5),
     "ndtr": (0,),
+    "norm_except_dim": ("result", 0),
     "polar": (0, 1),
+    "softmin": ("result",),
+    "threshold": (0,),
 }
 REFUSED = {(name, target) for name, targets in (_SAVED | _OWN).items() for target in targets}

@@ -50,8 +50,8 @@ def test_sums_are_in_float32_and_rounded_once(name):
     exact = layer(name).results([t.double() for t in tensors], ones_and_twos)
     for y, e in zip(found, exact, strict=True):
         assert y.dtype == libdl.bfloat16
-        # Half a unit in the last place of bfloat16 is at most 2^-8 of a number; sums of float32, of which the
-        # longest has some 10,000 terms, err by less than 2^-16 of the largest.
+        # Half a unit in the last place of bfloat16 is at most 2^-8 of a number; sums of float32, of
+        # which the longest has some 10,000 terms, err by less than 2^-16 of the largest.
         limit = e.abs() * (2**-8 + 2**-16) + e.abs().max() * 2**-16
         assert bool(((y.double() - e).abs() <= limit).all())
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cross_entropy and nll_loss of class indices, and their gradients, are what their definition gives in
+"""cross_entropy and nll_loss of class indices, and their gradients, are what their definition gives
+in
 float64: over rows that are long, short, beside each other, apart, and of every floating dtype."""
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Convolutions whose result has few channels, such as a picture, and the gradients of pictures:
-they multiply first and add where taps lie (kernels/cpu/conv/shifted.h), or, with one tap, read the
-image as it lies (few_channels.h). Those from few channels read windows where they overlap
-(spanned.h), and those whose window is the whole image are one product."""
+they multiply first and add where taps lie (kernels/cpu/conv/few_channels/shifted.h), or, with one
+tap, read the image as it lies (few_channels.h). Those from few channels read windows where they
+overlap (spanned.h), and those whose window is the whole image are one product."""
 
 import numpy as np
 import pytest

@@ -20,6 +20,9 @@ ELSEWHERE = {
         normal dropout multinomial poisson binomial standard_gamma standard_log_gamma exponential
         geometric cauchy log_normal""",
     "test_ctc.py": "ctc_loss",
+    "test_embedding_renorm.py": "embedding_renorm",
+    "test_grouped_products.py": "grouped_mm",
+    "test_gumbel_softmax.py": "gumbel_softmax",
     "test_dropout.py": "feature_dropout alpha_dropout feature_alpha_dropout",
     "test_sequences.py": """range logspace tril_indices triu_indices hann_window hamming_window
         blackman_window bartlett_window kaiser_window""",

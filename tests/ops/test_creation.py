@@ -308,7 +308,8 @@ def test_threads_do_not_change_the_bits():
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_likes(shape, dtype):
-    """empty_like and the random likes take shape and dtype from their input, or a dtype of theirs."""
+    """empty_like and the random likes take shape and dtype from their input, or a dtype of
+    theirs."""
     x = libdl.zeros(shape, dtype=dtype)
     made = [
         libdl.empty_like(x),

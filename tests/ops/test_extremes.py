@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers whose squares, powers or sums leave the range of their dtype: what is a number of the dtype
-must not be lost on the way. float32 is compared with the same call in float64, whose range
+"""Numbers whose squares, powers or sums leave the range of their dtype: what is a number of the
+dtype must not be lost on the way. float32 is compared with the same call in float64, whose range
 holds all steps; float64 with smaller numbers, by homogeneity."""
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from libdl.nn.utils._norms import directed
 Function = Callable[..., Any]
 NORMS = (0.5, 1.5, 2.0, 2.5, 3.0, 5.0, -1.0, -2.0, 1.0, math.inf, -math.inf)
 
-# Of matrices [4, 6]; with the power of the factor by which the result of a scaled argument is scaled.
+# Of matrices [4, 6]; with the power of the factor by which the result of a scaled argument is
+# scaled.
 OF_ONE: dict[str, tuple[Function, int]] = {
     **{f"norm {p}": (lambda x, p=p: libdl.linalg.vector_norm(x, p), 1) for p in NORMS},
     **{f"norm {p} of rows": (lambda x, p=p: x.norm(p, 1), 1) for p in NORMS},

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Convolutions in groups of 2, 4 and 8 channels, as ResNeXt has them, which are computed by vectors
-that hold whole groups (kernels/cpu/conv/grouped_rows.h)."""
+that hold whole groups (kernels/cpu/conv/depthwise/grouped_rows.h)."""
 
 import os
 import subprocess
@@ -52,7 +52,8 @@ def test_nothing_around_the_operands_is_read(name, at_end):
 def test_processors_with_shorter_vectors_compute_the_same(cpu):
     """Where a group does not fit a vector, it is a product of its own."""
     code = (
-        "import sys, libdl; sys.path.insert(0, sys.argv[1]); import test_grouped_convolutions as t\n"
+        "import sys, libdl; sys.path.insert(0, sys.argv[1])\n"
+        "import test_grouped_convolutions as t\n"
         "for layer in t.LAYERS.values(): t.check_exact(layer, libdl.float32)"
     )
     command = [sys.executable, "-B", "-c", code, os.path.dirname(__file__)]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a dtype holds of a number, and what happens to the others. The answers are PyTorch 2.15's."""
+"""What a dtype holds of a number, and what happens to the others. The answers are PyTorch
+2.15's."""
 
 from __future__ import annotations
 

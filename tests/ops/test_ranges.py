@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results at the ends of a dtype's range, and shapes at the ends of what is allowed. The answers are
-PyTorch 2.15's, or where it loses a representable result on the way, that result."""
+"""Results at the ends of a dtype's range, and shapes at the ends of what is allowed. The answers
+are PyTorch 2.15's, or where it loses a representable result on the way, that result."""
 
 from __future__ import annotations
 

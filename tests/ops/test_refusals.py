@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each operator refuses besides what its case tells: tests/mutation leaves every check out once,
-and one of the tests has to notice."""
+"""What each operator refuses besides what its case tells: tests/mutation leaves every check out
+once, and one of the tests has to notice."""
 
 import pytest
 
@@ -403,7 +403,8 @@ AUTOGRAD = [
         lambda: ones(2).view(F64).add_(leaf(1)),
     ),
     (
-        "tensor_set_requires_grad: argument 1 (tensor) is int64, wanted a floating or complex dtype",
+        "tensor_set_requires_grad: argument 1 (tensor) is int64, wanted a floating or complex "
+        "dtype",
         lambda: ones(2, dtype=I64).requires_grad_(),
     ),
     (

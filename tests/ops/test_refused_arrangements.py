@@ -22,7 +22,8 @@ def scattered(dtype, word):
         (
             lambda: libdl.diag_embed(X, 2**63 - 1),
             OverflowError,
-            r"argument 2 \(offset\) is 9223372036854775807, wanted a result of fewer than 2\^63 elements",
+            r"argument 2 \(offset\) is 9223372036854775807, wanted a result of fewer than 2\^63 "
+            r"elements",
         ),
         (
             lambda: libdl.tensor_split(libdl.ones(()), 2),
@@ -44,7 +45,8 @@ def scattered(dtype, word):
         (
             lambda: libdl.cross(X, libdl.ones(4, 3)),
             ValueError,
-            r"cross: argument 2 \(other\) has shape \[4, 3\], wanted one that broadcasts with \[2, 3\]",
+            r"cross: argument 2 \(other\) has shape \[4, 3\], wanted one that broadcasts with "
+            r"\[2, 3\]",
         ),
         (
             lambda: libdl.linalg.cross(X, libdl.ones(4, 3)),

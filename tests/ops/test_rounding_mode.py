@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the host's thread has set as its rounding mode does not reach results, neither in kernels nor
-in what is computed before and between them."""
+"""What the host's thread has set as its rounding mode does not reach results, neither in kernels
+nor in what is computed before and between them."""
 
 from __future__ import annotations
 

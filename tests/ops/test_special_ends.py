@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Special functions at the ends of their range: large orders, poles, infinities, and derivatives there.
-The numbers are those of mpmath with 80 digits."""
+"""Special functions at the ends of their range: large orders, poles, infinities, and derivatives
+there. The numbers are those of mpmath with 80 digits."""
 
 import math
 

@@ -294,7 +294,8 @@ def test_gradient_of_a_product_that_no_division_gives(x, wanted):
 
 
 def test_polygamma_far_below_zero_is_as_quick_as_anywhere():
-    """At half-integers the second derivative of pi cot(pi x) is 0, so x and 1 - x have one value."""
+    """At half-integers the second derivative of pi cot(pi x) is 0, so x and 1 - x have one
+    value."""
     x = libdl.tensor([-0.5, -10.5, 0.5 - 2**30, 0.5 - 2**50], dtype=libdl.float64)
     y = libdl.polygamma(2, x)
     # Two terms of size 17 cancel for the first; the others are exact.
@@ -305,7 +306,8 @@ def test_polygamma_far_below_zero_is_as_quick_as_anywhere():
 
 
 def test_numbers_at_their_limits_overflow_nowhere():
-    """An order without a successor, groups of no channels, a row as long as can be beside no rows."""
+    """An order without a successor, groups of no channels, a row as long as can be beside no
+    rows."""
     x = libdl.ones(1, requires_grad=True)
     libdl.polygamma(2**63 - 1, x).sum().backward()
     assert libdl.isinf(x.grad).all()

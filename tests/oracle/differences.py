@@ -17,9 +17,8 @@ from known import PREDICATES, Context
 from rewritten import REWRITES
 
 PAGE = Path(__file__).parents[2] / "docs" / "coming-from-pytorch.md"
-assert all(
-    (known_passes, known_refusals, known_values, known_views, known_writes)
-)  # they fill PREDICATES
+# These modules fill PREDICATES.
+assert all((known_passes, known_refusals, known_values, known_views, known_writes))
 
 
 def declared() -> dict[str, int]:

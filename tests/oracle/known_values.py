@@ -122,9 +122,8 @@ def wrapped_numbers(c: Context) -> bool:
         steps = r"(fmod|remainder|floor_divide|greater|less|[lg][te]|eq|ne|not_equal|div|divide|true_divide|mul|multiply)_?$"
         operators = "__(i?mod|i?floordiv|i?truediv|i?mul|[lg][te]|eq|ne)__"
         step = re.search(steps, c.name) or re.search(operators, c.name)
-        most = (
-            256 if "bfloat16" in c.text else 2048
-        )  # up to here every whole number is one of 16 bits
+        # Up to here every whole number is one of 16 bits
+        most = 256 if "bfloat16" in c.text else 2048
         wide = any(
             (np.abs(v.numbers.astype(float)) > most).any()
             for v in c.inputs()
@@ -236,9 +235,8 @@ def rounded_steps(c: Context) -> bool:
     libdl's answer."""
     narrow = re.search("float16|complex64", c.text + c.dtype()) or c.base() == "layer_norm"
     value = "pow" in c.name and c.dtype() == "complex64" or c.base() == "layer_norm"
-    if (
-        value and re.search(r"\b\d+j", c.call) and c.difference.aspect == "value"
-    ):  # of a Python number
+    # one of the operands is a Python number
+    if value and re.search(r"\b\d+j", c.call) and c.difference.aspect == "value":
         wide = lines_with(
             c.lines,
             lambda n, line: re.sub(r"\ba\b", "a.double()", line) if (line == c.call) else None,

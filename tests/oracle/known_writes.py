@@ -169,9 +169,8 @@ def replaced_data(c: Context) -> bool:
         return True
     if c.refused("with grad_dtype"):
         return True
-    if c.refused(
-        "returned an invalid gradient"
-    ):  # of the old shape; libdl's view is of the new part
+    # PyTorch's view has the old shape, libdl's is of the new part.
+    if c.refused("returned an invalid gradient"):
         return bool(re.search(r"\.data = \w+\.data\[", c.text))
     d = c.difference
     if d.aspect in ("requires_grad", "is_leaf") or c.refuses():  # of what cannot be read

@@ -31,9 +31,8 @@ class Writer:
         self.lines: list[str] = []
         self.names = dict(stage.words.names)
         self.made: list[str] = []  # tensors
-        self.apart: set[str] = (
-            set()
-        )  # what the two libraries see differently, and what was made of it
+        # what the two libraries see differently, and what was made of it
+        self.apart: set[str] = set()
         self.wild: set[str] = set()  # so large that rounding errors are what is seen later
         self.hooks: list[str] = []
         self.count = 0

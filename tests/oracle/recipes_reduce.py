@@ -162,10 +162,11 @@ def rms_norm(d: Draw) -> Made:
 
 
 def convolution(d: Draw, dims: int, transposed: bool) -> Made:
+    # A zero of the padding times infinity is the algorithm's choice.
     if d.kind in (
         "special",
         "far",
-    ):  # a zero of the padding times infinity is the algorithm's choice
+    ):
         d.kind = "plain"
     groups, c, k = d.some(1, 1, 1, 2, 3), d.some(1, 2, 3), d.some(1, 2, 3)
 

@@ -57,9 +57,8 @@ class Bench:
         self.entries = functions.entries(libdl, torch)
         self.known = known.declared()
         self.unsteady = 0  # differences that no digit is left to judge by
-        self.outside: collections.Counter[str] = (
-            collections.Counter()
-        )  # PyTorch's writes beside a tensor
+        # PyTorch's writes beside a tensor
+        self.outside: collections.Counter[str] = collections.Counter()
 
     def case(self, kind: str, number: int, seed: int, entries: Any = None) -> Any:
         """name, lines, forward"""

@@ -54,17 +54,15 @@ def unsteady(c: Context) -> bool:
     branch |= c.base() in ("std", "var", "prod")
     if c.difference.aspect != "value" or not (c.derivative() or branch):
         return False
-    if (
-        c.base() in ("std", "var") and "correction=" in c.call
-    ):  # of equal elements: 0, or rounding, by 0
+    # Of equal elements: 0, or rounding, by 0
+    if c.base() in ("std", "var") and "correction=" in c.call:
         r = numbers_at(c.wanted, "r")
         with np.errstate(all="ignore"):
             alike = r is not None and bool((~np.isfinite(r) | (np.abs(r) < 1e-6)).any())
         if alike and c.only_where(lambda w, f: ~np.isfinite(w) & ~np.isfinite(f)):
             return True
-    if (
-        c.base() == "prod" and not c.derivative()
-    ):  # where an infinity meets a 0 is the order's choice
+    # Where an infinity meets a 0 is the order's choice
+    if c.base() == "prod" and not c.derivative():
         return c.only_where(lambda w, f: np.isnan(w) & (f == 0) | np.isnan(f) & (w == 0))
     if not SMOOTH.search(c.name):
         return False
@@ -138,11 +136,12 @@ def cancelled(c: Context) -> tuple[Any, ...]:
     found = c.difference.found
     narrow = re.search("bfloat16|float16|float32|complex64", c.text)
     wide = [_wide(c, stage) for stage in (c.theirs, c.ours)] if narrow else []
+    # Terms cancel there, too.
     if (
         not wide
         or any(w is None or w.shape != np.shape(found) for w in wide)
         or (apart("float64", *wide, 2.0**-36).any())
-    ):  # terms cancel there, too
+    ):
         return ()
     eps = coarsest(c.lines)
     return (lambda w, f: np.abs(w - f) <= eps * np.fmax(1, np.abs(w)),)

@@ -476,19 +476,10 @@ def memory(m):
         return x.set_(*args)
 
     y = m.arange(6.0)
-    kinds = (
-        "Float",
-        "Double",
-        "Half",
-        "BFloat16",
-        "Long",
-        "Int",
-        "Short",
-        "Char",
-        "Byte",
-        "Bool",
-        "ComplexFloat",
-        "ComplexDouble",
+    kinds = tuple(
+        """
+        Float Double Half BFloat16 Long Int Short Char Byte Bool ComplexFloat ComplexDouble
+    """.split()
     )
     return run(
         m,

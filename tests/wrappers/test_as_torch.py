@@ -327,9 +327,11 @@ def test_torch_is_what_is_shown(program):
         program("""
 import pickle, torch, torch.nn as nn, typing, inspect
 class Own(nn.Module): pass
-print(torch.__name__, nn.__name__, torch.float32, torch.Size([2]), torch.ones(1).type(), torch.strided)
+print(torch.__name__, nn.__name__, torch.float32, torch.Size([2]), torch.ones(1).type(), end=" ")
+print(torch.strided)
 print(torch.Tensor.__module__, torch.dtype.__module__, torch.FloatTensor, torch.contiguous_format)
-for kind in (nn.Linear, nn.Parameter, torch.optim.Adam, torch.utils.data.DataLoader, torch.autograd.Function):
+kinds = nn.Linear, nn.Parameter, torch.optim.Adam, torch.utils.data.DataLoader
+for kind in (*kinds, torch.autograd.Function):
     assert kind.__module__.startswith("torch."), kind
     assert inspect.getsourcefile(kind) and pickle.loads(pickle.dumps(kind)) is kind
 assert Own.__module__ == "__main__" and typing.get_type_hints(nn.Linear.forward)

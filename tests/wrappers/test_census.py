@@ -24,7 +24,7 @@ def test_names_are_found_where_pytorch_has_them():
 
 def test_kinds_lead_to_modules_and_uses_are_counted(tmp_path):
     path = tmp_path / "names.csv"
-    path.write_text("kind,name,files\nscheduler,StepLR,3\ntorch,no_such,7\nmethod,view,5\n")
+    path.write_text("kind,files,names\nscheduler,3,StepLR\ntorch,7,no_such\nmethod,5,view\n")
     names = census.read(str(path))
     assert names == [
         ("libdl.no_such", 7),

@@ -122,10 +122,10 @@ def test_a_function_whose_context_holds_its_output():
 def test_hooks_of_what_is_in_use_stay():
     calls = []
     x = leaf()
-    x.register_hook(lambda gradient: calls.append(x.numel()))
+    x.register_hook(lambda gradient: calls.append(x.numel()))  # noqa: F821
     loss = (x * 2).sum()
     y = x * 3
-    y.register_hook(lambda gradient: calls.append(y.numel()))
+    y.register_hook(lambda gradient: calls.append(y.numel()))  # noqa: F821
     other = y.sum()
     gc.collect()
     loss.backward()

@@ -63,7 +63,8 @@ def test_more_dimensions_than_there_are_cannot_be_summed():
 
 @pytest.mark.parametrize("dtype", ["uint8", "int16", "int32", "int64"])
 def test_a_dimension_that_one_operand_of_integers_has_alone_is_summed_in_int64(dtype):
-    """As PyTorch, which multiplies the other operand in int64 then, and whose tensordot does not."""
+    """As PyTorch, which multiplies the other operand in int64 then, and whose tensordot does
+    not."""
     dtype = getattr(libdl, dtype)
     a, b = libdl.full((2, 3), 100, dtype=dtype), libdl.tensor([1, 2], dtype=dtype)
     for equation, operands in (("ij,k->ik", (a, b)), ("k,ij->ik", (b, a))):

@@ -7,21 +7,9 @@ import pytest
 
 import libdl
 
-REAL = [
-    "bool",
-    "uint8",
-    "uint16",
-    "uint32",
-    "uint64",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "float16",
-    "bfloat16",
-    "float32",
-    "float64",
-]
+REAL = """
+    bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 float16 bfloat16 float32 float64
+""".split()
 
 
 @pytest.mark.parametrize("dtype", [*REAL, "complex64"])

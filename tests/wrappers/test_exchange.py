@@ -10,22 +10,10 @@ import pytest
 import libdl
 
 pytestmark = pytest.mark.usefixtures("no_leak")
-DTYPES = [
-    "bool",
-    "uint8",
-    "uint16",
-    "uint32",
-    "uint64",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "float16",
-    "float32",
-    "float64",
-    "complex64",
-    "complex128",
-]
+DTYPES = """
+    bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 float16 float32 float64 complex64
+    complex128
+""".split()
 
 
 @pytest.mark.parametrize("name", DTYPES)
@@ -273,7 +261,7 @@ def test_two_arrays_over_one_saved_value():
         total.backward()
 
 
-# -- memory that somebody else writes -----------------------------------------------------------------
+# -- memory that somebody else writes --------------------------------------------------------------
 
 
 class Exported:

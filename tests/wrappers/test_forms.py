@@ -117,8 +117,8 @@ def test_what_changes_a_convolutions_result(name: str) -> None:
 @pytest.mark.parametrize("dtype", [libdl.float16, libdl.bfloat16, libdl.float32])
 @pytest.mark.parametrize("kind", ["RNN", "LSTM", "GRU"])
 def test_a_recurrent_layer_gives_the_same_bits_again(kind, dtype):
-    """From the second time on products of 16 bits read panels that are kept with the weights; beside
-    float32 states those are other numbers."""
+    """From the second time on products of 16 bits read panels that are kept with the weights;
+    beside float32 states those are other numbers."""
     layer = getattr(libdl.nn, kind)(5, 33, 2).to(dtype)
     x = libdl.rand(4, 3, 5).to(dtype)
 

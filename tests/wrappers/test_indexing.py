@@ -298,11 +298,11 @@ def test_writes_through_truths(key):
 
 def test_leading_ones_of_a_value_are_dropped():
     value = libdl.tensor([7.0, 8.0])
-    for given in (value, value[None], value[None, None]):
+    for values in (value, value[None], value[None, None]):
         x = ROW.clone()
-        x[x > 1] = given
+        x[x > 1] = values
         assert x.tolist() == [0, 1, 7, 8]
-        x[PAIR] = given
+        x[PAIR] = values
         assert x.tolist() == [7, 8, 7, 8]
     with pytest.raises(RuntimeError, match="broadcast"):
         x[PAIR] = value[:, None]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch's older words: FloatTensor and its kin, Tensor.new, Tensor.type, set_default_tensor_type."""
+"""PyTorch's older words: FloatTensor and its kin, Tensor.new, Tensor.type,
+set_default_tensor_type."""
 
 import numpy
 import pytest

@@ -145,7 +145,8 @@ def test_safetensors_own_module_reads_and_writes_libdls_tensors(tmp_path):
         "print(all(torch.equal(found[k], x[k]) and found[k].dtype is x[k].dtype for k in x))\n"
         "with safe_open(path, 'pt') as file:\n    print(file.get_slice('a')[1:].tolist())\n"
         "net, other = torch.nn.Linear(2, 2), torch.nn.Linear(2, 2)\n"
-        "save_model(net, path)\nprint(load_model(other, path), torch.equal(net.weight, other.weight))\n"
+        "save_model(net, path)\nprint(load_model(other, path), torch.equal(net.weight, "
+        "other.weight))\n"
     )
     done = subprocess.run([sys.executable, "-B", program], capture_output=True, text=True)
     assert done.stdout == "True\n[[3.0, 4.0, 5.0]]\n(set(), []) True\n", done.stderr

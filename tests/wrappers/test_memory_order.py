@@ -6,8 +6,8 @@ import copy
 import libdl
 import pytest
 
-# What PyTorch 2.15 answers: an expression, the operands x, y, z as (shape, strides[, dtype]), and the
-# result's strides.
+# What PyTorch 2.15 answers: an expression, the operands x, y, z as (shape, strides[, dtype]), and
+# the result's strides.
 ORDERS = [
     ("x.exp()", [((4, 3, 4), (3, 1, 12), "int64")], (3, 1, 12)),
     ("x.exp()", [((2, 2), (2, 1))], (2, 1)),

@@ -116,8 +116,8 @@ LEAF = "is a leaf that requires grad, used in an in-place operation"
         (
             lambda: (leaf() * 2).backward(),
             "backward: argument 2 (gradient) is absent for an output of "
-            "shape [2], wanted a gradient of that shape (only scalar outputs, of one element, have one "
-            "implicitly)",
+            "shape [2], wanted a gradient of that shape (only scalar outputs, of one element, "
+            "have one implicitly)",
         ),
         (lambda: libdl.autograd.backward([leaf() * 2]), "backward: argument 2 (grad_tensors) is"),
         (
@@ -165,8 +165,10 @@ LEAF = "is a leaf that requires grad, used in an in-place operation"
         (lambda: float(libdl.ones(2)), "item: only one element tensors can be converted"),
         (
             lambda: nn.Linear(2, 2).load_state_dict({"weight": libdl.ones(3, 3)}),
-            'Error(s) in loading state_dict for Linear:\n\tMissing key(s) in state_dict: "bias". \n\t'
-            "size mismatch for weight: the state has shape libdl.Size([3, 3]), the model libdl.Size([2, 2]).",
+            "Error(s) in loading state_dict for Linear:\n\t"
+            'Missing key(s) in state_dict: "bias". \n\t'
+            "size mismatch for weight: the state has shape libdl.Size([3, 3]), the model "
+            "libdl.Size([2, 2]).",
         ),
         (
             lambda: nn.Linear(1, 1, False).load_state_dict({"weight": libdl.ones(1, 1), "b": X}),
@@ -198,14 +200,9 @@ def test_fields_follow_the_words():
 
 @pytest.mark.parametrize(
     "module",
-    [
-        "libdl",
-        "libdl.nn",
-        "libdl.nn.functional",
-        "libdl.utils",
-        "libdl.multiprocessing",
-        "libdl.optim",
-    ],
+    """
+        libdl libdl.nn libdl.nn.functional libdl.utils libdl.multiprocessing libdl.optim
+    """.split(),
 )
 def test_to_ask_for_a_name_lists_no_names(module, monkeypatch):
     """Programs ask often, and seldom read the error."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tensors on meta in Python, and what programs do with them: large models are made there, looked at
-and filled. The operators' shapes are tested in tests/ops/checks_meta.py. Texts and classes of errors
-are PyTorch 2.15's."""
+and filled. The operators' shapes are tested in tests/ops/checks_meta.py. Texts and classes of
+errors are PyTorch 2.15's."""
 
 import copy
 import io

@@ -107,7 +107,8 @@ def test_dropped_elements_are_what_the_mask_tells():
 
 
 def test_what_adds_nothing_to_a_running_sum_has_no_slope():
-    """A sum of one element and nothing is that element; PyTorch 2.15 answers NaN for the first two."""
+    """A sum of one element and nothing is that element; PyTorch 2.15 answers NaN for the first
+    two."""
     x = libdl.tensor([-libdl.inf, -libdl.inf, 1.0, -libdl.inf], requires_grad=True)
     libdl.logcumsumexp(x, 0).sum().backward()
     assert x.grad.tolist() == [1, 1, 2, 0]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A view that gets other memory is one no more: its base has no share in what is written there. Nor has
-an old view in what is written into a base that got other memory. A history keeps its shape."""
+"""A view that gets other memory is one no more: its base has no share in what is written there. Nor
+has an old view in what is written into a base that got other memory. A history keeps its shape."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Places, counts and divisors that 16 bits do not hold: what has many elements agrees with float64."""
+"""Places, counts and divisors that 16 bits do not hold: what has many elements agrees with
+float64."""
 
 import math
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What chooses among no elements raises an IndexError along a dimension, as in PyTorch, which is also
-libdl's ShapeError; and the out= of such functions."""
+"""What chooses among no elements raises an IndexError along a dimension, as in PyTorch, which is
+also libdl's ShapeError; and the out= of such functions."""
 
 import pickle
 

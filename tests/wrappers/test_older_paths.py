@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names that packages import by PyTorch's paths, beside those of layers. The numbers are PyTorch's."""
+"""Names that packages import by PyTorch's paths, beside those of layers. The numbers are
+PyTorch's."""
 
 import importlib
 import warnings

@@ -39,16 +39,9 @@ def test_lists_and_fractions_are_no_dimension(name, dim):
 
 @pytest.mark.parametrize(
     "name",
-    [
-        "mode",
-        "aminmax",
-        "unique",
-        "unique_consecutive",
-        "quantile",
-        "nanquantile",
-        "logcumsumexp",
-        "renorm",
-    ],
+    """
+        mode aminmax unique unique_consecutive quantile nanquantile logcumsumexp renorm
+    """.split(),
 )
 def test_errors_tell_of_the_dimension(name):
     with pytest.raises(
@@ -63,19 +56,9 @@ def test_errors_tell_of_the_dimension(name):
     ALONG[name](libdl.ones(2, 3), libdl.tensor(1))  # what can be an index
 
 
-OVER_ALL = [
-    "sum",
-    "mean",
-    "nansum",
-    "nanmean",
-    "amax",
-    "amin",
-    "std",
-    "var",
-    "norm",
-    "count_nonzero",
-    "logsumexp",
-]
+OVER_ALL = """
+    sum mean nansum nanmean amax amin std var norm count_nonzero logsumexp
+""".split()
 
 
 @pytest.mark.parametrize("dim", [(), []], ids=repr)

@@ -2,6 +2,7 @@
 """Modes and classes that override operators: PyTorch's answers to the same programs, and what is
 libdl's own."""
 
+import operator
 import pickle
 import subprocess
 import sys
@@ -276,6 +277,102 @@ def test_stand_ins_take_the_arguments_of_what_they_stand_for():
     with pytest.raises(TypeError, match="beta"):
         stand_ins[libdl.add](1, 2, beta=3)
     assert libdl.zeros not in stand_ins
+
+
+class Asked(libdl.Tensor):
+    """Answers each call with what it was told of it."""
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        return func, args, kwargs
+
+
+@pytest.mark.parametrize(
+    "name, rest, options",
+    [
+        ("max", (), {}),
+        ("max", (), {"axis": 1, "keepdims": True}),
+        ("min", (1,), {"keepdim": True}),
+        ("min", (libdl.ones(2, 2),), {}),
+        ("split", (1,), {"dim": 1}),
+        ("repeat_interleave", (2,), {"axis": 0}),
+        ("randint_like", (3,), {"dtype": libdl.int32}),
+        ("scatter", (0, libdl.zeros(2, 2, dtype=int), 1.0), {}),
+        ("scatter", (0, libdl.zeros(2, 2, dtype=int)), {"value": 1.0}),
+        ("kthvalue", (1,), {"dim": 0}),
+        ("var", (True,), {}),
+        ("std", (0,), {"unbiased": False}),
+        ("median", (), {}),
+        ("nanmedian", (1,), {}),
+        ("histogram", (3,), {"range": (0.0, 1.0)}),
+        ("histogramdd", (3,), {}),
+        ("frexp", (), {}),
+        ("tensor_split", (2,), {}),
+        ("hsplit", (2,), {}),
+        ("vsplit", ([1],), {}),
+        ("dsplit", (2,), {}),
+        ("Tensor.split", (1,), {"dim": 0}),
+        ("Tensor.view", (4,), {}),
+        ("Tensor.view", (libdl.int32,), {}),
+        ("Tensor.contiguous", (), {}),
+        ("Tensor.scatter_", (0, libdl.zeros(2, 2, dtype=int), 1.0), {}),
+        ("Tensor.random_", (3,), {}),
+        ("Tensor.random_", (), {"to": 3}),
+        ("Tensor.to", (libdl.float64,), {"copy": True}),
+        ("Tensor.type", (libdl.float64,), {}),
+        ("Tensor.type_as", (libdl.ones(1),), {}),
+        ("Tensor.float", (), {}),
+        ("Tensor.cpu", (), {}),
+        ("Tensor.cuda", (), {}),
+        ("Tensor.backward", (), {"retain_graph": True}),
+    ],
+)
+def test_a_class_is_asked_before_a_function_reads_its_arguments(name, rest, options):
+    """Also by functions that have several signatures; the class sees what the program wrote."""
+    x = libdl.ones(2, 2).as_subclass(Asked)
+    function = getattr(libdl.Tensor if "." in name else libdl, name.rpartition(".")[2])
+    asked = x, *rest
+    for found in (
+        function(*asked, **options),
+        getattr(x, name.rpartition(".")[2])(*rest, **options) if "." in name else None,
+    ):
+        if found is not None:
+            func, args, kwargs = found
+            assert func is function and kwargs == options
+            assert len(args) == len(asked) and all(map(operator.is_, args, asked))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda plain, own: libdl.max(plain, own),
+        lambda plain, own: libdl.min(plain, other=own),
+        lambda plain, own: libdl.scatter(plain, 0, libdl.zeros(2, 2, dtype=int), own),
+        lambda plain, own: plain.scatter_(0, libdl.zeros(2, 2, dtype=int), own),
+        lambda plain, own: libdl.histogram(plain, 3, weight=own),
+        lambda plain, own: libdl.histogramdd(plain, 3, weight=own),
+        lambda plain, own: libdl.tensor_split(plain, own),
+        lambda plain, own: libdl.repeat_interleave(plain, own, 0),
+        lambda plain, own: libdl.repeat_interleave(own),
+        lambda plain, own: libdl.randint(0, own, (2,)),
+        lambda plain, own: plain.random_(own),
+        lambda plain, own: plain.to(own),
+        lambda plain, own: plain.type_as(own),
+        lambda plain, own: libdl.autograd.grad(plain, own),
+        lambda plain, own: libdl.autograd.backward(own),
+    ],
+)
+def test_the_class_of_any_argument_is_asked(call):
+    asked = []
+
+    class Own(libdl.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            asked.append(func)
+            return ()
+
+    call(libdl.ones(2, 2), libdl.ones(2, 2).as_subclass(Own))
+    assert len(asked) == 1
 
 
 def test_text_has_no_name():

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plugins from Python: the device and the provider of examples/plugins, each in a process of its own,
-for what is opened stays open."""
+"""Plugins from Python: the device and the provider of examples/plugins, each in a process of its
+own, for what is opened stays open."""
 
 import os
 import subprocess

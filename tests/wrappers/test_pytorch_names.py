@@ -20,28 +20,10 @@ def x():
 
 @pytest.mark.parametrize(
     "name",
-    [
-        "sum",
-        "mean",
-        "prod",
-        "max",
-        "min",
-        "amax",
-        "amin",
-        "argmax",
-        "argmin",
-        "var",
-        "std",
-        "norm",
-        "all",
-        "any",
-        "logsumexp",
-        "softmax",
-        "log_softmax",
-        "cumsum",
-        "cumprod",
-        "unbind",
-    ],
+    """
+        sum mean prod max min amax amin argmax argmin var std norm all any logsumexp softmax
+        log_softmax cumsum cumprod unbind
+    """.split(),
 )
 def test_axis_is_dim(name):
     function, method = getattr(libdl, name), getattr(libdl.Tensor, name)
@@ -187,18 +169,10 @@ def test_gradient_scaled_by_frequency():
 
 @pytest.mark.parametrize(
     "name",
-    [
-        "serialization",
-        "cuda.nvtx",
-        "autograd.grad_mode",
-        "autograd.variable",
-        "nn.attention",
-        "nn.common_types",
-        "nn.utils.rnn",
-        "optim.lr_scheduler",
-        "utils.checkpoint",
-        "utils.data",
-    ],
+    """
+        serialization cuda.nvtx autograd.grad_mode autograd.variable nn.attention nn.common_types
+        nn.utils.rnn optim.lr_scheduler utils.checkpoint utils.data
+    """.split(),
 )
 def test_a_submodule_is_reached_without_an_import_of_its_own(name):
     """Each in a new process: an import anywhere before would hide that the name is missing."""
@@ -209,23 +183,10 @@ def test_a_submodule_is_reached_without_an_import_of_its_own(name):
 
 # -- what dir() shows ------------------------------------------------------------------------------
 
-MODULES = [
-    "nn.init",
-    "nn.utils",
-    "optim.lr_scheduler",
-    "optim.swa_utils",
-    "cuda",
-    "random",
-    "autograd.forward_ad",
-    "autograd.functional",
-    "autograd.graph",
-    "utils.checkpoint",
-    "nn",
-    "nn.functional",
-    "optim",
-    "func",
-    "autograd",
-]
+MODULES = """
+    nn.init nn.utils optim.lr_scheduler optim.swa_utils cuda random autograd.forward_ad
+    autograd.functional autograd.graph utils.checkpoint nn nn.functional optim func autograd
+""".split()
 
 
 @pytest.mark.parametrize("module", MODULES)

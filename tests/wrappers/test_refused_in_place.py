@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a tensor in place, or two operands, cannot be: refused as in PyTorch, and nothing is written."""
+"""What a tensor in place, or two operands, cannot be: refused as in PyTorch, and nothing is
+written."""
 
 import pytest
 

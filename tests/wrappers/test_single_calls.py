@@ -45,8 +45,8 @@ CALLS = [
     *(
         (f"special.{name}", of(getattr(special, name)), x, 1, [])
         for name in (
-            "digamma psi erf erfc erfcx erfinv exp2 expit expm1 gammaln i0 i0e i1 i1e log1p log_ndtr "
-            "logit ndtr ndtri round sinc"
+            "digamma psi erf erfc erfcx erfinv exp2 expit expm1 gammaln i0 i0e i1 i1e log1p "
+            "log_ndtr logit ndtr ndtri round sinc"
         ).split()
     ),
     *(

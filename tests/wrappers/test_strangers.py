@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What programs of others use at PyTorch's edges: the same programs, and PyTorch's answers; and what
-is refused, when it is used and not when it is imported."""
+"""What programs of others use at PyTorch's edges: the same programs, and PyTorch's answers; and
+what is refused, when it is used and not when it is imported."""
 
 import importlib
 

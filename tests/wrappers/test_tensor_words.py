@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Smaller words of tensors and of the module itself: hooks as a dict, dtypes of gradients, capsules,
-older norms, warnings that come each time. Expected values are PyTorch's."""
+"""Smaller words of tensors and of the module itself: hooks as a dict, dtypes of gradients,
+capsules, older norms, warnings that come each time. Expected values are PyTorch's."""
 
 import gc
 import warnings

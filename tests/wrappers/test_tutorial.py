@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/tutorial.md: each block pasted in order into an interpreter that was just started prints what
-the page shows, and draws its pictures; the program beside it consists of the same blocks."""
+"""docs/tutorial.md: each block pasted in order into an interpreter that was just started prints
+what the page shows, and draws its pictures; the program beside it consists of the same blocks."""
 
 import json
 import os

@@ -34,7 +34,8 @@ def parameter_type(typed: Typed, argument: Argument) -> str:
 
 
 def default_value(argument: Argument, default: str) -> str:
-    """A default in Rust; what may be absent and has a number as default has it inside the library."""
+    """A default in Rust; what may be absent and has a number as default has it inside the
+    library."""
     if default == "None" or (argument.kind in ("tensor", "ints") and argument.nullable):
         return "None"
     if argument.kind == "bool":

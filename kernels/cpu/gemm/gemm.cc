@@ -11,6 +11,7 @@
 #define HWY_TARGET_INCLUDE "kernels/cpu/gemm/gemm.cc"
 #include "hwy/foreach_target.h"
 // After foreach_target.h.
+#include "hwy/cache_control.h"
 #include "kernels/cpu/gemm/gemm_kernel-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -23,17 +24,22 @@ struct Block {
   int64_t i, rows, k0, k;
 };
 
+struct Reading {
+  Lies lies;
+  bool copied;
+};
+
 // A copy repays itself where rows get into each other's way in the first cache (those 2^11 bytes
 // apart share two of its sets) or columns lie far apart, and more than two panels meet them.
 template <class T>
-HWY_INLINE Lies how_read(const GemmOperand& a, int64_t panels) {
+HWY_INLINE Reading how_read(const GemmOperand& a, int64_t panels) {
   const bool columns = a.row_stride == 1 && a.col_stride != 1;
   if (a.dtype == kDtype<T> && (columns || a.col_stride == 1)) {
     const int64_t bytes = (columns ? a.col_stride : a.row_stride) * static_cast<int64_t>(sizeof(T));
     const bool near = columns ? bytes <= 512 : bytes % 2048 != 0;
-    if (near || panels <= 2) return columns ? Lies::kColumns : Lies::kRows;
+    if (near || panels <= 2) return {columns ? Lies::kColumns : Lies::kRows, false};
   }
-  return columns ? Lies::kCopiedColumns : Lies::kCopiedRows;
+  return {columns ? Lies::kColumns : Lies::kCopiedRows, true};
 }
 
 // Where a's columns are contiguous, its copy has the rows of one run of the micro-kernel side by
@@ -99,9 +105,9 @@ template <class T>
 HWY_INLINE void stripe_product(const GemmTile<T>& t, const Block& at, const Block& next, T* a,
                                T* room) {
   const int64_t panels = (t.j1 - t.j0 + kPanel<T> - 1) / kPanel<T>;
-  const Lies lies = how_read<T>(t.a, panels);
+  const auto [lies, copied] = how_read<T>(t.a, panels);
   // Copy the stripe of a, unless it is read in place.
-  const bool grouped = lies == Lies::kCopiedColumns;
+  const bool columns = lies == Lies::kColumns, grouped = copied && columns;
   if (grouped) {
     Groups<T>::copy(a, t.a, at);
   } else if (lies == Lies::kCopiedRows) {
@@ -111,13 +117,13 @@ HWY_INLINE void stripe_product(const GemmTile<T>& t, const Block& at, const Bloc
   const int64_t groups = Groups<T>::count(at.rows);
   const T* first = a;
   int64_t row_stride = kKBlock<T>;
-  if (!copied(lies)) {
+  if (!copied) {
     first = static_cast<const T*>(t.a.data) + at.i * t.a.row_stride + at.k0 * t.a.col_stride;
     row_stride = t.a.row_stride;
   }
   Step<T> step{};
   step.c_stride = t.out_stride;
-  step.a_stride = grouped ? kRows<T> : by_columns(lies) ? t.a.col_stride : t.a.row_stride;
+  step.a_stride = grouped ? kRows<T> : columns ? t.a.col_stride : t.a.row_stride;
   step.k = at.k;
   step.alpha = t.alpha;
   step.add = at.k0 > 0 || t.beta != 0;
@@ -149,7 +155,7 @@ HWY_INLINE void stripe_product(const GemmTile<T>& t, const Block& at, const Bloc
       // A panel has two lines per row: two runs of the kernel prefetch it.
       const int64_t line = g * (kPanel<T> / kWide<T>);
       step.next = step.b + (line < 2 ? to_next + line * kLine<T> : 0);
-      panel_product(kernels_for<T>(r1 - r0, grouped ? Lies::kColumns : lies), step, width);
+      panel_product(kernels_for<T>(r1 - r0, lies), step, width);
     }
   }
 }

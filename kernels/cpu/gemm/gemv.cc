@@ -19,7 +19,7 @@
 #define HWY_TARGET_INCLUDE "kernels/cpu/gemm/gemv.cc"
 #include "hwy/foreach_target.h"
 // After foreach_target.h.
-#include "kernels/cpu/order-inl.h"
+#include "kernels/cpu/traverse/order-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace libdl::kernels::cpu {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "kernels/cpu/gemm/gemm.h"
+#include "kernels/cpu/gemm/matmul.h"
 #include "kernels/cpu/gemm/matmul_parts.h"
-#include "kernels/cpu/matmul.h"
 #include "kernels/cpu/traverse/load_store.h"
 #include "kernels/cpu/traverse/rooms.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Packing: matrices of any strides and floating dtype are copied so that the micro-kernel of
-// gemm.cc reads them sequentially.
+// micro_kernel.cc reads them sequentially.
 #if defined(LIBDL_KERNELS_CPU_GEMM_PANELS_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef LIBDL_KERNELS_CPU_GEMM_PANELS_INL_H
 #undef LIBDL_KERNELS_CPU_GEMM_PANELS_INL_H

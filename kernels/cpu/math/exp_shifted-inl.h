@@ -10,7 +10,7 @@
 
 #include "hwy/contrib/math/math-inl.h"
 #include "kernels/cpu/math/math_coefficients.h"
-#include "kernels/cpu/order-inl.h"
+#include "kernels/cpu/traverse/order-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace libdl::kernels::cpu {

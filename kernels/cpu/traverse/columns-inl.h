@@ -13,7 +13,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "kernels/cpu/order-inl.h"
+#include "kernels/cpu/traverse/order-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace libdl::kernels::cpu {
@@ -104,23 +104,29 @@ HWY_INLINE void add_steps(T* total, const S* const* rows, int64_t steps, int64_t
   constexpr bool kIsQuick = kQuick<C, T>;
   const S* row[kSteps];
   std::copy_n(rows, steps, row);
-  const auto exactly = [&](int64_t c, int64_t count) HWY_ATTR {
-    take_rows<C, M, T, 1, false, 0, false>(total, row, steps, c, count, parameter);
+  // The columns [c, end) of which the quick form failed.
+  const auto exactly = [&](int64_t c, int64_t end) HWY_ATTR {
+    for (; c < end; c += kN)
+      take_rows<C, M, T, 1, false, 0, false>(total, row, steps, c, std::min(kN, end - c),
+                                             parameter);
   };
-  int64_t c = 0;
-  for (; c + kVectors * kN <= width; c += kVectors * kN) {
-    if (!take_rows<C, M, T, kVectors, true, kCount, kIsQuick>(total, row, steps, c, 0, parameter)) {
-      for (int k = 0; k < kVectors; ++k) exactly(c + k * kN, kN);
+  for (int64_t c = 0, end; c < width; c = end) {
+    bool done;
+    if (c + kVectors * kN <= width) {
+      end = c + kVectors * kN;
+      done =
+          take_rows<C, M, T, kVectors, true, kCount, kIsQuick>(total, row, steps, c, 0, parameter);
+    } else if (c + kN <= width) {
+      end = c + kN;
+      done = take_rows<C, M, T, 1, true, kCount, kIsQuick>(total, row, steps, c, 0, parameter);
+    } else {
+      end = width;
+      done = take_rows<C, M, T, 1, false, kCount, kIsQuick>(total, row, steps, c, width - c,
+                                                            parameter);
     }
-  }
-  for (; c + kN <= width; c += kN) {
-    if (!take_rows<C, M, T, 1, true, kCount, kIsQuick>(total, row, steps, c, 0, parameter)) {
-      exactly(c, kN);
+    if constexpr (kIsQuick) {
+      if (!done) exactly(c, end);
     }
-  }
-  if (c == width) return;
-  if (!take_rows<C, M, T, 1, false, kCount, kIsQuick>(total, row, steps, c, width - c, parameter)) {
-    exactly(c, width - c);
   }
 }
 
@@ -216,25 +222,30 @@ HWY_NOINLINE void few_rows(const Rows& rows, int64_t r0, int64_t n, int64_t widt
                            const T* parameter, T* result) {
   constexpr int64_t kN = Pack<T>::n;
   constexpr int kVectors = 4;
+  constexpr bool kIsQuick = kQuick<C, T>;
   alignas(64) T tile[kTransposed][kWidth<T>];
   const StoredIn<Rows, T>* row[kFewRows<T>];
   find_rows(rows, r0, n, tile, row);
   const auto one = [&](int64_t c) HWY_ATTR {
     alignas(64) T some[kN];
     const int64_t count = std::min(kN, width - c);
-    if (!join_rows<C, M, T, 1, false, kQuick<C, T>>(row, n, c, count, parameter, some)) {
-      join_rows<C, M, T, 1, false, false>(row, n, c, count, parameter, some);
+    const bool done = join_rows<C, M, T, 1, false, kIsQuick>(row, n, c, count, parameter, some);
+    if constexpr (kIsQuick) {
+      if (!done) join_rows<C, M, T, 1, false, false>(row, n, c, count, parameter, some);
     }
     std::copy_n(some, count, result + c);
   };
-  int64_t c = 0;
-  for (; c + kVectors * kN <= width; c += kVectors * kN) {
-    if (join_rows<C, M, T, kVectors, true, kQuick<C, T>>(row, n, c, 0, parameter, result + c)) {
-      continue;
+  for (int64_t c = 0; c < width;) {
+    int64_t end = c + kN;
+    if (c + kVectors * kN <= width) {
+      end = c + kVectors * kN;
+      if (join_rows<C, M, T, kVectors, true, kIsQuick>(row, n, c, 0, parameter, result + c)) {
+        c = end;
+        continue;
+      }
     }
-    for (int k = 0; k < kVectors; ++k) one(c + k * kN);
+    for (; c < end; c += kN) one(c);
   }
-  for (; c < width; c += kN) one(c);
 }
 
 // The addresses of column c in every kLanes-th of the rows [r, end), at most kSteps of them.

@@ -12,7 +12,7 @@
 
 #include <algorithm>
 
-#include "kernels/cpu/order-inl.h"
+#include "kernels/cpu/traverse/order-inl.h"
 #include "kernels/cpu/traverse/rows.h"
 
 HWY_BEFORE_NAMESPACE();

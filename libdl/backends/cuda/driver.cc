@@ -11,6 +11,7 @@
 #include <string>
 
 #include "backends/cuda/host.h"
+#include "backends/cuda/test_hooks.h"
 
 namespace libdl::cuda {
 
@@ -34,8 +35,8 @@ std::string result_text(const Driver& driver, CUresult result) {
 }
 
 void open(Opened& opened) {
-  const char* const other = std::getenv("LIBDL_CUDA_DRIVER");
-  const char* const library = other && *other ? other : "libcuda.so.1";
+  const char* const other = other_driver();
+  const char* const library = other ? other : "libcuda.so.1";
   void* const handle = dlopen(library, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (!handle) {
     const char* const reason = dlerror();

@@ -13,6 +13,7 @@
 
 #include "backends/cuda/driver.h"
 #include "backends/cuda/host.h"
+#include "backends/cuda/test_hooks.h"
 
 namespace libdl::cuda {
 
@@ -45,11 +46,7 @@ std::vector<files::path> wheel_folders(const char* wheel) {
 
 // Where a library may be, in the order in which it is looked for.
 std::vector<std::string> places_of(const std::string& stem, const char* wheel) {
-  if (opened_driver().simulated_access) {
-    const char* const other = std::getenv("LIBDL_SIMULATED_CUBLASLT");
-    const char* const simulation = std::getenv("LIBDL_CUDA_DRIVER");
-    return {other ? other : simulation ? simulation : ""};
-  }
+  if (opened_driver().simulated_access) return {simulated_library()};
   const std::string name = stem + ".so." + std::to_string(kMajor);
   std::vector<std::string> places = {name};
   std::vector<files::path> folders;

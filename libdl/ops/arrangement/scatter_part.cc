@@ -4,8 +4,8 @@
 #include "entries/arrangement.h"
 #include "entries/copy.h"
 #include "entries/view.h"
+#include "ops/copy/copy.h"
 #include "ops/core/call.h"
-#include "ops/creation/copy.h"
 #include "ops/view/view.h"
 #include "tensor/memory_order.h"
 

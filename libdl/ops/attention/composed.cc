@@ -12,8 +12,8 @@
 #include "entries/nn.h"
 #include "entries/reduction.h"
 #include "entries/view.h"
+#include "ops/copy/copy.h"
 #include "ops/core/call.h"
-#include "ops/creation/copy.h"
 #include "ops/creation/draw.h"
 #include "ops/pointwise/arithmetic.h"
 

@@ -10,11 +10,11 @@
 #include "entries/nn.h"
 #include "entries/reduction.h"
 #include "entries/view.h"
+#include "ops/copy/copy.h"
 #include "ops/core/call.h"
-#include "ops/core/launch.h"
-#include "ops/creation/copy.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/pointwise/pointwise.h"
+#include "ops/primitive/launch.h"
 #include "tensor/memory_order.h"
 
 namespace libdl {

@@ -10,8 +10,8 @@
 #include "entries/reduction.h"
 #include "entries/view.h"
 #include "ops/core/call.h"
-#include "ops/core/summed.h"
 #include "ops/linalg/linalg.h"
+#include "ops/primitive/summed.h"
 
 namespace libdl {
 

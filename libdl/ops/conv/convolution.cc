@@ -6,8 +6,8 @@
 #include "entries/view.h"
 #include "ops/conv/correlation.h"
 #include "ops/core/call.h"
-#include "ops/core/each_dimension.h"
 #include "ops/pointwise/arithmetic.h"
+#include "ops/primitive/each_dimension.h"
 #include "ops/view/view.h"
 
 namespace libdl {

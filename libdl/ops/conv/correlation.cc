@@ -8,11 +8,11 @@
 #include "entries/linalg.h"
 #include "entries/reduction.h"
 #include "entries/view.h"
-#include "kernels/cpu/conv/few_channels_pay.h"
-#include "ops/core/innermost.h"
-#include "ops/creation/copy.h"
+#include "kernels/cpu/conv/few_channels/few_channels_pay.h"
+#include "ops/copy/copy.h"
 #include "ops/linalg/product.h"
 #include "ops/pointwise/arithmetic.h"
+#include "ops/primitive/innermost.h"
 #include "ops/view/view.h"
 
 namespace libdl {

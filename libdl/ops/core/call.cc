@@ -4,13 +4,10 @@
 
 #include "base/lock.h"
 #include "device/device.h"
-#include "entries/copy.h"
-#include "ops/creation/copy.h"
+#include "ops/primitive/bytes.h"
 #include "tape/output_meta.h"
 
 namespace libdl {
-
-std::string (*creation_site)() = nullptr;
 
 Tensor Named::operator()(Tensor y) const {
   Node* const node = y.meta() ? y.meta()->node : nullptr;
@@ -94,22 +91,23 @@ bool Call::is_overwritten(const Save& s) const {
          overlap(into_.tensor(), *s.value) == Overlap::kFull;
 }
 
+// What a rule saves of an operand that the call overwrites.
+static Tensor as_it_was(const Tensor& x) {
+  LIBDL_OBSERVED_AS((observe_detail::Name{"clone"}), as_it_was(x), x);
+  return duplicate(x, x.dtype());
+}
+
 void Call::connect(Node* node, std::span<Tensor> outputs, std::span<const Save> saves) {
   Ref<Node> made = Ref<Node>::take(node);  // freed if a step below throws
-  if ((mode_ & kModeAnomaly) && creation_site) node->more().site = creation_site();
-  for (size_t i = 0; i < inputs_.size(); ++i)
-    if (inputs_[i] && inputs_[i]->defined()) node->edges()[i] = history_of(*inputs_[i]);
+  connect_inputs(*node, {inputs_.data(), inputs_.size()});
   for (size_t k = 0; k < outputs.size(); ++k) {
     const Tensor& y = outputs[k];
     if (!y.defined() || !is_inexact(y.dtype())) continue;
-    Meta& meta = meta_of(y);
-    node->retain();
-    meta.node = node;
-    meta.slot = static_cast<int32_t>(k);
+    set_maker(y, Ref<Node>::share(node), static_cast<int32_t>(k));
   }
   int place = 0;
   for (const Save& s : saves)
-    save(*node, place++, is_overwritten(s) ? clone(*s.value) : *s.value, s.source);
+    save(*node, place++, is_overwritten(s) ? as_it_was(*s.value) : *s.value, s.source);
   if (outputs.empty()) made.release();
 }
 
@@ -246,12 +244,14 @@ Ref<Node> Call::cut() const {
       make_node({op_, cut_vjp}, n, 1, 0, CutAttr{{op_, cut_vjp}, std::vector<OutputMeta>(n)}));
   auto& attr = *static_cast<CutAttr*>(node->attr());
   node->rule = &attr.rule;
+  SmallVector<const Tensor*, 4> ended;
   for (int i = 0; i < n; ++i) {
     const Tensor* const x = inputs_[i];
-    if (!x || !x->defined() || !x->meta() || !is_inexact(x->dtype())) continue;
-    attr.operands[i] = meta_for(*x);
-    node->edges()[i] = history_of(*x);
+    const bool has_one = x && x->defined() && x->meta() && is_inexact(x->dtype());
+    if (has_one) attr.operands[i] = meta_for(*x);
+    ended.push_back(has_one ? x : nullptr);
   }
+  connect_inputs(*node, {ended.data(), ended.size()});
   return node;
 }
 

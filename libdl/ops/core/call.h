@@ -17,9 +17,10 @@
 #include <initializer_list>
 #include <optional>
 
-#include "ops/core/into.h"
-#include "ops/core/observe.h"
+#include "ops/core/record.h"
 #include "ops/core/tangent.h"
+#include "ops/primitive/into.h"
+#include "ops/primitive/observe.h"
 #include "tape/meta.h"
 #include "tape/saved.h"
 #include "tensor/forms.h"
@@ -226,15 +227,6 @@ class Call {
   SmallVector<const Tensor*, 4> inputs_;
 };
 
-// Where the gradient of x goes; updates the history of a view whose base was written to. The node
-// is retained for the caller.
-Edge history_of(const Tensor& x);
-
-// To be called before x gets data of another shape or dtype. Its history stays that of the old
-// value: gradients are summed to the old shape, as from broadcasting, or refused in backward. A
-// view's history is brought up to date.
-void fit_history(const Tensor& x, Dims shape, Dtype dtype);
-
 // Renews the history of a view that was given other elements of its base's memory: from then on it
 // is a view of these elements.
 void renew_view(const Tensor& x);
@@ -244,8 +236,5 @@ void refuse_overlap(const char* op, Into into, std::span<const Tensor* const> op
 
 // Throws AUTOGRAD if an in-place write to x, the argument `name`, must not be recorded.
 void check_recordable_write(const Tensor& x, const char* op, const char* name = "dst");
-
-// In anomaly mode: asks the host for its current line, e.g. 'File "train.py", line 12'.
-extern std::string (*creation_site)();
 
 }  // namespace libdl

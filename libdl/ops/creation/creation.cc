@@ -6,33 +6,15 @@
 
 #include "entries/copy.h"
 #include "entries/creation.h"
+#include "ops/copy/copy.h"
+#include "ops/copy/holds.h"
 #include "ops/core/call.h"
-#include "ops/core/holds.h"
-#include "ops/creation/copy.h"
 #include "ops/pointwise/pointwise.h"
 #include "tensor/memory_order.h"
 
 namespace libdl {
 
 // -- defaults ---------------------------------------------------------------------------------
-
-Device device_or_default(const char* op, std::optional<Device> device) {
-  const Device wanted = device.value_or(state().default_device);
-  if (wanted.is_cpu() && wanted.index == 0) return wanted;
-  try {
-    check_device(op, wanted);
-  } catch (const Error& error) {
-    const std::string& why = error.message();
-    const std::string own = std::string(op) + ": ";
-    fail_argument(error.code(), op, "device", "is " + device_name(wanted),
-                  "a device that exists: " + (why.starts_with(own) ? why.substr(own.size()) : why));
-  }
-  return wanted;
-}
-
-Device device_or_default(const char* op, std::optional<Device> device, Into into) {
-  return !device && into ? into.tensor().device() : device_or_default(op, device);
-}
 
 static Dtype or_default(Dtype dtype) { return dtype == Dtype::kNone ? default_dtype() : dtype; }
 

@@ -7,11 +7,6 @@
 
 namespace libdl {
 
-// The device on which an operator without inputs makes its result.
-Device device_or_default(const char* op, std::optional<Device> device);
-// Without a device the destination's, if there is one.
-Device device_or_default(const char* op, std::optional<Device> device, Into into);
-
 // Where an operator's numbers go: a new tensor, or the destination after its checks.
 Tensor created_place(const char* op, Dims shape, Dtype dtype, std::optional<Device> device,
                      Into into);

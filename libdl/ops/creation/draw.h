@@ -3,7 +3,7 @@
 // Drawing random numbers inside of operators.
 #pragma once
 
-#include "ops/core/launch.h"
+#include "ops/primitive/launch.h"
 #include "tensor/generator.h"
 
 namespace libdl {

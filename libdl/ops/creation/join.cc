@@ -7,11 +7,11 @@
 #include "entries/copy.h"
 #include "entries/join.h"
 #include "entries/view.h"
+#include "ops/copy/copy.h"
 #include "ops/core/call.h"
-#include "ops/core/launch.h"
-#include "ops/creation/copy.h"
 #include "ops/indexing/indices.h"
 #include "ops/pointwise/pointwise.h"
+#include "ops/primitive/launch.h"
 #include "ops/view/view.h"
 #include "tensor/memory_order.h"
 

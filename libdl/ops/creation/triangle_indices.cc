@@ -5,7 +5,7 @@
 
 #include "device/meta.h"
 #include "entries/sequence.h"
-#include "ops/creation/copy.h"
+#include "ops/copy/copy.h"
 #include "ops/creation/creation.h"
 
 namespace libdl {

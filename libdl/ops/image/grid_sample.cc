@@ -2,12 +2,12 @@
 
 #include "entries/image.h"
 #include "entries/view.h"
+#include "ops/copy/copy.h"
 #include "ops/core/call.h"
-#include "ops/core/launch.h"
-#include "ops/creation/copy.h"
 #include "ops/image/linear_map.h"
 #include "ops/image/sampled.h"
 #include "ops/pointwise/arithmetic.h"
+#include "ops/primitive/launch.h"
 
 namespace libdl {
 

@@ -9,11 +9,11 @@
 #include "entries/copy.h"
 #include "entries/image.h"
 #include "entries/indexing.h"
+#include "ops/copy/copy.h"
 #include "ops/core/call.h"
-#include "ops/core/launch.h"
-#include "ops/creation/copy.h"
 #include "ops/image/linear_map.h"
 #include "ops/image/resample_table.h"
+#include "ops/primitive/launch.h"
 
 namespace libdl {
 

@@ -12,8 +12,8 @@
 #include "entries/reduction.h"
 #include "entries/view.h"
 #include "kernels/sampling.h"
+#include "ops/copy/copy.h"
 #include "ops/core/call.h"
-#include "ops/creation/copy.h"
 #include "ops/image/linear_map.h"
 #include "ops/pointwise/arithmetic.h"
 

@@ -8,15 +8,15 @@
 #include "entries/indexing.h"
 #include "entries/reduction.h"
 #include "entries/view.h"
+#include "ops/copy/copy.h"
 #include "ops/core/call.h"
-#include "ops/core/launch.h"
-#include "ops/core/summed.h"
-#include "ops/creation/copy.h"
 #include "ops/indexing/indices.h"
 #include "ops/indexing/places.h"
 #include "ops/indexing/scatter.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/pointwise/pointwise.h"
+#include "ops/primitive/launch.h"
+#include "ops/primitive/summed.h"
 
 namespace libdl {
 

@@ -4,15 +4,15 @@
 #include "entries/copy.h"
 #include "entries/indexing.h"
 #include "entries/view.h"
+#include "ops/copy/copy.h"
 #include "ops/core/call.h"
-#include "ops/core/launch.h"
-#include "ops/core/plan.h"
-#include "ops/core/summed.h"
-#include "ops/creation/copy.h"
 #include "ops/indexing/indices.h"
 #include "ops/indexing/nonzero.h"
 #include "ops/indexing/places.h"
 #include "ops/pointwise/pointwise.h"
+#include "ops/primitive/launch.h"
+#include "ops/primitive/plan.h"
+#include "ops/primitive/summed.h"
 
 namespace libdl {
 

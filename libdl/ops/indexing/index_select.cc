@@ -7,14 +7,14 @@
 #include "entries/indexing.h"
 #include "entries/reduction.h"
 #include "entries/view.h"
+#include "ops/copy/copy.h"
+#include "ops/copy/holds.h"
 #include "ops/core/call.h"
-#include "ops/core/holds.h"
-#include "ops/core/launch.h"
-#include "ops/creation/copy.h"
 #include "ops/indexing/indices.h"
 #include "ops/indexing/places.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/pointwise/pointwise.h"
+#include "ops/primitive/launch.h"
 
 namespace libdl {
 

@@ -3,10 +3,10 @@
 #include "ops/indexing/indices.h"
 
 #include "entries/copy.h"
+#include "ops/copy/copy.h"
+#include "ops/copy/holds.h"
 #include "ops/core/call.h"
-#include "ops/core/holds.h"
-#include "ops/core/launch.h"
-#include "ops/creation/copy.h"
+#include "ops/primitive/launch.h"
 
 namespace libdl {
 

@@ -6,9 +6,9 @@
 #include "device/meta.h"
 #include "device/transfer.h"
 #include "entries/indexing.h"
+#include "ops/copy/copy.h"
 #include "ops/core/call.h"
-#include "ops/core/launch.h"
-#include "ops/creation/copy.h"
+#include "ops/primitive/launch.h"
 
 namespace libdl {
 

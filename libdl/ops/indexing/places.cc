@@ -11,12 +11,12 @@
 #include "entries/indexing.h"
 #include "entries/reduction.h"
 #include "entries/view.h"
+#include "ops/copy/copy.h"
 #include "ops/core/call.h"
-#include "ops/core/launch.h"
-#include "ops/core/summed.h"
-#include "ops/creation/copy.h"
 #include "ops/indexing/indices.h"
 #include "ops/pointwise/arithmetic.h"
+#include "ops/primitive/launch.h"
+#include "ops/primitive/summed.h"
 
 namespace libdl {
 

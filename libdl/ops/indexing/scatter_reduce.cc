@@ -11,11 +11,11 @@
 #include "entries/creation.h"
 #include "entries/indexing.h"
 #include "entries/view.h"
+#include "ops/copy/copy.h"
 #include "ops/core/call.h"
-#include "ops/core/composed.h"
-#include "ops/core/summed.h"
-#include "ops/creation/copy.h"
+#include "ops/entry/composed.h"
 #include "ops/indexing/scatter.h"
+#include "ops/primitive/summed.h"
 
 namespace libdl {
 

@@ -7,11 +7,11 @@
 #include "entries/comparison.h"
 #include "entries/indexing.h"
 #include "entries/view.h"
+#include "ops/copy/copy.h"
 #include "ops/core/call.h"
-#include "ops/core/launch.h"
-#include "ops/creation/copy.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/pointwise/pointwise.h"
+#include "ops/primitive/launch.h"
 
 namespace libdl {
 

@@ -3,10 +3,10 @@
 #include "entries/copy.h"
 #include "entries/indexing.h"
 #include "entries/view.h"
+#include "ops/copy/copy.h"
 #include "ops/core/call.h"
-#include "ops/core/launch.h"
-#include "ops/creation/copy.h"
 #include "ops/indexing/indices.h"
+#include "ops/primitive/launch.h"
 
 namespace libdl {
 

@@ -8,9 +8,9 @@
 #include "entries/copy.h"
 #include "entries/linalg.h"
 #include "entries/view.h"
+#include "ops/copy/copy.h"
+#include "ops/copy/holds.h"
 #include "ops/core/call.h"
-#include "ops/core/holds.h"
-#include "ops/creation/copy.h"
 #include "ops/view/view.h"
 
 namespace libdl {

@@ -35,6 +35,22 @@ Tensor linalg_vector_norm_impl(const Tensor& x, double ord, std::optional<Dims> 
                       [&] { return norm(x, &p, dims, keepdim, dtype); });
 }
 
+// -- of all dimensions but one --------------------------------------------------------------------
+
+Tensor norm_except_dim_impl(const Tensor& v, double pow, int32_t dim) {
+  const char* const op = "norm_except_dim";
+  if (dim < -1 || dim >= v.ndim())
+    fail_argument(LIBDL_ERROR_VALUE, op, "dim", "is " + std::to_string(dim),
+                  "-1 to " + std::to_string(v.ndim() - 1));
+  Shape others;
+  for (int d = 0; d < v.ndim(); ++d)
+    if (d != dim) others.push_back(d);
+  if (dim >= 0 && others.empty()) return abs(v);
+  const Tensor p = number(pow);
+  return rename_error(op, {{"input", "v"}, {"p", "pow"}},
+                      [&] { return dim < 0 ? norm(v, &p) : norm(v, &p, Dims(others), true); });
+}
+
 // -- matrices -------------------------------------------------------------------------------------
 
 namespace {

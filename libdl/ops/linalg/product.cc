@@ -3,10 +3,10 @@
 #include "ops/linalg/product.h"
 
 #include "entries/copy.h"
-#include "kernels/cpu/matmul.h"
+#include "kernels/cpu/gemm/matmul.h"
 #include "memory/allocator.h"
-#include "ops/core/launch.h"
-#include "ops/creation/copy.h"
+#include "ops/copy/copy.h"
+#include "ops/primitive/launch.h"
 #include "runtime/mechanism.h"
 #include "tensor/packed.h"
 

@@ -18,11 +18,11 @@
 #include "entries/loss.h"
 #include "entries/reduction.h"
 #include "entries/view.h"
+#include "ops/copy/copy.h"
 #include "ops/core/call.h"
-#include "ops/core/summed.h"
-#include "ops/creation/copy.h"
 #include "ops/loss/reduced.h"
 #include "ops/pointwise/arithmetic.h"
+#include "ops/primitive/summed.h"
 
 namespace libdl {
 

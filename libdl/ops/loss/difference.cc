@@ -5,13 +5,13 @@
 #include "entries/copy.h"
 #include "entries/loss.h"
 #include "entries/reduction.h"
+#include "ops/copy/copy.h"
+#include "ops/copy/holds.h"
 #include "ops/core/call.h"
-#include "ops/core/holds.h"
-#include "ops/core/summed.h"
-#include "ops/creation/copy.h"
 #include "ops/loss/reduced.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/pointwise/pointwise.h"
+#include "ops/primitive/summed.h"
 
 namespace libdl {
 

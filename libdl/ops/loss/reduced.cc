@@ -5,11 +5,11 @@
 #include "entries/arithmetic.h"
 #include "entries/copy.h"
 #include "entries/reduction.h"
+#include "ops/copy/copy.h"
 #include "ops/core/call.h"
-#include "ops/core/summed.h"
-#include "ops/creation/copy.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/pointwise/pointwise.h"
+#include "ops/primitive/summed.h"
 
 namespace libdl {
 

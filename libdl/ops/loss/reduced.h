@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "ops/core/call.h"
-#include "ops/core/operand.h"
+#include "ops/primitive/operand.h"
 
 namespace libdl {
 

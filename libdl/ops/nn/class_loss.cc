@@ -9,11 +9,11 @@
 #include "entries/indexing.h"
 #include "entries/reduction.h"
 #include "entries/view.h"
+#include "ops/copy/copy.h"
 #include "ops/core/call.h"
-#include "ops/core/launch.h"
-#include "ops/creation/copy.h"
 #include "ops/nn/last_axis.h"
 #include "ops/pointwise/arithmetic.h"
+#include "ops/primitive/launch.h"
 
 namespace libdl {
 

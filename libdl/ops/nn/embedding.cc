@@ -2,10 +2,10 @@
 
 #include "entries/nn.h"
 #include "ops/core/call.h"
-#include "ops/core/launch.h"
-#include "ops/core/summed.h"
 #include "ops/indexing/indices.h"
 #include "ops/nn/row_gradient.h"
+#include "ops/primitive/launch.h"
+#include "ops/primitive/summed.h"
 
 namespace libdl {
 

@@ -6,12 +6,12 @@
 #include "entries/indexing.h"
 #include "entries/nn.h"
 #include "entries/view.h"
+#include "ops/copy/copy.h"
 #include "ops/core/call.h"
-#include "ops/core/summed.h"
-#include "ops/creation/copy.h"
 #include "ops/nn/bags.h"
 #include "ops/nn/row_gradient.h"
 #include "ops/pointwise/arithmetic.h"
+#include "ops/primitive/summed.h"
 
 namespace libdl {
 

@@ -8,13 +8,13 @@
 #include "entries/nn.h"
 #include "entries/reduction.h"
 #include "entries/view.h"
+#include "ops/copy/copy.h"
 #include "ops/core/call.h"
-#include "ops/core/operand.h"
-#include "ops/creation/copy.h"
 #include "ops/nn/layer_norm.h"
 #include "ops/nn/rescaled.h"
 #include "ops/nn/running.h"
 #include "ops/pointwise/arithmetic.h"
+#include "ops/primitive/operand.h"
 #include "ops/view/view.h"
 
 namespace libdl {

@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "entries/copy.h"
-#include "ops/core/launch.h"
-#include "ops/creation/copy.h"
+#include "ops/copy/copy.h"
+#include "ops/primitive/launch.h"
 
 namespace libdl {
 

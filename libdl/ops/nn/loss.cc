@@ -9,14 +9,14 @@
 #include "entries/nn.h"
 #include "entries/reduction.h"
 #include "entries/view.h"
+#include "ops/copy/copy.h"
 #include "ops/core/call.h"
-#include "ops/core/launch.h"
-#include "ops/core/summed.h"
-#include "ops/creation/copy.h"
 #include "ops/loss/reduced.h"
 #include "ops/nn/class_loss.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/pointwise/pointwise.h"
+#include "ops/primitive/launch.h"
+#include "ops/primitive/summed.h"
 #include "runtime/float_environment.h"
 
 namespace libdl {

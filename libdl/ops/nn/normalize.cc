@@ -11,9 +11,9 @@
 #include "entries/reduction.h"
 #include "entries/view.h"
 #include "ops/core/call.h"
-#include "ops/core/operand.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/pointwise/pointwise.h"
+#include "ops/primitive/operand.h"
 
 namespace libdl {
 

@@ -10,8 +10,8 @@
 #include "entries/copy.h"
 #include "entries/reduction.h"
 #include "entries/view.h"
+#include "ops/copy/copy.h"
 #include "ops/core/call.h"
-#include "ops/creation/copy.h"
 #include "ops/pointwise/arithmetic.h"
 
 namespace libdl {

@@ -5,17 +5,17 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/test_hooks.h"
 #include "entries/arithmetic.h"
 #include "entries/copy.h"
 #include "entries/indexing.h"
 #include "entries/view.h"
+#include "ops/copy/copy.h"
 #include "ops/core/call.h"
-#include "ops/core/launch.h"
-#include "ops/core/summed.h"
-#include "ops/creation/copy.h"
 #include "ops/pointwise/arithmetic.h"
+#include "ops/primitive/launch.h"
+#include "ops/primitive/summed.h"
 #include "runtime/mechanism.h"
-#include "tensor/chance.h"
 #include "tensor/sparse_rows.h"
 
 namespace libdl {

@@ -3,8 +3,8 @@
 #include "ops/nn/running.h"
 
 #include "entries/copy.h"
+#include "ops/copy/copy.h"
 #include "ops/core/call.h"
-#include "ops/creation/copy.h"
 #include "ops/pointwise/arithmetic.h"
 #include "runtime/thread_pool.h"
 

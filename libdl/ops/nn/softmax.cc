@@ -4,11 +4,11 @@
 #include "entries/nn.h"
 #include "entries/reduction.h"
 #include "entries/view.h"
+#include "ops/copy/copy.h"
 #include "ops/core/call.h"
-#include "ops/core/launch.h"
-#include "ops/creation/copy.h"
 #include "ops/nn/last_axis.h"
 #include "ops/pointwise/arithmetic.h"
+#include "ops/primitive/launch.h"
 
 namespace libdl {
 
@@ -82,6 +82,10 @@ Tensor softmax_impl(const Tensor& input, int32_t dim, Dtype dtype, Into into) {
 }
 Tensor log_softmax_impl(const Tensor& input, int32_t dim, Dtype dtype, Into into) {
   return normalised("log_softmax", kLogSoftmax, true, input, dim, dtype, into);
+}
+
+Tensor softmin_impl(const Tensor& input, int32_t dim, Dtype dtype) {
+  return softmax(-input, dim, dtype);
 }
 
 }  // namespace libdl

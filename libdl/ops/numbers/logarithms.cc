@@ -21,10 +21,10 @@
 #include "entries/reduction.h"
 #include "entries/special.h"
 #include "entries/view.h"
-#include "ops/core/operand.h"
-#include "ops/core/summed.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/pointwise/pointwise.h"
+#include "ops/primitive/operand.h"
+#include "ops/primitive/summed.h"
 
 namespace libdl {
 

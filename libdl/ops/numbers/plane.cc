@@ -14,9 +14,9 @@
 #include "entries/numbers.h"
 #include "entries/special.h"
 #include "entries/view.h"
-#include "ops/core/operand.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/pointwise/pointwise.h"
+#include "ops/primitive/operand.h"
 
 namespace libdl {
 

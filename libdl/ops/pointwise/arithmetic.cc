@@ -10,12 +10,13 @@
 #include "entries/copy.h"
 #include "entries/reduction.h"
 #include "entries/view.h"
+#include "ops/copy/copy.h"
+#include "ops/copy/holds.h"
+#include "ops/copy/item.h"
 #include "ops/core/call.h"
-#include "ops/core/holds.h"
-#include "ops/core/launch.h"
-#include "ops/core/plan.h"
-#include "ops/creation/copy.h"
 #include "ops/pointwise/pointwise.h"
+#include "ops/primitive/launch.h"
+#include "ops/primitive/plan.h"
 #include "tensor/memory_order.h"
 
 namespace libdl {

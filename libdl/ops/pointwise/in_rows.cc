@@ -7,9 +7,7 @@
 
 #include "entries/arithmetic.h"
 #include "entries/indexing.h"
-#include "ops/core/call.h"
-#include "ops/creation/copy.h"
-#include "ops/pointwise/arithmetic.h"
+#include "ops/copy/copy.h"
 #include "tensor/sparse_rows.h"
 
 namespace libdl {
@@ -52,7 +50,8 @@ static Rows sum_of(const Tensor& a, const Tensor& b, bool difference) {
 
 static bool is_factor(const Tensor& x) { return x.ndim() == 0 && x.device().is_cpu(); }
 
-static Rows rows_of(const PointwiseOp& op, const Tensor* const* in, Dtype compute) {
+static Rows rows_of(const PointwiseOp& op, const Tensor* const* in, Dtype compute,
+                    PointwiseCall call) {
   const auto sparse = [&](int i) { return in[i]->dtype() == compute && is_sparse(*in[i]); };
   switch (op.expression) {
     case Expression::neg:
@@ -65,7 +64,7 @@ static Rows rows_of(const PointwiseOp& op, const Tensor* const* in, Dtype comput
         const Tensor values = held_values(*in[i]);
         const Tensor* operands[] = {in[0], in[1]};
         operands[i] = &values;
-        return {*held_rows(*in[i]), pointwise(op, operands, {})};
+        return {*held_rows(*in[i]), call(op, operands, {})};
       }
       break;
     case Expression::add:
@@ -78,17 +77,17 @@ static Rows rows_of(const PointwiseOp& op, const Tensor* const* in, Dtype comput
   return {};
 }
 
-Tensor in_rows(const PointwiseOp& op, const Tensor* const* in, Dtype compute) {
+Tensor in_rows(const PointwiseOp& op, const Tensor* const* in, Dtype compute, PointwiseCall call) {
   const ModeGuard off(kModeGrad | kModeForward);
-  const Rows rows = rows_of(op, in, compute);
+  const Rows rows = rows_of(op, in, compute, call);
   const Tensor& like = in[0]->ndim() ? *in[0] : *in[op.inputs() - 1];
   return rows.values.defined() ? sparse_matrix(like.shape(), rows.numbers, rows.values) : Tensor();
 }
 
 bool written_in_rows(const PointwiseOp& op, const Tensor* const* in, Dtype compute,
-                     const Tensor& dst) {
+                     PointwiseCall call, const Tensor& dst) {
   if (dst.dtype() != compute || !is_sparse(dst)) return false;
-  const Tensor y = in_rows(op, in, compute);
+  const Tensor y = in_rows(op, in, compute, call);
   if (!y.defined()) return false;
   take_rows(dst, y, op.name);
   return true;

@@ -5,15 +5,16 @@
 // of two. Rows that are not held stay 0, whatever the number is. All other operators see matrices.
 #pragma once
 
-#include "ops/pointwise/pointwise.h"
+#include "ops/pointwise/expression.h"
 
 namespace libdl {
 
-// The result, computed as `compute` and not recorded; undefined if it is not sparse.
-Tensor in_rows(const PointwiseOp& op, const Tensor* const* in, Dtype compute);
+// The result, computed as `compute` by `call` on the held rows, and not recorded; undefined if it
+// is not sparse.
+Tensor in_rows(const PointwiseOp& op, const Tensor* const* in, Dtype compute, PointwiseCall call);
 
 // The same written to dst, whose version rises; false: nothing was done.
 bool written_in_rows(const PointwiseOp& op, const Tensor* const* in, Dtype compute,
-                     const Tensor& dst);
+                     PointwiseCall call, const Tensor& dst);
 
 }  // namespace libdl

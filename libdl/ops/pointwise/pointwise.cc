@@ -8,13 +8,13 @@
 #include "entries/copy.h"
 #include "entries/view.h"
 #include "kernels/pointwise.h"
+#include "ops/copy/copy.h"
+#include "ops/copy/holds.h"
 #include "ops/core/call.h"
-#include "ops/core/form_plan.h"
-#include "ops/core/holds.h"
-#include "ops/core/launch.h"
-#include "ops/core/program.h"
-#include "ops/creation/copy.h"
 #include "ops/pointwise/in_rows.h"
+#include "ops/pointwise/program.h"
+#include "ops/primitive/form_plan.h"
+#include "ops/primitive/launch.h"
 #include "tensor/deferred.h"
 #include "tensor/forms.h"
 #include "tensor/memory_order.h"
@@ -22,10 +22,6 @@
 namespace libdl {
 
 namespace {
-const kernels::ExpressionInfo& info(const PointwiseOp& op) {
-  return kernels::kExpressionInfo[static_cast<int>(op.expression)];
-}
-
 // Bit c: the expression exists for kernels::Class c.
 constexpr auto kComputes = [] {
   std::array<uint8_t, kernels::kExpressions> bits{};
@@ -45,46 +41,7 @@ constexpr auto kClassOf = [] {
 kernels::Class compute_class(Dtype t) { return kClassOf[static_cast<int>(t)]; }
 }  // namespace
 
-int PointwiseOp::inputs() const { return info(*this).inputs; }
-bool PointwiseOp::truth() const { return info(*this).truth; }
-
-const PointwiseOp& operator_of(Expression expression) {
-  static const PointwiseOp* const kOperators[] = {
-#define POINTWISE(name, inputs, classes, result) &k_##name,
-#include "kernels/pointwise.def"
-#undef POINTWISE
-  };
-  return *kOperators[static_cast<int>(expression)];
-}
-
 // -- dtypes -----------------------------------------------------------------------------------
-
-Dtype default_dtype() { return static_cast<Dtype>(state().default_dtype); }
-
-// One operand class joins a result of higher classes: it counts if its category is higher.
-static Dtype join(Dtype result, Dtype lower) {
-  if (result == Dtype::kNone) return lower;
-  if (lower == Dtype::kNone || category(lower) <= category(result)) return result;
-  if (is_complex(lower) && is_floating(result)) return complex_of(result);
-  return lower;
-}
-
-Dtype result_dtype(std::span<const Tensor* const> operands) {
-  Dtype dimensioned = Dtype::kNone, scalar = Dtype::kNone, number = Dtype::kNone;
-  for (const Tensor* x : operands) {
-    Dtype& of_class = x->is_number() ? number : x->ndim() ? dimensioned : scalar;
-    of_class = of_class == Dtype::kNone ? x->dtype() : promote(of_class, x->dtype());
-  }
-  if (number == Dtype::kFloat64) number = default_dtype();
-  if (number == Dtype::kComplex128) number = complex_of(default_dtype());
-  return join(join(dimensioned, scalar), number);
-}
-
-Device device_among(std::span<const Tensor* const> operands) {
-  for (const Tensor* x : operands)
-    if (!x->device().is_cpu()) return x->device();
-  return {};
-}
 
 LIBDL_NORETURN [[gnu::cold]] static void reject_dtype(const PointwiseOp& op,
                                                       const Tensor* const* in, Dtype compute) {
@@ -96,7 +53,7 @@ LIBDL_NORETURN [[gnu::cold]] static void reject_dtype(const PointwiseOp& op,
     }
   std::string wanted;
   const char* separator = "a dtype that is ";
-  for (const char* c = info(op).classes; *c; ++c) {
+  for (const char* c = op.info().classes; *c; ++c) {
     const char* const word = *c == 'B'   ? "bool"
                              : *c == 'I' ? "integer"
                              : *c == 'F' ? "floating"
@@ -139,27 +96,6 @@ Tensor unit_number(const char* op, const char* name, double value, const Tensor&
 }
 
 // -- shapes -----------------------------------------------------------------------------------
-
-Shape broadcast_shape(const char* op, const char* const* names,
-                      std::span<const Tensor* const> operands) {
-  Shape shape(operands[0]->shape());
-  for (size_t i = 1; i < operands.size(); ++i) {
-    const Dims other = operands[i]->shape();
-    while (shape.size() < other.size()) shape.insert(0, 1);
-    const size_t lead = shape.size() - other.size();
-    for (size_t d = 0; d < other.size(); ++d) {
-      int64_t& size = shape[lead + d];
-      if (size == other[d] || other[d] == 1) continue;
-      if (size != 1)
-        fail_argument(LIBDL_ERROR_SHAPE, op, names[i],
-                      "has shape " + to_string(other) + ", which does not broadcast with " +
-                          to_string(operands[0]->shape()),
-                      "");
-      size = other[d];
-    }
-  }
-  return shape;
-}
 
 static Shape common_shape(const PointwiseOp& op, const Tensor* const* in, int n) {
   return broadcast_shape(op.name, op.arguments.data(), {in, static_cast<size_t>(n)});
@@ -282,7 +218,8 @@ static void pointwise_vjp(Backward& b) {
       if (r.op->expression == Expression::relu && !b.differentiated() && !b.batch())
         dx = gated_later(dy, *symbols[4]);
       if (!dx.defined()) dx = differentiable(*r.op, i, symbols);
-      if (!dx.defined()) dx = evaluate(program, symbols, r.compute, i == last ? &owned : nullptr);
+      if (!dx.defined())
+        dx = evaluate(program, symbols, r.compute, pointwise, i == last ? &owned : nullptr);
     }
     if (r.summed & (1 << i)) dx = sum_to(dx, r.shapes[i], b.lead());
     b.set_grad(i, std::move(dx));
@@ -319,8 +256,8 @@ static void keep_numbers(Node& node, const PointwiseOp& op, const Tensor* const*
 
 // The node for a call whose result is y; `old` is the former value of the operands written in
 // place, which in_place has bits for.
-static Node* record(const PointwiseOp& op, const Tensor* const* in, const Tensor& y, Dtype compute,
-                    uint32_t in_place, const Tensor& old) {
+static Ref<Node> record(const PointwiseOp& op, const Tensor* const* in, const Tensor& y,
+                        Dtype compute, uint32_t in_place, const Tensor& old) {
   const int n = op.inputs();
   Edge edges[3];
   uint32_t uses = 0;
@@ -350,14 +287,12 @@ static Node* record(const PointwiseOp& op, const Tensor* const* in, const Tensor
     }
   const auto place = std::to_array(r.place);
   Ref<Node> node = Ref<Node>::take(make_node(*rule_of(op), n, 1, saves, std::move(r)));
-  if ((state().mode & kModeAnomaly) && creation_site) node->more().site = creation_site();
-  for (int i = 0; i < n; ++i) {
-    node->edges()[i] = std::exchange(edges[i], {});
+  connect_inputs(*node, std::span(edges, static_cast<size_t>(n)));
+  for (int i = 0; i < n; ++i)
     if (place[i] >= 0) save(*node, place[i], in_place >> i & 1 ? old : *in[i], i);
-  }
   if (place[3] >= 0) save(*node, place[3], y, saved_output(0));
   if (op.keeps_numbers) keep_numbers(*node, op, in, place);
-  return node.release();
+  return node;
 }
 
 // Whether backward will read the value of the operands that an in-place call is about to overwrite.
@@ -388,7 +323,7 @@ static Tensor tangent(const PointwiseOp& op, const Tensor* const* in, const Tens
     const Tensor* const symbols[5] = {&tangents[i], in[0], op.inputs() > 1 ? in[1] : nullptr,
                                       op.inputs() > 2 ? in[2] : nullptr, &y};
     Tensor t = differentiable(op, i, symbols);
-    if (!t.defined()) t = evaluate(program, symbols, compute);
+    if (!t.defined()) t = evaluate(program, symbols, compute, pointwise);
     sum = sum.defined() ? pointwise(k_add, sum, t) : std::move(t);
   }
   if (!sum.defined()) return zeros(y.shape(), y.dtype(), y.device());
@@ -450,7 +385,7 @@ static bool brings_no_history(const PointwiseOp& op, const Tensor* const* in, co
   const uint32_t mode = state().mode;
   for (int i = 0; meta && i < op.inputs(); ++i)
     if ((mode & kModeForward) || ((mode & kModeGrad) && has_history(*in[i]))) return {};
-  return in_rows(op, in, compute);
+  return in_rows(op, in, compute, pointwise);
 }
 
 Tensor pointwise(const PointwiseOp& op, const Tensor* const* in, Into into) {
@@ -480,8 +415,7 @@ Tensor pointwise(const PointwiseOp& op, const Tensor* const* in, Into into) {
     for (int i = 0; i < n; ++i) wanted |= has_history(*in[i]);
     if (wanted) {
       Meta& m = meta_of(y);
-      Node* const node = record(op, in, y, compute, 0, y);
-      m.node = node;
+      set_maker(m, record(op, in, y, compute, 0, y));
     }
   }
   if (mode & kModeForward) dual_result(op, in, y, compute);
@@ -502,7 +436,7 @@ Tensor pointwise_into(const PointwiseOp& op, const Tensor* const* in, const Tens
                     result_device({in, static_cast<size_t>(n)}));
 
   if (call.plain()) {
-    if (memory_is_special() && written_in_rows(op, in, compute, dst)) [[unlikely]]
+    if (memory_is_special() && written_in_rows(op, in, compute, pointwise, dst)) [[unlikely]]
       return dst;
     run<Place::kGiven>(op, dst, in, n, compute);
     written(dst, op.name);
@@ -521,9 +455,8 @@ Tensor pointwise_into(const PointwiseOp& op, const Tensor* const* in, const Tens
     Tensor old;
     if (in_place && old_value_needed(op, in, in_place, compute))
       old = clone(*in[std::countr_zero(in_place)]);
-    Meta& meta = meta_of(y);
-    meta.node = record(op, in, y, compute, in_place, old);
-    Node& node = *meta.node;
+    set_maker(y, record(op, in, y, compute, in_place, old));
+    Node& node = *y.meta()->node;
     for (int k = 0; k < node.saves && !aside; ++k)
       if (node.saved()[k].source == saved_output(0)) result = &node.saved()[k];
   }

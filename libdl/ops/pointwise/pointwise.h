@@ -1,122 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Pointwise operators. Each is a name, a scalar expression (kernels/expressions.h) and one partial
-// derivative per argument; promotion, broadcasting, recording, in-place forms, both differentiation
-// modes to any order and fusion follow from these.
+// Calls of pointwise operators. Promotion, broadcasting, recording, in-place forms, both
+// differentiation modes to any order and fusion follow from what an operator is (expression.h).
 #pragma once
 
-#include <array>
-#include <atomic>
-
-#include "device/device.h"
-#include "kernels/pointwise.h"
 #include "ops/core/call.h"
+#include "ops/core/sum_to.h"
+#include "ops/pointwise/expression.h"
+#include "ops/primitive/result.h"
 
 namespace libdl {
-
-using kernels::Expression;
-
-// -- derivatives as programs ------------------------------------------------------------------
-// A rule builds an expression from symbols; it becomes a short program over registers that runs
-// fused, a tile at a time, or step by step through recorded operators under create_graph.
-
-struct Expr {
-  int id;
-};
-
-struct Symbols {  // what a partial derivative may use; using an x or y makes the operator save it
-  Expr dy;
-  Expr x[3];
-  Expr y;
-  bool complex = false;  // the rule for complex dtypes is being built
-  bool forward = false;  // …and for forward mode
-};
-
-Expr apply(Expression f, std::initializer_list<Expr> arguments);
-Expr constant(double value);
-#define LIBDL_EXPR_UNARY(name) \
-  inline Expr name(Expr a) { return apply(Expression::name, {a}); }
-#define LIBDL_EXPR_BINARY(name) \
-  inline Expr name(Expr a, Expr b) { return apply(Expression::name, {a, b}); }
-LIBDL_EXPR_UNARY(neg)
-LIBDL_EXPR_UNARY(exp)
-LIBDL_EXPR_UNARY(log)
-LIBDL_EXPR_UNARY(sin)
-LIBDL_EXPR_UNARY(cos)
-LIBDL_EXPR_UNARY(tanh)
-LIBDL_EXPR_UNARY(square)
-LIBDL_EXPR_UNARY(sqrt)
-LIBDL_EXPR_UNARY(sign)
-LIBDL_EXPR_UNARY(sgn)
-LIBDL_EXPR_UNARY(sigmoid)
-LIBDL_EXPR_UNARY(reciprocal)
-LIBDL_EXPR_UNARY(positive)
-LIBDL_EXPR_UNARY(log1p)
-LIBDL_EXPR_UNARY(logsigmoid)
-LIBDL_EXPR_UNARY(gelu_derivative)
-LIBDL_EXPR_UNARY(gelu_tanh_derivative)
-LIBDL_EXPR_BINARY(pow)
-LIBDL_EXPR_BINARY(maximum)
-LIBDL_EXPR_BINARY(minimum)
-LIBDL_EXPR_BINARY(div_trunc)
-LIBDL_EXPR_BINARY(div_floor)
-LIBDL_EXPR_BINARY(elu_derivative)
-LIBDL_EXPR_BINARY(elu_curve)
-LIBDL_EXPR_BINARY(leaky_relu_derivative)
-LIBDL_EXPR_BINARY(hardshrink_derivative)
-#undef LIBDL_EXPR_UNARY
-#undef LIBDL_EXPR_BINARY
-Expr conj(Expr a);  // a itself if the result is real
-inline Expr operator+(Expr a, Expr b) { return apply(Expression::add, {a, b}); }
-inline Expr operator-(Expr a, Expr b) { return apply(Expression::sub, {a, b}); }
-inline Expr operator*(Expr a, Expr b) { return apply(Expression::mul, {a, b}); }
-inline Expr operator/(Expr a, Expr b) { return apply(Expression::div, {a, b}); }
-inline Expr operator-(Expr a) { return neg(a); }
-inline Expr operator+(Expr a, double b) { return a + constant(b); }
-inline Expr operator-(Expr a, double b) { return a - constant(b); }
-inline Expr operator*(Expr a, double b) { return a * constant(b); }
-inline Expr operator+(double a, Expr b) { return constant(a) + b; }
-inline Expr operator-(double a, Expr b) { return constant(a) - b; }
-inline Expr operator*(double a, Expr b) { return constant(a) * b; }
-inline Expr operator/(double a, Expr b) { return constant(a) / b; }
-Expr where(Expr condition, Expr a, Expr b);
-Expr softplus_derivative(Expr x, Expr beta, Expr threshold);
-Expr in_range(Expr x, Expr low, Expr high);  // 1 where low <= x <= high, else 0
-Expr hardtanh(Expr x, Expr low, Expr high);
-Expr hardtanh_derivative(Expr x, Expr low, Expr high);
-
-// dx_i as an expression; for complex dtypes dy * conj(df/dx), PyTorch's convention.
-using Partial = Expr (*)(const Symbols& s);
-
-// -- operators --------------------------------------------------------------------------------
-
-enum class Promotion : uint8_t {
-  kPromote,  // the operands' common dtype
-  kFloat,    // likewise, with bool and integers lifted to the default dtype
-  kTruth,    // operands are read as bool
-  kSelect,   // operand 0 is a condition; the others are promoted
-};
-
-struct Program;
-
-struct PointwiseOp {
-  const char* name;
-  Expression expression;
-  std::array<const char*, 3> arguments;  // parameter names, for errors
-  Promotion promotion = Promotion::kPromote;
-  std::array<Partial, 3> partials = {};  // NULL: no gradient flows there
-  bool zero_gradient = false;            // differentiable with derivative 0 (floor, sign, …)
-  bool steps = false;          // the derivative is piecewise constant: its only history is dy's
-  bool row_major = false;      // new results are, whatever the order of the operands
-  bool keeps_numbers = false;  // if only numbers and conditions are saved, passes free nothing
-  // dx_i where it is differentiated itself and the derivative of its expression would not do;
-  // undefined for the other i.
-  Tensor (*differentiable)(int i, const Tensor& dy, const Tensor* const* x) = nullptr;
-  mutable std::atomic<const Program*> programs[3][3] = {};  // [form][input], built when first used
-
-  int inputs() const;
-  bool truth() const;  // the result is bool
-};
 
 // Calls op, into a new tensor or a destination. `in` holds op.inputs() tensors.
 Tensor pointwise(const PointwiseOp& op, const Tensor* const* in, Into into = {});
@@ -134,36 +27,8 @@ inline Tensor pointwise(const PointwiseOp& op, const Tensor& a, const Tensor& b,
   return pointwise(op, in, into);
 }
 
-// Each is defined once, next to its operator.
-#define POINTWISE(name, inputs, classes, result) extern const PointwiseOp k_##name;
-#include "kernels/pointwise.def"
-#undef POINTWISE
-// `where` with a row-major result, as in PyTorch's masked_fill; and the same with a mask that
-// nobody else sees (tril, triu), so that a pass has nothing to free.
-extern const PointwiseOp k_where_row_major, k_where_owned;
-
 // A number in the type that the elements of a floating input are computed in, which must reach it;
 // DTYPE if input is not floating.
 Tensor unit_number(const char* op, const char* name, double value, const Tensor& input);
-
-// -- shapes and dtypes --------------------------------------------------------------------------
-
-// PyTorch's promotion: tensors with dimensions, then 0-d tensors, then host numbers; a lower class
-// counts only if its category is higher.
-Dtype result_dtype(std::span<const Tensor* const> operands);
-// The device of the result: that of the first operand not in host memory.
-Device device_among(std::span<const Tensor* const> operands);
-inline Device result_device(std::span<const Tensor* const> operands) {
-  return memory_elsewhere() ? device_among(operands) : Device{};
-}
-Dtype default_dtype();
-
-// The common shape, or an error that names the first argument that does not fit.
-Shape broadcast_shape(const char* op, const char* const* names,
-                      std::span<const Tensor* const> operands);
-// Sums x down to `shape`, which broadcasts to x's.
-Tensor sum_to(const Tensor& x, Dims shape);
-// The same with a batch in front of x, of that many dimensions, which stays.
-Tensor sum_to(const Tensor& x, Dims shape, int lead);
 
 }  // namespace libdl

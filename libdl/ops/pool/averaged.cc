@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "ops/copy/copy.h"
 #include "ops/core/call.h"
-#include "ops/creation/copy.h"
 
 namespace libdl {
 

@@ -10,8 +10,8 @@
 #include "entries/pooling.h"
 #include "entries/rounding.h"
 #include "entries/view.h"
+#include "ops/copy/copy.h"
 #include "ops/core/call.h"
-#include "ops/creation/copy.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/pool/taken.h"
 

@@ -5,8 +5,8 @@
 #pragma once
 
 #include "ops/core/call.h"
-#include "ops/core/each_dimension.h"
-#include "ops/core/innermost.h"
+#include "ops/primitive/each_dimension.h"
+#include "ops/primitive/innermost.h"
 
 namespace libdl {
 

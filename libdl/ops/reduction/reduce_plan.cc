@@ -5,9 +5,9 @@
 #include "entries/copy.h"
 #include "entries/view.h"
 #include "kernels/reduction_order.h"
+#include "ops/copy/copy.h"
 #include "ops/core/call.h"
-#include "ops/core/launch.h"
-#include "ops/creation/copy.h"
+#include "ops/primitive/launch.h"
 #include "tensor/forms.h"
 #include "tensor/memory_order.h"
 

@@ -11,11 +11,11 @@
 #include "entries/join.h"
 #include "entries/reduction.h"
 #include "entries/view.h"
+#include "ops/copy/copy.h"
 #include "ops/core/call.h"
-#include "ops/core/summed.h"
-#include "ops/creation/copy.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/pointwise/pointwise.h"
+#include "ops/primitive/summed.h"
 #include "ops/reduction/reduce_plan.h"
 
 namespace libdl {

@@ -98,7 +98,7 @@ struct SteppedBack {
 };
 }  // namespace
 
-// Formulas: kernels/cpu/rnn.cc.
+// Formulas: kernels/cpu/rnn/rnn.cc.
 static SteppedBack stepped_back(RnnCell cell, const std::vector<Tensor>& gates, const Tensor& h,
                                 const Tensor& c, const Tensor& inner, const Tensor& dh,
                                 const Tensor& dc_after) {

@@ -5,10 +5,10 @@
 
 #include "entries/arithmetic.h"
 #include "entries/copy.h"
-#include "ops/core/launch.h"
-#include "ops/creation/copy.h"
+#include "ops/copy/copy.h"
 #include "ops/linalg/product.h"
 #include "ops/pointwise/arithmetic.h"
+#include "ops/primitive/launch.h"
 #include "ops/rnn/direction.h"
 
 namespace libdl {

@@ -7,8 +7,8 @@
 
 #include "device/launch.h"
 #include "device/meta.h"
+#include "ops/copy/copy.h"
 #include "ops/core/call.h"
-#include "ops/creation/copy.h"
 #include "runtime/thread_pool.h"
 
 namespace libdl {

@@ -8,10 +8,10 @@
 #include "entries/view.h"
 #include "kernels/samplers.h"
 #include "ops/core/call.h"
-#include "ops/core/operand.h"
 #include "ops/creation/draw.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/pointwise/pointwise.h"
+#include "ops/primitive/operand.h"
 #include "ops/sampling/each.h"
 #include "tensor/memory_order.h"
 

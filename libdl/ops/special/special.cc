@@ -12,13 +12,13 @@
 #include "entries/special.h"
 #include "entries/view.h"
 #include "kernels/special.h"
+#include "ops/copy/copy.h"
 #include "ops/core/call.h"
-#include "ops/core/launch.h"
-#include "ops/core/operand.h"
-#include "ops/core/plan.h"
-#include "ops/creation/copy.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/pointwise/pointwise.h"
+#include "ops/primitive/launch.h"
+#include "ops/primitive/operand.h"
+#include "ops/primitive/plan.h"
 #include "tensor/memory_order.h"
 
 namespace libdl {

@@ -17,10 +17,10 @@
 #include "entries/rounding.h"
 #include "entries/statistics.h"
 #include "entries/view.h"
+#include "ops/copy/copy.h"
 #include "ops/core/call.h"
-#include "ops/core/launch.h"
-#include "ops/core/summed.h"
-#include "ops/creation/copy.h"
+#include "ops/primitive/launch.h"
+#include "ops/primitive/summed.h"
 
 namespace libdl {
 

@@ -11,7 +11,7 @@
 #include "entries/statistics.h"
 #include "entries/view.h"
 #include "ops/core/call.h"
-#include "ops/core/summed.h"
+#include "ops/primitive/summed.h"
 #include "runtime/log.h"
 
 namespace libdl {

@@ -9,8 +9,8 @@
 #include "entries/reduction.h"
 #include "entries/statistics.h"
 #include "entries/view.h"
+#include "ops/copy/copy.h"
 #include "ops/core/call.h"
-#include "ops/creation/copy.h"
 #include "ops/pointwise/pointwise.h"
 
 namespace libdl {

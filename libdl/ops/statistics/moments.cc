@@ -7,8 +7,8 @@
 #include "entries/indexing.h"
 #include "entries/reduction.h"
 #include "entries/statistics.h"
+#include "ops/copy/copy.h"
 #include "ops/core/call.h"
-#include "ops/creation/copy.h"
 #include "ops/reduction/reduction.h"
 
 namespace libdl {

@@ -9,8 +9,8 @@
 #include "entries/join.h"
 #include "entries/view.h"
 #include "memory/host_source.h"
+#include "ops/copy/copy.h"
 #include "ops/core/call.h"
-#include "ops/creation/copy.h"
 #include "ops/view/view_rule.h"
 
 namespace libdl {
@@ -94,14 +94,9 @@ std::vector<Tensor> Parts::recorded() {
   for (const Tensor& y : parts_) attr.shapes.emplace_back(y.shape());
   const Ref<Node> node =
       Ref<Node>::take(make_node(slices_ ? kUnbind : kSplit, 1, count, 0, std::move(attr)));
-  if ((state().mode & kModeAnomaly) && creation_site) node->more().site = creation_site();
-  node->edges()[0] = history_of(input_);
-  for (int k = 0; k < count; ++k) {
-    Meta& meta = meta_of(parts_[k]);
-    node->retain();
-    meta.node = node.get();
-    meta.slot = k;
-  }
+  const Tensor* const inputs[] = {&input_};
+  connect_inputs(*node, inputs);
+  for (int k = 0; k < count; ++k) set_maker(parts_[k], node, k);
   return std::move(parts_);
 }
 }  // namespace

@@ -26,9 +26,9 @@ inline Geometry geometry_of(const Tensor& x) {
 // dimension.
 Geometry unfolded(const Geometry& from, int at, int64_t size, int64_t step);
 
-// A node that views `base` (a value of geometry `from`) through `to`, for views whose base was
-// written to. Takes over base's reference once it returns.
-Node* strided_view_node(Edge base, const Geometry& from, const Geometry& to);
+// A node without edges that views a value of geometry `from` through `to`, for views whose base was
+// written to.
+Ref<Node> strided_view_node(const Geometry& from, const Geometry& to);
 
 // A tensor of geometry `from`, zero except for dy at `to` (added where `to` overlaps itself);
 // returned with the shape of `from`. And its transpose: h, laid out as `from`, viewed through `to`.

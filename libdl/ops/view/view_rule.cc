@@ -6,11 +6,11 @@
 
 #include "device/meta.h"
 #include "entries/copy.h"
+#include "ops/copy/copy.h"
 #include "ops/core/call.h"
-#include "ops/core/launch.h"
-#include "ops/core/summed.h"
-#include "ops/creation/copy.h"
 #include "ops/pointwise/pointwise.h"
+#include "ops/primitive/launch.h"
+#include "ops/primitive/summed.h"
 
 namespace libdl {
 
@@ -127,11 +127,9 @@ static const Rule& view_rule(const char* op) {
 
 static void record_view(const char* op, const Tensor& input, const Tensor& y, ViewAttr attr) {
   Ref<Node> node = Ref<Node>::take(make_node(view_rule(op), 1, 1, 0, std::move(attr)));
-  node->edges()[0] = history_of(input);
-  if ((state().mode & kModeAnomaly) && creation_site) node->more().site = creation_site();
-  Meta& meta = meta_of(y);
-  meta.node = node.release();
-  meta.slot = 0;
+  const Tensor* const inputs[] = {&input};
+  connect_inputs(*node, inputs);
+  set_maker(y, std::move(node));
 }
 
 void require_dim(const char* op, const Tensor& input) {
@@ -269,11 +267,9 @@ Tensor strided_gather(const Tensor& h, const Geometry& from, const Geometry& to)
   return y;
 }
 
-Node* strided_view_node(Edge base, const Geometry& from, const Geometry& to) {
-  Ref<Node> node = Ref<Node>::take(
+Ref<Node> strided_view_node(const Geometry& from, const Geometry& to) {
+  return Ref<Node>::take(
       make_node(kStridedGather, 1, 1, 0, ViewAttr{ViewCall(ViewCall::kStrided), from, to}));
-  node->edges()[0] = base;
-  return node.release();
 }
 
 }  // namespace libdl

@@ -25,7 +25,8 @@ def machine(found: dict[str, Any]) -> str:
     told = (
         f"Device: {found['device']} (compute capability {capability}, "
         f"{found['memory'] / 2**30:.0f} GiB), driver {found['driver']} (CUDA {found['CUDA']}), "
-        f"cuBLASLt {cublaslt['version']}, PyTorch {versions['torch']}, NumPy {versions['numpy']}; libdl {found['libdl']}"
+        f"cuBLASLt {cublaslt['version']}, PyTorch {versions['torch']}, NumPy {versions['numpy']}; "
+        f"libdl {found['libdl']}"
         f"{' at ' + found['carried']['commit'] if found.get('carried') else ''}, {found['date']}: "
         f"`{found['command']}`.\n"
     )

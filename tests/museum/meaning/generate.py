@@ -5,7 +5,8 @@
 
 Each operator is called, in both forms, as it is meant, once with each argument that may be left out
 left out, and once with all of them: what a NULL, a zero count or LIBDL_DTYPE_NONE stands for is as
-much a promise as a signature. The answers stand in answers.txt, and in the program.
+much a promise as a signature. The answers stand in answers.txt, and in the program; a line of
+answers.txt holds for the calls behind it, too, up to the next line or operator.
 
     build/tests/museum/meaning                compares; 0 if every answer is the stored one
     build/tests/museum/meaning --print        writes the present answers (answers.txt)
@@ -25,6 +26,7 @@ import rows  # noqa: E402
 from operators import Argument, Operator, read_operators  # noqa: E402
 
 ANSWERS = HERE / "answers.txt"
+MARK = "  # -> "
 
 # What nobody promises: the values in memory that nobody wrote.
 _SHAPE_ALONE = ("empty", "empty_like", "empty_strided")
@@ -136,21 +138,32 @@ def into_case(operator: Operator, arguments: list[str]) -> str:
     return "{" + lines + " }"
 
 
+def read_answers() -> dict[str, str]:
+    """By titles, in the order of the file."""
+    lines = ANSWERS.read_text(encoding="utf-8").splitlines() if ANSWERS.exists() else []
+    return dict(line.split(MARK, 1) for line in lines)
+
+
 def source(operators: list[Operator]) -> str:
     parts = ["/* Written by tests/museum/meaning/generate.py. */", "static void calls(void) {"]
+    stored = read_answers()
+    wanted: list[str] = []
     for operator in operators:
+        answer = None
         for name, arguments in variants(operator):
             for form, case in (("", new_case), ("_into", into_case)):
                 if not (operator.has_into if form else operator.has_new):
                     continue
                 title = f"libdl_{operator.name}{form} {name}"
-                parts.append(f"  begin({quoted(title)});")
+                parts.append(f"  begin({quoted(title)}, {int(answer is None)});")
+                answer = stored.pop(title, answer or "")
+                wanted.append(title + MARK + answer)
                 parts.append(f"  {case(operator, arguments)}")
                 parts.append("  end();")
     parts.append("}\n")
-    answers = ANSWERS.read_text(encoding="utf-8").splitlines() if ANSWERS.exists() else []
+    wanted += [title + MARK + answer for title, answer in stored.items()]  # which nothing asks for
     parts.append("static const char *const answers[] = {")
-    parts += [f"  {quoted(line)}," for line in answers]
+    parts += [f"  {quoted(line)}," for line in wanted]
     parts.append("  NULL};\n")
     return (HERE / "meaning.c.in").read_text(encoding="utf-8").replace(
         "@calls@", "\n".join(parts))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""autograd's graph, hooks, modes and custom functions: PyTorch's answers, and what is libdl's own."""
+"""autograd's graph, hooks, modes and custom functions: PyTorch's answers, and what is libdl's
+own."""
 
 import copy
 import gc

@@ -167,14 +167,10 @@ def constraint_cases(m):
     return {
         **{
             name: (getattr(c, name), line)
-            for name in (
-                "real",
-                "boolean",
-                "positive",
-                "nonnegative",
-                "unit_interval",
-                "nonnegative_integer",
-                "positive_integer",
+            for name in tuple(
+                """
+                real boolean positive nonnegative unit_interval nonnegative_integer positive_integer
+            """.split()
             )
         },
         "greater_than": (c.greater_than(-0.5), line),
@@ -189,13 +185,10 @@ def constraint_cases(m):
         "independent 2": (c.independent(c.nonnegative, 2), rows),
         **{
             name: (getattr(c, name), squares)
-            for name in (
-                "lower_triangular",
-                "lower_cholesky",
-                "corr_cholesky",
-                "square",
-                "symmetric",
-                "positive_definite",
+            for name in tuple(
+                """
+                lower_triangular lower_cholesky corr_cholesky square symmetric positive_definite
+            """.split()
             )
         },
         "square no": (c.square, rows),
@@ -233,17 +226,11 @@ def constraints(m):
     ]
     answers["shown"] = [
         repr(getattr(c, name))
-        for name in (
-            "real",
-            "boolean",
-            "positive",
-            "nonnegative_integer",
-            "unit_interval",
-            "simplex",
-            "one_hot",
-            "lower_cholesky",
-            "positive_definite",
-            "real_vector",
+        for name in tuple(
+            """
+            real boolean positive nonnegative_integer unit_interval simplex one_hot lower_cholesky
+            positive_definite real_vector
+        """.split()
         )
     ]
     return answers

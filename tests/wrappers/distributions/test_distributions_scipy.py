@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Moments, entropies, log densities, cdf and quantiles are SciPy's, to 1e-9 of their size: SciPy and
-libdl compute them in float64 by different formulas."""
+"""Moments, entropies, log densities, cdf and quantiles are SciPy's, to 1e-9 of their size: SciPy
+and libdl compute them in float64 by different formulas."""
 
 import math
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs of one operator each, and the arguments that vmap maps over for them. All sizes are 3, the
-batch's too, so that a dimension taken for another shows by its values and not by its shape.
+"""Programs of one operator each, and the arguments that vmap maps over for them. All sizes are 3,
+the batch's too, so that a dimension taken for another shows by its values and not by its shape.
 
-Variables of a program, by letter: a b c [3, 3], p the same but positive, u v [3], s r [], t [3, 3, 3],
-g [3, 3, 3, 3], z complex [3, 3], y complex []; int64 i [3, 3], j l [3], k []; bool m [3, 3], n [3],
-o []. w(x, f) is a copy of x on which f has been called."""
+Variables of a program, by letter: a b c [3, 3], p the same but positive, u v [3], s r [], t [3, 3,
+3], g [3, 3, 3, 3], z complex [3, 3], y complex []; int64 i [3, 3], j l [3], k []; bool m [3, 3], n
+[3], o []. w(x, f) is a copy of x on which f has been called."""
 
 import itertools
 import re
@@ -22,7 +22,8 @@ SHAPES = {
 
 ELEMENTWISE = """
 T.where(n, s.double(), u); u + s.double(); T.where(n, s.double(), r); j.int() + k; a.half() * s
-T.where(o, s.double(), u); T.lerp(u, v, s); T.add(j.int(), k, alpha=2); z + s.double(); u < s.double()
+T.where(o, s.double(), u); T.lerp(u, v, s); T.add(j.int(), k, alpha=2); z + s.double()
+u < s.double()
 T.maximum(u, s); k + o; T.clamp(u.double(), s, r); T.atan2(s.double(), u); T.addcmul(u, s, r)
 T.clamp(i.int(), k - 1, k); y + u.double(); u.masked_fill(n, k); T.fill(i, s); T.where(n, y, u)
 abs(a); a + b; a * v; u - a; a / p; a + s; s * a; u + s; s + r; a ** 2; 2 ** a; p ** a
@@ -357,7 +358,7 @@ rnn(T.nn.GRUCell)(a, b); rnn(T.nn.LSTMCell)(a, (b, c)); rnn(T.nn.RNNCell)(u, v)
 rnn(T.nn.GRUCell)(u, v); rnn(T.nn.LSTMCell)(u, (v, v)); rnn(T.nn.LSTMCell)(a); rnn(T.nn.GRUCell)(a)
 rnn(T.nn.RNN)(a)[0]; rnn(T.nn.GRU)(t)[0]; rnn(T.nn.LSTM)(t)[0]; rnn(T.nn.GRU)(t, t[:1])[0]
 rnn(T.nn.LSTM)(t, (t[:1], t[:1]))[0]; rnn(T.nn.RNN)(a, b[:1])[1]
-"""
+"""  # noqa: E501
 
 FAMILIES = {
     "elementwise": ELEMENTWISE,

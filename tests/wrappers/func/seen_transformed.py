@@ -3,6 +3,7 @@
 is either library. For `normed` PyTorch differentiates the composed form (its layer_norm has wrong
 third derivatives), for `view_before_tangent` what it computes (it refuses the second write)."""
 
+WHOLE = True
 NEAR = 1e-9  # float64, a few derivatives deep
 
 AT = [0.7, -1.3, 0.4]

@@ -430,7 +430,8 @@ def test_jacfwd_draws_as_it_is_told():
         func.jacfwd(f)(x)
     same = func.jacfwd(f, randomness="same")(x)
     kept = libdl.nn.functional.one_hot(libdl.arange(64)).to(float64)
-    # Each column has the same mask: those of dropped elements are zero, the others 2 at their place.
+    # Each column has the same mask: those of dropped elements are zero, the others 2 at their
+    # place.
     assert set(same.sum(0).tolist()) == {0.0, 2.0}
     assert libdl.equal(same, same * kept)
     different = func.jacfwd(lambda x: f(x.sum().expand(64)), randomness="different")(x)

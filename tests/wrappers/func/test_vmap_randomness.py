@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random numbers under vmap: refused, one draw for each sample, or one for all of them, wherever
-they are drawn: by functions of sizes, in place, in layers, attention, networks and distributions."""
+they are drawn: by functions of sizes, in place, in layers, attention, networks and
+distributions."""
 
 import warnings
 

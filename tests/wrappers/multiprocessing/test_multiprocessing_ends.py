@@ -7,16 +7,16 @@ import signal
 import subprocess
 import sys
 import time
-from queue import Empty, Full
+from queue import Full
 
 import pytest
 from wrappers.processes import (
     by_every_method,
     descriptors,
     ended,
-    nothing_left,
+    nothing_left,  # noqa: F401
     program,
-    running,  # noqa: F401
+    running,
 )
 
 import libdl

@@ -14,7 +14,7 @@ from wrappers.processes import (
     by_every_method,
     descriptors,
     ended,
-    nothing_left,
+    nothing_left,  # noqa: F401
     program,
     running,
     there_and_back,  # noqa: F401

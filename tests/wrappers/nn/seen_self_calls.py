@@ -74,23 +74,13 @@ ChainedScheduler([s.ConstantLR(o), s.ExponentialLR(o, 0.9)]) | ReduceLROnPlateau
 """
 
 # What Python or a wrapper calls, and what a subclass does not replace.
-UNSEEN = {
-    "__getattr__",
-    "__setattr__",
-    "__delattr__",
-    "__init_subclass__",
-    "__class_getitem__",
-    "__dir__",
-    "__new__",
-    "__reduce__",
-    "__getstate__",
-    "__reduce_ex__",
-    "__call__",
-    "_call_impl",
-    "_wrapped_call_impl",
-    "get_extra_state",
-    "set_extra_state",
-}
+UNSEEN = set(
+    """
+    __getattr__ __setattr__ __delattr__ __init_subclass__ __class_getitem__ __dir__ __new__
+    __reduce__ __getstate__ __reduce_ex__ __call__ _call_impl _wrapped_call_impl get_extra_state
+    set_extra_state
+""".split()
+)
 
 
 def methods(kind):

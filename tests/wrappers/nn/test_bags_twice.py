@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Second derivatives of embedding_bag and embedding, beside the same of rows that are taken, scaled and
-summed; indices below 0 count from the end everywhere."""
+"""Second derivatives of embedding_bag and embedding, beside the same of rows that are taken, scaled
+and summed; indices below 0 count from the end everywhere."""
 
 import pytest
 

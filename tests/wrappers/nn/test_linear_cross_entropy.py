@@ -158,10 +158,10 @@ def test_the_module_holds_its_layer():
             r"\(linear_bias\) has shape \[9\], wanted \[10\]",
         ),
         ((X[0], waves(10, 4, 5), CLASSES, {}), r"has shape \[5\], wanted \[n, features\]"),
-        ((X, W, CLASSES[:3], {}), r"argument 2 \(target\) has shape \[3\], wanted \[6\]"),
+        ((X, W, CLASSES[:3], {}), r"argument 3 \(target\) has shape \[3\], wanted \[6\]"),
         (
             (X, W, SHARES, {"ignore_index": -100}),
-            "ignore_index is -100 and target has probabilities",
+            r"\(ignore_index\) is -100 and target has probabilities",
         ),
         ((X, W, CLASSES, {"reduction": "avg"}), "is .avg., wanted .mean., .sum. or .none."),
         ((X, W, CLASSES, {"weight": waves(3)}), r"\(weight\) has shape \[3\], wanted \[10\]"),

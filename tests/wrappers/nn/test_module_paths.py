@@ -13,42 +13,46 @@ from libdl import nn
 
 # The classes that each of PyTorch 2.15's modules defines.
 CLASSES = {
-    "activation": "CELU ELU GELU GLU Hardshrink Hardsigmoid Hardswish Hardtanh LeakyReLU LogSigmoid LogSoftmax Mish "
-    "MultiheadAttention PReLU RReLU ReLU ReLU6 SELU SiLU Sigmoid Softmax Softmax2d Softmin Softplus "
-    "Softshrink Softsign Tanh Tanhshrink Threshold",
+    "activation": "CELU ELU GELU GLU Hardshrink Hardsigmoid Hardswish Hardtanh LeakyReLU "
+    "LogSigmoid LogSoftmax Mish MultiheadAttention PReLU RReLU ReLU ReLU6 SELU SiLU Sigmoid "
+    "Softmax Softmax2d Softmin Softplus Softshrink Softsign Tanh Tanhshrink Threshold",
     "adaptive": "AdaptiveLogSoftmaxWithLoss _ASMoutput",
-    "batchnorm": "BatchNorm1d BatchNorm2d BatchNorm3d LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d SyncBatchNorm "
-    "_BatchNorm _LazyNormBase _NormBase",
+    "batchnorm": "BatchNorm1d BatchNorm2d BatchNorm3d LazyBatchNorm1d LazyBatchNorm2d "
+    "LazyBatchNorm3d SyncBatchNorm _BatchNorm _LazyNormBase _NormBase",
     "channelshuffle": "ChannelShuffle",
     "container": "Container ModuleDict ModuleList ParameterDict ParameterList Sequential",
-    "conv": "Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d LazyConv1d LazyConv2d LazyConv3d "
-    "LazyConvTranspose1d LazyConvTranspose2d LazyConvTranspose3d _ConvNd _ConvTransposeMixin _ConvTransposeNd "
-    "_LazyConvXdMixin",
+    "conv": "Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d LazyConv1d "
+    "LazyConv2d LazyConv3d LazyConvTranspose1d LazyConvTranspose2d LazyConvTranspose3d _ConvNd "
+    "_ConvTransposeMixin _ConvTransposeNd _LazyConvXdMixin",
     "distance": "CosineSimilarity PairwiseDistance",
     "dropout": "AlphaDropout Dropout Dropout1d Dropout2d Dropout3d FeatureAlphaDropout _DropoutNd",
     "flatten": "Flatten Unflatten",
     "fold": "Fold Unfold",
-    "instancenorm": "InstanceNorm1d InstanceNorm2d InstanceNorm3d LazyInstanceNorm1d LazyInstanceNorm2d LazyInstanceNorm3d "
-    "_InstanceNorm",
+    "instancenorm": "InstanceNorm1d InstanceNorm2d InstanceNorm3d LazyInstanceNorm1d "
+    "LazyInstanceNorm2d LazyInstanceNorm3d _InstanceNorm",
     "lazy": "LazyModuleMixin",
     "linear": "Bilinear Identity LazyLinear Linear NonDynamicallyQuantizableLinear",
-    "loss": "BCELoss BCEWithLogitsLoss CTCLoss CosineEmbeddingLoss CrossEntropyLoss GaussianNLLLoss HingeEmbeddingLoss "
-    "HuberLoss KLDivLoss L1Loss MSELoss MarginRankingLoss MultiLabelMarginLoss MultiLabelSoftMarginLoss "
-    "MultiMarginLoss NLLLoss NLLLoss2d PoissonNLLLoss SmoothL1Loss SoftMarginLoss TripletMarginLoss "
-    "TripletMarginWithDistanceLoss _Loss _WeightedLoss",
+    "loss": "BCELoss BCEWithLogitsLoss CTCLoss CosineEmbeddingLoss CrossEntropyLoss "
+    "GaussianNLLLoss HingeEmbeddingLoss HuberLoss KLDivLoss L1Loss MSELoss MarginRankingLoss "
+    "MultiLabelMarginLoss MultiLabelSoftMarginLoss MultiMarginLoss NLLLoss NLLLoss2d "
+    "PoissonNLLLoss SmoothL1Loss SoftMarginLoss TripletMarginLoss TripletMarginWithDistanceLoss "
+    "_Loss _WeightedLoss",
     "module": "Module _IncompatibleKeys",
     "normalization": "CrossMapLRN2d GroupNorm LayerNorm LocalResponseNorm RMSNorm",
-    "padding": "CircularPad1d CircularPad2d CircularPad3d ConstantPad1d ConstantPad2d ConstantPad3d ReflectionPad1d "
-    "ReflectionPad2d ReflectionPad3d ReplicationPad1d ReplicationPad2d ReplicationPad3d ZeroPad1d ZeroPad2d "
-    "ZeroPad3d _CircularPadNd _ConstantPadNd _ReflectionPadNd _ReplicationPadNd",
+    "padding": "CircularPad1d CircularPad2d CircularPad3d ConstantPad1d ConstantPad2d "
+    "ConstantPad3d ReflectionPad1d ReflectionPad2d ReflectionPad3d ReplicationPad1d "
+    "ReplicationPad2d ReplicationPad3d ZeroPad1d ZeroPad2d ZeroPad3d _CircularPadNd _ConstantPadNd "
+    "_ReflectionPadNd _ReplicationPadNd",
     "pixelshuffle": "PixelShuffle PixelUnshuffle",
-    "pooling": "AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d AdaptiveMaxPool1d AdaptiveMaxPool2d AdaptiveMaxPool3d "
-    "AvgPool1d AvgPool2d AvgPool3d FractionalMaxPool2d FractionalMaxPool3d LPPool1d LPPool2d LPPool3d MaxPool1d "
-    "MaxPool2d MaxPool3d MaxUnpool1d MaxUnpool2d MaxUnpool3d _AdaptiveAvgPoolNd _AdaptiveMaxPoolNd _AvgPoolNd "
-    "_LPPoolNd _MaxPoolNd _MaxUnpoolNd",
+    "pooling": "AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d AdaptiveMaxPool1d "
+    "AdaptiveMaxPool2d AdaptiveMaxPool3d AvgPool1d AvgPool2d AvgPool3d FractionalMaxPool2d "
+    "FractionalMaxPool3d LPPool1d LPPool2d LPPool3d MaxPool1d MaxPool2d MaxPool3d MaxUnpool1d "
+    "MaxUnpool2d MaxUnpool3d _AdaptiveAvgPoolNd _AdaptiveMaxPoolNd _AvgPoolNd _LPPoolNd _MaxPoolNd "
+    "_MaxUnpoolNd",
     "rnn": "GRU GRUCell LSTM LSTMCell RNN RNNBase RNNCell RNNCellBase",
     "sparse": "Embedding EmbeddingBag",
-    "transformer": "Transformer TransformerDecoder TransformerDecoderLayer TransformerEncoder TransformerEncoderLayer",
+    "transformer": "Transformer TransformerDecoder TransformerDecoderLayer TransformerEncoder "
+    "TransformerEncoderLayer",
     "upsampling": "Upsample UpsamplingBilinear2d UpsamplingNearest2d",
 }
 
@@ -69,7 +73,8 @@ def test_classes_are_found_in_the_module(path):
 BESIDE = {
     "activation": "F Module NonDynamicallyQuantizableLinear Parameter Tensor",
     "adaptive": "F Linear Module ModuleList Sequential Tensor",
-    "batchnorm": "F LazyModuleMixin Module Parameter Tensor UninitializedBuffer UninitializedParameter init",
+    "batchnorm": "F LazyModuleMixin Module Parameter Tensor UninitializedBuffer "
+    "UninitializedParameter init",
     "channelshuffle": "F Module Tensor",
     "container": "Module Parameter _addindent",
     "conv": "F LazyModuleMixin Module Parameter Tensor UninitializedParameter _pair "
@@ -85,13 +90,13 @@ BESIDE = {
     "loss": "F Linear LinearCrossEntropyLoss Module PairwiseDistance Tensor",
     "module": "Buffer Parameter RemovableHandle _EXTRA_STATE_KEY_SUFFIX _WrappedHook _addindent "
     "_global_backward_hooks _global_backward_pre_hooks _global_buffer_registration_hooks "
-    "_global_forward_hooks _global_forward_hooks_always_called "
-    "_global_forward_hooks_with_kwargs _global_forward_pre_hooks "
-    "_global_module_registration_hooks _global_parameter_registration_hooks "
-    "register_module_backward_hook register_module_buffer_registration_hook "
-    "register_module_forward_hook register_module_forward_pre_hook "
-    "register_module_full_backward_hook register_module_full_backward_pre_hook "
-    "register_module_module_registration_hook register_module_parameter_registration_hook",
+    "_global_forward_hooks _global_forward_hooks_always_called _global_forward_hooks_with_kwargs "
+    "_global_forward_pre_hooks _global_module_registration_hooks "
+    "_global_parameter_registration_hooks register_module_backward_hook "
+    "register_module_buffer_registration_hook register_module_forward_hook "
+    "register_module_forward_pre_hook register_module_full_backward_hook "
+    "register_module_full_backward_pre_hook register_module_module_registration_hook "
+    "register_module_parameter_registration_hook",
     "normalization": "F Module Parameter Tensor init",
     "padding": "F Module Tensor _ntuple _pair _quadruple",
     "pixelshuffle": "F Module Tensor",
@@ -255,21 +260,12 @@ def test_refusals(call, error, text):
 
 @pytest.mark.parametrize(
     "path",
-    [
-        "_functorch.eager_transforms",
-        "_functorch.vmap",
-        "fx._pytree",
-        "fx.experimental",
-        "nn.modules.linear_cross_entropy_options",
-        "nn.parallel.distributed",
-        "nn.parallel.scatter_gather",
-        "nn.utils._named_member_accessor",
-        "optim._adafactor",
-        "optim._muon",
-        "utils._contextlib",
-        "utils._foreach_utils",
-        "utils.weak",
-    ],
+    """
+        _functorch.eager_transforms _functorch.vmap fx._pytree fx.experimental
+        nn.modules.linear_cross_entropy_options nn.parallel.distributed nn.parallel.scatter_gather
+        nn.utils._named_member_accessor optim._adafactor optim._muon utils._contextlib
+        utils._foreach_utils utils.weak
+    """.split(),
 )
 def test_a_module_that_pytorch_has_imported_is_an_attribute(path):
     """Of a program that imports libdl alone."""

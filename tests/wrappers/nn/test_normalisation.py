@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Normalisation of channels: running statistics, modules as PyTorch prints and saves them, and forms
-that nobody sees. The numbers of PyTorch are from version 2.15."""
+"""Normalisation of channels: running statistics, modules as PyTorch prints and saves them, and
+forms that nobody sees. The numbers of PyTorch are from version 2.15."""
 
 import math
 import warnings
@@ -246,7 +246,8 @@ def test_rms_norm_of_complex_numbers():
 
 
 def test_one_value_a_group():
-    """Accepted by the name in the top namespace alone; torch.group_norm has a rounding beside bias."""
+    """Accepted by the name in the top namespace alone; torch.group_norm has a rounding beside
+    bias."""
     x, weight = libdl.tensor([[1.0, 2, 3]], requires_grad=True), libdl.ones(3, requires_grad=True)
     bias = libdl.tensor([0.5, 1, 2])
     y = libdl.group_norm(x, 3, weight, bias)

@@ -13,10 +13,11 @@ SEEN = Stored(seen_self_calls)
 
 # Methods that have no meaning here: devices, and words of PyTorch's tools.
 ABSENT = {"ipu", "mtia", "xpu", "_maybe_warn_non_full_backward_hook"}
-# Calls that are not made: PyTorch patches a step when an optimizer is made, libdl when its class is.
+# Calls that are not made: PyTorch patches a step when an optimizer is made, libdl when its class
+# is.
 NOT_CALLED = {"_patch_step_function", "profile_hook_step"}
-# Calls that PyTorch does not make: a lazy layer checks its first input before it takes its size, and
-# every step of an optimizer may be captured.
+# Calls that PyTorch does not make: a lazy layer checks its first input before it takes its size,
+# and every step of an optimizer may be captured.
 MORE_CALLED = {
     "LazyInstanceNorm1d(affine=True) <- r(1, 2, 6)": {"_check_input_dim"},
     "LBFGS": {"_accelerator_graph_capture_health_check"},

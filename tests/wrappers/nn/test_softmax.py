@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Softmax along any dimension has the bits of that along the last one, and so have its gradients."""
+"""Softmax along any dimension has the bits of that along the last one, and so have its
+gradients."""
 
 import pytest
 

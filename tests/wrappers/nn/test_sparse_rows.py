@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The gradient of a large table of which few rows were read is held by rows: the optimizers read them
-as they are, everybody else sees a matrix."""
+"""The gradient of a large table of which few rows were read is held by rows: the optimizers read
+them as they are, everybody else sees a matrix."""
 
 import warnings
 

@@ -11,7 +11,7 @@ from wrappers.nn import seen_attention, seen_transformers
 from wrappers.answers import bits, filled, numbers
 
 import libdl
-from libdl import nn
+from libdl import _functional, nn
 from libdl.nn import functional as F
 
 BY_CHANCE = Stored(seen_transformers)
@@ -26,6 +26,42 @@ CASES = [
 @pytest.mark.parametrize("stored, program", CASES)
 def test_as_in_pytorch(stored, program):
     stored.check(program, libdl)
+
+
+@pytest.mark.parametrize("need_weights", [True, False])
+@pytest.mark.parametrize("batched", [True, False])
+@pytest.mark.parametrize("same", ["all", "key and value", "none"])
+@pytest.mark.parametrize("extra", ["", "bias", "zero", "masks", "dropout"])
+def test_the_operator_of_the_headers_is_the_same_attention(need_weights, batched, same, extra):
+    """Python's is made of functional.linear and its neighbours, which programs replace."""
+    query, other, third = (numbers(libdl, 3, 2, 4, shift=i) for i in (1, 2, 3))
+    key, value = {"all": (query, query), "none": (other, third)}.get(same, (other, other))
+    if not batched:
+        query, key, value = (x[:, 0] for x in (query, key, value))
+    weight, bias, out = (numbers(libdl, *s, shift=4) for s in ((12, 4), (12,), (4, 4)))
+    one = numbers(libdl, 1, 1, 4, shift=5) if extra == "bias" else None
+    mask = numbers(libdl, 3, 3, shift=6) if extra == "masks" else None
+    padding = None
+    if extra == "masks":
+        padding = libdl.tensor([[False, False, True]] * 2)[slice(None) if batched else 0]
+    p = 0.5 if extra == "dropout" else 0.0
+    libdl.manual_seed(1)
+    wanted = F.multi_head_attention_forward(
+        *(query, key, value, 4, 2, weight, bias, one, one, extra == "zero", p, out, bias[:4]),
+        key_padding_mask=padding,
+        need_weights=need_weights,
+        attn_mask=mask,
+        average_attn_weights=False,
+    )
+    libdl.manual_seed(1)
+    operands = (query, key, value, 2, weight, bias, None, None, None, one, one, None, None)
+    given = (*operands, extra == "zero", out, bias[:4], padding, mask, p, False)
+    if need_weights:
+        found = _functional.multi_head_attention_with_weights(*given)
+        assert libdl.equal(found[1], wanted[1])
+    else:
+        found = (_functional.multi_head_attention(*given),)
+    assert libdl.equal(found[0], wanted[0])
 
 
 def test_parameters_are_drawn_from_pytorch_s_laws():

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Winograd's algorithm for windows of 3 x 3 and 5 x 5: what it computes, when it is used, and that it can be
-left out. A float64 convolution, which is always summed directly, is the reference."""
+"""Winograd's algorithm for windows of 3 x 3 and 5 x 5: what it computes, when it is used, and that
+it can be left out. A float64 convolution, which is always summed directly, is the reference."""
 
 import os
 import subprocess
@@ -132,7 +132,8 @@ def test_the_bits_of_an_image_do_not_depend_on_how_many_there_are(taps):
 
 @pytest.mark.parametrize(("taps", "reach"), [(3, 4), (5, 6)])
 def test_a_pixel_does_not_depend_on_those_far_away(taps, reach):
-    """Infinity and NaN stay within a tile's reach, and so does what a fault in borders would add."""
+    """Infinity and NaN stay within a tile's reach, and so does what a fault in borders would
+    add."""
     x, w = drawn(1, 32, 40, 40), drawn(32, 32, taps, taps)
     y = F.conv2d(x, w, padding=taps // 2)
     x[0, 3, 20, 20] = libdl.inf

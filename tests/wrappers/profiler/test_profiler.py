@@ -519,7 +519,7 @@ def test_memory_is_told_in_the_unit_that_suits_it(size, told):
     assert format_memory(size) == told
 
 
-# -- what an exception leaves open ------------------------------------------------------------------
+# -- what an exception leaves open -----------------------------------------------------------------
 
 
 def test_a_profile_that_was_started_and_left_open_ends_with_the_next():

@@ -13,10 +13,10 @@ from libdl.profiler import DeviceType, kineto_available, profile, record_functio
 
 OF_BOTH = (
     "count cpu_children cpu_memory_usage cpu_parent cpu_time cpu_time_str cpu_time_total "
-    "cpu_time_total_str cuda_time device_memory_usage device_time device_time_str device_time_total "
-    "device_time_total_str device_type flops input_shapes is_async is_legacy is_remote "
-    "is_user_annotation key node_id overload_name scope self_cpu_memory_usage self_cpu_time_total "
-    "self_cpu_time_total_str self_device_memory_usage self_device_time_total "
+    "cpu_time_total_str cuda_time device_memory_usage device_time device_time_str "
+    "device_time_total device_time_total_str device_type flops input_shapes is_async is_legacy "
+    "is_remote is_user_annotation key node_id overload_name scope self_cpu_memory_usage "
+    "self_cpu_time_total self_cpu_time_total_str self_device_memory_usage self_device_time_total "
     "self_device_time_total_str stack use_device"
 ).split()
 OF_EVENTS = (

@@ -29,19 +29,21 @@ from ._errors import (
     ShapeError as ShapeError,
     VersionError as VersionError,
 )
-from . import _overrides
+from . import _overridable_functions, _overrides
 from ._overrides import (
     DisableTorchFunction as DisableTorchFunction,
     DisableTorchFunctionSubclass as DisableTorchFunctionSubclass,
 )
 from ._types import (
+    DeviceLike,
     Generator as Generator,
+    NAMED_ONLY as _NAMED_ONLY,
     Size as Size,
     bfloat16 as bfloat16,
     bool_ as bool_,
     can_cast as can_cast,
-    complex64 as complex64,
     complex128 as complex128,
+    complex64 as complex64,
     contiguous_format as contiguous_format,
     device as device,
     dtype as dtype,
@@ -50,32 +52,30 @@ from ._types import (
     float32 as float32,
     float64 as float64,
     iinfo as iinfo,
-    int8 as int8,
     int16 as int16,
     int32 as int32,
     int64 as int64,
+    int8 as int8,
+    jagged as jagged,
     layout as layout,
     memory_format as memory_format,
+    mkldnn as _mkldnn,
     preserve_format as preserve_format,
     promote_types as promote_types,
+    sparse_bsc as sparse_bsc,
+    sparse_bsr as sparse_bsr,
     sparse_coo as sparse_coo,
+    sparse_csc as sparse_csc,
+    sparse_csr as sparse_csr,
     strided as strided,
-    uint8 as uint8,
     uint16 as uint16,
     uint32 as uint32,
     uint64 as uint64,
-    NAMED_ONLY as _NAMED_ONLY,
-    jagged as jagged,
-    mkldnn as _mkldnn,
-    sparse_bsc as sparse_bsc,
-    sparse_bsr as sparse_bsr,
-    sparse_csc as sparse_csc,
-    sparse_csr as sparse_csr,
+    uint8 as uint8,
 )
 
-if (
-    _typing.TYPE_CHECKING
-):  # which keeps the first of two functions of one name, and here it is the later
+# A type checker keeps the first of two functions of one name, and here it is the later.
+if _typing.TYPE_CHECKING:
     from ._overloads import *
     from ._convolution import *
     from .functional import *
@@ -299,8 +299,9 @@ def is_storage(obj: object) -> _Any:
     return isinstance(obj, (TypedStorage, UntypedStorage))
 
 
-def get_device_module(device: _Any = None) -> _Any:
-    """The module of functions for a kind of device: libdl.cuda or libdl.cpu; None: of an accelerator."""
+def get_device_module(device: DeviceLike | None = None) -> _Any:
+    """The module of functions for a kind of device: libdl.cuda or libdl.cpu; None: of an
+    accelerator."""
     from . import cpu, cuda
 
     if device is None:
@@ -346,6 +347,28 @@ def _assert(condition: _Any, message: str) -> None:
         override(_assert, condition, message)
     else:
         assert condition, message
+
+
+def _namespaces() -> list[_overridable_functions.Namespace]:
+    """The modules with functions that modes and classes see."""
+    from . import _in_place, linalg, special
+    from .nn import _top_level, functional, init
+
+    space = _overridable_functions.Namespace
+    this = _sys.modules[__name__]
+    return [
+        space("libdl", this, vars(this)),
+        space("libdl.nn.functional", functional, dir(functional)),
+        space("libdl.linalg", linalg, linalg.__all__),
+        space("libdl.special", special, special.__all__),
+        # Where names of libdl are, until somebody asks for them.
+        space("libdl", _in_place, _in_place.__all__),
+        space("libdl", _top_level, _top_level.__all__),
+        space("libdl.nn.init", init, ("constant_", "kaiming_uniform_", "normal_", "uniform_")),
+    ]
+
+
+_overridable_functions.NAMESPACES.append(_namespaces)
 
 
 if _typing.TYPE_CHECKING:
@@ -583,7 +606,6 @@ _ELSEWHERE = {
             "binary_cross_entropy_with_logits",
             "celu_",
             "constant_pad_nd",
-            "conv_tbc",
             "convolution",
             "cosine_embedding_loss",
             "ctc_loss",
@@ -607,12 +629,10 @@ _ELSEWHERE = {
             "native_dropout",
             "native_group_norm",
             "native_layer_norm",
-            "norm_except_dim",
             "poisson_nll_loss",
             "rrelu",
             "rrelu_",
             "selu_",
-            "threshold",
             "threshold_",
             "triplet_margin_loss",
         ),

@@ -11,6 +11,7 @@ from typing import Any
 
 from . import _C
 from ._C import Tensor, overridable
+from ._types import DtypeLike
 
 _UFUNCS = {
     "add": "add",
@@ -47,7 +48,7 @@ _C.register("beside_array", beside_array)
 
 
 @overridable
-def as_array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Any:
+def as_array(self: Tensor, dtype: DtypeLike | None = None, copy: bool | None = None) -> Any:
     """The tensor as an array, for numpy.asarray: shares its memory unless dtype or copy forbids."""
     array = self.numpy()
     if dtype is not None and array.dtype != dtype:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch's operators, torch.ops.aten.name, for which no function of libdl takes the same arguments:
-here they are, composed of what there is."""
+"""PyTorch's operators, torch.ops.aten.name, for which no function of libdl takes the same
+arguments: here they are, composed of what there is."""
 
 from __future__ import annotations
 
@@ -12,25 +12,27 @@ from typing import Any
 from . import _functions
 from ._C import Tensor
 from ._conditions import _assert_async as _assert_async
+from ._types import DeviceLike, DtypeLike
 from .nn import functional as F
 
 # With the overloads behind a colon, as in _aten.
 NAMES = """
 _conj _pin_memory randperm scaled_dot_product_attention split:Tensor split_copy:Tensor
-squeeze_copy:default,dim,dims unsqueeze_copy view_as_real_copy view_copy _assert_async:default,msg _assert_scalar _assert_tensor_metadata _is_all_true _is_any_true
-_grouped_mm _local_scalar_dense _to_copy _unsafe_view alias arange:default,start,start_step detach_ eye:default,m
-index:Tensor index_put index_put_ is_same_size lift_fresh lift_fresh_copy randint:default,low
-scalar_tensor slice:Tensor slice_copy:Tensor sym_constrain_range sym_constrain_range_for_size
-sym_numel sym_size:default,int sym_storage_offset sym_stride:default,int to:device,dtype,other,dtype_layout
+squeeze_copy:default,dim,dims unsqueeze_copy view_as_real_copy view_copy _assert_async:default,msg
+_assert_scalar _assert_tensor_metadata _is_all_true _is_any_true _grouped_mm _local_scalar_dense
+_to_copy _unsafe_view alias arange:default,start,start_step detach_ eye:default,m index:Tensor
+index_put index_put_ is_same_size lift_fresh lift_fresh_copy randint:default,low scalar_tensor
+slice:Tensor slice_copy:Tensor sym_constrain_range sym_constrain_range_for_size sym_numel
+sym_size:default,int sym_storage_offset sym_stride:default,int to:device,dtype,other,dtype_layout
 """
 
 
 def _to_copy(
     self: Tensor,
     *,
-    dtype: Any = None,
+    dtype: DtypeLike | None = None,
     layout: Any = None,
-    device: Any = None,
+    device: DeviceLike | None = None,
     pin_memory: Any = None,
     non_blocking: bool = False,
     memory_format: Any = None,
@@ -159,9 +161,9 @@ def _assert_tensor_metadata(
     a: Tensor,
     size: Any = None,
     stride: Any = None,
-    dtype: Any = None,
+    dtype: DtypeLike | None = None,
     *,
-    device: Any = None,
+    device: DeviceLike | None = None,
     layout: Any = None,
 ) -> None:
     """Raises a RuntimeError unless the tensor is as told."""
@@ -245,7 +247,7 @@ def _conj(self: Tensor) -> Tensor:
     return self.conj()
 
 
-def _pin_memory(self: Tensor, device: Any = None) -> Tensor:
+def _pin_memory(self: Tensor, device: DeviceLike | None = None) -> Tensor:
     """The tensor in pinned memory."""
     return self.pin_memory()
 

@@ -13,7 +13,8 @@ from ._types import bfloat16, dtype, float16
 
 _CPU = 1  # LIBDL_DEVICE_CPU
 _KNOWN = ("cpu", "cuda")
-# PyTorch's other types, for which autocast is off and changes nothing: there are no tensors on them.
+# PyTorch's other types, for which autocast is off and changes nothing: there are no tensors on
+# them.
 _NAMED = ("hpu", "ipu", "maia", "meta", "mps", "mtia", "privateuseone", "xla", "xpu")
 
 

@@ -23,7 +23,8 @@ def cond(
     """true_fn(*operands) or false_fn(*operands). Only the branch that pred chooses is called.
 
     Under vmap both branches run, and pred chooses between their results, sample by sample: they may
-    not write operands, and a gradient that one branch makes NaN is NaN for the other's samples, too.
+    not write operands, and a gradient that one branch makes NaN is NaN for the other's samples,
+    too.
 
     pred       a truth, a number, or a tensor of one element
     operands   tensors, or tuples, lists and dicts of tensors
@@ -57,7 +58,8 @@ def cond(
 
 
 def _unwritten(branch: Callable[..., Any], operands: Any) -> Any:
-    """The branch's result for all samples, those of the other branch among them: it may not write."""
+    """The branch's result for all samples, those of the other branch among them: it may not
+    write."""
     before = [x._version for x in tree_leaves(list(operands))]
     result = branch(*operands)
     if [x._version for x in tree_leaves(list(operands))] != before:

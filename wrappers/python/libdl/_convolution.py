@@ -49,8 +49,8 @@ def conv1d(
     dilation: Sizes = 1,
     groups: int = 1,
 ) -> Tensor:
-    """Convolution over [n, c, l] or [c, l] with windows weight [k, c / groups, t]. padding: numbers,
-    "valid" (0), or "same": as many zeros as keep the size."""
+    """Convolution over [n, c, l] or [c, l] with windows weight [k, c / groups, t]. padding:
+    numbers, "valid" (0), or "same": as many zeros as keep the size."""
     if isinstance(padding, str):
         numbers = _padding("conv1d", 1, weight, stride, padding, dilation)
         return _functions.conv1d(input, weight, bias, stride, numbers, dilation, groups)
@@ -67,8 +67,8 @@ def conv2d(
     dilation: Sizes = 1,
     groups: int = 1,
 ) -> Tensor:
-    """Convolution over [n, c, h, w] or [c, h, w] with windows weight [k, c / groups, t, u]. padding:
-    numbers, "valid" (0), or "same": as many zeros as keep the sizes."""
+    """Convolution over [n, c, h, w] or [c, h, w] with windows weight [k, c / groups, t, u].
+    padding: numbers, "valid" (0), or "same": as many zeros as keep the sizes."""
     if isinstance(padding, str):
         numbers = _padding("conv2d", 2, weight, stride, padding, dilation)
         return _functions.conv2d(input, weight, bias, stride, numbers, dilation, groups)
@@ -85,7 +85,8 @@ def conv3d(
     dilation: Sizes = 1,
     groups: int = 1,
 ) -> Tensor:
-    """Convolution over [n, c, d, h, w] or [c, d, h, w] with windows weight [k, c / groups, t, u, v].
+    """Convolution over [n, c, d, h, w] or [c, d, h, w] with windows weight [k, c / groups, t, u,
+    v].
     padding: numbers, "valid" (0), or "same": as many zeros as keep the sizes."""
     if isinstance(padding, str):
         numbers = _padding("conv3d", 3, weight, stride, padding, dilation)

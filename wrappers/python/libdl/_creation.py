@@ -21,7 +21,6 @@ from ._types import (
     complex128,
     device as Device,
     dtype as Dtype,
-    float32,
     float64,
     int64,
 )
@@ -268,8 +267,8 @@ def asarray(
     copy: bool | None = None,
     requires_grad: bool | None = None,
 ) -> Tensor:
-    """as_tensor with control over copying: copy=True always copies, copy=False never does. The bytes
-    of an object with the buffer protocol are read as elements of dtype, see frombuffer.
+    """as_tensor with control over copying: copy=True always copies, copy=False never does. The
+    bytes of an object with the buffer protocol are read as elements of dtype, see frombuffer.
     requires_grad: None, as the data; False cuts a history off, and switches a leaf off."""
     if _is_buffer(obj):
         read = _in_buffer(obj) if dtype is None else dtype

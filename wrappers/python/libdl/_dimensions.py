@@ -11,7 +11,8 @@ from ._errors import ArgumentTypeError, IndexRangeError
 
 
 def one_dimension(function: str, argument: int, dim: Any, ndim: int) -> int:
-    """dim, checked: one integer in the range of ndim dimensions; what has none counts as having one."""
+    """dim, checked: one integer in the range of ndim dimensions; what has none counts as having
+    one."""
     try:
         if isinstance(dim, bool):
             raise TypeError

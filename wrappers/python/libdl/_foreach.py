@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ._C import Tensor
+from ._types import DtypeLike
 
 _UNARY = (
     "abs",
@@ -149,7 +150,7 @@ def _lerp(in_place: bool) -> Callable[..., Any]:
     return call
 
 
-def _foreach_norm(self: Any, ord: Any = 2, dtype: Any = None) -> tuple[Tensor, ...]:
+def _foreach_norm(self: Any, ord: Any = 2, dtype: DtypeLike | None = None) -> tuple[Tensor, ...]:
     from .linalg import vector_norm
 
     return tuple(vector_norm(x, ord, dtype=dtype) for x in _listed("_foreach_norm", self))

@@ -92,8 +92,8 @@ for _kind in (NoAttribute, NoName):
 
 
 def missing(module: str, *submodules: str, **elsewhere: str) -> Callable[[str], Any]:
-    """A module's __getattr__. submodules: those that PyTorch has imported by then, and libdl imports
-    when they are asked for; elsewhere: in which submodule a name is."""
+    """A module's __getattr__. submodules: those that PyTorch has imported by then, and libdl
+    imports when they are asked for; elsewhere: in which submodule a name is."""
 
     def __getattr__(name: str) -> Any:
         if name not in submodules and name not in elsewhere:

@@ -127,8 +127,8 @@ class set_grad_enabled(_Mode):
 
 
 class inference_mode(_Mode):
-    """Nothing is recorded inside, and results can never take part in recording. inference_mode(False)
-    ends the mode and no_grad for a while.
+    """Nothing is recorded inside, and results can never take part in recording.
+    inference_mode(False) ends the mode and no_grad for a while.
 
     Example:
         >>> x = torch.ones(2, requires_grad=True)

@@ -68,8 +68,8 @@ def _name(x: Tensor) -> str:
 
 
 class NuclearNorm(Function):
-    """The gradient is U V^H, without the singular values that are 0; of zeros it is the identity, as in
-    PyTorch."""
+    """The gradient is U V^H, without the singular values that are 0; of zeros it is the identity,
+    as in PyTorch."""
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, x: Tensor) -> tuple[Tensor, int]:

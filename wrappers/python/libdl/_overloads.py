@@ -12,7 +12,15 @@ from ._documents import FUNCTIONS, METHODS
 from ._errors import ArgumentValueError, EmptyError, Error, rename_error
 from ._out import both_copied, copied, write, write_leaf
 from ._overrides import override
-from ._types import Number, ValuesIndices, dtype as Dtype, in_format
+from ._types import (
+    DeviceLike,
+    DtypeLike,
+    Generator,
+    Number,
+    ValuesIndices,
+    dtype as Dtype,
+    in_format,
+)
 
 __all__ = [
     "arange",
@@ -75,10 +83,6 @@ def _extremum(name: str) -> Any:
             if out is not None:
                 return pair(*write(along_into, (input, dim, keepdim), *out))
             return pair(*along(input, dim, keepdim))
-        except Overridden:
-            if other is not None:
-                return override(extremum, input, other)
-            return override(extremum, *([input] if dim is None else [input, dim, keepdim]))
         except Error as error:
             rename_error(error, name, "", _WITH_OUT)
             raise
@@ -133,8 +137,6 @@ def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Te
         if isinstance(split_size_or_sections, int):
             return _C.split(tensor, split_size_or_sections, dim)
         return _C.split_with_sizes(tensor, split_size_or_sections, dim)
-    except Overridden:
-        return override(split, tensor, split_size_or_sections, dim)
     except Error as error:
         rename_error(error, "split")
         raise
@@ -161,8 +163,6 @@ def repeat_interleave(
         return override(repeat_interleave, input, repeats, dim, output_size=output_size)
     try:
         made = _repeat_interleave(input, repeats, dim)
-    except Overridden:
-        return override(repeat_interleave, input, repeats, dim, output_size=output_size)
     except Error as error:
         rename_error(error, "repeat_interleave")
         raise
@@ -218,7 +218,7 @@ def norm(
     p: Any = 2,
     dim: Any = None,
     keepdim: bool = False,
-    dtype: Any = None,
+    dtype: DtypeLike | None = None,
     *,
     axis: Any = None,
     keepdims: bool | None = None,
@@ -249,7 +249,7 @@ def norm(
     )
 
 
-def _view(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) -> Tensor:
+def _view(self: Tensor, *shape: Any, size: Any = None, dtype: DtypeLike | None = None) -> Tensor:
     try:
         if size is not None:
             shape = size
@@ -286,8 +286,8 @@ def arange(
     step: Any = 1,
     *,
     out: Tensor | None = None,
-    dtype: Any = None,
-    device: Any = None,
+    dtype: DtypeLike | None = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
     layout: object = None,
     pin_memory: bool = False,
@@ -311,10 +311,10 @@ def randint(
     low: int | None = None,
     high: int | None = None,
     size: Any = None,
-    generator: Any = None,
+    generator: Generator | None = None,
     out: Tensor | None = None,
-    dtype: Any = None,
-    device: Any = None,
+    dtype: DtypeLike | None = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
     layout: object = None,
     pin_memory: bool = False,
@@ -326,19 +326,7 @@ def randint(
         given = out.dtype if dtype is None else dtype
         arguments = (low, high, size, generator, given, device)
         return write_leaf(_C.randint_into, arguments, out, requires_grad)
-    try:
-        made: Tensor = _C.randint(low, high, size, generator, dtype, device)
-    except Overridden:
-        return override(
-            randint,
-            low,
-            high,
-            size,
-            generator=generator,
-            dtype=dtype,
-            device=device,
-            requires_grad=requires_grad,
-        )
+    made: Tensor = _C.randint(low, high, size, generator, dtype, device)
     if pin_memory:
         made = _C.pin_memory(made, None)
     if requires_grad:
@@ -352,22 +340,16 @@ def randint_like(
     *bounds: Any,
     low: int | None = None,
     high: int | None = None,
-    generator: Any = None,
-    dtype: Any = None,
-    device: Any = None,
+    generator: Generator | None = None,
+    dtype: DtypeLike | None = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
     layout: object = None,
     pin_memory: bool = False,
     memory_format: object = None,
 ) -> Tensor:
     low, high, _ = _bounds("randint_like", list(bounds), low, high, ())
-    try:
-        drawn = _C.randint_like(input, low, high, generator, dtype, device)
-    except Overridden:
-        return override(
-            randint_like, input, low, high, generator=generator, dtype=dtype, device=device
-        )
-    made = in_format(drawn, memory_format)
+    made = in_format(_C.randint_like(input, low, high, generator, dtype, device), memory_format)
     if pin_memory:
         made = _C.pin_memory(made, None)
     if requires_grad:
@@ -391,8 +373,6 @@ def scatter(
         if out is not None:
             return write(_C.scatter_into, (input, dim, index, src, reduce), out)
         return _C.scatter(input, dim, index, src, reduce)
-    except Overridden:
-        return override(scatter, input, dim, index, src, reduce=reduce)
     except Error as error:
         rename_error(error, "scatter", "scatter", {"dst": (6, "out")})
         raise
@@ -412,8 +392,6 @@ def _scatter_(
     src = value if src is None else src
     try:
         return _C.scatter_into(self, dim, index, src, reduce, self)
-    except Overridden:
-        return override(Tensor.scatter_, self, dim, index, src, reduce=reduce)
     except Error as error:
         rename_error(error, "scatter", "scatter", {"dst": (6, "out")})
         raise
@@ -456,8 +434,6 @@ def kthvalue(
     keepdim = keepdim if keepdims is None else keepdims
     try:
         found = return_types.kthvalue(*_C.kthvalue(input, k, dim, keepdim))
-    except Overridden:
-        return override(kthvalue, input, k, dim, keepdim)
     except ArgumentValueError:
         if input.ndim and input.shape[dim] == 0:
             raise EmptyError(
@@ -499,8 +475,6 @@ def _var_like(name: str) -> Any:
             if out is not None:
                 return write(low_into, (input, dim, correction, keepdim), out)
             return low(input, dim, correction, keepdim)
-        except Overridden:
-            return override(spread, input, dim, correction=correction, keepdim=keepdim)
         except Error as error:
             rename_error(error, name, name, _WITH_OUT)
             raise
@@ -544,7 +518,7 @@ def multinomial(
     num_samples: int,
     replacement: bool = False,
     *,
-    generator: Any = None,
+    generator: Generator | None = None,
     out: Tensor | None = None,
 ) -> Tensor:
     return copied(_functions.multinomial(input, num_samples, replacement, generator=generator), out)

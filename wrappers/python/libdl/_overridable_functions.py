@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import functools
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from ._C import Overridable, Tensor, attribute
@@ -69,7 +69,8 @@ _AS_WRITTEN = {
 }
 # They are no more than another function, which is seen in their place.
 _PASSING_ON = {"upsample_bilinear", "upsample_nearest"}
-_INIT = ("constant_", "kaiming_uniform_", "normal_", "uniform_")
+# Functions of Python in PyTorch, of those that are in no module of their own.
+_FILLED = {(space, name) for space in ("libdl", "libdl.Tensor") for name in ("norm", "split")}
 _METHODS_WITH_DUNDERS = {
     "__array__",
     "__complex__",
@@ -114,34 +115,38 @@ def is_seen_method(name: str) -> bool:
     return name not in UNSEEN_METHODS
 
 
-def _public(space: Any, names: Any) -> Iterator[tuple[str, Any]]:
-    for name in sorted(names):
-        if not name.startswith(_UNSEEN_PREFIXES) and name not in UNSEEN:
-            yield name, getattr(space, name)
+class Namespace(NamedTuple):
+    """A module whose functions programs call as names of `name`."""
+
+    name: str
+    module: types.ModuleType
+    names: Iterable[str]
+
+
+# The package gives a function that imports its public modules and lists them.
+NAMESPACES: list[Callable[[], list[Namespace]]] = []
+
+
+def namespaces() -> list[Namespace]:
+    return [space for listed in NAMESPACES for space in listed()]
+
+
+def _is_filled(space: str, name: str) -> bool:
+    if space == "libdl.nn.functional":
+        return name not in _AS_WRITTEN
+    return space == "libdl.nn.init" or (space, name) in _FILLED
 
 
 def public_functions() -> Iterator[tuple[str, Any, bool]]:
     """(qualified name, function, whether calls are filled) for all functions and methods."""
-    import libdl
-    from libdl import _in_place, linalg, special
-    from libdl.nn import _top_level, functional, init
-
-    for name, function in _public(libdl, vars(libdl)):
-        yield f"libdl.{name}", function, name in ("norm", "split")
-    for name, function in _public(functional, dir(functional)):
-        if name not in _PASSING_ON:
-            yield f"libdl.nn.functional.{name}", function, name not in _AS_WRITTEN
-    for space, names in (("linalg", linalg), ("special", special)):
-        for name, function in _public(names, names.__all__):
-            yield f"libdl.{space}.{name}", function, False
-    for place in (_in_place, _top_level):  # where libdl's names are, until somebody asks for them
-        for name, function in _public(place, place.__all__):
-            yield f"libdl.{name}", function, False
-    for name in _INIT:
-        yield f"libdl.nn.init.{name}", getattr(init, name), True
+    for space, module, names in namespaces():
+        for name in sorted(names):
+            if name.startswith(_UNSEEN_PREFIXES) or name in UNSEEN | _PASSING_ON:
+                continue
+            yield f"{space}.{name}", getattr(module, name), _is_filled(space, name)
     for name, function in vars(Tensor).items():
         if is_seen_method(name):
-            yield f"libdl.Tensor.{name}", function, name in ("norm", "split")
+            yield f"libdl.Tensor.{name}", function, _is_filled("libdl.Tensor", name)
 
 
 @functools.cache

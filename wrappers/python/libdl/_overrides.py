@@ -333,8 +333,8 @@ def method_of(operator: Any) -> Any:
 
 
 def own_methods(functions: dict[str, Any]) -> None:
-    """Gives Tensor functions of its own where it has the package's, so that a class or mode can tell
-    x.add(y) from libdl.add(x, y)."""
+    """Gives Tensor functions of its own where it has the package's, so that a class or mode can
+    tell x.add(y) from libdl.add(x, y)."""
     for name, shared in list(vars(Tensor).items()):
         if isinstance(shared, Overridable) and shared is functions.get(name, shared.__name__):
             setattr(Tensor, name, own_function(shared, name, "libdl", f"Tensor.{name}"))

@@ -9,15 +9,14 @@ from collections.abc import Callable
 from typing import Any
 
 from . import _C, _functions as f, return_types
-from ._C import Overridden, Tensor, overridable
+from ._C import Tensor, overridable
 from ._creation import tensor
-from ._errors import ArgumentValueError, DtypeError, Error, ShapeError, rename_error
+from ._errors import ArgumentValueError, DtypeError, ShapeError
 from ._modes import no_grad
 from ._out import copied, in_place
-from ._overrides import override
-from ._types import complex128, float64
+from ._types import Generator, complex128, float64
 
-__all__ = ["fill", "frexp", "positive", "put", "rsub"]
+__all__ = ["fill", "frexp", "positive", "rsub"]
 
 
 @overridable
@@ -56,12 +55,6 @@ def fill(input: Tensor, value: Any) -> Tensor:
 
 
 @overridable
-def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
-    """A copy with source's elements written (or added) to places counted in row-major order."""
-    return f.clone(input).put_(index, source, accumulate)
-
-
-@overridable
 def _conj_physical_(self: Tensor) -> Tensor:
     """In place: see libdl.conj_physical."""
     return self.copy_(self.conj() if self.is_complex() else self)  # which counts as a write
@@ -77,10 +70,7 @@ def _polygamma(self: Tensor, n: int) -> Tensor:
 def frexp(input: Tensor, *, out: Any = None) -> Any:
     """mantissa, of size 1/2 to 1, and exponent, int32, with input = mantissa * 2^exponent; of 0,
     infinity and NaN they are input and 0. The gradient is that of a division by 2^exponent."""
-    try:
-        mantissa, exponent = _C.frexp(input)
-    except Overridden:
-        return override(frexp, input, out=out)
+    mantissa, exponent = _C.frexp(input)
     if out is not None:
         mantissa, exponent = copied(mantissa, out[0]), copied(exponent, out[1])
     return return_types.frexp(mantissa, exponent)
@@ -99,10 +89,11 @@ def _nextafter_(self: Tensor, other: Tensor) -> Tensor:
 
 
 @overridable
-def _random_(self: Tensor, *bounds: int, generator: Any = None, **named: Any) -> Tensor:
-    """Overwrites the tensor with uniform integers: random_(), random_(to), random_(from, to). Without
-    bounds they go up to what the dtype holds exactly."""
-    given = bounds
+def _random_(
+    self: Tensor, *bounds: int, generator: Generator | None = None, **named: Any
+) -> Tensor:
+    """Overwrites the tensor with uniform integers: random_(), random_(to), random_(from, to).
+    Without bounds they go up to what the dtype holds exactly."""
     low, high = named.get("from", 0), named.get("to")
     if len(bounds) == 1 and high is None:
         high = bounds[0]
@@ -118,13 +109,10 @@ def _random_(self: Tensor, *bounds: int, generator: Any = None, **named: Any) ->
             else (2**bits + 1)
         )
         high = min(high, 2**63 - 1)
-    try:
-        with no_grad():
-            return _C.randint_into(
-                low, high, list(self.shape), generator, self.dtype, self.device, self
-            )
-    except Overridden:
-        return override(_random_, self, *given, generator=generator, **named)
+    with no_grad():
+        return _C.randint_into(
+            low, high, list(self.shape), generator, self.dtype, self.device, self
+        )
 
 
 @overridable
@@ -146,19 +134,6 @@ def _fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor
     stride = sum(self.stride())
     f.as_strided(self, (count,), (stride,), self.storage_offset()).fill_(fill_value)
     return self
-
-
-@overridable
-def _put_(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
-    """Writes (or adds) source's elements to places counted in row-major order."""
-    flat = self.flatten() if not self.is_contiguous() else self.view(-1)
-    write = flat.index_add_ if accumulate else flat.index_copy_
-    try:
-        write(0, index.flatten(), source.flatten())
-    except Error as error:
-        rename_error(error, "put_", arguments={"index": (2, "index"), "source": (3, "source")})
-        raise
-    return self if self.is_contiguous() else self.copy_(flat.reshape(self.shape))
 
 
 # -- functions of Python ---------------------------------------------------------------------------
@@ -186,11 +161,11 @@ def _mapped(self: Tensor, function: Callable[..., Any], *others: Tensor) -> Tens
 
 
 _method: Any
-for _method in (frexp, map2_, map_, positive, put):
+for _method in (frexp, map2_, map_, positive):
     setattr(Tensor, _method.__name__, _method)
 _polygamma.__name__ = _polygamma.__qualname__ = "polygamma"
 setattr(Tensor, "polygamma", _polygamma)
 setattr(Tensor, "polygamma_", in_place(_polygamma))
-for _method in (_conj_physical_, _fill_diagonal_, _float_power_, _nextafter_, _put_, _random_):
+for _method in (_conj_physical_, _fill_diagonal_, _float_power_, _nextafter_, _random_):
     _method.__name__ = _method.__qualname__ = _method.__name__[1:]
     setattr(Tensor, _method.__name__, _method)

@@ -19,15 +19,15 @@ default_generator = Generator._default()
 
 
 def _sample_dirichlet(input: Tensor, generator: Generator | None = None) -> Tensor:
-    """Points of the simplex of the last dimension: gamma numbers of the shapes input, divided by their
-    sum. They are drawn in logarithms: of small shapes most numbers themselves would be 0."""
+    """Points of the simplex of the last dimension: gamma numbers of the shapes input, divided by
+    their sum. They are drawn in logarithms: of small shapes most numbers themselves would be 0."""
     logarithms = f.standard_log_gamma(input.to(dtype=float64), generator)
     return logarithms.softmax(-1).to(dtype=input.dtype)
 
 
 def manual_seed(seed: Any) -> Generator:
-    """Seeds the default generator: the same seed gives the same bits on every device. Whatever int()
-    accepts is a seed, as in PyTorch.
+    """Seeds the default generator: the same seed gives the same bits on every device. Whatever
+    int() accepts is a seed, as in PyTorch.
 
     Example:
         >>> generator = torch.manual_seed(7)
@@ -94,7 +94,8 @@ def normal(
     layout: object = None,
     pin_memory: bool = False,
 ) -> Tensor:
-    """Random numbers of the normal distribution; mean and std are numbers, or tensors that broadcast.
+    """Random numbers of the normal distribution; mean and std are numbers, or tensors that
+    broadcast.
 
     A sample has no gradient: those of mean and std are 0, as in PyTorch. The sum mean + std * noise
     has one, and so has distributions.Normal.rsample()."""

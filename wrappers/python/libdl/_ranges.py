@@ -29,7 +29,8 @@ def range(
     layout: object = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """start, start + step, ... up to end, which belongs to it; deprecated, as in PyTorch: use arange."""
+    """start, start + step, ... up to end, which belongs to it; deprecated, as in PyTorch: use
+    arange."""
     warnings.warn("range is deprecated, because its end belongs to it: use arange", stacklevel=2)
     if end is None:
         raise TypeError("range: end must be given")

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import _C, _functions as f, _overloads as o
-from ._C import Overridden, Tensor, overridable
+from ._C import Tensor, overridable
 from ._errors import Error, rename_error
-from ._overrides import override
 
 __all__ = [
     "dsplit",
@@ -31,8 +30,6 @@ def _split_by(function: Any, input: Tensor, parts: Any, *dim: int) -> tuple[Tens
         if isinstance(given, int):
             return getattr(_C, name)(input, given, *dim)
         return getattr(_C, f"{name}_indices")(input, given, *dim)
-    except Overridden:
-        return override(function, input, parts, *dim)
     except Error as error:
         rename_error(error, name)
         raise

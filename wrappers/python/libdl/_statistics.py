@@ -9,12 +9,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import _C, _functions as f, return_types
-from ._C import Overridden, Tensor, overridable
+from ._C import Tensor, overridable
 from ._dimensions import one_dimension, one_or_none
 from ._documents import FUNCTIONS
 from ._errors import ArgumentValueError, Error, ShapeError, rename_error
 from ._out import both_copied, copied, write
-from ._overrides import override
 from ._types import ValuesIndices
 
 __all__ = [
@@ -46,9 +45,6 @@ def _median_like(name: str) -> Any:
             if dim is None:
                 return whole(input) if out is None else write(whole_into, (input,), out)
             found = pair(*along(input, one_dimension(name, 2, dim, input.ndim), keepdim))
-        except Overridden:
-            given = [input] if dim is None else [input, dim, keepdim]
-            return override(median, *given, **({} if out is None else {"out": out}))
         except Error as error:
             rename_error(error, name, "", {"dst": (4, "out")})
             raise
@@ -210,8 +206,6 @@ def histogram(
         else:
             low, high = (None, None) if range is None else range
             made, edges = _C.histogram(input, bins, low, high, weight, density)
-    except Overridden:
-        return override(histogram, input, bins, range=range, weight=weight, density=density)
     except Error as error:
         told = {"weight": (4, "weight"), "low": (3, "range"), "high": (3, "range")}
         rename_error(error, "histogram", "", told)
@@ -229,9 +223,9 @@ def histogramdd(
     weight: Tensor | None = None,
     density: bool = False,
 ) -> Any:
-    """histogram of points, [.., dimensions]: counts with a dimension for each coordinate, and a tuple
-    of edges. bins is one number, or a list of a number or of edges for each coordinate; range holds
-    two numbers for each."""
+    """histogram of points, [.., dimensions]: counts with a dimension for each coordinate, and a
+    tuple of edges. bins is one number, or a list of a number or of edges for each coordinate; range
+    holds two numbers for each."""
     x = _points("histogramdd", input)
     if x.ndim < 2 or not x.shape[-1]:
         raise ShapeError(
@@ -249,8 +243,6 @@ def histogramdd(
     ]
     try:
         made = _C.histogramdd(x, edges, weight, density)
-    except Overridden:
-        return override(histogramdd, input, bins, range, weight, density)
     except Error as error:
         rename_error(error, "histogramdd", "", {"weight": (4, "weight")})
         raise

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any
 
 from . import _C
-from ._types import device as Device
+from ._types import DeviceLike, device as Device
 
 
 def cuda_device(device: Any) -> Device:
@@ -29,7 +29,7 @@ class Stream:
     record_stream is not needed. A backward pass runs each gradient on the stream of its forward.
     """
 
-    def __init__(self, device: Any = None, priority: int = 0) -> None:
+    def __init__(self, device: DeviceLike | None = None, priority: int = 0) -> None:
         self._handle = _C.stream_new(cuda_device(device), priority)
 
     @classmethod
@@ -90,7 +90,7 @@ class ExternalStream(Stream):
     device: the device; None for the first CUDA device
     """
 
-    def __init__(self, stream_ptr: int, device: Any = None) -> None:
+    def __init__(self, stream_ptr: int, device: DeviceLike | None = None) -> None:
         self._handle = _C.stream_wrap(cuda_device(device), stream_ptr)
 
 
@@ -146,12 +146,12 @@ class Event:
         return _C.event_elapsed(self._handle, end_event._handle)
 
 
-def current_stream(device: Any = None) -> Stream:
+def current_stream(device: DeviceLike | None = None) -> Stream:
     """The stream on which this thread's operators run on the device."""
     return Stream._of(_C.stream_current(cuda_device(device)))
 
 
-def default_stream(device: Any = None) -> Stream:
+def default_stream(device: DeviceLike | None = None) -> Stream:
     """The device's default stream."""
     return Stream._of(_C.stream_default(cuda_device(device)))
 

@@ -11,27 +11,28 @@ from types import FunctionType
 from typing import Any
 
 from . import _C, _backward_passes, _functions
-from ._C import Overridable, Overridden, Tensor, attribute, overridable
+from ._C import Overridable, Tensor, attribute, overridable
 from ._errors import AutogradError, Error, rename_error
 from ._overridable_functions import is_seen_method
-from ._overrides import disabled, of_values, override
+from ._overrides import disabled, of_values
 from ._backward_passes import tensors_of
 from ._types import (
     DeviceLike,
+    DtypeLike,
     bfloat16,
     bool_,
-    complex64,
     complex128,
+    complex64,
     device as Device,
-    in_format,
     dtype as Dtype,
     float16,
     float32,
     float64,
-    int8,
+    in_format,
     int16,
     int32,
     int64,
+    int8,
     uint8,
 )
 
@@ -135,16 +136,6 @@ def backward(
         >>> x.grad
         tensor([2., 4.])
     """
-    if _C.has_override(self):
-        override(
-            Tensor.backward,
-            self,
-            gradient=gradient,
-            retain_graph=retain_graph,
-            create_graph=create_graph,
-            inputs=inputs,
-        )
-        return
     wanted = () if inputs is None else tensors_of(inputs)
     if inputs is not None and not wanted:
         raise RuntimeError("backward: inputs is an empty sequence")
@@ -189,7 +180,8 @@ def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], No
 
 
 class Removable:
-    """A registered hook, on one place or several; remove() removes it, and so does the end of a with statement."""
+    """A registered hook, on one place or several; remove() removes it, and so does the end of a
+    with statement."""
 
     def __init__(self, *held: Any) -> None:
         self._held = held
@@ -254,7 +246,7 @@ def is_shared(self: Tensor) -> bool:
 
 def _converter(name: str, dtype: Dtype) -> Any:
     def convert(self: Tensor, memory_format: object = None) -> Tensor:
-        return _in_format(_to(self, dtype, None, False, False), self, memory_format)
+        return _in_format(_C.to(self, dtype, None, False, False), self, memory_format)
 
     convert.__name__ = name
     convert.__doc__ = f"""The elements as {dtype}; the tensor itself if they are already.
@@ -288,21 +280,12 @@ def _in_format(made: Tensor, before: Tensor, memory_format: object) -> Tensor:
     return made if made is before else in_format(made, memory_format)
 
 
-def _to(self: Tensor, dtype: Any, device: Any, non_blocking: bool, copy: bool) -> Tensor:
-    try:
-        return _C.to(self, dtype, device, non_blocking, copy)
-    except Overridden:
-        return override(
-            Tensor.to, self, dtype=dtype, device=device, non_blocking=non_blocking, copy=copy
-        )
-
-
 @method
 def m_to(
     self: Tensor,
     *args: Any,
-    dtype: Any = None,
-    device: Any = None,
+    dtype: DtypeLike | None = None,
+    device: DeviceLike | None = None,
     other: Tensor | None = None,
     non_blocking: bool = False,
     copy: bool = False,
@@ -337,15 +320,17 @@ def m_to(
             copy = rest.pop(0)
     if other is not None:
         dtype, device = other.dtype, other.device
-    return _in_format(_to(self, dtype, device, non_blocking, copy), self, memory_format)
+    return _in_format(_C.to(self, dtype, device, non_blocking, copy), self, memory_format)
 
 
 @method
-def m_type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
+def m_type(self: Tensor, dtype: DtypeLike | None = None, non_blocking: bool = False) -> Any:
     """The type's name, or the tensor with another dtype."""
     from ._tensor_types import type_name, type_named
 
-    return type_name(self) if dtype is None else _to(self, *type_named(dtype), non_blocking, False)
+    return (
+        type_name(self) if dtype is None else _C.to(self, *type_named(dtype), non_blocking, False)
+    )
 
 
 @method
@@ -356,7 +341,7 @@ def type_as(self: Tensor, other: Tensor) -> Tensor:
         >>> torch.tensor([1, 2]).type_as(torch.zeros(1))
         tensor([1., 2.])
     """
-    return _to(self, other.dtype, other.device, False, False)
+    return _C.to(self, other.dtype, other.device, False, False)
 
 
 @method
@@ -368,7 +353,7 @@ def cpu(self: Tensor, memory_format: object = None) -> Tensor:
         >>> x.cpu() is x
         True
     """
-    return _in_format(_to(self, None, "cpu", False, False), self, memory_format)
+    return _in_format(_C.to(self, None, "cpu", False, False), self, memory_format)
 
 
 @method
@@ -382,14 +367,11 @@ def cuda(self: Tensor, device: DeviceLike | None = None, non_blocking: bool = Fa
         >>> x.sum().item()
         3
     """
-    return _to(self, None, "cuda" if device is None else device, non_blocking, False)
+    return _C.to(self, None, "cuda" if device is None else device, non_blocking, False)
 
 
 def _contiguous(self: Tensor, memory_format: object = None) -> Tensor:
-    try:
-        return _C.contiguous(self)
-    except Overridden:
-        return override(Tensor.contiguous, self)
+    return _C.contiguous(self)
 
 
 _contiguous.__name__ = _contiguous.__qualname__ = "contiguous"
@@ -715,8 +697,8 @@ def _when_used(name: str) -> property:
 
 _USED = {
     "grad_dtype": "The dtype of the gradient: the tensor's own.",
-    "_backward_hooks": "The hooks of register_hook by number, or None. What is removed from the dict "
-    "is not called any more; a new dict or None replaces them.",
+    "_backward_hooks": "The hooks of register_hook by number, or None. What is removed from the "
+    "dict is not called any more; a new dict or None replaces them.",
 }
 
 

@@ -17,8 +17,8 @@ from ._functions import empty
 def resize_(self: Tensor, *sizes: Any, memory_format: object = None) -> Tensor:
     """Gives the tensor another shape, row-major, over the same memory if that is large enough.
 
-    Otherwise it gets new memory with its elements and undefined ones behind them; unlike in PyTorch,
-    other tensors over the old memory stay there."""
+    Otherwise it gets new memory with its elements and undefined ones behind them; unlike in
+    PyTorch, other tensors over the old memory stay there."""
     if self.requires_grad:
         raise RuntimeError("resize_: self requires grad, and such a tensor cannot be resized")
     shape = sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes
@@ -60,7 +60,8 @@ def untyped_storage(self: Tensor) -> Any:
 
 @overridable
 def record_stream(self: Tensor, stream: Any) -> None:
-    """Changes nothing: memory is reused only after every stream that used it has passed that point."""
+    """Changes nothing: memory is reused only after every stream that used it has passed that
+    point."""
 
 
 @overridable

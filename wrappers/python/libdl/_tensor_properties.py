@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a tensor is, asked as PyTorch's programs do. Conjugates and negatives are computed at once, so
-that nothing is ever left to resolve."""
+"""What a tensor is, asked as PyTorch's programs do. Conjugates and negatives are computed at once,
+so that nothing is ever left to resolve."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import operator
 import threading
 from collections.abc import Iterable
-from typing import Any, NamedTuple, SupportsFloat, SupportsIndex, TypeAlias
+from typing import Any, NamedTuple, SupportsFloat, SupportsIndex, TypeAlias, TypedDict
 
 from . import _C
 from ._C import Tensor
@@ -109,7 +109,8 @@ can_cast.__module__ = promote_types.__module__ = "libdl"
 
 
 class _Unserved:
-    """In place of a number that the core would know a dtype or a device by: it refuses to be one."""
+    """In place of a number that the core would know a dtype or a device by: it refuses to be
+    one."""
 
     __slots__ = ("_reason",)
 
@@ -603,6 +604,13 @@ _C.register("generator", Generator)
 
 def as_device(value: DeviceLike) -> device:
     return value if isinstance(value, device) else device(value)
+
+
+class FactoryOptions(TypedDict):
+    """Where, and of which dtype, something is made."""
+
+    device: DeviceLike | None
+    dtype: DtypeLike | None
 
 
 Real: TypeAlias = SupportsFloat | Tensor

@@ -88,8 +88,8 @@ def _get_current_device_index() -> int:
 
 
 def _get_device_index(device: Any, optional: bool = False, allow_cpu: bool = False) -> int:
-    """A device's index: of a number, a text or a device; -1 for the CPU if it is allowed. Without an
-    index or a device (if optional), the current one."""
+    """A device's index: of a number, a text or a device; -1 for the CPU if it is allowed. Without
+    an index or a device (if optional), the current one."""
     if isinstance(device, str):
         device = _Device(device)
     if isinstance(device, _Device):

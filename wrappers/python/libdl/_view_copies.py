@@ -1,82 +1,73 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Copies of what views show."""
+"""Copies of what views show, where out= is a list or there are several signatures."""
 
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any
 
-from . import _functions as f
-from ._C import Tensor, overridable
-from ._errors import IndexRangeError
-from ._out import copied
-from ._types import contiguous_format
+from . import _C, _functions as f
+from ._C import Overridden, Tensor, overridable
+from ._documents import FUNCTIONS
+from ._errors import Error, rename_error
+from ._out import copied, write
+from ._overrides import override
+from ._types import dtype as Dtype
 
-__all__ = [
-    "alias_copy",
-    "as_strided_copy",
-    "detach_copy",
-    "diagonal_copy",
-    "expand_copy",
-    "narrow_copy",
-    "permute_copy",
-    "select_copy",
-    "slice_copy",
-    "split_copy",
-    "split_with_sizes_copy",
-    "squeeze_copy",
-    "t_copy",
-    "transpose_copy",
-    "unbind_copy",
-    "unfold_copy",
-    "unsqueeze_copy",
-    "view_as_complex_copy",
-    "view_as_real_copy",
-    "view_copy",
-]
+__all__ = ["split_copy", "split_with_sizes_copy", "unbind_copy", "view_copy"]
 
 
-def _slice(x: Tensor, dim: int, start: int | None, end: int | None, step: int) -> Tensor:
-    if not -x.ndim <= dim < x.ndim:
-        raise IndexRangeError(f"slice: argument dim is {dim}, wanted {-x.ndim} to {x.ndim - 1}")
-    return x[(slice(None),) * (dim % x.ndim) + (slice(start, end, step),)]
+@overridable
+def split_copy(input: Tensor, split_size: Any, dim: int = 0, *, out: Any = None) -> Any:
+    """Row-major copies of what split shows."""
+    if isinstance(split_size, int):
+        return _in_places(f.split_copy(input, split_size, dim), out)
+    return split_with_sizes_copy(input, split_size, dim, out=out)
 
 
-def _copy_of(view: str, of: Callable[..., Any] | None = None) -> Any:
-    @overridable
-    def copy(input: Tensor, *args: Any, out: Any = None, **named: Any) -> Any:
-        made = (of or getattr(Tensor, view))(input, *args, **named)
-        if not isinstance(made, tuple):
-            return _fresh(made) if out is None else copied(made, out)
-        if out is None:
-            return tuple(_fresh(x) for x in made)
-        for x, place in zip(made, out, strict=True):
-            copied(x, place)
-        return None
-
-    copy.__name__ = copy.__qualname__ = f"{view}_copy"
-    copy.__doc__ = f"A row-major copy of what {view} shows of input."
-    return copy
+@overridable
+def split_with_sizes_copy(
+    input: Tensor, split_sizes: Sequence[int], dim: int = 0, *, out: Any = None
+) -> Any:
+    """Row-major copies of what split_with_sizes shows."""
+    return _in_places(f.split_with_sizes_copy(input, split_sizes, dim), out)
 
 
-def _fresh(x: Tensor) -> Tensor:
-    return f.clone(x, memory_format=contiguous_format)
+@overridable
+def unbind_copy(input: Tensor, dim: int = 0, *, out: Any = None) -> Any:
+    """Row-major copies of what unbind shows."""
+    return _in_places(f.unbind_copy(input, dim), out)
 
 
-alias_copy = _copy_of("alias", lambda input: input)
-slice_copy = _copy_of("slice", _slice)
-as_strided_copy, detach_copy, diagonal_copy, expand_copy = map(
-    _copy_of, ("as_strided", "detach", "diagonal", "expand")
-)
-narrow_copy, permute_copy, select_copy, split_copy, split_with_sizes_copy = map(
-    _copy_of, ("narrow", "permute", "select", "split", "split_with_sizes")
-)
-squeeze_copy, t_copy, transpose_copy, unbind_copy, unfold_copy = map(
-    _copy_of, ("squeeze", "t", "transpose", "unbind", "unfold")
-)
-unsqueeze_copy, view_copy = map(_copy_of, ("unsqueeze", "view"))
-view_as_complex_copy = _copy_of("view_as_complex", f.view_as_complex)
-view_as_real_copy = _copy_of("view_as_real", f.view_as_real)
+def _in_places(parts: tuple[Tensor, ...], out: Sequence[Tensor] | None) -> Any:
+    if out is None:
+        return parts
+    for part, place in zip(parts, out, strict=True):
+        copied(part, place)
+    return None
 
-setattr(Tensor, "narrow_copy", narrow_copy)
+
+@overridable
+def view_copy(
+    input: Tensor, *shape: Any, size: Any = None, dtype: Any = None, out: Tensor | None = None
+) -> Tensor:
+    given = size if size is not None else shape[0] if len(shape) == 1 else shape
+    if dtype is None and isinstance(given, (Dtype, type)):
+        dtype = given
+    try:
+        if dtype is not None:
+            name, arguments = "view_dtype_copy", (input, dtype)
+        else:
+            name, arguments = "view_copy", (input, [given] if isinstance(given, int) else given)
+        if out is not None:
+            return write(getattr(_C, f"{name}_into"), arguments, out)
+        return getattr(_C, name)(*arguments)
+    except Overridden:
+        return override(view_copy, input, *shape, size=size, dtype=dtype, out=out)
+    except Error as error:
+        rename_error(error, "view_copy", "", {"shape": (2, "size"), "dst": (3, "out")})
+        raise
+
+
+view_copy.__doc__ = FUNCTIONS["view_copy"]

@@ -54,7 +54,8 @@ OPEN = _Open()
 
 
 class Open:
-    """A block in which other levels are open. While any are, operators that may draw are watched."""
+    """A block in which other levels are open. While any are, operators that may draw are
+    watched."""
 
     __slots__ = ("_before", "_now")
 
@@ -80,8 +81,8 @@ HANDLER: list[Callable[..., Any]] = []
 
 
 class Batched(Tensor):
-    """A sample's shape, dtype and device, with the values of all samples beside them. As a tensor it
-    has no elements, so whatever passes the operators by raises."""
+    """A sample's shape, dtype and device, with the values of all samples beside them. As a tensor
+    it has no elements, so whatever passes the operators by raises."""
 
     value: Tensor
     level: Level

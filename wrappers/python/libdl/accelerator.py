@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import cuda
-from ._types import device
+from ._types import DeviceLike, device
 
 
 def is_available() -> bool:
@@ -31,7 +31,7 @@ def current_device_index() -> int:
     return cuda.current_device()
 
 
-def synchronize(device: Any = None, /) -> None:
+def synchronize(device: DeviceLike | None = None, /) -> None:
     """Waits until all work of the accelerator is done; without one, nothing is to be waited for."""
     if cuda.is_available():
         cuda.synchronize(device)

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+
+from ._types import DeviceLike
 
 
 def is_available() -> bool:
@@ -21,5 +22,5 @@ def current_device() -> str:
     return "cpu"
 
 
-def synchronize(device: Any = None) -> None:
+def synchronize(device: DeviceLike | None = None) -> None:
     """Nothing is to be waited for: work of the CPU is done when its values are asked for."""

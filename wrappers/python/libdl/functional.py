@@ -113,7 +113,8 @@ atleast_1d, atleast_2d, atleast_3d = _atleast(1), _atleast(2), _atleast(3)
 
 @overridable
 def block_diag(*tensors: Tensor) -> Tensor:
-    """A matrix of zeros with the matrices along its diagonal; vectors are rows. Without tensors [1, 0]."""
+    """A matrix of zeros with the matrices along its diagonal; vectors are rows. Without tensors [1,
+    0]."""
     return f.block_diag(tensors)
 
 

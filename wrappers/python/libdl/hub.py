@@ -87,8 +87,8 @@ def load(
 ) -> Any:
     """model(*args, **kwargs) of the hubconf.py in a folder, with source="local": its code is run.
 
-    Raises NotImplementedError for source="github": nothing is fetched from the network. The arguments
-    that tell how to fetch change nothing."""
+    Raises NotImplementedError for source="github": nothing is fetched from the network. The
+    arguments that tell how to fetch change nothing."""
     if source not in ("github", "local"):
         raise ValueError(f'hub.load: source is {source!r}, wanted "github" or "local"')
     if source == "github":
@@ -144,7 +144,8 @@ def load_state_dict_from_url(
     file_name: str | None = None,
     weights_only: bool = True,
 ) -> Any:
-    """Loads the file of the URL's name, or file_name, that lies in model_dir, or get_dir()/checkpoints.
+    """Loads the file of the URL's name, or file_name, that lies in model_dir, or
+    get_dir()/checkpoints.
 
     Raises NotImplementedError where it does not: fetch it to there. The other arguments change
     nothing."""

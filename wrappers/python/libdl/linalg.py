@@ -60,8 +60,8 @@ def vector_norm(
     dtype: DtypeLike | None = None,
     out: Tensor | None = None,
 ) -> Tensor:
-    """(sum of |x|^ord)^(1/ord) over dim; None: over all elements. ord 0 counts those that are not 0,
-    infinity is the largest size, -infinity the smallest. Integers raise."""
+    """(sum of |x|^ord)^(1/ord) over dim; None: over all elements. ord 0 counts those that are not
+    0, infinity is the largest size, -infinity the smallest. Integers raise."""
     if isinstance(ord, str):
         raise TypeError(f"linalg.vector_norm: ord is {ord!r}, wanted a number")
     return _told(
@@ -82,8 +82,8 @@ def matrix_norm(
     """The norm of the matrices in the two dimensions dim, of rows and of columns.
 
     Arguments:
-        ord: "fro", "nuc" (the sum of the singular values), 1 and -1 (the largest and the smallest sum
-            of a column's sizes), infinity and -infinity (of a row's); 2 and -2 are not offered
+        ord: "fro", "nuc" (the sum of the singular values), 1 and -1 (the largest and the smallest
+            sum of a column's sizes), infinity and -infinity (of a row's); 2 and -2 are not offered
     """
     if ord == "nuc":
         return copied(_nuclear(A, dim, keepdim, dtype), out)

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 from . import _functions as f
 from ._C import Tensor
 from ._dimensions import one_dimension
-from ._types import bool_, float32, iinfo, int64
+from ._types import DtypeLike, bool_, dtype as Dtype, float32, iinfo, int64
 
 __all__ = [
     "MaskedTensor",
@@ -84,7 +84,7 @@ def sum(
     dim: Any = None,
     *,
     keepdim: bool | None = False,
-    dtype: Any = None,
+    dtype: DtypeLike | None = None,
     mask: Tensor | None = None,
 ) -> Tensor:
     """The sum; of nothing, 0."""
@@ -98,7 +98,7 @@ def prod(
     dim: Any = None,
     *,
     keepdim: bool | None = False,
-    dtype: Any = None,
+    dtype: DtypeLike | None = None,
     mask: Tensor | None = None,
 ) -> Tensor:
     """The product; of nothing, 1."""
@@ -113,7 +113,7 @@ def mean(
     dim: Any = None,
     *,
     keepdim: bool | None = False,
-    dtype: Any = None,
+    dtype: DtypeLike | None = None,
     mask: Tensor | None = None,
 ) -> Tensor:
     """The mean; of nothing, NaN."""
@@ -126,7 +126,7 @@ def amax(
     dim: Any = None,
     *,
     keepdim: bool | None = False,
-    dtype: Any = None,
+    dtype: DtypeLike | None = None,
     mask: Tensor | None = None,
 ) -> Tensor:
     """The largest element; of nothing, the smallest number of the dtype."""
@@ -140,7 +140,7 @@ def amin(
     dim: Any = None,
     *,
     keepdim: bool | None = False,
-    dtype: Any = None,
+    dtype: DtypeLike | None = None,
     mask: Tensor | None = None,
 ) -> Tensor:
     """The smallest element; of nothing, the largest number of the dtype."""
@@ -170,7 +170,7 @@ def argmax(
     dim: int | None = None,
     *,
     keepdim: bool | None = False,
-    dtype: Any = None,
+    dtype: DtypeLike | None = None,
     mask: Tensor | None = None,
 ) -> Tensor:
     """Where the largest element is; of nothing, 0. In the dtype of the elements, as PyTorch's."""
@@ -182,7 +182,7 @@ def argmin(
     dim: int | None = None,
     *,
     keepdim: bool | None = False,
-    dtype: Any = None,
+    dtype: DtypeLike | None = None,
     mask: Tensor | None = None,
 ) -> Tensor:
     """Where the smallest element is; of nothing, 0. In the dtype of the elements, as PyTorch's."""
@@ -194,7 +194,7 @@ def median(
     dim: int | None = -1,
     *,
     keepdim: bool = False,
-    dtype: Any = None,
+    dtype: DtypeLike | None = None,
     mask: Tensor | None = None,
 ) -> Tensor:
     """The median, of two middle elements the smaller one; of nothing, NaN. NaN is left out, too.
@@ -216,8 +216,8 @@ def median(
     count = kept.sum(dim, keepdim=True)
     if (count == 0).any():
         raise ValueError(
-            "masked.median: the mask leaves nothing of a row, and only floating dtypes have NaN for "
-            f"that; the input is {input.dtype}"
+            "masked.median: the mask leaves nothing of a row, and only floating dtypes have NaN "
+            f"for that; the input is {input.dtype}"
         )
     last = iinfo(int64).max
     ordered = _filled(whole, None, kept, last).sort(dim).values
@@ -229,7 +229,7 @@ def logaddexp(
     input: Tensor,
     other: Tensor,
     *,
-    dtype: Any = None,
+    dtype: DtypeLike | None = None,
     input_mask: Tensor | None = None,
     other_mask: Tensor | None = None,
 ) -> Tensor:
@@ -245,7 +245,7 @@ def logsumexp(
     dim: Any = None,
     *,
     keepdim: bool = False,
-    dtype: Any = None,
+    dtype: Dtype | None = None,
     mask: Tensor | None = None,
 ) -> Tensor:
     """log of the sum of exp; of nothing, -infinity. Of integers computed in float32, and cut to an
@@ -262,7 +262,7 @@ def norm(
     dim: Any = None,
     *,
     keepdim: bool | None = False,
-    dtype: Any = None,
+    dtype: DtypeLike | None = None,
     mask: Tensor | None = None,
 ) -> Tensor:
     """(sum of |x|^ord)^(1/ord); of nothing, 0, or infinity for an ord below 0."""
@@ -278,7 +278,7 @@ def var(
     *,
     correction: float | None = None,
     keepdim: bool | None = False,
-    dtype: Any = None,
+    dtype: DtypeLike | None = None,
     mask: Tensor | None = None,
 ) -> Tensor:
     """The variance, over the count less the correction: 1, or 0 if not unbiased. In the dtype of
@@ -304,7 +304,7 @@ def std(
     *,
     correction: int | None = None,
     keepdim: bool | None = False,
-    dtype: Any = None,
+    dtype: DtypeLike | None = None,
     mask: Tensor | None = None,
 ) -> Tensor:
     """The square root of the variance."""
@@ -313,19 +313,23 @@ def std(
     ).sqrt()
 
 
-def softmax(input: Tensor, dim: int, *, dtype: Any = None, mask: Tensor | None = None) -> Tensor:
+def softmax(
+    input: Tensor, dim: int, *, dtype: DtypeLike | None = None, mask: Tensor | None = None
+) -> Tensor:
     """softmax over the elements that are left, 0 elsewhere; NaN where none is left."""
     return f.softmax(_filled(input, dtype, mask, -float("inf")), dim)
 
 
 def log_softmax(
-    input: Tensor, dim: int, *, dtype: Any = None, mask: Tensor | None = None
+    input: Tensor, dim: int, *, dtype: DtypeLike | None = None, mask: Tensor | None = None
 ) -> Tensor:
     """log_softmax over the elements that are left, -infinity elsewhere; NaN where none is left."""
     return f.log_softmax(_filled(input, dtype, mask, -float("inf")), dim)
 
 
-def softmin(input: Tensor, dim: int, *, dtype: Any = None, mask: Tensor | None = None) -> Tensor:
+def softmin(
+    input: Tensor, dim: int, *, dtype: DtypeLike | None = None, mask: Tensor | None = None
+) -> Tensor:
     """softmax of the negative input."""
     return f.softmax(-_filled(input, dtype, mask, float("inf")), dim)
 
@@ -334,13 +338,17 @@ def _running(input: Tensor, dtype: Any) -> Any:
     return dtype or (int64 if input.dtype is bool_ else input.dtype)
 
 
-def cumsum(input: Tensor, dim: int, *, dtype: Any = None, mask: Tensor | None = None) -> Tensor:
+def cumsum(
+    input: Tensor, dim: int, *, dtype: DtypeLike | None = None, mask: Tensor | None = None
+) -> Tensor:
     """The running sum of the elements that are left, in their dtype; of bool in int64."""
     made = _running(input, dtype)
     return f.cumsum(_filled(input, made, mask, 0), dim, dtype=made)
 
 
-def cumprod(input: Tensor, dim: int, *, dtype: Any = None, mask: Tensor | None = None) -> Tensor:
+def cumprod(
+    input: Tensor, dim: int, *, dtype: DtypeLike | None = None, mask: Tensor | None = None
+) -> Tensor:
     """The running product of the elements that are left, in their dtype; of bool in int64."""
     made = _running(input, dtype)
     return f.cumprod(_filled(input, made, mask, 1), dim, dtype=made)
@@ -352,7 +360,7 @@ def normalize(
     dim: int,
     *,
     eps: float = 1e-12,
-    dtype: Any = None,
+    dtype: DtypeLike | None = None,
     mask: Tensor | None = None,
 ) -> Tensor:
     """The elements that are left, divided by their norm (at least eps); 0 elsewhere."""

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Events that programs log to handlers, and statistics of numbers, which log one for each window."""
+"""Events that programs log to handlers, and statistics of numbers, which log one for each
+window."""
 
 from __future__ import annotations
 

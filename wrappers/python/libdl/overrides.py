@@ -11,7 +11,7 @@ from typing import Any, Self, TypeVar
 
 from . import _C
 from ._C import Tensor
-from ._overridable_functions import UNSEEN, UNSEEN_METHODS, functions, of_c
+from ._overridable_functions import UNSEEN, UNSEEN_METHODS, functions, namespaces, of_c
 from ._overrides import (
     DisableTorchFunction as DisableTorchFunction,
     DisableTorchFunctionSubclass as DisableTorchFunctionSubclass,
@@ -117,8 +117,8 @@ def handle_torch_function(
 
 
 def wrap_torch_function(dispatcher: Callable[..., Iterable[Any]]) -> Callable[[F], F]:
-    """A decorator: the function can be overridden by what dispatcher(*args, **kwargs) returns of its
-    arguments."""
+    """A decorator: the function can be overridden by what dispatcher(*args, **kwargs) returns of
+    its arguments."""
 
     def decorated(func: F) -> F:
         @functools.wraps(func)
@@ -156,8 +156,8 @@ def _names() -> dict[Any, str]:
 
 
 def resolve_name(f: Any) -> str | None:
-    """The function's name in a program, "libdl.add"; None if it is none of the library's. A function
-    that is also a method has the function's name."""
+    """The function's name in a program, "libdl.add"; None if it is none of the library's. A
+    function that is also a method has the function's name."""
     if isinstance(f, str):
         return None
     for table in (_names(), _created()):
@@ -172,12 +172,16 @@ def _created() -> dict[Any, str]:
     return {f: f"libdl.{f.__name__}" for f in get_ignored_functions()} | methods
 
 
+def _modules() -> dict[str, types.ModuleType]:
+    """The modules that have public functions, by their names."""
+    return {space.name: space.module for space in reversed(namespaces())}  # each name's first
+
+
 @functools.cache
 def get_ignored_functions() -> set[Callable[..., Any]]:
     """Functions of the library that no argument can override: those that create tensors, which
     modes see, and settings and files, which nothing overrides."""
-    import libdl
-
+    libdl = _modules()["libdl"]
     creations = (
         "arange as_tensor asarray empty empty_strided eye from_dlpack full linspace normal ones "
         "rand randint randn randperm sparse_coo_tensor tensor zeros"
@@ -190,16 +194,7 @@ def get_ignored_functions() -> set[Callable[..., Any]]:
 @functools.cache
 def get_overridable_functions() -> dict[Any, list[Callable[..., Any]]]:
     """The functions that a class can override, by the module or class that has them."""
-    import libdl
-
-    spaces = {
-        "libdl": libdl,
-        "libdl.linalg": libdl.linalg,
-        "libdl.special": libdl.special,
-        "libdl.nn.functional": libdl.nn.functional,
-        "libdl.nn.init": libdl.nn.init,
-        "libdl.Tensor": Tensor,
-    }
+    spaces: dict[str, Any] = {**_modules(), "libdl.Tensor": Tensor}
     found: dict[Any, list[Any]] = {space: [] for space in spaces.values()}
     ignored = get_ignored_functions()
     for function, name in _names().items():

@@ -156,8 +156,8 @@ class SobolEngine:
         total = self.num_generated + 2**m
         if total & (total - 1):
             raise ValueError(
-                f"SobolEngine.draw_base2: with {self.num_generated} points drawn before, 2^{m} make "
-                f"{total}, wanted a power of 2; draw takes any number"
+                f"SobolEngine.draw_base2: with {self.num_generated} points drawn before, 2^{m} "
+                f"make {total}, wanted a power of 2; draw takes any number"
             )
         return self.draw(2**m, out=out, dtype=dtype)
 

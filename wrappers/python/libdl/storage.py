@@ -13,19 +13,20 @@ from ._errors import DtypeError
 from ._functions import empty
 from ._mapped_files import mapped
 from ._types import (
+    DeviceLike,
     bfloat16,
     bool_,
-    complex64,
     complex128,
+    complex64,
     device,
     dtype,
     float16,
     float32,
     float64,
-    int8,
     int16,
     int32,
     int64,
+    int8,
     uint8,
 )
 
@@ -154,7 +155,7 @@ class TypedStorage(_Storage):
         *,
         wrap_storage: _Storage | None = None,
         dtype: dtype | None = None,
-        device: Any = None,
+        device: DeviceLike | None = None,
         _internal: bool = False,
     ) -> None:
         if wrap_storage is not None:
@@ -195,7 +196,7 @@ class UntypedStorage(_Storage):
         device: where they are
     """
 
-    def __init__(self, whole: Any = 0, *, device: Any = None) -> None:
+    def __init__(self, whole: Any = 0, *, device: DeviceLike | None = None) -> None:
         if isinstance(whole, int):
             whole = empty(whole, dtype=uint8, device=device)
         elif not isinstance(whole, Tensor):

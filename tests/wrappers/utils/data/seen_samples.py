@@ -66,9 +66,10 @@ def samplers(m):
             [dict.fromkeys(order)],
             [m.tensor([3])],
         ):
+            # PyTorch's first would use them up.
             if not (
                 isinstance(dataset, D.StackDataset) and iter(batch_sampler[0]) is batch_sampler[0]
-            ):  # used up by PyTorch's first
+            ):
                 answers.append(
                     told(lambda d=dataset, b=batch_sampler: batches(m, d, batch_sampler=b))
                 )
@@ -379,13 +380,10 @@ def iterators(m):
         fetcher.ended,
         next(fetcher.dataset_iter, "end"),
     ]
-    for name in (
-        "batch_size",
-        "batch_sampler",
-        "sampler",
-        "drop_last",
-        "dataset",
-        "persistent_workers",
+    for name in tuple(
+        """
+        batch_size batch_sampler sampler drop_last dataset persistent_workers
+    """.split()
     ):
         answers.append(told(setattr, loader, name, None))
     loader.num_workers = 0

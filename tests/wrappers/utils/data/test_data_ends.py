@@ -69,7 +69,9 @@ def test_eight_workers_need_few_descriptors():
     x = libdl.arange(400.0).view(100, 4)
     kept = []
     for _ in range(3):
-        loader = data.DataLoader(data.TensorDataset(x), 2, num_workers=8, multiprocessing_context="fork")
+        loader = data.DataLoader(
+            data.TensorDataset(x), 2, num_workers=8, multiprocessing_context="fork"
+        )
         kept += [batch[0] for batch in loader]
     assert libdl.equal(libdl.cat(kept), libdl.cat([x, x, x]))
     """)
@@ -86,7 +88,8 @@ class Slow(data.Dataset):
         time.sleep(20)
 if __name__ == "__main__":
     try:
-        for _ in data.DataLoader(Slow(), 1, num_workers=2, multiprocessing_context=sys.argv[1]): pass
+        context = sys.argv[1]
+        for _ in data.DataLoader(Slow(), 1, num_workers=2, multiprocessing_context=context): pass
     except KeyboardInterrupt:
         print("interrupted", flush=True)
 """

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A loader that Ctrl-C interrupts at any point, as a notebook's cell is. The next epoch is right, and
-the same iterator goes on rightly or says that it cannot; nothing hangs."""
+"""A loader that Ctrl-C interrupts at any point, as a notebook's cell is. The next epoch is right,
+and the same iterator goes on rightly or says that it cannot; nothing hangs."""
 
 import copy
 import gc
@@ -461,7 +461,9 @@ def test_ctrl_c_in_a_notebook():
             time.sleep(0.002)
             return libdl.full((3, 40, 40), float(i)), i
 
-    loader = data.DataLoader(Pictures(), 4, num_workers=2, persistent_workers=True, multiprocessing_context="fork")
+    loader = data.DataLoader(
+        Pictures(), 4, num_workers=2, persistent_workers=True, multiprocessing_context="fork"
+    )
     for cell in range(12):
         timer = threading.Timer(0.003 * (cell + 1), os.kill, (os.getpid(), signal.SIGINT))
         try:

@@ -25,7 +25,8 @@ def draw():
 
 
 class Indexed(data.Dataset):
-    """Samples that draw; in threads, which share the program's generators, from the sample's own."""
+    """Samples that draw; in threads, which share the program's generators, from the sample's
+    own."""
 
     def __init__(self, shared):
         self.shared = shared
@@ -195,7 +196,8 @@ WORKERS = [
 
 def _name(workers):
     kind = workers.get("worker_method", "process")
-    return f"{workers.get('num_workers', 0)}-{kind}{'-persistent' if workers.get('persistent_workers') else ''}"
+    persistent = "-persistent" if workers.get("persistent_workers") else ""
+    return f"{workers.get('num_workers', 0)}-{kind}{persistent}"
 
 
 by_every_worker = pytest.mark.parametrize("workers", WORKERS, ids=_name)

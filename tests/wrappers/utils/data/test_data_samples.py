@@ -18,7 +18,7 @@ def test_programs_do_what_they_do_with_pytorch(case):
     SEEN.check(case, libdl)
 
 
-# -- where PyTorch reads samples past the __getitem__ that a class has ------------------------------
+# -- where PyTorch reads samples past the __getitem__ that a class has -----------------------------
 
 
 class Negated(data.Subset):

@@ -197,7 +197,9 @@ def test_processes_that_are_started_anew_share_the_strings(method, tmp_path):
     from test_data_workers import Names, Shared
     if __name__ == "__main__":
         names = data.StringList(f"{{i:040}}" for i in range(1000))
-        loader = data.DataLoader(Shared(names), None, num_workers=2, multiprocessing_context={method!r})
+        loader = data.DataLoader(
+            Shared(names), None, num_workers=2, multiprocessing_context={method!r}
+        )
         print(list(loader))
     """)
     assert done.stdout.split() == ["[[True,", "40],", "[True,", "40]]"]
@@ -275,7 +277,8 @@ def test_small_arrays_stay_in_the_pickle():
 
 @pytest.mark.parametrize("content", [libdl.ones(3), numpy.ones(600)], ids=["tensor", "array"])
 def test_a_batch_that_is_gone_gives_its_slot_back_without_the_collector(content):
-    """While a slot is held, the next batches are copied out, which can cost more than their work."""
+    """While a slot is held, the next batches are copied out, which can cost more than their
+    work."""
     pickled, layout = packed([content])
     ring = Ring(8192, 2)
     gc.disable()

@@ -10,12 +10,15 @@ import warnings
 from collections import defaultdict
 from collections.abc import Iterable
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import _functions as functions
 from .._C import Tensor
 from .._modes import no_grad
-from .._types import device as device_of, float16, float32, int32
+from .._types import DeviceLike, device as device_of, device as Device, float16, float32, int32
+
+if TYPE_CHECKING:
+    from ..optim.optimizer import Optimizer
 
 __all__ = ["GradScaler", "OptState"]
 
@@ -88,7 +91,7 @@ class GradScaler:
 
     # -- scaling ----------------------------------------------------------------------------------
 
-    def _lazy_init_scale_growth_tracker(self, dev: Any) -> None:
+    def _lazy_init_scale_growth_tracker(self, dev: DeviceLike) -> None:
         self._scale = functions.full((), self._init_scale, dtype=float32, device=dev)
         self._growth_tracker = functions.full(
             (), self._init_growth_tracker, dtype=int32, device=dev
@@ -120,8 +123,8 @@ class GradScaler:
         raise ValueError("outputs must be a Tensor or an iterable of Tensors")
 
     def _unscale_grads_(
-        self, optimizer: Any, inv_scale: Tensor, found_inf: Tensor, allow_fp16: bool
-    ) -> dict[Any, Tensor]:
+        self, optimizer: Optimizer, inv_scale: Tensor, found_inf: Tensor, allow_fp16: bool
+    ) -> dict[Device, Tensor]:
         """Multiplies the gradients, and returns for each device 1 if one was not finite, else
         found_inf."""
         factor, begin = inv_scale.item(), found_inf.to(float32)
@@ -142,7 +145,7 @@ class GradScaler:
                     found[device] = found.get(device, begin.to(grad.device)).maximum(bad)
         return {device_of(name): bad for name, bad in found.items()}
 
-    def unscale_(self, optimizer: Any) -> None:
+    def unscale_(self, optimizer: Optimizer) -> None:
         """Divides the gradients of the optimizer's parameters by the factor; step() does so too,
         unless this was called before, as for clipping."""
         if not self._enabled:
@@ -163,7 +166,7 @@ class GradScaler:
     # -- steps ------------------------------------------------------------------------------------
 
     def step(
-        self, optimizer: Any, *args: Any, return_found_inf: bool = False, **kwargs: Any
+        self, optimizer: Optimizer, *args: Any, return_found_inf: bool = False, **kwargs: Any
     ) -> Any:
         """The optimizer's step, if all gradients are finite; they are divided by the factor first.
         Returns what that step does, and with return_found_inf whether it was left out."""
@@ -189,7 +192,7 @@ class GradScaler:
         return (result, _found_inf(state)) if return_found_inf else result
 
     def _maybe_opt_step(
-        self, optimizer: Any, optimizer_state: dict[str, Any], *args: Any, **kwargs: Any
+        self, optimizer: Optimizer, optimizer_state: dict[str, Any], *args: Any, **kwargs: Any
     ) -> Any:
         return None if _found_inf(optimizer_state) else optimizer.step(*args, **kwargs)
 
@@ -220,14 +223,14 @@ class GradScaler:
         del optimizer.grad_scale, optimizer.found_inf
         return result
 
-    def _check_inf_per_device(self, optimizer: Any) -> dict[Any, Tensor]:
+    def _check_inf_per_device(self, optimizer: Optimizer) -> dict[Any, Tensor]:
         scale, _ = self._check_scale_growth_tracker("_check_inf_per_device")
         one = functions.ones((), dtype=float32, device=scale.device)
         found = self._unscale_grads_(optimizer, one, functions.zeros_like(one), True)
         self._per_optimizer_states[id(optimizer)]["found_inf_per_device"] = found
         return found
 
-    def _found_inf_per_device(self, optimizer: Any) -> dict[Any, Tensor]:
+    def _found_inf_per_device(self, optimizer: Optimizer) -> dict[Any, Tensor]:
         found: dict[Any, Tensor] = self._per_optimizer_states[id(optimizer)]["found_inf_per_device"]
         return found
 

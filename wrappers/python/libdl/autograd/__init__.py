@@ -42,7 +42,8 @@ __all__ = [
 
 
 def _is_checkpoint_valid() -> bool:
-    """Whether a checkpoint may run a pass of its own: not in one that goes to chosen inputs only."""
+    """Whether a checkpoint may run a pass of its own: not in one that goes to chosen inputs
+    only."""
     return _backward_passes.goes_to_all_leaves()
 
 

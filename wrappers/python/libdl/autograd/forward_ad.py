@@ -69,8 +69,8 @@ def exit_dual_level(*, level: int | None = None) -> None:
 
 
 def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
-    """An alias of the tensor with a tangent in the innermost level, or in the given one. The tangent
-    is converted to the tensor's dtype; of a real tensor it must be real."""
+    """An alias of the tensor with a tangent in the innermost level, or in the given one. The
+    tangent is converted to the tensor's dtype; of a real tensor it must be real."""
     for what, x in (("primal", tensor), ("tangent", tangent)):
         if not isinstance(x, Tensor):
             raise TypeError(f"make_dual: the {what} is a {type(x).__name__}, wanted a tensor")

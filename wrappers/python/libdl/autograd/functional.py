@@ -374,7 +374,9 @@ def _sloped(
     return given, weights, outputs, slopes
 
 
-def _construct_standard_basis_for(tensors: Sequence[Tensor], tensor_numels: Sequence[int]) -> Any:
+def _construct_standard_basis_for(
+    tensors: Sequence[Tensor], tensor_numels: Sequence[int]
+) -> tuple[Tensor, ...]:
     """For each tensor its columns of the identity matrix of all elements, [all, its elements]."""
     if len(tensors) != len(tensor_numels) or not tensors:
         raise AssertionError("_construct_standard_basis_for: wanted a count for each tensor")

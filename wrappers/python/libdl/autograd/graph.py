@@ -160,7 +160,7 @@ def _node(held: Any) -> Node:
 _C.register("node", _node)
 
 
-# -- edges, versions, hooks of several tensors -------------------------------------------------------
+# -- edges, versions, hooks of several tensors -----------------------------------------------------
 
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:

@@ -5,6 +5,9 @@ from __future__ import annotations
 
 from ..profiler import DeviceType, EventList, FunctionEvent, FunctionEventAvg
 from ..profiler.events import Interval
-from ..profiler.table import format_memory as _format_memory, format_time as _format_time
+from ..profiler.table import (
+    format_memory as _format_memory,  # noqa: F401
+    format_time as _format_time,  # noqa: F401
+)
 
 __all__ = ["DeviceType", "EventList", "FunctionEvent", "FunctionEventAvg", "Interval"]

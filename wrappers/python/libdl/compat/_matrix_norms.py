@@ -16,8 +16,8 @@ __all__ = ["frobenius_norm", "nuclear_norm"]
 def frobenius_norm(
     input: Tensor, dim: int | Sequence[int], keepdim: bool = False, *, out: Tensor | None = None
 ) -> Tensor:
-    """The root of the sum of squares over dim; () for all dimensions. Deprecated, as in PyTorch: use
-    linalg.vector_norm."""
+    """The root of the sum of squares over dim; () for all dimensions. Deprecated, as in PyTorch:
+    use linalg.vector_norm."""
     warnings.warn(
         "frobenius_norm is deprecated: use linalg.vector_norm(A, 2, dim, keepdim)", stacklevel=2
     )

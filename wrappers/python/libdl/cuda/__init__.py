@@ -21,6 +21,7 @@ from .._streams import (
     set_stream as set_stream,
     stream as stream,
 )
+from .._types import DeviceLike
 from . import graphs as graphs, nvtx as nvtx, profiler as profiler, random as random
 from .devices import (
     current_device as current_device,
@@ -56,23 +57,23 @@ def is_initialized() -> bool:
     return is_available()
 
 
-def get_device_name(device: Any = None) -> str:
+def get_device_name(device: DeviceLike | None = None) -> str:
     """The driver's name for the device."""
     return _C.device_properties(_device(device))[0]
 
 
-def get_device_capability(device: Any = None) -> tuple[int, int]:
+def get_device_capability(device: DeviceLike | None = None) -> tuple[int, int]:
     """The compute capability, (major, minor)."""
     return _C.device_properties(_device(device))[4]
 
 
-def mem_get_info(device: Any = None) -> tuple[int, int]:
+def mem_get_info(device: DeviceLike | None = None) -> tuple[int, int]:
     """Free and total bytes of the device."""
     _, total, free, _, _ = _C.device_properties(_device(device))
     return free, total
 
 
-def synchronize(device: Any = None) -> None:
+def synchronize(device: DeviceLike | None = None) -> None:
     """Waits until all work of the device is done, and raises any error in it.
 
     Example:
@@ -98,8 +99,8 @@ _SYNC_MODES = ("default", "warn", "error")
 
 def set_sync_debug_mode(debug_mode: int | str) -> None:
     """What a call does that must wait for a device, such as item() or a mask: "default" (0) waits,
-    "warn" (1) warns with the line that waited, "error" (2) raises RuntimeError instead. synchronize()
-    and the waits of streams and events are not meant."""
+    "warn" (1) warns with the line that waited, "error" (2) raises RuntimeError instead.
+    synchronize() and the waits of streams and events are not meant."""
     if isinstance(debug_mode, str):
         if debug_mode not in _SYNC_MODES:
             raise RuntimeError(
@@ -114,43 +115,43 @@ def get_sync_debug_mode() -> int:
     return _C.get_sync_debug_mode()
 
 
-def memory_stats(device: Any = None) -> dict[str, int]:
+def memory_stats(device: DeviceLike | None = None) -> dict[str, int]:
     """The counters of the device's caching allocator: bytes, blocks and requests, by name."""
     return _C.memory_statistics(_device(device))
 
 
-def memory_allocated(device: Any = None) -> int:
+def memory_allocated(device: DeviceLike | None = None) -> int:
     """Bytes in tensors on the device."""
     return _stat("allocated", device)
 
 
-def max_memory_allocated(device: Any = None) -> int:
+def max_memory_allocated(device: DeviceLike | None = None) -> int:
     """The largest number of bytes that tensors on the device have held."""
     return _stat("peak_allocated", device)
 
 
-def memory_reserved(device: Any = None) -> int:
+def memory_reserved(device: DeviceLike | None = None) -> int:
     """Bytes allocated from the driver: in tensors, or kept for new ones."""
     return _stat("reserved", device)
 
 
-def max_memory_reserved(device: Any = None) -> int:
+def max_memory_reserved(device: DeviceLike | None = None) -> int:
     """The largest number of bytes allocated from the driver."""
     return _stat("peak_reserved", device)
 
 
-def reset_peak_memory_stats(device: Any = None) -> None:
+def reset_peak_memory_stats(device: DeviceLike | None = None) -> None:
     """Resets the peaks to the current values."""
     if is_available():
         _C.memory_reset_peaks(_device(device))
 
 
-def reset_max_memory_allocated(device: Any = None) -> None:
+def reset_max_memory_allocated(device: DeviceLike | None = None) -> None:
     """PyTorch's older name of reset_peak_memory_stats."""
     reset_peak_memory_stats(device)
 
 
-def memory_summary(device: Any = None, abbreviated: bool = False) -> str:
+def memory_summary(device: DeviceLike | None = None, abbreviated: bool = False) -> str:
     """The allocator's counters as text, one a line."""
     stats = memory_stats(device) if is_available() else {}
     return "\n".join(f"{name}: {value}" for name, value in sorted(stats.items()))

@@ -11,7 +11,8 @@ custom_bwd, custom_fwd = _amp.custom_bwd, _amp.custom_fwd
 
 
 class autocast(_amp.autocast):
-    """libdl.amp.autocast("cuda"). As in PyTorch it changes nothing where there is no CUDA device."""
+    """libdl.amp.autocast("cuda"). As in PyTorch it changes nothing where there is no CUDA
+    device."""
 
     def __init__(
         self, enabled: bool = True, dtype: Dtype = float16, cache_enabled: bool = True

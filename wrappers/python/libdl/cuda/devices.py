@@ -9,6 +9,7 @@ from typing import Any
 
 from .. import _C
 from .._streams import cuda_device
+from .._types import DeviceLike
 
 
 _CUDA = 2  # LIBDL_DEVICE_CUDA
@@ -44,7 +45,8 @@ def set_device(device: Any) -> None:
 
 
 class device:
-    """A context in which the device is the current one; None and negative indices change nothing."""
+    """A context in which the device is the current one; None and negative indices change
+    nothing."""
 
     def __init__(self, device: Any) -> None:
         self.idx = -1 if device is None else device
@@ -63,7 +65,7 @@ class device_of(device):
         super().__init__(obj.device.index if obj.is_cuda else None)
 
 
-def get_device_properties(device: Any = None) -> SimpleNamespace:
+def get_device_properties(device: DeviceLike | None = None) -> SimpleNamespace:
     """name, total_memory (bytes), major and minor of the compute capability."""
     name, total, _, _, (major, minor) = _C.device_properties(cuda_device(device))
     return SimpleNamespace(name=name, total_memory=total, major=major, minor=minor)

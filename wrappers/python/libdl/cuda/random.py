@@ -4,16 +4,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from .. import _random
 from .._C import Tensor
+from .._types import DeviceLike
 from .devices import current_device, device_count, is_available
 
 __all__ = ["get_rng_state", "get_rng_state_all", "set_rng_state", "set_rng_state_all"]
 
 
-def get_rng_state(device: Any = "cuda") -> Tensor:
+def get_rng_state(device: DeviceLike = "cuda") -> Tensor:
     """The default generator's state, which all devices draw from; raises without a device."""
     current_device()
     return _random.get_rng_state()
@@ -24,7 +24,7 @@ def get_rng_state_all() -> list[Tensor]:
     return [_random.get_rng_state() for _ in range(device_count())]
 
 
-def set_rng_state(new_state: Tensor, device: Any = "cuda") -> None:
+def set_rng_state(new_state: Tensor, device: DeviceLike = "cuda") -> None:
     """Sets the default generator's state; without a device nothing, as in PyTorch."""
     if is_available():
         _random.set_rng_state(new_state)

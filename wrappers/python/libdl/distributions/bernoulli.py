@@ -4,7 +4,7 @@
 # mypy: disable-error-code="arg-type,no-any-return"
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 from .. import Size, arange, bernoulli, broadcast_tensors, no_grad, where
 from .._C import Tensor
@@ -46,7 +46,7 @@ class Bernoulli(Probabilities, ExponentialFamily):
     def variance(self) -> Tensor:
         return self.probs * (1 - self.probs)
 
-    def sample(self, sample_shape: Any = Size()) -> Tensor:
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         with no_grad():
             return bernoulli(self.probs.expand(self._extended_shape(sample_shape)))
 

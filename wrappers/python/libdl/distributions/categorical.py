@@ -4,6 +4,7 @@
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from .. import Size, arange, broadcast_shapes, finfo, int64, multinomial, nan, no_grad
@@ -60,7 +61,7 @@ class Categorical(Probabilities):
         """NaN: classes are no numbers."""
         return self.probs.new_full(self._extended_shape(), nan)
 
-    def sample(self, sample_shape: Any = Size()) -> Tensor:
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         shape = Size(sample_shape)
         with no_grad():
             drawn = multinomial(self.probs.reshape(-1, self._num_events), shape.numel(), True)

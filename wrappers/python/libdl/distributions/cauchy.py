@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
 
 from .. import Size, empty, full_like, inf, nan
 from .._C import Tensor
@@ -42,7 +42,7 @@ class Cauchy(Distribution):
     def variance(self) -> Tensor:
         return full_like(self.loc, inf)
 
-    def rsample(self, sample_shape: Any = Size()) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         noise = empty(shape, dtype=self.loc.dtype, device=self.loc.device).cauchy_()
         return self.loc + noise * self.scale

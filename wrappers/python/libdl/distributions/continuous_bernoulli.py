@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
 
 from .. import Size, rand, where
 from .._C import Tensor
@@ -74,7 +74,7 @@ class ContinuousBernoulli(Probabilities, ExponentialFamily):
         exact = p * (p - 1) / (1 - 2 * p).square() + 1 / ((-p).log1p() - p.log()).square()
         return where(self._far(), exact, 1 / 12 - (1 / 15 - 128 / 945 * x) * x)
 
-    def rsample(self, sample_shape: Any = Size()) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         p = self.probs
         return self.icdf(rand(self._extended_shape(sample_shape), dtype=p.dtype, device=p.device))
 

@@ -4,7 +4,7 @@
 # mypy: disable-error-code="attr-defined,no-any-return"
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 from .. import Size, _sample_dirichlet, finfo, where
 from .._C import Tensor
@@ -46,7 +46,7 @@ class Dirichlet(ExponentialFamily):
         a, total = self.concentration, self.concentration.sum(-1, keepdim=True)
         return a * (total - a) / (total.square() * (total + 1))
 
-    def rsample(self, sample_shape: Any = Size()) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         a = self.concentration.expand(self._extended_shape(sample_shape))
         limits = finfo(a.dtype)
         return _sample_dirichlet(a).clamp(min=limits.tiny, max=1 - limits.eps / 2)

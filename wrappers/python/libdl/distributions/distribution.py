@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from .. import Size, no_grad
@@ -43,8 +44,8 @@ class Distribution:
 
     def __init__(
         self,
-        batch_shape: Any = Size(),
-        event_shape: Any = Size(),
+        batch_shape: Sequence[int] = Size(),
+        event_shape: Sequence[int] = Size(),
         validate_args: bool | None = None,
     ) -> None:
         self._batch_shape, self._event_shape = Size(batch_shape), Size(event_shape)
@@ -79,7 +80,7 @@ class Distribution:
         """Shape of one value."""
         return self._event_shape
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
         """The distribution with its parameters expanded to a batch shape; nothing is copied."""
         new = self._get_checked_instance(type(self), _instance)
         new.__dict__.update(self.__dict__)
@@ -106,7 +107,7 @@ class Distribution:
             )
         return type(self).__new__(type(self)) if _instance is None else _instance
 
-    def _extended_shape(self, sample_shape: Any = Size()) -> Size:
+    def _extended_shape(self, sample_shape: Sequence[int] = Size()) -> Size:
         return Size(sample_shape) + self._batch_shape + self._event_shape
 
     # -- what is known of it -----------------------------------------------------------------------
@@ -147,12 +148,12 @@ class Distribution:
 
     # -- values ------------------------------------------------------------------------------------
 
-    def sample(self, sample_shape: Any = Size()) -> Tensor:
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         """A sample, without history."""
         with no_grad():
             return self.rsample(sample_shape)
 
-    def rsample(self, sample_shape: Any = Size()) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         """A sample that is a differentiable function of the parameters."""
         return self._lacks("rsample")
 
@@ -186,7 +187,7 @@ class Distribution:
         if self._validate_args:
             self._validate_sample(value)
 
-    def _validate_sample(self, value: Any) -> None:
+    def _validate_sample(self, value: Tensor) -> None:
         """Raises ValueError unless values of this shape can be scored, and lie in the support."""
         name = type(self).__name__
         if not isinstance(value, Tensor):

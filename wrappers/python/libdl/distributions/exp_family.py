@@ -4,7 +4,6 @@
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
-from typing import Any
 
 from .. import enable_grad, is_grad_enabled
 from .._C import Tensor
@@ -29,7 +28,7 @@ class ExponentialFamily(Distribution):
         return self._lacks("_log_normalizer")
 
     @property
-    def _mean_carrier_measure(self) -> Any:
+    def _mean_carrier_measure(self) -> float:
         return self._lacks("_mean_carrier_measure")
 
     def _mean_statistics(self) -> tuple[list[Tensor], Tensor, tuple[Tensor, ...]]:

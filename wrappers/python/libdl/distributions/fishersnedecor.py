@@ -4,6 +4,7 @@
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from .. import Size, finfo, nan, where
@@ -50,7 +51,7 @@ class FisherSnedecor(Distribution):
         value = 2 * b.square() * (a + b - 2) / (a * (b - 2).square() * (b - 4))
         return where(b > 4, value, nan)
 
-    def rsample(self, sample_shape: Any = Size()) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         halves = [0.5 * df.expand(shape) for df in (self.df1, self.df2)]
         above, below = (log_standard_gamma(half) - half.log() for half in halves)

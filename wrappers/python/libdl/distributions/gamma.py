@@ -4,7 +4,7 @@
 # mypy: disable-error-code="attr-defined,no-any-return"
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 from .. import Size, _standard_gamma, _standard_log_gamma, finfo, float64, igamma
 from .._C import Tensor
@@ -16,8 +16,8 @@ __all__ = ["Gamma"]
 
 
 def log_standard_gamma(concentration: Tensor) -> Tensor:
-    """Logarithms of gamma numbers of rate 1 in double precision, for ratios: of a small concentration
-    most of the numbers themselves would be 0."""
+    """Logarithms of gamma numbers of rate 1 in double precision, for ratios: of a small
+    concentration most of the numbers themselves would be 0."""
     return _standard_log_gamma(concentration.to(float64))
 
 
@@ -47,7 +47,7 @@ class Gamma(ExponentialFamily):
     def variance(self) -> Tensor:
         return self.concentration / self.rate.square()
 
-    def rsample(self, sample_shape: Any = Size()) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         value = _standard_gamma(self.concentration.expand(shape)) / self.rate
         return value.clamp(min=finfo(value.dtype).tiny)

@@ -4,6 +4,7 @@
 # mypy: disable-error-code="arg-type,no-any-return"
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from .. import Size, inf, rand, where
@@ -49,7 +50,7 @@ class GeneralizedPareto(Distribution):
         near = self.concentration.isclose(self.concentration * 0)
         return near, where(near, 1.0, self.concentration)
 
-    def rsample(self, sample_shape: Any = Size()) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         return self.icdf(rand(shape, dtype=self.loc.dtype, device=self.loc.device))
 

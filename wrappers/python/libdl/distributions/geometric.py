@@ -4,7 +4,7 @@
 # mypy: disable-error-code="arg-type,no-any-return"
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 from .. import Size, finfo, no_grad, rand, where, zeros_like
 from .._C import Tensor
@@ -46,7 +46,7 @@ class Geometric(Probabilities):
     def variance(self) -> Tensor:
         return (1 / self.probs - 1) / self.probs
 
-    def sample(self, sample_shape: Any = Size()) -> Tensor:
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         with no_grad():
             u = rand(shape, dtype=self.probs.dtype, device=self.probs.device)

@@ -20,8 +20,8 @@ _found: dict[tuple[type, type], Callable[..., Any] | None] = {}
 
 
 def register_kl(type_p: type, type_q: type) -> Callable[[_Rule], _Rule]:
-    """Decorates the function (p, q) -> KL(p || q) for these classes, of distributions or others that
-    stand for them, and their subclasses."""
+    """Decorates the function (p, q) -> KL(p || q) for these classes, of distributions or others
+    that stand for them, and their subclasses."""
     for name, given in (("type_p", type_p), ("type_q", type_q)):
         if not isinstance(given, type):
             raise TypeError(f"register_kl: {name} is {given!r}, wanted a class")

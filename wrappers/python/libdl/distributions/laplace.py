@@ -4,7 +4,7 @@
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 from .. import Size, finfo, rand
 from .._C import Tensor
@@ -44,7 +44,7 @@ class Laplace(Distribution):
     def variance(self) -> Tensor:
         return 2 * self.scale.square()
 
-    def rsample(self, sample_shape: Any = Size()) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         u = 2 * rand(shape, dtype=self.loc.dtype, device=self.loc.device) - 1
         # -1 would give -inf.

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from .. import Size, arange, cat, finfo, no_grad, randn
@@ -51,7 +52,7 @@ class LKJCholesky(Distribution):
     def _parts_in_files(self) -> dict[str, Any]:
         return {"_beta": self._squared_lengths()}
 
-    def sample(self, sample_shape: Any = Size()) -> Tensor:
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         """By the onion method: the length of each row's part below the diagonal is drawn, then its
         direction."""
         shape, a = self._extended_shape(sample_shape), self.concentration

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from .. import Size, broadcast_shapes, eye, randn
@@ -96,7 +97,7 @@ class LowRankMultivariateNormal(Distribution):
         diagonal = self._unbroadcasted_cov_diag.reciprocal().diag_embed()
         return self._full(diagonal - part.mT @ part)
 
-    def rsample(self, sample_shape: Any = Size()) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         rank = self.cov_factor.shape[-1:]
         options: Any = {"dtype": self.loc.dtype, "device": self.loc.device}

@@ -4,6 +4,7 @@
 # mypy: disable-error-code="misc,no-any-return"
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from .. import Size, no_grad
@@ -75,7 +76,7 @@ class MixtureSameFamily(Distribution):
         return self._mixture_distribution
 
     @property
-    def component_distribution(self) -> Any:
+    def component_distribution(self) -> Distribution:
         return self._component_distribution
 
     def _mixed(self, values: Tensor) -> Tensor:
@@ -107,7 +108,7 @@ class MixtureSameFamily(Distribution):
         found = self.component_distribution.log_prob(self._for_each(value))
         return (found + self.mixture_distribution.logits.log_softmax(-1)).logsumexp(-1)
 
-    def sample(self, sample_shape: Any = Size()) -> Tensor:
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         with no_grad():
             shape = self._extended_shape(sample_shape)
             classes = self.mixture_distribution.expand(self._batch_shape).sample(sample_shape)

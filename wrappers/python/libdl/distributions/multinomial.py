@@ -4,6 +4,7 @@
 # mypy: disable-error-code="arg-type,no-any-return"
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from .. import Size, full, no_grad, ones_like, where
@@ -48,7 +49,7 @@ class Multinomial(OverClasses):
     def variance(self) -> Tensor:
         return self.total_count * self.probs * (1 - self.probs)
 
-    def sample(self, sample_shape: Any = Size()) -> Tensor:
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         with no_grad():
             draws = self._categorical.sample((*sample_shape, self.total_count))
             # The draws' dimension, which lies before the batch, goes to the end.

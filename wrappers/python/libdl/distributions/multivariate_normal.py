@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
 
 from .. import Size, broadcast_shapes, randn
 from .._C import Tensor
@@ -111,7 +111,7 @@ class MultivariateNormal(Distribution):
         rows = self._unbroadcasted_scale_tril.square().sum(-1)
         return rows.expand(self._extended_shape())
 
-    def rsample(self, sample_shape: Any = Size()) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         noise = randn(shape, dtype=self.loc.dtype, device=self.loc.device).unsqueeze(-1)
         return self.loc + (self._unbroadcasted_scale_tril @ noise).squeeze(-1)

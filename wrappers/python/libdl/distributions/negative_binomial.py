@@ -4,7 +4,7 @@
 # mypy: disable-error-code="arg-type,no-any-return"
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 from .. import Size, no_grad, poisson, where
 from .._C import Tensor
@@ -52,7 +52,7 @@ class NegativeBinomial(Probabilities):
     def variance(self) -> Tensor:
         return self.mean / (-self.logits).sigmoid()
 
-    def sample(self, sample_shape: Any = Size()) -> Tensor:
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         with no_grad():
             rates = Gamma(self.total_count, (-self.logits).exp(), validate_args=False)
             return poisson(rates.sample(sample_shape))

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
 
 from .. import Size, no_grad, randn
 from .._C import Tensor
@@ -46,11 +46,11 @@ class Normal(ExponentialFamily):
     def variance(self) -> Tensor:
         return self.scale.square()
 
-    def sample(self, sample_shape: Any = Size()) -> Tensor:
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         with no_grad():  # not the rsample of a derived class, as in PyTorch
             return Normal.rsample(self, sample_shape)
 
-    def rsample(self, sample_shape: Any = Size()) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         noise = randn(shape, dtype=self.loc.dtype, device=self.loc.device)
         return self.loc + noise * self.scale

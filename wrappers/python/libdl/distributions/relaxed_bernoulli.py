@@ -4,7 +4,7 @@
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 from .. import Size, rand
 from .._C import Tensor
@@ -35,7 +35,7 @@ class LogitRelaxedBernoulli(Probabilities):
         self.temperature = temperature
         super().__init__(self._take(probs, logits)[0].shape, validate_args=validate_args)
 
-    def rsample(self, sample_shape: Any = Size()) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         p = clamp_probs(self.probs.expand(shape))
         u = clamp_probs(rand(shape, dtype=p.dtype, device=p.device))
@@ -72,7 +72,7 @@ class RelaxedBernoulli(TransformedDistribution):
         super().__init__(base, SigmoidTransform(), validate_args=validate_args)
 
     @property
-    def temperature(self) -> Any:
+    def temperature(self) -> Tensor:
         return self.base_dist.temperature
 
     @property

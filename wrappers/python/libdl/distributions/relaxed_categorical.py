@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
 
 from .. import Size, rand
 from .._C import Tensor
@@ -34,7 +34,7 @@ class ExpRelaxedCategorical(OverClasses):
         self.temperature = temperature
         super().__init__(probs, logits, validate_args)
 
-    def rsample(self, sample_shape: Any = Size()) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         shape, logits = self._extended_shape(sample_shape), self.logits
         u = clamp_probs(rand(shape, dtype=logits.dtype, device=logits.device))
         gumbel = -(-u.log()).log()
@@ -74,7 +74,7 @@ class RelaxedOneHotCategorical(TransformedDistribution):
         super().__init__(base, ExpTransform(), validate_args=validate_args)
 
     @property
-    def temperature(self) -> Any:
+    def temperature(self) -> Tensor:
         return self.base_dist.temperature
 
     @property

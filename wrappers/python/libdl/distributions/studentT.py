@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from .. import Size, finfo, inf, nan, randn, where
@@ -56,7 +57,7 @@ class StudentT(Distribution):
         above = self.scale.square() * self.df / (self.df - 2)
         return where(self.df > 2, above, where(self.df > 1, inf, nan))
 
-    def rsample(self, sample_shape: Any = Size()) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         noise = randn(shape, dtype=self.df.dtype, device=self.df.device)
         half = 0.5 * self.df.expand(shape)

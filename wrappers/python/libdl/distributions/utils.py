@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import as_tensor, broadcast_tensors, enable_grad, finfo, get_default_dtype, ones, randn
 from .._C import Tensor
+from .._types import DeviceLike, DtypeLike, Number
 
 __all__ = [
     "broadcast_all",
@@ -22,7 +23,7 @@ __all__ = [
 euler_constant = 0.57721566490153286060
 
 
-def broadcast_all(*values: Any) -> tuple[Tensor, ...]:
+def broadcast_all(*values: Tensor | Number) -> tuple[Tensor, ...]:
     """The values as tensors of one shape; numbers take dtype and device of the first tensor.
 
     A float beside integers has the default dtype.
@@ -48,7 +49,9 @@ def _sum_rightmost(value: Tensor, dim: int) -> Tensor:
     return value.sum(tuple(range(-dim, 0))) if dim else value
 
 
-def _standard_normal(shape: Any, dtype: Any, device: Any) -> Tensor:
+def _standard_normal(
+    shape: Sequence[int], dtype: DtypeLike | None, device: DeviceLike | None
+) -> Tensor:
     """Standard normal numbers."""
     return randn(shape, dtype=dtype, device=device)
 

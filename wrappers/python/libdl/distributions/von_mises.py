@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
 
 from .. import Size, float64, no_grad, rand, where
 from .._C import Tensor
@@ -51,7 +51,7 @@ class VonMises(Distribution):
         # log I0(k) is log i0e(k) + k, which does not overflow.
         return k * ((value - self.loc).cos() - 1) - math.log(2 * math.pi) - i0e(k).log()
 
-    def sample(self, sample_shape: Any = Size()) -> Tensor:
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         """By rejection from a wrapped Cauchy distribution (Best, Fisher 1979), in float64."""
         shape = self._extended_shape(sample_shape)
         with no_grad():

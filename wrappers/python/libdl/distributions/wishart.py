@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from .. import Size, arange, broadcast_shapes, nan, randn, where
@@ -121,7 +122,7 @@ class Wishart(Distribution):
         diagonal = v.diagonal(0, -2, -1)
         return self._df() * (v.square() + diagonal.unsqueeze(-1) * diagonal.unsqueeze(-2))
 
-    def rsample(self, sample_shape: Any = Size()) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         """By Bartlett's decomposition: L A A^T L^T, with A triangular."""
         shape, n = self._extended_shape(sample_shape), self._event_shape[-1]
         below = randn(shape, dtype=self.df.dtype, device=self.df.device).tril(-1)

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import _C, _functional, _functions as F, _methods, _overridable_functions
-from .._C import Overridable, Tensor
+from .._C import Overridable, Overridden, Tensor
 from .._kinds import COMPOSED
-from .._overrides import DRAWN, RUNNING, by_position, disabled, listed_operands
+from .._overrides import DRAWN, RUNNING, by_position, disabled, dispatch, listed_operands
 from .._vmap_levels import HANDLER, OPEN, Batched, Level, Open
 from ..utils import _pytree as pytree
 from . import _rules_layers as _rules_layers  # the rules of layers
@@ -200,8 +200,8 @@ def _answers_not(rule: Any, call: Call) -> bool:
 
 
 def _parts_of(func: Callable[..., Any]) -> Callable[..., Any] | None:
-    """The body of a function that is composed of other operators in Python; None inside of it, where
-    an operator of the same name calls for it."""
+    """The body of a function that is composed of other operators in Python; None inside of it,
+    where an operator of the same name calls for it."""
     if (
         not isinstance(func, Overridable)
         or func.__code__.co_filename in _GENERATED
@@ -217,6 +217,10 @@ def _run_parts(func: Callable[..., Any], parts: Callable[..., Any], args: Any, k
     RUNNING.parts = (*before, func)
     try:
         return parts(*args, **kwargs)
+    except Overridden:
+        if not hasattr(_C, func.__name__):
+            raise
+        return dispatch(func, args, kwargs)  # C's own function has no parts
     finally:
         RUNNING.parts = before
 
@@ -233,14 +237,11 @@ def prepare() -> None:
             name = _NAMES[function] = shown.name
         elif shown.name.startswith("libdl.special."):
             name = _NAMES[function] = code.co_name
-        own_file = code.co_filename.rpartition("/")[2]
         composed = code.co_filename not in _GENERATED
-        ruled = composed and own_file not in _DIRECT and name in RULES
+        ruled = composed and name in RULES
         function.draws = ruled and name in DRAWING
         function.inside = composed and not ruled and name not in RESHAPING
 
 
 _WITH_NAMES = ("linalg.py", "_top_level.py")
-# Files whose functions hand calls to classes with the arguments in order.
-_DIRECT = {"_overloads.py", "_tensor.py"}
 prepare()

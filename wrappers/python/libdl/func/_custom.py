@@ -20,8 +20,8 @@ class VmapInfo(NamedTuple):
 
 
 def applied(level: Level, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """function.apply in one level: by its static method vmap, or one sample after another if it says
-    generate_vmap_rule = True."""
+    """function.apply in one level: by its static method vmap, or one sample after another if it
+    says generate_vmap_rule = True."""
     own = getattr(function, "vmap", None)
     name = function.__name__
     if function.generate_vmap_rule:

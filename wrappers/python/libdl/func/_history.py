@@ -68,8 +68,8 @@ def _without_history(x: Tensor, levels: list[int], tangents_keep_it: bool) -> Te
 
 
 def entered(x: Tensor, recording: bool) -> Tensor:
-    """x as an input of a transform, inside which recording is on. Under vmap each sample has its own
-    input, so that each has its own gradient."""
+    """x as an input of a transform, inside which recording is on. Under vmap each sample has its
+    own input, so that each has its own gradient."""
     return on_values(lambda value: _entered(value, recording), x)
 
 

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """x[key] of samples, as x[key] of the batch.
 
-A key has two halves, one after the other: slices, new dimensions and numbers give a view; then index
-tensors, each for a dimension of the view, read elements together, by the shape that they have in
-common. That shape stands in the result where the tensors stood if they are side by side, and in front
-if they are not. For a batch the dimensions with index tensors are moved to the front, behind the
-batch, where further ones can join them: a number that differs between samples is one of those."""
+A key has two halves, one after the other: slices, new dimensions and numbers give a view; then
+index tensors, each for a dimension of the view, read elements together, by the shape that they have
+in common. That shape stands in the result where the tensors stood if they are side by side, and in
+front if they are not. For a batch the dimensions with index tensors are moved to the front, behind
+the batch, where further ones can join them: a number that differs between samples is one of
+those."""
 
 from __future__ import annotations
 

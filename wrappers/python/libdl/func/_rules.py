@@ -66,8 +66,8 @@ class Call(NamedTuple):
     def unwritable(self) -> RuntimeError:
         return needs_loop(
             f"vmap: {self.name} in place is not possible: an argument is mapped over and has more "
-            "elements than self, which is not; make self of something mapped over, as by new_zeros, "
-            "or use the form that is not in place"
+            "elements than self, which is not; make self of something mapped over, as by "
+            "new_zeros, or use the form that is not in place"
         )
 
 
@@ -139,7 +139,7 @@ def ranked(value: Tensor, rank: int) -> Tensor:
 # What is elementwise and no operator of the headers: methods, and what Python composes.
 _COMPOSED = (
     "frexp imag positive real clone detach zeros_like ones_like full_like empty_like "
-    "threshold contiguous type float double half bfloat16 int long short char "
+    "contiguous type float double half bfloat16 int long short char "
     "byte bool cfloat cdouble cpu cuda requires_grad_ detach_ zero_ __abs__ __neg__ __invert__ "
     "__pos__ special_ndtr special_ndtri special_log_ndtr special_erfcx entr view_as_real "
     "view_as_complex retain_grad resolve_conj resolve_neg rsub copy zeta __radd__ "
@@ -190,8 +190,8 @@ _HALVES = (float16, bfloat16)
 
 
 def _common(call: Call, tensors: list[Tensor]) -> tuple[bool, Any]:
-    """Whether an operand has dimensions, and if there are 0-d ones beside, the dtype that those with
-    dimensions have in common."""
+    """Whether an operand has dimensions, and if there are 0-d ones beside, the dtype that those
+    with dimensions have in common."""
     condition = call.name == "where" and bool(call.args) and call.args[0] is tensors[0]
     operands = tensors[1:] if condition else tensors
     wide = [x.dtype for x in operands if x.ndim > 0]

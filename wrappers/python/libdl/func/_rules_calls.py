@@ -75,7 +75,8 @@ def addmm(call: Call) -> Any:
 
 
 def _factor(argument: str, value: Any, x: Tensor) -> Any:
-    """beta or alpha as a number of the kind of x, which the sum has, too. A fraction of integers raises."""
+    """beta or alpha as a number of the kind of x, which the sum has, too. A fraction of integers
+    raises."""
     if isinstance(value, Tensor) or x.is_complex():
         return value
     real = not isinstance(value, complex)
@@ -137,7 +138,14 @@ _DRAWS: dict[str, Callable[[dict[str, Any]], bool]] = {
         lambda given: bool(given.get("training", given.get("train"))) and given.get("p") != 0,
     ),
     **dict.fromkeys(("rrelu", "rrelu_"), lambda given: bool(given.get("training", False))),
-    "scaled_dot_product_attention": lambda given: bool(given.get("dropout_p")),
+    **dict.fromkeys(
+        (
+            "scaled_dot_product_attention",
+            "multi_head_attention",
+            "multi_head_attention_with_weights",
+        ),
+        lambda given: bool(given.get("dropout_p")),
+    ),
     **dict.fromkeys(
         (
             "fractional_max_pool2d",

@@ -410,13 +410,47 @@ def index_write(call: Call) -> Any:
     return _with_all_spread(call, ("source",))
 
 
-@rule("put")
+@rule("put", "put_")
 def put(call: Call) -> Any:
-    """Each sample writes to a copy of its own."""
+    """Each sample's elements are a row, whose places are written; put writes to a copy."""
     given = call.named()
     x, places, source = given.pop("input"), given.pop("index"), given.pop("source")
+    if given.pop("out", None) is not None:
+        return NotImplemented
+    if call.writes and call.value(x) is None:
+        raise call.unwritable()
     with call.seen():
-        return own_copy(x, (places, source)).put_(places, source, **given)
+        y = x if call.writes else own_copy(x, (places, source))
+        flat = y.view(-1) if y.is_contiguous() else y.flatten()
+        write = flat.index_add_ if given.get("accumulate") else flat.index_copy_
+        write(0, places.flatten(), source.flatten())
+        return y if y.is_contiguous() else y.copy_(flat.reshape(y.shape))
+
+
+@rule("split_copy", "split_with_sizes_copy", "unbind_copy")
+def copies_of_parts(call: Call) -> Any:
+    """Copies of the views: C's parts of an operator answer single tensors."""
+    if call.kwargs.get("out") is not None:
+        return NotImplemented
+    with call.seen():
+        parts = getattr(Tensor, call.name.removesuffix("_copy"))(*call.args, **call.kwargs)
+        return tuple(part.clone() for part in parts)
+
+
+@rule("slice_copy")
+def slice_copy(call: Call) -> Any:
+    """A copy of the view, which has no function."""
+    given = call.named()
+    if given.get("out") is not None:
+        return NotImplemented
+    x, dim = given["input"], given.get("dim", 0)
+    wanted = slice(given.get("start"), given.get("end"), given.get("step", 1))
+    with call.seen():
+        if not -x.ndim <= dim < x.ndim:
+            raise IndexError(
+                f"slice_copy: argument 2 (dim) is {dim}, wanted {-x.ndim} to {x.ndim - 1}"
+            )
+        return x[(slice(None),) * (dim % x.ndim) + (wanted,)].clone()
 
 
 @rule("index_select")

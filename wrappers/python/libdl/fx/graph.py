@@ -167,7 +167,8 @@ class Graph:
     def node_copy(
         self, node: Node, arg_transform: Callable[[Node], Argument] = lambda x: x
     ) -> Node:
-        """A copy of a node of another graph; its arguments are arg_transform(node) of this graph."""
+        """A copy of a node of another graph; its arguments are arg_transform(node) of this
+        graph."""
         args = map_arg(node.args, arg_transform)
         kwargs = map_arg(node.kwargs, arg_transform)
         copied = self.create_node(node.op, node.target, args, kwargs, node.name, node.type)

@@ -103,7 +103,8 @@ class TracerBase:
         return proxy
 
     def create_arg(self, a: Any) -> Argument:
-        """A value as an argument of a node. Raises NotImplementedError if a graph cannot hold it."""
+        """A value as an argument of a node. Raises NotImplementedError if a graph cannot hold
+        it."""
         if not isinstance(a, Proxy) and hasattr(a, "__fx_create_arg__"):
             return a.__fx_create_arg__(self)
         if isinstance(a, Proxy):
@@ -143,7 +144,8 @@ class TracerBase:
     # -- what depends on values --------------------------------------------------------------------
 
     def to_bool(self, obj: Proxy) -> bool:
-        """Asked for if a traced value decides a branch. Raises TraceError; subclasses may choose."""
+        """Asked for if a traced value decides a branch. Raises TraceError; subclasses may
+        choose."""
         raise TraceError(f"{obj} decides a branch, but its value is not known while it is traced")
 
     def iter(self, obj: Proxy) -> Iterator[Any]:
@@ -153,7 +155,7 @@ class TracerBase:
             "traced; *args and **kwargs of the traced function count as such"
         )
 
-    def keys(self, obj: Proxy) -> Any:
+    def keys(self, obj: Proxy) -> Proxy:
         """Asked for by **obj: a proxy of its keys, over which the program cannot iterate."""
         return Attribute(obj, "keys")()
 
@@ -181,15 +183,14 @@ class Proxy:
 
     def __getattr__(self, k: str) -> Attribute:
         if k in ("__wrapped__", "__deepcopy__", "node", "tracer"):
-            raise AttributeError(
-                k
-            )  # inspect and copy ask for these; node and tracer: not yet there
+            # inspect and copy ask for these; node and tracer may not be there yet.
+            raise AttributeError(k)
         return Attribute(self, k)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Proxy:
         return self.tracer.create_proxy("call_method", "__call__", (self, *args), kwargs)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Proxy]:
         count = _unpacked(inspect.currentframe())
         if count is not None:
             return (self[i] for i in range(count))  # type: ignore[index]
@@ -201,7 +202,7 @@ class Proxy:
     def __bool__(self) -> bool:
         return self.tracer.to_bool(self)
 
-    def keys(self) -> Any:
+    def keys(self) -> Proxy:
         """What ** asks for."""
         return self.tracer.keys(self)
 
@@ -216,7 +217,7 @@ class Proxy:
 
     @classmethod
     def __torch_function__(
-        cls, func: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
+        cls, func: Callable[..., Any], types: tuple[type, ...], args: Any = (), kwargs: Any = None
     ) -> Proxy:
         kwargs = kwargs or {}
         proxies = [x for x in pytree.arg_tree_leaves(*args, **kwargs) if isinstance(x, Proxy)]

@@ -291,8 +291,8 @@ def opcheck(
     second call gives the same results and gradients, within atol and rtol. Whether gradients are
     right is for autograd.gradcheck to tell.
 
-    Returns "SUCCESS" by test. A failure raises OpCheckError, or is the exception that is returned if
-    raise_exception is False.
+    Returns "SUCCESS" by test. A failure raises OpCheckError, or is the exception that is returned
+    if raise_exception is False.
     """
     from ._checks import OpCheckError, check
 

@@ -87,16 +87,17 @@ def _bytes(x: Tensor) -> bytes:
 
 
 def _check_autograd_registration(call: _Call) -> None:
-    """A result with history has it from a registered gradient, not from the calls inside a kernel."""
+    """A result with history has it from a registered gradient, not from the calls inside a
+    kernel."""
     operator = call.operator
     if operator.backward is not None or not operator.by_device:
         return
     answer, given = call.run(_leaf)
     if any(x.requires_grad for x in given) and any(x.requires_grad for x in tensors_in([answer])):
         raise AssertionError(
-            f"{call.name}: a result requires grad, but no gradient is registered: the kernel of a device "
-            "is recorded call by call; use register_autograd, or register the function under "
-            "CompositeImplicitAutograd"
+            f"{call.name}: a result requires grad, but no gradient is registered: the kernel of a "
+            "device is recorded call by call; use register_autograd, or register the function "
+            "under CompositeImplicitAutograd"
         )
 
 

@@ -69,8 +69,8 @@ class Operator:
         if any(x.requires_grad for x in tensors_in([*values, *named.values()])):
             raise RuntimeError(
                 f"{self.schema.name} writes {', '.join(sorted(self.schema.mutated))} and has no "
-                "gradient, but a tensor requires grad; call it under no_grad, or define an operator "
-                "that returns its result"
+                "gradient, but a tensor requires grad; call it under no_grad, or define an "
+                "operator that returns its result"
             )
 
     def kernel(self, tensors: list[Tensor]) -> Callable[..., Any]:

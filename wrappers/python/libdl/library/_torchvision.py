@@ -21,20 +21,23 @@ _SIZES = "int batch_size, int channels, int height, int width"
 _GRAD = "Tensor grad, Tensor rois"
 _POOLED = "float spatial_scale, int pooled_height, int pooled_width"
 _DEFORM = """Tensor input, Tensor weight, Tensor offset, Tensor mask, Tensor bias, int stride_h,
-    int stride_w, int pad_h, int pad_w, int dilation_h, int dilation_w, int groups, int offset_groups,
-    bool use_mask""".replace("\n    ", " ")
+    int stride_w, int pad_h, int pad_w, int dilation_h, int dilation_w, int groups,
+    int offset_groups, bool use_mask""".replace("\n    ", " ")
 _SCHEMAS = {
     "nms": "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
     "roi_align": f"({_BOXES}, int sampling_ratio, bool aligned) -> Tensor",
-    "_roi_align_backward": f"({_GRAD}, {_POOLED}, {_SIZES}, int sampling_ratio, bool aligned) -> Tensor",
+    "_roi_align_backward": f"({_GRAD}, {_POOLED}, {_SIZES}, int sampling_ratio, "
+    "bool aligned) -> Tensor",
     "roi_pool": f"({_BOXES}) -> (Tensor, Tensor)",
     "_roi_pool_backward": f"({_GRAD}, Tensor argmax, {_POOLED}, {_SIZES}) -> Tensor",
     "ps_roi_align": f"({_BOXES}, int sampling_ratio) -> (Tensor, Tensor)",
-    "_ps_roi_align_backward": f"({_GRAD}, Tensor channel_mapping, {_POOLED}, int sampling_ratio, {_SIZES}) -> Tensor",
+    "_ps_roi_align_backward": f"({_GRAD}, Tensor channel_mapping, {_POOLED}, "
+    f"int sampling_ratio, {_SIZES}) -> Tensor",
     "ps_roi_pool": f"({_BOXES}) -> (Tensor, Tensor)",
     "_ps_roi_pool_backward": f"({_GRAD}, Tensor channel_mapping, {_POOLED}, {_SIZES}) -> Tensor",
     "deform_conv2d": f"({_DEFORM}) -> Tensor",
-    "_deform_conv2d_backward": f"(Tensor grad, {_DEFORM}) -> (Tensor, Tensor, Tensor, Tensor, Tensor)",
+    "_deform_conv2d_backward": f"(Tensor grad, {_DEFORM}) "
+    "-> (Tensor, Tensor, Tensor, Tensor, Tensor)",
     "qnms": "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
     "qroi_align": f"({_BOXES}, int sampling_ratio, bool aligned) -> Tensor",
     "box_iou_rotated": "(Tensor boxes1, Tensor boxes2) -> Tensor",
@@ -177,8 +180,8 @@ def _aligned(
     sampling_ratio: int,
     of_nothing: float,
 ) -> Tensor:
-    """Means of as many places in each bin as the ratio says, or as it has elements: of a bin without
-    any, it is of_nothing."""
+    """Means of as many places in each bin as the ratio says, or as it has elements: of a bin
+    without any, it is of_nothing."""
     bins = size / _creation.tensor(shape, dtype=size.dtype, device=size.device)
     if not len(image):
         return input.new_zeros(0, *shape, input.shape[1])
@@ -233,7 +236,8 @@ def qroi_align(
 
 
 def _own_channels(input: Tensor, height: int, width: int) -> tuple[int, Tensor]:
-    """Position-sensitive pooling: which channel of the input each output channel reads in each bin."""
+    """Position-sensitive pooling: which channel of the input each output channel reads in each
+    bin."""
     channels = input.shape[1]
     if channels % (height * width):
         raise RuntimeError(
@@ -355,8 +359,8 @@ def deform_conv2d(
     offset_groups: int,
     use_mask: bool,
 ) -> Tensor:
-    """A convolution whose kernel's elements are displaced by offset and weighted by mask (Deformable
-    ConvNets v2, Zhu et al. 2019)."""
+    """A convolution whose kernel's elements are displaced by offset and weighted by mask
+    (Deformable ConvNets v2, Zhu et al. 2019)."""
     n, channels = input.shape[:2]
     kh, kw = weight.shape[2:]
     out_h, out_w = offset.shape[2:]
@@ -379,8 +383,8 @@ def _places(count: int, stride: int, pad: int, kernel: int, dilation: int, like:
 
 
 def _displaced(input: Tensor, y: Tensor, x: Tensor) -> Tensor:
-    """Values between elements: [n, groups, channels / groups, *places], 0 outside. y, x: [n, groups,
-    *places]."""
+    """Values between elements: [n, groups, channels / groups, *places], 0 outside. y, x: [n,
+    groups, *places]."""
     n, channels, height, width = input.shape
     groups = y.shape[1]
     rows, columns = y.reshape(n * groups, -1, 1), x.reshape(n * groups, -1, 1)

@@ -251,8 +251,8 @@ class JoinableQueue(Queue, queues.JoinableQueue):  # type: ignore[type-arg]
         super().__setstate__(own)
 
     def _hand_over(self, packet: Packet) -> None:
-        # Counted before somebody can get it and call task_done(); not under the condition of join(),
-        # which a producer that is killed here would keep from all others.
+        # Counted before somebody can get it and call task_done(); not under the condition of
+        # join(), which a producer that is killed here would keep from all others.
         self._unfinished_tasks.release()
         try:
             super()._hand_over(packet)

@@ -9,9 +9,8 @@ from typing import Any
 
 from .. import _C, _functional as _generated, _functions as f
 from .._C import Tensor, overridable
-from .._errors import ArgumentValueError, ShapeError
+from .._errors import ArgumentValueError
 from .._types import bfloat16, dtype as Dtype, float16, float32
-from ._losses import cross_entropy
 from .modules.linear_cross_entropy_options import LinearCrossEntropyOptions
 
 __all__ = ["linear_cross_entropy"]
@@ -48,78 +47,53 @@ def linear_cross_entropy(
         >>> F.linear_cross_entropy(x, head, torch.tensor([1, 2, 3]))
         tensor(2.3026)
     """
-    _check(input, linear_weight, linear_bias)
-    classes, *more, features = linear_weight.shape
-    flat = linear_weight.reshape(-1, features)
-    bias = None if linear_bias is None else linear_bias.reshape(-1)
-    probabilities = target.is_floating_point()
-    if probabilities and ignore_index is not None:
-        raise ArgumentValueError(
-            f"linear_cross_entropy: ignore_index is {ignore_index} and target has probabilities, "
-            "wanted classes or ignore_index=None"
-        )
-    ignored = -100 if ignore_index is None else ignore_index
-    promoted = (
-        _C.dtype_of_code(_C.dtype_promote(input.dtype, target.dtype))
-        if probabilities
-        else (input.dtype)
-    )
-
-    def losses(x: Tensor, y: Tensor, reduction: str, dtype: Dtype) -> Tensor:
-        scores = _generated.linear(x, flat, bias).reshape(*x.shape[:-1], classes, *more).to(dtype)
-        y = y.to(dtype) if probabilities else y
-        scales = None if weight is None else weight.to(dtype)
-        return cross_entropy(
-            scores,
-            y,
-            scales,
-            ignore_index=ignored,
+    rows = each = len(input) if input.ndim == 2 else 1
+    if options is not None and input.ndim == 2 and linear_weight.ndim >= 2:
+        each = options.rows(rows, input.shape[1], linear_weight.shape[0])
+    if options is None or each >= rows or len(target) != rows:
+        return _generated.linear_cross_entropy(
+            input,
+            linear_weight,
+            target,
+            linear_bias=linear_bias,
+            weight=weight,
             reduction=reduction,
+            ignore_index=ignore_index,
             label_smoothing=label_smoothing,
         )
-
-    rows = len(input) if input.ndim == 2 else 1
-    each = rows if options is None else options.rows(rows, features, classes)
-    if options is None or each >= rows or len(target) != rows:
-        return losses(input, target, reduction, promoted)
+    promoted = input.dtype
+    if target.is_floating_point():
+        promoted = _C.dtype_of_code(_C.dtype_promote(input.dtype, target.dtype))
     dtype = options.acc_dtype or (float32 if promoted in (float16, bfloat16) else promoted)
-    chunks = _in_chunks(losses, input, target, each, dtype)
+
+    def losses(x: Tensor, y: Tensor) -> Tensor:
+        return _generated.linear_cross_entropy(
+            x,
+            linear_weight,
+            y,
+            linear_bias=linear_bias,
+            weight=weight,
+            reduction="none",
+            ignore_index=ignore_index,
+            label_smoothing=label_smoothing,
+            dtype=dtype,
+        )
+
+    chunks = _in_chunks(losses, input, target, each)
     if reduction == "mean":
-        return (chunks.sum() / _count(target, classes, weight, ignored, dtype)).to(promoted)
+        ignored = -100 if ignore_index is None else ignore_index
+        return (chunks.sum() / _count(target, linear_weight.shape[0], weight, ignored, dtype)).to(
+            promoted
+        )
     return _reduced(chunks, reduction).to(promoted)
 
 
-def _check(input: Tensor, linear_weight: Tensor, linear_bias: Tensor | None) -> None:
-    name = "linear_cross_entropy: argument"
-    if input.ndim not in (1, 2):
-        raise ShapeError(f"{name} 1 (input) has {input.ndim} dimensions, wanted 1 or 2")
-    if linear_weight.ndim < 2:
-        raise ShapeError(
-            f"{name} 2 (linear_weight) has {linear_weight.ndim} dimensions, wanted 2 or more"
-        )
-    if input.shape[-1] != linear_weight.shape[-1]:
-        raise ShapeError(
-            f"{name} 2 (linear_weight) has shape {list(linear_weight.shape)}, wanted "
-            f"[classes, ..., {input.shape[-1]}] as input has features"
-        )
-    if linear_bias is not None and linear_bias.shape != linear_weight.shape[:-1]:
-        raise ShapeError(
-            f"{name} (linear_bias) has shape {list(linear_bias.shape)}, wanted "
-            f"{list(linear_weight.shape[:-1])}"
-        )
-    if linear_weight.ndim > 2 and input.ndim == 1:
-        raise ShapeError(
-            f"{name} 1 (input) has shape {list(input.shape)}, wanted [n, features]: "
-            "linear_weight has more than 2 dimensions"
-        )
-
-
-def _in_chunks(losses: Any, input: Tensor, target: Tensor, each: int, dtype: Dtype) -> Tensor:
+def _in_chunks(losses: Any, input: Tensor, target: Tensor, each: int) -> Tensor:
     """The losses of all rows, of a chunk at a time; backward computes its scores once more."""
     from ..utils.checkpoint import checkpoint
 
     pairs = zip(input.split(each), target.split(each), strict=True)
-    return f.cat([checkpoint(losses, x, y, "none", dtype, use_reentrant=False) for x, y in pairs])
+    return f.cat([checkpoint(losses, x, y, use_reentrant=False) for x, y in pairs])
 
 
 def _count(target: Tensor, classes: int, weight: Tensor | None, ignored: int, dtype: Dtype) -> Any:

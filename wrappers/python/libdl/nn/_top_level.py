@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions of networks under their names in torch's top namespace, where the order of arguments is
-another, and numbers stand for words: a reduction is 0 ("none"; the default, as in PyTorch's Python),
-1 ("mean") or 2 ("sum"). cudnn_enabled= is accepted and changes nothing."""
+another, and numbers stand for words: a reduction is 0 ("none"; the default, as in PyTorch's
+Python), 1 ("mean") or 2 ("sum"). cudnn_enabled= is accepted and changes nothing."""
 
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
@@ -16,8 +16,9 @@ from .._dropout import drops_nothing
 from .._errors import ArgumentValueError, DtypeError, ShapeError
 from .._modes import no_grad
 from .._overrides import own_function
+from .._types import Generator
 from . import functional as F
-from .functional import _shorten, alpha_dropout, feature_alpha_dropout
+from .functional import alpha_dropout, feature_alpha_dropout
 
 __all__ = [
     "_grouped_mm",
@@ -27,7 +28,6 @@ __all__ = [
     "binary_cross_entropy_with_logits",
     "celu_",
     "constant_pad_nd",
-    "conv_tbc",
     "convolution",
     "cosine_embedding_loss",
     "ctc_loss",
@@ -51,18 +51,15 @@ __all__ = [
     "native_dropout",
     "native_group_norm",
     "native_layer_norm",
-    "norm_except_dim",
     "poisson_nll_loss",
     "rrelu",
     "rrelu_",
     "selu_",
-    "threshold",
     "threshold_",
     "triplet_margin_loss",
 ]
 
 celu_, selu_ = F.celu_, F.selu_
-conv_tbc = F.conv_tbc
 
 
 def _word(function: str, argument: str, number: int, words: Sequence[str]) -> str:
@@ -178,7 +175,8 @@ def native_layer_norm(
     bias: Tensor | None,
     eps: float,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """layer_norm, the means and the reciprocal deviations, [.., 1, ..]; these two without gradients."""
+    """layer_norm, the means and the reciprocal deviations, [.., 1, ..]; these two without
+    gradients."""
     made = _generated.layer_norm(input, normalized_shape, weight, bias, eps)
     dims = list(range(input.ndim - len(normalized_shape), input.ndim))
     return made, *_moments(input, dims, eps)
@@ -229,29 +227,7 @@ def native_batch_norm(
     return made, mean.flatten(), rstd.flatten()
 
 
-@overridable
-def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
-    """The norms over all dimensions but dim, which stay with size 1; dim -1: over all."""
-    if dim == -1:
-        return f.norm(v, pow)
-    if not 0 <= dim < v.ndim:
-        raise ArgumentValueError(
-            f"norm_except_dim: argument 3 (dim) is {dim}, wanted -1 to {v.ndim - 1}"
-        )
-    others = [d for d in range(v.ndim) if d != dim]
-    return f.norm(v, pow, others, True) if others else v.abs()
-
-
 # -- activations and dropout -----------------------------------------------------------------------
-
-
-@overridable
-def threshold(
-    input: Tensor, threshold: float, value: float, *, out: Tensor | None = None
-) -> Tensor:
-    """The element where above the threshold, value elsewhere."""
-    made = F.threshold(input, threshold, value)
-    return made if out is None else f.mul(made, 1, out=out)
 
 
 @overridable
@@ -266,7 +242,7 @@ def rrelu(
     lower: float = 1.0 / 8,
     upper: float = 1.0 / 3,
     training: bool = False,
-    generator: Any = None,
+    generator: Generator | None = None,
 ) -> Tensor:
     """See nn.functional.rrelu."""
     return _generated.rrelu(input, lower, upper, training, generator=generator)
@@ -278,7 +254,7 @@ def rrelu_(
     lower: float = 1.0 / 8,
     upper: float = 1.0 / 3,
     training: bool = False,
-    generator: Any = None,
+    generator: Generator | None = None,
 ) -> Tensor:
     """In place: see nn.functional.rrelu."""
     return F.rrelu(input, lower, upper, training, inplace=True, generator=generator)
@@ -346,8 +322,7 @@ def embedding(
 @overridable
 def embedding_renorm_(input: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> Tensor:
     """Scales the rows that indices name down to max_norm, in the table itself."""
-    _shorten(indices, input, max_norm, norm_type)
-    return input
+    return _generated.embedding_renorm_(input, indices, max_norm, norm_type)
 
 
 @overridable
@@ -362,8 +337,8 @@ def embedding_bag(
     include_last_offset: bool = False,
     padding_idx: int | None = None,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """See nn.functional.embedding_bag; mode is 0 ("sum"), 1 ("mean") or 2 ("max"). What PyTorch keeps
-    for its gradient, the other three results, is empty here."""
+    """See nn.functional.embedding_bag; mode is 0 ("sum"), 1 ("mean") or 2 ("max"). What PyTorch
+    keeps for its gradient, the other three results, is empty here."""
     word = _word("embedding_bag", "mode", mode, ("sum", "mean", "max"))
     made = _generated.embedding_bag(
         indices,

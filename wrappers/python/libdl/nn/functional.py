@@ -8,7 +8,6 @@ import enum
 import math
 import warnings
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any, NoReturn
 
 from .. import _C, _functional as _generated, _functions
@@ -19,10 +18,10 @@ from .._dropout import drops_nothing
 from .._errors import (
     ArgumentTypeError,
     ArgumentValueError,
-    DtypeError,
-    IndexRangeError,
+    Error,
     ShapeError,
     UnsupportedError,
+    rename_error,
 )
 from .._functional import (
     batch_norm,
@@ -35,6 +34,7 @@ from .._functional import (
     fold,
     glu,
     group_norm,
+    grouped_mm,
     hardshrink,
     instance_norm,
     layer_norm,
@@ -60,7 +60,7 @@ from .._functional import (
     unfold,
 )
 from .._modes import no_grad
-from .._types import bfloat16, bool_, dtype as Dtype, float16, float32, int32
+from .._types import DtypeLike, Generator, bool_
 from . import _linear_cross_entropy, _losses, _pooling
 from ._linear_cross_entropy import *
 from ._losses import *
@@ -269,7 +269,7 @@ def rrelu(
     training: bool = False,
     inplace: bool = False,
     *,
-    generator: Any = None,
+    generator: Generator | None = None,
 ) -> Tensor:
     """The element where positive; elsewhere times a number drawn from lower to upper or, without
     training, their mean."""
@@ -278,30 +278,12 @@ def rrelu(
     return _generated.rrelu(input, lower, upper, training, generator=generator)
 
 
-def _kept(input: Tensor) -> Tensor:
-    """The tensor to read for a function that overwrites its input: backward needs old elements."""
-    return _functions.clone(input) if input.requires_grad else input
-
-
 @overridable
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
     """The element where above the threshold, value elsewhere."""
     if inplace:
-        return input.copy_(_THRESHOLD(_kept(input), threshold, value))
-    low: Any = value
-    if (
-        not input.dtype.is_floating_point
-        or isinstance(threshold, complex)
-        or isinstance(value, complex)
-    ):  # as the dtype holds them, or refused
-        threshold, low = (
-            _functions.full((), n, dtype=input.dtype, device="cpu").item()
-            for n in (threshold, value)
-        )
-    kept = input
-    if input.requires_grad:  # itself, recorded: the second derivative is 0 rather than absent
-        kept = _generated.leaky_relu(input, 1.0)
-    return _functions.where(input <= threshold, low, kept)
+        return _C.threshold_into(input, threshold, value, input)
+    return _functions.threshold(input, threshold, value)
 
 
 _THRESHOLD = threshold  # an argument has its name
@@ -373,7 +355,7 @@ def _implicit(name: str, ndim: int) -> int:
 
 @overridable
 def softmax(
-    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: DtypeLike | None = None
 ) -> Tensor:
     """exp(input) scaled so that its sum along dim is 1.
 
@@ -388,7 +370,7 @@ def softmax(
 
 @overridable
 def log_softmax(
-    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: DtypeLike | None = None
 ) -> Tensor:
     """The logarithm of softmax.
 
@@ -403,10 +385,12 @@ def log_softmax(
 
 @overridable
 def softmin(
-    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: DtypeLike | None = None
 ) -> Tensor:
     """softmax of the negated input."""
-    return softmax(-input, dim, dtype=dtype)
+    return _generated.softmin(
+        input, _implicit("softmin", input.ndim) if dim is None else dim, dtype
+    )
 
 
 @overridable
@@ -424,14 +408,7 @@ def gumbel_softmax(
     """
     if eps != 1e-10:
         warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)
-    uniform = _functions.rand_like(logits.detach())
-    gumbels = -(-uniform.neg().log1p()).log()  # of 1 - uniform, which is never 0
-    soft = _functions.softmax((logits + gumbels) / tau, dim)
-    if not hard:
-        return soft
-    index = soft.detach().max(dim, keepdim=True)[1]
-    one_hot = _functions.zeros_like(soft.detach()).scatter_(dim, index, 1.0)
-    return one_hot - soft.detach() + soft
+    return _generated.gumbel_softmax(logits, tau, hard, dim)
 
 
 # -- dropout ---------------------------------------------------------------------------------------
@@ -444,7 +421,7 @@ def dropout(
     training: bool = True,
     inplace: bool = False,
     *,
-    generator: Any = None,
+    generator: Generator | None = None,
 ) -> Tensor:
     """Elements set to zero with probability p, the others divided by 1 - p.
 
@@ -557,16 +534,7 @@ def feature_alpha_dropout(
 # -- convolutions over steps -----------------------------------------------------------------------
 
 
-@overridable
-def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tensor:
-    """conv1d of steps: input [t, n, in], weight [width, in, out] and bias [out] give [t', n, out]."""
-    if input.ndim != 3 or weight.ndim != 3:
-        raise ShapeError(
-            f"conv_tbc: shapes are {list(input.shape)} and {list(weight.shape)}, "
-            "wanted three dimensions each"
-        )
-    made = conv1d(input.permute(1, 2, 0), weight.permute(2, 1, 0), bias, padding=pad)
-    return made.permute(2, 0, 1)
+conv_tbc = _functions.conv_tbc
 
 
 # -- tables ----------------------------------------------------------------------------------------
@@ -637,16 +605,12 @@ def embedding_bag(
 
 
 def _shorten(input: Tensor, weight: Tensor, max_norm: float, norm_type: float) -> None:
-    with no_grad():
-        rows = _generated.embedding(input.detach().reshape(-1), weight)
-        if weight.is_meta:
-            return
-        norms = rows.norm(norm_type, 1, keepdim=True)
-        long = (norms > max_norm).squeeze(1)
-        if long.any():
-            # PyTorch's guard against norms close to 0.
-            shorter = rows[long] * (max_norm / (norms[long] + 1e-7))
-            weight.index_put_((input.detach().reshape(-1)[long],), shorter)
+    try:
+        _generated.embedding_renorm_(weight, input, max_norm, norm_type)
+    except Error as error:  # under the names that the function has
+        told = {"indices": (1, "input"), "input": (2, "weight")}
+        rename_error(error, "embedding", "embedding_renorm", told)
+        raise
 
 
 # -- images of another size, or seen elsewhere -----------------------------------------------------
@@ -1086,9 +1050,9 @@ def _attention_with_weights(
 def _canonical_mask(
     mask: Tensor | None,
     mask_name: str,
-    other_type: Any = None,
+    other_type: DtypeLike | None = None,
     other_name: str = "",
-    target_type: Any = None,
+    target_type: DtypeLike | None = None,
     check_other: bool = True,
 ) -> Tensor | None:
     """The mask as numbers to be added to the scores: a bool one is -inf where True, else 0.
@@ -1109,7 +1073,7 @@ def _canonical_mask(
     return made.masked_fill_(mask, -math.inf)
 
 
-def _none_or_dtype(input: Any) -> Any:
+def _none_or_dtype(input: Tensor | None) -> DtypeLike | None:
     """The dtype of a tensor, None of None."""
     if input is None or isinstance(input, Tensor):
         return None if input is None else input.dtype
@@ -1118,123 +1082,7 @@ def _none_or_dtype(input: Any) -> Any:
     )
 
 
-# -- products of groups of rows, and of scaled float8 ----------------------------------------------
-
-
-@overridable
-def grouped_mm(
-    mat_a: Tensor,
-    mat_b: Tensor,
-    *,
-    offs: Tensor | None = None,
-    bias: Tensor | None = None,
-    out_dtype: Dtype | None = None,
-) -> Tensor:
-    """One product for each group. A matrix is cut into groups, a 3-d operand has them in its first
-    dimension.
-
-    Arguments:
-        mat_a: [n, k] whose rows are cut, [groups, n, k], or [n, k] whose columns are cut if mat_b
-            is a matrix too
-        mat_b: [groups, k, m], [k, m] whose columns are cut, or [k, m] whose rows are cut if mat_a
-            is a matrix too
-        offs: int32, where each group ends, ascending; what lies behind the last one is in no group,
-            and 0 in the result; None if both operands are 3-d
-        bias: None
-        out_dtype: None, or that of mat_a
-
-    Returns:
-        [n, m] of 2-d and 3-d or 3-d and 2-d operands, else [groups, n, m]
-
-    Example:
-        >>> tokens = torch.tensor([[1., 0.], [0., 1.], [1., 1.]])
-        >>> experts = torch.tensor([[[1., 2.], [3., 4.]], [[10., 20.], [30., 40.]]])
-        >>> F.grouped_mm(tokens, experts, offs=torch.tensor([2, 3], dtype=torch.int32))
-        tensor([[ 1.,  2.],
-                [ 3.,  4.],
-                [40., 60.]])
-    """
-    _check_groups(mat_a, mat_b, offs, bias, out_dtype)
-    if offs is None:
-        return _functions.bmm(mat_a, mat_b)
-    whole = mat_b.shape[1] if mat_a.ndim == 3 else mat_a.shape[0 if mat_b.ndim == 3 else 1]
-    parts = _bounds_of_groups(offs, whole, _groups(mat_a, mat_b))
-    if mat_a.ndim == mat_b.ndim:
-        return _functions.stack([_functions.mm(mat_a[:, i:j], mat_b[i:j]) for i, j in parts])
-    if mat_a.ndim == 2:
-        pairs = zip(parts, mat_b.unbind(), strict=True)
-        made = [_functions.mm(mat_a[i:j], b) for (i, j), b in pairs]
-        return _filled(made, 0, whole, (0, mat_b.shape[2]), mat_a)
-    pairs = zip(parts, mat_a.unbind(), strict=True)
-    made = [_functions.mm(a, mat_b[:, i:j]) for (i, j), a in pairs]
-    return _filled(made, 1, whole, (mat_a.shape[1], 0), mat_a)
-
-
-def _groups(mat_a: Tensor, mat_b: Tensor) -> int | None:
-    """The number of groups that a 3-d operand has."""
-    return next((x.shape[0] for x in (mat_a, mat_b) if x.ndim == 3), None)
-
-
-def _filled(
-    made: list[Tensor], dim: int, whole: int, shape: tuple[int, int], like: Tensor
-) -> Tensor:
-    """The groups' products beside each other, and zeros for what is in no group."""
-    rest = list(shape)
-    rest[dim] = whole - sum(x.shape[dim] for x in made)
-    zeros = _functions.zeros(rest, dtype=like.dtype, device=like.device)
-    return _functions.cat([*made, zeros], dim)
-
-
-def _check_groups(
-    mat_a: Tensor, mat_b: Tensor, offs: Tensor | None, bias: Tensor | None, out_dtype: Dtype | None
-) -> None:
-    name = "grouped_mm: argument"
-    for place, x in (("1 (mat_a)", mat_a), ("2 (mat_b)", mat_b)):
-        if x.ndim not in (2, 3):
-            raise ShapeError(f"{name} {place} has shape {list(x.shape)}, wanted 2 or 3 dimensions")
-        if x.dtype not in (float32, float16, bfloat16):
-            raise DtypeError(f"{name} {place} is {x.dtype}, wanted float32, float16 or bfloat16")
-    if mat_a.dtype is not mat_b.dtype:
-        raise DtypeError(f"{name} 2 (mat_b) is {mat_b.dtype}, wanted {mat_a.dtype} as mat_a is")
-    if mat_a.shape[-1] != mat_b.shape[-2]:
-        raise ShapeError(
-            f"{name} 2 (mat_b) has shape {list(mat_b.shape)}, wanted "
-            f"{mat_a.shape[-1]} rows, the columns of mat_a"
-        )
-    if mat_a.ndim == mat_b.ndim == 3 and len(mat_a) != len(mat_b):
-        raise ShapeError(f"{name} 2 (mat_b) has {len(mat_b)} groups, wanted {len(mat_a)} as mat_a")
-    if (offs is None) != (mat_a.ndim == mat_b.ndim == 3):
-        told = (
-            "None, wanted a tensor, for an operand is a matrix"
-            if offs is None
-            else "a tensor, wanted None for 3-d operands"
-        )
-        raise ArgumentValueError(f"{name} (offs) is {told}")
-    if offs is not None and (offs.dtype is not int32 or offs.ndim != 1):
-        raise DtypeError(
-            f"{name} (offs) is {offs.dtype} of shape {list(offs.shape)}, wanted int32, 1-d"
-        )
-    if bias is not None:
-        raise UnsupportedError(f"{name} (bias) is a tensor; PyTorch takes none yet, nor does libdl")
-    if out_dtype not in (None, mat_a.dtype):
-        raise DtypeError(f"{name} (out_dtype) is {out_dtype}, wanted {mat_a.dtype} as mat_a is")
-
-
-def _bounds_of_groups(offs: Tensor, whole: int, groups: int | None) -> list[tuple[int, int]]:
-    """Where each group begins and ends. On meta the last one has all."""
-    unseen = offs.is_meta
-    last = [0] * (len(offs) - 1) + [whole] * min(len(offs), 1)
-    ends: list[int] = last if unseen else offs.tolist()
-    if groups is not None and len(ends) != groups:
-        raise ShapeError(
-            f"grouped_mm: argument (offs) has {len(ends)} elements, wanted {groups}, one a group"
-        )
-    bounds = list(pairwise([0, *ends]))
-    if any(not 0 <= begin <= end <= whole for begin, end in bounds):
-        raise IndexRangeError(
-            f"grouped_mm: argument (offs) is {ends}, wanted ends that ascend, {whole} at most"
-        )
-    return bounds
+# -- products of scaled float8 --------------------------------------------------------------------
 
 
 class ScalingType(enum.Enum):

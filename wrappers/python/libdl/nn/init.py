@@ -11,19 +11,23 @@ from typing import Any
 from .._C import Tensor, overridable
 from .._functions import cat, empty, eye, ones, randperm
 from .._modes import no_grad
-from .._types import bool_, float64
+from .._types import Generator, bool_, float64
 from .parameter import is_lazy
 
 
 @overridable
-def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Tensor:
+def uniform_(
+    tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None
+) -> Tensor:
     """Uniform numbers from a to b."""
     with no_grad():
         return tensor.uniform_(a, b, generator=generator)
 
 
 @overridable
-def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Tensor:
+def normal_(
+    tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None
+) -> Tensor:
     """Normal numbers.
 
     Example:
@@ -40,7 +44,7 @@ def trunc_normal_(
     std: float = 1.0,
     a: float = -2.0,
     b: float = 2.0,
-    generator: Any = None,
+    generator: Generator | None = None,
 ) -> Tensor:
     """Normal numbers; those outside a to b are drawn again."""
     if std <= 0:
@@ -144,7 +148,9 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
     return tensor
 
 
-def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any = None) -> Tensor:
+def sparse_(
+    tensor: Tensor, sparsity: float, std: float = 0.01, generator: Generator | None = None
+) -> Tensor:
     """A matrix of normal numbers of which a part of each column, rounded up, is 0.
 
     Arguments:
@@ -162,7 +168,7 @@ def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any =
     return tensor
 
 
-def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tensor:
+def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = None) -> Tensor:
     """A matrix with orthonormal rows or columns, whichever are fewer, times gain; uniformly
     distributed. More than two dimensions: all but the first count as one."""
     _check_dims("orthogonal_", tensor, tensor.ndim >= 2, "2 dimensions or more")
@@ -244,7 +250,9 @@ def _calculate_correct_fan(tensor: Tensor, mode: str) -> int:
     return fan_in if mode.lower() == "fan_in" else fan_out
 
 
-def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
+def xavier_uniform_(
+    tensor: Tensor, gain: float = 1.0, generator: Generator | None = None
+) -> Tensor:
     """Uniform numbers with variance 2 gain^2 / (fan_in + fan_out).
 
     Example:
@@ -256,7 +264,7 @@ def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Any = None) ->
     return uniform_(tensor, -bound, bound, generator)
 
 
-def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
+def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
     """Normal numbers with variance 2 gain^2 / (fan_in + fan_out)."""
     fans = max(1, sum(_calculate_fan_in_and_fan_out(tensor)))
     return normal_(tensor, 0.0, gain * math.sqrt(2.0 / fans), generator)
@@ -274,7 +282,7 @@ def kaiming_uniform_(
     a: float = 0,
     mode: str = "fan_in",
     nonlinearity: str = "leaky_relu",
-    generator: Any = None,
+    generator: Generator | None = None,
 ) -> Tensor:
     """Uniform numbers with variance gain^2 / fan."""
     bound = math.sqrt(3.0) * _kaiming_std(tensor, a, mode, nonlinearity)
@@ -286,7 +294,7 @@ def kaiming_normal_(
     a: float = 0,
     mode: str = "fan_in",
     nonlinearity: str = "leaky_relu",
-    generator: Any = None,
+    generator: Generator | None = None,
 ) -> Tensor:
     """Normal numbers with variance gain^2 / fan."""
     return normal_(tensor, 0.0, _kaiming_std(tensor, a, mode, nonlinearity), generator)

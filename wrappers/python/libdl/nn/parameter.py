@@ -15,6 +15,7 @@ from .._modes import inference_mode, no_grad
 from .._overrides import _disabled_torch_function_impl
 from .._tensor_str import format_tensor
 from .._tensor import twin
+from .._types import DeviceLike, DtypeLike
 
 
 class _Kind(type):
@@ -126,7 +127,9 @@ class UninitializedTensorMixin:
     cls_to_become: type[Tensor]
     data: Tensor
 
-    def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
+    def materialize(
+        self, shape: Any, device: DeviceLike | None = None, dtype: DtypeLike | None = None
+    ) -> None:
         """Gives it a shape, and elements that are not set."""
         before = self.data
         self.data = empty(shape, device=device or before.device, dtype=dtype or before.dtype)
@@ -198,13 +201,21 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
     cls_to_become = Parameter
 
     def __new__(
-        cls, requires_grad: bool = True, device: Any = None, dtype: Any = None
+        cls,
+        requires_grad: bool = True,
+        device: DeviceLike | None = None,
+        dtype: DtypeLike | None = None,
     ) -> UninitializedParameter:
         made: UninitializedParameter = _C.make_subclass(cls, empty(0, device=device, dtype=dtype))
         made.requires_grad = requires_grad
         return made
 
-    def __init__(self, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> None:
+    def __init__(
+        self,
+        requires_grad: bool = True,
+        device: DeviceLike | None = None,
+        dtype: DtypeLike | None = None,
+    ) -> None:
         pass
 
     def __reduce_ex__(self, protocol: Any) -> Any:
@@ -219,8 +230,8 @@ class UninitializedBuffer(UninitializedTensorMixin, Buffer):
     def __new__(
         cls,
         requires_grad: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DtypeLike | None = None,
         persistent: bool = True,
     ) -> UninitializedBuffer:
         made: UninitializedBuffer = _C.make_subclass(cls, empty(0, device=device, dtype=dtype))
@@ -231,8 +242,8 @@ class UninitializedBuffer(UninitializedTensorMixin, Buffer):
     def __init__(
         self,
         requires_grad: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DtypeLike | None = None,
         persistent: bool = True,
     ) -> None:
         pass

@@ -96,7 +96,7 @@ def adadelta(
     differentiable: bool = False,
     has_complex: bool = False,
     *,
-    lr: Any,
+    lr: float | Tensor,
     rho: float,
     eps: float,
     weight_decay: float,

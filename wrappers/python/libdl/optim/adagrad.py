@@ -112,7 +112,7 @@ def adagrad(
     differentiable: bool = False,
     has_complex: bool = False,
     *,
-    lr: Any,
+    lr: float | Tensor,
     weight_decay: float,
     lr_decay: float,
     eps: float,

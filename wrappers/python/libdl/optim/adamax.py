@@ -100,7 +100,7 @@ def adamax(
     eps: float,
     beta1: float,
     beta2: float,
-    lr: Any,
+    lr: float | Tensor,
     weight_decay: float,
 ) -> None:
     """A step of Adamax with parameters, gradients and states in lists."""

@@ -115,7 +115,7 @@ def asgd(
     has_complex: bool = False,
     *,
     lambd: float,
-    lr: Any,
+    lr: float | Tensor,
     t0: float,
     alpha: float,
     weight_decay: float,

@@ -130,7 +130,7 @@ def nadam(
     *,
     beta1: float,
     beta2: float,
-    lr: Any,
+    lr: float | Tensor,
     weight_decay: float,
     momentum_decay: float,
     eps: float,

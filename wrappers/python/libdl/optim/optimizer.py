@@ -206,7 +206,7 @@ class Optimizer(Hooked):
     profile_hook_step = staticmethod(_with_hooks)
 
     @_with_hooks
-    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+    def step(self, closure: Callable[[], float] | None = None) -> float | None:
         """Updates the parameters. closure computes the loss again and returns it."""
         self._accelerator_graph_capture_health_check()
         loss = None
@@ -241,7 +241,8 @@ class Optimizer(Hooked):
     _cuda_graph_capture_health_check = _accelerator_graph_capture_health_check
 
     def _patch_step_function(self) -> None:
-        """Begins the hooks, where a subclass does not call __init__; its step calls them already."""
+        """Begins the hooks, where a subclass does not call __init__; its step calls them
+        already."""
         self._begin_hooks()
 
     @staticmethod
@@ -250,7 +251,7 @@ class Optimizer(Hooked):
         value: Tensor,
         param_id: int,
         param_groups: list[dict[Any, Any]],
-        key: Any = None,
+        key: str | None = None,
     ) -> Tensor:
         """A state that load_state_dict takes from a saved one, in the parameter's dtype."""
         groups = [group for group in param_groups if param_id in group["params"]]

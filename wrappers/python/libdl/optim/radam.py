@@ -111,7 +111,7 @@ def radam(
     *,
     beta1: float,
     beta2: float,
-    lr: Any,
+    lr: float,
     weight_decay: float,
     eps: float,
 ) -> None:

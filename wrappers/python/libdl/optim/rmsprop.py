@@ -120,7 +120,7 @@ def rmsprop(
     capturable: bool = False,
     has_complex: bool = False,
     *,
-    lr: Any,
+    lr: float | Tensor,
     alpha: float,
     eps: float,
     weight_decay: float,

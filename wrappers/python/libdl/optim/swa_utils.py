@@ -13,7 +13,7 @@ from typing import Any, Literal
 from .. import _functions as F
 from .._C import Tensor
 from .._modes import no_grad
-from .._types import int64
+from .._types import DeviceLike, int64
 from ..nn.modules.module import Module
 from .lr_scheduler.base import LRScheduler, for_groups
 from .optimizer import Optimizer
@@ -115,7 +115,7 @@ class AveragedModel(Module):
     def __init__(
         self,
         model: Module,
-        device: Any = None,
+        device: DeviceLike | None = None,
         avg_fn: Average | None = None,
         multi_avg_fn: Averages | None = None,
         use_buffers: bool = False,
@@ -167,7 +167,7 @@ def _alike(pairs: list[tuple[Tensor, Tensor]]) -> Iterable[list[tuple[Tensor, Te
 
 
 @no_grad()
-def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
+def update_bn(loader: Iterable[Any], model: Module, device: DeviceLike | None = None) -> None:
     """Computes the running statistics of a model's batch normalisations anew, as the mean over all
     batches of one pass.
 

@@ -9,7 +9,8 @@
     prof.export_chrome_trace("trace.json")
 
 The core records (libdl/profiler.h): forward and backward passes, hooks and optimizer steps of the
-thread that profiles, and of others if asked for. While no profiler runs, calls cost nothing more."""
+thread that profiles, and of others if asked for. While no profiler runs, calls cost nothing
+more."""
 
 from __future__ import annotations
 

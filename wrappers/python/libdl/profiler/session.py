@@ -326,15 +326,16 @@ class profile:  # noqa: N801  (PyTorch's name)
 
     def export_memory_timeline(self, path: str, device: str | None = None) -> None:
         """Writes the bytes in tensors over time as JSON, [times in us, bytes], compressed if path
-        ends in .gz; or as a picture if it ends in .png, .svg, .pdf or .html. Wants profile_memory."""
+        ends in .gz; or as a picture if it ends in .png, .svg, .pdf or .html. Wants
+        profile_memory."""
         from .trace import write_memory_timeline
 
         write_memory_timeline(path, self.events())
 
     def plot(self, path: str | None = None) -> Any:
         """Draws the timeline: passes, ranges of record_function and calls, and with profile_memory
-        the bytes in tensors below it. Returns the matplotlib figure, and writes it to path (.png, .svg
-        or .pdf)."""
+        the bytes in tensors below it. Returns the matplotlib figure, and writes it to path (.png,
+        .svg or .pdf)."""
         from .drawing import draw
 
         return draw(self.events(), path)

@@ -49,20 +49,21 @@ def _found(module: str, name: str) -> Any:
 _PUBLIC = ("torch.nn.functional", "torch", "torch.linalg", "torch.nn.init")  # of functions
 _PATHS: dict[str, str] = {
     "torch.amp.autocast_mode": "autocast",
-    "torch.autograd.grad_mode": "enable_grad inference_mode no_grad set_grad_enabled set_multithreading_enabled",
-    "torch.autograd.graph": "allow_mutation_on_saved_tensors disable_saved_tensors_hooks GradientEdge save_on_cpu "
-    "saved_tensors_hooks",
+    "torch.autograd.grad_mode": "enable_grad inference_mode no_grad set_grad_enabled "
+    "set_multithreading_enabled",
+    "torch.autograd.graph": "allow_mutation_on_saved_tensors disable_saved_tensors_hooks "
+    "GradientEdge save_on_cpu saved_tensors_hooks",
     "torch.autograd.profiler": "record_function",
     "torch.autograd.profiler_util": "EventList FunctionEvent FunctionEventAvg Interval",
-    "torch.cuda": "current_stream default_stream device device_of ExternalStream get_device_properties "
-    "set_device set_stream stream StreamContext",
-    "torch.distributions.constraints": "_Cat _Dependent _DependentProperty _IndependentConstraint _Stack Constraint "
-    "is_dependent MixtureSameFamilyConstraint",
-    "torch.distributions.transforms": "AbsTransform AffineTransform CatTransform ComposeTransform CorrCholeskyTransform "
-    "CumulativeDistributionTransform ExpTransform IndependentTransform "
+    "torch.cuda": "current_stream default_stream device device_of ExternalStream "
+    "get_device_properties set_device set_stream stream StreamContext",
+    "torch.distributions.constraints": "_Cat _Dependent _DependentProperty _IndependentConstraint "
+    "_Stack Constraint is_dependent MixtureSameFamilyConstraint",
+    "torch.distributions.transforms": "AbsTransform AffineTransform CatTransform ComposeTransform "
+    "CorrCholeskyTransform CumulativeDistributionTransform ExpTransform IndependentTransform "
     "LowerCholeskyTransform PositiveDefiniteTransform PowerTransform ReshapeTransform "
-    "SigmoidTransform SoftmaxTransform SoftplusTransform StackTransform "
-    "StickBreakingTransform TanhTransform Transform _InverseTransform",
+    "SigmoidTransform SoftmaxTransform SoftplusTransform StackTransform StickBreakingTransform "
+    "TanhTransform Transform _InverseTransform",
     "torch.fx.graph": "CodeGen PythonCode",
     "torch.fx.proxy": "GraphAppendingTracer TraceError TracerBase",
     "torch.linalg": "LinAlgError",
@@ -70,16 +71,17 @@ _PATHS: dict[str, str] = {
     "torch.nn.utils": "clip_grads_with_norm_ get_total_norm",
     "torch.optim": "Adafactor Muon",
     "torch.optim.adamw": "AdamW adamw",
-    "torch.optim.lr_scheduler": "ChainedScheduler ConstantLR CosineAnnealingLR CosineAnnealingWarmRestarts "
-    "CyclicLR ExponentialLR LRScheduler LambdaLR LinearLR MultiStepLR "
+    "torch.optim.lr_scheduler": "ChainedScheduler ConstantLR CosineAnnealingLR "
+    "CosineAnnealingWarmRestarts CyclicLR ExponentialLR LRScheduler LambdaLR LinearLR MultiStepLR "
     "MultiplicativeLR OneCycleLR PolynomialLR ReduceLROnPlateau SequentialLR StepLR",
     "torch.optim.optimizer": "register_optimizer_step_post_hook register_optimizer_step_pre_hook",
     "torch.profiler": "profile ProfilerAction ProfilerActivity schedule supported_activities "
     "tensorboard_trace_handler",
     "torch.random": "fork_rng",
     "torch.utils.benchmark": "Compare Measurement select_unit TaskSpec Timer trim_sigfig",
-    "torch.utils.data._utils.collate": "collate collate_float_fn collate_int_fn collate_numpy_array_fn collate_numpy_scalar_fn "
-    "collate_str_fn collate_tensor_fn default_collate default_convert",
+    "torch.utils.data._utils.collate": "collate collate_float_fn collate_int_fn "
+    "collate_numpy_array_fn collate_numpy_scalar_fn collate_str_fn collate_tensor_fn "
+    "default_collate default_convert",
     "torch.utils.data._utils.worker": "get_worker_info WorkerInfo",
     "torch.utils.data.dataloader": "_DatasetKind",
 }

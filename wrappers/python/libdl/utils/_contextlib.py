@@ -20,7 +20,8 @@ def context_decorator(ctx: Any, func: Any) -> Any:
     factory: Callable[[], Any] = ctx if callable(ctx) else lambda: ctx
     if inspect.isclass(func):
         raise RuntimeError(
-            f"context_decorator: found the class {func.__name__}, wanted a function; decorate its __init__"
+            f"context_decorator: found the class {func.__name__}, wanted a function; decorate its "
+            "__init__"
         )
     if inspect.isgeneratorfunction(func):
         return _around_generator(factory, func)

@@ -5,6 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._C import Tensor
+from .._types import device as Device
+
 Indices = list[int]
 TensorListList = list[list[Any]]
 
@@ -33,11 +36,11 @@ def _group_tensors_by_device_and_dtype(
     return groups
 
 
-def _device_has_foreach_support(device: Any) -> bool:
+def _device_has_foreach_support(device: Device) -> bool:
     return device.type in _get_foreach_kernels_supported_devices()
 
 
-def _has_foreach_support(tensors: list[Any], device: Any) -> bool:
+def _has_foreach_support(tensors: list[Tensor], device: Device) -> bool:
     return _device_has_foreach_support(device) and all(
         x is None or hasattr(x, "dtype") for x in tensors
     )

@@ -26,8 +26,8 @@ def load_plugin(library: str | os.PathLike[str]) -> None:
 
 
 def set_provider_enabled(name: str, enabled: bool = True) -> None:
-    """Sets whether a provider is used; the device's own kernels do the rest. By default it is, unless
-    the environment variable LIBDL_DISABLE names it.
+    """Sets whether a provider is used; the device's own kernels do the rest. By default it is,
+    unless the environment variable LIBDL_DISABLE names it.
 
     name  a loaded plugin's provider, or "winograd", the library's own for convolutions
 

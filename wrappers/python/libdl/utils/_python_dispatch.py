@@ -17,8 +17,8 @@ class TorchDispatchMode:
 
     def __enter__(self) -> NoReturn:
         raise NotImplementedError(
-            f"{type(self).__name__}: a TorchDispatchMode sees PyTorch's own operators (aten), which "
-            "are not called here; overrides.TorchFunctionMode sees functions and methods, "
+            f"{type(self).__name__}: a TorchDispatchMode sees PyTorch's own operators (aten), "
+            "which are not called here; overrides.TorchFunctionMode sees functions and methods, "
             "utils.intercept libdl's operators, in backward passes too"
         )
 

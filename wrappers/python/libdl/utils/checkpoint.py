@@ -103,8 +103,8 @@ class _Kept:
         if isinstance(value, Tensor):
             if value.is_inference():
                 raise RuntimeError(
-                    "checkpoint: Inference tensors cannot be saved for backward; give a clone() made "
-                    "outside of inference mode"
+                    "checkpoint: Inference tensors cannot be saved for backward; give a clone() "
+                    "made outside of inference mode"
                 )
             self.value, self.version = value.detach(), value._version
             self.requires_grad = value.requires_grad
@@ -213,7 +213,10 @@ def checkpoint(
     *args: Any,
     use_reentrant: bool | None = False,
     preserve_rng_state: bool = True,
-    context_fn: Callable[[], tuple[Any, Any]] = noop_context_fn,
+    context_fn: Callable[
+        [],
+        tuple[contextlib.AbstractContextManager[object], contextlib.AbstractContextManager[object]],
+    ] = noop_context_fn,
     determinism_check: str = "default",
     debug: bool = False,
     early_stop: bool = True,
@@ -301,8 +304,8 @@ class CheckpointFunction(Function):
         ]
         if not pairs:
             raise RuntimeError(
-                "checkpoint: none of output has requires_grad=True, as none of the tensors among the "
-                "arguments had when it was called: this checkpoint() is not necessary"
+                "checkpoint: none of output has requires_grad=True, as none of the tensors among "
+                "the arguments had when it was called: this checkpoint() is not necessary"
             )
         run_backward([out for out, _ in pairs], [gradient for _, gradient in pairs])
         return (None, None, *(v.grad if isinstance(v, Tensor) else None for v in args))

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 CUDA_HOME: str | None = None
@@ -17,7 +18,7 @@ def _refuse(name: str) -> NoReturn:
     )
 
 
-def load(name: str, sources: Any, *args: Any, **kwargs: Any) -> NoReturn:
+def load(name: str, sources: str | Sequence[str], *args: Any, **kwargs: Any) -> NoReturn:
     """Raises NotImplementedError."""
     _refuse("load")
 

@@ -69,9 +69,9 @@ _NAMES = {
 
 
 class FlopCounterMode:
-    """with FlopCounterMode(display=False) as counter: the calls inside are counted, those of backward
-    passes too; a multiplication with an addition is 2. Matrix products, convolutions and attention
-    count, as in PyTorch. All is told under "Global", not module by module."""
+    """with FlopCounterMode(display=False) as counter: the calls inside are counted, those of
+    backward passes too; a multiplication with an addition is 2. Matrix products, convolutions and
+    attention count, as in PyTorch. All is told under "Global", not module by module."""
 
     def __init__(
         self, mods: Any = None, depth: int = 2, display: bool = True, custom_mapping: Any = None

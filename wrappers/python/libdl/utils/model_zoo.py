@@ -9,7 +9,7 @@ from typing import Any
 
 from ..hub import load_state_dict_from_url as load_url
 
-__all__ = ["load_url", "tqdm"]
+__all__ = ["load_url", "tqdm"]  # noqa: F822
 
 
 class _Plain:

@@ -20,8 +20,8 @@ __all__ = ["ModuleTracker"]
 
 
 class ModuleTracker:
-    """Within a with statement, `parents` has the qualified names of the modules that are running, and
-    "Global"; `is_bw` tells whether a backward pass runs.
+    """Within a with statement, `parents` has the qualified names of the modules that are running,
+    and "Global"; `is_bw` tells whether a backward pass runs.
 
     A module that no other one holds is called by its class's name. During a backward pass a module
     runs from when the gradients of its results are known until those of its arguments are.

@@ -13,7 +13,8 @@ __all__ = ["TensorWeakRef", "WeakIdKeyDictionary", "WeakIdRef", "WeakTensorKeyDi
 
 
 class WeakIdRef(weakref.ref[Any]):
-    """A weak reference that is equal to another of the very same object, however objects compare."""
+    """A weak reference that is equal to another of the very same object, however objects
+    compare."""
 
     __slots__ = ("_id",)
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._types import DeviceLike
+
 counters: dict[str, Any] = {}
 
 
-def is_compile_supported(device_type: Any) -> bool:
+def is_compile_supported(device_type: DeviceLike) -> bool:
     """False: nothing is compiled."""
     return False
 

@@ -5,6 +5,7 @@ functional_call and stack_module_state."""
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from .. import Tensor, stack
@@ -21,7 +22,8 @@ __all__ = [
 
 
 class FunctionalModuleWithBuffers(Module):
-    """f(parameters, buffers, *inputs): the module's forward with these tensors in place of its own."""
+    """f(parameters, buffers, *inputs): the module's forward with these tensors in place of its
+    own."""
 
     def __init__(self, stateless_model: Module) -> None:
         super().__init__()
@@ -29,7 +31,9 @@ class FunctionalModuleWithBuffers(Module):
         self.param_names = tuple(name for name, _ in stateless_model.named_parameters())
         self.buffer_names = tuple(name for name, _ in stateless_model.named_buffers())
 
-    def forward(self, params: Any, buffers: Any, *args: Any, **kwargs: Any) -> Any:
+    def forward(
+        self, params: Iterable[Tensor], buffers: Iterable[Tensor], *args: Any, **kwargs: Any
+    ) -> Any:
         state = dict(zip(self.param_names, params, strict=True))
         state.update(zip(self.buffer_names, buffers, strict=True))
         return functional_call(self.stateless_model, state, args, kwargs)
@@ -43,7 +47,7 @@ class FunctionalModule(Module):
         self.stateless_model = stateless_model
         self.param_names = tuple(name for name, _ in stateless_model.named_parameters())
 
-    def forward(self, params: Any, *args: Any, **kwargs: Any) -> Any:
+    def forward(self, params: Iterable[Tensor], *args: Any, **kwargs: Any) -> Any:
         state = dict(zip(self.param_names, params, strict=True))
         return functional_call(self.stateless_model, state, args, kwargs)
 
@@ -74,7 +78,9 @@ def make_functional_with_buffers(
     return FunctionalModuleWithBuffers(held), parameters, tuple(held.buffers())
 
 
-def combine_state_for_ensemble(models: Any) -> tuple[Any, tuple[Tensor, ...], tuple[Tensor, ...]]:
+def combine_state_for_ensemble(
+    models: Sequence[Module],
+) -> tuple[Any, tuple[Tensor, ...], tuple[Tensor, ...]]:
     """One function for modules of one class, for vmap over their stacked parameters and buffers."""
     if not models:
         raise RuntimeError("combine_state_for_ensemble: found no models, wanted at least one")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names of PyTorch that programs import and libdl does not offer yet: they can be imported, stand in
-annotations and isinstance, be derived from, and refuse when they are called, with the reason.
+"""Names of PyTorch that programs import and libdl does not offer yet: they can be imported, stand
+in annotations and isinstance, be derived from, and refuse when they are called, with the reason.
 
 The modules that have nothing else are made by `_making`, when they are imported (see _missing);
 `tables` lists them."""

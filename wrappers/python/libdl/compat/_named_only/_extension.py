@@ -191,7 +191,8 @@ class DispatchKeySet:
 
 
 class _ExcludeDispatchKeyGuard(contextlib.ExitStack):
-    """with _ExcludeDispatchKeyGuard(keys): the keys of autocast switch it off; others mean nothing."""
+    """with _ExcludeDispatchKeyGuard(keys): the keys of autocast switch it off; others mean
+    nothing."""
 
     def __init__(self, keys: DispatchKeySet) -> None:
         super().__init__()
@@ -251,7 +252,7 @@ def _parse_to(
     if rest and isinstance(rest[0], bool):
         non_blocking = rest.pop(0)
     if rest and isinstance(rest[0], bool):
-        copy = rest.pop(0)
+        rest.pop(0)  # copy, which the answer does not tell
     if rest:
         raise TypeError(f"_parse_to: found {rest[0]!r}, wanted a device, a dtype or a tensor")
     return None if device is None else Device(device), dtype, non_blocking, memory_format

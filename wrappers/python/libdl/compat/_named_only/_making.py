@@ -39,7 +39,8 @@ def _made(kind: str, path: str, reason: str) -> Any:
 
 
 def _fill(module: ModuleType, short: str) -> None:
-    """The names of a module, as a table gives them: "class A B; def c; enum D X Y; use e.f as g"."""
+    """The names of a module, as a table gives them: "class A B; def c; enum D X Y; use e.f as
+    g"."""
     reason, text = MODULES[short]
     place = SHOWN.get(short, short)
     for phrase in filter(None, (part.split() for part in text.split(";"))):

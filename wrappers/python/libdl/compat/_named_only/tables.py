@@ -41,7 +41,10 @@ _QUANTIZERS = """
       default_dynamic_quant_observer default_fake_quant default_weight_fake_quant
       default_per_channel_weight_fake_quant;
 """
-_TRANSFORMS = "fft fft2 fftn hfft hfft2 hfftn ifft ifft2 ifftn ihfft ihfft2 ihfftn irfft irfft2 irfftn rfft rfft2 rfftn"
+_TRANSFORMS = (
+    "fft fft2 fftn hfft hfft2 hfftn ifft ifft2 ifftn ihfft ihfft2 ihfftn irfft irfft2 irfftn "
+    "rfft rfft2 rfftn"
+)
 
 # Under which path of PyTorch's the names of a list are known.
 SHOWN = {
@@ -138,7 +141,8 @@ MODULES: dict[str, tuple[str, str]] = {
     "distributed.checkpoint.format_utils": (
         _GROUPS,
         """
-        class _EmptyStateDictLoadPlanner; def _load_state_dict dcp_to_torch_save torch_save_to_dcp;""",
+        class _EmptyStateDictLoadPlanner;
+        def _load_state_dict dcp_to_torch_save torch_save_to_dcp;""",
     ),
     "distributed.checkpoint.hf_storage": (
         _GROUPS,
@@ -298,7 +302,8 @@ MODULES: dict[str, tuple[str, str]] = {
     ),
     "_guards": (
         _COMPILER,
-        "class TracingContext CompileContext; from _functorch._inside active_fake_mode detect_fake_mode;",
+        "class TracingContext CompileContext; from _functorch._inside active_fake_mode "
+        "detect_fake_mode;",
     ),
     "_higher_order_ops": (
         _COMPILER,
@@ -401,7 +406,7 @@ MODULES: dict[str, tuple[str, str]] = {
         "from ao.nn.intrinsic ConvBn2d ConvBnReLU2d ConvReLU2d LinearReLU;",
     ),
     "nn.qat": (_QUANTIZED, "from ao.nn.qat Linear Conv2d;"),
-    # -- ONNX ----------------------------------------------------------------------------------------
+    # -- ONNX --------------------------------------------------------------------------------------
     "onnx.errors": (_ONNX, "error OnnxExporterError SymbolicValueError UnsupportedOperatorError;"),
     "onnx.operators": (_ONNX, "def shape_as_tensor reshape_from_tensor_shape;"),
     "onnx.utils": (_ONNX, "def export register_custom_op_symbolic; from onnx is_in_onnx_export;"),
@@ -414,7 +419,7 @@ MODULES: dict[str, tuple[str, str]] = {
         )
         for n in range(7, 21)
     },
-    # -- what later versions offer -------------------------------------------------------------------
+    # -- what later versions offer -----------------------------------------------------------------
     "fft": (_FFT, f"def {_TRANSFORMS} fftfreq fftshift ifftshift rfftfreq;"),
     "_linalg_names": (
         _LINALG,
@@ -455,8 +460,8 @@ MODULES: dict[str, tuple[str, str]] = {
     "signal.windows": (
         _WINDOWS,
         """
-        def bartlett blackman cosine exponential gaussian general_cosine general_hamming hamming hann
-          kaiser nuttall;""",
+        def bartlett blackman cosine exponential gaussian general_cosine general_hamming hamming
+          hann kaiser nuttall;""",
     ),
     "utils.mobile_optimizer": (_COMPILER, "def optimize_for_mobile;"),
     "utils.bundled_inputs": (_COMPILER, "def augment_model_with_bundled_inputs;"),

@@ -26,8 +26,8 @@ from ..torch_version import FOLLOWED
 
 __all__ = ["install"]
 
-# Packages that are compiled against PyTorch: beside libdl, their libraries cannot be loaded, so that
-# they count as not installed. (torchvision can do without, see ops.load_library.)
+# Packages that are compiled against PyTorch: beside libdl, their libraries cannot be loaded, so
+# that they count as not installed. (torchvision can do without, see ops.load_library.)
 _COMPILED = (
     "pyg_lib",
     "torch_cluster",
@@ -160,7 +160,10 @@ def explain(error: ImportError) -> str | None:
     if isinstance(error, ModuleNotFoundError):
         own = _own_name(error.name or "")
         if error.name in _COMPILED and PathFinder.find_spec(error.name) is not None:
-            return f"{error.name} is compiled against PyTorch, and torch is libdl here: it cannot be loaded"
+            return (
+                f"{error.name} is compiled against PyTorch, and torch is libdl here: it cannot be "
+                "loaded"
+            )
         return None if own is None else f"torch is libdl here: {_explain_module(own)}"
     # Python 3.11 keeps the name only in the text: cannot import name 'x' from 'm'
     words = str(error).split("'")
@@ -234,8 +237,8 @@ def install() -> None:
     """From here on, `import torch` and its submodules are answered with libdl.
 
     `torch.__version__`, and so `libdl.__version__`, is the version of PyTorch's interface that is
-    followed, with libdl's own behind it, "2.15.0+libdl.0.1.0"; `version.libdl` stays "0.1.0". What is
-    printed says torch.float32, and classes and modules name torch as their place.
+    followed, with libdl's own behind it, "2.15.0+libdl.0.1.0"; `version.libdl` stays "0.1.0". What
+    is printed says torch.float32, and classes and modules name torch as their place.
 
     A second call changes nothing. Raises ImportError if PyTorch itself was imported before."""
     if any(isinstance(finder, _Finder) for finder in sys.meta_path):

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING:
+    from ..nn.modules.module import Module
 
 __all__ = [
     "Dim",
@@ -42,7 +45,7 @@ class ExportedProgram:
         raise NotImplementedError("export.ExportedProgram: nothing is exported here")
 
 
-def export(mod: Any, args: Any = (), kwargs: Any = None, **options: Any) -> NoReturn:
+def export(mod: Module, args: Any = (), kwargs: Any = None, **options: Any) -> NoReturn:
     """Raises: there is no graph of a module that could be exported."""
     raise NotImplementedError(
         "export.export: libdl runs modules eagerly and has no graph to export; "

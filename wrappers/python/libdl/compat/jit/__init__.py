@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch's TorchScript words, with eager meaning: Python itself runs what is scripted or traced."""
+"""PyTorch's TorchScript words, with eager meaning: Python itself runs what is scripted or
+traced."""
 
 from __future__ import annotations
 

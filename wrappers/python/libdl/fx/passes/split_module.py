@@ -30,7 +30,7 @@ class _Part:
 def split_module(
     m: GraphModule,
     root_m: Module,
-    split_callback: Callable[[Node], Any],
+    split_callback: Callable[[Node], int],
     qualname_map: dict[str, str] | None = None,
 ) -> GraphModule:
     """A module that calls submod_X, submod_Y, ..., among which the calls of m are divided.

@@ -11,6 +11,7 @@ from typing import Any
 from ... import _functions
 from ..._C import Tensor
 from ..._overrides import DisableTorchFunctionSubclass
+from ..._types import DeviceLike
 from .. import functional
 
 __all__ = ["CausalBias", "CausalVariant", "causal_lower_right", "causal_upper_left"]
@@ -47,7 +48,7 @@ class CausalBias(Tensor):
                 stacklevel=3,
             )
 
-    def _materialize(self, device: Any = None) -> Tensor:
+    def _materialize(self, device: DeviceLike | None = None) -> Tensor:
         """The mask as a plain tensor."""
         with DisableTorchFunctionSubclass():
             plain = self.as_subclass(Tensor)
@@ -66,7 +67,7 @@ class CausalBias(Tensor):
         query: Tensor,
         key: Tensor,
         value: Tensor,
-        attn_mask: Any = None,
+        attn_mask: CausalBias = None,  # type: ignore[assignment]
         dropout_p: float = 0.0,
         is_causal: bool = False,
         *args: Any,

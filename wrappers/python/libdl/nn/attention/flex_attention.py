@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from ..._C import Tensor
 from ..._functions import logsumexp, zeros
 from ..._overloads import arange, where
-from ..._types import float32, int32, int64
+from ..._types import DeviceLike, float32, int32, int64
 from ...func import vmap
 
 __all__ = [
@@ -49,7 +49,8 @@ class AuxOutput(NamedTuple):
 
 
 def _everywhere(function: _Function, shape: tuple[int, ...], scores: Tensor | None) -> Tensor:
-    """function(score, batch, head, query, key), or without a score, for each place: [B, H, Q, K]."""
+    """function(score, batch, head, query, key), or without a score, for each place: [B, H, Q,
+    K]."""
     places = [arange(size) for size in shape]
     given = () if scores is None else (0,)
     for k in range(3, -1, -1):  # the innermost maps the keys
@@ -97,7 +98,12 @@ def or_masks(*mask_mods: _Function) -> _Function:
 
 
 def create_mask(
-    mod_fn: _Function, B: int | None, H: int | None, Q_LEN: int, KV_LEN: int, device: Any = None
+    mod_fn: _Function,
+    B: int | None,
+    H: int | None,
+    Q_LEN: int,
+    KV_LEN: int,
+    device: DeviceLike | None = None,
 ) -> Tensor:
     """mask(batch, head, query, key) for each place: [B, H, Q, K], bool."""
     return _everywhere(mod_fn, (B or 1, H or 1, Q_LEN, KV_LEN), None)
@@ -170,7 +176,7 @@ class BlockMask:
         """The number of places."""
         return math.prod(self.shape)
 
-    def to(self, device: Any) -> BlockMask:
+    def to(self, device: DeviceLike) -> BlockMask:
         """The mask with its lists on a device."""
         lists = (self.kv_num_blocks, self.kv_indices, self.full_kv_num_blocks, self.full_kv_indices)
         moved: Any = [None if x is None else x.to(device) for x in lists]
@@ -200,7 +206,7 @@ def create_block_mask(
     H: int | None,
     Q_LEN: int,
     KV_LEN: int,
-    device: Any = None,
+    device: DeviceLike | None = None,
     BLOCK_SIZE: int | tuple[int, int] = _DEFAULT_SPARSE_BLOCK_SIZE,
     _compile: bool = False,
     **options: Any,
@@ -228,12 +234,13 @@ def _check(query: Tensor, key: Tensor, value: Tensor, enable_gqa: bool) -> None:
             )
     if query.shape[-1] != key.shape[-1]:
         raise ValueError(
-            f"flex_attention: query has {query.shape[-1]} features, key {key.shape[-1]}, wanted as many"
+            f"flex_attention: query has {query.shape[-1]} features, key {key.shape[-1]}, wanted "
+            "as many"
         )
     if not enable_gqa and query.shape[1] != key.shape[1]:
         raise ValueError(
-            f"flex_attention: query has {query.shape[1]} heads, key {key.shape[1]}, wanted as many, "
-            "or enable_gqa=True"
+            f"flex_attention: query has {query.shape[1]} heads, key {key.shape[1]}, wanted as "
+            "many, or enable_gqa=True"
         )
 
 
@@ -250,9 +257,9 @@ def flex_attention(
     *,
     return_aux: AuxRequest | None = None,
 ) -> Any:
-    """softmax(score_mod(query key^T scale)) value: [B, H, Q, E]. score_mod(score, batch, head, query,
-    key) sees one score at a time, as 0-d tensors under vmap; where block_mask.mask_mod is false, a
-    score is left out. A query that nothing is left for gets zeros.
+    """softmax(score_mod(query key^T scale)) value: [B, H, Q, E]. score_mod(score, batch, head,
+    query, key) sees one score at a time, as 0-d tensors under vmap; where block_mask.mask_mod is
+    false, a score is left out. A query that nothing is left for gets zeros.
 
     Arguments:
         scale: None: 1 / sqrt(E)

@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ... import _functions
 from ..._C import Tensor
 from ..._functions import empty
+from ..._types import DeviceLike, DtypeLike
 from .. import functional as F
 from ..init import constant_, xavier_normal_, xavier_uniform_, zeros_
 from ..parameter import Parameter
@@ -495,8 +496,8 @@ class MultiheadAttention(Module):
         kdim: int | None = None,
         vdim: int | None = None,
         batch_first: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DtypeLike | None = None,
     ) -> None:
         for name, given in (("embed_dim", embed_dim), ("num_heads", num_heads)):
             if given <= 0:
@@ -635,7 +636,11 @@ class PReLU(Layer):
     __constants__ = ["num_parameters"]
 
     def __init__(
-        self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None
+        self,
+        num_parameters: int = 1,
+        init: float = 0.25,
+        device: DeviceLike | None = None,
+        dtype: DtypeLike | None = None,
     ) -> None:
         super().__init__()
         self.num_parameters, self.init = num_parameters, init

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..._C import Tensor
 from ..._functions import cat, zeros
+from ..._types import DeviceLike, DtypeLike, FactoryOptions
 from .. import functional as F
 from .container import ModuleList, Sequential
 from .linear import Linear
@@ -59,8 +60,8 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         cutoffs: Sequence[int],
         div_value: float = 4.0,
         head_bias: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DtypeLike | None = None,
     ) -> None:
         super().__init__()
         given = list(cutoffs)
@@ -75,7 +76,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         self.div_value, self.head_bias = div_value, head_bias
         self.shortlist_size, self.n_clusters = self.cutoffs[0], len(given)
         self.head_size = self.shortlist_size + self.n_clusters
-        how = {"device": device, "dtype": dtype}
+        how: FactoryOptions = {"device": device, "dtype": dtype}
         self.head = Linear(in_features, self.head_size, head_bias, **how)
         self.tail: ModuleList[Sequential] = ModuleList()
         for i, (low, high) in enumerate(zip(given, self.cutoffs[1:]), start=1):
@@ -144,7 +145,8 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         return cat(parts, 1)
 
     def log_prob(self, input: Tensor) -> Tensor:
-        """The logarithms of the probabilities of all classes, [n, n_classes], for [n, in_features]."""
+        """The logarithms of the probabilities of all classes, [n, n_classes], for [n,
+        in_features]."""
         return self._get_full_log_prob(input, self.head(input))
 
     def predict(self, input: Tensor) -> Tensor:

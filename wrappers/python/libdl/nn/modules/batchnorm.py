@@ -8,7 +8,7 @@ from typing import Any
 from ..._C import Tensor
 from ..._functions import empty, ones, zeros
 from ..._modes import no_grad
-from ..._types import int64
+from ..._types import DeviceLike, DtypeLike, FactoryOptions, int64
 from .. import functional as F, init
 from ..parameter import Parameter, UninitializedBuffer, UninitializedParameter
 from .lazy import LazyModuleMixin, materialize
@@ -45,15 +45,15 @@ class _NormBase(Layer):
         momentum: float | None = 0.1,
         affine: bool = True,
         track_running_stats: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DtypeLike | None = None,
         *,
         bias: bool = True,
     ) -> None:
         super().__init__()
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
-        how = {"device": device, "dtype": dtype}
+        how: FactoryOptions = {"device": device, "dtype": dtype}
         for name, wanted in (("weight", affine), ("bias", affine and bias)):
             made = Parameter(empty(num_features, **how)) if wanted else None
             self.register_parameter(name, made)
@@ -112,8 +112,8 @@ class _BatchNorm(_NormBase):
         momentum: float | None = 0.1,
         affine: bool = True,
         track_running_stats: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DtypeLike | None = None,
         *,
         bias: bool = True,
     ) -> None:
@@ -148,8 +148,8 @@ class _LazyNormBase(LazyModuleMixin):
         momentum: float | None = 0.1,
         affine: bool = True,
         track_running_stats: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DtypeLike | None = None,
         *,
         bias: bool = True,
     ) -> None:
@@ -285,8 +285,8 @@ class SyncBatchNorm(_BatchNorm):
         affine: bool = True,
         track_running_stats: bool = True,
         process_group: Any = None,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DtypeLike | None = None,
         *,
         bias: bool = True,
     ) -> None:

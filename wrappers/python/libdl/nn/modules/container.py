@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from itertools import groupby
 from operator import index as as_index
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
@@ -159,7 +159,7 @@ class Sequential(_Numbered):
             input = module(input)
         return input
 
-    def _get_item_by_idx(self, iterator: Iterable[Any], idx: Any) -> Any:
+    def _get_item_by_idx(self, iterator: Iterable[Any], idx: int) -> Any:
         return list(iterator)[_position(idx, len(self))]
 
     def _name(self, index: Any) -> str:
@@ -278,7 +278,8 @@ class ModuleList(_Numbered, Generic[M]):
     def __getitem__(self, index: int) -> M: ...
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
-            return type(self)(list(self._modules.values())[index])
+            modules: list[Any] = list(self._modules.values())
+            return type(self)(modules[index])
         return super().__getitem__(index)
 
 
@@ -291,14 +292,15 @@ class ModuleDict(Module, Generic[M]):
         libdl.Size([2, 1])
     """
 
+    _modules: dict[str, M]  # type: ignore[assignment]
+
     def __init__(self, modules: Mapping[str, M] | Iterable[tuple[str, M]] | None = None) -> None:
         super().__init__()
         if modules is not None:
             self.update(modules)
 
     def __getitem__(self, key: str) -> M:
-        module: M = self._modules[key]
-        return module
+        return self._modules[key]
 
     def __setitem__(self, key: str, module: M) -> None:
         self.add_module(key, module)
@@ -315,19 +317,19 @@ class ModuleDict(Module, Generic[M]):
     def __contains__(self, key: str) -> bool:
         return key in self._modules
 
-    def keys(self) -> Any:
+    def keys(self) -> KeysView[str]:
         """The names."""
         return self._modules.keys()
 
-    def values(self) -> Any:
+    def values(self) -> ValuesView[M]:
         """The modules."""
         return self._modules.values()
 
-    def items(self) -> Any:
+    def items(self) -> ItemsView[str, M]:
         """The names with their modules."""
         return self._modules.items()
 
-    def update(self, modules: Any) -> None:
+    def update(self, modules: Mapping[str, M] | Iterable[tuple[str, M]]) -> None:
         """Adds modules from a mapping or from pairs, replacing those with the same names."""
         for name, module in _pairs("update", modules):
             self[name] = module
@@ -425,7 +427,7 @@ class ParameterDict(_Holder):
         if parameters is not None:
             self.update(parameters)
 
-    def _key_to_attr(self, key: Any) -> str:
+    def _key_to_attr(self, key: str) -> str:
         if not isinstance(key, str):
             raise TypeError(f"the key of a ParameterDict is a {type(key).__name__}, wanted a str")
         return key
@@ -458,7 +460,7 @@ class ParameterDict(_Holder):
     def __contains__(self, key: str) -> bool:
         return key in self._keys
 
-    def keys(self) -> Any:
+    def keys(self) -> KeysView[str]:
         """The names."""
         return self._keys.keys()
 

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from ..._C import Tensor
 from ..._functions import empty
 from ..._modes import no_grad
+from ..._types import DeviceLike, DtypeLike
 from .. import functional as F, init
 from ..parameter import Parameter, UninitializedParameter
 from .lazy import LazyModuleMixin, materialize
@@ -67,7 +69,7 @@ class _ConvNd(Layer):
     output_padding: tuple[int, ...]
     groups: int
     padding_mode: str
-    _reversed_padding_repeated_twice: Any  # what pad is to add
+    _reversed_padding_repeated_twice: list[int]  # what pad is to add
 
     def __init__(
         self,
@@ -82,8 +84,8 @@ class _ConvNd(Layer):
         groups: int,
         bias: bool,
         padding_mode: str,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DtypeLike | None = None,
     ) -> None:
         super().__init__()
         name = type(self).__name__
@@ -178,8 +180,8 @@ class _Forward(_ConvNd):
         groups: int = 1,
         bias: bool = True,
         padding_mode: str = "zeros",
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DtypeLike | None = None,
     ) -> None:
         dims = self._dims
         super().__init__(
@@ -283,8 +285,8 @@ class _ConvTransposeNd(_ConvNd):
         groups: int,
         bias: bool,
         padding_mode: str,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DtypeLike | None = None,
     ) -> None:
         if padding_mode != "zeros":
             raise ValueError(
@@ -309,12 +311,12 @@ class _ConvTransposeNd(_ConvNd):
     def _output_padding(
         self,
         input: Tensor,
-        output_size: Any,
-        stride: Any,
-        padding: Any,
-        kernel_size: Any,
+        output_size: Sequence[int] | None,
+        stride: Sequence[int],
+        padding: Sequence[int],
+        kernel_size: Sequence[int],
         num_spatial_dims: int,
-        dilation: Any = None,
+        dilation: Sequence[int] | None = None,
     ) -> tuple[int, ...]:
         """Of the sizes that a stride leaves open, output_size chooses one."""
         if output_size is None:
@@ -357,8 +359,8 @@ class _Transposed(_ConvTransposeNd):
         bias: bool = True,
         dilation: Sizes = 1,
         padding_mode: str = "zeros",
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DtypeLike | None = None,
     ) -> None:
         dims = self._dims
         super().__init__(
@@ -383,7 +385,7 @@ class _Transposed(_ConvTransposeNd):
             input,
             output_size,
             self.stride,
-            self.padding,
+            self.padding,  # type: ignore[arg-type]  # a transposed one has no words
             self.kernel_size,
             self._dims,
             self.dilation,
@@ -511,8 +513,8 @@ class _LazyForward(_LazyConvXdMixin):
         groups: int = 1,
         bias: bool = True,
         padding_mode: str = "zeros",
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DtypeLike | None = None,
     ) -> None:
         super().__init__(
             0, 0, kernel_size, stride, padding, dilation, groups, False, padding_mode, device, dtype
@@ -568,8 +570,8 @@ class _LazyTransposed(_LazyConvXdMixin):
         bias: bool = True,
         dilation: Sizes = 1,
         padding_mode: str = "zeros",
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DtypeLike | None = None,
     ) -> None:
         super().__init__(
             0,

@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 from ..._C import Tensor
+from ..._types import DeviceLike, DtypeLike
 from .. import functional as F
 from .batchnorm import _LazyNormBase, _NormBase
 
@@ -30,8 +30,8 @@ class _InstanceNorm(_NormBase):
         momentum: float = 0.1,
         affine: bool = False,
         track_running_stats: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DtypeLike | None = None,
         *,
         bias: bool = True,
     ) -> None:

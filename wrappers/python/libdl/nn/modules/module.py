@@ -17,7 +17,7 @@ from ..._errors import UnsupportedError
 from ..._functions import empty_like
 from ..._missing import NoAttribute
 from ..._modes import no_grad
-from ..._types import device as Device, dtype as Dtype
+from ..._types import DeviceLike, DtypeLike, device as Device, dtype as Dtype
 from ...utils.hooks import BackwardHook, RemovableHandle, register_on_last_node
 from ..parameter import Buffer, Parameter, is_lazy
 
@@ -98,7 +98,8 @@ def _add_global_hook(hooks: Any, hook: Any, *marked: Any) -> RemovableHandle:
 
 
 def register_module_forward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Calls hook(module, args) before forward of every module; its result replaces the arguments."""
+    """Calls hook(module, args) before forward of every module; its result replaces the
+    arguments."""
     return _add_global_hook(_global_forward_pre_hooks, hook)
 
 
@@ -172,7 +173,7 @@ class _WrappedHook:
     """A hook whose first argument is the module; a copy of the module has it with the copy. Its
     state is PyTorch's, whose modules wrap hooks without the module, too."""
 
-    def __init__(self, hook: Any, module: Any = None) -> None:
+    def __init__(self, hook: Any, module: Module | None = None) -> None:
         state = {"hook": hook, "with_module": module is not None, "module": module}
         self.__setstate__(state)
 
@@ -273,7 +274,7 @@ class Module(_C.ModuleBase):
 
     _parameters: dict[str, Parameter | None]
     _buffers: dict[str, Tensor | None]
-    _modules: dict[str, Any]
+    _modules: dict[str, Module | None]
     _non_persistent_buffers_set: set[str]
     _forward_hooks: Hooks
     _forward_hooks_with_kwargs: OrderedDict[int, bool]
@@ -339,11 +340,11 @@ class Module(_C.ModuleBase):
         else:
             self._non_persistent_buffers_set.add(name)
 
-    def register_module(self, name: str, module: Any) -> None:
+    def register_module(self, name: str, module: Module | None) -> None:
         """Adds a submodule under a name."""
         self.add_module(name, module)
 
-    def add_module(self, name: str, module: Any) -> None:
+    def add_module(self, name: str, module: Module | None) -> None:
         """Adds a submodule under a name."""
         if module is not None and not isinstance(module, _C.ModuleBase):
             raise TypeError(f"module {name!r} is a {_type_name(module)}, wanted a Module or None")
@@ -793,7 +794,7 @@ class Module(_C.ModuleBase):
     # -- walks over what is below ------------------------------------------------------------------
 
     def named_modules(
-        self, memo: set[Any] | None = None, prefix: str = "", remove_duplicate: bool = True
+        self, memo: set[Module] | None = None, prefix: str = "", remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Module]]:
         """The module and all of its submodules, with their names."""
         seen = set() if memo is None else memo
@@ -928,7 +929,7 @@ class Module(_C.ModuleBase):
 
     # -- for all -----------------------------------------------------------------------------------
 
-    def apply(self, fn: Callable[[Module], Any]) -> Self:
+    def apply(self, fn: Callable[[Module], None]) -> Self:
         """Calls fn for each submodule, and last for the module itself."""
         for module in self.children():
             module.apply(fn)
@@ -1010,7 +1011,7 @@ class Module(_C.ModuleBase):
 
         return self._apply(convert)
 
-    def to_empty(self, *, device: Any, recurse: bool = True) -> Self:
+    def to_empty(self, *, device: DeviceLike | None, recurse: bool = True) -> Self:
         """Gives parameters and buffers new memory on a device, without copying their elements."""
         return self._apply(lambda x: empty_like(x, device=device), recurse)
 
@@ -1030,7 +1031,7 @@ class Module(_C.ModuleBase):
         """Converts floating parameters and buffers to bfloat16."""
         return self._apply(lambda x: x.bfloat16() if x.is_floating_point() else x)
 
-    def type(self, dst_type: Any) -> Self:
+    def type(self, dst_type: DtypeLike | str) -> Self:
         """Converts all parameters and buffers to a dtype."""
         return self._apply(lambda x: x.type(dst_type))
 
@@ -1038,7 +1039,7 @@ class Module(_C.ModuleBase):
         """Moves parameters and buffers to the host's memory."""
         return self._apply(lambda x: x.cpu())
 
-    def cuda(self, device: Any = None) -> Self:
+    def cuda(self, device: DeviceLike | None = None) -> Self:
         """Moves parameters and buffers to a CUDA device."""
         return self._apply(lambda x: x.cuda(device))
 

@@ -4,11 +4,11 @@ dimensions."""
 
 from __future__ import annotations
 
-from typing import Any
 
 from ..._C import Tensor
 from ..._functions import empty
 from ..._overloads import arange
+from ..._types import DeviceLike, DtypeLike
 from .. import functional as F, init
 from ..parameter import Parameter
 from .module import Layer, Module as Module
@@ -81,8 +81,8 @@ class LayerNorm(Layer):
         eps: float = 1e-5,
         elementwise_affine: bool = True,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DtypeLike | None = None,
     ) -> None:
         super().__init__()
         shape = (normalized_shape,) if isinstance(normalized_shape, int) else normalized_shape
@@ -139,8 +139,8 @@ class GroupNorm(Layer):
         num_channels: int,
         eps: float = 1e-5,
         affine: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DtypeLike | None = None,
         *,
         bias: bool = True,
     ) -> None:
@@ -195,8 +195,8 @@ class RMSNorm(Layer):
         normalized_shape: int | list[int] | tuple[int, ...],
         eps: float | None = None,
         elementwise_affine: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DtypeLike | None = None,
     ) -> None:
         super().__init__()
         shape = (normalized_shape,) if isinstance(normalized_shape, int) else normalized_shape

@@ -12,6 +12,7 @@ from ..._autocast import is_autocast_enabled
 from ..._C import Tensor
 from ..._errors import ArgumentValueError
 from ..._functions import empty, zeros
+from ..._types import DeviceLike, DtypeLike, FactoryOptions
 from .. import init
 from ..parameter import Parameter
 from ..utils.rnn import PackedSequence as PackedSequence
@@ -71,8 +72,8 @@ class RNNBase(Module):
         dropout: float = 0.0,
         bidirectional: bool = False,
         proj_size: int = 0,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DtypeLike | None = None,
     ) -> None:
         super().__init__()
         self.mode = mode
@@ -264,12 +265,12 @@ class RNNBase(Module):
                 + msg.format(expected_hidden_size, list(hx.shape))
             )
 
-    def check_forward_args(self, input: Tensor, hidden: Any, batch_sizes: Tensor | None) -> None:
+    def check_forward_args(self, input: Tensor, hidden: Tensor, batch_sizes: Tensor | None) -> None:
         """Raises unless input and states fit."""
         self.check_input(input, batch_sizes)
         self.check_hidden_size(hidden, self.get_expected_hidden_size(input, batch_sizes))
 
-    def permute_hidden(self, hx: Any, permutation: Tensor | None) -> Any:
+    def permute_hidden(self, hx: Tensor, permutation: Tensor | None) -> Any:
         """The states with the sequences in another order."""
         return hx if permutation is None else hx.index_select(1, permutation)
 
@@ -357,7 +358,8 @@ class RNN(RNNBase):
         num_layers: each layer is over the outputs of the one before
         nonlinearity: "tanh" or "relu"
         bias: whether b and b' are added
-        batch_first: whether inputs and outputs are [batch, steps, features], not [steps, batch, ...]
+        batch_first: whether inputs and outputs are [batch, steps, features], not [steps, batch,
+            ...]
         dropout: the share of the outputs of all layers but the last that are set to 0 in training
         bidirectional: whether each layer has a second direction, from the end to the beginning
 
@@ -384,8 +386,8 @@ class RNN(RNNBase):
         batch_first: bool = False,
         dropout: float = 0.0,
         bidirectional: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DtypeLike | None = None,
     ) -> None:
         if nonlinearity not in ("tanh", "relu"):
             raise ValueError(f"RNN: nonlinearity is {nonlinearity!r}, wanted 'tanh' or 'relu'")
@@ -428,8 +430,8 @@ class GRU(RNNBase):
         batch_first: bool = False,
         dropout: float = 0.0,
         bidirectional: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DtypeLike | None = None,
     ) -> None:
         super().__init__(
             "GRU",
@@ -476,8 +478,8 @@ class LSTM(RNNBase):
         dropout: float = 0.0,
         bidirectional: bool = False,
         proj_size: int = 0,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DtypeLike | None = None,
     ) -> None:
         super().__init__(
             "LSTM",
@@ -498,7 +500,9 @@ class LSTM(RNNBase):
         states = self.num_layers * self._directions
         return states, *self._batch(input, batch_sizes), self.hidden_size
 
-    def check_forward_args(self, input: Tensor, hidden: Any, batch_sizes: Tensor | None) -> None:
+    def check_forward_args(  # type: ignore[override]
+        self, input: Tensor, hidden: tuple[Tensor, Tensor], batch_sizes: Tensor | None
+    ) -> None:
         """Raises unless input and states fit."""
         self.check_input(input, batch_sizes)
         self.check_hidden_size(
@@ -512,7 +516,9 @@ class LSTM(RNNBase):
             "Expected hidden[1] size {}, got {}",
         )
 
-    def permute_hidden(self, hx: Any, permutation: Tensor | None) -> Any:
+    def permute_hidden(  # type: ignore[override]
+        self, hx: tuple[Tensor, Tensor], permutation: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
         """The states with the sequences in another order."""
         if permutation is None:
             return hx
@@ -525,9 +531,8 @@ class LSTM(RNNBase):
         )
 
     def _check_called(self, data: Tensor, hx: Any, batch_sizes: Tensor | None) -> None:
-        if (
-            batch_sizes is None
-        ):  # as in PyTorch, whose checks of a packed sequence are the network's
+        # The network itself checks a packed sequence, as in PyTorch.
+        if batch_sizes is None:
             self.check_forward_args(data, hx, batch_sizes)
 
     def _states(self, hx: Any) -> list[tuple[str, Tensor]]:
@@ -564,12 +569,12 @@ class RNNCellBase(Module):
         hidden_size: int,
         bias: bool,
         num_chunks: int,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DtypeLike | None = None,
     ) -> None:
         super().__init__()
         self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
-        how = {"device": device, "dtype": dtype}
+        how: FactoryOptions = {"device": device, "dtype": dtype}
         sums = num_chunks * hidden_size
         self.weight_ih = Parameter(empty(sums, input_size, **how))
         self.weight_hh = Parameter(empty(sums, hidden_size, **how))
@@ -641,8 +646,8 @@ class RNNCell(RNNCellBase):
         hidden_size: int,
         bias: bool = True,
         nonlinearity: str = "tanh",
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DtypeLike | None = None,
     ) -> None:
         super().__init__(input_size, hidden_size, bias, 1, device, dtype)
         self.nonlinearity = nonlinearity
@@ -675,8 +680,8 @@ class GRUCell(RNNCellBase):
         input_size: int,
         hidden_size: int,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DtypeLike | None = None,
     ) -> None:
         super().__init__(input_size, hidden_size, bias, 3, device, dtype)
 
@@ -701,8 +706,8 @@ class LSTMCell(RNNCellBase):
         input_size: int,
         hidden_size: int,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DtypeLike | None = None,
     ) -> None:
         super().__init__(input_size, hidden_size, bias, 4, device, dtype)
 

@@ -9,6 +9,7 @@ from ..._C import Tensor
 from ..._errors import ArgumentValueError
 from ..._functions import empty
 from ..._modes import no_grad
+from ..._types import DeviceLike, DtypeLike
 from .. import functional as F, init
 from ..parameter import Parameter
 from .module import Layer, Module as Module
@@ -116,8 +117,8 @@ class Embedding(Table):
         sparse: bool = False,
         _weight: Tensor | None = None,
         _freeze: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DtypeLike | None = None,
     ) -> None:
         super().__init__(
             num_embeddings, embedding_dim, padding_idx, _weight, not _freeze, device, dtype
@@ -209,8 +210,8 @@ class EmbeddingBag(Table):
         _weight: Tensor | None = None,
         include_last_offset: bool = False,
         padding_idx: int | None = None,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DtypeLike | None = None,
     ) -> None:
         super().__init__(num_embeddings, embedding_dim, padding_idx, _weight, True, device, dtype)
         self.max_norm, self.norm_type = max_norm, norm_type

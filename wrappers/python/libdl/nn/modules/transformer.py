@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..._C import Tensor
 from ..._functions import full
-from ..._types import bool_
+from ..._types import DeviceLike, DtypeLike, FactoryOptions, bool_
 from .. import functional as F, init
 from .activation import GELU, MultiheadAttention, ReLU
 from .container import ModuleList
@@ -30,7 +30,9 @@ __all__ = [
 Activation = str | Callable[[Tensor], Tensor]
 
 
-def _generate_square_subsequent_mask(sz: int, device: Any = None, dtype: Any = None) -> Tensor:
+def _generate_square_subsequent_mask(
+    sz: int, device: DeviceLike | None = None, dtype: DtypeLike | None = None
+) -> Tensor:
     """[sz, sz]: -inf above the diagonal, 0 elsewhere; True and False in bool."""
     fill: Any = True if dtype == bool_ else -math.inf
     return full((sz, sz), fill, dtype=dtype, device=device).triu(1)
@@ -227,8 +229,8 @@ class Transformer(Module):
         batch_first: bool = False,
         norm_first: bool = False,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DtypeLike | None = None,
     ) -> None:
         super().__init__()
         options = (
@@ -327,7 +329,9 @@ class Transformer(Module):
         )
 
     @staticmethod
-    def generate_square_subsequent_mask(sz: int, device: Any = None, dtype: Any = None) -> Tensor:
+    def generate_square_subsequent_mask(
+        sz: int, device: DeviceLike | None = None, dtype: DtypeLike | None = None
+    ) -> Tensor:
         """The causal mask [sz, sz]: -inf above the diagonal, 0 elsewhere."""
         return _generate_square_subsequent_mask(sz, device, dtype)
 
@@ -388,10 +392,10 @@ class TransformerEncoderLayer(Module):
         batch_first: bool = False,
         norm_first: bool = False,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DtypeLike | None = None,
     ) -> None:
-        how = {"device": device, "dtype": dtype}
+        how: FactoryOptions = {"device": device, "dtype": dtype}
         super().__init__()
         self.self_attn = MultiheadAttention(
             d_model, nhead, dropout, bias, batch_first=batch_first, **how
@@ -475,10 +479,10 @@ class TransformerDecoderLayer(Module):
         batch_first: bool = False,
         norm_first: bool = False,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DtypeLike | None = None,
     ) -> None:
-        how = {"device": device, "dtype": dtype}
+        how: FactoryOptions = {"device": device, "dtype": dtype}
         super().__init__()
         self.self_attn = MultiheadAttention(
             d_model, nhead, dropout, bias, batch_first=batch_first, **how

@@ -31,7 +31,7 @@ def _reverse_repeat_tuple(t: Iterable[Any], n: int) -> tuple[Any, ...]:
     return tuple(entry for entry in reversed(tuple(t)) for _ in range(n))
 
 
-def _list_with_default(out_size: list[Any], defaults: list[int]) -> list[int]:
+def _list_with_default(out_size: list[int], defaults: list[int]) -> list[int]:
     """The sizes, where None stands for the default at its place, counted from the end."""
     if isinstance(out_size, (int, str)):
         return out_size

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from ..._types import DeviceLike
 from ..modules.module import Module
 
 __all__ = ["DataParallel", "data_parallel"]
@@ -20,7 +22,11 @@ class DataParallel(Module):
     """
 
     def __init__(
-        self, module: Module, device_ids: Any = None, output_device: Any = None, dim: int = 0
+        self,
+        module: Module,
+        device_ids: Sequence[DeviceLike] | None = None,
+        output_device: DeviceLike | None = None,
+        dim: int = 0,
     ) -> None:
         super().__init__()
         self.dim, self.module = dim, module
@@ -38,8 +44,8 @@ class DataParallel(Module):
 def data_parallel(
     module: Module,
     inputs: Any,
-    device_ids: Any = None,
-    output_device: Any = None,
+    device_ids: Sequence[DeviceLike] | None = None,
+    output_device: DeviceLike | None = None,
     dim: int = 0,
     module_kwargs: Any = None,
 ) -> Any:

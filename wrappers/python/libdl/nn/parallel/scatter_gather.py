@@ -8,7 +8,7 @@ from typing import Any
 
 from ..._C import Tensor
 from ..._functions import cat
-from ..._types import device
+from ..._types import DeviceLike, device
 from ...utils._pytree import is_namedtuple_instance
 
 __all__ = ["gather", "scatter", "scatter_kwargs"]
@@ -19,8 +19,8 @@ def _of(index: Any) -> device:
 
 
 def scatter(inputs: Any, target_gpus: Sequence[Any], dim: int = 0) -> Any:
-    """A list of the inputs for each device: tensors are cut along dim and moved, other values are the
-    same for all."""
+    """A list of the inputs for each device: tensors are cut along dim and moved, other values are
+    the same for all."""
     count = len(target_gpus)
     if isinstance(inputs, Tensor):
         parts = inputs.chunk(count, dim)
@@ -40,7 +40,10 @@ def scatter(inputs: Any, target_gpus: Sequence[Any], dim: int = 0) -> Any:
 
 
 def scatter_kwargs(
-    inputs: tuple[Any, ...], kwargs: dict[str, Any] | None, target_gpus: Sequence[Any], dim: int = 0
+    inputs: tuple[Any, ...],
+    kwargs: dict[str, Any] | None,
+    target_gpus: Sequence[DeviceLike],
+    dim: int = 0,
 ) -> tuple[tuple[Any, ...], tuple[dict[str, Any], ...]]:
     """The positional and the named arguments for each device."""
     given: list[Any] = scatter(inputs, target_gpus, dim) if inputs else []
@@ -50,7 +53,7 @@ def scatter_kwargs(
     return tuple(given), tuple(named)
 
 
-def gather(outputs: Sequence[Any], target_device: Any, dim: int = 0) -> Any:
+def gather(outputs: Sequence[Any], target_device: DeviceLike, dim: int = 0) -> Any:
     """One result of those of several devices, on the target: tensors are joined along dim."""
     first = outputs[0]
     if isinstance(first, Tensor):

@@ -14,7 +14,9 @@ def set_tensor(module: Module, name: str, tensor: Tensor) -> None:
     swap_tensor(module, name, tensor, allow_missing=True)
 
 
-def swap_tensor(module: Module, name: str, tensor: Any, allow_missing: bool = False) -> Any:
+def swap_tensor(
+    module: Module, name: str, tensor: Tensor, allow_missing: bool = False
+) -> Tensor | None:
     """Puts a tensor in the place of a parameter or buffer, and returns what was there. KeyError for
     a name with a dot or an empty one, AttributeError if there is nothing of that name."""
     if not isinstance(module, Module):
@@ -23,9 +25,10 @@ def swap_tensor(module: Module, name: str, tensor: Any, allow_missing: bool = Fa
         raise KeyError('tensor name can\'t contain "."')
     if name == "":
         raise KeyError('tensor name can\'t be empty string ""')
-    for held in (module._parameters, module._buffers):
+    members: tuple[dict[str, Any], ...] = (module._parameters, module._buffers)
+    for held in members:
         if name in held:
-            before: Any = held[name]
+            before: Tensor | None = held[name]
             held[name] = tensor
             return before
     if hasattr(module, name):

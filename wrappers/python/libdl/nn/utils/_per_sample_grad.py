@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gradients of each sample's loss, where backward leaves their sum.
 
-A forward pass runs under vmap with one copy of each parameter for each sample, which takes no memory:
-it is expanded. The gradient of these copies has the samples as its first dimension."""
+A forward pass runs under vmap with one copy of each parameter for each sample, which takes no
+memory: it is expanded. The gradient of these copies has the samples as its first dimension."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def call_for_per_sample_grads(
     batch_first: bool = True,
 ) -> Callable[..., Any]:
     """A function that calls the module. backward() of what it returns sets `grad_sample` of each
-    parameter that requires a gradient: [batch, *parameter.shape], the gradient of each sample's loss.
-    `grad` stays as it is.
+    parameter that requires a gradient: [batch, *parameter.shape], the gradient of each sample's
+    loss. `grad` stays as it is.
 
-    Samples lie along the first dimension of all tensors among the arguments, or the second one where
-    `batch_first` is false. With a `batch_size`, tensors of another size are the same for all samples.
-    `loss_reduction` tells whether the loss is a sum or a "mean" over the samples.
+    Samples lie along the first dimension of all tensors among the arguments, or the second one
+    where `batch_first` is false. With a `batch_size`, tensors of another size are the same for all
+    samples. `loss_reduction` tells whether the loss is a sum or a "mean" over the samples.
 
     Raises RuntimeError where a module of another kind, a size or a word is wrong, and when a
     parameter's `grad_sample` has not been set to None since the last call.

@@ -59,7 +59,8 @@ def clip_grad_norm_(
     foreach: bool | None = None,
 ) -> Tensor:
     """Scales all gradients so that their joint norm is at most max_norm; returns the old norm.
-    An infinite max_norm leaves them as they are. The other arguments are those of get_total_norm."""
+    An infinite max_norm leaves them as they are. The other arguments are those of
+    get_total_norm."""
     given = [parameters] if isinstance(parameters, Tensor) else list(parameters)
     if not given and isinstance(parameters, types.GeneratorType):
         warnings.warn("parameters is an empty generator: nothing is clipped", stacklevel=2)

@@ -50,7 +50,7 @@ class PackedSequence(_Packed):
 
     def __new__(
         cls,
-        data: Any,
+        data: Tensor,
         batch_sizes: Tensor | None = None,
         sorted_indices: Tensor | None = None,
         unsorted_indices: Tensor | None = None,
@@ -184,7 +184,7 @@ def _checked_lengths(name: str, lengths: Any, batch: Any, steps: Any) -> list[An
 
 def pack_padded_sequence(
     input: Tensor,
-    lengths: Tensor | Sequence[Any],
+    lengths: Tensor | Sequence[int],
     batch_first: bool = False,
     enforce_sorted: bool = True,
 ) -> PackedSequence:
@@ -233,7 +233,7 @@ def pad_packed_sequence(
     sequence: PackedSequence,
     batch_first: bool = False,
     padding_value: float = 0.0,
-    total_length: Any = None,
+    total_length: int | None = None,
 ) -> tuple[Tensor, Tensor]:
     """The sequences padded to the length of the longest, or to total_length, and their lengths, in
     the order in which they were packed. The first result is [steps, batch, ...], or
@@ -303,7 +303,7 @@ def pad_sequence(
 
 
 def unpad_sequence(
-    padded_sequences: Tensor, lengths: Tensor | Sequence[Any], batch_first: bool = False
+    padded_sequences: Tensor, lengths: Tensor, batch_first: bool = False
 ) -> list[Tensor]:
     """The sequences [length, ...] in a padded tensor, as views of it."""
     batch = padded_sequences if batch_first else padded_sequences.transpose(0, 1)

@@ -45,7 +45,7 @@ class SpectralNorm:
         """The weight with the outputs' dimension first, and all others as one."""
         return as_matrix(weight, self.dim)
 
-    def compute_weight(self, module: Any, do_power_iteration: bool) -> Tensor:
+    def compute_weight(self, module: Module, do_power_iteration: bool) -> Tensor:
         """NAME_orig divided by its largest singular value, as NAME_u and NAME_v tell it."""
         weight = getattr(module, f"{self.name}_orig")
         u, v = getattr(module, f"{self.name}_u"), getattr(module, f"{self.name}_v")
@@ -102,7 +102,7 @@ class SpectralNorm:
             delattr(module, f"{self.name}_{part}")
         module.register_parameter(self.name, Parameter(weight.detach()))
 
-    def __call__(self, module: Any, inputs: Any) -> None:
+    def __call__(self, module: Module, inputs: Any) -> None:
         setattr(module, self.name, self.compute_weight(module, module.training))
 
 

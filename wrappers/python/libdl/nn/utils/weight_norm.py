@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Weight normalisation in its older form: NAME_g and NAME_v are the parameters, and NAME is computed
-before every call. The newer form is parametrizations.weight_norm."""
+"""Weight normalisation in its older form: NAME_g and NAME_v are the parameters, and NAME is
+computed before every call. The newer form is parametrizations.weight_norm."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class WeightNorm:
     def __init__(self, name: str, dim: int | None) -> None:
         self.name, self.dim = name, -1 if dim is None else dim
 
-    def compute_weight(self, module: Any) -> Tensor:
+    def compute_weight(self, module: Module) -> Tensor:
         """The direction of NAME_v with the lengths NAME_g."""
         parts = [getattr(module, f"{self.name}_v"), getattr(module, f"{self.name}_g")]
         directed_along = functools.partial(directed, dim=self.dim)
@@ -52,7 +52,7 @@ class WeightNorm:
         del module._parameters[f"{self.name}_v"]
         setattr(module, self.name, Parameter(weight.detach()))
 
-    def __call__(self, module: Any, inputs: Any) -> None:
+    def __call__(self, module: Module, inputs: Any) -> None:
         setattr(module, self.name, self.compute_weight(module))
 
 

@@ -100,7 +100,8 @@ class SequentialLR(_Composition):
         self._last_lr = first.get_last_lr()
 
     def recursive_undo(self, sched: Any = None) -> None:
-        """Takes back the step that each schedule, and the parts of a composition, took when made."""
+        """Takes back the step that each schedule, and the parts of a composition, took when
+        made."""
         taken = self if sched is None else sched
         for part in getattr(taken, "_schedulers", ()):
             self.recursive_undo(part)

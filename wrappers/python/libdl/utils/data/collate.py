@@ -139,7 +139,8 @@ _requires_grad = attrgetter("requires_grad")
 
 
 def collate_into(empty: _Empty | None) -> None:
-    """In this thread, batches are stacked into tensors that `empty` makes, unless it returns None."""
+    """In this thread, batches are stacked into tensors that `empty` makes, unless it returns
+    None."""
     _place.empty = empty
 
 

@@ -46,9 +46,9 @@ class DataLoader(Generic[_Sample]):
 
     num_workers: how many workers load batches ahead, 0: this thread loads each when it is wanted.
     worker_method: "process", each with a copy of the dataset, or "thread", which share it.
-    Batches and their order do not depend on the number or kind of workers: what samples of a dataset
-    with indices draw from libdl's default generator follows from the epoch's seed and the index
-    (thread workers: what they draw from sample_generator()), unless worker_init_fn seeds it.
+    Batches and their order do not depend on the number or kind of workers: what samples of a
+    dataset with indices draw from libdl's default generator follows from the epoch's seed and the
+    index (thread workers: what they draw from sample_generator()), unless worker_init_fn seeds it.
     state_dict() in the middle of an epoch, given to load_state_dict() of a loader that was made
     alike, makes the next iteration begin with the batch that would have come.
 

@@ -78,7 +78,8 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
         return tuple(x[index] for x in self.tensors)
 
     def _columns(self, indices: Sequence[Any]) -> list[Tensor] | None:
-        """The rows at these indices out of each tensor at once; None if an index is not a number."""
+        """The rows at these indices out of each tensor at once; None if an index is not a
+        number."""
         numbers = _as_numbers(indices)
         return None if numbers is None else [x[numbers] for x in self.tensors]
 
@@ -120,7 +121,8 @@ def _as_number(index: Any) -> int | None:
 
 
 class StackDataset(Dataset[Any]):
-    """Datasets side by side: a sample is a tuple of theirs, or a dictionary of keyword arguments'."""
+    """Datasets side by side: a sample is a tuple of theirs, or a dictionary of keyword
+    arguments'."""
 
     datasets: Any
 

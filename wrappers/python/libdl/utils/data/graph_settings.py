@@ -70,8 +70,8 @@ def _shard(pipe: Any, part: tuple[int, int], group: Any, above: Any) -> None:
 def apply_shuffle_settings(datapipe: Any, shuffle: bool | None = None) -> Any:
     """Tells the pipes that have a set_shuffle() and a set_seed() whether they shuffle.
 
-    If they shall and there are none, one is put behind the pipe, with a warning: its buffer of 10,000
-    samples mixes what lies near each other only.
+    If they shall and there are none, one is put behind the pipe, with a warning: its buffer of
+    10,000 samples mixes what lies near each other only.
     """
     if shuffle is None:
         return datapipe

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Workers that are processes: each has a copy of the dataset, and writes its batches into a ring."""
+"""Workers that are processes: each has a copy of the dataset, and writes its batches into a
+ring."""
 
 from __future__ import annotations
 
@@ -134,7 +135,8 @@ class ProcessWorkers:
             self.poll.register(descriptor, select.POLLIN)
 
     def usable(self) -> bool:
-        # A worker may be gone without a word: Ctrl-C goes to those that are just being started, too.
+        # A worker may be gone without a word: Ctrl-C goes to those that are just being started,
+        # too.
         alive = self._end.alive and not self.step.broken
         return alive and all(worker.process.is_alive() for worker in self.workers)
 

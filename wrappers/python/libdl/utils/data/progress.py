@@ -31,8 +31,8 @@ class Progress:
             self.settle()
             if self.overtaken and not self.datasets.tell:
                 raise RuntimeError(
-                    f"DataLoader.state_dict: {self.handed} batches were handed out, but not the first "
-                    f"{self.handed}: with in_order=False the rest cannot be resumed here"
+                    f"DataLoader.state_dict: {self.handed} batches were handed out, but not the "
+                    f"first {self.handed}: with in_order=False the rest cannot be resumed here"
                 )
         state: dict[str, Any] = {"batches": self.handed, "seed": self.seed, "ended": self.ended}
         for name, draws in (("indices", self.draws), ("loads", self.loads)):

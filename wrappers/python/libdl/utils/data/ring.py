@@ -229,7 +229,8 @@ class Slots:
 
 class Ring:
     """The reader's side: which slots batches hold. The writer is told of those that are free again
-    by bits in an eventfd, at once: the fewer it uses in turn, the more of them are in the caches."""
+    by bits in an eventfd, at once: the fewer it uses in turn, the more of them are in the
+    caches."""
 
     def __init__(self, size: int, count: int) -> None:
         self.freed = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)

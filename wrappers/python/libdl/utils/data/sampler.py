@@ -71,8 +71,8 @@ def _is_count(value: Any) -> bool:
 class RandomSampler(Sampler[int]):
     """The samples in random order; with replacement, each index is drawn from all of them.
 
-    num_samples is how many are drawn, by default as many as there are. Without replacement more than
-    that are several permutations, one after another."""
+    num_samples is how many are drawn, by default as many as there are. Without replacement more
+    than that are several permutations, one after another."""
 
     # Indices are drawn this many at a time, so that a long epoch starts at once.
     _AT_ONCE = 32

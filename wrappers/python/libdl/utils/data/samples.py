@@ -214,7 +214,8 @@ class MapBatches:
 
 
 class IterableBatches:
-    """Batches of a dataset that is iterated over. Its random numbers are the default generator's."""
+    """Batches of a dataset that is iterated over. Its random numbers are the default
+    generator's."""
 
     draws_nothing = False
 
@@ -227,7 +228,8 @@ class IterableBatches:
         self.ended = False
 
     def _next(self, most: int) -> list[Any]:
-        """The next samples, fewer only at the end; an iterator that has ended is not asked again."""
+        """The next samples, fewer only at the end; an iterator that has ended is not asked
+        again."""
         found: list[Any] = []
         while len(found) < most and not self.ended:
             try:

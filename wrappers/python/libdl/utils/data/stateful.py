@@ -92,7 +92,8 @@ class Datasets:
         return {w: {**self.began.get(w, {}), **self.states.get(w, {})} for w in workers}
 
     def numbers(self) -> dict[int, _State]:
-        """The same of the generators alone: what a further epoch of the same workers begins with."""
+        """The same of the generators alone: what a further epoch of the same workers begins
+        with."""
         known = [*self.standing().items(), *self.ends.items()]
         return {worker: {"numbers": x["numbers"]} for worker, x in known if "numbers" in x}
 

@@ -24,7 +24,8 @@ class functional_datapipe:  # noqa: N801  (PyTorch's name)
                 kind.register_datapipe_as_function(self.name, cls)
                 return cls
         raise TypeError(
-            f"functional_datapipe: found {cls.__name__}, wanted a class of IterDataPipe or MapDataPipe"
+            f"functional_datapipe: found {cls.__name__}, wanted a class of IterDataPipe or "
+            "MapDataPipe"
         )
 
 

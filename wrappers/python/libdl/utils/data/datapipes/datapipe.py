@@ -51,7 +51,8 @@ class _Chained:
     def register_datapipe_as_function(
         cls, function_name: str, cls_to_register: Any, enable_df_api_tracing: bool = False
     ) -> None:
-        """Makes the class a method of every pipe of this kind. enable_df_api_tracing is PyTorch's."""
+        """Makes the class a method of every pipe of this kind. enable_df_api_tracing is
+        PyTorch's."""
         if function_name in cls.functions:
             raise Exception(  # noqa: TRY002  (PyTorch's type)
                 f"register_datapipe_as_function: function_name {function_name!r} is taken"

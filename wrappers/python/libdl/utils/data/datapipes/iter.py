@@ -58,7 +58,7 @@ def _length(pipe: Any, of: Any) -> int:
         raise TypeError(f"{type(pipe).__name__} instance doesn't have valid length") from None
 
 
-# -- from what others made --------------------------------------------------------------------------
+# -- from what others made -------------------------------------------------------------------------
 
 
 class IterableWrapperIterDataPipe(Pipe):
@@ -101,7 +101,7 @@ class SamplerIterDataPipe(Pipe):
         return _length(self, self.sampler)
 
 
-# -- one sample after another -----------------------------------------------------------------------
+# -- one sample after another ----------------------------------------------------------------------
 
 
 def _columns_of(row: Any, column: Any) -> tuple[Any, ...]:
@@ -115,7 +115,8 @@ class MapperIterDataPipe(Pipe):
 
     Arguments:
         input_col: the index or key of x that fn is called with, or a list of them
-        output_col: where the result goes; None: in place of (the first) input_col; -1: behind a tuple
+        output_col: where the result goes; None: in place of (the first) input_col; -1: behind a
+            tuple
     """
 
     def __init__(
@@ -187,7 +188,7 @@ class FilterIterDataPipe(Pipe):
                 yield x
 
 
-# -- batches ------------------------------------------------------------------------------------------
+# -- batches ---------------------------------------------------------------------------------------
 
 
 @functional_datapipe("batch")
@@ -276,8 +277,8 @@ class GrouperIterDataPipe(Pipe):
             group_size is None or not 0 < guaranteed_group_size <= group_size
         ):
             raise AssertionError(
-                f"groupby: guaranteed_group_size is {guaranteed_group_size}, wanted 1 to group_size, "
-                f"{group_size}"
+                f"groupby: guaranteed_group_size is {guaranteed_group_size}, wanted 1 to "
+                f"group_size, {group_size}"
             )
         self.datapipe, self.group_key_fn, self.keep_key = datapipe, group_key_fn, keep_key
         self.buffer_size, self.group_size = buffer_size, group_size
@@ -389,8 +390,8 @@ class ShardingFilterIterDataPipe(Pipe):
     ) -> None:
         if instance_id >= num_of_instances:
             raise ValueError(
-                f"sharding_filter: instance_id is {instance_id}, wanted less than num_of_instances, "
-                f"{num_of_instances}"
+                f"sharding_filter: instance_id is {instance_id}, wanted less than "
+                f"num_of_instances, {num_of_instances}"
             )
         self.num_of_instances, self.instance_id = num_of_instances, instance_id
 
@@ -402,7 +403,7 @@ class ShardingFilterIterDataPipe(Pipe):
         return whole + (self.instance_id < rest)
 
 
-# -- several pipes ----------------------------------------------------------------------------------
+# -- several pipes ---------------------------------------------------------------------------------
 
 
 @functional_datapipe("concat")
@@ -490,7 +491,8 @@ class _Parted:
                 self.waiting[place].append(x)
             if 0 <= self.buffer_size < max(map(len, self.waiting)):
                 raise BufferError(
-                    f"{self.name}: more than buffer_size, {self.buffer_size}, samples wait for a child"
+                    f"{self.name}: more than buffer_size, {self.buffer_size}, samples wait for a "
+                    "child"
                 )
         return self.waiting[child].popleft()
 
@@ -546,8 +548,9 @@ _COPIES = {"shallow": copy.copy, "deep": copy.deepcopy}
 
 @functional_datapipe("demux")
 class DemultiplexerIterDataPipe(Pipe):
-    """num_instances pipes; x goes to number classifier_fn(x). At most buffer_size samples wait for one
-    of them (-1: any number). drop_none: whether samples of class None are left out; else they raise."""
+    """num_instances pipes; x goes to number classifier_fn(x). At most buffer_size samples wait for
+    one of them (-1: any number). drop_none: whether samples of class None are left out; else they
+    raise."""
 
     def __new__(
         cls,
@@ -574,7 +577,7 @@ class DemultiplexerIterDataPipe(Pipe):
         return [_ChildDataPipe(parted, k, False) for k in range(num_instances)]
 
 
-# -- files ------------------------------------------------------------------------------------------
+# -- files -----------------------------------------------------------------------------------------
 
 
 @functional_datapipe("list_files")
@@ -653,7 +656,8 @@ class FileOpenerIterDataPipe(Pipe):
 
 @functional_datapipe("read_from_stream")
 class StreamReaderIterDataPipe(Pipe):
-    """(path, bytes) for each (path, file), in pieces of `chunk` bytes; None: whole. Files are closed."""
+    """(path, bytes) for each (path, file), in pieces of `chunk` bytes; None: whole. Files are
+    closed."""
 
     def __init__(self, datapipe: Iterable[Any], chunk: int | None = None) -> None:
         self.datapipe, self.chunk = datapipe, chunk

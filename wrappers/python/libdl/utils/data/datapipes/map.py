@@ -118,8 +118,8 @@ class ZipperMapDataPipe(Pipe):
 
 
 class ShufflerIterDataPipe(Shuffling):
-    """The samples in a random order: a pipe to iterate over. indices: those that there are; None: the
-    numbers below the pipe's length."""
+    """The samples in a random order: a pipe to iterate over. indices: those that there are; None:
+    the numbers below the pipe's length."""
 
     def __init__(self, datapipe: Any, *, indices: list[Any] | None = None) -> None:
         self.datapipe = datapipe

@@ -6,11 +6,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from enum import Enum, auto
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .... import nn
 from ....autograd.graph import save_on_cpu
 from ....utils.checkpoint import checkpoint
+
+if TYPE_CHECKING:
+    from ....nn.modules.module import Module
 
 _PREFIX = "_checkpoint_wrapped_module."
 
@@ -45,11 +48,11 @@ class ActivationWrapper(nn.Module):
             yield name.replace(_PREFIX, ""), parameter
 
     @staticmethod
-    def _post_state_dict_hook(module: Any, state_dict: Any, prefix: str, *args: Any) -> None:
+    def _post_state_dict_hook(module: Module, state_dict: Any, prefix: str, *args: Any) -> None:
         _rename(state_dict, f"{prefix}{_PREFIX}", prefix)
 
     @staticmethod
-    def _pre_load_state_dict_hook(module: Any, state_dict: Any, prefix: str, *args: Any) -> None:
+    def _pre_load_state_dict_hook(module: Module, state_dict: Any, prefix: str, *args: Any) -> None:
         _rename(state_dict, prefix, f"{prefix}{_PREFIX}")
 
 
