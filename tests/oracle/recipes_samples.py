@@ -62,7 +62,7 @@ class _Row:
         kind = next((word for word in told if word != "constant"), None)
         if not d.tensors:
             d.shape = shape
-        dtype = {"i": "int64", "b": "bool"}.get(match["mark"])
+        dtype = {"i": "int64", "b": "bool", "i32": "int32"}.get(match["mark"])
         return d.tensor(shape, dtype, kind, grad="constant" not in told)
 
     def text(self, operator: Operator, name: str) -> str:
