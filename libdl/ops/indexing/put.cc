@@ -4,8 +4,8 @@
 #include "entries/copy.h"
 #include "entries/indexing.h"
 #include "entries/view.h"
+#include "ops/copy/copy.h"
 #include "ops/core/call.h"
-#include "ops/creation/copy.h"
 
 namespace libdl {
 

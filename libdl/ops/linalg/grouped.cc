@@ -5,8 +5,8 @@
 #include "entries/join.h"
 #include "entries/linalg.h"
 #include "entries/view.h"
+#include "ops/copy/copy.h"
 #include "ops/core/call.h"
-#include "ops/creation/copy.h"
 
 namespace libdl {
 
