@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// When forms appear and go in the build where they do so at random (base/test_hooks.h): each thread's
-// draws follow from the seed alone.
+// When forms appear and go in the build where they do so at random (base/test_hooks.h): each
+// thread's draws follow from the seed alone.
 
 #include <atomic>
 #include <cstdlib>

@@ -106,8 +106,8 @@ def test_a_planted_step_up_is_seen():
     ]
 
 
-# How a node gets edges and tensors get a node: the recorder, the tape, and what the tape's rules for
-# views and other data are (histories that no call has made).
+# What gives nodes edges, and tensors nodes: the recorder, the tape, and the histories of views and
+# of other data, which no call has made.
 RECORDERS = [
     "libdl/ops/core/record.h",
     "libdl/ops/core/history.cc",

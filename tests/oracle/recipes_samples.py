@@ -62,7 +62,7 @@ class _Row:
         kind = next((word for word in told if word != "constant"), None)
         if not d.tensors:
             d.shape = shape
-        dtype = {"i": "int64", "b": "bool"}.get(match["mark"])
+        dtype = {"i": "int64", "b": "bool", "i32": "int32"}.get(match["mark"])
         return d.tensor(shape, dtype, kind, grad="constant" not in told)
 
     def text(self, operator: Operator, name: str) -> str:
@@ -92,23 +92,27 @@ def sample(d: Draw, operator: Operator, line: PythonLine, of: str, told: list[ro
     if of == "method":
         given.sort(key=lambda p: p.argument != "input")
     for parameter in given:
-        if parameter.default is None:
+        if parameter.default is None and not parameter.keyword_only:
             args.append(row.text(operator, parameter.argument))
-        elif parameter.argument in row.row.arguments and d.chance(0.5):
+        elif parameter.default is None or (
+            parameter.argument in row.row.arguments and d.chance(0.5)
+        ):
             named[parameter.name] = row.text(operator, parameter.argument)
     return args, named
 
 
 def fill() -> None:
     """Recipes for what has none that is written by hand."""
-    by_hand = set(RECIPES)
+    by_hand = set(RECIPES) - {"unfold"}  # of Tensor; the layer of that name has a row
     for operator in read_operators(ROOT / "include/libdl"):
         told = [row for row in rows.rows().get(operator.name, []) if row.draws]
         names = {line.name: line for line in operator.python if told and line.name not in by_hand}
         for name, line in names.items():
             how = {"operator": operator, "line": line, "told": told}
-            RECIPES[name] = functools.partial(sample, of="", **how)
-            RECIPES[f"method.{name}"] = functools.partial(sample, of="method", **how)
+            functional = line.flags == {"functional"}
+            RECIPES["F." * functional + name] = functools.partial(sample, of="", **how)
+            if not functional:
+                RECIPES[f"method.{name}"] = functools.partial(sample, of="method", **how)
     # Functions of PyTorch's with the arguments of another one.
     RECIPES["ger"] = RECIPES["outer"]
-    RECIPES["triplet_margin_with_distance_loss"] = RECIPES["triplet_margin_loss"]
+    RECIPES["F.triplet_margin_with_distance_loss"] = RECIPES["F.triplet_margin_loss"]

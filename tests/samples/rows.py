@@ -8,12 +8,12 @@ declarations. A row is a name, or several, and what the arguments of that name a
     addmm: input=(n,m) mat1=(n,k) mat2=(k,m)
 
 (2,3) is a tensor of the dtype that the argument's description asks for, i(2) one of int64 (likewise
-f, c, b, f32 and i32), leaf(2) one that requires grad, sparse(2,3) a matrix of rows. A letter is a size of
-SIZES, ... any shape, 4*d a 4 in each of the dimensions that the operator's name tells. Arguments of
-the same dtype, shape and name are the same tensor: '#' gives a name, '!' makes a fresh one each
-time. [2,3] is a list of integers, 2 one of a single number, [(2,3),(2)] one of tensors. Numbers and
-strings stand as they are. What tests/fuzz/host_fixtures.h has is fn:NAME, at:NAME and made:NAME;
-h:KIND is a handle of that kind.
+f, c, b, f32 and i32), leaf(2) one that requires grad, sparse(2,3) a matrix of rows. A letter is a
+size of SIZES, ... any shape, 4*d a 4 in each of the dimensions that the operator's name tells.
+Arguments of the same dtype, shape and name are the same tensor: '#' gives a name, '!' makes a fresh
+one each time. [2,3] is a list of integers, 2 one of a single number, [(2,3),(2)] one of tensors.
+Numbers and strings stand as they are. What tests/fuzz/host_fixtures.h has is fn:NAME, at:NAME and
+made:NAME; h:KIND is a handle of that kind.
 
 '|' stands between alternatives: the first one is the sample, and tests/oracle draws from all, sizes
 for the letters, too. Behind a tensor and ':' stands what its elements are then: a kind of

@@ -11,8 +11,8 @@
 
 #include <array>
 
-#include "kernels/cpu/gemm/micro_kernel.h"
 #include "kernels/cpu/gemm/panels-inl.h"
+#include "kernels/cpu/gemm/step.h"
 #include "kernels/cpu/traverse/first-inl.h"
 
 HWY_BEFORE_NAMESPACE();

@@ -2,7 +2,7 @@
 
 // The micro-kernel of all products of float32 and float64: up to kRows rows of a times two vectors
 // of columns of b, or part of one, with all sums in registers.
-#include "kernels/cpu/gemm/micro_kernel.h"
+#include "kernels/cpu/gemm/step.h"
 
 #include <utility>
 
