@@ -164,7 +164,7 @@ LIBDL_DEVICE void store(void* data, int64_t i, int32_t dtype, V value) {
   });
 }
 
-// The same through function calls, for when speed does not matter.
+// load and store as functions that are not inlined, for where speed does not matter.
 template <class V>
 LIBDL_OUTLINED V load_called(const void* data, int64_t i, int32_t dtype) {
   return load<V>(data, i, dtype);

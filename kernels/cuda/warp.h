@@ -30,7 +30,7 @@ LIBDL_DEVICE T shuffle_down(T value, int by) {
 #endif
 }
 
-// The same for the value of one thread of the warp.
+// Gives all threads of the warp the value that thread `from` has.
 template <class T>
 LIBDL_DEVICE T shuffle_from(T value, int from) {
 #ifdef LIBDL_EMULATED

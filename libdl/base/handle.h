@@ -12,7 +12,7 @@
 namespace libdl {
 
 bool environment_tracks_handles();
-// The same, read when the library is loaded.
+// What environment_tracks_handles() said when the library was loaded.
 extern const bool handles_are_tracked;
 
 // What takes the place of a destroyed object.

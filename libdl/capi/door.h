@@ -39,7 +39,7 @@ namespace libdl::capi {
 [[gnu::cold]] void note_entry(const char* function) noexcept;
 [[gnu::cold]] void note_entry(OpId op) noexcept;
 
-// Of an operator, or of another function that never waits.
+// Runs the body of an operator, or of another function that never waits.
 template <class Op, class F>
 [[gnu::always_inline]] inline libdl_error* quick_door(Op op, F&& body) noexcept {
   if (handles_are_tracked) [[unlikely]]
@@ -67,7 +67,7 @@ libdl_error* door(const char* function, F&& body) noexcept {
 // After an interruption the contents of the destinations are unknown: they count as written.
 void count_interrupted_writes(libdl_error& error, std::span<libdl_tensor* const> dsts) noexcept;
 
-// The same for an into form.
+// As door, for an operator that writes into destinations.
 template <class F, class... Destinations>
 [[gnu::always_inline]] inline libdl_error* door_into(OpId op, F&& body,
                                                      Destinations... dsts) noexcept {

@@ -449,7 +449,7 @@ void backward(TensorSpan outputs, TensorSpan gradients, TensorSpan inputs,
   differentiate("backward", outputs, inputs, gradients, targets, options, true);
 }
 
-// Of the input's gradient.
+// The shape of the gradient by this input.
 static Shape shape_of(const Tensor& input, TensorSpan gradients, const BackwardOptions& options) {
   Shape shape(input.shape());
   if (options.batched) shape.insert(0, batch_of("grad", gradients));

@@ -251,7 +251,7 @@ class HeaderReader {
 };
 
 // Sorted by place in the file, each tensor begins where the one before ends.
-void check_destinations(const Header& header, int64_t data_bytes, const Origin& origin) {
+void check_offsets(const Header& header, int64_t data_bytes, const Origin& origin) {
   std::vector<uint32_t> order(header.tensors.size());
   std::iota(order.begin(), order.end(), 0);
   std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
@@ -388,7 +388,7 @@ Header parse_header(std::string_view json, int64_t file_bytes, const Origin& ori
   HeaderReader reader(header, origin);
   nlohmann::json::sax_parse(json.begin(), json.end(), &reader);
   header.data = kPrefixBytes + static_cast<int64_t>(json.size());
-  check_destinations(header, file_bytes - header.data, origin);
+  check_offsets(header, file_bytes - header.data, origin);
   sort_names(header, origin);
   check_keys(header, origin);
   take_checksums(header, json, origin);

@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kNames[] = {"allocator", "panels", "sparse_rows",
                                        "forms",     "fusion", "growing"};
 
-// Of the names, with commas between, until f returns true.
+// Calls f with each name in LIBDL_DISABLE, which commas separate, until it returns true.
 template <class F>
 bool any_name(F f) {
   const char* const text = std::getenv("LIBDL_DISABLE");

@@ -116,10 +116,10 @@ void retain_grad(const Tensor& x);  // of a non-leaf
 
 // Replaces x's history; raises its generation. Steals the reference to node.
 void set_history(const Tensor& x, Node* node, int32_t slot);
-// The same in two steps: one that may fail, and one that cannot.
+// set_history in two steps: one that may fail, and one that cannot.
 void prepare_history(const Tensor& x, Node& node, int32_t slot);
 void commit_history(const Tensor& x, Ref<Node> node, int32_t slot) noexcept;
-// The same in one step for a value that does not change: the generation stays, too.
+// set_history for a value that does not change: the generation stays, too.
 void replace_history(const Tensor& x, Ref<Node> node, int32_t slot);
 // Detaches x from a node that another one replaces: removes a leaf's link to its accumulator, and a
 // retained gradient, which from then on is that of the new value alone.

@@ -43,9 +43,10 @@ void publish(const Tensor& x);
 // The current form of x in this layout; empty if there is none. A deferred one (tensor/deferred.h)
 // is computed first. Throws OUT_OF_MEMORY, INTERRUPTED where it is.
 PackedReader form_of(const Tensor& x, Layout layout);
-// The same if the form alone holds the bytes.
+// As form_of, but empty unless the form alone holds the bytes.
 PackedReader only_form_of(const Tensor& x, Layout layout);
-// The same to be written, as the bytes may: if a deferred result is made from it, x gets a copy.
+// As only_form_of, of a form that will be written, as the bytes may: if a deferred result is made
+// from it, x gets a copy.
 PackedReader writable_form_of(const Tensor& x, Layout layout);
 
 // As form_of, but if there is no form yet one is made from the plain bytes and kept beside them.

@@ -242,7 +242,7 @@ TEST_P(ExactTiles, ShortFloatsRoundOnceWhatFloat32Gives) {
     for (int e = 0; e < kExpressions; ++e) {
       const std::string name = kExpressionInfo[e].name;
       const TileFn by_class = tile_table(Class::kF32)[e];
-      if (const TileFn fn = short_tile(dtype, ShortOperands::kPlain, e)) {
+      if (const TileFn fn = short_tile(dtype, ShortOperands::kTensors, e)) {
         if (kExpressionInfo[e].truth) s.expect_truths(fn, by_class, in, wide, name);
         if (!kExpressionInfo[e].truth) s.expect(fn, by_class, in, wide, name);
       }

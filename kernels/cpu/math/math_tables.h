@@ -149,7 +149,7 @@ struct TurnTable {
        -0x1.457e610231ac2p-56, 0x1.bdd3413b26456p-55, 0x1.72cedd3d5a61p-57, 0,
        -0x1.72cedd3d5a61p-57, -0x1.bdd3413b26456p-55, 0x1.457e610231ac2p-56}};
 };
-// The same of floats.
+// The sines and cosines of TurnTable, as floats.
 struct FloatTurnTable {
   alignas(64) static constexpr float c[4][16] = {
       {0, 0x1.87de2ap-2f, 0x1.6a09e6p-1f, 0x1.d906bcp-1f, 0x1p+0f, 0x1.d906bcp-1f,

@@ -129,7 +129,7 @@ HWY_INLINE V sine(V x) {
   }
 }
 
-// Of doubles.
+// The sine or cosine of doubles of any size.
 template <class V, int kQuarter>
 HWY_INLINE V sine_anywhere(V x) {
   V y = sine<V, kQuarter>(x);
@@ -139,7 +139,7 @@ HWY_INLINE V sine_anywhere(V x) {
   if constexpr (kQuarter == 0) return repaired<std::sin>(far, x, y);
   return repaired<std::cos>(far, x, y);
 }
-// Of floats.
+// The sine or cosine of floats, computed in doubles.
 template <class V, int kQuarter>
 HWY_NOINLINE V sine_in_doubles(V x) {
   using Wide = Lanes<double, 24>;

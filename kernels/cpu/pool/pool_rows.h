@@ -83,7 +83,7 @@ struct RowBlocks {
       tap[t] = t * dilation % stride / apart * length + t * dilation / stride;
   }
   int64_t row_elements() const { return phases * length; }
-  // Of the rows of a window, and of a row as it is read.
+  // How many elements the rows of a window and a row as it is read take together.
   int64_t elements(const PoolWindows& w) const {
     return planes * rows * row_elements() + w.stride[2] * length;
   }

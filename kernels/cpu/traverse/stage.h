@@ -66,7 +66,7 @@ class Source {
     return buffer_;
   }
 
-  // The same for a tile of several rows.
+  // The same for a tile of several rows: where they start, how far apart they are.
   TileRows<const char> rows(const Tile& tile) {
     const int inner = geometry_->ndim - 1;
     const int64_t row_bytes = tile.n / tile.rows * bytes_;

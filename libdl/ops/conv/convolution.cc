@@ -199,7 +199,8 @@ struct ConvolutionCall {
 };
 }  // namespace
 
-// Those of the argument, or `otherwise` if there are none.
+// The numbers that the argument has, one for each spatial dimension, or `otherwise` for each if
+// the argument is missing or empty.
 static Three numbers(const ConvolutionCall& a, const char* name, std::optional<Dims> values,
                      int64_t otherwise, int64_t least) {
   if (!values || values->empty()) return {otherwise, otherwise, otherwise};

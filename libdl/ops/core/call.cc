@@ -217,7 +217,7 @@ void Call::check_result(Dims shape, Dtype dtype, Device device) const {
                   device_name(device) + ", as the result is");
 }
 
-void Call::check_destinations(Dims shape, Device device) const {
+void Call::check_index_result(Dims shape, Device device) const {
   if (const Dtype dtype = into_.tensor().dtype(); !is_integral(dtype))
     fail_argument(LIBDL_ERROR_DTYPE, op_, into_.name, std::string("is ") + name_of(dtype),
                   "an integer dtype: it gets places");

@@ -188,8 +188,8 @@ class Call {
   void check_destination(std::span<const Tensor* const> operands);
   // Whether dst can take a result of this shape and dtype.
   void check_result(Dims shape, Dtype dtype, Device device) const;
-  // The same for a result of places, which are integers.
-  void check_destinations(Dims shape, Device device) const;
+  // As check_result, for a result of indices, which are int64.
+  void check_index_result(Dims shape, Device device) const;
   // dst takes y's bytes (unless y is an alias of dst that holds them already) and y's history.
   Tensor write_into(const Tensor& y);
 

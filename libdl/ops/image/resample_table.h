@@ -30,7 +30,7 @@ struct ResampleTable {
 double table_bytes(const ResampledLine& line);
 // single: places and weights are computed in float32, as for float32 images.
 ResampleTable table_of(const ResampledLine& line, bool single);
-// That of the transposed function.
+// The table of the transposed map, which takes gradients back to the image.
 ResampleTable transposed(const ResampleTable& table, int64_t from);
 // The weights as integers with as many fractional bits as 16 bits allow, and how many.
 int32_t quantise(std::vector<double>& weight);

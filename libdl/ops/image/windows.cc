@@ -40,7 +40,7 @@ struct Windows {
                                dilation[1] * right, stride[0] * down, stride[1] * right};
     return alias(image, sizes, strides, image.offset(), image.dtype());
   }
-  // The same of columns.
+  // The windows of an image that is given as columns.
   Tensor of_columns(const Tensor& columns) const {
     return view(columns, Shape{n, c, window[0], window[1], count[0], count[1]});
   }

@@ -103,7 +103,7 @@ Tensor searchsorted_impl(const Tensor& sorted_sequence, const Tensor& input, boo
   const Tensor values = input.is_number() ? full({}, input, common, device) : cast(input, common);
   const Tensor rows = plain(cast(sequence, common), type), x = plain(values, type);
   const int64_t length = rows.size(rows.ndim() - 1);
-  if (into) call.check_destinations(x.shape(), device);
+  if (into) call.check_index_result(x.shape(), device);
   const Dtype placed = out_int32 ? Dtype::kInt32 : Dtype::kInt64;
   if (length == 0) return call.done(zeros(x.shape(), placed, device));
   if (!has_kernel(device, KernelId::search))

@@ -55,7 +55,7 @@ static std::tuple<Tensor, Tensor> finish(Call& call, const Rule& rule, const Ten
                                          int axis, Ordered y, Into values_into, Into indices_into) {
   Call second(call.op(), indices_into, std::span<const Tensor* const>());
   if (values_into) call.check_result(y.values.shape(), y.values.dtype(), y.values.device());
-  if (indices_into) second.check_destinations(y.indices.shape(), y.indices.device());
+  if (indices_into) second.check_index_result(y.indices.shape(), y.indices.device());
   if (values_into && indices_into &&
       overlap(values_into.tensor(), indices_into.tensor()) != Overlap::kNone)
     fail_argument(LIBDL_ERROR_OVERLAP, call.op(), "indices_dst", "shares memory with values_dst",

@@ -85,7 +85,7 @@ static Tensor times_batch(const Tensor& m, const Tensor& dy) {
   return permute(reshape(bmm(m, reshape(permute(dy, there), beside)), apart), back);
 }
 
-// Of matrices, and of batches of them.
+// The gradients of a product of matrices, or of batches of them.
 static void product_vjp(Backward& b) {
   const int cols = b.dy().ndim() - b.lead() - 1, rows = cols - 1;
   const auto times = [rows](const Tensor& x, const Tensor& y) {

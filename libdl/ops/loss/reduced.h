@@ -23,7 +23,7 @@ Tensor divided_sum(const Tensor& x, std::optional<Dims> dims, const Tensor& divi
 
 // SHAPE if the two do not broadcast, DTYPE if neither is floating or one is complex.
 void check_pair(const char* op, const Operand& a, const Operand& b);
-// The same where integers are taken, too.
+// As check_pair, for losses that also take integers.
 void check_real_pair(const char* op, const Operand& a, const Operand& b);
 // SHAPE if a factor does not broadcast to the losses' shape. NULL: nothing to check.
 void check_factor(const char* op, const char* name, const Tensor* factor, Dims shape);

@@ -263,7 +263,7 @@ static Tensor normalised(const Tensor& input, const Innermost& x, const Statisti
   return in_shape_of(input, y->tensor());
 }
 
-// Of mean and variance that are given.
+// The statistics that inference uses: the running mean and variance.
 static Statistics kept(const Tensor& mean, const Tensor& variance, Dtype dtype, double eps) {
   // A copy: saved for backward, which a later step in training must not change.
   return {plain(row_major_clone(mean), dtype), rsqrt(add(cast(variance, dtype), number(eps))),

@@ -66,7 +66,7 @@ struct Groups {
 };
 }  // namespace
 
-// Of the rows that were read alone.
+// Groups the readings by sorting: only rows that were read are listed.
 static Groups by_row(const Readings& r) {
   const int64_t whole[] = {-1};
   const int64_t rows = std::max<int64_t>(r.table[0], 1);

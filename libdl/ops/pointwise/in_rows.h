@@ -13,7 +13,7 @@ namespace libdl {
 // is not sparse.
 Tensor in_rows(const PointwiseOp& op, const Tensor* const* in, Dtype compute, PointwiseCall call);
 
-// The same written to dst, whose version rises; false: nothing was done.
+// As in_rows, written to dst, whose version rises; false: nothing was done.
 bool written_in_rows(const PointwiseOp& op, const Tensor* const* in, Dtype compute,
                      PointwiseCall call, const Tensor& dst);
 

@@ -21,7 +21,7 @@ Tensor in_planes(const Tensor& x, int dims);
 // y's values as the result of `call` for a.input, which the gradient reaches.
 Tensor recorded(Call& call, const Pooled& a, Taken y);
 
-// The same with the indices as a second result.
+// As recorded, with the indices of the maxima as a second result.
 std::tuple<Tensor, Tensor> recorded_with_indices(Call& call, const Pooled& a, Taken y);
 
 }  // namespace libdl

@@ -37,7 +37,7 @@ struct WindowOptions {
 kernels::PoolWindows windows_of(const Pooled& a, const WindowOptions& windows);
 // One more check: that a dilation leaves every window an element.
 void check_dilation(const Pooled& a, const kernels::PoolWindows& w);
-// As many as output_size says.
+// Windows of which output_size tells how many there are in each dimension.
 kernels::PoolWindows adaptive_windows(const Pooled& a, Dims output_size);
 
 // -- images ---------------------------------------------------------------------------------------

@@ -62,7 +62,7 @@ void FormPlan::walk(const Tensor& out, std::span<const Tensor* const> in) {
   plan_.clear();
   int64_t strides[Plan::kOperands];
   for (int i = 0; i < out.ndim(); ++i) {
-    // As out lies in memory.
+    // The dimensions in the order in which out has them in memory.
     const int d = !form_[0].data() || i == 0 ? i : i + 1 < out.ndim() ? i + 1 : 1;
     for (size_t k = 0; k <= in.size(); ++k) {
       const Tensor& x = operand(k);

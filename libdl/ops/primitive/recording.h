@@ -15,7 +15,7 @@ bool recording_is_open();
 void join_recording(State& state);
 // Closes the recording. The first of the recorders of those that have joined, each closed.
 Ref<Recorder> close_recording();
-// The same, and lets go of them.
+// Closes the recording and drops the recorders.
 void end_recording();
 
 }  // namespace libdl

@@ -141,7 +141,7 @@ static std::tuple<Tensor, Tensor> extremum_dim(const char* op, const Rule& rule,
     // is still as the caller has it.
     Call first(op, values_into, {&input});
     Call second(op, indices_into, {});
-    second.check_destinations(indices.shape(), indices.device());
+    second.check_index_result(indices.shape(), indices.device());
     if (overlap(values_into.tensor(), indices_into.tensor()) != Overlap::kNone)
       fail_argument(LIBDL_ERROR_OVERLAP, op, indices_into.name, "shares memory with values_dst",
                     "separate memory");
@@ -173,7 +173,7 @@ static Tensor position(const char* op, kernels::Reduction kind, const Tensor& in
   const ReducedDims r(input.shape(), call.axes("dim", dims, input.ndim()));
   refuse_empty(call, r, input);
   Tensor y = reduce(kind, input, r, keepdim, Dtype::kInt64);
-  if (into) call.check_destinations(y.shape(), y.device());
+  if (into) call.check_index_result(y.shape(), y.device());
   return call.done(std::move(y));
 }
 Tensor argmax_impl(const Tensor& input, std::optional<int64_t> dim, bool keepdim, Into into) {

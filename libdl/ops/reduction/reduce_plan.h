@@ -30,7 +30,7 @@ struct ReducedDims {
 // The reduction of x, computed in the class of `dtype` and stored as it.
 Tensor reduce(kernels::Reduction op, const Tensor& x, const ReducedDims& dims, bool keepdim,
               Dtype dtype, double number = 0, bool root = false);
-// Likewise with the int64 positions of the extremum in the one reduced dimension.
+// As reduce, with the int64 positions of the extremum in the one reduced dimension.
 std::pair<Tensor, Tensor> reduce_with_index(kernels::Reduction op, const Tensor& x,
                                             const ReducedDims& dims, bool keepdim);
 

@@ -148,7 +148,7 @@ static std::tuple<Tensor, Tensor> running_extremum(const Rule& rule, kernels::Sc
   // Both destinations are checked before either is written.
   Call second(rule.name, indices_into, std::span<const Tensor* const>());
   if (values_into) call.check_result(y.shape(), y.dtype(), y.device());
-  if (indices_into) second.check_destinations(positions.shape(), positions.device());
+  if (indices_into) second.check_index_result(positions.shape(), positions.device());
   if (values_into && indices_into &&
       overlap(values_into.tensor(), indices_into.tensor()) != Overlap::kNone)
     fail_argument(LIBDL_ERROR_OVERLAP, rule.name, "indices_dst", "shares memory with values_dst",

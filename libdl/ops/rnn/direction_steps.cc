@@ -45,7 +45,7 @@ class Matrix {
       drop_packed(x.storage());
   }
   Rows at(const StepRows& rows) const { return {data_, dtype_, stride_, columns_, rows}; }
-  // Of the first sequences.
+  // The rows of the first `count` sequences.
   Rows first(int64_t count) const { return at({0, 1, count}); }
 
  private:

@@ -16,7 +16,7 @@ inline int64_t gates_of(RnnCell cell) {
 // float32 for the 16-bit types.
 inline Dtype computed_in(Dtype dtype) { return size_of(dtype) < 4 ? Dtype::kFloat32 : dtype; }
 
-// Of one direction; undefined where absent.
+// The weights of one direction of a layer; tensors that it does not have are undefined.
 struct RnnWeights {
   Tensor w_ih, w_hh, b_ih, b_hh;
   Tensor w_hr;  // the projection

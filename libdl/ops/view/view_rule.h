@@ -32,7 +32,7 @@ struct ViewCall {
 // Makes y, an alias of input, a view of it: tracks it, and records it as the call.
 void become_view(const char* op, const Tensor& input, const Tensor& y, const ViewCall& call,
                  ViewKind kind = ViewKind::kElements);
-// The same without recording; true if it should be recorded.
+// As become_view, without recording; true if the view should be recorded.
 bool follow_view(const Tensor& input, const Tensor& y, const ViewCall& call, ViewKind kind,
                  ViewOrigin origin);
 

@@ -90,7 +90,7 @@ struct WinogradPanels {
 };
 template <class S, int kTaps>
 void winograd_panel_tiles(const WinogradPanels<S>& p, int64_t first, int64_t last);
-// Of a panel of out's channels, once x_points has all tiles.
+// Computes a panel of out's channels, once x_points has all tiles.
 int64_t winograd_panel_workspace_size(int64_t tiles);
 template <class S, int kTaps>
 void winograd_panel(const WinogradPanels<S>& p, int64_t panel, float* workspace);
