@@ -56,6 +56,12 @@ else()
     list(REMOVE_ITEM behind_doors ${doors})
     set_property(SOURCE ${behind_doors} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-g1>)
   endif()
+  # Kernels read Highway for each instruction set, which is no header to be precompiled; the debug
+  # information of the doors has to be that of their sources.
+  libdl_precompile(libdl_objects)
+  set(kernel_sources ${libdl_sources})
+  list(FILTER kernel_sources INCLUDE REGEX "/kernels/cpu/")
+  set_source_files_properties(${kernel_sources} ${doors} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
   # Kernels in scalar code, whose loops only -O3 turns into vectors.
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT LIBDL_SANITIZE)
     list(TRANSFORM scalar_kernels PREPEND ${PROJECT_SOURCE_DIR}/kernels/cpu/)

@@ -74,7 +74,11 @@ def warned(entry: dict[str, str]) -> str:
     words = [*CCACHE, *shlex.split(entry["command"])]
     with tempfile.NamedTemporaryFile(suffix=".o") as made:  # ccache keeps no /dev/null
         words[words.index("-o") + 1] = made.name
-        done = subprocess.run(words, cwd=entry["directory"], capture_output=True, text=True)
+        # As cmake/flags.cmake has it for precompiled headers.
+        kept = {**os.environ, "CCACHE_SLOPPINESS": "pch_defines,time_macros"}
+        done = subprocess.run(
+            words, cwd=entry["directory"], capture_output=True, text=True, env=kept
+        )
     return done.stderr
 
 
