@@ -7,7 +7,7 @@ from __future__ import annotations
 from .. import inf, where
 from .._C import Tensor
 from ..nn.functional import softplus
-from ._transform import sum_last
+from .transforms import sum_last
 from ._triangles import solve_lower
 from .bernoulli import Bernoulli
 from .binomial import Binomial

@@ -10,7 +10,7 @@ from typing import Any
 from .. import Size
 from .._C import Tensor
 from . import constraints
-from ._transform import sum_last
+from .transforms import sum_last
 from .distribution import Distribution
 
 __all__ = ["Independent"]

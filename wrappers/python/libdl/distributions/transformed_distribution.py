@@ -10,10 +10,9 @@ from typing import Any
 from .. import Size, no_grad
 from .._C import Tensor
 from . import constraints
-from ._transform import sum_last, with_events
 from .distribution import Distribution
 from .independent import Independent
-from .transforms import ComposeTransform, Transform
+from .transforms import ComposeTransform, Transform, sum_last, with_events
 
 __all__ = ["TransformedDistribution"]
 

@@ -132,12 +132,12 @@ def batch_norm(
     """See nn.functional.batch_norm; weight and bias come before the running statistics."""
     return _generated.batch_norm(
         input,
-        running_mean,
-        running_var,
+        running_mean,  # type: ignore[arg-type]  # the operator says what is missing
+        running_var,  # type: ignore[arg-type]
         weight,
         bias,
         training,
-        momentum,  # type: ignore[arg-type]
+        momentum,
         eps,
     )
 
