@@ -237,7 +237,7 @@ def numbers_in(value: Any) -> int:
 
 
 def specific(value: Any) -> Any:
-    """Errors without the kinds that each error of another kind is of: an answer has those anyway."""
+    """Errors without the kinds that each error of another kind is of: those are implied."""
     if isinstance(value, dict) and list(value) == ["error"] and isinstance(value["error"], list):
         kinds = [getattr(builtins, name) for name in value["error"]]
         return raises(

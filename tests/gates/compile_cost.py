@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fails where a source of the library costs the compiler too much: python compile_cost.py BUILD
 
-The cost is reckoned by the machine code that comes out of a source: gcc makes some 20 to 40 kB of it
-in a second, most of it of templates. Unlike a time that is the same on every day and machine. An
-object has at most BUDGET kB, or what the table grants its source; one that grew beyond has instances
-that it can do without (fewer types at a time, one type for several functors, a table of functions
-that others share: kernels/cpu/gemm/micro_kernel.cc), or is two sources.
+The cost is reckoned by the machine code that comes out of a source: gcc makes some 20 to 40 kB of
+it in a second, most of it of templates. Unlike a time that is the same on every day and machine. An
+object has at most BUDGET kB, or what the table grants its source; one that grew beyond has
+instances that it can do without (fewer types at a time, one type for several functors, a table of
+functions that others share: kernels/cpu/gemm/micro_kernel.cc), or is two sources.
 """
 
 from __future__ import annotations
