@@ -352,11 +352,11 @@ class IndependentTransform(Transform):
     def sign(self) -> Any:
         return self.base_transform.sign
 
-    def _check(self, value: Tensor, wanted: int) -> Tensor:
-        if value.ndim < wanted:
+    def _check(self, value: Tensor, expected: int) -> Tensor:
+        if value.ndim < expected:
             raise ValueError(
                 f"IndependentTransform: the value has {value.ndim} dimensions, "
-                f"wanted {wanted} or more"
+                f"wanted {expected} or more"
             )
         return value
 
