@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "kernels/cpu/kernels.h"
-#include "kernels/cpu/nn/batch_norm.h"
 #include "kernels/cpu/simd/highway_targets.h"
 #include "kernels/cpu/simd/isa.h"
 
