@@ -42,7 +42,7 @@ TEST(Forms, ADeferredResultThatNobodyReadsLetsGoOfWhatItIsMadeFrom) {
   const int64_t before = live();
   {
     const Tensor y = defer(kShape, Dtype::kFloat32, std::make_unique<Copied>(counting()));
-    EXPECT_GT(live(), before + 2 * kAll * 4);
+    EXPECT_GE(live(), before + kAll * 4);  // what lies beside; forms are not counted
   }
   EXPECT_EQ(live(), before);
 }

@@ -134,7 +134,7 @@ from ._statistics import *
 from ._pointwise import *
 from ._matrix_products import *
 from ._splitting import *
-from ._view_copies import *
+from ._view_copies import *  # type: ignore[assignment]
 from ._tensor_properties import *
 from ._random import (
     _sample_dirichlet as _sample_dirichlet,

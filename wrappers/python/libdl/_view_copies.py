@@ -20,7 +20,7 @@ __all__ = ["split_copy", "split_with_sizes_copy", "unbind_copy", "view_copy"]
 
 @overridable
 def split_copy(input: Tensor, split_size: Any, dim: int = 0, *, out: Any = None) -> Any:
-    """Row-major copies of what split shows."""
+    """The parts that split shows, each copied to a row-major tensor."""
     if isinstance(split_size, int):
         return _in_places(f.split_copy(input, split_size, dim), out)
     return split_with_sizes_copy(input, split_size, dim, out=out)
@@ -30,13 +30,13 @@ def split_copy(input: Tensor, split_size: Any, dim: int = 0, *, out: Any = None)
 def split_with_sizes_copy(
     input: Tensor, split_sizes: Sequence[int], dim: int = 0, *, out: Any = None
 ) -> Any:
-    """Row-major copies of what split_with_sizes shows."""
+    """The parts that split_with_sizes shows, each copied to a row-major tensor."""
     return _in_places(f.split_with_sizes_copy(input, split_sizes, dim), out)
 
 
 @overridable
 def unbind_copy(input: Tensor, dim: int = 0, *, out: Any = None) -> Any:
-    """Row-major copies of what unbind shows."""
+    """The slices that unbind shows, each copied to a row-major tensor."""
     return _in_places(f.unbind_copy(input, dim), out)
 
 

@@ -203,8 +203,8 @@ def test_a_batch_is_stacked_in_its_slot():
             x = collated(default_collate, [_row(k) for k in range(4)])
         finally:
             collate_into(None)
-        assert x.data_ptr() == ctypes.addressof(writer.room.memory)
-        slot = writer.room.slot
+        assert x.data_ptr() == ctypes.addressof(writer.slot_writer.memory)
+        slot = writer.slot_writer.slot
         writer.send(1, 0, Answer(x))
         message, _ = mine.receive()
         assert len(message) < 2000
