@@ -28,6 +28,9 @@ T make(libdl_dtype dtype, std::vector<int64_t> shape, const std::vector<double>&
 // storages come from the allocator, too.
 struct Samples {
   std::vector<T> tensors;
+  // Of operators whose arguments depend on each other too much to be found by trying: these, and no
+  // others, by operator and argument; arguments that are not listed are absent if they may be.
+  std::map<std::string, std::map<std::string, T>, std::less<>> fixed;
   std::vector<std::vector<libdl_tensor*>> lists;
   std::vector<std::vector<int64_t>> ints = {{1},     {0},  {1, 0}, {0, 1}, {2, 3},      {3, 4, 5},
                                             {12, 5}, {12}, {2, 6}, {},     {2, 2, 3, 3}};
@@ -62,6 +65,17 @@ struct Samples {
                make(d, {4, 1}, values)};
     tensors.emplace_back();  // for sparse_* alone: each sample more makes the others' search longer
     good(libdl_sparse_from_rows(tensors[3].get(), tensors[1].get(), 4, tensors.back().out()));
+    for (const char* const op : {"multi_head_attention", "multi_head_attention_with_weights"}) {
+      for (const char* const x : {"query", "key", "value"})
+        fixed[op][x] = make(d, {4, 1, 4}, values);
+      fixed[op]["in_proj_weight"] = make(d, {12, 4}, values);
+      fixed[op]["in_proj_bias"] = make(d, {12}, values);
+      fixed[op]["out_proj_weight"] = make(d, {4, 4}, values);
+      fixed[op]["out_proj_bias"] = make(d, {4}, values);
+    }
+    fixed["grouped_mm"]["mat_a"] = make(LIBDL_DTYPE_FLOAT32, {12, 12}, values);
+    fixed["grouped_mm"]["mat_b"] = make(LIBDL_DTYPE_FLOAT32, {1, 12, 12}, values);
+    fixed["grouped_mm"]["offs"] = make(LIBDL_DTYPE_INT32, {1}, {12});
     const auto list = [&](std::initializer_list<int> which) {
       lists.emplace_back();
       for (const int k : which) lists.back().push_back(tensors[static_cast<size_t>(k)].get());
@@ -87,6 +101,13 @@ std::vector<libdl_value> candidates(libdl_op op, int32_t k, const Samples& s) {
     fill(v);
     all.push_back(v);
   };
+  const auto fixed = s.fixed.find(std::string_view(libdl_op_name(op)));
+  if (fixed != s.fixed.end() && libdl_op_argument_type(op, k) == LIBDL_VALUE_TENSOR) {
+    const auto x = fixed->second.find(libdl_op_argument_name(op, k));
+    if (x == fixed->second.end()) return {libdl_value{}};
+    add([&](libdl_value& v) { v.held.tensor = x->second.get(); });
+    return all;
+  }
   switch (libdl_op_argument_type(op, k)) {
     case LIBDL_VALUE_TENSOR: {
       const std::string_view name = libdl_op_name(op);
@@ -208,9 +229,16 @@ class Operators : public ::testing::TestWithParam<int32_t> {
   const std::string name = libdl_op_name(op);
   const Samples samples;
 
+  std::vector<const T*> tensors() const {
+    std::vector<const T*> all;
+    for (const T& x : samples.tensors) all.push_back(&x);
+    for (const auto& [op, arguments] : samples.fixed)
+      for (const auto& [argument, x] : arguments) all.push_back(&x);
+    return all;
+  }
   std::vector<Seen> seen() const {
     std::vector<Seen> all;
-    for (const T& x : samples.tensors) all.emplace_back(x);
+    for (const T* x : tensors()) all.emplace_back(*x);
     return all;
   }
   bool find(Values* arguments, bool recorded) const {
@@ -228,10 +256,11 @@ class Operators : public ::testing::TestWithParam<int32_t> {
     });
   }
   void require_grad(libdl_bool on) const {
-    for (const T& x : samples.tensors) {
-      const libdl_dtype dtype = libdl_tensor_dtype(x.get());
-      if (dtype == LIBDL_DTYPE_FLOAT64 || dtype == LIBDL_DTYPE_COMPLEX128)
-        good(libdl_tensor_set_requires_grad(x.get(), on));
+    for (const T* x : tensors()) {
+      const libdl_dtype dtype = libdl_tensor_dtype(x->get());
+      if (dtype == LIBDL_DTYPE_FLOAT32 || dtype == LIBDL_DTYPE_FLOAT64 ||
+          dtype == LIBDL_DTYPE_COMPLEX128)
+        good(libdl_tensor_set_requires_grad(x->get(), on));
     }
   }
 };
@@ -276,8 +305,8 @@ TEST_P(Recorded, AndDifferentiated) {
   good(libdl_ones_like(outputs[0], LIBDL_DTYPE_NONE, nullptr, ones.out()));
   const libdl_tensor* const weights[] = {ones.get()};
   std::vector<const libdl_tensor*> inputs;
-  for (const T& x : samples.tensors)
-    if (libdl_tensor_requires_grad(x.get())) inputs.push_back(x.get());
+  for (const T* x : tensors())
+    if (libdl_tensor_requires_grad(x->get())) inputs.push_back(x->get());
   libdl_backward_options options = {};
   options.struct_size = sizeof options;
   options.retain_graph = options.allow_unused = 1;

@@ -10,7 +10,7 @@
 
 namespace fuzz {
 
-constexpr size_t kMostFunctions = 1024, kTrace = 4 << 20;
+constexpr size_t kMostFunctions = 2048, kTrace = 4 << 20;
 
 // What children tell, also those that died.
 struct Shared {

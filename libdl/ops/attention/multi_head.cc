@@ -17,6 +17,7 @@
 #include "entries/reduction.h"
 #include "entries/view.h"
 #include "ops/core/call.h"
+#include "ops/creation/draw.h"
 #include "ops/pointwise/arithmetic.h"
 
 namespace libdl {
@@ -24,7 +25,7 @@ namespace libdl {
 namespace {
 
 // The arguments that both operators have, with a batch: query [l, n, e].
-struct Asked {
+struct Arguments {
   const char* op;
   Tensor query, key, value;
   int64_t heads;
@@ -61,7 +62,7 @@ struct Operands {
 
 // -- checks ---------------------------------------------------------------------------------------
 
-static void check_dimensions(const Asked& a, const Tensor& query, const Tensor& key,
+static void check_dimensions(const Arguments& a, const Tensor& query, const Tensor& key,
                              const Tensor& value, const Tensor* padding) {
   const int ndim = query.ndim();
   if (ndim != 2 && ndim != 3) a.bad_shape("query", query, "[l, n, e] or [l, e]");
@@ -74,7 +75,7 @@ static void check_dimensions(const Asked& a, const Tensor& query, const Tensor& 
           "a floating dtype");
 }
 
-static void check_sizes(const Asked& a) {
+static void check_sizes(const Arguments& a) {
   if (a.heads < 1 || a.features() % a.heads != 0)
     a.bad(LIBDL_ERROR_VALUE, "num_heads", "is " + std::to_string(a.heads),
           "a divisor of " + std::to_string(a.features()) + ", query's features");
@@ -86,7 +87,7 @@ static void check_sizes(const Asked& a) {
     a.bad(LIBDL_ERROR_VALUE, "dropout_p", "is " + std::to_string(a.dropout_p), "0 to 1");
 }
 
-static void check_projections(const Asked& a) {
+static void check_projections(const Arguments& a) {
   static constexpr const char* kNames[] = {"q_proj_weight", "k_proj_weight", "v_proj_weight"};
   const Tensor* const inputs[] = {&a.query, &a.key, &a.value};
   const int64_t e = a.features();
@@ -109,13 +110,13 @@ static void check_projections(const Asked& a) {
                   std::to_string(e) + " features, as in_proj_weight has");
 }
 
-static void check_last_layer(const Asked& a) {
+static void check_last_layer(const Arguments& a) {
   const Tensor& w = a.out_proj_weight;
   if (w.ndim() != 2 || w.size(1) != a.features())
     a.bad_shape("out_proj_weight", w, to_string(Shape{a.features(), a.features()}));
 }
 
-static void check_extras(const Asked& a) {
+static void check_extras(const Arguments& a) {
   if (!a.bias_k != !a.bias_v)
     a.bad(LIBDL_ERROR_VALUE, a.bias_k ? "bias_v" : "bias_k", "is None",
           "a tensor, for the other one is given");
@@ -132,7 +133,7 @@ static void check_extras(const Asked& a) {
   if (a.bias_v && !same(a.bias_v->shape(), one)) a.bad_shape("bias_v", *a.bias_v, to_string(one));
 }
 
-static void check_mask(const Asked& a) {
+static void check_mask(const Arguments& a) {
   if (!a.mask) return;
   const int64_t l = a.query.size(0), s = a.key.size(0);
   const Shape expected = a.mask->ndim() == 3 ? Shape{a.batch() * a.heads, l, s} : Shape{l, s};
@@ -161,7 +162,7 @@ static std::vector<Tensor> unfolded(const Tensor& x, int64_t count, int64_t e) {
   return parts;
 }
 
-static std::array<Tensor, 3> projected_apart(const Asked& a,
+static std::array<Tensor, 3> projected_apart(const Arguments& a,
                                              const std::array<const Tensor*, 3>& weights) {
   const int64_t e = a.features(), sizes[] = {e, e, e};
   std::vector<Tensor> biases;
@@ -173,7 +174,7 @@ static std::array<Tensor, 3> projected_apart(const Asked& a,
 }
 
 // q, k and v, [steps, n, e] each: where operands are the same, of one product.
-static std::array<Tensor, 3> projected(const Asked& a) {
+static std::array<Tensor, 3> projected(const Arguments& a) {
   if (!a.in_proj_weight) return projected_apart(a, a.separate);
   const Tensor& weight = *a.in_proj_weight;
   const int64_t e = a.features(), one_and_two[] = {e, 2 * e}, three[] = {e, e, e};
@@ -196,18 +197,18 @@ static std::array<Tensor, 3> projected(const Asked& a) {
 // -- heads ----------------------------------------------------------------------------------------
 
 // [steps, n, e] as [n, h, steps, d].
-static Tensor in_heads(const Asked& a, const Tensor& x) {
+static Tensor in_heads(const Arguments& a, const Tensor& x) {
   const int64_t sizes[] = {a.heads, a.features() / a.heads}, order[] = {1, 2, 0, 3};
   return permute(unflatten(x, 2, sizes), order);
 }
 
 // [n h, ...] as [n, h, ...].
-static Tensor apart(const Asked& a, const Tensor& x) {
+static Tensor apart(const Arguments& a, const Tensor& x) {
   const int64_t sizes[] = {a.batch(), a.heads};
   return unflatten(x, 0, sizes);
 }
 
-static Tensor with_bias(const Asked& a, const Tensor& x, const Tensor& bias) {
+static Tensor with_bias(const Arguments& a, const Tensor& x, const Tensor& bias) {
   const int64_t shape[] = {1, x.size(1), a.features()};
   const Tensor both[] = {x, expand(bias, shape)};
   return cat(both);
@@ -223,7 +224,7 @@ static Tensor with_zeros(const Tensor& x) {
 // -- masks ----------------------------------------------------------------------------------------
 
 // What is added to the scores: of bools -inf where they are true.
-static Tensor as_numbers(const Asked& a, const char* name, const Tensor& mask) {
+static Tensor as_numbers(const Arguments& a, const char* name, const Tensor& mask) {
   if (is_floating(mask.dtype())) return mask;
   if (mask.dtype() != Dtype::kBool)
     a.bad(LIBDL_ERROR_DTYPE, name, std::string("is ") + name_of(mask.dtype()),
@@ -233,7 +234,7 @@ static Tensor as_numbers(const Asked& a, const char* name, const Tensor& mask) {
 }
 
 // Both masks in one, with a column of zeros for each appended key.
-static Tensor masks(const Asked& a, int64_t appended, const Tensor& k) {
+static Tensor masks(const Arguments& a, int64_t appended, const Tensor& k) {
   const int64_t more[] = {0, appended};
   const auto widened = [&](const Tensor& x) { return appended ? pad(x, more, "constant") : x; };
   Tensor mask;
@@ -254,7 +255,7 @@ static Tensor masks(const Asked& a, int64_t appended, const Tensor& k) {
   return mask.defined() ? to(mask, k.dtype(), std::nullopt) : mask;
 }
 
-static Operands operands_of(const Asked& a) {
+static Operands operands_of(const Arguments& a) {
   check_sizes(a);
   check_projections(a);
   check_last_layer(a);
@@ -278,32 +279,31 @@ static Operands operands_of(const Asked& a) {
 
 // -- the operators --------------------------------------------------------------------------------
 
-static Asked requested(const char* op, const Tensor& query, const Tensor& key, const Tensor& value,
-                       int64_t heads, const Tensor* in_proj_weight, const Tensor* in_proj_bias,
-                       std::array<const Tensor*, 3> separate, const Tensor* bias_k,
-                       const Tensor* bias_v, const Tensor* static_k, const Tensor* static_v,
-                       bool add_zero_attn, const Tensor& out_proj_weight,
-                       const Tensor* out_proj_bias, const Tensor* key_padding_mask,
-                       const Tensor* attn_mask, double dropout_p) {
-  Asked a{op,
-          query,
-          key,
-          value,
-          heads,
-          in_proj_weight,
-          in_proj_bias,
-          separate,
-          bias_k,
-          bias_v,
-          static_k,
-          static_v,
-          add_zero_attn,
-          out_proj_weight,
-          out_proj_bias,
-          key_padding_mask ? *key_padding_mask : Tensor(),
-          attn_mask,
-          dropout_p,
-          query.ndim() == 3};
+static Arguments checked_arguments(
+    const char* op, const Tensor& query, const Tensor& key, const Tensor& value, int64_t heads,
+    const Tensor* in_proj_weight, const Tensor* in_proj_bias, std::array<const Tensor*, 3> separate,
+    const Tensor* bias_k, const Tensor* bias_v, const Tensor* static_k, const Tensor* static_v,
+    bool add_zero_attn, const Tensor& out_proj_weight, const Tensor* out_proj_bias,
+    const Tensor* key_padding_mask, const Tensor* attn_mask, double dropout_p) {
+  Arguments a{op,
+              query,
+              key,
+              value,
+              heads,
+              in_proj_weight,
+              in_proj_bias,
+              separate,
+              bias_k,
+              bias_v,
+              static_k,
+              static_v,
+              add_zero_attn,
+              out_proj_weight,
+              out_proj_bias,
+              key_padding_mask ? *key_padding_mask : Tensor(),
+              attn_mask,
+              dropout_p,
+              query.ndim() == 3};
   check_dimensions(a, query, key, value, key_padding_mask);
   if (a.batched) return a;
   a.query = unsqueeze(query, 1), a.key = unsqueeze(key, 1), a.value = unsqueeze(value, 1);
@@ -312,7 +312,7 @@ static Asked requested(const char* op, const Tensor& query, const Tensor& key, c
 }
 
 // The heads of y, [n, h, l, d], beside each other, and the last layer.
-static Tensor joined(const Asked& a, const Tensor& y) {
+static Tensor joined(const Arguments& a, const Tensor& y) {
   const int64_t order[] = {2, 0, 1, 3}, batch[] = {1};
   const Tensor rows = flatten(permute(y, order), 2);
   const Tensor result = rename_error(a.op, {{"bias", "out_proj_bias"}}, [&] {
@@ -330,13 +330,19 @@ Tensor multi_head_attention_impl(const Tensor& query, const Tensor& key, const T
                                  const Tensor& out_proj_weight, const Tensor* out_proj_bias,
                                  const Tensor* key_padding_mask, const Tensor* attn_mask,
                                  double dropout_p, bool is_causal, Generator* generator) {
-  const Asked a = requested("multi_head_attention", query, key, value, num_heads, in_proj_weight,
-                            in_proj_bias, {q_proj_weight, k_proj_weight, v_proj_weight}, bias_k,
-                            bias_v, static_k, static_v, add_zero_attn, out_proj_weight,
-                            out_proj_bias, key_padding_mask, attn_mask, dropout_p);
+  const Arguments a = checked_arguments(
+      "multi_head_attention", query, key, value, num_heads, in_proj_weight, in_proj_bias,
+      {q_proj_weight, k_proj_weight, v_proj_weight}, bias_k, bias_v, static_k, static_v,
+      add_zero_attn, out_proj_weight, out_proj_bias, key_padding_mask, attn_mask, dropout_p);
   const Operands x = operands_of(a);
-  return joined(a, scaled_dot_product_attention(x.q, x.k, x.v, x.mask.defined() ? &x.mask : nullptr,
-                                                dropout_p, is_causal, {}, false, generator));
+  DrawRollback refund(generator);
+  const Tensor mixed =
+      scaled_dot_product_attention(x.q, x.k, x.v, x.mask.defined() ? &x.mask : nullptr, dropout_p,
+                                   is_causal, {}, false, generator);
+  refund.drawn();
+  Tensor y = joined(a, mixed);
+  refund.spent();
+  return y;
 }
 
 std::tuple<Tensor, Tensor> multi_head_attention_with_weights_impl(
@@ -346,20 +352,24 @@ std::tuple<Tensor, Tensor> multi_head_attention_with_weights_impl(
     const Tensor* bias_v, const Tensor* static_k, const Tensor* static_v, bool add_zero_attn,
     const Tensor& out_proj_weight, const Tensor* out_proj_bias, const Tensor* key_padding_mask,
     const Tensor* attn_mask, double dropout_p, bool average_attn_weights, Generator* generator) {
-  const Asked a =
-      requested("multi_head_attention_with_weights", query, key, value, num_heads, in_proj_weight,
-                in_proj_bias, {q_proj_weight, k_proj_weight, v_proj_weight}, bias_k, bias_v,
-                static_k, static_v, add_zero_attn, out_proj_weight, out_proj_bias, key_padding_mask,
-                attn_mask, dropout_p);
+  const Arguments a =
+      checked_arguments("multi_head_attention_with_weights", query, key, value, num_heads,
+                        in_proj_weight, in_proj_bias, {q_proj_weight, k_proj_weight, v_proj_weight},
+                        bias_k, bias_v, static_k, static_v, add_zero_attn, out_proj_weight,
+                        out_proj_bias, key_padding_mask, attn_mask, dropout_p);
   const Operands x = operands_of(a);
   const double scale = std::sqrt(1 / static_cast<double>(x.q.size(3)));
   const Tensor scores = matmul(x.q * scale, transpose(x.k, 2, 3));
   Tensor weights = softmax(x.mask.defined() ? scores + x.mask : scores, -1);
+  DrawRollback refund(generator);
   if (dropout_p > 0) weights = dropout(weights, dropout_p, true, generator);
+  refund.drawn();
   Tensor y = joined(a, matmul(weights, x.v));
   const int64_t heads[] = {1}, batch[] = {0};
   if (average_attn_weights) weights = mean(weights, Dims(heads));
-  return {std::move(y), a.batched ? weights : squeeze(weights, Dims(batch))};
+  if (!a.batched) weights = squeeze(weights, Dims(batch));
+  refund.spent();
+  return {std::move(y), std::move(weights)};
 }
 
 }  // namespace libdl

@@ -16,12 +16,6 @@
 
 namespace libdl {
 
-// -log(-log(1 - u)): u may be 0, and is never 1.
-static Tensor gumbel_like(const Tensor& logits, Generator* generator) {
-  const Tensor uniform = rand_like(detach(logits), generator, Dtype::kNone, std::nullopt);
-  return -log(-log1p(-uniform));
-}
-
 // 1 at the largest element, 0 elsewhere; without history.
 static Tensor one_at_largest(const Tensor& soft, int32_t dim) {
   const Tensor position = std::get<1>(max_dim(soft, dim, true));
@@ -36,8 +30,9 @@ Tensor gumbel_softmax_impl(const Tensor& logits, const Tensor& tau, bool hard, i
                   "a floating dtype");
   checked_axis(op, "dim", dim, logits.ndim());
   DrawRollback refund(generator);
-  const Tensor noise = gumbel_like(logits, generator);
+  const Tensor u = rand_like(detach(logits), generator, Dtype::kNone, std::nullopt);
   refund.drawn();
+  const Tensor noise = -log(-log1p(-u));  // u may be 0, and is never 1
   const Tensor soft =
       rename_error(op, {{"other", "tau"}}, [&] { return softmax((logits + noise) / tau, dim); });
   if (!hard) {
