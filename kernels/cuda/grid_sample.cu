@@ -164,7 +164,7 @@ void grid_sample(Context& context, const GridSampleArgs& a) {
   p.out = volume_of(a.out), p.in = volume_of(a.in), p.grid = volume_of(a.grid);
   p.how = a.how, p.dtype = a.out.dtype;
   p.count = positions_of(a.out);
-  launch(context, "grid_sample_places", grid_for(context, p.count), p);
+  launch(context, "grid_sample_positions", grid_for(context, p.count), p);
 }
 
 void grid_sample_backward(Context& context, const GridSampleBackwardArgs& a) {
