@@ -91,7 +91,7 @@ bool defer_into(const Tensor& out, const Tensor& x, PackedReader form,
       new (fresh.data) Held(std::move(producer)), std::destroy_at<Held>);
   const PackedKey key = key_with(form.form()->key, Layout::kDeferred);
   if (!replace_form(out.storage(), form.form(), key, fresh.data, fresh.bytes)) return false;
-  held.release();
+  [[maybe_unused]] const Held* const owned = held.release();  // by the form
   fresh.data = nullptr;
   return true;
 }

@@ -158,6 +158,7 @@ static std::vector<Tensor> unfolded(const Tensor& x, int64_t count, int64_t e) {
   const Tensor rows = unflatten(x, -1, sizes);
   if (!intercepted()) return unbind(rows, -2);
   std::vector<Tensor> parts;
+  parts.reserve(static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i) parts.push_back(select(rows, -2, i));
   return parts;
 }

@@ -109,6 +109,7 @@ static Tensor stacked(const Tensor& a, const Tensor& b, const std::vector<Group>
   if (groups.empty())
     fail_argument(LIBDL_ERROR_VALUE, kOp, "offs", "is empty", "one group at least");
   std::vector<Tensor> products;
+  products.reserve(groups.size());
   for (const Group g : groups) products.push_back(mm(part(a, 1, g), part(b, 0, g)));
   return stack(products);
 }

@@ -33,15 +33,15 @@ Tensor gumbel_softmax_impl(const Tensor& logits, const Tensor& tau, bool hard, i
   const Tensor u = rand_like(detach(logits), generator, Dtype::kNone, std::nullopt);
   refund.drawn();
   const Tensor noise = -log(-log1p(-u));  // u may be 0, and is never 1
-  const Tensor soft =
+  Tensor soft =
       rename_error(op, {{"other", "tau"}}, [&] { return softmax((logits + noise) / tau, dim); });
   if (!hard) {
     refund.spent();
     return soft;
   }
   const Tensor value = detach(soft);
-  const Tensor y = rename_error(op, {{"input", "logits"}},
-                                [&] { return one_at_largest(value, dim) - value + soft; });
+  Tensor y = rename_error(op, {{"input", "logits"}},
+                          [&] { return one_at_largest(value, dim) - value + soft; });
   refund.spent();
   return y;
 }
