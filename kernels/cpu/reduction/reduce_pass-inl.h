@@ -162,7 +162,15 @@ struct Job {
   void scale(T* tile, int64_t count) const {
     if constexpr (std::is_floating_point_v<T>) {
       if (column_scale == nullptr) return;
-      for (int64_t i = 0; i < count; ++i) tile[i] *= column_scale[columns ? i : 0];
+      const hn::ScalableTag<T> d;
+      const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+      const auto same = hn::Set(d, *column_scale);
+      int64_t i = 0;
+      for (; i + lanes <= count; i += lanes) {
+        const auto factor = columns ? hn::LoadU(d, column_scale + i) : same;
+        hn::StoreU(hn::Mul(hn::LoadU(d, tile + i), factor), d, tile + i);
+      }
+      for (; i < count; ++i) tile[i] *= column_scale[columns ? i : 0];
     }
   }
 };
