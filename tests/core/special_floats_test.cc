@@ -219,8 +219,9 @@ TEST(SpecialFloatsTail, ALastVectorIsNoOther) {
       const std::vector<float> some =
           computed(f, {x.begin(), x.begin() + static_cast<int64_t>(n)}, other);
       for (size_t i = 0; i < n; ++i)
-        if (!std::isnan(whole[i]))
+        if (!std::isnan(whole[i])) {
           EXPECT_EQ(some[i], whole[i]) << f.name << " " << i << " of " << n;
+        }
     }
   }
 }

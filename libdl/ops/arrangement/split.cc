@@ -64,7 +64,7 @@ std::vector<Tensor> tensor_split_indices_impl(const Tensor& input, Dims indices,
 static void require_dims(const char* op, const Tensor& input, int least LIBDL_SOURCE_LOCATION) {
   if (input.ndim() < least)
     fail_argument(LIBDL_ERROR_SHAPE, op, "input", "has shape " + to_string(input.shape()),
-                  std::to_string(least) + " dimensions or more" LIBDL_SAME_SOURCE_LOCATION);
+                  std::to_string(least).append(" dimensions or more") LIBDL_SAME_SOURCE_LOCATION);
 }
 
 static std::vector<Tensor> equal_parts(const char* op, const Tensor& input, int64_t sections,
