@@ -416,8 +416,7 @@ TEST(Engine, BadArgumentsAreNamed) {
   EXPECT_FALSE(get_grad(x).defined());
 }
 
-// -- batches of gradients
-// ---------------------------------------------------------------------------
+// -- batches of gradients -------------------------------------------------------------------------
 
 BackwardOptions batched() {
   BackwardOptions options = retain();

@@ -132,8 +132,7 @@ Operand Chooser::vary(const Info& f, size_t k, Operand operand) {
   return operand;
 }
 
-// -- generic calls
-// ----------------------------------------------------------------------------------
+// -- generic calls --------------------------------------------------------------------------------
 
 Operand Chooser::value(const std::string& kind, const Operand& first, const Operand& second) {
   static const std::map<std::string, libdl_value_type> types = {

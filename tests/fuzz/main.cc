@@ -147,8 +147,7 @@ bool tell(const Library& library, const Options& options, int64_t sequence, cons
   return true;
 }
 
-// -- all of it
-// --------------------------------------------------------------------------------------
+// -- all of it ------------------------------------------------------------------------------------
 
 struct Failure {
   int64_t sequence;

@@ -25,7 +25,7 @@ Tensor cast(const Tensor& x, Dtype dtype);  // x itself if it has the dtype alre
 Tensor cast_kept(const Tensor& x, Dtype dtype);
 Tensor row_major_clone(const Tensor& x);
 Tensor clone_with(const Tensor& x, Dims strides);  // a permutation of row-major ones
-// A number for x in dtype, which must hold it (holds.h): value as a 0-d tensor.
+// value as a 0-d tensor of dtype, which must hold it (holds.h).
 Tensor held(const char* op, const char* name, const Tensor& value, Dtype dtype);
 
 }  // namespace libdl

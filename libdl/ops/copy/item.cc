@@ -10,11 +10,8 @@
 #include "device/transfer.h"
 #include "entries/copy.h"
 #include "ops/primitive/launch.h"
-#include "tensor/tensor.h"
 
 namespace libdl {
-
-// -- items --------------------------------------------------------------------------------------
 
 // The only element, converted.
 template <class T>

@@ -92,8 +92,8 @@ bool Call::is_overwritten(const Save& s) const {
 }
 
 // What a rule saves of an operand that the call overwrites.
-static Tensor as_it_was(const Tensor& x) {
-  LIBDL_OBSERVED_AS((observe_detail::Name{"clone"}), as_it_was(x), x);
+static Tensor copy_before_write(const Tensor& x) {
+  LIBDL_OBSERVED_AS((observe_detail::Name{"clone"}), copy_before_write(x), x);
   return duplicate(x, x.dtype());
 }
 
@@ -107,7 +107,7 @@ void Call::connect(Node* node, std::span<Tensor> outputs, std::span<const Save> 
   }
   int number = 0;
   for (const Save& s : saves)
-    save(*node, number++, is_overwritten(s) ? as_it_was(*s.value) : *s.value, s.source);
+    save(*node, number++, is_overwritten(s) ? copy_before_write(*s.value) : *s.value, s.source);
   if (outputs.empty()) owned.release();
 }
 

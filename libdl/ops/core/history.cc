@@ -8,8 +8,7 @@
 
 namespace libdl {
 
-// -- the recorder
-// -----------------------------------------------------------------------------------
+// -- the recorder ---------------------------------------------------------------------------------
 
 std::string (*creation_site)() = nullptr;
 
@@ -17,8 +16,7 @@ void record_detail::keep_site(Node& node) {
   if (creation_site) node.more().site = creation_site();
 }
 
-// -- histories of views
-// ----------------------------------------------------------------------------
+// -- histories of views ---------------------------------------------------------------------------
 
 // The base was written to since the view's history was made: the view sees the new value. Readers
 // on several threads may make it; the first one's stands, and `seen` tells that it does.

@@ -20,9 +20,9 @@ static void bad_shape(const char* name, const Tensor& x,
                 wanted LIBDL_SAME_SOURCE_LOCATION);
 }
 
-static void bad_dtype(const char* name, Dtype result,
+static void bad_dtype(const char* name, Dtype found,
                       const std::string& wanted LIBDL_SOURCE_LOCATION) {
-  fail_argument(LIBDL_ERROR_DTYPE, kOp, name, std::string("is ") + name_of(result),
+  fail_argument(LIBDL_ERROR_DTYPE, kOp, name, std::string("is ") + name_of(found),
                 wanted LIBDL_SAME_SOURCE_LOCATION);
 }
 

@@ -125,6 +125,7 @@ template <class P>  // a Plan or a FormPlan
   launch_pointwise(out.device(), args);
 }
 
+// Who defers results and computes operators together with them (absorbed.h); NULL: nobody yet.
 static std::atomic<const Absorbing*> absorbing{nullptr};
 
 void absorb_by(const Absorbing& by) { absorbing.store(&by, std::memory_order_release); }

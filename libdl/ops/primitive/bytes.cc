@@ -62,7 +62,7 @@ static void copy_dense(const Tensor& to, const Tensor& from, bool non_blocking) 
 
 // Between devices the bytes go as they are: what has gaps is packed on its own side before, and
 // dst's dtype is made on src's.
-void transfer(const Tensor& dst, const Tensor& src, bool non_blocking) {
+static void transfer(const Tensor& dst, const Tensor& src, bool non_blocking) {
   if (is_meta(dst.device())) return;
   check_has_values("copy_", src.device());
   if (dst.numel() == 0) return;

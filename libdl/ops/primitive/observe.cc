@@ -187,15 +187,15 @@ void check_answer(const char* op, size_t result, const libdl_value& answer,
          "an interceptor answered result " + std::to_string(result + 1) + " with " +
              std::to_string(answer.held.integer) + ", wanted " + std::to_string(own.held.integer));
   if (own.type != LIBDL_VALUE_TENSOR_LIST) return;
-  const auto &value = answer.held.list->tensors, &expected = own.held.list->tensors;
-  if (value.size() != expected.size())
+  const auto &answered = answer.held.list->tensors, &computed = own.held.list->tensors;
+  if (answered.size() != computed.size())
     fail(LIBDL_ERROR_TYPE, op,
-         "an interceptor answered with " + std::to_string(value.size()) + " tensors, wanted " +
-             std::to_string(expected.size()));
-  for (size_t i = 0; i < value.size(); ++i) {
-    if (value[i].defined() && expected[i].defined())
-      check_answer(op, result, value[i], expected[i]);
-    else if (value[i].defined() != expected[i].defined())
+         "an interceptor answered with " + std::to_string(answered.size()) + " tensors, wanted " +
+             std::to_string(computed.size()));
+  for (size_t i = 0; i < answered.size(); ++i) {
+    if (answered[i].defined() && computed[i].defined())
+      check_answer(op, result, answered[i], computed[i]);
+    else if (answered[i].defined() != computed[i].defined())
       fail(LIBDL_ERROR_TYPE, op,
            "an interceptor answered with another entry " + std::to_string(i) + " of a list");
   }
