@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recurrent layers: a layer of GNMT (8 sentences of 25 words), and one over characters."""
 
+import functools
 from typing import Any
 
 from registry import Call, case, drawn, ramp
@@ -23,42 +24,33 @@ def layer(m: Any, kind: str, features: int, hidden: int) -> Any:
     return made
 
 
+def forward(m: Any, kind: str, batch: int, steps: int, features: int, hidden: int) -> Call:
+    made, x = layer(m, kind, features, hidden), ramp(m, steps, batch, features)
+
+    def run() -> Any:
+        with m.no_grad():
+            return made(x)[0]
+
+    return run
+
+
+def forward_and_backward(
+    m: Any, kind: str, batch: int, steps: int, features: int, hidden: int
+) -> Call:
+    made = layer(m, kind, features, hidden)
+    x = ramp(m, steps, batch, features).requires_grad_()
+
+    def run() -> Any:
+        made.zero_grad()
+        x.grad = None
+        y, _ = made(x)
+        y.backward(y.detach())
+        return x.grad
+
+    return run
+
+
 for name, kind, batch, steps, features, hidden in SHAPES:
-
-    @case(name)
-    def _(
-        m: Any,
-        kind: str = kind,
-        batch: int = batch,
-        steps: int = steps,
-        features: int = features,
-        hidden: int = hidden,
-    ) -> Call:
-        made, x = layer(m, kind, features, hidden), ramp(m, steps, batch, features)
-
-        def run() -> Any:
-            with m.no_grad():
-                return made(x)[0]
-
-        return run
-
-    @case(f"{name}, and backward")
-    def _(
-        m: Any,
-        kind: str = kind,
-        batch: int = batch,
-        steps: int = steps,
-        features: int = features,
-        hidden: int = hidden,
-    ) -> Call:
-        made = layer(m, kind, features, hidden)
-        x = ramp(m, steps, batch, features).requires_grad_()
-
-        def run() -> Any:
-            made.zero_grad()
-            x.grad = None
-            y, _ = made(x)
-            y.backward(y.detach())
-            return x.grad
-
-        return run
+    sizes = {"kind": kind, "batch": batch, "steps": steps, "features": features, "hidden": hidden}
+    case(name)(functools.partial(forward, **sizes))
+    case(f"{name}, and backward")(functools.partial(forward_and_backward, **sizes))

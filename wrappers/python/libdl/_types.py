@@ -442,9 +442,9 @@ contiguous_format = memory_format("contiguous_format")
 preserve_format = memory_format("preserve_format")
 
 
-def in_format(result: Tensor, expected: object) -> Tensor:
+def in_format(x: Tensor, memory_format: object) -> Tensor:
     """The new tensor, row-major if contiguous_format is wanted."""
-    return result.contiguous() if expected is contiguous_format else result
+    return x.contiguous() if memory_format is contiguous_format else x
 
 
 class ValuesIndices(NamedTuple):

@@ -212,10 +212,10 @@ def chain_matmul(*matrices: Any, out: Tensor | None = None) -> Tensor:
 # -- unique elements -------------------------------------------------------------------------------
 
 
-def _asked(result: Any, *requested: bool) -> Any:
+def _requested_of(results: Any, *requested: bool) -> Any:
     """The values, and those of the other results that were asked for."""
-    known = (result[0], *(x for x, expected in zip(result[1:], requested) if expected))
-    return known[0] if len(known) == 1 else known
+    kept = (results[0], *(x for x, is_requested in zip(results[1:], requested) if is_requested))
+    return kept[0] if len(kept) == 1 else kept
 
 
 @overridable
@@ -230,7 +230,7 @@ def unique(
     each element went, with return_counts how many went there. NaN differs from NaN."""
     dim = one_or_none("unique", 5, dim, input)
     result = f.unique(input, sorted, return_inverse, return_counts, dim)
-    return _asked(result, return_inverse, return_counts)
+    return _requested_of(result, return_inverse, return_counts)
 
 
 @overridable
@@ -243,7 +243,7 @@ def unique_consecutive(
     """The elements (or slices along dim) that differ from the one before."""
     dim = one_or_none("unique_consecutive", 4, dim, input)
     result = f.unique_consecutive(input, return_inverse, return_counts, dim)
-    return _asked(result, return_inverse, return_counts)
+    return _requested_of(result, return_inverse, return_counts)
 
 
 for _method in (unique, unique_consecutive):

@@ -250,11 +250,11 @@ class profile:  # noqa: N801  (PyTorch's name)
             del _running[thread]
         return recording.finish()
 
-    def _keep(self, result: EventList) -> None:
+    def _keep(self, events: EventList) -> None:
         if self.acc_events and self._events is not None:
-            self._events.extend(result)
+            self._events.extend(events)
         else:
-            self._events = result
+            self._events = events
 
     def _save(self) -> None:
         self._keep(self._finished())

@@ -161,9 +161,9 @@ def _parameter(
     return parameter
 
 
-def _attributes(result: Tensor, state: object) -> None:
+def _attributes(tensor: Tensor, state: object) -> None:
     if state is not None:
-        attach(result, state)
+        attach(tensor, state)
 
 
 def _of_type(function: Any, kind: object, arguments: object, state: object) -> Tensor:

@@ -110,9 +110,9 @@ class _Rebuilt:
             self._number(result, marks)
         return result
 
-    def _number(self, result: object, marks: dict[str, Any]) -> None:
+    def _number(self, value: object, marks: dict[str, Any]) -> None:
         if "id" in marks:
-            self._again[marks["id"]] = result
+            self._again[marks["id"]] = value
 
     def _other(self, kind: str, content: Any, marks: dict[str, Any]) -> Any:
         if kind in _ATOMS:

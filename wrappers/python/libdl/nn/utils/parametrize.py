@@ -107,8 +107,8 @@ class ParametrizationList(ModuleList):
                 original.data = before
                 raise
 
-    def _register_several(self, result: Sequence[Any], original: Tensor) -> None:
-        for i, one in enumerate(result):
+    def _register_several(self, originals: Sequence[Any], original: Tensor) -> None:
+        for i, one in enumerate(originals):
             if not isinstance(one, Tensor):
                 raise ValueError(
                     f"right_inverse returned a {type(one).__name__} at {i}, wanted a tensor"

@@ -142,8 +142,8 @@ class SummaryWriter:
 
     # -- what is written -------------------------------------------------------------------------
 
-    def _add(self, result: object, step: int | None, walltime: float | None) -> None:
-        self._get_file_writer().add_summary(result, step, walltime)
+    def _add(self, summary_pb: object, step: int | None, walltime: float | None) -> None:
+        self._get_file_writer().add_summary(summary_pb, step, walltime)
 
     def add_scalar(
         self,
