@@ -38,42 +38,47 @@ if(LIBDL_CORE_ARCHIVE)
   # The version script alone hides what is not the door: --exclude-libs would hide the door too.
   set(unexport "")
 else()
-  add_library(libdl_objects OBJECT ${libdl_sources} ${libdl_generated_sources})
-  libdl_flags(libdl_objects)
-  libdl_sanitize_vector_kernels(${libdl_sources})
-  libdl_includes(libdl_objects)
-  target_compile_definitions(libdl_objects PRIVATE LIBDL_BUILDING=1)
-  if(LIBDL_NATIVE)
-    libdl_native_kernels(libdl_objects ${libdl_sources})
-  endif()
-  target_link_libraries(libdl_objects PRIVATE libdl_dependencies)
-  # Of debug information lines are enough, a quarter of the time less, but for the doors, whose types
-  # the ABI gate reads.
-  set(doors ${libdl_sources} ${libdl_generated_sources})
-  list(FILTER doors INCLUDE REGEX "/(libdl/capi/|generated/[a-z_]*.cc)")
-  if(PROJECT_IS_TOP_LEVEL)
-    set(behind_doors ${libdl_sources} ${libdl_generated_sources})
-    list(REMOVE_ITEM behind_doors ${doors})
-    set_property(SOURCE ${behind_doors} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-g1>)
-  endif()
-  # Kernels read Highway for each instruction set, which is no header to be precompiled; the debug
-  # information of the doors has to be that of their sources.
-  libdl_precompile(libdl_objects)
+  # Three sets of objects, for each is compiled in a way of its own.
   set(kernel_sources ${libdl_sources})
   list(FILTER kernel_sources INCLUDE REGEX "/kernels/cpu/")
-  set_source_files_properties(${kernel_sources} ${doors} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
-  # Kernels in scalar code, whose loops only -O3 turns into vectors.
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT LIBDL_SANITIZE)
-    list(TRANSFORM scalar_kernels PREPEND ${PROJECT_SOURCE_DIR}/kernels/cpu/)
-    set_property(SOURCE ${scalar_kernels} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-O3>)
+  set(doors ${libdl_sources} ${libdl_generated_sources})
+  list(FILTER doors INCLUDE REGEX "/(libdl/capi/|generated/[a-z_]*.cc)")
+  set(behind_doors ${libdl_sources} ${libdl_generated_sources})
+  list(REMOVE_ITEM behind_doors ${doors} ${kernel_sources})
+  add_library(libdl_objects_core OBJECT ${behind_doors})
+  add_library(libdl_objects_doors OBJECT ${doors})
+  add_library(libdl_objects_kernels OBJECT ${kernel_sources})
+  set(core_source "")
+  foreach(target libdl_objects_core libdl_objects_doors libdl_objects_kernels)
+    libdl_flags(${target})
+    libdl_includes(${target})
+    target_compile_definitions(${target} PRIVATE LIBDL_BUILDING=1)
+    target_link_libraries(${target} PRIVATE libdl_dependencies)
+    list(APPEND core_source $<TARGET_OBJECTS:${target}>)
+  endforeach()
+  libdl_unite_by_folder(libdl_objects_core libdl_objects_doors)
+  libdl_sanitize_vector_kernels(${kernel_sources})
+  if(LIBDL_NATIVE)
+    libdl_native_kernels(libdl_objects_kernels)
   endif()
-  # Doors with equal bodies must not be folded into one: the other would lose the debug information
-  # that the ABI gate reads.
+  # Of debug information lines are enough, a quarter of the time less, but for the doors, whose types
+  # the ABI gate reads.
+  if(PROJECT_IS_TOP_LEVEL)
+    foreach(target libdl_objects_core libdl_objects_kernels)
+      target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-g1>)
+    endforeach()
+  endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    set_source_files_properties(${doors} PROPERTIES COMPILE_OPTIONS -fno-ipa-icf)
+    # Doors with equal bodies must not be folded into one: the other would lose the debug information
+    # that the ABI gate reads.
+    target_compile_options(libdl_objects_doors PRIVATE -fno-ipa-icf)
+    # Kernels in scalar code, whose loops only -O3 turns into vectors.
+    if(NOT LIBDL_SANITIZE)
+      list(TRANSFORM scalar_kernels PREPEND ${PROJECT_SOURCE_DIR}/kernels/cpu/)
+      set_property(SOURCE ${scalar_kernels} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-O3>)
+    endif()
   endif()
   set(core_contents "")
-  set(core_source $<TARGET_OBJECTS:libdl_objects>)
   set(unexport -Wl,--exclude-libs,ALL)
 
   add_library(libdlcore_static STATIC ${core_source})

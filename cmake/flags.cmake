@@ -10,9 +10,10 @@ endif()
 
 if(PROJECT_IS_TOP_LEVEL)
   # Debug information is always made: abidw reads it, `cmake --install --strip` drops it. Reports
-  # of sanitizers name lines.
+  # of sanitizers name lines. A demo alone does without.
   foreach(language C CXX)
     set(CMAKE_${language}_FLAGS_RELEASE "-O2 -g -DNDEBUG")
+    set(CMAKE_${language}_FLAGS_DEMO "-O2 -DNDEBUG")
     set(CMAKE_${language}_FLAGS_SANITIZE "-O1 -g1 -fno-omit-frame-pointer")
   endforeach()
   set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
@@ -44,15 +45,17 @@ function(libdl_sanitize_vector_kernels)
   endforeach()
 endfunction()
 
-# Vector kernels for the instruction set of this machine's processor alone.
+# The kernels for the instruction set of this machine's processor alone. Highway is read once for all
+# of them, by GCC, which then says of the processor's intrinsics that they read what is not set, as
+# they do on purpose.
 function(libdl_native_kernels target)
   target_compile_definitions(${target} PRIVATE LIBDL_ONE_ISA=1)
-  foreach(source ${ARGN})
-    file(STRINGS ${source} vector REGEX "foreach_target" LIMIT_COUNT 1)
-    if(vector)
-      set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -march=native)
-    endif()
-  endforeach()
+  target_compile_options(${target} PRIVATE -march=native)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT LIBDL_SANITIZE)
+    target_compile_options(${target} PRIVATE -Wno-uninitialized -Wno-maybe-uninitialized)
+    target_precompile_headers(${target} PRIVATE
+      ${PROJECT_SOURCE_DIR}/kernels/cpu/simd/precompiled.h)
+  endif()
 endfunction()
 
 # Highway's targets of SVE (bits 20 to 27): their vectors have no size that a table of them could have.
@@ -76,15 +79,40 @@ function(libdl_flags target)
   endif()
 endfunction()
 
-# libdl_precompile(target): the standard headers, which are most of what a source of the
-# core reads, are parsed once. Of GCC alone: Clang reads each source as it stands (tests/gates), so
-# that none forgets an include.
-function(libdl_precompile target)
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND PROJECT_IS_TOP_LEVEL)
-    target_precompile_headers(${target} PRIVATE
-      <algorithm> <array> <atomic> <bit> <cmath> <complex> <cstring> <limits> <memory> <mutex>
-      <optional> <span> <string> <string_view> <unordered_map> <utility> <vector>)
+# libdl_unite_by_folder(target...): up to some eight sources of a folder are one unit of the compiler,
+# which reads the headers once for all of them: a third of the time. A source's place follows from its
+# name alone, so that a new one recompiles its own unit only. Clang reads each source by itself
+# (tests/gates/clang.py), so that none lives on its neighbour's includes.
+function(libdl_unite_by_folder)
+  if(NOT LIBDL_UNITY)
+    return()
   endif()
+  foreach(target ${ARGN})
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+    get_target_property(sources ${target} SOURCES)
+    set(folders "")
+    foreach(source ${sources})
+      cmake_path(GET source PARENT_PATH folder)
+      foreach(root ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR})
+        string(REPLACE "${root}/" "" folder "${folder}")
+      endforeach()
+      string(MAKE_C_IDENTIFIER "${folder}" key)
+      list(APPEND folders ${key})
+      list(APPEND sources_${key} ${source})
+    endforeach()
+    list(REMOVE_DUPLICATES folders)
+    foreach(key ${folders})
+      list(LENGTH sources_${key} count)
+      math(EXPR units "(${count} + 7) / 8")
+      foreach(source ${sources_${key}})
+        cmake_path(GET source FILENAME name)
+        string(MD5 digest ${name})
+        string(SUBSTRING ${digest} 0 4 digits)
+        math(EXPR unit "0x${digits} % ${units}")
+        set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${key}_${unit})
+      endforeach()
+    endforeach()
+  endforeach()
 endfunction()
 
 # libdl_program_flags(target): for tests and examples, which are ordinary users of the library.

@@ -2,19 +2,16 @@
 # tests/libfuzzer: one program a target over the static archive, for Clang alone (the preset
 # libfuzzer). The core counts its edges; the kernels do not, and are compiled for one instruction
 # set, which is a third of the time: what refuses and what indexes is the same for all of them.
-function(libdl_count_edges)
-  foreach(source ${ARGN})
-    if(NOT source MATCHES "/kernels/cpu/")
-      set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -fsanitize=fuzzer-no-link)
-    endif()
-  endforeach()
-endfunction()
-libdl_count_edges(${libdl_sources} ${libdl_generated_sources})
-# What Highway's own assertions call is in its library; libdl uses its headers alone.
-target_compile_definitions(libdl_objects PRIVATE LIBDL_ONE_ISA=1 HWY_IS_DEBUG_BUILD=0)
-# Names and lines for reports; the rest of debug information is half of what is written. A deleter
-# of DLPack is called through a struct of libdl's own name: each library writes that struct itself.
-target_compile_options(libdl_objects PRIVATE -gline-tables-only -fno-sanitize=function)
+foreach(target libdl_objects_core libdl_objects_doors)
+  target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
+endforeach()
+foreach(target libdl_objects_core libdl_objects_doors libdl_objects_kernels)
+  # What Highway's own assertions call is in its library; libdl uses its headers alone.
+  target_compile_definitions(${target} PRIVATE LIBDL_ONE_ISA=1 HWY_IS_DEBUG_BUILD=0)
+  # Names and lines for reports; the rest of debug information is half of what is written. A deleter
+  # of DLPack is called through a struct of libdl's own name: each library writes that struct itself.
+  target_compile_options(${target} PRIVATE -gline-tables-only -fno-sanitize=function)
+endforeach()
 
 set(libfuzzer_safetensors ${PROJECT_SOURCE_DIR}/tests/libfuzzer/made_file.cc)
 set(libfuzzer_dlpack ${PROJECT_SOURCE_DIR}/tests/libfuzzer/foreign.cc)

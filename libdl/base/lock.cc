@@ -73,7 +73,7 @@ struct ForkGuard {
     after();
   }
 };
-[[maybe_unused]] static const int fork_safe =
+[[maybe_unused]] static const int locks_fork_safe =
     pthread_atfork(ForkGuard::before, ForkGuard::after, ForkGuard::in_child);
 
 int locks_held() {

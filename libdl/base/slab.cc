@@ -90,7 +90,7 @@ bool join() noexcept {
 }
 
 // The other threads have ended without cleanup, and new threads' caches may reuse their addresses.
-[[maybe_unused]] const int fork_safe = pthread_atfork(nullptr, nullptr, [] {
+[[maybe_unused]] const int slab_fork_safe = pthread_atfork(nullptr, nullptr, [] {
   Central& c = central();
   Member* const all = std::exchange(c.members, nullptr);
   for (Member *m = all, *next; m; m = next) {

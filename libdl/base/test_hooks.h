@@ -37,7 +37,7 @@ constexpr bool by_chance(uint32_t) { return false; }
 #endif
 
 // Overwrites bytes that must not be read any more.
-inline void poison(void* bytes, size_t n) {
+inline void spoil(void* bytes, size_t n) {
   if constexpr (kResultsAreBornPacked) std::memset(bytes, 0xA5, n);
 }
 

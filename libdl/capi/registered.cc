@@ -24,7 +24,7 @@ using namespace libdl::capi;
 namespace libdl::capi {
 
 template <class Function>
-struct Callback {
+struct HostFunction {
   Function function = nullptr;
   void* ctx = nullptr;
 };
@@ -37,9 +37,9 @@ struct Registered {
   OpEntry entry{};
   Rule rule{};
   // What follows is under the operator's stripe.
-  std::map<int32_t, Callback<libdl_op_kernel>> kernels;  // by device type
-  Callback<libdl_op_vjp> vjp;
-  Callback<libdl_op_jvp> jvp;
+  std::map<int32_t, HostFunction<libdl_op_kernel>> kernels;  // by device type
+  HostFunction<libdl_op_vjp> vjp;
+  HostFunction<libdl_op_jvp> jvp;
 };
 
 namespace {
@@ -119,7 +119,7 @@ std::vector<const libdl_tensor*> spread(const Registered& op, const libdl_value*
 
 // -- backward -------------------------------------------------------------------------------------
 
-Callback<libdl_op_vjp> vjp_of(Registered& op) {
+HostFunction<libdl_op_vjp> vjp_of(Registered& op) {
   const StripeLock lock(&op);
   return op.vjp;
 }
@@ -127,7 +127,7 @@ Callback<libdl_op_vjp> vjp_of(Registered& op) {
 void run_vjp(Backward& backward) {
   const Attr& attr = backward.attr<Attr>();
   Registered& op = *attr.op;
-  const Callback<libdl_op_vjp> vjp = vjp_of(op);
+  const HostFunction<libdl_op_vjp> vjp = vjp_of(op);
   if (!vjp.function)
     fail(LIBDL_ERROR_AUTOGRAD, op.entry.name, "has no gradient: libdl_op_set_vjp was not called");
 
@@ -198,7 +198,7 @@ class Jvp {
   std::vector<std::vector<Tensor>> levels_;
 };
 
-Callback<libdl_op_jvp> jvp_of(Registered& op) {
+HostFunction<libdl_op_jvp> jvp_of(Registered& op) {
   const StripeLock lock(&op);
   if (!op.jvp.function)
     fail(LIBDL_ERROR_AUTOGRAD, op.entry.name,
@@ -208,7 +208,7 @@ Callback<libdl_op_jvp> jvp_of(Registered& op) {
 
 std::vector<Tensor> Jvp::run() const {
   const char* const name = op_.entry.name;
-  const Callback<libdl_op_jvp> jvp = jvp_of(op_);
+  const HostFunction<libdl_op_jvp> jvp = jvp_of(op_);
   std::vector<const libdl_tensor*> tangents, results;
   for (size_t i = 0; i < inputs_.size(); ++i)
     tangents.push_back(call_.tangent(static_cast<int>(i)).get());
@@ -240,7 +240,7 @@ std::vector<Tensor> Jvp::run() const {
 
 // -- forward --------------------------------------------------------------------------------------
 
-Callback<libdl_op_kernel> kernel_for(Registered& op, std::span<const Tensor* const> inputs) {
+HostFunction<libdl_op_kernel> kernel_for(Registered& op, std::span<const Tensor* const> inputs) {
   int32_t device = LIBDL_DEVICE_CPU;
   for (const Tensor* x : inputs) {
     if (!x || x->is_number()) continue;
@@ -267,7 +267,7 @@ Tensor fresh(const Tensor& y, std::span<const Tensor* const> inputs,
 
 std::vector<Tensor> run_kernel(Registered& op, std::span<const Tensor* const> inputs,
                                const libdl_value* arguments) {
-  const Callback<libdl_op_kernel> kernel = kernel_for(op, inputs);
+  const HostFunction<libdl_op_kernel> kernel = kernel_for(op, inputs);
   std::vector<libdl_tensor*> slots(op.entry.result_count);
   const ScopePause outside;
   const HostDepth depth(op.entry.name);
@@ -533,7 +533,8 @@ libdl_error* libdl_op_set_kernel(libdl_op op, int32_t device_type, libdl_op_kern
                     "a LIBDL_DEVICE_ constant");
     if (!kernel) fail_argument(LIBDL_ERROR_NULL, function, "kernel", "is NULL", "a function");
     const StripeLock lock(&registered);
-    if (!registered.kernels.try_emplace(device_type, Callback<libdl_op_kernel>{kernel, ctx}).second)
+    if (!registered.kernels.try_emplace(device_type, HostFunction<libdl_op_kernel>{kernel, ctx})
+             .second)
       fail(LIBDL_ERROR_STATE, function,
            std::string(registered.entry.name) + " has a kernel for this device already");
   });
@@ -543,7 +544,7 @@ libdl_error* libdl_op_set_kernel(libdl_op op, int32_t device_type, libdl_op_kern
 template <class Function>
 static libdl_error* set_rule(const char* function, libdl_op op, const char* name, Function callback,
                              void* ctx, void (*destroy)(void* ctx),
-                             Callback<Function> Registered::* rule, const char* what) {
+                             HostFunction<Function> Registered::* rule, const char* what) {
   return door_with_context(function, ctx, destroy, [&] {
     Registered& registered = registered_for(function, op);
     if (!callback) fail_argument(LIBDL_ERROR_NULL, function, name, "is NULL", "a function");

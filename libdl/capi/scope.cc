@@ -15,9 +15,8 @@
 
 namespace libdl {
 
-namespace {
-
-struct Entry {
+// A tensor of a scope.
+struct ScopeEntry {
   Tensor tensor;
   // Of an owning scope: references that the caller has added since. They are released first.
   uint32_t further = 0;
@@ -25,16 +24,14 @@ struct Entry {
 
 constexpr uint32_t kOwnerAndScope = 2;
 
-}  // namespace
-
 struct Scope {
-  std::vector<Entry> tensors;                 // in the order of their making
-  std::vector<Entry> kept;                    // for the next outer scope
+  std::vector<ScopeEntry> tensors;            // in the order of their making
+  std::vector<ScopeEntry> kept;               // for the next outer scope
   std::vector<Ref<libdl_tensor_list>> lists;  // of an owning scope
   Scope* outer = nullptr;
   bool owns = false;  // tensors are the caller's references themselves, not further ones
-  bool unmarked =
-      false;  // some of them could not be given kScopeOwned: others might read the flags
+  // Some of them could not be given kScopeOwned: others might read the flags.
+  bool unmarked = false;
 
   // The caller's own references are those of an owner.
   bool owns_kept() const { return outer && outer->owns; }
@@ -72,12 +69,12 @@ Scope& innermost(const char* function) {
   return *scope;
 }
 
-Entry* find(std::vector<Entry>& entries, const libdl_tensor* tensor) {
+ScopeEntry* find(std::vector<ScopeEntry>& entries, const libdl_tensor* tensor) {
   const auto at = std::find_if(entries.rbegin(), entries.rend(),
-                               [&](const Entry& e) { return e.tensor.get() == tensor; });
+                               [&](const ScopeEntry& e) { return e.tensor.get() == tensor; });
   return at == entries.rend() ? nullptr : &*at;
 }
-void erase(std::vector<Entry>& entries, Entry* entry) {
+void erase(std::vector<ScopeEntry>& entries, ScopeEntry* entry) {
   entries.erase(entries.begin() + (entry - entries.data()));
 }
 
@@ -97,8 +94,8 @@ void in_each_scope(const State& state, bool around, F f) {
 
 // Where owning scopes have the handle: the latest entry, and the list that it is in. NULL: nowhere.
 struct OwnedHandle {
-  std::vector<Entry>* entries = nullptr;
-  Entry* entry = nullptr;
+  std::vector<ScopeEntry>* entries = nullptr;
+  ScopeEntry* entry = nullptr;
 };
 OwnedHandle owned(const State& state, const libdl_tensor* handle) {
   bool possible = handle->flags & kScopeOwned;
@@ -139,7 +136,7 @@ libdl_tensor* hand_out(Tensor tensor) {
 }
 
 void reference_added(const State& state, const libdl_tensor* handle) {
-  if (Entry* const entry = owned(state, handle).entry) ++entry->further;
+  if (ScopeEntry* const entry = owned(state, handle).entry) ++entry->further;
 }
 
 void reference_released(const State& state, const libdl_tensor* handle) {
@@ -224,8 +221,8 @@ namespace {
 // The reference that a callback returns is its caller's, though a scope that it left open may have
 // it.
 void take_out(const State& state, const libdl_tensor* handle) {
-  const auto take = [&](std::vector<Entry>& entries, bool owned) {
-    Entry* const entry = find(entries, handle);
+  const auto take = [&](std::vector<ScopeEntry>& entries, bool owned) {
+    ScopeEntry* const entry = find(entries, handle);
     if (!entry) return false;
     if (owned && entry->further) return --entry->further, true;
     if (owned) entry->tensor.release();
@@ -238,7 +235,8 @@ void take_out(const State& state, const libdl_tensor* handle) {
   });
   if (taken) return;
   // One that it added to a tensor of its caller's.
-  if (Entry* const entry = owned(state, handle).entry; entry && entry->further) --entry->further;
+  if (ScopeEntry* const entry = owned(state, handle).entry; entry && entry->further)
+    --entry->further;
 }
 
 }  // namespace
@@ -323,7 +321,7 @@ void close_scope(Scope& scope) {
 // False if it does not belong to the scope. What an owning scope kept is the caller's again, or the
 // outer scope's if that owns, too.
 bool keep(Scope& scope, const libdl_tensor* tensor) {
-  Entry* const at = find(scope.tensors, tensor);
+  ScopeEntry* const at = find(scope.tensors, tensor);
   if (!at) return false;
   if (scope.outer) scope.kept.push_back(*at);
   const bool given_back = scope.owns && !scope.owns_kept();

@@ -14,15 +14,15 @@
 namespace libdl {
 namespace {
 
-constexpr Kernel kKernelTable[] = {
+constexpr Kernel kNoKernels[] = {
 #define KERNEL(name, Args) [](kernels::Context*, const void*) {},
 #define OPTIONAL_KERNEL(name, Args) nullptr,  // so that the operators that compose it show theirs
 #include "kernels/kernels.def"
 #undef KERNEL
 };
-static_assert(std::size(kKernelTable) == kKernels);
+static_assert(std::size(kNoKernels) == kKernels);
 
-libdl_error* properties(int32_t, DeviceProperties* p) {
+libdl_error* meta_properties(int32_t, DeviceProperties* p) {
   std::snprintf(p->name, sizeof p->name, "meta");
   p->total_memory = p->free_memory = 0;
   p->processors = 0;
@@ -36,11 +36,11 @@ libdl_error* allocate(int32_t, size_t, void** data) {
 }
 void free(int32_t, void*) {}
 
-libdl_error* copy(int32_t, void*, const void*, size_t, void*) { return nullptr; }
-libdl_error* fill(int32_t, void*, int32_t, size_t, void*) { return nullptr; }
+libdl_error* copy_nothing(int32_t, void*, const void*, size_t, void*) { return nullptr; }
+libdl_error* fill_nothing(int32_t, void*, int32_t, size_t, void*) { return nullptr; }
 
 // Nothing is computed, so nothing takes time.
-libdl_error* event_elapsed(int32_t, void*, void*, double* milliseconds) {
+libdl_error* no_time_elapsed(int32_t, void*, void*, double* milliseconds) {
   *milliseconds = 0;
   return nullptr;
 }
@@ -53,13 +53,13 @@ const Backend& meta_backend() {
     Backend meta = cpu_backend();
     meta.device_type = LIBDL_DEVICE_META;
     meta.name = "meta";
-    meta.kernels = kKernelTable;
-    meta.properties = properties;
+    meta.kernels = kNoKernels;
+    meta.properties = meta_properties;
     meta.allocate = allocate;
     meta.free = free;
-    meta.copy = copy;
-    meta.fill = fill;
-    meta.event_elapsed = event_elapsed;
+    meta.copy = copy_nothing;
+    meta.fill = fill_nothing;
+    meta.event_elapsed = no_time_elapsed;
     return meta;
   }();
   return table;

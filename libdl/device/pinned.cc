@@ -39,27 +39,28 @@ class PinnedSource final : public BackendSource {
   int spare() const override { return 32; }
 };
 
-constinit PerDevice<Allocator> allocators;
+constinit PerDevice<Allocator> pinned_allocators;
 
 }  // namespace
 
 bool pins_memory(Device device) {
-  return !device.is_cpu() && backend(device.type).host_allocate && allocators.has_slot(device);
+  return !device.is_cpu() && backend(device.type).host_allocate &&
+         pinned_allocators.has_slot(device);
 }
 
 Allocator& pinned_allocator(Device device) {
-  if (Allocator* const existing = allocators.find(device)) return *existing;
+  if (Allocator* const existing = pinned_allocators.find(device)) return *existing;
   check_device("pin_memory", device);
   if (!pins_memory(device))
     fail(LIBDL_ERROR_UNSUPPORTED, "pin_memory", device_name(device) + " has no pinned memory");
-  return allocators.find_or_make(device, [&] {
+  return pinned_allocators.find_or_make(device, [&] {
     return new Allocator("pinned memory of " + device_name(device),
                          std::make_shared<PinnedSource>(backend(device.type), device.index), 512);
   });
 }
 
 size_t trim_pinned(Device device) {
-  Allocator* const existing = allocators.find(device);
+  Allocator* const existing = pinned_allocators.find(device);
   return existing ? existing->trim() : 0;
 }
 

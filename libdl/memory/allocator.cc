@@ -71,7 +71,7 @@ struct AllAllocators {
   }
 };
 // The child's other threads are gone: what lies in their bins stays lost there.
-[[maybe_unused]] static const int fork_safe =
+[[maybe_unused]] static const int allocators_fork_safe =
     pthread_atfork(AllAllocators::lock, AllAllocators::unlock, AllAllocators::unlock);
 
 Allocator::Allocator(std::string name, std::shared_ptr<Source> source, size_t rounding)

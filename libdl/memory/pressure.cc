@@ -16,7 +16,7 @@ constinit Hook<PressureCallback> pressure_hook;
 std::atomic<void (*)(int64_t)> pressure_handlers[8];
 thread_local constinit bool relieving = false;
 
-[[maybe_unused]] const int fork_safe =
+[[maybe_unused]] const int pressure_fork_safe =
     pthread_atfork([] { pressure_hook.before_fork(); }, [] { pressure_hook.after_fork(); },
                    [] { pressure_hook.after_fork(); });
 

@@ -17,7 +17,7 @@ namespace {
 constinit Hook<LogHandler> log_hook;
 thread_local constinit bool telling = false;
 
-[[maybe_unused]] const int fork_safe = pthread_atfork(
+[[maybe_unused]] const int log_fork_safe = pthread_atfork(
     [] { log_hook.before_fork(); }, [] { log_hook.after_fork(); }, [] { log_hook.after_fork(); });
 
 }  // namespace

@@ -285,7 +285,7 @@ void after_fork_in_child() {
   after_fork_in_parent();
 }
 
-[[maybe_unused]] const int fork_safe =
+[[maybe_unused]] const int pool_fork_safe =
     pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 
 // Makes sure that `count` workers exist, as far as the system grants them.

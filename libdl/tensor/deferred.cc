@@ -12,10 +12,10 @@ namespace libdl {
 constexpr Layout kInnermost = Layout::kChannelsInnermost;
 
 // What stands in the form.
-using Held = std::unique_ptr<const Producer>;
+using OwnedProducer = std::unique_ptr<const Producer>;
 
 const Producer& producer_in(const PackedReader& form) {
-  return **static_cast<const Held*>(form.data());
+  return **static_cast<const OwnedProducer*>(form.data());
 }
 
 static PackedKey key_with(const PackedKey& key, Layout layout) {
@@ -48,7 +48,7 @@ static bool settle(Storage& storage, const PackedReader& form, const Producer& p
 static void compute_form(Storage& storage, const PackedReader& form) {
   settle(storage, form, producer_in(form), 0);
 }
-static void end_form(void* form) { std::destroy_at(static_cast<Held*>(form)); }
+static void end_form(void* form) { std::destroy_at(static_cast<OwnedProducer*>(form)); }
 
 Tensor defer(Dims shape, Dtype dtype, std::unique_ptr<const Producer> producer) {
   static const bool known = [] {
@@ -57,8 +57,8 @@ Tensor defer(Dims shape, Dtype dtype, std::unique_ptr<const Producer> producer) 
   }();
   static_cast<void>(known);
   void* form;
-  Tensor x = empty_packed(shape, dtype, Layout::kDeferred, sizeof(Held), form);
-  new (form) Held(std::move(producer));
+  Tensor x = empty_packed(shape, dtype, Layout::kDeferred, sizeof(OwnedProducer), form);
+  new (form) OwnedProducer(std::move(producer));
   return x;
 }
 
@@ -86,12 +86,12 @@ bool defer_into(const Tensor& out, const Tensor& x, PackedReader form,
     publish(out);
     form = only_form(out.storage());
   }
-  FreshBytes fresh(sizeof(Held));
-  std::unique_ptr<Held, decltype(&std::destroy_at<Held>)> held(
-      new (fresh.data) Held(std::move(producer)), std::destroy_at<Held>);
+  FreshBytes fresh(sizeof(OwnedProducer));
+  std::unique_ptr<OwnedProducer, decltype(&std::destroy_at<OwnedProducer>)> held(
+      new (fresh.data) OwnedProducer(std::move(producer)), std::destroy_at<OwnedProducer>);
   const PackedKey key = key_with(form.form()->key, Layout::kDeferred);
   if (!replace_form(out.storage(), form.form(), key, fresh.data, fresh.bytes)) return false;
-  [[maybe_unused]] const Held* const owned = held.release();  // by the form
+  [[maybe_unused]] const OwnedProducer* const owned = held.release();  // by the form
   fresh.data = nullptr;
   return true;
 }

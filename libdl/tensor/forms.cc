@@ -118,7 +118,7 @@ static void rearrange(const PackedKey& key, const void* from, void* to, bool int
 }
 
 static void pack(const PackedKey& key, const void* plain, void* form, size_t bytes) {
-  poison(form, bytes);
+  spoil(form, bytes);
   if (key.layout == Layout::kChannelBlocks && key.sizes[1] % kBlock) std::memset(form, 0, bytes);
   rearrange(key, plain, form, true);
 }
@@ -246,7 +246,7 @@ void* make_plain(const libdl_tensor& x, Access access) {
     return storage.plain.load(std::memory_order_acquire);
   }
   FreshBytes fresh(storage.bytes);
-  poison(fresh.data, fresh.bytes);
+  spoil(fresh.data, fresh.bytes);
   if (access != Access::kOverwrite || !covers_storage(x))
     rearrange(form.form()->key, form.data(), fresh.data, false);
   count_conversion(storage, "plain");
@@ -279,7 +279,7 @@ static void convert_to_form(const Tensor& x) {
   be_packed_only(storage, make_only_form(storage, key, fresh.data, fresh.bytes));
   fresh.data = plain;  // goes
   fresh.bytes = storage.bytes;
-  poison(plain, storage.bytes);
+  spoil(plain, storage.bytes);
 }
 
 void change_at_birth(const Tensor& x) {

@@ -110,7 +110,7 @@ void let_go(Packed* form) noexcept {
     Ref<Storage>::take(static_cast<Storage*>(form->data));
   } else if (form->data) {
     if (auto* const end = form_operations(form->key.layout).end) end(form->data);
-    poison(form->data, form->bytes);
+    spoil(form->data, form->bytes);
     host_allocator().deallocate(form->data, form->bytes);
   }
   slab_delete(form);

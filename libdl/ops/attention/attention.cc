@@ -15,19 +15,19 @@
 
 namespace libdl {
 
-static constexpr const char* kOp = "scaled_dot_product_attention";
+static constexpr const char* kAttentionName = "scaled_dot_product_attention";
 
 // -- checks ---------------------------------------------------------------------------------------
 
 static void bad_shape(const char* name, const Tensor& x,
                       const std::string& wanted LIBDL_SOURCE_LOCATION) {
-  fail_argument(LIBDL_ERROR_SHAPE, kOp, name, "has shape " + to_string(x.shape()),
+  fail_argument(LIBDL_ERROR_SHAPE, kAttentionName, name, "has shape " + to_string(x.shape()),
                 wanted LIBDL_SAME_SOURCE_LOCATION);
 }
 
 static void bad_dtype(const char* name, const Tensor& x,
                       const std::string& wanted LIBDL_SOURCE_LOCATION) {
-  fail_argument(LIBDL_ERROR_DTYPE, kOp, name, std::string("is ") + name_of(x.dtype()),
+  fail_argument(LIBDL_ERROR_DTYPE, kAttentionName, name, std::string("is ") + name_of(x.dtype()),
                 wanted LIBDL_SAME_SOURCE_LOCATION);
 }
 
@@ -102,9 +102,11 @@ static void check(const Operands& x, double dropout_p, bool is_causal, bool grou
   if (grouped) check_heads(x);
   check_leading(x, grouped);
   if (!(dropout_p >= 0 && dropout_p <= 1))
-    fail_argument(LIBDL_ERROR_VALUE, kOp, "dropout_p", "is " + std::to_string(dropout_p), "0 to 1");
+    fail_argument(LIBDL_ERROR_VALUE, kAttentionName, "dropout_p", "is " + std::to_string(dropout_p),
+                  "0 to 1");
   if (is_causal && x.mask)
-    fail_argument(LIBDL_ERROR_VALUE, kOp, "is_causal", "is true", "false with an attn_mask");
+    fail_argument(LIBDL_ERROR_VALUE, kAttentionName, "is_causal", "is true",
+                  "false with an attn_mask");
 }
 
 // -- heads ----------------------------------------------------------------------------------------
@@ -177,7 +179,7 @@ Tensor scaled_dot_product_attention_impl(const Tensor& query, const Tensor& key,
   const Attention a{scale ? *scale : 1 / std::sqrt(std::max(width, 1.0)), is_causal, dropout_p};
   Noise noise{generator, {}};
   if (dropout_p > 0) noise.refund.emplace(generator);
-  const Named named(kOp);
+  const Named named(kAttentionName);
   Tensor y = named(enable_gqa ? attend_in_groups(a, x, noise) : attend(a, x, noise));
   if (noise.refund) noise.refund->spent();
   return y;

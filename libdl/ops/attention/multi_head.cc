@@ -54,7 +54,7 @@ struct Arguments {
 
 // What attention reads: [n, h, steps, d] each, and the sum of the masks, undefined if there is
 // none.
-struct Operands {
+struct Projections {
   Tensor q, k, v, mask;
 };
 
@@ -256,7 +256,7 @@ static Tensor masks(const Arguments& a, int64_t appended, const Tensor& k) {
   return mask.defined() ? to(mask, k.dtype(), std::nullopt) : mask;
 }
 
-static Operands operands_of(const Arguments& a) {
+static Projections operands_of(const Arguments& a) {
   check_sizes(a);
   check_projections(a);
   check_last_layer(a);
@@ -264,10 +264,10 @@ static Operands operands_of(const Arguments& a) {
   check_mask(a);
   auto [q, k, v] = projected(a);
   if (a.bias_k) k = with_bias(a, k, *a.bias_k), v = with_bias(a, v, *a.bias_v);
-  Operands x{in_heads(a, q),
-             a.static_k ? apart(a, *a.static_k) : in_heads(a, k),
-             a.static_v ? apart(a, *a.static_v) : in_heads(a, v),
-             {}};
+  Projections x{in_heads(a, q),
+                a.static_k ? apart(a, *a.static_k) : in_heads(a, k),
+                a.static_v ? apart(a, *a.static_v) : in_heads(a, v),
+                {}};
   if (a.add_zero_attn) x.k = with_zeros(x.k), x.v = with_zeros(x.v);
   if (x.k.size(2) != x.v.size(2))
     a.bad(LIBDL_ERROR_SHAPE, a.static_v ? "static_v" : "static_k",
@@ -335,7 +335,7 @@ Tensor multi_head_attention_impl(const Tensor& query, const Tensor& key, const T
       "multi_head_attention", query, key, value, num_heads, in_proj_weight, in_proj_bias,
       {q_proj_weight, k_proj_weight, v_proj_weight}, bias_k, bias_v, static_k, static_v,
       add_zero_attn, out_proj_weight, out_proj_bias, key_padding_mask, attn_mask, dropout_p);
-  const Operands x = operands_of(a);
+  const Projections x = operands_of(a);
   DrawRollback refund(generator);
   const Tensor mixed =
       scaled_dot_product_attention(x.q, x.k, x.v, x.mask.defined() ? &x.mask : nullptr, dropout_p,
@@ -358,7 +358,7 @@ std::tuple<Tensor, Tensor> multi_head_attention_with_weights_impl(
                         in_proj_weight, in_proj_bias, {q_proj_weight, k_proj_weight, v_proj_weight},
                         bias_k, bias_v, static_k, static_v, add_zero_attn, out_proj_weight,
                         out_proj_bias, key_padding_mask, attn_mask, dropout_p);
-  const Operands x = operands_of(a);
+  const Projections x = operands_of(a);
   const double scale = std::sqrt(1 / static_cast<double>(x.q.size(3)));
   const Tensor scores = matmul(x.q * scale, transpose(x.k, 2, 3));
   Tensor weights = softmax(x.mask.defined() ? scores + x.mask : scores, -1);

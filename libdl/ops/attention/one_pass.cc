@@ -124,11 +124,11 @@ static Tensor empty_beside(const Tensor& x, Shape shape, int64_t rows, int64_t c
 namespace {
 
 // The operands of one call, as the kernel takes them.
-struct Operands {
+struct HeadOperands {
   Tensor query, key, value, mask;
   Leading leading;
 
-  Operands(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& m)
+  HeadOperands(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& m)
       : query(with_rows(q)), key(with_rows(k)), value(with_rows(v)), mask(m), leading(q, k, v) {}
 
   MatrixView of_queries(const Tensor& x, Access access) const {
@@ -147,7 +147,7 @@ struct Launch {
   std::optional<MatrixView> mask;
   AttentionArgs args;
 
-  Launch(const Attention& a, const Operands& x, const Tensor& out, const Tensor& normalisers,
+  Launch(const Attention& a, const HeadOperands& x, const Tensor& out, const Tensor& normalisers,
          Access access)
       : y(x.of_queries(out, access)),
         query(x.of_queries(x.query, Access::kRead)),
@@ -192,7 +192,7 @@ static Gradients in_one_pass(const Attention& a, const Tensor& arrived, const Te
   LIBDL_OBSERVED_PART("scaled_dot_product_attention_backward",
                       in_one_pass(a, arrived, query, key, value, mask, y, normalisers), arrived,
                       query, key, value, y, normalisers);
-  const Operands x(query, key, value, mask);
+  const HeadOperands x(query, key, value, mask);
   const Tensor dy = with_rows(cast(arrived, query.dtype()));
   const auto keys = [&](const Tensor& like) {
     Shape leading = x.leading.sizes;
@@ -248,7 +248,7 @@ Tensor attention_in_one_pass(const Attention& a, const Tensor& query, const Tens
   Call call("scaled_dot_product_attention", {}, {&query, &key, &value});
   const bool added = mask && mask->dtype() != Dtype::kBool;
   const Tensor kept = !mask ? Tensor() : added ? cast(*mask, query.dtype()) : *mask;
-  const Operands x(query, key, value, kept);
+  const HeadOperands x(query, key, value, kept);
   Shape rows = x.leading.sizes;
   Tensor y = empty_beside(query, rows, x.rows(), x.columns());
   rows.push_back(x.rows());

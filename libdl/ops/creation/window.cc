@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <numbers>
 
-#include "entries/arithmetic.h"
 #include "entries/comparison.h"
 #include "entries/copy.h"
 #include "entries/creation.h"
@@ -12,6 +11,7 @@
 #include "entries/sequence.h"
 #include "entries/special.h"
 #include "ops/core/call.h"
+#include "ops/pointwise/arithmetic.h"
 #include "ops/pointwise/pointwise.h"
 
 namespace libdl {
@@ -25,9 +25,6 @@ struct Window {
   std::optional<Device> device;
 };
 }  // namespace
-
-static Tensor operator+(const Tensor& x, const Tensor& y) { return add(x, y); }
-static Tensor operator*(const Tensor& x, const Tensor& y) { return mul(x, y); }
 
 static Dtype checked_dtype(const Window& w) {
   if (w.length < 0)

@@ -14,7 +14,7 @@
 
 namespace libdl {
 
-static constexpr const char* kOp = "affine_grid";
+static constexpr const char* kAffineGridName = "affine_grid";
 
 // The pixels' places in a dimension of this size, from -1 to 1.
 static Tensor positions(int64_t size, bool align_corners, Dtype dtype, Device device) {
@@ -43,27 +43,28 @@ static Tensor positions_of_all(Dims sizes, bool align_corners, Dtype dtype, Devi
 
 Tensor affine_grid_impl(const Tensor& theta, Dims size, bool align_corners) {
   if (!is_floating(theta.dtype()))
-    fail_argument(LIBDL_ERROR_DTYPE, kOp, "theta", std::string("is ") + name_of(theta.dtype()),
-                  "a floating dtype");
+    fail_argument(LIBDL_ERROR_DTYPE, kAffineGridName, "theta",
+                  std::string("is ") + name_of(theta.dtype()), "a floating dtype");
   if (size.size() != 4 && size.size() != 5)
-    fail_argument(LIBDL_ERROR_VALUE, kOp, "size", "has " + std::to_string(size.size()) + " entries",
-                  "4 or 5");
+    fail_argument(LIBDL_ERROR_VALUE, kAffineGridName, "size",
+                  "has " + std::to_string(size.size()) + " entries", "4 or 5");
   for (const int64_t n : size)
     if (n < 1)
-      fail_argument(LIBDL_ERROR_VALUE, kOp, "size", "is " + to_string(size), "1 or more each");
+      fail_argument(LIBDL_ERROR_VALUE, kAffineGridName, "size", "is " + to_string(size),
+                    "1 or more each");
   const auto dims = static_cast<int64_t>(size.size()) - 2;
   const Dims sizes = size.subspan(2);
   Shape result{size[0]};
   for (const int64_t n : sizes) result.push_back(n);
   result.push_back(dims + 1);
-  checked_numel(result, theta.dtype(), kOp, "size");
+  checked_numel(result, theta.dtype(), kAffineGridName, "size");
   result.back() = dims;
   const Shape expected{size[0], dims, dims + 1};
   if (!same(theta.shape(), expected))
-    fail_argument(LIBDL_ERROR_SHAPE, kOp, "theta", "has shape " + to_string(theta.shape()),
-                  to_string(expected));
+    fail_argument(LIBDL_ERROR_SHAPE, kAffineGridName, "theta",
+                  "has shape " + to_string(theta.shape()), to_string(expected));
   const ModeGuard as_they_are(kModeAutocast);
-  const Named named(kOp);
+  const Named named(kAffineGridName);
   const Tensor map = cast(theta, computed_as(theta.dtype()));
   Tensor base;
   {

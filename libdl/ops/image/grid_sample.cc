@@ -15,7 +15,7 @@ namespace {
 
 using kernels::Sampling;
 
-constexpr const char* kOp = "grid_sample";
+constexpr const char* kGridSampleName = "grid_sample";
 
 using Gradients = std::tuple<Tensor, Tensor>;  // where wanted
 
@@ -88,7 +88,7 @@ Sampling::Mode mode_of(std::string_view mode) {
   if (mode == "bilinear") return Sampling::kBilinear;
   if (mode == "nearest") return Sampling::kNearest;
   if (mode == "bicubic") return Sampling::kBicubic;
-  fail_argument(LIBDL_ERROR_VALUE, kOp, "mode", "is '" + std::string(mode) + "'",
+  fail_argument(LIBDL_ERROR_VALUE, kGridSampleName, "mode", "is '" + std::string(mode) + "'",
                 "'bilinear', 'nearest' or 'bicubic'");
 }
 
@@ -96,8 +96,8 @@ Sampling::Padding padding_of(std::string_view mode) {
   if (mode == "zeros") return Sampling::kZeros;
   if (mode == "border") return Sampling::kBorder;
   if (mode == "reflection") return Sampling::kReflection;
-  fail_argument(LIBDL_ERROR_VALUE, kOp, "padding_mode", "is '" + std::string(mode) + "'",
-                "'zeros', 'border' or 'reflection'");
+  fail_argument(LIBDL_ERROR_VALUE, kGridSampleName, "padding_mode",
+                "is '" + std::string(mode) + "'", "'zeros', 'border' or 'reflection'");
 }
 
 void check_shapes(const Tensor& input, const Tensor& grid) {
@@ -105,10 +105,12 @@ void check_shapes(const Tensor& input, const Tensor& grid) {
   bool good = n == 4 || n == 5;
   for (int d = 2; good && d < n; ++d) good = input.size(d) > 0;
   if (!good)
-    fail_argument(LIBDL_ERROR_SHAPE, kOp, "input", "has shape " + to_string(input.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, kGridSampleName, "input",
+                  "has shape " + to_string(input.shape()),
                   "[n, c, h, w] or [n, c, d, h, w], of which only n and c may be 0");
   if (grid.ndim() != n || grid.size(0) != input.size(0) || grid.size(n - 1) != n - 2)
-    fail_argument(LIBDL_ERROR_SHAPE, kOp, "grid", "has shape " + to_string(grid.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, kGridSampleName, "grid",
+                  "has shape " + to_string(grid.shape()),
                   "[" + std::to_string(input.size(0)) + (n == 4 ? ", h, w, 2]" : ", d, h, w, 3]"));
 }
 
@@ -116,7 +118,7 @@ void check_shapes(const Tensor& input, const Tensor& grid) {
 
 Tensor grid_sample_impl(const Tensor& input, const Tensor& grid, std::string_view mode,
                         std::string_view padding_mode, bool align_corners) {
-  Call call(kOp, {}, {&input, &grid});
+  Call call(kGridSampleName, {}, {&input, &grid});
   const Sampling::Mode kind = mode_of(mode);
   const Sampling::Padding padding = padding_of(padding_mode);
   if (!is_floating(input.dtype()))
@@ -127,7 +129,7 @@ Tensor grid_sample_impl(const Tensor& input, const Tensor& grid, std::string_vie
              name_of(input.dtype()));
   check_shapes(input, grid);
   const Sampling how{kind, padding, input.ndim() - 2, align_corners ? 1 : 0};
-  static const Rule kRule{kOp, grid_sample_vjp};
+  static const Rule kRule{kGridSampleName, grid_sample_vjp};
   Tensor y = sample(input, grid, how);
   if (call.is_unrecorded()) return call.done(std::move(y));
   y = call.done(std::move(y), kRule, how, {saves_input(input, 0), saves_input(grid, 1)});

@@ -19,10 +19,10 @@ namespace libdl {
 
 namespace {
 
-constexpr const char* kOp = "interpolate";
+constexpr const char* kInterpolateName = "interpolate";
 
 struct Resampling {
-  const char* op = kOp;
+  const char* op = kInterpolateName;
   const char* backward = "interpolate_backward";
   int dims = 0;  // the last ones of the image
   std::array<ResampledLine, 3> lines{};
@@ -117,7 +117,7 @@ struct Method {
   bool flags;  // whether align_corners means something
 };
 
-Method mode_of(std::string_view mode) {
+Method method_of(std::string_view mode) {
   if (mode == "nearest") return {Filter::kNearest, 0, false};
   if (mode == "nearest-exact") return {Filter::kNearestExact, 0, false};
   if (mode == "area") return {Filter::kArea, 0, false};
@@ -126,7 +126,7 @@ Method mode_of(std::string_view mode) {
   if (mode == "trilinear") return {Filter::kLinear, 3, true};
   if (mode == "bicubic") return {Filter::kCubic, 2, true};
   fail_argument(
-      LIBDL_ERROR_VALUE, kOp, "mode", "is '" + std::string(mode) + "'",
+      LIBDL_ERROR_VALUE, kInterpolateName, "mode", "is '" + std::string(mode) + "'",
       "'nearest', 'nearest-exact', 'linear', 'bilinear', 'bicubic', 'trilinear' or 'area'");
 }
 
@@ -135,24 +135,26 @@ void check_input(const Tensor& input, const Method& mode, std::string_view name)
   bool good = n >= 3 && n <= 5;
   for (int d = 1; good && d < n; ++d) good = input.size(d) > 0;
   if (!good)
-    fail_argument(LIBDL_ERROR_SHAPE, kOp, "input", "has shape " + to_string(input.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, kInterpolateName, "input",
+                  "has shape " + to_string(input.shape()),
                   "[n, c, w], [n, c, h, w] or [n, c, d, h, w], of which only n may be 0");
   if (mode.dims != 0 && n != mode.dims + 2)
     fail_argument(
-        LIBDL_ERROR_SHAPE, kOp, "input", "has shape " + to_string(input.shape()),
+        LIBDL_ERROR_SHAPE, kInterpolateName, "input", "has shape " + to_string(input.shape()),
         std::to_string(mode.dims + 2) + " dimensions in mode '" + std::string(name) + "'");
   const bool bytes =
       input.dtype() == Dtype::kUint8 && mode.filter != Filter::kArea && (!mode.flags || n == 4);
   if (!is_floating(input.dtype()) && !bytes)
-    fail_argument(LIBDL_ERROR_DTYPE, kOp, "input", std::string("is ") + name_of(input.dtype()),
-                  mode.filter == Filter::kArea || (mode.flags && n != 4)
-                      ? "a floating dtype"
-                      : "a floating dtype or uint8");
+    fail_argument(
+        LIBDL_ERROR_DTYPE, kInterpolateName, "input", std::string("is ") + name_of(input.dtype()),
+        mode.filter == Filter::kArea || (mode.flags && n != 4) ? "a floating dtype"
+                                                               : "a floating dtype or uint8");
 }
 
 void check_flags(const Method& mode, std::string_view name, bool align_corners, bool antialias) {
   const auto bad = [&](const char* flag, const char* modes LIBDL_SOURCE_LOCATION) {
-    fail_argument(LIBDL_ERROR_VALUE, kOp, flag, "is true in mode '" + std::string(name) + "'",
+    fail_argument(LIBDL_ERROR_VALUE, kInterpolateName, flag,
+                  "is true in mode '" + std::string(name) + "'",
                   std::string("false, but for ") + modes LIBDL_SAME_SOURCE_LOCATION);
   };
   if (align_corners && !mode.flags)
@@ -172,19 +174,21 @@ Shape requested_sizes(const Tensor& input, std::optional<Dims> size, const Facto
     const auto& factor = factors[static_cast<size_t>(k)];
     if (!factor) continue;
     if (size || k < 3 - dims)
-      fail_argument(LIBDL_ERROR_VALUE, kOp, kFactors[k], "is " + std::to_string(*factor),
+      fail_argument(LIBDL_ERROR_VALUE, kInterpolateName, kFactors[k],
+                    "is " + std::to_string(*factor),
                     size ? "none, for size is given"
                          : "none, for input has shape " + to_string(input.shape()));
   }
   if (size) {
     if (size->size() != 1 && size->size() != static_cast<size_t>(dims))
-      fail_argument(LIBDL_ERROR_VALUE, kOp, "size",
+      fail_argument(LIBDL_ERROR_VALUE, kInterpolateName, "size",
                     "has " + std::to_string(size->size()) + " entries",
                     dims == 1 ? "one" : "one or " + std::to_string(dims));
     for (int d = 0; d < dims; ++d) {
       sizes.push_back(size->size() == 1 ? size->front() : (*size)[static_cast<size_t>(d)]);
       if (sizes.back() < 1)
-        fail_argument(LIBDL_ERROR_VALUE, kOp, "size", "is " + to_string(*size), "1 or more each");
+        fail_argument(LIBDL_ERROR_VALUE, kInterpolateName, "size", "is " + to_string(*size),
+                      "1 or more each");
     }
     return sizes;
   }
@@ -192,11 +196,12 @@ Shape requested_sizes(const Tensor& input, std::optional<Dims> size, const Facto
     const int k = 3 - dims + d;
     const auto& factor = factors[static_cast<size_t>(k)];
     if (!factor)
-      fail_argument(LIBDL_ERROR_VALUE, kOp, kFactors[k], "is absent",
+      fail_argument(LIBDL_ERROR_VALUE, kInterpolateName, kFactors[k], "is absent",
                     "a factor, for size is absent, too");
     const double scaled = std::floor(static_cast<double>(input.size(2 + d)) * *factor);
     if (!(scaled >= 1 && scaled < 0x1p62))
-      fail_argument(LIBDL_ERROR_VALUE, kOp, kFactors[k], "is " + std::to_string(*factor),
+      fail_argument(LIBDL_ERROR_VALUE, kInterpolateName, kFactors[k],
+                    "is " + std::to_string(*factor),
                     "one that makes a size of 1 or more of " + std::to_string(input.size(2 + d)));
     sizes.push_back(static_cast<int64_t>(scaled));
   }
@@ -209,17 +214,17 @@ Tensor interpolate_impl(const Tensor& input, std::optional<Dims> size,
                         std::optional<double> scale_factor_d, std::optional<double> scale_factor_h,
                         std::optional<double> scale_factor_w, std::string_view mode,
                         bool align_corners, bool recompute_scale_factor, bool antialias) {
-  const Method how = mode_of(mode);
+  const Method how = method_of(mode);
   check_input(input, how, mode);
   check_flags(how, mode, align_corners, antialias);
   const Factors factors{scale_factor_d, scale_factor_h, scale_factor_w};
   const Shape sizes = requested_sizes(input, size, factors);
   if (recompute_scale_factor && size)
-    fail_argument(LIBDL_ERROR_VALUE, kOp, "recompute_scale_factor", "is true",
+    fail_argument(LIBDL_ERROR_VALUE, kInterpolateName, "recompute_scale_factor", "is true",
                   "false, for size is given");
   Shape shape{input.size(0), input.size(1)};
   for (const int64_t n : sizes) shape.push_back(n);
-  checked_numel(shape, input.dtype(), kOp, size ? "size" : "scale_factor_w");
+  checked_numel(shape, input.dtype(), kInterpolateName, size ? "size" : "scale_factor_w");
 
   Resampling map{.dims = input.ndim() - 2};
   for (int d = 0; d < map.dims; ++d) {

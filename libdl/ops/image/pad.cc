@@ -137,32 +137,32 @@ Tensor Padding::run(const Tensor& x, bool transposed) const {
 
 // -- what is asked for ----------------------------------------------------------------------------
 
-static constexpr const char* kOp = "pad";
+static constexpr const char* kPadName = "pad";
 
 static Fill fill_of(std::string_view mode) {
   if (mode == "constant") return Fill::kConstant;
   if (mode == "reflect") return Fill::kReflect;
   if (mode == "replicate") return Fill::kReplicate;
   if (mode == "circular") return Fill::kCircular;
-  fail_argument(LIBDL_ERROR_VALUE, kOp, "mode", "is '" + std::string(mode) + "'",
+  fail_argument(LIBDL_ERROR_VALUE, kPadName, "mode", "is '" + std::string(mode) + "'",
                 "'constant', 'reflect', 'replicate' or 'circular'");
 }
 
 static void check_dimensions(const Tensor& input, Dims pads, Fill fill) {
   if (pads.size() % 2 != 0)
-    fail_argument(LIBDL_ERROR_VALUE, kOp, "pad", "has " + std::to_string(pads.size()) + " entries",
-                  "two for each dimension");
+    fail_argument(LIBDL_ERROR_VALUE, kPadName, "pad",
+                  "has " + std::to_string(pads.size()) + " entries", "two for each dimension");
   const int dims = static_cast<int>(pads.size() / 2), n = input.ndim();
   if (dims > n)
     fail_argument(
-        LIBDL_ERROR_SHAPE, kOp, "pad", "has " + std::to_string(pads.size()) + " entries",
+        LIBDL_ERROR_SHAPE, kPadName, "pad", "has " + std::to_string(pads.size()) + " entries",
         "at most " + std::to_string(2 * n) + ", for input has shape " + to_string(input.shape()));
   if (fill == Fill::kConstant) return;
   if (dims < 1 || dims > 3)
-    fail_argument(LIBDL_ERROR_VALUE, kOp, "pad", "has " + std::to_string(pads.size()) + " entries",
-                  "2, 4 or 6 in this mode");
+    fail_argument(LIBDL_ERROR_VALUE, kPadName, "pad",
+                  "has " + std::to_string(pads.size()) + " entries", "2, 4 or 6 in this mode");
   if (n != dims + 1 && n != dims + 2)
-    fail_argument(LIBDL_ERROR_SHAPE, kOp, "input", "has shape " + to_string(input.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, kPadName, "input", "has shape " + to_string(input.shape()),
                   std::to_string(dims + 1) + " or " + std::to_string(dims + 2) +
                       " dimensions where pad has " + std::to_string(pads.size()) + " entries");
 }
@@ -173,12 +173,12 @@ static int64_t padded_size(const Tensor& input, Dims pads, Fill fill, int d, int
   const int64_t n = input.size(d);
   const auto bad = [&](const std::string& wanted LIBDL_SOURCE_LOCATION) {
     const std::string size = std::to_string(d) + ", of size " + std::to_string(n);
-    fail_argument(LIBDL_ERROR_VALUE, kOp, "pad", "is " + to_string(pads),
+    fail_argument(LIBDL_ERROR_VALUE, kPadName, "pad", "is " + to_string(pads),
                   wanted + " for dimension " + size LIBDL_SAME_SOURCE_LOCATION);
   };
   int64_t size;
   if (__builtin_add_overflow(n, before, &size) || __builtin_add_overflow(size, after, &size))
-    fail_argument(LIBDL_ERROR_OVERFLOW, kOp, "pad", "is " + to_string(pads),
+    fail_argument(LIBDL_ERROR_OVERFLOW, kPadName, "pad", "is " + to_string(pads),
                   "a result of fewer than 2^63 elements");
   const bool repeats = fill == Fill::kReflect || fill == Fill::kReplicate;
   if (size < 0 || (!repeats && (-before > n || -after > n))) bad("no more left out than there is");
@@ -208,7 +208,7 @@ static Tensor checked_value(const Tensor& x, Dims pads, std::optional<double> va
   const bool writes = std::any_of(pads.begin(), pads.end(), [](int64_t n) { return n > 0; });
   if (!value || !writes) return number(int64_t{0});
   const Tensor fill = number(*value);
-  check_number(kOp, "value", fill, x.dtype());
+  check_number(kPadName, "value", fill, x.dtype());
   return fill;
 }
 
@@ -226,7 +226,7 @@ Tensor pad_impl(const Tensor& input, Dims pads, std::string_view mode,
   }
   check_dimensions(input, pads, fill);
   if (fill != Fill::kConstant && value.value_or(0) != 0)
-    fail_argument(LIBDL_ERROR_VALUE, kOp, "value", "is " + std::to_string(*value),
+    fail_argument(LIBDL_ERROR_VALUE, kPadName, "value", "is " + std::to_string(*value),
                   "none in mode '" + std::string(mode) + "'");
   const int n = input.ndim();
   Shape before(static_cast<size_t>(n), 0), after(before), sizes(input.shape());
@@ -236,11 +236,11 @@ Tensor pad_impl(const Tensor& input, Dims pads, std::string_view mode,
     before[at] = pads[2 * k], after[at] = pads[2 * k + 1];
     sizes[at] = padded_size(input, pads, fill, d, before[at], after[at]);
   }
-  checked_numel(sizes, input.dtype(), kOp, "pad");
+  checked_numel(sizes, input.dtype(), kPadName, "pad");
   const Tensor filled = checked_value(input, pads, value);
   // Edges are those of the whole input; what is wrapped around, or constant, those of the rest.
   const bool crops_first = fill == Fill::kConstant || fill == Fill::kCircular;
-  const Named named(kOp);
+  const Named named(kPadName);
   const Tensor x = crops_first ? cropped(input, before, after) : input;
   Padding map{.fill = fill, .shape = Shape(x.shape()), .before = before, .after = after};
   bool any = false;

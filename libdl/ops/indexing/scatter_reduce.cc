@@ -23,7 +23,7 @@ using kernels::ScatterOp;
 
 namespace {
 
-constexpr const char* kOp = "scatter_reduce";
+constexpr const char* kScatterReduceName = "scatter_reduce";
 
 enum class Reduce { kSum, kProd, kMean, kMax, kMin };
 
@@ -63,7 +63,8 @@ void check_source(const Tensor& index, const Tensor& src) {
   bool fits = std::max(index.ndim(), 1) == std::max(src.ndim(), 1);
   for (int d = 0; fits && d < std::max(index.ndim(), 1); ++d) fits = size(index, d) <= size(src, d);
   if (!fits && index.numel() > 0)
-    fail_argument(LIBDL_ERROR_SHAPE, kOp, "index", "has shape " + to_string(index.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, kScatterReduceName, "index",
+                  "has shape " + to_string(index.shape()),
                   "no larger sizes than src's " + to_string(src.shape()));
 }
 
@@ -137,8 +138,9 @@ Tensor product_of(const Scattered& s, Into into) {
   gather(detach(s.input), s.dim, s.index);  // refuses what does not fit
   const Tensor input = as_it_was(s.input, into), src = as_it_was(s.src, into);
   const Scattered kept{input, s.dim, s.index, src, s.reduce, s.include_self};
-  if (!Call(kOp, {}, {&s.input, &s.src}).is_unrecorded()) return product_in_steps(kept);
-  return combined(kOp, ScatterOp::kMul, start_of(s), s.dim, s.index, s.src);
+  if (!Call(kScatterReduceName, {}, {&s.input, &s.src}).is_unrecorded())
+    return product_in_steps(kept);
+  return combined(kScatterReduceName, ScatterOp::kMul, start_of(s), s.dim, s.index, s.src);
 }
 
 // -- extrema --------------------------------------------------------------------------------------
@@ -183,8 +185,8 @@ Tensor extremum_tangent(const Tensor& t, const Tensor& t_src, const Tensor& own,
 
 Tensor extremum_of(const Scattered& s, Into into) {
   const ScatterOp op = s.reduce == Reduce::kMax ? ScatterOp::kMax : ScatterOp::kMin;
-  Call call(kOp, into, {&s.input, &s.src});
-  Tensor result = combined(kOp, op, start_of(s), s.dim, s.index, s.src);
+  Call call(kScatterReduceName, into, {&s.input, &s.src});
+  Tensor result = combined(kScatterReduceName, op, start_of(s), s.dim, s.index, s.src);
   if (call.is_unrecorded()) return call.done(std::move(result));
   Tensor own = same(s.input, result);
   if (!s.include_self && s.index.numel()) own = scatter(own, s.dim, s.index, number(false));
@@ -204,24 +206,24 @@ Tensor extremum_of(const Scattered& s, Into into) {
 Tensor reduced(const Scattered& s, Into into) {
   const Tensor *const input = &s.input, *const src = &s.src;
   if (is_extremum(s.reduce)) return extremum_of(s, into);
-  const Named named(kOp);
+  const Named named(kScatterReduceName);
   const Tensor y = s.reduce == Reduce::kSum    ? total(s)
                    : s.reduce == Reduce::kMean ? mean_of(s)
                                                : product_of(s, into);
-  return write_result(kOp, named(y), into, {input, src});
+  return write_result(kScatterReduceName, named(y), into, {input, src});
 }
 
 }  // namespace
 
 Tensor scatter_reduce_impl(const Tensor& input, int32_t dim, const Tensor& index, const Tensor& src,
                            std::string_view reduce, bool include_self, Into into) {
-  const Reduce how = reduce_of(kOp, reduce, true);
-  check_dtypes(kOp, "src", input, src, how);
+  const Reduce how = reduce_of(kScatterReduceName, reduce, true);
+  check_dtypes(kScatterReduceName, "src", input, src, how);
   check_source(index, src);
-  const int at = checked_axis(kOp, "dim", dim, input.ndim());
+  const int at = checked_axis(kScatterReduceName, "dim", dim, input.ndim());
   const std::optional<Tensor> part = cut(src, index);
   return rename_error(
-      kOp, {{"input", "input"}, {"index", "index"}, {"src", "src"}, {"dst", "dst"}},
+      kScatterReduceName, {{"input", "input"}, {"index", "index"}, {"src", "src"}, {"dst", "dst"}},
       [&] { return reduced({input, at, index, part ? *part : src, how, include_self}, into); });
 }
 

@@ -34,7 +34,7 @@ void require_shape(const char* op, const char* name, const Tensor& x,
                   "[" + expected_text + "]");
 }
 
-void require_same_dtype(const char* op, const char* name, const Tensor& x, const Tensor& like) {
+void require_dtype_of(const char* op, const char* name, const Tensor& x, const Tensor& like) {
   if (x.dtype() != like.dtype())
     fail_argument(LIBDL_ERROR_DTYPE, op, name, std::string("is ") + name_of(x.dtype()),
                   name_of(like.dtype()));
@@ -50,13 +50,13 @@ Tensor broadcast(const char* op, const Tensor& input, Dims shape) {
 // -- beta and alpha -------------------------------------------------------------------------------
 
 // None where it is the number 1.
-using Factor = std::optional<Tensor>;
+using Scale = std::optional<Tensor>;
 
 bool is(const Tensor& x, double value) {
   return x.is_number() && item_c128(x) == std::tuple(value, 0.0);
 }
 
-Factor factor(const char* op, const char* name, const Tensor* bound, Dtype dtype) {
+Scale factor(const char* op, const char* name, const Tensor* bound, Dtype dtype) {
   if (!bound) return {};
   const Tensor value = whole_factor(bound, dtype).value_or(*bound);
   if (value.numel() != 1)
@@ -68,12 +68,12 @@ Factor factor(const char* op, const char* name, const Tensor* bound, Dtype dtype
   return value.ndim() ? reshape(value, {}) : value;
 }
 
-const Tensor* pointer_to(const Factor& by) { return by ? &*by : nullptr; }
+const Tensor* pointer_to(const Scale& by) { return by ? &*by : nullptr; }
 
-Tensor scaled(const Tensor& x, const Factor& by) { return by ? mul(x, *by) : x; }
+Tensor scaled(const Tensor& x, const Scale& by) { return by ? mul(x, *by) : x; }
 
 // beta * input + product. Where beta is 0, input is not read, but has a gradient, of zeros.
-Tensor added(const Factor& beta, const Tensor& input, const Tensor& product) {
+Tensor added(const Scale& beta, const Tensor& input, const Tensor& product) {
   if (beta && is(*beta, 0)) {
     const bool differentiable = input.meta() || (input.get()->flags & kStandIn);  // unseen there
     return differentiable ? where(number(true), product, input) : product;
@@ -90,11 +90,11 @@ Tensor addmv_impl(const Tensor& input, const Tensor& mat, const Tensor& vec, con
                   const Tensor* alpha) {
   require_shape("addmv", "mat", mat, {-1, -1});
   require_shape("addmv", "vec", vec, {mat.size(1)});
-  require_same_dtype("addmv", "vec", vec, mat);
+  require_dtype_of("addmv", "vec", vec, mat);
   const std::array<int64_t, 1> shape{mat.size(0)};
   const Tensor start = unsqueeze(broadcast("addmv", input, shape), 1);
-  const Factor of_input = factor("addmv", "beta", beta, mat.dtype());
-  const Factor of_product = factor("addmv", "alpha", alpha, mat.dtype());
+  const Scale of_input = factor("addmv", "beta", beta, mat.dtype());
+  const Scale of_product = factor("addmv", "alpha", alpha, mat.dtype());
   return rename_error("addmv", {{"input", "input"}, {"mat1", "mat"}}, [&] {
     const Tensor column = unsqueeze(vec, 1);
     return own(
@@ -106,12 +106,12 @@ Tensor baddbmm_impl(const Tensor& input, const Tensor& batch1, const Tensor& bat
                     const Tensor* beta, const Tensor* alpha) {
   require_shape("baddbmm", "batch1", batch1, {-1, -1, -1});
   require_shape("baddbmm", "batch2", batch2, {batch1.size(0), batch1.size(2), -1});
-  require_same_dtype("baddbmm", "batch2", batch2, batch1);
-  require_same_dtype("baddbmm", "input", input, batch1);
+  require_dtype_of("baddbmm", "batch2", batch2, batch1);
+  require_dtype_of("baddbmm", "input", input, batch1);
   const std::array<int64_t, 3> shape{batch1.size(0), batch1.size(1), batch2.size(2)};
   const Tensor start = broadcast("baddbmm", input, shape);
-  const Factor of_input = factor("baddbmm", "beta", beta, input.dtype());
-  const Factor of_product = factor("baddbmm", "alpha", alpha, input.dtype());
+  const Scale of_input = factor("baddbmm", "beta", beta, input.dtype());
+  const Scale of_product = factor("baddbmm", "alpha", alpha, input.dtype());
   return rename_error("baddbmm", {{"input", "batch1"}, {"mat2", "batch2"}}, [&] {
     return added(of_input, start, scaled(bmm(batch1, batch2), of_product));
   });
@@ -122,12 +122,12 @@ Tensor addbmm_impl(const Tensor& input, const Tensor& batch1, const Tensor& batc
                    const Tensor* beta, const Tensor* alpha) {
   require_shape("addbmm", "batch1", batch1, {-1, -1, -1});
   require_shape("addbmm", "batch2", batch2, {batch1.size(0), batch1.size(2), -1});
-  require_same_dtype("addbmm", "batch2", batch2, batch1);
+  require_dtype_of("addbmm", "batch2", batch2, batch1);
   const int64_t n = batch1.size(1), m = batch2.size(2), inner = batch1.size(0) * batch1.size(2);
   const std::array<int64_t, 2> shape{n, m}, left{n, inner}, right{inner, m};
   const Tensor start = broadcast("addbmm", input, shape);
-  const Factor of_input = factor("addbmm", "beta", beta, batch1.dtype());
-  const Factor of_product = factor("addbmm", "alpha", alpha, batch1.dtype());
+  const Scale of_input = factor("addbmm", "beta", beta, batch1.dtype());
+  const Scale of_product = factor("addbmm", "alpha", alpha, batch1.dtype());
   return rename_error("addbmm", {{"input", "input"}, {"mat1", "batch1"}}, [&] {
     const Tensor beside = reshape(transpose(batch1, 0, 1), left), below = reshape(batch2, right);
     return addmm(start, beside, below, pointer_to(of_input), pointer_to(of_product));
@@ -137,11 +137,11 @@ Tensor addbmm_impl(const Tensor& input, const Tensor& batch1, const Tensor& batc
 // -- addr -----------------------------------------------------------------------------------------
 
 // Of bools a number that is not 0 is true; fractions are no factors of integers.
-static Factor factor_of_pairs(const char* name, const Tensor* pointer_to, Dtype dtype) {
+static Scale factor_of_pairs(const char* name, const Tensor* pointer_to, Dtype dtype) {
   if (pointer_to && pointer_to->is_number() && dtype == Dtype::kBool && !pointer_to->is_complex() &&
       category(pointer_to->dtype()) < Category::kFloat) {
     const Tensor value = number(!is(*pointer_to, 0));
-    return is(value, 1) ? Factor() : Factor(value);
+    return is(value, 1) ? Scale() : Scale(value);
   }
   if (pointer_to && pointer_to->is_number() && category(pointer_to->dtype()) > category(dtype))
     fail_argument(LIBDL_ERROR_DTYPE, "addr", name,
@@ -157,8 +157,8 @@ Tensor addr_impl(const Tensor& input, const Tensor& vec1, const Tensor& vec2, co
   const std::array<int64_t, 2> shape{vec1.size(0), vec2.size(0)};
   const Tensor start = broadcast("addr", input, shape), pairs = mul(unsqueeze(vec1, 1), vec2);
   const Dtype whole = promote(start.dtype(), pairs.dtype());
-  const Factor of_input = factor_of_pairs("beta", beta, whole);
-  const Factor of_pairs = factor_of_pairs("alpha", alpha, whole);
+  const Scale of_input = factor_of_pairs("beta", beta, whole);
+  const Scale of_pairs = factor_of_pairs("alpha", alpha, whole);
   const Tensor product = scaled(pairs, of_pairs);
   return added(of_input, start, product.dtype() == whole ? product : to(product, whole, {}));
 }

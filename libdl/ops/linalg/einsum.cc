@@ -21,14 +21,15 @@ namespace {
 using Axes = std::vector<int64_t>;
 using Parts = std::initializer_list<const Axes*>;
 
-constexpr const char* kOp = "einsum";
+constexpr const char* kEinsumName = "einsum";
 constexpr int kDots = -1;
 
 // A term's labels; a letter is itself, "..." is kDots.
 using Term = std::vector<int>;
 
 LIBDL_NORETURN void bad_equation(std::string_view equation, const std::string& wanted) {
-  fail_argument(LIBDL_ERROR_VALUE, kOp, "equation", "is \"" + std::string(equation) + "\"", wanted);
+  fail_argument(LIBDL_ERROR_VALUE, kEinsumName, "equation", "is \"" + std::string(equation) + "\"",
+                wanted);
 }
 
 Term parse(std::string_view equation, std::string_view text) {
@@ -104,7 +105,8 @@ Tensor one_of_each(std::string_view equation, Tensor x, Term term) {
       }
       const int first = static_cast<int>(i), second = static_cast<int>(j);
       if (x.size(first) != x.size(second))
-        fail_argument(LIBDL_ERROR_SHAPE, kOp, "tensors", "holds shape " + to_string(x.shape()),
+        fail_argument(LIBDL_ERROR_SHAPE, kEinsumName, "tensors",
+                      "holds shape " + to_string(x.shape()),
                       "equal sizes for a letter that \"" + std::string(equation) + "\" repeats");
       x = movedim(diagonal(x, 0, first, second), Dims(std::to_array<int64_t>({-1})),
                   Dims(std::to_array<int64_t>({first})));
@@ -195,7 +197,7 @@ void check_sizes(std::string_view equation, const std::vector<Tensor>& operands)
       const int64_t n = operands[i].size(d);
       if (n != 1 && size != 1 && n != size)
         fail_argument(
-            LIBDL_ERROR_SHAPE, kOp, "tensors",
+            LIBDL_ERROR_SHAPE, kEinsumName, "tensors",
             "has size " + std::to_string(n) + " at position " + std::to_string(i),
             std::to_string(size) + " for the same letter of \"" + std::string(equation) + "\"");
       if (n != 1) size = n;
@@ -243,7 +245,7 @@ Tensor contracted(const std::vector<Tensor>& operands, size_t kept) {
 
 Tensor einsum_impl(std::string_view equation, TensorSpan tensors) {
   if (tensors.empty())
-    fail_argument(LIBDL_ERROR_VALUE, kOp, "tensors", "is empty", "at least one tensor");
+    fail_argument(LIBDL_ERROR_VALUE, kEinsumName, "tensors", "is empty", "at least one tensor");
   const size_t arrow = equation.find("->");
   const std::vector<Term> inputs = parse_inputs(equation, equation.substr(0, arrow));
   if (inputs.size() != tensors.size())
@@ -252,14 +254,14 @@ Tensor einsum_impl(std::string_view equation, TensorSpan tensors) {
   int most_dots = 0;
   for (size_t i = 0; i < tensors.size(); ++i) {
     if (tensors[i].dtype() != tensors[0].dtype())
-      fail_argument(LIBDL_ERROR_DTYPE, kOp, "tensors",
+      fail_argument(LIBDL_ERROR_DTYPE, kEinsumName, "tensors",
                     std::string("holds ") + name_of(tensors[i].dtype()),
                     std::string(name_of(tensors[0].dtype())) + ", as the first");
     const bool dotted = std::ranges::find(inputs[i], kDots) != inputs[i].end();
     const int dots = tensors[i].ndim() - static_cast<int>(inputs[i].size()) + dotted;
     if (dots < 0 || (dots > 0 && !dotted))
       fail_argument(
-          LIBDL_ERROR_SHAPE, kOp, "tensors",
+          LIBDL_ERROR_SHAPE, kEinsumName, "tensors",
           "holds shape " + to_string(tensors[i].shape()) + " at position " + std::to_string(i),
           "the dimensions of term " + std::to_string(i) + " of \"" + std::string(equation) + "\"");
     most_dots = std::max(most_dots, dots);
@@ -270,8 +272,8 @@ Tensor einsum_impl(std::string_view equation, TensorSpan tensors) {
                                               : parse(equation, equation.substr(arrow + 2)),
               most_dots);
   const Dimensions dimensions = dimensions_of(equation, result, terms);
-  const Named named(kOp);
-  return rename_error(kOp, {{"input", "tensors"}, {"mat2", "tensors"}}, [&] {
+  const Named named(kEinsumName);
+  return rename_error(kEinsumName, {{"input", "tensors"}, {"mat2", "tensors"}}, [&] {
     std::vector<Tensor> operands;
     operands.reserve(tensors.size());
     for (size_t i = 0; i < tensors.size(); ++i)

@@ -12,17 +12,17 @@ namespace libdl {
 
 // -- checks ---------------------------------------------------------------------------------------
 
-static constexpr const char* kOp = "grouped_mm";
+static constexpr const char* kGroupedMmName = "grouped_mm";
 
 static void bad_shape(const char* name, const Tensor& x,
                       const std::string& wanted LIBDL_SOURCE_LOCATION) {
-  fail_argument(LIBDL_ERROR_SHAPE, kOp, name, "has shape " + to_string(x.shape()),
+  fail_argument(LIBDL_ERROR_SHAPE, kGroupedMmName, name, "has shape " + to_string(x.shape()),
                 wanted LIBDL_SAME_SOURCE_LOCATION);
 }
 
 static void bad_dtype(const char* name, Dtype found,
                       const std::string& wanted LIBDL_SOURCE_LOCATION) {
-  fail_argument(LIBDL_ERROR_DTYPE, kOp, name, std::string("is ") + name_of(found),
+  fail_argument(LIBDL_ERROR_DTYPE, kGroupedMmName, name, std::string("is ") + name_of(found),
                 wanted LIBDL_SAME_SOURCE_LOCATION);
 }
 
@@ -41,19 +41,21 @@ static void check_operands(const Tensor& a, const Tensor& b) {
   if (b.size(b.ndim() - 2) != inner)
     bad_shape("mat_b", b, std::to_string(inner) + " rows, the columns of mat_a");
   if (a.ndim() == 3 && b.ndim() == 3 && a.size(0) != b.size(0))
-    fail_argument(LIBDL_ERROR_SHAPE, kOp, "mat_b", "has " + std::to_string(b.size(0)) + " groups",
+    fail_argument(LIBDL_ERROR_SHAPE, kGroupedMmName, "mat_b",
+                  "has " + std::to_string(b.size(0)) + " groups",
                   std::to_string(a.size(0)) + " as mat_a");
 }
 
 static void check_offs(const Tensor* offs, bool cut) {
   if (!offs && cut)
-    fail_argument(LIBDL_ERROR_VALUE, kOp, "offs", "is None",
+    fail_argument(LIBDL_ERROR_VALUE, kGroupedMmName, "offs", "is None",
                   "a tensor, for an operand is a matrix");
   if (offs && !cut)
-    fail_argument(LIBDL_ERROR_VALUE, kOp, "offs", "is a tensor", "None for 3-d operands");
+    fail_argument(LIBDL_ERROR_VALUE, kGroupedMmName, "offs", "is a tensor",
+                  "None for 3-d operands");
   if (offs && (offs->dtype() != Dtype::kInt32 || offs->ndim() != 1))
     fail_argument(
-        LIBDL_ERROR_DTYPE, kOp, "offs",
+        LIBDL_ERROR_DTYPE, kGroupedMmName, "offs",
         std::string("is ") + name_of(offs->dtype()) + " of shape " + to_string(offs->shape()),
         "int32, 1-d");
 }
@@ -84,13 +86,14 @@ static std::vector<Group> groups_of(const Tensor& offs, int64_t whole, int64_t c
   const std::vector<int64_t> ends = ends_of(offs, whole);
   const auto entry = static_cast<int64_t>(ends.size());
   if (count >= 0 && entry != count)
-    fail_argument(LIBDL_ERROR_SHAPE, kOp, "offs", "has " + std::to_string(entry) + " elements",
+    fail_argument(LIBDL_ERROR_SHAPE, kGroupedMmName, "offs",
+                  "has " + std::to_string(entry) + " elements",
                   std::to_string(count) + ", one a group");
   std::vector<Group> groups;
   int64_t start = 0;
   for (const int64_t end : ends) {
     if (end < start || end > whole)
-      fail_argument(LIBDL_ERROR_INDEX, kOp, "offs", "is " + to_string(Dims(ends)),
+      fail_argument(LIBDL_ERROR_INDEX, kGroupedMmName, "offs", "is " + to_string(Dims(ends)),
                     "ends that ascend, " + std::to_string(whole) + " at most");
     groups.push_back({start, end - start});
     start = end;
@@ -107,7 +110,7 @@ static Tensor part(const Tensor& x, int32_t dim, Group g) {
 // One for each group of the inner dimension.
 static Tensor stacked(const Tensor& a, const Tensor& b, const std::vector<Group>& groups) {
   if (groups.empty())
-    fail_argument(LIBDL_ERROR_VALUE, kOp, "offs", "is empty", "one group at least");
+    fail_argument(LIBDL_ERROR_VALUE, kGroupedMmName, "offs", "is empty", "one group at least");
   std::vector<Tensor> products;
   products.reserve(groups.size());
   for (const Group g : groups) products.push_back(mm(part(a, 1, g), part(b, 0, g)));
@@ -137,11 +140,11 @@ Tensor grouped_mm_impl(const Tensor& mat_a, const Tensor& mat_b, const Tensor* o
   const bool first = mat_a.ndim() == 3, second = mat_b.ndim() == 3;  // has its groups apart
   check_offs(offs, !first || !second);
   if (bias)
-    fail_argument(LIBDL_ERROR_UNSUPPORTED, kOp, "bias", "is a tensor",
+    fail_argument(LIBDL_ERROR_UNSUPPORTED, kGroupedMmName, "bias", "is a tensor",
                   "None: PyTorch takes none yet, nor does libdl");
   if (dtype != Dtype::kNone && dtype != mat_a.dtype())
     bad_dtype("dtype", dtype, std::string(name_of(mat_a.dtype())) + " as mat_a is");
-  const Named named(kOp);
+  const Named named(kGroupedMmName);
   if (!offs) return named(bmm(mat_a, mat_b));
   if (first) {
     return named(joined(mat_a, mat_b, groups_of(*offs, mat_b.size(1), mat_a.size(0)), 1));

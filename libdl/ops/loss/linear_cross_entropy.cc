@@ -11,12 +11,13 @@
 
 namespace libdl {
 
-static constexpr const char* kOp = "linear_cross_entropy";
+static constexpr const char* kLinearCrossEntropyName = "linear_cross_entropy";
 
 static void check_shapes(const Tensor& input, const Tensor& weight, const Tensor* bias) {
   const auto bad = [](const char* name, const std::string& found,
                       const std::string& wanted LIBDL_SOURCE_LOCATION) {
-    fail_argument(LIBDL_ERROR_SHAPE, kOp, name, found, wanted LIBDL_SAME_SOURCE_LOCATION);
+    fail_argument(LIBDL_ERROR_SHAPE, kLinearCrossEntropyName, name, found,
+                  wanted LIBDL_SAME_SOURCE_LOCATION);
   };
   const auto dimensions = [](const Tensor& x) {
     return "has " + std::to_string(x.ndim()) + " dimensions";
@@ -56,7 +57,7 @@ Tensor linear_cross_entropy_impl(const Tensor& input, const Tensor& linear_weigh
   check_shapes(input, linear_weight, linear_bias);
   const bool probabilities = is_floating(target.dtype());
   if (probabilities && ignore_index)
-    fail_argument(LIBDL_ERROR_VALUE, kOp, "ignore_index",
+    fail_argument(LIBDL_ERROR_VALUE, kLinearCrossEntropyName, "ignore_index",
                   "is " + std::to_string(*ignore_index) + " and target has probabilities",
                   "classes, or None");
   if (dtype == Dtype::kNone)

@@ -16,7 +16,7 @@
 
 namespace libdl {
 
-static constexpr const char* kOp = "batch_norm";
+static constexpr const char* kBatchNormName = "batch_norm";
 
 namespace {
 // Whether mean and rstd are those of the input, and so depend on it.
@@ -71,11 +71,11 @@ static Tensor in_shape_of(const Tensor& x, const Tensor& y) {
 
 // x in the dtype of computation, rstd and z = (x - mean) rstd, by operators.
 namespace {
-struct Normalised {
+struct NormalisedImages {
   Tensor x, rstd, z;
   Shape pixels;  // the dimensions that means are taken over
 
-  Normalised(const Norm& a, const Tensor& input, const Tensor& mean_, const Tensor& rstd_)
+  NormalisedImages(const Norm& a, const Tensor& input, const Tensor& mean_, const Tensor& rstd_)
       : x(cast(input, normalised_as(input.dtype()))), pixels(all_but_channels(input)) {
     if (!a.trained) {
       rstd = along(rstd_, x);
@@ -98,7 +98,7 @@ struct Normalised {
 static Gradients by_operators(const Norm& a, const Tensor& arrived, const Forward& saved,
                               const std::array<bool, 3>& needed) {
   const auto& [input, weight, mean, rstd, bias] = saved;
-  const Normalised n(a, input, mean, rstd);
+  const NormalisedImages n(a, input, mean, rstd);
   const Tensor dy = cast(arrived, n.x.dtype());
   const Tensor g = weight.defined() ? dy * along(weight, n.x) : dy;
   Gradients all;
@@ -182,14 +182,14 @@ static void batch_norm_vjp(Backward& b) {
   if (needed[1]) b.set_grad(1, std::move(dweight));
   if (needed[2]) b.set_grad(2, std::move(dbias));
 }
-static const Rule kBatchNorm{kOp, batch_norm_vjp};
+static const Rule kBatchNorm{kBatchNormName, batch_norm_vjp};
 
 // -- forward --------------------------------------------------------------------------------------
 
 // The tangent by the product rule over y = z weight + bias.
 static Tensor batch_norm_jvp(const Call& call, const Norm& a, const Tensor& input,
                              const Statistics& s, const Tensor* weight) {
-  const Normalised n(a, input, s.mean, s.rstd);
+  const NormalisedImages n(a, input, s.mean, s.rstd);
   Tensor t = zeros(n.x.shape(), n.x.dtype(), n.x.device());
   if (call.tangent(0).defined()) {
     const Tensor tx = cast(call.tangent(0), n.x.dtype());
@@ -270,20 +270,22 @@ static void check(const Inputs& g, bool training, double eps) {
   int64_t values = input.ndim() ? 1 : 0;  // of each channel
   for (int d = 0; d < input.ndim(); ++d) values *= d == 1 ? 1 : input.size(d);
   if (training && values == 1)
-    fail_argument(LIBDL_ERROR_SHAPE, kOp, "input", "has shape " + to_string(input.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, kBatchNormName, "input",
+                  "has shape " + to_string(input.shape()),
                   "more than one value per channel when training");
   if (!is_floating(input.dtype()))
-    fail_argument(LIBDL_ERROR_DTYPE, kOp, "input", std::string("is ") + name_of(input.dtype()),
-                  "a floating dtype");
+    fail_argument(LIBDL_ERROR_DTYPE, kBatchNormName, "input",
+                  std::string("is ") + name_of(input.dtype()), "a floating dtype");
   if (input.ndim() < 2)
-    fail_argument(LIBDL_ERROR_SHAPE, kOp, "input", "has shape " + to_string(input.shape()),
-                  "[n, c, ...]");
-  check_input_of(kOp, input, {g.running.mean, g.running.var, g.weight, g.bias});
-  check_running(kOp, input, g.running, training);
-  check_channels(kOp, input, "weight", g.weight);
-  check_channels(kOp, input, "bias", g.bias);
+    fail_argument(LIBDL_ERROR_SHAPE, kBatchNormName, "input",
+                  "has shape " + to_string(input.shape()), "[n, c, ...]");
+  check_input_of(kBatchNormName, input, {g.running.mean, g.running.var, g.weight, g.bias});
+  check_running(kBatchNormName, input, g.running, training);
+  check_channels(kBatchNormName, input, "weight", g.weight);
+  check_channels(kBatchNormName, input, "bias", g.bias);
   if (!(eps >= 0))
-    fail_argument(LIBDL_ERROR_VALUE, kOp, "eps", "is " + std::to_string(eps), "0 or more");
+    fail_argument(LIBDL_ERROR_VALUE, kBatchNormName, "eps", "is " + std::to_string(eps),
+                  "0 or more");
 }
 
 static bool is_differentiated(const Tensor& x) {
@@ -292,7 +294,7 @@ static bool is_differentiated(const Tensor& x) {
 
 // With given statistics, by operators, so that derivatives reach these, too.
 static Tensor by_statistics(const Inputs& g, double eps) {
-  const Named named(kOp);
+  const Named named(kBatchNormName);
   const Tensor x = cast(g.input, normalised_as(g.input.dtype()));
   const Tensor rstd = rsqrt(add(cast(*g.running.var, x.dtype()), number(eps)));
   Tensor y = (x - along(*g.running.mean, x)) * along(rstd, x);
@@ -312,14 +314,14 @@ Tensor batch_norm_impl(const Tensor& input, const Tensor* running_mean, const Te
                        double eps) {
   // A vector without elements has no channels to look at, as in PyTorch.
   if (input.ndim() == 1 && input.numel() == 0 && is_floating(input.dtype()))
-    return Named(kOp)(mul(input, number(1.0)));
+    return Named(kBatchNormName)(mul(input, number(1.0)));
   const Inputs inputs{input, {running_mean, running_var}, weight, bias};
   check(inputs, training, eps);
   if (!training && (is_differentiated(*running_mean) || is_differentiated(*running_var)))
     return by_statistics(inputs, eps);
-  Call call(kOp, {}, {&input, weight, bias});
+  Call call(kBatchNormName, {}, {&input, weight, bias});
   Norm a{training, eps};
-  RunningUpdate running(kOp, inputs.running);
+  RunningUpdate running(kBatchNormName, inputs.running);
   Statistics s;
   Tensor y, kept_bias;
   if (input.numel()) {

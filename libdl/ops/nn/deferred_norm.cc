@@ -59,12 +59,12 @@ struct Image {
 kernels::View vector(const Tensor& x) { return x.defined() ? reads(x) : no_view(); }
 
 // `from` normalised, and `added` to it if there is one.
-struct Normalised final : Producer {
+struct DeferredNorm final : Producer {
   BorrowedForm from, added;  // of the result's geometry and dtype, with the channels innermost
   NormVectors vectors;
   uint64_t serial;
 
-  Normalised(BorrowedForm from, BorrowedForm added, NormVectors vectors, uint64_t serial)
+  DeferredNorm(BorrowedForm from, BorrowedForm added, NormVectors vectors, uint64_t serial)
       : from(std::move(from)),
         added(std::move(added)),
         vectors(std::move(vectors)),
@@ -81,9 +81,9 @@ struct Normalised final : Producer {
 };
 
 struct Rectified final : Producer {
-  const Normalised& of;
+  const DeferredNorm& of;
 
-  explicit Rectified(const Normalised& of) : of(of) {}
+  explicit Rectified(const DeferredNorm& of) : of(of) {}
   void compute(const PackedKey& key, void* to) const override { of.compute(key, to, true); }
 };
 
@@ -124,7 +124,7 @@ PackedReader gradient_behind_relu(const Tensor& dy, uint64_t serial) {
 
 static bool relu_of(const Tensor& out, const Tensor& x) {
   const PackedReader form = deferred_form_of(x);
-  const auto* const normalised = waiting<Normalised>(form);
+  const auto* const normalised = waiting<DeferredNorm>(form);
   if (!normalised || !alike(out, x) || !takes_form(out, x)) return false;
   const uint64_t mark = normalised->added.data() ? 0 : normalised->serial;
   return compute_into(out, x, form, Rectified(*normalised), mark);
@@ -133,16 +133,16 @@ static bool relu_of(const Tensor& out, const Tensor& x) {
 static bool add_to(const Tensor& out, const Tensor& x, const Tensor& added) {
   if (added.is_number() || !alike(added, x) || !alike(out, x)) return false;
   PackedReader form = deferred_form_of(x);
-  const auto* const normalised = waiting<Normalised>(form);
+  const auto* const normalised = waiting<DeferredNorm>(form);
   if (!normalised || normalised->added.data() || &added.storage() == &x.storage() ||
       !takes_form(out, x))
     return false;
   PackedReader other = only_form_of(added, kInnermost);
   if (!other.data()) return false;
   return defer_into(out, x, std::move(form),
-                    std::make_unique<Normalised>(BorrowedForm(normalised->from.share()),
-                                                 BorrowedForm(std::move(other)),
-                                                 normalised->vectors, normalised->serial));
+                    std::make_unique<DeferredNorm>(BorrowedForm(normalised->from.share()),
+                                                   BorrowedForm(std::move(other)),
+                                                   normalised->vectors, normalised->serial));
 }
 
 static bool absorb(Expression expression, const Tensor& out, const Tensor* const* in) {
@@ -175,8 +175,8 @@ Tensor normalised_later(const Innermost& x, NormVectors vectors, uint64_t& seria
   static std::atomic<uint64_t> last{0};
   serial = last.fetch_add(1, std::memory_order_relaxed) + 1;
   return defer(x.tensor().shape(), x.tensor().dtype(),
-               std::make_unique<Normalised>(BorrowedForm(x.form().share()), BorrowedForm(),
-                                            std::move(vectors), serial));
+               std::make_unique<DeferredNorm>(BorrowedForm(x.form().share()), BorrowedForm(),
+                                              std::move(vectors), serial));
 }
 
 }  // namespace libdl

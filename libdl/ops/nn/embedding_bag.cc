@@ -15,7 +15,7 @@
 
 namespace libdl {
 
-static constexpr const char* kOp = "embedding_bag";
+static constexpr const char* kEmbeddingBagName = "embedding_bag";
 
 // -- checks ---------------------------------------------------------------------------------------
 
@@ -23,7 +23,7 @@ static BagMode mode_of(std::optional<std::string_view> mode) {
   if (!mode || *mode == "mean") return BagMode::kMean;
   if (*mode == "sum") return BagMode::kSum;
   if (*mode == "max") return BagMode::kMax;
-  fail_argument(LIBDL_ERROR_VALUE, kOp, "mode", "is \"" + std::string(*mode) + "\"",
+  fail_argument(LIBDL_ERROR_VALUE, kEmbeddingBagName, "mode", "is \"" + std::string(*mode) + "\"",
                 "\"sum\", \"mean\" or \"max\"");
 }
 
@@ -153,8 +153,8 @@ Tensor embedding_bag_impl(const Tensor& input, const Tensor& weight, const Tenso
                           bool sparse, const Tensor* per_sample_weights, bool include_last_offset,
                           std::optional<int64_t> padding_idx) {
   const BagMode how = mode_of(mode);
-  Call call(kOp, {}, {&weight, per_sample_weights});
-  check_sparse(kOp, sparse, weight);
+  Call call(kEmbeddingBagName, {}, {&weight, per_sample_weights});
+  check_sparse(kEmbeddingBagName, sparse, weight);
   check_weight(call, weight);
   check_mode(call, how, scale_grad_by_freq, sparse);
   const int64_t padding = checked_padding(call, padding_idx, weight.size(0));

@@ -32,12 +32,12 @@ kernels::View flat(const Tensor& x, const int64_t* sizes, const int64_t* strides
 }  // namespace
 
 namespace {
-struct Normalised {
+struct NormalisedRows {
   Tensor z, rstd;  // (x - mean) rstd
 };
 }  // namespace
 
-static Normalised normalised(const Tensor& x, const Norm& a, const Tensor& eps) {
+static NormalisedRows normalised(const Tensor& x, const Norm& a, const Tensor& eps) {
   const Rooted r = rooted(sub(x, mean(x, Dims(a.dims), true)), Dims(a.dims), item_f64(eps));
   return {r.x * r.rstd, r.scale.defined() ? r.rstd * r.scale : r.rstd};
 }

@@ -6,8 +6,6 @@
 
 namespace libdl {
 
-constexpr Layout kLayout = Layout::kChannelsInnermost;
-
 static bool concerns(const Tensor& out, std::span<const Tensor* const> in) {
   if (out.numel() == 1 || !out.device().is_cpu()) return false;
   bool any = out.storage().packed_only();
@@ -32,7 +30,7 @@ bool FormPlan::follows(const Tensor& out, std::span<const Tensor* const> in, siz
     const Tensor& x = *in[k];
     if (!same(x.shape(), out.shape()) || is_expanded(x)) continue;
     if (form_[k + 1].data()) return true;
-    if (!form_of(x, kLayout).data()) return false;
+    if (!form_of(x, Layout::kChannelsInnermost).data()) return false;
   }
   return false;
 }
@@ -40,7 +38,7 @@ bool FormPlan::follows(const Tensor& out, std::span<const Tensor* const> in, siz
 // Whether out can be written; form_[0] is then where, unless it is plain.
 bool FormPlan::place(const Tensor& out, std::span<const Tensor* const> in, size_t later) {
   if (out.storage().packed_only()) {
-    form_[0] = writable_form_of(out, kLayout);
+    form_[0] = writable_form_of(out, Layout::kChannelsInnermost);
     return form_[0].data();
   }
   if (!may_be_packed(out) || !sole_owner(out) || out.storage().writable_exports.load() > 0 ||
@@ -49,7 +47,7 @@ bool FormPlan::place(const Tensor& out, std::span<const Tensor* const> in, size_
   for (size_t k = 0; k < in.size(); ++k)  // a gradient that is overwritten may be an operand
     if (!in[k]->is_number() && &in[k]->storage() == &out.storage()) return true;
   publish(out);
-  form_[0] = only_form_of(out, kLayout);
+  form_[0] = only_form_of(out, Layout::kChannelsInnermost);
   return true;
 }
 
@@ -79,13 +77,14 @@ bool FormPlan::set(const Tensor& out, std::span<const Tensor* const> in, size_t 
   for (size_t k = 0; k < in.size(); ++k) {
     const Tensor& x = *in[k];
     if (x.is_number() || !x.storage().packed_only()) continue;
-    form_[k + 1] = form_of(x, kLayout);
+    form_[k + 1] = form_of(x, Layout::kChannelsInnermost);
     if (!form_[k + 1].data()) x.plain(Access::kRead);
   }
   if (!place(out, in, later)) return false;
   for (size_t k = 0; k < in.size(); ++k) {
     PackedReader& form = form_[k + 1];
-    if (!form.data() && (form_[0].data() || by_chance(2))) form = form_of(*in[k], kLayout);
+    if (!form.data() && (form_[0].data() || by_chance(2)))
+      form = form_of(*in[k], Layout::kChannelsInnermost);
     data_[k + 1] = form.data() ? const_cast<void*>(form.data()) : in[k]->plain(Access::kRead);
   }
   data_[0] = form_[0].data() ? const_cast<void*>(form_[0].data()) : out.plain(Access::kOverwrite);

@@ -10,8 +10,6 @@
 
 namespace libdl {
 
-static constexpr Layout kLayout = Layout::kChannelsInnermost;
-
 static bool has_strides(const Tensor& x, const Shape& strides) {
   for (int d = 0; d < x.ndim(); ++d)
     if (x.size(d) > 1 && x.stride(d) != strides[static_cast<size_t>(d)]) return false;
@@ -32,7 +30,8 @@ Innermost::Innermost(const Tensor& x, Order order) : tensor_(x) {
   const bool turned = order == Order::kInnermost && x.device().is_cpu();
   const Shape innermost = channels_innermost(x.shape());
   if (x.storage().packed_only() || (turned && !has_strides(x, innermost)))
-    form_ = turned ? keep_form(x, kLayout) : form_of(x, kLayout);
+    form_ =
+        turned ? keep_form(x, Layout::kChannelsInnermost) : form_of(x, Layout::kChannelsInnermost);
   if (form_.data()) {
     set(const_cast<void*>(form_.data()), innermost);
     return;
@@ -54,7 +53,7 @@ Innermost::Innermost(Dims shape, Dtype dtype, Device device) {
     return;
   }
   void* data;
-  tensor_ = empty_packed(shape, dtype, kLayout, data);
+  tensor_ = empty_packed(shape, dtype, Layout::kChannelsInnermost, data);
   written_ = true;
   set(data, channels_innermost(shape));
 }
