@@ -10,4 +10,5 @@ import cases_rnn  # noqa: F401, I001
 import cases_attention  # noqa: F401, I001
 import cases_training  # noqa: F401, I001
 import cases_transforms  # noqa: F401, I001
+import cases_operators  # noqa: F401, I001
 from registry import CASES as CASES, Call as Call

@@ -115,7 +115,7 @@ for rows, inputs in ((2, 25_088), (32, 9_216)):
 
 for rows, inputs, outputs in ((65_536, 256, 256), (6_272, 256, 256), (100_352, 32, 64)):
 
-    @case(f"gradient of a weight {rows:,} x {inputs} -> {outputs}")
+    @case(f"weight gradient {rows:,} x {inputs} -> {outputs}")
     def _(m: Any, rows: int = rows, inputs: int = inputs, outputs: int = outputs) -> Call:
         x, dy = ramp(m, rows, inputs), ramp(m, rows, outputs)
         return lambda: dy.t() @ x

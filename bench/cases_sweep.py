@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The sweep's rows: every function of both libraries, by dtype, size and layout.
+"""The sweep's rows: functions of both libraries, by dtype, size and layout.
 
-A function's recipe makes its call from operands of the row's dtype, size and layout. What has no
-recipe stands in one of three lists; bench/run.py --sweep refuses a function that is in none.
+A function's recipe makes its call from operands of the row's dtype, size and layout. Elementwise
+operators have theirs from their cards; cases_operators.py has a row for every operator.
 """
 
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
+
+from cases_operators import line_of, operators
 
 DTYPES = ("float32", "float64", "bfloat16", "int64", "uint8", "bool", "complex64")
 SIZES = (1_000, 100_000, 10_000_000)
@@ -141,6 +143,18 @@ def binary(*names: str) -> None:
         recipe(name + "_", in_place)
 
 
+def by_card(tensors: int) -> Iterator[str]:
+    """Elementwise operators that are called with so many tensors, as Python names them."""
+    for operator in operators():
+        if not operator.is_elementwise or not operator.has_new or not operator.python:
+            continue
+        line = line_of(operator)
+        kinds = {argument.name: argument.kind for argument in operator.arguments}
+        wanted = [p.argument for p in line.parameters if not p.default and not p.keyword_only]
+        if [kinds.get(name) for name in wanted] == ["tensor"] * tensors:
+            yield "nn.functional." * ("function" not in line.flags) + line.name
+
+
 def along(*names: str) -> None:
     """Of everything, along the rows and along the columns."""
     for name in names:
@@ -154,24 +168,9 @@ def along(*names: str) -> None:
 
 
 def make_recipes() -> None:
-    unary(
-        *"abs ceil cos erf exp exp2 expm1 floor isfinite isinf isnan log log10 log1p log2".split(),
-        *"neg reciprocal relu round rsqrt sgn sigmoid sign sin sqrt square tan tanh trunc".split(),
-        *"bitwise_not logical_not clone conj_physical real imag nonzero tril triu".split(),
-        *"zeros_like ones_like Tensor.contiguous Tensor.tolist".split(),
-        *(
-            f"nn.functional.{f}"
-            for f in "elu gelu leaky_relu logsigmoid relu6 silu softplus".split()
-        ),
-    )
-    RECIPES.pop("Tensor.tolist")
-    binary(
-        *"add sub mul div floor_divide remainder fmod pow bitwise_and bitwise_or".split(),
-        *"bitwise_xor bitwise_left_shift bitwise_right_shift eq ne lt le gt ge".split(),
-        *"logical_and logical_or logical_xor".split(),
-    )
-    for name in ("maximum", "minimum", "isclose"):
-        recipe(name, lambda m, o, f=name: (lambda f, a, b: lambda: f(a, b))(member(m, f), o.a, o.b))
+    unary(*by_card(1), *"clone conj_physical real imag nonzero tril triu".split())
+    unary("zeros_like", "ones_like", "Tensor.contiguous")
+    binary(*by_card(2))
     for name in ("equal", "allclose"):
         recipe(name, lambda m, o, f=name: (lambda f, a: lambda: f(a, a))(member(m, f), o.a))
     along("sum", "mean", "std", "var", "all", "any", "argmax", "argmin")
@@ -418,43 +417,6 @@ def make_new() -> None:
 
 
 make_recipes()
-
-# Without recipes: other names of functions above,
-ALIASES = set(
-    "absolute clip concat concatenate divide fix greater greater_equal less less_equal multiply"
-    " negative not_equal subtract true_divide dropout nn.functional.log_softmax nn.functional.relu"
-    " nn.functional.sigmoid nn.functional.softmax nn.functional.tanh empty_like full_like rand_like"
-    " randint_like randn_like normal".split()
-)
-# what moves no element,
-VIEWS = set(
-    "as_strided as_tensor asarray broadcast_to chunk conj detach diagonal empty_strided flatten"
-    " from_dlpack from_numpy frombuffer moveaxis movedim narrow permute reshape select split"
-    " split_with_sizes squeeze swapaxes swapdims t tensor transpose unbind unflatten unsqueeze"
-    " view_as_complex view_as_real".split()
-)
-# and questions and settings.
-OTHERS = set(
-    "can_cast compile get_default_device get_default_dtype get_num_threads get_rng_state"
-    " initial_seed is_complex is_floating_point is_grad_enabled is_inference_mode_enabled is_tensor"
-    " load manual_seed numel promote_types result_type save seed set_default_device"
-    " set_default_dtype set_num_threads set_printoptions set_rng_state typename".split()
-)
-
-
-def functions(m: Any, prefix: str = "") -> set[str]:
-    found = (n for n in dir(m) if not n.startswith("_"))
-    return {
-        prefix + n for n in found if callable(getattr(m, n)) and not isinstance(getattr(m, n), type)
-    }
-
-
-def unmeasured(ours: Any, theirs: Any) -> set[str]:
-    """Functions of both libraries that have no recipe and stand in none of the lists."""
-    both = functions(ours) & functions(theirs)
-    within = "nn.functional."
-    both |= functions(ours.nn.functional, within) & functions(theirs.nn.functional, within)
-    return both - {r.split(" ")[0] for r in RECIPES} - ALIASES - VIEWS - OTHERS
 
 
 def rows(

@@ -11,7 +11,7 @@ PyTorch leaves large blocks to malloc, which gives fresh pages for each, so ever
 a second time in a process whose malloc keeps them (tcmalloc, preloaded): the two columns to the
 right. A case is run where a PATTERN is part of its name.
 
---sweep measures instead every function by dtype, size and layout on one thread, and prints what is
+--sweep measures instead functions by dtype, size and layout on one thread, and prints what is
 slower than PyTorch; --sweep --help tells its options.
 """
 

@@ -108,10 +108,11 @@ static Norm norm_of_all(const char* op, const char* name, TensorSpan tensors, do
   const Device device = tensors[0].device();
   Listed listed(device);
   std::vector<Tensor> held(tensors.size());
-  bool are_listed = true;  // unless it is to refuse the largest of nothing
+  // Unless it is to refuse the largest of nothing.
+  bool are_listed = has_kernel(device, KernelId::list_norm);
   for (size_t i = 0; i < tensors.size(); ++i) {
     held[i] = is_sparse(tensors[i]) ? held_values(tensors[i]) : tensors[i];
-    if (!device.is_cpu() && !listed.takes(held[i])) held[i] = plain(held[i]);
+    if (are_listed && !device.is_cpu() && !listed.takes(held[i])) held[i] = plain(held[i]);
     are_listed =
         are_listed && listed.takes(held[i]) && (held[i].numel() || std::isfinite(norm_type));
     if (are_listed) listed.add(held[i], Access::kRead);
@@ -151,20 +152,21 @@ Tensor total_norm(TensorSpan tensors, double norm_type, bool error_if_nonfinite)
 
 // -- clipping -------------------------------------------------------------------------------------
 
-// Changes the gradients: by launch(device, list) those that can be listed, at once, and the others
-// by change(x, into). Of sparse ones the rows that are held change; the new ones are made before
-// anything is written.
+// Changes the gradients: by launch(device, list) those that can be listed, at once, where there is
+// the kernel, and the others by change(x, into). Of sparse ones the rows that are held change; the
+// new ones are made before anything is written.
 template <class L, class F>
 static void change_all(const char* op, TensorSpan grads, L&& launch, F&& change) {
   if (grads.empty()) return;
   const Device device = grads[0].device();
+  const bool lists = has_kernel(device, KernelId::list_clip);
   Listed listed(device);
   std::vector<Tensor> fresh(grads.size());
   std::vector<bool> is_listed(grads.size());
   for (size_t i = 0; i < grads.size(); ++i) {
     if (const std::vector<int64_t>* const rows = held_rows(grads[i])) {
       fresh[i] = sparse_matrix(grads[i].shape(), *rows, change(held_values(grads[i]), Into()));
-    } else if (listed.takes(grads[i])) {
+    } else if (lists && listed.takes(grads[i])) {
       is_listed[i] = true;
       listed.add(grads[i], Access::kUpdate);
     }

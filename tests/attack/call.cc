@@ -161,7 +161,7 @@ Call::Call(const Line& happy, const Words& words, const Models& models)
     } else {
       raw = values_.make(word);
       if (!operand && begins(word, "t:")) operand = static_cast<libdl_tensor*>(raw.p);
-      if (word == "gen") generators_.push_back(static_cast<libdl_generator*>(raw.p));
+      if (word == "h:generator") generators_.push_back(static_cast<libdl_generator*>(raw.p));
     }
     parameters_.push_back(raw);
   }

@@ -44,6 +44,8 @@ class Call {
   // The error, which is the caller's; other handles that it returns are given up.
   libdl_error* run();
   bool wrote() const { return slots_.touched(); }
+  // Of its arguments, or the default one.
+  libdl_generator* generator() const { return generators_.front(); }
   bool makes_tensors() const { return slots_.are_owned(); }
   // What it has made belongs to the scope that is open.
   void leave_results() { slots_.leave_owned(); }

@@ -212,9 +212,7 @@ Raw Values::make(const std::string& word) {
     return {.p = to_give_up_.back().second};
   }
   // "kind": a handle that no other parameter takes.
-  const std::string handle = kind == "h"                       ? rest
-                             : kind == "gen" || kind == "kind" ? "generator"
-                                                               : kind;
+  const std::string handle = kind == "h" ? rest : kind == "kind" ? "generator" : kind;
   if (is_handle(handle)) {
     others_.emplace_back(handle, made_handle(handle, this));
     return {.p = others_.back().second};

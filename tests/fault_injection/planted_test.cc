@@ -120,6 +120,21 @@ TEST(Planted, ASettingThatAFailedCallChangedIsSeen) {
   good(libdl_memory_set_limit(0));
 }
 
+TEST(Planted, ARandomNumberThatAFailedCallDrewIsSeen) {
+  attack::Line line;
+  line.type = 'H', line.function = "libdl_generator_get_state";
+  line.words = {"h:generator", "buffer", "i:4096"};
+  attack::Call call(line, line.words, attack::Models());
+  const std::string before = call.seen();
+  EXPECT_TRUE(call.seen() == before);
+  T x;
+  const int64_t count = 3;
+  good(libdl_rand(&count, 1, call.generator(), LIBDL_DTYPE_FLOAT32, nullptr, x.out()));
+  x = T();
+  EXPECT_TRUE(call.seen() != before);
+  good(libdl_memory_set_limit(0));
+}
+
 TEST(Planted, ADestroyThatDidNotRunIsSeen) {
   attack::Line line;
   line.type = 'Q', line.function = "libdl_version";

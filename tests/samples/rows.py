@@ -272,6 +272,12 @@ def bad_shapes(operator: str, argument: str) -> list[str] | None:
     return [match["sizes"] for text in texts if (match := TENSOR.fullmatch(text))]
 
 
+def shapes_of(word: str) -> list[str]:
+    """Those of the tensors that a word of an argument is: "2,3" of "t:f64:2,3#input"."""
+    texts = word.removeprefix("list:").split("|")
+    return [text.split(":")[2].partition("#")[0] for text in texts if re.match("!?t:", text)]
+
+
 def operator_words(operator: Operator, argument: Argument) -> list[str]:
     """The words of an argument; a list of integers or tensors is one, its count follows."""
     kind = "tensor" if argument.kind == "updated" else argument.kind

@@ -159,13 +159,14 @@ static Tensor stacked_rows(TensorSpan tensors, Into into) {
   std::vector<const Tensor*> operands;
   for (const Tensor& x : tensors) operands.push_back(&x);
   const Tensor y = result_destination(call, into, shape, first.dtype(), {}, operands);
+  Tensor created = alias(y);  // before anything is written
   auto* to = y.overwrite_plain<std::byte>();
   const int64_t bytes = first.numel() * size_of(first.dtype());
   for (const Tensor& x : tensors) {
     std::memcpy(to, x.plain(), static_cast<size_t>(bytes));
     to += bytes;
   }
-  return call.done(alias(y));
+  return call.done(std::move(created));
 }
 
 Tensor stack_impl(TensorSpan tensors, int32_t dim, Into into) {

@@ -52,7 +52,9 @@ struct Arriving {
 bool is_one_pass(const Tensor& input, const Tensor& target, const Tensor* weight) {
   const Device device = input.device();
   return !(state().mode & kModeForward) && input.numel() > 0 && !target.is_number() &&
-         target.device() == device && (!weight || weight->device() == device);
+         target.device() == device && (!weight || weight->device() == device) &&
+         has_kernel(device, KernelId::class_loss) &&
+         has_kernel(device, KernelId::class_loss_backward);
 }
 
 static Tensor in_one_pass(const Kept& a, const Tensor& arrived, const SavedValues& saved) {

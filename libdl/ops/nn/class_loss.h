@@ -17,8 +17,8 @@ struct ClassLoss {
   Reduce how;
 };
 
-// Else it is composed of other operators: in forward mode, of nothing, and of operands that are on
-// several devices.
+// Else it is composed of other operators: in forward mode, of nothing, of operands that are on
+// several devices, and on a device without the kernels.
 bool is_one_pass(const Tensor& input, const Tensor& target, const Tensor* weight);
 
 // All is checked, but for the targets on a device.
