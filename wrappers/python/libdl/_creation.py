@@ -200,10 +200,9 @@ def tensor(
             result = tensor(data, dtype=requested, pin_memory=pin_memory)
         return _move(result, None, device).requires_grad_(requires_grad)
     if kind is list or kind is tuple:
-        result = _from_sequence(data, requested)
-        if result is None:
-            result = _from_numbers(_Numbers(data), requested)
-        elif device is None and not pin_memory:
+        plain = _from_sequence(data, requested)
+        result = _from_numbers(_Numbers(data), requested) if plain is None else plain
+        if plain is not None and device is None and not pin_memory:
             if requires_grad:
                 result.requires_grad = True
             return result

@@ -21,6 +21,7 @@ from ._C import Overridable, Tensor, overridable
 from ._errors import rename_error
 
 F = TypeVar("F", bound=Callable[..., Any])
+R = TypeVar("R")
 
 
 def operator(direct: tuple[Any, ...] | None, renamed: tuple[Any, ...] | None) -> Callable[[F], F]:
@@ -179,7 +180,7 @@ def _overriding(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
     return sorted(results, key=lambda value: type(value) in SAMPLES)
 
 
-def of_values(function: Callable[..., Any], *args: object, **options: object) -> Any:
+def of_values(function: Callable[..., R], *args: object, **options: object) -> R:
     """What no class carries out instead, a step or a place in the graph: the function of tensors as
     they are. Those of a batch still raise."""
     try:

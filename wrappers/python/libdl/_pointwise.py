@@ -34,7 +34,7 @@ def rsub(input: Tensor, other: Any, *, alpha: Number = 1) -> Tensor:
 
 
 @overridable
-def _float_power_(self: Tensor, exponent: object) -> Tensor:
+def _float_power_(self: Tensor, exponent: Tensor | Number) -> Tensor:
     """In place: see float_power. Tensors of other dtypes than its result's raise."""
     expected = complex128 if self.is_complex() or _is_complex(exponent) else float64
     if self.dtype is not expected:
@@ -90,11 +90,12 @@ def _nextafter_(self: Tensor, other: Tensor) -> Tensor:
 
 @overridable
 def _random_(
-    self: Tensor, *bounds: int, generator: Generator | None = None, **named: object
+    self: Tensor, *bounds: int, generator: Generator | None = None, **named: int | None
 ) -> Tensor:
     """Overwrites the tensor with uniform integers: random_(), random_(to), random_(from, to).
     Without bounds they go up to what the dtype holds exactly."""
-    low, high = named.get("from", 0), named.get("to")
+    low: int | None = named.get("from", 0)
+    high = named.get("to")
     if len(bounds) == 1 and high is None:
         high = bounds[0]
     elif bounds:
