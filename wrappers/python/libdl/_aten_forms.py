@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import builtins
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import _functions
 from ._C import Tensor
 from ._conditions import _assert_async as _assert_async
-from ._types import DeviceLike, DtypeLike
+from ._types import DeviceLike, DtypeLike, Number
 from .nn import functional as F
 
 # With the overloads behind a colon, as in _aten.
@@ -136,7 +136,7 @@ def is_same_size(self: Tensor, other: Tensor) -> bool:
     return self.shape == other.shape
 
 
-def _local_scalar_dense(self: Tensor) -> Any:
+def _local_scalar_dense(self: Tensor) -> Number:
     """The one element as a number."""
     return self.item()
 
@@ -179,12 +179,12 @@ def _assert_tensor_metadata(
         raise RuntimeError(f"_assert_tensor_metadata: the dtype is {a.dtype}, wanted {dtype}")
 
 
-def sym_size(self: Tensor, dim: int | None = None) -> Any:
+def sym_size(self: Tensor, dim: int | None = None) -> list[int] | int:
     """The sizes, or one of them."""
     return list(self.shape) if dim is None else self.shape[dim]
 
 
-def sym_stride(self: Tensor, dim: int | None = None) -> Any:
+def sym_stride(self: Tensor, dim: int | None = None) -> list[int] | int:
     """The strides, or one of them."""
     return list(self.stride()) if dim is None else self.stride(dim)
 
@@ -208,17 +208,17 @@ def sym_constrain_range(size: Any, *, min: Any = None, max: Any = None) -> None:
 sym_constrain_range_for_size = sym_constrain_range
 
 
-def split(self: Tensor, split_size: int, dim: int = 0) -> Any:
+def split(self: Tensor, split_size: int, dim: int = 0) -> list[Tensor]:
     """Parts of this size along one dimension; the last may be smaller."""
     return list(self.split(split_size, dim))
 
 
-def split_copy(self: Tensor, split_size: int, dim: int = 0) -> Any:
+def split_copy(self: Tensor, split_size: int, dim: int = 0) -> list[Tensor]:
     """Copies of the parts that split gives."""
     return [part.clone() for part in self.split(split_size, dim)]
 
 
-def _copying(name: str) -> Any:
+def _copying(name: str) -> Callable[..., Tensor]:
     """Of a view, its copy."""
 
     def make(self: Tensor, *args: object) -> Tensor:
@@ -252,11 +252,12 @@ def _pin_memory(self: Tensor, device: DeviceLike | None = None) -> Tensor:
     return self.pin_memory()
 
 
-def _factory(name: str) -> Any:
+def _factory(name: str) -> Callable[..., Tensor]:
     def make(
         *args: object, layout: object = None, pin_memory: object = None, **kwargs: object
-    ) -> Any:
-        return getattr(sys.modules["libdl"], name)(*args, **kwargs)
+    ) -> Tensor:
+        result: Tensor = getattr(sys.modules["libdl"], name)(*args, **kwargs)
+        return result
 
     make.__name__ = make.__qualname__ = name
     return make

@@ -145,7 +145,7 @@ class autocast(_Mode):
             return False
         return True
 
-    def _again(self) -> Any:
+    def _again(self) -> autocast:
         instance = object.__new__(type(self))
         instance.__dict__.update(self.__dict__)
         return instance

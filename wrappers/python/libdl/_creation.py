@@ -308,7 +308,7 @@ def _is_buffer(obj: Any) -> bool:
     return not (hasattr(obj, "__dlpack__") or hasattr(obj, "__array__"))
 
 
-def _in_buffer(obj: Any) -> Any:
+def _in_buffer(obj: Any) -> Dtype:
     """The dtype of what a buffer says that it holds; bytes else."""
     from . import _types
 

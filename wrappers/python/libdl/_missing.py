@@ -150,7 +150,7 @@ def complete(module: ModuleType, name: str) -> None:
     names.setdefault("__dir__", public(name))
 
 
-def _of_words(module: str) -> Any:
+def _of_words(module: str) -> ModuleType:
     """A module beside the tables of words, which stand on everything else: not imported before."""
     return importlib.import_module(f"libdl._named_only.{module}")
 

@@ -4,7 +4,7 @@
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 from . import _C, _functions, return_types
@@ -46,7 +46,7 @@ _WITH_OUT = {
 }
 
 
-def _extremum(name: str) -> Any:
+def _extremum(name: str) -> Callable[..., Any]:
     whole, along, pairwise = (
         getattr(_C, name),
         getattr(_C, f"{name}_dim"),
@@ -196,7 +196,7 @@ def _repeat_interleave(input: Tensor, repeats: Any, dim: int | None) -> Tensor:
     if input.ndim == 0 and dim is not None:
         return _C.repeat_interleave(input, 0, dim)  # raises
     if repeats.numel() == 1:
-        return _C.repeat_interleave(input, repeats.item(), dim)
+        return _C.repeat_interleave(input, int(repeats.item()), dim)
     rows = _C.flatten(input, 0, -1) if dim is None else input
     return _C.index_select(rows, dim or 0, _repeated(rows, repeats.tolist(), dim or 0))
 
@@ -411,14 +411,18 @@ def where(
     condition: Tensor, input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None
 ) -> Tensor: ...
 @overridable
-def where(condition: Tensor, input: Any = None, other: Any = None, *, out: Any = None) -> Any:
+def where(
+    condition: Tensor, input: Any = None, other: Any = None, *, out: Any = None
+) -> Tensor | tuple[Tensor, ...]:
     if input is None and other is None:
         return _nonzero(condition, as_tuple=True)
     return _functions.where(condition, input, other, out=out)
 
 
 @overridable
-def _nonzero(input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None) -> Any:
+def _nonzero(
+    input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None
+) -> Tensor | tuple[Tensor, ...]:
     if as_tuple:
         if input.ndim == 0:
             input = input.unsqueeze(0)
@@ -451,12 +455,12 @@ def kthvalue(
 
 
 @overridable
-def _where_method(self: Tensor, condition: Tensor, other: Any) -> Any:
+def _where_method(self: Tensor, condition: Tensor, other: Tensor | Number) -> Tensor:
     """The elements of the tensor where the condition holds, else those of other."""
     return _functions.where(condition, self, other)
 
 
-def _var_like(name: str) -> Any:
+def _var_like(name: str) -> Callable[..., Tensor]:
     generated = getattr(_functions, name)
     low, low_into = getattr(_C, name), getattr(_C, f"{name}_into")
 

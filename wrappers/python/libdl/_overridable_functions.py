@@ -7,9 +7,13 @@ from __future__ import annotations
 import functools
 import types
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from inspect import Signature
+from typing import Any, NamedTuple, TYPE_CHECKING
 
 from ._C import Overridable, Tensor, attribute
+
+if TYPE_CHECKING:
+    from inspect import Signature
 
 # Not seen by modes in PyTorch either: settings, files, questions about objects.
 UNSEEN = {
@@ -101,7 +105,7 @@ class Shown(NamedTuple):
 
 
 @functools.lru_cache(maxsize=2048)
-def signature_of(func: Any) -> Any:
+def signature_of(func: Callable[..., Any]) -> Signature:
     """That of an overridable function."""
     import inspect
 
@@ -175,13 +179,17 @@ def of_c() -> dict[str, Any]:
     }
 
 
-def as_seen(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def as_seen(
+    func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments with which PyTorch shows the call."""
     shown = functions().get(func)
     return _filled(func, args, kwargs) if shown is not None and shown.filled else (args, kwargs)
 
 
-def instead(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def instead(
+    func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Callable[..., Any], dict[str, Any]] | None:
     """What PyTorch calls where the call asks for indices, and its arguments by name; or None."""
     shown = functions().get(func)
     if shown is None or shown.indexed is None:

@@ -257,7 +257,9 @@ def _positions(func: Any) -> tuple[str, ...]:
     return tuple(names)
 
 
-def by_position(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def by_position(
+    func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The same arguments, by position as far as that goes."""
     left, positional = dict(kwargs), list(args)
     for name in _positions(func)[len(args) :]:
@@ -342,7 +344,7 @@ def own_methods(functions: dict[str, Any]) -> None:
             setattr(Tensor, name, own_function(shared, name, "libdl", f"Tensor.{name}"))
 
 
-def own_function(shared: Any, name: str, module: str, qualified: str = "") -> Any:
+def own_function(shared: Any, name: str, module: str, qualified: str = "") -> Overridable:
     """The same function as an object of its own, for a class or mode to tell the names apart."""
     inner = shared.__wrapped__
     result = FunctionType(

@@ -67,7 +67,7 @@ def _polygamma(self: Tensor, n: int) -> Tensor:
 
 
 @overridable
-def frexp(input: Tensor, *, out: Any = None) -> Any:
+def frexp(input: Tensor, *, out: tuple[Tensor, Tensor] | None = None) -> return_types.frexp:
     """mantissa, of size 1/2 to 1, and exponent, int32, with input = mantissa * 2^exponent; of 0,
     infinity and NaN they are input and 0. The gradient is that of a division by 2^exponent."""
     mantissa, exponent = _C.frexp(input)

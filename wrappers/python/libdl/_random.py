@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -127,7 +127,7 @@ def _of_tensors(mean: Any, std: Any, generator: Generator | None, out: Tensor | 
 
 
 @functools.cache
-def _constant() -> Any:
+def _constant() -> Callable[..., Tensor]:
     from .autograd.function import Function
 
     class Constant(Function):
@@ -139,7 +139,7 @@ def _constant() -> Any:
             return value.clone()
 
         @staticmethod
-        def backward(ctx: Any, gradient: Tensor) -> Any:
+        def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
             return None, *(
                 zeros(size, dtype=dtype, device=device) for size, dtype, device in ctx.places
             )

@@ -4,7 +4,7 @@
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import _C, _functions as f, _overloads as o
@@ -59,7 +59,7 @@ def _given(function: str, *parts: object) -> Any:
     return results[0]
 
 
-def _splitter(name: str, along: str) -> Any:
+def _splitter(name: str, along: str) -> Callable[..., tuple[Tensor, ...]]:
     """hsplit and its like."""
 
     @overridable

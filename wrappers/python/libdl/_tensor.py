@@ -8,7 +8,7 @@ import sys
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from types import FunctionType
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 from . import _C, _backward_passes, _functions
 from ._C import Overridable, Tensor, attribute, overridable
@@ -19,6 +19,7 @@ from ._backward_passes import tensors_of
 from ._types import (
     DeviceLike,
     DtypeLike,
+    Size,
     bfloat16,
     bool_,
     complex128,
@@ -36,6 +37,9 @@ from ._types import (
     uint8,
 )
 
+if TYPE_CHECKING:
+    from ._tensor_hooks import _Hook
+
 METHODS: dict[str, Any] = {}
 
 
@@ -49,7 +53,7 @@ def method(function: Any) -> Any:
 # -- metadata --------------------------------------------------------------------------------------
 
 
-def _size(self: Tensor, dim: int | None = None) -> Any:
+def _size(self: Tensor, dim: int | None = None) -> Size | int:
     if dim is None:
         return self.shape
     try:
@@ -64,7 +68,7 @@ _C.register("size_of", _size)
 
 
 @method
-def stride(self: Tensor, dim: int | None = None) -> Any:
+def stride(self: Tensor, dim: int | None = None) -> tuple[int, ...] | int:
     """The strides, in elements, or the stride of one dimension."""
     strides = _C.strides(self)
     return strides if dim is None else strides[_dim(self, dim)]
@@ -157,7 +161,7 @@ _BACKWARD = {"outputs": (1, "self"), "gradients": (2, "gradient"), "inputs": (5,
 
 
 @method
-def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> Any:
+def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> _Hook:
     """Calls hook(gradient) when the gradient is computed; its return value replaces it."""
     from ._tensor_hooks import hooked
 
@@ -165,7 +169,7 @@ def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> Any:
 
 
 @method
-def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], None]) -> Any:
+def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], None]) -> Removable:
     """Calls hook(leaf) after a gradient was added to the leaf's .grad; it must return None."""
     if not callable(hook):
         raise TypeError(f"a hook must be callable, found {hook!r}")
@@ -244,7 +248,7 @@ def is_shared(self: Tensor) -> bool:
 # -- conversions -----------------------------------------------------------------------------------
 
 
-def _converter(name: str, dtype: Dtype) -> Any:
+def _converter(name: str, dtype: Dtype) -> Callable[..., Tensor]:
     def convert(self: Tensor, memory_format: object = None) -> Tensor:
         return _in_format(_C.to(self, dtype, None, False, False), self, memory_format)
 
@@ -324,7 +328,9 @@ def m_to(
 
 
 @method
-def m_type(self: Tensor, dtype: DtypeLike | None = None, non_blocking: bool = False) -> Any:
+def m_type(
+    self: Tensor, dtype: DtypeLike | None = None, non_blocking: bool = False
+) -> str | Tensor:
     """The type's name, or the tensor with another dtype."""
     from ._tensor_types import type_name, type_named
 
@@ -465,7 +471,7 @@ def _is_dual(x: Tensor) -> bool:
     return False
 
 
-def _reshaper(name: str) -> Any:
+def _reshaper(name: str) -> Callable[..., Tensor]:
     def reshape_in_place(self: Tensor, *args: object, **kwargs: object) -> Tensor:
         if self.requires_grad and not self.is_leaf and _C.grad_enabled():
             base = self._base
@@ -575,7 +581,7 @@ def _spanned(x: Tensor) -> Tensor:
 
 
 @method
-def __reduce_ex__(self: Tensor, protocol: object) -> Any:
+def __reduce_ex__(self: Tensor, protocol: object) -> tuple[Any, ...]:
     processes = sys.modules.get("libdl.multiprocessing.reductions")
     if processes is not None and processes.is_starting():
         return processes.Starting(self).__reduce__()

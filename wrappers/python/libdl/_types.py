@@ -100,7 +100,7 @@ def promote_types(type1: dtype, type2: dtype) -> dtype:
 
 
 @_C.overridable
-def can_cast(from_: dtype, to: dtype) -> Any:
+def can_cast(from_: dtype, to: dtype) -> bool:
     """Whether values of one dtype may be stored into a tensor of another."""
     return _C.dtype_can_cast(from_, to)
 
@@ -555,7 +555,7 @@ class Generator:
         return instance
 
     @property
-    def device(self) -> Any:
+    def device(self) -> device:
         return self._device
 
     def manual_seed(self, seed: int) -> Generator:

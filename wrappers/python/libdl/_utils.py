@@ -8,11 +8,15 @@ import sys
 import traceback
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Generic, NoReturn, TypeVar
+from types import ModuleType
+from typing import Any, Generic, NoReturn, TYPE_CHECKING, TypeVar
 
 from ._C import Tensor
 from ._functions import cat
 from ._types import device as _Device
+
+if TYPE_CHECKING:
+    from .nn import Parameter
 
 T = TypeVar("T")
 
@@ -72,9 +76,9 @@ def _get_available_device_type() -> str | None:
     return "cuda" if cuda.is_available() else None
 
 
-def _get_device_module(device_type: str) -> Any:
+def _get_device_module(device_type: str) -> ModuleType:
     """The module of functions for a type of device, as libdl.cuda."""
-    module = getattr(sys.modules["libdl"], device_type, None)
+    module: ModuleType | None = getattr(sys.modules["libdl"], device_type, None)
     if module is None:
         raise RuntimeError(f"_get_device_module: there is no module libdl.{device_type}")
     return module
@@ -181,7 +185,7 @@ def _rebuild_tensor_v2(
     return result
 
 
-def _rebuild_parameter(data: Tensor, requires_grad: bool, backward_hooks: object) -> Any:
+def _rebuild_parameter(data: Tensor, requires_grad: bool, backward_hooks: object) -> Parameter:
     """A parameter of these elements."""
     from .nn import Parameter
 

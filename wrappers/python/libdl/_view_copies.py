@@ -19,7 +19,13 @@ __all__ = ["split_copy", "split_with_sizes_copy", "unbind_copy", "view_copy"]
 
 
 @overridable
-def split_copy(input: Tensor, split_size: Any, dim: int = 0, *, out: Any = None) -> Any:
+def split_copy(
+    input: Tensor,
+    split_size: int | Sequence[int],
+    dim: int = 0,
+    *,
+    out: Sequence[Tensor] | None = None,
+) -> tuple[Tensor, ...] | None:
     """The parts that split shows, each copied to a row-major tensor."""
     if isinstance(split_size, int):
         return _in_places(f.split_copy(input, split_size, dim), out)
@@ -28,19 +34,23 @@ def split_copy(input: Tensor, split_size: Any, dim: int = 0, *, out: Any = None)
 
 @overridable
 def split_with_sizes_copy(
-    input: Tensor, split_sizes: Sequence[int], dim: int = 0, *, out: Any = None
-) -> Any:
+    input: Tensor, split_sizes: Sequence[int], dim: int = 0, *, out: Sequence[Tensor] | None = None
+) -> tuple[Tensor, ...] | None:
     """The parts that split_with_sizes shows, each copied to a row-major tensor."""
     return _in_places(f.split_with_sizes_copy(input, split_sizes, dim), out)
 
 
 @overridable
-def unbind_copy(input: Tensor, dim: int = 0, *, out: Any = None) -> Any:
+def unbind_copy(
+    input: Tensor, dim: int = 0, *, out: Sequence[Tensor] | None = None
+) -> tuple[Tensor, ...] | None:
     """The slices that unbind shows, each copied to a row-major tensor."""
     return _in_places(f.unbind_copy(input, dim), out)
 
 
-def _in_places(parts: tuple[Tensor, ...], out: Sequence[Tensor] | None) -> Any:
+def _in_places(
+    parts: tuple[Tensor, ...], out: Sequence[Tensor] | None
+) -> tuple[Tensor, ...] | None:
     if out is None:
         return parts
     for part, place in zip(parts, out, strict=True):

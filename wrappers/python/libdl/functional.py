@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import _functions as f
@@ -94,11 +94,11 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     return f.meshgrid(_each(tensors), indexing)
 
 
-def _atleast(ndim: int) -> Any:
+def _atleast(ndim: int) -> Callable[..., Tensor | tuple[Tensor, ...]]:
     raised = getattr(f, f"atleast_{ndim}d")
 
     @overridable
-    def atleast(*tensors: Any) -> Any:
+    def atleast(*tensors: Any) -> Tensor | tuple[Tensor, ...]:
         if len(tensors) == 1 and isinstance(tensors[0], Tensor):
             return raised(tensors[0])
         return tuple(raised(x) for x in _each(tensors))
@@ -169,7 +169,7 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str | None = Non
 
 
 @overridable
-def broadcast_shapes(*shapes: Any) -> Any:
+def broadcast_shapes(*shapes: int | Sequence[int]) -> Size:
     """The shape to which shapes broadcast."""
     each = [(s,) if isinstance(s, int) else tuple(s) for s in shapes]
     results = [1] * max((len(s) for s in each), default=0)
@@ -212,7 +212,7 @@ def chain_matmul(*matrices: Any, out: Tensor | None = None) -> Tensor:
 # -- unique elements -------------------------------------------------------------------------------
 
 
-def _requested_of(results: Any, *requested: bool) -> Any:
+def _requested_of(results: tuple[Tensor, ...], *requested: bool) -> Tensor | tuple[Tensor, ...]:
     """The values, and those of the other results that were asked for."""
     kept = (results[0], *(x for x, is_requested in zip(results[1:], requested) if is_requested))
     return kept[0] if len(kept) == 1 else kept
@@ -225,7 +225,7 @@ def unique(
     return_inverse: bool = False,
     return_counts: bool = False,
     dim: int | None = None,
-) -> Any:
+) -> Tensor | tuple[Tensor, ...]:
     """The different elements (or slices along dim), in ascending order; with return_inverse where
     each element went, with return_counts how many went there. NaN differs from NaN."""
     dim = one_or_none("unique", 5, dim, input)
@@ -239,7 +239,7 @@ def unique_consecutive(
     return_inverse: bool = False,
     return_counts: bool = False,
     dim: int | None = None,
-) -> Any:
+) -> Tensor | tuple[Tensor, ...]:
     """The elements (or slices along dim) that differ from the one before."""
     dim = one_or_none("unique_consecutive", 4, dim, input)
     result = f.unique_consecutive(input, return_inverse, return_counts, dim)

@@ -284,7 +284,7 @@ class GradScaler:
         if not self._enabled:
             return 0
         tracker = self._growth_tracker
-        return self._init_growth_tracker if tracker is None else tracker.item()
+        return self._init_growth_tracker if tracker is None else int(tracker.item())
 
     def get_growth_factor(self) -> float:
         """What the factor is multiplied by to grow."""

@@ -82,7 +82,7 @@ class _Backward:
         self.function, self.ctx, self.places, self.count = function, ctx, places, count
         self.outputs = outputs  # which of them are tensors
 
-    def __call__(self, held: Any, gradients: tuple[Tensor | None, ...]) -> Any:
+    def __call__(self, held: Any, gradients: tuple[Tensor | None, ...]) -> tuple[Any, ...]:
         ctx = self.ctx
         if ctx._materialize:
             gradients = tuple(
@@ -203,7 +203,9 @@ class Function:
         return answer
 
 
-def _by_position(cls: type[Function], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _by_position(
+    cls: type[Function], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Arguments as backward counts them, so that no gradient gets lost."""
     import inspect  # slow, and seldom needed
 

@@ -122,7 +122,9 @@ class Node:
         """Calls hook(grad_outputs) before the node; a returned tuple replaces them."""
         return Removable(_C.add_hook(self._held, 1, hook))
 
-    def register_hook(self, hook: Callable[[tuple[Tensor, ...], tuple[Tensor, ...]], Any]) -> Any:
+    def register_hook(
+        self, hook: Callable[[tuple[Tensor, ...], tuple[Tensor, ...]], Any]
+    ) -> Removable:
         """Calls hook(grad_inputs, grad_outputs) after the node; a tuple replaces grad_inputs."""
         return Removable(_C.add_hook(self._held, 2, hook))
 

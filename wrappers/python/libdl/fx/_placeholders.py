@@ -60,7 +60,7 @@ class StructureCodeGen(CodeGen):
     def generate_output(self, output_args: Any) -> str:
         return f"return self._out_spec.unflatten({output_args})"
 
-    def process_inputs(self, *args: Any) -> Any:
+    def process_inputs(self, *args: Any) -> list[Any]:
         return self.in_spec.flatten_up_to(args)
 
     def process_outputs(self, outputs: Any) -> Any:

@@ -177,7 +177,7 @@ class Graph:
 
     def graph_copy(
         self, g: Graph, val_map: dict[Node, Node], return_output_node: bool = False
-    ) -> Any:
+    ) -> Argument | tuple[Argument, Node]:
         """Copies the nodes of g that val_map does not have, and adds them to val_map; the value of
         its output, or (value, output node), or None if it has no output."""
         for node in g.nodes:
@@ -275,7 +275,7 @@ class Graph:
         """Prints the nodes as a table."""
         print(_texts.table(self))
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[Any, ...]:
         places = {node: i for i, node in enumerate(self.nodes)}
 
         def stored(value: Any) -> Any:

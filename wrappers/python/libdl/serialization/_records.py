@@ -69,7 +69,8 @@ class PyTorchFileReader:
                 f"wanted {numel * kind.itemsize}"
             )
         if numel:
-            into = memoryview(result.view(uint8).numpy())
+            array: Any = result.view(uint8).numpy()
+            into = memoryview(array)
             self._source.read_into(record.start, into)
             check(name, record, into)
         return result
