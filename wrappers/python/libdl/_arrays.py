@@ -8,7 +8,7 @@ this is recorded, so a tensor that requires grad is refused.
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from . import _C
 from ._C import Tensor, overridable

@@ -8,7 +8,7 @@ import functools
 import types
 from collections.abc import Callable, Iterable, Iterator
 from inspect import Signature
-from typing import Any, NamedTuple, TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ._C import Overridable, Tensor, attribute
 

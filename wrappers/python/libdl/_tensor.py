@@ -8,7 +8,7 @@ import sys
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from types import FunctionType
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from . import _C, _backward_passes, _functions
 from ._C import Overridable, Tensor, attribute, overridable

@@ -9,7 +9,7 @@ import traceback
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from types import ModuleType
-from typing import Any, Generic, NoReturn, TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 from ._C import Tensor
 from ._functions import cat

@@ -193,12 +193,12 @@ class GradScaler:
 
     def _maybe_opt_step(
         self, optimizer: Optimizer, optimizer_state: dict[str, Any], *args: Any, **kwargs: Any
-    ) -> Any:
+    ) -> float | None:
         return None if _found_inf(optimizer_state) else optimizer.step(*args, **kwargs)
 
     def _step_that_scales(
         self, optimizer: Any, state: dict[str, Any], args: Any, kwargs: dict[str, Any]
-    ) -> Any:
+    ) -> float | None:
         """The step of an optimizer that divides gradients, and leaves out steps, by itself: it is
         told by its attributes grad_scale and found_inf, or gets the scaler if it asks for it."""
         if "grad_scaler" in inspect.signature(optimizer.step).parameters:

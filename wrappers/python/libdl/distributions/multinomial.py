@@ -33,7 +33,7 @@ class Multinomial(OverClasses):
         super().__init__(probs, logits, validate_args)
 
     @constraints.dependent_property(is_discrete=True, event_dim=1)
-    def support(self) -> Any:
+    def support(self) -> constraints.Constraint:
         return constraints.multinomial(self.total_count)
 
     def _parts_in_files(self) -> dict[str, Any]:

@@ -4,7 +4,6 @@
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
-from typing import Any
 
 from .._C import Tensor
 from . import constraints
@@ -30,7 +29,7 @@ class Pareto(TransformedDistribution):
         super().__init__(base, [ExpTransform(), stretch], validate_args=validate_args)
 
     @constraints.dependent_property(is_discrete=False, event_dim=0)
-    def support(self) -> Any:
+    def support(self) -> constraints.Constraint:
         return constraints.greater_than_eq(self.scale)
 
     @property

@@ -96,7 +96,9 @@ def _in_chunks(losses: Any, input: Tensor, target: Tensor, each: int) -> Tensor:
     return f.cat([checkpoint(losses, x, y, use_reentrant=False) for x, y in pairs])
 
 
-def _count(target: Tensor, classes: int, weight: Tensor | None, ignored: int, dtype: Dtype) -> Any:
+def _count(
+    target: Tensor, classes: int, weight: Tensor | None, ignored: int, dtype: Dtype
+) -> Tensor | int:
     """What a mean divides by: the weights of the targets' classes, or the number of losses."""
     if target.is_floating_point():
         return target.numel() // classes

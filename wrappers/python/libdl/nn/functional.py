@@ -944,8 +944,8 @@ def _projected(
     value: Tensor,
     weight: Tensor | None,
     bias: Tensor | None,
-    separate: Any,
-) -> Any:
+    separate: Sequence[Any] | None,
+) -> tuple[Tensor, ...]:
     """q, k and v, each [steps, n, e]."""
     if separate is not None:
         biases = (None,) * 3 if bias is None else bias.chunk(3)

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from .. import _C
 from .._C import Tensor
@@ -136,7 +136,7 @@ class UninitializedTensorMixin:
         self.__class__ = self.cls_to_become  # type: ignore[assignment]
 
     @property
-    def _no_shape(self) -> Any:
+    def _no_shape(self) -> NoReturn:
         raise RuntimeError(
             f"the {self._kind()} is not initialized and has no shape yet: call the "
             "module once before"
@@ -148,7 +148,7 @@ class UninitializedTensorMixin:
         def numel(self) -> Any:
             return self._no_shape
 
-    def share_memory_(self) -> Any:
+    def share_memory_(self) -> NoReturn:
         raise RuntimeError(
             f"share_memory_: the {self._kind()} is not initialized and has no memory "
             "yet: call the module once before"
@@ -170,7 +170,7 @@ class UninitializedTensorMixin:
     def __repr__(self, **options: Any) -> str:
         return f"<{type(self).__name__}>"
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         if id(self) not in memo:
             recipe: Any = self.__reduce_ex__(4)
             memo[id(self)] = recipe[0](*recipe[1])
@@ -218,7 +218,7 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
     ) -> None:
         pass
 
-    def __reduce_ex__(self, protocol: Any) -> Any:
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         return type(self), (self.requires_grad, self.data.device, self.data.dtype)
 
 
@@ -248,7 +248,7 @@ class UninitializedBuffer(UninitializedTensorMixin, Buffer):
     ) -> None:
         pass
 
-    def __reduce_ex__(self, protocol: Any) -> Any:
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         how = self.data.device, self.data.dtype
         return type(self), (self.requires_grad, *how, self.persistent)
 

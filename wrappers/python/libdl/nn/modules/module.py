@@ -243,7 +243,7 @@ class _IncompatibleKeys(
 # -- the class -------------------------------------------------------------------------------------
 
 
-def _forward_unimplemented(self: Module, *args: object, **kwargs: object) -> Any:
+def _forward_unimplemented(self: Module, *args: object, **kwargs: object) -> None:
     raise NotImplementedError(f"{type(self).__name__} has no method forward")
 
 

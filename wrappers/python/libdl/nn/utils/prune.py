@@ -7,7 +7,7 @@ computed before every call of the module by the method, a forward pre-hook."""
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from numbers import Integral, Number
 from typing import Any
 
@@ -51,7 +51,7 @@ class BasePruningMethod(ABC):
         *args: Any,
         importance_scores: Tensor | None = None,
         **kwargs: Any,
-    ) -> Any:
+    ) -> BasePruningMethod:
         """Prunes a parameter by this method with the given arguments; returns the method.
 
         Arguments:
@@ -69,13 +69,13 @@ class BasePruningMethod(ABC):
             )
         scores = getattr(module, name) if importance_scores is None else importance_scores
         left = F.ones_like(original.detach()) if before is None else getattr(module, f"{name}_mask")
-        method: Any = added
+        method: BasePruningMethod = added
         if before is not None:
-            method = PruningContainer()
-            method._tensor_name = name
+            method = container = PruningContainer()
+            container._tensor_name = name
             for earlier in before if isinstance(before, PruningContainer) else [before]:
-                method.add_pruning_method(earlier)
-            method.add_pruning_method(added)
+                container.add_pruning_method(earlier)
+            container.add_pruning_method(added)
         mask = method.compute_mask(scores.detach(), default_mask=left.clone())
         if before is None:
             module.register_parameter(f"{name}_orig", original)
@@ -149,11 +149,12 @@ class PruningContainer(BasePruningMethod):
     def __len__(self) -> int:
         return len(self._pruning_methods)
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[BasePruningMethod]:
         return iter(self._pruning_methods)
 
-    def __getitem__(self, idx: int) -> Any:
-        return self._pruning_methods[idx]
+    def __getitem__(self, idx: int) -> BasePruningMethod:
+        method: BasePruningMethod = self._pruning_methods[idx]
+        return method
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """What the last method leaves of default_mask."""
