@@ -143,7 +143,7 @@ def load_state_dict_from_url(
     check_hash: bool = False,
     file_name: str | None = None,
     weights_only: bool = True,
-) -> Any:
+) -> dict[str, Any]:
     """Loads the file of the URL's name, or file_name, that lies in model_dir, or
     get_dir()/checkpoints.
 
@@ -158,7 +158,8 @@ def load_state_dict_from_url(
         )
     from .serialization import load as load_file
 
-    return load_file(path, map_location=map_location)
+    loaded: dict[str, Any] = load_file(path, map_location=map_location)
+    return loaded
 
 
 def download_url_to_file(url: str, dst: str, *args: Any, **kwargs: Any) -> NoReturn:

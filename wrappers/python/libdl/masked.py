@@ -63,7 +63,7 @@ def _apart(input: Tensor, dim: int | Sequence[int] | None) -> list[int]:
     return sorted(dims, reverse=True)
 
 
-def _whole(input: Tensor, dtype: DtypeLike | None) -> Any:
+def _whole(input: Tensor, dtype: DtypeLike | None) -> DtypeLike | None:
     """The dtype of sums and products."""
     if dtype is not None or input.is_floating_point() or input.is_complex():
         return dtype
@@ -335,7 +335,7 @@ def softmin(
     return f.softmax(-_filled(input, dtype, mask, float("inf")), dim)
 
 
-def _running(input: Tensor, dtype: DtypeLike | None) -> Any:
+def _running(input: Tensor, dtype: DtypeLike | None) -> DtypeLike:
     return dtype or (int64 if input.dtype is bool_ else input.dtype)
 
 

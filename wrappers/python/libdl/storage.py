@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Self
 
 from ._C import Tensor
 from ._creation import tensor
@@ -102,17 +102,17 @@ class _Storage:
         """The elements as Python's numbers."""
         return list(self._whole.tolist())
 
-    def fill_(self, value: Any) -> Any:
+    def fill_(self, value: Any) -> Self:
         """Writes one number everywhere."""
         self._whole.fill_(value)
         return self
 
-    def copy_(self, source: _Storage, non_blocking: bool = False) -> Any:
+    def copy_(self, source: _Storage, non_blocking: bool = False) -> Self:
         """Writes another storage's elements here, of which there must be as many."""
         self._whole.copy_(source._whole)
         return self
 
-    def clone(self) -> Any:
+    def clone(self) -> Self:
         """A copy of the memory."""
         return type(self)(self._whole.clone())
 

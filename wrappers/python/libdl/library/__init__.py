@@ -5,11 +5,14 @@ called as torch.ops.namespace.name, too."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from ._library import _DEVICES, Library
 from ._operators import OPERATORS, Operator, found, split
 from ._schema import of_function, of_text
+
+if TYPE_CHECKING:
+    from ..ops import OpOverload
 
 __all__ = [
     "CustomOpDef",
@@ -48,10 +51,11 @@ class CustomOpDef:
         return found(self._qualname)(*args, **kwargs)
 
     @property
-    def _opoverload(self) -> Any:
+    def _opoverload(self) -> OpOverload:
         from .. import ops
 
-        return getattr(getattr(ops, self._namespace), self._name).default
+        overload: OpOverload = getattr(getattr(ops, self._namespace), self._name).default
+        return overload
 
     def register_fake(self, fn: _Function, /) -> _Function:
         """The function that computes the results' shapes, for tensors on meta; returns it."""

@@ -6,7 +6,7 @@ Each is composed of libdl's operators and recorded call by call, so that gradien
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 from .. import _creation, _functions as f, _overloads
 from .._C import Tensor
@@ -91,7 +91,7 @@ def nms(dets: Tensor, scores: Tensor, iou_threshold: float) -> Tensor:
     return order[_creation.tensor(kept, dtype=int64, device=order.device)]
 
 
-def _refuse(name: str, reason: str) -> Any:
+def _refuse(name: str, reason: str) -> NoReturn:
     raise NotImplementedError(f"torchvision::{name}: {reason}")
 
 

@@ -16,7 +16,7 @@ from .reductions import Starting
 class _Given:
     """A process made by spawn or forkserver is given all of the object's attributes at once."""
 
-    def __getstate__(self) -> Any:
+    def __getstate__(self) -> dict[str, Starting]:
         return {"_given": Starting(dict(self.__dict__))}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -56,15 +56,15 @@ class _Shares(context.BaseContext):
         """Two connected ends; without duplex the first receives and the second sends."""
         return connection.Pipe(duplex)
 
-    def Queue(self, maxsize: int = 0) -> Any:  # noqa: N802
+    def Queue(self, maxsize: int = 0) -> queues.Queue:  # noqa: N802
         """Objects in order, at most maxsize if that is positive."""
         return queues.Queue(maxsize, ctx=self.get_context())
 
-    def JoinableQueue(self, maxsize: int = 0) -> Any:  # noqa: N802
+    def JoinableQueue(self, maxsize: int = 0) -> queues.JoinableQueue:  # noqa: N802
         """A Queue that counts which of its objects are done."""
         return queues.JoinableQueue(maxsize, ctx=self.get_context())
 
-    def SimpleQueue(self) -> Any:  # noqa: N802
+    def SimpleQueue(self) -> queues.SimpleQueue:  # noqa: N802
         """Objects in order."""
         return queues.SimpleQueue(ctx=self.get_context())
 

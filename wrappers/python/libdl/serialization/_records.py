@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import _functions
 from .._C import Tensor
@@ -15,6 +15,9 @@ from ._archive import Archive, Writer, check
 from ._replacement import replacement
 from ._sink import writer_to
 from ._source import opened
+
+if TYPE_CHECKING:
+    from ._archive import Record
 
 __all__ = ["PyTorchFileReader", "PyTorchFileWriter"]
 
@@ -30,7 +33,7 @@ class PyTorchFileReader:
         self._source = opened(file, False)
         self._archive = Archive(self._source)
 
-    def _record(self, name: str) -> Any:
+    def _record(self, name: str) -> Record:
         if name not in self._archive:
             raise RuntimeError(f"PyTorchFileReader: there is no record {name!r:.80} in the archive")
         return self._archive.records[name]

@@ -242,7 +242,7 @@ def _defaultdict_flatten_with_keys(d: Any) -> tuple[list[Any], Context]:
     return _keyed(d), [d.default_factory, list(d)]
 
 
-def _defaultdict_unflatten(values: Iterable[Any], context: Context) -> Any:
+def _defaultdict_unflatten(values: Iterable[Any], context: Context) -> defaultdict[Any, Any]:
     return defaultdict(context[0], zip(context[1], values, strict=True))
 
 
@@ -262,7 +262,7 @@ def _add(cls: Any, dump: Dump, *functions: Any) -> None:
     NODES[cls], DUMPS[cls] = NodeDef(cls, *functions), dump
 
 
-def _dumpable_defaultdict(context: Context) -> Any:
+def _dumpable_defaultdict(context: Context) -> dict[str, Any]:
     factory, keys = context
     return {
         "default_factory_module": factory.__module__,

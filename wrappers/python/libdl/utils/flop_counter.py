@@ -132,6 +132,6 @@ class FlopCounterMode:
             print(self.get_table())
 
 
-def _shape(value: Any) -> Any:
+def _shape(value: Any) -> tuple[int, ...] | None:
     shape = getattr(value, "shape", None)
     return None if shape is None else tuple(shape)

@@ -7,6 +7,7 @@ from __future__ import annotations
 import warnings
 import weakref
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import Any
 
 from .._C import Tensor
@@ -52,7 +53,7 @@ class RemovableHandle:
         return self.hooks_dict_ref(), self.id, tuple(one() for one in self.extra_dict_ref)
 
     def __setstate__(self, state: tuple[Any, int, tuple[Any, ...]]) -> None:
-        def refer(hooks: object) -> Any:
+        def refer(hooks: object) -> weakref.ReferenceType[Any]:
             return weakref.ref(OrderedDict() if hooks is None else hooks)
 
         hooks, self.id, extra = state
@@ -66,13 +67,13 @@ class _SeenGradients(Function):
     no gradient, zeros."""
 
     @staticmethod
-    def forward(ctx: Any, see: Any, with_zeros: bool, *tensors: Tensor) -> Any:
+    def forward(ctx: Any, see: Any, with_zeros: bool, *tensors: Tensor) -> tuple[Tensor, ...]:
         ctx.see = see
         ctx.set_materialize_grads(with_zeros)
         return tuple(tensor.view(tensor.shape) for tensor in tensors)
 
     @staticmethod
-    def backward(ctx: Any, *gradients: Any) -> Any:
+    def backward(ctx: Any, *gradients: Any) -> tuple[Any, ...]:
         if all(gradient is None for gradient in gradients):
             return (None, None, *gradients)
         return (None, None, *ctx.see(gradients))
@@ -105,7 +106,7 @@ class _Side:
             return items[0]
         return type(values)(*items) if hasattr(values, "_fields") else type(values)(items)
 
-    def _seen(self, gradients: Any) -> Any:
+    def _seen(self, gradients: tuple[Any, ...]) -> list[Any]:
         """Between the watched gradients and a tuple with a place for every value."""
         full: list[Any] = [None] * self._count
         for place, gradient in zip(self._places, gradients):
@@ -155,7 +156,7 @@ class BackwardHook:
         )
         return result
 
-    def _see_output(self, gradients: tuple[Any, ...]) -> Any:
+    def _see_output(self, gradients: tuple[Any, ...]) -> tuple[Any, ...]:
         for hook in self._pre_hooks:
             answer = hook(self._module, gradients)
             if answer is not None:
@@ -174,7 +175,7 @@ class BackwardHook:
                 )
         return gradients
 
-    def _see_input(self, gradients: tuple[Any, ...]) -> Any:
+    def _see_input(self, gradients: tuple[Any, ...]) -> tuple[Any, ...]:
         if self._outgoing is None:  # the gradient did not come through the module's result
             return gradients
         outgoing, self._outgoing = self._outgoing, None
@@ -198,5 +199,5 @@ def register_on_last_node(module: Any, hooks: list[Any], result: Any) -> None:
             result.grad_fn.register_hook(_of(module, hook))
 
 
-def _of(module: object, hook: Any) -> Any:
+def _of(module: object, hook: Callable[..., Any]) -> Callable[[Any, Any], Any]:
     return lambda grad_inputs, grad_outputs: hook(module, grad_inputs, grad_outputs)

@@ -9,9 +9,12 @@ import os
 import socket
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import summary
+
+if TYPE_CHECKING:
+    import numpy as np
 
 __all__ = ["FileWriter", "SummaryWriter"]
 
@@ -389,7 +392,7 @@ class SummaryWriter:
     add_mesh = add_onnx_graph = add_video = _lacking
 
 
-def _drawn(figure: Any, close: bool) -> Any:
+def _drawn(figure: Any, close: bool) -> np.ndarray:
     """The pixels [height, width, 4] of a figure."""
     import numpy as np
     from matplotlib.backends.backend_agg import FigureCanvasAgg

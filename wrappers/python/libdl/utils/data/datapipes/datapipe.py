@@ -7,7 +7,7 @@ from __future__ import annotations
 import copy
 import functools
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, TypeVar
 
 from ..dataset import Dataset, IterableDataset
@@ -25,7 +25,7 @@ class DataChunk(list[_Item]):
         super().__init__(items)
         self.items = items
 
-    def raw_iterator(self) -> Any:
+    def raw_iterator(self) -> Iterator[_Item]:
         return iter(self)
 
 
@@ -34,7 +34,7 @@ class _Chained:
 
     functions: ClassVar[dict[str, Callable[..., Any]]]
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> functools.partial[Any]:
         if name not in type(self).functions:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return functools.partial(type(self).functions[name], self)
@@ -104,7 +104,7 @@ class _IterDataPipeSerializationWrapper(IterDataPipe[Any]):
     def __init__(self, datapipe: Any) -> None:
         self._datapipe = datapipe
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[Any]:
         return iter(self._datapipe)
 
     def __len__(self) -> int:
