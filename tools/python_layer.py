@@ -617,8 +617,7 @@ def low_text(operator: Operator, into: bool) -> str:
     for argument in operator.arguments:
         optional = argument.nullable and argument.kind != "tensors"
         absent = " | None" if optional or argument.kind == "dtype" else ""
-        number = argument.kind == "tensor" and argument.name != "input"
-        kind = KINDS["number" if number else argument.kind].python
+        kind = KINDS["number" if argument.kind == "tensor" else argument.kind].python
         if argument.kind == "tensors" and argument.nullable:
             kind = "Sequence[Tensor | None]"
         parts.append(f"{argument.name}: {kind}{absent}")

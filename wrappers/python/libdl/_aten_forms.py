@@ -12,7 +12,7 @@ from typing import Any
 from . import _functions
 from ._C import Tensor
 from ._conditions import _assert_async as _assert_async
-from ._types import DeviceLike, DtypeLike, Number
+from ._types import DeviceLike, DtypeLike, layout as Layout, Number
 from .nn import functional as F
 
 # With the overloads behind a colon, as in _aten.
@@ -60,7 +60,7 @@ def _grouped_mm(
     mat2: Tensor,
     offs: Tensor | None = None,
     bias: Tensor | None = None,
-    out_dtype: Any = None,
+    out_dtype: DtypeLike | None = None,
 ) -> Tensor:
     return F.grouped_mm(self, mat2, offs=offs, bias=bias, out_dtype=out_dtype)
 
@@ -151,7 +151,7 @@ def _is_any_true(self: Tensor) -> Tensor:
     return self.any()
 
 
-def _assert_scalar(self: Any, assert_msg: str) -> None:
+def _assert_scalar(self: Number, assert_msg: str) -> None:
     """Raises a RuntimeError unless the number is true."""
     if not self:
         raise RuntimeError(assert_msg)
@@ -159,12 +159,12 @@ def _assert_scalar(self: Any, assert_msg: str) -> None:
 
 def _assert_tensor_metadata(
     a: Tensor,
-    size: Any = None,
-    stride: Any = None,
+    size: Sequence[int] | None = None,
+    stride: Sequence[int] | None = None,
     dtype: DtypeLike | None = None,
     *,
     device: DeviceLike | None = None,
-    layout: Any = None,
+    layout: Layout | None = None,
 ) -> None:
     """Raises a RuntimeError unless the tensor is as told."""
     if size is not None and list(size) != list(a.shape):
@@ -199,7 +199,7 @@ def sym_storage_offset(self: Tensor) -> int:
     return self.storage_offset()
 
 
-def sym_constrain_range(size: Any, *, min: Any = None, max: Any = None) -> None:
+def sym_constrain_range(size: int, *, min: int | None = None, max: int | None = None) -> None:
     """Raises a RuntimeError unless the size is within the bounds."""
     if (min is not None and size < min) or (max is not None and size > max):
         raise RuntimeError(f"sym_constrain_range: the size is {size}, wanted {min} to {max}")

@@ -16,7 +16,7 @@ __all__ = ["gradient", "trapz"]
 
 
 @overridable
-def trapz(y: Tensor, x: Tensor | None = None, *, dx: Any = 1, dim: int = -1) -> Tensor:
+def trapz(y: Tensor, x: Tensor | None = None, *, dx: float = 1, dim: int = -1) -> Tensor:
     """See trapezoid."""
     return f.trapezoid(y, x, dx=dx, dim=dim)
 

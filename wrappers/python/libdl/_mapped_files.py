@@ -52,7 +52,7 @@ def mapped(filename: Any, shared: bool, nbytes: int, function: str) -> Tensor:
 
 
 def from_file(
-    filename: Any,
+    filename: str,
     shared: bool | None = None,
     size: int | None = 0,
     *,

@@ -133,7 +133,9 @@ else:
 
 
 @overridable
-def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
+def split(
+    tensor: Tensor, split_size_or_sections: int | Sequence[int], dim: int = 0
+) -> tuple[Tensor, ...]:
     try:
         if isinstance(split_size_or_sections, int):
             return _C.split(tensor, split_size_or_sections, dim)
@@ -144,14 +146,16 @@ def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Te
 
 
 @overridable
-def _split_method(self: Tensor, split_size: object, dim: int = 0) -> tuple[Tensor, ...]:
+def _split_method(
+    self: Tensor, split_size: int | Sequence[int], dim: int = 0
+) -> tuple[Tensor, ...]:
     return split(self, split_size, dim)
 
 
 @overridable
 def repeat_interleave(
     input: Tensor | None = None,
-    repeats: Any = None,
+    repeats: int | Tensor | None = None,
     dim: int | None = None,
     *,
     axis: int | None = None,
@@ -216,7 +220,7 @@ def _repeated(rows: Tensor, counts: list[int], dim: int) -> Tensor:
 @overridable
 def norm(
     input: Tensor,
-    p: Any = 2,
+    p: float | str | None = 2,
     dim: Any = None,
     keepdim: bool = False,
     dtype: DtypeLike | None = None,
@@ -317,7 +321,7 @@ def randint(
     *bounds: Any,
     low: int | None = None,
     high: int | None = None,
-    size: Any = None,
+    size: Sequence[int] | None = None,
     generator: Generator | None = None,
     out: Tensor | None = None,
     dtype: DtypeLike | None = None,
@@ -369,17 +373,17 @@ def scatter(
     input: Tensor,
     dim: int,
     index: Tensor,
-    src: Any = None,
+    src: Tensor | Number | None = None,
     *,
-    value: Any = None,
+    value: Number | None = None,
     reduce: str | None = None,
     out: Tensor | None = None,
 ) -> Tensor:
     try:
-        src = value if src is None else src
+        source: Any = value if src is None else src
         if out is not None:
-            return write(_C.scatter_into, (input, dim, index, src, reduce), out)
-        return _C.scatter(input, dim, index, src, reduce)
+            return write(_C.scatter_into, (input, dim, index, source, reduce), out)
+        return _C.scatter(input, dim, index, source, reduce)
     except Error as error:
         rename_error(error, "scatter", "scatter", {"dst": (6, "out")})
         raise
@@ -412,7 +416,11 @@ def where(
 ) -> Tensor: ...
 @overridable
 def where(
-    condition: Tensor, input: Any = None, other: Any = None, *, out: Any = None
+    condition: Tensor,
+    input: Any = None,
+    other: Any = None,
+    *,
+    out: Tensor | None = None,
 ) -> Tensor | tuple[Tensor, ...]:
     if input is None and other is None:
         return _nonzero(condition, as_tuple=True)

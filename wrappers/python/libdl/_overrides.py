@@ -117,7 +117,11 @@ def through_mode(
 
 
 def _disabled_torch_function_impl(
-    cls: type, func: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
+    cls: type,
+    func: Callable[..., Any],
+    types: Iterable[type],
+    args: tuple[Any, ...] = (),
+    kwargs: dict[str, Any] | None = None,
 ) -> Any:
     with DisableTorchFunctionSubclass():
         return func(*args, **(kwargs or {}))

@@ -28,7 +28,7 @@ def positive(input: Tensor) -> Tensor:
 
 
 @overridable
-def rsub(input: Tensor, other: Any, *, alpha: Number = 1) -> Tensor:
+def rsub(input: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
     """other - alpha * input."""
     return _C.sub(other, input, alpha)
 
@@ -47,7 +47,7 @@ def _is_complex(x: object) -> bool:
 
 
 @overridable
-def fill(input: Tensor, value: Any) -> Tensor:
+def fill(input: Tensor, value: Tensor | Number) -> Tensor:
     """A tensor of input's shape and dtype that holds value, a number or 0-d tensor, everywhere."""
     if isinstance(value, Tensor) and value.ndim:
         raise ShapeError(f"fill: argument 2 (value) has shape {list(value.shape)}, wanted 0-d")

@@ -6,7 +6,7 @@ matrices."""
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import _C, _functions
@@ -92,7 +92,7 @@ def dense_dim(self: Tensor) -> int:
 def sparse_coo_tensor(
     indices: Any,
     values: Any,
-    size: Any = None,
+    size: Sequence[int] | None = None,
     *,
     dtype: Dtype | None = None,
     device: DeviceLike | None = None,

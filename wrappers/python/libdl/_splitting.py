@@ -38,11 +38,11 @@ def _split_by(function: Any, input: Tensor, parts: object, *dim: int) -> tuple[T
 @overridable
 def tensor_split(
     input: Tensor,
-    indices_or_sections: Any = None,
+    indices_or_sections: int | Sequence[int] | Tensor | None = None,
     dim: int = 0,
     *,
-    sections: Any = None,
-    indices: Any = None,
+    sections: int | None = None,
+    indices: Sequence[int] | None = None,
 ) -> tuple[Tensor, ...]:
     """Views of equal parts, the first ones larger by one where needed; or parts between indices."""
     parts = _given("tensor_split", indices_or_sections, sections, indices)

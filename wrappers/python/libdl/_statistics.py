@@ -74,7 +74,7 @@ def mode(
 @overridable
 def quantile(
     input: Tensor,
-    q: Any,
+    q: float | Tensor,
     dim: int | None = None,
     keepdim: bool = False,
     *,
@@ -88,7 +88,7 @@ def quantile(
 @overridable
 def nanquantile(
     input: Tensor,
-    q: Any,
+    q: float | Tensor,
     dim: int | None = None,
     keepdim: bool = False,
     *,
@@ -218,7 +218,7 @@ def histogram(
 @overridable
 def histogramdd(
     input: Tensor,
-    bins: Any,
+    bins: int | Sequence[int] | Sequence[Tensor],
     range: Sequence[float] | None = None,
     weight: Tensor | None = None,
     density: bool = False,

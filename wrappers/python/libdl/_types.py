@@ -7,7 +7,7 @@ from __future__ import annotations
 import operator
 import threading
 from collections.abc import Iterable
-from typing import Any, NamedTuple, SupportsFloat, SupportsIndex, TypeAlias, TypedDict
+from typing import Any, NamedTuple, SupportsFloat, SupportsIndex, TypeAlias, TypedDict, overload
 
 from . import _C
 from ._C import Tensor
@@ -354,14 +354,18 @@ class Size(tuple[int, ...]):
     def __repr__(self) -> str:
         return f"{shown_name()}.Size([{', '.join(map(str, self))}])"
 
+    @overload
+    def __getitem__(self, key: SupportsIndex) -> int: ...
+    @overload
+    def __getitem__(self, key: slice) -> Size: ...
     def __getitem__(self, key: Any) -> Any:
         result = tuple.__getitem__(self, key)
         return Size(result) if isinstance(key, slice) else result
 
-    def __add__(self, other: Any) -> Size:
+    def __add__(self, other: tuple[int, ...]) -> Size:  # type: ignore[override]
         return Size(tuple.__add__(self, other)) if isinstance(other, tuple) else NotImplemented
 
-    def __radd__(self, other: Any) -> Size:
+    def __radd__(self, other: tuple[int, ...]) -> Size:
         return Size(tuple.__add__(other, self)) if isinstance(other, tuple) else NotImplemented
 
     def __mul__(self, times: SupportsIndex) -> Size:

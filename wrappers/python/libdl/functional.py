@@ -125,7 +125,12 @@ def cartesian_prod(*tensors: Tensor) -> Tensor:
 
 
 @overridable
-def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) -> Tensor:
+def tensordot(
+    a: Tensor,
+    b: Tensor,
+    dims: Any = 2,
+    out: Tensor | None = None,
+) -> Tensor:
     """Products summed over dims: the last n of a and the first n of b, or two lists."""
     if isinstance(dims, Tensor):
         dims = dims.item() if dims.numel() == 1 else dims.tolist()

@@ -82,7 +82,7 @@ def _end(input: Tensor, dtype: Any, largest: bool) -> Any:
 
 def sum(
     input: Tensor,
-    dim: Any = None,
+    dim: int | Sequence[int] | None = None,
     *,
     keepdim: bool | None = False,
     dtype: DtypeLike | None = None,
@@ -96,7 +96,7 @@ def sum(
 
 def prod(
     input: Tensor,
-    dim: Any = None,
+    dim: int | Sequence[int] | None = None,
     *,
     keepdim: bool | None = False,
     dtype: DtypeLike | None = None,
@@ -124,7 +124,7 @@ def mean(
 
 def amax(
     input: Tensor,
-    dim: Any = None,
+    dim: int | Sequence[int] | None = None,
     *,
     keepdim: bool | None = False,
     dtype: DtypeLike | None = None,
@@ -138,7 +138,7 @@ def amax(
 
 def amin(
     input: Tensor,
-    dim: Any = None,
+    dim: int | Sequence[int] | None = None,
     *,
     keepdim: bool | None = False,
     dtype: DtypeLike | None = None,
@@ -243,7 +243,7 @@ def logaddexp(
 
 def logsumexp(
     input: Tensor,
-    dim: Any = None,
+    dim: int | Sequence[int] | None = None,
     *,
     keepdim: bool = False,
     dtype: Dtype | None = None,

@@ -40,6 +40,7 @@ __all__ = [
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
+R = TypeVar("R")
 
 
 class TorchFunctionMode:
@@ -106,14 +107,17 @@ def has_torch_function_variadic(*tensors: Any) -> bool:
 
 
 def handle_torch_function(
-    public_api: Callable[..., Any], relevant_args: Iterable[Any], /, *args: Any, **kwargs: Any
-) -> Any:
+    public_api: Callable[..., R], relevant_args: Iterable[Any], /, *args: Any, **kwargs: Any
+) -> R:
     """What the mode, or the class of an argument, makes of public_api(*args, **kwargs).
 
     Raises: TypeError if all of them return NotImplemented."""
-    if modes.stack:
-        return through_mode(public_api, args, kwargs)
-    return override(public_api, *args, **kwargs)
+    result: R = (
+        through_mode(public_api, args, kwargs)
+        if modes.stack
+        else override(public_api, *args, **kwargs)
+    )
+    return result
 
 
 def wrap_torch_function(dispatcher: Callable[..., Iterable[Any]]) -> Callable[[F], F]:

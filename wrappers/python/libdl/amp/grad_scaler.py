@@ -10,7 +10,7 @@ import warnings
 from collections import defaultdict
 from collections.abc import Iterable
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from .. import _functions as functions
 from .._C import Tensor
@@ -107,6 +107,14 @@ class GradScaler:
         assert self._scale is not None and self._growth_tracker is not None
         return self._scale, self._growth_tracker
 
+    @overload
+    def scale(self, outputs: Tensor) -> Tensor: ...
+    @overload
+    def scale(self, outputs: list[Tensor]) -> list[Tensor]: ...
+    @overload
+    def scale(self, outputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]: ...
+    @overload
+    def scale(self, outputs: Iterable[Tensor]) -> Iterable[Tensor]: ...
     def scale(self, outputs: Any) -> Any:
         """The tensor, or each tensor of an iterable, times the factor."""
         if not self._enabled:
@@ -165,6 +173,18 @@ class GradScaler:
 
     # -- steps ------------------------------------------------------------------------------------
 
+    @overload
+    def step(
+        self,
+        optimizer: Optimizer,
+        *args: Any,
+        return_found_inf: Literal[False] = False,
+        **kwargs: Any,
+    ) -> float | None: ...
+    @overload
+    def step(
+        self, optimizer: Optimizer, *args: Any, return_found_inf: Literal[True], **kwargs: Any
+    ) -> tuple[float | None, bool]: ...
     def step(
         self, optimizer: Optimizer, *args: Any, return_found_inf: bool = False, **kwargs: Any
     ) -> Any:

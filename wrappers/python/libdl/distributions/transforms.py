@@ -9,7 +9,7 @@ import copy
 import math
 import weakref
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import (
     Size,
@@ -27,6 +27,9 @@ from .._C import Tensor
 from ..nn.functional import logsigmoid, pad, softplus
 from . import constraints
 from .utils import broadcast_all, tril_matrix_to_vec, vec_to_tril_matrix
+
+if TYPE_CHECKING:
+    from .distribution import Distribution
 
 __all__ = [
     "AbsTransform",
@@ -386,7 +389,9 @@ class ReshapeTransform(Transform):
 
     bijective = True
 
-    def __init__(self, in_shape: Any, out_shape: Any, cache_size: int = 0) -> None:
+    def __init__(
+        self, in_shape: Sequence[int], out_shape: Sequence[int], cache_size: int = 0
+    ) -> None:
         self.in_shape, self.out_shape = Size(in_shape), Size(out_shape)
         if self.in_shape.numel() != self.out_shape.numel():
             raise ValueError(
@@ -556,7 +561,7 @@ class CumulativeDistributionTransform(Transform):
     bijective, sign = True, 1
     codomain = constraints.unit_interval
 
-    def __init__(self, distribution: Any, cache_size: int = 0) -> None:
+    def __init__(self, distribution: Distribution, cache_size: int = 0) -> None:
         super().__init__(cache_size)
         self.distribution = distribution
 

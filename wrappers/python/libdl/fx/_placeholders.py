@@ -37,7 +37,7 @@ _CHECKED = (bool, int, float, str, complex)
 
 
 @has_side_effect
-def _assert_is_none(value: Any, message: str) -> None:
+def _assert_is_none(value: object, message: str) -> None:
     assert value is None, message
 
 

@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _texts
 from ._checks import lint
 from ._code import CodeGen, PythonCode, Writer
 from ._names import Namespace, name_of_target
 from .node import Argument, Node, Target, map_aggregate, map_arg
+
+if TYPE_CHECKING:
+    from .graph_module import GraphModule
 
 __all__ = ["CodeGen", "Graph", "PythonCode"]
 
@@ -66,7 +69,7 @@ class Graph:
 
     def __init__(
         self,
-        owning_module: Any = None,
+        owning_module: GraphModule | None = None,
         tracer_cls: type | None = None,
         tracer_extras: dict[str, Any] | None = None,
     ) -> None:

@@ -8,7 +8,7 @@ import inspect
 import warnings
 from collections.abc import Callable, Generator
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, overload
 
 F = TypeVar("F", bound=Callable[..., Any])
 R = TypeVar("R")
@@ -75,14 +75,14 @@ class _DecoratorContextManager:
                 stacklevel=2,
             )
             made: Any = functools.wraps(orig_func)(lambda *a, **k: self._run(orig_func, a, k))
-            return made
+            return made  # type: ignore[no-any-return]
         return context_decorator(self.clone, orig_func)
 
     def _run(self, function: Callable[..., R], args: Any, kwargs: Any) -> R:
         with self.clone():
             return function(*args, **kwargs)
 
-    def __enter__(self) -> Any:
+    def __enter__(self) -> None:
         raise NotImplementedError
 
     def __exit__(
@@ -90,7 +90,7 @@ class _DecoratorContextManager:
         exc_type: type[BaseException] | None,
         exc_value: BaseException | None,
         traceback: TracebackType | None,
-    ) -> Any:
+    ) -> None:
         raise NotImplementedError
 
     def clone(self) -> Self:
@@ -101,5 +101,9 @@ class _DecoratorContextManager:
 class _NoParamDecoratorContextManager(_DecoratorContextManager):
     """Also a decorator without parentheses: the class decorates what it is called with."""
 
+    @overload
+    def __new__(cls, orig_func: F) -> F: ...  # type: ignore[misc]
+    @overload
+    def __new__(cls, orig_func: None = None) -> Self: ...
     def __new__(cls, orig_func: Any = None) -> Any:
         return super().__new__(cls) if orig_func is None else cls()(orig_func)

@@ -9,7 +9,7 @@ import enum
 import threading
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from .. import _C, _autocast, _random
 from .._C import Tensor
@@ -34,6 +34,8 @@ __all__ = [
     "set_checkpoint_early_stop",
     "set_device_states",
 ]
+
+R = TypeVar("R")
 
 
 class CheckpointPolicy(enum.Enum):
@@ -209,7 +211,7 @@ class _Frame(threading.local):
 
 
 def checkpoint(
-    function: Callable[..., Any],
+    function: Callable[..., R],
     *args: Any,
     use_reentrant: bool | None = False,
     preserve_rng_state: bool = True,
@@ -221,7 +223,7 @@ def checkpoint(
     debug: bool = False,
     early_stop: bool = True,
     **kwargs: Any,
-) -> Any:
+) -> R:
     """function(*args), without saving its intermediate values: backward runs it again.
 
     Arguments:

@@ -173,7 +173,7 @@ class _WrappedHook:
     """A hook whose first argument is the module; a copy of the module has it with the copy. Its
     state is PyTorch's, whose modules wrap hooks without the module, too."""
 
-    def __init__(self, hook: Any, module: Module | None = None) -> None:
+    def __init__(self, hook: Callable[..., Any], module: Module | None = None) -> None:
         state = {"hook": hook, "with_module": module is not None, "module": module}
         self.__setstate__(state)
 

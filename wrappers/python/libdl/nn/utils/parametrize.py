@@ -74,7 +74,9 @@ class ParametrizationList(ModuleList):
         unsafe: whether a result may have another shape or dtype
     """
 
-    def __init__(self, modules: Sequence[Module], original: Any, unsafe: bool = False) -> None:
+    def __init__(
+        self, modules: Sequence[Module], original: Tensor | Parameter, unsafe: bool = False
+    ) -> None:
         if not modules:
             raise ValueError("ParametrizationList: argument 1 (modules) is empty")
         super().__init__(modules)

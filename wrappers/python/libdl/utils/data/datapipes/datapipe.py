@@ -7,7 +7,7 @@ from __future__ import annotations
 import copy
 import functools
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, ClassVar, TypeVar
 
 from ..dataset import Dataset, IterableDataset
@@ -21,7 +21,7 @@ _Sample = TypeVar("_Sample", covariant=True)
 class DataChunk(list[_Item]):
     """A batch of a pipe: a list."""
 
-    def __init__(self, items: Any) -> None:
+    def __init__(self, items: Iterable[_Item]) -> None:
         super().__init__(items)
         self.items = items
 

@@ -17,7 +17,7 @@ import itertools
 import os
 import random
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Self
 
 from .... import _functions as F
@@ -597,7 +597,7 @@ class FileListerIterDataPipe(Pipe):
 
     def __init__(
         self,
-        root: Any = ".",
+        root: str | Sequence[str] | IterDataPipe[str] = ".",
         masks: str | list[str] = "",
         *,
         recursive: bool = False,

@@ -28,7 +28,7 @@ class SequenceWrapperMapDataPipe(Pipe):
     def __init__(self, sequence: Any, deepcopy: bool = True) -> None:
         self.sequence = own_copy("SequenceWrapper", sequence) if deepcopy else sequence
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: int) -> Any:
         return self.sequence[index]
 
     def __len__(self) -> int:
@@ -68,14 +68,15 @@ class BatcherMapDataPipe(Pipe):
         self.datapipe, self.batch_size = datapipe, batch_size
         self.drop_last, self.wrapper_class = drop_last, wrapper_class
 
-    def __getitem__(self, index: int) -> Any:
+    def __getitem__(self, index: int) -> DataChunk[Any]:
         if not 0 <= index < len(self):
             raise IndexError(f"batch: index {index} is out of bounds of {len(self)} batches")
         count: int = len(self.datapipe)
         first = index * self.batch_size
-        return self.wrapper_class(
+        chunk: DataChunk[Any] = self.wrapper_class(
             [self.datapipe[i] for i in range(first, min(first + self.batch_size, count))]
         )
+        return chunk
 
     def __len__(self) -> int:
         count: int = len(self.datapipe)
