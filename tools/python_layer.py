@@ -119,7 +119,7 @@ def parameters_text(form: Form, method: bool, into: bool, out: str = "") -> str:
             continue
         if parameter.keyword_only and not starred:
             if form.line.name in LEADING:
-                parts.append("_last: Any = None")
+                parts.append("_last: Tensor | None = None")
             parts.append("*")
             starred = True
         default = f" = {parameter.default}" if parameter.default is not None else ""

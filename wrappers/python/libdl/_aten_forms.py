@@ -179,12 +179,12 @@ def _assert_tensor_metadata(
         raise RuntimeError(f"_assert_tensor_metadata: the dtype is {a.dtype}, wanted {dtype}")
 
 
-def sym_size(self: Tensor, dim: int | None = None) -> list[int] | int:
+def sym_size(self: Tensor, dim: int | None = None) -> Any:
     """The sizes, or one of them."""
     return list(self.shape) if dim is None else self.shape[dim]
 
 
-def sym_stride(self: Tensor, dim: int | None = None) -> list[int] | int:
+def sym_stride(self: Tensor, dim: int | None = None) -> Any:
     """The strides, or one of them."""
     return list(self.stride()) if dim is None else self.stride(dim)
 

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from . import _C, _functions, return_types
 from ._C import Overridden, Tensor, overridable
@@ -427,6 +427,12 @@ def where(
     return _functions.where(condition, input, other, out=out)
 
 
+@overload
+def _nonzero(
+    input: Tensor, *, as_tuple: Literal[False] = False, out: Tensor | None = None
+) -> Tensor: ...
+@overload
+def _nonzero(input: Tensor, *, as_tuple: Literal[True]) -> tuple[Tensor, ...]: ...
 @overridable
 def _nonzero(
     input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None

@@ -146,4 +146,4 @@ def _layout(self: Tensor) -> layout:
 for _method in (coalesce, is_coalesced, indices, values, _nnz, to_dense, sparse_dim, dense_dim):
     setattr(Tensor, _method.__name__, _method)
 Tensor._indices, Tensor._values = indices, values  # type: ignore[method-assign]
-Tensor.layout = attribute(_layout)
+Tensor.layout = attribute(_layout)  # type: ignore[assignment]

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol, overload
 
 from . import _C, _functions as f, return_types
 from ._C import Tensor, overridable
@@ -33,7 +33,27 @@ __all__ = [
 # -- what the order tells --------------------------------------------------------------------------
 
 
-def _median_like(name: str) -> Callable[..., Tensor | ValuesIndices]:
+if TYPE_CHECKING:
+
+    class _MedianLike(Protocol):
+        """The types of median and nanmedian."""
+
+        __name__: str
+
+        @overload
+        def __call__(self, input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+        @overload
+        def __call__(
+            self,
+            input: Tensor,
+            dim: int,
+            keepdim: bool = False,
+            *,
+            out: tuple[Tensor, Tensor] | None = None,
+        ) -> ValuesIndices: ...
+
+
+def _median_like(name: str) -> _MedianLike:
     whole, along = getattr(_C, name), getattr(_C, f"{name}_dim")
     whole_into, pair = getattr(_C, f"{name}_into"), getattr(return_types, name)
 
@@ -52,7 +72,7 @@ def _median_like(name: str) -> Callable[..., Tensor | ValuesIndices]:
 
     median.__name__ = median.__qualname__ = name
     median.__doc__ = FUNCTIONS[name]
-    return median
+    return median  # type: ignore[return-value]
 
 
 median = _median_like("median")

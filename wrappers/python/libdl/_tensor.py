@@ -732,10 +732,10 @@ def install() -> None:
         setattr(Tensor, f"is_{kind}", False)
     Tensor._is_view = overridable(lambda self: self._base is not None)
     setattr(Tensor, "name", None)  # of PyTorch's first releases; a class may have names of its own
-    Tensor.names = attribute(lambda self: (None,) * self.ndim)
+    Tensor.names = attribute(lambda self: (None,) * self.ndim)  # type: ignore[assignment]
     for name in ("grad_dtype", "_backward_hooks"):
         setattr(Tensor, name, _when_used(name))
-    Tensor.output_nr = attribute(
+    Tensor.output_nr = attribute(  # type: ignore[assignment]
         lambda self: 0 if self.is_leaf else of_values(_C.gradient_edge, self)[1]
     )
     Tensor.__module__ = "libdl"

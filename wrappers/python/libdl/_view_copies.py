@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, overload
 
 from . import _C, _functions as f
 from ._C import Overridden, Tensor, overridable
@@ -18,6 +18,14 @@ from ._types import dtype as Dtype
 __all__ = ["split_copy", "split_with_sizes_copy", "unbind_copy", "view_copy"]
 
 
+@overload
+def split_copy(
+    input: Tensor, split_size: int | Sequence[int], dim: int = 0
+) -> tuple[Tensor, ...]: ...
+@overload
+def split_copy(
+    input: Tensor, split_size: int | Sequence[int], dim: int = 0, *, out: Sequence[Tensor]
+) -> None: ...
 @overridable
 def split_copy(
     input: Tensor,
@@ -29,9 +37,18 @@ def split_copy(
     """The parts that split shows, each copied to a row-major tensor."""
     if isinstance(split_size, int):
         return _in_places(f.split_copy(input, split_size, dim), out)
-    return split_with_sizes_copy(input, split_size, dim, out=out)
+    copies: Any = split_with_sizes_copy
+    return copies(input, split_size, dim, out=out)
 
 
+@overload
+def split_with_sizes_copy(
+    input: Tensor, split_sizes: Sequence[int], dim: int = 0
+) -> tuple[Tensor, ...]: ...
+@overload
+def split_with_sizes_copy(
+    input: Tensor, split_sizes: Sequence[int], dim: int = 0, *, out: Sequence[Tensor]
+) -> None: ...
 @overridable
 def split_with_sizes_copy(
     input: Tensor, split_sizes: Sequence[int], dim: int = 0, *, out: Sequence[Tensor] | None = None
@@ -40,6 +57,10 @@ def split_with_sizes_copy(
     return _in_places(f.split_with_sizes_copy(input, split_sizes, dim), out)
 
 
+@overload
+def unbind_copy(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]: ...
+@overload
+def unbind_copy(input: Tensor, dim: int = 0, *, out: Sequence[Tensor]) -> None: ...
 @overridable
 def unbind_copy(
     input: Tensor, dim: int = 0, *, out: Sequence[Tensor] | None = None

@@ -94,11 +94,11 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     return f.meshgrid(_each(tensors), indexing)
 
 
-def _atleast(ndim: int) -> Callable[..., Tensor | tuple[Tensor, ...]]:
+def _atleast(ndim: int) -> Callable[..., Any]:
     raised = getattr(f, f"atleast_{ndim}d")
 
     @overridable
-    def atleast(*tensors: Any) -> Tensor | tuple[Tensor, ...]:
+    def atleast(*tensors: Any) -> Any:
         if len(tensors) == 1 and isinstance(tensors[0], Tensor):
             return raised(tensors[0])
         return tuple(raised(x) for x in _each(tensors))
@@ -230,7 +230,7 @@ def unique(
     return_inverse: bool = False,
     return_counts: bool = False,
     dim: int | None = None,
-) -> Tensor | tuple[Tensor, ...]:
+) -> Any:
     """The different elements (or slices along dim), in ascending order; with return_inverse where
     each element went, with return_counts how many went there. NaN differs from NaN."""
     dim = one_or_none("unique", 5, dim, input)
@@ -244,7 +244,7 @@ def unique_consecutive(
     return_inverse: bool = False,
     return_counts: bool = False,
     dim: int | None = None,
-) -> Tensor | tuple[Tensor, ...]:
+) -> Any:
     """The elements (or slices along dim) that differ from the one before."""
     dim = one_or_none("unique_consecutive", 4, dim, input)
     result = f.unique_consecutive(input, return_inverse, return_counts, dim)

@@ -98,7 +98,7 @@ class ForkServerContext(_Shares, context.ForkServerContext):
 _contexts = {"fork": ForkContext(), "spawn": SpawnContext(), "forkserver": ForkServerContext()}
 
 
-def _context(method: str) -> Any:
+def _context(method: str) -> _Shares:
     multiprocessing.get_context(method)  # raises where there is no such method
     return _contexts[method]
 

@@ -13,7 +13,7 @@ from .._types import float32, float64
 _INFINITY = float("inf")
 
 
-def number(value: Any) -> Any:
+def number(value: Any) -> float:
     """A host number; of a tensor, its only element."""
     return value.item() if isinstance(value, Tensor) else value
 

@@ -290,7 +290,7 @@ class CheckpointFunction(Function):
         return function(*args)
 
     @staticmethod
-    def backward(ctx: Any, *gradients: Any) -> Any:
+    def backward(ctx: Any, *gradients: Any) -> tuple[Any, ...]:
         if not goes_to_all_leaves():
             raise RuntimeError(
                 "checkpoint: use_reentrant=True in autograd.grad() or backward(inputs=), wanted "

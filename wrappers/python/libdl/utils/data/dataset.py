@@ -147,7 +147,7 @@ class StackDataset(Dataset[Any]):
             return dict(zip(self.datasets, values, strict=True))
         return tuple(values)
 
-    def __getitem__(self, index: Any) -> dict[str, Any] | tuple[Any, ...]:
+    def __getitem__(self, index: Any) -> Any:
         return self._like(dataset[index] for dataset in self._parts())
 
     def __getitems__(self, indices: Sequence[Any]) -> list[Any]:

@@ -47,10 +47,10 @@ class StringList(Sequence[str]):
         return str(self._bytes[self._offsets[i] : self._offsets[i + 1]], "utf-8", "surrogatepass")
 
     @overload
-    def __getitem__(self, index: int) -> str: ...
+    def __getitem__(self, index: int) -> Any: ...
     @overload
-    def __getitem__(self, index: slice) -> list[str]: ...
-    def __getitem__(self, index: Any) -> str | list[str]:
+    def __getitem__(self, index: slice) -> Any: ...
+    def __getitem__(self, index: Any) -> Any:
         """A string, or a list of those of a slice."""
         size = len(self)
         if isinstance(index, slice):
