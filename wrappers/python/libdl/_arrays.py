@@ -65,7 +65,7 @@ def as_array(
 
 
 def wrap_array(
-    self: Tensor, array: Any, context: Any = None, return_scalar: bool = False
+    self: Tensor, array: Any, context: object = None, return_scalar: bool = False
 ) -> Tensor:
     """A ufunc's result as a tensor."""
     return _C.from_numpy(array) if hasattr(array, "__setitem__") else _C.from_numpy(array[...])

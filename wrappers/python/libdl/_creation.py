@@ -16,9 +16,10 @@ from ._modes import get_default_dtype
 from ._types import (
     DeviceLike,
     DtypeLike,
+    Number,
     bool_,
-    complex64,
     complex128,
+    complex64,
     device as Device,
     dtype as Dtype,
     float64,
@@ -417,8 +418,8 @@ def _sizes(values: tuple[Any, ...], size: Sequence[int] | None) -> Any:
 @overridable
 def new_empty(
     self: Tensor,
-    *sizes: Any,
-    size: Any = None,
+    *sizes: int | Sequence[int],
+    size: Sequence[int] | None = None,
     dtype: DtypeLike | None = None,
     device: DeviceLike | None = None,
     requires_grad: bool = False,
@@ -438,8 +439,8 @@ def new_empty(
 @overridable
 def new_zeros(
     self: Tensor,
-    *sizes: Any,
-    size: Any = None,
+    *sizes: int | Sequence[int],
+    size: Sequence[int] | None = None,
     dtype: DtypeLike | None = None,
     device: DeviceLike | None = None,
     requires_grad: bool = False,
@@ -464,8 +465,8 @@ def new_zeros(
 @overridable
 def new_ones(
     self: Tensor,
-    *sizes: Any,
-    size: Any = None,
+    *sizes: int | Sequence[int],
+    size: Sequence[int] | None = None,
     dtype: DtypeLike | None = None,
     device: DeviceLike | None = None,
     requires_grad: bool = False,
@@ -494,7 +495,7 @@ def new_ones(
 def new_full(
     self: Tensor,
     size: Sequence[int],
-    fill_value: Any,
+    fill_value: Number,
     *,
     dtype: DtypeLike | None = None,
     device: DeviceLike | None = None,
@@ -543,7 +544,7 @@ assert complex64.is_complex
 
 @overridable
 def scalar_tensor(
-    s: Any,
+    s: Number,
     *,
     dtype: Dtype | None = None,
     device: DeviceLike | None = None,

@@ -34,7 +34,7 @@ class _Backend:
     def is_appropriate_type(self, tensor: object) -> bool:
         return isinstance(tensor, Tensor)
 
-    def from_numpy(self, x: Any) -> Tensor:
+    def from_numpy(self, x: numpy.ndarray) -> Tensor:
         result: Tensor = from_numpy(x)
         return result
 

@@ -189,7 +189,7 @@ def _repeated_places(repeats: Any, output_size: int | None) -> Tensor:
     return repeat_interleave(places, repeats, 0, output_size=output_size)
 
 
-def _repeat_interleave(input: Tensor, repeats: Any, dim: int | None) -> Tensor:
+def _repeat_interleave(input: Tensor, repeats: int | Tensor, dim: int | None) -> Tensor:
     if not isinstance(repeats, Tensor):
         return _C.repeat_interleave(input, repeats, dim)
     if repeats.ndim > 1 or repeats.dtype.name not in ("int64", "int32"):
@@ -221,11 +221,11 @@ def _repeated(rows: Tensor, counts: list[int], dim: int) -> Tensor:
 def norm(
     input: Tensor,
     p: float | str | None = 2,
-    dim: Any = None,
+    dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
     dtype: DtypeLike | None = None,
     *,
-    axis: Any = None,
+    axis: int | Sequence[int] | None = None,
     keepdims: bool | None = None,
     out: Tensor | None = None,
 ) -> Tensor:
@@ -513,7 +513,9 @@ var = _var_like("var")
 std = _var_like("std")
 
 
-def _document(function: Any, name: str, text: str | None, method: bool = False) -> None:
+def _document(
+    function: Callable[..., Any], name: str, text: str | None, method: bool = False
+) -> None:
     function.__name__ = function.__qualname__ = name
     if text:
         function.__doc__ = text

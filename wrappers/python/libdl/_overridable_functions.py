@@ -180,7 +180,7 @@ def of_c() -> dict[str, Any]:
 
 
 def as_seen(
-    func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments with which PyTorch shows the call."""
     shown = functions().get(func)
@@ -188,7 +188,7 @@ def as_seen(
 
 
 def instead(
-    func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Callable[..., Any], dict[str, Any]] | None:
     """What PyTorch calls where the call asks for indices, and its arguments by name; or None."""
     shown = functions().get(func)
@@ -202,14 +202,16 @@ def instead(
     return shown.indexed, value
 
 
-def _given(func: Any, args: Any, kwargs: Any) -> dict[str, Any] | None:
+def _given(func: Callable[..., Any], args: Any, kwargs: Any) -> dict[str, Any] | None:
     try:
         return dict(signature_of(func).bind(*args, **kwargs).arguments)
     except TypeError:
         return None  # the function itself will say what is wrong
 
 
-def _filled(func: Any, args: Any, kwargs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+def _filled(
+    func: Callable[..., Any], args: Any, kwargs: Any
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Required arguments by position, the others by name with their defaults; what PyTorch does not
     have (keyword-only here) only if it was given."""
     value = _given(func, args, kwargs)

@@ -153,7 +153,11 @@ UNCONVERTED: set[Any] = {vars(Tensor)[name].__get__ for name in ("_base", "grad"
 
 
 def _torch_function(
-    cls: type[Tensor], func: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
+    cls: type[Tensor],
+    func: Callable[..., Any],
+    types: Iterable[type],
+    args: Any = (),
+    kwargs: Any = None,
 ) -> Any:
     """The default that subclasses inherit: runs the operator, and returns objects of the class."""
     if not all(issubclass(cls, kind) for kind in types):
@@ -249,7 +253,7 @@ _C.register("dispatch", dispatch)
 
 
 @functools.lru_cache(maxsize=2048)
-def _positions(func: Any) -> tuple[str, ...]:
+def _positions(func: Callable[..., Any]) -> tuple[str, ...]:
     """The names of the parameters that may be given by position."""
     from ._overridable_functions import signature_of
 
@@ -262,7 +266,7 @@ def _positions(func: Any) -> tuple[str, ...]:
 
 
 def by_position(
-    func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The same arguments, by position as far as that goes."""
     left, positional = dict(kwargs), list(args)
@@ -334,7 +338,7 @@ _METHODS = {
 }
 
 
-def method_of(operator: Any) -> Any:
+def method_of(operator: Callable[..., Any]) -> Callable[..., Any]:
     """Tensor.add for Tensor.__add__; operators without a method of the name stay as they are."""
     name = _METHODS.get(operator.__name__)
     return operator if name is None else getattr(Tensor, name, operator)

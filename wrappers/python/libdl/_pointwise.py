@@ -117,7 +117,7 @@ def _random_(
 
 
 @overridable
-def _fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
+def _fill_diagonal_(self: Tensor, fill_value: Number, wrap: bool = False) -> Tensor:
     """Writes a number to the elements whose indices are all equal; wrap: of a tall matrix, begins
     anew below each square."""
     if self.ndim < 2 or (self.ndim > 2 and len(set(self.shape)) > 1):

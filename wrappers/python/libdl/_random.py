@@ -25,7 +25,7 @@ def _sample_dirichlet(input: Tensor, generator: Generator | None = None) -> Tens
     return logarithms.softmax(-1).to(dtype=input.dtype)
 
 
-def manual_seed(seed: Any) -> Generator:
+def manual_seed(seed: int) -> Generator:
     """Seeds the default generator: the same seed gives the same bits on every device. Whatever
     int() accepts is a seed, as in PyTorch.
 

@@ -68,7 +68,7 @@ def _splitter(name: str, along: str) -> Callable[..., tuple[Tensor, ...]]:
         indices_or_sections: object = None,
         *,
         sections: object = None,
-        indices: Any = None,
+        indices: Sequence[int] | None = None,
     ) -> tuple[Tensor, ...]:
         return _split_by(split, input, _given(name, indices_or_sections, sections, indices))
 

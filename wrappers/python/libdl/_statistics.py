@@ -59,7 +59,11 @@ def _median_like(name: str) -> _MedianLike:
 
     @overridable
     def median(
-        input: Tensor, dim: int | None = None, keepdim: bool = False, *, out: Any = None
+        input: Tensor,
+        dim: int | None = None,
+        keepdim: bool = False,
+        *,
+        out: Any = None,
     ) -> Tensor | ValuesIndices:
         try:
             if dim is None:

@@ -8,7 +8,7 @@ import sys
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import _C, _backward_passes, _functions
 from ._C import Overridable, Tensor, attribute, overridable
@@ -19,6 +19,7 @@ from ._backward_passes import tensors_of
 from ._types import (
     DeviceLike,
     DtypeLike,
+    Number,
     Size,
     bfloat16,
     bool_,
@@ -40,10 +41,12 @@ from ._types import (
 if TYPE_CHECKING:
     from ._tensor_hooks import _Hook
 
+F = TypeVar("F", bound=Callable[..., Any])
+
 METHODS: dict[str, Any] = {}
 
 
-def method(function: Any) -> Any:
+def method(function: F) -> F:
     """A method of Tensor, which classes and modes see unless it is Python's own business."""
     name = function.__name__.removeprefix("m_")
     METHODS[name] = overridable(function) if is_seen_method(name) else function
@@ -416,7 +419,7 @@ def __contains__(self: Tensor, element: object) -> bool:
 
 
 @method
-def __rdiv__(self: Tensor, other: Any) -> Tensor:
+def __rdiv__(self: Tensor, other: Number) -> Tensor:
     return other / self
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any, TYPE_CHECKING
 
 from . import _C
 from ._C import Tensor, overridable
@@ -90,7 +91,11 @@ def resize_as(self: Tensor, tensor: Tensor) -> Tensor:
 
 @overridable
 def set_(
-    self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None
+    self: Tensor,
+    source: Tensor | TypedStorage | UntypedStorage | None = None,
+    storage_offset: int = 0,
+    size: int | Sequence[int] | None = None,
+    stride: Sequence[int] | None = None,
 ) -> Tensor:
     """Lets the tensor refer to the memory of another tensor or storage: all of it, or the part that
     offset, size and strides describe. None: to no elements."""

@@ -17,6 +17,7 @@ from ._types import device as _Device
 
 if TYPE_CHECKING:
     from .nn import Parameter
+    from ._types import dtype
 
 T = TypeVar("T")
 
@@ -119,7 +120,7 @@ def _get_all_device_indices() -> list[int]:
 # -- tensors ---------------------------------------------------------------------------------------
 
 
-def _element_size(dtype: Any) -> int:
+def _element_size(dtype: dtype) -> int:
     """Bytes of one element."""
     size: int = dtype.itemsize
     return size

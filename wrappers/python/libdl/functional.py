@@ -200,7 +200,7 @@ def _wants(function: str, argument: str, x: Tensor, ndim: int) -> None:
 
 
 @overridable
-def chain_matmul(*matrices: Any, out: Tensor | None = None) -> Tensor:
+def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
     """The product of matrices, in the order of least multiplications; see linalg.multi_dot."""
     from .linalg import multi_dot
 

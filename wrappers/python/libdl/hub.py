@@ -79,7 +79,7 @@ def load(
     model: str,
     *args: Any,
     source: str = "github",
-    trust_repo: Any = "check",
+    trust_repo: bool | str | None = "check",
     force_reload: bool = False,
     verbose: bool = True,
     skip_validation: bool = False,
@@ -105,7 +105,7 @@ def list(
     github: str,
     force_reload: bool = False,
     skip_validation: bool = False,
-    trust_repo: Any = "check",
+    trust_repo: bool | str | None = "check",
     verbose: bool = True,
 ) -> builtins.list[str]:
     """The names of the entry points in the hubconf.py of a folder. The other arguments change
@@ -121,7 +121,7 @@ def help(
     model: str,
     force_reload: bool = False,
     skip_validation: bool = False,
-    trust_repo: Any = "check",
+    trust_repo: bool | str | None = "check",
 ) -> str | None:
     """The docstring of an entry point in the hubconf.py of a folder. The other arguments change
     nothing.

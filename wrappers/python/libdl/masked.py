@@ -154,7 +154,7 @@ def _place(
     input: Tensor,
     dim: int | None,
     keepdim: bool | None,
-    dtype: Any,
+    dtype: DtypeLike | None,
     mask: Tensor | None,
     largest: bool,
 ) -> Tensor:
@@ -260,7 +260,7 @@ def logsumexp(
 def norm(
     input: Tensor,
     ord: float | None = 2.0,
-    dim: Any = None,
+    dim: int | Sequence[int] | None = None,
     *,
     keepdim: bool | None = False,
     dtype: DtypeLike | None = None,
@@ -379,7 +379,7 @@ class MaskedTensor(Tensor):
         )
 
 
-def masked_tensor(data: Any, mask: Any, requires_grad: bool = False) -> NoReturn:
+def masked_tensor(data: Tensor, mask: Tensor, requires_grad: bool = False) -> NoReturn:
     """Raises: a tensor does not carry a mask."""
     raise NotImplementedError(
         "masked.masked_tensor: a tensor does not carry a mask; give it to the "

@@ -12,6 +12,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable
+from os import PathLike
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -164,7 +165,7 @@ def refuse_library(place: str, path: Any) -> NoReturn:
     )
 
 
-def load_library(path: Any) -> None:
+def load_library(path: str | PathLike[str]) -> None:
     """Raises OSError, as for what cannot be loaded: such a library is compiled against PyTorch. In
     place of torchvision's, its operators are defined by libdl's own."""
     from pathlib import Path

@@ -96,12 +96,12 @@ def has_torch_function(relevant_args: Iterable[Any]) -> bool:
     return bool(modes.stack) or any(_C.has_override(value) for value in relevant_args)
 
 
-def has_torch_function_unary(tensor: Any) -> bool:
+def has_torch_function_unary(tensor: object) -> bool:
     """has_torch_function of one argument."""
     return has_torch_function((tensor,))
 
 
-def has_torch_function_variadic(*tensors: Any) -> bool:
+def has_torch_function_variadic(*tensors: object) -> bool:
     """has_torch_function of several arguments."""
     return has_torch_function(tensors)
 
@@ -159,7 +159,7 @@ def _names() -> dict[Any, str]:
     return collected
 
 
-def resolve_name(f: Any) -> str | None:
+def resolve_name(f: object) -> str | None:
     """The function's name in a program, "libdl.add"; None if it is none of the library's. A
     function that is also a method has the function's name."""
     if isinstance(f, str):

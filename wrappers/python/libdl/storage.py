@@ -208,7 +208,7 @@ class UntypedStorage(_Storage):
         return self
 
     @classmethod
-    def from_file(cls, filename: Any, shared: bool = False, nbytes: int = 0) -> UntypedStorage:
+    def from_file(cls, filename: str, shared: bool = False, nbytes: int = 0) -> UntypedStorage:
         """The bytes of a file, mapped.
 
         Arguments:
@@ -230,7 +230,7 @@ class StorageType(type):
     def __instancecheck__(cls, instance: object) -> bool:
         return isinstance(instance, TypedStorage) and instance.dtype is cls.dtype
 
-    def from_file(cls, filename: Any, shared: bool = False, size: int = 0) -> TypedStorage:
+    def from_file(cls, filename: str, shared: bool = False, size: int = 0) -> TypedStorage:
         """So many elements of a file, mapped; as UntypedStorage.from_file."""
         count = size * cls.dtype.itemsize
         whole = mapped(filename, shared, count, f"{cls.__name__}.from_file")

@@ -48,7 +48,7 @@ class device:
     """A context in which the device is the current one; None and negative indices change
     nothing."""
 
-    def __init__(self, device: Any) -> None:
+    def __init__(self, device: DeviceLike | None) -> None:
         self.idx = -1 if device is None else device
 
     def __enter__(self) -> None:

@@ -6,14 +6,14 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from .. import _functions as F
 from .._C import Tensor
 from .._kinds import ELEMENTWISE
 from .._vmap_levels import Level, Open, batched, needs_loop, value_at
-from .._types import bfloat16, float16, float32, promote_types
+from .._types import bfloat16, dtype as Dtype, float16, float32, promote_types
 
 if TYPE_CHECKING:
     from types import NotImplementedType
@@ -54,7 +54,7 @@ class Call(NamedTuple):
             or self.name in _WRITING
         )
 
-    def value(self, x: Any) -> Tensor | None:
+    def value(self, x: object) -> Tensor | None:
         return value_at(x, self.level)
 
     def wrapped(self, answer: T) -> T:
@@ -104,7 +104,7 @@ def _signature(func: Callable[..., Any]) -> inspect.Signature | None:
         return None
 
 
-def any_batched(level: Level, values: Any) -> bool:
+def any_batched(level: Level, values: Iterable[Any]) -> bool:
     return any(
         value_at(x, level) is not None
         or (isinstance(x, (tuple, list)) and any_batched(level, x))
@@ -207,11 +207,11 @@ def _common(call: Call, tensors: list[Tensor]) -> tuple[bool, Any]:
     return True, functools.reduce(promote_types, wide)
 
 
-def _category(dtype: Any) -> int:
+def _category(dtype: Dtype) -> int:
     return 3 if dtype.is_complex else 2 if dtype.is_floating_point else int(dtype.name != "bool")
 
 
-def _weakened(own: Any, common: Any) -> Any:
+def _weakened(own: Dtype, common: Dtype) -> Dtype:
     """What a 0-d tensor of the dtype is among tensors with dimensions that have the common one."""
     if _category(own) == _category(common):
         # In 16 bits operators compute with all digits of the number, and round the result.

@@ -4,7 +4,6 @@
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
-from typing import Any
 
 from .. import _functions as F
 from .._C import Tensor
@@ -288,7 +287,7 @@ def batch_norm(call: Call) -> Answer:
     return call.wrapped(y.unflatten(1, (value.shape[0], x.shape[1])).transpose(0, 1))
 
 
-def _scaled(call: Call, y: Tensor, weight: Any, bias: Any) -> Tensor:
+def _scaled(call: Call, y: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
     """Values that all samples share, with weights and biases of their own."""
     shape = (-1, *[1] * (y.ndim - 2))
     with call.seen():

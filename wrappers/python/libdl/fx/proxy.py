@@ -231,7 +231,7 @@ class Proxy:
         return tracer.create_proxy("call_function", func, args, kwargs)
 
 
-def _is_method(func: Any) -> bool:
+def _is_method(func: object) -> bool:
     """Whether it is a method and not a function of the library, too."""
     name = getattr(func, "__name__", "")
     return getattr(Tensor, name, None) is func and not _texts.is_function(func)

@@ -6,6 +6,7 @@ Each is composed of libdl's operators and recorded call by call, so that gradien
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 from .. import _creation, _functions as f, _overloads
@@ -398,7 +399,9 @@ def _displaced(input: Tensor, y: Tensor, x: Tensor) -> Tensor:
 # -- gradients as operators of their own, which newer versions of torchvision register -------------
 
 
-def _pulled(function: Any, grad: Tensor, shape: tuple[int, ...], *args: object) -> Tensor:
+def _pulled(
+    function: Callable[..., Any], grad: Tensor, shape: tuple[int, ...], *args: object
+) -> Tensor:
     with enable_grad():
         x = grad.new_zeros(shape).requires_grad_()
         y = function(x, *args)

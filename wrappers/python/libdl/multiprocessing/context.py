@@ -5,6 +5,7 @@ queues and pipes carry them."""
 from __future__ import annotations
 
 import multiprocessing
+from collections.abc import Callable, Iterable
 from multiprocessing import context
 from typing import Any
 
@@ -70,10 +71,10 @@ class _Shares(context.BaseContext):
 
     def Pool(  # noqa: N802
         self,
-        processes: Any = None,
-        initializer: Any = None,
-        initargs: Any = (),
-        maxtasksperchild: Any = None,
+        processes: int | None = None,
+        initializer: Callable[..., object] | None = None,
+        initargs: Iterable[Any] = (),
+        maxtasksperchild: int | None = None,
     ) -> Any:
         """Processes that work on many tasks."""
         return Pool(processes, initializer, initargs, maxtasksperchild, self.get_context())

@@ -378,7 +378,7 @@ def _fractional(
     input: Tensor,
     kernel_size: Sizes,
     output_size: Sizes | None,
-    output_ratio: Any,
+    output_ratio: float | Sequence[float] | None,
     samples: Tensor | None,
 ) -> tuple[Tensor, Tensor]:
     name = f"fractional_max_pool{dims}d"
@@ -410,7 +410,7 @@ if TYPE_CHECKING:
         input: Tensor,
         kernel_size: Sizes,
         output_size: Sizes | None = None,
-        output_ratio: object = None,
+        output_ratio: float | Sequence[float] | None = None,
         return_indices: Literal[False] = False,
         _random_samples: Tensor | None = None,
     ) -> Tensor: ...
@@ -419,7 +419,7 @@ if TYPE_CHECKING:
         input: Tensor,
         kernel_size: Sizes,
         output_size: Sizes | None,
-        output_ratio: object,
+        output_ratio: float | Sequence[float] | None,
         return_indices: Literal[True],
         _random_samples: Tensor | None = None,
     ) -> tuple[Tensor, Tensor]: ...
@@ -428,7 +428,7 @@ if TYPE_CHECKING:
         input: Tensor,
         kernel_size: Sizes,
         output_size: Sizes | None = None,
-        output_ratio: object = None,
+        output_ratio: float | Sequence[float] | None = None,
         *,
         return_indices: Literal[True],
         _random_samples: Tensor | None = None,
@@ -440,7 +440,7 @@ def fractional_max_pool2d(
     input: Tensor,
     kernel_size: Sizes,
     output_size: Sizes | None = None,
-    output_ratio: object = None,
+    output_ratio: float | Sequence[float] | None = None,
     return_indices: bool = False,
     _random_samples: Tensor | None = None,
 ) -> Any:
@@ -457,7 +457,7 @@ if TYPE_CHECKING:
         input: Tensor,
         kernel_size: Sizes,
         output_size: Sizes | None = None,
-        output_ratio: object = None,
+        output_ratio: float | Sequence[float] | None = None,
         return_indices: Literal[False] = False,
         _random_samples: Tensor | None = None,
     ) -> Tensor: ...
@@ -466,7 +466,7 @@ if TYPE_CHECKING:
         input: Tensor,
         kernel_size: Sizes,
         output_size: Sizes | None,
-        output_ratio: object,
+        output_ratio: float | Sequence[float] | None,
         return_indices: Literal[True],
         _random_samples: Tensor | None = None,
     ) -> tuple[Tensor, Tensor]: ...
@@ -475,7 +475,7 @@ if TYPE_CHECKING:
         input: Tensor,
         kernel_size: Sizes,
         output_size: Sizes | None = None,
-        output_ratio: object = None,
+        output_ratio: float | Sequence[float] | None = None,
         *,
         return_indices: Literal[True],
         _random_samples: Tensor | None = None,
@@ -487,7 +487,7 @@ def fractional_max_pool3d(
     input: Tensor,
     kernel_size: Sizes,
     output_size: Sizes | None = None,
-    output_ratio: object = None,
+    output_ratio: float | Sequence[float] | None = None,
     return_indices: bool = False,
     _random_samples: Tensor | None = None,
 ) -> Any:
@@ -502,7 +502,7 @@ def fractional_max_pool2d_with_indices(
     input: Tensor,
     kernel_size: Sizes,
     output_size: Sizes | None = None,
-    output_ratio: object = None,
+    output_ratio: float | Sequence[float] | None = None,
     return_indices: bool = False,
     _random_samples: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
@@ -515,7 +515,7 @@ def fractional_max_pool3d_with_indices(
     input: Tensor,
     kernel_size: Sizes,
     output_size: Sizes | None = None,
-    output_ratio: object = None,
+    output_ratio: float | Sequence[float] | None = None,
     return_indices: bool = False,
     _random_samples: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from .. import _C
@@ -23,7 +24,7 @@ class _Kind(type):
 
     _mark: str
 
-    def __instancecheck__(cls, instance: Any) -> bool:
+    def __instancecheck__(cls, instance: object) -> bool:
         if type.__instancecheck__(cls, instance):
             return True
         mark = vars(cls).get("_mark")  # their own subclasses have none
@@ -128,7 +129,7 @@ class UninitializedTensorMixin:
     data: Tensor
 
     def materialize(
-        self, shape: Any, device: DeviceLike | None = None, dtype: DtypeLike | None = None
+        self, shape: Sequence[int], device: DeviceLike | None = None, dtype: DtypeLike | None = None
     ) -> None:
         """Gives it a shape, and elements that are not set."""
         before = self.data
@@ -155,7 +156,9 @@ class UninitializedTensorMixin:
         )
 
     @classmethod
-    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_function__(
+        cls, func: Callable[..., Any], types: Iterable[type], args: Any = (), kwargs: Any = None
+    ) -> Any:
         name = getattr(func, "__name__", str(func))
         if name in _OF_UNINITIALIZED:
             return _disabled_torch_function_impl(cls, func, types, args, kwargs)
@@ -253,6 +256,6 @@ class UninitializedBuffer(UninitializedTensorMixin, Buffer):
         return type(self), (self.requires_grad, *how, self.persistent)
 
 
-def is_lazy(param: Any) -> bool:
+def is_lazy(param: object) -> bool:
     """Whether it is a parameter or buffer without a shape."""
     return isinstance(param, UninitializedTensorMixin)

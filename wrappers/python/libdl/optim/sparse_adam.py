@@ -107,7 +107,7 @@ def sparse_adam(
     eps: float,
     beta1: float,
     beta2: float,
-    lr: Any,
+    lr: float,
     maximize: bool,
 ) -> None:
     """A step of SparseAdam with parameters, gradients and states in lists."""

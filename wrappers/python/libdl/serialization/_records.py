@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator
+from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from .. import _functions
@@ -143,7 +144,12 @@ class PyTorchFileWriter:
     def __enter__(self) -> PyTorchFileWriter:
         return self
 
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         if kind is None:
             self.write_end_of_file()
         else:

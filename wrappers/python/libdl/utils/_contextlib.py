@@ -74,8 +74,8 @@ class _DecoratorContextManager:
                 FutureWarning,
                 stacklevel=2,
             )
-            made: Any = functools.wraps(orig_func)(lambda *a, **k: self._run(orig_func, a, k))
-            return made  # type: ignore[no-any-return]
+            decorated: Any = functools.wraps(orig_func)(lambda *a, **k: self._run(orig_func, a, k))
+            return decorated  # type: ignore[no-any-return]
         return context_decorator(self.clone, orig_func)
 
     def _run(self, function: Callable[..., R], args: Any, kwargs: Any) -> R:

@@ -162,11 +162,11 @@ def is_namedtuple_instance(obj: object) -> bool:
 # -- Python's own containers -----------------------------------------------------------------------
 
 
-def _indexed(sequence: Any) -> list[tuple[Any, Any]]:
+def _indexed(sequence: Sequence[Any]) -> list[tuple[Any, Any]]:
     return [(SequenceKey(i), child) for i, child in enumerate(sequence)]
 
 
-def _keyed(mapping: Any) -> list[tuple[Any, Any]]:
+def _keyed(mapping: Mapping[Any, Any]) -> list[tuple[Any, Any]]:
     return [(MappingKey(key), child) for key, child in mapping.items()]
 
 
@@ -234,11 +234,11 @@ def _ordereddict_unflatten(values: Iterable[Any], context: Context) -> OrderedDi
     return OrderedDict(zip(context, values, strict=True))
 
 
-def _defaultdict_flatten(d: Any) -> tuple[list[Any], Context]:
+def _defaultdict_flatten(d: defaultdict[Any, Any]) -> tuple[list[Any], Context]:
     return list(d.values()), [d.default_factory, list(d)]
 
 
-def _defaultdict_flatten_with_keys(d: Any) -> tuple[list[Any], Context]:
+def _defaultdict_flatten_with_keys(d: defaultdict[Any, Any]) -> tuple[list[Any], Context]:
     return _keyed(d), [d.default_factory, list(d)]
 
 

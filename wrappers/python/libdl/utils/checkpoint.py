@@ -8,7 +8,7 @@ import contextlib
 import enum
 import threading
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn, TypeVar
 
 from .. import _C, _autocast, _random
@@ -50,7 +50,7 @@ class CheckpointPolicy(enum.Enum):
 
 
 def create_selective_checkpoint_contexts(
-    policy_fn_or_list: Any, allow_cache_entry_mutation: bool = False
+    policy_fn_or_list: Callable[..., Any] | list[Any], allow_cache_entry_mutation: bool = False
 ) -> NoReturn:
     """Raises: a policy is asked about PyTorch's own operators, which are not called here."""
     raise NotImplementedError(
@@ -272,7 +272,7 @@ def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     )
 
 
-def check_backward_validity(inputs: Any) -> None:
+def check_backward_validity(inputs: Iterable[Any]) -> None:
     """Warns if no tensor among them requires grad, for then no gradient arrives."""
     if not any(x.requires_grad for x in inputs if isinstance(x, Tensor)):
         warnings.warn(
@@ -284,7 +284,7 @@ class CheckpointFunction(Function):
     """checkpoint with use_reentrant=True."""
 
     @staticmethod
-    def forward(ctx: Any, function: Any, keep: bool, *args: Any) -> Any:
+    def forward(ctx: Any, function: Callable[..., Any], keep: bool, *args: Any) -> Any:
         if any(ctx.needs_input_grad):
             ctx.replay = _Replay(function, args, {}, keep)
         return function(*args)

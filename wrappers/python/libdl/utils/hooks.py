@@ -8,11 +8,14 @@ import warnings
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._C import Tensor
 from .._modes import is_grad_enabled
 from ..autograd.function import Function
+
+if TYPE_CHECKING:
+    from ..nn import Module
 
 __all__ = ["BackwardHook", "RemovableHandle"]
 
@@ -67,7 +70,9 @@ class _SeenGradients(Function):
     no gradient, zeros."""
 
     @staticmethod
-    def forward(ctx: Any, see: Any, with_zeros: bool, *tensors: Tensor) -> tuple[Tensor, ...]:
+    def forward(
+        ctx: Any, see: Callable[[Any], Any], with_zeros: bool, *tensors: Tensor
+    ) -> tuple[Tensor, ...]:
         ctx.see = see
         ctx.set_materialize_grads(with_zeros)
         return tuple(tensor.view(tensor.shape) for tensor in tensors)
@@ -82,7 +87,7 @@ class _SeenGradients(Function):
 class _Side:
     """The arguments or the results of one call, of which some are watched."""
 
-    def __init__(self, see: Any, with_zeros: bool) -> None:
+    def __init__(self, see: Callable[[Any], Any], with_zeros: bool) -> None:
         self._see, self._with_zeros = see, with_zeros
         self._count = 0
         self._places: list[int] = []
@@ -132,7 +137,7 @@ class BackwardHook:
         user_pre_hooks: get (module, grad_output)
     """
 
-    def __init__(self, module: Any, user_hooks: list[Any], user_pre_hooks: list[Any]) -> None:
+    def __init__(self, module: Module, user_hooks: list[Any], user_pre_hooks: list[Any]) -> None:
         self._module, self._pre_hooks, self._hooks = module, user_pre_hooks, user_hooks
         self._inputs = _Side(self._see_input, with_zeros=True)
         self._results = _Side(self._see_output, with_zeros=False)
@@ -186,7 +191,7 @@ class BackwardHook:
         return gradients
 
 
-def register_on_last_node(module: Any, hooks: list[Any], result: Any) -> None:
+def register_on_last_node(module: Module, hooks: list[Any], result: Any) -> None:
     """The older kind of backward hook: it sees the gradients of the operator that made the first
     tensor of the result."""
     while not isinstance(result, Tensor):

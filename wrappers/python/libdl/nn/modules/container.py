@@ -100,7 +100,7 @@ class _Numbered(Module):
         self.add_module(str(len(self)), module)
         return self
 
-    def _insert(self, index: Any, module: Module) -> None:
+    def _insert(self, index: int, module: Module) -> None:
         if not isinstance(module, Module):
             raise TypeError(
                 f"insert: argument 2 (module) is a {type(module).__name__}, wanted a Module"
@@ -213,7 +213,7 @@ class Sequential(_Numbered):
         return self
 
 
-def _sequential(operator: str, other: Any) -> list[Module]:
+def _sequential(operator: str, other: object) -> list[Module]:
     if not isinstance(other, Sequential):
         raise ValueError(
             f"{operator} of a Sequential found a {type(other).__name__}, wanted a Sequential"
@@ -431,7 +431,10 @@ class ParameterDict(_Holder):
     """A dict of parameters of the module that holds it. Tensors become parameters; other objects
     are kept as they are."""
 
-    def __init__(self, parameters: Any = None) -> None:
+    def __init__(
+        self,
+        parameters: Any = None,
+    ) -> None:
         super().__init__()
         self._keys: dict[str, None] = {}
         if parameters is not None:

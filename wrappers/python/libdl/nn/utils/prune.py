@@ -29,14 +29,14 @@ class BasePruningMethod(ABC):
     PRUNING_TYPE: str
     _tensor_name: str
 
-    def __call__(self, module: Any, inputs: Any) -> None:
+    def __call__(self, module: Module, inputs: Any) -> None:
         setattr(module, self._tensor_name, self.apply_mask(module))
 
     @abstractmethod
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """The mask of the importances t, where default_mask is what is left."""
 
-    def apply_mask(self, module: Any) -> Tensor:
+    def apply_mask(self, module: Module) -> Tensor:
         """The parameter times its mask."""
         name = self._tensor_name
         original = getattr(module, f"{name}_orig")
@@ -234,7 +234,7 @@ class LnStructured(_ByAmount):
 
     PRUNING_TYPE = "structured"
 
-    def __init__(self, amount: float, n: Any, dim: int = -1) -> None:
+    def __init__(self, amount: float, n: float | str, dim: int = -1) -> None:
         super().__init__(amount)
         self.n, self.dim = n, dim
 
@@ -274,7 +274,7 @@ def _check_amount(amount: object) -> None:
         raise ValueError(f"amount is {amount}, wanted a number of elements, or a part from 0 to 1")
 
 
-def _count_to_prune(amount: Any, count: int) -> int:
+def _count_to_prune(amount: int | float, count: int) -> int:
     """How many of count elements or slices are pruned."""
     if not isinstance(amount, Integral):
         return int(round(amount * count))
@@ -353,7 +353,7 @@ def ln_structured(
     module: Module,
     name: str,
     amount: float,
-    n: Any,
+    n: float | str,
     dim: int,
     importance_scores: Tensor | None = None,
 ) -> Module:
@@ -370,8 +370,8 @@ def custom_from_mask(module: Module, name: str, mask: Tensor) -> Module:
 
 def global_unstructured(
     parameters: Iterable[tuple[Module, str]],
-    pruning_method: Any,
-    importance_scores: Any = None,
+    pruning_method: type[BasePruningMethod],
+    importance_scores: dict[tuple[Module, str], Tensor] | None = None,
     **kwargs: Any,
 ) -> None:
     """Prunes several parameters as if they were one.

@@ -96,7 +96,7 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
 _row = TensorDataset.__getitem__
 
 
-def is_rows(dataset: Any) -> bool:
+def is_rows(dataset: object) -> bool:
     """Whether a sample is a row of the dataset's tensors and nothing else."""
     return isinstance(dataset, TensorDataset) and type(dataset).__getitem__ is _row
 

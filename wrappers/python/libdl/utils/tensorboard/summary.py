@@ -150,7 +150,7 @@ def histogram(name: str, values: Any, bins: Any, max_bins: int | None = None) ->
     return _histogram(name, facts, *_trimmed(counts, edges))
 
 
-def _trimmed(counts: Any, edges: Any) -> tuple[list[float], list[float]]:
+def _trimmed(counts: np.ndarray, edges: np.ndarray) -> tuple[list[float], list[float]]:
     """Limits and counts without the empty buckets at both ends, but for one below, whose limit is
     where the first full one begins: a bucket's limit is its upper one."""
     full = np.flatnonzero(counts)

@@ -101,7 +101,7 @@ def check_pipes(name: str, datapipes: tuple[Any, ...], kind: type[Any]) -> None:
 class _IterDataPipeSerializationWrapper(IterDataPipe[Any]):
     """Of PyTorch, around pipes of a DataLoader; here a pipe is loaded as it is."""
 
-    def __init__(self, datapipe: Any) -> None:
+    def __init__(self, datapipe: IterDataPipe[Any]) -> None:
         self._datapipe = datapipe
 
     def __iter__(self) -> Iterator[Any]:
@@ -114,7 +114,7 @@ class _IterDataPipeSerializationWrapper(IterDataPipe[Any]):
 class _MapDataPipeSerializationWrapper(MapDataPipe[Any]):
     """The same of pipes with indices."""
 
-    def __init__(self, datapipe: Any) -> None:
+    def __init__(self, datapipe: MapDataPipe[Any]) -> None:
         self._datapipe = datapipe
 
     def __getitem__(self, index: Any) -> Any:

@@ -51,7 +51,7 @@ __all__ = [
 Pipe = IterDataPipe[Any]
 
 
-def _length(pipe: Any, of: Any) -> int:
+def _length(pipe: object, of: Any) -> int:
     try:
         return len(of)
     except TypeError:

@@ -10,7 +10,7 @@ Example:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ._decorator import functional_datapipe
@@ -25,7 +25,7 @@ Pipe = MapDataPipe[Any]
 class SequenceWrapperMapDataPipe(Pipe):
     """A sequence, or a dictionary, by its indices. deepcopy: whether of a copy of it."""
 
-    def __init__(self, sequence: Any, deepcopy: bool = True) -> None:
+    def __init__(self, sequence: Sequence[Any] | Mapping[Any, Any], deepcopy: bool = True) -> None:
         self.sequence = own_copy("SequenceWrapper", sequence) if deepcopy else sequence
 
     def __getitem__(self, index: int) -> Any:
@@ -87,7 +87,7 @@ class BatcherMapDataPipe(Pipe):
 class ConcaterMapDataPipe(Pipe):
     """The samples of one pipe behind those of another."""
 
-    def __init__(self, *datapipes: Any) -> None:
+    def __init__(self, *datapipes: MapDataPipe[Any]) -> None:
         check_pipes("concat", datapipes, MapDataPipe)
         self.datapipes = datapipes
 
@@ -107,11 +107,11 @@ class ConcaterMapDataPipe(Pipe):
 class ZipperMapDataPipe(Pipe):
     """Tuples with a sample of each pipe, as many as the shortest has."""
 
-    def __init__(self, *datapipes: Any) -> None:
+    def __init__(self, *datapipes: MapDataPipe[Any]) -> None:
         check_pipes("zip", datapipes, MapDataPipe)
         self.datapipes = datapipes
 
-    def __getitem__(self, index: Any) -> tuple[Any, ...]:
+    def __getitem__(self, index: int) -> tuple[Any, ...]:
         return tuple(pipe[index] for pipe in self.datapipes)
 
     def __len__(self) -> int:
@@ -122,7 +122,7 @@ class ShufflerIterDataPipe(Shuffling):
     """The samples in a random order: a pipe to iterate over. indices: those that there are; None:
     the numbers below the pipe's length."""
 
-    def __init__(self, datapipe: Any, *, indices: list[Any] | None = None) -> None:
+    def __init__(self, datapipe: MapDataPipe[Any], *, indices: list[Any] | None = None) -> None:
         self.datapipe = datapipe
         self.indices = list(range(len(datapipe))) if indices is None else indices
 
