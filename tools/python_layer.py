@@ -39,7 +39,6 @@ HEAD = '''# SPDX-License-Identifier: Apache-2.0
 # Written by tools/python_layer.py from include/libdl.
 """{title}"""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 '''

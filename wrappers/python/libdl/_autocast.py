@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Autocast: products in 16 bits, losses in float32."""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 import warnings

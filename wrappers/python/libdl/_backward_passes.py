@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Backward passes as Python begins them: what they are given, and hooks that watch a whole pass."""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 import threading

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Dropout under its names in torch's top namespace. One that drops nothing returns its input."""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 

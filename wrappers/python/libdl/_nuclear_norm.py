@@ -7,7 +7,7 @@ orthogonal, in all disjoint pairs of columns at once. It is accurate to a few ul
 meant for small matrices: it costs about ten products of the matrix with itself.
 """
 
-# mypy: disable-error-code="no-any-return, no-untyped-call"
+# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 from collections.abc import Sequence

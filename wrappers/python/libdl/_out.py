@@ -3,7 +3,6 @@
 
 And the in-place methods of functions composed in Python."""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -2,7 +2,6 @@
 """Elementwise functions and fills in the ways that Python alone has: other orders of arguments,
 named results, in-place methods."""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The default generator, and libdl.normal: samples of normal distributions."""
 
-# mypy: disable-error-code="no-any-return, no-untyped-call"
 from __future__ import annotations
 
 import functools

@@ -3,7 +3,6 @@
 that was read with sparse=True. They are always coalesced, and every operator takes them as
 matrices."""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """How tensors are printed, as in PyTorch, by the C half: the options, and the text."""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 import contextlib

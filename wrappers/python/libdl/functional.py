@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """PyTorch's torch.functional: functions that arrange, join and multiply tensors."""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 import importlib

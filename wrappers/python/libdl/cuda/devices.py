@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which CUDA devices there are, at most one, which is meant, and what the driver says of it."""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 from types import SimpleNamespace

@@ -4,7 +4,7 @@
 Both return a transform from real numbers to the set. That of biject_to is bijective, so that
 densities can be transformed; that of transform_to may be simpler, for optimizers."""
 
-# mypy: disable-error-code="no-any-return,untyped-decorator"
+# mypy: disable-error-code="untyped-decorator"
 from __future__ import annotations
 
 from collections.abc import Callable

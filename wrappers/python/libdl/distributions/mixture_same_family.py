@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mixtures of distributions of one type."""
 
-# mypy: disable-error-code="misc,no-any-return"
+# mypy: disable-error-code="misc"
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules of products, random numbers, and reads of values."""
 
-# mypy: disable-error-code="arg-type,misc,no-any-return"
+# mypy: disable-error-code="arg-type,no-any-return"
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -2,7 +2,6 @@
 """The losses as functions, with PyTorch's signatures: size_average and reduce are the predecessors
 of reduction, and keep their places among the arguments."""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 import warnings

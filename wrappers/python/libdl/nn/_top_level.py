@@ -3,7 +3,6 @@
 another, and numbers stand for words: a reduction is 0 ("none"; the default, as in PyTorch's
 Python), 1 ("mean") or 2 ("sum"). cudnn_enabled= is accepted and changes nothing."""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 from collections.abc import Sequence

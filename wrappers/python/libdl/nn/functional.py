@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operators of neural networks as functions: pooling and losses are in files of their own."""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 import enum

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Causal masks that scaled_dot_product_attention knows as such."""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 import enum

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parametrizations: weights as length times direction, of spectral norm 1, and orthogonal."""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 import math

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Precision and recall of a classifier by threshold."""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 

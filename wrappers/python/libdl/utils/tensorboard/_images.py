@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arrays as PNG files, which is how event files hold images."""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 import struct

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sound as WAV files, which is how event files hold it."""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 import io

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The messages in an event file, one function a kind."""
 
-# mypy: disable-error-code="no-untyped-call,no-any-return"
+# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 import functools

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """SummaryWriter: what a program measures, in event files of a folder that TensorBoard watches."""
 
-# mypy: disable-error-code="no-untyped-call,no-any-return"
+# mypy: disable-error-code="no-untyped-call"
 from __future__ import annotations
 
 import importlib
