@@ -7,7 +7,6 @@ from __future__ import annotations
 import functools
 import types
 from collections.abc import Callable, Iterable, Iterator
-from inspect import Signature
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ._C import Overridable, Tensor, attribute

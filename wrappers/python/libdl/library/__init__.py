@@ -5,7 +5,7 @@ called as torch.ops.namespace.name, too."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, overload
 
 from ._library import _DEVICES, Library
 from ._operators import OPERATORS, Operator, found, split
@@ -86,6 +86,28 @@ class CustomOpDef:
         register_autocast(self._qualname, device_type, cast_inputs)
 
 
+@overload
+def custom_op(
+    name: str,
+    fn: None = None,
+    /,
+    *,
+    mutates_args: str | Iterable[str],
+    device_types: str | Sequence[str] | None = None,
+    schema: str | None = None,
+    tags: object = None,
+) -> Callable[[_Function], CustomOpDef]: ...
+@overload
+def custom_op(
+    name: str,
+    fn: _Function,
+    /,
+    *,
+    mutates_args: str | Iterable[str],
+    device_types: str | Sequence[str] | None = None,
+    schema: str | None = None,
+    tags: object = None,
+) -> CustomOpDef: ...
 def custom_op(
     name: str,
     fn: _Function | None = None,
